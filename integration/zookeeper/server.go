@@ -1,0 +1,185 @@
+//go:build unix
+
+package zookeeper
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const (
+	// startTimeout is how long a server may take until it serves. It needs a quarter of a second on an idle machine.
+	startTimeout = 30 * time.Second
+
+	// probeTimeout bounds one look at a starting server, which may accept a connection and never answer on it.
+	probeTimeout = 200 * time.Millisecond
+)
+
+// A Server is one ZooKeeper server of its own, on loopback. Its methods are safe for concurrent use and may be called by
+// any goroutine until the test has ended; what fails is reported to the test by Errorf.
+type Server struct {
+	t       testing.TB
+	java    string
+	args    []string
+	port    int
+	logFile string
+
+	mu      sync.Mutex
+	process *process // the running or last one
+}
+
+// Start starts a server and returns when it serves. It ends with the test, whose log then gets the server's own if the
+// test has failed. If there is no ZooKeeper to start, the test is skipped, or fails where CURATOR_INTEGRATION=required.
+func Start(t testing.TB, config Config) *Server {
+	t.Helper()
+	java, jars := need(t)
+	dir := t.TempDir()
+	config = config.withDefaults()
+
+	var err error
+	for range 3 { // another process may take the port between our look and the server's start
+		var s *Server
+		if s, err = start(t, config, java, jars, dir); err == nil {
+			t.Cleanup(s.end)
+			return s
+		}
+	}
+	t.Fatalf("zookeeper: %v", err)
+	return nil
+}
+
+func start(t testing.TB, config Config, java, jars, dir string) (*Server, error) {
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(dir, "zoo.cfg")
+	if err := config.writeFile(file, filepath.Join(dir, "data"), port); err != nil {
+		return nil, err
+	}
+	s := &Server{
+		t:       t,
+		java:    java,
+		args:    config.javaArgs(jars, file),
+		port:    port,
+		logFile: filepath.Join(dir, "server.log"),
+	}
+	return s, s.launch()
+}
+
+// Addr returns the server's address, host:port. It stays the same for the server's life.
+func (s *Server) Addr() string {
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port))
+}
+
+// PID returns the id of the running process, or of the last one.
+func (s *Server) PID() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.process.pid()
+}
+
+// Kill ends the server as kill -9 does and returns when the process is gone. Its data stays, and whatever it has
+// answered to is in it. Killing a server that is not running does nothing.
+func (s *Server) Kill() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.process.kill()
+}
+
+// Restart starts the server again on the same address and data, killing it first if it is running, and returns when it
+// serves. Sessions that it knows get their full timeout again, counted from then.
+func (s *Server) Restart() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.process.kill()
+	if err := s.launch(); err != nil {
+		s.t.Errorf("zookeeper: restart: %v", err)
+	}
+}
+
+// Freeze stops the server in its tracks (SIGSTOP): connections stay open, and nothing is answered until Thaw.
+func (s *Server) Freeze() { s.signal(syscall.SIGSTOP) }
+
+// Thaw lets a frozen server go on (SIGCONT).
+func (s *Server) Thaw() { s.signal(syscall.SIGCONT) }
+
+func (s *Server) signal(sig syscall.Signal) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.process.signal(sig); err != nil {
+		s.t.Errorf("zookeeper: %v: %v", sig, err)
+	}
+}
+
+// launch starts a process and waits until it serves. On failure nothing is left running.
+func (s *Server) launch() error {
+	p, err := startProcess(s.logFile, s.java, s.args...)
+	if err != nil {
+		return err
+	}
+	s.process = p
+	if err := s.awaitServing(p); err != nil {
+		p.kill()
+		return fmt.Errorf("%w; its log ends:\n%s", err, logTail(s.logFile))
+	}
+	return nil
+}
+
+// awaitServing polls srvr: it says Mode only once requests are served, whereas ruok says imok long before.
+func (s *Server) awaitServing(p *process) error {
+	deadline := time.Now().Add(startTimeout)
+	for time.Now().Before(deadline) {
+		if answer, err := fourLetter(s.Addr(), "srvr", probeTimeout); err == nil && strings.Contains(answer, "Mode: ") {
+			return nil
+		}
+		select {
+		case <-p.exited:
+			return fmt.Errorf("the server ended: %w", p.err)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	return fmt.Errorf("the server did not serve within %v", startTimeout)
+}
+
+// end is the server's part of the test's end.
+func (s *Server) end() {
+	s.Kill()
+	if s.t.Failed() {
+		s.t.Logf("the log of the server at %s ends:\n%s", s.Addr(), logTail(s.logFile))
+	}
+}
+
+// freePort finds a port that nobody listens on. It keeps out of the range from which the kernel takes ports for outgoing
+// connections: there, while a killed server is down, somebody's connection may take its port, and a client that dials the
+// closed port again and again is at last connected to itself.
+func freePort() (int, error) {
+	const low, high = 10_000, 32_000
+	var err error
+	for range 100 {
+		port := low + rand.IntN(high-low)
+		var listener net.Listener
+		if listener, err = net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))); err == nil {
+			return port, listener.Close()
+		}
+	}
+	return 0, fmt.Errorf("no free port: %w", err)
+}
+
+// logTail returns the last few kilobytes of a log.
+func logTail(file string) []byte {
+	log, err := os.ReadFile(file)
+	if err != nil {
+		return []byte(err.Error())
+	}
+	return log[max(0, len(log)-4096):]
+}
