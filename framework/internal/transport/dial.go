@@ -1,0 +1,197 @@
+package transport
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"net"
+	"time"
+)
+
+// rotation is the order in which servers are tried: shuffled once, then round and round.
+type rotation struct {
+	servers []string
+	next    int
+}
+
+func shuffled(servers []string) rotation {
+	r := rotation{servers: append([]string(nil), servers...)}
+	rand.Shuffle(len(r.servers), func(i, j int) { r.servers[i], r.servers[j] = r.servers[j], r.servers[i] })
+	return r
+}
+
+func (r *rotation) advance() string {
+	server := r.servers[r.next%len(r.servers)]
+	r.next++
+	return server
+}
+
+// hosts is the Transport as go-zookeeper's HostProvider.
+type hosts Transport
+
+func (h *hosts) Init([]string) error { return nil }
+func (h *hosts) Len() int            { return len(h.cfg.Servers) }
+func (h *hosts) Connected()          {}
+
+// Next never says that a round is over: go-zookeeper would then wait for a fixed second. The dialer waits instead.
+func (h *hosts) Next() (server string, retryStart bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.servers.advance(), false
+}
+
+// dial is go-zookeeper's dialer: it closes what is left of the connection before, waits a little if attempts keep failing,
+// and returns a connection whose frames this package sees.
+func (t *Transport) dial(network, address string, _ time.Duration) (net.Conn, error) {
+	failures, over := t.retire()
+	if !over {
+		t.sleep(pause(failures, rand.Float64()))
+		l, err := t.connect(network, address)
+		if t.ctx.Err() == nil {
+			return l, err // a failure is a typed nil for nobody: go-zookeeper looks at err first
+		}
+		if err == nil {
+			l.fail(errClosing)
+		}
+	}
+	<-t.ctx.Done() // an expired session is never dialed for again
+	return t.farewell(), nil
+}
+
+func (t *Transport) connect(network, address string) (*link, error) {
+	ctx, cancel := context.WithTimeout(t.ctx, t.cfg.AttemptTimeout)
+	defer cancel()
+	raw, err := t.cfg.Dial(ctx, network, address)
+	if err != nil {
+		t.failed(address, err)
+		return nil, err
+	}
+	_ = raw.SetDeadline(time.Now().Add(t.cfg.AttemptTimeout)) // of the handshake
+	l := newLink(t, raw, address)
+	t.mu.Lock()
+	t.link = l
+	t.mu.Unlock()
+	// Close may have broken "the present connection" just before this one became it.
+	if t.ctx.Err() != nil {
+		l.fail(errClosing)
+	}
+	return l, nil
+}
+
+// retire closes the last connection, which go-zookeeper forgets to do when a session expires, and counts failures: an
+// attachment that did not last is one of them, so that a server that throws everybody out is not stormed.
+func (t *Transport) retire() (failures int, expired bool) {
+	t.mu.Lock()
+	last := t.link
+	t.mu.Unlock()
+	lasted := last != nil && last.lasted() >= time.Second
+	if last != nil {
+		last.fail(io.ErrClosedPipe)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	failures = t.failures
+	if lasted {
+		failures = 0
+	}
+	t.failures = failures + 1
+	return failures, t.expired
+}
+
+// pause is the time to wait after so many failures in a row: none, then from about 20 ms up to a second, each shortened by
+// as much as half at random so that clients do not come in waves. Ten attempts are made in the first half second, in which
+// most elections end, and no more than about one a second later on.
+func pause(failures int, random float64) time.Duration {
+	if failures == 0 {
+		return 0
+	}
+	full := min(float64(time.Second), float64(20*time.Millisecond)*math.Pow(1.3, float64(failures-1)))
+	return time.Duration(full * (1 - random/2))
+}
+
+func (t *Transport) sleep(d time.Duration) {
+	if d == 0 {
+		return
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-t.ctx.Done():
+	}
+}
+
+// farewell returns a connection to a server that lives in this process, shakes every hand and answers every request, so that
+// go-zookeeper's Close, and whoever still waits in it, returns at once.
+func (t *Transport) farewell() net.Conn {
+	client, server := net.Pipe()
+	t.wg.Go(func() {
+		defer server.Close()
+		for first := true; ; first = false {
+			request, err := readFrame(server, nil, 2*goZookeeperBuffer)
+			if err != nil || len(request) < 12 {
+				return
+			}
+			answer, last := farewellAnswer(request, first)
+			if _, err := server.Write(answer); err != nil {
+				return
+			}
+			if first {
+				t.parted()
+			}
+			if last {
+				return
+			}
+		}
+	})
+	return client
+}
+
+func farewellAnswer(request []byte, handshake bool) (answer []byte, last bool) {
+	var e encoder
+	if handshake {
+		e.int32(36)
+		e.int32(0)
+		e.int32(30_000)
+		e.int64(1)
+		e.bytes(make([]byte, 16))
+		return e, false
+	}
+	xid := int32(binary.BigEndian.Uint32(request[4:]))
+	op := int32(binary.BigEndian.Uint32(request[8:]))
+	e.int32(headerLen)
+	e.int32(xid)
+	e.int64(0)
+	if op == opClose {
+		e.int32(0)
+	} else {
+		e.int32(-4) // connection loss
+	}
+	return e, op == opClose
+}
+
+// readFrame reads one frame with its length in front into buf, which it replaces if it is too short.
+func readFrame(r io.Reader, buf []byte, limit int) ([]byte, error) {
+	if cap(buf) < 4 {
+		buf = make([]byte, 512)
+	}
+	if _, err := io.ReadFull(r, buf[:4]); err != nil {
+		return buf[:0], err
+	}
+	n := int(int32(binary.BigEndian.Uint32(buf[:4])))
+	if n < 0 || n > limit {
+		return buf[:0], fmt.Errorf("%w: frame of %d bytes, at most %d are taken", errGarbage, uint32(n), limit)
+	}
+	if cap(buf) < 4+n {
+		grown := make([]byte, 4+n)
+		copy(grown, buf[:4])
+		buf = grown
+	}
+	if _, err := io.ReadFull(r, buf[4:4+n]); err != nil {
+		return buf[:0], io.ErrUnexpectedEOF
+	}
+	return buf[:4+n], nil
+}

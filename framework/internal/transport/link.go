@@ -1,0 +1,332 @@
+package transport
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/clock"
+)
+
+// A link is one connection to one server, as go-zookeeper sees it: a net.Conn.
+//
+// Write takes go-zookeeper's frames and queues them beside this package's calls; a goroutine of its own puts them on the
+// wire, as many at once as have come together. Read is called by one go-zookeeper goroutine at a time: it keeps what is ours
+// and passes on what is go-zookeeper's, so every callback of the package runs there, in the order of arrival.
+type link struct {
+	t      *Transport
+	raw    net.Conn
+	server string
+	in     *bufio.Reader
+	frame  []byte    // the last frame read; reused
+	pass   []byte    // the part of it that go-zookeeper has still to read
+	until  time.Time // read deadline in force
+
+	opened   chan struct{} // closed at the handshake's answer
+	sentAt   time.Time     // of the handshake
+	fresh    bool          // the handshake asks for a new session
+	attached bool          // of the reader
+	gone     bool          // of the reader: Detached has been told
+	patience time.Duration // without a frame from the server for so long the connection is given up
+
+	wake chan struct{} // there is something to write
+	dead chan struct{} // closed by the first failure
+
+	mu      sync.Mutex
+	reason  error     // why it failed
+	out     []byte    // frames to be written
+	queued  []pending // what these frames are
+	sent    []pending // written, not yet answered, oldest first
+	since   time.Time // attached since then; zero before
+	nextXid int32
+}
+
+// pending is a request on its way. call is nil if it is go-zookeeper's.
+type pending struct {
+	xid, op int32
+	call    *Call
+	sent    time.Time
+}
+
+func newLink(t *Transport, raw net.Conn, server string) *link {
+	return &link{
+		t: t, raw: raw, server: server, in: bufio.NewReaderSize(raw, 32<<10),
+		wake: make(chan struct{}, 1), dead: make(chan struct{}), nextXid: xidFirst,
+	}
+}
+
+// fail closes the connection. Whatever waits on it is told when the reader notices.
+func (l *link) fail(reason error) {
+	l.mu.Lock()
+	first := l.reason == nil
+	if first {
+		l.reason = reason
+	}
+	l.mu.Unlock()
+	if first {
+		close(l.dead)
+		_ = l.raw.Close()
+	}
+}
+
+// lasted is how long the link has been attached.
+func (l *link) lasted() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.since.IsZero() {
+		return 0
+	}
+	return time.Since(l.since)
+}
+
+// send queues calls, all or none.
+func (l *link) send(calls []*Call) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.since.IsZero() || l.reason != nil {
+		return false
+	}
+	for _, c := range calls {
+		xid := l.nextXid
+		switch {
+		case c.op == opSetAuth:
+			xid = xidAuth
+		case l.nextXid == xidLast:
+			l.nextXid = xidFirst
+		default:
+			l.nextXid++
+		}
+		l.out = c.frame(l.out, xid)
+		l.queued = append(l.queued, pending{xid: xid, op: c.op, call: c})
+	}
+	l.signal()
+	return true
+}
+
+func (l *link) signal() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Write takes one frame of go-zookeeper: the handshake first, requests and pings after it.
+func (l *link) Write(frame []byte) (int, error) {
+	if len(frame) < 12 {
+		return 0, fmt.Errorf("transport: go-zookeeper wrote %d bytes, which is no frame", len(frame))
+	}
+	l.mu.Lock()
+	if l.since.IsZero() {
+		l.mu.Unlock()
+		return l.writeHandshake(frame)
+	}
+	defer l.mu.Unlock()
+	if l.reason != nil {
+		return len(frame), nil // an error here could wedge go-zookeeper; the reader tells it
+	}
+	l.out = append(l.out, frame...)
+	l.queued = append(l.queued, pending{
+		xid: int32(binary.BigEndian.Uint32(frame[4:])),
+		op:  int32(binary.BigEndian.Uint32(frame[8:])),
+	})
+	l.signal()
+	return len(frame), nil
+}
+
+// writeLoop puts queued frames on the wire until the link dies.
+func (l *link) writeLoop() {
+	var spare []byte
+	for {
+		select {
+		case <-l.wake:
+		case <-l.dead:
+			return
+		}
+		for {
+			batch := l.takeBatch(spare)
+			if len(batch) == 0 {
+				break
+			}
+			_ = l.raw.SetWriteDeadline(time.Now().Add(l.patience))
+			if _, err := l.raw.Write(batch); err != nil {
+				l.fail(err)
+				return
+			}
+			spare = batch[:0]
+		}
+	}
+}
+
+// takeBatch takes the queued frames and stamps them with the time just before they are written: what is counted from a
+// frame's time must never be later than the truth.
+func (l *link) takeBatch(spare []byte) []byte {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	batch := l.out
+	if len(batch) == 0 || l.reason != nil {
+		return nil
+	}
+	l.out = spare
+	now := clock.Now()
+	for _, p := range l.queued {
+		p.sent = now
+		l.sent = append(l.sent, p)
+	}
+	clear(l.queued)
+	l.queued = l.queued[:0]
+	return batch
+}
+
+// answered finds what an answer is for. Answers come in the order of the requests, but for pings and authentication.
+func (l *link) answered(xid int32) (pending, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i, p := range l.sent {
+		if p.xid == xid {
+			copy(l.sent[1:i+1], l.sent[:i])
+			l.sent[0] = pending{}
+			l.sent = l.sent[1:]
+			return p, true
+		}
+	}
+	return pending{}, false
+}
+
+// Read gives go-zookeeper the handshake's answer, and then the answers to its own requests.
+func (l *link) Read(p []byte) (int, error) {
+	for len(l.pass) == 0 {
+		frame, err := l.next()
+		if err == nil && !l.attached {
+			l.pass, err = l.shake(frame)
+		} else if err == nil {
+			l.pass, err = l.dispatch(frame)
+		}
+		if err != nil {
+			return 0, l.detach(err)
+		}
+	}
+	n := copy(p, l.pass)
+	l.pass = l.pass[n:]
+	return n, nil
+}
+
+// next reads a frame. Deadlines are moved only when a good part of the old one is used up: moving one costs more than
+// reading a small frame.
+func (l *link) next() ([]byte, error) {
+	limit := maxHandshake
+	if l.attached {
+		limit = l.t.cfg.MaxFrame
+		if now := time.Now(); l.in.Buffered() == 0 && l.until.Sub(now) < l.patience*7/8 {
+			l.until = now.Add(l.patience)
+			_ = l.raw.SetReadDeadline(l.until)
+		}
+	}
+	frame, err := readFrame(l.in, l.frame, limit)
+	l.frame = frame[:0]
+	if cap(l.frame) > maxKept {
+		l.frame = nil // a long listing must not stay in memory for as long as the session
+	}
+	return frame, err
+}
+
+const maxKept = 256 << 10
+
+// dispatch handles one frame and returns it if it is go-zookeeper's.
+func (l *link) dispatch(frame []byte) ([]byte, error) {
+	d := decoder{rest: frame[4:]}
+	xid, zxid, code := d.int32(), d.int64(), d.int32()
+	if d.err != nil {
+		return nil, d.err
+	}
+	l.t.sawZxid(zxid)
+	if xid == xidEvent {
+		event := WatchEvent{Type: zk.EventType(d.int32())}
+		_ = d.int32() // the connection's state, always "connected"
+		event.Path = d.string()
+		if d.err == nil {
+			l.t.cfg.Events.Watch(event)
+		}
+		return nil, d.err
+	}
+	p, ok := l.answered(xid)
+	if !ok {
+		return nil, fmt.Errorf("%w: answer to request %d, which is not waiting for one", errGarbage, xid)
+	}
+	if err := refusal(p.op, code); err != nil {
+		l.t.failed(l.server, err)
+		return nil, err
+	}
+	l.t.cfg.Events.Answered(p.sent, clock.Now(), crossing(p.op, code))
+	if p.call == nil {
+		return frame, nil
+	}
+	p.call.complete(&d, toError(code))
+	return nil, d.err
+}
+
+// refusal says whether an answer means that this client is not welcome at all.
+func refusal(op, code int32) error {
+	switch {
+	case op == opSetAuth && code != 0, code == codeAuthFailed:
+		return ErrAuth
+	case code == codeSaslRequired:
+		return fmt.Errorf("%w: it takes SASL clients only", ErrAuth)
+	default:
+		return nil
+	}
+}
+
+// detach is the reader's last act: it completes what was waiting, in order, and tells that the connection is gone.
+func (l *link) detach(err error) error {
+	l.fail(err)
+	if l.gone {
+		return err
+	}
+	l.gone = true
+	l.mu.Lock()
+	reason := l.reason
+	waiting := append(l.sent, l.queued...)
+	l.sent, l.queued, l.out = nil, nil, nil
+	l.mu.Unlock()
+	if !l.attached {
+		l.t.failed(l.server, handshakeError(reason))
+		return err
+	}
+	for _, p := range waiting {
+		if p.call != nil {
+			p.call.complete(nil, ErrBroken)
+		}
+	}
+	l.t.cfg.Events.Detached(reason)
+	return err
+}
+
+func handshakeError(reason error) error {
+	if errors.Is(reason, io.EOF) {
+		return fmt.Errorf("the server closed the connection without answering the handshake (it is not serving, has reached its "+
+			"connection limit, or its data is older than what this client has seen): %w", reason)
+	}
+	return fmt.Errorf("handshake: %w", reason)
+}
+
+// Close is called by go-zookeeper when it gives the connection up.
+func (l *link) Close() error {
+	l.fail(io.ErrClosedPipe)
+	return nil
+}
+
+func (l *link) LocalAddr() net.Addr  { return l.raw.LocalAddr() }
+func (l *link) RemoteAddr() net.Addr { return l.raw.RemoteAddr() }
+
+// Deadlines are the link's own.
+
+func (l *link) SetDeadline(time.Time) error      { return nil }
+func (l *link) SetReadDeadline(time.Time) error  { return nil }
+func (l *link) SetWriteDeadline(time.Time) error { return nil }

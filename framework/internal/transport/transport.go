@@ -1,0 +1,214 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// Config is what a Transport is made of. All fields but Auth and LastZxid are needed.
+type Config struct {
+	// Servers are tried in random order, each as host:port.
+	Servers []string
+	// Dial opens a connection to one server. It must return when its context ends.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// SessionTimeout is asked for; the server may grant another.
+	SessionTimeout time.Duration
+	// AttemptTimeout bounds one dial and the handshake after it.
+	AttemptTimeout time.Duration
+	// Auth is sent first on every connection.
+	Auth []Auth
+	// LastZxid is the newest transaction that the client has seen in earlier sessions. Servers that are behind refuse it.
+	LastZxid int64
+	// MaxFrame is the length up to which an answer is believed.
+	MaxFrame int
+	Events   Events
+	Logger   *slog.Logger
+}
+
+// Auth is what a client says of who it is, as for zkCli's addauth.
+type Auth struct {
+	Scheme      string
+	Credentials []byte
+}
+
+// Events are told one at a time, in the order in which things came over the wire. None may block.
+type Events struct {
+	// Attached: a server took the session.
+	Attached func(Attachment)
+	// Detached: the connection ended. Every call on it has been completed, with ErrBroken if need be.
+	Detached func(err error)
+	// Answered: a frame sent at sent was answered; crossing, if the leader had a part in it.
+	Answered func(sent, received time.Time, crossing bool)
+	// Watch: a watch fired.
+	Watch func(WatchEvent)
+	// Expired: the servers no longer know the session. Nothing is attached again.
+	Expired func()
+	// Failed: an attempt to attach failed, or the server refused the client for a reason that it named.
+	Failed func(server string, err error)
+}
+
+// An Attachment is an answered handshake.
+type Attachment struct {
+	SessionID      int64
+	Timeout        time.Duration // granted by the server
+	Sent, Received time.Time     // of the handshake, on the clock of package clock
+	Server         string
+}
+
+// A WatchEvent is what the server says when a watch fires.
+type WatchEvent struct {
+	Type zk.EventType
+	Path string
+}
+
+// A Transport is one session's connection to ZooKeeper. Its methods are safe for concurrent use.
+type Transport struct {
+	cfg    Config
+	conn   *zk.Conn
+	ended  <-chan zk.Event // closed when go-zookeeper's goroutines are gone
+	ctx    context.Context // of dials; ends when the transport is leaving
+	leave  context.CancelFunc
+	wg     sync.WaitGroup  // writers and the farewell
+	zxid   atomic.Int64    // highest seen
+	adieu  context.Context // ends when go-zookeeper talks to the farewell server
+	parted context.CancelFunc
+	closed sync.Once
+
+	mu       sync.Mutex
+	link     *link
+	servers  rotation
+	failures int  // attempts in a row that led to nothing
+	known    bool // a server has opened the session
+	expired  bool // and none knows it any more
+}
+
+// Open starts connecting. It returns at once; Events tell the rest.
+func Open(cfg Config) (*Transport, error) {
+	ctx, leave := context.WithCancel(context.Background())
+	t := &Transport{
+		cfg: cfg, ctx: ctx, leave: leave,
+		servers: shuffled(cfg.Servers),
+	}
+	t.adieu, t.parted = context.WithCancel(context.Background())
+	t.zxid.Store(cfg.LastZxid)
+	conn, ended, err := zk.Connect(cfg.Servers, cfg.SessionTimeout,
+		zk.WithDialer(t.dial),
+		zk.WithHostProvider((*hosts)(t)),
+		zk.WithLogger(printf{cfg.Logger}),
+		zk.WithLogInfo(false),
+		zk.WithMaxBufferSize(goZookeeperBuffer),
+		zk.WithMaxConnBufferSize(goZookeeperBuffer))
+	if err != nil {
+		leave()
+		return nil, fmt.Errorf("transport: %w", err)
+	}
+	t.conn, t.ended = conn, ended
+	return t, nil
+}
+
+// goZookeeperBuffer holds what go-zookeeper still says and hears itself: pings.
+const goZookeeperBuffer = 4 << 10
+
+// LastZxid is the newest transaction that an answer has told of.
+func (t *Transport) LastZxid() int64 { return t.zxid.Load() }
+
+// Send puts calls on the wire, in one segment and in this order, and reports whether it could: if not, the transport is not
+// attached and no call is completed. It does not wait for anything.
+func (t *Transport) Send(calls ...*Call) bool {
+	l := t.current()
+	return l != nil && l.send(calls)
+}
+
+// Break closes the present connection, if there is one; go-zookeeper then looks for another server.
+func (t *Transport) Break(reason error) {
+	if l := t.current(); l != nil {
+		l.fail(reason)
+	}
+}
+
+func (t *Transport) current() *link {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.link
+}
+
+// Close ends the transport and waits until all its goroutines are gone. With patience, and if it is attached, it first tells
+// the server to end the session, and waits for the answer as long as that. No event is told after Close has returned.
+//
+// go-zookeeper's own Close waits for seconds when no server answers. It is therefore given one that does: once the
+// transport is leaving, the dialer returns a connection to a server in this process that agrees to everything.
+func (t *Transport) Close(patience time.Duration) {
+	t.closed.Do(func() {
+		if patience > 0 {
+			t.endSession(patience)
+		}
+		t.leave()
+		t.Break(errClosing)
+		<-t.adieu.Done()
+		t.conn.Close()
+	})
+	for range t.ended { //nolint:revive // drained until it is closed
+	}
+	t.wg.Wait()
+}
+
+func (t *Transport) endSession(patience time.Duration) {
+	answered := make(chan struct{})
+	if !t.Send(closeSession(func(error) { close(answered) })) {
+		return
+	}
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-answered:
+	case <-timer.C:
+	}
+}
+
+// sawZxid keeps the highest transaction id.
+func (t *Transport) sawZxid(zxid int64) {
+	for {
+		seen := t.zxid.Load()
+		if zxid <= seen || t.zxid.CompareAndSwap(seen, zxid) {
+			return
+		}
+	}
+}
+
+// attached and expire record what became of a handshake. They are called by the goroutine that reads.
+func (t *Transport) attached(a Attachment) {
+	t.mu.Lock()
+	t.known = true
+	t.mu.Unlock()
+	t.cfg.Events.Attached(a)
+}
+
+func (t *Transport) expire() {
+	t.mu.Lock()
+	t.expired = true
+	t.mu.Unlock()
+	t.cfg.Events.Expired()
+}
+
+func (t *Transport) failed(server string, err error) {
+	if t.ctx.Err() == nil && !errors.Is(err, errSecondLife) {
+		t.cfg.Events.Failed(server, err)
+	}
+}
+
+// printf is go-zookeeper's logger. What it says is detail: the framework logs what matters from its own events.
+type printf struct{ logger *slog.Logger }
+
+func (p printf) Printf(format string, args ...any) {
+	if p.logger.Enabled(context.Background(), slog.LevelDebug) {
+		p.logger.Debug(fmt.Sprintf(format, args...), "from", "go-zookeeper")
+	}
+}

@@ -1,0 +1,163 @@
+package transport
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// Operation codes of the ZooKeeper protocol (org.apache.zookeeper.ZooDefs.OpCode).
+const (
+	opCreate          = 1
+	opDelete          = 2
+	opExists          = 3
+	opGetData         = 4
+	opSetData         = 5
+	opGetACL          = 6
+	opSetACL          = 7
+	opSync            = 9
+	opGetChildren2    = 12
+	opCheck           = 13
+	opMulti           = 14
+	opCreate2         = 15
+	opRemoveWatches   = 18
+	opCreateContainer = 19
+	opCreateTTL       = 21
+	opSetAuth         = 100
+	opClose           = -11
+)
+
+// Transaction ids with a meaning of their own, and the range from which this package numbers its calls. go-zookeeper counts
+// its own up from 1.
+const (
+	xidEvent  = -1
+	xidAuth   = -4
+	xidFirst  = 0x60000000
+	xidLast   = 0x7fffffff
+	headerLen = 16 // of an answer: xid, zxid, error code
+)
+
+// errGarbage says that what arrived is not the ZooKeeper protocol.
+var errGarbage = errors.New("garbled answer: not the ZooKeeper protocol")
+
+// encoder appends jute records: big-endian integers, strings and buffers with their length in front.
+type encoder []byte
+
+func (e *encoder) int32(v int32)   { *e = binary.BigEndian.AppendUint32(*e, uint32(v)) }
+func (e *encoder) int64(v int64)   { *e = binary.BigEndian.AppendUint64(*e, uint64(v)) }
+func (e *encoder) string(s string) { e.int32(int32(len(s))); *e = append(*e, s...) }
+func (e *encoder) bytes(b []byte)  { e.int32(int32(len(b))); *e = append(*e, b...) }
+
+func (e *encoder) bool(b bool) {
+	if b {
+		*e = append(*e, 1)
+	} else {
+		*e = append(*e, 0)
+	}
+}
+
+func (e *encoder) acl(acl []zk.ACL) {
+	e.int32(int32(len(acl)))
+	for _, a := range acl {
+		e.int32(a.Perms)
+		e.string(a.Scheme)
+		e.string(a.ID)
+	}
+}
+
+// decoder reads jute records. A read past the end returns zero values from then on and is told by err.
+type decoder struct {
+	rest []byte
+	err  error
+}
+
+func (d *decoder) take(n int) []byte {
+	if n < 0 || n > len(d.rest) {
+		d.rest, d.err = nil, errGarbage
+		return nil
+	}
+	taken := d.rest[:n:n]
+	d.rest = d.rest[n:]
+	return taken
+}
+
+func (d *decoder) int32() int32 {
+	if b := d.take(4); b != nil {
+		return int32(binary.BigEndian.Uint32(b))
+	}
+	return 0
+}
+
+func (d *decoder) int64() int64 {
+	if b := d.take(8); b != nil {
+		return int64(binary.BigEndian.Uint64(b))
+	}
+	return 0
+}
+
+// bytes returns a copy; a null buffer (length -1) comes back as nil.
+func (d *decoder) bytes() []byte {
+	n := d.int32()
+	if n == -1 {
+		return nil
+	}
+	b := d.take(int(n))
+	if b == nil {
+		return nil
+	}
+	return append(make([]byte, 0, len(b)), b...)
+}
+
+func (d *decoder) string() string {
+	n := d.int32()
+	if n == -1 {
+		return ""
+	}
+	return string(d.take(int(n)))
+}
+
+func (d *decoder) strings() []string {
+	n := int(d.int32())
+	if n <= 0 {
+		return nil
+	}
+	if n > len(d.rest)/4 { // each has a length of four bytes at least: never allocate by a length that cannot be true
+		d.err = errGarbage
+		return nil
+	}
+	all := make([]string, 0, n)
+	for range n {
+		all = append(all, d.string())
+	}
+	return all
+}
+
+func (d *decoder) bool() bool {
+	b := d.take(1)
+	return b != nil && b[0] != 0
+}
+
+func (d *decoder) acl() []zk.ACL {
+	n := int(d.int32())
+	if n <= 0 {
+		return nil
+	}
+	if n > len(d.rest)/12 {
+		d.err = errGarbage
+		return nil
+	}
+	acl := make([]zk.ACL, 0, n)
+	for range n {
+		acl = append(acl, zk.ACL{Perms: d.int32(), Scheme: d.string(), ID: d.string()})
+	}
+	return acl
+}
+
+func (d *decoder) stat() *zk.Stat {
+	return &zk.Stat{
+		Czxid: d.int64(), Mzxid: d.int64(), Ctime: d.int64(), Mtime: d.int64(),
+		Version: d.int32(), Cversion: d.int32(), Aversion: d.int32(),
+		EphemeralOwner: d.int64(), DataLength: d.int32(), NumChildren: d.int32(), Pzxid: d.int64(),
+	}
+}
