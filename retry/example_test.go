@@ -45,8 +45,8 @@ func ExamplePermanent() {
 	err := retry.Do(context.Background(), retry.Forever(time.Second), func(context.Context) error {
 		return retry.Permanent(noSuchNode)
 	})
-	fmt.Println(err == noSuchNode)
-	// Output: true
+	fmt.Println(err) // as it was, with nothing around it
+	// Output: no such node
 }
 
 func ExampleDoValue() {

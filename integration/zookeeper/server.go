@@ -58,6 +58,7 @@ func Start(t testing.TB, config Config) *Server {
 }
 
 func start(t testing.TB, config Config, java, jars, dir string) (*Server, error) {
+	t.Helper()
 	port, err := freePort()
 	if err != nil {
 		return nil, err
@@ -73,7 +74,10 @@ func start(t testing.TB, config Config, java, jars, dir string) (*Server, error)
 		port:    port,
 		logFile: filepath.Join(dir, "server.log"),
 	}
-	return s, s.launch()
+	if err := s.launch(); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // Addr returns the server's address, host:port. It stays the same for the server's life.
