@@ -1,0 +1,270 @@
+package zktest
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// Match selects requests. A zero field matches anything.
+type Match struct {
+	Op      Op
+	Path    string // exactly, or with a final "*" by prefix; any of the paths of a multi
+	Session int64
+	Nth     int // the how manieth match from now on is meant; 0 means 1
+}
+
+// Request describes a client's request to an observer.
+type Request struct {
+	Op      Op
+	Path    string // the first path of a multi; "" where there is none
+	Session int64
+	Xid     int32
+	Conn    int // connections count from 1 in the order of their dials
+}
+
+type rule struct {
+	match       Match
+	seen        int
+	dropReply   bool
+	dropRequest bool
+	delay       time.Duration
+	hold        chan struct{}
+}
+
+type observer struct{ call func(Request) }
+
+// plan is what is to be done to one request.
+type plan struct {
+	request     Request
+	observers   []*observer
+	holds       []chan struct{}
+	dropReply   bool
+	dropRequest bool
+	delay       time.Duration
+}
+
+// plan matches a request that has just arrived against the rules.
+func (c *conn) plan(xid int32, op Op, body []byte) plan {
+	paths := pathsOf(op, body)
+	s := c.srv
+	s.mu.Lock()
+	defer s.unlock()
+	p := plan{request: Request{Op: op, Xid: xid, Conn: c.number}, observers: slices.Clone(s.observers)}
+	if c.sess != nil {
+		p.request.Session = c.sess.id
+	}
+	if len(paths) > 0 {
+		p.request.Path = paths[0]
+	}
+	if c.closed {
+		return p
+	}
+	s.touch(c.sess) // it has been heard from, even if it is held now
+	for _, r := range s.rules {
+		if !r.match.matches(p.request, paths) {
+			continue
+		}
+		if r.seen++; r.seen < max(1, r.match.Nth) {
+			continue
+		}
+		p.dropReply = p.dropReply || r.dropReply
+		p.dropRequest = p.dropRequest || r.dropRequest
+		p.delay += r.delay
+		if r.hold != nil {
+			p.holds = append(p.holds, r.hold)
+		}
+	}
+	s.rules = slices.DeleteFunc(s.rules, func(r *rule) bool { return r.seen >= max(1, r.match.Nth) })
+	s.rehook()
+	return p
+}
+
+func (m Match) matches(r Request, paths []string) bool {
+	if m.Op != 0 && m.Op != r.Op || m.Session != 0 && m.Session != r.Session {
+		return false
+	}
+	if m.Path == "" {
+		return true
+	}
+	prefix, wild := strings.CutSuffix(m.Path, "*")
+	return slices.ContainsFunc(paths, func(p string) bool {
+		return p == m.Path || wild && strings.HasPrefix(p, prefix)
+	})
+}
+
+func pathsOf(op Op, body []byte) (paths []string) {
+	d := decoder{b: body}
+	switch {
+	case op == OpMulti:
+		for _, w := range readMulti(&d) {
+			paths = append(paths, w.node.path)
+		}
+	case op.hasPath():
+		if path := d.string(); !d.bad {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+func (st *store) addRule(r *rule) {
+	st.mu.Lock()
+	defer st.unlock()
+	st.rules = append(st.rules, r)
+	st.rehook()
+}
+
+func (st *store) rehook() { st.hooked.Store(len(st.rules)+len(st.observers) > 0) }
+
+// DropReply lets one matching request be executed, drops its answer and
+// closes its connection: the client cannot know whether it happened.
+func (s *Server) DropReply(m Match) { s.addRule(&rule{match: m, dropReply: true}) }
+
+// DropRequest drops one matching request unexecuted and closes its connection.
+func (s *Server) DropRequest(m Match) { s.addRule(&rule{match: m, dropRequest: true}) }
+
+// DelayReply executes one matching request at once, but lets its answer, and
+// so all that follows on that connection, leave d later.
+func (s *Server) DelayReply(m Match, d time.Duration) { s.addRule(&rule{match: m, delay: d}) }
+
+// Hold makes one matching request wait, unexecuted, and with it all later
+// ones of that connection, until release is called. If the connection ends
+// first the request is never executed. Calling release again does nothing.
+func (s *Server) Hold(m Match) (release func()) {
+	r := &rule{match: m, hold: make(chan struct{})}
+	s.addRule(r)
+	return func() {
+		s.mu.Lock()
+		defer s.unlock()
+		select {
+		case <-r.hold:
+		default:
+			close(r.hold)
+		}
+	}
+}
+
+// Observe calls fn for each client request right before it is executed, in
+// the order of execution, until stop is called. Requests wait for fn, which
+// may look at the server or do something to it but must not wait for one of
+// its clients.
+func (s *Server) Observe(fn func(Request)) (stop func()) {
+	o := &observer{fn}
+	s.mu.Lock()
+	defer s.unlock()
+	s.observers = append(s.observers, o)
+	s.rehook()
+	return func() {
+		s.mu.Lock()
+		defer s.unlock()
+		s.observers = slices.DeleteFunc(slices.Clone(s.observers), func(x *observer) bool { return x == o })
+		s.rehook()
+	}
+}
+
+// Freeze stops the server like a SIGSTOP: it reads nothing and answers
+// nothing, though connections can still be made. Its session clocks stand
+// still as well. When Freeze returns, no further request is executed.
+func (s *Server) Freeze() {
+	s.mu.Lock()
+	defer s.unlock()
+	if s.isFrozen() {
+		return
+	}
+	gate := make(chan struct{})
+	s.gate.Store(&gate)
+	s.frozenAt = time.Now()
+	s.schedule()
+}
+
+// Thaw undoes Freeze: the server goes on where it stood.
+func (s *Server) Thaw() {
+	s.mu.Lock()
+	defer s.unlock()
+	if !s.isFrozen() {
+		return
+	}
+	close(*s.gate.Swap(nil))
+	s.origin = s.origin.Add(time.Since(s.frozenAt))
+	s.frozenAt = time.Time{}
+	s.schedule()
+}
+
+func (s *Server) isFrozen() bool { return s.gate.Load() != nil }
+
+// passGate waits while the server is frozen; false: the connection is gone.
+func (s *Server) passGate(c *conn) bool {
+	for {
+		gate := s.gate.Load()
+		if gate == nil {
+			return true
+		}
+		select {
+		case <-*gate:
+		case <-c.gone:
+			return false
+		}
+	}
+}
+
+// RefuseConnections says whether new connections are refused. Present ones
+// stay.
+func (s *Server) RefuseConnections(refuse bool) {
+	s.mu.Lock()
+	defer s.unlock()
+	s.refuse = refuse
+}
+
+// CutAll resets all present connections. Sessions live on.
+func (s *Server) CutAll() {
+	s.mu.Lock()
+	defer s.unlock()
+	for _, c := range s.sortedConns() {
+		c.drop(closeReset)
+	}
+}
+
+// CutSession resets the connection of one session, if it has one.
+func (s *Server) CutSession(id int64) {
+	s.mu.Lock()
+	defer s.unlock()
+	if sess := s.sessions[id]; sess != nil && sess.conn != nil {
+		sess.conn.drop(closeReset)
+	}
+}
+
+// ExpireSession ends a session as if it had been silent for too long: its
+// ephemeral nodes go and its connection is closed.
+func (s *Server) ExpireSession(id int64) {
+	s.mu.Lock()
+	defer s.unlock()
+	if sess := s.sessions[id]; sess != nil {
+		s.expire(sess)
+	}
+}
+
+// SetCreateCounter makes n the next sequence number under path, as if so many
+// children had been created there. It does nothing if path does not exist.
+func (s *Server) SetCreateCounter(path string, n int32) {
+	s.mu.Lock()
+	defer s.unlock()
+	if s.tree.find(path) != nil {
+		t := s.begin(0, nil)
+		t.apply(change{kind: changeCounter, path: path, counter: n})
+		t.commit()
+	}
+}
+
+// Restart cuts all connections, as a process that ends does; data and
+// sessions stay, and every session gets its full timeout anew.
+func (s *Server) Restart() {
+	s.mu.Lock()
+	defer s.unlock()
+	for _, c := range s.sortedConns() {
+		c.drop(closeReset)
+	}
+	for _, sess := range s.sessions {
+		s.touch(sess)
+	}
+}

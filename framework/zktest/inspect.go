@@ -1,0 +1,162 @@
+package zktest
+
+import (
+	"bytes"
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+)
+
+// Session describes a session that the server keeps.
+type Session struct {
+	ID         int64
+	Timeout    time.Duration // as negotiated
+	Connected  bool
+	Ephemerals []string // sorted
+}
+
+// Create makes a persistent node as an administrator: no permission is asked.
+// Missing parents are an error, as for a client.
+func (s *Server) Create(path string, data []byte) error {
+	return s.administer(writeOp{op: OpCreate, node: newNode{path: path, data: bytes.Clone(data), acl: openACL}})
+}
+
+// Delete removes a node without children, whatever its version and ACL.
+func (s *Server) Delete(path string) error {
+	return s.administer(writeOp{op: OpDelete, node: newNode{path: path}, version: -1})
+}
+
+// SetData replaces a node's data, whatever its version and ACL.
+func (s *Server) SetData(path string, data []byte) error {
+	return s.administer(writeOp{op: OpSetData, node: newNode{path: path, data: bytes.Clone(data)}, version: -1})
+}
+
+// administer makes one change as the super user; watches fire as for any.
+func (s *Server) administer(w writeOp) error {
+	s.mu.Lock()
+	defer s.unlock()
+	t := s.begin(0, []identity{{"super", ""}})
+	if r := t.step(w); r.err != 0 {
+		return r.err
+	}
+	t.commit()
+	return nil
+}
+
+// Exists reports whether there is a node.
+func (s *Server) Exists(path string) bool {
+	_, ok := s.Stat(path)
+	return ok
+}
+
+// Stat returns what ZooKeeper tells about a node; false if there is none.
+func (s *Server) Stat(path string) (Stat, bool) {
+	s.mu.Lock()
+	defer s.unlock()
+	n := s.view.find(path)
+	if n == nil {
+		return Stat{}, false
+	}
+	return n.stat(), true
+}
+
+// Data returns a copy of a node's data; false if there is no such node.
+func (s *Server) Data(path string) ([]byte, bool) {
+	s.mu.Lock()
+	defer s.unlock()
+	n := s.view.find(path)
+	if n == nil {
+		return nil, false
+	}
+	return bytes.Clone(n.data), true
+}
+
+// Children returns the sorted names of a node's children; nil if there is no
+// such node.
+func (s *Server) Children(path string) []string {
+	s.mu.Lock()
+	defer s.unlock()
+	n := s.view.find(path)
+	if n == nil {
+		return nil
+	}
+	return n.sortedChildren()
+}
+
+// Watches counts the watches on a path that clients have at this server. A
+// client counts once for each kind: data and existence (one kind to the
+// server), children, persistent, recursive.
+func (s *Server) Watches(path string) int {
+	s.mu.Lock()
+	defer s.unlock()
+	return s.watchesOn(path)
+}
+
+// WatchCount counts the watches on all paths, as Watches does.
+func (s *Server) WatchCount() int {
+	s.mu.Lock()
+	defer s.unlock()
+	total := 0
+	for path := range s.dataWatches.byPath {
+		total += s.watchesOn(path)
+	}
+	for path := range s.childWatches.byPath {
+		if s.dataWatches.byPath[path] == nil {
+			total += s.watchesOn(path)
+		}
+	}
+	return total
+}
+
+// watchesOn counts a persistent watch once, though it stands in both tables.
+func (s *Server) watchesOn(path string) int {
+	total := 0
+	for _, mode := range s.dataWatches.byPath[path] {
+		for _, bit := range []watchMode{watchOnce, watchPersistent, watchRecursive} {
+			if mode&bit != 0 {
+				total++
+			}
+		}
+	}
+	for _, mode := range s.childWatches.byPath[path] {
+		if mode&watchOnce != 0 {
+			total++
+		}
+	}
+	return total
+}
+
+// Sessions lists the live sessions by id.
+func (s *Server) Sessions() []Session {
+	s.mu.Lock()
+	defer s.unlock()
+	list := make([]Session, 0, len(s.sessions))
+	for _, sess := range s.sessions {
+		list = append(list, Session{
+			ID: sess.id, Timeout: sess.timeout, Connected: sess.conn != nil,
+			Ephemerals: s.tree.ephemeralsOf(sess.id),
+		})
+	}
+	slices.SortFunc(list, func(a, b Session) int { return cmp.Compare(a.ID, b.ID) })
+	return list
+}
+
+// Connections counts the open connections, those without a session included.
+func (s *Server) Connections() int {
+	s.mu.Lock()
+	defer s.unlock()
+	return len(s.open)
+}
+
+// Counts tells how many requests of each kind have been executed, failed ones
+// included.
+func (s *Server) Counts() map[Op]int {
+	s.mu.Lock()
+	defer s.unlock()
+	return maps.Clone(s.counts)
+}
+
+func (s *Server) sortedConns() []*conn {
+	return slices.SortedFunc(maps.Keys(s.open), func(a, b *conn) int { return cmp.Compare(a.number, b.number) })
+}

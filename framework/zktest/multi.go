@@ -1,0 +1,125 @@
+package zktest
+
+// multi executes all steps or none. Its reply header says success either way:
+// what failed stands in the results.
+func (c *conn) multi(d *decoder, out *encoder) code {
+	steps := readMulti(d)
+	t := c.srv.begin(c.sess.id, c.auth)
+	if d.bad {
+		return codeMarshalling
+	}
+	results := make([]writeResult, len(steps))
+	for i, w := range steps {
+		results[i] = t.step(w)
+		if results[i].err != 0 {
+			t.rollback()
+			encodeFailure(out, len(steps), i, results[i].err)
+			return 0
+		}
+	}
+	t.commit()
+	for i, w := range steps {
+		encodeResult(out, w.op, results[i])
+	}
+	multiHeader(out, -1, true, -1)
+	return 0
+}
+
+func multiHeader(out *encoder, op Op, done bool, err code) {
+	out.int32(int32(op))
+	out.bool(done)
+	out.int32(int32(err))
+}
+
+// readMulti decodes the steps. A create with the container flag becomes a
+// container here, although the same request on its own makes a plain node.
+func readMulti(d *decoder) (steps []writeOp) {
+	for {
+		op, done := Op(d.int32()), d.bool()
+		d.int32()
+		if done || d.bad {
+			return steps
+		}
+		switch op {
+		case OpCreate, OpCreate2, OpCreateContainer, OpCreateTTL, OpDelete, OpSetData, OpCheck:
+		default:
+			d.bad = true
+			return nil
+		}
+		w := readWrite(op, d)
+		if (op == OpCreate || op == OpCreate2) && w.node.flags == flagContainer {
+			w.op = OpCreateContainer
+		}
+		steps = append(steps, w)
+	}
+}
+
+func encodeResult(out *encoder, op Op, r writeResult) {
+	switch op {
+	case OpCreate:
+		multiHeader(out, OpCreate, false, 0)
+		out.string(r.path)
+	case OpCreate2, OpCreateContainer, OpCreateTTL:
+		multiHeader(out, OpCreate2, false, 0)
+		out.string(r.path)
+		out.stat(r.stat)
+	case OpSetData:
+		multiHeader(out, OpSetData, false, 0)
+		out.stat(r.stat)
+	default:
+		multiHeader(out, op, false, 0)
+	}
+}
+
+// encodeFailure marks the steps before the one that failed as fine, those
+// after it as never tried.
+func encodeFailure(out *encoder, steps, failed int, err code) {
+	for i := range steps {
+		var e code
+		switch {
+		case i == failed:
+			e = err
+		case i > failed:
+			e = codeRuntimeInconsistency
+		}
+		multiHeader(out, -1, false, e)
+		out.int32(int32(e))
+	}
+	multiHeader(out, -1, true, -1)
+}
+
+// multiRead answers each read on its own: one that fails harms no other.
+func (c *conn) multiRead(d *decoder, out *encoder) code {
+	type get struct {
+		op   Op
+		path string
+	}
+	var gets []get
+	for {
+		op, done := Op(d.int32()), d.bool()
+		d.int32()
+		if done || d.bad {
+			break
+		}
+		if op != OpGetChildren && op != OpGetData {
+			return codeMarshalling
+		}
+		path := d.string()
+		d.bool() // a watch flag has no effect here
+		gets = append(gets, get{op, path})
+	}
+	if d.bad {
+		return codeMarshalling
+	}
+	for _, g := range gets {
+		mark := len(out.b)
+		multiHeader(out, g.op, false, 0)
+		if err := c.get(g.op, g.path, c.srv.view.find(g.path), false, out); err != 0 {
+			out.b = out.b[:mark]
+			multiHeader(out, -1, false, err)
+			out.int32(int32(err))
+		}
+	}
+	multiHeader(out, -1, true, -1)
+	return 0
+}

@@ -1,0 +1,369 @@
+package zktest
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// effect is what a request's answer does to its connection.
+type effect struct {
+	err   code
+	close bool  // close behind the answer
+	zxid  int64 // instead of the last applied one; 0: no such
+}
+
+// serve executes one request. It returns false when the connection has ended.
+func (c *conn) serve(frame []byte) bool {
+	d := decoder{b: frame}
+	xid, op := d.int32(), Op(d.int32())
+	if d.bad {
+		return false
+	}
+	s := c.srv
+	var p plan
+	if s.hooked.Load() {
+		p = c.plan(xid, op, d.b)
+	}
+	for _, hold := range p.holds {
+		select {
+		case <-hold:
+		case <-c.gone:
+			return false
+		}
+	}
+	if p.dropRequest {
+		return false
+	}
+	select {
+	case s.turn <- struct{}{}:
+	case <-c.gone:
+		return false
+	}
+	defer func() { <-s.turn }()
+	for _, o := range p.observers {
+		o.call(p.request)
+	}
+	for {
+		if !s.passGate(c) {
+			return false
+		}
+		if done, ok := c.execute(xid, op, d, p); done {
+			return ok
+		}
+	}
+}
+
+// execute does the work; done is false if the server froze before it began.
+func (c *conn) execute(xid int32, op Op, d decoder, p plan) (done, ok bool) {
+	s := c.srv
+	s.mu.Lock()
+	defer s.unlock()
+	if s.isFrozen() {
+		return false, false
+	}
+	if c.closed {
+		return true, false
+	}
+	s.counts[op]++
+	s.touch(c.sess)
+	s.reply.openReply()
+	e := c.dispatch(op, &d, &s.reply)
+	zxid := s.applied()
+	if e.zxid != 0 {
+		zxid = e.zxid
+	}
+	if op == OpSetAuth {
+		zxid = 0
+	}
+	if !p.dropReply {
+		var due time.Time
+		if p.delay > 0 {
+			due = time.Now().Add(p.delay)
+		}
+		c.sendAt(s.reply.sealReply(xid, zxid, e.err), due)
+	}
+	return true, !e.close && !p.dropReply
+}
+
+// dispatch executes one request and appends the body of its answer to out.
+func (c *conn) dispatch(op Op, d *decoder, out *encoder) effect {
+	switch op {
+	case OpPing:
+		return effect{}
+	case OpCreate, OpCreate2, OpCreateContainer, OpCreateTTL, OpDelete, OpSetData, OpSetACL, OpCheck:
+		return effect{err: c.write(op, d, out)}
+	case OpMulti:
+		return effect{err: c.multi(d, out)}
+	case OpMultiRead:
+		return effect{err: c.multiRead(d, out)}
+	case OpSetAuth:
+		return c.setAuth(d)
+	case OpSetWatches, OpSetWatches2:
+		return effect{err: c.setWatches(d, op == OpSetWatches2)}
+	case OpCheckWatches, OpRemoveWatches:
+		return effect{err: c.findWatches(d, op == OpRemoveWatches)}
+	case OpCloseSession:
+		c.srv.endSession(c.sess).commit()
+		return effect{close: true}
+	case OpWhoAmI:
+		c.whoAmI(out)
+		return effect{}
+	case OpSASL:
+		out.bytes(nil)
+		return effect{}
+	case OpReconfig:
+		c.srv.begin(c.sess.id, nil)
+		return effect{err: codeReconfigDisabled}
+	}
+	if !op.hasPath() {
+		return effect{err: codeUnimplemented, zxid: -1, close: true}
+	}
+	return effect{err: c.read(op, d, out)}
+}
+
+// write executes a single modification.
+func (c *conn) write(op Op, d *decoder, out *encoder) code {
+	w := readWrite(op, d)
+	t := c.srv.begin(c.sess.id, c.auth)
+	if d.bad {
+		return codeMarshalling
+	}
+	r := t.step(w)
+	if r.err != 0 {
+		return r.err
+	}
+	t.commit()
+	switch op {
+	case OpCreate:
+		out.string(r.path)
+	case OpCreate2, OpCreateContainer, OpCreateTTL:
+		out.string(r.path)
+		out.stat(r.stat)
+	case OpSetData, OpSetACL:
+		out.stat(r.stat)
+	}
+	return 0
+}
+
+// writeOp is a decoded modification, alone or in a multi.
+type writeOp struct {
+	op      Op
+	node    newNode // path, data and acl also serve the other kinds
+	version int32
+}
+
+type writeResult struct {
+	path string
+	stat Stat
+	err  code
+}
+
+func readWrite(op Op, d *decoder) writeOp {
+	w := writeOp{op: op}
+	w.node.path = d.string()
+	switch op {
+	case OpCreate, OpCreate2, OpCreateContainer, OpCreateTTL:
+		w.node.data = slices.Clone(d.bytes())
+		w.node.acl = d.acl()
+		w.node.flags = d.int32()
+		if op == OpCreateTTL {
+			w.node.ttl = d.int64()
+		}
+	case OpDelete, OpCheck:
+		w.version = d.int32()
+	case OpSetData:
+		w.node.data = slices.Clone(d.bytes())
+		w.version = d.int32()
+	case OpSetACL:
+		w.node.acl = d.acl()
+		w.version = d.int32()
+	default:
+		d.bad = true
+	}
+	return w
+}
+
+// step performs one modification within the transaction.
+func (t *txn) step(w writeOp) (r writeResult) {
+	switch w.op {
+	case OpDelete:
+		r.err = t.delete(w.node.path, w.version)
+	case OpCheck:
+		r.err = t.check(w.node.path, w.version)
+	case OpSetData:
+		r.stat, r.err = t.setData(w.node.path, w.node.data, w.version)
+	case OpSetACL:
+		r.stat, r.err = t.setACL(w.node.path, w.node.acl, w.version)
+	default:
+		if r.path, r.err = t.create(w.op, w.node); r.err == 0 {
+			r.stat = t.st.tree.nodes[r.path].stat()
+		}
+	}
+	return r
+}
+
+// read executes a request that begins with a path and changes no data.
+func (c *conn) read(op Op, d *decoder, out *encoder) code {
+	s := c.srv
+	path := d.string()
+	n := s.view.find(path)
+	switch op {
+	case OpSync:
+		if d.bad {
+			return codeMarshalling
+		}
+		out.string(path)
+		return 0
+	case OpExists:
+		return c.exists(path, n, d, out)
+	case OpGetData, OpGetChildren, OpGetChildren2:
+		watch := d.bool()
+		if d.bad {
+			return codeMarshalling
+		}
+		return c.get(op, path, n, watch, out)
+	case OpAddWatch:
+		return c.addWatchOp(path, d, out)
+	}
+	if d.bad {
+		return codeMarshalling
+	}
+	switch op {
+	case OpGetACL:
+		return c.getACL(n, out)
+	case OpGetEphemerals:
+		prefix := strings.TrimSpace(path)
+		mine := s.view.ephemeralsOf(c.sess.id)
+		if prefix != "" && prefix != "/" {
+			mine = slices.DeleteFunc(mine, func(p string) bool { return !strings.HasPrefix(p, prefix) })
+		}
+		out.strings(mine)
+	case OpGetAllChildrenNumber:
+		if n == nil {
+			return codeNoNode
+		}
+		if !allowed(n.acl, permRead, c.auth) {
+			return codeNoAuth
+		}
+		out.int32(s.view.descendants(path))
+	}
+	return 0
+}
+
+// exists needs no permission, and leaves its watch on a missing node too.
+func (c *conn) exists(path string, n *node, d *decoder, out *encoder) code {
+	watch := d.bool()
+	switch {
+	case d.bad:
+		return codeMarshalling
+	case strings.Contains(path, "\x00"):
+		return codeBadArguments
+	}
+	if watch {
+		c.srv.dataWatches.add(path, c, watchOnce)
+	}
+	if n == nil {
+		return codeNoNode
+	}
+	out.stat(n.stat())
+	return 0
+}
+
+func (c *conn) get(op Op, path string, n *node, watch bool, out *encoder) code {
+	if n == nil {
+		return codeNoNode
+	}
+	if !allowed(n.acl, permRead, c.auth) {
+		return codeNoAuth
+	}
+	table := &c.srv.childWatches
+	switch op {
+	case OpGetData:
+		table = &c.srv.dataWatches
+		out.bytes(n.data)
+		out.stat(n.stat())
+	case OpGetChildren:
+		out.strings(n.sortedChildren())
+	case OpGetChildren2:
+		out.strings(n.sortedChildren())
+		out.stat(n.stat())
+	}
+	if watch {
+		table.add(path, c, watchOnce)
+	}
+	return 0
+}
+
+func (c *conn) getACL(n *node, out *encoder) code {
+	if n == nil {
+		return codeNoNode
+	}
+	if !allowed(n.acl, permRead|permAdmin, c.auth) {
+		return codeNoAuth
+	}
+	acl := n.acl
+	if !allowed(acl, permAdmin, c.auth) {
+		acl = maskACL(acl)
+	}
+	out.acl(acl)
+	out.stat(n.stat())
+	return 0
+}
+
+func (c *conn) addWatchOp(path string, d *decoder, out *encoder) code {
+	mode := d.int32()
+	switch {
+	case d.bad || mode < 0 || mode > 1:
+		return codeMarshalling
+	case mode == 0:
+		c.addWatch(path, watchPersistent)
+	default:
+		c.addWatch(path, watchRecursive)
+	}
+	out.int32(0)
+	return 0
+}
+
+// setAuth answers with zxid 0; who fails is told and disconnected.
+func (c *conn) setAuth(d *decoder) effect {
+	_, scheme, auth := d.int32(), d.string(), d.bytes()
+	if d.bad {
+		return effect{err: codeMarshalling, close: true}
+	}
+	ids, ok := c.srv.authenticate(scheme, auth, c.host)
+	if !ok {
+		return effect{err: codeAuthFailed, close: true}
+	}
+	for _, id := range ids {
+		if !slices.Contains(c.auth, id) {
+			c.auth = append(c.auth, id)
+		}
+	}
+	return effect{}
+}
+
+// whoAmI never tells a password's digest.
+func (c *conn) whoAmI(out *encoder) {
+	out.int32(int32(len(c.auth)))
+	for _, id := range c.auth {
+		user := id.id
+		if id.scheme == "digest" {
+			user, _, _ = strings.Cut(user, ":")
+		}
+		out.string(id.scheme)
+		out.string(user)
+	}
+}
+
+// descendants counts the nodes below path.
+func (t *tree) descendants(path string) int32 {
+	n := t.find(path)
+	total := int32(len(n.children))
+	for name := range n.children {
+		total += t.descendants(join(path, name))
+	}
+	return total
+}
+
+func join(parent, name string) string { return strings.TrimSuffix(parent, "/") + "/" + name }

@@ -1,0 +1,273 @@
+package zktest
+
+import (
+	"io"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// half is one direction of an in-memory connection. A write never waits for
+// the reader; every write arrives as one segment, delay later.
+//
+// Whoever waits does so on a channel, never on the mutex, so that a
+// testing/synctest bubble sees the goroutine as durably blocked.
+type half struct {
+	delay *atomic.Int64 // nanoseconds, owned by the link
+
+	mu       sync.Mutex
+	segments []segment
+	ended    bool      // the writer has closed; EOF is read at endDue
+	endDue   time.Time // also the time of the newest segment: nothing overtakes
+	stopped  bool      // the reader has closed
+	reset    bool
+	muted    bool
+	readBy   time.Time
+	writeBy  time.Time
+	changed  chan struct{} // made by who waits, closed by who changes
+}
+
+type segment struct {
+	data []byte
+	due  time.Time
+}
+
+// wake is called with mu held.
+func (h *half) wake() {
+	if h.changed != nil {
+		close(h.changed)
+		h.changed = nil
+	}
+}
+
+func (h *half) read(p []byte) (int, error) {
+	h.mu.Lock()
+	for {
+		n, err, until := h.tryRead(p, time.Now())
+		if until == nil {
+			h.mu.Unlock()
+			return n, err
+		}
+		if h.changed == nil {
+			h.changed = make(chan struct{})
+		}
+		changed := h.changed
+		h.mu.Unlock()
+		waitUntil(changed, *until)
+		h.mu.Lock()
+	}
+}
+
+// tryRead returns until == nil when it is done; otherwise nothing can happen
+// before *until (zero: for ever) unless the half changes.
+func (h *half) tryRead(p []byte, now time.Time) (n int, err error, until *time.Time) {
+	switch {
+	case h.stopped:
+		return 0, net.ErrClosed, nil
+	case h.reset:
+		return 0, syscall.ECONNRESET, nil
+	case !h.readBy.IsZero() && !now.Before(h.readBy):
+		return 0, os.ErrDeadlineExceeded, nil
+	case len(p) == 0:
+		return 0, nil, nil
+	}
+	var next time.Time
+	switch {
+	case len(h.segments) > 0:
+		next = h.segments[0].due
+		if !next.After(now) {
+			return h.drain(p, now), nil, nil
+		}
+	case h.ended && !h.muted:
+		next = h.endDue
+		if !next.After(now) {
+			return 0, io.EOF, nil
+		}
+	}
+	if next.IsZero() || !h.readBy.IsZero() && h.readBy.Before(next) {
+		next = h.readBy
+	}
+	return 0, nil, &next
+}
+
+// drain copies what has arrived into p, across segments.
+func (h *half) drain(p []byte, now time.Time) (n int) {
+	for len(h.segments) > 0 && n < len(p) && !h.segments[0].due.After(now) {
+		s := &h.segments[0]
+		k := copy(p[n:], s.data)
+		n += k
+		s.data = s.data[k:]
+		if len(s.data) == 0 {
+			h.segments[0] = segment{}
+			h.segments = h.segments[1:]
+		}
+	}
+	if len(h.segments) == 0 {
+		h.segments = nil
+	}
+	return n
+}
+
+// waitUntil returns when changed is closed or the time has come.
+func waitUntil(changed <-chan struct{}, t time.Time) {
+	if t.IsZero() {
+		<-changed
+		return
+	}
+	timer := time.NewTimer(time.Until(t))
+	defer timer.Stop()
+	select {
+	case <-changed:
+	case <-timer.C:
+	}
+}
+
+func (h *half) write(p []byte) (int, error) {
+	now := time.Now()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case h.ended:
+		return 0, net.ErrClosed
+	case h.reset:
+		return 0, syscall.ECONNRESET
+	case !h.writeBy.IsZero() && !now.Before(h.writeBy):
+		return 0, os.ErrDeadlineExceeded
+	case h.muted:
+		return len(p), nil
+	case h.stopped:
+		return 0, syscall.EPIPE
+	case len(p) == 0:
+		return 0, nil
+	}
+	h.segments = append(h.segments, segment{append([]byte(nil), p...), h.arrival(now)})
+	h.wake()
+	return len(p), nil
+}
+
+// arrival is when something sent now gets there.
+func (h *half) arrival(now time.Time) time.Time {
+	due := now.Add(time.Duration(h.delay.Load()))
+	if due.Before(h.endDue) {
+		due = h.endDue
+	}
+	h.endDue = due
+	return due
+}
+
+// change runs f with the half locked and wakes its waiters.
+func (h *half) change(f func(h *half)) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	f(h)
+	h.wake()
+}
+
+func (h *half) end() {
+	now := time.Now()
+	h.change(func(h *half) {
+		if !h.ended {
+			h.ended = true
+			h.arrival(now)
+		}
+	})
+}
+
+func (h *half) stop() { h.change(func(h *half) { h.stopped, h.segments = true, nil }) }
+
+func (h *half) breakOff() { h.change(func(h *half) { h.reset, h.segments = true, nil }) }
+
+// mute swallows what is under way; what has arrived stays readable.
+func (h *half) mute() {
+	now := time.Now()
+	h.change(func(h *half) {
+		h.muted = true
+		for i, s := range h.segments {
+			if s.due.After(now) {
+				h.segments = h.segments[:i]
+				break
+			}
+		}
+	})
+}
+
+// pipeConn is one end of an in-memory connection.
+type pipeConn struct {
+	in, out       *half
+	local, remote net.Addr
+	closed        func() // tells the link that this end is gone; may be nil
+	once          sync.Once
+}
+
+func newPipe(delay *atomic.Int64, client, server net.Addr) (c, s *pipeConn) {
+	up, down := &half{delay: delay}, &half{delay: delay}
+	c = &pipeConn{in: down, out: up, local: client, remote: server}
+	s = &pipeConn{in: up, out: down, local: server, remote: client}
+	return c, s
+}
+
+func (c *pipeConn) fail(op string, err error) error {
+	if err == nil || err == io.EOF {
+		return err
+	}
+	return &net.OpError{Op: op, Net: c.local.Network(), Source: c.local, Addr: c.remote, Err: err}
+}
+
+func (c *pipeConn) Read(p []byte) (int, error) {
+	n, err := c.in.read(p)
+	return n, c.fail("read", err)
+}
+
+func (c *pipeConn) Write(p []byte) (int, error) {
+	n, err := c.out.write(p)
+	return n, c.fail("write", err)
+}
+
+func (c *pipeConn) Close() error {
+	err := error(net.ErrClosed)
+	c.once.Do(func() {
+		c.out.end()
+		c.in.stop()
+		if c.closed != nil {
+			c.closed()
+		}
+		err = nil
+	})
+	return c.fail("close", err)
+}
+
+// breakOff resets the connection at both ends at once.
+func (c *pipeConn) breakOff() {
+	c.in.breakOff()
+	c.out.breakOff()
+}
+
+func (c *pipeConn) mute() {
+	c.in.mute()
+	c.out.mute()
+}
+
+func (c *pipeConn) LocalAddr() net.Addr  { return c.local }
+func (c *pipeConn) RemoteAddr() net.Addr { return c.remote }
+
+func (c *pipeConn) SetDeadline(t time.Time) error {
+	if err := c.SetReadDeadline(t); err != nil {
+		return err
+	}
+	return c.SetWriteDeadline(t)
+}
+
+func (c *pipeConn) SetReadDeadline(t time.Time) error {
+	c.in.change(func(h *half) { h.readBy = t })
+	return nil
+}
+
+func (c *pipeConn) SetWriteDeadline(t time.Time) error {
+	c.out.mu.Lock()
+	defer c.out.mu.Unlock()
+	c.out.writeBy = t
+	return nil
+}

@@ -1,0 +1,198 @@
+package zktest
+
+import (
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Server is a ZooKeeper server in memory. All methods are safe for concurrent
+// use; unless they say otherwise they do not wait for anything but each other.
+type Server struct {
+	*store
+
+	// Guarded by the store's mutex.
+	view         *tree // what this server's clients read
+	dataWatches  watchTable
+	childWatches watchTable
+	open         map[*conn]struct{}
+	refuse       bool
+	listener     net.Listener
+	reply        encoder
+	events       encoder
+
+	gate     atomic.Pointer[chan struct{}] // non-nil while frozen
+	routines sync.WaitGroup
+}
+
+type config struct {
+	tick        time.Duration
+	minTimeout  time.Duration
+	maxTimeout  time.Duration
+	reap        time.Duration
+	maxFrame    int
+	superDigest string
+	ttlNodes    bool
+}
+
+// Option changes a default of NewServer.
+type Option func(*config)
+
+// WithTickTime sets the granularity of session expiry (default 100 ms; a real
+// server's is 2 s): a silent session ends at the first tick boundary after
+// its timeout. It also sets the smallest session timeout to two ticks, unless
+// WithSessionTimeouts follows.
+func WithTickTime(d time.Duration) Option {
+	return func(c *config) { c.tick, c.minTimeout = max(d, time.Millisecond), 2*max(d, time.Millisecond) }
+}
+
+// WithSessionTimeouts sets the limits between which clients get the session
+// timeout they ask for (default: two ticks and one hour; a real server's
+// upper limit is 20 ticks).
+func WithSessionTimeouts(least, most time.Duration) Option {
+	return func(c *config) { c.minTimeout, c.maxTimeout = least, most }
+}
+
+// WithContainerCheckInterval sets how often empty containers and outlived TTL
+// nodes are looked for (default 1 s; a real server looks every 60 s).
+func WithContainerCheckInterval(d time.Duration) Option {
+	return func(c *config) { c.reap = max(d, time.Millisecond) }
+}
+
+// WithMaxFrame sets the longest request in bytes, ZooKeeper's jute.maxbuffer
+// (default 1 048 575). A longer one costs the client its connection.
+func WithMaxFrame(bytes int) Option {
+	return func(c *config) { c.maxFrame = bytes }
+}
+
+// WithSuperDigest makes whoever authenticates as this "user:base64(sha1(
+// user:password))" the super user, for whom no ACL counts.
+func WithSuperDigest(userPasswordDigest string) Option {
+	return func(c *config) { c.superDigest = userPasswordDigest }
+}
+
+// WithTTLNodes says whether TTL nodes exist (default true; on a real server
+// only with zookeeper.extendedTypesEnabled).
+func WithTTLNodes(enabled bool) Option {
+	return func(c *config) { c.ttlNodes = enabled }
+}
+
+func defaults() config {
+	return config{
+		tick: 100 * time.Millisecond, minTimeout: 200 * time.Millisecond, maxTimeout: time.Hour,
+		reap: time.Second, maxFrame: 0xfffff, ttlNodes: true,
+	}
+}
+
+// NewServer returns a server that is ready at once. It starts neither a
+// goroutine nor a listener before somebody connects, so it can be made and
+// used inside a testing/synctest bubble. Close ends it.
+func NewServer(opts ...Option) *Server {
+	cfg := defaults()
+	for _, opt := range opts {
+		opt(&cfg)
+	}
+	st := newStore(cfg)
+	return st.addServer(st.tree)
+}
+
+func (st *store) addServer(view *tree) *Server {
+	s := &Server{
+		store: st, view: view, dataWatches: newWatchTable(), childWatches: newWatchTable(),
+		open: make(map[*conn]struct{}),
+	}
+	st.servers = append(st.servers, s)
+	return s
+}
+
+// learn is told of every committed transaction.
+func (s *Server) learn(t *txn) {
+	for _, c := range t.changes {
+		s.fire(c)
+	}
+}
+
+// applied is the zxid up to which this server's clients can read.
+func (s *Server) applied() int64 { return s.zxid }
+
+// Addr returns the host:port of a TCP listener on the loopback interface,
+// which the first call starts. It works for clients in any language, but not
+// inside a testing/synctest bubble: network I/O stops the bubble's clock. It
+// panics if the listener cannot be opened, and after Close.
+func (s *Server) Addr() string {
+	s.mu.Lock()
+	defer s.unlock()
+	if s.listener == nil {
+		if s.closed {
+			panic("zktest: Addr of a closed server")
+		}
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			panic("zktest: " + err.Error())
+		}
+		s.listener = l
+		s.routines.Add(1)
+		go s.accept(l)
+	}
+	return s.listener.Addr().String()
+}
+
+func (s *Server) accept(l net.Listener) {
+	defer s.routines.Done()
+	for {
+		nc, err := l.Accept()
+		if err != nil {
+			return
+		}
+		host, _, _ := net.SplitHostPort(nc.RemoteAddr().String())
+		if !s.take(nc, host) {
+			hangUp(nc, closeReset)
+		}
+	}
+}
+
+// take starts serving a connection unless the server refuses it.
+func (s *Server) take(nc net.Conn, host string) bool {
+	s.mu.Lock()
+	defer s.unlock()
+	if s.closed || s.refuse {
+		return false
+	}
+	s.conns++
+	c := &conn{
+		srv: s, nc: nc, number: s.conns, host: host, auth: []identity{{"ip", host}},
+		gone: make(chan struct{}), ready: make(chan struct{}, 1),
+	}
+	s.open[c] = struct{}{}
+	s.routines.Add(2)
+	go c.readLoop()
+	go c.writeLoop()
+	return true
+}
+
+// Close cuts all connections and returns when everything that the server
+// started has ended. It always returns nil, also the second time.
+func (s *Server) Close() error {
+	s.mu.Lock()
+	s.closed = true
+	s.cancelAlarm()
+	for _, srv := range s.servers {
+		srv.hangUpAll()
+	}
+	s.unlock()
+	for _, srv := range s.servers {
+		srv.routines.Wait()
+	}
+	s.alarms.Wait()
+	return nil
+}
+
+func (s *Server) hangUpAll() {
+	for c := range s.open {
+		c.drop(closeNow)
+	}
+	if l := s.listener; l != nil {
+		s.doomed = append(s.doomed, func() { _ = l.Close() })
+	}
+}

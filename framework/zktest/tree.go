@@ -1,0 +1,261 @@
+package zktest
+
+import (
+	"slices"
+	"strings"
+)
+
+// node is one znode. creates counts the children ever created under it: the
+// next sequence number, from which the visible cversion is derived.
+type node struct {
+	data     []byte
+	acl      []aclEntry
+	children map[string]struct{}
+	czxid    int64
+	mzxid    int64
+	pzxid    int64
+	ctime    int64
+	mtime    int64
+	owner    int64
+	ttl      int64 // milliseconds; 0: none
+	version  int32
+	aversion int32
+	creates  int32
+	kind     nodeKind
+}
+
+type nodeKind uint8
+
+const (
+	kindPersistent nodeKind = iota
+	kindEphemeral
+	kindContainer
+	kindTTL
+)
+
+// Stat is what ZooKeeper tells about a node. Times are milliseconds since the
+// Unix epoch.
+type Stat struct {
+	Czxid          int64 // transaction that created the node
+	Mzxid          int64 // transaction that last changed its data
+	Ctime          int64
+	Mtime          int64
+	Version        int32 // changes of the data
+	Cversion       int32 // creations and deletions of children
+	Aversion       int32 // changes of the ACL
+	EphemeralOwner int64 // session of an ephemeral node; 0 for every other
+	DataLength     int32
+	NumChildren    int32
+	Pzxid          int64 // transaction that last created or deleted a child
+}
+
+func (n *node) stat() Stat {
+	s := Stat{
+		Czxid: n.czxid, Mzxid: n.mzxid, Ctime: n.ctime, Mtime: n.mtime,
+		Version: n.version, Aversion: n.aversion,
+		Cversion:   2*n.creates - int32(len(n.children)),
+		DataLength: int32(len(n.data)), NumChildren: int32(len(n.children)), Pzxid: n.pzxid,
+	}
+	if n.kind == kindEphemeral {
+		s.EphemeralOwner = n.owner
+	}
+	return s
+}
+
+func (n *node) sortedChildren() []string {
+	names := make([]string, 0, len(n.children))
+	for name := range n.children {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// tree is the data of one server. It obeys: whether a change is allowed has
+// been decided before it gets here.
+type tree struct {
+	nodes      map[string]*node
+	ephemerals map[int64]map[string]struct{}
+	containers map[string]*node
+	ttls       map[string]*node
+}
+
+func newTree() *tree {
+	t := &tree{
+		nodes:      make(map[string]*node),
+		ephemerals: make(map[int64]map[string]struct{}),
+		containers: make(map[string]*node),
+		ttls:       make(map[string]*node),
+	}
+	t.nodes["/"] = &node{data: []byte{}, acl: openACL}
+	for _, path := range []string{"/zookeeper", "/zookeeper/quota", "/zookeeper/config"} {
+		t.apply(change{kind: changeCreate, path: path, data: []byte{}, acl: openACL})
+	}
+	// A real server's own nodes do not count as creations of the root and
+	// the configuration can be read, not written.
+	t.nodes["/"].creates = 0
+	t.nodes["/zookeeper"].creates = 0
+	t.nodes["/zookeeper/config"].acl = readACL
+	return t
+}
+
+// find knows the empty path as the root, as the real server does.
+func (t *tree) find(path string) *node {
+	if path == "" {
+		path = "/"
+	}
+	return t.nodes[path]
+}
+
+// split returns the parent's path and the last component. The parent of
+// "/a" is "/".
+func split(path string) (parent, name string) {
+	i := strings.LastIndexByte(path, '/')
+	if i <= 0 {
+		return "/", path[i+1:]
+	}
+	return path[:i], path[i+1:]
+}
+
+// reserved paths belong to the server and cannot be deleted.
+func reserved(path string) bool {
+	return path == "/" || path == "/zookeeper" || path == "/zookeeper/quota" || path == "/zookeeper/config"
+}
+
+type changeKind uint8
+
+const (
+	changeCreate changeKind = iota
+	changeDelete
+	changeData
+	changeACL
+	changeCounter
+)
+
+// change is one decided modification: it always succeeds, on every replica.
+type change struct {
+	kind      changeKind
+	path      string
+	data      []byte
+	acl       []aclEntry // of the node: the new one, or the one it had
+	parentACL []aclEntry
+	zxid      int64
+	time      int64
+	owner     int64
+	ttl       int64
+	counter   int32
+	nodeKind  nodeKind
+}
+
+// apply makes the change and returns how to take it back.
+func (t *tree) apply(c change) (undo func()) {
+	switch c.kind {
+	case changeCreate:
+		return t.applyCreate(c)
+	case changeDelete:
+		return t.applyDelete(c)
+	}
+	n := t.find(c.path)
+	before := *n
+	switch c.kind {
+	case changeData:
+		n.data, n.mzxid, n.mtime = c.data, c.zxid, c.time
+		n.version++
+	case changeACL:
+		n.acl = c.acl
+		n.aversion++
+	case changeCounter:
+		n.creates = c.counter
+	}
+	return func() { *n = before }
+}
+
+func (t *tree) applyCreate(c change) (undo func()) {
+	n := &node{
+		data: c.data, acl: c.acl, kind: c.nodeKind, owner: c.owner, ttl: c.ttl,
+		czxid: c.zxid, mzxid: c.zxid, pzxid: c.zxid, ctime: c.time, mtime: c.time,
+	}
+	parentPath, _ := split(c.path)
+	parent := t.nodes[parentPath]
+	pzxid := parent.pzxid
+	t.insert(c.path, n)
+	parent.creates++
+	parent.pzxid = c.zxid
+	return func() {
+		t.remove(c.path)
+		parent.creates--
+		parent.pzxid = pzxid
+	}
+}
+
+func (t *tree) applyDelete(c change) (undo func()) {
+	n := t.nodes[c.path]
+	parentPath, _ := split(c.path)
+	parent := t.nodes[parentPath]
+	pzxid := parent.pzxid
+	t.remove(c.path)
+	parent.pzxid = c.zxid
+	return func() {
+		t.insert(c.path, n)
+		parent.pzxid = pzxid
+	}
+}
+
+func (t *tree) insert(path string, n *node) {
+	t.nodes[path] = n
+	parentPath, name := split(path)
+	parent := t.nodes[parentPath]
+	if parent.children == nil {
+		parent.children = make(map[string]struct{})
+	}
+	parent.children[name] = struct{}{}
+	switch n.kind {
+	case kindEphemeral:
+		mine := t.ephemerals[n.owner]
+		if mine == nil {
+			mine = make(map[string]struct{})
+			t.ephemerals[n.owner] = mine
+		}
+		mine[path] = struct{}{}
+	case kindContainer:
+		t.containers[path] = n
+	case kindTTL:
+		t.ttls[path] = n
+	}
+}
+
+func (t *tree) remove(path string) {
+	n := t.nodes[path]
+	delete(t.nodes, path)
+	parentPath, name := split(path)
+	parent := t.nodes[parentPath]
+	delete(parent.children, name)
+	if len(parent.children) == 0 {
+		parent.children = nil
+	}
+	switch n.kind {
+	case kindEphemeral:
+		delete(t.ephemerals[n.owner], path)
+		if len(t.ephemerals[n.owner]) == 0 {
+			delete(t.ephemerals, n.owner)
+		}
+	case kindContainer:
+		delete(t.containers, path)
+	case kindTTL:
+		delete(t.ttls, path)
+	}
+}
+
+// ephemeralsOf lists a session's nodes in order.
+func (t *tree) ephemeralsOf(session int64) []string {
+	return sortedKeys(t.ephemerals[session])
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

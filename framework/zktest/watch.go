@@ -1,0 +1,263 @@
+package zktest
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Event types of the protocol.
+const (
+	eventCreated  int32 = 1
+	eventDeleted  int32 = 2
+	eventData     int32 = 3
+	eventChildren int32 = 4
+)
+
+// watchMode is a set: a connection can hold several kinds of watch on one
+// path, and they do not disturb each other.
+type watchMode uint8
+
+const (
+	watchOnce watchMode = 1 << iota
+	watchPersistent
+	watchRecursive
+	watchAny = watchOnce | watchPersistent | watchRecursive
+)
+
+// watchTable holds the watches of one kind (data or children) of one server.
+type watchTable struct {
+	byPath    map[string]map[*conn]watchMode
+	recursive int // entries with watchRecursive: without any, ancestors need no look
+}
+
+func newWatchTable() watchTable {
+	return watchTable{byPath: make(map[string]map[*conn]watchMode)}
+}
+
+func (t *watchTable) add(path string, c *conn, mode watchMode) {
+	if path == "" {
+		path = "/"
+	}
+	on := t.byPath[path]
+	if on == nil {
+		on = make(map[*conn]watchMode, 1)
+		t.byPath[path] = on
+	}
+	if mode&^on[c]&watchRecursive != 0 {
+		t.recursive++
+	}
+	on[c] |= mode
+	if c.watched == nil {
+		c.watched = make(map[string]struct{})
+	}
+	c.watched[path] = struct{}{}
+}
+
+func (t *watchTable) has(path string, c *conn, mode watchMode) bool {
+	return t.byPath[path][c]&mode != 0
+}
+
+// remove reports whether there was one. The path stays in c.watched, which
+// may say too much but never too little.
+func (t *watchTable) remove(path string, c *conn, mode watchMode) bool {
+	on := t.byPath[path]
+	had := on[c]
+	if had&mode == 0 {
+		return false
+	}
+	if had&mode&watchRecursive != 0 {
+		t.recursive--
+	}
+	if left := had &^ mode; left != 0 {
+		on[c] = left
+		return true
+	}
+	delete(on, c)
+	if len(on) == 0 {
+		delete(t.byPath, path)
+	}
+	return true
+}
+
+// take returns who is to hear of an event at path, by connection number, and
+// removes the one-shot watches that it uses up.
+func (t *watchTable) take(path string, event int32) []*conn {
+	var hear []*conn
+	for c, mode := range t.byPath[path] {
+		if mode&(watchOnce|watchPersistent) != 0 || event != eventChildren {
+			hear = append(hear, c)
+		}
+	}
+	for _, c := range hear {
+		t.remove(path, c, watchOnce)
+	}
+	if t.recursive > 0 && event != eventChildren {
+		hear = t.ancestors(path, hear)
+	}
+	slices.SortFunc(hear, func(a, b *conn) int { return cmp.Compare(a.number, b.number) })
+	return slices.Compact(hear)
+}
+
+func (t *watchTable) ancestors(path string, hear []*conn) []*conn {
+	for path != "/" {
+		path, _ = split(path)
+		for c, mode := range t.byPath[path] {
+			if mode&watchRecursive != 0 {
+				hear = append(hear, c)
+			}
+		}
+	}
+	return hear
+}
+
+// fire tells the watchers of this server of a change that its tree shows.
+func (s *Server) fire(c change) {
+	parent, _ := split(c.path)
+	switch c.kind {
+	case changeCreate:
+		s.notify(s.dataWatches.take(c.path, eventCreated), eventCreated, c.path, c.acl, c.zxid)
+		s.notify(s.childWatches.take(parent, eventChildren), eventChildren, parent, c.parentACL, c.zxid)
+	case changeDelete:
+		// One Deleted for each connection, also if it watches data and children.
+		hear := s.dataWatches.take(c.path, eventDeleted)
+		s.notify(hear, eventDeleted, c.path, c.acl, c.zxid)
+		var rest []*conn
+		for _, other := range s.childWatches.take(c.path, eventDeleted) {
+			if !slices.Contains(hear, other) {
+				rest = append(rest, other)
+			}
+		}
+		s.notify(rest, eventDeleted, c.path, c.acl, c.zxid)
+		s.notify(s.childWatches.take(parent, eventChildren), eventChildren, parent, c.parentACL, c.zxid)
+	case changeData:
+		s.notify(s.dataWatches.take(c.path, eventData), eventData, c.path, c.acl, c.zxid)
+	}
+}
+
+// notify queues the event for those who may read the node.
+func (s *Server) notify(hear []*conn, event int32, path string, acl []aclEntry, zxid int64) {
+	for _, c := range hear {
+		if allowed(acl, permRead, c.auth) {
+			c.sendEvent(event, path, zxid)
+		}
+	}
+}
+
+func (c *conn) sendEvent(event int32, path string, zxid int64) {
+	e := &c.srv.events
+	e.openReply()
+	e.int32(event)
+	e.int32(3) // SyncConnected
+	e.string(path)
+	c.send(e.sealReply(-1, zxid, 0))
+}
+
+// forgetWatches drops all watches of a connection that is going away.
+func (s *Server) forgetWatches(c *conn) {
+	for path := range c.watched {
+		s.dataWatches.remove(path, c, watchAny)
+		s.childWatches.remove(path, c, watchAny)
+	}
+	c.watched = nil
+}
+
+// setWatches restores a reconnected client's watches: what changed after the
+// client's last zxid is told at once instead.
+func (c *conn) setWatches(d *decoder, more bool) code {
+	since := d.int64()
+	data, exist, child := d.strings(), d.strings(), d.strings()
+	var persistent, recursive []string
+	if more {
+		persistent, recursive = d.strings(), d.strings()
+	}
+	if d.bad {
+		return codeMarshalling
+	}
+	s := c.srv
+	for _, path := range data {
+		switch n := s.view.find(path); {
+		case n == nil:
+			c.sendEvent(eventDeleted, path, -1)
+		case n.mzxid > since:
+			c.sendEvent(eventData, path, -1)
+		default:
+			s.dataWatches.add(path, c, watchOnce)
+		}
+	}
+	for _, path := range exist {
+		if s.view.find(path) != nil {
+			c.sendEvent(eventCreated, path, -1)
+			continue
+		}
+		s.dataWatches.add(path, c, watchOnce)
+	}
+	for _, path := range child {
+		switch n := s.view.find(path); {
+		case n == nil:
+			c.sendEvent(eventDeleted, path, -1)
+		case n.pzxid > since:
+			c.sendEvent(eventChildren, path, -1)
+		default:
+			s.childWatches.add(path, c, watchOnce)
+		}
+	}
+	for _, path := range persistent {
+		c.addWatch(path, watchPersistent)
+	}
+	for _, path := range recursive {
+		c.addWatch(path, watchRecursive)
+	}
+	return 0
+}
+
+func (c *conn) addWatch(path string, mode watchMode) {
+	c.srv.dataWatches.add(path, c, mode)
+	c.srv.childWatches.add(path, c, mode)
+}
+
+// Watcher types of checkWatches and removeWatches.
+const (
+	watcherChildren   = 1
+	watcherData       = 2
+	watcherAny        = 3
+	watcherPersistent = 4
+	watcherRecursive  = 5
+)
+
+// findWatches answers checkWatches and, with remove, removeWatches.
+func (c *conn) findWatches(d *decoder, remove bool) code {
+	path, kind := d.string(), d.int32()
+	if d.bad {
+		return codeMarshalling
+	}
+	s := c.srv
+	look := func(t *watchTable, mode watchMode) bool {
+		if remove {
+			return t.remove(path, c, mode)
+		}
+		return t.has(path, c, mode)
+	}
+	var found bool
+	both := func(mode watchMode) {
+		inData, inChild := look(&s.dataWatches, mode), look(&s.childWatches, mode)
+		found = inData || inChild
+	}
+	switch kind {
+	case watcherChildren:
+		found = look(&s.childWatches, watchOnce)
+	case watcherData:
+		found = look(&s.dataWatches, watchOnce)
+	case watcherAny:
+		both(watchAny)
+	case watcherPersistent:
+		both(watchPersistent)
+	case watcherRecursive:
+		both(watchRecursive)
+	default:
+		return codeMarshalling
+	}
+	if !found {
+		return codeNoWatcher
+	}
+	return 0
+}

@@ -1,0 +1,226 @@
+package zktest
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"io"
+)
+
+// decoder reads jute records. After the first truncated or impossible field
+// bad is true and everything reads as zero, so callers check once at the end.
+type decoder struct {
+	b   []byte
+	bad bool
+}
+
+func (d *decoder) take(n int) []byte {
+	if d.bad || n < 0 || n > len(d.b) {
+		d.bad = true
+		return nil
+	}
+	p := d.b[:n:n]
+	d.b = d.b[n:]
+	return p
+}
+
+func (d *decoder) bool() bool {
+	p := d.take(1)
+	return p != nil && p[0] != 0
+}
+
+func (d *decoder) int32() int32 {
+	if p := d.take(4); p != nil {
+		return int32(binary.BigEndian.Uint32(p))
+	}
+	return 0
+}
+
+func (d *decoder) int64() int64 {
+	if p := d.take(8); p != nil {
+		return int64(binary.BigEndian.Uint64(p))
+	}
+	return 0
+}
+
+// bytes returns a slice of the frame; nil stands for the protocol's null.
+func (d *decoder) bytes() []byte {
+	n := d.int32()
+	if d.bad || n == -1 {
+		return nil
+	}
+	return d.take(int(n))
+}
+
+func (d *decoder) string() string { return string(d.bytes()) }
+
+// count reads the length of a vector whose items take at least size bytes
+// each. A count that the rest of the frame cannot hold is refused before
+// anything is allocated for it.
+func (d *decoder) count(size int) int {
+	n := int(d.int32())
+	if d.bad || n == -1 {
+		return 0
+	}
+	if n < 0 || n > len(d.b)/size {
+		d.bad = true
+		return 0
+	}
+	return n
+}
+
+func (d *decoder) strings() []string {
+	n := d.count(4)
+	if n == 0 {
+		return nil
+	}
+	list := make([]string, 0, n)
+	for range n {
+		list = append(list, d.string())
+	}
+	return list
+}
+
+func (d *decoder) acl() []aclEntry {
+	n := d.count(12)
+	if n == 0 {
+		return nil
+	}
+	list := make([]aclEntry, 0, n)
+	for range n {
+		perms, scheme, id := d.int32(), d.string(), d.string()
+		list = append(list, aclEntry{perms: perms, id: identity{scheme, id}})
+	}
+	return list
+}
+
+// encoder appends jute records.
+type encoder struct{ b []byte }
+
+func (e *encoder) bool(v bool) {
+	if v {
+		e.b = append(e.b, 1)
+		return
+	}
+	e.b = append(e.b, 0)
+}
+
+func (e *encoder) int32(v int32) { e.b = binary.BigEndian.AppendUint32(e.b, uint32(v)) }
+
+func (e *encoder) int64(v int64) { e.b = binary.BigEndian.AppendUint64(e.b, uint64(v)) }
+
+func (e *encoder) string(v string) {
+	e.int32(int32(len(v)))
+	e.b = append(e.b, v...)
+}
+
+// bytes writes nil as the protocol's null.
+func (e *encoder) bytes(v []byte) {
+	if v == nil {
+		e.int32(-1)
+		return
+	}
+	e.int32(int32(len(v)))
+	e.b = append(e.b, v...)
+}
+
+// strings never writes null: go-zookeeper would take it for 4294967295 items.
+func (e *encoder) strings(list []string) {
+	e.int32(int32(len(list)))
+	for _, v := range list {
+		e.string(v)
+	}
+}
+
+func (e *encoder) acl(list []aclEntry) {
+	e.int32(int32(len(list)))
+	for _, a := range list {
+		e.int32(a.perms)
+		e.string(a.id.scheme)
+		e.string(a.id.id)
+	}
+}
+
+func (e *encoder) stat(s Stat) {
+	e.int64(s.Czxid)
+	e.int64(s.Mzxid)
+	e.int64(s.Ctime)
+	e.int64(s.Mtime)
+	e.int32(s.Version)
+	e.int32(s.Cversion)
+	e.int32(s.Aversion)
+	e.int64(s.EphemeralOwner)
+	e.int32(s.DataLength)
+	e.int32(s.NumChildren)
+	e.int64(s.Pzxid)
+}
+
+// openReply starts a frame with room for its length and the reply header;
+// sealReply fills them in once the outcome is known.
+func (e *encoder) openReply() { e.b = append(e.b[:0], make([]byte, 20)...) }
+
+func (e *encoder) sealReply(xid int32, zxid int64, err code) []byte {
+	if err != 0 {
+		e.b = e.b[:20]
+	}
+	binary.BigEndian.PutUint32(e.b[0:], uint32(len(e.b)-4))
+	binary.BigEndian.PutUint32(e.b[4:], uint32(xid))
+	binary.BigEndian.PutUint64(e.b[8:], uint64(zxid))
+	binary.BigEndian.PutUint32(e.b[16:], uint32(err))
+	return e.b
+}
+
+var errFrameSize = errors.New("zktest: impossible frame length")
+
+// frameReader cuts a byte stream into frames. Its buffer is reused: a frame
+// is valid until the next one is read.
+type frameReader struct {
+	r   *bufio.Reader
+	max int
+	buf []byte
+}
+
+// keepFrame is the largest buffer that is kept between frames: an idle
+// connection should cost little after one large request.
+const keepFrame = 4 << 10
+
+// grain bounds how far the buffer grows ahead of bytes that really came, so
+// that a lying length costs the sender more than it costs us.
+const grain = 64 << 10
+
+func (f *frameReader) next() ([]byte, error) {
+	var head [4]byte
+	for i := range head {
+		b, err := f.r.ReadByte()
+		if err != nil {
+			return nil, err
+		}
+		head[i] = b
+	}
+	return f.body(head)
+}
+
+func (f *frameReader) body(head [4]byte) ([]byte, error) {
+	n := int(int32(binary.BigEndian.Uint32(head[:])))
+	if n < 0 || n > f.max {
+		return nil, errFrameSize
+	}
+	if cap(f.buf) > keepFrame {
+		f.buf = nil
+	}
+	f.buf = f.buf[:0]
+	for len(f.buf) < n {
+		have := len(f.buf)
+		step := min(n-have, grain)
+		if cap(f.buf) < have+step {
+			grown := make([]byte, have, min(n, max(256, 2*(have+step))))
+			copy(grown, f.buf)
+			f.buf = grown
+		}
+		f.buf = f.buf[:have+step]
+		if _, err := io.ReadFull(f.r, f.buf[have:]); err != nil {
+			return nil, err
+		}
+	}
+	return f.buf, nil
+}
