@@ -133,7 +133,7 @@ func TestPermanentErrorsAreReturnedBare(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			tries := 0
 			err := retry.Do(t.Context(), retry.Forever(time.Hour), func(context.Context) error { tries++; return tt.give })
-			if err != tt.want || tries != 1 { //nolint:errorlint // this very value
+			if err != tt.want || tries != 1 {
 				t.Errorf("got %#v after %d tries, want %#v after 1", err, tries, tt.want)
 			}
 		})
