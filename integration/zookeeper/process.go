@@ -52,6 +52,13 @@ func (p *process) kill() {
 	<-p.exited
 }
 
+func (p *process) freeze() error {
+	if err := p.signal(syscall.SIGSTOP); err != nil {
+		return err
+	}
+	return awaitStopped(p.pid())
+}
+
 // signal is for signals other than kill; sending one to a process that has ended is an error.
 func (p *process) signal(sig syscall.Signal) error {
 	select {

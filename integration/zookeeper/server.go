@@ -111,17 +111,22 @@ func (s *Server) Restart() {
 	}
 }
 
-// Freeze stops the server in its tracks (SIGSTOP): connections stay open, and nothing is answered until Thaw.
-func (s *Server) Freeze() { s.signal(syscall.SIGSTOP) }
-
-// Thaw lets a frozen server go on (SIGCONT).
-func (s *Server) Thaw() { s.signal(syscall.SIGCONT) }
-
-func (s *Server) signal(sig syscall.Signal) {
+// Freeze stops the server in its tracks (SIGSTOP) and returns when it stands: connections stay open, and nothing is
+// answered until Thaw.
+func (s *Server) Freeze() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.process.signal(sig); err != nil {
-		s.t.Errorf("zookeeper: %v: %v", sig, err)
+	if err := s.process.freeze(); err != nil {
+		s.t.Errorf("zookeeper: freeze: %v", err)
+	}
+}
+
+// Thaw lets a frozen server go on (SIGCONT).
+func (s *Server) Thaw() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.process.signal(syscall.SIGCONT); err != nil {
+		s.t.Errorf("zookeeper: thaw: %v", err)
 	}
 }
 

@@ -52,6 +52,7 @@ func TestAnsweredWritesSurviveAKill(t *testing.T) {
 func TestAFrozenServerAnswersWhenThawed(t *testing.T) {
 	server := zookeeper.Start(t, zookeeper.Config{})
 	server.Freeze()
+	server.Freeze() // once more does nothing
 
 	conn, err := net.Dial("tcp", server.Addr()) // the kernel still accepts
 	if err != nil {
