@@ -3,8 +3,8 @@ package zktest
 // multi executes all steps or none. Its reply header says success either way:
 // what failed stands in the results.
 func (c *conn) multi(d *decoder, out *encoder) code {
+	t := c.srv.begin(c.sess.id, c.auth) // before decoding: a broken multi uses up a zxid
 	steps := readMulti(d)
-	t := c.srv.begin(c.sess.id, c.auth)
 	if d.bad {
 		return codeMarshalling
 	}
@@ -47,8 +47,13 @@ func readMulti(d *decoder) (steps []writeOp) {
 			return nil
 		}
 		w := readWrite(op, d)
-		if (op == OpCreate || op == OpCreate2) && w.node.flags == flagContainer {
-			w.op = OpCreateContainer
+		if op == OpCreate || op == OpCreate2 {
+			switch w.node.flags {
+			case flagContainer:
+				w.op = OpCreateContainer
+			case flagTTL, flagTTLSeq:
+				d.bad = true // the real server misses the time to live
+			}
 		}
 		steps = append(steps, w)
 	}

@@ -8,9 +8,10 @@ import (
 
 // effect is what a request's answer does to its connection.
 type effect struct {
-	err   code
-	close bool  // close behind the answer
-	zxid  int64 // instead of the last applied one; 0: no such
+	err    code
+	close  bool  // close behind the answer
+	zxid   int64 // instead of the last applied one; 0: no such
+	silent bool  // no answer at all
 }
 
 // serve executes one request. It returns false when the connection has ended.
@@ -73,10 +74,10 @@ func (c *conn) execute(xid int32, op Op, d decoder, p plan) (done, ok bool) {
 	if e.zxid != 0 {
 		zxid = e.zxid
 	}
-	if op == OpSetAuth {
+	if op == OpSetAuth || op == OpSASL {
 		zxid = 0
 	}
-	if !p.dropReply {
+	if !p.dropReply && !e.silent {
 		var due time.Time
 		if p.delay > 0 {
 			due = time.Now().Add(p.delay)
@@ -91,7 +92,7 @@ func (c *conn) dispatch(op Op, d *decoder, out *encoder) effect {
 	switch op {
 	case OpPing:
 		return effect{}
-	case OpCreate, OpCreate2, OpCreateContainer, OpCreateTTL, OpDelete, OpSetData, OpSetACL, OpCheck:
+	case OpCreate, OpCreate2, OpCreateContainer, OpCreateTTL, OpDelete, OpSetData, OpSetACL:
 		return effect{err: c.write(op, d, out)}
 	case OpMulti:
 		return effect{err: c.multi(d, out)}
@@ -113,10 +114,13 @@ func (c *conn) dispatch(op Op, d *decoder, out *encoder) effect {
 		out.bytes(nil)
 		return effect{}
 	case OpReconfig:
+		if _, _, _, _ = d.string(), d.string(), d.string(), d.int64(); d.bad {
+			return effect{err: codeMarshalling}
+		}
 		c.srv.begin(c.sess.id, nil)
 		return effect{err: codeReconfigDisabled}
 	}
-	if !op.hasPath() {
+	if !op.hasPath() || op == OpCheck { // a check is part of a multi or nothing
 		return effect{err: codeUnimplemented, zxid: -1, close: true}
 	}
 	return effect{err: c.read(op, d, out)}
@@ -125,10 +129,10 @@ func (c *conn) dispatch(op Op, d *decoder, out *encoder) effect {
 // write executes a single modification.
 func (c *conn) write(op Op, d *decoder, out *encoder) code {
 	w := readWrite(op, d)
-	t := c.srv.begin(c.sess.id, c.auth)
 	if d.bad {
 		return codeMarshalling
 	}
+	t := c.srv.begin(c.sess.id, c.auth)
 	r := t.step(w)
 	if r.err != 0 {
 		return r.err
@@ -161,7 +165,7 @@ type writeResult struct {
 
 func readWrite(op Op, d *decoder) writeOp {
 	w := writeOp{op: op}
-	w.node.path = d.string()
+	w.node.path = d.path()
 	switch op {
 	case OpCreate, OpCreate2, OpCreateContainer, OpCreateTTL:
 		w.node.data = slices.Clone(d.bytes())
@@ -206,7 +210,7 @@ func (t *txn) step(w writeOp) (r writeResult) {
 // read executes a request that begins with a path and changes no data.
 func (c *conn) read(op Op, d *decoder, out *encoder) code {
 	s := c.srv
-	path := d.string()
+	path := d.path()
 	n := s.view.find(path)
 	switch op {
 	case OpSync:
@@ -246,12 +250,16 @@ func (c *conn) read(op Op, d *decoder, out *encoder) code {
 		if !allowed(n.acl, permRead, c.auth) {
 			return codeNoAuth
 		}
-		out.int32(s.view.descendants(path))
+		total := s.view.descendants(path)
+		if path == "" {
+			total++ // the nameless root has the root below it
+		}
+		out.int32(total)
 	}
 	return 0
 }
 
-// exists needs no permission, and leaves its watch on a missing node too.
+// exists leaves its watch on a missing node too.
 func (c *conn) exists(path string, n *node, d *decoder, out *encoder) code {
 	watch := d.bool()
 	switch {
@@ -259,6 +267,8 @@ func (c *conn) exists(path string, n *node, d *decoder, out *encoder) code {
 		return codeMarshalling
 	case strings.Contains(path, "\x00"):
 		return codeBadArguments
+	case n != nil && !allowed(n.acl, permRead, c.auth):
+		return codeNoAuth
 	}
 	if watch {
 		c.srv.dataWatches.add(path, c, watchOnce)
@@ -329,7 +339,7 @@ func (c *conn) addWatchOp(path string, d *decoder, out *encoder) code {
 func (c *conn) setAuth(d *decoder) effect {
 	_, scheme, auth := d.int32(), d.string(), d.bytes()
 	if d.bad {
-		return effect{err: codeMarshalling, close: true}
+		return effect{silent: true, close: true}
 	}
 	ids, ok := c.srv.authenticate(scheme, auth, c.host)
 	if !ok {

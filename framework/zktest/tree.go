@@ -95,7 +95,7 @@ func newTree() *tree {
 	// the configuration can be read, not written.
 	t.nodes["/"].creates = 0
 	t.nodes["/zookeeper"].creates = 0
-	t.nodes["/zookeeper/config"].acl = readACL
+	t.nodes["/zookeeper/config"].acl, t.nodes["/zookeeper/config"].aversion = readACL, -1
 	return t
 }
 

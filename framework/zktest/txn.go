@@ -87,7 +87,7 @@ func kindOf(op Op, r newNode, ttlNodes bool) (kind nodeKind, sequential bool, er
 		return 0, false, codeBadArguments
 	case ttl && !ttlNodes:
 		return 0, false, codeUnimplemented
-	case ttl && (op != OpCreateTTL || r.ttl <= 0 || r.ttl > maxTTL):
+	case ttl && (op != OpCreateTTL || r.flags < flagTTL || r.ttl <= 0 || r.ttl > maxTTL):
 		return 0, false, codeBadArguments
 	}
 	sequential = r.flags == 2 || r.flags == 3 || r.flags == flagTTLSeq

@@ -35,9 +35,6 @@ func newWatchTable() watchTable {
 }
 
 func (t *watchTable) add(path string, c *conn, mode watchMode) {
-	if path == "" {
-		path = "/"
-	}
 	on := t.byPath[path]
 	if on == nil {
 		on = make(map[*conn]watchMode, 1)

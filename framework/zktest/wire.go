@@ -54,13 +54,22 @@ func (d *decoder) bytes() []byte {
 
 func (d *decoder) string() string { return string(d.bytes()) }
 
+// path is a string that must not be null: the real server stumbles over one.
+func (d *decoder) path() string {
+	b := d.bytes()
+	if b == nil {
+		d.bad = true
+	}
+	return string(b)
+}
+
 // count reads the length of a vector whose items take at least size bytes
-// each. A count that the rest of the frame cannot hold is refused before
+// each; null is negative. A count that the rest of the frame cannot hold is refused before
 // anything is allocated for it.
 func (d *decoder) count(size int) int {
 	n := int(d.int32())
 	if d.bad || n == -1 {
-		return 0
+		return n
 	}
 	if n < 0 || n > len(d.b)/size {
 		d.bad = true
@@ -69,9 +78,11 @@ func (d *decoder) count(size int) int {
 	return n
 }
 
+// strings takes a null list for an error, as the real server does.
 func (d *decoder) strings() []string {
 	n := d.count(4)
-	if n == 0 {
+	if n <= 0 {
+		d.bad = d.bad || n < 0
 		return nil
 	}
 	list := make([]string, 0, n)
@@ -83,7 +94,7 @@ func (d *decoder) strings() []string {
 
 func (d *decoder) acl() []aclEntry {
 	n := d.count(12)
-	if n == 0 {
+	if n <= 0 {
 		return nil
 	}
 	list := make([]aclEntry, 0, n)
