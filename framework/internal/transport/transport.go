@@ -90,28 +90,29 @@ type Transport struct {
 	expired  bool // and none knows it any more
 }
 
-// Open starts connecting. It returns at once; Events tell the rest.
-func Open(cfg Config) (*Transport, error) {
-	ctx, leave := context.WithCancel(context.Background())
-	t := &Transport{
-		cfg: cfg, ctx: ctx, leave: leave,
-		servers: shuffled(cfg.Servers),
-	}
+// New makes a transport that does nothing yet.
+func New(cfg Config) *Transport {
+	t := &Transport{cfg: cfg, servers: shuffled(cfg.Servers)}
+	t.ctx, t.leave = context.WithCancel(context.Background())
 	t.adieu, t.parted = context.WithCancel(context.Background())
 	t.zxid.Store(cfg.LastZxid)
-	conn, ended, err := zk.Connect(cfg.Servers, cfg.SessionTimeout,
+	return t
+}
+
+// Start starts connecting. It returns at once; Events tell the rest. A transport that was started must be closed.
+func (t *Transport) Start() error {
+	conn, ended, err := zk.Connect(t.cfg.Servers, t.cfg.SessionTimeout,
 		zk.WithDialer(t.dial),
 		zk.WithHostProvider((*hosts)(t)),
-		zk.WithLogger(printf{cfg.Logger}),
+		zk.WithLogger(printf{t.cfg.Logger}),
 		zk.WithLogInfo(false),
 		zk.WithMaxBufferSize(goZookeeperBuffer),
 		zk.WithMaxConnBufferSize(goZookeeperBuffer))
 	if err != nil {
-		leave()
-		return nil, fmt.Errorf("transport: %w", err)
+		return fmt.Errorf("transport: %w", err)
 	}
 	t.conn, t.ended = conn, ended
-	return t, nil
+	return nil
 }
 
 // goZookeeperBuffer holds what go-zookeeper still says and hears itself: pings.
@@ -141,15 +142,14 @@ func (t *Transport) current() *link {
 }
 
 // Close ends the transport and waits until all its goroutines are gone. With patience, and if it is attached, it first tells
-// the server to end the session, and waits for the answer as long as that. No event is told after Close has returned.
+// the server to end the session, and waits for the answer as long as that; told reports whether it came. No event is told
+// after Close has returned.
 //
 // go-zookeeper's own Close waits for seconds when no server answers. It is therefore given one that does: once the
 // transport is leaving, the dialer returns a connection to a server in this process that agrees to everything.
-func (t *Transport) Close(patience time.Duration) {
+func (t *Transport) Close(patience time.Duration) (told bool) {
 	t.closed.Do(func() {
-		if patience > 0 {
-			t.endSession(patience)
-		}
+		told = patience > 0 && t.endSession(patience)
 		t.leave()
 		t.Break(errClosing)
 		<-t.adieu.Done()
@@ -158,18 +158,21 @@ func (t *Transport) Close(patience time.Duration) {
 	for range t.ended { //nolint:revive // drained until it is closed
 	}
 	t.wg.Wait()
+	return told
 }
 
-func (t *Transport) endSession(patience time.Duration) {
-	answered := make(chan struct{})
-	if !t.Send(closeSession(func(error) { close(answered) })) {
-		return
+func (t *Transport) endSession(patience time.Duration) bool {
+	answered := make(chan error, 1)
+	if !t.Send(closeSession(func(err error) { answered <- err })) {
+		return false
 	}
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
 	select {
-	case <-answered:
+	case err := <-answered:
+		return err == nil
 	case <-timer.C:
+		return false
 	}
 }
 

@@ -1,0 +1,301 @@
+package framework
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/transport"
+)
+
+// An Entry is a node that was created under protection, and perhaps the names of all children of its parent at a moment
+// after that. Children is nil if they have still to be listed.
+type Entry struct {
+	Path     string
+	Stat     *zk.Stat
+	Children []string
+}
+
+// Enter creates an ephemeral sequential node called name, with a GUID in front, under dir, and lists dir, both in one round
+// trip. Missing parents are made as containers.
+//
+// It blocks until the server has answered, however often the connection breaks before: a node whose creation was not
+// answered is found again by its GUID, so that there is never a second one. ctx and the end of the session end the wait; the
+// node, if it was created all the same, is then removed in the background.
+//
+// Errors: the server's (zk.ErrNoAuth, zk.ErrNoChildrenForEphemerals if dir is ephemeral, …), [ErrTooLarge], the session's
+// [Session.Err], or ctx's cause. No node remains.
+func (s *Session) Enter(ctx context.Context, dir, name string, data []byte) (Entry, error) {
+	c := &creation{
+		dir: dir, prefix: protected(name), data: s.core.orDefault(data), kind: transport.EphemeralSequential,
+		acl: s.core.acl(join(dir, name)), list: true,
+	}
+	for tries := 0; ; tries++ {
+		entry, err := s.create(ctx, c)
+		if !errors.Is(err, zk.ErrNoNode) || tries == parentTries {
+			return entry, err
+		}
+		if err := s.makeParents(ctx, dir, Container, nil); err != nil {
+			return Entry{}, err
+		}
+	}
+}
+
+// parentTries bounds how often a parent may vanish between its creation and that of its child: an empty container is removed
+// by the server at any time.
+const parentTries = 5
+
+// protected puts Curator's protection prefix before a name: "_c_", a random UUID, "-".
+//
+// Curator: ProtectedUtils.toProtectedZNode().
+func protected(name string) string {
+	var u [16]byte
+	_, _ = rand.Read(u[:])  // never fails
+	u[6] = u[6]&0x0f | 0x40 // version 4
+	u[8] = u[8]&0x3f | 0x80 // variant 10
+	x := hex.EncodeToString(u[:])
+	return "_c_" + x[:8] + "-" + x[8:12] + "-" + x[12:16] + "-" + x[16:20] + "-" + x[20:] + "-" + name
+}
+
+// A creation is a node that is being created under protection.
+type creation struct {
+	dir, prefix string // the node's name begins with prefix, which holds the GUID
+	data        []byte
+	acl         []zk.ACL
+	kind        int32
+	ttl         time.Duration
+	list        bool // list dir as well, in the same segment
+}
+
+// path is what is asked for; the server may add a number.
+func (c *creation) path() string {
+	if c.dir == "/" {
+		return "/" + c.prefix
+	}
+	return c.dir + "/" + c.prefix
+}
+
+func (c *creation) ephemeral() bool {
+	return c.kind == transport.Ephemeral || c.kind == transport.EphemeralSequential
+}
+
+func (c *creation) orphan() orphan {
+	return orphan{dir: c.dir, prefix: c.prefix, carry: !c.ephemeral()}
+}
+
+// create creates c once. Whether a create whose answer was lost has been executed is found out before the next is sent.
+func (s *Session) create(ctx context.Context, c *creation) (Entry, error) {
+	lost := false
+	for {
+		if err := s.waitAttached(ctx); err != nil {
+			if lost {
+				s.sweep(c.orphan())
+			}
+			return Entry{}, err
+		}
+		if lost {
+			entry, err := s.find(ctx, c)
+			switch {
+			case err == nil && entry.Path != "":
+				return entry, nil
+			case err == nil:
+				lost = false
+			case errors.Is(err, transport.ErrBroken) || errors.Is(err, errDetached):
+				continue
+			default:
+				s.sweep(c.orphan())
+				return Entry{}, err
+			}
+		}
+		entry, err := s.tryCreate(ctx, c)
+		switch {
+		case errors.Is(err, errDetached):
+		case errors.Is(err, transport.ErrBroken):
+			lost = true
+		default:
+			return entry, err
+		}
+	}
+}
+
+// tryCreate sends the create, and the listing with it, and waits for the answers. ErrBroken leaves open whether there is a
+// node; with any other error there is none, or it is being removed.
+func (s *Session) tryCreate(ctx context.Context, c *creation) (Entry, error) {
+	a := &attempt{session: s, creation: c, done: make(chan struct{})}
+	calls := []*transport.Call{
+		transport.Create(c.path(), c.data, c.acl, c.kind, c.ttl, func(path string, stat *zk.Stat, err error) {
+			a.entry.Path, a.entry.Stat, a.err = path, stat, err
+			if !c.list {
+				a.answered()
+			}
+		}),
+	}
+	if size := calls[0].Size(); size > maxRequest {
+		return Entry{}, fmt.Errorf("%w: %d bytes, servers take %d", ErrTooLarge, size, maxRequest)
+	}
+	if c.list {
+		calls = append(calls, transport.Children(c.dir, false, func(children []string, _ *zk.Stat, err error) {
+			if err == nil {
+				a.entry.Children = children
+			}
+			a.answered()
+		}))
+	}
+	s.mu.Lock()
+	sent := s.send(calls...)
+	s.mu.Unlock()
+	if !sent {
+		return Entry{}, errDetached
+	}
+	select {
+	case <-a.done:
+	case <-ctx.Done():
+		if a.abandon() {
+			return Entry{}, context.Cause(ctx)
+		}
+		a.discard() // the answer came at the same moment
+		return Entry{}, context.Cause(ctx)
+	}
+	if a.err != nil && !definite(a.err) && !errors.Is(a.err, transport.ErrBroken) {
+		a.discard()
+	}
+	return a.entry, a.err
+}
+
+// An attempt is one create on its way.
+type attempt struct {
+	session  *Session
+	creation *creation
+	entry    Entry // written before done is closed
+	err      error
+	done     chan struct{}
+
+	abandoned bool // guarded by session.mu
+	complete  bool // guarded by session.mu
+}
+
+func (a *attempt) answered() {
+	a.session.mu.Lock()
+	a.complete = true
+	abandoned := a.abandoned
+	a.session.mu.Unlock()
+	if abandoned {
+		a.discard()
+	}
+	close(a.done)
+}
+
+// abandon reports whether the answer had not come yet. When it comes, the node is removed.
+func (a *attempt) abandon() bool {
+	a.session.mu.Lock()
+	defer a.session.mu.Unlock()
+	a.abandoned = !a.complete
+	return a.abandoned
+}
+
+// discard removes the node that nobody waits for any more, if there is one.
+func (a *attempt) discard() {
+	switch {
+	case a.err == nil:
+		a.session.remove(a.entry.Path, !a.creation.ephemeral())
+	case !definite(a.err):
+		a.session.sweep(a.creation.orphan())
+	}
+}
+
+// find looks for the node of a create whose answer was lost: sync and list on one connection, so that no server that is
+// behind says that it is not there. A node of another session is removed and not found: it would vanish with its owner.
+func (s *Session) find(ctx context.Context, c *creation) (Entry, error) {
+	children, err := s.syncAndList(ctx, c.dir)
+	if errors.Is(err, zk.ErrNoNode) {
+		return Entry{}, nil
+	}
+	if err != nil {
+		return Entry{}, err
+	}
+	for _, name := range children {
+		if !strings.HasPrefix(name, c.prefix) {
+			continue
+		}
+		path := join(c.dir, name)
+		stat, err := s.Exists(ctx, path)
+		switch {
+		case errors.Is(err, zk.ErrNoNode):
+			return Entry{}, nil
+		case err != nil:
+			return Entry{}, err
+		case c.ephemeral() && stat.EphemeralOwner != s.ID():
+			s.Remove(path)
+			return Entry{}, nil
+		}
+		return Entry{Path: path, Stat: stat, Children: children}, nil
+	}
+	return Entry{}, nil
+}
+
+func (s *Session) syncAndList(ctx context.Context, dir string) (children []string, err error) {
+	sync := transport.Sync(dir, func(error) {})
+	var found []string
+	err = s.call(ctx, func(finish func(error)) []*transport.Call {
+		return []*transport.Call{sync, transport.Children(dir, false, func(children []string, _ *zk.Stat, err error) {
+			found = children
+			finish(err)
+		})}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return found, nil
+}
+
+// makeParents creates dir and what is missing above it. Most often nothing is, or dir alone, so it begins at the bottom: it
+// needs no right to read the ancestors.
+func (s *Session) makeParents(ctx context.Context, dir string, mode CreateMode, acl []zk.ACL) error {
+	for range parentTries {
+		if err := s.waitAttached(ctx); err != nil {
+			return err
+		}
+		err := s.makeParent(ctx, dir, mode, acl)
+		switch {
+		case err == nil, errors.Is(err, zk.ErrNodeExists):
+			return nil
+		case errors.Is(err, zk.ErrNoNode) && dir != "/":
+			if err := s.makeParents(ctx, parent(dir), mode, acl); err != nil {
+				return err
+			}
+		case !retryable(err):
+			return fmt.Errorf("parent %s: %w", dir, err)
+		}
+	}
+	return fmt.Errorf("parent %s: %w again and again", dir, zk.ErrNoNode)
+}
+
+func (s *Session) makeParent(ctx context.Context, dir string, mode CreateMode, acl []zk.ACL) error {
+	if len(acl) == 0 {
+		acl = s.core.acl(dir)
+	}
+	return s.call(ctx, func(finish func(error)) []*transport.Call {
+		return one(transport.Create(dir, nil, acl, int32(mode), 0, func(_ string, _ *zk.Stat, err error) { finish(err) }))
+	})
+}
+
+// acl is what a node gets that is created without one.
+func (c *core) acl(path string) []zk.ACL {
+	if acl := c.cfg.acl(path); len(acl) > 0 {
+		return acl
+	}
+	return zk.WorldACL(zk.PermAll)
+}
+
+func (c *core) orDefault(data []byte) []byte {
+	if data == nil {
+		return c.cfg.data
+	}
+	return data
+}

@@ -1,0 +1,191 @@
+package framework
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/transport"
+)
+
+// A Removal is the guaranteed deletion of a node: it is asked for on every connection until the server has answered, or the
+// session is over. It needs nobody to wait for it.
+//
+// Curator: DeleteBuilder.guaranteed().
+type Removal struct {
+	done  chan struct{}
+	err   error // written before done is closed
+	carry bool  // goes on in the next session
+}
+
+// Done is closed when the removal has come to an end.
+func (r *Removal) Done() <-chan struct{} { return r.done }
+
+// Err is for after Done: nil if the node is gone, the server's reason if it refused, or what the session ended with.
+func (r *Removal) Err() error { return r.err }
+
+func (r *Removal) finish(err error) {
+	r.err = err
+	close(r.done)
+}
+
+// An orphan is a node that may have been created by a request whose answer never came to anybody. It is looked for by its
+// GUID, and removed.
+type orphan struct {
+	dir, prefix string
+	carry       bool // goes on in the next session
+}
+
+// leftovers are what one session hands to the next: deletions that are not about its own ephemeral nodes.
+type leftovers struct {
+	removals []string
+	orphans  []orphan
+}
+
+// Remove deletes one of the session's ephemeral nodes for sure, in the background if need be: until it is done or the session
+// is over. From this call on the node counts as leaving, see [Session.Leaving].
+func (s *Session) Remove(path string) *Removal { return s.remove(path, false) }
+
+func (s *Session) remove(path string, carry bool) *Removal {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r := s.removals[path]; r != nil {
+		r.carry = r.carry || carry
+		return r
+	}
+	r := &Removal{done: make(chan struct{}), carry: carry}
+	if s.over != nil && !carry {
+		r.finish(s.over)
+		return r
+	}
+	s.removals[path] = r
+	s.send(s.removal(path, r))
+	return r
+}
+
+// Leaving reports whether this session has been asked to remove the node and has not heard yet that it is gone. Such a node
+// does not stand in the way of this client's own contenders: its hold has ended.
+func (s *Session) Leaving(path string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.removals[path] != nil
+}
+
+// removal makes the request of a removal. mu is held.
+func (s *Session) removal(path string, r *Removal) *transport.Call {
+	return transport.Delete(path, -1, func(err error) {
+		if s.unanswered(err) {
+			return // asked again on the next connection
+		}
+		if errors.Is(err, zk.ErrNoNode) {
+			err = nil
+		}
+		s.mu.Lock()
+		if s.removals[path] != r {
+			s.mu.Unlock()
+			return
+		}
+		delete(s.removals, path)
+		s.mu.Unlock()
+		if err != nil {
+			s.core.cfg.logger.Warn("framework: node could not be removed", "path", path, "error", err)
+		}
+		r.finish(err)
+	})
+}
+
+// sweep looks for an orphan and removes it, now or on a later connection.
+func (s *Session) sweep(o orphan) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.orphans[o.prefix] = o
+	s.send(s.search(o)...)
+}
+
+// search makes the requests of a sweep: a sync, so that a server that is behind does not hide the node, and a listing on the
+// same connection. mu is held.
+func (s *Session) search(o orphan) []*transport.Call {
+	return []*transport.Call{
+		transport.Sync(o.dir, func(error) {}),
+		transport.Children(o.dir, false, func(children []string, _ *zk.Stat, err error) {
+			if s.unanswered(err) {
+				return // looked for again on the next connection
+			}
+			for _, name := range children {
+				if strings.HasPrefix(name, o.prefix) {
+					s.remove(join(o.dir, name), o.carry)
+				}
+			}
+			s.mu.Lock()
+			delete(s.orphans, o.prefix)
+			s.mu.Unlock()
+			if err != nil && !errors.Is(err, zk.ErrNoNode) {
+				s.core.cfg.logger.Warn("framework: node of an abandoned create could not be looked for", "path", join(o.dir, o.prefix), "error", err)
+			}
+		}),
+	}
+}
+
+// unanswered reports whether err leaves open what happened. If the server gave it, being overloaded for instance, there may
+// not be another connection by itself.
+func (s *Session) unanswered(err error) bool {
+	if err == nil || definite(err) {
+		return false
+	}
+	if !errors.Is(err, transport.ErrBroken) {
+		s.transport.Break(err)
+	}
+	return true
+}
+
+// unfinished makes the requests that a new connection begins with. mu is held.
+func (s *Session) unfinished() []*transport.Call {
+	var calls []*transport.Call
+	for _, path := range slices.Sorted(maps.Keys(s.removals)) {
+		calls = append(calls, s.removal(path, s.removals[path]))
+	}
+	for _, prefix := range slices.Sorted(maps.Keys(s.orphans)) {
+		calls = append(calls, s.search(s.orphans[prefix])...)
+	}
+	return append(calls, s.rearm()...)
+}
+
+// abandon ends what ends with the session, and returns what does not. mu is held, and over is set.
+func (s *Session) abandon() (left leftovers) {
+	for path, r := range s.removals {
+		if r.carry {
+			left.removals = append(left.removals, path)
+		}
+		r.finish(fmt.Errorf("node %s was not removed before: %w", path, s.over))
+	}
+	for _, o := range s.orphans {
+		if o.carry {
+			left.orphans = append(left.orphans, o)
+		}
+	}
+	clear(s.removals)
+	clear(s.orphans)
+	clear(s.watches)
+	return left
+}
+
+// adopt takes over what an earlier session left.
+func (s *Session) adopt(left leftovers) {
+	for _, path := range left.removals {
+		s.remove(path, true)
+	}
+	for _, o := range left.orphans {
+		s.sweep(o)
+	}
+}
+
+func (c *core) carry(left leftovers) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.carried.removals = append(c.carried.removals, left.removals...)
+	c.carried.orphans = append(c.carried.orphans, left.orphans...)
+}

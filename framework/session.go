@@ -1,0 +1,298 @@
+package framework
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/clock"
+	"github.com/gocurator/curator/framework/internal/transport"
+)
+
+// A Session is one incarnation of the client at the ensemble: what owns ephemeral nodes, and ends with them. A client has one
+// after the other. Recipes work on a Session, not on the Client, so that nothing that was begun in one is finished in the
+// next by accident.
+//
+// Its methods are safe for concurrent use and take absolute paths, see [Client.AbsolutePath].
+type Session struct {
+	core      *core
+	transport *transport.Transport
+	done      chan struct{} // closed when the session is over and every hold has been told
+	wake      chan struct{} // the guard must look at the clock anew
+
+	// mu guards the one table that answers and watch events are applied to, in the order in which they arrived. Nothing
+	// blocks under it: no I/O, no callback, no lock of the client.
+	mu       sync.Mutex
+	id       int64
+	rooted   bool          // the chroot was seen
+	attached chan struct{} // closed while there is a connection
+	online   bool          // whether attached is closed
+	over     error
+	contact  contact
+	asked    time.Time // when the renewal that is not answered yet was sent; zero if there is none
+	term     *term     // nil while leases cannot be valid
+	watches  map[watchKey]*watch
+	removals map[string]*Removal
+	orphans  map[string]orphan
+}
+
+func newSession(c *core) *Session {
+	return &Session{
+		core: c, done: make(chan struct{}), wake: make(chan struct{}, 1), attached: make(chan struct{}),
+		watches: map[watchKey]*watch{}, removals: map[string]*Removal{}, orphans: map[string]orphan{},
+	}
+}
+
+// ID is the number that the servers know the session by, and that its nodes have as their EphemeralOwner.
+func (s *Session) ID() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.id
+}
+
+// Done is closed when the session is over. Every lease has ended by then.
+func (s *Session) Done() <-chan struct{} { return s.done }
+
+// Err is nil as long as the session may live; then it is [ErrSessionLost], with the reason, or [ErrClosed].
+func (s *Session) Err() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.over
+}
+
+// ValidUntil is when leases of the session end unless it is renewed before: the servers cannot end the session earlier. It
+// is a time of the ordinary clock.
+func (s *Session) ValidUntil() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return clock.Wall(s.contact.validUntil())
+}
+
+func (s *Session) isAttached() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.online && s.over == nil
+}
+
+// waitAttached blocks until the session has a connection, it is over, or ctx is done.
+func (s *Session) waitAttached(ctx context.Context) error {
+	for {
+		s.mu.Lock()
+		attached, online, over := s.attached, s.online, s.over
+		s.mu.Unlock()
+		switch {
+		case over != nil:
+			return over
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case online:
+			return nil
+		}
+		select {
+		case <-attached:
+		case <-s.done:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// events are the transport's callbacks: the only ones that change the table, but for what callers ask for and the clock does.
+func (s *Session) events() transport.Events {
+	return transport.Events{
+		Attached: s.onAttached, Detached: s.onDetached, Answered: s.onAnswered, Watch: s.onWatch,
+		Expired: func() { s.end(fmt.Errorf("%w: the servers say that it has expired", ErrSessionLost)) },
+		Failed:  s.core.failed,
+	}
+}
+
+func (s *Session) onAttached(a transport.Attachment) {
+	now := clock.Now()
+	s.mu.Lock()
+	s.id = a.SessionID
+	lapsed := s.lapse(now)
+	s.contact.attached(a.Timeout, a.Sent, a.Received)
+	s.asked = time.Time{}
+	rooted := s.rooted || s.core.cfg.chroot == ""
+	s.mu.Unlock()
+	lapsed.end()
+	if rooted {
+		s.connect()
+		return
+	}
+	s.transport.Send(transport.Exists(s.core.cfg.chroot, false, func(_ *zk.Stat, err error) {
+		switch {
+		case err == nil:
+			s.connect()
+		case !errors.Is(err, transport.ErrBroken):
+			if errors.Is(err, zk.ErrNoNode) {
+				err = fmt.Errorf("%w: %s", ErrNoChroot, s.core.cfg.chroot)
+			}
+			s.core.failed(a.Server, err)
+			s.transport.Break(err)
+		}
+	}))
+}
+
+// connect opens the session to its users, and sends what was left undone by the connection before.
+func (s *Session) connect() {
+	s.mu.Lock()
+	if s.over != nil {
+		s.mu.Unlock()
+		return
+	}
+	s.rooted, s.online = true, true
+	close(s.attached)
+	s.renewTerm(clock.Now())
+	s.send(s.unfinished()...)
+	s.mu.Unlock()
+	s.look()
+	s.core.move(s, eventAttached)
+}
+
+func (s *Session) onDetached(reason error) {
+	s.mu.Lock()
+	was := s.online
+	var ended *term
+	if was {
+		s.online = false
+		s.attached = make(chan struct{})
+		s.forgetWatches()
+		if s.core.cfg.errorPolicy == StandardErrorPolicy {
+			ended = s.endTerm(ErrSuspended)
+		}
+	}
+	over := s.over != nil
+	s.mu.Unlock()
+	ended.end()
+	if was && !over {
+		s.core.cfg.logger.Debug("framework: connection lost", "session", fmt.Sprintf("%#x", s.ID()), "error", reason)
+		s.core.move(s, eventDetached)
+	}
+}
+
+func (s *Session) onAnswered(sent, received time.Time, crossing bool) {
+	s.mu.Lock()
+	// First the lapse, then the renewal: an answer that comes too late must not revive a lease that somebody may already
+	// have seen expired.
+	lapsed := s.lapse(received)
+	s.contact.answered(sent, received, crossing)
+	if crossing {
+		s.asked = time.Time{}
+	}
+	s.renewTerm(received)
+	s.mu.Unlock()
+	lapsed.end()
+}
+
+// end ends the session: first its leases, then itself; then listeners hear of it. What it owns at the servers goes with it.
+func (s *Session) end(cause error) {
+	s.mu.Lock()
+	if s.over != nil {
+		s.mu.Unlock()
+		return
+	}
+	s.over = cause
+	ended := s.endTerm(cause)
+	left := s.abandon()
+	s.mu.Unlock()
+	ended.end()
+	s.core.carry(left)
+	close(s.done)
+	s.core.move(s, eventOver)
+}
+
+// guard watches the session's clock until it is over: it ends leases and the session in time, and renews them.
+func (s *Session) guard(closing <-chan struct{}) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-timer.C:
+		case <-s.wake:
+		case <-s.done:
+			return
+		case <-closing:
+			s.end(ErrClosed)
+			return
+		}
+		next := s.tick(clock.Now())
+		timer.Reset(next.Sub(clock.Now()))
+	}
+}
+
+// look asks the guard to look at the clock: something is due earlier than it thinks.
+func (s *Session) look() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// tick does what is due and returns when to look again.
+func (s *Session) tick(now time.Time) time.Time {
+	s.mu.Lock()
+	lapsed := s.lapse(now)
+	formed, deadline := s.id != 0, s.contact.deadline()
+	renew, next := s.dueRenewal(now)
+	if renew {
+		s.asked = now
+		s.send(transport.Sync("/", func(error) {}))
+	}
+	silent := !renew && !s.asked.IsZero() && !now.Before(s.asked.Add(s.contact.timeout/3))
+	if silent {
+		s.asked = now // a new chance, on a new connection
+	}
+	if s.term != nil && s.contact.validUntil().Before(next) {
+		next = s.contact.validUntil()
+	}
+	s.mu.Unlock()
+	lapsed.end()
+	switch {
+	case !formed:
+		return now.Add(time.Hour) // until the handshake is answered there is nothing to guard
+	case !now.Before(deadline):
+		s.end(fmt.Errorf("%w: no answer from any server for the session timeout", ErrSessionLost))
+		return now
+	case silent:
+		// The server answers no sync: it may have lost its leader. Another one may not have.
+		s.transport.Break(errNoRenewal)
+	}
+	if deadline.Before(next) {
+		next = deadline
+	}
+	return next
+}
+
+var errNoRenewal = errors.New("the server does not answer sync")
+
+// dueRenewal says whether the leader must be asked now, and when to look again. mu is held. While nothing is held or watched
+// there is nothing to renew; while a request is on its way to the leader, its answer will do.
+func (s *Session) dueRenewal(now time.Time) (due bool, next time.Time) {
+	never := now.Add(s.contact.timeout)
+	switch {
+	case !s.online || s.over != nil || !s.wanted():
+		return false, never
+	case !s.asked.IsZero():
+		return false, s.asked.Add(s.contact.timeout / 3)
+	}
+	at := s.contact.renewal()
+	if now.Before(at) {
+		return false, at
+	}
+	return true, now.Add(s.contact.timeout / 3)
+}
+
+// send puts calls on the wire and reports whether there is a connection. mu is held, so that requests leave in the order in
+// which the table changed: a watch that is taken off and set again at once must not be taken off last. It only queues.
+func (s *Session) send(calls ...*transport.Call) bool {
+	return s.online && s.over == nil && s.transport.Send(calls...)
+}
+
+// wanted reports whether anybody relies on the session staying valid. mu is held.
+func (s *Session) wanted() bool {
+	return len(s.watches) > 0 || s.term != nil && len(s.term.holds) > 0
+}

@@ -1,0 +1,174 @@
+package framework
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/transport"
+)
+
+// An Op is one part of a transaction.
+//
+// Curator: CuratorOp.
+type Op struct {
+	name  string
+	path  string
+	build func(absolute string, c *core) transport.Op
+	// absolute says that path is absolute already.
+	absolute bool
+	err      error
+}
+
+// A Result is what one part of a transaction did.
+//
+// Curator: CuratorTransactionResult.
+type Result struct {
+	Path string   // of the created node, with its number if it is sequential
+	Stat *zk.Stat // of the node that was set
+}
+
+// CreateOp creates a node. Of the options, WithMode (one of the first four) and WithACL count in a transaction.
+//
+// Curator: TransactionOp.create().
+func CreateOp(path string, data []byte, opts ...CreateOption) Op {
+	spec := createSpec{mode: Persistent}
+	for _, opt := range opts {
+		opt(&spec)
+	}
+	op := Op{name: "create", path: path, err: spec.validate(path)}
+	switch {
+	case op.err != nil:
+	case spec.mode > EphemeralSequential:
+		op.err = fmt.Errorf("mode %d cannot be had in a transaction", spec.mode)
+	case spec.parents || spec.protection:
+		op.err = errors.New("parents and protection cannot be had in a transaction")
+	}
+	op.build = func(absolute string, c *core) transport.Op {
+		acl := spec.acl
+		if len(acl) == 0 {
+			acl = c.acl(absolute)
+		}
+		return transport.CreateOp(absolute, c.orDefault(data), acl, int32(spec.mode))
+	}
+	return op
+}
+
+// DeleteOp deletes a node of the given version; -1 is any.
+//
+// Curator: TransactionOp.delete().
+func DeleteOp(path string, version int32) Op {
+	return Op{name: "delete", path: path, build: func(absolute string, _ *core) transport.Op {
+		return transport.DeleteOp(absolute, version)
+	}}
+}
+
+// SetOp replaces the data of a node of the given version; -1 is any.
+//
+// Curator: TransactionOp.setData().
+func SetOp(path string, data []byte, version int32) Op {
+	return Op{name: "set", path: path, build: func(absolute string, _ *core) transport.Op {
+		return transport.SetOp(absolute, data, version)
+	}}
+}
+
+// CheckOp lets the transaction fail unless the node is there and has the given version; -1 is any.
+//
+// Curator: TransactionOp.check().
+func CheckOp(path string, version int32) Op {
+	return Op{name: "check", path: path, build: func(absolute string, _ *core) transport.Op {
+		return transport.CheckOp(absolute, version)
+	}}
+}
+
+// CheckAbsoluteOp is CheckOp of a path as [Client.AbsolutePath] returns it, for recipes.
+func CheckAbsoluteOp(path string, version int32) Op {
+	op := CheckOp(path, version)
+	op.absolute = true
+	return op
+}
+
+// FailedOp makes a transaction fail with err before it is sent. It is for functions that return an Op and find that they
+// cannot.
+func FailedOp(err error) Op { return Op{name: "check", err: err} }
+
+// A TransactionError says which part let a transaction fail. Nothing of the transaction was done. It unwraps to the reason.
+type TransactionError struct {
+	Index int    // of the failed part
+	Op    string // "create", "delete", "set" or "check"
+	Path  string
+	Err   error
+}
+
+func (e *TransactionError) Error() string {
+	return fmt.Sprintf("framework: transaction: part %d (%s %q): %v", e.Index, e.Op, e.Path, e.Err)
+}
+
+// Unwrap returns the reason.
+func (e *TransactionError) Unwrap() error { return e.Err }
+
+// Transaction does all ops or none of them, at one moment.
+//
+// It blocks like every operation, and retries if it certainly was not executed; if that is unknown, since the connection broke
+// after it was sent, it returns [ErrConnectionLost]: to repeat it could do everything twice.
+//
+// Errors: a [*TransactionError] that unwraps to the server's answer for the part that failed (zk.ErrNoNode of a check that
+// found no node, for instance); an op's own error; those of all operations.
+//
+// Curator: CuratorFramework.transaction().forOperations().
+func (c *Client) Transaction(ctx context.Context, ops ...Op) ([]Result, error) {
+	parts := make([]transport.Op, len(ops))
+	for i, op := range ops {
+		absolute, err := op.path, op.err
+		if err == nil && !op.absolute {
+			absolute, err = c.AbsolutePath(op.path)
+		}
+		if err != nil {
+			return nil, &TransactionError{Index: i, Op: op.name, Path: op.path, Err: err}
+		}
+		parts[i] = op.build(absolute, c.core)
+	}
+	var answers []transport.OpResult
+	err := c.do(ctx, "transaction", "/", func(s *Session, _ string, _ bool) (err error) {
+		answers, err = s.multi(ctx, parts)
+		if errors.Is(err, ErrConnectionLost) {
+			return &finalError{err}
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return c.results(ops, answers)
+}
+
+func (s *Session) multi(ctx context.Context, parts []transport.Op) ([]transport.OpResult, error) {
+	var answers []transport.OpResult
+	err := s.call(ctx, func(finish func(error)) []*transport.Call {
+		return one(transport.Multi(parts, func(results []transport.OpResult, err error) {
+			answers = results
+			finish(err)
+		}))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answers, nil
+}
+
+// results turns the server's answers into what the caller asked for. The failed part is the first whose error is its own.
+func (c *Client) results(ops []Op, answers []transport.OpResult) ([]Result, error) {
+	results := make([]Result, len(answers))
+	for i, a := range answers {
+		if a.Err != nil {
+			return nil, &TransactionError{Index: i, Op: ops[i].name, Path: ops[i].path, Err: a.Err}
+		}
+		if a.Path != "" {
+			results[i].Path = c.RelativePath(a.Path)
+		}
+		results[i].Stat = a.Stat
+	}
+	return results, nil
+}

@@ -1,0 +1,218 @@
+package framework
+
+import (
+	"errors"
+	"maps"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/transport"
+)
+
+// A Status is what is known of a watched node.
+type Status int
+
+const (
+	// StatusUnknown is said until the server has answered, and from a lost connection to the answer after it.
+	StatusUnknown Status = iota
+	// StatusPresent says that the node is there, and that the server will tell of its next change.
+	StatusPresent
+	// StatusGone says that the node was deleted, or was not there when the watch was set.
+	StatusGone
+	// StatusRefused says that the server does not let the client watch the node. View.Err is the reason.
+	StatusRefused
+)
+
+// A View is what is known of a watched node at a moment. Its slices must not be changed.
+type View struct {
+	Status   Status
+	Stat     *zk.Stat
+	Data     []byte   // of WatchData; nil if the node may not be read
+	Children []string // of WatchChildren
+	Err      error
+}
+
+// A Watch keeps an eye on a node for as long as its session lasts: it is set again after every change and every
+// reconnection. All watches on the same node share one watch at the server, which is removed with the last of them.
+type Watch struct {
+	watch *watch
+	wake  func()
+}
+
+type watchKey struct {
+	path     string
+	children bool
+}
+
+// A watch is the one watch of a session on a node, with its subscribers. Guarded by session.mu.
+type watch struct {
+	key         watchKey
+	view        View
+	asked       int // numbers the requests that set it: only the answer to the newest counts
+	byExists    bool
+	subscribers map[*Watch]struct{}
+}
+
+// WatchData watches a node's data and whether it is there. wake is called whenever View may return something new, on the
+// goroutine that reads the connection: it must not block, and should do no more than wake whoever looks.
+//
+// A node that this client may not read is watched for its existence only. A node that is gone stays gone for its watchers,
+// even if another is made in its place.
+func (s *Session) WatchData(path string, wake func()) *Watch {
+	return s.subscribe(watchKey{path: path}, wake)
+}
+
+// WatchChildren watches the names of a node's children, like [Session.WatchData].
+func (s *Session) WatchChildren(path string, wake func()) *Watch {
+	return s.subscribe(watchKey{path: path, children: true}, wake)
+}
+
+func (s *Session) subscribe(key watchKey, wake func()) *Watch {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w := s.watches[key]
+	if w == nil {
+		w = &watch{key: key, subscribers: map[*Watch]struct{}{}}
+		s.watches[key] = w
+		s.send(s.arm(w))
+		s.look()
+	}
+	sub := &Watch{watch: w, wake: wake}
+	w.subscribers[sub] = struct{}{}
+	return sub
+}
+
+// View returns what is known now.
+func (s *Session) View(w *Watch) View {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return w.watch.view
+}
+
+// Unwatch ends a watch. wake is not called from then on, but it may be running. Ending it again does nothing.
+//
+// Whether the server must be told is decided, and the request queued, in one step: a watch that somebody sets on the same node
+// a moment later is then set after the old one was removed, not removed with it.
+func (s *Session) Unwatch(sub *Watch) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w := sub.watch
+	delete(w.subscribers, sub)
+	if len(w.subscribers) > 0 || s.watches[w.key] != w {
+		return
+	}
+	delete(s.watches, w.key)
+	// An exists-watch is set on a missing node, too.
+	set := w.view.Status == StatusPresent || w.view.Status == StatusUnknown || w.byExists
+	if leaving := s.removals[w.key.path] != nil; set && !leaving {
+		table := transport.DataWatch
+		if w.key.children {
+			table = transport.ChildWatch
+		}
+		// "There is no such watch" is as good an answer as any: it fired on the way.
+		s.send(transport.RemoveWatches(w.key.path, table, func(error) {}))
+	}
+}
+
+// arm makes the request that reads the node and sets the watch. mu is held.
+func (s *Session) arm(w *watch) *transport.Call {
+	w.asked++
+	n := w.asked
+	switch {
+	case w.key.children:
+		return transport.Children(w.key.path, true, func(children []string, stat *zk.Stat, err error) {
+			s.armed(w, n, View{Stat: stat, Children: children, Err: err})
+		})
+	case w.byExists:
+		return transport.Exists(w.key.path, true, func(stat *zk.Stat, err error) {
+			s.armed(w, n, View{Stat: stat, Err: err})
+		})
+	default:
+		return transport.Get(w.key.path, true, func(data []byte, stat *zk.Stat, err error) {
+			s.armed(w, n, View{Stat: stat, Data: data, Err: err})
+		})
+	}
+}
+
+// armed applies the answer to request n.
+func (s *Session) armed(w *watch, n int, view View) {
+	s.mu.Lock()
+	if s.watches[w.key] != w || n != w.asked || errors.Is(view.Err, transport.ErrBroken) {
+		s.mu.Unlock()
+		return
+	}
+	switch {
+	case view.Err == nil:
+		view.Status = StatusPresent
+	case errors.Is(view.Err, zk.ErrNoNode):
+		view = View{Status: StatusGone}
+	case errors.Is(view.Err, zk.ErrNoAuth) && !w.key.children && !w.byExists:
+		w.byExists = true
+		s.send(s.arm(w))
+		s.mu.Unlock()
+		return
+	default:
+		view.Status = StatusRefused
+	}
+	w.view = view
+	wakes := w.wakes()
+	s.mu.Unlock()
+	wakes.call()
+}
+
+// onWatch applies a watch event. A change is followed by a new look, whose answer wakes the subscribers.
+func (s *Session) onWatch(e transport.WatchEvent) {
+	var wakes wakes
+	s.mu.Lock()
+	for _, children := range []bool{false, true} {
+		w := s.watches[watchKey{path: e.Path, children: children}]
+		switch {
+		case w == nil:
+		case e.Type == zk.EventNodeDeleted:
+			w.view = View{Status: StatusGone}
+			wakes = append(wakes, w.wakes()...)
+		case children == (e.Type == zk.EventNodeChildrenChanged):
+			s.send(s.arm(w))
+		}
+	}
+	s.mu.Unlock()
+	wakes.call()
+}
+
+// forgetWatches is for a lost connection: the server forgets its watches with it. mu is held.
+func (s *Session) forgetWatches() {
+	for _, w := range s.watches {
+		if w.view.Status == StatusPresent {
+			w.view = View{}
+		}
+		w.asked++
+	}
+}
+
+// rearm sets every watch again after a reconnection. mu is held.
+func (s *Session) rearm() []*transport.Call {
+	var calls []*transport.Call
+	for w := range maps.Values(s.watches) {
+		if w.view.Status == StatusUnknown {
+			calls = append(calls, s.arm(w))
+		}
+	}
+	return calls
+}
+
+// wakes are called without mu.
+type wakes []func()
+
+func (w *watch) wakes() wakes {
+	all := make(wakes, 0, len(w.subscribers))
+	for sub := range w.subscribers {
+		all = append(all, sub.wake)
+	}
+	return all
+}
+
+func (ws wakes) call() {
+	for _, wake := range ws {
+		wake()
+	}
+}
