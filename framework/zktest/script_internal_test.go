@@ -285,7 +285,7 @@ func TestAnswersAreThoseOfARealServer(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		srv := NewServer(WithTickTime(500*time.Millisecond), WithSessionTimeouts(200*time.Millisecond, time.Hour),
-			WithSuperDigest("super:wRjSnu5xG3cZCbWVmWZ0bXhTCNU="))
+			WithSuperDigest("super:D/InIHSb7yEEbrWz8b9l71RjZJU="))
 		defer srv.Close()
 		s := &script{t: t, dial: func() net.Conn {
 			nc, err := srv.Dial("tcp", "server:2181", 0)
