@@ -98,6 +98,7 @@ func (s *Session) endTerm(cause error) *term {
 		return nil
 	}
 	s.term = nil
+	s.valid = make(chan struct{})
 	t.err = cause
 	t.until = s.contact.validUntil()
 	if now := clock.Now(); now.Before(t.until) {
@@ -110,6 +111,7 @@ func (s *Session) endTerm(cause error) *term {
 func (s *Session) renewTerm(now time.Time) {
 	if s.term == nil && s.online && s.over == nil && now.Before(s.contact.validUntil()) {
 		s.term = &term{session: s, holds: map[*Hold]struct{}{}}
+		close(s.valid)
 	}
 }
 

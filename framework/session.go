@@ -33,8 +33,9 @@ type Session struct {
 	online   bool          // whether attached is closed
 	over     error
 	contact  contact
-	asked    time.Time // when the renewal that is not answered yet was sent; zero if there is none
-	term     *term     // nil while leases cannot be valid
+	asked    time.Time     // when the renewal that is not answered yet was sent; zero if there is none
+	term     *term         // nil while leases cannot be valid
+	valid    chan struct{} // closed while there is a term
 	watches  map[watchKey]*watch
 	removals map[string]*Removal
 	orphans  map[string]orphan
@@ -42,7 +43,7 @@ type Session struct {
 
 func newSession(c *core) *Session {
 	return &Session{
-		core: c, done: make(chan struct{}), wake: make(chan struct{}, 1), attached: make(chan struct{}),
+		core: c, done: make(chan struct{}), wake: make(chan struct{}, 1), attached: make(chan struct{}), valid: make(chan struct{}),
 		watches: map[watchKey]*watch{}, removals: map[string]*Removal{}, orphans: map[string]orphan{},
 	}
 }
@@ -94,6 +95,27 @@ func (s *Session) waitAttached(ctx context.Context) error {
 		}
 		select {
 		case <-attached:
+		case <-s.done:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// Ready blocks until the session is connected and valid, so that a [Session.Hold] can begin; until it is over; or until ctx is
+// done. The error is the session's or ctx's cause.
+func (s *Session) Ready(ctx context.Context) error {
+	for {
+		if err := s.waitAttached(ctx); err != nil {
+			return err
+		}
+		s.mu.Lock()
+		valid, ready := s.valid, s.term != nil && s.online
+		s.mu.Unlock()
+		if ready {
+			return nil
+		}
+		select {
+		case <-valid:
 		case <-s.done:
 		case <-ctx.Done():
 		}
