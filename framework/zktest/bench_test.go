@@ -15,22 +15,6 @@ import (
 	"github.com/gocurator/curator/framework/zktest"
 )
 
-// handshake opens a session over a raw connection.
-func handshake(tb testing.TB, nc net.Conn) {
-	tb.Helper()
-	b := binary.BigEndian.AppendUint32(nil, 44)
-	b = append(b, make([]byte, 12)...)
-	b = binary.BigEndian.AppendUint32(b, 60000)
-	b = append(b, make([]byte, 8)...)
-	b = append(binary.BigEndian.AppendUint32(b, 16), make([]byte, 16)...)
-	if _, err := nc.Write(b); err != nil {
-		tb.Fatal(err)
-	}
-	if _, err := io.ReadFull(nc, make([]byte, 40)); err != nil {
-		tb.Fatal(err)
-	}
-}
-
 func request(op zktest.Op, path string, rest ...byte) []byte {
 	b := binary.BigEndian.AppendUint32(nil, uint32(12+len(path)+len(rest)))
 	b = binary.BigEndian.AppendUint32(b, 1)
@@ -82,7 +66,7 @@ func BenchmarkPipelined(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer nc.Close()
-			handshake(b, nc)
+			handshakeAs(b, nc, nil)
 			b.ResetTimer()
 			pipelined(b, nc, bm.req, b.N)
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "ops/s")
@@ -135,7 +119,7 @@ func BenchmarkIdleSessions(b *testing.B) {
 		conns := make([]net.Conn, sessions)
 		for i := range conns {
 			conns[i], _ = srv.Dial("", "", 0)
-			handshake(b, conns[i])
+			handshakeAs(b, conns[i], nil)
 		}
 		b.ReportMetric(float64(heap()-before)/sessions, "B/session")
 		runtime.KeepAlive(conns)
@@ -161,7 +145,7 @@ func fill(b *testing.B, srv *zktest.Server, nodes int) {
 		b.Fatal(err)
 	}
 	defer nc.Close()
-	handshake(b, nc)
+	handshakeAs(b, nc, nil)
 	acl := []byte{0, 0, 0, 1, 0, 0, 0, 31, 0, 0, 0, 5, 'w', 'o', 'r', 'l', 'd', 0, 0, 0, 6, 'a', 'n', 'y', 'o', 'n', 'e'}
 	data := append([]byte{0, 0, 0, 10}, "0123456789"...)
 	for range 100 {

@@ -22,6 +22,7 @@ type conn struct {
 	sess    *session
 	auth    []identity
 	watched map[string]struct{}
+	pending int  // answers that wait for this server to catch up with the leader
 	closed  bool // no request is executed any more
 	cut     bool // gone is closed
 
@@ -53,8 +54,8 @@ func (c *conn) drop(how closeHow) {
 		c.closed = true
 		c.srv.forgetWatches(c)
 		delete(c.srv.open, c)
-		if c.sess != nil && c.sess.conn == c {
-			c.sess.conn = nil
+		if c.sess != nil {
+			c.detach()
 		}
 	}
 	if how == closeAfterReplies {
@@ -67,6 +68,15 @@ func (c *conn) drop(how closeHow) {
 	c.cut = true
 	close(c.gone)
 	c.srv.doomed = append(c.srv.doomed, func() { hangUp(c.nc, how) })
+}
+
+func (c *conn) detach() {
+	if c.srv.attached[c.sess.id] == c {
+		delete(c.srv.attached, c.sess.id)
+	}
+	if c.sess.conn == c {
+		c.sess.conn = nil
+	}
 }
 
 func hangUp(nc net.Conn, how closeHow) {
@@ -202,64 +212,68 @@ func (c *conn) greet(frames *frameReader) bool {
 		return false
 	}
 	for {
-		if !c.srv.passGate(c) {
-			return false
-		}
-		if done, ok := c.connect(&decoder{b: frame}); done {
+		wait, ok := c.connect(&decoder{b: frame})
+		if wait == nil {
 			return ok
+		}
+		if !c.wait(wait) {
+			return false
 		}
 	}
 }
 
-// connect answers the handshake; done is false if the server froze meanwhile.
-func (c *conn) connect(d *decoder) (done, ok bool) {
+// connect answers the handshake, unless it has to wait for something first.
+func (c *conn) connect(d *decoder) (wait <-chan struct{}, ok bool) {
 	_, lastZxid, timeout, id, password := d.int32(), d.int64(), d.int32(), d.int64(), d.bytes()
 	if d.bad {
-		return true, false
+		return nil, false
 	}
 	withFlag := len(d.b) > 0
 	s := c.srv
 	s.mu.Lock()
 	defer s.unlock()
-	switch {
-	case s.isFrozen():
-		return false, false
-	case c.closed:
-		return true, false
-	case lastZxid > s.applied():
+	if c.closed || s.away {
+		return nil, false
+	}
+	if lastZxid > s.applied() {
 		// The client has seen a later history than ours: it must go elsewhere.
-		return true, false
+		return nil, false
+	}
+	if wait := c.blocked(OpCloseSession); wait != nil { // as any request that the leader has to see
+		return wait, false
 	}
 	sess := s.attach(c, id, password, s.clamp(time.Duration(timeout)*time.Millisecond))
-	c.welcome(sess, withFlag)
+	c.welcome(sess, id == 0, withFlag)
 	if sess == nil {
 		c.drop(closeAfterReplies)
 	}
-	return true, sess != nil
+	return nil, sess != nil
 }
 
-// attach finds or makes the session. Another connection of the session is
-// closed first, even if the password then turns out to be wrong.
+// attach finds or makes the session. Another connection that it has to this
+// server is closed first, even if the password then turns out to be wrong; one
+// to another server finds out when it next needs the leader.
 func (s *Server) attach(c *conn, id int64, password []byte, timeout time.Duration) *session {
+	var sess *session
 	if id == 0 {
-		sess := s.newSession(timeout)
-		c.sess, sess.conn = sess, c
-		return sess
+		sess = s.newSession(timeout)
+	} else {
+		if old := s.attached[id]; old != nil {
+			old.drop(closeNow)
+		}
+		sess = s.sessions[id]
+		if sess == nil || !bytes.Equal(password, s.password(id)) {
+			return nil
+		}
+		sess.timeout = timeout
+		s.touch(sess)
 	}
-	sess := s.sessions[id]
-	if sess != nil && sess.conn != nil {
-		sess.conn.drop(closeNow)
-	}
-	if sess == nil || !bytes.Equal(password, s.password(id)) {
-		return nil
-	}
-	sess.timeout = timeout
-	s.touch(sess)
 	c.sess, sess.conn = sess, c
+	s.attached[sess.id] = c
 	return sess
 }
 
-func (c *conn) welcome(sess *session, withFlag bool) {
+func (c *conn) welcome(sess *session, fresh, withFlag bool) {
 	var e encoder
 	n := int32(36)
 	if withFlag {
@@ -278,6 +292,10 @@ func (c *conn) welcome(sess *session, withFlag bool) {
 	}
 	if withFlag {
 		e.bool(false)
+	}
+	if fresh {
+		c.answer(OpCloseSession, e.b, time.Time{}) // once this server knows of it
+		return
 	}
 	c.send(e.b)
 }

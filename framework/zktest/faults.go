@@ -60,7 +60,7 @@ func (c *conn) plan(xid int32, op Op, body []byte) plan {
 	if c.closed {
 		return p
 	}
-	s.touch(c.sess) // it has been heard from, even if it is held now
+	s.heardFrom(c.sess) // it has been heard from, even if it is held now
 	for _, r := range s.rules {
 		if !r.match.matches(p.request, paths) {
 			continue
@@ -164,8 +164,8 @@ func (s *Server) Observe(fn func(Request)) (stop func()) {
 }
 
 // Freeze stops the server like a SIGSTOP: it reads nothing and answers
-// nothing, though connections can still be made. Its session clocks stand
-// still as well. When Freeze returns, no further request is executed.
+// nothing, though connections can still be made. Session clocks stand still as
+// well, unless it is a follower of an ensemble. When Freeze returns, no further request is executed.
 func (s *Server) Freeze() {
 	s.mu.Lock()
 	defer s.unlock()
@@ -174,21 +174,28 @@ func (s *Server) Freeze() {
 	}
 	gate := make(chan struct{})
 	s.gate.Store(&gate)
-	s.frozenAt = time.Now()
-	s.schedule()
+	if s == s.leader {
+		s.frozenAt = time.Now()
+		s.schedule()
+	}
 }
 
 // Thaw undoes Freeze: the server goes on where it stood.
 func (s *Server) Thaw() {
 	s.mu.Lock()
 	defer s.unlock()
-	if !s.isFrozen() {
-		return
+	if s.isFrozen() {
+		s.thaw()
 	}
+}
+
+func (s *Server) thaw() {
 	close(*s.gate.Swap(nil))
-	s.origin = s.origin.Add(time.Since(s.frozenAt))
-	s.frozenAt = time.Time{}
-	s.schedule()
+	if s == s.leader {
+		s.origin = s.origin.Add(time.Since(s.frozenAt))
+		s.frozenAt = time.Time{}
+		s.schedule()
+	}
 }
 
 func (s *Server) isFrozen() bool { return s.gate.Load() != nil }
@@ -240,7 +247,7 @@ func (s *Server) ExpireSession(id int64) {
 	s.mu.Lock()
 	defer s.unlock()
 	if sess := s.sessions[id]; sess != nil {
-		s.expire(sess)
+		s.endSession(sess, nil)
 	}
 }
 

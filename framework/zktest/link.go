@@ -20,7 +20,7 @@ func (a memAddr) String() string  { return string(a) }
 // harms nobody else. All methods are safe for concurrent use and return at
 // once, except that a dial takes one round trip of the latency.
 type Link struct {
-	srv   *Server
+	pick  func(address string) *Server
 	delay atomic.Int64
 
 	mu    sync.Mutex
@@ -31,7 +31,11 @@ type Link struct {
 
 // NewLink returns a healthy link without latency.
 func (s *Server) NewLink() *Link {
-	return &Link{srv: s, pipes: make(map[*pipeConn]struct{})}
+	return newLink(func(string) *Server { return s })
+}
+
+func newLink(pick func(address string) *Server) *Link {
+	return &Link{pick: pick, pipes: make(map[*pipeConn]struct{})}
 }
 
 // Dial makes an in-memory connection to the server, whatever the address; it
@@ -69,12 +73,16 @@ func (l *Link) DialContext(ctx context.Context, _, address string) (net.Conn, er
 	if err := l.roundTrip(ctx); err != nil {
 		return fail(err)
 	}
+	srv := l.pick(address)
+	if srv == nil {
+		return fail(syscall.EHOSTUNREACH)
+	}
 	client, server := newPipe(&l.delay, memAddr("client"), remote)
 	if !l.admit(client) {
 		return fail(syscall.ECONNREFUSED)
 	}
 	client.closed = func() { l.forget(client) }
-	if !l.srv.take(server, "127.0.0.1") {
+	if !srv.take(server, "127.0.0.1") {
 		l.forget(client)
 		return fail(syscall.ECONNREFUSED)
 	}

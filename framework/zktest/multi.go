@@ -6,6 +6,7 @@ func (c *conn) multi(d *decoder, out *encoder) code {
 	t := c.srv.begin(c.sess.id, c.auth) // before decoding: a broken multi uses up a zxid
 	steps := readMulti(d)
 	if d.bad {
+		t.commit()
 		return codeMarshalling
 	}
 	results := make([]writeResult, len(steps))

@@ -21,70 +21,100 @@ func (c *conn) serve(frame []byte) bool {
 	if d.bad {
 		return false
 	}
-	s := c.srv
 	var p plan
-	if s.hooked.Load() {
+	if c.srv.hooked.Load() {
 		p = c.plan(xid, op, d.b)
 	}
 	for _, hold := range p.holds {
-		select {
-		case <-hold:
-		case <-c.gone:
+		if !c.wait(hold) {
 			return false
 		}
 	}
 	if p.dropRequest {
 		return false
 	}
-	select {
-	case s.turn <- struct{}{}:
-	case <-c.gone:
-		return false
-	}
-	defer func() { <-s.turn }()
-	for _, o := range p.observers {
-		o.call(p.request)
-	}
 	for {
-		if !s.passGate(c) {
-			return false
-		}
-		if done, ok := c.execute(xid, op, d, p); done {
+		wait, ok := c.takeTurn(xid, op, d, &p)
+		if wait == nil {
 			return ok
+		}
+		if !c.wait(wait) {
+			return false
 		}
 	}
 }
 
-// execute does the work; done is false if the server froze before it began.
-func (c *conn) execute(xid int32, op Op, d decoder, p plan) (done, ok bool) {
+// wait returns false if the connection ends before ready is closed.
+func (c *conn) wait(ready <-chan struct{}) bool {
+	select {
+	case <-ready:
+		return true
+	case <-c.gone:
+		return false
+	}
+}
+
+// takeTurn observes and executes a request while nobody else does. If it has
+// to wait for something else first, it returns that.
+func (c *conn) takeTurn(xid int32, op Op, d decoder, p *plan) (wait <-chan struct{}, ok bool) {
+	s := c.srv
+	select {
+	case s.turn <- struct{}{}:
+	case <-c.gone:
+		return nil, false
+	}
+	defer func() { <-s.turn }()
+	if len(p.observers) > 0 {
+		s.mu.Lock()
+		wait = c.blocked(op)
+		s.unlock()
+		if wait != nil {
+			return wait, true
+		}
+		for _, o := range p.observers {
+			o.call(p.request)
+		}
+		p.observers = nil
+	}
+	return c.execute(xid, op, d, p)
+}
+
+// execute does the work, unless the request cannot be executed yet.
+func (c *conn) execute(xid int32, op Op, d decoder, p *plan) (wait <-chan struct{}, ok bool) {
 	s := c.srv
 	s.mu.Lock()
 	defer s.unlock()
-	if s.isFrozen() {
-		return false, false
-	}
 	if c.closed {
-		return true, false
+		return nil, false
+	}
+	if wait := c.blocked(op); wait != nil {
+		return wait, true
 	}
 	s.counts[op]++
-	s.touch(c.sess)
+	s.heardFrom(c.sess)
 	s.reply.openReply()
-	e := c.dispatch(op, &d, &s.reply)
-	zxid := s.applied()
-	if e.zxid != 0 {
-		zxid = e.zxid
+	before := s.zxid
+	e := c.refused(op)
+	if e == (effect{}) {
+		e = c.dispatch(op, &d, &s.reply)
+	}
+	if e.zxid == 0 {
+		e.zxid = s.applied()
+		if s.zxid > before {
+			e.zxid = s.zxid
+		}
 	}
 	if op == OpSetAuth || op == OpSASL {
-		zxid = 0
+		e.zxid = 0
 	}
 	if !p.dropReply && !e.silent {
 		var due time.Time
 		if p.delay > 0 {
 			due = time.Now().Add(p.delay)
 		}
-		c.sendAt(s.reply.sealReply(xid, zxid, e.err), due)
+		c.answer(op, s.reply.sealReply(xid, e.zxid, e.err), due)
 	}
-	return true, !e.close && !p.dropReply
+	return nil, !e.close && !p.dropReply
 }
 
 // dispatch executes one request and appends the body of its answer to out.
@@ -105,7 +135,7 @@ func (c *conn) dispatch(op Op, d *decoder, out *encoder) effect {
 	case OpCheckWatches, OpRemoveWatches:
 		return effect{err: c.findWatches(d, op == OpRemoveWatches)}
 	case OpCloseSession:
-		c.srv.endSession(c.sess).commit()
+		c.srv.endSession(c.sess, c)
 		return effect{close: true}
 	case OpWhoAmI:
 		c.whoAmI(out)
@@ -117,7 +147,7 @@ func (c *conn) dispatch(op Op, d *decoder, out *encoder) effect {
 		if _, _, _, _ = d.string(), d.string(), d.string(), d.int64(); d.bad {
 			return effect{err: codeMarshalling}
 		}
-		c.srv.begin(c.sess.id, nil)
+		c.srv.begin(c.sess.id, nil).commit()
 		return effect{err: codeReconfigDisabled}
 	}
 	if !op.hasPath() || op == OpCheck { // a check is part of a multi or nothing
@@ -134,10 +164,10 @@ func (c *conn) write(op Op, d *decoder, out *encoder) code {
 	}
 	t := c.srv.begin(c.sess.id, c.auth)
 	r := t.step(w)
+	t.commit()
 	if r.err != 0 {
 		return r.err
 	}
-	t.commit()
 	switch op {
 	case OpCreate:
 		out.string(r.path)

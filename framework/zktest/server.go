@@ -14,13 +14,16 @@ type Server struct {
 
 	// Guarded by the store's mutex.
 	view         *tree // what this server's clients read
+	attached     map[int64]*conn
 	dataWatches  watchTable
 	childWatches watchTable
 	open         map[*conn]struct{}
 	refuse       bool
+	away         bool // without a leader for too long: serves nobody
 	listener     net.Listener
 	reply        encoder
 	events       encoder
+	replica      replica
 
 	gate     atomic.Pointer[chan struct{}] // non-nil while frozen
 	routines sync.WaitGroup
@@ -34,6 +37,7 @@ type config struct {
 	maxFrame    int
 	superDigest string
 	ttlNodes    bool
+	syncLimit   time.Duration // 0: five ticks
 }
 
 // Option changes a default of NewServer.
@@ -93,28 +97,22 @@ func NewServer(opts ...Option) *Server {
 	for _, opt := range opts {
 		opt(&cfg)
 	}
+	if cfg.syncLimit == 0 {
+		cfg.syncLimit = 5 * cfg.tick
+	}
 	st := newStore(cfg)
-	return st.addServer(st.tree)
+	st.leader = st.addServer(st.tree)
+	return st.leader
 }
 
 func (st *store) addServer(view *tree) *Server {
 	s := &Server{
 		store: st, view: view, dataWatches: newWatchTable(), childWatches: newWatchTable(),
-		open: make(map[*conn]struct{}),
+		open: make(map[*conn]struct{}), attached: make(map[int64]*conn),
 	}
 	st.servers = append(st.servers, s)
 	return s
 }
-
-// learn is told of every committed transaction.
-func (s *Server) learn(t *txn) {
-	for _, c := range t.changes {
-		s.fire(c)
-	}
-}
-
-// applied is the zxid up to which this server's clients can read.
-func (s *Server) applied() int64 { return s.zxid }
 
 // Addr returns the host:port of a TCP listener on the loopback interface,
 // which the first call starts. It works for clients in any language, but not

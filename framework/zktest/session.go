@@ -14,7 +14,7 @@ type session struct {
 	deadline time.Duration // on the store's clock, at a tick boundary
 	queuedAt time.Duration // the deadline under which it stands in the heap
 	index    int
-	conn     *conn // nil while disconnected
+	conn     *conn // the newest; nil while disconnected
 }
 
 // sessionHeap orders sessions by queuedAt. A touch only moves the deadline;
@@ -68,8 +68,9 @@ func (st *store) touch(sess *session) {
 	}
 }
 
+// newSession opens a session in a transaction of its own.
 func (st *store) newSession(timeout time.Duration) *session {
-	st.zxid++
+	st.begin(0, nil).commit()
 	sess := &session{id: st.nextSession, timeout: timeout}
 	st.nextSession++
 	sess.deadline = st.expiryAfter(timeout)
@@ -96,23 +97,17 @@ func (st *store) password(id int64) []byte {
 }
 
 // endSession removes the session and its ephemeral nodes in one transaction.
-func (st *store) endSession(sess *session) *txn {
+// Every server closes the session's connection when it learns of it; by, the
+// connection that asked for the end, is left to be answered.
+func (st *store) endSession(sess *session, by *conn) {
 	t := st.begin(sess.id, nil)
+	t.ended, t.endedBy = sess.id, by
 	for _, path := range st.tree.ephemeralsOf(sess.id) {
 		t.drop(path)
 	}
 	delete(st.sessions, sess.id)
 	heap.Remove(&st.expiry, sess.index)
-	return t
-}
-
-// expire is what the server does by itself when a session has been silent.
-func (st *store) expire(sess *session) {
-	c := sess.conn
-	st.endSession(sess).commit()
-	if c != nil {
-		c.drop(closeNow)
-	}
+	t.commit()
 }
 
 // expireDue ends the sessions whose time has come and puts those that have
@@ -125,6 +120,6 @@ func (st *store) expireDue(now time.Duration) {
 			heap.Fix(&st.expiry, 0)
 			continue
 		}
-		st.expire(sess)
+		st.endSession(sess, nil)
 	}
 }

@@ -23,6 +23,7 @@ type store struct {
 	origin      time.Time
 	frozenAt    time.Time // zero unless frozen
 	servers     []*Server
+	leader      *Server
 	rules       []*rule
 	observers   []*observer
 	counts      map[Op]int
@@ -33,6 +34,7 @@ type store struct {
 	alarm   *time.Timer
 	alarmAt time.Duration
 	reapAt  time.Duration // 0: nothing to look for
+	relayAt time.Duration // 0: no follower has heard of a session
 	alarms  sync.WaitGroup
 }
 
@@ -57,16 +59,7 @@ func (st *store) unlock() {
 // schedule sets the one timer to the next thing to do. While frozen, and
 // while there is nothing to do, there is none.
 func (st *store) schedule() {
-	var next time.Duration
-	if len(st.expiry) > 0 {
-		next = st.expiry[0].queuedAt
-	}
-	if st.reapAt > 0 && (next == 0 || st.reapAt < next) {
-		next = st.reapAt
-	}
-	if st.closed || !st.frozenAt.IsZero() {
-		next = 0
-	}
+	next := st.nextTask()
 	if next == st.alarmAt {
 		return
 	}
@@ -79,6 +72,27 @@ func (st *store) schedule() {
 			st.ring(next)
 		})
 	}
+}
+
+// nextTask returns when something is to be done; 0: nothing is.
+func (st *store) nextTask() (next time.Duration) {
+	if st.closed || !st.frozenAt.IsZero() {
+		return 0
+	}
+	sooner := func(at time.Duration) {
+		if at > 0 && (next == 0 || at < next) {
+			next = at
+		}
+	}
+	if len(st.expiry) > 0 {
+		sooner(st.expiry[0].queuedAt)
+	}
+	sooner(st.reapAt)
+	sooner(st.relayAt)
+	for _, s := range st.servers {
+		sooner(s.nextTask())
+	}
+	return next
 }
 
 func (st *store) cancelAlarm() {
@@ -98,6 +112,10 @@ func (st *store) ring(at time.Duration) {
 	}
 	st.alarm, st.alarmAt = nil, 0
 	now := st.elapsed()
+	for _, s := range st.servers {
+		s.follow(now)
+	}
+	st.relayDue(now)
 	st.expireDue(now)
 	st.reapDue(now)
 	st.schedule()

@@ -18,6 +18,8 @@ type txn struct {
 	who     []identity
 	changes []change
 	undo    []func()
+	ended   int64 // the session that ends with this; 0: none
+	endedBy *conn
 }
 
 // begin takes a zxid, which is used up even if the transaction fails.
@@ -37,9 +39,11 @@ func (t *txn) rollback() {
 		undo()
 	}
 	t.changes, t.undo = nil, nil
+	t.commit()
 }
 
-// commit tells the servers, each of which tells its watchers.
+// commit tells the servers, each of which tells its watchers. What failed is
+// told as well, without changes, because it has used up a zxid.
 func (t *txn) commit() {
 	st := t.st
 	for _, c := range t.changes {
