@@ -1,0 +1,83 @@
+// Package locks has Curator's lock recipes for Go: locks that exclude each other between processes, through ZooKeeper, on the
+// same nodes as Java Curator.
+//
+// # Use
+//
+//	mutex := locks.NewInterProcessMutex(client, "/locks/nightly")
+//	lease, err := mutex.Acquire(ctx) // ctx bounds this wait, nothing else
+//	if err != nil { … }
+//	defer lease.Release()
+//	ctx = lease.Context(ctx) // ends when ctx ends or the lock is lost; owns the lock
+//	return audit(ctx)
+//
+// or, shorter, [With].
+//
+// # Who owns a lock
+//
+// The context that [Lease.Context] returns. An Acquire of the same lock with it, or with one derived from it, re-enters at
+// once; the lock is free when every lease has been released. An Acquire with any other context is a contender of its own, also
+// on the same goroutine: whoever forgets to hand the context on waits for himself, and is told so by the error
+// ([AcquireError.OwnClient]). Goroutines that share an owning context do not exclude each other; [WithoutLease] makes a
+// goroutine a contender of its own. "The same lock" means the same client, path and family of recipes, not the same object.
+//
+// # Guarantees
+//
+// The tests cite them by number; package lockstest has them as a suite.
+//
+//	G1   Exclusion: no two grants of one exclusive lock overlap. A grant ends when its node is deleted or at its Release,
+//	     whichever is first.
+//	G2   The holder knows first: a lease ends by its own clock before ZooKeeper may let anybody else in. See package framework.
+//	G3   First come, first served: contenders are admitted in the order in which their nodes were created.
+//	G4   One wake-up: a release wakes one contender (readers behind one writer together). A waiter watches its own node and one
+//	     other, the nearest that stands in its way. Giving up leaves no watch anywhere.
+//	G5   No residue: whatever ends an acquire, its node is removed, at once or in the background until that is done or the
+//	     session is over. Parents are containers, and go after their last child.
+//	G6   A lost reply is no second node: the node is found again by its GUID, and adopted or removed.
+//	G7   Session-true: no grant is given on a node of another session, and nothing asked for in one is executed in the next.
+//	G8   Removed by hand: a held lock whose node somebody deletes is lost; a waiting contender queues again at the tail.
+//	G9   Fence: FencingToken is greater than that of every earlier conflicting hold of the same lock.
+//	G10  Outages are waited out: a waiter keeps its place through every disconnection shorter than its session, and queues again
+//	     after a longer one. Only its context, a closed client or an error that will not go away ends the wait.
+//	G11  Strangers do not block: children that are no lock nodes are ignored. Numbers that wrap past 2³¹-1 keep their order.
+//	G12  Close is prompt: it ends every wait with framework.ErrClosed and every lease, and leaves no goroutine.
+//	G13  Same wire: names, modes, data and parents are Curator's.
+//
+// Outside G1 and G2 are nodes that are removed by hand or by an administrator's session kill, a process that is paused while it
+// believes to hold (it is told at its first look, but cannot look while it is paused; [Lease.FencingToken] and [Lease.Check]
+// are for that), and an ensemble restored from a backup.
+//
+// # How one round trip is enough
+//
+// An acquire sends the creation of its node and the listing of the queue in one segment. The rules by which that is sound, and
+// each of which has a test that fails without it:
+//
+//  1. One table: answers and watch events are applied in the order in which they arrived, by one goroutine, to one table per
+//     session; channels only wake. The check that the session is valid and the publication of the grant are one step.
+//  2. A listing of the session that contains the contender's node is later than its creation, so it decides. One that was asked
+//     for after the answered creation and lacks the node means that somebody removed it: the contender queues again.
+//  3. Admitted is who stands in a listing and has no earlier conflicting node in it. An event alone admits nobody.
+//  4. The own node is watched while waiting, and after the admission off the critical path: its deletion ends the lease or
+//     queues again. A change of its data is no deletion. A node that may not be read is watched for its existence.
+//  5. After a reconnection no watch is proof: all are set again.
+//  6. Nodes whose removal this session has asked for do not block its own contenders: the server hears of the removal first.
+//     A lease that was released can be used for no check.
+//  7. There is at most one server watch per node and kind; the last subscriber to leave takes it off. A watch that is taken off
+//     and set again at once is set last.
+//
+// # When the session goes
+//
+// A lost connection alone ends nothing (unless the client has framework.StandardErrorPolicy): leases are valid until
+// [Lease.ValidUntil], which moves on as long as the ensemble answers. After that Done is closed, contexts end with a
+// [*LostError] as their cause, and Err, re-entry and Check refuse. Waiters wait on.
+//
+// # Sharing with Java and Python
+//
+// Java Curator 5 and this package stand in one queue. So do go-zookeeper's zk.Lock, and kazoo's Lock if it is told to look at
+// other names: extra_lock_patterns=["lock-"]. Java does not look at kazoo's nodes, so those two exclude each other only from
+// here. Java sorts by text: when the counter of a lock's directory wraps, after two thousand million acquisitions, it gets the
+// order wrong. A directory that is left alone goes away, and its counter with it.
+//
+// # Concurrency
+//
+// Everything exported is safe for concurrent use.
+package locks

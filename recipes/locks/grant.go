@@ -1,0 +1,179 @@
+package locks
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// A grant is what an admitted contender has: a node at the servers, in one session. One or more leases share it; the node goes
+// with the last of them.
+type grant struct {
+	id      identity
+	path    string // of the lock, as the user gave it
+	node    string // absolute path
+	name    string // of the node
+	shared  bool   // a reader's
+	token   int64
+	session *framework.Session
+	client  *framework.Client
+	trace   *Trace
+	since   time.Time
+	hold    *framework.Hold
+
+	own atomic.Pointer[framework.Watch] // on the node
+
+	mu     sync.Mutex
+	leases map[*Lease]struct{} // not released
+	over   error               // nil; a *LostError; or ErrReleased
+}
+
+// newGrant publishes a grant if the session is valid at this moment; the check and the publication are one step, taken by
+// Session.Hold.
+func newGrant(g *grant) (*grant, error) {
+	g.leases = map[*Lease]struct{}{}
+	g.since = time.Now()
+	hold, err := g.session.Hold(g.lose)
+	if err != nil {
+		return nil, err
+	}
+	g.mu.Lock()
+	g.hold = hold
+	g.mu.Unlock()
+	held.add(g)
+	if g.err() != nil { // lost before it was added
+		held.remove(g)
+	}
+	return g, nil
+}
+
+// watch lets the grant end when its node is removed by hand.
+func (g *grant) watch() {
+	w := g.session.WatchData(g.node, g.ownChanged)
+	g.own.Store(w)
+	g.ownChanged() // what came before the line above was nobody's
+	if g.err() != nil {
+		g.session.Unwatch(w) // and an end before it left the watch behind
+	}
+}
+
+// ownChanged is called when there is something new about the grant's node. It does not block.
+func (g *grant) ownChanged() {
+	if own := g.own.Load(); own != nil && g.session.View(own).Status == framework.StatusGone {
+		g.lose(ErrRemoved)
+	}
+}
+
+// join adds a lease, or says what the grant ended with.
+func (g *grant) join() (*Lease, error) {
+	if err := g.err(); err != nil {
+		return nil, err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.over != nil {
+		return nil, g.over
+	}
+	l := &Lease{grant: g, done: make(chan struct{})}
+	g.leases[l] = struct{}{}
+	return l, nil
+}
+
+// err is nil while the grant lasts. It compares the time.
+func (g *grant) err() error {
+	g.mu.Lock()
+	over := g.over
+	hold := g.hold
+	g.mu.Unlock()
+	if over != nil {
+		return over
+	}
+	if cause := hold.Err(); cause != nil {
+		g.lose(cause) // Hold's own call may still be on its way on another goroutine
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.over
+}
+
+// lose ends the grant and all its leases without their release. It does not block. The node is removed if the session outlives
+// the grant.
+func (g *grant) lose(reason error) {
+	lost := &LostError{Path: g.path, Session: g.session.ID(), Reason: reason}
+	g.mu.Lock()
+	if g.over != nil {
+		g.mu.Unlock()
+		return
+	}
+	g.over = lost
+	leases, hold := g.leases, g.hold
+	g.leases = nil
+	g.mu.Unlock()
+	held.remove(g)
+	own.remove(g.node)
+	for l := range leases {
+		l.end(lost)
+	}
+	if hold != nil {
+		hold.Release()
+	}
+	g.session.Remove(g.node)
+	g.unwatch()
+	g.trace.lost(Lost{Path: g.path, Node: g.name, Held: time.Since(g.since), Err: lost})
+}
+
+// leave takes a lease off the grant. With the last one the grant ends, for this process at once; it waits for the server's
+// answer to the removal of the node.
+func (g *grant) leave(l *Lease) error {
+	if err := g.err(); errors.Is(err, ErrLeaseLost) {
+		return err
+	}
+	g.mu.Lock()
+	if g.over != nil {
+		defer g.mu.Unlock()
+		return g.over
+	}
+	delete(g.leases, l)
+	last := len(g.leases) == 0
+	if last {
+		g.over = ErrReleased
+	}
+	g.mu.Unlock()
+	l.end(ErrReleased)
+	if !last {
+		return nil
+	}
+	err := g.removeNode()
+	g.trace.released(Released{Path: g.path, Node: g.name, Held: time.Since(g.since), Err: err})
+	return err
+}
+
+// removeNode removes the node for sure, and waits for it as long as operations wait for a connection.
+func (g *grant) removeNode() error {
+	held.remove(g)
+	own.remove(g.node)
+	g.hold.Release()
+	removal := g.session.Remove(g.node)
+	g.unwatch() // after Remove: the watch on a node that is leaving need not be taken off
+	timer := time.NewTimer(g.client.ConnectionTimeout())
+	defer timer.Stop()
+	err := errUnconfirmed
+	select {
+	case <-removal.Done():
+		err = removal.Err()
+	case <-timer.C:
+	}
+	if err != nil {
+		return &ReleaseError{Path: g.path, Node: g.name, Err: err}
+	}
+	return nil
+}
+
+func (g *grant) unwatch() {
+	if own := g.own.Load(); own != nil {
+		g.session.Unwatch(own)
+	}
+}

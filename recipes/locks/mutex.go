@@ -1,0 +1,88 @@
+package locks
+
+import (
+	"context"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// An InterProcessMutex is a reentrant lock that at most one owner in all processes holds. Owners are let in in the order in
+// which they came.
+//
+// It has no state of its own: any number of objects with the same client and path are the same lock. Its methods are safe for
+// concurrent use; each Acquire is a contender of its own, unless its context owns a lease already.
+//
+// Curator: InterProcessMutex.
+type InterProcessMutex struct{ recipe recipe }
+
+var _ Lock = (*InterProcessMutex)(nil)
+
+// NewInterProcessMutex returns the mutex at path. It does no I/O; if client is nil, path is not valid or an option is wrong, the
+// first call on the mutex says so.
+//
+// The nodes below path belong to the mutex; nothing else should be put there.
+//
+// Curator: new InterProcessMutex(client, path).
+func NewInterProcessMutex(client *framework.Client, path string, opts ...Option) *InterProcessMutex {
+	r := newRecipe(client, path, opts)
+	r.queue.id.family = mutexFamily
+	r.queue.marker = mutexMarker
+	r.queue.rule = exclusive
+	return &InterProcessMutex{recipe: r}
+}
+
+// Acquire waits for the mutex and returns a Lease on it.
+//
+// It blocks until every contender that came before has left, or ctx is done. ctx bounds only the wait; the lease outlives it.
+// A context from Lease.Context of this mutex re-enters at once and without I/O, and returns a Lease of its own; the mutex is
+// free when all of them are released.
+//
+// A wait goes on through lost connections, keeping its place, and through the loss of the session, when it queues again at the
+// tail. Only to begin with, a connection must be there within the client's connection timeout.
+//
+// Errors are [*AcquireError]s that unwrap to: ctx's cause; framework.ErrClosed; a *framework.ConnectError; [ErrLeaseLost] or
+// [ErrReleased] if ctx owns a lease that has ended; the server's answer (zk.ErrNoAuth, …); framework.ErrInvalidPath and other
+// misuse. No node is left behind: if its removal cannot be confirmed, it goes on in the background until it is done or the
+// session is over.
+//
+// Curator: InterProcessMutex.acquire(), acquire(time, unit) with a context that has a deadline.
+func (m *InterProcessMutex) Acquire(ctx context.Context) (*Lease, error) {
+	return m.recipe.acquire(ctx, m.reenter, m.recipe.queue.acquire)
+}
+
+// TryAcquire returns a Lease if nobody else holds the mutex or waits for it, and [ErrNotAcquired] otherwise. It waits for the
+// servers, but for no other holder; on a mutex that is taken it costs one read and writes nothing. Other errors are those of
+// Acquire.
+//
+// Curator: InterProcessMutex.acquire(0, unit).
+func (m *InterProcessMutex) TryAcquire(ctx context.Context) (*Lease, error) {
+	return m.recipe.acquire(ctx, m.reenter, m.recipe.queue.try)
+}
+
+func (m *InterProcessMutex) reenter(ctx context.Context) (*Lease, error) {
+	return reenter(ctx, m.recipe.queue.id)
+}
+
+// IsAcquiredInThisProcess reports whether anybody holds this mutex through the same client. It does no I/O, and compares the
+// time: after a loss it is false.
+//
+// Curator: InterProcessMutex.isAcquiredInThisProcess().
+func (m *InterProcessMutex) IsAcquiredInThisProcess() bool {
+	return held.any(m.recipe.queue.id, func(*grant) bool { return true })
+}
+
+// IsOwnedBy reports whether ctx owns a lease on this mutex that has not ended, so that an Acquire with it would re-enter. It
+// does no I/O.
+//
+// Curator: InterProcessMutex.isOwnedByCurrentThread().
+func (m *InterProcessMutex) IsOwnedBy(ctx context.Context) bool {
+	lease, err := m.reenter(ctx)
+	return err == nil && lease != nil
+}
+
+// Participants returns the contenders in the queue, the holder first. It blocks like every operation of package framework.
+//
+// Curator: InterProcessMutex.getParticipantNodes().
+func (m *InterProcessMutex) Participants(ctx context.Context) ([]Participant, error) {
+	return m.recipe.participants(ctx, func(node) bool { return true })
+}

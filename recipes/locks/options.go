@@ -1,0 +1,49 @@
+package locks
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+)
+
+// An Option sets up a lock. What is wrong with it is told by the first call on the lock.
+type Option func(*options)
+
+type options struct {
+	data     []byte // nil: the client's default data
+	extra    []string
+	trace    Trace
+	problems []error
+}
+
+// maxLockData leaves room for the rest of a request in the megabyte that servers take.
+const maxLockData = 1<<20 - 16<<10
+
+// WithLockData sets what the nodes of the lock contain, for people and programs that look at them. It is copied.
+//
+// Curator: InterProcessMutex.getLockNodeBytes(), InterProcessReadWriteLock(…, lockData), InterProcessSemaphoreV2.setNodeData().
+func WithLockData(data []byte) Option {
+	return func(o *options) {
+		if len(data) > maxLockData {
+			o.problems = append(o.problems, fmt.Errorf("lock data has %d bytes, servers take %d", len(data), maxLockData))
+		}
+		o.data = append([]byte{}, bytes.Clone(data)...)
+	}
+}
+
+// WithExtraMarkers makes nodes count that other clients put into the same queue: a marker is what stands in their names before
+// the number that the server appends. They are taken for exclusive ones.
+func WithExtraMarkers(markers ...string) Option {
+	return func(o *options) {
+		for _, marker := range markers {
+			if marker == "" {
+				o.problems = append(o.problems, errors.New("an extra marker is empty"))
+				continue
+			}
+			o.extra = append(o.extra, marker)
+		}
+	}
+}
+
+// WithTrace has the lock tell what happens to it.
+func WithTrace(trace Trace) Option { return func(o *options) { o.trace = trace } }

@@ -1,0 +1,54 @@
+package locks
+
+import (
+	"context"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// Go has no thread that could own a lock, so a context does. A context that Lease.Context returned knows its lease and the
+// leases of the contexts it was derived from, the innermost first.
+
+type ownerKey struct{}
+
+type owner struct {
+	lease *Lease
+	outer *owner
+}
+
+// ownerOf returns the leases that ctx owns.
+func ownerOf(ctx context.Context) *owner {
+	o, _ := ctx.Value(ownerKey{}).(*owner)
+	return o
+}
+
+// WithoutLease returns a context of its own: it owns no lease, so that an Acquire with it queues like a stranger's. Give it to
+// goroutines that must exclude each other, or the holder, although the holder's context reaches them.
+func WithoutLease(ctx context.Context) context.Context {
+	return context.WithValue(ctx, ownerKey{}, (*owner)(nil))
+}
+
+// An identity is what "the same lock" means: the same client, the same absolute path, the same family of recipes. Two objects
+// with one identity are one lock.
+type identity struct {
+	client *framework.Client // the view without a namespace, which all facades of a client share
+	path   string
+	family string
+}
+
+// Families of recipes.
+const (
+	mutexFamily     = "mutex"
+	readWriteFamily = "read/write lock"
+	semaphoreFamily = "semaphore"
+)
+
+// find returns the innermost lease that ctx owns of that lock and that is among those accepted.
+func find(ctx context.Context, id identity, accept func(*grant) bool) *Lease {
+	for o := ownerOf(ctx); o != nil; o = o.outer {
+		if g := o.lease.grant; g.id == id && accept(g) {
+			return o.lease
+		}
+	}
+	return nil
+}

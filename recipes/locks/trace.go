@@ -1,0 +1,93 @@
+package locks
+
+import (
+	"context"
+	"time"
+)
+
+// A Trace is a set of functions that a lock calls. Those that are nil are not called. They run on the goroutine of the caller
+// of Acquire or Release; Lost runs on a goroutine of the client. None may block for long, and Lost not at all.
+type Trace struct {
+	// AcquireStart is called when Acquire or TryAcquire begins. What it returns is the context of the calls until AcquireEnd.
+	AcquireStart func(ctx context.Context, start AcquireStart) context.Context
+	// Waiting is called each time a contender begins to wait for a node.
+	Waiting func(ctx context.Context, waiting Waiting)
+	// AcquireEnd is called when Acquire or TryAcquire returns.
+	AcquireEnd func(ctx context.Context, end AcquireEnd)
+	// Released is called when the last lease on a node has been released.
+	Released func(released Released)
+	// Lost is called when leases have ended without their release.
+	Lost func(lost Lost)
+}
+
+// AcquireStart is told at the beginning of an acquire.
+type AcquireStart struct {
+	Path string // of the lock
+}
+
+// Waiting is told when a contender begins to wait.
+type Waiting struct {
+	Path   string // of the lock
+	Node   string // the contender's node
+	Ahead  string // the node that it waits for
+	Behind int    // how many stand before it
+	// OwnClient says that Ahead belongs to a lease or a wait of the same client.
+	OwnClient bool
+}
+
+// AcquireEnd is told at the end of an acquire.
+type AcquireEnd struct {
+	Path      string // of the lock
+	Node      string // of the lease; empty after an error
+	Token     int64  // of the lease
+	Waited    time.Duration
+	Reentered bool // no node was made: the caller holds the lock already
+	Err       error
+}
+
+// Released is told at the end of a hold.
+type Released struct {
+	Path string
+	Node string
+	Held time.Duration
+	Err  error // of the removal of the node
+}
+
+// Lost is told at the end of a hold that was not released.
+type Lost struct {
+	Path string
+	Node string
+	Held time.Duration
+	Err  error // a *LostError
+}
+
+func (t *Trace) acquireStart(ctx context.Context, start AcquireStart) context.Context {
+	if t.AcquireStart == nil {
+		return ctx
+	}
+	return t.AcquireStart(ctx, start)
+}
+
+func (t *Trace) waiting(ctx context.Context, waiting Waiting) {
+	if t.Waiting != nil {
+		t.Waiting(ctx, waiting)
+	}
+}
+
+func (t *Trace) acquireEnd(ctx context.Context, end AcquireEnd) {
+	if t.AcquireEnd != nil {
+		t.AcquireEnd(ctx, end)
+	}
+}
+
+func (t *Trace) released(released Released) {
+	if t.Released != nil {
+		t.Released(released)
+	}
+}
+
+func (t *Trace) lost(lost Lost) {
+	if t.Lost != nil {
+		t.Lost(lost)
+	}
+}
