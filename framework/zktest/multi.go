@@ -20,6 +20,9 @@ func (c *conn) multi(d *decoder, out *encoder) code {
 	}
 	t.commit()
 	for i, w := range steps {
+		if w.op == OpCreate2 && !c.srv.cfg.version.statInMulti() {
+			w.op = OpCreate
+		}
 		encodeResult(out, w.op, results[i])
 	}
 	multiHeader(out, -1, true, -1)

@@ -119,6 +119,9 @@ func (c *conn) execute(xid int32, op Op, d decoder, p *plan) (wait <-chan struct
 
 // dispatch executes one request and appends the body of its answer to out.
 func (c *conn) dispatch(op Op, d *decoder, out *encoder) effect {
+	if !c.srv.cfg.version.knows(op) {
+		return effect{err: codeUnimplemented, zxid: -1, close: true}
+	}
 	switch op {
 	case OpPing:
 		return effect{}
@@ -150,9 +153,6 @@ func (c *conn) dispatch(op Op, d *decoder, out *encoder) effect {
 		c.srv.begin(c.sess.id, nil).commit()
 		return effect{err: codeReconfigDisabled}
 	}
-	if !op.hasPath() || op == OpCheck { // a check is part of a multi or nothing
-		return effect{err: codeUnimplemented, zxid: -1, close: true}
-	}
 	return effect{err: c.read(op, d, out)}
 }
 
@@ -160,6 +160,9 @@ func (c *conn) dispatch(op Op, d *decoder, out *encoder) effect {
 func (c *conn) write(op Op, d *decoder, out *encoder) code {
 	w := readWrite(op, d)
 	if d.bad {
+		if c.srv.cfg.version.before(3, 9, 0) {
+			c.srv.begin(c.sess.id, nil).commit()
+		}
 		return codeMarshalling
 	}
 	t := c.srv.begin(c.sess.id, c.auth)
@@ -297,7 +300,7 @@ func (c *conn) exists(path string, n *node, d *decoder, out *encoder) code {
 		return codeMarshalling
 	case strings.Contains(path, "\x00"):
 		return codeBadArguments
-	case n != nil && !allowed(n.acl, permRead, c.auth):
+	case n != nil && c.srv.cfg.version.guarded() && !allowed(n.acl, permRead, c.auth):
 		return codeNoAuth
 	}
 	if watch {

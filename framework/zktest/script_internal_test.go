@@ -16,13 +16,13 @@ import (
 	"time"
 )
 
-var record = flag.String("record", "", "host:port of a fresh real ZooKeeper whose answers become the golden file")
+var record = flag.String("record", "", "version@host:port of a fresh real ZooKeeper whose answers become the golden file")
 
 // A script is a fixed exchange in raw frames. What a real server answered
-// stands in testdata/script.golden; this server has to answer the same.
+// stands in testdata, by version; this server has to answer the same.
 type script struct {
 	t     *testing.T
-	dial  func() net.Conn
+	dial  func() (net.Conn, error)
 	log   strings.Builder
 	base  int64 // zxids are logged relative to the first session's
 	conns int
@@ -44,7 +44,10 @@ func (s *script) section(name string) { s.logf("\n# %s", name) }
 
 func (s *script) open() *client {
 	s.conns++
-	nc := s.dial()
+	nc, err := s.dial()
+	if err != nil {
+		s.t.Fatal(err)
+	}
 	return &client{s: s, name: fmt.Sprintf("c%d", s.conns), nc: nc, r: bufio.NewReader(nc)}
 }
 
@@ -263,40 +266,42 @@ func (c *client) results(d *decoder) string {
 	return out.String() + rest(d)
 }
 
-func TestAnswersAreThoseOfARealServer(t *testing.T) {
-	const golden = "testdata/script.golden"
-	if *record != "" {
-		s := &script{t: t, dial: func() net.Conn {
-			nc, err := net.Dial("tcp", *record)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return nc
-		}}
-		s.run()
-		if err := os.WriteFile(golden, []byte(s.log.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
+func golden(version string) string { return "testdata/" + version + ".golden" }
+
+// To record: go test -run TestRecord -record 3.9.5@127.0.0.1:2181, with the
+// server's tickTime=500, minSessionTimeout=200, maxSessionTimeout=3600000,
+// extendedTypesEnabled=true and this super digest.
+const superDigest = "super:D/InIHSb7yEEbrWz8b9l71RjZJU="
+
+func TestRecord(t *testing.T) {
+	version, addr, ok := strings.Cut(*record, "@")
+	if !ok {
+		t.Skip("only with -record")
 	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
+	s := &script{t: t, dial: func() (net.Conn, error) { return net.Dial("tcp", addr) }}
+	s.run()
+	if err := os.WriteFile(golden(version), []byte(s.log.String()), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	synctest.Test(t, func(t *testing.T) {
-		srv := NewServer(WithTickTime(500*time.Millisecond), WithSessionTimeouts(200*time.Millisecond, time.Hour),
-			WithSuperDigest("super:D/InIHSb7yEEbrWz8b9l71RjZJU="))
-		defer srv.Close()
-		s := &script{t: t, dial: func() net.Conn {
-			nc, err := srv.Dial("tcp", "server:2181", 0)
+}
+
+func TestAnswersAreThoseOfARealServer(t *testing.T) {
+	for _, version := range []string{"3.9.5", "3.8.6"} {
+		t.Run(version, func(t *testing.T) {
+			want, err := os.ReadFile(golden(version))
 			if err != nil {
 				t.Fatal(err)
 			}
-			return nc
-		}}
-		s.run()
-		compare(t, string(want), s.log.String())
-	})
+			synctest.Test(t, func(t *testing.T) {
+				srv := NewServer(WithTickTime(500*time.Millisecond), WithSessionTimeouts(200*time.Millisecond, time.Hour),
+					WithSuperDigest(superDigest), WithVersion(version))
+				defer srv.Close()
+				s := &script{t: t, dial: func() (net.Conn, error) { return srv.Dial("tcp", "server:2181", 0) }}
+				s.run()
+				compare(t, string(want), s.log.String())
+			})
+		})
+	}
 }
 
 // compare reports every request that was answered differently.

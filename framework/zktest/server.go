@@ -38,6 +38,7 @@ type config struct {
 	superDigest string
 	ttlNodes    bool
 	syncLimit   time.Duration // 0: five ticks
+	version     version
 }
 
 // Option changes a default of NewServer.
@@ -85,7 +86,7 @@ func WithTTLNodes(enabled bool) Option {
 func defaults() config {
 	return config{
 		tick: 100 * time.Millisecond, minTimeout: 200 * time.Millisecond, maxTimeout: time.Hour,
-		reap: time.Second, maxFrame: 0xfffff, ttlNodes: true,
+		reap: time.Second, maxFrame: 0xfffff, ttlNodes: true, version: defaultVersion,
 	}
 }
 
@@ -107,7 +108,7 @@ func NewServer(opts ...Option) *Server {
 
 func (st *store) addServer(view *tree) *Server {
 	s := &Server{
-		store: st, view: view, dataWatches: newWatchTable(), childWatches: newWatchTable(),
+		store: st, view: view, dataWatches: newWatchTable(st.cfg.version), childWatches: newWatchTable(st.cfg.version),
 		open: make(map[*conn]struct{}), attached: make(map[int64]*conn),
 	}
 	st.servers = append(st.servers, s)

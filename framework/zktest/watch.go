@@ -27,14 +27,18 @@ const (
 // watchTable holds the watches of one kind (data or children) of one server.
 type watchTable struct {
 	byPath    map[string]map[*conn]watchMode
-	recursive int // entries with watchRecursive: without any, ancestors need no look
+	recursive int  // entries with watchRecursive: without any, ancestors need no look
+	single    bool // as before 3.9: one mode for a path and a client, the newest
 }
 
-func newWatchTable() watchTable {
-	return watchTable{byPath: make(map[string]map[*conn]watchMode)}
+func newWatchTable(v version) watchTable {
+	return watchTable{byPath: make(map[string]map[*conn]watchMode), single: v.before(3, 9, 0)}
 }
 
 func (t *watchTable) add(path string, c *conn, mode watchMode) {
+	if t.single {
+		t.remove(path, c, watchAny&^mode)
+	}
 	on := t.byPath[path]
 	if on == nil {
 		on = make(map[*conn]watchMode, 1)
@@ -133,8 +137,11 @@ func (s *Server) fire(c change) {
 
 // notify queues the event for those who may read the node.
 func (s *Server) notify(hear []*conn, event int32, path string, acl []aclEntry, zxid int64) {
+	if s.cfg.version.before(3, 9, 0) {
+		zxid = -1
+	}
 	for _, c := range hear {
-		if allowed(acl, permRead, c.auth) {
+		if !s.cfg.version.guarded() || allowed(acl, permRead, c.auth) {
 			c.sendEvent(event, path, zxid)
 		}
 	}
@@ -239,16 +246,20 @@ func (c *conn) findWatches(d *decoder, remove bool) code {
 		inData, inChild := look(&s.dataWatches, mode), look(&s.childWatches, mode)
 		found = inData || inChild
 	}
-	switch kind {
-	case watcherChildren:
-		found = look(&s.childWatches, watchOnce)
-	case watcherData:
-		found = look(&s.dataWatches, watchOnce)
-	case watcherAny:
+	once, old := watchOnce, s.cfg.version.before(3, 9, 0)
+	if old {
+		once = watchAny
+	}
+	switch {
+	case kind == watcherChildren:
+		found = look(&s.childWatches, once)
+	case kind == watcherData:
+		found = look(&s.dataWatches, once)
+	case kind == watcherAny:
 		both(watchAny)
-	case watcherPersistent:
+	case kind == watcherPersistent && !old:
 		both(watchPersistent)
-	case watcherRecursive:
+	case kind == watcherRecursive && !old:
 		both(watchRecursive)
 	default:
 		return codeMarshalling
