@@ -17,14 +17,16 @@ type conn struct {
 	number int
 	host   string        // of the client, for its implicit "ip" identity
 	gone   chan struct{} // closed when the connection is dropped at once
+	left   chan struct{} // closed when the reader has ended
 
 	// Guarded by the store's mutex.
-	sess    *session
-	auth    []identity
-	watched map[string]struct{}
-	pending int  // answers that wait for this server to catch up with the leader
-	closed  bool // no request is executed any more
-	cut     bool // gone is closed
+	sess     *session
+	auth     []identity
+	watched  map[string]struct{}
+	received int  // requests
+	pending  int  // answers that wait for this server to catch up with the leader
+	closed   bool // no request is executed any more
+	cut      bool // gone is closed
 
 	outMu sync.Mutex
 	out   []outgoing
@@ -95,6 +97,7 @@ func hangUp(nc net.Conn, how closeHow) {
 func (c *conn) send(frame []byte) { c.sendAt(frame, time.Time{}) }
 
 func (c *conn) sendAt(frame []byte, due time.Time) {
+	c.srv.sent.Add(1)
 	c.outMu.Lock()
 	defer c.outMu.Unlock()
 	if k := len(c.out) - 1; k >= 0 && !c.out[k].last && due.IsZero() {
@@ -203,11 +206,20 @@ func (c *conn) readLoop() {
 	if !c.closed {
 		c.drop(closeAfterReplies)
 	}
+	close(c.left)
 }
 
 // greet performs the handshake.
 func (c *conn) greet(frames *frameReader) bool {
-	frame, err := frames.next()
+	head, err := frames.head()
+	if err != nil {
+		return false
+	}
+	if _, ok := words[string(head[:])]; ok {
+		c.sayWord(string(head[:]))
+		return false
+	}
+	frame, err := frames.body(head)
 	if err != nil {
 		return false
 	}
@@ -229,10 +241,11 @@ func (c *conn) connect(d *decoder) (wait <-chan struct{}, ok bool) {
 		return nil, false
 	}
 	withFlag := len(d.b) > 0
+	readOnly := withFlag && d.bool()
 	s := c.srv
 	s.mu.Lock()
 	defer s.unlock()
-	if c.closed || s.away {
+	if c.closed || s.away || s.readOnly && !readOnly {
 		return nil, false
 	}
 	if lastZxid > s.applied() {
@@ -291,7 +304,7 @@ func (c *conn) welcome(sess *session, fresh, withFlag bool) {
 		e.bytes(make([]byte, 16))
 	}
 	if withFlag {
-		e.bool(false)
+		e.bool(c.srv.readOnly)
 	}
 	if fresh {
 		c.answer(OpCloseSession, e.b, time.Time{}) // once this server knows of it

@@ -275,3 +275,15 @@ func (s *Server) Restart() {
 		s.touch(sess)
 	}
 }
+
+// SetReadOnly makes the server one that is cut off from a majority but allowed
+// to go on read-only, or ends that; either way all connections are cut. Only
+// clients that ask for it get a session then, and modifications fail.
+func (s *Server) SetReadOnly(readOnly bool) {
+	s.mu.Lock()
+	defer s.unlock()
+	s.readOnly = readOnly
+	for _, c := range s.sortedConns() {
+		c.drop(closeReset)
+	}
+}

@@ -97,6 +97,10 @@ func (s *Server) Watches(path string) int {
 func (s *Server) WatchCount() int {
 	s.mu.Lock()
 	defer s.unlock()
+	return s.watchCount()
+}
+
+func (s *Server) watchCount() int {
 	total := 0
 	for path := range s.dataWatches.byPath {
 		total += s.watchesOn(path)

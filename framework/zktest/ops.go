@@ -91,6 +91,8 @@ func (c *conn) execute(xid int32, op Op, d decoder, p *plan) (wait <-chan struct
 		return wait, true
 	}
 	s.counts[op]++
+	s.received++
+	c.received++
 	s.heardFrom(c.sess)
 	s.reply.openReply()
 	before := s.zxid

@@ -146,6 +146,8 @@ func (c *conn) blocked(op Op) <-chan struct{} {
 // session has ended, or has moved to another server meanwhile.
 func (c *conn) refused(op Op) effect {
 	switch {
+	case c.srv.readOnly && crossesLeader(op) && op != OpCloseSession:
+		return effect{err: codeNotReadOnly}
 	case !crossesLeader(op):
 	case c.srv.sessions[c.sess.id] != c.sess:
 		return effect{err: codeSessionExpired}

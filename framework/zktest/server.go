@@ -19,12 +19,15 @@ type Server struct {
 	childWatches watchTable
 	open         map[*conn]struct{}
 	refuse       bool
-	away         bool // without a leader for too long: serves nobody
+	readOnly     bool
+	received     int64 // requests
+	away         bool  // without a leader for too long: serves nobody
 	listener     net.Listener
 	reply        encoder
 	events       encoder
 	replica      replica
 
+	sent     atomic.Int64                  // frames
 	gate     atomic.Pointer[chan struct{}] // non-nil while frozen
 	routines sync.WaitGroup
 }
@@ -161,7 +164,7 @@ func (s *Server) take(nc net.Conn, host string) bool {
 	s.conns++
 	c := &conn{
 		srv: s, nc: nc, number: s.conns, host: host, auth: []identity{{"ip", host}},
-		gone: make(chan struct{}), ready: make(chan struct{}, 1),
+		gone: make(chan struct{}), left: make(chan struct{}), ready: make(chan struct{}, 1),
 	}
 	s.open[c] = struct{}{}
 	s.routines.Add(2)

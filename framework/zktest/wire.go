@@ -200,15 +200,20 @@ const keepFrame = 4 << 10
 const grain = 64 << 10
 
 func (f *frameReader) next() ([]byte, error) {
-	var head [4]byte
-	for i := range head {
-		b, err := f.r.ReadByte()
-		if err != nil {
-			return nil, err
-		}
-		head[i] = b
+	head, err := f.head()
+	if err != nil {
+		return nil, err
 	}
 	return f.body(head)
+}
+
+func (f *frameReader) head() (head [4]byte, err error) {
+	for i := range head {
+		if head[i], err = f.r.ReadByte(); err != nil {
+			return head, err
+		}
+	}
+	return head, nil
 }
 
 func (f *frameReader) body(head [4]byte) ([]byte, error) {
