@@ -1,6 +1,7 @@
 package zktest
 
 import (
+	"errors"
 	"io"
 	"net"
 	"os"
@@ -46,7 +47,7 @@ func (h *half) wake() {
 func (h *half) read(p []byte) (int, error) {
 	h.mu.Lock()
 	for {
-		n, err, until := h.tryRead(p, time.Now())
+		until, n, err := h.tryRead(p, time.Now())
 		if until == nil {
 			h.mu.Unlock()
 			return n, err
@@ -63,34 +64,34 @@ func (h *half) read(p []byte) (int, error) {
 
 // tryRead returns until == nil when it is done; otherwise nothing can happen
 // before *until (zero: for ever) unless the half changes.
-func (h *half) tryRead(p []byte, now time.Time) (n int, err error, until *time.Time) {
+func (h *half) tryRead(p []byte, now time.Time) (until *time.Time, n int, err error) {
 	switch {
 	case h.stopped:
-		return 0, net.ErrClosed, nil
+		return nil, 0, net.ErrClosed
 	case h.reset:
-		return 0, syscall.ECONNRESET, nil
+		return nil, 0, syscall.ECONNRESET
 	case !h.readBy.IsZero() && !now.Before(h.readBy):
-		return 0, os.ErrDeadlineExceeded, nil
+		return nil, 0, os.ErrDeadlineExceeded
 	case len(p) == 0:
-		return 0, nil, nil
+		return nil, 0, nil
 	}
 	var next time.Time
 	switch {
 	case len(h.segments) > 0:
 		next = h.segments[0].due
 		if !next.After(now) {
-			return h.drain(p, now), nil, nil
+			return nil, h.drain(p, now), nil
 		}
 	case h.ended && !h.muted:
 		next = h.endDue
 		if !next.After(now) {
-			return 0, io.EOF, nil
+			return nil, 0, io.EOF
 		}
 	}
 	if next.IsZero() || !h.readBy.IsZero() && h.readBy.Before(next) {
 		next = h.readBy
 	}
-	return 0, nil, &next
+	return &next, 0, nil
 }
 
 // drain copies what has arrived into p, across segments.
@@ -210,7 +211,7 @@ func newPipe(delay *atomic.Int64, client, server net.Addr) (c, s *pipeConn) {
 }
 
 func (c *pipeConn) fail(op string, err error) error {
-	if err == nil || err == io.EOF {
+	if err == nil || errors.Is(err, io.EOF) {
 		return err
 	}
 	return &net.OpError{Op: op, Net: c.local.Network(), Source: c.local, Addr: c.remote, Err: err}
@@ -227,7 +228,7 @@ func (c *pipeConn) Write(p []byte) (int, error) {
 }
 
 func (c *pipeConn) Close() error {
-	err := error(net.ErrClosed)
+	err := c.fail("close", net.ErrClosed)
 	c.once.Do(func() {
 		c.out.end()
 		c.in.stop()
@@ -236,7 +237,7 @@ func (c *pipeConn) Close() error {
 		}
 		err = nil
 	})
-	return c.fail("close", err)
+	return err
 }
 
 // breakOff resets the connection at both ends at once.

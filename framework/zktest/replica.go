@@ -176,7 +176,7 @@ func (s *Server) heardFrom(sess *session) {
 func (st *store) relayLater() {
 	if st.relayAt == 0 {
 		half := max(st.cfg.tick/2, 1)
-		st.relayAt = (st.elapsed()/half + 1) * half
+		st.relayAt = boundary(st.elapsed(), half)
 		st.schedule()
 	}
 }

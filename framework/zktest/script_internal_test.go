@@ -221,8 +221,10 @@ func (c *client) names(d *decoder) string {
 }
 
 func (c *client) stat(d *decoder) string {
-	s := Stat{
-		Czxid: d.int64(), Mzxid: d.int64(), Ctime: d.int64(), Mtime: d.int64(), Version: d.int32(), Cversion: d.int32(),
+	s := Stat{Czxid: d.int64(), Mzxid: d.int64()}
+	d.take(16) // times
+	s = Stat{
+		Czxid: s.Czxid, Mzxid: s.Mzxid, Version: d.int32(), Cversion: d.int32(),
 		Aversion: d.int32(), EphemeralOwner: d.int64(), DataLength: d.int32(), NumChildren: d.int32(), Pzxid: d.int64(),
 	}
 	owner := "none"

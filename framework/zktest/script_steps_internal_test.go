@@ -294,7 +294,7 @@ func (s *script) watches(c *client) {
 	s.section("watch removal")
 	c.create("/s/w", "", 0)
 	for _, op := range []Op{OpCheckWatches, OpRemoveWatches} {
-		for kind := int32(0); kind <= 6; kind++ {
+		for kind := range int32(7) {
 			c.number(op, "/s/w", kind)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
-	"time"
 )
 
 // Server is a ZooKeeper server in memory. All methods are safe for concurrent
@@ -30,67 +29,6 @@ type Server struct {
 	sent     atomic.Int64                  // frames
 	gate     atomic.Pointer[chan struct{}] // non-nil while frozen
 	routines sync.WaitGroup
-}
-
-type config struct {
-	tick        time.Duration
-	minTimeout  time.Duration
-	maxTimeout  time.Duration
-	reap        time.Duration
-	maxFrame    int
-	superDigest string
-	ttlNodes    bool
-	syncLimit   time.Duration // 0: five ticks
-	version     version
-}
-
-// Option changes a default of NewServer.
-type Option func(*config)
-
-// WithTickTime sets the granularity of session expiry (default 100 ms; a real
-// server's is 2 s): a silent session ends at the first tick boundary after
-// its timeout. It also sets the smallest session timeout to two ticks, unless
-// WithSessionTimeouts follows.
-func WithTickTime(d time.Duration) Option {
-	return func(c *config) { c.tick, c.minTimeout = max(d, time.Millisecond), 2*max(d, time.Millisecond) }
-}
-
-// WithSessionTimeouts sets the limits between which clients get the session
-// timeout they ask for (default: two ticks and one hour; a real server's
-// upper limit is 20 ticks).
-func WithSessionTimeouts(least, most time.Duration) Option {
-	return func(c *config) { c.minTimeout, c.maxTimeout = least, most }
-}
-
-// WithContainerCheckInterval sets how often empty containers and outlived TTL
-// nodes are looked for (default 1 s; a real server looks every 60 s).
-func WithContainerCheckInterval(d time.Duration) Option {
-	return func(c *config) { c.reap = max(d, time.Millisecond) }
-}
-
-// WithMaxFrame sets the longest request in bytes, ZooKeeper's jute.maxbuffer
-// (default 1 048 575). A longer one costs the client its connection.
-func WithMaxFrame(bytes int) Option {
-	return func(c *config) { c.maxFrame = bytes }
-}
-
-// WithSuperDigest makes whoever authenticates as this "user:base64(sha1(
-// user:password))" the super user, for whom no ACL counts.
-func WithSuperDigest(userPasswordDigest string) Option {
-	return func(c *config) { c.superDigest = userPasswordDigest }
-}
-
-// WithTTLNodes says whether TTL nodes exist (default true; on a real server
-// only with zookeeper.extendedTypesEnabled).
-func WithTTLNodes(enabled bool) Option {
-	return func(c *config) { c.ttlNodes = enabled }
-}
-
-func defaults() config {
-	return config{
-		tick: 100 * time.Millisecond, minTimeout: 200 * time.Millisecond, maxTimeout: time.Hour,
-		reap: time.Second, maxFrame: 0xfffff, ttlNodes: true, version: defaultVersion,
-	}
 }
 
 // NewServer returns a server that is ready at once. It starts neither a

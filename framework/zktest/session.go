@@ -22,20 +22,25 @@ type session struct {
 type sessionHeap []*session
 
 func (h sessionHeap) Len() int { return len(h) }
+
 func (h sessionHeap) Less(i, j int) bool {
 	if h[i].queuedAt != h[j].queuedAt {
 		return h[i].queuedAt < h[j].queuedAt
 	}
 	return h[i].id < h[j].id
 }
+
 func (h sessionHeap) Swap(i, j int) {
 	h[i], h[j] = h[j], h[i]
 	h[i].index, h[j].index = i, j
 }
+
 func (h *sessionHeap) Push(x any) {
-	x.(*session).index = len(*h)
-	*h = append(*h, x.(*session))
+	sess, _ := x.(*session)
+	sess.index = len(*h)
+	*h = append(*h, sess)
 }
+
 func (h *sessionHeap) Pop() any {
 	old := *h
 	last := old[len(old)-1]
@@ -55,9 +60,11 @@ func (st *store) elapsed() time.Duration {
 // expiryAfter rounds up to the next tick, as the real server's buckets do: a
 // session that falls silent ends between timeout and timeout + tick later.
 func (st *store) expiryAfter(timeout time.Duration) time.Duration {
-	tick := st.cfg.tick
-	return ((st.elapsed()+timeout)/tick + 1) * tick
+	return boundary(st.elapsed()+timeout, st.cfg.tick)
 }
+
+// boundary returns the first multiple of step after t.
+func boundary(t, step time.Duration) time.Duration { return t.Truncate(step) + step }
 
 func (st *store) touch(sess *session) {
 	sess.deadline = st.expiryAfter(sess.timeout)

@@ -124,7 +124,7 @@ func (st *store) ring(at time.Duration) {
 // reapLater makes sure that the next scan for containers takes place.
 func (st *store) reapLater() {
 	if st.reapAt == 0 {
-		st.reapAt = (st.elapsed()/st.cfg.reap + 1) * st.cfg.reap
+		st.reapAt = boundary(st.elapsed(), st.cfg.reap)
 		st.schedule()
 	}
 }

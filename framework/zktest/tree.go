@@ -2,7 +2,6 @@ package zktest
 
 import (
 	"slices"
-	"strings"
 )
 
 // node is one znode. creates counts the children ever created under it: the
@@ -105,21 +104,6 @@ func (t *tree) find(path string) *node {
 		path = "/"
 	}
 	return t.nodes[path]
-}
-
-// split returns the parent's path and the last component. The parent of
-// "/a" is "/".
-func split(path string) (parent, name string) {
-	i := strings.LastIndexByte(path, '/')
-	if i <= 0 {
-		return "/", path[i+1:]
-	}
-	return path[:i], path[i+1:]
-}
-
-// reserved paths belong to the server and cannot be deleted.
-func reserved(path string) bool {
-	return path == "/" || path == "/zookeeper" || path == "/zookeeper/quota" || path == "/zookeeper/config"
 }
 
 type changeKind uint8

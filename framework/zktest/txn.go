@@ -238,33 +238,3 @@ func (t *txn) change(path string, perms int32) (*node, code) {
 	}
 	return n, 0
 }
-
-// validPath follows the Java server, which looks at UTF-16 units: it refuses
-// surrogates, and so everything outside the basic plane. Invalid UTF-8 reads as
-// U+FFFD in both languages and is refused too.
-func validPath(path string) bool {
-	if path == "" || path[0] != '/' {
-		return false
-	}
-	if path == "/" {
-		return true
-	}
-	if path[len(path)-1] == '/' {
-		return false
-	}
-	for part := range strings.SplitSeq(path[1:], "/") {
-		if part == "" || part == "." || part == ".." {
-			return false
-		}
-	}
-	for _, r := range path {
-		if badRune(r) {
-			return false
-		}
-	}
-	return true
-}
-
-func badRune(r rune) bool {
-	return r <= 0x1f || r >= 0x7f && r <= 0x9f || r >= 0xd800 && r <= 0xf8ff || r >= 0xfff0
-}

@@ -1,7 +1,6 @@
 package zktest
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,23 +42,23 @@ func WithVersion(v string) Option {
 	return func(c *config) { c.version = parsed }
 }
 
-func (v version) before(major, minor, patch int) bool {
-	return slices.CompareFunc(v[:], []int{major, minor, patch}, cmp.Compare[int]) < 0
+func (v version) before(other version) bool {
+	return slices.Compare(v[:], other[:]) < 0
 }
 
 // guarded: what a client may not read is not told by exists and events either.
 func (v version) guarded() bool {
-	return !v.before(3, 8, 4) && (v.before(3, 9, 0) || !v.before(3, 9, 2))
+	return !v.before(version{3, 8, 4}) && (v.before(version{3, 9, 0}) || !v.before(version{3, 9, 2}))
 }
 
 func (v version) knows(op Op) bool {
 	switch op {
 	case OpCreate2, OpCreateContainer, OpCreateTTL, OpReconfig, OpCheckWatches, OpRemoveWatches:
-		return !v.before(3, 5, 0)
+		return !v.before(version{3, 5, 0})
 	case OpAddWatch, OpSetWatches2, OpMultiRead, OpGetEphemerals, OpGetAllChildrenNumber:
-		return !v.before(3, 6, 0)
+		return !v.before(version{3, 6, 0})
 	case OpWhoAmI:
-		return !v.before(3, 7, 0)
+		return !v.before(version{3, 7, 0})
 	case OpCheck: // part of a multi or nothing
 		return false
 	}
@@ -68,4 +67,4 @@ func (v version) knows(op Op) bool {
 }
 
 // statInMulti: a create2 within a multi is answered with its Stat.
-func (v version) statInMulti() bool { return v.guarded() || !v.before(3, 9, 0) }
+func (v version) statInMulti() bool { return v.guarded() || !v.before(version{3, 9, 0}) }

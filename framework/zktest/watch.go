@@ -32,7 +32,7 @@ type watchTable struct {
 }
 
 func newWatchTable(v version) watchTable {
-	return watchTable{byPath: make(map[string]map[*conn]watchMode), single: v.before(3, 9, 0)}
+	return watchTable{byPath: make(map[string]map[*conn]watchMode), single: v.before(version{3, 9, 0})}
 }
 
 func (t *watchTable) add(path string, c *conn, mode watchMode) {
@@ -109,51 +109,6 @@ func (t *watchTable) ancestors(path string, hear []*conn) []*conn {
 		}
 	}
 	return hear
-}
-
-// fire tells the watchers of this server of a change that its tree shows.
-func (s *Server) fire(c change) {
-	parent, _ := split(c.path)
-	switch c.kind {
-	case changeCreate:
-		s.notify(s.dataWatches.take(c.path, eventCreated), eventCreated, c.path, c.acl, c.zxid)
-		s.notify(s.childWatches.take(parent, eventChildren), eventChildren, parent, c.parentACL, c.zxid)
-	case changeDelete:
-		// One Deleted for each connection, also if it watches data and children.
-		hear := s.dataWatches.take(c.path, eventDeleted)
-		s.notify(hear, eventDeleted, c.path, c.acl, c.zxid)
-		var rest []*conn
-		for _, other := range s.childWatches.take(c.path, eventDeleted) {
-			if !slices.Contains(hear, other) {
-				rest = append(rest, other)
-			}
-		}
-		s.notify(rest, eventDeleted, c.path, c.acl, c.zxid)
-		s.notify(s.childWatches.take(parent, eventChildren), eventChildren, parent, c.parentACL, c.zxid)
-	case changeData:
-		s.notify(s.dataWatches.take(c.path, eventData), eventData, c.path, c.acl, c.zxid)
-	}
-}
-
-// notify queues the event for those who may read the node.
-func (s *Server) notify(hear []*conn, event int32, path string, acl []aclEntry, zxid int64) {
-	if s.cfg.version.before(3, 9, 0) {
-		zxid = -1
-	}
-	for _, c := range hear {
-		if !s.cfg.version.guarded() || allowed(acl, permRead, c.auth) {
-			c.sendEvent(event, path, zxid)
-		}
-	}
-}
-
-func (c *conn) sendEvent(event int32, path string, zxid int64) {
-	e := &c.srv.events
-	e.openReply()
-	e.int32(event)
-	e.int32(3) // SyncConnected
-	e.string(path)
-	c.send(e.sealReply(-1, zxid, 0))
 }
 
 // forgetWatches drops all watches of a connection that is going away.
@@ -246,7 +201,7 @@ func (c *conn) findWatches(d *decoder, remove bool) code {
 		inData, inChild := look(&s.dataWatches, mode), look(&s.childWatches, mode)
 		found = inData || inChild
 	}
-	once, old := watchOnce, s.cfg.version.before(3, 9, 0)
+	once, old := watchOnce, s.cfg.version.before(version{3, 9, 0})
 	if old {
 		once = watchAny
 	}

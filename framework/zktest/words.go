@@ -3,6 +3,7 @@ package zktest
 import (
 	"cmp"
 	"fmt"
+	"net"
 	"runtime"
 	"slices"
 	"strings"
@@ -131,11 +132,11 @@ func (s *Server) mntr(b *strings.Builder) {
 }
 
 func (s *Server) conf(b *strings.Builder) {
-	port := 0
+	port := "-1"
 	if s.listener != nil {
-		fmt.Sscanf(s.listener.Addr().String(), "127.0.0.1:%d", &port)
+		_, port, _ = net.SplitHostPort(s.listener.Addr().String())
 	}
-	fmt.Fprintf(b, "clientPort=%d\nsecureClientPort=-1\ntickTime=%d\nmaxClientCnxns=0\nminSessionTimeout=%d\nmaxSessionTimeout=%d\nserverId=%d\n",
+	fmt.Fprintf(b, "clientPort=%s\nsecureClientPort=-1\ntickTime=%d\nmaxClientCnxns=0\nminSessionTimeout=%d\nmaxSessionTimeout=%d\nserverId=%d\n",
 		port, s.cfg.tick.Milliseconds(), s.cfg.minTimeout.Milliseconds(), s.cfg.maxTimeout.Milliseconds(), slices.Index(s.servers, s))
 }
 

@@ -1,0 +1,50 @@
+package zktest
+
+import (
+	"slices"
+)
+
+// fire tells the watchers of this server of a change that its tree shows.
+func (s *Server) fire(c change) {
+	parent, _ := split(c.path)
+	switch c.kind {
+	case changeCreate:
+		s.notify(s.dataWatches.take(c.path, eventCreated), eventCreated, c.path, c.acl, c.zxid)
+		s.notify(s.childWatches.take(parent, eventChildren), eventChildren, parent, c.parentACL, c.zxid)
+	case changeDelete:
+		// One Deleted for each connection, also if it watches data and children.
+		hear := s.dataWatches.take(c.path, eventDeleted)
+		s.notify(hear, eventDeleted, c.path, c.acl, c.zxid)
+		var rest []*conn
+		for _, other := range s.childWatches.take(c.path, eventDeleted) {
+			if !slices.Contains(hear, other) {
+				rest = append(rest, other)
+			}
+		}
+		s.notify(rest, eventDeleted, c.path, c.acl, c.zxid)
+		s.notify(s.childWatches.take(parent, eventChildren), eventChildren, parent, c.parentACL, c.zxid)
+	case changeData:
+		s.notify(s.dataWatches.take(c.path, eventData), eventData, c.path, c.acl, c.zxid)
+	}
+}
+
+// notify queues the event for those who may read the node.
+func (s *Server) notify(hear []*conn, event int32, path string, acl []aclEntry, zxid int64) {
+	if s.cfg.version.before(version{3, 9, 0}) {
+		zxid = -1
+	}
+	for _, c := range hear {
+		if !s.cfg.version.guarded() || allowed(acl, permRead, c.auth) {
+			c.sendEvent(event, path, zxid)
+		}
+	}
+}
+
+func (c *conn) sendEvent(event int32, path string, zxid int64) {
+	e := &c.srv.events
+	e.openReply()
+	e.int32(event)
+	e.int32(3) // SyncConnected
+	e.string(path)
+	c.send(e.sealReply(-1, zxid, 0))
+}

@@ -1,0 +1,118 @@
+package zktest
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// Match selects requests. A zero field matches anything.
+type Match struct {
+	Op      Op
+	Path    string // exactly, or with a final "*" by prefix; any of the paths of a multi
+	Session int64
+	Nth     int // the how manieth match from now on is meant; 0 means 1
+}
+
+// Request describes a client's request to an observer.
+type Request struct {
+	Op      Op
+	Path    string // the first path of a multi; "" where there is none
+	Session int64
+	Xid     int32
+	Conn    int // connections count from 1 in the order of their dials
+}
+
+type rule struct {
+	match       Match
+	seen        int
+	dropReply   bool
+	dropRequest bool
+	delay       time.Duration
+	hold        chan struct{}
+}
+
+type observer struct{ call func(Request) }
+
+// plan is what is to be done to one request.
+type plan struct {
+	request     Request
+	observers   []*observer
+	holds       []chan struct{}
+	dropReply   bool
+	dropRequest bool
+	delay       time.Duration
+}
+
+// plan matches a request that has just arrived against the rules.
+func (c *conn) plan(xid int32, op Op, body []byte) plan {
+	paths := pathsOf(op, body)
+	s := c.srv
+	s.mu.Lock()
+	defer s.unlock()
+	p := plan{request: Request{Op: op, Xid: xid, Conn: c.number}, observers: slices.Clone(s.observers)}
+	if c.sess != nil {
+		p.request.Session = c.sess.id
+	}
+	if len(paths) > 0 {
+		p.request.Path = paths[0]
+	}
+	if c.closed {
+		return p
+	}
+	s.heardFrom(c.sess) // it has been heard from, even if it is held now
+	for _, r := range s.rules {
+		if !r.match.matches(p.request, paths) {
+			continue
+		}
+		if r.seen++; r.seen < max(1, r.match.Nth) {
+			continue
+		}
+		p.dropReply = p.dropReply || r.dropReply
+		p.dropRequest = p.dropRequest || r.dropRequest
+		p.delay += r.delay
+		if r.hold != nil {
+			p.holds = append(p.holds, r.hold)
+		}
+	}
+	s.rules = slices.DeleteFunc(s.rules, func(r *rule) bool { return r.seen >= max(1, r.match.Nth) })
+	s.rehook()
+	return p
+}
+
+func (m Match) matches(r Request, paths []string) bool {
+	if m.Op != 0 && m.Op != r.Op || m.Session != 0 && m.Session != r.Session {
+		return false
+	}
+	if m.Path == "" {
+		return true
+	}
+	prefix, wild := strings.CutSuffix(m.Path, "*")
+	return slices.ContainsFunc(paths, func(p string) bool {
+		return p == m.Path || wild && strings.HasPrefix(p, prefix)
+	})
+}
+
+func pathsOf(op Op, body []byte) (paths []string) {
+	d := decoder{b: body}
+	switch {
+	case op == OpMulti:
+		for _, w := range readMulti(&d) {
+			paths = append(paths, w.node.path)
+		}
+	case op.hasPath():
+		if path := d.string(); !d.bad {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+func (st *store) addRule(r *rule) {
+	st.mu.Lock()
+	defer st.unlock()
+	st.rules = append(st.rules, r)
+	st.rehook()
+}
+
+func (st *store) rehook() { st.hooked.Store(len(st.rules)+len(st.observers) > 0) }

@@ -1,0 +1,157 @@
+package zktest
+
+import (
+	"time"
+)
+
+// effect is what a request's answer does to its connection.
+type effect struct {
+	err    code
+	close  bool  // close behind the answer
+	zxid   int64 // instead of the last applied one; 0: no such
+	silent bool  // no answer at all
+}
+
+// serve executes one request. It returns false when the connection has ended.
+func (c *conn) serve(frame []byte) bool {
+	d := decoder{b: frame}
+	xid, op := d.int32(), Op(d.int32())
+	if d.bad {
+		return false
+	}
+	var p plan
+	if c.srv.hooked.Load() {
+		p = c.plan(xid, op, d.b)
+	}
+	for _, hold := range p.holds {
+		if !c.wait(hold) {
+			return false
+		}
+	}
+	if p.dropRequest {
+		return false
+	}
+	for {
+		wait, ok := c.takeTurn(xid, op, d, &p)
+		if wait == nil {
+			return ok
+		}
+		if !c.wait(wait) {
+			return false
+		}
+	}
+}
+
+// wait returns false if the connection ends before ready is closed.
+func (c *conn) wait(ready <-chan struct{}) bool {
+	select {
+	case <-ready:
+		return true
+	case <-c.gone:
+		return false
+	}
+}
+
+// takeTurn observes and executes a request while nobody else does. If it has
+// to wait for something else first, it returns that.
+func (c *conn) takeTurn(xid int32, op Op, d decoder, p *plan) (wait <-chan struct{}, ok bool) {
+	s := c.srv
+	select {
+	case s.turn <- struct{}{}:
+	case <-c.gone:
+		return nil, false
+	}
+	defer func() { <-s.turn }()
+	if len(p.observers) > 0 {
+		s.mu.Lock()
+		wait = c.blocked(op)
+		s.unlock()
+		if wait != nil {
+			return wait, true
+		}
+		for _, o := range p.observers {
+			o.call(p.request)
+		}
+		p.observers = nil
+	}
+	return c.execute(xid, op, d, p)
+}
+
+// execute does the work, unless the request cannot be executed yet.
+func (c *conn) execute(xid int32, op Op, d decoder, p *plan) (wait <-chan struct{}, ok bool) {
+	s := c.srv
+	s.mu.Lock()
+	defer s.unlock()
+	if c.closed {
+		return nil, false
+	}
+	if wait := c.blocked(op); wait != nil {
+		return wait, true
+	}
+	s.counts[op]++
+	s.received++
+	c.received++
+	s.heardFrom(c.sess)
+	s.reply.openReply()
+	before := s.zxid
+	e := c.refused(op)
+	if e == (effect{}) {
+		e = c.dispatch(op, &d, &s.reply)
+	}
+	if e.zxid == 0 {
+		e.zxid = s.applied()
+		if s.zxid > before {
+			e.zxid = s.zxid
+		}
+	}
+	if op == OpSetAuth || op == OpSASL {
+		e.zxid = 0
+	}
+	if !p.dropReply && !e.silent {
+		var due time.Time
+		if p.delay > 0 {
+			due = time.Now().Add(p.delay)
+		}
+		c.answer(op, s.reply.sealReply(xid, e.zxid, e.err), due)
+	}
+	return nil, !e.close && !p.dropReply
+}
+
+// dispatch executes one request and appends the body of its answer to out.
+func (c *conn) dispatch(op Op, d *decoder, out *encoder) effect {
+	if !c.srv.cfg.version.knows(op) {
+		return effect{err: codeUnimplemented, zxid: -1, close: true}
+	}
+	switch op {
+	case OpPing:
+		return effect{}
+	case OpCreate, OpCreate2, OpCreateContainer, OpCreateTTL, OpDelete, OpSetData, OpSetACL:
+		return effect{err: c.write(op, d, out)}
+	case OpMulti:
+		return effect{err: c.multi(d, out)}
+	case OpMultiRead:
+		return effect{err: c.multiRead(d, out)}
+	case OpSetAuth:
+		return c.setAuth(d)
+	case OpSetWatches, OpSetWatches2:
+		return effect{err: c.setWatches(d, op == OpSetWatches2)}
+	case OpCheckWatches, OpRemoveWatches:
+		return effect{err: c.findWatches(d, op == OpRemoveWatches)}
+	case OpCloseSession:
+		c.srv.endSession(c.sess, c)
+		return effect{close: true}
+	case OpWhoAmI:
+		c.whoAmI(out)
+		return effect{}
+	case OpSASL:
+		out.bytes(nil)
+		return effect{}
+	case OpReconfig:
+		if _, _, _, _ = d.string(), d.string(), d.string(), d.int64(); d.bad {
+			return effect{err: codeMarshalling}
+		}
+		c.srv.begin(c.sess.id, nil).commit()
+		return effect{err: codeReconfigDisabled}
+	}
+	return effect{err: c.read(op, d, out)}
+}
