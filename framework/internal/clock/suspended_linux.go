@@ -19,20 +19,30 @@ var (
 	since       atomic.Int64
 )
 
-// suspended only grows. Two readings of two clocks lie some nanoseconds apart, so less than a millisecond is not sleep; a
-// pause of the program between the two looks like sleep, which can end a lease early and never late.
+// suspended only grows. Two readings of two clocks lie some nanoseconds apart, so less than a millisecond is not sleep. A
+// pause of the program between the two looks like sleep, so what looks like it is measured again: a real sleep is seen by
+// every later measurement, too.
 func suspended() time.Duration {
 	known := since.Load()
 	for {
-		now := int64(slept() - sleptBefore)
-		if now < known+int64(time.Millisecond) {
-			return time.Duration(known)
-		}
-		if since.CompareAndSwap(known, now) {
+		now := grown(known, func() int64 { return int64(slept() - sleptBefore) })
+		if now == known || since.CompareAndSwap(known, now) {
 			return time.Duration(now)
 		}
 		known = since.Load()
 	}
+}
+
+// grown returns what has been slept, given what was known before. A pause can only make a measurement too long.
+func grown(known int64, measure func() int64) int64 {
+	now := measure()
+	for again := 0; now >= known+int64(time.Millisecond); again++ {
+		if again == 3 {
+			return now
+		}
+		now = min(now, measure())
+	}
+	return known
 }
 
 // slept returns how long the machine has been suspended since it booted: BOOTTIME counts that, MONOTONIC does not.

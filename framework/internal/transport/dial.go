@@ -83,13 +83,17 @@ func (t *Transport) connect(network, address string) (*link, error) {
 
 // retire closes the last connection, which go-zookeeper forgets to do when a session expires, and counts failures: an
 // attachment that did not last is one of them, so that a server that throws everybody out is not stormed.
+//
+// go-zookeeper's reader is gone when the next connection is dialed for, but it need not have ended with a failed Read: it
+// gives up by itself on an answer that it does not like. What waits on the link is told here if it was not there.
 func (t *Transport) retire() (failures int, expired bool) {
 	t.mu.Lock()
 	last := t.link
+	t.link = nil // its merits count once: while later dials fail, it is not "the last attempt" any more
 	t.mu.Unlock()
 	lasted := last != nil && last.lasted() >= time.Second
 	if last != nil {
-		last.fail(io.ErrClosedPipe)
+		_ = last.detach(io.ErrClosedPipe)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -56,6 +56,7 @@ func (l *link) shake(frame []byte) ([]byte, error) {
 	case session == 0 && l.fresh:
 		return nil, errors.New("the server opened no session")
 	case session == 0:
+		l.gone = true // nothing was attached, and there is no failure to tell
 		l.t.expire()
 		return frame, nil
 	case timeout <= 0:

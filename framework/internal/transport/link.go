@@ -223,7 +223,8 @@ func (l *link) next() ([]byte, error) {
 	limit := maxHandshake
 	if l.attached {
 		limit = l.t.cfg.MaxFrame
-		if now := time.Now(); l.in.Buffered() == 0 && l.until.Sub(now) < l.patience*7/8 {
+		// Also if a part of the frame is here already: on a busy connection that may be so for every frame.
+		if now := time.Now(); l.until.Sub(now) < l.patience*7/8 {
 			l.until = now.Add(l.patience)
 			_ = l.raw.SetReadDeadline(l.until)
 		}
@@ -265,7 +266,9 @@ func (l *link) dispatch(frame []byte) ([]byte, error) {
 	}
 	l.t.cfg.Events.Answered(p.sent, clock.Now(), crossing(p.op, code))
 	if p.call == nil {
-		return frame, nil
+		// The header alone: go-zookeeper's own requests are pings, and a longer answer than its buffer ends its reader.
+		binary.BigEndian.PutUint32(frame, headerLen)
+		return frame[:4+headerLen], nil
 	}
 	p.call.complete(&d, toError(code))
 	return nil, d.err

@@ -58,7 +58,7 @@ func Multi(ops []Op, done func(results []OpResult, err error)) *Call {
 			done(nil, err)
 			return
 		}
-		results := d.multi()
+		results := d.multi(len(ops))
 		if d.err == nil && len(results) != len(ops) {
 			d.err = errGarbage
 		}
@@ -73,9 +73,10 @@ func (e *encoder) multiHeader(op int32, last bool) {
 	e.int32(-1)
 }
 
-func (d *decoder) multi() []OpResult {
+// multi reads the results of a transaction of so many parts. It stops at one more, which is garbage.
+func (d *decoder) multi(parts int) []OpResult {
 	var results []OpResult
-	for d.err == nil {
+	for d.err == nil && len(results) <= parts {
 		op, last := d.int32(), d.bool()
 		_ = d.int32() // the error stands again in the record
 		if last || d.err != nil {

@@ -1,0 +1,191 @@
+package transport_test
+
+import (
+	"context"
+	"encoding/binary"
+	"io"
+	"log/slog"
+	"net"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/framework/zktest"
+)
+
+// timeout is the session timeout of these tests: its thirds and quarters are whole.
+const timeout = 12 * time.Second
+
+// told is what a transport has told, in order.
+type told struct {
+	mu       sync.Mutex
+	events   []string // "attached", "detached", "answered", "watch", "expired", "failed"
+	attached []transport.Attachment
+	watched  []transport.WatchEvent
+	answered []answer
+	failures []error
+}
+
+type answer struct {
+	sent, received time.Time
+	crossing       bool
+}
+
+func (e *told) add(event string, more func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if event != "answered" {
+		e.events = append(e.events, event)
+	}
+	if more != nil {
+		more()
+	}
+}
+
+func (e *told) all() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return append([]string(nil), e.events...)
+}
+
+func (e *told) count(event string) (n int) {
+	for _, got := range e.all() {
+		if got == event {
+			n++
+		}
+	}
+	return n
+}
+
+func (e *told) answers() []answer {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return append([]answer(nil), e.answered...)
+}
+
+func (e *told) failure(t *testing.T) error {
+	t.Helper()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.failures) == 0 {
+		t.Fatal("no failure was told")
+	}
+	return e.failures[len(e.failures)-1]
+}
+
+func (e *told) callbacks() transport.Events {
+	return transport.Events{
+		Attached: func(a transport.Attachment) { e.add("attached", func() { e.attached = append(e.attached, a) }) },
+		Detached: func(error) { e.add("detached", nil) },
+		Answered: func(sent, received time.Time, crossing bool) {
+			e.add("answered", func() { e.answered = append(e.answered, answer{sent, received, crossing}) })
+		},
+		Watch:   func(w transport.WatchEvent) { e.add("watch", func() { e.watched = append(e.watched, w) }) },
+		Expired: func() { e.add("expired", nil) },
+		Failed:  func(_ string, err error) { e.add("failed", func() { e.failures = append(e.failures, err) }) },
+	}
+}
+
+type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
+
+// start begins a transport that the test closes, unless it has done so itself.
+func start(t *testing.T, dial dialFunc, change ...func(*transport.Config)) (*transport.Transport, *told) {
+	t.Helper()
+	heard := &told{}
+	cfg := transport.Config{
+		Servers: []string{"zk:2181"}, Dial: dial, SessionTimeout: timeout, AttemptTimeout: 4 * time.Second,
+		MaxFrame: 1 << 20, Events: heard.callbacks(), Logger: slog.New(slog.DiscardHandler),
+	}
+	for _, f := range change {
+		f(&cfg)
+	}
+	tr := transport.New(cfg)
+	if err := tr.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { tr.Close(time.Second) })
+	return tr, heard
+}
+
+// eventually lets virtual time pass, in small steps, until ok.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for range 6000 {
+		synctest.Wait()
+		if ok() {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("not within a minute: %s", what)
+}
+
+func attach(t *testing.T, heard *told) {
+	t.Helper()
+	eventually(t, "attached", func() bool { return heard.count("attached") > 0 })
+}
+
+// scripted dials a server that is one function. It is given the connection after the dial, and closes it when it returns.
+func scripted(t *testing.T, serve func(conn net.Conn)) dialFunc {
+	var wg sync.WaitGroup
+	t.Cleanup(wg.Wait)
+	return func(context.Context, string, string) (net.Conn, error) {
+		client, server := net.Pipe()
+		wg.Go(func() {
+			defer server.Close()
+			serve(server)
+		})
+		return client, nil
+	}
+}
+
+// request reads one frame from a client.
+func request(conn net.Conn) (frame []byte, ok bool) {
+	length := make([]byte, 4)
+	if _, err := io.ReadFull(conn, length); err != nil {
+		return nil, false
+	}
+	frame = make([]byte, binary.BigEndian.Uint32(length))
+	_, err := io.ReadFull(conn, frame)
+	return frame, err == nil
+}
+
+// welcome answers a handshake.
+func welcome(conn net.Conn, session int64, timeoutMs int32) bool {
+	if _, ok := request(conn); !ok {
+		return false
+	}
+	_, err := conn.Write(welcomeFrame(session, timeoutMs))
+	return err == nil
+}
+
+func welcomeFrame(session int64, timeoutMs int32) []byte {
+	b := binary.BigEndian.AppendUint32(nil, 36)
+	b = binary.BigEndian.AppendUint32(b, 0)
+	b = binary.BigEndian.AppendUint32(b, uint32(timeoutMs))
+	b = binary.BigEndian.AppendUint64(b, uint64(session))
+	b = binary.BigEndian.AppendUint32(b, 16)
+	return append(b, make([]byte, 16)...)
+}
+
+// reply is an answer's frame.
+func reply(xid int32, zxid int64, code int32, body []byte) []byte {
+	b := binary.BigEndian.AppendUint32(nil, uint32(16+len(body)))
+	b = binary.BigEndian.AppendUint32(b, uint32(xid))
+	b = binary.BigEndian.AppendUint64(b, uint64(zxid))
+	b = binary.BigEndian.AppendUint32(b, uint32(code))
+	return append(b, body...)
+}
+
+// xidAndOp is what a request begins with.
+func xidAndOp(frame []byte) (xid, op int32) {
+	return int32(binary.BigEndian.Uint32(frame)), int32(binary.BigEndian.Uint32(frame[4:]))
+}
+
+// mute makes a link swallow everything until the end of the test.
+func mute(t *testing.T, link *zktest.Link) {
+	link.Mute()
+	t.Cleanup(link.Heal)
+}

@@ -1,0 +1,186 @@
+package transport_test
+
+import (
+	"context"
+	"net"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/framework/zktest"
+)
+
+func TestAServerThatIsDownIsNotStormed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.New(t)
+		link := srv.NewLink()
+		var dials atomic.Int64
+		_, heard := start(t, func(ctx context.Context, network, address string) (net.Conn, error) {
+			if dials.Add(1) > 1000 {
+				time.Sleep(time.Second) // or the bubble's clock would never move
+			}
+			return link.DialContext(ctx, network, address)
+		})
+		attach(t, heard)
+		time.Sleep(5 * time.Second) // an attachment that has lasted
+		link.Cut()
+		dials.Store(0)
+		time.Sleep(500 * time.Millisecond)
+		if n := dials.Load(); n < 5 || n > 15 {
+			t.Errorf("%d dials in the first half second, want about ten", n)
+		}
+		dials.Store(0)
+		time.Sleep(10 * time.Second)
+		if n := dials.Load(); n > 40 {
+			t.Errorf("%d dials in ten seconds after that", n)
+		}
+	})
+}
+
+func TestReconnectionAfterALastingConnectionIsImmediate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		link := zktest.New(t).NewLink()
+		_, heard := start(t, link.DialContext)
+		attach(t, heard)
+		time.Sleep(5 * time.Second)
+		before := time.Now()
+		link.Reset()
+		eventually(t, "attached again", func() bool { return heard.count("attached") == 2 })
+		if d := time.Since(before); d > 0 {
+			t.Errorf("attached again after %v", d)
+		}
+	})
+}
+
+func TestAServerThatThrowsEverybodyOutIsNotStormed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, heard := start(t, scripted(t, func(conn net.Conn) { welcome(conn, 1, 12000) }))
+		time.Sleep(10 * time.Second)
+		if n := heard.count("attached"); n < 10 || n > 40 {
+			t.Errorf("%d attachments in ten seconds", n)
+		}
+		if a, d := heard.count("attached"), heard.count("detached"); a != d && a != d+1 {
+			t.Errorf("%d times attached, %d times detached", a, d)
+		}
+	})
+}
+
+// A ping's answer has no body. go-zookeeper gives up a connection on one that is longer than its buffer, without a further
+// Read, so that nobody heard of the end: the next attachment came before the detachment.
+func TestAPingAnswerWithABodyDoesNoHarm(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, heard := start(t, scripted(t, func(conn net.Conn) {
+			if !welcome(conn, 1, 12000) {
+				return
+			}
+			for {
+				frame, ok := request(conn)
+				if !ok {
+					return
+				}
+				xid, _ := xidAndOp(frame)
+				if _, err := conn.Write(reply(xid, 1, 0, make([]byte, 100_000))); err != nil {
+					return
+				}
+			}
+		}))
+		time.Sleep(time.Minute)
+		if a := heard.count("attached"); a != 1 {
+			t.Errorf("attached %d times: %v", a, heard.all())
+		}
+	})
+}
+
+// Frames that end in the middle of a segment leave a part of the next frame in the buffer, at every frame for as long as the
+// connection is busy.
+func TestABusyConnectionIsNotTakenForASilentOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, heard := start(t, scripted(t, func(conn net.Conn) {
+			if !welcome(conn, 1, 12000) {
+				return
+			}
+			event := append([]byte{0, 0, 0, 0, 0, 0, 0, 3}, 0, 0, 0, 2, '/', 'a')
+			event[3] = 3
+			frame := reply(-1, 0, 0, event)
+			stream := append([]byte(nil), frame[:9]...)
+			go func() {
+				for { // pings
+					if _, ok := request(conn); !ok {
+						return
+					}
+				}
+			}()
+			for {
+				stream = append(append(stream, frame[9:]...), frame[:9]...)
+				if _, err := conn.Write(stream); err != nil {
+					return
+				}
+				stream = stream[:0]
+				time.Sleep(100 * time.Millisecond)
+			}
+		}))
+		time.Sleep(5 * timeout)
+		if heard.count("detached") > 0 {
+			t.Errorf("the connection was given up with %d events heard", heard.count("watch"))
+		}
+	})
+}
+
+func TestASilentConnectionIsGivenUpAfterTwoThirdsOfTheTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		link := zktest.New(t).NewLink()
+		_, heard := start(t, link.DialContext)
+		attach(t, heard)
+		mute(t, link)
+		start := time.Now()
+		eventually(t, "detached", func() bool { return heard.count("detached") == 1 })
+		if d := time.Since(start); d < timeout*7/12 || d > timeout*2/3+10*time.Millisecond {
+			t.Errorf("given up after %v", d)
+		}
+	})
+}
+
+func TestTheHighestZxidGoesIntoTheNextSessionsHandshake(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		zxids := make(chan int64, 10)
+		_, _ = start(t, scripted(t, func(conn net.Conn) {
+			frame, ok := request(conn)
+			if ok {
+				var zxid int64
+				for _, b := range frame[4:12] {
+					zxid = zxid<<8 | int64(b)
+				}
+				select {
+				case zxids <- zxid:
+				default:
+				}
+			}
+		}), func(c *transport.Config) { c.LastZxid = 77 })
+		if got := <-zxids; got != 77 {
+			t.Errorf("the handshake tells of zxid %d", got)
+		}
+	})
+}
+
+func TestAnExpiredSessionIsNeverOpenedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.New(t)
+		tr, heard := start(t, srv.DialContext)
+		attach(t, heard)
+		srv.ExpireSession(heard.attached[0].SessionID)
+		time.Sleep(time.Hour)
+		if heard.count("expired") != 1 || heard.count("attached") != 1 || len(srv.Sessions()) != 0 {
+			t.Errorf("told %v, and the server has %d sessions", heard.all(), len(srv.Sessions()))
+		}
+		if tr.Send(transport.Sync("/", func(error) { t.Error("completed") })) {
+			t.Error("a call was taken")
+		}
+		before := time.Now()
+		tr.Close(time.Second)
+		if d := time.Since(before); d > 0 {
+			t.Errorf("Close took %v", d)
+		}
+	})
+}
