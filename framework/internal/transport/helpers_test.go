@@ -184,8 +184,9 @@ func xidAndOp(frame []byte) (xid, op int32) {
 	return int32(binary.BigEndian.Uint32(frame)), int32(binary.BigEndian.Uint32(frame[4:]))
 }
 
-// mute makes a link swallow everything until the end of the test.
-func mute(t *testing.T, link *zktest.Link) {
-	link.Mute()
-	t.Cleanup(link.Heal)
+// server is one that may be left with half a connection: a mute link tells nobody of its end.
+func server(t *testing.T) *zktest.Server {
+	srv := zktest.NewServer()
+	t.Cleanup(func() { srv.Close() })
+	return srv
 }

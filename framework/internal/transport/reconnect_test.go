@@ -130,10 +130,10 @@ func TestABusyConnectionIsNotTakenForASilentOne(t *testing.T) {
 
 func TestASilentConnectionIsGivenUpAfterTwoThirdsOfTheTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		link := zktest.New(t).NewLink()
+		link := server(t).NewLink()
 		_, heard := start(t, link.DialContext)
 		attach(t, heard)
-		mute(t, link)
+		link.Mute()
 		start := time.Now()
 		eventually(t, "detached", func() bool { return heard.count("detached") == 1 })
 		if d := time.Since(start); d < timeout*7/12 || d > timeout*2/3+10*time.Millisecond {
