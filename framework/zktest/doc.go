@@ -1,7 +1,65 @@
 // Package zktest is a ZooKeeper server in memory, for tests and demos, in the
-// manner of net/http/httptest. It speaks the real wire protocol, so that every
-// client can use it: over in-memory connections (Server.Dial), which work
-// inside a testing/synctest bubble, or over loopback TCP (Server.Addr).
+// manner of net/http/httptest. It needs nothing but Go, speaks ZooKeeper's
+// wire protocol, and is ready as soon as [NewServer] returns:
 //
-// It keeps nothing on disk and is no place for data that anybody wants back.
+//	srv := zktest.NewServer()
+//	defer srv.Close()
+//	conn, events, err := zk.Connect([]string{"any:2181"}, 10*time.Second, zk.WithDialer(srv.Dial))
+//
+// In a test, [New] also closes the server and reports clients that were left
+// open.
+//
+// # Connections
+//
+// [Server.Dial] and [Server.DialContext] make connections in memory; they
+// have the shapes of go-zookeeper's Dialer and of [net.Dialer.DialContext].
+// [Server.Addr] opens a TCP listener on loopback, for clients in any language.
+//
+// # Time
+//
+// In a testing/synctest bubble, with connections in memory, hours of session
+// life take milliseconds and latencies are exact. Make the server, its clients
+// and its faults inside the bubble, and close them all before it ends. Outside
+// a bubble time is real. Two things that happen at the same instant happen in
+// either order; give them different times if the order matters.
+//
+// # Faults
+//
+// Faults of the server are methods of [Server]: [Server.DropReply],
+// [Server.DropRequest], [Server.DelayReply] and [Server.Hold] concern one
+// request, picked by a [Match]; [Server.Freeze], [Server.CutAll],
+// [Server.Restart] and [Server.RefuseConnections] the whole server;
+// [Server.ExpireSession] and [Server.CutSession] one session. Faults of one
+// client's network are methods of its [Link]: latency, silence, resets.
+// An [Ensemble] is several servers on the same data, one of which may lag
+// behind the leader, lose it, or take its place.
+//
+// # What it looks like from inside
+//
+// [Server.Stat], [Server.Children], [Server.Watches], [Server.Sessions],
+// [Server.Counts] and others tell what the server has, and [Server.Observe]
+// shows each request at the moment at which it is executed.
+//
+// # How true it is
+//
+// A script of some six hundred raw requests, with good, bad and broken ones, is
+// answered exactly as ZooKeeper 3.9.5 and 3.8.6 answered it: errors and the
+// order in which they are checked, zxids, every field of a Stat, events and
+// their place before the answers. [WithVersion] chooses the release. Sessions
+// end when the real server's would: at the first tick after their timeout.
+// What differs on purpose:
+//
+//   - children are listed in order, not in that of a hash table;
+//   - the tick is 100 ms, the longest session an hour, and empty containers are
+//     removed after a second; options set other values;
+//   - there are TTL nodes (WithTTLNodes) and all four-letter words without
+//     having to be configured.
+//
+// # What it is not
+//
+// It keeps nothing on disk, elects no leader by itself, and knows neither TLS,
+// SASL, quotas, dynamic reconfiguration nor limits on the number of
+// connections. It is no measure of ZooKeeper's speed, and no place for data
+// that anybody wants back. Code that is to be trusted with a real ensemble has
+// to be tested on a real ensemble too.
 package zktest

@@ -17,8 +17,11 @@ func (s *Server) DropRequest(m Match) { s.addRule(&rule{match: m, dropRequest: t
 func (s *Server) DelayReply(m Match, d time.Duration) { s.addRule(&rule{match: m, delay: d}) }
 
 // Hold makes one matching request wait, unexecuted, and with it all later
-// ones of that connection, until release is called. If the connection ends
-// first the request is never executed. Calling release again does nothing.
+// ones of that connection, until release is called. If the session ends or
+// comes back on another connection first, the request is never executed; if
+// the connection merely breaks, the server does not notice before the release
+// and executes the request then, as one that had arrived. Calling release again
+// does nothing.
 func (s *Server) Hold(m Match) (release func()) {
 	r := &rule{match: m, hold: make(chan struct{})}
 	s.addRule(r)
