@@ -48,8 +48,9 @@ type watchKey struct {
 type watch struct {
 	key         watchKey
 	view        View
-	asked       int // numbers the requests that set it: only the answer to the newest counts
-	byExists    bool
+	asked       int  // numbers the requests that set it: only the answer to the newest counts
+	lasting     bool // goes on when the node is gone
+	byExists    bool // by an exists-watch: the node may not be read, or is not there
 	subscribers map[*Watch]struct{}
 }
 
@@ -59,20 +60,25 @@ type watch struct {
 // A node that this client may not read is watched for its existence only. A node that is gone stays gone for its watchers,
 // even if another is made in its place.
 func (s *Session) WatchData(path string, wake func()) *Watch {
-	return s.subscribe(watchKey{path: path}, wake)
+	return s.subscribe(watchKey{path: path}, wake, false)
+}
+
+// WatchLasting is [Session.WatchData] for a node that may be made anew: it is seen again then. It must be readable.
+func (s *Session) WatchLasting(path string, wake func()) *Watch {
+	return s.subscribe(watchKey{path: path}, wake, true)
 }
 
 // WatchChildren watches the names of a node's children, like [Session.WatchData].
 func (s *Session) WatchChildren(path string, wake func()) *Watch {
-	return s.subscribe(watchKey{path: path, children: true}, wake)
+	return s.subscribe(watchKey{path: path, children: true}, wake, false)
 }
 
-func (s *Session) subscribe(key watchKey, wake func()) *Watch {
+func (s *Session) subscribe(key watchKey, wake func(), lasting bool) *Watch {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	w := s.watches[key]
 	if w == nil {
-		w = &watch{key: key, subscribers: map[*Watch]struct{}{}}
+		w = &watch{key: key, lasting: lasting, subscribers: map[*Watch]struct{}{}}
 		s.watches[key] = w
 		s.send(s.arm(w))
 		s.look()
@@ -141,16 +147,16 @@ func (s *Session) armed(w *watch, n int, view View) {
 		s.mu.Unlock()
 		return
 	}
+	again := w.otherwise(view.Err)
 	switch {
-	case view.Err == nil:
+	case view.Err == nil && !again:
 		view.Status = StatusPresent
-	case errors.Is(view.Err, zk.ErrNoNode):
-		view = View{Status: StatusGone}
-	case errors.Is(view.Err, zk.ErrNoAuth) && !w.key.children && !w.byExists:
-		w.byExists = true
+	case again:
 		s.send(s.arm(w))
 		s.mu.Unlock()
 		return
+	case errors.Is(view.Err, zk.ErrNoNode):
+		view = View{Status: StatusGone}
 	default:
 		view.Status = StatusRefused
 	}
@@ -158,6 +164,22 @@ func (s *Session) armed(w *watch, n int, view View) {
 	wakes := w.wakes()
 	s.mu.Unlock()
 	wakes.call()
+}
+
+// otherwise decides, by an answer, whether the node must be watched in the other way, by its data or by its existence.
+func (w *watch) otherwise(err error) bool {
+	switch {
+	case w.key.children:
+		return false
+	case w.byExists && w.lasting && err == nil: // it has been made between the two requests
+		w.byExists = false
+		return true
+	case !w.byExists && (!w.lasting && errors.Is(err, zk.ErrNoAuth) || w.lasting && errors.Is(err, zk.ErrNoNode)):
+		w.byExists = true
+		return true
+	default:
+		return false
+	}
 }
 
 // onWatch applies a watch event. A change is followed by a new look, whose answer wakes the subscribers.
@@ -171,6 +193,9 @@ func (s *Session) onWatch(e transport.WatchEvent) {
 		case e.Type == zk.EventNodeDeleted:
 			w.view = View{Status: StatusGone}
 			wakes = append(wakes, w.wakes()...)
+			if w.lasting {
+				s.send(s.arm(w))
+			}
 		case children == (e.Type == zk.EventNodeChildrenChanged):
 			s.send(s.arm(w))
 		}
@@ -193,7 +218,7 @@ func (s *Session) forgetWatches() {
 func (s *Session) rearm() []*transport.Call {
 	var calls []*transport.Call
 	for w := range maps.Values(s.watches) {
-		if w.view.Status == StatusUnknown {
+		if w.view.Status == StatusUnknown || w.lasting {
 			calls = append(calls, s.arm(w))
 		}
 	}
