@@ -1,0 +1,121 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gocurator/curator/integration/zookeeper"
+)
+
+// build makes the program that the tests below start several times.
+func build(t *testing.T) (binary string) {
+	t.Helper()
+	binary = filepath.Join(t.TempDir(), "contention")
+	if output, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	return binary
+}
+
+// together runs one process for each list of arguments, all at once on one server, and returns what all of them recorded.
+func together(t *testing.T, arguments ...[]string) (records []record) {
+	t.Helper()
+	server := zookeeper.Start(t, zookeeper.Config{})
+	binary := build(t)
+	var processes []*exec.Cmd
+	for _, args := range arguments {
+		p := exec.CommandContext(t.Context(), binary, append([]string{"-json", "-zk", server.Addr()}, args...)...)
+		p.Stdout, p.Stderr = new(bytes.Buffer), os.Stderr
+		if err := p.Start(); err != nil {
+			t.Fatal(err)
+		}
+		processes = append(processes, p)
+	}
+	for _, p := range processes {
+		if err := p.Wait(); err != nil {
+			t.Errorf("process %d: %v", p.Process.Pid, err)
+		}
+		records = append(records, decode(t, p.Stdout.(*bytes.Buffer).Bytes())...)
+	}
+	return records
+}
+
+// mixed counts how often the lock went from one process to another.
+func mixed(turns []turn) (n int) {
+	for i := 1; i < len(turns); i++ {
+		if turns[i].acquired.PID != turns[i-1].acquired.PID {
+			n++
+		}
+	}
+	return n
+}
+
+func TestFourProcessesHoldOneAfterTheOther(t *testing.T) {
+	args := []string{"-workers=5", "-rounds=20", "-hold=2ms"}
+	got := turns(t, together(t, args, args, args, args))
+	if want := 4 * 5 * 20; len(got) != want {
+		t.Errorf("%d holds, want %d", len(got), want)
+	}
+	if mixed(got) == 0 {
+		t.Error("the processes did not contend with each other")
+	}
+	t.Logf("%d holds, %d from one process to another", len(got), mixed(got))
+}
+
+func TestCrashedProcessLosesTheLockBeforeAnotherIsLetIn(t *testing.T) {
+	args := []string{"-workers=3", "-rounds=5", "-hold=10ms", "-session=2s"}
+	got := turns(t, together(t, args, args, args, append(slices.Clone(args), "-crash=2")))
+	if want := 3*3*5 + 2*5 + 1; len(got) != want {
+		t.Errorf("%d holds, want %d", len(got), want)
+	}
+	at := lossAt(t, got)
+	if at+1 == len(got) {
+		t.Fatal("nobody came after the loss")
+	}
+	end, next := got[at].end, got[at+1].acquired
+	t.Logf("lost after %v, let in %v later", end.Time.Sub(got[at].acquired.Time), next.Time.Sub(end.Time))
+	if next.Time.Before(end.Time) {
+		t.Errorf("let in %v before the loss", end.Time.Sub(next.Time))
+	}
+}
+
+func TestInterruptedProcessLetsGo(t *testing.T) {
+	server := zookeeper.Start(t, zookeeper.Config{})
+	binary := build(t)
+	p := exec.CommandContext(t.Context(), binary, "-zk", server.Addr(), "-workers=2", "-hold=1h", "-session=50s")
+	stdout, err := p.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for scanner := bufio.NewScanner(stdout); scanner.Scan(); {
+		lines = append(lines, scanner.Text())
+		if strings.Contains(scanner.Text(), "waits for") { // so the other holds
+			if err := p.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := p.Wait(); err != nil || !slices.Contains(lines, "interrupted") {
+		t.Errorf("%v\n%s", err, strings.Join(lines, "\n"))
+	}
+	begun := time.Now()
+	if output, err := exec.CommandContext(t.Context(), binary, "-zk", server.Addr(), "-hold=0").CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, output)
+	}
+	if took := time.Since(begun); took > 10*time.Second {
+		t.Errorf("the lock was free after %v", took)
+	}
+}

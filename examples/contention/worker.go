@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+// A worker is one contender, with a client and a connection of its own, as if it were another process.
+type worker struct {
+	number int
+	settings
+	line   *line
+	client *framework.Client
+	report *report
+	ahead  string // the node that it waited for last
+}
+
+// hire makes the workers. It fails if a client cannot be made as the settings say.
+func hire(s settings, dial framework.DialFunc, r *report) (workers []*worker, err error) {
+	for n := range s.workers {
+		w := &worker{number: n + 1, settings: s, line: &line{dial: dial}, report: r}
+		w.client, err = framework.NewClient(s.connect,
+			framework.WithSessionTimeout(s.session), framework.WithDialer(w.line.DialContext))
+		if err != nil {
+			dismiss(workers)
+			return nil, err
+		}
+		workers = append(workers, w)
+	}
+	return workers, nil
+}
+
+// dismiss closes the workers' clients.
+func dismiss(workers []*worker) {
+	for _, w := range workers {
+		_ = w.client.Close() // of one that is cut off, the session ends by its timeout
+	}
+}
+
+// contend lets all workers connect, and then contend at once. It returns when they have done their rounds, when one of them
+// has failed, or when ctx is done.
+func contend(ctx context.Context, workers []*worker) error {
+	for _, phase := range []func(*worker, context.Context) error{(*worker).connect, (*worker).work} {
+		group, ctx := errgroup.WithContext(ctx)
+		for _, w := range workers {
+			group.Go(func() error { return phase(w, ctx) })
+		}
+		if err := group.Wait(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// connect waits for the worker's first connection.
+func (w *worker) connect(ctx context.Context) error {
+	_, err := w.client.Session(ctx)
+	return err
+}
+
+// work takes the lock once in each round.
+func (w *worker) work(ctx context.Context) error {
+	mutex := locks.NewInterProcessMutex(w.client, w.path, locks.WithTrace(locks.Trace{Waiting: w.waiting}))
+	for range w.rounds {
+		w.ahead = ""
+		lease, err := mutex.Acquire(ctx)
+		if err != nil {
+			return err
+		}
+		w.report.acquired(w.number, lease, w.ahead)
+		w.hold(ctx, lease)
+		if w.crash == w.number {
+			return nil
+		}
+	}
+	return nil
+}
+
+func (w *worker) waiting(_ context.Context, waiting locks.Waiting) {
+	w.ahead = waiting.Ahead
+	w.report.waiting(w.number, waiting)
+}
+
+// hold does what the lock is for: here, nothing for a while. It returns when the lease has ended.
+func (w *worker) hold(ctx context.Context, lease *locks.Lease) {
+	timer := time.NewTimer(w.settings.hold)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	case <-lease.Done():
+	}
+	if w.crash == w.number && ctx.Err() == nil {
+		w.loseConnection(ctx, lease)
+	}
+	now := time.Now() // before the look, and before the Release: nobody can hold the lock by now
+	if err := lease.Err(); err != nil {
+		w.report.lost(w.number, lease, now, err)
+		return
+	}
+	w.report.released(w.number, lease, now)
+	if err := lease.Release(); err != nil && !errors.Is(err, locks.ErrLeaseLost) {
+		w.report.note(w.number, err.Error()) // its node goes in the background
+	}
+}
+
+// loseConnection cuts the worker off and waits for the end of its lease. Nobody tells it: it goes by its own clock.
+func (w *worker) loseConnection(ctx context.Context, lease *locks.Lease) {
+	w.line.cut()
+	w.report.note(w.number, "its connection is cut")
+	select {
+	case <-lease.Done():
+	case <-ctx.Done():
+		_ = w.client.Close() // ends the lease; a Release would wait for an answer that cannot come
+	}
+}
