@@ -21,6 +21,7 @@ import (
 type Client struct {
 	core   *core
 	prefix string // chroot and namespace: what stands in front of every path
+	err    error  // what is wrong with the namespace
 }
 
 // core is what all facades of one client share.
@@ -29,6 +30,8 @@ type core struct {
 	root      *Client
 	listeners listeners
 	closing   chan struct{} // closed by Close
+	life      context.Context // ends with ErrClosed when Close is called: no operation outlives it
+	kill      context.CancelCauseFunc
 	once      sync.Once
 	ended     chan struct{} // closed when the last session has been closed
 	closeErr  error         // written before ended is closed
@@ -58,6 +61,7 @@ func NewClient(connect string, opts ...Option) (*Client, error) {
 		cfg: cfg, closing: make(chan struct{}), ended: make(chan struct{}),
 		failures: map[string]error{}, changed: make(chan struct{}),
 	}
+	c.life, c.kill = context.WithCancelCause(context.Background())
 	c.root = &Client{core: c, prefix: cfg.chroot}
 	for _, fn := range cfg.listeners {
 		c.listeners.add(fn, StateLatent)
@@ -79,7 +83,7 @@ func NewClient(connect string, opts ...Option) (*Client, error) {
 //
 // Curator: CuratorFramework.usingNamespace().
 func (c *Client) UsingNamespace(namespace string) *Client {
-	return &Client{core: c.core, prefix: c.core.cfg.chroot + "/" + namespace}
+	return &Client{core: c.core, prefix: c.core.cfg.chroot + "/" + namespace, err: validateNamespace(namespace)}
 }
 
 // NonNamespaceView returns the client over the same connection whose paths begin at the chroot. It is the same pointer for
@@ -102,6 +106,7 @@ func (c *Client) Close() error {
 		c.core.announce()
 		c.core.mu.Unlock()
 		close(c.core.closing)
+		c.core.kill(ErrClosed)
 	})
 	<-c.core.ended
 	c.core.listeners.close()
@@ -154,7 +159,7 @@ func (c *Client) ConnectionTimeout() time.Duration { return c.core.cfg.connectio
 func (c *core) attachedSession(ctx context.Context, timeout <-chan time.Time) (*Session, error) {
 	for {
 		c.mu.Lock()
-		s, refused, closed, changed := c.session, c.refused, c.closed, c.changed
+		s, state, refused, closed, changed := c.session, c.state, c.refused, c.closed, c.changed
 		c.mu.Unlock()
 		switch {
 		case closed:
@@ -163,7 +168,7 @@ func (c *core) attachedSession(ctx context.Context, timeout <-chan time.Time) (*
 			return nil, c.connectError(context.Cause(ctx))
 		case refused != nil:
 			return nil, refused
-		case s != nil && s.isAttached():
+		case state.IsConnected() && s.isAttached(): // both: whoever gets the session finds the state told
 			return s, nil
 		}
 		select {
@@ -215,6 +220,10 @@ func (c *core) run(s *Session) {
 	for {
 		s.guard(c.closing)
 		told := s.transport.Close(c.patience())
+		if c.refusal() != nil {
+			<-c.closing // no server will take the next session either
+			return
+		}
 		select {
 		case <-c.closing:
 			if s.ID() != 0 && !told {
@@ -233,6 +242,12 @@ func (c *core) run(s *Session) {
 	}
 }
 
+func (c *core) refusal() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.refused
+}
+
 // patience is how long Close waits for a server to end the session. A session that is over has nothing to wait for.
 func (c *core) patience() time.Duration {
 	select {
@@ -247,6 +262,10 @@ func (c *core) patience() time.Duration {
 func (c *core) move(s *Session, e event) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	// The reader and the guard may come here in another order than that in which they changed the session.
+	if e != eventOver && s.Err() != nil {
+		return
+	}
 	if e == eventAttached {
 		clear(c.failures)
 	}

@@ -106,5 +106,5 @@ func (e *finalError) Error() string { return e.err.Error() }
 // errConnectionTimeout is the cause of a ConnectError that no context ended.
 var errConnectionTimeout = errors.New("connection timeout")
 
-// errDetached says that a call was not sent, since there is no connection at the moment.
-var errDetached = errors.New("not connected")
+// errDetached says that a call was not sent, since there is no connection at the moment. To users it is a lost connection.
+var errDetached = fmt.Errorf("not connected: %w", ErrConnectionLost)

@@ -23,6 +23,9 @@ func (c *Client) do(ctx context.Context, op, path string, f func(s *Session, abs
 	if err != nil {
 		return &OpError{Op: op, Path: path, Err: err}
 	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(c.core.life, func() { cancel(ErrClosed) })() // also in the pause before a retry
 	ambiguous := false
 	err = retry.Do(ctx, c.core.cfg.policy, func(ctx context.Context) error {
 		s, err := c.Session(ctx)
@@ -202,15 +205,13 @@ func (c *Client) deleteLater(path string) {
 	c.core.later(leftovers{removals: []string{absolute}})
 }
 
-// later gives work to the present session, or, if that is over, to the next.
+// later gives work to the present session, or, if that is over, to the next. Which of the two is decided in one step with the
+// handing over, so that nothing is given to a session that has just handed over what it had.
 func (c *core) later(work leftovers) {
 	c.mu.Lock()
-	s := c.session
-	if s.Err() != nil {
-		c.mu.Unlock()
-		c.carry(work)
-		return
+	defer c.mu.Unlock()
+	if !c.session.adopt(work) {
+		c.carried.removals = append(c.carried.removals, work.removals...)
+		c.carried.orphans = append(c.carried.orphans, work.orphans...)
 	}
-	c.mu.Unlock()
-	s.adopt(work)
 }

@@ -234,7 +234,10 @@ func (c *config) attemptTimeout() time.Duration {
 }
 
 func validateNamespace(namespace string) error {
-	if problem := pathProblem("/" + namespace); problem != "" || namespace == "" {
+	if namespace == "" {
+		return fmt.Errorf("namespace %q: %w: empty", namespace, ErrInvalidPath)
+	}
+	if problem := pathProblem("/" + namespace); problem != "" {
 		return fmt.Errorf("namespace %q: %w: %s", namespace, ErrInvalidPath, problem)
 	}
 	return nil

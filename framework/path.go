@@ -81,6 +81,9 @@ func join(dir, name string) string {
 //
 // Errors: [ErrInvalidPath].
 func (c *Client) AbsolutePath(path string) (string, error) {
+	if c.err != nil {
+		return "", c.err
+	}
 	if err := ValidatePath(path); err != nil {
 		return "", err
 	}

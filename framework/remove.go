@@ -52,16 +52,30 @@ func (s *Session) Remove(path string) *Removal { return s.remove(path, false) }
 
 func (s *Session) remove(path string, carry bool) *Removal {
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	over := s.over
+	var r *Removal
+	if over == nil {
+		r = s.removing(path, carry)
+	}
+	s.mu.Unlock()
+	if over == nil {
+		return r
+	}
+	if carry {
+		s.core.later(leftovers{removals: []string{path}})
+	}
+	r = &Removal{done: make(chan struct{})}
+	r.finish(over)
+	return r
+}
+
+// removing puts a removal into the table. mu is held, and the session is not over.
+func (s *Session) removing(path string, carry bool) *Removal {
 	if r := s.removals[path]; r != nil {
 		r.carry = r.carry || carry
 		return r
 	}
 	r := &Removal{done: make(chan struct{}), carry: carry}
-	if s.over != nil && !carry {
-		r.finish(s.over)
-		return r
-	}
 	s.removals[path] = r
 	s.send(s.removal(path, r))
 	return r
@@ -98,10 +112,22 @@ func (s *Session) removal(path string, r *Removal) *transport.Call {
 	})
 }
 
-// sweep looks for an orphan and removes it, now or on a later connection.
+// sweep looks for an orphan and removes it, now or on a later connection; on one of the next session, if the orphan outlives
+// this one.
 func (s *Session) sweep(o orphan) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	over := s.over != nil
+	if !over {
+		s.sweeping(o)
+	}
+	s.mu.Unlock()
+	if over && o.carry {
+		s.core.later(leftovers{orphans: []orphan{o}})
+	}
+}
+
+// sweeping puts an orphan into the table. mu is held, and the session is not over.
+func (s *Session) sweeping(o orphan) {
 	s.orphans[o.prefix] = o
 	s.send(s.search(o)...)
 }
@@ -109,10 +135,11 @@ func (s *Session) sweep(o orphan) {
 // search makes the requests of a sweep: a sync, so that a server that is behind does not hide the node, and a listing on the
 // same connection. mu is held.
 func (s *Session) search(o orphan) []*transport.Call {
+	var behind error // the listing proves nothing if the server did not catch up
 	return []*transport.Call{
-		transport.Sync(o.dir, func(error) {}),
+		transport.Sync(o.dir, func(err error) { behind = err }),
 		transport.Children(o.dir, false, func(children []string, _ *zk.Stat, err error) {
-			if s.unanswered(err) {
+			if s.unanswered(behind) || s.unanswered(err) {
 				return // looked for again on the next connection
 			}
 			for _, name := range children {
@@ -173,19 +200,18 @@ func (s *Session) abandon() (left leftovers) {
 	return left
 }
 
-// adopt takes over what an earlier session left.
-func (s *Session) adopt(left leftovers) {
+// adopt takes over what an earlier session left, unless it is over itself.
+func (s *Session) adopt(left leftovers) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over != nil {
+		return false
+	}
 	for _, path := range left.removals {
-		s.remove(path, true)
+		s.removing(path, true)
 	}
 	for _, o := range left.orphans {
-		s.sweep(o)
+		s.sweeping(o)
 	}
-}
-
-func (c *core) carry(left leftovers) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.carried.removals = append(c.carried.removals, left.removals...)
-	c.carried.orphans = append(c.carried.orphans, left.orphans...)
+	return true
 }

@@ -28,7 +28,7 @@ type Session struct {
 	// blocks under it: no I/O, no callback, no lock of the client.
 	mu       sync.Mutex
 	id       int64
-	rooted   bool          // the chroot was seen
+	proven   bool          // the servers take the client: the chroot is there, and authentication was not refused
 	attached chan struct{} // closed while there is a connection
 	online   bool          // whether attached is closed
 	over     error
@@ -36,6 +36,7 @@ type Session struct {
 	asked    time.Time     // when the renewal that is not answered yet was sent; zero if there is none
 	term     *term         // nil while leases cannot be valid
 	valid    chan struct{} // closed while there is a term
+	expected int           // how many wait for that
 	watches  map[watchKey]*watch
 	removals map[string]*Removal
 	orphans  map[string]orphan
@@ -104,16 +105,22 @@ func (s *Session) waitAttached(ctx context.Context) error {
 // Ready blocks until the session is connected and valid, so that a [Session.Hold] can begin; until it is over; or until ctx is
 // done. The error is the session's or ctx's cause.
 func (s *Session) Ready(ctx context.Context) error {
+	s.expect(+1)
+	defer s.expect(-1)
 	for {
 		if err := s.waitAttached(ctx); err != nil {
 			return err
 		}
+		now := clock.Now()
 		s.mu.Lock()
+		lapsed := s.lapse(now)
 		valid, ready := s.valid, s.term != nil && s.online
 		s.mu.Unlock()
+		lapsed.end()
 		if ready {
 			return nil
 		}
+		s.look() // with nothing else held or watched, the leader must be asked for our sake
 		select {
 		case <-valid:
 		case <-s.done:
@@ -122,12 +129,19 @@ func (s *Session) Ready(ctx context.Context) error {
 	}
 }
 
+// expect counts those who wait for the session to be valid.
+func (s *Session) expect(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.expected += n
+}
+
 // events are the transport's callbacks: the only ones that change the table, but for what callers ask for and the clock does.
 func (s *Session) events() transport.Events {
 	return transport.Events{
 		Attached: s.onAttached, Detached: s.onDetached, Answered: s.onAnswered, Watch: s.onWatch,
 		Expired: func() { s.end(fmt.Errorf("%w: the servers say that it has expired", ErrSessionLost)) },
-		Failed:  s.core.failed,
+		Failed:  s.onFailed,
 	}
 }
 
@@ -138,25 +152,41 @@ func (s *Session) onAttached(a transport.Attachment) {
 	lapsed := s.lapse(now)
 	s.contact.attached(a.Timeout, a.Sent, a.Received)
 	s.asked = time.Time{}
-	rooted := s.rooted || s.core.cfg.chroot == ""
+	proven := s.proven || s.core.cfg.chroot == "" && len(s.core.cfg.auth) == 0
 	s.mu.Unlock()
 	lapsed.end()
-	if rooted {
+	s.look()
+	if proven {
 		s.connect()
 		return
 	}
-	s.transport.Send(transport.Exists(s.core.cfg.chroot, false, func(_ *zk.Stat, err error) {
+	s.prove(a.Server)
+}
+
+// prove makes the session's first request before it is opened to its users: nobody is told of a connection to a chroot that
+// is not there, or that ends with the refusal of an authentication, which is on its way ahead of this request.
+func (s *Session) prove(server string) {
+	root := join(s.core.cfg.chroot, "")
+	s.transport.Send(transport.Exists(root, false, func(_ *zk.Stat, err error) {
 		switch {
-		case err == nil:
+		case err == nil, errors.Is(err, zk.ErrNoAuth): // it is there, though it is not ours to look at
 			s.connect()
 		case !errors.Is(err, transport.ErrBroken):
 			if errors.Is(err, zk.ErrNoNode) {
-				err = fmt.Errorf("%w: %s", ErrNoChroot, s.core.cfg.chroot)
+				err = fmt.Errorf("%w: %s", ErrNoChroot, root)
 			}
-			s.core.failed(a.Server, err)
+			s.onFailed(server, err)
 			s.transport.Break(err)
 		}
 	}))
+}
+
+// onFailed passes on why a server could not be used. A refusal is final: the session is over, and there will be no other.
+func (s *Session) onFailed(server string, err error) {
+	s.core.failed(server, err)
+	if errors.Is(err, ErrAuthRefused) {
+		s.end(fmt.Errorf("%w: %w", ErrSessionLost, err))
+	}
 }
 
 // connect opens the session to its users, and sends what was left undone by the connection before.
@@ -166,7 +196,7 @@ func (s *Session) connect() {
 		s.mu.Unlock()
 		return
 	}
-	s.rooted, s.online = true, true
+	s.proven, s.online = true, true
 	close(s.attached)
 	s.renewTerm(clock.Now())
 	s.send(s.unfinished()...)
@@ -181,16 +211,16 @@ func (s *Session) onDetached(reason error) {
 	var ended *term
 	if was {
 		s.online = false
+		s.asked = time.Time{} // it went down with the connection, and is no charge against the next one
 		s.attached = make(chan struct{})
 		s.forgetWatches()
 		if s.core.cfg.errorPolicy == StandardErrorPolicy {
 			ended = s.endTerm(ErrSuspended)
 		}
 	}
-	over := s.over != nil
 	s.mu.Unlock()
 	ended.end()
-	if was && !over {
+	if was {
 		s.core.cfg.logger.Debug("framework: connection lost", "session", fmt.Sprintf("%#x", s.ID()), "error", reason)
 		s.core.move(s, eventDetached)
 	}
@@ -217,14 +247,22 @@ func (s *Session) end(cause error) {
 		s.mu.Unlock()
 		return
 	}
+	conclude := s.conclude(cause)
+	s.mu.Unlock()
+	conclude()
+}
+
+// conclude ends the session under mu and returns what is to be done about it without: its owner is told by rest.
+func (s *Session) conclude(cause error) (rest func()) {
 	s.over = cause
 	ended := s.endTerm(cause)
 	left := s.abandon()
-	s.mu.Unlock()
-	ended.end()
-	s.core.carry(left)
-	close(s.done)
-	s.core.move(s, eventOver)
+	return func() {
+		ended.end()
+		s.core.later(left)
+		close(s.done)
+		s.core.move(s, eventOver)
+	}
 }
 
 // guard watches the session's clock until it is over: it ends leases and the session in time, and renews them.
@@ -258,13 +296,25 @@ func (s *Session) look() {
 func (s *Session) tick(now time.Time) time.Time {
 	s.mu.Lock()
 	lapsed := s.lapse(now)
-	formed, deadline := s.id != 0, s.contact.deadline()
+	if s.id == 0 || s.over != nil {
+		s.mu.Unlock()
+		return now.Add(time.Hour) // until the handshake is answered there is nothing to guard
+	}
+	deadline := s.contact.deadline()
+	if !now.Before(deadline) {
+		// In one step with the look at the clock: an attachment that comes in between must not be ended for what was before.
+		conclude := s.conclude(fmt.Errorf("%w: no answer from any server for the session timeout", ErrSessionLost))
+		s.mu.Unlock()
+		lapsed.end()
+		conclude()
+		return now
+	}
 	renew, next := s.dueRenewal(now)
 	if renew {
 		s.asked = now
 		s.send(transport.Sync("/", func(error) {}))
 	}
-	silent := !renew && !s.asked.IsZero() && !now.Before(s.asked.Add(s.contact.timeout/3))
+	silent := s.online && !renew && !s.asked.IsZero() && !now.Before(s.asked.Add(s.contact.timeout/3))
 	if silent {
 		s.asked = now // a new chance, on a new connection
 	}
@@ -273,13 +323,7 @@ func (s *Session) tick(now time.Time) time.Time {
 	}
 	s.mu.Unlock()
 	lapsed.end()
-	switch {
-	case !formed:
-		return now.Add(time.Hour) // until the handshake is answered there is nothing to guard
-	case !now.Before(deadline):
-		s.end(fmt.Errorf("%w: no answer from any server for the session timeout", ErrSessionLost))
-		return now
-	case silent:
+	if silent {
 		// The server answers no sync: it may have lost its leader. Another one may not have.
 		s.transport.Break(errNoRenewal)
 	}
@@ -316,5 +360,5 @@ func (s *Session) send(calls ...*transport.Call) bool {
 
 // wanted reports whether anybody relies on the session staying valid. mu is held.
 func (s *Session) wanted() bool {
-	return len(s.watches) > 0 || s.term != nil && len(s.term.holds) > 0
+	return s.expected > 0 || len(s.watches) > 0 || s.term != nil && len(s.term.holds) > 0
 }

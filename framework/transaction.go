@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/go-zookeeper/zk"
 
@@ -133,7 +134,7 @@ func (c *Client) Transaction(ctx context.Context, ops ...Op) ([]Result, error) {
 	var answers []transport.OpResult
 	err := c.do(ctx, "transaction", "/", func(s *Session, _ string, _ bool) (err error) {
 		answers, err = s.multi(ctx, parts)
-		if errors.Is(err, ErrConnectionLost) {
+		if err != nil && retryable(err) && !unexecuted(err) {
 			return &finalError{err}
 		}
 		return err
@@ -142,6 +143,13 @@ func (c *Client) Transaction(ctx context.Context, ops ...Op) ([]Result, error) {
 		return nil, err
 	}
 	return c.results(ops, answers)
+}
+
+// unexecuted reports whether a request that failed with err was certainly not executed.
+func unexecuted(err error) bool {
+	return slices.ContainsFunc([]error{
+		errDetached, ErrSessionLost, zk.ErrSessionMoved, zk.ErrSessionExpired, transport.ErrThrottled,
+	}, func(refusal error) bool { return errors.Is(err, refusal) })
 }
 
 func (s *Session) multi(ctx context.Context, parts []transport.Op) ([]transport.OpResult, error) {

@@ -27,7 +27,10 @@ type Code int32
 func (c Code) Error() string { return fmt.Sprintf("zookeeper error code %d", int32(c)) }
 
 // Passing reports whether the server may well answer otherwise in a moment: it timed out or is overloaded.
-func (c Code) Passing() bool { return c == -7 || c == -122 || c == -127 }
+func (c Code) Passing() bool { return c == -7 || c == -122 || c == ErrThrottled }
+
+// ErrThrottled is the answer of an overloaded server to a request that it did not look at.
+const ErrThrottled Code = -127
 
 // Codes that this package must tell apart.
 const (

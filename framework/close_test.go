@@ -1,0 +1,177 @@
+package framework_test
+
+import (
+	"context"
+	"net"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/retry"
+)
+
+// The bubbles of these tests prove that no goroutine is left.
+
+func closesWithin(t *testing.T, client *framework.Client, limit time.Duration) error {
+	t.Helper()
+	before := time.Now()
+	err := client.Close()
+	if d := time.Since(before); d > limit {
+		t.Errorf("Close took %v", d)
+	}
+	return err
+}
+
+func TestCloseIsPromptInEveryPhase(t *testing.T) {
+	black := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	for name, phase := range map[string]struct {
+		opts    []framework.Option
+		bring   func(w *world)
+		confirm bool // the server confirms
+	}{
+		"never connected": {bring: func(*world) {}, opts: []framework.Option{framework.WithDialer(black)}, confirm: true},
+		"dialing": {
+			bring: func(*world) { time.Sleep(time.Hour) }, opts: []framework.Option{framework.WithDialer(black)}, confirm: true,
+		},
+		"in the handshake": {bring: func(w *world) { w.srv.Freeze(); time.Sleep(time.Second) }, confirm: true},
+		"attached":         {bring: func(w *world) { w.connected() }, confirm: true},
+		"detached":         {bring: func(w *world) { w.connected(); w.link.Cut(); time.Sleep(time.Second) }},
+		"server mute":      {bring: func(w *world) { w.connected(); w.link.Mute(); time.Sleep(time.Second) }},
+		"session over":     {bring: func(w *world) { w.connected(); w.link.Cut(); time.Sleep(2 * session) }, confirm: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, phase.opts...)
+				phase.bring(w)
+				if err := closesWithin(t, w.client, time.Second); (err == nil) != phase.confirm {
+					t.Errorf("Close says %v", err)
+				}
+				_, err := w.client.Exists(t.Context(), "/")
+				wantErr(t, err, framework.ErrClosed)
+				wantErr(t, w.client.BlockUntilConnected(t.Context()), framework.ErrClosed)
+			})
+		})
+	}
+}
+
+func TestCloseEndsTheSessionAtTheServer(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.create("/e", framework.WithMode(framework.Ephemeral))
+		if err := closesWithin(t, w.client, 0); err != nil {
+			t.Error(err)
+		}
+		if len(w.srv.Sessions()) != 0 || w.srv.Exists("/e") {
+			t.Error("the session lives on")
+		}
+	})
+}
+
+func TestCloseEndsWaitsWithErrClosed(t *testing.T) {
+	for name, what := range map[string]func(w *world) error{
+		"an operation without a connection": func(w *world) error {
+			_, err := w.client.Exists(w.Context(), "/")
+			return err
+		},
+		"BlockUntilConnected": func(w *world) error { return w.client.BlockUntilConnected(w.Context()) },
+		"a session's Enter": func(w *world) error {
+			_, err := w.session().Enter(w.Context(), "/locks", "lock-", nil)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				s := w.session()
+				_ = s
+				if name != "a session's Enter" {
+					w.link.Cut()
+				} else {
+					release := w.srv.Hold(zktest.Match{Op: zktest.OpCreate2})
+					defer release()
+				}
+				synctest.Wait()
+				var wg sync.WaitGroup
+				wg.Go(func() { wantErr(t, what(w), framework.ErrClosed) })
+				synctest.Wait()
+				_ = closesWithin(t, w.client, time.Second)
+				wg.Wait()
+			})
+		})
+	}
+}
+
+func TestCloseEndsThePauseBeforeARetry(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.srv.DropReply(zktest.Match{Op: zktest.OpExists})
+		var wg sync.WaitGroup
+		var took time.Duration
+		wg.Go(func() {
+			before := time.Now()
+			_, err := w.client.Exists(t.Context(), "/")
+			took = time.Since(before)
+			wantErr(t, err, framework.ErrClosed)
+		})
+		time.Sleep(time.Minute)
+		_ = w.client.Close()
+		wg.Wait()
+		if took != time.Minute {
+			t.Errorf("the operation ended after %v, not with the client", took)
+		}
+	}, framework.WithRetryPolicy(retry.Forever(time.Hour)))
+}
+
+func TestCloseEndsHoldsBeforeTheServerHearsOfIt(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		var cause error
+		if _, err := w.session().Hold(func(err error) { cause = err }); err != nil {
+			t.Fatal(err)
+		}
+		w.srv.Observe(func(r zktest.Request) {
+			if r.Op == zktest.OpCloseSession && cause == nil {
+				t.Error("the session was closed under a hold")
+			}
+		})
+		if err := w.client.Close(); err != nil {
+			t.Error(err)
+		}
+		wantErr(t, cause, framework.ErrClosed)
+	})
+}
+
+func TestAnyFacadeClosesAll(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		if err := w.client.UsingNamespace("app").Close(); err != nil {
+			t.Error(err)
+		}
+		_, err := w.client.Exists(t.Context(), "/")
+		wantErr(t, err, framework.ErrClosed)
+	})
+}
+
+func TestManyClientsLeaveNoGoroutine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		var wg sync.WaitGroup
+		for range 50 {
+			client := w.dial("zk:2181")
+			wg.Go(func() {
+				if _, _, err := client.Create(t.Context(), "/n-", nil, framework.WithMode(framework.EphemeralSequential)); err != nil {
+					t.Error(err)
+				}
+				if err := client.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		synctest.Wait()
+		if n := len(w.srv.Children("/")); n != 1 {
+			t.Errorf("%v is left", w.srv.Children("/"))
+		}
+	})
+}
