@@ -42,7 +42,7 @@
 //
 // # How true it is
 //
-// A script of some six hundred raw requests, with good, bad and broken ones, is
+// A script of about a thousand raw requests, with good, bad and broken ones, is
 // answered exactly as ZooKeeper 3.9.5 and 3.8.6 answered it: errors and the
 // order in which they are checked, zxids, every field of a Stat, events and
 // their place before the answers. [WithVersion] chooses the release. Sessions

@@ -22,6 +22,7 @@ type Ensemble struct {
 // WithSyncLimit sets how long a follower that is cut off from its leader goes
 // on serving its clients (default 5 ticks, a real server's usual setting).
 func WithSyncLimit(d time.Duration) Option {
+	positive("sync limit", int64(d))
 	return func(c *config) { c.syncLimit = d }
 }
 

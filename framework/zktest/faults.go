@@ -39,7 +39,7 @@ func (s *Server) Hold(m Match) (release func()) {
 // Observe calls fn for each client request right before it is executed, in
 // the order of execution, until stop is called. Requests wait for fn, which
 // may look at the server or do something to it but must not wait for one of
-// its clients.
+// its clients, nor close it.
 func (s *Server) Observe(fn func(Request)) (stop func()) {
 	o := &observer{fn}
 	s.mu.Lock()

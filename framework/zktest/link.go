@@ -123,7 +123,9 @@ func (l *Link) admit(client *pipeConn) bool {
 func (l *Link) forget(client *pipeConn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	delete(l.pipes, client)
+	if !l.muted { // else the server has not heard of it, and will when the link heals
+		delete(l.pipes, client)
+	}
 }
 
 // SetLatency sets the delay of each direction for what is sent from now on.

@@ -1,12 +1,10 @@
 package zktest
 
-import (
-	"time"
-)
+import "time"
 
 type config struct {
 	tick        time.Duration
-	minTimeout  time.Duration
+	minTimeout  time.Duration // 0: two ticks
 	maxTimeout  time.Duration
 	reap        time.Duration
 	maxFrame    int
@@ -21,28 +19,35 @@ type Option func(*config)
 
 // WithTickTime sets the granularity of session expiry (default 100 ms; a real
 // server's is 2 s): a silent session ends at the first tick boundary after
-// its timeout. It also sets the smallest session timeout to two ticks, unless
-// WithSessionTimeouts follows.
+// its timeout. Like all options here that take a number it panics if that is
+// not positive.
 func WithTickTime(d time.Duration) Option {
-	return func(c *config) { c.tick, c.minTimeout = max(d, time.Millisecond), 2*max(d, time.Millisecond) }
+	positive("tick time", int64(d))
+	return func(c *config) { c.tick = d }
 }
 
 // WithSessionTimeouts sets the limits between which clients get the session
 // timeout they ask for (default: two ticks and one hour; a real server's
 // upper limit is 20 ticks).
 func WithSessionTimeouts(least, most time.Duration) Option {
+	positive("session timeout", int64(least))
+	if most < least {
+		panic("zktest: the longest session timeout is less than the shortest")
+	}
 	return func(c *config) { c.minTimeout, c.maxTimeout = least, most }
 }
 
 // WithContainerCheckInterval sets how often empty containers and outlived TTL
 // nodes are looked for (default 1 s; a real server looks every 60 s).
 func WithContainerCheckInterval(d time.Duration) Option {
-	return func(c *config) { c.reap = max(d, time.Millisecond) }
+	positive("container check interval", int64(d))
+	return func(c *config) { c.reap = d }
 }
 
 // WithMaxFrame sets the longest request in bytes, ZooKeeper's jute.maxbuffer
 // (default 1 048 575). A longer one costs the client its connection.
 func WithMaxFrame(bytes int) Option {
+	positive("frame length", int64(bytes))
 	return func(c *config) { c.maxFrame = bytes }
 }
 
@@ -58,9 +63,15 @@ func WithTTLNodes(enabled bool) Option {
 	return func(c *config) { c.ttlNodes = enabled }
 }
 
+func positive(what string, n int64) {
+	if n <= 0 {
+		panic("zktest: the " + what + " is not positive")
+	}
+}
+
 func defaults() config {
 	return config{
-		tick: 100 * time.Millisecond, minTimeout: 200 * time.Millisecond, maxTimeout: time.Hour,
+		tick: 100 * time.Millisecond, maxTimeout: time.Hour,
 		reap: time.Second, maxFrame: 0xfffff, ttlNodes: true, version: defaultVersion,
 	}
 }

@@ -23,7 +23,8 @@ type half struct {
 	segments []segment
 	ended    bool      // the writer has closed; EOF is read at endDue
 	endDue   time.Time // also the time of the newest segment: nothing overtakes
-	stopped  bool      // the reader has closed
+	stopped  bool      // the reader has closed,
+	stopSeen time.Time // which the writer knows only now
 	reset    bool
 	muted    bool
 	readBy   time.Time
@@ -137,12 +138,10 @@ func (h *half) write(p []byte) (int, error) {
 		return 0, syscall.ECONNRESET
 	case !h.writeBy.IsZero() && !now.Before(h.writeBy):
 		return 0, os.ErrDeadlineExceeded
-	case h.muted:
-		return len(p), nil
-	case h.stopped:
+	case h.stopped && !h.muted && !now.Before(h.stopSeen):
 		return 0, syscall.EPIPE
-	case len(p) == 0:
-		return 0, nil
+	case h.muted, h.stopped, len(p) == 0:
+		return len(p), nil
 	}
 	h.segments = append(h.segments, segment{append([]byte(nil), p...), h.arrival(now)})
 	h.wake()
@@ -177,7 +176,10 @@ func (h *half) end() {
 	})
 }
 
-func (h *half) stop() { h.change(func(h *half) { h.stopped, h.segments = true, nil }) }
+func (h *half) stop() {
+	seen := time.Now().Add(time.Duration(h.delay.Load()))
+	h.change(func(h *half) { h.stopped, h.stopSeen, h.segments = true, seen, nil })
+}
 
 func (h *half) breakOff() { h.change(func(h *half) { h.reset, h.segments = true, nil }) }
 

@@ -39,6 +39,10 @@ func NewServer(opts ...Option) *Server {
 	for _, opt := range opts {
 		opt(&cfg)
 	}
+	if cfg.minTimeout == 0 {
+		cfg.minTimeout = 2 * cfg.tick
+		cfg.maxTimeout = max(cfg.maxTimeout, cfg.minTimeout)
+	}
 	if cfg.syncLimit == 0 {
 		cfg.syncLimit = 5 * cfg.tick
 	}
