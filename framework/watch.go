@@ -35,8 +35,10 @@ type View struct {
 // A Watch keeps an eye on a node for as long as its session lasts: it is set again after every change and every
 // reconnection. All watches on the same node share one watch at the server, which is removed with the last of them.
 type Watch struct {
-	watch *watch
-	wake  func()
+	watch   *watch
+	wake    func()
+	lasting bool // sees a node that is made anew
+	gone    bool // has seen it gone, and does not; guarded by session.mu
 }
 
 type watchKey struct {
@@ -49,7 +51,7 @@ type watch struct {
 	key         watchKey
 	view        View
 	asked       int  // numbers the requests that set it: only the answer to the newest counts
-	lasting     bool // goes on when the node is gone
+	answered    int  // the number of the newest that was answered
 	byExists    bool // by an exists-watch: the node may not be read, or is not there
 	subscribers map[*Watch]struct{}
 }
@@ -76,15 +78,20 @@ func (s *Session) WatchChildren(path string, wake func()) *Watch {
 func (s *Session) subscribe(key watchKey, wake func(), lasting bool) *Watch {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	sub := &Watch{wake: wake, lasting: lasting}
 	w := s.watches[key]
 	if w == nil {
-		w = &watch{key: key, lasting: lasting, subscribers: map[*Watch]struct{}{}}
+		w = &watch{key: key, subscribers: map[*Watch]struct{}{}}
 		s.watches[key] = w
+	}
+	sub.watch = w
+	w.subscribers[sub] = struct{}{}
+	// What others have seen of a node that is gone, or was refused, is not what a newcomer asks for.
+	if len(w.subscribers) == 1 || w.view.Status == StatusGone || w.view.Status == StatusRefused {
+		w.view = View{}
 		s.send(s.arm(w))
 		s.look()
 	}
-	sub := &Watch{watch: w, wake: wake}
-	w.subscribers[sub] = struct{}{}
 	return sub
 }
 
@@ -92,8 +99,31 @@ func (s *Session) subscribe(key watchKey, wake func(), lasting bool) *Watch {
 func (s *Session) View(w *Watch) View {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if w.gone {
+		return View{Status: StatusGone}
+	}
 	return w.watch.view
 }
+
+// see replaces what is known. Whoever has seen a node gone keeps to that, unless it watches for the next one, too.
+func (w *watch) see(view View) {
+	w.view = view
+	for sub := range w.subscribers {
+		sub.gone = sub.gone || view.Status == StatusGone && !sub.lasting
+	}
+}
+
+func (w *watch) lasting() bool {
+	for sub := range w.subscribers {
+		if sub.lasting {
+			return true
+		}
+	}
+	return false
+}
+
+// asking reports whether an answer is on its way.
+func (w *watch) asking() bool { return w.answered != w.asked }
 
 // Unwatch ends a watch. wake is not called from then on, but it may be running. Ending it again does nothing.
 //
@@ -109,7 +139,7 @@ func (s *Session) Unwatch(sub *Watch) {
 	}
 	delete(s.watches, w.key)
 	// An exists-watch is set on a missing node, too.
-	set := w.view.Status == StatusPresent || w.view.Status == StatusUnknown || w.byExists
+	set := w.view.Status == StatusPresent || w.view.Status == StatusUnknown || w.byExists || w.asking()
 	if leaving := s.removals[w.key.path] != nil; set && !leaving {
 		table := transport.DataWatch
 		if w.key.children {
@@ -147,20 +177,24 @@ func (s *Session) armed(w *watch, n int, view View) {
 		s.mu.Unlock()
 		return
 	}
-	again := w.otherwise(view.Err)
+	w.answered = n
 	switch {
-	case view.Err == nil && !again:
-		view.Status = StatusPresent
-	case again:
+	case w.otherwise(view.Err):
 		s.send(s.arm(w))
 		s.mu.Unlock()
 		return
+	case view.Err == nil:
+		view.Status = StatusPresent
 	case errors.Is(view.Err, zk.ErrNoNode):
 		view = View{Status: StatusGone}
+	case !definite(view.Err): // the server is overloaded, for instance: it is asked again on the next connection
+		s.mu.Unlock()
+		s.transport.Break(view.Err)
+		return
 	default:
 		view.Status = StatusRefused
 	}
-	w.view = view
+	w.see(view)
 	wakes := w.wakes()
 	s.mu.Unlock()
 	wakes.call()
@@ -171,10 +205,10 @@ func (w *watch) otherwise(err error) bool {
 	switch {
 	case w.key.children:
 		return false
-	case w.byExists && w.lasting && err == nil: // it has been made between the two requests
+	case w.byExists && w.lasting() && err == nil: // it has been made between the two requests
 		w.byExists = false
 		return true
-	case !w.byExists && (!w.lasting && errors.Is(err, zk.ErrNoAuth) || w.lasting && errors.Is(err, zk.ErrNoNode)):
+	case !w.byExists && (!w.lasting() && errors.Is(err, zk.ErrNoAuth) || w.lasting() && errors.Is(err, zk.ErrNoNode)):
 		w.byExists = true
 		return true
 	default:
@@ -190,13 +224,18 @@ func (s *Session) onWatch(e transport.WatchEvent) {
 		w := s.watches[watchKey{path: e.Path, children: children}]
 		switch {
 		case w == nil:
-		case e.Type == zk.EventNodeDeleted:
-			w.view = View{Status: StatusGone}
+		case e.Type == zk.EventNodeDeleted && !w.asking():
+			w.see(View{Status: StatusGone})
 			wakes = append(wakes, w.wakes()...)
-			if w.lasting {
+			if w.lasting() {
 				s.send(s.arm(w))
 			}
-		case children == (e.Type == zk.EventNodeChildrenChanged):
+		case e.Type == zk.EventNodeDeleted:
+			s.send(s.arm(w)) // the node may have been made anew before the request on its way was seen: the next answer tells
+		case children != (e.Type == zk.EventNodeChildrenChanged):
+		case w.view.Status == StatusGone && !w.lasting():
+			w.byExists = false // made anew, which nobody asked for; that watch is spent
+		default:
 			s.send(s.arm(w))
 		}
 	}
@@ -211,6 +250,7 @@ func (s *Session) forgetWatches() {
 			w.view = View{}
 		}
 		w.asked++
+		w.answered = w.asked
 	}
 }
 
@@ -218,7 +258,7 @@ func (s *Session) forgetWatches() {
 func (s *Session) rearm() []*transport.Call {
 	var calls []*transport.Call
 	for w := range maps.Values(s.watches) {
-		if w.view.Status == StatusUnknown || w.lasting {
+		if w.view.Status == StatusUnknown || w.lasting() {
 			calls = append(calls, s.arm(w))
 		}
 	}

@@ -1,0 +1,323 @@
+package framework_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest"
+)
+
+// watching is a watch that counts its wakes.
+type watching struct {
+	*framework.Watch
+	session *framework.Session
+	wakes   int
+}
+
+func (w *world) watchData(path string) *watching {
+	o := &watching{session: w.session()}
+	o.Watch = o.session.WatchData(path, func() { o.wakes++ })
+	synctest.Wait()
+	return o
+}
+
+func (w *world) watchChildren(path string) *watching {
+	o := &watching{session: w.session()}
+	o.Watch = o.session.WatchChildren(path, func() { o.wakes++ })
+	synctest.Wait()
+	return o
+}
+
+func (o *watching) view() framework.View { return o.session.View(o.Watch) }
+func (o *watching) stop()                { o.session.Unwatch(o.Watch); synctest.Wait() }
+
+func (o *watching) want(t *testing.T, status framework.Status) {
+	t.Helper()
+	synctest.Wait()
+	if got := o.view(); got.Status != status {
+		t.Errorf("status %d, want %d (%v)", got.Status, status, got.Err)
+	}
+}
+
+func (w *world) make(path string) {
+	w.Helper()
+	if err := w.srv.Create(path, []byte("1")); err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *world) wantWatches(want int) {
+	w.Helper()
+	synctest.Wait()
+	if got := w.srv.WatchCount(); got != want {
+		w.Errorf("the server has %d watches, want %d", got, want)
+	}
+}
+
+func TestManyWatchesOfANodeAreOneAtTheServer(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.make("/a")
+		var data, children []*watching
+		for range 20 {
+			data = append(data, w.watchData("/a"))
+			children = append(children, w.watchChildren("/a"))
+		}
+		w.wantWatches(2)
+		if n := w.count(zktest.OpGetData) + w.count(zktest.OpGetChildren2); n != 2 {
+			t.Errorf("%d requests", n)
+		}
+		if err := w.srv.SetData("/a", []byte("2")); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		for _, o := range data {
+			if got := string(o.view().Data); got != "2" {
+				t.Errorf("data %q", got)
+			}
+		}
+		w.make("/a/b")
+		synctest.Wait()
+		for _, o := range children {
+			if got := o.view().Children; len(got) != 1 || got[0] != "b" {
+				t.Errorf("children %q", got)
+			}
+		}
+		for _, o := range append(data[1:], children[1:]...) {
+			o.stop()
+		}
+		w.wantWatches(2)
+		data[0].stop()
+		w.wantWatches(1)
+		children[0].stop()
+		children[0].stop()
+		w.wantWatches(0)
+	})
+}
+
+func TestAWatchThatIsTakenOffAndSetAgainAtOnceFires(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.make("/a")
+		for range 10 {
+			old := w.watchData("/a")
+			old.session.Unwatch(old.Watch)
+			o := w.watchData("/a")
+			w.wantWatches(1)
+			if err := w.srv.SetData("/a", nil); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			if o.wakes != 2 {
+				t.Fatalf("woken %d times, want for the first look and for the change", o.wakes)
+			}
+			o.stop()
+		}
+		w.wantWatches(0)
+	})
+}
+
+func TestAChangeWhileAwayIsSeen(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		for _, path := range []string{"/changed", "/deleted", "/parent", "/same"} {
+			w.make(path)
+		}
+		changed, deleted, same := w.watchData("/changed"), w.watchData("/deleted"), w.watchData("/same")
+		parent := w.watchChildren("/parent")
+		w.link.Cut()
+		w.eventually("suspended", func() bool { return w.client.State() == suspended })
+		same.want(t, framework.StatusUnknown)
+		if err := w.srv.SetData("/changed", []byte("2")); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.srv.Delete("/deleted"); err != nil {
+			t.Fatal(err)
+		}
+		w.make("/parent/child")
+		w.link.Heal()
+		w.eventually("reconnected", func() bool { return w.client.State() == reconnected })
+		deleted.want(t, framework.StatusGone)
+		same.want(t, framework.StatusPresent)
+		if got := string(changed.view().Data); got != "2" {
+			t.Errorf("data %q", got)
+		}
+		if got := parent.view().Children; len(got) != 1 {
+			t.Errorf("children %q", got)
+		}
+		for _, o := range []*watching{changed, deleted, parent, same} {
+			if o.wakes != 2 {
+				t.Errorf("%d wakes", o.wakes)
+			}
+		}
+		w.wantWatches(3)
+		if err := w.srv.SetData("/same", nil); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if same.wakes != 3 {
+			t.Error("a watch that was set again does not fire")
+		}
+	})
+}
+
+func TestANodeThatIsGoneStaysGone(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.make("/a")
+		data, children, absent := w.watchData("/a"), w.watchChildren("/a"), w.watchData("/absent")
+		absent.want(t, framework.StatusGone)
+		if err := w.srv.Delete("/a"); err != nil {
+			t.Fatal(err)
+		}
+		w.make("/absent")
+		data.want(t, framework.StatusGone)
+		children.want(t, framework.StatusGone)
+		w.make("/a")
+		w.link.Reset()
+		w.eventually("reconnected", func() bool { return w.client.State() == reconnected })
+		for _, o := range []*watching{data, children, absent} {
+			o.want(t, framework.StatusGone)
+			o.stop()
+		}
+		w.wantWatches(0)
+	})
+}
+
+func TestANewcomerSeesTheNodeThatWasMadeAnew(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.make("/a")
+		old := w.watchChildren("/a")
+		if err := w.srv.Delete("/a"); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		w.make("/a")
+		newcomer := w.watchChildren("/a")
+		newcomer.want(t, framework.StatusPresent)
+		old.want(t, framework.StatusGone)
+		old.stop()
+		w.wantWatches(1)
+		newcomer.stop()
+		w.wantWatches(0)
+	})
+}
+
+func TestALastingWatchSeesTheNodeMadeAnew(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.make("/a")
+		s := w.session()
+		wakes := 0
+		lasting := s.WatchLasting("/a", func() { wakes++ })
+		plain := w.watchData("/a")
+		for range 3 {
+			if err := w.srv.Delete("/a"); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			if got := s.View(lasting).Status; got != framework.StatusGone {
+				t.Errorf("status %d after the deletion", got)
+			}
+			w.make("/a")
+			synctest.Wait()
+			if got := s.View(lasting); got.Status != framework.StatusPresent || string(got.Data) != "1" {
+				t.Errorf("after the creation %+v", got)
+			}
+			plain.want(t, framework.StatusGone)
+		}
+		s.Unwatch(lasting)
+		plain.stop()
+		w.wantWatches(0)
+	})
+}
+
+func TestANodeDeletedWhileItsWatchIsBeingSetIsGone(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.make("/a")
+		release := w.srv.Hold(zktest.Match{Op: zktest.OpGetData, Path: "/a"})
+		o := w.watchData("/a")
+		o.want(t, framework.StatusUnknown)
+		if err := w.srv.Delete("/a"); err != nil {
+			t.Fatal(err)
+		}
+		release()
+		o.want(t, framework.StatusGone)
+		if o.wakes != 1 {
+			t.Errorf("%d wakes", o.wakes)
+		}
+		o.stop()
+		w.wantWatches(0)
+	})
+}
+
+func TestAWatchThatIsEndedWhileItIsBeingSetLeavesNothing(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.make("/a")
+		release := w.srv.Hold(zktest.Match{Op: zktest.OpGetData})
+		o := w.watchData("/a")
+		o.stop()
+		release()
+		w.wantWatches(0)
+		if o.wakes != 0 {
+			t.Error("an ended watch was woken")
+		}
+	})
+}
+
+func TestANodeThatMayNotBeReadIsWatchedForItsExistence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{T: t, srv: zktest.NewServer(zktest.WithVersion("3.8.0")), states: &states{}}
+		t.Cleanup(func() { w.srv.Close() })
+		w.link = w.srv.NewLink()
+		w.client = w.dial("zk:2181")
+		w.create("/a", framework.WithACL(zk.ACL{Perms: zk.PermAll &^ zk.PermRead, Scheme: "world", ID: "anyone"}))
+		o := w.watchData("/a")
+		o.want(t, framework.StatusPresent)
+		if o.view().Data != nil {
+			t.Error("it was read")
+		}
+		w.link.Reset()
+		time.Sleep(time.Second)
+		o.want(t, framework.StatusPresent)
+		if err := w.srv.Delete("/a"); err != nil {
+			t.Fatal(err)
+		}
+		o.want(t, framework.StatusGone)
+		w.make("/a")
+		o.want(t, framework.StatusGone)
+		o.stop()
+		w.wantWatches(0)
+	})
+}
+
+func TestAWatchThatIsRefusedSaysWhy(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.create("/a", framework.WithACL(zk.ACL{Perms: zk.PermAll &^ zk.PermRead, Scheme: "world", ID: "anyone"}))
+		o := w.watchChildren("/a")
+		o.want(t, framework.StatusRefused)
+		wantErr(t, o.view().Err, zk.ErrNoAuth)
+		o.stop()
+		w.wantWatches(0)
+	})
+}
+
+func TestWatchesWhileDisconnectedAreSetLater(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.make("/a")
+		s := w.session()
+		w.link.Cut()
+		w.eventually("suspended", func() bool { return w.client.State() == suspended })
+		wakes := 0
+		o := s.WatchData("/a", func() { wakes++ })
+		dropped := s.WatchData("/dropped", func() { t.Error("an ended watch was woken") })
+		s.Unwatch(dropped)
+		w.link.Heal()
+		w.eventually("reconnected", func() bool { return w.client.State() == reconnected })
+		if s.View(o).Status != framework.StatusPresent || wakes != 1 {
+			t.Errorf("%+v after %d wakes", s.View(o), wakes)
+		}
+		w.wantWatches(1)
+		s.Unwatch(o)
+		w.wantWatches(0)
+	})
+}
