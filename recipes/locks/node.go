@@ -29,19 +29,24 @@ type node struct {
 }
 
 // parseNode takes a child's name apart. extra are further markers that count, as exclusive ones.
+//
+// Where the number begins is for the marker to say: "lock-2147483647" ends with a positive number, "lock--2147483647" with a
+// negative one, although its last ten characters are a number, too.
 func parseNode(name string, extra []string) (n node, ok bool) {
-	head, number, ok := cutNumber(name)
-	if !ok {
-		return node{}, false
-	}
-	for _, marker := range markers {
-		if hasMarker(head, marker) {
-			return node{name: name, shared: marker == readMarker || marker == kazooReadMarker, number: number}, true
+	for _, width := range []int{10, 11} {
+		head, number, ok := cutWidth(name, width)
+		if !ok {
+			continue
 		}
-	}
-	for _, marker := range extra {
-		if hasMarker(head, marker) {
-			return node{name: name, number: number}, true
+		for _, marker := range markers {
+			if hasMarker(head, marker) {
+				return node{name: name, shared: marker == readMarker || marker == kazooReadMarker, number: number}, true
+			}
+		}
+		for _, marker := range extra {
+			if hasMarker(head, marker) {
+				return node{name: name, number: number}, true
+			}
 		}
 	}
 	return node{}, false
@@ -54,20 +59,33 @@ func hasMarker(head, marker string) bool {
 	return found && (before == "" || before[len(before)-1] == '-' || marker[0] == '_')
 }
 
-// cutNumber splits off what the server appended: the parent's counter, a signed 32-bit number, as "%010d" prints it. Behind
-// "lock-", "-000000005" and "-2147483648" are negative numbers, of 10 and of 11 characters.
+// isLease reports whether a child is a lease of a semaphore.
+func isLease(name string) bool {
+	head, _, ok := cutNumber(name)
+	return ok && hasMarker(head, leaseMarker)
+}
+
+// cutNumber splits off what the server appended to a name that ends, without it, with one of the markers above.
 func cutNumber(name string) (head string, number int32, ok bool) {
-	for _, width := range []int{10, 11} {
-		if len(name) < width {
-			break
-		}
-		head, digits := name[:len(name)-width], name[len(name)-width:]
-		n, err := strconv.ParseInt(digits, 10, 32)
-		if err == nil && fmt.Sprintf("%010d", n) == digits {
-			return head, int32(n), true
-		}
+	head, number, ok = cutWidth(name, 11)
+	if ok && (strings.HasSuffix(head, "-") || strings.HasSuffix(head, "_")) { // then this "-" is no marker's
+		return head, number, true
 	}
-	return "", 0, false
+	return cutWidth(name, 10)
+}
+
+// cutWidth splits off the parent's counter, a signed 32-bit number, as "%010d" prints it: in 10 characters, or 11. Behind
+// "lock-", "-000000005" and "-2147483648" are negative numbers.
+func cutWidth(name string, width int) (head string, number int32, ok bool) {
+	if len(name) < width {
+		return "", 0, false
+	}
+	head, digits := name[:len(name)-width], name[len(name)-width:]
+	n, err := strconv.ParseInt(digits, 10, 32)
+	if err != nil || fmt.Sprintf("%010d", n) != digits {
+		return "", 0, false
+	}
+	return head, int32(n), true
 }
 
 // before reports whether n stands before m. The counter wraps: half of all numbers are before any given one, which is right as

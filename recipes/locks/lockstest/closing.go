@@ -1,0 +1,127 @@
+package lockstest
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+func closing() []law {
+	return []law{
+		{name: "G12 Close is prompt/a waiter", run: closeEndsWaits},
+		{name: "G12 Close is prompt/a holder", run: closeEndsLeases},
+		{name: "G12 Close is prompt/without a connection", run: closeEndsWaitsWithoutAConnection},
+		{name: "G12 Close is prompt/in a create", run: closeEndsACreate},
+		{name: "G12 Close is prompt/from a listener", run: closeFromAListener},
+	}
+}
+
+// closes closes the client and checks that it does not take long.
+func (c *contact) closes(t *testing.T) {
+	t.Helper()
+	begun := time.Now()
+	if err := c.Close(); err != nil && !c.link.isCut() {
+		t.Errorf("Close: %v", err)
+	}
+	if took := time.Since(begun); took > 2*time.Second {
+		t.Errorf("Close took %v", took)
+	}
+}
+
+func closeEndsWaits(t *testing.T, w *world) {
+	held := w.client().fill()
+	before := w.nodes()
+	c := w.client()
+	a, b := c.queue(), c.queue()
+	c.closes(t)
+	a.fails(framework.ErrClosed)
+	b.fails(framework.ErrClosed)
+	if left := w.added(before); len(left) > 0 {
+		t.Errorf("after Close there is %v", left)
+	}
+	if lease, err := c.lock().Acquire(t.Context()); !errors.Is(err, framework.ErrClosed) {
+		t.Errorf("Acquire with a closed client: %v, %v", lease, err)
+	}
+	if lease, err := c.lock().TryAcquire(t.Context()); !errors.Is(err, framework.ErrClosed) {
+		t.Errorf("TryAcquire with a closed client: %v, %v", lease, err)
+	}
+	held.release(t)
+}
+
+func closeEndsLeases(t *testing.T, w *world) {
+	c := w.client()
+	lease := c.fill()[0]
+	ctx := lease.Context(t.Context())
+	next := w.client().queue()
+	seen := watch(t, lease)
+	c.closes(t)
+	if err := lease.Err(); !errors.Is(err, locks.ErrLeaseLost) || !errors.Is(err, framework.ErrClosed) {
+		t.Errorf("the lease ended with %v", err)
+	}
+	if cause := context.Cause(ctx); !errors.Is(cause, framework.ErrClosed) {
+		t.Errorf("its context ended with %v", cause)
+	}
+	if err := lease.Release(); !errors.Is(err, locks.ErrLeaseLost) {
+		t.Errorf("Release after Close: %v", err)
+	}
+	next.get()
+	<-seen.told
+}
+
+func closeEndsWaitsWithoutAConnection(t *testing.T, w *world) {
+	held := w.client().fill()
+	before := w.nodes()
+	c := w.client()
+	a := c.queue()
+	session := c.session()
+	c.link.Cut()
+	b := c.start(c.lock())
+	c.closes(t)
+	a.fails(framework.ErrClosed)
+	b.fails(framework.ErrClosed)
+	w.server.ExpireSession(c.link, session)
+	w.until("its node went with the session", func() bool { return len(w.added(before)) == 0 })
+	held.release(t)
+}
+
+func closeEndsACreate(t *testing.T, w *world) {
+	c := w.prepare()
+	c.link.DelayReply(Create, w.server.SessionTimeout()/4)
+	a := c.start(c.lock())
+	w.until("the node is there", func() bool { return len(w.nodes()) > 0 })
+	session := c.session()
+	c.link.Cut()
+	c.closes(t)
+	a.fails(framework.ErrClosed)
+	w.server.ExpireSession(c.link, session)
+}
+
+func closeFromAListener(t *testing.T, w *world) {
+	closed := make(chan error, 1)
+	lost := make(chan struct{})
+	c := w.client()
+	lease := c.fill()[0]
+	stop := c.OnStateChange(func(s framework.State) {
+		if s == framework.StateSuspended {
+			closed <- c.Close()
+			close(lost)
+		}
+	})
+	defer stop()
+	session := c.session()
+	c.link.Cut()
+	select {
+	case <-lost:
+	case <-w.patience():
+		t.Fatal("Close from a listener waits for itself")
+	}
+	<-closed
+	if err := lease.Err(); !errors.Is(err, framework.ErrClosed) {
+		t.Errorf("the lease ended with %v", err)
+	}
+	w.server.ExpireSession(c.link, session)
+}

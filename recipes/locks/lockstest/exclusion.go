@@ -1,0 +1,225 @@
+package lockstest
+
+import (
+	"sync"
+	"testing"
+	"time"
+)
+
+func exclusion() []law {
+	return []law{
+		{name: "G1 exclusion/many clients", run: manyClientsNeverTooMany},
+		{name: "G1 exclusion/many goroutines of one client", run: manyGoroutinesNeverTooMany},
+		{name: "G1 exclusion/two clients", run: theSecondWaitsForTheFirst},
+		{name: "G1 exclusion/a waiter in the middle dies", run: whoStoodBehindTheDeadWaitsForTheHolder},
+		{name: "G1 exclusion/a waiter in the middle gives up", run: whoStoodBehindTheQuitterWaitsForTheHolder},
+		{name: "G1 exclusion/the holder's connection breaks", run: aBrokenConnectionLetsNobodyIn},
+		{name: "G1 exclusion/the holder dies", run: theHoldersExpiryLetsTheNextIn},
+		{name: "G1 exclusion/TryAcquire", run: tryAcquireTakesOnlyWhatIsFree},
+	}
+}
+
+// A room counts who is inside, and says when there are too many.
+type room struct {
+	capacity int // 0 means any number
+
+	mu                          sync.Mutex
+	guests, rivals, most, total int
+	wrong                       bool
+}
+
+func (r *room) enter(rival bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if rival {
+		r.rivals++
+	} else {
+		r.guests++
+	}
+	r.total++
+	r.most = max(r.most, r.guests)
+	r.wrong = r.wrong || r.rivals > 1 || r.rivals == 1 && r.guests > 0 || r.capacity > 0 && r.guests > r.capacity
+}
+
+func (r *room) leave(rival bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if rival {
+		r.rivals--
+	} else {
+		r.guests--
+	}
+}
+
+// visit acquires, stays for a moment, and releases, some times.
+func (r *room) visit(t *testing.T, c *contact, times int, stay func()) {
+	hasRival := c.w.recipe.Rival != nil
+	for i := range times {
+		rival := hasRival && i%3 == 0
+		lock := c.lock()
+		if rival {
+			lock = c.rival()
+		}
+		lease, err := lock.Acquire(t.Context())
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		r.enter(rival)
+		stay()
+		r.leave(rival)
+		if err := lease.Release(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func (r *room) check(t *testing.T, total int) {
+	t.Helper()
+	if r.wrong {
+		t.Errorf("too many held the lock at once; capacity %d, at most %d", r.capacity, r.most)
+	}
+	if r.total != total {
+		t.Errorf("it was acquired %d times, want %d", r.total, total)
+	}
+}
+
+func manyClientsNeverTooMany(t *testing.T, w *world) {
+	const clients, times = 8, 6
+	r := &room{capacity: w.recipe.Capacity}
+	var wg sync.WaitGroup
+	for _, c := range w.clients(clients) {
+		wg.Go(func() { r.visit(t, c, times, func() { w.pass(1e6) }) })
+	}
+	wg.Wait()
+	r.check(t, clients*times)
+	if r.capacity != 1 && r.most < 2 {
+		t.Error("nobody ever shared the lock")
+	}
+}
+
+func manyGoroutinesNeverTooMany(t *testing.T, w *world) {
+	const goroutines, times = 16, 3
+	r := &room{capacity: w.recipe.Capacity}
+	c := w.client()
+	var wg sync.WaitGroup
+	for range goroutines {
+		wg.Go(func() { r.visit(t, c, times, func() { w.pass(1e6) }) })
+	}
+	wg.Wait()
+	r.check(t, goroutines*times)
+}
+
+func theSecondWaitsForTheFirst(t *testing.T, w *world) {
+	held := w.client().fill()
+	second := w.client().queue()
+	second.isWaiting()
+	held.release(t)
+	if err := second.get().Release(); err != nil {
+		t.Error(err)
+	}
+}
+
+// The node ahead goes, but the lock is not free: whoever is woken must look, not believe.
+func whoStoodBehindTheDeadWaitsForTheHolder(t *testing.T, w *world) {
+	holder, middle, last := w.client(), w.client(), w.client()
+	held := holder.fill()
+	before := w.nodes()
+	middle.queue()
+	gone := w.added(before)
+	waiter := last.queue()
+	middle.link.Cut()
+	w.server.ExpireSession(middle.link, middle.sessionOf(t, w, gone[0]))
+	if w.recipe.standsBehindWaiters() {
+		waiter.waits() // anew, for the holder
+	}
+	waiter.isWaiting()
+	held.release(t)
+	waiter.get()
+}
+
+// sessionOf is the session that owns a node.
+func (*contact) sessionOf(t *testing.T, w *world, node string) int64 {
+	t.Helper()
+	stat := w.server.Stat(node)
+	if stat == nil {
+		t.Fatalf("%s is not there", node)
+	}
+	return stat.EphemeralOwner
+}
+
+// standsBehindWaiters says whether a waiter watches the waiter before it. A reader does not watch readers.
+func (r Recipe) standsBehindWaiters() bool { return r.Capacity == 1 }
+
+func whoStoodBehindTheQuitterWaitsForTheHolder(t *testing.T, w *world) {
+	holder, middle, last := w.client(), w.client(), w.client()
+	held := holder.fill()
+	quitter := middle.queue()
+	waiter := last.queue()
+	quitter.cancel()
+	quitter.returned()
+	if w.recipe.standsBehindWaiters() {
+		waiter.waits()
+	}
+	waiter.isWaiting()
+	held.release(t)
+	waiter.get()
+}
+
+func aBrokenConnectionLetsNobodyIn(t *testing.T, w *world) {
+	holder := w.client()
+	held := holder.fill()
+	waiter := w.client().queue()
+	for range 3 {
+		holder.link.Reset()
+		w.pass(w.server.SessionTimeout() / 4)
+	}
+	holder.link.Cut()
+	w.pass(w.server.SessionTimeout() / 4)
+	holder.link.Heal()
+	waiter.isWaiting()
+	for _, lease := range held {
+		if err := lease.Err(); err != nil {
+			t.Error(err)
+		}
+	}
+	held.release(t)
+	waiter.get()
+}
+
+func theHoldersExpiryLetsTheNextIn(t *testing.T, w *world) {
+	holder := w.client()
+	held := holder.fill()
+	waiter := w.client().queue()
+	begun := time.Now()
+	holder.link.Cut()
+	waiter.get()
+	if took, most := waiter.at.Sub(begun), w.server.SessionTimeout()*3/2; took > most {
+		t.Errorf("the next was let in after %v, want less than %v", took, most)
+	}
+	for _, lease := range held {
+		if err := lease.Err(); err == nil {
+			t.Error("the lease lives on beside the next")
+		}
+	}
+}
+
+func tryAcquireTakesOnlyWhatIsFree(t *testing.T, w *world) {
+	held := w.client().fill()
+	other := w.client()
+	before := w.nodes()
+	if lease, err := other.lock().TryAcquire(t.Context()); !isNotAcquired(err) {
+		t.Fatalf("TryAcquire of a taken lock: %v, %v", lease, err)
+	}
+	if now := w.added(before); len(now) > 0 {
+		t.Errorf("it left %v", now)
+	}
+	held.release(t)
+	lease, err := other.lock().TryAcquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := lease.Release(); err != nil {
+		t.Error(err)
+	}
+}

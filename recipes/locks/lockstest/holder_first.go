@@ -1,0 +1,195 @@
+package lockstest
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+func holderFirst() []law {
+	return []law{
+		{name: "G2 the holder knows first/a mute network", run: aMutedHolderKnowsBeforeTheNext},
+		{name: "G2 the holder knows first/idle, acquire, cut", run: anIdleSessionsLeaseEndsInTime},
+		{name: "G2 the holder knows first/a follower without its leader", needs: []Power{Followers}, run: anIsolatedHolderKnowsBeforeTheNext},
+		{name: "G2 the holder knows first/while the ensemble answers", run: validityNeverMovesBack},
+		{name: "G2 the holder knows first/contexts", run: contextsEndWithTheLease},
+		{name: "G2 the holder knows first/StandardErrorPolicy", run: theStandardPolicyEndsLeasesAtSuspension},
+	}
+}
+
+// A witness sees when leases end: with Done, and by the clock.
+type witness struct {
+	t     *testing.T
+	lease *locks.Lease
+	until time.Time     // the last ValidUntil that was seen before the end
+	told  chan struct{} // closed after at and cause are written
+	at    time.Time
+	cause error
+}
+
+func watch(t *testing.T, lease *locks.Lease) *witness {
+	w := &witness{t: t, lease: lease, until: lease.ValidUntil(), told: make(chan struct{})}
+	go func() {
+		defer close(w.told)
+		<-lease.Done()
+		w.at, w.cause = time.Now(), lease.Err()
+	}()
+	return w
+}
+
+// before checks that the lease had ended when the next was let in.
+func (w *witness) before(next time.Time) {
+	w.t.Helper()
+	select {
+	case <-w.told:
+	case <-time.After(time.Second): // the goroutine that waits for Done may be slow to be run
+		w.t.Fatal("the next was let in, and the holder was not told")
+	}
+	if until := w.lease.ValidUntil(); !until.Before(next) {
+		w.t.Errorf("the lease was valid until %v, the next was let in at %v", until, next)
+	}
+	if !errors.Is(w.cause, locks.ErrLeaseLost) {
+		w.t.Errorf("the lease ended with %v", w.cause)
+	}
+}
+
+// exactlyBefore is before, for where there is time to tell exactly when.
+func (w *witness) exactlyBefore(next time.Time) {
+	w.t.Helper()
+	w.before(next)
+	if !w.at.Before(next) {
+		w.t.Errorf("Done was closed at %v, the next was let in at %v", w.at, next)
+	}
+}
+
+func witnesses(t *testing.T, held leases) []*witness {
+	all := make([]*witness, len(held))
+	for i, lease := range held {
+		all[i] = watch(t, lease)
+	}
+	return all
+}
+
+// The network is partitioned at many different moments of the session's heartbeat.
+func aMutedHolderKnowsBeforeTheNext(t *testing.T, w *world) {
+	const moments = 5
+	timeout := w.server.SessionTimeout()
+	for moment := range moments {
+		holder := w.client()
+		held := holder.fill()
+		waiter := w.client().queue()
+		w.pass(timeout / 4 * time.Duration(moment) / moments)
+		seen := witnesses(t, held)
+		holder.link.Mute()
+		waiter.get()
+		for _, s := range seen {
+			s.exactlyBefore(waiter.at)
+		}
+		if err := waiter.lease.Release(); err != nil {
+			t.Error(err)
+		}
+		holder.link.Heal()
+		w.until("nothing is left", func() bool { return len(w.nodes()) == 0 })
+	}
+}
+
+// While nothing is held the session is kept by pings alone. What counts for a lease must not be how old they are.
+func anIdleSessionsLeaseEndsInTime(t *testing.T, w *world) {
+	holder, next := w.client(), w.client()
+	timeout := w.server.SessionTimeout()
+	for _, idle := range []time.Duration{timeout / 3, timeout * 2 / 3, timeout * 3 / 2} {
+		w.pass(idle)
+		seen := witnesses(t, holder.fill())
+		holder.link.Cut()
+		waiter := next.start(next.lock())
+		waiter.get()
+		for _, s := range seen {
+			s.exactlyBefore(waiter.at)
+		}
+		if err := waiter.lease.Release(); err != nil {
+			t.Error(err)
+		}
+		holder.link.Heal()
+		if err := holder.BlockUntilConnected(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// The follower goes on answering the holder's pings and reads, while the leader ends its session.
+func anIsolatedHolderKnowsBeforeTheNext(t *testing.T, w *world) {
+	ensemble, ok := w.server.(Ensemble)
+	if !ok {
+		t.Fatal("the backend says that it has followers, and has none")
+	}
+	timeout := w.server.SessionTimeout()
+	for moment := range 8 {
+		holder := w.clientOn(ensemble.NewFollowerLink())
+		held := holder.fill()
+		waiter := w.client().queue()
+		w.pass(timeout + timeout/4*time.Duration(moment)/8)
+		seen := witnesses(t, held)
+		ensemble.Isolate()
+		waiter.get()
+		for _, s := range seen {
+			s.exactlyBefore(waiter.at)
+		}
+		if err := waiter.lease.Release(); err != nil {
+			t.Error(err)
+		}
+		ensemble.Rejoin()
+		w.until("nothing is left", func() bool { return len(w.nodes()) == 0 })
+	}
+}
+
+func validityNeverMovesBack(t *testing.T, w *world) {
+	lease := w.client().start(w.client().lock()).get()
+	timeout := w.server.SessionTimeout()
+	last := lease.ValidUntil()
+	for range 60 {
+		w.pass(timeout / 20)
+		now, until := time.Now(), lease.ValidUntil()
+		if until.Before(last) {
+			t.Fatalf("ValidUntil moved back from %v to %v", last, until)
+		}
+		if err := lease.Err(); err != nil {
+			t.Fatal(err)
+		}
+		if left := until.Sub(now); left < timeout/4 || left > timeout {
+			t.Errorf("the lease has %v to live, of a session of %v", left, timeout)
+		}
+		last = until
+	}
+}
+
+func contextsEndWithTheLease(t *testing.T, w *world) {
+	holder := w.client()
+	lease := holder.start(holder.lock()).get()
+	ctx := lease.Context(t.Context())
+	holder.link.Mute()
+	<-ctx.Done()
+	if cause := context.Cause(ctx); !errors.Is(cause, locks.ErrLeaseLost) || !errors.Is(cause, framework.ErrLapsed) {
+		t.Errorf("the context ended with %v", cause)
+	}
+	if now, until := time.Now(), lease.ValidUntil(); now.Before(until) {
+		t.Errorf("the context ended at %v, before ValidUntil %v", now, until)
+	}
+}
+
+func theStandardPolicyEndsLeasesAtSuspension(t *testing.T, w *world) {
+	holder := w.client(framework.WithErrorPolicy(framework.StandardErrorPolicy))
+	lease := holder.start(holder.lock()).get()
+	session := holder.session()
+	holder.link.Reset()
+	if err := w.ends(lease); !errors.Is(err, framework.ErrSuspended) {
+		t.Errorf("the lease ended with %v", err)
+	}
+	w.until("the node is removed in the same session", func() bool { return len(w.nodes()) == 0 })
+	if got := holder.session(); got != session {
+		t.Errorf("the session is %#x, was %#x", got, session)
+	}
+}

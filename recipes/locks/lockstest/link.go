@@ -1,0 +1,185 @@
+package lockstest
+
+import (
+	"context"
+	"net"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// A Link is one client's own network path to the servers. What is done to it harms nobody else. It understands frames as far
+// as it must to spoil a chosen answer, and it keeps a record of what the client sent. Its methods are safe for concurrent use.
+type Link struct {
+	connect string
+	dial    framework.DialFunc
+
+	mu        sync.Mutex
+	cut       bool
+	muted     bool
+	wires     map[*wire]struct{}
+	faults    []*fault
+	segments  [][]Op
+	passwords map[int64][]byte
+}
+
+// A fault befalls the next answer to a request of its kind.
+type fault struct {
+	op    Op
+	delay time.Duration // 0: the connection breaks in place of the answer
+}
+
+// NewLink returns a healthy link to what dial reaches. connect is the connect string for clients that use it.
+func NewLink(connect string, dial framework.DialFunc) *Link {
+	return &Link{connect: connect, dial: dial, wires: map[*wire]struct{}{}, passwords: map[int64][]byte{}}
+}
+
+// DialContext is what a client dials with.
+func (l *Link) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	refused := &net.OpError{Op: "dial", Net: network, Err: syscall.ECONNREFUSED}
+	if l.isCut() {
+		return nil, refused
+	}
+	raw, err := l.dial(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	w := &wire{Conn: raw, link: l, down: make(chan struct{}), ops: map[int32]Op{}}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.cut {
+		raw.Close()
+		return nil, refused
+	}
+	l.wires[w] = struct{}{}
+	return w, nil
+}
+
+func (l *Link) isCut() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.cut
+}
+
+// Cut breaks the connections and refuses new ones. What was sent before still arrives.
+func (l *Link) Cut() {
+	l.mu.Lock()
+	l.cut = true
+	l.mu.Unlock()
+	l.Reset()
+}
+
+// Mute swallows everything in both directions without telling either end, as a network does that is partitioned.
+func (l *Link) Mute() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.muted = true
+}
+
+// Heal undoes Cut and Mute. Connections that were mute break: what was swallowed is missing.
+func (l *Link) Heal() {
+	l.mu.Lock()
+	muted := l.muted
+	l.cut, l.muted = false, false
+	l.mu.Unlock()
+	if muted {
+		l.Reset()
+	}
+}
+
+// Reset breaks the connections; new ones can be made.
+func (l *Link) Reset() {
+	l.mu.Lock()
+	wires := l.wires
+	l.wires = map[*wire]struct{}{}
+	l.mu.Unlock()
+	for w := range wires {
+		_ = w.Close()
+	}
+}
+
+// DropReply breaks the connection in place of the next answer to a request of that kind: it has been executed, and the client
+// does not know.
+func (l *Link) DropReply(op Op) { l.add(&fault{op: op}) }
+
+// DelayReply holds up the next answer to a request of that kind, and all that follows it.
+func (l *Link) DelayReply(op Op, delay time.Duration) { l.add(&fault{op: op, delay: delay}) }
+
+func (l *Link) add(f *fault) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.faults = append(l.faults, f)
+}
+
+// take returns the fault that is waiting for an answer of that kind.
+func (l *Link) take(op Op) *fault {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i := slices.IndexFunc(l.faults, func(f *fault) bool { return f.op == op })
+	if i < 0 {
+		return nil
+	}
+	f := l.faults[i]
+	l.faults = slices.Delete(l.faults, i, i+1)
+	return f
+}
+
+// Segments returns what the client has sent since the last call, but for pings: for each write the requests in it.
+func (l *Link) Segments() [][]Op {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	segments := l.segments
+	l.segments = nil
+	return segments
+}
+
+// Requests counts what the client has sent since the last call, but for pings and for the renewals that any client with a
+// lease sends.
+func (l *Link) Requests() map[Op]int {
+	counts := map[Op]int{}
+	for _, segment := range l.Segments() {
+		for _, op := range segment {
+			if op != Sync {
+				counts[op]++
+			}
+		}
+	}
+	return counts
+}
+
+// Password returns what a session's server gave the client to prove who it is, nil if the session was not made on this link.
+func (l *Link) Password(session int64) []byte {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.passwords[session]
+}
+
+func (l *Link) isMute() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.muted
+}
+
+func (l *Link) sent(ops []Op) {
+	if len(ops) == 0 {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.segments = append(l.segments, ops)
+}
+
+func (l *Link) formed(session int64, password []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.passwords[session] = password
+}
+
+func (l *Link) forget(w *wire) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.wires, w)
+}

@@ -1,0 +1,114 @@
+package lockstest
+
+import (
+	"testing"
+)
+
+func lostReply() []law {
+	return []law{
+		{name: "G6 a lost reply is no second node/adopted", unless: composed, run: aLostReplyIsNoSecondNode},
+		{name: "G6 a lost reply is no second node/in a queue", run: aLostReplyKeepsThePlace},
+		{name: "G6 a lost reply is no second node/again and again", run: lostRepliesAreNoSecondNodes},
+		{name: "G6 a lost reply is no second node/the session ends", run: aNodeOfTheOldSessionIsNotAdopted},
+		{name: "G6 a lost reply is no second node/the listing's reply", unless: composed, run: aLostListingIsAskedForAgain},
+	}
+}
+
+// prepare makes the directories, so that the next create is that of a node.
+func (w *world) prepare() *contact {
+	w.t.Helper()
+	c := w.client()
+	if err := c.start(c.lock()).get().Release(); err != nil {
+		w.t.Fatal(err)
+	}
+	return c
+}
+
+func aLostReplyIsNoSecondNode(t *testing.T, w *world) {
+	c := w.prepare()
+	c.link.Requests()
+	c.link.DropReply(Create)
+	lease := c.start(c.lock()).get()
+	if n := c.link.Requests()[Create]; w.recipe.Dirs == nil && n != 1 {
+		t.Errorf("%d creates were sent: the node was not adopted", n)
+	}
+	if stat := w.stat(lease); stat.Czxid != lease.FencingToken() || stat.EphemeralOwner != c.session() {
+		t.Errorf("the token is %#x, the node's czxid %#x, its owner %#x", lease.FencingToken(), stat.Czxid, stat.EphemeralOwner)
+	}
+	if nodes := w.nodes(); w.recipe.Dirs == nil && len(nodes) != 1 {
+		t.Errorf("the nodes are %v", nodes)
+	}
+}
+
+func aLostReplyKeepsThePlace(t *testing.T, w *world) {
+	if w.recipe.Capacity != 1 {
+		t.Skip("several come in together")
+	}
+	held := w.client().fill()
+	first, second := w.client(), w.client()
+	first.link.DropReply(Create)
+	a := first.queue()
+	b := second.queue()
+	held.release(t)
+	lease := a.get()
+	b.isWaiting()
+	if err := lease.Release(); err != nil {
+		t.Error(err)
+	}
+	b.get()
+}
+
+func lostRepliesAreNoSecondNodes(t *testing.T, w *world) {
+	c := w.prepare()
+	for range 5 {
+		for _, op := range []Op{Create, Sync, GetChildren, Create} {
+			c.link.DropReply(op)
+		}
+		lease := c.start(c.lock()).get()
+		if nodes := w.nodes(); w.recipe.Dirs == nil && len(nodes) != 1 {
+			t.Errorf("the nodes are %v", nodes)
+		}
+		if err := lease.Release(); err != nil {
+			t.Error(err)
+		}
+		if left := w.nodes(); len(left) > 0 {
+			t.Errorf("after Release there is %v", left)
+		}
+	}
+}
+
+// The create is executed, its answer lost, and the session ends before the client is back.
+func aNodeOfTheOldSessionIsNotAdopted(t *testing.T, w *world) {
+	held := w.client().fill()
+	before := w.nodes()
+	c := w.client()
+	old := c.session()
+	c.link.DelayReply(Create, w.server.SessionTimeout()/4)
+	waiter := c.start(c.lock())
+	w.until("the node is there", func() bool { return len(w.added(before)) == 1 })
+	orphan := w.added(before)[0]
+	c.link.Cut()
+	w.server.ExpireSession(c.link, old)
+	c.link.Heal()
+	w.until("it stands in the queue again", func() bool {
+		now := w.added(before)
+		return len(now) == 1 && now[0] != orphan
+	})
+	stat := w.server.Stat(w.added(before)[0])
+	if session := c.session(); stat.EphemeralOwner != session || session == old {
+		t.Errorf("the node belongs to %#x, the session is %#x, was %#x", stat.EphemeralOwner, session, old)
+	}
+	held.release(t)
+	waiter.get()
+}
+
+// The create is answered, the listing in the same segment is not.
+func aLostListingIsAskedForAgain(t *testing.T, w *world) {
+	c := w.prepare()
+	c.link.DropReply(GetChildren)
+	lease := c.start(c.lock()).get()
+	if nodes := w.nodes(); w.recipe.Dirs == nil && len(nodes) != 1 {
+		t.Errorf("the nodes are %v", nodes)
+	}
+	w.stat(lease)
+}

@@ -1,0 +1,106 @@
+package lockstest
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/zktest"
+)
+
+// InMemory is the backend of every day: package zktest, an ensemble of two, in a bubble. It lacks no power.
+type InMemory struct{}
+
+var _ Backend = InMemory{}
+
+// Lacks is of the Backend.
+func (InMemory) Lacks() map[Power]string { return nil }
+
+// Run runs a law in a bubble. A goroutine that is left over fails it.
+func (InMemory) Run(t *testing.T, law func(t *testing.T, server Server)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		ensemble := zktest.NewEnsemble(2, zktest.WithSyncLimit(memorySyncLimit))
+		t.Cleanup(func() { ensemble.Close() })
+		law(t, &memory{t: t, ensemble: ensemble})
+	})
+}
+
+const (
+	memorySessionTimeout = 10 * time.Second
+	memorySyncLimit      = time.Minute // much longer than the session: the follower goes on answering long after its end
+)
+
+// memory is a Server, a CounterSetter and an Ensemble.
+type memory struct {
+	t        *testing.T
+	ensemble *zktest.Ensemble
+}
+
+var (
+	_ CounterSetter = (*memory)(nil)
+	_ Ensemble      = (*memory)(nil)
+)
+
+func (m *memory) leader() *zktest.Server { return m.ensemble.Server(0) }
+
+func (m *memory) NewLink() *Link {
+	return NewLink(m.ensemble.Addrs()[0], m.ensemble.NewLink().DialContext)
+}
+
+func (m *memory) NewFollowerLink() *Link {
+	return NewLink(m.ensemble.Addrs()[1], m.ensemble.NewLink().DialContext)
+}
+
+func (m *memory) SessionTimeout() time.Duration { return memorySessionTimeout }
+func (m *memory) SyncLimit() time.Duration      { return memorySyncLimit }
+func (m *memory) Isolate()                      { m.ensemble.Isolate(1) }
+func (m *memory) Rejoin()                       { m.ensemble.Rejoin(1) }
+func (m *memory) SetLag(lag time.Duration)      { m.ensemble.SetLag(1, lag) }
+func (m *memory) Restart()                      { m.leader().Restart() }
+
+func (m *memory) Children(path string) []string { return m.leader().Children(path) }
+
+func (m *memory) Stat(path string) *zk.Stat {
+	s, ok := m.leader().Stat(path)
+	if !ok {
+		return nil
+	}
+	return &zk.Stat{
+		Czxid: s.Czxid, Mzxid: s.Mzxid, Ctime: s.Ctime, Mtime: s.Mtime, Version: s.Version, Cversion: s.Cversion,
+		Aversion: s.Aversion, EphemeralOwner: s.EphemeralOwner, DataLength: s.DataLength, NumChildren: s.NumChildren,
+		Pzxid: s.Pzxid,
+	}
+}
+
+func (m *memory) Data(path string) []byte {
+	data, _ := m.leader().Data(path)
+	return data
+}
+
+func (m *memory) Create(path string, data []byte) {
+	m.t.Helper()
+	if err := m.leader().Create(path, data); err != nil {
+		m.t.Errorf("create %s: %v", path, err)
+	}
+}
+
+func (m *memory) Delete(path string) {
+	m.t.Helper()
+	if err := m.leader().Delete(path); err != nil {
+		m.t.Errorf("delete %s: %v", path, err)
+	}
+}
+
+func (m *memory) Watches(path string) int {
+	return m.leader().Watches(path) + m.ensemble.Server(1).Watches(path)
+}
+
+func (m *memory) AllWatches() int {
+	return m.leader().WatchCount() + m.ensemble.Server(1).WatchCount()
+}
+
+func (m *memory) ExpireSession(_ *Link, session int64) { m.leader().ExpireSession(session) }
+func (m *memory) SetCounter(path string, n int32)      { m.leader().SetCreateCounter(path, n) }

@@ -1,0 +1,180 @@
+package lockstest
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+)
+
+func outages() []law {
+	return []law{
+		{name: "G10 outages are waited out/shorter than the session", run: aWaiterKeepsItsPlaceThroughAnOutage},
+		{name: "G10 outages are waited out/longer than the session", run: aWaiterQueuesAgainAfterALongOutage},
+		{name: "G10 outages are waited out/between lapse and session", unless: composed, run: aWaiterKeepsItsPlaceWhenALeaseHasLapsed},
+		{name: "G10 outages are waited out/the server restarts", run: holderAndWaiterSurviveARestart},
+		{name: "G10 outages are waited out/the holder leaves meanwhile", run: aReleaseDuringAWaitersOutageIsNoticed},
+		{name: "G10 outages are waited out/again and again", run: aWaiterSurvivesManyCuts},
+		{name: "G10 outages are waited out/a lapsed lease's node is removed", run: aLapsedLeaseLetsTheNextIn},
+	}
+}
+
+func aWaiterKeepsItsPlaceThroughAnOutage(t *testing.T, w *world) {
+	held := w.client().fill()
+	before := w.nodes()
+	c := w.client()
+	first := c.queue()
+	place := w.added(before)
+	second := w.client().queue()
+	c.link.Cut()
+	w.pass(w.server.SessionTimeout() / 2)
+	c.link.Heal()
+	if err := c.BlockUntilConnected(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	first.isWaiting()
+	for _, node := range place {
+		if w.server.Stat(node) == nil {
+			t.Errorf("it has lost its place: %s is gone, there are %v", node, w.nodes())
+		}
+	}
+	held.release(t)
+	lease := first.get()
+	if w.recipe.Capacity == 1 {
+		second.isWaiting()
+	}
+	if err := lease.Release(); err != nil {
+		t.Error(err)
+	}
+	second.get()
+}
+
+func aWaiterQueuesAgainAfterALongOutage(t *testing.T, w *world) {
+	held := w.client().fill()
+	before := w.nodes()
+	c := w.client(framework.WithConnectionTimeout(w.server.SessionTimeout() / 10))
+	first := c.queue()
+	place := w.added(before)
+	second := w.client().queue()
+	c.link.Cut()
+	w.until("its node goes with the session", func() bool { return w.server.Stat(place[0]) == nil })
+	w.pass(w.server.SessionTimeout())
+	first.isWaiting()
+	c.link.Heal()
+	first.waits()
+	held.release(t)
+	lease := second.get()
+	if w.recipe.Capacity == 1 {
+		first.isWaiting()
+	}
+	if err := lease.Release(); err != nil {
+		t.Error(err)
+	}
+	first.get()
+}
+
+// The outage ends one of the client's leases, but not its session: a wait of the same client goes on.
+func aWaiterKeepsItsPlaceWhenALeaseHasLapsed(t *testing.T, w *world) {
+	held := w.client().fill()
+	before := w.nodes()
+	c := w.client()
+	elsewhere, err := w.recipe.New(c.Client, w.path+"-elsewhere").Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	waiter := c.queue()
+	place := w.added(before)
+	session := c.session()
+	w.pass(w.server.SessionTimeout()) // now its lease lives by renewals, a quarter of the session shorter than the session
+	c.link.Cut()
+	if err := w.ends(elsewhere); !errors.Is(err, framework.ErrLapsed) {
+		t.Errorf("the lease ended with %v", err)
+	}
+	c.link.Heal()
+	if err := c.BlockUntilConnected(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if now := c.session(); now != session {
+		t.Fatalf("the session is %#x, was %#x: the outage was too long for this law", now, session)
+	}
+	waiter.isWaiting()
+	held.release(t)
+	lease := waiter.get()
+	if got := w.node(lease); w.recipe.Dirs == nil && got != place[0] {
+		t.Errorf("it was let in on %s, it stood at %s", got, place[0])
+	}
+}
+
+func holderAndWaiterSurviveARestart(t *testing.T, w *world) {
+	held := w.client().fill()
+	before := w.nodes()
+	waiter := w.client().queue()
+	place := w.added(before)
+	w.server.Restart()
+	w.until("the waiter keeps its place", func() bool { return len(w.added(before)) == len(place) })
+	for _, lease := range held {
+		if err := lease.Err(); err != nil {
+			t.Skipf("the restart took longer than the lease: %v", err)
+		}
+	}
+	waiter.isWaiting()
+	held.release(t)
+	waiter.get()
+}
+
+// The event is lost with the connection: the waiter has to look for itself.
+func aReleaseDuringAWaitersOutageIsNoticed(t *testing.T, w *world) {
+	held := w.client().fill()
+	c := w.client()
+	waiter := c.queue()
+	c.link.Cut()
+	held.release(t)
+	w.pass(w.server.SessionTimeout() / 20)
+	waiter.isWaiting()
+	c.link.Heal()
+	waiter.get()
+}
+
+func aWaiterSurvivesManyCuts(t *testing.T, w *world) {
+	held := w.client().fill()
+	before := w.nodes()
+	c := w.client()
+	waiter := c.queue()
+	place := w.added(before)
+	for range 15 { // more than any retry policy allows for one operation
+		c.link.Reset()
+		w.pass(w.server.SessionTimeout() / 50)
+	}
+	waiter.isWaiting()
+	for _, node := range place {
+		if w.server.Stat(node) == nil {
+			t.Errorf("it has lost its place %s", node)
+		}
+	}
+	held.release(t)
+	waiter.get()
+}
+
+// A lease has lapsed and its session lives on: then it is for the client to remove the node, or it would stand in everybody's
+// way for as long as the session lives.
+func aLapsedLeaseLetsTheNextIn(t *testing.T, w *world) {
+	c := w.client()
+	held := c.fill()
+	next := w.client().queue()
+	session := c.session()
+	w.pass(w.server.SessionTimeout())
+	c.link.Cut()
+	for _, lease := range held {
+		_ = w.ends(lease)
+	}
+	healed := time.Now()
+	c.link.Heal()
+	next.get()
+	if now := c.session(); now != session {
+		t.Fatalf("the session is %#x, was %#x: the outage was too long for this law", now, session)
+	}
+	if took := next.at.Sub(healed); took > w.server.SessionTimeout()/2 {
+		t.Errorf("the next was let in %v after the connection was there again", took)
+	}
+}

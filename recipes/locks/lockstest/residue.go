@@ -1,0 +1,196 @@
+package lockstest
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+func noResidue() []law {
+	return []law{
+		{name: "G5 no residue/ctx ended before", run: anEndedContextSendsNothing},
+		{name: "G5 no residue/ctx ends during the create", run: aContextThatEndsDuringTheCreateLeavesNoNode},
+		{name: "G5 no residue/ctx ends while waiting", run: aWaiterThatGivesUpLeavesNoNode},
+		{name: "G5 no residue/a deadline passes while waiting", run: aDeadlineLeavesNoNode},
+		{name: "G5 no residue/ctx ends without a connection", run: givingUpWithoutAConnectionLeavesNoNode},
+		{name: "G5 no residue/a release without a connection", run: aReleaseWithoutAConnectionIsMadeUpFor},
+		{name: "G5 no residue/the reply to a release is lost", run: aLostReplyToAReleaseIsNoHarm},
+		{name: "G5 no residue/With fails", run: withReleasesAfterAnError},
+		{name: "G5 no residue/With panics", run: withReleasesAfterAPanic},
+		{name: "G5 no residue/parents go after the last child", run: parentsGoAfterTheLastChild},
+		{name: "G5 no residue/the parent vanishes again and again", run: aVanishingParentIsMadeAgain},
+	}
+}
+
+var errStop = errors.New("enough")
+
+func anEndedContextSendsNothing(t *testing.T, w *world) {
+	c := w.client()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errStop)
+	w.pass(w.server.SessionTimeout() / 100)
+	c.link.Requests()
+	for _, acquire := range []func(context.Context) (*locks.Lease, error){c.lock().Acquire, c.lock().TryAcquire} {
+		if lease, err := acquire(ctx); !errors.Is(err, errStop) {
+			t.Errorf("got %v, %v, want the context's cause", lease, err)
+		}
+	}
+	if sent := c.link.Requests(); len(sent) > 0 {
+		t.Errorf("it sent %v", sent)
+	}
+}
+
+func aContextThatEndsDuringTheCreateLeavesNoNode(t *testing.T, w *world) {
+	c := w.prepare()
+	delay := w.server.SessionTimeout() / 10
+	c.link.DelayReply(Create, delay)
+	begun := time.Now()
+	a := c.start(c.lock())
+	w.until("the node is there", func() bool { return len(w.nodes()) > 0 })
+	a.cancel()
+	a.fails(context.Canceled)
+	if took := a.at.Sub(begun); took >= delay {
+		t.Errorf("it took %v to give up", took)
+	}
+	w.pass(delay)
+	w.until("no node is left", func() bool { return len(w.nodes()) == 0 })
+	if err := c.start(c.lock()).get().Release(); err != nil {
+		t.Error(err)
+	}
+}
+
+func aWaiterThatGivesUpLeavesNoNode(t *testing.T, w *world) {
+	held := w.client().fill()
+	before := w.nodes()
+	a := w.client().queue()
+	a.cancel()
+	a.fails(context.Canceled)
+	w.until("its node is gone", func() bool { return len(w.added(before)) == 0 })
+	held.release(t)
+}
+
+func aDeadlineLeavesNoNode(t *testing.T, w *world) {
+	w.client().fill()
+	before := w.nodes()
+	ctx, cancel := context.WithTimeout(t.Context(), w.server.SessionTimeout()/10)
+	defer cancel()
+	_, err := w.client().lock().Acquire(ctx)
+	var failed *locks.AcquireError
+	if !errors.Is(err, context.DeadlineExceeded) || !errors.As(err, &failed) {
+		t.Fatalf("got %v", err)
+	}
+	if failed.Ahead == "" || failed.Behind < 1 || failed.OwnClient {
+		t.Errorf("the error does not say where it stood: %+v", failed)
+	}
+	w.until("its node is gone", func() bool { return len(w.added(before)) == 0 })
+}
+
+func givingUpWithoutAConnectionLeavesNoNode(t *testing.T, w *world) {
+	held := w.client().fill()
+	before := w.nodes()
+	c := w.client()
+	a := c.queue()
+	c.link.Cut()
+	b := c.start(c.lock()) // it never gets as far as a node
+	w.pass(w.server.SessionTimeout() / 10)
+	a.cancel()
+	b.cancel()
+	begun := time.Now()
+	a.fails(context.Canceled)
+	b.fails(context.Canceled)
+	if took := time.Since(begun); took > w.server.SessionTimeout()/10 {
+		t.Errorf("it took %v to give up", took)
+	}
+	c.link.Heal()
+	w.until("its node is gone", func() bool { return len(w.added(before)) == 0 })
+	held.release(t)
+}
+
+func aReleaseWithoutAConnectionIsMadeUpFor(t *testing.T, w *world) {
+	timeout := w.server.SessionTimeout()
+	c := w.client(framework.WithConnectionTimeout(timeout / 10))
+	session := c.session()
+	lease := c.start(c.lock()).get()
+	ctx := lease.Context(t.Context())
+	c.link.Cut()
+	begun := time.Now()
+	err := lease.Release()
+	var failed *locks.ReleaseError
+	if !errors.As(err, &failed) {
+		t.Fatalf("Release without a connection: %v", err)
+	}
+	if took := time.Since(begun); took > timeout/5 {
+		t.Errorf("it took %v", took)
+	}
+	if !errors.Is(lease.Err(), locks.ErrReleased) || !errors.Is(context.Cause(ctx), locks.ErrReleased) {
+		t.Errorf("the lease goes on: %v, its context %v", lease.Err(), context.Cause(ctx))
+	}
+	c.link.Heal()
+	w.until("the node is gone", func() bool { return len(w.nodes()) == 0 })
+	if now := c.session(); now != session {
+		t.Errorf("the node went with the session, not before")
+	}
+}
+
+func aLostReplyToAReleaseIsNoHarm(t *testing.T, w *world) {
+	c := w.client()
+	lease := c.start(c.lock()).get()
+	c.link.DropReply(Delete)
+	if err := lease.Release(); err != nil {
+		t.Error(err)
+	}
+	if left := w.nodes(); len(left) > 0 {
+		t.Errorf("after Release there is %v", left)
+	}
+}
+
+func withReleasesAfterAnError(t *testing.T, w *world) {
+	err := locks.With(t.Context(), w.client().lock(), func(context.Context) error { return errStop })
+	if !errors.Is(err, errStop) {
+		t.Errorf("got %v", err)
+	}
+	if left := w.nodes(); len(left) > 0 {
+		t.Errorf("after With there is %v", left)
+	}
+}
+
+func withReleasesAfterAPanic(t *testing.T, w *world) {
+	func() {
+		defer func() {
+			if recover() != errStop { //nolint:errorlint // a panic's value
+				t.Error("the panic did not come through")
+			}
+		}()
+		_ = locks.With(t.Context(), w.client().lock(), func(context.Context) error { panic(errStop) })
+	}()
+	if left := w.nodes(); len(left) > 0 {
+		t.Errorf("after the panic there is %v", left)
+	}
+}
+
+func parentsGoAfterTheLastChild(t *testing.T, w *world) {
+	c := w.client()
+	if err := c.start(c.lock()).get().Release(); err != nil {
+		t.Error(err)
+	}
+	w.until("the lock's directory is gone", func() bool { return w.server.Stat(w.path) == nil })
+}
+
+// The server reaps empty containers at any time, also between their creation and that of the node.
+func aVanishingParentIsMadeAgain(t *testing.T, w *world) {
+	c := w.client()
+	for range 4 {
+		if err := c.start(c.lock()).get().Release(); err != nil {
+			t.Error(err)
+		}
+		for _, dir := range append(w.dirs(), w.path) {
+			if w.server.Stat(dir) != nil && len(w.server.Children(dir)) == 0 {
+				w.server.Delete(dir)
+			}
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package lockstest
+
+import (
+	"context"
+	"sync"
+	"testing"
+)
+
+func oneWakeUp() []law {
+	return []law{
+		{name: "G4 one wake-up/a waiter's watches", run: waitersWatchTheirOwnNodeAndOneMore},
+		{name: "G4 one wake-up/a release", run: aReleaseWakesOne},
+		{name: "G4 one wake-up/a thousand who gave up", run: givingUpLeavesNothing},
+		{name: "G4 one wake-up/giving up one after the other", run: givingUpInTurnLeavesNothing},
+	}
+}
+
+func waitersWatchTheirOwnNodeAndOneMore(t *testing.T, w *world) {
+	const waiters = 5
+	held := w.client().fill()
+	want := w.recipe.Watches
+	if want == nil {
+		want = func(leases, waiters int) int { return leases + 2*waiters }
+	}
+	w.until("the holder watches its nodes", func() bool { return w.server.AllWatches() == want(len(held), 0) })
+	for i, c := range w.clients(waiters) {
+		c.queue()
+		w.until("the waiter watches its own node and the one ahead", func() bool {
+			return w.server.AllWatches() == want(len(held), i+1)
+		})
+	}
+}
+
+// A release is heard by whoever stands next, and by nobody else: all others send nothing.
+func aReleaseWakesOne(t *testing.T, w *world) {
+	held := w.client().fill()
+	clients := w.clients(5)
+	var line []*attempt
+	for _, c := range clients {
+		line = append(line, c.queue())
+	}
+	for _, c := range clients {
+		w.pass(w.server.SessionTimeout() / 100)
+		c.link.Requests()
+	}
+	held.release(t)
+	line[0].get()
+	w.pass(w.server.SessionTimeout() / 100)
+	awake := 0
+	for _, c := range clients {
+		if sent := c.link.Requests(); len(sent) > 0 {
+			awake++
+			if w.recipe.Dirs == nil && sent[GetChildren] != 1 {
+				t.Errorf("whoever was woken sent %v", sent)
+			}
+		}
+	}
+	want := 1
+	if w.recipe.Capacity != 1 {
+		want = len(clients) // all who may come in together wake together
+	}
+	if awake > want {
+		t.Errorf("%d were woken, want %d", awake, want)
+	}
+}
+
+// A client gives up a thousand times behind one long hold.
+func givingUpLeavesNothing(t *testing.T, w *world) {
+	const times, together = 1000, 50
+	held := w.client().fill()
+	w.until("the holder watches", func() bool { return w.server.AllWatches() > 0 })
+	nodes, watches := w.nodes(), w.server.AllWatches()
+	c := w.client()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	for range times / together {
+		ctx, cancel := context.WithTimeout(ctx, w.server.SessionTimeout()/20)
+		var wg sync.WaitGroup
+		for range together {
+			wg.Go(func() {
+				if lease, err := c.lock().Acquire(ctx); err == nil {
+					t.Errorf("acquired a taken lock: %v", lease)
+				}
+			})
+		}
+		wg.Wait()
+		cancel()
+		if n := w.server.AllWatches(); n > watches+2*together {
+			t.Fatalf("%d watches", n)
+		}
+	}
+	w.until("no node is left", func() bool { return len(w.nodes()) == len(nodes) })
+	w.until("no watch is left", func() bool { return w.server.AllWatches() == watches })
+	held.release(t)
+}
+
+// The same with one waiter at a time, which stands next to the holder each time.
+func givingUpInTurnLeavesNothing(t *testing.T, w *world) {
+	held := w.client().fill()
+	c := w.client()
+	w.until("the holder watches", func() bool { return w.server.AllWatches() > 0 })
+	node, watches := w.node(held[0]), w.server.AllWatches()
+	for range 50 {
+		a := c.queue()
+		a.cancel()
+		a.returned()
+		if n := w.server.Watches(node); n > 2 {
+			t.Fatalf("%d watches on the holder's node", n)
+		}
+	}
+	w.until("no watch is left", func() bool { return w.server.AllWatches() == watches })
+}

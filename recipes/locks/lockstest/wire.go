@@ -1,0 +1,160 @@
+package lockstest
+
+import (
+	"encoding/binary"
+	"io"
+	"net"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// An Op is a kind of request, numbered as on the wire.
+type Op int32
+
+// The requests that laws speak of.
+const (
+	Create        Op = 15 // create2, the only one that the framework sends for ephemeral nodes
+	Delete        Op = 2
+	Exists        Op = 3
+	GetData       Op = 4
+	Sync          Op = 9
+	GetChildren   Op = 12
+	RemoveWatches Op = 18
+	ping          Op = 11
+)
+
+// A wire is one connection of a Link.
+type wire struct {
+	net.Conn
+	link *Link
+	down chan struct{} // closed by Close
+	once sync.Once
+
+	// Used by the reader alone.
+	in    []byte // what has come of the present frame
+	ready []byte // of a frame: what has still to be read from us
+	shook bool
+
+	mu      sync.Mutex
+	greeted bool
+	ops     map[int32]Op // requests that are not answered, by xid
+}
+
+func (w *wire) Close() error {
+	var err error
+	w.once.Do(func() {
+		close(w.down)
+		w.link.forget(w)
+		err = w.Conn.Close()
+	})
+	return err
+}
+
+// Write passes on whole frames, as clients write them.
+func (w *wire) Write(p []byte) (int, error) {
+	if w.link.isMute() {
+		return len(p), nil
+	}
+	w.link.sent(w.note(p))
+	return w.Conn.Write(p)
+}
+
+// note remembers the requests in a segment, and returns their kinds.
+func (w *wire) note(p []byte) (ops []Op) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for len(p) >= 12 {
+		end := min(4+int(binary.BigEndian.Uint32(p)), len(p))
+		if w.greeted {
+			xid, op := int32(binary.BigEndian.Uint32(p[4:])), Op(binary.BigEndian.Uint32(p[8:]))
+			if op != ping {
+				w.ops[xid] = op
+				ops = append(ops, op)
+			}
+		}
+		w.greeted = true
+		p = p[end:]
+	}
+	return ops
+}
+
+// Read gives out one frame after the other, as far as faults let it.
+func (w *wire) Read(p []byte) (int, error) {
+	for len(w.ready) == 0 {
+		if err := w.next(); err != nil {
+			return 0, err
+		}
+		if w.link.isMute() {
+			w.ready = nil
+			continue
+		}
+		if err := w.suffer(w.ready); err != nil {
+			return 0, err
+		}
+	}
+	n := copy(p, w.ready)
+	w.ready = w.ready[n:]
+	return n, nil
+}
+
+// next reads a frame. A deadline may come in the middle; what has come until then is kept.
+func (w *wire) next() error {
+	want := 4
+	for {
+		if len(w.in) >= 4 {
+			want = 4 + int(binary.BigEndian.Uint32(w.in))
+		}
+		if len(w.in) == want {
+			w.ready, w.in = w.in, nil
+			return nil
+		}
+		w.in = slices.Grow(w.in, want-len(w.in))
+		n, err := w.Conn.Read(w.in[len(w.in):want])
+		w.in = w.in[:len(w.in)+n]
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// suffer does to a frame what is waiting for it.
+func (w *wire) suffer(frame []byte) error {
+	if !w.shook {
+		w.shook = true
+		w.shake(frame)
+		return nil
+	}
+	xid := int32(binary.BigEndian.Uint32(frame[4:]))
+	w.mu.Lock()
+	op := w.ops[xid]
+	delete(w.ops, xid)
+	w.mu.Unlock()
+	f := w.link.take(op)
+	switch {
+	case f == nil:
+		return nil
+	case f.delay == 0:
+		_ = w.Close()
+		return &net.OpError{Op: "read", Net: "test", Err: syscall.ECONNRESET}
+	}
+	timer := time.NewTimer(f.delay)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-w.down:
+		return io.ErrClosedPipe
+	}
+}
+
+// shake notes the session of the handshake's answer: length, protocol, timeout, session, password.
+func (w *wire) shake(frame []byte) {
+	if len(frame) < 24 {
+		return
+	}
+	session := int64(binary.BigEndian.Uint64(frame[12:]))
+	password := frame[24:min(24+int(binary.BigEndian.Uint32(frame[20:])), len(frame))]
+	w.link.formed(session, slices.Clone(password))
+}
