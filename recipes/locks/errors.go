@@ -50,7 +50,7 @@ type AcquireError struct {
 
 func (e *AcquireError) Error() string {
 	var where string
-	if e.Ahead != "" {
+	if e.Behind > 0 {
 		where = fmt.Sprintf("waiting behind %d: ", e.Behind)
 	}
 	if e.OwnClient {

@@ -28,6 +28,7 @@ type grant struct {
 
 	mu     sync.Mutex
 	leases map[*Lease]struct{} // not released
+	asked  bool                // to leave
 	over   error               // nil; a *LostError; or ErrReleased
 }
 
@@ -62,8 +63,15 @@ func (g *grant) watch() {
 
 // ownChanged is called when there is something new about the grant's node. It does not block.
 func (g *grant) ownChanged() {
-	if own := g.own.Load(); own != nil && g.session.View(own).Status == framework.StatusGone {
+	w := g.own.Load()
+	if w == nil {
+		return
+	}
+	switch view := g.session.View(w); {
+	case view.Status == framework.StatusGone:
 		g.lose(ErrRemoved)
+	case string(view.Data) == revokeMessage:
+		g.request()
 	}
 }
 
@@ -77,8 +85,11 @@ func (g *grant) join() (*Lease, error) {
 	if g.over != nil {
 		return nil, g.over
 	}
-	l := &Lease{grant: g, done: make(chan struct{})}
+	l := newLease(g)
 	g.leases[l] = struct{}{}
+	if g.asked {
+		l.request() // before the caller has it: nobody waits for its lock
+	}
 	return l, nil
 }
 
@@ -99,6 +110,14 @@ func (g *grant) err() error {
 	return g.over
 }
 
+// errOr returns what the grant ended with, or else err.
+func (g *grant) errOr(err error) error {
+	if over := g.err(); over != nil {
+		return over
+	}
+	return err
+}
+
 // lose ends the grant and all its leases without their release. It does not block. The node is removed if the session outlives
 // the grant.
 func (g *grant) lose(reason error) {
@@ -109,20 +128,41 @@ func (g *grant) lose(reason error) {
 		return
 	}
 	g.over = lost
-	leases, hold := g.leases, g.hold
+	leases := g.leases
 	g.leases = nil
 	g.mu.Unlock()
-	held.remove(g)
-	own.remove(g.node)
 	for l := range leases {
 		l.end(lost)
 	}
-	if hold != nil {
+	g.withdraw()
+	g.trace.lost(Lost{Path: g.path, Node: g.name, Held: time.Since(g.since), Err: lost})
+}
+
+// drop ends a grant that nobody has got a lease of. It does not block.
+func (g *grant) drop() {
+	g.mu.Lock()
+	if g.over != nil {
+		g.mu.Unlock()
+		return
+	}
+	g.over = ErrReleased
+	g.mu.Unlock()
+	g.withdraw()
+}
+
+// withdraw ends what a grant has with the session, and asks for the removal of its node.
+func (g *grant) withdraw() *framework.Removal {
+	held.remove(g)
+	own.remove(g.node)
+	if hold := g.holding(); hold != nil { // nil if the session ended within Session.Hold
 		hold.Release()
 	}
-	g.session.Remove(g.node)
-	g.unwatch()
-	g.trace.lost(Lost{Path: g.path, Node: g.name, Held: time.Since(g.since), Err: lost})
+	removal := g.session.Remove(g.node)
+	// After Remove: the watch on a node that is leaving need not be taken off.
+	if w := g.own.Load(); w != nil {
+		g.session.Unwatch(w)
+	}
+	return removal
 }
 
 // leave takes a lease off the grant. With the last one the grant ends, for this process at once; it waits for the server's
@@ -135,6 +175,10 @@ func (g *grant) leave(l *Lease) error {
 	if g.over != nil {
 		defer g.mu.Unlock()
 		return g.over
+	}
+	if _, there := g.leases[l]; !there {
+		g.mu.Unlock()
+		return ErrReleased
 	}
 	delete(g.leases, l)
 	last := len(g.leases) == 0
@@ -153,11 +197,7 @@ func (g *grant) leave(l *Lease) error {
 
 // removeNode removes the node for sure, and waits for it as long as operations wait for a connection.
 func (g *grant) removeNode() error {
-	held.remove(g)
-	own.remove(g.node)
-	g.hold.Release()
-	removal := g.session.Remove(g.node)
-	g.unwatch() // after Remove: the watch on a node that is leaving need not be taken off
+	removal := g.withdraw()
 	timer := time.NewTimer(g.client.ConnectionTimeout())
 	defer timer.Stop()
 	err := errUnconfirmed
@@ -172,8 +212,8 @@ func (g *grant) removeNode() error {
 	return nil
 }
 
-func (g *grant) unwatch() {
-	if own := g.own.Load(); own != nil {
-		g.session.Unwatch(own)
-	}
+func (g *grant) holding() *framework.Hold {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.hold
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,13 +18,20 @@ import (
 //
 // Curator: Lease, and what a thread has between acquire() and release().
 type Lease struct {
-	grant *grant
-	done  chan struct{}
+	grant   *grant   // nil for a multi-lock's
+	parts   []*Lease // of a multi-lock's
+	done    chan struct{}
+	revoked *revocation
 
-	mu       sync.Mutex
-	over     error // ErrReleased or a *LostError
-	contexts map[int]context.CancelCauseFunc
-	next     int
+	mu        sync.Mutex
+	over      error                     // ErrReleased or a *LostError
+	released  bool                      // Release has been called
+	followers map[int]func(cause error) // told of the end
+	next      int
+}
+
+func newLease(g *grant) *Lease {
+	return &Lease{grant: g, done: make(chan struct{}), revoked: newRevocation()}
 }
 
 // Context returns a context that ends with parent, and when the lease ends: context.Cause is then [ErrReleased] or a
@@ -32,37 +40,52 @@ type Lease struct {
 // The context owns the lease: an Acquire of the same lock with it re-enters. Goroutines that share it act for one owner, and
 // do not exclude each other; see [WithoutLease].
 func (l *Lease) Context(parent context.Context) context.Context {
-	owned := context.WithValue(parent, ownerKey{}, &owner{lease: l, outer: ownerOf(parent)})
-	ctx, cancel := context.WithCancelCause(owned)
-	if err := l.Err(); err != nil {
-		cancel(err)
-		return ctx
+	_ = l.Err() // ends the lease if its time is up
+	owners := ownerOf(parent)
+	for _, part := range l.single() {
+		owners = &owner{lease: part, outer: owners}
 	}
-	l.mu.Lock()
-	if l.over != nil {
-		l.mu.Unlock()
-		cancel(l.over)
-		return ctx
-	}
-	id := l.next
-	l.next++
-	if l.contexts == nil {
-		l.contexts = map[int]context.CancelCauseFunc{}
-	}
-	stop := context.AfterFunc(parent, func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		delete(l.contexts, id)
-	})
-	l.contexts[id] = func(cause error) {
-		stop()
-		cancel(cause)
-	}
-	l.mu.Unlock()
+	ctx, cancel := context.WithCancelCause(context.WithValue(parent, ownerKey{}, owners))
+	unfollow := l.follow(cancel)
+	context.AfterFunc(ctx, unfollow) // a context that ends before the lease is not kept by it
 	return ctx
 }
 
-// end ends the lease and its contexts. It does not block.
+// single returns the leases of single locks that the lease stands for.
+func (l *Lease) single() []*Lease {
+	if l.grant != nil {
+		return []*Lease{l}
+	}
+	var all []*Lease
+	for _, part := range l.parts {
+		all = append(all, part.single()...)
+	}
+	return all
+}
+
+// follow has fn called, once, when the lease ends: at once if it has. fn must not block.
+func (l *Lease) follow(fn func(cause error)) (unfollow func()) {
+	l.mu.Lock()
+	if over := l.over; over != nil {
+		l.mu.Unlock()
+		fn(over)
+		return func() {}
+	}
+	defer l.mu.Unlock()
+	id := l.next
+	l.next++
+	if l.followers == nil {
+		l.followers = map[int]func(error){}
+	}
+	l.followers[id] = fn
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.followers, id)
+	}
+}
+
+// end ends the lease, its contexts, and the multi-locks that it is a part of. It does not block.
 func (l *Lease) end(cause error) {
 	l.mu.Lock()
 	if l.over != nil {
@@ -70,12 +93,12 @@ func (l *Lease) end(cause error) {
 		return
 	}
 	l.over = cause
-	contexts := l.contexts
-	l.contexts = nil
+	followers := l.followers
+	l.followers = nil
 	l.mu.Unlock()
 	close(l.done)
-	for _, cancel := range contexts {
-		cancel(cause)
+	for _, fn := range followers {
+		fn(cause)
 	}
 }
 
@@ -85,7 +108,9 @@ func (l *Lease) Done() <-chan struct{} { return l.done }
 // Err is nil while the lock is held through this lease, [ErrReleased] after Release, and a [*LostError] after a loss. It
 // compares the time with ValidUntil, and so is right at the first look after the process was suspended.
 func (l *Lease) Err() error {
-	_ = l.grant.err() // ends the leases if their time is up
+	for _, part := range l.single() {
+		_ = part.grant.err() // ends its leases if their time is up
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.over
@@ -93,48 +118,89 @@ func (l *Lease) Err() error {
 
 // ValidUntil is when the lease ends unless the session is renewed before, or the time at which its hold ended. Before it, no
 // server can give the lock to anybody else, but for a node that is removed by hand.
-func (l *Lease) ValidUntil() time.Time { return l.grant.hold.ValidUntil() }
+func (l *Lease) ValidUntil() time.Time {
+	var first time.Time
+	for i, part := range l.single() {
+		if until := part.grant.hold.ValidUntil(); i == 0 || until.Before(first) {
+			first = until
+		}
+	}
+	return first
+}
 
 // Release ends the lease. With the last lease of a hold it removes the node, so that the next contender is let in: it waits
 // for the server's answer, for at most the client's connection timeout. It needs no context.
 //
 // Errors: [ErrReleased] if it was released before; a [*LostError] if it was lost; a [*ReleaseError] if the removal is not
-// confirmed, or refused. In every case the lease has ended, and it is not to be released again.
+// confirmed, or refused. In every case the lease has ended, and it is not to be released again. A multi-lock's lease releases
+// its parts, the last one first, and returns every failure.
 //
 // Curator: InterProcessLock.release(), Lease.close().
 func (l *Lease) Release() error {
 	l.mu.Lock()
-	released := errors.Is(l.over, ErrReleased)
+	again := l.released
+	l.released = true
 	l.mu.Unlock()
-	if released {
+	switch {
+	case again:
 		return ErrReleased
+	case l.grant != nil:
+		return l.grant.leave(l)
 	}
-	return l.grant.leave(l)
+	l.end(ErrReleased)
+	return ReleaseAll(l.parts...)
 }
 
-// Path is the path of the lock, as it was given to its constructor.
-func (l *Lease) Path() string { return l.grant.path }
+// Parts are the leases of the locks that a multi-lock is made of, in their order; nil for every other lock.
+func (l *Lease) Parts() []*Lease { return slices.Clone(l.parts) }
 
-// NodeName is the name of the node that stands for the lease among the lock's children.
+// Path is the path of the lock, as it was given to its constructor; empty for a multi-lock.
+func (l *Lease) Path() string {
+	if l.grant == nil {
+		return ""
+	}
+	return l.grant.path
+}
+
+// NodeName is the name of the node that stands for the lease among the lock's children; empty for a multi-lock.
 //
 // Curator: Lease.getNodeName().
-func (l *Lease) NodeName() string { return l.grant.name }
+func (l *Lease) NodeName() string {
+	if l.grant == nil {
+		return ""
+	}
+	return l.grant.name
+}
 
 // FencingToken is a number that is greater than that of every earlier hold of the same lock that excludes this one, whatever
 // session, process or language it belonged to: the zxid with which the node was created. A store that remembers the greatest
-// token it has seen can refuse a holder that is late.
-func (l *Lease) FencingToken() int64 { return l.grant.token }
-
-// Check is for the beginning of a transaction that must happen only while the lock is held: the server then checks that the
-// lease's node is there. If the lease has ended, the transaction fails with the lease's Err, and is not sent.
-func (l *Lease) Check() framework.Op {
-	if err := l.Err(); err != nil {
-		return framework.FailedOp(err)
+// token it has seen can refuse a holder that is late. A multi-lock has none, but its Parts have.
+func (l *Lease) FencingToken() int64 {
+	if l.grant == nil {
+		return 0
 	}
-	return framework.CheckAbsoluteOp(l.grant.node, -1)
+	return l.grant.token
 }
 
-// Data reads what the lease's node contains.
+// Check is for the beginning of a transaction that must happen only while the lock is held: the server then checks that the
+// lease's node is there. If the lease has ended, the transaction fails with the lease's Err, and is not sent. Of a multi-lock,
+// the Parts are to be checked.
+func (l *Lease) Check() framework.Op {
+	err := l.Err()
+	switch {
+	case err != nil:
+		return framework.FailedOp(err)
+	case l.grant == nil:
+		return framework.FailedOp(errMultiLease)
+	default:
+		return framework.CheckAbsoluteOp(l.grant.node, -1)
+	}
+}
+
+// errMultiLease refuses what a lease can do only if it has one node.
+var errMultiLease = errors.New("locks: the lease of a multi-lock has no node; ask its Parts")
+
+// Data reads what the lease's node contains. A multi-lock's lease has no node.
 //
 // Errors: the lease's Err; those of all operations of package framework.
 //
@@ -142,6 +208,9 @@ func (l *Lease) Check() framework.Op {
 func (l *Lease) Data(ctx context.Context) ([]byte, error) {
 	if err := l.Err(); err != nil {
 		return nil, err
+	}
+	if l.grant == nil {
+		return nil, errMultiLease
 	}
 	client := l.grant.client
 	data, _, err := client.Get(ctx, client.RelativePath(l.grant.node))

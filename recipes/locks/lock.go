@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -67,54 +68,80 @@ func newRecipe(client *framework.Client, path string, opts []Option) recipe {
 	return r
 }
 
-// acquire is Acquire and TryAcquire of every recipe: contend gets a grant for somebody who does not hold the lock; reenter
-// returns the lease of ctx that makes an acquire a re-entry, nil if there is none, or refuses.
-func (r *recipe) acquire(
-	ctx context.Context,
-	reenter func(ctx context.Context) (*Lease, error),
-	contend func(ctx context.Context) (*grant, place, error),
-) (*Lease, error) {
+// A contention gets grants for somebody who does not hold the lock yet.
+type contention func(ctx context.Context) ([]*grant, place, error)
+
+// A reentry returns the lease of ctx that makes an acquire a re-entry, nil if there is none, or refuses.
+type reentry func(ctx context.Context) (*Lease, error)
+
+// acquire is Acquire and TryAcquire of every recipe that gives one lease.
+func (r *recipe) acquire(ctx context.Context, reenter reentry, contend contention) (*Lease, error) {
+	leases, err := r.acquireAll(ctx, reenter, contend)
+	if err != nil {
+		return nil, err
+	}
+	return leases[0], nil
+}
+
+// acquireAll gives a lease for each grant of contend.
+func (r *recipe) acquireAll(ctx context.Context, reenter reentry, contend contention) ([]*Lease, error) {
 	if r.err != nil {
 		return nil, &AcquireError{Path: r.queue.path, Err: r.err}
 	}
 	begun := time.Now()
 	trace := &r.queue.opts.trace
 	ctx = trace.acquireStart(ctx, AcquireStart{Path: r.queue.path})
-	lease, at, reentered, err := acquireOnce(ctx, reenter, contend)
-	end := AcquireEnd{Path: r.queue.path, Waited: time.Since(begun), Reentered: reentered}
+	leases, at, err := acquireOnce(ctx, reenter, contend)
+	end := AcquireEnd{Path: r.queue.path, Waited: time.Since(begun)}
 	if err != nil {
 		err = &AcquireError{
 			Path: r.queue.path, Node: at.node, Ahead: at.ahead, Behind: at.behind, OwnClient: at.ownClient, Err: err,
 		}
 		end.Err = err
 	} else {
-		end.Node, end.Token = lease.NodeName(), lease.FencingToken()
+		end.Node, end.Token, end.Reentered = leases[0].NodeName(), leases[0].FencingToken(), at.reentered
 	}
 	trace.acquireEnd(ctx, end)
-	return lease, err
+	return leases, err
 }
 
-func acquireOnce(
-	ctx context.Context,
-	reenter func(ctx context.Context) (*Lease, error),
-	contend func(ctx context.Context) (*grant, place, error),
-) (lease *Lease, at place, reentered bool, err error) {
+func acquireOnce(ctx context.Context, reenter reentry, contend contention) (leases []*Lease, at place, err error) {
 	outer, err := reenter(ctx)
 	switch {
 	case err != nil:
-		return nil, at, false, err
+		return nil, at, err
 	case ctx.Err() != nil:
-		return nil, at, false, context.Cause(ctx)
+		return nil, at, context.Cause(ctx)
 	case outer != nil:
-		lease, err = outer.grant.join()
-		return lease, at, true, err
+		lease, err := outer.grant.join()
+		return []*Lease{lease}, place{reentered: true}, err
 	}
-	g, at, err := contend(ctx)
+	grants, at, err := contend(ctx)
 	if err != nil {
-		return nil, at, false, err
+		return nil, at, err
 	}
-	lease, err = g.join()
-	return lease, at, false, err
+	for _, g := range grants {
+		lease, joinErr := g.join()
+		err = errors.Join(err, joinErr)
+		if joinErr == nil {
+			leases = append(leases, lease)
+		}
+	}
+	if err != nil { // one is lost already: all or nothing
+		return nil, at, errors.Join(err, ReleaseAll(leases...))
+	}
+	return leases, at, nil
+}
+
+// ReleaseAll releases leases, the last one first. It tries all of them, and returns every failure.
+//
+// Curator: InterProcessSemaphoreV2.returnAll().
+func ReleaseAll(leases ...*Lease) error {
+	var errs []error
+	for _, lease := range slices.Backward(leases) {
+		errs = append(errs, lease.Release())
+	}
+	return errors.Join(errs...)
 }
 
 // reenter returns the innermost lease that ctx owns of that lock. A lease that has ended is refused: its owner must not be let

@@ -27,7 +27,7 @@ func NewInterProcessMutex(client *framework.Client, path string, opts ...Option)
 	r := newRecipe(client, path, opts)
 	r.queue.id.family = mutexFamily
 	r.queue.marker = mutexMarker
-	r.queue.rule = exclusive
+	r.queue.rule = exclusiveTurn
 	return &InterProcessMutex{recipe: r}
 }
 
@@ -76,13 +76,12 @@ func (m *InterProcessMutex) IsAcquiredInThisProcess() bool {
 //
 // Curator: InterProcessMutex.isOwnedByCurrentThread().
 func (m *InterProcessMutex) IsOwnedBy(ctx context.Context) bool {
-	lease, err := m.reenter(ctx)
-	return err == nil && lease != nil
+	return owns(ctx, m.recipe.queue.id, func(*grant) bool { return true })
 }
 
 // Participants returns the contenders in the queue, the holder first. It blocks like every operation of package framework.
 //
 // Curator: InterProcessMutex.getParticipantNodes().
 func (m *InterProcessMutex) Participants(ctx context.Context) ([]Participant, error) {
-	return m.recipe.participants(ctx, func(node) bool { return true })
+	return m.recipe.participants(ctx, m.recipe.contenders(func(node) bool { return true }))
 }

@@ -27,6 +27,9 @@ func WithLockData(data []byte) Option {
 		if len(data) > maxLockData {
 			o.problems = append(o.problems, fmt.Errorf("lock data has %d bytes, servers take %d", len(data), maxLockData))
 		}
+		if string(data) == revokeMessage {
+			o.problems = append(o.problems, fmt.Errorf("lock data %q would ask the holder to leave", revokeMessage))
+		}
 		o.data = append([]byte{}, bytes.Clone(data)...)
 	}
 }

@@ -52,3 +52,9 @@ func find(ctx context.Context, id identity, accept func(*grant) bool) *Lease {
 	}
 	return nil
 }
+
+// owns reports whether ctx owns such a lease, and it lasts.
+func owns(ctx context.Context, id identity, accept func(*grant) bool) bool {
+	lease := find(ctx, id, accept)
+	return lease != nil && lease.Err() == nil
+}

@@ -23,12 +23,21 @@ type Participant struct {
 // maxReads bounds how many nodes are read at once.
 const maxReads = 64
 
-// participants returns the contenders that accept takes, in the order in which they are let in.
-func (r *recipe) participants(ctx context.Context, accept func(node) bool) ([]Participant, error) {
+// contenders are the nodes in a queue of locks that accept takes.
+func (r *recipe) contenders(accept func(node) bool) func(name string) (node, bool) {
+	return func(name string) (node, bool) {
+		n, ok := parseNode(name, r.queue.opts.extra)
+		return n, ok && accept(n)
+	}
+}
+
+// participants returns the nodes that parse takes, in the order in which they are let in.
+func (r *recipe) participants(ctx context.Context, parse func(name string) (node, bool)) ([]Participant, error) {
 	if r.err != nil {
 		return nil, fmt.Errorf("locks: participants of %q: %w", r.queue.path, r.err)
 	}
-	children, _, err := r.queue.client.Children(ctx, r.queue.path)
+	client := r.queue.client
+	children, _, err := client.Children(ctx, client.RelativePath(r.queue.dir))
 	if errors.Is(err, zk.ErrNoNode) {
 		return nil, nil
 	}
@@ -37,7 +46,7 @@ func (r *recipe) participants(ctx context.Context, accept func(node) bool) ([]Pa
 	}
 	var line []node
 	for _, name := range children {
-		if n, ok := parseNode(name, r.queue.opts.extra); ok && accept(n) {
+		if n, ok := parse(name); ok {
 			line = append(line, n)
 		}
 	}

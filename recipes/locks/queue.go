@@ -3,6 +3,7 @@ package locks
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/go-zookeeper/zk"
@@ -31,6 +32,7 @@ type contender struct {
 	node    string // absolute path
 	me      node
 	token   int64
+	listing []string // came with the node; nil once it has been used
 	wake    chan struct{}
 	own     *framework.Watch
 	grant   *grant // set at admission
@@ -42,14 +44,25 @@ type place struct {
 	node, ahead string
 	behind      int
 	ownClient   bool
+	reentered   bool
 }
 
-// acquire waits for its turn. The lock's session may end while it waits: it then enters again, at the tail. Only ctx, a closed
-// client and errors that will not go away end it. A client that cannot connect at all is one of them at first; somebody who
-// was in the queue before waits on.
-func (q *queue) acquire(ctx context.Context) (g *grant, at place, err error) {
+// acquire waits for its turn, in one session after the other.
+func (q *queue) acquire(ctx context.Context) ([]*grant, place, error) {
+	return throughSessions(ctx, q.client, func(session *framework.Session) ([]*grant, place, error) {
+		g, at, err := q.contend(ctx, session)
+		return []*grant{g}, at, err
+	})
+}
+
+// throughSessions lets somebody contend. If the session ends meanwhile, or his node is removed, he begins again at the tail.
+// Only ctx, a closed client and errors that will not go away end it. A client that cannot connect at all is one of them at
+// first; somebody who was in the queue before waits on.
+func throughSessions(
+	ctx context.Context, client *framework.Client, contend func(*framework.Session) ([]*grant, place, error),
+) (gs []*grant, at place, err error) {
 	for entered := false; ; {
-		session, err := q.client.Session(ctx)
+		session, err := client.Session(ctx)
 		var unreachable *framework.ConnectError
 		switch {
 		case err == nil:
@@ -58,50 +71,34 @@ func (q *queue) acquire(ctx context.Context) (g *grant, at place, err error) {
 		default:
 			return nil, at, err
 		}
-		g, at, err = q.contend(ctx, session)
+		gs, at, err = contend(session)
 		if err == nil || !errors.Is(err, errRequeue) && !errors.Is(err, framework.ErrSessionLost) {
-			return g, at, err
+			return gs, at, err
 		}
 		entered = true
 	}
 }
 
-// contend enters the line of one session and waits.
+// contend enters the line of one session, waits and is admitted.
 func (q *queue) contend(ctx context.Context, session *framework.Session) (*grant, place, error) {
-	entry, err := session.Enter(ctx, q.dir, q.marker, q.opts.data)
+	c, err := q.enter(ctx, session)
 	if err != nil {
 		return nil, place{}, err
 	}
-	c := newContender(q, session, entry)
 	defer c.leave()
-	children := entry.Children
-	for {
-		if children == nil {
-			if children, err = q.list(ctx, session); err != nil {
-				return nil, c.place, err
-			}
-		}
-		t, err := c.turn(children)
-		if err != nil {
+	for c.grant == nil {
+		if err := c.waitTurn(ctx); err != nil {
 			return nil, c.place, err
 		}
-		if t.admitted {
-			err = c.admit()
-		} else {
-			err = c.await(ctx, t)
-		}
-		if err != nil {
+		if err := c.admit(); err != nil {
 			return nil, c.place, err
 		}
-		if c.grant != nil {
-			return c.grant, c.place, nil
-		}
-		children = nil
 	}
+	return c.grant, c.place, nil
 }
 
 // try acquires without waiting for anybody. If the lock is taken it costs one read, and writes nothing.
-func (q *queue) try(ctx context.Context) (*grant, place, error) {
+func (q *queue) try(ctx context.Context) ([]*grant, place, error) {
 	session, err := q.client.Session(ctx)
 	if err != nil {
 		return nil, place{}, err
@@ -110,35 +107,30 @@ func (q *queue) try(ctx context.Context) (*grant, place, error) {
 	if err != nil {
 		return nil, place{}, err
 	}
+	if err := q.foreign(children); err != nil {
+		return nil, place{}, err
+	}
 	if !q.free(session, children) {
 		return nil, place{}, ErrNotAcquired
 	}
-	entry, err := session.Enter(ctx, q.dir, q.marker, q.opts.data)
+	c, err := q.enter(ctx, session)
 	if err != nil {
 		return nil, place{}, err
 	}
-	c := newContender(q, session, entry)
 	defer c.leave()
-	children = entry.Children
 	for c.grant == nil {
-		if children == nil {
-			if children, err = q.list(ctx, session); err != nil {
-				return nil, place{}, err
-			}
-		}
-		t, err := c.turn(children)
+		t, err := c.turn(ctx)
 		switch {
 		case errors.Is(err, errRequeue), err == nil && !t.admitted:
 			return nil, c.place, ErrNotAcquired
 		case err != nil:
-			return nil, place{}, err
+			return nil, c.place, err
 		}
 		if err := c.admit(); err != nil {
-			return nil, place{}, err
+			return nil, c.place, err
 		}
-		children = nil
 	}
-	return c.grant, c.place, nil
+	return []*grant{c.grant}, c.place, nil
 }
 
 // list returns the children of the queue's directory. One that is missing is empty.
@@ -163,6 +155,14 @@ func (q *queue) line(session *framework.Session, children []string) []node {
 	return line
 }
 
+// foreign refuses a directory that belongs to a semaphore, whose contenders do not stand in this queue.
+func (q *queue) foreign(children []string) error {
+	if q.id.family != semaphoreFamily && slices.Contains(children, leaseDirectory) {
+		return fmt.Errorf("%w: there is a semaphore's directory %s", ErrOtherRecipe, leaseDirectory)
+	}
+	return nil
+}
+
 // free reports whether a contender that came now would be admitted.
 func (q *queue) free(session *framework.Session, children []string) bool {
 	line := q.line(session, children)
@@ -179,31 +179,68 @@ func (q *queue) free(session *framework.Session, children []string) bool {
 	return q.rule(line, node{number: last.number + 1}).admitted
 }
 
-func (q *queue) child(name string) string {
-	if q.dir == "/" {
+func (q *queue) child(name string) string { return under(q.dir, name) }
+
+// under returns the path of a child.
+func under(dir, name string) string {
+	if dir == "/" {
 		return "/" + name
 	}
-	return q.dir + "/" + name
+	return dir + "/" + name
 }
 
-func newContender(q *queue, session *framework.Session, entry framework.Entry) *contender {
-	name := entry.Path[len(q.child("")):]
-	me, _ := parseNode(name, nil) // the server has numbered what we named
-	c := &contender{
-		queue: q, session: session, node: entry.Path, me: me, token: entry.Stat.Czxid,
-		wake: make(chan struct{}, 1), place: place{node: name},
+// enter makes a contender and its node. The contender must leave.
+func (q *queue) enter(ctx context.Context, session *framework.Session) (*contender, error) {
+	entry, err := session.Enter(ctx, q.dir, q.marker, q.opts.data)
+	if err != nil {
+		return nil, err
 	}
-	own.add(q.id.client, entry.Path)
-	return c
+	c := q.contender(session, entry.Path, entry.Stat.Czxid)
+	c.listing = entry.Children
+	return c, nil
 }
 
-// turn decides by a listing. It is later than the contender's node, so a listing without it means that somebody removed it.
-func (c *contender) turn(children []string) (turn, error) {
+// contender makes a contender of a node that it has.
+func (q *queue) contender(session *framework.Session, path string, token int64) *contender {
+	name := path[len(q.child("")):]
+	_, number, _ := cutNumber(name) // it was put there by the server, or by nest
+	own.add(q.id.client, path)
+	return &contender{
+		queue: q, session: session, node: path, me: node{name: name, shared: q.shared, number: number},
+		token: token, wake: make(chan struct{}, 1), place: place{node: name},
+	}
+}
+
+// waitTurn blocks until a listing admits the contender.
+func (c *contender) waitTurn(ctx context.Context) error {
+	for {
+		t, err := c.turn(ctx)
+		if err != nil || t.admitted {
+			return err
+		}
+		if err := c.await(ctx, t); err != nil {
+			return err
+		}
+	}
+}
+
+// turn decides by a listing: the one that came with the contender's node, once, and a new one after that. Either is later than
+// the node, so a listing without it means that somebody removed it.
+func (c *contender) turn(ctx context.Context) (t turn, err error) {
+	children := c.listing
+	c.listing = nil
+	if children == nil {
+		if children, err = c.queue.list(ctx, c.session); err != nil {
+			return turn{}, err
+		}
+	}
 	if !slices.Contains(children, c.me.name) {
 		return turn{}, errRequeue
 	}
-	line := c.queue.line(c.session, children)
-	t := c.queue.rule(line, c.me)
+	if err := c.queue.foreign(children); err != nil {
+		return turn{}, err
+	}
+	t = c.queue.rule(c.queue.line(c.session, children), c.me)
 	c.place.ahead, c.place.behind = t.ahead, t.behind
 	c.place.ownClient = t.ahead != "" && own.has(c.queue.id.client, c.queue.child(t.ahead))
 	return t, nil
@@ -236,9 +273,7 @@ func (c *contender) admit() error {
 
 // await blocks until the node ahead is gone. It watches that node and its own, and nothing else.
 func (c *contender) await(ctx context.Context, t turn) error {
-	if c.own == nil {
-		c.own = c.session.WatchData(c.node, c.signal)
-	}
+	c.watchOwn()
 	ahead := c.session.WatchData(c.queue.child(t.ahead), c.signal)
 	defer c.session.Unwatch(ahead)
 	c.queue.opts.trace.waiting(ctx, Waiting{
@@ -246,7 +281,7 @@ func (c *contender) await(ctx context.Context, t turn) error {
 	})
 	for {
 		switch view := c.session.View(ahead); {
-		case c.session.View(c.own).Status == framework.StatusGone:
+		case c.removed():
 			return errRequeue
 		case view.Status == framework.StatusGone:
 			return nil
@@ -261,6 +296,18 @@ func (c *contender) await(ctx context.Context, t turn) error {
 			return context.Cause(ctx)
 		}
 	}
+}
+
+// watchOwn keeps an eye on the contender's own node from now on.
+func (c *contender) watchOwn() {
+	if c.own == nil {
+		c.own = c.session.WatchData(c.node, c.signal)
+	}
+}
+
+// removed reports whether somebody removed the contender's node, as far as its watch has told.
+func (c *contender) removed() bool {
+	return c.own != nil && c.session.View(c.own).Status == framework.StatusGone
 }
 
 func (c *contender) signal() {

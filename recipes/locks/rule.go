@@ -10,14 +10,14 @@ type turn struct {
 // A rule says whether a contender is admitted, given the others in the queue in any order. It is a function of its arguments.
 type rule func(others []node, me node) turn
 
-// exclusive admits whoever has nobody before it: a mutex, a writer.
-func exclusive(others []node, me node) turn {
+// exclusiveTurn admits whoever has nobody before it: a mutex, a writer.
+func exclusiveTurn(others []node, me node) turn {
 	return behind(others, me, func(node) bool { return true })
 }
 
-// shared admits whoever has no writer before it: a reader. It waits for the nearest earlier writer; Curator's readers watch the
+// sharedTurn admits whoever has no writer before it: a reader. It waits for the nearest earlier writer; Curator's readers watch the
 // first, and so wake once for each writer before them. Whom one watches is not visible to others.
-func shared(others []node, me node) turn {
+func sharedTurn(others []node, me node) turn {
 	return behind(others, me, func(n node) bool { return !n.shared })
 }
 

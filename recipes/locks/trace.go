@@ -6,7 +6,8 @@ import (
 )
 
 // A Trace is a set of functions that a lock calls. Those that are nil are not called. They run on the goroutine of the caller
-// of Acquire or Release; Lost runs on a goroutine of the client. None may block for long, and Lost not at all.
+// of Acquire or Release; Lost and RevocationRequested run on goroutines of the client. None may block for long, and those two not
+// at all.
 type Trace struct {
 	// AcquireStart is called when Acquire or TryAcquire begins. What it returns is the context of the calls until AcquireEnd.
 	AcquireStart func(ctx context.Context, start AcquireStart) context.Context
@@ -14,6 +15,8 @@ type Trace struct {
 	Waiting func(ctx context.Context, waiting Waiting)
 	// AcquireEnd is called when Acquire or TryAcquire returns.
 	AcquireEnd func(ctx context.Context, end AcquireEnd)
+	// RevocationRequested is called when somebody asks a holder to leave, once for each hold.
+	RevocationRequested func(requested RevocationRequested)
 	// Released is called when the last lease on a node has been released.
 	Released func(released Released)
 	// Lost is called when leases have ended without their release.
@@ -43,6 +46,12 @@ type AcquireEnd struct {
 	Waited    time.Duration
 	Reentered bool // no node was made: the caller holds the lock already
 	Err       error
+}
+
+// RevocationRequested is told when a holder is asked to leave.
+type RevocationRequested struct {
+	Path string // of the lock
+	Node string // of the holder
 }
 
 // Released is told at the end of a hold.
@@ -77,6 +86,12 @@ func (t *Trace) waiting(ctx context.Context, waiting Waiting) {
 func (t *Trace) acquireEnd(ctx context.Context, end AcquireEnd) {
 	if t.AcquireEnd != nil {
 		t.AcquireEnd(ctx, end)
+	}
+}
+
+func (t *Trace) revocationRequested(requested RevocationRequested) {
+	if t.RevocationRequested != nil {
+		t.RevocationRequested(requested)
 	}
 }
 

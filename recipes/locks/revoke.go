@@ -1,0 +1,81 @@
+package locks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// revokeMessage in a lock's node asks its holder to leave. It is Curator's.
+const revokeMessage = "__REVOKE__"
+
+// AttemptRevoke asks whoever holds a lock, or waits for it, with that node to leave: see [Lease.RevocationRequested]. Nobody is
+// forced to. nodePath is the path of a [Participant], below the client's namespace; the client must be allowed to write the
+// node. A node that is gone has left already.
+//
+// It works for every recipe here, and for Java holders that have called makeRevocable.
+//
+// Curator: Revoker.attemptRevoke().
+func AttemptRevoke(ctx context.Context, client *framework.Client, nodePath string) error {
+	if client == nil {
+		return errors.New("locks: revoke: client is nil")
+	}
+	_, err := client.Set(ctx, nodePath, []byte(revokeMessage), -1)
+	if err != nil && !errors.Is(err, zk.ErrNoNode) {
+		return fmt.Errorf("locks: revoke: %w", err)
+	}
+	return nil
+}
+
+// RevocationRequested is closed when somebody asks the holder to leave. The lease goes on until it is released. A request that
+// came before the lease was granted counts as well. Requests for a node that this client may not read are not seen.
+//
+// Curator: Revocable.makeRevocable().
+func (l *Lease) RevocationRequested() <-chan struct{} { return l.revoked.requested }
+
+// A revocation is whether a holder has been asked to leave. Its mutex is that of the grant or lease that it belongs to.
+type revocation struct {
+	requested chan struct{}
+	done      bool
+	others    []*Lease // to be told as well
+}
+
+func newRevocation() *revocation { return &revocation{requested: make(chan struct{})} }
+
+// request tells all leases of the grant that it is asked to leave.
+func (g *grant) request() {
+	g.mu.Lock()
+	first := !g.asked
+	g.asked = true
+	var leases []*Lease
+	for l := range g.leases {
+		leases = append(leases, l)
+	}
+	g.mu.Unlock()
+	for _, l := range leases {
+		l.request()
+	}
+	if first {
+		g.trace.revocationRequested(RevocationRequested{Path: g.path, Node: g.name})
+	}
+}
+
+// request tells the holder of a lease, and of the multi-locks that it is a part of.
+func (l *Lease) request() {
+	l.mu.Lock()
+	first := !l.revoked.done
+	l.revoked.done = true
+	others := l.revoked.others
+	l.mu.Unlock()
+	if !first {
+		return
+	}
+	close(l.revoked.requested)
+	for _, other := range others {
+		other.request()
+	}
+}

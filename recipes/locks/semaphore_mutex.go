@@ -1,0 +1,51 @@
+package locks
+
+import (
+	"context"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// An InterProcessSemaphoreMutex is a lock that is not reentrant: an owner that acquires it again waits for himself. A lease may
+// be released by any goroutine.
+//
+// It is a semaphore with one lease, also on the wire, and does not go together with an [InterProcessMutex] at the same path.
+// Its methods are safe for concurrent use.
+//
+// Curator: InterProcessSemaphoreMutex.
+type InterProcessSemaphoreMutex struct{ semaphore *InterProcessSemaphoreV2 }
+
+var _ Lock = (*InterProcessSemaphoreMutex)(nil)
+
+// NewInterProcessSemaphoreMutex returns the lock at path. It does no I/O; misuse is told by the first call on the lock.
+//
+// Curator: new InterProcessSemaphoreMutex(client, path).
+func NewInterProcessSemaphoreMutex(client *framework.Client, path string, opts ...Option) *InterProcessSemaphoreMutex {
+	return &InterProcessSemaphoreMutex{semaphore: NewInterProcessSemaphoreV2(client, path, 1, opts...)}
+}
+
+// Acquire waits for the lock, as [InterProcessSemaphoreV2.AcquireN] does.
+//
+// Curator: InterProcessSemaphoreMutex.acquire().
+func (m *InterProcessSemaphoreMutex) Acquire(ctx context.Context) (*Lease, error) {
+	return m.semaphore.Acquire(ctx)
+}
+
+// TryAcquire returns a Lease if the lock is free and nobody waits for it, and [ErrNotAcquired] otherwise.
+//
+// Curator: InterProcessSemaphoreMutex.acquire(0, unit).
+func (m *InterProcessSemaphoreMutex) TryAcquire(ctx context.Context) (*Lease, error) {
+	return m.semaphore.TryAcquire(ctx)
+}
+
+// IsAcquiredInThisProcess reports whether anybody holds this lock through the same client.
+//
+// Curator: InterProcessSemaphoreMutex.isAcquiredInThisProcess().
+func (m *InterProcessSemaphoreMutex) IsAcquiredInThisProcess() bool {
+	return held.any(m.semaphore.recipe.queue.id, func(*grant) bool { return true })
+}
+
+// Participants returns who holds the lock and who is the next to get it.
+func (m *InterProcessSemaphoreMutex) Participants(ctx context.Context) ([]Participant, error) {
+	return m.semaphore.Participants(ctx)
+}
