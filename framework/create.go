@@ -28,8 +28,6 @@ const (
 	PersistentSequentialWithTTL CreateMode = transport.TTLSequential
 )
 
-func (m CreateMode) ephemeral() bool { return m == Ephemeral || m == EphemeralSequential }
-
 func (m CreateMode) sequential() bool {
 	return m == PersistentSequential || m == EphemeralSequential || m == PersistentSequentialWithTTL
 }
@@ -41,6 +39,7 @@ type createSpec struct {
 	mode       CreateMode
 	acl        []zk.ACL
 	ttl        time.Duration
+	name       string // of the node, with its GUID
 	parents    bool
 	parentMode CreateMode
 	protection bool
@@ -105,16 +104,36 @@ func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...C
 	if spec.mode.sequential() && len(path) > 1 {
 		bare = strings.TrimSuffix(path, "/")
 	}
+	spec.name = path[strings.LastIndexByte(path, '/')+1:]
+	if spec.protection {
+		spec.name = protected(spec.name)
+	}
+	var made *creation // one for all tries: a node of the try before is found by its GUID
 	var entry Entry
 	err = c.do(ctx, "create", bare, func(s *Session, absolute string, _ bool) (err error) {
-		absolute += path[len(bare):]
-		entry, err = s.createNode(ctx, c, absolute, data, &spec)
+		if made == nil {
+			made = c.core.creation(absolute+path[len(bare):], data, &spec)
+		}
+		entry, err = s.createNode(ctx, c, made, &spec)
 		return err
 	})
+	if made != nil && made.lost {
+		c.core.later(leftovers{orphans: []orphan{made.orphan()}})
+	}
 	if err != nil {
 		return "", nil, err
 	}
 	return c.RelativePath(entry.Path), entry.Stat, nil
+}
+
+func (c *core) creation(path string, data []byte, spec *createSpec) *creation {
+	made := &creation{
+		dir: parent(path), prefix: spec.name, data: c.orDefault(data), acl: spec.acl, kind: int32(spec.mode), ttl: spec.ttl,
+	}
+	if len(made.acl) == 0 {
+		made.acl = c.acl(path)
+	}
+	return made
 }
 
 func (spec *createSpec) validate(path string) error {
@@ -135,30 +154,23 @@ func (spec *createSpec) validate(path string) error {
 	}
 }
 
-// createNode creates a node in one session, and its parents if it may. The namespace's own node is always made.
-func (s *Session) createNode(ctx context.Context, c *Client, path string, data []byte, spec *createSpec) (Entry, error) {
-	i := strings.LastIndexByte(path, '/')
-	dir, name := parent(path), path[i+1:]
-	creation := &creation{dir: dir, prefix: name, data: s.core.orDefault(data), acl: spec.acl, kind: int32(spec.mode), ttl: spec.ttl}
-	if len(creation.acl) == 0 {
-		creation.acl = s.core.acl(path)
-	}
+// createNode tries once to create a node, and its parents if it may. The namespace's own node is always made.
+func (s *Session) createNode(ctx context.Context, c *Client, made *creation, spec *createSpec) (Entry, error) {
 	create := s.createOnce
 	if spec.protection {
-		creation.prefix = protected(name)
-		create = s.create
+		create = s.createOrFind
 	}
 	namespaced := c.prefix != s.core.cfg.chroot
 	for tries := 0; ; tries++ {
-		entry, err := create(ctx, creation)
+		entry, err := create(ctx, made)
 		if !errors.Is(err, zk.ErrNoNode) || tries == parentTries {
 			return entry, err
 		}
 		switch {
 		case spec.parents:
-			err = s.makeParents(ctx, dir, spec.parentMode, nil)
+			err = s.makeParents(ctx, made.dir, spec.parentMode)
 		case namespaced && tries == 0:
-			err = s.makeParents(ctx, c.prefix, Container, nil)
+			err = s.makeParents(ctx, c.prefix, Container)
 		}
 		if err != nil {
 			return Entry{}, err

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"slices"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -249,14 +248,12 @@ func localAddress() []byte {
 	if err != nil {
 		return []byte{}
 	}
-	i := slices.IndexFunc(addrs, func(a net.Addr) bool {
-		ip, ok := a.(*net.IPNet)
-		return ok && ip.IP.To4() != nil && !ip.IP.IsLoopback()
-	})
-	if i < 0 {
-		return []byte("127.0.0.1")
+	for _, addr := range addrs {
+		if ip, ok := addr.(*net.IPNet); ok && ip.IP.To4() != nil && !ip.IP.IsLoopback() {
+			return []byte(ip.IP.String())
+		}
 	}
-	return []byte(addrs[i].(*net.IPNet).IP.String()) //nolint:forcetypeassert // just found by its type
+	return []byte("127.0.0.1")
 }
 
 func dialTLS(dial DialFunc, base *tls.Config) DialFunc {

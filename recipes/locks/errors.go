@@ -30,7 +30,7 @@ func (e *LostError) Error() string {
 }
 
 // Is makes every LostError an [ErrLeaseLost].
-func (e *LostError) Is(target error) bool { return target == ErrLeaseLost } //nolint:errorlint // what Is is for
+func (e *LostError) Is(target error) bool { return target == ErrLeaseLost }
 
 // Unwrap returns the reason.
 func (e *LostError) Unwrap() error { return e.Reason }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -29,7 +30,6 @@ type link struct {
 	pass   []byte    // the part of it that go-zookeeper has still to read
 	until  time.Time // read deadline in force
 
-	opened   chan struct{} // closed at the handshake's answer
 	sentAt   time.Time     // of the handshake
 	fresh    bool          // the handshake asks for a new session
 	attached bool          // of the reader
@@ -295,7 +295,7 @@ func (l *link) detach(err error) error {
 	l.gone = true
 	l.mu.Lock()
 	reason := l.reason
-	waiting := append(l.sent, l.queued...)
+	waiting := slices.Concat(l.sent, l.queued)
 	l.sent, l.queued, l.out = nil, nil, nil
 	l.mu.Unlock()
 	if !l.attached {

@@ -74,11 +74,11 @@ type Transport struct {
 	cfg    Config
 	conn   *zk.Conn
 	ended  <-chan zk.Event // closed when go-zookeeper's goroutines are gone
-	ctx    context.Context // of dials; ends when the transport is leaving
+	ctx    context.Context // of dials; ends when the transport is leaving //nolint:containedctx // it is the transport's life
 	leave  context.CancelFunc
 	wg     sync.WaitGroup  // writers and the farewell
 	zxid   atomic.Int64    // highest seen
-	adieu  context.Context // ends when go-zookeeper talks to the farewell server
+	adieu  context.Context // ends when go-zookeeper talks to the farewell server //nolint:containedctx // as above
 	parted context.CancelFunc
 	closed sync.Once
 
@@ -93,8 +93,8 @@ type Transport struct {
 // New makes a transport that does nothing yet.
 func New(cfg Config) *Transport {
 	t := &Transport{cfg: cfg, servers: shuffled(cfg.Servers)}
-	t.ctx, t.leave = context.WithCancel(context.Background())
-	t.adieu, t.parted = context.WithCancel(context.Background())
+	t.ctx, t.leave = context.WithCancel(context.Background()) //nolint:forbidigo // a life of its own
+	t.adieu, t.parted = context.WithCancel(context.Background()) //nolint:forbidigo // as above
 	t.zxid.Store(cfg.LastZxid)
 	return t
 }
@@ -155,7 +155,7 @@ func (t *Transport) Close(patience time.Duration) (told bool) {
 		<-t.adieu.Done()
 		t.conn.Close()
 	})
-	for range t.ended { //nolint:revive // drained until it is closed
+	for range t.ended { // drained until it is closed
 	}
 	t.wg.Wait()
 	return told
@@ -211,7 +211,7 @@ func (t *Transport) failed(server string, err error) {
 type printf struct{ logger *slog.Logger }
 
 func (p printf) Printf(format string, args ...any) {
-	if p.logger.Enabled(context.Background(), slog.LevelDebug) {
+	if p.logger.Enabled(context.Background(), slog.LevelDebug) { //nolint:forbidigo // go-zookeeper has none to pass on
 		p.logger.Debug(fmt.Sprintf(format, args...), "from", "go-zookeeper")
 	}
 }
