@@ -118,7 +118,7 @@ func parseConnectString(connect string) (servers []string, chroot string, proble
 			problems = append(problems, fmt.Errorf("chroot %q: %s", chroot, problem))
 		}
 	}
-	for _, host := range strings.SplitSeq(hosts, ",") {
+	for host := range strings.SplitSeq(hosts, ",") {
 		server, err := parseServer(strings.TrimSpace(host))
 		if err != nil {
 			problems = append(problems, err)
