@@ -74,11 +74,11 @@ type Transport struct {
 	cfg    Config
 	conn   *zk.Conn
 	ended  <-chan zk.Event // closed when go-zookeeper's goroutines are gone
-	ctx    context.Context // of dials; ends when the transport is leaving //nolint:containedctx // it is the transport's life
+	ctx    context.Context //nolint:containedctx // of dials; ends when the transport is leaving
 	leave  context.CancelFunc
 	wg     sync.WaitGroup  // writers and the farewell
 	zxid   atomic.Int64    // highest seen
-	adieu  context.Context // ends when go-zookeeper talks to the farewell server //nolint:containedctx // as above
+	adieu  context.Context //nolint:containedctx // ends when go-zookeeper talks to the farewell server
 	parted context.CancelFunc
 	closed sync.Once
 
@@ -93,7 +93,7 @@ type Transport struct {
 // New makes a transport that does nothing yet.
 func New(cfg Config) *Transport {
 	t := &Transport{cfg: cfg, servers: shuffled(cfg.Servers)}
-	t.ctx, t.leave = context.WithCancel(context.Background()) //nolint:forbidigo // a life of its own
+	t.ctx, t.leave = context.WithCancel(context.Background())    //nolint:forbidigo // a life of its own
 	t.adieu, t.parted = context.WithCancel(context.Background()) //nolint:forbidigo // as above
 	t.zxid.Store(cfg.LastZxid)
 	return t
