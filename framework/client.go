@@ -29,7 +29,7 @@ type core struct {
 	cfg       config
 	root      *Client
 	listeners listeners
-	closing   chan struct{} // closed by Close
+	closing   chan struct{}   // closed by Close
 	life      context.Context // ends with ErrClosed when Close is called: no operation outlives it
 	kill      context.CancelCauseFunc
 	once      sync.Once

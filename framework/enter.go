@@ -36,13 +36,19 @@ func (s *Session) Enter(ctx context.Context, dir, name string, data []byte) (Ent
 		dir: dir, prefix: protected(name), data: s.core.orDefault(data), kind: transport.EphemeralSequential,
 		acl: s.core.acl(join(dir, name)), list: true,
 	}
-	for tries := 0; ; tries++ {
+	for tries := 0; ; {
 		entry, err := s.create(ctx, c)
 		if !errors.Is(err, zk.ErrNoNode) || tries == parentTries {
 			return entry, err
 		}
-		if err := s.makeParents(ctx, dir, Container, nil); err != nil {
+		err = s.makeParents(ctx, dir, Container)
+		switch {
+		case err == nil:
+			tries++
+		case !retryable(err) || s.Err() != nil:
 			return Entry{}, err
+		case !errors.Is(err, ErrConnectionLost):
+			pause(ctx, passingPause)
 		}
 	}
 }
@@ -112,6 +118,7 @@ type creation struct {
 	kind        int32
 	ttl         time.Duration
 	list        bool // list dir as well, in the same segment
+	lost        bool // a create was sent, and its answer did not come
 }
 
 // path is what is asked for; the server may add a number.
@@ -130,39 +137,44 @@ func (c *creation) orphan() orphan {
 	return orphan{dir: c.dir, prefix: c.prefix, carry: !c.ephemeral()}
 }
 
-// create creates c once. Whether a create whose answer was lost has been executed is found out before the next is sent.
+// create creates c once, however often the connection breaks.
 func (s *Session) create(ctx context.Context, c *creation) (Entry, error) {
-	lost := false
 	for {
 		if err := s.waitAttached(ctx); err != nil {
-			if lost {
+			if c.lost {
 				s.sweep(c.orphan())
 			}
 			return Entry{}, err
 		}
-		if lost {
-			entry, err := s.find(ctx, c)
-			switch {
-			case err == nil && entry.Path != "":
-				return entry, nil
-			case err == nil:
-				lost = false
-			case errors.Is(err, transport.ErrBroken) || errors.Is(err, errDetached):
-				continue
-			default:
-				s.sweep(c.orphan())
-				return Entry{}, err
-			}
-		}
-		entry, err := s.tryCreate(ctx, c)
-		switch {
-		case errors.Is(err, errDetached):
-		case errors.Is(err, transport.ErrBroken):
-			lost = true
-		default:
+		entry, err := s.createOrFind(ctx, c)
+		if !errors.Is(err, ErrConnectionLost) {
 			return entry, err
 		}
 	}
+}
+
+// createOrFind is one try to create c. Whether a create whose answer was lost has been executed is found out before the next
+// is sent; c remembers. After a failure that is retryable it can be tried again, in this session or another; after any other no
+// node remains.
+func (s *Session) createOrFind(ctx context.Context, c *creation) (Entry, error) {
+	if c.lost {
+		entry, err := s.find(ctx, c)
+		switch {
+		case err != nil && retryable(err):
+			return Entry{}, err
+		case err != nil:
+			s.sweep(c.orphan())
+			c.lost = false
+			return Entry{}, err
+		case entry.Path != "":
+			c.lost = false
+			return entry, nil
+		}
+		c.lost = false
+	}
+	entry, err := s.tryCreate(ctx, c)
+	c.lost = errors.Is(err, transport.ErrBroken) && !errors.Is(err, errDetached)
+	return entry, err
 }
 
 // tryCreate sends the create, and the listing with it, and waits for the answers. ErrBroken leaves open whether there is a
@@ -203,7 +215,12 @@ func (s *Session) tryCreate(ctx context.Context, c *creation) (Entry, error) {
 		a.discard() // the answer came at the same moment
 		return Entry{}, context.Cause(ctx)
 	}
-	if a.err != nil && !definite(a.err) && !errors.Is(a.err, transport.ErrBroken) {
+	switch err := a.err; {
+	case err == nil, definite(err), errors.Is(err, transport.ErrBroken):
+	case retryable(err): // the server cannot answer just now; another one may
+		s.transport.Break(err)
+		return Entry{}, fmt.Errorf("%w: %w", ErrConnectionLost, err)
+	default:
 		a.discard()
 	}
 	return a.entry, a.err
@@ -281,14 +298,24 @@ func (s *Session) find(ctx context.Context, c *creation) (Entry, error) {
 }
 
 func (s *Session) syncAndList(ctx context.Context, dir string) (children []string, err error) {
-	sync := transport.Sync(dir, func(error) {})
 	var found []string
+	var behind error // the listing proves nothing if the server did not catch up
 	err = s.call(ctx, func(finish func(error)) []*transport.Call {
-		return []*transport.Call{sync, transport.Children(dir, false, func(children []string, _ *zk.Stat, err error) {
-			found = children
-			finish(err)
-		})}
+		return []*transport.Call{
+			transport.Sync(dir, func(err error) { behind = err }),
+			transport.Children(dir, false, func(children []string, _ *zk.Stat, err error) {
+				found = children
+				if behind != nil && !errors.Is(err, transport.ErrBroken) {
+					err = behind
+				}
+				finish(err)
+			}),
+		}
 	})
+	if err != nil && !errors.Is(err, ErrConnectionLost) && !definite(err) && retryable(err) {
+		s.transport.Break(err)
+		err = fmt.Errorf("%w: %w", ErrConnectionLost, err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -297,30 +324,25 @@ func (s *Session) syncAndList(ctx context.Context, dir string) (children []strin
 
 // makeParents creates dir and what is missing above it. Most often nothing is, or dir alone, so it begins at the bottom: it
 // needs no right to read the ancestors.
-func (s *Session) makeParents(ctx context.Context, dir string, mode CreateMode, acl []zk.ACL) error {
+func (s *Session) makeParents(ctx context.Context, dir string, mode CreateMode) error {
 	for range parentTries {
-		if err := s.waitAttached(ctx); err != nil {
-			return err
-		}
-		err := s.makeParent(ctx, dir, mode, acl)
+		err := s.makeParent(ctx, dir, mode)
 		switch {
 		case err == nil, errors.Is(err, zk.ErrNodeExists):
 			return nil
 		case errors.Is(err, zk.ErrNoNode) && dir != "/":
-			if err := s.makeParents(ctx, parent(dir), mode, acl); err != nil {
+			if err := s.makeParents(ctx, parent(dir), mode); err != nil {
 				return err
 			}
-		case !retryable(err):
+		default:
 			return fmt.Errorf("parent %s: %w", dir, err)
 		}
 	}
 	return fmt.Errorf("parent %s: %w again and again", dir, zk.ErrNoNode)
 }
 
-func (s *Session) makeParent(ctx context.Context, dir string, mode CreateMode, acl []zk.ACL) error {
-	if len(acl) == 0 {
-		acl = s.core.acl(dir)
-	}
+func (s *Session) makeParent(ctx context.Context, dir string, mode CreateMode) error {
+	acl := s.core.acl(dir)
 	return s.call(ctx, func(finish func(error)) []*transport.Call {
 		return one(transport.Create(dir, nil, acl, int32(mode), 0, func(_ string, _ *zk.Stat, err error) { finish(err) }))
 	})

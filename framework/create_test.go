@@ -1,0 +1,325 @@
+package framework_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"regexp"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/retry"
+)
+
+func TestEveryModeMakesItsKindOfNode(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		me := w.session().ID()
+		for _, c := range []struct {
+			mode  framework.CreateMode
+			name  string
+			owner int64
+			opts  []framework.CreateOption
+		}{
+			{mode: framework.Persistent, name: "/n"},
+			{mode: framework.Ephemeral, name: "/n", owner: me},
+			{mode: framework.PersistentSequential, name: `/n\d{10}`},
+			{mode: framework.EphemeralSequential, name: `/n\d{10}`, owner: me},
+			{mode: framework.Container, name: "/n"},
+			{mode: framework.PersistentWithTTL, name: "/n", opts: []framework.CreateOption{framework.WithTTL(time.Minute)}},
+			{
+				mode: framework.PersistentSequentialWithTTL, name: `/n\d{10}`,
+				opts: []framework.CreateOption{framework.WithTTL(time.Minute)},
+			},
+		} {
+			path, stat, err := w.client.Create(w.Context(), "/n", []byte("x"), append(c.opts, framework.WithMode(c.mode))...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !regexp.MustCompile("^" + c.name + "$").MatchString(path) {
+				t.Errorf("mode %d made %s", c.mode, path)
+			}
+			there, ok := w.srv.Stat(path)
+			if !ok || stat.Czxid != there.Czxid || stat.EphemeralOwner != there.EphemeralOwner || stat.EphemeralOwner != c.owner {
+				t.Errorf("mode %d: the answer tells %+v, the server %+v", c.mode, stat, there)
+			}
+			if err := w.client.Delete(w.Context(), path); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+func TestCreateRefusesWhatCannotBe(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		for _, c := range []struct {
+			path string
+			opts []framework.CreateOption
+		}{
+			{"/", nil},
+			{"a", nil},
+			{"/a/", nil},
+			{"/a", []framework.CreateOption{framework.WithMode(7)}},
+			{"/a", []framework.CreateOption{framework.WithMode(-1)}},
+			{"/a", []framework.CreateOption{framework.WithMode(framework.PersistentWithTTL)}},
+			{"/a", []framework.CreateOption{framework.WithMode(framework.PersistentWithTTL), framework.WithTTL(time.Microsecond)}},
+			{"/a", []framework.CreateOption{framework.WithTTL(time.Minute)}},
+			{"/a", []framework.CreateOption{framework.WithMode(framework.Container), framework.WithProtection()}},
+		} {
+			if path, _, err := w.client.Create(t.Context(), c.path, nil, c.opts...); err == nil {
+				t.Errorf("%q with %d options was made as %s", c.path, len(c.opts), path)
+			}
+		}
+		if n := w.count(zktest.OpCreate2) + w.count(zktest.OpCreateContainer) + w.count(zktest.OpCreateTTL); n != 0 {
+			t.Errorf("%d requests were sent", n)
+		}
+	})
+}
+
+func TestDataIsTheDefaultOnlyIfNil(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		for _, c := range []struct{ given, want []byte }{{nil, []byte("default")}, {[]byte{}, nil}, {[]byte("x"), []byte("x")}} {
+			path, _, err := w.client.Create(t.Context(), "/n-", c.given, framework.WithMode(framework.PersistentSequential))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, _ := w.srv.Data(path); !bytes.Equal(got, c.want) {
+				t.Errorf("%q became %q", c.given, got)
+			}
+		}
+	})
+}
+
+func TestASequentialNodeMayHaveANumberForItsName(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.create("/a")
+		if got := w.create("/a/", framework.WithMode(framework.PersistentSequential)); got != "/a/0000000000" {
+			t.Errorf("made %s", got)
+		}
+	})
+}
+
+func TestMissingParentsAreAnErrorUnlessAskedFor(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		_, _, err := w.client.Create(t.Context(), "/a/b/c", nil)
+		wantErr(t, err, zk.ErrNoNode)
+		w.create("/a/b/c", framework.CreatingParentsIfNeeded())
+		w.create("/x/y/z", framework.CreatingParentContainersIfNeeded())
+		if err := w.srv.Delete("/x/y/z"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if w.srv.Exists("/x") || !w.srv.Exists("/a") {
+			t.Error("containers go with their last child, other parents do not")
+		}
+	})
+}
+
+func TestTheNamespacesNodeIsMade(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		app := w.client.UsingNamespace("team/app")
+		path, _, err := app.Create(t.Context(), "/n", nil)
+		if err != nil || path != "/n" {
+			t.Fatal(path, err)
+		}
+		if !w.srv.Exists("/team/app/n") {
+			t.Errorf("the root has %q", w.srv.Children("/"))
+		}
+		_, _, err = app.Create(t.Context(), "/no/parent", nil)
+		wantErr(t, err, zk.ErrNoNode)
+	})
+}
+
+func TestTheACLProviderIsAskedUnlessAnACLIsGiven(t *testing.T) {
+	readers := []zk.ACL{{Perms: zk.PermRead | zk.PermCreate, Scheme: "world", ID: "anyone"}}
+	var asked []string
+	bubble(t, func(t *testing.T, w *world) {
+		w.create("/a/b", framework.CreatingParentsIfNeeded())
+		w.create("/open", framework.WithACL(zk.WorldACL(zk.PermAll)...))
+		for path, want := range map[string]int32{"/a": readers[0].Perms, "/a/b": readers[0].Perms, "/open": zk.PermAll} {
+			acl, stat, err := w.client.ACL(t.Context(), path)
+			if err != nil || len(acl) != 1 || acl[0].Perms != want || stat.Aversion != 0 {
+				t.Errorf("%s has %v (%v)", path, acl, err)
+			}
+		}
+		if len(asked) == 0 || asked[0] != "/a/b" {
+			t.Errorf("asked for %q", asked)
+		}
+		_, err := w.client.Set(t.Context(), "/a", nil, -1)
+		wantErr(t, err, zk.ErrNoAuth)
+	}, framework.WithACLProvider(func(path string) []zk.ACL {
+		asked = append(asked, path)
+		return readers
+	}))
+}
+
+func protectedNodes(w *world) (n int) {
+	for _, name := range w.srv.Children("/") {
+		if len(name) > 3 && name[:3] == "_c_" {
+			n++
+		}
+	}
+	return n
+}
+
+var protectedModes = []framework.CreateMode{
+	framework.Persistent, framework.Ephemeral, framework.PersistentSequential, framework.EphemeralSequential,
+}
+
+func TestAProtectedCreateWhoseAnswerIsLostMakesOneNode(t *testing.T) {
+	for _, mode := range protectedModes {
+		bubble(t, func(t *testing.T, w *world) {
+			w.srv.DropReply(zktest.Match{Op: zktest.OpCreate2})
+			path, stat, err := w.client.Create(t.Context(), "/n-", nil, framework.WithMode(mode), framework.WithProtection())
+			if err != nil {
+				t.Fatal(err)
+			}
+			there, ok := w.srv.Stat(path)
+			if n := protectedNodes(w); n != 1 || !ok || there.Czxid != stat.Czxid {
+				t.Errorf("mode %d: %d nodes; answered %s %+v, at the server %+v", mode, n, path, stat, there)
+			}
+			if n := w.count(zktest.OpCreate2); n != 1 {
+				t.Errorf("mode %d: %d creates", mode, n)
+			}
+		})
+	}
+}
+
+func TestAProtectedCreateThatNeverArrivedIsRepeated(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.srv.DropRequest(zktest.Match{Op: zktest.OpCreate2})
+		w.create("/n-", framework.WithMode(framework.EphemeralSequential), framework.WithProtection())
+		if n := protectedNodes(w); n != 1 {
+			t.Errorf("%d nodes", n)
+		}
+	})
+}
+
+func TestTheSearchForALostCreateIsRepeatedOnTheNextConnection(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.srv.DropReply(zktest.Match{Op: zktest.OpCreate2})
+		w.srv.DropReply(zktest.Match{Op: zktest.OpGetChildren2, Path: "/"})
+		w.srv.DropReply(zktest.Match{Op: zktest.OpExists})
+		w.create("/n-", framework.WithMode(framework.EphemeralSequential), framework.WithProtection())
+		if n := protectedNodes(w); n != 1 {
+			t.Errorf("%d nodes", n)
+		}
+	})
+}
+
+// The answer is lost, and so is the session: an ephemeral node goes with it and another is made; a persistent one stays, and
+// must be found in the next session.
+func TestAProtectedCreateInALostSessionLeavesOneNode(t *testing.T) {
+	for _, mode := range protectedModes {
+		bubble(t, func(t *testing.T, w *world) {
+			old := w.session().ID()
+			w.srv.Observe(func(r zktest.Request) {
+				if r.Op == zktest.OpCreate2 && r.Session == old {
+					w.link.Cut()
+					go func() {
+						time.Sleep(session + time.Second)
+						w.link.Heal()
+					}()
+				}
+			})
+			w.srv.DropReply(zktest.Match{Op: zktest.OpCreate2})
+			path, stat, err := w.client.Create(t.Context(), "/n-", nil, framework.WithMode(mode), framework.WithProtection())
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Minute)
+			if n := protectedNodes(w); n != 1 || !w.srv.Exists(path) {
+				t.Errorf("mode %d: %q is left after %s was made", mode, w.srv.Children("/"), path)
+			}
+			if stat.EphemeralOwner == old {
+				t.Errorf("mode %d: the node belongs to the lost session", mode)
+			}
+		})
+	}
+}
+
+func TestAnAbandonedProtectedCreateLeavesNoNode(t *testing.T) {
+	for _, mode := range protectedModes {
+		for name, after := range map[string]func(w *world, release func()){
+			"answered later":   func(_ *world, release func()) { release() },
+			"connection broke": func(w *world, _ func()) { w.link.Reset() },
+			"session lost":     func(w *world, _ func()) { w.link.Cut(); time.Sleep(2 * session); w.link.Heal() },
+		} {
+			t.Run(fmt.Sprintf("%d/%s", mode, name), func(t *testing.T) {
+				bubble(t, func(t *testing.T, w *world) {
+					w.srv.DelayReply(zktest.Match{Op: zktest.OpCreate2}, 5*time.Second)
+					_, _, err := w.client.Create(w.within(time.Second), "/n-", nil, framework.WithMode(mode), framework.WithProtection())
+					wantErr(t, err, context.DeadlineExceeded)
+					if n := protectedNodes(w); n != 1 {
+						t.Errorf("%d nodes while the answer is on its way", n)
+					}
+					after(w, func() {})
+					time.Sleep(2 * session)
+					if n := protectedNodes(w); n != 0 {
+						t.Errorf("%q is left", w.srv.Children("/"))
+					}
+				})
+			})
+		}
+	}
+}
+
+func TestAProtectedCreateHasOneRetryBudget(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		for i := range 100 {
+			w.srv.DropRequest(zktest.Match{Op: zktest.OpCreate2, Nth: i + 1})
+		}
+		_, _, err := w.client.Create(t.Context(), "/n", nil, framework.WithProtection())
+		wantErr(t, err, framework.ErrConnectionLost, retry.ErrExhausted)
+	}, framework.WithRetryPolicy(retry.NTimes(3, time.Second)))
+}
+
+func TestAProtectedCreateThatIsGivenUpIsSweptLater(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.srv.DropReply(zktest.Match{Op: zktest.OpCreate2})
+		_, _, err := w.client.Create(t.Context(), "/n", nil, framework.WithProtection())
+		wantErr(t, err, framework.ErrConnectionLost, retry.ErrExhausted)
+		w.eventually("swept", func() bool { return protectedNodes(w) == 0 })
+	}, framework.WithRetryPolicy(retry.Never()))
+}
+
+func TestAnUnprotectedCreateMayFindItsOwnNode(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.srv.DropReply(zktest.Match{Op: zktest.OpCreate2})
+		_, _, err := w.client.Create(t.Context(), "/n", nil)
+		wantErr(t, err, zk.ErrNodeExists)
+	})
+}
+
+func TestARequestThatIsTooLargeIsNotSent(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		for name, op := range map[string]func() error{
+			"create": func() error { _, _, err := w.client.Create(t.Context(), "/n", make([]byte, 1<<20)); return err },
+			"protected": func() error {
+				_, _, err := w.client.Create(t.Context(), "/n", make([]byte, 1<<20), framework.WithProtection())
+				return err
+			},
+			"set": func() error { _, err := w.client.Set(t.Context(), "/", make([]byte, 1<<20), -1); return err },
+			"transaction": func() error {
+				_, err := w.client.Transaction(t.Context(), framework.SetOp("/", make([]byte, 1<<20), -1))
+				return err
+			},
+		} {
+			if err := op(); err == nil {
+				t.Errorf("%s: no error", name)
+			} else {
+				wantErr(t, err, framework.ErrTooLarge)
+			}
+		}
+		// The largest that fits.
+		if _, _, err := w.client.Create(t.Context(), "/n", make([]byte, 1<<20-200)); err != nil {
+			t.Error(err)
+		}
+		w.states.want(t, connected)
+		synctest.Wait()
+	})
+}
