@@ -108,12 +108,19 @@ func (l *Lease) Done() <-chan struct{} { return l.done }
 // Err is nil while the lock is held through this lease, [ErrReleased] after Release, and a [*LostError] after a loss. It
 // compares the time with ValidUntil, and so is right at the first look after the process was suspended.
 func (l *Lease) Err() error {
+	var lost error
 	for _, part := range l.single() {
-		_ = part.grant.err() // ends its leases if their time is up
+		if err := part.grant.err(); errors.Is(err, ErrLeaseLost) {
+			lost = err
+			break
+		}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.over
+	if l.over != nil {
+		return l.over
+	}
+	return lost // the goroutine that ends the grant may not have come to this lease yet
 }
 
 // ValidUntil is when the lease ends unless the session is renewed before, or the time at which its hold ended. Before it, no
