@@ -47,7 +47,7 @@ type leftovers struct {
 }
 
 // Remove deletes one of the session's ephemeral nodes for sure, in the background if need be: until it is done or the session
-// is over. From this call on the node counts as leaving, see [Session.Leaving].
+// is over. It is asked for before whatever is asked for later: a listing that is sent after it does not have the node.
 func (s *Session) Remove(path string) *Removal { return s.remove(path, false) }
 
 func (s *Session) remove(path string, carry bool) *Removal {
@@ -79,14 +79,6 @@ func (s *Session) removing(path string, carry bool) *Removal {
 	s.removals[path] = r
 	s.send(s.removal(path, r))
 	return r
-}
-
-// Leaving reports whether this session has been asked to remove the node and has not heard yet that it is gone. Such a node
-// does not stand in the way of this client's own contenders: its hold has ended.
-func (s *Session) Leaving(path string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.removals[path] != nil
 }
 
 // removal makes the request of a removal. mu is held.

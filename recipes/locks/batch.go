@@ -68,7 +68,7 @@ func (b *batch) permitted(ctx context.Context) (bool, error) {
 	if !b.within(children) {
 		return false, errRequeue
 	}
-	over := b.semaphore.count(b.session, children) - b.semaphore.limit.now()
+	over := leases(children) - b.semaphore.limit.now()
 	b.gate.place.behind = max(0, over)
 	return over <= 0, nil
 }

@@ -59,8 +59,10 @@
 //  4. The own node is watched while waiting, and after the admission off the critical path: its deletion ends the lease or
 //     queues again. A change of its data is no deletion. A node that may not be read is watched for its existence.
 //  5. After a reconnection no watch is proof: all are set again.
-//  6. Nodes whose removal this session has asked for do not block its own contenders: the server hears of the removal first.
-//     A lease that was released can be used for no check.
+//  6. A removal is on its way before anything that the session asks for later, also after a reconnection. A node that was
+//     released therefore never stands in the way of the session's own contenders, and no listing needs to be corrected by what
+//     is known to be leaving. (That would be wrong: a listing from before a downgrade, looked at after the writer's release,
+//     has the writer's node but not yet the reader's.) A lease that was released can be used for no check.
 //  7. There is at most one server watch per node and kind; the last subscriber to leave takes it off. A watch that is taken off
 //     and set again at once is set last.
 //

@@ -110,7 +110,7 @@ func (q *queue) try(ctx context.Context) ([]*grant, place, error) {
 	if err := q.foreign(children); err != nil {
 		return nil, place{}, err
 	}
-	if !q.free(session, children) {
+	if !q.free(children) {
 		return nil, place{}, ErrNotAcquired
 	}
 	c, err := q.enter(ctx, session)
@@ -142,13 +142,11 @@ func (q *queue) list(ctx context.Context, session *framework.Session) ([]string,
 	return children, err
 }
 
-// line returns the nodes in the queue. Nodes that this session has been asked to remove are left out: their holds have ended,
-// and the server will hear of it before it hears of anything that this session asks for later.
-func (q *queue) line(session *framework.Session, children []string) []node {
+// line returns the nodes in the queue.
+func (q *queue) line(children []string) []node {
 	line := make([]node, 0, len(children))
 	for _, name := range children {
-		n, ok := parseNode(name, q.opts.extra)
-		if ok && !session.Leaving(q.child(name)) {
+		if n, ok := parseNode(name, q.opts.extra); ok {
 			line = append(line, n)
 		}
 	}
@@ -164,8 +162,8 @@ func (q *queue) foreign(children []string) error {
 }
 
 // free reports whether a contender that came now would be admitted.
-func (q *queue) free(session *framework.Session, children []string) bool {
-	line := q.line(session, children)
+func (q *queue) free(children []string) bool {
+	line := q.line(children)
 	if len(line) == 0 {
 		return true
 	}
@@ -240,7 +238,7 @@ func (c *contender) turn(ctx context.Context) (t turn, err error) {
 	if err := c.queue.foreign(children); err != nil {
 		return turn{}, err
 	}
-	t = c.queue.rule(c.queue.line(c.session, children), c.me)
+	t = c.queue.rule(c.queue.line(children), c.me)
 	c.place.ahead, c.place.behind = t.ahead, t.behind
 	c.place.ownClient = t.ahead != "" && own.has(c.queue.id.client, c.queue.child(t.ahead))
 	return t, nil

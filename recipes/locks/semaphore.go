@@ -190,11 +190,11 @@ func (s *InterProcessSemaphoreV2) try(ctx context.Context, n int) ([]*grant, pla
 	if err != nil {
 		return nil, place{}, err
 	}
-	leases, err := s.recipe.queue.list(ctx, session)
+	children, err := s.recipe.queue.list(ctx, session)
 	if err != nil {
 		return nil, place{}, err
 	}
-	if s.count(session, leases)+n > s.limit.now() {
+	if leases(children)+n > s.limit.now() {
 		return nil, place{}, ErrNotAcquired
 	}
 	gate, err := s.enterGate(ctx, session)
@@ -240,11 +240,11 @@ func (s *InterProcessSemaphoreV2) enterGate(ctx context.Context, session *framew
 	return s.gate.enter(ctx, session)
 }
 
-// count returns how many leases a listing has. Those that this session has been asked to remove have ended.
-func (s *InterProcessSemaphoreV2) count(session *framework.Session, children []string) int {
+// leases returns how many of them a listing has.
+func leases(children []string) int {
 	n := 0
 	for _, name := range children {
-		if isLease(name) && !session.Leaving(s.recipe.queue.child(name)) {
+		if isLease(name) {
 			n++
 		}
 	}

@@ -26,13 +26,15 @@ type Recipe struct {
 	Reentrant bool
 	// Dirs are the directories in which nodes of the lock stand; if it is nil, the lock's path is the only one.
 	Dirs func(path string) []string
-	// Markers is what stands in the name of a lease's node before the number: "lock-".
+	// Marker is what stands in the name of a lease's node before the number: "lock-".
 	Marker string
 	// Watches is how many watches there are at the server while waiters of as many clients wait for leases of one more client.
 	// If it is nil: each waiter's own node and the one ahead, and the nodes of the leases.
 	Watches func(leases, waiters int) int
 	// Foreign are names of other libraries' nodes that this lock waits for, but for the number.
 	Foreign []string
+	// Gated says that contenders stand in a queue of their own before they have a node that will be a lease's.
+	Gated bool
 	// Composed says that the lock consists of others: its leases have no node and no token of their own.
 	Composed bool
 }

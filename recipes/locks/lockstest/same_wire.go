@@ -38,7 +38,7 @@ func namesAreCurators(t *testing.T, w *world) {
 
 func nodesAreEphemeral(t *testing.T, w *world) {
 	c := w.client()
-	c.start(c.lock()).get()
+	c.hold()
 	session := c.session()
 	for _, node := range w.nodes() {
 		if stat := w.server.Stat(node); stat == nil || stat.EphemeralOwner != session {
@@ -95,7 +95,7 @@ func aclsComeFromTheProvider(t *testing.T, w *world) {
 			}
 			return nil
 		}))
-	c.start(c.lock()).get()
+	c.hold()
 	for _, path := range append(w.nodes(), w.dirs()...) {
 		got, _, err := c.ACL(t.Context(), path)
 		if err != nil || len(got) != 1 || got[0] != acl[0] {

@@ -81,7 +81,7 @@ func aReleaseIsNotExecutedInTheNextSession(t *testing.T, w *world) {
 	}
 	c.link.Requests()
 	w.pass(w.server.SessionTimeout() / 10)
-	if n := c.link.Requests()[Delete]; n > 0 {
+	if n := c.link.Requests()[Delete]; n > 0 && !w.recipe.Gated {
 		t.Errorf("%d deletions were sent in the new session", n)
 	}
 }

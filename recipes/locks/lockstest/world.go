@@ -128,11 +128,35 @@ func (c *contact) fill() leases {
 	if c.w.recipe.Rival == nil {
 		n = c.w.recipe.Capacity
 	}
+	before := c.w.nodes()
 	var all leases
 	for range n {
 		all = append(all, c.start(c.rival()).get())
 	}
+	c.w.settles(before, n)
 	return all
+}
+
+// hold takes one lease.
+func (c *contact) hold() *locks.Lease {
+	c.w.t.Helper()
+	before := c.w.nodes()
+	lease := c.start(c.lock()).get()
+	c.w.settles(before, 1)
+	return lease
+}
+
+// settles waits until nothing goes on behind an acquire: all that is there of it are the nodes of the leases, and the client
+// watches them.
+func (w *world) settles(before []string, leases int) {
+	w.t.Helper()
+	if w.recipe.Composed {
+		leases *= len(w.dirs())
+	}
+	w.until("the leases have settled", func() bool {
+		now := w.added(before)
+		return len(now) == leases && !slices.ContainsFunc(now, func(node string) bool { return w.server.Watches(node) == 0 })
+	})
 }
 
 type leases []*locks.Lease
