@@ -60,7 +60,7 @@ func aReleaseWakesOne(t *testing.T, w *world) {
 	want := 1
 	switch {
 	case w.recipe.Gated:
-		want = 2 // whoever was next in the gate is now the front waiter
+		want = w.recipe.Capacity + 1 // whoever is next in the gate becomes the front waiter
 	case w.recipe.Capacity != 1:
 		want = len(clients) // all who may come in together wake together
 	}
@@ -100,7 +100,7 @@ func givingUpLeavesNothing(t *testing.T, w *world) {
 
 // The same with one waiter at a time, which stands next to the holder each time.
 func givingUpInTurnLeavesNothing(t *testing.T, w *world) {
-	held := w.client().fill()
+	w.client().fill()
 	c := w.client()
 	node, watches := w.nodes()[0], w.server.AllWatches()
 	for range 50 {
