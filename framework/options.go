@@ -57,6 +57,7 @@ type config struct {
 	data              []byte
 	logger            *slog.Logger
 	listeners         []func(State)
+	trace             Trace
 	problems          []error
 }
 
@@ -176,6 +177,18 @@ func WithLogger(logger *slog.Logger) Option {
 		c.logger = logger
 	}
 }
+
+// A Trace is a set of functions that a client calls. Those that are nil are not called. They run on goroutines of the client, and
+// must not block.
+type Trace struct {
+	// OrphanFound is called when the node of a create whose answer came to nobody has been found, and is going to be removed.
+	OrphanFound func(path string)
+	// RemovalFailed is called when the server refuses to remove a node that must go.
+	RemovalFailed func(path string, err error)
+}
+
+// WithTrace has the client tell what it cleans up. States are told to listeners; locks have a trace of their own.
+func WithTrace(trace Trace) Option { return func(c *config) { c.trace = trace } }
 
 func newConfig(connect string, opts []Option) (config, error) {
 	c := config{

@@ -99,6 +99,9 @@ func (s *Session) removal(path string, r *Removal) *transport.Call {
 		s.mu.Unlock()
 		if err != nil {
 			s.core.cfg.logger.Warn("framework: node could not be removed", "path", path, "error", err)
+			if failed := s.core.cfg.trace.RemovalFailed; failed != nil {
+				failed(path, err)
+			}
 		}
 		r.finish(err)
 	})
@@ -136,6 +139,9 @@ func (s *Session) search(o orphan) []*transport.Call {
 			}
 			for _, name := range children {
 				if strings.HasPrefix(name, o.prefix) {
+					if found := s.core.cfg.trace.OrphanFound; found != nil {
+						found(join(o.dir, name))
+					}
 					s.remove(join(o.dir, name), o.carry)
 				}
 			}

@@ -100,6 +100,7 @@ func (r *recipe) acquireAll(ctx context.Context, reenter reentry, contend conten
 		end.Err = err
 	} else {
 		end.Node, end.Token, end.Reentered = leases[0].NodeName(), leases[0].FencingToken(), at.reentered
+		end.HandOver = at.handOver
 	}
 	trace.acquireEnd(ctx, end)
 	return leases, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -45,6 +46,8 @@ type place struct {
 	behind      int
 	ownClient   bool
 	reentered   bool
+	gone        time.Time     // when the node ahead was seen to be gone
+	handOver    time.Duration // from then to the admission
 }
 
 // acquire waits for its turn, in one session after the other.
@@ -266,6 +269,9 @@ func (c *contender) admit() error {
 		return errRequeue // removed between the listing and now
 	}
 	c.grant = g
+	if !c.place.gone.IsZero() {
+		c.place.handOver = time.Since(c.place.gone)
+	}
 	return nil
 }
 
@@ -282,6 +288,7 @@ func (c *contender) await(ctx context.Context, t turn) error {
 		case c.removed():
 			return errRequeue
 		case view.Status == framework.StatusGone:
+			c.place.gone = time.Now()
 			return nil
 		case view.Status == framework.StatusRefused:
 			return view.Err

@@ -40,10 +40,12 @@ type Waiting struct {
 
 // AcquireEnd is told at the end of an acquire.
 type AcquireEnd struct {
-	Path      string // of the lock
-	Node      string // of the lease; empty after an error
-	Token     int64  // of the lease
-	Waited    time.Duration
+	Path   string // of the lock
+	Node   string // of the lease; empty after an error
+	Token  int64  // of the lease
+	Waited time.Duration
+	// HandOver is how long it took from the news that the node ahead was gone; zero if nobody had to be waited for.
+	HandOver  time.Duration
 	Reentered bool // no node was made: the caller holds the lock already
 	Err       error
 }
