@@ -349,7 +349,7 @@ func (s *Session) dueRenewal(now time.Time) (due bool, next time.Time) {
 	if now.Before(at) {
 		return false, at
 	}
-	return true, now.Add(s.contact.timeout / 3)
+	return true, now.Add(s.contact.timeout / 4) // if it is answered by then, the next is due at once
 }
 
 // send puts calls on the wire and reports whether there is a connection. mu is held, so that requests leave in the order in

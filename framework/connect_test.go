@@ -1,0 +1,202 @@
+package framework_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest"
+)
+
+func TestAnUnreachableEnsembleIsNamedServerByServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{T: t, srv: zktest.NewServer()}
+		t.Cleanup(func() { w.srv.Close() })
+		client := w.dial("one:1,two:2,three:3", framework.WithDialer(func(ctx context.Context, _, address string) (net.Conn, error) {
+			if address == "three:3" {
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}
+			return nil, errors.New("no route to " + address)
+		}))
+		before := time.Now()
+		err := client.BlockUntilConnected(w.within(10 * time.Second))
+		if d := time.Since(before); d != 10*time.Second {
+			t.Errorf("it took %v", d)
+		}
+		var named *framework.ConnectError
+		if !errors.As(err, &named) || len(named.Servers) != 3 {
+			t.Fatalf("got %#v", err)
+		}
+		wantErr(t, err, context.DeadlineExceeded)
+		for _, part := range []string{"one:1 (no route to one:1)", "two:2 (no route to two:2)", "three:3 (context deadline exceeded)"} {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("%q does not say %q", err, part)
+			}
+		}
+	})
+}
+
+func TestAnOperationWaitsForAConnectionAsLongAsTheConnectionTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, framework.WithConnectionTimeout(7*time.Second))
+		w.link.Cut()
+		time.Sleep(time.Second)
+		before := time.Now()
+		_, err := w.client.Exists(t.Context(), "/")
+		if d := time.Since(before); d != 7*time.Second {
+			t.Errorf("it took %v", d)
+		}
+		var named *framework.ConnectError
+		if !errors.As(err, &named) || !strings.Contains(err.Error(), "connection timeout of 7s") {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestAMissingChrootIsNamed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.connected()
+		var heard states
+		client := w.dial("zk:2181/no/such", framework.WithStateListener(heard.hear), framework.WithConnectionTimeout(5*time.Second))
+		err := client.BlockUntilConnected(w.within(3 * time.Second))
+		wantErr(t, err, framework.ErrNoChroot, context.DeadlineExceeded)
+		if !strings.Contains(err.Error(), "/no/such") {
+			t.Errorf("%q does not name the chroot", err)
+		}
+		_, err = client.Exists(t.Context(), "/")
+		wantErr(t, err, framework.ErrNoChroot)
+		heard.want(t)
+
+		// As soon as somebody makes it, the client goes on.
+		for _, path := range []string{"/no", "/no/such"} {
+			w.make(path)
+		}
+		if err := client.BlockUntilConnected(w.within(3 * time.Second)); err != nil {
+			t.Error(err)
+		}
+		synctest.Wait()
+		heard.want(t, connected)
+	})
+}
+
+func TestAChrootThatMayNotBeReadIsThere(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.create("/app", framework.WithACL(zk.ACL{Perms: zk.PermAll &^ zk.PermRead, Scheme: "world", ID: "anyone"}))
+		client := w.dial("zk:2181/app")
+		if err := client.BlockUntilConnected(w.within(time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := client.Create(t.Context(), "/n", nil); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestARefusedAuthenticationIsNamedAndFinal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, framework.WithAuthorization("kerberos", []byte("x")))
+		err := w.client.BlockUntilConnected(t.Context())
+		wantErr(t, err, framework.ErrAuthRefused)
+		if !strings.Contains(err.Error(), "zk:2181") {
+			t.Errorf("%q does not name the server", err)
+		}
+		_, err = w.client.Exists(t.Context(), "/")
+		wantErr(t, err, framework.ErrAuthRefused)
+		synctest.Wait()
+		conns, auths := w.srv.Connections(), w.count(zktest.OpSetAuth)
+		time.Sleep(time.Hour)
+		if now := w.count(zktest.OpSetAuth); now != auths || auths > 1 || conns != 0 {
+			t.Errorf("the client asked %d times, and %d times in the hour after; %d connections", auths, now-auths, conns)
+		}
+		w.states.want(t)
+		_ = closesWithin(t, w.client, time.Second)
+		_, err = w.client.Exists(t.Context(), "/")
+		wantErr(t, err, framework.ErrClosed)
+	})
+}
+
+func TestAuthenticationIsSentOnEveryConnection(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.create("/mine", framework.WithACL(zk.DigestACL(zk.PermAll, "me", "secret")...))
+		for range 3 {
+			if _, _, err := w.client.Get(t.Context(), "/mine"); err != nil {
+				t.Error(err)
+			}
+			w.link.Reset()
+		}
+		stranger := w.dial("zk:2181", framework.WithAuthorization("digest", []byte("me:guess")))
+		_, _, err := stranger.Get(t.Context(), "/mine")
+		wantErr(t, err, zk.ErrNoAuth)
+	}, framework.WithAuthorization("digest", []byte("me:secret")))
+}
+
+func TestAServerThatIsNoZooKeeperIsNamed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{T: t, srv: zktest.NewServer()}
+		t.Cleanup(func() { w.srv.Close() })
+		client := w.dial("web:80", framework.WithDialer(func(context.Context, string, string) (net.Conn, error) {
+			near, far := net.Pipe()
+			go func() {
+				defer far.Close()
+				_, _ = far.Read(make([]byte, 100))
+				_, _ = far.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n"))
+			}()
+			return near, nil
+		}))
+		err := client.BlockUntilConnected(w.within(5 * time.Second))
+		if err == nil || !strings.Contains(err.Error(), "not the ZooKeeper protocol") {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestTheConnectionMovesOnFromAServerThatAnswersNoSync(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ens := zktest.NewEnsemble(3, zktest.WithSyncLimit(time.Hour))
+		t.Cleanup(func() { ens.Close() })
+		link := ens.NewLink()
+		var at string
+		w := &world{T: t, srv: ens.Leader(), states: &states{}}
+		w.client = w.dial(strings.Join(ens.Addrs(), ","), framework.WithStateListener(w.states.hear),
+			framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
+				at = address
+				return link.DialContext(ctx, network, address)
+			}))
+		w.connected()
+		for at == ens.Addrs()[0] { // the leader cannot be isolated
+			link.Reset()
+			w.eventually("reconnected", func() bool { return w.client.State() == reconnected })
+		}
+		s := w.session()
+		var ended error
+		hold, err := s.Hold(func(err error) { ended = err })
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(session)
+		cut := at
+		for i, addr := range ens.Addrs() {
+			if addr == cut {
+				ens.Isolate(i)
+			}
+		}
+		time.Sleep(session)
+		synctest.Wait()
+		if at == cut {
+			t.Error("it stays with a server that has lost its leader")
+		}
+		if w.session() != s || hold.Err() != nil || ended != nil {
+			t.Errorf("session %v, hold %v", s.Err(), ended)
+		}
+		hold.Release()
+	})
+}
