@@ -26,6 +26,7 @@ type conn struct {
 	pending  int  // answers that wait for this server to catch up with the leader
 	closed   bool // no request is executed any more
 	cut      bool // gone is closed
+	sentAll  bool // the writer has ended
 
 	outMu sync.Mutex
 	out   []outgoing
@@ -60,6 +61,9 @@ func (c *conn) drop(how closeHow) {
 		}
 	}
 	if how == closeAfterReplies {
+		if !c.sentAll {
+			c.srv.ending[c] = struct{}{}
+		}
 		c.push(outgoing{last: true})
 		return
 	}
@@ -151,7 +155,7 @@ func (c *conn) recycle(b []byte) {
 
 func (c *conn) writeLoop() {
 	defer c.srv.routines.Done()
-	defer c.nc.Close()
+	defer c.endWriting()
 	for {
 		if !c.srv.passGate(c) {
 			return
@@ -171,6 +175,14 @@ func (c *conn) writeLoop() {
 			c.recycle(o.data)
 		}
 	}
+}
+
+func (c *conn) endWriting() {
+	c.nc.Close()
+	c.srv.mu.Lock()
+	defer c.srv.unlock()
+	c.sentAll = true
+	delete(c.srv.ending, c)
 }
 
 func (c *conn) awaitOutput(until time.Time) bool {

@@ -154,8 +154,8 @@ func TestMovedSessionIsLostToTheOldServer(t *testing.T) {
 		if !answered(old, request(zktest.OpGetData, "/", 0)) {
 			t.Fatal("the old server answers reads")
 		}
-		if answered(old, request(zktest.OpSync, "/")) {
-			t.Fatal("the old server cannot answer a sync")
+		if answered(old, request(zktest.OpDelete, "/a", 0, 0, 0, 0)) || answered(old, request(zktest.OpGetData, "/", 0)) {
+			t.Fatal("a change makes the leader refuse the old connection")
 		}
 		if !answered(moved, request(zktest.OpSync, "/")) {
 			t.Fatal("the new one can")

@@ -61,7 +61,7 @@ func (c *conn) connect(d *decoder) (wait <-chan struct{}, ok bool) {
 
 // attach finds or makes the session. Another connection that it has to this
 // server is closed first, even if the password then turns out to be wrong; one
-// to another server finds out when it next needs the leader.
+// to another server is closed when the leader next sees a request from it.
 func (s *Server) attach(c *conn, id int64, password []byte, timeout time.Duration) *session {
 	var sess *session
 	if id == 0 {

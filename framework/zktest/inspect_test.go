@@ -2,6 +2,8 @@ package zktest_test
 
 import (
 	"errors"
+	"net"
+	"runtime"
 	"slices"
 	"syscall"
 	"testing"
@@ -146,4 +148,25 @@ func TestImpossibleOptionsAreRefused(t *testing.T) {
 			option()
 		}()
 	}
+}
+
+func TestCloseDoesNotWaitForAClientThatDoesNotRead(t *testing.T) {
+	srv := zktest.NewServer()
+	if err := srv.Create("/big", make([]byte, 1<<20)); err != nil {
+		t.Fatal(err)
+	}
+	nc, err := net.Dial("tcp", srv.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	handshakeAs(t, nc, nil)
+	for range 64 {
+		nc.Write(request(zktest.OpGetData, "/big", 0))
+	}
+	nc.Write([]byte{0xff, 0xff, 0xff, 0xff}) // an impossible length ends the reader, while the writer is stuck
+	for srv.Connections() > 0 {
+		runtime.Gosched()
+	}
+	srv.Close()
 }

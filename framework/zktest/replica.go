@@ -142,19 +142,32 @@ func (c *conn) blocked(op Op) <-chan struct{} {
 	return nil
 }
 
-// refused returns the effect of a request that the leader turns away: the
-// session has ended, or has moved to another server meanwhile.
+// refused returns the effect of a request that is turned away before anybody
+// looks at its contents.
 func (c *conn) refused(op Op) effect {
+	s := c.srv
 	switch {
-	case c.srv.readOnly && crossesLeader(op) && op != OpCloseSession:
+	case s.readOnly && crossesLeader(op) && op != OpCloseSession:
 		return effect{err: codeNotReadOnly}
-	case !crossesLeader(op):
-	case c.srv.sessions[c.sess.id] != c.sess:
+	case crossesLeader(op) && s.sessions[c.sess.id] != c.sess:
 		return effect{err: codeSessionExpired}
-	case c.sess.conn != c:
+	case c.sess.conn != c && c.movedAway(op):
+		if crossesLeader(op) && op != OpSync {
+			s.begin(c.sess.id, nil).commit() // the failure is a transaction, too
+		}
 		return effect{silent: true, close: true}
 	}
 	return effect{}
+}
+
+// movedAway reports whether op is refused if its session is by now connected
+// to another server. The leader looks at everything but the end of a session;
+// a follower passes only changes on.
+func (c *conn) movedAway(op Op) bool {
+	if c.srv == c.srv.leader {
+		return op != OpCloseSession
+	}
+	return crossesLeader(op) && op != OpSync && op != OpCloseSession
 }
 
 // heardFrom renews a session: at the leader at once, at a follower when the

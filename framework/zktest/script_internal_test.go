@@ -282,7 +282,11 @@ func TestRecord(t *testing.T) {
 		t.Skip("only with -record")
 	}
 	s := &script{t: t, dial: func() (net.Conn, error) { return net.Dial("tcp", addr) }}
-	s.run()
+	if addrs := strings.Split(addr, ","); len(addrs) == 3 {
+		s.moves(func(i int) { addr = addrs[i] })
+	} else {
+		s.run()
+	}
 	if err := os.WriteFile(golden(version), s.log.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -305,6 +309,22 @@ func TestAnswersAreThoseOfARealServer(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The golden file was recorded from a leader and two followers, in this order.
+func TestMovingSessionsAreAnsweredAsByARealEnsemble(t *testing.T) {
+	want, err := os.ReadFile(golden("3.9.5-ensemble"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		ens := NewEnsemble(3)
+		defer ens.Close()
+		to := 0
+		s := &script{t: t, dial: func() (net.Conn, error) { return ens.Server(to).Dial("", "", 0) }}
+		s.moves(func(i int) { to = i })
+		compare(t, string(want), s.log.String())
+	})
 }
 
 // compare reports every request that was answered differently.

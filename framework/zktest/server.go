@@ -17,6 +17,7 @@ type Server struct {
 	dataWatches  watchTable
 	childWatches watchTable
 	open         map[*conn]struct{}
+	ending       map[*conn]struct{} // closed, but for answers that have yet to leave
 	refuse       bool
 	readOnly     bool
 	received     int64 // requests
@@ -54,7 +55,7 @@ func NewServer(opts ...Option) *Server {
 func (st *store) addServer(view *tree) *Server {
 	s := &Server{
 		store: st, view: view, dataWatches: newWatchTable(st.cfg.version), childWatches: newWatchTable(st.cfg.version),
-		open: make(map[*conn]struct{}), attached: make(map[int64]*conn),
+		open: make(map[*conn]struct{}), ending: make(map[*conn]struct{}), attached: make(map[int64]*conn),
 	}
 	st.servers = append(st.servers, s)
 	return s
@@ -134,6 +135,9 @@ func (s *Server) Close() error {
 
 func (s *Server) hangUpAll() {
 	for c := range s.open {
+		c.drop(closeNow)
+	}
+	for c := range s.ending {
 		c.drop(closeNow)
 	}
 	if l := s.listener; l != nil {
