@@ -123,8 +123,8 @@ func (b *batch) startWatching(ctx context.Context) {
 	q.opts.trace.waiting(ctx, Waiting{Path: q.path, Node: b.members[len(b.members)-1].me.name, Behind: b.gate.place.behind})
 }
 
-// admit makes grants of all members, or of none.
-func (b *batch) admit(ctx context.Context) ([]*grant, error) {
+// admit makes grants of all members, or of none. again decides anew, if the session was not valid just now.
+func (b *batch) admit(ctx context.Context, again func(context.Context) error) ([]*grant, error) {
 	grants := make([]*grant, 0, len(b.members))
 	for _, c := range b.members {
 		for {
@@ -134,8 +134,12 @@ func (b *batch) admit(ctx context.Context) ([]*grant, error) {
 			if c.grant != nil {
 				break
 			}
-			// The session was not valid just now. A new listing waits until it is.
-			if err := b.wait(ctx); err != nil {
+			// By a new listing, which waits until the session is valid. What the watch has told does not.
+			var err error
+			if b.listing, err = b.semaphore.recipe.queue.list(ctx, b.session); err != nil {
+				return nil, err
+			}
+			if err := again(ctx); err != nil {
 				return nil, err
 			}
 		}

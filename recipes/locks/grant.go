@@ -51,9 +51,10 @@ func newGrant(g *grant) (*grant, error) {
 	return g, nil
 }
 
-// watch lets the grant end when its node is removed by hand.
+// watch lets the grant end when its node is removed by hand. Most holds are short, so the server is asked to watch only those
+// that have lasted for a moment.
 func (g *grant) watch() {
-	w := g.session.WatchData(g.node, g.ownChanged)
+	w := g.session.WatchDataSoon(g.node, g.ownChanged)
 	g.own.Store(w)
 	g.ownChanged() // what came before the line above was nobody's
 	if g.err() != nil {
@@ -168,31 +169,47 @@ func (g *grant) withdraw() *framework.Removal {
 // leave takes a lease off the grant. With the last one the grant ends, for this process at once; it waits for the server's
 // answer to the removal of the node.
 func (g *grant) leave(l *Lease) error {
-	if err := g.err(); errors.Is(err, ErrLeaseLost) {
+	last, err := g.take(l)
+	if err != nil || !last {
 		return err
+	}
+	err = g.removeNode()
+	g.trace.released(Released{Path: g.path, Node: g.name, Held: time.Since(g.since), Err: err})
+	return err
+}
+
+// take takes a lease off the grant, and reports whether it was the last one: the node is then to be removed.
+func (g *grant) take(l *Lease) (last bool, err error) {
+	if err := g.err(); errors.Is(err, ErrLeaseLost) {
+		return false, err
 	}
 	g.mu.Lock()
 	if g.over != nil {
 		defer g.mu.Unlock()
-		return g.over
+		return false, g.over
 	}
 	if _, there := g.leases[l]; !there {
 		g.mu.Unlock()
-		return ErrReleased
+		return false, ErrReleased
 	}
 	delete(g.leases, l)
-	last := len(g.leases) == 0
+	last = len(g.leases) == 0
 	if last {
 		g.over = ErrReleased
 	}
 	g.mu.Unlock()
 	l.end(ErrReleased)
-	if !last {
-		return nil
+	return last, nil
+}
+
+// quit is Release without waiting for the server: for a lease that nobody but this package has. There is nobody to hear of
+// errors: either it is not the last one, or its owner has had its answer and the removal goes on without him.
+func (l *Lease) quit() {
+	g := l.grant
+	if last, _ := g.take(l); last {
+		g.withdraw()
+		g.trace.released(Released{Path: g.path, Node: g.name, Held: time.Since(g.since)})
 	}
-	err := g.removeNode()
-	g.trace.released(Released{Path: g.path, Node: g.name, Held: time.Since(g.since), Err: err})
-	return err
 }
 
 // removeNode removes the node for sure, and waits for it as long as operations wait for a connection.

@@ -85,14 +85,23 @@ func identities(lock Lock) []identity {
 }
 
 // Acquire acquires the locks one after the other; ctx is the one bound for all. With the first that fails it stops, and releases
-// those that it has, the last one first. The lease is lost when any of its parts is. A context from it owns all parts, and
-// re-enters those that are reentrant.
+// those that it has, the last one first. If one that it has is lost while it waits for another, it releases the others and begins
+// again. The lease is lost when any of its parts is. A context from it owns all parts, and re-enters those that are reentrant.
 //
 // Errors: that of the lock that failed, joined with those of releases that failed.
 //
 // Curator: InterProcessMultiLock.acquire().
 func (m *InterProcessMultiLock) Acquire(ctx context.Context) (*Lease, error) {
-	return m.acquire(ctx, Lock.Acquire)
+	for begun := false; ; begun = true {
+		lease, err := m.acquire(ctx, Lock.Acquire)
+		var unreachable *framework.ConnectError
+		switch {
+		case errors.Is(err, errPartLost):
+		case begun && errors.As(err, &unreachable) && ctx.Err() == nil: // whoever was in the queue before waits on
+		default:
+			return lease, err
+		}
+	}
 }
 
 // TryAcquire is Acquire without waiting for other holders: [ErrNotAcquired] if any lock is taken.
@@ -102,22 +111,32 @@ func (m *InterProcessMultiLock) TryAcquire(ctx context.Context) (*Lease, error) 
 	return m.acquire(ctx, Lock.TryAcquire)
 }
 
+// errPartLost says that a lease was lost while its owner waited for another.
+var errPartLost = errors.New("locks: a part of the multi-lock was lost meanwhile")
+
 func (m *InterProcessMultiLock) acquire(ctx context.Context, acquire func(Lock, context.Context) (*Lease, error)) (*Lease, error) {
 	if m.err != nil {
 		return nil, m.err
 	}
-	parts := make([]*Lease, 0, len(m.locks))
-	for _, lock := range m.locks {
-		part, err := acquire(lock, ctx)
-		if err != nil {
-			return nil, errors.Join(err, ReleaseAll(parts...))
-		}
-		parts = append(parts, part)
-	}
 	lease := newLease(nil)
-	lease.parts = parts
-	for _, part := range parts {
+	waiting, stop := context.WithCancelCause(ctx) // ends also with any of the parts
+	defer stop(nil)
+	for _, lock := range m.locks {
+		part, err := acquire(lock, waiting)
+		if err != nil {
+			if lost := lease.Err(); lost != nil && (errors.Is(err, ErrLeaseLost) || errors.Is(err, context.Canceled)) {
+				err = fmt.Errorf("%w: %w", errPartLost, lost)
+			}
+			return nil, errors.Join(err, ReleaseAll(lease.parts...))
+		}
+		lease.parts = append(lease.parts, part)
 		part.follow(lease.end)
+		defer part.follow(stop)()
+	}
+	if lost := lease.Err(); lost != nil {
+		return nil, errors.Join(errPartLost, lost, ReleaseAll(lease.parts...))
+	}
+	for _, part := range lease.parts {
 		part.inform(lease)
 	}
 	return lease, nil

@@ -53,8 +53,17 @@ func find(ctx context.Context, id identity, accept func(*grant) bool) *Lease {
 	return nil
 }
 
+// findLasting is find for a lease that has not ended.
+func findLasting(ctx context.Context, id identity, accept func(*grant) bool) *Lease {
+	for o := ownerOf(ctx); o != nil; o = o.outer {
+		if g := o.lease.grant; g.id == id && accept(g) && o.lease.Err() == nil {
+			return o.lease
+		}
+	}
+	return nil
+}
+
 // owns reports whether ctx owns such a lease, and it lasts.
 func owns(ctx context.Context, id identity, accept func(*grant) bool) bool {
-	lease := find(ctx, id, accept)
-	return lease != nil && lease.Err() == nil
+	return findLasting(ctx, id, accept) != nil
 }

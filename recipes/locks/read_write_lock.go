@@ -87,11 +87,10 @@ func (l *WriteLock) reenter(ctx context.Context) (*Lease, error) {
 	if innermost == nil || err != nil {
 		return nil, err
 	}
-	writes := find(ctx, l.recipe.queue.id, func(g *grant) bool { return !g.shared })
-	if writes == nil || writes.Err() != nil {
-		return nil, ErrUpgrade
+	if write := findLasting(ctx, l.recipe.queue.id, func(g *grant) bool { return !g.shared }); write != nil {
+		return write, nil
 	}
-	return writes, nil
+	return nil, ErrUpgrade
 }
 
 // Acquire waits for the read lock, as [InterProcessMutex.Acquire] does, but for writers that came before only. With a context
@@ -114,13 +113,14 @@ func (l *ReadLock) TryAcquire(ctx context.Context) (*Lease, error) {
 	return l.recipe.acquire(ctx, l.reenter, l.contend(ctx, l.recipe.queue.try))
 }
 
-// reenter re-enters a read lease. A write lease makes no re-entry, but a nested node: see contend.
+// reenter re-enters a read lease, also from a write lease that was re-entered within it. A write lease alone makes no re-entry,
+// but a nested node: see contend.
 func (l *ReadLock) reenter(ctx context.Context) (*Lease, error) {
 	innermost, err := reenter(ctx, l.recipe.queue.id)
-	if innermost == nil || err != nil || !innermost.grant.shared {
+	if innermost == nil || err != nil {
 		return nil, err
 	}
-	return innermost, nil
+	return findLasting(ctx, l.recipe.queue.id, func(g *grant) bool { return g.shared }), nil
 }
 
 // contend queues, unless ctx owns the write lock.
@@ -144,7 +144,7 @@ func (l *ReadLock) nest(ctx context.Context, write *Lease) (*grant, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = keep.Release() }() // the caller's own Release reports what there is to report
+	defer keep.quit()
 	w, q := write.grant, &l.recipe.queue
 	_, number, ok := cutNumber(w.name)
 	if !ok {
@@ -160,11 +160,15 @@ func (l *ReadLock) nest(ctx context.Context, write *Lease) (*grant, error) {
 	}
 	c := q.contender(w.session, path, w.token)
 	defer c.leave()
-	if err := c.admit(); err != nil {
-		return nil, w.errOr(err)
+	err = c.admit()
+	switch {
+	case errors.Is(err, errRequeue):
+		err = &LostError{Path: q.path, Session: w.session.ID(), Reason: ErrRemoved}
+	case err == nil && c.grant == nil:
+		err = framework.ErrLapsed
 	}
-	if c.grant == nil {
-		return nil, w.errOr(framework.ErrLapsed)
+	if err != nil {
+		return nil, w.errOr(err)
 	}
 	return c.grant, nil
 }

@@ -157,7 +157,12 @@ func (s *InterProcessSemaphoreV2) acquire(ctx context.Context, n int, contend co
 	if problem != nil && s.recipe.err == nil {
 		return nil, &AcquireError{Path: s.recipe.queue.path, Err: problem}
 	}
-	return s.recipe.acquireAll(ctx, func(context.Context) (*Lease, error) { return nil, nil }, contend)
+	none := func(context.Context) (*Lease, error) { return nil, nil }
+	return s.recipe.acquireAll(ctx, none, func(ctx context.Context) ([]*grant, place, error) {
+		grants, at, err := contend(ctx)
+		at.ownClient = false // not a lease whose context could have been handed on
+		return grants, at, err
+	})
 }
 
 // contend passes the gate and waits for n leases. The gate is kept for all of them: two contenders that each had a part of what
@@ -181,7 +186,7 @@ func (s *InterProcessSemaphoreV2) contend(ctx context.Context, session *framewor
 			return nil, gate.place, err
 		}
 	}
-	grants, err := b.admit(ctx)
+	grants, err := b.admit(ctx, b.wait)
 	return grants, gate.place, err
 }
 
@@ -203,7 +208,7 @@ func (s *InterProcessSemaphoreV2) try(ctx context.Context, n int) ([]*grant, pla
 	}
 	defer gate.leave()
 	if t, err := gate.turn(ctx); err != nil || !t.admitted {
-		return nil, gate.place, errors.Join(err, ErrNotAcquired)
+		return nil, gate.place, orNotAcquired(err)
 	}
 	b := batch{semaphore: s, session: session, gate: gate}
 	defer b.leave()
@@ -212,15 +217,28 @@ func (s *InterProcessSemaphoreV2) try(ctx context.Context, n int) ([]*grant, pla
 			return nil, gate.place, err
 		}
 	}
-	permitted, err := b.permitted(ctx)
-	if err == nil && !permitted {
-		err = ErrNotAcquired
+	if permitted, err := b.permitted(ctx); err != nil || !permitted {
+		return nil, gate.place, orNotAcquired(err)
 	}
+	grants, err := b.admit(ctx, func(ctx context.Context) error {
+		if permitted, err := b.permitted(ctx); err != nil || !permitted {
+			return orNotAcquired(err)
+		}
+		return nil
+	})
 	if err != nil {
-		return nil, gate.place, err
+		return nil, gate.place, orNotAcquired(err)
 	}
-	grants, err := b.admit(ctx)
-	return grants, gate.place, err
+	return grants, gate.place, nil
+}
+
+// orNotAcquired is what a try says that did not succeed, if nothing worse happened than that somebody was before it, or that its
+// node was removed.
+func orNotAcquired(err error) error {
+	if err == nil || errors.Is(err, errRequeue) {
+		return ErrNotAcquired
+	}
+	return err
 }
 
 // enterGate enters the queue for leases. The first time, it looks whether the path belongs to another recipe.
