@@ -25,10 +25,11 @@ type SharedCount struct {
 	err    error // misuse of the constructor
 
 	wake chan struct{} // the follower has something to look at
-	stop context.CancelFunc
-	done chan struct{} // closed when the follower has ended; nil before Start
 
 	mu        sync.Mutex
+	stop      context.CancelFunc
+	done      chan struct{} // closed when the follower has ended; nil before Start
+	closed    bool
 	value     VersionedValue
 	told      int32 // what listeners have heard last
 	listeners map[int]func(int32)
@@ -110,6 +111,7 @@ func (c *SharedCount) Start(ctx context.Context) error {
 func (c *SharedCount) Close() error {
 	c.mu.Lock()
 	stop, done := c.stop, c.done
+	c.closed = done != nil
 	c.mu.Unlock()
 	if done == nil {
 		return ErrNotStarted
@@ -162,40 +164,50 @@ func (c *SharedCount) OnChange(fn func(count int32)) (stop func()) {
 //
 // Curator: SharedCount.setCount().
 func (c *SharedCount) SetCount(ctx context.Context, count int32) error {
-	return c.set(ctx, count, -1)
-}
-
-// TrySetCount sets the value if it is still previous, and reports whether it did. If not, the newer value has been read by the
-// time it returns.
-//
-// Curator: SharedCount.trySetCount(previous, newCount).
-func (c *SharedCount) TrySetCount(ctx context.Context, previous VersionedValue, count int32) (bool, error) {
-	if previous.Version == -1 {
-		return false, ErrVersion
-	}
-	if c.VersionedValue() != previous {
-		return false, nil
-	}
-	err := c.set(ctx, count, previous.Version)
-	if errors.Is(err, zk.ErrBadVersion) {
-		return false, c.read(ctx)
-	}
-	return err == nil, err
-}
-
-func (c *SharedCount) set(ctx context.Context, count, version int32) error {
-	c.mu.Lock()
-	started := c.done != nil
-	c.mu.Unlock()
-	if !started {
+	if !c.running() {
 		return ErrNotStarted
 	}
-	stat, err := c.client.Set(ctx, c.path, encode(count), version)
+	stat, err := c.client.Set(ctx, c.path, encode(count), -1)
 	if err != nil {
 		return err
 	}
 	c.apply(VersionedValue{Zxid: stat.Mzxid, Version: stat.Version, Value: count})
 	return nil
+}
+
+// TrySetCount sets the value if it is still previous, and reports whether it did. If not, the newer value has been read by the
+// time it returns.
+//
+// It is never executed twice: if the connection breaks before the answer, it fails with framework.ErrConnectionLost, and the value
+// may have been set or not.
+//
+// Curator: SharedCount.trySetCount(previous, newCount).
+func (c *SharedCount) TrySetCount(ctx context.Context, previous VersionedValue, count int32) (bool, error) {
+	switch {
+	case !c.running():
+		return false, ErrNotStarted
+	case previous.Version == -1:
+		return false, ErrVersion
+	case c.VersionedValue() != previous:
+		return false, nil
+	}
+	// A transaction, since it is not repeated when its answer was lost: the repetition would find the version changed, by itself.
+	results, err := c.client.Transaction(ctx, framework.SetOp(c.path, encode(count), previous.Version))
+	if errors.Is(err, zk.ErrBadVersion) {
+		return false, c.read(ctx)
+	}
+	if err != nil {
+		return false, err
+	}
+	stat := results[0].Stat
+	c.apply(VersionedValue{Zxid: stat.Mzxid, Version: stat.Version, Value: count})
+	return true, nil
+}
+
+func (c *SharedCount) running() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.done != nil && !c.closed
 }
 
 func (c *SharedCount) read(ctx context.Context) error {
