@@ -72,8 +72,10 @@ func (s *Session) EnterBeside(ctx context.Context, guard, dir, name string, data
 		switch {
 		case err == nil:
 			return path, nil
-		case errors.Is(err, errDetached), errors.Is(err, transport.ErrBroken):
+		case errors.Is(err, transport.ErrBroken):
 			// The name is this call's own: a repetition finds the node of the try before.
+		case retryable(err) && !errors.Is(err, ErrSessionLost): // the server cannot answer just now; another one may
+			s.transport.Break(err)
 		default:
 			s.Remove(path)
 			return "", err
