@@ -23,7 +23,7 @@ func parseServer(server string) (string, error) {
 	if host == "" {
 		return "", fmt.Errorf("server %q: no host", server)
 	}
-	if strings.ContainsAny(host, " \t\r\n[]@\\") {
+	if strings.ContainsAny(host, " \t\r\n\x00[]@;\\") {
 		return "", fmt.Errorf("server %q: not a host name", server)
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
