@@ -62,7 +62,15 @@ func (c Config) writeFile(file, dataDir string, port int) error {
 		"forceSync":              "no", // a killed process loses nothing that it has written; only a crash of the machine would
 		"preAllocSize":           "1024",
 	}
-	maps.Copy(properties, c.Properties)
+	return writeProperties(file, properties, c.Properties)
+}
+
+// writeProperties writes a file of properties; later ones win.
+func writeProperties(file string, properties map[string]string, more ...map[string]string) error {
+	properties = maps.Clone(properties)
+	for _, m := range more {
+		maps.Copy(properties, m)
+	}
 	var text strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		fmt.Fprintf(&text, "%s=%s\n", name, properties[name])

@@ -31,15 +31,20 @@ func need(t testing.TB) (java, jars string) {
 	if mode == "" {
 		t.Skip("CURATOR_INTEGRATION is not set: not starting a real ZooKeeper; integration/run does all it takes")
 	}
-	java, javaErr := exec.LookPath("java")
-	jars, jarsErr := findJars()
-	if err := errors.Join(javaErr, jarsErr); err != nil {
+	java, jars, err := find()
+	if err != nil {
 		if mode == "required" {
 			t.Fatalf("no ZooKeeper to test on: %v", err)
 		}
 		t.Skipf("no ZooKeeper to test on: %v", err)
 	}
 	return java, jars
+}
+
+func find() (java, jars string, err error) {
+	java, javaErr := exec.LookPath("java")
+	jars, jarsErr := findJars()
+	return java, jars, errors.Join(javaErr, jarsErr)
 }
 
 // findJars returns the directory of the server's jars.

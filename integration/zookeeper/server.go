@@ -27,7 +27,7 @@ const (
 // A Server is one ZooKeeper server of its own, on loopback. Its methods are safe for concurrent use and may be called by
 // any goroutine until the test has ended; what fails is reported to the test by Errorf.
 type Server struct {
-	t       testing.TB
+	t       reporter
 	java    string
 	args    []string
 	port    int
@@ -35,6 +35,13 @@ type Server struct {
 
 	mu      sync.Mutex
 	process *process // the running or last one
+}
+
+// A reporter is told what fails: the test, or the command that runs an ensemble.
+type reporter interface {
+	Errorf(format string, args ...any)
+	Logf(format string, args ...any)
+	Failed() bool
 }
 
 // Start starts a server and returns when it serves. It ends with the test, whose log then gets the server's own if the
@@ -130,13 +137,21 @@ func (s *Server) Thaw() {
 	}
 }
 
+// spawn starts a process.
+func (s *Server) spawn() error {
+	p, err := startProcess(s.logFile, s.java, s.args...)
+	if err == nil {
+		s.process = p
+	}
+	return err
+}
+
 // launch starts a process and waits until it serves. On failure nothing is left running.
 func (s *Server) launch() error {
-	p, err := startProcess(s.logFile, s.java, s.args...)
-	if err != nil {
+	if err := s.spawn(); err != nil {
 		return err
 	}
-	s.process = p
+	p := s.process
 	if err := s.awaitServing(p); err != nil {
 		p.kill()
 		return fmt.Errorf("%w; its log ends:\n%s", err, logTail(s.logFile))
@@ -168,20 +183,31 @@ func (s *Server) end() {
 	}
 }
 
-// freePort finds a port that nobody listens on. It keeps out of the range from which the kernel takes ports for outgoing
-// connections: there, while a killed server is down, somebody's connection may take its port, and a client that dials the
-// closed port again and again is at last connected to itself.
+// freePort finds a port that nobody listens on.
 func freePort() (int, error) {
+	listener, err := listen()
+	if err != nil {
+		return 0, err
+	}
+	defer listener.Close()
+	addr, _ := listener.Addr().(*net.TCPAddr)
+	return addr.Port, nil
+}
+
+// listen listens on a port of loopback. It keeps out of the range from which the kernel takes ports for outgoing connections:
+// there, while a killed server is down, somebody's connection may take its port, and a client that dials the closed port again
+// and again is at last connected to itself.
+func listen() (net.Listener, error) {
 	const low, high = 10_000, 32_000
 	var err error
 	for range 100 {
-		port := low + rand.IntN(high-low)
 		var listener net.Listener
-		if listener, err = net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))); err == nil {
-			return port, listener.Close()
+		port := strconv.Itoa(low + rand.IntN(high-low))
+		if listener, err = net.Listen("tcp", net.JoinHostPort("127.0.0.1", port)); err == nil {
+			return listener, nil
 		}
 	}
-	return 0, fmt.Errorf("no free port: %w", err)
+	return nil, fmt.Errorf("no free port: %w", err)
 }
 
 // logTail returns the last few kilobytes of a log.

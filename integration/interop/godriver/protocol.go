@@ -1,0 +1,105 @@
+//go:build linux
+
+// Package godriver is the Go side of the interop tests: a process that obeys orders, with this library's locks and with
+// go-zookeeper's zk.Lock. The test binary runs it when it is started again by the tests.
+//
+// The same protocol is spoken by the drivers for Java Curator and for kazoo: one [Order] a line on stdin, one [Answer] to
+// each on stdout, and Answers without an id for what happens by itself.
+package godriver
+
+import (
+	"encoding/json"
+	"io"
+	"sync"
+	"syscall"
+	"unsafe"
+)
+
+// An Order says what a driver is to do. Contenders obey one order after the other, and do not wait for each other.
+//
+//	open       Client is connected, and named
+//	close      it is closed
+//	revoke     through Client, the holder of Node is asked to leave
+//	contender  Who is born: a thread, or what stands for it, with a lock of its own
+//	acquire    Who acquires; a second time, that is a re-entry
+//	release    Who releases once
+//	report     what Who knows of its lock without asking, and who stands in the queue
+//	value      the limit of Who's semaphore
+//	setvalue   sets it, for everybody
+//	work       Who acquires and releases Times times, and tells of each by events
+//	crash      the process ends at once
+type Order struct {
+	ID     int64  `json:"id"`
+	Op     string `json:"op"`
+	Client string `json:"client,omitempty"`
+	Who    string `json:"who,omitempty"`
+
+	Connect string `json:"connect,omitempty"` // open
+	Session int    `json:"session,omitempty"` // open: the session's timeout in ms
+
+	// Data is what nodes contain. With open, where contenders do not say otherwise.
+	Data      *string  `json:"data,omitempty"`
+	Recipe    string   `json:"recipe,omitempty"` // contender: mutex, rw, semaphore, semaphoremutex, multi, selector, zklock
+	Path      string   `json:"path,omitempty"`
+	Paths     []string `json:"paths,omitempty"`     // of a multi-lock
+	Max       int      `json:"max,omitempty"`       // of a semaphore, or the seed of its count
+	Count     string   `json:"count,omitempty"`     // the path of a semaphore's SharedCount
+	Revocable bool     `json:"revocable,omitempty"` // contender: a request to leave becomes an event
+	Patterns  []string `json:"patterns,omitempty"`  // kazoo's extra_lock_patterns
+
+	Side  string `json:"side,omitempty"` // of a read/write lock: read or write
+	MS    int64  `json:"ms"`             // acquire: how long to wait; 0 is a try, below 0 without end
+	N     int    `json:"n"`              // acquire: how many leases
+	Value int    `json:"value"`          // setvalue
+	Node  string `json:"node,omitempty"` // revoke: a path
+
+	Times int   `json:"times,omitempty"` // work
+	Hold  int64 `json:"hold,omitempty"`  // work: µs to hold
+	Pause int64 `json:"pause,omitempty"` // work: µs in between
+}
+
+// An Answer says what came of an order, or what happened by itself. Times are CLOCK_MONOTONIC in ns, so those of
+// different processes compare.
+//
+// Events: acquired, released (the moment before the release was asked for), missed, failed, revoke; and suspended and
+// lost of a client, which is then Who.
+type Answer struct {
+	ID       int64    `json:"id,omitempty"`
+	Event    string   `json:"event,omitempty"`
+	Who      string   `json:"who,omitempty"`
+	OK       bool     `json:"ok"` // acquire: false without an Error means that the time was up
+	Began    int64    `json:"began,omitempty"`
+	Ended    int64    `json:"ended,omitempty"`
+	Valid    int64    `json:"valid,omitempty"` // ours: until when the hold lasts, or lasted, at most
+	Nodes    []string `json:"nodes,omitempty"` // names
+	Value    int      `json:"value,omitempty"`
+	Session  string   `json:"session,omitempty"` // open
+	Acquired bool     `json:"acquired,omitempty"`
+	Owned    bool     `json:"owned,omitempty"`
+	Error    string   `json:"error,omitempty"`
+}
+
+// Now is CLOCK_MONOTONIC in ns, which is System.nanoTime and time.monotonic_ns elsewhere.
+func Now() int64 {
+	const clockMonotonic = 1
+	var t syscall.Timespec
+	_, _, errno := syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, clockMonotonic, uintptr(unsafe.Pointer(&t)), 0)
+	if errno != 0 {
+		panic(errno)
+	}
+	return t.Nano()
+}
+
+// A mouth says answers, one at a time.
+type mouth struct {
+	mu  sync.Mutex
+	out *json.Encoder
+}
+
+func newMouth(out io.Writer) *mouth { return &mouth{out: json.NewEncoder(out)} }
+
+func (m *mouth) say(a *Answer) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_ = m.out.Encode(a) // to a parent that is gone there is nothing to say
+}

@@ -1,0 +1,120 @@
+//go:build linux
+
+package interop_test
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"sync"
+	"testing"
+)
+
+var (
+	//go:embed java/pom.xml
+	javaPom []byte
+	//go:embed java/Driver.java
+	javaSource []byte
+	//go:embed kazoo/driver.py
+	pythonSource []byte
+)
+
+// need ends the test as CURATOR_INTEGRATION wants it if something that integration/run collects is missing.
+func need(t testing.TB, what string, err error) {
+	t.Helper()
+	switch {
+	case os.Getenv("CURATOR_INTEGRATION") == "":
+		t.Skip("CURATOR_INTEGRATION is not set; integration/run does all it takes")
+	case err == nil:
+	case os.Getenv("CURATOR_INTEGRATION") == "required":
+		t.Fatalf("no %s to test with: %v", what, err)
+	default:
+		t.Skipf("no %s to test with: %v", what, err)
+	}
+}
+
+// cache is the directory in which integration/run collects things.
+func cache(parts ...string) string {
+	return filepath.Join(append([]string{"..", ".cache"}, parts...)...)
+}
+
+// Versions of Java Curator that are tested with.
+var (
+	curatorVersion    = pinned("curator.version")
+	curatorOldVersion = pinned("curator.old.version")
+)
+
+// pinned reads a version from pom.xml. The environment has the last word: CURATOR_JAVA_VERSION for the current one.
+func pinned(property string) string {
+	if version := os.Getenv("CURATOR_JAVA_VERSION"); version != "" && property == "curator.version" {
+		return version
+	}
+	return string(regexp.MustCompile(`<` + regexp.QuoteMeta(property) + `>(.*)</`).FindSubmatch(javaPom)[1])
+}
+
+// javaCommand returns the command line of the Java driver.
+func javaCommand(t testing.TB, version string) []string {
+	t.Helper()
+	jars, err := filepath.Abs(cache("curator-" + version))
+	if err == nil {
+		_, err = os.Stat(filepath.Join(jars, "curator-recipes-"+version+".jar"))
+	}
+	need(t, "Java Curator "+version, err)
+	classes, err := compiled(jars)
+	need(t, "Java Curator "+version, err)
+	return []string{
+		"java", "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto",
+		"-Dorg.slf4j.simpleLogger.defaultLogLevel=error", "-Djava.net.preferIPv4Stack=true", "-Dzookeeper.jmx.log4j.disable=true",
+		"-cp", classes + string(filepath.ListSeparator) + jars + "/*", "Driver",
+	}
+}
+
+var compiling sync.Mutex
+
+// compiled compiles the driver, unless that was done before for the same source.
+func compiled(jars string) (string, error) {
+	compiling.Lock()
+	defer compiling.Unlock()
+	classes := fmt.Sprintf("%s-driver-%.5x", jars, sha256.Sum256(javaSource))
+	if _, err := os.Stat(classes); err == nil {
+		return classes, nil
+	}
+	part, err := os.MkdirTemp(filepath.Dir(jars), "driver-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(part)
+	out, err := exec.Command("javac", "-Xlint:all", "-Werror", "-cp", jars+"/*", "-d", part, "java/Driver.java").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("javac: %w\n%s", err, out)
+	}
+	if err := os.Rename(part, classes); err != nil && !errors.Is(err, os.ErrExist) {
+		return "", err
+	}
+	return classes, nil
+}
+
+// kazooCommand returns the command line of the Python driver.
+func kazooCommand(t testing.TB) []string {
+	t.Helper()
+	python, err := filepath.Abs(cache("kazoo", "bin", "python"))
+	if err == nil {
+		_, err = os.Stat(cache("kazoo", "complete"))
+	}
+	need(t, "kazoo", err)
+	return []string{python, "-c", string(pythonSource)}
+}
+
+// goCommand returns the command line of the Go driver: this test binary, which runs it instead of the tests; see TestMain.
+func goCommand(t testing.TB) []string {
+	t.Helper()
+	need(t, "Go driver", nil)
+	self, err := os.Executable()
+	need(t, "Go driver", err)
+	return []string{self}
+}
