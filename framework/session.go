@@ -38,6 +38,8 @@ type Session struct {
 	valid    chan struct{} // closed while there is a term
 	expected int           // how many wait for that
 	watches  map[watchKey]*watch
+	deferred []*watch  // not set yet
+	putOff   time.Time // when they are to be set
 	removals map[string]*Removal
 	orphans  map[string]orphan
 }
@@ -309,6 +311,7 @@ func (s *Session) tick(now time.Time) time.Time {
 		conclude()
 		return now
 	}
+	s.armDeferred(now)
 	renew, next := s.dueRenewal(now)
 	if renew {
 		s.asked = now
@@ -320,6 +323,9 @@ func (s *Session) tick(now time.Time) time.Time {
 	}
 	if s.term != nil && s.contact.validUntil().Before(next) {
 		next = s.contact.validUntil()
+	}
+	if len(s.deferred) > 0 && s.putOff.Before(next) {
+		next = s.putOff
 	}
 	s.mu.Unlock()
 	lapsed.end()

@@ -3,9 +3,11 @@ package framework
 import (
 	"errors"
 	"maps"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/framework/internal/clock"
 	"github.com/gocurator/curator/framework/internal/transport"
 )
 
@@ -62,23 +64,41 @@ type watch struct {
 // A node that this client may not read is watched for its existence only. A node that is gone stays gone for its watchers,
 // even if another is made in its place.
 func (s *Session) WatchData(path string, wake func()) *Watch {
-	return s.subscribe(watchKey{path: path}, wake, false)
+	return s.subscribe(watchKey{path: path}, wake, promptly)
+}
+
+// WatchDataSoon is [Session.WatchData] for a node that is most likely to be left alone, and soon to be forgotten: it sets the
+// watch only when it has been wanted for a moment, some 50 ms, and so costs nothing if it ends before.
+func (s *Session) WatchDataSoon(path string, wake func()) *Watch {
+	return s.subscribe(watchKey{path: path}, wake, soon)
 }
 
 // WatchLasting is [Session.WatchData] for a node that may be made anew: it is seen again then. It must be readable.
 func (s *Session) WatchLasting(path string, wake func()) *Watch {
-	return s.subscribe(watchKey{path: path}, wake, true)
+	return s.subscribe(watchKey{path: path}, wake, lasting)
 }
 
 // WatchChildren watches the names of a node's children, like [Session.WatchData].
 func (s *Session) WatchChildren(path string, wake func()) *Watch {
-	return s.subscribe(watchKey{path: path, children: true}, wake, false)
+	return s.subscribe(watchKey{path: path, children: true}, wake, promptly)
 }
 
-func (s *Session) subscribe(key watchKey, wake func(), lasting bool) *Watch {
+// A manner is how a watch is set.
+type manner int
+
+const (
+	promptly manner = iota
+	lasting         // and goes on when the node is gone
+	soon
+)
+
+// watchDelay is how long a watch that need not be set at once is put off.
+const watchDelay = 50 * time.Millisecond
+
+func (s *Session) subscribe(key watchKey, wake func(), how manner) *Watch {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	sub := &Watch{wake: wake, lasting: lasting}
+	sub := &Watch{wake: wake, lasting: how == lasting}
 	w := s.watches[key]
 	if w == nil {
 		w = &watch{key: key, subscribers: map[*Watch]struct{}{}}
@@ -87,12 +107,40 @@ func (s *Session) subscribe(key watchKey, wake func(), lasting bool) *Watch {
 	sub.watch = w
 	w.subscribers[sub] = struct{}{}
 	// What others have seen of a node that is gone, or was refused, is not what a newcomer asks for.
-	if len(w.subscribers) == 1 || w.view.Status == StatusGone || w.view.Status == StatusRefused {
+	fresh := len(w.subscribers) > 1 && w.view.Status != StatusGone && w.view.Status != StatusRefused
+	deferred := w.asked == 0
+	switch {
+	case fresh && (!deferred || how == soon):
+	case deferred && how == soon:
+		s.postpone(w)
+	default:
 		w.view = View{}
 		s.send(s.arm(w))
 		s.look()
 	}
 	return sub
+}
+
+// postpone has a watch set by the guard, which looks once for all that are put off meanwhile. mu is held.
+func (s *Session) postpone(w *watch) {
+	if len(s.deferred) == 0 {
+		s.putOff = clock.Now().Add(watchDelay)
+		s.look()
+	}
+	s.deferred = append(s.deferred, w)
+}
+
+// armDeferred sets the watches that were put off, if it is time and they are still wanted. mu is held.
+func (s *Session) armDeferred(now time.Time) {
+	if len(s.deferred) == 0 || now.Before(s.putOff) {
+		return
+	}
+	for _, w := range s.deferred {
+		if s.watches[w.key] == w && w.asked == 0 {
+			s.send(s.arm(w))
+		}
+	}
+	s.deferred = nil
 }
 
 // View returns what is known now.
@@ -138,6 +186,9 @@ func (s *Session) Unwatch(sub *Watch) {
 		return
 	}
 	delete(s.watches, w.key)
+	if w.asked == 0 {
+		return // it was put off, and is not needed any more
+	}
 	// An exists-watch is set on a missing node, too.
 	set := w.view.Status == StatusPresent || w.view.Status == StatusUnknown || w.byExists || w.asking()
 	if leaving := s.removals[w.key.path] != nil; set && !leaving {
