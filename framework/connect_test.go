@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -164,15 +165,15 @@ func TestTheConnectionMovesOnFromAServerThatAnswersNoSync(t *testing.T) {
 		ens := zktest.NewEnsemble(3, zktest.WithSyncLimit(time.Hour))
 		t.Cleanup(func() { ens.Close() })
 		link := ens.NewLink()
-		var at string
+		var at atomic.Value
 		w := &world{T: t, srv: ens.Leader(), states: &states{}}
 		w.client = w.dial(strings.Join(ens.Addrs(), ","), framework.WithStateListener(w.states.hear),
 			framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
-				at = address
+				at.Store(address)
 				return link.DialContext(ctx, network, address)
 			}))
 		w.connected()
-		for at == ens.Addrs()[0] { // the leader cannot be isolated
+		for at.Load() == ens.Addrs()[0] { // the leader cannot be isolated
 			link.Reset()
 			w.eventually("reconnected", func() bool { return w.client.State() == reconnected })
 		}
@@ -183,7 +184,7 @@ func TestTheConnectionMovesOnFromAServerThatAnswersNoSync(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(session)
-		cut := at
+		cut := at.Load()
 		for i, addr := range ens.Addrs() {
 			if addr == cut {
 				ens.Isolate(i)
@@ -191,7 +192,7 @@ func TestTheConnectionMovesOnFromAServerThatAnswersNoSync(t *testing.T) {
 		}
 		time.Sleep(session)
 		synctest.Wait()
-		if at == cut {
+		if at.Load() == cut {
 			t.Error("it stays with a server that has lost its leader")
 		}
 		if w.session() != s || hold.Err() != nil || ended != nil {

@@ -1,0 +1,245 @@
+package framework_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/retry"
+)
+
+// everyOp is each operation of a client, on a node that is there.
+func everyOp(client *framework.Client) map[string]func(ctx context.Context) error {
+	return map[string]func(ctx context.Context) error{
+		"get":      func(ctx context.Context) error { _, _, err := client.Get(ctx, "/a"); return err },
+		"exists":   func(ctx context.Context) error { _, err := client.Exists(ctx, "/a"); return err },
+		"children": func(ctx context.Context) error { _, _, err := client.Children(ctx, "/a"); return err },
+		"set":      func(ctx context.Context) error { _, err := client.Set(ctx, "/a", nil, -1); return err },
+		"sync":     func(ctx context.Context) error { return client.Sync(ctx, "/a") },
+		"ACL":      func(ctx context.Context) error { _, _, err := client.ACL(ctx, "/a"); return err },
+		"set ACL": func(ctx context.Context) error {
+			_, err := client.SetACL(ctx, "/a", zk.WorldACL(zk.PermAll), -1)
+			return err
+		},
+		"create": func(ctx context.Context) error {
+			_, _, err := client.Create(ctx, "/a/n-", nil, framework.WithMode(framework.PersistentSequential))
+			return err
+		},
+		"protected create": func(ctx context.Context) error {
+			_, _, err := client.Create(ctx, "/a/n", nil, framework.WithProtection(), framework.CreatingParentsIfNeeded())
+			return err
+		},
+		"delete": func(ctx context.Context) error { return client.Delete(ctx, "/a/deleted") },
+		"transaction": func(ctx context.Context) error {
+			_, err := client.Transaction(ctx, framework.CheckOp("/a", -1))
+			return err
+		},
+	}
+}
+
+var kindOf = map[string]zktest.Op{
+	"get": zktest.OpGetData, "exists": zktest.OpExists, "children": zktest.OpGetChildren2, "set": zktest.OpSetData,
+	"sync": zktest.OpSync, "ACL": zktest.OpGetACL, "set ACL": zktest.OpSetACL, "create": zktest.OpCreate2,
+	"protected create": zktest.OpCreate2, "delete": zktest.OpDelete, "transaction": zktest.OpMulti,
+}
+
+// each runs f for every operation, in a bubble of its own.
+func each(t *testing.T, f func(t *testing.T, w *world, name string, op func(ctx context.Context) error), opts ...framework.Option) {
+	for name := range kindOf {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				w.make("/a")
+				w.make("/a/deleted")
+				f(t, w, name, everyOp(w.client)[name])
+			}, opts...)
+		})
+	}
+}
+
+func TestEveryOperationSucceeds(t *testing.T) {
+	each(t, func(t *testing.T, w *world, _ string, op func(context.Context) error) {
+		if err := op(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestEveryOperationObeysItsContextWhileDisconnected(t *testing.T) {
+	each(t, func(t *testing.T, w *world, name string, op func(context.Context) error) {
+		w.link.Cut()
+		time.Sleep(time.Second)
+		reason := errors.New("enough")
+		ctx, cancel := context.WithTimeoutCause(t.Context(), 3*time.Second, reason)
+		defer cancel()
+		before := time.Now()
+		err := op(ctx)
+		if d := time.Since(before); d != 3*time.Second {
+			t.Errorf("it took %v", d)
+		}
+		wantErr(t, err, reason)
+		var opErr *framework.OpError
+		if !errors.As(err, &opErr) || opErr.Op == "" {
+			t.Errorf("got %#v", err)
+		}
+	})
+}
+
+func TestEveryOperationObeysItsContextWhileTheServerIsSilent(t *testing.T) {
+	each(t, func(t *testing.T, w *world, name string, op func(context.Context) error) {
+		w.srv.Freeze()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		before := time.Now()
+		err := op(ctx)
+		if d := time.Since(before); d != time.Second {
+			t.Errorf("it took %v", d)
+		}
+		wantErr(t, err, context.DeadlineExceeded)
+		w.srv.Thaw()
+		w.link.Reset()
+	})
+}
+
+func TestADoneContextSendsNothing(t *testing.T) {
+	each(t, func(t *testing.T, w *world, name string, op func(context.Context) error) {
+		wantErr(t, op(canceled(t)), context.Canceled)
+		if n := w.count(kindOf[name]); n != 0 {
+			t.Errorf("%d requests", n)
+		}
+	})
+}
+
+func TestEveryOperationSurvivesABrokenConnection(t *testing.T) {
+	each(t, func(t *testing.T, w *world, name string, op func(context.Context) error) {
+		w.srv.DropRequest(zktest.Match{Op: kindOf[name]})
+		err := op(t.Context())
+		if name == "transaction" {
+			wantErr(t, err, framework.ErrConnectionLost) // it may have been executed
+		} else if err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestEveryOperationHasOneRetryBudget(t *testing.T) {
+	each(t, func(t *testing.T, w *world, name string, op func(context.Context) error) {
+		tries := 0
+		for i := range 50 {
+			w.srv.DropRequest(zktest.Match{Op: kindOf[name], Nth: i + 1})
+		}
+		before := time.Now()
+		err := op(t.Context())
+		wantErr(t, err, framework.ErrConnectionLost)
+		if name != "transaction" {
+			wantErr(t, err, retry.ErrExhausted)
+			var gaveUp *retry.Error
+			if errors.As(err, &gaveUp) {
+				tries = gaveUp.Attempts
+			}
+			if tries != 4 {
+				t.Errorf("%d tries", tries)
+			}
+			if d := time.Since(before); d < 3*time.Second || d > 5*time.Second {
+				t.Errorf("it took %v", d)
+			}
+		}
+	}, framework.WithRetryPolicy(retry.NTimes(3, time.Second)))
+}
+
+func TestEveryOperationGoesOnInTheNextSession(t *testing.T) {
+	each(t, func(t *testing.T, w *world, name string, op func(context.Context) error) {
+		w.srv.ExpireSession(w.session().ID())
+		if err := op(t.Context()); err != nil && !(name == "transaction" && errors.Is(err, framework.ErrConnectionLost)) {
+			t.Error(err)
+		}
+	})
+}
+
+func TestTheServersAnswersAreNotRetried(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.make("/a")
+		w.make("/a/b")
+		for _, c := range []struct {
+			op   func() error
+			want error
+		}{
+			{func() error { _, _, err := w.client.Get(t.Context(), "/no"); return err }, zk.ErrNoNode},
+			{func() error { _, _, err := w.client.Children(t.Context(), "/no"); return err }, zk.ErrNoNode},
+			{func() error { _, err := w.client.Set(t.Context(), "/a", nil, 7); return err }, zk.ErrBadVersion},
+			{func() error { return w.client.Delete(t.Context(), "/a") }, zk.ErrNotEmpty},
+			{func() error { return w.client.Delete(t.Context(), "/no") }, zk.ErrNoNode},
+			{func() error { return w.client.Delete(t.Context(), "/a/b", framework.WithVersion(3)) }, zk.ErrBadVersion},
+			{func() error { _, err := w.client.SetACL(t.Context(), "/a", nil, -1); return err }, zk.ErrInvalidACL},
+			{func() error { _, _, err := w.client.Create(t.Context(), "/a", nil); return err }, zk.ErrNodeExists},
+			{func() error { _, _, err := w.client.Create(t.Context(), "/no/a", nil); return err }, zk.ErrNoNode},
+		} {
+			before := time.Now()
+			wantErr(t, c.op(), c.want)
+			if !time.Now().Equal(before) {
+				t.Errorf("%v came after %v", c.want, time.Since(before))
+			}
+		}
+		if stat, err := w.client.Exists(t.Context(), "/no"); stat != nil || err != nil {
+			t.Errorf("a missing node: %v, %v", stat, err)
+		}
+	})
+}
+
+func TestADeletionThatMayHaveHappenedHappened(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.make("/a")
+		w.srv.DropReply(zktest.Match{Op: zktest.OpDelete})
+		if err := w.client.Delete(t.Context(), "/a"); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestAGuaranteedDeletionHappens(t *testing.T) {
+	for name, outage := range map[string]time.Duration{"in the session": session / 2, "in the next session": 3 * session} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				w.make("/a")
+				w.link.Cut()
+				time.Sleep(time.Second)
+				err := w.client.Delete(w.within(time.Second), "/a", framework.Guaranteed())
+				wantErr(t, err, context.DeadlineExceeded)
+				time.Sleep(outage)
+				w.link.Heal()
+				w.eventually("deleted", func() bool { return !w.srv.Exists("/a") })
+			})
+		})
+	}
+}
+
+func TestAGuaranteedDeletionAfterTheSessionsEndHappensInTheNext(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.make("/a")
+		w.link.Cut()
+		w.eventually("lost", func() bool { return w.states.has(lost) })
+		wantErr(t, w.client.Delete(w.within(time.Second), "/a", framework.Guaranteed()), context.DeadlineExceeded)
+		w.link.Heal()
+		w.eventually("deleted", func() bool { return !w.srv.Exists("/a") })
+	})
+}
+
+func TestARefusedDeletionIsNotRepeated(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.make("/a")
+		w.make("/a/b")
+		wantErr(t, w.client.Delete(t.Context(), "/a", framework.Guaranteed()), zk.ErrNotEmpty)
+		n := w.count(zktest.OpDelete)
+		time.Sleep(time.Hour)
+		if w.count(zktest.OpDelete) != n {
+			t.Error("it was asked again")
+		}
+		if err := w.client.Delete(t.Context(), "/a", framework.Guaranteed(), framework.WithVersion(1)); err == nil {
+			t.Error("a version and a guarantee cannot both be had")
+		}
+	})
+}
