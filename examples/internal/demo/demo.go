@@ -1,0 +1,149 @@
+// Package demo is what the examples have in common: where they run, clients whose connections can be broken, and an exit
+// status that tells whether what was promised held.
+package demo
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest"
+)
+
+// An Example does something on the servers of env, and fails if it did not turn out as promised.
+type Example func(ctx context.Context, env *Env) error
+
+// Main runs an example as a program: on the servers that -zk names, or on one in memory. It ends the process, with status 1 if
+// the example failed.
+func Main(example Example) {
+	connect := flag.String("zk", "", "real ZooKeeper, as `host:port,host:port/chroot` (default: a server in memory)")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	context.AfterFunc(ctx, stop) // a second interrupt ends the program on the spot
+	name := filepath.Base(os.Args[0])
+	if err := run(ctx, name, *connect, os.Stdout, example); err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
+		os.Exit(1)
+	}
+}
+
+// Output runs an example on a server in memory, and returns what it printed.
+func Output(ctx context.Context, example Example) (string, error) {
+	var out bytes.Buffer
+	err := run(ctx, "output", "", &out, example)
+	return out.String(), err
+}
+
+// InOrder fails a test unless an example's output has all the texts, one behind the other.
+func InOrder(t zktest.TB, output string, texts ...string) {
+	t.Helper()
+	rest := output
+	for _, text := range texts {
+		_, after, found := strings.Cut(rest, text)
+		if !found {
+			t.Errorf("no %q in its place in\n%s", text, output)
+			return
+		}
+		rest = after
+	}
+}
+
+func run(ctx context.Context, name, connect string, out io.Writer, example Example) error {
+	env := &Env{Real: connect != "", connect: connect, dial: new(net.Dialer).DialContext, name: name, out: out, begun: time.Now()}
+	if !env.Real {
+		server := zktest.NewServer()
+		defer server.Close() //nolint:errcheck // it returns nil
+		env.connect, env.dial = "in-memory:2181", server.DialContext
+	}
+	probe, err := framework.NewClient(env.connect, framework.WithDialer(env.dial), framework.WithConnectionTimeout(5*time.Second))
+	if err != nil {
+		return err
+	}
+	_, err = probe.Session(ctx)
+	if err = errors.Join(err, probe.Close()); err != nil {
+		return err // here, and not in the middle of the example
+	}
+	defer env.close()
+	return example(ctx, env)
+}
+
+// An Env is where an example runs.
+type Env struct {
+	Real bool // real servers, not the one in memory
+
+	connect string
+	dial    framework.DialFunc
+	name    string
+	begun   time.Time
+
+	mu      sync.Mutex
+	out     io.Writer
+	clients []*framework.Client
+}
+
+// Client makes a client that is closed at the end of the example. Its session is short, so that the example is.
+func (e *Env) Client(opts ...framework.Option) *framework.Client {
+	client, _ := e.BreakableClient(opts...)
+	return client
+}
+
+// BreakableClient makes a client with a line of its own to the servers.
+func (e *Env) BreakableClient(opts ...framework.Option) (*framework.Client, *Line) {
+	line := &Line{dial: e.dial}
+	client, err := framework.NewClient(e.connect, append([]framework.Option{
+		framework.WithDialer(line.DialContext),
+		framework.WithNamespace("examples/" + e.name), // on real servers, out of everybody's way
+		framework.WithSessionTimeout(2 * time.Second), // servers grant two ticks at least, 4 s by default
+	}, opts...)...)
+	if err != nil {
+		panic(err) // a mistake in the example: the connect string was good a moment ago
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.clients = append(e.clients, client)
+	return client, line
+}
+
+// close closes all clients. What it returns is left out: of a client that was cut off, the session ends by its timeout.
+func (e *Env) close() {
+	for _, client := range e.clients {
+		_ = client.Close()
+	}
+}
+
+// Say prints a line, with the time since the beginning.
+func (e *Env) Say(format string, args ...any) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	_, _ = fmt.Fprintf(e.out, "%6.3f  %s\n", time.Since(e.begun).Seconds(), fmt.Sprintf(format, args...))
+}
+
+// Print prints as it is told.
+func (e *Env) Print(text string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	_, _ = io.WriteString(e.out, text)
+}
+
+// Put gives a node its data, and makes it if there is none: as an ephemeral one, so that an example leaves nothing behind.
+func Put(ctx context.Context, client *framework.Client, path, data string) error {
+	_, _, err := client.Create(ctx, path, []byte(data),
+		framework.WithMode(framework.Ephemeral), framework.CreatingParentContainersIfNeeded())
+	if errors.Is(err, zk.ErrNodeExists) {
+		_, err = client.Set(ctx, path, []byte(data), -1)
+	}
+	return err
+}

@@ -1,0 +1,18 @@
+package main
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"github.com/gocurator/curator/examples/internal/demo"
+)
+
+func TestMethodsEnterTheLockThatTheirCallerHolds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		out, err := demo.Output(t.Context(), bank)
+		if err != nil {
+			t.Error(err)
+		}
+		demo.InOrder(t, out, "alice has", "30 holds, 60 re-entries; all 300 are there")
+	})
+}
