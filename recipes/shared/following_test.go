@@ -1,0 +1,235 @@
+package shared_test
+
+import (
+	"encoding/binary"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gocurator/curator/framework/zktest"
+)
+
+func bytesOf(n int32) []byte { return binary.BigEndian.AppendUint32(nil, uint32(n)) }
+
+func TestFollowerSeesWhatOthersSet(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		other, _ := newClient(t, server)
+		mine, theirs := start(t, client, 1), start(t, other, 1)
+		for n := range int32(10) {
+			set(t, theirs, n)
+			wantCount(t, mine, n)
+		}
+	})
+}
+
+func TestListenersHearEachValueOnceAndInOrder(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		count := start(t, client, 1)
+		var first, second, late tidings
+		count.OnChange(first.hear)
+		stop := count.OnChange(second.hear)
+		set(t, count, 2)
+		stop()
+		stop()
+		set(t, count, 2) // nothing new
+		set(t, count, 3)
+		count.OnChange(late.hear)
+		set(t, count, 1)
+		first.want(t, 2, 3, 1)
+		second.want(t, 2)
+		late.want(t, 1)
+	})
+}
+
+// A listener that is slow is told the newest value then, and never an older one after it.
+func TestSlowListenerMissesValuesButNotTheLast(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		count := start(t, client, 0)
+		var heard tidings
+		count.OnChange(func(n int32) {
+			heard.hear(n)
+			time.Sleep(time.Minute)
+		})
+		for n := range int32(5) {
+			set(t, count, n+1)
+		}
+		time.Sleep(time.Minute)
+		heard.want(t, 1, 5)
+	})
+}
+
+func TestListenerMaySetTheCountAndAddListeners(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		count := start(t, client, 0)
+		var heard, inner tidings
+		count.OnChange(func(n int32) {
+			heard.hear(n)
+			if n == 1 {
+				count.OnChange(inner.hear)
+				if err := count.SetCount(t.Context(), 2); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		set(t, count, 1)
+		heard.want(t, 1, 2)
+		inner.want(t, 2)
+	})
+}
+
+func TestFollowingGoesOnAfterAReconnection(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, link := newClient(t, server)
+		other, _ := newClient(t, server)
+		mine, theirs := start(t, client, 1), start(t, other, 1)
+		var heard tidings
+		mine.OnChange(heard.hear)
+		link.Cut()
+		set(t, theirs, 2)
+		time.Sleep(sessionTimeout / 4)
+		wantCount(t, mine, 1)
+		link.Heal()
+		time.Sleep(sessionTimeout / 4)
+		wantCount(t, mine, 2)
+		set(t, theirs, 3)
+		heard.want(t, 2, 3)
+	})
+}
+
+func TestFollowingGoesOnInTheNextSession(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, link := newClient(t, server)
+		other, _ := newClient(t, server)
+		mine, theirs := start(t, client, 1), start(t, other, 1)
+		expire(t, server, client)
+		set(t, theirs, 2)
+		wantCount(t, mine, 2)
+		link.Cut() // and after an outage that is longer than the session and the connection timeout
+		time.Sleep(time.Minute)
+		set(t, theirs, 3)
+		wantCount(t, mine, 2)
+		link.Heal()
+		time.Sleep(time.Minute)
+		wantCount(t, mine, 3)
+		set(t, theirs, 4)
+		wantCount(t, mine, 4)
+	})
+}
+
+// Without a node the last value stands. One that is made anew is followed, although its versions begin at 0 again.
+func TestFollowingGoesOnAfterDeletionAndReCreation(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, link := newClient(t, server)
+		count := start(t, client, 1)
+		var heard tidings
+		count.OnChange(heard.hear)
+		set(t, count, 2)
+		for n := int32(10); n < 13; n++ {
+			if err := server.Delete(path); err != nil {
+				t.Fatal(err)
+			}
+			if n == 12 { // the re-creation is not seen as it happens
+				link.Cut()
+			}
+			time.Sleep(100 * time.Millisecond)
+			if err := server.Create(path, bytesOf(n)); err != nil {
+				t.Fatal(err)
+			}
+			link.Heal()
+			time.Sleep(time.Second)
+			wantCount(t, count, n)
+		}
+		heard.want(t, 2, 10, 11, 12)
+		set(t, count, 20)
+		wantCount(t, count, 20)
+	})
+}
+
+func TestForeignDataIsNoChange(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		count := start(t, client, 1)
+		var heard tidings
+		count.OnChange(heard.hear)
+		for _, data := range []string{"", "123", "12345"} {
+			if err := server.SetData(path, []byte(data)); err != nil {
+				t.Fatal(err)
+			}
+			wantCount(t, count, 1)
+		}
+		if err := server.SetData(path, bytesOf(8)); err != nil {
+			t.Fatal(err)
+		}
+		wantCount(t, count, 8)
+		heard.want(t, 8)
+	})
+}
+
+func TestFollowingEndsWithTheClient(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		count := start(t, client, 1)
+		if err := client.Close(); err != nil {
+			t.Error(err)
+		}
+		synctest.Wait()
+		if err := count.Close(); err != nil {
+			t.Error(err)
+		}
+		wantCount(t, count, 1)
+	})
+}
+
+// A count that nobody changes costs the renewals of the session, and no request besides.
+func TestFollowingAsksForNothing(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		other, _ := newClient(t, server)
+		start(t, client, 1)
+		gone := start(t, other, 1)
+		quiet := func(what string) {
+			t.Helper()
+			synctest.Wait()
+			before := server.Counts()
+			time.Sleep(time.Hour)
+			for op, n := range server.Counts() {
+				if op != zktest.OpSync && op != zktest.OpPing && n != before[op] {
+					t.Errorf("%s: %d requests %v in an hour", what, n-before[op], op)
+				}
+			}
+		}
+		quiet("a count")
+		if err := server.SetData(path, []byte("foreign")); err != nil {
+			t.Fatal(err)
+		}
+		quiet("foreign data")
+		if err := server.Delete(path); err != nil {
+			t.Fatal(err)
+		}
+		quiet("no node")
+		if err := gone.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// One change is one event and one read for each client that follows.
+func TestChangeCostsOneReadForEachFollower(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		other, _ := newClient(t, server)
+		first, second := start(t, client, 1), start(t, client, 1) // share one watch
+		third := start(t, other, 1)
+		before := server.Counts()[zktest.OpGetData]
+		set(t, first, 2)
+		wantCount(t, second, 2)
+		wantCount(t, third, 2)
+		if n := server.Counts()[zktest.OpGetData] - before; n != 2 {
+			t.Errorf("%d reads for two clients", n)
+		}
+	})
+}

@@ -1,0 +1,319 @@
+package shared_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/shared"
+)
+
+func TestSeedIsWrittenOnlyIfThereIsNoNode(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		wantCount(t, start(t, client, 7), 7)
+		wantCount(t, start(t, client, 9), 7)
+	})
+}
+
+func TestNodeHasFourBytesHighestFirst(t *testing.T) {
+	for value, want := range map[int32]string{
+		0: "\x00\x00\x00\x00", 1: "\x00\x00\x00\x01", 0x01020304: "\x01\x02\x03\x04", -1: "\xff\xff\xff\xff",
+		math.MaxInt32: "\x7f\xff\xff\xff", math.MinInt32: "\x80\x00\x00\x00",
+	} {
+		inBubble(t, func(t *testing.T, server *zktest.Server) {
+			client, _ := newClient(t, server)
+			count := start(t, client, value)
+			data, _ := server.Data(path)
+			stat, _ := server.Stat(path)
+			if string(data) != want || stat.EphemeralOwner != 0 {
+				t.Errorf("%d is %q, want %q, persistent", value, data, want)
+			}
+			wantCount(t, count, value)
+		})
+	}
+}
+
+func TestBeforeStartThereIsTheSeedAndNothingElse(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		count := shared.NewSharedCount(client, path, 3)
+		if count.Count() != 3 {
+			t.Errorf("count is %d", count.Count())
+		}
+		if err := count.SetCount(t.Context(), 4); !errors.Is(err, shared.ErrNotStarted) {
+			t.Errorf("SetCount: %v", err)
+		}
+		if _, err := count.TrySetCount(t.Context(), count.VersionedValue(), 4); !errors.Is(err, shared.ErrNotStarted) {
+			t.Errorf("TrySetCount: %v", err)
+		}
+		if err := count.Close(); !errors.Is(err, shared.ErrNotStarted) {
+			t.Errorf("Close: %v", err)
+		}
+		if server.Exists(path) {
+			t.Error("there is a node")
+		}
+	})
+}
+
+func TestStartedOnce(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		count := shared.NewSharedCount(client, path, 3)
+		errs := make(chan error, 5)
+		for range 5 {
+			go func() { errs <- count.Start(t.Context()) }()
+		}
+		started := 0
+		for range 5 {
+			switch err := <-errs; {
+			case err == nil:
+				started++
+			case !errors.Is(err, shared.ErrStarted):
+				t.Error(err)
+			}
+		}
+		if started != 1 {
+			t.Errorf("started %d times", started)
+		}
+		if err := count.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := count.Start(t.Context()); !errors.Is(err, shared.ErrStarted) {
+			t.Errorf("Start after Close: %v", err)
+		}
+	})
+}
+
+func TestStartThatFailedCanBeTriedAgain(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		count := shared.NewSharedCount(client, path, 3)
+		if err := count.Start(cancelled(t)); !errors.Is(err, context.Canceled) {
+			t.Errorf("Start: %v", err)
+		}
+		if err := count.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := count.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestMisuseIsToldByStart(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		if err := shared.NewSharedCount(client, "limits", 1).Start(t.Context()); !errors.Is(err, framework.ErrInvalidPath) {
+			t.Errorf("a relative path: %v", err)
+		}
+		if err := shared.NewSharedCount(nil, path, 1).Start(t.Context()); err == nil {
+			t.Error("no client: no error")
+		}
+	})
+}
+
+func TestForeignNodeIsNoCount(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		if _, _, err := client.Create(t.Context(), path, []byte("12"), framework.CreatingParentsIfNeeded()); err != nil {
+			t.Fatal(err)
+		}
+		if err := shared.NewSharedCount(client, path, 1).Start(t.Context()); !errors.Is(err, shared.ErrForeign) {
+			t.Errorf("Start: %v", err)
+		}
+		if data, _ := server.Data(path); string(data) != "12" {
+			t.Errorf("it was overwritten: %q", data)
+		}
+	})
+}
+
+func TestSetterSeesItsOwnValueAtOnce(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, link := newClient(t, server)
+		count := start(t, client, 1)
+		link.SetLatency(time.Second)
+		if err := count.SetCount(t.Context(), 2); err != nil {
+			t.Fatal(err)
+		}
+		if got := count.VersionedValue(); got.Value != 2 || got.Version != 1 {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+func TestTrySetCountOfAnOldValueSetsNothing(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		count := start(t, client, 1)
+		old := count.VersionedValue()
+		set(t, count, 2)
+		set(t, count, 1) // the same number again, which is not the same value
+		before := server.Counts()[zktest.OpMulti]
+		if ok, err := count.TrySetCount(t.Context(), old, 5); ok || err != nil {
+			t.Errorf("TrySetCount: %v, %v", ok, err)
+		}
+		if server.Counts()[zktest.OpMulti] != before {
+			t.Error("it asked the server, although it knew")
+		}
+		if ok, err := count.TrySetCount(t.Context(), count.VersionedValue(), 5); !ok || err != nil {
+			t.Errorf("TrySetCount: %v, %v", ok, err)
+		}
+		wantCount(t, count, 5)
+	})
+}
+
+// Somebody else sets the value, and the news is still on its way when TrySetCount is asked: the server refuses.
+func TestTrySetCountThatComesTooLateReadsTheNewValue(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, link := newClient(t, server)
+		other, _ := newClient(t, server)
+		mine, theirs := start(t, client, 1), start(t, other, 1)
+		link.SetLatency(time.Second)
+		previous := mine.VersionedValue()
+		set(t, theirs, 2)
+		if ok, err := mine.TrySetCount(t.Context(), previous, 3); ok || err != nil {
+			t.Errorf("TrySetCount: %v, %v", ok, err)
+		}
+		if got := mine.VersionedValue(); got.Value != 2 || got.Version != 1 {
+			t.Errorf("it has not read the new value, but knows %+v", got)
+		}
+	})
+}
+
+// Many add one each by TrySetCount, over connections that lose answers: nobody's addition is lost or done twice.
+func TestTrySetCountNeverTakesItsOwnChangeForAnothers(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		const clients, each = 4, 25
+		var known, unknown int32
+		var mu sync.Mutex
+		var all sync.WaitGroup
+		for range clients {
+			client, _ := newClient(t, server)
+			count := start(t, client, 0)
+			all.Go(func() {
+				for done := 0; done < each; {
+					previous := count.VersionedValue()
+					ok, err := count.TrySetCount(t.Context(), previous, previous.Value+1)
+					mu.Lock()
+					switch {
+					case ok:
+						known++
+						done++
+					case errors.Is(err, framework.ErrConnectionLost):
+						unknown++
+						done++
+					case err != nil:
+						t.Error(err)
+						done = each
+					}
+					mu.Unlock()
+				}
+			})
+		}
+		stop := make(chan struct{})
+		go func() {
+			for {
+				server.DropReply(zktest.Match{Op: zktest.OpMulti, Nth: 7})
+				select {
+				case <-time.After(5 * time.Millisecond):
+				case <-stop:
+					return
+				}
+			}
+		}()
+		all.Wait()
+		close(stop)
+		client, _ := newClient(t, server)
+		got := start(t, client, 0).Count()
+		if got < known || got > known+unknown {
+			t.Errorf("the count is %d after %d known and %d unknown additions", got, known, unknown)
+		}
+	})
+}
+
+// The answer to TrySetCount is lost: whether the value was set is not known, and it is not set twice.
+func TestTrySetCountWhoseAnswerIsLostSaysSo(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		count := start(t, client, 1)
+		server.DropReply(zktest.Match{Op: zktest.OpMulti})
+		ok, err := count.TrySetCount(t.Context(), count.VersionedValue(), 2)
+		if ok || !errors.Is(err, framework.ErrConnectionLost) {
+			t.Errorf("TrySetCount: %v, %v", ok, err)
+		}
+		time.Sleep(time.Second)
+		wantCount(t, count, 2)
+		if v := count.VersionedValue(); v.Version != 1 {
+			t.Errorf("%+v", v)
+		}
+	})
+}
+
+func TestVersionThatHasComeRoundIsNotCompared(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		count := start(t, client, 1)
+		previous := count.VersionedValue()
+		previous.Version = -1
+		if ok, err := count.TrySetCount(t.Context(), previous, 2); ok || !errors.Is(err, shared.ErrVersion) {
+			t.Errorf("TrySetCount: %v, %v", ok, err)
+		}
+		wantCount(t, count, 1)
+	})
+}
+
+func TestCloseEndsTheFollowingAndLeavesTheNode(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		count, other := start(t, client, 1), start(t, client, 1)
+		var heard tidings
+		count.OnChange(heard.hear)
+		for range 2 {
+			if err := count.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := count.SetCount(t.Context(), 5); !errors.Is(err, shared.ErrNotStarted) {
+			t.Errorf("SetCount after Close: %v", err)
+		}
+		set(t, other, 2)
+		wantCount(t, count, 1)
+		heard.want(t)
+		if !server.Exists(path) {
+			t.Error("the node is gone")
+		}
+		if err := other.Close(); err != nil {
+			t.Error(err)
+		}
+		synctest.Wait()
+		if n := server.WatchCount(); n != 0 {
+			t.Errorf("%d watches are left", n)
+		}
+	})
+}
+
+func TestRefusalsOfTheServerAreToldAsTheyAre(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		count := start(t, client, 1)
+		if err := server.Delete(path); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if err := count.SetCount(t.Context(), 2); !errors.Is(err, zk.ErrNoNode) {
+			t.Errorf("SetCount: %v", err)
+		}
+		if _, err := count.TrySetCount(t.Context(), count.VersionedValue(), 2); !errors.Is(err, zk.ErrNoNode) {
+			t.Errorf("TrySetCount: %v", err)
+		}
+	})
+}
