@@ -20,7 +20,8 @@ type Links []*link
 // [Links.Heal] resets what was connected meanwhile: an outage longer than TCP's patience.
 func (ls Links) Cut() { ls.stop(true) }
 
-// Freeze holds back what is said until [Links.Heal], which lets it arrive: an outage that TCP survives.
+// Freeze holds back what is said until [Links.Heal], which lets it arrive: an outage that TCP survives. Connections that are
+// begun meanwhile are reset by Heal, as after Cut.
 func (ls Links) Freeze() { ls.stop(false) }
 
 func (ls Links) stop(doomed bool) {
