@@ -43,7 +43,7 @@ func (r replica) standBy(ctx context.Context, done func(item int)) error {
 	}
 	r.say("replica %d runs the job", r.number)
 	err = r.job(lease.Context(ctx), lease, done) // this context ends when the lock is lost
-	if lost := lease.Err(); lost != nil { // whatever err is, this is why; the next replica is at work soon
+	if lost := lease.Err(); lost != nil {        // whatever err is, this is why; the next replica is at work soon
 		r.say("replica %d stops: %v", r.number, lost)
 		return nil
 	}

@@ -73,7 +73,7 @@ func run(ctx context.Context, name, connect string, out io.Writer, example Examp
 		return err
 	}
 	_, err = probe.Session(ctx)
-	if err = errors.Join(err, probe.Close()); err != nil {
+	if err := errors.Join(err, probe.Close()); err != nil {
 		return err // here, and not in the middle of the example
 	}
 	defer env.close()

@@ -1,0 +1,22 @@
+package main
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"github.com/gocurator/curator/examples/internal/demo"
+)
+
+func TestHolderKnowsBeforeTheNextIsLetIn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		out, err := demo.Output(t.Context(), outages)
+		if err != nil {
+			t.Error(err)
+		}
+		demo.InOrder(t, out,
+			"is back soon", "client: SUSPENDED", "client: RECONNECTED", "still holds", "let in, after the release",
+			"stays broken", "client: SUSPENDED", "my work stops", "the next is let in", "later",
+			"falls silent", "my work stops", "the next is let in", "later",
+		)
+	})
+}

@@ -1,0 +1,18 @@
+package main
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"github.com/gocurator/curator/examples/internal/demo"
+)
+
+func TestAsManyWorkAsTheLimitAllows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		out, err := demo.Output(t.Context(), pool)
+		if err != nil {
+			t.Error(err)
+		}
+		demo.InOrder(t, out, "limit 2: 2 at work", "limit 6: 6 at work", "limit 1: 1 at work", "limit 3: 3 at work", "never more")
+	})
+}
