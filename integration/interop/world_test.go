@@ -145,6 +145,7 @@ type client struct {
 	name    string
 	process *process
 	session string
+	lost    chan godriver.Answer // suspended and lost
 }
 
 // client opens a session in the shared driver of a kind.
@@ -156,7 +157,8 @@ func (w *world) client(kind string) *client {
 // clientIn opens a session in a driver, to an address, for as long as the test lasts.
 func (w *world) clientIn(p *process, kind, addr string) *client {
 	w.t.Helper()
-	c := &client{world: w, kind: kind, name: name(kind), process: p}
+	c := &client{world: w, kind: kind, name: name(kind), process: p, lost: make(chan godriver.Answer, 1000)}
+	fleet.events.Store(c.name, func(a godriver.Answer) { c.lost <- a })
 	data := nodeData
 	order := godriver.Order{Op: "open", Client: c.name, Connect: addr, Session: int(w.timeout.Milliseconds()), Data: &data}
 	if kind == goZK {
@@ -165,6 +167,7 @@ func (w *world) clientIn(p *process, kind, addr string) *client {
 	c.session = w.done(p, order).Session
 	w.t.Cleanup(func() {
 		<-p.order(godriver.Order{Op: "close", Client: c.name})
+		fleet.events.Delete(c.name)
 		if w.t.Failed() {
 			w.t.Logf("%s driver says:\n%s", kind, p.stderr)
 		}
@@ -376,5 +379,12 @@ func (w *world) awaitGone(path string) {
 func (w *world) in(t testing.TB) *world {
 	inner := *w
 	inner.t = t
+	return &inner
+}
+
+// in is the client in a subtest.
+func (c *client) in(w *world) *client {
+	inner := *c
+	inner.world = w
 	return &inner
 }

@@ -92,10 +92,12 @@ func (o *ours) contender(order Order, tell func(*Answer)) (contender, error) {
 
 // A lockUser is what a thread is to Java: it has a lock, and re-enters what it holds.
 type lockUser struct {
-	lock      locks.Lock
-	read      locks.Lock // of a read/write lock, whose other side is lock
-	queue     func(context.Context) ([]locks.Participant, error)
-	known     interface{ IsOwnedBy(ctx context.Context) bool }
+	lock  locks.Lock
+	read  locks.Lock // of a read/write lock, whose other side is lock
+	queue func(context.Context) ([]locks.Participant, error)
+	known interface {
+		IsOwnedBy(ctx context.Context) bool
+	}
 	leases    []*locks.Lease // held, in the order of their acquisition
 	revocable bool
 	tell      func(*Answer)

@@ -92,6 +92,8 @@ class Contender:
         if side not in self.locks:
             kind = {"": Lock, "read": ReadLock, "write": WriteLock}[side]
             patterns = self.order.get("patterns", [])
+            if self.order["recipe"] == "rw":
+                patterns = ["__WRIT__"] if side == "read" else ["__WRIT__", "__READ__"]
             self.locks[side] = kind(self.client, self.order["path"], self.data, extra_lock_patterns=patterns)
         return self.locks[side]
 

@@ -1,0 +1,44 @@
+//go:build linux
+
+package interop_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gocurator/curator/integration/interop/godriver"
+)
+
+func TestAHolderIsAskedToLeaveFromTheOtherSide(t *testing.T) {
+	w := newWorld(t)
+	for _, pair := range [][2]string{{ours, java}, {java, ours}, {oldJava, ours}, {ours, oldJava}} {
+		for _, recipe := range []string{"mutex", "rw"} {
+			t.Run(recipe+": "+pair[1]+" asks "+pair[0], func(t *testing.T) {
+				w := w.in(t)
+				path := "/revoke/" + name(recipe)
+				var side how = func(*godriver.Order) {}
+				if recipe == "rw" {
+					side = write
+				}
+				holder := w.contender(pair[0], godriver.Order{Recipe: recipe, Path: path, Revocable: true})
+				asker := w.contender(pair[1], godriver.Order{Recipe: recipe, Path: path})
+				held := holder.acquire(side)
+				next := asker.queue(path, side)
+				w.done(asker.process, godriver.Order{Op: "revoke", Client: asker.name, Node: path + "/" + held.Nodes[0]})
+				select {
+				case a := <-holder.events:
+					if a.Event != "revoke" {
+						t.Errorf("the holder heard %q", a.Event)
+					}
+				case <-time.After(patience):
+					t.Fatal("the holder was not asked to leave")
+				}
+				next.waits() // nobody is forced to
+				holder.release(side)
+				next.granted()
+				asker.release(side)
+				w.awaitChildren(path, 0)
+			})
+		}
+	}
+}
