@@ -13,7 +13,9 @@
 //
 // [Server.Dial] and [Server.DialContext] make connections in memory; they
 // have the shapes of go-zookeeper's Dialer and of [net.Dialer.DialContext].
-// [Server.Addr] opens a TCP listener on loopback, for clients in any language.
+// [Server.Addr] opens a TCP listener on loopback, for clients in any language;
+// [Server.Serve] serves on any other. examples/testserver is a program of this
+// server, for tests that are not written in Go.
 //
 // # Time
 //

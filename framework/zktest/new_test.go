@@ -118,3 +118,29 @@ func TestManySessionsWatchingAtOnce(t *testing.T) {
 		nc.Close()
 	}
 }
+
+func TestServeListensWhereItIsTold(t *testing.T) {
+	srv := zktest.NewServer()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(l) }()
+	conn, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprint(conn, "ruok")
+	if answer, err := io.ReadAll(conn); string(answer) != "imok" {
+		t.Fatalf("%q, %v", answer, err)
+	}
+	srv.Close()
+	if err := <-served; err != nil {
+		t.Fatal(err)
+	}
+	if err := srv.Serve(l); err == nil {
+		t.Fatal("a closed server serves")
+	}
+}

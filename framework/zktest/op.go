@@ -58,6 +58,16 @@ func (op Op) String() string {
 	return "op(" + strconv.Itoa(int(op)) + ")"
 }
 
+// ParseOp returns the request that String calls so; false if there is none.
+func ParseOp(name string) (Op, bool) {
+	for op, n := range opNames {
+		if n == name {
+			return op, true
+		}
+	}
+	return 0, false
+}
+
 // hasPath reports whether the body of op begins with a path.
 func (op Op) hasPath() bool {
 	switch op {

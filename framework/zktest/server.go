@@ -1,6 +1,7 @@
 package zktest
 
 import (
+	"errors"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -20,9 +21,10 @@ type Server struct {
 	ending       map[*conn]struct{} // closed, but for answers that have yet to leave
 	refuse       bool
 	readOnly     bool
-	received     int64 // requests
-	away         bool  // without a leader for too long: serves nobody
-	listener     net.Listener
+	received     int64                     // requests
+	away         bool                      // without a leader for too long: serves nobody
+	listener     net.Listener              // of Addr
+	listeners    map[net.Listener]struct{} // all of them
 	reply        encoder
 	events       encoder
 	replica      replica
@@ -77,18 +79,49 @@ func (s *Server) Addr() string {
 			panic("zktest: " + err.Error())
 		}
 		s.listener = l
-		s.routines.Add(1)
-		go s.accept(l)
+		s.listens(l)
+		go func() { _ = s.accept(l) }() // it fails when Close closes l
 	}
 	return s.listener.Addr().String()
 }
 
-func (s *Server) accept(l net.Listener) {
+// Serve accepts clients on l, for addresses other than that of Addr, and for
+// TLS. It returns nil when the server is closed, and an error if l fails or
+// the server was closed before. Either way l is closed.
+func (s *Server) Serve(l net.Listener) error {
+	s.mu.Lock()
+	if s.closed {
+		s.unlock()
+		return errors.Join(errors.New("zktest: Serve on a closed server"), l.Close())
+	}
+	s.listens(l)
+	s.unlock()
+	err := s.accept(l)
+	s.mu.Lock()
+	defer s.unlock()
+	if s.closed {
+		return nil
+	}
+	s.doomed = append(s.doomed, func() { _ = l.Close() })
+	delete(s.listeners, l)
+	return err
+}
+
+// listens notes a listener, for which accept is to be called.
+func (s *Server) listens(l net.Listener) {
+	if s.listeners == nil {
+		s.listeners = make(map[net.Listener]struct{})
+	}
+	s.listeners[l] = struct{}{}
+	s.routines.Add(1)
+}
+
+func (s *Server) accept(l net.Listener) error {
 	defer s.routines.Done()
 	for {
 		nc, err := l.Accept()
 		if err != nil {
-			return
+			return err
 		}
 		host, _, _ := net.SplitHostPort(nc.RemoteAddr().String())
 		if !s.take(nc, host) {
@@ -140,7 +173,7 @@ func (s *Server) hangUpAll() {
 	for c := range s.ending {
 		c.drop(closeNow)
 	}
-	if l := s.listener; l != nil {
+	for l := range s.listeners {
 		s.doomed = append(s.doomed, func() { _ = l.Close() })
 	}
 }

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// serve runs the program in a goroutine and returns its address, and a function that gives an order and returns the answer.
+func serve(t *testing.T, args ...string) (addr string, order func(line string) string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		ended <- run(ctx, append([]string{"-listen", "127.0.0.1:0"}, args...), inR, outW, io.Discard)
+		outW.Close()
+	}()
+	t.Cleanup(func() {
+		cancel()
+		inW.Close()
+		go func() { _, _ = io.Copy(io.Discard, outR) }()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	out := bufio.NewReader(outR)
+	line := func() string {
+		s, err := out.ReadString('\n')
+		if err != nil {
+			t.Fatal(err, <-ended)
+		}
+		return strings.TrimSpace(s)
+	}
+	return line(), func(s string) string {
+		if _, err := io.WriteString(inW, s+"\n"); err != nil {
+			t.Fatal(err)
+		}
+		return line()
+	}
+}
+
+type silent struct{}
+
+func (silent) Printf(string, ...any) {}
+
+func connect(t *testing.T, addr string) *zk.Conn {
+	t.Helper()
+	conn, _, err := zk.Connect([]string{addr}, 10*time.Second, zk.WithLogger(silent{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	return conn
+}
+
+func TestFaultsAreOrderedByLines(t *testing.T) {
+	addr, order := serve(t, "-fault", "create /a before")
+	conn := connect(t, addr)
+	if data, _, err := conn.Get("/a"); err != nil || string(data) != "before" {
+		t.Fatalf("%q, %v", data, err)
+	}
+	for _, line := range []string{"drop-reply create /b", "set /a after the start", "counter / 7"} {
+		if got := order(line); got != "ok" {
+			t.Fatalf("%s: %s", line, got)
+		}
+	}
+	if _, err := conn.Create("/b", nil, 0, zk.WorldACL(zk.PermAll)); !errors.Is(err, zk.ErrConnectionClosed) {
+		t.Fatalf("a create whose answer was dropped: %v", err)
+	}
+	if there, _, err := conn.Exists("/b"); err != nil || !there {
+		t.Fatalf("%v, %v", there, err)
+	}
+	if path, err := conn.Create("/s-", nil, zk.FlagSequence, zk.WorldACL(zk.PermAll)); err != nil || path != "/s-0000000008" {
+		t.Fatalf("%q, %v", path, err)
+	}
+	if data, _, err := conn.Get("/a"); err != nil || string(data) != "after the start" {
+		t.Fatalf("%q, %v", data, err)
+	}
+	if got := order("sessions"); !strings.HasPrefix(got, "0x") || !strings.Contains(got, "timeout=10s connected=true") {
+		t.Fatal(got)
+	}
+}
+
+func TestWrongLinesAreRefused(t *testing.T) {
+	_, order := serve(t)
+	for _, line := range []string{
+		"dance", "expire", "expire x", "drop-reply createe /a", "drop-reply create /a x", "delay-reply x create /a",
+		"refuse perhaps", "counter / 2147483648", "create a", "delete /none", "quit now",
+	} {
+		if got := order(line); !strings.HasPrefix(got, "error: ") {
+			t.Errorf("%s: %s", line, got)
+		}
+	}
+}
+
+func TestReadOnlyServerTurnsWritersAway(t *testing.T) {
+	addr, order := serve(t, "-read-only")
+	conn := connect(t, addr)
+	if _, _, err := conn.Exists("/"); !errors.Is(err, zk.ErrNoServer) {
+		t.Fatalf("a client that wants to write was served: %v", err)
+	}
+	order("read-only false")
+	for {
+		switch _, err := conn.Create("/a", nil, 0, zk.WorldACL(zk.PermAll)); {
+		case err == nil:
+			return
+		case !errors.Is(err, zk.ErrNoServer): // it goes on trying once a second
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestImpossibleSettingsAreRefused(t *testing.T) {
+	for _, args := range []string{"-tick 0s", "-tick x", "-version three", "-listen nowhere", "-fault dance", "stray", "-max-frame -1"} {
+		if err := run(t.Context(), strings.Fields(args), strings.NewReader(""), io.Discard, io.Discard); err == nil {
+			t.Errorf("%s: no error", args)
+		}
+	}
+}
+
+// TestMain is the program itself if the environment says so.
+func TestMain(m *testing.M) {
+	if os.Getenv("TESTSERVER_ARGS") != "" {
+		os.Args = append(os.Args[:1], strings.Fields(os.Getenv("TESTSERVER_ARGS"))...)
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func TestSIGTERMEndsItCleanly(t *testing.T) {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "TESTSERVER_ARGS=-listen 127.0.0.1:0")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	addr, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn := connect(t, strings.TrimSpace(addr))
+	if _, _, err := conn.Exists("/"); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+}
