@@ -1,0 +1,237 @@
+//go:build linux
+
+package main_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/integration/zookeeper"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/retry"
+)
+
+// rounds is how often each measurement is made. Its default is for every day, 20 for the tables in the documentation.
+var rounds = flag.Int("rounds", 1, "how often each scenario is played")
+
+// patience bounds everything that must happen at some time.
+const patience = 60 * time.Second
+
+// start starts an ensemble with the given limits. Ticks are short where the scenario does not depend on them.
+func start(t *testing.T, config zookeeper.EnsembleConfig) *zookeeper.Ensemble {
+	t.Helper()
+	return zookeeper.StartEnsemble(t, config)
+}
+
+// connect returns a client, attached.
+func connect(t *testing.T, session time.Duration, addrs []string, opts ...framework.Option) *framework.Client {
+	t.Helper()
+	opts = append([]framework.Option{
+		framework.WithSessionTimeout(session),
+		framework.WithConnectionTimeout(patience),
+		framework.WithRetryPolicy(retry.ExponentialBackoff(50*time.Millisecond, 10)),
+	}, opts...)
+	client, err := framework.NewClient(strings.Join(addrs, ","), opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	if err := client.BlockUntilConnected(limit(t)); err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+// limit returns a context that ends after patience, or with the test.
+func limit(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// A contest is one lock with a holder and a second that waits for it.
+type contest struct {
+	t      *testing.T
+	path   string
+	holder *framework.Client
+	lease  *locks.Lease
+	told   chan time.Time // when the holder's lease ended
+	second chan grant
+}
+
+type grant struct {
+	at    time.Time
+	lease *locks.Lease
+	err   error
+}
+
+// hold has the holder acquire a lock of its own.
+func hold(t *testing.T, holder *framework.Client, name string) *contest {
+	t.Helper()
+	c := &contest{
+		t: t, path: "/contest/" + name, holder: holder,
+		told: make(chan time.Time, 1), second: make(chan grant, 1),
+	}
+	lease, err := locks.NewInterProcessMutex(holder, c.path).Acquire(limit(t))
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	c.lease = lease
+	go func() {
+		<-lease.Done()
+		c.told <- time.Now()
+	}()
+	return c
+}
+
+// against has another client queue behind the holder, and returns when its node is there.
+func (c *contest) against(second *framework.Client) *contest {
+	c.t.Helper()
+	ctx := limit(c.t)
+	go func() {
+		lease, err := locks.NewInterProcessMutex(second, c.path).Acquire(ctx)
+		c.second <- grant{time.Now(), lease, err}
+	}()
+	awaitChildren(c.t, second, c.path, 2)
+	return c
+}
+
+// awaitChildren waits until the node has so many children.
+func awaitChildren(t *testing.T, client *framework.Client, path string, want int) {
+	t.Helper()
+	for ctx := limit(t); ; time.Sleep(5 * time.Millisecond) {
+		children, _, err := client.Children(ctx, path)
+		if err == nil && len(children) == want || errorsIsNoNode(err) && want == 0 {
+			return
+		}
+		if ctx.Err() != nil {
+			t.Fatalf("%s has the children %v, want %d (%v)", path, children, want, err)
+		}
+	}
+}
+
+func errorsIsNoNode(err error) bool {
+	return err != nil && strings.Contains(err.Error(), zk.ErrNoNode.Error())
+}
+
+// An outcome is what came of a contest in which the holder was to lose.
+type outcome struct{ told, admitted, validUntil time.Time }
+
+// margin is how much earlier the holder was told than the second was admitted.
+func (o outcome) margin() time.Duration { return o.admitted.Sub(o.told) }
+
+// decided waits until the second has been admitted, and checks that the holder knew first.
+func (c *contest) decided() outcome {
+	c.t.Helper()
+	var o outcome
+	select {
+	case g := <-c.second:
+		if g.err != nil {
+			c.t.Fatalf("%s: the second was not admitted: %v", c.path, g.err)
+		}
+		o.admitted = g.at
+		c.t.Cleanup(func() { _ = g.lease.Release() })
+		if g.lease.FencingToken() <= c.lease.FencingToken() {
+			c.t.Errorf("%s: the second's fencing token %#x is not above the first's %#x", c.path, g.lease.FencingToken(), c.lease.FencingToken())
+		}
+	case <-time.After(patience):
+		c.t.Fatalf("%s: the second was never admitted", c.path)
+	}
+	// Whatever else happens, the clock must have told the holder by now.
+	errNow, untilNow := c.lease.Err(), c.lease.ValidUntil()
+	select {
+	case o.told = <-c.told:
+	case <-time.After(patience):
+		c.t.Fatalf("%s: the holder was never told", c.path)
+	}
+	o.validUntil = c.lease.ValidUntil()
+	if errNow == nil || untilNow.After(o.admitted) || o.validUntil.After(o.admitted) || o.told.After(o.admitted) {
+		c.t.Errorf("%s: TWO HOLDERS: the first was told %v after the second had been admitted; its lease was valid until %v after that (Err: %v)",
+			c.path, -o.margin(), o.validUntil.Sub(o.admitted), errNow)
+	}
+	return o
+}
+
+// kept checks that the lease lives and that the lock is handed over when it is released.
+func (c *contest) kept() {
+	c.t.Helper()
+	select {
+	case g := <-c.second:
+		c.t.Fatalf("%s: the second was admitted (%v), though the first was to keep the lock: %v", c.path, g.err, c.lease.Err())
+	default:
+	}
+	if err := c.lease.Err(); err != nil {
+		c.t.Fatalf("%s: the lease was lost: %v", c.path, err)
+	}
+	c.handOver()
+}
+
+// handOver releases the lock and waits for the second.
+func (c *contest) handOver() {
+	c.t.Helper()
+	if err := c.lease.Release(); err != nil {
+		c.t.Errorf("%s: release: %v", c.path, err)
+	}
+	select {
+	case g := <-c.second:
+		if g.err != nil {
+			c.t.Fatalf("%s: the second was not admitted: %v", c.path, g.err)
+		}
+		if err := g.lease.Release(); err != nil {
+			c.t.Errorf("%s: release by the second: %v", c.path, err)
+		}
+	case <-time.After(patience):
+		c.t.Fatalf("%s: the second was never admitted", c.path)
+	}
+}
+
+// either accepts both ends: the holder keeps the lock, or is told before the second is admitted. It is for faults that may go
+// either way, after they are over. It reports whether the lock was kept.
+func (c *contest) either() bool {
+	c.t.Helper()
+	// A holder whose lease ended lets its node go as soon as it can; one that keeps it, does so by a renewal from now on.
+	before := c.lease.ValidUntil()
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if c.lease.Err() != nil {
+			c.decided()
+			return false
+		}
+		if c.lease.ValidUntil().After(before) {
+			c.kept()
+			return true
+		}
+	}
+	c.t.Fatalf("%s: the lease is neither renewed nor lost", c.path)
+	return false
+}
+
+// addrs are the members' addresses for clients that share proxies.
+func addrs(members ...*zookeeper.Member) []string {
+	all := make([]string, len(members))
+	for i, m := range members {
+		all[i] = m.Addr()
+	}
+	return all
+}
+
+// unique makes names of contests.
+var unique struct {
+	sync.Mutex
+	n int
+}
+
+func name(prefix string) string {
+	unique.Lock()
+	defer unique.Unlock()
+	unique.n++
+	return fmt.Sprintf("%s-%d", prefix, unique.n)
+}

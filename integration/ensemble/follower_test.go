@@ -1,0 +1,133 @@
+//go:build linux
+
+package main_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gocurator/curator/integration/zookeeper"
+)
+
+// asShipped are the limits of ZooKeeper's sample configuration: a tick of 2 s, and a syncLimit of 5 of them.
+var asShipped = zookeeper.EnsembleConfig{SyncLimit: 5, Config: zookeeper.Config{TickTime: 2 * time.Second}}
+
+// A follower that is cut off from its leader goes on answering pings and reads for syncLimit ticks. The leader meanwhile ends
+// the session and lets the next one in.
+func TestHolderOnAFollowerThatIsCutOffIsToldFirst(t *testing.T) {
+	const session = 5 * time.Second
+	e := start(t, asShipped)
+	drivers := map[string]*driver{}
+	for language, command := range otherLanguages() {
+		drivers[language] = startDriver(t, command)
+	}
+	var results table
+	for round := range *rounds {
+		leader, followers := e.Leader(), e.Followers()
+		if t.Failed() {
+			return
+		}
+		follower := followers[round%len(followers)]
+
+		holder := connect(t, session, addrs(follower))
+		second := connect(t, session, addrs(leader))
+		ours := hold(t, holder, name("cutoff")).against(second)
+		rivals := []*rival{zkLock(t, follower.Addr(), leader.Addr(), session)}
+		for language, d := range drivers {
+			rivals = append(rivals, foreign(t, language, d, follower.Addr(), leader.Addr(), session))
+		}
+		for _, r := range rivals {
+			awaitChildren(t, second, r.path, 2)
+		}
+		time.Sleep(rand.N(session / 3)) // pings and renewals are somewhere in between
+
+		e.Between(follower, leader).Cut()
+		cut := time.Now()
+
+		o := ours.decided()
+		results.add("this library", cut, o.told, o.admitted)
+		results.add("this library, ValidUntil", cut, o.validUntil, o.admitted)
+		for _, r := range rivals {
+			told, admitted := r.outcome(t)
+			if told.IsZero() || admitted.IsZero() {
+				continue
+			}
+			results.add(r.name, cut, told, admitted)
+			if r.pings != nil {
+				naive := r.pings.deadline()
+				results.add("a deadline counted from pings", cut, naive, admitted)
+				if naive.Before(admitted) {
+					t.Logf("round %d: the naive deadline held this time, by %v", round, admitted.Sub(naive))
+				}
+			}
+		}
+		e.Heal()
+		e.AwaitServing()
+		for _, r := range rivals {
+			r.close()
+		}
+		_ = holder.Close()
+		_ = second.Close()
+	}
+	t.Logf("seconds after the cut, of %d rounds\n%s", *rounds, results.String())
+}
+
+// outcome waits for both ends of a rival's contest.
+func (r *rival) outcome(t *testing.T) (told, admitted time.Time) {
+	t.Helper()
+	for range 2 {
+		select {
+		case told = <-r.told:
+		case admitted = <-r.admitted:
+		case <-time.After(patience):
+			t.Errorf("%s: told at %v, second admitted at %v", r.name, told, admitted)
+			return told, admitted
+		}
+		if !told.IsZero() && !admitted.IsZero() {
+			break
+		}
+	}
+	return told, admitted
+}
+
+// A table collects what was measured, by who it was measured for.
+type table struct{ rows []*row }
+
+type row struct {
+	who                    string
+	told, admitted, margin []time.Duration
+}
+
+func (t *table) add(who string, zero, told, admitted time.Time) {
+	i := slices.IndexFunc(t.rows, func(r *row) bool { return r.who == who })
+	if i < 0 {
+		i = len(t.rows)
+		t.rows = append(t.rows, &row{who: who})
+	}
+	r := t.rows[i]
+	r.told = append(r.told, told.Sub(zero))
+	r.admitted = append(r.admitted, admitted.Sub(zero))
+	r.margin = append(r.margin, admitted.Sub(told))
+}
+
+func (t *table) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%-32s %-24s %-24s %s\n", "", "holder told", "second admitted", "told first by (below 0: two holders)")
+	for _, r := range t.rows {
+		fmt.Fprintf(&b, "%-32s %-24s %-24s %s\n", r.who, spread(r.told), spread(r.admitted), spread(r.margin))
+	}
+	return b.String()
+}
+
+// spread is the median, and the least and the most.
+func spread(ds []time.Duration) string {
+	if len(ds) == 0 {
+		return "-"
+	}
+	ds = slices.Sorted(slices.Values(ds))
+	return fmt.Sprintf("%5.2f [%5.2f .. %5.2f]", ds[len(ds)/2].Seconds(), ds[0].Seconds(), ds[len(ds)-1].Seconds())
+}
