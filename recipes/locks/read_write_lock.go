@@ -156,7 +156,7 @@ func (l *ReadLock) nest(ctx context.Context, write *Lease) (*grant, error) {
 		return nil, w.err()
 	}
 	if err != nil {
-		return nil, err
+		return nil, w.errOr(err)
 	}
 	c := q.contender(w.session, path, w.token)
 	defer c.leave()
