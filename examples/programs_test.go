@@ -1,0 +1,88 @@
+package examples_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gocurator/curator/integration/zookeeper"
+)
+
+// Each of these programs does its example by itself, checks how it turned out, and ends. Their tests run them in bubbles; here
+// they are run as a person would.
+var programs = []string{
+	"configuration", "contention", "guardedwrite", "lostsession", "reentrant", "singleton", "whoholds", "workerpool",
+}
+
+func TestProgramsEndWellOnAServerInMemory(t *testing.T) {
+	bin := build(t)
+	for _, name := range programs {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			end(t, filepath.Join(bin, name))
+		})
+	}
+}
+
+func TestProgramsEndWellOnRealZooKeeper(t *testing.T) {
+	server := zookeeper.Start(t, zookeeper.Config{})
+	bin := build(t)
+	t.Run("together", func(t *testing.T) { // ends before the server does
+		for _, name := range programs {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				args := []string{"-zk", server.Addr()}
+				if name == "whoholds" {
+					args = append(args, "/nothing/here")
+				}
+				end(t, filepath.Join(bin, name), args...)
+			})
+		}
+	})
+}
+
+// build makes the programs, as one can expect to find them.
+func build(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	args := []string{"build", "-o", dir}
+	for _, name := range programs {
+		args = append(args, "./"+name)
+	}
+	if output, err := exec.CommandContext(t.Context(), "go", args...).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	return dir
+}
+
+// end fails unless a program ends by itself, soon, and with status 0.
+func end(t *testing.T, program string, args ...string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	output, err := exec.CommandContext(ctx, program, args...).CombinedOutput()
+	t.Logf("%s", output)
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestEveryProgramIsInTheList(t *testing.T) {
+	mains, err := filepath.Glob("*/main.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, main := range mains {
+		name := filepath.Dir(main)
+		if _, err := os.Stat(filepath.Join(name, "go.mod")); err == nil || name == "testserver" { // which runs until it is stopped
+			continue
+		}
+		if !slices.Contains(programs, name) {
+			t.Errorf("nobody runs examples/%s", name)
+		}
+	}
+}
