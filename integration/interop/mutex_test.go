@@ -15,6 +15,8 @@ var pairs = [][2]string{
 	{ours, oldJava}, {oldJava, ours},
 }
 
+func mutexAt(path string) godriver.Order { return godriver.Order{Recipe: "mutex", Path: path} }
+
 func TestAMutexIsSharedByTwo(t *testing.T) {
 	w := newWorld(t)
 	for _, pair := range pairs {

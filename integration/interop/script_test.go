@@ -3,14 +3,10 @@
 package interop_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/integration/interop/godriver"
 )
@@ -570,28 +566,7 @@ func compareRuns(t *testing.T, java, ours []scriptLine, intended map[string]inte
 // endSession ends a contender's session as an administrator could: somebody takes it over and closes it.
 func (w *world) endSession(k *contender) {
 	w.t.Helper()
-	if err := closeSession(w.server.Addr(), k.session); err != nil {
+	if err := closeSession(w.addr, k.session); err != nil {
 		w.t.Fatal(err)
-	}
-}
-
-// awaitNode waits until a node is there.
-func (w *world) awaitNode(path string) {
-	w.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	for {
-		there, _, changed, err := w.observer.ExistsW(path)
-		if err != nil && !errors.Is(err, zk.ErrNoNode) {
-			w.t.Fatal(err)
-		}
-		if there {
-			return
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			w.t.Fatalf("%s does not come", path)
-		}
 	}
 }

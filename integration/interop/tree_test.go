@@ -73,3 +73,5 @@ var uuid = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[
 func masked(name string) string { return uuid.ReplaceAllString(name, "UUID") }
 
 func last(path string) string { return path[strings.LastIndex(path, "/")+1:] }
+
+var worldACL = zk.WorldACL(zk.PermAll)

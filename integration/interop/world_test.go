@@ -113,9 +113,11 @@ const patience = 30 * time.Second
 // A world is a server, an observer, and contenders.
 type world struct {
 	t        testing.TB
-	server   *zookeeper.Server
+	server   *zookeeper.Server // nil if it is one in memory
+	addr     string
 	observer *zk.Conn
-	timeout  time.Duration
+	timeout  time.Duration // of sessions
+	retries  int           // of operations, 100 ms apart; 40 if zero
 }
 
 var names atomic.Int64
@@ -126,12 +128,19 @@ func name(kind string) string { return fmt.Sprintf("%s-%d", kind, names.Add(1)) 
 func newWorld(t testing.TB) *world {
 	t.Helper()
 	server := zookeeper.Start(t, zookeeper.Config{ContainerCheckInterval: 200 * time.Millisecond})
-	conn, _, err := zk.Connect([]string{server.Addr()}, sessionTimeout, zk.WithLogInfo(false), zk.WithLogger(silent{}))
+	w := newWorldAt(t, server.Addr())
+	w.server = server
+	return w
+}
+
+func newWorldAt(t testing.TB, addr string) *world {
+	t.Helper()
+	conn, _, err := zk.Connect([]string{addr}, sessionTimeout, zk.WithLogInfo(false), zk.WithLogger(silent{}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(conn.Close)
-	return &world{t: t, server: server, observer: conn, timeout: sessionTimeout}
+	return &world{t: t, addr: addr, observer: conn, timeout: sessionTimeout}
 }
 
 type silent struct{}
@@ -151,7 +160,7 @@ type client struct {
 // client opens a session in the shared driver of a kind.
 func (w *world) client(kind string) *client {
 	w.t.Helper()
-	return w.clientIn(fleet.get(w.t, kind), kind, w.server.Addr())
+	return w.clientIn(fleet.get(w.t, kind), kind, w.addr)
 }
 
 // clientIn opens a session in a driver, to an address, for as long as the test lasts.
@@ -160,7 +169,9 @@ func (w *world) clientIn(p *process, kind, addr string) *client {
 	c := &client{world: w, kind: kind, name: name(kind), process: p, lost: make(chan godriver.Answer, 1000)}
 	fleet.events.Store(c.name, func(a godriver.Answer) { c.lost <- a })
 	data := nodeData
-	order := godriver.Order{Op: "open", Client: c.name, Connect: addr, Session: int(w.timeout.Milliseconds()), Data: &data}
+	order := godriver.Order{
+		Op: "open", Client: c.name, Connect: addr, Session: int(w.timeout.Milliseconds()), Retries: w.retries, Data: &data,
+	}
 	if kind == goZK {
 		order.Recipe = "zklock"
 	}
@@ -220,7 +231,7 @@ func (w *world) contender(kind string, order godriver.Order) *contender {
 // mutex makes a contender for a mutex, of any kind.
 func (w *world) mutex(kind, path string) *contender {
 	w.t.Helper()
-	return w.contender(kind, godriver.Order{Recipe: "mutex", Path: path})
+	return w.contender(kind, mutexAt(path))
 }
 
 func (c *client) contender(order godriver.Order) *contender {

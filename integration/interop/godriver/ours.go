@@ -3,6 +3,7 @@
 package godriver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,7 +24,7 @@ func openOurs(ctx context.Context, order Order, tell func(event string)) (client
 	opts := []framework.Option{
 		framework.WithSessionTimeout(timeout),
 		framework.WithConnectionTimeout(min(timeout, 5*time.Second)),
-		framework.WithRetryPolicy(retry.NTimes(40, 100*time.Millisecond)),
+		framework.WithRetryPolicy(retry.NTimes(cmp.Or(order.Retries, 40), 100*time.Millisecond)),
 		framework.WithStateListener(func(s framework.State) {
 			switch s { //nolint:exhaustive // these two are told of
 			case framework.StateSuspended:

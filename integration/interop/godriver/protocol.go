@@ -36,6 +36,7 @@ type Order struct {
 
 	Connect string `json:"connect,omitempty"` // open
 	Session int    `json:"session,omitempty"` // open: the session's timeout in ms
+	Retries int    `json:"retries,omitempty"` // open: how often an operation is tried again, 100 ms apart; 40 if zero
 
 	// Data is what nodes contain. With open, where contenders do not say otherwise.
 	Data      *string  `json:"data,omitempty"`

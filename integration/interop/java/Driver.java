@@ -52,6 +52,7 @@ public final class Driver {
         String who;
         String connect;
         int session;
+        int retries;
         String data;
         String recipe;
         String path;
@@ -155,8 +156,8 @@ public final class Driver {
                 client = CuratorFrameworkFactory.builder()
                         .connectString(order.connect)
                         .sessionTimeoutMs(order.session)
-                        .connectionTimeoutMs(Math.min(order.session, 5000))
-                        .retryPolicy(new RetryNTimes(40, 100))
+                        .connectionTimeoutMs(Math.min(order.session / 2, 5000))
+                        .retryPolicy(new RetryNTimes(order.retries == 0 ? 40 : order.retries, 100))
                         .defaultData(order.data.getBytes(StandardCharsets.UTF_8))
                         .build();
                 client.getConnectionStateListenable().addListener((c, state) -> {

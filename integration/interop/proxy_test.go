@@ -1,0 +1,196 @@
+//go:build linux
+
+package interop_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io"
+	"net"
+	"sync"
+	"testing"
+)
+
+// A proxy stands between a client and the server and breaks what it is told to. It listens on loopback for as long as the
+// test lasts.
+type proxy struct {
+	listener net.Listener
+	server   string
+
+	mu     sync.Mutex
+	links  map[*link]bool
+	closed bool // refuses connections
+	lose   *loss
+}
+
+// A loss is the answer to the creation of a lock node that a client does not get.
+type loss struct {
+	happened chan struct{} // closed when the server has answered
+	then     func(p *proxy, l *link)
+}
+
+// Of what may happen to the connection whose answer was lost:
+
+// silence leaves it open, but nothing comes any more.
+func silence(_ *proxy, l *link) { l.mute = true }
+
+// cut cuts it. The client may come back.
+func cut(_ *proxy, l *link) { l.close() }
+
+// away cuts it and lets nobody come back before mend.
+func away(p *proxy, l *link) {
+	p.mu.Lock()
+	p.closed = true
+	p.mu.Unlock()
+	l.close()
+}
+
+func newProxy(t testing.TB, server string) *proxy {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &proxy{listener: listener, server: server, links: map[*link]bool{}}
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			serving.Go(func() { p.serve(conn) })
+		}
+	})
+	t.Cleanup(func() {
+		listener.Close()
+		p.refuse(true)
+		p.cutAll()
+		serving.Wait()
+	})
+	return p
+}
+
+func (p *proxy) addr() string { return p.listener.Addr().String() }
+
+// loseCreate has the next answer to a successful creation of a lock node lost.
+func (p *proxy) loseCreate(then func(*proxy, *link)) *loss {
+	l := &loss{happened: make(chan struct{}), then: then}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lose = l
+	return l
+}
+
+// refuse says whether clients are refused.
+func (p *proxy) refuse(refuse bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = refuse
+}
+
+// cutAll cuts the connections that there are.
+func (p *proxy) cutAll() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for l := range p.links {
+		l.close()
+	}
+}
+
+// A link is one connection of a client, and the one to the server that belongs to it.
+type link struct {
+	client, server net.Conn
+	mute           bool // used by one goroutine
+
+	mu      sync.Mutex
+	creates map[uint32]bool // xids
+}
+
+func (l *link) close() {
+	l.client.Close()
+	l.server.Close()
+}
+
+func (p *proxy) serve(client net.Conn) {
+	defer client.Close()
+	server, err := net.Dial("tcp", p.server)
+	if err != nil {
+		return
+	}
+	defer server.Close()
+	l := &link{client: client, server: server, creates: map[uint32]bool{}}
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		return
+	}
+	p.links[l] = true
+	p.mu.Unlock()
+	defer func() {
+		p.mu.Lock()
+		delete(p.links, l)
+		p.mu.Unlock()
+	}()
+	var both sync.WaitGroup
+	both.Go(func() { l.copy(server, client, l.request) })
+	both.Go(func() { l.copy(client, server, func(frame []byte) { p.answer(l, frame) }) })
+	both.Wait()
+}
+
+// copy copies frames, each after a look at it.
+func (l *link) copy(to io.Writer, from io.Reader, look func(frame []byte)) {
+	defer l.close()
+	for first := true; ; first = false {
+		frame := make([]byte, 4)
+		if _, err := io.ReadFull(from, frame); err != nil {
+			return
+		}
+		frame = append(frame, make([]byte, binary.BigEndian.Uint32(frame))...)
+		if _, err := io.ReadFull(from, frame[4:]); err != nil {
+			return
+		}
+		if !first { // the handshake has another form
+			look(frame[4:])
+		}
+		if l.mute && to == l.client {
+			continue
+		}
+		if _, err := to.Write(frame); err != nil {
+			return
+		}
+	}
+}
+
+// request notes the creation of a lock node. Parents have other names.
+func (l *link) request(frame []byte) {
+	const create, create2 = 1, 15
+	if op := binary.BigEndian.Uint32(frame[4:]); op == create || op == create2 {
+		size := binary.BigEndian.Uint32(frame[8:])
+		if path := frame[12 : 12+size]; bytes.Contains(path, []byte("lock-")) || bytes.Contains(path, []byte("__")) {
+			l.mu.Lock()
+			l.creates[binary.BigEndian.Uint32(frame)] = true
+			l.mu.Unlock()
+		}
+	}
+}
+
+// answer does to the answer to a creation what is asked for.
+func (p *proxy) answer(l *link, frame []byte) {
+	xid, failed := binary.BigEndian.Uint32(frame), binary.BigEndian.Uint32(frame[12:]) != 0
+	l.mu.Lock()
+	created := l.creates[xid] && !failed
+	delete(l.creates, xid)
+	l.mu.Unlock()
+	if !created {
+		return
+	}
+	p.mu.Lock()
+	lose := p.lose
+	p.lose = nil
+	p.mu.Unlock()
+	if lose != nil {
+		lose.then(p, l)
+		close(lose.happened)
+	}
+}
