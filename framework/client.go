@@ -204,7 +204,7 @@ func (c *core) open(zxid int64) (*Session, error) {
 	s.transport = transport.New(transport.Config{
 		Servers: c.cfg.servers, Dial: c.cfg.dial, Auth: c.cfg.auth,
 		SessionTimeout: c.cfg.sessionTimeout, AttemptTimeout: c.cfg.attemptTimeout(),
-		LastZxid: zxid, MaxFrame: maxFrame, Logger: c.cfg.logger, Events: s.events(),
+		LastZxid: zxid, Quorum: c.cfg.quorum, MaxFrame: maxFrame, Logger: c.cfg.logger, Events: s.events(),
 	})
 	c.mu.Lock()
 	c.session = s

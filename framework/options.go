@@ -52,6 +52,7 @@ type config struct {
 	errorPolicy       ErrorPolicy
 	acl               func(path string) []zk.ACL
 	auth              []transport.Auth
+	quorum            bool
 	dial              DialFunc
 	tls               *tls.Config
 	data              []byte
@@ -135,6 +136,11 @@ func WithACLProvider(acl func(path string) []zk.ACL) Option {
 		c.acl = acl
 	}
 }
+
+// WithQuorumRenewal has leases renewed by what a majority of the servers agrees to, instead of by the word of the leader. It
+// closes the one gap that is known in what [Session.ValidUntil] promises (the package's documentation describes it), at the
+// price of four small transactions in the log of every server for each session timeout while something is held or watched.
+func WithQuorumRenewal() Option { return func(c *config) { c.quorum = true } }
 
 // WithDialer replaces the dialer, which by default is a [net.Dialer]: for tests, proxies or in-memory servers. It gets servers
 // as they stand in the connect string, and is called anew for every attempt. WithTLS works on top of it.

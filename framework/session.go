@@ -46,7 +46,8 @@ type Session struct {
 
 func newSession(c *core) *Session {
 	return &Session{
-		core: c, done: make(chan struct{}), wake: make(chan struct{}, 1), attached: make(chan struct{}), valid: make(chan struct{}),
+		contact: contact{quorum: c.cfg.quorum},
+		core:    c, done: make(chan struct{}), wake: make(chan struct{}, 1), attached: make(chan struct{}), valid: make(chan struct{}),
 		watches: map[watchKey]*watch{}, removals: map[string]*Removal{}, orphans: map[string]orphan{},
 	}
 }
@@ -315,7 +316,7 @@ func (s *Session) tick(now time.Time) time.Time {
 	renew, next := s.dueRenewal(now)
 	if renew {
 		s.asked = now
-		s.send(transport.Sync("/", func(error) {}))
+		s.send(s.renewal())
 	}
 	silent := s.online && !renew && !s.asked.IsZero() && !now.Before(s.asked.Add(s.contact.timeout/3))
 	if silent {
@@ -339,7 +340,17 @@ func (s *Session) tick(now time.Time) time.Time {
 	return next
 }
 
-var errNoRenewal = errors.New("the server does not answer sync")
+var errNoRenewal = errors.New("the server does not answer for its leader")
+
+// renewal is a request that only the leader can answer. With quorum it is a transaction that changes nothing, and that a
+// majority has to write down all the same; it does not matter whether it succeeds.
+func (s *Session) renewal() *transport.Call {
+	if s.core.cfg.quorum {
+		root := join(s.core.cfg.chroot, "")
+		return transport.Multi([]transport.Op{transport.CheckOp(root, -1)}, func([]transport.OpResult, error) {})
+	}
+	return transport.Sync("/", func(error) {})
+}
 
 // dueRenewal says whether the leader must be asked now, and when to look again. mu is held. While nothing is held or watched
 // there is nothing to renew; while a request is on its way to the leader, its answer will do.

@@ -17,11 +17,17 @@ import "time"
 // of the timeout before the newest request that the leader answered was sent. (Its answer, not just its sending: a frame
 // that was held up on its way to the follower would prove nothing.) A handshake is decided by the leader, and so is an anchor
 // by itself.
+//
+// A leader that has been deposed and does not know goes on answering syncs and handshakes. With quorum, only what a majority of
+// the servers agreed to counts: writes, and the handshake that opens the session. Whoever is leader next was elected later,
+// and gives every session its whole timeout again. Another handshake becomes an anchor by the first write after it.
 type contact struct {
+	quorum  bool
 	timeout time.Duration
 	heard   []sample  // answered frames of the last timeout, oldest first
 	last    time.Time // when the newest answered frame was sent
 	anchor  time.Time
+	shaken  time.Time // when the newest handshake was sent
 	crossed time.Time // when the newest answer of the leader arrived
 }
 
@@ -31,15 +37,19 @@ type sample struct{ sent, received time.Time }
 // attached records an answered handshake that granted timeout. Of several timeouts the smallest counts: a server that still
 // goes by an older one must not be outlived.
 func (c *contact) attached(timeout time.Duration, sent, received time.Time) {
-	if c.timeout == 0 || timeout < c.timeout {
+	opening := c.timeout == 0
+	if opening || timeout < c.timeout {
 		c.timeout = timeout
 	}
-	c.anchor = latest(c.anchor, sent)
-	c.crossed = latest(c.crossed, received)
+	c.shaken = sent
+	if opening || !c.quorum {
+		c.anchor = latest(c.anchor, sent)
+		c.crossed = latest(c.crossed, received)
+	}
 	c.record(sent, received)
 }
 
-// answered records any other answered frame; crossing, if the leader answered it.
+// answered records any other answered frame; crossing, if the leader answered it, or with quorum a majority.
 func (c *contact) answered(sent, received time.Time, crossing bool) {
 	if crossing {
 		proven := sent.Add(-c.timeout / 4)
@@ -51,6 +61,7 @@ func (c *contact) answered(sent, received time.Time, crossing bool) {
 			c.anchor = latest(c.anchor, c.heard[i].sent)
 			c.heard = c.heard[i:]
 		}
+		c.anchor = latest(c.anchor, c.shaken) // of the same connection, so of the same leader
 		c.crossed = latest(c.crossed, received)
 	}
 	c.record(sent, received)

@@ -51,6 +51,25 @@ func TestAnchors(t *testing.T) {
 	}
 }
 
+func TestByQuorumOnlyTheOpeningHandshakeIsAnAnchorByItself(t *testing.T) {
+	c := contact{quorum: true}
+	for i, s := range []struct {
+		step
+		anchor float64
+	}{
+		{step{sent: 1, received: 2, timeout: 12}, 1},
+		{step{sent: 3, received: 4, timeout: 12}, 1},
+		{step{sent: 5, received: 5.5}, 1},
+		{step{sent: 6, received: 7, crossing: true}, 3}, // a majority answered on the connection that the handshake opened
+		{step{sent: 8, received: 9, timeout: 12}, 3},
+		{step{sent: 9, received: 10, crossing: true}, 8},
+	} {
+		if c.hear(s.step); !c.anchor.Equal(at(s.anchor)) {
+			t.Errorf("step %d: anchor %v, want %v", i, c.anchor.Sub(epoch), s.anchor)
+		}
+	}
+}
+
 func (c *contact) hear(s step) {
 	if s.timeout > 0 {
 		c.attached(time.Duration(s.timeout*float64(time.Second)), at(s.sent), at(s.received))

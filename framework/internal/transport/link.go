@@ -264,7 +264,7 @@ func (l *link) dispatch(frame []byte) ([]byte, error) {
 		l.t.failed(l.server, err)
 		return nil, err
 	}
-	l.t.cfg.Events.Answered(p.sent, clock.Now(), crossing(p.op, code))
+	l.t.cfg.Events.Answered(p.sent, clock.Now(), crossing(p.op, code) && (p.op != opSync || !l.t.cfg.Quorum))
 	if p.call == nil {
 		// The header alone: go-zookeeper's own requests are pings, and a longer answer than its buffer ends its reader.
 		binary.BigEndian.PutUint32(frame, headerLen)

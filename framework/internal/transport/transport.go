@@ -27,6 +27,8 @@ type Config struct {
 	Auth []Auth
 	// LastZxid is the newest transaction that the client has seen in earlier sessions. Servers that are behind refuse it.
 	LastZxid int64
+	// Quorum has only those answers count as crossing that a majority of the servers had a part in.
+	Quorum bool
 	// MaxFrame is the length up to which an answer is believed.
 	MaxFrame int
 	Events   Events
@@ -45,7 +47,7 @@ type Events struct {
 	Attached func(Attachment)
 	// Detached: the connection ended. Every call on it has been completed, with ErrBroken if need be.
 	Detached func(err error)
-	// Answered: a frame sent at sent was answered; crossing, if the leader had a part in it.
+	// Answered: a frame sent at sent was answered; crossing, if the leader had a part in it, or with Quorum a majority.
 	Answered func(sent, received time.Time, crossing bool)
 	// Watch: a watch fired.
 	Watch func(WatchEvent)
