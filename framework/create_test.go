@@ -242,6 +242,42 @@ func TestAProtectedCreateInALostSessionLeavesOneNode(t *testing.T) {
 	}
 }
 
+// The client's clock ends the session before the server's does: the node of the old one is still there when the next looks.
+func TestANodeOfTheOldSessionIsNotAdopted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{T: t, srv: zktest.NewServer(zktest.WithTickTime(session/2), zktest.WithSessionTimeouts(session, session)), states: &states{}}
+		t.Cleanup(func() { w.srv.Close() })
+		w.link = w.srv.NewLink()
+		w.client = w.dial("zk:2181", framework.WithStateListener(w.states.hear))
+		w.connected()
+		old := w.session().ID()
+		time.Sleep(time.Second)
+		w.srv.DropReply(zktest.Match{Op: zktest.OpCreate2})
+		w.srv.Observe(func(r zktest.Request) {
+			if r.Op == zktest.OpCreate2 && r.Session == old {
+				w.link.Cut()
+			}
+		})
+		go func() {
+			for !w.states.has(lost) {
+				time.Sleep(10 * time.Millisecond)
+			}
+			w.link.Heal()
+		}()
+		path, stat, err := w.client.Create(t.Context(), "/n-", nil, framework.WithMode(framework.EphemeralSequential), framework.WithProtection())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stat.EphemeralOwner == old || stat.EphemeralOwner != w.session().ID() {
+			t.Errorf("%s belongs to %#x", path, stat.EphemeralOwner)
+		}
+		time.Sleep(time.Minute)
+		if n := protectedNodes(w); n != 1 || !w.srv.Exists(path) {
+			t.Errorf("%q is left after %s was made", w.srv.Children("/"), path)
+		}
+	})
+}
+
 func TestAnAbandonedProtectedCreateLeavesNoNode(t *testing.T) {
 	for _, mode := range protectedModes {
 		for name, after := range map[string]func(w *world, release func()){
