@@ -30,7 +30,7 @@ type core struct {
 	root      *Client
 	listeners listeners
 	closing   chan struct{}   // closed by Close
-	life      context.Context // ends with ErrClosed when Close is called: no operation outlives it
+	life      context.Context //nolint:containedctx // ends with ErrClosed when Close is called: no operation outlives it
 	kill      context.CancelCauseFunc
 	once      sync.Once
 	ended     chan struct{} // closed when the last session has been closed

@@ -272,24 +272,3 @@ func TestAWriteRenewsAsWellAsASync(t *testing.T) {
 		h.Release()
 	})
 }
-
-func TestARenewalThatWentDownWithItsConnectionDoesNotBreakTheNext(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		h := w.hold()
-		release := w.srv.Hold(zktest.Match{Op: zktest.OpSync})
-		defer release()
-		w.eventually("asked", func() bool { return w.srv.Connections() == 1 && time.Until(h.ValidUntil()) < session*74/100 })
-		time.Sleep(session/3 - session/100) // almost as long as it is given
-		w.link.SetLatency(session / 20)     // so that the next handshake is under way then
-		w.link.Reset()
-		before := time.Now()
-		w.eventually("reconnected", func() bool { return w.client.State() == reconnected })
-		if d := time.Since(before); d > session/5+session/100 {
-			t.Errorf("reconnected after %v: not at the first try", d)
-		}
-		if h.Err() != nil {
-			t.Error(h.Err())
-		}
-		h.Release()
-	})
-}

@@ -81,6 +81,24 @@ func TestAnAttachmentInTimeIsNotEndedForWhatWasBefore(t *testing.T) {
 	}
 }
 
+// A renewal that went down with its connection must not be held against the next one, whose handshake may be under way.
+func TestARenewalIsForgottenWithItsConnection(t *testing.T) {
+	s := unconnected()
+	start := clock.Now()
+	s.onAttached(attachedAt(start))
+	if _, err := s.Hold(func(error) {}); err != nil {
+		t.Fatal(err)
+	}
+	s.tick(start.Add(oneTimeout / 4))
+	if s.asked.IsZero() {
+		t.Fatal("the leader was not asked")
+	}
+	s.onDetached(errors.New("broken"))
+	if s.tick(start.Add(oneTimeout * 2 / 3)); !s.asked.IsZero() {
+		t.Error("an answer is still expected, and the connection would be given up for the lack of it")
+	}
+}
+
 func TestWhatIsLeftToASessionThatIsOverGoesToTheNext(t *testing.T) {
 	s := unconnected()
 	s.end(ErrSessionLost)
