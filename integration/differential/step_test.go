@@ -12,12 +12,12 @@ import (
 type special int
 
 const (
-	request special = iota
-	expire          // the client falls silent, and the script goes on when its session is over
-	reset           // the connection breaks; the session's next request is sent on a new one
-	steal           // a second connection takes the session over from the first
-	imposter        // a second connection tries to, with a wrong password
-	ahead           // a second connection says that it has seen the future
+	request  special = iota
+	expire           // the client falls silent, and the script goes on when its session is over
+	reset            // the connection breaks; the session's next request is sent on a new one
+	steal            // a second connection takes the session over from the first
+	imposter         // a second connection tries to, with a wrong password
+	ahead            // a second connection says that it has seen the future
 )
 
 var specials = map[special]string{

@@ -62,7 +62,7 @@ func (d *driver) take(order Order) {
 		os.Exit(137)
 	case "contender":
 		d.answer(order, func(*Answer) error { return d.hire(order) })
-	case "open", "close", "revoke":
+	case "open", "close", "revoke", "observe":
 		go d.answer(order, func(a *Answer) error { return d.manage(order, a) })
 	default:
 		w, ok := d.crew.get(order.Who)
@@ -111,11 +111,22 @@ func (d *driver) manage(order Order, a *Answer) error {
 	if !ok {
 		return fmt.Errorf("who is %q?", order.Client)
 	}
-	if order.Op == "revoke" {
+	switch order.Op {
+	case "revoke":
 		return c.revoke(ctx, order.Node)
+	case "observe":
+		g, ok := c.(*goZK)
+		if !ok {
+			return errors.New("this client does not observe")
+		}
+		go g.observe(order.Path, func(name string, at int64) {
+			d.mouth.say(&Answer{Event: "gone", Who: order.Client, OK: true, Began: at, Ended: at, Nodes: []string{order.Path + "/" + name}})
+		})
+		return nil
+	default:
+		c.close()
+		return nil
 	}
-	c.close()
-	return nil
 }
 
 func (d *driver) hire(order Order) error {

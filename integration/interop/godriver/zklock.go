@@ -61,6 +61,35 @@ func (g *goZK) contender(order Order, _ func(*Answer)) (contender, error) {
 	return &zkLock{client: g, path: order.Path, data: data}, nil
 }
 
+// observe tells of nodes that disappear from a directory, until the client is closed.
+func (g *goZK) observe(path string, gone func(name string, at int64)) {
+	there := map[string]bool{}
+	for {
+		children, _, changed, err := g.conn.ChildrenW(path)
+		now := Now()
+		if errors.Is(err, zk.ErrNoNode) {
+			_, _, changed, err = g.conn.ExistsW(path)
+		}
+		switch {
+		case errors.Is(err, zk.ErrClosing):
+			return
+		case err != nil:
+			time.Sleep(10 * time.Millisecond)
+			continue
+		}
+		was := there
+		there = map[string]bool{}
+		for _, name := range children {
+			there[name] = true
+			delete(was, name)
+		}
+		for name := range was {
+			gone(name, now)
+		}
+		<-changed
+	}
+}
+
 // A zkLock is a user of zk.Lock.
 type zkLock struct {
 	client *goZK

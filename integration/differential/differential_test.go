@@ -1,0 +1,104 @@
+//go:build unix
+
+package differential_test
+
+import (
+	"flag"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/integration/zookeeper"
+)
+
+var (
+	steps  = flag.Int("steps", 100_000, "how many random steps are compared")
+	seed   = flag.Uint64("seed", 1, "of the first script; 0: any")
+	length = flag.Int("length", 500, "steps in a script")
+)
+
+const tick = 100 * time.Millisecond
+
+// superDigest is that of super:test.
+const superDigest = "super:D/InIHSb7yEEbrWz8b9l71RjZJU="
+
+// A pair is a real server and what claims to be like it.
+type pair struct {
+	t    *testing.T
+	real target
+	runs int
+}
+
+func newPair(t *testing.T) *pair {
+	t.Helper()
+	server := zookeeper.Start(t, zookeeper.Config{
+		TickTime: tick, MaxSessionTimeout: time.Hour, SuperPassword: "test", ContainerCheckInterval: time.Hour,
+		JavaOptions: []string{"-Dzookeeper.extendedTypesEnabled=true"},
+	})
+	dial := func() (net.Conn, error) { return net.Dial("tcp", server.Addr()) }
+	return &pair{t: t, real: target{"ZooKeeper " + zookeeper.Version(), dial}}
+}
+
+// here runs a script on zktest, where it takes no time.
+func (p *pair) here(steps []step, dir string) (outcome []string, err error) {
+	synctest.Test(p.t, func(*testing.T) {
+		srv := zktest.NewServer(zktest.WithTickTime(tick), zktest.WithSessionTimeouts(2*tick, time.Hour), zktest.WithSuperDigest(superDigest),
+			zktest.WithContainerCheckInterval(time.Hour), zktest.WithVersion(zookeeper.Version()))
+		defer srv.Close()
+		dial := func() (net.Conn, error) { return srv.Dial("", "", 0) }
+		outcome, err = target{"zktest", dial}.execute(steps, dir)
+	})
+	return outcome, err
+}
+
+// compare returns the first step whose outcome differs, and how; -1 if none does.
+func (p *pair) compare(steps []step) (at int, difference string) {
+	p.runs++
+	dir := fmt.Sprintf("/R%07x", p.runs)
+	want, err := p.real.execute(steps, dir)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	got, err := p.here(steps, dir)
+	if err != nil {
+		return len(steps), err.Error()
+	}
+	for i := range want {
+		if want[i] != got[i] {
+			return i - 1, fmt.Sprintf("%s:\n%s\nzktest:\n%s", p.real.name, want[i], got[i])
+		}
+	}
+	return -1, ""
+}
+
+func TestRandomScriptsAreAnsweredTheSame(t *testing.T) {
+	p := newPair(t)
+	first := *seed
+	if first == 0 {
+		first = uint64(time.Now().UnixNano())
+	}
+	start, done := time.Now(), 0
+	for n := first; done < *steps; n++ {
+		s := script(n, *length)
+		done += len(s)
+		if at, _ := p.compare(s); at < 0 {
+			continue
+		}
+		short := shrink(s, func(s []step) bool { at, _ := p.compare(s); return at >= 0 }, time.Minute)
+		_, difference := p.compare(short)
+		t.Fatalf("seed %d, the shortest script that is answered differently:\n%s\n%s", n, listing(short), difference)
+	}
+	t.Logf("%d steps from seed %d on in %v: no difference from %s", done, first, time.Since(start).Round(time.Second), p.real.name)
+}
+
+func listing(steps []step) string {
+	lines := make([]string, len(steps))
+	for i, s := range steps {
+		lines[i] = s.String()
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,223 @@
+//go:build linux
+
+package main_test
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/integration/zookeeper"
+)
+
+// quick are limits under which a server that has lost the others notices after two seconds.
+var quick = zookeeper.EnsembleConfig{SyncLimit: 10, Config: zookeeper.Config{TickTime: 200 * time.Millisecond}}
+
+// placed are three contests that differ in where the holder is: at the leader only, at a follower only, or anywhere. The
+// seconds are connected to the followers.
+type placed struct{ atLeader, atFollower, anywhere *contest }
+
+func place(t *testing.T, e *zookeeper.Ensemble, leader *zookeeper.Member, session time.Duration) placed {
+	t.Helper()
+	followers := e.Followers()
+	second := connect(t, session, addrs(followers...))
+	p := placed{
+		atLeader:   hold(t, connect(t, session, addrs(leader)), name("at-leader")).against(second),
+		atFollower: hold(t, connect(t, session, addrs(followers[0])), name("at-follower")).against(second),
+		anywhere:   hold(t, connect(t, session, addrs(e.Members()...)), name("anywhere")).against(second),
+	}
+	time.Sleep(session/4 + rand.N(session/2))
+	return p
+}
+
+func TestHoldersOfAFrozenLeaderAreToldFirst(t *testing.T) {
+	t.Parallel()
+	e := start(t, quick)
+	for range *rounds {
+		leader := e.Leader()
+		p := place(t, e, leader, 4*time.Second)
+		leader.Freeze()
+		o := p.atLeader.decided()
+		t.Logf("at the frozen leader: told %v before the second was admitted", o.margin())
+		t.Logf("at a follower: kept %v; anywhere: kept %v", p.atFollower.either(), p.anywhere.either())
+		leader.Thaw()
+		e.AwaitServing()
+	}
+}
+
+func TestHoldersOfALeaderThatIsCutOffAreToldFirst(t *testing.T) {
+	t.Parallel()
+	e := start(t, quick)
+	for range *rounds {
+		leader := e.Leader()
+		p := place(t, e, leader, 4*time.Second)
+		e.Peers(leader).Cut()
+		o := p.atLeader.decided()
+		t.Logf("at the leader that was cut off: told %v before the second was admitted", o.margin())
+		t.Logf("at a follower: kept %v; anywhere: kept %v", p.atFollower.either(), p.anywhere.either())
+		e.Heal()
+		e.AwaitServing()
+	}
+}
+
+// The follower reports which sessions it has heard from every half tick, which is exactly a quarter of the shortest timeout
+// that servers grant by default. An observer is no different.
+func TestTheShortestSessionsAreToldFirst(t *testing.T) {
+	t.Parallel()
+	const tick = time.Second
+	e := start(t, zookeeper.EnsembleConfig{Observers: 1, Config: zookeeper.Config{TickTime: tick}})
+	var results table
+	for range 2 * *rounds {
+		leader, follower, observer := e.Leader(), e.Followers()[0], e.Members()[3]
+		second := connect(t, 2*tick, addrs(leader))
+		contests := map[string]*contest{}
+		begin := func(who string, holder *framework.Client) {
+			contests[who] = hold(t, holder, name("shortest")).against(second)
+		}
+		idle := connect(t, 2*tick, addrs(follower)) // for a third of its timeout
+		time.Sleep(2 * tick / 3)
+		begin("at a follower, renewed", connect(t, 2*tick, addrs(follower)))
+		begin("at an observer, renewed", connect(t, 2*tick, addrs(observer)))
+		time.Sleep(tick + rand.N(tick))
+		fresh := connect(t, 2*tick, addrs(follower))
+		if err := idle.BlockUntilConnected(limit(t)); err != nil {
+			t.Fatal(err)
+		}
+		begin("idle, then acquired and cut at once", idle)
+		begin("connected, acquired and cut at once", fresh)
+
+		cut := time.Now()
+		e.Between(leader, follower).Cut()
+		e.Between(leader, observer).Cut()
+		for who, c := range contests {
+			o := c.decided()
+			results.add(who, cut, o.told, o.admitted)
+		}
+		e.Heal()
+		e.AwaitServing()
+	}
+	t.Logf("seconds after the cut, tick %v, session %v\n%s", tick, 2*tick, results.String())
+}
+
+// A session that has moved is renewed at another server, through another way to the leader; the old one may still have
+// something to say.
+func TestAHolderThatHasJustMovedIsToldFirst(t *testing.T) {
+	t.Parallel()
+	const session = 2 * time.Second
+	e := start(t, quick)
+	leader := e.Leader()
+	second := connect(t, session, addrs(leader))
+	var results table
+	for range 2 * *rounds {
+		followers := e.Followers()
+		from, to := followers[0].Route(), followers[1].Route()
+		to.Cut()
+		states := make(chan framework.State, 100)
+		holder := connect(t, session, []string{from.Addr(), to.Addr()}, framework.WithStateListener(func(s framework.State) { states <- s }))
+		c := hold(t, holder, name("moved")).against(second)
+		time.Sleep(session/2 + rand.N(session/2))
+
+		// What is said on the old way arrives late; the client moves when it has waited long enough.
+		to.Heal()
+		from.ToServer.Freeze()
+		moved := false
+		for deadline := time.After(patience); !moved; {
+			select {
+			case s := <-states:
+				moved = s == framework.StateReconnected
+			case <-deadline:
+				t.Fatal("the client did not move")
+			}
+		}
+		time.Sleep(rand.N(20 * time.Millisecond))
+		to.Cut()
+		cut := time.Now()
+		from.Links.Freeze()
+		from.ToServer.Heal() // what was held back arrives at the old server now
+		o := c.decided()
+		results.add("moved, then cut off", cut, o.told, o.admitted)
+	}
+	t.Logf("seconds after the second cut, session %v\n%s", session, results.String())
+}
+
+func TestHoldersKnowFirstWhenTheTimeoutIsNegotiatedAnew(t *testing.T) {
+	t.Parallel()
+	const long, short = 4 * time.Second, 2 * time.Second
+	e := start(t, quick)
+	route := e.Members()[0].Route()
+	holder := connect(t, long, []string{route.Addr()})
+	second := connect(t, long, addrs(e.Members()...))
+	for _, limits := range []struct {
+		maximum time.Duration
+		name    string
+	}{{short, "shorter"}, {time.Minute, "longer"}} {
+		before := hold(t, holder, name(limits.name)).against(second)
+		e.Restart(func(c *zookeeper.EnsembleConfig) { c.MaxSessionTimeout = limits.maximum })
+		t.Logf("over the restart with %s timeouts: kept %v", limits.name, before.either())
+
+		if err := holder.BlockUntilConnected(limit(t)); err != nil {
+			t.Fatal(err)
+		}
+		after := hold(t, holder, name(limits.name)).against(second)
+		time.Sleep(short/2 + rand.N(short/2))
+		route.Cut()
+		cut := time.Now()
+		o := after.decided()
+		t.Logf("with %s timeouts: told %v after the cut, %v before the second was admitted", limits.name, o.told.Sub(cut), o.margin())
+		route.Heal()
+		if err := holder.BlockUntilConnected(limit(t)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Servers that come back give every session its whole timeout again.
+func TestHoldersKnowFirstWhenTheWholeEnsembleRestarts(t *testing.T) {
+	t.Parallel()
+	e := start(t, quick)
+	for _, outage := range []struct {
+		session, down time.Duration
+		kept          bool
+	}{
+		{20 * time.Second, 0, true}, // there is time enough
+		{4 * time.Second, 0, false}, // either way
+		{2 * time.Second, 3 * time.Second, false},
+	} {
+		holder := connect(t, outage.session, addrs(e.Members()...))
+		second := connect(t, outage.session, addrs(e.Members()...))
+		c := hold(t, holder, name("restart")).against(second)
+		id := session(t, holder).ID()
+		for _, m := range e.Members() {
+			m.Kill()
+		}
+		time.Sleep(outage.down)
+		for _, m := range e.Members() {
+			m.Start()
+		}
+		e.AwaitServing()
+		switch {
+		case outage.kept:
+			if !c.either() {
+				t.Errorf("session of %v: the lock was lost", outage.session)
+			}
+			if now := session(t, holder).ID(); now != id {
+				t.Errorf("session %#x became %#x", id, now)
+			}
+		case outage.down > outage.session:
+			o := c.decided()
+			t.Logf("session of %v, down for %v: told %v before the second was admitted", outage.session, outage.down, o.margin())
+		default:
+			t.Logf("session of %v, down for as long as it takes: kept %v", outage.session, c.either())
+		}
+	}
+}
+
+func session(t *testing.T, client *framework.Client) *framework.Session {
+	t.Helper()
+	s, err := client.Session(limit(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}

@@ -1,0 +1,220 @@
+//go:build linux
+
+package interop_test
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gocurator/curator/integration/interop/godriver"
+	"github.com/gocurator/curator/integration/zookeeper"
+)
+
+var (
+	acquisitions = flag.Int("acquisitions", 600, "how many holds TestRandomMixedRun waits for at least; every hundred see a fault more")
+	randomSeed   = flag.Uint64("seed", 0, "of TestRandomMixedRun; a new one each time if 0")
+)
+
+// Curator does not count kazoo's nodes, so they cannot share a path. Ours and zk.Lock stand in both queues.
+const (
+	withJava  = "/random/with-java"
+	withKazoo = "/random/with-kazoo"
+)
+
+// A post is a contender of a process that lives in the run.
+type post struct{ kind, path string }
+
+// slots are the processes of the run and who works in them.
+var slots = [][]post{
+	{{ours, withJava}, {ours, withKazoo}},
+	{{ours, withJava}, {goZK, withJava}, {goZK, withKazoo}},
+	{{java, withJava}, {java, withJava}},
+	{{java, withJava}},
+	{{python, withKazoo}},
+	{{python, withKazoo}},
+}
+
+// A run has contenders of three languages work under faults: processes that are killed or frozen, connections that are
+// cut, a server that is killed and comes back.
+type run struct {
+	*world
+	history *history
+	stop    chan struct{} // closed when nobody begins anything any more
+	faults  map[string]int
+
+	mu    sync.Mutex
+	paths map[string]string // of contenders
+}
+
+// A slot is a process, or the one that follows it.
+type slot struct {
+	posts   []post
+	proxy   *proxy
+	process *process
+	whos    []string
+	workers sync.WaitGroup
+}
+
+func TestRandomMixedRun(t *testing.T) {
+	seed := *randomSeed
+	if seed == 0 {
+		seed = rand.Uint64()
+	}
+	t.Logf("-seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	server := zookeeper.Start(t, zookeeper.Config{ContainerCheckInterval: time.Hour}) // numbers must not begin anew
+	w := &world{t: t, server: server, addr: server.Addr(), timeout: 2 * time.Second}
+	r := &run{world: w, history: newHistory(), stop: make(chan struct{}), faults: map[string]int{}, paths: map[string]string{}}
+	r.observe(withJava, withKazoo)
+
+	crew := make([]*slot, len(slots))
+	for i, posts := range slots {
+		crew[i] = &slot{posts: posts, proxy: newProxy(t, w.addr)}
+		r.start(crew[i])
+	}
+	began := time.Now()
+	deadline := began.Add(time.Minute + time.Duration(*acquisitions)*100*time.Millisecond)
+	for done := 0; r.history.count() < *acquisitions || done < max(8, *acquisitions/100); {
+		time.Sleep(time.Duration(200+random.IntN(600)) * time.Millisecond)
+		if time.Now().After(deadline) {
+			t.Errorf("only %d holds in %v", r.history.count(), time.Since(began))
+			break
+		}
+		if done < max(8, *acquisitions/100) {
+			r.fault(random, crew)
+			done++
+		}
+	}
+	close(r.stop)
+	for _, s := range crew {
+		s.workers.Wait()
+	}
+	t.Logf("%d holds in %v; %s; faults %v", r.history.count(), time.Since(began).Round(time.Second), r.history.tally(), r.faults)
+	// go-zookeeper's connections are not free of races when they are lost; this one lives after the last fault.
+	w.observer = newWorldAt(t, w.addr).observer
+	for _, path := range []string{withJava, withKazoo} {
+		w.awaitChildren(path, 0)
+	}
+	for _, path := range []string{withJava, withKazoo} {
+		t.Logf("%s: %d holds, %d of them lost", path, len(r.history.holds(path)), r.history.check(t, path))
+	}
+}
+
+// observe has a process note when nodes go.
+func (r *run) observe(paths ...string) {
+	r.t.Helper()
+	p := r.fresh(ours, func(a godriver.Answer) {
+		if a.Event == "gone" {
+			r.history.vanished(a.Nodes[0], a.Began)
+		}
+	})
+	client := name("observer")
+	r.done(p, godriver.Order{Op: "open", Client: client, Connect: r.addr, Session: 10000, Recipe: "zklock"})
+	for _, path := range paths {
+		r.done(p, godriver.Order{Op: "observe", Client: client, Path: path})
+	}
+}
+
+// start starts the process of a slot and sets its contenders to work.
+func (r *run) start(s *slot) {
+	r.t.Helper()
+	s.process = startProcess(r.t, s.posts[0].kind, command(r.t, s.posts[0].kind), r.tell)
+	r.t.Cleanup(s.process.kill)
+	s.whos = nil
+	for _, p := range s.posts {
+		k := r.employ(s, p)
+		s.whos = append(s.whos, k)
+		s.workers.Go(func() { r.work(s.process, k) })
+	}
+}
+
+// employ makes one contender with a client of its own.
+func (r *run) employ(s *slot, p post) (who string) {
+	r.t.Helper()
+	data := nodeData
+	client := name("client")
+	open := godriver.Order{Op: "open", Client: client, Connect: s.proxy.addr(), Session: int(r.timeout.Milliseconds()), Data: &data}
+	if p.kind == goZK {
+		open.Recipe = "zklock"
+	}
+	r.done(s.process, open)
+	who = name(p.kind)
+	r.mu.Lock()
+	r.paths[who] = p.path
+	r.mu.Unlock()
+	r.done(s.process, godriver.Order{
+		Op: "contender", Client: client, Who: who, Recipe: "mutex", Path: p.path, Patterns: []string{"lock-"},
+	})
+	return who
+}
+
+// work has a contender work until the run or its process ends.
+func (r *run) work(p *process, who string) {
+	for {
+		select {
+		case <-r.stop:
+			return
+		default:
+		}
+		order := godriver.Order{Op: "work", Who: who, MS: -1, N: 1, Times: 5, Hold: 2000, Pause: 3000}
+		select {
+		case a := <-p.order(order):
+			if a.Error != "" {
+				return
+			}
+		case <-time.After(2 * patience):
+			r.t.Errorf("%s is stuck; the tree is\n%s", who, newWorldAt(r.t, r.addr).tree("/random"))
+			return
+		}
+	}
+}
+
+func (r *run) tell(a godriver.Answer) {
+	r.mu.Lock()
+	path := r.paths[a.Who]
+	r.mu.Unlock()
+	switch a.Event {
+	case "acquired":
+		r.history.acquired(path, a)
+	case "released":
+		r.history.released(a.Who, a.Began, a.Valid)
+	case "failed":
+		r.t.Logf("%s: %s", a.Who, a.Error)
+	}
+}
+
+// fault does one thing of those that happen, and waits until it is over.
+func (r *run) fault(random *rand.Rand, crew []*slot) {
+	r.t.Helper()
+	s := crew[random.IntN(len(crew))]
+	kind := s.posts[0].kind
+	switch n := random.IntN(10); {
+	case n < 3:
+		r.faults["kill "+kind]++
+		s.process.kill()
+		now := godriver.Now()
+		s.workers.Wait()
+		for _, who := range s.whos {
+			r.history.died(who, now)
+		}
+		r.start(s)
+	case n < 5:
+		r.faults["cut "+kind]++
+		s.proxy.cutAll()
+	case n < 6:
+		r.faults["restart the server"]++
+		r.server.Kill()
+		time.Sleep(time.Duration(random.IntN(500)) * time.Millisecond)
+		r.server.Restart()
+	default:
+		long := time.Duration(float64(r.timeout) * []float64{0.3, 1.6}[random.IntN(2)])
+		r.faults[fmt.Sprintf("freeze %s for %v", kind, long)]++
+		s.process.freeze(r.t)
+		time.Sleep(long)
+		s.process.thaw(r.t)
+	}
+}
