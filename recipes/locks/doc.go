@@ -57,7 +57,8 @@
 //     for after the answered creation and lacks the node means that somebody removed it: the contender queues again.
 //  3. Admitted is who stands in a listing and has no earlier conflicting node in it. An event alone admits nobody.
 //  4. The own node is watched while waiting, and after the admission off the critical path: its deletion ends the lease or
-//     queues again. A change of its data is no deletion. A node that may not be read is watched for its existence.
+//     queues again. A change of its data is no deletion. A node that may not be read is watched for its existence, or, where
+//     the server refuses that as well, by way of the directory.
 //  5. After a reconnection no watch is proof: all are set again.
 //  6. A removal is on its way before anything that the session asks for later, also after a reconnection. A node that was
 //     released therefore never stands in the way of the session's own contenders, and no listing needs to be corrected by what

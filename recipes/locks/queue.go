@@ -275,23 +275,31 @@ func (c *contender) admit() error {
 	return nil
 }
 
-// await blocks until the node ahead is gone. It watches that node and its own, and nothing else.
+// await blocks until the node ahead is gone. It watches that node and its own, and nothing else; but if the node ahead may not be
+// watched, the directory.
 func (c *contender) await(ctx context.Context, t turn) error {
 	c.watchOwn()
 	ahead := c.session.WatchData(c.queue.child(t.ahead), c.signal)
-	defer c.session.Unwatch(ahead)
+	defer func() { c.session.Unwatch(ahead) }()
 	c.queue.opts.trace.waiting(ctx, Waiting{
 		Path: c.queue.path, Node: c.me.name, Ahead: t.ahead, Behind: t.behind, OwnClient: c.place.ownClient,
 	})
-	for {
-		switch view := c.session.View(ahead); {
+	for byChildren := false; ; {
+		view := c.session.View(ahead)
+		switch {
 		case c.removed():
 			return errRequeue
-		case view.Status == framework.StatusGone:
+		case view.Status == framework.StatusGone,
+			byChildren && view.Status == framework.StatusPresent && !slices.Contains(view.Children, t.ahead):
 			c.place.gone = time.Now()
 			return nil
-		case view.Status == framework.StatusRefused:
+		case view.Status == framework.StatusRefused && byChildren:
 			return view.Err
+		case view.Status == framework.StatusRefused:
+			byChildren = true
+			c.session.Unwatch(ahead)
+			ahead = c.session.WatchChildren(c.queue.dir, c.signal)
+			continue
 		}
 		select {
 		case <-c.wake:
