@@ -1,0 +1,213 @@
+package porting_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gocurator/curator/examples/porting"
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/recipes/shared"
+)
+
+// connected runs a test in a bubble, with two clients of one server in memory.
+func connected(t *testing.T, do func(t *testing.T, a, b *framework.Client)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		server := zktest.New(t)
+		connect := func() *framework.Client {
+			client, err := porting.Connect(t.Context(), "any:2181", framework.WithDialer(server.DialContext))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return client
+		}
+		a, b := connect(), connect()
+		defer a.Close()
+		defer b.Close()
+		do(t, a, b)
+	})
+}
+
+func nothing(context.Context) error { return nil }
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func check[T comparable](t *testing.T, what string, got T, err error, want T) {
+	t.Helper()
+	if err != nil || got != want {
+		t.Errorf("%s: got %v, %v, want %v", what, got, err, want)
+	}
+}
+
+func TestClient(t *testing.T) {
+	connected(t, func(t *testing.T, a, _ *framework.Client) {
+		names, err := porting.Nodes(t.Context(), a)
+		slices.Sort(names)
+		if err != nil || len(names) != 3 || !strings.HasPrefix(names[0], "_c_") || names[1] != "host" || names[2] != "port" {
+			t.Errorf("got %q, %v", names, err)
+		}
+	})
+}
+
+func TestMutex(t *testing.T) {
+	connected(t, func(t *testing.T, a, b *framework.Client) {
+		ctx, mine, other := t.Context(), porting.NewMutex(a), porting.NewMutex(b)
+		must(t, mine.UntilFree(ctx, func(context.Context) error {
+			got, err := other.IfFree(ctx, nothing)
+			check(t, "ifFree", got, err, false)
+			got, err = other.ForTenSeconds(ctx, nothing)
+			check(t, "forTenSeconds", got, err, false)
+			queue, err := other.Look(ctx)
+			check(t, "look", len(queue), err, 1)
+			return nil
+		}))
+		got, err := other.IfFree(ctx, nothing)
+		check(t, "ifFree", got, err, true)
+		got, err = other.ForTenSeconds(ctx, nothing)
+		check(t, "forTenSeconds", got, err, true)
+		must(t, mine.Locker(ctx, nothing))
+		must(t, mine.Twice(ctx, nothing))
+	})
+}
+
+func TestReadWriteLock(t *testing.T) {
+	connected(t, func(t *testing.T, a, b *framework.Client) {
+		ctx, mine, other := t.Context(), porting.NewReadWriteLock(a), porting.NewReadWriteLock(b)
+		count := func(want int) porting.Work {
+			return func(ctx context.Context) error {
+				got, err := other.InQueue(ctx)
+				check(t, "inQueue", got, err, want)
+				return nil
+			}
+		}
+		must(t, mine.Read(ctx, count(1)))
+		must(t, mine.Downgrade(ctx, count(1), func(context.Context) error { return other.Read(ctx, count(2)) }))
+		begun := time.Now()
+		got, err := mine.Upgrade(ctx)
+		check(t, "upgrade", got, err, false)
+		if took := time.Since(begun); took > 0 {
+			t.Errorf("upgrade took %v", took)
+		}
+		lease, err := locks.NewInterProcessReadWriteLock(a, "/locks/config").WriteLock().Acquire(ctx)
+		must(t, err)
+		_, err = a.Transaction(ctx, mine.Guard(lease))
+		must(t, err)
+		must(t, lease.Release())
+	})
+}
+
+func TestSemaphore(t *testing.T) {
+	connected(t, func(t *testing.T, a, b *framework.Client) {
+		ctx, mine := t.Context(), porting.NewSemaphore(a)
+		told, err := mine.One(ctx)
+		if err != nil || !strings.HasSuffix(told, "-lease-0000000000 reports at host9") {
+			t.Errorf("one: got %q, %v", told, err)
+		}
+		yes, err := mine.OneForTenSeconds(ctx)
+		check(t, "oneForTenSeconds", yes, err, true)
+		n, err := mine.Two(ctx)
+		check(t, "two", n, err, 2)
+
+		limit := shared.NewSharedCount(b, "/limit", 1)
+		must(t, limit.Start(ctx))
+		defer limit.Close()
+		other := porting.NewSemaphoreWithCount(b, limit)
+		yes, err = other.TwoIfFree(ctx)
+		check(t, "twoIfFree of one", yes, err, false)
+		now, err := porting.Raise(ctx, a, 1)
+		check(t, "raise", now, err, 2)
+		synctest.Wait()
+		yes, err = other.TwoIfFree(ctx)
+		check(t, "twoIfFree of two", yes, err, true)
+		must(t, porting.SetCount(ctx, a, 7))
+		synctest.Wait()
+		check(t, "count", limit.Count(), nil, 7)
+	})
+}
+
+func TestSemaphoreMutex(t *testing.T) {
+	connected(t, func(t *testing.T, a, _ *framework.Client) {
+		mine := porting.NewSemaphoreMutex(a)
+		done, err := mine.HandedOn(t.Context(), nothing)
+		must(t, err)
+		must(t, <-done)
+		got, err := mine.Twice(t.Context())
+		check(t, "twice", got, err, false)
+	})
+}
+
+func TestMultiLock(t *testing.T) {
+	connected(t, func(t *testing.T, a, b *framework.Client) {
+		ctx := t.Context()
+		got, err := porting.Transfer(ctx, porting.MultiLockOfPaths(a), func(context.Context) error {
+			begun := time.Now()
+			got, err := porting.Transfer(ctx, porting.MultiLockOfLocks(b), nothing)
+			check(t, "the other's transfer", got, err, false)
+			check(t, "its wait", time.Since(begun), nil, 10*time.Second)
+			return nil
+		})
+		check(t, "transfer", got, err, true)
+	})
+}
+
+func TestRevocation(t *testing.T) {
+	connected(t, func(t *testing.T, a, b *framework.Client) {
+		must(t, porting.Ask(t.Context(), b)) // nobody is there
+		must(t, porting.HoldUntilAsked(t.Context(), a, func(ctx context.Context) error {
+			return porting.Ask(ctx, b)
+		}))
+		ctx, cancel := context.WithCancelCause(t.Context())
+		why := errors.New("no more")
+		cancel(why)
+		if err := porting.HoldUntilAsked(ctx, a, nothing); !errors.Is(err, why) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// Every method of the Java side has its Go, which says so.
+func TestEveryJavaMethodHasItsGo(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var source strings.Builder
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		source.Write(text)
+	}
+	classes, err := filepath.Glob("java/*.java")
+	if err != nil || len(classes) == 0 {
+		t.Fatal("no Java: ", err)
+	}
+	for _, file := range classes {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		class := strings.TrimSuffix(filepath.Base(file), ".java")
+		for _, method := range regexp.MustCompile(`(?m)^    (?:static )?[\w<>\[\]]+ (\w+)\(.*\{$`).FindAllSubmatch(text, -1) {
+			if want := " is " + class + "." + string(method[1]); !strings.Contains(source.String(), want) {
+				t.Errorf("no Go function%s", want)
+			}
+		}
+	}
+}
