@@ -1,0 +1,133 @@
+package locks_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/recipes/locks/lockstest"
+	"github.com/gocurator/curator/retry"
+)
+
+const (
+	sessionTimeout = 10 * time.Second
+	path           = "/locks/a"
+)
+
+// inBubble runs a test with a server of its own. What clients leave behind there, watches or connections, is an error.
+func inBubble(t *testing.T, test func(t *testing.T, server *zktest.Server)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { test(t, zktest.New(t)) })
+}
+
+// A peer is a client with a network path of its own.
+type peer struct {
+	*framework.Client
+	link  *lockstest.Link // faults, and what was sent
+	cable *zktest.Link    // latency
+}
+
+func newPeer(t *testing.T, server *zktest.Server, opts ...framework.Option) *peer {
+	t.Helper()
+	p := &peer{cable: server.NewLink()}
+	p.link = lockstest.NewLink("zktest:2181", p.cable.DialContext)
+	client, err := framework.NewClient("zktest:2181", append([]framework.Option{
+		framework.WithDialer(p.link.DialContext), framework.WithSessionTimeout(sessionTimeout),
+		framework.WithRetryPolicy(retry.NTimes(5, 10*time.Millisecond)),
+	}, opts...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		p.link.Heal()
+		_ = client.Close()
+	})
+	if err := client.BlockUntilConnected(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	p.Client = client
+	return p
+}
+
+func (p *peer) mutex(opts ...locks.Option) *locks.InterProcessMutex {
+	return locks.NewInterProcessMutex(p.Client, path, opts...)
+}
+
+// acquire gets a lease, which is released at the end of the test unless it was before.
+func acquire(t *testing.T, lock locks.Lock) *locks.Lease {
+	t.Helper()
+	return acquireIn(t.Context(), t, lock)
+}
+
+func acquireIn(ctx context.Context, t *testing.T, lock locks.Lock) *locks.Lease {
+	t.Helper()
+	lease, err := lock.Acquire(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = lease.Release() })
+	return lease
+}
+
+func release(t *testing.T, lease *locks.Lease) {
+	t.Helper()
+	if err := lease.Release(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A result is what came of an Acquire on another goroutine.
+type result struct {
+	lease *locks.Lease
+	err   error
+	at    time.Time
+}
+
+// begin acquires on another goroutine. It returns when everybody in the bubble waits.
+func begin(ctx context.Context, t *testing.T, lock locks.Lock) <-chan result {
+	t.Helper()
+	results := make(chan result, 1)
+	go func() {
+		lease, err := lock.Acquire(ctx)
+		results <- result{lease, err, time.Now()}
+	}()
+	synctest.Wait()
+	return results
+}
+
+// soon takes the result of an Acquire that has to end within an hour of the bubble's time: without a bound, the heartbeats of a
+// session would let a bubble go on for ever.
+func soon(t *testing.T, results <-chan result) result {
+	t.Helper()
+	select {
+	case r := <-results:
+		return r
+	case <-time.After(time.Hour):
+		t.Fatal("Acquire does not return")
+		return result{}
+	}
+}
+
+// must takes the lease of a result.
+func (r result) must(t *testing.T) *locks.Lease {
+	t.Helper()
+	if r.err != nil {
+		t.Fatal(r.err)
+	}
+	t.Cleanup(func() { _ = r.lease.Release() })
+	return r.lease
+}
+
+func isWaiting(t *testing.T, results <-chan result) {
+	t.Helper()
+	synctest.Wait()
+	select {
+	case r := <-results:
+		t.Fatalf("it should wait, got %v, %v", r.lease, r.err)
+	default:
+	}
+}

@@ -1,0 +1,192 @@
+package locks_test
+
+import (
+	"errors"
+	"maps"
+	"reflect"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/recipes/locks/lockstest"
+)
+
+const (
+	oneWay    = 5 * time.Millisecond
+	roundTrip = 2 * oneWay
+)
+
+// warm returns a client with some latency whose lock directory exists and that has nothing left to do.
+func warm(t *testing.T, server *zktest.Server) *peer {
+	t.Helper()
+	for _, dir := range []string{"/locks", path} { // by hand: a container would go again
+		if err := server.Create(dir, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := newPeer(t, server)
+	p.cable.SetLatency(oneWay)
+	p.link.Segments()
+	return p
+}
+
+// elapsed is how long f takes, in round trips.
+func elapsed(t *testing.T, f func()) int {
+	t.Helper()
+	begun := time.Now()
+	f()
+	took := time.Since(begun)
+	if took%roundTrip != 0 {
+		t.Errorf("it took %v, which is no whole number of round trips", took)
+	}
+	return int(took / roundTrip)
+}
+
+func TestAnUncontendedAcquireIsOneSegmentAndOneRoundTrip(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := warm(t, server)
+		var lease *locks.Lease
+		if n := elapsed(t, func() { lease = acquire(t, p.mutex()) }); n != 1 {
+			t.Errorf("it took %d round trips", n)
+		}
+		segments := p.link.Segments()
+		if len(segments) == 0 || !reflect.DeepEqual(segments[0], []lockstest.Op{lockstest.Create, lockstest.GetChildren}) {
+			t.Errorf("it sent %v", segments)
+		}
+		if n := elapsed(t, func() { release(t, lease) }); n != 1 {
+			t.Errorf("the release took %d round trips", n)
+		}
+	})
+}
+
+func TestACycleIsTwoRoundTripsAndThreeRequests(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := warm(t, server)
+		const cycles = 10
+		n := elapsed(t, func() {
+			for range cycles {
+				release(t, acquire(t, p.mutex()))
+			}
+		})
+		if n != 2*cycles {
+			t.Errorf("%d cycles took %d round trips", cycles, n)
+		}
+		time.Sleep(time.Second)
+		want := map[lockstest.Op]int{
+			lockstest.Create: cycles, lockstest.GetChildren: cycles, lockstest.Delete: cycles,
+		}
+		if got := p.link.Requests(); !maps.Equal(got, want) {
+			t.Errorf("they sent %v, want %v", got, want)
+		}
+	})
+}
+
+// Off the critical path, and only of holds that last.
+func TestAHoldThatLastsWatchesItsOwnNode(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := warm(t, server)
+		lease := acquire(t, p.mutex())
+		time.Sleep(100 * time.Millisecond)
+		if n := server.Watches(path + "/" + lease.NodeName()); n != 1 {
+			t.Errorf("its node has %d watches", n)
+		}
+		if got, want := p.link.Requests()[lockstest.GetData], 1; got != want {
+			t.Errorf("it was read %d times, want %d", got, want)
+		}
+	})
+}
+
+func TestTheFirstAcquireInADirectoryMakesIt(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := warm(t, server)
+		mutex := locks.NewInterProcessMutex(p.Client, "/locks/b")
+		// NoNode, the directory, and the node; nothing looks whether the directory is there.
+		if n := elapsed(t, func() { acquire(t, mutex) }); n != 3 {
+			t.Errorf("it took %d round trips", n)
+		}
+	})
+}
+
+func TestTryAcquireOfATakenLockIsOneReadAndNoWrite(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		acquire(t, newPeer(t, server).mutex())
+		p := newPeer(t, server)
+		p.cable.SetLatency(oneWay)
+		p.link.Segments()
+		n := elapsed(t, func() {
+			if lease, err := p.mutex().TryAcquire(t.Context()); !errors.Is(err, locks.ErrNotAcquired) {
+				t.Errorf("got %v, %v", lease, err)
+			}
+		})
+		if got, want := p.link.Requests(), map[lockstest.Op]int{lockstest.GetChildren: 1}; n != 1 || !maps.Equal(got, want) {
+			t.Errorf("it sent %v in %d round trips, want %v in one", got, n, want)
+		}
+	})
+}
+
+func TestTryAcquireOfAFreeLockIsTwoRoundTrips(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := warm(t, server)
+		n := elapsed(t, func() {
+			lease, err := p.mutex().TryAcquire(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = lease.Release() })
+		})
+		if n != 2 {
+			t.Errorf("it took %d round trips", n)
+		}
+	})
+}
+
+// From the deletion of the holder's node to the waiter's lease: the event, and one listing.
+func TestAHandoverIsOneListing(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		held := acquire(t, newPeer(t, server).mutex())
+		p := newPeer(t, server)
+		waiter := begin(t.Context(), t, p.mutex())
+		p.cable.SetLatency(oneWay)
+		p.link.Segments()
+		release(t, held)
+		begun := time.Now()
+		r := soon(t, waiter)
+		lease := r.must(t)
+		if took := r.at.Sub(begun); took != oneWay+roundTrip {
+			t.Errorf("it took %v, want %v", took, oneWay+roundTrip)
+		}
+		synctest.Wait()
+		if got, want := p.link.Requests(), map[lockstest.Op]int{lockstest.GetChildren: 1}; !maps.Equal(got, want) {
+			t.Errorf("it sent %v, want %v", got, want)
+		}
+		release(t, lease)
+	})
+}
+
+func TestAReentryCostsNothing(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := warm(t, server)
+		ctx := acquire(t, p.mutex()).Context(t.Context())
+		time.Sleep(roundTrip)
+		p.link.Segments()
+		if n := elapsed(t, func() { release(t, acquireIn(ctx, t, p.mutex())) }); n != 0 {
+			t.Errorf("it took %d round trips", n)
+		}
+		if got := p.link.Requests(); len(got) > 0 {
+			t.Errorf("it sent %v", got)
+		}
+	})
+}
+
+// Nothing is held or awaited: no sync is sent, only go-zookeeper's pings.
+func TestAnIdleClientDoesNotAskTheLeader(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := warm(t, server)
+		time.Sleep(10 * sessionTimeout)
+		if got := p.link.Segments(); len(got) > 0 {
+			t.Errorf("it sent %v", got)
+		}
+	})
+}
