@@ -85,11 +85,13 @@ func TestRandomScriptsAreAnsweredTheSame(t *testing.T) {
 	for n := first; done < *steps; n++ {
 		s := script(n, *length)
 		done += len(s)
-		if at, _ := p.compare(s); at < 0 {
+		at, difference := p.compare(s)
+		if at < 0 {
 			continue
 		}
+		t.Logf("seed %d, step %d: %v: %s", n, at, s[max(at, 0):min(at+1, len(s))], difference)
 		short := shrink(s, func(s []step) bool { at, _ := p.compare(s); return at >= 0 }, time.Minute)
-		_, difference := p.compare(short)
+		_, difference = p.compare(short)
 		t.Fatalf("seed %d, the shortest script that is answered differently:\n%s\n%s", n, listing(short), difference)
 	}
 	t.Logf("%d steps from seed %d on in %v: no difference from %s", done, first, time.Since(start).Round(time.Second), p.real.name)

@@ -39,7 +39,7 @@ func (g generator) path() string {
 		p += "/" + g.name()
 	}
 	if g.IntN(100) == 0 {
-		p = pick(g, p+"/", "", "none", root+"/\x00", root+"/../a", "/none"+p, root+"/\U0001f600", root+"/é", root+"/\xff", root)
+		p = pick(g, p+"/", "none", root+"/\x00", root+"/../a", "/none"+p, root+"/\U0001f600", root+"/é", root+"/\xff", root)
 	}
 	return p
 }

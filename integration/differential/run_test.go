@@ -22,7 +22,7 @@ type target struct {
 }
 
 // patience is how long an answer may take. Where one is missing by mistake, the script goes on without it.
-const patience = 5 * time.Second
+const patience = 2 * time.Second
 
 // longSession is a timeout that no script reaches.
 const longSession = 10 * time.Minute

@@ -15,15 +15,16 @@ import (
 	"github.com/gocurator/curator/integration/interop/godriver"
 )
 
-// A hold is the time in which somebody believed to hold a mutex, and was right in doing so.
+// A hold is the time in which somebody believed to hold a lock, and was right in doing so.
 type hold struct {
 	who, path, node string
 	from, to        int64 // CLOCK_MONOTONIC
-	lost            bool  // it ended before its release
+	shared          bool
+	lost            bool // it ended before its release
 }
 
 func (h hold) String() string {
-	return fmt.Sprintf("%s with %s from %.3f to %.3f s", h.who, h.node, float64(h.from)/1e9, float64(h.to)/1e9)
+	return fmt.Sprintf("%s with %s from %.3f to %.3f s, lost: %v", h.who, h.node, float64(h.from)/1e9, float64(h.to)/1e9, h.lost)
 }
 
 // A history collects holds from what drivers tell. A hold of ours ends at its Release or at its ValidUntil, whichever is
@@ -35,7 +36,8 @@ type history struct {
 	gone   map[string]int64 // when a node was seen to be gone, by path
 }
 
-// observerDelay is how much later than the server the observer may notice that a node is gone.
+// observerDelay is how much later than the server the observer may notice that a node is gone. A hold that outlived its node
+// counts only up to that much before.
 const observerDelay = 250 * time.Millisecond
 
 func newHistory() *history { return &history{open: map[string]*hold{}, gone: map[string]int64{}} }
@@ -47,17 +49,24 @@ func (h *history) count() int {
 	return len(h.closed)
 }
 
-func (h *history) acquired(path string, a godriver.Answer) {
+// holding reports whether any of them holds something.
+func (h *history) holding(whos []string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.ContainsFunc(whos, func(who string) bool { return h.open[who] != nil })
+}
+
+func (h *history) acquired(path string, shared bool, a godriver.Answer) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	node := ""
 	if len(a.Nodes) > 0 {
 		node = a.Nodes[0]
 	}
-	h.open[a.Who] = &hold{who: a.Who, path: path, node: node, from: a.Began}
+	h.open[a.Who] = &hold{who: a.Who, path: path, node: node, shared: shared, from: a.Began}
 }
 
-// released ends a hold at a time, or at the end of its validity.
+// released ends a hold at a time, or at the end of its validity, if that is known.
 func (h *history) released(who string, at, valid int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -73,7 +82,7 @@ func (h *history) released(who string, at, valid int64) {
 	h.closed = append(h.closed, *one)
 }
 
-// died ends the holds of somebody whose process was killed.
+// died ends the hold of somebody whose process was killed.
 func (h *history) died(who string, at int64) { h.released(who, at, 0) }
 
 func (h *history) vanished(path string, at int64) {
@@ -94,7 +103,7 @@ func (h *history) holds(path string) []hold {
 		if one.path != path {
 			continue
 		}
-		if gone, ok := h.gone[path+"/"+one.node]; ok && gone-int64(observerDelay) < one.to && gone < one.to {
+		if gone, ok := h.gone[path+"/"+one.node]; ok && gone < one.to {
 			one.to, one.lost = gone-int64(observerDelay), true
 		}
 		if one.to > one.from {
@@ -105,45 +114,104 @@ func (h *history) holds(path string) []hold {
 	return all
 }
 
-// check fails the test for holds that overlap or are out of order, and returns how many were lost.
-func (h *history) check(t testing.TB, path string) (lost int) {
-	t.Helper()
-	var before hold
-	number := int64(-1)
-	for _, one := range h.holds(path) {
-		if one.from < before.to {
-			t.Errorf("two hold %s:\n  %v\n  %v", path, before, one)
+// overlaps finds holds that exclude each other and are not apart.
+func overlaps(holds []hold) (found []string) {
+	var any, writer hold // the ones that last longest so far
+	for _, one := range holds {
+		with := writer
+		if !one.shared {
+			with = any
 		}
-		if one.to > before.to {
-			before = one
+		if one.from < with.to {
+			found = append(found, fmt.Sprintf("two hold at once:\n  %v\n  %v", with, one))
 		}
-		if one.lost {
-			lost++
-			continue
+		if one.to > any.to {
+			any = one
 		}
-		if one.node == "" {
-			continue
+		if one.to > writer.to && !one.shared {
+			writer = one
 		}
-		n, err := strconv.ParseInt(one.node[len(one.node)-10:], 10, 32)
-		if err != nil {
-			t.Errorf("the number of %s: %v", one.node, err)
-		}
-		if n <= number {
-			t.Errorf("%s: %v came in after number %d", path, one, number)
-		}
-		number = n
 	}
-	return lost
+	return found
 }
 
-// tally counts holds by kind.
+// disorder finds holds that were let in before others that exclude them and had come before.
+func disorder(holds []hold) (found []string) {
+	var any, writer int64 = -1, -1 // the greatest numbers so far
+	for _, one := range holds {
+		if one.node == "" || one.lost {
+			continue
+		}
+		n, err := strconv.ParseInt(number(one.node), 10, 32)
+		if err != nil {
+			found = append(found, fmt.Sprintf("the number of %s: %v", one.node, err))
+			continue
+		}
+		before := writer
+		if !one.shared {
+			before = any
+		}
+		if n <= before {
+			found = append(found, fmt.Sprintf("%v was let in after number %d", one, before))
+		}
+		any = max(any, n)
+		if !one.shared {
+			writer = max(writer, n)
+		}
+	}
+	return found
+}
+
+// crowd finds moments at which more than limit hold.
+func crowd(holds []hold, limit int) (found []string) {
+	var inside []hold
+	for _, one := range holds {
+		inside = slices.DeleteFunc(inside, func(other hold) bool { return other.to <= one.from })
+		inside = append(inside, one)
+		if len(inside) > limit {
+			found = append(found, fmt.Sprintf("%d hold where %d may: %v", len(inside), limit, inside))
+		}
+	}
+	return found
+}
+
+// tally counts holds by path and kind.
 func (h *history) tally() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	counts := map[string]int{}
 	for _, one := range h.closed {
-		kind := one.who[:strings.LastIndex(one.who, "-")]
-		counts[last(one.path)+": "+kind]++
+		counts[last(one.path)+": "+one.who[:strings.LastIndex(one.who, "-")]]++
 	}
 	return fmt.Sprint(counts)
+}
+
+func TestAHistoryIsJudged(t *testing.T) {
+	at := func(who string, number int, from, to int64, shared bool) hold {
+		return hold{who: who, node: fmt.Sprintf("x-lock-%010d", number), from: from, to: to, shared: shared}
+	}
+	for _, c := range []struct {
+		name                     string
+		holds                    []hold
+		overlap, unordered, full int
+	}{
+		{"one after the other", []hold{at("a", 0, 0, 10, false), at("b", 1, 10, 20, false)}, 0, 0, 0},
+		{"two writers", []hold{at("a", 0, 0, 10, false), at("b", 1, 9, 20, false)}, 1, 0, 1},
+		{"a long one over a short one", []hold{at("a", 0, 0, 30, false), at("b", 1, 30, 31, false), at("c", 2, 30, 40, false)}, 1, 0, 1},
+		{"two readers", []hold{at("a", 1, 0, 10, true), at("b", 0, 5, 20, true)}, 0, 0, 1},
+		{"a reader beside a writer", []hold{at("a", 0, 0, 10, false), at("b", 1, 5, 20, true)}, 1, 0, 1},
+		{"a writer beside a reader", []hold{at("a", 0, 0, 10, true), at("b", 1, 5, 20, false)}, 1, 0, 1},
+		{"out of order", []hold{at("a", 1, 0, 10, false), at("b", 0, 10, 20, false)}, 0, 1, 0},
+		{"a reader past a writer", []hold{at("a", 1, 0, 10, true), at("b", 0, 10, 20, false)}, 0, 1, 0},
+	} {
+		if got := len(overlaps(c.holds)); got != c.overlap {
+			t.Errorf("%s: %d overlaps, want %d", c.name, got, c.overlap)
+		}
+		if got := len(disorder(c.holds)); got != c.unordered {
+			t.Errorf("%s: %d out of order, want %d", c.name, got, c.unordered)
+		}
+		if got := len(crowd(c.holds, 1)); got != c.full {
+			t.Errorf("%s: %d times more than 1, want %d", c.name, got, c.full)
+		}
+	}
 }

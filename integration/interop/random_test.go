@@ -21,21 +21,32 @@ var (
 
 // Curator does not count kazoo's nodes, so they cannot share a path. Ours and zk.Lock stand in both queues.
 const (
-	withJava  = "/random/with-java"
-	withKazoo = "/random/with-kazoo"
+	withJava   = "/random/with-java"
+	withKazoo  = "/random/with-kazoo"
+	readWriter = "/random/read-write"
+	semaphore  = "/random/semaphore" // of two leases
 )
 
 // A post is a contender of a process that lives in the run.
-type post struct{ kind, path string }
+type post struct{ kind, recipe, path, side string }
 
 // slots are the processes of the run and who works in them.
 var slots = [][]post{
-	{{ours, withJava}, {ours, withKazoo}},
-	{{ours, withJava}, {goZK, withJava}, {goZK, withKazoo}},
-	{{java, withJava}, {java, withJava}},
-	{{java, withJava}},
-	{{python, withKazoo}},
-	{{python, withKazoo}},
+	{
+		{ours, "mutex", withJava, ""}, {ours, "mutex", withKazoo, ""}, {ours, "rw", readWriter, "write"},
+		{ours, "rw", readWriter, "read"}, {ours, "semaphore", semaphore, ""},
+	},
+	{
+		{ours, "mutex", withJava, ""}, {goZK, "mutex", withJava, ""}, {goZK, "mutex", withKazoo, ""},
+		{ours, "rw", readWriter, "read"}, {ours, "semaphore", semaphore, ""},
+	},
+	{
+		{java, "mutex", withJava, ""}, {java, "mutex", withJava, ""}, {java, "rw", readWriter, "write"},
+		{java, "rw", readWriter, "read"}, {java, "semaphore", semaphore, ""}, {java, "semaphore", semaphore, ""},
+	},
+	{{java, "mutex", withJava, ""}, {java, "rw", readWriter, "read"}, {java, "semaphore", semaphore, ""}},
+	{{python, "mutex", withKazoo, ""}},
+	{{python, "mutex", withKazoo, ""}},
 }
 
 // A run has contenders of three languages work under faults: processes that are killed or frozen, connections that are
@@ -47,7 +58,7 @@ type run struct {
 	faults  map[string]int
 
 	mu    sync.Mutex
-	paths map[string]string // of contenders
+	posts map[string]post // of contenders
 }
 
 // A slot is a process, or the one that follows it.
@@ -68,8 +79,8 @@ func TestRandomMixedRun(t *testing.T) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	server := zookeeper.Start(t, zookeeper.Config{ContainerCheckInterval: time.Hour}) // numbers must not begin anew
 	w := &world{t: t, server: server, addr: server.Addr(), timeout: 2 * time.Second}
-	r := &run{world: w, history: newHistory(), stop: make(chan struct{}), faults: map[string]int{}, paths: map[string]string{}}
-	r.observe(withJava, withKazoo)
+	r := &run{world: w, history: newHistory(), stop: make(chan struct{}), faults: map[string]int{}, posts: map[string]post{}}
+	r.observe(withJava, withKazoo, readWriter, semaphore+"/leases")
 
 	crew := make([]*slot, len(slots))
 	for i, posts := range slots {
@@ -96,11 +107,27 @@ func TestRandomMixedRun(t *testing.T) {
 	t.Logf("%d holds in %v; %s; faults %v", r.history.count(), time.Since(began).Round(time.Second), r.history.tally(), r.faults)
 	// go-zookeeper's connections are not free of races when they are lost; this one lives after the last fault.
 	w.observer = newWorldAt(t, w.addr).observer
-	for _, path := range []string{withJava, withKazoo} {
+	for _, path := range []string{withJava, withKazoo, readWriter, semaphore + "/leases", semaphore + "/locks"} {
 		w.awaitChildren(path, 0)
 	}
-	for _, path := range []string{withJava, withKazoo} {
-		t.Logf("%s: %d holds, %d of them lost", path, len(r.history.holds(path)), r.history.check(t, path))
+	for _, path := range []string{withJava, withKazoo, readWriter, semaphore + "/leases"} {
+		holds := r.history.holds(path)
+		var problems []string
+		if path == semaphore+"/leases" {
+			problems = crowd(holds, 2)
+		} else {
+			problems = append(overlaps(holds), disorder(holds)...)
+		}
+		for _, problem := range problems {
+			t.Errorf("%s: %s", path, problem)
+		}
+		lost := 0
+		for _, one := range holds {
+			if one.lost {
+				lost++
+			}
+		}
+		t.Logf("%s: %d holds, %d of them lost", path, len(holds), lost)
 	}
 }
 
@@ -128,7 +155,8 @@ func (r *run) start(s *slot) {
 	for _, p := range s.posts {
 		k := r.employ(s, p)
 		s.whos = append(s.whos, k)
-		s.workers.Go(func() { r.work(s.process, k) })
+		process := s.process
+		s.workers.Go(func() { r.work(process, k, p) })
 	}
 }
 
@@ -144,25 +172,27 @@ func (r *run) employ(s *slot, p post) (who string) {
 	r.done(s.process, open)
 	who = name(p.kind)
 	r.mu.Lock()
-	r.paths[who] = p.path
+	r.posts[who] = p
 	r.mu.Unlock()
 	r.done(s.process, godriver.Order{
-		Op: "contender", Client: client, Who: who, Recipe: "mutex", Path: p.path, Patterns: []string{"lock-"},
+		Op: "contender", Client: client, Who: who, Recipe: p.recipe, Path: p.path, Max: 2, Patterns: []string{"lock-"},
 	})
 	return who
 }
 
 // work has a contender work until the run or its process ends.
-func (r *run) work(p *process, who string) {
+func (r *run) work(process *process, who string, p post) {
 	for {
 		select {
 		case <-r.stop:
 			return
 		default:
 		}
-		order := godriver.Order{Op: "work", Who: who, MS: -1, N: 1, Times: 5, Hold: 2000, Pause: 3000}
+		order := godriver.Order{
+			Op: "work", Who: who, Side: p.side, MS: -1, N: 1, Times: 5, Hold: rand.Int64N(20_000), Pause: rand.Int64N(20_000),
+		}
 		select {
-		case a := <-p.order(order):
+		case a := <-process.order(order):
 			if a.Error != "" {
 				return
 			}
@@ -175,11 +205,15 @@ func (r *run) work(p *process, who string) {
 
 func (r *run) tell(a godriver.Answer) {
 	r.mu.Lock()
-	path := r.paths[a.Who]
+	p := r.posts[a.Who]
 	r.mu.Unlock()
+	path := p.path
+	if p.recipe == "semaphore" {
+		path += "/leases"
+	}
 	switch a.Event {
 	case "acquired":
-		r.history.acquired(path, a)
+		r.history.acquired(path, p.side == "read", a)
 	case "released":
 		r.history.released(a.Who, a.Began, a.Valid)
 	case "failed":
@@ -192,6 +226,12 @@ func (r *run) fault(random *rand.Rand, crew []*slot) {
 	r.t.Helper()
 	s := crew[random.IntN(len(crew))]
 	kind := s.posts[0].kind
+	for range 100 { // it is most interesting while something is held
+		if r.history.holding(s.whos) {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
 	switch n := random.IntN(10); {
 	case n < 3:
 		r.faults["kill "+kind]++
