@@ -1,0 +1,110 @@
+package framework_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"errors"
+	"io"
+	"math/big"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/retry"
+)
+
+// tlsFront serves srv over TLS on loopback, with a certificate for name, and returns its address and who signed that.
+func tlsFront(t *testing.T, srv *zktest.Server, name string) (address string, roots *x509.CertPool) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots = x509.NewCertPool()
+	roots.AddCert(leaf)
+	ln, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{
+		MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = ln.Close() })
+	go func() {
+		for {
+			conn, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			go serveThrough(t, srv, conn)
+		}
+	}()
+	return ln.Addr().String(), roots
+}
+
+func serveThrough(t *testing.T, srv *zktest.Server, conn net.Conn) {
+	defer conn.Close()
+	inner, err := srv.DialContext(t.Context(), "tcp", "inner")
+	if err != nil {
+		return
+	}
+	go func() {
+		_, _ = io.Copy(inner, conn)
+		_ = inner.Close()
+	}()
+	_, _ = io.Copy(conn, inner)
+}
+
+func TestAClientSpeaksTLS(t *testing.T) {
+	srv := zktest.NewServer()
+	defer srv.Close()
+	address, roots := tlsFront(t, srv, "zk.example")
+	client, err := framework.NewClient(address,
+		framework.WithTLS(&tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots, ServerName: "zk.example"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	if _, _, err := client.Create(t.Context(), "/over-tls", []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	if !srv.Exists("/over-tls") {
+		t.Error("the node is not there")
+	}
+}
+
+func TestAServerWithAnothersCertificateIsNamed(t *testing.T) {
+	srv := zktest.NewServer()
+	defer srv.Close()
+	address, roots := tlsFront(t, srv, "somebody.else")
+	client, err := framework.NewClient(address, framework.WithConnectionTimeout(300*time.Millisecond),
+		framework.WithRetryPolicy(retry.Never()),
+		framework.WithTLS(&tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	_, err = client.Exists(t.Context(), "/")
+	var unreachable *framework.ConnectError
+	var invalid x509.HostnameError
+	if !errors.As(err, &unreachable) || !errors.As(err, &invalid) {
+		t.Errorf("got %v, want a ConnectError that has the certificate's problem", err)
+	}
+}
