@@ -210,6 +210,12 @@ func (c *client) read() (*decoder, error) {
 	return &decoder{b: b}, err
 }
 
+// Errors behind which a server closes the connection, a moment later.
+const (
+	unimplemented = -6
+	authFailed    = -115
+)
+
 func fate(err error) string {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return "no answer"
@@ -361,7 +367,11 @@ func (r *run) hear(c *client, s step, xid int32) string {
 		if code == 0 {
 			body = r.body(s.op, d)
 		}
-		return say(fmt.Sprintf("   xid%+d %s err=%d%s", got-xid, r.zxid(zxid), code, body))
+		answer := say(fmt.Sprintf("   xid%+d %s err=%d%s", got-xid, r.zxid(zxid), code, body))
+		if code == unimplemented && zxid == -1 || code == authFailed {
+			answer += ", then " + c.ended()
+		}
+		return answer
 	}
 }
 

@@ -123,6 +123,10 @@ func errorsIsNoNode(err error) bool {
 	return err != nil && strings.Contains(err.Error(), zk.ErrNoNode.Error())
 }
 
+// late is by how much a goroutine that is told by a timer may look at its watch too late, on a machine as busy as this one. What
+// compares the time has no such excuse.
+const late = 50 * time.Millisecond
+
 // An outcome is what came of a contest in which the holder was to lose.
 type outcome struct{ told, admitted, validUntil time.Time }
 
@@ -154,7 +158,7 @@ func (c *contest) decided() outcome {
 		c.t.Fatalf("%s: the holder was never told", c.path)
 	}
 	o.validUntil = c.lease.ValidUntil()
-	if errNow == nil || untilNow.After(o.admitted) || o.validUntil.After(o.admitted) || o.told.After(o.admitted) {
+	if errNow == nil || untilNow.After(o.admitted) || o.validUntil.After(o.admitted) || o.told.After(o.admitted.Add(late)) {
 		c.t.Errorf("%s: TWO HOLDERS: the first was told %v after the second had been admitted; its lease was valid until %v after that (Err: %v)",
 			c.path, -o.margin(), o.validUntil.Sub(o.admitted), errNow)
 	}

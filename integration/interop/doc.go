@@ -1,2 +1,94 @@
-// Package interop proves on the real things that this library, Java Curator and kazoo share locks.
+// Package interop proves on the real things that this library, Java Curator, kazoo and go-zookeeper's zk.Lock share locks.
+//
+// Drivers in Go, Java and Python obey orders on their stdin (godriver/protocol.go); the tests steer contenders of all of
+// them on one path of a real ZooKeeper, and judge what they tell by times of CLOCK_MONOTONIC, which all of them have in
+// common, and by what an observer sees at the server.
+//
+//	integration/run --no-lint ./integration/interop                            all of it, as in CI: two to three minutes
+//	integration/run --no-lint ./integration/interop -run Mutex -v              a part
+//	integration/run --no-lint ./integration/interop -run Random -v -acquisitions 20000   the long random run: ten minutes
+//	integration/run --no-lint ./integration/interop -run Random -seed 7        the same faults again, at about the same times
+//
+// integration/run fetches what is needed: two versions of Java Curator, as java/pom.xml names them, and kazoo, as
+// kazoo/requirements.txt does. CURATOR_JAVA_VERSION takes the place of the newer one.
+//
+// # What is shared
+//
+//	                          Java Curator 5.9   Java Curator 5.4         kazoo          zk.Lock
+//	InterProcessMutex         yes                yes                      if it is told  yes
+//	InterProcessReadWriteLock yes                but for its downgrades   yes, told      –
+//	InterProcessSemaphoreV2   yes, live limit too yes                     –              –
+//	InterProcessSemaphoreMutex yes               yes                      –              –
+//	InterProcessMultiLock     yes                                         –              –
+//	revocation                both ways          both ways                –              –
+//	LeaderSelector (theirs)   with our mutex     with our mutex           –              –
+//
+// "Shared" means: whoever comes first is let in first, whatever the languages; nobody is let in before the release of
+// what excludes it; nothing is left behind; and nodes have the same names, modes, data and ACLs.
+//
+// # Limits of the others
+//
+// Each has a test in limits_test.go that shows it.
+//
+// kazoo ignores the nodes of other languages unless it is told of them: Lock(path, extra_lock_patterns=["lock-"]) for a
+// mutex; "__WRIT__" for its ReadLock, "__WRIT__" and "__READ__" for its WriteLock. We count kazoo's nodes without being
+// told.
+//
+// Curator never counts kazoo's nodes, whatever kazoo is told: to Curator their names sort after every number. So a lock
+// that Java and Python have in common excludes one way only. A Go process may stand in a queue with either.
+//
+// Curator's mutex and Curator's read/write lock on one path do not exclude each other, since each takes the other's
+// nodes for late ones. Ours wait for both kinds. That helps ours alone: a Java mutex is let in beside our writer.
+//
+// Curator sorts by text. After 2³¹ nodes in one directory the server's counter is negative, and Curator's newcomers are
+// let in beside the holder. Ours go by the distance of the numbers and keep their order, but cannot make Curator wait.
+// A directory that is left alone for a moment goes away, and its counter with it.
+//
+// Up to 5.4, Curator gives the reader that a writer becomes a number of its own, behind the writers that wait. The next
+// of them, in whatever language, is then let in beside that reader. It concerns downgrades by the old version only: it
+// waits for ours and for those of 5.5 and later as it should.
+//
+// Curator counts every child of a lock's directory: one whose name sorts before the numbers, "0" for instance, blocks it
+// for ever. Ours ignore strangers. zk.Lock fails on every child whose name it cannot take apart, and leaves its own node
+// behind until its session ends.
+//
+// Curator's recipes do not notice a semaphore at the path of a mutex, and do not exclude each other there. Ours refuse
+// that, with ErrOtherRecipe.
+//
+// Curator's time limits do not bound single operations: while the connection is away, an acquire with a limit of half a
+// second fails when its retries are used up. Ours ends in time, and the node is removed in the background.
+//
+// # Intended differences
+//
+// script_test.go makes the same calls of Java Curator and of this library, and compares every outcome, every wait and the
+// trees. These are all the differences; the tests list them with -v, and fail if one of them is no longer there.
+//
+//	call                               Curator                here              because
+//	try on a lock that is taken        makes a node, looks,   one read          a try need not write
+//	                                   removes it
+//	the holder's node is removed by    still true             false             a lease whose node is gone has ended
+//	hand, or its session ends:
+//	isAcquiredInThisProcess, isOwned
+//	… acquire again, as the owner      true                   ErrLeaseLost      who has lost a lock is not let in on the
+//	                                                                            strength of it
+//	… release                          done                   ErrLeaseLost      the owner should know
+//	a waiter's node is removed by      notices when the one   queues again at   a waiter watches its own node
+//	hand                               ahead goes             once
+//	data of a revocable mutex's node   empty                  as ever           every lease can be revoked
+//	the write lock for a reader        waits for itself       ErrUpgrade        it would never end
+//	more leases than a fixed limit     waits for ever and     refused           it would never end
+//	                                   lets nobody in
+//	a multi-lock with a time limit     the limit for each     one limit         a context bounds the whole call
+//	                                   part
+//
+// Not compared, since only one of the two has it: a lease ends by its own clock before anybody else is let in, fencing
+// tokens, waits that outlast any number of retries.
+//
+// # Random runs
+//
+// TestRandomMixedRun has contenders of all languages work on four paths (a mutex with Java, one with kazoo, a read/write
+// lock and a semaphore of two leases with Java) while processes are killed and frozen, connections cut, and the server is
+// killed and started again. No two holds that exclude each other may overlap, where a hold of ours ends at its Release or
+// its ValidUntil, whichever is first, and one of the others at its release or when its node is gone, since they are not
+// told; those that exclude each other come in the order of their numbers; nothing may be left at the end.
 package interop

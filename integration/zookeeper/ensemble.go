@@ -134,6 +134,14 @@ func (e *Ensemble) start() error {
 			e.wires = append(e.wires, w)
 		}
 	}
+	for _, w := range e.wires {
+		back := e.wire(w.to, w.from)
+		w.election.greeting = readdress(loopback(w.from.election), back.election.addr())
+	}
+	for _, w := range e.wires {
+		w.quorum.start()
+		w.election.start()
+	}
 	if err := e.configure(); err != nil {
 		return err
 	}
@@ -169,23 +177,27 @@ func (e *Ensemble) addMember(id int) error {
 	m.quorum, m.election = ports[1], ports[2]
 	m.Server = &Server{t: e.t, java: e.java, port: ports[0], logFile: filepath.Join(dir, "server.log")}
 	var err error
-	if m.clientele, err = newProxy(m.Server.Addr(), nil); err != nil {
+	if m.clientele, err = newProxy(m.Server.Addr()); err != nil {
 		return err
 	}
+	m.clientele.start()
 	e.members = append(e.members, m)
 	return nil
 }
 
 func newWire(from, to *Member) (*wire, error) {
-	quorum, err := newProxy(loopback(to.quorum), nil)
+	quorum, err := newProxy(loopback(to.quorum))
 	if err != nil {
 		return nil, err
 	}
-	election, err := newProxy(loopback(to.election), nil)
+	election, err := newProxy(loopback(to.election))
 	if err != nil {
 		quorum.close()
 		return nil, err
 	}
+	// A follower may know its leader before the leader listens. Were the connection refused, it would try again at once, but it
+	// cannot be: the proxy has taken it. Broken later, it costs the leader the whole initLimit.
+	quorum.patience = 2 * time.Second
 	return &wire{from: from, to: to, quorum: quorum, election: election}, nil
 }
 
@@ -193,10 +205,6 @@ func loopback(port int) string { return "127.0.0.1:" + strconv.Itoa(port) }
 
 // configure writes the members' files: each knows itself by its own ports, and the others by those of its proxies.
 func (e *Ensemble) configure() error {
-	for _, w := range e.wires {
-		back := e.wire(w.to, w.from)
-		w.election.greeting = readdress(loopback(w.from.election), back.election.addr())
-	}
 	for _, m := range e.members {
 		file := filepath.Join(m.dir, "zoo.cfg")
 		c := e.config.Config
@@ -426,11 +434,12 @@ func (r *Route) Addr() string { return r.addr }
 
 // Route makes a way to the server that no other client takes.
 func (m *Member) Route() *Route {
-	p, err := newProxy(m.Server.Addr(), nil)
+	p, err := newProxy(m.Server.Addr())
 	if err != nil {
 		m.ensemble.t.Errorf("zookeeper: %v", err)
 		return nil
 	}
+	p.start()
 	m.ensemble.mu.Lock()
 	defer m.ensemble.mu.Unlock()
 	m.ensemble.routes = append(m.ensemble.routes, p)

@@ -162,6 +162,7 @@ type proxy struct {
 	listener net.Listener
 	target   string
 	greeting func(io.Reader) ([]byte, error) // if not nil, reads and rewrites the first words of a connection
+	patience time.Duration                   // for how long a connection that the server refuses is tried again
 	there    *link                           // from those who dial to the server
 	back     *link
 	wg       sync.WaitGroup
@@ -171,16 +172,18 @@ type proxy struct {
 	closed bool
 }
 
-func newProxy(target string, greeting func(io.Reader) ([]byte, error)) (*proxy, error) {
+// newProxy returns a proxy that takes connections, and serves them once it is started.
+func newProxy(target string) (*proxy, error) {
 	listener, err := listen()
 	if err != nil {
 		return nil, err
 	}
-	p := &proxy{listener: listener, target: target, greeting: greeting, relays: map[*relay]struct{}{}}
+	p := &proxy{listener: listener, target: target, relays: map[*relay]struct{}{}}
 	p.there, p.back = newLink(p), newLink(p)
-	p.wg.Go(p.serve)
 	return p, nil
 }
+
+func (p *proxy) start() { p.wg.Go(p.serve) }
 
 func (p *proxy) addr() string { return p.listener.Addr().String() }
 
@@ -305,7 +308,7 @@ func (r *relay) run() {
 			return
 		}
 	}
-	server, err := net.Dial("tcp", p.target)
+	server, err := r.dial()
 	if err != nil {
 		return
 	}
@@ -331,6 +334,21 @@ func (r *relay) run() {
 	// Both ends have said goodbye. Lingering, so that what was said last arrives.
 	_ = r.client.Close()
 	_ = server.Close()
+}
+
+// dial connects to the server. A server that refuses is tried again for a while if the proxy has patience.
+func (r *relay) dial() (net.Conn, error) {
+	for deadline := time.Now().Add(r.proxy.patience); ; time.Sleep(5 * time.Millisecond) {
+		server, err := net.Dial("tcp", r.proxy.target)
+		if err == nil || time.Now().After(deadline) {
+			return server, err
+		}
+		select {
+		case <-r.gone:
+			return nil, err
+		default:
+		}
+	}
 }
 
 // chunk is something that was said, and when; nothing at the end.

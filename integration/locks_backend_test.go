@@ -1,0 +1,199 @@
+//go:build unix
+
+package integration_test
+
+import (
+	"encoding/binary"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/integration/zookeeper"
+	"github.com/gocurator/curator/recipes/locks/lockstest"
+)
+
+// standalone is the backend of one real server, on which laws run one after the other, in real time. Links lie in this process,
+// between the client and its socket.
+type standalone struct{ server *zookeeper.Server }
+
+var _ lockstest.Backend = standalone{}
+
+func (standalone) Lacks() map[lockstest.Power]string {
+	return map[lockstest.Power]string{
+		lockstest.Counters:  "ZooKeeper counts by itself; two thousand million creations take too long",
+		lockstest.Followers: "one server has none; package integration/ensemble has them",
+		lockstest.Bubble:    "a real server lives in real time",
+	}
+}
+
+func (b standalone) Run(t *testing.T, law func(t *testing.T, server lockstest.Server)) {
+	t.Helper()
+	admin := &administrator{t: t, server: b.server}
+	admin.connect()
+	t.Cleanup(func() { admin.conn.Close() })
+	law(t, admin)
+}
+
+// An administrator sees and changes a server by a connection of his own and by four-letter commands.
+type administrator struct {
+	t      *testing.T
+	server *zookeeper.Server
+	conn   *zk.Conn
+	once   sync.Mutex // one request at a time: conn is replaced at a restart
+}
+
+type silent struct{}
+
+func (silent) Printf(string, ...any) {}
+
+func (a *administrator) connect() {
+	a.t.Helper()
+	conn, events, err := zk.Connect([]string{a.server.Addr()}, time.Minute, zk.WithLogger(silent{}))
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	deadline := time.After(20 * time.Second)
+	for conn.State() != zk.StateHasSession {
+		select {
+		case <-events:
+		case <-deadline:
+			a.t.Fatal("the administrator cannot connect")
+		}
+	}
+	a.conn = conn
+}
+
+func (a *administrator) NewLink() *lockstest.Link {
+	return lockstest.NewLink(a.server.Addr(), new(net.Dialer).DialContext)
+}
+
+// A lease lives by answers of the last quarter of this; a loaded machine must not be that late.
+func (a *administrator) SessionTimeout() time.Duration { return 4 * time.Second }
+
+// ask makes a request that may find no node.
+func ask[T any](a *administrator, request func(*zk.Conn) (T, *zk.Stat, error)) (answer T, stat *zk.Stat) {
+	a.t.Helper()
+	a.once.Lock()
+	defer a.once.Unlock()
+	answer, stat, err := request(a.conn)
+	switch err {
+	case nil:
+		return answer, stat
+	case zk.ErrNoNode:
+	default:
+		a.t.Errorf("administrator: %v", err)
+	}
+	return answer, nil
+}
+
+func (a *administrator) Children(path string) []string {
+	a.t.Helper()
+	children, _ := ask(a, func(c *zk.Conn) ([]string, *zk.Stat, error) { return c.Children(path) })
+	return children
+}
+
+func (a *administrator) Stat(path string) *zk.Stat {
+	a.t.Helper()
+	there, stat := ask(a, func(c *zk.Conn) (bool, *zk.Stat, error) { return c.Exists(path) })
+	if !there {
+		return nil
+	}
+	return stat
+}
+
+func (a *administrator) Data(path string) []byte {
+	a.t.Helper()
+	data, _ := ask(a, func(c *zk.Conn) ([]byte, *zk.Stat, error) { return c.Get(path) })
+	return data
+}
+
+func (a *administrator) Create(path string, data []byte) {
+	a.t.Helper()
+	if _, err := a.conn.Create(path, data, 0, zk.WorldACL(zk.PermAll)); err != nil {
+		a.t.Errorf("create %s: %v", path, err)
+	}
+}
+
+func (a *administrator) Delete(path string) {
+	a.t.Helper()
+	if err := a.conn.Delete(path, -1); err != nil {
+		a.t.Errorf("delete %s: %v", path, err)
+	}
+}
+
+// Watches reads wchp: each path on a line of its own, and under it a line, indented, for each session that watches it.
+func (a *administrator) Watches(path string) int {
+	n, mine := 0, false
+	for line := range strings.Lines(a.server.FourLetter("wchp")) {
+		switch {
+		case !strings.HasPrefix(line, "\t"):
+			mine = strings.TrimSpace(line) == path
+		case mine:
+			n++
+		}
+	}
+	return n
+}
+
+func (a *administrator) AllWatches() int {
+	n := 0
+	for _, c := range a.server.Mntr()["zk_watch_count"] {
+		n = 10*n + int(c-'0')
+	}
+	return n
+}
+
+// ExpireSession does what anybody can do who knows a session's password: he takes the session over, and closes it.
+func (a *administrator) ExpireSession(link *lockstest.Link, session int64) {
+	a.t.Helper()
+	password := link.Password(session)
+	conn, err := net.DialTimeout("tcp", a.server.Addr(), 5*time.Second)
+	if err != nil || password == nil {
+		a.t.Errorf("session %#x cannot be ended: password %x, %v", session, password, err)
+		return
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(5 * time.Second))
+	const protocol, lastZxid, timeout, xid, closeSession = 0, 0, 4000, 1, -11
+	body := binary.BigEndian.AppendUint32(nil, protocol)
+	body = binary.BigEndian.AppendUint64(body, lastZxid)
+	body = binary.BigEndian.AppendUint32(body, timeout)
+	body = binary.BigEndian.AppendUint64(body, uint64(session))
+	body = binary.BigEndian.AppendUint32(body, uint32(len(password)))
+	body = append(append(body, password...), 0)
+	closing := binary.BigEndian.AppendUint32(nil, xid)
+	code := int32(closeSession)
+	closing = binary.BigEndian.AppendUint32(closing, uint32(code))
+	for _, frame := range [][]byte{body, closing} {
+		if _, err := conn.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(frame))), frame...)); err != nil {
+			a.t.Error(err)
+		}
+		if err := readFrame(conn); err != nil {
+			a.t.Errorf("session %#x: %v", session, err)
+			return
+		}
+	}
+}
+
+func readFrame(conn net.Conn) error {
+	head := make([]byte, 4)
+	if _, err := io.ReadFull(conn, head); err != nil {
+		return err
+	}
+	_, err := io.CopyN(io.Discard, conn, int64(binary.BigEndian.Uint32(head)))
+	return err
+}
+
+func (a *administrator) Restart() {
+	a.t.Helper()
+	a.once.Lock()
+	defer a.once.Unlock()
+	a.conn.Close()
+	a.server.Restart()
+	a.connect()
+}
