@@ -39,6 +39,9 @@ func (b standalone) Run(t *testing.T, law func(t *testing.T, server lockstest.Se
 	law(t, admin)
 }
 
+// superPassword is the password of who passes all ACLs.
+const superPassword = "integration"
+
 // An administrator sees and changes a server by a connection of his own and by four-letter commands.
 type administrator struct {
 	t      *testing.T
@@ -64,6 +67,9 @@ func (a *administrator) connect() {
 		case <-deadline:
 			a.t.Fatal("the administrator cannot connect")
 		}
+	}
+	if err := conn.AddAuth("digest", []byte("super:"+superPassword)); err != nil {
+		a.t.Fatal(err)
 	}
 	a.conn = conn
 }

@@ -9,9 +9,13 @@ import (
 	"github.com/gocurator/curator/recipes/locks/lockstest"
 )
 
+// Each recipe has a server of its own: most of the time its laws wait for sessions to end.
 func TestRecipesKeepTheLawsOnARealServer(t *testing.T) {
-	server := zookeeper.Start(t, zookeeper.Config{})
 	for _, recipe := range lockstest.Recipes() {
-		t.Run(recipe.Name, func(t *testing.T) { lockstest.Run(t, standalone{server}, recipe) })
+		t.Run(recipe.Name, func(t *testing.T) {
+			t.Parallel()
+			server := zookeeper.Start(t, zookeeper.Config{SuperPassword: superPassword})
+			lockstest.Run(t, standalone{server}, recipe)
+		})
 	}
 }

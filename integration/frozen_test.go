@@ -1,0 +1,175 @@
+//go:build unix
+
+package integration_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/integration/zookeeper"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+// frozenHolder names, in the environment, the server at which this test binary is to be a holder, instead of running tests.
+const frozenHolder = "CURATOR_FROZEN_HOLDER"
+
+const (
+	frozenPath    = "/locks/frozen"
+	frozenTimeout = 2 * time.Second
+)
+
+func TestMain(m *testing.M) {
+	if server := os.Getenv(frozenHolder); server != "" {
+		if err := holdUntilLost(server, os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// holdUntilLost acquires, tells ValidUntil again and again, and, for each line that it reads, what a first look says: Err, a
+// re-entry, and a guarded transaction, in turn of the line's wish.
+func holdUntilLost(server string, in io.Reader, out io.Writer) error {
+	ctx := context.Background()
+	client, err := framework.NewClient(server, framework.WithSessionTimeout(frozenTimeout))
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	mutex := locks.NewInterProcessMutex(client, frozenPath)
+	lease, err := mutex.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	owned := lease.Context(ctx)
+	lines := bufio.NewScanner(in)
+	for lines.Scan() {
+		answer := ""
+		switch lines.Text() {
+		case "until":
+			answer = fmt.Sprint(lease.ValidUntil().UnixNano())
+		case "err":
+			answer = fmt.Sprint(errors.Is(lease.Err(), locks.ErrLeaseLost))
+		case "reenter":
+			_, err := mutex.Acquire(owned)
+			answer = fmt.Sprint(errors.Is(err, locks.ErrLeaseLost))
+		case "check":
+			_, err := client.Transaction(ctx, lease.Check(), framework.SetOp("/guarded", []byte("late"), -1))
+			answer = fmt.Sprint(errors.Is(err, locks.ErrLeaseLost))
+		}
+		if _, err := fmt.Fprintln(out, answer); err != nil {
+			return err
+		}
+	}
+	return lines.Err()
+}
+
+// A holder is another process that holds the lock.
+type holder struct {
+	t       *testing.T
+	process *os.Process
+	in      io.Writer
+	out     *bufio.Reader
+}
+
+func startHolder(t *testing.T, server string) *holder {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), frozenHolder+"="+server)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill() // frozen or not
+		_ = cmd.Wait()
+	})
+	return &holder{t, cmd.Process, in, bufio.NewReader(out)}
+}
+
+func (h *holder) ask(question string) string {
+	h.t.Helper()
+	if _, err := fmt.Fprintln(h.in, question); err != nil {
+		h.t.Fatal(err)
+	}
+	answer, err := h.out.ReadString('\n')
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return strings.TrimSpace(answer)
+}
+
+func (h *holder) signal(s os.Signal) {
+	h.t.Helper()
+	if err := h.process.Signal(s); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// The process stands still for longer than its session lives, and the next is let in. The last ValidUntil that the process could
+// have seen lies before that; and whatever it asks first when it goes on, the answer is that the lease is lost.
+func TestAFrozenHolderKnowsAtItsFirstLook(t *testing.T) {
+	server := zookeeper.Start(t, zookeeper.Config{})
+	client, err := framework.NewClient(server.Addr(), framework.WithSessionTimeout(frozenTimeout))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	if _, _, err := client.Create(t.Context(), "/guarded", []byte("untouched")); err != nil {
+		t.Fatal(err)
+	}
+	for _, first := range []string{"err", "reenter", "check"} {
+		t.Run(first, func(t *testing.T) {
+			h := startHolder(t, server.Addr())
+			var until int64
+			for range 5 { // across some renewals
+				if _, err := fmt.Sscan(h.ask("until"), &until); err != nil {
+					t.Fatal(err)
+				}
+				<-time.After(frozenTimeout / 5)
+			}
+			h.signal(syscall.SIGSTOP)
+			lease, err := locks.NewInterProcessMutex(client, frozenPath).Acquire(t.Context())
+			granted := time.Now()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !time.Unix(0, until).Before(granted) {
+				t.Errorf("the holder was told that it may hold until %v; the next was let in at %v", time.Unix(0, until), granted)
+			}
+			h.signal(syscall.SIGCONT)
+			if got := h.ask(first); got != "true" {
+				t.Errorf("its first look does not say that the lease is lost")
+			}
+			if _, err := fmt.Sscan(h.ask("until"), &until); err != nil || !time.Unix(0, until).Before(granted) {
+				t.Errorf("it says that it held until %v, %v; the next was let in at %v", time.Unix(0, until), err, granted)
+			}
+			if data, _, err := client.Get(t.Context(), "/guarded"); err != nil || string(data) != "untouched" {
+				t.Errorf("the guarded node contains %q, %v", data, err)
+			}
+			if err := lease.Release(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
