@@ -1,0 +1,208 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"go.opentelemetry.io/otel/codes"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+// A world is a server in memory and what was seen of its clients.
+type world struct {
+	*Telemetry
+	server *zktest.Server
+	spans  *tracetest.InMemoryExporter
+	logs   *bytes.Buffer
+}
+
+func inBubble(t *testing.T, do func(t *testing.T, w world)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w := world{server: zktest.New(t), spans: tracetest.NewInMemoryExporter(), logs: new(bytes.Buffer)}
+		provider := sdk.NewTracerProvider(sdk.WithSyncer(w.spans))
+		w.Telemetry = NewTelemetry(provider.Tracer("test"), prometheus.NewRegistry(), slog.New(slog.NewTextHandler(w.logs, nil)))
+		do(t, w)
+	})
+}
+
+func (w world) client(t *testing.T, dial framework.DialFunc) *framework.Client {
+	t.Helper()
+	client, err := framework.NewClient("any:2181", append(w.ClientOptions(),
+		framework.WithDialer(dial), framework.WithSessionTimeout(10*time.Second))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { client.Close() })
+	return client
+}
+
+// span returns the one span of that name.
+func (w world) span(t *testing.T, name string, at int) tracetest.SpanStub {
+	t.Helper()
+	for _, s := range w.spans.GetSpans() {
+		if s.Name == name {
+			if at == 0 {
+				return s
+			}
+			at--
+		}
+	}
+	t.Fatalf("no such span %s", name)
+	return tracetest.SpanStub{}
+}
+
+func equal(t *testing.T, what string, got, want float64) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: %v, want %v", what, got, want)
+	}
+}
+
+func TestWaitAndHoldAreOneTrace(t *testing.T) {
+	inBubble(t, func(t *testing.T, w world) {
+		dial := w.server.DialContext
+		first := locks.NewInterProcessMutex(w.client(t, dial), "/lock", w.Lock("l"))
+		second := locks.NewInterProcessMutex(w.client(t, dial), "/lock", w.Lock("l"))
+		lease, err := first.Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.AfterFunc(3*time.Second, func() { lease.Release() })
+		next, err := second.Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Second)
+		if err := next.Release(); err != nil {
+			t.Fatal(err)
+		}
+
+		acquire, hold := w.span(t, "lock.acquire", 1), w.span(t, "lock.hold", 1)
+		if hold.Parent.SpanID() != acquire.SpanContext.SpanID() || hold.SpanContext.TraceID() != acquire.SpanContext.TraceID() {
+			t.Error("the hold is no child of its acquire")
+		}
+		if took := acquire.EndTime.Sub(acquire.StartTime); took != 3*time.Second || len(acquire.Events) != 1 {
+			t.Errorf("the wait took %v, with %v", took, acquire.Events)
+		}
+		if took := hold.EndTime.Sub(hold.StartTime); took != 2*time.Second {
+			t.Errorf("the hold took %v", took)
+		}
+		equal(t, "acquired", testutil.ToFloat64(w.acquires.WithLabelValues("l", "acquired")), 2)
+		equal(t, "histograms of holds", float64(testutil.CollectAndCount(w.holds)), 1)
+		if n := len(w.granted); n != 0 {
+			t.Errorf("%d holds are remembered", n)
+		}
+	})
+}
+
+func TestLossIsCountedWithItsReason(t *testing.T) {
+	inBubble(t, func(t *testing.T, w world) {
+		link := w.server.NewLink()
+		lease, err := locks.NewInterProcessMutex(w.client(t, link.DialContext), "/lock", w.Lock("l")).Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		link.Cut()
+		<-lease.Done()
+		synctest.Wait()
+		equal(t, "lapsed", testutil.ToFloat64(w.losses.WithLabelValues("l", "lapsed")), 1)
+		equal(t, "suspended", testutil.ToFloat64(w.states.WithLabelValues("SUSPENDED")), 1)
+		if hold := w.span(t, "lock.hold", 0); hold.Status.Code != codes.Error || hold.Status.Description != "lapsed" {
+			t.Errorf("status %v", hold.Status)
+		}
+		if !strings.Contains(w.logs.String(), "lock: lost") || !strings.Contains(w.logs.String(), "SUSPENDED") {
+			t.Errorf("logs: %s", w.logs)
+		}
+		link.Heal()
+	})
+}
+
+func TestRequestToLeaveIsCounted(t *testing.T) {
+	inBubble(t, func(t *testing.T, w world) {
+		client := w.client(t, w.server.DialContext)
+		mutex := locks.NewInterProcessMutex(client, "/lock", w.Lock("l"))
+		lease, err := mutex.Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := locks.AttemptRevoke(t.Context(), client, "/lock/"+lease.NodeName()); err != nil {
+			t.Fatal(err)
+		}
+		<-lease.RevocationRequested()
+		synctest.Wait()
+		equal(t, "requests", testutil.ToFloat64(w.revocations.WithLabelValues("l")), 1)
+	})
+}
+
+func TestOrphanIsCounted(t *testing.T) {
+	inBubble(t, func(t *testing.T, w world) {
+		link := w.server.NewLink()
+		client := w.client(t, link.DialContext)
+		mutex := locks.NewInterProcessMutex(client, "/lock", w.Lock("l"))
+		other, err := locks.NewInterProcessMutex(w.client(t, w.server.DialContext), "/lock").Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := client.BlockUntilConnected(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		// The answer to the creation is lost, and while nobody can be reached the caller gives up.
+		w.server.DropReply(zktest.Match{Op: zktest.OpCreate2, Path: "/lock/*"})
+		stop := w.server.Observe(func(r zktest.Request) {
+			if r.Op == zktest.OpCreate2 {
+				link.Cut()
+			}
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := mutex.Acquire(ctx); err == nil {
+			t.Fatal("acquired")
+		}
+		stop()
+		link.Heal()
+		time.Sleep(5 * time.Second)
+		equal(t, "orphans", testutil.ToFloat64(w.orphans), 1)
+		equal(t, "timeouts", testutil.ToFloat64(w.acquires.WithLabelValues("l", "timeout")), 1)
+		if children := w.server.Children("/lock"); len(children) != 1 {
+			t.Errorf("left: %v", children)
+		}
+		if err := other.Release(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestProgramShowsWhatThereIsToSee(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		if err := observe(t.Context(), "any:2181", zktest.New(t).DialContext, &out); err != nil {
+			t.Error(err)
+		}
+		for _, want := range []string{
+			"lock.acquire", "lock.hold", "level=INFO",
+			`curator_lock_acquires_total{lock="nightly",outcome="acquired"} 2`,
+			`curator_lock_acquires_total{lock="nightly",outcome="reentered"} 1`,
+			`curator_lock_acquires_total{lock="nightly",outcome="taken"} 1`,
+			`curator_lock_lost_total{lock="nightly",reason="closed"} 1`,
+			`curator_lock_revocation_requests_total{lock="nightly"} 1`,
+			`curator_client_states_total{state="CONNECTED"} 2`,
+		} {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("no %q in\n%s", want, &out)
+			}
+		}
+	})
+}
