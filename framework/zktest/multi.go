@@ -35,32 +35,48 @@ func multiHeader(out *encoder, op Op, done bool, err code) {
 	out.int32(int32(err))
 }
 
-// readMulti decodes the steps. A create with the container flag becomes a
-// container here, although the same request on its own makes a plain node.
+// readMulti decodes the steps, none of which may be a read.
 func readMulti(d *decoder) (steps []writeOp) {
 	for {
-		op, done := Op(d.int32()), d.bool()
-		d.int32()
-		if done || d.bad {
+		op, more := d.multiHeader()
+		if !more {
 			return steps
 		}
-		switch op {
-		case OpCreate, OpCreate2, OpCreateContainer, OpCreateTTL, OpDelete, OpSetData, OpCheck:
-		default:
+		if op == OpGetChildren || op == OpGetData {
 			d.bad = true
 			return nil
 		}
-		w := readWrite(op, d)
-		if op == OpCreate || op == OpCreate2 {
-			switch w.node.flags {
-			case flagContainer:
-				w.op = OpCreateContainer
-			case flagTTL, flagTTLSeq:
-				d.bad = true // the real server misses the time to live
-			}
-		}
-		steps = append(steps, w)
+		steps = append(steps, readStep(op, d))
 	}
+}
+
+// multiHeader returns the next step's kind, unless that was the last one.
+func (d *decoder) multiHeader() (op Op, more bool) {
+	op, done := Op(d.int32()), d.bool()
+	d.int32()
+	return op, !done && !d.bad
+}
+
+// readStep decodes one modification of a multi. A create with the container
+// flag becomes a container here, although the same request on its own makes a
+// plain node.
+func readStep(op Op, d *decoder) writeOp {
+	switch op {
+	case OpCreate, OpCreate2, OpCreateContainer, OpCreateTTL, OpDelete, OpSetData, OpCheck:
+	default:
+		d.bad = true
+		return writeOp{}
+	}
+	w := readWrite(op, d)
+	if op == OpCreate || op == OpCreate2 {
+		switch flags := w.node.flags; {
+		case flags == flagContainer:
+			w.op = OpCreateContainer
+		case flags >= flagTTL || flags < 0:
+			d.bad = true // the real server misses the time to live
+		}
+	}
+	return w
 }
 
 func encodeResult(out *encoder, op Op, r writeResult) {
@@ -97,27 +113,35 @@ func encodeFailure(out *encoder, steps, failed int, err code) {
 	multiHeader(out, -1, true, -1)
 }
 
-// multiRead answers each read on its own: one that fails harms no other.
+// multiRead answers each read on its own: one that fails harms no other. If
+// all steps are modifications, the end of a list of answers stands behind the
+// error.
 func (c *conn) multiRead(d *decoder, out *encoder) code {
 	type get struct {
 		op   Op
 		path string
 	}
 	var gets []get
+	var writes bool
 	for {
-		op, done := Op(d.int32()), d.bool()
-		d.int32()
-		if done || d.bad {
+		op, more := d.multiHeader()
+		if !more {
 			break
 		}
 		if op != OpGetChildren && op != OpGetData {
-			return codeMarshalling
+			readStep(op, d)
+			writes = true
+			continue
 		}
 		path := d.string()
 		d.bool() // a watch flag has no effect here
 		gets = append(gets, get{op, path})
 	}
-	if d.bad {
+	switch {
+	case d.bad, writes && len(gets) > 0:
+		return codeMarshalling
+	case writes:
+		multiHeader(out, -1, true, -1)
 		return codeMarshalling
 	}
 	for _, g := range gets {

@@ -85,7 +85,7 @@ func (s *Server) applied() int64 {
 // crossesLeader reports whether a follower has to ask the leader.
 func crossesLeader(op Op) bool {
 	switch op {
-	case OpCreate, OpCreate2, OpCreateContainer, OpCreateTTL, OpDelete, OpSetData, OpSetACL, OpMulti, OpSync, OpReconfig, OpCloseSession:
+	case OpCreate, OpCreate2, OpCreateContainer, OpCreateTTL, OpDelete, OpDeleteContainer, OpSetData, OpSetACL, OpMulti, OpSync, OpReconfig, OpCloseSession:
 		return true
 	}
 	return false

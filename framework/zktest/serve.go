@@ -12,6 +12,9 @@ type effect struct {
 	silent bool  // no answer at all
 }
 
+// pingXid is that of all answers to pings, whatever the ping's.
+const pingXid = -2
+
 // serve executes one request. It returns false when the connection has ended.
 func (c *conn) serve(frame []byte) bool {
 	d := decoder{b: frame}
@@ -98,6 +101,9 @@ func (c *conn) execute(xid int32, op Op, d decoder, p *plan) (wait <-chan struct
 	if e == (effect{}) {
 		e = c.dispatch(op, &d, &s.reply)
 	}
+	if e.err != 0 && op != OpMultiRead {
+		s.reply.noBody()
+	}
 	if e.zxid == 0 {
 		e.zxid = s.applied()
 		if s.zxid > before {
@@ -106,6 +112,9 @@ func (c *conn) execute(xid int32, op Op, d decoder, p *plan) (wait <-chan struct
 	}
 	if op == OpSetAuth || op == OpSASL {
 		e.zxid = 0
+	}
+	if op == OpPing {
+		xid = pingXid
 	}
 	if !p.dropReply && !e.silent {
 		var due time.Time
@@ -125,7 +134,7 @@ func (c *conn) dispatch(op Op, d *decoder, out *encoder) effect {
 	switch op {
 	case OpPing:
 		return effect{}
-	case OpCreate, OpCreate2, OpCreateContainer, OpCreateTTL, OpDelete, OpSetData, OpSetACL:
+	case OpCreate, OpCreate2, OpCreateContainer, OpCreateTTL, OpDelete, OpDeleteContainer, OpSetData, OpSetACL:
 		return effect{err: c.write(op, d, out)}
 	case OpMulti:
 		return effect{err: c.multi(d, out)}

@@ -176,6 +176,25 @@ func (t *txn) delete(path string, version int32) code {
 	return 0
 }
 
+// deleteContainer is what a real server orders of itself, and executes for
+// clients as well: it needs no permission, and takes plain nodes, too.
+func (t *txn) deleteContainer(path string) code {
+	if !strings.Contains(path, "/") || strings.Contains(path, "\x00") || reserved(path) {
+		return codeBadArguments
+	}
+	n := t.st.tree.find(path)
+	switch {
+	case n == nil:
+		return codeNoNode
+	case len(n.children) > 0:
+		return codeNotEmpty
+	case n.kind == kindEphemeral:
+		return codeBadVersion
+	}
+	t.drop(path)
+	return 0
+}
+
 // drop deletes without asking: for the server's own purposes.
 func (t *txn) drop(path string) {
 	parentPath, _ := split(path)

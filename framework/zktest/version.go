@@ -53,7 +53,7 @@ func (v version) guarded() bool {
 
 func (v version) knows(op Op) bool {
 	switch op {
-	case OpCreate2, OpCreateContainer, OpCreateTTL, OpReconfig, OpCheckWatches, OpRemoveWatches:
+	case OpCreate2, OpCreateContainer, OpDeleteContainer, OpCreateTTL, OpReconfig, OpCheckWatches, OpRemoveWatches:
 		return !v.before(version{3, 5, 0})
 	case OpAddWatch, OpSetWatches2, OpMultiRead, OpGetEphemerals, OpGetAllChildrenNumber:
 		return !v.before(version{3, 6, 0})

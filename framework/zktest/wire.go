@@ -5,6 +5,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // decoder reads jute records. After the first truncated or impossible field
@@ -120,9 +123,27 @@ func (e *encoder) int32(v int32) { e.b = binary.BigEndian.AppendUint32(e.b, uint
 
 func (e *encoder) int64(v int64) { e.b = binary.BigEndian.AppendUint64(e.b, uint64(v)) }
 
+// string writes text as Java sees it: bytes that are no UTF-8 have become
+// U+FFFD, and what is outside the basic plane leaves as two surrogates of three
+// bytes each.
 func (e *encoder) string(v string) {
+	if strings.IndexFunc(v, func(r rune) bool { return r == utf8.RuneError || r > 0xffff }) >= 0 {
+		v = javaText(v)
+	}
 	e.int32(int32(len(v)))
 	e.b = append(e.b, v...)
+}
+
+func javaText(v string) string {
+	var b []byte
+	for _, unit := range utf16.Encode([]rune(v)) {
+		if utf16.IsSurrogate(rune(unit)) {
+			b = append(b, 0xe0|byte(unit>>12), 0x80|byte(unit>>6)&0xbf, 0x80|byte(unit)&0xbf)
+			continue
+		}
+		b = utf8.AppendRune(b, rune(unit))
+	}
+	return string(b)
 }
 
 // bytes writes nil as the protocol's null.
@@ -170,10 +191,10 @@ func (e *encoder) stat(s Stat) {
 // sealReply fills them in once the outcome is known.
 func (e *encoder) openReply() { e.b = append(e.b[:0], make([]byte, 20)...) }
 
+// noBody takes back what stands behind the reply header.
+func (e *encoder) noBody() { e.b = e.b[:20] }
+
 func (e *encoder) sealReply(xid int32, zxid int64, err code) []byte {
-	if err != 0 {
-		e.b = e.b[:20]
-	}
 	binary.BigEndian.PutUint32(e.b[0:], uint32(len(e.b)-4))
 	binary.BigEndian.PutUint32(e.b[4:], uint32(xid))
 	binary.BigEndian.PutUint64(e.b[8:], uint64(zxid))

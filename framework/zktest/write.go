@@ -57,6 +57,7 @@ func readWrite(op Op, d *decoder) writeOp {
 		}
 	case OpDelete, OpCheck:
 		w.version = d.int32()
+	case OpDeleteContainer:
 	case OpSetData:
 		w.node.data = slices.Clone(d.bytes())
 		w.version = d.int32()
@@ -74,6 +75,8 @@ func (t *txn) step(w writeOp) (r writeResult) {
 	switch w.op {
 	case OpDelete:
 		r.err = t.delete(w.node.path, w.version)
+	case OpDeleteContainer:
+		r.err = t.deleteContainer(w.node.path)
 	case OpCheck:
 		r.err = t.check(w.node.path, w.version)
 	case OpSetData:

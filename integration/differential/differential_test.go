@@ -58,7 +58,7 @@ func (p *pair) here(steps []step, dir string) (outcome []string, err error) {
 // compare returns the first step whose outcome differs, and how; -1 if none does.
 func (p *pair) compare(steps []step) (at int, difference string) {
 	p.runs++
-	dir := fmt.Sprintf("/R%07x", p.runs)
+	dir := fmt.Sprintf("/%07x/R", p.runs)
 	want, err := p.real.execute(steps, dir)
 	if err != nil {
 		p.t.Fatal(err)
@@ -103,4 +103,27 @@ func listing(steps []step) string {
 		lines[i] = s.String()
 	}
 	return strings.Join(lines, "\n")
+}
+
+func TestScriptsAreShrunkToWhatMatters(t *testing.T) {
+	long := script(1, 300)
+	for at := range long { // the script "fails" while it has a create by one client before a delete by another
+		long[at].cut = 0
+	}
+	fails := func(s []step) bool {
+		for i, first := range s {
+			for _, second := range s[i:] {
+				if first.op == opCreate && second.op == opDelete && first.client != second.client {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	if !fails(long) {
+		t.Fatal("no script")
+	}
+	if short := shrink(long, fails, time.Minute); len(short) != 2 || !fails(short) {
+		t.Fatalf("%s", listing(short))
+	}
 }
