@@ -33,12 +33,8 @@ type history struct {
 	mu     sync.Mutex
 	open   map[string]*hold // by who
 	closed []hold
-	gone   map[string]int64 // when a node was seen to be gone, by path
+	gone   map[string]int64 // when a node was surely there for the last time, by path
 }
-
-// observerDelay is how much later than the server the observer may notice that a node is gone. A hold that outlived its node
-// counts only up to that much before.
-const observerDelay = 250 * time.Millisecond
 
 func newHistory() *history { return &history{open: map[string]*hold{}, gone: map[string]int64{}} }
 
@@ -93,6 +89,14 @@ func (h *history) vanished(path string, at int64) {
 	}
 }
 
+// mayOutliveItsNode says whether it may be true that a node was gone before the release of its hold. Ours never may. The
+// others may if they were frozen: no session ends within half a second after the server has heard of its client. Otherwise
+// the observer has only not looked since.
+func (h hold) mayOutliveItsNode(gone int64) bool {
+	long := int64(500 * time.Millisecond)
+	return !strings.HasPrefix(h.who, ours+"-") && (h.to-h.from > long || h.from-gone > long)
+}
+
 // holds returns all holds on a path by their beginning, cut where a node was gone before the end. Those that begin after
 // their end are left out: somebody was frozen between being let in and saying so.
 func (h *history) holds(path string) []hold {
@@ -103,8 +107,8 @@ func (h *history) holds(path string) []hold {
 		if one.path != path {
 			continue
 		}
-		if gone, ok := h.gone[path+"/"+one.node]; ok && gone < one.to {
-			one.to, one.lost = gone-int64(observerDelay), true
+		if gone, ok := h.gone[path+"/"+one.node]; ok && gone < one.to && one.mayOutliveItsNode(gone) {
+			one.to, one.lost = gone, true
 		}
 		if one.to > one.from {
 			all = append(all, one)
@@ -116,17 +120,17 @@ func (h *history) holds(path string) []hold {
 
 // overlaps finds holds that exclude each other and are not apart.
 func overlaps(holds []hold) (found []string) {
-	var any, writer hold // the ones that last longest so far
+	var anybody, writer hold // the ones that last longest so far
 	for _, one := range holds {
 		with := writer
 		if !one.shared {
-			with = any
+			with = anybody
 		}
 		if one.from < with.to {
 			found = append(found, fmt.Sprintf("two hold at once:\n  %v\n  %v", with, one))
 		}
-		if one.to > any.to {
-			any = one
+		if one.to > anybody.to {
+			anybody = one
 		}
 		if one.to > writer.to && !one.shared {
 			writer = one
@@ -137,7 +141,7 @@ func overlaps(holds []hold) (found []string) {
 
 // disorder finds holds that were let in before others that exclude them and had come before.
 func disorder(holds []hold) (found []string) {
-	var any, writer int64 = -1, -1 // the greatest numbers so far
+	var anybody, writer int64 = -1, -1 // the greatest numbers so far
 	for _, one := range holds {
 		if one.node == "" || one.lost {
 			continue
@@ -149,12 +153,12 @@ func disorder(holds []hold) (found []string) {
 		}
 		before := writer
 		if !one.shared {
-			before = any
+			before = anybody
 		}
 		if n <= before {
 			found = append(found, fmt.Sprintf("%v was let in after number %d", one, before))
 		}
-		any = max(any, n)
+		anybody = max(anybody, n)
 		if !one.shared {
 			writer = max(writer, n)
 		}

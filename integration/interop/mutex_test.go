@@ -11,8 +11,16 @@ import (
 
 // pairs are the kinds that share a mutex, each in both roles. Curator and kazoo do not: see limits_test.go.
 var pairs = [][2]string{
-	{ours, java}, {java, ours}, {ours, goZK}, {goZK, ours}, {java, goZK}, {goZK, java}, {ours, python}, {python, ours},
-	{ours, oldJava}, {oldJava, ours},
+	{ours, java},
+	{java, ours},
+	{ours, goZK},
+	{goZK, ours},
+	{java, goZK},
+	{goZK, java},
+	{ours, python},
+	{python, ours},
+	{ours, oldJava},
+	{oldJava, ours},
 }
 
 func mutexAt(path string) godriver.Order { return godriver.Order{Recipe: "mutex", Path: path} }
@@ -44,8 +52,17 @@ func TestAMutexIsSharedByTwo(t *testing.T) {
 func TestAMutexIsFirstComeFirstServedAcrossLanguages(t *testing.T) {
 	w := newWorld(t)
 	for _, kinds := range [][]string{
-		{ours, java, goZK}, {ours, goZK, java}, {java, ours, goZK}, {java, goZK, ours}, {goZK, ours, java}, {goZK, java, ours},
-		{ours, python, goZK}, {python, goZK, ours}, {goZK, ours, python}, {python, ours, python}, {java, ours, oldJava},
+		{ours, java, goZK},
+		{ours, goZK, java},
+		{java, ours, goZK},
+		{java, goZK, ours},
+		{goZK, ours, java},
+		{goZK, java, ours},
+		{ours, python, goZK},
+		{python, goZK, ours},
+		{goZK, ours, python},
+		{python, ours, python},
+		{java, ours, oldJava},
 	} {
 		t.Run(kinds[0]+" "+kinds[1]+" "+kinds[2], func(t *testing.T) {
 			w := w.in(t)

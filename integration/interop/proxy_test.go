@@ -142,11 +142,12 @@ func (p *proxy) serve(client net.Conn) {
 func (l *link) copy(to io.Writer, from io.Reader, look func(frame []byte)) {
 	defer l.close()
 	for first := true; ; first = false {
-		frame := make([]byte, 4)
-		if _, err := io.ReadFull(from, frame); err != nil {
+		var size [4]byte
+		if _, err := io.ReadFull(from, size[:]); err != nil {
 			return
 		}
-		frame = append(frame, make([]byte, binary.BigEndian.Uint32(frame))...)
+		frame := make([]byte, 4+binary.BigEndian.Uint32(size[:]))
+		copy(frame, size[:])
 		if _, err := io.ReadFull(from, frame[4:]); err != nil {
 			return
 		}

@@ -33,16 +33,26 @@ type post struct{ kind, recipe, path, side string }
 // slots are the processes of the run and who works in them.
 var slots = [][]post{
 	{
-		{ours, "mutex", withJava, ""}, {ours, "mutex", withKazoo, ""}, {ours, "rw", readWriter, "write"},
-		{ours, "rw", readWriter, "read"}, {ours, "semaphore", semaphore, ""},
+		{ours, "mutex", withJava, ""},
+		{ours, "mutex", withKazoo, ""},
+		{ours, "rw", readWriter, "write"},
+		{ours, "rw", readWriter, "read"},
+		{ours, "semaphore", semaphore, ""},
 	},
 	{
-		{ours, "mutex", withJava, ""}, {goZK, "mutex", withJava, ""}, {goZK, "mutex", withKazoo, ""},
-		{ours, "rw", readWriter, "read"}, {ours, "semaphore", semaphore, ""},
+		{ours, "mutex", withJava, ""},
+		{goZK, "mutex", withJava, ""},
+		{goZK, "mutex", withKazoo, ""},
+		{ours, "rw", readWriter, "read"},
+		{ours, "semaphore", semaphore, ""},
 	},
 	{
-		{java, "mutex", withJava, ""}, {java, "mutex", withJava, ""}, {java, "rw", readWriter, "write"},
-		{java, "rw", readWriter, "read"}, {java, "semaphore", semaphore, ""}, {java, "semaphore", semaphore, ""},
+		{java, "mutex", withJava, ""},
+		{java, "mutex", withJava, ""},
+		{java, "rw", readWriter, "write"},
+		{java, "rw", readWriter, "read"},
+		{java, "semaphore", semaphore, ""},
+		{java, "semaphore", semaphore, ""},
 	},
 	{{java, "mutex", withJava, ""}, {java, "rw", readWriter, "read"}, {java, "semaphore", semaphore, ""}},
 	{{python, "mutex", withKazoo, ""}},

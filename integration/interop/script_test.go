@@ -279,7 +279,7 @@ var scripts = []struct {
 			s.see()
 			node := s.byAge(s.path)[0]
 			k := s.crew["a"]
-			s.done(k.process, godriver.Order{Op: "revoke", Client: k.client.name, Node: node})
+			s.done(k.process, godriver.Order{Op: "revoke", Client: k.name, Node: node})
 			select {
 			case e := <-k.events:
 				s.note(e.Event, "a is told")

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,7 +27,7 @@ func openOurs(ctx context.Context, order Order, tell func(event string)) (client
 		framework.WithConnectionTimeout(min(timeout, 5*time.Second)),
 		framework.WithRetryPolicy(retry.NTimes(cmp.Or(order.Retries, 40), 100*time.Millisecond)),
 		framework.WithStateListener(func(s framework.State) {
-			switch s { //nolint:exhaustive // these two are told of
+			switch s {
 			case framework.StateSuspended:
 				tell("suspended")
 			case framework.StateLost:
@@ -114,7 +115,7 @@ func (u *lockUser) side(order Order) locks.Lock {
 // context owns everything that the user holds.
 func (u *lockUser) context(ctx context.Context) context.Context {
 	for _, lease := range u.leases {
-		ctx = lease.Context(ctx)
+		ctx = lease.Context(ctx) //nolint:fatcontext // each owns one lease more
 	}
 	return ctx
 }
@@ -147,12 +148,11 @@ func (u *lockUser) acquire(ctx context.Context, order Order) ([]string, int64, e
 
 // release releases the newest lease of that side.
 func (u *lockUser) release(order Order) (int64, error) {
-	for i := len(u.leases) - 1; i >= 0; i-- {
-		lease := u.leases[i]
+	for i, lease := range slices.Backward(u.leases) {
 		if u.read != nil && strings.Contains(lease.NodeName(), "__READ__") != (order.Side == "read") {
 			continue
 		}
-		u.leases = append(u.leases[:i:i], u.leases[i+1:]...)
+		u.leases = slices.Delete(slices.Clone(u.leases), i, i+1)
 		valid := monotonic(lease.ValidUntil())
 		return valid, lease.Release()
 	}

@@ -64,7 +64,7 @@ type Order struct {
 // different processes compare.
 //
 // Events: acquired, released (the moment before the release was asked for), missed, failed, revoke; and suspended, lost
-// and gone of a client, which is then Who.
+// and gone (when the node was surely there for the last time) of a client, which is then Who.
 type Answer struct {
 	ID       int64    `json:"id,omitempty"`
 	Event    string   `json:"event,omitempty"`
