@@ -9,10 +9,8 @@ import (
 	"io"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -175,9 +173,8 @@ func otherLanguages() map[string][]string {
 
 // A driver is a process of another language, which obeys orders. Its protocol is described in integration/interop/godriver.
 type driver struct {
-	cmd    *exec.Cmd
-	in     io.WriteCloser
-	exited chan struct{}
+	*child
+	in     io.Writer
 	events chan driverAnswer
 
 	mu      sync.Mutex
@@ -204,37 +201,9 @@ func (a driverAnswer) at() time.Time {
 
 func startDriver(t *testing.T, command []string) *driver {
 	t.Helper()
-	d := &driver{
-		cmd: exec.Command(command[0], command[1:]...), exited: make(chan struct{}),
-		events: make(chan driverAnswer, 100), waiting: map[int64]chan driverAnswer{},
-	}
-	d.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	in, err := d.cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.in = in
-	out, err := d.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	started := make(chan error)
-	go func() {
-		runtime.LockOSThread() // Pdeathsig is about the thread
-		defer runtime.UnlockOSThread()
-		err := d.cmd.Start()
-		started <- err
-		if err != nil {
-			return
-		}
-		d.listen(out)
-		_ = d.cmd.Wait()
-		close(d.exited)
-	}()
-	if err := <-started; err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(d.kill)
+	c, in, out := startChild(t, command)
+	d := &driver{child: c, in: in, events: make(chan driverAnswer, 100), waiting: map[int64]chan driverAnswer{}}
+	go d.listen(out)
 	return d
 }
 
@@ -257,11 +226,6 @@ func (d *driver) listen(out io.Reader) {
 			}
 		}
 	}
-}
-
-func (d *driver) kill() {
-	_ = d.cmd.Process.Kill()
-	<-d.exited
 }
 
 func (d *driver) order(order map[string]any) <-chan driverAnswer {
