@@ -103,7 +103,7 @@ func TestAReadWriteLockIsFirstComeFirstServedAcrossLanguages(t *testing.T) {
 // A writer that takes the read lock and lets go of the write lock stays a reader: no writer that waits slips in between.
 func TestADowngradeKeepsWritersOut(t *testing.T) {
 	w := newWorld(t)
-	for _, pair := range [][2]string{{ours, java}, {java, ours}, {ours, oldJava}, {ours, ours}, {java, java}} {
+	for _, pair := range [][2]string{{ours, java}, {java, ours}, {ours, oldJava}, {ours, python}, {ours, ours}, {java, java}} {
 		for _, early := range []bool{true, false} {
 			t.Run(pair[0]+" downgrades, "+pair[1]+" waits", func(t *testing.T) {
 				w := w.in(t)
