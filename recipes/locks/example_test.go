@@ -1,0 +1,217 @@
+package locks_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+// connect makes a client of an in-memory server; yours will be of "zk1:2181,zk2:2181,zk3:2181".
+func connect(server *zktest.Server, opts ...framework.Option) *framework.Client {
+	client, err := framework.NewClient("zktest:2181", append(opts, framework.WithDialer(server.DialContext))...)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return client
+}
+
+func Example() {
+	server := zktest.NewServer()
+	defer server.Close()
+	client := connect(server)
+	defer client.Close()
+	ctx := context.Background()
+
+	mutex := locks.NewInterProcessMutex(client, "/locks/nightly")
+	lease, err := mutex.Acquire(ctx) // ctx bounds this wait, nothing else
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("acquired:", mutex.IsAcquiredInThisProcess())
+
+	work := lease.Context(ctx) // ends when ctx ends, and when the lock is lost
+	fmt.Println("still held:", work.Err() == nil)
+
+	if err := lease.Release(); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("afterwards:", context.Cause(work))
+	// Output:
+	// acquired: true
+	// still held: true
+	// afterwards: locks: lease released
+}
+
+// Whoever holds the lock can acquire it again with the context of the lease, in whatever function the context reaches.
+func ExampleInterProcessMutex_reentrant() {
+	server := zktest.NewServer()
+	defer server.Close()
+	client := connect(server)
+	defer client.Close()
+	mutex := locks.NewInterProcessMutex(client, "/locks/accounts")
+
+	transfer := func(ctx context.Context, step string) error {
+		return locks.With(ctx, mutex, func(context.Context) error {
+			fmt.Println(step)
+			return nil
+		})
+	}
+	err := locks.With(context.Background(), mutex, func(ctx context.Context) error {
+		return errors.Join(transfer(ctx, "debit"), transfer(ctx, "credit"))
+	})
+	fmt.Println("error:", err)
+	// Output:
+	// debit
+	// credit
+	// error: <nil>
+}
+
+// The context of a lease ends when the lock is lost, here since somebody deletes its node.
+func ExampleLease_Context() {
+	server := zktest.NewServer()
+	defer server.Close()
+	client := connect(server)
+	defer client.Close()
+
+	lease, err := locks.NewInterProcessMutex(client, "/locks/nightly").Acquire(context.Background())
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx := lease.Context(context.Background())
+	if err := server.Delete("/locks/nightly/" + lease.NodeName()); err != nil {
+		log.Fatal(err)
+	}
+	<-ctx.Done()
+	fmt.Println(context.Cause(ctx))
+	fmt.Println("lost:", errors.Is(context.Cause(ctx), locks.ErrLeaseLost))
+	// Output:
+	// locks: lease on "/locks/nightly" lost: node removed by hand
+	// lost: true
+}
+
+func ExampleWith() {
+	server := zktest.NewServer()
+	defer server.Close()
+	client := connect(server)
+	defer client.Close()
+
+	mutex := locks.NewInterProcessMutex(client, "/locks/report")
+	err := locks.With(context.Background(), mutex, func(ctx context.Context) error {
+		fmt.Println("only one process is here")
+		return nil
+	})
+	fmt.Println("error:", err)
+	// Output:
+	// only one process is here
+	// error: <nil>
+}
+
+func ExampleInterProcessMutex_TryAcquire() {
+	server := zktest.NewServer()
+	defer server.Close()
+	one, other := connect(server), connect(server)
+	defer one.Close()
+	defer other.Close()
+	ctx := context.Background()
+
+	lease, err := locks.NewInterProcessMutex(one, "/locks/cron").TryAcquire(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, err = locks.NewInterProcessMutex(other, "/locks/cron").TryAcquire(ctx)
+	if errors.Is(err, locks.ErrNotAcquired) {
+		fmt.Println("somebody else does it")
+	}
+	fmt.Println("error:", lease.Release())
+	// Output:
+	// somebody else does it
+	// error: <nil>
+}
+
+// A wait is bounded by its context, and the error says where it stood.
+func ExampleAcquireError() {
+	server := zktest.NewServer()
+	defer server.Close()
+	one, other := connect(server), connect(server)
+	defer one.Close()
+	defer other.Close()
+
+	lease, err := locks.NewInterProcessMutex(one, "/jobs/nightly").Acquire(context.Background())
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer func() { _ = lease.Release() }()
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	_, err = locks.NewInterProcessMutex(other, "/jobs/nightly").Acquire(ctx)
+	fmt.Println(err)
+	// Output:
+	// locks: acquire "/jobs/nightly": waiting behind 1: context deadline exceeded
+}
+
+// A write that must happen only under the lock takes the lease's check into its transaction: the server then refuses it when the
+// lock has passed to somebody else.
+func ExampleLease_Check() {
+	server := zktest.NewServer()
+	defer server.Close()
+	client := connect(server)
+	defer client.Close()
+	ctx := context.Background()
+	if _, _, err := client.Create(ctx, "/balance", []byte("100")); err != nil {
+		log.Fatal(err)
+	}
+
+	lease, err := locks.NewInterProcessMutex(client, "/locks/balance").Acquire(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	guard := lease.Check()
+	_, err = client.Transaction(ctx, guard, framework.SetOp("/balance", []byte("90"), -1))
+	fmt.Println("while it is held:", err)
+
+	if err := lease.Release(); err != nil {
+		log.Fatal(err)
+	}
+	_, err = client.Transaction(ctx, guard, framework.SetOp("/balance", []byte("80"), -1)) // somebody who is late
+	fmt.Println("too late:", errors.Is(err, zk.ErrNoNode))
+	data, _, _ := client.Get(ctx, "/balance")
+	fmt.Println("balance:", string(data))
+	// Output:
+	// while it is held: <nil>
+	// too late: true
+	// balance: 90
+}
+
+// A store that cannot take part in a transaction remembers the greatest token, and refuses who comes with a smaller one.
+func ExampleLease_FencingToken() {
+	server := zktest.NewServer()
+	defer server.Close()
+	client := connect(server)
+	defer client.Close()
+	mutex := locks.NewInterProcessMutex(client, "/locks/store")
+
+	var greatest int64
+	for range 3 {
+		lease, err := mutex.Acquire(context.Background())
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println("accepted:", lease.FencingToken() > greatest)
+		greatest = lease.FencingToken()
+		if err := lease.Release(); err != nil {
+			log.Fatal(err)
+		}
+	}
+	// Output:
+	// accepted: true
+	// accepted: true
+	// accepted: true
+}
