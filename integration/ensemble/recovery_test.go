@@ -20,7 +20,7 @@ import (
 // After a leader is killed its followers throw everybody out, elect another within some hundred milliseconds, and serve again.
 func TestServiceIsBackWithTheNewLeader(t *testing.T) {
 	t.Parallel()
-	const clients, session = 6, 6 * time.Second
+	const clients, session = 6, 15 * time.Second
 	e := start(t, quick)
 	bare := &watched{states: make(chan stamped, 10_000)}
 	conn, _, err := zk.Connect(addrs(e.Members()...), session, zk.WithLogInfo(false), zk.WithLogger(silent{}), zk.WithEventCallback(bare.hear))

@@ -1,0 +1,142 @@
+//go:build linux
+
+package main_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/integration/zookeeper"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+var holders = flag.Int("holders", 100, "how many clients hold locks of their own when the cost is measured")
+
+// The server counts what a session asks for: three pings in a timeout by go-zookeeper, and four renewals if something is held
+// or waited for.
+func TestOnlyHoldersAndWaitersAreRenewedFourTimesATimeout(t *testing.T) {
+	t.Parallel()
+	const session, timeouts = 6 * time.Second, 2
+	server := zookeeper.Start(t, zookeeper.Config{})
+	clients := map[string]*framework.Client{}
+	for by, opts := range map[string][]framework.Option{"sync": nil, "quorum": {framework.WithQuorumRenewal()}} {
+		client := func(who string) *framework.Client {
+			who = by + ", " + who
+			clients[who] = connect(t, session, []string{server.Addr()}, opts...)
+			return clients[who]
+		}
+		client("idle")
+		if err := hold(t, client("released"), name("cost")).lease.Release(); err != nil {
+			t.Fatal(err)
+		}
+		hold(t, client("holder"), name("cost")).against(client("waiter"))
+	}
+	time.Sleep(session) // the holder's own watch is set some time after its admission
+
+	before, begun := received(t, server), time.Now()
+	time.Sleep(timeouts * session)
+	after, passed := received(t, server), time.Since(begun)
+	for who, client := range clients {
+		id := sessionOf(t, client)
+		perTimeout := float64(after[id]-before[id]) / (passed.Seconds() / session.Seconds())
+		want := 3.0
+		if strings.HasSuffix(who, "holder") || strings.HasSuffix(who, "waiter") {
+			want = 7
+		}
+		t.Logf("renewed by %s: %.2f requests in a timeout", who, perTimeout)
+		if perTimeout > want+0.6 { // a request at the edge; fewer are those of a connection that a busy machine has lost
+			t.Errorf("renewed by %s: %.2f requests in a timeout, want %.0f", who, perTimeout, want)
+		}
+	}
+}
+
+func sessionOf(t *testing.T, client *framework.Client) string {
+	t.Helper()
+	return fmt.Sprintf("0x%x", session(t, client).ID())
+}
+
+var consLine = regexp.MustCompile(`recved=(\d+),.*sid=(0x[0-9a-f]+),`)
+
+// received is how many requests each session's present connection has made.
+func received(t *testing.T, server *zookeeper.Server) map[string]int {
+	t.Helper()
+	counts := map[string]int{}
+	for line := range strings.Lines(server.FourLetter("cons")) {
+		if m := consLine.FindStringSubmatch(line); m != nil {
+			counts[m[2]], _ = strconv.Atoi(m[1])
+		}
+	}
+	return counts
+}
+
+// What it costs one server, and this process, that many clients hold locks.
+func TestManyClientsHold(t *testing.T) {
+	t.Parallel()
+	const session = 10 * time.Second
+	server := zookeeper.Start(t, zookeeper.Config{})
+	leases := make([]*locks.Lease, *holders)
+	var starting sync.WaitGroup
+	var failed sync.Once
+	gate := make(chan struct{}, 50)
+	begun := time.Now()
+	for i := range leases {
+		starting.Go(func() {
+			gate <- struct{}{}
+			defer func() { <-gate }()
+			client, err := framework.NewClient(server.Addr(), framework.WithSessionTimeout(session), framework.WithConnectionTimeout(patience))
+			if err == nil {
+				t.Cleanup(func() { _ = client.Close() })
+				leases[i], err = locks.NewInterProcessMutex(client, fmt.Sprintf("/many/%d", i)).Acquire(t.Context())
+			}
+			if err != nil {
+				failed.Do(func() { t.Errorf("client %d: %v", i, err) })
+			}
+		})
+	}
+	if starting.Wait(); t.Failed() {
+		return
+	}
+	t.Logf("%d clients hold after %v", *holders, time.Since(begun).Round(time.Millisecond))
+	time.Sleep(session / 4)
+
+	before, serverCPU, ourCPU, begun := received(t, server), cpu(t, server.PID()), cpu(t, os.Getpid()), time.Now()
+	time.Sleep(session)
+	after, passed := received(t, server), time.Since(begun)
+	total := 0
+	for id, n := range after {
+		total += n - before[id]
+	}
+	perTimeout := float64(total) / float64(*holders) / (passed.Seconds() / session.Seconds())
+	t.Logf("%.2f requests a client in a timeout of %v, %.0f a second; the server takes %.1f %% of a processor, all clients %.1f %%",
+		perTimeout, session, float64(total)/passed.Seconds(),
+		100*(cpu(t, server.PID())-serverCPU).Seconds()/passed.Seconds(), 100*(cpu(t, os.Getpid())-ourCPU).Seconds()/passed.Seconds())
+	if perTimeout > 8 { // three pings, four renewals, the four-letter question
+		t.Errorf("%.2f requests a client in a timeout, want 7", perTimeout)
+	}
+	for i, lease := range leases {
+		if err := lease.Err(); err != nil {
+			t.Errorf("client %d: %v", i, err)
+		}
+	}
+}
+
+// cpu is the processor time that a process has taken.
+func cpu(t *testing.T, pid int) time.Duration {
+	t.Helper()
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	user, _ := strconv.Atoi(fields[11])
+	system, _ := strconv.Atoi(fields[12])
+	return time.Duration(user+system) * 10 * time.Millisecond
+}
