@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -36,6 +37,8 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	flag.Parse()
+	_ = flag.Set("test.parallel", "8") // what runs in parallel here waits most of the time, so processors are no measure
 	os.Exit(m.Run())
 }
 

@@ -89,7 +89,7 @@ func manyClientsNeverTooMany(t *testing.T, w *world) {
 	r := &room{capacity: w.recipe.Capacity}
 	var wg sync.WaitGroup
 	for _, c := range w.clients(clients) {
-		wg.Go(func() { r.visit(t, c, times, func() { w.pass(1e6) }) })
+		wg.Go(func() { r.visit(t, c, times, func() { w.pass(w.server.SessionTimeout() / 200) }) })
 	}
 	wg.Wait()
 	r.check(t, clients*times)
@@ -104,7 +104,7 @@ func manyGoroutinesNeverTooMany(t *testing.T, w *world) {
 	c := w.client()
 	var wg sync.WaitGroup
 	for range goroutines {
-		wg.Go(func() { r.visit(t, c, times, func() { w.pass(1e6) }) })
+		wg.Go(func() { r.visit(t, c, times, func() { w.pass(w.server.SessionTimeout() / 200) }) })
 	}
 	wg.Wait()
 	r.check(t, goroutines*times)

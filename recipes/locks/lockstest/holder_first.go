@@ -159,7 +159,7 @@ func validityNeverMovesBack(t *testing.T, w *world) {
 		if err := lease.Err(); err != nil {
 			t.Fatal(err)
 		}
-		if left := until.Sub(now); left < timeout/4 || left > timeout {
+		if left := until.Sub(now); left <= 0 || left > timeout {
 			t.Errorf("the lease has %v to live, of a session of %v", left, timeout)
 		}
 		last = until
