@@ -41,7 +41,7 @@ func TestPagesNameWhatExists(t *testing.T) {
 				t.Errorf("%s: there is no %s", file, found[0])
 			}
 		}
-		for _, link := range regexp.MustCompile(`\]\(([^)#]+)[^)]*\)`).FindAllSubmatch(page, -1) {
+		for _, link := range regexp.MustCompile(`\]\(([\w.][^)#]*)[^)]*\)`).FindAllSubmatch(page, -1) {
 			if _, err := os.Stat(filepath.Join(filepath.Dir(file), string(link[1]))); err != nil {
 				t.Errorf("%s: %v", file, err)
 			}
