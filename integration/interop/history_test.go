@@ -19,12 +19,14 @@ import (
 type hold struct {
 	who, path, node string
 	from, to        int64 // CLOCK_MONOTONIC
+	seen            int64 // when its node was surely there for the last time
 	shared          bool
 	lost            bool // it ended before its release
 }
 
 func (h hold) String() string {
-	return fmt.Sprintf("%s with %s from %.3f to %.3f s, lost: %v", h.who, h.node, float64(h.from)/1e9, float64(h.to)/1e9, h.lost)
+	return fmt.Sprintf("%s with %s from %.3f to %.3f s, lost: %v, node seen until %.3f s",
+		h.who, h.node, float64(h.from)/1e9, float64(h.to)/1e9, h.lost, float64(h.seen)/1e9)
 }
 
 // A history collects holds from what drivers tell. A hold of ours ends at its Release or at its ValidUntil, whichever is
@@ -107,7 +109,9 @@ func (h *history) holds(path string) []hold {
 		if one.path != path {
 			continue
 		}
-		if gone, ok := h.gone[path+"/"+one.node]; ok && gone < one.to && one.mayOutliveItsNode(gone) {
+		gone, ok := h.gone[path+"/"+one.node]
+		one.seen = gone
+		if ok && gone < one.to && one.mayOutliveItsNode(gone) {
 			one.to, one.lost = gone, true
 		}
 		if one.to > one.from {

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -67,6 +68,8 @@ type run struct {
 	stop    chan struct{} // closed when nobody begins anything any more
 	faults  map[string]int
 
+	timeline []string // of faults
+
 	mu    sync.Mutex
 	posts map[string]post // of contenders
 }
@@ -127,6 +130,9 @@ func TestRandomMixedRun(t *testing.T) {
 			problems = crowd(holds, 2)
 		} else {
 			problems = append(overlaps(holds), disorder(holds)...)
+		}
+		if len(problems) > 0 {
+			t.Logf("faults:\n%s", strings.Join(r.timeline, "\n"))
 		}
 		for _, problem := range problems {
 			t.Errorf("%s: %s", path, problem)
@@ -242,9 +248,15 @@ func (r *run) fault(random *rand.Rand, crew []*slot) {
 		}
 		time.Sleep(time.Millisecond)
 	}
+	var fault string
+	begun := godriver.Now()
+	defer func() {
+		r.faults[fault]++
+		r.timeline = append(r.timeline, fmt.Sprintf("%.3f to %.3f s: %s %v", float64(begun)/1e9, float64(godriver.Now())/1e9, fault, s.whos))
+	}()
 	switch n := random.IntN(10); {
 	case n < 3:
-		r.faults["kill "+kind]++
+		fault = "kill " + kind
 		s.process.kill()
 		now := godriver.Now()
 		s.workers.Wait()
@@ -253,16 +265,16 @@ func (r *run) fault(random *rand.Rand, crew []*slot) {
 		}
 		r.start(s)
 	case n < 5:
-		r.faults["cut "+kind]++
+		fault = "cut " + kind
 		s.proxy.cutAll()
 	case n < 6:
-		r.faults["restart the server"]++
+		fault = "restart the server"
 		r.server.Kill()
 		time.Sleep(time.Duration(random.IntN(500)) * time.Millisecond)
 		r.server.Restart()
 	default:
 		long := time.Duration(float64(r.timeout) * []float64{0.3, 1.6}[random.IntN(2)])
-		r.faults[fmt.Sprintf("freeze %s for %v", kind, long)]++
+		fault = fmt.Sprintf("freeze %s for %v", kind, long)
 		s.process.freeze(r.t)
 		time.Sleep(long)
 		s.process.thaw(r.t)

@@ -134,6 +134,20 @@ func (s *script) report(who string) {
 	s.note(fmt.Sprintf("acquired in this process %v, owned by the caller %v", a.Acquired, a.Owned), "%s is asked", who)
 }
 
+// setLimit sets the limit of a semaphore.
+func (s *script) setLimit(who string, limit int) {
+	s.t.Helper()
+	order := s.crew[who].order("setvalue")
+	order.Value = limit
+	s.note(outcome(<-s.crew[who].process.order(order), "done", "no"), "%s sets the limit to %d", who, limit)
+}
+
+// awaitLimit waits until somebody has heard of a limit.
+func (s *script) awaitLimit(who string, limit int) {
+	s.t.Helper()
+	s.crew[who].awaitLimit(limit)
+}
+
 // remove removes a lock node as an administrator would, by its place in the directory.
 func (s *script) remove(directory string, i int) {
 	s.t.Helper()
@@ -403,6 +417,26 @@ var scripts = []struct {
 		},
 		intended: map[string]intended{
 			"a acquires 4": {"waits for ever", "error", "more leases than a fixed limit has are refused; Curator waits for ever, and lets nobody else in meanwhile"},
+		},
+	},
+	{
+		name: "semaphore: a live limit",
+		run: func(s *script) {
+			s.hire(godriver.Order{Recipe: "semaphore", Path: s.path + "/semaphore", Count: s.path + "/count", Max: 1}, "a", "b", "c")
+			s.note(s.tree(s.path), "the tree at the beginning")
+			s.acquire("a")
+			s.settle("/semaphore/locks", 0)
+			s.enqueue("b", "/semaphore/leases", 2)
+			s.setLimit("a", 300)
+			s.granted("b")
+			s.settle("/semaphore/locks", 0)
+			s.see()
+			s.setLimit("b", 0)
+			s.awaitLimit("c", 0)
+			s.acquire("c", within(100*time.Millisecond))
+			s.release("a")
+			s.release("b")
+			s.settle("/semaphore/leases", 0)
 		},
 	},
 	{

@@ -85,17 +85,8 @@ func TestASharedCountIsALiveLimit(t *testing.T) {
 			set := func(limit int) {
 				t.Helper()
 				w.done(setter.process, godriver.Order{Op: "setvalue", Who: setter.who, Value: limit})
-				for _, k := range []*contender{setter, late} {
-					for deadline := time.Now().Add(patience); ; {
-						if got := w.done(k.process, godriver.Order{Op: "value", Who: k.who}).Value; got == limit {
-							break
-						}
-						if time.Now().After(deadline) {
-							t.Fatalf("%s does not hear of the limit %d", k.who, limit)
-						}
-						time.Sleep(5 * time.Millisecond)
-					}
-				}
+				setter.awaitLimit(limit)
+				late.awaitLimit(limit)
 			}
 			setter.acquire()
 			wait := waiter.queue(path + "/leases")

@@ -290,6 +290,18 @@ func (k *contender) release(hows ...how) godriver.Answer {
 	return k.world.done(k.process, k.order("release", hows...))
 }
 
+// awaitLimit waits until a user of a semaphore has heard of a limit.
+func (k *contender) awaitLimit(limit int) {
+	k.world.t.Helper()
+	deadline := time.Now().Add(patience)
+	for k.world.done(k.process, k.order("value")).Value != limit {
+		if time.Now().After(deadline) {
+			k.world.t.Fatalf("%s does not hear of the limit %d", k.who, limit)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
 // A wait is an acquire that is under way.
 type wait struct {
 	k      *contender
