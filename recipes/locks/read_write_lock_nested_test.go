@@ -217,6 +217,21 @@ func TestDowngradeOfAWriterThatWasRemovedIsRefused(t *testing.T) {
 	})
 }
 
+// The same before the writer's node is watched: the transaction is the first to find out.
+func TestDowngradeFindsOutThatTheWriterWasRemoved(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		rw := readWrite(newPeer(t, server))
+		write := acquire(t, rw.WriteLock())
+		if err := server.Delete(path + "/" + write.NodeName()); err != nil {
+			t.Fatal(err)
+		}
+		_, err := rw.ReadLock().Acquire(inside(t, write))
+		wantErr(t, err, locks.ErrLeaseLost, locks.ErrRemoved)
+		wantErr(t, write.Err(), locks.ErrLeaseLost, locks.ErrRemoved)
+		wantNodes(t, server, path, "", 0)
+	})
+}
+
 // The transaction was executed, its answer is lost, and then the writer's node is removed by hand: the repetition does not find
 // it. The reader's node of the first try goes again.
 func TestDowngradeWhoseAnswerIsLostAndWhoseWriterIsRemovedLeavesNothing(t *testing.T) {
