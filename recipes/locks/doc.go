@@ -80,6 +80,23 @@
 // here. Java sorts by text: when the counter of a lock's directory wraps, after two thousand million acquisitions, it gets the
 // order wrong. A directory that is left alone goes away, and its counter with it.
 //
+// # For readers of Curator
+//
+// Names are Curator's, and what has one there ends its documentation with it. The folder examples/porting has every method in a
+// table, and the same code in both languages. The owner is a context where Java's is a thread, and what one releases is the
+// [Lease]. What differs on purpose: the holder learns of a loss, and re-enters a lost lock no more; an upgrade is refused at once;
+// waits outlast any number of retries; a context bounds a multi-lock as a whole; a try that fails has written nothing.
+//
+// Not here are:
+//
+//   - LockInternalsDriver and what belongs to it: a driver changes who is let in, and others in the queue know nothing of it.
+//     Recipes are made of framework.Session.
+//   - Constructors and methods for subclasses: options, [Trace] and [Lease] take their place.
+//   - InterProcessSemaphore: deprecated there, since it does not serve in order. InterProcessSemaphoreV2 takes its place, but not
+//     on the same path at the same time.
+//   - Reaper, ChildReaper and LOCK_SCHEMA: the servers remove empty containers by themselves.
+//   - dontUseContainerParents: it is for servers older than 3.5.
+//
 // # Concurrency
 //
 // Everything exported is safe for concurrent use.
