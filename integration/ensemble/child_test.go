@@ -10,17 +10,18 @@ import (
 	"testing"
 )
 
-// A child is a process that ends with the test, or with this process, and is waited for.
+// A child is a process that ends with the test, or with this process, and is waited for. It comes with the ends of its stdin
+// and stdout.
 type child struct {
 	cmd    *exec.Cmd
 	exited chan struct{}
 }
 
-func startChild(t *testing.T, command []string, env ...string) (c *child, in, out *os.File) {
+func startChild(t *testing.T, command []string, env ...string) (*child, *os.File, *os.File) {
 	t.Helper()
 	childIn, in := pipe(t)
 	out, childOut := pipe(t)
-	c = &child{cmd: exec.Command(command[0], command[1:]...), exited: make(chan struct{})}
+	c := &child{cmd: exec.Command(command[0], command[1:]...), exited: make(chan struct{})}
 	c.cmd.Stdin, c.cmd.Stdout = childIn, childOut
 	c.cmd.Env = append(os.Environ(), env...)
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}

@@ -133,7 +133,7 @@ func TestAHolderThatHasJustMovedIsToldFirst(t *testing.T) {
 		time.Sleep(rand.N(20 * time.Millisecond))
 		to.Cut()
 		cut := time.Now()
-		from.Links.Freeze()
+		from.Freeze()
 		from.ToServer.Heal() // what was held back arrives at the old server now
 		o := c.decided()
 		results.add("moved, then cut off", cut, o.told, o.admitted)

@@ -59,7 +59,7 @@ func run(config zookeeper.EnsembleConfig, in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	interrupted := make(chan os.Signal, 1)
 	signal.Notify(interrupted, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(interrupted)
@@ -69,7 +69,9 @@ func run(config zookeeper.EnsembleConfig, in io.Reader, out io.Writer) error {
 		return err
 	}
 	defer ensemble.Close()
-	fmt.Fprintln(out, ensemble.ConnectString())
+	if _, err := fmt.Fprintln(out, ensemble.ConnectString()); err != nil {
+		return err
+	}
 
 	orders := make(chan string)
 	go func() {
@@ -87,7 +89,7 @@ func run(config zookeeper.EnsembleConfig, in io.Reader, out io.Writer) error {
 				return nil
 			}
 			if err := obey(ensemble, strings.Fields(order), out); err != nil {
-				fmt.Fprintln(out, err)
+				_, _ = fmt.Fprintln(out, err)
 			}
 		}
 	}
@@ -117,7 +119,7 @@ func obey(e *zookeeper.Ensemble, words []string, out io.Writer) error {
 			if role == "" {
 				role = "not serving"
 			}
-			fmt.Fprintf(out, "%d %s pid %d: %s\n", m.ID(), m.Addr(), m.PID(), role)
+			_, _ = fmt.Fprintf(out, "%d %s pid %d: %s\n", m.ID(), m.Addr(), m.PID(), role)
 		}
 		return nil
 	case "heal":

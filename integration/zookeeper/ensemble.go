@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -106,11 +107,11 @@ func NewEnsemble(dir string, config EnsembleConfig, t reporter) (*Ensemble, erro
 	var failures error
 	for attempt := range 3 { // another process may take a port between our look and a server's start
 		e := &Ensemble{t: t, dir: filepath.Join(dir, strconv.Itoa(attempt)), java: java, jars: jars, config: config.withDefaults()}
-		if err := e.start(); err == nil {
+		err := e.start()
+		if err == nil {
 			return e, nil
-		} else {
-			failures = errors.Join(failures, err)
 		}
+		failures = errors.Join(failures, err)
 		e.end()
 	}
 	return nil, failures
@@ -220,9 +221,7 @@ func (e *Ensemble) configure() error {
 				properties["server."+strconv.Itoa(peer.id)] = e.line(m, peer)
 			}
 		}
-		for name, value := range c.Properties {
-			properties[name] = value
-		}
+		maps.Copy(properties, c.Properties)
 		c.Properties = properties
 		if err := c.writeFile(file, filepath.Join(m.dir, "data"), m.port); err != nil {
 			return err
@@ -259,7 +258,7 @@ func (e *Ensemble) wire(from, to *Member) *wire {
 // readdress rewrites how a server introduces itself to another's election port. It says at which address it can be reached,
 // and the other may call back there: past the proxies, if it were the address that it listens on. What it says is a version,
 // its number, and the address with its length in front. A port has five digits here, so the length stays.
-func readdress(real, proxied string) func(io.Reader) ([]byte, error) {
+func readdress(direct, proxied string) func(io.Reader) ([]byte, error) {
 	return func(r io.Reader) ([]byte, error) {
 		head := make([]byte, 20)
 		if _, err := io.ReadFull(r, head[:8]); err != nil {
@@ -279,7 +278,7 @@ func readdress(real, proxied string) func(io.Reader) ([]byte, error) {
 		if _, err := io.ReadFull(r, addr); err != nil {
 			return nil, err
 		}
-		return append(head, bytes.ReplaceAll(addr, []byte(real), []byte(proxied))...), nil
+		return slices.Concat(head, bytes.ReplaceAll(addr, []byte(direct), []byte(proxied))), nil
 	}
 }
 
