@@ -190,9 +190,13 @@ func (c *conn) findWatches(d *decoder, remove bool) code {
 		return codeMarshalling
 	}
 	s := c.srv
+	old := s.cfg.version.before(version{3, 9, 0})
 	look := func(t *watchTable, mode watchMode) bool {
-		if remove {
+		switch {
+		case remove:
 			return t.remove(path, c, mode)
+		case old:
+			return len(t.byPath[path]) > 0 // whoever's
 		}
 		return t.has(path, c, mode)
 	}
@@ -201,7 +205,7 @@ func (c *conn) findWatches(d *decoder, remove bool) code {
 		inData, inChild := look(&s.dataWatches, mode), look(&s.childWatches, mode)
 		found = inData || inChild
 	}
-	once, old := watchOnce, s.cfg.version.before(version{3, 9, 0})
+	once := watchOnce
 	if old {
 		once = watchAny
 	}

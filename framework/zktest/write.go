@@ -7,10 +7,15 @@ import (
 // write executes a single modification.
 func (c *conn) write(op Op, d *decoder, out *encoder) code {
 	w := readWrite(op, d)
-	if d.bad {
-		if c.srv.cfg.version.before(version{3, 9, 0}) {
-			c.srv.begin(c.sess.id, nil).commit()
-		}
+	old := c.srv.cfg.version.before(version{3, 9, 0})
+	switch {
+	case old && op == OpDeleteContainer: // it takes the whole frame for a path
+		c.srv.begin(c.sess.id, nil).commit()
+		return codeBadArguments
+	case old && d.bad:
+		c.srv.begin(c.sess.id, nil).commit()
+		return codeMarshalling
+	case d.bad:
 		return codeMarshalling
 	}
 	t := c.srv.begin(c.sess.id, c.auth)

@@ -176,7 +176,11 @@ func (g generator) read() step {
 	case n < 24:
 		return step{op: opAddWatch, path: pick(g, g.path(), root), n: pick[int32](g, 0, 0, 0, 1, 1, 1, 2, -1)}
 	case n < 29:
-		return step{op: pick(g, opCheckWatches, opRemoveWatches), path: pick(g, g.path(), root), n: pick[int32](g, 1, 2, 3, 3, 4, 5, 0, 6)}
+		s := step{op: pick(g, opCheckWatches, opRemoveWatches), path: pick(g, g.path(), root), n: pick[int32](g, 1, 2, 3, 3, 4, 5, 0, 6)}
+		if s.path == "none" { // 3.8 stumbles over it if any client has, or has had, a recursive watch
+			s.path = root
+		}
+		return s
 	case n < 31:
 		return step{op: pick(g, opPing, opWhoAmI)}
 	case n < 35:

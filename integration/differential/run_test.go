@@ -239,7 +239,7 @@ func (r *run) special(c *client, what special) (string, error) {
 	switch what {
 	case reset:
 		c.hangUp()
-		return "", nil
+		return "", r.until("cons", fmt.Sprintf("sid=0x%x,", c.id)) // its watches are gone then, too
 	case steal:
 		old := *c
 		c.nc = nil
@@ -269,26 +269,31 @@ func (r *run) expire(c *client) error {
 	name := fmt.Sprintf("0x%x\n", c.id)
 	c.id = 0
 	r.disorder()
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		dump, err := r.dump()
+	return r.until("dump", name)
+}
+
+// until waits for a four-letter word's answer that does not have a text in it; of what dump says, the sessions count.
+func (r *run) until(word, without string) error {
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		answer, err := r.word(word)
 		if err != nil {
 			return err
 		}
-		sessions, _, _ := strings.Cut(dump, "ephemeral nodes dump")
-		if !strings.Contains(sessions, name) {
+		answer, _, _ = strings.Cut(answer, "ephemeral nodes dump")
+		if !strings.Contains(answer, without) {
 			return nil
 		}
 	}
-	return fmt.Errorf("%s: session %s does not expire", r.name, name)
+	return fmt.Errorf("%s: %s goes on to say %q", r.name, word, without)
 }
 
-func (r *run) dump() (string, error) {
+func (r *run) word(word string) (string, error) {
 	nc, err := r.dial()
 	if err != nil {
 		return "", err
 	}
 	defer nc.Close()
-	if _, err := io.WriteString(nc, "dump"); err != nil {
+	if _, err := io.WriteString(nc, word); err != nil {
 		return "", err
 	}
 	text, err := io.ReadAll(nc)
