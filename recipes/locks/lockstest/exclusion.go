@@ -1,6 +1,7 @@
 package lockstest
 
 import (
+	"context"
 	"sync"
 	"testing"
 	"time"
@@ -60,7 +61,9 @@ func (r *room) visit(t *testing.T, c *contact, times int, stay func()) {
 		if rival {
 			lock = c.rival()
 		}
-		lease, err := lock.Acquire(t.Context())
+		ctx, cancel := context.WithTimeout(t.Context(), 100*c.w.server.SessionTimeout())
+		lease, err := lock.Acquire(ctx)
+		cancel()
 		if err != nil {
 			t.Error(err)
 			return

@@ -127,13 +127,16 @@ func anIsolatedHolderKnowsBeforeTheNext(t *testing.T, w *world) {
 		t.Fatal("the backend says that it has followers, and has none")
 	}
 	timeout := w.server.SessionTimeout()
-	for moment := range 8 {
+	const moments = 40 // spread over the heartbeats of the session
+	for moment := range moments {
 		holder := w.clientOn(ensemble.NewFollowerLink())
 		held := holder.fill()
 		waiter := w.client().queue()
-		w.pass(timeout + timeout/4*time.Duration(moment)/8)
+		w.pass(timeout + timeout*time.Duration(moment)/moments)
 		seen := witnesses(t, held)
 		ensemble.Isolate()
+		w.pass(timeout / 16)
+		holder.reads(timeout / 16)
 		waiter.get()
 		for _, s := range seen {
 			s.exactlyBefore(waiter.at)
@@ -144,6 +147,13 @@ func anIsolatedHolderKnowsBeforeTheNext(t *testing.T, w *world) {
 		ensemble.Rejoin()
 		w.until("nothing is left", func() bool { return len(w.nodes()) == 0 })
 	}
+}
+
+// reads has the server at hand answer, if it does.
+func (c *contact) reads(patience time.Duration) {
+	ctx, cancel := context.WithTimeout(c.w.t.Context(), patience)
+	defer cancel()
+	_, _ = c.Exists(ctx, "/")
 }
 
 func validityNeverMovesBack(t *testing.T, w *world) {

@@ -11,7 +11,10 @@ import (
 )
 
 // InMemory is the backend of every day: package zktest, an ensemble of two, in a bubble. It lacks no power.
-type InMemory struct{}
+type InMemory struct {
+	// Tick is the servers' granularity of time; 0 is a short one. The longest that goes with MemorySessionTimeout is half of that.
+	Tick time.Duration
+}
 
 var _ Backend = InMemory{}
 
@@ -19,18 +22,24 @@ var _ Backend = InMemory{}
 func (InMemory) Lacks() map[Power]string { return nil }
 
 // Run runs a law in a bubble. A goroutine that is left over fails it.
-func (InMemory) Run(t *testing.T, law func(t *testing.T, server Server)) {
+func (b InMemory) Run(t *testing.T, law func(t *testing.T, server Server)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		ensemble := zktest.NewEnsemble(2, zktest.WithSyncLimit(memorySyncLimit))
+		opts := []zktest.Option{zktest.WithSyncLimit(memorySyncLimit)}
+		if b.Tick > 0 {
+			opts = append(opts, zktest.WithTickTime(b.Tick))
+		}
+		ensemble := zktest.NewEnsemble(2, opts...)
 		t.Cleanup(func() { ensemble.Close() })
 		law(t, &memory{t: t, ensemble: ensemble})
 	})
 }
 
+// MemorySessionTimeout is the session timeout of clients of InMemory.
+const MemorySessionTimeout = 10 * time.Second
+
 const (
-	memorySessionTimeout = 10 * time.Second
-	memorySyncLimit      = time.Minute // much longer than the session: the follower goes on answering long after its end
+	memorySyncLimit = time.Minute // much longer than the session: the follower goes on answering long after its end
 )
 
 // memory is a Server, a CounterSetter and an Ensemble.
@@ -54,7 +63,7 @@ func (m *memory) NewFollowerLink() *Link {
 	return NewLink(m.ensemble.Addrs()[1], m.ensemble.NewLink().DialContext)
 }
 
-func (m *memory) SessionTimeout() time.Duration { return memorySessionTimeout }
+func (m *memory) SessionTimeout() time.Duration { return MemorySessionTimeout }
 func (m *memory) SyncLimit() time.Duration      { return memorySyncLimit }
 func (m *memory) Isolate()                      { m.ensemble.Isolate(1) }
 func (m *memory) Rejoin()                       { m.ensemble.Rejoin(1) }
