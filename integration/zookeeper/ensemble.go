@@ -334,10 +334,8 @@ func (e *Ensemble) ConnectString() string {
 // Leader waits until one server leads, and returns it; nil after half a minute.
 func (e *Ensemble) Leader() *Member {
 	for deadline := time.Now().Add(startTimeout); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		for _, m := range e.members {
-			if m.Role() == "leader" {
-				return m
-			}
+		if all := e.inRole("leader"); len(all) > 0 {
+			return all[0]
 		}
 	}
 	e.t.Errorf("zookeeper: there is no leader")
@@ -346,9 +344,20 @@ func (e *Ensemble) Leader() *Member {
 
 // Followers are the servers that follow a leader now.
 func (e *Ensemble) Followers() []*Member {
+	return e.inRole("follower")
+}
+
+// inRole asks all servers at once, since one that is frozen does not answer.
+func (e *Ensemble) inRole(role string) []*Member {
+	roles := make([]string, len(e.members))
+	var asking sync.WaitGroup
+	for i, m := range e.members {
+		asking.Go(func() { roles[i] = m.Role() })
+	}
+	asking.Wait()
 	var all []*Member
-	for _, m := range e.members {
-		if m.Role() == "follower" {
+	for i, m := range e.members {
+		if roles[i] == role {
 			all = append(all, m)
 		}
 	}
@@ -457,7 +466,7 @@ func (m *Member) Clients() Links { return m.clientele.links() }
 // Role is what the server says that it is: leader, follower, observer, or standalone. It is empty if the server does not serve
 // or does not answer. The question goes past the proxies.
 func (m *Member) Role() string {
-	answer, err := fourLetter(m.Server.Addr(), "srvr", probeTimeout)
+	answer, err := fourLetter(m.Server.Addr(), "srvr", time.Second)
 	if err != nil {
 		return ""
 	}
