@@ -32,8 +32,9 @@ type client interface {
 type contender interface {
 	// acquire returns the names of its nodes, and until when the hold lasts if it is not renewed, or 0. errTime: not acquired.
 	acquire(ctx context.Context, order Order) (nodes []string, valid int64, err error)
-	// release returns until when the hold that it ends has lasted at most, or 0. It is called at the end of the hold.
-	release(order Order) (valid int64, err error)
+	// release calls leaving at the end of the hold, before anybody else can hear of it: with the time at which it ended at
+	// the latest, or 0.
+	release(order Order, leaving func(valid int64)) error
 	report(ctx context.Context, order Order, a *Answer) error
 }
 
@@ -169,8 +170,7 @@ func (w *worker) obey(order Order, a *Answer) (err error) {
 		a.Ended = Now()
 		return err
 	case "release":
-		a.Valid, err = w.lock.release(order)
-		return err
+		return w.lock.release(order, func(valid int64) { a.Valid = valid })
 	case "work":
 		w.work(ctx, order)
 		return nil
@@ -214,9 +214,8 @@ func (w *worker) once(ctx context.Context, order Order) {
 	}
 	w.event("acquired", now, valid, nodes, nil)
 	time.Sleep(time.Duration(order.Hold) * time.Microsecond)
-	end := Now()
-	valid, err = w.lock.release(order)
-	w.event("released", end, valid, nodes, nil)
+	// It is said before it is done: a process that is killed in between must not seem to hold what others can have.
+	err = w.lock.release(order, func(valid int64) { w.event("released", Now(), valid, nodes, nil) })
 	if err != nil {
 		w.event("failed", Now(), 0, nil, err)
 	}

@@ -147,16 +147,16 @@ func (u *lockUser) acquire(ctx context.Context, order Order) ([]string, int64, e
 }
 
 // release releases the newest lease of that side.
-func (u *lockUser) release(order Order) (int64, error) {
+func (u *lockUser) release(order Order, leaving func(valid int64)) error {
 	for i, lease := range slices.Backward(u.leases) {
 		if u.read != nil && strings.Contains(lease.NodeName(), "__READ__") != (order.Side == "read") {
 			continue
 		}
 		u.leases = slices.Delete(slices.Clone(u.leases), i, i+1)
-		valid := monotonic(lease.ValidUntil())
-		return valid, lease.Release()
+		leaving(monotonic(lease.ValidUntil()))
+		return lease.Release()
 	}
-	return 0, errors.New("nothing is held")
+	return errors.New("nothing is held")
 }
 
 func (u *lockUser) report(ctx context.Context, _ Order, a *Answer) error {
@@ -214,14 +214,14 @@ func (p *permits) acquire(ctx context.Context, order Order) ([]string, int64, er
 	return names(leases...), monotonic(leases[0].ValidUntil()), nil
 }
 
-func (p *permits) release(Order) (int64, error) {
+func (p *permits) release(_ Order, leaving func(valid int64)) error {
 	if len(p.held) == 0 {
-		return 0, errors.New("nothing is held")
+		return errors.New("nothing is held")
 	}
 	last := p.held[len(p.held)-1]
 	p.held = p.held[:len(p.held)-1]
-	valid := monotonic(last[0].ValidUntil())
-	return valid, locks.ReleaseAll(last...)
+	leaving(monotonic(last[0].ValidUntil()))
+	return locks.ReleaseAll(last...)
 }
 
 func (p *permits) report(ctx context.Context, order Order, a *Answer) error {

@@ -129,16 +129,17 @@ func (z *zkLock) acquire(_ context.Context, order Order) ([]string, int64, error
 	return nil, 0, nil
 }
 
-func (z *zkLock) release(Order) (int64, error) {
+func (z *zkLock) release(_ Order, leaving func(valid int64)) error {
 	if z.lock == nil {
-		return 0, zk.ErrNotLocked
+		return zk.ErrNotLocked
 	}
+	leaving(0)
 	err := z.lock.Unlock()
 	z.lock = nil
 	if err != nil {
-		return 0, errors.Join(err, z.fresh())
+		return errors.Join(err, z.fresh())
 	}
-	return 0, nil
+	return nil
 }
 
 // fresh takes a new session. A failed Lock leaves its node to the old one, and a failed Unlock may have.

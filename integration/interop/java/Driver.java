@@ -275,12 +275,8 @@ public final class Driver {
                     }
                     event("acquired", who, System.nanoTime(), nodes, null);
                     LockSupport.parkNanos(order.hold * 1000);
-                    long end = System.nanoTime();
-                    try {
-                        release(order);
-                    } finally {
-                        event("released", who, end, nodes, null);
-                    }
+                    event("released", who, System.nanoTime(), nodes, null);
+                    release(order);
                 } catch (Exception e) {
                     event("failed", who, System.nanoTime(), null, e.toString());
                     LockSupport.parkNanos(200_000_000);

@@ -134,11 +134,8 @@ class Contender:
                     continue
                 event("acquired", self.who, time.monotonic_ns(), nodes)
                 time.sleep(order.get("hold", 0) / 1e6)
-                end = time.monotonic_ns()
-                try:
-                    self.release(order)
-                finally:
-                    event("released", self.who, end, nodes)
+                event("released", self.who, time.monotonic_ns(), nodes)
+                self.release(order)
             except Exception as e:
                 event("failed", self.who, time.monotonic_ns(), None, repr(e))
                 self.locks.clear()
