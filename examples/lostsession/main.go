@@ -67,6 +67,9 @@ func suffer(ctx context.Context, env *demo.Env, harm func(*demo.Line), healAfter
 
 	<-work.Done() // nobody tells the holder: this is its own clock
 	ended := time.Now()
+	if until := lease.ValidUntil(); until.Before(ended) { // the lease had ended a moment before we looked
+		ended = until
+	}
 	env.Say("holder: my work stops. %v", context.Cause(work))
 	if !errors.Is(context.Cause(work), locks.ErrLeaseLost) {
 		return errors.New("the context's cause is not that the lease was lost")
