@@ -198,6 +198,7 @@ func (s *Session) tryCreate(ctx context.Context, c *creation) (Entry, error) {
 		calls = append(calls, transport.Children(c.dir, false, func(children []string, _ *zk.Stat, err error) {
 			if err == nil {
 				a.entry.Children = children
+				s.listed(c.dir, children)
 			}
 			a.answered()
 		}))

@@ -38,8 +38,9 @@ type Session struct {
 	valid    chan struct{} // closed while there is a term
 	expected int           // how many wait for that
 	watches  map[watchKey]*watch
-	deferred []*watch  // not set yet
-	putOff   time.Time // when they are to be set
+	followed map[string]*followed // directories whose newest listing is kept
+	deferred []*watch             // not set yet
+	putOff   time.Time            // when they are to be set
 	removals map[string]*Removal
 	orphans  map[string]orphan
 }
@@ -48,7 +49,7 @@ func newSession(c *core) *Session {
 	return &Session{
 		contact: contact{quorum: c.cfg.quorum},
 		core:    c, done: make(chan struct{}), wake: make(chan struct{}, 1), attached: make(chan struct{}), valid: make(chan struct{}),
-		watches: map[watchKey]*watch{}, removals: map[string]*Removal{}, orphans: map[string]orphan{},
+		watches: map[watchKey]*watch{}, followed: map[string]*followed{}, removals: map[string]*Removal{}, orphans: map[string]orphan{},
 	}
 }
 

@@ -57,6 +57,9 @@ func (s *Session) children(ctx context.Context, path string) ([]string, *zk.Stat
 	err := s.call(ctx, func(finish func(error)) []*transport.Call {
 		return one(transport.Children(path, false, func(children []string, stat *zk.Stat, err error) {
 			found, seen = children, stat
+			if err == nil {
+				s.listed(path, children)
+			}
 			finish(err)
 		}))
 	})

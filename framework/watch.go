@@ -27,7 +27,10 @@ const (
 
 // A View is what is known of a watched node at a moment. Its slices must not be changed.
 type View struct {
-	Status   Status
+	Status Status
+	// Armed says that the server will tell of the node's next change, and has told of none since it was last read: as far as
+	// everything goes that has arrived on the connection, the node is there.
+	Armed    bool
 	Stat     *zk.Stat
 	Data     []byte   // of WatchData; nil if the node may not be read
 	Children []string // of WatchChildren
@@ -150,7 +153,9 @@ func (s *Session) View(w *Watch) View {
 	if w.gone {
 		return View{Status: StatusGone}
 	}
-	return w.watch.view
+	view := w.watch.view
+	view.Armed = view.Status == StatusPresent && !w.watch.asking()
+	return view
 }
 
 // see replaces what is known. Whoever has seen a node gone keeps to that, unless it watches for the next one, too.

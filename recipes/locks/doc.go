@@ -55,7 +55,10 @@
 //     session; channels only wake. The check that the session is valid and the publication of the grant are one step.
 //  2. A listing of the session that contains the contender's node is later than its creation, so it decides. One that was asked
 //     for after the answered creation and lacks the node means that somebody removed it: the contender queues again.
-//  3. Admitted is who stands in a listing and has no earlier conflicting node in it. An event alone admits nobody.
+//  3. Admitted is who stands in a listing and has no earlier conflicting node in it; or who is told that the node ahead is gone,
+//     if the newest listing that contains its own node, whichever contender of the session asked for it, shows nobody else
+//     before it, and the watch on its own node is set and has not fired. But nobody who must have the lock alone is admitted
+//     by the end of a writer's node: the writer may have become a reader, whose node has the same number.
 //  4. The own node is watched while waiting, and after the admission off the critical path: its deletion ends the lease or
 //     queues again. A change of its data is no deletion. A node that may not be read is watched for its existence, or, where
 //     the server refuses that as well, by way of the directory.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -38,6 +39,8 @@ type contender struct {
 	own     *framework.Watch
 	grant   *grant // set at admission
 	place   place
+
+	unfollow func() // ends following the directory; may be nil
 }
 
 // A place is where a contender stood last, for errors.
@@ -192,12 +195,15 @@ func under(dir, name string) string {
 
 // enter makes a contender and its node. The contender must leave.
 func (q *queue) enter(ctx context.Context, session *framework.Session) (*contender, error) {
+	unfollow := session.Follow(q.dir)
 	entry, err := session.Enter(ctx, q.dir, q.marker, q.opts.data)
 	if err != nil {
+		unfollow()
 		return nil, err
 	}
 	c := q.contender(session, entry.Path, entry.Stat.Czxid)
 	c.listing = entry.Children
+	c.unfollow = unfollow
 	return c, nil
 }
 
@@ -212,14 +218,15 @@ func (q *queue) contender(session *framework.Session, path string, token int64) 
 	}
 }
 
-// waitTurn blocks until a listing admits the contender.
+// waitTurn blocks until the contender is admitted: by a listing, or by the end of the last one before it.
 func (c *contender) waitTurn(ctx context.Context) error {
 	for {
 		t, err := c.turn(ctx)
 		if err != nil || t.admitted {
 			return err
 		}
-		if err := c.await(ctx, t); err != nil {
+		admitted, err := c.await(ctx, t)
+		if err != nil || admitted {
 			return err
 		}
 	}
@@ -276,8 +283,8 @@ func (c *contender) admit() error {
 }
 
 // await blocks until the node ahead is gone. It watches that node and its own, and nothing else; but if the node ahead may not be
-// watched, the directory.
-func (c *contender) await(ctx context.Context, t turn) error {
+// watched, the directory. It reports whether the contender is admitted by the end of that node alone, see succeeds.
+func (c *contender) await(ctx context.Context, t turn) (admitted bool, err error) {
 	c.watchOwn()
 	ahead := c.session.WatchData(c.queue.child(t.ahead), c.signal)
 	defer func() { c.session.Unwatch(ahead) }()
@@ -288,13 +295,13 @@ func (c *contender) await(ctx context.Context, t turn) error {
 		view := c.session.View(ahead)
 		switch {
 		case c.removed():
-			return errRequeue
+			return false, errRequeue
 		case view.Status == framework.StatusGone,
 			byChildren && view.Status == framework.StatusPresent && !slices.Contains(view.Children, t.ahead):
 			c.place.gone = time.Now()
-			return nil
+			return c.succeeds(t), nil
 		case view.Status == framework.StatusRefused && byChildren:
-			return view.Err
+			return false, view.Err
 		case view.Status == framework.StatusRefused:
 			byChildren = true
 			c.session.Unwatch(ahead)
@@ -304,11 +311,30 @@ func (c *contender) await(ctx context.Context, t turn) error {
 		select {
 		case <-c.wake:
 		case <-c.session.Done():
-			return c.session.Err()
+			return false, c.session.Err()
 		case <-ctx.Done():
-			return context.Cause(ctx)
+			return false, context.Cause(ctx)
 		}
 	}
+}
+
+// succeeds reports whether the news that the node ahead is gone admits the contender, without another listing: the newest listing
+// of the session that has its node, whoever asked for it, shows nobody else before it. Nobody can have come since, as numbers
+// grow. Its own node must be known to be there: its watch is set and has not fired, so that a removal by hand before the other
+// node's end would have been told before that.
+//
+// Not so behind a writer: its owner may have taken the read lock as well, with a node that has the writer's number, before it
+// left. That does not bother a reader; everybody else lists again.
+func (c *contender) succeeds(t turn) bool {
+	if strings.Contains(t.ahead, writeMarker) && !c.me.shared {
+		return false
+	}
+	listing := c.session.Newest(c.queue.dir)
+	if !slices.Contains(listing, c.me.name) {
+		return false
+	}
+	others := slices.DeleteFunc(c.queue.line(listing), func(n node) bool { return n.name == t.ahead })
+	return c.queue.rule(others, c.me).admitted && c.session.View(c.own).Armed
 }
 
 // watchOwn keeps an eye on the contender's own node from now on.
@@ -332,6 +358,9 @@ func (c *contender) signal() {
 
 // leave removes the contender's node, unless a grant was made of it.
 func (c *contender) leave() {
+	if c.unfollow != nil {
+		c.unfollow()
+	}
 	if c.grant != nil {
 		return
 	}
