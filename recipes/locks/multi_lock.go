@@ -131,7 +131,7 @@ func (m *InterProcessMultiLock) acquire(ctx context.Context, acquire func(Lock, 
 		}
 		lease.parts = append(lease.parts, part)
 		part.follow(lease.end)
-		defer part.follow(stop)()
+		defer part.follow(stop)() //nolint:gocritic // they are as many as the parts, and end together
 	}
 	if lost := lease.Err(); lost != nil {
 		return nil, errors.Join(errPartLost, lost, ReleaseAll(lease.parts...))
