@@ -116,11 +116,11 @@ func (d *driver) manage(order Order, a *Answer) error {
 	case "revoke":
 		return c.revoke(ctx, order.Node)
 	case "observe":
-		g, ok := c.(*goZK)
+		o, ok := c.(*ours)
 		if !ok {
 			return errors.New("this client does not observe")
 		}
-		go g.observe(order.Path, func(name string, at int64) {
+		go o.observe(ctx, order.Path, func(name string, at int64) {
 			d.mouth.say(&Answer{Event: "gone", Who: order.Client, OK: true, Began: at, Ended: at, Nodes: []string{order.Path + "/" + name}})
 		})
 		return nil

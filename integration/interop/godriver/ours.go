@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-zookeeper/zk"
+
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/shared"
@@ -64,6 +66,31 @@ func (o *ours) close() { _ = o.client.Close() }
 
 func (o *ours) revoke(ctx context.Context, node string) error {
 	return locks.AttemptRevoke(ctx, o.client, node)
+}
+
+// observe tells of nodes that disappear from a directory, until the client is closed: when they were surely there for the
+// last time. It does not depend on watches, nor on go-zookeeper's reconnecting, which at times leaves a call without an answer.
+func (o *ours) observe(ctx context.Context, path string, gone func(name string, seen int64)) {
+	there := map[string]int64{}
+	for {
+		now := Now()
+		children, _, err := o.client.Children(ctx, path)
+		switch {
+		case errors.Is(err, framework.ErrClosed):
+			return
+		case err == nil, errors.Is(err, zk.ErrNoNode):
+			was := there
+			there = map[string]int64{}
+			for _, name := range children {
+				there[name] = now
+				delete(was, name)
+			}
+			for name, seen := range was {
+				gone(name, seen)
+			}
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
 }
 
 func (o *ours) contender(order Order, tell func(*Answer)) (contender, error) {

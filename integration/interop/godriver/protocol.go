@@ -27,7 +27,7 @@ import (
 //	value      the limit of Who's semaphore
 //	setvalue   sets it, for everybody
 //	work       Who acquires and releases Times times, and tells of each by events
-//	observe    from now on Client tells of nodes that disappear from Path, by the event gone; zk.Lock's clients only
+//	observe    from now on Client tells of nodes that disappear from Path, by the event gone; clients of ours only
 //	crash      the process ends at once
 type Order struct {
 	ID     int64  `json:"id"`

@@ -61,31 +61,6 @@ func (g *goZK) contender(order Order, _ func(*Answer)) (contender, error) {
 	return &zkLock{client: g, path: order.Path, data: data}, nil
 }
 
-// observe tells of nodes that disappear from a directory, until the client is closed: when they were surely there for the
-// last time. It looks again and again, and does not depend on watches, which go-zookeeper loses at times.
-func (g *goZK) observe(path string, gone func(name string, seen int64)) {
-	there := map[string]int64{}
-	for {
-		now := Now()
-		children, _, err := g.conn.Children(path)
-		switch {
-		case errors.Is(err, zk.ErrClosing):
-			return
-		case err == nil, errors.Is(err, zk.ErrNoNode):
-			was := there
-			there = map[string]int64{}
-			for _, name := range children {
-				there[name] = now
-				delete(was, name)
-			}
-			for name, seen := range was {
-				gone(name, seen)
-			}
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-}
-
 // A zkLock is a user of zk.Lock.
 type zkLock struct {
 	client *goZK
