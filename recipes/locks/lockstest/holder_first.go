@@ -134,6 +134,10 @@ func anIsolatedHolderKnowsBeforeTheNext(t *testing.T, w *world) {
 		waiter := w.client().queue()
 		w.pass(timeout + timeout*time.Duration(moment)/moments)
 		seen := witnesses(t, held)
+		holder.reads(timeout) // the follower has heard from the session, and may not have told its leader,
+		if err := holder.Sync(t.Context(), "/"); err != nil {
+			t.Error(err) // although that has answered since
+		}
 		ensemble.Isolate()
 		w.pass(timeout / 16)
 		holder.reads(timeout / 16)
