@@ -83,8 +83,14 @@ func FuzzNodeName(f *testing.F) {
 		number int32
 		name   string
 	}{
-		{0, ""}, {1, "lock-0000000001"}, {math.MaxInt32, kazoo + "__lock__0000000003"}, {math.MinInt32, plain + "lock-0000000012"},
-		{-1, dashed + "latch-0000000001"}, {-5, "-000000005"}, {-999999999, "lock--2147483648"}, {-1000000000, "\x00\xff"},
+		{0, ""},
+		{1, "lock-0000000001"},
+		{math.MaxInt32, kazoo + "__lock__0000000003"},
+		{math.MinInt32, plain + "lock-0000000012"},
+		{-1, dashed + "latch-0000000001"},
+		{-5, "-000000005"},
+		{-999999999, "lock--2147483648"},
+		{-1000000000, "\x00\xff"},
 	} {
 		f.Add(seed.number, seed.name)
 	}

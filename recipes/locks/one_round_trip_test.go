@@ -24,11 +24,12 @@ func TestRule1NoLeaseIsGivenAfterTheSessionHasLapsed(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
 		release(t, acquire(t, p.mutex()))
-		for _, delay := range []time.Duration{7000, 9000, 9700, 9950, 9990} {
-			p.link.DelayReply(lockstest.GetChildren, delay*time.Millisecond)
+		for _, ms := range []int{7000, 9000, 9700, 9950, 9990} {
+			delay := time.Duration(ms) * time.Millisecond
+			p.link.DelayReply(lockstest.GetChildren, delay)
 			lease := acquire(t, p.mutex())
 			if now, until := time.Now(), lease.ValidUntil(); !now.Before(until) {
-				t.Errorf("answered after %v: a lease was given at %v that is valid until %v", delay*time.Millisecond, now, until)
+				t.Errorf("answered after %v: a lease was given at %v that is valid until %v", delay, now, until)
 			}
 			if err := lease.Err(); err != nil {
 				t.Error(err)
@@ -343,9 +344,9 @@ func TestRule7AWatchThatIsSetAgainAtOnceStays(t *testing.T) {
 			return cancel, begin(ctx, t, lock)
 		}
 		cancel, waiter := wait()
-		for apart := range 4 * oneWay / time.Millisecond {
+		for apart := time.Duration(0); apart < 4*oneWay; apart += time.Millisecond {
 			nextCancel, next := wait()
-			time.Sleep(apart * time.Millisecond)
+			time.Sleep(apart)
 			cancel()
 			soon(t, waiter)
 			time.Sleep(3 * roundTrip)
