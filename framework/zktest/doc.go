@@ -44,14 +44,18 @@
 //
 // # How true it is
 //
-// A script of about a thousand raw requests, with good, bad and broken ones, is
-// answered exactly as ZooKeeper 3.9.5 and 3.8.6 answered it: errors and the
-// order in which they are checked, zxids, every field of a Stat, events and
-// their place before the answers. [WithVersion] chooses the release. Sessions
-// end when the real server's would: at the first tick after their timeout.
+// Random scripts of requests are executed by this server and by ZooKeeper 3.9.5
+// and 3.8.6, 100 000 requests at a time, and answered exactly the same: errors
+// and the order in which they are checked, zxids, every field of a Stat, events
+// and their order, also where a request is broken. [WithVersion] chooses the
+// release. Sessions end when the real server's would: at the first tick after
+// their timeout. Curator and kazoo do their work on it.
 // What differs on purpose:
 //
-//   - children are listed in order, not in that of a hash table;
+//   - children are listed in order, not in that of a hash table; in the same
+//     way go the ephemeral nodes of a session that ends;
+//   - what kills a real server is refused, such as a createTTL with the flags of
+//     another kind of node and an impossible ttl;
 //   - the tick is 100 ms, the longest session an hour, and empty containers are
 //     removed after a second; options set other values;
 //   - there are TTL nodes (WithTTLNodes) and all four-letter words without
@@ -60,8 +64,7 @@
 // # What it is not
 //
 // It keeps nothing on disk, elects no leader by itself, and knows neither TLS,
-// SASL, quotas, dynamic reconfiguration nor limits on the number of
-// connections. It is no measure of ZooKeeper's speed, and no place for data
+// SASL, dynamic reconfiguration nor limits on the number of connections. It is no measure of ZooKeeper's speed, and no place for data
 // that anybody wants back. Code that is to be trusted with a real ensemble has
 // to be tested on a real ensemble too.
 package zktest

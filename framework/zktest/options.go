@@ -10,6 +10,7 @@ type config struct {
 	maxFrame    int
 	superDigest string
 	ttlNodes    bool
+	quotas      bool // enforced
 	syncLimit   time.Duration // 0: five ticks
 	version     version
 }

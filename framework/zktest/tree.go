@@ -2,6 +2,7 @@ package zktest
 
 import (
 	"slices"
+	"strings"
 )
 
 // node is one znode. creates counts the children ever created under it: the
@@ -77,6 +78,7 @@ type tree struct {
 	ephemerals map[int64]map[string]struct{}
 	containers map[string]*node
 	ttls       map[string]*node
+	limited    map[string]struct{} // paths with a quota
 }
 
 func newTree() *tree {
@@ -85,6 +87,7 @@ func newTree() *tree {
 		ephemerals: make(map[int64]map[string]struct{}),
 		containers: make(map[string]*node),
 		ttls:       make(map[string]*node),
+		limited:    make(map[string]struct{}),
 	}
 	t.nodes["/"] = &node{data: []byte{}, acl: openACL}
 	for _, path := range []string{"/zookeeper", "/zookeeper/quota", "/zookeeper/config"} {
@@ -128,11 +131,24 @@ type change struct {
 	owner     int64
 	ttl       int64
 	counter   int32
+	was       int32 // length of the data that it had
 	nodeKind  nodeKind
 }
 
 // apply makes the change and returns how to take it back.
 func (t *tree) apply(c change) (undo func()) {
+	unmake := t.make(c)
+	if len(t.limited) == 0 && !strings.HasPrefix(c.path, quotaRoot) {
+		return unmake
+	}
+	uncount := t.account(c)
+	return func() {
+		uncount()
+		unmake()
+	}
+}
+
+func (t *tree) make(c change) (undo func()) {
 	switch c.kind {
 	case changeCreate:
 		return t.applyCreate(c)

@@ -18,7 +18,8 @@ type txn struct {
 	who     []identity
 	changes []change
 	undo    []func()
-	ended   int64 // the session that ends with this; 0: none
+	usage   map[string][]byte // of quotas, before this
+	ended   int64             // the session that ends with this; 0: none
 	endedBy *conn
 }
 
@@ -30,6 +31,12 @@ func (st *store) begin(session int64, who []identity) *txn {
 
 func (t *txn) apply(c change) {
 	c.zxid, c.time = t.zxid, t.time
+	if n := t.st.tree.find(c.path); n != nil {
+		c.was = int32(len(n.data))
+	}
+	if t.st.cfg.quotas {
+		t.noteUsage(c.path)
+	}
 	t.changes = append(t.changes, c)
 	t.undo = append(t.undo, t.st.tree.apply(c))
 }
@@ -140,6 +147,9 @@ func (t *txn) create(op Op, r newNode) (path string, err code) {
 	case parent.kind == kindEphemeral:
 		return "", codeEphemeralParent
 	}
+	if err := t.withinQuota(path, int64(len(r.data)), 1); err != 0 {
+		return "", err
+	}
 	c := change{kind: changeCreate, path: path, data: r.data, acl: acl, parentACL: parent.acl, nodeKind: kind}
 	switch kind {
 	case kindEphemeral:
@@ -206,6 +216,9 @@ func (t *txn) drop(path string) {
 
 func (t *txn) setData(path string, data []byte, version int32) (Stat, code) {
 	n, err := t.change(path, permWrite)
+	if err == 0 {
+		err = t.withinQuota(path, int64(len(data)-len(n.data)), 0)
+	}
 	if err != 0 {
 		return Stat{}, err
 	}

@@ -106,10 +106,29 @@ func (g generator) step() step {
 			s.more = 1 + g.IntN(8)
 		}
 		return s
+	case n < 52:
+		return g.quota()
 	case n < 450:
 		return g.read()
 	}
 	return g.write()
+}
+
+// quota makes and removes quotas, of which it takes three nodes, and looks at what is counted.
+func (g generator) quota() step {
+	at := quotas + root + "/" + pick(g, "a", "b", "c")
+	switch g.IntN(8) {
+	case 0, 1:
+		return step{op: opCreate, path: at, acl: open}
+	case 2, 3:
+		limits := fmt.Sprintf("count=%d,bytes=%d=;byteHardLimit=%d;countHardLimit=%d", g.IntN(9)-1, g.IntN(30)-1, g.IntN(30)-1, g.IntN(9)-1)
+		return step{op: pick(g, opCreate, opCreate, opSetData), path: at + "/zookeeper_limits", data: limits, acl: open, n: 0}
+	case 4, 5:
+		return step{op: opCreate, path: at + "/zookeeper_stats", data: pick(g, "", "count=1,bytes=2"), acl: open}
+	case 6:
+		return step{op: opDelete, path: at + pick(g, "/zookeeper_limits", "/zookeeper_stats", ""), n: -1}
+	}
+	return step{op: opGetData, path: at + "/zookeeper_stats", watch: g.IntN(2) == 0}
 }
 
 func (g generator) create() step {

@@ -77,6 +77,8 @@ func (r *run) prepare() error {
 	}
 	parent, _, _ := strings.Cut(r.dir[1:], "/") // which no other run has, so that its Stat is the same wherever this runs
 	r.send(c, []step{{op: opCreate, path: "/" + parent, acl: open}})
+	r.send(c, []step{{op: opCreate, path: quotas + "/" + parent, acl: open}})
+	r.send(c, []step{{op: opCreate, path: quotas + root, acl: open}})
 	r.outcome = append(r.outcome, r.send(c, []step{{op: opCreate, path: root, acl: open}})[0])
 	if r.base == 0 {
 		return fmt.Errorf("%s: %s", r.name, r.outcome[0])
@@ -308,6 +310,9 @@ func (r *run) disorder() {
 
 // at is a path in this run.
 func (r *run) at(path string) string {
+	if after, ok := strings.CutPrefix(path, quotas+root); ok {
+		return quotas + r.dir + after
+	}
 	if after, ok := strings.CutPrefix(path, root); ok {
 		return r.dir + after
 	}

@@ -49,6 +49,9 @@ type entry struct {
 	scheme, id string
 }
 
+// quotas is where those are kept.
+const quotas = "/zookeeper/quota"
+
 // root stands for the directory of a run.
 const root = "/R"
 
