@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/integration/interop/godriver"
+	"github.com/gocurator/curator/integration/zookeeper"
 )
 
 // pairs are the kinds that share a mutex, each in both roles. Curator and kazoo do not: see limits_test.go.
@@ -149,7 +150,7 @@ func TestATryOrATimedWaitLeavesNothing(t *testing.T) {
 
 // A lock directory is a container, whether Java or Go makes it, and goes away after its last child, parents and all.
 func TestLockDirectoriesGoAway(t *testing.T) {
-	w := newWorld(t)
+	w := newWorldOn(t, zookeeper.Start(t, zookeeper.Config{ContainerCheckInterval: 200 * time.Millisecond}))
 	for _, kind := range []string{ours, java} {
 		path := "/" + kind + "/deep/lock"
 		k := w.mutex(kind, path)

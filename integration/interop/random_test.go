@@ -90,7 +90,7 @@ func TestRandomMixedRun(t *testing.T) {
 	}
 	t.Logf("-seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
-	server := zookeeper.Start(t, zookeeper.Config{ContainerCheckInterval: time.Hour}) // numbers must not begin anew
+	server := zookeeper.Start(t, zookeeper.Config{ContainerCheckInterval: time.Hour})
 	w := &world{t: t, server: server, addr: server.Addr(), timeout: 2 * time.Second}
 	r := &run{world: w, history: newHistory(), stop: make(chan struct{}), faults: map[string]int{}, posts: map[string]post{}}
 	r.observe(withJava, withKazoo, readWriter, semaphore+"/leases")

@@ -125,9 +125,14 @@ var names atomic.Int64
 // name makes a name that no other test has.
 func name(kind string) string { return fmt.Sprintf("%s-%d", kind, names.Add(1)) }
 
+// newWorld starts a server that lets empty containers be, so that numbers do not begin anew.
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	server := zookeeper.Start(t, zookeeper.Config{ContainerCheckInterval: 200 * time.Millisecond})
+	return newWorldOn(t, zookeeper.Start(t, zookeeper.Config{ContainerCheckInterval: time.Hour}))
+}
+
+func newWorldOn(t testing.TB, server *zookeeper.Server) *world {
+	t.Helper()
 	w := newWorldAt(t, server.Addr())
 	w.server = server
 	return w
