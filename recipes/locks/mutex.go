@@ -83,5 +83,5 @@ func (m *InterProcessMutex) IsOwnedBy(ctx context.Context) bool {
 //
 // Curator: InterProcessMutex.getParticipantNodes().
 func (m *InterProcessMutex) Participants(ctx context.Context) ([]Participant, error) {
-	return m.recipe.participants(ctx, m.recipe.contenders(func(node) bool { return true }))
+	return m.recipe.contenders(ctx, func(node) bool { return true })
 }

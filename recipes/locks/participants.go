@@ -17,22 +17,31 @@ type Participant struct {
 	Session int64     // the session that it belongs to
 	Since   time.Time // when it came, by the server's clock
 	Data    []byte    // of its node: by default an address of its machine. Nil if the client may not read it
-	Token   int64     // the fencing token that it has, or will have
+	Token   int64     // the fencing token that it has, or will have; of a reader that was the writer, the writer's counts
+	Shared  bool      // a reader
+	Holds   bool      // it has been let in, as far as the listing tells; the others wait
 }
 
 // maxReads bounds how many nodes are read at once.
 const maxReads = 64
 
-// contenders are the nodes in a queue of locks that accept takes.
-func (r *recipe) contenders(accept func(node) bool) func(name string) (node, bool) {
-	return func(name string) (node, bool) {
-		n, ok := parseNode(name, r.queue.opts.extra)
-		return n, ok && accept(n)
+// contenders returns those in a queue of locks that accept takes.
+func (r *recipe) contenders(ctx context.Context, accept func(node) bool) ([]Participant, error) {
+	parse := func(name string) (node, bool) { return parseNode(name, r.queue.opts.extra) }
+	holds := func(line []node, i int) bool {
+		if line[i].shared {
+			return sharedTurn(line, line[i]).admitted
+		}
+		return exclusiveTurn(line, line[i]).admitted
 	}
+	return r.participants(ctx, parse, accept, holds)
 }
 
-// participants returns the nodes that parse takes, in the order in which they are let in.
-func (r *recipe) participants(ctx context.Context, parse func(name string) (node, bool)) ([]Participant, error) {
+// participants returns the nodes that parse takes for a part of the line, and accept for what is asked for, in the order in which
+// they are let in. holds tells of one of the line whether it has been.
+func (r *recipe) participants(
+	ctx context.Context, parse func(name string) (node, bool), accept func(node) bool, holds func(line []node, i int) bool,
+) ([]Participant, error) {
 	if r.err != nil {
 		return nil, fmt.Errorf("locks: participants of %q: %w", r.queue.path, r.err)
 	}
@@ -51,7 +60,18 @@ func (r *recipe) participants(ctx context.Context, parse func(name string) (node
 		}
 	}
 	sortLine(line)
-	return r.describe(ctx, line)
+	all, err := r.describe(ctx, line, accept)
+	if err != nil {
+		return nil, fmt.Errorf("locks: participants of %q: %w", r.queue.path, err)
+	}
+	var there []Participant
+	for i, p := range all {
+		if p != nil {
+			p.Shared, p.Holds = line[i].shared, holds(line, i)
+			there = append(there, *p)
+		}
+	}
+	return there, nil
 }
 
 // sortLine puts a line into its order.
@@ -68,27 +88,21 @@ func sortLine(line []node) {
 	})
 }
 
-// describe reads the nodes of a line. Those that have gone in the meantime are left out.
-func (r *recipe) describe(ctx context.Context, line []node) ([]Participant, error) {
+// describe reads the nodes of a line that accept takes. The others, and those that have gone in the meantime, are nil.
+func (r *recipe) describe(ctx context.Context, line []node, accept func(node) bool) ([]*Participant, error) {
 	found := make([]*Participant, len(line))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(maxReads)
 	for i, n := range line {
+		if !accept(n) {
+			continue
+		}
 		group.Go(func() (err error) {
 			found[i], err = r.participant(ctx, n)
 			return err
 		})
 	}
-	if err := group.Wait(); err != nil {
-		return nil, fmt.Errorf("locks: participants of %q: %w", r.queue.path, err)
-	}
-	var there []Participant
-	for _, p := range found {
-		if p != nil {
-			there = append(there, *p)
-		}
-	}
-	return there, nil
+	return found, group.Wait()
 }
 
 func (r *recipe) participant(ctx context.Context, n node) (*Participant, error) {

@@ -205,12 +205,12 @@ func (l *ReadLock) IsOwnedBy(ctx context.Context) bool {
 //
 // Curator: WriteLock.getParticipantNodes().
 func (l *WriteLock) Participants(ctx context.Context) ([]Participant, error) {
-	return l.recipe.participants(ctx, l.recipe.contenders(func(n node) bool { return !n.shared }))
+	return l.recipe.contenders(ctx, func(n node) bool { return !n.shared })
 }
 
 // Participants returns the readers in the queue, in its order.
 //
 // Curator: ReadLock.getParticipantNodes().
 func (l *ReadLock) Participants(ctx context.Context) ([]Participant, error) {
-	return l.recipe.participants(ctx, l.recipe.contenders(func(n node) bool { return n.shared }))
+	return l.recipe.contenders(ctx, func(n node) bool { return n.shared })
 }

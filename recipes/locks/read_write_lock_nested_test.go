@@ -23,7 +23,7 @@ type downgrade struct {
 	rw    *locks.InterProcessReadWriteLock
 	write *locks.Lease
 	next  <-chan result
-	ctx   context.Context //nolint:containedctx // what the tests ask with
+	ctx   context.Context
 }
 
 func beginDowngrade(t *testing.T, server *zktest.Server) *downgrade {

@@ -273,10 +273,13 @@ func leases(children []string) int {
 //
 // Curator: InterProcessSemaphoreV2.getParticipantNodes().
 func (s *InterProcessSemaphoreV2) Participants(ctx context.Context) ([]Participant, error) {
-	return s.recipe.participants(ctx, func(name string) (node, bool) {
+	parse := func(name string) (node, bool) {
 		_, number, _ := cutNumber(name)
 		return node{name: name, number: number}, isLease(name)
-	})
+	}
+	limit := s.limit.now()
+	holds := func(_ []node, i int) bool { return i < limit }
+	return s.recipe.participants(ctx, parse, func(node) bool { return true }, holds)
 }
 
 // IsAcquiredInThisProcess reports whether anybody holds a lease through the same client.

@@ -161,7 +161,7 @@ func withReleasesAfterAnError(t *testing.T, w *world) {
 func withReleasesAfterAPanic(t *testing.T, w *world) {
 	func() {
 		defer func() {
-			if recover() != errStop { //nolint:errorlint // a panic's value
+			if recover() != errStop {
 				t.Error("the panic did not come through")
 			}
 		}()

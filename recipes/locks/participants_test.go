@@ -1,0 +1,40 @@
+package locks_test
+
+import (
+	"testing"
+
+	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+// Who holds, and who waits, is told by one call.
+func TestParticipantsSayWhoHolds(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := newPeer(t, server)
+		rw := func() *locks.InterProcessReadWriteLock {
+			return locks.NewInterProcessReadWriteLock(newPeer(t, server).Client, path)
+		}
+		first, second := acquire(t, rw().ReadLock()), acquire(t, rw().ReadLock())
+		writer := begin(t.Context(), t, rw().WriteLock())
+		isWaiting(t, writer)
+		late := begin(t.Context(), t, rw().ReadLock())
+		isWaiting(t, late)
+		all, err := locks.NewInterProcessMutex(p.Client, path).Participants(t.Context())
+		if err != nil || len(all) != 4 {
+			t.Fatalf("got %v, %v", all, err)
+		}
+		for i, want := range []struct{ shared, holds bool }{{true, true}, {true, true}, {false, false}, {true, false}} {
+			if all[i].Shared != want.shared || all[i].Holds != want.holds {
+				t.Errorf("participant %d: got shared %v, holds %v, want %v", i, all[i].Shared, all[i].Holds, want)
+			}
+		}
+		writers, err := rw().WriteLock().Participants(t.Context())
+		if err != nil || len(writers) != 1 || writers[0].Holds {
+			t.Errorf("writers: got %v, %v", writers, err)
+		}
+		release(t, first)
+		release(t, second)
+		release(t, soon(t, writer).must(t))
+		release(t, soon(t, late).must(t))
+	})
+}
