@@ -1,12 +1,5 @@
 //go:build unix
 
-// Ensemble starts real ZooKeeper servers on loopback, prints the connect string, and takes orders on standard input: to kill
-// servers, to freeze them, to cut the links between them.
-//
-//	go run ./integration/ensemble -n 3
-//
-// It needs java, and the jars that integration/run collects. It ends, and all servers with it, at the end of its input or
-// when it is interrupted. "help" prints the orders.
 package main
 
 import (
