@@ -58,6 +58,8 @@
 //     another kind of node and an impossible ttl;
 //   - the tick is 100 ms, the longest session an hour, and empty containers are
 //     removed after a second; options set other values;
+//   - sequence numbers go on with negative ones after 2147483647, as documented,
+//     where real servers since 3.6 stop counting (WithEndingCounters);
 //   - there are TTL nodes (WithTTLNodes) and all four-letter words without
 //     having to be configured.
 //

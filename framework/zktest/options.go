@@ -10,7 +10,8 @@ type config struct {
 	maxFrame    int
 	superDigest string
 	ttlNodes    bool
-	quotas      bool // enforced
+	quotas      bool          // enforced
+	ending      bool          // sequence numbers end
 	syncLimit   time.Duration // 0: five ticks
 	version     version
 }
@@ -63,6 +64,13 @@ func WithSuperDigest(userPasswordDigest string) Option {
 func WithTTLNodes(enabled bool) Option {
 	return func(c *config) { c.ttlNodes = enabled }
 }
+
+// WithEndingCounters makes a node's sequence numbers end at 2147483647, which
+// every sequential child gets from then on, and the node's Pzxid with them, as
+// in ZooKeeper 3.6 to 3.9. Without it they go on with -2147483648, as ZooKeeper
+// documents it and earlier releases did. It takes SetCreateCounter to tell the
+// difference in less than some days.
+func WithEndingCounters() Option { return func(c *config) { c.ending = true } }
 
 func positive(what string, n int64) {
 	if n <= 0 {

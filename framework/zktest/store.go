@@ -41,7 +41,7 @@ type store struct {
 func newStore(cfg config) *store {
 	now := time.Now()
 	return &store{
-		cfg: cfg, turn: make(chan struct{}, 1), tree: newTree(), origin: now, secret: now.UnixNano(),
+		cfg: cfg, turn: make(chan struct{}, 1), tree: newTree(cfg.ending), origin: now, secret: now.UnixNano(),
 		sessions: make(map[int64]*session), nextSession: firstSession(1, now), counts: make(map[Op]int),
 	}
 }

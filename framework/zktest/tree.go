@@ -1,6 +1,7 @@
 package zktest
 
 import (
+	"math"
 	"slices"
 	"strings"
 )
@@ -79,10 +80,12 @@ type tree struct {
 	containers map[string]*node
 	ttls       map[string]*node
 	limited    map[string]struct{} // paths with a quota
+	ending     bool                // sequence numbers end
 }
 
-func newTree() *tree {
+func newTree(ending bool) *tree {
 	t := &tree{
+		ending:     ending,
 		nodes:      make(map[string]*node),
 		ephemerals: make(map[int64]map[string]struct{}),
 		containers: make(map[string]*node),
@@ -178,12 +181,15 @@ func (t *tree) applyCreate(c change) (undo func()) {
 	parentPath, _ := split(c.path)
 	parent := t.nodes[parentPath]
 	pzxid := parent.pzxid
+	creates := parent.creates
 	t.insert(c.path, n)
-	parent.creates++
-	parent.pzxid = c.zxid
+	if !t.ending || creates < math.MaxInt32 {
+		parent.creates++
+		parent.pzxid = c.zxid
+	}
 	return func() {
 		t.remove(c.path)
-		parent.creates--
+		parent.creates = creates
 		parent.pzxid = pzxid
 	}
 }

@@ -2,6 +2,7 @@ package zktest
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -19,6 +20,7 @@ type txn struct {
 	changes []change
 	undo    []func()
 	usage   map[string][]byte // of quotas, before this
+	beyond  map[string]int32  // children created after sequence numbers have ended
 	ended   int64             // the session that ends with this; 0: none
 	endedBy *conn
 }
@@ -137,7 +139,7 @@ func (t *txn) create(op Op, r newNode) (path string, err code) {
 	}
 	path = r.path
 	if sequential {
-		path = fmt.Sprintf("%s%010d", path, parent.creates)
+		path = fmt.Sprintf("%s%010d", path, parent.creates+t.beyond[parentPath])
 	}
 	switch {
 	case !validPath(path):
@@ -156,6 +158,12 @@ func (t *txn) create(op Op, r newNode) (path string, err code) {
 		c.owner = t.session
 	case kindTTL:
 		c.ttl = r.ttl
+	}
+	if tree.ending && parent.creates == math.MaxInt32 { // only until the end of this transaction the numbers go on
+		if t.beyond == nil {
+			t.beyond = make(map[string]int32)
+		}
+		t.beyond[parentPath]++
 	}
 	t.apply(c)
 	return path, 0
