@@ -366,7 +366,10 @@ func (w *world) awaitChildren(path string, n int) []string {
 	for {
 		children, _, changed, err := w.observer.ChildrenW(path)
 		if errors.Is(err, zk.ErrNoNode) {
-			_, _, changed, err = w.observer.ExistsW(path)
+			var there bool
+			if there, _, changed, err = w.observer.ExistsW(path); there {
+				continue // made in between
+			}
 		}
 		if err != nil {
 			w.t.Fatalf("children of %s: %v", path, err)
