@@ -42,9 +42,10 @@
 //	G12  Close is prompt: it ends every wait with framework.ErrClosed and every lease, and leaves no goroutine.
 //	G13  Same wire: names, modes, data and parents are Curator's.
 //
-// Outside G1 and G2 are nodes that are removed by hand or by an administrator's session kill, a process that is paused while it
-// believes to hold (it is told at its first look, but cannot look while it is paused; [Lease.FencingToken] and [Lease.Check]
-// are for that), and an ensemble restored from a backup.
+// Outside G1 and G2 are nodes that are removed by hand or by an administrator's session kill, a process that is paused while
+// it believes to hold (it is told at its first look, but cannot look while it is paused; [Lease.FencingToken] and
+// [Lease.Check] are for that), an ensemble restored from a backup, and, unless the client has framework.WithQuorumRenewal, a
+// leader that was deposed by halves; see package framework.
 //
 // # How one round trip is enough
 //
