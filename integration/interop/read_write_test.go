@@ -106,6 +106,9 @@ func TestADowngradeKeepsWritersOut(t *testing.T) {
 	for _, pair := range [][2]string{{ours, java}, {java, ours}, {ours, oldJava}, {ours, python}, {ours, ours}, {java, java}} {
 		for _, early := range []bool{true, false} {
 			t.Run(pair[0]+" downgrades, "+pair[1]+" waits", func(t *testing.T) {
+				if pair[0] == java {
+					needJavaDowngrade(t)
+				}
 				w := w.in(t)
 				path := "/downgrade/" + name("rw")
 				holder, other, third := w.readWrite(pair[0], path), w.readWrite(pair[1], path), w.readWrite(ours, path)

@@ -340,6 +340,7 @@ var scripts = []struct {
 	{
 		name: "read/write lock: downgraded",
 		run: func(s *script) {
+			needJavaDowngrade(s.t)
 			data := "mine"
 			s.hire(godriver.Order{Recipe: "rw", Data: &data}, "a", "b", "c")
 			s.acquire("a", write)
