@@ -127,7 +127,7 @@ func anIsolatedHolderKnowsBeforeTheNext(t *testing.T, w *world) {
 		t.Fatal("the backend says that it has followers, and has none")
 	}
 	timeout := w.server.SessionTimeout()
-	const moments = 40 // spread over the heartbeats of the session
+	const moments = 16 // spread over the heartbeats of the session
 	for moment := range moments {
 		holder := w.clientOn(ensemble.NewFollowerLink())
 		held := holder.fill()
