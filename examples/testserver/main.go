@@ -13,6 +13,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"os"
 	"os/signal"
@@ -54,8 +55,10 @@ func parse(args []string, errs io.Writer) (s settings, err error) {
 	reap := set.Duration("container-check", time.Second, "how often empty containers are looked for; a real server's is 1m")
 	frame := set.Int("max-frame", 0xfffff, "longest request in `bytes`, jute.maxbuffer")
 	version := set.String("version", "3.9.5", "the `release` of ZooKeeper whose answers are given")
+	quotas := set.Bool("enforce-quotas", false, "refuse what exceeds a hard quota")
 	super := set.String("super", "", "user:digest of the super user, whom no ACL stops")
 	ttl := set.Bool("ttl", true, "let there be TTL nodes")
+	verbose := set.Bool("v", false, "log connections that the server closes, with the reason, to standard error")
 	set.BoolVar(&s.readOnly, "read-only", false, "serve only clients that are content to read")
 	set.Func("fault", "a `command` to begin with, as on standard input; may be repeated", func(line string) error {
 		s.faults = append(s.faults, line)
@@ -77,6 +80,12 @@ func parse(args []string, errs io.Writer) (s settings, err error) {
 	s.options = []zktest.Option{
 		zktest.WithTickTime(*tick), zktest.WithSessionTimeouts(*least, max(*least, *most)), zktest.WithContainerCheckInterval(*reap),
 		zktest.WithMaxFrame(*frame), zktest.WithVersion(*version), zktest.WithSuperDigest(*super), zktest.WithTTLNodes(*ttl),
+	}
+	if *quotas {
+		s.options = append(s.options, zktest.WithEnforcedQuotas())
+	}
+	if *verbose {
+		s.options = append(s.options, zktest.WithLogger(slog.New(slog.NewTextHandler(errs, nil))))
 	}
 	return s, nil
 }

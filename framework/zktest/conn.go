@@ -2,6 +2,8 @@ package zktest
 
 import (
 	"bufio"
+	"errors"
+	"fmt"
 	"net"
 	"sync"
 	"time"
@@ -22,11 +24,12 @@ type conn struct {
 	sess     *session
 	auth     []identity
 	watched  map[string]struct{}
-	received int  // requests
-	pending  int  // answers that wait for this server to catch up with the leader
-	closed   bool // no request is executed any more
-	cut      bool // gone is closed
-	sentAll  bool // the writer has ended
+	received int    // requests
+	pending  int    // answers that wait for this server to catch up with the leader
+	closed   bool   // no request is executed any more
+	cut      bool   // gone is closed
+	sentAll  bool   // the writer has ended
+	reason   string // for which the server has closed it; "" if the client has
 
 	outMu sync.Mutex
 	out   []outgoing
@@ -50,9 +53,27 @@ const (
 	closeReset                        // the peer reads "connection reset"
 )
 
+// blame notes why the server is about to close the connection; the store is
+// locked.
+func (c *conn) blame(reason string) {
+	if c.reason == "" {
+		c.reason = reason
+	}
+}
+
+// refuse is blame without the lock, for a request or handshake that ends the
+// connection.
+func (c *conn) refuse(reason string) bool {
+	c.srv.mu.Lock()
+	defer c.srv.unlock()
+	c.blame(reason)
+	return false
+}
+
 // drop ends the connection; the store is locked. The session lives on.
-func (c *conn) drop(how closeHow) {
+func (c *conn) drop(how closeHow, reason string) {
 	if !c.closed {
+		c.blame(reason)
 		c.closed = true
 		c.srv.forgetWatches(c)
 		delete(c.srv.open, c)
@@ -207,15 +228,27 @@ func (c *conn) readLoop() {
 	if c.greet(&frames) {
 		for {
 			frame, err := frames.next()
+			if errors.Is(err, errFrameSize) {
+				c.refuse("a frame of impossible length")
+			}
 			if err != nil || !c.serve(frame) {
 				break
 			}
 		}
 	}
-	c.srv.mu.Lock()
-	defer c.srv.unlock()
+	c.leave()
+}
+
+func (c *conn) leave() {
+	s := c.srv
+	s.mu.Lock()
 	if !c.closed {
-		c.drop(closeAfterReplies)
+		c.drop(closeAfterReplies, "")
+	}
+	reason, session := c.reason, c.id()
+	s.unlock()
+	if s.cfg.logger != nil && reason != "" {
+		s.cfg.logger.Info("zktest: connection closed", "conn", c.number, "client", c.host, "session", fmt.Sprintf("0x%x", session), "reason", reason)
 	}
 	close(c.left)
 }

@@ -145,7 +145,7 @@ func (e *Ensemble) Elect(i int) {
 	defer st.unlock()
 	for _, s := range st.servers {
 		for _, c := range s.sortedConns() {
-			c.drop(closeNow)
+			c.drop(closeNow, "another server leads")
 		}
 	}
 	old, s := st.leader, st.servers[i]

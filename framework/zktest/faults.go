@@ -119,7 +119,7 @@ func (s *Server) CutAll() {
 	s.mu.Lock()
 	defer s.unlock()
 	for _, c := range s.sortedConns() {
-		c.drop(closeReset)
+		c.drop(closeReset, "CutAll")
 	}
 }
 
@@ -128,7 +128,7 @@ func (s *Server) CutSession(id int64) {
 	s.mu.Lock()
 	defer s.unlock()
 	if sess := s.sessions[id]; sess != nil && sess.conn != nil {
-		sess.conn.drop(closeReset)
+		sess.conn.drop(closeReset, "CutSession")
 	}
 }
 
@@ -160,7 +160,7 @@ func (s *Server) Restart() {
 	s.mu.Lock()
 	defer s.unlock()
 	for _, c := range s.sortedConns() {
-		c.drop(closeReset)
+		c.drop(closeReset, "Restart")
 	}
 	for _, sess := range s.sessions {
 		s.touch(sess)
@@ -175,6 +175,6 @@ func (s *Server) SetReadOnly(readOnly bool) {
 	defer s.unlock()
 	s.readOnly = readOnly
 	for _, c := range s.sortedConns() {
-		c.drop(closeReset)
+		c.drop(closeReset, "SetReadOnly")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"log/slog"
 	"net"
 	"testing"
 	"testing/synctest"
@@ -79,7 +80,8 @@ func FuzzConnection(f *testing.F) {
 }
 
 func fuzzConnection(t *testing.T, in []byte) {
-	srv := NewServer()
+	var log bytes.Buffer
+	srv := NewServer(WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 	defer srv.Close()
 	if err := srv.Create("/a", nil); err != nil {
 		t.Fatal(err)
@@ -99,21 +101,26 @@ func fuzzConnection(t *testing.T, in []byte) {
 	nc.Write(e.b)
 	nc.Write(in)
 	nc.SetReadDeadline(time.Now().Add(time.Second / 2))
-	answers(t, nc)
+	closed := answers(t, nc)
 	if srv.Connections() > 0 {
 		synctest.Wait()
 	}
 	sound(t, srv)
+	if synctest.Wait(); closed && log.Len() == 0 && srv.Counts()[OpCloseSession] == 0 {
+		t.Fatal("a connection was closed without a reason")
+	}
 }
 
-func answers(t *testing.T, nc net.Conn) {
+// answers reads whole frames, and reports whether the server then closed the
+// connection.
+func answers(t *testing.T, nc net.Conn) (closed bool) {
 	var head [4]byte
 	for {
 		if _, err := io.ReadFull(nc, head[:]); err != nil {
 			if errors.Is(err, io.ErrUnexpectedEOF) {
 				t.Fatal("half an answer")
 			}
-			return
+			return errors.Is(err, io.EOF)
 		}
 		if _, err := io.CopyN(io.Discard, nc, int64(binary.BigEndian.Uint32(head[:]))); err != nil {
 			t.Fatal("half an answer")

@@ -2,6 +2,7 @@ package zktest
 
 import (
 	"bytes"
+	"errors"
 	"time"
 )
 
@@ -16,6 +17,9 @@ func (c *conn) greet(frames *frameReader) bool {
 		return false
 	}
 	frame, err := frames.body(head)
+	if errors.Is(err, errFrameSize) {
+		return c.refuse("no handshake, but a frame of impossible length")
+	}
 	if err != nil {
 		return false
 	}
@@ -34,18 +38,24 @@ func (c *conn) greet(frames *frameReader) bool {
 func (c *conn) connect(d *decoder) (wait <-chan struct{}, ok bool) {
 	_, lastZxid, timeout, id, password := d.int32(), d.int64(), d.int32(), d.int64(), d.bytes()
 	if d.bad {
-		return nil, false
+		return nil, c.refuse("half a handshake")
 	}
 	withFlag := len(d.b) > 0
 	readOnly := withFlag && d.bool()
 	s := c.srv
 	s.mu.Lock()
 	defer s.unlock()
-	if c.closed || s.away || s.readOnly && !readOnly {
+	switch {
+	case c.closed:
 		return nil, false
-	}
-	if lastZxid > s.applied() {
-		// The client has seen a later history than ours: it must go elsewhere.
+	case s.away:
+		c.blame("the server has lost its leader")
+		return nil, false
+	case s.readOnly && !readOnly:
+		c.blame("the server is read-only, and the client not content with that")
+		return nil, false
+	case lastZxid > s.applied():
+		c.blame("the client has seen a later history: it must go elsewhere")
 		return nil, false
 	}
 	if wait := c.blocked(OpCloseSession); wait != nil { // as any request that the leader has to see
@@ -54,7 +64,7 @@ func (c *conn) connect(d *decoder) (wait <-chan struct{}, ok bool) {
 	sess := s.attach(c, id, password, s.clamp(time.Duration(timeout)*time.Millisecond))
 	c.welcome(sess, id == 0, withFlag)
 	if sess == nil {
-		c.drop(closeAfterReplies)
+		c.drop(closeAfterReplies, "the session is over, or its password wrong")
 	}
 	return nil, sess != nil
 }
@@ -68,7 +78,7 @@ func (s *Server) attach(c *conn, id int64, password []byte, timeout time.Duratio
 		sess = s.newSession(timeout)
 	} else {
 		if old := s.attached[id]; old != nil {
-			old.drop(closeNow)
+			old.drop(closeNow, "the session came on another connection")
 		}
 		sess = s.sessions[id]
 		if sess == nil || !bytes.Equal(password, s.password(id)) {

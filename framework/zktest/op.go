@@ -116,9 +116,11 @@ var codeTexts = map[code]string{
 }
 
 // Error names the code, so that an administrator's call can return it.
-func (e code) Error() string {
+func (e code) Error() string { return "zktest: " + e.text() }
+
+func (e code) text() string {
 	if text, ok := codeTexts[e]; ok {
-		return "zktest: " + text
+		return text
 	}
-	return "zktest: error " + strconv.Itoa(int(e))
+	return "error " + strconv.Itoa(int(e))
 }

@@ -1,6 +1,9 @@
 package zktest
 
-import "time"
+import (
+	"log/slog"
+	"time"
+)
 
 type config struct {
 	tick        time.Duration
@@ -12,6 +15,7 @@ type config struct {
 	ttlNodes    bool
 	quotas      bool          // enforced
 	ending      bool          // sequence numbers end
+	logger      *slog.Logger  // nil: none
 	syncLimit   time.Duration // 0: five ticks
 	version     version
 }
@@ -71,6 +75,10 @@ func WithTTLNodes(enabled bool) Option {
 // documents it and earlier releases did. It takes SetCreateCounter to tell the
 // difference in less than some days.
 func WithEndingCounters() Option { return func(c *config) { c.ending = true } }
+
+// WithLogger has the server log each connection that it closes of its own
+// accord, with the reason. The logger may call the server.
+func WithLogger(logger *slog.Logger) Option { return func(c *config) { c.logger = logger } }
 
 func positive(what string, n int64) {
 	if n <= 0 {

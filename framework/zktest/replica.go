@@ -66,7 +66,7 @@ func (s *Server) applyCommit(c commit) {
 	}
 	s.replica.zxid = max(s.replica.zxid, c.zxid)
 	if old := s.attached[c.ended]; old != nil && old != c.endedBy {
-		old.drop(closeNow)
+		old.drop(closeNow, "the session is over")
 	}
 	for _, a := range c.answers {
 		a.to.pending--
@@ -232,7 +232,7 @@ func (s *Server) follow(now time.Duration) {
 			r.leaveAt = 0
 			s.away = true
 			for _, c := range s.sortedConns() {
-				c.drop(closeNow)
+				c.drop(closeNow, "the server has lost its leader")
 			}
 		}
 		return

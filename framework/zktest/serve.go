@@ -1,6 +1,7 @@
 package zktest
 
 import (
+	"strconv"
 	"time"
 )
 
@@ -20,7 +21,7 @@ func (c *conn) serve(frame []byte) bool {
 	d := decoder{b: frame}
 	xid, op := d.int32(), Op(d.int32())
 	if d.bad {
-		return false
+		return c.refuse("half a request header")
 	}
 	var p plan
 	if c.srv.hooked.Load() {
@@ -32,7 +33,7 @@ func (c *conn) serve(frame []byte) bool {
 		}
 	}
 	if p.dropRequest {
-		return false
+		return c.refuse("DropRequest")
 	}
 	for {
 		wait, ok := c.takeTurn(xid, op, d, &p)
@@ -123,7 +124,28 @@ func (c *conn) execute(xid int32, op Op, d decoder, p *plan) (wait <-chan struct
 		}
 		c.answer(op, s.reply.sealReply(xid, e.zxid, e.err), due)
 	}
+	switch {
+	case p.dropReply:
+		c.blame("DropReply")
+	case e.close:
+		c.blame(e.reason(op))
+	}
 	return nil, !e.close && !p.dropReply
+}
+
+// reason tells why an effect closes its connection.
+func (e effect) reason(op Op) string {
+	switch {
+	case e.err == codeUnimplemented:
+		return "unknown request " + strconv.Itoa(int(op))
+	case e.err != 0:
+		return e.err.text()
+	case op == OpSetAuth:
+		return "half a setAuth"
+	case op == OpCloseSession:
+		return "" // as the client wanted it
+	}
+	return "the session has moved to another server"
 }
 
 // dispatch executes one request and appends the body of its answer to out.

@@ -168,10 +168,10 @@ func (s *Server) Close() error {
 
 func (s *Server) hangUpAll() {
 	for c := range s.open {
-		c.drop(closeNow)
+		c.drop(closeNow, "the server is closed")
 	}
 	for c := range s.ending {
-		c.drop(closeNow)
+		c.drop(closeNow, "the server is closed")
 	}
 	for l := range s.listeners {
 		s.doomed = append(s.doomed, func() { _ = l.Close() })
