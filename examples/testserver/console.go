@@ -17,6 +17,9 @@ type console struct {
 	out io.Writer
 }
 
+// say answers. If nobody listens any more, that is for the next read to find out.
+func (c console) say(format string, args ...any) { _, _ = fmt.Fprintf(c.out, format+"\n", args...) }
+
 var errQuit = errors.New("quit")
 
 // A command has arguments as named, and does something with them.
@@ -78,7 +81,7 @@ func (c console) do(line string) error {
 		}
 		err := cmd.do(c, args)
 		if err == nil {
-			fmt.Fprintln(c.out, "ok")
+			c.say("ok")
 		}
 		return err
 	}
@@ -127,15 +130,15 @@ func whether(value string, do func(bool)) error {
 
 func (c console) sessions([]string) error {
 	for _, s := range c.srv.Sessions() {
-		fmt.Fprintf(c.out, "0x%x timeout=%v connected=%v ephemerals=%q\n", s.ID, s.Timeout, s.Connected, s.Ephemerals)
+		c.say("0x%x timeout=%v connected=%v ephemerals=%q", s.ID, s.Timeout, s.Connected, s.Ephemerals)
 	}
 	return nil
 }
 
 func (c console) help([]string) error {
 	for _, cmd := range commands() {
-		fmt.Fprintf(c.out, "%-12s %-24s %s\n", cmd.name, cmd.args, cmd.about)
+		c.say("%-12s %-24s %s", cmd.name, cmd.args, cmd.about)
 	}
-	fmt.Fprintln(c.out, `OP is ZooKeeper's name of a request, such as create2; PATH may end in "*"; "*" alone is any.`)
+	c.say(`OP is ZooKeeper's name of a request, such as create2; PATH may end in "*"; "*" alone is any.`)
 	return nil
 }

@@ -25,8 +25,9 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	switch err := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr); {
+	err := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	stop()
+	switch {
 	case errors.Is(err, flag.ErrHelp), errors.Is(err, errUsage): // it has been said
 		os.Exit(2)
 	case err != nil:
@@ -96,7 +97,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 		return err
 	}
 	srv := zktest.NewServer(s.options...)
-	defer srv.Close()
+	defer func() { _ = srv.Close() }()
 	srv.SetReadOnly(s.readOnly)
 	for _, line := range s.faults {
 		if err := (console{srv, io.Discard}).do(line); err != nil { // the first line of output is the address
@@ -110,11 +111,10 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 	}
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(l) }()
-	fmt.Fprintln(out, l.Addr())
-
 	ctx, quit := context.WithCancel(ctx)
 	defer quit()
 	console := console{srv, out}
+	console.say("%v", l.Addr())
 	go func() { // it ends with its input, or with the process
 		for lines := bufio.NewScanner(in); lines.Scan(); {
 			switch err := console.do(lines.Text()); {
@@ -122,7 +122,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 				quit()
 				return
 			case err != nil:
-				fmt.Fprintln(out, "error:", err)
+				console.say("error: %v", err)
 			}
 		}
 	}()
