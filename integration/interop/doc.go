@@ -55,6 +55,12 @@
 // Curator's recipes do not notice a semaphore at the path of a mutex, and do not exclude each other there. Ours refuse
 // that, with ErrOtherRecipe.
 //
+// Curator's semaphores return leases that are gone: if the connection is lost while an acquire leaves its inner mutex, and the
+// session with it, the acquire succeeds afterwards, on a node that went with the session, beside the next holder.
+//
+// Nobody else's holders are told of a loss. A Java, Python or zk.Lock process that was frozen for longer than its session goes
+// on beside the next holder; Curator's isAcquiredInThisProcess stays true. Ours ends by its own clock before that.
+//
 // Curator's time limits do not bound single operations: while the connection is away, an acquire with a limit of half a
 // second fails when its retries are used up. Ours ends in time, and the node is removed in the background.
 //

@@ -36,6 +36,13 @@ type history struct {
 	open   map[string]*hold // by who
 	closed []hold
 	gone   map[string]int64 // when a node was surely there for the last time, by path
+	blinds []blind
+}
+
+// A blind is a time in which the observer could not look at a directory.
+type blind struct {
+	path     string
+	from, to int64
 }
 
 func newHistory() *history { return &history{open: map[string]*hold{}, gone: map[string]int64{}} }
@@ -83,6 +90,19 @@ func (h *history) released(who string, at, valid int64) {
 // died ends the hold of somebody whose process was killed.
 func (h *history) died(who string, at int64) { h.released(who, at, 0) }
 
+func (h *history) blinded(path string, from, to int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.blinds = append(h.blinds, blind{path: path, from: from, to: to})
+}
+
+// unsure says whether a hold of another library may have outlived a node that came and went while nobody looked.
+func (h *history) unsure(one hold) bool {
+	return one.seen == 0 && !strings.HasPrefix(one.who, ours+"-") && slices.ContainsFunc(h.blinds, func(b blind) bool {
+		return b.path == one.path && b.from < one.to && one.from < b.to+int64(5*time.Second)
+	})
+}
+
 func (h *history) vanished(path string, at int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -100,7 +120,7 @@ func (h hold) mayOutliveItsNode(gone int64) bool {
 }
 
 // holds returns all holds on a path by their beginning, cut where a node was gone before the end. Those that begin after
-// their end are left out: somebody was frozen between being let in and saying so.
+// their end are left out: somebody was frozen between being let in and saying so. So are those that nobody can judge.
 func (h *history) holds(path string) []hold {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -114,7 +134,7 @@ func (h *history) holds(path string) []hold {
 		if ok && gone < one.to && one.mayOutliveItsNode(gone) {
 			one.to, one.lost = gone, true
 		}
-		if one.to > one.from {
+		if one.to > one.from && !h.unsure(one) {
 			all = append(all, one)
 		}
 	}

@@ -206,3 +206,41 @@ func TestCuratorWaitsForStrangers(t *testing.T) {
 		}
 	}
 }
+
+// Curator returns a lease whose node went with the session: it ended while the acquire was busy leaving its inner mutex.
+// Ours has ended before the next one is let in.
+func TestCuratorReturnsALeaseOfADeadSession(t *testing.T) {
+	w := newWorld(t)
+	for _, kind := range []string{java, ours} {
+		t.Run(kind, func(t *testing.T) {
+			w := w.in(t)
+			w.timeout = 2 * time.Second
+			path := "/dead/" + kind
+			order := godriver.Order{Recipe: "semaphore", Path: path, Max: 1}
+			p := newProxy(t, w.addr)
+			late := w.clientIn(fleet.get(t, kind), kind, p.addr()).contender(order)
+			lost := p.loseDelete(away)
+			answer := late.process.order(late.order("acquire"))
+			<-lost.happened
+			w.awaitChildren(path+"/leases", 0) // the session is over
+			holder := w.contender(ours, order)
+			held := holder.acquire()
+			p.refuse(false)
+			if kind == java {
+				if a := w.wait(late.process, "acquire", answer); !a.OK {
+					t.Errorf("Curator has learnt that a session can end: %+v", a)
+				}
+				w.awaitChildren(path+"/leases", 1) // ours
+			} else {
+				select {
+				case a := <-answer: // it leaves its inner mutex in the background, and got its lease before
+					if a.OK && a.Valid > held.Ended {
+						t.Errorf("two hold: %+v, %+v", a, held)
+					}
+				case <-time.After(time.Second):
+				}
+			}
+			holder.release()
+		})
+	}
+}

@@ -23,8 +23,9 @@ type proxy struct {
 	lose   *loss
 }
 
-// A loss is the answer to the creation of a lock node that a client does not get.
+// A loss is the answer to the creation or deletion of a lock node that a client does not get.
 type loss struct {
+	deletion bool
 	happened chan struct{} // closed when the server has answered
 	then     func(p *proxy, l *link)
 }
@@ -75,7 +76,15 @@ func (p *proxy) addr() string { return p.listener.Addr().String() }
 
 // loseCreate has the next answer to a successful creation of a lock node lost.
 func (p *proxy) loseCreate(then func(*proxy, *link)) *loss {
-	l := &loss{happened: make(chan struct{}), then: then}
+	return p.loseAnswer(&loss{happened: make(chan struct{}), then: then})
+}
+
+// loseDelete has the next answer to a successful deletion of a lock node lost.
+func (p *proxy) loseDelete(then func(*proxy, *link)) *loss {
+	return p.loseAnswer(&loss{deletion: true, happened: make(chan struct{}), then: then})
+}
+
+func (p *proxy) loseAnswer(l *loss) *loss {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.lose = l
@@ -104,7 +113,7 @@ type link struct {
 	mute           bool // used by one goroutine
 
 	mu      sync.Mutex
-	creates map[uint32]bool // xids
+	changes map[uint32]bool // xid → whether it is a deletion
 }
 
 func (l *link) close() {
@@ -119,7 +128,7 @@ func (p *proxy) serve(client net.Conn) {
 		return
 	}
 	defer server.Close()
-	l := &link{client: client, server: server, creates: map[uint32]bool{}}
+	l := &link{client: client, server: server, changes: map[uint32]bool{}}
 	p.mu.Lock()
 	if p.closed {
 		p.mu.Unlock()
@@ -163,32 +172,37 @@ func (l *link) copy(to io.Writer, from io.Reader, look func(frame []byte)) {
 	}
 }
 
-// request notes the creation of a lock node. Parents have other names.
+// request notes the creation and the deletion of lock nodes. Parents have other names.
 func (l *link) request(frame []byte) {
-	const create, create2 = 1, 15
-	if op := binary.BigEndian.Uint32(frame[4:]); op == create || op == create2 {
+	const create, deletion, create2 = 1, 2, 15
+	if op := binary.BigEndian.Uint32(frame[4:]); op == create || op == create2 || op == deletion {
 		size := binary.BigEndian.Uint32(frame[8:])
 		if path := frame[12 : 12+size]; bytes.Contains(path, []byte("lock-")) || bytes.Contains(path, []byte("__")) {
 			l.mu.Lock()
-			l.creates[binary.BigEndian.Uint32(frame)] = true
+			l.changes[binary.BigEndian.Uint32(frame)] = op == deletion
 			l.mu.Unlock()
 		}
 	}
 }
 
-// answer does to the answer to a creation what is asked for.
+// answer does to the answer to a change what is asked for.
 func (p *proxy) answer(l *link, frame []byte) {
 	xid, failed := binary.BigEndian.Uint32(frame), binary.BigEndian.Uint32(frame[12:]) != 0
 	l.mu.Lock()
-	created := l.creates[xid] && !failed
-	delete(l.creates, xid)
+	deletion, changed := l.changes[xid]
+	delete(l.changes, xid)
 	l.mu.Unlock()
-	if !created {
+	if !changed || failed {
 		return
 	}
 	p.mu.Lock()
 	lose := p.lose
-	p.lose = nil
+	if lose != nil && lose.deletion != deletion {
+		lose = nil
+	}
+	if lose != nil {
+		p.lose = nil
+	}
 	p.mu.Unlock()
 	if lose != nil {
 		lose.then(p, l)

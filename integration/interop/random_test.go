@@ -163,12 +163,15 @@ func (r *run) judge(path string) {
 func (r *run) observe(paths ...string) {
 	r.t.Helper()
 	p := r.fresh(ours, func(a godriver.Answer) {
-		if a.Event == "gone" {
+		switch a.Event {
+		case "gone":
 			r.history.vanished(a.Nodes[0], a.Began)
+		case "blind":
+			r.history.blinded(a.Nodes[0], a.Began, a.Ended)
 		}
 	})
 	client := name("observer")
-	r.done(p, godriver.Order{Op: "open", Client: client, Connect: r.addr, Session: 10000})
+	r.done(p, godriver.Order{Op: "open", Client: client, Connect: r.addr, Session: 1000})
 	for _, path := range paths {
 		r.done(p, godriver.Order{Op: "observe", Client: client, Path: path})
 	}

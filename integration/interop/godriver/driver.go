@@ -120,9 +120,12 @@ func (d *driver) manage(order Order, a *Answer) error {
 		if !ok {
 			return errors.New("this client does not observe")
 		}
-		go o.observe(ctx, order.Path, func(name string, at int64) {
-			d.mouth.say(&Answer{Event: "gone", Who: order.Client, OK: true, Began: at, Ended: at, Nodes: []string{order.Path + "/" + name}})
-		})
+		event := func(event string, from, to int64, node string) {
+			d.mouth.say(&Answer{Event: event, Who: order.Client, OK: true, Began: from, Ended: to, Nodes: []string{node}})
+		}
+		go o.observe(ctx, order.Path,
+			func(name string, at int64) { event("gone", at, at, order.Path+"/"+name) },
+			func(from, to int64) { event("blind", from, to, order.Path) })
 		return nil
 	default:
 		c.close()

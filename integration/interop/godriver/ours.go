@@ -69,9 +69,12 @@ func (o *ours) revoke(ctx context.Context, node string) error {
 }
 
 // observe tells of nodes that disappear from a directory, until the client is closed: when they were surely there for the
-// last time. It does not depend on watches, nor on go-zookeeper's reconnecting, which at times leaves a call without an answer.
-func (o *ours) observe(ctx context.Context, path string, gone func(name string, seen int64)) {
+// last time; and of times in which it could not look. It does not depend on watches, nor on go-zookeeper's reconnecting, which
+// at times leaves a call without an answer.
+func (o *ours) observe(ctx context.Context, path string, gone func(name string, seen int64), blind func(from, to int64)) {
+	const long = int64(200 * time.Millisecond)
 	there := map[string]int64{}
+	looked := Now()
 	for {
 		now := Now()
 		children, _, err := o.client.Children(ctx, path)
@@ -79,6 +82,10 @@ func (o *ours) observe(ctx context.Context, path string, gone func(name string, 
 		case errors.Is(err, framework.ErrClosed):
 			return
 		case err == nil, errors.Is(err, zk.ErrNoNode):
+			if now-looked > long {
+				blind(looked, now)
+			}
+			looked = now
 			was := there
 			there = map[string]int64{}
 			for _, name := range children {

@@ -64,7 +64,8 @@ type Order struct {
 // different processes compare.
 //
 // Events: acquired, released (the moment before the release was asked for), missed, failed, revoke; and suspended, lost
-// and gone (when the node was surely there for the last time) of a client, which is then Who.
+// gone (when the node was surely there for the last time) and blind (when the observer could not look) of a client, which is
+// then Who.
 type Answer struct {
 	ID       int64    `json:"id,omitempty"`
 	Event    string   `json:"event,omitempty"`
