@@ -20,9 +20,12 @@ type txn struct {
 	changes []change
 	undo    []func()
 	usage   map[string][]byte // of quotas, before this
-	beyond  map[string]int32  // children created after sequence numbers have ended
-	ended   int64             // the session that ends with this; 0: none
-	endedBy *conn
+	// Containers that were made here with an ephemeral's flags: until the end of
+	// the transaction they are taken for such.
+	takenFor map[string]bool
+	beyond   map[string]int32 // children created after sequence numbers have ended
+	ended    int64            // the session that ends with this; 0: none
+	endedBy  *conn
 }
 
 // begin takes a zxid, which is used up even if the transaction fails.
@@ -146,7 +149,7 @@ func (t *txn) create(op Op, r newNode) (path string, err code) {
 		return "", codeBadArguments
 	case tree.find(path) != nil:
 		return "", codeNodeExists
-	case parent.kind == kindEphemeral:
+	case parent.kind == kindEphemeral, t.takenFor[parentPath]:
 		return "", codeEphemeralParent
 	}
 	if err := t.withinQuota(path, int64(len(r.data)), 1); err != 0 {
@@ -158,6 +161,12 @@ func (t *txn) create(op Op, r newNode) (path string, err code) {
 		c.owner = t.session
 	case kindTTL:
 		c.ttl = r.ttl
+	}
+	if kind == kindContainer && r.flags&flagEphemeral != 0 {
+		if t.takenFor == nil {
+			t.takenFor = make(map[string]bool)
+		}
+		t.takenFor[path] = true
 	}
 	if tree.ending && parent.creates == math.MaxInt32 { // only until the end of this transaction the numbers go on
 		if t.beyond == nil {
