@@ -20,8 +20,6 @@ var (
 	javaPom []byte
 	//go:embed java/Driver.java
 	javaSource []byte
-	//go:embed kazoo/driver.py
-	pythonSource []byte
 )
 
 // need ends the test as CURATOR_INTEGRATION wants it if something that integration/run collects is missing.
@@ -115,7 +113,7 @@ func kazooCommand(t testing.TB) []string {
 		_, err = os.Stat(cache("kazoo", "complete"))
 	}
 	need(t, "kazoo", err)
-	return []string{python, "-c", string(pythonSource)}
+	return []string{python, "kazoo/driver.py"}
 }
 
 // goCommand returns the command line of the Go driver: this test binary, which runs it instead of the tests; see TestMain.
