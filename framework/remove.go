@@ -185,7 +185,7 @@ func (s *Session) abandon() (left leftovers) {
 		if r.carry {
 			left.removals = append(left.removals, path)
 		}
-		r.finish(fmt.Errorf("node %s was not removed before: %w", path, s.over))
+		r.finish(fmt.Errorf("not done before: %w", s.over))
 	}
 	for _, o := range s.orphans {
 		if o.carry {

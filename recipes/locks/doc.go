@@ -79,10 +79,23 @@
 //
 // # Sharing with Java and Python
 //
-// Java Curator 5 and this package stand in one queue. So do go-zookeeper's zk.Lock, and kazoo's Lock if it is told to look at
-// other names: extra_lock_patterns=["lock-"]. Java does not look at kazoo's nodes, so those two exclude each other only from
-// here. Java sorts by text: when the counter of a lock's directory wraps, after two thousand million acquisitions, it gets the
-// order wrong. A directory that is left alone goes away, and its counter with it.
+// Java Curator 5, go-zookeeper's zk.Lock and this package stand in one queue. What the others do not do, and what to set:
+//
+//   - kazoo looks at its own nodes only, unless it is told of others: extra_lock_patterns is ["lock-"] for its Lock, ["__WRIT__"]
+//     for its ReadLock, ["__WRIT__", "__READ__"] for its WriteLock. Its nodes count here without being told.
+//   - Curator never looks at kazoo's nodes: Java and kazoo do not exclude each other on one path.
+//   - Curator's mutex and its read/write lock on one path do not exclude each other. Here all of them count; a Java mutex is let in
+//     beside a writer of ours all the same.
+//   - Curator sorts by text. When the counter of a lock's directory wraps, after two thousand million acquisitions, its newcomers
+//     get in beside the holder. A directory that is left alone goes away, and its counter with it.
+//   - Curator up to 5.4 lets a writer in after a downgrade of its own, whatever the writer's language. It waits for downgrades
+//     made here.
+//   - Holders in other libraries are not told of a loss. Curator's semaphore, when its session ends while an acquire leaves the
+//     inner mutex, even returns a lease that is dead. Our waiters are let in when the servers say so, not before.
+//   - A child such as "0" blocks Curator for ever, and zk.Lock fails on a semaphore's path. Strangers do not count here, and a
+//     semaphore on a lock's path, or a lock on a semaphore's, is [ErrOtherRecipe].
+//
+// integration/interop shows each of these on the real libraries.
 //
 // # For readers of Curator
 //
