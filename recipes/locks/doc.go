@@ -38,7 +38,8 @@
 //	G9   Fence: FencingToken is greater than that of every earlier conflicting hold of the same lock.
 //	G10  Outages are waited out: a waiter keeps its place through every disconnection shorter than its session, and queues again
 //	     after a longer one. Only its context, a closed client or an error that will not go away ends the wait.
-//	G11  Strangers do not block: children that are no lock nodes are ignored. Numbers that wrap past 2³¹-1 keep their order.
+//	G11  Strangers do not block: children that are no lock nodes are ignored. Numbers that wrap past 2³¹-1 keep their order; at
+//	     servers whose counter stays there, contenders that cannot be told apart are refused with [ErrNoMoreNumbers].
 //	G12  Close is prompt: it ends every wait with framework.ErrClosed and every lease, and leaves no goroutine.
 //	G13  Same wire: names, modes, data and parents are Curator's.
 //
@@ -86,8 +87,9 @@
 //   - Curator never looks at kazoo's nodes: Java and kazoo do not exclude each other on one path.
 //   - Curator's mutex and its read/write lock on one path do not exclude each other. Here all of them count; a Java mutex is let in
 //     beside a writer of ours all the same.
-//   - Curator sorts by text. When the counter of a lock's directory wraps, after two thousand million acquisitions, its newcomers
-//     get in beside the holder. A directory that is left alone goes away, and its counter with it.
+//   - Curator sorts by text. When the counter of a lock's directory comes to its end, after two thousand million acquisitions, its
+//     newcomers get in beside the holder: they have negative numbers at older servers, and all the same number at newer ones. Here
+//     the order is kept, or [ErrNoMoreNumbers] returned. A directory that is left alone goes away, and its counter with it.
 //   - Curator up to 5.4 lets a writer in after a downgrade of its own, whatever the writer's language. It waits for downgrades
 //     made here.
 //   - Holders in other libraries are not told of a loss. Curator's semaphore, when its session ends while an acquire leaves the

@@ -13,6 +13,9 @@ var (
 	ErrLeaseLost = errors.New("locks: lease lost")
 	// ErrReleased says that a lease was released. It is the cause with which contexts of the lease end then.
 	ErrReleased = errors.New("locks: lease released")
+	// ErrNoMoreNumbers says that the counter of a lock's directory has come to its end, 2³¹-1, where ZooKeeper since 3.8 stays: it
+	// cannot be told any more who came first. The directory goes away, and its counter with it, when all have left it for a while.
+	ErrNoMoreNumbers = errors.New("locks: the directory's counter is used up; it starts anew when the directory has been left alone")
 	// ErrRemoved is the reason of a lease that ended because somebody deleted its node.
 	ErrRemoved = errors.New("locks: node removed by hand")
 )

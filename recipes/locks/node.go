@@ -88,6 +88,10 @@ func cutWidth(name string, width int) (head string, number int32, ok bool) {
 	return head, int32(n), true
 }
 
+// ties reports whether another node has n's number. Of two contenders with one number, the one that was created later sees the
+// other in the listing that follows its creation.
+func (n node) ties(m node) bool { return n.number == m.number && n.name != m.name }
+
 // before reports whether n stands before m. The counter wraps: half of all numbers are before any given one, which is right as
 // long as fewer than 2³¹ nodes are created while one of them waits.
 func (n node) before(m node) bool { return n.number-m.number < 0 }

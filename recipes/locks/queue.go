@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -248,7 +249,11 @@ func (c *contender) turn(ctx context.Context) (t turn, err error) {
 	if err := c.queue.foreign(children); err != nil {
 		return turn{}, err
 	}
-	t = c.queue.rule(c.queue.line(children), c.me)
+	line := c.queue.line(children)
+	if c.me.number == math.MaxInt32 && slices.ContainsFunc(line, c.me.ties) {
+		return turn{}, ErrNoMoreNumbers
+	}
+	t = c.queue.rule(line, c.me)
 	c.place.ahead, c.place.behind = t.ahead, t.behind
 	c.place.ownClient = t.ahead != "" && own.has(c.queue.id.client, c.queue.child(t.ahead))
 	return t, nil

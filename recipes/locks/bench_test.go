@@ -1,0 +1,111 @@
+package locks_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+// The cost of the library itself: the server is in memory, so what is left of a cycle is ours, go-zookeeper's and its own.
+
+func benchmarkClient(b *testing.B) *framework.Client {
+	b.Helper()
+	server := zktest.NewServer()
+	client, err := framework.NewClient("zktest:2181", framework.WithDialer(server.DialContext))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		_ = client.Close()
+		_ = server.Close()
+	})
+	return client
+}
+
+func cycle(b *testing.B, lock locks.Lock) {
+	lease, err := lock.Acquire(b.Context())
+	if err != nil {
+		b.Error(err)
+		return
+	}
+	if err := lease.Release(); err != nil {
+		b.Error(err)
+	}
+}
+
+func BenchmarkCycle(b *testing.B) {
+	client := benchmarkClient(b)
+	rw := locks.NewInterProcessReadWriteLock(client, "/rw")
+	for _, bench := range []struct {
+		name string
+		lock locks.Lock
+	}{
+		{"InterProcessMutex", locks.NewInterProcessMutex(client, "/mutex")},
+		{"ReadLock", rw.ReadLock()},
+		{"WriteLock", rw.WriteLock()},
+		{"InterProcessSemaphoreV2", locks.NewInterProcessSemaphoreV2(client, "/semaphore", 5)},
+		{"InterProcessSemaphoreMutex", locks.NewInterProcessSemaphoreMutex(client, "/semaphore-mutex")},
+	} {
+		b.Run(bench.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				cycle(b, bench.lock)
+			}
+		})
+	}
+}
+
+func BenchmarkReentry(b *testing.B) {
+	mutex := locks.NewInterProcessMutex(benchmarkClient(b), "/mutex")
+	lease, err := mutex.Acquire(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx := lease.Context(b.Context())
+	b.ReportAllocs()
+	for b.Loop() {
+		inner, err := mutex.Acquire(ctx)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := inner.Release(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkSixteenGoroutines(b *testing.B) {
+	for _, bench := range []struct {
+		name string
+		path func(i int) string
+	}{
+		{"one lock", func(int) string { return "/one" }},
+		{"each its own", func(i int) string { return fmt.Sprintf("/own-%d", i) }},
+	} {
+		b.Run(bench.name, func(b *testing.B) {
+			client := benchmarkClient(b)
+			turns := make(chan struct{})
+			done := make(chan struct{})
+			for i := range 16 {
+				mutex := locks.NewInterProcessMutex(client, bench.path(i))
+				go func() {
+					defer func() { done <- struct{}{} }()
+					for range turns {
+						cycle(b, mutex)
+					}
+				}()
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				turns <- struct{}{}
+			}
+			close(turns)
+			for range 16 {
+				<-done
+			}
+		})
+	}
+}
