@@ -180,7 +180,9 @@ func TestContendersOfOneClientListOnlyWhenTheyEnter(t *testing.T) {
 		for range contenders {
 			wg.Go(func() {
 				for range rounds {
-					release(t, acquire(t, p.mutex()))
+					lease := acquire(t, p.mutex())
+					time.Sleep(2 * roundTrip) // long enough for whoever left before to be back in the queue
+					release(t, lease)
 				}
 			})
 		}
