@@ -53,49 +53,6 @@ func (s *Session) Enter(ctx context.Context, dir, name string, data []byte) (Ent
 	}
 }
 
-// EnterBeside creates an ephemeral node called name, with a GUID in front, under dir, if the node guard is there at that moment:
-// both in one transaction. It returns the path. Like [Session.Enter] it blocks until the server has answered, and never makes a
-// second node.
-//
-// Errors: zk.ErrNoNode if guard is not there, and those of Enter. No node remains.
-func (s *Session) EnterBeside(ctx context.Context, guard, dir, name string, data []byte) (string, error) {
-	path := join(dir, protected(name))
-	parts := []transport.Op{
-		transport.CheckOp(guard, -1),
-		transport.CreateOp(path, s.core.orDefault(data), s.core.acl(join(dir, name)), transport.Ephemeral),
-	}
-	for {
-		err := s.waitAttached(ctx)
-		if err == nil {
-			err = s.createBeside(ctx, parts)
-		}
-		switch {
-		case err == nil:
-			return path, nil
-		case errors.Is(err, transport.ErrBroken):
-			// The name is this call's own: a repetition finds the node of the try before.
-		case retryable(err) && !errors.Is(err, ErrSessionLost): // the server cannot answer just now; another one may
-			s.transport.Break(err)
-		default:
-			s.Remove(path)
-			return "", err
-		}
-	}
-}
-
-func (s *Session) createBeside(ctx context.Context, parts []transport.Op) error {
-	results, err := s.multi(ctx, parts)
-	if err != nil {
-		return err
-	}
-	for _, r := range results {
-		if r.Err != nil && !errors.Is(r.Err, zk.ErrNodeExists) {
-			return r.Err
-		}
-	}
-	return nil
-}
-
 // parentTries bounds how often a parent may vanish between its creation and that of its child: an empty container is removed
 // by the server at any time.
 const parentTries = 5
@@ -323,32 +280,6 @@ func (s *Session) syncAndList(ctx context.Context, dir string) (children []strin
 		return nil, err
 	}
 	return found, nil
-}
-
-// makeParents creates dir and what is missing above it. Most often nothing is, or dir alone, so it begins at the bottom: it
-// needs no right to read the ancestors.
-func (s *Session) makeParents(ctx context.Context, dir string, mode CreateMode) error {
-	for range parentTries {
-		err := s.makeParent(ctx, dir, mode)
-		switch {
-		case err == nil, errors.Is(err, zk.ErrNodeExists):
-			return nil
-		case errors.Is(err, zk.ErrNoNode) && dir != "/":
-			if err := s.makeParents(ctx, parent(dir), mode); err != nil {
-				return err
-			}
-		default:
-			return fmt.Errorf("parent %s: %w", dir, err)
-		}
-	}
-	return fmt.Errorf("parent %s: %w again and again", dir, zk.ErrNoNode)
-}
-
-func (s *Session) makeParent(ctx context.Context, dir string, mode CreateMode) error {
-	acl := s.core.acl(dir)
-	return s.call(ctx, func(finish func(error)) []*transport.Call {
-		return one(transport.Create(dir, nil, acl, int32(mode), 0, func(_ string, _ *zk.Stat, err error) { finish(err) }))
-	})
 }
 
 // acl is what a node gets that is created without one.
