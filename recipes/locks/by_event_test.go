@@ -1,6 +1,7 @@
 package locks_test
 
 import (
+	"errors"
 	"testing"
 	"testing/synctest"
 
@@ -12,28 +13,17 @@ import (
 
 // The contender's own node goes first, the one ahead right after it, before the client has heard of either.
 func TestRule3NobodyIsAdmittedByAnEventOnANodeThatIsGone(t *testing.T) {
-	inBubble(t, func(t *testing.T, server *zktest.Server) {
-		held := acquire(t, newPeer(t, server).mutex())
-		p := newPeer(t, server)
-		waiter := begin(t.Context(), t, p.mutex())
-		isWaiting(t, waiter)
-		dead := otherChild(server, held.NodeName())
-		p.cable.SetLatency(oneWay)
-		for _, name := range []string{dead, held.NodeName()} {
-			if err := server.Delete(path + "/" + name); err != nil {
-				t.Fatal(err)
-			}
-		}
-		lease := soon(t, waiter).must(t)
-		if lease.NodeName() == dead {
-			t.Error("it was admitted on a node that somebody had removed")
-		}
-		release(t, lease)
-	})
+	isNotAdmittedOnADeadNode(t, func(*zktest.Server, string) error { return nil })
 }
 
 // A change of data uses up the watch on the contender's own node, so its removal right after is not told.
 func TestRule3NobodyIsAdmittedByAnEventWhileItsOwnWatchIsNotSet(t *testing.T) {
+	isNotAdmittedOnADeadNode(t, func(server *zktest.Server, own string) error { return server.SetData(own, []byte("changed")) })
+}
+
+// isNotAdmittedOnADeadNode removes a waiter's node and then the holder's, after first has been done to the waiter's.
+func isNotAdmittedOnADeadNode(t *testing.T, first func(server *zktest.Server, own string) error) {
+	t.Helper()
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		held := acquire(t, newPeer(t, server).mutex())
 		p := newPeer(t, server)
@@ -41,13 +31,9 @@ func TestRule3NobodyIsAdmittedByAnEventWhileItsOwnWatchIsNotSet(t *testing.T) {
 		isWaiting(t, waiter)
 		dead := otherChild(server, held.NodeName())
 		p.cable.SetLatency(oneWay)
-		if err := server.SetData(path+"/"+dead, []byte("changed")); err != nil {
+		own := path + "/" + dead
+		if err := errors.Join(first(server, own), server.Delete(own), server.Delete(path+"/"+held.NodeName())); err != nil {
 			t.Fatal(err)
-		}
-		for _, name := range []string{dead, held.NodeName()} {
-			if err := server.Delete(path + "/" + name); err != nil {
-				t.Fatal(err)
-			}
 		}
 		lease := soon(t, waiter).must(t)
 		if lease.NodeName() == dead {
@@ -77,7 +63,7 @@ func TestRule3NobodyIsAdmittedByAnEventWithAnotherBeforeIt(t *testing.T) {
 	})
 }
 
-// The writer becomes a reader while the next writer, and a mutex on the same path, wait for its node.
+// The writer becomes a reader while the next writer waits for its node.
 func TestRule3NobodyIsAdmittedByTheEndOfAWriterThatReadsOn(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
