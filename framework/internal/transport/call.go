@@ -10,9 +10,17 @@ import (
 // answer, or with [ErrBroken] when the connection ends. Completions of one Transport come one at a time, in the order of the
 // answers, and must not block.
 type Call struct {
-	op       int32
-	body     encoder
-	complete func(d *decoder, err error)
+	op    int32
+	parts int // of a transaction
+	body  encoder
+	done  any       // the caller's function; its type says what the answer has in it, see complete
+	space [128]byte // for the body, unless it is longer: one allocation a call
+}
+
+func newCall(op int32, done any) *Call {
+	c := &Call{op: op, done: done}
+	c.body = c.space[:0]
+	return c
 }
 
 // frame appends the call to out as it goes over the wire.
@@ -53,8 +61,7 @@ const (
 
 // Create makes a node of the given kind and returns its path and Stat. ttl counts for kinds with a TTL only.
 func Create(path string, data []byte, acl []zk.ACL, kind int32, ttl time.Duration, done func(path string, stat *zk.Stat, err error)) *Call {
-	c := &Call{op: opCreate2, body: make(encoder, 0, 64+len(path)+len(data))}
-	c.body.string(path)
+	c := newPathCall(opCreate2, path, done)
 	c.body.bytes(data)
 	c.body.acl(acl)
 	c.body.int32(kind)
@@ -65,67 +72,45 @@ func Create(path string, data []byte, acl []zk.ACL, kind int32, ttl time.Duratio
 		c.op = opCreateTTL
 		c.body.int64(ttl.Milliseconds())
 	}
-	c.complete = func(d *decoder, err error) {
-		if err != nil {
-			done("", nil, err)
-			return
-		}
-		path, stat := d.string(), d.stat()
-		done(path, stat, d.err)
-	}
 	return c
 }
 
 // Delete removes a node of the given version; -1 is any.
 func Delete(path string, version int32, done func(err error)) *Call {
-	c := newPathCall(opDelete, path, func(_ *decoder, err error) { done(err) })
+	c := newPathCall(opDelete, path, done)
 	c.body.int32(version)
 	return c
 }
 
 // Sync asks the server to catch up with the leader: later reads on this connection see all that was written before.
 func Sync(path string, done func(err error)) *Call {
-	return newPathCall(opSync, path, func(_ *decoder, err error) { done(err) })
+	return newPathCall(opSync, path, done)
 }
 
 // Children lists the children of a node. With watch the server tells of the next change among them.
 func Children(path string, watch bool, done func(children []string, stat *zk.Stat, err error)) *Call {
-	c := newPathCall(opGetChildren2, path, func(d *decoder, err error) {
-		if err != nil {
-			done(nil, nil, err)
-			return
-		}
-		children, stat := d.strings(), d.stat()
-		done(children, stat, d.err)
-	})
+	c := newPathCall(opGetChildren2, path, done)
 	c.body.bool(watch)
 	return c
 }
 
 // Get reads a node. With watch the server tells of its next change or deletion, if the node is there.
 func Get(path string, watch bool, done func(data []byte, stat *zk.Stat, err error)) *Call {
-	c := newPathCall(opGetData, path, func(d *decoder, err error) {
-		if err != nil {
-			done(nil, nil, err)
-			return
-		}
-		data, stat := d.bytes(), d.stat()
-		done(data, stat, d.err)
-	})
+	c := newPathCall(opGetData, path, done)
 	c.body.bool(watch)
 	return c
 }
 
 // Exists reads a node's Stat. With watch the server tells of its next creation, change or deletion, also if it is missing now.
 func Exists(path string, watch bool, done func(stat *zk.Stat, err error)) *Call {
-	c := newStatCall(opExists, path, done)
+	c := newPathCall(opExists, path, done)
 	c.body.bool(watch)
 	return c
 }
 
 // Set replaces the data of a node of the given version; -1 is any.
 func Set(path string, data []byte, version int32, done func(stat *zk.Stat, err error)) *Call {
-	c := newStatCall(opSetData, path, done)
+	c := newPathCall(opSetData, path, done)
 	c.body.bytes(data)
 	c.body.int32(version)
 	return c
@@ -133,19 +118,12 @@ func Set(path string, data []byte, version int32, done func(stat *zk.Stat, err e
 
 // GetACL reads who may do what with a node.
 func GetACL(path string, done func(acl []zk.ACL, stat *zk.Stat, err error)) *Call {
-	return newPathCall(opGetACL, path, func(d *decoder, err error) {
-		if err != nil {
-			done(nil, nil, err)
-			return
-		}
-		acl, stat := d.acl(), d.stat()
-		done(acl, stat, d.err)
-	})
+	return newPathCall(opGetACL, path, done)
 }
 
 // SetACL replaces who may do what with a node whose ACL has the given version; -1 is any.
 func SetACL(path string, acl []zk.ACL, version int32, done func(stat *zk.Stat, err error)) *Call {
-	c := newStatCall(opSetACL, path, done)
+	c := newPathCall(opSetACL, path, done)
 	c.body.acl(acl)
 	c.body.int32(version)
 	return c
@@ -162,36 +140,23 @@ const (
 
 // RemoveWatches takes this connection's watch off a node.
 func RemoveWatches(path string, table WatchType, done func(err error)) *Call {
-	c := newPathCall(opRemoveWatches, path, func(_ *decoder, err error) { done(err) })
+	c := newPathCall(opRemoveWatches, path, done)
 	c.body.int32(int32(table))
 	return c
 }
 
-func closeSession(done func(err error)) *Call {
-	return &Call{op: opClose, complete: func(_ *decoder, err error) { done(err) }}
-}
+func closeSession(done func(err error)) *Call { return newCall(opClose, done) }
 
 func setAuth(auth Auth) *Call {
-	c := &Call{op: opSetAuth, complete: func(*decoder, error) {}}
+	c := newCall(opSetAuth, func(error) {})
 	c.body.int32(0)
 	c.body.string(auth.Scheme)
 	c.body.bytes(auth.Credentials)
 	return c
 }
 
-func newPathCall(op int32, path string, complete func(d *decoder, err error)) *Call {
-	c := &Call{op: op, body: make(encoder, 0, 16+len(path)), complete: complete}
+func newPathCall(op int32, path string, done any) *Call {
+	c := newCall(op, done)
 	c.body.string(path)
 	return c
-}
-
-func newStatCall(op int32, path string, done func(stat *zk.Stat, err error)) *Call {
-	return newPathCall(op, path, func(d *decoder, err error) {
-		if err != nil {
-			done(nil, err)
-			return
-		}
-		stat := d.stat()
-		done(stat, d.err)
-	})
 }

@@ -77,7 +77,7 @@ func (l *link) open(a Attachment) {
 	for _, auth := range l.t.cfg.Auth {
 		c := setAuth(auth)
 		l.out = c.frame(l.out, xidAuth)
-		l.queued = append(l.queued, pending{xid: xidAuth, op: opSetAuth, call: c})
+		l.waiting.push(pending{xid: xidAuth, op: opSetAuth, call: c})
 	}
 	l.mu.Unlock()
 	l.t.wg.Go(l.writeLoop)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"slices"
 	"sync"
 	"time"
 
@@ -27,6 +26,7 @@ type link struct {
 	server string
 	in     *bufio.Reader
 	frame  []byte    // the last frame read; reused
+	body   decoder   // of it; reused
 	pass   []byte    // the part of it that go-zookeeper has still to read
 	until  time.Time // read deadline in force
 
@@ -42,17 +42,9 @@ type link struct {
 	mu      sync.Mutex
 	reason  error     // why it failed
 	out     []byte    // frames to be written
-	queued  []pending // what these frames are
-	sent    []pending // written, not yet answered, oldest first
+	waiting line      // for answers: what was written, and what these frames are
 	since   time.Time // attached since then; zero before
 	nextXid int32
-}
-
-// pending is a request on its way. call is nil if it is go-zookeeper's.
-type pending struct {
-	xid, op int32
-	call    *Call
-	sent    time.Time
 }
 
 func newLink(t *Transport, raw net.Conn, server string) *link {
@@ -104,7 +96,7 @@ func (l *link) send(calls []*Call) bool {
 			l.nextXid++
 		}
 		l.out = c.frame(l.out, xid)
-		l.queued = append(l.queued, pending{xid: xid, op: c.op, call: c})
+		l.waiting.push(pending{xid: xid, op: c.op, call: c})
 	}
 	l.signal()
 	return true
@@ -132,7 +124,7 @@ func (l *link) Write(frame []byte) (int, error) {
 		return len(frame), nil // an error here could wedge go-zookeeper; the reader tells it
 	}
 	l.out = append(l.out, frame...)
-	l.queued = append(l.queued, pending{
+	l.waiting.push(pending{
 		xid: int32(binary.BigEndian.Uint32(frame[4:])),
 		op:  int32(binary.BigEndian.Uint32(frame[8:])),
 	})
@@ -174,29 +166,14 @@ func (l *link) takeBatch(spare []byte) []byte {
 		return nil
 	}
 	l.out = spare
-	now := clock.Now()
-	for _, p := range l.queued {
-		p.sent = now
-		l.sent = append(l.sent, p)
-	}
-	clear(l.queued)
-	l.queued = l.queued[:0]
+	l.waiting.stamp(clock.Now())
 	return batch
 }
 
-// answered finds what an answer is for. Answers come in the order of the requests, but for pings and authentication.
 func (l *link) answered(xid int32) (pending, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for i, p := range l.sent {
-		if p.xid == xid {
-			copy(l.sent[1:i+1], l.sent[:i])
-			l.sent[0] = pending{}
-			l.sent = l.sent[1:]
-			return p, true
-		}
-	}
-	return pending{}, false
+	return l.waiting.take(xid)
 }
 
 // Read gives go-zookeeper the handshake's answer, and then the answers to its own requests.
@@ -241,7 +218,8 @@ const maxKept = 256 << 10
 
 // dispatch handles one frame and returns it if it is go-zookeeper's.
 func (l *link) dispatch(frame []byte) ([]byte, error) {
-	d := decoder{rest: frame[4:]}
+	l.body = decoder{rest: frame[4:]}
+	d := &l.body
 	xid, zxid, code := d.int32(), d.int64(), d.int32()
 	if d.err != nil {
 		return nil, d.err
@@ -270,7 +248,7 @@ func (l *link) dispatch(frame []byte) ([]byte, error) {
 		binary.BigEndian.PutUint32(frame, headerLen)
 		return frame[:4+headerLen], nil
 	}
-	p.call.complete(&d, toError(code))
+	p.call.complete(d, toError(code))
 	return nil, d.err
 }
 
@@ -295,8 +273,8 @@ func (l *link) detach(err error) error {
 	l.gone = true
 	l.mu.Lock()
 	reason := l.reason
-	waiting := slices.Concat(l.sent, l.queued)
-	l.sent, l.queued, l.out = nil, nil, nil
+	waiting := l.waiting.takeAll()
+	l.out = nil
 	l.mu.Unlock()
 	if !l.attached {
 		l.t.failed(l.server, handshakeError(reason))

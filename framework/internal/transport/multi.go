@@ -47,23 +47,13 @@ const codeRuntimeInconsistency = -2
 
 // Multi does all its parts or none. If the transaction fails, err is nil and the results tell which part was the reason.
 func Multi(ops []Op, done func(results []OpResult, err error)) *Call {
-	c := &Call{op: opMulti}
+	c := newCall(opMulti, done)
+	c.parts = len(ops)
 	for _, op := range ops {
 		c.body.multiHeader(op.op, false)
 		c.body = append(c.body, op.body...)
 	}
 	c.body.multiHeader(multiEnd, true)
-	c.complete = func(d *decoder, err error) {
-		if err != nil {
-			done(nil, err)
-			return
-		}
-		results := d.multi(len(ops))
-		if d.err == nil && len(results) != len(ops) {
-			d.err = errGarbage
-		}
-		done(results, d.err)
-	}
 	return c
 }
 

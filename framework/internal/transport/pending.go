@@ -1,0 +1,67 @@
+package transport
+
+import "time"
+
+// pending is a request on its way. call is nil if it is go-zookeeper's.
+type pending struct {
+	xid, op int32
+	call    *Call
+	sent    time.Time // zero before it is written
+}
+
+// line is the requests of a link that are not answered yet, oldest first: those that have been written, and behind them those
+// that have not. Its memory is used again and again.
+type line struct {
+	all     []pending
+	first   int // what stands before it in all has been answered
+	written int // what stands behind it has not been written
+}
+
+func (q *line) push(p pending) {
+	if len(q.all) == cap(q.all) && q.first > len(q.all)/2 { // move up rather than grow
+		n := copy(q.all, q.all[q.first:])
+		clear(q.all[n:])
+		q.all = q.all[:n]
+		q.written -= q.first
+		q.first = 0
+	}
+	q.all = append(q.all, p)
+}
+
+// stamp notes that everything is about to be written.
+func (q *line) stamp(now time.Time) {
+	for ; q.written < len(q.all); q.written++ {
+		q.all[q.written].sent = now
+	}
+}
+
+// take finds what an answer is for. Answers come in the order of the requests, but for pings and authentication.
+func (q *line) take(xid int32) (pending, bool) {
+	for i, p := range q.all[q.first:q.written] {
+		if p.xid == xid {
+			copy(q.all[q.first+1:], q.all[q.first:q.first+i])
+			q.all[q.first] = pending{}
+			q.first++
+			if q.first == len(q.all) {
+				q.restart()
+			}
+			return p, true
+		}
+	}
+	return pending{}, false
+}
+
+// restart begins anew when everything has been answered. What a burst needed does not stay for as long as the session.
+func (q *line) restart() {
+	if cap(q.all) > 1024 {
+		q.all = nil
+	}
+	*q = line{all: q.all[:0]}
+}
+
+// takeAll takes everything, answered or not.
+func (q *line) takeAll() []pending {
+	rest := q.all[q.first:]
+	*q = line{}
+	return rest
+}

@@ -1,0 +1,72 @@
+package transport
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+// A line is compared with a plain slice of the numbers that wait, under random pushes, writes and answers.
+func TestALineFindsWhatWasWrittenAndNotAnswered(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	var q line
+	var written, queued []int32
+	next, clock := int32(0), time.Unix(0, 0)
+	for range 100_000 {
+		switch random.IntN(4) {
+		case 0, 1:
+			if len(written)+len(queued) < 20 || random.IntN(50) == 0 {
+				q.push(pending{xid: next})
+				queued = append(queued, next)
+				next++
+			}
+		case 2:
+			clock = clock.Add(1)
+			q.stamp(clock)
+			written, queued = append(written, queued...), nil
+		case 3:
+			if len(queued) > 0 {
+				if _, ok := q.take(queued[0]); ok {
+					t.Fatal("a request that was not written has been answered")
+				}
+			}
+			for range random.IntN(len(written) + 1) {
+				i := 0
+				if random.IntN(10) == 0 {
+					i = random.IntN(len(written)) // a ping
+				}
+				p, ok := q.take(written[i])
+				if !ok || p.xid != written[i] || p.sent.IsZero() || p.sent.After(clock) {
+					t.Fatalf("%d: got %+v, %v", written[i], p, ok)
+				}
+				written = append(written[:i], written[i+1:]...)
+			}
+		}
+	}
+	rest := q.takeAll()
+	want := append(written, queued...)
+	if len(rest) != len(want) {
+		t.Fatalf("%d are left, want %d", len(rest), len(want))
+	}
+	for i, p := range rest {
+		if p.xid != want[i] || p.sent.IsZero() != (i >= len(written)) {
+			t.Errorf("%d is left at %d, want %d", p.xid, i, want[i])
+		}
+	}
+}
+
+// One request after the other must not cost a new slice each.
+func TestALineUsesItsMemoryAgain(t *testing.T) {
+	var q line
+	if got := testing.AllocsPerRun(100, func() {
+		for xid := range int32(100) {
+			q.push(pending{xid: 2 * xid})
+			q.push(pending{xid: 2*xid + 1})
+			q.stamp(time.Unix(1, 0))
+			q.take(2 * xid)
+			q.take(2*xid + 1)
+		}
+	}); got != 0 {
+		t.Errorf("%v allocations", got)
+	}
+}
