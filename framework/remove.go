@@ -96,6 +96,7 @@ func (s *Session) removal(path string, r *Removal) *transport.Call {
 			return
 		}
 		delete(s.removals, path)
+		wakes := s.left(path, err)
 		s.mu.Unlock()
 		if err != nil {
 			s.core.cfg.logger.Warn("framework: node could not be removed", "path", path, "error", err)
@@ -103,6 +104,10 @@ func (s *Session) removal(path string, r *Removal) *transport.Call {
 				failed(path, err)
 			}
 		}
+		if err == nil {
+			s.gone(path)
+		}
+		wakes.call()
 		r.finish(err)
 	})
 }

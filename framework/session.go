@@ -26,30 +26,30 @@ type Session struct {
 
 	// mu guards the one table that answers and watch events are applied to, in the order in which they arrived. Nothing
 	// blocks under it: no I/O, no callback, no lock of the client.
-	mu       sync.Mutex
-	id       int64
-	proven   bool          // the servers take the client: the chroot is there, and authentication was not refused
-	attached chan struct{} // closed while there is a connection
-	online   bool          // whether attached is closed
-	over     error
-	contact  contact
-	asked    time.Time     // when the renewal that is not answered yet was sent; zero if there is none
-	term     *term         // nil while leases cannot be valid
-	valid    chan struct{} // closed while there is a term
-	expected int           // how many wait for that
-	watches  map[watchKey]*watch
-	followed map[string]*followed // directories whose newest listing is kept
-	deferred []*watch             // not set yet
-	putOff   time.Time            // when they are to be set
-	removals map[string]*Removal
-	orphans  map[string]orphan
+	mu        sync.Mutex
+	id        int64
+	proven    bool          // the servers take the client: the chroot is there, and authentication was not refused
+	attached  chan struct{} // closed while there is a connection
+	online    bool          // whether attached is closed
+	over      error
+	contact   contact
+	asked     time.Time     // when the renewal that is not answered yet was sent; zero if there is none
+	term      *term         // nil while leases cannot be valid
+	valid     chan struct{} // closed while there is a term
+	expected  int           // how many wait for that
+	watches   map[watchKey]*watch
+	followers followers
+	deferred  []*watch  // not set yet
+	putOff    time.Time // when they are to be set
+	removals  map[string]*Removal
+	orphans   map[string]orphan
 }
 
 func newSession(c *core) *Session {
 	return &Session{
 		contact: contact{quorum: c.cfg.quorum},
 		core:    c, done: make(chan struct{}), wake: make(chan struct{}, 1), attached: make(chan struct{}), valid: make(chan struct{}),
-		watches: map[watchKey]*watch{}, followed: map[string]*followed{}, removals: map[string]*Removal{}, orphans: map[string]orphan{},
+		watches: map[watchKey]*watch{}, followers: followers{}, removals: map[string]*Removal{}, orphans: map[string]orphan{},
 	}
 }
 

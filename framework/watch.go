@@ -114,6 +114,8 @@ func (s *Session) subscribe(key watchKey, wake func(), how manner) *Watch {
 	deferred := w.asked == 0
 	switch {
 	case fresh && (!deferred || how == soon):
+	case s.removals[key.path] != nil && !key.children && how != lasting:
+		w.view = View{} // it is leaving: the answer to that tells, see left
 	case deferred && how == soon:
 		s.postpone(w)
 	default:
@@ -253,7 +255,27 @@ func (s *Session) armed(w *watch, n int, view View) {
 	w.see(view)
 	wakes := w.wakes()
 	s.mu.Unlock()
+	switch {
+	case view.Status == StatusGone:
+		s.gone(w.key.path)
+	case view.Status == StatusPresent && w.key.children:
+		s.listed(w.key.path, view.Children, view.Stat)
+	}
 	wakes.call()
+}
+
+// left applies the answer to the removal of a node: whoever began to watch it meanwhile has not asked the server. mu is held.
+func (s *Session) left(path string, err error) wakes {
+	w := s.watches[watchKey{path: path}]
+	switch {
+	case w == nil || w.view.Status != StatusUnknown || w.asking():
+		return nil
+	case err != nil || w.lasting():
+		s.send(s.arm(w))
+		return nil
+	}
+	w.see(View{Status: StatusGone})
+	return w.wakes()
 }
 
 // otherwise decides, by an answer, whether the node must be watched in the other way, by its data or by its existence.
@@ -296,6 +318,9 @@ func (s *Session) onWatch(e transport.WatchEvent) {
 		}
 	}
 	s.mu.Unlock()
+	if e.Type == zk.EventNodeDeleted {
+		s.gone(e.Path)
+	}
 	wakes.call()
 }
 

@@ -22,16 +22,18 @@ type batch struct {
 
 // enter makes the node of a further lease.
 func (b *batch) enter(ctx context.Context) error {
-	c, err := b.semaphore.recipe.queue.enter(ctx, b.session)
+	q := &b.semaphore.recipe.queue
+	entry, err := b.session.Enter(ctx, q.dir, q.marker, q.opts.data)
 	if err != nil {
 		return err
 	}
+	c := q.contender(b.session, entry.Path, entry.Stat.Czxid)
 	c.wake = b.gate.wake // whatever happens to any of them wakes the one who waits
 	if b.watch != nil {
 		c.watchOwn()
 	}
 	b.members = append(b.members, c)
-	b.listing = c.listing
+	b.listing = entry.Children
 	return nil
 }
 

@@ -20,34 +20,33 @@ type contender struct {
 	me      node
 	token   int64
 	listing []string // came with the node; nil once it has been used
+	line    *line    // nil of one that does not queue
 	wake    chan struct{}
 	own     *framework.Watch
-	grant   *grant // set at admission
+	ahead   *framework.Watch // on the node that it waits for,
+	watched string           // which is this one; empty if it is the directory
+	grant   *grant           // set at admission
 	place   place
-
-	unfollow func() // ends following the directory; may be nil
 }
 
-// waitTurn blocks until the contender is admitted: by a listing, or by the end of the last one before it.
+// waitTurn blocks until the contender is admitted: by a listing, or by what its session knows already.
 func (c *contender) waitTurn(ctx context.Context) error {
-	for {
-		t, err := c.turn(ctx)
-		if err != nil || t.admitted {
-			return err
-		}
-		admitted, err := c.await(ctx, t)
-		if err != nil || admitted {
-			return err
-		}
+	t, err := c.turn(ctx)
+	for err == nil && !t.admitted {
+		t, err = c.await(ctx, t)
 	}
+	return err
 }
 
 // turn decides by a listing: the one that came with the contender's node, once, and a new one after that. Either is later than
-// the node, so a listing without it means that somebody removed it.
+// the node, so a listing without it means that somebody removed it. Somebody who entered without a listing needs none to wait.
 func (c *contender) turn(ctx context.Context) (t turn, err error) {
 	children := c.listing
 	c.listing = nil
 	if children == nil {
+		if t, ok := c.known(); ok && !t.admitted && c.own == nil {
+			return c.stands(t), nil
+		}
 		if children, err = c.queue.list(ctx, c.session); err != nil {
 			return turn{}, err
 		}
@@ -58,14 +57,27 @@ func (c *contender) turn(ctx context.Context) (t turn, err error) {
 	if err := c.queue.foreign(children); err != nil {
 		return turn{}, err
 	}
-	line := c.queue.line(children)
+	line := parseNodes(children, c.queue.opts.extra)
 	if c.me.number == math.MaxInt32 && slices.ContainsFunc(line, c.me.ties) {
 		return turn{}, ErrNoMoreNumbers
 	}
-	t = c.queue.rule(line, c.me)
+	return c.stands(c.queue.rule(line, c.me)), nil
+}
+
+// stands notes where the contender stands.
+func (c *contender) stands(t turn) turn {
 	c.place.ahead, c.place.behind = t.ahead, t.behind
 	c.place.ownClient = t.ahead != "" && own.has(c.queue.id.client, c.queue.child(t.ahead))
-	return t, nil
+	return t
+}
+
+// known decides by what the line knows, if that is enough. It admits nobody whose own node is not known to be there.
+func (c *contender) known() (turn, bool) {
+	t, ok := c.line.turn(c.queue.rule, c.me)
+	if ok && t.admitted && (c.own == nil || !c.session.View(c.own).Armed) {
+		return turn{}, false
+	}
+	return t, ok
 }
 
 // admit makes a grant of the contender. If the session has ceased to be valid since the listing, there is none, and the
@@ -96,59 +108,73 @@ func (c *contender) admit() error {
 	return nil
 }
 
-// await blocks until the node ahead is gone. It watches that node and its own, and nothing else; but if the node ahead may not be
-// watched, the directory. It reports whether the contender is admitted by the end of that node alone, see succeeds.
-func (c *contender) await(ctx context.Context, t turn) (admitted bool, err error) {
+// await blocks until there is something new, and decides again. It waits for the nearest node that stands in the way, but only
+// once that is the only one: until then for the next nearest, whose end says that the contender is most likely next. It can
+// then learn that it is, while the last one before it still holds the lock; and that one's end admits it without another look.
+//
+// Behind a writer one has to look in any case, see line.turn.
+func (c *contender) await(ctx context.Context, t turn) (turn, error) {
 	c.watchOwn()
-	ahead := c.session.WatchData(c.queue.child(t.ahead), c.signal)
-	defer func() { c.session.Unwatch(ahead) }()
 	c.queue.opts.trace.waiting(ctx, Waiting{
 		Path: c.queue.path, Node: c.me.name, Ahead: t.ahead, Behind: t.behind, OwnClient: c.place.ownClient,
 	})
+	last := t.ahead
+	if t.further != "" && !strings.Contains(t.ahead, writeMarker) {
+		last = t.further
+	}
+	if err := c.outlast(ctx, last); err != nil {
+		return turn{}, err
+	}
+	c.place.gone = time.Now()
+	if t, ok := c.known(); ok && (t.admitted || t.behind == 1) {
+		return c.stands(t), nil
+	}
+	if last != t.ahead {
+		c.watchAhead(t.ahead) // goes out together with the question who else is there
+	}
+	return c.turn(ctx)
+}
+
+// outlast blocks until a node is gone. It watches that node, or, if it may not be watched, the directory.
+func (c *contender) outlast(ctx context.Context, name string) error {
+	c.watchAhead(name)
 	for byChildren := false; ; {
-		view := c.session.View(ahead)
+		view := c.session.View(c.ahead)
 		switch {
 		case c.removed():
-			return false, errRequeue
+			return errRequeue
 		case view.Status == framework.StatusGone,
-			byChildren && view.Status == framework.StatusPresent && !slices.Contains(view.Children, t.ahead):
-			c.place.gone = time.Now()
-			return c.succeeds(t), nil
+			byChildren && view.Status == framework.StatusPresent && !slices.Contains(view.Children, name):
+			return nil
 		case view.Status == framework.StatusRefused && byChildren:
-			return false, view.Err
+			return view.Err
 		case view.Status == framework.StatusRefused:
 			byChildren = true
-			c.session.Unwatch(ahead)
-			ahead = c.session.WatchChildren(c.queue.dir, c.signal)
+			c.watch(c.session.WatchChildren(c.queue.dir, c.signal), "")
 			continue
 		}
 		select {
 		case <-c.wake:
 		case <-c.session.Done():
-			return false, c.session.Err()
+			return c.session.Err()
 		case <-ctx.Done():
-			return false, context.Cause(ctx)
+			return context.Cause(ctx)
 		}
 	}
 }
 
-// succeeds reports whether the news that the node ahead is gone admits the contender, without another listing: the newest listing
-// of the session that has its node, whoever asked for it, shows nobody else before it. Nobody can have come since, as numbers
-// grow. Its own node must be known to be there: its watch is set and has not fired, so that a removal by hand before the other
-// node's end would have been told before that.
-//
-// Not so behind a writer: its owner may have taken the read lock as well, with a node that has the writer's number, before it
-// left. That does not bother a reader; everybody else lists again.
-func (c *contender) succeeds(t turn) bool {
-	if strings.Contains(t.ahead, writeMarker) && !c.me.shared {
-		return false
+// watchAhead watches a node before the contender's, instead of the one that was watched.
+func (c *contender) watchAhead(name string) {
+	if c.watched != name {
+		c.watch(c.session.WatchData(c.queue.child(name), c.signal), name)
 	}
-	listing := c.session.Newest(c.queue.dir)
-	if !slices.Contains(listing, c.me.name) {
-		return false
+}
+
+func (c *contender) watch(w *framework.Watch, name string) {
+	if c.ahead != nil {
+		c.session.Unwatch(c.ahead)
 	}
-	others := slices.DeleteFunc(c.queue.line(listing), func(n node) bool { return n.name == t.ahead })
-	return c.queue.rule(others, c.me).admitted && c.session.View(c.own).Armed
+	c.ahead, c.watched = w, name
 }
 
 // watchOwn keeps an eye on the contender's own node from now on.
@@ -172,8 +198,11 @@ func (c *contender) signal() {
 
 // leave removes the contender's node, unless a grant was made of it.
 func (c *contender) leave() {
-	if c.unfollow != nil {
-		c.unfollow()
+	if c.line != nil {
+		c.line.leave()
+	}
+	if c.ahead != nil {
+		c.session.Unwatch(c.ahead)
 	}
 	if c.grant != nil {
 		return

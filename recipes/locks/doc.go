@@ -28,8 +28,9 @@
 //	     whichever is first.
 //	G2   The holder knows first: a lease ends by its own clock before ZooKeeper may let anybody else in. See package framework.
 //	G3   First come, first served: contenders are admitted in the order in which their nodes were created.
-//	G4   One wake-up: a release wakes one contender (readers behind one writer together). A waiter watches its own node and one
-//	     other, the nearest that stands in its way. Giving up leaves no watch anywhere.
+//	G4   One wake-up: a release lets one contender in (readers behind one writer together), and tells one more that it is next;
+//	     nobody else hears of it. A waiter watches its own node and one other: the nearest that stands in its way, or the next
+//	     nearest as long as there is one. Giving up leaves no watch anywhere.
 //	G5   No residue: whatever ends an acquire, its node is removed, at once or in the background until that is done or the
 //	     session is over. Parents are containers, and go after their last child.
 //	G6   A lost reply is no second node: the node is found again by its GUID, and adopted or removed.
@@ -56,11 +57,14 @@
 //  1. One table: answers and watch events are applied in the order in which they arrived, by one goroutine, to one table per
 //     session; channels only wake. The check that the session is valid and the publication of the grant are one step.
 //  2. A listing of the session that contains the contender's node is later than its creation, so it decides. One that was asked
-//     for after the answered creation and lacks the node means that somebody removed it: the contender queues again.
-//  3. Admitted is who stands in a listing and has no earlier conflicting node in it; or who is told that the node ahead is gone,
-//     if the newest listing that contains its own node, whichever contender of the session asked for it, shows nobody else
-//     before it, and the watch on its own node is set and has not fired. But nobody who must have the lock alone is admitted
-//     by the end of a writer's node: the writer may have become a reader, whose node has the same number.
+//     for after the answered creation and lacks the node means that somebody removed it: the contender queues again. A queue
+//     that is long, and that the session knows, is not listed by whoever enters it: the directory's Stat, read in the same
+//     segment, says whether his is the only node that was created since it was last known whole.
+//  3. Admitted is who stands in a listing and has no earlier conflicting node in it; or of whom what the session has heard says
+//     the same: the newest listing that contains his node, whichever contender of the session asked for it, without the nodes
+//     whose deletion has been told since. For that the watch on his own node must be set and must not have fired. And if a
+//     writer's node was deleted since that listing, nobody who must have the lock alone is admitted without a new one: the
+//     writer may have become a reader, whose node has the same number.
 //  4. The own node is watched while waiting, and after the admission off the critical path: its deletion ends the lease or
 //     queues again. A change of its data is no deletion. A node that may not be read is watched for its existence, or, where
 //     the server refuses that as well, by way of the directory.
@@ -71,6 +75,12 @@
 //     has the writer's node but not yet the reader's.) A lease that was released can be used for no check.
 //  7. There is at most one server watch per node and kind; the last subscriber to leave takes it off. A watch that is taken off
 //     and set again at once is set last.
+//
+// Whoever has more than one before him waits for the next nearest of them first. Its end says that he is most likely next; he
+// lists the queue again while the last one before him still holds the lock, and then waits for that one. So a release and the
+// next admission are one deletion and one event, a round trip, for contenders of different clients as well. It costs each of
+// them one request and one event more than to wait for the nearest from the start, and takes a listing off the way from one
+// holder to the next. Contenders of one client know of each other without asking.
 //
 // # When the session goes
 //

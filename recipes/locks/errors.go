@@ -43,7 +43,7 @@ func (e *LostError) Unwrap() error { return e.Reason }
 type AcquireError struct {
 	Path   string // of the lock
 	Node   string // the name of the caller's node, if it had one
-	Ahead  string // the name of the node that it waited for, if it waited
+	Ahead  string // the name of the last node before it that stood in its way, if it waited
 	Behind int    // how many stood before it
 	// OwnClient says that Ahead belongs to a lease or a wait of the same client. If it is the caller's own lease, the context
 	// of that lease was not handed to Acquire.

@@ -52,6 +52,17 @@ func parseNode(name string, extra []string) (n node, ok bool) {
 	return node{}, false
 }
 
+// parseNodes returns the children that count.
+func parseNodes(children, extra []string) []node {
+	nodes := make([]node, 0, len(children))
+	for _, name := range children {
+		if n, ok := parseNode(name, extra); ok {
+			nodes = append(nodes, n)
+		}
+	}
+	return nodes
+}
+
 // hasMarker reports whether a name without its number ends with a marker that stands by itself: "lock-" is none in "block-".
 // Markers that begin with an underscore follow a GUID directly in kazoo's names.
 func hasMarker(head, marker string) bool {

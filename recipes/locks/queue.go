@@ -130,17 +130,6 @@ func (q *queue) list(ctx context.Context, session *framework.Session) ([]string,
 	return children, err
 }
 
-// line returns the nodes in the queue.
-func (q *queue) line(children []string) []node {
-	line := make([]node, 0, len(children))
-	for _, name := range children {
-		if n, ok := parseNode(name, q.opts.extra); ok {
-			line = append(line, n)
-		}
-	}
-	return line
-}
-
 // foreign refuses a directory that belongs to a semaphore, whose contenders do not stand in this queue.
 func (q *queue) foreign(children []string) error {
 	if q.id.family != semaphoreFamily && slices.Contains(children, leaseDirectory) {
@@ -151,7 +140,7 @@ func (q *queue) foreign(children []string) error {
 
 // free reports whether a contender that came now would be admitted.
 func (q *queue) free(children []string) bool {
-	line := q.line(children)
+	line := parseNodes(children, q.opts.extra)
 	if len(line) == 0 {
 		return true
 	}
@@ -175,17 +164,21 @@ func under(dir, name string) string {
 	return dir + "/" + name
 }
 
-// enter makes a contender and its node. The contender must leave.
+// enter makes a contender that stands in the line of its session, and its node. The contender must leave.
 func (q *queue) enter(ctx context.Context, session *framework.Session) (*contender, error) {
-	unfollow := session.Follow(q.dir)
-	entry, err := session.Enter(ctx, q.dir, q.marker, q.opts.data)
+	l := q.joinLine(session)
+	enter := session.Enter
+	if l.long() {
+		enter = session.EnterUnlisted
+	}
+	entry, err := enter(ctx, q.dir, q.marker, q.opts.data)
 	if err != nil {
-		unfollow()
+		l.leave()
 		return nil, err
 	}
 	c := q.contender(session, entry.Path, entry.Stat.Czxid)
 	c.listing = entry.Children
-	c.unfollow = unfollow
+	c.line = l
 	return c, nil
 }
 

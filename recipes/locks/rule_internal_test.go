@@ -3,6 +3,7 @@ package locks
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -29,12 +30,12 @@ func TestRules(t *testing.T) {
 		{exclusiveTurn, lineOf("w1"), "w1", turn{admitted: true}},
 		{exclusiveTurn, lineOf("w2", "w3", "r9"), "w1", turn{admitted: true}},
 		{exclusiveTurn, lineOf("w1", "w2"), "w2", turn{ahead: "w1", behind: 1}},
-		{exclusiveTurn, lineOf("w1", "r2", "w3"), "w3", turn{ahead: "r2", behind: 2}},
-		{exclusiveTurn, lineOf("w3", "w1", "w2", "w4"), "w4", turn{ahead: "w3", behind: 3}},
-		{exclusiveTurn, lineOf("w7", "w1", "w4"), "w5", turn{ahead: "w4", behind: 2}},
+		{exclusiveTurn, lineOf("w1", "r2", "w3"), "w3", turn{ahead: "r2", further: "w1", behind: 2}},
+		{exclusiveTurn, lineOf("w3", "w1", "w2", "w4"), "w4", turn{ahead: "w3", further: "w2", behind: 3}},
+		{exclusiveTurn, lineOf("w7", "w1", "w4"), "w5", turn{ahead: "w4", further: "w1", behind: 2}},
 		{exclusiveTurn, lineOf(last, first), first, turn{ahead: last, behind: 1}},
 		{exclusiveTurn, lineOf(last, first), last, turn{admitted: true}},
-		{exclusiveTurn, lineOf("w2147483646", last, first, "w-2147483647"), "w-2147483647", turn{ahead: first, behind: 3}},
+		{exclusiveTurn, lineOf("w2147483646", last, first, "w-2147483647"), "w-2147483647", turn{ahead: first, further: last, behind: 3}},
 		{sharedTurn, nil, "r1", turn{admitted: true}},
 		{sharedTurn, lineOf("r1", "r2", "r3"), "r3", turn{admitted: true}},
 		{sharedTurn, lineOf("w1", "r2"), "r2", turn{ahead: "w1", behind: 1}},
@@ -68,6 +69,7 @@ func FuzzRules(f *testing.F) {
 				admitted = append(admitted, me)
 			default:
 				checkNeighbour(t, line, me, byName[turn.ahead], turn)
+				checkFurther(t, line, me, byName[turn.ahead], turn)
 			}
 			if lone := exclusiveTurn(line, me); lone.admitted != (firstOf(line) == me) {
 				t.Errorf("among %v %s is admitted alone: %v", line, me.name, lone.admitted)
@@ -134,5 +136,18 @@ func checkNeighbour(t *testing.T, line []node, me, ahead node, turn turn) {
 	}
 	if behind != turn.behind {
 		t.Errorf("among %v %s stands behind %d, it is told %d", line, me.name, behind, turn.behind)
+	}
+}
+
+// Without the nearest, the next nearest is the nearest.
+func checkFurther(t *testing.T, line []node, me, ahead node, turn turn) {
+	t.Helper()
+	rest := slices.DeleteFunc(slices.Clone(line), func(n node) bool { return n == ahead })
+	want := ""
+	if !me.shared {
+		want = exclusiveTurn(rest, me).ahead
+	}
+	if turn.further != want {
+		t.Errorf("among %v %s has %q before %s, want %q", line, me.name, turn.further, ahead.name, want)
 	}
 }

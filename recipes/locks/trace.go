@@ -11,7 +11,7 @@ import (
 type Trace struct {
 	// AcquireStart is called when Acquire or TryAcquire begins. What it returns is the context of the calls until AcquireEnd.
 	AcquireStart func(ctx context.Context, start AcquireStart) context.Context
-	// Waiting is called each time a contender begins to wait for a node.
+	// Waiting is called each time a contender begins to wait: when it comes, and when it hears that it has moved up.
 	Waiting func(ctx context.Context, waiting Waiting)
 	// AcquireEnd is called when Acquire or TryAcquire returns.
 	AcquireEnd func(ctx context.Context, end AcquireEnd)
@@ -32,7 +32,7 @@ type AcquireStart struct {
 type Waiting struct {
 	Path   string // of the lock
 	Node   string // the contender's node
-	Ahead  string // the node that it waits for
+	Ahead  string // the last node before it that stands in its way
 	Behind int    // how many stand before it
 	// OwnClient says that Ahead belongs to a lease or a wait of the same client.
 	OwnClient bool

@@ -123,22 +123,42 @@ func theSecondWaitsForTheFirst(t *testing.T, w *world) {
 	}
 }
 
-// The node ahead goes, but the lock is not free: whoever is woken must look, not believe.
+// A node that is watched goes, but the lock is not free: whoever is woken must look, not believe.
 func whoStoodBehindTheDeadWaitsForTheHolder(t *testing.T, w *world) {
-	holder, middle, last := w.client(), w.client(), w.client()
+	whoStoodBehindWaits(t, w, func(middle *contact, _ *attempt, node string) {
+		middle.link.Cut()
+		w.server.ExpireSession(middle.link, middle.sessionOf(t, w, node))
+	})
+}
+
+func whoStoodBehindTheQuitterWaitsForTheHolder(t *testing.T, w *world) {
+	whoStoodBehindWaits(t, w, func(_ *contact, quitter *attempt, _ string) {
+		quitter.cancel()
+		quitter.returned()
+	})
+}
+
+// whoStoodBehindWaits has the first of three waiters end. One of the others watches it, and has to look who else is there.
+func whoStoodBehindWaits(t *testing.T, w *world, end func(first *contact, itself *attempt, node string)) {
+	holder, first := w.client(), w.client()
 	held := holder.fill()
 	before := w.nodes()
-	middle.queue()
-	gone := w.added(before)
-	waiter := last.queue()
-	middle.link.Cut()
-	w.server.ExpireSession(middle.link, middle.sessionOf(t, w, gone[0]))
+	a := first.queue()
+	node := w.added(before)[0]
+	line := []*attempt{w.client().queue(), w.client().queue()}
+	end(first, a, node)
 	if w.recipe.standsBehindWaiters() {
-		waiter.waits() // anew, for the holder
+		w.until("one of them waits anew", func() bool { return len(line[0].waiting)+len(line[1].waiting) > 0 })
 	}
-	waiter.isWaiting()
+	for _, waiter := range line {
+		waiter.isWaiting()
+	}
 	held.release(t)
-	waiter.get()
+	for _, waiter := range line {
+		if err := waiter.get().Release(); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // sessionOf is the session that owns a node.
@@ -151,23 +171,8 @@ func (*contact) sessionOf(t *testing.T, w *world, node string) int64 {
 	return stat.EphemeralOwner
 }
 
-// standsBehindWaiters says whether a waiter watches the waiter before it. A reader does not watch readers.
+// standsBehindWaiters says whether a waiter watches a waiter before it. A reader does not watch readers.
 func (r Recipe) standsBehindWaiters() bool { return r.Capacity == 1 }
-
-func whoStoodBehindTheQuitterWaitsForTheHolder(t *testing.T, w *world) {
-	holder, middle, last := w.client(), w.client(), w.client()
-	held := holder.fill()
-	quitter := middle.queue()
-	waiter := last.queue()
-	quitter.cancel()
-	quitter.returned()
-	if w.recipe.standsBehindWaiters() {
-		waiter.waits()
-	}
-	waiter.isWaiting()
-	held.release(t)
-	waiter.get()
-}
 
 func aBrokenConnectionLetsNobodyIn(t *testing.T, w *world) {
 	holder := w.client()
