@@ -65,7 +65,7 @@ func slot(group, i, n int) (from, to float64) {
 // columns are bins of a histogram, since the library's bars have widths of paper and not of data.
 func (b Bars) columns(i, n int) *plotter.Histogram {
 	h := &plotter.Histogram{FillColor: colorOf(i)}
-	h.LineStyle.Color, h.LineStyle.Width = color.White, 1
+	h.Color, h.Width = color.White, 1
 	for group, value := range b.Values {
 		if finite(value) {
 			from, to := slot(group, i, n)
@@ -77,7 +77,7 @@ func (b Bars) columns(i, n int) *plotter.Histogram {
 
 func (b Bars) errorBars(i, n int) *plotter.YErrorBars {
 	bars := &plotter.YErrorBars{LineStyle: plotter.DefaultLineStyle, CapWidth: plotter.DefaultCapWidth}
-	bars.LineStyle.Width = 1
+	bars.Width = 1
 	for group := range b.Low {
 		low, value, high := b.Low[group], b.Values[group], b.High[group]
 		if !finite(low) || !finite(value) || !finite(high) {

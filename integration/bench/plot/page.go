@@ -70,7 +70,7 @@ func (p *page) write(w io.Writer) error {
 	canvas := vgsvg.New(width, height)
 	ground := draw.New(canvas)
 	ground.SetColor(color.White)
-	ground.Fill(ground.Rectangle.Path())
+	ground.Fill(ground.Path())
 
 	inside := draw.Crop(ground, margin, -margin, margin, -margin)
 	below := p.legend.draw(inside)

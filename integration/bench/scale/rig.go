@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+// sessionTimeout is the longest that the servers grant: nobody is to lose a session because the machine is busy.
+const sessionTimeout = 60 * time.Second
+
+// atOnce is how many things are done side by side where it does not matter how many.
+const atOnce = 64
+
+// A rig is a server, and the clients that talk to it.
+type rig struct {
+	server
+	received atomic.Int64 // bytes, by all clients
+}
+
+// onServer does something on a server of its own.
+func (l *lab) onServer(ctx context.Context, do func(*rig) error) (err error) {
+	s, err := l.start(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	r := &rig{server: s}
+	if err := r.warm(ctx, l.lasts); err != nil {
+		return err
+	}
+	return do(r)
+}
+
+// warm has the server work for a while: one that has just started is slow.
+func (r *rig) warm(ctx context.Context, lasts time.Duration) (err error) {
+	const clients = 8
+	all, err := r.open(ctx, clients, r.counted)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeAll(all)) }()
+	mutexes := make([]*locks.InterProcessMutex, clients)
+	for i, client := range all {
+		mutexes[i] = locks.NewInterProcessMutex(client, fmt.Sprintf("/scale/warm-%d", i))
+	}
+	_, err = throughput(ctx, mutexes, lasts)
+	return err
+}
+
+// open makes clients that are connected.
+func (r *rig) open(ctx context.Context, n int, dial framework.DialFunc) ([]*framework.Client, error) {
+	all := make([]*framework.Client, n)
+	err := each(ctx, n, func(ctx context.Context, i int) (err error) {
+		all[i], err = framework.NewClient("scale:2181", framework.WithDialer(dial), framework.WithSessionTimeout(sessionTimeout),
+			framework.WithConnectionTimeout(30*time.Second), framework.WithDefaultData([]byte("127.0.0.1")))
+		if err != nil {
+			return err
+		}
+		return all[i].BlockUntilConnected(ctx)
+	})
+	if err != nil {
+		return nil, errors.Join(err, closeAll(all))
+	}
+	return all, nil
+}
+
+func closeAll(clients []*framework.Client) error {
+	// It has to be done also if the context is over.
+	return each(context.Background(), len(clients), func(_ context.Context, i int) error {
+		if clients[i] == nil {
+			return nil
+		}
+		return clients[i].Close()
+	})
+}
+
+// each does something for 0 … n-1, side by side.
+func each(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for i := range n {
+		group.Go(func() error { return do(ctx, i) })
+	}
+	return group.Wait()
+}
+
+// counted is the server's dial; what comes over its connections is counted.
+func (r *rig) counted(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := r.dial(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	return counter{conn, &r.received}, nil
+}
+
+type counter struct {
+	net.Conn
+
+	received *atomic.Int64
+}
+
+func (c counter) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.received.Add(int64(n))
+	return n, err
+}
+
+// empty waits until a lock's directory is empty: nodes of waits that were given up are removed in the background.
+func empty(ctx context.Context, client *framework.Client, path string) error {
+	for deadline := time.Now().Add(10 * time.Second); ; {
+		children, _, err := client.Children(ctx, path)
+		switch {
+		case errors.Is(err, zk.ErrNoNode), err == nil && len(children) == 0:
+			return nil
+		case err != nil:
+			return err
+		case time.Now().After(deadline):
+			return fmt.Errorf("%d nodes are left in %s", len(children), path)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
