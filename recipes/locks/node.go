@@ -1,7 +1,6 @@
 package locks
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 )
@@ -85,15 +84,19 @@ func cutNumber(name string) (head string, number int32, ok bool) {
 	return cutWidth(name, 10)
 }
 
-// cutWidth splits off the parent's counter, a signed 32-bit number, as "%010d" prints it: in 10 characters, or 11. Behind
-// "lock-", "-000000005" and "-2147483648" are negative numbers.
+// cutWidth splits off the parent's counter, a signed 32-bit number, as "%010d" prints it: in 10 characters, or in 11 if that is
+// not enough. Behind "lock-", "-000000005" and "-2147483648" are negative numbers.
 func cutWidth(name string, width int) (head string, number int32, ok bool) {
 	if len(name) < width {
 		return "", 0, false
 	}
 	head, digits := name[:len(name)-width], name[len(name)-width:]
+	if digits[0] == '+' { // ParseInt takes it
+		return "", 0, false
+	}
 	n, err := strconv.ParseInt(digits, 10, 32)
-	if err != nil || fmt.Sprintf("%010d", n) != digits {
+	switch negative := digits[0] == '-'; {
+	case err != nil, negative && n == 0, negative && width == 11 && n > -1_000_000_000, !negative && width == 11:
 		return "", 0, false
 	}
 	return head, int32(n), true
