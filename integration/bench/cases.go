@@ -1,0 +1,75 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gocurator/curator/integration/bench/plan"
+	"github.com/gocurator/curator/integration/bench/report"
+	"github.com/gocurator/curator/integration/bench/server"
+)
+
+// A task is one client in one case.
+type task struct {
+	report.Case
+
+	workload plan.Workload
+	impl     plan.Impl
+}
+
+// contests returns the cases that are wanted, each with its clients.
+func (o options) contests() ([][]task, error) {
+	var contests [][]task
+	for _, id := range o.workloads {
+		if _, ok := plan.Named(id); !ok {
+			return nil, fmt.Errorf("no workload is called %q", id)
+		}
+	}
+	for _, id := range o.impls {
+		if !slices.ContainsFunc(plan.Impls, func(i plan.Impl) bool { return i.ID == id }) {
+			return nil, fmt.Errorf("no client is called %q", id)
+		}
+	}
+	for _, text := range o.delays {
+		delay, err := time.ParseDuration(text)
+		if err != nil {
+			return nil, err
+		}
+		for _, w := range plan.Workloads {
+			if !o.workloads.takes(w.ID) {
+				continue
+			}
+			contests = append(contests, o.contest(w, report.Case{Workload: w.ID, Delay: delay}))
+			if w.Disk && o.disk != "" && delay == 0 {
+				contests = append(contests, o.contest(w, report.Case{Workload: w.ID, Disk: true}))
+			}
+		}
+	}
+	return contests, nil
+}
+
+func (o options) contest(w plan.Workload, c report.Case) []task {
+	var tasks []task
+	for _, i := range plan.Impls {
+		if o.impls.takes(i.ID) && i.Runs(w) && (!c.Disk || i.Server == server.ZooKeeper) {
+			tasks = append(tasks, task{c, w, i})
+		}
+	}
+	return tasks
+}
+
+// order returns the tasks of a round. Those that are compared stay together, so that they have the same weather; who begins
+// is another one in each round.
+func order(contests [][]task, round int) []task {
+	var tasks []task
+	for i := range contests {
+		contest := contests[(i+round)%len(contests)]
+		for j := range contest {
+			tasks = append(tasks, contest[(j+round)%len(contest)])
+		}
+	}
+	return tasks
+}

@@ -1,0 +1,134 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/gocurator/curator/integration/bench/report"
+	"github.com/gocurator/curator/integration/bench/worker"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := command(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// command is the whole program. Its first argument may be one of three words; without it, it measures.
+func command(ctx context.Context, args []string) error {
+	word := ""
+	if len(args) > 0 {
+		word = args[0]
+	}
+	switch word {
+	case "worker": // the benchmark starts itself like this
+		return worker.Main(ctx, os.Stdin, os.Stdout)
+	case "check", "report":
+		if len(args) != 2 {
+			return fmt.Errorf("usage: %s results.json", word)
+		}
+		results, err := report.Load(args[1])
+		if err != nil {
+			return err
+		}
+		if word == "check" {
+			return check(results)
+		}
+		return write(results, filepath.Dir(args[1]))
+	}
+	o, err := parse(args)
+	if err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return nil
+		}
+		return err
+	}
+	if err := os.MkdirAll(o.out, 0o755); err != nil {
+		return err
+	}
+	results, err := measureAll(ctx, o)
+	if results == nil || len(results.Runs) == 0 {
+		return err
+	}
+	// What there is is written even if the run was broken off.
+	err = errors.Join(err, write(results, o.out))
+	if _, e := results.Check(os.Stdout); e != nil {
+		err = errors.Join(err, e)
+	}
+	if n := results.Overlaps(); n > 0 {
+		err = errors.Join(err, fmt.Errorf("%d holds overlapped", n))
+	}
+	return err
+}
+
+func check(results *report.Results) error {
+	missed, err := results.Check(os.Stdout)
+	if err == nil && missed > 0 {
+		err = fmt.Errorf("%d targets missed", missed)
+	}
+	return err
+}
+
+// options are what can be chosen.
+type options struct {
+	workloads, impls, delays list
+	rounds                   int
+	window                   time.Duration
+	warmup, jvmWarmup        time.Duration
+	session                  time.Duration
+	memory, disk, out        string
+	handover                 int
+	foreign                  float64
+}
+
+func parse(args []string) (options, error) {
+	o := options{delays: list{"0s", "2ms"}}
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	flags.Var(&o.workloads, "workloads", "`workloads` to run, separated by commas (default all)")
+	flags.Var(&o.impls, "impls", "`clients` to compare, separated by commas (default all)")
+	flags.Var(&o.delays, "delays", "`delays` of the network each way, separated by commas")
+	flags.IntVar(&o.rounds, "rounds", 5, "rounds; each runs everything once, in another order")
+	flags.DurationVar(&o.window, "window", 3*time.Second, "how long each run is measured")
+	flags.DurationVar(&o.warmup, "warmup", time.Second, "how long clients warm up before that")
+	flags.DurationVar(&o.jvmWarmup, "jvm-warmup", 4*time.Second, "how long those in Java do; with several JVMs half as long again")
+	flags.DurationVar(&o.session, "session", 10*time.Second, "timeout of sessions")
+	flags.StringVar(&o.memory, "memory", "/dev/shm", "`directory` in memory, for the servers' data")
+	flags.StringVar(&o.disk, "disk", os.TempDir(), "`directory` on a disk, for the data of a second ZooKeeper; empty for none")
+	flags.StringVar(&o.out, "out", "results", "`directory` for the tables, plots and figures")
+	flags.IntVar(&o.handover, "handover", 1000, "how often a lock is handed on inside a process, where the client can")
+	flags.Float64Var(&o.foreign, "foreign", 0.12, "`share` of the processors that others may use before a run is repeated, twice at most")
+	return o, flags.Parse(args)
+}
+
+// A list is a flag of several values. Setting it replaces the default.
+type list []string
+
+func (l *list) String() string { return strings.Join(*l, ",") }
+
+func (l *list) Set(text string) error {
+	*l = strings.Split(text, ",")
+	return nil
+}
+
+// takes tells whether a list names something, or nothing at all.
+func (l list) takes(name string) bool {
+	for _, n := range l {
+		if n == name {
+			return true
+		}
+	}
+	return len(l) == 0
+}

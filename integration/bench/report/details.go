@@ -1,0 +1,107 @@
+package report
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gocurator/curator/integration/bench/plan"
+)
+
+func (t *tables) conditions() {
+	c := t.Conditions
+	t.printf("%s, %d cores (%s), Linux %s. %d rounds, windows of %v; medians. ",
+		c.Date.Format("2006-01-02"), c.Cores, c.CPU, c.Kernel, c.Rounds, c.Window)
+	noisy, worst := 0, 0.0
+	for _, r := range t.Runs {
+		worst = max(worst, r.Figures.Foreign)
+		if r.Figures.Foreign > c.Limit {
+			noisy++
+		}
+	}
+	t.printf("Others used up to %.0f %% of the processors; in %d of %d runs more than %.0f %%.\n",
+		100*worst, noisy, len(t.Runs), 100*c.Limit)
+	var versions []string
+	for _, name := range slices.Sorted(maps.Keys(c.Versions)) {
+		versions = append(versions, name+" "+c.Versions[name])
+	}
+	t.printf("\n%s.\n", strings.Join(versions, ", "))
+	for _, i := range plan.Impls {
+		if why, missing := c.Missing[i.ID]; missing {
+			t.printf("\nWithout %s: %s.\n", i.Label, why)
+		}
+	}
+}
+
+// fairness has a line for each client, since its figures belong together.
+func (t *tables) fairness() {
+	for _, c := range t.Cases() {
+		if c.Workload != "fair16" {
+			continue
+		}
+		t.printf("\n### Fairness, %s: 16 workers, held for 1 ms\n\n", network(c.Delay))
+		t.printf("| | wait p50, ms | wait p99, ms | most/fewest acquisitions | again by the same worker |\n|---|---|---|---|---|\n")
+		for _, i := range t.impls() {
+			w, _ := plan.Named(c.Workload)
+			if _, missing := t.Conditions.Missing[i.ID]; missing && i.Runs(w) {
+				t.printf("| %s | not installed | | | |\n", i.Label)
+				continue
+			}
+			p50, p99 := t.Spread(c, i.ID, WaitP50), t.Spread(c, i.ID, WaitP99)
+			for _, v := range []*float64{&p50.Median, &p50.Min, &p50.Max, &p99.Median, &p99.Min, &p99.Max} {
+				*v /= 1000
+			}
+			if text := ranged(p50); text != "" {
+				t.printf("| %s | %s | %s | %s | %.0f %% |\n", i.Label, text, ranged(p99),
+					ranged(t.Spread(c, i.ID, Fairness)), 100*t.Spread(c, i.ID, Same).Median)
+			}
+		}
+	}
+}
+
+// details has everything, with the extremes.
+func (t *tables) details() {
+	t.printf("\n### Everything: median [least..most] of the rounds, times in µs\n\n")
+	t.printf("| | client | acquisitions/s | × Java Curator | cycle p50 | cycle p99 | hand-over p50 | hand-over p99 | wait p50 | wait p99 | most/fewest | client CPU | server CPU |\n")
+	t.printf("|---|---|---|---|---|---|---|---|---|---|---|---|---|\n")
+	for _, c := range t.Cases() {
+		for _, i := range t.impls() {
+			if number(t.Spread(c, i.ID, Rate)) == "" {
+				continue
+			}
+			t.printf("| %s | %s | %s | %s |", c, i.Label, ranged(t.Spread(c, i.ID, Rate)), ranged(t.Ratio(c, i.ID, plan.Reference, Rate)))
+			for _, m := range []Metric{CycleP50, CycleP99, HandOverP50, HandOverP99, WaitP50, WaitP99, Fairness, ClientCPU, ServerCPU} {
+				t.printf(" %s |", ranged(t.Spread(c, i.ID, m)))
+			}
+			t.printf("\n")
+		}
+	}
+}
+
+// faults tells what must not be overlooked: overlapping holds, errors, and runs without figures.
+func (t *tables) faults() {
+	t.printf("\n### Faults\n\n")
+	acquisitions, overlaps := int64(0), 0
+	for _, r := range t.Runs {
+		acquisitions += r.Figures.Acquisitions
+		overlaps += r.Figures.Overlaps
+		switch f := r.Figures; {
+		case r.Failed != "":
+			t.printf("* %s, %s, round %d failed: %s\n", r.Case, r.Impl, r.Round+1, r.Failed)
+		case f.Overlaps > 0:
+			t.printf("* %s, %s, round %d: **%d holds overlapped**\n", r.Case, r.Impl, r.Round+1, f.Overlaps)
+		case f.Errors > 0:
+			t.printf("* %s, %s, round %d: %d calls failed, the first with: %s\n", r.Case, r.Impl, r.Round+1, f.Errors, f.Error)
+		}
+	}
+	t.printf("\n%d acquisitions were counted; holds overlapped: %d.\n", acquisitions, overlaps)
+}
+
+// Overlaps counts the holds that overlapped, of all clients.
+func (r *Results) Overlaps() int {
+	n := 0
+	for _, run := range r.Runs {
+		n += run.Figures.Overlaps
+	}
+	return n
+}

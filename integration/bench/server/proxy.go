@@ -1,0 +1,145 @@
+package server
+
+import (
+	"bytes"
+	"errors"
+	"net"
+	"runtime"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/gocurator/curator/integration/bench/job"
+)
+
+// A Proxy stands between clients and a server, and passes on what comes from either side after a delay. It delays, and does
+// not throttle: any number of chunks are under way at a time.
+type Proxy struct {
+	Addr string
+
+	server   string
+	delay    time.Duration
+	clock    job.Clock
+	listener net.Listener
+	links    sync.WaitGroup
+
+	mu    sync.Mutex
+	conns map[net.Conn]bool // nil after Close
+}
+
+// A chunk is what was read at once, and when it is due on the other side.
+type chunk struct {
+	data []byte
+	due  int64
+}
+
+// underWay is how many chunks a direction of a connection has room for. At 64 kB a chunk that is more than fits on the way.
+const underWay = 4096
+
+// Delay starts a proxy before a server.
+func Delay(server string, delay time.Duration) (*Proxy, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	p := &Proxy{
+		Addr: listener.Addr().String(), server: server, delay: delay,
+		clock: job.NewClock(), listener: listener, conns: make(map[net.Conn]bool),
+	}
+	p.links.Go(p.accept)
+	return p, nil
+}
+
+// Close cuts all connections and returns when nothing is left of the proxy.
+func (p *Proxy) Close() {
+	p.listener.Close()
+	p.mu.Lock()
+	for conn := range p.conns {
+		conn.Close()
+	}
+	p.conns = nil
+	p.mu.Unlock()
+	p.links.Wait()
+}
+
+func (p *Proxy) accept() {
+	for {
+		client, err := p.listener.Accept()
+		if err != nil {
+			return // closed
+		}
+		server, err := net.Dial("tcp", p.server)
+		if err != nil {
+			client.Close()
+			continue
+		}
+		if !p.keep(client, server) {
+			return
+		}
+		p.forward(client, server)
+		p.forward(server, client)
+	}
+}
+
+func (p *Proxy) keep(conns ...net.Conn) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, conn := range conns {
+		if p.conns == nil {
+			conn.Close()
+			continue
+		}
+		p.conns[conn] = true
+	}
+	return p.conns != nil
+}
+
+func (p *Proxy) drop(conn net.Conn) {
+	conn.Close()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.conns, conn)
+}
+
+// forward copies one direction, with a reader that stamps and a writer that waits. The end of the stream is delayed, too.
+func (p *Proxy) forward(from, to net.Conn) {
+	way := make(chan chunk, underWay)
+	p.links.Go(func() {
+		defer close(way)
+		buffer := make([]byte, 64<<10)
+		for {
+			n, err := from.Read(buffer)
+			way <- chunk{data: bytes.Clone(buffer[:n]), due: p.clock.Now() + int64(p.delay)}
+			if err != nil {
+				return
+			}
+		}
+	})
+	p.links.Go(func() {
+		defer p.drop(to)
+		waitExactly()
+		for c := range way {
+			p.sleep(c.due)
+			if _, err := to.Write(c.data); err != nil {
+				p.drop(from)
+				for range way { // until the reader has noticed
+				}
+				return
+			}
+		}
+	})
+}
+
+// waitExactly keeps the goroutine's thread for it, and has the kernel wake it at the time that it asked for; by default it
+// may do so 50 µs late. Go's own timers would be late by up to a millisecond on an idle machine.
+func waitExactly() {
+	runtime.LockOSThread()
+	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0) // without it the delay is a little longer, for everybody
+}
+
+func (p *Proxy) sleep(due int64) {
+	until := unix.NsecToTimespec(due)
+	for errors.Is(unix.ClockNanosleep(unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME, &until, nil), unix.EINTR) {
+	}
+}
