@@ -62,7 +62,7 @@ func (l *link) shake(frame []byte) ([]byte, error) {
 	case timeout <= 0:
 		return nil, fmt.Errorf("%w: session timeout of %v", errGarbage, timeout)
 	}
-	l.open(Attachment{SessionID: session, Timeout: timeout, Sent: l.sentAt, Received: clock.Now(), Server: l.server})
+	l.open(Attachment{SessionID: session, Timeout: timeout, Sent: l.sentAt, Received: l.came, Server: l.server})
 	return frame, nil
 }
 
