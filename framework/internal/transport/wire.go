@@ -126,9 +126,12 @@ func (d *decoder) strings() []string {
 		d.err = errGarbage
 		return nil
 	}
-	all := make([]string, 0, n)
-	for range n {
-		all = append(all, d.string())
+	all := make([]string, n)
+	text := string(d.rest) // one for all of them: a listing would otherwise be as many allocations as it has names
+	for i := range all {
+		size := max(0, int(d.int32())) // a null string (length -1) is empty
+		begin := len(text) - len(d.rest)
+		all[i] = text[begin : begin+len(d.take(size))]
 	}
 	return all
 }
