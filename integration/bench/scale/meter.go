@@ -61,6 +61,17 @@ func (m *meter) lap(ctx context.Context) (traffic, error) {
 	return lap, nil
 }
 
+// during is the traffic of what is done.
+func (m *meter) during(ctx context.Context, do func() error) (traffic, error) {
+	if _, err := m.lap(ctx); err != nil {
+		return traffic{}, err
+	}
+	if err := do(); err != nil {
+		return traffic{}, err
+	}
+	return m.lap(ctx)
+}
+
 // footprint is what this process has in memory.
 type footprint struct{ heap, stack, goroutines number }
 

@@ -15,8 +15,9 @@ import (
 type queue struct {
 	client   *framework.Client
 	path     string
-	n        int
-	gate     chan struct{} // closed when all may join
+	mutexes  []*locks.InterProcessMutex // one of each client
+	n        int                        // how many wait, or are to wait
+	gate     chan struct{}              // closed when all may join
 	waiting  sync.WaitGroup
 	admitted chan admission
 	lease    *locks.Lease // of whoever has the lock
@@ -37,15 +38,18 @@ func newQueue(ctx context.Context, clients []*framework.Client, path string, n i
 	if q.lease, err = locks.NewInterProcessMutex(q.client, path).Acquire(ctx); err != nil {
 		return nil, err
 	}
-	mutexes := make([]*locks.InterProcessMutex, len(clients))
-	for i, client := range clients {
-		mutexes[i] = locks.NewInterProcessMutex(client, path, locks.WithTrace(locks.Trace{Waiting: firstWait}))
+	for _, client := range clients {
+		q.mutexes = append(q.mutexes, locks.NewInterProcessMutex(client, path, locks.WithTrace(locks.Trace{Waiting: firstWait})))
 	}
 	q.waiting.Add(n)
 	var ready sync.WaitGroup
 	for i := range n {
 		ready.Add(1)
-		go q.wait(ctx, mutexes[i%len(mutexes)], ready.Done)
+		go func() {
+			ready.Done()
+			<-q.gate
+			q.wait(ctx, i, q.waiting.Done)
+		}()
 	}
 	ready.Wait()
 	return q, nil
@@ -60,21 +64,18 @@ func firstWait(ctx context.Context, _ locks.Waiting) {
 	}
 }
 
-// wait is one waiter.
-func (q *queue) wait(ctx context.Context, mutex *locks.InterProcessMutex, ready func()) {
-	joined := sync.OnceFunc(q.waiting.Done)
+// wait is one waiter. joined is called once.
+func (q *queue) wait(ctx context.Context, i int, joined func()) {
+	joined = sync.OnceFunc(joined)
 	defer joined() // also if it fails
-	ctx = context.WithValue(ctx, waiterKey{}, joined)
-	ready()
-	<-q.gate
-	lease, err := mutex.Acquire(ctx)
+	lease, err := q.mutexes[i%len(q.mutexes)].Acquire(context.WithValue(ctx, waiterKey{}, joined))
 	select {
 	case q.admitted <- admission{lease, time.Now(), err}:
 	case <-ctx.Done():
 	}
 }
 
-// join lets all of them into the queue and tells how long it took.
+// join lets all of them into the queue, at once, and tells how long it took.
 func (q *queue) join(ctx context.Context) (time.Duration, error) {
 	all := make(chan struct{})
 	begun := time.Now()
@@ -83,8 +84,29 @@ func (q *queue) join(ctx context.Context) (time.Duration, error) {
 		q.waiting.Wait()
 		close(all)
 	}()
+	return q.joined(ctx, begun, all)
+}
+
+// joinLate has some more join, each when the one before stands in the queue, and tells how long each took.
+func (q *queue) joinLate(ctx context.Context, n int) ([]time.Duration, error) {
+	var times []time.Duration
+	for range n {
+		joined := make(chan struct{})
+		begun := time.Now()
+		go q.wait(ctx, q.n, func() { close(joined) })
+		took, err := q.joined(ctx, begun, joined)
+		if err != nil {
+			return nil, err
+		}
+		times = append(times, took)
+		q.n++
+	}
+	return times, nil
+}
+
+func (q *queue) joined(ctx context.Context, begun time.Time, done <-chan struct{}) (time.Duration, error) {
 	select {
-	case <-all:
+	case <-done:
 		return time.Since(begun), nil
 	case a := <-q.admitted:
 		return 0, errors.Join(errors.New("a waiter came back while the lock was held"), a.err)

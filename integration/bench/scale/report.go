@@ -85,8 +85,13 @@ type line struct{ name, table, column string }
 
 var figures = []figure{
 	{
-		"join", "Joining the queue of one lock", "waiters", "µs per waiter", true, true,
-		[]line{{"of one client", "waiters", joinTime}, {"of up to 50 clients", "spread", joinTime}},
+		"join", "Joining the queue of one lock", "waiters", "µs", true, true,
+		[]line{
+			{"all at once, of one client", "waiters", joinTime},
+			{"all at once, of up to 50 clients", "spread", joinTime},
+			{"one more, of one client", "waiters", lateTime},
+			{"one more, of up to 50 clients", "spread", lateTime},
+		},
 	},
 	{
 		"hand-over", "Handing over a lock", "waiters", "µs from release to the next acquire's return", true, true,
@@ -95,8 +100,10 @@ var figures = []figure{
 	{
 		"bytes", "What a client is sent", "waiters", "bytes received", true, true,
 		[]line{
-			{"per join, one client", "waiters", joinBytes},
-			{"per join, up to 50 clients", "spread", joinBytes},
+			{"per join at once, one client", "waiters", joinBytes},
+			{"per join at once, up to 50 clients", "spread", joinBytes},
+			{"per late join, one client", "waiters", lateBytes},
+			{"per late join, up to 50 clients", "spread", lateBytes},
 			{"per hand-over, one client", "waiters", handOverBytes},
 			{"per hand-over, up to 50 clients", "spread", handOverBytes},
 		},

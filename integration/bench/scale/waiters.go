@@ -14,6 +14,8 @@ const (
 	joinTime      = "join (µs per waiter)"
 	handOverTime  = "hand-over (µs, p50)"
 	joinBytes     = "bytes received per join"
+	lateTime      = "late join (µs, p50)"
+	lateBytes     = "bytes received per late join"
 	handOverBytes = "bytes received per hand-over"
 )
 
@@ -29,8 +31,8 @@ func waiters(ctx context.Context, l *lab) ([]*table, error) {
 
 func (l *lab) queues(ctx context.Context, name, title string, sizes []int, mostClients int) (*table, error) {
 	t := &table{Name: name, Title: title, Columns: []string{
-		"waiters", "clients", joinTime, handOverTime, "hand-over (µs, p99)", joinBytes, handOverBytes, "requests per join",
-		"requests per hand-over", "goroutines per waiter", "heap per waiter (bytes)", "stack per waiter (bytes)",
+		"waiters", "clients", joinTime, lateTime, handOverTime, "hand-over (µs, p99)", joinBytes, lateBytes, handOverBytes,
+		"requests per join", "requests per late join", "requests per hand-over", "goroutines per waiter", "heap per waiter (bytes)", "stack per waiter (bytes)",
 	}}
 	return t, l.onServer(ctx, func(r *rig) error {
 		return l.grow(t, sizes, func(n int) (row []number, err error) {
@@ -50,21 +52,21 @@ func (l *lab) queues(ctx context.Context, name, title string, sizes []int, mostC
 
 // A sample is what the rounds with queues of one length have shown.
 type sample struct {
-	joins        []number // µs per waiter, of each round
-	handOvers    []time.Duration
-	joined       int
-	join, hand   traffic
-	waiterMemory footprint
+	joins            []number // µs per waiter, of each round
+	lates, handOvers []time.Duration
+	joined           int
+	join, late, hand traffic
+	waiterMemory     footprint
 }
 
 func (s *sample) row(n, clients int) []number {
-	join, hand, memory := s.join.per(s.joined), s.hand.per(len(s.handOvers)), s.waiterMemory
+	join, late, hand, memory := s.join.per(s.joined), s.late.per(len(s.lates)), s.hand.per(len(s.handOvers)), s.waiterMemory
 	if n < 100 { // a few waiters are lost in the noise
 		memory.heap, memory.stack = missing, missing
 	}
 	return []number{
-		number(n), number(clients), median(s.joins), micros(s.handOvers), percentile99(s.handOvers), join.received, hand.received,
-		join.requests, hand.requests, memory.goroutines, memory.heap, memory.stack,
+		number(n), number(clients), median(s.joins), micros(s.lates), micros(s.handOvers), percentile99(s.handOvers),
+		join.received, late.received, hand.received, join.requests, late.requests, hand.requests, memory.goroutines, memory.heap, memory.stack,
 	}
 }
 
@@ -88,7 +90,7 @@ func queuePath(n int) string { return fmt.Sprintf("/scale/queue-%d", n) }
 
 // round is one queue, from the first who joins to the last who leaves.
 func (m *meter) round(ctx context.Context, s *sample, path string, n int) error {
-	const mostMeasured = 300
+	const mostMeasured, mostLate = 300, 10
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	q, err := newQueue(ctx, m.clients, path, n)
@@ -96,14 +98,11 @@ func (m *meter) round(ctx context.Context, s *sample, path string, n int) error 
 		return err
 	}
 	before := m.rig.footprint()
-	if _, err := m.lap(ctx); err != nil {
+	join, err := m.during(ctx, func() error {
+		took, err := q.join(ctx)
+		s.joins = append(s.joins, number(took)/number(time.Microsecond)/number(n))
 		return err
-	}
-	took, err := q.join(ctx)
-	if err != nil {
-		return err
-	}
-	join, err := m.lap(ctx)
+	})
 	if err != nil {
 		return err
 	}
@@ -111,22 +110,24 @@ func (m *meter) round(ctx context.Context, s *sample, path string, n int) error 
 		return err
 	}
 	s.waiterMemory = m.rig.footprint().per(n, before)
-	if _, err := m.lap(ctx); err != nil {
+	late, err := m.during(ctx, func() error {
+		times, err := q.joinLate(ctx, min(n, mostLate))
+		s.lates = append(s.lates, times...)
 		return err
-	}
-	measured := min(n, mostMeasured)
-	times, err := q.handOver(ctx, measured)
+	})
 	if err != nil {
 		return err
 	}
-	hand, err := m.lap(ctx)
+	hand, err := m.during(ctx, func() error {
+		times, err := q.handOver(ctx, min(n, mostMeasured))
+		s.handOvers = append(s.handOvers, times...)
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	s.joins = append(s.joins, number(took)/number(time.Microsecond)/number(n))
-	s.handOvers = append(s.handOvers, times...)
 	s.joined += n
-	s.join, s.hand = s.join.plus(join), s.hand.plus(hand)
-	_, err = q.handOver(ctx, n-measured)
+	s.join, s.late, s.hand = s.join.plus(join), s.late.plus(late), s.hand.plus(hand)
+	_, err = q.handOver(ctx, q.n)
 	return err
 }
