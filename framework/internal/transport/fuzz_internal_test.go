@@ -95,6 +95,7 @@ func FuzzTheReaderTakesAnything(f *testing.F) {
 		all = append(all, answerTo(i, -101, nil)...)
 		f.Add(answerTo(i, 0, bytes.Repeat([]byte{0, 0, 0, 1}, 30)))
 		f.Add(answerTo(i, 0, []byte{0x7f, 0xff, 0xff, 0xff}))
+		f.Add(answerTo(i, codeSaslRequired, nil))
 	}
 	f.Add(all)
 	f.Add([]byte("HTTP/1.1 400 Bad Request"))

@@ -254,6 +254,9 @@ func (l *link) dispatch(frame []byte) ([]byte, error) {
 	}
 	if err := refusal(p.op, code); err != nil {
 		l.t.failed(l.server, err)
+		if p.call != nil {
+			p.call.complete(nil, ErrBroken) // like those that wait behind it
+		}
 		return nil, err
 	}
 	l.t.cfg.Events.Answered(p.sent, l.came, crossing(p.op, code) && (p.op != opSync || !l.t.cfg.Quorum))

@@ -36,7 +36,7 @@ func TestAListingThatIsCutShortIsGarbage(t *testing.T) {
 	for range 3 {
 		e.string("some name")
 	}
-	for n := range len(e) {
+	for n := range e {
 		if d := (decoder{rest: e[:n]}); d.strings() != nil && d.err == nil {
 			t.Errorf("%d bytes of %d are taken", n, len(e))
 		}
