@@ -111,6 +111,13 @@ func (b *bench) serve(ctx context.Context, at place) error {
 	if at.disk {
 		dir = b.disk
 	}
+	memory, err := server.InMemory(dir)
+	if err != nil {
+		return err
+	}
+	if memory == at.disk {
+		return fmt.Errorf("-memory %s and -disk %s: they have to be what they say", b.memory, b.disk)
+	}
 	s, err := server.Run(ctx, at.kind, dir)
 	if err == nil {
 		b.servers[at] = s
@@ -155,14 +162,12 @@ func describe(r report.Run) string {
 		return fmt.Sprintf("round %d, %s, %s: FAILED: %s", r.Round+1, r.Case, r.Impl, r.Failed)
 	}
 	f := r.Figures
-	text := fmt.Sprintf("round %d, %s, %s: %.0f/s", r.Round+1, r.Case, r.Impl, f.Rate)
-	for _, more := range []struct {
-		name  string
-		value float64
-	}{{"hand-over p50 µs", f.HandOverP50}, {"foreign %", 100 * f.Foreign}, {"errors", float64(f.Errors)}, {"OVERLAPS", float64(f.Overlaps)}} {
-		if more.value > 0 {
-			text += fmt.Sprintf(", %s %.0f", more.name, more.value)
-		}
+	text := fmt.Sprintf("round %d, %s, %s: %.0f/s, foreign %.0f %%", r.Round+1, r.Case, r.Impl, f.Rate, 100*f.Foreign)
+	if f.HandOverP50 > 0 {
+		text += fmt.Sprintf(", hand-over p50 %.0f µs", f.HandOverP50)
+	}
+	if f.Errors+int64(f.Overlaps) > 0 {
+		text += fmt.Sprintf(", %d ERRORS, %d OVERLAPS", f.Errors, f.Overlaps)
 	}
 	return text
 }

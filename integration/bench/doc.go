@@ -1,3 +1,82 @@
 // Bench compares lock clients side by side: this library, Java Curator, go-zookeeper's zk.Lock, kazoo, etcd, redsync and
-// redislock, each on a server of its own kind, in one run on one machine.
+// redislock. It starts the servers, runs everything on one machine, and leaves nothing behind.
+//
+//	cd integration/bench
+//	go run .                                                   everything: five rounds, more than an hour
+//	go run . -rounds 1 -workloads mp4,fair16 -delays 2ms       a part
+//	go run . -impls go-curator,java-curator,raw                some clients
+//	go run . check results/results.json                        is what the library promises met?
+//	go run . report results/results.json                       the tables and plots once more
+//	go run . -h                                                all flags
+//
+// Results are tables (results.md), everything that was measured (results.json) and plots. Java and ZooKeeper, Curator's jars
+// and kazoo are those that integration/run fetches; redis-server and etcd are the system's. What is not installed is said to be so
+// in the tables, and left out.
+//
+// # What is measured
+//
+//	uncontended          one worker, one lock
+//	own16                16 workers, each with its own lock, one client
+//	one16                16 workers on one lock, one client
+//	mp4, mp4hold         4 processes with a worker each, one lock; mp4hold holds it for 1 ms
+//	fair16               4 processes with 4 workers, each with its own client, one lock, held for 1 ms
+//	read, write          one worker with a read lock, or a write lock
+//	rw                   16 workers on one read/write lock, one client; one acquisition in 20 writes
+//	sem5                 16 workers on a semaphore of 5, one client, held for 1 ms
+//	semaphore, semmutex  one worker
+//
+// Each is measured on loopback, and with 2 ms between clients and server each way, which a proxy adds that delays and does not
+// throttle. uncontended, own16 and one16 are also measured on a ZooKeeper whose data lies on a disk; all other servers have
+// theirs in memory. The floor, create + delete, is two requests of this library's client, without a lock.
+//
+// Workers take the lock, hold it, release it, and begin anew, from before the measured window to after it. They note the time at
+// each call and return, by CLOCK_MONOTONIC, which all processes have in common. From that come
+//
+//	acquisitions a second  those in the window
+//	cycle                  from the call of acquire to the return of release
+//	wait                   from the call of acquire to its return; one that the window's end cuts off counts as long as it was
+//	hand-over              from the call of release by one worker to the return of acquire in the next, if that is another one
+//	most/fewest            acquisitions of the worker that had most, for each of the one that had fewest
+//	requests, events       what ZooKeeper received, and what it sent that is no answer (mntr)
+//	processor time         of clients and servers (/proc), for each acquisition
+//
+// The stamps are a proof as well: if a lock was ever held twice, by whichever client, the run fails.
+//
+// # How to read it
+//
+// Clients and servers share the machine's processors. So only ratios of the same round mean anything, and only those are
+// quoted: each round runs everything once, clients that are compared one right after the other, and who begins changes. Tables
+// have the median of the rounds, and in brackets the least and the most. If others used more than 12 % of the processors, a run
+// is made again, twice at most; the head of the tables says how often that did not help.
+//
+// On loopback a request costs a tenth of a millisecond, most of it processor time, so these figures are about how much work
+// a client makes, for itself and for the server. With 2 ms each way they are about round trips.
+//
+// Under contention "acquisitions a second" flatters locks that are not fair: a worker that takes its lock again before
+// anybody else hears of the release is quick, and others starve. The tables say how often that happened, and fair16 how long
+// the others waited.
+//
+// # The peers
+//
+// Each is set up as it comes, or better where that would be unjust. Sessions and leases last 10 s for all.
+//
+//	Java Curator  ExponentialBackoffRetry(1 s, 3). Each thread has a lock object of its own: with one for all, each release wakes
+//	              every thread that waits in it, and an acquisition by 16 of them costs 24 requests instead of 5. The JVM may use
+//	              512 MB, and warms up for 4 s, 6 s where four of them compile at a time.
+//	zk.Lock       a lock object for each worker
+//	kazoo         threads, its default; a lock object for each, as one would keep the others out by itself
+//	etcd          concurrency.Mutex, a session for each worker: a lease is one owner
+//	redsync       its defaults: 8 s, 32 tries 50 to 250 ms apart; then the worker tries again, and its wait goes on
+//	redislock     8 s, a try every 100 ms: by default it does not wait at all. It does not wait for longer than a lock lasts;
+//	              then the worker tries again, and its wait goes on
+//
+// redsync and redislock are measured on one Redis that keeps nothing on a disk. That is the quickest they can be, and weaker than
+// what ZooKeeper and etcd promise: if that Redis is lost, so are the locks.
+//
+// ZooKeeper has 512 MB and is otherwise as installed, forceSync included, as is etcd. Before the first round it is kept busy
+// until its code is compiled.
+//
+// The linter takes this module for a part of the library, which may not import what is compared here:
+//
+//	../tool golangci-lint run --disable depguard ./...
 package main

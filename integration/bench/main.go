@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -20,8 +21,9 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := command(ctx, os.Args[1:]); err != nil {
+	err := command(ctx, os.Args[1:])
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -125,10 +127,5 @@ func (l *list) Set(text string) error {
 
 // takes tells whether a list names something, or nothing at all.
 func (l list) takes(name string) bool {
-	for _, n := range l {
-		if n == name {
-			return true
-		}
-	}
-	return len(l) == 0
+	return len(l) == 0 || slices.Contains(l, name)
 }

@@ -34,7 +34,8 @@ var errLate = errors.New("a worker heard of the window only after it had begun")
 // measure runs a task once.
 func (b *bench) measure(ctx context.Context, t task) (stats.Figures, error) {
 	b.runs++
-	ctx, cancel := context.WithTimeout(ctx, patience+b.warmupOf(t)+b.window)
+	length := t.workload.Window(b.window)
+	ctx, cancel := context.WithTimeout(ctx, patience+b.warmupOf(t)+length)
 	defer cancel()
 	s := b.servers[place{t.impl.Server, t.Disk}]
 	addr := s.Addr
@@ -58,7 +59,7 @@ func (b *bench) measure(ctx context.Context, t task) (stats.Figures, error) {
 	}
 	clock := job.NewClock()
 	start := clock.Now() + int64(startTime)
-	window := job.Window{Start: start, End: start + int64(b.window)}
+	window := job.Window{Start: start, End: start + int64(length)}
 	if err := each(crew, func(c *hand) error { return json.NewEncoder(c.Stdin).Encode(window) }); err != nil {
 		return stats.Figures{}, err
 	}
@@ -76,7 +77,7 @@ func (b *bench) measure(ctx context.Context, t task) (stats.Figures, error) {
 	for _, w := range workers {
 		all = append(all, w...)
 	}
-	figures := stats.Of(all, b.window, t.workload.Rules())
+	figures := stats.Of(all, length, t.workload.Rules())
 	after.since(before, &figures)
 	return figures, errors.Join(before.err, after.err)
 }

@@ -24,6 +24,8 @@ type Workload struct {
 	Disk      bool // also on a server whose data lies on a disk
 	// Contended tells that somebody else always waits.
 	Contended bool
+	// Stretch is by how much the window is longer than others'; 0 is 1.
+	Stretch int
 }
 
 const hold = time.Millisecond
@@ -35,7 +37,8 @@ var Workloads = []Workload{
 	{ID: "one16", Says: "16 workers on one lock, one client", Lock: job.Mutex, Processes: 1, Workers: 16, Contended: true, Disk: true},
 	{ID: "mp4", Says: "4 processes with a worker each, one lock", Lock: job.Mutex, Processes: 4, Workers: 1, Contended: true},
 	{ID: "mp4hold", Says: "the same, held for 1 ms", Lock: job.Mutex, Processes: 4, Workers: 1, Hold: hold, Contended: true},
-	{ID: "fair16", Says: "4 processes with 4 workers, each with its own client, one lock, held for 1 ms", Lock: job.Mutex, Processes: 4, Workers: 4, Clients: true, Hold: hold, Contended: true},
+	// Longer, so that one acquisition more or less, at the ends of the window, does not make much of a difference between workers.
+	{ID: "fair16", Says: "4 processes with 4 workers, each with its own client, one lock, held for 1 ms", Lock: job.Mutex, Processes: 4, Workers: 4, Clients: true, Hold: hold, Contended: true, Stretch: 2},
 	{ID: "read", Says: "one worker, read lock", Lock: job.Read, Processes: 1, Workers: 1},
 	{ID: "write", Says: "one worker, write lock", Lock: job.Write, Processes: 1, Workers: 1},
 	{ID: "rw", Says: "16 workers on one read/write lock, one client, one acquisition in 20 writes", Lock: job.ReadWrite, Processes: 1, Workers: 16},
@@ -51,6 +54,11 @@ func Named(id string) (Workload, bool) {
 		return Workload{}, false
 	}
 	return Workloads[i], true
+}
+
+// Window returns how long the workload is measured where others are measured for so long.
+func (w Workload) Window(others time.Duration) time.Duration {
+	return others * time.Duration(max(1, w.Stretch))
 }
 
 // Rules returns how holds may overlap.

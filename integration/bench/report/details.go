@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gocurator/curator/integration/bench/plan"
+	"github.com/gocurator/curator/integration/bench/stats"
 )
 
 func (t *tables) conditions() {
@@ -47,16 +48,16 @@ func (t *tables) fairness() {
 				t.printf("| %s | not installed | | | |\n", i.Label)
 				continue
 			}
-			p50, p99 := t.Spread(c, i.ID, WaitP50), t.Spread(c, i.ID, WaitP99)
-			for _, v := range []*float64{&p50.Median, &p50.Min, &p50.Max, &p99.Median, &p99.Min, &p99.Max} {
-				*v /= 1000
-			}
-			if text := ranged(p50); text != "" {
-				t.printf("| %s | %s | %s | %s | %.0f %% |\n", i.Label, text, ranged(p99),
+			if text := ranged(millis(t.Spread(c, i.ID, WaitP50))); text != "" {
+				t.printf("| %s | %s | %s | %s | %.0f %% |\n", i.Label, text, ranged(millis(t.Spread(c, i.ID, WaitP99))),
 					ranged(t.Spread(c, i.ID, Fairness)), 100*t.Spread(c, i.ID, Same).Median)
 			}
 		}
 	}
+}
+
+func millis(s stats.Spread) stats.Spread {
+	return stats.Spread{Median: s.Median / 1000, Min: s.Min / 1000, Max: s.Max / 1000}
 }
 
 // details has everything, with the extremes.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -84,7 +85,12 @@ func (r *Results) Measured(t Target) (value float64, met bool) {
 // Check writes each target with what was measured, and returns how many were missed. Those without a figure are left out.
 func (r *Results) Check(w io.Writer) (missed int, err error) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "case\tclient\twhat\ttarget\tmeasured\t")
+	line := func(format string, args ...any) {
+		if _, e := fmt.Fprintf(table, format+"\n", args...); e != nil {
+			err = e
+		}
+	}
+	line("case\tclient\twhat\ttarget\tmeasured\t")
 	unmeasured := 0
 	for _, t := range r.Targets() {
 		value, met := r.Measured(t)
@@ -104,8 +110,8 @@ func (r *Results) Check(w io.Writer) (missed int, err error) {
 		if t.Against != "" {
 			bound += " × " + t.Against
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", t.Case, t.Impl, t.What, bound, digits(value), verdict)
+		line("%s\t%s\t%s\t%s\t%s\t%s", t.Case, t.Impl, t.What, bound, digits(value), verdict)
 	}
-	fmt.Fprintf(table, "\n%d missed, %d not measured\n", missed, unmeasured)
-	return missed, table.Flush()
+	line("\n%d missed, %d not measured", missed, unmeasured)
+	return missed, errors.Join(err, table.Flush())
 }

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // The kinds of servers.
@@ -58,6 +60,13 @@ func Run(ctx context.Context, kind, dir string) (*Server, error) {
 		}
 	}
 	return nil, errors.Join(err, os.RemoveAll(data))
+}
+
+// InMemory tells whether a directory lies in memory.
+func InMemory(dir string) (bool, error) {
+	var fs unix.Statfs_t
+	err := unix.Statfs(dir, &fs)
+	return fs.Type == unix.TMPFS_MAGIC, err
 }
 
 // Close ends the server and removes its data.

@@ -28,7 +28,8 @@ func connect(ctx context.Context, j job.Job) (*framework.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c, c.BlockUntilConnected(ctx)
+	err = c.BlockUntilConnected(ctx)
+	return c, err
 }
 
 func (c curator) close() { _ = c.Close() } // the session is over either way, at the latest when it expires

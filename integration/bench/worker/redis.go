@@ -36,7 +36,7 @@ func (r redisLocks) lock(ctx context.Context, kind, path string, _ int) (pair, e
 }
 
 // dialRedsync is redsync as it comes: a lock lasts 8 s, and is tried for 32 times, 50 to 250 ms apart.
-func dialRedsync(_ context.Context, j job.Job) (client, error) {
+func dialRedsync(_ context.Context, j job.Job) (client, error) { //nolint:unparam // as the others
 	c := dialRedis(j)
 	sync := redsync.New(goredis.NewPool(c))
 	return redisLocks{c, func(path string) acquire {
@@ -55,7 +55,7 @@ func dialRedsync(_ context.Context, j job.Job) (client, error) {
 
 // dialRedislock is redislock with a lock that lasts as long as redsync's, and a retry every 100 ms: as it comes it does not
 // wait.
-func dialRedislock(_ context.Context, j job.Job) (client, error) {
+func dialRedislock(_ context.Context, j job.Job) (client, error) { //nolint:unparam // as the others
 	c := dialRedis(j)
 	locker := redislock.New(c)
 	return redisLocks{c, func(path string) acquire {

@@ -1,0 +1,92 @@
+package server_test
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/gocurator/curator/integration/bench/server"
+)
+
+// echo is a server that sends back what it gets.
+func echo(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer conn.Close()
+				_, _ = io.Copy(conn, conn)
+			}()
+		}
+	}()
+	return listener.Addr().String()
+}
+
+func dial(t *testing.T, delay time.Duration) net.Conn {
+	t.Helper()
+	proxy, err := server.Delay(echo(t), delay)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(proxy.Close)
+	conn, err := net.Dial("tcp", proxy.Addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	return conn
+}
+
+func TestProxyDelaysEachWay(t *testing.T) {
+	const delay = 20 * time.Millisecond
+	conn := dial(t, delay)
+	for range 3 {
+		begun := time.Now()
+		if _, err := conn.Write([]byte("x")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(conn, make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(begun); took < 2*delay {
+			t.Errorf("there and back took %v, want at least %v", took, 2*delay)
+		}
+	}
+}
+
+// A link of 200 ms that took one chunk at a time would need minutes.
+func TestProxyDoesNotThrottle(t *testing.T) {
+	conn := dial(t, 200*time.Millisecond)
+	sent := bytes.Repeat([]byte("0123456789abcdef"), 1<<20)
+	go func() {
+		for len(sent) > 0 {
+			n, err := conn.Write(sent[:1024])
+			if err != nil {
+				return
+			}
+			sent = sent[n:]
+		}
+	}()
+	begun := time.Now()
+	got := make([]byte, 16<<20)
+	if _, err := io.ReadFull(conn, got); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(begun); took > 30*time.Second {
+		t.Errorf("16 MB took %v", took)
+	}
+	if !bytes.Equal(got[:16], []byte("0123456789abcdef")) || !bytes.Equal(got[len(got)-16:], []byte("0123456789abcdef")) {
+		t.Error("something else came than was sent")
+	}
+}

@@ -1,0 +1,84 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gocurator/curator/integration/bench/plan"
+	"github.com/gocurator/curator/integration/bench/report"
+	"github.com/gocurator/curator/integration/bench/worker"
+)
+
+// TestMain lets the benchmark start the test's program as a worker.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "worker" {
+		if err := worker.Main(context.Background(), os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// Everything runs once, for a moment: the figures mean nothing, but they are there, and no two holds overlap.
+func TestSmoke(t *testing.T) {
+	mode := os.Getenv("CURATOR_INTEGRATION")
+	if mode == "" {
+		t.Skip("CURATOR_INTEGRATION is not set: not starting servers")
+	}
+	out := t.TempDir()
+	o, err := parse([]string{
+		"-impls", "go-curator,java-curator,zk.Lock,kazoo,raw", "-workloads", "uncontended,mp4,rw", "-delays", "0s,1ms",
+		"-rounds", "1", "-window", "300ms", "-warmup", "500ms", "-jvm-warmup", "1s", "-foreign", "1", "-disk", "", "-out", out,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun := time.Now()
+	results, err := measureAll(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d runs in %v", len(results.Runs), time.Since(begun))
+	if missing := results.Conditions.Missing; len(missing) > 0 {
+		if mode == "required" {
+			t.Fatalf("not everything is installed: %v", missing)
+		}
+		t.Skipf("not everything is installed: %v", missing)
+	}
+	for _, run := range results.Runs {
+		judge(t, run)
+	}
+	if err := write(results, out); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(out, "results.md"))
+	if err != nil || !strings.Contains(string(text), "| uncontended, 1ms |") {
+		t.Errorf("the tables (%v):\n%s", err, text)
+	}
+}
+
+func judge(t *testing.T, r report.Run) {
+	t.Helper()
+	f := r.Figures
+	t.Log(describe(r))
+	if r.Failed != "" || f.Acquisitions == 0 || f.Errors > 0 || f.Overlaps > 0 {
+		t.Errorf("%s, %s: %s %+v", r.Case, r.Impl, r.Failed, f)
+		return
+	}
+	if f.Requests < 1.9 { // a creation and a deletion
+		t.Errorf("%s, %s: %.2f requests for each acquisition", r.Case, r.Impl, f.Requests)
+	}
+	w, _ := plan.Named(r.Workload)
+	if w.Contended && time.Duration(f.HandOverP50*1000) < 2*r.Delay { // the deletion goes there, and the news comes back
+		t.Errorf("%s, %s: handed over in %.0f µs", r.Case, r.Impl, f.HandOverP50)
+	}
+}
