@@ -36,10 +36,7 @@ func Grouped(w io.Writer, title, yLabel string, groups []string, bars ...Bars) e
 	p.X.Tick.Label.Font = sans(10.5)
 	p.X.Min, p.X.Max = -0.5, float64(len(groups))-0.5
 	p.X.Padding = 0
-	p.Y.Min = min(p.Y.Min, 0)
-	if p.Y.Max == p.Y.Min {
-		p.Y.Max++
-	}
+	p.fromZero()
 	return p.write(w)
 }
 

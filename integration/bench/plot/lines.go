@@ -43,10 +43,7 @@ func Lines(w io.Writer, title, xLabel, yLabel string, logX, logY bool, series ..
 	setScale(&p.X, logX)
 	setScale(&p.Y, logY)
 	if !logY {
-		p.Y.Min = min(p.Y.Min, 0)
-		if p.Y.Max == p.Y.Min {
-			p.Y.Max++
-		}
+		p.fromZero()
 	}
 	return p.write(w)
 }

@@ -65,6 +65,15 @@ func newPage(title, xLabel, yLabel string) *page {
 	return &page{Plot: p}
 }
 
+// fromZero begins the axis of values at 0, and leaves some room above the greatest.
+func (p *page) fromZero() {
+	const room = 1.04
+	p.Y.Min, p.Y.Max = min(p.Y.Min, 0), p.Y.Max*room
+	if p.Y.Max <= p.Y.Min {
+		p.Y.Max = p.Y.Min + 1
+	}
+}
+
 // write draws the page: the plot above, the legend below, so that it covers nothing.
 func (p *page) write(w io.Writer) error {
 	canvas := vgsvg.New(width, height)

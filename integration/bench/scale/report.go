@@ -94,7 +94,7 @@ var figures = []figure{
 		},
 	},
 	{
-		"hand-over", "Handing over a lock", "waiters", "µs from release to the next acquire's return", true, true,
+		"hand-over", "Handing over a lock, from Release to the return of the next Acquire", "waiters", "µs", true, true,
 		[]line{{"waiters of one client", "waiters", handOverTime}, {"of up to 50 clients", "spread", handOverTime}},
 	},
 	{
