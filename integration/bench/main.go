@@ -63,6 +63,9 @@ func command(ctx context.Context, args []string) error {
 	}
 	results, err := measureAll(ctx, o)
 	if results == nil || len(results.Runs) == 0 {
+		if err == nil {
+			err = fmt.Errorf("nothing to measure: %v", results.Conditions.Missing)
+		}
 		return err
 	}
 	// What there is is written even if the run was broken off.

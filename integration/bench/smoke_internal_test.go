@@ -78,7 +78,10 @@ func judge(t *testing.T, r report.Run) {
 		t.Errorf("%s, %s: %.2f requests for each acquisition", r.Case, r.Impl, f.Requests)
 	}
 	w, _ := plan.Named(r.Workload)
-	if w.Contended && time.Duration(f.HandOverP50*1000) < 2*r.Delay { // the deletion goes there, and the news comes back
+	if !w.Contended || f.HandOverP50 < 0 { // on a busy machine there may have been a single acquisition
+		return
+	}
+	if time.Duration(f.HandOverP50*1000) < 2*r.Delay { // the deletion goes there, and the news comes back
 		t.Errorf("%s, %s: handed over in %.0f µs", r.Case, r.Impl, f.HandOverP50)
 	}
 }
