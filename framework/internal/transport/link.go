@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"runtime"
 	"sync"
 	"time"
 
@@ -145,6 +146,9 @@ func (l *link) writeLoop() {
 			return
 		}
 		for {
+			if l.crowded() {
+				runtime.Gosched() // whoever is about to send something does so now, and it goes with the same write
+			}
 			batch := l.takeBatch(spare)
 			if len(batch) == 0 {
 				break
@@ -157,6 +161,13 @@ func (l *link) writeLoop() {
 			spare = batch[:0]
 		}
 	}
+}
+
+// crowded reports whether a request that is to be written is not alone: others are on their way, so more are likely to come.
+func (l *link) crowded() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.waiting.first < l.waiting.written && l.waiting.written < len(l.waiting.all)
 }
 
 // takeBatch takes the queued frames and stamps them with the time just before they are written: what is counted from a
