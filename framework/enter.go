@@ -32,20 +32,19 @@ type Entry struct {
 // Errors: the server's (zk.ErrNoAuth, zk.ErrNoChildrenForEphemerals if dir is ephemeral, …), [ErrTooLarge], the session's
 // [Session.Err], or ctx's cause. No node remains.
 func (s *Session) Enter(ctx context.Context, dir, name string, data []byte) (Entry, error) {
-	return s.enter(ctx, dir, name, data, (*attempt).list)
+	return s.enter(ctx, dir, name, data, true)
 }
 
-// EnterUnlisted is [Session.Enter] for those who follow dir, and may know from that what is in it: instead of the names of all
-// children it reads dir's Stat, and tells the followers of both. Entry.Children is nil, unless the answer was lost and the node
-// had to be looked for.
+// EnterUnlisted is [Session.Enter] for those who follow dir, and may know from that what is in it: it does not list dir.
+// Entry.Children is nil, unless the answer was lost and the node had to be looked for.
 func (s *Session) EnterUnlisted(ctx context.Context, dir, name string, data []byte) (Entry, error) {
-	return s.enter(ctx, dir, name, data, (*attempt).look)
+	return s.enter(ctx, dir, name, data, false)
 }
 
-func (s *Session) enter(ctx context.Context, dir, name string, data []byte, then func(*attempt) *transport.Call) (Entry, error) {
+func (s *Session) enter(ctx context.Context, dir, name string, data []byte, list bool) (Entry, error) {
 	c := &creation{
 		dir: dir, prefix: protected(name), data: s.core.orDefault(data), kind: transport.EphemeralSequential,
-		acl: s.core.acl(join(dir, name)), then: then,
+		acl: s.core.acl(join(dir, name)), list: list,
 	}
 	for tries := 0; ; {
 		entry, err := s.create(ctx, c)
@@ -87,8 +86,8 @@ type creation struct {
 	acl         []zk.ACL
 	kind        int32
 	ttl         time.Duration
-	then        func(*attempt) *transport.Call // what is asked in the same segment, if not nil: it completes the attempt
-	lost        bool                           // a create was sent, and its answer did not come
+	list        bool // list dir as well, in the same segment
+	lost        bool // a create was sent, and its answer did not come
 }
 
 // path is what is asked for; the server may add a number.
@@ -154,7 +153,10 @@ func (s *Session) tryCreate(ctx context.Context, c *creation) (Entry, error) {
 	calls := []*transport.Call{
 		transport.Create(c.path(), c.data, c.acl, c.kind, c.ttl, func(path string, stat *zk.Stat, err error) {
 			a.entry.Path, a.entry.Stat, a.err = path, stat, err
-			if c.then == nil {
+			if err == nil {
+				s.entered(path)
+			}
+			if !c.list {
 				a.answered()
 			}
 		}),
@@ -162,8 +164,14 @@ func (s *Session) tryCreate(ctx context.Context, c *creation) (Entry, error) {
 	if size := calls[0].Size(); size > maxRequest {
 		return Entry{}, fmt.Errorf("%w: %d bytes, servers take %d", ErrTooLarge, size, maxRequest)
 	}
-	if c.then != nil {
-		calls = append(calls, c.then(a))
+	if c.list {
+		calls = append(calls, transport.Children(c.dir, false, func(children []string, stat *zk.Stat, err error) {
+			if err == nil {
+				a.entry.Children = children
+				s.listed(c.dir, children, stat)
+			}
+			a.answered()
+		}))
 	}
 	s.mu.Lock()
 	sent := s.send(calls...)
@@ -201,28 +209,6 @@ type attempt struct {
 
 	abandoned bool // guarded by session.mu
 	complete  bool // guarded by session.mu
-}
-
-// list asks for the names of the directory's children.
-func (a *attempt) list() *transport.Call {
-	dir := a.creation.dir
-	return transport.Children(dir, false, func(children []string, stat *zk.Stat, err error) {
-		if err == nil {
-			a.entry.Children = children
-			a.session.listed(dir, children, stat)
-		}
-		a.answered()
-	})
-}
-
-// look asks for the directory's Stat.
-func (a *attempt) look() *transport.Call {
-	return transport.Exists(a.creation.dir, false, func(stat *zk.Stat, err error) {
-		if err == nil && a.err == nil {
-			a.session.entered(a.entry.Path, stat)
-		}
-		a.answered()
-	})
 }
 
 func (a *attempt) answered() {

@@ -12,8 +12,8 @@ import (
 type Follower interface {
 	// Listed tells of a listing, and of the directory's Stat that came with it. Neither may be changed.
 	Listed(children []string, dir *zk.Stat)
-	// Entered tells of a node that [Session.EnterUnlisted] has made, and of the directory's Stat right after that.
-	Entered(name string, dir *zk.Stat)
+	// Entered tells of a node that [Session.Enter] or [Session.EnterUnlisted] has made.
+	Entered(name string)
 	// Gone tells that a child was seen to be deleted, or to be missing.
 	Gone(name string)
 }
@@ -61,10 +61,10 @@ func (s *Session) listed(dir string, children []string, stat *zk.Stat) {
 	}
 }
 
-func (s *Session) entered(path string, stat *zk.Stat) {
+func (s *Session) entered(path string) {
 	dir, name := split(path)
 	for _, f := range s.following(dir) {
-		f.Entered(name, stat)
+		f.Entered(name)
 	}
 }
 

@@ -20,6 +20,8 @@ type contender struct {
 	me      node
 	token   int64
 	listing []string // came with the node; nil once it has been used
+	entry   turn     // came with the node instead,
+	entered bool     // if this is set
 	line    *line    // nil of one that does not queue
 	wake    chan struct{}
 	own     *framework.Watch
@@ -38,15 +40,16 @@ func (c *contender) waitTurn(ctx context.Context) error {
 	return err
 }
 
-// turn decides by a listing: the one that came with the contender's node, once, and a new one after that. Either is later than
-// the node, so a listing without it means that somebody removed it. Somebody who entered without a listing needs none to wait.
+// turn decides by what came with the contender's node, once: a listing, or the knowledge of the line. After that it asks for a
+// listing. Either is later than the node, so a listing without it means that somebody removed it.
 func (c *contender) turn(ctx context.Context) (t turn, err error) {
-	children := c.listing
-	c.listing = nil
-	if children == nil {
-		if t, ok := c.known(); ok && !t.admitted && c.own == nil {
-			return c.stands(t), nil
-		}
+	children, entered := c.listing, c.entered
+	c.listing, c.entered = nil, false
+	switch {
+	case children != nil:
+	case entered:
+		return c.stands(c.entry), nil
+	default:
 		if children, err = c.queue.list(ctx, c.session); err != nil {
 			return turn{}, err
 		}
@@ -61,7 +64,7 @@ func (c *contender) turn(ctx context.Context) (t turn, err error) {
 	if c.me.number == math.MaxInt32 && slices.ContainsFunc(line, c.me.ties) {
 		return turn{}, ErrNoMoreNumbers
 	}
-	return c.stands(c.queue.rule(line, c.me)), nil
+	return c.stands(turnOf(line, c.me)), nil
 }
 
 // stands notes where the contender stands.
@@ -73,7 +76,7 @@ func (c *contender) stands(t turn) turn {
 
 // known decides by what the line knows, if that is enough. It admits nobody whose own node is not known to be there.
 func (c *contender) known() (turn, bool) {
-	t, ok := c.line.turn(c.queue.rule, c.me)
+	t, ok := c.line.turn(c.me)
 	if ok && t.admitted && (c.own == nil || !c.session.View(c.own).Armed) {
 		return turn{}, false
 	}

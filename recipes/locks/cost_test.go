@@ -65,7 +65,7 @@ func TestAnUncontendedAcquireIsOneSegmentAndOneRoundTrip(t *testing.T) {
 func TestACycleIsTwoRoundTripsAndThreeRequests(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := warm(t, server)
-		const cycles = 10
+		const cycles = 5
 		n := elapsed(t, func() {
 			for range cycles {
 				release(t, acquire(t, p.mutex()))
@@ -80,6 +80,57 @@ func TestACycleIsTwoRoundTripsAndThreeRequests(t *testing.T) {
 		}
 		if got := p.link.Requests(); !maps.Equal(got, want) {
 			t.Errorf("they sent %v, want %v", got, want)
+		}
+	})
+}
+
+// A lock that nobody else has used for a while is not listed: the number of a new node tells that there is no other.
+func TestACycleOfABusyLockIsTwoRequests(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := warm(t, server)
+		cycle := func() { release(t, acquire(t, p.mutex())) }
+		for range 20 {
+			cycle()
+		}
+		p.link.Requests()
+		const cycles = 100
+		n := elapsed(t, func() {
+			for range cycles {
+				cycle()
+			}
+		})
+		if n != 2*cycles {
+			t.Errorf("%d cycles took %d round trips", cycles, n)
+		}
+		want := map[lockstest.Op]int{lockstest.Create: cycles, lockstest.Delete: cycles}
+		if got := p.link.Requests(); !maps.Equal(got, want) {
+			t.Errorf("they sent %v, want %v", got, want)
+		}
+		if n := server.WatchCount(); n != 1 {
+			t.Errorf("there are %d watches, want one, on the directory", n)
+		}
+		time.Sleep(2 * time.Second)
+		if n := server.WatchCount(); n != 0 {
+			t.Errorf("a while later there are %d watches", n)
+		}
+	})
+}
+
+// What a busy lock saves is lost again at most once for so many acquisitions: when somebody else comes, it has to be listed after
+// all.
+func TestABusyLockIsListedOnceWhenSomebodyElseHasUsedIt(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		p, other := warm(t, server), newPeer(t, server)
+		for range 20 {
+			release(t, acquire(t, p.mutex()))
+		}
+		release(t, acquire(t, other.mutex()))
+		for _, want := range []int{2, 1, 1} {
+			var lease *locks.Lease
+			if n := elapsed(t, func() { lease = acquire(t, p.mutex()) }); n != want {
+				t.Errorf("it took %d round trips, want %d", n, want)
+			}
+			release(t, lease)
 		}
 	})
 }

@@ -58,8 +58,9 @@
 //     session; channels only wake. The check that the session is valid and the publication of the grant are one step.
 //  2. A listing of the session that contains the contender's node is later than its creation, so it decides. One that was asked
 //     for after the answered creation and lacks the node means that somebody removed it: the contender queues again. A queue
-//     that is long, and that the session knows, is not listed by whoever enters it: the directory's Stat, read in the same
-//     segment, says whether his is the only node that was created since it was last known whole.
+//     that nobody else has entered for a while is not listed at all: the number of a node is that of nodes ever created in the
+//     directory before it, so if it is the one after the last that the session knows, there is no other in between. That holds
+//     in one and the same directory, which therefore has a watch then, and whose creation is compared.
 //  3. Admitted is who stands in a listing and has no earlier conflicting node in it; or of whom what the session has heard says
 //     the same: the newest listing that contains his node, whichever contender of the session asked for it, without the nodes
 //     whose deletion has been told since. For that the watch on his own node must be set and must not have fired. And if a

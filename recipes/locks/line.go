@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -14,18 +15,25 @@ import (
 // already, but it lacks none before any contender that it has: numbers grow, and the only node that ever comes before others is
 // a writer's that becomes a reader, for which see turn.
 //
-// It is told what arrives on the connection, in that order, and asks for nothing.
+// It is told what arrives on the connection, in that order. Once a few nodes have come one right after the other, all of them
+// ours, it also watches the directory: as long as that is the same, a node whose number is the next one has nobody before it
+// that the line does not know, and whoever enters need not list the queue.
 type line struct {
 	key        lineKey
-	extra      []string // further markers
-	contenders int      // that use it; guarded by lines.mu
+	extra      []string      // further markers
+	listing    chan struct{} // has room for those who enter with a listing at a time
+	contenders int           // that use it; guarded by lines.mu
+	idle       *time.Timer   // drops it, when nobody has used it for a moment; guarded by lines.mu
 
 	mu       sync.Mutex
-	children []string // the newest listing, if it has not been taken apart yet
-	nodes    []node   // the newest listing, without those that have gone since, and with those that came right after it
-	dir      int64    // creation of the directory; zero if there has been no listing
-	created  int32    // twice as many as were ever created in it, until then
-	parted   bool     // a writer has gone since the newest listing
+	dir      *framework.Watch // on the directory, or nil
+	children []string         // the newest listing, if it has not been taken apart yet
+	nodes    []node           // the newest listing, without those that have gone since, and with those that came right after it
+	made     int64            // when the directory of the listing was created; zero if there has been none
+	next     int32            // the number of the next node in it, whoever makes it; negative if that is not known
+	streak   int              // how many nodes came one right after the other, all of them ours
+	parted   bool             // a writer has gone since the newest listing
+	entries  map[string]turn  // of contenders that have entered without a listing, and have not been told yet
 }
 
 type lineKey struct {
@@ -34,7 +42,18 @@ type lineKey struct {
 	extra   string
 }
 
-// lines are those that are in use.
+const (
+	// hotStreak is how many nodes in a row must be ours before the queue is entered without a listing: if it turns out that one
+	// is needed, that takes another round trip.
+	hotStreak = 8
+	// maxListings is how many may list the queue at a time when they enter it. Those who come in a crowd wait for some of them,
+	// and then need not list it themselves.
+	maxListings = 16
+	// idleTime is how long a line is kept that nobody uses.
+	idleTime = time.Second
+)
+
+// lines are those that are in use, or were a moment ago.
 var lines struct {
 	mu    sync.Mutex
 	byKey map[lineKey]*line
@@ -47,12 +66,15 @@ func (q *queue) joinLine(session *framework.Session) *line {
 	defer lines.mu.Unlock()
 	l := lines.byKey[key]
 	if l == nil {
-		l = &line{key: key, extra: q.opts.extra}
+		l = &line{key: key, extra: q.opts.extra, listing: make(chan struct{}, maxListings), next: -1}
 		if lines.byKey == nil {
 			lines.byKey = map[lineKey]*line{}
 		}
 		lines.byKey[key] = l
 		session.Follow(q.dir, l)
+	}
+	if l.idle != nil {
+		l.idle.Stop()
 	}
 	l.contenders++
 	return l
@@ -61,10 +83,53 @@ func (q *queue) joinLine(session *framework.Session) *line {
 func (l *line) leave() {
 	lines.mu.Lock()
 	defer lines.mu.Unlock()
-	if l.contenders--; l.contenders == 0 {
-		delete(lines.byKey, l.key)
-		l.key.session.Unfollow(l.key.dir, l)
+	if l.contenders--; l.contenders > 0 {
+		return
 	}
+	if l.idle == nil {
+		l.idle = time.AfterFunc(idleTime, l.drop)
+	} else {
+		l.idle.Reset(idleTime)
+	}
+}
+
+// drop forgets a line, unless somebody has come at the same moment.
+func (l *line) drop() {
+	lines.mu.Lock()
+	defer lines.mu.Unlock()
+	if l.contenders > 0 || lines.byKey[l.key] != l {
+		return
+	}
+	delete(lines.byKey, l.key)
+	l.key.session.Unfollow(l.key.dir, l)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.dir != nil {
+		l.key.session.Unwatch(l.dir)
+	}
+}
+
+// hot reports whether the queue is to be entered without a listing, and prepares for that.
+func (l *line) hot() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.streak < hotStreak {
+		return false
+	}
+	if l.dir == nil {
+		l.dir = l.key.session.WatchData(l.key.dir, func() {})
+	}
+	return l.next >= 0 && l.sameDirectory()
+}
+
+// sameDirectory reports whether the directory of the newest listing has been there ever since, as far as everything goes that
+// has arrived. mu is held.
+func (l *line) sameDirectory() bool {
+	if l.dir == nil || l.made == 0 {
+		return false
+	}
+	view := l.key.session.View(l.dir)
+	return view.Armed && view.Stat.Czxid == l.made
 }
 
 // Listed is for framework.Follower.
@@ -72,59 +137,84 @@ func (l *line) Listed(children []string, dir *zk.Stat) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.children, l.nodes = children, nil
-	l.dir, l.created = dir.Czxid, creations(dir)
+	l.made, l.next = dir.Czxid, created(dir)
 	l.parted = false
 }
 
-// creations is twice the number of children that were ever created in a directory, modulo 2³²: a server says 2·creations -
-// children where its Stat has the version of the children (org.apache.zookeeper.server.DataNode.copyStat).
-func creations(dir *zk.Stat) int32 { return dir.Cversion + dir.NumChildren }
+// created is how many nodes were ever created in a directory, which is the number of the next one; negative from 2³⁰ on. A
+// server says twice as many, less the number of children, where its Stat has the version of the children
+// (org.apache.zookeeper.server.DataNode.copyStat).
+func created(dir *zk.Stat) int32 {
+	if sum := dir.Cversion + dir.NumChildren; sum >= 0 {
+		return sum / 2
+	}
+	return -1
+}
 
-// Entered is for framework.Follower. The node is the next in line if nothing else was created in the same directory since the
-// line was last complete.
-func (l *line) Entered(name string, dir *zk.Stat) {
+// Entered is for framework.Follower. If the node is not the next one, somebody else has made nodes before it, of which the line
+// knows nothing. From then on no number tells, until there is a listing.
+func (l *line) Entered(name string) {
+	n, ok := parseNode(name, l.extra)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if dir.Czxid != l.dir || creations(dir) != l.created+2 {
+	expected := ok && n.number == l.next
+	l.next = -1
+	if !expected {
+		l.streak = 0
 		return
 	}
-	l.created += 2
-	if n, ok := parseNode(name, l.extra); ok {
-		l.nodes = append(l.takeApart(), n)
+	l.streak++
+	if !l.sameDirectory() {
+		return
 	}
+	l.next = n.number + 1
+	if t, ok := l.decide(n); ok {
+		if l.entries == nil {
+			l.entries = map[string]turn{}
+		}
+		l.entries[name] = t
+	}
+	l.nodes = append(l.takeApart(), n)
 }
 
 // Gone is for framework.Follower.
 func (l *line) Gone(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	delete(l.entries, name)
 	if i := l.index(name); i >= 0 {
 		l.nodes = slices.Delete(l.nodes, i, i+1)
 	}
 	l.parted = l.parted || strings.Contains(name, writeMarker)
 }
 
-// turn decides by the line, if it can: if it has the contender's node. A writer that has gone may have left a reader's node with
-// its number, which does not bother other readers. For everybody else it takes a listing from after that.
-func (l *line) turn(r rule, me node) (t turn, ok bool) {
+// entry returns, once, where a contender stood when the creation of its node was answered, if the line knew.
+func (l *line) entry(name string) (turn, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.parted && !me.shared || l.index(me.name) < 0 {
+	t, ok := l.entries[name]
+	delete(l.entries, name)
+	return t, ok
+}
+
+// turn decides about a contender that the line has.
+func (l *line) turn(me node) (turn, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.index(me.name) < 0 {
 		return turn{}, false
 	}
-	return r(l.nodes, me), true
+	return l.decide(me)
 }
 
-// long reports whether it is worth while to enter the line without a listing.
-func (l *line) long() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return len(l.takeApart()) >= longLine
+// decide decides by the nodes, if it can. A writer that has gone may have left a reader's node with its number, which does not
+// bother other readers. Everybody else needs a listing from after that. mu is held.
+func (l *line) decide(me node) (turn, bool) {
+	if l.parted && !me.shared {
+		return turn{}, false
+	}
+	return turnOf(l.takeApart(), me), true
 }
-
-// longLine is the number of nodes whose names are longer than what it may cost to do without them: another round trip, if they
-// turn out to be needed.
-const longLine = 32
 
 func (l *line) index(name string) int {
 	return slices.IndexFunc(l.takeApart(), func(n node) bool { return n.name == name })

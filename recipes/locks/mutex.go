@@ -27,7 +27,6 @@ func NewInterProcessMutex(client *framework.Client, path string, opts ...Option)
 	r := newRecipe(client, path, opts)
 	r.queue.id.family = mutexFamily
 	r.queue.marker = mutexMarker
-	r.queue.rule = exclusiveTurn
 	return &InterProcessMutex{recipe: r}
 }
 

@@ -28,12 +28,7 @@ const maxReads = 64
 // contenders returns those in a queue of locks that accept takes.
 func (r *recipe) contenders(ctx context.Context, accept func(node) bool) ([]Participant, error) {
 	parse := func(name string) (node, bool) { return parseNode(name, r.queue.opts.extra) }
-	holds := func(line []node, i int) bool {
-		if line[i].shared {
-			return sharedTurn(line, line[i]).admitted
-		}
-		return exclusiveTurn(line, line[i]).admitted
-	}
+	holds := func(line []node, i int) bool { return turnOf(line, line[i]).admitted }
 	return r.participants(ctx, parse, accept, holds)
 }
 

@@ -21,7 +21,6 @@ type queue struct {
 	dir    string // absolute
 	marker string // in the names of its contenders' nodes
 	shared bool   // its contenders are readers
-	rule   rule
 	opts   *options
 }
 
@@ -151,7 +150,7 @@ func (q *queue) free(children []string) bool {
 		}
 		return 1
 	})
-	return q.rule(line, node{number: last.number + 1}).admitted
+	return turnOf(line, node{shared: q.shared, number: last.number + 1}).admitted
 }
 
 func (q *queue) child(name string) string { return under(q.dir, name) }
@@ -167,19 +166,36 @@ func under(dir, name string) string {
 // enter makes a contender that stands in the line of its session, and its node. The contender must leave.
 func (q *queue) enter(ctx context.Context, session *framework.Session) (*contender, error) {
 	l := q.joinLine(session)
-	enter := session.Enter
-	if l.long() {
-		enter = session.EnterUnlisted
-	}
-	entry, err := enter(ctx, q.dir, q.marker, q.opts.data)
+	entry, err := q.enterLine(ctx, l)
 	if err != nil {
 		l.leave()
 		return nil, err
 	}
 	c := q.contender(session, entry.Path, entry.Stat.Czxid)
-	c.listing = entry.Children
 	c.line = l
+	c.listing = entry.Children
+	c.entry, c.entered = l.entry(c.me.name)
 	return c, nil
+}
+
+// enterLine makes a node, and lists the queue if need be.
+func (q *queue) enterLine(ctx context.Context, l *line) (framework.Entry, error) {
+	session := l.key.session
+	if l.hot() {
+		return session.EnterUnlisted(ctx, q.dir, q.marker, q.opts.data)
+	}
+	select {
+	case l.listing <- struct{}{}:
+		defer func() { <-l.listing }()
+	case <-session.Done():
+		return framework.Entry{}, session.Err()
+	case <-ctx.Done():
+		return framework.Entry{}, context.Cause(ctx)
+	}
+	if l.hot() {
+		return session.EnterUnlisted(ctx, q.dir, q.marker, q.opts.data)
+	}
+	return session.Enter(ctx, q.dir, q.marker, q.opts.data)
 }
 
 // contender makes a contender of a node that it has.

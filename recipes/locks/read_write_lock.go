@@ -51,8 +51,8 @@ func NewInterProcessReadWriteLock(client *framework.Client, path string, opts ..
 	r := newRecipe(client, path, opts)
 	r.queue.id.family = readWriteFamily
 	read, write := r, r
-	read.queue.marker, read.queue.rule, read.queue.shared = readMarker, sharedTurn, true
-	write.queue.marker, write.queue.rule = writeMarker, exclusiveTurn
+	read.queue.marker, read.queue.shared = readMarker, true
+	write.queue.marker = writeMarker
 	return &InterProcessReadWriteLock{read: ReadLock{recipe: read}, write: WriteLock{recipe: write}}
 }
 

@@ -8,8 +8,13 @@ type turn struct {
 	behind   int    // how many stand in the way
 }
 
-// A rule says whether a contender is admitted, given the others in the queue in any order. It is a function of its arguments.
-type rule func(others []node, me node) turn
+// turnOf says whether a contender is admitted, given the others in the queue in any order. It is a function of its arguments.
+func turnOf(others []node, me node) turn {
+	if me.shared {
+		return sharedTurn(others, me)
+	}
+	return exclusiveTurn(others, me)
+}
 
 // exclusiveTurn admits whoever has nobody before it: a mutex, a writer.
 func exclusiveTurn(others []node, me node) turn {

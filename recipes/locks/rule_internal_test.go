@@ -21,29 +21,28 @@ func lineOf(names ...string) []node {
 func TestRules(t *testing.T) {
 	const last, first = "w2147483647", "w-2147483648" // first comes right after last: the counter wraps
 	for _, test := range []struct {
-		rule   rule
 		others []node
 		me     string
 		want   turn
 	}{
-		{exclusiveTurn, nil, "w1", turn{admitted: true}},
-		{exclusiveTurn, lineOf("w1"), "w1", turn{admitted: true}},
-		{exclusiveTurn, lineOf("w2", "w3", "r9"), "w1", turn{admitted: true}},
-		{exclusiveTurn, lineOf("w1", "w2"), "w2", turn{ahead: "w1", behind: 1}},
-		{exclusiveTurn, lineOf("w1", "r2", "w3"), "w3", turn{ahead: "r2", further: "w1", behind: 2}},
-		{exclusiveTurn, lineOf("w3", "w1", "w2", "w4"), "w4", turn{ahead: "w3", further: "w2", behind: 3}},
-		{exclusiveTurn, lineOf("w7", "w1", "w4"), "w5", turn{ahead: "w4", further: "w1", behind: 2}},
-		{exclusiveTurn, lineOf(last, first), first, turn{ahead: last, behind: 1}},
-		{exclusiveTurn, lineOf(last, first), last, turn{admitted: true}},
-		{exclusiveTurn, lineOf("w2147483646", last, first, "w-2147483647"), "w-2147483647", turn{ahead: first, further: last, behind: 3}},
-		{sharedTurn, nil, "r1", turn{admitted: true}},
-		{sharedTurn, lineOf("r1", "r2", "r3"), "r3", turn{admitted: true}},
-		{sharedTurn, lineOf("w1", "r2"), "r2", turn{ahead: "w1", behind: 1}},
-		{sharedTurn, lineOf("w1", "w2", "r3", "r4", "w9"), "r4", turn{ahead: "w2", behind: 2}},
-		{sharedTurn, lineOf("w2", "r1"), "r1", turn{admitted: true}},
-		{sharedTurn, lineOf(last, "r-2147483648"), "r-2147483648", turn{ahead: last, behind: 1}},
+		{nil, "w1", turn{admitted: true}},
+		{lineOf("w1"), "w1", turn{admitted: true}},
+		{lineOf("w2", "w3", "r9"), "w1", turn{admitted: true}},
+		{lineOf("w1", "w2"), "w2", turn{ahead: "w1", behind: 1}},
+		{lineOf("w1", "r2", "w3"), "w3", turn{ahead: "r2", further: "w1", behind: 2}},
+		{lineOf("w3", "w1", "w2", "w4"), "w4", turn{ahead: "w3", further: "w2", behind: 3}},
+		{lineOf("w7", "w1", "w4"), "w5", turn{ahead: "w4", further: "w1", behind: 2}},
+		{lineOf(last, first), first, turn{ahead: last, behind: 1}},
+		{lineOf(last, first), last, turn{admitted: true}},
+		{lineOf("w2147483646", last, first, "w-2147483647"), "w-2147483647", turn{ahead: first, further: last, behind: 3}},
+		{nil, "r1", turn{admitted: true}},
+		{lineOf("r1", "r2", "r3"), "r3", turn{admitted: true}},
+		{lineOf("w1", "r2"), "r2", turn{ahead: "w1", behind: 1}},
+		{lineOf("w1", "w2", "r3", "r4", "w9"), "r4", turn{ahead: "w2", behind: 2}},
+		{lineOf("w2", "r1"), "r1", turn{admitted: true}},
+		{lineOf(last, "r-2147483648"), "r-2147483648", turn{ahead: last, behind: 1}},
 	} {
-		if got := test.rule(test.others, lineOf(test.me)[0]); got != test.want {
+		if got := turnOf(test.others, lineOf(test.me)[0]); got != test.want {
 			t.Errorf("%s among %v: %+v, want %+v", test.me, test.others, got, test.want)
 		}
 	}
@@ -63,7 +62,7 @@ func FuzzRules(f *testing.F) {
 		}
 		var admitted []node
 		for _, me := range line {
-			turn := ruleOf(me)(line, me)
+			turn := turnOf(line, me)
 			switch {
 			case turn.admitted:
 				admitted = append(admitted, me)
@@ -84,13 +83,6 @@ func FuzzRules(f *testing.F) {
 			}
 		}
 	})
-}
-
-func ruleOf(n node) rule {
-	if n.shared {
-		return sharedTurn
-	}
-	return exclusiveTurn
 }
 
 // makeLine makes nodes with different numbers a little after base; the highest bit of a byte makes a reader.

@@ -79,7 +79,7 @@ func newSemaphore(client *framework.Client, path string, opts []Option) *InterPr
 	r.queue.marker = leaseMarker
 	r.queue.dir = under(base, leaseDirectory)
 	gate := r.queue
-	gate.dir, gate.marker, gate.rule = under(base, gateDirectory), mutexMarker, exclusiveTurn
+	gate.dir, gate.marker = under(base, gateDirectory), mutexMarker
 	gate.opts = &options{trace: r.queue.opts.trace}
 	return &InterProcessSemaphoreV2{recipe: r, gate: gate, base: base}
 }

@@ -1,0 +1,178 @@
+package locks_test
+
+import (
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/recipes/locks/lockstest"
+)
+
+// What may happen to a lock that is entered without a listing, because nobody else has used it for a while.
+
+// busy returns a client that has used the lock so often that it need not list it any more.
+func busy(t *testing.T, server *zktest.Server) *peer {
+	t.Helper()
+	p := warm(t, server)
+	for range 20 {
+		release(t, acquire(t, p.mutex()))
+	}
+	return p
+}
+
+func TestABusyLockIsHeldBySomebodyElse(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := busy(t, server)
+		held := acquire(t, newPeer(t, server).mutex())
+		waiter := begin(t.Context(), t, p.mutex())
+		time.Sleep(10 * roundTrip)
+		isWaiting(t, waiter)
+		release(t, held)
+		release(t, soon(t, waiter).must(t))
+	})
+}
+
+// The directory is made anew, and so much happens in it that the next number is the one that the client expects. It hears of that
+// while its new node is on its way.
+func TestTheDirectoryOfABusyLockIsMadeAnew(t *testing.T) {
+	for name, before := range map[string]func(*zktest.Server) error{
+		"the watch is set":        func(*zktest.Server) error { return nil },
+		"the watch has been used": func(server *zktest.Server) error { return server.SetData(path, []byte("changed")) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, server *zktest.Server) {
+				p, other := busy(t, server), newPeer(t, server)
+				waiter := begin(t.Context(), t, p.mutex())
+				if err := before(server); err != nil {
+					t.Fatal(err)
+				}
+				held := takeAnew(t, server, other)
+				time.Sleep(10 * roundTrip)
+				isWaiting(t, waiter)
+				release(t, held)
+				release(t, soon(t, waiter).must(t))
+			})
+		})
+	}
+}
+
+// The same while the client is not connected.
+func TestTheDirectoryOfABusyLockIsMadeAnewUnheard(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		p, other := busy(t, server), newPeer(t, server)
+		p.link.Cut()
+		held := takeAnew(t, server, other)
+		p.link.Heal()
+		time.Sleep(500 * time.Millisecond)
+		waiter := begin(t.Context(), t, p.mutex())
+		time.Sleep(10 * roundTrip)
+		isWaiting(t, waiter)
+		release(t, held)
+		release(t, soon(t, waiter).must(t))
+	})
+}
+
+// takeAnew makes the lock's directory anew and acquires the lock. As many nodes will have been made in it as in the old one.
+func takeAnew(t *testing.T, server *zktest.Server, p *peer) *locks.Lease {
+	t.Helper()
+	old, _ := server.Stat(path)
+	if err := errors.Join(server.Delete(path), server.Create(path, nil)); err != nil {
+		t.Fatal(err)
+	}
+	for range (old.Cversion+old.NumChildren)/2 - 1 {
+		if err := errors.Join(server.Create(path+"/stranger", nil), server.Delete(path+"/stranger")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return acquire(t, p.mutex())
+}
+
+func TestABusyLockOutlivesAReconnection(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := busy(t, server)
+		for range 5 {
+			p.link.Reset()
+			release(t, acquire(t, p.mutex()))
+		}
+	})
+}
+
+// The client's own contenders know of each other by their numbers.
+func TestABusyLockKeepsItsOrder(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := busy(t, server)
+		held := acquire(t, p.mutex())
+		var line []<-chan result
+		for range 5 {
+			line = append(line, begin(t.Context(), t, p.mutex()))
+		}
+		time.Sleep(roundTrip) // until their nodes are there
+		stranger := begin(t.Context(), t, newPeer(t, server).mutex())
+		last := begin(t.Context(), t, p.mutex())
+		release(t, held)
+		for i, waiter := range line {
+			lease := soon(t, waiter).must(t)
+			time.Sleep(10 * roundTrip)
+			for _, later := range line[i+1:] {
+				isWaiting(t, later)
+			}
+			isWaiting(t, stranger)
+			isWaiting(t, last)
+			release(t, lease)
+		}
+		lease := soon(t, stranger).must(t)
+		isWaiting(t, last)
+		release(t, lease)
+		release(t, soon(t, last).must(t))
+	})
+}
+
+// A writer of a busy lock becomes a reader: the next writer finds no listing, but must have one.
+func TestABusyWriterThatReadsOn(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := warm(t, server)
+		rw := locks.NewInterProcessReadWriteLock(p.Client, path)
+		for range 20 {
+			release(t, acquire(t, rw.WriteLock()))
+		}
+		write := acquire(t, rw.WriteLock())
+		early := begin(t.Context(), t, rw.WriteLock())
+		read := acquireIn(write.Context(t.Context()), t, rw.ReadLock())
+		release(t, write)
+		late := begin(t.Context(), t, rw.WriteLock())
+		time.Sleep(10 * roundTrip)
+		isWaiting(t, early)
+		isWaiting(t, late)
+		release(t, read)
+		release(t, soon(t, early).must(t))
+		release(t, soon(t, late).must(t))
+	})
+}
+
+// Of those who come all at once, not everybody reads the names of all others.
+func TestACrowdIsListedByAFew(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		const crowd = 500
+		held := acquire(t, newPeer(t, server).mutex())
+		p := newPeer(t, server)
+		p.cable.SetLatency(oneWay)
+		p.link.Requests()
+		var done sync.WaitGroup
+		for range crowd {
+			done.Go(func() {
+				if err := acquire(t, p.mutex()).Release(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		time.Sleep(time.Second)
+		if n := p.link.Requests()[lockstest.GetChildren]; n > 60 {
+			t.Errorf("%d of %d have listed the queue", n, crowd)
+		}
+		release(t, held)
+		done.Wait()
+	})
+}
