@@ -2,6 +2,8 @@ package locks_test
 
 import (
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/gocurator/curator/framework"
@@ -87,25 +89,34 @@ func BenchmarkSixteenGoroutines(b *testing.B) {
 	} {
 		b.Run(bench.name, func(b *testing.B) {
 			client := benchmarkClient(b)
-			turns := make(chan struct{})
-			done := make(chan struct{})
-			for i := range 16 {
-				mutex := locks.NewInterProcessMutex(client, bench.path(i))
-				go func() {
-					defer func() { done <- struct{}{} }()
-					for range turns {
-						cycle(b, mutex)
-					}
-				}()
-			}
-			b.ReportAllocs()
-			for b.Loop() {
-				turns <- struct{}{}
-			}
-			close(turns)
-			for range 16 {
-				<-done
+			sixteen(b, func(i int) locks.Lock { return locks.NewInterProcessMutex(client, bench.path(i)) })
+		})
+	}
+}
+
+// BenchmarkLocalHandover is sixteen goroutines that want one lock, with the option. A hand-over asks no server.
+func BenchmarkLocalHandover(b *testing.B) {
+	for _, most := range []int{1, 15, 1000} {
+		b.Run(fmt.Sprint(most), func(b *testing.B) {
+			mutex := locks.NewInterProcessMutex(benchmarkClient(b), "/one", locks.WithLocalHandover(most))
+			sixteen(b, func(int) locks.Lock { return mutex })
+		})
+	}
+}
+
+// sixteen has b.N cycles done by sixteen goroutines.
+func sixteen(b *testing.B, lock func(i int) locks.Lock) {
+	b.Helper()
+	b.ReportAllocs()
+	var begun atomic.Int64
+	var workers sync.WaitGroup
+	for i := range 16 {
+		lock := lock(i)
+		workers.Go(func() {
+			for begun.Add(1) <= int64(b.N) {
+				cycle(b, lock)
 			}
 		})
 	}
+	workers.Wait()
 }

@@ -31,6 +31,19 @@ type contender struct {
 	place   place
 }
 
+// contend waits and is admitted. The contender is still to leave.
+func (c *contender) contend(ctx context.Context) (*grant, place, error) {
+	for c.grant == nil {
+		if err := c.waitTurn(ctx); err != nil {
+			return nil, c.place, err
+		}
+		if err := c.admit(); err != nil {
+			return nil, c.place, err
+		}
+	}
+	return c.grant, c.place, nil
+}
+
 // waitTurn blocks until the contender is admitted: by a listing, or by what its session knows already.
 func (c *contender) waitTurn(ctx context.Context) error {
 	t, err := c.turn(ctx)

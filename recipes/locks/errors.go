@@ -44,9 +44,9 @@ type AcquireError struct {
 	Path   string // of the lock
 	Node   string // the name of the caller's node, if it had one
 	Ahead  string // the name of the last node before it that stood in its way, if it waited
-	Behind int    // how many stood before it
-	// OwnClient says that Ahead belongs to a lease or a wait of the same client. If it is the caller's own lease, the context
-	// of that lease was not handed to Acquire.
+	Behind int    // how many stood before it; in its own process if it had no node, see WithLocalHandover
+	// OwnClient says that the next one before it is a lease or a wait of the same client. If it is the caller's own lease, the
+	// context of that lease was not handed to Acquire.
 	OwnClient bool
 	Err       error
 }

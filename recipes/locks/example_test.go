@@ -1,10 +1,12 @@
 package locks_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log"
+	"sync"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -214,4 +216,51 @@ func ExampleLease_FencingToken() {
 	// accepted: true
 	// accepted: true
 	// accepted: true
+}
+
+// Goroutines that want one lock for moments hand it over to each other. A store that they write to compares the pair of token and
+// count, and so tells whose write is the later one, also between holds that share a node.
+func ExampleWithLocalHandover() {
+	server := zktest.NewServer()
+	defer server.Close()
+	client := connect(server)
+	defer client.Close()
+
+	type fence struct{ token, count int64 }
+	var newest fence // what the store remembers
+	write := func(by fence) bool {
+		if cmp.Or(cmp.Compare(by.token, newest.token), cmp.Compare(by.count, newest.count)) < 0 {
+			return false
+		}
+		newest = by
+		return true
+	}
+
+	mutex := locks.NewInterProcessMutex(client, "/locks/accounts", locks.WithLocalHandover(100))
+	fences := make(chan fence, 50) // in the order in which they held the lock
+	var workers sync.WaitGroup
+	for range 50 {
+		workers.Go(func() {
+			lease, err := mutex.Acquire(context.Background())
+			if err != nil {
+				log.Fatal(err)
+			}
+			fences <- fence{lease.FencingToken(), lease.LocalCount()}
+			if err := lease.Release(); err != nil {
+				log.Fatal(err)
+			}
+		})
+	}
+	workers.Wait()
+	first := <-fences
+	fmt.Println("written:", write(first))
+	for range 49 {
+		if !write(<-fences) {
+			fmt.Println("an earlier holder came later")
+		}
+	}
+	fmt.Println("who held it first is too late:", !write(first))
+	// Output:
+	// written: true
+	// who held it first is too late: true
 }

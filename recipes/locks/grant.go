@@ -26,7 +26,12 @@ type grant struct {
 
 	own atomic.Pointer[framework.Watch] // on the node
 
+	admitted time.Time   // when the node's first grant was given
+	count    int64       // of the grants that the node had before
+	nested   atomic.Bool // the read lock has been taken within it
+
 	mu     sync.Mutex
+	local  *localLine          // whose front it is; nil without WithLocalHandover
 	leases map[*Lease]struct{} // not released
 	asked  bool                // to leave
 	over   error               // nil; a *LostError; or ErrReleased
@@ -37,6 +42,9 @@ type grant struct {
 func newGrant(g *grant) (*grant, error) {
 	g.leases = map[*Lease]struct{}{}
 	g.since = time.Now()
+	if g.count == 0 {
+		g.admitted = g.since
+	}
 	hold, err := g.session.Hold(g.lose)
 	if err != nil {
 		return nil, err
@@ -45,7 +53,7 @@ func newGrant(g *grant) (*grant, error) {
 	g.hold = hold
 	g.mu.Unlock()
 	held.add(g)
-	if g.err() != nil { // lost before it was added
+	if g.ended() { // lost before it was added
 		held.remove(g)
 	}
 	return g, nil
@@ -57,7 +65,7 @@ func (g *grant) watch() {
 	w := g.session.WatchDataSoon(g.node, g.ownChanged)
 	g.own.Store(w)
 	g.ownChanged() // what came before the line above was nobody's
-	if g.err() != nil {
+	if g.ended() {
 		g.session.Unwatch(w) // and an end before it left the watch behind
 	}
 }
@@ -111,6 +119,13 @@ func (g *grant) err() error {
 	return g.over
 }
 
+// ended reports whether the grant is over, without a look at the time: if that is up, lose is still to come.
+func (g *grant) ended() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.over != nil
+}
+
 // errOr returns what the grant ended with, or else err.
 func (g *grant) errOr(err error) error {
 	if over := g.err(); over != nil {
@@ -153,17 +168,25 @@ func (g *grant) drop() {
 
 // withdraw ends what a grant has with the session, and asks for the removal of its node.
 func (g *grant) withdraw() *framework.Removal {
-	held.remove(g)
 	own.remove(g.node)
+	removal := g.session.Remove(g.node)
+	// After Remove: the watch on a node that is leaving need not be taken off.
+	g.detach()
+	if line := g.frontOf(); line != nil {
+		line.pass(nil)
+	}
+	return removal
+}
+
+// detach ends what a grant has with the session, but for its node.
+func (g *grant) detach() {
+	held.remove(g)
 	if hold := g.holding(); hold != nil { // nil if the session ended within Session.Hold
 		hold.Release()
 	}
-	removal := g.session.Remove(g.node)
-	// After Remove: the watch on a node that is leaving need not be taken off.
 	if w := g.own.Load(); w != nil {
 		g.session.Unwatch(w)
 	}
-	return removal
 }
 
 // leave takes a lease off the grant. With the last one the grant ends, for this process at once; it waits for the server's
@@ -172,6 +195,10 @@ func (g *grant) leave(l *Lease) error {
 	last, err := g.take(l)
 	if err != nil || !last {
 		return err
+	}
+	if g.handOver() {
+		g.trace.released(Released{Path: g.path, Node: g.name, Held: time.Since(g.since), HandedOver: true})
+		return nil
 	}
 	err = g.removeNode()
 	g.trace.released(Released{Path: g.path, Node: g.name, Held: time.Since(g.since), Err: err})

@@ -136,7 +136,8 @@ func (l *Lease) ValidUntil() time.Time {
 }
 
 // Release ends the lease. With the last lease of a hold it removes the node, so that the next contender is let in: it waits
-// for the server's answer, for at most the client's connection timeout. It needs no context.
+// for the server's answer, for at most the client's connection timeout. It needs no context. With [WithLocalHandover] it may give
+// the node to the next contender instead, and then returns nil at once.
 //
 // Errors: [ErrReleased] if it was released before; a [*LostError] if it was lost; a [*ReleaseError] if the removal is not
 // confirmed, or refused. In every case the lease has ended, and it is not to be released again. A multi-lock's lease releases
@@ -182,11 +183,26 @@ func (l *Lease) NodeName() string {
 // FencingToken is a number that is greater than that of every earlier hold of the same lock that excludes this one, whatever
 // session, process or language it belonged to: the zxid with which the node was created. A store that remembers the greatest
 // token it has seen can refuse a holder that is late. A multi-lock has none, but its Parts have.
+//
+// With [WithLocalHandover] it is greater than that of every earlier node; holds that share a node share the token, and are told apart
+// by [Lease.LocalCount].
 func (l *Lease) FencingToken() int64 {
 	if l.grant == nil {
 		return 0
 	}
 	return l.grant.token
+}
+
+// LocalCount is how many holds the lease's node had before this one: 0 unless it was handed over, see [WithLocalHandover], and then
+// 1, 2, and so on. The pair of FencingToken and LocalCount, compared in this order, is greater than that of every earlier hold that
+// excludes this one. A store that can remember only one number is not to be guarded by a lock with that option.
+//
+// A multi-lock's is 0, but its Parts have theirs.
+func (l *Lease) LocalCount() int64 {
+	if l.grant == nil {
+		return 0
+	}
+	return l.grant.count
 }
 
 // Check is for the beginning of a transaction that must happen only while the lock is held: the server then checks that the

@@ -64,6 +64,9 @@ func newRecipe(client *framework.Client, path string, opts []Option) recipe {
 		r.queue.dir = dir
 		r.queue.id = identity{client: client.NonNamespaceView(), path: dir}
 	}
+	if o.handovers > 0 {
+		o.settings = fmt.Sprintf("%t %q %q", o.data != nil, o.data, o.extra)
+	}
 	r.err = errors.Join(o.problems...)
 	return r
 }
@@ -100,7 +103,7 @@ func (r *recipe) acquireAll(ctx context.Context, reenter reentry, contend conten
 		end.Err = err
 	} else {
 		end.Node, end.Token, end.Reentered = leases[0].NodeName(), leases[0].FencingToken(), at.reentered
-		end.HandOver = at.handOver
+		end.HandOver, end.LocalCount = at.handOver, leases[0].LocalCount()
 	}
 	trace.acquireEnd(ctx, end)
 	return leases, err

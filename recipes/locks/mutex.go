@@ -7,7 +7,7 @@ import (
 )
 
 // An InterProcessMutex is a reentrant lock that at most one owner in all processes holds. Owners are let in in the order in
-// which they came.
+// which they came, unless [WithLocalHandover] lets those of one client take turns.
 //
 // It has no state of its own: any number of objects with the same client and path are the same lock. Its methods are safe for
 // concurrent use; each Acquire is a contender of its own, unless its context owns a lease already.

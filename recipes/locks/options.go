@@ -14,6 +14,9 @@ type options struct {
 	extra    []string
 	trace    Trace
 	problems []error
+
+	handovers int    // at most so many in a row, see WithLocalHandover
+	settings  string // what locks must have in common to hand nodes over to each other
 }
 
 // maxLockData leaves room for the rest of a request in the megabyte that servers take.

@@ -36,6 +36,9 @@ type place struct {
 
 // acquire waits for its turn, in one session after the other.
 func (q *queue) acquire(ctx context.Context) ([]*grant, place, error) {
+	if q.handsOver() {
+		return q.acquireLocally(ctx)
+	}
 	return throughSessions(ctx, q.client, func(session *framework.Session) ([]*grant, place, error) {
 		g, at, err := q.contend(ctx, session)
 		return []*grant{g}, at, err
@@ -73,19 +76,18 @@ func (q *queue) contend(ctx context.Context, session *framework.Session) (*grant
 		return nil, place{}, err
 	}
 	defer c.leave()
-	for c.grant == nil {
-		if err := c.waitTurn(ctx); err != nil {
-			return nil, c.place, err
-		}
-		if err := c.admit(); err != nil {
-			return nil, c.place, err
-		}
-	}
-	return c.grant, c.place, nil
+	return c.contend(ctx)
 }
 
 // try acquires without waiting for anybody. If the lock is taken it costs one read, and writes nothing.
 func (q *queue) try(ctx context.Context) ([]*grant, place, error) {
+	if q.handsOver() {
+		return q.tryLocally(ctx)
+	}
+	return q.tryAtServers(ctx)
+}
+
+func (q *queue) tryAtServers(ctx context.Context) ([]*grant, place, error) {
 	session, err := q.client.Session(ctx)
 	if err != nil {
 		return nil, place{}, err

@@ -44,7 +44,7 @@ var (
 )
 
 // NewInterProcessReadWriteLock returns the read/write lock at path. It does no I/O; misuse is told by the first call on either
-// side. Lock data goes into the nodes of both sides.
+// side. Lock data goes into the nodes of both sides; [WithLocalHandover] is for writers.
 //
 // Curator: new InterProcessReadWriteLock(client, path, lockData).
 func NewInterProcessReadWriteLock(client *framework.Client, path string, opts ...Option) *InterProcessReadWriteLock {
@@ -146,6 +146,7 @@ func (l *ReadLock) nest(ctx context.Context, write *Lease) (*grant, error) {
 	}
 	defer keep.quit()
 	w, q := write.grant, &l.recipe.queue
+	w.nested.Store(true) // before keep is given back: the writer's node must go with its owner, and not be handed over
 	_, number, ok := cutNumber(w.name)
 	if !ok {
 		return nil, fmt.Errorf("locks: node %s has no number", w.name)

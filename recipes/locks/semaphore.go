@@ -74,6 +74,9 @@ func NewInterProcessSemaphoreV2WithCount(
 
 func newSemaphore(client *framework.Client, path string, opts []Option) *InterProcessSemaphoreV2 {
 	r := newRecipe(client, path, opts)
+	if r.queue.opts.handovers > 0 {
+		r.err = errors.Join(r.err, errors.New("a semaphore does not hand its leases over: WithLocalHandover is for a mutex or a write lock"))
+	}
 	r.queue.id.family = semaphoreFamily
 	base := r.queue.dir
 	r.queue.marker = leaseMarker

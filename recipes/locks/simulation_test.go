@@ -1,6 +1,7 @@
 package locks_test
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -31,7 +32,7 @@ type simulation struct {
 	seed   uint64
 	server *zktest.Server
 	peers  []*peer
-	faulty bool
+	kind
 
 	mu      sync.Mutex
 	history []hold
@@ -53,28 +54,37 @@ type hold struct {
 	who        string
 	node       string
 	token      int64
+	count      int64
 	begin, end time.Time
 	lost       error
 }
 
+// A kind of simulation.
+type kind struct {
+	faulty bool
+	local  bool // with local hand-over: more workers, and short holds
+}
+
 func TestSimulation(t *testing.T) {
-	for _, faulty := range []bool{false, true} {
-		t.Run(map[bool]string{false: "calm", true: "stormy"}[faulty], func(t *testing.T) {
+	for name, kind := range map[string]kind{
+		"calm": {}, "stormy": {faulty: true}, "calm, handing over": {local: true}, "stormy, handing over": {faulty: true, local: true},
+	} {
+		t.Run(name, func(t *testing.T) {
 			if *simulationSeed != 0 {
-				simulate(t, *simulationSeed, faulty)
+				simulate(t, *simulationSeed, kind)
 				return
 			}
 			for seed := uint64(1); seed <= uint64(*simulationSeeds) && !t.Failed(); seed++ {
-				simulate(t, seed, faulty)
+				simulate(t, seed, kind)
 			}
 		})
 	}
 }
 
-func simulate(t *testing.T, seed uint64, faulty bool) {
+func simulate(t *testing.T, seed uint64, kind kind) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &simulation{
-			t: t, seed: seed, faulty: faulty, server: zktest.NewServer(),
+			t: t, seed: seed, kind: kind, server: zktest.NewServer(),
 		}
 		t.Cleanup(func() { s.server.Close() })
 		s.run()
@@ -91,12 +101,16 @@ func (s *simulation) run() {
 	for range 2 + director.pick(4) {
 		s.peers = append(s.peers, director.newPeer())
 	}
+	most, opts := 2, []locks.Option(nil)
+	if s.local {
+		most, opts = 5, []locks.Option{locks.WithLocalHandover(3)}
+	}
 	stop := make(chan struct{})
 	var workers, weather sync.WaitGroup
 	for i, p := range s.peers {
-		for j := range 1 + director.pick(2) {
-			worker := s.actor(2 + 2*i + j)
-			workers.Go(func() { worker.work(fmt.Sprintf("%c%d", 'A'+i, j), p) })
+		for j := range 1 + director.pick(most) {
+			worker := s.actor(2 + most*i + j)
+			workers.Go(func() { worker.work(fmt.Sprintf("%c%d", 'A'+i, j), p, opts...) })
 		}
 	}
 	if s.faulty {
@@ -136,14 +150,14 @@ func (s actor) newPeer() *peer {
 }
 
 // work acquires and releases some times.
-func (s actor) work(who string, p *peer) {
+func (s actor) work(who string, p *peer, opts ...locks.Option) {
 	for range 4 + s.pick(8) {
 		s.pause(time.Second)
 		ctx, cancel := context.WithCancel(s.t.Context())
 		if s.pick(4) == 0 { // it will not wait for ever
 			ctx, cancel = context.WithTimeout(s.t.Context(), time.Duration(s.pick(4000))*time.Millisecond)
 		}
-		lock := p.mutex()
+		lock := p.mutex(opts...)
 		acquire := lock.Acquire
 		if s.pick(5) == 0 {
 			acquire = lock.TryAcquire
@@ -159,11 +173,11 @@ func (s actor) work(who string, p *peer) {
 }
 
 func (s actor) hold(who string, lease *locks.Lease) {
-	h := hold{who: who, node: lease.NodeName(), token: lease.FencingToken(), begin: time.Now()}
+	h := hold{who: who, node: lease.NodeName(), token: lease.FencingToken(), count: lease.LocalCount(), begin: time.Now()}
 	s.note("%s holds %s", who, h.node[39:])
 	select {
 	case <-lease.Done():
-	case <-time.After(time.Duration(s.pick(3000)) * time.Millisecond):
+	case <-time.After(s.howLong()):
 	}
 	h.end = time.Now()
 	h.lost = lease.Err()
@@ -175,6 +189,14 @@ func (s actor) hold(who string, lease *locks.Lease) {
 	s.mu.Unlock()
 	err := lease.Release()
 	s.note("%s releases %s: %v", who, h.node[39:], err)
+}
+
+func (s actor) howLong() time.Duration {
+	most := 3000
+	if s.local && s.pick(5) > 0 {
+		most = 50
+	}
+	return time.Duration(s.pick(most)) * time.Millisecond
 }
 
 // storm lets faults happen until it is stopped.
@@ -221,14 +243,16 @@ func (s actor) storm(stop <-chan struct{}) {
 
 // check checks the history: G1 and G2 in one, since a hold ends when its owner knows; G3 where nothing went wrong; G9.
 func (s *simulation) check() {
-	slices.SortFunc(s.history, func(a, b hold) int { return a.begin.Compare(b.begin) })
+	slices.SortFunc(s.history, func(a, b hold) int {
+		return cmp.Or(a.begin.Compare(b.begin), cmp.Compare(a.token, b.token), cmp.Compare(a.count, b.count))
+	})
 	for i := 1; i < len(s.history); i++ {
 		a, b := s.history[i-1], s.history[i]
 		if b.begin.Before(a.end) {
 			s.t.Errorf("seed %d: %s is let in at %v, %s holds until %v", s.seed, b.who, b.begin, a.who, a.end)
 		}
-		if b.token <= a.token {
-			s.t.Errorf("seed %d: %s has token %d after %s's %d", s.seed, b.who, b.token, a.who, a.token)
+		if b.token < a.token || b.token == a.token && b.count <= a.count {
+			s.t.Errorf("seed %d: %s has token %d/%d after %s's %d/%d", s.seed, b.who, b.token, b.count, a.who, a.token, a.count)
 		}
 		if !s.faulty && a.lost != nil {
 			s.t.Errorf("seed %d: %s lost the lock for nothing: %v", s.seed, a.who, a.lost)

@@ -17,7 +17,7 @@ type Trace struct {
 	AcquireEnd func(ctx context.Context, end AcquireEnd)
 	// RevocationRequested is called when somebody asks a holder to leave, once for each hold.
 	RevocationRequested func(requested RevocationRequested)
-	// Released is called when the last lease on a node has been released.
+	// Released is called when the last lease of a hold has been released.
 	Released func(released Released)
 	// Lost is called when leases have ended without their release.
 	Lost func(lost Lost)
@@ -36,6 +36,9 @@ type Waiting struct {
 	Behind int    // how many stand before it
 	// OwnClient says that Ahead belongs to a lease or a wait of the same client.
 	OwnClient bool
+	// Local says that the contender waits in this process, behind others of its client, and has no node: see [WithLocalHandover].
+	// It may be told once more when it has come to the front, and contends at the servers.
+	Local bool
 }
 
 // AcquireEnd is told at the end of an acquire.
@@ -47,7 +50,9 @@ type AcquireEnd struct {
 	// HandOver is how long it took from the news that the node ahead was gone; zero if nobody had to be waited for.
 	HandOver  time.Duration
 	Reentered bool // no node was made: the caller holds the lock already
-	Err       error
+	// LocalCount is that of the lease: if it is not zero, and Reentered is not set, the node was handed over in this process.
+	LocalCount int64
+	Err        error
 }
 
 // RevocationRequested is told when a holder is asked to leave.
@@ -61,7 +66,9 @@ type Released struct {
 	Path string
 	Node string
 	Held time.Duration
-	Err  error // of the removal of the node
+	// HandedOver says that the node was not removed, but given to the next one in this process: see [WithLocalHandover].
+	HandedOver bool
+	Err        error // of the removal of the node
 }
 
 // Lost is told at the end of a hold that was not released.

@@ -1,0 +1,244 @@
+package locks
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest"
+)
+
+// Each step of a hand-over by itself, with what can come in between.
+
+const handoverPath = "/locks/a"
+
+type handoverTest struct {
+	*testing.T
+	server *zktest.Server
+	client *framework.Client
+	mutex  *InterProcessMutex
+	link   *zktest.Link
+}
+
+func inHandoverTest(t *testing.T, test func(*handoverTest)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		server := zktest.New(t)
+		link := server.NewLink()
+		client, err := framework.NewClient("zktest:2181", framework.WithDialer(link.DialContext), framework.WithSessionTimeout(10*time.Second))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = client.Close() })
+		test(&handoverTest{t, server, client, NewInterProcessMutex(client, handoverPath, WithLocalHandover(9)), link})
+	})
+	if n := LocalLines(); n > 0 {
+		t.Errorf("%d local lines are left", n)
+	}
+}
+
+func (t *handoverTest) acquire() *Lease {
+	t.Helper()
+	lease, err := t.mutex.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lease
+}
+
+type acquired struct {
+	lease *Lease
+	err   error
+}
+
+func (t *handoverTest) begin(ctx context.Context, opts ...Option) <-chan acquired {
+	t.Helper()
+	got := make(chan acquired, 1)
+	mutex := NewInterProcessMutex(t.client, handoverPath, append(opts, WithLocalHandover(9))...)
+	go func() {
+		lease, err := mutex.Acquire(ctx)
+		got <- acquired{lease, err}
+	}()
+	synctest.Wait()
+	return got
+}
+
+func (t *handoverTest) get(got <-chan acquired) *Lease {
+	t.Helper()
+	select {
+	case a := <-got:
+		if a.err != nil {
+			t.Fatal(a.err)
+		}
+		return a.lease
+	case <-time.After(time.Hour):
+		t.Fatal("Acquire does not return")
+		return nil
+	}
+}
+
+func (t *handoverTest) waits(got <-chan acquired) {
+	t.Helper()
+	synctest.Wait()
+	select {
+	case a := <-got:
+		t.Fatalf("it should wait, got %v, %v", a.lease, a.err)
+	default:
+	}
+}
+
+func (t *handoverTest) release(l *Lease) {
+	t.Helper()
+	if err := l.Release(); err != nil {
+		t.Error(err)
+	}
+}
+
+// released is the first half of a release: the last lease has left, and the node has not been handed over yet.
+func (t *handoverTest) released(l *Lease) *grant {
+	t.Helper()
+	if last, err := l.grant.take(l); !last || err != nil {
+		t.Fatal(last, err)
+	}
+	return l.grant
+}
+
+// ctx ends when somebody has taken the waiter out of the line, and before it has the baton.
+func TestAWaiterThatWasChosenTakesTheGrantAlthoughItsContextHasEnded(t *testing.T) {
+	inHandoverTest(t, func(t *handoverTest) {
+		first := t.acquire()
+		ctx, cancel := context.WithCancel(t.Context())
+		waiter := t.begin(ctx)
+		line := first.grant.local
+		w := line.next()
+		cancel()
+		t.waits(waiter) // for the baton
+		line.putBack(w)
+		if !t.released(first).handOver() {
+			t.Error("it is not handed over")
+		}
+		lease := t.get(waiter)
+		if lease.LocalCount() != 1 || lease.Err() != nil {
+			t.Errorf("the lease has count %d, error %v", lease.LocalCount(), lease.Err())
+		}
+		t.release(lease)
+	})
+}
+
+func TestAWaiterThatWasChosenPassesTheRightToContendOnIfItsContextHasEnded(t *testing.T) {
+	inHandoverTest(t, func(t *handoverTest) {
+		first := t.acquire()
+		ctx, cancel := context.WithCancel(t.Context())
+		waiter, next := t.begin(ctx), t.begin(t.Context())
+		line := first.grant.local
+		w := line.next()
+		cancel()
+		t.waits(waiter)
+		t.released(first)
+		before := t.server.Counts()[zktest.OpCreate2]
+		line.putBack(w)
+		first.grant.withdraw()
+		if a := <-waiter; !errors.Is(a.err, context.Canceled) {
+			t.Errorf("got %v, %v", a.lease, a.err)
+		}
+		t.release(t.get(next))
+		if n := t.server.Counts()[zktest.OpCreate2] - before; n != 1 {
+			t.Errorf("%d nodes were made for one hold", n)
+		}
+	})
+}
+
+// What comes between the end of the last lease and the hand-over keeps the node from being handed over, and from nothing else.
+func TestHandoverAfterTheEndOfTheLastLease(t *testing.T) {
+	node := func(g *grant) string { return g.node }
+	for name, test := range map[string]struct {
+		meanwhile func(*handoverTest, *grant)
+		want      bool
+	}{
+		"nothing":     {func(*handoverTest, *grant) {}, true},
+		"other data":  {func(t *handoverTest, g *grant) { _ = t.server.SetData(node(g), []byte("x")) }, true},
+		"a request":   {func(t *handoverTest, g *grant) { _ = t.server.SetData(node(g), []byte(revokeMessage)) }, false},
+		"the removal": {func(t *handoverTest, g *grant) { _ = t.server.Delete(node(g)) }, false},
+		"a lapse": {func(t *handoverTest, _ *grant) {
+			t.link.Mute()
+			time.Sleep(9950 * time.Millisecond)
+			t.link.Heal()
+		}, false},
+		"the end of the session": {func(t *handoverTest, g *grant) {
+			t.server.ExpireSession(g.session.ID())
+			<-g.session.Done()
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inHandoverTest(t, func(t *handoverTest) {
+				first := t.acquire()
+				waiters := []<-chan acquired{t.begin(t.Context()), t.begin(t.Context())}
+				time.Sleep(60 * time.Millisecond) // the node is watched
+				g := t.released(first)
+				g.admitted = g.admitted.Add(time.Hour) // time is not what this is about
+				synctest.Wait()
+				test.meanwhile(t, g)
+				synctest.Wait()
+				over := g.handOver()
+				if over != test.want {
+					t.Errorf("it was handed over: %v", over)
+				}
+				if !over {
+					g.withdraw()
+				}
+				for _, waiter := range waiters { // in their order
+					lease := t.get(waiter)
+					if got := lease.LocalCount() > 0; got != over && waiter == waiters[0] {
+						t.Errorf("the next one has count %d", lease.LocalCount())
+					}
+					t.release(lease)
+				}
+			})
+		})
+	}
+}
+
+// The grant is lost before the waiter has looked at it: the waiter contends anew, and is told nothing.
+func TestAGrantThatIsLostOnTheWayIsNoAnswer(t *testing.T) {
+	for name, end := range map[string]func(*handoverTest, string){
+		"removed":      func(t *handoverTest, node string) { _ = t.server.Delete(node) },
+		"session over": func(t *handoverTest, _ string) { t.server.CutAll(); t.server.ExpireSession(t.server.Sessions()[0].ID) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inHandoverTest(t, func(t *handoverTest) {
+				first := t.acquire()
+				goOn := make(chan struct{})
+				slow := t.begin(t.Context(), WithTrace(Trace{Waiting: func(context.Context, Waiting) { <-goOn }}))
+				next := t.begin(t.Context())
+				time.Sleep(60 * time.Millisecond)
+				t.release(first) // to somebody who does not look
+				synctest.Wait()
+				end(t, first.grant.node)
+				lease := t.get(next)
+				if lease.FencingToken() <= first.FencingToken() {
+					t.Error("it has the node that was lost")
+				}
+				close(goOn)
+				t.waits(slow)
+				t.release(lease)
+				t.release(t.get(slow))
+			})
+		})
+	}
+}
+
+// Whoever is granted the lock at the servers may have lost it before the line knows.
+func TestAGrantThatHasEndedIsNoFront(t *testing.T) {
+	inHandoverTest(t, func(t *handoverTest) {
+		lease := t.acquire()
+		w := newWaiter(&t.mutex.recipe.queue)
+		w.line = lease.grant.local
+		t.release(lease)
+		if w.holds(lease.grant) || w.line == nil {
+			t.Error("a grant that has ended stands for a waiter")
+		}
+	})
+}
