@@ -1,0 +1,112 @@
+package transport
+
+import (
+	"encoding/binary"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/gocurator/curator/framework/internal/clock"
+)
+
+// send queues calls, all or none.
+func (l *link) send(calls []*Call) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.since.IsZero() || l.reason != nil {
+		return false
+	}
+	for _, c := range calls {
+		xid := l.nextXid
+		switch {
+		case c.op == opSetAuth:
+			xid = xidAuth
+		case l.nextXid == xidLast:
+			l.nextXid = xidFirst
+		default:
+			l.nextXid++
+		}
+		l.out = c.frame(l.out, xid)
+		l.waiting.push(pending{xid: xid, op: c.op, call: c})
+	}
+	l.signal()
+	return true
+}
+
+func (l *link) signal() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Write takes one frame of go-zookeeper: the handshake first, requests and pings after it.
+func (l *link) Write(frame []byte) (int, error) {
+	if len(frame) < 12 {
+		return 0, fmt.Errorf("transport: go-zookeeper wrote %d bytes, which is no frame", len(frame))
+	}
+	l.mu.Lock()
+	if l.since.IsZero() {
+		l.mu.Unlock()
+		return l.writeHandshake(frame)
+	}
+	defer l.mu.Unlock()
+	if l.reason != nil {
+		return len(frame), nil // an error here could wedge go-zookeeper; the reader tells it
+	}
+	l.out = append(l.out, frame...)
+	l.waiting.push(pending{
+		xid: int32(binary.BigEndian.Uint32(frame[4:])),
+		op:  int32(binary.BigEndian.Uint32(frame[8:])),
+	})
+	l.signal()
+	return len(frame), nil
+}
+
+// writeLoop puts queued frames on the wire until the link dies.
+func (l *link) writeLoop() {
+	var spare []byte
+	for {
+		select {
+		case <-l.wake:
+		case <-l.dead:
+			return
+		}
+		for {
+			if l.crowded() {
+				runtime.Gosched() // whoever is about to send something does so now, and it goes with the same write
+			}
+			batch := l.takeBatch(spare)
+			if len(batch) == 0 {
+				break
+			}
+			_ = l.raw.SetWriteDeadline(time.Now().Add(l.patience))
+			if _, err := l.raw.Write(batch); err != nil {
+				l.fail(err)
+				return
+			}
+			spare = batch[:0]
+		}
+	}
+}
+
+// crowded reports whether a request that is to be written is not alone: others are on their way, so more are likely to come.
+func (l *link) crowded() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.waiting.first < l.waiting.written && l.waiting.written < len(l.waiting.all)
+}
+
+// takeBatch takes the queued frames and stamps them with the time just before they are written: what is counted from a
+// frame's time must never be later than the truth.
+func (l *link) takeBatch(spare []byte) []byte {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	batch := l.out
+	if len(batch) == 0 || l.reason != nil {
+		return nil
+	}
+	l.out = spare
+	l.waiting.stamp(clock.Now())
+	return batch
+}
