@@ -1,16 +1,17 @@
 package framework
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/go-zookeeper/zk"
 )
 
 // A Follower is told what its session hears of a directory's children, in the order in which it arrives: by the goroutine that
-// reads the connection, before whoever asked for the news, or watches the child, is woken. Its methods must not block. Nothing
-// is told of what happens while the session is not connected.
+// reads the connection, before anybody else can see it. Its methods must not block. Nothing is told of what happens while the
+// session is not connected.
 type Follower interface {
-	// Listed tells of a listing, and of the directory's Stat that came with it. Neither may be changed.
+	// Listed tells of a listing, and of the directory's Stat that came with it. children is the follower's own.
 	Listed(children []string, dir *zk.Stat)
 	// Entered tells of a node that [Session.Enter] or [Session.EnterUnlisted] has made.
 	Entered(name string)
@@ -55,9 +56,10 @@ func (s *Session) following(dir string) []Follower {
 	return all
 }
 
+// listed tells of a listing whose names are somebody else's.
 func (s *Session) listed(dir string, children []string, stat *zk.Stat) {
 	for _, f := range s.following(dir) {
-		f.Listed(children, stat)
+		f.Listed(slices.Clone(children), stat)
 	}
 }
 

@@ -1,6 +1,7 @@
 package framework_test
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -109,5 +110,117 @@ func TestWhoWatchesANodeThatCouldNotBeRemovedAsksForIt(t *testing.T) {
 		o.want(t, framework.StatusPresent)
 		o.stop()
 		w.wantWatches(0)
+	})
+}
+
+// A listing is the caller's to change, and the follower's.
+func TestAFollowerHasAListingOfItsOwn(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.make("/a")
+		w.make("/a/1")
+		s := w.session()
+		f := &keeper{}
+		s.Follow("/a", f)
+		defer s.Unfollow("/a", f)
+		children, err := s.Children(t.Context(), "/a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		children[0] = "changed"
+		if f.children[0] != "1" {
+			t.Errorf("the follower has %q", f.children)
+		}
+	})
+}
+
+type keeper struct {
+	notebook
+
+	children []string
+}
+
+func (k *keeper) Listed(children []string, _ *zk.Stat) { k.children = children }
+
+// A witness looks, when it is told, at what others can see.
+type witness struct {
+	notebook
+
+	look func() framework.Status
+	saw  []framework.Status
+}
+
+func (w *witness) Gone(string) { w.saw = append(w.saw, w.look()) }
+
+// Whoever was woken by something older, and sees that a node is gone, finds that its followers know.
+func TestAFollowerIsToldOfAnEndBeforeItCanBeSeen(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.make("/a")
+		s := w.session()
+		toldFirst := func(how string, begin func() *watching, end func()) {
+			o := begin()
+			f := &witness{look: func() framework.Status { return o.view().Status }}
+			s.Follow("/a", f)
+			end()
+			o.want(t, framework.StatusGone)
+			if len(f.saw) == 0 || f.saw[0] == framework.StatusGone {
+				t.Errorf("%s: when the follower was told, others saw %v", how, f.saw)
+			}
+			o.stop()
+			s.Unfollow("/a", f)
+		}
+		watch := func() *watching { return w.watchData("/a/1") }
+		w.make("/a/1")
+		toldFirst("an event", watch, func() {
+			if err := w.srv.Delete("/a/1"); err != nil {
+				t.Fatal(err)
+			}
+		})
+		resume := w.srv.Hold(zktest.Match{Op: zktest.OpGetData})
+		toldFirst("an answer", watch, resume)
+		w.make("/a/1")
+		resume = w.srv.Hold(zktest.Match{Op: zktest.OpDelete})
+		s.Remove("/a/1")
+		toldFirst("a removal", watch, resume)
+	})
+}
+
+func TestWhoWatchesTheChildrenOfANodeThatIsLeavingIsTold(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.make("/a")
+		resume := w.srv.Hold(zktest.Match{Op: zktest.OpDelete})
+		w.session().Remove("/a")
+		o := w.watchChildren("/a")
+		resume()
+		o.want(t, framework.StatusGone)
+		o.stop()
+		w.wantWatches(0)
+	})
+}
+
+// The watch is left to the removal of the node, which would take it off; but that is refused.
+func TestAWatchThatEndsWhileItsNodeIsNotRemovedIsTakenOff(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.make("/a")
+		w.make("/a/1")
+		o := w.watchData("/a")
+		o.want(t, framework.StatusPresent)
+		resume := w.srv.Hold(zktest.Match{Op: zktest.OpDelete})
+		w.session().Remove("/a") // it has a child
+		o.stop()
+		resume()
+		w.wantWatches(0)
+	})
+}
+
+func TestARefusedEntryIsToldToNobody(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		dir := w.create("/a/1", framework.WithMode(framework.Ephemeral), framework.CreatingParentsIfNeeded())
+		var n notebook
+		w.session().Follow(dir, &n)
+		defer w.session().Unfollow(dir, &n)
+		if _, err := w.session().EnterUnlisted(t.Context(), dir, "lock-", nil); !errors.Is(err, zk.ErrNoChildrenForEphemerals) {
+			t.Errorf("got %v", err)
+		}
+		n.want(t)
 	})
 }

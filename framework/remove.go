@@ -90,6 +90,9 @@ func (s *Session) removal(path string, r *Removal) *transport.Call {
 		if errors.Is(err, zk.ErrNoNode) {
 			err = nil
 		}
+		if err == nil {
+			s.gone(path)
+		}
 		s.mu.Lock()
 		if s.removals[path] != r {
 			s.mu.Unlock()
@@ -103,9 +106,6 @@ func (s *Session) removal(path string, r *Removal) *transport.Call {
 			if failed := s.core.cfg.trace.RemovalFailed; failed != nil {
 				failed(path, err)
 			}
-		}
-		if err == nil {
-			s.gone(path)
 		}
 		wakes.call()
 		r.finish(err)

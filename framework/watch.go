@@ -230,6 +230,12 @@ func (s *Session) arm(w *watch) *transport.Call {
 
 // armed applies the answer to request n.
 func (s *Session) armed(w *watch, n int, view View) {
+	switch {
+	case errors.Is(view.Err, zk.ErrNoNode):
+		s.gone(w.key.path)
+	case view.Err == nil && w.key.children:
+		s.listed(w.key.path, view.Children, view.Stat)
+	}
 	s.mu.Lock()
 	if s.watches[w.key] != w || n != w.asked || errors.Is(view.Err, transport.ErrBroken) {
 		s.mu.Unlock()
@@ -255,12 +261,6 @@ func (s *Session) armed(w *watch, n int, view View) {
 	w.see(view)
 	wakes := w.wakes()
 	s.mu.Unlock()
-	switch {
-	case view.Status == StatusGone:
-		s.gone(w.key.path)
-	case view.Status == StatusPresent && w.key.children:
-		s.listed(w.key.path, view.Children, view.Stat)
-	}
 	wakes.call()
 }
 
@@ -268,6 +268,9 @@ func (s *Session) armed(w *watch, n int, view View) {
 func (s *Session) left(path string, err error) wakes {
 	w := s.watches[watchKey{path: path}]
 	switch {
+	case w == nil && err != nil: // Unwatch has left the server's watch to the removal
+		s.send(transport.RemoveWatches(path, transport.DataWatch, func(error) {}))
+		return nil
 	case w == nil || w.view.Status != StatusUnknown || w.asking():
 		return nil
 	case err != nil || w.lasting():
@@ -296,6 +299,9 @@ func (w *watch) otherwise(err error) bool {
 
 // onWatch applies a watch event. A change is followed by a new look, whose answer wakes the subscribers.
 func (s *Session) onWatch(e transport.WatchEvent) {
+	if e.Type == zk.EventNodeDeleted {
+		s.gone(e.Path)
+	}
 	var wakes wakes
 	s.mu.Lock()
 	for _, children := range []bool{false, true} {
@@ -318,9 +324,6 @@ func (s *Session) onWatch(e transport.WatchEvent) {
 		}
 	}
 	s.mu.Unlock()
-	if e.Type == zk.EventNodeDeleted {
-		s.gone(e.Path)
-	}
 	wakes.call()
 }
 

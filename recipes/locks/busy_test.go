@@ -2,8 +2,10 @@ package locks_test
 
 import (
 	"errors"
+	"math"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gocurator/curator/framework/zktest"
@@ -174,5 +176,85 @@ func TestACrowdIsListedByAFew(t *testing.T) {
 		}
 		release(t, held)
 		done.Wait()
+	})
+}
+
+// At the end of the counter, where newer servers stay, numbers tell nothing.
+func TestALongLineAtTheEndOfTheCounter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := zktest.New(t, zktest.WithEndingCounters())
+		p, a, b := newPeer(t, server), newPeer(t, server), newPeer(t, server)
+		release(t, acquire(t, a.mutex()))
+		const n = 40
+		server.SetCreateCounter(path, math.MaxInt32-1-n-1) // one holder and n waiters, then MaxInt32-1 is next
+		held := acquire(t, a.mutex())
+		var line []<-chan result
+		for range n {
+			line = append(line, begin(t.Context(), t, p.mutex()))
+		}
+		stranger := begin(t.Context(), t, b.mutex()) // number MaxInt32-1
+		last := begin(t.Context(), t, p.mutex())     // number MaxInt32
+		release(t, held)
+		for _, waiter := range line {
+			release(t, soon(t, waiter).must(t))
+		}
+		isWaiting(t, last)
+		release(t, soon(t, stranger).must(t))
+		release(t, soon(t, last).must(t))
+	})
+}
+
+// There is no writer: a reader needs one round trip, however many readers there are.
+func TestAReaderAmongManyNeedsOneRoundTrip(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := newPeer(t, server)
+		rw := locks.NewInterProcessReadWriteLock(p.Client, path)
+		for range 40 {
+			acquire(t, rw.ReadLock())
+		}
+		p.cable.SetLatency(oneWay)
+		p.link.Requests()
+		// One begins each half round trip: each finds the line that the one before it has listed.
+		var line []<-chan result
+		var begun []time.Time
+		for range 6 {
+			begun = append(begun, time.Now())
+			line = append(line, begin(t.Context(), t, rw.ReadLock()))
+			time.Sleep(roundTrip - 1)
+		}
+		for i, w := range line {
+			r := soon(t, w)
+			r.must(t)
+			if took := r.at.Sub(begun[i]); took != roundTrip {
+				t.Errorf("reader %d took %v, want %v", i, took, roundTrip)
+			}
+		}
+		if got := p.link.Requests(); got[lockstest.GetChildren] > 1 {
+			t.Errorf("they sent %v", got)
+		}
+	})
+}
+
+// Two locks of one client on one path; only one of them counts nodes "other-".
+func TestLinesDifferByMarkers(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := newPeer(t, server)
+		release(t, acquire(t, p.mutex()))
+		other := path + "/other-0000000001"
+		if err := server.Create(other, nil); err != nil {
+			t.Fatal(err)
+		}
+		first := acquire(t, newPeer(t, server).mutex())
+		plain := begin(t.Context(), t, p.mutex()) // makes the line
+		counting := begin(t.Context(), t, p.mutex(locks.WithExtraMarkers("other-")))
+		release(t, first)
+		lease := soon(t, plain).must(t) // "other-" is a stranger to it
+		release(t, lease)
+		time.Sleep(time.Second)
+		isWaiting(t, counting)
+		if err := server.Delete(other); err != nil {
+			t.Fatal(err)
+		}
+		release(t, soon(t, counting).must(t))
 	})
 }

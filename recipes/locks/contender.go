@@ -80,8 +80,10 @@ func (c *contender) turn(ctx context.Context) (t turn, err error) {
 	return c.stands(turnOf(line, c.me)), nil
 }
 
-// stands notes where the contender stands.
+// stands notes where the contender stands. It may stand there for long, and what it keeps is no part of a listing, which would
+// be kept with it.
 func (c *contender) stands(t turn) turn {
+	t.ahead, t.further = strings.Clone(t.ahead), strings.Clone(t.further)
 	c.place.ahead, c.place.behind = t.ahead, t.behind
 	c.place.ownClient = t.ahead != "" && own.has(c.queue.id.client, c.queue.child(t.ahead))
 	return t
@@ -151,7 +153,8 @@ func (c *contender) await(ctx context.Context, t turn) (turn, error) {
 	return c.turn(ctx)
 }
 
-// outlast blocks until a node is gone. It watches that node, or, if it may not be watched, the directory.
+// outlast blocks until a node is gone. It watches that node, or, if it may not be watched, the directory. What has been seen to be
+// gone is watched no more: if it is listed again, by a server that is behind, it is to be seen going again.
 func (c *contender) outlast(ctx context.Context, name string) error {
 	c.watchAhead(name)
 	for byChildren := false; ; {
@@ -161,6 +164,7 @@ func (c *contender) outlast(ctx context.Context, name string) error {
 			return errRequeue
 		case view.Status == framework.StatusGone,
 			byChildren && view.Status == framework.StatusPresent && !slices.Contains(view.Children, name):
+			c.watch(nil, "")
 			return nil
 		case view.Status == framework.StatusRefused && byChildren:
 			return view.Err

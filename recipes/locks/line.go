@@ -182,7 +182,9 @@ func (l *line) Gone(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.entries, name)
-	if i := l.index(name); i >= 0 {
+	if i := slices.Index(l.children, name); i >= 0 {
+		l.children = slices.Delete(l.children, i, i+1)
+	} else if i := slices.IndexFunc(l.nodes, func(n node) bool { return n.name == name }); i >= 0 {
 		l.nodes = slices.Delete(l.nodes, i, i+1)
 	}
 	l.parted = l.parted || strings.Contains(name, writeMarker)
@@ -201,7 +203,7 @@ func (l *line) entry(name string) (turn, bool) {
 func (l *line) turn(me node) (turn, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.index(me.name) < 0 {
+	if !slices.ContainsFunc(l.takeApart(), func(n node) bool { return n.name == me.name }) {
 		return turn{}, false
 	}
 	return l.decide(me)
@@ -214,10 +216,6 @@ func (l *line) decide(me node) (turn, bool) {
 		return turn{}, false
 	}
 	return turnOf(l.takeApart(), me), true
-}
-
-func (l *line) index(name string) int {
-	return slices.IndexFunc(l.takeApart(), func(n node) bool { return n.name == name })
 }
 
 // takeApart returns the nodes. mu is held.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -175,4 +176,29 @@ func TestTheNumberOfCreations(t *testing.T) {
 			t.Errorf("%+v: %d", test, got)
 		}
 	}
+}
+
+func TestARefusedEntryLeavesNoLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := zktest.New(t)
+		client, err := framework.NewClient("zktest:2181", framework.WithDialer(server.DialContext))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = client.Close() }()
+		if _, _, err := client.Create(t.Context(), "/e", nil, framework.WithMode(framework.Ephemeral)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := NewInterProcessMutex(client, "/e").Acquire(t.Context()); err == nil {
+			t.Error("an ephemeral node has children")
+		}
+		time.Sleep(2 * idleTime)
+		lines.mu.Lock()
+		defer lines.mu.Unlock()
+		for key := range lines.byKey {
+			if key.dir == "/e" {
+				t.Error("its line is left")
+			}
+		}
+	})
 }

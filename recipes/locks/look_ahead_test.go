@@ -169,3 +169,40 @@ func TestALongLineOfOneClientPassesOnByEvents(t *testing.T) {
 		}
 	})
 }
+
+// A session that watches anything goes on asking its leader.
+func TestNothingIsAskedWhenAllIsOver(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		held := acquire(t, newPeer(t, server).mutex())
+		second := begin(t.Context(), t, newPeer(t, server).mutex())
+		p := newPeer(t, server)
+		third := begin(t.Context(), t, p.mutex())
+		release(t, held)
+		release(t, soon(t, second).must(t))
+		release(t, soon(t, third).must(t))
+		time.Sleep(sessionTimeout)
+		before := server.Counts()[zktest.OpSync]
+		time.Sleep(10 * sessionTimeout)
+		if n := server.Counts()[zktest.OpSync] - before; n != 0 {
+			t.Errorf("%d syncs by clients that hold and wait for nothing", n)
+		}
+	})
+}
+
+// It has to list after the nearest in any case.
+func TestAWriterBehindWritersListsOncePerHandover(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		write := func(p *peer) locks.Lock { return locks.NewInterProcessReadWriteLock(p.Client, path).WriteLock() }
+		held := acquire(t, write(newPeer(t, server)))
+		second := begin(t.Context(), t, write(newPeer(t, server)))
+		p := newPeer(t, server)
+		third := begin(t.Context(), t, write(p))
+		release(t, held)
+		release(t, soon(t, second).must(t))
+		release(t, soon(t, third).must(t))
+		want := map[lockstest.Op]int{lockstest.Create: 1, lockstest.GetChildren: 2, lockstest.GetData: 2, lockstest.Delete: 1}
+		if got := p.link.Requests(); !maps.Equal(got, want) {
+			t.Errorf("it sent %v, want %v", got, want)
+		}
+	})
+}
