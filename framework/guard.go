@@ -69,16 +69,24 @@ func (s *Session) tick(now time.Time) time.Time {
 	if len(s.deferred) > 0 && s.putOff.Before(next) {
 		next = s.putOff
 	}
+	if deadline.Before(next) {
+		next = deadline
+	}
+	s.planned = next
 	s.mu.Unlock()
 	lapsed.end()
 	if silent {
 		// The server answers no sync: it may have lost its leader. Another one may not have.
 		s.transport.Break(errNoRenewal)
 	}
-	if deadline.Before(next) {
-		next = deadline
-	}
 	return next
+}
+
+// overtaken reports whether something is due before the guard looks at the clock again, now that somebody relies on the session.
+// mu is held.
+func (s *Session) overtaken(now time.Time) bool {
+	renew, next := s.dueRenewal(now)
+	return renew || next.Before(s.planned) || s.term != nil && s.contact.validUntil().Before(s.planned)
 }
 
 var errNoRenewal = errors.New("the server does not answer for its leader")

@@ -39,6 +39,7 @@ func (s *Session) Hold(end func(cause error)) (*Hold, error) {
 		h = &Hold{term: t, end: end}
 		t.holds[h] = struct{}{}
 	}
+	overtaken := h != nil && s.overtaken(now)
 	s.mu.Unlock()
 	lapsed.end()
 	switch {
@@ -47,7 +48,9 @@ func (s *Session) Hold(end func(cause error)) (*Hold, error) {
 	case h == nil:
 		return nil, ErrLapsed
 	}
-	s.look()
+	if overtaken {
+		s.look()
+	}
 	return h, nil
 }
 

@@ -34,6 +34,7 @@ type Session struct {
 	over      error
 	contact   contact
 	asked     time.Time     // when the renewal that is not answered yet was sent; zero if there is none
+	planned   time.Time     // when the guard looks at the clock again, unless it is asked to before
 	term      *term         // nil while leases cannot be valid
 	valid     chan struct{} // closed while there is a term
 	expected  int           // how many wait for that

@@ -121,7 +121,9 @@ func (s *Session) subscribe(key watchKey, wake func(), how manner) *Watch {
 	default:
 		w.view = View{}
 		s.send(s.arm(w))
-		s.look()
+		if s.overtaken(clock.Now()) {
+			s.look()
+		}
 	}
 	return sub
 }

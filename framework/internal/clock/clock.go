@@ -9,10 +9,11 @@ import "time"
 
 // Now returns the present instant, for comparison with other results of Now only: its monotonic part counts suspend.
 func Now() time.Time {
-	return time.Now().Add(suspended())
+	now := time.Now()
+	return now.Add(suspended(now))
 }
 
 // Wall turns an instant of this clock into one of the ordinary clock, to be shown to users and to be compared with time.Now.
 func Wall(instant time.Time) time.Time {
-	return instant.Add(-suspended())
+	return instant.Add(-suspended(time.Now()))
 }

@@ -22,15 +22,45 @@ var (
 // suspended only grows. Two readings of two clocks lie some nanoseconds apart, so less than a millisecond is not sleep. A
 // pause of the program between the two looks like sleep, so what looks like it is measured again: a real sleep is seen by
 // every later measurement, too.
-func suspended() time.Duration {
+//
+// A measurement takes two system calls. now costs none, and when the machine sleeps its two clocks move against each other: as
+// long as they have not, the last measurement stands for a moment.
+func suspended(now time.Time) time.Duration {
+	at, gap := now.Sub(began), wallGap(now)
+	if last.stands(at, gap) {
+		return time.Duration(since.Load())
+	}
 	known := since.Load()
 	for {
-		now := grown(known, func() int64 { return int64(slept() - sleptBefore) })
-		if now == known || since.CompareAndSwap(known, now) {
-			return time.Duration(now)
+		slept := grown(known, func() int64 { return int64(slept() - sleptBefore) })
+		if slept == known || since.CompareAndSwap(known, slept) {
+			last.gap.Store(int64(gap))
+			last.at.Store(int64(at))
+			return time.Duration(slept)
 		}
 		known = since.Load()
 	}
+}
+
+var began = time.Now()
+
+// wallGap is by how much the wall clock has outrun the monotonic one since the program began.
+func wallGap(now time.Time) time.Duration {
+	return now.Round(0).Sub(began.Round(0)) - now.Sub(began)
+}
+
+// last is when, and at which gap, it was measured. They are read in the opposite order of their writing, so what has been slept
+// is at least as new as either.
+var last measurement
+
+type measurement struct{ at, gap atomic.Int64 }
+
+// stands reports whether a measurement would find nothing new: it was taken within the millisecond, and the gap is as it was but
+// for what an adjustment of the wall clock can do in that time.
+func (m *measurement) stands(at, gap time.Duration) bool {
+	age := int64(at) - m.at.Load()
+	moved := int64(gap) - m.gap.Load()
+	return m.at.Load() != 0 && age >= 0 && age < int64(time.Millisecond) && max(moved, -moved) < int64(100*time.Microsecond)
 }
 
 // grown returns what has been slept, given what was known before. A pause can only make a measurement too long.

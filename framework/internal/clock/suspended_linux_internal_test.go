@@ -1,3 +1,5 @@
+//go:build linux
+
 package clock
 
 import (
@@ -31,4 +33,31 @@ func growth(known time.Duration, measured []time.Duration) time.Duration {
 		i++
 		return int64(measured[i])
 	}))
+}
+
+func TestAMeasurementStandsForAMomentUnlessTheWallClockMoves(t *testing.T) {
+	const at, gap = time.Hour, time.Minute
+	var m measurement
+	if m.stands(0, 0) {
+		t.Error("nothing was measured")
+	}
+	m.at.Store(int64(at))
+	m.gap.Store(int64(gap))
+	for _, test := range []struct {
+		at, gap time.Duration
+		want    bool
+	}{
+		{at, gap, true},
+		{at + 999*time.Microsecond, gap + time.Microsecond, true},
+		{at + 999*time.Microsecond, gap - time.Microsecond, true},
+		{at + time.Millisecond, gap, false},
+		{at - 1, gap, false}, // another one was faster
+		{at + 1, gap + 100*time.Microsecond, false},
+		{at + 1, gap - 100*time.Microsecond, false},
+		{at + 1, gap + time.Hour, false}, // what a sleep looks like
+	} {
+		if got := m.stands(test.at, test.gap); got != test.want {
+			t.Errorf("%v later, %v apart: %v", test.at-at, test.gap-gap, got)
+		}
+	}
 }
