@@ -679,8 +679,9 @@ func TestMisuseOfLocalHandoverIsToldByTheFirstCall(t *testing.T) {
 			"semaphore mutex": locks.NewInterProcessSemaphoreMutex(p.Client, path, handsOver()),
 		} {
 			p.link.Segments()
-			if _, err := lock.Acquire(t.Context()); err == nil {
+			if lease, err := lock.Acquire(t.Context()); err == nil {
 				t.Errorf("%s: no error", name)
+				release(t, lease)
 			}
 			if sent := p.link.Requests(); len(sent) > 0 {
 				t.Errorf("%s: it sent %v", name, sent)
@@ -714,15 +715,20 @@ func TestTraceTellsOfHandovers(t *testing.T) {
 			defer mu.Unlock()
 			told = append(told, fmt.Sprintf(format, args...))
 		}
-		mutex := newPeer(t, server).mutex(handsOver(), locks.WithTrace(locks.Trace{
-			Waiting: func(_ context.Context, w locks.Waiting) {
-				tell("waiting behind %d, %+v", w.Behind, w.Local && w.OwnClient)
-			},
-			AcquireEnd: func(_ context.Context, e locks.AcquireEnd) { tell("count %d, hand-over %v", e.LocalCount, e.HandOver) },
-			Released:   func(r locks.Released) { tell("held for %v, handed over %v", r.Held, r.HandedOver) },
-		}))
-		first := acquire(t, mutex)
-		waiter := begin(t.Context(), t, mutex)
+		p := newPeer(t, server)
+		traced := func(name string) locks.Lock {
+			return p.mutex(handsOver(), locks.WithTrace(locks.Trace{
+				Waiting: func(_ context.Context, w locks.Waiting) {
+					tell("%s: waiting behind %d, local %v, own client %v", name, w.Behind, w.Local, w.OwnClient)
+				},
+				AcquireEnd: func(_ context.Context, e locks.AcquireEnd) {
+					tell("%s: count %d, hand-over %v", name, e.LocalCount, e.HandOver)
+				},
+				Released: func(r locks.Released) { tell("%s: held for %v, handed over %v", name, r.Held, r.HandedOver) },
+			}))
+		}
+		first := acquire(t, traced("a"))
+		waiter := begin(t.Context(), t, traced("b"))
 		time.Sleep(10 * time.Millisecond)
 		release(t, first)
 		second := (<-waiter).must(t)
@@ -732,8 +738,8 @@ func TestTraceTellsOfHandovers(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		want := map[string]int{
-			"count 0, hand-over 0s": 1, "waiting behind 1, true": 1, "held for 10ms, handed over true": 1, "count 1, hand-over 0s": 1,
-			"held for 20ms, handed over false": 1,
+			"a: count 0, hand-over 0s": 1, "b: waiting behind 1, local true, own client true": 1, "a: held for 10ms, handed over true": 1,
+			"b: count 1, hand-over 0s": 1, "b: held for 20ms, handed over false": 1,
 		}
 		got := map[string]int{}
 		for _, line := range told {
