@@ -86,9 +86,20 @@ func TestACycleIsTwoRoundTripsAndThreeRequests(t *testing.T) {
 
 // A lock that nobody else has used for a while is not listed: the number of a new node tells that there is no other.
 func TestACycleOfABusyLockIsTwoRequests(t *testing.T) {
+	for name, lock := range map[string]func(*peer) locks.Lock{
+		"mutex": func(p *peer) locks.Lock { return p.mutex() },
+		"write": func(p *peer) locks.Lock { return locks.NewInterProcessReadWriteLock(p.Client, path).WriteLock() },
+		"read":  func(p *peer) locks.Lock { return locks.NewInterProcessReadWriteLock(p.Client, path).ReadLock() },
+	} {
+		t.Run(name, func(t *testing.T) { aCycleIsTwoRequests(t, lock) })
+	}
+}
+
+func aCycleIsTwoRequests(t *testing.T, lock func(*peer) locks.Lock) {
+	t.Helper()
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := warm(t, server)
-		cycle := func() { release(t, acquire(t, p.mutex())) }
+		cycle := func() { release(t, acquire(t, lock(p))) }
 		for range 20 {
 			cycle()
 		}

@@ -32,7 +32,7 @@ type line struct {
 	made     int64            // when the directory of the listing was created; zero if there has been none
 	next     int32            // the number of the next node in it, whoever makes it; negative if that is not known
 	streak   int              // how many nodes came one right after the other, all of them ours
-	parted   bool             // a writer has gone since the newest listing
+	parted   bool             // a writer has gone since the line was known to be whole
 	entries  map[string]turn  // of contenders that have entered without a listing, and have not been told yet
 }
 
@@ -152,7 +152,8 @@ func created(dir *zk.Stat) int32 {
 }
 
 // Entered is for framework.Follower. If the node is not the next one, somebody else has made nodes before it, of which the line
-// knows nothing. From then on no number tells, until there is a listing.
+// knows nothing. From then on no number tells, until there is a listing. If it is the next one, there is no node of a writer that
+// reads on, either: that would have been made since.
 func (l *line) Entered(name string) {
 	n, ok := parseNode(name, l.extra)
 	l.mu.Lock()
@@ -167,13 +168,11 @@ func (l *line) Entered(name string) {
 	if !l.sameDirectory() {
 		return
 	}
-	l.next = n.number + 1
-	if t, ok := l.decide(n); ok {
-		if l.entries == nil {
-			l.entries = map[string]turn{}
-		}
-		l.entries[name] = t
+	l.next, l.parted = n.number+1, false
+	if l.entries == nil {
+		l.entries = map[string]turn{}
 	}
+	l.entries[name] = turnOf(l.takeApart(), n)
 	l.nodes = append(l.takeApart(), n)
 }
 
@@ -199,23 +198,16 @@ func (l *line) entry(name string) (turn, bool) {
 	return t, ok
 }
 
-// turn decides about a contender that the line has.
+// turn decides about a contender, if it can: if the line has its node. A writer that has gone may have left a reader's node with its
+// number, which does not bother other readers; everybody else needs a listing from after that.
 func (l *line) turn(me node) (turn, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !slices.ContainsFunc(l.takeApart(), func(n node) bool { return n.name == me.name }) {
+	nodes := l.takeApart()
+	if l.parted && !me.shared || !slices.ContainsFunc(nodes, func(n node) bool { return n.name == me.name }) {
 		return turn{}, false
 	}
-	return l.decide(me)
-}
-
-// decide decides by the nodes, if it can. A writer that has gone may have left a reader's node with its number, which does not
-// bother other readers. Everybody else needs a listing from after that. mu is held.
-func (l *line) decide(me node) (turn, bool) {
-	if l.parted && !me.shared {
-		return turn{}, false
-	}
-	return turnOf(l.takeApart(), me), true
+	return turnOf(nodes, me), true
 }
 
 // takeApart returns the nodes. mu is held.
