@@ -12,7 +12,6 @@ import (
 
 	"github.com/gocurator/curator/integration/bench/plan"
 	"github.com/gocurator/curator/integration/bench/server"
-	"github.com/gocurator/curator/integration/bench/worker"
 )
 
 //go:embed java/Bench.java
@@ -31,9 +30,6 @@ type programs struct {
 
 // find makes the command line for a client, compiling what has to be.
 func (p *programs) find(dir string, impl plan.Impl) error {
-	if impl.ID == plan.Local && !worker.LocalHandover {
-		return fmt.Errorf("this library has no local hand-over: %w", server.ErrMissing)
-	}
 	if p.lines == nil {
 		p.lines, p.versions = make(map[string][]string), make(map[string]string)
 	}
