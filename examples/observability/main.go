@@ -142,7 +142,7 @@ type printer struct{ out io.Writer }
 // ExportSpans prints one line for each span.
 func (p printer) ExportSpans(_ context.Context, spans []sdk.ReadOnlySpan) error {
 	for _, s := range spans {
-		fmt.Fprintf(p.out, "span %s %s %v %v %s\n", s.SpanContext().TraceID(), s.Name(),
+		_, _ = fmt.Fprintf(p.out, "span %s %s %v %v %s\n", s.SpanContext().TraceID(), s.Name(),
 			s.EndTime().Sub(s.StartTime()).Round(time.Microsecond), s.Status().Code, s.Status().Description)
 	}
 	return nil

@@ -75,8 +75,4 @@
 //
 // ZooKeeper has 512 MB and is otherwise as installed, forceSync included, as is etcd. Before the first round it is kept busy
 // until its code is compiled.
-//
-// The linter takes this module for a part of the library, which may not import what is compared here:
-//
-//	../tool golangci-lint run --disable depguard ./...
 package main
