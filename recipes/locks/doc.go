@@ -30,7 +30,8 @@
 //	G3   First come, first served: contenders are admitted in the order in which their nodes were created.
 //	G4   One wake-up: a release lets one contender in (readers behind one writer together), and tells one more that it is next;
 //	     nobody else hears of it. A waiter watches its own node and one other: the nearest that stands in its way, or the next
-//	     nearest as long as there is one. Giving up leaves no watch anywhere.
+//	     nearest as long as there is one. Giving up leaves no watch anywhere; on the directory of a lock that a client uses
+//	     again and again there is one, until it has left the lock alone for a second.
 //	G5   No residue: whatever ends an acquire, its node is removed, at once or in the background until that is done or the
 //	     session is over. Parents are containers, and go after their last child.
 //	G6   A lost reply is no second node: the node is found again by its GUID, and adopted or removed.
@@ -64,8 +65,8 @@
 //  3. Admitted is who stands in a listing and has no earlier conflicting node in it; or of whom what the session has heard says
 //     the same: the newest listing that contains his node, whichever contender of the session asked for it, without the nodes
 //     whose deletion has been told since. For that the watch on his own node must be set and must not have fired. And if a
-//     writer's node was deleted since that listing, nobody who must have the lock alone is admitted without a new one: the
-//     writer may have become a reader, whose node has the same number.
+//     writer's node was deleted since the session last knew everybody in the queue, nobody who must have the lock alone is
+//     admitted without a new listing: the writer may have become a reader, whose node has the same number.
 //  4. The own node is watched while waiting, and after the admission off the critical path: its deletion ends the lease or
 //     queues again. A change of its data is no deletion. A node that may not be read is watched for its existence, or, where
 //     the server refuses that as well, by way of the directory.
