@@ -19,6 +19,7 @@ type contender struct {
 	node    string // absolute path
 	me      node
 	token   int64
+	count   int64    // of local hand-overs before it: a nested read's are its writer's
 	listing []string // came with the node; nil once it has been used
 	entry   turn     // came with the node instead,
 	entered bool     // if this is set
@@ -102,7 +103,7 @@ func (c *contender) known() (turn, bool) {
 // listing must be asked for again.
 func (c *contender) admit() error {
 	g, err := newGrant(&grant{
-		id: c.queue.id, path: c.queue.path, node: c.node, name: c.me.name, shared: c.queue.shared, token: c.token,
+		id: c.queue.id, path: c.queue.path, node: c.node, name: c.me.name, shared: c.queue.shared, token: c.token, count: c.count,
 		session: c.session, client: c.queue.client, trace: &c.queue.opts.trace,
 	})
 	if errors.Is(err, framework.ErrLapsed) {

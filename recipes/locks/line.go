@@ -1,6 +1,7 @@
 package locks
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -116,6 +117,10 @@ func (l *line) hot() bool {
 	if l.streak < hotStreak {
 		return false
 	}
+	if l.dir != nil && l.key.session.View(l.dir).Status == framework.StatusGone { // as an empty container does
+		l.key.session.Unwatch(l.dir)
+		l.dir = nil
+	}
 	if l.dir == nil {
 		l.dir = l.key.session.WatchData(l.key.dir, func() {})
 	}
@@ -158,7 +163,7 @@ func (l *line) Entered(name string) {
 	n, ok := parseNode(name, l.extra)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	expected := ok && n.number == l.next
+	expected := ok && l.next >= 0 && n.number == l.next && n.number < math.MaxInt32 // that one is given again and again
 	l.next = -1
 	if !expected {
 		l.streak = 0

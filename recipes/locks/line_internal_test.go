@@ -2,6 +2,7 @@ package locks
 
 import (
 	"fmt"
+	"math"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,7 +16,7 @@ import (
 const lineDir = "/line"
 
 // inLine has a test feed a line of a session by hand. The directory that it watches was created by transaction made.
-func inLine(t *testing.T, test func(l *line, made int64)) {
+func inLine(t *testing.T, test func(t *testing.T, l *line, made int64)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		server := zktest.New(t)
@@ -35,7 +36,7 @@ func inLine(t *testing.T, test func(l *line, made int64)) {
 		l.dir = session.WatchData(lineDir, func() {})
 		defer session.Unwatch(l.dir)
 		synctest.Wait()
-		test(l, session.View(l.dir).Stat.Czxid)
+		test(t, l, session.View(l.dir).Stat.Czxid)
 	})
 }
 
@@ -129,7 +130,7 @@ func TestALineKnowsWhoStandsBefore(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inLine(t, func(l *line, made int64) {
+			inLine(t, func(t *testing.T, l *line, made int64) {
 				test.hear(l, made)
 				turn, ok := l.turn(me)
 				if ok != test.ok || turn.behind != test.behind || ok && turn.admitted != (test.behind == 0) {
@@ -145,7 +146,7 @@ func TestALineKnowsWhoStandsBefore(t *testing.T) {
 
 // A writer that has gone may read on; that is nothing to a reader.
 func TestAReaderIsAdmittedByTheEndOfAWriter(t *testing.T) {
-	inLine(t, func(l *line, made int64) {
+	inLine(t, func(t *testing.T, l *line, made int64) {
 		l.Listed([]string{"__WRIT__0000000003", "__READ__0000000004"}, stat(made, 5, 2))
 		l.Gone("__WRIT__0000000003")
 		reader := node{name: "__READ__0000000004", shared: true, number: 4}
@@ -157,7 +158,7 @@ func TestAReaderIsAdmittedByTheEndOfAWriter(t *testing.T) {
 
 // Whoever has entered is told once, and not after its node has gone.
 func TestALineForgetsWhoHasBeenTold(t *testing.T) {
-	inLine(t, func(l *line, made int64) {
+	inLine(t, func(t *testing.T, l *line, made int64) {
 		l.Listed(nil, stat(made, 4, 0))
 		l.Entered(lockNode(4))
 		l.Entered(lockNode(5))
@@ -205,5 +206,72 @@ func TestARefusedEntryLeavesNoLine(t *testing.T) {
 				t.Error("its line is left")
 			}
 		}
+	})
+}
+
+// Newer servers give the last number again and again.
+func TestTheLastNumberTellsNothing(t *testing.T) {
+	inLine(t, func(t *testing.T, l *line, made int64) {
+		l.made, l.next = made, math.MaxInt32
+		l.Entered("lock-2147483647")
+		if turn, ok := l.entry("lock-2147483647"); ok {
+			t.Errorf("%+v: another one may have had the same number before", turn)
+		}
+	})
+}
+
+// Older ones go on with negative numbers.
+func TestANegativeNumberTellsNothing(t *testing.T) {
+	inLine(t, func(t *testing.T, l *line, made int64) {
+		l.made = made
+		l.Entered("lock--000000001")
+		if turn, ok := l.entry("lock--000000001"); ok {
+			t.Errorf("%+v: there has been no listing", turn)
+		}
+	})
+}
+
+func TestALineThatIsDroppedIsToldNothing(t *testing.T) {
+	inLine(t, func(t *testing.T, l *line, _ int64) {
+		q, session := &queue{dir: lineDir, opts: &options{}}, l.key.session
+		dropped := q.joinLine(session)
+		dropped.leave()
+		time.Sleep(2 * idleTime)
+		if _, err := session.Children(t.Context(), lineDir); err != nil {
+			t.Fatal(err)
+		}
+		if dropped.made != 0 {
+			t.Error("it was told of a listing")
+		}
+	})
+}
+
+// It would stand there for ever: nobody watches it.
+func TestAStrangerThatIsEnteredDoesNotStandInALine(t *testing.T) {
+	inLine(t, func(t *testing.T, l *line, made int64) {
+		l.Listed(nil, stat(made, 0, 0))
+		l.Entered("stranger")
+		l.Entered(lockNode(1))
+		if turn, ok := l.entry(lockNode(1)); ok && !turn.admitted {
+			t.Errorf("%+v", turn)
+		}
+	})
+}
+
+// The timer of a line may fire although the line has been dropped, and there is another.
+func TestALineIsDroppedOnce(t *testing.T) {
+	inLine(t, func(t *testing.T, l *line, _ int64) {
+		q := &queue{dir: "/other", opts: &options{}}
+		old := q.joinLine(l.key.session)
+		old.leave()
+		time.Sleep(2 * idleTime)
+		next := q.joinLine(l.key.session)
+		old.drop()
+		if again := q.joinLine(l.key.session); again != next {
+			t.Error("the next one has gone with it")
+		}
+		next.leave()
+		next.leave()
+		time.Sleep(2 * idleTime)
 	})
 }

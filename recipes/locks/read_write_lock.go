@@ -160,6 +160,7 @@ func (l *ReadLock) nest(ctx context.Context, write *Lease) (*grant, error) {
 		return nil, w.errOr(err)
 	}
 	c := q.contender(w.session, path, w.token)
+	c.count = w.count
 	defer c.leave()
 	err = c.admit()
 	switch {

@@ -1,12 +1,10 @@
 package locks_test
 
 import (
-	"cmp"
 	"context"
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -28,13 +26,14 @@ var (
 // A simulation is a random schedule of workers that acquire, hold, cancel and release, and of faults that befall them. Everything
 // that happens is recorded, and the whole checked against the guarantees at the end.
 type simulation struct {
-	t      *testing.T
-	seed   uint64
-	server *zktest.Server
-	peers  []*peer
+	t        *testing.T
+	seed     uint64
+	ensemble *zktest.Ensemble
+	peers    []*peer
 	kind
 
 	mu      sync.Mutex
+	owners  int
 	history []hold
 	log     []string
 }
@@ -52,6 +51,8 @@ func (s *simulation) actor(n int) actor {
 // A hold is one grant: from the return of Acquire to the call of Release, or to the loss.
 type hold struct {
 	who        string
+	owner      int // of this hold and those nested in it
+	shared     bool
 	node       string
 	token      int64
 	count      int64
@@ -61,13 +62,20 @@ type hold struct {
 
 // A kind of simulation.
 type kind struct {
-	faulty bool
-	local  bool // with local hand-over: more workers, and short holds
+	faulty  bool
+	local   bool // with local hand-over: more workers, and short holds
+	mixed   bool // readers and writers beside the mutex, on the same path
+	servers int
 }
 
 func TestSimulation(t *testing.T) {
 	for name, kind := range map[string]kind{
-		"calm": {}, "stormy": {faulty: true}, "calm, handing over": {local: true}, "stormy, handing over": {faulty: true, local: true},
+		"calm":                 {servers: 1},
+		"calm, handing over":   {servers: 1, local: true},
+		"calm, mixed":          {servers: 1, mixed: true},
+		"stormy":               {servers: 1, faulty: true},
+		"stormy, handing over": {servers: 1, faulty: true, local: true},
+		"stormy, mixed":        {servers: 3, faulty: true, mixed: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if *simulationSeed != 0 {
@@ -83,10 +91,9 @@ func TestSimulation(t *testing.T) {
 
 func simulate(t *testing.T, seed uint64, kind kind) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &simulation{
-			t: t, seed: seed, kind: kind, server: zktest.NewServer(),
-		}
-		t.Cleanup(func() { s.server.Close() })
+		version := []string{"3.8.6", "3.9.5"}[seed%2]
+		s := &simulation{t: t, seed: seed, kind: kind, ensemble: zktest.NewEnsemble(kind.servers, zktest.WithVersion(version))}
+		t.Cleanup(func() { _ = s.ensemble.Close() })
 		s.run()
 		s.check()
 		if t.Failed() || *simulationSeed != 0 {
@@ -121,13 +128,11 @@ func (s *simulation) run() {
 	select {
 	case <-done:
 	case <-time.After(6 * time.Hour):
-		s.t.Errorf("seed %d: somebody waits for ever; nodes %v", s.seed, s.server.Children(path))
+		s.t.Errorf("seed %d: somebody waits for ever; nodes %v", s.seed, s.ensemble.Leader().Children(path))
 	}
 	close(stop)
 	weather.Wait()
-	for _, p := range s.peers {
-		p.link.Heal()
-	}
+	s.heal()
 	s.checkResidue()
 	for _, p := range s.peers {
 		_ = p.Close()
@@ -136,9 +141,9 @@ func (s *simulation) run() {
 }
 
 func (s actor) newPeer() *peer {
-	p := &peer{cable: s.server.NewLink()}
-	p.link = lockstest.NewLink("zktest:2181", p.cable.DialContext)
-	client, err := framework.NewClient("zktest:2181", framework.WithDialer(p.link.DialContext),
+	p := &peer{cable: s.ensemble.NewLink()}
+	p.link = lockstest.NewLink(strings.Join(s.ensemble.Addrs(), ","), p.cable.DialContext)
+	client, err := framework.NewClient(strings.Join(s.ensemble.Addrs(), ","), framework.WithDialer(p.link.DialContext),
 		framework.WithSessionTimeout(sessionTimeout), framework.WithConnectionTimeout(3*time.Second),
 		framework.WithRetryPolicy(retry.NTimes(3, 10*time.Millisecond)))
 	if err != nil {
@@ -157,7 +162,8 @@ func (s actor) work(who string, p *peer, opts ...locks.Option) {
 		if s.pick(4) == 0 { // it will not wait for ever
 			ctx, cancel = context.WithTimeout(s.t.Context(), time.Duration(s.pick(4000))*time.Millisecond)
 		}
-		lock := p.mutex(opts...)
+		owner := s.newOwner()
+		lock, shared := s.lock(p, opts...)
 		acquire := lock.Acquire
 		if s.pick(5) == 0 {
 			acquire = lock.TryAcquire
@@ -166,14 +172,62 @@ func (s actor) work(who string, p *peer, opts ...locks.Option) {
 		if err != nil {
 			s.note("%s: %v", who, err)
 		} else {
-			s.hold(who, lease)
+			nested := s.downgrade(lease.Context(ctx), who, owner, lock, p)
+			s.hold(who, owner, shared, lease)
+			<-nested
 		}
 		cancel()
 	}
 }
 
-func (s actor) hold(who string, lease *locks.Lease) {
-	h := hold{who: who, node: lease.NodeName(), token: lease.FencingToken(), count: lease.LocalCount(), begin: time.Now()}
+// lock chooses one.
+func (s actor) lock(p *peer, opts ...locks.Option) (lock locks.Lock, shared bool) {
+	if !s.mixed {
+		return p.mutex(opts...), false
+	}
+	rw := locks.NewInterProcessReadWriteLock(p.Client, path, opts...)
+	switch s.pick(3) {
+	case 0:
+		return p.mutex(opts...), false
+	case 1:
+		return rw.ReadLock(), true
+	default:
+		return rw.WriteLock(), false
+	}
+}
+
+// downgrade takes the read lock within a write lock, now and then, and holds it for as long as it likes.
+func (s actor) downgrade(ctx context.Context, who string, owner int, lock locks.Lock, p *peer) (done <-chan struct{}) {
+	over := make(chan struct{})
+	if _, writes := lock.(*locks.WriteLock); !writes || s.pick(2) == 0 {
+		close(over)
+		return over
+	}
+	reader := actor{s.simulation, rand.New(rand.NewPCG(s.seed, uint64(s.pick(1<<30))))}
+	go func() {
+		defer close(over)
+		lease, err := locks.NewInterProcessReadWriteLock(p.Client, path).ReadLock().Acquire(ctx)
+		if err != nil {
+			s.note("%s does not read on: %v", who, err)
+			return
+		}
+		reader.hold(who, owner, true, lease)
+	}()
+	return over
+}
+
+func (s *simulation) newOwner() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.owners++
+	return s.owners
+}
+
+func (s actor) hold(who string, owner int, shared bool, lease *locks.Lease) {
+	h := hold{
+		who: who, owner: owner, shared: shared, begin: time.Now(),
+		node: lease.NodeName(), token: lease.FencingToken(), count: lease.LocalCount(),
+	}
 	s.note("%s holds %s", who, h.node[39:])
 	select {
 	case <-lease.Done():
@@ -197,78 +251,6 @@ func (s actor) howLong() time.Duration {
 		most = 50
 	}
 	return time.Duration(s.pick(most)) * time.Millisecond
-}
-
-// storm lets faults happen until it is stopped.
-func (s actor) storm(stop <-chan struct{}) {
-	for {
-		select {
-		case <-stop:
-			return
-		case <-time.After(time.Duration(s.pick(5000)) * time.Millisecond):
-		}
-		i := s.pick(len(s.peers))
-		p := s.peers[i]
-		kind := s.pick(10)
-		s.note("fault %d on %c", kind, 'A'+i)
-		switch kind {
-		case 0:
-			p.link.Cut()
-		case 1:
-			p.link.Mute()
-		case 2, 3:
-			p.link.Heal()
-		case 4:
-			p.link.Reset()
-		case 5:
-			p.link.DropReply([]lockstest.Op{lockstest.Create, lockstest.GetChildren, lockstest.Delete, lockstest.GetData}[s.pick(4)])
-		case 6:
-			p.link.DelayReply(lockstest.Create, time.Duration(s.pick(12000))*time.Millisecond)
-		case 7:
-			s.server.Restart()
-		case 8:
-			s.server.Freeze()
-			s.pause(4 * time.Second)
-			s.server.Thaw()
-		case 9:
-			p.cable.SetLatency(time.Duration(s.pick(500)) * time.Millisecond)
-		}
-		if s.pick(3) == 0 {
-			for _, p := range s.peers {
-				p.link.Heal()
-			}
-		}
-	}
-}
-
-// check checks the history: G1 and G2 in one, since a hold ends when its owner knows; G3 where nothing went wrong; G9.
-func (s *simulation) check() {
-	slices.SortFunc(s.history, func(a, b hold) int {
-		return cmp.Or(a.begin.Compare(b.begin), cmp.Compare(a.token, b.token), cmp.Compare(a.count, b.count))
-	})
-	for i := 1; i < len(s.history); i++ {
-		a, b := s.history[i-1], s.history[i]
-		if b.begin.Before(a.end) {
-			s.t.Errorf("seed %d: %s is let in at %v, %s holds until %v", s.seed, b.who, b.begin, a.who, a.end)
-		}
-		if b.token < a.token || b.token == a.token && b.count <= a.count {
-			s.t.Errorf("seed %d: %s has token %d/%d after %s's %d/%d", s.seed, b.who, b.token, b.count, a.who, a.token, a.count)
-		}
-		if !s.faulty && a.lost != nil {
-			s.t.Errorf("seed %d: %s lost the lock for nothing: %v", s.seed, a.who, a.lost)
-		}
-	}
-}
-
-// checkResidue checks G5 and G4 when all is calm again.
-func (s *simulation) checkResidue() {
-	for range 100 {
-		if len(s.server.Children(path)) == 0 && s.server.WatchCount() == 0 {
-			return
-		}
-		time.Sleep(sessionTimeout / 20)
-	}
-	s.t.Errorf("seed %d: there are nodes %v and %d watches left", s.seed, s.server.Children(path), s.server.WatchCount())
 }
 
 func (s actor) pick(n int) int { return s.rand.IntN(n) }

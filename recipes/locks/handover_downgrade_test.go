@@ -1,0 +1,96 @@
+package locks_test
+
+import (
+	"testing"
+
+	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+// What becomes a reader keeps its place only if the writer's node goes.
+func TestADowngradeIsNotHandedOver(t *testing.T) {
+	for name, readFirst := range map[string]bool{"the reader stays": false, "the reader goes first": true} {
+		t.Run(name, func(t *testing.T) {
+			inLocalBubble(t, func(t *testing.T, server *zktest.Server) {
+				p := newPeer(t, server)
+				rw := readWrite(p, handsOver())
+				write := acquire(t, rw.WriteLock())
+				waiter := begin(t.Context(), t, rw.WriteLock())
+				read := acquireIn(inside(t, write), t, rw.ReadLock())
+				if readFirst {
+					release(t, read)
+				}
+				release(t, write)
+				if !readFirst {
+					wantNodes(t, server, path, "__WRIT__", 1) // that of the waiter
+					isWaiting(t, waiter)
+					isAlive(t, read)
+					release(t, read)
+				}
+				wantOwnNode(t, write, soon(t, waiter).must(t))
+			})
+		})
+	}
+}
+
+// The writer leaves while the reader's node is being made.
+func TestADowngradeThatOverlapsTheReleaseIsNotHandedOver(t *testing.T) {
+	inLocalBubble(t, func(t *testing.T, server *zktest.Server) {
+		rw := readWrite(newPeer(t, server), handsOver())
+		write := acquire(t, rw.WriteLock())
+		waiter := begin(t.Context(), t, rw.WriteLock())
+		goOn := server.Hold(zktest.Match{Op: zktest.OpMulti})
+		reader := begin(inside(t, write), t, rw.ReadLock())
+		release(t, write)
+		isWaiting(t, waiter)
+		goOn()
+		read := soon(t, reader).must(t)
+		settle()
+		isWaiting(t, waiter)
+		release(t, read)
+		wantOwnNode(t, write, soon(t, waiter).must(t))
+	})
+}
+
+func TestReadersStayAsTheyAre(t *testing.T) {
+	inLocalBubble(t, func(t *testing.T, server *zktest.Server) {
+		rw := readWrite(newPeer(t, server), handsOver())
+		first, second := acquire(t, rw.ReadLock()), acquire(t, rw.ReadLock())
+		if first.NodeName() == second.NodeName() {
+			t.Error("they share a node")
+		}
+		waiters := []<-chan result{begin(t.Context(), t, rw.WriteLock()), begin(t.Context(), t, rw.WriteLock()), begin(t.Context(), t, rw.ReadLock())}
+		release(t, first)
+		for _, waiter := range waiters {
+			isWaiting(t, waiter)
+		}
+		release(t, second)
+		write := soon(t, waiters[0]).must(t)
+		release(t, write)
+		next := soon(t, waiters[1]).must(t)
+		wantHandedOver(t, write, next) // the reader came after it, but before it could have had a node of its own
+		isWaiting(t, waiters[2])
+		release(t, next)
+		soon(t, waiters[2]).must(t)
+	})
+}
+
+// G9: a writer that was given its node by another one of its client becomes a reader. The reader's pair of FencingToken and LocalCount
+// must be greater than that of the other writer, and is not to be less than its own as a writer.
+func TestAReaderKeepsTheLocalCountOfItsWrite(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := newPeer(t, server)
+		rw := locks.NewInterProcessReadWriteLock(p.Client, path, locks.WithLocalHandover(3))
+		first := acquire(t, rw.WriteLock())
+		waiter := begin(t.Context(), t, rw.WriteLock())
+		release(t, first)
+		second := soon(t, waiter).must(t)
+		read := acquireIn(second.Context(t.Context()), t, rw.ReadLock())
+		if second.LocalCount() != 1 {
+			t.Fatalf("it was not handed over: %d", second.LocalCount())
+		}
+		if read.FencingToken() == first.FencingToken() && read.LocalCount() <= first.LocalCount() {
+			t.Errorf("the reader has %d/%d, the writer before it %d/%d", read.FencingToken(), read.LocalCount(), first.FencingToken(), first.LocalCount())
+		}
+	})
+}

@@ -1,0 +1,308 @@
+package locks_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+// Locks of one client that were set up alike share a line, whatever object or facade they are; others wait at the servers.
+func TestLocksThatAreSetUpAlikeShareALine(t *testing.T) {
+	for name, test := range map[string]struct {
+		opts   []locks.Option
+		shares bool
+	}{
+		"alike":               {[]locks.Option{handsOver()}, true},
+		"with a trace":        {[]locks.Option{handsOver(), locks.WithTrace(locks.Trace{})}, true},
+		"without the option":  {nil, false},
+		"another number":      {[]locks.Option{locks.WithLocalHandover(99)}, false},
+		"other data":          {[]locks.Option{handsOver(), locks.WithLockData([]byte("x"))}, false},
+		"no data at all":      {[]locks.Option{handsOver(), locks.WithLockData(nil)}, false},
+		"other extra markers": {[]locks.Option{handsOver(), locks.WithExtraMarkers("x-")}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inLocalBubble(t, func(t *testing.T, server *zktest.Server) {
+				p := newPeer(t, server)
+				first := acquire(t, p.mutex(handsOver()))
+				other := locks.NewInterProcessMutex(p.UsingNamespace("locks"), "/a", test.opts...)
+				waiter := begin(t.Context(), t, other)
+				release(t, first)
+				lease := (<-waiter).must(t)
+				if test.shares {
+					wantHandedOver(t, first, lease)
+				} else {
+					wantOwnNode(t, first, lease)
+				}
+				if lease.Path() != "/a" {
+					t.Errorf("the lease's path is %s", lease.Path())
+				}
+			})
+		})
+	}
+}
+
+func TestALocalWaiterThatGivesUpLeavesTheLine(t *testing.T) {
+	inLocalBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := newPeer(t, server)
+		mutex := p.mutex(handsOver())
+		first := acquire(t, mutex)
+		p.link.Segments()
+		ctx, cancel := context.WithCancel(t.Context())
+		waiters := []<-chan result{begin(t.Context(), t, mutex), begin(ctx, t, mutex), begin(t.Context(), t, mutex)}
+		cancel()
+		r := <-waiters[1]
+		var failed *locks.AcquireError
+		if !errors.As(r.err, &failed) || failed.Behind != 2 || !failed.OwnClient || failed.Node != "" || !errors.Is(r.err, context.Canceled) {
+			t.Errorf("it fails with %#v", r.err)
+		}
+		if sent := p.link.Requests(); len(sent) > 0 {
+			t.Errorf("it sent %v", sent)
+		}
+		release(t, first)
+		second := (<-waiters[0]).must(t)
+		release(t, second)
+		wantHandedOver(t, second, (<-waiters[2]).must(t))
+	})
+}
+
+// Whoever does not wait any longer at the servers leaves his place to the next one of his client.
+func TestAPlaceAtTheServersIsLeftToTheNext(t *testing.T) {
+	inLocalBubble(t, func(t *testing.T, server *zktest.Server) {
+		p, remote := newPeer(t, server), newPeer(t, server)
+		held := acquire(t, remote.mutex())
+		mutex := p.mutex(handsOver())
+		ctx, cancel := context.WithCancel(t.Context())
+		front := begin(ctx, t, mutex)
+		node := ownNode(t, server, p, path)
+		later := begin(t.Context(), t, remote.mutex())
+		gone, giveUp := context.WithCancel(t.Context())
+		middle := begin(gone, t, mutex)
+		var told []string
+		last := begin(t.Context(), t, locks.NewInterProcessMutex(p.UsingNamespace("locks"), "/a", handsOver(),
+			locks.WithTrace(locks.Trace{Waiting: func(_ context.Context, w locks.Waiting) { told = append(told, w.Path+" "+w.Node) }})))
+		cancel()
+		wantErr(t, soon(t, front).err, context.Canceled)
+		synctest.Wait()
+		giveUp()
+		r := soon(t, middle)
+		wantErr(t, r.err, context.Canceled)
+		var failed *locks.AcquireError
+		if !errors.As(r.err, &failed) || failed.Behind != 1 || path+"/"+failed.Node != node || failed.OwnClient {
+			t.Errorf("it fails with %#v", r.err)
+		}
+		isWaiting(t, last)
+		if got := ownNode(t, server, p, path); got != node {
+			t.Errorf("the place is %s, it was %s", got, node)
+		}
+		release(t, held)
+		lease := soon(t, last).must(t)
+		if want := []string{"/a ", "/a " + lease.NodeName()}; lease.Path() != "/a" || !slices.Equal(told, want) {
+			t.Errorf("the lease on %s was told of %q, want %q", lease.Path(), told, want)
+		}
+		isWaiting(t, later)
+		release(t, lease)
+		release(t, soon(t, later).must(t))
+		wantNodes(t, server, path, "", 0)
+	})
+}
+
+// The place was removed by hand, or its session has ended, while it changed hands.
+func TestAPlaceThatIsGoneIsNoPlace(t *testing.T) {
+	for name, end := range map[string]func(*testing.T, *zktest.Server, *peer){
+		"removed": func(t *testing.T, server *zktest.Server, p *peer) { remove(t, server, ownNode(t, server, p, path)) },
+		"session over": func(t *testing.T, server *zktest.Server, p *peer) {
+			session, err := p.Session(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			server.ExpireSession(session.ID())
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inLocalBubble(t, func(t *testing.T, server *zktest.Server) {
+				p, remote := newPeer(t, server), newPeer(t, server)
+				held := acquire(t, remote.mutex())
+				mutex := p.mutex(handsOver())
+				ctx, cancel := context.WithCancel(t.Context())
+				begin(ctx, t, mutex)
+				last := begin(t.Context(), t, mutex)
+				goOn := server.Hold(zktest.Match{Op: zktest.OpGetChildren2, Session: sessionID(t, p)})
+				cancel()
+				synctest.Wait() // the next one asks for the line
+				end(t, server, p)
+				goOn()
+				settle()
+				release(t, held)
+				release(t, soon(t, last).must(t))
+				wantNodes(t, server, path, "", 0)
+			})
+		})
+	}
+}
+
+func sessionID(t *testing.T, p *peer) int64 {
+	t.Helper()
+	session, err := p.Session(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return session.ID()
+}
+
+func TestTryAcquireDoesNotOvertakeTheLocalLine(t *testing.T) {
+	inLocalBubble(t, func(t *testing.T, server *zktest.Server) {
+		p, remote := newPeer(t, server), newPeer(t, server)
+		mutex := p.mutex(handsOver())
+		try := func() {
+			t.Helper()
+			p.link.Segments()
+			lease, err := mutex.TryAcquire(t.Context())
+			wantErr(t, err, locks.ErrNotAcquired)
+			if sent := p.link.Requests(); len(sent) > 0 || lease != nil {
+				t.Errorf("it got %v and sent %v", lease, sent)
+			}
+		}
+		held := acquire(t, remote.mutex())
+		if _, err := mutex.TryAcquire(t.Context()); !errors.Is(err, locks.ErrNotAcquired) {
+			t.Error(err)
+		}
+		waiter := begin(t.Context(), t, mutex) // the try has left nothing behind
+		try()
+		release(t, held)
+		lease := soon(t, waiter).must(t)
+		try()
+		waiter = begin(t.Context(), t, mutex)
+		try()
+		release(t, lease)
+		try()
+		release(t, soon(t, waiter).must(t))
+		lease, err := mutex.TryAcquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		waiter = begin(t.Context(), t, mutex)
+		release(t, lease)
+		wantHandedOver(t, lease, soon(t, waiter).must(t))
+	})
+}
+
+// While somebody only tries, somebody comes who waits.
+func TestATryThatFailsPassesTheLineOn(t *testing.T) {
+	inLocalBubble(t, func(t *testing.T, server *zktest.Server) {
+		p, remote := newPeer(t, server), newPeer(t, server)
+		held := acquire(t, remote.mutex())
+		mutex := p.mutex(handsOver())
+		p.cable.SetLatency(oneWay)
+		tried := make(chan error, 1)
+		go func() {
+			_, err := mutex.TryAcquire(t.Context())
+			tried <- err
+		}()
+		waiter := begin(t.Context(), t, mutex)
+		isWaiting(t, waiter)
+		wantErr(t, <-tried, locks.ErrNotAcquired)
+		settle()
+		release(t, held)
+		soon(t, waiter).must(t)
+	})
+}
+
+// A callback that panics takes nobody's turn along.
+func TestAPanicInTheLocalLineLetsTheOthersIn(t *testing.T) {
+	inLocalBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := newPeer(t, server)
+		first := acquire(t, p.mutex(handsOver()))
+		block := make(chan struct{})
+		for range 3 {
+			go func() {
+				defer func() { _ = recover() }()
+				_, _ = p.mutex(handsOver(), locks.WithTrace(locks.Trace{Waiting: func(context.Context, locks.Waiting) {
+					<-block
+					panic("trace")
+				}})).Acquire(t.Context())
+			}()
+			synctest.Wait()
+		}
+		last := begin(t.Context(), t, p.mutex(handsOver()))
+		release(t, first) // gives the node to one of those who will panic
+		synctest.Wait()
+		close(block)
+		soon(t, last).must(t)
+	})
+}
+
+// Everything that ends a wait at the very moment at which something else does.
+func TestNoHandoverIsLost(t *testing.T) {
+	for seed := range uint64(30) {
+		inLocalBubble(t, func(t *testing.T, server *zktest.Server) {
+			p, remote := newPeer(t, server), newPeer(t, server)
+			p.cable.SetLatency(time.Millisecond)
+			mutex := p.mutex(locks.WithLocalHandover(3))
+			var workers sync.WaitGroup
+			var inside, acquired int // guarded by the lock
+			work := func(lock locks.Lock, random *rand.Rand, rounds int) {
+				for range rounds {
+					ctx, cancel := context.WithTimeout(t.Context(), time.Duration(random.IntN(6))*time.Millisecond)
+					if random.IntN(3) == 0 {
+						ctx = t.Context()
+					}
+					lease, err := lock.Acquire(ctx)
+					if err == nil {
+						if inside++; inside != 1 {
+							t.Errorf("%d hold it", inside)
+						}
+						acquired++
+						time.Sleep(time.Duration(random.IntN(3)) * time.Millisecond)
+						inside--
+						release(t, lease)
+					} else if !errors.Is(err, context.DeadlineExceeded) {
+						t.Error(err)
+					}
+					cancel()
+				}
+			}
+			for i := range uint64(8) {
+				random := rand.New(rand.NewPCG(seed, i))
+				workers.Go(func() { work(mutex, random, 20) })
+			}
+			workers.Go(func() { work(remote.mutex(), rand.New(rand.NewPCG(seed, 99)), 20) })
+			workers.Wait()
+			if acquired < 40 {
+				t.Errorf("seed %d: %d were let in", seed, acquired)
+			}
+			wantNodes(t, server, path, "", 0)
+			if n := server.WatchCount(); n > 0 {
+				t.Errorf("%d watches are left", n)
+			}
+		})
+	}
+}
+
+func TestALocalWaiterIsToldHowManyStandBeforeIt(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := newPeer(t, server)
+		lock := p.mutex(locks.WithLocalHandover(9))
+		held := acquire(t, lock)
+		var line []<-chan result
+		for range 3 {
+			line = append(line, begin(t.Context(), t, lock))
+		}
+		_, err := lock.TryAcquire(t.Context())
+		var failed *locks.AcquireError
+		if !errors.As(err, &failed) || failed.Behind != 4 {
+			t.Errorf("%v", err)
+		}
+		release(t, held)
+		for _, w := range line {
+			release(t, soon(t, w).must(t))
+		}
+	})
+}
