@@ -150,7 +150,7 @@ func (b *bench) run(ctx context.Context, round int, t task) report.Run {
 		}
 		figures.Tries = try
 		run.Figures = figures
-		if figures.Foreign <= b.foreign {
+		if figures.Foreign <= b.foreign || t.Disk { // what the kernel does for a disk is nobody's
 			break
 		}
 	}
