@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
 )
 
 // Bars are what one contestant has in each group; NaN is missing. Low and High, which may be nil, are where the error bars
@@ -33,7 +34,7 @@ func Grouped(w io.Writer, title, yLabel string, groups []string, bars ...Bars) e
 		return fmt.Errorf("plot: %q: %w", title, errNoPoints)
 	}
 	p.NominalX(groups...)
-	p.X.Tick.Label.Font = sans(10.5)
+	p.X.Tick.Label.Font = sans(min(10.5, 96/vg.Length(len(groups)))) // names stand side by side
 	p.X.Min, p.X.Max = -0.5, float64(len(groups))-0.5
 	p.X.Padding = 0
 	p.fromZero()

@@ -22,7 +22,8 @@ const (
 	margin        = vg.Length(12)
 )
 
-// colors are told apart by everybody who sees any (Okabe and Ito); yellow is left out, since the ground is white.
+// colors are told apart by everybody who sees any (Okabe and Ito); yellow is left out, since the ground is white. The last
+// two are for figures with many series, whose order tells as well.
 var colors = []color.Color{
 	color.RGBA{R: 0x00, G: 0x72, B: 0xB2, A: 0xFF}, // blue
 	color.RGBA{R: 0xD5, G: 0x5E, B: 0x00, A: 0xFF}, // vermillion
@@ -31,6 +32,8 @@ var colors = []color.Color{
 	color.RGBA{R: 0xE6, G: 0x9F, B: 0x00, A: 0xFF}, // orange
 	color.RGBA{R: 0x56, G: 0xB4, B: 0xE9, A: 0xFF}, // sky
 	color.RGBA{R: 0x4D, G: 0x4D, B: 0x4D, A: 0xFF}, // grey
+	color.RGBA{R: 0xB3, G: 0xB3, B: 0xB3, A: 0xFF}, // light grey
+	color.RGBA{R: 0x8B, G: 0x45, B: 0x13, A: 0xFF}, // brown
 }
 
 func colorOf(i int) color.Color { return colors[i%len(colors)] }
