@@ -2,13 +2,10 @@ package server
 
 import (
 	"bytes"
-	"errors"
+	"io"
 	"net"
-	"runtime"
 	"sync"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/gocurator/curator/integration/bench/job"
 )
@@ -118,28 +115,27 @@ func (p *Proxy) forward(from, to net.Conn) {
 	})
 	p.links.Go(func() {
 		defer p.drop(to)
-		waitExactly()
-		for c := range way {
-			p.sleep(c.due)
-			if _, err := to.Write(c.data); err != nil {
-				p.drop(from)
-				for range way { // until the reader has noticed
-				}
-				return
+		if err := deliver(way, to); err != nil {
+			p.drop(from)
+			for range way { // until the reader has noticed
 			}
 		}
 	})
 }
 
-// waitExactly keeps the goroutine's thread for it, and has the kernel wake it at the time that it asked for; by default it
-// may do so 50 µs late. Go's own timers would be late by up to a millisecond on an idle machine.
-func waitExactly() {
-	runtime.LockOSThread()
-	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0) // without it the delay is a little longer, for everybody
-}
-
-func (p *Proxy) sleep(due int64) {
-	until := unix.NsecToTimespec(due)
-	for errors.Is(unix.ClockNanosleep(unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME, &until, nil), unix.EINTR) {
+func deliver(way <-chan chunk, to io.Writer) error {
+	alarm, err := newAlarm()
+	if err != nil {
+		return err
 	}
+	defer alarm.close()
+	for c := range way {
+		if err := alarm.wait(c.due); err != nil {
+			return err
+		}
+		if _, err := to.Write(c.data); err != nil {
+			return err
+		}
+	}
+	return nil
 }
