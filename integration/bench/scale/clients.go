@@ -26,7 +26,7 @@ func clients(ctx context.Context, l *lab) ([]*table, error) {
 
 func (r *rig) crowd(ctx context.Context, n int, lasts time.Duration) (row []number, err error) {
 	before := r.footprint()
-	all, err := r.open(ctx, n, r.dial)
+	all, err := r.open(ctx, n, r.direct)
 	if err != nil {
 		return nil, err
 	}

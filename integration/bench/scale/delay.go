@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/integration/bench/server"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -34,14 +35,12 @@ func delays(ctx context.Context, l *lab) ([]*table, error) {
 }
 
 func (r *rig) delayed(ctx context.Context, delay, lasts time.Duration) (row []number, err error) {
-	p, err := newProxy(ctx, r.dial, delay)
+	p, err := server.Delay(r.address(), delay)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, p.close()) }()
-	toProxy := func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "tcp", p.address())
-	}
+	defer p.Close()
+	toProxy := func(ctx context.Context, _, _ string) (net.Conn, error) { return connect(ctx, p.Addr) }
 	all, err := r.open(ctx, 4, toProxy)
 	if err != nil {
 		return nil, err

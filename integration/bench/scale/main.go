@@ -35,7 +35,7 @@ func main() {
 
 // A lab is what a series needs to know.
 type lab struct {
-	start func(context.Context) (server, error)
+	start func(context.Context) (site, error)
 	most  int           // bounds what grows
 	lasts time.Duration // how long a measurement of throughput goes on
 	log   io.Writer     // for progress
@@ -62,7 +62,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	start, ok := servers[*kind]
+	start, ok := sites[*kind]
 	if !ok {
 		return fmt.Errorf("there is no server %q", *kind)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// sessionTimeout is the longest that the servers grant: nobody is to lose a session because the machine is busy.
+// sessionTimeout is longer than what servers grant, 40 seconds: nobody is to lose a session because the machine is busy.
 const sessionTimeout = 60 * time.Second
 
 // atOnce is how many things are done side by side where it does not matter how many.
@@ -23,7 +23,7 @@ const atOnce = 64
 
 // A rig is a server, and the clients that talk to it.
 type rig struct {
-	server
+	site
 	received atomic.Int64 // bytes, by all clients
 }
 
@@ -33,8 +33,8 @@ func (l *lab) onServer(ctx context.Context, do func(*rig) error) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	r := &rig{server: s}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	r := &rig{site: s}
 	if err := r.warm(ctx, l.lasts); err != nil {
 		return err
 	}
@@ -94,9 +94,14 @@ func each(ctx context.Context, n int, do func(ctx context.Context, i int) error)
 	return group.Wait()
 }
 
-// counted is the server's dial; what comes over its connections is counted.
-func (r *rig) counted(ctx context.Context, network, address string) (net.Conn, error) {
-	conn, err := r.dial(ctx, network, address)
+// direct connects with the server.
+func (r *rig) direct(ctx context.Context, _, _ string) (net.Conn, error) {
+	return connect(ctx, r.address())
+}
+
+// counted connects with the server, and counts what comes from there.
+func (r *rig) counted(ctx context.Context, _, _ string) (net.Conn, error) {
+	conn, err := connect(ctx, r.address())
 	if err != nil {
 		return nil, err
 	}

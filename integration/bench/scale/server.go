@@ -2,23 +2,26 @@ package main
 
 import (
 	"context"
+	"errors"
 	"net"
+	"os"
 
 	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/integration/bench/server"
 	"github.com/gocurator/curator/integration/zookeeper"
 )
 
-// A server is what the clients of one series talk to. Each series has one of its own, so that none finds what another left.
-type server interface {
-	dial(ctx context.Context, network, address string) (net.Conn, error)
+// A site is what the clients of one series talk to. Each series has one of its own, so that none finds what another left.
+type site interface {
+	address() string          // it listens there
 	requests() (int64, error) // that it has taken so far
 	apart() bool              // whether it is another process, so that this one's memory is the clients'
-	close() error
+	Close() error
 }
 
-var servers = map[string]func(context.Context) (server, error){
+var sites = map[string]func(context.Context) (site, error){
 	"zookeeper": startZooKeeper,
-	"zktest":    func(context.Context) (server, error) { return memory{zktest.NewServer()}, nil }, //nolint:unparam // as the other
+	"zktest":    func(context.Context) (site, error) { return memory{zktest.NewServer()}, nil }, //nolint:unparam // as the other
 }
 
 func describe(kind string) string {
@@ -28,12 +31,40 @@ func describe(kind string) string {
 	return "zktest, in the clients' process"
 }
 
+// apache is a ZooKeeper in a process of its own.
+type apache struct{ *server.Server }
+
+func startZooKeeper(ctx context.Context) (site, error) {
+	s, err := server.Run(ctx, server.ZooKeeper, dataRoot(),
+		"-Xmx1g",
+		"-Dznode.container.checkIntervalMs=3600000") // the removal of empty directories would be measured with whatever comes later
+	if err != nil {
+		return nil, err
+	}
+	return apache{s}, nil
+}
+
+func (a apache) address() string { return a.Addr }
+
+// requests includes the question itself, and pings.
+func (a apache) requests() (int64, error) {
+	figures, err := a.Mntr()
+	if err != nil {
+		return 0, err
+	}
+	received, ok := figures["zk_packets_received"]
+	if !ok {
+		return 0, errors.New("mntr does not tell zk_packets_received")
+	}
+	return int64(received), nil
+}
+
+func (apache) apart() bool { return true }
+
 // memory is a server in this process.
 type memory struct{ *zktest.Server }
 
-func (m memory) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	return m.DialContext(ctx, network, address)
-}
+func (m memory) address() string { return m.Addr() }
 
 func (m memory) requests() (int64, error) {
 	var n int64
@@ -43,5 +74,17 @@ func (m memory) requests() (int64, error) {
 	return n, nil
 }
 
-func (m memory) apart() bool  { return false }
-func (m memory) close() error { return m.Close() }
+func (memory) apart() bool { return false }
+
+// dataRoot is where servers write: in memory, if there is such a place.
+func dataRoot() string {
+	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
+		return "/dev/shm"
+	}
+	return os.TempDir()
+}
+
+// connect is for clients that are given a connection, and not an address.
+func connect(ctx context.Context, address string) (net.Conn, error) {
+	return new(net.Dialer).DialContext(ctx, "tcp", address)
+}

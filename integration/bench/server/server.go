@@ -30,20 +30,22 @@ type Server struct {
 	Version string
 	Addr    string
 	dir     string
+	jvm     []string
 }
 
 // startTimeout is how long a server may take until it serves.
 const startTimeout = 30 * time.Second
 
-// Run starts a server of a kind whose data lies in a new directory below dir. It must be closed.
-func Run(ctx context.Context, kind, dir string) (*Server, error) {
+// Run starts a server of a kind whose data lies in a new directory below dir. It must be closed. ZooKeeper's JVM gets further
+// options, the last of which counts.
+func Run(ctx context.Context, kind, dir string, jvm ...string) (*Server, error) {
 	start := map[string]func(*Server, string) error{ZooKeeper: (*Server).zooKeeper, Redis: (*Server).redis, Etcd: (*Server).etcd}[kind]
 	data, err := os.MkdirTemp(dir, "curator-bench-"+kind+"-")
 	if err != nil {
 		return nil, err
 	}
 	for range 3 { // somebody may take the port between our look and the server's start
-		s := &Server{Kind: kind, dir: data}
+		s := &Server{Kind: kind, dir: data, jvm: jvm}
 		var port string
 		if port, err = freePort(); err != nil {
 			break

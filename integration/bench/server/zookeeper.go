@@ -40,8 +40,8 @@ func (s *Server) zooKeeper(port string) error {
 	if err := os.WriteFile(file, []byte(strings.Join(config, "\n")+"\n"), 0o600); err != nil {
 		return err
 	}
-	return s.run(java, "-Xmx512m", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dzookeeper.jmx.log4j.disable=true",
-		"-cp", filepath.Join(jars, "*"), "org.apache.zookeeper.server.quorum.QuorumPeerMain", file)
+	args := append([]string{"-Xmx512m", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dzookeeper.jmx.log4j.disable=true"}, s.jvm...)
+	return s.run(java, append(args, "-cp", filepath.Join(jars, "*"), "org.apache.zookeeper.server.quorum.QuorumPeerMain", file)...)
 }
 
 // zooKeeperServes asks srvr: it names a mode only once requests are served.
@@ -52,7 +52,7 @@ func (s *Server) zooKeeperServes() bool {
 
 // Mntr returns ZooKeeper's own figures, by name.
 func (s *Server) Mntr() (map[string]float64, error) {
-	answer, err := s.fourLetter("mntr", 5*time.Second)
+	answer, err := s.fourLetter("mntr", 30*time.Second) // it waits behind what the server is busy with
 	figures := make(map[string]float64)
 	for line := range strings.Lines(answer) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), "\t")
