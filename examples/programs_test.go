@@ -8,8 +8,6 @@ import (
 	"slices"
 	"testing"
 	"time"
-
-	"github.com/gocurator/curator/integration/zookeeper"
 )
 
 // Each of these programs does its example by itself, checks how it turned out, and ends. Their tests run them in bubbles; here
@@ -18,31 +16,17 @@ var programs = []string{
 	"configuration", "contention", "guardedwrite", "lostsession", "reentrant", "singleton", "whoholds", "workerpool",
 }
 
+// A machine that is busy must not be late by most of a session: the examples promise that a short outage ends no lease.
+var patient = []string{"-session", "10s"}
+
 func TestProgramsEndWellOnAServerInMemory(t *testing.T) {
 	bin := build(t)
 	for _, name := range programs {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			end(t, filepath.Join(bin, name))
+			end(t, filepath.Join(bin, name), patient...)
 		})
 	}
-}
-
-func TestProgramsEndWellOnRealZooKeeper(t *testing.T) {
-	server := zookeeper.Start(t, zookeeper.Config{})
-	bin := build(t)
-	t.Run("together", func(t *testing.T) { // ends before the server does
-		for _, name := range programs {
-			t.Run(name, func(t *testing.T) {
-				t.Parallel()
-				args := []string{"-zk", server.Addr()}
-				if name == "whoholds" {
-					args = append(args, "/nothing/here")
-				}
-				end(t, filepath.Join(bin, name), args...)
-			})
-		}
-	})
 }
 
 // build makes the programs, as one can expect to find them.
@@ -59,10 +43,10 @@ func build(t *testing.T) (dir string) {
 	return dir
 }
 
-// end fails unless a program ends by itself, soon, and with status 0.
+// end fails unless a program ends by itself with status 0; five minutes are for a program that hangs.
 func end(t *testing.T, program string, args ...string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	output, err := exec.CommandContext(ctx, program, args...).CombinedOutput()
 	t.Logf("%s", output)

@@ -19,6 +19,7 @@ func TestPagesNameWhatExists(t *testing.T) {
 	packages, methods := map[string]map[string]bool{}, map[string]bool{}
 	for name, dir := range map[string]string{
 		"framework": "../framework",
+		"leader":    "../recipes/leader",
 		"locks":     "../recipes/locks",
 		"retry":     "../retry",
 		"shared":    "../recipes/shared",

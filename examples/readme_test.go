@@ -13,7 +13,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
@@ -45,7 +44,7 @@ func Example() {
 
 func Example_short() {
 	withMutex(func(ctx context.Context, mutex *locks.InterProcessMutex) {
-		err := locks.With(ctx, mutex, func(ctx context.Context) error {
+		err := locks.Do(ctx, mutex, func(ctx context.Context) error {
 			return audit(ctx, mutex) // an Acquire with this ctx re-enters
 		})
 		fmt.Println(err)
@@ -54,7 +53,7 @@ func Example_short() {
 }
 
 func audit(ctx context.Context, mutex *locks.InterProcessMutex) error {
-	return locks.With(ctx, mutex, func(ctx context.Context) error { return ctx.Err() })
+	return locks.Do(ctx, mutex, func(ctx context.Context) error { return ctx.Err() })
 }
 
 func withMutex(do func(ctx context.Context, mutex *locks.InterProcessMutex)) {
@@ -69,7 +68,7 @@ func withMutex(do func(ctx context.Context, mutex *locks.InterProcessMutex)) {
 }
 
 func TestWorkStopsWhenTheLockIsLost(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		network := zktest.New(t).NewLink()
 		client, err := framework.NewClient("any:2181", framework.WithDialer(network.DialContext))
 		if err != nil {
@@ -91,7 +90,7 @@ func TestWorkStopsWhenTheLockIsLost(t *testing.T) {
 }
 
 func TestLateHolderWritesNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		server := zktest.New(t)
 		client, err := framework.NewClient("any:2181", framework.WithDialer(server.DialContext))
 		if err != nil {

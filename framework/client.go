@@ -5,15 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"maps"
-	"sync"
 	"time"
 
 	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/retry"
 )
 
-// A Client is a connection to a ZooKeeper ensemble that keeps itself alive: it reconnects, opens a new session when one is
-// lost, retries operations, and tells its state. Its methods are safe for concurrent use.
+// A Client is a connection to a ZooKeeper ensemble that keeps itself alive: it reconnects, opens a new session when one
+// is lost, retries operations, and tells its state. Its methods are safe for concurrent use.
 //
 // [Client.UsingNamespace] returns further Clients over the same connection.
 //
@@ -22,28 +23,6 @@ type Client struct {
 	core   *core
 	prefix string // chroot and namespace: what stands in front of every path
 	err    error  // what is wrong with the namespace
-}
-
-// core is what all facades of one client share.
-type core struct {
-	cfg       config
-	root      *Client
-	listeners listeners
-	closing   chan struct{}   // closed by Close
-	life      context.Context //nolint:containedctx // ends with ErrClosed when Close is called: no operation outlives it
-	kill      context.CancelCauseFunc
-	once      sync.Once
-	ended     chan struct{} // closed when the last session has been closed
-	closeErr  error         // written before ended is closed
-
-	mu       sync.Mutex
-	state    State
-	session  *Session         // the newest
-	closed   bool             // set by Close
-	refused  error            // the servers will never take this client
-	failures map[string]error // last failure of each server since the last connection
-	changed  chan struct{}    // closed, and replaced, when any of these changes
-	carried  leftovers        // for the next session
 }
 
 // NewClient makes a client and starts to connect. It does not wait: operations do, and [Client.BlockUntilConnected].
@@ -61,6 +40,17 @@ func NewClient(connect string, opts ...Option) (*Client, error) {
 		cfg: cfg, closing: make(chan struct{}), ended: make(chan struct{}),
 		failures: map[string]error{}, changed: make(chan struct{}),
 	}
+	if h := c.cfg.logger.Handler(); h != slog.DiscardHandler {
+		c.cfg.logger = slog.New(newLogQueue(&c.logs, h))
+		c.panics = c.cfg.logger
+	} else { // a bug is not to be kept from a user who did not ask for logs
+		c.panics = slog.New(newLogQueue(&c.logs, slog.Default().Handler()))
+	}
+	c.cfg.dial, c.cfg.secure = c.guardDial(cfg.dial), c.guardSecure(cfg.secure)
+	c.route = transport.NewRoute(func() []string { return cfg.servers }, transport.Lookup(c.guardLookup(cfg.lookup)))
+	c.traces.limit, c.traces.dropped, c.traces.isolate = callbackLimit, c.tracesDropped, c.isolated("a function of a trace")
+	c.listeners.isolate = c.isolated("a state listener")
+	c.support = transport.NewSupport(c.cfg.logger)
 	c.life, c.kill = context.WithCancelCause(context.Background())
 	c.root = &Client{core: c, prefix: cfg.chroot}
 	for _, fn := range cfg.listeners {
@@ -78,25 +68,28 @@ func NewClient(connect string, opts ...Option) (*Client, error) {
 	return c.root, nil
 }
 
-// UsingNamespace returns a client over the same connection whose paths all lie below /namespace, counted from the chroot. An
-// invalid namespace makes every operation fail with [ErrInvalidPath].
+// UsingNamespace returns a client over the same connection whose paths all lie below /namespace, counted from the
+// chroot. An invalid namespace makes every operation fail with [ErrInvalidPath].
 //
 // Curator: CuratorFramework.usingNamespace().
 func (c *Client) UsingNamespace(namespace string) *Client {
 	return &Client{core: c.core, prefix: c.core.cfg.chroot + "/" + namespace, err: validateNamespace(namespace)}
 }
 
-// NonNamespaceView returns the client over the same connection whose paths begin at the chroot. It is the same pointer for
-// all facades of one client, and so tells whether two of them share a connection.
+// NonNamespaceView returns the client over the same connection whose paths begin at the chroot. It is the same pointer
+// for all facades of one client, and so tells whether two of them share a connection.
 //
 // Curator: CuratorFramework.usingNamespace(null).
 func (c *Client) NonNamespaceView() *Client { return c.core.root }
 
-// Close ends the client: every wait returns [ErrClosed], every lease ends, and then the session is closed at the server, which
-// removes its ephemeral nodes. It returns when all goroutines of the client have ended; called from a listener, it does not
-// wait for that listener. It is the same to close any of the facades, and to do so again.
+// Close ends the client: every wait returns [ErrClosed], every lease ends, and then the session is closed at the
+// server, which removes its ephemeral nodes. It returns when all goroutines of the client have ended, except for
+// callbacks: it does not wait for one that is running, and none begins after it has returned, except for one that was
+// about to. For what the log handler and traces have still to be given it waits for at most a second; what is left then
+// is dropped. It is the same to close any of the facades, and to do so again. Every callback may call it.
 //
-// The error says that no server confirmed the end of the session, within a second: its nodes then stay until it expires.
+// The error says that no server confirmed the end of the session, within a second: its nodes then stay until it
+// expires.
 //
 // Curator: CuratorFramework.close().
 func (c *Client) Close() error {
@@ -109,9 +102,23 @@ func (c *Client) Close() error {
 		c.core.kill(ErrClosed)
 	})
 	<-c.core.ended
+	c.core.chores.wait(nil)
 	c.core.listeners.close()
+	c.core.settle()
 	return c.core.closeErr
 }
+
+// Report queues a call of a trace, for recipes: it is called on a goroutine of the client, after those that were queued
+// before and one at a time, so that a function that blocks holds up other calls of traces and nothing else. If 1,024 of
+// them wait, the call is dropped; how many were dropped is logged at Warn. It does not block.
+func (c *Client) Report(call func()) { c.core.traces.push(call) }
+
+// ReportAlways is [Client.Report] for a call that must not be dropped: for the end of a lease, for instance.
+func (c *Client) ReportAlways(call func()) { c.core.traces.pushAlways(call) }
+
+// Logger returns the client's log, for recipes: what [WithLogger] has set, behind a queue, so that it never blocks. Without
+// that option it discards everything.
+func (c *Client) Logger() *slog.Logger { return c.core.cfg.logger }
 
 // State returns the present state.
 func (c *Client) State() State {
@@ -120,9 +127,22 @@ func (c *Client) State() State {
 	return c.core.state
 }
 
+// Err is nil as long as the client can be used, or may be again. After [Client.Close] it is [ErrClosed]. If the servers refuse the
+// client for good, it says why ([ErrAuthRefused]), and every operation fails with the same error; listeners have heard of
+// [StateLost] then, or are about to.
+func (c *Client) Err() error {
+	c.core.mu.Lock()
+	defer c.core.mu.Unlock()
+	if c.core.closed {
+		return ErrClosed
+	}
+	return c.core.refused
+}
+
 // OnStateChange calls fn with the present state, if there has been one, and then with every change, in order. None is
-// dropped, however slow fn is; it has a goroutine of its own and may use the client, Close included. stop ends the calls; one
-// may be running when it returns.
+// dropped, however slow fn is; it has a goroutine of its own and may use the client, Close included. stop ends the
+// calls: none begins after it has returned, except for one that was about to, and it does not wait for one that is
+// running.
 //
 // Curator: CuratorFramework.getConnectionStateListenable().addListener().
 func (c *Client) OnStateChange(fn func(State)) (stop func()) {
@@ -131,11 +151,11 @@ func (c *Client) OnStateChange(fn func(State)) (stop func()) {
 	return c.core.listeners.add(fn, c.core.state)
 }
 
-// BlockUntilConnected blocks until the client is connected, ctx is done, the client is closed, or the servers refuse it for
-// good.
+// BlockUntilConnected blocks until the client is connected, ctx is done, the client is closed, or the servers refuse it
+// for good.
 //
-// Errors: a [*ConnectError] that names every server and what it did, and unwraps to ctx's cause; [ErrClosed];
-// [ErrAuthRefused].
+// Errors: a [*ConnectError] that names every server and what it did, and unwraps to ctx's cause and ctx.Err(); ctx's
+// cause alone if the client is connected, but ctx has ended; [ErrClosed]; [ErrAuthRefused].
 //
 // Curator: CuratorFramework.blockUntilConnected().
 func (c *Client) BlockUntilConnected(ctx context.Context) error {
@@ -143,41 +163,74 @@ func (c *Client) BlockUntilConnected(ctx context.Context) error {
 	return err
 }
 
-// Session returns the present session. It blocks until there is one and it is connected, for at most the connection timeout.
+// Session returns the present session. It blocks until there is one and it is connected, for at most the connection
+// timeout.
 //
-// Errors: as [Client.BlockUntilConnected]; the connection timeout gives a [*ConnectError], too.
+// Errors: as [Client.BlockUntilConnected]; the connection timeout gives a [*ConnectError], too, or [ErrNoChroot] if a
+// server says that the chroot does not exist.
 func (c *Client) Session(ctx context.Context) (*Session, error) {
-	timer := time.NewTimer(c.core.cfg.connectionTimeout)
+	return c.core.sessionWithin(ctx, c.core.cfg.connectionTimeout)
+}
+
+// sessionWithin is Session with another limit.
+func (c *core) sessionWithin(ctx context.Context, limit time.Duration) (*Session, error) {
+	timer := time.NewTimer(limit)
 	defer timer.Stop()
-	return c.core.attachedSession(ctx, timer.C)
+	return c.attachedSession(ctx, timer.C)
 }
 
 // ConnectionTimeout is how long operations wait for a connection.
 func (c *Client) ConnectionTimeout() time.Duration { return c.core.cfg.connectionTimeout }
 
+// RetryPolicy is the policy by which operations are tried again, see [WithRetryPolicy].
+func (c *Client) RetryPolicy() retry.Policy { return c.core.cfg.policy }
+
+// Attach returns the value that hangs on the client by key, and makes it if there is none: state of a recipe that all
+// facades of one client share, instead of a registry for the whole process. It goes with the client. See
+// [session.Attachments.Attach].
+func (c *Client) Attach(key any, create func() any) any { return c.core.attached.Attach(key, create) }
+
 // attachedSession waits for a session that is connected.
 func (c *core) attachedSession(ctx context.Context, timeout <-chan time.Time) (*Session, error) {
 	for {
 		c.mu.Lock()
-		s, state, refused, closed, changed := c.session, c.state, c.refused, c.closed, c.changed
+		s, state, refused, closed, changed := c.session.Session(), c.state, c.refused, c.closed, c.changed
 		c.mu.Unlock()
 		switch {
 		case closed:
 			return nil, ErrClosed
+		case ctx.Err() != nil && state.IsConnected() && s.Connected():
+			return nil, retry.ContextError(ctx)
 		case ctx.Err() != nil:
-			return nil, c.connectError(context.Cause(ctx))
+			return nil, c.connectError(retry.ContextError(ctx))
 		case refused != nil:
 			return nil, refused
-		case state.IsConnected() && s.isAttached(): // both: whoever gets the session finds the state told
+		case state.IsConnected() && s.Connected(): // both: whoever gets the session finds the state told
 			return s, nil
 		}
 		select {
 		case <-changed:
 		case <-ctx.Done():
 		case <-timeout:
+			if err := c.noChroot(); err != nil {
+				return nil, err
+			}
 			return nil, c.connectError(fmt.Errorf("%w of %v", errConnectionTimeout, c.cfg.connectionTimeout))
 		}
 	}
+}
+
+// noChroot is why the client cannot be connected, if servers say that its chroot does not exist: no failure that goes
+// away by itself, and so no *ConnectError, which waiters would wait out. The client goes on trying.
+func (c *core) noChroot() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for server, err := range c.failures {
+		if errors.Is(err, ErrNoChroot) {
+			return fmt.Errorf("framework: not connected to %s: %w", server, err)
+		}
+	}
+	return nil
 }
 
 func (c *core) connectError(cause error) error {
@@ -190,115 +243,6 @@ func (c *core) connectError(cause error) error {
 		}
 	}
 	return &ConnectError{Servers: servers, Cause: cause}
-}
-
-// announce wakes everybody who waits for a change. mu is held.
-func (c *core) announce() {
-	close(c.changed)
-	c.changed = make(chan struct{})
-}
-
-// open makes the next session, which begins to connect.
-func (c *core) open(zxid int64) (*Session, error) {
-	s := newSession(c)
-	s.transport = transport.New(transport.Config{
-		Servers: c.cfg.servers, Dial: c.cfg.dial, Auth: c.cfg.auth,
-		SessionTimeout: c.cfg.sessionTimeout, AttemptTimeout: c.cfg.attemptTimeout(),
-		LastZxid: zxid, Quorum: c.cfg.quorum, MaxFrame: maxFrame, Logger: c.cfg.logger, Events: s.events(),
-	})
-	c.mu.Lock()
-	c.session = s
-	s.adopt(c.carried)
-	c.carried = leftovers{}
-	c.mu.Unlock()
-	return s, s.transport.Start()
-}
-
-// run is the client's goroutine: it sees one session after the other to its end.
-func (c *core) run(s *Session) {
-	defer close(c.ended)
-	for {
-		s.guard(c.closing)
-		told := s.transport.Close(c.patience())
-		if c.refusal() != nil {
-			<-c.closing // no server will take the next session either
-			return
-		}
-		select {
-		case <-c.closing:
-			if s.ID() != 0 && !told {
-				c.closeErr = fmt.Errorf("framework: session %#x was not closed by a server: its nodes stay until it expires", s.ID())
-			}
-			return
-		default:
-		}
-		next, err := c.open(s.transport.LastZxid())
-		if err != nil { // what was right the first time is right again
-			c.refuse(err)
-			<-c.closing
-			return
-		}
-		s = next
-	}
-}
-
-func (c *core) refusal() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.refused
-}
-
-// patience is how long Close waits for a server to end the session. A session that is over has nothing to wait for.
-func (c *core) patience() time.Duration {
-	select {
-	case <-c.closing:
-		return min(time.Second, c.cfg.connectionTimeout)
-	default:
-		return 0
-	}
-}
-
-// move feeds the state machine. Listeners hear of changes in the order of the calls.
-func (c *core) move(s *Session, e event) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	// The reader and the guard may come here in another order than that in which they changed the session.
-	if e != eventOver && s.Err() != nil {
-		return
-	}
-	if e == eventAttached {
-		clear(c.failures)
-	}
-	before := c.state
-	c.state = before.next(e)
-	c.announce()
-	if c.state == before || c.closed {
-		return
-	}
-	c.listeners.tell(c.state)
-	c.cfg.logger.Log(context.Background(), c.state.level(), "framework: connection state changed",
-		"state", c.state.String(), "session", fmt.Sprintf("%#x", s.ID()))
-}
-
-// failed remembers why a server could not be used. A refusal is final: trying again would be refused again.
-func (c *core) failed(server string, err error) {
-	c.cfg.logger.Debug("framework: connection attempt failed", "server", server, "error", err)
-	if errors.Is(err, ErrAuthRefused) {
-		c.refuse(fmt.Errorf("framework: %s: %w", server, err))
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.failures[server] = err
-}
-
-func (c *core) refuse(err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.refused == nil {
-		c.refused = err
-		c.announce()
-	}
 }
 
 var _ io.Closer = (*Client)(nil)

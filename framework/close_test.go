@@ -2,6 +2,7 @@ package framework_test
 
 import (
 	"context"
+	"errors"
 	"net"
 	"sync"
 	"testing"
@@ -51,7 +52,7 @@ func TestCloseIsPromptInEveryPhase(t *testing.T) {
 		"session over": {bring: func(w *world) { w.connected(); w.link.Cut(); time.Sleep(2 * session) }, confirm: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			zktest.Bubble(t, func(t *testing.T) {
 				w := newWorld(t, phase.opts...)
 				phase.bring(w)
 				if err := closesWithin(t, w.client, time.Second); (err == nil) != phase.confirm {
@@ -85,7 +86,7 @@ func TestCloseEndsWaitsWithErrClosed(t *testing.T) {
 		},
 		"BlockUntilConnected": func(w *world) error { return w.client.BlockUntilConnected(w.Context()) },
 		"a session's Enter": func(w *world) error {
-			_, err := w.session().Enter(w.Context(), "/locks", "lock-", nil)
+			_, err := w.session().CreateProtected(w.Context(), "/locks", "lock-", nil)
 			return err
 		},
 	} {
@@ -120,6 +121,9 @@ func TestCloseEndsThePauseBeforeARetry(t *testing.T) {
 			_, err := w.client.Exists(t.Context(), "/")
 			took = time.Since(before)
 			wantErr(t, err, framework.ErrClosed)
+			if errors.Is(err, context.Canceled) {
+				t.Errorf("the caller's context goes on, but %v is context.Canceled", err)
+			}
 		})
 		time.Sleep(time.Minute)
 		_ = w.client.Close()
@@ -133,7 +137,7 @@ func TestCloseEndsThePauseBeforeARetry(t *testing.T) {
 func TestCloseEndsHoldsBeforeTheServerHearsOfIt(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		var cause error
-		if _, err := w.session().Hold(func(err error) { cause = err }); err != nil {
+		if _, err := w.session().Bind(func(err error) { cause = err }, nil); err != nil {
 			t.Fatal(err)
 		}
 		w.srv.Observe(func(r zktest.Request) {
@@ -159,7 +163,7 @@ func TestAnyFacadeClosesAll(t *testing.T) {
 }
 
 func TestManyClientsLeaveNoGoroutine(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		w := newWorld(t)
 		var wg sync.WaitGroup
 		for range 50 {

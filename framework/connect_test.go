@@ -3,7 +3,9 @@ package framework_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -14,10 +16,11 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/retry"
 )
 
 func TestAnUnreachableEnsembleIsNamedServerByServer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		w := &world{T: t, srv: zktest.NewServer()}
 		t.Cleanup(func() { w.srv.Close() })
 		client := w.dial("one:1,two:2,three:3", framework.WithDialer(func(ctx context.Context, _, address string) (net.Conn, error) {
@@ -46,8 +49,8 @@ func TestAnUnreachableEnsembleIsNamedServerByServer(t *testing.T) {
 }
 
 func TestAnOperationWaitsForAConnectionAsLongAsTheConnectionTimeout(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, framework.WithConnectionTimeout(7*time.Second))
+	zktest.Bubble(t, func(t *testing.T) {
+		w := newWorld(t, framework.WithConnectionTimeout(7*time.Second), framework.WithRetryPolicy(retry.Never()))
 		w.link.Cut()
 		time.Sleep(time.Second)
 		before := time.Now()
@@ -63,7 +66,7 @@ func TestAnOperationWaitsForAConnectionAsLongAsTheConnectionTimeout(t *testing.T
 }
 
 func TestAMissingChrootIsNamed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.connected()
 		var heard states
@@ -103,7 +106,7 @@ func TestAChrootThatMayNotBeReadIsThere(t *testing.T) {
 }
 
 func TestARefusedAuthenticationIsNamedAndFinal(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		w := newWorld(t, framework.WithAuthorization("kerberos", []byte("x")))
 		err := w.client.BlockUntilConnected(t.Context())
 		wantErr(t, err, framework.ErrAuthRefused)
@@ -118,10 +121,12 @@ func TestARefusedAuthenticationIsNamedAndFinal(t *testing.T) {
 		if now := w.count(zktest.OpSetAuth); now != auths || auths > 1 || conns != 0 {
 			t.Errorf("the client asked %d times, and %d times in the hour after; %d connections", auths, now-auths, conns)
 		}
-		w.states.want(t)
+		w.states.want(t, lost)
+		wantErr(t, w.client.Err(), framework.ErrAuthRefused)
 		_ = closesWithin(t, w.client, time.Second)
 		_, err = w.client.Exists(t.Context(), "/")
 		wantErr(t, err, framework.ErrClosed)
+		wantErr(t, w.client.Err(), framework.ErrClosed)
 	})
 }
 
@@ -141,7 +146,7 @@ func TestAuthenticationIsSentOnEveryConnection(t *testing.T) {
 }
 
 func TestAServerThatIsNoZooKeeperIsNamed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		w := &world{T: t, srv: zktest.NewServer()}
 		t.Cleanup(func() { w.srv.Close() })
 		client := w.dial("web:80", framework.WithDialer(func(context.Context, string, string) (net.Conn, error) {
@@ -161,7 +166,7 @@ func TestAServerThatIsNoZooKeeperIsNamed(t *testing.T) {
 }
 
 func TestTheConnectionMovesOnFromAServerThatAnswersNoSync(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		ens := zktest.NewEnsemble(3, zktest.WithSyncLimit(time.Hour))
 		t.Cleanup(func() { ens.Close() })
 		link := ens.NewLink()
@@ -179,7 +184,7 @@ func TestTheConnectionMovesOnFromAServerThatAnswersNoSync(t *testing.T) {
 		}
 		s := w.session()
 		var ended error
-		hold, err := s.Hold(func(err error) { ended = err })
+		hold, err := s.Bind(func(err error) { ended = err }, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -199,5 +204,151 @@ func TestTheConnectionMovesOnFromAServerThatAnswersNoSync(t *testing.T) {
 			t.Errorf("session %v, hold %v", s.Err(), ended)
 		}
 		hold.Release()
+	})
+}
+
+// silent dials an ensemble of which some servers take connections and never say a word.
+func silent(t *testing.T, ens *zktest.Ensemble, mute ...string) framework.DialFunc {
+	black := zktest.NewServer()
+	t.Cleanup(func() { black.Close() })
+	dead, alive := black.NewLink(), ens.NewLink()
+	dead.Mute()
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		if slices.Contains(mute, address) {
+			return dead.DialContext(ctx, network, address)
+		}
+		return alive.DialContext(ctx, network, address)
+	}
+}
+
+// The order of the servers is random: each of many clients is a seed of its own.
+func TestNewClientsGetPastASilentServer(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		ens := zktest.NewEnsemble(3)
+		t.Cleanup(func() { ens.Close() })
+		late, slowest := 0, time.Duration(0)
+		for range 120 {
+			client, err := framework.NewClient(strings.Join(ens.Addrs(), ","), framework.WithDialer(silent(t, ens, "server1:2181")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := time.Now()
+			if _, err := client.Exists(t.Context(), "/"); err != nil {
+				t.Errorf("the first operation: %v", err)
+			}
+			d := time.Since(before)
+			slowest = max(slowest, d)
+			if d > 0 {
+				late++
+			}
+			wantErr(t, client.Close())
+		}
+		if slowest < 2*time.Second || slowest > 2100*time.Millisecond {
+			t.Errorf("the slowest first operation took %v, want 2 s and a pause", slowest)
+		}
+		if late < 15 || late > 65 {
+			t.Errorf("%d of 120 clients met the silent server first, want about 40", late)
+		}
+	})
+}
+
+// The server answers handshakes after five seconds, as one may that has just been elected.
+func TestAServerThatIsSlowToAnswerHandshakesGetsMoreTimeInEachRound(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		srv := zktest.NewServer()
+		t.Cleanup(func() { srv.Close() })
+		var dials []time.Time
+		link := srv.NewLink()
+		w := &world{T: t, srv: srv}
+		client := w.dial("zk:2181", framework.WithSessionTimeout(time.Minute), framework.WithConnectionTimeout(15*time.Second),
+			framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
+				dials = append(dials, time.Now())
+				link.SetLatency(0)
+				conn, err := link.DialContext(ctx, network, address)
+				link.SetLatency(2500 * time.Millisecond) // each way
+				return conn, err
+			}))
+		if err := client.BlockUntilConnected(w.within(30 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		if len(dials) != 3 {
+			t.Fatalf("%d attempts: handshakes of 2, 4 and 8 seconds should do", len(dials))
+		}
+		for i, want := range []time.Duration{2 * time.Second, 4 * time.Second} {
+			if d := dials[i+1].Sub(dials[i]); d < want || d > want+100*time.Millisecond {
+				t.Errorf("attempt %d took %v, want %v", i+1, d, want)
+			}
+		}
+	})
+}
+
+func TestAnOperationWithoutAConnectionIsTriedAgainUnderThePolicyButWaitsOnce(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		w := newWorld(t, framework.WithConnectionTimeout(7*time.Second), framework.WithRetryPolicy(retry.NTimes(3, 2*time.Second)))
+		w.link.Cut()
+		time.Sleep(time.Second)
+		before := time.Now()
+		_, err := w.client.Exists(t.Context(), "/")
+		var named *framework.ConnectError
+		if d := time.Since(before); d != 13*time.Second || !errors.As(err, &named) {
+			t.Errorf("after %v: %v", d, err)
+		}
+		wantErr(t, err, retry.ErrExhausted)
+
+		time.AfterFunc(10*time.Second, w.link.Heal)
+		if _, err := w.client.Exists(t.Context(), "/"); err != nil {
+			t.Errorf("a server was there again before the last try: %v", err)
+		}
+	})
+}
+
+// A dialer reports the end of an attempt in its own way; errors.Is must not take it for the end of the caller's context.
+func TestConnectErrorIsTheEndOfTheCallersContextAlone(t *testing.T) {
+	refused := errors.New("refused")
+	for name, failure := range map[string]error{
+		"the attempt's deadline": context.DeadlineExceeded,
+		"the attempt's end":      &net.OpError{Op: "dial", Net: "tcp", Err: fmt.Errorf("%w: %w", refused, context.Canceled)},
+	} {
+		zktest.Bubble(t, func(t *testing.T) {
+			w := newWorld(t)
+			client := w.dial("zk:2181", framework.WithConnectionTimeout(5*time.Second),
+				framework.WithDialer(func(context.Context, string, string) (net.Conn, error) { return nil, failure }))
+			ends := []error{context.Canceled, context.DeadlineExceeded}
+
+			_, err := client.Session(t.Context())
+			var unreachable *framework.ConnectError
+			if !errors.As(err, &unreachable) {
+				t.Fatalf("%s: got %v", name, err)
+			}
+			for _, end := range ends {
+				if errors.Is(err, end) {
+					t.Errorf("%s: after the connection timeout, %v is %v", name, err, end)
+				}
+			}
+			var op *net.OpError
+			if name == "the attempt's end" && (!errors.Is(err, refused) || !errors.As(err, &op)) {
+				t.Errorf("%s: %v does not unwrap to what the server did", name, err)
+			}
+
+			reason := errors.New("reason")
+			ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, reason)
+			defer cancel()
+			_, err = client.Session(ctx)
+			wantErr(t, err, reason, context.DeadlineExceeded)
+			if errors.Is(err, context.Canceled) {
+				t.Errorf("%s: %v is context.Canceled", name, err)
+			}
+		})
+	}
+}
+
+func TestEndedContextOfAConnectedClientIsNoConnectError(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		_, err := w.client.Session(canceled(t))
+		wantErr(t, err, context.Canceled)
+		var unreachable *framework.ConnectError
+		if errors.As(err, &unreachable) {
+			t.Errorf("the client is connected, but the error says: %v", err)
+		}
 	})
 }

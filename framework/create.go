@@ -9,26 +9,26 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/framework/session"
 )
 
 // A CreateMode is a kind of node.
 //
 // Curator: CreateMode.
-type CreateMode int
+type CreateMode = session.CreateMode
 
 // The kinds of nodes.
 const (
-	Persistent                  CreateMode = transport.Persistent
-	Ephemeral                   CreateMode = transport.Ephemeral            // goes with the session
-	PersistentSequential        CreateMode = transport.PersistentSequential // the server appends a number
-	EphemeralSequential         CreateMode = transport.EphemeralSequential
-	Container                   CreateMode = transport.Container // goes after its last child
-	PersistentWithTTL           CreateMode = transport.TTL       // goes when it has had no change and no child for so long
-	PersistentSequentialWithTTL CreateMode = transport.TTLSequential
+	Persistent                  = session.Persistent
+	Ephemeral                   = session.Ephemeral            // goes with the session
+	PersistentSequential        = session.PersistentSequential // the server appends a number
+	EphemeralSequential         = session.EphemeralSequential
+	Container                   = session.Container         // goes after its last child
+	PersistentWithTTL           = session.PersistentWithTTL // goes when it has had no change and no child for so long
+	PersistentSequentialWithTTL = session.PersistentSequentialWithTTL
 )
 
-func (m CreateMode) sequential() bool {
+func sequential(m CreateMode) bool {
 	return m == PersistentSequential || m == EphemeralSequential || m == PersistentSequentialWithTTL
 }
 
@@ -82,7 +82,8 @@ func CreatingParentContainersIfNeeded() CreateOption {
 func WithProtection() CreateOption { return func(s *createSpec) { s.protection = true } }
 
 // Create makes a node and returns its path, with the number of a sequential one, and its Stat, whose Czxid orders all
-// creations. nil data stands for the client's default data, empty data for none.
+// creations. nil data stands for the client's default data, which is this
+// machine's address unless [WithDefaultData] says otherwise, as with Curator; empty data, []byte{}, stands for none.
 //
 // If the connection breaks, the create is tried again. Without protection that can leave two sequential nodes, or give
 // zk.ErrNodeExists for a node of one's own.
@@ -101,24 +102,24 @@ func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...C
 	}
 	// The path of a sequential node may end in a slash: its name is then the number alone.
 	bare := path
-	if spec.mode.sequential() && len(path) > 1 {
+	if sequential(spec.mode) && len(path) > 1 {
 		bare = strings.TrimSuffix(path, "/")
 	}
 	spec.name = path[strings.LastIndexByte(path, '/')+1:]
 	if spec.protection {
-		spec.name = protected(spec.name)
+		spec.name = session.Protected(spec.name)
 	}
-	var made *creation // one for all tries: a node of the try before is found by its GUID
-	var entry Entry
+	var made *session.Creation // one for all tries: a node of the try before is found by its GUID
+	var entry session.Entry
 	err = c.do(ctx, "create", bare, func(s *Session, absolute string, _ bool) (err error) {
 		if made == nil {
-			made = c.core.creation(absolute+path[len(bare):], data, &spec)
+			made = c.creation(absolute+path[len(bare):], data, &spec)
 		}
-		entry, err = s.createNode(ctx, c, made, &spec)
+		entry, err = s.Create(ctx, made)
 		return err
 	})
-	if made != nil && made.lost {
-		c.core.later(leftovers{orphans: []orphan{made.orphan()}})
+	if made != nil {
+		c.core.later(made.Left())
 	}
 	if err != nil {
 		return "", nil, err
@@ -126,14 +127,37 @@ func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...C
 	return c.RelativePath(entry.Path), entry.Stat, nil
 }
 
-func (c *core) creation(path string, data []byte, spec *createSpec) *creation {
-	made := &creation{
-		dir: parent(path), prefix: spec.name, data: c.orDefault(data), acl: spec.acl, kind: int32(spec.mode), ttl: spec.ttl,
+func (c *Client) creation(path string, data []byte, spec *createSpec) *session.Creation {
+	dir := path[:strings.LastIndexByte(path, '/')]
+	if dir == "" {
+		dir = "/"
 	}
-	if len(made.acl) == 0 {
-		made.acl = c.acl(path)
+	made := &session.Creation{
+		Dir: dir, Name: spec.name, Data: c.core.orDefault(data), ACL: spec.acl,
+		Mode: spec.mode, TTL: spec.ttl, Protected: spec.protection, Parents: spec.parents, ParentMode: spec.parentMode,
+	}
+	if len(made.ACL) == 0 {
+		made.ACL = c.core.acl(path)
+	}
+	if c.prefix != c.core.cfg.chroot {
+		made.Namespace = c.prefix
 	}
 	return made
+}
+
+// acl is what a node gets that is created without one.
+func (c *core) acl(path string) []zk.ACL {
+	if acl := c.cfg.acl(path); len(acl) > 0 {
+		return acl
+	}
+	return zk.WorldACL(zk.PermAll)
+}
+
+func (c *core) orDefault(data []byte) []byte {
+	if data == nil {
+		return c.cfg.data
+	}
+	return data
 }
 
 func (spec *createSpec) validate(path string) error {
@@ -152,45 +176,4 @@ func (spec *createSpec) validate(path string) error {
 	default:
 		return nil
 	}
-}
-
-// createNode tries once to create a node, and its parents if it may. The namespace's own node is always made.
-func (s *Session) createNode(ctx context.Context, c *Client, made *creation, spec *createSpec) (Entry, error) {
-	create := s.createOnce
-	if spec.protection {
-		create = s.createOrFind
-	}
-	namespaced := c.prefix != s.core.cfg.chroot
-	for tries := 0; ; tries++ {
-		entry, err := create(ctx, made)
-		if !errors.Is(err, zk.ErrNoNode) || tries == parentTries {
-			return entry, err
-		}
-		switch {
-		case spec.parents:
-			err = s.makeParents(ctx, made.dir, spec.parentMode)
-		case namespaced && tries == 0:
-			err = s.makeParents(ctx, c.prefix, Container)
-		}
-		if err != nil {
-			return Entry{}, err
-		}
-	}
-}
-
-// createOnce sends an unprotected create. Whether it was executed is not known if the answer is lost, or not waited for.
-func (s *Session) createOnce(ctx context.Context, c *creation) (Entry, error) {
-	var entry Entry
-	err := s.call(ctx, func(finish func(error)) []*transport.Call {
-		return one(transport.Create(c.path(), c.data, c.acl, c.kind, c.ttl, func(path string, stat *zk.Stat, err error) {
-			if err == nil {
-				entry.Path, entry.Stat = path, stat
-			}
-			finish(err)
-		}))
-	})
-	if err != nil {
-		return Entry{}, err
-	}
-	return entry, nil
 }

@@ -47,7 +47,7 @@ func TestEveryModeMakesItsKindOfNode(t *testing.T) {
 			if !ok || stat.Czxid != there.Czxid || stat.EphemeralOwner != there.EphemeralOwner || stat.EphemeralOwner != c.owner {
 				t.Errorf("mode %d: the answer tells %+v, the server %+v", c.mode, stat, there)
 			}
-			if err := w.client.Delete(w.Context(), path); err != nil {
+			if err := w.client.Delete(w.Context(), path, -1); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -244,7 +244,7 @@ func TestAProtectedCreateInALostSessionLeavesOneNode(t *testing.T) {
 
 // The client's clock ends the session before the server's does: the node of the old one is still there when the next looks.
 func TestANodeOfTheOldSessionIsNotAdopted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		w := &world{T: t, srv: zktest.NewServer(zktest.WithTickTime(session/2), zktest.WithSessionTimeouts(session, session)), states: &states{}}
 		t.Cleanup(func() { w.srv.Close() })
 		w.link = w.srv.NewLink()
@@ -308,6 +308,7 @@ func TestAProtectedCreateHasOneRetryBudget(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		for i := range 100 {
 			w.srv.DropRequest(zktest.Match{Op: zktest.OpCreate2, Nth: i + 1})
+			w.srv.DropRequest(zktest.Match{Op: zktest.OpCreate, Nth: i + 1}) // which takes its place
 		}
 		_, _, err := w.client.Create(t.Context(), "/n", nil, framework.WithProtection())
 		wantErr(t, err, framework.ErrConnectionLost, retry.ErrExhausted)

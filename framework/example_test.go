@@ -40,8 +40,7 @@ func ExampleNewClient_refused() {
 	_, err := framework.NewClient("zk1:99999,zk2:2181", framework.WithSessionTimeout(-time.Second))
 	fmt.Println(err)
 	// Output:
-	// framework: invalid client: server "zk1:99999": port must be a number from 1 to 65535
-	// session timeout must be positive, is -1s
+	// framework: invalid client: server "zk1:99999": port must be a number from 1 to 65535; session timeout must be positive, is -1s
 }
 
 func ExampleClient_Create() {

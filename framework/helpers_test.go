@@ -29,7 +29,7 @@ type world struct {
 // bubble runs f in a bubble, in which time is virtual and no goroutine may be left, with a connected client.
 func bubble(t *testing.T, f func(t *testing.T, w *world), opts ...framework.Option) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		w := newWorld(t, opts...)
 		w.connected()
 		f(t, w)

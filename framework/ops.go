@@ -6,15 +6,16 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/retry"
 )
 
-// All operations of a Client follow one rule. They block until the server has answered, waiting for a connection for at most
-// the connection timeout, and try again under the client's retry policy, within one budget for the whole operation, if the
-// connection breaks, the session ends or the server is overloaded. ctx ends them at any point. Every error is an [*OpError]
-// that unwraps to the server's answer (zk.ErrNoNode and so on), to a [*ConnectError], or to a [*retry.Error] with the last
-// failure in it. After an error that is not the server's own answer, the operation may have been executed.
+// All operations of a Client follow one rule. They block until the server has answered, and try again under the client's retry
+// policy, within one budget for the whole operation, if there is no connection, the connection breaks, the session ends or the
+// server is overloaded. A try waits for a connection for at most the connection timeout; after a try that waited so long for
+// nothing, the later tries do not wait. ctx ends an operation at any point. Every error is an [*OpError] that unwraps to the
+// server's answer (zk.ErrNoNode and so on), or to a [*retry.Error] with the last failure in it, a [*ConnectError] for
+// instance. After an error that is not the server's own answer, the operation may have been executed.
 
 // do runs one operation under that rule. f works on one session; ambiguous tells it whether an earlier try may have been
 // executed.
@@ -23,13 +24,20 @@ func (c *Client) do(ctx context.Context, op, path string, f func(s *Session, abs
 	if err != nil {
 		return &OpError{Op: op, Path: path, Err: err}
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
+	until, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(c.core.life, func() { cancel(ErrClosed) })() // also in the pause before a retry
 	ambiguous := false
-	err = retry.Do(ctx, c.core.cfg.policy, func(ctx context.Context) error {
-		s, err := c.Session(ctx)
-		if err != nil {
+	patience := c.core.cfg.connectionTimeout
+	err = retry.Do(until, c.core.cfg.policy, func(ctx context.Context) error {
+		s, err := c.core.sessionWithin(ctx, patience)
+		var unreachable *ConnectError
+		switch {
+		case err == nil:
+		case errors.As(err, &unreachable) && ctx.Err() == nil:
+			patience = 0 // the policy may allow further tries, but an operation waits for a connection once
+			return err
+		default:
 			return retry.Permanent(err)
 		}
 		err = f(s, absolute, ambiguous)
@@ -37,16 +45,20 @@ func (c *Client) do(ctx context.Context, op, path string, f func(s *Session, abs
 		switch {
 		case errors.As(err, &final):
 			return retry.Permanent(final.err)
-		case err == nil || !retryable(err):
+		case err == nil || !session.Retryable(err):
 			return retry.Permanent(err)
 		}
-		ambiguous = ambiguous || !errors.Is(err, errDetached)
+		ambiguous = ambiguous || !errors.Is(err, session.ErrDetached)
 		return err
 	})
-	if err != nil {
-		return &OpError{Op: op, Path: path, Err: err}
+	if err == nil {
+		return nil
 	}
-	return nil
+	var gaveUp *retry.Error
+	if ctx.Err() == nil && errors.As(err, &gaveUp) && errors.Is(gaveUp.Cause, ErrClosed) {
+		gaveUp.Cause = ErrClosed // alone, and not context.Canceled: the caller's context goes on
+	}
+	return &OpError{Op: op, Path: path, Err: err}
 }
 
 // Get returns a node's data and Stat.
@@ -66,9 +78,6 @@ func (c *Client) Get(ctx context.Context, path string) (data []byte, stat *zk.St
 func (c *Client) Exists(ctx context.Context, path string) (stat *zk.Stat, err error) {
 	err = c.do(ctx, "exists", path, func(s *Session, absolute string, _ bool) (err error) {
 		stat, err = s.Exists(ctx, absolute)
-		if errors.Is(err, zk.ErrNoNode) {
-			return nil
-		}
 		return err
 	})
 	return stat, err
@@ -79,7 +88,7 @@ func (c *Client) Exists(ctx context.Context, path string) (stat *zk.Stat, err er
 // Curator: CuratorFramework.getChildren().
 func (c *Client) Children(ctx context.Context, path string) (children []string, stat *zk.Stat, err error) {
 	err = c.do(ctx, "children", path, func(s *Session, absolute string, _ bool) (err error) {
-		children, stat, err = s.children(ctx, absolute)
+		children, stat, err = s.Children(ctx, absolute)
 		return err
 	})
 	return children, stat, err
@@ -93,9 +102,7 @@ func (c *Client) Children(ctx context.Context, path string) (children []string, 
 // Curator: CuratorFramework.setData().
 func (c *Client) Set(ctx context.Context, path string, data []byte, version int32) (stat *zk.Stat, err error) {
 	err = c.do(ctx, "set", path, func(s *Session, absolute string, _ bool) (err error) {
-		stat, err = s.stat(ctx, func(done func(*zk.Stat, error)) *transport.Call {
-			return transport.Set(absolute, data, version, done)
-		})
+		stat, err = s.Set(ctx, absolute, data, version)
 		return err
 	})
 	return stat, err
@@ -107,30 +114,19 @@ func (c *Client) Set(ctx context.Context, path string, data []byte, version int3
 // Curator: CuratorFramework.sync().
 func (c *Client) Sync(ctx context.Context, path string) error {
 	return c.do(ctx, "sync", path, func(s *Session, absolute string, _ bool) error {
-		return s.call(ctx, func(finish func(error)) []*transport.Call { return one(transport.Sync(absolute, finish)) })
+		return s.Sync(ctx, absolute)
 	})
 }
 
 // ACL returns who may do what with a node, and its Stat, whose Aversion counts the changes of the ACL.
 //
 // Curator: CuratorFramework.getACL().
-func (c *Client) ACL(ctx context.Context, path string) ([]zk.ACL, *zk.Stat, error) {
-	var found []zk.ACL
-	var seen *zk.Stat
-	err := c.do(ctx, "ACL", path, func(s *Session, absolute string, _ bool) error {
-		return s.call(ctx, func(finish func(error)) []*transport.Call {
-			return one(transport.GetACL(absolute, func(acl []zk.ACL, stat *zk.Stat, err error) {
-				if err == nil {
-					found, seen = acl, stat
-				}
-				finish(err)
-			}))
-		})
+func (c *Client) ACL(ctx context.Context, path string) (acl []zk.ACL, stat *zk.Stat, err error) {
+	err = c.do(ctx, "ACL", path, func(s *Session, absolute string, _ bool) (err error) {
+		acl, stat, err = s.ACL(ctx, absolute)
+		return err
 	})
-	if err != nil {
-		return nil, nil, err
-	}
-	return found, seen, nil
+	return acl, stat, err
 }
 
 // SetACL replaces who may do what with a node if its ACL has the given version; -1 is any.
@@ -138,9 +134,7 @@ func (c *Client) ACL(ctx context.Context, path string) ([]zk.ACL, *zk.Stat, erro
 // Curator: CuratorFramework.setACL().
 func (c *Client) SetACL(ctx context.Context, path string, acl []zk.ACL, version int32) (stat *zk.Stat, err error) {
 	err = c.do(ctx, "set ACL", path, func(s *Session, absolute string, _ bool) (err error) {
-		stat, err = s.stat(ctx, func(done func(*zk.Stat, error)) *transport.Call {
-			return transport.SetACL(absolute, acl, version, done)
-		})
+		stat, err = s.SetACL(ctx, absolute, acl, version)
 		return err
 	})
 	return stat, err
@@ -149,69 +143,58 @@ func (c *Client) SetACL(ctx context.Context, path string, acl []zk.ACL, version 
 // A DeleteOption changes how a node is deleted.
 type DeleteOption func(*deletion)
 
-type deletion struct {
-	version    int32
-	guaranteed bool
-}
-
-// WithVersion deletes the node only if it has that version.
-//
-// Curator: DeleteBuilder.withVersion().
-func WithVersion(version int32) DeleteOption { return func(d *deletion) { d.version = version } }
+type deletion struct{ guaranteed bool }
 
 // Guaranteed goes on deleting in the background if Delete fails for any reason but the server's own answer, until the node is
-// gone or the client is closed. It is meant for nodes with unique names: a node that somebody makes under the same name in the
-// meantime is deleted as well.
+// gone or the client is closed. It is meant for nodes with unique names: a node that another client creates under the same name
+// in the meantime is deleted as well. So it needs version -1.
 //
 // Curator: DeleteBuilder.guaranteed().
 func Guaranteed() DeleteOption { return func(d *deletion) { d.guaranteed = true } }
 
-// Delete deletes a node without children. If an earlier try of the same call may have been executed, a node that is missing
-// then counts as deleted.
+// Delete deletes a node without children if it has the given version; -1 is any. If an earlier try of the same call may have been
+// executed, a node that is missing then counts as deleted.
 //
 // Errors: zk.ErrNoNode, zk.ErrNotEmpty, zk.ErrBadVersion, and those of all operations.
 //
-// Curator: CuratorFramework.delete().
-func (c *Client) Delete(ctx context.Context, path string, opts ...DeleteOption) error {
-	d := deletion{version: -1}
+// Curator: CuratorFramework.delete(), DeleteBuilder.withVersion().
+func (c *Client) Delete(ctx context.Context, path string, version int32, opts ...DeleteOption) error {
+	var d deletion
 	for _, opt := range opts {
 		opt(&d)
 	}
-	if d.guaranteed && d.version != -1 {
+	if d.guaranteed && version != -1 {
 		return &OpError{Op: "delete", Path: path, Err: errGuaranteedVersion}
 	}
 	err := c.do(ctx, "delete", path, func(s *Session, absolute string, ambiguous bool) error {
-		err := s.call(ctx, func(finish func(error)) []*transport.Call {
-			return one(transport.Delete(absolute, d.version, finish))
-		})
+		err := s.Delete(ctx, absolute, version)
 		if ambiguous && errors.Is(err, zk.ErrNoNode) {
 			return nil
 		}
 		return err
 	})
-	if err != nil && d.guaranteed && !definite(err) && !errors.Is(err, ErrInvalidPath) {
+	if err != nil && d.guaranteed && !session.Definite(err) && !errors.Is(err, ErrInvalidPath) {
 		c.deleteLater(path)
 	}
 	return err
 }
 
-var errGuaranteedVersion = errors.New("a guaranteed delete cannot ask for a version")
+var errGuaranteedVersion = errors.New("a guaranteed delete takes no version but -1")
 
 func (c *Client) deleteLater(path string) {
 	absolute, err := c.AbsolutePath(path)
 	if err != nil {
 		return
 	}
-	c.core.later(leftovers{removals: []string{absolute}})
+	c.core.later(session.Leftovers{Removals: []string{absolute}})
 }
 
 // later gives work to the present session, or, if that is over, to the next. Which of the two is decided in one step with the
 // handing over, so that nothing is given to a session that has just handed over what it had.
-func (c *core) later(work leftovers) {
+func (c *core) later(work session.Leftovers) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.session.adopt(work) {
-		c.carried.removals = append(c.carried.removals, work.removals...)
-		c.carried.orphans = append(c.carried.orphans, work.orphans...)
+	if !c.session.Adopt(work) {
+		c.carried.Add(work)
 	}
 }

@@ -3,6 +3,7 @@ package framework_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -34,7 +35,7 @@ func everyOp(client *framework.Client) map[string]func(ctx context.Context) erro
 			_, _, err := client.Create(ctx, "/a/n", nil, framework.WithProtection(), framework.CreatingParentsIfNeeded())
 			return err
 		},
-		"delete": func(ctx context.Context) error { return client.Delete(ctx, "/a/deleted") },
+		"delete": func(ctx context.Context) error { return client.Delete(ctx, "/a/deleted", -1) },
 		"transaction": func(ctx context.Context) error {
 			_, err := client.Transaction(ctx, framework.CheckOp("/a", -1))
 			return err
@@ -92,14 +93,15 @@ func TestEveryOperationObeysItsContextWhileDisconnected(t *testing.T) {
 func TestEveryOperationObeysItsContextWhileTheServerIsSilent(t *testing.T) {
 	each(t, func(t *testing.T, w *world, name string, op func(context.Context) error) {
 		w.srv.Freeze()
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		reason := errors.New("reason")
+		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, reason)
 		defer cancel()
 		before := time.Now()
 		err := op(ctx)
 		if d := time.Since(before); d != time.Second {
 			t.Errorf("it took %v", d)
 		}
-		wantErr(t, err, context.DeadlineExceeded)
+		wantErr(t, err, context.DeadlineExceeded, reason)
 		w.srv.Thaw()
 		w.link.Reset()
 	})
@@ -131,6 +133,7 @@ func TestEveryOperationHasOneRetryBudget(t *testing.T) {
 		tries := 0
 		for i := range 50 {
 			w.srv.DropRequest(zktest.Match{Op: kindOf[name], Nth: i + 1})
+			w.srv.DropRequest(zktest.Match{Op: zktest.OpCreate, Nth: i + 1}) // which takes the place of create2
 		}
 		before := time.Now()
 		err := op(t.Context())
@@ -171,9 +174,9 @@ func TestTheServersAnswersAreNotRetried(t *testing.T) {
 			{func() error { _, _, err := w.client.Get(t.Context(), "/no"); return err }, zk.ErrNoNode},
 			{func() error { _, _, err := w.client.Children(t.Context(), "/no"); return err }, zk.ErrNoNode},
 			{func() error { _, err := w.client.Set(t.Context(), "/a", nil, 7); return err }, zk.ErrBadVersion},
-			{func() error { return w.client.Delete(t.Context(), "/a") }, zk.ErrNotEmpty},
-			{func() error { return w.client.Delete(t.Context(), "/no") }, zk.ErrNoNode},
-			{func() error { return w.client.Delete(t.Context(), "/a/b", framework.WithVersion(3)) }, zk.ErrBadVersion},
+			{func() error { return w.client.Delete(t.Context(), "/a", -1) }, zk.ErrNotEmpty},
+			{func() error { return w.client.Delete(t.Context(), "/no", -1) }, zk.ErrNoNode},
+			{func() error { return w.client.Delete(t.Context(), "/a/b", 3) }, zk.ErrBadVersion},
 			{func() error { _, err := w.client.SetACL(t.Context(), "/a", nil, -1); return err }, zk.ErrInvalidACL},
 			{func() error { _, _, err := w.client.Create(t.Context(), "/a", nil); return err }, zk.ErrNodeExists},
 			{func() error { _, _, err := w.client.Create(t.Context(), "/no/a", nil); return err }, zk.ErrNoNode},
@@ -190,11 +193,49 @@ func TestTheServersAnswersAreNotRetried(t *testing.T) {
 	})
 }
 
+// Every operation that changes a node takes the version that the node must have, and -1 for any.
+func TestEveryChangeTakesTheNodesVersion(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		changes := map[string]func(path string, version int32) error{
+			"Set": func(path string, version int32) error {
+				_, err := w.client.Set(t.Context(), path, nil, version)
+				return err
+			},
+			"SetACL": func(path string, version int32) error {
+				_, err := w.client.SetACL(t.Context(), path, zk.WorldACL(zk.PermAll), version)
+				return err
+			},
+			"Delete": func(path string, version int32) error { return w.client.Delete(t.Context(), path, version) },
+			"SetOp": func(path string, version int32) error {
+				_, err := w.client.Transaction(t.Context(), framework.SetOp(path, nil, version))
+				return err
+			},
+			"CheckOp": func(path string, version int32) error {
+				_, err := w.client.Transaction(t.Context(), framework.CheckOp(path, version))
+				return err
+			},
+			"DeleteOp": func(path string, version int32) error {
+				_, err := w.client.Transaction(t.Context(), framework.DeleteOp(path, version))
+				return err
+			},
+		}
+		for name, change := range changes {
+			for version, want := range map[int32]error{-1: nil, 0: nil, 1: zk.ErrBadVersion} {
+				path := fmt.Sprintf("/%s%d", name, version)
+				w.make(path)
+				if err := change(path, version); !errors.Is(err, want) {
+					t.Errorf("%s of version %d: got %v, want %v", name, version, err, want)
+				}
+			}
+		}
+	})
+}
+
 func TestADeletionThatMayHaveHappenedHappened(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		w.make("/a")
 		w.srv.DropReply(zktest.Match{Op: zktest.OpDelete})
-		if err := w.client.Delete(t.Context(), "/a"); err != nil {
+		if err := w.client.Delete(t.Context(), "/a", -1); err != nil {
 			t.Error(err)
 		}
 	})
@@ -207,7 +248,7 @@ func TestAGuaranteedDeletionHappens(t *testing.T) {
 				w.make("/a")
 				w.link.Cut()
 				time.Sleep(time.Second)
-				err := w.client.Delete(w.within(time.Second), "/a", framework.Guaranteed())
+				err := w.client.Delete(w.within(time.Second), "/a", -1, framework.Guaranteed())
 				wantErr(t, err, context.DeadlineExceeded)
 				time.Sleep(outage)
 				w.link.Heal()
@@ -222,7 +263,7 @@ func TestAGuaranteedDeletionAfterTheSessionsEndHappensInTheNext(t *testing.T) {
 		w.make("/a")
 		w.link.Cut()
 		w.eventually("lost", func() bool { return w.states.has(lost) })
-		wantErr(t, w.client.Delete(w.within(time.Second), "/a", framework.Guaranteed()), context.DeadlineExceeded)
+		wantErr(t, w.client.Delete(w.within(time.Second), "/a", -1, framework.Guaranteed()), context.DeadlineExceeded)
 		w.link.Heal()
 		w.eventually("deleted", func() bool { return !w.srv.Exists("/a") })
 	})
@@ -232,13 +273,13 @@ func TestARefusedDeletionIsNotRepeated(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		w.make("/a")
 		w.make("/a/b")
-		wantErr(t, w.client.Delete(t.Context(), "/a", framework.Guaranteed()), zk.ErrNotEmpty)
+		wantErr(t, w.client.Delete(t.Context(), "/a", -1, framework.Guaranteed()), zk.ErrNotEmpty)
 		n := w.count(zktest.OpDelete)
 		time.Sleep(time.Hour)
 		if w.count(zktest.OpDelete) != n {
 			t.Error("it was asked again")
 		}
-		if err := w.client.Delete(t.Context(), "/a", framework.Guaranteed(), framework.WithVersion(1)); err == nil {
+		if err := w.client.Delete(t.Context(), "/a", 1, framework.Guaranteed()); err == nil {
 			t.Error("a version and a guarantee cannot both be had")
 		}
 	})

@@ -6,12 +6,17 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"math"
 	"net"
+	"strings"
+	"syscall"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/framework/internal/oneline"
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/retry"
 )
@@ -25,22 +30,26 @@ import (
 //	ACL                  world:anyone, everything
 //	data of nodes        this machine's first address that is not the loopback, as text
 //	logger               none
+//	longest answer       16 MiB               (a listing of some hundred thousand lock nodes)
+//	longest request      1 MiB less one byte  (ZooKeeper's jute.maxbuffer)
 const (
 	DefaultSessionTimeout    = 60 * time.Second
 	DefaultConnectionTimeout = 15 * time.Second
+	DefaultMaxAnswer         = 16 << 20
+	DefaultMaxRequest        = 0xfffff
 )
-
-// maxFrame is the longest answer that is believed: a listing of some hundred thousand lock nodes.
-const maxFrame = 16 << 20
-
-// maxRequest is ZooKeeper's default jute.maxbuffer. A server closes the connection on a longer request.
-const maxRequest = 0xfffff
 
 // An Option sets up a client. Options never fail: [NewClient] names everything that is wrong with them at once.
 type Option func(*config)
 
-// A DialFunc opens a connection to a server, as [net.Dialer.DialContext]. It must return when ctx ends.
+// A DialFunc opens a connection to a server, as [net.Dialer.DialContext]. It should return when ctx ends: if it does not, the client
+// goes on without it, and closes what it returns later. Reads and writes of the connection must end at their deadlines; its
+// Close may take its time.
 type DialFunc func(ctx context.Context, network, address string) (net.Conn, error)
+
+// A LookupFunc finds the IP addresses of a host, as [net.Resolver.LookupHost]. It should return when ctx ends: if it does not, the
+// client goes on without it, and does not look that host up anew before it has returned.
+type LookupFunc func(ctx context.Context, host string) (ips []string, err error)
 
 type config struct {
 	servers           []string
@@ -52,13 +61,17 @@ type config struct {
 	errorPolicy       ErrorPolicy
 	acl               func(path string) []zk.ACL
 	auth              []transport.Auth
-	quorum            bool
+	leaderRenewal     bool
 	dial              DialFunc
+	lookup            LookupFunc
+	secure            secureFunc
 	tls               *tls.Config
 	data              []byte
 	logger            *slog.Logger
 	listeners         []func(State)
 	trace             Trace
+	maxAnswer         int
+	maxRequest        int
 	problems          []error
 }
 
@@ -79,6 +92,22 @@ func WithConnectionTimeout(d time.Duration) Option {
 //
 // Curator: CuratorFrameworkFactory.Builder.retryPolicy().
 func WithRetryPolicy(p retry.Policy) Option { return func(c *config) { c.policy = p } }
+
+// WithMaxAnswer bounds the length of answers in bytes: of a node's data, or of a listing, of which each name takes its length and 4
+// bytes. The operation that a longer answer is for fails with [ErrTooLarge]. The rest of the answer is read past; if that takes
+// longer than an eighth of the session timeout, the connection is given up for another.
+//
+// Curator: the system property jute.maxbuffer of the client.
+func WithMaxAnswer(bytes int) Option { return func(c *config) { c.maxAnswer = bytes } }
+
+// WithMaxRequest bounds the length of requests in bytes. A longer one fails with [ErrTooLarge], and is not sent: a server closes
+// the connection on a request that is longer than its own system property jute.maxbuffer, which should be the same.
+//
+// Curator: the system property jute.maxbuffer of the servers.
+func WithMaxRequest(bytes int) Option { return func(c *config) { c.maxRequest = bytes } }
+
+// minSize is the least of both: paths and Stats must get through in any case.
+const minSize = 4 << 10
 
 // WithErrorPolicy sets whether leases end when the connection is lost, or only when the session may have ended.
 //
@@ -124,7 +153,11 @@ func WithAuthorization(scheme string, credentials []byte) Option {
 }
 
 // WithACLProvider sets the ACL of nodes that are created without one, parents of locks included. path is absolute. An empty
-// answer stands for world:anyone, everything. It must be safe for concurrent use.
+// answer stands for world:anyone, everything.
+//
+// It must be safe for concurrent use. It runs on the goroutine of the operation that asks, outside of every mutex of the client,
+// and may use the client. One that blocks holds up that operation, also beyond the end of its context, and, if enough acquires
+// of one lock are in it, further acquires of that lock; it holds up no lease, no renewal and no Close.
 //
 // Curator: CuratorFrameworkFactory.Builder.aclProvider().
 func WithACLProvider(acl func(path string) []zk.ACL) Option {
@@ -137,13 +170,16 @@ func WithACLProvider(acl func(path string) []zk.ACL) Option {
 	}
 }
 
-// WithQuorumRenewal has leases renewed by what a majority of the servers agrees to, instead of by the word of the leader. It
-// closes the one gap that is known in what [Session.ValidUntil] promises (the package's documentation describes it), at the
-// price of four small transactions in the log of every server for each session timeout while something is held or watched.
-func WithQuorumRenewal() Option { return func(c *config) { c.quorum = true } }
+// WithLeaderRenewal has leases renewed by the word of the leader, which answers a sync alone, instead of by
+// transactions, which a majority of the servers writes down. It saves four small transactions in each session timeout
+// for each client that holds or waits, and leaves a gap in what [Session.ValidUntil] promises: a leader that was deposed
+// by halves renews leases whose locks its successor gives to others. The package's documentation describes both. Watches
+// are kept by syncs either way.
+func WithLeaderRenewal() Option { return func(c *config) { c.leaderRenewal = true } }
 
 // WithDialer replaces the dialer, which by default is a [net.Dialer]: for tests, proxies or in-memory servers. It gets servers
-// as they stand in the connect string, and is called anew for every attempt. WithTLS works on top of it.
+// as they stand in the connect string, unless there is [WithLookup], and is called anew for every attempt. WithTLS works on top
+// of it.
 func WithDialer(dial DialFunc) Option {
 	return func(c *config) {
 		if dial == nil {
@@ -151,6 +187,21 @@ func WithDialer(dial DialFunc) Option {
 			return
 		}
 		c.dial = dial
+	}
+}
+
+// WithLookup replaces how the hosts of the connect string are looked up, which by default [net.DefaultResolver] does. A host may
+// have several addresses, such as a headless service of Kubernetes: all hosts are looked up anew at each attempt to connect, and
+// of all addresses the one is tried that was not tried for the longest time. While a look-up fails, the answer of the last one
+// that did not stands in for it. lookup must be safe for concurrent use. Without WithLookup, a client with a [WithDialer] of its
+// own looks nothing up.
+func WithLookup(lookup LookupFunc) Option {
+	return func(c *config) {
+		if lookup == nil {
+			c.problems = append(c.problems, errors.New("look-up function is nil"))
+			return
+		}
+		c.lookup = lookup
 	}
 }
 
@@ -165,7 +216,8 @@ func WithTLS(tlsConfig *tls.Config) Option {
 	}
 }
 
-// WithDefaultData sets the data of nodes that are created without any.
+// WithDefaultData sets the data of nodes that are created with nil data, lock nodes included. Without this option it is this
+// machine's address; WithDefaultData(nil) leaves such nodes empty.
 //
 // Curator: CuratorFrameworkFactory.Builder.defaultData().
 func WithDefaultData(data []byte) Option {
@@ -173,7 +225,9 @@ func WithDefaultData(data []byte) Option {
 }
 
 // WithLogger sets where the client logs: state changes at Info, losses and what is left to the background at Warn, details at
-// Debug. Errors are returned, not logged.
+// Debug; waits for locks at Debug, and at Warn once they have lasted for a session timeout. Errors are returned, not logged. The
+// handler is called on a goroutine of its own, one record at a time, and may block or use the client: 1,024 records wait for it,
+// and further ones are dropped and counted in a record at Warn. Records have the time of what they tell.
 func WithLogger(logger *slog.Logger) Option {
 	return func(c *config) {
 		if logger == nil {
@@ -184,8 +238,9 @@ func WithLogger(logger *slog.Logger) Option {
 	}
 }
 
-// A Trace is a set of functions that a client calls. Those that are nil are not called. They run on goroutines of the client, and
-// must not block.
+// A Trace is a set of functions that a client calls. Those that are nil are not called. All traces of a client and its locks are
+// called on one goroutine, one call at a time, after what they tell of. A function that blocks holds up other calls of traces
+// and nothing else: 1,024 of them wait, and further ones are dropped and counted in a record of the log.
 type Trace struct {
 	// OrphanFound is called when the node of a create whose answer came to nobody has been found, and is going to be removed.
 	OrphanFound func(path string)
@@ -202,8 +257,9 @@ func newConfig(connect string, opts []Option) (config, error) {
 		connectionTimeout: DefaultConnectionTimeout,
 		policy:            retry.ExponentialBackoff(time.Second, 3),
 		acl:               func(string) []zk.ACL { return nil },
-		dial:              new(net.Dialer).DialContext,
 		logger:            slog.New(slog.DiscardHandler),
+		maxAnswer:         DefaultMaxAnswer,
+		maxRequest:        DefaultMaxRequest,
 	}
 	for _, opt := range opts {
 		if opt == nil {
@@ -219,10 +275,16 @@ func newConfig(connect string, opts []Option) (config, error) {
 	if c.data == nil {
 		c.data = localAddress()
 	}
-	if c.tls != nil {
-		c.dial = dialTLS(c.dial, c.tls)
+	if c.dial == nil {
+		c.dial = new(net.Dialer).DialContext
+		if c.lookup == nil {
+			c.lookup = net.DefaultResolver.LookupHost
+		}
 	}
-	if err := errors.Join(c.problems...); err != nil {
+	if c.tls != nil {
+		c.secure = secureTLS(c.tls)
+	}
+	if err := oneline.Join(c.problems...); err != nil {
 		return config{}, fmt.Errorf("framework: invalid client: %w", err)
 	}
 	return c, nil
@@ -237,6 +299,11 @@ func (c *config) validate() {
 	if c.connectionTimeout <= 0 {
 		c.problems = append(c.problems, fmt.Errorf("connection timeout must be positive, is %v", c.connectionTimeout))
 	}
+	for name, size := range map[string]int{"answer": c.maxAnswer, "request": c.maxRequest} {
+		if size < minSize || size > math.MaxInt32 {
+			c.problems = append(c.problems, fmt.Errorf("the longest %s must have between %d and 2³¹-1 bytes, is %d", name, minSize, size))
+		}
+	}
 	if err := retry.Validate(c.policy); err != nil {
 		c.problems = append(c.problems, err)
 	}
@@ -245,15 +312,12 @@ func (c *config) validate() {
 	}
 }
 
-// attemptTimeout bounds one dial and handshake: silent servers must leave time to try the others within the session.
-func (c *config) attemptTimeout() time.Duration {
-	fair := c.sessionTimeout / time.Duration(len(c.servers)+1)
-	return min(max(fair, 50*time.Millisecond), c.connectionTimeout)
-}
-
 func validateNamespace(namespace string) error {
 	if namespace == "" {
 		return fmt.Errorf("namespace %q: %w: empty", namespace, ErrInvalidPath)
+	}
+	if bare := strings.Trim(namespace, "/"); bare != namespace && bare != "" && pathProblem("/"+bare) == "" {
+		return fmt.Errorf("namespace %q: %w: must not begin or end with /, write %q", namespace, ErrInvalidPath, bare)
 	}
 	if problem := pathProblem("/" + namespace); problem != "" {
 		return fmt.Errorf("namespace %q: %w: %s", namespace, ErrInvalidPath, problem)
@@ -275,25 +339,35 @@ func localAddress() []byte {
 	return []byte("127.0.0.1")
 }
 
-func dialTLS(dial DialFunc, base *tls.Config) DialFunc {
-	return func(ctx context.Context, network, address string) (net.Conn, error) {
+// A secureFunc makes a connection to one server a secure one.
+type secureFunc func(ctx context.Context, raw net.Conn, server string) (net.Conn, error)
+
+// secureTLS speaks TLS over a connection to server, whose name in the connect string is verified unless base names another.
+func secureTLS(base *tls.Config) secureFunc {
+	return func(ctx context.Context, raw net.Conn, server string) (net.Conn, error) {
 		cfg := base
 		if cfg.ServerName == "" {
-			host, _, err := net.SplitHostPort(address)
+			host, _, err := net.SplitHostPort(server)
 			if err != nil {
 				return nil, err
 			}
 			cfg = base.Clone()
 			cfg.ServerName = host
 		}
-		raw, err := dial(ctx, network, address)
-		if err != nil {
-			return nil, err
-		}
 		conn := tls.Client(raw, cfg)
 		if err := conn.HandshakeContext(ctx); err != nil {
-			return nil, errors.Join(err, raw.Close())
+			return nil, tlsError(err)
 		}
 		return conn, nil
 	}
+}
+
+// tlsError explains how a handshake ends with a server that speaks no TLS: it takes the greeting for a frame that is far too long,
+// and closes the connection.
+func tlsError(err error) error {
+	var record tls.RecordHeaderError
+	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.As(err, &record) {
+		return fmt.Errorf("TLS handshake: %w (does the server speak TLS on this port? If not, use its secureClientPort, or no WithTLS)", err)
+	}
+	return fmt.Errorf("TLS handshake: %w", err)
 }

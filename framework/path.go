@@ -53,29 +53,6 @@ func forbidden(r rune) bool {
 	return r <= 0x1f || 0x7f <= r && r <= 0x9f || 0xd800 <= r && r <= 0xf8ff || 0xfff0 <= r
 }
 
-// parent returns the path above an absolute path.
-func parent(path string) string {
-	if i := strings.LastIndexByte(path, '/'); i > 0 {
-		return path[:i]
-	}
-	return "/"
-}
-
-// join puts a name, or a path, under a directory.
-func join(dir, name string) string {
-	name = strings.TrimPrefix(name, "/")
-	switch {
-	case name == "" && dir == "":
-		return "/"
-	case name == "":
-		return dir
-	case dir == "/":
-		return "/" + name
-	default:
-		return dir + "/" + name
-	}
-}
-
 // AbsolutePath returns the path as the server knows it: with the chroot of the connect string and the namespace in front.
 // Recipes work with absolute paths, since a node may be handled by several facades of one client.
 //
@@ -105,26 +82,4 @@ func (c *Client) RelativePath(absolute string) string {
 	default:
 		return rest
 	}
-}
-
-// parseConnectString splits "host:port,host:port/chroot". All its problems are returned at once.
-func parseConnectString(connect string) (servers []string, chroot string, problems []error) {
-	hosts, root, found := strings.Cut(connect, "/")
-	if found {
-		chroot = "/" + root
-		if chroot == "/" {
-			chroot = ""
-		} else if problem := pathProblem(chroot); problem != "" {
-			problems = append(problems, fmt.Errorf("chroot %q: %s", chroot, problem))
-		}
-	}
-	for host := range strings.SplitSeq(hosts, ",") {
-		server, err := parseServer(strings.TrimSpace(host))
-		if err != nil {
-			problems = append(problems, err)
-			continue
-		}
-		servers = append(servers, server)
-	}
-	return servers, chroot, problems
 }

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/retry"
 )
 
@@ -60,7 +60,7 @@ func nowhere(t *testing.T, connect string, opts ...framework.Option) *framework.
 }
 
 func TestAbsoluteAndRelativePathsAreInverse(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		for _, connect := range []string{"a:1", "a:1/", "a:1/root", "a:1/root/sub"} {
 			_, chroot, _ := strings.Cut(connect, "/")
 			for _, namespace := range []string{"", "ns", "ns/deep"} {
@@ -92,7 +92,7 @@ func TestAbsoluteAndRelativePathsAreInverse(t *testing.T) {
 }
 
 func TestAPathOutsideTheNamespaceStaysAsItIs(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		client := nowhere(t, "zk:2181/a")
 		for _, path := range []string{"/ab", "/ab/c", "/b", "/"} {
 			if got := client.RelativePath(path); got != path {
@@ -129,7 +129,7 @@ func TestFacadesShareOneConnection(t *testing.T) {
 }
 
 func TestConnectStrings(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		for connect, servers := range map[string][]string{
 			"a:2181":               {"a:2181"},
 			"a":                    {"a:2181"},
@@ -186,7 +186,7 @@ func TestMalformedConnectStringsAreRefused(t *testing.T) {
 		"[::1":            "]",
 		"[::1]x":          "",
 		"a b:2181":        "not a host",
-		"user@a:2181":     "not a host",
+		"user@a:2181":     "WithAuthorization",
 		"a:2181/x/":       "must not end with /",
 		"a:2181//":        "",
 		"a/x//y":          "empty part",
@@ -204,7 +204,7 @@ func TestMalformedConnectStringsAreRefused(t *testing.T) {
 }
 
 func TestEverythingThatIsWrongIsNamedAtOnceAndNothingIsStarted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		_, err := framework.NewClient("a:0,:1,::1,c:x/y//z",
 			nil,
 			framework.WithSessionTimeout(-1),

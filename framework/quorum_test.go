@@ -6,18 +6,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-zookeeper/zk"
+
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
 )
 
-// inQuorumBubble is bubble with a client that renews by quorum and does not believe syncs.
-func inQuorumBubble(t *testing.T, f func(t *testing.T, w *world)) {
-	t.Helper()
-	bubble(t, f, framework.WithQuorumRenewal())
-}
-
-func TestWithQuorumRenewalLeasesLiveOnTransactions(t *testing.T) {
-	inQuorumBubble(t, func(t *testing.T, w *world) {
+func TestLeasesLiveOnTransactions(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
 		w.create("/held", framework.WithMode(framework.Ephemeral))
 		time.Sleep(10 * session)
 		if n := w.count(zktest.OpMulti); n != 0 {
@@ -42,8 +38,8 @@ func TestWithQuorumRenewalLeasesLiveOnTransactions(t *testing.T) {
 }
 
 // A leader that does not know that it has been deposed answers everything but what needs a majority.
-func TestWithQuorumRenewalNothingElseRenewsAHold(t *testing.T) {
-	inQuorumBubble(t, func(t *testing.T, w *world) {
+func TestNothingElseRenewsAHold(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
 		w.create("/held", framework.WithMode(framework.Ephemeral))
 		h := w.hold()
 		until := h.ValidUntil()
@@ -66,8 +62,8 @@ func TestWithQuorumRenewalNothingElseRenewsAHold(t *testing.T) {
 	})
 }
 
-func TestWithQuorumRenewalAnOutageIsSurvived(t *testing.T) {
-	inQuorumBubble(t, func(t *testing.T, w *world) {
+func TestAnOutageIsSurvived(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
 		w.create("/held", framework.WithMode(framework.Ephemeral))
 		h := w.hold()
 		time.Sleep(session)
@@ -82,6 +78,73 @@ func TestWithQuorumRenewalAnOutageIsSurvived(t *testing.T) {
 		}
 		if waited := time.Since(attached); waited > session/20 {
 			t.Errorf("renewed %v after the handshake: the first transaction makes it an anchor", waited)
+		}
+		h.Release()
+	})
+}
+
+func TestWatchesAreKeptBySyncs(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.make("/a")
+		s := w.session()
+		watch := s.WatchData("/a", func() {})
+		multis, syncs := w.count(zktest.OpMulti), w.count(zktest.OpSync)
+		time.Sleep(10 * session)
+		if n := w.count(zktest.OpMulti) - multis; n != 0 {
+			t.Errorf("%d transactions for a watch, want none", n)
+		}
+		if n := w.count(zktest.OpSync) - syncs; n < 39 || n > 41 {
+			t.Errorf("%d syncs for a watch in ten timeouts, want 40", n)
+		}
+		stop := s.KeepValid() // as a contender does
+		time.Sleep(10 * session)
+		if n := w.count(zktest.OpMulti) - multis; n < 39 || n > 41 {
+			t.Errorf("%d transactions for a contender in ten timeouts, want 40", n)
+		}
+		if _, err := s.Bind(func(error) {}, nil); err != nil {
+			t.Errorf("no hold can begin: %v", err)
+		}
+		stop()
+		s.Unwatch(watch)
+	})
+}
+
+// The server answers the sync that a watch had sent only after a hold has begun. The sync proves nothing for the hold.
+func TestAHoldThatBeginsBehindASyncIsRenewedAtOnce(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.make("/a")
+		s := w.session()
+		watch := s.WatchData("/a", func() {})
+		defer s.Unwatch(watch)
+		synctest.Wait()
+		w.link.SetLatency(session / 12) // the answer to the next sync takes a sixth of the timeout
+		syncs, multis := w.count(zktest.OpSync), w.count(zktest.OpMulti)
+		w.eventually("a sync", func() bool { return w.count(zktest.OpSync) > syncs })
+		h := w.hold()
+		begun := time.Now()
+		w.eventually("a transaction", func() bool { return w.count(zktest.OpMulti) > multis })
+		if waited := time.Since(begun); waited > session/12+20*time.Millisecond {
+			t.Errorf("the transaction arrived %v after the hold began, want %v", waited, session/12)
+		}
+		h.Release()
+	})
+}
+
+// A check of a node needs the right to read it. A refusal is written down by a majority all the same.
+func TestForARenewalTheRootNeedNotBeReadable(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.create("/held", framework.WithMode(framework.Ephemeral))
+		stat, err := w.client.Exists(t.Context(), "/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.client.SetACL(t.Context(), "/", zk.DigestACL(zk.PermAll, "some", "body"), stat.Aversion); err != nil {
+			t.Fatal(err)
+		}
+		h := w.hold()
+		time.Sleep(10 * session)
+		if err := h.Err(); err != nil {
+			t.Errorf("the hold was lost: %v", err)
 		}
 		h.Release()
 	})

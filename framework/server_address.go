@@ -11,10 +11,62 @@ import (
 // defaultPort is ZooKeeper's client port, for servers that are named without one.
 const defaultPort = "2181"
 
+// connectForm is how a connect string is written, for errors.
+const connectForm = "write host:port,host:port/chroot"
+
+// parseConnectString splits "host:port,host:port/chroot". All its problems are returned at once. None of them quotes what may be
+// a password.
+func parseConnectString(connect string) (servers []string, chroot string, problems []error) {
+	if problem := misread(connect); problem != nil {
+		return nil, "", []error{problem}
+	}
+	hosts, root, found := strings.Cut(connect, "/")
+	if found && root != "" {
+		chroot = "/" + root
+		if problem := chrootProblem(chroot); problem != "" {
+			problems = append(problems, fmt.Errorf("chroot %q: %s", chroot, problem))
+		}
+	}
+	for host := range strings.SplitSeq(hosts, ",") {
+		server, err := parseServer(strings.TrimSpace(host))
+		if err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		servers = append(servers, server)
+	}
+	return servers, chroot, problems
+}
+
+// misread recognises what is no connect string at all. What stands before an @ may be a password, so it is not quoted.
+func misread(connect string) error {
+	scheme, _, isURL := strings.Cut(connect, "://")
+	hosts, root, _ := strings.Cut(connect, "/")
+	user := strings.Contains(hosts, "@") || isURL && strings.Contains(connect, "@") || strings.Contains(root, "@") && strings.Contains(root, ":")
+	switch {
+	case user:
+		return errors.New("connect string names a user before an @: give the user to WithAuthorization, and " + connectForm)
+	case isURL:
+		return fmt.Errorf("connect string has a URL that begins with %q: %s", scheme[strings.LastIndexByte(scheme, ',')+1:]+"://", connectForm)
+	case strings.Contains(hosts, ";"):
+		return fmt.Errorf("connect string %q separates servers by a semicolon: %s", connect, connectForm)
+	default:
+		return nil
+	}
+}
+
+// chrootProblem also refuses commas: "a:2181/app,b:2181/app" would be one server with a chroot that nobody meant.
+func chrootProblem(chroot string) string {
+	if strings.Contains(chroot, ",") {
+		return "has a comma, but the chroot stands once, behind the last server: " + connectForm
+	}
+	return pathProblem(chroot)
+}
+
 // parseServer checks one server of a connect string and adds the default port.
 func parseServer(server string) (string, error) {
 	if server == "" {
-		return "", errors.New("a server is empty")
+		return "", errors.New("a server of the connect string is empty: " + connectForm)
 	}
 	host, port, err := splitServer(server)
 	if err != nil {

@@ -22,7 +22,8 @@ const (
 	// StateLost.
 	StateReconnected
 	// StateLost says that the session is over: all its ephemeral nodes are gone or about to go, and every lease has ended
-	// before this is told.
+	// before this is told. If it is told of a client that was never connected, or for good, the servers refuse the client: see
+	// [Client.Err].
 	StateLost
 	// StateReadOnly says that the server takes reads only. go-zookeeper never asks for such a connection, so it is not told
 	// at present.
@@ -63,6 +64,7 @@ const (
 	eventAttached event = iota // a server took the session
 	eventDetached              // the connection is gone
 	eventOver                  // the session is over
+	eventRefused               // the session is over, and the servers will never take the client
 )
 
 // next is the whole state machine: the diagram in doc.go, row by row. What does not change the state is not told.
@@ -74,29 +76,12 @@ func (s State) next(e event) State {
 		return StateReconnected
 	case e == eventDetached && s.IsConnected():
 		return StateSuspended
-	case e == eventOver && s != StateLatent:
+	case e == eventOver && s != StateLatent, e == eventRefused:
 		return StateLost
 	default:
 		return s
 	}
 }
-
-// An ErrorPolicy says which states end leases.
-//
-// Curator: ConnectionStateErrorPolicy.
-type ErrorPolicy int
-
-const (
-	// SessionErrorPolicy lets leases live through a lost connection until their ValidUntil, as long as the session cannot
-	// have ended. It is the default.
-	//
-	// Curator: SessionConnectionStateErrorPolicy.
-	SessionErrorPolicy ErrorPolicy = iota
-	// StandardErrorPolicy ends leases as soon as the connection is lost, which is what Curator tells its users to do by hand.
-	//
-	// Curator: StandardConnectionStateErrorPolicy.
-	StandardErrorPolicy
-)
 
 // level is the log level of a change to this state.
 func (s State) level() slog.Level {

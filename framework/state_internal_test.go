@@ -20,6 +20,9 @@ func TestStateMachine(t *testing.T) {
 			d != row.detached || o != row.over {
 			t.Errorf("from %v: attached %v, detached %v, over %v; want %v, %v, %v", row.from, a, d, o, row.attached, row.detached, row.over)
 		}
+		if r := row.from.next(eventRefused); r != StateLost {
+			t.Errorf("from %v: refused %v, want %v", row.from, r, StateLost)
+		}
 	}
 }
 

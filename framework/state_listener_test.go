@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest"
 )
 
 const (
@@ -73,7 +74,7 @@ func TestANewListenerHearsThePresentStateFirst(t *testing.T) {
 }
 
 func TestAListenerBeforeTheFirstConnectionIsNotToldOfLatent(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		w := newWorld(t)
 		var early states
 		w.client.OnStateChange(early.hear)
@@ -130,7 +131,7 @@ func TestAListenerMayUseTheClient(t *testing.T) {
 
 func TestWhoeverIsConnectedFindsTheStateTold(t *testing.T) {
 	for range 50 {
-		synctest.Test(t, func(t *testing.T) {
+		zktest.Bubble(t, func(t *testing.T) {
 			w := newWorld(t)
 			if err := w.client.BlockUntilConnected(t.Context()); err != nil {
 				t.Fatal(err)
@@ -203,6 +204,35 @@ func TestAServerThatIsRestartedGetsItsClientsBack(t *testing.T) {
 		w.eventually("reconnected", func() bool { return w.client.State() == reconnected })
 		if w.session() != s {
 			t.Error("there is another session")
+		}
+	})
+}
+
+func TestNeitherStopNorCloseWaitsForAListener(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		var calls [2]atomic.Int64
+		var stops [2]func()
+		for i := range stops {
+			stops[i] = w.client.OnStateChange(func(framework.State) {
+				calls[i].Add(1)
+				time.Sleep(time.Hour)
+			})
+		}
+		w.link.Reset()
+		w.eventually("reconnected", func() bool { return w.client.State() == reconnected })
+		before := time.Now()
+		stops[0]()
+		if err := w.client.Close(); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(before); took != 0 {
+			t.Errorf("stop and Close took %v", took)
+		}
+		time.Sleep(10 * time.Hour)
+		for i := range calls {
+			if n := calls[i].Load(); n != 1 {
+				t.Errorf("listener %d was called %d times, want once: it has been stopped", i, n)
+			}
 		}
 	})
 }

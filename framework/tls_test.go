@@ -1,6 +1,7 @@
 package framework_test
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -11,6 +12,7 @@ import (
 	"io"
 	"math/big"
 	"net"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -94,17 +96,60 @@ func TestAServerWithAnothersCertificateIsNamed(t *testing.T) {
 	srv := zktest.NewServer()
 	defer srv.Close()
 	address, roots := tlsFront(t, srv, "somebody.else")
-	client, err := framework.NewClient(address, framework.WithConnectionTimeout(300*time.Millisecond),
-		framework.WithRetryPolicy(retry.Never()),
-		framework.WithTLS(&tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots}))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var dials atomic.Int32
+	client, err := framework.NewClient(address, framework.WithConnectionTimeout(time.Minute), framework.WithRetryPolicy(retry.Never()),
+		framework.WithTLS(&tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots}),
+		framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
+			if dials.Add(1) == 2 { // the client has noted what became of the first
+				cancel()
+			}
+			return new(net.Dialer).DialContext(ctx, network, address)
+		}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	_, err = client.Exists(t.Context(), "/")
+	_, err = client.Exists(ctx, "/")
 	var unreachable *framework.ConnectError
 	var invalid x509.HostnameError
 	if !errors.As(err, &unreachable) || !errors.As(err, &invalid) {
 		t.Errorf("got %v, want a ConnectError that has the certificate's problem", err)
+	}
+}
+
+// The connection goes to an address that a look-up has given, and the certificate is that of the name.
+func TestTLSVerifiesTheNameOfTheConnectStringAndNotTheAddress(t *testing.T) {
+	srv := zktest.NewServer()
+	defer srv.Close()
+	address, roots := tlsFront(t, srv, "zk.example")
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, ok := range map[string]bool{"zk.example": true, "other.example": false} {
+		client, err := framework.NewClient(net.JoinHostPort(name, port),
+			framework.WithTLS(&tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots}),
+			framework.WithRetryPolicy(retry.Never()), framework.WithConnectionTimeout(5*time.Second),
+			framework.WithLookup(func(context.Context, string) ([]string, error) { return []string{"127.0.0.1"}, nil }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		if !ok {
+			cancel()
+			ctx, cancel = context.WithTimeout(t.Context(), 500*time.Millisecond)
+		}
+		err = client.BlockUntilConnected(ctx)
+		cancel()
+		if (err == nil) != ok {
+			t.Errorf("%s: %v", name, err)
+		}
+		var wrong x509.HostnameError
+		if !ok && !errors.As(err, &wrong) {
+			t.Errorf("%s: got %v, want one about the certificate's name", name, err)
+		}
+		_ = client.Close()
 	}
 }

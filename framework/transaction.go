@@ -9,6 +9,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/framework/session"
 )
 
 // An Op is one part of a transaction.
@@ -133,8 +134,8 @@ func (c *Client) Transaction(ctx context.Context, ops ...Op) ([]Result, error) {
 	}
 	var answers []transport.OpResult
 	err := c.do(ctx, "transaction", "/", func(s *Session, _ string, _ bool) (err error) {
-		answers, err = s.multi(ctx, parts)
-		if err != nil && retryable(err) && !unexecuted(err) {
+		answers, err = s.Multi(ctx, parts)
+		if err != nil && session.Retryable(err) && !unexecuted(err) {
 			return &finalError{err}
 		}
 		return err
@@ -148,22 +149,8 @@ func (c *Client) Transaction(ctx context.Context, ops ...Op) ([]Result, error) {
 // unexecuted reports whether a request that failed with err was certainly not executed.
 func unexecuted(err error) bool {
 	return slices.ContainsFunc([]error{
-		errDetached, ErrSessionLost, zk.ErrSessionMoved, zk.ErrSessionExpired, transport.ErrThrottled,
+		session.ErrDetached, ErrSessionLost, zk.ErrSessionMoved, zk.ErrSessionExpired, transport.ErrThrottled,
 	}, func(refusal error) bool { return errors.Is(err, refusal) })
-}
-
-func (s *Session) multi(ctx context.Context, parts []transport.Op) ([]transport.OpResult, error) {
-	var answers []transport.OpResult
-	err := s.call(ctx, func(finish func(error)) []*transport.Call {
-		return one(transport.Multi(parts, func(results []transport.OpResult, err error) {
-			answers = results
-			finish(err)
-		}))
-	})
-	if err != nil {
-		return nil, err
-	}
-	return answers, nil
 }
 
 // results turns the server's answers into what the caller asked for. The failed part is the first whose error is its own.

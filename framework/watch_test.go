@@ -1,6 +1,8 @@
 package framework_test
 
 import (
+	"fmt"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -119,6 +121,42 @@ func TestAWatchThatIsTakenOffAndSetAgainAtOnceFires(t *testing.T) {
 	})
 }
 
+// One goroutine takes the last watch off a node while another sets one on it. Whichever comes first, the server has a watch in the
+// end: were the request that takes it off queued after the table had changed, it could leave last.
+func TestAWatchThatAnotherTakesOffAtTheSameTimeStaysSet(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		const nodes = 32 // many at a time, so that the goroutines get in each other's way
+		s := w.session()
+		nothing := func() {}
+		paths, watches := make([]string, nodes), make([]*framework.Watch, nodes)
+		for i := range nodes {
+			paths[i] = fmt.Sprintf("/%d", i)
+			w.make(paths[i])
+			watches[i] = s.WatchData(paths[i], nothing)
+		}
+		for range 200 {
+			synctest.Wait()
+			var all sync.WaitGroup
+			begin := make(chan struct{})
+			for i, old := range watches {
+				all.Go(func() { <-begin; s.Unwatch(old) })
+				all.Go(func() { <-begin; watches[i] = s.WatchData(paths[i], nothing) })
+			}
+			close(begin)
+			all.Wait()
+			if w.wantWatches(nodes); t.Failed() {
+				return
+			}
+		}
+		for i, watch := range watches {
+			if !s.View(watch).Armed {
+				t.Errorf("the watch on %s is not armed", paths[i])
+			}
+			s.Unwatch(watch)
+		}
+	})
+}
+
 func TestAChangeWhileAwayIsSeen(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		for _, path := range []string{"/changed", "/deleted", "/parent", "/same"} {
@@ -208,7 +246,7 @@ func TestALastingWatchSeesTheNodeMadeAnew(t *testing.T) {
 		w.make("/a")
 		s := w.session()
 		wakes := 0
-		lasting := s.WatchLasting("/a", func() { wakes++ })
+		lasting := s.WatchDataPersistent("/a", func() { wakes++ })
 		plain := w.watchData("/a")
 		for range 3 {
 			if err := w.srv.Delete("/a"); err != nil {
@@ -265,7 +303,7 @@ func TestAWatchThatIsEndedWhileItIsBeingSetLeavesNothing(t *testing.T) {
 }
 
 func TestANodeThatMayNotBeReadIsWatchedForItsExistence(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		w := &world{T: t, srv: zktest.NewServer(zktest.WithVersion("3.8.0")), states: &states{}}
 		t.Cleanup(func() { w.srv.Close() })
 		w.link = w.srv.NewLink()

@@ -21,11 +21,13 @@ import (
 // between the client and its socket.
 type standalone struct{ server *zookeeper.Server }
 
-var _ lockstest.Backend = standalone{}
+var (
+	_ lockstest.Backend       = standalone{}
+	_ lockstest.CounterSetter = (*administrator)(nil)
+)
 
 func (standalone) Lacks() map[lockstest.Power]string {
 	return map[lockstest.Power]string{
-		lockstest.Counters:  "ZooKeeper counts by itself; two thousand million creations take too long",
 		lockstest.Followers: "one server has none; package integration/ensemble has them",
 		lockstest.Bubble:    "a real server lives in real time",
 	}
@@ -60,7 +62,7 @@ func (a *administrator) connect() {
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(time.Minute)
 	for conn.State() != zk.StateHasSession {
 		select {
 		case <-events:
@@ -158,13 +160,13 @@ func (a *administrator) AllWatches() int {
 func (a *administrator) ExpireSession(link *lockstest.Link, session int64) {
 	a.t.Helper()
 	password := link.Password(session)
-	conn, err := net.DialTimeout("tcp", a.server.Addr(), 5*time.Second)
+	conn, err := net.DialTimeout("tcp", a.server.Addr(), time.Minute)
 	if err != nil || password == nil {
 		a.t.Errorf("session %#x cannot be ended: password %x, %v", session, password, err)
 		return
 	}
 	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(5 * time.Second))
+	_ = conn.SetDeadline(time.Now().Add(time.Minute))
 	const protocol, lastZxid, timeout, xid, closeSession = 0, 0, 4000, 1, -11
 	body := binary.BigEndian.AppendUint32(nil, protocol)
 	body = binary.BigEndian.AppendUint64(body, lastZxid)
@@ -197,9 +199,20 @@ func readFrame(conn net.Conn) error {
 
 func (a *administrator) Restart() {
 	a.t.Helper()
+	a.anew(a.server.Restart)
+}
+
+// SetCounter restarts the server, too.
+func (a *administrator) SetCounter(path string, n int32) {
+	a.t.Helper()
+	a.anew(func() { a.server.SetCounter(path, n) })
+}
+
+func (a *administrator) anew(restart func()) {
+	a.t.Helper()
 	a.once.Lock()
 	defer a.once.Unlock()
 	a.conn.Close()
-	a.server.Restart()
+	restart()
 	a.connect()
 }

@@ -20,7 +20,7 @@ type Error struct {
 	Elapsed time.Duration
 	// Last is the error of the last try; nil if the context had ended before the first.
 	Last error
-	// Cause is ErrExhausted, or context.Cause of a context that has ended.
+	// Cause is ErrExhausted, or the [ContextError] of a context that has ended.
 	Cause error
 }
 
@@ -28,7 +28,7 @@ type Error struct {
 // "retry: gave up after 4 attempts in 7.1s: connection refused: no retries left".
 func (e *Error) Error() string {
 	if e.Last == nil {
-		return fmt.Sprintf("retry: gave up before the first attempt: %v", e.Cause)
+		return fmt.Sprintf("retry: not attempted, the context had ended: %v", e.Cause)
 	}
 	plural := "s"
 	if e.Attempts == 1 {

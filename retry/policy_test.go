@@ -6,11 +6,11 @@ import (
 	"math"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
 
+	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/retry"
 )
 
@@ -116,7 +116,7 @@ func TestConstantPausesAreAsGiven(t *testing.T) {
 }
 
 func TestUntilElapsedStopsWithoutAUselessSleep(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		var tries []time.Duration
 		start := time.Now()
 		err := retry.Do(t.Context(), retry.UntilElapsed(5*time.Second, 2*time.Second), failing(func() {
@@ -132,7 +132,7 @@ func TestUntilElapsedStopsWithoutAUselessSleep(t *testing.T) {
 }
 
 func TestAllowRetryIsToldRetriesAndTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		type question struct {
 			n       int
 			elapsed time.Duration

@@ -26,7 +26,7 @@ func Do(ctx context.Context, policy Policy, op func(ctx context.Context) error) 
 		return err
 	}
 	if ctx.Err() != nil {
-		return &Error{Cause: context.Cause(ctx)}
+		return &Error{Cause: ContextError(ctx)}
 	}
 	for attempts := 1; ; attempts++ {
 		err := op(ctx)
@@ -58,7 +58,7 @@ func DoValue[T any](ctx context.Context, policy Policy, op func(ctx context.Cont
 // pause waits before the next try. It returns the reason why there is none, if so.
 func pause(ctx context.Context, b backoff.BackOff) error {
 	if ctx.Err() != nil {
-		return context.Cause(ctx)
+		return ContextError(ctx)
 	}
 	sleep := b.NextBackOff()
 	if sleep == backoff.Stop {
@@ -71,7 +71,7 @@ func pause(ctx context.Context, b backoff.BackOff) error {
 	case <-ctx.Done():
 	}
 	if ctx.Err() != nil { // even if the pause is over as well: a select of two ready cases picks either
-		return context.Cause(ctx)
+		return ContextError(ctx)
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func newConfig(client *framework.Client) config {
 
 // Read returns host and port of one and the same moment.
 func (c config) Read(ctx context.Context) (host, port string, err error) {
-	err = locks.With(ctx, c.lock.ReadLock(), func(ctx context.Context) error {
+	err = locks.Do(ctx, c.lock.ReadLock(), func(ctx context.Context) error {
 		hostData, _, err := c.client.Get(ctx, "/config/host")
 		if err != nil {
 			return err

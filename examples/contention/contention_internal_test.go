@@ -6,14 +6,15 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
+
+	"github.com/gocurator/curator/framework/zktest"
 )
 
 // inBubble runs the program on its server in memory, where time costs nothing.
 func inBubble(t *testing.T, wantStatus int, args ...string) (stdout, stderr string) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		var out, errs bytes.Buffer
 		if status := run(t.Context(), args, &out, &errs); status != wantStatus {
 			t.Errorf("status %d, want %d; %s", status, wantStatus, &errs)
@@ -104,7 +105,7 @@ seconds  worker  queue  node
 
 func TestInterruptLetsGo(t *testing.T) {
 	for _, crash := range []string{"-crash=0", "-crash=1"} { // waiting, holding, and cut off
-		synctest.Test(t, func(t *testing.T) {
+		zktest.Bubble(t, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			time.AfterFunc(2*time.Second, cancel)
 			var stdout, stderr bytes.Buffer

@@ -55,8 +55,8 @@ func (r *report) waiting(worker int, w locks.Waiting) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.print(event{
-		at: time.Now(), Worker: worker, Event: waiting, Node: w.Node, Ahead: w.Ahead,
-		text: fmt.Sprintf("waits for %s, %d ahead", short(w.Ahead), w.Behind),
+		at: time.Now(), Worker: worker, Event: waiting, Node: w.Node, Ahead: w.Predecessor,
+		text: fmt.Sprintf("waits for %s, %d ahead", short(w.Predecessor), w.Ahead),
 	})
 }
 

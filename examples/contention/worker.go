@@ -18,13 +18,14 @@ type worker struct {
 	line   *line
 	client *framework.Client
 	report *report
-	ahead  string // the node that it waited for last
+	ahead  string        // the node that it waited for last
+	told   chan struct{} // has room for the end of every acquire
 }
 
 // hire makes the workers. It fails if a client cannot be made as the settings say.
 func hire(s settings, dial framework.DialFunc, r *report) (workers []*worker, err error) {
 	for n := range s.workers {
-		w := &worker{number: n + 1, settings: s, line: &line{dial: dial}, report: r}
+		w := &worker{number: n + 1, settings: s, line: &line{dial: dial}, report: r, told: make(chan struct{}, s.rounds)}
 		w.client, err = framework.NewClient(s.connect,
 			framework.WithSessionTimeout(s.session), framework.WithDialer(w.line.DialContext))
 		if err != nil {
@@ -66,12 +67,19 @@ func (w *worker) connect(ctx context.Context) error {
 
 // work takes the lock once in each round.
 func (w *worker) work(ctx context.Context) error {
-	mutex := locks.NewInterProcessMutex(w.client, w.path, locks.WithTrace(locks.Trace{Waiting: w.waiting}))
+	mutex := locks.NewInterProcessMutex(w.client, w.path, locks.WithTrace(locks.Trace{
+		Waiting:    w.waiting,
+		AcquireEnd: func(context.Context, locks.AcquireEnd) { w.told <- struct{}{} },
+	}))
 	for range w.rounds {
 		w.ahead = ""
 		lease, err := mutex.Acquire(ctx)
 		if err != nil {
 			return err
+		}
+		select {
+		case <-w.told: // the trace is called on another goroutine: whom this worker waited for is known now
+		case <-ctx.Done():
 		}
 		w.report.acquired(w.number, lease, w.ahead)
 		w.hold(ctx, lease)
@@ -83,7 +91,7 @@ func (w *worker) work(ctx context.Context) error {
 }
 
 func (w *worker) waiting(_ context.Context, waiting locks.Waiting) {
-	w.ahead = waiting.Ahead
+	w.ahead = waiting.Predecessor
 	w.report.waiting(w.number, waiting)
 }
 

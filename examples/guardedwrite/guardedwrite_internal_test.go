@@ -2,13 +2,13 @@ package main
 
 import (
 	"testing"
-	"testing/synctest"
 
 	"github.com/gocurator/curator/examples/internal/demo"
+	"github.com/gocurator/curator/framework/zktest"
 )
 
 func TestLateHolderWritesNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		out, err := demo.Output(t.Context(), guarded)
 		if err != nil {
 			t.Error(err)

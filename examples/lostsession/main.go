@@ -39,7 +39,16 @@ func outages(ctx context.Context, env *demo.Env) error {
 // suffer lets a holder have an outage while another client waits for the lock.
 func suffer(ctx context.Context, env *demo.Env, harm func(*demo.Line), healAfter time.Duration) error {
 	client, line := env.BreakableClient()
-	defer client.OnStateChange(func(s framework.State) { env.Say("holder's client: %v", s) })()
+	reconnected := make(chan struct{}, 1)
+	defer client.OnStateChange(func(s framework.State) {
+		env.Say("holder's client: %v", s)
+		if s == framework.StateReconnected {
+			select {
+			case reconnected <- struct{}{}:
+			default:
+			}
+		}
+	})()
 	lease, err := locks.NewInterProcessMutex(client, "/lock").Acquire(ctx)
 	if err != nil {
 		return err
@@ -62,6 +71,11 @@ func suffer(ctx context.Context, env *demo.Env, harm func(*demo.Line), healAfter
 	if healAfter > 0 {
 		time.Sleep(healAfter)
 		line.Heal()
+		select {
+		case <-reconnected:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 		return survive(ctx, env, client, lease, letIn)
 	}
 
@@ -91,9 +105,6 @@ func suffer(ctx context.Context, env *demo.Env, harm func(*demo.Line), healAfter
 
 // survive checks that the holder still holds after an outage, and hands over in the usual way.
 func survive(ctx context.Context, env *demo.Env, client *framework.Client, lease *locks.Lease, letIn <-chan result) error {
-	if err := client.BlockUntilConnected(ctx); err != nil {
-		return err
-	}
 	if _, err := client.Exists(ctx, "/"); err != nil { // the servers answer again
 		return err
 	}

@@ -112,7 +112,7 @@ func takeTurns(ctx context.Context, telemetry *Telemetry, connect string, dial f
 	if err := errors.Join(err, <-left); err != nil {
 		return err
 	}
-	if err := locks.With(lease.Context(ctx), second, func(context.Context) error { return nil }); err != nil { // re-enters
+	if err := locks.Do(lease.Context(ctx), second, func(context.Context) error { return nil }); err != nil { // re-enters
 		return err
 	}
 	if err := secondClient.Close(); err != nil {

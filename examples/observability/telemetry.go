@@ -100,10 +100,10 @@ func (t *Telemetry) Lock(name string) locks.Option {
 // waiting notes on the span of an acquire whom it waits for.
 func (t *Telemetry) waiting(ctx context.Context, w locks.Waiting) {
 	trace.SpanFromContext(ctx).AddEvent("waiting", trace.WithAttributes(
-		attribute.String("lock.ahead", w.Ahead), attribute.Int("lock.behind", w.Behind)))
+		attribute.String("lock.predecessor", w.Predecessor), attribute.Int("lock.ahead", w.Ahead)))
 	if w.OwnClient {
 		t.logger.WarnContext(ctx, "lock: waits for its own client; was the lease's context handed on?",
-			"path", w.Path, "node", w.Node, "ahead", w.Ahead)
+			"path", w.Path, "node", w.Node, "predecessor", w.Predecessor)
 	}
 }
 

@@ -30,7 +30,7 @@ type world struct {
 
 func inBubble(t *testing.T, do func(t *testing.T, w world)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		w := world{server: zktest.New(t), spans: tracetest.NewInMemoryExporter(), logs: new(bytes.Buffer)}
 		provider := sdk.NewTracerProvider(sdk.WithSyncer(w.spans))
 		w.Telemetry = NewTelemetry(provider.Tracer("test"), prometheus.NewRegistry(), slog.New(slog.NewTextHandler(w.logs, nil)))
@@ -89,7 +89,7 @@ func TestWaitAndHoldAreOneTrace(t *testing.T) {
 		if err := next.Release(); err != nil {
 			t.Fatal(err)
 		}
-
+		synctest.Wait()
 		acquire, hold := w.span(t, "lock.acquire", 1), w.span(t, "lock.hold", 1)
 		if hold.Parent.SpanID() != acquire.SpanContext.SpanID() || hold.SpanContext.TraceID() != acquire.SpanContext.TraceID() {
 			t.Error("the hold is no child of its acquire")
@@ -186,7 +186,7 @@ func TestOrphanIsCounted(t *testing.T) {
 }
 
 func TestProgramShowsWhatThereIsToSee(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		var out bytes.Buffer
 		if err := observe(t.Context(), "any:2181", zktest.New(t).DialContext, &out); err != nil {
 			t.Error(err)

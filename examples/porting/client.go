@@ -64,7 +64,7 @@ func Nodes(ctx context.Context, client *framework.Client) ([]string, error) {
 		return nil, err
 	}
 	if stat != nil {
-		if err := client.Delete(ctx, "/config/port", framework.Guaranteed()); err != nil {
+		if err := client.Delete(ctx, "/config/port", -1, framework.Guaranteed()); err != nil {
 			return nil, err
 		}
 	}

@@ -23,10 +23,8 @@ func MultiLockOfLocks(client *framework.Client) *locks.InterProcessMultiLock {
 
 // Transfer is MultiLock.transfer.
 func Transfer(ctx context.Context, both *locks.InterProcessMultiLock, work Work) (bool, error) {
-	bounded, cancel := context.WithTimeout(ctx, 10*time.Second) // for all of them together
-	defer cancel()
-	lease, err := both.Acquire(bounded)
-	if errors.Is(err, context.DeadlineExceeded) {
+	lease, err := locks.Within(both, 10*time.Second).Acquire(ctx) // for all of them together
+	if errors.Is(err, locks.ErrNotAcquired) {
 		return false, nil
 	}
 	if err != nil {

@@ -32,10 +32,8 @@ func (m Mutex) UntilFree(ctx context.Context, work Work) error {
 
 // ForTenSeconds is Mutex.forTenSeconds.
 func (m Mutex) ForTenSeconds(ctx context.Context, work Work) (bool, error) {
-	bounded, cancel := context.WithTimeout(ctx, 10*time.Second) // bounds the wait, not the work
-	defer cancel()
-	lease, err := m.mutex.Acquire(bounded)
-	if errors.Is(err, context.DeadlineExceeded) {
+	lease, err := locks.Within(m.mutex, 10*time.Second).Acquire(ctx) // bounds the wait, not the work
+	if errors.Is(err, locks.ErrNotAcquired) {
 		return false, nil
 	}
 	if err != nil {
@@ -60,13 +58,13 @@ func (m Mutex) IfFree(ctx context.Context, work Work) (bool, error) {
 
 // Locker is Mutex.locker.
 func (m Mutex) Locker(ctx context.Context, work Work) error {
-	return locks.With(ctx, m.mutex, work)
+	return locks.Do(ctx, locks.Within(m.mutex, 10*time.Second), work)
 }
 
 // Twice is Mutex.twice.
 func (m Mutex) Twice(ctx context.Context, work Work) error {
-	return locks.With(ctx, m.mutex, func(ctx context.Context) error {
-		return locks.With(ctx, m.mutex, work) // the lease's context: re-enters
+	return locks.Do(ctx, m.mutex, func(ctx context.Context) error {
+		return locks.Do(ctx, m.mutex, work) // the lease's context: re-enters
 	})
 }
 

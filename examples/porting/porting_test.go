@@ -12,9 +12,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-zookeeper/zk"
+
 	"github.com/gocurator/curator/examples/porting"
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/shared"
 )
@@ -22,7 +25,7 @@ import (
 // connected runs a test in a bubble, with two clients of one server in memory.
 func connected(t *testing.T, do func(t *testing.T, a, b *framework.Client)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		server := zktest.New(t)
 		connect := func() *framework.Client {
 			client, err := porting.Connect(t.Context(), "any:2181", framework.WithDialer(server.DialContext))
@@ -82,6 +85,32 @@ func TestMutex(t *testing.T) {
 		check(t, "forTenSeconds", got, err, true)
 		must(t, mine.Locker(ctx, nothing))
 		must(t, mine.Twice(ctx, nothing))
+	})
+}
+
+func TestLeader(t *testing.T) {
+	connected(t, func(t *testing.T, a, b *framework.Client) {
+		mine, other := porting.NewLeader(a, "mine"), porting.NewLeader(b, "other")
+		ctx, cancel := context.WithCancel(t.Context())
+		_, err := other.Who(ctx)
+		if !errors.Is(err, leader.ErrNoLeader) {
+			t.Errorf("nobody leads: got %v", err)
+		}
+		next := make(chan error)
+		err = mine.Serve(ctx, func(ctx context.Context) error {
+			go func() { next <- other.Once(t.Context(), nothing) }()
+			synctest.Wait()
+			who, err := other.Who(ctx)
+			check(t, "who", who, err, "mine")
+			waiting, err := other.Waiting(ctx)
+			check(t, "waiting", waiting, err, 1)
+			cancel()
+			return nil
+		})
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("serve: got %v", err)
+		}
+		must(t, <-next)
 	})
 }
 
@@ -167,7 +196,9 @@ func TestMultiLock(t *testing.T) {
 
 func TestRevocation(t *testing.T) {
 	connected(t, func(t *testing.T, a, b *framework.Client) {
-		must(t, porting.Ask(t.Context(), b)) // nobody is there
+		if err := porting.Ask(t.Context(), b); !errors.Is(err, zk.ErrNoNode) { // there is no lock, as in Java
+			t.Errorf("got %v, want zk.ErrNoNode", err)
+		}
 		must(t, porting.HoldUntilAsked(t.Context(), a, func(ctx context.Context) error {
 			return porting.Ask(ctx, b)
 		}))

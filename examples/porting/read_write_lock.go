@@ -20,7 +20,7 @@ func NewReadWriteLock(client *framework.Client) ReadWriteLock {
 
 // Read is ReadWriteLock.read.
 func (l ReadWriteLock) Read(ctx context.Context, work Work) error {
-	return locks.With(ctx, l.lock.ReadLock(), work)
+	return locks.Do(ctx, l.lock.ReadLock(), work)
 }
 
 // Downgrade is ReadWriteLock.downgrade.

@@ -37,10 +37,8 @@ func (s Semaphore) One(ctx context.Context) (string, error) {
 
 // OneForTenSeconds is Semaphore.oneForTenSeconds.
 func (s Semaphore) OneForTenSeconds(ctx context.Context) (bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	lease, err := s.semaphore.Acquire(ctx)
-	if errors.Is(err, context.DeadlineExceeded) {
+	lease, err := locks.Within(s.semaphore, 10*time.Second).Acquire(ctx)
+	if errors.Is(err, locks.ErrNotAcquired) {
 		return false, nil
 	}
 	if err != nil {

@@ -39,10 +39,8 @@ func (m SemaphoreMutex) Twice(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	bounded, cancel := context.WithTimeout(lease.Context(ctx), time.Second)
-	defer cancel()
-	again, err := m.mutex.Acquire(bounded)
-	if errors.Is(err, context.DeadlineExceeded) {
+	again, err := locks.Within(m.mutex, time.Second).Acquire(lease.Context(ctx))
+	if errors.Is(err, locks.ErrNotAcquired) {
 		return false, lease.Release()
 	}
 	if err != nil {

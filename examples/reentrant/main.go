@@ -28,7 +28,7 @@ type accounts struct {
 
 // Transfer moves money. Nobody sees the moment at which it is on neither account.
 func (a accounts) Transfer(ctx context.Context, from, to string, amount int) error {
-	return locks.With(ctx, a.mutex, func(ctx context.Context) error { // this ctx owns the lock ...
+	return locks.Do(ctx, a.mutex, func(ctx context.Context) error { // this ctx owns the lock ...
 		if err := a.Add(ctx, from, -amount); err != nil { // ... and so Add enters it at once, without asking a server
 			return err
 		}
@@ -38,7 +38,7 @@ func (a accounts) Transfer(ctx context.Context, from, to string, amount int) err
 
 // Add changes one balance. It takes the lock by itself, since it is called by itself, too.
 func (a accounts) Add(ctx context.Context, name string, amount int) error {
-	return locks.With(ctx, a.mutex, func(ctx context.Context) error {
+	return locks.Do(ctx, a.mutex, func(ctx context.Context) error {
 		balance, err := a.balance(ctx, name)
 		if err != nil {
 			return err
@@ -84,7 +84,7 @@ func bank(ctx context.Context, env *demo.Env) error {
 				}
 			}
 			env.Say("the replica that takes from %s is done", from)
-			return nil
+			return client.Close() // by then its trace has been called for every acquire
 		})
 	}
 	if err := replicas.Wait(); err != nil {

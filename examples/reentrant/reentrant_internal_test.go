@@ -2,13 +2,13 @@ package main
 
 import (
 	"testing"
-	"testing/synctest"
 
 	"github.com/gocurator/curator/examples/internal/demo"
+	"github.com/gocurator/curator/framework/zktest"
 )
 
 func TestMethodsEnterTheLockThatTheirCallerHolds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		out, err := demo.Output(t.Context(), bank)
 		if err != nil {
 			t.Error(err)

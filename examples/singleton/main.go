@@ -15,6 +15,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/go-zookeeper/zk"
+
 	"github.com/gocurator/curator/examples/internal/demo"
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/locks"
@@ -126,17 +128,20 @@ func night(ctx context.Context, env *demo.Env) error {
 // askToLeave asks whoever holds the lock to let go. It is polite: nobody is forced to.
 func askToLeave(ctx context.Context, client *framework.Client, mutex *locks.InterProcessMutex) error {
 	line, err := mutex.Participants(ctx)
-	if err != nil || len(line) == 0 {
-		return err
+	if err == nil && len(line) > 0 {
+		err = locks.AttemptRevoke(ctx, client, line[0].Path) // the holder is the first
 	}
-	return locks.AttemptRevoke(ctx, client, line[0].Path) // the holder is the first
+	if errors.Is(err, zk.ErrNoNode) { // it has left by itself
+		return nil
+	}
+	return err
 }
 
 // queued waits until so many stand in the queue.
 func queued(ctx context.Context, mutex *locks.InterProcessMutex, n int) error {
 	for {
 		line, err := mutex.Participants(ctx)
-		if err != nil || len(line) >= n {
+		if err != nil && !errors.Is(err, zk.ErrNoNode) || len(line) >= n {
 			return err
 		}
 		time.Sleep(10 * time.Millisecond)

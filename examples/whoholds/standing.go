@@ -40,6 +40,9 @@ func read(ctx context.Context, client *framework.Client, lock string) ([]standin
 	}
 	// A mutex takes the nodes of a read/write lock for contenders, too, so this is the queue of either.
 	line, err := locks.NewInterProcessMutex(client, lock).Participants(ctx)
+	if errors.Is(err, zk.ErrNoNode) {
+		return nil, nil // it has gone meanwhile
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +66,7 @@ func read(ctx context.Context, client *framework.Client, lock string) ([]standin
 // semaphore reads the two directories of a semaphore: the leases, and the queue of those who want one.
 func semaphore(ctx context.Context, client *framework.Client, lock string) ([]standing, error) {
 	queue, err := locks.NewInterProcessMutex(client, lock+"/locks").Participants(ctx)
-	if err != nil {
+	if err != nil && !errors.Is(err, zk.ErrNoNode) { // this directory goes before that of the leases
 		return nil, err
 	}
 	leases, err := locks.NewInterProcessSemaphoreV2(client, lock, 1).Participants(ctx) // the limit does not matter for a look

@@ -8,11 +8,12 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/examples/internal/demo"
+	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
 func TestHolderLeavesWhenAsked(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		out, err := demo.Output(t.Context(), example)
 		if err != nil {
 			t.Error(err)
@@ -66,7 +67,7 @@ func TestStates(t *testing.T) {
 }
 
 func inBubble(t *testing.T, do demo.Example) {
-	synctest.Test(t, func(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		if _, err := demo.Output(t.Context(), do); err != nil {
 			t.Error(err)
 		}

@@ -31,7 +31,7 @@ func process(ctx context.Context, client *framework.Client, workers int, g *gaug
 	for range workers {
 		group.Go(func() error {
 			for !g.finished() {
-				if err := locks.With(ctx, semaphore, g.job); err != nil {
+				if err := locks.Do(ctx, semaphore, g.job); err != nil {
 					return err
 				}
 			}
@@ -48,7 +48,7 @@ func pool(ctx context.Context, env *demo.Env) error {
 		return err
 	}
 	defer limit.Close()                            //nolint:errcheck // it has nothing to say
-	defer operator.Delete(ctx, "/limit")           //nolint:errcheck // the one node that would stay
+	defer operator.Delete(ctx, "/limit", -1)       //nolint:errcheck // the one node that would stay
 	if err := limit.SetCount(ctx, 2); err != nil { // it may be there from another time
 		return err
 	}

@@ -21,8 +21,9 @@
 //
 // In a testing/synctest bubble, with connections in memory, hours of session
 // life take milliseconds and latencies are exact. Make the server, its clients
-// and its faults inside the bubble, and close them all before it ends. Outside
-// a bubble time is real. Two things that happen at the same instant happen in
+// and its faults inside the bubble, and close them all before it ends. [Bubble]
+// is such a bubble with a watchdog: a test that hangs in it fails by its name.
+// Outside a bubble time is real. Two things that happen at the same instant happen in
 // either order; give them different times if the order matters.
 //
 // # Faults
@@ -58,8 +59,8 @@
 //     another kind of node and an impossible ttl;
 //   - the tick is 100 ms, the longest session an hour, and empty containers are
 //     removed after a second; options set other values;
-//   - sequence numbers go on with negative ones after 2147483647, as documented,
-//     where real servers since 3.6 stop counting (WithEndingCounters);
+//   - creations are never under way together, unless WithCommitTime is given,
+//     which shows where sequence numbers end;
 //   - there are TTL nodes (WithTTLNodes) and all four-letter words without
 //     having to be configured.
 //

@@ -34,7 +34,7 @@ func NewEnsemble(n int, opts ...Option) *Ensemble {
 	}
 	st := NewServer(opts...).store
 	for range n - 1 {
-		st.addServer(newTree(st.cfg.ending))
+		st.addServer(newTree(&st.cfg))
 	}
 	return &Ensemble{st}
 }

@@ -15,7 +15,7 @@ import (
 func at(ens *zktest.Ensemble, i int) zk.Dialer { return ens.Server(i).Dial }
 
 func ensemble(t *testing.T, f func(t *testing.T, ens *zktest.Ensemble), opts ...zktest.Option) {
-	synctest.Test(t, func(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		ens := zktest.NewEnsemble(3, opts...)
 		t.Cleanup(func() { ens.Close() })
 		f(t, ens)

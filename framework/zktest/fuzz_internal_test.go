@@ -75,7 +75,7 @@ func FuzzConnection(f *testing.F) {
 	f.Add(request(OpGetAllChildrenNumber, func(e *encoder) { e.string("") }))
 	f.Add(request(OpCloseSession, func(*encoder) {}))
 	f.Fuzz(func(t *testing.T, in []byte) {
-		synctest.Test(t, func(t *testing.T) { fuzzConnection(t, in) })
+		Bubble(t, func(t *testing.T) { fuzzConnection(t, in) })
 	})
 }
 

@@ -74,7 +74,7 @@ func (c *conn) connect(d *decoder) (wait <-chan struct{}, ok bool) {
 // to another server is closed when the leader next sees a request from it.
 func (s *Server) attach(c *conn, id int64, password []byte, timeout time.Duration) *session {
 	var sess *session
-	if id == 0 {
+	if id == 0 || s.cfg.keeper {
 		sess = s.newSession(timeout)
 	} else {
 		if old := s.attached[id]; old != nil {

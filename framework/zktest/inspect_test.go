@@ -111,7 +111,7 @@ func TestContainersGoLevelByLevel(t *testing.T) {
 }
 
 func TestEnsembleIsDialledByAddress(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		ens := zktest.NewEnsemble(3)
 		defer ens.Close()
 		if addrs := ens.Addrs(); len(addrs) != ens.Size() || !slices.Contains(addrs, "server2:2181") {

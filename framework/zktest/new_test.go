@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/gocurator/curator/framework/zktest"
@@ -30,7 +29,7 @@ func (r *recorder) end() (errors []string) {
 }
 
 func TestNewReportsClientsThatWereNotClosed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		var clean recorder
 		nc, _ := attach(t, zktest.New(&clean), nil)
 		nc.Close()
@@ -104,7 +103,7 @@ func TestManySessionsWatchingAtOnce(t *testing.T) {
 	}
 	for _, nc := range conns {
 		group.Go(func() {
-			nc.SetReadDeadline(time.Now().Add(30 * time.Second))
+			nc.SetReadDeadline(time.Now().Add(5 * time.Minute))
 			if _, err := io.ReadFull(nc, make([]byte, watches*(20+4+4+4+5))); err != nil {
 				t.Error(err)
 			}

@@ -14,10 +14,11 @@ type config struct {
 	superDigest string
 	ttlNodes    bool
 	quotas      bool          // enforced
-	ending      bool          // sequence numbers end
+	commitTime  time.Duration // of a transaction past the end of a counter
 	logger      *slog.Logger  // nil: none
 	syncLimit   time.Duration // 0: five ticks
 	version     version
+	keeper      bool // version is one of ClickHouse Keeper
 }
 
 // Option changes a default of NewServer.
@@ -69,12 +70,17 @@ func WithTTLNodes(enabled bool) Option {
 	return func(c *config) { c.ttlNodes = enabled }
 }
 
-// WithEndingCounters makes a node's sequence numbers end at 2147483647, which
-// every sequential child gets from then on, and the node's Pzxid with them, as
-// in ZooKeeper 3.6 to 3.9. Without it they go on with -2147483648, as ZooKeeper
-// documents it and earlier releases did. It takes SetCreateCounter to tell the
-// difference in less than some days.
-func WithEndingCounters() Option { return func(c *config) { c.ending = true } }
+// WithCommitTime sets how long a creation is under way in the server (default
+// 0). It matters at the end of a node's sequence numbers only: since ZooKeeper
+// 3.6 those end at 2147483647, but a creation that comes while the one before
+// it is under way still gets the next number, -2147483648 and so on, and the
+// first that comes when none is gets 2147483647 again. With 0 that happens
+// within a multi alone. It takes SetCreateCounter to get there in less than
+// some days.
+func WithCommitTime(d time.Duration) Option {
+	positive("commit time", int64(d))
+	return func(c *config) { c.commitTime = d }
+}
 
 // WithLogger has the server log each connection that it closes of its own
 // accord, with the reason. The logger may call the server.

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"github.com/gocurator/curator/framework/zktest"
 )
@@ -24,7 +23,7 @@ func TestClosedConnectionsAreLoggedWithTheReason(t *testing.T) {
 		"half a setAuth":               header(int32(zktest.OpSetAuth)),
 		"DropReply":                    header(int32(zktest.OpPing)),
 	} {
-		synctest.Test(t, func(t *testing.T) {
+		zktest.Bubble(t, func(t *testing.T) {
 			var log bytes.Buffer
 			srv := zktest.NewServer(zktest.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 			srv.DropReply(zktest.Match{Op: zktest.OpPing})
@@ -41,7 +40,7 @@ func TestClosedConnectionsAreLoggedWithTheReason(t *testing.T) {
 }
 
 func TestClientsThatLeaveAreNotLogged(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		var log bytes.Buffer
 		srv := zktest.NewServer(zktest.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 		nc, _ := attach(t, srv, nil)

@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 )
 
@@ -299,7 +298,7 @@ func TestAnswersAreThoseOfARealServer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			synctest.Test(t, func(t *testing.T) {
+			Bubble(t, func(t *testing.T) {
 				srv := NewServer(WithTickTime(500*time.Millisecond), WithSessionTimeouts(200*time.Millisecond, time.Hour),
 					WithSuperDigest(superDigest), WithVersion(version))
 				defer srv.Close()
@@ -317,7 +316,7 @@ func TestMovingSessionsAreAnsweredAsByARealEnsemble(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	synctest.Test(t, func(t *testing.T) {
+	Bubble(t, func(t *testing.T) {
 		ens := NewEnsemble(3)
 		defer ens.Close()
 		to := 0

@@ -95,6 +95,7 @@ func (c *conn) execute(xid int32, op Op, d decoder, p *plan) (wait <-chan struct
 	s.counts[op]++
 	s.received++
 	c.received++
+	executed.Add(1)
 	s.heardFrom(c.sess)
 	s.reply.openReply()
 	before := s.zxid
@@ -150,8 +151,8 @@ func (e effect) reason(op Op) string {
 
 // dispatch executes one request and appends the body of its answer to out.
 func (c *conn) dispatch(op Op, d *decoder, out *encoder) effect {
-	if !c.srv.cfg.version.knows(op) {
-		return effect{err: codeUnimplemented, zxid: -1, close: true}
+	if !c.srv.cfg.knows(op) {
+		return effect{err: codeUnimplemented, zxid: -1, close: true, silent: c.srv.cfg.keeper}
 	}
 	switch op {
 	case OpPing:

@@ -27,8 +27,9 @@ type store struct {
 	rules       []*rule
 	observers   []*observer
 	counts      map[Op]int
-	conns       int      // ever accepted
-	doomed      []func() // network calls to make once mu is released
+	beyond      map[string]overrun // of nodes whose sequence numbers have ended
+	conns       int                // ever accepted
+	doomed      []func()           // network calls to make once mu is released
 	closed      bool
 
 	alarm   *time.Timer
@@ -41,8 +42,9 @@ type store struct {
 func newStore(cfg config) *store {
 	now := time.Now()
 	return &store{
-		cfg: cfg, turn: make(chan struct{}, 1), tree: newTree(cfg.ending), origin: now, secret: now.UnixNano(),
+		cfg: cfg, turn: make(chan struct{}, 1), tree: newTree(&cfg), origin: now, secret: now.UnixNano(),
 		sessions: make(map[int64]*session), nextSession: firstSession(1, now), counts: make(map[Op]int),
+		beyond: make(map[string]overrun),
 	}
 }
 

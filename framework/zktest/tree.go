@@ -22,6 +22,7 @@ type node struct {
 	version  int32
 	aversion int32
 	creates  int32
+	changes  int32 // of children's data, where they count in the visible cversion
 	kind     nodeKind
 }
 
@@ -54,7 +55,7 @@ func (n *node) stat() Stat {
 	s := Stat{
 		Czxid: n.czxid, Mzxid: n.mzxid, Ctime: n.ctime, Mtime: n.mtime,
 		Version: n.version, Aversion: n.aversion,
-		Cversion:   2*n.creates - int32(len(n.children)),
+		Cversion:   2*n.creates - int32(len(n.children)) + n.changes,
 		DataLength: int32(len(n.data)), NumChildren: int32(len(n.children)), Pzxid: n.pzxid,
 	}
 	if n.kind == kindEphemeral {
@@ -81,11 +82,13 @@ type tree struct {
 	ttls       map[string]*node
 	limited    map[string]struct{} // paths with a quota
 	ending     bool                // sequence numbers end
+	keeper     bool                // Stats of parents are as ClickHouse Keeper's
 }
 
-func newTree(ending bool) *tree {
+func newTree(cfg *config) *tree {
 	t := &tree{
-		ending:     ending,
+		ending:     cfg.version.ending(),
+		keeper:     cfg.keeper,
 		nodes:      make(map[string]*node),
 		ephemerals: make(map[int64]map[string]struct{}),
 		containers: make(map[string]*node),
@@ -164,6 +167,12 @@ func (t *tree) make(c change) (undo func()) {
 	case changeData:
 		n.data, n.mzxid, n.mtime = c.data, c.zxid, c.time
 		n.version++
+		if t.keeper && c.path != "/" {
+			parentPath, _ := split(c.path)
+			parent := t.nodes[parentPath]
+			parent.changes++
+			return func() { *n = before; parent.changes-- }
+		}
 	case changeACL:
 		n.acl = c.acl
 		n.aversion++
@@ -200,7 +209,9 @@ func (t *tree) applyDelete(c change) (undo func()) {
 	parent := t.nodes[parentPath]
 	pzxid := parent.pzxid
 	t.remove(c.path)
-	parent.pzxid = c.zxid
+	if !t.keeper {
+		parent.pzxid = c.zxid
+	}
 	return func() {
 		t.insert(c.path, n)
 		parent.pzxid = pzxid

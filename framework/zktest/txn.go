@@ -2,6 +2,7 @@ package zktest
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -23,8 +24,8 @@ type txn struct {
 	// Containers that were made here with an ephemeral's flags: until the end of
 	// the transaction they are taken for such.
 	takenFor map[string]bool
-	beyond   map[string]int32 // children created after sequence numbers have ended
-	ended    int64            // the session that ends with this; 0: none
+	beyond   map[string]overrun // children created after sequence numbers have ended
+	ended    int64              // the session that ends with this; 0: none
 	endedBy  *conn
 }
 
@@ -50,7 +51,7 @@ func (t *txn) rollback() {
 	for _, undo := range slices.Backward(t.undo) {
 		undo()
 	}
-	t.changes, t.undo = nil, nil
+	t.changes, t.undo, t.beyond = nil, nil, nil
 	t.commit()
 }
 
@@ -58,6 +59,9 @@ func (t *txn) rollback() {
 // told as well, without changes, because it has used up a zxid.
 func (t *txn) commit() {
 	st := t.st
+	if st.cfg.commitTime > 0 {
+		maps.Copy(st.beyond, t.beyond)
+	}
 	for _, c := range t.changes {
 		if c.kind == changeDelete {
 			parent, _ := split(c.path)
@@ -142,7 +146,11 @@ func (t *txn) create(op Op, r newNode) (path string, err code) {
 	}
 	path = r.path
 	if sequential {
-		path = fmt.Sprintf("%s%010d", path, parent.creates+t.beyond[parentPath])
+		number := parent.creates
+		if tree.ending && number == math.MaxInt32 {
+			number += t.overrun(parentPath)
+		}
+		path = fmt.Sprintf("%s%010d", path, number)
 	}
 	switch {
 	case !validPath(path):
@@ -168,14 +176,36 @@ func (t *txn) create(op Op, r newNode) (path string, err code) {
 		}
 		t.takenFor[path] = true
 	}
-	if tree.ending && parent.creates == math.MaxInt32 { // only until the end of this transaction the numbers go on
-		if t.beyond == nil {
-			t.beyond = make(map[string]int32)
-		}
-		t.beyond[parentPath]++
+	if tree.ending && parent.creates == math.MaxInt32 {
+		t.overrunBy1(parentPath)
 	}
 	t.apply(c)
 	return path, 0
+}
+
+// overrun is by how much the numbers under a node have gone past their end: the
+// real server counts in the changes that are under way, and forgets them as
+// they are applied.
+type overrun struct {
+	by   int32
+	last time.Time // when a child was created
+}
+
+func (t *txn) overrun(parent string) int32 {
+	if o, ok := t.beyond[parent]; ok {
+		return o.by
+	}
+	if o, ok := t.st.beyond[parent]; ok && time.Since(o.last) < t.st.cfg.commitTime {
+		return o.by
+	}
+	return 0
+}
+
+func (t *txn) overrunBy1(parent string) {
+	if t.beyond == nil {
+		t.beyond = make(map[string]overrun)
+	}
+	t.beyond[parent] = overrun{by: t.overrun(parent) + 1, last: time.Now()}
 }
 
 func (t *txn) delete(path string, version int32) code {

@@ -20,6 +20,8 @@ var defaultVersion = version{3, 9, 5}
 //   - requests that came later are unimplemented: create2, containers and the
 //     removal of watches came with 3.5, addWatch, multiRead and getEphemerals
 //     with 3.6, whoAmI with 3.7;
+//   - before 3.6 a node's sequence numbers go on with -2147483648 behind
+//     2147483647; since then they end there, see WithCommitTime;
 //   - before 3.9 a watch replaces another mode of watch of the same client on
 //     the same path, watches of one mode cannot be removed by themselves, and
 //     an event does not tell its zxid;
@@ -30,16 +32,60 @@ var defaultVersion = version{3, 9, 5}
 // It panics if the version has another form. 3.9.5 and 3.8.6 are compared
 // with recordings of the real thing.
 func WithVersion(v string) Option {
+	parsed := parseVersion(v)
+	return func(c *config) { c.version, c.keeper = parsed, false }
+}
+
+// WithKeeper makes the server differ from ZooKeeper where a release of
+// ClickHouse Keeper does, such as "24.8", as far as that matters to a client
+// and its sources and pull requests tell; it was not compared with the real
+// thing:
+//
+//   - it closes the connection, without an answer, on a request that it does
+//     not know: create2 and containers before 26.7, createTTL before 26.6, the
+//     removal of watches, setWatches and addWatch before 26.1, and others of
+//     ZooKeeper's later requests;
+//   - a client that comes back with its session gets another, new one, and its
+//     old one ends when its time is up;
+//   - a change of a node's data counts in its parent's Cversion, and the
+//     removal of a child does not change its parent's Pzxid.
+//
+// It panics if the release has another form.
+func WithKeeper(release string) Option {
+	parsed := parseVersion(release)
+	return func(c *config) { c.version, c.keeper = parsed, true }
+}
+
+func parseVersion(v string) version {
 	parts := strings.Split(v, ".")
 	parsed := version{2: latest}
 	for i, part := range parts {
 		n, err := strconv.Atoi(part)
 		if err != nil || len(parts) < 2 || i > 2 {
-			panic("zktest: not a version of ZooKeeper: " + strconv.Quote(v))
+			panic("zktest: not a version of a server: " + strconv.Quote(v))
 		}
 		parsed[i] = n
 	}
-	return func(c *config) { c.version = parsed }
+	return parsed
+}
+
+// knows reports whether the server knows a request.
+func (c *config) knows(op Op) bool {
+	if !c.keeper {
+		return c.version.knows(op)
+	}
+	switch op {
+	case OpCreate2, OpCreateContainer:
+		return !c.version.before(version{26, 7, 0})
+	case OpCreateTTL:
+		return !c.version.before(version{26, 6, 0})
+	case OpCheckWatches, OpRemoveWatches, OpSetWatches, OpSetWatches2, OpAddWatch:
+		return !c.version.before(version{26, 1, 0})
+	case OpDeleteContainer, OpReconfig, OpMultiRead, OpSASL, OpGetEphemerals, OpGetAllChildrenNumber, OpWhoAmI, OpCheck:
+		return false
+	}
+	_, known := opNames[op]
+	return known
 }
 
 func (v version) before(other version) bool {
@@ -65,6 +111,12 @@ func (v version) knows(op Op) bool {
 	_, known := opNames[op]
 	return known
 }
+
+// keeperVersion: those from here on are ClickHouse Keeper's, which are years.
+var keeperVersion = version{20, 0, 0}
+
+// ending: sequence numbers end at 2147483647.
+func (v version) ending() bool { return !v.before(version{3, 6, 0}) && v.before(keeperVersion) }
 
 // statInMulti: a create2 within a multi is answered with its Stat.
 func (v version) statInMulti() bool { return v.guarded() || !v.before(version{3, 9, 0}) }

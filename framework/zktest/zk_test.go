@@ -47,7 +47,7 @@ func dial(t testing.TB, d zk.Dialer, timeout time.Duration) *zk.Conn {
 
 // bubble runs f with a server in a testing/synctest bubble.
 func bubble(t *testing.T, f func(t *testing.T, srv *zktest.Server), opts ...zktest.Option) {
-	synctest.Test(t, func(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		srv := zktest.NewServer(opts...)
 		t.Cleanup(func() { srv.Close() })
 		f(t, srv)
@@ -233,21 +233,36 @@ func TestContainerGoesWithItsLastChild(t *testing.T) {
 	})
 }
 
-func TestSequenceWraps(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server) {
-		c := dial(t, srv.Dial, time.Minute)
-		must[string](t)(c.Create("/w", nil, 0, all))
-		srv.SetCreateCounter("/w", 1<<31-1)
-		for _, want := range []string{"/w/n2147483647", "/w/n-2147483648", "/w/n-2147483647"} {
-			if got := must[string](t)(c.Create("/w/n", nil, zk.FlagSequence, all)); got != want {
-				t.Fatalf("got %s, want %s", got, want)
+// Past 2147483647 numbers go on before 3.6. Since then they end, but not for creations that are under way together.
+func TestSequenceNumbersEnd(t *testing.T) {
+	for _, test := range []struct {
+		opt   zktest.Option
+		pause time.Duration
+		want  []string
+	}{
+		{zktest.WithVersion("3.5"), time.Second, []string{"2147483647", "-2147483648", "-2147483647"}},
+		{zktest.WithVersion("3.6"), 0, []string{"2147483647", "2147483647", "2147483647"}},
+		{zktest.WithCommitTime(time.Second), time.Millisecond, []string{"2147483647", "-2147483648", "-2147483647"}},
+		{zktest.WithCommitTime(time.Second), time.Second, []string{"2147483647", "2147483647", "2147483647"}},
+	} {
+		bubble(t, func(t *testing.T, _ *zktest.Server) {
+			srv := zktest.New(t, test.opt)
+			c := dial(t, srv.Dial, time.Minute)
+			must[string](t)(c.Create("/w", nil, 0, all))
+			srv.SetCreateCounter("/w", 1<<31-1)
+			for i, want := range test.want {
+				prefix := fmt.Sprintf("/w/%c", 'a'+i)
+				if got := must[string](t)(c.Create(prefix, nil, zk.FlagSequence, all)); got != prefix+want {
+					t.Errorf("after %v each: got %s, want %s", test.pause, got, prefix+want)
+				}
+				time.Sleep(test.pause)
 			}
-		}
-		srv.SetCreateCounter("/w", -5)
-		if got := must[string](t)(c.Create("/w/n", nil, zk.FlagSequence, all)); got != "/w/n-000000005" {
-			t.Fatal(got)
-		}
-	})
+			srv.SetCreateCounter("/w", -5)
+			if got := must[string](t)(c.Create("/w/n", nil, zk.FlagSequence, all)); got != "/w/n-000000005" {
+				t.Error(got)
+			}
+		})
+	}
 }
 
 func TestLatencyIsExact(t *testing.T) {

@@ -132,7 +132,7 @@ func (b *bench) warm(ctx context.Context, at place) error {
 	if err := b.programs.find(b.dir, i); err != nil {
 		return err
 	}
-	_, err := b.measure(ctx, task{report.Case{Workload: w.ID, Disk: at.disk}, w, i})
+	_, err := b.measure(ctx, task{Case: report.Case{Workload: w.ID, Disk: at.disk}, workload: w, impl: i})
 	return err
 }
 

@@ -18,6 +18,7 @@ type task struct {
 
 	workload plan.Workload
 	impl     plan.Impl
+	worker   string // a program that takes the place of the one of the client's language; empty for none
 }
 
 // contests returns the cases that are wanted, each with its clients.
@@ -55,7 +56,7 @@ func (o options) contest(w plan.Workload, c report.Case) []task {
 	var tasks []task
 	for _, i := range plan.Impls {
 		if o.impls.takes(i.ID) && i.Runs(w) && (!c.Disk || i.Server == server.ZooKeeper) {
-			tasks = append(tasks, task{c, w, i})
+			tasks = append(tasks, task{Case: c, workload: w, impl: i})
 		}
 	}
 	return tasks

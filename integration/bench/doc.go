@@ -5,11 +5,16 @@
 //	go run .                                                   everything: five rounds, more than an hour
 //	go run . -rounds 1 -workloads mp4,fair16 -delays 2ms       a part
 //	go run . -impls go-curator,java-curator,raw                some clients
-//	go run . check results/results.json                        is what the library promises met?
-//	go run . report results/results.json                       the tables and plots once more
-//	go run . -h                                                all flags
+//	go run . check results/results.json                        is what the library promises met in that run?
+//	go run . report results/results.json                       that run's tables and plots once more
+//	go run . compare -base main                                is the working tree as quick as a commit? eight minutes
+//	go run . compare -h                                        its flags; go run . -h has all others
 //
-// Results are tables (results.md), everything that was measured (results.json) and plots. Java and ZooKeeper, Curator's jars
+// Results are tables (results.md), what the library promises and whether it was met (targets.txt), plots, and everything that
+// was measured (results.json). The repository has those of one run in figures, without results.json: raw results stay on the
+// machine that measured them, in the directory of -out, and git ignores them. To publish a run, copy the rest to figures.
+//
+// Java and ZooKeeper, Curator's jars
 // and kazoo are those that integration/run fetches; redis-server and etcd are the system's. What is not installed is said to be so
 // in the tables, and left out.
 //
@@ -41,6 +46,15 @@
 //	processor time         of clients and servers (/proc), for each acquisition
 //
 // The stamps are a proof as well: if a lock was ever held twice, by whichever client, the run fails.
+//
+// # Two versions of this library
+//
+// compare builds this program twice, from a commit (-base) and from the working tree or another commit (-head), each with its own
+// worker and library, and runs uncontended, own16, one16 and mp4 with both, on one server, in ten rounds. In each round the two
+// run one right after the other, and who begins changes. The table has the geometric mean of the ten ratios of acquisitions a
+// second, and its interval with 95 % confidence (Student's, of the logarithms); the same for the clients' processor time, which
+// is less noisy; and the ratio of requests. The exit status is 1 if an interval ends below -least, 0.97 by default: then the
+// working tree is slower. An interval that is wide says that the machine was not quiet enough to tell.
 //
 // # How to read it
 //

@@ -29,7 +29,7 @@ func main() {
 	}
 }
 
-// command is the whole program. Its first argument may be one of three words; without it, it measures.
+// command is the whole program. Its first argument may be one of four words; without it, it measures.
 func command(ctx context.Context, args []string) error {
 	word := ""
 	if len(args) > 0 {
@@ -38,6 +38,8 @@ func command(ctx context.Context, args []string) error {
 	switch word {
 	case "worker": // the benchmark starts itself like this
 		return worker.Main(ctx, os.Stdin, os.Stdout)
+	case "compare":
+		return compare(ctx, args[1:], os.Stdout)
 	case "check", "report":
 		if len(args) != 2 {
 			return fmt.Errorf("usage: %s results.json", word)

@@ -25,7 +25,13 @@ func write(results *report.Results, dir string) error {
 	if err := os.WriteFile(filepath.Join(dir, "results.json"), text, 0o644); err != nil {
 		return err
 	}
-	failed := file(filepath.Join(dir, "results.md"), results.Table)
+	failed := errors.Join(
+		file(filepath.Join(dir, "results.md"), results.Table),
+		file(filepath.Join(dir, "targets.txt"), func(w io.Writer) error {
+			_, err := results.Check(w)
+			return err
+		}),
+	)
 	for name, plot := range results.Plots() {
 		failed = errors.Join(failed, file(filepath.Join(dir, name+".svg"), plot))
 	}

@@ -64,6 +64,10 @@ func TestSmoke(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), "| uncontended, 1ms |") {
 		t.Errorf("the tables (%v):\n%s", err, text)
 	}
+	text, err = os.ReadFile(filepath.Join(out, "targets.txt"))
+	if err != nil || !strings.Contains(string(text), "not measured") {
+		t.Errorf("the targets (%v):\n%s", err, text)
+	}
 }
 
 func judge(t *testing.T, r report.Run) {

@@ -8,7 +8,6 @@ import (
 	"net"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/gocurator/curator/framework/zktest"
@@ -48,7 +47,7 @@ func newPair(t *testing.T, javaOption string, options ...zktest.Option) *pair {
 
 // here runs a script on zktest, where it takes no time.
 func (p *pair) here(steps []step, dir string) (outcome []string, err error) {
-	synctest.Test(p.t, func(*testing.T) {
+	zktest.Bubble(p.t, func(*testing.T) {
 		srv := zktest.NewServer(p.options...)
 		defer srv.Close()
 		dial := func() (net.Conn, error) { return srv.Dial("", "", 0) }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/gocurator/curator/framework/zktest"
@@ -29,7 +28,7 @@ func TestContainersAndTTLNodesGoAsOnARealServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	synctest.Test(t, func(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		srv := zktest.NewServer(zktest.WithContainerCheckInterval(reapInterval), zktest.WithVersion(zookeeper.Version()))
 		defer srv.Close()
 		here := target{"zktest", func() (net.Conn, error) { return srv.Dial("", "", 0) }}

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"testing"
-	"testing/synctest"
 
 	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/integration/zookeeper"
@@ -33,8 +32,8 @@ func TestSequenceNumbersEndAsOnARealServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.NewServer(zktest.WithVersion(zookeeper.Version()), zktest.WithEndingCounters())
+	zktest.Bubble(t, func(t *testing.T) {
+		srv := zktest.NewServer(zktest.WithVersion(zookeeper.Version()))
 		defer srv.Close()
 		for _, path := range []string{"/w", "/w/first"} {
 			if err := srv.Create(path, nil); err != nil {

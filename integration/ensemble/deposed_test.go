@@ -18,9 +18,9 @@ import (
 // the while, unless a write waits for a majority that will never come; to end a session is a write, so the sessions of
 // everybody else are long here.
 //
-// Counting answers to sync, the lease outlives the lock: that is measured, and stands in the documentation of package
-// framework. With framework.WithQuorumRenewal the holder is told first.
-func TestWithQuorumRenewalHoldersOfADeposedLeaderAreToldFirst(t *testing.T) {
+// The holder is told first. With framework.WithLeaderRenewal, which counts answers to sync, the lease outlives the lock:
+// that is measured, and stands in the documentation of package framework.
+func TestHoldersOfADeposedLeaderAreToldFirst(t *testing.T) {
 	t.Parallel()
 	const session = 2 * time.Second
 	e := start(t, zookeeper.EnsembleConfig{Config: zookeeper.Config{TickTime: halfDead / 10}})
@@ -29,7 +29,7 @@ func TestWithQuorumRenewalHoldersOfADeposedLeaderAreToldFirst(t *testing.T) {
 		for _, renewed := range []struct {
 			by   string
 			opts []framework.Option
-		}{{"quorum", []framework.Option{framework.WithQuorumRenewal()}}, {"sync", nil}} {
+		}{{"quorum", nil}, {"sync", []framework.Option{framework.WithLeaderRenewal()}}} {
 			leader, followers := e.Leader(), e.Followers()
 			second := connect(t, time.Minute, addrs(followers...))
 			c := hold(t, connect(t, session, addrs(leader), renewed.opts...), name("deposed")).against(second)

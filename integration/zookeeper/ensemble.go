@@ -30,6 +30,8 @@ type EnsembleConfig struct {
 	SyncLimit int
 	// InitLimit is how many ticks a follower may take to join; 20 s worth if zero.
 	InitLimit int
+	// Direct has the servers reach each other without proxies, which measurements would feel. Links between them cannot be cut then.
+	Direct bool
 	// Config is each server's. Its TickTime is 200 ms if zero.
 	Config
 }
@@ -234,7 +236,7 @@ func (e *Ensemble) configure() error {
 // line is what m's file says of peer.
 func (e *Ensemble) line(m, peer *Member) string {
 	quorum, election := strconv.Itoa(peer.quorum), strconv.Itoa(peer.election)
-	if w := e.wire(m, peer); w != nil {
+	if w := e.wire(m, peer); w != nil && !e.config.Direct {
 		quorum, election = port(w.quorum), port(w.election)
 	}
 	line := "127.0.0.1:" + quorum + ":" + election

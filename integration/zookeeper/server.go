@@ -32,6 +32,7 @@ type Server struct {
 	args    []string
 	port    int
 	logFile string
+	dataDir string
 
 	mu      sync.Mutex
 	process *process // the running or last one
@@ -80,6 +81,7 @@ func start(t testing.TB, config Config, java, jars, dir string) (*Server, error)
 		args:    config.javaArgs(jars, file),
 		port:    port,
 		logFile: filepath.Join(dir, "server.log"),
+		dataDir: filepath.Join(dir, "data"),
 	}
 	if err := s.launch(); err != nil {
 		return nil, err
@@ -115,6 +117,21 @@ func (s *Server) Restart() {
 	s.process.kill()
 	if err := s.launch(); err != nil {
 		s.t.Errorf("zookeeper: restart: %v", err)
+	}
+}
+
+// Wipe kills the server, deletes all that it knows, and starts it again on the same address. It returns when it serves. To
+// clients it is a server whose data is older than what they have seen.
+func (s *Server) Wipe() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.process.kill()
+	err := os.RemoveAll(filepath.Join(filepath.Dir(s.logFile), "data"))
+	if err == nil {
+		err = s.launch()
+	}
+	if err != nil {
+		s.t.Errorf("zookeeper: wipe: %v", err)
 	}
 }
 

@@ -5,6 +5,9 @@ import (
 	"slices"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/session"
+	"github.com/gocurator/curator/recipes/internal/queue"
+	"github.com/gocurator/curator/retry"
 )
 
 // A batch is the leases that one acquire of a semaphore asks for, while it holds the gate: each is a contender whose node is made
@@ -12,8 +15,8 @@ import (
 type batch struct {
 	semaphore *InterProcessSemaphoreV2
 	session   *framework.Session
-	gate      *contender
-	members   []*contender
+	gate      *queue.Contender
+	members   []*queue.Contender
 	listing   []string         // came with the newest member; nil once it has been used
 	watch     *framework.Watch // on the leases, from the first wait on
 	stop      func()           // ends listening to the limit
@@ -22,18 +25,16 @@ type batch struct {
 
 // enter makes the node of a further lease.
 func (b *batch) enter(ctx context.Context) error {
-	q := &b.semaphore.recipe.queue
-	entry, err := b.session.Enter(ctx, q.dir, q.marker, q.opts.data)
+	c, listing, err := b.semaphore.recipe.queue.Add(ctx, b.session)
 	if err != nil {
 		return err
 	}
-	c := q.contender(b.session, entry.Path, entry.Stat.Czxid)
-	c.wake = b.gate.wake // whatever happens to any of them wakes the one who waits
+	c.Wake = b.gate.Wake // whatever happens to any of them wakes the one who waits
 	if b.watch != nil {
-		c.watchOwn()
+		c.WatchOwn()
 	}
 	b.members = append(b.members, c)
-	b.listing = entry.Children
+	b.listing = listing
 	return nil
 }
 
@@ -63,20 +64,31 @@ func (b *batch) permitted(ctx context.Context) (bool, error) {
 	}
 	if children == nil {
 		var err error
-		if children, err = b.semaphore.recipe.queue.list(ctx, b.session); err != nil {
+		if children, err = b.semaphore.recipe.queue.List(ctx, b.session); err != nil {
 			return false, err
 		}
 	}
 	if !b.within(children) {
-		return false, errRequeue
+		return false, session.ErrNodeVanished
 	}
-	over := leases(children) - b.semaphore.limit.now()
-	b.gate.place.behind = max(0, over)
+	over := b.semaphore.leases(children) - b.semaphore.limit.now()
+	b.gate.Progress.Ahead = max(0, over)
+	b.gate.Progress.Predecessor = "" // it is the first at the gate
+	b.gate.Progress.OwnHolds = over > 0 && b.ownLeases(children)
 	return over <= 0, nil
 }
 
+// ownLeases reports whether this client holds all leases in a listing, but for those of the batch.
+func (b *batch) ownLeases(children []string) bool {
+	ours := b.semaphore.recipe.queue.Registry.GrantNames(b.semaphore.recipe.id)
+	for _, c := range b.members {
+		ours[c.Me.Name] = true
+	}
+	return !slices.ContainsFunc(b.semaphore.recipe.queue.Markers.ParseAll(children), func(n queue.Node) bool { return !ours[n.Name] })
+}
+
 func (b *batch) within(children []string) bool {
-	return !slices.ContainsFunc(b.members, func(c *contender) bool { return !slices.Contains(children, c.me.name) })
+	return !slices.ContainsFunc(b.members, func(c *queue.Contender) bool { return !slices.Contains(children, c.Me.Name) })
 }
 
 // await blocks until something has changed: the leases, the limit, or one of the nodes of the batch or its gate. If one of those
@@ -91,20 +103,22 @@ func (b *batch) await(ctx context.Context) error {
 	}
 	for {
 		select {
-		case <-b.gate.wake:
+		case <-b.gate.Wake:
+		case <-b.gate.Late():
+			b.gate.TellLate(ctx, b.progress())
 		case <-b.session.Done():
 			return b.session.Err()
 		case <-ctx.Done():
-			return context.Cause(ctx)
+			return retry.ContextError(ctx)
 		}
-		if b.gate.removed() || slices.ContainsFunc(b.members, (*contender).removed) {
-			return errRequeue
+		if b.gate.Removed() || slices.ContainsFunc(b.members, (*queue.Contender).Removed) {
+			return session.ErrNodeVanished
 		}
 		switch view := b.session.View(b.watch); view.Status {
 		case framework.StatusPresent:
 			return nil
 		case framework.StatusGone:
-			return errRequeue
+			return session.ErrNodeVanished
 		case framework.StatusRefused:
 			return view.Err
 		case framework.StatusUnknown:
@@ -113,39 +127,44 @@ func (b *batch) await(ctx context.Context) error {
 }
 
 func (b *batch) startWatching(ctx context.Context) {
-	q := &b.semaphore.recipe.queue
-	b.gate.watchOwn()
+	q := b.semaphore.recipe.queue
+	b.gate.StartWaiting()
 	for _, c := range b.members {
-		c.watchOwn()
+		c.WatchOwn()
 	}
-	b.watch = b.session.WatchChildren(q.dir, b.gate.signal)
+	b.watch = b.session.WatchChildren(q.Config.Dir, b.gate.Signal)
 	if count := b.semaphore.limit.count; count != nil {
-		b.stop = count.OnChange(func(int32) { b.gate.signal() })
+		b.stop = count.OnChange(func(int32) { b.gate.Signal() })
 	}
-	q.opts.trace.waiting(ctx, Waiting{Path: q.path, Node: b.members[len(b.members)-1].me.name, Behind: b.gate.place.behind})
+	q.Waits(ctx, b.progress())
+}
+
+// progress is where the batch stands: its newest node waits for so many leases to end.
+func (b *batch) progress() queue.Progress {
+	return queue.Progress{Node: b.members[len(b.members)-1].Me.Name, Ahead: b.gate.Progress.Ahead}
 }
 
 // admit makes grants of all members, or of none. again decides anew, if the session was not valid just now.
-func (b *batch) admit(ctx context.Context, again func(context.Context) error) ([]*grant, error) {
-	grants := make([]*grant, 0, len(b.members))
+func (b *batch) admit(ctx context.Context, again func(context.Context) error) ([]*queue.Grant, error) {
+	grants := make([]*queue.Grant, 0, len(b.members))
 	for _, c := range b.members {
 		for {
-			if err := c.admit(); err != nil {
+			if err := c.Admit(); err != nil {
 				return nil, err
 			}
-			if c.grant != nil {
+			if c.Grant != nil {
 				break
 			}
 			// By a new listing, which waits until the session is valid. What the watch has told does not.
 			var err error
-			if b.listing, err = b.semaphore.recipe.queue.list(ctx, b.session); err != nil {
+			if b.listing, err = b.semaphore.recipe.queue.List(ctx, b.session); err != nil {
 				return nil, err
 			}
 			if err := again(ctx); err != nil {
 				return nil, err
 			}
 		}
-		grants = append(grants, c.grant)
+		grants = append(grants, c.Grant)
 	}
 	b.admitted = true
 	return grants, nil
@@ -163,9 +182,9 @@ func (b *batch) leave() {
 		return
 	}
 	for _, c := range b.members {
-		if c.grant != nil {
-			c.grant.drop()
+		if c.Grant != nil {
+			c.Grant.Drop()
 		}
-		c.leave()
+		c.Leave()
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"net"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/gocurator/curator/framework"
@@ -17,17 +16,29 @@ import (
 
 // calm counts how often a contender begins to wait, and lets the bubble's clock go on if it does nothing else.
 func calm(rounds *atomic.Int64) locks.Option {
-	return locks.WithTrace(locks.Trace{Waiting: func(context.Context, locks.Waiting) {
-		if rounds.Add(1) > 100 {
-			time.Sleep(time.Second)
-		}
-	}})
+	return locks.WithTrace(locks.Trace{
+		AcquireStart: func(ctx context.Context, _ locks.AcquireStart) context.Context { return calmContext{ctx, rounds} },
+		Waiting:      func(context.Context, locks.Waiting) { rounds.Add(1) },
+	})
+}
+
+// A calmContext takes a second for each look at it after many rounds.
+type calmContext struct {
+	context.Context
+	rounds *atomic.Int64
+}
+
+func (c calmContext) Done() <-chan struct{} {
+	if c.rounds.Load() > 100 {
+		time.Sleep(time.Second)
+	}
+	return c.Context.Done()
 }
 
 // The follower that told of the writer's end goes; the next one is behind (before 3.9 an event does not tell its zxid, so it is not
 // refused). Its listing still has the writer.
 func TestAListingFromAServerThatIsBehindTheEvent(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		ens := zktest.NewEnsemble(3, zktest.WithVersion("3.8"))
 		defer ens.Close()
 		var at atomic.Int64

@@ -21,7 +21,8 @@ const (
 // inBubble runs a test with a server of its own. What clients leave behind there, watches or connections, is an error.
 func inBubble(t *testing.T, test func(t *testing.T, server *zktest.Server)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) { test(t, zktest.New(t)) })
+	peers = nil
+	zktest.Bubble(t, func(t *testing.T) { test(t, zktest.New(t)) })
 }
 
 // A peer is a client with a network path of its own.
@@ -30,6 +31,9 @@ type peer struct {
 	link  *lockstest.Link // faults, and what was sent
 	cable *zktest.Link    // latency
 }
+
+// peers are the clients of the present test.
+var peers []*framework.Client
 
 func newPeer(t *testing.T, server *zktest.Server, opts ...framework.Option) *peer {
 	t.Helper()
@@ -50,6 +54,7 @@ func newPeer(t *testing.T, server *zktest.Server, opts ...framework.Option) *pee
 		t.Fatal(err)
 	}
 	p.Client = client
+	peers = append(peers, client)
 	return p
 }
 

@@ -2,9 +2,7 @@ package locks_test
 
 import (
 	"errors"
-	"math"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/gocurator/curator/framework/zktest"
@@ -150,31 +148,6 @@ func TestABusyWriterThatReadsOn(t *testing.T) {
 		release(t, read)
 		release(t, soon(t, early).must(t))
 		release(t, soon(t, late).must(t))
-	})
-}
-
-// At the end of the counter, where newer servers stay, numbers tell nothing.
-func TestALongLineAtTheEndOfTheCounter(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := zktest.New(t, zktest.WithEndingCounters())
-		p, a, b := newPeer(t, server), newPeer(t, server), newPeer(t, server)
-		release(t, acquire(t, a.mutex()))
-		const n = 40
-		server.SetCreateCounter(path, math.MaxInt32-1-n-1) // one holder and n waiters, then MaxInt32-1 is next
-		held := acquire(t, a.mutex())
-		var line []<-chan result
-		for range n {
-			line = append(line, begin(t.Context(), t, p.mutex()))
-		}
-		stranger := begin(t.Context(), t, b.mutex()) // number MaxInt32-1
-		last := begin(t.Context(), t, p.mutex())     // number MaxInt32
-		release(t, held)
-		for _, waiter := range line {
-			release(t, soon(t, waiter).must(t))
-		}
-		isWaiting(t, last)
-		release(t, soon(t, stranger).must(t))
-		release(t, soon(t, last).must(t))
 	})
 }
 

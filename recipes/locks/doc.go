@@ -1,5 +1,5 @@
-// Package locks has Curator's lock recipes for Go: locks that exclude each other between processes, through ZooKeeper, on the
-// same nodes as Java Curator.
+// Package locks has Curator's lock recipes for Go: locks that exclude each other between processes, through ZooKeeper,
+// on the same nodes as Java Curator.
 //
 // # Use
 //
@@ -10,22 +10,23 @@
 //	ctx = lease.Context(ctx) // ends when ctx ends or the lock is lost; owns the lock
 //	return audit(ctx)
 //
-// or, shorter, [With].
+// or, shorter, [Do].
 //
 // # Who owns a lock
 //
-// The context that [Lease.Context] returns. An Acquire of the same lock with it, or with one derived from it, re-enters at
-// once; the lock is free when every lease has been released. An Acquire with any other context is a contender of its own, also
-// on the same goroutine: whoever forgets to hand the context on waits for himself, and is told so by the error
-// ([AcquireError.OwnClient]). Goroutines that share an owning context do not exclude each other; [WithoutLease] makes a
-// goroutine a contender of its own. "The same lock" means the same client, path and family of recipes, not the same object.
+// The context that [Lease.Context] returns. An Acquire of the same lock with it, or with one derived from it, re-enters
+// at once; the lock is free when every lease has been released. An Acquire with any other context is a contender of its
+// own, also on the same goroutine: whoever forgets to hand the context on waits for himself, and is told so by the
+// error ([AcquireError.OwnLease]). Goroutines that share an owning context do not exclude each other; [WithoutLease]
+// makes a goroutine a contender of its own. "The same lock" means the same client, path and family of recipes, not the
+// same object.
 //
 // # Guarantees
 //
 // The tests cite them by number; package lockstest has them as a suite.
 //
 //	G1   Exclusion: no two grants of one exclusive lock overlap. A grant ends when its node is deleted or at its Release,
-//	     whichever is first.
+//	     whichever is first. Deletion by hand is outside, see below: the holder hears of it later.
 //	G2   The holder knows first: a lease ends by its own clock before ZooKeeper may let anybody else in. See package framework.
 //	G3   First come, first served: contenders are admitted in the order in which their nodes were created.
 //	G4   One wake-up: a release lets one contender in (readers behind one writer together), and tells one more that it is next;
@@ -36,69 +37,54 @@
 //	     session is over. Parents are containers, and go after their last child.
 //	G6   A lost reply is no second node: the node is found again by its GUID, and adopted or removed.
 //	G7   Session-true: no grant is given on a node of another session, and nothing asked for in one is executed in the next.
-//	G8   Removed by hand: a held lock whose node somebody deletes is lost; a waiting contender queues again at the tail.
+//	G8   Removed by hand: a held lock whose node is deleted is lost as soon as its client hears of it, which watches the
+//	     nodes of holds that have lasted for some 50 ms; a waiting contender queues again at the tail.
 //	G9   Fence: FencingToken is greater than that of every earlier conflicting hold of the same lock.
 //	G10  Outages are waited out: a waiter keeps its place through every disconnection shorter than its session, and queues again
 //	     after a longer one. Only its context, a closed client or an error that will not go away ends the wait.
-//	G11  Strangers do not block: children that are no lock nodes are ignored. Numbers that wrap past 2³¹-1 keep their order; at
-//	     servers whose counter stays there, contenders that cannot be told apart are refused with [ErrNoMoreNumbers].
-//	G12  Close is prompt: it ends every wait with framework.ErrClosed and every lease, and leaves no goroutine.
+//	G11  Strangers do not block: children that are no lock nodes are ignored. When a directory's counter comes to its end, after
+//	     two thousand million nodes, newcomers are refused with [ErrNoMoreNumbers] until the directory has been made anew.
+//	G12  Close is prompt: it ends every wait with framework.ErrClosed and every lease, and leaves no goroutine, except for
+//	     callbacks of the user that are still running.
 //	G13  Same wire: names, modes, data and parents are Curator's.
 //
-// Outside G1 and G2 are nodes that are removed by hand or by an administrator's session kill, a process that is paused while
-// it believes to hold (it is told at its first look, but cannot look while it is paused; [Lease.FencingToken] and
-// [Lease.Check] are for that), an ensemble restored from a backup, and, unless the client has framework.WithQuorumRenewal, a
-// leader that was deposed by halves; see package framework.
+// At servers that lack requests (see the runbook) three promises are smaller. Without createContainer, parents are
+// persistent: they stay (G5, G13), and a counter that has come to its end (G11) starts anew only when somebody removes
+// the directory. Without removeWatches, a wait that is given up leaves its watch until it fires or the connection ends
+// (G4). Without create2, an acquire takes one round trip more.
+//
+// Outside G1 and G2 are nodes that are removed by hand or by an administrator's session kill, a process that is paused
+// while it believes to hold (it is told at its first look, but cannot look while it is paused; [Lease.FencingToken] and
+// [Lease.Check] are for that), a guest whose clock stood still while its host paused it, an ensemble that was wiped,
+// replaced or restored from a backup, where fencing tokens start anew, so that G9 ends with it as well, and, if the
+// client has framework.WithLeaderRenewal, a leader that was deposed by halves; see package framework.
 //
 // # How one round trip is enough
 //
-// An acquire sends the creation of its node and the listing of the queue in one segment. The rules by which that is sound, and
-// each of which has a test that fails without it:
-//
-//  1. One table: answers and watch events are applied in the order in which they arrived, by one goroutine, to one table per
-//     session; channels only wake. The check that the session is valid and the publication of the grant are one step.
-//  2. A listing of the session that contains the contender's node is later than its creation, so it decides. One that was asked
-//     for after the answered creation and lacks the node means that somebody removed it: the contender queues again. A queue
-//     that nobody else has entered for a while is not listed at all: the number of a node is that of nodes ever created in the
-//     directory before it, so if it is the one after the last that the session knows, there is no other in between. That holds
-//     in one and the same directory, which therefore has a watch then, and whose creation is compared.
-//  3. Admitted is who stands in a listing and has no earlier conflicting node in it; or of whom what the session has heard says
-//     the same: the newest listing that contains his node, whichever contender of the session asked for it, without the nodes
-//     whose deletion has been told since. For that the watch on his own node must be set and must not have fired. And if a
-//     writer's node was deleted since the session last knew everybody in the queue, nobody who must have the lock alone is
-//     admitted without a new listing: the writer may have become a reader, whose node has the same number.
-//  4. The own node is watched while waiting, and after the admission off the critical path: its deletion ends the lease or
-//     queues again. A change of its data is no deletion. A node that may not be read is watched for its existence, or, where
-//     the server refuses that as well, by way of the directory.
-//  5. After a reconnection no watch is proof: all are set again.
-//  6. A removal is on its way before anything that the session asks for later, also after a reconnection. A node that was
-//     released therefore never stands in the way of the session's own contenders, and no listing needs to be corrected by what
-//     is known to be leaving. (That would be wrong: a listing from before a downgrade, looked at after the writer's release,
-//     has the writer's node but not yet the reader's.) A lease that was released can be used for no check.
-//  7. There is at most one server watch per node and kind; the last subscriber to leave takes it off. A watch that is taken off
-//     and set again at once is set last.
-//
-// Whoever has more than one before him waits for the next nearest of them first. Its end says that he is most likely next; he
-// lists the queue again while the last one before him still holds the lock, and then waits for that one. So a release and the
-// next admission are one deletion and one event, a round trip, for contenders of different clients as well. It costs each of
-// them one request and one event more than to wait for the nearest from the start, and takes a listing off the way from one
-// holder to the next. Contenders of one client know of each other without asking.
+// An acquire sends the creation of its node and the listing of the queue in one segment; a queue that a client has had
+// to itself for a while is not listed at all. A contender that waits learns ahead of time that it is next, so that a
+// release and the next admission are one deletion and one event. The rules by which that is sound, and what they assume
+// of servers, stand in package recipes/internal/queue; guarantees_table_test.go, here, lists the tests of each.
 //
 // # Hand-over within a client
 //
-// By default every contender has a node, and all are served in the order of their nodes. With [WithLocalHandover] the contenders of
-// one client stand in a line of their process, and only its front has a node; a release gives that node to the next in the line. It
-// is for locks that many goroutines want for moments: sixteen of them need three requests for each chain of hand-overs, instead of
-// three for each acquisition. The guarantees hold, but for two that hold of nodes then:
+// By default every contender has a node, and all are served in the order of their nodes. With [WithLocalHandover] the
+// contenders of one client stand in a line of their process, and only its front has a node; a release gives that node
+// to the next in the line. It is for locks that many goroutines want for moments: sixteen of them need three requests
+// for each chain of hand-overs, instead of three for each acquisition. The guarantees hold, but for two that hold of
+// nodes then:
 //
-//   - G3: nodes are admitted in the order in which they were created, and a line serves its own in the order in which they came. But
-//     whoever comes later here may be served before somebody who came earlier elsewhere, for the time that the option says.
-//   - G9: the pair of [Lease.FencingToken] and [Lease.LocalCount] is greater than that of every earlier conflicting hold.
+//   - G3: nodes are admitted in the order in which they were created, and a line serves its own in the order in which
+//     they came. But whoever comes later here may be served before somebody who came earlier elsewhere, for the time
+//     that the option says.
+//   - G9: the pair of [Lease.FencingToken] and [Lease.LocalCount] is greater than that of every earlier conflicting
+//     hold.
 //
-// A hand-over makes a grant of its own, in one step with the check that the session is valid. The old grant is over before that, so
-// that nobody re-enters the next one's hold, and the node belongs to one of the two at any time. What happens to the node happens to
-// the hold that has it then: a loss is not handed over, nor is a node whose holder was asked to leave. A node that is removed by hand
-// is missed when the hold, or the chain of holds, has lasted for a moment, as ever.
+// A hand-over makes a grant of its own, in one step with the check that the session is valid. The old grant is over
+// before that, so that nobody re-enters the next one's hold, and the node belongs to one of the two at any time. What
+// happens to the node happens to the hold that has it then: a loss is not handed over, nor is a node whose holder was
+// asked to leave. A node that is removed by hand is missed when the hold, or the chain of holds, has lasted for a
+// moment, as ever.
 //
 // # When the session goes
 //
@@ -108,39 +94,45 @@
 //
 // # Sharing with Java and Python
 //
-// Java Curator 5, go-zookeeper's zk.Lock and this package stand in one queue. What the others do not do, and what to set:
+// Java Curator 5, go-zookeeper's zk.Lock and this package stand in one queue. What the others do not do, and what to
+// set:
 //
-//   - kazoo looks at its own nodes only, unless it is told of others: extra_lock_patterns is ["lock-"] for its Lock, ["__WRIT__"]
-//     for its ReadLock, ["__WRIT__", "__READ__"] for its WriteLock. Its nodes count here without being told.
+//   - kazoo looks at its own nodes only, unless it is told of others: extra_lock_patterns is ["lock-"] for its Lock,
+//     ["__WRIT__"] for its ReadLock, ["__WRIT__", "__READ__"] for its WriteLock. Its nodes count here without being
+//     told.
 //   - Curator never looks at kazoo's nodes: Java and kazoo do not exclude each other on one path.
-//   - Curator's mutex and its read/write lock on one path do not exclude each other. Here all of them count; a Java mutex is let in
-//     beside a writer of ours all the same.
-//   - Curator sorts by text. When the counter of a lock's directory comes to its end, after two thousand million acquisitions, its
-//     newcomers get in beside the holder: they have negative numbers at older servers, and all the same number at newer ones. Here
-//     the order is kept, or [ErrNoMoreNumbers] returned. A directory that is left alone goes away, and its counter with it.
-//   - Curator up to 5.4 lets a writer in after a downgrade of its own, whatever the writer's language. It waits for downgrades
-//     made here.
-//   - Holders in other libraries are not told of a loss. Curator's semaphore, when its session ends while an acquire leaves the
-//     inner mutex, even returns a lease that is dead. Our waiters are let in when the servers say so, not before.
-//   - A child such as "0" blocks Curator for ever, and zk.Lock fails on a semaphore's path. Strangers do not count here, and a
-//     semaphore on a lock's path, or a lock on a semaphore's, is [ErrOtherRecipe].
+//   - Curator's mutex and its read/write lock on one path do not exclude each other. Here all of them count; a Java
+//     mutex is let in beside a writer of ours all the same.
+//   - Curator sorts by text. When the counter of a lock's directory comes to its end, after two thousand million
+//     acquisitions, its newcomers get in beside the holder: they have negative numbers at older servers, and all the
+//     same number at newer ones. Here nobody of ours is there by then: they are refused with [ErrNoMoreNumbers] from
+//     2³¹-2¹⁶ on. Others' nodes with negative numbers count as ahead of all of ours. A directory that is left alone
+//     goes away, and its counter with it.
+//   - Curator up to 5.4 lets a writer in after a downgrade of its own, whatever the writer's language. It waits for
+//     downgrades made here.
+//   - Holders in other libraries are not told of a loss. Curator's semaphore, when its session ends while an acquire
+//     leaves the inner mutex, even returns a lease that is dead. Our waiters are let in when the servers say so, not
+//     before.
+//   - A child such as "0" blocks Curator for ever, and zk.Lock fails on a semaphore's path. Strangers do not count
+//     here, and a semaphore on a lock's path, or a lock on a semaphore's, is [ErrOtherRecipe].
 //
 // integration/interop shows each of these on the real libraries.
 //
 // # For readers of Curator
 //
-// Names are Curator's, and what has one there ends its documentation with it. The folder examples/porting has every method in a
-// table, and the same code in both languages. The owner is a context where Java's is a thread, and what one releases is the
-// [Lease]. What differs on purpose: the holder learns of a loss, and re-enters a lost lock no more; an upgrade is refused at once;
-// waits outlast any number of retries; a context bounds a multi-lock as a whole; a try that fails has written nothing.
+// Names are Curator's, and what has one there ends its documentation with it. The folder examples/porting has every
+// method in a table, and the same code in both languages. The owner is a context where Java's is a thread, and what one
+// releases is the [Lease]. What differs on purpose: the holder learns of a loss, and re-enters a lost lock no more; an
+// upgrade is refused at once; waits outlast any number of retries; a context bounds a multi-lock as a whole; a try that
+// fails has written nothing.
 //
 // Not here are:
 //
-//   - LockInternalsDriver and what belongs to it: a driver changes who is let in, and others in the queue know nothing of it.
-//     Recipes are made of framework.Session.
+//   - LockInternalsDriver and what belongs to it: a driver changes who is let in, and others in the queue know nothing
+//     of it. Recipes are made of framework.Session.
 //   - Constructors and methods for subclasses: options, [Trace] and [Lease] take their place.
-//   - InterProcessSemaphore: deprecated there, since it does not serve in order. InterProcessSemaphoreV2 takes its place, but not
-//     on the same path at the same time.
+//   - InterProcessSemaphore: deprecated there, since it does not serve in order. InterProcessSemaphoreV2 takes its
+//     place, but not on the same path at the same time.
 //   - Reaper, ChildReaper and LOCK_SCHEMA: the servers remove empty containers by themselves.
 //   - dontUseContainerParents: it is for servers older than 3.5.
 //

@@ -4,20 +4,25 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
 var (
-	// ErrNotAcquired is TryAcquire's answer when somebody else holds the lock or stands before the caller.
-	ErrNotAcquired = errors.New("locks: not acquired")
+	// ErrNotAcquired is TryAcquire's answer when another contender holds the lock or is ahead, and that of a lock with a time limit,
+	// see [Within], when the limit has passed.
+	ErrNotAcquired = queue.ErrTaken
 	// ErrLeaseLost says that a lease has ended without its Release. The error is a [*LostError], with the reason.
 	ErrLeaseLost = errors.New("locks: lease lost")
 	// ErrReleased says that a lease was released. It is the cause with which contexts of the lease end then.
 	ErrReleased = errors.New("locks: lease released")
-	// ErrNoMoreNumbers says that the counter of a lock's directory has come to its end, 2³¹-1, where ZooKeeper since 3.8 stays: it
-	// cannot be told any more who came first. The directory goes away, and its counter with it, when all have left it for a while.
-	ErrNoMoreNumbers = errors.New("locks: the directory's counter is used up; it starts anew when the directory has been left alone")
+	// ErrNoMoreNumbers says that the counter of a lock's directory is near its end, 2³¹-1, beyond which no number tells who came
+	// first. The client asks for no further number for a minute, so that the directory can go: the server removes an empty
+	// container, and its counter with it. Holders and waiters are not affected. If the directory was made by hand, it has to be
+	// removed by hand, once nobody uses it.
+	ErrNoMoreNumbers = queue.ErrNoMoreNumbers
 	// ErrRemoved is the reason of a lease that ended because somebody deleted its node.
-	ErrRemoved = errors.New("locks: node removed by hand")
+	ErrRemoved = queue.ErrRemoved
 )
 
 // A LostError is the end of a lease that was not released. It is [ErrLeaseLost], and unwraps to the reason: [ErrRemoved],
@@ -41,22 +46,28 @@ func (e *LostError) Unwrap() error { return e.Reason }
 // An AcquireError says why a lock was not acquired, and where the caller stood. It unwraps to the reason: ctx's cause,
 // [ErrNotAcquired], [ErrLeaseLost], [ErrReleased], an error of package framework or the server's answer.
 type AcquireError struct {
-	Path   string // of the lock
-	Node   string // the name of the caller's node, if it had one
-	Ahead  string // the name of the last node before it that stood in its way, if it waited
-	Behind int    // how many stood before it; in its own process if it had no node, see WithLocalHandover
-	// OwnClient says that the next one before it is a lease or a wait of the same client. If it is the caller's own lease, the
-	// context of that lease was not handed to Acquire.
+	Path        string // of the lock
+	Node        string // the name of the caller's node, if it had one
+	Predecessor string // the name of the node ahead that it waited for last; empty if it did not wait
+	Ahead       int    // how many nodes were ahead; contenders of its process if it had no node, see WithLocalHandover
+	// OwnClient says that the next one before it is a lease or a wait of the same client.
 	OwnClient bool
-	Err       error
+	// OwnLease says that the caller waited for a lease that the same client holds; for a semaphore, that it holds all of them. If
+	// the lease is the caller's own, the caller waited for itself: it did not pass the context of that lease to Acquire, or
+	// the lock is not reentrant. It is never set by a try.
+	OwnLease bool
+	Err      error
 }
 
 func (e *AcquireError) Error() string {
 	var where string
-	if e.Behind > 0 {
-		where = fmt.Sprintf("waiting behind %d: ", e.Behind)
+	if e.Ahead > 0 {
+		where = fmt.Sprintf("waiting behind %d: ", e.Ahead)
 	}
-	if e.OwnClient {
+	switch {
+	case e.OwnLease && e.Node != "" && e.Predecessor == "":
+		where += "this client holds all leases ahead, and this lock is not reentrant: "
+	case e.OwnLease:
 		where += "the next one belongs to this client, was its Lease.Context passed on?: "
 	}
 	return fmt.Sprintf("locks: acquire %q: %s%s", e.Path, where, bare(e.Err))
@@ -79,12 +90,6 @@ func (e *ReleaseError) Error() string {
 
 // Unwrap returns the reason.
 func (e *ReleaseError) Unwrap() error { return e.Err }
-
-// errUnconfirmed is the reason of a ReleaseError without an answer.
-var errUnconfirmed = errors.New("no answer within the connection timeout, it goes on in the background")
-
-// errRequeue lets a contender enter again: its node was removed by hand.
-var errRequeue = errors.New("node vanished")
 
 // bare leaves out the package's name, which the outer error has said.
 func bare(err error) string {

@@ -45,11 +45,11 @@ func Example() {
 	if err := lease.Release(); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println("afterwards:", context.Cause(work))
+	fmt.Println("released:", errors.Is(context.Cause(work), locks.ErrReleased))
 	// Output:
 	// acquired: true
 	// still held: true
-	// afterwards: locks: lease released
+	// released: true
 }
 
 // Whoever holds the lock can acquire it again with the context of the lease, in whatever function the context reaches.
@@ -61,12 +61,12 @@ func ExampleInterProcessMutex_reentrant() {
 	mutex := locks.NewInterProcessMutex(client, "/locks/accounts")
 
 	transfer := func(ctx context.Context, step string) error {
-		return locks.With(ctx, mutex, func(context.Context) error {
+		return locks.Do(ctx, mutex, func(context.Context) error {
 			fmt.Println(step)
 			return nil
 		})
 	}
-	err := locks.With(context.Background(), mutex, func(ctx context.Context) error {
+	err := locks.Do(context.Background(), mutex, func(ctx context.Context) error {
 		return errors.Join(transfer(ctx, "debit"), transfer(ctx, "credit"))
 	})
 	fmt.Println("error:", err)
@@ -99,14 +99,36 @@ func ExampleLease_Context() {
 	// lost: true
 }
 
-func ExampleWith() {
+func ExampleWithin() {
+	server := zktest.NewServer()
+	defer server.Close()
+	client, err := framework.NewClient(server.Addr())
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	ctx := context.Background()
+	mutex := locks.NewInterProcessMutex(client, "/locks/nightly")
+	lease, err := mutex.Acquire(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer lease.Release()
+
+	// Another contender waits for 50 ms. Its ctx does not own the lease.
+	_, err = locks.Within(mutex, 50*time.Millisecond).Acquire(ctx)
+	fmt.Println(errors.Is(err, locks.ErrNotAcquired))
+	// Output: true
+}
+
+func ExampleDo() {
 	server := zktest.NewServer()
 	defer server.Close()
 	client := connect(server)
 	defer client.Close()
 
 	mutex := locks.NewInterProcessMutex(client, "/locks/report")
-	err := locks.With(context.Background(), mutex, func(ctx context.Context) error {
+	err := locks.Do(context.Background(), mutex, func(ctx context.Context) error {
 		fmt.Println("only one process is here")
 		return nil
 	})
@@ -151,12 +173,13 @@ func ExampleAcquireError() {
 		log.Fatal(err)
 	}
 	defer func() { _ = lease.Release() }()
-	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
-	defer cancel()
-	_, err = locks.NewInterProcessMutex(other, "/jobs/nightly").Acquire(ctx)
+	ctx, giveUp := context.WithCancel(context.Background())
+	defer giveUp()
+	impatient := locks.Trace{Waiting: func(context.Context, locks.Waiting) { giveUp() }}
+	_, err = locks.NewInterProcessMutex(other, "/jobs/nightly", locks.WithTrace(impatient)).Acquire(ctx)
 	fmt.Println(err)
 	// Output:
-	// locks: acquire "/jobs/nightly": waiting behind 1: context deadline exceeded
+	// locks: acquire "/jobs/nightly": waiting behind 1: context canceled
 }
 
 // A write that must happen only under the lock takes the lease's check into its transaction: the server then refuses it when the

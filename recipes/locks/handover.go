@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
 // maxLocalTime is how long a node can be handed over after its admission.
@@ -31,7 +31,7 @@ const maxLocalTime = 100 * time.Millisecond
 // tokens alone does not tell them apart: it must take the pair, or the lock must not have this option.
 //
 // There is no hand-over after a loss; nor after a request to leave, see [Lease.RevocationRequested]; nor of a write lock within which
-// the read lock was taken. Readers are as they are without the option. Semaphores refuse it.
+// the read lock was taken; nor of a hold in which a [Lease.Check] was taken, which must fail after the hold. Readers are as they are without the option. Semaphores refuse it.
 //
 // The number must be positive. The default is no hand-over: first come, first served, in all processes together.
 func WithLocalHandover(most int) Option {
@@ -43,60 +43,29 @@ func WithLocalHandover(most int) Option {
 	}
 }
 
-// handsOver reports whether contenders of the queue go by way of a local line. Readers do not stand in each other's way.
-func (q *queue) handsOver() bool { return q.opts.handovers > 0 && !q.shared }
+// handsOver reports whether contenders go by way of a local line. Readers do not stand in each other's way.
+func (r *recipe) handsOver() bool { return r.opts.handovers > 0 && !r.queue.Shared }
 
-func (q *queue) localKey() localKey {
-	return localKey{id: q.id, most: q.opts.handovers, settings: q.opts.settings}
+func (r *recipe) localKey() localKey {
+	return localKey{id: r.id, most: r.opts.handovers, settings: r.opts.settings}
 }
 
 // handOver gives the node of a grant that its last lease has left to the next waiter of its line, as a grant of its own. If it does
-// not, the caller must withdraw the grant, which passes the line on.
-//
-// From the moment at which the last lease left, the old grant is over: nobody can re-enter it, and neither the end of the session
-// nor that of the node ends it once more. So the node has one owner at any time. If the session lapses before the new grant is
-// published, there is no new grant, and the caller removes the node; if it lapses after that, the new grant is lost, and does.
-func (g *grant) handOver() bool {
-	line := g.frontOf()
-	if line == nil || !g.mayHandOver(line.key.most) {
+// not, the caller must remove the node, which passes the line on.
+func handOver(g *queue.Grant) bool {
+	line, _ := g.KeptBy().(*localLine)
+	if line == nil || g.Count >= int64(line.key.most) || g.KeptFor() >= maxLocalTime || !g.MayBeKept() {
 		return false
 	}
 	w := line.next()
 	if w == nil {
 		return false
 	}
-	q := w.queue
-	next, err := newGrant(&grant{
-		id: g.id, path: q.path, node: g.node, name: g.name, token: g.token, admitted: g.admitted, count: g.count + 1, local: line,
-		session: g.session, client: q.client, trace: &q.opts.trace,
-	})
+	next, err := g.Succeed(w.recipe.queue)
 	if err != nil {
 		line.putBack(w)
 		return false
 	}
-	next.watch()
-	g.detach() // after that: the two share one watch at the server, and what it has told
 	w.turn <- baton{grant: next}
 	return true
-}
-
-// mayHandOver reports whether the node may have another holder.
-func (g *grant) mayHandOver(most int) bool {
-	if g.count >= int64(most) || time.Since(g.admitted) >= maxLocalTime || g.nested.Load() {
-		return false
-	}
-	// What the table says: the call that ends a grant may be on its way. One that tells of a request may be, too; then the next holder
-	// is told instead.
-	if g.session.View(g.own.Load()).Status == framework.StatusGone {
-		return false
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return !g.asked
-}
-
-func (g *grant) frontOf() *localLine {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.local
 }

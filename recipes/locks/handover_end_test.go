@@ -6,6 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-zookeeper/zk"
+
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/recipes/locks"
@@ -163,5 +165,27 @@ func TestThoseWhoCannotConnectFailTogether(t *testing.T) {
 				t.Errorf("it fails with %v after %v", r.err, r.at.Sub(begun))
 			}
 		}
+	})
+}
+
+// A Check that was taken in a hold must fail after it, so the node must not have another one.
+func TestANodeOfWhichACheckWasTakenIsNotHandedOver(t *testing.T) {
+	inLocalBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := newPeer(t, server)
+		mutex := p.mutex(handsOver())
+		first := acquire(t, mutex)
+		waiter := begin(t.Context(), t, mutex)
+		check := first.Check()
+		if _, err := p.Transaction(t.Context(), check); err != nil {
+			t.Errorf("within the hold: %v", err)
+		}
+		release(t, first)
+		second := soon(t, waiter).must(t)
+		if _, err := p.Transaction(t.Context(), check); !errors.Is(err, zk.ErrNoNode) {
+			t.Errorf("in the next hold: got %v, want zk.ErrNoNode", err)
+		}
+		wantOwnNode(t, first, second)
+		_, err := p.Transaction(t.Context(), first.Check())
+		wantErr(t, err, locks.ErrReleased)
 	})
 }

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
 // Each step of a hand-over by itself, with what can come in between.
@@ -25,7 +27,7 @@ type handoverTest struct {
 
 func inHandoverTest(t *testing.T, test func(*handoverTest)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		server := zktest.New(t)
 		link := server.NewLink()
 		client, err := framework.NewClient("zktest:2181", framework.WithDialer(link.DialContext), framework.WithSessionTimeout(10*time.Second))
@@ -33,11 +35,14 @@ func inHandoverTest(t *testing.T, test func(*handoverTest)) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = client.Close() })
+		t.Cleanup(func() { // before the client is closed
+			synctest.Wait()
+			if n := LocalLines(client); n > 0 {
+				t.Errorf("got %d local lines that are left, want none", n)
+			}
+		})
 		test(&handoverTest{t, server, client, NewInterProcessMutex(client, handoverPath, WithLocalHandover(9)), link})
 	})
-	if n := LocalLines(); n > 0 {
-		t.Errorf("%d local lines are left", n)
-	}
 }
 
 func (t *handoverTest) acquire() *Lease {
@@ -98,13 +103,16 @@ func (t *handoverTest) release(l *Lease) {
 }
 
 // released is the first half of a release: the last lease has left, and the node has not been handed over yet.
-func (t *handoverTest) released(l *Lease) *grant {
+func (t *handoverTest) released(l *Lease) *queue.Grant {
 	t.Helper()
-	if last, err := l.grant.take(l); !last || err != nil {
+	if last, err := l.leaveGrant(); !last || err != nil {
 		t.Fatal(last, err)
 	}
 	return l.grant
 }
+
+// lineOfGrant is the line whose front a grant is.
+func lineOfGrant(g *queue.Grant) *localLine { return g.KeptBy().(*localLine) }
 
 // ctx ends when somebody has taken the waiter out of the line, and before it has the baton.
 func TestAWaiterThatWasChosenTakesTheGrantAlthoughItsContextHasEnded(t *testing.T) {
@@ -112,12 +120,12 @@ func TestAWaiterThatWasChosenTakesTheGrantAlthoughItsContextHasEnded(t *testing.
 		first := t.acquire()
 		ctx, cancel := context.WithCancel(t.Context())
 		waiter := t.begin(ctx)
-		line := first.grant.local
+		line := lineOfGrant(first.grant)
 		w := line.next()
 		cancel()
 		t.waits(waiter) // for the baton
 		line.putBack(w)
-		if !t.released(first).handOver() {
+		if !handOver(t.released(first)) {
 			t.Error("it is not handed over")
 		}
 		lease := t.get(waiter)
@@ -133,14 +141,14 @@ func TestAWaiterThatWasChosenPassesTheRightToContendOnIfItsContextHasEnded(t *te
 		first := t.acquire()
 		ctx, cancel := context.WithCancel(t.Context())
 		waiter, next := t.begin(ctx), t.begin(t.Context())
-		line := first.grant.local
+		line := lineOfGrant(first.grant)
 		w := line.next()
 		cancel()
 		t.waits(waiter)
 		t.released(first)
 		before := t.server.Counts()[zktest.OpCreate2]
 		line.putBack(w)
-		first.grant.withdraw()
+		first.grant.RemoveNode()
 		if a := <-waiter; !errors.Is(a.err, context.Canceled) {
 			t.Errorf("got %v, %v", a.lease, a.err)
 		}
@@ -153,23 +161,23 @@ func TestAWaiterThatWasChosenPassesTheRightToContendOnIfItsContextHasEnded(t *te
 
 // What comes between the end of the last lease and the hand-over keeps the node from being handed over, and from nothing else.
 func TestHandoverAfterTheEndOfTheLastLease(t *testing.T) {
-	node := func(g *grant) string { return g.node }
+	node := func(g *queue.Grant) string { return g.Node }
 	for name, test := range map[string]struct {
-		meanwhile func(*handoverTest, *grant)
+		meanwhile func(*handoverTest, *queue.Grant)
 		want      bool
 	}{
-		"nothing":     {func(*handoverTest, *grant) {}, true},
-		"other data":  {func(t *handoverTest, g *grant) { _ = t.server.SetData(node(g), []byte("x")) }, true},
-		"a request":   {func(t *handoverTest, g *grant) { _ = t.server.SetData(node(g), []byte(revokeMessage)) }, false},
-		"the removal": {func(t *handoverTest, g *grant) { _ = t.server.Delete(node(g)) }, false},
-		"a lapse": {func(t *handoverTest, _ *grant) {
+		"nothing":     {func(*handoverTest, *queue.Grant) {}, true},
+		"other data":  {func(t *handoverTest, g *queue.Grant) { _ = t.server.SetData(node(g), []byte("x")) }, true},
+		"a request":   {func(t *handoverTest, g *queue.Grant) { _ = t.server.SetData(node(g), []byte(revokeMessage)) }, false},
+		"the removal": {func(t *handoverTest, g *queue.Grant) { _ = t.server.Delete(node(g)) }, false},
+		"a lapse": {func(t *handoverTest, _ *queue.Grant) {
 			t.link.Mute()
 			time.Sleep(9950 * time.Millisecond)
 			t.link.Heal()
 		}, false},
-		"the end of the session": {func(t *handoverTest, g *grant) {
-			t.server.ExpireSession(g.session.ID())
-			<-g.session.Done()
+		"the end of the session": {func(t *handoverTest, g *queue.Grant) {
+			t.server.ExpireSession(g.Session.ID())
+			<-g.Session.Done()
 		}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -178,16 +186,16 @@ func TestHandoverAfterTheEndOfTheLastLease(t *testing.T) {
 				waiters := []<-chan acquired{t.begin(t.Context()), t.begin(t.Context())}
 				time.Sleep(60 * time.Millisecond) // the node is watched
 				g := t.released(first)
-				g.admitted = g.admitted.Add(time.Hour) // time is not what this is about
+				g.Admitted = g.Admitted.Add(time.Hour) // time is not what this is about
 				synctest.Wait()
 				test.meanwhile(t, g)
 				synctest.Wait()
-				over := g.handOver()
+				over := handOver(g)
 				if over != test.want {
 					t.Errorf("it was handed over: %v", over)
 				}
 				if !over {
-					g.withdraw()
+					g.RemoveNode()
 				}
 				for _, waiter := range waiters { // in their order
 					lease := t.get(waiter)
@@ -210,21 +218,21 @@ func TestAGrantThatIsLostOnTheWayIsNoAnswer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inHandoverTest(t, func(t *handoverTest) {
 				first := t.acquire()
-				goOn := make(chan struct{})
-				slow := t.begin(t.Context(), WithTrace(Trace{Waiting: func(context.Context, Waiting) { <-goOn }}))
+				slow := newWaiter(&t.mutex.recipe)
+				behind := localLinesOf(t.client).enter(slow, true)
 				next := t.begin(t.Context())
 				time.Sleep(60 * time.Millisecond)
-				t.release(first) // to somebody who does not look
+				t.release(first) // to the waiter that does not look
 				synctest.Wait()
-				end(t, first.grant.node)
+				end(t, first.grant.Node)
 				lease := t.get(next)
 				if lease.FencingToken() <= first.FencingToken() {
 					t.Error("it has the node that was lost")
 				}
-				close(goOn)
-				t.waits(slow)
+				if g, _, err := slow.wait(t.Context(), behind, time.Hour); g != nil || !errors.Is(err, session.ErrNodeVanished) {
+					t.Errorf("got %v, %v, want %v", g, err, session.ErrNodeVanished)
+				}
 				t.release(lease)
-				t.release(t.get(slow))
 			})
 		})
 	}
@@ -234,11 +242,31 @@ func TestAGrantThatIsLostOnTheWayIsNoAnswer(t *testing.T) {
 func TestAGrantThatHasEndedIsNoFront(t *testing.T) {
 	inHandoverTest(t, func(t *handoverTest) {
 		lease := t.acquire()
-		w := newWaiter(&t.mutex.recipe.queue)
-		w.line = lease.grant.local
+		w := newWaiter(&t.mutex.recipe)
+		w.line = lineOfGrant(lease.grant)
 		t.release(lease)
 		if w.holds(lease.grant) || w.line == nil {
 			t.Error("a grant that has ended stands for a waiter")
 		}
+	})
+}
+
+// A waiter that ends without looking, since the context that it waits with panics, takes no turn along: whether it has been given
+// the node or not.
+func TestAWaiterThatDoesNotLookLetsTheOthersIn(t *testing.T) {
+	inHandoverTest(t, func(t *handoverTest) {
+		first := t.acquire()
+		var waiters []*waiter
+		for range 3 {
+			w := newWaiter(&t.mutex.recipe)
+			localLinesOf(t.client).enter(w, true)
+			waiters = append(waiters, w)
+		}
+		last := t.begin(t.Context())
+		t.release(first) // gives the node to the first of them
+		for _, w := range waiters {
+			w.leave()
+		}
+		t.release(t.get(last))
 	})
 }

@@ -21,8 +21,8 @@ func handsOver() locks.Option { return locks.WithLocalHandover(100) }
 func inLocalBubble(t *testing.T, test func(t *testing.T, server *zktest.Server)) {
 	t.Helper()
 	inBubble(t, test)
-	if n := locks.LocalLines(); n > 0 {
-		t.Errorf("%d local lines are left", n)
+	if n := locks.LocalLines(peers...); n > 0 {
+		t.Errorf("got %d local lines of %d clients that are left, want none", n, len(peers))
 	}
 }
 
@@ -291,7 +291,7 @@ func TestTraceTellsOfHandovers(t *testing.T) {
 		traced := func(name string) locks.Lock {
 			return p.mutex(handsOver(), locks.WithTrace(locks.Trace{
 				Waiting: func(_ context.Context, w locks.Waiting) {
-					tell("%s: waiting behind %d, local %v, own client %v", name, w.Behind, w.Local, w.OwnClient)
+					tell("%s: waiting behind %d, local %v, own client %v", name, w.Ahead, w.Local, w.OwnClient)
 				},
 				AcquireEnd: func(_ context.Context, e locks.AcquireEnd) {
 					tell("%s: count %d, hand-over %v", name, e.LocalCount, e.HandOver)
@@ -307,6 +307,7 @@ func TestTraceTellsOfHandovers(t *testing.T) {
 		synctest.Wait()
 		time.Sleep(20 * time.Millisecond)
 		release(t, second)
+		synctest.Wait()
 		mu.Lock()
 		defer mu.Unlock()
 		want := map[string]int{

@@ -9,17 +9,20 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
-// A Lease is a held lock. It lasts until its Release, or until it is lost: when the session may have ended, when the client is
-// closed, or when somebody removes its node. It ends before anybody else can be let in; package framework says how.
+// A Lease is a held lock. It lasts until its Release, or until it is lost: when the session may have ended, when the
+// client is closed, or when somebody removes its node. It ends before anybody else can be let in; package framework
+// says how.
 //
 // Its methods are safe for concurrent use, from any goroutine.
 //
 // Curator: Lease, and what a thread has between acquire() and release().
 type Lease struct {
-	grant   *grant   // nil for a multi-lock's
-	parts   []*Lease // of a multi-lock's
+	recipe  *recipe      // that acquired it; nil for a multi-lock's
+	grant   *queue.Grant // nil for a multi-lock's
+	parts   []*Lease     // of a multi-lock's
 	done    chan struct{}
 	revoked *revocation
 
@@ -30,15 +33,15 @@ type Lease struct {
 	next      int
 }
 
-func newLease(g *grant) *Lease {
-	return &Lease{grant: g, done: make(chan struct{}), revoked: newRevocation()}
+func newLease(r *recipe, g *queue.Grant) *Lease {
+	return &Lease{recipe: r, grant: g, done: make(chan struct{}), revoked: newRevocation()}
 }
 
 // Context returns a context that ends with parent, and when the lease ends: context.Cause is then [ErrReleased] or a
 // [*LostError]. Hand it to the work that the lock protects, and the work stops when the lock is lost.
 //
-// The context owns the lease: an Acquire of the same lock with it re-enters. Goroutines that share it act for one owner, and
-// do not exclude each other; see [WithoutLease].
+// The context owns the lease: an Acquire of the same lock with it re-enters. Goroutines that share it act for one
+// owner, and do not exclude each other; see [WithoutLease].
 func (l *Lease) Context(parent context.Context) context.Context {
 	_ = l.Err() // ends the lease if its time is up
 	owners := ownerOf(parent)
@@ -105,12 +108,12 @@ func (l *Lease) end(cause error) {
 // Done is closed when the lease ends. After the process or the machine was suspended it may be late; Err is not.
 func (l *Lease) Done() <-chan struct{} { return l.done }
 
-// Err is nil while the lock is held through this lease, [ErrReleased] after Release, and a [*LostError] after a loss. It
-// compares the time with ValidUntil, and so is right at the first look after the process was suspended.
+// Err is nil while the lock is held through this lease, [ErrReleased] after Release, and a [*LostError] after a loss.
+// It compares the time with ValidUntil, and so is right at the first look after the process was suspended.
 func (l *Lease) Err() error {
 	var lost error
 	for _, part := range l.single() {
-		if err := part.grant.err(); errors.Is(err, ErrLeaseLost) {
+		if err := part.grant.Err(); errors.Is(err, ErrLeaseLost) {
 			lost = err
 			break
 		}
@@ -123,41 +126,97 @@ func (l *Lease) Err() error {
 	return lost // the goroutine that ends the grant may not have come to this lease yet
 }
 
-// ValidUntil is when the lease ends unless the session is renewed before, or the time at which its hold ended. Before it, no
-// server can give the lock to anybody else, but for a node that is removed by hand.
+// ValidUntil is when the lease ends unless the session is renewed before, or the time at which its hold ended. Before
+// it, no server can give the lock to anybody else, but for a node that is removed by hand.
 func (l *Lease) ValidUntil() time.Time {
 	var first time.Time
 	for i, part := range l.single() {
-		if until := part.grant.hold.ValidUntil(); i == 0 || until.Before(first) {
+		if until := part.grant.ValidUntil(); i == 0 || until.Before(first) {
 			first = until
 		}
 	}
 	return first
 }
 
-// Release ends the lease. With the last lease of a hold it removes the node, so that the next contender is let in: it waits
-// for the server's answer, for at most the client's connection timeout. It needs no context. With [WithLocalHandover] it may give
-// the node to the next contender instead, and then returns nil at once.
+// Release ends the lease. With the last lease of a hold it removes the node, so that the next contender is let in: it
+// waits for the server's answer, for at most the client's connection timeout. It needs no context. With
+// [WithLocalHandover] it may give the node to the next contender instead, and then returns nil at once.
 //
-// Errors: [ErrReleased] if it was released before; a [*LostError] if it was lost; a [*ReleaseError] if the removal is not
-// confirmed, or refused. In every case the lease has ended, and it is not to be released again. A multi-lock's lease releases
-// its parts, the last one first, and returns every failure.
+// Errors: [ErrReleased] if it was released before; a [*LostError] if it was lost; a [*ReleaseError] if the removal is
+// not confirmed, or refused. In every case the lease has ended, and it is not to be released again. A multi-lock's
+// lease releases its parts, the last one first, and returns every failure.
 //
 // Curator: InterProcessLock.release(), Lease.close().
-func (l *Lease) Release() error {
+func (l *Lease) Release() error { return l.release(nil) }
+
+// release is Release that waits for the server only until enough is closed. Not to know whether the node is gone is
+// then no error.
+func (l *Lease) release(enough <-chan struct{}) error {
 	l.mu.Lock()
 	again := l.released
 	l.released = true
 	l.mu.Unlock()
 	switch {
 	case again:
-		return ErrReleased
+		return l.errReleased()
 	case l.grant != nil:
-		return l.grant.leave(l)
+		return l.releaseLease(enough)
 	}
-	l.end(ErrReleased)
-	return ReleaseAll(l.parts...)
+	l.end(l.errReleased())
+	var errs []error
+	for _, part := range slices.Backward(l.parts) {
+		errs = append(errs, part.release(enough))
+	}
+	return joinErrors(errs...)
 }
+
+// releaseLease leaves the grant. With the last lease of a hold the grant has ended, for this process at once: its node
+// is handed over, or removed, which is waited for until enough is closed.
+func (l *Lease) releaseLease(enough <-chan struct{}) error {
+	last, err := l.leaveGrant()
+	if err != nil || !last {
+		return err
+	}
+	g, r := l.grant, l.recipe
+	released := Released{Path: r.path, Node: g.Name, HandedOver: handOver(g)}
+	if !released.HandedOver {
+		if err := g.RemoveNodeWithin(enough); err != nil {
+			released.Err = &ReleaseError{Path: r.path, Node: g.Name, Err: err}
+		}
+	}
+	released.Held = time.Since(g.Since)
+	r.opts.trace.released(released)
+	return released.Err
+}
+
+// leaveGrant ends the lease, and reports whether it was the last one of its grant.
+func (l *Lease) leaveGrant() (last bool, err error) {
+	last, err = l.grant.Leave(member{l})
+	switch {
+	case errors.Is(err, ErrReleased):
+		return false, l.errReleased()
+	case err != nil:
+		return false, err
+	}
+	l.end(l.errReleased())
+	return last, nil
+}
+
+// quit is Release without waiting for the server: for a lease that nobody but this package has. There is nobody to hear
+// of errors: either it is not the last one, or its owner has had its answer and the removal goes on without him.
+func (l *Lease) quit() {
+	if last, _ := l.leaveGrant(); last {
+		l.grant.RemoveNode()
+		l.recipe.opts.trace.released(Released{Path: l.recipe.path, Node: l.grant.Name, Held: time.Since(l.grant.Since)})
+	}
+}
+
+// A member is a lease as its grant sees it.
+type member struct{ lease *Lease }
+
+func (m member) Ended(cause error) { m.lease.end(cause) }
+
+func (m member) AskedToLeave() { m.lease.request() }
 
 // Parts are the leases of the locks that a multi-lock is made of, in their order; nil for every other lock.
 func (l *Lease) Parts() []*Lease { return slices.Clone(l.parts) }
@@ -167,7 +226,7 @@ func (l *Lease) Path() string {
 	if l.grant == nil {
 		return ""
 	}
-	return l.grant.path
+	return l.recipe.path
 }
 
 // NodeName is the name of the node that stands for the lease among the lock's children; empty for a multi-lock.
@@ -177,37 +236,39 @@ func (l *Lease) NodeName() string {
 	if l.grant == nil {
 		return ""
 	}
-	return l.grant.name
+	return l.grant.Name
 }
 
-// FencingToken is a number that is greater than that of every earlier hold of the same lock that excludes this one, whatever
-// session, process or language it belonged to: the zxid with which the node was created. A store that remembers the greatest
-// token it has seen can refuse a holder that is late. A multi-lock has none, but its Parts have.
+// FencingToken is a number that is greater than that of every earlier hold of the same lock that excludes this one,
+// whatever session, process or language it belonged to: the zxid with which the node was created. A store that
+// remembers the greatest token it has seen can refuse a holder that is late. A multi-lock has none, but its Parts have.
 //
-// With [WithLocalHandover] it is greater than that of every earlier node; holds that share a node share the token, and are told apart
-// by [Lease.LocalCount].
+// With [WithLocalHandover] it is greater than that of every earlier node; holds that share a node share the token, and
+// are told apart by [Lease.LocalCount].
 func (l *Lease) FencingToken() int64 {
 	if l.grant == nil {
 		return 0
 	}
-	return l.grant.token
+	return l.grant.Token
 }
 
-// LocalCount is how many holds the lease's node had before this one: 0 unless it was handed over, see [WithLocalHandover], and then
-// 1, 2, and so on. The pair of FencingToken and LocalCount, compared in this order, is greater than that of every earlier hold that
-// excludes this one. A store that can remember only one number is not to be guarded by a lock with that option.
+// LocalCount is how many holds the lease's node had before this one: 0 unless it was handed over, see
+// [WithLocalHandover], and then 1, 2, and so on. The pair of FencingToken and LocalCount, compared in this order, is
+// greater than that of every earlier hold that excludes this one. A store that can remember only one number is not to
+// be guarded by a lock with that option.
 //
 // A multi-lock's is 0, but its Parts have theirs.
 func (l *Lease) LocalCount() int64 {
 	if l.grant == nil {
 		return 0
 	}
-	return l.grant.count
+	return l.grant.Count
 }
 
-// Check is for the beginning of a transaction that must happen only while the lock is held: the server then checks that the
-// lease's node is there. If the lease has ended, the transaction fails with the lease's Err, and is not sent. Of a multi-lock,
-// the Parts are to be checked.
+// Check is for the beginning of a transaction that must happen only while the lock is held: the server then checks that
+// the lease's node is there. If the lease has ended, the transaction fails with the lease's Err, and is not sent. A
+// Check that was taken while the lease lasted fails after the hold has ended: a node of which one was taken is not
+// handed over, see [WithLocalHandover]. Of a multi-lock, the Parts are to be checked.
 func (l *Lease) Check() framework.Op {
 	err := l.Err()
 	switch {
@@ -215,9 +276,11 @@ func (l *Lease) Check() framework.Op {
 		return framework.FailedOp(err)
 	case l.grant == nil:
 		return framework.FailedOp(errMultiLease)
-	default:
-		return framework.CheckAbsoluteOp(l.grant.node, -1)
 	}
+	if err := l.grant.UseNode(); err != nil {
+		return framework.FailedOp(err)
+	}
+	return framework.CheckAbsoluteOp(l.grant.Node, -1)
 }
 
 // errMultiLease refuses what a lease can do only if it has one node.
@@ -235,10 +298,10 @@ func (l *Lease) Data(ctx context.Context) ([]byte, error) {
 	if l.grant == nil {
 		return nil, errMultiLease
 	}
-	client := l.grant.client
-	data, _, err := client.Get(ctx, client.RelativePath(l.grant.node))
+	client := l.recipe.id.client
+	data, _, err := client.Get(ctx, client.RelativePath(l.grant.Node))
 	if err != nil {
-		return nil, fmt.Errorf("locks: data of lease on %q: %w", l.grant.path, err)
+		return nil, fmt.Errorf("locks: data of lease on %q: %w", l.recipe.path, err)
 	}
 	return data, nil
 }

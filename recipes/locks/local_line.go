@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/session"
+	"github.com/gocurator/curator/recipes/internal/queue"
+	"github.com/gocurator/curator/retry"
 )
 
 // With WithLocalHandover, the contenders of one client for one lock stand in a line in this process. Its front is the only one of
@@ -15,8 +18,8 @@ import (
 // A baton is what the front of a line passes on to the next one: a grant; or the right to contend at the servers, with the place
 // in the queue there that somebody has left who would not wait any longer, if contender is not nil.
 type baton struct {
-	grant     *grant
-	contender *contender
+	grant     *queue.Grant
+	contender *queue.Contender
 }
 
 // A localKey is what locks must have in common to share a line: whoever is given another's node has it as if he had made it.
@@ -26,26 +29,32 @@ type localKey struct {
 	settings string // of the node, and of the contender that made it
 }
 
-// A localLine has a front as long as it is in the registry. Guarded by localLines.mu.
+// A localLine has a front as long as it is in the registry. Guarded by lines.mu.
 type localLine struct {
 	key     localKey
+	lines   *localLines
 	waiting []*waiter // behind the front, in the order in which they came
 }
 
-// localLines are the lines of this process.
-var localLines localRegistry
-
-type localRegistry struct {
+// localLines are the lines of a client. They hang on it, and go with it.
+type localLines struct {
 	mu    sync.Mutex
 	byKey map[localKey]*localLine
 }
 
+type localLinesKey struct{}
+
+func localLinesOf(client *framework.Client) *localLines {
+	ls, _ := client.Attach(localLinesKey{}, func() any { return &localLines{byKey: map[localKey]*localLine{}} }).(*localLines)
+	return ls
+}
+
 // enter puts a waiter at the end of its line, and says how many stand before it. If nobody does, it is the front, with nothing but
 // the right to contend. One that does not wait is put nowhere if it would have to.
-func (ls *localRegistry) enter(w *waiter, waits bool) (behind int) {
+func (ls *localLines) enter(w *waiter, waits bool) (behind int) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
-	key := w.queue.localKey()
+	key := w.recipe.localKey()
 	if l := ls.byKey[key]; l != nil {
 		behind = 1 + len(l.waiting)
 		if waits {
@@ -53,18 +62,15 @@ func (ls *localRegistry) enter(w *waiter, waits bool) (behind int) {
 		}
 		return behind
 	}
-	if ls.byKey == nil {
-		ls.byKey = map[localKey]*localLine{}
-	}
-	w.line, w.front = &localLine{key: key}, true
+	w.line, w.front = &localLine{key: key, lines: ls}, true
 	ls.byKey[key] = w.line
 	return 0
 }
 
 // next takes the first waiter out of the line, nil if there is none. It must be given a baton, or be put back.
 func (l *localLine) next() *waiter {
-	localLines.mu.Lock()
-	defer localLines.mu.Unlock()
+	l.lines.mu.Lock()
+	defer l.lines.mu.Unlock()
 	return l.first()
 }
 
@@ -78,34 +84,37 @@ func (l *localLine) first() *waiter {
 	return w
 }
 
+// NodeRemoved passes the line on when a grant that was its front has no node to hand over. It is for Grant.Keep.
+func (l *localLine) NodeRemoved() { l.pass(nil) }
+
 func (l *localLine) putBack(w *waiter) {
-	localLines.mu.Lock()
-	defer localLines.mu.Unlock()
+	l.lines.mu.Lock()
+	defer l.lines.mu.Unlock()
 	l.waiting = slices.Insert(l.waiting, 0, w)
 }
 
 // pass makes the next waiter the front, with the place at the servers that c has, if any. If nobody waits, the line has ended, and c
 // leaves. It is for the front, once, and does not block.
-func (l *localLine) pass(c *contender) {
-	localLines.mu.Lock()
+func (l *localLine) pass(c *queue.Contender) {
+	l.lines.mu.Lock()
 	w := l.first()
 	if w == nil {
-		delete(localLines.byKey, l.key)
+		delete(l.lines.byKey, l.key)
 	}
-	localLines.mu.Unlock()
+	l.lines.mu.Unlock()
 	switch {
 	case w != nil:
 		w.turn <- baton{contender: c}
 	case c != nil:
-		c.leave()
+		c.Leave()
 	}
 }
 
 // remove takes a waiter out of the line, and says how many stood before it. It is not there if somebody has taken it out to give it
 // the baton.
 func (l *localLine) remove(w *waiter) (behind int, there bool) {
-	localLines.mu.Lock()
-	defer localLines.mu.Unlock()
+	l.lines.mu.Lock()
+	defer l.lines.mu.Unlock()
 	i := slices.Index(l.waiting, w)
 	if i < 0 {
 		return 0, false
@@ -116,46 +125,45 @@ func (l *localLine) remove(w *waiter) (behind int, there bool) {
 
 // A waiter is one acquire in a local line. Its fields belong to the goroutine of that acquire.
 type waiter struct {
-	queue     *queue
+	recipe    *recipe
 	turn      chan baton // has room for the one that it gets
 	line      *localLine // nil if it stands in none
 	front     bool
-	contender *contender // of the front, at the servers
+	contender *queue.Contender // of the front, at the servers
 }
 
-func newWaiter(q *queue) *waiter { return &waiter{queue: q, turn: make(chan baton, 1)} }
+func newWaiter(r *recipe) *waiter { return &waiter{recipe: r, turn: make(chan baton, 1)} }
 
 // acquireLocally is acquire by way of the local line. The line is entered only when there is a session: those who come to a client
 // that cannot connect find that out together, and not one after the other.
-func (q *queue) acquireLocally(ctx context.Context) ([]*grant, place, error) {
-	w := newWaiter(q)
+func (r *recipe) acquireLocally(ctx context.Context) (*queue.Grant, queue.Progress, error) {
+	w := newWaiter(r)
 	defer w.leave()
-	return throughSessions(ctx, q.client, func(session *framework.Session) ([]*grant, place, error) {
-		g, at, err := w.contend(ctx, session)
-		return []*grant{g}, at, err
+	return queue.InSessions(ctx, r.queue.Config.Source, func(session *framework.Session) (*queue.Grant, queue.Progress, error) {
+		return w.contend(ctx, session)
 	})
 }
 
-// tryLocally is tryAtServers for somebody who must not overtake the local line.
-func (q *queue) tryLocally(ctx context.Context) ([]*grant, place, error) {
-	w := newWaiter(q)
+// tryLocally is queue.try for somebody who must not overtake the local line.
+func (r *recipe) tryLocally(ctx context.Context) (*queue.Grant, queue.Progress, error) {
+	w := newWaiter(r)
 	defer w.leave()
-	if behind := localLines.enter(w, false); behind > 0 {
-		return nil, place{behind: behind, ownClient: true}, ErrNotAcquired
+	if behind := localLinesOf(w.recipe.client).enter(w, false); behind > 0 {
+		return nil, queue.Progress{Ahead: behind, OwnClient: true}, ErrNotAcquired
 	}
-	grants, at, err := q.tryAtServers(ctx)
+	g, at, err := r.queue.Try(ctx)
 	if err == nil {
-		w.holds(grants[0])
+		w.holds(g)
 	}
-	return grants, at, err
+	return g, at, err
 }
 
 // contend waits for the baton, and contends at the servers if it is no grant. It may be called again, in another session, if it
-// returns errRequeue or that the session is lost.
-func (w *waiter) contend(ctx context.Context, session *framework.Session) (*grant, place, error) {
+// returns session.ErrNodeVanished or that the session is lost.
+func (w *waiter) contend(ctx context.Context, session *framework.Session) (*queue.Grant, queue.Progress, error) {
 	if w.line == nil {
-		if behind := localLines.enter(w, true); behind > 0 {
-			g, at, err := w.wait(ctx, behind)
+		if behind := localLinesOf(w.recipe.client).enter(w, true); behind > 0 {
+			g, at, err := w.wait(ctx, behind, session.Timeout())
 			if g != nil || err != nil {
 				return g, at, err
 			}
@@ -169,16 +177,15 @@ func (w *waiter) contend(ctx context.Context, session *framework.Session) (*gran
 // If ctx ends while somebody passes the baton on, the two agree by who takes the waiter out of the line: if it is the waiter, the
 // baton goes to the next one. Otherwise the baton comes at once, and the waiter takes it, so that it is never lost: a grant is
 // returned to the caller, although ctx has ended; the right to contend is passed on by leave.
-func (w *waiter) wait(ctx context.Context, behind int) (*grant, place, error) {
-	at := place{ownClient: true, behind: behind}
-	w.queue.opts.trace.waiting(ctx, Waiting{Path: w.queue.path, Behind: behind, OwnClient: true, Local: true})
-	var b baton
-	select {
-	case b = <-w.turn:
-	case <-ctx.Done():
+func (w *waiter) wait(ctx context.Context, behind int, patience time.Duration) (*queue.Grant, queue.Progress, error) {
+	at := queue.Progress{OwnClient: true, Ahead: behind, Waits: true}
+	w.recipe.opts.trace.waiting(ctx, Waiting{Path: w.recipe.path, Ahead: behind, OwnClient: true, Local: true})
+	w.recipe.log.waiting(ctx, w.recipe.path, at)
+	b, came := w.awaitTurn(ctx, at, patience)
+	if !came {
 		if behind, there := w.line.remove(w); there {
-			w.line, at.behind = nil, behind
-			return nil, at, context.Cause(ctx)
+			w.line, at.Ahead = nil, behind
+			return nil, at, retry.ContextError(ctx)
 		}
 		b = <-w.turn
 	}
@@ -186,15 +193,15 @@ func (w *waiter) wait(ctx context.Context, behind int) (*grant, place, error) {
 	switch {
 	case g == nil:
 		return nil, at, nil
-	case g.err() != nil:
-		return nil, at, errRequeue // it was lost on the way; its end has passed the line on
+	case g.Err() != nil:
+		return nil, at, session.ErrNodeVanished // it was lost on the way; its end has passed the line on
 	}
-	at.handOver = time.Since(g.since)
+	at.HandOver = time.Since(g.Since)
 	return g, at, nil
 }
 
 // take makes the waiter the front, or returns the grant that is the front in its place.
-func (w *waiter) take(b baton) *grant {
+func (w *waiter) take(b baton) *queue.Grant {
 	w.front, w.contender = b.grant == nil, b.contender
 	if !w.front {
 		w.line = nil
@@ -204,41 +211,39 @@ func (w *waiter) take(b baton) *grant {
 
 // contendAtServers is for the front. If ctx ends, it keeps its place at the servers, for leave to pass on. A place in a session that
 // is over is one that is given up.
-func (w *waiter) contendAtServers(ctx context.Context, session *framework.Session) (*grant, place, error) {
+func (w *waiter) contendAtServers(ctx context.Context, s *framework.Session) (*queue.Grant, queue.Progress, error) {
 	if w.contender == nil {
-		c, err := w.queue.enter(ctx, session)
+		c, err := w.recipe.queue.Enter(ctx, s)
 		if err != nil {
-			return nil, place{}, err
+			return nil, queue.Progress{}, err
 		}
 		w.contender = c
 	}
 	c := w.contender
-	c.queue = w.queue // it may have been another's
-	g, at, err := c.contend(ctx)
+	c.Queue = w.recipe.queue // it may have been another's
+	g, at, err := c.Contend(ctx)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, at, err
 	case err == nil && !w.holds(g):
-		err = errRequeue // it was lost at once; the front contends again
+		err = session.ErrNodeVanished // it was lost at once; the front contends again
 	}
 	w.giveUpPlace()
 	return g, at, err
 }
 
 func (w *waiter) giveUpPlace() {
-	w.contender.leave()
+	w.contender.Leave()
 	w.contender = nil
 }
 
 // holds makes a grant the front of the line in the waiter's place, so that the end of the grant passes the line on; but not a grant
 // that has ended already.
-func (w *waiter) holds(g *grant) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.over != nil {
+func (w *waiter) holds(g *queue.Grant) bool {
+	if !g.Keep(w.line) {
 		return false
 	}
-	g.local, w.line = w.line, nil
+	w.line = nil
 	return true
 }
 
@@ -247,12 +252,12 @@ func (w *waiter) leave() {
 	if w.line == nil {
 		return
 	}
-	if !w.front { // a callback has panicked while it waited
+	if !w.front { // the context has panicked while it waited
 		if _, there := w.line.remove(w); there {
 			return
 		}
 		if g := w.take(<-w.turn); g != nil {
-			g.drop()
+			g.Drop()
 			return
 		}
 	}

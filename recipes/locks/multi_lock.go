@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/retry"
 )
 
 // An InterProcessMultiLock takes several locks, of any kinds, as one. They are acquired in their order, so two of them that
@@ -33,7 +35,7 @@ func NewInterProcessMultiLock(locks ...Lock) *InterProcessMultiLock {
 	}
 	seen := map[identity]bool{}
 	for _, lock := range locks {
-		if lock == nil {
+		if w, ok := lock.(interface{ inner() Lock }); lock == nil || ok && w.inner() == nil {
 			problems = append(problems, errors.New("locks: a lock of a multi-lock is nil"))
 			continue
 		}
@@ -45,7 +47,7 @@ func NewInterProcessMultiLock(locks ...Lock) *InterProcessMultiLock {
 			seen[id] = true
 		}
 	}
-	m.err = errors.Join(problems...)
+	m.err = joinErrors(problems...)
 	return m
 }
 
@@ -60,28 +62,23 @@ func NewInterProcessMultiMutex(client *framework.Client, paths []string, opts ..
 	return NewInterProcessMultiLock(locks...)
 }
 
+// identified is a Lock that is made of locks of this package.
+type identified interface{ identities() []identity }
+
 // identities returns the locks of this package that a Lock is made of.
 func identities(lock Lock) []identity {
-	switch l := lock.(type) {
-	case *InterProcessMutex:
-		return []identity{l.recipe.queue.id}
-	case *ReadLock:
-		return []identity{l.recipe.queue.id}
-	case *WriteLock:
-		return []identity{l.recipe.queue.id}
-	case *InterProcessSemaphoreV2:
-		return []identity{l.recipe.queue.id}
-	case *InterProcessSemaphoreMutex:
-		return []identity{l.semaphore.recipe.queue.id}
-	case *InterProcessMultiLock:
-		var all []identity
-		for _, part := range l.locks {
-			all = append(all, identities(part)...)
-		}
-		return all
-	default:
-		return nil
+	if l, ok := lock.(identified); ok {
+		return l.identities()
 	}
+	return nil
+}
+
+func (m *InterProcessMultiLock) identities() []identity {
+	var all []identity
+	for _, part := range m.locks {
+		all = append(all, identities(part)...)
+	}
+	return all
 }
 
 // Acquire acquires the locks one after the other; ctx is the one bound for all. With the first that fails it stops, and releases
@@ -92,7 +89,9 @@ func identities(lock Lock) []identity {
 //
 // Curator: InterProcessMultiLock.acquire().
 func (m *InterProcessMultiLock) Acquire(ctx context.Context) (*Lease, error) {
+	var pace retry.Pace
 	for begun := false; ; begun = true {
+		began := time.Now()
 		lease, err := m.acquire(ctx, Lock.Acquire)
 		var unreachable *framework.ConnectError
 		switch {
@@ -101,40 +100,67 @@ func (m *InterProcessMultiLock) Acquire(ctx context.Context) (*Lease, error) {
 		default:
 			return lease, err
 		}
+		if ended := pace.Wait(ctx, time.Since(began)); ended != nil {
+			return nil, ended
+		}
 	}
 }
 
-// TryAcquire is Acquire without waiting for other holders: [ErrNotAcquired] if any lock is taken.
+// TryAcquire is Acquire without waiting for other holders: [ErrNotAcquired] if any lock is taken. For all locks together it waits
+// for the servers for at most the longest of their clients' connection timeouts.
 //
 // Curator: InterProcessMultiLock.acquire(0, unit).
 func (m *InterProcessMultiLock) TryAcquire(ctx context.Context) (*Lease, error) {
-	return m.acquire(ctx, Lock.TryAcquire)
+	slowest := time.Duration(0)
+	for _, lock := range m.locks {
+		for _, id := range identities(lock) {
+			if id.client != nil {
+				slowest = max(slowest, id.client.ConnectionTimeout())
+			}
+		}
+	}
+	try := func(ctx context.Context) (*Lease, error) { return m.acquire(ctx, Lock.TryAcquire) }
+	if slowest == 0 { // misuse, or no lock of this package
+		return try(ctx)
+	}
+	return limited(ctx, &timeLimit{after: slowest, try: true}, try)
 }
 
 // errPartLost says that a lease was lost while its owner waited for another.
 var errPartLost = errors.New("locks: a part of the multi-lock was lost meanwhile")
 
-func (m *InterProcessMultiLock) acquire(ctx context.Context, acquire func(Lock, context.Context) (*Lease, error)) (*Lease, error) {
+func (m *InterProcessMultiLock) acquire(
+	ctx context.Context, acquire func(Lock, context.Context) (*Lease, error),
+) (whole *Lease, err error) {
 	if m.err != nil {
 		return nil, m.err
 	}
-	lease := newLease(nil)
+	lease := newLease(nil, nil)
+	defer func() {
+		if whole == nil { // also if a lock panics: one of the user's own, or one with an ACL provider or a trace that does
+			err = joinErrors(err, rollBack(ctx, lease.parts))
+		}
+	}()
 	waiting, stop := context.WithCancelCause(ctx) // ends also with any of the parts
 	defer stop(nil)
 	for _, lock := range m.locks {
 		part, err := acquire(lock, waiting)
 		if err != nil {
-			if lost := lease.Err(); lost != nil && (errors.Is(err, ErrLeaseLost) || errors.Is(err, context.Canceled)) {
+			ended := errors.Is(err, ErrLeaseLost) || waiting.Err() != nil && errors.Is(err, waiting.Err())
+			if lost := lease.Err(); ended && lost != nil && ctx.Err() == nil {
 				err = fmt.Errorf("%w: %w", errPartLost, lost)
+			} else if ended && lost != nil {
+				// Both at one time. The caller hears of its own context.
+				err = fmt.Errorf("locks: acquire a multi-lock: %w", retry.ContextError(ctx))
 			}
-			return nil, errors.Join(err, ReleaseAll(lease.parts...))
+			return nil, err
 		}
 		lease.parts = append(lease.parts, part)
 		part.follow(lease.end)
 		defer part.follow(stop)() //nolint:gocritic // they are as many as the parts, and end together
 	}
 	if lost := lease.Err(); lost != nil {
-		return nil, errors.Join(errPartLost, lost, ReleaseAll(lease.parts...))
+		return nil, joinErrors(errPartLost, lost)
 	}
 	for _, part := range lease.parts {
 		part.inform(lease)

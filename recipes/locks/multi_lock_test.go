@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gocurator/curator/framework"
@@ -74,6 +75,7 @@ func TestFirstPartThatFailsRollsBackTheOthersInReverse(t *testing.T) {
 		multi := locks.NewInterProcessMultiLock(part("a", nil), part("b", nil), part("c", broken), part("d", nil))
 		lease, err := multi.Acquire(t.Context())
 		wantErr(t, err, broken)
+		synctest.Wait()
 		if want := []string{"a", "b", "c", "-b", "-a"}; lease != nil || !slices.Equal(log, want) {
 			t.Errorf("got %v; did %v, want %v", lease, log, want)
 		}
@@ -93,6 +95,7 @@ func TestAllPartsAreReleasedThoughOneFails(t *testing.T) {
 		release(t, lease.Parts()[1])
 		wantErr(t, lease.Err(), locks.ErrReleased)
 		wantErr(t, lease.Release(), locks.ErrReleased) // of the part
+		synctest.Wait()
 		if want := []string{"/b", "/c", "/a"}; !slices.Equal(order, want) {
 			t.Errorf("released %v, want %v", order, want)
 		}
@@ -231,6 +234,56 @@ func TestLossOfOnePartEndsTheMultiLock(t *testing.T) {
 		wantNodes(t, server, "/a", "", 0)
 		wantNodes(t, server, "/c", "", 0)
 	})
+}
+
+// Two clients have sessions of their own. The multi-lock is valid for as long as both are, whichever comes first in it, and ends with
+// the first of them, while the other's part is still there.
+func TestMultiLockOverTwoClientsEndsWithTheShorterSession(t *testing.T) {
+	for name, shortFirst := range map[string]bool{"the shorter first": true, "the longer first": false} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, server *zktest.Server) {
+				short := newPeer(t, server, framework.WithSessionTimeout(sessionTimeout/2))
+				long := newPeer(t, server)
+				order := []*peer{short, long}
+				if !shortFirst {
+					slices.Reverse(order)
+				}
+				lease := acquire(t, locks.NewInterProcessMultiLock(
+					locks.NewInterProcessMutex(order[0].Client, "/a"), locks.NewInterProcessMutex(order[1].Client, "/b")))
+				ctx := lease.Context(t.Context())
+				time.Sleep(10*sessionTimeout + 300*time.Millisecond) // no renewal is due at that moment
+				until := lease.ValidUntil()
+				for _, part := range lease.Parts() {
+					if until.After(part.ValidUntil()) {
+						t.Errorf("the whole is valid for %v after %s", until.Sub(part.ValidUntil()), part.Path())
+					}
+				}
+				short.link.Cut()
+				long.link.Cut()
+				cut := time.Now()
+				<-lease.Done()
+				if late := time.Since(until); late < -10*time.Millisecond || late > 10*time.Millisecond {
+					t.Errorf("it ended %v after ValidUntil", late)
+				}
+				if lasted := time.Since(cut); lasted > sessionTimeout/2 {
+					t.Errorf("it lasted for %v more, and the shorter session is one of %v", lasted, sessionTimeout/2)
+				}
+				wantErr(t, lease.Err(), locks.ErrLeaseLost, framework.ErrLapsed)
+				wantErr(t, context.Cause(ctx), locks.ErrLeaseLost)
+				ended := 0
+				for _, part := range lease.Parts() {
+					if part.Err() != nil {
+						ended++
+					}
+				}
+				if ended != 1 {
+					t.Errorf("%d parts have ended, want that of the shorter session alone", ended)
+				}
+				short.link.Heal()
+				long.link.Heal()
+			})
+		})
+	}
 }
 
 // The multi-lock has /a and waits for /b when /a's node is removed by hand: it begins again, and what it returns is whole.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
 // An InterProcessMutex is a reentrant lock that at most one owner in all processes holds. Owners are let in in the order in
@@ -24,10 +25,7 @@ var _ Lock = (*InterProcessMutex)(nil)
 //
 // Curator: new InterProcessMutex(client, path).
 func NewInterProcessMutex(client *framework.Client, path string, opts ...Option) *InterProcessMutex {
-	r := newRecipe(client, path, opts)
-	r.queue.id.family = mutexFamily
-	r.queue.marker = mutexMarker
-	return &InterProcessMutex{recipe: r}
+	return &InterProcessMutex{recipe: newRecipe(client, path, opts, kind{family: mutexFamily, marker: queue.MutexMarker})}
 }
 
 // Acquire waits for the mutex and returns a Lease on it.
@@ -39,35 +37,37 @@ func NewInterProcessMutex(client *framework.Client, path string, opts ...Option)
 // A wait goes on through lost connections, keeping its place, and through the loss of the session, when it queues again at the
 // tail. Only to begin with, a connection must be there within the client's connection timeout.
 //
-// Errors are [*AcquireError]s that unwrap to: ctx's cause; framework.ErrClosed; a *framework.ConnectError; [ErrLeaseLost] or
-// [ErrReleased] if ctx owns a lease that has ended; the server's answer (zk.ErrNoAuth, …); framework.ErrInvalidPath and other
-// misuse. No node is left behind: if its removal cannot be confirmed, it goes on in the background until it is done or the
-// session is over.
+// Errors are [*AcquireError]s that unwrap to: ctx's cause and ctx.Err(); framework.ErrClosed; a *framework.ConnectError; [ErrLeaseLost] or
+// [ErrReleased] if ctx owns a lease that has ended; [ErrNoMoreNumbers]; the server's answer (zk.ErrNoAuth, …) or a
+// *framework.HangUpError; framework.ErrInvalidPath and other misuse. No node is left behind: if its removal cannot be confirmed, it
+// goes on in the background until it is done or the session is over. Only if the servers refuse the removal, because the client may
+// create nodes below path but has no DELETE permission there, the node stays until the session is over; the client logs that at Warn.
 //
-// Curator: InterProcessMutex.acquire(), acquire(time, unit) with a context that has a deadline.
+// Curator: InterProcessMutex.acquire(); acquire(time, unit) is Acquire of [Within].
 func (m *InterProcessMutex) Acquire(ctx context.Context) (*Lease, error) {
-	return m.recipe.acquire(ctx, m.reenter, m.recipe.queue.acquire)
+	return m.recipe.acquire(ctx, m.recipe.reenter, m.recipe.contend)
 }
 
-// TryAcquire returns a Lease if nobody else holds the mutex or waits for it, and [ErrNotAcquired] otherwise. It waits for the
-// servers, but for no other holder; on a mutex that is taken it costs one read and writes nothing. Other errors are those of
-// Acquire.
+// TryAcquire returns a Lease if nobody else holds the mutex or waits for it, and [ErrNotAcquired] otherwise. On a mutex that is
+// taken it costs one read and writes nothing.
+//
+// It blocks until the servers have answered, for at most the client's connection timeout. If they have not, the error is a
+// *framework.ConnectError without a connection, and otherwise framework.ErrConnectionLost; it is never ErrNotAcquired, since the
+// try does not know. Other errors are those of Acquire. No node is left behind, as after Acquire.
 //
 // Curator: InterProcessMutex.acquire(0, unit).
 func (m *InterProcessMutex) TryAcquire(ctx context.Context) (*Lease, error) {
-	return m.recipe.acquire(ctx, m.reenter, m.recipe.queue.try)
+	return m.recipe.try(ctx, m.recipe.reenter, m.recipe.contendNow)
 }
 
-func (m *InterProcessMutex) reenter(ctx context.Context) (*Lease, error) {
-	return reenter(ctx, m.recipe.queue.id)
-}
+func (m *InterProcessMutex) identities() []identity { return m.recipe.identities() }
 
 // IsAcquiredInThisProcess reports whether anybody holds this mutex through the same client. It does no I/O, and compares the
 // time: after a loss it is false.
 //
 // Curator: InterProcessMutex.isAcquiredInThisProcess().
 func (m *InterProcessMutex) IsAcquiredInThisProcess() bool {
-	return held.any(m.recipe.queue.id, func(*grant) bool { return true })
+	return m.recipe.isHeld(anyGrant)
 }
 
 // IsOwnedBy reports whether ctx owns a lease on this mutex that has not ended, so that an Acquire with it would re-enter. It
@@ -75,12 +75,13 @@ func (m *InterProcessMutex) IsAcquiredInThisProcess() bool {
 //
 // Curator: InterProcessMutex.isOwnedByCurrentThread().
 func (m *InterProcessMutex) IsOwnedBy(ctx context.Context) bool {
-	return owns(ctx, m.recipe.queue.id, func(*grant) bool { return true })
+	return owns(ctx, m.recipe.id, anyGrant)
 }
 
-// Participants returns the contenders in the queue, the holder first. It blocks like every operation of package framework.
+// Participants returns the contenders in the queue, the holder first. It blocks like every operation of package framework, and
+// returns their errors: zk.ErrNoNode if path does not exist. That of a lock that nobody uses is removed after a while.
 //
 // Curator: InterProcessMutex.getParticipantNodes().
 func (m *InterProcessMutex) Participants(ctx context.Context) ([]Participant, error) {
-	return m.recipe.contenders(ctx, func(node) bool { return true })
+	return m.recipe.contenders(ctx, func(queue.Node) bool { return true })
 }

@@ -160,10 +160,10 @@ func TestASecondReleaseHarmsNobody(t *testing.T) {
 	})
 }
 
-func TestWithSaysThatTheLockWasLost(t *testing.T) {
+func TestDoSaysThatTheLockWasLost(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
-		err := locks.With(t.Context(), p.mutex(), func(ctx context.Context) error {
+		err := locks.Do(t.Context(), p.mutex(), func(ctx context.Context) error {
 			p.link.Mute()
 			<-ctx.Done()
 			p.link.Heal()
@@ -189,6 +189,9 @@ func TestParticipantsStandInTheirOrder(t *testing.T) {
 		}
 		release(t, held)
 		release(t, soon(t, waiter).must(t))
+		if _, err := locks.NewInterProcessMutex(p.Client, "/no/such").Participants(t.Context()); !errors.Is(err, zk.ErrNoNode) {
+			t.Errorf("of a path that does not exist: %v", err)
+		}
 		if got, err := p.mutex().Participants(t.Context()); err != nil || len(got) > 0 {
 			t.Errorf("of a free lock: %+v, %v", got, err)
 		}
@@ -203,7 +206,7 @@ func TestWhoeverWaitsForHimselfIsTold(t *testing.T) {
 		defer cancel()
 		_, err := p.mutex().Acquire(ctx)
 		var failed *locks.AcquireError
-		if !errors.As(err, &failed) || !failed.OwnClient || failed.Ahead != held.NodeName() || failed.Behind != 1 {
+		if !errors.As(err, &failed) || !failed.OwnClient || !failed.OwnLease || failed.Predecessor != held.NodeName() || failed.Ahead != 1 {
 			t.Fatalf("got %+v", err)
 		}
 		want := `locks: acquire "/locks/a": waiting behind 1: the next one belongs to this client, was its Lease.Context passed on?: ` +
@@ -259,11 +262,12 @@ func TestBadInputIsRefusedByName(t *testing.T) {
 			"a nil client":     locks.NewInterProcessMutex(nil, path),
 			"a nil option":     locks.NewInterProcessMutex(p.Client, path, nil),
 			"an empty marker":  p.mutex(locks.WithExtraMarkers("")),
-			"too much data":    p.mutex(locks.WithLockData(make([]byte, 2<<20))),
+			"a marker's slash": p.mutex(locks.WithExtraMarkers("lock/x-")),
 			"everything wrong": locks.NewInterProcessMutex(nil, "a", nil),
 		} {
 			refused(t, name, mutex, nil)
 		}
+		refused(t, "too much data", p.mutex(locks.WithLockData(make([]byte, 2<<20))), framework.ErrTooLarge)
 		for _, bad := range []string{"", "a", "/a/", "/a//b", "/a/../b", "/a/.", "/a\x00b", "/a\x1fb", "/a\xff", "/zookeeper", "/zookeeper/x"} {
 			refused(t, bad, locks.NewInterProcessMutex(p.Client, bad), framework.ErrInvalidPath)
 		}

@@ -173,7 +173,7 @@ func TestRule4ARemovalAfterAChangeIsHeard(t *testing.T) {
 // only for what it can read.
 func TestRule4ANodeThatMayNotBeReadIsWaitedForAllTheSame(t *testing.T) {
 	for _, version := range []string{"3.8.3", "3.9.5"} {
-		synctest.Test(t, func(t *testing.T) {
+		zktest.Bubble(t, func(t *testing.T) {
 			server := zktest.New(t, zktest.WithVersion(version))
 			if err := errors.Join(server.Create("/locks", nil), server.Create(path, nil)); err != nil {
 				t.Fatal(err)
@@ -186,6 +186,45 @@ func TestRule4ANodeThatMayNotBeReadIsWaitedForAllTheSame(t *testing.T) {
 			release(t, soon(t, waiter).must(t))
 		})
 	}
+}
+
+// Servers since 3.8.4 and 3.9.2 tell of the end of a node only those who may read it. Somebody who takes that right away under a
+// waiter keeps the news from it; it looks anew, by way of the directory, on its next connection.
+func TestRule4AnACLThatChangesUnderAWaiterIsSeenOnTheNextConnection(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		holder, p := newPeer(t, server), newPeer(t, server)
+		held := acquire(t, holder.mutex())
+		waiter := begin(t.Context(), t, p.mutex())
+		node := path + "/" + held.NodeName()
+		if _, err := holder.SetACL(t.Context(), node, zk.DigestACL(zk.PermAll, "a", "b"), -1); err != nil {
+			t.Fatal(err)
+		}
+		release(t, held)
+		time.Sleep(sessionTimeout)
+		isWaiting(t, waiter)
+		p.link.Reset()
+		release(t, soon(t, waiter).must(t))
+	})
+}
+
+// Nobody tells a holder of what it may not read, not even of its own node. A check in a transaction, which the server decides, does.
+func TestRule4AHolderThatMayNotReadItsNodeIsNotToldOfItsRemoval(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		secret := framework.WithACLProvider(func(string) []zk.ACL { return zk.DigestACL(zk.PermAll, "a", "b") })
+		if err := errors.Join(server.Create("/locks", nil), server.Create(path, nil)); err != nil {
+			t.Fatal(err)
+		}
+		p := newPeer(t, server, secret)
+		held := acquire(t, p.mutex())
+		settle()
+		remove(t, server, path+"/"+held.NodeName())
+		time.Sleep(2 * sessionTimeout)
+		if err := held.Err(); err != nil {
+			t.Errorf("it was told: %v", err)
+		}
+		_, err := p.Transaction(t.Context(), held.Check(), framework.SetOp(path, nil, -1))
+		wantErr(t, err, zk.ErrNoNode)
+	})
 }
 
 // Rule 5: the node ahead goes while the waiter is not connected. It fails if watches are not set again.

@@ -4,6 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strings"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
 // An Option sets up a lock. What is wrong with it is told by the first call on the lock.
@@ -15,8 +19,22 @@ type options struct {
 	trace    Trace
 	problems []error
 
+	variant *queue.Variant // nil: the queue of locks
+
 	handovers int    // at most so many in a row, see WithLocalHandover
 	settings  string // what locks must have in common to hand nodes over to each other
+}
+
+func newOptions(opts []Option) *options {
+	o := &options{}
+	for _, opt := range opts {
+		if opt == nil {
+			o.problems = append(o.problems, errors.New("an option is nil"))
+			continue
+		}
+		opt(o)
+	}
+	return o
 }
 
 // maxLockData leaves room for the rest of a request in the megabyte that servers take.
@@ -28,7 +46,7 @@ const maxLockData = 1<<20 - 16<<10
 func WithLockData(data []byte) Option {
 	return func(o *options) {
 		if len(data) > maxLockData {
-			o.problems = append(o.problems, fmt.Errorf("lock data has %d bytes, servers take %d", len(data), maxLockData))
+			o.problems = append(o.problems, fmt.Errorf("%w: lock data has %d bytes, servers take %d", framework.ErrTooLarge, len(data), maxLockData))
 		}
 		if string(data) == revokeMessage {
 			o.problems = append(o.problems, fmt.Errorf("lock data %q would ask the holder to leave", revokeMessage))
@@ -42,14 +60,21 @@ func WithLockData(data []byte) Option {
 func WithExtraMarkers(markers ...string) Option {
 	return func(o *options) {
 		for _, marker := range markers {
-			if marker == "" {
+			switch {
+			case marker == "":
 				o.problems = append(o.problems, errors.New("an extra marker is empty"))
+				continue
+			case strings.Contains(marker, "/"):
+				o.problems = append(o.problems, fmt.Errorf("the extra marker %q has a slash, no name of a node has", marker))
 				continue
 			}
 			o.extra = append(o.extra, marker)
 		}
 	}
 }
+
+// WithVariant makes another queue of a mutex. It is for recipes of this module: other programs cannot name the type.
+func WithVariant(variant queue.Variant) Option { return func(o *options) { o.variant = &variant } }
 
 // WithTrace has the lock tell what happens to it.
 func WithTrace(trace Trace) Option { return func(o *options) { o.trace = trace } }

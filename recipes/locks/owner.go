@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
 // Go has no thread that could own a lock, so a context does. A context that Lease.Context returned knows its lease and the
@@ -44,9 +45,9 @@ const (
 )
 
 // find returns the innermost lease that ctx owns of that lock and that is among those accepted.
-func find(ctx context.Context, id identity, accept func(*grant) bool) *Lease {
+func find(ctx context.Context, id identity, accept func(*queue.Grant) bool) *Lease {
 	for o := ownerOf(ctx); o != nil; o = o.outer {
-		if g := o.lease.grant; g.id == id && accept(g) {
+		if o.lease.recipe.id == id && accept(o.lease.grant) {
 			return o.lease
 		}
 	}
@@ -54,9 +55,9 @@ func find(ctx context.Context, id identity, accept func(*grant) bool) *Lease {
 }
 
 // findLasting is find for a lease that has not ended.
-func findLasting(ctx context.Context, id identity, accept func(*grant) bool) *Lease {
+func findLasting(ctx context.Context, id identity, accept func(*queue.Grant) bool) *Lease {
 	for o := ownerOf(ctx); o != nil; o = o.outer {
-		if g := o.lease.grant; g.id == id && accept(g) && o.lease.Err() == nil {
+		if l := o.lease; l.recipe.id == id && accept(l.grant) && l.Err() == nil {
 			return o.lease
 		}
 	}
@@ -64,6 +65,6 @@ func findLasting(ctx context.Context, id identity, accept func(*grant) bool) *Le
 }
 
 // owns reports whether ctx owns such a lease, and it lasts.
-func owns(ctx context.Context, id identity, accept func(*grant) bool) bool {
+func owns(ctx context.Context, id identity, accept func(*queue.Grant) bool) bool {
 	return findLasting(ctx, id, accept) != nil
 }

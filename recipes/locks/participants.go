@@ -9,6 +9,8 @@ import (
 
 	"github.com/go-zookeeper/zk"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
 // A Participant is a contender in a queue: who holds a lock, who waits for it, and since when.
@@ -26,43 +28,39 @@ type Participant struct {
 const maxReads = 64
 
 // contenders returns those in a queue of locks that accept takes.
-func (r *recipe) contenders(ctx context.Context, accept func(node) bool) ([]Participant, error) {
-	parse := func(name string) (node, bool) { return parseNode(name, r.queue.opts.extra) }
-	holds := func(line []node, i int) bool { return turnOf(line, line[i]).admitted }
-	return r.participants(ctx, parse, accept, holds)
+func (r *recipe) contenders(ctx context.Context, accept func(queue.Node) bool) ([]Participant, error) {
+	holds := func(line []queue.Node, i int) bool { return queue.Decide(line, line[i]).Admitted }
+	return r.participants(ctx, accept, holds)
 }
 
-// participants returns the nodes that parse takes for a part of the line, and accept for what is asked for, in the order in which
-// they are let in. holds tells of one of the line whether it has been.
+// participants returns the nodes of the line that accept takes, in the order in which they are let in. holds tells of one of the line whether it has been.
 func (r *recipe) participants(
-	ctx context.Context, parse func(name string) (node, bool), accept func(node) bool, holds func(line []node, i int) bool,
+	ctx context.Context, accept func(queue.Node) bool, holds func(line []queue.Node, i int) bool,
 ) ([]Participant, error) {
 	if r.err != nil {
-		return nil, fmt.Errorf("locks: participants of %q: %w", r.queue.path, r.err)
+		return nil, fmt.Errorf("locks: participants of %q: %w", r.path, r.err)
 	}
-	client := r.queue.client
-	children, _, err := client.Children(ctx, client.RelativePath(r.queue.dir))
-	if errors.Is(err, zk.ErrNoNode) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("locks: participants of %q: %w", r.queue.path, err)
-	}
-	var line []node
-	for _, name := range children {
-		if n, ok := parse(name); ok {
-			line = append(line, n)
+	client, dir := r.client, r.queue.Config.Dir
+	children, _, err := client.Children(ctx, client.RelativePath(dir))
+	if errors.Is(err, zk.ErrNoNode) && r.path != client.RelativePath(dir) { // of a semaphore: a node below its own
+		var base *zk.Stat
+		if base, err = client.Exists(ctx, r.path); err == nil && base == nil {
+			err = zk.ErrNoNode
 		}
 	}
+	if err != nil {
+		return nil, fmt.Errorf("locks: participants of %q: %w", r.path, err)
+	}
+	line := r.queue.Markers.ParseAll(children)
 	sortLine(line)
 	all, err := r.describe(ctx, line, accept)
 	if err != nil {
-		return nil, fmt.Errorf("locks: participants of %q: %w", r.queue.path, err)
+		return nil, fmt.Errorf("locks: participants of %q: %w", r.path, err)
 	}
 	var there []Participant
 	for i, p := range all {
 		if p != nil {
-			p.Shared, p.Holds = line[i].shared, holds(line, i)
+			p.Shared, p.Holds = line[i].Shared, holds(line, i)
 			there = append(there, *p)
 		}
 	}
@@ -70,12 +68,12 @@ func (r *recipe) participants(
 }
 
 // sortLine puts a line into its order.
-func sortLine(line []node) {
-	slices.SortStableFunc(line, func(a, b node) int {
+func sortLine(line []queue.Node) {
+	slices.SortStableFunc(line, func(a, b queue.Node) int {
 		switch {
-		case a.before(b):
+		case a.Before(b):
 			return -1
-		case b.before(a):
+		case b.Before(a):
 			return 1
 		default:
 			return 0
@@ -84,7 +82,7 @@ func sortLine(line []node) {
 }
 
 // describe reads the nodes of a line that accept takes. The others, and those that have gone in the meantime, are nil.
-func (r *recipe) describe(ctx context.Context, line []node, accept func(node) bool) ([]*Participant, error) {
+func (r *recipe) describe(ctx context.Context, line []queue.Node, accept func(queue.Node) bool) ([]*Participant, error) {
 	found := make([]*Participant, len(line))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(maxReads)
@@ -100,9 +98,9 @@ func (r *recipe) describe(ctx context.Context, line []node, accept func(node) bo
 	return found, group.Wait()
 }
 
-func (r *recipe) participant(ctx context.Context, n node) (*Participant, error) {
-	client := r.queue.client
-	path := client.RelativePath(r.queue.child(n.name))
+func (r *recipe) participant(ctx context.Context, n queue.Node) (*Participant, error) {
+	client := r.client
+	path := client.RelativePath(r.queue.Child(n.Name))
 	data, stat, err := client.Get(ctx, path)
 	if errors.Is(err, zk.ErrNoAuth) {
 		data = nil

@@ -3,11 +3,9 @@ package locks
 import (
 	"context"
 	"errors"
-	"fmt"
-
-	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
 // An InterProcessReadWriteLock is a pair of reentrant locks: any number of readers, or one writer. Contenders of both kinds
@@ -48,12 +46,10 @@ var (
 //
 // Curator: new InterProcessReadWriteLock(client, path, lockData).
 func NewInterProcessReadWriteLock(client *framework.Client, path string, opts ...Option) *InterProcessReadWriteLock {
-	r := newRecipe(client, path, opts)
-	r.queue.id.family = readWriteFamily
-	read, write := r, r
-	read.queue.marker, read.queue.shared = readMarker, true
-	write.queue.marker = writeMarker
-	return &InterProcessReadWriteLock{read: ReadLock{recipe: read}, write: WriteLock{recipe: write}}
+	side := func(marker string) recipe {
+		return newRecipe(client, path, opts, kind{family: readWriteFamily, marker: marker})
+	}
+	return &InterProcessReadWriteLock{read: ReadLock{recipe: side(queue.ReadMarker)}, write: WriteLock{recipe: side(queue.WriteMarker)}}
 }
 
 // ReadLock returns the shared side.
@@ -71,7 +67,7 @@ func (l *InterProcessReadWriteLock) WriteLock() *WriteLock { return &l.write }
 //
 // Curator: WriteLock.acquire().
 func (l *WriteLock) Acquire(ctx context.Context) (*Lease, error) {
-	return l.recipe.acquire(ctx, l.reenter, l.recipe.queue.acquire)
+	return l.recipe.acquire(ctx, l.reenter, l.recipe.contend)
 }
 
 // TryAcquire returns a Lease if nobody else holds either side or waits for it, and [ErrNotAcquired] otherwise. It costs one read
@@ -79,15 +75,15 @@ func (l *WriteLock) Acquire(ctx context.Context) (*Lease, error) {
 //
 // Curator: WriteLock.acquire(0, unit).
 func (l *WriteLock) TryAcquire(ctx context.Context) (*Lease, error) {
-	return l.recipe.acquire(ctx, l.reenter, l.recipe.queue.try)
+	return l.recipe.try(ctx, l.reenter, l.recipe.contendNow)
 }
 
 func (l *WriteLock) reenter(ctx context.Context) (*Lease, error) {
-	innermost, err := reenter(ctx, l.recipe.queue.id)
+	innermost, err := l.recipe.reenter(ctx)
 	if innermost == nil || err != nil {
 		return nil, err
 	}
-	if write := findLasting(ctx, l.recipe.queue.id, func(g *grant) bool { return !g.shared }); write != nil {
+	if write := findLasting(ctx, l.recipe.id, exclusiveGrant); write != nil {
 		return write, nil
 	}
 	return nil, ErrUpgrade
@@ -103,116 +99,91 @@ func (l *WriteLock) reenter(ctx context.Context) (*Lease, error) {
 //
 // Curator: ReadLock.acquire().
 func (l *ReadLock) Acquire(ctx context.Context) (*Lease, error) {
-	return l.recipe.acquire(ctx, l.reenter, l.contend(ctx, l.recipe.queue.acquire))
+	return l.recipe.acquire(ctx, l.reenter, l.contend(ctx, l.recipe.contend))
 }
 
 // TryAcquire returns a Lease if no writer holds the lock or waits for it, and [ErrNotAcquired] otherwise.
 //
 // Curator: ReadLock.acquire(0, unit).
 func (l *ReadLock) TryAcquire(ctx context.Context) (*Lease, error) {
-	return l.recipe.acquire(ctx, l.reenter, l.contend(ctx, l.recipe.queue.try))
+	return l.recipe.try(ctx, l.reenter, l.contend(ctx, l.recipe.contendNow))
 }
 
 // reenter re-enters a read lease, also from a write lease that was re-entered within it. A write lease alone makes no re-entry,
 // but a nested node: see contend.
 func (l *ReadLock) reenter(ctx context.Context) (*Lease, error) {
-	innermost, err := reenter(ctx, l.recipe.queue.id)
+	innermost, err := l.recipe.reenter(ctx)
 	if innermost == nil || err != nil {
 		return nil, err
 	}
-	return findLasting(ctx, l.recipe.queue.id, func(g *grant) bool { return g.shared }), nil
+	return findLasting(ctx, l.recipe.id, sharedGrant), nil
 }
 
 // contend queues, unless ctx owns the write lock.
-func (l *ReadLock) contend(ctx context.Context, queue contention) contention {
-	write := find(ctx, l.recipe.queue.id, func(*grant) bool { return true })
-	if write == nil || write.grant.shared {
-		return queue
+func (l *ReadLock) contend(ctx context.Context, otherwise contention) contention {
+	write := find(ctx, l.recipe.id, anyGrant)
+	if write == nil || write.grant.Queue.Shared {
+		return otherwise
 	}
-	return func(ctx context.Context) ([]*grant, place, error) {
+	return func(ctx context.Context) (*queue.Grant, queue.Progress, error) {
 		g, err := l.nest(ctx, write)
-		return []*grant{g}, place{}, err
+		return g, queue.Progress{}, err
 	}
 }
 
-// nest makes a reader of the writer. Its node has the number of the writer's, so that it stands where the writer stood: before
-// every writer that queued later. The server makes it only while the writer's node is there, in one transaction; and the
-// writer's node is kept, by a lease of its own, until the answer has come, also if the caller releases it meanwhile. Otherwise
-// the next writer could be admitted between the two.
-func (l *ReadLock) nest(ctx context.Context, write *Lease) (*grant, error) {
-	keep, err := write.grant.join()
+// nest makes a reader of the writer, see queue.Queue.Beside. The writer's node is kept, by a lease of its own, until the answer has come,
+// also if the caller releases it meanwhile.
+func (l *ReadLock) nest(ctx context.Context, write *Lease) (*queue.Grant, error) {
+	keep, err := write.recipe.join(write.grant)
 	if err != nil {
 		return nil, err
 	}
 	defer keep.quit()
-	w, q := write.grant, &l.recipe.queue
-	w.nested.Store(true) // before keep is given back: the writer's node must go with its owner, and not be handed over
-	_, number, ok := cutNumber(w.name)
-	if !ok {
-		return nil, fmt.Errorf("locks: node %s has no number", w.name)
-	}
-	path, err := w.session.EnterBeside(ctx, w.node, q.dir, fmt.Sprintf("%s%010d", readMarker, number), q.opts.data)
-	if errors.Is(err, zk.ErrNoNode) {
-		w.lose(ErrRemoved)
-		return nil, w.err()
-	}
-	if err != nil {
-		return nil, w.errOr(err)
-	}
-	c := q.contender(w.session, path, w.token)
-	c.count = w.count
-	defer c.leave()
-	err = c.admit()
-	switch {
-	case errors.Is(err, errRequeue):
-		err = &LostError{Path: q.path, Session: w.session.ID(), Reason: ErrRemoved}
-	case err == nil && c.grant == nil:
-		err = framework.ErrLapsed
-	}
-	if err != nil {
-		return nil, w.errOr(err)
-	}
-	return c.grant, nil
+	return l.recipe.queue.Beside(ctx, write.grant)
 }
+
+func (l *ReadLock) identities() []identity { return l.recipe.identities() }
+
+func (l *WriteLock) identities() []identity { return l.recipe.identities() }
 
 // IsAcquiredInThisProcess reports whether anybody holds the write lock through the same client.
 //
 // Curator: WriteLock.isAcquiredInThisProcess().
 func (l *WriteLock) IsAcquiredInThisProcess() bool {
-	return held.any(l.recipe.queue.id, func(g *grant) bool { return !g.shared })
+	return l.recipe.isHeld(exclusiveGrant)
 }
 
 // IsAcquiredInThisProcess reports whether anybody holds the read lock through the same client.
 //
 // Curator: ReadLock.isAcquiredInThisProcess().
 func (l *ReadLock) IsAcquiredInThisProcess() bool {
-	return held.any(l.recipe.queue.id, func(g *grant) bool { return g.shared })
+	return l.recipe.isHeld(sharedGrant)
 }
 
 // IsOwnedBy reports whether ctx owns a lease on the write lock that has not ended.
 //
 // Curator: WriteLock.isOwnedByCurrentThread().
 func (l *WriteLock) IsOwnedBy(ctx context.Context) bool {
-	return owns(ctx, l.recipe.queue.id, func(g *grant) bool { return !g.shared })
+	return owns(ctx, l.recipe.id, exclusiveGrant)
 }
 
 // IsOwnedBy reports whether ctx owns a lease on the read lock that has not ended.
 //
 // Curator: ReadLock.isOwnedByCurrentThread().
 func (l *ReadLock) IsOwnedBy(ctx context.Context) bool {
-	return owns(ctx, l.recipe.queue.id, func(g *grant) bool { return g.shared })
+	return owns(ctx, l.recipe.id, sharedGrant)
 }
 
 // Participants returns the writers in the queue, in its order.
 //
 // Curator: WriteLock.getParticipantNodes().
 func (l *WriteLock) Participants(ctx context.Context) ([]Participant, error) {
-	return l.recipe.contenders(ctx, func(n node) bool { return !n.shared })
+	return l.recipe.contenders(ctx, func(n queue.Node) bool { return !n.Shared })
 }
 
 // Participants returns the readers in the queue, in its order.
 //
 // Curator: ReadLock.getParticipantNodes().
 func (l *ReadLock) Participants(ctx context.Context) ([]Participant, error) {
-	return l.recipe.contenders(ctx, func(n node) bool { return n.shared })
+	return l.recipe.contenders(ctx, func(n queue.Node) bool { return n.Shared })
 }

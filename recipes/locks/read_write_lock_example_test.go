@@ -31,14 +31,14 @@ func ExampleInterProcessReadWriteLock() {
 	config := map[string]string{} // stands for something that many processes share
 	rw := locks.NewInterProcessReadWriteLock(client, "/config/lock")
 
-	err := locks.With(ctx, rw.WriteLock(), func(context.Context) error {
+	err := locks.Do(ctx, rw.WriteLock(), func(context.Context) error {
 		config["user"], config["password"] = "app", "secret"
 		return nil
 	})
 	if err != nil {
 		log.Fatal(err)
 	}
-	err = locks.With(ctx, rw.ReadLock(), func(ctx context.Context) error {
+	err = locks.Do(ctx, rw.ReadLock(), func(ctx context.Context) error {
 		fmt.Println(config["user"], config["password"])
 		_, err := rw.WriteLock().Acquire(ctx)
 		fmt.Println("a reader becomes a writer:", !errors.Is(err, locks.ErrUpgrade))

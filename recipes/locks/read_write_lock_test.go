@@ -232,7 +232,7 @@ func TestStrangerDoesNotReadBesideAWriterOfTheSameClient(t *testing.T) {
 			cancel()
 			wantErr(t, err, context.DeadlineExceeded)
 			var failure *locks.AcquireError
-			if !errors.As(err, &failure) || !failure.OwnClient || failure.Ahead != write.NodeName() {
+			if !errors.As(err, &failure) || !failure.OwnClient || failure.Predecessor != write.NodeName() {
 				t.Errorf("it does not say whom it waited for: %v", err)
 			}
 		}
@@ -391,7 +391,7 @@ func TestWriterIsAloneAndReadersAreNot(t *testing.T) {
 						if writes {
 							lock = readWrite(p).WriteLock()
 						}
-						err := locks.With(t.Context(), lock, func(context.Context) error { return in.visit(writes) })
+						err := locks.Do(t.Context(), lock, func(context.Context) error { return in.visit(writes) })
 						if err != nil {
 							return err
 						}

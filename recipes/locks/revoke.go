@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/go-zookeeper/zk"
-
 	"github.com/gocurator/curator/framework"
 )
 
@@ -15,7 +13,9 @@ const revokeMessage = "__REVOKE__"
 
 // AttemptRevoke asks whoever holds a lock, or waits for it, with that node to leave: see [Lease.RevocationRequested]. Nobody is
 // forced to. nodePath is the path of a [Participant], below the client's namespace; the client must be allowed to write the
-// node. A node that is gone has left already.
+// node. It blocks like every operation of package framework.
+//
+// Errors: zk.ErrNoNode if there is no such node: the contender has left, or there never was one; those of all operations.
 //
 // It works for every recipe here, and for Java holders that have called makeRevocable.
 //
@@ -25,7 +25,7 @@ func AttemptRevoke(ctx context.Context, client *framework.Client, nodePath strin
 		return errors.New("locks: revoke: client is nil")
 	}
 	_, err := client.Set(ctx, nodePath, []byte(revokeMessage), -1)
-	if err != nil && !errors.Is(err, zk.ErrNoNode) {
+	if err != nil {
 		return fmt.Errorf("locks: revoke: %w", err)
 	}
 	return nil
@@ -45,24 +45,6 @@ type revocation struct {
 }
 
 func newRevocation() *revocation { return &revocation{requested: make(chan struct{})} }
-
-// request tells all leases of the grant that it is asked to leave.
-func (g *grant) request() {
-	g.mu.Lock()
-	first := !g.asked
-	g.asked = true
-	var leases []*Lease
-	for l := range g.leases {
-		leases = append(leases, l)
-	}
-	g.mu.Unlock()
-	for _, l := range leases {
-		l.request()
-	}
-	if first {
-		g.trace.revocationRequested(RevocationRequested{Path: g.path, Node: g.name})
-	}
-}
 
 // request tells the holder of a lease, and of the multi-locks that it is a part of.
 func (l *Lease) request() {

@@ -242,12 +242,12 @@ func TestReaderAndWriterOfOneOwnerAreAskedEachForItself(t *testing.T) {
 	})
 }
 
-func TestRevokeOfANodeThatIsGoneSucceeds(t *testing.T) {
+func TestRevokeOfANodeThatIsGoneSaysSo(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
 		lease := acquire(t, p.mutex())
 		release(t, lease)
-		askToLeave(t, p, path+"/"+lease.NodeName())
+		wantErr(t, locks.AttemptRevoke(t.Context(), p.Client, path+"/"+lease.NodeName()), zk.ErrNoNode)
 		if server.Exists(path + "/" + lease.NodeName()) {
 			t.Error("it made a node")
 		}

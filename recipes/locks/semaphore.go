@@ -10,7 +10,10 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/session"
+	"github.com/gocurator/curator/recipes/internal/queue"
 	"github.com/gocurator/curator/recipes/shared"
+	"github.com/gocurator/curator/retry"
 )
 
 // An InterProcessSemaphoreV2 gives at most a limited number of leases at a time, to whoever came first. It is not reentrant:
@@ -24,9 +27,8 @@ import (
 //
 // Curator: InterProcessSemaphoreV2.
 type InterProcessSemaphoreV2 struct {
-	recipe recipe // of the leases
-	gate   queue  // whoever is admitted here is the one that waits for leases
-	base   string // absolute path
+	recipe recipe       // of the leases
+	gate   *queue.Queue // whoever is admitted here is the one that waits for leases
 	limit  limit
 	looked atomic.Bool // for other recipes on the path
 }
@@ -52,13 +54,18 @@ func NewInterProcessSemaphoreV2(client *framework.Client, path string, maxLeases
 	s := newSemaphore(client, path, opts)
 	s.limit = limit{fixed: maxLeases}
 	if maxLeases < 1 || maxLeases > math.MaxInt32 {
-		s.recipe.err = errors.Join(s.recipe.err, fmt.Errorf("the limit of a semaphore must be positive and at most 2³¹-1, is %d", maxLeases))
+		s.recipe.err = joinErrors(s.recipe.err, fmt.Errorf("the limit of a semaphore must be positive and at most 2³¹-1, is %d", maxLeases))
 	}
 	return s
 }
 
 // NewInterProcessSemaphoreV2WithCount returns the semaphore at path with the limit that count has, from moment to moment. A
-// limit that is raised lets waiters in at once; one that is lowered takes no lease away. count must have been started.
+// limit that is raised lets waiters in at once; one that is lowered takes no lease away. A limit of 0 lets nobody in until it is
+// raised.
+//
+// Acquires fail with [shared.ErrNotStarted] while count is not started and after it is closed, and with an error that names it
+// while it is negative: -1 does not mean "no limit". Waits that had begun go on, with the last limit that was known, and a negative
+// one lets nobody in.
 //
 // Curator: new InterProcessSemaphoreV2(client, path, SharedCountReader).
 func NewInterProcessSemaphoreV2WithCount(
@@ -67,30 +74,40 @@ func NewInterProcessSemaphoreV2WithCount(
 	s := newSemaphore(client, path, opts)
 	s.limit = limit{count: count}
 	if count == nil {
-		s.recipe.err = errors.Join(s.recipe.err, errors.New("the shared count is nil"))
+		s.recipe.err = joinErrors(s.recipe.err, errors.New("the shared count is nil"))
 	}
 	return s
 }
 
 func newSemaphore(client *framework.Client, path string, opts []Option) *InterProcessSemaphoreV2 {
-	r := newRecipe(client, path, opts)
-	if r.queue.opts.handovers > 0 {
-		r.err = errors.Join(r.err, errors.New("a semaphore does not hand its leases over: WithLocalHandover is for a mutex or a write lock"))
+	r := newRecipe(client, path, opts, kind{family: semaphoreFamily, marker: queue.LeaseMarker, below: leaseDirectory, leases: true})
+	if r.opts.handovers > 0 {
+		r.err = joinErrors(r.err, errors.New("a semaphore does not hand its leases over: WithLocalHandover is for a mutex or a write lock"))
 	}
-	r.queue.id.family = semaphoreFamily
-	base := r.queue.dir
-	r.queue.marker = leaseMarker
-	r.queue.dir = under(base, leaseDirectory)
-	gate := r.queue
-	gate.dir, gate.marker = under(base, gateDirectory), mutexMarker
-	gate.opts = &options{trace: r.queue.opts.trace}
-	return &InterProcessSemaphoreV2{recipe: r, gate: gate, base: base}
+	gate := r.queue.Config
+	gate.Dir, gate.Marker, gate.Counts, gate.Data = queue.Under(r.id.path, gateDirectory), queue.MutexMarker, queue.LockMarkers(), nil
+	return &InterProcessSemaphoreV2{recipe: r, gate: queue.New(gate)}
 }
 
 // A limit is how many leases there may be.
 type limit struct {
 	fixed int
 	count *shared.SharedCount
+}
+
+// err says why there is no limit: the count was not started, is closed, or is negative. A limit that can no longer be read still
+// counts.
+func (l limit) err() error {
+	if l.count == nil {
+		return nil
+	}
+	if err := l.count.Err(); errors.Is(err, shared.ErrNotStarted) {
+		return fmt.Errorf("the semaphore's limit: %w", err)
+	}
+	if l.count.Count() < 0 {
+		return fmt.Errorf("the semaphore's limit must not be negative: %v", l.count)
+	}
+	return nil
 }
 
 func (l limit) now() int {
@@ -122,15 +139,18 @@ func (s *InterProcessSemaphoreV2) Acquire(ctx context.Context) (*Lease, error) {
 //
 // Curator: InterProcessSemaphoreV2.acquire(qty), acquire(qty, time, unit).
 func (s *InterProcessSemaphoreV2) AcquireN(ctx context.Context, n int) ([]*Lease, error) {
-	return s.acquire(ctx, n, func(ctx context.Context) ([]*grant, place, error) {
-		return throughSessions(ctx, s.gate.client, func(session *framework.Session) ([]*grant, place, error) {
+	return s.acquireN(ctx, n, func(ctx context.Context) ([]*queue.Grant, queue.Progress, error) {
+		return queue.InSessions(ctx, s.gate.Config.Source, func(session *framework.Session) ([]*queue.Grant, queue.Progress, error) {
 			return s.contend(ctx, session, n)
 		})
 	})
 }
 
-// TryAcquire returns a lease if one is free and nobody waits, and [ErrNotAcquired] otherwise. If none is free it costs one
-// read and writes nothing.
+// TryAcquire returns a lease if one is free and no other contender waits for it, and [ErrNotAcquired] otherwise. If none is free
+// it costs one read and writes nothing.
+//
+// It blocks like [InterProcessMutex.TryAcquire], for at most the client's connection timeout. Contenders that are about to get
+// their leases, or have just got them, can be ahead of it for a moment: it waits for those as long as enough leases are free.
 //
 // Curator: InterProcessSemaphoreV2.acquire(0, unit).
 func (s *InterProcessSemaphoreV2) TryAcquire(ctx context.Context) (*Lease, error) {
@@ -145,83 +165,129 @@ func (s *InterProcessSemaphoreV2) TryAcquire(ctx context.Context) (*Lease, error
 //
 // Curator: InterProcessSemaphoreV2.acquire(qty, 0, unit).
 func (s *InterProcessSemaphoreV2) TryAcquireN(ctx context.Context, n int) ([]*Lease, error) {
-	return s.acquire(ctx, n, func(ctx context.Context) ([]*grant, place, error) { return s.try(ctx, n) })
+	return limitTry(ctx, &s.recipe, func(ctx context.Context) ([]*Lease, error) {
+		return s.acquireN(ctx, n, func(ctx context.Context) ([]*queue.Grant, queue.Progress, error) { return s.try(ctx, n) })
+	})
 }
 
-// acquire checks what is asked for. A semaphore is not reentrant, so contend is all there is to an acquire.
-func (s *InterProcessSemaphoreV2) acquire(ctx context.Context, n int, contend contention) ([]*Lease, error) {
-	var problem error
-	switch {
+// A contentionN gets several grants, or none.
+type contentionN func(ctx context.Context) ([]*queue.Grant, queue.Progress, error)
+
+// acquireN checks what is asked for. A semaphore is not reentrant, so contend is all there is to an acquire.
+func (s *InterProcessSemaphoreV2) acquireN(ctx context.Context, n int, contend contentionN) (leases []*Lease, err error) {
+	if problem := s.refuseN(n); problem != nil && s.recipe.err == nil {
+		return nil, &AcquireError{Path: s.recipe.path, Err: problem}
+	}
+	ctx, begun, err := s.recipe.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var got outcome
+	leases, got.at, err = s.acquireOnce(ctx, contend)
+	got.at.OwnClient = false // not a lease whose context could have been handed on
+	if err == nil {
+		got.lease = leases[0]
+	}
+	return leases, s.recipe.finish(ctx, begun, got, err)
+}
+
+func (s *InterProcessSemaphoreV2) acquireOnce(ctx context.Context, contend contentionN) ([]*Lease, queue.Progress, error) {
+	if ctx.Err() != nil {
+		return nil, queue.Progress{}, retry.ContextError(ctx)
+	}
+	grants, at, err := contend(ctx)
+	if err != nil {
+		return nil, at, err
+	}
+	leases, err := s.recipe.joinAll(ctx, grants)
+	return leases, at, err
+}
+
+// refuseN says why there cannot be n leases.
+func (s *InterProcessSemaphoreV2) refuseN(n int) error {
+	switch limitErr := s.limit.err(); {
 	case n < 1:
-		problem = fmt.Errorf("the number of leases must be positive, is %d", n)
+		return fmt.Errorf("the number of leases must be positive, is %d", n)
+	case limitErr != nil:
+		return limitErr
 	case s.limit.count == nil && n > s.limit.fixed:
-		problem = fmt.Errorf("%d leases are more than the limit of %d", n, s.limit.fixed)
+		return fmt.Errorf("%d leases are more than the limit of %d", n, s.limit.fixed)
 	}
-	if problem != nil && s.recipe.err == nil {
-		return nil, &AcquireError{Path: s.recipe.queue.path, Err: problem}
+	return nil
+}
+
+// joinAll makes a lease on each grant. If one is lost already, there are none: all or nothing.
+func (r *recipe) joinAll(ctx context.Context, grants []*queue.Grant) (leases []*Lease, err error) {
+	for _, g := range grants {
+		lease, joinErr := r.join(g)
+		err = joinErrors(err, joinErr)
+		if joinErr == nil {
+			leases = append(leases, lease)
+		}
 	}
-	none := func(context.Context) (*Lease, error) { return nil, nil }
-	return s.recipe.acquireAll(ctx, none, func(ctx context.Context) ([]*grant, place, error) {
-		grants, at, err := contend(ctx)
-		at.ownClient = false // not a lease whose context could have been handed on
-		return grants, at, err
-	})
+	if err != nil {
+		return nil, joinErrors(err, rollBack(ctx, leases))
+	}
+	return leases, nil
 }
 
 // contend passes the gate and waits for n leases. The gate is kept for all of them: two contenders that each had a part of what
 // they need would wait for each other. It is left in the background.
-func (s *InterProcessSemaphoreV2) contend(ctx context.Context, session *framework.Session, n int) ([]*grant, place, error) {
+func (s *InterProcessSemaphoreV2) contend(ctx context.Context, session *framework.Session, n int) ([]*queue.Grant, queue.Progress, error) {
 	gate, err := s.enterGate(ctx, session)
 	if err != nil {
-		return nil, place{}, err
+		return nil, queue.Progress{}, err
 	}
-	defer gate.leave()
-	if err := gate.waitTurn(ctx); err != nil {
-		return nil, gate.place, err
+	defer gate.Leave()
+	if err := gate.WaitTurn(ctx); err != nil {
+		return nil, gate.Progress, err
 	}
 	b := batch{semaphore: s, session: session, gate: gate}
 	defer b.leave()
 	for range n {
 		if err := b.enter(ctx); err != nil {
-			return nil, gate.place, err
+			return nil, gate.Progress, err
 		}
 		if err := b.wait(ctx); err != nil {
-			return nil, gate.place, err
+			return nil, gate.Progress, err
 		}
 	}
 	grants, err := b.admit(ctx, b.wait)
-	return grants, gate.place, err
+	return grants, gate.Progress, err
 }
 
-func (s *InterProcessSemaphoreV2) try(ctx context.Context, n int) ([]*grant, place, error) {
-	session, err := s.gate.client.Session(ctx)
+// try tries in one session. If that ends before the servers have answered, it tries in the next one.
+func (s *InterProcessSemaphoreV2) try(ctx context.Context, n int) ([]*queue.Grant, queue.Progress, error) {
+	return queue.InSessions(ctx, s.gate.Config.Source, func(session *framework.Session) ([]*queue.Grant, queue.Progress, error) {
+		return s.tryInSession(ctx, session, n)
+	})
+}
+
+func (s *InterProcessSemaphoreV2) tryInSession(ctx context.Context, session *framework.Session, n int) ([]*queue.Grant, queue.Progress, error) {
+	children, err := s.recipe.queue.List(ctx, session)
 	if err != nil {
-		return nil, place{}, err
+		return nil, queue.Progress{}, err
 	}
-	children, err := s.recipe.queue.list(ctx, session)
-	if err != nil {
-		return nil, place{}, err
-	}
-	if leases(children)+n > s.limit.now() {
-		return nil, place{}, ErrNotAcquired
+	if s.leases(children)+n > s.limit.now() {
+		return nil, queue.Progress{}, ErrNotAcquired
 	}
 	gate, err := s.enterGate(ctx, session)
 	if err != nil {
-		return nil, place{}, err
+		return nil, queue.Progress{}, err
 	}
-	defer gate.leave()
-	if t, err := gate.turn(ctx); err != nil || !t.admitted {
-		return nil, gate.place, orNotAcquired(err)
+	defer gate.Leave()
+	if err := s.passGate(ctx, gate, n); err != nil {
+		return nil, gate.Progress, orNotAcquired(err)
 	}
 	b := batch{semaphore: s, session: session, gate: gate}
 	defer b.leave()
 	for range n {
 		if err := b.enter(ctx); err != nil {
-			return nil, gate.place, err
+			return nil, gate.Progress, err
 		}
 	}
 	if permitted, err := b.permitted(ctx); err != nil || !permitted {
-		return nil, gate.place, orNotAcquired(err)
+		return nil, gate.Progress, orNotAcquired(err)
 	}
 	grants, err := b.admit(ctx, func(ctx context.Context) error {
 		if permitted, err := b.permitted(ctx); err != nil || !permitted {
@@ -230,42 +296,42 @@ func (s *InterProcessSemaphoreV2) try(ctx context.Context, n int) ([]*grant, pla
 		return nil
 	})
 	if err != nil {
-		return nil, gate.place, orNotAcquired(err)
+		return nil, gate.Progress, orNotAcquired(err)
 	}
-	return grants, gate.place, nil
+	return grants, gate.Progress, nil
 }
 
 // orNotAcquired is what a try says that did not succeed, if nothing worse happened than that somebody was before it, or that its
 // node was removed.
 func orNotAcquired(err error) error {
-	if err == nil || errors.Is(err, errRequeue) {
+	if err == nil || errors.Is(err, session.ErrNodeVanished) {
 		return ErrNotAcquired
 	}
 	return err
 }
 
 // enterGate enters the queue for leases. The first time, it looks whether the path belongs to another recipe.
-func (s *InterProcessSemaphoreV2) enterGate(ctx context.Context, session *framework.Session) (*contender, error) {
+func (s *InterProcessSemaphoreV2) enterGate(ctx context.Context, session *framework.Session) (*queue.Contender, error) {
 	if !s.looked.Load() {
-		children, err := session.List(ctx, s.base)
+		children, err := session.List(ctx, s.recipe.id.path)
 		if err != nil && !errors.Is(err, zk.ErrNoNode) {
 			return nil, err
 		}
 		for _, name := range children {
-			if _, ok := parseNode(name, nil); ok {
+			if _, ok := s.gate.Markers.Parse(name); ok {
 				return nil, fmt.Errorf("%w: there is %s", ErrOtherRecipe, name)
 			}
 		}
 		s.looked.Store(true)
 	}
-	return s.gate.enter(ctx, session)
+	return s.gate.Enter(ctx, session)
 }
 
 // leases returns how many of them a listing has.
-func leases(children []string) int {
+func (s *InterProcessSemaphoreV2) leases(children []string) int {
 	n := 0
 	for _, name := range children {
-		if isLease(name) {
+		if _, ok := s.recipe.queue.Markers.Parse(name); ok {
 			n++
 		}
 	}
@@ -273,19 +339,18 @@ func leases(children []string) int {
 }
 
 // Participants returns the leases that are held, and that of the one who waits for it, in the order in which they were made.
+// Errors are those of [InterProcessMutex.Participants].
 //
 // Curator: InterProcessSemaphoreV2.getParticipantNodes().
 func (s *InterProcessSemaphoreV2) Participants(ctx context.Context) ([]Participant, error) {
-	parse := func(name string) (node, bool) {
-		_, number, _ := cutNumber(name)
-		return node{name: name, number: number}, isLease(name)
-	}
 	limit := s.limit.now()
-	holds := func(_ []node, i int) bool { return i < limit }
-	return s.recipe.participants(ctx, parse, func(node) bool { return true }, holds)
+	holds := func(_ []queue.Node, i int) bool { return i < limit }
+	return s.recipe.participants(ctx, func(queue.Node) bool { return true }, holds)
 }
+
+func (s *InterProcessSemaphoreV2) identities() []identity { return s.recipe.identities() }
 
 // IsAcquiredInThisProcess reports whether anybody holds a lease through the same client.
 func (s *InterProcessSemaphoreV2) IsAcquiredInThisProcess() bool {
-	return held.any(s.recipe.queue.id, func(*grant) bool { return true })
+	return s.recipe.isHeld(anyGrant)
 }

@@ -86,7 +86,7 @@ func trouble(ctx context.Context, server *zktest.Server, p *peer, random *rand.R
 		default:
 		}
 		select {
-		case <-time.After(time.Duration(random.IntN(int(sessionTimeout)))):
+		case <-time.After(time.Duration(random.Int64N(int64(sessionTimeout)))):
 		case <-ctx.Done():
 		}
 		p.link.Heal()

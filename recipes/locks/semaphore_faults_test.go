@@ -209,7 +209,7 @@ func TestWaitersOutlastARestartOfTheServer(t *testing.T) {
 		p := newPeer(t, server)
 		for range cap(done) {
 			go func() {
-				done <- locks.With(t.Context(), semaphore(p, 1), func(ctx context.Context) error {
+				done <- locks.Do(t.Context(), semaphore(p, 1), func(ctx context.Context) error {
 					select {
 					case <-time.After(time.Second):
 						return nil
@@ -343,7 +343,7 @@ func TestLeaseThatIsLeavingMakesRoomForTheSameClient(t *testing.T) {
 		s := semaphore(p, 1)
 		lease := acquire(t, s)
 		settle()
-		p.cable.SetLatency(time.Second)
+		p.cable.SetLatency(500 * time.Millisecond)
 		released := make(chan error, 1)
 		go func() { released <- lease.Release() }()
 		synctest.Wait()

@@ -2,6 +2,7 @@ package locks_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -164,5 +165,61 @@ func TestSemaphoreWithoutACountIsRefused(t *testing.T) {
 		if lease, err := locks.NewInterProcessSemaphoreV2WithCount(p.Client, path, nil).Acquire(t.Context()); err == nil {
 			t.Errorf("got %v", lease)
 		}
+	})
+}
+
+// Such a count has its own seed, which the other clients know nothing of.
+func TestSemaphoreOverACountThatIsNotFollowedIsRefused(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		p, other := newPeer(t, server), newLimited(t, server, 1)
+		held := acquire(t, other)
+		count := shared.NewSharedCount(p.Client, limitPath, 5)
+		s := locks.NewInterProcessSemaphoreV2WithCount(p.Client, path, count)
+		refused := func(when string) {
+			t.Helper()
+			for _, acquire := range []func(context.Context) (*locks.Lease, error){s.Acquire, s.TryAcquire, locks.Within(s, time.Second).Acquire} {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				lease, err := acquire(ctx)
+				cancel()
+				if !errors.Is(err, shared.ErrNotStarted) {
+					t.Errorf("%s: got %v, %v, want ErrNotStarted", when, lease, err)
+				}
+			}
+		}
+		refused("not started")
+		if err := count.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		_, err := s.TryAcquire(t.Context())
+		wantErr(t, err, locks.ErrNotAcquired)
+		release(t, held)
+		release(t, acquire(t, s))
+		if err := count.Close(); err != nil {
+			t.Error(err)
+		}
+		refused("closed")
+	})
+}
+
+func TestANegativeLimitIsNamedAndLetsNobodyIn(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := newLimited(t, server, 1)
+		held := acquire(t, p)
+		waiter := begin(t.Context(), t, p)
+		settle()
+		p.setLimit(t, -1)
+		settle()
+		const want = `locks: acquire "/locks/a": the semaphore's limit must not be negative: shared count at "/limits/a" (-1)`
+		for _, acquire := range []func(context.Context) (*locks.Lease, error){p.Acquire, p.TryAcquire, locks.Within(p, time.Second).Acquire} {
+			lease, err := acquire(t.Context())
+			if err == nil || err.Error() != want || errors.Is(err, locks.ErrNotAcquired) {
+				t.Errorf("got %v, %v, want %s", lease, err, want)
+			}
+		}
+		release(t, held)
+		settle()
+		isWaiting(t, waiter) // it had begun to wait before
+		p.setLimit(t, 1)
+		release(t, (<-waiter).must(t))
 	})
 }

@@ -38,11 +38,13 @@ func (m *InterProcessSemaphoreMutex) TryAcquire(ctx context.Context) (*Lease, er
 	return m.semaphore.TryAcquire(ctx)
 }
 
+func (m *InterProcessSemaphoreMutex) identities() []identity { return m.semaphore.identities() }
+
 // IsAcquiredInThisProcess reports whether anybody holds this lock through the same client.
 //
 // Curator: InterProcessSemaphoreMutex.isAcquiredInThisProcess().
 func (m *InterProcessSemaphoreMutex) IsAcquiredInThisProcess() bool {
-	return held.any(m.semaphore.recipe.queue.id, func(*grant) bool { return true })
+	return m.semaphore.recipe.isHeld(anyGrant)
 }
 
 // Participants returns who holds the lock and who is the next to get it.

@@ -40,7 +40,7 @@ func TestWaitForASemaphoreMutexGivesNoFalseAdvice(t *testing.T) {
 		defer cancel()
 		_, err := semaphoreMutex(p).Acquire(ctx)
 		var failure *locks.AcquireError
-		if !errors.As(err, &failure) || failure.OwnClient || failure.Behind == 0 {
+		if !errors.As(err, &failure) || failure.OwnClient || failure.OwnLease || failure.Ahead == 0 {
 			t.Errorf("%+v", failure)
 		}
 		_ = p.Close()

@@ -11,6 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-zookeeper/zk"
+
 	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/locks/lockstest"
@@ -144,7 +146,7 @@ func TestAllLeasesOrNoneWithinOneDeadline(t *testing.T) {
 			t.Errorf("%v after %v", leases, took)
 		}
 		var failure *locks.AcquireError
-		if !errors.As(err, &failure) || failure.Behind != 1 {
+		if !errors.As(err, &failure) || failure.Ahead != 1 {
 			t.Errorf("it does not say that one lease too many is taken: %v", err)
 		}
 		wantNodes(t, server, leasesPath, "", 3)
@@ -199,8 +201,17 @@ func TestParticipantsAreTheLeases(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
 		s := semaphore(p, 3, locks.WithLockData([]byte("mine")))
+		if got, err := s.Participants(t.Context()); !errors.Is(err, zk.ErrNoNode) {
+			t.Errorf("before there is a node: %v, %v", got, err)
+		}
+		if err := server.Create("/locks", nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := server.Create(path, nil); err != nil {
+			t.Fatal(err)
+		}
 		if got, err := s.Participants(t.Context()); err != nil || len(got) != 0 {
-			t.Errorf("before: %v, %v", got, err)
+			t.Errorf("before there is a lease: %v, %v", got, err)
 		}
 		held := acquireN(t, s, 3)
 		got, err := s.Participants(t.Context())

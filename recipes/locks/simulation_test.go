@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/gocurator/curator/framework"
@@ -90,7 +89,7 @@ func TestSimulation(t *testing.T) {
 }
 
 func simulate(t *testing.T, seed uint64, kind kind) {
-	synctest.Test(t, func(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		version := []string{"3.8.6", "3.9.5"}[seed%2]
 		s := &simulation{t: t, seed: seed, kind: kind, ensemble: zktest.NewEnsemble(kind.servers, zktest.WithVersion(version))}
 		t.Cleanup(func() { _ = s.ensemble.Close() })

@@ -3,17 +3,23 @@ package locks
 import (
 	"context"
 	"time"
+
+	"github.com/gocurator/curator/framework"
 )
 
-// A Trace is a set of functions that a lock calls. Those that are nil are not called. They run on the goroutine of the caller
-// of Acquire or Release; Lost and RevocationRequested run on goroutines of the client. None may block for long, and those two not
-// at all.
+// A Trace is a set of functions that a lock calls. Those that are nil are not called.
+//
+// AcquireStart runs on the goroutine of the caller of Acquire, which waits for it. All others are called after what they tell of,
+// on the goroutine on which the client calls its framework.Trace, one at a time, those of one lease in their order. A function that
+// blocks holds up other calls of traces, and no acquire, release or end of a lease. 1,024 calls wait; further ones are dropped
+// and counted in the client's log, except for Lost and RevocationRequested, which are never dropped.
 type Trace struct {
-	// AcquireStart is called when Acquire or TryAcquire begins. What it returns is the context of the calls until AcquireEnd.
+	// AcquireStart is called when Acquire or TryAcquire begins. What it returns is the context of the acquire until AcquireEnd.
+	// If it blocks, so does Acquire, before it has done anything and also beyond the end of ctx; nothing else waits for it.
 	AcquireStart func(ctx context.Context, start AcquireStart) context.Context
-	// Waiting is called each time a contender begins to wait: when it comes, and when it hears that it has moved up.
+	// Waiting is called each time a contender has begun to wait: when it comes, and when it hears that it has moved up.
 	Waiting func(ctx context.Context, waiting Waiting)
-	// AcquireEnd is called when Acquire or TryAcquire returns.
+	// AcquireEnd is called after an Acquire or TryAcquire has ended.
 	AcquireEnd func(ctx context.Context, end AcquireEnd)
 	// RevocationRequested is called when somebody asks a holder to leave, once for each hold.
 	RevocationRequested func(requested RevocationRequested)
@@ -30,11 +36,11 @@ type AcquireStart struct {
 
 // Waiting is told when a contender begins to wait.
 type Waiting struct {
-	Path   string // of the lock
-	Node   string // the contender's node
-	Ahead  string // the last node before it that stands in its way
-	Behind int    // how many stand before it
-	// OwnClient says that Ahead belongs to a lease or a wait of the same client.
+	Path        string // of the lock
+	Node        string // the contender's node
+	Predecessor string // the nearest node ahead that conflicts
+	Ahead       int    // how many nodes ahead conflict
+	// OwnClient says that Predecessor belongs to a lease or a wait of the same client.
 	OwnClient bool
 	// Local says that the contender waits in this process, behind others of its client, and has no node: see [WithLocalHandover].
 	// It may be told once more when it has come to the front, and contends at the servers.
@@ -77,6 +83,32 @@ type Lost struct {
 	Node string
 	Held time.Duration
 	Err  error // a *LostError
+}
+
+// queued returns the trace with its functions called by the client, not by the lock: a lock calls them where other contenders
+// wait for it, and where leases end.
+func (t Trace) queued(client *framework.Client) Trace {
+	queued := Trace{AcquireStart: t.AcquireStart}
+	if t.Waiting != nil {
+		queued.Waiting = func(ctx context.Context, waiting Waiting) {
+			client.Report(func() { t.Waiting(ctx, waiting) })
+		}
+	}
+	if t.AcquireEnd != nil {
+		queued.AcquireEnd = func(ctx context.Context, end AcquireEnd) { client.Report(func() { t.AcquireEnd(ctx, end) }) }
+	}
+	if t.RevocationRequested != nil {
+		queued.RevocationRequested = func(requested RevocationRequested) {
+			client.ReportAlways(func() { t.RevocationRequested(requested) })
+		}
+	}
+	if t.Released != nil {
+		queued.Released = func(released Released) { client.Report(func() { t.Released(released) }) }
+	}
+	if t.Lost != nil {
+		queued.Lost = func(lost Lost) { client.ReportAlways(func() { t.Lost(lost) }) }
+	}
+	return queued
 }
 
 func (t *Trace) acquireStart(ctx context.Context, start AcquireStart) context.Context {

@@ -45,7 +45,7 @@ func (d *diary) trace() locks.Option {
 			if w.Path != path || w.Node == "" {
 				d.Errorf("%+v", w)
 			}
-			d.write("waiting behind %d, own client %v", w.Behind, w.OwnClient)
+			d.write("waiting behind %d, own client %v", w.Ahead, w.OwnClient)
 		},
 		AcquireEnd: func(ctx context.Context, e locks.AcquireEnd) {
 			fromStart(ctx)

@@ -2,11 +2,16 @@ package shared_test
 
 import (
 	"encoding/binary"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/shared"
 )
 
 func bytesOf(n int32) []byte { return binary.BigEndian.AppendUint32(nil, uint32(n)) }
@@ -58,6 +63,7 @@ func TestSlowListenerMissesValuesButNotTheLast(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		heard.want(t, 1, 5)
+		time.Sleep(time.Minute) // Close does not wait for it
 	})
 }
 
@@ -231,5 +237,56 @@ func TestChangeCostsOneReadForEachFollower(t *testing.T) {
 		if n := server.Counts()[zktest.OpGetData] - before; n != 2 {
 			t.Errorf("%d reads for two clients", n)
 		}
+	})
+}
+
+func TestErrSaysWhyTheNodeIsNotFollowed(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, link := newClient(t, server)
+		other, _ := newClient(t, server)
+		wantErr := func(count *shared.SharedCount, want error) {
+			t.Helper()
+			synctest.Wait()
+			if err := count.Err(); !errors.Is(err, want) || want == nil && err != nil {
+				t.Errorf("Err is %v, want %v", err, want)
+			}
+		}
+		count := shared.NewSharedCount(client, path, 1)
+		wantErr(count, shared.ErrNotStarted)
+		if err := count.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		wantErr(count, nil)
+
+		unreadable := zk.WorldACL(zk.PermAll &^ zk.PermRead)
+		if _, err := other.SetACL(t.Context(), path, unreadable, -1); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := other.Set(t.Context(), path, bytesOf(2), -1); err != nil {
+			t.Fatal(err)
+		}
+		link.Reset() // servers do not report a change to a client that may not read it; the next connection reads
+		time.Sleep(time.Second)
+		wantErr(count, zk.ErrNoAuth)
+		wantCount(t, count, 1)
+
+		if _, err := other.SetACL(t.Context(), path, zk.WorldACL(zk.PermAll), -1); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := other.Set(t.Context(), path, bytesOf(3), -1); err != nil {
+			t.Fatal(err)
+		}
+		link.Reset()
+		time.Sleep(time.Second)
+		wantErr(count, nil)
+		wantCount(t, count, 3)
+
+		closed := start(t, other, 1)
+		_ = other.Close()
+		wantErr(closed, framework.ErrClosed)
+		if err := count.Close(); err != nil {
+			t.Error(err)
+		}
+		wantErr(count, shared.ErrNotStarted)
 	})
 }

@@ -22,7 +22,7 @@ const (
 // inBubble runs a test with a server of its own. A goroutine, a watch or a connection that is left at its end is an error.
 func inBubble(t *testing.T, test func(t *testing.T, server *zktest.Server)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) { test(t, zktest.New(t)) })
+	zktest.Bubble(t, func(t *testing.T) { test(t, zktest.New(t)) })
 }
 
 // newClient makes a client over a path of its own.

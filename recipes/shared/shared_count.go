@@ -30,10 +30,11 @@ type SharedCount struct {
 	stop      context.CancelFunc
 	done      chan struct{} // closed when the follower has ended; nil before Start
 	closed    bool
+	refused   error // why the node cannot be followed; nil if it can
 	value     VersionedValue
-	told      int32 // what listeners have heard last
-	listeners map[int]func(int32)
-	next      int
+	restarts  int  // of the ensemble, as far as the client has met them
+	restarted bool // and no value was taken since the last one
+	listeners map[*listener]struct{}
 }
 
 // A VersionedValue is a count at a moment, for [SharedCount.TrySetCount].
@@ -63,10 +64,13 @@ var (
 //
 // Curator: new SharedCount(client, path, seedValue).
 func NewSharedCount(client *framework.Client, path string, seed int32) *SharedCount {
-	c := &SharedCount{client: client, path: path, seed: seed, wake: make(chan struct{}, 1), listeners: map[int]func(int32){}}
+	c := &SharedCount{client: client, path: path, seed: seed, wake: make(chan struct{}, 1), listeners: map[*listener]struct{}{}}
 	c.err = framework.ValidatePath(path)
-	if client == nil {
-		c.err = errors.Join(c.err, errors.New("client is nil"))
+	switch {
+	case client == nil && c.err != nil:
+		c.err = fmt.Errorf("%w; client is nil", c.err) // errors.Join would break the line
+	case client == nil:
+		c.err = errors.New("client is nil")
 	}
 	return c
 }
@@ -98,14 +102,17 @@ func (c *SharedCount) Start(ctx context.Context) error {
 	if c.done != nil {
 		return ErrStarted
 	}
-	c.told = c.value.Value
+	for l := range c.listeners {
+		l.told = c.value.Value
+	}
 	follow, stop := context.WithCancel(context.WithoutCancel(ctx))
 	c.stop, c.done = stop, make(chan struct{})
 	go c.follow(follow, c.done)
 	return nil
 }
 
-// Close ends the following, and waits until no listener is running. The node stays. It must not be called by a listener.
+// Close ends the following. The node stays. No listener is called after it has returned, except for one that was about to be; it
+// does not wait for one that is running, and a listener may call it.
 //
 // Curator: SharedCount.close().
 func (c *SharedCount) Close() error {
@@ -133,6 +140,21 @@ func (c *SharedCount) Count() int32 {
 	return c.value.Value
 }
 
+// Err is nil while the count follows the node, through lost connections and sessions as well. It is [ErrNotStarted] before Start
+// and after Close, the server's answer (zk.ErrNoAuth) while the client may not read the node, and framework.ErrClosed or
+// framework.ErrAuthRefused once the client has ended. As long as it is not nil, Count does not change. It does no I/O.
+//
+// A server does not report a change to a client that may not read it. So the loss of the READ permission is noticed when the
+// node is read next, after a reconnection at the latest, and so is its return.
+func (c *SharedCount) Err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.done == nil || c.closed {
+		return ErrNotStarted
+	}
+	return c.refused
+}
+
 // VersionedValue returns the newest value that is known here, with its version.
 //
 // Curator: SharedCount.getVersionedValue().
@@ -140,24 +162,6 @@ func (c *SharedCount) VersionedValue() VersionedValue {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.value
-}
-
-// OnChange calls fn with every value that differs from the one told before; values that follow each other quickly may be told
-// as one. Calls come one at a time, on a goroutine of the count, after Start. stop ends them; one may be running when it
-// returns.
-//
-// Curator: SharedCount.addListener().
-func (c *SharedCount) OnChange(fn func(count int32)) (stop func()) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	id := c.next
-	c.next++
-	c.listeners[id] = fn
-	return func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		delete(c.listeners, id)
-	}
 }
 
 // SetCount sets the value, whatever it was.
@@ -177,6 +181,9 @@ func (c *SharedCount) SetCount(ctx context.Context, count int32) error {
 
 // TrySetCount sets the value if it is still previous, and reports whether it did. If not, the newer value has been read by the
 // time it returns.
+//
+// A node that was deleted and made anew is told apart once this client has heard of it. Until then ZooKeeper compares the node's
+// version alone, and a new node of the same version passes for the old one.
 //
 // It is never executed twice: if the connection breaks before the answer, it fails with framework.ErrConnectionLost, and the value
 // may have been set or not.
@@ -226,14 +233,23 @@ func (c *SharedCount) read(ctx context.Context) error {
 // apply takes a value if it is newer than the one that is known: answers of different servers may come out of order.
 func (c *SharedCount) apply(v VersionedValue) {
 	c.mu.Lock()
-	newer := v.Zxid > c.value.Zxid
+	newer := v.Zxid > c.value.Zxid || c.restarted
 	if newer {
-		c.value = v
+		c.value, c.restarted = v, false
 	}
 	c.mu.Unlock()
 	if newer {
 		c.signal()
 	}
+}
+
+// restart notes how often the client has met a younger ensemble. Zxids of different ensembles cannot be compared: after each,
+// the next value counts as newer.
+func (c *SharedCount) restart(restarts int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.restarted = c.restarted || restarts > c.restarts
+	c.restarts = max(c.restarts, restarts)
 }
 
 func (c *SharedCount) signal() {
@@ -257,16 +273,22 @@ func (c *SharedCount) follow(ctx context.Context, done chan struct{}) {
 		case err == nil:
 			c.followSession(ctx, session, absolute)
 		case !errors.As(err, &unreachable):
-			return // the client is closed, or will never be let in
+			c.refuse(err) // the client is closed, or will never be let in
+			return
 		}
 	}
 }
 
 func (c *SharedCount) followSession(ctx context.Context, session *framework.Session, absolute string) {
-	watch := session.WatchLasting(absolute, c.signal)
+	c.restart(session.Restarts())
+	watch := session.WatchDataPersistent(absolute, c.signal)
 	defer session.Unwatch(watch)
 	for {
-		if view := session.View(watch); view.Status == framework.StatusPresent {
+		switch view := session.View(watch); view.Status {
+		case framework.StatusRefused:
+			c.refuse(fmt.Errorf("shared: count at %q: %w", c.path, view.Err))
+		case framework.StatusPresent:
+			c.refuse(nil)
 			if value, err := decode(view.Data); err == nil {
 				c.apply(VersionedValue{Zxid: view.Stat.Mzxid, Version: view.Stat.Version, Value: value})
 			}
@@ -282,20 +304,11 @@ func (c *SharedCount) followSession(ctx context.Context, session *framework.Sess
 	}
 }
 
-func (c *SharedCount) tell() {
+// refuse notes why the node cannot be followed, or that it can.
+func (c *SharedCount) refuse(err error) {
 	c.mu.Lock()
-	count := c.value.Value
-	var fns []func(int32)
-	if count != c.told {
-		c.told = count
-		for _, fn := range c.listeners {
-			fns = append(fns, fn)
-		}
-	}
-	c.mu.Unlock()
-	for _, fn := range fns {
-		fn(count)
-	}
+	defer c.mu.Unlock()
+	c.refused = err
 }
 
 func encode(count int32) []byte {

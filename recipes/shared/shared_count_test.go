@@ -171,6 +171,31 @@ func TestTrySetCountOfAnOldValueSetsNothing(t *testing.T) {
 	})
 }
 
+// Version and number are those of the node before, and yet it is another value: somebody has begun anew.
+func TestTrySetCountRefusesTheValueOfANodeThatWasMadeAnew(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		count := start(t, client, 1)
+		old := count.VersionedValue()
+		if err := server.Delete(path); err != nil {
+			t.Fatal(err)
+		}
+		if err := server.Create(path, bytesOf(1)); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if now := count.VersionedValue(); now.Version != old.Version || now.Value != old.Value || now.Zxid <= old.Zxid {
+			t.Fatalf("it knows %+v, and knew %+v", now, old)
+		}
+		if ok, err := count.TrySetCount(t.Context(), old, 5); ok || err != nil {
+			t.Errorf("TrySetCount with the value of the old node: %v, %v", ok, err)
+		}
+		if ok, err := count.TrySetCount(t.Context(), count.VersionedValue(), 5); !ok || err != nil {
+			t.Errorf("TrySetCount with that of the new one: %v, %v", ok, err)
+		}
+	})
+}
+
 // Somebody else sets the value, and the news is still on its way when TrySetCount is asked: the server refuses.
 func TestTrySetCountThatComesTooLateReadsTheNewValue(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {

@@ -23,6 +23,9 @@ import (
 	"github.com/gocurator/curator/framework/zktest"
 )
 
+// defaultSession is short, so that the examples are.
+const defaultSession = 2 * time.Second
+
 // An Example does something on the servers of env, and fails if it did not turn out as promised.
 type Example func(ctx context.Context, env *Env) error
 
@@ -30,11 +33,12 @@ type Example func(ctx context.Context, env *Env) error
 // the example failed.
 func Main(example Example) {
 	connect := flag.String("zk", "", "real ZooKeeper, as `host:port,host:port/chroot` (default: a server in memory)")
+	session := flag.Duration("session", defaultSession, "session `timeout` of the clients; servers grant two ticks at least, 4 s by default")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	context.AfterFunc(ctx, stop) // a second interrupt ends the program on the spot
 	name := filepath.Base(os.Args[0])
-	if err := run(ctx, name, *connect, os.Stdout, example); err != nil {
+	if err := run(ctx, name, *connect, *session, os.Stdout, example); err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
 		os.Exit(1)
 	}
@@ -43,7 +47,7 @@ func Main(example Example) {
 // Output runs an example on a server in memory, and returns what it printed.
 func Output(ctx context.Context, example Example) (string, error) {
 	var out bytes.Buffer
-	err := run(ctx, "output", "", &out, example)
+	err := run(ctx, "output", "", defaultSession, &out, example)
 	return out.String(), err
 }
 
@@ -61,8 +65,11 @@ func InOrder(t zktest.TB, output string, texts ...string) {
 	}
 }
 
-func run(ctx context.Context, name, connect string, out io.Writer, example Example) error {
-	env := &Env{Real: connect != "", connect: connect, dial: new(net.Dialer).DialContext, name: name, out: out, begun: time.Now()}
+func run(ctx context.Context, name, connect string, session time.Duration, out io.Writer, example Example) error {
+	env := &Env{
+		Real: connect != "", connect: connect, session: session, dial: new(net.Dialer).DialContext, name: name, out: out,
+		begun: time.Now(),
+	}
 	if !env.Real {
 		server := zktest.NewServer()
 		defer server.Close() //nolint:errcheck // it returns nil
@@ -85,6 +92,7 @@ type Env struct {
 	Real bool // real servers, not the one in memory
 
 	connect string
+	session time.Duration
 	dial    framework.DialFunc
 	name    string
 	begun   time.Time
@@ -94,7 +102,7 @@ type Env struct {
 	clients []*framework.Client
 }
 
-// Client makes a client that is closed at the end of the example. Its session is short, so that the example is.
+// Client makes a client that is closed at the end of the example.
 func (e *Env) Client(opts ...framework.Option) *framework.Client {
 	client, _ := e.BreakableClient(opts...)
 	return client
@@ -106,7 +114,7 @@ func (e *Env) BreakableClient(opts ...framework.Option) (*framework.Client, *Lin
 	client, err := framework.NewClient(e.connect, append([]framework.Option{
 		framework.WithDialer(line.DialContext),
 		framework.WithNamespace("examples/" + e.name), // on real servers, out of everybody's way
-		framework.WithSessionTimeout(2 * time.Second), // servers grant two ticks at least, 4 s by default
+		framework.WithSessionTimeout(e.session),
 	}, opts...)...)
 	if err != nil {
 		panic(err) // a mistake in the example: the connect string was good a moment ago

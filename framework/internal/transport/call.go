@@ -6,12 +6,13 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// A Call is one request that this package sends by itself. It is sent once, by [Transport.Send], and completed once: by its
-// answer, or with [ErrBroken] when the connection ends. Completions of one Transport come one at a time, in the order of the
-// answers, and must not block.
+// A Call is one request that this package sends by itself. It is sent once, by [Transport.Send], and completed once: by
+// its answer, or with [ErrBroken] when the connection ends. Completions of one Transport come one at a time, in the
+// order of the answers, and must not block.
 type Call struct {
 	op    int32
-	parts int // of a transaction
+	kind  int32 // of a node that is created
+	ops   []Op  // of a transaction
 	body  encoder
 	done  any       // the caller's function; its type says what the answer has in it, see complete
 	space [128]byte // for the body, unless it is longer: one allocation a call
@@ -35,17 +36,35 @@ func (c *Call) frame(out []byte, xid int32) []byte {
 // Size is the length of the call's frame as the server counts it.
 func (c *Call) Size() int { return 8 + len(c.body) }
 
-// crossing reports whether an answer to op with that code proves that the server which gave it was connected with the leader.
-func crossing(op, code int32) bool {
+// A Reach says which servers had a part in an answer. A greater one includes the smaller ones.
+type Reach int
+
+const (
+	// ReachServer means that the server at hand may have answered alone.
+	ReachServer Reach = iota
+	// ReachLeader means that the server at hand was connected with a leader, which may have been deposed.
+	ReachLeader
+	// ReachMajority means that a majority of the servers wrote the request down.
+	ReachMajority
+)
+
+// reach says which servers must have had a part in an answer to op with that code.
+//
+// A write that fails is proposed and written down all the same, as a transaction that says so
+// (org.apache.zookeeper.server.PrepRequestProcessor.pRequest, OpCode.error). Refusals with other codes may be given by
+// the server at hand.
+func reach(op, code int32) Reach {
 	switch op {
 	case opCreate, opCreate2, opCreateContainer, opCreateTTL, opDelete, opSetData, opSetACL, opMulti:
-		// A failed write is decided by the leader as well, but some refusals are given by the server at hand.
-		return code == 0 || codeFirstTransaction <= code && code <= codeLastTransaction
+		if code == 0 || codeFirstTransaction <= code && code <= codeLastTransaction {
+			return ReachMajority
+		}
 	case opSync:
-		return code == 0
-	default:
-		return false
+		if code == 0 {
+			return ReachLeader
+		}
 	}
+	return ReachServer
 }
 
 // Kinds of nodes, in the numbers of the protocol.
@@ -65,6 +84,7 @@ func Create(path string, data []byte, acl []zk.ACL, kind int32, ttl time.Duratio
 	c.body.bytes(data)
 	c.body.acl(acl)
 	c.body.int32(kind)
+	c.kind = kind
 	switch kind {
 	case Container:
 		c.op = opCreateContainer
@@ -73,6 +93,23 @@ func Create(path string, data []byte, acl []zk.ACL, kind int32, ttl time.Duratio
 		c.body.int64(ttl.Milliseconds())
 	}
 	return c
+}
+
+// CreateBare is [Create] at servers that do not tell a new node's Stat: done gets nil in its place. It knows the first four kinds.
+func CreateBare(path string, data []byte, acl []zk.ACL, kind int32, done func(path string, stat *zk.Stat, err error)) *Call {
+	c := Create(path, data, acl, kind, 0, done)
+	c.op = opCreate
+	return c
+}
+
+// path is that of a request, "" if it has none.
+func (c *Call) path() string {
+	switch c.op {
+	case opMulti, opSetAuth, opClose:
+		return ""
+	default:
+		return string(pathOf(c.body))
+	}
 }
 
 // Delete removes a node of the given version; -1 is any.
@@ -101,7 +138,8 @@ func Get(path string, watch bool, done func(data []byte, stat *zk.Stat, err erro
 	return c
 }
 
-// Exists reads a node's Stat. With watch the server tells of its next creation, change or deletion, also if it is missing now.
+// Exists reads a node's Stat. With watch the server tells of its next creation, change or deletion, also if it is
+// missing now.
 func Exists(path string, watch bool, done func(stat *zk.Stat, err error)) *Call {
 	c := newPathCall(opExists, path, done)
 	c.body.bool(watch)
@@ -144,6 +182,10 @@ func RemoveWatches(path string, table WatchType, done func(err error)) *Call {
 	c.body.int32(int32(table))
 	return c
 }
+
+// Ping asks for a sign of life. The server answers by itself, but not before it has answered earlier requests of this
+// session.
+func Ping(done func(err error)) *Call { return newCall(opPing, done) }
 
 func closeSession(done func(err error)) *Call { return newCall(opClose, done) }
 

@@ -29,7 +29,7 @@ func do(t *testing.T, tr *transport.Transport, build func(done func()) *transpor
 }
 
 func TestEveryCallIsUnderstoodByTheServer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		srv := zktest.New(t)
 		tr, heard := start(t, srv.DialContext)
 		attach(t, heard)
@@ -147,7 +147,7 @@ func TestEveryCallIsUnderstoodByTheServer(t *testing.T) {
 }
 
 func TestWatchesFireInOrderWithAnswersAndCanBeTakenBack(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		srv := zktest.New(t)
 		tr, heard := start(t, srv.DialContext)
 		attach(t, heard)
@@ -203,7 +203,7 @@ func (s *segments) Write(p []byte) (int, error) {
 }
 
 func TestCallsThatAreSentTogetherLeaveInOneSegment(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		srv := zktest.New(t)
 		var conn *segments
 		tr, heard := start(t, func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -232,45 +232,45 @@ func TestCallsThatAreSentTogetherLeaveInOneSegment(t *testing.T) {
 	})
 }
 
-func TestPingsAndEveryCallCountAsAnswersAndOnlyTheLeadersAsCrossing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+func TestEveryAnswerSaysHowFarItReached(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		tr, heard := start(t, zktest.New(t).DialContext)
 		attach(t, heard)
 		time.Sleep(timeout + timeout/6) // three pings
 		pings := heard.answers()
-		if len(pings) != 3 || slices.ContainsFunc(pings, func(a answer) bool { return a.crossing }) {
+		if len(pings) != 3 || slices.ContainsFunc(pings, func(a answer) bool { return a.reach != transport.ReachServer }) {
 			t.Errorf("pings: %v", pings)
 		}
 		for _, c := range []struct {
-			call     func(done func()) *transport.Call
-			crossing bool
+			call  func(done func()) *transport.Call
+			reach transport.Reach
 		}{
 			{func(done func()) *transport.Call {
 				return transport.Exists("/", false, func(*zk.Stat, error) { done() })
-			}, false},
-			{func(done func()) *transport.Call { return transport.Sync("/", func(error) { done() }) }, true},
-			{func(done func()) *transport.Call { return transport.Delete("/no", -1, func(error) { done() }) }, true},
+			}, transport.ReachServer},
+			{func(done func()) *transport.Call { return transport.Sync("/", func(error) { done() }) }, transport.ReachLeader},
+			{func(done func()) *transport.Call { return transport.Delete("/no", -1, func(error) { done() }) }, transport.ReachMajority},
 			{func(done func()) *transport.Call {
 				return transport.Set("/", nil, -1, func(*zk.Stat, error) { done() })
-			}, true},
+			}, transport.ReachMajority},
 			{func(done func()) *transport.Call {
 				return transport.Multi(nil, func([]transport.OpResult, error) { done() })
-			}, true},
+			}, transport.ReachMajority},
 			{func(done func()) *transport.Call {
 				return transport.Create("/x", nil, nil, transport.Persistent, 0, func(string, *zk.Stat, error) { done() })
-			}, false}, // an invalid ACL may be refused by the server at hand
+			}, transport.ReachServer}, // an invalid ACL may be refused by the server at hand
 		} {
 			do(t, tr, c.call)
 			all := heard.answers()
-			if got := all[len(all)-1]; got.crossing != c.crossing || got.received.Before(got.sent) {
-				t.Errorf("answer %v, want crossing %v", got, c.crossing)
+			if got := all[len(all)-1]; got.reach != c.reach || got.received.Before(got.sent) {
+				t.Errorf("answer %v, want reach %v", got, c.reach)
 			}
 		}
 	})
 }
 
 func TestCallsAreCompletedWithErrBrokenBeforeTheDetachmentIsTold(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		srv := zktest.New(t)
 		tr, heard := start(t, srv.DialContext)
 		attach(t, heard)
@@ -294,7 +294,7 @@ func TestCallsAreCompletedWithErrBrokenBeforeTheDetachmentIsTold(t *testing.T) {
 }
 
 func TestNothingIsTakenWithoutAConnection(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		link := zktest.New(t).NewLink()
 		link.Cut()
 		tr, _ := start(t, link.DialContext)

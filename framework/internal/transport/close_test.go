@@ -53,7 +53,7 @@ func TestCloseIsPromptInEveryPhase(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			zktest.Bubble(t, func(t *testing.T) {
 				srv := server(t)
 				link := srv.NewLink()
 				dial := link.DialContext
@@ -86,7 +86,7 @@ func TestCloseIsPromptInEveryPhase(t *testing.T) {
 }
 
 func TestCloseMayBeCalledByMany(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		tr, heard := start(t, zktest.New(t).DialContext)
 		attach(t, heard)
 		var wg sync.WaitGroup
@@ -99,7 +99,7 @@ func TestCloseMayBeCalledByMany(t *testing.T) {
 
 func TestCloseWhileTheConnectionBreaksAndComesBack(t *testing.T) {
 	for i := range 100 {
-		synctest.Test(t, func(t *testing.T) {
+		zktest.Bubble(t, func(t *testing.T) {
 			srv := server(t)
 			link := srv.NewLink()
 			link.SetLatency(time.Millisecond)

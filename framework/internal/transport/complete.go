@@ -1,41 +1,69 @@
 package transport
 
-import "github.com/go-zookeeper/zk"
+import (
+	"fmt"
 
-// complete tells the caller what became of a call: err, or what stands in the answer's body. The caller's function itself says
-// what that is, so that a call needs no second function around it.
-func (c *Call) complete(d *decoder, err error) {
-	if err != nil {
-		c.fail(err)
-		return
+	"github.com/go-zookeeper/zk"
+)
+
+// An answer is what stands in the body of a successful answer. Which of its fields count is for the call's function to say.
+type answer struct {
+	path    string
+	stat    *zk.Stat
+	names   []string
+	data    []byte
+	acl     []zk.ACL
+	results []OpResult
+}
+
+// read takes the body of an answer apart. The caller's function itself says what is in it, so that a call needs no second
+// function around it.
+func (c *Call) read(d *decoder) (a answer, err error) {
+	switch c.done.(type) {
+	case func(error):
+		if c.op == opSync {
+			a.path = d.string()
+		}
+	case func(*zk.Stat, error):
+		a.stat = d.stat()
+	case func(string, *zk.Stat, error):
+		a.path = d.string()
+		if c.op != opCreate {
+			a.stat = d.stat()
+		}
+	case func([]string, *zk.Stat, error):
+		a.names, a.stat = d.strings(), d.stat()
+	case func([]byte, *zk.Stat, error):
+		a.data, a.stat = d.bytes(), d.stat()
+	case func([]zk.ACL, *zk.Stat, error):
+		a.acl, a.stat = d.acl(), d.stat()
+	case func([]OpResult, error):
+		a.results = d.multi(c.ops)
 	}
+	return a, d.end()
+}
+
+// complete tells the caller what the server has answered.
+func (c *Call) complete(a answer) {
 	switch done := c.done.(type) {
 	case func(error):
 		done(nil)
 	case func(*zk.Stat, error):
-		stat := d.stat()
-		done(stat, d.err)
+		done(a.stat, nil)
 	case func(string, *zk.Stat, error):
-		path, stat := d.string(), d.stat()
-		done(path, stat, d.err)
+		done(a.path, a.stat, nil)
 	case func([]string, *zk.Stat, error):
-		children, stat := d.strings(), d.stat()
-		done(children, stat, d.err)
+		done(a.names, a.stat, nil)
 	case func([]byte, *zk.Stat, error):
-		data, stat := d.bytes(), d.stat()
-		done(data, stat, d.err)
+		done(a.data, a.stat, nil)
 	case func([]zk.ACL, *zk.Stat, error):
-		acl, stat := d.acl(), d.stat()
-		done(acl, stat, d.err)
+		done(a.acl, a.stat, nil)
 	case func([]OpResult, error):
-		results := d.multi(c.parts)
-		if d.err == nil && len(results) != c.parts {
-			d.err = errGarbage
-		}
-		done(results, d.err)
+		done(a.results, nil)
 	}
 }
 
+// fail tells the caller that the call has failed.
 func (c *Call) fail(err error) {
 	switch done := c.done.(type) {
 	case func(error):
@@ -54,3 +82,6 @@ func (c *Call) fail(err error) {
 		done(nil, err)
 	}
 }
+
+// broken is what a call is told whose answer ended the connection: like all that wait behind it, it may have been executed.
+func broken(reason error) error { return fmt.Errorf("%w: %w", ErrBroken, reason) }

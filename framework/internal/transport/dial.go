@@ -3,6 +3,7 @@ package transport
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -11,45 +12,25 @@ import (
 	"time"
 )
 
-// rotation is the order in which servers are tried: shuffled once, then round and round.
-type rotation struct {
-	servers []string
-	next    int
-}
+// hosts is go-zookeeper's HostProvider. The dialer chooses the server, since that may take a look-up.
+type hosts struct{}
 
-func shuffled(servers []string) rotation {
-	r := rotation{servers: append([]string(nil), servers...)}
-	rand.Shuffle(len(r.servers), func(i, j int) { r.servers[i], r.servers[j] = r.servers[j], r.servers[i] })
-	return r
-}
-
-func (r *rotation) advance() string {
-	server := r.servers[r.next%len(r.servers)]
-	r.next++
-	return server
-}
-
-// hosts is the Transport as go-zookeeper's HostProvider.
-type hosts Transport
-
-func (h *hosts) Init([]string) error { return nil }
-func (h *hosts) Len() int            { return len(h.cfg.Servers) }
-func (h *hosts) Connected()          {}
+func (hosts) Init([]string) error { return nil }
+func (hosts) Len() int            { return 1 }
+func (hosts) Connected()          {}
 
 // Next never says that a round is over: go-zookeeper would then wait for a fixed second. The dialer waits instead.
-func (h *hosts) Next() (server string, retryStart bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.servers.advance(), false
-}
+func (hosts) Next() (server string, retryStart bool) { return anyServer, false }
+
+const anyServer = "the next server"
 
 // dial is go-zookeeper's dialer: it closes what is left of the connection before, waits a little if attempts keep failing,
-// and returns a connection whose frames this package sees.
-func (t *Transport) dial(network, address string, _ time.Duration) (net.Conn, error) {
+// chooses a server, and returns a connection whose frames this package sees.
+func (t *Transport) dial(network, _ string, _ time.Duration) (net.Conn, error) {
 	failures, over := t.retire()
 	if !over {
-		t.sleep(pause(failures, rand.Float64()))
-		l, err := t.connect(network, address)
+		t.sleep(pause(failures, rand.Float64())) // also before a question: its server may hang up on what it has just agreed to
+		l, err := t.connect(network, t.takeSuspect())
 		if t.ctx.Err() == nil {
 			return l, err // a failure is a typed nil for nobody: go-zookeeper looks at err first
 		}
@@ -61,16 +42,39 @@ func (t *Transport) dial(network, address string, _ time.Duration) (net.Conn, er
 	return t.farewell(), nil
 }
 
-func (t *Transport) connect(network, address string) (*link, error) {
-	ctx, cancel := context.WithTimeout(t.ctx, t.cfg.AttemptTimeout)
+// connect makes one attempt: at the server that is to be examined, or at the next one.
+func (t *Transport) connect(network string, suspect *Address) (*link, error) {
+	if suspect != nil {
+		return t.examine(network, *suspect)
+	}
+	attempt, _ := t.cfg.Route.limits(t.sessionTimeout(), t.cfg.ConnectionTimeout)
+	ctx, cancel := context.WithTimeout(t.ctx, attempt/2)
 	defer cancel()
-	raw, err := t.cfg.Dial(ctx, network, address)
+	a, problems, ok := t.cfg.Route.next(ctx)
+	for server, err := range problems {
+		t.failed(server, err)
+	}
+	if !ok {
+		return nil, errNoAddress
+	}
+	return t.attempt(network, a)
+}
+
+// attempt connects to one address.
+func (t *Transport) attempt(network string, a Address) (*link, error) {
+	start := time.Now()
+	attempt, handshake := t.cfg.Route.limits(t.sessionTimeout(), t.cfg.ConnectionTimeout)
+	ctx, cancel := context.WithDeadline(t.ctx, start.Add(attempt))
+	defer cancel()
+	raw, err := t.open(ctx, network, a)
 	if err != nil {
-		t.failed(address, err)
+		t.failedAt(a, err)
 		return nil, err
 	}
-	_ = raw.SetDeadline(time.Now().Add(t.cfg.AttemptTimeout)) // of the handshake
-	l := newLink(t, raw, address)
+	l := newLink(t, raw, a.Server)
+	l.address = a
+	now := time.Now()
+	l.endAt(now, min(start.Add(attempt).Sub(now), handshake))
 	t.mu.Lock()
 	t.link = l
 	t.mu.Unlock()
@@ -79,6 +83,61 @@ func (t *Transport) connect(network, address string) (*link, error) {
 		l.fail(errClosing)
 	}
 	return l, nil
+}
+
+// dialGrace is how long a dialer may take to return when its context has ended.
+const dialGrace = 100 * time.Millisecond
+
+var errDialer = errors.New("the dialer has not returned, although its context has ended")
+
+// open opens a connection and secures it. It calls the dialer, which is the user's and may not heed its context. A connection that comes too late is closed.
+func (t *Transport) open(ctx context.Context, network string, a Address) (net.Conn, error) {
+	type outcome struct {
+		conn net.Conn
+		err  error
+	}
+	dialed := make(chan outcome)
+	given := make(chan struct{})
+	defer close(given)
+	go func() {
+		conn, err := t.dialSecurely(ctx, network, a)
+		select {
+		case dialed <- outcome{conn, err}:
+		case <-given:
+			if err == nil {
+				_ = conn.Close()
+			}
+		}
+	}()
+	select {
+	case d := <-dialed:
+		return d.conn, d.err
+	case <-ctx.Done():
+	}
+	timer := time.NewTimer(dialGrace)
+	defer timer.Stop()
+	select {
+	case d := <-dialed: // with what it has to say about the end, or just in time
+		return d.conn, d.err
+	case <-timer.C:
+		return nil, errDialer
+	}
+}
+
+func (t *Transport) dialSecurely(ctx context.Context, network string, a Address) (net.Conn, error) {
+	raw, err := t.cfg.Dial(ctx, network, a.Dial)
+	if err == nil && raw == nil {
+		err = errors.New("the dialer returned neither a connection nor an error")
+	}
+	if err != nil || t.cfg.Secure == nil {
+		return raw, err
+	}
+	secured, err := t.cfg.Secure(ctx, raw, a.Server)
+	if err != nil {
+		_ = raw.Close()
+		return nil, err
+	}
+	return secured, nil
 }
 
 // retire closes the last connection, which go-zookeeper forgets to do when a session expires, and counts failures: an
@@ -186,6 +245,11 @@ func readFrame(r io.Reader, buf []byte, limit int) ([]byte, error) {
 		return buf[:0], err
 	}
 	n := int(int32(binary.BigEndian.Uint32(buf[:4])))
+	if limit == maxHandshake {
+		if err := foreign(buf[:4]); err != nil {
+			return buf[:0], err
+		}
+	}
 	if n < 0 || n > limit {
 		return buf[:0], fmt.Errorf("%w: frame of %d bytes, at most %d are taken", errGarbage, uint32(n), limit)
 	}

@@ -13,18 +13,62 @@ var (
 	ErrBroken = errors.New("connection lost")
 	// ErrAuth says that the servers refuse this client's authentication. It is final.
 	ErrAuth = errors.New("authentication refused by the server")
-	// ErrUnsupported is the server's answer to an operation that it does not know: it is older than 3.5, or the feature is
-	// switched off.
+	// ErrUnsupported is the server's answer to an operation that it does not know: it is older than 3.5, or the feature
+	// is switched off.
 	ErrUnsupported = errors.New("operation not supported by the server (ZooKeeper 3.5 or later is needed)")
+	// ErrTooLarge says that a request or an answer is longer than this client sends or takes.
+	ErrTooLarge = errors.New("too large")
 
 	errClosing    = errors.New("transport closed")
+	errNoAddress  = errors.New("no server is known by any address")
+	errNoSession  = errors.New("the server opened no session")
 	errSecondLife = errors.New("the session is over; a new one needs a new connection")
 )
 
-// A Code is an error code of the server that go-zookeeper has no name for.
+// A Code is an error code of the server that go-zookeeper has no error for.
 type Code int32
 
-func (c Code) Error() string { return fmt.Sprintf("zookeeper error code %d", int32(c)) }
+func (c Code) Error() string {
+	if name, ok := codeNames[c]; ok {
+		return fmt.Sprintf("zookeeper error %d, %s", int32(c), name)
+	}
+	return fmt.Sprintf("zookeeper error %d, which this client has no name for", int32(c))
+}
+
+// codeNames are those of org.apache.zookeeper.KeeperException.Code.
+var codeNames = map[Code]string{
+	-1:   "SYSTEMERROR",
+	-2:   "RUNTIMEINCONSISTENCY",
+	-3:   "DATAINCONSISTENCY",
+	-4:   "CONNECTIONLOSS",
+	-5:   "MARSHALLINGERROR",
+	-6:   "UNIMPLEMENTED",
+	-7:   "OPERATIONTIMEOUT: the server was too slow",
+	-8:   "BADARGUMENTS",
+	-12:  "UNKNOWNSESSION",
+	-13:  "NEWCONFIGNOQUORUM",
+	-14:  "RECONFIGINPROGRESS",
+	-100: "APIERROR",
+	-101: "NONODE",
+	-102: "NOAUTH",
+	-103: "BADVERSION",
+	-108: "NOCHILDRENFOREPHEMERALS",
+	-110: "NODEEXISTS",
+	-111: "NOTEMPTY",
+	-112: "SESSIONEXPIRED",
+	-113: "INVALIDCALLBACK",
+	-114: "INVALIDACL",
+	-115: "AUTHFAILED",
+	-118: "SESSIONMOVED",
+	-119: "NOTREADONLY: the server takes reads only",
+	-120: "EPHEMERALONLOCALSESSION",
+	-121: "NOWATCHER",
+	-122: "REQUESTTIMEOUT: the servers were too slow",
+	-123: "RECONFIGDISABLED",
+	-124: "SESSIONCLOSEDREQUIRESASLAUTH",
+	-125: "QUOTAEXCEEDED",
+	-127: "THROTTLEDOP: the server is overloaded and did not execute the request",
+}
 
 // Passing reports whether the server may well answer otherwise in a moment: it timed out or is overloaded.
 func (c Code) Passing() bool { return c == -7 || c == -122 || c == ErrThrottled }
@@ -37,6 +81,9 @@ const (
 	codeUnimplemented    = -6
 	codeSaslRequired     = -124
 	codeAuthFailed       = -115
+	codeNoAuth           = -102
+	codeSessionExpired   = -112
+	codeSessionMoved     = -118
 	codeFirstTransaction = -111 // codes from here to codeLastTransaction are decided by the leader, in order
 	codeLastTransaction  = -101
 )

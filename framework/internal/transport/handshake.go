@@ -1,17 +1,41 @@
 package transport
 
 import (
+	"crypto/tls"
 	"encoding/binary"
-	"errors"
 	"fmt"
+	"net"
 	"time"
 
 	"github.com/gocurator/curator/framework/internal/clock"
 )
 
-// maxHandshake bounds the answer to a handshake, which has 37 bytes at the most. A server of another protocol that is asked by
-// mistake answers with a text, whose first four letters would be a length of a gigabyte.
+// maxHandshake bounds the answer to a handshake, which has 37 bytes at the most. A server of another protocol that is
+// asked by mistake answers with a text, whose first four letters would be a length of a gigabyte.
 const maxHandshake = 256
+
+// foreign explains an answer to the handshake that is no frame, from its first four bytes; nil if it may be one.
+func foreign(start []byte) error {
+	switch {
+	case string(start) == "HTTP":
+		return fmt.Errorf("%w: the server answers in HTTP, so this is not ZooKeeper's client port, which is 2181 by default", errGarbage)
+	case start[0] == tlsAlert && start[1] == tlsMajor:
+		return fmt.Errorf("%w: the server answers in TLS, use WithTLS", errGarbage)
+	default:
+		return nil
+	}
+}
+
+// How a TLS server begins to say that it was not greeted in TLS.
+const (
+	tlsAlert = 0x15
+	tlsMajor = 0x03
+)
+
+func isTLS(conn net.Conn) bool {
+	_, ok := conn.(*tls.Conn)
+	return ok
+}
 
 // Offsets in a ConnectRequest with its length in front.
 const (
@@ -20,13 +44,14 @@ const (
 	minHandshake  = 28
 )
 
-// writeHandshake sends go-zookeeper's ConnectRequest with the highest zxid of this client. A second request for a new session
-// is refused: see errSecondLife.
+// writeHandshake sends go-zookeeper's ConnectRequest with the highest zxid of this client. A second request for a new
+// session is refused: see errSecondLife.
 func (l *link) writeHandshake(frame []byte) (int, error) {
 	if len(frame) < minHandshake {
 		return 0, fmt.Errorf("transport: go-zookeeper wrote a handshake of %d bytes", len(frame))
 	}
-	l.fresh = binary.BigEndian.Uint64(frame[offsetSession:]) == 0
+	l.session = int64(binary.BigEndian.Uint64(frame[offsetSession:]))
+	l.fresh = l.session == 0
 	l.t.mu.Lock()
 	known := l.t.known
 	l.t.mu.Unlock()
@@ -35,7 +60,7 @@ func (l *link) writeHandshake(frame []byte) (int, error) {
 		return 0, errSecondLife
 	}
 	patched := append([]byte(nil), frame...)
-	binary.BigEndian.PutUint64(patched[offsetZxid:], uint64(l.t.zxid.Load()))
+	binary.BigEndian.PutUint64(patched[offsetZxid:], uint64(l.t.seen.newest()))
 	l.sentAt = clock.Now()
 	if _, err := l.raw.Write(patched); err != nil {
 		l.fail(err)
@@ -54,24 +79,41 @@ func (l *link) shake(frame []byte) ([]byte, error) {
 	case d.err != nil:
 		return nil, d.err
 	case session == 0 && l.fresh:
-		return nil, errors.New("the server opened no session")
+		return nil, errNoSession
 	case session == 0:
 		l.gone = true // nothing was attached, and there is no failure to tell
 		l.t.expire()
 		return frame, nil
 	case timeout <= 0:
 		return nil, fmt.Errorf("%w: session timeout of %v", errGarbage, timeout)
+	case !l.fresh && session != l.session:
+		l.endForeign()
+		l.gone = true // as above
+		l.t.expire()
+		return nil, fmt.Errorf("%w: session %#x was answered with %#x", errSecondLife, l.session, session)
 	}
+	if !l.silence.Stop() {
+		return nil, errSilent // the connection is being closed at this moment: it must not count as an attachment
+	}
+	l.until = time.Time{}
 	l.open(Attachment{SessionID: session, Timeout: timeout, Sent: l.sentAt, Received: l.came, Server: l.server})
 	return frame, nil
+}
+
+// endForeign closes the session that a server has opened instead of taking this client's, as ClickHouse Keeper does.
+// Its nodes could be nobody's, since the server lets the old session end by its timeout. Nothing else was sent yet, so
+// the few bytes are taken at once; the limit is for connections that are none of the kernel's.
+func (l *link) endForeign() {
+	_ = l.raw.SetWriteDeadline(time.Now().Add(100 * time.Millisecond))
+	_, _ = l.raw.Write(closeSession(nil).frame(nil, xidFirst))
 }
 
 // open lets requests through, authentication first: nobody can send before since is set, and it is set with the
 // authentication already in the queue.
 func (l *link) open(a Attachment) {
-	l.attached = true
+	l.attached, l.session = true, a.SessionID
+	l.t.seen.taken()
 	l.patience = a.Timeout * 2 / 3
-	_ = l.raw.SetDeadline(time.Time{})
 	l.mu.Lock()
 	l.since = time.Now()
 	for _, auth := range l.t.cfg.Auth {
@@ -82,5 +124,6 @@ func (l *link) open(a Attachment) {
 	l.mu.Unlock()
 	l.t.wg.Go(l.writeLoop)
 	l.signal()
+	l.t.cfg.Route.attached(l.address)
 	l.t.attached(a)
 }

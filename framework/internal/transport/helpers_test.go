@@ -3,6 +3,7 @@ package transport_test
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -30,7 +31,7 @@ type told struct {
 
 type answer struct {
 	sent, received time.Time
-	crossing       bool
+	reach          transport.Reach
 }
 
 func (e *told) add(event string, more func()) {
@@ -79,12 +80,13 @@ func (e *told) callbacks() transport.Events {
 	return transport.Events{
 		Attached: func(a transport.Attachment) { e.add("attached", func() { e.attached = append(e.attached, a) }) },
 		Detached: func(error) { e.add("detached", nil) },
-		Answered: func(sent, received time.Time, crossing bool) {
-			e.add("answered", func() { e.answered = append(e.answered, answer{sent, received, crossing}) })
+		Answered: func(sent, received time.Time, reach transport.Reach) {
+			e.add("answered", func() { e.answered = append(e.answered, answer{sent, received, reach}) })
 		},
-		Watch:   func(w transport.WatchEvent) { e.add("watch", func() { e.watched = append(e.watched, w) }) },
-		Expired: func() { e.add("expired", nil) },
-		Failed:  func(_ string, err error) { e.add("failed", func() { e.failures = append(e.failures, err) }) },
+		Watch:     func(w transport.WatchEvent) { e.add("watch", func() { e.watched = append(e.watched, w) }) },
+		Restarted: func(_ string, seen, found int64) { e.add(fmt.Sprintf("restarted %d %d", seen, found), nil) },
+		Expired:   func() { e.add("expired", nil) },
+		Failed:    func(_ string, err error) { e.add("failed", func() { e.failures = append(e.failures, err) }) },
 	}
 }
 
@@ -95,7 +97,7 @@ func start(t *testing.T, dial dialFunc, change ...func(*transport.Config)) (*tra
 	t.Helper()
 	heard := &told{}
 	cfg := transport.Config{
-		Servers: []string{"zk:2181"}, Dial: dial, SessionTimeout: timeout, AttemptTimeout: 4 * time.Second,
+		Route: transport.NewRoute(func() []string { return []string{"zk:2181"} }, nil), Dial: dial, SessionTimeout: timeout, ConnectionTimeout: 8 * time.Second,
 		MaxFrame: 1 << 20, Events: heard.callbacks(), Logger: slog.New(slog.DiscardHandler),
 	}
 	for _, f := range change {

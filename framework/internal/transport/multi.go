@@ -7,6 +7,7 @@ import (
 // An Op is one part of a transaction.
 type Op struct {
 	op   int32
+	kind int32 // of a node that is created
 	body encoder
 }
 
@@ -14,7 +15,7 @@ type Op struct {
 func CreateOp(path string, data []byte, acl []zk.ACL, kind int32) Op {
 	c := Create(path, data, acl, kind, 0, nil)
 	// create, not create2: servers before 3.9 answer a create2 inside a transaction without its Stat.
-	return Op{op: opCreate, body: c.body}
+	return Op{op: opCreate, kind: kind, body: c.body}
 }
 
 // DeleteOp is [Delete] as a part of a transaction.
@@ -37,6 +38,8 @@ type OpResult struct {
 	Path string   // of a created node
 	Stat *zk.Stat // of a node that was set
 	Err  error    // why the part failed; parts after the failing one say zk.ErrAPIError
+
+	kind int32 // of the result, in the protocol's numbers
 }
 
 // The end of a transaction's parts, in both directions.
@@ -48,7 +51,7 @@ const codeRuntimeInconsistency = -2
 // Multi does all its parts or none. If the transaction fails, err is nil and the results tell which part was the reason.
 func Multi(ops []Op, done func(results []OpResult, err error)) *Call {
 	c := newCall(opMulti, done)
-	c.parts = len(ops)
+	c.ops = ops
 	for _, op := range ops {
 		c.body.multiHeader(op.op, false)
 		c.body = append(c.body, op.body...)
@@ -63,21 +66,26 @@ func (e *encoder) multiHeader(op int32, last bool) {
 	e.int32(-1)
 }
 
-// multi reads the results of a transaction of so many parts. It stops at one more, which is garbage.
-func (d *decoder) multi(parts int) []OpResult {
+// multi reads the results of a transaction. It stops at one more than there are parts, which is garbage.
+func (d *decoder) multi(ops []Op) []OpResult {
 	var results []OpResult
-	for d.err == nil && len(results) <= parts {
+	for d.err == nil && len(results) <= len(ops) {
 		op, last := d.int32(), d.bool()
 		_ = d.int32() // the error stands again in the record
 		if last || d.err != nil {
 			break
 		}
-		results = append(results, d.multiResult(op))
+		r := d.multiResult(op)
+		if i := len(results); i < len(ops) && r.Err == zk.ErrNoAuth { //nolint:errorlint // as toError has just given it
+			r.Err = noAuth(ops[i].op, ops[i].body)
+		}
+		results = append(results, r)
 	}
 	return results
 }
 
 func (d *decoder) multiResult(op int32) (r OpResult) {
+	r.kind = op
 	switch op {
 	case multiEnd:
 		switch code := d.int32(); code {
@@ -89,13 +97,11 @@ func (d *decoder) multiResult(op int32) (r OpResult) {
 		}
 	case opCreate:
 		r.Path = d.string()
-	case opCreate2:
-		r.Path, r.Stat = d.string(), d.stat()
 	case opSetData:
 		r.Stat = d.stat()
 	case opDelete, opCheck:
 	default:
-		d.err = errGarbage
+		d.fail(garbage("a result of the unknown kind %d in a transaction", op))
 	}
 	return r
 }

@@ -35,10 +35,13 @@ func (q *line) stamp(now time.Time) {
 	}
 }
 
-// take finds what an answer is for. Answers come in the order of the requests, but for pings and authentication.
+// take finds what an answer is for: the oldest request that was written and is not answered. Only pings and authentication
+// may overtake, and be overtaken. An answer to any other request cannot be, and must not be believed: a listing that came
+// before the answer to the creation that was sent ahead of it would be taken for a later one.
 func (q *line) take(xid int32) (pending, bool) {
 	for i, p := range q.all[q.first:q.written] {
-		if p.xid == xid {
+		switch {
+		case p.xid == xid:
 			copy(q.all[q.first+1:], q.all[q.first:q.first+i])
 			q.all[q.first] = pending{}
 			q.first++
@@ -46,10 +49,14 @@ func (q *line) take(xid int32) (pending, bool) {
 				q.restart()
 			}
 			return p, true
+		case !overtakes(xid) && !overtakes(p.xid):
+			return pending{}, false
 		}
 	}
 	return pending{}, false
 }
+
+func overtakes(xid int32) bool { return xid == xidPing || xid == xidAuth }
 
 // restart begins anew when everything has been answered. What a burst needed does not stay for as long as the session.
 func (q *line) restart() {

@@ -2,6 +2,7 @@ package transport
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 )
@@ -11,29 +12,39 @@ func TestALineFindsWhatWasWrittenAndNotAnswered(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	var q line
 	var written, queued []int32
+	ordinary := func(xid int32) bool { return xid >= 0 }
 	next, clock := int32(0), time.Unix(0, 0)
 	for range 100_000 {
 		switch random.IntN(4) {
 		case 0, 1:
 			if len(written)+len(queued) < 20 || random.IntN(50) == 0 {
-				q.push(pending{xid: next})
-				queued = append(queued, next)
-				next++
+				xid := next
+				if next++; random.IntN(10) == 0 {
+					xid = xidPing
+				}
+				q.push(pending{xid: xid})
+				queued = append(queued, xid)
 			}
 		case 2:
 			clock = clock.Add(1)
 			q.stamp(clock)
 			written, queued = append(written, queued...), nil
 		case 3:
-			if len(queued) > 0 {
+			if len(queued) > 0 && (ordinary(queued[0]) || !slices.Contains(written, xidPing)) {
 				if _, ok := q.take(queued[0]); ok {
 					t.Fatal("a request that was not written has been answered")
 				}
 			}
 			for range random.IntN(len(written) + 1) {
-				i := 0
-				if random.IntN(10) == 0 {
-					i = random.IntN(len(written)) // a ping
+				i := random.IntN(len(written))
+				oldest := slices.IndexFunc(written, ordinary)
+				if ordinary(written[i]) && i != oldest {
+					if _, ok := q.take(written[i]); ok {
+						t.Fatalf("%d is answered before %d", written[i], written[oldest])
+					}
+					i = oldest
+				} else if !ordinary(written[i]) {
+					i = slices.Index(written, xidPing)
 				}
 				p, ok := q.take(written[i])
 				if !ok || p.xid != written[i] || p.sent.IsZero() || p.sent.After(clock) {

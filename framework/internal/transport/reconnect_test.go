@@ -2,18 +2,21 @@ package transport_test
 
 import (
 	"context"
+	"encoding/binary"
 	"net"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/gocurator/curator/framework/internal/clock"
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/framework/zktest"
 )
 
 func TestAServerThatIsDownIsNotStormed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		srv := zktest.New(t)
 		link := srv.NewLink()
 		var dials atomic.Int64
@@ -40,7 +43,7 @@ func TestAServerThatIsDownIsNotStormed(t *testing.T) {
 }
 
 func TestReconnectionAfterALastingConnectionIsImmediate(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		link := zktest.New(t).NewLink()
 		_, heard := start(t, link.DialContext)
 		attach(t, heard)
@@ -55,7 +58,7 @@ func TestReconnectionAfterALastingConnectionIsImmediate(t *testing.T) {
 }
 
 func TestAServerThatThrowsEverybodyOutIsNotStormed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		_, heard := start(t, scripted(t, func(conn net.Conn) { welcome(conn, 1, 12000) }))
 		time.Sleep(10 * time.Second)
 		if n := heard.count("attached"); n < 10 || n > 40 {
@@ -67,10 +70,10 @@ func TestAServerThatThrowsEverybodyOutIsNotStormed(t *testing.T) {
 	})
 }
 
-// A ping's answer has no body. go-zookeeper gives up a connection on one that is longer than its buffer, without a further
-// Read, so that nobody heard of the end: the next attachment came before the detachment.
+// A ping's answer has no body. go-zookeeper gives up a connection on one that is longer than its buffer, without a
+// further Read, so that nobody heard of the end: the next attachment came before the detachment.
 func TestAPingAnswerWithABodyDoesNoHarm(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		_, heard := start(t, scripted(t, func(conn net.Conn) {
 			if !welcome(conn, 1, 12000) {
 				return
@@ -93,10 +96,10 @@ func TestAPingAnswerWithABodyDoesNoHarm(t *testing.T) {
 	})
 }
 
-// Frames that end in the middle of a segment leave a part of the next frame in the buffer, at every frame for as long as the
-// connection is busy.
+// Frames that end in the middle of a segment leave a part of the next frame in the buffer, at every frame for as long
+// as the connection is busy.
 func TestABusyConnectionIsNotTakenForASilentOne(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		_, heard := start(t, scripted(t, func(conn net.Conn) {
 			if !welcome(conn, 1, 12000) {
 				return
@@ -129,7 +132,7 @@ func TestABusyConnectionIsNotTakenForASilentOne(t *testing.T) {
 }
 
 func TestASilentConnectionIsGivenUpAfterTwoThirdsOfTheTimeout(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		link := server(t).NewLink()
 		_, heard := start(t, link.DialContext)
 		attach(t, heard)
@@ -143,7 +146,7 @@ func TestASilentConnectionIsGivenUpAfterTwoThirdsOfTheTimeout(t *testing.T) {
 }
 
 func TestTheHighestZxidGoesIntoTheNextSessionsHandshake(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		zxids := make(chan int64, 10)
 		_, _ = start(t, scripted(t, func(conn net.Conn) {
 			frame, ok := request(conn)
@@ -165,7 +168,7 @@ func TestTheHighestZxidGoesIntoTheNextSessionsHandshake(t *testing.T) {
 }
 
 func TestAnExpiredSessionIsNeverOpenedAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		srv := zktest.New(t)
 		tr, heard := start(t, srv.DialContext)
 		attach(t, heard)
@@ -181,6 +184,127 @@ func TestAnExpiredSessionIsNeverOpenedAgain(t *testing.T) {
 		tr.Close(time.Second)
 		if d := time.Since(before); d > 0 {
 			t.Errorf("Close took %v", d)
+		}
+	})
+}
+
+// ClickHouse Keeper answers every handshake with a new session.
+func TestASessionThatIsAnsweredWithAnotherHasExpired(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		var foreign []int32 // requests in sessions that were not asked for
+		next := int64(0)
+		_, heard := start(t, scripted(t, func(conn net.Conn) {
+			next++
+			if !welcome(conn, next, 12000) || next == 1 {
+				return
+			}
+			for {
+				frame, ok := request(conn)
+				if !ok {
+					return
+				}
+				_, op := xidAndOp(frame)
+				foreign = append(foreign, op)
+			}
+		}))
+		eventually(t, "expired", func() bool { return heard.count("expired") > 0 })
+		time.Sleep(time.Hour)
+		if got := heard.all(); !slices.Equal(got, []string{"attached", "detached", "expired"}) {
+			t.Errorf("told %v", got)
+		}
+		if !slices.Equal(foreign, []int32{-11}) || next != 2 {
+			t.Errorf("%d handshakes; in the foreign session the server heard %v, want only its end", next, foreign)
+		}
+	})
+}
+
+func TestAServerThatThrowsEverybodyOutAfterAMomentIsNotStormed(t *testing.T) {
+	for _, moment := range []time.Duration{time.Millisecond, 20 * time.Millisecond, 300 * time.Millisecond} {
+		zktest.Bubble(t, func(t *testing.T) {
+			_, heard := start(t, scripted(t, func(conn net.Conn) {
+				if welcome(conn, 1, 12000) {
+					time.Sleep(moment)
+				}
+			}))
+			time.Sleep(10 * time.Second)
+			if n := heard.count("attached"); n < 7 || n > 30 {
+				t.Errorf("%d attachments of %v in ten seconds", n, moment)
+			}
+		})
+	}
+}
+
+// A reconnection's handshake tells what was seen in the connection before, and its time counts from its own sending.
+func TestAReconnectionsHandshakeHasTheNewestZxidAndItsOwnTime(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		var zxids []int64
+		tr, heard := start(t, scripted(t, func(conn net.Conn) {
+			frame, ok := request(conn)
+			if !ok {
+				return
+			}
+			zxids = append(zxids, int64(binary.BigEndian.Uint64(frame[4:])))
+			time.Sleep(300 * time.Millisecond)
+			if _, err := conn.Write(welcomeFrame(1, 12000)); err != nil {
+				return
+			}
+			if frame, ok = request(conn); !ok {
+				return
+			}
+			xid, _ := xidAndOp(frame)
+			conn.Write(reply(xid, int64(100*len(zxids)), 0, []byte{0, 0, 0, 1, '/'}))
+			time.Sleep(time.Second)
+		}))
+		begun := clock.Now()
+		for range 3 {
+			time.Sleep(2300 * time.Millisecond)
+			tr.Send(transport.Sync("/", func(error) {}))
+			time.Sleep(time.Second)
+		}
+		synctest.Wait()
+		if want := []int64{0, 100, 200, 300}; !slices.Equal(zxids, want) {
+			t.Errorf("the handshakes told of %v, want %v", zxids, want)
+		}
+		for i, a := range heard.attached {
+			sent := time.Duration(i) * 3300 * time.Millisecond
+			if got := a.Sent.Sub(begun); got != sent || a.Received.Sub(a.Sent) != 300*time.Millisecond {
+				t.Errorf("handshake %d was sent after %v and answered %v later, want %v and 300ms", i, got, a.Received.Sub(a.Sent), sent)
+			}
+		}
+	})
+}
+
+// The server answers the question for its newest zxid, and hangs up on the handshake that names it.
+func TestAServerThatHangsUpOnTheZxidThatItHasToldIsNotStormed(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		var dials atomic.Int64
+		_, heard := start(t, scripted(t, func(conn net.Conn) {
+			if dials.Add(1) > 1000 {
+				time.Sleep(time.Second) // or the bubble's clock would never move
+			}
+			frame, ok := request(conn)
+			if !ok || binary.BigEndian.Uint64(frame[4:]) != 0 {
+				return
+			}
+			if _, err := conn.Write(welcomeFrame(1, 12000)); err != nil {
+				return
+			}
+			var answers []byte
+			for range 2 { // a sync and a read, which come in one segment
+				frame, ok := request(conn)
+				if !ok {
+					return
+				}
+				xid, _ := xidAndOp(frame)
+				answers = append(answers, reply(xid, 5, 0, nil)...)
+			}
+			if _, err := conn.Write(answers); err == nil {
+				request(conn) // the end of the session
+			}
+		}), func(c *transport.Config) { c.LastZxid = 77 })
+		time.Sleep(10 * time.Second)
+		if n := dials.Load(); n < 10 || n > 80 || heard.count("restarted 77 5") != 1 || heard.count("attached") > 0 {
+			t.Errorf("%d dials in ten seconds; told %v", n, heard.all())
 		}
 	})
 }

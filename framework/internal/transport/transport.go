@@ -15,24 +15,29 @@ import (
 
 // Config is what a Transport is made of. All fields but Auth and LastZxid are needed.
 type Config struct {
-	// Servers are tried in random order, each as host:port.
-	Servers []string
+	// Route says which servers there are, and which is to be tried next.
+	Route *Route
 	// Dial opens a connection to one server. It must return when its context ends.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// Secure makes a connection to one server a secure one, if it is not nil. It must return when its context ends, and is not to
+	// close the connection if it fails.
+	Secure func(ctx context.Context, conn net.Conn, server string) (net.Conn, error)
 	// SessionTimeout is asked for; the server may grant another.
 	SessionTimeout time.Duration
-	// AttemptTimeout bounds one dial and the handshake after it.
-	AttemptTimeout time.Duration
+	// ConnectionTimeout bounds one attempt: a dial and the handshake after it. Mostly an attempt may take less, see
+	// limits.
+	ConnectionTimeout time.Duration
 	// Auth is sent first on every connection.
 	Auth []Auth
-	// LastZxid is the newest transaction that the client has seen in earlier sessions. Servers that are behind refuse it.
+	// LastZxid is the newest transaction that the client has seen in earlier sessions. Servers that are behind refuse
+	// it.
 	LastZxid int64
-	// Quorum has only those answers count as crossing that a majority of the servers had a part in.
-	Quorum bool
 	// MaxFrame is the length up to which an answer is believed.
 	MaxFrame int
 	Events   Events
 	Logger   *slog.Logger
+	// Support is what the client knows of its servers, across sessions; nil if there is one session only.
+	Support *Support
 }
 
 // Auth is what a client says of who it is, as for zkCli's addauth.
@@ -41,18 +46,26 @@ type Auth struct {
 	Credentials []byte
 }
 
+// Format shows no credentials, whatever the verb.
+func (a Auth) Format(f fmt.State, _ rune) { _, _ = fmt.Fprintf(f, "%s authentication", a.Scheme) }
+
+// LogValue is for package slog.
+func (a Auth) LogValue() slog.Value { return slog.StringValue(a.Scheme) }
+
 // Events are told one at a time, in the order in which things came over the wire. None may block.
 type Events struct {
 	// Attached: a server took the session.
 	Attached func(Attachment)
 	// Detached: the connection ended. Every call on it has been completed, with ErrBroken if need be.
 	Detached func(err error)
-	// Answered: a frame sent at sent was answered; crossing, if the leader had a part in it, or with Quorum a majority.
-	Answered func(sent, received time.Time, crossing bool)
+	// Answered: a frame sent at sent was answered by servers that reach names.
+	Answered func(sent, received time.Time, reach Reach)
 	// Watch: a watch fired.
 	Watch func(WatchEvent)
 	// Expired: the servers no longer know the session. Nothing is attached again.
 	Expired func()
+	// Restarted: the ensemble is younger than what the client has seen, up to zxid seen. It goes on with this one, from zxid found.
+	Restarted func(server string, seen, found int64)
 	// Failed: an attempt to attach failed, or the server refused the client for a reason that it named.
 	Failed func(server string, err error)
 }
@@ -78,34 +91,41 @@ type Transport struct {
 	ended  <-chan zk.Event // closed when go-zookeeper's goroutines are gone
 	ctx    context.Context //nolint:containedctx // of dials; ends when the transport is leaving
 	leave  context.CancelFunc
-	wg     sync.WaitGroup  // writers and the farewell
-	zxid   atomic.Int64    // highest seen
+	wg     sync.WaitGroup // writers and the farewell
+	seen   history
 	adieu  context.Context //nolint:containedctx // ends when go-zookeeper talks to the farewell server
 	parted context.CancelFunc
 	closed sync.Once
 
+	arrivals atomic.Uint64 // segments read
+
 	mu       sync.Mutex
 	link     *link
-	servers  rotation
-	failures int  // attempts in a row that led to nothing
-	known    bool // a server has opened the session
-	expired  bool // and none knows it any more
+	suspect  *Address      // hung up on the handshake of a new session
+	granted  time.Duration // session timeout; zero before
+	failures int           // attempts in a row that led to nothing
+	known    bool          // a server has opened the session
+	expired  bool          // and none knows it any more
 }
 
 // New makes a transport that does nothing yet.
 func New(cfg Config) *Transport {
-	t := &Transport{cfg: cfg, servers: shuffled(cfg.Servers)}
+	if cfg.Support == nil {
+		cfg.Support = NewSupport(cfg.Logger)
+	}
+	t := &Transport{cfg: cfg}
 	t.ctx, t.leave = context.WithCancel(context.Background())    //nolint:forbidigo // a life of its own
 	t.adieu, t.parted = context.WithCancel(context.Background()) //nolint:forbidigo // as above
-	t.zxid.Store(cfg.LastZxid)
+	t.seen.proven = cfg.LastZxid
 	return t
 }
 
 // Start starts connecting. It returns at once; Events tell the rest. A transport that was started must be closed.
 func (t *Transport) Start() error {
-	conn, ended, err := zk.Connect(t.cfg.Servers, t.cfg.SessionTimeout,
+	t.cfg.Route.search()
+	conn, ended, err := zk.Connect([]string{anyServer}, t.cfg.SessionTimeout,
 		zk.WithDialer(t.dial),
-		zk.WithHostProvider((*hosts)(t)),
+		zk.WithHostProvider(hosts{}),
 		zk.WithLogger(printf{t.cfg.Logger}),
 		zk.WithLogInfo(false),
 		zk.WithMaxBufferSize(goZookeeperBuffer),
@@ -120,11 +140,20 @@ func (t *Transport) Start() error {
 // goZookeeperBuffer holds what go-zookeeper still says and hears itself: pings.
 const goZookeeperBuffer = 4 << 10
 
-// LastZxid is the newest transaction that an answer has told of.
-func (t *Transport) LastZxid() int64 { return t.zxid.Load() }
+// Arrivals counts what has arrived from servers, in segments: two equal counts mean silence.
+func (t *Transport) Arrivals() uint64 { return t.arrivals.Load() }
 
-// Send puts calls on the wire, in one segment and in this order, and reports whether it could: if not, the transport is not
-// attached and no call is completed. It does not wait for anything.
+// Quiet reports whether nothing but pings is waiting for an answer.
+func (t *Transport) Quiet() bool {
+	l := t.current()
+	return l == nil || l.quiet()
+}
+
+// LastZxid is the newest transaction that the servers certainly have, as their answers have told.
+func (t *Transport) LastZxid() int64 { return t.seen.certain() }
+
+// Send puts calls on the wire, in one segment and in this order, and reports whether it could: if not, the transport is
+// not attached and no call is completed. It does not wait for anything.
 func (t *Transport) Send(calls ...*Call) bool {
 	l := t.current()
 	return l != nil && l.send(calls)
@@ -143,9 +172,9 @@ func (t *Transport) current() *link {
 	return t.link
 }
 
-// Close ends the transport and waits until all its goroutines are gone. With patience, and if it is attached, it first tells
-// the server to end the session, and waits for the answer as long as that; told reports whether it came. No event is told
-// after Close has returned.
+// Close ends the transport and waits until all its goroutines are gone. With patience, and if it is attached, it first
+// tells the server to end the session, and waits for the answer as long as that; told reports whether it came. No event
+// is told after Close has returned.
 //
 // go-zookeeper's own Close waits for seconds when no server answers. It is therefore given one that does: once the
 // transport is leaving, the dialer returns a connection to a server in this process that agrees to everything.
@@ -178,20 +207,21 @@ func (t *Transport) endSession(patience time.Duration) bool {
 	}
 }
 
-// sawZxid keeps the highest transaction id.
-func (t *Transport) sawZxid(zxid int64) {
-	for {
-		seen := t.zxid.Load()
-		if zxid <= seen || t.zxid.CompareAndSwap(seen, zxid) {
-			return
-		}
+// sessionTimeout is what the servers granted last, or what they will be asked for.
+func (t *Transport) sessionTimeout() time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.granted > 0 {
+		return min(t.granted, t.cfg.SessionTimeout)
 	}
+	return t.cfg.SessionTimeout
 }
 
 // attached and expire record what became of a handshake. They are called by the goroutine that reads.
 func (t *Transport) attached(a Attachment) {
 	t.mu.Lock()
 	t.known = true
+	t.granted = a.Timeout
 	t.mu.Unlock()
 	t.cfg.Events.Attached(a)
 }
@@ -201,6 +231,14 @@ func (t *Transport) expire() {
 	t.expired = true
 	t.mu.Unlock()
 	t.cfg.Events.Expired()
+}
+
+// failedAt is failed for an attempt at one of a server's addresses.
+func (t *Transport) failedAt(a Address, err error) {
+	if a.Dial != a.Server {
+		err = fmt.Errorf("at %s: %w", a.Dial, err)
+	}
+	t.failed(a.Server, err)
 }
 
 func (t *Transport) failed(server string, err error) {

@@ -17,6 +17,7 @@ const (
 	opGetACL          = 6
 	opSetACL          = 7
 	opSync            = 9
+	opPing            = 11
 	opGetChildren2    = 12
 	opCheck           = 13
 	opMulti           = 14
@@ -28,10 +29,11 @@ const (
 	opClose           = -11
 )
 
-// Transaction ids with a meaning of their own, and the range from which this package numbers its calls. go-zookeeper counts
-// its own up from 1.
+// Transaction ids with a meaning of their own, and the range from which this package numbers its calls. go-zookeeper
+// counts its own up from 1.
 const (
 	xidEvent  = -1
+	xidPing   = -2
 	xidAuth   = -4
 	xidFirst  = 0x60000000
 	xidLast   = 0x7fffffff
@@ -74,12 +76,28 @@ type decoder struct {
 
 func (d *decoder) take(n int) []byte {
 	if n < 0 || n > len(d.rest) {
-		d.rest, d.err = nil, errGarbage
+		d.fail(garbage("a field of %d bytes where %d are left", n, len(d.rest)))
 		return nil
 	}
 	taken := d.rest[:n:n]
 	d.rest = d.rest[n:]
 	return taken
+}
+
+// fail keeps the first error.
+func (d *decoder) fail(err error) {
+	d.rest = nil
+	if d.err == nil {
+		d.err = err
+	}
+}
+
+// end returns what was wrong with a record, of which nothing may be left.
+func (d *decoder) end() error {
+	if d.err == nil && len(d.rest) > 0 {
+		d.fail(garbage("%d bytes behind the end of an answer", len(d.rest)))
+	}
+	return d.err
 }
 
 func (d *decoder) int32() int32 {
@@ -96,40 +114,49 @@ func (d *decoder) int64() int64 {
 	return 0
 }
 
-// bytes returns a copy; a null buffer (length -1) comes back as nil.
-func (d *decoder) bytes() []byte {
+// view returns a part of the frame, which is overwritten by the next one; nil for a null buffer (length -1).
+func (d *decoder) view() []byte {
 	n := d.int32()
 	if n == -1 {
 		return nil
 	}
-	b := d.take(int(n))
+	return d.take(int(n))
+}
+
+// bytes returns a copy; a null buffer (length -1) comes back as nil.
+func (d *decoder) bytes() []byte {
+	b := d.view()
 	if b == nil {
 		return nil
 	}
 	return append(make([]byte, 0, len(b)), b...)
 }
 
-func (d *decoder) string() string {
-	n := d.int32()
-	if n == -1 {
-		return ""
+func (d *decoder) string() string { return string(d.view()) }
+
+// count reads the length of a vector whose items have at least size bytes each. Null (-1) is empty. Nothing may be
+// allocated by a length that cannot be true.
+func (d *decoder) count(size int) int {
+	n := int(d.int32())
+	if n < -1 || n > len(d.rest)/size {
+		d.fail(garbage("a list of %d items in %d bytes", n, len(d.rest)))
+		return 0
 	}
-	return string(d.take(int(n)))
+	return max(n, 0)
 }
 
 func (d *decoder) strings() []string {
-	n := int(d.int32())
-	if n <= 0 {
-		return nil
-	}
-	if n > len(d.rest)/4 { // each has a length of four bytes at least: never allocate by a length that cannot be true
-		d.err = errGarbage
+	n := d.count(4)
+	if n == 0 {
 		return nil
 	}
 	all := make([]string, n)
 	text := string(d.rest) // one for all of them: a listing would otherwise be as many allocations as it has names
 	for i := range all {
-		size := max(0, int(d.int32())) // a null string (length -1) is empty
+		size := int(d.int32())
+		if size == -1 {
+			continue // a null string is empty
+		}
 		begin := len(text) - len(d.rest)
 		all[i] = text[begin : begin+len(d.take(size))]
 	}
@@ -142,12 +169,8 @@ func (d *decoder) bool() bool {
 }
 
 func (d *decoder) acl() []zk.ACL {
-	n := int(d.int32())
-	if n <= 0 {
-		return nil
-	}
-	if n > len(d.rest)/12 {
-		d.err = errGarbage
+	n := d.count(12)
+	if n == 0 {
 		return nil
 	}
 	acl := make([]zk.ACL, 0, n)

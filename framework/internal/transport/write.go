@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"runtime"
-	"time"
 
 	"github.com/gocurator/curator/framework/internal/clock"
 )
@@ -21,6 +20,8 @@ func (l *link) send(calls []*Call) bool {
 		switch {
 		case c.op == opSetAuth:
 			xid = xidAuth
+		case c.op == opPing:
+			xid = xidPing
 		case l.nextXid == xidLast:
 			l.nextXid = xidFirst
 		default:
@@ -80,8 +81,10 @@ func (l *link) writeLoop() {
 			if len(batch) == 0 {
 				break
 			}
-			_ = l.raw.SetWriteDeadline(time.Now().Add(l.patience))
-			if _, err := l.raw.Write(batch); err != nil {
+			l.stuck.Reset(l.patience)
+			_, err := l.raw.Write(batch)
+			l.stuck.Stop()
+			if err != nil {
 				l.fail(err)
 				return
 			}
@@ -90,7 +93,8 @@ func (l *link) writeLoop() {
 	}
 }
 
-// crowded reports whether a request that is to be written is not alone: others are on their way, so more are likely to come.
+// crowded reports whether a request that is to be written is not alone: others are on their way, so more are likely to
+// come.
 func (l *link) crowded() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -3,7 +3,7 @@
 //
 //	go run ./scale                                    # everything, on a real ZooKeeper: integration/run gets its jars
 //	go run ./scale -server zktest -max 100            # a quick look, with Go alone
-//	go run ./scale -series waiters,delay -out figures
+//	go run ./scale -series waiters,delay -out results
 //
 // It prints tables, and writes them with the conditions they were taken under to scale.json, and figures as SVG, to the
 // directory of -out. Every series checks itself: that everybody was admitted exactly once and in order, and that no node is

@@ -23,6 +23,6 @@ func (r raw) lock(ctx context.Context, _, path string, _ int) (pair, error) {
 	_, _, err := r.Create(ctx, path, nil, framework.CreatingParentsIfNeeded())
 	return one(func(ctx context.Context) (func(context.Context) error, error) {
 		node, _, err := r.Create(ctx, path+"/lock-", nil, framework.WithMode(framework.EphemeralSequential))
-		return func(ctx context.Context) error { return r.Delete(ctx, node) }, err
+		return func(ctx context.Context) error { return r.Delete(ctx, node, -1) }, err
 	}), err
 }

@@ -20,7 +20,7 @@
 //	testReentrant, testReentrant2Threads            re-entry/as deep as one likes
 //	testReentrantSingleLock                         G1/many goroutines of one client
 //	test2Clients                                    G1/two clients
-//	testLocker                                      G5/With fails, With panics
+//	testLocker                                      G5/Do fails, Do panics
 //	testWaitingProcessKilledServer                  G10/the server restarts
 //	testKilledSession, testLockPath                 G7/a holder's session ends
 //	testContainerCleanup                            G5/parents go after the last child
@@ -47,7 +47,7 @@
 //	waiters during an outage                        G10
 //	close with an untimed waiter                    G12/a waiter
 //	CURATOR-604, a follower that lags               G7/a follower that lags
-//	sequence wrap; foreign children                 G11
+//	the counter's end; foreign children             G11
 //	namespaced protection with session change       G6/the session ends; G13/namespaces
 //
 // kazoo's test_lock.py:
@@ -63,7 +63,7 @@
 //	test_lock_ephemeral                             G13/nodes are ephemeral
 //	test_lock_timeout, test_timeout                 G5/a deadline passes while waiting
 //	test_handle_session_loss                        G7/a holder's session ends
-//	TestSequence                                    G11/the counter wraps; tests of package locks
+//	TestSequence                                    G11/order up to the counter's end; tests of package locks
 //
 // etcd's and Consul's:
 //

@@ -30,6 +30,7 @@ type Link struct {
 type fault struct {
 	op    Op
 	delay time.Duration // 0: the connection breaks in place of the answer
+	cut   bool          // and the link is cut; only if the request was executed
 }
 
 // NewLink returns a healthy link to what dial reaches. connect is the connect string for clients that use it.
@@ -105,6 +106,9 @@ func (l *Link) Reset() {
 // does not know.
 func (l *Link) DropReply(op Op) { l.add(&fault{op: op}) }
 
+// CutAtReply is DropReply and Cut at the same moment, so that the client cannot ask again. Answers that refuse a request pass.
+func (l *Link) CutAtReply(op Op) { l.add(&fault{op: op, cut: true}) }
+
 // DelayReply holds up the next answer to a request of that kind, and all that follows it.
 func (l *Link) DelayReply(op Op, delay time.Duration) { l.add(&fault{op: op, delay: delay}) }
 
@@ -115,10 +119,10 @@ func (l *Link) add(f *fault) {
 }
 
 // take returns the fault that is waiting for an answer of that kind.
-func (l *Link) take(op Op) *fault {
+func (l *Link) take(op Op, refused bool) *fault {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	i := slices.IndexFunc(l.faults, func(f *fault) bool { return f.op == op })
+	i := slices.IndexFunc(l.faults, func(f *fault) bool { return f.op == op && (!f.cut || !refused) })
 	if i < 0 {
 		return nil
 	}
@@ -142,7 +146,7 @@ func (l *Link) Requests() map[Op]int {
 	counts := map[Op]int{}
 	for _, segment := range l.Segments() {
 		for _, op := range segment {
-			if op != Sync {
+			if op != Sync && op != Renewal {
 				counts[op]++
 			}
 		}

@@ -84,16 +84,18 @@ func aNodeOfTheOldSessionIsNotAdopted(t *testing.T, w *world) {
 	before := w.nodes()
 	c := w.client()
 	old := c.session()
-	c.link.DelayReply(Create, w.server.SessionTimeout()/4)
+	c.link.CutAtReply(Create)
 	waiter := c.start(c.lock())
 	w.until("the node is there", func() bool { return len(w.added(before)) == 1 })
-	orphan := w.added(before)[0]
-	c.link.Cut()
+	orphans := w.added(before)
+	if len(orphans) != 1 {
+		t.Fatalf("the nodes are %v", orphans)
+	}
 	w.server.ExpireSession(c.link, old)
 	c.link.Heal()
 	w.until("it stands in the queue again", func() bool {
 		now := w.added(before)
-		return len(now) > 0 && !slices.Contains(now, orphan)
+		return len(now) > 0 && !slices.Contains(now, orphans[0])
 	})
 	stat := w.server.Stat(w.added(before)[0])
 	if session := c.session(); stat.EphemeralOwner != session || session == old {

@@ -2,7 +2,6 @@ package lockstest
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -24,7 +23,7 @@ func (InMemory) Lacks() map[Power]string { return nil }
 // Run runs a law in a bubble. A goroutine that is left over fails it.
 func (b InMemory) Run(t *testing.T, law func(t *testing.T, server Server)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
 		opts := []zktest.Option{zktest.WithSyncLimit(memorySyncLimit)}
 		if b.Tick > 0 {
 			opts = append(opts, zktest.WithTickTime(b.Tick))

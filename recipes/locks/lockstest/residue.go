@@ -19,8 +19,8 @@ func noResidue() []law {
 		{name: "G5 no residue/ctx ends without a connection", run: givingUpWithoutAConnectionLeavesNoNode},
 		{name: "G5 no residue/a release without a connection", run: aReleaseWithoutAConnectionIsMadeUpFor},
 		{name: "G5 no residue/the reply to a release is lost", run: aLostReplyToAReleaseIsNoHarm},
-		{name: "G5 no residue/With fails", run: withReleasesAfterAnError},
-		{name: "G5 no residue/With panics", run: withReleasesAfterAPanic},
+		{name: "G5 no residue/Do fails", run: doReleasesAfterAnError},
+		{name: "G5 no residue/Do panics", run: doReleasesAfterAPanic},
 		{name: "G5 no residue/parents go after the last child", run: parentsGoAfterTheLastChild},
 		{name: "G5 no residue/the parent vanishes again and again", run: aVanishingParentIsMadeAgain},
 	}
@@ -83,7 +83,7 @@ func aDeadlineLeavesNoNode(t *testing.T, w *world) {
 	if !errors.Is(err, context.DeadlineExceeded) || !errors.As(err, &failed) {
 		t.Fatalf("got %v", err)
 	}
-	if failed.Ahead == "" && !w.recipe.Gated || failed.Behind < 1 || failed.OwnClient {
+	if failed.Predecessor == "" && !w.recipe.Gated || failed.Ahead < 1 || failed.OwnClient {
 		t.Errorf("the error does not say where it stood: %+v", failed)
 	}
 	w.until("its node is gone", func() bool { return len(w.added(before)) == 0 })
@@ -148,24 +148,24 @@ func aLostReplyToAReleaseIsNoHarm(t *testing.T, w *world) {
 	}
 }
 
-func withReleasesAfterAnError(t *testing.T, w *world) {
-	err := locks.With(t.Context(), w.client().lock(), func(context.Context) error { return errStop })
+func doReleasesAfterAnError(t *testing.T, w *world) {
+	err := locks.Do(t.Context(), w.client().lock(), func(context.Context) error { return errStop })
 	if !errors.Is(err, errStop) {
 		t.Errorf("got %v", err)
 	}
 	if left := w.nodes(); len(left) > 0 {
-		t.Errorf("after With there is %v", left)
+		t.Errorf("after Do there is %v", left)
 	}
 }
 
-func withReleasesAfterAPanic(t *testing.T, w *world) {
+func doReleasesAfterAPanic(t *testing.T, w *world) {
 	func() {
 		defer func() {
 			if recover() != errStop {
 				t.Error("the panic did not come through")
 			}
 		}()
-		_ = locks.With(t.Context(), w.client().lock(), func(context.Context) error { panic(errStop) })
+		_ = locks.Do(t.Context(), w.client().lock(), func(context.Context) error { panic(errStop) })
 	}()
 	if left := w.nodes(); len(left) > 0 {
 		t.Errorf("after the panic there is %v", left)

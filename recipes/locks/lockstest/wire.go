@@ -23,7 +23,24 @@ const (
 	GetChildren   Op = 12
 	RemoveWatches Op = 18
 	ping          Op = 11
+	multi         Op = 14
+
+	// Renewal is a transaction that only checks one node, by which a client renews its session's leases.
+	Renewal Op = -14
 )
+
+// kind tells a renewal from other transactions. What it looks at are the headers of the first two parts: a check, and the end.
+func kind(op Op, body []byte) Op {
+	const check, header, end = 13, 9, -1
+	if op != multi || len(body) < header+4 || binary.BigEndian.Uint32(body) != check {
+		return op
+	}
+	second := header + 4 + int(binary.BigEndian.Uint32(body[header:])) + 4
+	if len(body) != second+header || int32(binary.BigEndian.Uint32(body[second:])) != end {
+		return op
+	}
+	return Renewal
+}
 
 // A wire is one connection of a Link.
 type wire struct {
@@ -69,7 +86,7 @@ func (w *wire) note(p []byte) (ops []Op) {
 		end := min(4+int(binary.BigEndian.Uint32(p)), len(p))
 		if w.greeted {
 			xid, op := int32(binary.BigEndian.Uint32(p[4:])), Op(binary.BigEndian.Uint32(p[8:]))
-			if op != ping {
+			if op = kind(op, p[12:end]); op != ping {
 				w.ops[xid] = op
 				ops = append(ops, op)
 			}
@@ -131,11 +148,16 @@ func (w *wire) suffer(frame []byte) error {
 	op := w.ops[xid]
 	delete(w.ops, xid)
 	w.mu.Unlock()
-	f := w.link.take(op)
+	const code = 16 // where an answer says why it refuses, after the length, the xid and the zxid
+	refused := len(frame) < code+4 || binary.BigEndian.Uint32(frame[code:]) != 0
+	f := w.link.take(op, refused)
 	switch {
 	case f == nil:
 		return nil
 	case f.delay == 0:
+		if f.cut {
+			w.link.Cut()
+		}
 		_ = w.Close()
 		return &net.OpError{Op: "read", Net: "test", Err: syscall.ECONNRESET}
 	}

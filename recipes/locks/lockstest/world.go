@@ -171,6 +171,16 @@ func (ls leases) release(t *testing.T) {
 	}
 }
 
+// lost returns why one of the leases was lost, nil if all are held.
+func (ls leases) lost() error {
+	for _, l := range ls {
+		if err := l.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // An attempt is an Acquire on its way.
 type attempt struct {
 	w       *world
@@ -258,13 +268,21 @@ func (a *attempt) fails(want error) {
 	}
 }
 
+// hasReturned reports whether the acquire has ended.
+func (a *attempt) hasReturned() bool {
+	select {
+	case <-a.done:
+		return true
+	default:
+		return false
+	}
+}
+
 // isWaiting fails the test if the acquire has ended.
 func (a *attempt) isWaiting() {
 	a.w.t.Helper()
-	select {
-	case <-a.done:
+	if a.hasReturned() {
 		a.w.t.Fatalf("it should still wait, got %v, %v", a.lease, a.err)
-	default:
 	}
 }
 

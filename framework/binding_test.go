@@ -1,0 +1,336 @@
+package framework_test
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest"
+)
+
+// holding is a hold that remembers how it ended.
+type holding struct {
+	*framework.Binding
+	mu    sync.Mutex
+	cause error
+	at    time.Time
+	calls int
+}
+
+func (w *world) hold() *holding {
+	w.Helper()
+	h := &holding{}
+	var err error
+	if h.Binding, err = w.session().Bind(h.end, nil); err != nil {
+		w.Fatal(err)
+	}
+	return h
+}
+
+func (h *holding) end(cause error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.cause, h.at = cause, time.Now()
+	h.calls++
+}
+
+func (h *holding) ended() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.calls > 0
+}
+
+// slack is for the suspended machine's clock, which is not the bubble's.
+const slack = 5 * time.Millisecond
+
+func TestAHoldEndsAtValidUntilBeforeTheServerLetsAnyoneIn(t *testing.T) {
+	for name, fault := range map[string]func(w *world){
+		"mute":   func(w *world) { w.link.Mute() },
+		"cut":    func(w *world) { w.link.Cut() },
+		"frozen": func(w *world) { w.link.SetLatency(time.Hour) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				w.create("/held", framework.WithMode(framework.Ephemeral))
+				h := w.hold()
+				time.Sleep(10*session + time.Second)
+				s := w.session()
+				gone := make(chan time.Time)
+				go func() {
+					for w.srv.Exists("/held") {
+						time.Sleep(10 * time.Millisecond)
+					}
+					gone <- time.Now()
+				}()
+				fault(w)
+				fault := time.Now()
+				until := h.ValidUntil()
+				if left := until.Sub(fault); left < session*49/100-slack || left > session*3/4 {
+					t.Errorf("the hold has %v to live", left)
+				}
+				if got := s.ValidUntil(); !got.Equal(until) {
+					t.Errorf("the session is valid until %v, the hold until %v", got, until)
+				}
+				w.eventually("ended", h.ended)
+				if d := h.at.Sub(until); d < -slack || d > slack {
+					t.Errorf("ended %v after ValidUntil", d)
+				}
+				wantErr(t, h.cause, framework.ErrLapsed)
+				wantErr(t, h.Err(), framework.ErrLapsed)
+				if !h.ValidUntil().Equal(until) {
+					t.Errorf("it says now that it ended at %v, not at %v", h.ValidUntil(), until)
+				}
+				if !h.at.Before(<-gone) {
+					t.Error("the server let others in before")
+				}
+				if w.states.has(lost) && w.states.when(t, lost).Before(h.at) {
+					t.Error("lost was told before")
+				}
+				if h.calls != 1 {
+					t.Errorf("end was called %d times", h.calls)
+				}
+			})
+		})
+	}
+}
+
+func TestAHoldOutlivesAnOutageUnderTheDefaultPolicy(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		h := w.hold()
+		w.link.Cut()
+		time.Sleep(session / 2)
+		w.link.Heal()
+		w.eventually("reconnected", func() bool { return w.client.State() == reconnected })
+		time.Sleep(2 * session)
+		if h.Err() != nil || h.ended() {
+			t.Errorf("it ended: %v", h.cause)
+		}
+		h.Release()
+	})
+}
+
+func TestTheStandardPolicyEndsHoldsWhenTheConnectionIsLost(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		h := w.hold()
+		w.link.Reset()
+		w.eventually("suspended", func() bool { return w.states.has(suspended) })
+		wantErr(t, h.cause, framework.ErrSuspended)
+		wantErr(t, h.Err(), framework.ErrSuspended)
+		w.eventually("reconnected", func() bool { return w.client.State() == reconnected })
+		wantErr(t, h.Err(), framework.ErrSuspended)
+		w.hold().Release()
+	}, framework.WithErrorPolicy(framework.StandardErrorPolicy))
+}
+
+// Who hears of SUSPENDED, or sees the session's Done closed, must find every hold ended. The ends themselves look, since they come first:
+// a listener might be late, and see what is right by luck.
+func TestHoldsEndBeforeDoneIsClosedAndBeforeTheStateChanges(t *testing.T) {
+	for name, c := range map[string]struct {
+		policy framework.ErrorPolicy
+		fault  func(w *world)
+		want   error
+	}{
+		"SUSPENDED under the standard policy": {
+			framework.StandardErrorPolicy, func(w *world) { w.link.Cut() }, framework.ErrSuspended,
+		},
+		"LOST by the servers' word": {
+			framework.SessionErrorPolicy, func(w *world) { w.srv.ExpireSession(w.session().ID()) }, framework.ErrSessionLost,
+		},
+		"LOST by the word of the servers, under the standard policy": {
+			framework.StandardErrorPolicy, func(w *world) { w.srv.ExpireSession(w.session().ID()) }, framework.ErrSuspended,
+		},
+		"Close": {
+			framework.SessionErrorPolicy, func(w *world) { _ = w.client.Close() }, framework.ErrClosed,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				const holds = 10
+				s := w.session()
+				var ended atomic.Int32
+				for range holds {
+					if _, err := s.Bind(func(cause error) {
+						ended.Add(1)
+						wantErr(t, cause, c.want)
+						if state := w.client.State(); c.policy == framework.StandardErrorPolicy && !state.IsConnected() || state == lost {
+							t.Errorf("the state is %v already", state)
+						}
+						select {
+						case <-s.Done():
+							t.Error("Done is closed already")
+						default:
+						}
+					}, nil); err != nil {
+						t.Fatal(err)
+					}
+				}
+				c.fault(w)
+				w.eventually("ended", func() bool { return ended.Load() == holds })
+			}, framework.WithErrorPolicy(c.policy))
+		})
+	}
+}
+
+func TestALapsedHoldStaysLapsedInTheSameSession(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		h := w.hold()
+		s := w.session()
+		time.Sleep(3 * session)
+		w.link.Cut()
+		w.eventually("lapsed", h.ended)
+		w.link.Heal()
+		w.eventually("reconnected", func() bool { return w.client.State() == reconnected })
+		time.Sleep(2 * session)
+		if w.session() != s {
+			t.Fatal("the session has ended, too")
+		}
+		wantErr(t, h.Err(), framework.ErrLapsed)
+		if err := s.Ready(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		again := w.hold() // a new one may begin
+		if again.Err() != nil {
+			t.Error(again.Err())
+		}
+		again.Release()
+	})
+}
+
+func TestNoHoldIsBegunInASessionThatIsNotValid(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		s := w.session()
+		time.Sleep(10 * session) // nothing is held, so nothing is renewed
+		_, err := s.Bind(func(error) { t.Error("called") }, nil)
+		wantErr(t, err, framework.ErrLapsed)
+		if err := s.Ready(w.within(time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		h, err := s.Bind(func(error) {}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.Release()
+		w.srv.ExpireSession(s.ID())
+		<-s.Done()
+		_, err = s.Bind(func(error) { t.Error("called") }, nil)
+		wantErr(t, err, framework.ErrSessionLost)
+		wantErr(t, s.Ready(t.Context()), framework.ErrSessionLost)
+	})
+}
+
+func TestReadyEndsWithItsContext(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		s := w.session()
+		w.link.Cut()
+		time.Sleep(time.Second)
+		wantErr(t, s.Ready(w.within(time.Second)), context.DeadlineExceeded)
+	})
+}
+
+func TestAReleasedHoldIsNotTold(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		h := w.hold()
+		h.Release()
+		h.Release()
+		w.srv.ExpireSession(w.session().ID())
+		w.eventually("lost", func() bool { return w.states.has(lost) })
+		if h.ended() {
+			t.Error("told")
+		}
+	})
+}
+
+func TestHoldsEndBeforeLostIsTold(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		var w *world
+		var h *holding
+		w = newWorld(t, framework.WithStateListener(func(s framework.State) {
+			if s == lost && !h.ended() {
+				t.Error("a listener heard of it first")
+			}
+		}))
+		w.connected()
+		h = w.hold()
+		s := w.session()
+		w.srv.ExpireSession(s.ID())
+		<-s.Done()
+		if !h.ended() {
+			t.Error("Done was closed first")
+		}
+		wantErr(t, h.cause, framework.ErrSessionLost)
+		w.eventually("lost", func() bool { return w.states.has(lost) })
+	})
+}
+
+func TestRenewalsComeEveryQuarterAndOnlyWhileSomethingDependsOnThem(t *testing.T) {
+	for name, c := range map[string]struct {
+		opts []framework.Option
+		op   zktest.Op // that renews holds
+	}{
+		"by a majority": {nil, zktest.OpMulti},
+		"by the leader": {[]framework.Option{framework.WithLeaderRenewal()}, zktest.OpSync},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				w.make("/a")
+				sent := func(op zktest.Op, d time.Duration) (wanted, other int) {
+					before := w.srv.Counts()
+					time.Sleep(d)
+					synctest.Wait()
+					after := w.srv.Counts()
+					both := after[zktest.OpSync] - before[zktest.OpSync] + after[zktest.OpMulti] - before[zktest.OpMulti]
+					return after[op] - before[op], both - (after[op] - before[op])
+				}
+				none := func(what string) {
+					t.Helper()
+					if n, other := sent(c.op, 10*session); n+other != 0 {
+						t.Errorf("%d renewals %s", n+other, what)
+					}
+				}
+				none("with nothing held or watched")
+				if err := w.session().Ready(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				h := w.hold()
+				if n, other := sent(c.op, 10*session-time.Second); n < 39 || n > 40 || other != 0 {
+					t.Errorf("%d and %d renewals of a hold in ten timeouts, want 40 and none", n, other)
+				}
+				h.Release()
+				sent(c.op, session)
+				none("after the release")
+				o := w.watchData("/a")
+				if n, other := sent(zktest.OpSync, 10*session-time.Second); n < 39 || n > 41 || other != 0 {
+					t.Errorf("%d and %d for a watch in ten timeouts, want 40 and none", n, other)
+				}
+				o.stop()
+				sent(c.op, session)
+				none("after that")
+			}, c.opts...)
+		})
+	}
+}
+
+func TestAWriteRenewsAsWell(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.make("/a")
+		h := w.hold()
+		before := w.count(zktest.OpSync) + w.count(zktest.OpMulti)
+		for range 100 {
+			time.Sleep(time.Second)
+			if _, err := w.client.Set(t.Context(), "/a", nil, -1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := w.count(zktest.OpSync) + w.count(zktest.OpMulti) - before; n != 0 {
+			t.Errorf("%d renewals besides a write a second", n)
+		}
+		if h.Err() != nil {
+			t.Error(h.Err())
+		}
+		h.Release()
+	})
+}

@@ -1,0 +1,210 @@
+package framework
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/framework/session"
+)
+
+// core is what all facades of one client share.
+type core struct {
+	cfg       config
+	root      *Client
+	route     *transport.Route
+	support   *transport.Support
+	listeners listeners
+	logs      callbacks       // records for the user's log handler
+	panics    *slog.Logger    // tells of panics in the user's functions
+	traces    callbacks       // calls of the user's traces
+	chores    callbacks       // what is left to be done about leases that have ended: the client's own work, which does not block
+	closing   chan struct{}   // closed by Close
+	life      context.Context //nolint:containedctx // ends with ErrClosed when Close is called: no operation outlives it
+	kill      context.CancelCauseFunc
+	once      sync.Once
+	ended     chan struct{} // closed when the last session has been closed
+	closeErr  error         // written before ended is closed
+
+	mu       sync.Mutex
+	state    State
+	session  *session.Owner    // the newest
+	closed   bool              // set by Close
+	refused  error             // the servers will never take this client
+	failures map[string]error  // last failure of each server since the last connection
+	changed  chan struct{}     // closed, and replaced, when any of these changes
+	carried  session.Leftovers // for the next session
+
+	attached session.Attachments // state of recipes
+}
+
+// open opens the next session, which begins to connect.
+func (c *core) open(zxid int64) (*session.Owner, error) {
+	s := c.next(zxid)
+	err := s.Start()
+	return s, err
+}
+
+// next makes the next session. What is left of the one before is handed over in one step with the exchange of the two: see later.
+func (c *core) next(zxid int64) *session.Owner {
+	cfg := session.Config{
+		Transport: transport.Config{
+			Route: c.route, Dial: c.cfg.dial, Secure: c.cfg.secure, Auth: c.cfg.auth,
+			SessionTimeout: c.cfg.sessionTimeout, ConnectionTimeout: c.cfg.connectionTimeout,
+			LastZxid: zxid, MaxFrame: c.cfg.maxAnswer, Logger: c.cfg.logger, Support: c.support,
+		},
+		Chroot: c.cfg.chroot, ACL: c.acl, DefaultData: c.cfg.data, MaxRequest: c.cfg.maxRequest,
+		LeaderRenewal: c.cfg.leaderRenewal, Policy: c.cfg.errorPolicy,
+	}
+	var s *session.Owner
+	events := session.Events{
+		Attached: func() { c.move(s.Session(), eventAttached) },
+		Detached: func() { c.move(s.Session(), eventDetached) },
+		Over:     func() { c.move(s.Session(), eventOver) },
+		Left:     c.later, Failed: c.failed, Restarted: c.restarted, Chore: c.chores.pushAlways,
+		OrphanFound: c.orphanFound, RemovalFailed: c.removalFailed,
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.session != nil {
+		cfg.Restarts = c.session.Session().Restarts()
+	}
+	cfg.Carried, c.carried = c.carried, session.Leftovers{}
+	s = session.New(cfg, events)
+	c.session = s
+	return s
+}
+
+// run is the client's goroutine: it sees one session after the other to its end.
+func (c *core) run(s *session.Owner) {
+	defer close(c.ended)
+	for young := 0; ; {
+		s.Run(c.closing)
+		told := s.Close(c.patience())
+		if c.refusal() != nil {
+			<-c.closing // no server will take the next session either
+			return
+		}
+		select {
+		case <-c.closing:
+			if id := s.Session().ID(); id != 0 && !told {
+				c.closeErr = fmt.Errorf("framework: session %#x was not closed by a server: its nodes stay until it expires", id)
+			}
+			return
+		default:
+		}
+		var open bool
+		if young, open = c.rest(s, young); !open {
+			return
+		}
+		next, err := c.open(s.LastZxid())
+		if err != nil { // what was right the first time is right again
+			c.refuse(err)
+			<-c.closing
+			return
+		}
+		s = next
+	}
+}
+
+func (c *core) refusal() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.refused
+}
+
+// patience is how long Close waits for a server to end the session. A session that is over has nothing to wait for.
+func (c *core) patience() time.Duration {
+	select {
+	case <-c.closing:
+		return min(time.Second, c.cfg.connectionTimeout)
+	default:
+		return 0
+	}
+}
+
+// move feeds the state machine. Listeners hear of changes in the order of the calls.
+func (c *core) move(s *Session, e event) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	// The reader and the guard may come here in another order than that in which they changed the session.
+	if e != eventOver && s.Err() != nil {
+		return
+	}
+	if e == eventAttached {
+		clear(c.failures)
+	}
+	if e == eventOver && c.refused != nil {
+		e = eventRefused
+	}
+	before := c.state
+	c.state = before.next(e)
+	c.announce()
+	if c.state == before || c.closed {
+		return
+	}
+	c.listeners.tell(c.state)
+	c.cfg.logger.Log(context.Background(), c.state.level(), "framework: connection state changed",
+		"state", c.state.String(), "session", fmt.Sprintf("%#x", s.ID()))
+}
+
+// failed remembers why a server could not be used. A refusal is final: trying again would be refused again.
+func (c *core) failed(server string, err error) {
+	c.cfg.logger.Debug("framework: connection attempt failed", "server", server, "error", err)
+	if errors.Is(err, ErrAuthRefused) {
+		c.refuse(fmt.Errorf("framework: %s: %w", server, err))
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.failures[server] = err
+}
+
+func (c *core) refuse(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.refused == nil {
+		c.refused = err
+		c.announce()
+	}
+}
+
+// announce wakes everybody who waits for a change. mu is held.
+func (c *core) announce() {
+	close(c.changed)
+	c.changed = make(chan struct{})
+}
+
+func (c *core) orphanFound(path string) {
+	if found := c.cfg.trace.OrphanFound; found != nil {
+		c.traces.push(func() { found(path) })
+	}
+}
+
+func (c *core) removalFailed(path string, err error) {
+	if failed := c.cfg.trace.RemovalFailed; failed != nil {
+		c.traces.push(func() { failed(path, err) })
+	}
+}
+
+// settle gives the log handler and traces a moment for what they have still to be told.
+func (c *core) settle() {
+	enough := make(chan struct{})
+	timer := time.AfterFunc(time.Second, func() { close(enough) })
+	defer timer.Stop()
+	c.traces.wait(enough)
+	c.traces.close()
+	c.logs.wait(enough)
+	c.logs.close()
+}
+
+// tracesDropped makes the callback that reports how many calls of traces were dropped.
+func (c *core) tracesDropped(count int) func() {
+	return func() {
+		c.cfg.logger.Warn("framework: calls of traces were dropped, since their functions are too slow", "dropped", count)
+	}
+}

@@ -1,0 +1,72 @@
+package framework
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/framework/session"
+)
+
+// unconnected is what facades share of a client that was never started, with a session that has ended.
+func unconnected() *core {
+	logger := slog.New(slog.DiscardHandler)
+	c := &core{
+		changed: make(chan struct{}), failures: map[string]error{}, support: transport.NewSupport(logger),
+		cfg: config{
+			logger: logger, servers: []string{"zk:1"}, acl: func(string) []zk.ACL { return nil },
+			dial: func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("nowhere") },
+		},
+	}
+	closing := make(chan struct{})
+	close(closing)
+	c.state = StateConnected
+	c.next(0).Run(closing)
+	return c
+}
+
+// The reader has attached the session, and before it tells so the session's clock ends it.
+func TestASessionThatIsOverMovesNothingAnyMore(t *testing.T) {
+	c := unconnected()
+	for _, e := range []event{eventAttached, eventDetached} {
+		c.move(c.session.Session(), e)
+		if c.state != StateLost {
+			t.Errorf("event %d made LOST %v", e, c.state)
+		}
+	}
+}
+
+func TestWorkForASessionThatIsOverIsCarriedToTheNext(t *testing.T) {
+	c := unconnected()
+	c.later(session.Leftovers{Removals: []string{"/a"}})
+	if got := c.carried.Removals; len(got) != 1 {
+		t.Fatalf("carried %v, want /a", got)
+	}
+	next := c.next(0)
+	if got := c.carried.Removals; len(got) != 0 {
+		t.Errorf("carried %v although there is another session", got)
+	}
+	c.later(session.Leftovers{Removals: []string{"/b"}})
+	if got := c.carried.Removals; len(got) != 0 {
+		t.Errorf("carried %v, want it in the present session", got)
+	}
+	closing := make(chan struct{})
+	close(closing)
+	next.Run(closing)
+	if got := c.carried.Removals; len(got) != 2 {
+		t.Errorf("the session has left %v, want /a and /b", got)
+	}
+}
+
+func TestARefusalByTheServersIsRemembered(t *testing.T) {
+	c := unconnected()
+	c.failed("zk:1", ErrAuthRefused)
+	if err := c.refusal(); !errors.Is(err, ErrAuthRefused) {
+		t.Errorf("got %v, want %v", err, ErrAuthRefused)
+	}
+}

@@ -1,0 +1,86 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"sync"
+)
+
+// addresses lists what there is to dial, with every host looked up. It blocks until all look-ups have ended.
+func (r *Route) addresses(ctx context.Context) (all []Address, problems map[string]error) {
+	servers := r.servers()
+	found := make([][]string, len(servers))
+	failed := make([]error, len(servers))
+	var wg sync.WaitGroup
+	for i, server := range servers {
+		host, _, err := net.SplitHostPort(server)
+		if _, notIP := netip.ParseAddr(host); r.lookup == nil || err != nil || notIP == nil {
+			continue
+		}
+		wg.Go(func() { found[i], failed[i] = r.look(ctx, host) })
+	}
+	wg.Wait()
+	problems = make(map[string]error)
+	dialed := make(map[string]bool)
+	for i, server := range servers {
+		if failed[i] != nil {
+			problems[server] = failed[i]
+		}
+		for _, a := range waysTo(server, found[i], failed[i]) {
+			if !dialed[a.Dial] { // two names of one server
+				dialed[a.Dial] = true
+				all = append(all, a)
+			}
+		}
+	}
+	return all, problems
+}
+
+// look looks a host up. If that fails, the answer to the last look-up that did not comes with the error.
+func (r *Route) look(ctx context.Context, host string) ([]string, error) {
+	ips, err := r.lookup(ctx, host)
+	if err == nil && len(ips) == 0 {
+		err = errors.New("no addresses")
+	}
+	for _, ip := range ips {
+		if _, problem := netip.ParseAddr(ip); problem != nil && err == nil {
+			err = fmt.Errorf("%q is not an IP address", ip)
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err != nil {
+		return r.known[host], fmt.Errorf("looking up %s: %w", host, err)
+	}
+	r.known[host] = slices.Clone(ips)
+	return r.known[host], nil
+}
+
+// waysTo returns the addresses of a server whose host was looked up to be ips. The family of the first one is
+// preferred: a resolver sorts those to the end that cannot be reached from here.
+func waysTo(server string, ips []string, failed error) []Address {
+	host, port, err := net.SplitHostPort(server)
+	switch {
+	case err != nil || len(ips) == 0 && failed == nil: // not looked up
+		return []Address{{Server: server, Dial: server}}
+	case len(ips) == 0:
+		return nil
+	}
+	all := make([]Address, len(ips))
+	for i, ip := range ips {
+		all[i] = Address{Server: net.JoinHostPort(host, port), Dial: net.JoinHostPort(ip, port)}
+		if isIPv4(ip) != isIPv4(ips[0]) {
+			all[i].rank = 1
+		}
+	}
+	return all
+}
+
+func isIPv4(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.Unmap().Is4()
+}

@@ -1,0 +1,62 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestEveryHostIsLookedUpAtEachAttempt(t *testing.T) {
+	answers := map[string][]string{}
+	var asked []string
+	r := NewRoute(func() []string { return []string{"zk:2181", "10.0.0.9:2182", "[fd::9]:2183"} }, func(_ context.Context, host string) ([]string, error) {
+		asked = append(asked, host)
+		if ips, ok := answers[host]; ok {
+			return ips, nil
+		}
+		return nil, errors.New("no such host")
+	})
+	for _, c := range []struct {
+		zk      []string // nil: the look-up fails
+		want    string
+		problem string
+	}{
+		{nil, "10.0.0.9:2182 [fd::9]:2183", "no such host"},
+		{[]string{"10.0.0.1", "10.0.0.2"}, "10.0.0.1:2181 10.0.0.2:2181 10.0.0.9:2182 [fd::9]:2183", ""},
+		{[]string{"10.0.0.3", "fd::3"}, "10.0.0.3:2181 [fd::3]:2181* 10.0.0.9:2182 [fd::9]:2183", ""},
+		{[]string{"fd::3", "10.0.0.3"}, "[fd::3]:2181 10.0.0.3:2181* 10.0.0.9:2182 [fd::9]:2183", ""},
+		{[]string{"10.0.0.3", "10.0.0.3", "10.0.0.4"}, "10.0.0.3:2181 10.0.0.4:2181 10.0.0.9:2182 [fd::9]:2183", ""},
+		{nil, "10.0.0.3:2181 10.0.0.4:2181 10.0.0.9:2182 [fd::9]:2183", "no such host"}, // as it was
+		{[]string{}, "10.0.0.3:2181 10.0.0.4:2181 10.0.0.9:2182 [fd::9]:2183", "no addresses"},
+		{[]string{"elsewhere"}, "10.0.0.3:2181 10.0.0.4:2181 10.0.0.9:2182 [fd::9]:2183", `"elsewhere" is not an IP address`},
+	} {
+		delete(answers, "zk")
+		if c.zk != nil {
+			answers["zk"] = c.zk
+		}
+		all, problems := r.addresses(t.Context())
+		var got []string
+		for _, a := range all {
+			got = append(got, a.Dial+strings.Repeat("*", a.rank))
+		}
+		if got := strings.Join(got, " "); got != c.want {
+			t.Errorf("%q: dials %s, want %s", c.zk, got, c.want)
+		}
+		if problem := problems["zk:2181"]; (problem == nil) != (c.problem == "") || !strings.Contains(fmt.Sprint(problem), c.problem) {
+			t.Errorf("%q: problem %v, want %q", c.zk, problem, c.problem)
+		}
+	}
+	if len(asked) != 8 || slices.Contains(asked, "10.0.0.9") {
+		t.Errorf("looked up %q", asked)
+	}
+}
+
+func TestWithoutALookupServersAreDialedByName(t *testing.T) {
+	r := NewRoute(func() []string { return []string{"zk:2181"} }, nil)
+	if a, _, ok := r.next(t.Context()); !ok || a.Dial != "zk:2181" {
+		t.Errorf("dials %+v, %t", a, ok)
+	}
+}

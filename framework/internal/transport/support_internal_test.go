@@ -1,0 +1,88 @@
+package transport
+
+import (
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"slices"
+	"syscall"
+	"testing"
+)
+
+func TestEvidenceOfHangUps(t *testing.T) {
+	type event func(s *Support) *HangUpError
+	end := func(reason error, prompt, answered bool, waiting ...int32) event {
+		return func(s *Support) *HangUpError {
+			return s.ended(ending{server: "a:2181", reason: reason, prompt: prompt, answered: answered, waiting: waiting})
+		}
+	}
+	answer := func(op, code int32) event {
+		return func(s *Support) *HangUpError { s.answered(op, code, "a:2181"); return nil }
+	}
+	times := func(n int, e event) []event { return slices.Repeat([]event{e}, n) }
+	hangUp := func(waiting ...int32) event { return end(io.EOF, true, true, waiting...) }
+	for name, test := range map[string]struct {
+		events [][]event
+		lacks  Feature // 0: none
+		fails  bool    // the last event
+	}{
+		"three in a row":               {[][]event{times(3, hangUp(opCreate2))}, FeatureCreate2, false},
+		"three resets in a row":        {[][]event{times(3, end(syscall.ECONNRESET, true, true, opCreate2))}, FeatureCreate2, false},
+		"two in a row":                 {[][]event{times(2, hangUp(opCreate2))}, 0, false},
+		"two and two":                  {[][]event{times(2, hangUp(opCreate2)), {answer(opCreate2, 0)}, times(2, hangUp(opCreate2))}, 0, false},
+		"refused in between":           {[][]event{times(2, hangUp(opCreate2)), {answer(opCreate2, -101)}, times(2, hangUp(opCreate2))}, 0, false},
+		"idle in between":              {[][]event{times(2, hangUp(opCreate2)), {hangUp()}, times(2, hangUp(opCreate2))}, 0, false},
+		"another request in between":   {[][]event{times(2, hangUp(opCreate2)), {hangUp(opGetData)}, times(2, hangUp(opCreate2))}, 0, false},
+		"another feature in between":   {[][]event{times(2, hangUp(opCreate2)), {hangUp(opRemoveWatches)}, {hangUp(opCreate2)}}, FeatureCreate2, false},
+		"behind others, never known":   {[][]event{times(3, hangUp(opDelete, opRemoveWatches))}, FeatureRemoveWatches, false},
+		"behind others, but known":     {[][]event{{answer(opRemoveWatches, 0)}, times(4, hangUp(opDelete, opRemoveWatches))}, 0, false},
+		"oldest, although known":       {[][]event{{answer(opCreate2, 0)}, times(3, hangUp(opCreate2))}, FeatureCreate2, false},
+		"after a while":                {[][]event{times(9, end(io.EOF, false, true, opCreate2))}, 0, false},
+		"nothing else was answered":    {[][]event{times(9, end(io.EOF, true, false, opCreate2))}, 0, false},
+		"one unanswered, then two":     {[][]event{{end(io.EOF, true, false, opCreate2)}, times(2, hangUp(opCreate2))}, FeatureCreate2, false},
+		"one unanswered, then one":     {[][]event{times(5, end(io.EOF, true, false, opCreate2)), {hangUp(opCreate2)}}, 0, false},
+		"by the client":                {[][]event{times(9, end(errClosing, true, true, opCreate2))}, 0, false},
+		"a read that timed out":        {[][]event{times(9, end(os.ErrDeadlineExceeded, true, true, opCreate2))}, 0, false},
+		"unimplemented":                {[][]event{{answer(opCreateContainer, codeUnimplemented)}}, FeatureContainers, false},
+		"a needed request, five":       {[][]event{times(5, hangUp(opCreate))}, 0, true},
+		"a needed request, six":        {[][]event{times(6, hangUp(opCreate))}, 0, true},
+		"a needed request, four":       {[][]event{times(4, hangUp(opCreate))}, 0, false},
+		"a needed request, then known": {[][]event{times(5, hangUp(opCreate)), {answer(opCreate, 0)}, {hangUp(opCreate)}}, 0, false},
+		"create2, then create": {
+			[][]event{times(3, hangUp(opCreate2)), times(5, hangUp(opCreate))}, FeatureCreate2, true,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := NewSupport(slog.New(slog.DiscardHandler))
+			var last *HangUpError
+			for _, e := range slices.Concat(test.events...) {
+				last = e(s)
+			}
+			for _, f := range []Feature{FeatureCreate2, FeatureContainers, FeatureRemoveWatches} {
+				if got := s.Lacks(f); got != (f == test.lacks) {
+					t.Errorf("it lacks %s: %v, want %v", opName(int32(f)), got, f == test.lacks)
+				}
+			}
+			if (last != nil) != test.fails {
+				t.Errorf("got %v, want an error: %v", last, test.fails)
+			}
+			if last != nil && (last.Request != "create" || last.Server != "a:2181" || !errors.Is(last, io.EOF)) {
+				t.Errorf("%+v", *last)
+			}
+		})
+	}
+}
+
+// What is known costs an answer no lock.
+func TestSupportRestsWithoutEvidence(t *testing.T) {
+	s := NewSupport(slog.New(slog.DiscardHandler))
+	s.answered(opCreate2, 0, "")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answered(opCreate2, 0, "")
+	s.answered(opGetData, 0, "")
+	if s.Doubts(newCall(opCreate2, nil)) {
+		t.Error("it doubts what it knows")
+	}
+}

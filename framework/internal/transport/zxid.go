@@ -1,0 +1,100 @@
+package transport
+
+import "sync"
+
+// A history is how far the servers have come, as this client knows: the highest transaction id (zxid) that it has seen.
+// It goes with every handshake, and a server that has not come that far refuses the client, which so never goes back in
+// time.
+//
+// The other side of that is that a zxid which is too high locks the client out of every server, for as long as it is
+// believed. A zxid is therefore taken only
+//
+//   - from the answer to a request of this package that was waiting for one: not from events (they carry -1, or since 3.9 their
+//     own), pings, authentication or handshakes;
+//   - if it can be: not below the one before it on the same connection, since a server answers a session in the order of
+//     execution, and not millions of elections ahead (the high half of a zxid counts those);
+//   - for good once a later answer of the same connection goes along with it. Until then it is a claim: it goes with handshakes
+//     as well, but is given up when servers have refused it again and again;
+//   - unless its connection ends with garbage. Nothing is believed then that this connection has told.
+//
+// A server that consistently tells of a future that is possible cannot be told from one of an ensemble that is ahead.
+type history struct {
+	mu       sync.Mutex
+	proven   int64
+	claimed  int64 // proven or higher
+	refusals int   // handshakes in a row that were not answered, while there was a mere claim
+}
+
+// maxElections is how far the election count of one answer may be ahead of what is known: an ensemble that holds an
+// election every second gets there in half a year.
+const maxElections = 1 << 24
+
+// claimRefusals is how many handshakes in a row must be refused before a claim is given up. With the pauses between
+// attempts they take a few seconds: a claim is almost always true, and elections make servers refuse everybody.
+const claimRefusals = 16
+
+// saw takes the zxid of an answer, of which last is the one before it on the same connection, zero if there was none.
+// It returns the last one for the next call.
+func (h *history) saw(zxid, last int64) (int64, error) {
+	if zxid == 0 || zxid == -1 {
+		return last, nil // refusals by the server at hand have none
+	}
+	if zxid < last {
+		return last, garbage("zxid %#x after %#x on one connection", zxid, last)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if known := max(h.proven, last); zxid>>32 > known>>32+maxElections {
+		return last, garbage("zxid %#x, when %#x is the newest known", zxid, known)
+	}
+	h.proven = max(h.proven, last)
+	h.claimed = max(h.claimed, h.proven, zxid)
+	return zxid, nil
+}
+
+// newest is for handshakes.
+func (h *history) newest() int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return max(h.claimed, h.proven)
+}
+
+// certain is for the handshakes of later sessions.
+func (h *history) certain() int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.proven
+}
+
+// doubt takes back what a connection has told that ended with garbage: before is what was certain when it began.
+func (h *history) doubt(before int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.proven, h.claimed, h.refusals = before, before, 0
+}
+
+// refused notes that a handshake was not answered.
+func (h *history) refused() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.claimed <= h.proven {
+		return
+	}
+	if h.refusals++; h.refusals >= claimRefusals {
+		h.claimed, h.refusals = h.proven, 0
+	}
+}
+
+// taken notes that a handshake was answered.
+func (h *history) taken() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.refusals = 0
+}
+
+// restart is for an ensemble that is younger than what was known.
+func (h *history) restart(zxid int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.proven, h.claimed, h.refusals = zxid, zxid, 0
+}

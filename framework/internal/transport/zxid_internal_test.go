@@ -1,0 +1,69 @@
+package transport
+
+import (
+	"errors"
+	"math"
+	"testing"
+)
+
+// Each step is the zxid of one answer, and then what handshakes of this and of later sessions say.
+func TestAZxidIsBelievedOnlyIfItCanBe(t *testing.T) {
+	type step struct {
+		zxid            int64
+		newest, certain int64
+		garbage         bool
+	}
+	for name, steps := range map[string][]step{
+		"growing":               {{5, 5, 0, false}, {6, 6, 5, false}, {6, 6, 6, false}, {9, 9, 6, false}},
+		"none":                  {{5, 5, 0, false}, {0, 5, 0, false}, {-1, 5, 0, false}, {6, 6, 5, false}},
+		"an election":           {{5, 5, 0, false}, {1<<32 | 1, 1<<32 | 1, 5, false}, {1<<32 | 2, 1<<32 | 2, 1<<32 | 1, false}},
+		"backward":              {{5, 5, 0, false}, {6, 6, 5, false}, {4, 0, 0, true}},
+		"one that is too high":  {{5, 5, 0, false}, {1000, 1000, 5, false}, {6, 0, 0, true}},
+		"too high, repeated":    {{5, 5, 0, false}, {1000, 1000, 5, false}, {1000, 1000, 1000, false}, {6, 0, 0, true}},
+		"negative":              {{5, 5, 0, false}, {6, 6, 5, false}, {-2, 0, 0, true}},
+		"most negative":         {{5, 5, 0, false}, {math.MinInt64, 0, 0, true}},
+		"highest":               {{5, 5, 0, false}, {7, 7, 5, false}, {math.MaxInt64, 0, 0, true}},
+		"highest at first":      {{math.MaxInt64, 0, 0, true}},
+		"too many elections":    {{5, 5, 0, false}, {6, 6, 5, false}, {(maxElections + 1) << 32, 0, 0, true}},
+		"many elections":        {{5, 5, 0, false}, {maxElections << 32, maxElections << 32, 5, false}},
+		"the highest, repeated": {{math.MaxInt64, 0, 0, true}, {math.MaxInt64, 0, 0, true}},
+	} {
+		var h history
+		var last int64
+		for i, s := range steps {
+			var err error
+			if last, err = h.saw(s.zxid, last); err != nil {
+				h.doubt(0) // as the end of the connection does
+			}
+			if errors.Is(err, errGarbage) != s.garbage || h.newest() != s.newest || h.certain() != s.certain {
+				t.Errorf("%s, answer %d: %v, newest %#x, certain %#x, want %+v", name, i, err, h.newest(), h.certain(), s)
+			}
+		}
+	}
+}
+
+func TestAClaimIsGivenUpWhenServersRefuseItAgainAndAgain(t *testing.T) {
+	h := history{proven: 5}
+	if _, err := h.saw(1000, 5); err != nil {
+		t.Fatal(err)
+	}
+	for range claimRefusals - 1 {
+		h.refused()
+	}
+	h.taken() // by a server that has come so far
+	for i := range claimRefusals {
+		if h.newest() != 1000 {
+			t.Fatalf("given up after %d refusals", i)
+		}
+		h.refused()
+	}
+	if h.newest() != 5 {
+		t.Errorf("%d is still believed", h.newest())
+	}
+	for range 10 * claimRefusals {
+		h.refused()
+	}
+	if h.newest() != 5 {
+		t.Error("what is certain was given up")
+	}
+}

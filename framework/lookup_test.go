@@ -1,0 +1,96 @@
+package framework_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest"
+)
+
+// A headless service: one name, three addresses, of which one is silent and one does not serve.
+func TestOneNameWithThreeAddresses(t *testing.T) {
+	for range 20 {
+		zktest.Bubble(t, func(t *testing.T) {
+			srv, busy := zktest.NewServer(), zktest.NewServer()
+			t.Cleanup(func() { srv.Close(); busy.Close() })
+			black := zktest.NewServer()
+			t.Cleanup(func() { black.Close() })
+			mute, notServing := black.NewLink(), busy.NewLink()
+			mute.Mute()
+			busy.SetReadOnly(true) // it takes connections, and hangs up on handshakes
+			at := map[string]*zktest.Link{"10.0.0.1:2181": srv.NewLink(), "10.0.0.2:2181": mute, "10.0.0.3:2181": notServing}
+			w := &world{T: t, srv: srv}
+			before := time.Now()
+			client := w.dial("zk-headless:2181",
+				framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
+					if at[address] == nil {
+						return nil, errors.New("unknown address " + address)
+					}
+					return at[address].DialContext(ctx, network, address)
+				}),
+				framework.WithLookup(func(context.Context, string) ([]string, error) {
+					return []string{"10.0.0.1", "10.0.0.2", "10.0.0.3"}, nil
+				}))
+			if err := client.BlockUntilConnected(w.within(time.Minute)); err != nil {
+				t.Fatal(err)
+			}
+			if d := time.Since(before); d > 2200*time.Millisecond {
+				t.Errorf("connected after %v", d)
+			}
+		})
+	}
+}
+
+// The pod behind the name is replaced, and the new one has another address.
+func TestANameIsLookedUpAnewAtAReconnection(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		var mu sync.Mutex
+		now := "10.0.0.1"
+		w := &world{T: t, srv: zktest.NewServer(), states: &states{}}
+		t.Cleanup(func() { w.srv.Close() })
+		w.link = w.srv.NewLink()
+		w.client = w.dial("zk:2181", framework.WithStateListener(w.states.hear),
+			framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				if address != net.JoinHostPort(now, "2181") {
+					return nil, errors.New("nobody at " + address)
+				}
+				return w.link.DialContext(ctx, network, address)
+			}),
+			framework.WithLookup(func(context.Context, string) ([]string, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				return []string{now}, nil
+			}))
+		w.connected()
+		s := w.session()
+		mu.Lock()
+		now = "10.0.0.2"
+		mu.Unlock()
+		w.link.Reset()
+		w.eventually("reconnected", func() bool { return w.client.State() == reconnected })
+		if w.session() != s {
+			t.Error("in another session")
+		}
+	})
+}
+
+func TestALookupThatFailsIsNamed(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		w := &world{T: t, srv: zktest.New(t)}
+		client := w.dial("zk:2181", framework.WithDialer(w.srv.DialContext), framework.WithLookup(func(context.Context, string) ([]string, error) {
+			return nil, errors.New("resolver on holiday")
+		}))
+		err := client.BlockUntilConnected(w.within(5 * time.Second))
+		if err == nil || !strings.Contains(err.Error(), "looking up zk: resolver on holiday") {
+			t.Errorf("got %v", err)
+		}
+	})
+}

@@ -1,0 +1,203 @@
+package framework_test
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest"
+)
+
+// The answer to a create is lost, and the client comes back to a server that has not heard of the node yet: its listing alone would
+// say that there is none. It proves something behind a sync only, and nothing if that server refuses the sync.
+func TestALostCreateIsFoundAtAServerThatIsBehind(t *testing.T) {
+	for name, refusals := range map[string]int32{"it syncs": 0, "it refuses the sync at first": 3} {
+		t.Run(name, func(t *testing.T) {
+			zktest.Bubble(t, func(t *testing.T) {
+				ensemble := zktest.NewEnsemble(2)
+				t.Cleanup(func() { _ = ensemble.Close() })
+				leader, follower := ensemble.Server(0), ensemble.Server(1)
+				if err := leader.Create("/dir", nil); err != nil {
+					t.Fatal(err)
+				}
+				var dials, left atomic.Int32
+				left.Store(refusals)
+				client := connect(t, leader, framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
+					if dials.Add(1) == 1 {
+						return leader.DialContext(ctx, network, address)
+					}
+					conn, err := follower.DialContext(ctx, network, address)
+					return &refuser{Conn: conn, left: &left}, err
+				}))
+				s := enterable(t, client)
+				ensemble.SetLag(1, 2*time.Second)
+				leader.DropReply(zktest.Match{Op: zktest.OpCreate2})
+				entry, err := s.CreateProtected(t.Context(), "/dir", "n-", nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if n := leader.Children("/dir"); len(n) != 1 || entry.Path != "/dir/"+n[0] {
+					t.Errorf("entered as %s, there are %q", entry.Path, n)
+				}
+				if dials.Load() < 2 || left.Load() > 0 {
+					t.Errorf("%d connections, %d refusals left", dials.Load(), left.Load())
+				}
+			})
+		})
+	}
+}
+
+// A refuser is a connection to a server that answers syncs with an error, as long as some are left, and does not catch up.
+type refuser struct {
+	net.Conn
+	left *atomic.Int32
+
+	mu       sync.Mutex
+	answers  []byte
+	shaken   bool
+	incoming []byte
+}
+
+func (r *refuser) Write(p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.shaken {
+		r.shaken = true
+		return r.Conn.Write(p)
+	}
+	for rest := p; len(rest) > 0; {
+		frame := rest[:4+binary.BigEndian.Uint32(rest)]
+		rest = rest[len(frame):]
+		if binary.BigEndian.Uint32(frame[8:]) == uint32(zktest.OpSync) && r.left.Add(-1) >= 0 {
+			r.answers = binary.BigEndian.AppendUint32(r.answers, 16)
+			r.answers = append(r.answers, frame[4:8]...)
+			r.answers = binary.BigEndian.AppendUint64(r.answers, 0)
+			r.answers = binary.BigEndian.AppendUint32(r.answers, 1<<32-7) // OPERATIONTIMEOUT
+			continue
+		}
+		if _, err := r.Conn.Write(frame); err != nil {
+			return 0, err
+		}
+	}
+	return len(p), nil
+}
+
+// Read puts refusals before the next frame.
+func (r *refuser) Read(p []byte) (int, error) {
+	if len(r.incoming) == 0 {
+		head := make([]byte, 4)
+		if _, err := io.ReadFull(r.Conn, head); err != nil {
+			return 0, err
+		}
+		body := make([]byte, binary.BigEndian.Uint32(head))
+		if _, err := io.ReadFull(r.Conn, body); err != nil {
+			return 0, err
+		}
+		r.mu.Lock()
+		r.incoming = append(append(r.answers, head...), body...)
+		r.answers = nil
+		r.mu.Unlock()
+	}
+	n := copy(p, r.incoming)
+	r.incoming = r.incoming[n:]
+	return n, nil
+}
+
+// The context ends while there is no connection, and whether the node was made is not known: it is looked for on the next one.
+func TestALostCreateThatIsGivenUpWithoutAConnectionLeavesNoNode(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		server := zktest.New(t)
+		if err := server.Create("/dir", nil); err != nil {
+			t.Fatal(err)
+		}
+		client := connect(t, server)
+		s := enterable(t, client)
+		server.DropReply(zktest.Match{Op: zktest.OpCreate2})
+		server.RefuseConnections(true)
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		if _, err := s.CreateProtected(ctx, "/dir", "n-", nil); !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatalf("got %v, want the deadline", err)
+		}
+		if n := server.Children("/dir"); len(n) != 1 {
+			t.Fatalf("the test needs a node that was made: %q", n)
+		}
+		server.RefuseConnections(false)
+		time.Sleep(5 * time.Second)
+		if n := server.Children("/dir"); len(n) != 0 || s.Err() != nil {
+			t.Errorf("left: %q; the session: %v", n, s.Err())
+		}
+	})
+}
+
+// A guaranteed deletion that one session leaves to the next is asked for once. Asked for again in a third session, it would remove
+// what somebody has made since.
+func TestACarriedRemovalIsAskedForOnce(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		server := zktest.New(t)
+		if err := server.Create("/x", nil); err != nil {
+			t.Fatal(err)
+		}
+		client := connect(t, server)
+		s := enterable(t, client)
+		release := server.Hold(zktest.Match{Op: zktest.OpDelete})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := client.Delete(ctx, "/x", -1, framework.Guaranteed()); !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatalf("got %v, want the deadline", err)
+		}
+		server.ExpireSession(s.ID())
+		release()
+		time.Sleep(5 * time.Second)
+		if server.Exists("/x") {
+			t.Fatal("the node is still there")
+		}
+		asked := server.Counts()[zktest.OpDelete]
+		if asked != 1 {
+			t.Errorf("the next session asked %d times", asked)
+		}
+		if err := server.Create("/x", nil); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			server.ExpireSession(enterable(t, client).ID())
+			time.Sleep(5 * time.Second)
+		}
+		if again := server.Counts()[zktest.OpDelete]; again != asked || !server.Exists("/x") {
+			t.Errorf("later sessions asked %d times; the new node is there: %v", again-asked, server.Exists("/x"))
+		}
+	})
+}
+
+// What the provider says of the lock's own node is that node's ACL, and not what it says of its parent.
+func TestTheACLProviderIsAskedForTheNodeThatIsEntered(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		server := zktest.New(t)
+		provider := func(path string) []zk.ACL {
+			if strings.HasPrefix(path, "/dir/") {
+				return zk.WorldACL(zk.PermRead | zk.PermDelete)
+			}
+			return zk.WorldACL(zk.PermAll)
+		}
+		client := connect(t, server, framework.WithACLProvider(provider))
+		entry, err := enterable(t, client).CreateProtected(t.Context(), "/dir", "n-", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for path, want := range map[string]int32{entry.Path: zk.PermRead | zk.PermDelete, "/dir": zk.PermAll} {
+			if acl, _, err := client.ACL(t.Context(), path); err != nil || len(acl) != 1 || acl[0].Perms != want {
+				t.Errorf("%s: %+v, %v, want permissions %d", path, acl, err, want)
+			}
+		}
+	})
+}

@@ -1,0 +1,193 @@
+package framework_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"log/slog"
+	"net"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+)
+
+const secret = "hunter2"
+
+// No exported type shows a credential, however it is printed.
+func TestNoExportedTypeShowsACredential(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		auth := framework.WithAuthorization("digest", []byte("user:"+secret))
+		client := w.dial("zk:2181", auth)
+		s, err := client.Session(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		hold, err := s.Bind(func(error) {}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer hold.Release()
+		watch := s.WatchData("/", func() {})
+		defer s.Unwatch(watch)
+		_, connectErr := framework.NewClient("zk://user:"+secret+"@zk:2181", auth)
+		_, _, opErr := client.ACL(t.Context(), "/missing")
+		values := map[string]any{
+			"Client": client, "Session": s, "Binding": hold, "Watch": watch, "View": s.View(watch), "Option": auth,
+			"Op": framework.CheckOp("/", -1), "Removal": s.Remove("/missing"), "OpError": opErr,
+			"ConnectError":     &framework.ConnectError{Servers: map[string]error{"zk:2181": connectErr}, Cause: connectErr},
+			"TransactionError": &framework.TransactionError{Op: "check", Path: "/", Err: connectErr},
+			"HangUpError":      &framework.HangUpError{Request: "create", Path: "/", Server: "zk:2181", Times: 5, Err: connectErr},
+			"Result":           framework.Result{Path: "/"}, "Entry": framework.Entry{Path: "/"},
+			"State": framework.StateLost, "ErrorPolicy": framework.StandardErrorPolicy, "Status": framework.StatusGone,
+			"CreateMode": framework.Ephemeral, "CreateOption": framework.WithACL(zk.DigestACL(zk.PermAll, "user", "other")[0]),
+			"DeleteOption": framework.Guaranteed(), "Trace": framework.Trace{}, "DialFunc": framework.DialFunc(w.link.DialContext),
+			"ChildObserver": framework.ChildObserver(nil), "NoAuthError": &framework.NoAuthError{Op: "create", Path: "/", Permission: "CREATE", Node: "/"},
+			"LookupFunc": framework.LookupFunc(net.DefaultResolver.LookupHost),
+		}
+		for _, name := range exported(t, ".") {
+			value, ok := values[name]
+			if !ok {
+				t.Errorf("type %s is not in this test", name)
+			}
+			for form, text := range printed(value) {
+				if hidden := findSecret(text); hidden != "" {
+					t.Errorf("%s as %s shows %s: %s", name, form, hidden, text)
+				}
+			}
+		}
+		// By value, too.
+		if text := fmt.Sprintf("%+v %#v", *client, *client); findSecret(text) != "" {
+			t.Errorf("a client by value shows it: %s", text)
+		}
+	})
+}
+
+func findSecret(text string) string {
+	raw := []byte("user:" + secret)
+	for _, form := range []string{
+		secret, strings.Trim(fmt.Sprintf("%d", raw), "[]"), strings.TrimSuffix(strings.TrimPrefix(fmt.Sprintf("%#v", raw), "[]byte{"), "}"),
+		base64.StdEncoding.EncodeToString(raw), fmt.Sprintf("%x", raw),
+	} {
+		if strings.Contains(text, form) {
+			return form
+		}
+	}
+	return ""
+}
+
+// printed is a value in every form in which it may get into a log.
+func printed(value any) map[string]string {
+	forms := map[string]string{}
+	for _, verb := range []string{"%v", "%s", "%+v", "%#v"} {
+		forms[verb] = fmt.Sprintf(verb, value)
+	}
+	var text, json bytes.Buffer
+	slog.New(slog.NewTextHandler(&text, nil)).Info("x", "value", value)
+	slog.New(slog.NewJSONHandler(&json, nil)).Info("x", "value", value)
+	forms["slog text"], forms["slog JSON"] = text.String(), json.String()
+	return forms
+}
+
+// exported are the names of the exported types of a package.
+func exported(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if !strings.HasSuffix(file.Name(), ".go") || strings.HasSuffix(file.Name(), "_test.go") {
+			continue
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), dir+"/"+file.Name(), nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, decl := range parsed.Decls {
+			group, ok := decl.(*ast.GenDecl)
+			if !ok || group.Tok != token.TYPE {
+				continue
+			}
+			for _, spec := range group.Specs {
+				if name := spec.(*ast.TypeSpec).Name; name.IsExported() {
+					names = append(names, name.Name)
+				}
+			}
+		}
+	}
+	return names
+}
+
+func TestAClientAndASessionSayWhatTheyAre(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		client := w.dial("zk:2181", framework.WithNamespace("app"))
+		if err := client.BlockUntilConnected(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := fmt.Sprint(client), "client of zk:2181/app (CONNECTED)"; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		s := w.session()
+		if got, want := fmt.Sprint(s), fmt.Sprintf("session %#x", s.ID()); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
+}
+
+func TestTheGrantedTimeoutCanBeRead(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		if got := w.session().Timeout(); got != session {
+			t.Errorf("got %v, want %v", got, session)
+		}
+		client := w.dial("zk:2181", framework.WithSessionTimeout(24*time.Hour), framework.WithConnectionTimeout(time.Minute))
+		s, err := client.Session(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Timeout(); got != time.Hour { // the longest that the server grants
+			t.Errorf("got %v, want an hour", got)
+		}
+		if got := client.ConnectionTimeout(); got != time.Minute {
+			t.Errorf("got %v, want a minute", got)
+		}
+	})
+}
+
+func TestASessionsExistsAndChildrenMeanWhatTheClientsDo(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		s := w.session()
+		if stat, err := s.Exists(t.Context(), "/missing"); stat != nil || err != nil {
+			t.Errorf("Exists of a missing node: got %v, %v, want nil, nil", stat, err)
+		}
+		if _, _, err := s.Children(t.Context(), "/missing"); !errors.Is(err, zk.ErrNoNode) {
+			t.Errorf("Children of a missing node: got %v, want %v", err, zk.ErrNoNode)
+		}
+		w.create("/a")
+		w.create("/a/b")
+		children, stat, err := s.Children(t.Context(), "/a")
+		if err != nil || len(children) != 1 || stat == nil || stat.NumChildren != 1 {
+			t.Errorf("Children: got %v, %+v, %v", children, stat, err)
+		}
+	})
+}
+
+func TestDefaultDataCanBeTurnedOff(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		client := w.dial("zk:2181", framework.WithDefaultData(nil))
+		if _, _, err := client.Create(t.Context(), "/empty", nil); err != nil {
+			t.Fatal(err)
+		}
+		if data, _, err := client.Get(t.Context(), "/empty"); err != nil || len(data) != 0 {
+			t.Errorf("got %q, %v, want nothing", data, err)
+		}
+	})
+}

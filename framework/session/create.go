@@ -1,0 +1,147 @@
+package session
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/transport"
+)
+
+// A CreateMode is a kind of node.
+//
+// Curator: CreateMode.
+type CreateMode int
+
+// The kinds of nodes.
+const (
+	Persistent                  CreateMode = transport.Persistent
+	Ephemeral                   CreateMode = transport.Ephemeral            // goes with the session
+	PersistentSequential        CreateMode = transport.PersistentSequential // the server appends a number
+	EphemeralSequential         CreateMode = transport.EphemeralSequential
+	Container                   CreateMode = transport.Container // goes after its last child
+	PersistentWithTTL           CreateMode = transport.TTL       // goes when it has had no change and no child for so long
+	PersistentSequentialWithTTL CreateMode = transport.TTLSequential
+)
+
+// A Creation is a node that is being created under protection.
+type Creation struct {
+	Dir, Name string // the node's name begins with Name; the server may add a number
+	Data      []byte
+	ACL       []zk.ACL
+	Mode      CreateMode
+	TTL       time.Duration
+	Protected bool // Name has a GUID in front, see Protected
+
+	Namespace  string // made if it is missing; none if empty
+	Parents    bool   // make those that are missing, of this mode
+	ParentMode CreateMode
+
+	list bool // list Dir as well, in the same segment
+	lost bool // a create was sent, and its answer did not come
+}
+
+// path is what is asked for; the server may add a number.
+func (c *Creation) path() string {
+	if c.Dir == "/" {
+		return "/" + c.Name
+	}
+	return c.Dir + "/" + c.Name
+}
+
+func (c *Creation) ephemeral() bool {
+	return c.Mode == Ephemeral || c.Mode == EphemeralSequential
+}
+
+// Left is what the next session has to do about a creation that is given up. It is nothing if the last try was
+// answered.
+func (c *Creation) Left() Leftovers {
+	if !c.lost {
+		return Leftovers{}
+	}
+	return Leftovers{orphans: []orphan{c.orphan()}}
+}
+
+func (c *Creation) orphan() orphan {
+	return orphan{dir: c.Dir, prefix: c.Name, carry: !c.ephemeral()}
+}
+
+// Protected puts Curator's protection prefix before a name: "_c_", a random UUID, "-".
+//
+// Curator: ProtectedUtils.toProtectedZNode().
+func Protected(name string) string {
+	var u [16]byte
+	_, _ = rand.Read(u[:])  // never fails
+	u[6] = u[6]&0x0f | 0x40 // version 4
+	u[8] = u[8]&0x3f | 0x80 // variant 10
+	x := hex.EncodeToString(u[:])
+	return "_c_" + x[:8] + "-" + x[8:12] + "-" + x[12:16] + "-" + x[16:20] + "-" + x[20:] + "-" + name
+}
+
+// Create tries once to create a node, and its parents if it may. The namespace's own node is always made. After a
+// failure that is [Retryable] it can be called again with the same c, in this session or in another. It does not wait
+// for a connection.
+func (s *Session) Create(ctx context.Context, c *Creation) (Entry, error) {
+	create := s.createOnce
+	if c.Protected {
+		create = s.createOrFind
+	}
+	if c.Mode == Container && s.support.Lacks(transport.FeatureContainers) {
+		return Entry{}, fmt.Errorf("%w: it has no containers", ErrUnsupported)
+	}
+	for tries := 0; ; tries++ {
+		entry, err := create(ctx, c)
+		made := !c.Protected && errors.Is(err, errShortLived) // to do so again would be twice
+		if made || !errors.Is(err, zk.ErrNoNode) || tries == parentTries {
+			return entry, err
+		}
+		switch {
+		case c.Parents:
+			err = s.makeParents(ctx, c.Dir, c.ParentMode)
+		case c.Namespace != "" && tries == 0:
+			err = s.makeParents(ctx, c.Namespace, Container)
+		}
+		if err != nil {
+			return Entry{}, err
+		}
+	}
+}
+
+// createOnce sends an unprotected create. Whether it was executed is not known if the answer is lost, or not waited
+// for.
+func (s *Session) createOnce(ctx context.Context, c *Creation) (Entry, error) {
+	if err := s.beSure(ctx, s.createCall(c, func(string, *zk.Stat, error) {})); err != nil {
+		return Entry{}, err
+	}
+	var entry Entry
+	err := s.call(ctx, func(finish func(error)) []*transport.Call {
+		return one(s.createCall(c, func(path string, stat *zk.Stat, err error) {
+			if err == nil {
+				entry.Path, entry.Stat = path, stat
+			}
+			finish(err)
+		}))
+	})
+	if err == nil && entry.Stat == nil {
+		entry.Stat, err = s.Exists(ctx, entry.Path)
+		if err == nil && entry.Stat == nil {
+			err = errShortLived
+		}
+	}
+	if err != nil {
+		return Entry{}, err
+	}
+	return entry, nil
+}
+
+func (s *Session) orDefault(data []byte) []byte {
+	if data == nil {
+		return s.cfg.DefaultData
+	}
+	return data
+}

@@ -1,0 +1,73 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/transport"
+)
+
+// find looks for the node of a create whose answer was lost: sync and list on one connection, so that no server that is
+// behind says that it is not there. A node of another session is removed and not found: it would vanish with its owner.
+func (s *Session) find(ctx context.Context, c *Creation) (Entry, error) {
+	children, err := s.syncAndList(ctx, c.Dir)
+	if errors.Is(err, zk.ErrNoNode) {
+		return Entry{}, nil
+	}
+	if err != nil {
+		return Entry{}, err
+	}
+	for _, name := range children {
+		if !strings.HasPrefix(name, c.Name) {
+			continue
+		}
+		path := join(c.Dir, name)
+		stat, err := s.Exists(ctx, path)
+		switch {
+		case err != nil:
+			return Entry{}, s.orBroken(err)
+		case stat == nil: // it went meanwhile
+			return Entry{}, nil
+		case c.ephemeral() && stat.EphemeralOwner != s.ID():
+			s.Remove(path)
+			return Entry{}, nil
+		}
+		return Entry{Path: path, Stat: stat, Children: children}, nil
+	}
+	return Entry{}, nil
+}
+
+func (s *Session) syncAndList(ctx context.Context, dir string) (children []string, err error) {
+	var found []string
+	var behind error // the listing proves nothing if the server did not catch up
+	err = s.call(ctx, func(finish func(error)) []*transport.Call {
+		return []*transport.Call{
+			transport.Sync(dir, func(err error) { behind = err }),
+			transport.Children(dir, false, func(children []string, _ *zk.Stat, err error) {
+				found = children
+				if behind != nil && !errors.Is(err, transport.ErrBroken) {
+					err = behind
+				}
+				finish(err)
+			}),
+		}
+	})
+	if err != nil {
+		return nil, s.orBroken(err)
+	}
+	return found, nil
+}
+
+// orBroken gives the connection up if err says that the server cannot answer just now: another one may. The error is
+// then that of a lost connection.
+func (s *Session) orBroken(err error) error {
+	if errors.Is(err, ErrConnectionLost) || Definite(err) || !Retryable(err) {
+		return err
+	}
+	s.transport.Break(err)
+	return fmt.Errorf("%w: %w", ErrConnectionLost, err)
+}

@@ -1,0 +1,62 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/transport"
+)
+
+// createCall makes the request that creates a node, as far as the servers know it: without create2 its Stat is nil, and
+// has still to be asked for.
+func (s *Session) createCall(c *Creation, done func(path string, stat *zk.Stat, err error)) *transport.Call {
+	simple := c.Mode <= EphemeralSequential
+	switch {
+	case !simple:
+		return transport.Create(c.path(), c.Data, c.ACL, int32(c.Mode), c.TTL, done)
+	case s.support.Lacks(transport.FeatureCreate2):
+		return transport.CreateBare(c.path(), c.Data, c.ACL, int32(c.Mode), done)
+	}
+	return transport.Create(c.path(), c.Data, c.ACL, int32(c.Mode), c.TTL, func(path string, stat *zk.Stat, err error) {
+		if errors.Is(err, ErrUnsupported) { // there is another way, on the next connection: a server that says so closes this one
+			err = fmt.Errorf("%w: %w", ErrConnectionLost, err)
+		}
+		done(path, stat, err)
+	})
+}
+
+// withStat asks for the Stat of a node that was created without. If the connection breaks meanwhile, that is as if the
+// answer to the create had been lost: the node is found again by its GUID. If the node has been removed, the error
+// is zk.ErrNoNode.
+func (s *Session) withStat(ctx context.Context, c *Creation, entry Entry) (Entry, error) {
+	stat, err := s.Exists(ctx, entry.Path)
+	switch {
+	case err == nil && stat == nil:
+		err = errShortLived
+	case err == nil:
+		entry.Stat = stat
+		return entry, nil
+	case errors.Is(err, ErrConnectionLost), errors.Is(err, ErrSessionLost):
+	case Retryable(err): // the server cannot answer just now; another one may
+		s.transport.Break(err)
+		err = fmt.Errorf("%w: %w", ErrConnectionLost, err)
+	default:
+		s.remove(entry.Path, !c.ephemeral())
+	}
+	return Entry{}, err
+}
+
+// errShortLived says that a node that was created without its Stat is gone.
+var errShortLived = fmt.Errorf("%w: it was created, and removed before its Stat was read", zk.ErrNoNode)
+
+// beSure has the server answer something before a request on which connections have ended. If this one ends on it as
+// well, the connection itself was not the reason.
+func (s *Session) beSure(ctx context.Context, c *transport.Call) error {
+	if !s.support.Doubts(c) {
+		return nil
+	}
+	return s.call(ctx, func(finish func(error)) []*transport.Call { return one(transport.Sync("/", finish)) })
+}

@@ -1,0 +1,47 @@
+// Package session is what recipes stand on: one session with a ZooKeeper ensemble, and everything that belongs to it
+// and ends with it. Package framework opens sessions, one after the other, and aliases the names that its users need.
+//
+// # For authors of recipes
+//
+// A recipe works in the session that the client's Sessions yields, and begins anew in the next one:
+//
+//	for s, err := range client.Sessions(ctx) {
+//		if err != nil {
+//			return err // ctx has ended, the client is closed, or there was no connection to begin with
+//		}
+//		err = work(ctx, s)
+//		if !session.Again(ctx, err) {
+//			return err
+//		}
+//	}
+//
+// Sessions pauses when rounds end early, and waits out a lost connection. [Again] knows which errors are reasons to
+// begin anew; a recipe that keeps such a list of its own gets it wrong some day.
+//
+//   - A node of a recipe is made by [Session.CreateProtected] and its like, which never make a second one, and removed by
+//     [Session.Remove], which goes on until a server has answered. Neither needs the caller to stay.
+//   - What must end in time is a [Binding]. The check that the session is valid and the beginning of the binding are one
+//     step.
+//   - What others do is seen through a [Watch] and [Session.View], or by a [ChildObserver]. A View is looked at, not
+//     waited for: be woken, look, decide, and wait again.
+//   - State of a recipe hangs on the client or on the session, by Attach, not on the process.
+//
+// # Callbacks
+//
+// The functions that a recipe gives to a session are called by the goroutine that reads the connection, by the one that
+// watches the clock, or by one that asks a binding for Err. While a callback runs, nothing else of the session is
+// heard, and the other bindings of the session wait for their end. So it may do nothing but wake: close a channel, send
+// to one that has room, set a variable under a lock under which nobody waits. It must not block, send a request and
+// wait for its answer, or call the user. The tidy function of a Binding runs apart from these and may queue requests,
+// but not block either.
+//
+// Paths are absolute, as the client's AbsolutePath returns them. Everything here is safe for concurrent use.
+//
+// # Inside
+//
+// Answers and watch events are applied in the order in which they arrive, under one mutex, to one table: the bindings
+// to the session's validity (binding.go), watches (watch.go, watch_table.go), observers (observe.go), removals and
+// orphans (remove.go), creations (create_protected.go, create_lost.go, create_if_exists.go). Nothing blocks under it: requests are queued, callbacks are called after it is released. The
+// clock (clock.go) is the one other goroutine, run by the [Owner]; what it decides by is a function of what was heard
+// (lease_clock.go). [Events] tell the owner what happens; a session knows nothing else of its client.
+package session

@@ -1,0 +1,140 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/oneline"
+	"github.com/gocurator/curator/framework/internal/transport"
+)
+
+var (
+	// ErrClosed says that the client was closed.
+	ErrClosed = errors.New("framework: client closed")
+	// ErrSessionLost says that the session is over: the server said so, or its timeout has passed without an answer.
+	ErrSessionLost = errors.New("framework: session lost")
+	// ErrLapsed says that no answer proved in time that the session lives, so that leases had to end: an answer of a
+	// majority, or, with WithLeaderRenewal, of the leader. The session itself may live on.
+	ErrLapsed = errors.New("framework: session not renewed in time")
+	// ErrSuspended says that the connection was lost, under StandardErrorPolicy.
+	ErrSuspended = errors.New("framework: connection suspended")
+	// ErrConnectionLost says that the connection broke before an answer came: the operation may have been executed or
+	// not.
+	ErrConnectionLost = transport.ErrBroken
+	// ErrAuthRefused says that the servers do not accept how the client proves who it is, or take SASL clients only.
+	ErrAuthRefused = transport.ErrAuth
+	// ErrNoChroot says that the chroot of the connect string does not exist.
+	ErrNoChroot = errors.New("framework: the chroot of the connect string does not exist")
+	// ErrUnsupported says that the server does not know an operation: it is older than 3.5, or the feature is switched
+	// off.
+	ErrUnsupported = transport.ErrUnsupported
+	// ErrTooLarge says that a request is longer than the client's limit, and was not sent, or that an answer is longer
+	// than its limit, and was not read. Neither is tried again: it would be as long the next time.
+	ErrTooLarge = transport.ErrTooLarge
+	// ErrNodeVanished says that a node of a contender is gone although nothing of this process has removed it.
+	ErrNodeVanished = errors.New("node vanished")
+)
+
+// A NoAuthError says which permission is missing, and on which node. It is in the chain of every zk.ErrNoAuth of a
+// server.
+type NoAuthError = transport.NoAuthError
+
+// A ConnectError says that no server could be reached, and what each of them did. It unwraps to all of these reasons.
+// It is context.Canceled or context.DeadlineExceeded only if the context of the call ended the wait: an attempt to
+// connect that timed out does not count.
+type ConnectError struct {
+	Servers map[string]error // the last failure of each server tried since the last connection
+	Cause   error            // what ended the wait: the end of the call's context, or the connection timeout
+}
+
+func (e *ConnectError) Error() string {
+	servers := make([]string, 0, len(e.Servers))
+	for server, err := range e.Servers {
+		servers = append(servers, fmt.Sprintf("%s (%s)", server, oneline.Text(err)))
+	}
+	slices.Sort(servers)
+	return fmt.Sprintf("framework: not connected to %s: %v", strings.Join(servers, ", "), e.Cause)
+}
+
+// Unwrap returns the cause and every server's failure.
+func (e *ConnectError) Unwrap() []error {
+	errs := []error{e.Cause}
+	for _, err := range e.Servers {
+		errs = append(errs, attemptError{err})
+	}
+	return errs
+}
+
+// An attemptError is the failure of one attempt to connect. The attempt had a context of its own, often with a
+// deadline, whose end must not look like the end of the caller's context. Dialers and the standard library report that
+// end in many forms, so it is hidden here and not where it comes from.
+type attemptError struct{ err error }
+
+func (e attemptError) Error() string { return e.err.Error() }
+
+// Is finds everything but the end of a context.
+func (e attemptError) Is(target error) bool {
+	return target != context.Canceled && target != context.DeadlineExceeded && errors.Is(e.err, target)
+}
+
+// As finds everything.
+func (e attemptError) As(target any) bool { return errors.As(e.err, target) }
+
+// A HangUpError says that a server closes the connection on a request again and again, although it answers others.
+type HangUpError = transport.HangUpError
+
+// Definite reports whether err is an answer of the server to the operation itself. Every other error leaves open
+// whether it was executed.
+func Definite(err error) bool {
+	return slices.ContainsFunc([]error{
+		zk.ErrNoNode, zk.ErrNoAuth, zk.ErrBadVersion, zk.ErrNoChildrenForEphemerals, zk.ErrNodeExists, zk.ErrNotEmpty,
+		zk.ErrInvalidACL, zk.ErrAuthFailed, zk.ErrBadArguments, transport.ErrUnsupported, transport.ErrTooLarge,
+	}, func(answer error) bool { return errors.Is(err, answer) })
+}
+
+// Retryable reports whether trying again may help: the connection broke, the session ended, or the server was not able
+// to answer just then.
+func Retryable(err error) bool {
+	var code transport.Code
+	switch {
+	case errors.As(err, &code):
+		return code.Passing()
+	default:
+		return slices.ContainsFunc([]error{
+			transport.ErrBroken, ErrDetached, ErrSessionLost, zk.ErrConnectionClosed, zk.ErrSessionMoved, zk.ErrSessionExpired,
+		}, func(trouble error) bool { return errors.Is(err, trouble) })
+	}
+}
+
+// ErrDetached says that a call was not sent, since there is no connection at the moment. To users it is a lost
+// connection.
+var ErrDetached = fmt.Errorf("not connected: %w", ErrConnectionLost)
+
+// hungUp reports whether err is a HangUpError: to ask again would end the next connection.
+func hungUp(err error) bool {
+	var e *HangUpError
+	return errors.As(err, &e)
+}
+
+// An ErrorPolicy says which states end leases.
+//
+// Curator: ConnectionStateErrorPolicy.
+type ErrorPolicy int
+
+const (
+	// SessionErrorPolicy lets leases live through a lost connection until their ValidUntil, as long as the session
+	// cannot have ended. It is the default.
+	//
+	// Curator: SessionConnectionStateErrorPolicy.
+	SessionErrorPolicy ErrorPolicy = iota
+	// StandardErrorPolicy ends leases as soon as the connection is lost, which is what Curator tells its users to do by
+	// hand.
+	//
+	// Curator: StandardConnectionStateErrorPolicy.
+	StandardErrorPolicy
+)

@@ -1,0 +1,210 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/clock"
+	"github.com/gocurator/curator/framework/internal/transport"
+)
+
+// events are the transport's callbacks: the only ones that change the table, but for what callers ask for and the clock
+// does.
+func (s *Session) events() transport.Events {
+	return transport.Events{
+		Attached: s.onAttached, Detached: s.onDetached, Answered: s.onAnswered, Watch: s.onWatch,
+		Expired: func() { s.end(fmt.Errorf("%w: the servers say that it has expired", ErrSessionLost)) },
+		Failed:  s.onFailed, Restarted: s.onRestarted,
+	}
+}
+
+func (s *Session) onAttached(a transport.Attachment) {
+	now := clock.Now()
+	s.mu.Lock()
+	s.id.Store(a.SessionID)
+	if s.opened.IsZero() {
+		s.opened = now
+	}
+	lapsed := s.lapse(now)
+	s.contact.attached(a.Timeout, a.Sent, a.Received)
+	s.asked, s.again = time.Time{}, time.Time{}
+	proven := s.proven || s.cfg.Chroot == "" && len(s.cfg.Transport.Auth) == 0
+	s.mu.Unlock()
+	lapsed.end()
+	s.look()
+	if proven {
+		s.connect()
+		return
+	}
+	s.prove(a.Server)
+}
+
+// prove makes the session's first request before it is opened to its users: nobody is told of a connection to a chroot
+// that is not there, or that ends with the refusal of an authentication, which is on its way ahead of this request.
+func (s *Session) prove(server string) {
+	root := join(s.cfg.Chroot, "")
+	s.transport.Send(transport.Exists(root, false, func(_ *zk.Stat, err error) {
+		switch {
+		case err == nil, errors.Is(err, zk.ErrNoAuth): // it is there, though it is not ours to look at
+			s.connect()
+		case !errors.Is(err, transport.ErrBroken):
+			if errors.Is(err, zk.ErrNoNode) {
+				err = fmt.Errorf("%w: %s", ErrNoChroot, root)
+			}
+			s.onFailed(server, err)
+			s.transport.Break(err)
+		}
+	}))
+}
+
+// onRestarted counts before anybody is told: who hears of a connection finds the new number.
+func (s *Session) onRestarted(server string, seen, found int64) {
+	s.restarts.Add(1)
+	s.tell.Restarted(server, seen, found)
+}
+
+// onFailed passes on why a server could not be used. A refusal is final: the session is over, and there will be no
+// other.
+func (s *Session) onFailed(server string, err error) {
+	s.tell.Failed(server, err)
+	if errors.Is(err, ErrAuthRefused) {
+		s.end(fmt.Errorf("%w: %w", ErrSessionLost, err))
+	}
+}
+
+// connect opens the session to its users, and sends what was left undone by the connection before.
+func (s *Session) connect() {
+	s.mu.Lock()
+	if s.over != nil {
+		s.mu.Unlock()
+		return
+	}
+	s.proven, s.online = true, true
+	close(s.attached)
+	s.renewTerm(clock.Now())
+	s.send(s.unfinished()...)
+	s.mu.Unlock()
+	s.look()
+	s.tell.Attached()
+}
+
+func (s *Session) onDetached(reason error) {
+	s.mu.Lock()
+	was := s.online
+	var ended *term
+	if was {
+		s.online = false
+		s.asked, s.again = time.Time{}, time.Time{} // it went down with the connection, and is no charge against the next one
+		s.attached = make(chan struct{})
+		s.forgetWatches()
+		if s.cfg.Policy == StandardErrorPolicy {
+			ended = s.endTerm(ErrSuspended)
+		}
+	}
+	s.mu.Unlock()
+	ended.end()
+	if was {
+		s.cfg.Transport.Logger.Debug("framework: connection lost", "session", fmt.Sprintf("%#x", s.ID()), "error", reason)
+		s.tell.Detached()
+	}
+}
+
+func (s *Session) onAnswered(sent, received time.Time, reach transport.Reach) {
+	s.mu.Lock()
+	// First the lapse, then the renewal: an answer that comes too late must not revive a lease that somebody may
+	// already have seen expired.
+	lapsed := s.lapse(received)
+	s.contact.answered(sent, received, reach)
+	wake := false
+	// The answer to an earlier request comes before that of the renewal, and proves less.
+	if !s.asked.IsZero() && reach >= s.askedFor && !sent.Before(s.asked) {
+		if received.Sub(sent) < renewalPatience(s.contact.timeout, true, false, false) {
+			s.patient = false
+		}
+		s.asked, s.again = s.again, time.Time{}
+		if !sent.Before(s.asked) {
+			s.asked = time.Time{}
+		}
+		s.pinged = false
+		wake = s.overtaken(received)
+	}
+	s.renewTerm(received)
+	s.mu.Unlock()
+	lapsed.end()
+	if wake {
+		s.look()
+	}
+}
+
+// end ends the session: first its leases, then itself; then listeners hear of it; then what is left of it is tidied up.
+// What it owns at the servers goes with it.
+func (s *Session) end(cause error) {
+	s.mu.Lock()
+	if s.over != nil {
+		s.mu.Unlock()
+		return
+	}
+	conclude := s.conclude(cause)
+	s.mu.Unlock()
+	conclude()
+}
+
+// conclude ends the session under mu and returns what is to be done about it without: its owner is told by rest.
+func (s *Session) conclude(cause error) (rest func()) {
+	s.over = cause
+	ended := s.endTerm(cause)
+	left, removals := s.abandon()
+	return func() {
+		bindings := ended.tell()
+		// The bindings may have lapsed a moment before, and be told by another goroutine: one that asked a binding for
+		// Err, for instance.
+		s.telling.Wait()
+		close(s.done)
+		s.tell.Over()
+		s.tell.Left(left)
+		for _, r := range removals {
+			r.finish(fmt.Errorf("not done before: %w", cause))
+		}
+		s.tidy(bindings)
+	}
+}
+
+// leastLife stands for a shorter session timeout where it is asked whether a session ended young: servers may grant one
+// that is over before anything is answered.
+const leastLife = time.Second
+
+// endedYoung reports whether the session, which is over, did not live as long as its timeout. timeout is what was
+// granted.
+func (s *Session) endedYoung() (young bool, timeout time.Duration) {
+	now := clock.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if timeout = s.contact.timeout; timeout > 0 {
+		timeout = max(timeout, leastLife)
+	}
+	return now.Sub(s.opened) < timeout, timeout
+}
+
+// send puts calls on the wire and reports whether there is a connection. mu is held, so that requests leave in the
+// order in which the table changed: a watch that is taken off and set again at once must not be taken off last. It only
+// queues.
+func (s *Session) send(calls ...*transport.Call) bool {
+	return s.online && s.over == nil && s.transport.Send(calls...)
+}
+
+// needs says who must answer, four times in a session timeout, for the sake of those who use the session. mu is held.
+// Bindings and contenders need what renews leases. Watches need a server that is connected with its leader: one that is
+// not hears of no change.
+func (s *Session) needs() transport.Reach {
+	switch {
+	case s.relied > 0 || s.term != nil && len(s.term.bindings) > 0:
+		return s.contact.proof()
+	case len(s.watches) > 0:
+		return transport.ReachLeader
+	default:
+		return transport.ReachServer
+	}
+}

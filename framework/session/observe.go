@@ -1,0 +1,88 @@
+package session
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// A ChildObserver is told what its session hears of a directory's children, in the order in which it arrives: by the
+// goroutine that reads the connection, before anybody else can see it. Its methods must not block. Nothing is told of
+// what happens while the session is not connected.
+type ChildObserver interface {
+	// Listed tells of a listing, and of the directory's Stat that came with it. children is the observer's own.
+	Listed(children []string, dir *zk.Stat)
+	// Entered tells of a node that [Session.CreateProtected] or [Session.CreateProtectedUnlisted] has made.
+	Entered(name string)
+	// Gone tells that a child was seen to be deleted, or to be missing.
+	Gone(name string)
+}
+
+// observers are those of each directory.
+type observers map[string]map[ChildObserver]struct{}
+
+// ObserveChildren has an observer told of the children of a directory, until UnobserveChildren. It asks for nothing by
+// itself.
+func (s *Session) ObserveChildren(dir string, o ChildObserver) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.observers[dir] == nil {
+		s.observers[dir] = map[ChildObserver]struct{}{}
+	}
+	s.observers[dir][o] = struct{}{}
+}
+
+// UnobserveChildren ends ObserveChildren.
+func (s *Session) UnobserveChildren(dir string, o ChildObserver) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.observers[dir], o)
+	if len(s.observers[dir]) == 0 {
+		delete(s.observers, dir)
+	}
+}
+
+// observing returns the observers of a directory. They are told without mu.
+func (s *Session) observing(dir string) []ChildObserver {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.observers[dir]) == 0 {
+		return nil
+	}
+	all := make([]ChildObserver, 0, len(s.observers[dir]))
+	for o := range s.observers[dir] {
+		all = append(all, o)
+	}
+	return all
+}
+
+// listed tells of a listing whose names are somebody else's.
+func (s *Session) listed(dir string, children []string, stat *zk.Stat) {
+	for _, o := range s.observing(dir) {
+		o.Listed(slices.Clone(children), stat)
+	}
+}
+
+func (s *Session) entered(path string) {
+	dir, name := split(path)
+	for _, o := range s.observing(dir) {
+		o.Entered(name)
+	}
+}
+
+func (s *Session) gone(path string) {
+	dir, name := split(path)
+	for _, o := range s.observing(dir) {
+		o.Gone(name)
+	}
+}
+
+// split cuts an absolute path other than the root in two.
+func split(path string) (dir, name string) {
+	i := strings.LastIndexByte(path, '/')
+	if i == 0 {
+		return "/", path[1:]
+	}
+	return path[:i], path[i+1:]
+}

@@ -1,0 +1,240 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/transport"
+)
+
+// A Removal is the guaranteed deletion of a node: it is asked for on every connection until the server has answered, or
+// the session is over. It needs nobody to wait for it.
+//
+// Curator: DeleteBuilder.guaranteed().
+type Removal struct {
+	done  chan struct{}
+	err   error // written before done is closed
+	carry bool  // goes on in the next session
+}
+
+// Done is closed when the removal has come to an end.
+func (r *Removal) Done() <-chan struct{} { return r.done }
+
+// Err is for after Done: nil if the node is gone, the server's reason if it refused, or what the session ended with.
+func (r *Removal) Err() error { return r.err }
+
+func (r *Removal) finish(err error) {
+	r.err = err
+	close(r.done)
+}
+
+// An orphan is a node that may have been created by a request whose answer never came to anybody. It is looked for by
+// its GUID, and removed.
+type orphan struct {
+	dir, prefix string
+	carry       bool // goes on in the next session
+}
+
+// Leftovers are what one session hands to the next: deletions that are not about its own ephemeral nodes.
+type Leftovers struct {
+	Removals []string // absolute paths
+	orphans  []orphan
+}
+
+// Add adds more.
+func (l *Leftovers) Add(more Leftovers) {
+	l.Removals = append(l.Removals, more.Removals...)
+	l.orphans = append(l.orphans, more.orphans...)
+}
+
+// Remove deletes one of the session's ephemeral nodes for sure, in the background if need be: until it is done or the
+// session is over. It is asked for before whatever is asked for later: a listing that is sent after it does not have
+// the node.
+func (s *Session) Remove(path string) *Removal { return s.remove(path, false) }
+
+func (s *Session) remove(path string, carry bool) *Removal {
+	s.mu.Lock()
+	over := s.over
+	var r *Removal
+	if over == nil {
+		r = s.removing(path, carry)
+	}
+	s.mu.Unlock()
+	if over == nil {
+		return r
+	}
+	if carry {
+		s.tell.Left(Leftovers{Removals: []string{path}})
+	}
+	r = &Removal{done: make(chan struct{})}
+	r.finish(over)
+	return r
+}
+
+// removing puts a removal into the table. mu is held, and the session is not over.
+func (s *Session) removing(path string, carry bool) *Removal {
+	if r := s.removals[path]; r != nil {
+		r.carry = r.carry || carry
+		return r
+	}
+	r := &Removal{done: make(chan struct{}), carry: carry}
+	s.removals[path] = r
+	s.send(s.removal(path, r))
+	return r
+}
+
+// removal makes the request of a removal. mu is held.
+func (s *Session) removal(path string, r *Removal) *transport.Call {
+	return transport.Delete(path, -1, func(err error) {
+		if s.unanswered(err) {
+			return // asked again on the next connection
+		}
+		if errors.Is(err, zk.ErrNoNode) {
+			err = nil
+		}
+		if err == nil {
+			s.gone(path)
+		}
+		s.mu.Lock()
+		if s.removals[path] != r {
+			s.mu.Unlock()
+			return
+		}
+		delete(s.removals, path)
+		wakes := s.left(path, err)
+		s.mu.Unlock()
+		if err != nil {
+			s.cfg.Transport.Logger.Warn("framework: node could not be removed", "path", path, "error", err)
+			s.tell.RemovalFailed(path, err)
+		}
+		wakes.call()
+		r.finish(err)
+	})
+}
+
+// sweep looks for an orphan and removes it, now or on a later connection; on one of the next session, if the orphan
+// outlives this one.
+func (s *Session) sweep(o orphan) {
+	s.mu.Lock()
+	over := s.over != nil
+	if !over {
+		s.sweeping(o)
+	}
+	s.mu.Unlock()
+	if over && o.carry {
+		s.tell.Left(Leftovers{orphans: []orphan{o}})
+	}
+}
+
+// sweeping puts an orphan into the table. mu is held, and the session is not over.
+func (s *Session) sweeping(o orphan) {
+	s.orphans[o.prefix] = o
+	s.send(s.search(o)...)
+}
+
+// search makes the requests of a sweep: a sync, so that a server that is behind does not hide the node, and a listing
+// on the same connection. mu is held.
+func (s *Session) search(o orphan) []*transport.Call {
+	var behind error // the listing proves nothing if the server did not catch up
+	return []*transport.Call{
+		transport.Sync(o.dir, func(err error) { behind = err }),
+		transport.Children(o.dir, false, func(children []string, _ *zk.Stat, err error) {
+			if s.unanswered(behind) || s.unanswered(err) {
+				return // looked for again on the next connection
+			}
+			for _, name := range children {
+				if strings.HasPrefix(name, o.prefix) {
+					s.tell.OrphanFound(join(o.dir, name))
+					s.remove(join(o.dir, name), o.carry)
+				}
+			}
+			if !errors.Is(err, ErrTooLarge) { // then it is looked for again on the next connection
+				s.mu.Lock()
+				delete(s.orphans, o.prefix)
+				s.mu.Unlock()
+			}
+			if err != nil && !errors.Is(err, zk.ErrNoNode) {
+				s.cfg.Transport.Logger.Warn("framework: node of an abandoned create could not be looked for", "path", join(o.dir, o.prefix), "error", err)
+			}
+		}),
+	}
+}
+
+// unanswered reports whether err leaves open what happened. If the server gave it, being overloaded for instance, there
+// may not be another connection by itself.
+func (s *Session) unanswered(err error) bool {
+	if err == nil || Definite(err) || hungUp(err) {
+		return false
+	}
+	if !errors.Is(err, transport.ErrBroken) {
+		s.transport.Break(err)
+	}
+	return true
+}
+
+// unfinished makes the requests that a new connection begins with. mu is held.
+func (s *Session) unfinished() []*transport.Call {
+	var calls []*transport.Call
+	for _, path := range slices.Sorted(maps.Keys(s.removals)) {
+		calls = append(calls, s.removal(path, s.removals[path]))
+	}
+	for _, prefix := range slices.Sorted(maps.Keys(s.orphans)) {
+		calls = append(calls, s.search(s.orphans[prefix])...)
+	}
+	return append(calls, s.rearm()...)
+}
+
+// abandon forgets what ends with the session. It returns what does not, and the removals, which are to be finished
+// without mu. mu is held, and over is set.
+func (s *Session) abandon() (left Leftovers, removals map[string]*Removal) {
+	for path, r := range s.removals {
+		if r.carry {
+			left.Removals = append(left.Removals, path)
+		}
+	}
+	for _, o := range s.orphans {
+		if o.carry {
+			left.orphans = append(left.orphans, o)
+		}
+	}
+	removals = s.removals
+	s.removals, s.orphans, s.watches = map[string]*Removal{}, map[string]orphan{}, map[watchKey]*watch{}
+	return left, removals
+}
+
+// adopt takes over what an earlier session left, unless it is over itself.
+func (s *Session) adopt(left Leftovers) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over != nil {
+		return false
+	}
+	for _, path := range left.Removals {
+		s.removing(path, true)
+	}
+	for _, o := range left.orphans {
+		s.sweeping(o)
+	}
+	return true
+}
+
+// String says whether the removal has come to an end.
+func (r *Removal) String() string {
+	select {
+	case <-r.done:
+		if r.err != nil {
+			return fmt.Sprintf("removal (failed: %v)", r.err)
+		}
+		return "removal (done)"
+	default:
+		return "removal (pending)"
+	}
+}
+
+// GoString is String.
+func (r *Removal) GoString() string { return r.String() }

@@ -1,0 +1,211 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gocurator/curator/framework/internal/clock"
+	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/retry"
+)
+
+// A Session is one incarnation of the client at the ensemble: what owns ephemeral nodes, and ends with them. A client
+// has one after the other. Recipes work on a Session, not on the Client, so that nothing that was begun in one is
+// finished in the next by accident.
+//
+// Its methods are safe for concurrent use and take absolute paths, see the client's AbsolutePath.
+type Session struct {
+	cfg       Config
+	tell      Events
+	support   *transport.Support // what the servers are known to lack
+	transport *transport.Transport
+	done      chan struct{} // closed when the session is over and every binding has been told
+	wake      chan struct{} // the guard must look at the clock anew
+	id        atomic.Int64  // zero before the first handshake is answered
+	hung      Attachments
+
+	// mu guards the one table that answers and watch events are applied to, in the order in which they arrived. Nothing
+	// blocks under it: no I/O, no callback, no lock of the client.
+	mu        sync.Mutex
+	proven    bool          // the servers take the client: the chroot is there, and authentication was not refused
+	attached  chan struct{} // closed while there is a connection
+	online    bool          // whether attached is closed
+	over      error
+	restarts  atomic.Int64 // of the ensemble before this session
+	opened    time.Time    // when the first connection was there
+	contact   contact
+	asked     time.Time       // when the renewal that is not answered yet was sent; zero if there is none
+	askedFor  transport.Reach // what its answer must have reached
+	arrivals  uint64          // at the transport when that was
+	again     time.Time       // when another was sent, since that one was too early; zero if none was
+	pinged    bool            // a ping went with the renewal that is not answered yet
+	patient   bool            // a connection was given up for a renewal, and none has been answered in time since
+	planned   time.Time       // when the guard looks at the clock again, unless it is asked to before
+	term      *term           // nil while leases cannot be valid
+	telling   sync.WaitGroup  // terms that have ended and whose bindings have still to be told; added to under mu, until over is set
+	valid     chan struct{}   // closed while there is a term
+	relied    int             // how many want the session valid without a binding: they wait for it to be, or for their turn
+	watches   map[watchKey]*watch
+	observers observers
+	deferred  []*watch  // not set yet
+	putOff    time.Time // when they are to be set
+	removals  map[string]*Removal
+	orphans   map[string]orphan
+}
+
+// newSession makes a session that does nothing before its transport is started.
+func newSession(cfg Config, tell Events) *Session {
+	s := &Session{
+		cfg: cfg, tell: tell, support: cfg.Transport.Support, contact: contact{quorum: !cfg.LeaderRenewal},
+		done: make(chan struct{}), wake: make(chan struct{}, 1), attached: make(chan struct{}), valid: make(chan struct{}),
+		watches: map[watchKey]*watch{}, observers: observers{}, removals: map[string]*Removal{}, orphans: map[string]orphan{},
+	}
+	s.restarts.Store(int64(cfg.Restarts))
+	cfg.Transport.Events = s.events()
+	s.transport = transport.New(cfg.Transport)
+	s.adopt(cfg.Carried)
+	return s
+}
+
+// ID is the number that the servers know the session by, and that its nodes have as their EphemeralOwner.
+func (s *Session) ID() int64 {
+	return s.id.Load()
+}
+
+// Done is closed when the session is over. Every lease has ended by then.
+func (s *Session) Done() <-chan struct{} { return s.done }
+
+// Err is nil as long as the session may live; then it is [ErrSessionLost], with the reason, or [ErrClosed].
+func (s *Session) Err() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.over
+}
+
+// Timeout is the session timeout that the servers have granted, which may differ from what was asked for; 0
+// before the first connection.
+func (s *Session) Timeout() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.contact.timeout
+}
+
+// ValidUntil is when leases of the session end unless it is renewed before: the servers cannot end the session earlier.
+// It is a time of the ordinary clock.
+func (s *Session) ValidUntil() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return clock.Wall(s.contact.validUntil())
+}
+
+// Restarts is how often the client had gone on with an ensemble that was younger than what it had seen, when it opened
+// this session. The zxids of two sessions can be compared only if it is the same for both.
+func (s *Session) Restarts() int { return int(s.restarts.Load()) }
+
+// Attach returns the value that hangs on the session by key, and makes it if there is none: what a recipe knows in this
+// session only. It goes with the session. See [Attachments.Attach].
+func (s *Session) Attach(key any, create func() any) any { return s.hung.Attach(key, create) }
+
+// Connected reports whether the session has a connection now.
+func (s *Session) Connected() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.online && s.over == nil
+}
+
+// waitAttached blocks until the session has a connection, it is over, or ctx is done.
+func (s *Session) waitAttached(ctx context.Context) error {
+	for {
+		s.mu.Lock()
+		attached, online, over := s.attached, s.online, s.over
+		s.mu.Unlock()
+		switch {
+		case over != nil:
+			return over
+		case ctx.Err() != nil:
+			return retry.ContextError(ctx)
+		case online:
+			return nil
+		}
+		select {
+		case <-attached:
+		case <-s.done:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// pause waits for d, or less if ctx is done or the session is over, which are errors.
+func (s *Session) pause(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return retry.ContextError(ctx)
+	case <-s.done:
+		return s.Err()
+	}
+}
+
+// Ready blocks until the session is connected and valid, so that a [Session.Bind] can begin; until it is over; or until
+// ctx is done. The error is the session's or ctx's cause.
+func (s *Session) Ready(ctx context.Context) error {
+	defer s.KeepValid()()
+	for {
+		if err := s.waitAttached(ctx); err != nil {
+			return err
+		}
+		now := clock.Now()
+		s.mu.Lock()
+		lapsed := s.lapse(now)
+		valid, ready := s.valid, s.term != nil && s.online
+		s.mu.Unlock()
+		lapsed.end()
+		if ready {
+			return nil
+		}
+		s.look() // with nothing else held or watched, the servers must be asked for our sake
+		select {
+		case <-valid:
+		case <-s.done:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// KeepValid keeps the session renewed, as a binding does, until stop is called, so that a [Session.Bind] can begin at
+// any moment: it is for contenders that wait for their turn. Watches alone do not renew leases. stop must be called
+// once. Neither blocks.
+func (s *Session) KeepValid() (stop func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.relied++
+	if s.overtaken(clock.Now()) {
+		s.look()
+	}
+	return s.stopKeeping
+}
+
+func (s *Session) stopKeeping() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.relied--
+}
+
+// String is the number of the session, as ZooKeeper's own logs have it.
+func (s *Session) String() string { return fmt.Sprintf("session %#x", s.ID()) }
+
+// GoString is String.
+func (s *Session) GoString() string { return s.String() }
+
+// LogValue is for package slog.
+func (s *Session) LogValue() slog.Value { return slog.StringValue(fmt.Sprintf("%#x", s.ID())) }

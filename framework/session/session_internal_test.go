@@ -1,0 +1,160 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/clock"
+	"github.com/gocurator/curator/framework/internal/transport"
+)
+
+const oneTimeout = 12 * time.Second
+
+// told is what a session has told its owner.
+type told struct {
+	events []string // "attached", "detached", "over"
+	failed []error
+	left   Leftovers
+}
+
+func (o *told) hear() Events {
+	note := func(event string) func() { return func() { o.events = append(o.events, event) } }
+	return Events{
+		Attached: note("attached"), Detached: note("detached"), Over: note("over"), Left: func(work Leftovers) { o.left.Add(work) },
+		Failed:    func(_ string, err error) { o.failed = append(o.failed, err) },
+		Restarted: func(string, int64, int64) {}, Chore: func(do func()) { do() },
+		OrphanFound: func(string) {}, RemovalFailed: func(string, error) {},
+	}
+}
+
+// unconnected is a session whose transport was never started, and what it has told: what happens to it is called by
+// hand.
+func unconnected() (*Session, *told) {
+	owner := &told{}
+	return New(unconnectedConfig(), owner.hear()).Session(), owner
+}
+
+func unconnectedConfig() Config {
+	logger := slog.New(slog.DiscardHandler)
+	return Config{
+		Transport: transport.Config{
+			Logger: logger, Support: transport.NewSupport(logger),
+			Dial: func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("nowhere") },
+		},
+		ACL: func(string) []zk.ACL { return zk.WorldACL(zk.PermAll) },
+	}
+}
+
+func attachedAt(sent time.Time) transport.Attachment {
+	return transport.Attachment{SessionID: 7, Timeout: oneTimeout, Sent: sent, Received: sent, Server: "zk:1"}
+}
+
+// The process is suspended, and so are its timers; the first thing that happens after it is the answer to a sync that
+// was sent before.
+func TestALateAnswerDoesNotReviveAHold(t *testing.T) {
+	s, _ := unconnected()
+	now := clock.Now()
+	s.onAttached(attachedAt(now))
+	var cause error
+	h, err := s.Bind(func(err error) { cause = err }, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.onAnswered(now.Add(oneTimeout/4), now.Add(oneTimeout/4), transport.ReachServer)
+	s.onAnswered(now.Add(oneTimeout*3/4), now.Add(oneTimeout), transport.ReachMajority)
+	if !errors.Is(cause, ErrLapsed) || !errors.Is(h.Err(), ErrLapsed) {
+		t.Errorf("the binding was told %v, and says %v", cause, h.Err())
+	}
+	if s.term == nil {
+		t.Error("no new term has begun")
+	}
+}
+
+// The guard finds the timeout over, and before it can end the session the reader attaches it again.
+func TestAnAttachmentInTimeIsNotEndedForWhatWasBefore(t *testing.T) {
+	s, _ := unconnected()
+	start := clock.Now()
+	s.onAttached(attachedAt(start))
+	s.onDetached(errors.New("broken"))
+	s.onAttached(attachedAt(start.Add(oneTimeout)))
+	if s.tick(start.Add(oneTimeout)); s.Err() != nil {
+		t.Errorf("it was ended: %v", s.Err())
+	}
+	if s.tick(start.Add(2 * oneTimeout)); !errors.Is(s.Err(), ErrSessionLost) {
+		t.Errorf("it was not: %v", s.Err())
+	}
+}
+
+// A renewal that went down with its connection must not be held against the next one, whose handshake may be under way.
+func TestARenewalIsForgottenWithItsConnection(t *testing.T) {
+	s, _ := unconnected()
+	start := clock.Now()
+	s.onAttached(attachedAt(start))
+	if _, err := s.Bind(func(error) {}, nil); err != nil {
+		t.Fatal(err)
+	}
+	s.tick(start.Add(oneTimeout / 4))
+	if s.asked.IsZero() {
+		t.Fatal("the leader was not asked")
+	}
+	s.onDetached(errors.New("broken"))
+	if s.tick(start.Add(oneTimeout * 2 / 3)); !s.asked.IsZero() {
+		t.Error("an answer is still expected, and the connection would be given up for the lack of it")
+	}
+}
+
+// A deposed leader answers the sync that an operation waits for, and not the renewal: the client must still leave it.
+func TestASyncDoesNotAnswerTheRenewal(t *testing.T) {
+	s, _ := unconnected()
+	start := clock.Now()
+	s.onAttached(attachedAt(start))
+	if _, err := s.Bind(func(error) {}, nil); err != nil {
+		t.Fatal(err)
+	}
+	s.tick(start.Add(oneTimeout / 4))
+	if s.asked.IsZero() {
+		t.Fatal("no majority was asked")
+	}
+	s.onAnswered(start.Add(oneTimeout/4), start.Add(oneTimeout/4), transport.ReachLeader)
+	if s.asked.IsZero() {
+		t.Error("a sync counted as the answer to the renewal")
+	}
+	s.onAnswered(start.Add(oneTimeout/4), start.Add(oneTimeout/4), transport.ReachMajority)
+	if !s.asked.IsZero() {
+		t.Error("a transaction did not count as the answer to the renewal")
+	}
+}
+
+func TestWhatIsLeftToASessionThatIsOverGoesToTheNext(t *testing.T) {
+	s, owner := unconnected()
+	s.end(ErrSessionLost)
+	s.sweep(orphan{dir: "/a", prefix: "_c_persistent", carry: true})
+	s.sweep(orphan{dir: "/a", prefix: "_c_ephemeral"})
+	if r := s.remove("/a/b", true); !errors.Is(r.Err(), ErrSessionLost) {
+		t.Errorf("a removal in a session that is over says %v", r.Err())
+	}
+	c := owner.left
+	if len(c.orphans) != 1 || c.orphans[0].prefix != "_c_persistent" || len(c.Removals) != 1 {
+		t.Errorf("left: %+v", c)
+	}
+	cfg := unconnectedConfig()
+	cfg.Carried = c
+	if next := New(cfg, owner.hear()).Session(); len(next.orphans) != 1 || len(next.removals) != 1 {
+		t.Errorf("adopted: %v, %v", next.orphans, next.removals)
+	}
+}
+
+func TestARefusalIsFinal(t *testing.T) {
+	s, owner := unconnected()
+	s.onAttached(attachedAt(clock.Now()))
+	s.onFailed("zk:1", ErrAuthRefused)
+	if !errors.Is(s.Err(), ErrAuthRefused) || !errors.Is(s.Err(), ErrSessionLost) || len(owner.failed) != 1 {
+		t.Errorf("session %v, told %v", s.Err(), owner.failed)
+	}
+}

@@ -1,0 +1,184 @@
+package session
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/clock"
+	"github.com/gocurator/curator/framework/internal/transport"
+)
+
+// A Status is what is known of a watched node.
+type Status int
+
+const (
+	// StatusUnknown is said until the server has answered, and from a lost connection to the answer after it.
+	StatusUnknown Status = iota
+	// StatusPresent says that the node is there, and that the server will tell of its next change.
+	StatusPresent
+	// StatusGone says that the node was deleted, or was not there when the watch was set.
+	StatusGone
+	// StatusRefused says that the server does not let the client watch the node. View.Err is the reason.
+	StatusRefused
+)
+
+// A View is what is known of a watched node at a moment. Its slices must not be changed.
+type View struct {
+	Status Status
+	// Armed says that the server will tell of the node's next change, and has told of none since it was last read: as
+	// far as everything goes that has arrived on the connection, the node is there.
+	Armed    bool
+	Stat     *zk.Stat
+	Data     []byte   // of WatchData; nil if the node may not be read
+	Children []string // of WatchChildren
+	Err      error
+}
+
+// A Watch keeps an eye on a node for as long as its session lasts: it is set again after every change and every
+// reconnection. All watches on the same node share one watch at the server, which is removed with the last of them.
+type Watch struct {
+	watch   *watch
+	wake    func()
+	lasting bool // sees a node that is made anew
+	gone    bool // has seen it gone, and does not; guarded by session.mu
+}
+
+// WatchData watches a node's data and whether it is there. wake is called whenever View may return something new, on
+// the goroutine that reads the connection: it must not block, and should do no more than wake whoever looks.
+//
+// A node that this client may not read is watched for its existence only. A node that is gone stays gone for its
+// watchers, even if another is made in its place.
+func (s *Session) WatchData(path string, wake func()) *Watch {
+	return s.subscribe(watchKey{path: path}, wake, promptly)
+}
+
+// WatchDataDeferred is [Session.WatchData] for a node that is most likely to be left alone, and soon to be forgotten:
+// it sets the watch only when it has been wanted for a moment, some 50 ms, and so costs nothing if it ends before.
+func (s *Session) WatchDataDeferred(path string, wake func()) *Watch {
+	return s.subscribe(watchKey{path: path}, wake, soon)
+}
+
+// WatchDataPersistent is [Session.WatchData] for a node that may be made anew: it is seen again then. It must be
+// readable.
+func (s *Session) WatchDataPersistent(path string, wake func()) *Watch {
+	return s.subscribe(watchKey{path: path}, wake, lasting)
+}
+
+// WatchChildren watches the names of a node's children, like [Session.WatchData].
+func (s *Session) WatchChildren(path string, wake func()) *Watch {
+	return s.subscribe(watchKey{path: path, children: true}, wake, promptly)
+}
+
+// A manner is how a watch is set.
+type manner int
+
+const (
+	promptly manner = iota
+	lasting         // and goes on when the node is gone
+	soon
+)
+
+// watchDelay is how long a watch that need not be set at once is put off.
+const watchDelay = 50 * time.Millisecond
+
+func (s *Session) subscribe(key watchKey, wake func(), how manner) *Watch {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sub := &Watch{wake: wake, lasting: how == lasting}
+	w := s.watches[key]
+	if w == nil {
+		w = &watch{key: key, subscribers: map[*Watch]struct{}{}}
+		s.watches[key] = w
+	}
+	sub.watch = w
+	w.subscribers[sub] = struct{}{}
+	// What others have seen of a node that is gone, or was refused, is not what a newcomer asks for.
+	fresh := len(w.subscribers) > 1 && w.view.Status != StatusGone && w.view.Status != StatusRefused
+	deferred := w.asked == 0
+	switch {
+	case fresh && (!deferred || how == soon):
+	case s.removals[key.path] != nil && !key.children && how != lasting:
+		w.view = View{} // it is leaving: the answer to that tells, see left
+	case deferred && how == soon:
+		s.postpone(w)
+	default:
+		w.view = View{}
+		s.send(s.arm(w))
+		if s.overtaken(clock.Now()) {
+			s.look()
+		}
+	}
+	return sub
+}
+
+// postpone has a watch set by the guard, which looks once for all that are put off meanwhile. mu is held.
+func (s *Session) postpone(w *watch) {
+	if len(s.deferred) == 0 {
+		s.putOff = clock.Now().Add(watchDelay)
+		s.look()
+	}
+	s.deferred = append(s.deferred, w)
+}
+
+// armDeferred sets the watches that were put off, if it is time and they are still wanted. mu is held.
+func (s *Session) armDeferred(now time.Time) {
+	if len(s.deferred) == 0 || now.Before(s.putOff) {
+		return
+	}
+	for _, w := range s.deferred {
+		if s.watches[w.key] == w && w.asked == 0 {
+			s.send(s.arm(w))
+		}
+	}
+	s.deferred = nil
+}
+
+// View returns what is known now.
+func (s *Session) View(w *Watch) View {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if w.gone {
+		return View{Status: StatusGone}
+	}
+	view := w.watch.view
+	view.Armed = view.Status == StatusPresent && !w.watch.asking()
+	return view
+}
+
+// Unwatch ends a watch. wake is not called from then on, but it may be running. Ending it again does nothing.
+//
+// Whether the server must be told is decided, and the request queued, in one step: a watch that somebody sets on the
+// same node a moment later is then set after the old one was removed, not removed with it.
+func (s *Session) Unwatch(sub *Watch) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w := sub.watch
+	delete(w.subscribers, sub)
+	if len(w.subscribers) > 0 || s.watches[w.key] != w {
+		return
+	}
+	delete(s.watches, w.key)
+	if w.asked == 0 {
+		return // it was put off, and is not needed any more
+	}
+	// An exists-watch is set on a missing node, too.
+	set := w.view.Status == StatusPresent || w.view.Status == StatusUnknown || w.byExists || w.asking()
+	if leaving := s.removals[w.key.path] != nil; set && !leaving {
+		s.unset(w.unset())
+	}
+}
+
+// unset takes a watch off the server, if it knows how to. mu is held.
+func (s *Session) unset(request *transport.Call) {
+	if !s.support.Lacks(transport.FeatureRemoveWatches) {
+		s.send(request)
+	}
+}
+
+// String names the node.
+func (w *Watch) String() string { return fmt.Sprintf("watch on %q", w.watch.key.path) }
+
+// GoString is String.
+func (w *Watch) GoString() string { return w.String() }

@@ -1,0 +1,231 @@
+package session
+
+import (
+	"errors"
+	"maps"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/transport"
+)
+
+type watchKey struct {
+	path     string
+	children bool
+}
+
+// A watch is the one watch of a session on a node, with its subscribers. Guarded by session.mu.
+type watch struct {
+	key         watchKey
+	view        View
+	asked       int  // numbers the requests that set it: only the answer to the newest counts
+	answered    int  // the number of the newest that was answered
+	byExists    bool // by an exists-watch: the node may not be read, or is not there
+	subscribers map[*Watch]struct{}
+}
+
+// see replaces what is known. Whoever has seen a node gone keeps to that, unless it watches for the next one, too.
+func (w *watch) see(view View) {
+	w.view = view
+	for sub := range w.subscribers {
+		sub.gone = sub.gone || view.Status == StatusGone && !sub.lasting
+	}
+}
+
+func (w *watch) lasting() bool {
+	for sub := range w.subscribers {
+		if sub.lasting {
+			return true
+		}
+	}
+	return false
+}
+
+// asking reports whether an answer is on its way.
+func (w *watch) asking() bool { return w.answered != w.asked }
+
+// unset makes the request that takes the watch off the server. "There is no such watch" is as good an answer as any: it
+// fired on the way.
+func (w *watch) unset() *transport.Call {
+	table := transport.DataWatch
+	if w.key.children {
+		table = transport.ChildWatch
+	}
+	return transport.RemoveWatches(w.key.path, table, func(error) {})
+}
+
+// arm makes the request that reads the node and sets the watch. mu is held.
+func (s *Session) arm(w *watch) *transport.Call {
+	w.asked++
+	n := w.asked
+	switch {
+	case w.key.children:
+		return transport.Children(w.key.path, true, func(children []string, stat *zk.Stat, err error) {
+			s.armed(w, n, View{Stat: stat, Children: children, Err: err})
+		})
+	case w.byExists:
+		return transport.Exists(w.key.path, true, func(stat *zk.Stat, err error) {
+			s.armed(w, n, View{Stat: stat, Err: err})
+		})
+	default:
+		return transport.Get(w.key.path, true, func(data []byte, stat *zk.Stat, err error) {
+			s.armed(w, n, View{Stat: stat, Data: data, Err: err})
+		})
+	}
+}
+
+// armed applies the answer to request n.
+func (s *Session) armed(w *watch, n int, view View) {
+	switch {
+	case errors.Is(view.Err, zk.ErrNoNode):
+		s.gone(w.key.path)
+	case view.Err == nil && w.key.children:
+		s.listed(w.key.path, view.Children, view.Stat)
+	}
+	s.mu.Lock()
+	if s.watches[w.key] != w || n != w.asked || errors.Is(view.Err, transport.ErrBroken) {
+		s.mu.Unlock()
+		return
+	}
+	w.answered = n
+	switch {
+	case w.otherwise(view.Err):
+		s.send(s.arm(w))
+		s.mu.Unlock()
+		return
+	case view.Err == nil:
+		view.Status = StatusPresent
+	case errors.Is(view.Err, zk.ErrNoNode):
+		view = View{Status: StatusGone}
+	case !Definite(view.Err) && !hungUp(view.Err): // the server is overloaded, for instance: it is asked again on the next connection
+		s.mu.Unlock()
+		s.transport.Break(view.Err)
+		return
+	default:
+		view.Status = StatusRefused
+		if errors.Is(view.Err, ErrTooLarge) { // unlike other refusals, it has left a watch at the server
+			s.unset(w.unset())
+		}
+	}
+	w.see(view)
+	wakes := w.wakes()
+	s.mu.Unlock()
+	wakes.call()
+}
+
+// left applies the answer to the removal of a node: whoever began to watch it meanwhile has not asked the server. mu is
+// held.
+func (s *Session) left(path string, err error) wakes {
+	w := s.watches[watchKey{path: path}]
+	switch {
+	case w == nil && err != nil: // Unwatch has left the server's watch to the removal
+		s.unset(transport.RemoveWatches(path, transport.DataWatch, func(error) {}))
+		return nil
+	case w == nil || w.view.Status != StatusUnknown || w.asking():
+		return nil
+	case err != nil || w.lasting():
+		s.send(s.arm(w))
+		return nil
+	}
+	w.see(View{Status: StatusGone})
+	return w.wakes()
+}
+
+// otherwise decides, by an answer, whether the node must be watched in the other way, by its data or by its existence.
+func (w *watch) otherwise(err error) bool {
+	switch {
+	case w.key.children:
+		return false
+	case w.byExists && w.lasting() && err == nil: // it has been made between the two requests
+		w.byExists = false
+		return true
+	case !w.byExists && (!w.lasting() && (errors.Is(err, zk.ErrNoAuth) || errors.Is(err, ErrTooLarge)) || w.lasting() && errors.Is(err, zk.ErrNoNode)):
+		w.byExists = true
+		return true
+	default:
+		return false
+	}
+}
+
+// onWatch applies a watch event. A change is followed by a new look, whose answer wakes the subscribers. What nobody
+// asked for is not believed: neither by watches nor by observers.
+func (s *Session) onWatch(e transport.WatchEvent) {
+	if e.Type == zk.EventNodeDeleted && s.watching(e.Path) {
+		s.gone(e.Path)
+	}
+	var wakes wakes
+	s.mu.Lock()
+	for _, children := range []bool{false, true} {
+		w := s.watches[watchKey{path: e.Path, children: children}]
+		switch {
+		case w == nil || w.asked == 0:
+		case e.Type == zk.EventNodeDeleted && !w.asking():
+			w.see(View{Status: StatusGone})
+			wakes = append(wakes, w.wakes()...)
+			if w.lasting() {
+				s.send(s.arm(w))
+			}
+		case e.Type == zk.EventNodeDeleted:
+			s.send(s.arm(w)) // the node may have been made anew before the request on its way was seen: the next answer tells
+		case children != (e.Type == zk.EventNodeChildrenChanged):
+		case w.view.Status == StatusGone && !w.lasting():
+			w.byExists = false // made anew, which nobody asked for; that watch is spent
+		case w.asking(): // its answer is later than this event: servers answer and tell in the order of execution
+		default:
+			s.send(s.arm(w))
+		}
+	}
+	s.mu.Unlock()
+	wakes.call()
+}
+
+// watching reports whether the server was asked to watch a node, by its data or its children.
+func (s *Session) watching(path string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, children := range []bool{false, true} {
+		if w := s.watches[watchKey{path: path, children: children}]; w != nil && w.asked > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// forgetWatches is for a lost connection: the server forgets its watches with it. mu is held.
+func (s *Session) forgetWatches() {
+	for _, w := range s.watches {
+		if w.view.Status == StatusPresent {
+			w.view = View{}
+		}
+		w.asked++
+		w.answered = w.asked
+	}
+}
+
+// rearm sets every watch again after a reconnection. mu is held.
+func (s *Session) rearm() []*transport.Call {
+	var calls []*transport.Call
+	for w := range maps.Values(s.watches) {
+		if w.view.Status == StatusUnknown || w.lasting() {
+			calls = append(calls, s.arm(w))
+		}
+	}
+	return calls
+}
+
+// wakes are called without mu.
+type wakes []func()
+
+func (w *watch) wakes() wakes {
+	all := make(wakes, 0, len(w.subscribers))
+	for sub := range w.subscribers {
+		all = append(all, sub.wake)
+	}
+	return all
+}
+
+func (ws wakes) call() {
+	for _, wake := range ws {
+		wake()
+	}
+}

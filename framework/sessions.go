@@ -1,0 +1,61 @@
+package framework
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/gocurator/curator/framework/session"
+	"github.com/gocurator/curator/retry"
+)
+
+// Sessions yields the present session, again and again, for work that is begun anew when its session has ended or something in
+// it has vanished: the body of the loop tries, and breaks when it has succeeded or failed for good. Rounds that end early are
+// spaced by a [retry.Pace].
+//
+// Each round blocks as [Client.Session] does. Before the first one, that there is no connection is an error; later it is waited
+// out. The loop ends after an error:
+//
+// Errors: as [Client.Session]; [ErrClosed], and the error of ctx's end, also in a pause.
+func (c *Client) Sessions(ctx context.Context) iter.Seq2[*Session, error] {
+	return func(yield func(*Session, error) bool) {
+		var pace retry.Pace
+		for begun := false; ; {
+			s, err := c.Session(ctx)
+			switch {
+			case err == nil:
+			case begun && session.Again(ctx, err):
+				continue // which took the connection timeout
+			default:
+				yield(nil, err)
+				return
+			}
+			begun = true
+			began := time.Now()
+			if !yield(s, nil) {
+				return
+			}
+			if err := c.core.wait(ctx, pace.Next(time.Since(began))); err != nil {
+				yield(nil, err)
+				return
+			}
+		}
+	}
+}
+
+// wait waits for d, or less if ctx is done or the client is closed, which are errors.
+func (c *core) wait(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return retry.ContextError(ctx)
+	case <-c.closing:
+		return ErrClosed
+	}
+}

@@ -1,0 +1,128 @@
+package framework_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest"
+)
+
+// crowded makes a directory whose listing has more than 8 KiB.
+func (w *world) crowded() string {
+	w.Helper()
+	for i := range 1000 {
+		if err := w.srv.Create(fmt.Sprintf("/crowd/stranger-%d", i), nil); err != nil {
+			w.Fatal(err)
+		}
+	}
+	return "/crowd"
+}
+
+func TestAnAnswerThatIsTooLongFailsOnceAndForGood(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		_ = w.srv.Create("/crowd", nil)
+		dir := w.crowded()
+		_ = w.srv.Create("/long", make([]byte, 9<<10))
+		before, began := w.count(zktest.OpGetChildren2)+w.count(zktest.OpGetData), time.Now()
+		_, _, err := w.client.Children(t.Context(), dir)
+		wantErr(t, err, framework.ErrTooLarge)
+		if text := err.Error(); !strings.Contains(text, `children "/crowd"`) || !strings.Contains(text, "this client takes 8192 (WithMaxAnswer)") {
+			t.Errorf("the error is %q", text)
+		}
+		_, _, err = w.client.Get(t.Context(), "/long")
+		wantErr(t, err, framework.ErrTooLarge)
+		if n := w.count(zktest.OpGetChildren2) + w.count(zktest.OpGetData) - before; n != 2 || time.Since(began) > 0 {
+			t.Errorf("%d requests in %v", n, time.Since(began))
+		}
+		w.states.want(t, framework.StateConnected)
+	}, framework.WithMaxAnswer(8<<10))
+}
+
+func TestAWatchWhoseAnswerIsTooLongIsRefused(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		_ = w.srv.Create("/crowd", nil)
+		dir := w.crowded()
+		s := w.session()
+		sub := s.WatchChildren(dir, func() {})
+		time.Sleep(time.Minute)
+		if view := s.View(sub); view.Status != framework.StatusRefused || !errors.Is(view.Err, framework.ErrTooLarge) {
+			t.Errorf("got %+v", view)
+		}
+		if n := w.count(zktest.OpGetChildren2); n != 1 || w.srv.WatchCount() != 0 {
+			t.Errorf("%d listings, %d watches at the server", n, w.srv.WatchCount())
+		}
+		s.Unwatch(sub)
+		w.states.want(t, framework.StateConnected)
+	}, framework.WithMaxAnswer(8<<10))
+}
+
+func TestANodeWithLongDataIsWatchedForItsExistence(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		_ = w.srv.Create("/long", make([]byte, 9<<10))
+		s := w.session()
+		sub := s.WatchData("/long", func() {})
+		synctest.Wait()
+		if view := s.View(sub); view.Status != framework.StatusPresent || !view.Armed || view.Data != nil {
+			t.Errorf("got %+v", view)
+		}
+		if err := w.client.Delete(t.Context(), "/long", -1); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if view := s.View(sub); view.Status != framework.StatusGone {
+			t.Errorf("after its deletion: %+v", view)
+		}
+		s.Unwatch(sub)
+	}, framework.WithMaxAnswer(8<<10))
+}
+
+func TestARequestThatIsTooLongIsNotSent(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		_, _, err := w.client.Create(t.Context(), "/a", make([]byte, 5000))
+		wantErr(t, err, framework.ErrTooLarge)
+		if !strings.Contains(err.Error(), "WithMaxRequest") || w.count(zktest.OpCreate2) != 0 {
+			t.Errorf("%v, %d requests", err, w.count(zktest.OpCreate2))
+		}
+		if _, _, err := w.client.Create(t.Context(), "/a", make([]byte, 3000)); err != nil {
+			t.Error(err)
+		}
+	}, framework.WithMaxRequest(4096))
+}
+
+func TestSizesThatMakeNoSenseAreRefused(t *testing.T) {
+	_, err := framework.NewClient("zk:2181", framework.WithMaxAnswer(100), framework.WithMaxRequest(-1))
+	if err == nil || !strings.Contains(err.Error(), "longest answer") || !strings.Contains(err.Error(), "longest request") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A flood of events costs one read, not one for each.
+func TestEventsBeforeTheAnswerOfTheNewLookAreAnsweredByIt(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		_ = w.srv.Create("/busy", nil)
+		s := w.session()
+		sub := s.WatchData("/busy", func() {})
+		synctest.Wait()
+		w.link.SetLatency(100 * time.Millisecond)
+		before := w.count(zktest.OpGetData)
+		for range 1000 {
+			if err := w.srv.SetData("/busy", nil); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(time.Second)
+		if n := w.count(zktest.OpGetData) - before; n < 2 || n > 6 {
+			t.Errorf("%d reads in a second with a round trip of 200 ms", n)
+		}
+		if view := s.View(sub); view.Status != framework.StatusPresent || view.Stat.Version != 1000 {
+			t.Errorf("the last change was missed: %+v", view)
+		}
+		s.Unwatch(sub)
+	})
+}

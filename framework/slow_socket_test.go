@@ -1,0 +1,144 @@
+package framework_test
+
+import (
+	"context"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// A slowSocket takes an hour to close, as TLS takes seconds if its peer does not listen.
+type slowSocket struct{ net.Conn }
+
+func (s slowSocket) Close() error {
+	time.Sleep(time.Hour)
+	return s.Conn.Close()
+}
+
+func slowlyClosed(w *world) framework.Option {
+	return framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := w.link.DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return slowSocket{conn}, nil
+	})
+}
+
+func TestASocketThatIsSlowToCloseDelaysNoEndNorClose(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		client := w.dial("zk:2181", slowlyClosed(w))
+		s, err := client.Session(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan time.Time, 1)
+		if _, err := s.Bind(func(error) { ended <- time.Now() }, nil); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(3 * session)
+		w.link.Mute()
+		at := <-ended
+		if late := at.Sub(s.ValidUntil()); late != 0 {
+			t.Errorf("the hold was told %v after its time", late)
+		}
+		before := time.Now()
+		<-s.Done()
+		if took := time.Since(before); took > session {
+			t.Errorf("the session ended %v after its holds", took)
+		}
+		w.link.Heal()
+		ctx, cancel := context.WithTimeout(t.Context(), session)
+		defer cancel()
+		if err := client.BlockUntilConnected(ctx); err != nil {
+			t.Errorf("the next session: got %v, want nil", err)
+		}
+		if err := closesWithin(t, client, time.Second); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(3 * time.Hour) // what is still being closed
+	})
+}
+
+func TestASocketThatIsSlowToCloseDelaysNoReconnection(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		client := w.dial("zk:2181", slowlyClosed(w))
+		s, err := client.Session(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, err := s.Bind(func(error) {}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.link.Mute()
+		time.Sleep(session / 2)
+		if state := client.State(); state != suspended {
+			t.Errorf("the state is %v, though the connection was given up: its reader waits for the socket", state)
+		}
+		w.link.Heal()
+		time.Sleep(2 * session)
+		if err := h.Err(); err != nil {
+			t.Errorf("the hold has ended: %v", err)
+		}
+		if err := closesWithin(t, client, time.Second); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(3 * time.Hour)
+	})
+}
+
+func TestADialerThatDoesNotHeedItsContextHoldsUpNothing(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		late := make(chan net.Conn, 1000)
+		client := w.dial("deaf:2181,zk:2181", framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
+			if address != "deaf:2181" {
+				return w.link.DialContext(ctx, network, address)
+			}
+			time.Sleep(time.Hour)
+			ours, theirs := net.Pipe()
+			late <- theirs
+			return ours, nil
+		}))
+		ctx, cancel := context.WithTimeout(t.Context(), framework.DefaultConnectionTimeout)
+		defer cancel()
+		if err := client.BlockUntilConnected(ctx); err != nil {
+			t.Errorf("got %v, want a connection to the other server", err)
+		}
+		if err := closesWithin(t, client, time.Second); err != nil {
+			t.Error(err)
+		}
+
+		alone := w.dial("deaf:2181", framework.WithDialer(func(context.Context, string, string) (net.Conn, error) {
+			time.Sleep(time.Hour)
+			ours, theirs := net.Pipe()
+			late <- theirs
+			return ours, nil
+		}))
+		time.Sleep(2 * framework.DefaultConnectionTimeout)
+		ctx, cancel = context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		err := alone.BlockUntilConnected(ctx)
+		wantErr(t, err, context.DeadlineExceeded)
+		if !strings.Contains(err.Error(), "the dialer has not returned") {
+			t.Errorf("the error is %q", err)
+		}
+		if err := closesWithin(t, alone, time.Second); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(2 * time.Hour)
+		if len(late) == 0 {
+			t.Fatal("the dialer was not called")
+		}
+		close(late)
+		for conn := range late {
+			_ = conn.SetReadDeadline(time.Now().Add(time.Second))
+			if _, err := conn.Read(make([]byte, 1)); err == nil || strings.Contains(err.Error(), "timeout") {
+				t.Errorf("a connection that came too late is open: %v", err)
+			}
+		}
+	})
+}

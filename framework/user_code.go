@@ -1,0 +1,117 @@
+package framework
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"runtime/debug"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+)
+
+// CallUser calls a function that the user gave, on a goroutine that is not the user's: a panic of it would end the process, and
+// leave locks to their timeout. The panic is logged at Error with its stack, to slog.Default if the client has no logger, and the
+// error tells of it; otherwise the error is nil. what names the function. It is for recipes, and blocks as long as call does.
+func (c *Client) CallUser(what string, call func()) error { return c.core.callUser(what, call) }
+
+func (c *core) callUser(what string, call func()) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("framework: %s panicked: %v", what, p)
+			c.panics.Error(err.Error(), "stack", string(debug.Stack()))
+		}
+	}()
+	call()
+	return nil
+}
+
+// isolated returns how callbacks call a function of the user that is a what.
+func (c *core) isolated(what string) func(call func()) {
+	return func(call func()) { _ = c.callUser(what, call) }
+}
+
+// guardDial makes a failed attempt of a panic in the dialer. The next attempt may be at another server.
+func (c *core) guardDial(dial DialFunc) DialFunc {
+	return func(ctx context.Context, network, address string) (conn net.Conn, err error) {
+		panicked := c.callUser("the dialer", func() { conn, err = dial(ctx, network, address) })
+		if panicked != nil {
+			return nil, panicked
+		}
+		return conn, err
+	}
+}
+
+// guardSecure does the same for TLS, whose configuration may have functions of the user.
+func (c *core) guardSecure(secure secureFunc) secureFunc {
+	if secure == nil {
+		return nil
+	}
+	return func(ctx context.Context, raw net.Conn, server string) (conn net.Conn, err error) {
+		panicked := c.callUser("the TLS handshake", func() { conn, err = secure(ctx, raw, server) })
+		if panicked != nil {
+			return nil, panicked
+		}
+		return conn, err
+	}
+}
+
+var errLookup = errors.New("the look-up has not returned, although its context has ended")
+
+// guardLookup does the same for look-ups, and does not wait for one that does not heed its context. The next look-up of the same host
+// then waits for that one, so that there is one at a time.
+func (c *core) guardLookup(lookup LookupFunc) LookupFunc {
+	if lookup == nil {
+		return nil
+	}
+	var running singleflight.Group
+	return func(ctx context.Context, host string) ([]string, error) {
+		answer := running.DoChan(host, func() (found any, err error) {
+			var ips []string
+			panicked := c.callUser("the look-up function", func() { ips, err = lookup(ctx, host) })
+			if panicked != nil {
+				return []string(nil), panicked
+			}
+			return ips, err
+		})
+		select {
+		case a := <-answer:
+			ips, _ := a.Val.([]string) // it is nothing else
+			return ips, a.Err
+		case <-ctx.Done():
+		}
+		timer := time.NewTimer(lookupGrace)
+		defer timer.Stop()
+		select {
+		case a := <-answer: // with what it has to say about the end, or just in time
+			ips, _ := a.Val.([]string)
+			return ips, a.Err
+		case <-timer.C:
+			return nil, errLookup
+		}
+	}
+}
+
+// lookupGrace is how long a look-up may take to return when its context has ended.
+const lookupGrace = 100 * time.Millisecond
+
+// handle gives a record to the user's log handler. If that panics, it gets one record of that: what it does with that is its own affair.
+func handle(ctx context.Context, handler slog.Handler, r slog.Record) {
+	defer func() {
+		if p := recover(); p != nil {
+			defer func() { _ = recover() }()
+			report := slog.NewRecord(r.Time, slog.LevelError, fmt.Sprintf("framework: the log handler panicked: %v", p), 0)
+			report.AddAttrs(slog.String("record", r.Message), slog.String("stack", string(debug.Stack())))
+			pass(ctx, handler, report)
+		}
+	}()
+	pass(ctx, handler, r)
+}
+
+func pass(ctx context.Context, handler slog.Handler, r slog.Record) {
+	if handler.Enabled(ctx, r.Level) {
+		_ = handler.Handle(ctx, r)
+	}
+}

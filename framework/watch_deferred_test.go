@@ -1,0 +1,85 @@
+package framework_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest"
+)
+
+func TestAWatchThatIsPutOffCostsNothingIfItEndsBefore(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.make("/a")
+		s := w.session()
+		for range 4 {
+			o := s.WatchDataDeferred("/a", func() { t.Error("woken") })
+			time.Sleep(10 * time.Millisecond)
+			s.Unwatch(o)
+		}
+		time.Sleep(time.Second)
+		if n := w.count(zktest.OpGetData) + w.count(zktest.OpRemoveWatches); n != 0 {
+			t.Errorf("%d requests", n)
+		}
+	})
+}
+
+func TestAWatchThatIsPutOffIsSetInAMoment(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.make("/a")
+		s := w.session()
+		wakes := 0
+		o := s.WatchDataDeferred("/a", func() { wakes++ })
+		w.wantWatches(0)
+		time.Sleep(60 * time.Millisecond)
+		w.wantWatches(1)
+		if err := w.srv.Delete("/a"); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if got := s.View(o); got.Status != framework.StatusGone || wakes != 2 {
+			t.Errorf("%+v after %d wakes", got, wakes)
+		}
+		s.Unwatch(o)
+		w.wantWatches(0)
+	})
+}
+
+func TestWhoeverCannotWaitSetsTheWatchForAll(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.make("/a")
+		s := w.session()
+		patient := s.WatchDataDeferred("/a", func() {})
+		hasty := w.watchData("/a")
+		hasty.want(t, framework.StatusPresent)
+		if s.View(patient).Status != framework.StatusPresent {
+			t.Error("the patient one does not see it")
+		}
+		time.Sleep(time.Second)
+		if n := w.count(zktest.OpGetData); n != 1 {
+			t.Errorf("%d requests", n)
+		}
+		hasty.stop()
+		w.wantWatches(1)
+		s.Unwatch(patient)
+		w.wantWatches(0)
+	})
+}
+
+func TestAWatchThatIsPutOffOverAReconnectionIsSetOnce(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.make("/a")
+		s := w.session()
+		o := s.WatchDataDeferred("/a", func() {})
+		w.link.Reset()
+		w.eventually("reconnected", func() bool { return w.client.State() == reconnected })
+		time.Sleep(time.Second)
+		w.wantWatches(1)
+		if n := w.count(zktest.OpGetData); n != 1 {
+			t.Errorf("%d requests", n)
+		}
+		s.Unwatch(o)
+		w.wantWatches(0)
+	})
+}

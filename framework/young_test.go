@@ -1,0 +1,111 @@
+package framework_test
+
+import (
+	"context"
+	"net"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest"
+)
+
+// forgetful is a connection whose handshake always asks for a new session: to the client, the server is one that
+// answers every handshake with a session of another id, as ClickHouse Keeper does.
+type forgetful struct {
+	net.Conn
+	shaken bool
+}
+
+func (f *forgetful) Write(p []byte) (int, error) {
+	if !f.shaken && len(p) > 28 {
+		f.shaken = true
+		p = append([]byte(nil), p...)
+		clear(p[20:28])
+	}
+	return f.Conn.Write(p)
+}
+
+func TestAServerThatGivesAnotherSessionEndsTheLeasesAtThatMoment(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		w := &world{T: t, srv: zktest.New(t), states: &states{}}
+		w.link = w.srv.NewLink()
+		w.client = w.dial("zk:2181", framework.WithStateListener(w.states.hear), framework.WithDialer(
+			func(ctx context.Context, network, address string) (net.Conn, error) {
+				conn, err := w.link.DialContext(ctx, network, address)
+				if err != nil {
+					return nil, err
+				}
+				return &forgetful{Conn: conn}, nil
+			}))
+		w.connected()
+		h := w.hold()
+		first := w.session()
+		time.Sleep(2 * session)
+		cut := time.Now()
+		w.link.Reset()
+		<-first.Done()
+		if d := time.Since(cut); d != 0 || h.Err() == nil || !h.ended() {
+			t.Errorf("the session ended %v after the connection; the hold says %v", d, h.Err())
+		}
+		if next := w.session(); next == first || time.Since(cut) > time.Second {
+			t.Errorf("there is a new session after %v", time.Since(cut))
+		}
+		synctest.Wait()
+		w.states.want(t, connected, suspended, lost, reconnected)
+		if n := len(w.srv.Sessions()); n != 2 { // the client's, and the old one, which the server lets expire
+			t.Errorf("%d sessions at the server", n)
+		}
+	})
+}
+
+func TestSessionsThatKeepEndingYoungAreOpenedWithGrowingPauses(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		end := func() {
+			w.eventually("a session", func() bool { return len(w.srv.Sessions()) > 0 })
+			w.srv.ExpireSession(w.srv.Sessions()[0].ID)
+		}
+		var opened []time.Duration
+		for range 12 {
+			before := time.Now()
+			end()
+			opened = append(opened, time.Since(before))
+		}
+		// The pause before the reconnection, which learns of the end, is 20 ms at most.
+		if opened[1] > 40*time.Millisecond {
+			t.Errorf("the session after the first that ended young came after %v", opened[1])
+		}
+		if last := opened[11]; last < session/4 || last > session/2 {
+			t.Errorf("the sessions came after %v, want pauses of up to %v at last", opened, session/2)
+		}
+		// One that has lived long enough makes good for all of them.
+		time.Sleep(2 * session)
+		end()
+		before := time.Now()
+		w.eventually("a session", func() bool { return len(w.srv.Sessions()) > 0 })
+		if d := time.Since(before); d > 40*time.Millisecond {
+			t.Errorf("the session after one of %v came after %v", 2*session, d)
+		}
+	})
+}
+
+// The servers grant a session that is over before anything can be answered.
+func TestSessionsThatAreShorterThanARoundTripAreNotOpenedAllTheTime(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		srv := zktest.NewServer(zktest.WithTickTime(time.Millisecond), zktest.WithSessionTimeouts(2*time.Millisecond, 2*time.Millisecond))
+		t.Cleanup(func() { srv.Close() })
+		w := &world{T: t, srv: srv, link: srv.NewLink()}
+		w.link.SetLatency(5 * time.Millisecond)
+		var dials atomic.Int64
+		w.client = w.dial("zk:2181", framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
+			dials.Add(1)
+			return w.link.DialContext(ctx, network, address)
+		}))
+		time.Sleep(time.Minute)
+		if n := dials.Load(); n < 2 || n > 480 { // two for each session, of which four are opened in a second at most
+			t.Errorf("%d connections in a minute", n)
+		}
+	})
+}

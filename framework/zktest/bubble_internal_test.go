@@ -1,0 +1,205 @@
+package zktest
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+func TestBubbleHangsAfterTooManyLooksWithoutAStep(t *testing.T) {
+	type see struct {
+		virtual  time.Duration
+		requests int64
+	}
+	limits := limits{looks: 3, requests: 100}
+	repeat := func(n int, next func(i int) see) (seen []see) {
+		for i := range n {
+			seen = append(seen, next(i))
+		}
+		return seen
+	}
+	for _, tt := range []struct {
+		name string
+		seen []see
+		want int // the look that reports it; 0: none
+	}{
+		{"nothing", repeat(9, func(int) see { return see{} }), 3},
+		{"nothing after a start", append([]see{{time.Second, 5}}, repeat(9, func(int) see { return see{time.Second, 5} })...), 4},
+		{"time", repeat(50, func(i int) see { return see{time.Duration(i/3+1) * time.Second, 0} }), 0},
+		{"requests", repeat(90, func(i int) see { return see{0, int64(i/3 + 1)} }), 0},
+		{"too many requests at one time", repeat(20, func(i int) see { return see{0, int64(i+1) * 25} }), 7},
+		{"as many while time passes", repeat(90, func(i int) see { return see{time.Duration(i/3) * time.Second, int64(i+1) * 25} }), 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := progress{limits: limits}
+			got := 0
+			for i, s := range tt.seen {
+				if p.look(s.virtual, s.requests) {
+					got = i + 1
+					break
+				}
+			}
+			if got != tt.want {
+				t.Errorf("reported at look %d, want %d", got, tt.want)
+			}
+		})
+	}
+}
+
+// plants are ways to hang. TestBubbleNamesTheTestThatHangs executes each in a process of its own.
+var plants = map[string]struct {
+	limits limits
+	hang   func(t *testing.T)
+	want   string
+}{
+	"blocked for ever": {
+		limits{virtual: 24 * time.Hour, looks: 1e9},
+		func(*testing.T) { select {} },
+		"24h0m0s of virtual time",
+	},
+	"a loop in virtual time": {
+		limits{virtual: time.Hour, looks: 1e9},
+		func(t *testing.T) {
+			for t.Context().Err() == nil {
+				time.Sleep(time.Second / 3)
+			}
+		},
+		"1h0m0s of virtual time",
+	},
+	"waiting for a mutex": {
+		limits{virtual: 24 * time.Hour, looks: 20},
+		func(*testing.T) {
+			var mu sync.Mutex
+			mu.Lock()
+			mu.Lock()
+		},
+		"200ms of real time",
+	},
+	"waiting for something outside": {
+		limits{virtual: 24 * time.Hour, looks: 20},
+		func(*testing.T) {
+			r, w, _ := os.Pipe()
+			defer w.Close()
+			_, _ = r.Read(make([]byte, 1))
+		},
+		"200ms of real time",
+	},
+	"two goroutines that keep each other busy": {
+		limits{virtual: 24 * time.Hour, looks: 20},
+		func(*testing.T) {
+			ball := make(chan int)
+			go func() {
+				for n := range ball {
+					ball <- n + 1
+				}
+			}()
+			for n := 0; ; n = <-ball {
+				ball <- n
+			}
+		},
+		"200ms of real time",
+	},
+	"requests without end": {
+		limits{virtual: 24 * time.Hour, looks: 20, requests: 100},
+		func(t *testing.T) {
+			nc, err := New(t).Dial("", "", 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			go func() { _, _ = io.Copy(io.Discard, nc) }()
+			var hello, ping encoder
+			hello.int32(44)
+			hello.int32(0)
+			hello.int64(0)
+			hello.int32(1000)
+			hello.int64(0)
+			hello.bytes(make([]byte, 16))
+			_, err = nc.Write(hello.b)
+			ping.int32(8)
+			ping.int32(pingXid)
+			ping.int32(int32(OpPing))
+			for err == nil {
+				_, err = nc.Write(ping.b)
+			}
+			t.Fatal(err)
+		},
+		"200ms of real time",
+	},
+}
+
+// planted, in the environment of a process that a test started, is what that is to execute.
+const planted = "ZKTEST_PLANTED"
+
+// inProcess runs this test alone in a process of its own.
+func inProcess(t *testing.T, plant string) (out string, err error) {
+	t.Helper()
+	name := "^" + strings.ReplaceAll(t.Name(), "/", "$/^") + "$"
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.v", "-test.timeout=5m", "-test.run="+name) //nolint:gosec // this program
+	cmd.Env = append(os.Environ(), planted+"="+plant)
+	text, err := cmd.CombinedOutput()
+	return string(text), err
+}
+
+func TestBubbleNamesTheTestThatHangs(t *testing.T) {
+	for name, p := range plants {
+		t.Run(name, func(t *testing.T) {
+			if os.Getenv(planted) == name {
+				newWatchdog(p.limits).run(t, 10*time.Millisecond, p.hang)
+				return
+			}
+			out, err := inProcess(t, name)
+			if err == nil {
+				t.Fatalf("it passed:\n%s", out)
+			}
+			rest := out
+			for _, want := range []string{"--- FAIL: " + t.Name(), "zktest: " + t.Name() + " hangs: " + p.want, "synctest bubble", ".init.func"} {
+				_, after, found := strings.Cut(rest, want)
+				if !found {
+					t.Fatalf("no %q in its place in\n%s", want, out)
+				}
+				rest = after
+			}
+		})
+	}
+}
+
+// Bubble ends as synctest.Test does: what happens to the test inside happens to the one outside.
+func TestBubbleEndsAsItsTest(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		test func(t *testing.T)
+		want []string
+		not  string
+	}{
+		{"passes", func(*testing.T) {}, []string{"went on", "PASS"}, "FAIL"},
+		{"fails", func(t *testing.T) { t.Error("inside") }, []string{"inside", "--- FAIL: TestBubbleEnds"}, "went on"},
+		{"is skipped", func(t *testing.T) { t.Skip("inside") }, []string{"went on", "PASS"}, "FAIL"},
+		{"panics", func(*testing.T) { panic("inside") }, []string{"panic: inside"}, "went on"},
+		{
+			"leaves a goroutine", func(*testing.T) { go func() { select {} }() },
+			[]string{"--- FAIL: TestBubbleEnds", "panic: deadlock: main bubble goroutine has exited but blocked goroutines remain"},
+			"went on",
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if os.Getenv(planted) == tt.name {
+				Bubble(t, tt.test)
+				t.Log("went on")
+				return
+			}
+			out, _ := inProcess(t, tt.name)
+			for _, want := range tt.want {
+				if !strings.Contains(out, want) {
+					t.Errorf("no %q in\n%s", want, out)
+				}
+			}
+			if strings.Contains(out, tt.not) {
+				t.Errorf("%q in\n%s", tt.not, out)
+			}
+		})
+	}
+}

@@ -1,0 +1,112 @@
+//go:build unix
+
+package integration_test
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/integration/zookeeper"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+// Contenders that come together at the end of a directory's counter get numbers in no order. None may be let in beside another; in
+// the end the directory goes, and whoever comes then is served.
+func TestNoTwoHoldALockAtTheEndOfTheCounterOfARealServer(t *testing.T) {
+	server := zookeeper.Start(t, zookeeper.Config{})
+	const lastNumber, contenders = 1<<31 - 1 - 1<<16, 16
+	for path, test := range map[string]struct{ next, least, most int32 }{
+		"/locks/near":   {next: lastNumber - 499, least: 500 - contenders, most: 500},
+		"/locks/beyond": {next: 1<<31 - 2}, // two creations may get the same number
+	} {
+		first := newClient(t, server)
+		for _, dir := range []string{"/locks", path} {
+			_, _, err := first.Create(t.Context(), dir, nil, framework.WithMode(framework.Container))
+			if err != nil && !errors.Is(err, zk.ErrNodeExists) {
+				t.Fatal(err)
+			}
+		}
+		server.SetCounter(path, test.next)
+		c := contest{path: path}
+		var group sync.WaitGroup
+		for range contenders / 4 {
+			client := newClient(t, server)
+			for range 4 {
+				group.Go(func() { c.contend(t, client) })
+			}
+		}
+		group.Wait()
+		got, refused, overlaps := c.got.Load(), c.refused.Load(), c.overlaps.Load()
+		t.Logf("%s: %d granted, %d refused, %d overlapped", path, got, refused, overlaps)
+		if overlaps > 0 || refused != contenders || got < test.least || got > test.most {
+			t.Errorf("%s: %d granted, want %d to %d; %d refused, want %d; %d overlapped", path, got, test.least, test.most, refused, contenders, overlaps)
+		}
+
+		if version := zookeeper.Version(); strings.HasPrefix(version, "3.4.") || strings.HasPrefix(version, "3.5.") {
+			// It takes a container whose counter has become negative for one that was never used, and keeps it.
+			if err := first.Delete(t.Context(), path, -1, framework.Guaranteed()); err != nil && !errors.Is(err, zk.ErrNoNode) {
+				t.Fatal(err)
+			}
+		}
+		deadline := time.Now().Add(30 * time.Second)
+		for stat := new(zk.Stat); stat != nil; time.Sleep(100 * time.Millisecond) {
+			var err error
+			if stat, err = first.Exists(t.Context(), path); err != nil || time.Now().After(deadline) {
+				t.Fatalf("%s has stayed: %v", path, err)
+			}
+		}
+		lease, err := locks.NewInterProcessMutex(newClient(t, server), path).Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := lease.Release(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func newClient(t *testing.T, server *zookeeper.Server) *framework.Client {
+	t.Helper()
+	c, err := framework.NewClient(server.Addr(), framework.WithSessionTimeout(10*time.Second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+type contest struct {
+	path                           string
+	inside, overlaps, got, refused atomic.Int32
+}
+
+// contend acquires and releases until it is refused.
+func (c *contest) contend(t *testing.T, client *framework.Client) {
+	mutex := locks.NewInterProcessMutex(client, c.path)
+	for {
+		lease, err := mutex.Acquire(t.Context())
+		if err != nil {
+			if !errors.Is(err, locks.ErrNoMoreNumbers) {
+				t.Error(err)
+			}
+			c.refused.Add(1)
+			return
+		}
+		if c.inside.Add(1) > 1 {
+			c.overlaps.Add(1)
+		}
+		c.got.Add(1)
+		time.Sleep(time.Millisecond) // long enough for another to be let in beside it
+		c.inside.Add(-1)
+		if err := lease.Release(); err != nil {
+			t.Error(err)
+		}
+	}
+}

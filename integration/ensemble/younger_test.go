@@ -1,0 +1,82 @@
+//go:build linux
+
+package main_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/integration/zookeeper"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+// A server is wiped while one client holds a lock and another waits for it. Both clients come back by themselves, and
+// the waiter gets the lock, within a session timeout and a second.
+func TestClientsAreBackAtAServerThatWasWiped(t *testing.T) {
+	t.Parallel()
+	const session = 6 * time.Second
+	srv := zookeeper.Start(t, zookeeper.Config{})
+	connected := func() *framework.Client { return connect(t, session, []string{srv.Addr()}) }
+	holder, waiter := connected(), connected()
+	for range 300 { // a history that the wiped server does not have
+		if _, _, err := holder.Create(limit(t), "/old-", nil, framework.WithMode(framework.PersistentSequential)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lease, err := locks.NewInterProcessMutex(holder, "/younger/ours").Acquire(limit(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	admitted := make(chan time.Time, 1)
+	go func() {
+		if _, err := locks.NewInterProcessMutex(waiter, "/younger/ours").Acquire(limit(t)); err != nil {
+			t.Errorf("the waiter: %v", err)
+		}
+		admitted <- time.Now()
+	}()
+	awaitChildren(t, waiter, "/younger/ours", 2)
+
+	var java *driver
+	var javaWaits <-chan driverAnswer
+	for language, command := range otherLanguages() {
+		if language == "kazoo" {
+			continue
+		}
+		java = startDriver(t, command)
+		for _, who := range []string{"holder", "waiter"} {
+			java.must(t, map[string]any{"op": "open", "client": who, "connect": srv.Addr(), "session": session.Milliseconds(), "data": "x"})
+			java.must(t, map[string]any{
+				"op": "contender", "who": who, "client": who, "recipe": "mutex", "path": "/younger/java", "data": "x", "n": 1, "ms": -1,
+			})
+		}
+		java.must(t, map[string]any{"op": "acquire", "who": "holder", "ms": -1, "n": 1})
+		javaWaits = java.order(map[string]any{"op": "acquire", "who": "waiter", "ms": -1, "n": 1})
+		awaitChildren(t, waiter, "/younger/java", 2)
+	}
+
+	wiped := time.Now()
+	srv.Wipe()
+	serving := time.Now()
+	<-lease.Done()
+	told := time.Now()
+	back := <-admitted
+	if d := back.Sub(wiped); d > session+time.Second && back.Sub(serving) > time.Second {
+		t.Errorf("the waiter has the lock %v after the server was wiped, %v after it serves again", d, back.Sub(serving))
+	}
+	if stat, err := holder.Exists(limit(t), "/old-0000000000"); stat != nil || err != nil {
+		t.Errorf("the holder's client: %v, %v", stat, err)
+	}
+	t.Logf("wiped; it serves again after %v; holder told after %v, waiter admitted after %v", serving.Sub(wiped), told.Sub(wiped), back.Sub(wiped))
+	if java != nil {
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		defer cancel()
+		select {
+		case a := <-javaWaits:
+			t.Logf("Java's waiter after %v: admitted %t, error %q", a.at().Sub(wiped), a.OK, a.Error)
+		case <-ctx.Done():
+			t.Logf("Java's waiter: nothing in half a minute")
+		}
+	}
+}

@@ -1,0 +1,141 @@
+// Figures measures how much code a reader of this library has to judge, and prints it as Markdown tables.
+//
+//	cd integration/figures
+//	go run .                                        this checkout
+//	go run . -dir ../.. -dir /tmp/later             two checkouts side by side, a column each
+//	go run . -root recipes/leader.LeaderLatch.Run   what another entry point reaches
+//	go run . -reached                               the functions that the roots reach
+//	go run . -h                                     all flags
+//
+// # What is measured
+//
+//	code lines reached   lines with code, not blank and not comment, of the functions that the call graph reaches from
+//	                     the roots, per package. Dynamic calls are resolved by variable type analysis (VTA) over the
+//	                     library's own packages. A function that reached code merely refers to, such as a callback or
+//	                     a goroutine's body, counts as reached. So do the methods by which other modules call back:
+//	                     those of an interface declared elsewhere to which reached code converts a value. What runs on
+//	                     goroutines that were started before, such as a connection's reader, is not reached.
+//	exported names       of the package's scope: types, aliases, functions, variables, constants; no methods, no fields
+//	mutable variables    package-level variables that are neither error values nor constant tables: something in the
+//	                     module assigns to them or through them, takes their address, or their type holds state of
+//	                     its own (sync, sync/atomic, a channel, a pointer to a struct whose fields are assigned)
+//	comment words        words in comments for each 1,000 lines with code; directives do not count
+//	function length      lines from "func" to the closing brace; closures belong to their function
+//	complexity           cyclomatic: 1 + if, for, case, &&, ||
+//	imports              between the module's packages; one that points to a higher floor points up, one to another
+//	                     package of the same floor points sideways
+//
+// Test files are left out everywhere. Packages for tests (whose name ends in "test") are measured, but they do not take
+// part in the call graph. Of files with build constraints, those of this platform count.
+//
+// The exit status is 0 when the tables were printed, 1 when something could not be measured (a root or a package is
+// missing, or code does not compile), and 2 for wrong flags.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+func main() {
+	err := run(os.Args[1:], os.Stdout, os.Stderr)
+	switch {
+	case err == nil, errors.Is(err, flag.ErrHelp):
+	case errors.Is(err, errUsage):
+		os.Exit(2)
+	default:
+		fmt.Fprintln(os.Stderr, "figures:", err)
+		os.Exit(1)
+	}
+}
+
+// errUsage reports flags that cannot be parsed. The flag package has printed the reason.
+var errUsage = errors.New("wrong flags")
+
+// settings are what the flags choose.
+type settings struct {
+	dirs     list
+	packages list // patterns of go list
+	roots    list // entry points of the call graph
+	apart    list // packages whose reached lines are summed up apart
+	floors   list // from the lowest to the highest, each a blank-separated list of package prefixes
+	names    string
+	limit    int
+	reached  bool
+}
+
+// A list is a flag of several values, separated by commas or given one by one. The first one replaces the default.
+type list struct {
+	values []string
+	set    bool
+}
+
+func (l *list) String() string { return strings.Join(l.values, ",") }
+
+func (l *list) Set(text string) error {
+	if !l.set {
+		l.values, l.set = nil, true
+	}
+	l.values = append(l.values, strings.Split(text, ",")...)
+	return nil
+}
+
+func values(v ...string) list { return list{values: v} }
+
+func parse(args []string, errs io.Writer) (settings, error) {
+	s := settings{
+		dirs:     values("../.."),
+		packages: values("./framework/...", "./recipes/...", "./retry/..."),
+		roots:    values("recipes/locks.InterProcessMutex.Acquire", "recipes/locks.Lease.Release"),
+		apart:    values("framework/internal/transport"),
+		floors: values("retry", "framework/zktest framework/internal/clock", "framework/internal", "framework/session",
+			"framework", "recipes/internal", "recipes", "recipes/leader", "recipes/locks/lockstest",
+			"examples/internal integration/zookeeper", "examples integration"),
+	}
+	flags := flag.NewFlagSet("figures", flag.ContinueOnError)
+	flags.SetOutput(errs)
+	flags.Var(&s.dirs, "dir", "`directories` of checkouts of the module, a column of the summary for each")
+	flags.Var(&s.packages, "packages", "`patterns` of the packages to measure")
+	flags.Var(&s.roots, "root", "entry `points`, package.Type.Method or package.Function, the package relative to the module")
+	flags.Var(&s.apart, "apart", "`packages` whose reached lines are not part of framework's sum")
+	flags.Var(&s.floors, "floors", "prefixes of packages from the lowest floor to the highest; blanks separate those of one `floor`")
+	flags.StringVar(&s.names, "names", "framework", "`package` whose exported names are counted in the summary")
+	flags.IntVar(&s.limit, "limit", 260, "the number of `lines` that a file should not exceed")
+	flags.BoolVar(&s.reached, "reached", false, "print the functions that the roots reach, and nothing else")
+	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return s, err
+		}
+		return s, errUsage
+	}
+	if flags.NArg() > 0 {
+		_, err := fmt.Fprintf(errs, "figures: unexpected argument %q\n", flags.Arg(0))
+		return s, errors.Join(errUsage, err)
+	}
+	return s, nil
+}
+
+func run(args []string, out, errs io.Writer) error {
+	s, err := parse(args, errs)
+	if err != nil {
+		return err
+	}
+	var all []*figures
+	for _, dir := range s.dirs.values {
+		f, err := measure(dir, s)
+		if err != nil {
+			return fmt.Errorf("%s: %w", dir, err)
+		}
+		all = append(all, f)
+	}
+	text := markdown(all, s)
+	if s.reached {
+		text = strings.Join(all[len(all)-1].reachedNames, "\n") + "\n"
+	}
+	_, err = io.WriteString(out, text)
+	return err
+}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"go/ast"
+	"math"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/packages"
+	"golang.org/x/tools/go/ssa"
+)
+
+// figures are what was measured in one checkout.
+type figures struct {
+	commit   string
+	packages []perPackage
+	floors   *floorsOf
+	files    []fileLines // the longest first
+	reached  int         // files with reached code
+	// reachedNames are the functions that the roots reach, closures included.
+	reachedNames []string
+}
+
+// A perPackage has the figures of one package.
+type perPackage struct {
+	path       string // relative to the module
+	code       int
+	reached    int
+	exported   int
+	mutable    []string
+	words      int
+	functions  []function
+	complexest function
+}
+
+// A fileLines is a file with its length.
+type fileLines struct {
+	name  string
+	lines int
+}
+
+func measure(dir string, s settings) (*figures, error) {
+	hash, err := commit(dir)
+	if err != nil {
+		return nil, err
+	}
+	m, err := load(dir, s.packages.values)
+	if err != nil {
+		return nil, err
+	}
+	f := &figures{commit: hash}
+	if f.floors, err = m.judgeImports(s.floors.values); err != nil {
+		return nil, err
+	}
+	functionsReached, err := m.reached(s.roots.values)
+	if err != nil {
+		return nil, err
+	}
+	reached, names := m.reachedLines(functionsReached)
+	f.reachedNames = names
+	mutable := m.mutable()
+	for _, p := range m.packages {
+		figure := perPackage{path: m.relative(p.PkgPath), exported: exported(p), mutable: mutable[p]}
+		for i, file := range p.Syntax {
+			if err := f.addFile(&figure, p, i, reached); err != nil {
+				return nil, err
+			}
+			figure.functions = append(figure.functions, functions(m.fset, file)...)
+		}
+		for _, function := range figure.functions {
+			if function.complexity > figure.complexest.complexity {
+				figure.complexest = function
+			}
+		}
+		f.packages = append(f.packages, figure)
+	}
+	slices.SortStableFunc(f.files, func(a, b fileLines) int { return b.lines - a.lines })
+	return f, nil
+}
+
+// addFile adds a file to its package's figures.
+func (f *figures) addFile(p *perPackage, from *packages.Package, number int, reached map[string]map[int]bool) error {
+	name := from.CompiledGoFiles[number]
+	t, err := read(name, from.Syntax[number])
+	if err != nil {
+		return err
+	}
+	p.code += len(t.code)
+	p.words += t.words
+	lines := 0
+	for line := range reached[name] {
+		if t.code[line] {
+			lines++
+		}
+	}
+	if lines > 0 {
+		f.reached++
+	}
+	p.reached += lines
+	f.files = append(f.files, fileLines{p.path + name[strings.LastIndex(name, "/"):], t.lines})
+	return nil
+}
+
+// reachedLines returns the lines of functions, by file, and the functions' names.
+func (m *module) reachedLines(reached map[*ssa.Function]bool) (lines map[string]map[int]bool, names []string) {
+	lines = make(map[string]map[int]bool)
+	for f := range reached {
+		var syntax ast.Node
+		switch x := f.Syntax().(type) {
+		case *ast.FuncDecl, *ast.FuncLit:
+			syntax = x
+		default: // a wrapper, or a function of another module
+			continue
+		}
+		names = append(names, strings.ReplaceAll(f.RelString(nil), m.path+"/", ""))
+		first, last := m.fset.Position(syntax.Pos()), m.fset.Position(syntax.End())
+		if lines[first.Filename] == nil {
+			lines[first.Filename] = make(map[int]bool)
+		}
+		for line := first.Line; line <= last.Line; line++ {
+			lines[first.Filename][line] = true
+		}
+	}
+	slices.Sort(names)
+	return lines, slices.Compact(names) // instances of one generic function may share a name
+}
+
+// exported counts the exported names of a package's scope.
+func exported(p *packages.Package) int {
+	n := 0
+	for _, name := range p.Types.Scope().Names() {
+		if ast.IsExported(name) {
+			n++
+		}
+	}
+	return n
+}
+
+// p90 returns the length that nine of ten functions do not exceed, by the nearest rank; 0 without functions.
+func p90(functions []function) int {
+	if len(functions) == 0 {
+		return 0
+	}
+	lengths := make([]int, len(functions))
+	for i, f := range functions {
+		lengths[i] = f.lines
+	}
+	slices.Sort(lengths)
+	return lengths[int(math.Ceil(0.9*float64(len(lengths))))-1]
+}

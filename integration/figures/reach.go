@@ -1,0 +1,181 @@
+package main
+
+import (
+	"fmt"
+	"go/types"
+	"strings"
+
+	"golang.org/x/tools/go/callgraph"
+	"golang.org/x/tools/go/callgraph/vta"
+	"golang.org/x/tools/go/packages"
+	"golang.org/x/tools/go/ssa"
+	"golang.org/x/tools/go/ssa/ssautil"
+)
+
+// A reach collects the functions that code may call.
+type reach struct {
+	*module
+	prog    *ssa.Program
+	graph   *callgraph.Graph
+	callees map[*types.Func][]*ssa.Function // implementations of a method of one of the module's interfaces
+	seen    map[*ssa.Function]bool
+	queue   []*ssa.Function
+}
+
+// reached returns the functions that are reachable from the roots.
+func (m *module) reached(roots []string) (map[*ssa.Function]bool, error) {
+	var library []*packages.Package
+	for _, p := range m.packages {
+		if !forTests(p) {
+			library = append(library, p)
+		}
+	}
+	prog, built := ssautil.Packages(library, ssa.InstantiateGenerics)
+	prog.Build()
+	r := &reach{module: m, prog: prog, callees: make(map[*types.Func][]*ssa.Function), seen: make(map[*ssa.Function]bool)}
+	for _, root := range roots {
+		f, err := r.root(built, root)
+		if err != nil {
+			return nil, err
+		}
+		r.add(f)
+	}
+	functions := ssautil.AllFunctions(prog)
+	r.graph = vta.CallGraph(functions, vta.CallGraph(functions, nil)) // the second pass is the more exact one
+	for len(r.queue) > 0 {
+		f := r.queue[0]
+		r.queue = r.queue[1:]
+		r.visit(f)
+	}
+	return r.seen, nil
+}
+
+// root finds an entry point by its name, such as "recipes/locks.InterProcessMutex.Acquire".
+func (r *reach) root(built []*ssa.Package, name string) (*ssa.Function, error) {
+	slash := strings.LastIndex(name, "/") + 1
+	parts := strings.Split(name[slash:], ".")
+	if len(parts) < 2 || len(parts) > 3 {
+		return nil, fmt.Errorf("root %q: want package.Function or package.Type.Method", name)
+	}
+	for _, p := range built {
+		if r.relative(p.Pkg.Path()) != name[:slash]+parts[0] {
+			continue
+		}
+		object := p.Pkg.Scope().Lookup(parts[1])
+		if f, ok := object.(*types.Func); ok && len(parts) == 2 {
+			return r.prog.FuncValue(f), nil
+		}
+		if t, ok := object.(*types.TypeName); ok && len(parts) == 3 {
+			pointer := types.NewPointer(types.Unalias(t.Type()))
+			if s := r.prog.MethodSets.MethodSet(pointer).Lookup(p.Pkg, parts[2]); s != nil {
+				return r.prog.MethodValue(s), nil
+			}
+		}
+	}
+	return nil, fmt.Errorf("root %q: the measured packages have no such function", name)
+}
+
+func (r *reach) add(f *ssa.Function) {
+	if f != nil && !r.seen[f] {
+		r.seen[f] = true
+		r.queue = append(r.queue, f)
+	}
+}
+
+// visit adds what a function calls, refers to, or hands to other modules. Functions of other modules have no body here.
+func (r *reach) visit(f *ssa.Function) {
+	var operands [10]*ssa.Value
+	for _, block := range f.Blocks {
+		for _, instruction := range block.Instrs {
+			for _, operand := range instruction.Operands(operands[:0]) {
+				if g, ok := (*operand).(*ssa.Function); ok {
+					r.add(g)
+				}
+			}
+			switch i := instruction.(type) {
+			case ssa.CallInstruction:
+				r.dynamic(f, i)
+			case *ssa.MakeInterface:
+				r.handsOut(i)
+			}
+		}
+	}
+}
+
+// dynamic adds the possible callees of a call that is not static.
+func (r *reach) dynamic(caller *ssa.Function, call ssa.CallInstruction) {
+	if call.Common().StaticCallee() != nil {
+		return
+	}
+	found := false
+	if node := r.graph.Nodes[caller]; node != nil {
+		for _, edge := range node.Out {
+			if edge.Site == call {
+				r.add(edge.Callee.Func)
+				found = true
+			}
+		}
+	}
+	if method := call.Common().Method; method != nil && !found {
+		r.anyImplementation(method)
+	}
+}
+
+// anyImplementation adds all implementations of a method of one of the module's interfaces. It is for values whose way leads
+// through another module, such as a sync.Map, where the analysis loses sight of them.
+func (r *reach) anyImplementation(method *types.Func) {
+	if method.Pkg() == nil || !r.owns(method.Pkg().Path()) {
+		return
+	}
+	if _, ok := r.callees[method]; !ok {
+		r.callees[method] = r.implementations(method)
+	}
+	for _, f := range r.callees[method] {
+		r.add(f)
+	}
+}
+
+func (r *reach) implementations(method *types.Func) []*ssa.Function {
+	face, ok := method.Signature().Recv().Type().Underlying().(*types.Interface)
+	if !ok {
+		return nil
+	}
+	var found []*ssa.Function
+	for _, t := range r.prog.RuntimeTypes() {
+		if types.IsInterface(t) || !types.Implements(t, face) {
+			continue
+		}
+		if s := r.prog.MethodSets.MethodSet(t).Lookup(method.Pkg(), method.Name()); s != nil {
+			found = append(found, r.prog.MethodValue(s))
+		}
+	}
+	return found
+}
+
+// calledBack are methods that the standard library calls if a value happens to have them.
+var calledBack = []string{"Error", "Unwrap", "Is", "As", "String", "LogValue"}
+
+// handsOut adds the methods by which another module may call a value back that becomes one of that module's interfaces.
+func (r *reach) handsOut(conversion *ssa.MakeInterface) {
+	target := types.Unalias(conversion.Type())
+	if named, ok := target.(*types.Named); ok && named.Obj().Pkg() != nil && r.owns(named.Obj().Pkg().Path()) {
+		return
+	}
+	face, ok := target.Underlying().(*types.Interface)
+	if !ok {
+		return
+	}
+	names := make([]string, 0, face.NumMethods())
+	for method := range face.Methods() {
+		names = append(names, method.Name())
+	}
+	if face.NumMethods() == 0 || types.Identical(target, types.Universe.Lookup("error").Type()) {
+		names = calledBack
+	}
+	methods := r.prog.MethodSets.MethodSet(conversion.X.Type())
+	for _, name := range names {
+		if s := methods.Lookup(nil, name); s != nil {
+			r.add(r.prog.MethodValue(s))
+		}
+	}
+}

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A row of the summary: a figure, its goal, and how to get it.
+type row struct {
+	what, goal string
+	value      func(*figures) string
+}
+
+// markdown writes the summary of all checkouts side by side, and the tables of the last one.
+func markdown(all []*figures, s settings) string {
+	var b strings.Builder
+	b.WriteString("| figure | goal |")
+	for _, f := range all {
+		fmt.Fprintf(&b, " %s |", f.commit)
+	}
+	b.WriteString("\n|---|---|" + strings.Repeat("---|", len(all)) + "\n")
+	for _, r := range rows(s) {
+		fmt.Fprintf(&b, "| %s | %s |", r.what, r.goal)
+		for _, f := range all {
+			fmt.Fprintf(&b, " %s |", r.value(f))
+		}
+		b.WriteString("\n")
+	}
+	last := all[len(all)-1]
+	last.perPackage(&b)
+	last.importsByFloor(&b)
+	return b.String()
+}
+
+func rows(s settings) []row {
+	from := strings.Join(s.roots.values, " and ")
+	over := fmt.Sprintf("files over %d lines; the longest", s.limit)
+	framework := func(p perPackage) bool { return below(p.path, "framework") && !s.setApart(p.path) }
+	return []row{
+		{"code lines reached from " + from + ": recipes", "≤ 1,000", sum(func(p perPackage) bool { return below(p.path, "recipes") })},
+		{"the same: framework and session, without " + s.apart.String(), "≤ 1,100", sum(framework)},
+		{"the same: " + s.apart.String(), "", sum(func(p perPackage) bool { return s.setApart(p.path) })},
+		{"files with that code", "", func(f *figures) string { return fmt.Sprint(f.reached) }},
+		{"exported names of " + s.names, "≤ 95", func(f *figures) string { return f.exportedOf(s.names) }},
+		{over, "0", func(f *figures) string { return f.longFiles(s.limit) }},
+		{"mutable package-level variables", "0", func(f *figures) string { return f.mutableNames() }},
+		{"imports that point up; sideways", "0; 0", (*figures).wrongImports},
+		{"function length, p90 (lines)", "", func(f *figures) string { return fmt.Sprint(p90(f.allFunctions())) }},
+		{"highest cyclomatic complexity", "≤ 15", (*figures).highestComplexity},
+		{"words of comment per 1,000 code lines", "", func(f *figures) string { return f.comments() }},
+	}
+}
+
+// below reports whether a package is another one or lies below it.
+func below(path, other string) bool { return path == other || strings.HasPrefix(path, other+"/") }
+
+func (s settings) setApart(path string) bool {
+	return slices.ContainsFunc(s.apart.values, func(other string) bool { return below(path, other) })
+}
+
+// sum adds up the reached lines of some packages.
+func sum(of func(perPackage) bool) func(*figures) string {
+	return func(f *figures) string {
+		n := 0
+		for _, p := range f.packages {
+			if of(p) {
+				n += p.reached
+			}
+		}
+		return fmt.Sprint(n)
+	}
+}
+
+func (f *figures) exportedOf(path string) string {
+	for _, p := range f.packages {
+		if p.path == path {
+			return fmt.Sprint(p.exported)
+		}
+	}
+	return "no such package"
+}
+
+func (f *figures) longFiles(limit int) string {
+	n := 0
+	for _, file := range f.files {
+		if file.lines > limit {
+			n++
+		}
+	}
+	return fmt.Sprintf("%d; %s: %d", n, f.files[0].name, f.files[0].lines)
+}
+
+func (f *figures) mutableNames() string {
+	var names []string
+	for _, p := range f.packages {
+		for _, name := range p.mutable {
+			names = append(names, p.path+"."+name)
+		}
+	}
+	if len(names) == 0 {
+		return "0"
+	}
+	return fmt.Sprintf("%d: %s", len(names), strings.Join(names, ", "))
+}
+
+func (f *figures) wrongImports() string {
+	return listed(f.floors.up) + "; " + listed(f.floors.sideways)
+}
+
+func listed(arrows []arrow) string {
+	names := make([]string, len(arrows))
+	for i, a := range arrows {
+		names[i] = a.from + " → " + a.to
+	}
+	if len(names) == 0 {
+		return "0"
+	}
+	return fmt.Sprintf("%d: %s", len(names), strings.Join(names, ", "))
+}
+
+func (f *figures) allFunctions() []function {
+	var all []function
+	for _, p := range f.packages {
+		all = append(all, p.functions...)
+	}
+	return all
+}
+
+func (f *figures) highestComplexity() string {
+	var highest perPackage
+	for _, p := range f.packages {
+		if p.complexest.complexity > highest.complexest.complexity {
+			highest = p
+		}
+	}
+	return fmt.Sprintf("%d: %s in %s", highest.complexest.complexity, highest.complexest.name, highest.path)
+}
+
+func (f *figures) comments() string {
+	words, code := 0, 0
+	for _, p := range f.packages {
+		words, code = words+p.words, code+p.code
+	}
+	return perThousand(words, code)
+}
+
+func perThousand(words, code int) string {
+	if code == 0 {
+		return ""
+	}
+	return fmt.Sprint(words * 1000 / code)
+}
+
+// perPackage writes a line for each package, and the longest files.
+func (f *figures) perPackage(b *strings.Builder) {
+	b.WriteString("\n| package | code lines | reached | exported names | mutable variables | words of comment per 1,000 code lines |" +
+		" functions: p90 (lines) | highest complexity |\n|---|---|---|---|---|---|---|---|\n")
+	for _, p := range f.packages {
+		fmt.Fprintf(b, "| %s | %d | %d | %d | %d | %s | %d | %d |\n",
+			p.path, p.code, p.reached, p.exported, len(p.mutable), perThousand(p.words, p.code), p90(p.functions), p.complexest.complexity)
+	}
+	b.WriteString("\n| longest files, tests apart | lines |\n|---|---|\n")
+	for _, file := range f.files[:min(5, len(f.files))] {
+		fmt.Fprintf(b, "| %s | %d |\n", file.name, file.lines)
+	}
+}
+
+// importsByFloor writes how many imports go from one floor to another.
+func (f *figures) importsByFloor(b *strings.Builder) {
+	b.WriteString("\n| imports of | by packages of |\n|---|---|\n")
+	for to, floor := range f.floors.floors {
+		var by []string
+		for from := range f.floors.floors {
+			if n := f.floors.between[[2]int{from, to}]; n > 0 {
+				by = append(by, fmt.Sprintf("%s: %d", f.floors.floors[from], n))
+			}
+		}
+		if len(by) > 0 {
+			fmt.Fprintf(b, "| %s | %s |\n", floor, strings.Join(by, "; "))
+		}
+	}
+}

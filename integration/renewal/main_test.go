@@ -1,0 +1,40 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"testing"
+	"time"
+)
+
+// A small run of the whole, so that the command works when it is needed. Its figures say nothing.
+func TestTheCommandMeasures(t *testing.T) {
+	if os.Getenv("CURATOR_INTEGRATION") != "required" {
+		t.Skip("CURATOR_INTEGRATION is not required: not starting real servers")
+	}
+	p := plan{holders: 5, rounds: 1, window: 300 * time.Millisecond}
+	if err := p.parse("4s", t.TempDir(), ""); err != nil {
+		t.Fatal(err)
+	}
+	r, err := p.measure(t.Context(), p.places[0], p.timeouts[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{nobody, byLeader, byQuorum} {
+		if row := r.rows[name]; len(row.writes) != 1 || row.writes[0] <= 0 {
+			t.Errorf("%s: %+v", name, row)
+		}
+	}
+	if r.rows[byQuorum].renewals[0] <= 0 {
+		t.Errorf("no renewal by transactions was counted: %+v", r.rows[byQuorum])
+	}
+	for _, wrong := range []plan{{rounds: 1, window: 1}, {holders: 1, window: 1}, {holders: 1, rounds: 1}} {
+		if wrong.parse("4s", "", "") == nil {
+			t.Errorf("%+v was not refused", wrong)
+		}
+	}
+	if (&plan{holders: 1, rounds: 1, window: 1}).parse("soon", "", "") == nil {
+		t.Error("a timeout that is none was not refused")
+	}
+}

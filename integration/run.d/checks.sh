@@ -1,0 +1,37 @@
+# Checks that run no tests. Sourced by integration/run.
+
+tidy() { go mod tidy -diff; }
+
+formatted() {
+	local files
+	files=$(find . -name '*.go' -not -path './integration/.cache/*' -print0 | xargs -0 gofmt -l) || return
+	[[ -z $files ]] || {
+		printf 'not formatted by gofmt:\n%s\n' "$files"
+		return 1
+	}
+}
+
+build() { go build ./...; }
+vet() { go vet "${packages[@]}"; }
+
+# Other systems are only compiled for: what depends on one has to stand in a file for it, tests included.
+vet_windows() { GOOS=windows GOARCH=amd64 CGO_ENABLED=0 go vet ./...; }
+vet_darwin() { GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 go vet ./...; }
+vet_386() { GOOS=linux GOARCH=386 CGO_ENABLED=0 go vet ./...; }
+
+# each_module runs a command in every directory below that has a module of its own, and so is no part of ./...
+each_module() {
+	local mod status=0
+	while IFS= read -r mod; do
+		echo "$(dirname "$mod"): $*"
+		(cd "$(dirname "$mod")" && "$@") || status=1
+	done < <(find . -mindepth 2 -name go.mod -not -path './integration/.cache/*' | sort)
+	return $status
+}
+
+vet_modules() { each_module go vet ./...; }
+lint() { integration/tool golangci-lint run "${packages[@]}"; }
+lint_modules() { each_module "$PWD/integration/tool" golangci-lint run ./...; }
+
+# porting compiles the Java side of the examples of porting.
+porting() { mvn --quiet --batch-mode -Dstyle.color=never --file examples/porting/pom.xml compile; }

@@ -1,0 +1,84 @@
+# What the tests need, fetched once. Sourced by integration/run.
+
+# needs and tests_of tell what the packages that are to be tested are, or import: a part of an import path is enough.
+imports=$(go list -deps -test -f '{{.ImportPath}}' "${packages[@]}" 2>/dev/null) || imports=''
+listed=$(go list -f '{{.ImportPath}}' "${packages[@]}" 2>/dev/null) || listed=''
+needs() { [[ $everything = yes || $imports == *"$1"* ]]; }
+tests_of() {
+	local part
+	[[ $everything = no ]] || return 0
+	for part in "$@"; do
+		[[ $listed != *"$part"* ]] || return 0
+	done
+	return 1
+}
+
+# install gets packages of the system, or says what is needed.
+install() {
+	local what=$1
+	shift
+	if [[ $(id -u) != 0 ]] || ! command -v apt-get >/dev/null; then
+		echo "$what; install it and try again (Debian: $*)." >&2
+		return 1
+	fi
+	apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"
+}
+
+c_compiler() {
+	local cc
+	read -r cc _ <<<"$(go env CC)"
+	command -v "$cc" || install "A C compiler ($cc) is needed for the race detector" gcc libc6-dev
+}
+
+# Maven is needed only to fetch jars, and to compile.
+java_and_maven() {
+	local missing=()
+	command -v javac || missing+=(default-jdk-headless)
+	if [[ $everything = yes || ! -d $(zookeeper_dir) || ! -d $(curator_dir "$(curator_version)") ]]; then
+		command -v mvn || missing+=(maven)
+	fi
+	[[ ${#missing[@]} = 0 ]] || install "Java and Maven are needed to run ZooKeeper" "${missing[@]}"
+}
+
+# jars has Maven copy a library and what it needs to a directory beside its place, and moves it there when it is complete.
+jars() {
+	local pom=$1 dir=$2
+	shift 2
+	[[ ! -d $dir ]] || return 0
+	rm -rf "$dir.part"
+	mvn --quiet --batch-mode -Dstyle.color=never --file "$pom" "$@" \
+		-DincludeScope=runtime "-DoutputDirectory=$dir.part" dependency:copy-dependencies &&
+		mv "$dir.part" "$dir"
+}
+
+zookeeper_version() {
+	echo "${ZOOKEEPER_VERSION:-$(sed -n 's|.*<zookeeper.version>\(.*\)</zookeeper.version>.*|\1|p' integration/zookeeper/pom.xml)}"
+}
+zookeeper_dir() { echo "$PWD/integration/.cache/zookeeper-$(zookeeper_version)"; }
+zookeeper_jars() {
+	echo "ZooKeeper $(zookeeper_version)"
+	jars integration/zookeeper/pom.xml "$(zookeeper_dir)" "-Dzookeeper.version=$(zookeeper_version)"
+}
+
+curator_pom=integration/interop/java/pom.xml
+curator_version() { echo "${CURATOR_JAVA_VERSION:-$(sed -n 's|.*<curator.version>\(.*\)</curator.version>.*|\1|p' $curator_pom)}"; }
+curator_dir() { echo "$PWD/integration/.cache/curator-$1"; }
+curator_jars() {
+	local version
+	for version in "$(curator_version)" "$(sed -n 's|.*<curator.old.version>\(.*\)</curator.old.version>.*|\1|p' $curator_pom)"; do
+		echo "Curator $version"
+		jars $curator_pom "$(curator_dir "$version")" "-Dcurator.version=$version" || return
+	done
+}
+
+# kazoo makes a virtual environment of Python with kazoo in it. It is complete when a copy of the list of packages lies in it.
+kazoo() {
+	local dir=$PWD/integration/.cache/kazoo list=integration/interop/kazoo/requirements.txt
+	cat $list
+	! cmp -s $list "$dir/complete" || return 0
+	python3 -c 'import ensurepip, venv' 2>/dev/null || install "Python 3 with venv is needed for kazoo" python3-venv || return
+	rm -rf "$dir"
+	python3 -m venv "$dir" &&
+		"$dir/bin/python" -m pip install --quiet --disable-pip-version-check --requirement $list &&
+		cp $list "$dir/complete"
+}

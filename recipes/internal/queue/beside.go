@@ -1,0 +1,53 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/session"
+)
+
+// Beside makes a grant of a reader for the holder of a writer's grant w. The reader's node has the number of the
+// writer's, so that it stands where the writer stood: before every writer that queued later. The server makes it only
+// while the writer's node is there, in one transaction; and the caller keeps the writer's grant meanwhile, as a member
+// of it. Otherwise the next writer could be admitted between the two. A listing cannot miss the reader either: its node
+// is made before the writer's goes, so a listing without the writer has the reader.
+func (q *Queue) Beside(ctx context.Context, w *Grant) (*Grant, error) {
+	w.nested.Store(true) // before the caller leaves w: the writer's node must go with its owner, and not be kept
+	_, number, ok := cutNumber(w.Name)
+	if !ok {
+		return nil, fmt.Errorf("node %s has no number", w.Name)
+	}
+	path, err := w.Session.CreateIfExists(ctx, w.Node, q.Config.Dir, fmt.Sprintf("%s%010d", q.Config.Marker, number), q.Config.Data)
+	if errors.Is(err, zk.ErrNoNode) {
+		w.end(ErrRemoved)
+		w.tidy()
+		return nil, w.Err()
+	}
+	if err != nil {
+		return nil, w.errOr(err)
+	}
+	c := q.contender(w.Session, path, w.Token)
+	c.count = w.Count
+	defer c.Leave()
+	err = c.Admit()
+	switch {
+	case errors.Is(err, session.ErrNodeVanished):
+		err = c.Queue.Config.Ended(w, ErrRemoved)
+	case err == nil && c.Grant == nil:
+		err = framework.ErrLapsed
+	}
+	if err != nil {
+		return nil, w.errOr(err)
+	}
+	// After a pause of the process the answer comes to a session that is valid again, though w was lost in between.
+	if lost := w.Err(); lost != nil {
+		c.Grant.Drop()
+		return nil, lost
+	}
+	return c.Grant, nil
+}

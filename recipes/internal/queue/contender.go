@@ -1,0 +1,259 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/session"
+	"github.com/gocurator/curator/retry"
+)
+
+// A Contender is one acquire: it has a node, waits for the nodes ahead, and is admitted or leaves. Whatever ends it,
+// its node is removed unless it got a grant. Its fields belong to the goroutine of the acquire.
+type Contender struct {
+	Queue    *Queue
+	Session  *framework.Session
+	Me       Node
+	Grant    *Grant   // set at admission
+	Progress Progress // for errors and traces
+
+	// Wake is signalled when there may be something new. Contenders that are waited for together share one.
+	Wake chan struct{}
+	// GiveUp, if it is not nil, reports whether a try that waits has no chance any more.
+	GiveUp func() bool
+
+	node  string // absolute path
+	token int64
+	count int64 // grants that the node had before; of a downgraded reader, those of its writer
+
+	listing []string // came with the node; nil once it has been used
+	decided Decision // known when the node was created; valid only if known
+	known   bool
+	view    *sharedView // nil of a contender that does not queue
+
+	selfWatch        *framework.Watch // on its own node; nil before it waits
+	stopKeepingValid func()           // ends keeping the session valid; nil before it waits
+	aheadWatch       *framework.Watch // on the node that it waits for, or on the directory
+	watched          string           // the node that aheadWatch is on; empty if that is the directory
+
+	late lateness
+}
+
+// Contend waits and is admitted. The contender is still to leave.
+func (c *Contender) Contend(ctx context.Context) (*Grant, Progress, error) {
+	for c.Grant == nil {
+		if err := c.WaitTurn(ctx); err != nil {
+			return nil, c.Progress, err
+		}
+		if err := c.Admit(); err != nil {
+			return nil, c.Progress, err
+		}
+	}
+	return c.Grant, c.Progress, nil
+}
+
+// WaitTurn blocks until the contender is admitted: by a listing, or by what its session knows already.
+func (c *Contender) WaitTurn(ctx context.Context) error {
+	var pace retry.Pace
+	d, err := c.Decide(ctx)
+	for err == nil && !d.Admitted {
+		ahead, began := d.predecessor, time.Now()
+		if d, err = c.Await(ctx, d); err == nil && !d.Admitted && d.predecessor == ahead {
+			// It was seen to go, and is listed all the same, by a server that is behind or worse.
+			err = pace.Wait(ctx, time.Since(began))
+		}
+	}
+	return err
+}
+
+// Decide decides by what came with the contender's node, once: a listing, or what the view allowed. After that it asks
+// for a listing. Either is later than the node, so a listing without it means that the node was removed by hand.
+func (c *Contender) Decide(ctx context.Context) (d Decision, err error) {
+	children, known := c.listing, c.known
+	c.listing, c.known = nil, false
+	switch {
+	case children != nil:
+	case known:
+		return c.note(c.decided), nil
+	default:
+		if children, err = c.Queue.List(ctx, c.Session); err != nil {
+			return Decision{}, err
+		}
+	}
+	if !slices.Contains(children, c.Me.Name) {
+		return Decision{}, session.ErrNodeVanished
+	}
+	if err := c.Queue.foreign(children); err != nil {
+		return Decision{}, err
+	}
+	return c.note(Decide(c.Queue.Markers.ParseAll(children), c.Me)), nil
+}
+
+// note notes where the contender stands, and returns d. The contender may wait for long, so it keeps copies of the
+// names: a name is a part of a listing, which would be kept with it.
+func (c *Contender) note(d Decision) Decision {
+	d.predecessor, d.nextAhead = strings.Clone(d.predecessor), strings.Clone(d.nextAhead)
+	c.Progress.Predecessor, c.Progress.Ahead = d.predecessor, d.ahead
+	c.Progress.OwnClient = d.predecessor != "" && c.Queue.Registry.isOurs(c.Queue.Child(d.predecessor))
+	return d
+}
+
+// decideByView decides by what the view knows, if that is enough. It admits no contender whose own node is not known to
+// be there: the watch on it must be set, and must not have fired.
+func (c *Contender) decideByView() (Decision, bool) {
+	d, ok := c.view.decide(c.Me)
+	if ok && d.Admitted && (c.selfWatch == nil || !c.Session.View(c.selfWatch).Armed) {
+		return Decision{}, false
+	}
+	return d, ok
+}
+
+// Admit makes a grant of the contender. If the session has ceased to be valid since the listing, there is none, and the
+// listing must be asked for again.
+func (c *Contender) Admit() error {
+	g, err := newGrant(&Grant{
+		Queue: c.Queue, Node: c.node, Name: c.Me.Name, Token: c.token, Count: c.count, Session: c.Session,
+	})
+	if errors.Is(err, framework.ErrLapsed) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if c.selfWatch != nil {
+		c.Session.Unwatch(c.selfWatch) // the grant has a subscription of its own, on the same watch
+		c.selfWatch = nil
+	}
+	if g.Err() != nil {
+		return session.ErrNodeVanished // removed between the listing and now
+	}
+	c.Grant = g
+	if !c.Progress.gone.IsZero() {
+		c.Progress.HandOver = time.Since(c.Progress.gone)
+	}
+	return nil
+}
+
+// Await blocks until there is something new, and decides again. It waits for the nearest node that stands in the way,
+// but only once that is the only one: until then for the next nearest, whose end says that the contender is most likely
+// next. It can then learn that it is, while the last one before it still holds the lock; and that one's end admits it
+// without another look.
+//
+// Behind a writer a listing is needed in any case, see view.decide.
+func (c *Contender) Await(ctx context.Context, d Decision) (Decision, error) {
+	c.StartWaiting()
+	c.Queue.Waits(ctx, c.Progress)
+	last := d.predecessor
+	if d.nextAhead != "" && !mayReadOn(d.predecessor) {
+		last = d.nextAhead
+	}
+	if err := c.outlast(ctx, last); err != nil {
+		return Decision{}, err
+	}
+	c.Progress.gone = time.Now()
+	if d, ok := c.decideByView(); ok && (d.Admitted || d.ahead == 1) {
+		return c.note(d), nil
+	}
+	if last != d.predecessor {
+		c.watchAhead(d.predecessor) // goes out together with the question who else is there
+	}
+	return c.Decide(ctx)
+}
+
+// outlast blocks until a node is gone. It watches that node, or, if it may not be watched, the directory. What has been
+// seen to be gone is watched no more: if it is listed again, by a server that is behind, it is to be seen going again.
+func (c *Contender) outlast(ctx context.Context, name string) error {
+	c.watchAhead(name)
+	for byChildren := false; ; {
+		view := c.Session.View(c.aheadWatch)
+		switch {
+		case c.Removed():
+			return session.ErrNodeVanished
+		case c.GiveUp != nil && c.GiveUp():
+			return ErrTaken
+		case view.Status == framework.StatusGone,
+			byChildren && view.Status == framework.StatusPresent && !slices.Contains(view.Children, name):
+			c.watch(nil, "")
+			return nil
+		case view.Status == framework.StatusRefused && byChildren:
+			return view.Err
+		case view.Status == framework.StatusRefused:
+			byChildren = true
+			c.watch(c.Session.WatchChildren(c.Queue.Config.Dir, c.Signal), "")
+			continue
+		}
+		select {
+		case <-c.Wake:
+		case <-c.Late():
+			c.TellLate(ctx, c.Progress)
+		case <-c.Session.Done():
+			return c.Session.Err()
+		case <-ctx.Done():
+			return retry.ContextError(ctx)
+		}
+	}
+}
+
+// watchAhead watches a node before the contender's, instead of the one that was watched.
+func (c *Contender) watchAhead(name string) {
+	if c.watched != name {
+		c.watch(c.Session.WatchData(c.Queue.Child(name), c.Signal), name)
+	}
+}
+
+func (c *Contender) watch(w *framework.Watch, name string) {
+	if c.aheadWatch != nil {
+		c.Session.Unwatch(c.aheadWatch)
+	}
+	c.aheadWatch, c.watched = w, name
+}
+
+// WatchOwn keeps an eye on the contender's own node from now on, and the session valid: its turn may come at any
+// moment.
+func (c *Contender) WatchOwn() {
+	if c.stopKeepingValid == nil {
+		c.stopKeepingValid = c.Session.KeepValid()
+	}
+	if c.selfWatch == nil {
+		c.selfWatch = c.Session.WatchData(c.node, c.Signal)
+	}
+}
+
+// Removed reports whether the contender's node was removed by hand, as far as its watch has heard.
+func (c *Contender) Removed() bool {
+	return c.selfWatch != nil && c.Session.View(c.selfWatch).Status == framework.StatusGone
+}
+
+// Signal wakes the contender. It does not block.
+func (c *Contender) Signal() {
+	select {
+	case c.Wake <- struct{}{}:
+	default:
+	}
+}
+
+// Leave removes the contender's node, unless a grant was made of it.
+func (c *Contender) Leave() {
+	c.late.stop()
+	if c.view != nil {
+		c.view.leave()
+	}
+	if c.aheadWatch != nil {
+		c.Session.Unwatch(c.aheadWatch)
+	}
+	if c.stopKeepingValid != nil {
+		c.stopKeepingValid()
+	}
+	if c.Grant != nil {
+		return
+	}
+	c.Queue.Registry.removeNode(c.node)
+	c.Session.Remove(c.node)
+	if c.selfWatch != nil {
+		c.Session.Unwatch(c.selfWatch)
+	}
+}

@@ -1,0 +1,189 @@
+package queue
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// A Grant is what an admitted contender has: a node at the servers, in one session. Its members share it, each a holder
+// of its own; the grant ends with the last of them, or is lost.
+type Grant struct {
+	Queue   *Queue
+	Node    string // absolute path
+	Name    string // of the node
+	Token   int64
+	Session *framework.Session
+	Since   time.Time
+	hold    *framework.Binding
+
+	selfWatch atomic.Pointer[framework.Watch] // on the node
+
+	Admitted time.Time   // when the node's first grant was given
+	Count    int64       // of the grants that the node had before
+	nested   atomic.Bool // a shared grant was made within it
+
+	mu      sync.Mutex
+	keeper  Keeper              // nil if the node goes with the grant
+	members map[Holder]struct{} // that have not left
+	asked   bool                // to leave
+	used    bool                // a check of the node was taken
+	over    error               // why the grant has ended, as Config.Ended has it; nil while it lasts
+	untidy  bool                // lost, and tidy has still to be called
+	lasted  time.Duration       // until the loss
+}
+
+// A Holder is a member of a grant, one of those who hold a grant together. Its methods are called without a lock, and
+// must not block.
+type Holder interface {
+	// Ended says that the grant was lost, and why.
+	Ended(cause error)
+	// AskedToLeave says that the holders are asked to leave.
+	AskedToLeave()
+}
+
+// A Keeper may give the node of an ended grant to another grant, see Grant.Succeed. NodeRemoved says, once, that it
+// cannot: the node is being removed. It must not block.
+type Keeper interface{ NodeRemoved() }
+
+var (
+	// ErrReleased is the cause of a grant's end that all members have left.
+	ErrReleased = errors.New("released")
+	// errUnconfirmed says that no answer to a removal has come yet.
+	errUnconfirmed = errors.New("no answer within the connection timeout, it goes on in the background")
+)
+
+// newGrant publishes a grant if the session is valid at this moment; the check and the publication are one step, taken
+// by Session.Bind.
+func newGrant(g *Grant) (*Grant, error) {
+	g.members = map[Holder]struct{}{}
+	g.Since = time.Now()
+	if g.Count == 0 {
+		g.Admitted = g.Since
+	}
+	hold, err := g.Session.Bind(func(cause error) { g.end(cause) }, g.tidy)
+	if err != nil {
+		return nil, err
+	}
+	g.mu.Lock()
+	g.hold = hold
+	g.mu.Unlock()
+	g.Queue.Registry.addGrant(g)
+	if g.isOver() { // lost before it was added
+		g.Queue.Registry.removeGrant(g)
+	}
+	g.watch()
+	return g, nil
+}
+
+// watch lets the grant end when its node is removed by hand. Most holds are short, so the server is asked to watch only
+// those that have lasted for a moment.
+func (g *Grant) watch() {
+	w := g.Session.WatchDataDeferred(g.Node, g.ownChanged)
+	g.selfWatch.Store(w)
+	g.ownChanged() // what came before the line above found no watch to ask
+	if g.isOver() {
+		g.Session.Unwatch(w) // and an end before it left the watch behind
+	}
+}
+
+// ownChanged is called when there is something new about the grant's node. It does not block.
+func (g *Grant) ownChanged() {
+	w := g.selfWatch.Load()
+	if w == nil {
+		return
+	}
+	switch view := g.Session.View(w); {
+	case view.Status == framework.StatusGone:
+		g.end(ErrRemoved)
+		g.tidy()
+	case g.Queue.Config.LeaveMessage != "" && string(view.Data) == g.Queue.Config.LeaveMessage:
+		g.askToLeave()
+	}
+}
+
+// askToLeave tells all members that they are asked to leave.
+func (g *Grant) askToLeave() {
+	g.mu.Lock()
+	first := !g.asked
+	g.asked = true
+	var members []Holder
+	for m := range g.members {
+		members = append(members, m)
+	}
+	g.mu.Unlock()
+	for _, m := range members {
+		m.AskedToLeave()
+	}
+	if first && g.Queue.Config.Asked != nil {
+		g.Queue.Config.Asked(g)
+	}
+}
+
+// Join adds a member, or says what the grant ended with.
+func (g *Grant) Join(m Holder) error {
+	if err := g.Err(); err != nil {
+		return err
+	}
+	g.mu.Lock()
+	if over := g.over; over != nil {
+		g.mu.Unlock()
+		return over
+	}
+	g.members[m] = struct{}{}
+	asked := g.asked
+	g.mu.Unlock()
+	if asked {
+		m.AskedToLeave() // before the caller has it
+	}
+	return nil
+}
+
+// Err is nil while the grant lasts. It compares the time.
+func (g *Grant) Err() error {
+	g.mu.Lock()
+	over := g.over
+	hold := g.hold
+	g.mu.Unlock()
+	if over != nil {
+		return over
+	}
+	if cause := hold.Err(); cause != nil {
+		g.end(cause) // Bind's own call may still be on its way on another goroutine; tidy comes after it
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.over
+}
+
+// errOr returns what the grant ended with, or else err.
+func (g *Grant) errOr(err error) error {
+	if over := g.Err(); over != nil {
+		return over
+	}
+	return err
+}
+
+// isOver reports whether the grant is over, without a look at the time: if that is up, end is still to come.
+func (g *Grant) isOver() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.over != nil
+}
+
+// ValidUntil is when the grant ends unless its session is renewed before, or when its session ceased to be valid.
+func (g *Grant) ValidUntil() time.Time { return g.hold.ValidUntil() }
+
+// UseNode notes that a check of the node is taken, or says what the grant ended with. Both in one step: the end of the
+// grant comes either before it, or finds that the node must not have another grant.
+func (g *Grant) UseNode() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.over == nil {
+		g.used = true
+	}
+	return g.over
+}

@@ -1,0 +1,165 @@
+package queue
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Names of the nodes that stand in a queue, after Curator's protection prefix "_c_<UUID>-" and before the number.
+const (
+	MutexMarker = "lock-"
+	ReadMarker  = "__READ__"
+	WriteMarker = "__WRIT__"
+	LeaseMarker = "lease-"
+
+	// kazoo's own, after a GUID without dashes. Its WriteLock has the marker of its Lock.
+	kazooMarker     = "__lock__"
+	kazooReadMarker = "__rlock__"
+)
+
+// LockMarkers are the nodes that count in the queue of a mutex or a read/write lock, with those that others add, as
+// exclusive ones.
+func LockMarkers(extra ...string) map[string]bool {
+	counts := map[string]bool{}
+	for _, marker := range extra {
+		counts[marker] = false
+	}
+	for _, marker := range []string{MutexMarker, WriteMarker, kazooMarker} {
+		counts[marker] = false
+	}
+	counts[ReadMarker], counts[kazooReadMarker] = true, true
+	return counts
+}
+
+// mayReadOn reports whether a node is one that may leave a reader behind, with its number, when it goes: a writer's,
+// see Queue.Beside.
+func mayReadOn(name string) bool { return strings.Contains(name, WriteMarker) }
+
+// A marker is what stands in a node's name before the number.
+type marker struct {
+	text   string
+	shared bool // of readers
+}
+
+// markers are those that count in a queue, the longest first: of several that fit a name, the longest tells what it is.
+// Every other child is ignored.
+type markers []marker
+
+func newMarkers(counts map[string]bool) markers {
+	all := make(markers, 0, len(counts))
+	for text, shared := range counts {
+		all = append(all, marker{text, shared})
+	}
+	slices.SortFunc(all, func(a, b marker) int {
+		return cmp.Or(cmp.Compare(len(b.text), len(a.text)), strings.Compare(a.text, b.text))
+	})
+	return all
+}
+
+// String tells markers apart: no name of a node has a slash.
+func (ms markers) String() string {
+	var text strings.Builder
+	for _, m := range ms {
+		fmt.Fprintf(&text, "%s/%t/", m.text, m.shared)
+	}
+	return text.String()
+}
+
+// A Node is a contender's place in a queue, as its name tells.
+type Node struct {
+	Name   string
+	Shared bool // a reader's
+	number int32
+}
+
+// Parse takes a child's name apart.
+//
+// Where the number begins is for the marker to say: "lock-2147483647" ends with a positive number, "lock--2147483647"
+// with a negative one, although its last ten characters are a number, too.
+func (ms markers) Parse(name string) (n Node, ok bool) {
+	for _, width := range []int{10, 11} {
+		head, number, ok := cutWidth(name, width)
+		if !ok {
+			continue
+		}
+		for _, m := range ms {
+			if hasMarker(head, m.text) {
+				return Node{Name: name, Shared: m.shared, number: number}, true
+			}
+		}
+	}
+	return Node{}, false
+}
+
+// ParseAll returns the children that count.
+func (ms markers) ParseAll(children []string) []Node {
+	nodes := make([]Node, 0, len(children))
+	for _, name := range children {
+		if n, ok := ms.Parse(name); ok {
+			nodes = append(nodes, n)
+		}
+	}
+	return nodes
+}
+
+// hasMarker reports whether a name without its number ends with a marker that stands by itself: "lock-" is none in
+// "block-". Markers that begin with an underscore follow a GUID directly in kazoo's names.
+func hasMarker(head, marker string) bool {
+	before, found := strings.CutSuffix(head, marker)
+	return found && (before == "" || before[len(before)-1] == '-' || marker[0] == '_')
+}
+
+// cutNumber splits off what the server appended to a name that ends, without it, with one of the markers above.
+func cutNumber(name string) (head string, number int32, ok bool) {
+	head, number, ok = cutWidth(name, 11)
+	if ok && (strings.HasSuffix(head, "-") || strings.HasSuffix(head, "_")) { // then this "-" is no marker's
+		return head, number, true
+	}
+	return cutWidth(name, 10)
+}
+
+// cutWidth splits off the parent's counter, a signed 32-bit number, as "%010d" prints it: in 10 characters, or in 11 if
+// that is not enough. Behind "lock-", "-000000005" and "-2147483648" are negative numbers.
+func cutWidth(name string, width int) (head string, number int32, ok bool) {
+	if len(name) < width {
+		return "", 0, false
+	}
+	head, digits := name[:len(name)-width], name[len(name)-width:]
+	if digits[0] == '+' { // ParseInt takes it
+		return "", 0, false
+	}
+	n, err := strconv.ParseInt(digits, 10, 32)
+	switch negative := digits[0] == '-'; {
+	case err != nil, negative && n == 0, negative && width == 11 && n > -1_000_000_000, !negative && width == 11:
+		return "", 0, false
+	}
+	return head, int32(n), true
+}
+
+// Before reports whether n stands before m. Negative numbers are those of a counter beyond its end: none of ours has
+// one, and others' stand before all of ours, see [ErrNoMoreNumbers].
+func (n Node) Before(m Node) bool { return n.number < m.number }
+
+const (
+	// lastNumber is the greatest number that a contender may have. ZooKeeper's counter ends at 2³¹-1. Servers since 3.6
+	// then give -2³¹, -2³¹+1 … to creations that come while others are on their way, and 2³¹-1 again as soon as none
+	// is; older ones go on from -2³¹. So from there on, numbers are no order. The numbers in between are for those who
+	// come before they hear of the end: each client takes one of them a minute for each lock.
+	lastNumber = math.MaxInt32 - 1<<16
+	// firstDoubtful is the number from which on nothing is decided without a listing. A contender is admitted by what
+	// its session has heard because every later node has a greater number. That is wrong if the counter comes to its
+	// end while the contender waits; for smaller numbers than this it takes 2³⁰ creations.
+	firstDoubtful = 1 << 30
+)
+
+// exhausted reports whether the counter of a directory has come to its end, as the name of a new node there tells. A
+// server that counts on in 64 bits gives numbers that no int32 holds.
+func exhausted(name string) bool {
+	head, number, ok := cutNumber(name)
+	whole := strings.HasSuffix(head, "-") || strings.HasSuffix(head, "_") // it is not the end of a longer number
+	return !ok || !whole || number < 0 || number > lastNumber
+}

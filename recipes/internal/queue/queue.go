@@ -1,0 +1,231 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/session"
+)
+
+// A Variant is a mutex with a marker of its own, for recipes that stand above locks: only nodes with that marker count,
+// and nothing asks their holders to leave.
+type Variant struct {
+	Marker string
+	// Waiting is called when a contender has a node and begins to wait, if it is not nil. It must not block.
+	Waiting func()
+}
+
+// A Queue is one directory in which contenders of a kind wait for each other. It has no state of its own: each acquire
+// is a contender, and the order is at the servers.
+type Queue struct {
+	Config     Config
+	Shared     bool // its contenders are readers
+	Markers    markers
+	markersKey string
+	Registry   *Registry
+}
+
+// New returns a queue. It does no I/O.
+func New(cfg Config) *Queue {
+	q := &Queue{Config: cfg, Shared: cfg.Counts[cfg.Marker], Markers: newMarkers(cfg.Counts), Registry: RegistryOf(cfg.Source)}
+	q.markersKey = q.Markers.String()
+	return q
+}
+
+// A Progress is where a contender has got to.
+type Progress struct {
+	Node        string // its name; empty if there is none
+	Predecessor string // the name of the nearest node that stands in the way
+	Ahead       int    // how many stand in the way
+	OwnClient   bool   // the predecessor belongs to the same client
+	Waits       bool   // it is no try, and waits or has waited
+	OwnHolds    bool   // the same client holds all that it waits for; for recipes that let several in
+	gone        time.Time
+	HandOver    time.Duration // from the news that the predecessor was gone to the admission
+}
+
+var (
+	// ErrTaken is the answer of a try if another contender holds the lock or is ahead.
+	ErrTaken = errors.New("locks: not acquired")
+	// ErrRemoved is the reason of the loss of a grant whose node was deleted by hand.
+	ErrRemoved = errors.New("locks: node removed by hand")
+	// ErrNoMoreNumbers says that the directory's counter has come to its end.
+	ErrNoMoreNumbers = errors.New("locks: the counter of the lock's directory is used up; it starts anew when the directory has been left alone")
+)
+
+// Acquire waits for its turn, in one session after the other.
+func (q *Queue) Acquire(ctx context.Context) (*Grant, Progress, error) {
+	return InSessions(ctx, q.Config.Source, func(session *framework.Session) (*Grant, Progress, error) {
+		c, err := q.Enter(ctx, session)
+		if err != nil {
+			return nil, Progress{}, err
+		}
+		defer c.Leave()
+		return c.Contend(ctx)
+	})
+}
+
+// InSessions contends in the connected session, and anew, at the tail, when that has ended or the contender's node has
+// vanished: until it succeeds, or fails with an error that session.Again does not take for a reason to go on. That ctx
+// has ended is for Sessions to say, which knows whether there was a connection.
+func InSessions[T any](
+	ctx context.Context, source Source, contend func(*framework.Session) (T, Progress, error),
+) (result T, at Progress, err error) {
+	for s, err := range source.Sessions(ctx) {
+		if err != nil {
+			return result, at, err
+		}
+		result, at, err = contend(s)
+		if err == nil || !session.Again(context.WithoutCancel(ctx), err) {
+			return result, at, err
+		}
+	}
+	return result, at, err // Sessions ends with an error
+}
+
+// Try acquires without waiting for anybody. If the lock is taken it costs one read, and writes nothing. If the session
+// ends before the servers have answered, it tries in the next one.
+func (q *Queue) Try(ctx context.Context) (*Grant, Progress, error) {
+	if err := q.refused(); err != nil {
+		return nil, Progress{}, err
+	}
+	return InSessions(ctx, q.Config.Source, func(session *framework.Session) (*Grant, Progress, error) {
+		return q.tryInSession(ctx, session)
+	})
+}
+
+func (q *Queue) tryInSession(ctx context.Context, session *framework.Session) (*Grant, Progress, error) {
+	children, err := q.List(ctx, session)
+	if err != nil {
+		return nil, Progress{}, err
+	}
+	if err := q.foreign(children); err != nil {
+		return nil, Progress{}, err
+	}
+	if !q.free(children) {
+		return nil, Progress{}, ErrTaken
+	}
+	c, err := q.Enter(ctx, session)
+	if err != nil {
+		return nil, Progress{}, err
+	}
+	defer c.Leave()
+	for c.Grant == nil {
+		t, err := c.Decide(ctx)
+		switch {
+		case err != nil:
+			return nil, c.Progress, orTaken(err)
+		case !t.Admitted:
+			return nil, c.Progress, ErrTaken
+		}
+		if err := c.Admit(); err != nil {
+			return nil, c.Progress, orTaken(err)
+		}
+	}
+	return c.Grant, c.Progress, nil
+}
+
+// orTaken is what a try answers that failed with err: ErrTaken if its node was removed.
+func orTaken(err error) error {
+	if errors.Is(err, session.ErrNodeVanished) {
+		return ErrTaken
+	}
+	return err
+}
+
+// List returns the children of the queue's directory. One that is missing is empty.
+func (q *Queue) List(ctx context.Context, session *framework.Session) ([]string, error) {
+	children, err := session.List(ctx, q.Config.Dir)
+	if errors.Is(err, zk.ErrNoNode) {
+		return []string{}, nil
+	}
+	return children, err
+}
+
+// foreign says why a directory does not belong to the queue, if it does not.
+func (q *Queue) foreign(children []string) error {
+	if q.Config.Foreign == nil {
+		return nil
+	}
+	return q.Config.Foreign(children)
+}
+
+// Waits tells where a contender waits.
+func (q *Queue) Waits(ctx context.Context, at Progress) {
+	if q.Config.Waiting != nil {
+		q.Config.Waiting(ctx, at)
+	}
+}
+
+// free reports whether a contender that came now would be admitted: every node that is there stands ahead of it.
+func (q *Queue) free(children []string) bool {
+	blocks := func(n Node) bool { return !q.Shared || !n.Shared }
+	return !slices.ContainsFunc(q.Markers.ParseAll(children), blocks)
+}
+
+// Child returns the path of a child of the directory.
+func (q *Queue) Child(name string) string { return Under(q.Config.Dir, name) }
+
+// Under returns the path of a child.
+func Under(dir, name string) string {
+	if dir == "/" {
+		return "/" + name
+	}
+	return dir + "/" + name
+}
+
+// Enter makes a contender that shares the view of its session, and its node. The contender must leave. At the end of
+// the directory's counter there is none: its node is removed, and ErrNoMoreNumbers returned, for a minute without
+// asking the servers.
+func (q *Queue) Enter(ctx context.Context, session *framework.Session) (*Contender, error) {
+	if err := q.refused(); err != nil {
+		return nil, err
+	}
+	v := q.joinView(session)
+	entered := false
+	defer func() {
+		if !entered { // also if the ACL provider has panicked
+			v.leave()
+		}
+	}()
+	entry, err := q.create(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	entered = true
+	c := q.contender(session, entry.Path, entry.Stat.Czxid)
+	c.view = v
+	c.listing = entry.Children
+	c.decided, c.known = v.entryDecision(c.Me.Name)
+	if exhausted(c.Me.Name) {
+		c.Leave()
+		return nil, q.refuse()
+	}
+	return c, nil
+}
+
+// Add makes a contender and its node, and lists the directory after that, for a recipe that decides by itself who is
+// admitted. The contender must leave.
+func (q *Queue) Add(ctx context.Context, session *framework.Session) (c *Contender, listing []string, err error) {
+	entry, err := session.CreateProtected(ctx, q.Config.Dir, q.Config.Marker, q.Config.Data)
+	if err != nil {
+		return nil, nil, err
+	}
+	return q.contender(session, entry.Path, entry.Stat.Czxid), entry.Children, nil
+}
+
+// contender makes a contender of a node that it has.
+func (q *Queue) contender(session *framework.Session, path string, token int64) *Contender {
+	name := path[len(q.Child("")):]
+	_, number, _ := cutNumber(name) // it was put there by the server, or by Beside
+	q.Registry.addNode(path)
+	return &Contender{
+		Queue: q, Session: session, node: path, Me: Node{Name: name, Shared: q.Shared, number: number},
+		token: token, Wake: make(chan struct{}, 1), Progress: Progress{Node: name},
+	}
+}

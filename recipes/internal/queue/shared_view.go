@@ -1,0 +1,137 @@
+package queue
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/retry"
+)
+
+// A sharedView is the view of one session in one directory, which the contenders of that session share. The session
+// tells it what arrives on the connection, in that order, before any contender can see it.
+type sharedView struct {
+	key        viewKey
+	registry   *Registry
+	listing    chan struct{} // has room for the contenders that enter with a listing at a time
+	contenders int           // that use it; guarded by registry.mu
+	idle       *time.Timer   // drops it when no contender has used it for a moment; guarded by registry.mu
+
+	mu       sync.Mutex
+	view     view
+	unlisted unlisted
+}
+
+type viewKey struct {
+	session *framework.Session
+	dir     string
+	markers string
+}
+
+const (
+	// maxListings is how many contenders may list the queue at a time when they enter it. Of a crowd that comes at one
+	// moment the others wait for some of these, and then need not list it themselves.
+	maxListings = 16
+	// idleTime is how long a view is kept that no contender uses.
+	idleTime = time.Second
+)
+
+// joinView returns the view of a session's contenders in the queue. It must be left.
+func (q *Queue) joinView(session *framework.Session) *sharedView {
+	key := viewKey{session: session, dir: q.Config.Dir, markers: q.markersKey}
+	q.Registry.mu.Lock()
+	defer q.Registry.mu.Unlock()
+	v := q.Registry.views[key]
+	if v == nil {
+		v = &sharedView{key: key, registry: q.Registry, listing: make(chan struct{}, maxListings), view: view{markers: q.Markers}}
+		v.unlisted.next = -1
+		q.Registry.views[key] = v
+		session.ObserveChildren(q.Config.Dir, v)
+	}
+	if v.idle != nil {
+		v.idle.Stop()
+	}
+	v.contenders++
+	return v
+}
+
+func (v *sharedView) leave() {
+	v.registry.mu.Lock()
+	defer v.registry.mu.Unlock()
+	if v.contenders--; v.contenders > 0 {
+		return
+	}
+	if v.idle == nil {
+		v.idle = time.AfterFunc(idleTime, v.drop)
+	} else {
+		v.idle.Reset(idleTime)
+	}
+}
+
+// drop forgets a view, unless a contender has come at the same moment.
+func (v *sharedView) drop() {
+	v.registry.mu.Lock()
+	defer v.registry.mu.Unlock()
+	if v.contenders > 0 || v.registry.views[v.key] != v {
+		return
+	}
+	delete(v.registry.views, v.key)
+	v.key.session.UnobserveChildren(v.key.dir, v)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.unwatchDirectory()
+}
+
+// create makes a node, and lists the queue unless that can be left out.
+func (q *Queue) create(ctx context.Context, v *sharedView) (framework.Entry, error) {
+	session := v.key.session
+	if v.canSkipListing() {
+		return session.CreateProtectedUnlisted(ctx, q.Config.Dir, q.Config.Marker, q.Config.Data)
+	}
+	select {
+	case v.listing <- struct{}{}:
+		defer func() { <-v.listing }()
+	case <-session.Done():
+		return framework.Entry{}, session.Err()
+	case <-ctx.Done():
+		return framework.Entry{}, retry.ContextError(ctx)
+	}
+	if v.canSkipListing() {
+		return session.CreateProtectedUnlisted(ctx, q.Config.Dir, q.Config.Marker, q.Config.Data)
+	}
+	return session.CreateProtected(ctx, q.Config.Dir, q.Config.Marker, q.Config.Data)
+}
+
+// Listed is for framework.ChildObserver.
+func (v *sharedView) Listed(children []string, dir *zk.Stat) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.view.list(children)
+	v.unlisted.listed(dir)
+}
+
+// Entered is for framework.ChildObserver.
+func (v *sharedView) Entered(name string) {
+	n, ok := v.view.markers.Parse(name)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.unlisted.entered(&v.view, n, ok, v.sameDirectory())
+}
+
+// Gone is for framework.ChildObserver.
+func (v *sharedView) Gone(name string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	delete(v.unlisted.decisions, name)
+	v.view.remove(name)
+}
+
+// decide decides about a contender, if the view is enough for that.
+func (v *sharedView) decide(me Node) (Decision, bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.view.decide(me)
+}

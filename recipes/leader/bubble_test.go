@@ -1,0 +1,127 @@
+package leader_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/leader"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/retry"
+)
+
+const (
+	sessionTimeout = 10 * time.Second
+	path           = "/leaders/a"
+	retryPause     = 100 * time.Millisecond
+	retries        = 3
+)
+
+// inBubble runs a test with a server of its own. What clients leave behind there, watches or connections, is an error.
+func inBubble(t *testing.T, test func(t *testing.T, server *zktest.Server)) {
+	t.Helper()
+	zktest.Bubble(t, func(t *testing.T) { test(t, zktest.New(t)) })
+}
+
+// A peer is a client with a network path of its own.
+type peer struct {
+	*framework.Client
+	link *zktest.Link
+}
+
+func newPeer(t *testing.T, server *zktest.Server, opts ...framework.Option) *peer {
+	t.Helper()
+	p := &peer{link: server.NewLink()}
+	client, err := framework.NewClient("zktest:2181", append([]framework.Option{
+		framework.WithDialer(p.link.DialContext), framework.WithSessionTimeout(sessionTimeout),
+		framework.WithConnectionTimeout(2 * time.Second), framework.WithRetryPolicy(retry.NTimes(retries, retryPause)),
+	}, opts...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		p.link.Heal()
+		_ = client.Close()
+	})
+	if err := client.BlockUntilConnected(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	p.Client = client
+	return p
+}
+
+func (p *peer) selector(opts ...leader.Option) *leader.LeaderSelector {
+	return leader.NewLeaderSelector(p.Client, path, opts...)
+}
+
+func (p *peer) sessionID(t *testing.T) int64 {
+	t.Helper()
+	s, err := p.Session(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.ID()
+}
+
+// lead returns a term, which is released at the end of the test unless it was before.
+func lead(t *testing.T, s *leader.LeaderSelector) *locks.Lease {
+	t.Helper()
+	term, err := s.Campaign(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = term.Release() })
+	return term
+}
+
+// begin calls f on another goroutine, whose result must come within an hour of the bubble's time.
+func begin(t *testing.T, f func() error) (result func() error) {
+	t.Helper()
+	results := make(chan error, 1)
+	go func() { results <- f() }()
+	synctest.Wait()
+	return func() error {
+		t.Helper()
+		select {
+		case err := <-results:
+			return err
+		case <-time.After(time.Hour):
+			t.Fatal("it does not return")
+			return nil
+		}
+	}
+}
+
+// untilDone leads until its context ends.
+func untilDone(ctx context.Context) error {
+	<-ctx.Done()
+	return context.Cause(ctx)
+}
+
+func wantErr(t *testing.T, got error, want ...error) {
+	t.Helper()
+	for _, w := range want {
+		if !errors.Is(got, w) {
+			t.Errorf("got error %v, want %v", got, w)
+		}
+	}
+}
+
+func wantNodes(t *testing.T, server *zktest.Server, want int) {
+	t.Helper()
+	if got := server.Children(path); len(got) != want {
+		t.Errorf("got nodes %v, want %d", got, want)
+	}
+}
+
+func ids(all []leader.Participant) []string {
+	names := make([]string, len(all))
+	for i, p := range all {
+		names[i] = p.ID
+	}
+	return names
+}

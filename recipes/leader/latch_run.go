@@ -1,0 +1,119 @@
+package leader
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/gocurator/curator/framework/session"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/retry"
+)
+
+// Start stands for election. It blocks until the latch has its node, so that all latches that start later lead later;
+// ctx bounds that wait and nothing else. From then on the latch stands until Close or the end of the client, through
+// losses of the connection, the session and the node; after a failed campaign it pauses for up to a second, and stands
+// again.
+//
+// Errors are those of [locks.InterProcessMutex.Acquire], and leave the latch as it was; [ErrStarted]; [ErrNotStarted] if
+// Close came meanwhile.
+//
+// Curator: LeaderLatch.start().
+func (l *LeaderLatch) Start(ctx context.Context) error {
+	if l.err != nil {
+		return l.wrap("start", l.err)
+	}
+	l.mu.Lock()
+	if l.started || l.closed {
+		l.mu.Unlock()
+		return ErrStarted
+	}
+	select {
+	case <-l.stood: // of a Start that has failed
+	default:
+	}
+	run, stop := context.WithCancel(context.WithoutCancel(ctx))
+	done, first := make(chan struct{}), make(chan error, 1)
+	l.started, l.stop, l.done, l.failed = true, stop, done, nil
+	l.mu.Unlock()
+	go l.run(run, done, first)
+	var err error
+	select {
+	case <-l.stood:
+		return nil
+	case err = <-first:
+		if err == nil {
+			return nil
+		}
+	case <-ctx.Done():
+		err = l.wrap("start", retry.ContextError(ctx))
+	}
+	stop()
+	<-done
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.started = false
+	if l.closed {
+		return ErrNotStarted
+	}
+	return err
+}
+
+// run campaigns and leads until it is stopped, or no campaign can succeed. It tells first how the first campaign has
+// ended; after a failure of that Start stops it.
+func (l *LeaderLatch) run(ctx context.Context, done chan struct{}, first chan<- error) {
+	defer close(done)
+	var pace retry.Pace
+	for ctx.Err() == nil {
+		began := time.Now()
+		term, err := l.lock.Acquire(ctx)
+		select {
+		case first <- err:
+		default:
+		}
+		if err == nil {
+			l.lead(ctx, term)
+		}
+		if over := l.client.Err(); over != nil {
+			l.set(nil, over)
+			return
+		}
+		if session.Again(ctx, err) {
+			err = nil // an outage, which the next campaign waits out
+		}
+		if ctx.Err() == nil {
+			l.set(nil, err)
+			_ = pace.Wait(ctx, time.Since(began)) // its error is the end of ctx
+		}
+	}
+}
+
+// lead returns when the term has ended, or ends it: first the term, then its node. The error of that is Close's.
+func (l *LeaderLatch) lead(ctx context.Context, term *locks.Lease) {
+	l.set(term, nil)
+	select {
+	case <-term.Done(): // lost, or released by the program
+	case <-ctx.Done():
+	}
+	err := term.Release()
+	if errors.Is(err, locks.ErrReleased) || errors.Is(err, locks.ErrLeaseLost) {
+		err = nil
+	}
+	l.mu.Lock()
+	l.left = err
+	l.mu.Unlock()
+	l.set(nil, nil)
+}
+
+// set notes the present term, or why there is none, and tells who waits for it.
+func (l *LeaderLatch) set(term *locks.Lease, failed error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	turned := (l.term == nil) != (term == nil)
+	l.term, l.failed = term, failed
+	close(l.changed)
+	l.changed = make(chan struct{})
+	if turned {
+		l.tell(term)
+	}
+}

@@ -1,0 +1,262 @@
+package leader_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/leader"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+func (p *peer) latch(opts ...leader.Option) *leader.LeaderLatch {
+	return leader.NewLeaderLatch(p.Client, path, opts...)
+}
+
+// start starts a latch, which is closed at the end of the test unless it was before.
+func start(t *testing.T, l *leader.LeaderLatch) *leader.LeaderLatch {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+	defer cancel()
+	if err := l.Start(ctx); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return l
+}
+
+// await returns the term that a latch gets within an hour.
+func await(t *testing.T, l *leader.LeaderLatch) *locks.Lease {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+	defer cancel()
+	term, err := l.Await(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return term
+}
+
+func TestLatchesLeadInTheOrderOfTheirStart(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		names := []string{"first", "", "third"}
+		var latches []*leader.LeaderLatch
+		for _, name := range names {
+			latches = append(latches, start(t, newPeer(t, server).latch(leader.WithID(name))))
+			wantNodes(t, server, len(latches)) // Start has returned
+		}
+		for i, l := range latches {
+			term := await(t, l)
+			if l.ID() != names[i] || !strings.Contains(term.NodeName(), "-latch-") {
+				t.Errorf("latch %q leads by node %s", l.ID(), term.NodeName())
+			}
+			all, err := latches[0].Participants(t.Context())
+			if err != nil || !slices.Equal(ids(all), names[i:]) {
+				t.Errorf("got participants %q, %v, want %q", ids(all), err, names[i:])
+			}
+			if p, err := l.Leader(t.Context()); err != nil || p.Token != term.FencingToken() || p != all[0] {
+				t.Errorf("got leader %+v, %v", p, err)
+			}
+			for n, other := range latches {
+				if got := other.HasLeadership(); got != (n == i) {
+					t.Errorf("latch %d: HasLeadership is %t while %d leads", n, got, i)
+				}
+			}
+			wantErr(t, l.Close(), nil)
+			wantErr(t, term.Err(), locks.ErrReleased)
+		}
+		wantNodes(t, server, 0)
+	})
+}
+
+func TestOnlyLatchesCountForALatch(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := newPeer(t, server)
+		term := lead(t, p.selector())
+		for _, name := range []string{"0", "x-lock-0000000000", "x__lock__0000000000", "knatch-0000000000", "leases"} {
+			if err := server.Create(path+"/"+name, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		l := start(t, newPeer(t, server).latch())
+		await(t, l)
+		if term.Err() != nil || len(server.Children(path)) != 7 {
+			t.Errorf("the selector: %v; nodes %v", term.Err(), server.Children(path))
+		}
+		_, err := locks.NewInterProcessMutex(p.Client, path+"/0").TryAcquire(t.Context())
+		wantErr(t, err, nil)
+	})
+}
+
+func TestTermOfALatchEndsBeforeItsNodeIsRemoved(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		l := start(t, newPeer(t, server).latch())
+		term, removals := await(t, l), 0
+		work := term.Context(t.Context())
+		defer server.Observe(func(r zktest.Request) {
+			if r.Op != zktest.OpDelete {
+				return
+			}
+			removals++
+			if work.Err() == nil || l.HasLeadership() {
+				t.Error("it leads while its node is removed")
+			}
+		})()
+		wantErr(t, l.Close(), nil)
+		if removals != 1 {
+			t.Errorf("got %d removals", removals)
+		}
+	})
+}
+
+func TestLatchThatIsCutOffEndsBeforeTheNextLeads(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := newPeer(t, server)
+		first := start(t, p.latch())
+		second := start(t, newPeer(t, server).latch())
+		term := await(t, first)
+		p.link.Mute()
+		go func() {
+			<-term.Done()
+			if second.HasLeadership() {
+				t.Error("both lead")
+			}
+		}()
+		await(t, second)
+		wantErr(t, term.Err(), locks.ErrLeaseLost)
+		if first.HasLeadership() {
+			t.Error("both lead")
+		}
+	})
+}
+
+func TestLatchStandsAgainAfterEachLoss(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := newPeer(t, server)
+		l := start(t, p.latch(leader.WithID("a")))
+		for name, lose := range map[string]func(term *locks.Lease){
+			"expired": func(*locks.Lease) { server.ExpireSession(p.sessionID(t)) },
+			"removed": func(term *locks.Lease) {
+				time.Sleep(time.Second)
+				wantErr(t, server.Delete(path+"/"+term.NodeName()), nil)
+			},
+			"outage": func(*locks.Lease) {
+				p.link.Cut()
+				time.Sleep(10 * time.Minute)
+				p.link.Heal()
+			},
+			"released": func(term *locks.Lease) { wantErr(t, term.Release(), nil) },
+		} {
+			before := await(t, l)
+			lose(before)
+			<-before.Done()
+			if term := await(t, l); term.FencingToken() <= before.FencingToken() {
+				t.Errorf("%s: got token %d after %d", name, term.FencingToken(), before.FencingToken())
+			}
+			wantNodes(t, server, 1)
+		}
+	})
+}
+
+// A write would leave a Java latch behind this one deaf to its end.
+func TestNothingWritesToTheNodeOfALatch(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := newPeer(t, server, framework.WithDefaultData([]byte("the address")))
+		l := start(t, p.latch())
+		term := await(t, l)
+		time.Sleep(time.Hour)
+		node := path + "/" + term.NodeName()
+		if data, _ := server.Data(node); len(data) != 0 {
+			t.Errorf("got data %q, want the empty id", data)
+		}
+		if stat, _ := server.Stat(node); stat.Version != 0 {
+			t.Errorf("got version %d", stat.Version)
+		}
+		wantErr(t, locks.AttemptRevoke(t.Context(), p.Client, node), nil)
+		synctest.Wait()
+		select {
+		case <-term.RevocationRequested():
+			t.Error("asked to leave")
+		default:
+		}
+	})
+}
+
+func TestLatchThatWaitsIsClosedWithoutANode(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		first, second := start(t, newPeer(t, server).latch()), start(t, newPeer(t, server).latch())
+		awaits := begin(t, func() error { _, err := second.Await(t.Context()); return err })
+		wantErr(t, second.Close(), nil)
+		wantErr(t, second.Close(), nil)
+		wantErr(t, awaits(), leader.ErrNotStarted)
+		synctest.Wait()
+		wantNodes(t, server, 1)
+		wantErr(t, second.Start(t.Context()), leader.ErrStarted)
+		wantErr(t, first.Start(t.Context()), leader.ErrStarted)
+		wantErr(t, newPeer(t, server).latch().Close(), nil)
+		_, err := newPeer(t, server).latch().Await(t.Context())
+		wantErr(t, err, leader.ErrNotStarted)
+	})
+}
+
+func TestStartThatFailsLeavesTheLatchAsItWas(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := newPeer(t, server)
+		l := p.latch()
+		p.link.Cut()
+		time.Sleep(time.Second)
+		var unreachable *framework.ConnectError
+		if err := l.Start(t.Context()); !errors.As(err, &unreachable) {
+			t.Errorf("got %v", err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		wantErr(t, l.Start(ctx), context.DeadlineExceeded)
+		wantNodes(t, server, 0)
+		p.link.Heal()
+		await(t, start(t, l))
+		_ = p.Close()
+		synctest.Wait()
+		ctx, cancel = context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		_, err := l.Await(ctx)
+		wantErr(t, err, framework.ErrClosed)
+		wantErr(t, p.latch().Start(t.Context()), framework.ErrClosed)
+		if leader.NewLeaderLatch(nil, path).Start(t.Context()) == nil || leader.NewLeaderLatch(p.Client, "a", nil).Start(t.Context()) == nil {
+			t.Error("misuse is accepted")
+		}
+	})
+}
+
+func TestCloseEndsAStartThatWaits(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := newPeer(t, server)
+		p.link.Mute()
+		l := p.latch()
+		starts := begin(t, func() error { return l.Start(t.Context()) })
+		begun := time.Now()
+		wantErr(t, l.Close(), nil)
+		wantErr(t, starts(), leader.ErrNotStarted)
+		if took := time.Since(begun); took != 0 {
+			t.Errorf("it took %v", took)
+		}
+	})
+}
+
+func TestContextOfAwaitBoundsTheWait(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		start(t, newPeer(t, server).latch())
+		second := start(t, newPeer(t, server).latch())
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		_, err := second.Await(ctx)
+		wantErr(t, err, context.DeadlineExceeded)
+		wantNodes(t, server, 2) // it still stands
+	})
+}

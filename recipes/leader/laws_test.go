@@ -1,0 +1,24 @@
+package leader_test
+
+import (
+	"testing"
+
+	"github.com/gocurator/curator/recipes/leader"
+	"github.com/gocurator/curator/recipes/locks/lockstest"
+)
+
+// Terms of office keep the laws of leases, in both queues.
+func TestTermsKeepTheLaws(t *testing.T) {
+	for _, recipe := range []lockstest.Recipe{
+		{
+			Name: "LeaderSelector", New: leader.NewSelectorLock, Capacity: 1, Reentrant: true, Marker: "lock-",
+			Foreign: []string{"_c_6ba7b810-9dad-41d1-80b4-00c04fd430c8-lock-", "0123456789abcdef0123456789abcdef__lock__"},
+		},
+		{
+			Name: "LeaderLatch", New: leader.NewLatchLock, Capacity: 1, Reentrant: true, Marker: "latch-",
+			Foreign: []string{"_c_6ba7b810-9dad-41d1-80b4-00c04fd430c8-latch-"},
+		},
+	} {
+		t.Run(recipe.Name, func(t *testing.T) { lockstest.Run(t, lockstest.InMemory{}, recipe) })
+	}
+}

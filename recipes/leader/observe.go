@@ -1,0 +1,162 @@
+package leader
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/session"
+	"github.com/gocurator/curator/retry"
+)
+
+// observe yields the present leader and then each new one, until an error ends it.
+func (e *election) observe(ctx context.Context) iter.Seq2[Participant, error] {
+	return func(yield func(Participant, error) bool) {
+		if e.err != nil {
+			yield(Participant{}, e.wrap("observation", e.err))
+			return
+		}
+		o := &observer{election: e, yield: yield, wake: make(chan struct{}, 1)}
+		for s, err := range e.client.Sessions(ctx) {
+			if err == nil {
+				if err = o.follow(ctx, s); o.stopped {
+					return
+				}
+				if ctx.Err() != nil || session.Again(ctx, err) {
+					continue // Sessions reports the end of ctx
+				}
+			}
+			yield(Participant{}, e.wrap("observation", err))
+			return
+		}
+	}
+}
+
+// An observer follows the leader through sessions. It watches the leader's node, or the directory while there is none:
+// the first node of a queue changes only when that node goes, since every newcomer stands behind it.
+type observer struct {
+	election *election
+	yield    func(Participant, error) bool
+	wake     chan struct{}
+	told     bool        // something was yielded,
+	last     Participant // which was this
+	stopped  bool        // the consumer has enough
+}
+
+// follow tells of leaders until the session, ctx or the consumer ends it.
+func (o *observer) follow(ctx context.Context, s *framework.Session) error {
+	e := o.election
+	var pace retry.Pace
+	for before := ""; ; {
+		began := time.Now()
+		children, err := s.List(ctx, e.queue.Config.Dir)
+		if err != nil && !errors.Is(err, zk.ErrNoNode) {
+			return err
+		}
+		if name, found := e.first(children); found {
+			if name == before { // seen to go, and listed again, by a server that is behind
+				if err := pace.Wait(ctx, time.Since(began)); err != nil {
+					return err
+				}
+			}
+			before = name
+			err = o.watchLeader(ctx, s, name)
+		} else {
+			o.tell(Participant{})
+			err = o.awaitNewcomer(ctx, s)
+		}
+		if err != nil || o.stopped {
+			return err
+		}
+	}
+}
+
+// watchLeader tells of the leader, and returns nil when its node is gone.
+func (o *observer) watchLeader(ctx context.Context, s *framework.Session, name string) error {
+	watch := s.WatchData(o.election.queue.Child(name), o.signal)
+	defer s.Unwatch(watch)
+	for !o.stopped {
+		switch view := s.View(watch); view.Status {
+		case framework.StatusGone:
+			return nil
+		case framework.StatusRefused:
+			return view.Err
+		case framework.StatusPresent:
+			o.tell(o.election.participant(name, view.Data, view.Stat))
+		}
+		if err := o.await(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// awaitNewcomer returns nil when the directory may have a contender.
+func (o *observer) awaitNewcomer(ctx context.Context, s *framework.Session) error {
+	dir := o.election.queue.Config.Dir
+	children := s.WatchChildren(dir, o.signal)
+	defer s.Unwatch(children)
+	var directory *framework.Watch // only while it does not exist
+	defer func() {
+		if directory != nil {
+			s.Unwatch(directory)
+		}
+	}()
+	for !o.stopped {
+		view := s.View(children)
+		if view.Status == framework.StatusGone {
+			if directory == nil {
+				directory = s.WatchDataPersistent(dir, o.signal)
+			}
+			view = s.View(directory)
+			if view.Status == framework.StatusPresent {
+				return nil
+			}
+		}
+		if view.Status == framework.StatusRefused {
+			return view.Err
+		}
+		if _, found := o.election.first(view.Children); found {
+			return nil
+		}
+		if err := o.await(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tell yields p unless it was yielded last.
+func (o *observer) tell(p Participant) {
+	if o.stopped || o.told && o.last.Path == p.Path && o.last.Token == p.Token {
+		return
+	}
+	o.told, o.last = true, p
+	o.stopped = !o.yield(p, nil)
+}
+
+// await blocks until a watch has something new.
+func (o *observer) await(ctx context.Context, s *framework.Session) error {
+	if o.stopped {
+		return nil
+	}
+	select {
+	case <-o.wake:
+		return nil
+	case <-s.Done():
+		return s.Err()
+	case <-ctx.Done():
+		return retry.ContextError(ctx)
+	}
+}
+
+func (o *observer) signal() {
+	select {
+	case o.wake <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,235 @@
+package leader_test
+
+import (
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/leader"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+func TestParticipantsLeadInTheOrderInWhichTheyCame(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		names := []string{"first", "second", "third"}
+		terms := make([]chan *locks.Lease, len(names))
+		var observer *leader.LeaderSelector
+		for i, name := range names {
+			s := newPeer(t, server).selector(leader.WithID(name))
+			if s.ID() != name {
+				t.Errorf("got id %q, want %q", s.ID(), name)
+			}
+			observer = s
+			terms[i] = make(chan *locks.Lease, 1)
+			go func() {
+				term, err := s.Campaign(t.Context())
+				if err != nil {
+					t.Error(err)
+				}
+				terms[i] <- term
+			}()
+			synctest.Wait()
+		}
+		var token int64
+		for i, name := range names {
+			term := <-terms[i]
+			all, err := observer.Participants(t.Context())
+			if err != nil || !slices.Equal(ids(all), names[i:]) {
+				t.Errorf("got participants %v, %v, want %v", ids(all), err, names[i:])
+			}
+			for n, p := range all {
+				if p.Leads != (n == 0) {
+					t.Errorf("participant %d: Leads is %t", n, p.Leads)
+				}
+			}
+			leads, err := observer.Leader(t.Context())
+			switch {
+			case err != nil:
+				t.Fatal(err)
+			case leads.ID != name, leads.Path != path+"/"+term.NodeName(), leads.Token != term.FencingToken(), !leads.Leads, leads != all[0]:
+				t.Errorf("got leader %+v, want %s at %s with token %d", leads, name, term.NodeName(), term.FencingToken())
+			case leads.Token <= token:
+				t.Errorf("got token %d after %d", leads.Token, token)
+			}
+			token = leads.Token
+			synctest.Wait()
+			for _, later := range terms[i+1:] {
+				if len(later) > 0 {
+					t.Error("two lead")
+				}
+			}
+			if err := term.Release(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+func TestSelectorAndMutexAtOnePathExcludeEachOther(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		p, other := newPeer(t, server), newPeer(t, server)
+		mutex := locks.NewInterProcessMutex(other.Client, path)
+		term := lead(t, p.selector())
+		_, err := mutex.TryAcquire(t.Context())
+		wantErr(t, err, locks.ErrNotAcquired)
+		if err := term.Release(); err != nil {
+			t.Fatal(err)
+		}
+		lease, err := mutex.Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		elected := begin(t, func() error { return p.selector().RunOnce(t.Context(), nothing) })
+		time.Sleep(time.Minute)
+		if lease.Err() != nil || len(server.Children(path)) != 2 {
+			t.Errorf("the selector does not wait: %v, %v", lease.Err(), server.Children(path))
+		}
+		if err := lease.Release(); err != nil {
+			t.Fatal(err)
+		}
+		wantErr(t, elected(), nil)
+	})
+}
+
+// Java shows the data of a node as the participant's id: the address of its machine, unless an id was set.
+func TestWithoutAnIDTheNodeHasTheDefaultData(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		for id, want := range map[string]string{"": "the address", "a": "a"} {
+			p := newPeer(t, server, framework.WithDefaultData([]byte("the address")))
+			term := lead(t, p.selector(leader.WithID(id)))
+			data, _ := server.Data(path + "/" + term.NodeName())
+			if string(data) != want {
+				t.Errorf("id %q: got data %q, want %q", id, data, want)
+			}
+			if err := term.Release(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+func TestNobodyLeadsAtAPathWithoutParticipants(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		s := newPeer(t, server).selector()
+		for _, made := range []bool{false, true} {
+			if made {
+				for _, dir := range []string{"/leaders", path, path + "/0", path + "/block-0000000001", path + "/latch-0000000001"} {
+					if err := server.Create(dir, nil); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			_, err := s.Leader(t.Context())
+			wantErr(t, err, leader.ErrNoLeader)
+			if all, err := s.Participants(t.Context()); err != nil || len(all) != 0 {
+				t.Errorf("got %v, %v", all, err)
+			}
+		}
+		lead(t, s) // strangers do not block
+	})
+}
+
+func TestHasLeadershipFollowsTheSelectorsOwnTerms(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := newPeer(t, server)
+		s, sibling := p.selector(), p.selector()
+		want := func(when string, want bool) {
+			t.Helper()
+			if got := s.HasLeadership(); got != want {
+				t.Errorf("%s: got %t", when, got)
+			}
+		}
+		want("before", false)
+		outer, err := s.Campaign(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		inner, err := s.Campaign(outer.Context(t.Context()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want("within", true)
+		if sibling.HasLeadership() {
+			t.Error("another selector of the same client leads, too")
+		}
+		wantErr(t, inner.Release(), nil)
+		want("after the inner term", true)
+		wantErr(t, outer.Release(), nil)
+		want("after the outer term", false)
+		synctest.Wait()
+		if got := s.Terms(); got != 0 {
+			t.Errorf("%d terms are kept", got)
+		}
+		term := lead(t, s)
+		p.link.Mute()
+		for server.Exists(path + "/" + term.NodeName()) {
+			time.Sleep(10 * time.Millisecond)
+		}
+		want("cut off", false)
+	})
+}
+
+func TestLeaderCostsAListingAndARead(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		lead(t, newPeer(t, server).selector())
+		for range 5 {
+			p := newPeer(t, server)
+			go func() { _, _ = p.selector().Campaign(t.Context()) }()
+		}
+		synctest.Wait()
+		s := newPeer(t, server).selector()
+		total := 0
+		stop := server.Observe(func(r zktest.Request) {
+			if r.Op != zktest.OpPing {
+				total++
+			}
+		})
+		defer stop()
+		if _, err := s.Leader(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if total != 2 {
+			t.Errorf("got %d requests, want 2", total)
+		}
+	})
+}
+
+func TestMisuseIsReportedByEveryCall(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := newPeer(t, server)
+		for name, s := range map[string]*leader.LeaderSelector{
+			"nil client":    leader.NewLeaderSelector(nil, path),
+			"invalid path":  leader.NewLeaderSelector(p.Client, "a"),
+			"nil option":    leader.NewLeaderSelector(p.Client, path, nil),
+			"revocation":    leader.NewLeaderSelector(p.Client, path, leader.WithID("__REVOKE__")),
+			"several wrong": leader.NewLeaderSelector(nil, path, nil, leader.WithID("__REVOKE__")),
+		} {
+			_, campaign := s.Campaign(t.Context())
+			_, leads := s.Leader(t.Context())
+			_, all := s.Participants(t.Context())
+			var observed error
+			for _, observed = range s.Observe(t.Context()) {
+			}
+			for call, err := range map[string]error{
+				"Campaign": campaign, "Leader": leads, "Participants": all, "Observe": observed,
+				"RunOnce": s.RunOnce(t.Context(), nothing), "Run": s.Run(t.Context(), nothing),
+			} {
+				if err == nil {
+					t.Errorf("%s: %s succeeds", name, call)
+				}
+			}
+			if s.HasLeadership() {
+				t.Errorf("%s: leads", name)
+			}
+		}
+		if p.selector().RunOnce(t.Context(), nil) == nil || p.selector().Run(t.Context(), nil) == nil {
+			t.Error("a nil function is accepted")
+		}
+		wantErr(t, leader.NewLeaderSelector(p.Client, "/zookeeper/x").Run(t.Context(), nothing), framework.ErrInvalidPath)
+		large := p.selector(leader.WithID(string(make([]byte, 2<<20))))
+		wantErr(t, large.Run(t.Context(), nothing), framework.ErrTooLarge)
+	})
+}

@@ -1,0 +1,67 @@
+package locks_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+// A contender can be admitted at any moment, and must have a session that is valid then: its watches alone do not renew
+// that.
+func TestAWaitingContenderKeepsItsSessionValid(t *testing.T) {
+	for name, lock := range map[string]func(*peer) locks.Lock{
+		"mutex":     func(p *peer) locks.Lock { return p.mutex() },
+		"local":     func(p *peer) locks.Lock { return p.mutex(locks.WithLocalHandover(3)) },
+		"semaphore": func(p *peer) locks.Lock { return locks.NewInterProcessSemaphoreV2(p.Client, path, 1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, server *zktest.Server) {
+				holder, waiter := newPeer(t, server, framework.WithLeaderRenewal()), newPeer(t, server)
+				held := acquire(t, lock(holder))
+				waiting := begin(t.Context(), t, lock(waiter))
+				before := server.Counts()[zktest.OpMulti]
+				time.Sleep(10*sessionTimeout + sessionTimeout/8) // between two renewals
+				if n := server.Counts()[zktest.OpMulti] - before; n < 39 || n > 41 {
+					t.Errorf("the waiter was renewed by %d transactions in ten session timeouts, want 40", n)
+				}
+				time.Sleep(sessionTimeout / 8) // away from the next renewal
+				release(t, held)
+				soon(t, waiting).must(t)
+				released := server.Counts()[zktest.OpMulti]
+				synctest.Wait()
+				if n := server.Counts()[zktest.OpMulti] - released; n > 0 {
+					t.Errorf("the admission asked for %d more renewals", n)
+				}
+			})
+		})
+	}
+}
+
+// What a contender keeps up it must give up again, however its wait ends.
+func TestAContenderThatLeftKeepsNothingRenewed(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		holder, waiter := newPeer(t, server, framework.WithLeaderRenewal()), newPeer(t, server)
+		held := acquire(t, holder.mutex())
+		ctx, cancel := context.WithTimeout(t.Context(), sessionTimeout)
+		defer cancel()
+		if _, err := waiter.mutex().Acquire(ctx); err == nil {
+			t.Fatal("acquired a lock that is held")
+		}
+		release(t, held)
+		release(t, acquire(t, waiter.mutex()))
+		time.Sleep(2 * time.Second) // the view of a directory that nobody uses is dropped
+		before := server.Counts()
+		time.Sleep(10 * sessionTimeout)
+		after := server.Counts()
+		for _, op := range []zktest.Op{zktest.OpMulti, zktest.OpSync} {
+			if n := after[op] - before[op]; n > 0 {
+				t.Errorf("%d %v with nothing held", n, op)
+			}
+		}
+	})
+}

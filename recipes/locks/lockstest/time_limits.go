@@ -1,0 +1,289 @@
+package lockstest
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+func timeLimits() []law {
+	return []law{
+		{name: "time limits/the error is the cause and the error of ctx", run: errorIsTheCauseAndTheContextsError},
+		{name: "time limits/ctx ends while the node vanishes", run: contextEndsWhileTheNodeVanishes},
+		{name: "time limits/Within waits that long", run: withinWaitsThatLong},
+		{name: "time limits/Within gets what is released in time", run: withinGetsWhatIsReleasedInTime},
+		{name: "time limits/Within and the caller's own end", run: withinYieldsToTheCallersOwnEnd},
+		{name: "time limits/Within without a connection", run: withinReportsThatThereIsNoConnection},
+		{name: "time limits/Within of no time is a try", run: withinOfNoTimeIsATry},
+		{
+			name: "time limits/Within does not bound a re-entry", run: withinDoesNotBoundAReentry,
+			unless: func(r Recipe) string {
+				if !r.Reentrant {
+					return "it is not reentrant"
+				}
+				return ""
+			},
+		},
+		{name: "time limits/a try ends within the connection timeout", run: tryEndsWithinTheConnectionTimeout},
+	}
+}
+
+// ends are how a context can end, by its Err.
+func contextEnds(parent context.Context, d time.Duration) map[error]func() (context.Context, context.CancelFunc) {
+	return map[error]func() (context.Context, context.CancelFunc){
+		context.DeadlineExceeded: func() (context.Context, context.CancelFunc) {
+			return context.WithTimeoutCause(parent, d, errStop)
+		},
+		context.Canceled: func() (context.Context, context.CancelFunc) {
+			ctx, cancel := context.WithCancelCause(parent)
+			timer := time.AfterFunc(d, func() { cancel(errStop) })
+			return ctx, func() { timer.Stop(); cancel(nil) }
+		},
+	}
+}
+
+// A context can end behind a holder, before there is a connection, and while the server does not answer.
+func errorIsTheCauseAndTheContextsError(t *testing.T, w *world) {
+	held := w.client().fill()
+	c := w.client()
+	d := w.server.SessionTimeout() / 20
+	for _, situation := range []struct {
+		name        string
+		begin, over func()
+	}{
+		{"behind a holder", func() {}, func() {}},
+		{"no connection", c.link.Cut, c.link.Heal},
+	} {
+		situation.begin()
+		for want, begin := range contextEnds(t.Context(), d) {
+			ctx, cancel := begin()
+			lease, err := c.lock().Acquire(ctx)
+			cancel()
+			var failed *locks.AcquireError
+			if !errors.As(err, &failed) || !errors.Is(err, want) || !errors.Is(err, errStop) {
+				t.Errorf("%s: got %v, %v, want an AcquireError that is %v and the cause", situation.name, lease, err, want)
+			}
+			for _, other := range []error{context.Canceled, context.DeadlineExceeded, locks.ErrNotAcquired} {
+				if other != want && errors.Is(err, other) {
+					t.Errorf("%s: %v is also %v", situation.name, err, other)
+				}
+			}
+		}
+		situation.over()
+	}
+	held.release(t)
+}
+
+// The contender hears of both at one moment, and would queue again if its context had not ended.
+func contextEndsWhileTheNodeVanishes(t *testing.T, w *world) {
+	held := w.client().fill()
+	before := w.nodes()
+	c := w.client()
+	for range 30 {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		a := c.startWith(ctx, func() { cancel(errStop) }, c.lock())
+		w.until("it has a node", func() bool { return len(w.added(before)) > 0 })
+		w.pass(w.server.SessionTimeout() / 1000)
+		w.server.Delete(w.added(before)[0])
+		a.cancel()
+		a.returned()
+		var unreachable *framework.ConnectError
+		if !errors.Is(a.err, errStop) || !errors.Is(a.err, context.Canceled) || errors.As(a.err, &unreachable) {
+			t.Fatalf("got %v, %v, want the error of the context", a.lease, a.err)
+		}
+		w.until("no node is left", func() bool { return len(w.added(before)) == 0 })
+	}
+	held.release(t)
+}
+
+// notAcquired wants an error that is ErrNotAcquired, and neither the end of a context nor a lost connection.
+func notAcquired(t *testing.T, err error) {
+	t.Helper()
+	var failed *locks.AcquireError
+	if !errors.As(err, &failed) || !isNotAcquired(err) {
+		t.Errorf("got %v, want an AcquireError that is ErrNotAcquired", err)
+	}
+	wantNone(t, err, context.Canceled, context.DeadlineExceeded, framework.ErrConnectionLost)
+}
+
+func wantNone(t *testing.T, err error, unwanted ...error) {
+	t.Helper()
+	for _, other := range unwanted {
+		if errors.Is(err, other) {
+			t.Errorf("%v is %v", err, other)
+		}
+	}
+}
+
+// took wants a call that began then to have ended after d: exactly in a bubble, elsewhere not before.
+func (w *world) took(what string, begun time.Time, d time.Duration) {
+	w.t.Helper()
+	if took := time.Since(begun); took < d || took > d+w.server.SessionTimeout()/4 {
+		w.t.Errorf("%s took %v, want %v", what, took, d)
+	}
+}
+
+func withinWaitsThatLong(t *testing.T, w *world) {
+	held := w.client().fill()
+	before := w.nodes()
+	c := w.client()
+	d := w.server.SessionTimeout() / 10
+	begun := time.Now()
+	_, err := locks.Within(c.lock(), d).Acquire(t.Context())
+	w.took("Within", begun, d)
+	notAcquired(t, err)
+	w.until("its node is gone", func() bool { return len(w.added(before)) == 0 })
+
+	// The limit of the inner one passes first, then that of the outer one.
+	for _, nested := range []locks.Lock{
+		locks.Within(locks.Within(c.lock(), d), 3*d), locks.Within(locks.Within(c.lock(), 3*d), d),
+	} {
+		begun = time.Now()
+		_, err = nested.Acquire(t.Context())
+		w.took("one within the other", begun, d)
+		notAcquired(t, err)
+	}
+	held.release(t)
+}
+
+func withinGetsWhatIsReleasedInTime(t *testing.T, w *world) {
+	held := w.client().fill()
+	d := w.server.SessionTimeout() / 10
+	a := w.client().start(locks.Within(w.client().lock(), d))
+	w.pass(d / 2)
+	a.isWaiting()
+	held.release(t)
+	lease := a.get()
+	w.pass(d) // the limit does not bound the lease
+	if err := lease.Err(); err != nil {
+		t.Errorf("the lease ended with the limit: %v", err)
+	}
+	if err := lease.Release(); err != nil {
+		t.Error(err)
+	}
+}
+
+// The caller's own deadline is before the limit, or passes at the same moment; or the caller cancels.
+func withinYieldsToTheCallersOwnEnd(t *testing.T, w *world) {
+	held := w.client().fill()
+	c := w.client()
+	d := w.server.SessionTimeout() / 10
+	for _, limit := range []time.Duration{d, 3 * d} {
+		for want, begin := range contextEnds(t.Context(), d) {
+			if limit == d && want != context.DeadlineExceeded {
+				continue // which of the two timers is first cannot be said
+			}
+			ctx, cancel := begin()
+			begun := time.Now()
+			_, err := locks.Within(c.lock(), limit).Acquire(ctx)
+			cancel()
+			w.took("Within", begun, d)
+			if !errors.Is(err, want) || !errors.Is(err, errStop) || isNotAcquired(err) {
+				t.Errorf("limit %v, own end after %v: got %v, want %v and the cause", limit, d, err, want)
+			}
+		}
+	}
+	held.release(t)
+}
+
+func withinReportsThatThereIsNoConnection(t *testing.T, w *world) {
+	c := w.client()
+	d := w.server.SessionTimeout() / 20
+	c.link.Cut()
+	w.until("the client knows it", func() bool { return !c.State().IsConnected() })
+	begun := time.Now()
+	_, err := locks.Within(c.lock(), d).Acquire(t.Context())
+	w.took("Within", begun, d)
+	var unreachable *framework.ConnectError
+	if !errors.As(err, &unreachable) {
+		t.Errorf("got %v, want a ConnectError", err)
+	}
+	wantNone(t, err, context.Canceled, context.DeadlineExceeded, locks.ErrNotAcquired)
+	c.link.Heal()
+}
+
+func withinOfNoTimeIsATry(t *testing.T, w *world) {
+	for _, d := range []time.Duration{0, -1, -time.Hour} {
+		lease, err := locks.Within(w.client().lock(), d).Acquire(t.Context())
+		if err != nil {
+			t.Fatalf("%v: %v", d, err)
+		}
+		if err := lease.Release(); err != nil {
+			t.Error(err)
+		}
+	}
+	held := w.client().fill()
+	c := w.client()
+	c.link.Requests()
+	for _, d := range []time.Duration{0, -1} {
+		_, err := locks.Within(c.lock(), d).Acquire(t.Context())
+		notAcquired(t, err)
+	}
+	if sent := c.link.Requests(); sent[Create] > 0 && !w.recipe.Composed {
+		t.Errorf("a try that fails has sent %v", sent)
+	}
+	held.release(t)
+}
+
+func withinDoesNotBoundAReentry(t *testing.T, w *world) {
+	lock := w.client().lock()
+	lease, err := lock.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []time.Duration{-1, 0, 1} {
+		for range 100 {
+			inner, err := locks.Within(lock, d).Acquire(lease.Context(t.Context()))
+			if err != nil {
+				t.Fatalf("%v: %v", d, err)
+			}
+			if err := inner.Release(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := lease.Release(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A try meets a server that does not answer, to the first request or to the creation of its node, or no server.
+func tryEndsWithinTheConnectionTimeout(t *testing.T, w *world) {
+	timeout := w.server.SessionTimeout() / 10
+	for _, situation := range []struct {
+		name        string
+		begin, over func(c *contact)
+		detached    bool
+	}{
+		{"muted", func(c *contact) { c.link.Mute() }, func(c *contact) { c.link.Heal() }, false},
+		{"the creation is answered late", func(c *contact) { c.link.DelayReply(Create, 2*timeout) }, func(*contact) { w.pass(2 * timeout) }, false},
+		{"cut", func(c *contact) {
+			c.link.Cut()
+			w.until("the client knows it", func() bool { return !c.State().IsConnected() })
+		}, func(c *contact) { c.link.Heal() }, true},
+	} {
+		c := w.client(framework.WithConnectionTimeout(timeout))
+		situation.begin(c)
+		begun := time.Now()
+		lease, err := c.lock().TryAcquire(t.Context())
+		w.took(situation.name+": the try", begun, timeout)
+		var failed *locks.AcquireError
+		if !errors.As(err, &failed) {
+			t.Fatalf("%s: got %v, %v, want an AcquireError", situation.name, lease, err)
+		}
+		var unreachable *framework.ConnectError
+		if detached := errors.As(err, &unreachable); detached != situation.detached {
+			t.Errorf("%s: %v", situation.name, err)
+		}
+		if !situation.detached && !errors.Is(err, framework.ErrConnectionLost) {
+			t.Errorf("%s: got %v, want ErrConnectionLost", situation.name, err)
+		}
+		wantNone(t, err, context.Canceled, context.DeadlineExceeded, locks.ErrNotAcquired)
+		situation.over(c)
+		w.until("no node is left", func() bool { return len(w.nodes()) == 0 })
+	}
+}

@@ -1,0 +1,72 @@
+package locks_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+func TestAReleasedLeaseSaysWhichItIs(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := newPeer(t, server)
+		lease := acquire(t, p.mutex())
+		ctx := lease.Context(t.Context())
+		release(t, lease)
+		want := fmt.Sprintf("locks: lease on %q (%s) was released", path, lease.NodeName())
+		for name, err := range map[string]error{
+			"a second Release": lease.Release(), "Err": lease.Err(), "the context's cause": context.Cause(ctx),
+		} {
+			wantErr(t, err, locks.ErrReleased)
+			if err == nil || err.Error() != want {
+				t.Errorf("%s: got %v, want %s", name, err, want)
+			}
+		}
+		multi := acquire(t, locks.NewInterProcessMultiMutex(p.Client, []string{"/a", "/b"}))
+		release(t, multi)
+		err := multi.Release()
+		wantErr(t, err, locks.ErrReleased)
+		if !strings.Contains(err.Error(), `lease on "/a"`) || !strings.Contains(err.Error(), `lease on "/b"`) {
+			t.Errorf("got %v, want both parts named", err)
+		}
+	})
+}
+
+func TestErrorsOfMisuseAreOneLine(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := newPeer(t, server)
+		for want, lock := range map[string]locks.Lock{
+			`locks: acquire "locks": `: locks.NewInterProcessMutex(nil, "locks", nil, locks.WithLocalHandover(0)),
+			`locks: acquire "/s": the limit of a semaphore must be positive and at most 2³¹-1, is -1`: locks.NewInterProcessSemaphoreV2(p.Client, "/s", -1),
+			"locks: a lock of a multi-lock is nil; locks: a lock of a multi-lock is nil":              locks.NewInterProcessMultiLock(nil, nil),
+		} {
+			_, err := lock.Acquire(t.Context())
+			if err == nil || strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("got %v, want %s", err, want)
+			}
+		}
+	})
+}
+
+func TestALeaseShowsNoCredential(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := newPeer(t, server, framework.WithAuthorization("digest", []byte("user:hunter2")))
+		lease := acquire(t, p.mutex())
+		text := fmt.Sprintf("%v %s %+v %#v", lease, lease, lease, lease)
+		var logged bytes.Buffer
+		slog.New(slog.NewJSONHandler(&logged, nil)).Info("x", "lease", lease)
+		text += logged.String()
+		if want := strings.Repeat(lease.String()+" ", 4); !strings.HasPrefix(text+" ", strings.TrimSpace(want)) {
+			t.Errorf("got %s, want %s", text, want)
+		}
+		if strings.Contains(text, "hunter2") || strings.Contains(text, fmt.Sprintf("%d", []byte("hunter2"))[1:10]) {
+			t.Errorf("it shows the credential: %s", text)
+		}
+	})
+}

@@ -1,0 +1,99 @@
+package locks_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+// panics calls f, and fails the test unless f panics with what.
+func panics(t *testing.T, what string, f func()) {
+	t.Helper()
+	defer func() {
+		t.Helper()
+		if p := recover(); p != what {
+			t.Errorf("recovered %v, want %q", p, what)
+		}
+	}()
+	f()
+}
+
+// A brokenLock is a user's own.
+type brokenLock struct{}
+
+func (brokenLock) Acquire(context.Context) (*locks.Lease, error)    { panic("broken lock") }
+func (brokenLock) TryAcquire(context.Context) (*locks.Lease, error) { panic("broken lock") }
+
+func TestAMultiLockReleasesItsPartsIfOneOfItsLocksPanics(t *testing.T) {
+	for name, broken := range map[string]func(p *peer) locks.Lock{
+		"a lock of another package": func(*peer) locks.Lock { return brokenLock{} },
+		"a trace": func(p *peer) locks.Lock {
+			return locks.NewInterProcessMutex(p.Client, "/locks/b", locks.WithTrace(locks.Trace{
+				AcquireStart: func(context.Context, locks.AcquireStart) context.Context { panic("broken lock") },
+			}))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, server *zktest.Server) {
+				p := newPeer(t, server)
+				multi := locks.NewInterProcessMultiLock(p.mutex(), broken(p))
+				panics(t, "broken lock", func() { _, _ = multi.Acquire(t.Context()) })
+				panics(t, "broken lock", func() { _, _ = multi.TryAcquire(t.Context()) })
+				synctest.Wait()
+				if p.mutex().IsAcquiredInThisProcess() || len(server.Children(path)) != 0 {
+					t.Errorf("the first part is still held: %q", server.Children(path))
+				}
+			})
+		})
+	}
+}
+
+// The provider is asked when the contender is in the line of its session already.
+func TestAnAcquireWhoseACLProviderPanicsLeavesNothing(t *testing.T) {
+	for name, lock := range map[string]func(p *peer, path string) locks.Lock{
+		"mutex":     func(p *peer, path string) locks.Lock { return locks.NewInterProcessMutex(p.Client, path) },
+		"semaphore": func(p *peer, path string) locks.Lock { return locks.NewInterProcessSemaphoreV2(p.Client, path, 1) },
+		"with hand-over": func(p *peer, path string) locks.Lock {
+			return locks.NewInterProcessMutex(p.Client, path, locks.WithLocalHandover(3))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, server *zktest.Server) {
+				before := locks.Registered() // of other tests' bubbles, whose timers stand still
+				broken := false
+				p := newPeer(t, server, framework.WithACLProvider(func(path string) []zk.ACL {
+					if broken && strings.Contains(path, "-") { // of a node, not of a parent
+						panic("broken provider")
+					}
+					return nil
+				}))
+				for range 20 { // so that the directory is watched
+					release(t, acquire(t, lock(p, path)))
+				}
+				broken = true
+				panics(t, "broken provider", func() { _, _ = lock(p, path).Acquire(t.Context()) })
+				panics(t, "broken provider", func() { _, _ = lock(p, path).TryAcquire(t.Context()) })
+				time.Sleep(2 * time.Second)
+				if n := locks.Registered() - before; n != 0 || locks.LocalLines() != 0 || server.WatchCount() != 0 {
+					t.Errorf("%d entries in registries, %d local lines and %d watches are left", n, locks.LocalLines(), server.WatchCount())
+				}
+				broken = false
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				lease, err := lock(p, path).Acquire(ctx)
+				if err != nil {
+					t.Fatal(err)
+				}
+				release(t, lease)
+			})
+		})
+	}
+}

@@ -1,0 +1,278 @@
+package locks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/queue"
+	"github.com/gocurator/curator/retry"
+)
+
+// A recipe is what the locks of one queue have in common: re-entry, tracing, errors.
+type recipe struct {
+	queue  *queue.Queue
+	client *framework.Client
+	id     identity
+	path   string // as the user gave it
+	opts   *options
+	log    waitLog
+	err    error // misuse of the constructor: every call fails with it
+}
+
+// A kind is what tells recipes apart.
+type kind struct {
+	family string
+	marker string // of its own nodes
+	below  string // the directory below the path in which they stand; empty: the path itself
+	leases bool   // leases count there, and no locks
+}
+
+// newRecipe makes a recipe of a kind.
+func newRecipe(client *framework.Client, path string, opts []Option, k kind) recipe {
+	o := newOptions(opts)
+	r := recipe{client: client, path: path, opts: o, id: identity{family: k.family}}
+	dir := ""
+	if client == nil {
+		o.problems = append(o.problems, errors.New("client is nil"))
+	} else if base, err := client.AbsolutePath(path); err != nil {
+		o.problems = append(o.problems, err)
+	} else {
+		o.trace = o.trace.queued(client)
+		r.log.logger = client.Logger()
+		if base == "/zookeeper" || strings.HasPrefix(base, "/zookeeper/") {
+			o.problems = append(o.problems, fmt.Errorf("%w %q: belongs to ZooKeeper itself", framework.ErrInvalidPath, path))
+		}
+		r.id.client, r.id.path = client.NonNamespaceView(), base
+		dir = base
+	}
+	if k.below != "" {
+		dir = queue.Under(dir, k.below)
+	}
+	if o.handovers > 0 {
+		o.settings = fmt.Sprintf("%t %q %q", o.data != nil, o.data, o.extra)
+	}
+	if o.variant != nil {
+		k.marker = o.variant.Marker
+		r.id.family += " " + k.marker
+	}
+	r.queue = queue.New(r.config(dir, k))
+	r.err = joinErrors(o.problems...)
+	return r
+}
+
+// config is what the engine has to know of the recipe.
+func (r *recipe) config(dir string, k kind) queue.Config {
+	path, trace, log := r.path, &r.opts.trace, r.log
+	cfg := queue.Config{
+		Lock: r.id, Dir: dir, Marker: k.marker, Counts: queue.LockMarkers(r.opts.extra...), Data: r.opts.data,
+		LeaveMessage: revokeMessage,
+		Ended: func(g *queue.Grant, cause error) error {
+			if errors.Is(cause, queue.ErrReleased) {
+				return ErrReleased
+			}
+			return &LostError{Path: path, Session: g.Session.ID(), Reason: cause}
+		},
+		Waiting: func(ctx context.Context, at queue.Progress) {
+			log.waiting(ctx, path, at)
+			trace.waiting(ctx, Waiting{Path: path, Node: at.Node, Predecessor: at.Predecessor, Ahead: at.Ahead, OwnClient: at.OwnClient})
+		},
+		Late:  func(ctx context.Context, at queue.Progress, waited time.Duration) { log.late(ctx, path, at, waited) },
+		Asked: func(g *queue.Grant) { trace.revocationRequested(RevocationRequested{Path: path, Node: g.Name}) },
+		Lost: func(g *queue.Grant, lasted time.Duration, err error) {
+			trace.lost(Lost{Path: path, Node: g.Name, Held: lasted, Err: err})
+		},
+	}
+	if r.id.client != nil {
+		cfg.Source = r.id.client
+	}
+	switch {
+	case r.opts.variant != nil:
+		r.opts.vary(&cfg)
+	case k.leases:
+		cfg.Counts = map[string]bool{queue.LeaseMarker: false}
+	default:
+		cfg.Foreign = refuseSemaphore
+	}
+	return cfg
+}
+
+// vary makes the queue of a variant of the configuration of a lock's.
+func (o *options) vary(cfg *queue.Config) {
+	waiting, variant := cfg.Waiting, o.variant
+	cfg.Counts = map[string]bool{variant.Marker: false}
+	for _, marker := range o.extra {
+		cfg.Counts[marker] = false
+	}
+	cfg.LeaveMessage, cfg.Asked = "", nil
+	cfg.Waiting = func(ctx context.Context, at queue.Progress) {
+		waiting(ctx, at)
+		if variant.Waiting != nil {
+			variant.Waiting()
+		}
+	}
+}
+
+// refuseSemaphore refuses a directory that belongs to a semaphore, whose contenders do not stand in a lock's queue.
+func refuseSemaphore(children []string) error {
+	if slices.Contains(children, leaseDirectory) {
+		return fmt.Errorf("%w: there is a semaphore's directory %s", ErrOtherRecipe, leaseDirectory)
+	}
+	return nil
+}
+
+// identities is for a multi-lock: the one lock that this is.
+func (r *recipe) identities() []identity { return []identity{r.id} }
+
+// A contention gets a grant for somebody who does not hold the lock yet.
+type contention func(ctx context.Context) (*queue.Grant, queue.Progress, error)
+
+// A reentry returns the lease of ctx that makes an acquire a re-entry, nil if there is none, or refuses.
+type reentry func(ctx context.Context) (*Lease, error)
+
+// An outcome is what came of an acquire.
+type outcome struct {
+	lease     *Lease // one of those that were given; nil after an error
+	at        queue.Progress
+	reentered bool
+}
+
+// contend queues: in this process first, if its contenders hand over.
+func (r *recipe) contend(ctx context.Context) (*queue.Grant, queue.Progress, error) {
+	if r.handsOver() {
+		return r.acquireLocally(ctx)
+	}
+	return r.queue.Acquire(ctx)
+}
+
+// contendNow is contend for a try.
+func (r *recipe) contendNow(ctx context.Context) (*queue.Grant, queue.Progress, error) {
+	if r.handsOver() {
+		return r.tryLocally(ctx)
+	}
+	return r.queue.Try(ctx)
+}
+
+// acquire is Acquire of every recipe that gives one lease.
+func (r *recipe) acquire(ctx context.Context, reenter reentry, contend contention) (*Lease, error) {
+	ctx, begun, err := r.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	got, err := r.acquireOnce(ctx, reenter, contend)
+	if err := r.finish(ctx, begun, got, err); err != nil {
+		return nil, err
+	}
+	return got.lease, nil
+}
+
+// try is acquire for TryAcquire.
+func (r *recipe) try(ctx context.Context, reenter reentry, contend contention) (*Lease, error) {
+	return limitTry(ctx, r, func(ctx context.Context) (*Lease, error) { return r.acquire(ctx, reenter, contend) })
+}
+
+// limitTry has no server keep a try waiting for longer than the connection timeout.
+func limitTry[T any](ctx context.Context, r *recipe, acquire func(context.Context) (T, error)) (T, error) {
+	if r.err != nil {
+		return acquire(ctx)
+	}
+	return limited(ctx, &timeLimit{after: r.client.ConnectionTimeout(), try: true}, acquire)
+}
+
+// begin begins an acquire, with its trace. Misuse of the constructor is refused.
+func (r *recipe) begin(ctx context.Context) (traced context.Context, begun time.Time, err error) {
+	if r.err != nil {
+		return ctx, begun, &AcquireError{Path: r.path, Err: r.err}
+	}
+	begun = time.Now()
+	return r.opts.trace.acquireStart(ctx, AcquireStart{Path: r.path}), begun, nil
+}
+
+// finish ends an acquire, with its trace, and says in its error where it stood.
+func (r *recipe) finish(ctx context.Context, begun time.Time, got outcome, err error) error {
+	at := got.at
+	end := AcquireEnd{Path: r.path, Waited: time.Since(begun)}
+	if err != nil {
+		err = &AcquireError{
+			Path: r.path, Node: at.Node, Predecessor: at.Predecessor, Ahead: at.Ahead, OwnClient: at.OwnClient,
+			OwnLease: r.ownLease(at), Err: r.explainLimit(ctx, at, err),
+		}
+		end.Err = err
+	} else {
+		end.Node, end.Token, end.Reentered = got.lease.NodeName(), got.lease.FencingToken(), got.reentered
+		end.HandOver, end.LocalCount = at.HandOver, got.lease.LocalCount()
+	}
+	r.opts.trace.acquireEnd(ctx, end)
+	return err
+}
+
+// ownLease reports whether a contender that gave up waited for a lease of its own client. Contenders of a mutex and of
+// a read/write lock at one path stand in one queue.
+func (r *recipe) ownLease(at queue.Progress) bool {
+	if !at.Waits || r.id.family == semaphoreFamily {
+		return at.Waits && at.OwnHolds
+	}
+	id := r.id
+	for _, id.family = range []string{mutexFamily, readWriteFamily} {
+		isAhead := func(g *queue.Grant) bool { return g.Name == at.Predecessor || at.Node == "" && at.Ahead == 1 }
+		if r.queue.Registry.AnyGrant(id, isAhead) {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *recipe) acquireOnce(ctx context.Context, reenter reentry, contend contention) (outcome, error) {
+	outer, err := reenter(ctx)
+	switch {
+	case err != nil:
+		return outcome{}, err
+	case ctx.Err() != nil && (outer == nil || timeLimitOf(ctx) == nil): // a limit bounds a wait, and a re-entry is none
+		return outcome{}, retry.ContextError(ctx)
+	case outer != nil:
+		lease, err := outer.recipe.join(outer.grant)
+		return outcome{lease: lease, reentered: true}, err
+	}
+	g, at, err := contend(ctx)
+	if err != nil {
+		return outcome{at: at}, err
+	}
+	lease, err := r.join(g)
+	return outcome{lease: lease, at: at}, err
+}
+
+// join makes a lease on a grant, or says what the grant ended with.
+func (r *recipe) join(g *queue.Grant) (*Lease, error) {
+	l := newLease(r, g)
+	if err := g.Join(member{l}); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// reenter returns the innermost lease that ctx owns of the lock. A lease that has ended is refused: its owner must not
+// be let in again, nor queue as a stranger behind its own mistake.
+func (r *recipe) reenter(ctx context.Context) (*Lease, error) {
+	lease := find(ctx, r.id, anyGrant)
+	if lease == nil {
+		return nil, nil
+	}
+	if err := lease.Err(); err != nil {
+		return nil, err
+	}
+	return lease, nil
+}
+
+// isHeld reports whether this client holds a grant of the lock that accept takes. It compares the time.
+func (r *recipe) isHeld(accept func(*queue.Grant) bool) bool {
+	return r.queue.Registry.AnyGrant(r.id, accept)
+}
+
+// What findLasting and isHeld accept.
+func anyGrant(*queue.Grant) bool         { return true }
+func sharedGrant(g *queue.Grant) bool    { return g.Queue.Shared }
+func exclusiveGrant(g *queue.Grant) bool { return !g.Queue.Shared }

@@ -1,0 +1,36 @@
+package locks
+
+import (
+	"fmt"
+	"log/slog"
+	"strings"
+)
+
+// String names the lock and the node.
+func (l *Lease) String() string {
+	if l.grant != nil {
+		return fmt.Sprintf("lease on %q (%s)", l.recipe.path, l.grant.Name)
+	}
+	parts := make([]string, len(l.parts))
+	for i, part := range l.parts {
+		parts[i] = part.String()
+	}
+	return "lease of a multi-lock: " + strings.Join(parts, ", ")
+}
+
+// GoString is String.
+func (l *Lease) GoString() string { return l.String() }
+
+// LogValue is for package slog.
+func (l *Lease) LogValue() slog.Value { return slog.StringValue(l.String()) }
+
+// A releasedError is [ErrReleased] of a lease that it names.
+type releasedError struct{ lease *Lease }
+
+func (e *releasedError) Error() string { return "locks: " + e.lease.String() + " was released" }
+
+// Is makes it an ErrReleased.
+func (e *releasedError) Is(target error) bool { return target == ErrReleased }
+
+// errReleased says which lease was released.
+func (l *Lease) errReleased() error { return &releasedError{l} }

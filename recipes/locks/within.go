@@ -1,0 +1,161 @@
+package locks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/queue"
+	"github.com/gocurator/curator/retry"
+)
+
+// Within returns lock with a time limit on Acquire, which waits for at most d, counted from its call, and then returns
+// [ErrNotAcquired]. d bounds the wait alone and not the lease: Do(ctx, Within(lock, d), work) does not bound work. Of a
+// multi-lock, d bounds the whole. If d is not positive, Acquire is TryAcquire, and can take longer than with a small d: a try
+// waits for the servers for up to the client's connection timeout.
+//
+// Acquire blocks until it has the lock, d has passed or ctx has ended. Errors are those of lock, and:
+//
+//   - [ErrNotAcquired], which is not context.DeadlineExceeded, if d has passed;
+//   - ctx's error if ctx has ended, too: a deadline of the caller's own is never reported as "not acquired";
+//   - a *framework.ConnectError if d has passed and there is no connection.
+//
+// As with every Acquire no node is left behind, see [InterProcessMutex.Acquire]. Re-entry takes no time, so d does not bound it.
+//
+// The result is the same lock as lock, also within a multi-lock, and does not change it. It has those of the methods
+// IsAcquiredInThisProcess, Participants and IsOwnedBy that lock has; the static type does not show them, so they are best
+// called on lock itself. TryAcquire ignores d. It is as safe for concurrent use as lock.
+//
+// Curator: InterProcessLock.acquire(time, unit).
+func Within(lock Lock, d time.Duration) Lock {
+	w := &within{lock: lock, d: d}
+	switch l := lock.(type) {
+	case owned:
+		return struct {
+			*within
+			owned
+		}{w, l}
+	case listed:
+		return struct {
+			*within
+			listed
+		}{w, l}
+	case acquirable:
+		return struct {
+			*within
+			acquirable
+		}{w, l}
+	default:
+		return w
+	}
+}
+
+// What recipes can tell of themselves, besides being a Lock.
+type (
+	acquirable interface{ IsAcquiredInThisProcess() bool }
+	listed     interface {
+		acquirable
+		Participants(ctx context.Context) ([]Participant, error)
+	}
+	owned interface {
+		listed
+		IsOwnedBy(ctx context.Context) bool
+	}
+)
+
+type within struct {
+	lock Lock
+	d    time.Duration
+}
+
+var _ Lock = (*within)(nil)
+
+// inner returns the lock without the limit.
+func (w *within) inner() Lock { return w.lock }
+
+func (w *within) identities() []identity { return identities(w.lock) }
+
+func (w *within) Acquire(ctx context.Context) (*Lease, error) {
+	switch {
+	case w.lock == nil:
+		return nil, errNilLock
+	case w.d <= 0:
+		return w.lock.TryAcquire(ctx)
+	}
+	return limited(ctx, &timeLimit{after: w.d}, w.lock.Acquire)
+}
+
+func (w *within) TryAcquire(ctx context.Context) (*Lease, error) {
+	if w.lock == nil {
+		return nil, errNilLock
+	}
+	return w.lock.TryAcquire(ctx)
+}
+
+var errNilLock = errors.New("locks: the lock of Within is nil")
+
+// A timeLimit bounds one call by time. It is the cause with which the call's context ends then. It does not leave this package: the
+// recipe whose acquire it ends replaces it by what it means.
+type timeLimit struct {
+	after  time.Duration
+	try    bool            // of a try, which must not end with ErrNotAcquired if no server said so
+	caller context.Context //nolint:containedctx // of the call: if that has ended, too, its error counts
+}
+
+func (l *timeLimit) Error() string { return fmt.Sprintf("time limit of %v", l.after) }
+
+// limited calls acquire with a context that ends with l as well.
+//
+// A limit that is not earlier than the caller's own deadline gets no timer: the two could end the context at one moment.
+func limited[T any](ctx context.Context, l *timeLimit, acquire func(context.Context) (T, error)) (T, error) {
+	if deadline, ok := ctx.Deadline(); ok && !deadline.After(time.Now().Add(l.after)) {
+		return acquire(ctx)
+	}
+	l.caller = ctx
+	bounded, cancel := context.WithTimeoutCause(ctx, l.after, l)
+	defer cancel()
+	leases, err := acquire(bounded)
+	if errors.Is(err, l) || err != nil && timeLimitOf(bounded) == l && errors.Is(err, bounded.Err()) {
+		err = l.meaning(nil, false) // a Lock of another package returned it
+	}
+	return leases, err
+}
+
+// timeLimitOf returns the limit with which ctx has ended, nil if there is none.
+func timeLimitOf(ctx context.Context) *timeLimit {
+	l, _ := context.Cause(ctx).(*timeLimit) //nolint:errorlint // it is never wrapped
+	return l
+}
+
+// explainLimit replaces the end of a limit in the error of an acquire by what it means.
+func (r *recipe) explainLimit(ctx context.Context, at queue.Progress, err error) error {
+	l := timeLimitOf(ctx)
+	if l == nil || !errors.Is(err, l) {
+		return err
+	}
+	var unreachable *framework.ConnectError
+	if !errors.As(err, &unreachable) && !r.client.State().IsConnected() {
+		_, err = r.client.Session(ctx) // which has ended: this does not wait, and tells what each server did
+		errors.As(err, &unreachable)
+	}
+	return l.meaning(unreachable, at.Ahead > 0)
+}
+
+// meaning is what the caller is told when the limit has ended its call. blocked says that a server named another contender ahead.
+func (l *timeLimit) meaning(unreachable *framework.ConnectError, blocked bool) error {
+	cause := retry.ContextError(l.caller)
+	switch {
+	case unreachable != nil && cause != nil:
+		return &framework.ConnectError{Servers: unreachable.Servers, Cause: cause}
+	case unreachable != nil:
+		return &framework.ConnectError{Servers: unreachable.Servers, Cause: errors.New(l.Error())}
+	case cause != nil:
+		return cause
+	case l.try && !blocked:
+		return fmt.Errorf("no answer within the connection timeout of %v: %w", l.after, framework.ErrConnectionLost)
+	default:
+		return fmt.Errorf("%w within %v", ErrNotAcquired, l.after)
+	}
+}

@@ -1,0 +1,91 @@
+package shared_test
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest"
+)
+
+func TestAListenerThatBlocksHoldsUpNeitherTheCountNorOtherListeners(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		other, _ := newClient(t, server)
+		count, theirs := start(t, client, 0), start(t, other, 0)
+		goOn := make(chan struct{})
+		var slow, quick tidings
+		for range 5 { // among several, the one that blocks is not the last to be called
+			count.OnChange(func(n int32) { <-goOn; slow.hear(n) })
+		}
+		count.OnChange(quick.hear)
+		set(t, theirs, 1)
+		set(t, theirs, 2)
+		wantCount(t, count, 2)
+		quick.want(t, 1, 2)
+		closed := make(chan error, 1)
+		go func() { closed <- count.Close() }()
+		synctest.Wait()
+		select {
+		case err := <-closed:
+			if err != nil {
+				t.Error(err)
+			}
+		default:
+			t.Error("Close waits for a listener that blocks")
+		}
+		close(goOn)
+		slow.want(t, 1, 1, 1, 1, 1) // and nothing after Close
+	})
+}
+
+func TestAListenerMayCloseTheCount(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		count := start(t, client, 0)
+		var heard tidings
+		ended := make(chan struct{})
+		count.OnChange(func(n int32) {
+			heard.hear(n)
+			_ = count.Close()
+			close(ended)
+		})
+		if err := count.SetCount(t.Context(), 1); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-ended:
+		case <-time.After(time.Hour):
+			t.Fatal("Close does not return")
+		}
+		heard.want(t, 1)
+	})
+}
+
+func TestAListenerThatPanicsIsLoggedAndHearsTheNextValue(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		var log bytes.Buffer
+		client, err := framework.NewClient("zktest:2181", framework.WithDialer(server.DialContext),
+			framework.WithLogger(slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelError}))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = client.Close() })
+		count := start(t, client, 0)
+		var heard tidings
+		count.OnChange(func(n int32) {
+			heard.hear(n)
+			panic("broken listener")
+		})
+		set(t, count, 1)
+		set(t, count, 2)
+		heard.want(t, 1, 2)
+		if n := strings.Count(log.String(), "a listener of a shared count panicked: broken listener"); n != 2 {
+			t.Errorf("%d panics were logged, want 2:\n%s", n, log.String())
+		}
+	})
+}
