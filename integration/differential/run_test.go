@@ -21,8 +21,8 @@ type target struct {
 	dial func() (net.Conn, error)
 }
 
-// patience is how long an answer may take. Where one is missing by mistake, the script goes on without it.
-const patience = 2 * time.Second
+// patience is how long an answer may take on a busy machine. Where one is missing by mistake, the script goes on without it.
+const patience = 30 * time.Second
 
 // longSession is a timeout that no script reaches.
 const longSession = 10 * time.Minute
@@ -187,7 +187,7 @@ func (r *run) connect(c *client, id int64, pass string, seen int64, timeout time
 	readOnly := d.bool()
 	about := fmt.Sprintf("   handshake: version=%d timeout=%d password=%d readOnly=%v%s", version, got, len(fresh.pass), readOnly, rest(d))
 	if fresh.id == 0 {
-		nc.Close()
+		fresh.ended() // see leave
 		return about + " refused\n", nil
 	}
 	if _, known := r.sessions[fresh.id]; !known {
@@ -227,7 +227,7 @@ func fate(err error) string {
 	return "closed"
 }
 
-// ended waits until the server has closed the client's connection, which it does behind the client's back.
+// ended waits until the server has closed the client's connection, and closes it on this side.
 func (c *client) ended() string {
 	for {
 		if _, err := c.read(); err != nil {
@@ -237,10 +237,20 @@ func (c *client) ended() string {
 	}
 }
 
+// leave closes the connection and, over TCP, waits until the server has closed it too. A real server that closes a
+// connection forgets, as the last thing before it closes the socket, which connection the session has, even if that is a
+// newer one by then. It would not close the newer one when the session moves on.
+func (c *client) leave() {
+	if tcp, ok := c.nc.(*net.TCPConn); ok && tcp.CloseWrite() == nil {
+		c.ended()
+	}
+	c.hangUp()
+}
+
 func (r *run) special(c *client, what special) (string, error) {
 	switch what {
 	case reset:
-		c.hangUp()
+		c.leave()
 		return "", r.until("cons", fmt.Sprintf("sid=0x%x,", c.id)) // its watches are gone then, too
 	case steal:
 		old := *c
