@@ -1,6 +1,7 @@
 package examples_test
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -13,7 +14,10 @@ import (
 )
 
 // pages are what is written for people to read. Their links and the Go names in them must lead somewhere.
-var pages = []string{"../README.md", "porting/README.md", "runbook/README.md"}
+var pages = []string{
+	"../README.md", "README.md", "faq/README.md", "porting/README.md", "runbook/README.md", "sizing/README.md", "testing/README.md",
+	"../integration/bench/figures/README.md",
+}
 
 func TestPagesNameWhatExists(t *testing.T) {
 	packages, methods := map[string]map[string]bool{}, map[string]bool{}
@@ -27,7 +31,9 @@ func TestPagesNameWhatExists(t *testing.T) {
 	} {
 		packages[name] = exported(t, dir, methods)
 	}
-	foreign := []string{"context", "errors", "fmt", "log", "synctest", "t", "testing", "time", "zk"}
+	foreign := []string{
+		"concurrency", "context", "errors", "fmt", "log", "os", "signal", "sync", "synctest", "syscall", "t", "testing", "time", "zk",
+	}
 	for _, file := range pages {
 		page, err := os.ReadFile(file)
 		if err != nil {
@@ -42,11 +48,69 @@ func TestPagesNameWhatExists(t *testing.T) {
 				t.Errorf("%s: there is no %s", file, found[0])
 			}
 		}
-		for _, link := range regexp.MustCompile(`\]\(([\w.][^)#]*)[^)]*\)`).FindAllSubmatch(page, -1) {
-			if _, err := os.Stat(filepath.Join(filepath.Dir(file), string(link[1]))); err != nil {
+		for _, link := range regexp.MustCompile(`\]\(([\w./][^)#]*)?(#[^)]*)?\)`).FindAllSubmatch(page, -1) {
+			if err := follow(file, string(link[1]), string(link[2])); err != nil {
 				t.Errorf("%s: %v", file, err)
 			}
 		}
+	}
+}
+
+// follow fails unless a link of a page leads to a file, and to a heading in it if it says so. Links to elsewhere are those of the
+// badges, which must be about this module.
+func follow(page, link, heading string) error {
+	if strings.HasPrefix(link, "https://") {
+		for _, host := range []string{"pkg.go.dev", "img.shields.io", "github.com"} {
+			if strings.HasPrefix(link, "https://"+host+"/") && strings.Contains(link, "gocurator/curator") {
+				return nil
+			}
+		}
+		return fmt.Errorf("%s is not about this module", link)
+	}
+	target := filepath.Join(filepath.Dir(page), link)
+	if link == "" {
+		target = page
+	}
+	if _, err := os.Stat(target); err != nil || heading == "" {
+		return err
+	}
+	text, err := os.ReadFile(target)
+	if err != nil {
+		return err
+	}
+	for _, line := range strings.Split(string(text), "\n") {
+		if strings.HasPrefix(line, "#") && slug(line) == heading {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s has no heading %s", target, heading)
+}
+
+// slug is the anchor of a heading.
+func slug(heading string) string {
+	heading = strings.ToLower(strings.TrimSpace(strings.TrimLeft(heading, "#")))
+	heading = regexp.MustCompile(`[^\p{L}\p{N} _-]`).ReplaceAllString(heading, "")
+	return "#" + strings.ReplaceAll(heading, " ", "-")
+}
+
+func TestLinksThatLeadNowhereAreFound(t *testing.T) {
+	for link, good := range map[string]bool{
+		"faq/README.md": true, "faq/README.md#what-can-a-lock-not-do": true, "#pages": false, "none.md": false,
+		"faq/README.md#what-can-a-lock-do": false, "https://pkg.go.dev/github.com/gocurator/curator": true, "https://pkg.go.dev/x": false,
+	} {
+		file, heading, found := strings.Cut(link, "#")
+		if found {
+			heading = "#" + heading
+		}
+		if err := follow("README.md", file, heading); (err == nil) != good {
+			t.Errorf("%s: got %v, want a good link: %v", link, err, good)
+		}
+	}
+}
+
+func TestREADMEIsShort(t *testing.T) {
+	if lines := strings.Count(string(readFile(t, "../README.md")), "\n"); lines > 150 {
+		t.Errorf("got %d lines of README.md, want at most 150", lines)
 	}
 }
 

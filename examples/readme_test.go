@@ -10,39 +10,22 @@ import (
 	"go/token"
 	"log"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// The code of README.md stands in this file, where it is compiled and run. TestREADMEShowsCodeThatRuns compares.
+// The code of README.md and of the pages below stands in this file, where it is compiled and run. TestPagesShowCodeThatRuns
+// compares. The program of README.md has a test of its own.
 
 func Example() {
-	ctx := context.Background()
-	server := zktest.NewServer() // in memory, to try it; yours are "zk1:2181,zk2:2181,zk3:2181"
-	defer server.Close()
-	client, err := framework.NewClient(server.Addr())
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer client.Close()
-
-	mutex := locks.NewInterProcessMutex(client, "/locks/nightly")
-	lease, err := mutex.Acquire(ctx) // waits for its turn; ctx bounds this wait, nothing else
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer lease.Release()
-	ctx = lease.Context(ctx) // for the work: ends when the lock is lost, before anybody else can have it
-	fmt.Println("holding", lease.Path(), ctx.Err())
-	// Output: holding /locks/nightly <nil>
-}
-
-func Example_short() {
 	withMutex(func(ctx context.Context, mutex *locks.InterProcessMutex) {
 		err := locks.Do(ctx, mutex, func(ctx context.Context) error {
 			return audit(ctx, mutex) // an Acquire with this ctx re-enters
@@ -126,29 +109,109 @@ func fenced(ctx context.Context, client *framework.Client, lease *locks.Lease, r
 	return err
 }
 
-// A piece of the README's code is a function of this file, its body, or one statement of it.
-func TestREADMEShowsCodeThatRuns(t *testing.T) {
-	readme, err := os.ReadFile("../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	source, err := os.ReadFile("readme_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	runs := pieces(t, source)
-	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllSubmatch(readme, -1)
-	if len(blocks) == 0 {
-		t.Error("the README shows no code")
-	}
-	for _, block := range blocks {
-		if !runs[squeeze(block[1])] {
-			t.Errorf("this is no function of readme_test.go, no body of one, and no statement:\n%s", block[1])
+func TestLeaderStandsAgainAfterEachTerm(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		server := zktest.New(t)
+		client, err := framework.NewClient("any:2181", framework.WithDialer(server.DialContext))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.Close()
+		ctx, resign := context.WithCancel(t.Context())
+		terms, hostname := 0, "host7"
+		lead := func(context.Context) error {
+			if terms++; terms == 2 {
+				resign()
+			}
+			return nil
+		}
+
+		selector := leader.NewLeaderSelector(client, "/leaders/billing", leader.WithID(hostname))
+		err = selector.Run(ctx, lead) // stands again after each term, until ctx ends
+		if terms != 2 || !errors.Is(err, context.Canceled) {
+			t.Errorf("got %d terms and %v, want 2 and %v", terms, err, context.Canceled)
+		}
+	})
+}
+
+var goBlocks = regexp.MustCompile("(?s)```go\n(.*?)```")
+
+// A piece of a page's code is a function of this file, its body, or some statements of it, one behind the other.
+func TestPagesShowCodeThatRuns(t *testing.T) {
+	runs := pieces(t, readFile(t, "readme_test.go"))
+	found := 0
+	for _, page := range pages {
+		for _, block := range goBlocks.FindAllSubmatch(readFile(t, page), -1) {
+			if bytes.HasPrefix(block[1], []byte("package main")) || bytes.Equal(block[1], []byte(inMemory)) {
+				continue
+			}
+			found++
+			if !runs[squeeze(block[1])] {
+				t.Errorf("%s: this is no function of readme_test.go, no body of one, and no statements:\n%s", page, block[1])
+			}
 		}
 	}
-	if before, _, _ := bytes.Cut(readme, []byte("```go\n")); bytes.Count(before, []byte("\n")) >= 10 {
-		t.Error("the README's code begins too late")
+	if found < 3 {
+		t.Errorf("got %d pieces of code in the pages, want at least 3", found)
 	}
+}
+
+// inMemory is the line of README.md that takes the place of the one with servers.
+const inMemory = "\tclient, err := framework.NewClient(zktest.NewServer().Addr())\n"
+
+// theProgram is what README.md tells to paste.
+func theProgram(t *testing.T) string {
+	t.Helper()
+	readme := readFile(t, "../README.md")
+	before, _, _ := bytes.Cut(readme, []byte("```go\n"))
+	if lines := bytes.Count(before, []byte("\n")); lines > 16 {
+		t.Errorf("got the program in line %d of README.md, want it in the first screen", lines)
+	}
+	block := goBlocks.FindSubmatch(readme)
+	if block == nil || !bytes.HasPrefix(block[1], []byte("package main")) {
+		t.Fatal("README.md does not begin with a program")
+	}
+	if !bytes.Contains(readme, []byte("```go\n"+inMemory+"```")) {
+		t.Errorf("README.md does not show %s", inMemory)
+	}
+	return string(block[1])
+}
+
+// compile makes a program as a user's: in a module of its own, with the library as a requirement.
+func compile(t *testing.T, source string) (binary string) {
+	t.Helper()
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	module := string(readFile(t, "../go.mod"))
+	_, module, _ = strings.Cut(module, "\n") // all but its name: what we require is what they get
+	module = "module example.com/user\n" + module +
+		"\nrequire github.com/gocurator/curator v0.0.0\nreplace github.com/gocurator/curator => " + root + "\n"
+	for name, text := range map[string]string{
+		"main.go": source, "go.mod": module, "go.sum": string(readFile(t, "../go.sum")),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	binary = filepath.Join(dir, "program")
+	build := exec.CommandContext(t.Context(), "go", "build", "-mod=mod", "-o", binary, ".")
+	build.Dir, build.Env = dir, append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GOPROXY=off")
+	if output, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	return binary
+}
+
+func readFile(t *testing.T, name string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }
 
 // pieces returns what can be shown of a file.
@@ -159,17 +222,23 @@ func pieces(t *testing.T, source []byte) map[string]bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := func(from, to token.Pos) string {
-		return squeeze(source[files.Position(from).Offset:files.Position(to).Offset])
-	}
 	found := map[string]bool{}
+	add := func(from, to token.Pos) {
+		begin, end := files.Position(from).Offset, files.Position(to).Offset
+		line, _, _ := bytes.Cut(source[end:], []byte("\n")) // with the comment behind it
+		found[squeeze(source[begin:end])] = true
+		found[squeeze(source[begin:end+len(line)])] = true
+	}
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncDecl:
-			found[text(n.Pos(), n.End())] = true
-			found[text(n.Body.Lbrace+1, n.Body.Rbrace)] = true
-		case ast.Stmt:
-			found[text(n.Pos(), n.End())] = true
+			add(n.Pos(), n.End())
+		case *ast.BlockStmt:
+			for i := range n.List {
+				for _, last := range n.List[i:] {
+					add(n.List[i].Pos(), last.End())
+				}
+			}
 		}
 		return true
 	})

@@ -1,0 +1,75 @@
+//go:build unix
+
+package examples_test
+
+import (
+	"bufio"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/gocurator/curator/framework/zktest"
+)
+
+// servers is the connect string of README.md's program.
+const servers = `"zk1:2181,zk2:2181,zk3:2181"`
+
+func TestProgramOfREADMEReleasesTheLockAtSIGTERM(t *testing.T) {
+	server := zktest.NewServer()
+	defer server.Close()
+	program := theProgram(t)
+	if strings.Count(program, servers) != 1 {
+		t.Fatalf("got %d times %s in the program, want one", strings.Count(program, servers), servers)
+	}
+	binary := compile(t, strings.Replace(program, servers, `"`+server.Addr()+`"`, 1))
+	terminate(t, binary, func() {
+		if got := len(server.Children("/locks/nightly")); got != 1 {
+			t.Errorf("got %d lock nodes while the program holds, want 1", got)
+		}
+	})
+	if got := server.Children("/locks/nightly"); len(got) != 0 {
+		t.Errorf("got lock nodes %v after SIGTERM, want none", got)
+	}
+	if got := server.Sessions(); len(got) != 0 {
+		t.Errorf("got sessions %v after SIGTERM, want none", got)
+	}
+}
+
+func TestProgramOfREADMERunsOnAServerInMemory(t *testing.T) {
+	program := theProgram(t)
+	line := "\tclient, err := framework.NewClient(" + servers + ") // one client is enough for a process\n"
+	changed := strings.Replace(program, line, inMemory, 1)
+	if changed == program {
+		t.Fatalf("no line %q in the program", line)
+	}
+	changed = strings.Replace(changed, "/framework\"\n", "/framework\"\n\t\"github.com/gocurator/curator/framework/zktest\"\n", 1)
+	terminate(t, compile(t, changed), func() {})
+}
+
+// terminate runs the program, sends SIGTERM when it holds the lock, and wants it to end in order.
+func terminate(t *testing.T, binary string, holding func()) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), binary)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for scanner := bufio.NewScanner(out); scanner.Scan(); {
+		lines = append(lines, scanner.Text())
+		if len(lines) == 1 {
+			holding()
+			if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	err = cmd.Wait()
+	if got := strings.Join(lines, "\n"); err != nil || !strings.HasPrefix(got, "holding the lock") || !strings.Contains(got, "\nreleased: ") {
+		t.Errorf("got %v and %q, want an end in order", err, got)
+	}
+}
