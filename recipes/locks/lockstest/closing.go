@@ -27,8 +27,9 @@ func (c *contact) closes(t *testing.T) {
 	if err := c.Close(); err != nil && !c.link.isCut() {
 		t.Errorf("Close: %v", err)
 	}
-	if took := time.Since(begun); took > 2*time.Second {
-		t.Errorf("Close took %v", took)
+	limit := max(2*time.Second, c.w.server.SessionTimeout()) // it waits for the answer of a real server, which may be busy
+	if took := time.Since(begun); took > limit {
+		t.Errorf("Close took %v, want at most %v", took, limit)
 	}
 }
 

@@ -82,8 +82,8 @@ func errorIsTheCauseAndTheContextsError(t *testing.T, w *world) {
 func contextEndsWhileTheNodeVanishes(t *testing.T, w *world) {
 	held := w.client().fill()
 	before := w.nodes()
-	c := w.client()
 	for range 30 {
+		c := w.client()
 		ctx, cancel := context.WithCancelCause(t.Context())
 		a := c.startWith(ctx, func() { cancel(errStop) }, c.lock())
 		w.until("it has a node", func() bool { return len(w.added(before)) > 0 })
@@ -95,6 +95,7 @@ func contextEndsWhileTheNodeVanishes(t *testing.T, w *world) {
 		if !errors.Is(a.err, errStop) || !errors.Is(a.err, context.Canceled) || errors.As(a.err, &unreachable) {
 			t.Fatalf("got %v, %v, want the error of the context", a.lease, a.err)
 		}
+		c.closes(t) // a creation that is still under way must not be taken for the next contender's
 		w.until("no node is left", func() bool { return len(w.added(before)) == 0 })
 	}
 	held.release(t)
