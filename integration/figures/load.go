@@ -18,19 +18,33 @@ type module struct {
 	fset     *token.FileSet
 	packages []*packages.Package // those to measure, with syntax and types, sorted
 	imports  []*packages.Package // all packages of the module, with nothing but their imports
+	program  *packages.Package   // the program that uses them, not measured
 }
 
-func load(dir string, patterns []string) (*module, error) {
+// programDir is where the go command believes the program to be: within the module, so that it may import all of it.
+const programDir = "figures-program"
+
+func load(dir string, patterns []string, program string) (*module, error) {
 	m := &module{fset: token.NewFileSet()}
+	absolute, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
 	config := &packages.Config{
 		Dir: dir, Fset: m.fset,
+		Overlay: map[string][]byte{filepath.Join(absolute, programDir, "main.go"): []byte(program)},
 		Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports | packages.NeedModule |
 			packages.NeedTypes | packages.NeedTypesInfo | packages.NeedSyntax | packages.NeedTypesSizes,
 	}
-	var err error
-	if m.packages, err = loadClean(config, patterns); err != nil {
+	if m.packages, err = loadClean(config, append([]string{"./" + programDir}, patterns...)); err != nil {
 		return nil, err
 	}
+	i := slices.IndexFunc(m.packages, func(p *packages.Package) bool { return strings.HasSuffix(p.PkgPath, "/"+programDir) })
+	if i < 0 {
+		return nil, errors.New("the program was not loaded")
+	}
+	m.program = m.packages[i]
+	m.packages = slices.Delete(m.packages, i, i+1)
 	if m.packages[0].Module == nil {
 		return nil, errors.New("the packages belong to no module")
 	}

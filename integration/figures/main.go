@@ -3,15 +3,19 @@
 //	cd integration/figures
 //	go run .                                        this checkout
 //	go run . -dir ../.. -dir /tmp/later             two checkouts side by side, a column each
-//	go run . -root recipes/leader.LeaderLatch.Run   what another entry point reaches
-//	go run . -reached                               the functions that the roots reach
+//	go run . -list                                  the functions that the roots reach, the longest first
+//	go run . -program latch.txt -root recipes/leader.LeaderLatch.Run   what another program reaches from elsewhere
 //	go run . -h                                     all flags
 //
 // # What is measured
 //
-//	code lines reached   lines with code, not blank and not comment, of the functions that the call graph reaches from
-//	                     the roots, per package. Dynamic calls are resolved by variable type analysis (VTA) over the
-//	                     library's own packages. A function that reached code merely refers to, such as a callback or
+//	code lines reached   lines with code, not blank and not comment, of the functions that one program reaches from the
+//	                     roots, per package. The program (program.txt) makes a client without options, takes one mutex
+//	                     and releases it. Only what this program can reach takes part: dynamic calls are resolved by
+//	                     variable type analysis (VTA) over the functions that main reaches, again and again until
+//	                     nothing more drops out. So a callback that only a semaphore or a latch passes does not count.
+//	                     Of the functions left, those count that the roots reach, including what runs only after
+//	                     an error. A function that reached code merely refers to, such as a callback or
 //	                     a goroutine's body, counts as reached. So do the methods by which other modules call back:
 //	                     those of an interface declared elsewhere to which reached code converts a value. What runs on
 //	                     goroutines that were started before, such as a connection's reader, is not reached.
@@ -33,6 +37,7 @@
 package main
 
 import (
+	_ "embed"
 	"errors"
 	"flag"
 	"fmt"
@@ -64,8 +69,9 @@ type settings struct {
 	apart    list // packages whose reached lines are summed up apart
 	floors   list // from the lowest to the highest, each a blank-separated list of package prefixes
 	names    string
+	program  string // its text
 	limit    int
-	reached  bool
+	list     bool
 }
 
 // A list is a flag of several values, separated by commas or given one by one. The first one replaces the default.
@@ -105,7 +111,8 @@ func parse(args []string, errs io.Writer) (settings, error) {
 	flags.Var(&s.floors, "floors", "prefixes of packages from the lowest floor to the highest; blanks separate those of one `floor`")
 	flags.StringVar(&s.names, "names", "framework", "`package` whose exported names are counted in the summary")
 	flags.IntVar(&s.limit, "limit", 260, "the number of `lines` that a file should not exceed")
-	flags.BoolVar(&s.reached, "reached", false, "print the functions that the roots reach, and nothing else")
+	program := flags.String("program", "", "`file` with the program that uses the library (default one that takes and releases a mutex)")
+	flags.BoolVar(&s.list, "list", false, "print the functions that the roots reach, the longest first, and nothing else")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return s, err
@@ -116,7 +123,20 @@ func parse(args []string, errs io.Writer) (settings, error) {
 		_, err := fmt.Fprintf(errs, "figures: unexpected argument %q\n", flags.Arg(0))
 		return s, errors.Join(errUsage, err)
 	}
-	return s, nil
+	return s, s.readProgram(*program)
+}
+
+//go:embed program.txt
+var mutexProgram string
+
+func (s *settings) readProgram(name string) error {
+	s.program = mutexProgram
+	if name == "" {
+		return nil
+	}
+	text, err := os.ReadFile(name)
+	s.program = string(text)
+	return err
 }
 
 func run(args []string, out, errs io.Writer) error {
@@ -133,8 +153,8 @@ func run(args []string, out, errs io.Writer) error {
 		all = append(all, f)
 	}
 	text := markdown(all, s)
-	if s.reached {
-		text = strings.Join(all[len(all)-1].reachedNames, "\n") + "\n"
+	if s.list {
+		text = all[len(all)-1].list()
 	}
 	_, err = io.WriteString(out, text)
 	return err

@@ -48,6 +48,7 @@ func house(t *testing.T) string {
 func houseFlags(dir string, more ...string) []string {
 	return append([]string{
 		"-dir", dir, "-packages", "./...", "-root", "high.Lock.Acquire,high.Lock.Release", "-floors", "low,high beside",
+		"-program", filepath.Join(dir, "program.txt"),
 	}, more...)
 }
 
@@ -81,7 +82,7 @@ func equal[T comparable](t *testing.T, what string, got, want T) {
 }
 
 // Interfaces, closures, function values, callbacks from the standard library and values that come out of a sync.Map are
-// followed. Other implementations, other methods and what only constructors call are not.
+// followed. Other implementations, other methods, what only constructors call and what another program passes are not.
 func TestReachFollowsEveryKindOfCall(t *testing.T) {
 	f := measured(t, houseFlags(house(t)))
 	want := []string{
@@ -109,8 +110,8 @@ func TestFiguresOfOnePackage(t *testing.T) {
 	f := measured(t, houseFlags(house(t)))
 	low, high := f.of(t, "low"), f.of(t, "high")
 	equal(t, "exported names of low", low.exported, 6) // Store, Alias, Memory, Forgotten, ErrFull, Look
-	equal(t, "exported names of high", high.exported, 4)
-	equal(t, "words of comment in high", high.words, 6+7)
+	equal(t, "exported names of high", high.exported, 5)
+	equal(t, "words of comment in high", high.words, 6+7+16)
 	equal(t, "the most complex function of high", high.complexest.name, "Release")
 	equal(t, "its complexity", high.complexest.complexity, 4)
 	equal(t, "p90 of the lengths of 14 functions, the 13th", p90(high.functions), 8)
@@ -140,6 +141,8 @@ func TestWhatIsMissingIsAnError(t *testing.T) {
 		"a package":        {"-root", "gone.Lock.Acquire", "no such function"},
 		"a malformed root": {"-root", "high", "want package.Function"},
 		"a pattern":        {"-packages", "./gone/...", "gone"},
+		"a program":        {"-program", "gone.txt", "gone.txt"},
+		"a root's caller":  {"-root", "high.Unused", "does not reach"},
 		"a floor":          {"-floors", "low", "no floor"},
 		"the directory":    {"-dir", filepath.Join(dir, "gone"), "gone"},
 	} {
@@ -183,14 +186,15 @@ func TestFlags(t *testing.T) {
 func TestColumnsAndCommits(t *testing.T) {
 	dir, other := house(t), house(t)
 	if err := os.WriteFile(filepath.Join(other, "high", "high.go"), []byte(
-		"package high\n\ntype Lock struct{}\n\nfunc (Lock) Acquire() {}\n\nfunc (Lock) Release() {}\n"), 0o644); err != nil {
+		"package high\n\ntype Lock struct{}\n\nfunc New() *Lock { return &Lock{} }\n\n"+
+			"func (*Lock) Acquire([]string) {}\n\nfunc (*Lock) Release() {}\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
 	if err := run(append(houseFlags(dir), "-dir", other, "-names", "high", "-limit", "60"), &out, io.Discard); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{", changed |\n|---|---|---|---|\n", "| exported names of high | ≤ 95 | 4 | 1 |", "| files with that code |  | 2 | 1 |"} {
+	for _, want := range []string{", changed |\n|---|---|---|---|\n", "| exported names of high | ≤ 95 | 5 | 2 |", "| files with that code |  | 2 | 1 |"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("got:\n%s\nwant in it:\n%s", out.String(), want)
 		}
@@ -208,4 +212,13 @@ func TestDefaultsFitThisCheckout(t *testing.T) {
 			t.Errorf("%s: %d lines reached of %d", p.path, p.reached, p.code)
 		}
 	}
+}
+
+func TestListHasTheLongestFunctionsOfAPackageFirst(t *testing.T) {
+	var out bytes.Buffer
+	if err := run(append(houseFlags(house(t)), "-list"), &out, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	high := strings.Fields(out.String()[strings.Index(out.String(), " high/"):])
+	equal(t, "the longest of high", strings.Join(high[:2], " "), "high/high.go:58 Acquire")
 }

@@ -1,8 +1,12 @@
 package main
 
 import (
+	"fmt"
 	"go/ast"
+	"go/token"
+	"maps"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -17,8 +21,9 @@ type figures struct {
 	floors   *floorsOf
 	files    []fileLines // the longest first
 	reached  int         // files with reached code
-	// reachedNames are the functions that the roots reach, closures included.
+	// reachedNames are the functions that the roots reach, closures included; reachedList has them with their lines.
 	reachedNames []string
+	reachedList  []functionReached
 }
 
 // A perPackage has the figures of one package.
@@ -44,7 +49,7 @@ func measure(dir string, s settings) (*figures, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := load(dir, s.packages.values)
+	m, err := load(dir, s.packages.values, s.program)
 	if err != nil {
 		return nil, err
 	}
@@ -87,16 +92,12 @@ func (f *figures) addFile(p *perPackage, from *packages.Package, number int, rea
 	}
 	p.code += len(t.code)
 	p.words += t.words
-	lines := 0
-	for line := range reached[name] {
-		if t.code[line] {
-			lines++
-		}
-	}
-	if lines > 0 {
+	maps.DeleteFunc(reached[name], func(line int, _ bool) bool { return !t.code[line] })
+	if len(reached[name]) > 0 {
 		f.reached++
+		f.noteReached(p.path, from.Fset, from.Syntax[number], reached[name])
 	}
-	p.reached += lines
+	p.reached += len(reached[name])
 	f.files = append(f.files, fileLines{p.path + name[strings.LastIndex(name, "/"):], t.lines})
 	return nil
 }
@@ -147,4 +148,31 @@ func p90(functions []function) int {
 	}
 	slices.Sort(lengths)
 	return lengths[int(math.Ceil(0.9*float64(len(lengths))))-1]
+}
+
+// A functionReached is a function that is declared and counts, with its lines; closures belong to it.
+type functionReached struct {
+	path, name string
+	lines      int
+}
+
+// noteReached notes the functions of a file that have reached lines.
+func (f *figures) noteReached(path string, fset *token.FileSet, file *ast.File, reached map[int]bool) {
+	for _, declaration := range file.Decls {
+		declared, ok := declaration.(*ast.FuncDecl)
+		if !ok {
+			continue
+		}
+		lines := 0
+		for line := fset.Position(declared.Pos()).Line; line <= fset.Position(declared.End()).Line; line++ {
+			if reached[line] {
+				lines++
+			}
+		}
+		if lines > 0 {
+			at := fset.Position(declared.Pos())
+			name := fmt.Sprintf("%s:%d %s", filepath.Base(at.Filename), at.Line, declared.Name.Name)
+			f.reachedList = append(f.reachedList, functionReached{path, name, lines})
+		}
+	}
 }

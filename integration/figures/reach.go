@@ -17,14 +17,15 @@ type reach struct {
 	*module
 	prog    *ssa.Program
 	graph   *callgraph.Graph
+	values  map[types.Type]bool             // dynamic types that the program gives to interfaces
 	callees map[*types.Func][]*ssa.Function // implementations of a method of one of the module's interfaces
 	seen    map[*ssa.Function]bool
 	queue   []*ssa.Function
 }
 
-// reached returns the functions that are reachable from the roots.
+// reached returns the functions that are reachable from the roots in the program.
 func (m *module) reached(roots []string) (map[*ssa.Function]bool, error) {
-	var library []*packages.Package
+	library := []*packages.Package{m.program}
 	for _, p := range m.packages {
 		if !forTests(p) {
 			library = append(library, p)
@@ -32,22 +33,82 @@ func (m *module) reached(roots []string) (map[*ssa.Function]bool, error) {
 	}
 	prog, built := ssautil.Packages(library, ssa.InstantiateGenerics)
 	prog.Build()
-	r := &reach{module: m, prog: prog, callees: make(map[*types.Func][]*ssa.Function), seen: make(map[*ssa.Function]bool)}
+	r := &reach{module: m, prog: prog}
+	var starts []*ssa.Function
 	for _, root := range roots {
 		f, err := r.root(built, root)
 		if err != nil {
 			return nil, err
 		}
+		starts = append(starts, f)
+	}
+	r.narrow(built[0])
+	for _, start := range starts {
+		if !r.seen[start] {
+			return nil, fmt.Errorf("root %s: the program does not reach it", start)
+		}
+	}
+	return r.from(starts), nil
+}
+
+// narrow finds the call graph of the program. What is not reached from main passes no values, so each graph is smaller than
+// the one before it, until it has what main reaches and nothing else.
+func (r *reach) narrow(program *ssa.Package) {
+	starts := []*ssa.Function{program.Func("main")}
+	for _, p := range imported(program.Pkg, make(map[*types.Package]bool)) {
+		if q := r.prog.Package(p); q != nil && r.owns(p.Path()) {
+			starts = append(starts, q.Func("init"))
+		}
+	}
+	functions := ssautil.AllFunctions(r.prog)
+	for size := 0; size != len(functions); {
+		size = len(functions)
+		r.graph = vta.CallGraph(functions, vta.CallGraph(functions, nil)) // the second pass is the more exact one
+		r.values = converted(functions)
+		functions = r.from(starts)
+	}
+}
+
+// imported returns a package and all that it imports.
+func imported(p *types.Package, seen map[*types.Package]bool) []*types.Package {
+	if seen[p] {
+		return nil
+	}
+	seen[p] = true
+	all := []*types.Package{p}
+	for _, q := range p.Imports() {
+		all = append(all, imported(q, seen)...)
+	}
+	return all
+}
+
+// converted returns the types of the values that functions make interfaces of.
+func converted(functions map[*ssa.Function]bool) map[types.Type]bool {
+	found := make(map[types.Type]bool)
+	for f := range functions {
+		for _, block := range f.Blocks {
+			for _, instruction := range block.Instrs {
+				if i, ok := instruction.(*ssa.MakeInterface); ok {
+					found[i.X.Type()] = true
+				}
+			}
+		}
+	}
+	return found
+}
+
+// from returns the functions that some reach in the present graph.
+func (r *reach) from(starts []*ssa.Function) map[*ssa.Function]bool {
+	r.seen, r.callees = make(map[*ssa.Function]bool), make(map[*types.Func][]*ssa.Function)
+	for _, f := range starts {
 		r.add(f)
 	}
-	functions := ssautil.AllFunctions(prog)
-	r.graph = vta.CallGraph(functions, vta.CallGraph(functions, nil)) // the second pass is the more exact one
 	for len(r.queue) > 0 {
 		f := r.queue[0]
 		r.queue = r.queue[1:]
 		r.visit(f)
 	}
-	return r.seen, nil
+	return r.seen
 }
 
 // root finds an entry point by its name, such as "recipes/locks.InterProcessMutex.Acquire".
@@ -141,7 +202,7 @@ func (r *reach) implementations(method *types.Func) []*ssa.Function {
 		return nil
 	}
 	var found []*ssa.Function
-	for _, t := range r.prog.RuntimeTypes() {
+	for t := range r.values {
 		if types.IsInterface(t) || !types.Implements(t, face) {
 			continue
 		}

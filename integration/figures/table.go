@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,7 +29,7 @@ func markdown(all []*figures, s settings) string {
 		b.WriteString("\n")
 	}
 	last := all[len(all)-1]
-	last.perPackage(&b)
+	last.perPackage(&b, s.limit)
 	last.importsByFloor(&b)
 	return b.String()
 }
@@ -82,13 +83,15 @@ func (f *figures) exportedOf(path string) string {
 }
 
 func (f *figures) longFiles(limit int) string {
-	n := 0
-	for _, file := range f.files {
-		if file.lines > limit {
-			n++
-		}
+	return fmt.Sprintf("%d; %s: %d", f.longerThan(limit), f.files[0].name, f.files[0].lines)
+}
+
+func (f *figures) longerThan(limit int) int {
+	i := slices.IndexFunc(f.files, func(file fileLines) bool { return file.lines <= limit })
+	if i < 0 {
+		return len(f.files)
 	}
-	return fmt.Sprintf("%d; %s: %d", n, f.files[0].name, f.files[0].lines)
+	return i
 }
 
 func (f *figures) mutableNames() string {
@@ -152,8 +155,8 @@ func perThousand(words, code int) string {
 	return fmt.Sprint(words * 1000 / code)
 }
 
-// perPackage writes a line for each package, and the longest files.
-func (f *figures) perPackage(b *strings.Builder) {
+// perPackage writes a line for each package, and the longest files: all that are too long, and five at least.
+func (f *figures) perPackage(b *strings.Builder, limit int) {
 	b.WriteString("\n| package | code lines | reached | exported names | mutable variables | words of comment per 1,000 code lines |" +
 		" functions: p90 (lines) | highest complexity |\n|---|---|---|---|---|---|---|---|\n")
 	for _, p := range f.packages {
@@ -161,7 +164,7 @@ func (f *figures) perPackage(b *strings.Builder) {
 			p.path, p.code, p.reached, p.exported, len(p.mutable), perThousand(p.words, p.code), p90(p.functions), p.complexest.complexity)
 	}
 	b.WriteString("\n| longest files, tests apart | lines |\n|---|---|\n")
-	for _, file := range f.files[:min(5, len(f.files))] {
+	for _, file := range f.files[:min(max(5, f.longerThan(limit)), len(f.files))] {
 		fmt.Fprintf(b, "| %s | %d |\n", file.name, file.lines)
 	}
 }
@@ -180,4 +183,17 @@ func (f *figures) importsByFloor(b *strings.Builder) {
 			fmt.Fprintf(b, "| %s | %s |\n", floor, strings.Join(by, "; "))
 		}
 	}
+}
+
+// list writes the functions that count, package by package, the longest first.
+func (f *figures) list() string {
+	sorted := slices.Clone(f.reachedList)
+	slices.SortStableFunc(sorted, func(a, b functionReached) int {
+		return cmp.Or(strings.Compare(a.path, b.path), b.lines-a.lines)
+	})
+	var b strings.Builder
+	for _, function := range sorted {
+		fmt.Fprintf(&b, "%4d %s/%s\n", function.lines, function.path, function.name)
+	}
+	return b.String()
 }
