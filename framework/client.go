@@ -205,7 +205,7 @@ func (c *core) attachedSession(ctx context.Context, timeout <-chan time.Time) (*
 			return nil, c.connectError(retry.ContextError(ctx))
 		case refused != nil:
 			return nil, refused
-		case state.IsConnected() && s.Connected(): // both: whoever gets the session finds the state told
+		case state.IsConnected() && s.Connected(): // both: a caller that gets the session finds the state announced
 			return s, nil
 		}
 		select {

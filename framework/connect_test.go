@@ -80,7 +80,7 @@ func TestAMissingChrootIsNamed(t *testing.T) {
 		wantErr(t, err, framework.ErrNoChroot)
 		heard.want(t)
 
-		// As soon as somebody makes it, the client goes on.
+		// As soon as it exists, the client goes on.
 		for _, path := range []string{"/no", "/no/such"} {
 			w.make(path)
 		}

@@ -32,7 +32,7 @@
 //
 // Everything that must not outlive a session hangs on a [Session]: ephemeral nodes, watches, and [Binding]s. A session has
 // two deadlines. It is over when its timeout T has passed since the newest answered frame was sent. A Binding ends
-// earlier, at [Session.ValidUntil], at a time before which no server can have given the session's nodes to somebody
+// earlier, at [Session.ValidUntil], at a time before which no server can have given the session's nodes to another
 // else:
 //
 //	ValidUntil = anchor + 0.99 T

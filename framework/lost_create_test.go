@@ -141,7 +141,7 @@ func TestALostCreateThatIsGivenUpWithoutAConnectionLeavesNoNode(t *testing.T) {
 }
 
 // A guaranteed deletion that one session leaves to the next is asked for once. Asked for again in a third session, it would remove
-// what somebody has made since.
+// what another client has made since.
 func TestACarriedRemovalIsAskedForOnce(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		server := zktest.New(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/gocurator/curator/framework/zktest"
 )
 
-// A notebook writes down what it is told.
+// A notebook writes down what it hears.
 type notebook struct{ notes []string }
 
 func (n *notebook) Listed(children []string, _ *zk.Stat) {
@@ -141,7 +141,7 @@ type keeper struct {
 
 func (k *keeper) Listed(children []string, _ *zk.Stat) { k.children = children }
 
-// A witness looks, when it is told, at what others can see.
+// A witness looks, when it hears of a change, at what others can see.
 type witness struct {
 	notebook
 
@@ -151,7 +151,7 @@ type witness struct {
 
 func (w *witness) Gone(string) { w.saw = append(w.saw, w.look()) }
 
-// Whoever was woken by something older, and sees that a node is gone, finds that its observers know.
+// A watcher that was woken by something older, and sees that a node is gone, finds that its observers know.
 func TestAnObserverIsToldOfAnEndBeforeItCanBeSeen(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		w.make("/a")

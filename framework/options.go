@@ -126,7 +126,7 @@ func WithNamespace(namespace string) Option {
 	}
 }
 
-// WithStateListener is told of every state from the first on. See [Client.OnStateChange].
+// WithStateListener calls a listener with every state from the first on. See [Client.OnStateChange].
 //
 // Curator: CuratorFramework.getConnectionStateListenable().
 func WithStateListener(fn func(State)) Option {
@@ -248,7 +248,7 @@ type Trace struct {
 	RemovalFailed func(path string, err error)
 }
 
-// WithTrace has the client tell what it cleans up. States are told to listeners; locks have a trace of their own.
+// WithTrace reports what the client cleans up. States go to listeners; locks have a trace of their own.
 func WithTrace(trace Trace) Option { return func(c *config) { c.trace = trace } }
 
 func newConfig(connect string, opts []Option) (config, error) {

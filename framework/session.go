@@ -18,7 +18,7 @@ type (
 	View = session.View
 	// A Status is what is known of a watched node. See [session.Status].
 	Status = session.Status
-	// A ChildObserver is told of a directory's children. See [session.ChildObserver].
+	// A ChildObserver hears of a directory's children. See [session.ChildObserver].
 	ChildObserver = session.ChildObserver
 	// A Removal is the guaranteed deletion of a node. See [session.Removal].
 	Removal = session.Removal

@@ -221,7 +221,7 @@ func TestTheNextSessionIsNotOpenedByAServerThatIsBehind(t *testing.T) {
 	})
 }
 
-// Whoever was let in by the ensemble must find the hold of the one before ended, also if that one's server has lost its leader
+// A client that the ensemble lets in must find the binding of the one before ended, also if that one's server has lost its leader
 // and goes on answering.
 func TestAFollowerThatIsCutOffDoesNotKeepAHoldAlive(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {

@@ -13,7 +13,7 @@ type State int
 const (
 	// StateLatent is the state of a client that has never been connected. Listeners are not told of it.
 	StateLatent State = iota
-	// StateConnected is told once: the first session is there.
+	// StateConnected is announced once: the first session is there.
 	StateConnected
 	// StateSuspended says that the connection is lost. The session may live on at the servers, and leases are valid until
 	// their ValidUntil (or have ended, under StandardErrorPolicy).
@@ -22,7 +22,7 @@ const (
 	// StateLost.
 	StateReconnected
 	// StateLost says that the session is over: all its ephemeral nodes are gone or about to go, and every lease has ended
-	// before this is told. If it is told of a client that was never connected, or for good, the servers refuse the client: see
+	// before this is announced. A client that was never connected, or stays in this state, is refused by the servers: see
 	// [Client.Err].
 	StateLost
 	// StateReadOnly says that the server takes reads only. go-zookeeper never asks for such a connection, so it is not told

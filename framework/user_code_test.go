@@ -191,7 +191,7 @@ func TestATLSCallbackThatPanicsIsAFailedAttempt(t *testing.T) {
 	t.Error("the panic was not logged")
 }
 
-// The handler is told of its panic in its own log, and a panic about that is the end of it: there is no circle.
+// The handler gets the record of its own panic, and a panic about that is the end of it: there is no circle.
 func TestALogHandlerThatPanicsIsToldOnceAndCalledAgain(t *testing.T) {
 	for _, test := range []struct {
 		name   string

@@ -18,7 +18,7 @@
 //
 //	policy := func() backoff.BackOff { return backoff.NewExponentialBackOff(backoff.WithMaxElapsedTime(0)) }
 //
-// Mind that backoff's own exponential policy gives up after 15 minutes unless it is told otherwise, as above. The
+// Mind that backoff's own exponential policy gives up after 15 minutes unless that is changed, as above. The
 // policies of this package have no limit but those in their arguments.
 //
 // # Guarantees

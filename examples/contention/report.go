@@ -86,7 +86,7 @@ func (r *report) released(worker int, lease *locks.Lease, now time.Time) {
 	})
 }
 
-// lost is told after the end of the lease, but knows when that was.
+// lost is called after the end of the lease, but knows when that was.
 func (r *report) lost(worker int, lease *locks.Lease, now time.Time, err error) {
 	if end := lease.ValidUntil(); end.Before(now) {
 		now = end

@@ -22,7 +22,7 @@ type settings struct {
 	json    bool
 }
 
-// parse reads the command line. What is wrong with it is told to stderr, all at once.
+// parse reads the command line. It prints everything that is wrong with it to stderr.
 func parse(args []string, stderr io.Writer) (settings, error) {
 	var s settings
 	flags := flag.NewFlagSet("contention", flag.ContinueOnError)

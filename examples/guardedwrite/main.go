@@ -1,5 +1,5 @@
-// Guardedwrite shows how to keep out a holder that is late: one that looked at its lease, was paused, and writes when somebody
-// else has the lock. No lock can stop it; the place that it writes to can.
+// Guardedwrite shows how to keep out a holder that is late: one that looked at its lease, was paused, and writes when another
+// holder has the lock. No lock can stop it; the place that it writes to can.
 //
 //	go run ./examples/guardedwrite                # on a server in memory
 //	go run ./examples/guardedwrite -zk zk1:2181   # on real ZooKeeper
@@ -29,7 +29,7 @@ type store struct {
 	fence int64
 }
 
-var errStale = errors.New("store: somebody with a greater token was here")
+var errStale = errors.New("store: a writer with a greater token was here")
 
 // write refuses a token that is smaller than one it has seen.
 func (s *store) write(body string, token int64) error {

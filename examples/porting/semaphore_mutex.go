@@ -33,7 +33,7 @@ func (m SemaphoreMutex) HandedOn(ctx context.Context, work Work) (done <-chan er
 	return released, nil
 }
 
-// Twice is SemaphoreMutex.twice: also with a context of the lease, an owner who acquires it again waits for himself.
+// Twice is SemaphoreMutex.twice: also with a context of the lease, an owner that acquires it again deadlocks.
 func (m SemaphoreMutex) Twice(ctx context.Context) (bool, error) {
 	lease, err := m.mutex.Acquire(ctx)
 	if err != nil {

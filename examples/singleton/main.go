@@ -125,7 +125,7 @@ func night(ctx context.Context, env *demo.Env) error {
 	return nil
 }
 
-// askToLeave asks whoever holds the lock to let go. It is polite: nobody is forced to.
+// askToLeave asks the holder to let go. The holder decides.
 func askToLeave(ctx context.Context, client *framework.Client, mutex *locks.InterProcessMutex) error {
 	line, err := mutex.Participants(ctx)
 	if err == nil && len(line) > 0 {

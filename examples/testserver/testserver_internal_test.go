@@ -79,7 +79,7 @@ func TestFaultsAreOrderedByLines(t *testing.T) {
 		t.Fatalf("a create whose answer was dropped: %v", err)
 	}
 	there, _, err := conn.Exists("/b")
-	for errors.Is(err, zk.ErrNoServer) { // what go-zookeeper says to whoever asks before it has tried its only server again
+	for errors.Is(err, zk.ErrNoServer) { // go-zookeeper's error until it has tried its only server again
 		there, _, err = conn.Exists("/b")
 	}
 	if err != nil || !there {

@@ -18,7 +18,7 @@ type term struct {
 }
 
 // A Binding ties something, a lease for instance, to the validity of a session: to the time until which no server can
-// have given the session's nodes to somebody else.
+// have given the session's nodes to another.
 type Binding struct {
 	term *term
 	end  func(cause error)

@@ -29,7 +29,7 @@ type Config struct {
 
 // Events are what a session tells its owner. All are needed, and none may block. They are called under no lock of the
 // session. Attached, Detached and Over come from two goroutines, perhaps in another order than that in which the
-// session changed: an owner that hears of Attached or Detached asks for Err, which is not nil from before Over is told.
+// session changed: an owner that hears of Attached or Detached asks for Err, which is not nil before Over is called.
 type Events struct {
 	// Attached: a server took the session, and its users find it so. Detached: the connection is gone.
 	Attached, Detached func()

@@ -42,7 +42,7 @@ func (s *Session) onAttached(a transport.Attachment) {
 	s.prove(a.Server)
 }
 
-// prove makes the session's first request before it is opened to its users: nobody is told of a connection to a chroot
+// prove makes the session's first request before it is opened to its users: no user hears of a connection to a chroot
 // that is not there, or that ends with the refusal of an authentication, which is on its way ahead of this request.
 func (s *Session) prove(server string) {
 	root := join(s.cfg.Chroot, "")
@@ -60,7 +60,7 @@ func (s *Session) prove(server string) {
 	}))
 }
 
-// onRestarted counts before anybody is told: who hears of a connection finds the new number.
+// onRestarted counts before the owner hears of the connection, so that all its users find the new number.
 func (s *Session) onRestarted(server string, seen, found int64) {
 	s.restarts.Add(1)
 	s.tell.Restarted(server, seen, found)
@@ -114,7 +114,7 @@ func (s *Session) onDetached(reason error) {
 
 func (s *Session) onAnswered(sent, received time.Time, reach transport.Reach) {
 	s.mu.Lock()
-	// First the lapse, then the renewal: an answer that comes too late must not revive a lease that somebody may
+	// First the lapse, then the renewal: an answer that comes too late must not revive a lease that another client may
 	// already have seen expired.
 	lapsed := s.lapse(received)
 	s.contact.answered(sent, received, reach)
@@ -152,7 +152,7 @@ func (s *Session) end(cause error) {
 	conclude()
 }
 
-// conclude ends the session under mu and returns what is to be done about it without: its owner is told by rest.
+// conclude marks the session as over (mu held) and returns the work to do after unlocking, which calls its owner.
 func (s *Session) conclude(cause error) (rest func()) {
 	s.over = cause
 	ended := s.endTerm(cause)

@@ -7,8 +7,8 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// A ChildObserver is told what its session hears of a directory's children, in the order in which it arrives: by the
-// goroutine that reads the connection, before anybody else can see it. Its methods must not block. Nothing is told of
+// A ChildObserver hears what its session learns of a directory's children, in the order in which it arrives: on the
+// goroutine that reads the connection, before any other goroutine can see it. Its methods must not block. It hears nothing of
 // what happens while the session is not connected.
 type ChildObserver interface {
 	// Listed tells of a listing, and of the directory's Stat that came with it. children is the observer's own.
@@ -43,7 +43,7 @@ func (s *Session) UnobserveChildren(dir string, o ChildObserver) {
 	}
 }
 
-// observing returns the observers of a directory. They are told without mu.
+// observing returns the observers of a directory. They are called without mu.
 func (s *Session) observing(dir string) []ChildObserver {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -57,7 +57,7 @@ func (s *Session) observing(dir string) []ChildObserver {
 	return all
 }
 
-// listed tells of a listing whose names are somebody else's.
+// listed reports a listing whose names belong to the caller.
 func (s *Session) listed(dir string, children []string, stat *zk.Stat) {
 	for _, o := range s.observing(dir) {
 		o.Listed(slices.Clone(children), stat)

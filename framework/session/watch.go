@@ -46,7 +46,7 @@ type Watch struct {
 }
 
 // WatchData watches a node's data and whether it is there. wake is called whenever View may return something new, on
-// the goroutine that reads the connection: it must not block, and should do no more than wake whoever looks.
+// the goroutine that reads the connection: it must not block, and should do no more than wake a goroutine.
 //
 // A node that this client may not read is watched for its existence only. A node that is gone stays gone for its
 // watchers, even if another is made in its place.
@@ -149,7 +149,7 @@ func (s *Session) View(w *Watch) View {
 
 // Unwatch ends a watch. wake is not called from then on, but it may be running. Ending it again does nothing.
 //
-// Whether the server must be told is decided, and the request queued, in one step: a watch that somebody sets on the
+// Whether the server must hear of it is decided, and the request queued, in one step: a watch that is set on the
 // same node a moment later is then set after the old one was removed, not removed with it.
 func (s *Session) Unwatch(sub *Watch) {
 	s.mu.Lock()

@@ -24,7 +24,7 @@ type watch struct {
 	subscribers map[*Watch]struct{}
 }
 
-// see replaces what is known. Whoever has seen a node gone keeps to that, unless it watches for the next one, too.
+// see replaces what is known. A watch that has seen its node gone keeps to that, unless it watches for the next one, too.
 func (w *watch) see(view View) {
 	w.view = view
 	for sub := range w.subscribers {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// setAuth answers with zxid 0; who fails is told and disconnected.
+// setAuth answers with zxid 0; a client that fails gets the error and is disconnected.
 func (c *conn) setAuth(d *decoder) effect {
 	_, scheme, auth := d.int32(), d.string(), d.bytes()
 	if d.bad {

@@ -104,7 +104,7 @@ func ExampleServer_Observe() {
 	// delete /a
 }
 
-// A follower shows the past until it is told to catch up.
+// A follower shows the past until it may catch up.
 func ExampleEnsemble() {
 	ens := zktest.NewEnsemble(2)
 	defer ens.Close()

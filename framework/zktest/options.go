@@ -58,7 +58,7 @@ func WithMaxFrame(bytes int) Option {
 	return func(c *config) { c.maxFrame = bytes }
 }
 
-// WithSuperDigest makes whoever authenticates as this "user:base64(sha1(
+// WithSuperDigest makes a client that authenticates as this "user:base64(sha1(
 // user:password))" the super user, for whom no ACL counts.
 func WithSuperDigest(userPasswordDigest string) Option {
 	return func(c *config) { c.superDigest = userPasswordDigest }

@@ -14,7 +14,7 @@ import (
 // half is one direction of an in-memory connection. A write never waits for
 // the reader; every write arrives as one segment, delay later.
 //
-// Whoever waits does so on a channel, never on the mutex, so that a
+// A reader or writer waits on a channel, never on the mutex, so that a
 // testing/synctest bubble sees the goroutine as durably blocked.
 type half struct {
 	delay *atomic.Int64 // nanoseconds, owned by the link

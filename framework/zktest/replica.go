@@ -34,7 +34,7 @@ type reply struct {
 	due   time.Time
 }
 
-// learn is told of every transaction: the leader, and a follower that does
+// learn gets every transaction: the leader, and a follower that does
 // not lag, apply it on the spot.
 func (s *Server) learn(t *txn) {
 	c := commit{zxid: t.zxid, changes: t.changes, ended: t.ended, endedBy: t.endedBy}

@@ -35,7 +35,7 @@ type Server struct {
 }
 
 // NewServer returns a server that is ready at once. It starts neither a
-// goroutine nor a listener before somebody connects, so it can be made and
+// goroutine nor a listener before a client connects, so it can be made and
 // used inside a testing/synctest bubble. Close ends it.
 func NewServer(opts ...Option) *Server {
 	cfg := defaults()

@@ -11,7 +11,7 @@ import (
 type store struct {
 	cfg    config
 	turn   chan struct{} // held while a request is observed and executed
-	hooked atomic.Bool   // somebody observes, or there are rules
+	hooked atomic.Bool   // there are observers or rules
 
 	mu          sync.Mutex
 	tree        *tree

@@ -121,7 +121,7 @@ func (s *Server) forgetWatches(c *conn) {
 }
 
 // setWatches restores a reconnected client's watches: what changed after the
-// client's last zxid is told at once instead.
+// client's last zxid is reported immediately instead.
 func (c *conn) setWatches(d *decoder, more bool) code {
 	since := d.int64()
 	data, exist, child := d.strings(), d.strings(), d.strings()
@@ -196,7 +196,7 @@ func (c *conn) findWatches(d *decoder, remove bool) code {
 		case remove:
 			return t.remove(path, c, mode)
 		case old:
-			return len(t.byPath[path]) > 0 // whoever's
+			return len(t.byPath[path]) > 0 // of any client
 		}
 		return t.has(path, c, mode)
 	}

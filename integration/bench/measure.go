@@ -52,7 +52,7 @@ func (b *bench) measure(ctx context.Context, t task) (stats.Figures, error) {
 	if err != nil {
 		return stats.Figures{}, err
 	}
-	defer context.AfterFunc(ctx, crew.kill)() // whoever waits for an answer then reads the end of the file
+	defer context.AfterFunc(ctx, crew.kill)() // a goroutine that waits for an answer then reads the end of the file
 
 	if err := each(crew, func(c *hand) error { return c.ready() }); err != nil {
 		return stats.Figures{}, errors.Join(context.Cause(ctx), err)

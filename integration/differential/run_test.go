@@ -31,7 +31,7 @@ const longSession = 10 * time.Minute
 type run struct {
 	target
 	dir      string // in which all nodes are
-	base     int64  // zxids are told relative to this one
+	base     int64  // zxids are printed relative to this one
 	times    map[int64]int64
 	sessions map[int64]string
 	clients  [clients + 1]client // the last one prepares and tidies up

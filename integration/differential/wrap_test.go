@@ -65,7 +65,7 @@ func (t target) fill() (outcome []string, err error) {
 	if _, err := r.connect(c, 0, "", 0, longSession); err != nil {
 		return nil, err
 	}
-	r.send(c, []step{{op: opCreate, path: "/base", acl: open}}) // zxids are told from here on
+	r.send(c, []step{{op: opCreate, path: "/base", acl: open}}) // zxids are printed relative to this one
 	node := func(path string) step { return step{op: opCreate, path: path, acl: open, n: 2} }
 	for i := range 6 {
 		outcome = append(outcome, r.send(c, []step{{op: opCreate2, path: fmt.Sprintf("/w/%c", 'a'+i), acl: open, n: 2}})...)

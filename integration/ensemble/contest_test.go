@@ -123,7 +123,7 @@ func errorsIsNoNode(err error) bool {
 	return err != nil && strings.Contains(err.Error(), zk.ErrNoNode.Error())
 }
 
-// late is by how much a goroutine that is told by a timer may look at its watch too late, on a machine as busy as this one. What
+// late is by how much a goroutine that a timer wakes may look at its watch too late, on a machine as busy as this one. What
 // compares the time has no such excuse.
 const late = 50 * time.Millisecond
 
@@ -198,7 +198,7 @@ func (c *contest) handOver() {
 	}
 }
 
-// either accepts both ends: the holder keeps the lock, or is told before the second is admitted. It is for faults that may go
+// either accepts both ends: the holder keeps the lock, or hears of its loss before the second is admitted. It is for faults that may go
 // either way, after they are over. It reports whether the lock was kept.
 func (c *contest) either() bool {
 	c.t.Helper()

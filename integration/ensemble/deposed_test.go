@@ -18,7 +18,7 @@ import (
 // the while, unless a write waits for a majority that will never come; to end a session is a write, so the sessions of
 // everybody else are long here.
 //
-// The holder is told first. With framework.WithLeaderRenewal, which counts answers to sync, the lease outlives the lock:
+// The holder knows first. With framework.WithLeaderRenewal, which counts answers to sync, the lease outlives the lock:
 // that is measured, and stands in the documentation of package framework.
 func TestHoldersOfADeposedLeaderAreToldFirst(t *testing.T) {
 	t.Parallel()

@@ -9,7 +9,7 @@
 // # Tests
 //
 // The tests of this directory play what can happen to an ensemble, on servers that tests start with
-// zookeeper.StartEnsemble, and check one thing above all: whoever loses a lock knows it before the next one is let in.
+// zookeeper.StartEnsemble, and check one thing above all: a holder that loses its lock knows it before the next contender is let in.
 //
 //	CURATOR_INTEGRATION=required go test ./integration/ensemble -v                     # everything, once
 //	CURATOR_INTEGRATION=required go test ./integration/ensemble -v -rounds 20 \
@@ -33,7 +33,7 @@
 //	kazoo                           9.83 [9.07 .. 10.12]   5.26 [4.51 .. 7.04]   -4.48 [-5.41 .. -2.88]
 //	a deadline counted from pings  13.94 [13.2 ..  14.6]   5.26 [4.49 .. 7.04]   -8.42 [-9.38 .. -7.09]
 //
-// The others are told when the follower gives up and closes its connections: SUSPENDED, Disconnected. The last line is what a
+// The others hear of it when the follower gives up and closes its connections: SUSPENDED, Disconnected. The last line is what a
 // lease would do that ends a session timeout after the newest answered ping was sent, from the pings of zk.Lock's connection.
 //
 // # A new leader
@@ -46,7 +46,7 @@
 // # A leader that has been deposed
 //
 // See package framework: what the leader says is lost at first, what it hears 3.4 s later; syncLimit 4 s, sessions of 2 s. Of 5
-// rounds, the holder is told 5.63 s [5.45 .. 6.32] before the second is admitted; with framework.WithLeaderRenewal 0.95 s
+// rounds, the holder knows 5.63 s [5.45 .. 6.32] before the second is admitted; with framework.WithLeaderRenewal 0.95 s
 // [0.11 .. 1.05] after that.
 //
 // # Cost

@@ -34,7 +34,7 @@ func TestAContenderIsKilledBetweenCreateAndList(t *testing.T) {
 			at := godriver.Now()
 			wait.waits()
 			if there, _, err := w.observer.Exists(path + "/" + node); err != nil || !there {
-				t.Errorf("somebody removed the node of %s: %v", pair[0], err)
+				t.Errorf("the node of %s was removed: %v", pair[0], err)
 			}
 			got := wait.granted()
 			if after := time.Duration(got.Ended - at); after < w.timeout/4 || after > 3*w.timeout {

@@ -15,7 +15,7 @@
 // # What is shared
 //
 //	                          Java Curator 5.9   Java Curator 5.4         kazoo          zk.Lock
-//	InterProcessMutex         yes                yes                      if it is told  yes
+//	InterProcessMutex         yes                yes                      if set     yes
 //	InterProcessReadWriteLock yes                but for its downgrades   yes, told      –
 //	InterProcessSemaphoreV2   yes, live limit too yes                     –              –
 //	InterProcessSemaphoreMutex yes               yes                      –              –
@@ -23,25 +23,25 @@
 //	revocation                both ways          both ways                –              –
 //	LeaderSelector (theirs)   with our mutex     with our mutex           –              –
 //
-// "Shared" means: whoever comes first is let in first, whatever the languages; nobody is let in before the release of
+// "Shared" means: contenders are let in in the order in which they came, whatever the languages; none is let in before the release of
 // what excludes it; nothing is left behind; and nodes have the same names, modes, data and ACLs.
 //
 // # Limits of the others
 //
 // Each has a test in limits_test.go that shows it.
 //
-// kazoo ignores the nodes of other languages unless it is told of them: Lock(path, extra_lock_patterns=["lock-"]) for a
+// kazoo ignores the nodes of other languages unless it knows of them: Lock(path, extra_lock_patterns=["lock-"]) for a
 // mutex; "__WRIT__" for its ReadLock, "__WRIT__" and "__READ__" for its WriteLock. We count kazoo's nodes without being
 // told.
 //
-// Curator never counts kazoo's nodes, whatever kazoo is told: to Curator their names sort after every number. So a lock
+// Curator never counts kazoo's nodes, whatever kazoo is set to: to Curator their names sort after every number. So a lock
 // that Java and Python have in common excludes one way only. A Go process may stand in a queue with either.
 //
 // Curator's mutex and Curator's read/write lock on one path do not exclude each other, since each takes the other's
 // nodes for late ones. Ours wait for both kinds. That helps ours alone: a Java mutex is let in beside our writer.
 //
 // Curator sorts by text. Past the end of a directory's counter, after 2³¹ nodes, numbers are negative or all the same, and Curator's
-// newcomers are let in beside the holder. Ours are refused before that (ErrNoMoreNumbers), and wait for whoever has such a number. A
+// newcomers are let in beside the holder. Ours are refused before that (ErrNoMoreNumbers), and wait for contenders that have such a number. A
 // directory that is left alone for a moment goes away, and its counter with it.
 //
 // Up to 5.4, Curator gives the reader that a writer becomes a number of its own, behind the writers that wait. The next
@@ -58,7 +58,7 @@
 // Curator's semaphores return leases that are gone: if the connection is lost while an acquire leaves its inner mutex, and the
 // session with it, the acquire succeeds afterwards, on a node that went with the session, beside the next holder.
 //
-// Nobody else's holders are told of a loss. A Java, Python or zk.Lock process that was frozen for longer than its session goes
+// Holders of the other clients do not hear of a loss. A Java, Python or zk.Lock process that was frozen for longer than its session goes
 // on beside the next holder; Curator's isAcquiredInThisProcess stays true. Ours ends by its own clock before that.
 //
 // Curator's time limits do not bound single operations: while the connection is away, an acquire with a limit of half a

@@ -15,7 +15,7 @@ import (
 	"github.com/gocurator/curator/integration/interop/godriver"
 )
 
-// A hold is the time in which somebody believed to hold a lock, and was right in doing so.
+// A hold is the time in which a process believed to hold a lock, and was right in doing so.
 type hold struct {
 	who, path, node string
 	from, to        int64 // CLOCK_MONOTONIC
@@ -87,7 +87,7 @@ func (h *history) released(who string, at, valid int64) {
 	h.closed = append(h.closed, *one)
 }
 
-// died ends the hold of somebody whose process was killed.
+// died ends the hold of a process that was killed.
 func (h *history) died(who string, at int64) { h.released(who, at, 0) }
 
 func (h *history) blinded(path string, from, to int64) {
@@ -120,7 +120,7 @@ func (h hold) mayOutliveItsNode(gone int64) bool {
 }
 
 // holds returns all holds on a path by their beginning, cut where a node was gone before the end. Those that begin after
-// their end are left out: somebody was frozen between being let in and saying so. So are those that nobody can judge.
+// their end are left out: a process was frozen between being let in and saying so. So are those that cannot be judged.
 func (h *history) holds(path string) []hold {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -28,7 +28,7 @@ func TestKazooIgnoresOtherLanguagesUnlessTold(t *testing.T) {
 		}
 		told := w.mutex(python, path)
 		if told.try(within(0)) {
-			t.Errorf("kazoo does not wait for %s although it is told", kind)
+			t.Errorf("kazoo does not wait for %s, although it is set to", kind)
 		}
 		holder.release()
 	}
@@ -138,7 +138,7 @@ func TestCuratorSortsByTextBeyondTheEndOfTheCounter(t *testing.T) {
 }
 
 // Up to 5.4 Curator gives the reader that a writer becomes a number of its own, behind those who wait. It is the library
-// that downgrades that does it wrong; whoever waits, does as it must.
+// that downgrades that does it wrong; the waiter does what it must.
 func TestOldCuratorLetsAWriterInAfterItsOwnDowngrade(t *testing.T) {
 	w := newWorld(t)
 	for _, kind := range []string{oldJava, java, ours} {

@@ -36,7 +36,7 @@ func TestAMultiLockIsSharedByTwo(t *testing.T) {
 			}
 			// All or nothing: the part that was free is given back.
 			if first.try(within(100 * time.Millisecond)) {
-				t.Error("acquired a multi-lock of which somebody holds a part")
+				t.Error("acquired a multi-lock of which a part is held")
 			}
 			w.awaitChildren(a, 0)
 			second.release()

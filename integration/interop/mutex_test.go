@@ -134,7 +134,7 @@ func TestATryOrATimedWaitLeavesNothing(t *testing.T) {
 			holder.acquire()
 			for _, limit := range []time.Duration{0, 100 * time.Millisecond} {
 				if other.try(within(limit)) {
-					t.Errorf("acquired within %v what somebody holds", limit)
+					t.Errorf("acquired within %v what is held", limit)
 				}
 				w.awaitChildren(path, 1)
 			}

@@ -100,7 +100,7 @@ func (p *process) listen(stdout io.Reader) {
 	for lines.Scan() {
 		var a godriver.Answer
 		if err := json.Unmarshal(lines.Bytes(), &a); err != nil {
-			_, _ = p.stderr.Write(append(lines.Bytes(), '\n')) // the last line of a killed process, or somebody's print
+			_, _ = p.stderr.Write(append(lines.Bytes(), '\n')) // the last line of a killed process, or a stray print
 			continue
 		}
 		if a.ID == 0 {

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// A proxy stands between a client and the server and breaks what it is told to. It listens on loopback for as long as the
+// A proxy stands between a client and the server and breaks connections on request. It listens on loopback for as long as the
 // test lasts.
 type proxy struct {
 	listener net.Listener

@@ -90,7 +90,7 @@ func (s *script) enqueue(who, directory string, n int, hows ...how) {
 	s.note("", "%s queues%s", who, describe(order))
 }
 
-// waiting notes whether somebody still waits.
+// waiting notes whether there is still a waiter.
 func (s *script) waiting(who string) {
 	w := s.waits[who]
 	select {
@@ -142,7 +142,7 @@ func (s *script) setLimit(who string, limit int) {
 	s.note(outcome(<-s.crew[who].process.order(order), "done", "no"), "%s sets the limit to %d", who, limit)
 }
 
-// awaitLimit waits until somebody has heard of a limit.
+// awaitLimit waits until a contender has heard of a limit.
 func (s *script) awaitLimit(who string, limit int) {
 	s.t.Helper()
 	s.crew[who].awaitLimit(limit)
@@ -260,7 +260,7 @@ var scripts = []struct {
 		},
 		intended: map[string]intended{
 			"a is asked":                {"acquired in this process true, owned by the caller true", "acquired in this process false, owned by the caller false", "a lease whose node is gone has ended; Curator's holder is not told"},
-			"a acquires, if it is free": {"held", "error", "whoever has lost a lock is not let in again on the strength of it: ErrLeaseLost"},
+			"a acquires, if it is free": {"held", "error", "an owner that has lost a lock is not let in again on the strength of it: ErrLeaseLost"},
 			"a releases":                {"done", "error", "Release tells of the loss: ErrLeaseLost"},
 		},
 	},
@@ -296,9 +296,9 @@ var scripts = []struct {
 			s.done(k.process, godriver.Order{Op: "revoke", Client: k.name, Node: node})
 			select {
 			case e := <-k.events:
-				s.note(e.Event, "a is told")
+				s.note(e.Event, "a hears")
 			case <-time.After(5 * time.Second):
-				s.note("nothing", "a is told")
+				s.note("nothing", "a hears")
 			}
 			s.note(s.tree(s.path), "the tree after the request")
 			s.release("a")
@@ -546,13 +546,13 @@ var scripts = []struct {
 		},
 		intended: map[string]intended{
 			"a is asked":                {"acquired in this process true, owned by the caller true", "acquired in this process false, owned by the caller false", "a lease ends with its session"},
-			"a acquires, if it is free": {"held", "error", "whoever has lost a lock is not let in again on the strength of it: ErrLeaseLost"},
+			"a acquires, if it is free": {"held", "error", "an owner that has lost a lock is not let in again on the strength of it: ErrLeaseLost"},
 			"a releases":                {"done", "error", "Release tells of the loss: ErrLeaseLost"},
 		},
 	},
 }
 
-// Whoever ports a program from Java Curator finds the same outcomes, waits and trees, but for what is intended.
+// A program that is ported from Java Curator finds the same outcomes, waits and trees, but for what is intended.
 func TestAPortedScriptBehavesAsInJava(t *testing.T) {
 	w := newWorld(t)
 	for i, sc := range scripts {
@@ -598,7 +598,7 @@ func compareRuns(t *testing.T, java, ours []scriptLine, intended map[string]inte
 	}
 }
 
-// endSession ends a contender's session as an administrator could: somebody takes it over and closes it.
+// endSession ends a contender's session as an administrator could: a second connection takes it over and closes it.
 func (w *world) endSession(k *contender) {
 	w.t.Helper()
 	if err := closeSession(w.addr, k.session); err != nil {

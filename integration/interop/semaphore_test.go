@@ -44,7 +44,7 @@ func TestASemaphoreIsSharedByTwo(t *testing.T) {
 	}
 }
 
-// Whoever asks first is served first, whatever its language and however many leases it wants.
+// Requests are served in their order, whatever its language and however many leases it wants.
 func TestASemaphoreIsFirstComeFirstServedAcrossLanguages(t *testing.T) {
 	w := newWorld(t)
 	for _, kinds := range [][3]string{{ours, java, ours}, {java, ours, java}, {java, ours, ours}, {ours, java, java}} {
@@ -119,7 +119,7 @@ func TestASemaphoreMutexIsSharedByTwo(t *testing.T) {
 			holder, waiter, third := w.contender(pair[0], order), w.contender(pair[1], order), w.contender(pair[0], order)
 			held := holder.acquire()
 			if waiter.try(within(0)) || waiter.try(within(50*time.Millisecond)) {
-				t.Error("acquired what somebody holds")
+				t.Error("acquired what is held")
 			}
 			w.awaitChildren(path+"/leases", 1)
 			w.awaitChildren(path+"/locks", 0)

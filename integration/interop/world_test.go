@@ -101,7 +101,7 @@ func command(t testing.TB, kind string) []string {
 	}
 }
 
-// nodeData is what lock nodes contain in these tests, whoever made them.
+// nodeData is what lock nodes contain in these tests, of every client.
 const nodeData = "contender"
 
 // sessionTimeout is long enough that no session ends unless a test wants it.

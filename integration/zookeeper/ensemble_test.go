@@ -23,7 +23,7 @@ func TestEveryLinkOfAnEnsembleCanBeCut(t *testing.T) {
 		t.Fatalf("roles: %v, and the observer is %q", roles, e.Members()[3].Role())
 	}
 
-	// If a single connection went past the proxies, somebody would go on.
+	// If a single connection went past the proxies, a client would go on.
 	for _, m := range e.Members() {
 		e.Peers(m).Cut()
 	}

@@ -16,7 +16,7 @@ import (
 // connections there are and those to come, and return when the change is in force. They are safe for concurrent use.
 type Links []*link
 
-// Cut silences the links: nothing arrives any more, and nobody is told. New connections seem to be made and are as silent.
+// Cut silences the links: nothing arrives any more, and neither side hears of it. New connections seem to be made and are as silent.
 // [Links.Heal] resets what was connected meanwhile: an outage longer than TCP's patience.
 func (ls Links) Cut() { ls.stop(true) }
 
@@ -100,7 +100,7 @@ func newLink(p *proxy) *link {
 	return l
 }
 
-// enter blocks until what was said at that time may pass. Whoever was let in must leave.
+// enter blocks until what was said at that time may pass. Each enter needs a leave.
 func (l *link) enter(said time.Time, gone <-chan struct{}) bool {
 	for {
 		l.mu.Lock()

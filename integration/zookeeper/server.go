@@ -38,7 +38,7 @@ type Server struct {
 	process *process // the running or last one
 }
 
-// A reporter is told what fails: the test, or the command that runs an ensemble.
+// A reporter hears of failures: the test, or the command that runs an ensemble.
 type reporter interface {
 	Errorf(format string, args ...any)
 	Logf(format string, args ...any)
@@ -212,7 +212,7 @@ func freePort() (int, error) {
 }
 
 // listen listens on a port of loopback. It keeps out of the range from which the kernel takes ports for outgoing connections:
-// there, while a killed server is down, somebody's connection may take its port, and a client that dials the closed port again
+// there, while a killed server is down, an outgoing connection may take its port, and a client that dials the closed port again
 // and again is at last connected to itself.
 func listen() (net.Listener, error) {
 	const low, high = 10_000, 32_000

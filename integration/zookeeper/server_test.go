@@ -35,7 +35,7 @@ func TestAnsweredWritesSurviveAKill(t *testing.T) {
 	}
 	if open, err := net.Dial("tcp", addr); err == nil {
 		open.Close()
-		t.Error("somebody listens after Kill")
+		t.Error("a process listens after Kill")
 	}
 	server.Kill() // once more does nothing
 

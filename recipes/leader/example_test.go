@@ -21,7 +21,7 @@ func connect(server *zktest.Server) *framework.Client {
 	return client
 }
 
-// A service leads until it is told to stop. In a program, ctx comes from signal.NotifyContext.
+// A service leads until it is stopped. In a program, ctx comes from signal.NotifyContext.
 func ExampleLeaderSelector_Run() {
 	server := zktest.NewServer()
 	defer server.Close()

@@ -52,7 +52,7 @@ func (b *batch) wait(ctx context.Context) error {
 }
 
 // permitted decides by a listing that is later than the nodes of the batch: the one that came with the newest, what the watch
-// has told, or one that is asked for. A listing that lacks one of them means that somebody removed it.
+// has told, or one that is asked for. A listing that lacks one of them means that it was removed by hand.
 func (b *batch) permitted(ctx context.Context) (bool, error) {
 	children := b.listing
 	b.listing = nil

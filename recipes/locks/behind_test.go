@@ -75,7 +75,7 @@ func TestAListingFromAServerThatIsBehindTheEvent(t *testing.T) {
 	})
 }
 
-// Somebody deletes the holder's node by hand, and puts it back.
+// An administrator deletes the holder's node, and puts it back.
 func TestANodeThatWasPutBack(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		var rounds atomic.Int64

@@ -228,7 +228,7 @@ func TestABusyLockWhoseDirectoryWentIsBusyAgain(t *testing.T) {
 	})
 }
 
-// What it takes to enter without a listing is counted anew when somebody else has been there.
+// What it takes to enter without a listing is counted anew when another client has been there.
 func TestALockThatTwoUseInTurnIsListed(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p, other := busy(t, server), newPeer(t, server)

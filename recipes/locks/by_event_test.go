@@ -37,7 +37,7 @@ func isNotAdmittedOnADeadNode(t *testing.T, first func(server *zktest.Server, ow
 		}
 		lease := soon(t, waiter).must(t)
 		if lease.NodeName() == dead {
-			t.Error("it was admitted on a node that somebody had removed")
+			t.Error("it was admitted on a node that had been removed")
 		}
 		release(t, lease)
 	})

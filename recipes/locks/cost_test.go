@@ -127,7 +127,7 @@ func aCycleIsTwoRequests(t *testing.T, lock func(*peer) locks.Lock) {
 	})
 }
 
-// What a busy lock saves is lost again at most once for so many acquisitions: when somebody else comes, it has to be listed after
+// What a busy lock saves is lost again at most once for so many acquisitions: when another client comes, it has to be listed after
 // all.
 func TestABusyLockIsListedOnceWhenSomebodyElseHasUsedIt(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
@@ -243,7 +243,7 @@ func TestContendersOfOneClientListOnlyWhenTheyEnter(t *testing.T) {
 			wg.Go(func() {
 				for range rounds {
 					lease := acquire(t, p.mutex())
-					time.Sleep(2 * roundTrip) // long enough for whoever left before to be back in the queue
+					time.Sleep(2 * roundTrip) // long enough for the previous holder to be back in the queue
 					release(t, lease)
 				}
 			})

@@ -16,8 +16,8 @@
 //
 // The context that [Lease.Context] returns. An Acquire of the same lock with it, or with one derived from it, re-enters
 // at once; the lock is free when every lease has been released. An Acquire with any other context is a contender of its
-// own, also on the same goroutine: whoever forgets to hand the context on waits for himself, and is told so by the
-// error ([AcquireError.OwnLease]). Goroutines that share an owning context do not exclude each other; [WithoutLease]
+// own, also on the same goroutine: a caller that forgets to hand the context on deadlocks, and its error says so
+// ([AcquireError.OwnLease]). Goroutines that share an owning context do not exclude each other; [WithoutLease]
 // makes a goroutine a contender of its own. "The same lock" means the same client, path and family of recipes, not the
 // same object.
 //
@@ -49,12 +49,12 @@
 //	G13  Same wire: names, modes, data and parents are Curator's.
 //
 // At servers that lack requests (see the runbook) three promises are smaller. Without createContainer, parents are
-// persistent: they stay (G5, G13), and a counter that has come to its end (G11) starts anew only when somebody removes
+// persistent: they stay (G5, G13), and a counter that has come to its end (G11) starts anew only when an administrator removes
 // the directory. Without removeWatches, a wait that is given up leaves its watch until it fires or the connection ends
 // (G4). Without create2, an acquire takes one round trip more.
 //
 // Outside G1 and G2 are nodes that are removed by hand or by an administrator's session kill, a process that is paused
-// while it believes to hold (it is told at its first look, but cannot look while it is paused; [Lease.FencingToken] and
+// while it believes to hold (it knows at its first look, but cannot look while it is paused; [Lease.FencingToken] and
 // [Lease.Check] are for that), a guest whose clock stood still while its host paused it, an ensemble that was wiped,
 // replaced or restored from a backup, where fencing tokens start anew, so that G9 ends with it as well, and, if the
 // client has framework.WithLeaderRenewal, a leader that was deposed by halves; see package framework.
@@ -75,7 +75,7 @@
 // nodes then:
 //
 //   - G3: nodes are admitted in the order in which they were created, and a line serves its own in the order in which
-//     they came. But whoever comes later here may be served before somebody who came earlier elsewhere, for the time
+//     they came. But a later contender here may be served before an earlier one elsewhere, for the time
 //     that the option says.
 //   - G9: the pair of [Lease.FencingToken] and [Lease.LocalCount] is greater than that of every earlier conflicting
 //     hold.
@@ -97,7 +97,7 @@
 // Java Curator 5, go-zookeeper's zk.Lock and this package stand in one queue. What the others do not do, and what to
 // set:
 //
-//   - kazoo looks at its own nodes only, unless it is told of others: extra_lock_patterns is ["lock-"] for its Lock,
+//   - kazoo looks at its own nodes only, unless it knows of others: extra_lock_patterns is ["lock-"] for its Lock,
 //     ["__WRIT__"] for its ReadLock, ["__WRIT__", "__READ__"] for its WriteLock. Its nodes count here without being
 //     told.
 //   - Curator never looks at kazoo's nodes: Java and kazoo do not exclude each other on one path.

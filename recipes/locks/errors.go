@@ -21,7 +21,7 @@ var (
 	// container, and its counter with it. Holders and waiters are not affected. If the directory was made by hand, it has to be
 	// removed by hand, once nobody uses it.
 	ErrNoMoreNumbers = queue.ErrNoMoreNumbers
-	// ErrRemoved is the reason of a lease that ended because somebody deleted its node.
+	// ErrRemoved is the reason of a lease that ended because its node was deleted.
 	ErrRemoved = queue.ErrRemoved
 )
 

@@ -52,7 +52,7 @@ func Example() {
 	// released: true
 }
 
-// Whoever holds the lock can acquire it again with the context of the lease, in whatever function the context reaches.
+// The holder can acquire the lock again with the context of the lease, in whatever function the context reaches.
 func ExampleInterProcessMutex_reentrant() {
 	server := zktest.NewServer()
 	defer server.Close()
@@ -76,7 +76,7 @@ func ExampleInterProcessMutex_reentrant() {
 	// error: <nil>
 }
 
-// The context of a lease ends when the lock is lost, here since somebody deletes its node.
+// The context of a lease ends when the lock is lost, here since its node is deleted.
 func ExampleLease_Context() {
 	server := zktest.NewServer()
 	defer server.Close()
@@ -152,11 +152,11 @@ func ExampleInterProcessMutex_TryAcquire() {
 	}
 	_, err = locks.NewInterProcessMutex(other, "/locks/cron").TryAcquire(ctx)
 	if errors.Is(err, locks.ErrNotAcquired) {
-		fmt.Println("somebody else does it")
+		fmt.Println("another process does it")
 	}
 	fmt.Println("error:", lease.Release())
 	// Output:
-	// somebody else does it
+	// another process does it
 	// error: <nil>
 }
 
@@ -183,7 +183,7 @@ func ExampleAcquireError() {
 }
 
 // A write that must happen only under the lock takes the lease's check into its transaction: the server then refuses it when the
-// lock has passed to somebody else.
+// lock has passed to another holder.
 func ExampleLease_Check() {
 	server := zktest.NewServer()
 	defer server.Close()
@@ -205,7 +205,7 @@ func ExampleLease_Check() {
 	if err := lease.Release(); err != nil {
 		log.Fatal(err)
 	}
-	_, err = client.Transaction(ctx, guard, framework.SetOp("/balance", []byte("80"), -1)) // somebody who is late
+	_, err = client.Transaction(ctx, guard, framework.SetOp("/balance", []byte("80"), -1)) // a writer that is late
 	fmt.Println("too late:", errors.Is(err, zk.ErrNoNode))
 	data, _, _ := client.Get(ctx, "/balance")
 	fmt.Println("balance:", string(data))

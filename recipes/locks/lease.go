@@ -13,7 +13,7 @@ import (
 )
 
 // A Lease is a held lock. It lasts until its Release, or until it is lost: when the session may have ended, when the
-// client is closed, or when somebody removes its node. It ends before anybody else can be let in; package framework
+// client is closed, or when its node is removed. It ends before another contender can be let in; package framework
 // says how.
 //
 // Its methods are safe for concurrent use, from any goroutine.
@@ -244,7 +244,7 @@ func (l *Lease) NodeName() string {
 // remembers the greatest token it has seen can refuse a holder that is late. A multi-lock has none, but its Parts have.
 //
 // With [WithLocalHandover] it is greater than that of every earlier node; holds that share a node share the token, and
-// are told apart by [Lease.LocalCount].
+// differ by [Lease.LocalCount].
 func (l *Lease) FencingToken() int64 {
 	if l.grant == nil {
 		return 0

@@ -109,7 +109,7 @@ func TestTheCostOfLookingAhead(t *testing.T) {
 	})
 }
 
-// A queue is not listed by whoever comes to its end, if the client knows who stands there; but if somebody else has come in
+// A newcomer at the end of a queue does not list it if its client knows the last node; but if another client has come in
 // between, it is.
 func TestALongLineIsNotListed(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {

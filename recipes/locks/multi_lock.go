@@ -96,7 +96,7 @@ func (m *InterProcessMultiLock) Acquire(ctx context.Context) (*Lease, error) {
 		var unreachable *framework.ConnectError
 		switch {
 		case errors.Is(err, errPartLost):
-		case begun && errors.As(err, &unreachable) && ctx.Err() == nil: // whoever was in the queue before waits on
+		case begun && errors.As(err, &unreachable) && ctx.Err() == nil: // a contender that was in the queue before waits on
 		default:
 			return lease, err
 		}

@@ -67,7 +67,7 @@ func otherChild(server *zktest.Server, name string) string {
 	return ""
 }
 
-// Rule 2: between the creation and the listing in the same segment somebody removes the node. It fails if a listing decides that
+// Rule 2: between the creation and the listing in the same segment an administrator removes the node. It fails if a listing decides that
 // does not contain the contender's node.
 func TestRule2AListingWithoutTheOwnNodeAdmitsNobody(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
@@ -188,7 +188,7 @@ func TestRule4ANodeThatMayNotBeReadIsWaitedForAllTheSame(t *testing.T) {
 	}
 }
 
-// Servers since 3.8.4 and 3.9.2 tell of the end of a node only those who may read it. Somebody who takes that right away under a
+// Servers since 3.8.4 and 3.9.2 report the end of a node only to clients that may read it. An administrator who takes that right away under a
 // waiter keeps the news from it; it looks anew, by way of the directory, on its next connection.
 func TestRule4AnACLThatChangesUnderAWaiterIsSeenOnTheNextConnection(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
@@ -246,7 +246,7 @@ func TestRule5WatchesAreSetAgainAfterAReconnection(t *testing.T) {
 	})
 }
 
-// Rule 6: whoever acquires while the release of the same client is on its way does not wait for it. It fails if a removal is sent
+// Rule 6: an acquire while a release of the same client is on its way does not wait for it. It fails if a removal is sent
 // later than what is asked for after it.
 func TestRule6AReleaseIsOnItsWayBeforeTheNextAcquire(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {

@@ -10,7 +10,7 @@ import (
 	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
-// An Option sets up a lock. What is wrong with it is told by the first call on the lock.
+// An Option sets up a lock. A wrong option is an error of the first call on the lock.
 type Option func(*options)
 
 type options struct {

@@ -7,7 +7,7 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// Who holds, and who waits, is told by one call.
+// One call returns who holds and who waits.
 func TestParticipantsSayWhoHolds(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)

@@ -23,7 +23,7 @@ type InterProcessReadWriteLock struct {
 	write WriteLock
 }
 
-// ErrUpgrade refuses the write lock to the owner of a read lock, who would wait for himself.
+// ErrUpgrade refuses the write lock to the owner of a read lock, who would deadlock.
 var ErrUpgrade = errors.New("locks: a read lock cannot be upgraded to the write lock; release it first")
 
 // A ReadLock is the shared side of an [InterProcessReadWriteLock].
@@ -41,7 +41,7 @@ var (
 	_ Lock = (*WriteLock)(nil)
 )
 
-// NewInterProcessReadWriteLock returns the read/write lock at path. It does no I/O; misuse is told by the first call on either
+// NewInterProcessReadWriteLock returns the read/write lock at path. It does no I/O; misuse is an error of the first call on either
 // side. Lock data goes into the nodes of both sides; [WithLocalHandover] is for writers.
 //
 // Curator: new InterProcessReadWriteLock(client, path, lockData).

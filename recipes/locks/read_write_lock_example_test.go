@@ -20,7 +20,7 @@ func mustConnect(server *zktest.Server) *framework.Client {
 	return client
 }
 
-// Many read a configuration, and now and then somebody changes it: readers never see half of a change.
+// Many read a configuration, and now and then a writer changes it: readers never see half of a change.
 func ExampleInterProcessReadWriteLock() {
 	server := zktest.NewServer()
 	defer server.Close()

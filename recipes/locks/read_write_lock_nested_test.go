@@ -201,7 +201,7 @@ func TestCancelledDowngradeLeavesTheWriterWhereItIs(t *testing.T) {
 	})
 }
 
-// Somebody removes the writer's node while the transaction is on its way to the server.
+// An administrator removes the writer's node while the transaction is on its way to the server.
 func TestDowngradeOfAWriterThatWasRemovedIsRefused(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		d := beginDowngrade(t, server)

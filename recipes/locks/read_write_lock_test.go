@@ -75,7 +75,7 @@ func TestReadersShareAndWritersDoNot(t *testing.T) {
 	})
 }
 
-// Whoever comes later does not overtake: a reader does not join readers that are in, if a writer waits between them.
+// A later contender does not overtake: a reader does not join readers that are in, if a writer waits between them.
 func TestBothKindsAreLetInInTheOrderInWhichTheyCame(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)

@@ -128,7 +128,7 @@ func refuseSemaphore(children []string) error {
 // identities is for a multi-lock: the one lock that this is.
 func (r *recipe) identities() []identity { return []identity{r.id} }
 
-// A contention gets a grant for somebody who does not hold the lock yet.
+// A contention gets a grant for an owner that does not hold the lock yet.
 type contention func(ctx context.Context) (*queue.Grant, queue.Progress, error)
 
 // A reentry returns the lease of ctx that makes an acquire a re-entry, nil if there is none, or refuses.

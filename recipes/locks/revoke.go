@@ -11,8 +11,8 @@ import (
 // revokeMessage in a lock's node asks its holder to leave. It is Curator's.
 const revokeMessage = "__REVOKE__"
 
-// AttemptRevoke asks whoever holds a lock, or waits for it, with that node to leave: see [Lease.RevocationRequested]. Nobody is
-// forced to. nodePath is the path of a [Participant], below the client's namespace; the client must be allowed to write the
+// AttemptRevoke asks the holder or waiter with that node to leave: see [Lease.RevocationRequested]. The holder
+// decides. nodePath is the path of a [Participant], below the client's namespace; the client must be allowed to write the
 // node. It blocks like every operation of package framework.
 //
 // Errors: zk.ErrNoNode if there is no such node: the contender has left, or there never was one; those of all operations.
@@ -31,7 +31,7 @@ func AttemptRevoke(ctx context.Context, client *framework.Client, nodePath strin
 	return nil
 }
 
-// RevocationRequested is closed when somebody asks the holder to leave. The lease goes on until it is released. A request that
+// RevocationRequested is closed when another client asks the holder to leave. The lease goes on until it is released. A request that
 // came before the lease was granted counts as well. Requests for a node that this client may not read are not seen.
 //
 // Curator: Revocable.makeRevocable().

@@ -9,7 +9,7 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// A long job holds a lock. Somebody who is in a hurry asks it to make room, and it does, when it can.
+// A long job holds a lock. An urgent one asks it to make room, and it does, when it can.
 func ExampleLease_RevocationRequested() {
 	server := zktest.NewServer()
 	defer server.Close()

@@ -16,7 +16,7 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// An InterProcessSemaphoreV2 gives at most a limited number of leases at a time, to whoever came first. It is not reentrant:
+// An InterProcessSemaphoreV2 gives at most a limited number of leases at a time, in the order of the requests. It is not reentrant:
 // each lease counts.
 //
 // All clients must have the same limit; it stands nowhere at the servers. With different ones each goes by its own, so that
@@ -28,7 +28,7 @@ import (
 // Curator: InterProcessSemaphoreV2.
 type InterProcessSemaphoreV2 struct {
 	recipe recipe       // of the leases
-	gate   *queue.Queue // whoever is admitted here is the one that waits for leases
+	gate   *queue.Queue // the contender that is admitted here waits for leases
 	limit  limit
 	looked atomic.Bool // for other recipes on the path
 }
@@ -46,7 +46,7 @@ const (
 	leaseDirectory = "leases"
 )
 
-// NewInterProcessSemaphoreV2 returns the semaphore at path with a fixed limit. It does no I/O; misuse is told by the first call
+// NewInterProcessSemaphoreV2 returns the semaphore at path with a fixed limit. It does no I/O; misuse is an error of the first call
 // on the semaphore. Lock data goes into the nodes of leases.
 //
 // Curator: new InterProcessSemaphoreV2(client, path, maxLeases), setNodeData().
@@ -130,7 +130,7 @@ func (s *InterProcessSemaphoreV2) Acquire(ctx context.Context) (*Lease, error) {
 
 // AcquireN waits for n leases: it returns all of them or none.
 //
-// It blocks until everybody who came before has been served and n leases are free, or ctx is done. Whoever comes later waits
+// It blocks until all earlier requests have been served and n leases are free, or ctx is done. A later request waits
 // behind it, also for fewer leases. More than a fixed limit are refused at once. A wait goes on through lost connections and
 // sessions, like that for a mutex.
 //
@@ -301,7 +301,7 @@ func (s *InterProcessSemaphoreV2) tryInSession(ctx context.Context, session *fra
 	return grants, gate.Progress, nil
 }
 
-// orNotAcquired is what a try says that did not succeed, if nothing worse happened than that somebody was before it, or that its
+// orNotAcquired is the error of a try that did not succeed, if nothing worse happened than that a contender was ahead, or that its
 // node was removed.
 func orNotAcquired(err error) error {
 	if err == nil || errors.Is(err, session.ErrNodeVanished) {

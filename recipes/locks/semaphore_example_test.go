@@ -39,7 +39,7 @@ func ExampleInterProcessSemaphoreV2_AcquireN() {
 	// after one was given back: 4 <nil>
 }
 
-// The limit stands in a node: whoever sets it changes it for all clients, at once.
+// The limit stands in a node: setting it changes it for all clients.
 func ExampleNewInterProcessSemaphoreV2WithCount() {
 	server := zktest.NewServer()
 	defer server.Close()

@@ -402,7 +402,7 @@ func TestClientsWithDifferentLimitsGoByTheirOwn(t *testing.T) {
 	})
 }
 
-// What keeps a try from a lease is told as it is, and only a lease that is taken as ErrNotAcquired.
+// What keeps a try from a lease is reported as it is, and only a lease that is taken as ErrNotAcquired.
 func TestTryTellsWhatItMet(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p, other := newPeer(t, server), newPeer(t, server)
@@ -423,7 +423,7 @@ func TestTryTellsWhatItMet(t *testing.T) {
 		}
 		goOn()
 		settle()
-		// Somebody waits at the gate, for more than there is.
+		// A request waits at the gate, for more than there is.
 		held := acquire(t, semaphore(other, 2))
 		ctx, cancel = context.WithCancel(t.Context())
 		waiter := begin(ctx, t, &several{InterProcessSemaphoreV2: semaphore(other, 2), n: 2})
@@ -465,7 +465,7 @@ func TestRefusalOfTheServerEndsAnAcquire(t *testing.T) {
 	})
 }
 
-// A path is for one recipe: whoever comes second is told so.
+// A path is for one recipe: the second one gets an error that says so.
 func TestMixedRecipesOnOnePathAreToldSo(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p, other := newPeer(t, server), newPeer(t, server)

@@ -76,7 +76,7 @@ func TestLoweredLimitTakesNoLeaseAway(t *testing.T) {
 	})
 }
 
-// The limit sinks while somebody waits: whoever has enough by the old one has not by the new one.
+// The limit sinks during a wait: what would have been enough by the old one is not by the new one.
 func TestWaiterGoesByTheNewestLimit(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p, other := newLimited(t, server, 3), newLimited(t, server, 3)

@@ -6,7 +6,7 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// An InterProcessSemaphoreMutex is a lock that is not reentrant: an owner that acquires it again waits for himself. A lease may
+// An InterProcessSemaphoreMutex is a lock that is not reentrant: an owner that acquires it again deadlocks. A lease may
 // be released by any goroutine.
 //
 // It is a semaphore with one lease, also on the wire, and does not go together with an [InterProcessMutex] at the same path.
@@ -17,7 +17,7 @@ type InterProcessSemaphoreMutex struct{ semaphore *InterProcessSemaphoreV2 }
 
 var _ Lock = (*InterProcessSemaphoreMutex)(nil)
 
-// NewInterProcessSemaphoreMutex returns the lock at path. It does no I/O; misuse is told by the first call on the lock.
+// NewInterProcessSemaphoreMutex returns the lock at path. It does no I/O; misuse is an error of the first call on the lock.
 //
 // Curator: new InterProcessSemaphoreMutex(client, path).
 func NewInterProcessSemaphoreMutex(client *framework.Client, path string, opts ...Option) *InterProcessSemaphoreMutex {

@@ -30,7 +30,7 @@ func TestSemaphoreMutexIsNotReentrant(t *testing.T) {
 	})
 }
 
-// The advice to hand on the context of a lease is no help to whoever waits for a lock that is not reentrant.
+// The advice to hand on the context of a lease is no help in a wait for a lock that is not reentrant.
 func TestWaitForASemaphoreMutexGivesNoFalseAdvice(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)

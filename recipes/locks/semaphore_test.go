@@ -401,7 +401,7 @@ func TestSemaphoreHandsOverWithinOneRoundTripAndAHalf(t *testing.T) {
 	})
 }
 
-// Whoever waits for leases asks for nothing, however long.
+// A wait for leases sends no request, however long it is.
 func TestWaitingForLeasesAsksForNothing(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		acquire(t, semaphore(newPeer(t, server), 1))

@@ -97,7 +97,7 @@ func TestADowngradeAtAServerThatLacksRequests(t *testing.T) {
 }
 
 // Keeper counts a change of a node's data as one of its parent's children. A node whose number is the next by that count is not
-// the next: somebody else came before it.
+// the next: another contender came before it.
 func TestAChangeOfDataIsNotTakenForACreation(t *testing.T) {
 	for _, changes := range []int{2, 3, 4, 6} {
 		t.Run(fmt.Sprint(changes), func(t *testing.T) {

@@ -127,7 +127,7 @@ func (s *simulation) run() {
 	select {
 	case <-done:
 	case <-time.After(6 * time.Hour):
-		s.t.Errorf("seed %d: somebody waits for ever; nodes %v", s.seed, s.ensemble.Leader().Children(path))
+		s.t.Errorf("seed %d: a contender waits for ever; nodes %v", s.seed, s.ensemble.Leader().Children(path))
 	}
 	close(stop)
 	weather.Wait()

@@ -21,7 +21,7 @@ type Trace struct {
 	Waiting func(ctx context.Context, waiting Waiting)
 	// AcquireEnd is called after an Acquire or TryAcquire has ended.
 	AcquireEnd func(ctx context.Context, end AcquireEnd)
-	// RevocationRequested is called when somebody asks a holder to leave, once for each hold.
+	// RevocationRequested is called when another client asks a holder to leave, once for each hold.
 	RevocationRequested func(requested RevocationRequested)
 	// Released is called when the last lease of a hold has been released.
 	Released func(released Released)
@@ -29,12 +29,12 @@ type Trace struct {
 	Lost func(lost Lost)
 }
 
-// AcquireStart is told at the beginning of an acquire.
+// AcquireStart describes the beginning of an acquire.
 type AcquireStart struct {
 	Path string // of the lock
 }
 
-// Waiting is told when a contender begins to wait.
+// Waiting describes a contender that begins to wait.
 type Waiting struct {
 	Path        string // of the lock
 	Node        string // the contender's node
@@ -47,7 +47,7 @@ type Waiting struct {
 	Local bool
 }
 
-// AcquireEnd is told at the end of an acquire.
+// AcquireEnd describes the end of an acquire.
 type AcquireEnd struct {
 	Path   string // of the lock
 	Node   string // of the lease; empty after an error
@@ -61,13 +61,13 @@ type AcquireEnd struct {
 	Err        error
 }
 
-// RevocationRequested is told when a holder is asked to leave.
+// RevocationRequested describes a request to a holder to leave.
 type RevocationRequested struct {
 	Path string // of the lock
 	Node string // of the holder
 }
 
-// Released is told at the end of a hold.
+// Released describes the end of a hold.
 type Released struct {
 	Path string
 	Node string
@@ -77,7 +77,7 @@ type Released struct {
 	Err        error // of the removal of the node
 }
 
-// Lost is told at the end of a hold that was not released.
+// Lost describes the end of a hold that was not released.
 type Lost struct {
 	Path string
 	Node string

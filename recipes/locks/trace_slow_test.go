@@ -95,7 +95,7 @@ func TestUserCodeThatTakesAnHourDelaysNothing(t *testing.T) {
 	})
 }
 
-// A loss is told even if everything else is dropped.
+// A loss is reported even if everything else is dropped.
 func TestTraceDropsNoLoss(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)

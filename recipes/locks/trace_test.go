@@ -151,7 +151,7 @@ func TestTraceTellsOfALoss(t *testing.T) {
 	})
 }
 
-// A downgrade is an acquire of its own, and not a re-entry: it has a node. The writer that leaves meanwhile is told of once.
+// A downgrade is an acquire of its own, and not a re-entry: it has a node. The writer that leaves meanwhile is reported once.
 func TestTraceTellsOfADowngrade(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		d := &diary{T: t}

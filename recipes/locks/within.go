@@ -143,7 +143,7 @@ func (r *recipe) explainLimit(ctx context.Context, at queue.Progress, err error)
 	return l.meaning(unreachable, at.Ahead > 0)
 }
 
-// meaning is what the caller is told when the limit has ended its call. blocked says that a server named another contender ahead.
+// meaning is the caller's error when the limit has ended its call. blocked says that a server named another contender ahead.
 func (l *timeLimit) meaning(unreachable *framework.ConnectError, blocked bool) error {
 	cause := retry.ContextError(l.caller)
 	switch {

@@ -128,7 +128,7 @@ func TestWithinForwardsWhatTheLockTellsOfItself(t *testing.T) {
 		for name, lock := range map[string]locks.Lock{
 			"mutex": p.mutex(), "reader": rw.ReadLock(), "semaphore": locks.NewInterProcessSemaphoreV2(p.Client, "/s", 1),
 			"semaphore mutex": locks.NewInterProcessSemaphoreMutex(p.Client, "/sm"), "multi-lock": multiMutex(p, "/m", "/n"),
-			"a lock of somebody else's": struct{ locks.Lock }{p.mutex()},
+			"a lock of another package": struct{ locks.Lock }{p.mutex()},
 		} {
 			limited := locks.Within(locks.Within(lock, time.Second), time.Minute)
 			lease := acquire(t, limited)

@@ -48,7 +48,7 @@ func TestListenersHearEachValueOnceAndInOrder(t *testing.T) {
 	})
 }
 
-// A listener that is slow is told the newest value then, and never an older one after it.
+// A listener that is slow then hears the newest value, and never an older one after it.
 func TestSlowListenerMissesValuesButNotTheLast(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		client, _ := newClient(t, server)

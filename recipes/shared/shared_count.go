@@ -12,7 +12,7 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// A SharedCount is a 32-bit number in a node that any process can read and set, and that everybody is told of when it changes.
+// A SharedCount is a 32-bit number in a node that any process can read, set and follow.
 // The node has the number in four bytes, the highest first, like Java Curator's.
 //
 // Its methods are safe for concurrent use.
@@ -182,7 +182,7 @@ func (c *SharedCount) SetCount(ctx context.Context, count int32) error {
 // TrySetCount sets the value if it is still previous, and reports whether it did. If not, the newer value has been read by the
 // time it returns.
 //
-// A node that was deleted and made anew is told apart once this client has heard of it. Until then ZooKeeper compares the node's
+// A node that was deleted and made anew is recognised once this client has heard of it. Until then ZooKeeper compares the node's
 // version alone, and a new node of the same version passes for the old one.
 //
 // It is never executed twice: if the connection breaks before the answer, it fails with framework.ErrConnectionLost, and the value

@@ -171,7 +171,7 @@ func TestTrySetCountOfAnOldValueSetsNothing(t *testing.T) {
 	})
 }
 
-// Version and number are those of the node before, and yet it is another value: somebody has begun anew.
+// Version and number are those of the node before, and yet it is another value: another client has begun anew.
 func TestTrySetCountRefusesTheValueOfANodeThatWasMadeAnew(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		client, _ := newClient(t, server)
@@ -196,7 +196,7 @@ func TestTrySetCountRefusesTheValueOfANodeThatWasMadeAnew(t *testing.T) {
 	})
 }
 
-// Somebody else sets the value, and the news is still on its way when TrySetCount is asked: the server refuses.
+// Another client sets the value, and the news is still on its way when TrySetCount is asked: the server refuses.
 func TestTrySetCountThatComesTooLateReadsTheNewValue(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		client, link := newClient(t, server)

@@ -139,7 +139,7 @@ func (e *Env) Say(format string, args ...any) {
 	_, _ = fmt.Fprintf(e.out, "%6.3f  %s\n", time.Since(e.begun).Seconds(), fmt.Sprintf(format, args...))
 }
 
-// Print prints as it is told.
+// Print prints in that format.
 func (e *Env) Print(text string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

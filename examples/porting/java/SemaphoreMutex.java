@@ -25,7 +25,7 @@ class SemaphoreMutex {
         return thread;
     }
 
-    /** It is not reentrant: an owner who acquires it again waits for himself. */
+    /** It is not reentrant: an owner that acquires it again deadlocks. */
     boolean twice() throws Exception {
         mutex.acquire();
         try {

@@ -15,7 +15,7 @@ var (
 	ahead time.Duration
 )
 
-// suspended estimates the time slept from the wall clock, which goes on in suspend. Somebody who sets the wall clock forward
+// suspended estimates the time slept from the wall clock, which goes on in suspend. Setting the wall clock forward
 // ends leases early; setting it back changes nothing, so an error is always on the safe side.
 func suspended(now time.Time) time.Duration {
 	gap := now.Round(0).Sub(began.Round(0)) - now.Sub(began)

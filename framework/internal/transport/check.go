@@ -11,7 +11,7 @@ import (
 )
 
 // This file says what an answer to a request can be. An answer that cannot be ends the connection, with a reason that names it,
-// before anything of it is told: the session then finds out on the next connection what became of its requests.
+// before anything of it is passed on: the session then finds out on the next connection what became of its requests.
 
 // garbage is an errGarbage that names what arrived.
 func garbage(format string, args ...any) error {

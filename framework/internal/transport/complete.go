@@ -83,5 +83,5 @@ func (c *Call) fail(err error) {
 	}
 }
 
-// broken is what a call is told whose answer ended the connection: like all that wait behind it, it may have been executed.
+// broken is the error of a call whose answer ended the connection. Like all calls behind it, it may have been executed.
 func broken(reason error) error { return fmt.Errorf("%w: %w", ErrBroken, reason) }

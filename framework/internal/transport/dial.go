@@ -144,7 +144,7 @@ func (t *Transport) dialSecurely(ctx context.Context, network string, a Address)
 // attachment that did not last is one of them, so that a server that throws everybody out is not stormed.
 //
 // go-zookeeper's reader is gone when the next connection is dialed for, but it need not have ended with a failed Read: it
-// gives up by itself on an answer that it does not like. What waits on the link is told here if it was not there.
+// gives up by itself on an answer that it does not like. What waits on the link hears of it here if it did not there.
 func (t *Transport) retire() (failures int, expired bool) {
 	t.mu.Lock()
 	last := t.link
@@ -188,7 +188,7 @@ func (t *Transport) sleep(d time.Duration) {
 }
 
 // farewell returns a connection to a server that lives in this process, shakes every hand and answers every request, so that
-// go-zookeeper's Close, and whoever still waits in it, returns at once.
+// go-zookeeper's Close, and every call that still waits in it, returns immediately.
 func (t *Transport) farewell() net.Conn {
 	client, server := net.Pipe()
 	t.wg.Go(func() {

@@ -5,7 +5,7 @@
 // pings on the same connection, because a lock needs of each of them what go-zookeeper's calls do not give: an end
 // under a context, the Stat of what was created, a create and a listing in one segment, watches that can be taken back,
 // the time at which the frame was written. A [Call] is completed in the order in which the answers arrived, by the
-// goroutine that reads the connection, and so are watch events. Whoever keeps a table of what the server said therefore
+// goroutine that reads the connection, and so are watch events. A table of what the server said therefore
 // sees one history, not a race between channels.
 //
 // go-zookeeper writes each frame with exactly one Write, and reads a length and then that many bytes; the package

@@ -80,7 +80,7 @@ var (
 	errStuck  = errors.New("timeout: the server takes nothing")
 )
 
-// fail closes the connection. Whatever waits on it is told when the reader notices.
+// fail closes the connection. Whatever waits on it gets an error when the reader notices.
 func (l *link) fail(reason error) {
 	l.mu.Lock()
 	first := l.reason == nil

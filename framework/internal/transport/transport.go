@@ -52,7 +52,7 @@ func (a Auth) Format(f fmt.State, _ rune) { _, _ = fmt.Fprintf(f, "%s authentica
 // LogValue is for package slog.
 func (a Auth) LogValue() slog.Value { return slog.StringValue(a.Scheme) }
 
-// Events are told one at a time, in the order in which things came over the wire. None may block.
+// Events are called one at a time, in the order in which things came over the wire. None may block.
 type Events struct {
 	// Attached: a server took the session.
 	Attached func(Attachment)
@@ -174,7 +174,7 @@ func (t *Transport) current() *link {
 
 // Close ends the transport and waits until all its goroutines are gone. With patience, and if it is attached, it first
 // tells the server to end the session, and waits for the answer as long as that; told reports whether it came. No event
-// is told after Close has returned.
+// arrives after Close has returned.
 //
 // go-zookeeper's own Close waits for seconds when no server answers. It is therefore given one that does: once the
 // transport is leaving, the dialer returns a connection to a server in this process that agrees to everything.

@@ -68,7 +68,7 @@ func (e *encoder) acl(acl []zk.ACL) {
 	}
 }
 
-// decoder reads jute records. A read past the end returns zero values from then on and is told by err.
+// decoder reads jute records. After a read past the end it returns zero values, and err says so.
 type decoder struct {
 	rest []byte
 	err  error

@@ -75,7 +75,7 @@ func (l *link) writeLoop() {
 		}
 		for {
 			if l.crowded() {
-				runtime.Gosched() // whoever is about to send something does so now, and it goes with the same write
+				runtime.Gosched() // a goroutine that is about to send something does so now, and it goes with the same write
 			}
 			batch := l.takeBatch(spare)
 			if len(batch) == 0 {

@@ -22,7 +22,7 @@ type Workload struct {
 	Limit     int
 	Raw       bool // the floor is measured, too
 	Disk      bool // also on a server whose data lies on a disk
-	// Contended tells that somebody else always waits.
+	// Contended says that there is always another waiter.
 	Contended bool
 	// Stretch is by how much the window is longer than others'; 0 is 1.
 	Stretch int

@@ -22,7 +22,7 @@ const (
 	margin        = vg.Length(12)
 )
 
-// colors are told apart by everybody who sees any (Okabe and Ito); yellow is left out, since the ground is white. The last
+// colors are distinct for every reader who sees any (Okabe and Ito); yellow is left out, since the ground is white. The last
 // two are for figures with many series, whose order tells as well.
 var colors = []color.Color{
 	color.RGBA{R: 0x00, G: 0x72, B: 0xB2, A: 0xFF}, // blue

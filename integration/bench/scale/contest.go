@@ -26,7 +26,7 @@ func every(ctx context.Context, n int, do func(ctx context.Context, i int) error
 type contested struct {
 	mu        sync.Mutex
 	token     int64     // of the newest grant
-	holder    int       // 1 more than the number of whoever has the lock
+	holder    int       // 1 more than the number of the holder
 	last      int       // who had it last
 	released  time.Time // when its Release was called
 	begun     time.Time // when the first had it
@@ -35,7 +35,7 @@ type contested struct {
 	handOvers []time.Duration
 }
 
-// contest lets each client acquire one lock again and again, and keep it for a while, until it is over. What is told are the
+// contest lets each client acquire one lock again and again, and keep it for a while, until it is over. It reports the
 // times from the call of Release to the return of another client's Acquire.
 func contest(
 	ctx context.Context, clients []*framework.Client, path string, hold time.Duration, over func(begun time.Time, grants int) bool,

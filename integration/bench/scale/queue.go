@@ -11,7 +11,7 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// A queue is a lock that is held, and those who wait for it. They go one after the other, each when it is told to.
+// A queue is a lock that is held, and those who wait for it. They go one after the other, each on its signal.
 type queue struct {
 	client   *framework.Client
 	path     string
@@ -20,7 +20,7 @@ type queue struct {
 	gate     chan struct{}              // closed when all may join
 	waiting  sync.WaitGroup
 	admitted chan admission
-	lease    *locks.Lease // of whoever has the lock
+	lease    *locks.Lease // of the holder
 }
 
 // An admission is the end of one Acquire.

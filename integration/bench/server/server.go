@@ -44,7 +44,7 @@ func Run(ctx context.Context, kind, dir string, jvm ...string) (*Server, error) 
 	if err != nil {
 		return nil, err
 	}
-	for range 3 { // somebody may take the port between our look and the server's start
+	for range 3 { // another process may take the port before the server starts
 		s := &Server{Kind: kind, dir: data, jvm: jvm}
 		var port string
 		if port, err = freePort(); err != nil {

@@ -163,7 +163,7 @@ public final class Recipes {
             other.setData("/watched", bytes("y"), -1);
             none.run();
 
-            // What happens while the client is away is told when it comes back.
+            // The client hears of what happens while it is away when it comes back.
             zk.getData("/watched", true, null);
             zk.addWatch("/watched", add, AddWatchMode.PERSISTENT);
             zk.getTestable().closeSocket();

@@ -28,7 +28,7 @@ type client interface {
 	close()
 }
 
-// A contender is a lock and whoever uses it.
+// A contender is a lock and its user.
 type contender interface {
 	// acquire returns the names of its nodes, and until when the hold lasts if it is not renewed, or 0. errTime: not acquired.
 	acquire(ctx context.Context, order Order) (nodes []string, valid int64, err error)

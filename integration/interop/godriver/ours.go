@@ -133,7 +133,7 @@ func (o *ours) contender(order Order, tell func(*Answer)) (contender, error) {
 	return c, nil
 }
 
-// A selectorLock is held by whoever leads.
+// A selectorLock is held by the leader.
 type selectorLock struct{ selector *leader.LeaderSelector }
 
 func (l selectorLock) Acquire(ctx context.Context) (*locks.Lease, error) {

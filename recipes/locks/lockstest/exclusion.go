@@ -123,7 +123,7 @@ func theSecondWaitsForTheFirst(t *testing.T, w *world) {
 	}
 }
 
-// A node that is watched goes, but the lock is not free: whoever is woken must look, not believe.
+// A node that is watched goes, but the lock is not free: a waiter that is woken must look, not believe.
 func whoStoodBehindTheDeadWaitsForTheHolder(t *testing.T, w *world) {
 	whoStoodBehindWaits(t, w, func(middle *contact, _ *attempt, node string) {
 		middle.link.Cut()

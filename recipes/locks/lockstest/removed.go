@@ -79,7 +79,7 @@ func aWaiterWhoseNodeIsRemovedQueuesAtTheTail(t *testing.T, w *world) {
 	first.get()
 }
 
-// Somebody asks the holder to let go by changing its node; it keeps the lock.
+// Another client asks the holder to let go by changing its node; it keeps the lock.
 func changedDataIsNoRemoval(t *testing.T, w *world) {
 	c := w.client()
 	lease := c.fill()[0]

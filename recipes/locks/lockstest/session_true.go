@@ -59,7 +59,7 @@ func aLeaseDoesNotOutliveItsSession(t *testing.T, w *world) {
 			t.Errorf("re-entry with a lost lease: %v, %v", again, err)
 		}
 	}
-	if err := c.start(c.lock()).get().Release(); err != nil { // as somebody new
+	if err := c.start(c.lock()).get().Release(); err != nil { // as a new owner
 		t.Error(err)
 	}
 }

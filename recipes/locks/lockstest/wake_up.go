@@ -33,7 +33,7 @@ func waitersWatchTheirOwnNodeAndOneMore(t *testing.T, w *world) {
 	}
 }
 
-// A release is heard by whoever stands next, who is let in, and by the one after that, who learns that it is next now. All others
+// A release is heard by the next contender, which is let in, and by the one after that, which learns that it is next now. All others
 // send nothing.
 func aReleaseWakesOne(t *testing.T, w *world) {
 	held := w.client().fill()
@@ -54,14 +54,14 @@ func aReleaseWakesOne(t *testing.T, w *world) {
 		if sent := c.link.Requests(); len(sent) > 0 {
 			awake++
 			if w.recipe.Dirs == nil && sent[GetChildren] > 1 {
-				t.Errorf("whoever was woken sent %v", sent)
+				t.Errorf("the waiter that was woken sent %v", sent)
 			}
 		}
 	}
 	want := 2
 	switch {
 	case w.recipe.Gated:
-		want = w.recipe.Capacity + 2 // whoever is next in the gate becomes the front waiter
+		want = w.recipe.Capacity + 2 // the next in the gate becomes the front waiter
 	case w.recipe.Capacity != 1:
 		want = len(clients) // all who may come in together wake together
 	}

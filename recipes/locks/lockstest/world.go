@@ -301,7 +301,7 @@ func (w *world) until(what string, holds func() bool) {
 		select {
 		case <-ticker.C:
 		case <-given:
-			w.t.Errorf("waited in vain until %s; nodes %v, watches %d", what, w.nodes(), w.server.AllWatches())
+			w.t.Errorf("timed out waiting until %s; nodes %v, watches %d", what, w.nodes(), w.server.AllWatches())
 			return
 		}
 	}
