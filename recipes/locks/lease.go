@@ -31,6 +31,7 @@ type Lease struct {
 	released  bool                      // Release has been called
 	followers map[int]func(cause error) // told of the end
 	next      int
+	contended *notice // nil before it is asked for
 }
 
 func newLease(r *recipe, g *queue.Grant) *Lease {

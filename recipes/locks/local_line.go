@@ -34,6 +34,7 @@ type localLine struct {
 	key     localKey
 	lines   *localLines
 	waiting []*waiter // behind the front, in the order in which they came
+	hears   []*notice // of leases that want to hear of the next that waits
 }
 
 // localLines are the lines of a client. They hang on it, and go with it.
@@ -59,12 +60,34 @@ func (ls *localLines) enter(w *waiter, waits bool) (behind int) {
 		behind = 1 + len(l.waiting)
 		if waits {
 			w.line, l.waiting = l, append(l.waiting, w)
+			for _, n := range l.hears {
+				n.give()
+			}
+			l.hears = nil
 		}
 		return behind
 	}
 	w.line, w.front = &localLine{key: key, lines: ls}, true
 	ls.byKey[key] = w.line
 	return 0
+}
+
+// listen gives n when a waiter stands in the line.
+func (l *localLine) listen(n *notice) {
+	l.lines.mu.Lock()
+	defer l.lines.mu.Unlock()
+	if len(l.waiting) > 0 {
+		n.give()
+		return
+	}
+	l.hears = append(l.hears, n)
+}
+
+// forget ends listen.
+func (l *localLine) forget(n *notice) {
+	l.lines.mu.Lock()
+	defer l.lines.mu.Unlock()
+	l.hears = slices.DeleteFunc(l.hears, func(other *notice) bool { return other == n })
 }
 
 // next takes the first waiter out of the line, nil if there is none. It must be given a baton, or be put back.

@@ -22,6 +22,10 @@ type recipe struct {
 	opts   *options
 	log    waitLog
 	err    error // misuse of the constructor: every call fails with it
+
+	// Of a semaphore; nil for every other lock.
+	crowded func(leases []string) bool         // whether there are more than the limit
+	onLimit func(changed func()) (stop func()) // calls changed when the limit has changed
 }
 
 // A kind is what tells recipes apart.

@@ -86,7 +86,9 @@ func newSemaphore(client *framework.Client, path string, opts []Option) *InterPr
 	}
 	gate := r.queue.Config
 	gate.Dir, gate.Marker, gate.Counts, gate.Data = queue.Under(r.id.path, gateDirectory), queue.MutexMarker, queue.LockMarkers(), nil
-	return &InterProcessSemaphoreV2{recipe: r, gate: queue.New(gate)}
+	s := &InterProcessSemaphoreV2{recipe: r, gate: queue.New(gate)}
+	s.recipe.crowded, s.recipe.onLimit = s.crowded, s.onLimit
+	return s
 }
 
 // A limit is how many leases there may be.

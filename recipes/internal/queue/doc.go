@@ -103,6 +103,7 @@
 //	grant.go        what an admitted contender has; grant_end.go: how it ends; kept.go: its node may have another
 //	                grant after it
 //	beside.go       a writer that becomes a reader
+//	demand.go       hearing of contenders that a grant keeps waiting
 //	queue.go        Acquire and Try; config.go: what a recipe says of its queue
 //	registry.go     what the queues of one client have in common; refusal.go: directories whose counters have ended
 //	late.go         waits that are long

@@ -146,7 +146,7 @@ func laws() []law {
 	var all []law
 	for _, some := range [][]law{
 		exclusion(), holderFirst(), firstCome(), oneWakeUp(), noResidue(), lostReply(), sessionTrue(), removedByHand(), fence(),
-		outages(), strangers(), closing(), sameWire(), reentry(), timeLimits(),
+		outages(), strangers(), closing(), sameWire(), reentry(), timeLimits(), contended(),
 	} {
 		all = append(all, some...)
 	}

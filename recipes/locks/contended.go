@@ -1,0 +1,87 @@
+package locks
+
+import (
+	"sync"
+
+	"github.com/gocurator/curator/recipes/internal/queue"
+)
+
+// Contended returns a channel that is closed when another contender waits for what the lease holds, of any client and in
+// any language: one that excludes this lease and came later. A reader hears of writers. A semaphore's lease hears of a
+// contender that finds no lease free, or that the limit was lowered below the leases there are. A multi-lock's hears what
+// any of its parts hears. The channel is closed once and for good: the contender may have given up meanwhile.
+//
+// It is for a holder that does one thing after another and makes room in between when another contender waits. A try
+// that does not write, as those of this package on a taken lock, is not heard.
+//
+// The first call begins to listen, and does not block: it lists the lock's directory and watches its children, and each
+// change is followed by another listing, until a contender was heard of or the lease has ended. That costs as much as there
+// are contenders, so a lease that nobody asks for it does not pay. Without READ permission on the directory nothing is
+// heard, and while there is no connection it is heard later. When the lease has ended nothing is heard, see [Lease.Done].
+//
+// Curator has none.
+func (l *Lease) Contended() <-chan struct{} {
+	l.mu.Lock()
+	n := l.contended
+	first := n == nil
+	if first {
+		n = &notice{ch: make(chan struct{})}
+		l.contended = n
+	}
+	l.mu.Unlock()
+	if first {
+		for _, part := range l.single() {
+			part.listen(n)
+		}
+	}
+	return n.ch
+}
+
+// A notice closes its channel when it is given for the first time.
+type notice struct {
+	ch   chan struct{}
+	once sync.Once
+}
+
+func (n *notice) give() { n.once.Do(func() { close(n.ch) }) }
+
+// listen gives n when another contender waits for what the lease of a single lock holds, unless the lease has ended.
+func (l *Lease) listen(n *notice) {
+	if l.Err() != nil {
+		return
+	}
+	demand := l.grant.Listen(l.recipe.wantedFrom(l.grant), n.give)
+	stop := demand.Stop
+	if onLimit := l.recipe.onLimit; onLimit != nil {
+		forget := onLimit(demand.Look)
+		stop = func() { demand.Stop(); forget() }
+		demand.Look() // the limit may have changed before the line above
+	}
+	if line, _ := l.grant.KeptBy().(*localLine); line != nil {
+		line.listen(n)
+		stop = func() { demand.Stop(); line.forget(n) }
+	}
+	l.follow(func(error) { stop() })
+}
+
+// wantedFrom returns what decides whether a listing has a contender that waits for a grant.
+func (r *recipe) wantedFrom(g *queue.Grant) func(children []string) bool {
+	if r.crowded != nil {
+		return r.crowded
+	}
+	return func(children []string) bool { return r.queue.IsBehind(g.Name, children) }
+}
+
+// crowded reports whether a listing has more leases than the limit: a contender makes the node of its lease and then waits
+// for the limit to have room for it.
+func (s *InterProcessSemaphoreV2) crowded(leases []string) bool {
+	return s.leases(leases) > s.limit.now()
+}
+
+// onLimit has changed called when the limit has changed.
+func (s *InterProcessSemaphoreV2) onLimit(changed func()) (stop func()) {
+	if s.limit.count == nil {
+		return func() {}
+	}
+	return s.limit.count.OnChange(func(int32) { changed() })
+}
