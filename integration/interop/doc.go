@@ -8,6 +8,7 @@
 //	integration/run --no-lint ./integration/interop -run Mutex -v              a part
 //	integration/run --no-lint ./integration/interop -run Random -v -acquisitions 20000   the long random run: ten minutes
 //	integration/run --no-lint ./integration/interop -run Random -seed 7        the same faults again, at about the same times
+//	integration/run --no-lint ./integration/interop -run Election -v -terms 50   elections with Java, and their table: three minutes
 //
 // integration/run fetches what is needed: two versions of Java Curator, as java/pom.xml names them, and kazoo, as
 // kazoo/requirements.txt does. CURATOR_JAVA_VERSION takes the place of the newer one.
@@ -21,7 +22,8 @@
 //	InterProcessSemaphoreMutex yes               yes                      –              –
 //	InterProcessMultiLock     yes                                         –              –
 //	revocation                both ways          both ways                –              –
-//	LeaderSelector (theirs)   with our mutex     with our mutex           –              –
+//	LeaderSelector            yes, mutexes too   yes, mutexes too         –              –
+//	LeaderLatch               yes                yes                      –              –
 //
 // "Shared" means: contenders are let in in the order in which they came, whatever the languages; none is let in before the release of
 // what excludes it; nothing is left behind; and nodes have the same names, modes, data and ACLs.
@@ -97,4 +99,10 @@
 // killed and started again. No two holds that exclude each other may overlap, where a hold of ours ends at its Release or
 // its ValidUntil, whichever is first, and one of the others at its release or when its node is gone, since they are not
 // told; those that exclude each other come in the order of their numbers; nothing may be left at the end.
+//
+// TestElectionUnderFaultsHasOneLeader does the same with both elections, Java's and ours, the selectors' among mutexes
+// of both languages, and has links and the server frozen as well. It prints a table: the terms of each language, how
+// many of them followed the other language, the overlaps, and for leaders whose process was frozen the time from the
+// thaw to the first look. In that time a program may believe to lead: no election can prevent it, and only a fence
+// protects what the leader writes to.
 package interop

@@ -21,7 +21,9 @@ type hold struct {
 	from, to        int64 // CLOCK_MONOTONIC
 	seen            int64 // when its node was surely there for the last time
 	shared          bool
-	lost            bool // it ended before its release
+	lost            bool  // it ended before its release
+	thawed          int64 // when its process went on after it had been frozen; 0 if it never was
+	looked          int64 // when its process said that it was over
 }
 
 func (h hold) String() string {
@@ -80,11 +82,47 @@ func (h *history) released(who string, at, valid int64) {
 		return
 	}
 	delete(h.open, who)
-	one.to = at
+	one.to, one.looked = at, at
 	if valid != 0 && valid < at {
 		one.to, one.lost = valid, true
 	}
 	h.closed = append(h.closed, *one)
+}
+
+// thawed notes that a process goes on.
+func (h *history) thawed(whos []string, at int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, who := range whos {
+		if one := h.open[who]; one != nil {
+			one.thawed = at
+		}
+	}
+}
+
+// unlooked says whether a process that was frozen has not told of the end of its hold yet.
+func (h *history) unlooked() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, one := range h.open {
+		if one.thawed != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// sighted is when the node of a hold was there for the last time, at the latest.
+func (h *history) sighted(one hold) int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	const between = int64(100 * time.Millisecond) // two looks, and more
+	for _, b := range h.blinds {
+		if b.path == one.path && b.from < one.seen+between && one.seen < b.to {
+			return b.to
+		}
+	}
+	return one.seen
 }
 
 // died ends the hold of a process that was killed.

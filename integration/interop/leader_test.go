@@ -3,17 +3,19 @@
 package interop_test
 
 import (
-	"context"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
-	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/integration/interop/godriver"
-	"github.com/gocurator/curator/recipes/leader"
 )
 
+// elections are the recipes that elect a leader.
+var elections = []string{"selector", "latch"}
+
 // Curator's LeaderSelector stands on its mutex, so a leader in Java and a holder of our mutex exclude each other.
-func TestALeaderSelectorAndAMutexExcludeEachOther(t *testing.T) {
+func TestLeaderSelectorInJavaAndMutexExcludeEachOther(t *testing.T) {
 	w := newWorld(t)
 	for _, kind := range []string{java, oldJava} {
 		t.Run(kind, func(t *testing.T) {
@@ -41,44 +43,108 @@ func TestALeaderSelectorAndAMutexExcludeEachOther(t *testing.T) {
 	}
 }
 
-// Selectors of both languages lead in turn, fifty times, each behind the other, and stand in one list.
-func TestSelectorsOfBothLanguagesLeadInOneQueue(t *testing.T) {
+// Participants in both languages lead in turn, fifty times, each behind the other. All of them, leading or not, list the
+// same participants in the same order.
+func TestElectionMixedOfBothLanguagesLeadsInOneQueue(t *testing.T) {
+	const terms = 50
 	w := newWorld(t)
-	for _, kind := range []string{java, oldJava} {
-		t.Run(kind, func(t *testing.T) {
-			w := w.in(t)
-			path := "/leader/" + name("s")
-			order := godriver.Order{Recipe: "selector", Path: path}
-			leads, next := w.contender(kind, order), w.contender(ours, order)
-			observer := w.selector(path)
+	for _, recipe := range elections {
+		for _, kind := range []string{java, oldJava} {
+			t.Run(recipe+", "+kind, func(t *testing.T) {
+				w := w.in(t)
+				path := "/leader/" + name("e")
+				order := godriver.Order{Recipe: recipe, Path: path}
+				leads, next := w.contender(kind, order), w.contender(ours, order)
+				observers := []*contender{w.contender(kind, order), w.contender(ours, order)}
 
-			leads.acquire()
-			for range 50 {
-				wait := next.queue(path)
-				all, err := observer.Participants(context.Background())
-				if err != nil || len(all) != 2 || !slices.Equal([]string{all[0].ID, all[1].ID}, []string{leads.who, next.who}) {
-					t.Fatalf("got participants %+v, %v, want %s, %s", all, err, leads.who, next.who)
+				first := leads.acquire()
+				if want := map[string]string{"selector": "-lock-", "latch": "-latch-"}[recipe]; !strings.Contains(first.Nodes[0], want) {
+					t.Fatalf("got node %s, want one with %s", first.Nodes[0], want)
 				}
-				end := leads.release()
-				if got := wait.granted(); got.Ended < end.Began {
-					t.Fatalf("%s leads beside %s", next.who, leads.who)
+				for range terms {
+					wait := next.queue(path)
+					for _, observer := range append(observers, leads) {
+						w.wantParticipants(observer, leads.who, next.who)
+					}
+					end := leads.release()
+					if got := wait.granted(); got.Ended < end.Began {
+						t.Fatalf("%s leads beside %s", next.who, leads.who)
+					}
+					leads, next = next, leads
+					w.awaitChildren(path, 1)
 				}
-				leads, next = next, leads
-				w.awaitChildren(path, 1)
-			}
-			leads.release()
-			w.awaitChildren(path, 0)
-		})
+				leads.release()
+				w.awaitChildren(path, 0)
+				w.wantParticipants(observers[0])
+				w.wantParticipants(observers[1])
+			})
+		}
 	}
 }
 
-// selector makes an observer of an election.
-func (w *world) selector(path string) *leader.LeaderSelector {
+// wantParticipants asks a participant, or an observer, who stands for election.
+func (w *world) wantParticipants(observer *contender, want ...string) {
 	w.t.Helper()
-	client, err := framework.NewClient(w.addr)
-	if err != nil {
-		w.t.Fatal(err)
+	got := w.done(observer.process, observer.order("report"))
+	if !slices.Equal(got.IDs, want) || got.Owned != (len(want) > 0) {
+		w.t.Fatalf("%s lists %v, the first one leads: %t; want %v", observer.who, got.IDs, got.Owned, want)
 	}
-	w.t.Cleanup(func() { _ = client.Close() })
-	return leader.NewLeaderSelector(client, path)
+}
+
+// A leader is frozen until its session is over, and a participant in the other language leads. At its first look after the
+// thaw ours says that it does not lead. Curator's says that it leads until its client has heard of the loss.
+func TestFrozenLeaderIsSucceededByTheOtherLanguage(t *testing.T) {
+	w := newWorld(t)
+	w.timeout = 2 * time.Second
+	for _, recipe := range elections {
+		for _, pair := range [][2]string{{ours, java}, {java, ours}} {
+			t.Run(recipe+", "+pair[0]+" is frozen", func(t *testing.T) {
+				t.Parallel()
+				w := w.in(t)
+				path := "/frozen/" + name("e")
+				order := godriver.Order{Recipe: recipe, Path: path}
+				process := w.fresh(pair[0], fleet.dispatch)
+				frozen := w.clientIn(process, pair[0], w.addr).contender(order)
+				next := w.contender(pair[1], order)
+				frozen.acquire()
+				wait := next.queue(path)
+				process.freeze(t)
+				got := wait.granted()
+				thawed := godriver.Now()
+				process.thaw(t)
+
+				report := w.done(process, frozen.order("report"))
+				looked := time.Duration(report.Ended - thawed).Round(10 * time.Microsecond)
+				t.Logf("first look %v after the thaw: leads: %t", looked, report.Acquired)
+				if pair[0] == ours && report.Acquired {
+					t.Error("the leader that was frozen believes to lead")
+				}
+				if pair[0] == ours {
+					released := w.done(process, frozen.order("release"))
+					if released.Valid == 0 || released.Valid > got.Ended {
+						t.Errorf("the term ended %v after the next one began", time.Duration(released.Valid-got.Ended))
+					}
+				} else {
+					ended := w.awaitEvent(frozen, "released")
+					t.Logf("Curator's leader hears of the end %v after the thaw", time.Duration(ended.Began-thawed).Round(10*time.Microsecond))
+				}
+				next.release()
+			})
+		}
+	}
+}
+
+// awaitEvent waits for an event of a contender.
+func (w *world) awaitEvent(k *contender, event string) godriver.Answer {
+	w.t.Helper()
+	for limit := time.After(patience); ; {
+		select {
+		case a := <-k.events:
+			if a.Event == event {
+				return a
+			}
+		case <-limit:
+			w.t.Fatalf("%s does not tell of %q", k.who, event)
+		}
+	}
 }

@@ -4,9 +4,10 @@ package interop_test
 
 import (
 	"crypto/sha256"
-	_ "embed"
+	"embed"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,8 +19,8 @@ import (
 var (
 	//go:embed java/pom.xml
 	javaPom []byte
-	//go:embed java/Driver.java
-	javaSource []byte
+	//go:embed java/*.java
+	javaSources embed.FS
 )
 
 // need ends the test as CURATOR_INTEGRATION wants it if something that integration/run collects is missing.
@@ -86,7 +87,19 @@ var compiling sync.Mutex
 func compiled(jars string) (string, error) {
 	compiling.Lock()
 	defer compiling.Unlock()
-	classes := fmt.Sprintf("%s-driver-%.5x", jars, sha256.Sum256(javaSource))
+	files, err := fs.Glob(javaSources, "java/*.java")
+	if err != nil {
+		return "", err
+	}
+	source := sha256.New()
+	for _, file := range files {
+		text, err := javaSources.ReadFile(file)
+		if err != nil {
+			return "", err
+		}
+		_, _ = source.Write(text) // a hash takes everything
+	}
+	classes := fmt.Sprintf("%s-driver-%.5x", jars, source.Sum(nil))
 	if _, err := os.Stat(classes); err == nil {
 		return classes, nil
 	}
@@ -95,7 +108,8 @@ func compiled(jars string) (string, error) {
 		return "", err
 	}
 	defer os.RemoveAll(part)
-	out, err := exec.Command("javac", "-Xlint:all", "-Werror", "-cp", jars+"/*", "-d", part, "java/Driver.java").CombinedOutput()
+	args := append([]string{"-Xlint:all", "-Werror", "-cp", jars + "/*", "-d", part}, files...)
+	out, err := exec.Command("javac", args...).CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("javac: %w\n%s", err, out)
 	}

@@ -21,6 +21,7 @@ type proxy struct {
 	links  map[*link]bool
 	closed bool // refuses connections
 	lose   *loss
+	frozen chan struct{} // while links are frozen; closed when they thaw
 }
 
 // A loss is the answer to the creation or deletion of a lock node that a client does not get.
@@ -65,6 +66,7 @@ func newProxy(t testing.TB, server string) *proxy {
 	})
 	t.Cleanup(func() {
 		listener.Close()
+		p.thaw()
 		p.refuse(true)
 		p.cutAll()
 		serving.Wait()
@@ -96,6 +98,34 @@ func (p *proxy) refuse(refuse bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closed = refuse
+}
+
+// freeze has everything wait that is under way or comes, in both directions, until thaw.
+func (p *proxy) freeze() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.frozen == nil {
+		p.frozen = make(chan struct{})
+	}
+}
+
+func (p *proxy) thaw() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.frozen != nil {
+		close(p.frozen)
+		p.frozen = nil
+	}
+}
+
+// pass waits while links are frozen.
+func (p *proxy) pass() {
+	p.mu.Lock()
+	frozen := p.frozen
+	p.mu.Unlock()
+	if frozen != nil {
+		<-frozen
+	}
 }
 
 // cutAll cuts the connections that there are.
@@ -142,13 +172,13 @@ func (p *proxy) serve(client net.Conn) {
 		p.mu.Unlock()
 	}()
 	var both sync.WaitGroup
-	both.Go(func() { l.copy(server, client, l.request) })
-	both.Go(func() { l.copy(client, server, func(frame []byte) { p.answer(l, frame) }) })
+	both.Go(func() { l.copy(server, client, p.pass, l.request) })
+	both.Go(func() { l.copy(client, server, p.pass, func(frame []byte) { p.answer(l, frame) }) })
 	both.Wait()
 }
 
-// copy copies frames, each after a look at it.
-func (l *link) copy(to io.Writer, from io.Reader, look func(frame []byte)) {
+// copy copies frames, each after a look at it, when pass returns.
+func (l *link) copy(to io.Writer, from io.Reader, pass func(), look func(frame []byte)) {
 	defer l.close()
 	for first := true; ; first = false {
 		var size [4]byte
@@ -163,6 +193,7 @@ func (l *link) copy(to io.Writer, from io.Reader, look func(frame []byte)) {
 		if !first { // the handshake has another form
 			look(frame[4:])
 		}
+		pass()
 		if l.mute && to == l.client {
 			continue
 		}

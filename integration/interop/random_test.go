@@ -67,6 +67,8 @@ type run struct {
 	history *history
 	stop    chan struct{} // closed when nobody begins anything any more
 	faults  map[string]int
+	hold    func() time.Duration // how long contenders hold
+	times   int                  // how often before they are asked whether to go on
 
 	timeline []string // of faults
 
@@ -92,7 +94,7 @@ func TestRandomMixedRun(t *testing.T) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	server := zookeeper.Start(t, zookeeper.Config{ContainerCheckInterval: time.Hour})
 	w := &world{t: t, server: server, addr: server.Addr(), timeout: 2 * time.Second}
-	r := &run{world: w, history: newHistory(), stop: make(chan struct{}), faults: map[string]int{}, posts: map[string]post{}}
+	r := newRun(w, func() time.Duration { return rand.N(20 * time.Millisecond) })
 	r.observe(withJava, withKazoo, readWriter, semaphore+"/leases")
 
 	crew := make([]*slot, len(slots))
@@ -125,6 +127,12 @@ func TestRandomMixedRun(t *testing.T) {
 	}
 	for _, path := range []string{withJava, withKazoo, readWriter, semaphore + "/leases"} {
 		r.judge(path)
+	}
+}
+
+func newRun(w *world, hold func() time.Duration) *run {
+	return &run{
+		world: w, history: newHistory(), stop: make(chan struct{}), faults: map[string]int{}, posts: map[string]post{}, hold: hold, times: 5,
 	}
 }
 
@@ -220,7 +228,7 @@ func (r *run) work(process *process, who string, p post) {
 		default:
 		}
 		order := godriver.Order{
-			Op: "work", Who: who, Side: p.side, MS: -1, N: 1, Times: 5, Hold: rand.Int64N(20_000), Pause: rand.Int64N(20_000),
+			Op: "work", Who: who, Side: p.side, MS: -1, N: 1, Times: r.times, Hold: r.hold().Microseconds(), Pause: rand.Int64N(20_000),
 		}
 		select {
 		case a := <-process.order(order):
@@ -265,20 +273,11 @@ func (r *run) fault(random *rand.Rand, crew []*slot) {
 	}
 	var fault string
 	begun := godriver.Now()
-	defer func() {
-		r.faults[fault]++
-		r.timeline = append(r.timeline, fmt.Sprintf("%.3f to %.3f s: %s %v", float64(begun)/1e9, float64(godriver.Now())/1e9, fault, s.whos))
-	}()
+	defer func() { r.note(fault, begun, s) }()
 	switch n := random.IntN(10); {
 	case n < 3:
 		fault = "kill " + kind
-		s.process.kill()
-		now := godriver.Now()
-		s.workers.Wait()
-		for _, who := range s.whos {
-			r.history.died(who, now)
-		}
-		r.start(s)
+		r.kill(s)
 	case n < 5:
 		fault = "cut " + kind
 		s.proxy.cutAll()
@@ -294,4 +293,22 @@ func (r *run) fault(random *rand.Rand, crew []*slot) {
 		time.Sleep(long)
 		s.process.thaw(r.t)
 	}
+}
+
+// note counts a fault that is over.
+func (r *run) note(fault string, begun int64, s *slot) {
+	r.faults[fault]++
+	r.timeline = append(r.timeline, fmt.Sprintf("%.3f to %.3f s: %s %v", float64(begun)/1e9, float64(godriver.Now())/1e9, fault, s.whos))
+}
+
+// kill kills the process of a slot, and starts the one that follows it.
+func (r *run) kill(s *slot) {
+	r.t.Helper()
+	s.process.kill()
+	now := godriver.Now()
+	s.workers.Wait()
+	for _, who := range s.whos {
+		r.history.died(who, now)
+	}
+	r.start(s)
 }

@@ -201,6 +201,9 @@ func (w *worker) work(ctx context.Context, order Order) {
 		w.once(ctx, order)
 		time.Sleep(time.Duration(order.Pause) * time.Microsecond)
 	}
+	if e, ok := w.lock.(*election); ok {
+		e.leave()
+	}
 }
 
 func (w *worker) once(ctx context.Context, order Order) {
@@ -216,11 +219,26 @@ func (w *worker) once(ctx context.Context, order Order) {
 		return
 	}
 	w.event("acquired", now, valid, nodes, nil)
-	time.Sleep(time.Duration(order.Hold) * time.Microsecond)
+	w.hold(time.Duration(order.Hold) * time.Microsecond)
 	// It is said before it is done: a process that is killed in between must not seem to hold what others can have.
 	err = w.lock.release(order, func(valid int64) { w.event("released", Now(), valid, nodes, nil) })
 	if err != nil {
 		w.event("failed", Now(), 0, nil, err)
+	}
+}
+
+// hold holds. A leader looks each millisecond whether it still leads, and stops when it does not.
+func (w *worker) hold(d time.Duration) {
+	e, ok := w.lock.(*election)
+	if !ok {
+		time.Sleep(d)
+		return
+	}
+	for range d / time.Millisecond {
+		time.Sleep(time.Millisecond)
+		if !e.leads() {
+			return
+		}
 	}
 }
 

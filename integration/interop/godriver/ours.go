@@ -14,7 +14,6 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/shared"
 	"github.com/gocurator/curator/retry"
@@ -111,12 +110,8 @@ func (o *ours) contender(order Order, tell func(*Answer)) (contender, error) {
 	case "mutex":
 		m := locks.NewInterProcessMutex(o.client, order.Path, opts...)
 		c.lock, c.queue, c.known = m, m.Participants, m
-	case "selector":
-		id := order.Who
-		if order.Data != nil {
-			id = *order.Data
-		}
-		c.lock = selectorLock{leader.NewLeaderSelector(o.client, order.Path, leader.WithID(id))}
+	case "selector", "latch":
+		return newElection(o.client, order), nil
 	case "rw":
 		rw := locks.NewInterProcessReadWriteLock(o.client, order.Path, opts...)
 		c.lock, c.read, c.known = rw.WriteLock(), rw.ReadLock(), rw.WriteLock()
@@ -131,17 +126,6 @@ func (o *ours) contender(order Order, tell func(*Answer)) (contender, error) {
 		return nil, fmt.Errorf("unknown recipe %q", order.Recipe)
 	}
 	return c, nil
-}
-
-// A selectorLock is held by the leader.
-type selectorLock struct{ selector *leader.LeaderSelector }
-
-func (l selectorLock) Acquire(ctx context.Context) (*locks.Lease, error) {
-	return l.selector.Campaign(ctx)
-}
-
-func (selectorLock) TryAcquire(context.Context) (*locks.Lease, error) {
-	return nil, errors.New("a selector does not try")
 }
 
 // A lockUser is what a thread is to Java: it has a lock, and re-enters what it holds.

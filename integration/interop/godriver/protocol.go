@@ -41,7 +41,7 @@ type Order struct {
 
 	// Data is what nodes contain. With open, where contenders do not say otherwise.
 	Data      *string  `json:"data,omitempty"`
-	Recipe    string   `json:"recipe,omitempty"` // contender: mutex, rw, semaphore, semaphoremutex, multi, selector, zklock
+	Recipe    string   `json:"recipe,omitempty"` // contender: mutex, rw, semaphore, semaphoremutex, multi, selector, latch, zklock
 	Path      string   `json:"path,omitempty"`
 	Paths     []string `json:"paths,omitempty"`     // of a multi-lock
 	Max       int      `json:"max,omitempty"`       // of a semaphore, or the seed of its count
@@ -75,6 +75,7 @@ type Answer struct {
 	Ended    int64    `json:"ended,omitempty"`
 	Valid    int64    `json:"valid,omitempty"` // ours: until when the hold lasts, or lasted, at most
 	Nodes    []string `json:"nodes,omitempty"` // names
+	IDs      []string `json:"ids,omitempty"`   // report: of an election's participants, in their order; owned: the first one leads
 	Value    int      `json:"value,omitempty"`
 	Session  string   `json:"session,omitempty"` // open
 	Acquired bool     `json:"acquired,omitempty"`

@@ -12,13 +12,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
-import org.apache.curator.framework.recipes.leader.LeaderSelector;
-import org.apache.curator.framework.recipes.leader.LeaderSelectorListenerAdapter;
 import org.apache.curator.framework.recipes.locks.InterProcessLock;
 import org.apache.curator.framework.recipes.locks.InterProcessMultiLock;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
@@ -79,6 +76,7 @@ public final class Driver {
         long began;
         long ended;
         List<String> nodes;
+        List<String> ids;
         int value;
         String session;
         boolean acquired;
@@ -131,7 +129,7 @@ public final class Driver {
         OUT.flush();
     }
 
-    private static void event(String event, String who, long at, List<String> nodes, String error) {
+    static void event(String event, String who, long at, List<String> nodes, String error) {
         Answer a = new Answer();
         a.event = event;
         a.who = who;
@@ -142,7 +140,7 @@ public final class Driver {
         say(a);
     }
 
-    private static Thread daemon(Runnable r) {
+    static Thread daemon(Runnable r) {
         Thread t = new Thread(r);
         t.setDaemon(true);
         return t;
@@ -215,7 +213,8 @@ public final class Driver {
                 yield new Multi(order.who, parts);
             }
             case "semaphore" -> new Permits(order, client);
-            case "selector" -> new Selector(order, client);
+            case "selector" -> new Elections.Selector(order, client);
+            case "latch" -> new Elections.Latch(order, client);
             default -> throw new IllegalArgumentException("unknown recipe " + order.recipe);
         };
         CONTENDERS.put(order.who, c);
@@ -265,7 +264,7 @@ public final class Driver {
         }
 
         /** Acquires and releases many times, and tells of each by events. */
-        private void work(Order order) {
+        void work(Order order) throws Exception {
             for (int i = 0; i < order.times; i++) {
                 try {
                     List<String> nodes = acquire(order);
@@ -426,58 +425,8 @@ public final class Driver {
         }
     }
 
-    /** A leader holds while it leads. */
-    static final class Selector extends Contender {
-        private final LeaderSelector selector;
-        private final CuratorFramework client;
-        private final Order order;
-        private final Semaphore leads = new Semaphore(0);
-        private final Semaphore resigns = new Semaphore(0);
-        private boolean started;
-
-        Selector(Order order, CuratorFramework client) {
-            super(order.who);
-            this.client = client;
-            this.order = order;
-            selector = new LeaderSelector(client, order.path, new LeaderSelectorListenerAdapter() {
-                @Override
-                public void takeLeadership(CuratorFramework c) throws Exception {
-                    leads.release();
-                    resigns.acquire();
-                }
-            });
-            selector.setId(order.data == null ? order.who : order.data);
-        }
-
-        @Override
-        List<String> acquire(Order acquire) throws Exception {
-            if (started) {
-                selector.requeue();
-            } else {
-                started = true;
-                selector.start();
-            }
-            leads.acquire();
-            for (String name : client.getChildren().forPath(order.path)) {
-                byte[] data = client.getData().forPath(order.path + "/" + name);
-                if (selector.getId().equals(new String(data, StandardCharsets.UTF_8))) {
-                    return List.of(name);
-                }
-            }
-            return List.of();
-        }
-
-        @Override
-        void release(Order release) throws Exception {
-            resigns.release();
-            while (selector.hasLeadership()) {
-                Thread.sleep(1);
-            }
-        }
-    }
-
     /** The node of a lock that the calling thread holds. Curator keeps it to itself, for most of its locks. */
-    private static String nodeOf(InterProcessLock lock) throws Exception {
+    static String nodeOf(InterProcessLock lock) throws Exception {
         if (lock instanceof InterProcessSemaphoreMutex) {
             var field = InterProcessSemaphoreMutex.class.getDeclaredField("lease");
             field.setAccessible(true);
@@ -488,7 +437,7 @@ public final class Driver {
         return name((String) method.invoke(lock));
     }
 
-    private static String name(String path) {
+    static String name(String path) {
         return path.substring(path.lastIndexOf('/') + 1);
     }
 }
