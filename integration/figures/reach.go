@@ -163,9 +163,10 @@ func (r *reach) visit(f *ssa.Function) {
 	}
 }
 
-// dynamic adds the possible callees of a call that is not static.
+// dynamic adds the possible callees of a call that is not static. A function that calls its own parameter calls what its
+// callers pass: where these are reached, it counts by being referred to, and where they are not, it is not called.
 func (r *reach) dynamic(caller *ssa.Function, call ssa.CallInstruction) {
-	if call.Common().StaticCallee() != nil {
+	if _, own := call.Common().Value.(*ssa.Parameter); own && !call.Common().IsInvoke() || call.Common().StaticCallee() != nil {
 		return
 	}
 	found := false
