@@ -35,27 +35,7 @@ func (c *Client) Sessions(ctx context.Context) iter.Seq2[*Session, error] {
 			if !yield(s, nil) {
 				return
 			}
-			if err := c.core.wait(ctx, pace.Next(time.Since(began))); err != nil {
-				yield(nil, err)
-				return
-			}
+			_ = pace.WaitUnless(ctx, time.Since(began), c.core.closing) // Session says what has ended
 		}
-	}
-}
-
-// wait waits for d, or less if ctx is done or the client is closed, which are errors.
-func (c *core) wait(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return nil
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return retry.ContextError(ctx)
-	case <-c.closing:
-		return ErrClosed
 	}
 }

@@ -40,7 +40,7 @@ func (s *Session) CreateIfExists(ctx context.Context, guard, dir, name string, d
 			s.Remove(path)
 			return "", err
 		}
-		_ = s.pause(ctx, pace.Next(time.Since(began))) // waitAttached tells
+		_ = pace.WaitUnless(ctx, time.Since(began), s.done) // waitAttached tells
 	}
 }
 

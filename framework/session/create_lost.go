@@ -65,7 +65,7 @@ func (s *Session) syncAndList(ctx context.Context, dir string) (children []strin
 // orBroken gives the connection up if err says that the server cannot answer just now: another one may. The error is
 // then that of a lost connection.
 func (s *Session) orBroken(err error) error {
-	if errors.Is(err, ErrConnectionLost) || Definite(err) || !Retryable(err) {
+	if errors.Is(err, ErrConnectionLost) || errors.Is(err, ErrSessionLost) || Definite(err) || !Retryable(err) {
 		return err
 	}
 	s.transport.Break(err)

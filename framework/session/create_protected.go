@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -47,27 +48,6 @@ func (s *Session) createProtected(ctx context.Context, dir, name string, data []
 	var pace retry.Pace
 	for {
 		began := time.Now()
-		entry, err := s.create(ctx, c)
-		if !errors.Is(err, zk.ErrNoNode) {
-			return entry, err
-		}
-		err = s.makeParents(ctx, dir, Container)
-		switch {
-		case err == nil || errors.Is(err, zk.ErrNoNode): // they vanish again and again, which can go on for any length of time
-		case !Retryable(err):
-			return Entry{}, err
-		}
-		if err := s.pause(ctx, pace.Next(time.Since(began))); err != nil {
-			return Entry{}, err
-		}
-	}
-}
-
-// create creates c once, however often the connection breaks.
-func (s *Session) create(ctx context.Context, c *Creation) (Entry, error) {
-	var pace retry.Pace
-	for {
-		began := time.Now()
 		if err := s.waitAttached(ctx); err != nil {
 			if c.lost {
 				s.sweep(c.orphan())
@@ -75,11 +55,19 @@ func (s *Session) create(ctx context.Context, c *Creation) (Entry, error) {
 			return Entry{}, err
 		}
 		entry, err := s.createOrFind(ctx, c)
-		if !errors.Is(err, ErrConnectionLost) {
+		switch {
+		case errors.Is(err, ErrConnectionLost):
+			// Reconnections are spaced already. But the session may not have noticed yet that its connection is gone.
+		case errors.Is(err, zk.ErrNoNode):
+			err = s.makeParents(ctx, dir, Container)
+			// They may vanish again and again, for any length of time.
+			if err != nil && !errors.Is(err, zk.ErrNoNode) && !Retryable(err) {
+				return Entry{}, err
+			}
+		default:
 			return entry, err
 		}
-		// Reconnections are spaced already. But the session may not have noticed yet that its connection is gone.
-		_ = s.pause(ctx, pace.Next(time.Since(began))) // waitAttached tells
+		_ = pace.WaitUnless(ctx, time.Since(began), s.done) // waitAttached tells
 	}
 }
 
@@ -89,18 +77,16 @@ func (s *Session) create(ctx context.Context, c *Creation) (Entry, error) {
 func (s *Session) createOrFind(ctx context.Context, c *Creation) (Entry, error) {
 	if c.lost {
 		entry, err := s.find(ctx, c)
-		switch {
-		case err != nil && Retryable(err):
+		if err != nil && Retryable(err) {
 			return Entry{}, err
-		case err != nil:
-			s.sweep(c.orphan())
-			c.lost = false
-			return Entry{}, err
-		case entry.Path != "":
-			c.lost = false
-			return entry, nil
 		}
 		c.lost = false
+		if err != nil {
+			s.sweep(c.orphan())
+		}
+		if err != nil || entry.Path != "" {
+			return entry, err
+		}
 	}
 	entry, err := s.tryCreate(ctx, c)
 	c.lost = errors.Is(err, transport.ErrBroken) && !errors.Is(err, ErrDetached)
@@ -115,32 +101,12 @@ func (s *Session) createOrFind(ctx context.Context, c *Creation) (Entry, error) 
 // is a node; with any other error there is none, or it is being removed.
 func (s *Session) tryCreate(ctx context.Context, c *Creation) (Entry, error) {
 	a := &attempt{session: s, creation: c, done: make(chan struct{})}
-	calls := []*transport.Call{
-		s.createCall(c, func(path string, stat *zk.Stat, err error) {
-			a.entry.Path, a.entry.Stat, a.err = path, stat, err
-			if err == nil {
-				s.entered(path)
-			}
-			if !c.list {
-				a.answered()
-			}
-		}),
-	}
+	calls := a.calls()
 	if err := s.beSure(ctx, calls[0]); err != nil {
 		return Entry{}, err
 	}
 	if err := s.checkSize(calls[0]); err != nil {
 		return Entry{}, err
-	}
-	if c.list {
-		calls = append(calls, transport.Children(c.Dir, false, func(children []string, stat *zk.Stat, err error) {
-			if err == nil {
-				a.entry.Children = children
-				s.listed(c.Dir, children, stat)
-			}
-			a.unlisted = err
-			a.answered()
-		}))
 	}
 	s.mu.Lock()
 	sent := s.send(calls...)
@@ -150,25 +116,13 @@ func (s *Session) tryCreate(ctx context.Context, c *Creation) (Entry, error) {
 	}
 	select {
 	case <-a.done:
+		return a.result()
 	case <-ctx.Done():
-		if a.abandon() {
-			return Entry{}, retry.ContextError(ctx)
+		if a.settled.Swap(true) { // the answer came at the same moment
+			a.discard()
 		}
-		a.discard() // the answer came at the same moment
 		return Entry{}, retry.ContextError(ctx)
 	}
-	switch err := a.err; {
-	case err == nil && errors.Is(a.unlisted, ErrTooLarge): // it would be as long the next time
-		a.discard()
-		return Entry{}, fmt.Errorf("list %s: %w", c.Dir, a.unlisted)
-	case err == nil, Definite(err), errors.Is(err, transport.ErrBroken):
-	case Retryable(err): // the server cannot answer just now; another one may
-		s.transport.Break(err)
-		return Entry{}, fmt.Errorf("%w: %w", ErrConnectionLost, err)
-	default:
-		a.discard()
-	}
-	return a.entry, a.err
 }
 
 // An attempt is one create on its way.
@@ -179,28 +133,52 @@ type attempt struct {
 	err      error
 	unlisted error // why there is no listing
 	done     chan struct{}
+	settled  atomic.Bool // by the answer or by the end of the caller's context: the later of the two discards the node
+}
 
-	abandoned bool // guarded by session.mu
-	complete  bool // guarded by session.mu
+// calls makes the requests: the create and, if the creation has one, the listing.
+func (a *attempt) calls() []*transport.Call {
+	s, c := a.session, a.creation
+	create := s.createCall(c, func(path string, stat *zk.Stat, err error) {
+		a.entry.Path, a.entry.Stat, a.err = path, stat, err
+		if err == nil {
+			s.entered(path)
+		}
+		if !c.list {
+			a.answered()
+		}
+	})
+	if !c.list {
+		return one(create)
+	}
+	return []*transport.Call{create, transport.Children(c.Dir, false, func(children []string, stat *zk.Stat, err error) {
+		if err == nil {
+			a.entry.Children = children
+			s.listed(c.Dir, children, stat)
+		}
+		a.unlisted = err
+		a.answered()
+	})}
 }
 
 func (a *attempt) answered() {
-	a.session.mu.Lock()
-	a.complete = true
-	abandoned := a.abandoned
-	a.session.mu.Unlock()
-	if abandoned {
+	if a.settled.Swap(true) {
 		a.discard()
 	}
 	close(a.done)
 }
 
-// abandon reports whether the answer had not come yet. When it comes, the node is removed.
-func (a *attempt) abandon() bool {
-	a.session.mu.Lock()
-	defer a.session.mu.Unlock()
-	a.abandoned = !a.complete
-	return a.abandoned
+// result is what the answers came to.
+func (a *attempt) result() (Entry, error) {
+	if a.err == nil && errors.Is(a.unlisted, ErrTooLarge) { // it would be as long the next time
+		a.discard()
+		return Entry{}, fmt.Errorf("list %s: %w", a.creation.Dir, a.unlisted)
+	}
+	err := a.session.orBroken(a.err)
+	if !errors.Is(err, ErrConnectionLost) && err != nil {
+		a.discard()
+	}
+	return a.entry, err
 }
 
 // discard removes the node that nobody waits for any more, if there is one.

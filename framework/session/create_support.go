@@ -35,18 +35,14 @@ func (s *Session) withStat(ctx context.Context, c *Creation, entry Entry) (Entry
 	stat, err := s.Exists(ctx, entry.Path)
 	switch {
 	case err == nil && stat == nil:
-		err = errShortLived
+		return Entry{}, errShortLived
 	case err == nil:
 		entry.Stat = stat
 		return entry, nil
-	case errors.Is(err, ErrConnectionLost), errors.Is(err, ErrSessionLost):
-	case Retryable(err): // the server cannot answer just now; another one may
-		s.transport.Break(err)
-		err = fmt.Errorf("%w: %w", ErrConnectionLost, err)
-	default:
+	case !Retryable(err):
 		s.remove(entry.Path, !c.ephemeral())
 	}
-	return Entry{}, err
+	return Entry{}, s.orBroken(err)
 }
 
 // errShortLived says that a node that was created without its Stat is gone.

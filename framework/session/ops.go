@@ -184,8 +184,6 @@ func (s *Session) List(ctx context.Context, path string) ([]string, error) {
 		if err == nil || !Retryable(err) {
 			return children, err
 		}
-		if err := s.pause(ctx, pace.Next(time.Since(began))); err != nil {
-			return nil, err
-		}
+		_ = pace.WaitUnless(ctx, time.Since(began), s.done) // Ready tells
 	}
 }

@@ -139,23 +139,6 @@ func (s *Session) waitAttached(ctx context.Context) error {
 	}
 }
 
-// pause waits for d, or less if ctx is done or the session is over, which are errors.
-func (s *Session) pause(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return nil
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return retry.ContextError(ctx)
-	case <-s.done:
-		return s.Err()
-	}
-}
-
 // Ready blocks until the session is connected and valid, so that a [Session.Bind] can begin; until it is over; or until
 // ctx is done. The error is the session's or ctx's cause.
 func (s *Session) Ready(ctx context.Context) error {
