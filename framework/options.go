@@ -16,8 +16,8 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"github.com/gocurator/curator/framework/internal/oneline"
 	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/retry"
 )
 
@@ -284,7 +284,7 @@ func newConfig(connect string, opts []Option) (config, error) {
 	if c.tls != nil {
 		c.secure = secureTLS(c.tls)
 	}
-	if err := oneline.Join(c.problems...); err != nil {
+	if err := session.JoinErrors(c.problems...); err != nil {
 		return config{}, fmt.Errorf("framework: invalid client: %w", err)
 	}
 	return c, nil

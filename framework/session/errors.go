@@ -9,7 +9,6 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"github.com/gocurator/curator/framework/internal/oneline"
 	"github.com/gocurator/curator/framework/internal/transport"
 )
 
@@ -55,7 +54,7 @@ type ConnectError struct {
 func (e *ConnectError) Error() string {
 	servers := make([]string, 0, len(e.Servers))
 	for server, err := range e.Servers {
-		servers = append(servers, fmt.Sprintf("%s (%s)", server, oneline.Text(err)))
+		servers = append(servers, fmt.Sprintf("%s (%s)", server, oneLine(err)))
 	}
 	slices.Sort(servers)
 	return fmt.Sprintf("framework: not connected to %s: %v", strings.Join(servers, ", "), e.Cause)

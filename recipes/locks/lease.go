@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
@@ -168,7 +169,7 @@ func (l *Lease) release(enough <-chan struct{}) error {
 	for _, part := range slices.Backward(l.parts) {
 		errs = append(errs, part.release(enough))
 	}
-	return joinErrors(errs...)
+	return session.JoinErrors(errs...)
 }
 
 // releaseLease leaves the grant. With the last lease of a hold the grant has ended, for this process at once: its node
@@ -186,7 +187,7 @@ func (l *Lease) releaseLease(enough <-chan struct{}) error {
 		}
 	}
 	released.Held = time.Since(g.Since)
-	r.opts.trace.released(released)
+	r.trace.released(released)
 	return released.Err
 }
 
@@ -208,7 +209,7 @@ func (l *Lease) leaveGrant() (last bool, err error) {
 func (l *Lease) quit() {
 	if last, _ := l.leaveGrant(); last {
 		l.grant.RemoveNode()
-		l.recipe.opts.trace.released(Released{Path: l.recipe.path, Node: l.grant.Name, Held: time.Since(l.grant.Since)})
+		l.recipe.trace.released(Released{Path: l.recipe.path, Node: l.grant.Name, Held: time.Since(l.grant.Since)})
 	}
 }
 

@@ -202,7 +202,7 @@ func (w *waiter) contend(ctx context.Context, session *framework.Session) (*queu
 // returned to the caller, although ctx has ended; the right to contend is passed on by leave.
 func (w *waiter) wait(ctx context.Context, behind int, patience time.Duration) (*queue.Grant, queue.Progress, error) {
 	at := queue.Progress{OwnClient: true, Ahead: behind, Waits: true}
-	w.recipe.opts.trace.waiting(ctx, Waiting{Path: w.recipe.path, Ahead: behind, OwnClient: true, Local: true})
+	w.recipe.trace.waiting(ctx, Waiting{Path: w.recipe.path, Ahead: behind, OwnClient: true, Local: true})
 	w.recipe.log.waiting(ctx, w.recipe.path, at)
 	b, came := w.awaitTurn(ctx, at, patience)
 	if !came {

@@ -3,6 +3,8 @@ package locks
 import (
 	"context"
 	"slices"
+
+	"github.com/gocurator/curator/framework/session"
 )
 
 // A Lock can be acquired. All recipes of this package are Locks.
@@ -31,7 +33,7 @@ func Do(ctx context.Context, lock Lock, work func(ctx context.Context) error) (e
 	if err != nil {
 		return err
 	}
-	defer func() { err = joinErrors(err, lease.Release()) }()
+	defer func() { err = session.JoinErrors(err, lease.Release()) }()
 	return work(lease.Context(ctx))
 }
 
@@ -43,7 +45,7 @@ func ReleaseAll(leases ...*Lease) error {
 	for _, lease := range slices.Backward(leases) {
 		errs = append(errs, lease.Release())
 	}
-	return joinErrors(errs...)
+	return session.JoinErrors(errs...)
 }
 
 // rollBack is ReleaseAll for leases that the caller of an acquire never gets. It waits for the removal of their nodes while ctx
@@ -53,5 +55,5 @@ func rollBack(ctx context.Context, leases []*Lease) error {
 	for _, lease := range slices.Backward(leases) {
 		errs = append(errs, lease.release(ctx.Done()))
 	}
-	return joinErrors(errs...)
+	return session.JoinErrors(errs...)
 }

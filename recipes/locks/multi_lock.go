@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/retry"
 )
 
@@ -47,7 +48,7 @@ func NewInterProcessMultiLock(locks ...Lock) *InterProcessMultiLock {
 			seen[id] = true
 		}
 	}
-	m.err = joinErrors(problems...)
+	m.err = session.JoinErrors(problems...)
 	return m
 }
 
@@ -138,7 +139,7 @@ func (m *InterProcessMultiLock) acquire(
 	lease := newLease(nil, nil)
 	defer func() {
 		if whole == nil { // also if a lock panics: one of the user's own, or one with an ACL provider or a trace that does
-			err = joinErrors(err, rollBack(ctx, lease.parts))
+			err = session.JoinErrors(err, rollBack(ctx, lease.parts))
 		}
 	}()
 	waiting, stop := context.WithCancelCause(ctx) // ends also with any of the parts
@@ -160,7 +161,7 @@ func (m *InterProcessMultiLock) acquire(
 		defer part.follow(stop)() //nolint:gocritic // they are as many as the parts, and end together
 	}
 	if lost := lease.Err(); lost != nil {
-		return nil, joinErrors(errPartLost, lost)
+		return nil, session.JoinErrors(errPartLost, lost)
 	}
 	for _, part := range lease.parts {
 		part.inform(lease)

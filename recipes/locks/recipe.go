@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/recipes/internal/queue"
 	"github.com/gocurator/curator/retry"
 )
@@ -21,6 +22,7 @@ type recipe struct {
 	path   string // as the user gave it
 	opts   *options
 	log    waitLog
+	trace  *reporter
 	err    error // misuse of the constructor: every call fails with it
 
 	// Of a semaphore; nil for every other lock.
@@ -39,14 +41,13 @@ type kind struct {
 // newRecipe makes a recipe of a kind.
 func newRecipe(client *framework.Client, path string, opts []Option, k kind) recipe {
 	o := newOptions(opts)
-	r := recipe{client: client, path: path, opts: o, id: identity{family: k.family}}
+	r := recipe{client: client, path: path, opts: o, id: identity{family: k.family}, trace: &reporter{o.trace, client}}
 	dir := ""
 	if client == nil {
 		o.problems = append(o.problems, errors.New("client is nil"))
 	} else if base, err := client.AbsolutePath(path); err != nil {
 		o.problems = append(o.problems, err)
 	} else {
-		o.trace = o.trace.queued(client)
 		r.log.logger = client.Logger()
 		if base == "/zookeeper" || strings.HasPrefix(base, "/zookeeper/") {
 			o.problems = append(o.problems, fmt.Errorf("%w %q: belongs to ZooKeeper itself", framework.ErrInvalidPath, path))
@@ -65,13 +66,13 @@ func newRecipe(client *framework.Client, path string, opts []Option, k kind) rec
 		r.id.family += " " + k.marker
 	}
 	r.queue = queue.New(r.config(dir, k))
-	r.err = joinErrors(o.problems...)
+	r.err = session.JoinErrors(o.problems...)
 	return r
 }
 
 // config is what the engine has to know of the recipe.
 func (r *recipe) config(dir string, k kind) queue.Config {
-	path, trace, log := r.path, &r.opts.trace, r.log
+	path, trace, log := r.path, r.trace, r.log
 	cfg := queue.Config{
 		Lock: r.id, Dir: dir, Marker: k.marker, Counts: queue.LockMarkers(r.opts.extra...), Data: r.opts.data,
 		LeaveMessage: revokeMessage,
@@ -193,7 +194,7 @@ func (r *recipe) begin(ctx context.Context) (traced context.Context, begun time.
 		return ctx, begun, &AcquireError{Path: r.path, Err: r.err}
 	}
 	begun = time.Now()
-	return r.opts.trace.acquireStart(ctx, AcquireStart{Path: r.path}), begun, nil
+	return r.trace.acquireStart(ctx, AcquireStart{Path: r.path}), begun, nil
 }
 
 // finish ends an acquire, with its trace, and says in its error where it stood.
@@ -210,7 +211,7 @@ func (r *recipe) finish(ctx context.Context, begun time.Time, got outcome, err e
 		end.Node, end.Token, end.Reentered = got.lease.NodeName(), got.lease.FencingToken(), got.reentered
 		end.HandOver, end.LocalCount = at.HandOver, got.lease.LocalCount()
 	}
-	r.opts.trace.acquireEnd(ctx, end)
+	r.trace.acquireEnd(ctx, end)
 	return err
 }
 

@@ -54,7 +54,7 @@ func NewInterProcessSemaphoreV2(client *framework.Client, path string, maxLeases
 	s := newSemaphore(client, path, opts)
 	s.limit = limit{fixed: maxLeases}
 	if maxLeases < 1 || maxLeases > math.MaxInt32 {
-		s.recipe.err = joinErrors(s.recipe.err, fmt.Errorf("the limit of a semaphore must be positive and at most 2³¹-1, is %d", maxLeases))
+		s.recipe.err = session.JoinErrors(s.recipe.err, fmt.Errorf("the limit of a semaphore must be positive and at most 2³¹-1, is %d", maxLeases))
 	}
 	return s
 }
@@ -74,7 +74,7 @@ func NewInterProcessSemaphoreV2WithCount(
 	s := newSemaphore(client, path, opts)
 	s.limit = limit{count: count}
 	if count == nil {
-		s.recipe.err = joinErrors(s.recipe.err, errors.New("the shared count is nil"))
+		s.recipe.err = session.JoinErrors(s.recipe.err, errors.New("the shared count is nil"))
 	}
 	return s
 }
@@ -82,7 +82,7 @@ func NewInterProcessSemaphoreV2WithCount(
 func newSemaphore(client *framework.Client, path string, opts []Option) *InterProcessSemaphoreV2 {
 	r := newRecipe(client, path, opts, kind{family: semaphoreFamily, marker: queue.LeaseMarker, below: leaseDirectory, leases: true})
 	if r.opts.handovers > 0 {
-		r.err = joinErrors(r.err, errors.New("a semaphore does not hand its leases over: WithLocalHandover is for a mutex or a write lock"))
+		r.err = session.JoinErrors(r.err, errors.New("a semaphore does not hand its leases over: WithLocalHandover is for a mutex or a write lock"))
 	}
 	gate := r.queue.Config
 	gate.Dir, gate.Marker, gate.Counts, gate.Data = queue.Under(r.id.path, gateDirectory), queue.MutexMarker, queue.LockMarkers(), nil
@@ -222,13 +222,13 @@ func (s *InterProcessSemaphoreV2) refuseN(n int) error {
 func (r *recipe) joinAll(ctx context.Context, grants []*queue.Grant) (leases []*Lease, err error) {
 	for _, g := range grants {
 		lease, joinErr := r.join(g)
-		err = joinErrors(err, joinErr)
+		err = session.JoinErrors(err, joinErr)
 		if joinErr == nil {
 			leases = append(leases, lease)
 		}
 	}
 	if err != nil {
-		return nil, joinErrors(err, rollBack(ctx, leases))
+		return nil, session.JoinErrors(err, rollBack(ctx, leases))
 	}
 	return leases, nil
 }

@@ -85,65 +85,46 @@ type Lost struct {
 	Err  error // a *LostError
 }
 
-// queued returns the trace with its functions called by the client, not by the lock: a lock calls them where other contenders
-// wait for it, and where leases end.
-func (t Trace) queued(client *framework.Client) Trace {
-	queued := Trace{AcquireStart: t.AcquireStart}
-	if t.Waiting != nil {
-		queued.Waiting = func(ctx context.Context, waiting Waiting) {
-			client.Report(func() { t.Waiting(ctx, waiting) })
-		}
-	}
-	if t.AcquireEnd != nil {
-		queued.AcquireEnd = func(ctx context.Context, end AcquireEnd) { client.Report(func() { t.AcquireEnd(ctx, end) }) }
-	}
-	if t.RevocationRequested != nil {
-		queued.RevocationRequested = func(requested RevocationRequested) {
-			client.ReportAlways(func() { t.RevocationRequested(requested) })
-		}
-	}
-	if t.Released != nil {
-		queued.Released = func(released Released) { client.Report(func() { t.Released(released) }) }
-	}
-	if t.Lost != nil {
-		queued.Lost = func(lost Lost) { client.ReportAlways(func() { t.Lost(lost) }) }
-	}
-	return queued
+// A reporter has a trace told of a lock. All but the beginning of an acquire is told by the client, on a goroutine of its
+// own: a lock reports where other contenders wait for it, and where leases end.
+type reporter struct {
+	trace  Trace
+	client *framework.Client
 }
 
-func (t *Trace) acquireStart(ctx context.Context, start AcquireStart) context.Context {
-	if t.AcquireStart == nil {
+func (r *reporter) acquireStart(ctx context.Context, start AcquireStart) context.Context {
+	if r.trace.AcquireStart == nil {
 		return ctx
 	}
-	return t.AcquireStart(ctx, start)
+	return r.trace.AcquireStart(ctx, start)
 }
 
-func (t *Trace) waiting(ctx context.Context, waiting Waiting) {
-	if t.Waiting != nil {
-		t.Waiting(ctx, waiting)
+func (r *reporter) waiting(ctx context.Context, waiting Waiting) {
+	if r.trace.Waiting != nil {
+		r.client.Report(func() { r.trace.Waiting(ctx, waiting) })
 	}
 }
 
-func (t *Trace) acquireEnd(ctx context.Context, end AcquireEnd) {
-	if t.AcquireEnd != nil {
-		t.AcquireEnd(ctx, end)
+func (r *reporter) acquireEnd(ctx context.Context, end AcquireEnd) {
+	if r.trace.AcquireEnd != nil {
+		r.client.Report(func() { r.trace.AcquireEnd(ctx, end) })
 	}
 }
 
-func (t *Trace) revocationRequested(requested RevocationRequested) {
-	if t.RevocationRequested != nil {
-		t.RevocationRequested(requested)
+func (r *reporter) revocationRequested(requested RevocationRequested) {
+	if r.trace.RevocationRequested != nil {
+		r.client.ReportAlways(func() { r.trace.RevocationRequested(requested) })
 	}
 }
 
-func (t *Trace) released(released Released) {
-	if t.Released != nil {
-		t.Released(released)
+func (r *reporter) released(released Released) {
+	if r.trace.Released != nil {
+		r.client.Report(func() { r.trace.Released(released) })
 	}
 }
 
-func (t *Trace) lost(lost Lost) {
-	if t.Lost != nil {
-		t.Lost(lost)
+func (r *reporter) lost(lost Lost) {
+	if r.trace.Lost != nil {
+		r.client.ReportAlways(func() { r.trace.Lost(lost) })
 	}
 }

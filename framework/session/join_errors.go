@@ -1,12 +1,13 @@
-package locks
+package session
 
 import "strings"
 
-// problems are several errors as one, on one line: errors.Join breaks lines, which logs do not expect.
-type problems struct{ errs []error }
+// joined are several errors as one.
+type joined struct{ errs []error }
 
-// joinErrors returns the errors that are not nil as one, nil if there is none.
-func joinErrors(errs ...error) error {
+// JoinErrors returns the errors that are not nil as one, nil if there is none. Its text is one line: errors.Join breaks
+// lines, which logs do not expect.
+func JoinErrors(errs ...error) error {
 	var all []error
 	for _, err := range errs {
 		if err != nil {
@@ -19,20 +20,20 @@ func joinErrors(errs ...error) error {
 	case 1:
 		return all[0]
 	default:
-		return &problems{all}
+		return &joined{all}
 	}
 }
 
-func (p *problems) Error() string {
-	texts := make([]string, len(p.errs))
-	for i, err := range p.errs {
+func (j *joined) Error() string {
+	texts := make([]string, len(j.errs))
+	for i, err := range j.errs {
 		texts[i] = oneLine(err)
 	}
 	return strings.Join(texts, "; ")
 }
 
 // Unwrap returns all of them.
-func (p *problems) Unwrap() []error { return p.errs }
+func (j *joined) Unwrap() []error { return j.errs }
 
 // oneLine is the text of an error that may have been made elsewhere.
 func oneLine(err error) string {
