@@ -8,6 +8,7 @@ package main
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -20,7 +21,10 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-func main() { demo.Main(settings) }
+//go:embed main.go
+var source string // -h prints the comment at its head
+
+func main() { demo.Main(settings, demo.About(source)) }
 
 // config is what the services share. Host and port belong together: neither is of use with the other of another time.
 type config struct {

@@ -7,6 +7,7 @@ package main
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"sync"
@@ -18,7 +19,10 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-func main() { demo.Main(guarded) }
+//go:embed main.go
+var source string // -h prints the comment at its head
+
+func main() { demo.Main(guarded, demo.About(source)) }
 
 // A store is any database outside ZooKeeper. In SQL it would be
 //

@@ -7,6 +7,7 @@ package main
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"time"
@@ -16,7 +17,10 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-func main() { demo.Main(outages) }
+//go:embed main.go
+var source string // -h prints the comment at its head
+
+func main() { demo.Main(outages, demo.About(source)) }
 
 func outages(ctx context.Context, env *demo.Env) error {
 	for _, outage := range []struct {

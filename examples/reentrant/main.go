@@ -7,6 +7,7 @@ package main
 
 import (
 	"context"
+	_ "embed"
 	"fmt"
 	"strconv"
 	"sync/atomic"
@@ -18,7 +19,10 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-func main() { demo.Main(bank) }
+//go:embed main.go
+var source string // -h prints the comment at its head
+
+func main() { demo.Main(bank, demo.About(source)) }
 
 // accounts is one replica of the service.
 type accounts struct {

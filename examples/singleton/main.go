@@ -7,6 +7,7 @@ package main
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"strconv"
@@ -22,7 +23,10 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-func main() { demo.Main(night) }
+//go:embed main.go
+var source string // -h prints the comment at its head
+
+func main() { demo.Main(night, demo.About(source)) }
 
 const (
 	items   = 9          // of the job

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -13,14 +14,28 @@ import (
 
 // A console does to a server what lines of text say, and answers each with "ok" or what was asked for.
 type console struct {
-	srv *zktest.Server
-	out io.Writer
+	srv  *zktest.Server
+	door *door
+	out  io.Writer
+}
+
+// read does what the lines of in say, until there are no more.
+func (c console) read(in io.Reader, quit func(why error)) {
+	for lines := bufio.NewScanner(in); lines.Scan(); {
+		switch err := c.do(lines.Text()); {
+		case errors.Is(err, errQuit):
+			quit(err)
+			return
+		case err != nil:
+			c.say("error: %v", err)
+		}
+	}
 }
 
 // say answers. If nobody listens any more, that is for the next read to find out.
 func (c console) say(format string, args ...any) { _, _ = fmt.Fprintf(c.out, format+"\n", args...) }
 
-var errQuit = errors.New("quit")
+var errQuit = errors.New(`the line "quit"`)
 
 // A command has arguments as named, and does something with them.
 type command struct {
@@ -47,7 +62,13 @@ func commands() []command {
 		{"freeze", "", "do nothing any more, as after SIGSTOP", func(c console, _ []string) error { c.srv.Freeze(); return nil }},
 		{"thaw", "", "go on", func(c console, _ []string) error { c.srv.Thaw(); return nil }},
 		{"restart", "", "reset all connections and give all sessions their time anew", func(c console, _ []string) error { c.srv.Restart(); return nil }},
-		{"refuse", "BOOL", "whether new connections are refused", func(c console, a []string) error { return whether(a[0], c.srv.RefuseConnections) }},
+		{"refuse", "BOOL", "whether new connections are refused", func(c console, a []string) error {
+			refuse, err := strconv.ParseBool(a[0])
+			if err == nil {
+				err = c.door.setRefuse(refuse)
+			}
+			return err
+		}},
 		{"read-only", "BOOL", "whether only reading clients are served", func(c console, a []string) error { return whether(a[0], c.srv.SetReadOnly) }},
 		{"counter", "PATH NUMBER", "set a node's next sequence number", func(c console, a []string) error {
 			n, err := strconv.ParseInt(a[1], 10, 32)

@@ -3,133 +3,132 @@
 //	go run ./examples/testserver -listen 127.0.0.1:0
 //
 // Its first line of output is its address, at which it answers by then. Faults are ordered by lines on its standard input, or
-// by -fault; "help" lists them. SIGINT, SIGTERM and the line "quit" end it, with status 0. It forgets everything then.
+// by -fault; "help" lists them. It forgets everything when it ends, and says to standard error why it does: SIGINT, SIGTERM and
+// the line "quit" end it with status 0.
 package main
 
 import (
-	"bufio"
 	"context"
+	_ "embed"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
+	"github.com/gocurator/curator/examples/internal/demo"
 	"github.com/gocurator/curator/framework/zktest"
 )
 
+//go:embed main.go
+var source string // -h prints the comment at its head
+
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	ctx, stop := demo.Signals(context.Background())
+	status := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()
-	switch {
-	case errors.Is(err, flag.ErrHelp), errors.Is(err, errUsage): // it has been said
-		os.Exit(2)
-	case err != nil:
-		fmt.Fprintln(os.Stderr, "testserver:", err)
-		os.Exit(1)
-	}
+	os.Exit(status)
 }
 
-var errUsage = errors.New("usage")
+// run is the whole program. It returns the exit status.
+func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
+	flags := flag.NewFlagSet("testserver", flag.ContinueOnError)
+	var s settings
+	s.flags(flags)
+	return demo.Command{Name: "testserver", About: demo.Help(source), Run: func(ctx context.Context, out io.Writer) error {
+		options, err := s.options(errs)
+		if err != nil {
+			return &demo.UsageError{Err: err}
+		}
+		return s.serve(ctx, zktest.NewServer(options...), in, out, errs)
+	}}.Do(ctx, flags, args, out, errs)
+}
 
 // settings are what the command line says.
 type settings struct {
 	listen   string
 	readOnly bool
 	faults   []string
-	options  []zktest.Option
+
+	tick, least, most, reap time.Duration
+	frame                   int
+	version, super          string
+	quotas, ttl, verbose    bool
 }
 
-func parse(args []string, errs io.Writer) (s settings, err error) {
-	set := flag.NewFlagSet("testserver", flag.ContinueOnError)
-	set.SetOutput(errs)
+func (s *settings) flags(set *flag.FlagSet) {
 	set.StringVar(&s.listen, "listen", "127.0.0.1:2181", "`address` to listen on; port 0 takes a free one")
-	tick := set.Duration("tick", 100*time.Millisecond, "granularity of session expiry; a real server's is 2s")
-	least := set.Duration("min-session", 0, "shortest session timeout (default two ticks)")
-	most := set.Duration("max-session", time.Hour, "longest session timeout")
-	reap := set.Duration("container-check", time.Second, "how often empty containers are looked for; a real server's is 1m")
-	frame := set.Int("max-frame", 0xfffff, "longest request in `bytes`, jute.maxbuffer")
-	version := set.String("version", "3.9.5", "the `release` of ZooKeeper whose answers are given")
-	quotas := set.Bool("enforce-quotas", false, "refuse what exceeds a hard quota")
-	super := set.String("super", "", "user:digest of the super user, whom no ACL stops")
-	ttl := set.Bool("ttl", true, "let there be TTL nodes")
-	verbose := set.Bool("v", false, "log connections that the server closes, with the reason, to standard error")
+	set.DurationVar(&s.tick, "tick", 100*time.Millisecond, "granularity of session expiry; a real server's is 2s")
+	set.DurationVar(&s.least, "min-session", 0, "shortest session timeout (default two ticks)")
+	set.DurationVar(&s.most, "max-session", time.Hour, "longest session timeout")
+	set.DurationVar(&s.reap, "container-check", time.Second, "how often empty containers are looked for; a real server's is 1m")
+	set.IntVar(&s.frame, "max-frame", 0xfffff, "longest request in `bytes`, jute.maxbuffer")
+	set.StringVar(&s.version, "version", "3.9.5", "the `release` of ZooKeeper whose answers are given")
+	set.BoolVar(&s.quotas, "enforce-quotas", false, "refuse what exceeds a hard quota")
+	set.StringVar(&s.super, "super", "", "user:digest of the super user, whom no ACL stops")
+	set.BoolVar(&s.ttl, "ttl", true, "let there be TTL nodes")
+	set.BoolVar(&s.verbose, "v", false, "log connections that the server closes, with the reason, to standard error")
 	set.BoolVar(&s.readOnly, "read-only", false, "serve only clients that are content to read")
 	set.Func("fault", "a `command` to begin with, as on standard input; may be repeated", func(line string) error {
 		s.faults = append(s.faults, line)
 		return nil
 	})
-	if err := set.Parse(args); errors.Is(err, flag.ErrHelp) {
-		return s, err
-	} else if err != nil || set.NArg() > 0 {
-		return s, errors.Join(errUsage, err)
-	}
-	if *least == 0 {
-		*least = 2 * *tick
-	}
-	defer func() { // the options refuse what is impossible by a panic
+}
+
+// options are those of the server, which refuse what is impossible by a panic.
+func (s *settings) options(errs io.Writer) (options []zktest.Option, err error) {
+	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%v", p)
 		}
 	}()
-	s.options = []zktest.Option{
-		zktest.WithTickTime(*tick), zktest.WithSessionTimeouts(*least, max(*least, *most)), zktest.WithContainerCheckInterval(*reap),
-		zktest.WithMaxFrame(*frame), zktest.WithVersion(*version), zktest.WithSuperDigest(*super), zktest.WithTTLNodes(*ttl),
+	least := s.least
+	if least == 0 {
+		least = 2 * s.tick
 	}
-	if *quotas {
-		s.options = append(s.options, zktest.WithEnforcedQuotas())
+	options = []zktest.Option{
+		zktest.WithTickTime(s.tick), zktest.WithSessionTimeouts(least, max(least, s.most)), zktest.WithContainerCheckInterval(s.reap),
+		zktest.WithMaxFrame(s.frame), zktest.WithVersion(s.version), zktest.WithSuperDigest(s.super), zktest.WithTTLNodes(s.ttl),
 	}
-	if *verbose {
-		s.options = append(s.options, zktest.WithLogger(slog.New(slog.NewTextHandler(errs, nil))))
+	if s.quotas {
+		options = append(options, zktest.WithEnforcedQuotas())
 	}
-	return s, nil
+	if s.verbose {
+		options = append(options, zktest.WithLogger(slog.New(slog.NewTextHandler(errs, nil))))
+	}
+	return options, nil
 }
 
-func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) error {
-	s, err := parse(args, errs)
-	if err != nil {
-		return err
-	}
-	srv := zktest.NewServer(s.options...)
+// serve serves until a signal, the line "quit", or a failure of the listener or of the output.
+func (s *settings) serve(ctx context.Context, srv *zktest.Server, in io.Reader, out, errs io.Writer) error {
 	defer func() { _ = srv.Close() }()
 	srv.SetReadOnly(s.readOnly)
+	door := newDoor(srv, s.listen)
 	for _, line := range s.faults {
-		if err := (console{srv, io.Discard}).do(line); err != nil { // the first line of output is the address
-			return fmt.Errorf("-fault %q: %w", line, err)
+		if err := (console{srv, door, io.Discard}).do(line); err != nil { // the first line of output is the address
+			return &demo.UsageError{Err: fmt.Errorf("-fault %q: %w", line, err)}
 		}
 	}
-
-	l, err := net.Listen("tcp", s.listen)
-	if err != nil {
+	if err := door.open(); err != nil {
 		return err
 	}
-	served := make(chan error, 1)
-	go func() { served <- srv.Serve(l) }()
-	ctx, quit := context.WithCancel(ctx)
-	defer quit()
-	console := console{srv, out}
-	console.say("%v", l.Addr())
-	go func() { // it ends with its input, or with the process
-		for lines := bufio.NewScanner(in); lines.Scan(); {
-			switch err := console.do(lines.Text()); {
-			case errors.Is(err, errQuit):
-				quit()
-				return
-			case err != nil:
-				console.say("error: %v", err)
-			}
-		}
-	}()
+	ctx, quit := context.WithCancelCause(ctx)
+	defer quit(nil)
+	console := console{srv, door, out}
+	console.say("%v", door.address())
+	go console.read(in, quit) // it ends with its input, or with the process
 	select {
 	case <-ctx.Done():
-		return nil
-	case err := <-served:
+	case err := <-door.failed:
 		return err
 	}
+	cause := context.Cause(ctx)
+	var signal *demo.StopError
+	if errors.As(cause, &signal) {
+		cause = fmt.Errorf("signal %v", signal.Signal)
+	}
+	_, _ = fmt.Fprintf(errs, "testserver: ends: %v\n", cause)
+	return nil
 }

@@ -2,9 +2,11 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"strings"
@@ -13,6 +15,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/examples/internal/demo"
 )
 
 // serve runs the program in a goroutine and returns its address, and a function that gives an order and returns the answer.
@@ -21,7 +25,7 @@ func serve(t *testing.T, args ...string) (addr string, order func(line string) s
 	ctx, cancel := context.WithCancel(context.Background())
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
-	ended := make(chan error, 1)
+	ended := make(chan int, 1)
 	go func() {
 		ended <- run(ctx, append([]string{"-listen", "127.0.0.1:0"}, args...), inR, outW, io.Discard)
 		outW.Close()
@@ -30,8 +34,8 @@ func serve(t *testing.T, args ...string) (addr string, order func(line string) s
 		cancel()
 		inW.Close()
 		go func() { _, _ = io.Copy(io.Discard, outR) }()
-		if err := <-ended; err != nil {
-			t.Error(err)
+		if status := <-ended; status != 0 {
+			t.Errorf("got status %d, want 0", status)
 		}
 	})
 	out := bufio.NewReader(outR)
@@ -125,10 +129,51 @@ func TestReadOnlyServerTurnsWritersAway(t *testing.T) {
 	}
 }
 
+func TestConnectionsAreRefusedAsByAMachineWithoutAServer(t *testing.T) {
+	addr, order := serve(t)
+	_, began := serve(t, "-fault", "refuse true") // also from the beginning
+	if got := began("refuse false"); got != "ok" {
+		t.Errorf("got %q, want ok", got)
+	}
+	for range 2 {
+		if got := order("refuse true"); got != "ok" {
+			t.Fatalf("got %q, want ok", got)
+		}
+		if conn, err := net.Dial("tcp", addr); !errors.Is(err, syscall.ECONNREFUSED) {
+			t.Errorf("got %v, %v, want %v", conn, err, syscall.ECONNREFUSED)
+		}
+		if got := order("refuse false"); got != "ok" {
+			t.Fatalf("got %q, want ok", got)
+		}
+		if _, _, err := connect(t, addr).Exists("/"); err != nil {
+			t.Errorf("got %v, want a server again", err)
+		}
+	}
+}
+
+func TestItSaysWhyItEnds(t *testing.T) {
+	stopped, stop := context.WithCancelCause(t.Context())
+	stop(&demo.StopError{Signal: syscall.SIGTERM})
+	for want, c := range map[string]struct {
+		ctx context.Context
+		in  string
+	}{
+		`ends: the line "quit"`:   {t.Context(), "quit\n"},
+		"ends: signal terminated": {stopped, ""},
+	} {
+		var out, errs bytes.Buffer
+		got := run(c.ctx, []string{"-listen=127.0.0.1:0"}, strings.NewReader(c.in), &out, &errs)
+		if got != 0 || !strings.Contains(errs.String(), want) {
+			t.Errorf("got status %d and %q, want 0 and %q", got, &errs, want)
+		}
+	}
+}
+
 func TestImpossibleSettingsAreRefused(t *testing.T) {
 	for _, args := range []string{"-tick 0s", "-tick x", "-version three", "-listen nowhere", "-fault dance", "stray", "-max-frame -1"} {
-		if err := run(t.Context(), strings.Fields(args), strings.NewReader(""), io.Discard, io.Discard); err == nil {
-			t.Errorf("%s: no error", args)
+		var errs bytes.Buffer
+		if got := run(t.Context(), strings.Fields(args), strings.NewReader(""), io.Discard, &errs); got == 0 || errs.Len() == 0 {
+			t.Errorf("%s: got status %d and %q, want a failure and its reason", args, got, &errs)
 		}
 	}
 }

@@ -10,6 +10,7 @@ package main
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"flag"
 	"fmt"
@@ -25,6 +26,9 @@ var (
 	wait   = flag.Duration("wait", 10*time.Second, "how long to wait for that")
 )
 
+//go:embed main.go
+var source string // -h prints the comment at its head
+
 func main() {
 	demo.Main(func(ctx context.Context, env *demo.Env) error {
 		switch {
@@ -33,9 +37,9 @@ func main() {
 		case env.Real && flag.NArg() == 1:
 			return look(ctx, env, env.Client().NonNamespaceView(), flag.Arg(0), *revoke, *wait)
 		default:
-			return errors.New("say which servers and which lock: whoholds -zk host:port /path/of/the/lock")
+			return &demo.UsageError{Err: errors.New("say which servers and which lock: whoholds -zk host:port /path/of/the/lock")}
 		}
-	})
+	}, demo.About(source), demo.Args(1))
 }
 
 // look prints who stands at a lock, and asks the holders to leave if that is wanted.

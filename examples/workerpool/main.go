@@ -7,6 +7,7 @@ package main
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 
 	"golang.org/x/sync/errgroup"
@@ -17,7 +18,10 @@ import (
 	"github.com/gocurator/curator/recipes/shared"
 )
 
-func main() { demo.Main(pool) }
+//go:embed main.go
+var source string // -h prints the comment at its head
+
+func main() { demo.Main(pool, demo.About(source)) }
 
 // process runs some workers, which do one job after the other, each with a lease in its hands.
 func process(ctx context.Context, client *framework.Client, workers int, g *gauge) error {

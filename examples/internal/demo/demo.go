@@ -11,8 +11,7 @@ import (
 	"io"
 	"net"
 	"os"
-	"os/signal"
-	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -29,25 +28,34 @@ const defaultSession = 2 * time.Second
 // An Example does something on the servers of env, and fails if it did not turn out as promised.
 type Example func(ctx context.Context, env *Env) error
 
-// Main runs an example as a program: on the servers that -zk names, or on one in memory. It ends the process, with status 1 if
-// the example failed.
-func Main(example Example) {
-	connect := flag.String("zk", "", "real ZooKeeper, as `host:port,host:port/chroot` (default: a server in memory)")
-	session := flag.Duration("session", defaultSession, "session `timeout` of the clients; servers grant two ticks at least, 4 s by default")
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	context.AfterFunc(ctx, stop) // a second interrupt ends the program on the spot
-	name := filepath.Base(os.Args[0])
-	if err := run(ctx, name, *connect, *session, os.Stdout, example); err != nil {
-		fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
-		os.Exit(1)
+// An Option changes how [Main] runs an example.
+type Option func(*Command)
+
+// About gives the program's help: source is the program's file, embedded; the comment at its head is what -h prints.
+func About(source string) Option { return func(c *Command) { c.About = Help(source) } }
+
+// Args lets the program have up to n arguments beside its flags.
+func Args(n int) Option { return func(c *Command) { c.Args = n } }
+
+// Main runs an example as a program: on the servers that -zk names, or on one in memory. It ends the process, with a status as
+// [Command] has it.
+func Main(example Example, options ...Option) {
+	var connection Connection
+	connection.Flags(flag.CommandLine)
+	session := flag.Duration("session", defaultSession, "session `timeout` of the clients; servers grant at least two ticks, 4 s")
+	command := Command{Name: name(), Run: func(ctx context.Context, out io.Writer) error {
+		return run(ctx, name(), connection, *session, out, os.Stderr, example)
+	}}
+	for _, option := range options {
+		option(&command)
 	}
+	command.Main(flag.CommandLine)
 }
 
 // Output runs an example on a server in memory, and returns what it printed.
 func Output(ctx context.Context, example Example) (string, error) {
 	var out bytes.Buffer
-	err := run(ctx, "output", "", defaultSession, &out, example)
+	err := run(ctx, "output", Connection{}, defaultSession, &out, io.Discard, example)
 	return out.String(), err
 }
 
@@ -65,26 +73,52 @@ func InOrder(t zktest.TB, output string, texts ...string) {
 	}
 }
 
-func run(ctx context.Context, name, connect string, session time.Duration, out io.Writer, example Example) error {
+func run(
+	ctx context.Context, name string, connection Connection, session time.Duration, out, errs io.Writer, example Example,
+) error {
+	options, err := connection.Options()
+	if err != nil {
+		return err
+	}
+	if session <= 0 {
+		return &UsageError{fmt.Errorf("-session %v: must be positive", session)}
+	}
 	env := &Env{
-		Real: connect != "", connect: connect, session: session, dial: new(net.Dialer).DialContext, name: name, out: out,
-		begun: time.Now(),
+		Real: connection.Servers != "", connect: connection.Servers, session: session, options: options,
+		dial: new(net.Dialer).DialContext, name: name, out: out, begun: time.Now(),
 	}
 	if !env.Real {
 		server := zktest.NewServer()
 		defer server.Close() //nolint:errcheck // it returns nil
 		env.connect, env.dial = "in-memory:2181", server.DialContext
 	}
-	probe, err := framework.NewClient(env.connect, framework.WithDialer(env.dial), framework.WithConnectionTimeout(5*time.Second))
-	if err != nil {
-		return err
-	}
-	_, err = probe.Session(ctx)
-	if err := errors.Join(err, probe.Close()); err != nil {
+	if err := env.probe(ctx, errs); err != nil {
 		return err // here, and not in the middle of the example
 	}
 	defer env.close()
-	return example(ctx, env)
+	err = example(ctx, env)
+	if err != nil && ctx.Err() != nil { // what it says about a wait that ended says less
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// probe connects once.
+func (e *Env) probe(ctx context.Context, errs io.Writer) error {
+	if e.Real {
+		_, _ = fmt.Fprintf(errs, "%s: connecting to %s\n", e.name, e.connect)
+	}
+	probe, err := framework.NewClient(e.connect, slices.Concat(e.options, []framework.Option{
+		framework.WithDialer(e.dial), framework.WithConnectionTimeout(5 * time.Second),
+	})...)
+	if err != nil {
+		return &UsageError{fmt.Errorf("-zk: %w", err)}
+	}
+	_, err = probe.Session(ctx)
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return errors.Join(err, probe.Close())
 }
 
 // An Env is where an example runs.
@@ -93,6 +127,7 @@ type Env struct {
 
 	connect string
 	session time.Duration
+	options []framework.Option
 	dial    framework.DialFunc
 	name    string
 	begun   time.Time
@@ -110,12 +145,12 @@ func (e *Env) Client(opts ...framework.Option) *framework.Client {
 
 // BreakableClient makes a client with a line of its own to the servers.
 func (e *Env) BreakableClient(opts ...framework.Option) (*framework.Client, *Line) {
-	line := &Line{dial: e.dial}
-	client, err := framework.NewClient(e.connect, append([]framework.Option{
+	line := NewLine(e.dial)
+	client, err := framework.NewClient(e.connect, slices.Concat(e.options, []framework.Option{
 		framework.WithDialer(line.DialContext),
 		framework.WithNamespace("examples/" + e.name), // on real servers, out of everybody's way
 		framework.WithSessionTimeout(e.session),
-	}, opts...)...)
+	}, opts)...)
 	if err != nil {
 		panic(err) // a mistake in the example: the connect string was good a moment ago
 	}

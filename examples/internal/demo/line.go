@@ -19,6 +19,9 @@ type Line struct {
 	conns []net.Conn
 }
 
+// NewLine makes a line over a dialer.
+func NewLine(dial framework.DialFunc) *Line { return &Line{dial: dial} }
+
 // Cut closes the client's connections, without a word to the server, and lets no other be made: the process was killed, or the
 // cable pulled.
 func (l *Line) Cut() {
