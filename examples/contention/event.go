@@ -7,94 +7,88 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"github.com/gocurator/curator/framework"
 )
 
 // An event is what is printed of one thing that happened: its exported fields with -json, its text otherwise.
 type event struct {
-	Time   string `json:"time"` // RFC 3339, with nanoseconds
-	PID    int    `json:"pid"`
-	Worker int    `json:"worker"`
-	Event  string `json:"event"` // waiting, acquired, released or lost; a note is for people only
-	Node   string `json:"node"`  // the worker's own
-	Ahead  string `json:"ahead"` // the node that it waits for, or waited for last
-	Token  int64  `json:"token"` // the fencing token, which it has when it holds
+	Time   string  `json:"time"` // RFC 3339, with nanoseconds
+	PID    int     `json:"pid"`
+	Worker int     `json:"worker,omitempty"` // none for what concerns all
+	Event  string  `json:"event"`
+	Node   string  `json:"node,omitempty"`      // the worker's own
+	Ahead  string  `json:"ahead,omitempty"`     // the node that it waits for, or waited for last
+	Token  int64   `json:"token,omitempty"`     // the fencing token, which it has when it holds
+	Waited float64 `json:"waited_ms,omitempty"` // when it is let in
+	Held   float64 `json:"held_ms,omitempty"`   // when its hold ends
+	State  string  `json:"state,omitempty"`     // of the worker's connection; "gone" or "back" of the servers
+	Text   string  `json:"text,omitempty"`      // of a note
 
-	at   time.Time
-	text string
+	at    time.Time
+	text  string
+	state framework.State
 }
 
+// Events. Those above note are of one hold, those below of connections.
 const (
 	waiting  = "waiting"
 	acquired = "acquired"
 	released = "released"
 	lost     = "lost"
 	note     = "note"
+	cut      = "cut"
+	state    = "state"
+	servers  = "servers"
 )
+
+// timeFormat has as many digits in every line, so that lines sort.
+const timeFormat = "2006-01-02T15:04:05.000000000Z07:00"
 
 // jsonLines prints one object a line.
 func jsonLines(out io.Writer) func(event) {
 	encoder := json.NewEncoder(out)
 	pid := os.Getpid()
 	return func(e event) {
+		e.Time, e.PID = e.at.UTC().Format(timeFormat), pid
 		if e.Event == note {
-			return
+			e.Text = e.text
 		}
-		e.Time, e.PID = e.at.UTC().Format("2006-01-02T15:04:05.000000000Z07:00"), pid
 		_ = encoder.Encode(e) // as in say
 	}
 }
 
 // plain prints sentences, for files and pipes.
 func plain(out io.Writer, begun time.Time) func(event) {
-	return func(e event) {
-		who := fmt.Sprintf("worker %d", e.Worker)
-		if e.Node != "" {
-			who += " at " + short(e.Node)
-		}
-		say(out, "%.3f %s: %s\n", e.at.Sub(begun).Seconds(), who, e.text)
-	}
+	return func(e event) { say(out, "%.3f %s\n", e.at.Sub(begun).Seconds(), e.sentence()) }
 }
 
-// columns prints for a terminal. The column in the middle has a place for each worker (the first 40, if there are more), and
-// shows the lock wander.
-func columns(out io.Writer, begun time.Time, workers int, colours bool) func(event) {
-	lanes := []rune(strings.Repeat(" ", min(workers, 40)))
-	width := max(len(lanes), len("queue"))
-	say(out, "\n%7s  %6s  %-*s  %s\n", "seconds", "worker", width, "queue", "node")
-	marks := map[string]rune{waiting: '·', acquired: '█', released: ' ', lost: '✗'}
-	colour := map[string]string{waiting: "\x1b[2m", acquired: "\x1b[32m", lost: "\x1b[31m", note: "\x1b[31m"}
-	return func(e event) {
-		if mark, ok := marks[e.Event]; ok && e.Worker <= len(lanes) {
-			lanes[e.Worker-1] = mark
-		}
-		row := fmt.Sprintf("%7.3f  %6d  %-*s  %-15s  %s",
-			e.at.Sub(begun).Seconds(), e.Worker, width, string(lanes), short(e.Node), e.text)
-		if code := colour[e.Event]; colours && code != "" {
-			row = code + row + "\x1b[0m"
-		}
-		say(out, "%s\n", row)
-	}
-}
-
-// printer chooses how events are printed: who reads them decides.
-func printer(out io.Writer, s settings, begun time.Time) func(event) {
-	file, isFile := out.(*os.File)
+func (e event) sentence() string {
 	switch {
-	case s.json:
-		return jsonLines(out)
-	case !isFile || !isTerminal(file):
-		return plain(out, begun)
+	case e.Worker == 0:
+		return e.text
+	case e.Node == "":
+		return fmt.Sprintf("worker %d: %s", e.Worker, e.text)
 	default:
-		return columns(out, begun, s.workers, os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb")
+		return fmt.Sprintf("worker %d at %s: %s", e.Worker, short(e.Node), e.text)
 	}
 }
 
+// isTerminal reports whether a file is a terminal that can be drawn on. Other devices of characters are known by name.
 func isTerminal(file *os.File) bool {
 	info, err := file.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 || os.Getenv("TERM") == "dumb" {
+		return false
+	}
+	for _, name := range []string{os.DevNull, "/dev/full", "/dev/zero"} {
+		if other, err := os.Stat(name); err == nil && os.SameFile(info, other) {
+			return false
+		}
+	}
+	return true
 }
 
-// say prints. If that fails nobody is reading, and there is nobody to tell.
+// say prints. The output remembers a write that fails, and ends the program.
 func say(out io.Writer, format string, args ...any) {
 	_, _ = fmt.Fprintf(out, format, args...)
 }
@@ -115,3 +109,6 @@ func round(d time.Duration) time.Duration {
 	}
 	return d.Round(unit)
 }
+
+// milliseconds is a duration for programs.
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 )
@@ -18,11 +19,18 @@ type record struct {
 	Node   string    `json:"node"`
 	Ahead  string    `json:"ahead"`
 	Token  int64     `json:"token"`
+	Waited float64   `json:"waited_ms"`
+	Held   float64   `json:"held_ms"`
+	State  string    `json:"state"`
+	Text   string    `json:"text"`
 }
 
 func decode(t *testing.T, output []byte) (records []record) {
 	t.Helper()
 	for line := range bytes.Lines(output) {
+		if bytes.Contains(line, []byte(`"event":"summary"`)) {
+			continue
+		}
 		decoder := json.NewDecoder(bytes.NewReader(line))
 		decoder.DisallowUnknownFields()
 		var r record
@@ -32,6 +40,16 @@ func decode(t *testing.T, output []byte) (records []record) {
 		records = append(records, r)
 	}
 	return records
+}
+
+// summaryOf returns the last line of -json.
+func summaryOf(t *testing.T, output string) (s summary) {
+	t.Helper()
+	lines := strings.Split(strings.TrimSpace(output), "\n")
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &s); err != nil || s.Event != "summary" {
+		t.Fatalf("got the last line %q, want a summary: %v", lines[len(lines)-1], err)
+	}
+	return s
 }
 
 // number is the number in a node's name.
@@ -67,6 +85,7 @@ func turns(t *testing.T, records []record) (turns []turn) {
 			if number(t, r.Ahead) >= number(t, r.Node) {
 				t.Errorf("%s waits for %s, which came later", r.Node, r.Ahead)
 			}
+		case cut, state, servers, note:
 		default:
 			t.Errorf("event %q", r.Event)
 		}

@@ -108,8 +108,8 @@ func TestInterruptedProcessLetsGo(t *testing.T) {
 			}
 		}
 	}
-	if err := p.Wait(); err != nil || !slices.Contains(lines, "interrupted") {
-		t.Errorf("%v\n%s", err, strings.Join(lines, "\n"))
+	if err := p.Wait(); p.ProcessState.ExitCode() != 130 || !slices.Contains(lines, "interrupted") {
+		t.Errorf("got %v, want status 130\n%s", err, strings.Join(lines, "\n"))
 	}
 	begun := time.Now()
 	if output, err := exec.CommandContext(t.Context(), binary, "-zk", server.Addr(), "-hold=0").CombinedOutput(); err != nil {

@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -18,11 +18,19 @@ type report struct {
 	settings settings
 	begun    time.Time
 
+	screen *screen // nil if nobody looks at it live
+
 	mu        sync.Mutex
 	print     func(event)
+	board     *board // under the screen's mutex, if there is one
 	holds     []*hold
 	byNode    map[string]*hold
 	handovers []time.Duration
+	tallies   []tally
+	connected []bool // of workers, until they are cut off
+	isCut     []bool
+	silent    bool // no server answers anybody
+	finished  bool
 }
 
 // A hold lasts from the return of Acquire to the call of Release, or to the end of the lease if that is earlier.
@@ -35,20 +43,52 @@ type hold struct {
 }
 
 func newReport(out io.Writer, s settings) *report {
-	return &report{out: out, settings: s, begun: time.Now(), byNode: map[string]*hold{}}
+	r := &report{
+		out: out, settings: s, byNode: map[string]*hold{},
+		tallies: make([]tally, s.workers), connected: make([]bool, s.workers), isCut: make([]bool, s.workers),
+	}
+	for i := range r.tallies {
+		r.tallies[i].Worker = i + 1
+	}
+	return r
 }
 
+// begin starts the clock. What printed is chosen by who reads it.
 func (r *report) begin() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	s := r.settings
-	where := s.connect
-	if where == "" {
-		where = "a server in memory"
+	r.begun = time.Now()
+	for i := range r.connected {
+		r.connected[i] = true
 	}
-	if !s.json {
+	r.board = newBoard(fmt.Sprintf("%d workers contend for %s on %s", s.workers, s.path, s.where), r.begun, s.workers)
+	switch {
+	case s.terminal:
+		r.screen = newScreen(r.out, r.board)
+		r.print = r.screen.show
+		return
+	case s.json:
+		r.print = jsonLines(r.out)
+	default:
 		say(r.out, "%d workers contend for %s on %s. Each holds it for %v. A session ends after %v of silence.\n",
-			s.workers, s.path, where, s.hold, s.session)
+			s.workers, s.path, s.where, s.hold, s.session)
+		r.print = plain(r.out, r.begun)
 	}
-	r.print = printer(r.out, s, r.begun)
+	if s.picture != "" {
+		printed := r.print
+		r.print = func(e event) {
+			printed(e)
+			r.board.show(e)
+		}
+	}
+}
+
+// came counts that a worker wants the lock.
+func (r *report) came(worker int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.tallies[worker-1].Came++
 }
 
 func (r *report) waiting(worker int, w locks.Waiting) {
@@ -60,13 +100,17 @@ func (r *report) waiting(worker int, w locks.Waiting) {
 	})
 }
 
-func (r *report) acquired(worker int, lease *locks.Lease, ahead string) {
+func (r *report) acquired(worker int, lease *locks.Lease, ahead string, waited time.Duration) {
 	now := time.Now()
 	h := &hold{worker: worker, node: lease.NodeName(), token: lease.FencingToken(), from: now}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.holds = append(r.holds, h)
 	r.byNode[h.node] = h
+	t := &r.tallies[worker-1]
+	t.Held++
+	t.waited += waited
+	t.longest = max(t.longest, waited)
 	text := fmt.Sprintf("HOLDS, token %d", h.token)
 	if before := r.byNode[ahead]; before != nil && !before.until.IsZero() {
 		took := now.Sub(before.until)
@@ -77,7 +121,9 @@ func (r *report) acquired(worker int, lease *locks.Lease, ahead string) {
 			r.handovers = append(r.handovers, took)
 		}
 	}
-	r.print(event{at: now, Worker: worker, Event: acquired, Node: h.node, Ahead: ahead, Token: h.token, text: text})
+	r.print(event{
+		at: now, Worker: worker, Event: acquired, Node: h.node, Ahead: ahead, Token: h.token, Waited: milliseconds(waited), text: text,
+	})
 }
 
 func (r *report) released(worker int, lease *locks.Lease, now time.Time) {
@@ -105,53 +151,61 @@ func (r *report) end(worker int, lease *locks.Lease, now time.Time, what string,
 	defer r.mu.Unlock()
 	h := r.byNode[lease.NodeName()]
 	h.until, h.lost = now, what == lost
-	r.print(event{at: now, Worker: worker, Event: what, Node: h.node, Token: h.token, text: text(now.Sub(h.from))})
+	held := now.Sub(h.from)
+	t := &r.tallies[worker-1]
+	t.heldFor += held
+	if h.lost {
+		t.Lost++
+	}
+	r.print(event{at: now, Worker: worker, Event: what, Node: h.node, Token: h.token, Held: milliseconds(held), text: text(held)})
 }
 
-// note is for people only.
 func (r *report) note(worker int, text string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.print(event{at: time.Now(), Worker: worker, Event: note, text: text})
 }
 
-// finish checks the holds of this process and tells the result.
-func (r *report) finish(interrupted bool) error {
+// cut tells that a worker is cut off. Its connection says nothing of the servers any more.
+func (r *report) cut(worker int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := check(r.holds); err != nil {
-		return err
-	}
-	if r.settings.json {
-		return nil
-	}
-	if interrupted {
-		say(r.out, "\ninterrupted\n")
-	}
-	say(r.out, "\n%d holds in %v. No two overlapped. First come, first served.\n",
-		len(r.holds), round(time.Since(r.begun)))
-	if n := len(r.handovers); n > 0 {
-		slices.Sort(r.handovers)
-		say(r.out, "A hand-over took %v (median), at most %v.\n", round(r.handovers[n/2]), round(r.handovers[n-1]))
-	}
-	return nil
+	r.isCut[worker-1] = true
+	r.print(event{at: time.Now(), Worker: worker, Event: cut, text: "its connection is cut"})
 }
 
-// check says which holds overlapped, and which came out of turn: in the order of the holds, the numbers of their nodes must
-// rise. Tokens tell the same and more: they go on rising when the directory was removed in the meantime and counts anew.
-func check(holds []*hold) error {
-	slices.SortFunc(holds, func(a, b *hold) int { return a.from.Compare(b.from) })
-	var problems []error
-	for i := 1; i < len(holds); i++ {
-		a, b := holds[i-1], holds[i]
-		if b.from.Before(a.until) {
-			problems = append(problems, fmt.Errorf("OVERLAP of %v: worker %d on %s, worker %d on %s",
-				a.until.Sub(b.from), a.worker, a.node, b.worker, b.node))
+// state tells what became of a worker's connection, and of all of them together.
+func (r *report) state(worker int, now framework.State) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	was := r.connected[worker-1]
+	r.connected[worker-1] = now == framework.StateConnected || now == framework.StateReconnected
+	if r.print == nil || r.finished || was && r.connected[worker-1] { // before the beginning, at the end, and what is known
+		return
+	}
+	at := time.Now()
+	r.print(event{at: at, Worker: worker, Event: state, State: now.String(), state: now, text: now.String()})
+	if silent := r.nobodyAnswers(); silent != r.silent {
+		r.silent = silent
+		e := event{at: at, Event: servers, State: "back", text: "the servers answer again"}
+		if silent {
+			e.State, e.text = "gone", "waiting for the servers: no worker is connected"
 		}
-		if b.token <= a.token {
-			problems = append(problems, fmt.Errorf("OUT OF TURN: worker %d on %s before worker %d on %s",
-				a.worker, a.node, b.worker, b.node))
+		r.print(e)
+	}
+}
+
+// nobodyAnswers reports whether every worker that could be connected is not.
+func (r *report) nobodyAnswers() bool {
+	could := 0
+	for i, connected := range r.connected {
+		if r.isCut[i] {
+			continue
+		}
+		could++
+		if connected {
+			return false
 		}
 	}
-	return errors.Join(problems...)
+	return could > 0
 }

@@ -3,10 +3,13 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/gocurator/curator/examples/internal/demo"
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/locks"
 )
@@ -15,7 +18,7 @@ import (
 type worker struct {
 	number int
 	settings
-	line   *line
+	line   *demo.Line
 	client *framework.Client
 	report *report
 	ahead  string        // the node that it waited for last
@@ -24,13 +27,18 @@ type worker struct {
 
 // hire makes the workers. It fails if a client cannot be made as the settings say.
 func hire(s settings, dial framework.DialFunc, r *report) (workers []*worker, err error) {
+	options, err := s.Options()
+	if err != nil {
+		return nil, err
+	}
 	for n := range s.workers {
-		w := &worker{number: n + 1, settings: s, line: &line{dial: dial}, report: r, told: make(chan struct{}, s.rounds)}
-		w.client, err = framework.NewClient(s.connect,
-			framework.WithSessionTimeout(s.session), framework.WithDialer(w.line.DialContext))
+		w := &worker{number: n + 1, settings: s, line: demo.NewLine(dial), report: r, told: make(chan struct{}, s.rounds)}
+		w.client, err = framework.NewClient(s.Servers, append(slices.Clone(options),
+			framework.WithSessionTimeout(s.session), framework.WithDialer(w.line.DialContext),
+			framework.WithStateListener(func(now framework.State) { r.state(w.number, now) }))...)
 		if err != nil {
 			dismiss(workers)
-			return nil, err
+			return nil, &demo.UsageError{Err: fmt.Errorf("-zk: %w", err)}
 		}
 		workers = append(workers, w)
 	}
@@ -44,25 +52,26 @@ func dismiss(workers []*worker) {
 	}
 }
 
-// contend lets all workers connect, and then contend at once. It returns when they have done their rounds, when one of them
-// has failed, or when ctx is done.
-func contend(ctx context.Context, workers []*worker) error {
-	for _, phase := range []func(*worker, context.Context) error{(*worker).connect, (*worker).work} {
-		group, ctx := errgroup.WithContext(ctx)
-		for _, w := range workers {
-			group.Go(func() error { return phase(w, ctx) })
-		}
-		if err := group.Wait(); err != nil {
+// connect waits until all workers are connected.
+func connect(ctx context.Context, workers []*worker) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for _, w := range workers {
+		group.Go(func() error {
+			_, err := w.client.Session(ctx)
 			return err
-		}
+		})
 	}
-	return nil
+	return group.Wait()
 }
 
-// connect waits for the worker's first connection.
-func (w *worker) connect(ctx context.Context) error {
-	_, err := w.client.Session(ctx)
-	return err
+// contend lets all workers contend at once. It returns when they have done their rounds, when one of them has failed, or when
+// ctx is done.
+func contend(ctx context.Context, workers []*worker) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for _, w := range workers {
+		group.Go(func() error { return w.work(ctx) })
+	}
+	return group.Wait()
 }
 
 // work takes the lock once in each round.
@@ -73,16 +82,21 @@ func (w *worker) work(ctx context.Context) error {
 	}))
 	for range w.rounds {
 		w.ahead = ""
+		begun := time.Now()
+		w.report.came(w.number)
 		lease, err := mutex.Acquire(ctx)
 		if err != nil {
 			return err
 		}
+		waited := time.Since(begun)
 		select {
 		case <-w.told: // the trace is called on another goroutine: whom this worker waited for is known now
 		case <-ctx.Done():
 		}
-		w.report.acquired(w.number, lease, w.ahead)
-		w.hold(ctx, lease)
+		w.report.acquired(w.number, lease, w.ahead, waited)
+		if w.hold(ctx, lease); ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		if w.crash == w.number {
 			return nil
 		}
@@ -120,8 +134,8 @@ func (w *worker) hold(ctx context.Context, lease *locks.Lease) {
 
 // loseConnection cuts the worker off and waits for the end of its lease. Nobody tells it: it goes by its own clock.
 func (w *worker) loseConnection(ctx context.Context, lease *locks.Lease) {
-	w.line.cut()
-	w.report.note(w.number, "its connection is cut")
+	w.report.cut(w.number)
+	w.line.Cut()
 	select {
 	case <-lease.Done():
 	case <-ctx.Done():

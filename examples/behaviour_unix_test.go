@@ -1,0 +1,47 @@
+//go:build unix
+
+package examples_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/gocurator/curator/examples/internal/behaviour"
+)
+
+// different are the programs that behave in another way, and how.
+var different = map[string]behaviour.Program{
+	"testserver": {OwnServer: true, Args: []string{"-listen", "127.0.0.1:0"}},
+	"whoholds":   {Brief: true, Extra: []string{"-zk", "localhost:1", "/a", "/b"}, Real: []string{"/a"}},
+}
+
+// TestProgramsBehaveAlike walks over all programs of this module.
+func TestProgramsBehaveAlike(t *testing.T) {
+	mains, err := filepath.Glob("*/main.go")
+	if err != nil || len(mains) < 8 {
+		t.Fatal(mains, err)
+	}
+	dir := t.TempDir()
+	build := []string{"build", "-o", dir}
+	var names []string
+	for _, main := range mains {
+		name := filepath.Dir(main)
+		if _, err := os.Stat(filepath.Join(name, "go.mod")); err == nil {
+			continue // tested in its own module
+		}
+		names, build = append(names, name), append(build, "./"+name)
+	}
+	if output, err := exec.CommandContext(t.Context(), "go", build...).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	for _, name := range names {
+		program := different[name]
+		program.Name, program.Binary, program.Sample = name, filepath.Join(dir, name), "go run ./examples/"+name
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			program.Test(t)
+		})
+	}
+}

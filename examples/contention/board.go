@@ -1,0 +1,241 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// A mark is what one cell of a worker's line shows. Of several in one cell the greatest is shown.
+type mark int
+
+const (
+	idle mark = iota
+	waits
+	away   // not connected
+	holds  //
+	unsure // holds, and is not connected: the lease has not ended yet
+	gone   // the lock is lost
+)
+
+// marks are the runes and the colours of a terminal, and the words of the legend.
+var marks = [...]struct {
+	sign   rune
+	colour string
+	word   string
+}{
+	idle:   {' ', "", ""},
+	waits:  {'·', "\x1b[2m", "waits"},
+	away:   {'~', "\x1b[33m", "not connected"},
+	holds:  {'█', "\x1b[32m", "holds"},
+	unsure: {'▒', "\x1b[33m", "holds, not connected"},
+	gone:   {'✗', "\x1b[31m", "LOST"},
+}
+
+const (
+	width    = 79 // a terminal has 80; what is in its last column may wrap
+	margin   = 14 // of it are for the worker's number and state
+	cells    = width - margin
+	mostRows = 14 // so that all of it fits 24 lines
+	messages = 3
+)
+
+// A board is the picture of a run: a line for each worker, from the beginning on the left to now on the right. When a line is full,
+// a cell stands for twice the time.
+type board struct {
+	title  string
+	begun  time.Time
+	cell   time.Duration
+	now    int // the cell of the present
+	end    time.Time
+	lanes  []lane
+	status string
+	news   []string
+}
+
+// A lane is what is known of one worker.
+type lane struct {
+	role   mark // idle, waits, holds or gone
+	away   bool
+	cells  [cells]mark
+	filled int
+}
+
+func newBoard(title string, begun time.Time, workers int) *board {
+	return &board{title: title, begun: begun, end: begun, cell: 50 * time.Millisecond, lanes: make([]lane, workers)}
+}
+
+// mark is what the worker is now.
+func (l *lane) mark() mark {
+	switch {
+	case l.away && l.role == holds:
+		return unsure
+	case l.away && l.role != gone:
+		return away
+	default:
+		return l.role
+	}
+}
+
+// show takes what an event says.
+func (b *board) show(e event) {
+	b.advance(e.at)
+	if e.Worker > 0 {
+		l := &b.lanes[e.Worker-1]
+		switch e.Event {
+		case waiting:
+			l.role = waits
+		case acquired:
+			l.role = holds
+		case released:
+			l.role = idle
+		case lost:
+			l.role = gone
+		case state:
+			l.away = e.state != framework.StateConnected && e.state != framework.StateReconnected
+		}
+		l.cells[b.now] = max(l.cells[b.now], l.mark())
+	}
+	if e.Event == servers {
+		b.status = ""
+		if e.State == "gone" {
+			b.status = e.text
+		}
+	}
+	if e.Event != waiting && e.Event != acquired && e.Event != released {
+		b.news = append(b.news, fmt.Sprintf("%7.3f %s", e.at.Sub(b.begun).Seconds(), e.sentence()))
+		b.news = b.news[max(0, len(b.news)-messages):]
+	}
+}
+
+// advance fills the lines up to a time.
+func (b *board) advance(at time.Time) {
+	if at.Before(b.end) {
+		at = b.end
+	}
+	b.end = at
+	for at.Sub(b.begun) >= cells*b.cell {
+		b.halve()
+	}
+	b.now = int(at.Sub(b.begun) / b.cell)
+	for i := range b.lanes {
+		l := &b.lanes[i]
+		for l.filled < b.now {
+			l.filled++
+			l.cells[l.filled] = l.mark()
+		}
+	}
+}
+
+// halve puts two cells into one.
+func (b *board) halve() {
+	b.cell *= 2
+	for i := range b.lanes {
+		l := &b.lanes[i]
+		for c := range cells / 2 {
+			l.cells[c] = max(l.cells[2*c], l.cells[2*c+1])
+		}
+		clear(l.cells[cells/2:])
+		l.filled /= 2
+		if l.filled >= cells/2 { // an odd last cell stands alone
+			l.cells[l.filled] = l.mark()
+		}
+	}
+}
+
+// rows are the workers that there is room for.
+func (b *board) rows() []lane { return b.lanes[:min(len(b.lanes), mostRows)] }
+
+// lines are what a terminal shows, with colours or without.
+func (b *board) lines(colours bool) []string {
+	lines := []string{clip(b.title), ""}
+	for i, l := range b.rows() {
+		lines = append(lines, fmt.Sprintf("%4d %-8s ", i+1, word(l.mark()))+l.draw(b.now, colours))
+	}
+	more := ""
+	if hidden := len(b.lanes) - mostRows; hidden > 0 {
+		more = fmt.Sprintf("+%d workers", hidden)
+	}
+	now := fmt.Sprintf("%.1f s", b.end.Sub(b.begun).Seconds())
+	axis := max(b.now+1, len(now)+4)
+	lines = append(lines, fmt.Sprintf("%-*s0 s%*s", margin, more, axis-3, now), legend(colours), clip(b.summary()))
+	for i := range messages {
+		line := ""
+		if i < len(b.news) {
+			line = b.news[i]
+		}
+		lines = append(lines, clip(line))
+	}
+	return lines
+}
+
+// summary says who holds, and how many wait.
+func (b *board) summary() string {
+	if b.status != "" {
+		return b.status
+	}
+	text, n := "", 0
+	for i, l := range b.lanes {
+		switch l.role {
+		case holds:
+			text = fmt.Sprintf("worker %d holds; ", i+1)
+		case waits:
+			n++
+		}
+	}
+	return fmt.Sprintf("%s%d wait", text, n)
+}
+
+// word is a state in at most eight letters.
+func word(m mark) string {
+	switch m {
+	case unsure:
+		return "holds?"
+	case away:
+		return "away"
+	case idle:
+		return ""
+	default:
+		return marks[m].word
+	}
+}
+
+func (l *lane) draw(now int, colours bool) string {
+	var line strings.Builder
+	before := idle
+	for c, m := range l.cells[:now+1] {
+		if colours && (c == 0 || m != before) {
+			line.WriteString("\x1b[0m" + marks[m].colour)
+		}
+		before = m
+		line.WriteRune(marks[m].sign)
+	}
+	if colours {
+		line.WriteString("\x1b[0m")
+	}
+	return line.String()
+}
+
+// legend explains the signs.
+func legend(colours bool) string {
+	text := ""
+	for m := waits; m <= gone; m++ {
+		sign := string(marks[m].sign)
+		if colours {
+			sign = marks[m].colour + sign + "\x1b[0m"
+		}
+		text += fmt.Sprintf("%s %s   ", sign, marks[m].word)
+	}
+	return strings.TrimSpace(text)
+}
+
+// clip cuts a line that is too long.
+func clip(line string) string {
+	runes := []rune(line)
+	if len(runes) <= width {
+		return line
+	}
+	return string(runes[:width-1]) + "…"
+}
