@@ -95,7 +95,6 @@ func (c *conn) execute(xid int32, op Op, d decoder, p *plan) (wait <-chan struct
 	s.counts[op]++
 	s.received++
 	c.received++
-	executed.Add(1)
 	s.heardFrom(c.sess)
 	s.reply.openReply()
 	before := s.zxid
