@@ -9,6 +9,7 @@ import (
 	"maps"
 	"time"
 
+	"github.com/gocurator/curator/framework/internal/clock"
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/retry"
 )
@@ -50,7 +51,7 @@ func NewClient(connect string, opts ...Option) (*Client, error) {
 	c.route = transport.NewRoute(func() []string { return cfg.servers }, transport.Lookup(c.guardLookup(cfg.lookup)))
 	c.traces.limit, c.traces.dropped, c.traces.isolate = callbackLimit, c.tracesDropped, c.isolated("a function of a trace")
 	c.listeners.isolate = c.isolated("a state listener")
-	c.support = transport.NewSupport(c.cfg.logger)
+	c.clock, c.support = clock.New(), transport.NewSupport(c.cfg.logger)
 	c.life, c.kill = context.WithCancelCause(context.Background())
 	c.root = &Client{core: c, prefix: cfg.chroot}
 	for _, fn := range cfg.listeners {

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gocurator/curator/framework/internal/clock"
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/framework/session"
 )
@@ -17,6 +18,7 @@ type core struct {
 	cfg       config
 	root      *Client
 	route     *transport.Route
+	clock     *clock.Clock
 	support   *transport.Support
 	listeners listeners
 	logs      callbacks       // records for the user's log handler
@@ -55,7 +57,7 @@ func (c *core) next(zxid int64) *session.Owner {
 		Transport: transport.Config{
 			Route: c.route, Dial: c.cfg.dial, Secure: c.cfg.secure, Auth: c.cfg.auth,
 			SessionTimeout: c.cfg.sessionTimeout, ConnectionTimeout: c.cfg.connectionTimeout,
-			LastZxid: zxid, MaxFrame: c.cfg.maxAnswer, Logger: c.cfg.logger, Support: c.support,
+			LastZxid: zxid, MaxFrame: c.cfg.maxAnswer, Logger: c.cfg.logger, Clock: c.clock, Support: c.support,
 		},
 		Chroot: c.cfg.chroot, ACL: c.acl, DefaultData: c.cfg.data, MaxRequest: c.cfg.maxRequest,
 		LeaderRenewal: c.cfg.leaderRenewal, Policy: c.cfg.errorPolicy,

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/framework/internal/clock"
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/framework/session"
 )
@@ -17,7 +18,7 @@ import (
 func unconnected() *core {
 	logger := slog.New(slog.DiscardHandler)
 	c := &core{
-		changed: make(chan struct{}), failures: map[string]error{}, support: transport.NewSupport(logger),
+		changed: make(chan struct{}), failures: map[string]error{}, clock: clock.New(), support: transport.NewSupport(logger),
 		cfg: config{
 			logger: logger, servers: []string{"zk:1"}, acl: func(string) []zk.ACL { return nil },
 			dial: func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("nowhere") },

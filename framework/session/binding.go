@@ -2,8 +2,6 @@ package session
 
 import (
 	"time"
-
-	"github.com/gocurator/curator/framework/internal/clock"
 )
 
 // A term is a stretch of time during which a session was valid without a gap. Bindings belong to a term: one that has
@@ -34,7 +32,7 @@ type Binding struct {
 //
 // It fails, with one of the same errors, if the session is not valid now: check and beginning are one step.
 func (s *Session) Bind(end func(cause error), tidy func()) (*Binding, error) {
-	now := clock.Now()
+	now := s.clock.Now()
 	s.mu.Lock()
 	lapsed := s.lapse(now)
 	t, over := s.term, s.over
@@ -62,7 +60,7 @@ func (s *Session) Bind(end func(cause error), tidy func()) (*Binding, error) {
 // process, or the machine, was suspended.
 func (b *Binding) Err() error {
 	s := b.term.session
-	now := clock.Now()
+	now := s.clock.Now()
 	s.mu.Lock()
 	lapsed := s.lapse(now)
 	err := b.term.err
@@ -78,9 +76,9 @@ func (b *Binding) ValidUntil() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if b.term.err != nil {
-		return clock.Wall(b.term.until)
+		return s.clock.Wall(b.term.until)
 	}
-	return clock.Wall(s.contact.validUntil())
+	return s.clock.Wall(s.contact.validUntil())
 }
 
 // Release ends the binding; end and tidy are not called from then on, but they may be running, or about to.
@@ -110,7 +108,7 @@ func (s *Session) endTerm(cause error) *term {
 	s.valid = make(chan struct{})
 	t.err = cause
 	t.until = s.contact.validUntil()
-	if now := clock.Now(); now.Before(t.until) {
+	if now := s.clock.Now(); now.Before(t.until) {
 		t.until = now
 	}
 	return t

@@ -6,7 +6,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/gocurator/curator/framework/internal/clock"
 	"github.com/gocurator/curator/framework/zktest"
 )
 
@@ -15,7 +14,7 @@ import (
 func TestDoneWaitsForHoldsThatAnotherGoroutineEnds(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		s, owner := unconnected()
-		start := clock.Now()
+		start := s.clock.Now()
 		s.onAttached(attachedAt(start))
 		goOn := make(chan struct{})
 		const holds = 3

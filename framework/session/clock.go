@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/gocurator/curator/framework/internal/clock"
 	"github.com/gocurator/curator/framework/internal/transport"
 )
 
@@ -23,8 +22,8 @@ func (s *Session) guard(closing <-chan struct{}) {
 			s.end(ErrClosed)
 			return
 		}
-		next := s.tick(clock.Now())
-		timer.Reset(next.Sub(clock.Now()))
+		next := s.tick(s.clock.Now())
+		timer.Reset(next.Sub(s.clock.Now()))
 	}
 }
 

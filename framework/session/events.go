@@ -7,7 +7,6 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"github.com/gocurator/curator/framework/internal/clock"
 	"github.com/gocurator/curator/framework/internal/transport"
 )
 
@@ -22,7 +21,7 @@ func (s *Session) events() transport.Events {
 }
 
 func (s *Session) onAttached(a transport.Attachment) {
-	now := clock.Now()
+	now := s.clock.Now()
 	s.mu.Lock()
 	s.id.Store(a.SessionID)
 	if s.opened.IsZero() {
@@ -84,7 +83,7 @@ func (s *Session) connect() {
 	}
 	s.proven, s.online = true, true
 	close(s.attached)
-	s.renewTerm(clock.Now())
+	s.renewTerm(s.clock.Now())
 	s.send(s.unfinished()...)
 	s.mu.Unlock()
 	s.look()
@@ -179,7 +178,7 @@ const leastLife = time.Second
 // endedYoung reports whether the session, which is over, did not live as long as its timeout. timeout is what was
 // granted.
 func (s *Session) endedYoung() (young bool, timeout time.Duration) {
-	now := clock.Now()
+	now := s.clock.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if timeout = s.contact.timeout; timeout > 0 {

@@ -22,6 +22,7 @@ type Session struct {
 	cfg       Config
 	tell      Events
 	support   *transport.Support // what the servers are known to lack
+	clock     *clock.Clock
 	transport *transport.Transport
 	done      chan struct{} // closed when the session is over and every binding has been told
 	wake      chan struct{} // the guard must look at the clock anew
@@ -60,7 +61,7 @@ type Session struct {
 // newSession makes a session that does nothing before its transport is started.
 func newSession(cfg Config, tell Events) *Session {
 	s := &Session{
-		cfg: cfg, tell: tell, support: cfg.Transport.Support, contact: contact{quorum: !cfg.LeaderRenewal},
+		cfg: cfg, tell: tell, support: cfg.Transport.Support, clock: cfg.Transport.Clock, contact: contact{quorum: !cfg.LeaderRenewal},
 		done: make(chan struct{}), wake: make(chan struct{}, 1), attached: make(chan struct{}), valid: make(chan struct{}),
 		watches: map[watchKey]*watch{}, observers: observers{}, removals: map[string]*Removal{}, orphans: map[string]orphan{},
 	}
@@ -99,7 +100,7 @@ func (s *Session) Timeout() time.Duration {
 func (s *Session) ValidUntil() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return clock.Wall(s.contact.validUntil())
+	return s.clock.Wall(s.contact.validUntil())
 }
 
 // Restarts is how often the client had gone on with an ensemble that was younger than what it had seen, when it opened
@@ -147,7 +148,7 @@ func (s *Session) Ready(ctx context.Context) error {
 		if err := s.waitAttached(ctx); err != nil {
 			return err
 		}
-		now := clock.Now()
+		now := s.clock.Now()
 		s.mu.Lock()
 		lapsed := s.lapse(now)
 		valid, ready := s.valid, s.term != nil && s.online
@@ -172,7 +173,7 @@ func (s *Session) KeepValid() (stop func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.relied++
-	if s.overtaken(clock.Now()) {
+	if s.overtaken(s.clock.Now()) {
 		s.look()
 	}
 	return s.stopKeeping

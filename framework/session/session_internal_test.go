@@ -44,7 +44,7 @@ func unconnectedConfig() Config {
 	logger := slog.New(slog.DiscardHandler)
 	return Config{
 		Transport: transport.Config{
-			Logger: logger, Support: transport.NewSupport(logger),
+			Logger: logger, Support: transport.NewSupport(logger), Clock: clock.New(),
 			Dial: func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("nowhere") },
 		},
 		ACL: func(string) []zk.ACL { return zk.WorldACL(zk.PermAll) },
@@ -59,7 +59,7 @@ func attachedAt(sent time.Time) transport.Attachment {
 // was sent before.
 func TestALateAnswerDoesNotReviveAHold(t *testing.T) {
 	s, _ := unconnected()
-	now := clock.Now()
+	now := s.clock.Now()
 	s.onAttached(attachedAt(now))
 	var cause error
 	h, err := s.Bind(func(err error) { cause = err }, nil)
@@ -79,7 +79,7 @@ func TestALateAnswerDoesNotReviveAHold(t *testing.T) {
 // The guard finds the timeout over, and before it can end the session the reader attaches it again.
 func TestAnAttachmentInTimeIsNotEndedForWhatWasBefore(t *testing.T) {
 	s, _ := unconnected()
-	start := clock.Now()
+	start := s.clock.Now()
 	s.onAttached(attachedAt(start))
 	s.onDetached(errors.New("broken"))
 	s.onAttached(attachedAt(start.Add(oneTimeout)))
@@ -94,7 +94,7 @@ func TestAnAttachmentInTimeIsNotEndedForWhatWasBefore(t *testing.T) {
 // A renewal that went down with its connection must not be held against the next one, whose handshake may be under way.
 func TestARenewalIsForgottenWithItsConnection(t *testing.T) {
 	s, _ := unconnected()
-	start := clock.Now()
+	start := s.clock.Now()
 	s.onAttached(attachedAt(start))
 	if _, err := s.Bind(func(error) {}, nil); err != nil {
 		t.Fatal(err)
@@ -112,7 +112,7 @@ func TestARenewalIsForgottenWithItsConnection(t *testing.T) {
 // A deposed leader answers the sync that an operation waits for, and not the renewal: the client must still leave it.
 func TestASyncDoesNotAnswerTheRenewal(t *testing.T) {
 	s, _ := unconnected()
-	start := clock.Now()
+	start := s.clock.Now()
 	s.onAttached(attachedAt(start))
 	if _, err := s.Bind(func(error) {}, nil); err != nil {
 		t.Fatal(err)
@@ -152,7 +152,7 @@ func TestWhatIsLeftToASessionThatIsOverGoesToTheNext(t *testing.T) {
 
 func TestARefusalIsFinal(t *testing.T) {
 	s, owner := unconnected()
-	s.onAttached(attachedAt(clock.Now()))
+	s.onAttached(attachedAt(s.clock.Now()))
 	s.onFailed("zk:1", ErrAuthRefused)
 	if !errors.Is(s.Err(), ErrAuthRefused) || !errors.Is(s.Err(), ErrSessionLost) || len(owner.failed) != 1 {
 		t.Errorf("session %v, told %v", s.Err(), owner.failed)

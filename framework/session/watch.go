@@ -6,7 +6,6 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"github.com/gocurator/curator/framework/internal/clock"
 	"github.com/gocurator/curator/framework/internal/transport"
 )
 
@@ -106,7 +105,7 @@ func (s *Session) subscribe(key watchKey, wake func(), how manner) *Watch {
 	default:
 		w.view = View{}
 		s.send(s.arm(w))
-		if s.overtaken(clock.Now()) {
+		if s.overtaken(s.clock.Now()) {
 			s.look()
 		}
 	}
@@ -116,7 +115,7 @@ func (s *Session) subscribe(key watchKey, wake func(), how manner) *Watch {
 // postpone has a watch set by the guard, which looks once for all that are put off meanwhile. mu is held.
 func (s *Session) postpone(w *watch) {
 	if len(s.deferred) == 0 {
-		s.putOff = clock.Now().Add(watchDelay)
+		s.putOff = s.clock.Now().Add(watchDelay)
 		s.look()
 	}
 	s.deferred = append(s.deferred, w)

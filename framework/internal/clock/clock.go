@@ -1,19 +1,37 @@
 // Package clock tells time for leases: time that goes on while the machine is suspended.
 //
 // Go's monotonic clock, and every timer, stands still in suspend, while ZooKeeper's server goes on counting. A lease that is
-// compared with such a clock would seem valid after an hour in a closed laptop. Now therefore adds what the machine has
-// slept since the program began.
+// compared with such a clock would seem valid after an hour in a closed laptop. A Clock therefore adds what the machine has
+// slept since the clock was made.
 package clock
 
 import "time"
 
-// Now returns the present instant, for comparison with other results of Now only: its monotonic part counts suspend.
-func Now() time.Time {
-	now := time.Now()
-	return now.Add(suspended(now))
+// A Clock tells the time of one client. Its instants are compared with its own only. It is safe for concurrent use.
+type Clock struct {
+	began     time.Time // by the ordinary clock
+	suspended suspension
 }
 
-// Wall turns an instant of this clock into one of the ordinary clock, to be shown to users and to be compared with time.Now.
-func Wall(instant time.Time) time.Time {
-	return instant.Add(-suspended(time.Now()))
+// New returns a clock that begins now.
+func New() *Clock {
+	return &Clock{began: time.Now(), suspended: newSuspension()}
+}
+
+// Now returns the present instant: its monotonic part counts suspend.
+func (c *Clock) Now() time.Time {
+	now := time.Now()
+	return now.Add(c.suspended.until(now.Sub(c.began), c.gap(now)))
+}
+
+// Wall turns an instant of this clock into one of the ordinary clock, to be shown to users and to be compared with
+// time.Now.
+func (c *Clock) Wall(instant time.Time) time.Time {
+	now := time.Now()
+	return instant.Add(-c.suspended.until(now.Sub(c.began), c.gap(now)))
+}
+
+// gap is by how much the wall clock has outrun the monotonic one since the clock was made.
+func (c *Clock) gap(now time.Time) time.Duration {
+	return now.Round(0).Sub(c.began.Round(0)) - now.Sub(c.began)
 }

@@ -13,50 +13,44 @@ const (
 	clockBoottime  = 7
 )
 
-// sleptBefore is what the machine had slept when the program began, and since what is known to have come on top.
-var (
-	sleptBefore = slept()
-	since       atomic.Int64
-)
+// A suspension is how long the machine has been suspended since it was made.
+type suspension struct {
+	before time.Duration // what the machine had slept by then
+	since  atomic.Int64  // what is known to have come on top
+	last   measurement
+}
 
-// suspended only grows. Two readings of two clocks lie some nanoseconds apart, so less than a millisecond is not sleep. A
-// pause of the program between the two looks like sleep, so what looks like it is measured again: a real sleep is seen by
-// every later measurement, too.
+func newSuspension() suspension { return suspension{before: slept()} }
+
+// until is the suspension at a moment, of which the time since the clock was made and the gap are given. It only grows. Two
+// readings of two clocks lie some nanoseconds apart, so less than a millisecond is not sleep. A pause of the program
+// between the two looks like sleep, so what looks like it is measured again: a real sleep is seen by every later
+// measurement, too.
 //
-// A measurement takes two system calls. now costs none, and when the machine sleeps its two clocks move against each other: as
-// long as they have not, the last measurement stands for a moment.
-func suspended(now time.Time) time.Duration {
-	at, gap := now.Sub(began), wallGap(now)
-	if last.stands(at, gap) {
-		return time.Duration(since.Load())
+// A measurement takes two system calls. The arguments cost none, and when the machine sleeps the gap moves: as long as it
+// has not, the last measurement stands for a moment.
+func (s *suspension) until(at, gap time.Duration) time.Duration {
+	if s.last.stands(at, gap) {
+		return time.Duration(s.since.Load())
 	}
-	known := since.Load()
+	known := s.since.Load()
 	for {
-		slept := grown(known, func() int64 { return int64(slept() - sleptBefore) })
-		if slept == known || since.CompareAndSwap(known, slept) {
-			last.gap.Store(int64(gap))
-			last.at.Store(int64(at))
+		slept := grown(known, func() int64 { return int64(slept() - s.before) })
+		if slept == known || s.since.CompareAndSwap(known, slept) {
+			s.last.gap.Store(int64(gap))
+			s.last.at.Store(int64(at))
 			return time.Duration(slept)
 		}
-		known = since.Load()
+		known = s.since.Load()
 	}
 }
 
-var began = time.Now()
-
-// wallGap is by how much the wall clock has outrun the monotonic one since the program began.
-func wallGap(now time.Time) time.Duration {
-	return now.Round(0).Sub(began.Round(0)) - now.Sub(began)
-}
-
-// last is when, and at which gap, it was measured. They are read in the opposite order of their writing, so what has been slept
-// is at least as new as either.
-var last measurement
-
+// A measurement is when, and at which gap, it was measured. They are read in the opposite order of their writing, so what
+// has been slept is at least as new as either.
 type measurement struct{ at, gap atomic.Int64 }
 
-// stands reports whether a measurement would find nothing new: it was taken within the millisecond, and the gap is as it was but
-// for what an adjustment of the wall clock can do in that time.
+// stands reports whether a measurement would find nothing new: it was taken within the millisecond, and the gap is as it
+// was but for what an adjustment of the wall clock can do in that time.
 func (m *measurement) stands(at, gap time.Duration) bool {
 	age := int64(at) - m.at.Load()
 	moved := int64(gap) - m.gap.Load()

@@ -3,24 +3,23 @@
 package clock
 
 import (
-	"sync"
+	"sync/atomic"
 	"time"
 )
 
-var began = time.Now()
+// A suspension is how long the machine has been suspended since it was made: the most by which the wall clock has been seen
+// to outrun the monotonic one.
+type suspension struct{ most atomic.Int64 }
 
-var (
-	mu sync.Mutex
-	// ahead is the most by which the wall clock has been seen to outrun the monotonic one. mu guards it.
-	ahead time.Duration
-)
+func newSuspension() suspension { return suspension{} }
 
-// suspended estimates the time slept from the wall clock, which goes on in suspend. Setting the wall clock forward
-// ends leases early; setting it back changes nothing, so an error is always on the safe side.
-func suspended(now time.Time) time.Duration {
-	gap := now.Round(0).Sub(began.Round(0)) - now.Sub(began)
-	mu.Lock()
-	defer mu.Unlock()
-	ahead = max(ahead, gap)
-	return ahead
+// until estimates the suspension from the wall clock, which goes on in suspend. Setting the wall clock forward ends leases
+// early; setting it back changes nothing, so an error is always on the safe side.
+func (s *suspension) until(_, gap time.Duration) time.Duration {
+	for {
+		most := s.most.Load()
+		if int64(gap) <= most || s.most.CompareAndSwap(most, int64(gap)) {
+			return time.Duration(max(most, int64(gap)))
+		}
+	}
 }

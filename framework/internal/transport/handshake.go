@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"net"
 	"time"
-
-	"github.com/gocurator/curator/framework/internal/clock"
 )
 
 // maxHandshake bounds the answer to a handshake, which has 37 bytes at the most. A server of another protocol that is
@@ -61,7 +59,7 @@ func (l *link) writeHandshake(frame []byte) (int, error) {
 	}
 	patched := append([]byte(nil), frame...)
 	binary.BigEndian.PutUint64(patched[offsetZxid:], uint64(l.t.seen.newest()))
-	l.sentAt = clock.Now()
+	l.sentAt = l.t.cfg.Clock.Now()
 	if _, err := l.raw.Write(patched); err != nil {
 		l.fail(err)
 	}

@@ -9,8 +9,6 @@ import (
 	"net"
 	"sync"
 	"time"
-
-	"github.com/gocurator/curator/framework/internal/clock"
 )
 
 // A link is one connection to one server, as go-zookeeper sees it: a net.Conn.
@@ -186,7 +184,7 @@ type arrivals struct{ *link }
 // arrival must not seem to have come earlier than it did, so it looks when they are here.
 func (a arrivals) Read(p []byte) (int, error) {
 	n, err := a.raw.Read(p)
-	a.came = clock.Now()
+	a.came = a.t.cfg.Clock.Now()
 	if n > 0 {
 		a.t.arrivals.Add(1)
 	}

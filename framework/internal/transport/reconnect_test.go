@@ -10,7 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/gocurator/curator/framework/internal/clock"
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/framework/zktest"
 )
@@ -255,7 +254,7 @@ func TestAReconnectionsHandshakeHasTheNewestZxidAndItsOwnTime(t *testing.T) {
 			conn.Write(reply(xid, int64(100*len(zxids)), 0, []byte{0, 0, 0, 1, '/'}))
 			time.Sleep(time.Second)
 		}))
-		begun := clock.Now()
+		begun := time.Now()
 		for range 3 {
 			time.Sleep(2300 * time.Millisecond)
 			tr.Send(transport.Sync("/", func(error) {}))

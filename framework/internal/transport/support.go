@@ -9,8 +9,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
-
-	"github.com/gocurator/curator/framework/internal/clock"
 )
 
 // A Feature is a kind of request that not every server knows, and that a client can do without.
@@ -192,7 +190,7 @@ func (l *link) evidence(reason error, waiting []pending) *HangUpError {
 			return l.t.cfg.Support.ended(e)
 		default:
 			if len(e.waiting) == 0 {
-				e.prompt = clock.Now().Sub(p.sent) < promptly
+				e.prompt = l.t.cfg.Clock.Now().Sub(p.sent) < promptly
 			}
 			e.waiting = append(e.waiting, p.op)
 		}

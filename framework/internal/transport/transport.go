@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/clock"
 )
 
 // Config is what a Transport is made of. All fields but Auth and LastZxid are needed.
@@ -36,6 +38,8 @@ type Config struct {
 	MaxFrame int
 	Events   Events
 	Logger   *slog.Logger
+	// Clock tells when frames were sent and received; nil if there is one session only.
+	Clock *clock.Clock
 	// Support is what the client knows of its servers, across sessions; nil if there is one session only.
 	Support *Support
 }
@@ -74,7 +78,7 @@ type Events struct {
 type Attachment struct {
 	SessionID      int64
 	Timeout        time.Duration // granted by the server
-	Sent, Received time.Time     // of the handshake, on the clock of package clock
+	Sent, Received time.Time     // of the handshake, on Config.Clock
 	Server         string
 }
 
@@ -112,6 +116,9 @@ type Transport struct {
 func New(cfg Config) *Transport {
 	if cfg.Support == nil {
 		cfg.Support = NewSupport(cfg.Logger)
+	}
+	if cfg.Clock == nil {
+		cfg.Clock = clock.New()
 	}
 	t := &Transport{cfg: cfg}
 	t.ctx, t.leave = context.WithCancel(context.Background())    //nolint:forbidigo // a life of its own

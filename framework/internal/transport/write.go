@@ -4,8 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"runtime"
-
-	"github.com/gocurator/curator/framework/internal/clock"
 )
 
 // send queues calls, all or none.
@@ -111,6 +109,6 @@ func (l *link) takeBatch(spare []byte) []byte {
 		return nil
 	}
 	l.out = spare
-	l.waiting.stamp(clock.Now())
+	l.waiting.stamp(l.t.cfg.Clock.Now())
 	return batch
 }
