@@ -5,19 +5,13 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
-	"io"
 	"log/slog"
-	"math"
 	"net"
-	"strings"
-	"syscall"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/transport"
-	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/retry"
 )
 
@@ -50,30 +44,6 @@ type DialFunc func(ctx context.Context, network, address string) (net.Conn, erro
 // A LookupFunc finds the IP addresses of a host, as [net.Resolver.LookupHost]. It should return when ctx ends: if it does not, the
 // client goes on without it, and does not look that host up anew before it has returned.
 type LookupFunc func(ctx context.Context, host string) (ips []string, err error)
-
-type config struct {
-	servers           []string
-	chroot            string
-	namespace         string
-	sessionTimeout    time.Duration
-	connectionTimeout time.Duration
-	policy            retry.Policy
-	errorPolicy       ErrorPolicy
-	acl               func(path string) []zk.ACL
-	auth              []transport.Auth
-	leaderRenewal     bool
-	dial              DialFunc
-	lookup            LookupFunc
-	secure            secureFunc
-	tls               *tls.Config
-	data              []byte
-	logger            *slog.Logger
-	listeners         []func(State)
-	trace             Trace
-	maxAnswer         int
-	maxRequest        int
-	problems          []error
-}
 
 // WithSessionTimeout asks for a session that lives so long without contact. The server may grant another timeout.
 //
@@ -250,124 +220,3 @@ type Trace struct {
 
 // WithTrace reports what the client cleans up. States go to listeners; locks have a trace of their own.
 func WithTrace(trace Trace) Option { return func(c *config) { c.trace = trace } }
-
-func newConfig(connect string, opts []Option) (config, error) {
-	c := config{
-		sessionTimeout:    DefaultSessionTimeout,
-		connectionTimeout: DefaultConnectionTimeout,
-		policy:            retry.ExponentialBackoff(time.Second, 3),
-		acl:               func(string) []zk.ACL { return nil },
-		logger:            slog.New(slog.DiscardHandler),
-		maxAnswer:         DefaultMaxAnswer,
-		maxRequest:        DefaultMaxRequest,
-	}
-	for _, opt := range opts {
-		if opt == nil {
-			c.problems = append(c.problems, errors.New("an option is nil"))
-			continue
-		}
-		opt(&c)
-	}
-	servers, chroot, problems := parseConnectString(connect)
-	c.servers, c.chroot = servers, chroot
-	c.problems = append(problems, c.problems...)
-	c.validate()
-	if c.data == nil {
-		c.data = localAddress()
-	}
-	if c.dial == nil {
-		c.dial = new(net.Dialer).DialContext
-		if c.lookup == nil {
-			c.lookup = net.DefaultResolver.LookupHost
-		}
-	}
-	if c.tls != nil {
-		c.secure = secureTLS(c.tls)
-	}
-	if err := session.JoinErrors(c.problems...); err != nil {
-		return config{}, fmt.Errorf("framework: invalid client: %w", err)
-	}
-	return c, nil
-}
-
-func (c *config) validate() {
-	if c.sessionTimeout <= 0 {
-		c.problems = append(c.problems, fmt.Errorf("session timeout must be positive, is %v", c.sessionTimeout))
-	} else if c.sessionTimeout < time.Millisecond || c.sessionTimeout.Milliseconds() > 1<<31-1 {
-		c.problems = append(c.problems, fmt.Errorf("session timeout %v is not between 1 ms and 2³¹-1 ms", c.sessionTimeout))
-	}
-	if c.connectionTimeout <= 0 {
-		c.problems = append(c.problems, fmt.Errorf("connection timeout must be positive, is %v", c.connectionTimeout))
-	}
-	for name, size := range map[string]int{"answer": c.maxAnswer, "request": c.maxRequest} {
-		if size < minSize || size > math.MaxInt32 {
-			c.problems = append(c.problems, fmt.Errorf("the longest %s must have between %d and 2³¹-1 bytes, is %d", name, minSize, size))
-		}
-	}
-	if err := retry.Validate(c.policy); err != nil {
-		c.problems = append(c.problems, err)
-	}
-	if c.errorPolicy != SessionErrorPolicy && c.errorPolicy != StandardErrorPolicy {
-		c.problems = append(c.problems, fmt.Errorf("unknown error policy %d", c.errorPolicy))
-	}
-}
-
-func validateNamespace(namespace string) error {
-	if namespace == "" {
-		return fmt.Errorf("namespace %q: %w: empty", namespace, ErrInvalidPath)
-	}
-	if bare := strings.Trim(namespace, "/"); bare != namespace && bare != "" && pathProblem("/"+bare) == "" {
-		return fmt.Errorf("namespace %q: %w: must not begin or end with /, write %q", namespace, ErrInvalidPath, bare)
-	}
-	if problem := pathProblem("/" + namespace); problem != "" {
-		return fmt.Errorf("namespace %q: %w: %s", namespace, ErrInvalidPath, problem)
-	}
-	return nil
-}
-
-// localAddress is what Curator writes into nodes by default, for people who look at them. No name is resolved for it.
-func localAddress() []byte {
-	addrs, err := net.InterfaceAddrs()
-	if err != nil {
-		return []byte{}
-	}
-	for _, addr := range addrs {
-		if ip, ok := addr.(*net.IPNet); ok && ip.IP.To4() != nil && !ip.IP.IsLoopback() {
-			return []byte(ip.IP.String())
-		}
-	}
-	return []byte("127.0.0.1")
-}
-
-// A secureFunc makes a connection to one server a secure one.
-type secureFunc func(ctx context.Context, raw net.Conn, server string) (net.Conn, error)
-
-// secureTLS speaks TLS over a connection to server, whose name in the connect string is verified unless base names another.
-func secureTLS(base *tls.Config) secureFunc {
-	return func(ctx context.Context, raw net.Conn, server string) (net.Conn, error) {
-		cfg := base
-		if cfg.ServerName == "" {
-			host, _, err := net.SplitHostPort(server)
-			if err != nil {
-				return nil, err
-			}
-			cfg = base.Clone()
-			cfg.ServerName = host
-		}
-		conn := tls.Client(raw, cfg)
-		if err := conn.HandshakeContext(ctx); err != nil {
-			return nil, tlsError(err)
-		}
-		return conn, nil
-	}
-}
-
-// tlsError explains how a handshake ends with a server that speaks no TLS: it takes the greeting for a frame that is far too long,
-// and closes the connection.
-func tlsError(err error) error {
-	var record tls.RecordHeaderError
-	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.As(err, &record) {
-		return fmt.Errorf("TLS handshake: %w (does the server speak TLS on this port? If not, use its secureClientPort, or no WithTLS)", err)
-	}
-	return fmt.Errorf("TLS handshake: %w", err)
-}

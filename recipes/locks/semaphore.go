@@ -91,34 +91,6 @@ func newSemaphore(client *framework.Client, path string, opts []Option) *InterPr
 	return s
 }
 
-// A limit is how many leases there may be.
-type limit struct {
-	fixed int
-	count *shared.SharedCount
-}
-
-// err says why there is no limit: the count was not started, is closed, or is negative. A limit that can no longer be read still
-// counts.
-func (l limit) err() error {
-	if l.count == nil {
-		return nil
-	}
-	if err := l.count.Err(); errors.Is(err, shared.ErrNotStarted) {
-		return fmt.Errorf("the semaphore's limit: %w", err)
-	}
-	if l.count.Count() < 0 {
-		return fmt.Errorf("the semaphore's limit must not be negative: %v", l.count)
-	}
-	return nil
-}
-
-func (l limit) now() int {
-	if l.count != nil {
-		return int(l.count.Count())
-	}
-	return l.fixed
-}
-
 // Acquire waits for one lease. See AcquireN.
 //
 // Curator: InterProcessSemaphoreV2.acquire(), acquire(time, unit).
@@ -145,30 +117,6 @@ func (s *InterProcessSemaphoreV2) AcquireN(ctx context.Context, n int) ([]*Lease
 		return queue.InSessions(ctx, s.gate.Config.Source, func(session *framework.Session) ([]*queue.Grant, queue.Progress, error) {
 			return s.contend(ctx, session, n)
 		})
-	})
-}
-
-// TryAcquire returns a lease if one is free and no other contender waits for it, and [ErrNotAcquired] otherwise. If none is free
-// it costs one read and writes nothing.
-//
-// It blocks like [InterProcessMutex.TryAcquire], for at most the client's connection timeout. Contenders that are about to get
-// their leases, or have just got them, can be ahead of it for a moment: it waits for those as long as enough leases are free.
-//
-// Curator: InterProcessSemaphoreV2.acquire(0, unit).
-func (s *InterProcessSemaphoreV2) TryAcquire(ctx context.Context) (*Lease, error) {
-	leases, err := s.TryAcquireN(ctx, 1)
-	if err != nil {
-		return nil, err
-	}
-	return leases[0], nil
-}
-
-// TryAcquireN is TryAcquire of n leases.
-//
-// Curator: InterProcessSemaphoreV2.acquire(qty, 0, unit).
-func (s *InterProcessSemaphoreV2) TryAcquireN(ctx context.Context, n int) ([]*Lease, error) {
-	return limitTry(ctx, &s.recipe, func(ctx context.Context) ([]*Lease, error) {
-		return s.acquireN(ctx, n, func(ctx context.Context) ([]*queue.Grant, queue.Progress, error) { return s.try(ctx, n) })
 	})
 }
 
@@ -256,60 +204,6 @@ func (s *InterProcessSemaphoreV2) contend(ctx context.Context, session *framewor
 	}
 	grants, err := b.admit(ctx, b.wait)
 	return grants, gate.Progress, err
-}
-
-// try tries in one session. If that ends before the servers have answered, it tries in the next one.
-func (s *InterProcessSemaphoreV2) try(ctx context.Context, n int) ([]*queue.Grant, queue.Progress, error) {
-	return queue.InSessions(ctx, s.gate.Config.Source, func(session *framework.Session) ([]*queue.Grant, queue.Progress, error) {
-		return s.tryInSession(ctx, session, n)
-	})
-}
-
-func (s *InterProcessSemaphoreV2) tryInSession(ctx context.Context, session *framework.Session, n int) ([]*queue.Grant, queue.Progress, error) {
-	children, err := s.recipe.queue.List(ctx, session)
-	if err != nil {
-		return nil, queue.Progress{}, err
-	}
-	if s.leases(children)+n > s.limit.now() {
-		return nil, queue.Progress{}, ErrNotAcquired
-	}
-	gate, err := s.enterGate(ctx, session)
-	if err != nil {
-		return nil, queue.Progress{}, err
-	}
-	defer gate.Leave()
-	if err := s.passGate(ctx, gate, n); err != nil {
-		return nil, gate.Progress, orNotAcquired(err)
-	}
-	b := batch{semaphore: s, session: session, gate: gate}
-	defer b.leave()
-	for range n {
-		if err := b.enter(ctx); err != nil {
-			return nil, gate.Progress, err
-		}
-	}
-	if permitted, err := b.permitted(ctx); err != nil || !permitted {
-		return nil, gate.Progress, orNotAcquired(err)
-	}
-	grants, err := b.admit(ctx, func(ctx context.Context) error {
-		if permitted, err := b.permitted(ctx); err != nil || !permitted {
-			return orNotAcquired(err)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, gate.Progress, orNotAcquired(err)
-	}
-	return grants, gate.Progress, nil
-}
-
-// orNotAcquired is the error of a try that did not succeed, if nothing worse happened than that a contender was ahead, or that its
-// node was removed.
-func orNotAcquired(err error) error {
-	if err == nil || errors.Is(err, session.ErrNodeVanished) {
-		return ErrNotAcquired
-	}
-	return err
 }
 
 // enterGate enters the queue for leases. The first time, it looks whether the path belongs to another recipe.

@@ -1,14 +1,11 @@
 package lockstest
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"testing"
 	"time"
-
-	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/locks"
@@ -181,111 +178,6 @@ func (ls leases) lost() error {
 	return nil
 }
 
-// An attempt is an Acquire on its way.
-type attempt struct {
-	w       *world
-	cancel  context.CancelFunc
-	waiting chan locks.Waiting // the first of each wait
-	done    chan struct{}
-	lease   *locks.Lease // of these, what is right after done
-	err     error
-	at      time.Time
-}
-
-// start begins to acquire on a goroutine of its own.
-func (c *contact) start(lock locks.Lock) *attempt {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(c.w.t.Context()))
-	return c.startWith(ctx, cancel, lock)
-}
-
-func (c *contact) startWith(ctx context.Context, cancel context.CancelFunc, lock locks.Lock) *attempt {
-	a := &attempt{w: c.w, cancel: cancel, done: make(chan struct{})}
-	c.w.attempts = append(c.w.attempts, a)
-	go func() {
-		defer close(a.done)
-		a.lease, a.err = lock.Acquire(ctx)
-		a.at = time.Now()
-	}()
-	return a
-}
-
-// queue begins to acquire and returns when the contender's node stands in the queue and the contender waits for it.
-func (c *contact) queue(opts ...locks.Option) *attempt {
-	c.w.t.Helper()
-	waiting := make(chan locks.Waiting, 64)
-	opts = append(opts, locks.WithTrace(locks.Trace{Waiting: func(_ context.Context, w locks.Waiting) {
-		select {
-		case waiting <- w:
-		default:
-		}
-	}}))
-	a := c.start(c.lock(opts...))
-	a.waiting = waiting
-	a.waits()
-	return a
-}
-
-// waits returns when the contender begins a wait, and says for whom it waits.
-func (a *attempt) waits() locks.Waiting {
-	a.w.t.Helper()
-	select {
-	case waiting := <-a.waiting:
-		return waiting
-	case <-a.done:
-		a.w.t.Fatalf("it should wait, got %v, %v", a.lease, a.err)
-	case <-a.w.patience():
-		a.w.t.Fatal("it neither waits nor returns")
-	}
-	return locks.Waiting{}
-}
-
-// returned waits for the end of the acquire.
-func (a *attempt) returned() {
-	a.w.t.Helper()
-	select {
-	case <-a.done:
-	case <-a.w.patience():
-		a.w.t.Fatal("Acquire does not return")
-	}
-}
-
-// get waits for the lease.
-func (a *attempt) get() *locks.Lease {
-	a.w.t.Helper()
-	a.returned()
-	if a.err != nil {
-		a.w.t.Fatal(a.err)
-	}
-	return a.lease
-}
-
-// fails waits for the acquire to fail with want.
-func (a *attempt) fails(want error) {
-	a.w.t.Helper()
-	a.returned()
-	if !errors.Is(a.err, want) {
-		a.w.t.Fatalf("Acquire: %v, %v, want error %v", a.lease, a.err, want)
-	}
-}
-
-// hasReturned reports whether the acquire has ended.
-func (a *attempt) hasReturned() bool {
-	select {
-	case <-a.done:
-		return true
-	default:
-		return false
-	}
-}
-
-// isWaiting fails the test if the acquire has ended.
-func (a *attempt) isWaiting() {
-	a.w.t.Helper()
-	if a.hasReturned() {
-		a.w.t.Fatalf("it should still wait, got %v, %v", a.lease, a.err)
-	}
-}
-
 // patience is longer than anything that is promised.
 func (w *world) patience() <-chan time.Time {
 	return time.After(10*w.server.SessionTimeout() + 10*time.Second)
@@ -309,53 +201,6 @@ func (w *world) until(what string, holds func() bool) {
 
 // pass lets time pass: what the law is about happens meanwhile, or does not.
 func (w *world) pass(d time.Duration) { <-time.After(d) }
-
-// dirs are the directories of the lock.
-func (w *world) dirs() []string {
-	if w.recipe.Dirs == nil {
-		return []string{w.path}
-	}
-	return w.recipe.Dirs(w.path)
-}
-
-// nodes returns the paths of all nodes in the directories of the lock, but for these directories.
-func (w *world) nodes() []string {
-	dirs := w.dirs()
-	var all []string
-	for _, dir := range dirs {
-		for _, name := range w.server.Children(dir) {
-			if path := dir + "/" + name; !slices.Contains(dirs, path) {
-				all = append(all, path)
-			}
-		}
-	}
-	slices.Sort(all)
-	return all
-}
-
-// added returns the nodes that are there now and were not before.
-func (w *world) added(before []string) []string {
-	return slices.DeleteFunc(w.nodes(), func(path string) bool { return slices.Contains(before, path) })
-}
-
-// node returns the path of a lease's node.
-func (w *world) node(l *locks.Lease) string {
-	w.t.Helper()
-	for _, dir := range w.dirs() {
-		path := dir + "/" + l.NodeName()
-		if w.server.Stat(path) != nil {
-			return path
-		}
-	}
-	w.t.Fatalf("the lease's node %s is not there", l.NodeName())
-	return ""
-}
-
-// stat returns the Stat of a lease's node.
-func (w *world) stat(l *locks.Lease) *zk.Stat {
-	w.t.Helper()
-	return w.server.Stat(w.node(l))
-}
 
 // ends waits for the end of a lease and returns what it ended with.
 func (w *world) ends(l *locks.Lease) error {

@@ -1,0 +1,86 @@
+package transport
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/clock"
+)
+
+// Config is what a Transport is made of. All fields but Auth and LastZxid are needed.
+type Config struct {
+	// Route says which servers there are, and which is to be tried next.
+	Route *Route
+	// Dial opens a connection to one server. It must return when its context ends.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// Secure makes a connection to one server a secure one, if it is not nil. It must return when its context ends, and is not to
+	// close the connection if it fails.
+	Secure func(ctx context.Context, conn net.Conn, server string) (net.Conn, error)
+	// SessionTimeout is asked for; the server may grant another.
+	SessionTimeout time.Duration
+	// ConnectionTimeout bounds one attempt: a dial and the handshake after it. Mostly an attempt may take less, see
+	// limits.
+	ConnectionTimeout time.Duration
+	// Auth is sent first on every connection.
+	Auth []Auth
+	// LastZxid is the newest transaction that the client has seen in earlier sessions. Servers that are behind refuse
+	// it.
+	LastZxid int64
+	// MaxFrame is the length up to which an answer is believed.
+	MaxFrame int
+	Events   Events
+	Logger   *slog.Logger
+	// Clock tells when frames were sent and received; nil if there is one session only.
+	Clock *clock.Clock
+	// Support is what the client knows of its servers, across sessions; nil if there is one session only.
+	Support *Support
+}
+
+// Auth is what a client says of who it is, as for zkCli's addauth.
+type Auth struct {
+	Scheme      string
+	Credentials []byte
+}
+
+// Format shows no credentials, whatever the verb.
+func (a Auth) Format(f fmt.State, _ rune) { _, _ = fmt.Fprintf(f, "%s authentication", a.Scheme) }
+
+// LogValue is for package slog.
+func (a Auth) LogValue() slog.Value { return slog.StringValue(a.Scheme) }
+
+// Events are called one at a time, in the order in which things came over the wire. None may block.
+type Events struct {
+	// Attached: a server took the session.
+	Attached func(Attachment)
+	// Detached: the connection ended. Every call on it has been completed, with ErrBroken if need be.
+	Detached func(err error)
+	// Answered: a frame sent at sent was answered by servers that reach names.
+	Answered func(sent, received time.Time, reach Reach)
+	// Watch: a watch fired.
+	Watch func(WatchEvent)
+	// Expired: the servers no longer know the session. Nothing is attached again.
+	Expired func()
+	// Restarted: the ensemble is younger than what the client has seen, up to zxid seen. It goes on with this one, from zxid found.
+	Restarted func(server string, seen, found int64)
+	// Failed: an attempt to attach failed, or the server refused the client for a reason that it named.
+	Failed func(server string, err error)
+}
+
+// An Attachment is an answered handshake.
+type Attachment struct {
+	SessionID      int64
+	Timeout        time.Duration // granted by the server
+	Sent, Received time.Time     // of the handshake, on Config.Clock
+	Server         string
+}
+
+// A WatchEvent is what the server says when a watch fires.
+type WatchEvent struct {
+	Type zk.EventType
+	Path string
+}

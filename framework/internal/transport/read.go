@@ -1,0 +1,172 @@
+package transport
+
+import (
+	"encoding/binary"
+	"fmt"
+	"time"
+)
+
+// Read gives go-zookeeper the handshake's answer, and then the answers to its own requests.
+func (l *link) Read(p []byte) (int, error) {
+	for len(l.pass) == 0 {
+		frame, err := l.next()
+		if err == nil && !l.attached {
+			l.pass, err = l.shake(frame)
+		} else if err == nil {
+			l.pass, err = l.dispatch(frame)
+		}
+		if err != nil {
+			return 0, l.detach(err)
+		}
+	}
+	n := copy(p, l.pass)
+	l.pass = l.pass[n:]
+	return n, nil
+}
+
+// next reads a frame. The time at which silence ends the connection is moved only when a good part of it is used up: moving it
+// costs more than reading a small frame.
+func (l *link) next() ([]byte, error) {
+	limit := maxHandshake
+	if l.attached {
+		limit = l.t.cfg.MaxFrame
+		// Also if a part of the frame is here already: on a busy connection that may be so for every frame.
+		if now := time.Now(); l.until.Sub(now) < l.patience*7/8 {
+			l.endAt(now, l.patience)
+		}
+		if err := l.readPastLong(limit); err != nil {
+			return nil, err
+		}
+	}
+	frame, err := readFrame(l.in, l.frame, limit)
+	l.frame = frame[:0]
+	if cap(l.frame) > maxKept {
+		l.frame = nil // a long listing must not stay in memory for as long as the session
+	}
+	return frame, err
+}
+
+// endAt lets silence end the connection so long from now.
+func (l *link) endAt(now time.Time, patience time.Duration) {
+	l.until = now.Add(patience)
+	l.silence.Reset(patience)
+}
+
+// arrivals is the link's connection as its buffer reads it: all the frames that have come, at once.
+type arrivals struct{ *link }
+
+// Read looks at the clock once for all of them, which is cheaper than once for each. A frame that is counted from its
+// arrival must not seem to have come earlier than it did, so it looks when they are here.
+func (a arrivals) Read(p []byte) (int, error) {
+	n, err := a.raw.Read(p)
+	a.came = a.t.cfg.Clock.Now()
+	if n > 0 {
+		a.t.arrivals.Add(1)
+	}
+	return n, err
+}
+
+const maxKept = 256 << 10
+
+// dispatch handles one frame and returns it if it is go-zookeeper's.
+func (l *link) dispatch(frame []byte) ([]byte, error) {
+	l.body = decoder{rest: frame[4:]}
+	d := &l.body
+	h := header{xid: d.int32(), zxid: d.int64(), code: d.int32()}
+	if d.err != nil {
+		return nil, d.err
+	}
+	if h.xid == xidEvent {
+		event, err := d.event()
+		if err == nil {
+			l.t.cfg.Events.Watch(event)
+		}
+		return nil, err
+	}
+	p, ok := l.answered(h.xid)
+	if !ok {
+		return nil, garbage("an answer to request %d, which is not the next to be answered", h.xid)
+	}
+	if p.call == nil {
+		return l.passOn(frame, p, h)
+	}
+	return nil, l.complete(p, h, d)
+}
+
+// passOn returns the answer to a request of go-zookeeper: its header alone, since these requests are pings, and a
+// longer answer than its buffer ends its reader.
+func (l *link) passOn(frame []byte, p pending, h header) ([]byte, error) {
+	switch err := refusal(p.op, h.code); {
+	case err != nil:
+		l.t.failed(l.server, err)
+		return nil, err
+	case h.code != 0:
+		return nil, garbage("a ping is answered with error code %d", h.code)
+	}
+	l.t.cfg.Events.Answered(p.sent, l.came, reach(p.op, h.code))
+	binary.BigEndian.PutUint32(frame, headerLen)
+	return frame[:4+headerLen], nil
+}
+
+// complete tells a call its answer. An error that it returns ends the connection; the call is then told that, like
+// those that wait behind it.
+func (l *link) complete(p pending, h header, d *decoder) error {
+	a, err := l.examine(p, h, d)
+	if err != nil {
+		p.call.fail(broken(err))
+		return err
+	}
+	l.answers++
+	l.t.cfg.Support.answered(p.op, h.code, l.server)
+	if p.op != opSetAuth { // which servers take aside: they count it as no sign of life of the session
+		l.t.cfg.Events.Answered(p.sent, l.came, reach(p.op, h.code))
+	}
+	switch h.code {
+	case 0:
+		p.call.complete(a)
+	case codeNoAuth:
+		p.call.fail(noAuth(p.op, p.call.body))
+	default:
+		p.call.fail(toError(h.code))
+	}
+	return nil
+}
+
+// examine takes an answer apart. Nothing of it has been told before it returns.
+func (l *link) examine(p pending, h header, d *decoder) (a answer, err error) {
+	switch err := refusal(p.op, h.code); {
+	case err != nil:
+		l.t.failed(l.server, err)
+		return a, err
+	case h.code > 0:
+		return a, garbage("error code %d", h.code)
+	case h.code == codeSessionExpired, h.code == codeSessionMoved:
+		// It proves nothing about the session, and the next handshake tells whether there still is one.
+		return a, fmt.Errorf("the server disowns the session: %w", toError(h.code))
+	}
+	if !overtakes(p.xid) {
+		if l.zxid, err = l.t.seen.saw(h.zxid, l.zxid); err != nil {
+			return a, err
+		}
+	}
+	if h.code != 0 {
+		return a, nil // a body counts for nothing then
+	}
+	if a, err = p.call.read(d); err != nil {
+		return a, err
+	}
+	err = p.call.check(&a, h, l.session, &l.names)
+	return a, err
+}
+
+// refusal says whether an answer means that this client is not welcome at all.
+func refusal(op, code int32) error {
+	switch {
+	case op == opSetAuth && code != 0, code == codeAuthFailed:
+		return ErrAuth
+	case code == codeSaslRequired:
+		return fmt.Errorf("%w: it takes SASL clients only", ErrAuth)
+	default:
+		return nil
+	}
+}

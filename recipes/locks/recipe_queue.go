@@ -1,0 +1,71 @@
+package locks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gocurator/curator/recipes/internal/queue"
+)
+
+// config is what the engine has to know of the recipe.
+func (r *recipe) config(dir string, k kind) queue.Config {
+	path, trace, log := r.path, r.trace, r.log
+	cfg := queue.Config{
+		Lock: r.id, Dir: dir, Marker: k.marker, Counts: queue.LockMarkers(r.opts.extra...), Data: r.opts.data,
+		LeaveMessage: revokeMessage,
+		Ended: func(g *queue.Grant, cause error) error {
+			if errors.Is(cause, queue.ErrReleased) {
+				return ErrReleased
+			}
+			return &LostError{Path: path, Session: g.Session.ID(), Reason: cause}
+		},
+		Waiting: func(ctx context.Context, at queue.Progress) {
+			log.waiting(ctx, path, at)
+			trace.waiting(ctx, Waiting{Path: path, Node: at.Node, Predecessor: at.Predecessor, Ahead: at.Ahead, OwnClient: at.OwnClient})
+		},
+		Late:  func(ctx context.Context, at queue.Progress, waited time.Duration) { log.late(ctx, path, at, waited) },
+		Asked: func(g *queue.Grant) { trace.revocationRequested(RevocationRequested{Path: path, Node: g.Name}) },
+		Lost: func(g *queue.Grant, lasted time.Duration, err error) {
+			trace.lost(Lost{Path: path, Node: g.Name, Held: lasted, Err: err})
+		},
+	}
+	if r.id.client != nil {
+		cfg.Source = r.id.client
+	}
+	switch {
+	case r.opts.variant != nil:
+		r.opts.vary(&cfg)
+	case k.leases:
+		cfg.Counts = map[string]bool{queue.LeaseMarker: false}
+	default:
+		cfg.Foreign = refuseSemaphore
+	}
+	return cfg
+}
+
+// vary makes the queue of a variant of the configuration of a lock's.
+func (o *options) vary(cfg *queue.Config) {
+	waiting, variant := cfg.Waiting, o.variant
+	cfg.Counts = map[string]bool{variant.Marker: false}
+	for _, marker := range o.extra {
+		cfg.Counts[marker] = false
+	}
+	cfg.LeaveMessage, cfg.Asked = "", nil
+	cfg.Waiting = func(ctx context.Context, at queue.Progress) {
+		waiting(ctx, at)
+		if variant.Waiting != nil {
+			variant.Waiting()
+		}
+	}
+}
+
+// refuseSemaphore refuses a directory that belongs to a semaphore, whose contenders do not stand in a lock's queue.
+func refuseSemaphore(children []string) error {
+	if slices.Contains(children, leaseDirectory) {
+		return fmt.Errorf("%w: there is a semaphore's directory %s", ErrOtherRecipe, leaseDirectory)
+	}
+	return nil
+}
