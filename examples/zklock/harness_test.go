@@ -1,0 +1,340 @@
+//go:build linux
+
+package main_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+	"unsafe"
+)
+
+// patience is for what must happen, on a machine that is busy.
+const patience = time.Minute
+
+// stampFile names, in the environment, the file that this test binary is to write stamps into, instead of running
+// tests.
+const stampFile = "ZKLOCK_TEST_STAMPS"
+
+var program string // zklock
+
+func TestMain(m *testing.M) {
+	if file := os.Getenv(stampFile); file != "" {
+		stamp(file)
+		return
+	}
+	flag.Parse()
+	// what runs in parallel here waits most of the time, so processors are no measure
+	_ = flag.Set("test.parallel", "8")
+	os.Exit(withProgram(m.Run))
+}
+
+func withProgram(do func() int) int {
+	dir, err := os.MkdirTemp("", "zklock")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	program = filepath.Join(dir, "zklock")
+	if output, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "%v\n%s", err, output)
+		return 1
+	}
+	return do()
+}
+
+// stamp writes its process and the time, again and again, until it is killed; TERM it ignores. With the argument
+// "daemon" it does so in a session of its own as well.
+func stamp(file string) {
+	signal.Ignore(syscall.SIGTERM)
+	if len(os.Args) > 1 && os.Args[1] == "daemon" {
+		daemon := exec.Command(os.Args[0])
+		daemon.Stdout, daemon.SysProcAttr = os.Stdout, &syscall.SysProcAttr{Setsid: true}
+		if err := daemon.Start(); err != nil {
+			panic(err)
+		}
+	}
+	out, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println("stamping")
+	for range time.Tick(time.Millisecond) {
+		var record [16]byte
+		binary.LittleEndian.PutUint64(record[:], uint64(os.Getpid()))
+		binary.LittleEndian.PutUint64(record[8:], uint64(monotonic()))
+		if _, err := out.Write(record[:]); err != nil {
+			return
+		}
+	}
+}
+
+// monotonic is CLOCK_MONOTONIC, which all processes share.
+func monotonic() time.Duration {
+	var at syscall.Timespec
+	_, _, _ = syscall.Syscall(syscall.SYS_CLOCK_GETTIME, 1, uintptr(unsafe.Pointer(&at)), 0)
+	return time.Duration(at.Nano())
+}
+
+// stamps returns the first and the last stamp of a file, and how many processes wrote.
+func stamps(t *testing.T, file string) (first, last time.Duration, writers int) {
+	t.Helper()
+	all, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	processes := map[uint64]bool{}
+	for ; len(all) >= 16; all = all[16:] {
+		processes[binary.LittleEndian.Uint64(all)] = true
+		at := time.Duration(binary.LittleEndian.Uint64(all[8:]))
+		if first == 0 || at < first {
+			first = at
+		}
+		last = max(last, at)
+	}
+	return first, last, len(processes)
+}
+
+// An event is what -status-fd tells.
+type event struct {
+	Time      time.Time
+	Event     string
+	Path      string
+	Node      string
+	Token     int64
+	PID       int
+	Code      *int
+	Signal    string
+	Ahead     int
+	Behind    string
+	Spare     *float64 `json:"spare_ms"`
+	Reason    string
+	Processes []string
+}
+
+// A running is a zklock run.
+type running struct {
+	t   *testing.T
+	cmd *exec.Cmd
+
+	mu     sync.Mutex
+	events []event
+	more   chan struct{} // closed and made anew with each event
+	ended  chan struct{} // the status is known
+	silent chan struct{} // all processes that had its standard output are gone
+	stdout bytes.Buffer
+	stderr bytes.Buffer
+}
+
+// start runs zklock run with arguments.
+func start(t *testing.T, server string, args ...string) *running {
+	t.Helper()
+	return startWith(t, func(cmd *exec.Cmd) { cmd.Env = append(cmd.Env, "ZOOKEEPER="+server) }, args...)
+}
+
+func startWith(t *testing.T, prepare func(*exec.Cmd), args ...string) *running {
+	t.Helper()
+	r := &running{t: t, more: make(chan struct{}), ended: make(chan struct{}), silent: make(chan struct{})}
+	r.cmd = exec.Command(program, append([]string{"run", "-v", "-status-fd", "3"}, args...)...)
+	r.cmd.Env = append(os.Environ(), "HOME=/nonexistent")
+	eventsIn, eventsOut := pipe(t)
+	outIn, outOut := pipe(t)
+	r.cmd.ExtraFiles = []*os.File{eventsOut}
+	r.cmd.Stdout, r.cmd.Stderr = outOut, lockedWriter{&r.mu, &r.stderr}
+	prepare(r.cmd)
+	r.cmd.WaitDelay = patience
+	if err := r.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	eventsOut.Close()
+	outOut.Close()
+	go r.readEvents(eventsIn)
+	go func() {
+		defer close(r.silent)
+		_, _ = io.Copy(lockedWriter{&r.mu, &r.stdout}, outIn)
+	}()
+	go func() {
+		defer close(r.ended)
+		_ = r.cmd.Wait()
+	}()
+	t.Cleanup(func() {
+		_ = r.cmd.Process.Signal(syscall.SIGCONT)
+		_ = r.cmd.Process.Kill()
+		<-r.ended
+		r.allGone()
+		if t.Failed() {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			t.Logf("zklock %s:\n%s", strings.Join(args, " "), r.stderr.String())
+		}
+	})
+	return r
+}
+
+func pipe(t *testing.T) (in, out *os.File) {
+	t.Helper()
+	in, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { in.Close() })
+	return in, out
+}
+
+type lockedWriter struct {
+	mu *sync.Mutex
+	w  io.Writer
+}
+
+func (l lockedWriter) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.w.Write(p)
+}
+
+func (r *running) readEvents(in io.Reader) {
+	for lines := bufio.NewScanner(in); lines.Scan(); {
+		var e event
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			r.t.Errorf("status: %q: %v", lines.Text(), err)
+			return
+		}
+		r.mu.Lock()
+		r.events = append(r.events, e)
+		close(r.more)
+		r.more = make(chan struct{})
+		r.mu.Unlock()
+	}
+}
+
+// seen returns the first event of that name, if it has come, and what is closed with the next one.
+func (r *running) seen(name string) (e event, ok bool, more <-chan struct{}) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, e := range r.events {
+		if e.Event == name {
+			return e, true, nil
+		}
+	}
+	return event{}, false, r.more
+}
+
+// await waits for the first event of that name.
+func (r *running) await(name string) event {
+	r.t.Helper()
+	late := time.After(patience)
+	for {
+		e, ok, more := r.seen(name)
+		if ok {
+			return e
+		}
+		select {
+		case <-more:
+		case <-late:
+			r.t.Fatalf("no event %q, got %s", name, r.names())
+		}
+	}
+}
+
+// names are those of all events.
+func (r *running) names() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var names []string
+	for _, e := range r.events {
+		names = append(names, e.Event)
+	}
+	return strings.Join(names, " ")
+}
+
+// status waits for the end of zklock, and returns its status, 128 and the signal if it was one.
+func (r *running) status() int {
+	r.t.Helper()
+	select {
+	case <-r.ended:
+	case <-time.After(patience):
+		r.t.Fatalf("zklock does not end, got %s", r.names())
+	}
+	state, ok := r.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	if !ok {
+		r.t.Fatal("no status")
+	}
+	if state.Signaled() {
+		return 128 + int(state.Signal())
+	}
+	return state.ExitStatus()
+}
+
+func (r *running) wantStatus(want int) {
+	r.t.Helper()
+	if got := r.status(); got != want {
+		r.t.Errorf("status %d, want %d; events: %s", got, want, r.names())
+	}
+}
+
+// allGone waits until no process has the standard output that all of them inherited.
+func (r *running) allGone() {
+	r.t.Helper()
+	select {
+	case <-r.silent:
+	case <-time.After(patience):
+		r.t.Errorf("processes of zklock live on")
+	}
+}
+
+func (r *running) signal(s syscall.Signal) {
+	r.t.Helper()
+	if err := r.cmd.Process.Signal(s); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *running) output() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.stdout.String()
+}
+
+func (r *running) errors() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.stderr.String()
+}
+
+// keeper returns the process that zklock has started.
+func (r *running) keeper() int {
+	r.t.Helper()
+	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", r.cmd.Process.Pid))
+	if err != nil {
+		r.t.Skip("this kernel does not list children: ", err)
+	}
+	var pid int
+	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", r.cmd.Process.Pid))
+	for _, task := range tasks {
+		children, err = os.ReadFile(task)
+		if err == nil && len(bytes.TrimSpace(children)) > 0 {
+			if _, err := fmt.Sscan(string(children), &pid); err != nil {
+				r.t.Fatal(err)
+			}
+		}
+	}
+	if pid == 0 {
+		r.t.Fatal(errors.New("zklock has no keeper"))
+	}
+	return pid
+}

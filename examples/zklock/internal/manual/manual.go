@@ -1,0 +1,54 @@
+// Package manual prints what a command of zklock does, in 80 columns, from the same text and flags as its man page.
+package manual
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/gocurator/curator/examples/zklock/internal/servers"
+)
+
+const width = 80
+
+// Print prints a command's text and its flags.
+func Print(w io.Writer, text string, set *flag.FlagSet) {
+	_, _ = fmt.Fprintf(w, "%s\nFlags:\n\n%s\n%s\n", text, flags(set), servers.Help)
+}
+
+// flags lists them in 80 columns.
+func flags(set *flag.FlagSet) string {
+	var out strings.Builder
+	set.VisitAll(func(f *flag.Flag) {
+		name, usage := flag.UnquoteUsage(f)
+		out.WriteString("  -" + f.Name)
+		if name != "" {
+			out.WriteString(" " + name)
+		}
+		if !strings.Contains(usage, "default") && f.DefValue != "" && f.DefValue != "false" && f.DefValue != "0" && f.DefValue != "-1" {
+			usage += " (default " + f.DefValue + ")"
+		}
+		for _, line := range Wrap(usage, width-8) {
+			out.WriteString("\n        " + line)
+		}
+		out.WriteString("\n")
+	})
+	return out.String()
+}
+
+// Wrap breaks a text into lines of at most so many characters, at spaces.
+func Wrap(text string, most int) (lines []string) {
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		if line != "" && len([]rune(line))+1+len([]rune(word)) > most {
+			lines = append(lines, line)
+			line = ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	return append(lines, line)
+}

@@ -1,0 +1,87 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"sync"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+// lock returns what the job wants.
+func (j *job) lock(client *framework.Client, trace locks.Trace) locks.Lock {
+	var all []locks.Lock
+	for _, path := range j.paths {
+		opts := []locks.Option{locks.WithLockData([]byte(j.data)), locks.WithTrace(trace)}
+		switch {
+		case j.read:
+			all = append(all, locks.NewInterProcessReadWriteLock(client, path, opts...).ReadLock())
+		case j.write:
+			all = append(all, locks.NewInterProcessReadWriteLock(client, path, opts...).WriteLock())
+		case j.semaphore > 0:
+			all = append(all, locks.NewInterProcessSemaphoreV2(client, path, j.semaphore, opts...))
+		default: // a LeaderSelector is a mutex whose node has an id as its data
+			all = append(all, locks.NewInterProcessMutex(client, path, opts...))
+		}
+	}
+	lock := all[0]
+	if len(all) > 1 {
+		lock = locks.NewInterProcessMultiLock(all...)
+	}
+	if j.wait >= 0 {
+		lock = locks.Within(lock, j.wait)
+	}
+	return lock
+}
+
+// acquire waits for the lock, and tells who is ahead.
+func (j *job) acquire(ctx context.Context, client *framework.Client, t *teller) (*locks.Lease, error) {
+	news := make(chan locks.Waiting, 1)
+	lock := j.lock(client, locks.Trace{Waiting: func(_ context.Context, w locks.Waiting) {
+		select { // only the newest counts
+		case <-news:
+		default:
+		}
+		news <- w
+	}})
+	telling, stop := context.WithCancel(ctx)
+	var tellers sync.WaitGroup
+	tellers.Go(func() { tellAhead(telling, client, news, t) })
+	defer tellers.Wait()
+	defer stop()
+	if j.try {
+		return lock.TryAcquire(ctx)
+	}
+	return lock.Acquire(ctx)
+}
+
+// tellAhead tells who is ahead whenever that has changed, and every half minute.
+func tellAhead(ctx context.Context, client *framework.Client, news <-chan locks.Waiting, t *teller) {
+	again := time.NewTicker(30 * time.Second)
+	defer again.Stop()
+	var w locks.Waiting
+	for still := ""; ; {
+		select {
+		case w = <-news:
+			still = ""
+		case <-again.C:
+			still = "still "
+		case <-ctx.Done():
+			return
+		}
+		if w.Path == "" {
+			continue
+		}
+		who := w.Predecessor
+		if data, _, err := client.Get(ctx, path.Join(w.Path, w.Predecessor)); err == nil && len(data) > 0 {
+			who = Printable(string(data))
+		}
+		t.tell(Event{
+			Event: "waiting", Path: w.Path, Node: w.Node, Ahead: w.Ahead, Behind: who,
+			text: fmt.Sprintf("%swaiting for %s: %d ahead, next is %s", still, w.Path, w.Ahead, who),
+		})
+	}
+}

@@ -1,0 +1,239 @@
+//go:build linux || darwin || dragonfly || freebsd || netbsd || openbsd
+
+package run
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// Keep is the keeper: it starts a command, extends its time as the front says, and ends it with all that descends from
+// it when the time is over or the front is gone. args are the numbers of two inherited descriptors, and words for those
+// who list processes. It returns the status of the process.
+func Keep(args []string) int {
+	runtime.LockOSThread() // the command is killed when the thread that started it ends, so it has to be one that stays
+	if len(args) < 2 {
+		fmt.Fprintln(os.Stderr, "zklock keep: only zklock run starts this")
+		return ExitUsage
+	}
+	in, err1 := inherited(args[0])
+	out, err2 := inherited(args[1])
+	if err := errors.Join(err1, err2); err != nil {
+		fmt.Fprintln(os.Stderr, "zklock keep: only zklock run starts this:", err)
+		return ExitUsage
+	}
+	adoptOrphans()
+	ignored := make(chan os.Signal, 1) // what the front gets it passes on, so this process hears it twice or not at all
+	signal.Notify(ignored, handled()...)
+	k := &keeper{out: json.NewEncoder(out)}
+	k.run(orders(in))
+	return 0
+}
+
+// inherited opens a descriptor that the front left open, and leaves it to nobody else.
+func inherited(number string) (*os.File, error) {
+	fd, err := strconv.Atoi(number)
+	if err != nil {
+		return nil, err
+	}
+	if _, _, errno := syscall.Syscall(syscall.SYS_FCNTL, uintptr(fd), syscall.F_GETFD, 0); errno != 0 {
+		return nil, fmt.Errorf("descriptor %d: %w", fd, errno)
+	}
+	syscall.CloseOnExec(fd)
+	return os.NewFile(uintptr(fd), "pipe"), nil
+}
+
+// orders reads them until the front is gone.
+func orders(in io.Reader) <-chan order {
+	all := make(chan order)
+	go func() { // ends with the process at the latest
+		defer close(all)
+		for lines := json.NewDecoder(in); ; {
+			var o order
+			if lines.Decode(&o) != nil {
+				return
+			}
+			all <- o
+		}
+	}()
+	return all
+}
+
+// A keeper has a command. All of it happens on one goroutine: so no signal falls between the start of a process and the
+// knowledge of it.
+type keeper struct {
+	out     *json.Encoder
+	command *command
+	family  *family
+	plan    plan
+	s       situation
+	exited  bool
+	killed  bool
+	pause   time.Duration // between two rounds of KILL
+}
+
+func (k *keeper) run(orders <-chan order) {
+	timer := time.NewTimer(time.Hour)
+	for {
+		var events chan int
+		if k.family != nil {
+			events = k.family.events
+			timer.Reset(k.act())
+		}
+		select {
+		case o, open := <-orders:
+			if !open { // the front is gone: nobody extends the lease
+				orders = nil
+				k.s.over = true
+				if k.family == nil {
+					return
+				}
+				continue
+			}
+			if !k.obey(o) {
+				return
+			}
+		case pid, open := <-events:
+			if !open {
+				k.tell(report{Gone: true, Spare: k.s.valid - now()})
+				return
+			}
+			k.died(pid)
+		case <-timer.C:
+		}
+	}
+}
+
+// act does what is due, and returns when to look again.
+func (k *keeper) act() time.Duration {
+	k.s.now = now()
+	do, again := k.plan.next(k.s)
+	switch {
+	case do == kill || k.killed || k.exited && !k.command.KeepLeftovers:
+		return min(again, k.kill())
+	case do == warn:
+		k.s.warned = true
+		k.family.signal(syscall.SIGTERM)
+		k.tell(report{Warned: true, Spare: k.s.valid - k.s.now})
+	}
+	return again
+}
+
+// kill sends KILL to all there are, and returns when to do it again: a process can have started another one meanwhile.
+func (k *keeper) kill() time.Duration {
+	if !k.killed && !k.exited {
+		k.killed = true
+		k.tell(report{Killed: true, Spare: k.s.valid - k.s.now})
+	}
+	k.family.signal(syscall.SIGKILL)
+	k.pause = min(max(2*k.pause, time.Millisecond), 100*time.Millisecond)
+	return k.pause
+}
+
+// obey follows an order. It reports whether there is something to keep.
+func (k *keeper) obey(o order) bool {
+	if o.Valid != 0 && o.Valid != k.s.valid {
+		k.s.valid, k.s.warned = o.Valid, false
+	}
+	if o.Start != nil {
+		return k.start(o.Start)
+	}
+	if k.family == nil {
+		return true
+	}
+	if o.Signal != 0 {
+		k.family.signal(syscall.Signal(o.Signal))
+	}
+	if o.Stop {
+		k.family.signal(syscall.SIGTERM)
+		if k.s.stopped == 0 {
+			k.s.stopped = now()
+		}
+	}
+	k.s.over = k.s.over || o.Kill
+	return true
+}
+
+func (k *keeper) start(c *command) bool {
+	k.command, k.plan = c, plan{c.Grace, c.Margin}
+	files := []uintptr{0, 1, 2}
+	if c.EmptyStdin {
+		null, err := os.Open(os.DevNull)
+		if err != nil {
+			k.tell(report{Failed: err.Error(), Errno: int(syscall.EIO)})
+			return false
+		}
+		defer null.Close()
+		files[0] = null.Fd()
+	}
+	if c.Foreground {
+		signal.Ignore(syscall.SIGTTOU) // or taking the terminal would stop the new process; the command inherits it
+	}
+	if now() >= k.s.valid-c.Margin { // the machine was suspended, or this process stopped, since the lock was acquired
+		k.tell(report{Failed: "the lease is about to end already", Late: true})
+		return false
+	}
+	pid, err := syscall.ForkExec(c.Path, c.Args, &syscall.ProcAttr{Env: c.Env, Files: files, Sys: childAttributes(c.Foreground)})
+	if err != nil {
+		errno := syscall.EIO
+		errors.As(err, &errno)
+		k.tell(report{Failed: err.Error(), Errno: int(errno)})
+		return false
+	}
+	k.family = newFamily(pid)
+	k.tell(report{Started: pid})
+	return true
+}
+
+// died deals with a child that has ended or stopped.
+func (k *keeper) died(pid int) {
+	leads := pid == k.family.leader && !k.exited
+	if leads && !k.command.KeepLeftovers && k.family.ended(pid) {
+		k.left(syscall.SIGKILL) // as long as its leader is a zombie, the group has its number to itself
+	}
+	status, ended := k.family.reap(pid)
+	switch {
+	case leads && ended:
+		k.exited = true
+		r := report{Exited: true, Spare: k.s.valid - now()}
+		if status.Signaled() {
+			r.Signal = int(status.Signal())
+		} else {
+			r.Code = status.ExitStatus()
+		}
+		k.tell(r)
+		if k.command.KeepLeftovers {
+			k.left(0)
+		}
+	case leads && status.Stopped() && status.StopSignal() == syscall.SIGTSTP:
+		_ = syscall.Kill(-pid, syscall.SIGCONT) // one that holds a lock and does nothing holds up everybody else
+		k.tell(report{Resumed: true})
+	}
+}
+
+// left tells which processes the command has left behind, and sends them a signal, if it is one.
+func (k *keeper) left(sig syscall.Signal) {
+	var names []string
+	for _, p := range descendants() {
+		names = append(names, p.String())
+	}
+	if sig != 0 {
+		k.family.signal(sig)
+	}
+	if len(names) > 0 {
+		k.tell(report{Left: names})
+	}
+}
+
+func (k *keeper) tell(r report) {
+	r.At = time.Now()
+	_ = k.out.Encode(r) // the front may be gone
+}

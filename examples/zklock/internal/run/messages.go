@@ -1,0 +1,43 @@
+package run
+
+import "time"
+
+// The front has the session and the lease; the keeper, a process of its own, has the command. So the command ends in
+// time also if the front is killed or stopped. They talk over two pipes, one JSON object a line.
+
+// An order is what the front tells the keeper. What is zero is not said.
+type order struct {
+	Start  *command      `json:",omitempty"`
+	Valid  time.Duration `json:",omitempty"` // when the lease ends, by the clock of now()
+	Signal int           `json:",omitempty"` // pass it on
+	Stop   bool          `json:",omitempty"` // TERM; KILL after the grace
+	Kill   bool          `json:",omitempty"` // the lease has ended
+}
+
+// A command is what the keeper is to start.
+type command struct {
+	Path          string // of the program
+	Args, Env     []string
+	Grace, Margin time.Duration
+	Foreground    bool // give it the terminal
+	EmptyStdin    bool // it reads from /dev/null
+	KeepLeftovers bool // wait for what the command leaves behind, instead of killing it
+}
+
+// A report is what the keeper tells the front.
+type report struct {
+	At      time.Time
+	Started int           `json:",omitempty"` // the number of the process
+	Failed  string        `json:",omitempty"` // it could not be started
+	Errno   int           `json:",omitempty"`
+	Late    bool          `json:",omitempty"` // since there was no time left
+	Warned  bool          `json:",omitempty"` // TERM was sent, since the lease is about to end
+	Killed  bool          `json:",omitempty"` // KILL was sent
+	Resumed bool          `json:",omitempty"` // it was stopped from the terminal, and goes on
+	Exited  bool          `json:",omitempty"`
+	Code    int           `json:",omitempty"` // of an exit
+	Signal  int           `json:",omitempty"` // that ended it
+	Left    []string      `json:",omitempty"` // processes that it left behind
+	Gone    bool          `json:",omitempty"` // all of them are, and this is the last report
+	Spare   time.Duration `json:",omitempty"` // how long the lease was to last from then
+}
