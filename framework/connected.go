@@ -1,0 +1,66 @@
+package framework
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/gocurator/curator/retry"
+)
+
+// attachedSession waits for a session that is connected.
+func (c *core) attachedSession(ctx context.Context, timeout <-chan time.Time) (*Session, error) {
+	for {
+		c.mu.Lock()
+		s, state, refused, closed, changed := c.session.Session(), c.state, c.refused, c.closed, c.changed
+		c.mu.Unlock()
+		switch {
+		case closed:
+			return nil, ErrClosed
+		case ctx.Err() != nil && state.IsConnected() && s.Connected():
+			return nil, retry.ContextError(ctx)
+		case ctx.Err() != nil:
+			return nil, c.connectError(retry.ContextError(ctx))
+		case refused != nil:
+			return nil, refused
+		case state.IsConnected() && s.Connected(): // both: a caller that gets the session finds the state announced
+			return s, nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+		case <-timeout:
+			if err := c.noChroot(); err != nil {
+				return nil, err
+			}
+			return nil, c.connectError(fmt.Errorf("%w of %v", errConnectionTimeout, c.cfg.connectionTimeout))
+		}
+	}
+}
+
+// noChroot is why the client cannot be connected, if servers say that its chroot does not exist: no failure that goes
+// away by itself, and so no *ConnectError, which waiters would wait out. The client goes on trying.
+func (c *core) noChroot() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for server, err := range c.failures {
+		if errors.Is(err, ErrNoChroot) {
+			return fmt.Errorf("framework: not connected to %s: %w", server, err)
+		}
+	}
+	return nil
+}
+
+func (c *core) connectError(cause error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	servers := maps.Clone(c.failures)
+	for _, server := range c.cfg.servers {
+		if servers[server] == nil {
+			servers[server] = errors.New("no answer yet")
+		}
+	}
+	return &ConnectError{Servers: servers, Cause: cause}
+}
