@@ -43,6 +43,8 @@ type createSpec struct {
 	parents    bool
 	parentMode CreateMode
 	protection bool
+	orSet      bool
+	version    int32 // with orSet
 }
 
 // WithMode sets the kind of node; without it, it is [Persistent].
@@ -81,6 +83,16 @@ func CreatingParentContainersIfNeeded() CreateOption {
 // Curator: CreateBuilder.withProtection().
 func WithProtection() CreateOption { return func(s *createSpec) { s.protection = true } }
 
+// OrSetData replaces the data of the node if it is there already and has the given version; -1 is any. Create then returns its
+// path and its Stat after the change: Version is 0 of a node that is new, and more of one that was there. The mode, the ACL and
+// the TTL of a node that was there stay as they are. If the connection breaks and the retry finds the node that the try before
+// has made, it sets the same data again. Sequential and protected nodes are new each time, and refuse it.
+//
+// Curator: CreateBuilder.orSetData().
+func OrSetData(version int32) CreateOption {
+	return func(s *createSpec) { s.orSet, s.version = true, version }
+}
+
 // Create makes a node and returns its path, with the number of a sequential one, and its Stat, whose Czxid orders all
 // creations. nil data stands for the client's default data, which is this
 // machine's address unless [WithDefaultData] says otherwise, as with Curator; empty data, []byte{}, stands for none.
@@ -89,7 +101,7 @@ func WithProtection() CreateOption { return func(s *createSpec) { s.protection =
 // zk.ErrNodeExists for a node of one's own.
 //
 // Errors: zk.ErrNodeExists, zk.ErrNoNode if there is no parent, zk.ErrNoChildrenForEphemerals, zk.ErrNoAuth, [ErrUnsupported]
-// for TTLs that are switched off, and those of all operations.
+// for TTLs that are switched off, and those of all operations. With [OrSetData] also zk.ErrBadVersion, and no zk.ErrNodeExists.
 //
 // Curator: CuratorFramework.create().
 func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...CreateOption) (created string, stat *zk.Stat, err error) {
@@ -115,7 +127,11 @@ func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...C
 		if made == nil {
 			made = c.creation(absolute+path[len(bare):], data, &spec)
 		}
-		entry, err = s.Create(ctx, made)
+		if spec.orSet {
+			entry, err = createOrSet(ctx, s, made, absolute, spec.version)
+		} else {
+			entry, err = s.Create(ctx, made)
+		}
 		return err
 	})
 	if made != nil {
@@ -125,6 +141,20 @@ func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...C
 		return "", nil, err
 	}
 	return c.RelativePath(entry.Path), entry.Stat, nil
+}
+
+// createOrSet creates a node, or sets the data of the one that is there, and does so again if that one vanishes in between.
+func createOrSet(ctx context.Context, s *Session, made *session.Creation, path string, version int32) (session.Entry, error) {
+	for {
+		entry, err := s.Create(ctx, made)
+		if !errors.Is(err, zk.ErrNodeExists) {
+			return entry, err
+		}
+		stat, err := s.Set(ctx, path, made.Data, version)
+		if !errors.Is(err, zk.ErrNoNode) {
+			return session.Entry{Path: path, Stat: stat}, err
+		}
+	}
 }
 
 func (c *Client) creation(path string, data []byte, spec *createSpec) *session.Creation {
@@ -171,6 +201,8 @@ func (spec *createSpec) validate(path string) error {
 		return errors.New("a TTL is given, but the mode has none")
 	case spec.protection && spec.mode == Container:
 		return errors.New("containers cannot be protected")
+	case spec.orSet && (spec.protection || sequential(spec.mode)):
+		return errors.New("a sequential or protected node is always new: OrSetData would set nothing")
 	case path == "/":
 		return fmt.Errorf("%w: the root is always there", ErrInvalidPath)
 	default:

@@ -45,8 +45,8 @@ func CreateOp(path string, data []byte, opts ...CreateOption) Op {
 	case op.err != nil:
 	case spec.mode > EphemeralSequential:
 		op.err = fmt.Errorf("mode %d cannot be had in a transaction", spec.mode)
-	case spec.parents || spec.protection:
-		op.err = errors.New("parents and protection cannot be had in a transaction")
+	case spec.parents || spec.protection || spec.orSet:
+		op.err = errors.New("transactions do not support parent creation, protection or OrSetData")
 	}
 	op.build = func(absolute string, c *core) transport.Op {
 		acl := spec.acl
