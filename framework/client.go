@@ -45,7 +45,8 @@ func NewClient(connect string, opts ...Option) (*Client, error) {
 		c.panics = slog.New(newLogQueue(&c.logs, slog.Default().Handler()))
 	}
 	c.cfg.dial, c.cfg.secure = c.guardDial(cfg.dial), c.guardSecure(cfg.secure)
-	c.route = transport.NewRoute(func() []string { return cfg.servers }, transport.Lookup(c.guardLookup(cfg.lookup)))
+	c.servers = &serverList{ask: c.guardServers(cfg.list), failed: c.failed, list: cfg.servers}
+	c.route = transport.NewRoute(c.servers.current, transport.Lookup(c.guardLookup(cfg.lookup)))
 	c.traces.limit, c.traces.dropped, c.traces.isolate = callbackLimit, c.tracesDropped, c.isolated("a function of a trace")
 	c.listeners.isolate = c.isolated("a state listener")
 	c.clock, c.support = clock.New(), transport.NewSupport(c.cfg.logger)
@@ -100,6 +101,7 @@ func (c *Client) Close() error {
 		c.core.kill(ErrClosed)
 	})
 	<-c.core.ended
+	c.core.trees.close()
 	c.core.chores.wait(nil)
 	c.core.listeners.close()
 	c.core.settle()
@@ -135,6 +137,26 @@ func (c *Client) Err() error {
 		return ErrClosed
 	}
 	return c.core.refused
+}
+
+// Started reports whether the client has not been closed. It starts when it is made; whether it is connected, State says.
+//
+// Curator: CuratorFramework.isStarted(), getState().
+func (c *Client) Started() bool {
+	c.core.mu.Lock()
+	defer c.core.mu.Unlock()
+	return !c.core.closed
+}
+
+// Server is the server that the client is connected to, host:port as the connect string or [WithServers] names it; "" while it
+// is not connected.
+//
+// Curator: CuratorZookeeperClient.getCurrentConnectionString(), which names all of them.
+func (c *Client) Server() string {
+	c.core.mu.Lock()
+	s := c.core.session.Session()
+	c.core.mu.Unlock()
+	return s.Server()
 }
 
 // OnStateChange calls fn with the present state, if there has been one, and then with every change, in order. None is

@@ -18,7 +18,8 @@ import (
 )
 
 type config struct {
-	servers           []string
+	servers           []string    // of the connect string
+	list              serversFunc // nil: these alone
 	chroot            string
 	namespace         string
 	sessionTimeout    time.Duration
@@ -58,7 +59,7 @@ func newConfig(connect string, opts []Option) (config, error) {
 		}
 		opt(&c)
 	}
-	servers, chroot, problems := parseConnectString(connect)
+	servers, chroot, problems := parseConnectString(connect, c.list != nil)
 	c.servers, c.chroot = servers, chroot
 	c.problems = append(problems, c.problems...)
 	c.validate()

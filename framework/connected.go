@@ -57,7 +57,7 @@ func (c *core) connectError(cause error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	servers := maps.Clone(c.failures)
-	for _, server := range c.cfg.servers {
+	for _, server := range c.servers.known() {
 		if servers[server] == nil {
 			servers[server] = errors.New("no answer yet")
 		}

@@ -17,14 +17,16 @@ import (
 type core struct {
 	cfg       config
 	root      *Client
+	servers   *serverList
 	route     *transport.Route
 	clock     *clock.Clock
 	support   *transport.Support
 	listeners listeners
-	logs      callbacks       // records for the user's log handler
-	panics    *slog.Logger    // tells of panics in the user's functions
-	traces    callbacks       // calls of the user's traces
-	chores    callbacks       // what is left to be done about leases that have ended: the client's own work, which does not block
+	logs      callbacks    // records for the user's log handler
+	panics    *slog.Logger // tells of panics in the user's functions
+	traces    callbacks    // calls of the user's traces
+	chores    callbacks    // what is left to be done about leases that have ended: the client's own work, which does not block
+	trees     treeRemovals
 	closing   chan struct{}   // closed by Close
 	life      context.Context //nolint:containedctx // ends with ErrClosed when Close is called: no operation outlives it
 	kill      context.CancelCauseFunc

@@ -3,6 +3,7 @@ package framework
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/go-zookeeper/zk"
 
@@ -12,7 +13,7 @@ import (
 // A DeleteOption changes how a node is deleted.
 type DeleteOption func(*deletion)
 
-type deletion struct{ guaranteed bool }
+type deletion struct{ guaranteed, children bool }
 
 // Guaranteed goes on deleting in the background if Delete fails for any reason but the server's own answer, until the node is
 // gone or the client is closed. It is meant for nodes with unique names: a node that another client creates under the same name
@@ -20,6 +21,18 @@ type deletion struct{ guaranteed bool }
 //
 // Curator: DeleteBuilder.guaranteed().
 func Guaranteed() DeleteOption { return func(d *deletion) { d.guaranteed = true } }
+
+// DeletingChildrenIfNeeded deletes the node's descendants as well, if it has any: of all owners, ephemeral nodes included. The
+// version is that of the node alone; if it does not match, nothing is deleted.
+//
+// It is not one step. The descendants go level by level, from the bottom, with at most 64 requests on their way at a time, and
+// each request has the retry policy for itself. If other clients create nodes there meanwhile, Delete deletes those too, and
+// goes on until it finds none, or ctx ends. It needs the permission to read each node that has children. An error names the
+// node that it is about; what was deleted before stays deleted. The root, the client's chroot and /zookeeper are refused with
+// [ErrInvalidPath].
+//
+// Curator: DeleteBuilder.deletingChildrenIfNeeded().
+func DeletingChildrenIfNeeded() DeleteOption { return func(d *deletion) { d.children = true } }
 
 // Delete deletes a node without children if it has the given version; -1 is any. If an earlier try of the same call may have been
 // executed, a node that is missing then counts as deleted.
@@ -32,23 +45,53 @@ func (c *Client) Delete(ctx context.Context, path string, version int32, opts ..
 	for _, opt := range opts {
 		opt(&d)
 	}
-	if d.guaranteed && version != -1 {
-		return &OpError{Op: "delete", Path: path, Err: errGuaranteedVersion}
+	if err := c.checkDeletion(path, version, d); err != nil {
+		return &OpError{Op: "delete", Path: path, Err: err}
 	}
-	err := c.do(ctx, "delete", path, func(s *Session, absolute string, ambiguous bool) error {
+	deleted, later := c.deleteNode, c.deleteLater
+	if d.children {
+		deleted, later = c.deleteTree, c.deleteTreeLater
+	}
+	err := deleted(ctx, path, version)
+	if err != nil && d.guaranteed && !session.Definite(err) && !errors.Is(err, ErrInvalidPath) {
+		later(path)
+	}
+	return err
+}
+
+var errGuaranteedVersion = errors.New("a guaranteed delete takes no version but -1")
+
+// checkDeletion refuses what would be half done, or takes away what the client stands on.
+func (c *Client) checkDeletion(path string, version int32, d deletion) error {
+	if d.guaranteed && version != -1 {
+		return errGuaranteedVersion
+	}
+	if !d.children {
+		return nil
+	}
+	absolute, err := c.AbsolutePath(path)
+	switch {
+	case err != nil:
+		return err
+	case absolute == "/" || absolute == "/zookeeper":
+		return fmt.Errorf("%w: the ensemble needs %s", ErrInvalidPath, absolute)
+	case absolute == c.core.cfg.chroot:
+		return fmt.Errorf("%w: it is the chroot of the connect string, without which no client connects", ErrInvalidPath)
+	default:
+		return nil
+	}
+}
+
+// deleteNode deletes one node.
+func (c *Client) deleteNode(ctx context.Context, path string, version int32) error {
+	return c.do(ctx, "delete", path, func(s *Session, absolute string, ambiguous bool) error {
 		err := s.Delete(ctx, absolute, version)
 		if ambiguous && errors.Is(err, zk.ErrNoNode) {
 			return nil
 		}
 		return err
 	})
-	if err != nil && d.guaranteed && !session.Definite(err) && !errors.Is(err, ErrInvalidPath) {
-		c.deleteLater(path)
-	}
-	return err
 }
-
-var errGuaranteedVersion = errors.New("a guaranteed delete takes no version but -1")
 
 func (c *Client) deleteLater(path string) {
 	absolute, err := c.AbsolutePath(path)

@@ -15,8 +15,8 @@ const defaultPort = "2181"
 const connectForm = "write host:port,host:port/chroot"
 
 // parseConnectString splits "host:port,host:port/chroot". All its problems are returned at once. None of them quotes what may be
-// a password.
-func parseConnectString(connect string) (servers []string, chroot string, problems []error) {
+// a password. There need be no server if they are listed elsewhere.
+func parseConnectString(connect string, listed bool) (servers []string, chroot string, problems []error) {
 	if problem := misread(connect); problem != nil {
 		return nil, "", []error{problem}
 	}
@@ -26,6 +26,9 @@ func parseConnectString(connect string) (servers []string, chroot string, proble
 		if problem := chrootProblem(chroot); problem != "" {
 			problems = append(problems, fmt.Errorf("chroot %q: %s", chroot, problem))
 		}
+	}
+	if listed && hosts == "" {
+		return nil, chroot, problems
 	}
 	for host := range strings.SplitSeq(hosts, ",") {
 		server, err := parseServer(strings.TrimSpace(host))

@@ -2,7 +2,6 @@ package framework
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -58,8 +57,6 @@ func (c *core) guardSecure(secure secureFunc) secureFunc {
 	}
 }
 
-var errLookup = errors.New("the look-up has not returned, although its context has ended")
-
 // guardLookup does the same for look-ups, and does not wait for one that does not heed its context. The next look-up of the same host
 // then waits for that one, so that there is one at a time.
 func (c *core) guardLookup(lookup LookupFunc) LookupFunc {
@@ -68,34 +65,49 @@ func (c *core) guardLookup(lookup LookupFunc) LookupFunc {
 	}
 	var running singleflight.Group
 	return func(ctx context.Context, host string) ([]string, error) {
-		answer := running.DoChan(host, func() (found any, err error) {
-			var ips []string
-			panicked := c.callUser("the look-up function", func() { ips, err = lookup(ctx, host) })
-			if panicked != nil {
-				return []string(nil), panicked
-			}
-			return ips, err
-		})
-		select {
-		case a := <-answer:
-			ips, _ := a.Val.([]string) // it is nothing else
-			return ips, a.Err
-		case <-ctx.Done():
-		}
-		timer := time.NewTimer(lookupGrace)
-		defer timer.Stop()
-		select {
-		case a := <-answer: // with what it has to say about the end, or just in time
-			ips, _ := a.Val.([]string)
-			return ips, a.Err
-		case <-timer.C:
-			return nil, errLookup
-		}
+		return c.askUser(ctx, &running, host, "the look-up function", func() ([]string, error) { return lookup(ctx, host) })
 	}
 }
 
-// lookupGrace is how long a look-up may take to return when its context has ended.
-const lookupGrace = 100 * time.Millisecond
+// guardServers does the same for the list of servers.
+func (c *core) guardServers(list serversFunc) serversFunc {
+	if list == nil {
+		return nil
+	}
+	var running singleflight.Group
+	return func(ctx context.Context) ([]string, error) {
+		return c.askUser(ctx, &running, "", "the list of servers", func() ([]string, error) { return list(ctx) })
+	}
+}
+
+// userGrace is how long a function of the user may take to return when its context has ended.
+const userGrace = 100 * time.Millisecond
+
+// askUser calls a function of the user for a list of names, one call of each key at a time.
+func (c *core) askUser(ctx context.Context, running *singleflight.Group, key, what string, ask func() ([]string, error)) ([]string, error) {
+	answer := running.DoChan(key, func() (found any, err error) {
+		var names []string
+		if panicked := c.callUser(what, func() { names, err = ask() }); panicked != nil {
+			return []string(nil), panicked
+		}
+		return names, err
+	})
+	select {
+	case a := <-answer:
+		names, _ := a.Val.([]string) // it is nothing else
+		return names, a.Err
+	case <-ctx.Done():
+	}
+	timer := time.NewTimer(userGrace)
+	defer timer.Stop()
+	select {
+	case a := <-answer: // with what it has to say about the end, or just in time
+		names, _ := a.Val.([]string)
+		return names, a.Err
+	case <-timer.C:
+		return nil, fmt.Errorf("%s has not returned, although its context has ended", what)
+	}
+}
 
 // handle gives a record to the user's log handler. If that panics, it gets one record of that: what it does with that is its own affair.
 func handle(ctx context.Context, handler slog.Handler, r slog.Record) {

@@ -24,6 +24,7 @@ func (s *Session) onAttached(a transport.Attachment) {
 	now := s.clock.Now()
 	s.mu.Lock()
 	s.id.Store(a.SessionID)
+	s.server = a.Server
 	if s.opened.IsZero() {
 		s.opened = now
 	}

@@ -35,6 +35,7 @@ type Session struct {
 	proven    bool          // the servers take the client: the chroot is there, and authentication was not refused
 	attached  chan struct{} // closed while there is a connection
 	online    bool          // whether attached is closed
+	server    string        // of the connection, while online; of the handshake before
 	over      error
 	restarts  atomic.Int64 // of the ensemble before this session
 	opened    time.Time    // when the first connection was there
@@ -116,6 +117,17 @@ func (s *Session) Connected() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.online && s.over == nil
+}
+
+// Server is the server that the session is connected to, host:port as the connect string or the list of servers names
+// it; "" while it is not connected.
+func (s *Session) Server() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.online || s.over != nil {
+		return ""
+	}
+	return s.server
 }
 
 // waitAttached blocks until the session has a connection, it is over, or ctx is done.

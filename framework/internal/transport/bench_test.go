@@ -33,7 +33,7 @@ func benchmarks(b *testing.B, f func(b *testing.B, tr *transport.Transport)) {
 		b.Run(way.name, func(b *testing.B) {
 			attached := make(chan struct{}, 1)
 			tr := transport.New(transport.Config{
-				Route: transport.NewRoute(func() []string { return []string{"zk:2181"} }, nil), Dial: way.dial, SessionTimeout: timeout, ConnectionTimeout: 8 * time.Second, MaxFrame: 1 << 20,
+				Route: transport.NewRoute(func(context.Context) []string { return []string{"zk:2181"} }, nil), Dial: way.dial, SessionTimeout: timeout, ConnectionTimeout: 8 * time.Second, MaxFrame: 1 << 20,
 				Logger: slog.New(slog.DiscardHandler),
 				Events: transport.Events{
 					Attached: func(transport.Attachment) { attached <- struct{}{} },

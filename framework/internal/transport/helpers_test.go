@@ -97,7 +97,7 @@ func start(t *testing.T, dial dialFunc, change ...func(*transport.Config)) (*tra
 	t.Helper()
 	heard := &told{}
 	cfg := transport.Config{
-		Route: transport.NewRoute(func() []string { return []string{"zk:2181"} }, nil), Dial: dial, SessionTimeout: timeout, ConnectionTimeout: 8 * time.Second,
+		Route: transport.NewRoute(func(context.Context) []string { return []string{"zk:2181"} }, nil), Dial: dial, SessionTimeout: timeout, ConnectionTimeout: 8 * time.Second,
 		MaxFrame: 1 << 20, Events: heard.callbacks(), Logger: slog.New(slog.DiscardHandler),
 	}
 	for _, f := range change {

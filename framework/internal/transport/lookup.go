@@ -12,7 +12,7 @@ import (
 
 // addresses lists what there is to dial, with every host looked up. It blocks until all look-ups have ended.
 func (r *Route) addresses(ctx context.Context) (all []Address, problems map[string]error) {
-	servers := r.servers()
+	servers := r.servers(ctx)
 	found := make([][]string, len(servers))
 	failed := make([]error, len(servers))
 	var wg sync.WaitGroup

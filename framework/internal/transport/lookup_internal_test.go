@@ -12,7 +12,7 @@ import (
 func TestEveryHostIsLookedUpAtEachAttempt(t *testing.T) {
 	answers := map[string][]string{}
 	var asked []string
-	r := NewRoute(func() []string { return []string{"zk:2181", "10.0.0.9:2182", "[fd::9]:2183"} }, func(_ context.Context, host string) ([]string, error) {
+	r := NewRoute(func(context.Context) []string { return []string{"zk:2181", "10.0.0.9:2182", "[fd::9]:2183"} }, func(_ context.Context, host string) ([]string, error) {
 		asked = append(asked, host)
 		if ips, ok := answers[host]; ok {
 			return ips, nil
@@ -55,7 +55,7 @@ func TestEveryHostIsLookedUpAtEachAttempt(t *testing.T) {
 }
 
 func TestWithoutALookupServersAreDialedByName(t *testing.T) {
-	r := NewRoute(func() []string { return []string{"zk:2181"} }, nil)
+	r := NewRoute(func(context.Context) []string { return []string{"zk:2181"} }, nil)
 	if a, _, ok := r.next(t.Context()); !ok || a.Dial != "zk:2181" {
 		t.Errorf("dials %+v, %t", a, ok)
 	}

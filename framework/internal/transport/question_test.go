@@ -95,7 +95,7 @@ func TestAServerThatHangsUpOnTheZxidThatItHasToldKeepsNobodyFromTheOthers(t *tes
 			}
 			return bad(ctx, network, address)
 		}, func(c *transport.Config) {
-			c.Route = transport.NewRoute(func() []string { return []string{"bad", "good"} }, nil)
+			c.Route = transport.NewRoute(func(context.Context) []string { return []string{"bad", "good"} }, nil)
 			c.LastZxid = 1
 		})
 		time.Sleep(10 * time.Second)

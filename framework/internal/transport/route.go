@@ -23,7 +23,7 @@ type Lookup func(ctx context.Context, host string) ([]string, error)
 // A Route is a client's list of servers, and what became of the attempts to reach them. It outlives sessions: one
 // Transport after the other uses the same Route. Its methods are safe for concurrent use.
 type Route struct {
-	servers func() []string
+	servers func(ctx context.Context) []string
 	lookup  Lookup // nil: servers are dialed by their names
 
 	mu    sync.Mutex
@@ -34,7 +34,7 @@ type Route struct {
 
 // NewRoute returns a Route over what servers lists, which is asked at each attempt. Each host is then looked up, if
 // lookup is not nil.
-func NewRoute(servers func() []string, lookup Lookup) *Route {
+func NewRoute(servers func(ctx context.Context) []string, lookup Lookup) *Route {
 	return &Route{servers: servers, lookup: lookup, known: make(map[string][]string)}
 }
 

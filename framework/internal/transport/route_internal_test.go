@@ -126,7 +126,7 @@ func FuzzTheOrderOfAttempts(f *testing.F) {
 func TestRoundsBeginWithAnyServer(t *testing.T) {
 	first := map[string]bool{}
 	for range 100 {
-		r := NewRoute(func() []string { return []string{"a", "b", "c"} }, nil)
+		r := NewRoute(func(context.Context) []string { return []string{"a", "b", "c"} }, nil)
 		a, _, _ := r.next(t.Context())
 		first[a.Dial] = true
 	}
@@ -138,7 +138,7 @@ func TestRoundsBeginWithAnyServer(t *testing.T) {
 // A look-up may give its answers in another order each time, and with another family first.
 func TestAnAddressIsTheSameAtAnyPlaceOfALookup(t *testing.T) {
 	ips := []string{"10.0.0.1", "fd::1"}
-	r := NewRoute(func() []string { return []string{"zk:1"} }, func(context.Context, string) ([]string, error) { return ips, nil })
+	r := NewRoute(func(context.Context) []string { return []string{"zk:1"} }, func(context.Context, string) ([]string, error) { return ips, nil })
 	first, _, _ := r.next(t.Context())
 	second, _, _ := r.next(t.Context())
 	r.attached(second)
@@ -159,7 +159,7 @@ func TestAnAddressIsTheSameAtAnyPlaceOfALookup(t *testing.T) {
 
 // A server whose name cannot be looked up cannot be reached, and so is not behind.
 func TestAServerThatCannotBeLookedUpCountsAmongTheAddresses(t *testing.T) {
-	r := NewRoute(func() []string { return []string{"a:1", "b:1", "c:1"} }, func(_ context.Context, host string) ([]string, error) {
+	r := NewRoute(func(context.Context) []string { return []string{"a:1", "b:1", "c:1"} }, func(_ context.Context, host string) ([]string, error) {
 		if host != "a" {
 			return nil, errors.New("no such host")
 		}

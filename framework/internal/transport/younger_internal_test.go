@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"context"
 	"strings"
 	"testing"
 )
@@ -54,7 +55,7 @@ func TestWhetherAnEnsembleIsYounger(t *testing.T) {
 
 // What was found in one search says nothing in the next: a server that was down may be there again.
 func TestVerdictsAreOfOneSearch(t *testing.T) {
-	r := NewRoute(func() []string { return []string{"a", "b", "c"} }, nil)
+	r := NewRoute(func(context.Context) []string { return []string{"a", "b", "c"} }, nil)
 	for range 3 {
 		if _, _, ok := r.next(t.Context()); !ok {
 			t.Fatal("no address")

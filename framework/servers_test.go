@@ -1,0 +1,178 @@
+package framework_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest"
+)
+
+// directory lists servers, as a service for that would.
+type directory struct {
+	mu    sync.Mutex
+	list  []string
+	err   error
+	asked int
+}
+
+func (d *directory) set(err error, servers ...string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.list, d.err = servers, err
+}
+
+func (d *directory) servers(context.Context) ([]string, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.asked++
+	return d.list, d.err
+}
+
+// byName dials a link by the host that it stands for.
+func byName(links map[string]*zktest.Link) framework.Option {
+	return framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
+		if links[address] == nil {
+			return nil, errors.New("unknown address " + address)
+		}
+		return links[address].DialContext(ctx, network, address)
+	})
+}
+
+func TestAListOfServersIsAskedAtEachAttempt(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		ensemble := zktest.NewEnsemble(2)
+		defer ensemble.Close()
+		d := &directory{list: []string{"old"}}
+		first, second := ensemble.Server(0).NewLink(), ensemble.Server(1).NewLink()
+		client, err := framework.NewClient("", framework.WithServers(d.servers), framework.WithSessionTimeout(session),
+			byName(map[string]*zktest.Link{"old:2181": first, "new:2999": second}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.Close()
+		if err := client.BlockUntilConnected(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		s, _ := client.Session(t.Context())
+		if got := client.Server(); got != "old:2181" {
+			t.Errorf("got server %q, want old:2181", got)
+		}
+		d.set(nil, "new:2999")
+		time.Sleep(time.Minute)
+		if got := client.Server(); got != "old:2181" {
+			t.Errorf("without need, the client has moved to %q", got)
+		}
+		first.Cut()
+		for client.Server() != "new:2999" {
+			time.Sleep(time.Second)
+		}
+		if now, err := client.Session(t.Context()); now != s {
+			t.Errorf("got session %v, %v, want %v", now, err, s)
+		}
+		if got := client.String(); !strings.Contains(got, "new:2999") || strings.Contains(got, "old") {
+			t.Errorf("the client is %q", got)
+		}
+	})
+}
+
+func TestAListOfServersThatFailsLeavesTheLastOne(t *testing.T) {
+	for name, fail := range map[string]func(d *directory){
+		"an error":       func(d *directory) { d.set(errors.New("directory on holiday"), "wrong:1") },
+		"an empty list":  func(d *directory) { d.set(nil) },
+		"an empty entry": func(d *directory) { d.set(nil, "wrong:1", "") },
+		"a wrong entry":  func(d *directory) { d.set(nil, "wrong:1", "a:b:c") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble := func(t *testing.T) {
+				d := &directory{list: []string{"zk"}}
+				w := &world{T: t, srv: zktest.New(t)}
+				w.link = w.srv.NewLink()
+				client := w.dial("elsewhere:1", framework.WithServers(d.servers), byName(map[string]*zktest.Link{"zk:2181": w.link}))
+				if err := client.BlockUntilConnected(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				fail(d)
+				w.link.Cut()
+				w.eventually("suspended", func() bool { return !client.State().IsConnected() })
+				err := client.BlockUntilConnected(w.within(3 * time.Second))
+				var unreachable *framework.ConnectError
+				if !errors.As(err, &unreachable) || unreachable.Servers["list of servers"] == nil || unreachable.Servers["zk:2181"] == nil {
+					t.Errorf("got %v, want an error of the list and of zk", err)
+				}
+				w.link.Heal()
+				if err := client.BlockUntilConnected(w.within(time.Minute)); err != nil {
+					t.Error(err)
+				}
+				if err := client.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+			zktest.Bubble(t, bubble)
+		})
+	}
+}
+
+func TestTheConnectStringServesUntilThereIsAList(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		d := &directory{err: errors.New("not yet")}
+		w := &world{T: t, srv: zktest.New(t)}
+		w.make("/app")
+		w.link = w.srv.NewLink()
+		client := w.dial("seed/app", framework.WithServers(d.servers), byName(map[string]*zktest.Link{"seed:2181": w.link}))
+		if err := client.BlockUntilConnected(t.Context()); err != nil || client.Server() != "seed:2181" {
+			t.Errorf("got %v at %q, want a connection to seed:2181", err, client.Server())
+		}
+		if _, err := framework.NewClient("", framework.WithDialer(w.srv.DialContext)); err == nil {
+			t.Error("a client was made of nothing")
+		}
+	})
+}
+
+func TestAListOfServersThatHangsOrPanicsHoldsUpNoClose(t *testing.T) {
+	for name, list := range map[string]func(ctx context.Context) ([]string, error){
+		"hangs":  func(context.Context) ([]string, error) { time.Sleep(time.Hour); return nil, errors.New("late") },
+		"panics": func(context.Context) ([]string, error) { panic("list") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			zktest.Bubble(t, func(t *testing.T) {
+				w := &world{T: t, srv: zktest.New(t)}
+				w.link = w.srv.NewLink()
+				client := w.dial("zk", framework.WithServers(list))
+				if err := client.BlockUntilConnected(w.within(time.Minute)); err != nil {
+					t.Error(err)
+				}
+				w.link.Cut()
+				w.eventually("suspended", func() bool { return !client.State().IsConnected() })
+				before := time.Now()
+				_ = client.Close()
+				if d := time.Since(before); d > 3*time.Second {
+					t.Errorf("Close took %v", d)
+				}
+				time.Sleep(2 * time.Hour)
+			})
+		})
+	}
+}
+
+func TestServerAndStartedFollowTheClient(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		if got := w.client.Server(); got != "zk:2181" || !w.client.Started() || w.session().Timeout() != session {
+			t.Errorf("connected: at %q, started %v, timeout %v", got, w.client.Started(), w.session().Timeout())
+		}
+		w.link.Cut()
+		w.eventually("suspended", func() bool { return w.client.State() == suspended })
+		if got := w.client.Server(); got != "" || !w.client.Started() {
+			t.Errorf("suspended: at %q, started %v", got, w.client.Started())
+		}
+		_ = w.client.Close()
+		if got := w.client.Server(); got != "" || w.client.Started() {
+			t.Errorf("closed: at %q, started %v", got, w.client.Started())
+		}
+	})
+}
