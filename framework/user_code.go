@@ -65,7 +65,7 @@ func (c *core) guardLookup(lookup LookupFunc) LookupFunc {
 	}
 	var running singleflight.Group
 	return func(ctx context.Context, host string) ([]string, error) {
-		return c.askUser(ctx, &running, host, "the look-up function", func() ([]string, error) { return lookup(ctx, host) })
+		return c.askUser(ctx, &running, host, "look-up function", func() ([]string, error) { return lookup(ctx, host) })
 	}
 }
 
@@ -76,7 +76,7 @@ func (c *core) guardServers(list serversFunc) serversFunc {
 	}
 	var running singleflight.Group
 	return func(ctx context.Context) ([]string, error) {
-		return c.askUser(ctx, &running, "", "the list of servers", func() ([]string, error) { return list(ctx) })
+		return c.askUser(ctx, &running, "", "list of servers", func() ([]string, error) { return list(ctx) })
 	}
 }
 
@@ -87,7 +87,7 @@ const userGrace = 100 * time.Millisecond
 func (c *core) askUser(ctx context.Context, running *singleflight.Group, key, what string, ask func() ([]string, error)) ([]string, error) {
 	answer := running.DoChan(key, func() (found any, err error) {
 		var names []string
-		if panicked := c.callUser(what, func() { names, err = ask() }); panicked != nil {
+		if panicked := c.callUser("the "+what, func() { names, err = ask() }); panicked != nil {
 			return []string(nil), panicked
 		}
 		return names, err
@@ -105,7 +105,7 @@ func (c *core) askUser(ctx context.Context, running *singleflight.Group, key, wh
 		names, _ := a.Val.([]string)
 		return names, a.Err
 	case <-timer.C:
-		return nil, fmt.Errorf("%s has not returned, although its context has ended", what)
+		return nil, fmt.Errorf("the %s has not returned, although its context has ended", what)
 	}
 }
 
