@@ -66,15 +66,13 @@ func (s *Session) tick(now time.Time) time.Time {
 	if silent {
 		s.asked, s.again, s.patient = now, time.Time{}, true // a new chance, on a new connection
 	}
-	if s.term != nil && s.contact.validUntil().Before(next) {
-		next = s.contact.validUntil()
+	if s.term != nil {
+		next = earliest(next, s.contact.validUntil())
 	}
-	if len(s.deferred) > 0 && s.putOff.Before(next) {
-		next = s.putOff
+	if len(s.deferred) > 0 {
+		next = earliest(next, s.putOff)
 	}
-	if deadline.Before(next) {
-		next = deadline
-	}
+	next = earliest(next, deadline)
 	s.planned = next
 	s.mu.Unlock()
 	if silent {

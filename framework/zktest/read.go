@@ -36,11 +36,11 @@ func (c *conn) read(op Op, d *decoder, out *encoder) code {
 		return c.getACL(n, out)
 	case OpGetEphemerals:
 		prefix := strings.TrimSpace(path)
-		mine := s.view.ephemeralsOf(c.sess.id)
-		if prefix != "" && prefix != "/" {
-			mine = slices.DeleteFunc(mine, func(p string) bool { return !strings.HasPrefix(p, prefix) })
+		if prefix == "/" {
+			prefix = ""
 		}
-		out.strings(mine)
+		mine := s.view.ephemeralsOf(c.sess.id)
+		out.strings(slices.DeleteFunc(mine, func(p string) bool { return !strings.HasPrefix(p, prefix) }))
 	case OpGetAllChildrenNumber:
 		if n == nil {
 			return codeNoNode

@@ -44,6 +44,14 @@ type plan struct {
 	delay       time.Duration
 }
 
+// due is when the answer is to be sent; zero: now.
+func (p *plan) due() time.Time {
+	if p.delay <= 0 {
+		return time.Time{}
+	}
+	return time.Now().Add(p.delay)
+}
+
 // plan matches a request that has just arrived against the rules.
 func (c *conn) plan(xid int32, op Op, body []byte) plan {
 	paths := pathsOf(op, body)

@@ -2,7 +2,6 @@ package zktest
 
 import (
 	"strconv"
-	"time"
 )
 
 // effect is what a request's answer does to its connection.
@@ -105,24 +104,20 @@ func (c *conn) execute(xid int32, op Op, d decoder, p *plan) (wait <-chan struct
 	if e.err != 0 && op != OpMultiRead {
 		s.reply.noBody()
 	}
-	if e.zxid == 0 {
-		e.zxid = s.applied()
-		if s.zxid > before {
-			e.zxid = s.zxid
-		}
-	}
-	if op == OpSetAuth || op == OpSASL {
+	switch {
+	case op == OpSetAuth, op == OpSASL:
 		e.zxid = 0
+	case e.zxid != 0:
+	case s.zxid > before:
+		e.zxid = s.zxid
+	default:
+		e.zxid = s.applied()
 	}
 	if op == OpPing {
 		xid = pingXid
 	}
 	if !p.dropReply && !e.silent {
-		var due time.Time
-		if p.delay > 0 {
-			due = time.Now().Add(p.delay)
-		}
-		c.answer(op, s.reply.sealReply(xid, e.zxid, e.err), due)
+		c.answer(op, s.reply.sealReply(xid, e.zxid, e.err), p.due())
 	}
 	switch {
 	case p.dropReply:

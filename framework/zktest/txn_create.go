@@ -30,25 +30,30 @@ const maxTTL = 1<<40 - 1
 // kindOf decides what is made; a plain create with the container flag makes
 // a plain node, as on the real server.
 func kindOf(op Op, r newNode, ttlNodes bool) (kind nodeKind, sequential bool, err code) {
-	ttl := op == OpCreateTTL || r.flags == flagTTL || r.flags == flagTTLSeq
+	withTTL := r.flags == flagTTL || r.flags == flagTTLSeq
 	switch {
 	case r.flags < 0 || r.flags > flagTTLSeq:
 		return 0, false, codeBadArguments
-	case ttl && !ttlNodes:
+	case (withTTL || op == OpCreateTTL) && !ttlNodes:
 		return 0, false, codeUnimplemented
-	case ttl && (op != OpCreateTTL || r.flags < flagTTL || r.ttl <= 0 || r.ttl > maxTTL):
+	case withTTL != (op == OpCreateTTL), withTTL && (r.ttl <= 0 || r.ttl > maxTTL):
 		return 0, false, codeBadArguments
 	}
-	sequential = r.flags == 2 || r.flags == 3 || r.flags == flagTTLSeq
-	switch {
-	case op == OpCreateTTL:
-		return kindTTL, sequential, 0
-	case op == OpCreateContainer:
-		return kindContainer, sequential, 0
-	case r.flags == flagEphemeral || r.flags == flagEphemeral|flagSequential:
-		return kindEphemeral, sequential, 0
+	switch r.flags {
+	case flagSequential, flagEphemeral | flagSequential, flagTTLSeq:
+		sequential = true
 	}
-	return kindPersistent, sequential, 0
+	switch {
+	case withTTL:
+		kind = kindTTL
+	case op == OpCreateContainer:
+		kind = kindContainer
+	case r.flags == flagEphemeral, r.flags == flagEphemeral|flagSequential:
+		kind = kindEphemeral
+	default:
+		kind = kindPersistent
+	}
+	return kind, sequential, 0
 }
 
 // create checks in the real server's order, on which clients' errors depend.
@@ -64,34 +69,28 @@ func (t *txn) create(op Op, r newNode) (path string, err code) {
 	if err != 0 {
 		return "", err
 	}
-	tree := t.st.tree
 	parentPath := r.path[:strings.LastIndexByte(r.path, '/')]
-	parent := tree.find(parentPath)
-	if parent == nil {
+	parent := t.st.tree.find(parentPath)
+	switch {
+	case parent == nil:
 		return "", codeNoNode
-	}
-	if !allowed(parent.acl, permCreate, t.who) {
+	case !allowed(parent.acl, permCreate, t.who):
 		return "", codeNoAuth
 	}
 	path = r.path
 	if sequential {
-		number := parent.creates
-		if tree.ending && number == math.MaxInt32 {
-			number += t.overrun(parentPath)
-		}
-		path = fmt.Sprintf("%s%010d", path, number)
+		path = t.numbered(path, parentPath, parent)
 	}
-	switch {
-	case !validPath(path):
-		return "", codeBadArguments
-	case tree.find(path) != nil:
-		return "", codeNodeExists
-	case parent.kind == kindEphemeral, t.takenFor[parentPath]:
-		return "", codeEphemeralParent
+	if err := t.refused(path, parentPath, parent); err != 0 {
+		return "", err
 	}
 	if err := t.withinQuota(path, int64(len(r.data)), 1); err != 0 {
 		return "", err
 	}
+	if kind == kindContainer && r.flags&flagEphemeral != 0 {
+		t.takeForEphemeral(path)
+	}
+	t.countOverrun(parentPath, parent)
 	c := change{kind: changeCreate, path: path, data: r.data, acl: acl, parentACL: parent.acl, nodeKind: kind}
 	switch kind {
 	case kindEphemeral:
@@ -99,17 +98,37 @@ func (t *txn) create(op Op, r newNode) (path string, err code) {
 	case kindTTL:
 		c.ttl = r.ttl
 	}
-	if kind == kindContainer && r.flags&flagEphemeral != 0 {
-		if t.takenFor == nil {
-			t.takenFor = make(map[string]bool)
-		}
-		t.takenFor[path] = true
-	}
-	if tree.ending && parent.creates == math.MaxInt32 {
-		t.overrunBy1(parentPath)
-	}
 	t.apply(c)
 	return path, 0
+}
+
+// refused says why no node can stand at a path.
+func (t *txn) refused(path, parentPath string, parent *node) code {
+	switch {
+	case !validPath(path):
+		return codeBadArguments
+	case t.st.tree.find(path) != nil:
+		return codeNodeExists
+	case parent.kind == kindEphemeral, t.takenFor[parentPath]:
+		return codeEphemeralParent
+	}
+	return 0
+}
+
+// numbered appends the number of the parent's next child to a path.
+func (t *txn) numbered(path, parentPath string, parent *node) string {
+	number := parent.creates
+	if t.st.tree.ending && number == math.MaxInt32 {
+		number += t.overrun(parentPath)
+	}
+	return fmt.Sprintf("%s%010d", path, number)
+}
+
+func (t *txn) takeForEphemeral(path string) {
+	if t.takenFor == nil {
+		t.takenFor = make(map[string]bool)
+	}
+	t.takenFor[path] = true
 }
 
 // overrun is by how much the numbers under a node have gone past their end: the
@@ -130,9 +149,13 @@ func (t *txn) overrun(parent string) int32 {
 	return 0
 }
 
-func (t *txn) overrunBy1(parent string) {
+// countOverrun counts a child that is created after the end of the numbers.
+func (t *txn) countOverrun(path string, parent *node) {
+	if !t.st.tree.ending || parent.creates != math.MaxInt32 {
+		return
+	}
 	if t.beyond == nil {
 		t.beyond = make(map[string]overrun)
 	}
-	t.beyond[parent] = overrun{by: t.overrun(parent) + 1, last: time.Now()}
+	t.beyond[path] = overrun{by: t.overrun(path) + 1, last: time.Now()}
 }
