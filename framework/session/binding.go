@@ -1,6 +1,7 @@
 package session
 
 import (
+	"runtime"
 	"time"
 )
 
@@ -10,7 +11,7 @@ type term struct {
 	session *Session
 
 	// Guarded by session.mu.
-	bindings map[*Binding]struct{}
+	bindings []*Binding // in no order
 	err      error
 	until    time.Time // when it ended
 }
@@ -18,9 +19,10 @@ type term struct {
 // A Binding ties something, a lease for instance, to the validity of a session: to the time until which no server can
 // have given the session's nodes to another.
 type Binding struct {
-	term *term
-	end  func(cause error)
-	tidy func()
+	term  *term
+	end   func(cause error)
+	tidy  func()
+	index int // in term.bindings; guarded by session.mu
 }
 
 // Bind begins a binding. If the session ceases to be valid, end is called once with the cause: [ErrLapsed],
@@ -38,8 +40,8 @@ func (s *Session) Bind(end func(cause error), tidy func()) (*Binding, error) {
 	t, over := s.term, s.over
 	var b *Binding
 	if t != nil && over == nil {
-		b = &Binding{term: t, end: end, tidy: tidy}
-		t.bindings[b] = struct{}{}
+		b = &Binding{term: t, end: end, tidy: tidy, index: len(t.bindings)}
+		t.bindings = append(t.bindings, b)
 	}
 	overtaken := b != nil && s.overtaken(now)
 	s.mu.Unlock()
@@ -86,7 +88,19 @@ func (b *Binding) Release() {
 	s := b.term.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(b.term.bindings, b)
+	b.term.remove(b)
+}
+
+// remove takes a binding out, unless it is not there any more. mu is held.
+func (t *term) remove(b *Binding) {
+	if b.index >= len(t.bindings) || t.bindings[b.index] != b {
+		return
+	}
+	last := len(t.bindings) - 1
+	t.bindings[b.index] = t.bindings[last]
+	t.bindings[b.index].index = b.index
+	t.bindings[last] = nil
+	t.bindings = t.bindings[:last]
 }
 
 // lapse ends the term if its time is up. Like every function that returns a term, it leaves telling the bindings to the
@@ -117,7 +131,7 @@ func (s *Session) endTerm(cause error) *term {
 // renewTerm begins a term if the session is connected and valid and has none.
 func (s *Session) renewTerm(now time.Time) {
 	if s.term == nil && s.online && s.over == nil && now.Before(s.contact.validUntil()) {
-		s.term = &term{session: s, bindings: map[*Binding]struct{}{}}
+		s.term = &term{session: s}
 		close(s.valid)
 	}
 }
@@ -133,7 +147,7 @@ func (t *term) end() {
 // tell tells the bindings of an ended term, and returns them, to be tidied up when everything that is urgent has been
 // told. A lease that ends late may have been given to another client already, so nothing else is done between the first
 // binding and the last.
-func (t *term) tell() map[*Binding]struct{} {
+func (t *term) tell() []*Binding {
 	if t == nil {
 		return nil
 	}
@@ -142,19 +156,26 @@ func (t *term) tell() map[*Binding]struct{} {
 	bindings := t.bindings
 	t.bindings = nil
 	t.session.mu.Unlock()
-	for b := range bindings {
+	for _, b := range bindings {
 		b.end(t.err)
 	}
 	return bindings
 }
 
-// tidy has ended bindings tidied up, on a goroutine of its own: with many of them it takes a while.
-func (s *Session) tidy(bindings map[*Binding]struct{}) {
+// tidyBatch is how many bindings are tidied up before other goroutines have their turn.
+const tidyBatch = 64
+
+// tidy has ended bindings tidied up, on a goroutine of its own: with many of them it takes a while. It lets the
+// goroutines run first that have been told, which may be many more than there are processors.
+func (s *Session) tidy(bindings []*Binding) {
 	if len(bindings) == 0 {
 		return
 	}
 	s.tell.Chore(func() {
-		for b := range bindings {
+		for i, b := range bindings {
+			if i%tidyBatch == 0 {
+				runtime.Gosched()
+			}
 			if b.tidy != nil {
 				b.tidy()
 			}

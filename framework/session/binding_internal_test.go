@@ -50,3 +50,51 @@ func TestDoneWaitsForHoldsThatAnotherGoroutineEnds(t *testing.T) {
 		}
 	})
 }
+
+func TestBindingsThatAreReleasedAreNotToldAndAllOthersAreOnce(t *testing.T) {
+	s, _ := unconnected()
+	s.onAttached(attachedAt(s.clock.Now()))
+	const bindings = 10
+	var ended, tidied [bindings]int
+	var all []*Binding
+	for i := range bindings {
+		b, err := s.Bind(func(error) { ended[i]++ }, func() { tidied[i]++ })
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, b)
+	}
+	for _, i := range []int{0, 9, 4, 4, 8, 0} { // two of them twice
+		all[i].Release()
+	}
+	s.end(ErrSessionLost)
+	all[1].Release()
+	want := [bindings]int{0, 1, 1, 1, 0, 1, 1, 1, 0, 0}
+	if ended != want || tidied != want {
+		t.Errorf("got ended %v and tidied up %v, want %v", ended, tidied, want)
+	}
+}
+
+func TestBindingsAreTidiedUpAfterDoneAndAfterTheOwnerWasTold(t *testing.T) {
+	s, owner := unconnected() // its chores are done within the call that orders them
+	s.onAttached(attachedAt(s.clock.Now()))
+	tidied := false
+	_, err := s.Bind(func(error) {}, func() {
+		tidied = true
+		select {
+		case <-s.Done():
+		default:
+			t.Error("got tidied up before Done is closed")
+		}
+		if want := []string{"attached", "over"}; !slices.Equal(owner.events, want) {
+			t.Errorf("got tidied up when the owner was told %v, want %v", owner.events, want)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.end(ErrSessionLost)
+	if !tidied {
+		t.Error("got nothing tidied up")
+	}
+}

@@ -30,7 +30,6 @@ func (s *Session) onAttached(a transport.Attachment) {
 	}
 	lapsed := s.lapse(now)
 	s.contact.attached(a.Timeout, a.Sent, a.Received)
-	s.asked, s.again = time.Time{}, time.Time{}
 	proven := s.proven || s.cfg.Chroot == "" && len(s.cfg.Transport.Auth) == 0
 	s.mu.Unlock()
 	lapsed.end()
@@ -97,7 +96,7 @@ func (s *Session) onDetached(reason error) {
 	var ended *term
 	if was {
 		s.online = false
-		s.asked, s.again = time.Time{}, time.Time{} // it went down with the connection, and is no charge against the next one
+		s.asked = time.Time{} // it went down with the connection, and is no charge against the next one
 		s.attached = make(chan struct{})
 		s.forgetWatches()
 		if s.cfg.Policy == StandardErrorPolicy {

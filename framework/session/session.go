@@ -40,10 +40,10 @@ type Session struct {
 	restarts  atomic.Int64 // of the ensemble before this session
 	opened    time.Time    // when the first connection was there
 	contact   contact
-	asked     time.Time       // when the renewal that is not answered yet was sent; zero if there is none
+	asked     time.Time       // when the renewal that is not answered yet was sent; zero if there is none, as without a connection
 	askedFor  transport.Reach // what its answer must have reached
 	arrivals  uint64          // at the transport when that was
-	again     time.Time       // when another was sent, since that one was too early; zero if none was
+	again     time.Time       // when another was sent, since that one was too early; zero if none was; means nothing if asked is zero
 	pinged    bool            // a ping went with the renewal that is not answered yet
 	patient   bool            // a connection was given up for a renewal, and none has been answered in time since
 	planned   time.Time       // when the guard looks at the clock again, unless it is asked to before
