@@ -16,19 +16,30 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// A slowCall blocks the first call of the user's function once it is armed, until it is ended, and uses the client meanwhile,
-// which would wait for ever if the caller held a lock of it.
+// A slowCall blocks the first call of the user's function once it is armed, until it is ended, and uses the client before.
+// That would wait for ever if the caller held a lock of the client, and the bubble's time would stand still. So patience, which
+// comes from outside of the bubble, ends it.
 type slowCall struct {
 	armed, entered atomic.Bool
 	use            func()
 	end            chan struct{}
+	patience       <-chan struct{}
 }
 
 func (s *slowCall) call() {
-	if s.armed.CompareAndSwap(true, false) {
+	if !s.armed.CompareAndSwap(true, false) {
+		return
+	}
+	used := make(chan struct{})
+	go func() {
+		defer close(used)
 		s.use()
+	}()
+	select {
+	case <-used:
 		s.entered.Store(true)
 		<-s.end
+	case <-s.patience:
 	}
 }
 
@@ -49,15 +60,20 @@ func TestUserCodeOnTheCallersGoroutineHoldsUpItsCallerAlone(t *testing.T) {
 	for _, what := range []string{"AcquireStart", "ACL of a node", "ACL of a parent"} {
 		for name, lock := range recipes {
 			t.Run(what+"/"+name, func(t *testing.T) {
-				inBubble(t, func(t *testing.T, server *zktest.Server) { blockCaller(t, server, what, lock) })
+				patience := make(chan struct{})
+				defer time.AfterFunc(30*time.Second, func() { close(patience) }).Stop()
+				inBubble(t, func(t *testing.T, server *zktest.Server) {
+					blockCaller(t, server, what, lock, &slowCall{end: make(chan struct{}), patience: patience})
+				})
 			})
 		}
 	}
 }
 
-func blockCaller(t *testing.T, server *zktest.Server, what string, lock func(*framework.Client, ...locks.Option) locks.Lock) {
+func blockCaller(
+	t *testing.T, server *zktest.Server, what string, lock func(*framework.Client, ...locks.Option) locks.Lock, slow *slowCall,
+) {
 	t.Helper()
-	slow := &slowCall{end: make(chan struct{})}
 	p := newPeer(t, server, framework.WithACLProvider(func(path string) []zk.ACL {
 		isNode := strings.Contains(path, "-") || strings.Contains(path, "__WRIT__")
 		if what == "ACL of a node" && isNode || what == "ACL of a parent" && !isNode {
@@ -74,6 +90,9 @@ func blockCaller(t *testing.T, server *zktest.Server, what string, lock func(*fr
 		_, _ = p.Exists(t.Context(), "/")
 		_, _, _ = p.State(), session.Err(), held.Err()
 		_ = session.ValidUntil()
+		if lease, err := lock(p.Client).Acquire(t.Context()); err == nil {
+			_ = lease.Release()
+		}
 	}
 	slow.armed.Store(true)
 	blocked := begin(t.Context(), t, lock(p.Client, locks.WithTrace(locks.Trace{
@@ -85,7 +104,7 @@ func blockCaller(t *testing.T, server *zktest.Server, what string, lock func(*fr
 		},
 	})))
 	if !slow.entered.Load() {
-		t.Fatal("the user's function does not block")
+		t.Fatal("got no end of what the user's function does with the client, is the function called under a lock?")
 	}
 
 	begun := time.Now()
