@@ -61,7 +61,7 @@ func (l *Lease) listen(n *notice) {
 		line.listen(n)
 		stop = func() { demand.Stop(); line.forget(n) }
 	}
-	l.follow(func(error) { stop() })
+	l.follow(follower{end: func(error) { stop() }})
 }
 
 // wantedFrom returns what decides whether a listing has a contender that waits for a grant.

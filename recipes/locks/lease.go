@@ -22,14 +22,14 @@ type Lease struct {
 	recipe  *recipe      // that acquired it; nil for a multi-lock's
 	grant   *queue.Grant // nil for a multi-lock's
 	parts   []*Lease     // of a multi-lock's
-	done    chan struct{}
 	revoked *revocation
 
+	done      chan struct{}
 	mu        sync.Mutex
-	over      error                     // ErrReleased or a *LostError
-	released  bool                      // Release has been called
-	followers map[int]func(cause error) // told of the end
-	next      int
+	ended     bool
+	over      error // ErrReleased or a *LostError; nil if the grant was lost, which has the reason then
+	released  bool  // Release has been called
+	followers []follower
 	contended *notice // nil before it is asked for
 }
 
@@ -49,8 +49,7 @@ func (l *Lease) Context(parent context.Context) context.Context {
 		owners = &owner{lease: part, outer: owners}
 	}
 	ctx, cancel := context.WithCancelCause(context.WithValue(parent, ownerKey{}, owners))
-	unfollow := l.follow(cancel)
-	context.AfterFunc(ctx, unfollow) // a context that ends before the lease is not kept by it
+	l.follow(follower{ctx: ctx, end: cancel})
 	return ctx
 }
 
@@ -66,46 +65,65 @@ func (l *Lease) single() []*Lease {
 	return all
 }
 
-// follow has fn called, once, when the lease ends: at once if it has. fn must not block.
-func (l *Lease) follow(fn func(cause error)) (unfollow func()) {
-	l.mu.Lock()
-	if over := l.over; over != nil {
-		l.mu.Unlock()
-		fn(over)
-		return func() {}
-	}
-	defer l.mu.Unlock()
-	id := l.next
-	l.next++
-	if l.followers == nil {
-		l.followers = map[int]func(error){}
-	}
-	l.followers[id] = fn
-	return func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		delete(l.followers, id)
-	}
+// A follower ends with the lease: a context, a multi-lock, a watch for contenders.
+type follower struct {
+	ctx context.Context // nil: the follower is none
+	end func(cause error)
 }
 
-// end ends the lease, its contexts, and the multi-locks that it is a part of. It does not block.
+// follow has f ended, once, when the lease ends; right now if it has. f.end must not block.
+//
+// Contexts that end before their lease are left out when the list would have to grow, and at least half of it is free after
+// that, so that this costs each follower the same. context.AfterFunc would leave them out sooner, and cost the end of thousands
+// of leases half as much again.
+func (l *Lease) follow(f follower) {
+	l.mu.Lock()
+	if l.ended {
+		over := l.over
+		l.mu.Unlock()
+		f.end(l.reason(over))
+		return
+	}
+	defer l.mu.Unlock()
+	if len(l.followers) == cap(l.followers) {
+		l.followers = slices.DeleteFunc(l.followers, func(f follower) bool { return f.ctx != nil && f.ctx.Err() != nil })
+		l.followers = slices.Grow(l.followers, len(l.followers))
+	}
+	l.followers = append(l.followers, f)
+}
+
+// end ends the lease, its contexts, and the multi-locks that it is a part of; cause is nil if the grant was lost. It does
+// not block.
 func (l *Lease) end(cause error) {
 	l.mu.Lock()
-	if l.over != nil {
+	if l.ended {
 		l.mu.Unlock()
 		return
 	}
-	l.over = cause
+	l.ended, l.over = true, cause
 	followers := l.followers
 	l.followers = nil
 	l.mu.Unlock()
 	close(l.done)
-	for _, fn := range followers {
-		fn(cause)
+	if len(followers) == 0 {
+		return // nobody asks for the reason, and it need not be made
+	}
+	cause = l.reason(cause)
+	for _, f := range followers {
+		f.end(cause)
 	}
 }
 
-// Done is closed when the lease ends. After the process or the machine was suspended it may be late; Err is not.
+// reason is why the lease has ended: over, or what its grant was lost for.
+func (l *Lease) reason(over error) error {
+	if over == nil {
+		return l.grant.Err()
+	}
+	return over
+}
+
+// Done is closed when the lease ends. At the end of its time a timer closes it, and timers stand still while the machine is
+// suspended: after that Done, and the lease's contexts, can be late by as long as the lease had left before. Err is not.
 func (l *Lease) Done() <-chan struct{} { return l.done }
 
 // Err is nil while the lock is held through this lease, [ErrReleased] after Release, and a [*LostError] after a loss.
@@ -214,6 +232,6 @@ func (l *Lease) quit() {
 // A member is a lease as its grant sees it.
 type member struct{ lease *Lease }
 
-func (m member) Ended(cause error) { m.lease.end(cause) }
+func (m member) Ended() { m.lease.end(nil) }
 
 func (m member) AskedToLeave() { m.lease.request() }

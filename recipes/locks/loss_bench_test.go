@@ -1,6 +1,7 @@
 package locks_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"sync"
@@ -13,23 +14,31 @@ import (
 )
 
 // BenchmarkLossOfManyLeases measures how late the holders of 20,000 leases of one client learn that their time is up: from the
-// leases' ValidUntil to the moment at which each holder, a goroutine of its own, runs.
+// leases' ValidUntil to the moment at which each holder, a goroutine of its own, runs. Holders wait for Done, or for a context of
+// their lease.
 //
 //	go test -run='^$' -bench=LossOfManyLeases -benchtime=5x ./recipes/locks
 func BenchmarkLossOfManyLeases(b *testing.B) {
-	const leases = 20_000
-	var lateness []time.Duration
-	for b.Loop() {
-		lateness = append(lateness, loseMany(b, leases)...)
+	for name, ended := range map[string]func(context.Context, *locks.Lease) <-chan struct{}{
+		"done":    func(_ context.Context, lease *locks.Lease) <-chan struct{} { return lease.Done() },
+		"context": func(ctx context.Context, lease *locks.Lease) <-chan struct{} { return lease.Context(ctx).Done() },
+	} {
+		b.Run(name, func(b *testing.B) {
+			const leases = 20_000
+			var lateness []time.Duration
+			for b.Loop() {
+				lateness = append(lateness, loseMany(b, leases, ended)...)
+			}
+			slices.Sort(lateness)
+			ms := func(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+			b.ReportMetric(0, "ns/op")
+			b.ReportMetric(ms(lateness[len(lateness)/2]), "median-ms")
+			b.ReportMetric(ms(lateness[len(lateness)-1]), "last-ms")
+		})
 	}
-	slices.Sort(lateness)
-	ms := func(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
-	b.ReportMetric(0, "ns/op")
-	b.ReportMetric(ms(lateness[len(lateness)/2]), "median-ms")
-	b.ReportMetric(ms(lateness[len(lateness)-1]), "last-ms")
 }
 
-func loseMany(b *testing.B, leases int) []time.Duration {
+func loseMany(b *testing.B, leases int, ended func(context.Context, *locks.Lease) <-chan struct{}) []time.Duration {
 	b.Helper()
 	server := zktest.NewServer()
 	defer server.Close()
@@ -62,8 +71,9 @@ func loseMany(b *testing.B, leases int) []time.Duration {
 	told := make([]time.Time, leases)
 	var holders sync.WaitGroup
 	for i, lease := range held {
+		over := ended(b.Context(), lease)
 		holders.Go(func() {
-			<-lease.Done()
+			<-over
 			told[i] = time.Now()
 		})
 	}

@@ -157,8 +157,8 @@ func (m *InterProcessMultiLock) acquire(
 			return nil, err
 		}
 		lease.parts = append(lease.parts, part)
-		part.follow(lease.end)
-		defer part.follow(stop)() //nolint:gocritic // they are as many as the parts, and end together
+		part.follow(follower{end: lease.end})
+		part.follow(follower{ctx: waiting, end: stop})
 	}
 	if lost := lease.Err(); lost != nil {
 		return nil, session.JoinErrors(errPartLost, lost)

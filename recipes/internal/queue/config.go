@@ -29,7 +29,8 @@ type Config struct {
 
 	// LeaveMessage in a node's data asks its holder to leave; empty: nothing does.
 	LeaveMessage string
-	// Ended makes of the cause of a grant's end, ErrReleased or the reason of a loss, the error that its holders see.
+	// Ended makes of the cause of a grant's end, ErrReleased or the reason of a loss, the error that its holders see. It is
+	// called under a lock when the error is asked for, and must do nothing else.
 	Ended func(g *Grant, cause error) error
 
 	// The rest may be nil. None of them may block.

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,7 +18,6 @@ type Grant struct {
 	Name    string // of the node
 	Token   int64
 	Session *framework.Session
-	Since   time.Time
 	hold    *framework.Binding
 
 	selfWatch atomic.Pointer[framework.Watch] // on the node
@@ -26,21 +26,27 @@ type Grant struct {
 	Count    int64       // of the grants that the node had before
 	nested   atomic.Bool // a shared grant was made within it
 
+	// What the end of a grant needs stands together: thousands can end at one time, and most of that time goes into reading
+	// memory.
+
+	Since   time.Time
 	mu      sync.Mutex
-	keeper  Keeper              // nil if the node goes with the grant
-	members map[Holder]struct{} // that have not left
-	asked   bool                // to leave
-	used    bool                // a check of the node was taken
-	over    error               // why the grant has ended, as Config.Ended has it; nil while it lasts
-	untidy  bool                // lost, and tidy has still to be called
-	lasted  time.Duration       // until the loss
+	members []Holder      // that have not left
+	room    [1]Holder     // for members, of which there is mostly one
+	cause   error         // of the grant's end; nil while it lasts
+	lasted  time.Duration // until the loss
+	untidy  bool          // lost, and tidy has still to be called
+	asked   bool          // to leave
+	used    bool          // a check of the node was taken
+	keeper  Keeper        // nil if the node goes with the grant
+	over    error         // cause, as Config.Ended has it, once it was asked for
 }
 
 // A Holder is a member of a grant, one of those who hold a grant together. Its methods are called without a lock, and
 // must not block.
 type Holder interface {
-	// Ended says that the grant was lost, and why.
-	Ended(cause error)
+	// Ended says that the grant was lost. Grant.Err says why.
+	Ended()
 	// AskedToLeave says that the holders are asked to leave.
 	AskedToLeave()
 }
@@ -59,7 +65,7 @@ var (
 // newGrant publishes a grant if the session is valid at this moment; the check and the publication are one step, taken
 // by Session.Bind.
 func newGrant(g *Grant) (*Grant, error) {
-	g.members = map[Holder]struct{}{}
+	g.members = g.room[:0]
 	g.Since = time.Now()
 	if g.Count == 0 {
 		g.Admitted = g.Since
@@ -110,10 +116,7 @@ func (g *Grant) askToLeave() {
 	g.mu.Lock()
 	first := !g.asked
 	g.asked = true
-	var members []Holder
-	for m := range g.members {
-		members = append(members, m)
-	}
+	members := slices.Clone(g.members)
 	g.mu.Unlock()
 	for _, m := range members {
 		m.AskedToLeave()
@@ -129,11 +132,11 @@ func (g *Grant) Join(m Holder) error {
 		return err
 	}
 	g.mu.Lock()
-	if over := g.over; over != nil {
+	if over := g.ending(); over != nil {
 		g.mu.Unlock()
 		return over
 	}
-	g.members[m] = struct{}{}
+	g.members = append(g.members, m)
 	asked := g.asked
 	g.mu.Unlock()
 	if asked {
@@ -145,7 +148,7 @@ func (g *Grant) Join(m Holder) error {
 // Err is nil while the grant lasts. It compares the time.
 func (g *Grant) Err() error {
 	g.mu.Lock()
-	over := g.over
+	over := g.ending()
 	hold := g.hold
 	g.mu.Unlock()
 	if over != nil {
@@ -156,6 +159,15 @@ func (g *Grant) Err() error {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	return g.ending()
+}
+
+// ending is what the grant ended with, nil while it lasts. It is made when it is asked for: the end of thousands of
+// grants makes no errors. mu is held.
+func (g *Grant) ending() error {
+	if g.over == nil && g.cause != nil {
+		g.over = g.Queue.Config.Ended(g, g.cause)
+	}
 	return g.over
 }
 
@@ -171,7 +183,7 @@ func (g *Grant) errOr(err error) error {
 func (g *Grant) isOver() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.over != nil
+	return g.cause != nil
 }
 
 // ValidUntil is when the grant ends unless its session is renewed before, or when its session ceased to be valid.
@@ -182,8 +194,8 @@ func (g *Grant) ValidUntil() time.Time { return g.hold.ValidUntil() }
 func (g *Grant) UseNode() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.over == nil {
+	if g.cause == nil {
 		g.used = true
 	}
-	return g.over
+	return g.ending()
 }

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/gocurator/curator/framework"
@@ -14,19 +15,19 @@ import (
 // is to be removed or kept. Errors: what the grant has ended with; what a release ends it with, if m has left already.
 func (g *Grant) Leave(m Holder) (last bool, err error) {
 	_ = g.Err() // ends the grant if its time is up
-	released := g.Queue.Config.Ended(g, ErrReleased)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.over != nil {
-		return false, g.over
+	if over := g.ending(); over != nil {
+		return false, over
 	}
-	if _, there := g.members[m]; !there {
-		return false, released
+	i := slices.Index(g.members, m)
+	if i < 0 {
+		return false, g.Queue.Config.Ended(g, ErrReleased)
 	}
-	delete(g.members, m)
+	g.members = slices.Delete(g.members, i, i+1)
 	last = len(g.members) == 0
 	if last {
-		g.over = released
+		g.cause = ErrReleased
 	}
 	return last, nil
 }
@@ -35,20 +36,19 @@ func (g *Grant) Leave(m Holder) (last bool, err error) {
 // thousands of others that wait for their end, and another client may be let in at any moment. Unless cause is
 // ErrReleased, tidy must be called after it. It reports whether the grant had not ended before, and does not block.
 func (g *Grant) end(cause error) bool {
-	over := g.Queue.Config.Ended(g, cause)
 	g.mu.Lock()
-	if g.over != nil {
+	if g.cause != nil {
 		g.mu.Unlock()
 		return false
 	}
-	g.over = over
+	g.cause = cause
 	g.untidy = !errors.Is(cause, ErrReleased)
 	g.lasted = time.Since(g.Since)
 	members := g.members
 	g.members = nil
 	g.mu.Unlock()
-	for m := range members {
-		m.Ended(over)
+	for _, m := range members {
+		m.Ended()
 	}
 	return true
 }
@@ -59,14 +59,14 @@ func (g *Grant) tidy() {
 	g.mu.Lock()
 	untidy := g.untidy
 	g.untidy = false
-	lasted, over := g.lasted, g.over
+	lasted := g.lasted
 	g.mu.Unlock()
 	if !untidy {
 		return
 	}
 	g.RemoveNode()
 	if g.Queue.Config.Lost != nil {
-		g.Queue.Config.Lost(g, lasted, over)
+		g.Queue.Config.Lost(g, lasted, g.Err())
 	}
 }
 

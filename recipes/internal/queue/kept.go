@@ -14,7 +14,7 @@ import (
 func (g *Grant) Keep(k Keeper) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.over != nil {
+	if g.cause != nil {
 		return false
 	}
 	g.keeper = k
