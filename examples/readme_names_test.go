@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,8 +16,8 @@ import (
 
 // pages are what is written for people to read. Their links and the Go names in them must lead somewhere.
 var pages = []string{
-	"../README.md", "README.md", "faq/README.md", "porting/README.md", "runbook/README.md", "sizing/README.md", "testing/README.md",
-	"../integration/bench/figures/README.md",
+	"../README.md", "README.md", "comparison/README.md", "faq/README.md", "kubernetes/README.md", "porting/README.md",
+	"runbook/README.md", "security/README.md", "sizing/README.md", "testing/README.md", "../integration/bench/figures/README.md",
 }
 
 func TestPagesNameWhatExists(t *testing.T) {
@@ -32,7 +33,8 @@ func TestPagesNameWhatExists(t *testing.T) {
 		packages[name] = exported(t, dir, methods)
 	}
 	foreign := []string{
-		"concurrency", "context", "errors", "fmt", "log", "os", "signal", "sync", "synctest", "syscall", "t", "testing", "time", "zk",
+		"concurrency", "context", "errors", "fmt", "log", "os", "roots", "server", "signal", "sync", "synctest", "syscall", "t", "testing",
+		"time", "tls", "x509", "zk",
 	}
 	for _, file := range pages {
 		page, err := os.ReadFile(file)
@@ -104,6 +106,53 @@ func TestLinksThatLeadNowhereAreFound(t *testing.T) {
 		}
 		if err := follow("README.md", file, heading); (err == nil) != good {
 			t.Errorf("%s: got %v, want a good link: %v", link, err, good)
+		}
+	}
+}
+
+// Claims of the pages name their tests, in code: a function, or a law of lockstest.
+var claimed = regexp.MustCompile("`(Test\\w+|G\\d+ [^`]+/[^`]+)`")
+
+func TestClaimsOfPagesNameTestsThatExist(t *testing.T) {
+	exist, laws := map[string]bool{}, ""
+	err := filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && entry.Name() == ".cache":
+			return filepath.SkipDir
+		case strings.HasSuffix(path, "_test.go"):
+			for _, found := range regexp.MustCompile(`(?m)^func (Test\w+)\(`).FindAllSubmatch(readFile(t, path), -1) {
+				exist[string(found[1])] = true
+			}
+		case strings.HasSuffix(path, ".go") && filepath.Base(filepath.Dir(path)) == "lockstest":
+			laws += string(readFile(t, path))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	claims := 0
+	for _, page := range pages {
+		for _, found := range claimed.FindAllSubmatch(readFile(t, page), -1) {
+			claims++
+			name := string(found[1])
+			if name == "TestingServer" || name == "TestingCluster" { // classes of Java
+				continue
+			}
+			if !exist[name] && !strings.Contains(laws, `"`+name+`"`) {
+				t.Errorf("%s: there is no test %s", page, name)
+			}
+		}
+	}
+	if claims < 30 {
+		t.Errorf("got %d claims with a test, want at least 30", claims)
+	}
+	for line := range strings.Lines(string(readFile(t, "comparison/README.md"))) {
+		if cells := strings.Count(line, "|"); cells == 10 && !strings.Contains(line, "test |") && !strings.HasPrefix(line, "|---") &&
+			!claimed.MatchString(line) {
+			t.Errorf("comparison/README.md: a claim without a test: %s", line)
 		}
 	}
 }

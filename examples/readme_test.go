@@ -9,6 +9,7 @@ import (
 	"go/parser"
 	"go/token"
 	"log"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -138,16 +139,23 @@ var goBlocks = regexp.MustCompile("(?s)```go\n(.*?)```")
 
 // A piece of a page's code is a function of this file, its body, or some statements of it, one behind the other.
 func TestPagesShowCodeThatRuns(t *testing.T) {
-	runs := pieces(t, readFile(t, "readme_test.go"))
 	found := 0
 	for _, page := range pages {
+		runs := pieces(t, readFile(t, "readme_test.go"))
+		tests, err := filepath.Glob(filepath.Join(filepath.Dir(page), "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, test := range tests {
+			maps.Copy(runs, pieces(t, readFile(t, test)))
+		}
 		for _, block := range goBlocks.FindAllSubmatch(readFile(t, page), -1) {
 			if bytes.HasPrefix(block[1], []byte("package main")) || bytes.Equal(block[1], []byte(inMemory)) {
 				continue
 			}
 			found++
 			if !runs[squeeze(block[1])] {
-				t.Errorf("%s: this is no function of readme_test.go, no body of one, and no statements:\n%s", page, block[1])
+				t.Errorf("%s: this is no function of readme_test.go or of a test beside the page, no body of one, and no statements:\n%s", page, block[1])
 			}
 		}
 	}

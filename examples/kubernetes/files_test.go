@@ -1,0 +1,131 @@
+package kubernetes_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/gocurator/curator/framework"
+)
+
+func readFile(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// number finds the one number that a pattern has in a file.
+func number(t *testing.T, name, pattern string) int {
+	t.Helper()
+	found := regexp.MustCompile(pattern).FindAllStringSubmatch(readFile(t, name), -1)
+	if len(found) != 1 {
+		t.Fatalf("%s: got %d times %s, want one", name, len(found), pattern)
+	}
+	n, err := strconv.Atoi(found[0][1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// The defaults that the files count on.
+const (
+	connectionTimeout = 15 // seconds
+	work              = 10 // what the files give the work to end
+)
+
+func TestGracePeriodIsLongerThanWorkAndRelease(t *testing.T) {
+	for name, pattern := range map[string]string{
+		"deployment.yaml": `terminationGracePeriodSeconds: (\d+)`,
+		"billing.service": `TimeoutStopSec=(\d+)`,
+		"nightly.service": `TimeoutStopSec=(\d+)`,
+		"compose.yaml":    `stop_grace_period: (\d+)s`,
+	} {
+		if got := number(t, name, pattern); got <= work+connectionTimeout {
+			t.Errorf("%s: got %d s of grace, want more than %d", name, got, work+connectionTimeout)
+		}
+	}
+	client, err := framework.NewClient("localhost:1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	if got := client.ConnectionTimeout().Seconds(); got != connectionTimeout {
+		t.Errorf("got a connection timeout of %v s by default, want the %d that the files count on", got, connectionTimeout)
+	}
+}
+
+func TestConnectStringsOfTheFilesAreGood(t *testing.T) {
+	found := 0
+	for _, name := range []string{"deployment.yaml", "billing.service", "nightly.service", "compose.yaml"} {
+		for _, match := range regexp.MustCompile(`-zk[= ]([^\s"]+)`).FindAllStringSubmatch(readFile(t, name), -1) {
+			found++
+			client, err := framework.NewClient(match[1])
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			client.Close()
+		}
+	}
+	if found < 4 {
+		t.Errorf("got %d connect strings, want one in each file", found)
+	}
+}
+
+// The deployment lists the servers by the names that the stateful set gives them.
+func TestDeploymentNamesTheServersOfTheStatefulSet(t *testing.T) {
+	replicas := number(t, "zookeeper.yaml", `(?m)^  replicas: (\d+)`)
+	deployment, servers := readFile(t, "deployment.yaml"), readFile(t, "zookeeper.yaml")
+	for i := range replicas {
+		host := fmt.Sprintf("zk-%d.zk.infra.svc.cluster.local", i)
+		if !strings.Contains(deployment, host+".:2181") {
+			t.Errorf("deployment.yaml: got no %s.:2181", host)
+		}
+		if !strings.Contains(servers, fmt.Sprintf("server.%d=%s:2888:3888;2181", i+1, host)) {
+			t.Errorf("zookeeper.yaml: got no server %d at %s", i+1, host)
+		}
+	}
+	for _, want := range []string{"clusterIP: None", "publishNotReadyAddresses: true", "PURGEINTERVAL"} {
+		if !strings.Contains(servers, want) {
+			t.Errorf("zookeeper.yaml: got no %q", want)
+		}
+	}
+	for _, want := range []string{"subPath", "cpu: 1"} {
+		if strings.Contains(strings.Split(deployment, "limits:")[1], want) {
+			t.Errorf("deployment.yaml: got %q, of which the page warns", want)
+		}
+	}
+}
+
+// YAML has no tabs, and its indentation is even here; the page names every file.
+func TestFilesAreInOrderAndOnThePage(t *testing.T) {
+	files, err := filepath.Glob("*")
+	if err != nil || len(files) < 8 {
+		t.Fatal(files, err)
+	}
+	page := readFile(t, "README.md")
+	for _, name := range files {
+		ext := filepath.Ext(name)
+		if ext == ".go" || ext == ".md" {
+			continue
+		}
+		if !strings.Contains(page, "["+name+"]("+name+")") {
+			t.Errorf("the page does not name %s", name)
+		}
+		for line := range bytes.Lines([]byte(readFile(t, name))) {
+			indent := len(line) - len(bytes.TrimLeft(line, " "))
+			if ext == ".yaml" && (bytes.Contains(line, []byte("\t")) || indent%2 != 0) {
+				t.Errorf("%s: got the line %q, want an even indentation of spaces", name, line)
+			}
+		}
+	}
+}
