@@ -4,8 +4,9 @@
 //	go run ./examples/whoholds -zk zk1:2181 -revoke /locks/nightly   # asks, and waits until the holder has left
 //	go run ./examples/whoholds                                       # on a server in memory, with a queue to look at
 //
-// It knows mutexes, read/write locks and semaphores, of this library, of Java Curator and of kazoo. It takes no lock and deletes
-// nothing. Its exit status is 1 if a holder that was asked has not left in time.
+// It knows mutexes, read/write locks and semaphores, of this library, of Java Curator and of kazoo, and the elections of
+// LeaderSelectors and LeaderLatches. It takes no lock and deletes nothing. Its exit status is 1 if a holder that was asked has not
+// left in time. The leader among latches is not asked: a write to its node would leave a Java latch behind it deaf to its end.
 package main
 
 import (
@@ -14,6 +15,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gocurator/curator/examples/internal/demo"
@@ -53,6 +55,9 @@ func look(ctx context.Context, env *demo.Env, client *framework.Client, path str
 		return nil
 	}
 	asked := holders(all)
+	if slices.ContainsFunc(asked, func(s standing) bool { return isLatch(s.name()) }) {
+		return errors.New("a LeaderLatch cannot be asked to leave: end its process in the ordinary way")
+	}
 	for _, h := range asked {
 		if err := locks.AttemptRevoke(ctx, client, h.Path); err != nil {
 			return err

@@ -15,6 +15,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -38,7 +39,11 @@ func read(ctx context.Context, client *framework.Client, lock string) ([]standin
 	if slices.Contains(children, "leases") || slices.Contains(children, "locks") {
 		return semaphore(ctx, client, lock)
 	}
-	// A mutex takes the nodes of a read/write lock for contenders, too, so this is the queue of either.
+	if slices.ContainsFunc(children, isLatch) {
+		return latch(ctx, client, lock)
+	}
+	// A mutex takes the nodes of a read/write lock for contenders, too, so this is the queue of either. A LeaderSelector is a
+	// mutex whose nodes have ids.
 	line, err := locks.NewInterProcessMutex(client, lock).Participants(ctx)
 	if errors.Is(err, zk.ErrNoNode) {
 		return nil, nil // it has gone meanwhile
@@ -61,6 +66,25 @@ func read(ctx context.Context, client *framework.Client, lock string) ([]standin
 		}
 	}
 	return all, nil
+}
+
+// isLatch reports whether a node is a LeaderLatch's.
+func isLatch(name string) bool { return strings.Contains(name, "-latch-") }
+
+// latch reads the participants of the election of LeaderLatches.
+func latch(ctx context.Context, client *framework.Client, lock string) ([]standing, error) {
+	line, err := leader.NewLeaderLatch(client, lock).Participants(ctx)
+	all := make([]standing, len(line))
+	for i, p := range line {
+		state := "waits"
+		if p.Leads {
+			state = "leads"
+		}
+		all[i] = standing{state: state, Participant: locks.Participant{
+			Path: p.Path, Session: p.Session, Since: p.Since, Data: []byte(p.ID), Token: p.Token,
+		}}
+	}
+	return all, err
 }
 
 // semaphore reads the two directories of a semaphore: the leases, and the queue of those who want one.
@@ -90,7 +114,7 @@ func semaphore(ctx context.Context, client *framework.Client, lock string) ([]st
 // holders returns those who hold the lock.
 func holders(all []standing) (holding []standing) {
 	for _, s := range all {
-		if s.state == "holds" || s.state == "reads" {
+		if s.state == "holds" || s.state == "reads" || s.state == "leads" {
 			holding = append(holding, s)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gocurator/curator/examples/internal/demo"
 	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -61,6 +62,49 @@ func TestStates(t *testing.T) {
 			if got := strings.Join(states, " "); got != want {
 				t.Errorf("%s: %s, want %s", path, got, want)
 			}
+		}
+		return nil
+	})
+}
+
+// The leader among latches is not asked to leave: nothing may write to its node.
+func TestElectionsAreShown(t *testing.T) {
+	inBubble(t, func(ctx context.Context, env *demo.Env) error {
+		ctx, cancel := context.WithTimeout(ctx, time.Minute)
+		defer cancel()
+		for _, id := range []string{"a", "b"} {
+			selector := leader.NewLeaderSelector(env.Client(), "/selector", leader.WithID(id))
+			go selector.Campaign(ctx)
+			latch := leader.NewLeaderLatch(env.Client(), "/latch", leader.WithID(id))
+			if err := latch.Start(ctx); err != nil {
+				return err
+			}
+			defer latch.Close()
+			synctest.Wait()
+		}
+		client := env.Client()
+		for path, want := range map[string]string{"/selector": "holds a waits b", "/latch": "leads a waits b"} {
+			all, err := read(ctx, client, path)
+			if err != nil {
+				return err
+			}
+			var got []string
+			for _, s := range all {
+				got = append(got, s.state, string(s.Data))
+			}
+			if got := strings.Join(got, " "); got != want || len(holders(all)) != 1 {
+				t.Errorf("%s: got %s, want %s", path, got, want)
+			}
+		}
+		all, err := read(ctx, client, "/latch")
+		if err != nil {
+			return err
+		}
+		if err := look(ctx, env, client, "/latch", true, time.Second); err == nil || !strings.Contains(err.Error(), "LeaderLatch") {
+			t.Errorf("got %v", err)
+		}
+		if data, stat, err := client.Get(ctx, all[0].Path); err != nil || string(data) != "a" || stat.Version != 0 {
+			t.Errorf("the node was written to: %q, version %d, %v", data, stat.Version, err)
 		}
 		return nil
 	})

@@ -1,0 +1,156 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gocurator/curator/framework/zktest"
+)
+
+// patience bounds waits for what must happen.
+const patience = time.Minute
+
+func build(t *testing.T) (binary string) {
+	t.Helper()
+	binary = filepath.Join(t.TempDir(), "leader")
+	if output, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	return binary
+}
+
+func TestExitStatusTellsUsageFromFailure(t *testing.T) {
+	server := zktest.NewServer()
+	defer server.Close()
+	binary := build(t)
+	for args, want := range map[string]int{
+		"-h":          0,
+		"-what":       2,
+		"rest":        2,
+		"-listen :0":  2, // without -zk
+		"-pause 0s":   2,
+		"-session 0s": 2,
+		"-zk " + server.Addr() + " -listen nowhere:nothing": 2,
+		"-zk 127.0.0.1:1 -listen 127.0.0.1:0":               1, // where no server is
+	} {
+		output, err := exec.CommandContext(t.Context(), binary, strings.Fields(args)...).CombinedOutput()
+		var exit *exec.ExitError
+		if err != nil && !errors.As(err, &exit) {
+			t.Fatal(err)
+		}
+		got := 0
+		if exit != nil {
+			got = exit.ExitCode()
+		}
+		if got != want || len(output) == 0 {
+			t.Errorf("%s: got status %d, want %d:\n%s", args, got, want, output)
+		}
+	}
+}
+
+// A service is a replica in a process of its own.
+type service struct {
+	cmd   *exec.Cmd
+	url   string
+	lines chan string
+}
+
+func startService(t *testing.T, binary, connect, id string) *service {
+	t.Helper()
+	s := &service{
+		cmd:   exec.CommandContext(t.Context(), binary, "-zk", connect, "-listen", "127.0.0.1:0", "-id", id, "-session", "30s", "-pause", "10ms"),
+		lines: make(chan string, 10_000),
+	}
+	s.cmd.Stderr = os.Stderr
+	out, err := s.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(s.lines)
+		for scanner := bufio.NewScanner(out); scanner.Scan(); {
+			s.lines <- scanner.Text()
+		}
+	}()
+	t.Cleanup(func() { _ = s.cmd.Process.Kill() })
+	s.url = regexp.MustCompile(`http://[^/]+`).FindString(s.await(t, "serves http://"))
+	return s
+}
+
+// await waits for a line that the process prints.
+func (s *service) await(t *testing.T, text string) string {
+	t.Helper()
+	limit := time.After(patience)
+	for {
+		select {
+		case line, ok := <-s.lines:
+			if strings.Contains(line, text) {
+				return line
+			}
+			if !ok {
+				t.Fatalf("the process ends before it says %q", text)
+			}
+		case <-limit:
+			t.Fatalf("no %q within %v", text, patience)
+		}
+	}
+}
+
+// awaitReady waits until /readyz answers with a text.
+func (s *service) awaitReady(t *testing.T, want string) {
+	t.Helper()
+	got := ""
+	for limit := time.Now().Add(patience); time.Now().Before(limit); time.Sleep(10 * time.Millisecond) {
+		answer, err := http.Get(s.url + "/readyz")
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		if got = fmt.Sprintf("%d %s", answer.StatusCode, strings.TrimSpace(string(body))); err == nil && got == want {
+			return
+		}
+	}
+	t.Fatalf("got %q, want %q", got, want)
+}
+
+// The sessions last for half a minute: the second process would have to wait for that if the first had just gone.
+func TestProcessStoppedBySIGTERMHandsTheLeadershipOn(t *testing.T) {
+	server := zktest.NewServer()
+	defer server.Close()
+	binary := build(t)
+	first := startService(t, binary, server.Addr(), "a")
+	first.awaitReady(t, "200 leader")
+	second := startService(t, binary, server.Addr(), "b")
+	second.awaitReady(t, "200 standby")
+	sessions := len(server.Sessions())
+	if err := first.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	first.await(t, "a leaves between two items")
+	first.await(t, "a has ended in order")
+	if err := first.cmd.Wait(); err != nil {
+		t.Errorf("the process that was stopped: %v", err)
+	}
+	if got := len(server.Sessions()); got != sessions-1 {
+		t.Errorf("got %d sessions, want %d", got, sessions-1)
+	}
+	second.await(t, "b leads")
+	second.awaitReady(t, "200 leader")
+}
