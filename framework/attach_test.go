@@ -7,27 +7,27 @@ import (
 type attachKey struct{}
 
 func TestFacadesOfAClientShareWhatIsAttached(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		first := w.client.Attach(attachKey{}, func() any { return new(int) })
-		if got := w.client.UsingNamespace("app").Attach(attachKey{}, nil); got != first {
+	bubble(t, func(t *testing.T, w *env) {
+		first := w.Client.Attach(attachKey{}, func() any { return new(int) })
+		if got := w.Client.UsingNamespace("app").Attach(attachKey{}, nil); got != first {
 			t.Errorf("a facade of the same client: got %v, want %v", got, first)
 		}
-		if got := w.dial("zk:2181").Attach(attachKey{}, nil); got != nil {
+		if got := w.Dial("zk:2181").Attach(attachKey{}, nil); got != nil {
 			t.Errorf("another client has %v attached, want nil", got)
 		}
 	})
 }
 
 func TestWhatIsAttachedToASessionGoesWithIt(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		old := w.session()
+	bubble(t, func(t *testing.T, w *env) {
+		old := w.Session()
 		first := old.Attach(attachKey{}, func() any { return new(int) })
 		if got := old.Attach(attachKey{}, nil); got != first {
 			t.Errorf("the same session: got %v, want %v", got, first)
 		}
-		w.srv.ExpireSession(old.ID())
+		w.Server.ExpireSession(old.ID())
 		<-old.Done()
-		if got := w.session().Attach(attachKey{}, nil); got != nil {
+		if got := w.Session().Attach(attachKey{}, nil); got != nil {
 			t.Errorf("the next session has %v attached, want nil", got)
 		}
 	})

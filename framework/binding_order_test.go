@@ -10,25 +10,26 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/internal/clienttest"
 )
 
 // First every lease, then Done, then listeners, then the tidying up.
 func TestAnEndIsToldToAllHoldsThenByDoneThenToListenersThenTidiedUp(t *testing.T) {
 	const holds = 100
-	for name, end := range map[string]func(w *world, s *framework.Session){
-		"expired": func(w *world, s *framework.Session) { w.srv.ExpireSession(s.ID()) },
-		"closed":  func(w *world, _ *framework.Session) { _ = w.client.Close() },
+	for name, end := range map[string]func(w *env, s *framework.Session){
+		"expired": func(w *env, s *framework.Session) { w.Server.ExpireSession(s.ID()) },
+		"closed":  func(w *env, _ *framework.Session) { _ = w.Client.Close() },
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T, w *world) {
-				s := w.session()
+			bubble(t, func(t *testing.T, w *env) {
+				s := w.Session()
 				var mu sync.Mutex
 				var told []string
 				tell := func(what string) {
 					over := "before Done"
 					select {
 					case <-s.Done():
-						over = fmt.Sprintf("after Done, %v", w.client.State())
+						over = fmt.Sprintf("after Done, %v", w.Client.State())
 					default:
 					}
 					mu.Lock()
@@ -58,8 +59,8 @@ func TestAnEndIsToldToAllHoldsThenByDoneThenToListenersThenTidiedUp(t *testing.T
 }
 
 func TestALapseIsToldToAllHoldsBeforeAnythingIsTidiedUp(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		s := w.session()
+	bubble(t, func(t *testing.T, w *env) {
+		s := w.Session()
 		const holds = 100
 		ended, early := 0, 0
 		for range holds {
@@ -72,7 +73,7 @@ func TestALapseIsToldToAllHoldsBeforeAnythingIsTidiedUp(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		w.link.Mute()
+		w.Link.Mute()
 		until := s.ValidUntil()
 		time.Sleep(time.Until(until) + time.Millisecond)
 		synctest.Wait()
@@ -84,16 +85,16 @@ func TestALapseIsToldToAllHoldsBeforeAnythingIsTidiedUp(t *testing.T) {
 
 // To tidy up may take long, with thousands of holds: the session's end is not late for it.
 func TestTidyingUpDelaysNoEnd(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		s := w.session()
-		if _, err := s.Bind(func(error) {}, func() { time.Sleep(2 * session) }); err != nil {
+	bubble(t, func(t *testing.T, w *env) {
+		s := w.Session()
+		if _, err := s.Bind(func(error) {}, func() { time.Sleep(2 * clienttest.SessionTimeout) }); err != nil {
 			t.Fatal(err)
 		}
-		w.link.Mute()
+		w.Link.Mute()
 		before := time.Now()
 		<-s.Done()
-		if took := time.Since(before); took > session+session/100 {
-			t.Errorf("the session ended after %v, its timeout is %v", took, session)
+		if took := time.Since(before); took > clienttest.SessionTimeout+clienttest.SessionTimeout/100 {
+			t.Errorf("the session ended after %v, its timeout is %v", took, clienttest.SessionTimeout)
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/internal/clienttest"
 	"github.com/gocurator/curator/framework/zktest"
 )
 
@@ -21,11 +22,11 @@ type holding struct {
 	calls int
 }
 
-func (w *world) hold() *holding {
+func (w *env) hold() *holding {
 	w.Helper()
 	h := &holding{}
 	var err error
-	if h.Binding, err = w.session().Bind(h.end, nil); err != nil {
+	if h.Binding, err = w.Session().Bind(h.end, nil); err != nil {
 		w.Fatal(err)
 	}
 	return h
@@ -48,20 +49,20 @@ func (h *holding) ended() bool {
 const slack = 5 * time.Millisecond
 
 func TestAHoldEndsAtValidUntilBeforeTheServerLetsAnyoneIn(t *testing.T) {
-	for name, fault := range map[string]func(w *world){
-		"mute":   func(w *world) { w.link.Mute() },
-		"cut":    func(w *world) { w.link.Cut() },
-		"frozen": func(w *world) { w.link.SetLatency(time.Hour) },
+	for name, fault := range map[string]func(w *env){
+		"mute":   func(w *env) { w.Link.Mute() },
+		"cut":    func(w *env) { w.Link.Cut() },
+		"frozen": func(w *env) { w.Link.SetLatency(time.Hour) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T, w *world) {
-				w.create("/held", framework.WithMode(framework.Ephemeral))
+			bubble(t, func(t *testing.T, w *env) {
+				w.Create("/held", framework.WithMode(framework.Ephemeral))
 				h := w.hold()
-				time.Sleep(10*session + time.Second)
-				s := w.session()
+				time.Sleep(10*clienttest.SessionTimeout + time.Second)
+				s := w.Session()
 				gone := make(chan time.Time)
 				go func() {
-					for w.srv.Exists("/held") {
+					for w.Server.Exists("/held") {
 						time.Sleep(10 * time.Millisecond)
 					}
 					gone <- time.Now()
@@ -69,13 +70,13 @@ func TestAHoldEndsAtValidUntilBeforeTheServerLetsAnyoneIn(t *testing.T) {
 				fault(w)
 				fault := time.Now()
 				until := h.ValidUntil()
-				if left := until.Sub(fault); left < session*49/100-slack || left > session*3/4 {
+				if left := until.Sub(fault); left < clienttest.SessionTimeout*49/100-slack || left > clienttest.SessionTimeout*3/4 {
 					t.Errorf("the hold has %v to live", left)
 				}
 				if got := s.ValidUntil(); !got.Equal(until) {
 					t.Errorf("the session is valid until %v, the hold until %v", got, until)
 				}
-				w.eventually("ended", h.ended)
+				w.Eventually("ended", h.ended)
 				if d := h.at.Sub(until); d < -slack || d > slack {
 					t.Errorf("ended %v after ValidUntil", d)
 				}
@@ -87,7 +88,7 @@ func TestAHoldEndsAtValidUntilBeforeTheServerLetsAnyoneIn(t *testing.T) {
 				if !h.at.Before(<-gone) {
 					t.Error("the server let others in before")
 				}
-				if w.states.has(lost) && w.states.when(t, lost).Before(h.at) {
+				if w.States.Has(lost) && w.States.When(t, lost).Before(h.at) {
 					t.Error("lost was told before")
 				}
 				if h.calls != 1 {
@@ -99,13 +100,13 @@ func TestAHoldEndsAtValidUntilBeforeTheServerLetsAnyoneIn(t *testing.T) {
 }
 
 func TestAHoldOutlivesAnOutageUnderTheDefaultPolicy(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		h := w.hold()
-		w.link.Cut()
-		time.Sleep(session / 2)
-		w.link.Heal()
-		w.eventually("reconnected", func() bool { return w.client.State() == reconnected })
-		time.Sleep(2 * session)
+		w.Link.Cut()
+		time.Sleep(clienttest.SessionTimeout / 2)
+		w.Link.Heal()
+		w.Eventually("reconnected", func() bool { return w.Client.State() == reconnected })
+		time.Sleep(2 * clienttest.SessionTimeout)
 		if h.Err() != nil || h.ended() {
 			t.Errorf("it ended: %v", h.cause)
 		}
@@ -114,13 +115,13 @@ func TestAHoldOutlivesAnOutageUnderTheDefaultPolicy(t *testing.T) {
 }
 
 func TestTheStandardPolicyEndsHoldsWhenTheConnectionIsLost(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		h := w.hold()
-		w.link.Reset()
-		w.eventually("suspended", func() bool { return w.states.has(suspended) })
+		w.Link.Reset()
+		w.Eventually("suspended", func() bool { return w.States.Has(suspended) })
 		wantErr(t, h.cause, framework.ErrSuspended)
 		wantErr(t, h.Err(), framework.ErrSuspended)
-		w.eventually("reconnected", func() bool { return w.client.State() == reconnected })
+		w.Eventually("reconnected", func() bool { return w.Client.State() == reconnected })
 		wantErr(t, h.Err(), framework.ErrSuspended)
 		w.hold().Release()
 	}, framework.WithErrorPolicy(framework.StandardErrorPolicy))
@@ -131,32 +132,32 @@ func TestTheStandardPolicyEndsHoldsWhenTheConnectionIsLost(t *testing.T) {
 func TestHoldsEndBeforeDoneIsClosedAndBeforeTheStateChanges(t *testing.T) {
 	for name, c := range map[string]struct {
 		policy framework.ErrorPolicy
-		fault  func(w *world)
+		fault  func(w *env)
 		want   error
 	}{
 		"SUSPENDED under the standard policy": {
-			framework.StandardErrorPolicy, func(w *world) { w.link.Cut() }, framework.ErrSuspended,
+			framework.StandardErrorPolicy, func(w *env) { w.Link.Cut() }, framework.ErrSuspended,
 		},
 		"LOST by the servers' word": {
-			framework.SessionErrorPolicy, func(w *world) { w.srv.ExpireSession(w.session().ID()) }, framework.ErrSessionLost,
+			framework.SessionErrorPolicy, func(w *env) { w.Server.ExpireSession(w.Session().ID()) }, framework.ErrSessionLost,
 		},
 		"LOST by the word of the servers, under the standard policy": {
-			framework.StandardErrorPolicy, func(w *world) { w.srv.ExpireSession(w.session().ID()) }, framework.ErrSuspended,
+			framework.StandardErrorPolicy, func(w *env) { w.Server.ExpireSession(w.Session().ID()) }, framework.ErrSuspended,
 		},
 		"Close": {
-			framework.SessionErrorPolicy, func(w *world) { _ = w.client.Close() }, framework.ErrClosed,
+			framework.SessionErrorPolicy, func(w *env) { _ = w.Client.Close() }, framework.ErrClosed,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T, w *world) {
+			bubble(t, func(t *testing.T, w *env) {
 				const holds = 10
-				s := w.session()
+				s := w.Session()
 				var ended atomic.Int32
 				for range holds {
 					if _, err := s.Bind(func(cause error) {
 						ended.Add(1)
 						wantErr(t, cause, c.want)
-						if state := w.client.State(); c.policy == framework.StandardErrorPolicy && !state.IsConnected() || state == lost {
+						if state := w.Client.State(); c.policy == framework.StandardErrorPolicy && !state.IsConnected() || state == lost {
 							t.Errorf("the state is %v already", state)
 						}
 						select {
@@ -169,23 +170,23 @@ func TestHoldsEndBeforeDoneIsClosedAndBeforeTheStateChanges(t *testing.T) {
 					}
 				}
 				c.fault(w)
-				w.eventually("ended", func() bool { return ended.Load() == holds })
+				w.Eventually("ended", func() bool { return ended.Load() == holds })
 			}, framework.WithErrorPolicy(c.policy))
 		})
 	}
 }
 
 func TestALapsedHoldStaysLapsedInTheSameSession(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		h := w.hold()
-		s := w.session()
-		time.Sleep(3 * session)
-		w.link.Cut()
-		w.eventually("lapsed", h.ended)
-		w.link.Heal()
-		w.eventually("reconnected", func() bool { return w.client.State() == reconnected })
-		time.Sleep(2 * session)
-		if w.session() != s {
+		s := w.Session()
+		time.Sleep(3 * clienttest.SessionTimeout)
+		w.Link.Cut()
+		w.Eventually("lapsed", h.ended)
+		w.Link.Heal()
+		w.Eventually("reconnected", func() bool { return w.Client.State() == reconnected })
+		time.Sleep(2 * clienttest.SessionTimeout)
+		if w.Session() != s {
 			t.Fatal("the session has ended, too")
 		}
 		wantErr(t, h.Err(), framework.ErrLapsed)
@@ -201,12 +202,12 @@ func TestALapsedHoldStaysLapsedInTheSameSession(t *testing.T) {
 }
 
 func TestNoHoldIsBegunInASessionThatIsNotValid(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		s := w.session()
-		time.Sleep(10 * session) // nothing is held, so nothing is renewed
+	bubble(t, func(t *testing.T, w *env) {
+		s := w.Session()
+		time.Sleep(10 * clienttest.SessionTimeout) // nothing is held, so nothing is renewed
 		_, err := s.Bind(func(error) { t.Error("called") }, nil)
 		wantErr(t, err, framework.ErrLapsed)
-		if err := s.Ready(w.within(time.Second)); err != nil {
+		if err := s.Ready(w.Within(time.Second)); err != nil {
 			t.Fatal(err)
 		}
 		h, err := s.Bind(func(error) {}, nil)
@@ -214,7 +215,7 @@ func TestNoHoldIsBegunInASessionThatIsNotValid(t *testing.T) {
 			t.Fatal(err)
 		}
 		h.Release()
-		w.srv.ExpireSession(s.ID())
+		w.Server.ExpireSession(s.ID())
 		<-s.Done()
 		_, err = s.Bind(func(error) { t.Error("called") }, nil)
 		wantErr(t, err, framework.ErrSessionLost)
@@ -223,21 +224,21 @@ func TestNoHoldIsBegunInASessionThatIsNotValid(t *testing.T) {
 }
 
 func TestReadyEndsWithItsContext(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		s := w.session()
-		w.link.Cut()
+	bubble(t, func(t *testing.T, w *env) {
+		s := w.Session()
+		w.Link.Cut()
 		time.Sleep(time.Second)
-		wantErr(t, s.Ready(w.within(time.Second)), context.DeadlineExceeded)
+		wantErr(t, s.Ready(w.Within(time.Second)), context.DeadlineExceeded)
 	})
 }
 
 func TestAReleasedHoldIsNotTold(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		h := w.hold()
 		h.Release()
 		h.Release()
-		w.srv.ExpireSession(w.session().ID())
-		w.eventually("lost", func() bool { return w.states.has(lost) })
+		w.Server.ExpireSession(w.Session().ID())
+		w.Eventually("lost", func() bool { return w.States.Has(lost) })
 		if h.ended() {
 			t.Error("told")
 		}
@@ -246,23 +247,23 @@ func TestAReleasedHoldIsNotTold(t *testing.T) {
 
 func TestHoldsEndBeforeLostIsTold(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
-		var w *world
+		var w *env
 		var h *holding
-		w = newWorld(t, framework.WithStateListener(func(s framework.State) {
+		w = newEnv(t, framework.WithStateListener(func(s framework.State) {
 			if s == lost && !h.ended() {
 				t.Error("a listener heard of it first")
 			}
 		}))
-		w.connected()
+		w.Connected()
 		h = w.hold()
-		s := w.session()
-		w.srv.ExpireSession(s.ID())
+		s := w.Session()
+		w.Server.ExpireSession(s.ID())
 		<-s.Done()
 		if !h.ended() {
 			t.Error("Done was closed first")
 		}
 		wantErr(t, h.cause, framework.ErrSessionLost)
-		w.eventually("lost", func() bool { return w.states.has(lost) })
+		w.Eventually("lost", func() bool { return w.States.Has(lost) })
 	})
 }
 
@@ -275,39 +276,39 @@ func TestRenewalsComeEveryQuarterAndOnlyWhileSomethingDependsOnThem(t *testing.T
 		"by the leader": {[]framework.Option{framework.WithLeaderRenewal()}, zktest.OpSync},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T, w *world) {
+			bubble(t, func(t *testing.T, w *env) {
 				w.make("/a")
 				sent := func(op zktest.Op, d time.Duration) (wanted, other int) {
-					before := w.srv.Counts()
+					before := w.Server.Counts()
 					time.Sleep(d)
 					synctest.Wait()
-					after := w.srv.Counts()
+					after := w.Server.Counts()
 					both := after[zktest.OpSync] - before[zktest.OpSync] + after[zktest.OpMulti] - before[zktest.OpMulti]
 					return after[op] - before[op], both - (after[op] - before[op])
 				}
 				none := func(what string) {
 					t.Helper()
-					if n, other := sent(c.op, 10*session); n+other != 0 {
+					if n, other := sent(c.op, 10*clienttest.SessionTimeout); n+other != 0 {
 						t.Errorf("%d renewals %s", n+other, what)
 					}
 				}
 				none("with nothing held or watched")
-				if err := w.session().Ready(t.Context()); err != nil {
+				if err := w.Session().Ready(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 				h := w.hold()
-				if n, other := sent(c.op, 10*session-time.Second); n < 39 || n > 40 || other != 0 {
+				if n, other := sent(c.op, 10*clienttest.SessionTimeout-time.Second); n < 39 || n > 40 || other != 0 {
 					t.Errorf("%d and %d renewals of a hold in ten timeouts, want 40 and none", n, other)
 				}
 				h.Release()
-				sent(c.op, session)
+				sent(c.op, clienttest.SessionTimeout)
 				none("after the release")
 				o := w.watchData("/a")
-				if n, other := sent(zktest.OpSync, 10*session-time.Second); n < 39 || n > 41 || other != 0 {
+				if n, other := sent(zktest.OpSync, 10*clienttest.SessionTimeout-time.Second); n < 39 || n > 41 || other != 0 {
 					t.Errorf("%d and %d for a watch in ten timeouts, want 40 and none", n, other)
 				}
 				o.stop()
-				sent(c.op, session)
+				sent(c.op, clienttest.SessionTimeout)
 				none("after that")
 			}, c.opts...)
 		})
@@ -315,17 +316,17 @@ func TestRenewalsComeEveryQuarterAndOnlyWhileSomethingDependsOnThem(t *testing.T
 }
 
 func TestAWriteRenewsAsWell(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		w.make("/a")
 		h := w.hold()
-		before := w.count(zktest.OpSync) + w.count(zktest.OpMulti)
+		before := w.Count(zktest.OpSync) + w.Count(zktest.OpMulti)
 		for range 100 {
 			time.Sleep(time.Second)
-			if _, err := w.client.Set(t.Context(), "/a", nil, -1); err != nil {
+			if _, err := w.Client.Set(t.Context(), "/a", nil, -1); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if n := w.count(zktest.OpSync) + w.count(zktest.OpMulti) - before; n != 0 {
+		if n := w.Count(zktest.OpSync) + w.Count(zktest.OpMulti) - before; n != 0 {
 			t.Errorf("%d renewals besides a write a second", n)
 		}
 		if h.Err() != nil {

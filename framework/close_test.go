@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/internal/clienttest"
 	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/retry"
 )
@@ -33,78 +34,78 @@ func TestCloseIsPromptInEveryPhase(t *testing.T) {
 	}
 	for name, phase := range map[string]struct {
 		opts    []framework.Option
-		bring   func(w *world)
+		bring   func(w *env)
 		confirm bool // the server confirms
 	}{
-		"never connected": {bring: func(*world) {}, opts: []framework.Option{framework.WithDialer(black)}, confirm: true},
+		"never connected": {bring: func(*env) {}, opts: []framework.Option{framework.WithDialer(black)}, confirm: true},
 		"dialing": {
-			bring: func(*world) { time.Sleep(time.Hour) }, opts: []framework.Option{framework.WithDialer(black)}, confirm: true,
+			bring: func(*env) { time.Sleep(time.Hour) }, opts: []framework.Option{framework.WithDialer(black)}, confirm: true,
 		},
-		"in the handshake": {bring: func(w *world) {
-			_ = w.client.Close() // it may have been quicker
-			w.srv.Freeze()
-			w.client = w.dial("zk:2181")
+		"in the handshake": {bring: func(w *env) {
+			_ = w.Client.Close() // it may have been quicker
+			w.Server.Freeze()
+			w.Client = w.Dial("zk:2181")
 			time.Sleep(time.Second)
 		}, confirm: true},
-		"attached":     {bring: func(w *world) { w.connected() }, confirm: true},
-		"detached":     {bring: func(w *world) { w.connected(); w.link.Cut(); time.Sleep(time.Second) }},
-		"server mute":  {bring: func(w *world) { w.connected(); w.link.Mute(); time.Sleep(time.Second) }},
-		"session over": {bring: func(w *world) { w.connected(); w.link.Cut(); time.Sleep(2 * session) }, confirm: true},
+		"attached":     {bring: func(w *env) { w.Connected() }, confirm: true},
+		"detached":     {bring: func(w *env) { w.Connected(); w.Link.Cut(); time.Sleep(time.Second) }},
+		"server mute":  {bring: func(w *env) { w.Connected(); w.Link.Mute(); time.Sleep(time.Second) }},
+		"session over": {bring: func(w *env) { w.Connected(); w.Link.Cut(); time.Sleep(2 * clienttest.SessionTimeout) }, confirm: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			zktest.Bubble(t, func(t *testing.T) {
-				w := newWorld(t, phase.opts...)
+				w := newEnv(t, phase.opts...)
 				phase.bring(w)
-				if err := closesWithin(t, w.client, time.Second); (err == nil) != phase.confirm {
+				if err := closesWithin(t, w.Client, time.Second); (err == nil) != phase.confirm {
 					t.Errorf("Close says %v", err)
 				}
-				_, err := w.client.Exists(t.Context(), "/")
+				_, err := w.Client.Exists(t.Context(), "/")
 				wantErr(t, err, framework.ErrClosed)
-				wantErr(t, w.client.BlockUntilConnected(t.Context()), framework.ErrClosed)
+				wantErr(t, w.Client.BlockUntilConnected(t.Context()), framework.ErrClosed)
 			})
 		})
 	}
 }
 
 func TestCloseEndsTheSessionAtTheServer(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		w.create("/e", framework.WithMode(framework.Ephemeral))
-		if err := closesWithin(t, w.client, 0); err != nil {
+	bubble(t, func(t *testing.T, w *env) {
+		w.Create("/e", framework.WithMode(framework.Ephemeral))
+		if err := closesWithin(t, w.Client, 0); err != nil {
 			t.Error(err)
 		}
-		if len(w.srv.Sessions()) != 0 || w.srv.Exists("/e") {
+		if len(w.Server.Sessions()) != 0 || w.Server.Exists("/e") {
 			t.Error("the session lives on")
 		}
 	})
 }
 
 func TestCloseEndsWaitsWithErrClosed(t *testing.T) {
-	for name, what := range map[string]func(w *world) error{
-		"an operation without a connection": func(w *world) error {
-			_, err := w.client.Exists(w.Context(), "/")
+	for name, what := range map[string]func(w *env) error{
+		"an operation without a connection": func(w *env) error {
+			_, err := w.Client.Exists(w.Context(), "/")
 			return err
 		},
-		"BlockUntilConnected": func(w *world) error { return w.client.BlockUntilConnected(w.Context()) },
-		"a session's Enter": func(w *world) error {
-			_, err := w.session().CreateProtected(w.Context(), "/locks", "lock-", nil)
+		"BlockUntilConnected": func(w *env) error { return w.Client.BlockUntilConnected(w.Context()) },
+		"a session's Enter": func(w *env) error {
+			_, err := w.Session().CreateProtected(w.Context(), "/locks", "lock-", nil)
 			return err
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T, w *world) {
-				s := w.session()
+			bubble(t, func(t *testing.T, w *env) {
+				s := w.Session()
 				_ = s
 				if name != "a session's Enter" {
-					w.link.Cut()
+					w.Link.Cut()
 				} else {
-					release := w.srv.Hold(zktest.Match{Op: zktest.OpCreate2})
+					release := w.Server.Hold(zktest.Match{Op: zktest.OpCreate2})
 					defer release()
 				}
 				synctest.Wait()
 				var wg sync.WaitGroup
 				wg.Go(func() { wantErr(t, what(w), framework.ErrClosed) })
 				synctest.Wait()
-				_ = closesWithin(t, w.client, time.Second)
+				_ = closesWithin(t, w.Client, time.Second)
 				wg.Wait()
 			})
 		})
@@ -112,13 +113,13 @@ func TestCloseEndsWaitsWithErrClosed(t *testing.T) {
 }
 
 func TestCloseEndsThePauseBeforeARetry(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		w.srv.DropReply(zktest.Match{Op: zktest.OpExists})
+	bubble(t, func(t *testing.T, w *env) {
+		w.Server.DropReply(zktest.Match{Op: zktest.OpExists})
 		var wg sync.WaitGroup
 		var took time.Duration
 		wg.Go(func() {
 			before := time.Now()
-			_, err := w.client.Exists(t.Context(), "/")
+			_, err := w.Client.Exists(t.Context(), "/")
 			took = time.Since(before)
 			wantErr(t, err, framework.ErrClosed)
 			if errors.Is(err, context.Canceled) {
@@ -126,7 +127,7 @@ func TestCloseEndsThePauseBeforeARetry(t *testing.T) {
 			}
 		})
 		time.Sleep(time.Minute)
-		_ = w.client.Close()
+		_ = w.Client.Close()
 		wg.Wait()
 		if took != time.Minute {
 			t.Errorf("the operation ended after %v, not with the client", took)
@@ -135,17 +136,17 @@ func TestCloseEndsThePauseBeforeARetry(t *testing.T) {
 }
 
 func TestCloseEndsHoldsBeforeTheServerHearsOfIt(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		var cause error
-		if _, err := w.session().Bind(func(err error) { cause = err }, nil); err != nil {
+		if _, err := w.Session().Bind(func(err error) { cause = err }, nil); err != nil {
 			t.Fatal(err)
 		}
-		w.srv.Observe(func(r zktest.Request) {
+		w.Server.Observe(func(r zktest.Request) {
 			if r.Op == zktest.OpCloseSession && cause == nil {
 				t.Error("the session was closed under a hold")
 			}
 		})
-		if err := w.client.Close(); err != nil {
+		if err := w.Client.Close(); err != nil {
 			t.Error(err)
 		}
 		wantErr(t, cause, framework.ErrClosed)
@@ -153,21 +154,21 @@ func TestCloseEndsHoldsBeforeTheServerHearsOfIt(t *testing.T) {
 }
 
 func TestAnyFacadeClosesAll(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		if err := w.client.UsingNamespace("app").Close(); err != nil {
+	bubble(t, func(t *testing.T, w *env) {
+		if err := w.Client.UsingNamespace("app").Close(); err != nil {
 			t.Error(err)
 		}
-		_, err := w.client.Exists(t.Context(), "/")
+		_, err := w.Client.Exists(t.Context(), "/")
 		wantErr(t, err, framework.ErrClosed)
 	})
 }
 
 func TestManyClientsLeaveNoGoroutine(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		var wg sync.WaitGroup
 		for range 50 {
-			client := w.dial("zk:2181")
+			client := w.Dial("zk:2181")
 			wg.Go(func() {
 				if _, _, err := client.Create(t.Context(), "/n-", nil, framework.WithMode(framework.EphemeralSequential)); err != nil {
 					t.Error(err)
@@ -179,8 +180,8 @@ func TestManyClientsLeaveNoGoroutine(t *testing.T) {
 		}
 		wg.Wait()
 		synctest.Wait()
-		if n := len(w.srv.Children("/")); n != 1 {
-			t.Errorf("%v is left", w.srv.Children("/"))
+		if n := len(w.Server.Children("/")); n != 1 {
+			t.Errorf("%v is left", w.Server.Children("/"))
 		}
 	})
 }

@@ -15,15 +15,16 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/internal/clienttest"
 	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/retry"
 )
 
 func TestAnUnreachableEnsembleIsNamedServerByServer(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
-		w := &world{T: t, srv: zktest.NewServer()}
-		t.Cleanup(func() { w.srv.Close() })
-		client := w.dial("one:1,two:2,three:3", framework.WithDialer(func(ctx context.Context, _, address string) (net.Conn, error) {
+		w := &env{&clienttest.Env{T: t, Server: zktest.NewServer()}}
+		t.Cleanup(func() { w.Server.Close() })
+		client := w.Dial("one:1,two:2,three:3", framework.WithDialer(func(ctx context.Context, _, address string) (net.Conn, error) {
 			if address == "three:3" {
 				<-ctx.Done()
 				return nil, ctx.Err()
@@ -31,7 +32,7 @@ func TestAnUnreachableEnsembleIsNamedServerByServer(t *testing.T) {
 			return nil, errors.New("no route to " + address)
 		}))
 		before := time.Now()
-		err := client.BlockUntilConnected(w.within(10 * time.Second))
+		err := client.BlockUntilConnected(w.Within(10 * time.Second))
 		if d := time.Since(before); d != 10*time.Second {
 			t.Errorf("it took %v", d)
 		}
@@ -50,11 +51,11 @@ func TestAnUnreachableEnsembleIsNamedServerByServer(t *testing.T) {
 
 func TestAnOperationWaitsForAConnectionAsLongAsTheConnectionTimeout(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
-		w := newWorld(t, framework.WithConnectionTimeout(7*time.Second), framework.WithRetryPolicy(retry.Never()))
-		w.link.Cut()
+		w := newEnv(t, framework.WithConnectionTimeout(7*time.Second), framework.WithRetryPolicy(retry.Never()))
+		w.Link.Cut()
 		time.Sleep(time.Second)
 		before := time.Now()
-		_, err := w.client.Exists(t.Context(), "/")
+		_, err := w.Client.Exists(t.Context(), "/")
 		if d := time.Since(before); d != 7*time.Second {
 			t.Errorf("it took %v", d)
 		}
@@ -67,36 +68,36 @@ func TestAnOperationWaitsForAConnectionAsLongAsTheConnectionTimeout(t *testing.T
 
 func TestAMissingChrootIsNamed(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.connected()
-		var heard states
-		client := w.dial("zk:2181/no/such", framework.WithStateListener(heard.hear), framework.WithConnectionTimeout(5*time.Second))
-		err := client.BlockUntilConnected(w.within(3 * time.Second))
+		w := newEnv(t)
+		w.Connected()
+		var heard clienttest.States
+		client := w.Dial("zk:2181/no/such", framework.WithStateListener(heard.Hear), framework.WithConnectionTimeout(5*time.Second))
+		err := client.BlockUntilConnected(w.Within(3 * time.Second))
 		wantErr(t, err, framework.ErrNoChroot, context.DeadlineExceeded)
 		if !strings.Contains(err.Error(), "/no/such") {
 			t.Errorf("%q does not name the chroot", err)
 		}
 		_, err = client.Exists(t.Context(), "/")
 		wantErr(t, err, framework.ErrNoChroot)
-		heard.want(t)
+		heard.Want(t)
 
 		// As soon as it exists, the client goes on.
 		for _, path := range []string{"/no", "/no/such"} {
 			w.make(path)
 		}
-		if err := client.BlockUntilConnected(w.within(3 * time.Second)); err != nil {
+		if err := client.BlockUntilConnected(w.Within(3 * time.Second)); err != nil {
 			t.Error(err)
 		}
 		synctest.Wait()
-		heard.want(t, connected)
+		heard.Want(t, connected)
 	})
 }
 
 func TestAChrootThatMayNotBeReadIsThere(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		w.create("/app", framework.WithACL(zk.ACL{Perms: zk.PermAll &^ zk.PermRead, Scheme: "world", ID: "anyone"}))
-		client := w.dial("zk:2181/app")
-		if err := client.BlockUntilConnected(w.within(time.Second)); err != nil {
+	bubble(t, func(t *testing.T, w *env) {
+		w.Create("/app", framework.WithACL(zk.ACL{Perms: zk.PermAll &^ zk.PermRead, Scheme: "world", ID: "anyone"}))
+		client := w.Dial("zk:2181/app")
+		if err := client.BlockUntilConnected(w.Within(time.Second)); err != nil {
 			t.Fatal(err)
 		}
 		if _, _, err := client.Create(t.Context(), "/n", nil); err != nil {
@@ -107,39 +108,39 @@ func TestAChrootThatMayNotBeReadIsThere(t *testing.T) {
 
 func TestARefusedAuthenticationIsNamedAndFinal(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
-		w := newWorld(t, framework.WithAuthorization("kerberos", []byte("x")))
-		err := w.client.BlockUntilConnected(t.Context())
+		w := newEnv(t, framework.WithAuthorization("kerberos", []byte("x")))
+		err := w.Client.BlockUntilConnected(t.Context())
 		wantErr(t, err, framework.ErrAuthRefused)
 		if !strings.Contains(err.Error(), "zk:2181") {
 			t.Errorf("%q does not name the server", err)
 		}
-		_, err = w.client.Exists(t.Context(), "/")
+		_, err = w.Client.Exists(t.Context(), "/")
 		wantErr(t, err, framework.ErrAuthRefused)
 		synctest.Wait()
-		conns, auths := w.srv.Connections(), w.count(zktest.OpSetAuth)
+		conns, auths := w.Server.Connections(), w.Count(zktest.OpSetAuth)
 		time.Sleep(time.Hour)
-		if now := w.count(zktest.OpSetAuth); now != auths || auths > 1 || conns != 0 {
+		if now := w.Count(zktest.OpSetAuth); now != auths || auths > 1 || conns != 0 {
 			t.Errorf("the client asked %d times, and %d times in the hour after; %d connections", auths, now-auths, conns)
 		}
-		w.states.want(t, lost)
-		wantErr(t, w.client.Err(), framework.ErrAuthRefused)
-		_ = closesWithin(t, w.client, time.Second)
-		_, err = w.client.Exists(t.Context(), "/")
+		w.States.Want(t, lost)
+		wantErr(t, w.Client.Err(), framework.ErrAuthRefused)
+		_ = closesWithin(t, w.Client, time.Second)
+		_, err = w.Client.Exists(t.Context(), "/")
 		wantErr(t, err, framework.ErrClosed)
-		wantErr(t, w.client.Err(), framework.ErrClosed)
+		wantErr(t, w.Client.Err(), framework.ErrClosed)
 	})
 }
 
 func TestAuthenticationIsSentOnEveryConnection(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		w.create("/mine", framework.WithACL(zk.DigestACL(zk.PermAll, "me", "secret")...))
+	bubble(t, func(t *testing.T, w *env) {
+		w.Create("/mine", framework.WithACL(zk.DigestACL(zk.PermAll, "me", "secret")...))
 		for range 3 {
-			if _, _, err := w.client.Get(t.Context(), "/mine"); err != nil {
+			if _, _, err := w.Client.Get(t.Context(), "/mine"); err != nil {
 				t.Error(err)
 			}
-			w.link.Reset()
+			w.Link.Reset()
 		}
-		stranger := w.dial("zk:2181", framework.WithAuthorization("digest", []byte("me:guess")))
+		stranger := w.Dial("zk:2181", framework.WithAuthorization("digest", []byte("me:guess")))
 		_, _, err := stranger.Get(t.Context(), "/mine")
 		wantErr(t, err, zk.ErrNoAuth)
 	}, framework.WithAuthorization("digest", []byte("me:secret")))
@@ -147,9 +148,9 @@ func TestAuthenticationIsSentOnEveryConnection(t *testing.T) {
 
 func TestAServerThatIsNoZooKeeperIsNamed(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
-		w := &world{T: t, srv: zktest.NewServer()}
-		t.Cleanup(func() { w.srv.Close() })
-		client := w.dial("web:80", framework.WithDialer(func(context.Context, string, string) (net.Conn, error) {
+		w := &env{&clienttest.Env{T: t, Server: zktest.NewServer()}}
+		t.Cleanup(func() { w.Server.Close() })
+		client := w.Dial("web:80", framework.WithDialer(func(context.Context, string, string) (net.Conn, error) {
 			near, far := net.Pipe()
 			go func() {
 				defer far.Close()
@@ -158,7 +159,7 @@ func TestAServerThatIsNoZooKeeperIsNamed(t *testing.T) {
 			}()
 			return near, nil
 		}))
-		err := client.BlockUntilConnected(w.within(5 * time.Second))
+		err := client.BlockUntilConnected(w.Within(5 * time.Second))
 		if err == nil || !strings.Contains(err.Error(), "not the ZooKeeper protocol") {
 			t.Errorf("got %v", err)
 		}
@@ -171,36 +172,36 @@ func TestTheConnectionMovesOnFromAServerThatAnswersNoSync(t *testing.T) {
 		t.Cleanup(func() { ens.Close() })
 		link := ens.NewLink()
 		var at atomic.Value
-		w := &world{T: t, srv: ens.Leader(), states: &states{}}
-		w.client = w.dial(strings.Join(ens.Addrs(), ","), framework.WithStateListener(w.states.hear),
+		w := &env{&clienttest.Env{T: t, Server: ens.Leader(), States: &clienttest.States{}}}
+		w.Client = w.Dial(strings.Join(ens.Addrs(), ","), framework.WithStateListener(w.States.Hear),
 			framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
 				at.Store(address)
 				return link.DialContext(ctx, network, address)
 			}))
-		w.connected()
+		w.Connected()
 		for at.Load() == ens.Addrs()[0] { // the leader cannot be isolated
 			link.Reset()
-			w.eventually("reconnected", func() bool { return w.client.State() == reconnected })
+			w.Eventually("reconnected", func() bool { return w.Client.State() == reconnected })
 		}
-		s := w.session()
+		s := w.Session()
 		var ended error
 		hold, err := s.Bind(func(err error) { ended = err }, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(session)
+		time.Sleep(clienttest.SessionTimeout)
 		cut := at.Load()
 		for i, addr := range ens.Addrs() {
 			if addr == cut {
 				ens.Isolate(i)
 			}
 		}
-		time.Sleep(session)
+		time.Sleep(clienttest.SessionTimeout)
 		synctest.Wait()
 		if at.Load() == cut {
 			t.Error("it stays with a server that has lost its leader")
 		}
-		if w.session() != s || hold.Err() != nil || ended != nil {
+		if w.Session() != s || hold.Err() != nil || ended != nil {
 			t.Errorf("session %v, hold %v", s.Err(), ended)
 		}
 		hold.Release()
@@ -259,8 +260,8 @@ func TestAServerThatIsSlowToAnswerHandshakesGetsMoreTimeInEachRound(t *testing.T
 		t.Cleanup(func() { srv.Close() })
 		var dials []time.Time
 		link := srv.NewLink()
-		w := &world{T: t, srv: srv}
-		client := w.dial("zk:2181", framework.WithSessionTimeout(time.Minute), framework.WithConnectionTimeout(15*time.Second),
+		w := &env{&clienttest.Env{T: t, Server: srv}}
+		client := w.Dial("zk:2181", framework.WithSessionTimeout(time.Minute), framework.WithConnectionTimeout(15*time.Second),
 			framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
 				dials = append(dials, time.Now())
 				link.SetLatency(0)
@@ -268,7 +269,7 @@ func TestAServerThatIsSlowToAnswerHandshakesGetsMoreTimeInEachRound(t *testing.T
 				link.SetLatency(2500 * time.Millisecond) // each way
 				return conn, err
 			}))
-		if err := client.BlockUntilConnected(w.within(30 * time.Second)); err != nil {
+		if err := client.BlockUntilConnected(w.Within(30 * time.Second)); err != nil {
 			t.Fatal(err)
 		}
 		if len(dials) != 3 {
@@ -284,19 +285,19 @@ func TestAServerThatIsSlowToAnswerHandshakesGetsMoreTimeInEachRound(t *testing.T
 
 func TestAnOperationWithoutAConnectionIsTriedAgainUnderThePolicyButWaitsOnce(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
-		w := newWorld(t, framework.WithConnectionTimeout(7*time.Second), framework.WithRetryPolicy(retry.NTimes(3, 2*time.Second)))
-		w.link.Cut()
+		w := newEnv(t, framework.WithConnectionTimeout(7*time.Second), framework.WithRetryPolicy(retry.NTimes(3, 2*time.Second)))
+		w.Link.Cut()
 		time.Sleep(time.Second)
 		before := time.Now()
-		_, err := w.client.Exists(t.Context(), "/")
+		_, err := w.Client.Exists(t.Context(), "/")
 		var named *framework.ConnectError
 		if d := time.Since(before); d != 13*time.Second || !errors.As(err, &named) {
 			t.Errorf("after %v: %v", d, err)
 		}
 		wantErr(t, err, retry.ErrExhausted)
 
-		time.AfterFunc(10*time.Second, w.link.Heal)
-		if _, err := w.client.Exists(t.Context(), "/"); err != nil {
+		time.AfterFunc(10*time.Second, w.Link.Heal)
+		if _, err := w.Client.Exists(t.Context(), "/"); err != nil {
 			t.Errorf("a server was there again before the last try: %v", err)
 		}
 	})
@@ -310,8 +311,8 @@ func TestConnectErrorIsTheEndOfTheCallersContextAlone(t *testing.T) {
 		"the attempt's end":      &net.OpError{Op: "dial", Net: "tcp", Err: fmt.Errorf("%w: %w", refused, context.Canceled)},
 	} {
 		zktest.Bubble(t, func(t *testing.T) {
-			w := newWorld(t)
-			client := w.dial("zk:2181", framework.WithConnectionTimeout(5*time.Second),
+			w := newEnv(t)
+			client := w.Dial("zk:2181", framework.WithConnectionTimeout(5*time.Second),
 				framework.WithDialer(func(context.Context, string, string) (net.Conn, error) { return nil, failure }))
 			ends := []error{context.Canceled, context.DeadlineExceeded}
 
@@ -343,8 +344,8 @@ func TestConnectErrorIsTheEndOfTheCallersContextAlone(t *testing.T) {
 }
 
 func TestEndedContextOfAConnectedClientIsNoConnectError(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		_, err := w.client.Session(canceled(t))
+	bubble(t, func(t *testing.T, w *env) {
+		_, err := w.Client.Session(canceled(t))
 		wantErr(t, err, context.Canceled)
 		var unreachable *framework.ConnectError
 		if errors.As(err, &unreachable) {

@@ -12,27 +12,27 @@ import (
 )
 
 func TestEnterBesideMakesOneNodeWhateverIsLost(t *testing.T) {
-	for name, fault := range map[string]func(w *world){
-		"nothing":    func(*world) {},
-		"the answer": func(w *world) { w.srv.DropReply(zktest.Match{Op: zktest.OpMulti}) },
-		"the request": func(w *world) {
-			w.srv.DropRequest(zktest.Match{Op: zktest.OpMulti})
-			w.srv.DropReply(zktest.Match{Op: zktest.OpMulti, Nth: 2})
+	for name, fault := range map[string]func(w *env){
+		"nothing":    func(*env) {},
+		"the answer": func(w *env) { w.Server.DropReply(zktest.Match{Op: zktest.OpMulti}) },
+		"the request": func(w *env) {
+			w.Server.DropRequest(zktest.Match{Op: zktest.OpMulti})
+			w.Server.DropReply(zktest.Match{Op: zktest.OpMulti, Nth: 2})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T, w *world) {
+			bubble(t, func(t *testing.T, w *env) {
 				w.make("/dir")
 				w.make("/dir/guard")
-				s := w.session()
+				s := w.Session()
 				fault(w)
 				path, err := s.CreateIfExists(t.Context(), "/dir/guard", "/dir", "__READ__0000000007", nil)
 				if err != nil {
 					t.Fatal(err)
 				}
-				stat, ok := w.srv.Stat(path)
-				if !ok || stat.EphemeralOwner != s.ID() || !strings.HasSuffix(path, "-__READ__0000000007") || len(w.srv.Children("/dir")) != 2 {
-					t.Errorf("entered as %s, and there is %q", path, w.srv.Children("/dir"))
+				stat, ok := w.Server.Stat(path)
+				if !ok || stat.EphemeralOwner != s.ID() || !strings.HasSuffix(path, "-__READ__0000000007") || len(w.Server.Children("/dir")) != 2 {
+					t.Errorf("entered as %s, and there is %q", path, w.Server.Children("/dir"))
 				}
 			})
 		})
@@ -40,23 +40,23 @@ func TestEnterBesideMakesOneNodeWhateverIsLost(t *testing.T) {
 }
 
 func TestEnterBesideNeedsItsGuard(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		w.make("/dir")
-		_, err := w.session().CreateIfExists(t.Context(), "/dir/guard", "/dir", "n", nil)
+		_, err := w.Session().CreateIfExists(t.Context(), "/dir/guard", "/dir", "n", nil)
 		wantErr(t, err, zk.ErrNoNode)
-		if got := w.srv.Children("/dir"); len(got) != 0 {
+		if got := w.Server.Children("/dir"); len(got) != 0 {
 			t.Errorf("%q is there", got)
 		}
 	})
 }
 
 func TestAnEnterBesideThatIsGivenUpLeavesNoNode(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		w.make("/dir")
 		w.make("/dir/guard")
-		w.srv.DelayReply(zktest.Match{Op: zktest.OpMulti}, 2*time.Second)
-		_, err := w.session().CreateIfExists(w.within(time.Second), "/dir/guard", "/dir", "n", nil)
+		w.Server.DelayReply(zktest.Match{Op: zktest.OpMulti}, 2*time.Second)
+		_, err := w.Session().CreateIfExists(w.Within(time.Second), "/dir/guard", "/dir", "n", nil)
 		wantErr(t, err, context.DeadlineExceeded)
-		w.eventually("removed", func() bool { return len(w.srv.Children("/dir")) == 1 })
+		w.Eventually("removed", func() bool { return len(w.Server.Children("/dir")) == 1 })
 	})
 }

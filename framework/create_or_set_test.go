@@ -9,23 +9,23 @@ import (
 	"github.com/gocurator/curator/framework/zktest"
 )
 
-func (w *world) wantData(path, want string) {
+func (w *env) wantData(path, want string) {
 	w.Helper()
-	if got, there := w.srv.Data(path); !there || string(got) != want {
+	if got, there := w.Server.Data(path); !there || string(got) != want {
 		w.Errorf("%s: got data %q (there: %v), want %q", path, got, there, want)
 	}
 }
 
 func TestOrSetDataCreatesAndThenSets(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		for i, data := range []string{"first", "second"} {
-			path, stat, err := w.client.Create(t.Context(), "/a/b", []byte(data), framework.OrSetData(-1), framework.CreatingParentsIfNeeded())
+			path, stat, err := w.Client.Create(t.Context(), "/a/b", []byte(data), framework.OrSetData(-1), framework.CreatingParentsIfNeeded())
 			if err != nil || path != "/a/b" || stat.Version != int32(i) {
 				t.Errorf("got %q, %+v, %v", path, stat, err)
 			}
 			w.wantData("/a/b", data)
 		}
-		if _, stat, err := w.client.Create(t.Context(), "/a/b", nil, framework.OrSetData(1)); err != nil || stat.Version != 2 {
+		if _, stat, err := w.Client.Create(t.Context(), "/a/b", nil, framework.OrSetData(1)); err != nil || stat.Version != 2 {
 			t.Errorf("got %+v, %v", stat, err)
 		}
 		w.wantData("/a/b", "default")
@@ -33,9 +33,9 @@ func TestOrSetDataCreatesAndThenSets(t *testing.T) {
 }
 
 func TestOrSetDataLeavesANodeOfAnotherVersion(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		w.make("/a")
-		_, stat, err := w.client.Create(t.Context(), "/a", []byte("new"), framework.OrSetData(3))
+		_, stat, err := w.Client.Create(t.Context(), "/a", []byte("new"), framework.OrSetData(3))
 		wantErr(t, err, zk.ErrBadVersion)
 		if stat != nil {
 			t.Errorf("got %+v", stat)
@@ -45,19 +45,19 @@ func TestOrSetDataLeavesANodeOfAnotherVersion(t *testing.T) {
 }
 
 func TestOrSetDataCreatesANodeThatVanishesBeforeItIsSet(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		w.make("/a")
-		w.Cleanup(w.srv.Observe(func(q zktest.Request) {
-			if q.Op == zktest.OpSetData && w.srv.Exists("/a") && w.count(zktest.OpCreate2) == 1 {
-				if err := w.srv.Delete("/a"); err != nil {
+		w.Cleanup(w.Server.Observe(func(q zktest.Request) {
+			if q.Op == zktest.OpSetData && w.Server.Exists("/a") && w.Count(zktest.OpCreate2) == 1 {
+				if err := w.Server.Delete("/a"); err != nil {
 					t.Error(err)
 				}
 			}
 		}))
-		if _, stat, err := w.client.Create(t.Context(), "/a", []byte("new"), framework.OrSetData(-1)); err != nil || stat.Version != 0 {
+		if _, stat, err := w.Client.Create(t.Context(), "/a", []byte("new"), framework.OrSetData(-1)); err != nil || stat.Version != 0 {
 			t.Errorf("got %+v, %v", stat, err)
 		}
-		if n := w.count(zktest.OpCreate2); n != 2 {
+		if n := w.Count(zktest.OpCreate2); n != 2 {
 			t.Errorf("got %d creations, want 2", n)
 		}
 		w.wantData("/a", "new")
@@ -67,12 +67,12 @@ func TestOrSetDataCreatesANodeThatVanishesBeforeItIsSet(t *testing.T) {
 func TestOrSetDataWhoseReplyIsLostSetsTheSameDataAgain(t *testing.T) {
 	for name, op := range map[string]zktest.Op{"of the creation": zktest.OpCreate2, "of the change": zktest.OpSetData} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T, w *world) {
+			bubble(t, func(t *testing.T, w *env) {
 				if op == zktest.OpSetData {
 					w.make("/a")
 				}
-				w.srv.DropReply(zktest.Match{Op: op, Path: "/a"})
-				if _, _, err := w.client.Create(t.Context(), "/a", []byte("new"), framework.OrSetData(-1)); err != nil {
+				w.Server.DropReply(zktest.Match{Op: op, Path: "/a"})
+				if _, _, err := w.Client.Create(t.Context(), "/a", []byte("new"), framework.OrSetData(-1)); err != nil {
 					t.Error(err)
 				}
 				w.wantData("/a", "new")
@@ -82,15 +82,15 @@ func TestOrSetDataWhoseReplyIsLostSetsTheSameDataAgain(t *testing.T) {
 }
 
 func TestOrSetDataIsRefusedForNodesThatAreAlwaysNew(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		for name, opt := range map[string]framework.CreateOption{
 			"sequential": framework.WithMode(framework.PersistentSequential), "protected": framework.WithProtection(),
 		} {
-			if _, _, err := w.client.Create(t.Context(), "/a", nil, opt, framework.OrSetData(-1)); err == nil {
+			if _, _, err := w.Client.Create(t.Context(), "/a", nil, opt, framework.OrSetData(-1)); err == nil {
 				t.Errorf("%s: created", name)
 			}
 		}
-		if _, err := w.client.Transaction(t.Context(), framework.CreateOp("/a", nil, framework.OrSetData(-1))); err == nil {
+		if _, err := w.Client.Transaction(t.Context(), framework.CreateOp("/a", nil, framework.OrSetData(-1))); err == nil {
 			t.Error("created in a transaction")
 		}
 	})

@@ -11,9 +11,9 @@ import (
 
 // The parent's creation is on its way when the session ends: what ended it is the error, not the connection that went with it.
 func TestEnterEndsWithTheSessionsErrorWhileItMakesParents(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		s := w.session()
-		release := w.srv.Hold(zktest.Match{Op: zktest.OpCreateContainer, Path: "/locks*"})
+	bubble(t, func(t *testing.T, w *env) {
+		s := w.Session()
+		release := w.Server.Hold(zktest.Match{Op: zktest.OpCreateContainer, Path: "/locks*"})
 		defer release()
 		ended := make(chan error, 1)
 		go func() {
@@ -21,7 +21,7 @@ func TestEnterEndsWithTheSessionsErrorWhileItMakesParents(t *testing.T) {
 			ended <- err
 		}()
 		synctest.Wait()
-		_ = w.client.Close()
+		_ = w.Client.Close()
 		if err := <-ended; !errors.Is(err, framework.ErrClosed) || errors.Is(err, framework.ErrConnectionLost) {
 			t.Errorf("got %v, want ErrClosed alone", err)
 		}

@@ -12,13 +12,14 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/internal/clienttest"
 	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/retry"
 )
 
 func TestEveryModeMakesItsKindOfNode(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		me := w.session().ID()
+	bubble(t, func(t *testing.T, w *env) {
+		me := w.Session().ID()
 		for _, c := range []struct {
 			mode  framework.CreateMode
 			name  string
@@ -36,18 +37,18 @@ func TestEveryModeMakesItsKindOfNode(t *testing.T) {
 				opts: []framework.CreateOption{framework.WithTTL(time.Minute)},
 			},
 		} {
-			path, stat, err := w.client.Create(w.Context(), "/n", []byte("x"), append(c.opts, framework.WithMode(c.mode))...)
+			path, stat, err := w.Client.Create(w.Context(), "/n", []byte("x"), append(c.opts, framework.WithMode(c.mode))...)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if !regexp.MustCompile("^" + c.name + "$").MatchString(path) {
 				t.Errorf("mode %d made %s", c.mode, path)
 			}
-			there, ok := w.srv.Stat(path)
+			there, ok := w.Server.Stat(path)
 			if !ok || stat.Czxid != there.Czxid || stat.EphemeralOwner != there.EphemeralOwner || stat.EphemeralOwner != c.owner {
 				t.Errorf("mode %d: the answer tells %+v, the server %+v", c.mode, stat, there)
 			}
-			if err := w.client.Delete(w.Context(), path, -1); err != nil {
+			if err := w.Client.Delete(w.Context(), path, -1); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -55,7 +56,7 @@ func TestEveryModeMakesItsKindOfNode(t *testing.T) {
 }
 
 func TestCreateRefusesWhatCannotBe(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		for _, c := range []struct {
 			path string
 			opts []framework.CreateOption
@@ -70,24 +71,24 @@ func TestCreateRefusesWhatCannotBe(t *testing.T) {
 			{"/a", []framework.CreateOption{framework.WithTTL(time.Minute)}},
 			{"/a", []framework.CreateOption{framework.WithMode(framework.Container), framework.WithProtection()}},
 		} {
-			if path, _, err := w.client.Create(t.Context(), c.path, nil, c.opts...); err == nil {
+			if path, _, err := w.Client.Create(t.Context(), c.path, nil, c.opts...); err == nil {
 				t.Errorf("%q with %d options was made as %s", c.path, len(c.opts), path)
 			}
 		}
-		if n := w.count(zktest.OpCreate2) + w.count(zktest.OpCreateContainer) + w.count(zktest.OpCreateTTL); n != 0 {
+		if n := w.Count(zktest.OpCreate2) + w.Count(zktest.OpCreateContainer) + w.Count(zktest.OpCreateTTL); n != 0 {
 			t.Errorf("%d requests were sent", n)
 		}
 	})
 }
 
 func TestDataIsTheDefaultOnlyIfNil(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		for _, c := range []struct{ given, want []byte }{{nil, []byte("default")}, {[]byte{}, nil}, {[]byte("x"), []byte("x")}} {
-			path, _, err := w.client.Create(t.Context(), "/n-", c.given, framework.WithMode(framework.PersistentSequential))
+			path, _, err := w.Client.Create(t.Context(), "/n-", c.given, framework.WithMode(framework.PersistentSequential))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, _ := w.srv.Data(path); !bytes.Equal(got, c.want) {
+			if got, _ := w.Server.Data(path); !bytes.Equal(got, c.want) {
 				t.Errorf("%q became %q", c.given, got)
 			}
 		}
@@ -95,39 +96,39 @@ func TestDataIsTheDefaultOnlyIfNil(t *testing.T) {
 }
 
 func TestASequentialNodeMayHaveANumberForItsName(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		w.create("/a")
-		if got := w.create("/a/", framework.WithMode(framework.PersistentSequential)); got != "/a/0000000000" {
+	bubble(t, func(t *testing.T, w *env) {
+		w.Create("/a")
+		if got := w.Create("/a/", framework.WithMode(framework.PersistentSequential)); got != "/a/0000000000" {
 			t.Errorf("made %s", got)
 		}
 	})
 }
 
 func TestMissingParentsAreAnErrorUnlessAskedFor(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		_, _, err := w.client.Create(t.Context(), "/a/b/c", nil)
+	bubble(t, func(t *testing.T, w *env) {
+		_, _, err := w.Client.Create(t.Context(), "/a/b/c", nil)
 		wantErr(t, err, zk.ErrNoNode)
-		w.create("/a/b/c", framework.CreatingParentsIfNeeded())
-		w.create("/x/y/z", framework.CreatingParentContainersIfNeeded())
-		if err := w.srv.Delete("/x/y/z"); err != nil {
+		w.Create("/a/b/c", framework.CreatingParentsIfNeeded())
+		w.Create("/x/y/z", framework.CreatingParentContainersIfNeeded())
+		if err := w.Server.Delete("/x/y/z"); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
-		if w.srv.Exists("/x") || !w.srv.Exists("/a") {
+		if w.Server.Exists("/x") || !w.Server.Exists("/a") {
 			t.Error("containers go with their last child, other parents do not")
 		}
 	})
 }
 
 func TestTheNamespacesNodeIsMade(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		app := w.client.UsingNamespace("team/app")
+	bubble(t, func(t *testing.T, w *env) {
+		app := w.Client.UsingNamespace("team/app")
 		path, _, err := app.Create(t.Context(), "/n", nil)
 		if err != nil || path != "/n" {
 			t.Fatal(path, err)
 		}
-		if !w.srv.Exists("/team/app/n") {
-			t.Errorf("the root has %q", w.srv.Children("/"))
+		if !w.Server.Exists("/team/app/n") {
+			t.Errorf("the root has %q", w.Server.Children("/"))
 		}
 		_, _, err = app.Create(t.Context(), "/no/parent", nil)
 		wantErr(t, err, zk.ErrNoNode)
@@ -137,11 +138,11 @@ func TestTheNamespacesNodeIsMade(t *testing.T) {
 func TestTheACLProviderIsAskedUnlessAnACLIsGiven(t *testing.T) {
 	readers := []zk.ACL{{Perms: zk.PermRead | zk.PermCreate, Scheme: "world", ID: "anyone"}}
 	var asked []string
-	bubble(t, func(t *testing.T, w *world) {
-		w.create("/a/b", framework.CreatingParentsIfNeeded())
-		w.create("/open", framework.WithACL(zk.WorldACL(zk.PermAll)...))
+	bubble(t, func(t *testing.T, w *env) {
+		w.Create("/a/b", framework.CreatingParentsIfNeeded())
+		w.Create("/open", framework.WithACL(zk.WorldACL(zk.PermAll)...))
 		for path, want := range map[string]int32{"/a": readers[0].Perms, "/a/b": readers[0].Perms, "/open": zk.PermAll} {
-			acl, stat, err := w.client.ACL(t.Context(), path)
+			acl, stat, err := w.Client.ACL(t.Context(), path)
 			if err != nil || len(acl) != 1 || acl[0].Perms != want || stat.Aversion != 0 {
 				t.Errorf("%s has %v (%v)", path, acl, err)
 			}
@@ -149,7 +150,7 @@ func TestTheACLProviderIsAskedUnlessAnACLIsGiven(t *testing.T) {
 		if len(asked) == 0 || asked[0] != "/a/b" {
 			t.Errorf("asked for %q", asked)
 		}
-		_, err := w.client.Set(t.Context(), "/a", nil, -1)
+		_, err := w.Client.Set(t.Context(), "/a", nil, -1)
 		wantErr(t, err, zk.ErrNoAuth)
 	}, framework.WithACLProvider(func(path string) []zk.ACL {
 		asked = append(asked, path)
@@ -157,8 +158,8 @@ func TestTheACLProviderIsAskedUnlessAnACLIsGiven(t *testing.T) {
 	}))
 }
 
-func protectedNodes(w *world) (n int) {
-	for _, name := range w.srv.Children("/") {
+func protectedNodes(w *env) (n int) {
+	for _, name := range w.Server.Children("/") {
 		if len(name) > 3 && name[:3] == "_c_" {
 			n++
 		}
@@ -172,17 +173,17 @@ var protectedModes = []framework.CreateMode{
 
 func TestAProtectedCreateWhoseAnswerIsLostMakesOneNode(t *testing.T) {
 	for _, mode := range protectedModes {
-		bubble(t, func(t *testing.T, w *world) {
-			w.srv.DropReply(zktest.Match{Op: zktest.OpCreate2})
-			path, stat, err := w.client.Create(t.Context(), "/n-", nil, framework.WithMode(mode), framework.WithProtection())
+		bubble(t, func(t *testing.T, w *env) {
+			w.Server.DropReply(zktest.Match{Op: zktest.OpCreate2})
+			path, stat, err := w.Client.Create(t.Context(), "/n-", nil, framework.WithMode(mode), framework.WithProtection())
 			if err != nil {
 				t.Fatal(err)
 			}
-			there, ok := w.srv.Stat(path)
+			there, ok := w.Server.Stat(path)
 			if n := protectedNodes(w); n != 1 || !ok || there.Czxid != stat.Czxid {
 				t.Errorf("mode %d: %d nodes; answered %s %+v, at the server %+v", mode, n, path, stat, there)
 			}
-			if n := w.count(zktest.OpCreate2); n != 1 {
+			if n := w.Count(zktest.OpCreate2); n != 1 {
 				t.Errorf("mode %d: %d creates", mode, n)
 			}
 		})
@@ -190,9 +191,9 @@ func TestAProtectedCreateWhoseAnswerIsLostMakesOneNode(t *testing.T) {
 }
 
 func TestAProtectedCreateThatNeverArrivedIsRepeated(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		w.srv.DropRequest(zktest.Match{Op: zktest.OpCreate2})
-		w.create("/n-", framework.WithMode(framework.EphemeralSequential), framework.WithProtection())
+	bubble(t, func(t *testing.T, w *env) {
+		w.Server.DropRequest(zktest.Match{Op: zktest.OpCreate2})
+		w.Create("/n-", framework.WithMode(framework.EphemeralSequential), framework.WithProtection())
 		if n := protectedNodes(w); n != 1 {
 			t.Errorf("%d nodes", n)
 		}
@@ -200,11 +201,11 @@ func TestAProtectedCreateThatNeverArrivedIsRepeated(t *testing.T) {
 }
 
 func TestTheSearchForALostCreateIsRepeatedOnTheNextConnection(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		w.srv.DropReply(zktest.Match{Op: zktest.OpCreate2})
-		w.srv.DropReply(zktest.Match{Op: zktest.OpGetChildren2, Path: "/"})
-		w.srv.DropReply(zktest.Match{Op: zktest.OpExists})
-		w.create("/n-", framework.WithMode(framework.EphemeralSequential), framework.WithProtection())
+	bubble(t, func(t *testing.T, w *env) {
+		w.Server.DropReply(zktest.Match{Op: zktest.OpCreate2})
+		w.Server.DropReply(zktest.Match{Op: zktest.OpGetChildren2, Path: "/"})
+		w.Server.DropReply(zktest.Match{Op: zktest.OpExists})
+		w.Create("/n-", framework.WithMode(framework.EphemeralSequential), framework.WithProtection())
 		if n := protectedNodes(w); n != 1 {
 			t.Errorf("%d nodes", n)
 		}
@@ -215,25 +216,25 @@ func TestTheSearchForALostCreateIsRepeatedOnTheNextConnection(t *testing.T) {
 // must be found in the next session.
 func TestAProtectedCreateInALostSessionLeavesOneNode(t *testing.T) {
 	for _, mode := range protectedModes {
-		bubble(t, func(t *testing.T, w *world) {
-			old := w.session().ID()
-			w.srv.Observe(func(r zktest.Request) {
+		bubble(t, func(t *testing.T, w *env) {
+			old := w.Session().ID()
+			w.Server.Observe(func(r zktest.Request) {
 				if r.Op == zktest.OpCreate2 && r.Session == old {
-					w.link.Cut()
+					w.Link.Cut()
 					go func() {
-						time.Sleep(session + time.Second)
-						w.link.Heal()
+						time.Sleep(clienttest.SessionTimeout + time.Second)
+						w.Link.Heal()
 					}()
 				}
 			})
-			w.srv.DropReply(zktest.Match{Op: zktest.OpCreate2})
-			path, stat, err := w.client.Create(t.Context(), "/n-", nil, framework.WithMode(mode), framework.WithProtection())
+			w.Server.DropReply(zktest.Match{Op: zktest.OpCreate2})
+			path, stat, err := w.Client.Create(t.Context(), "/n-", nil, framework.WithMode(mode), framework.WithProtection())
 			if err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(time.Minute)
-			if n := protectedNodes(w); n != 1 || !w.srv.Exists(path) {
-				t.Errorf("mode %d: %q is left after %s was made", mode, w.srv.Children("/"), path)
+			if n := protectedNodes(w); n != 1 || !w.Server.Exists(path) {
+				t.Errorf("mode %d: %q is left after %s was made", mode, w.Server.Children("/"), path)
 			}
 			if stat.EphemeralOwner == old {
 				t.Errorf("mode %d: the node belongs to the lost session", mode)
@@ -245,58 +246,58 @@ func TestAProtectedCreateInALostSessionLeavesOneNode(t *testing.T) {
 // The client's clock ends the session before the server's does: the node of the old one is still there when the next looks.
 func TestANodeOfTheOldSessionIsNotAdopted(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
-		w := &world{T: t, srv: zktest.NewServer(zktest.WithTickTime(session/2), zktest.WithSessionTimeouts(session, session)), states: &states{}}
-		t.Cleanup(func() { w.srv.Close() })
-		w.link = w.srv.NewLink()
-		w.client = w.dial("zk:2181", framework.WithStateListener(w.states.hear))
-		w.connected()
-		old := w.session().ID()
+		w := &env{&clienttest.Env{T: t, Server: zktest.NewServer(zktest.WithTickTime(clienttest.SessionTimeout/2), zktest.WithSessionTimeouts(clienttest.SessionTimeout, clienttest.SessionTimeout)), States: &clienttest.States{}}}
+		t.Cleanup(func() { w.Server.Close() })
+		w.Link = w.Server.NewLink()
+		w.Client = w.Dial("zk:2181", framework.WithStateListener(w.States.Hear))
+		w.Connected()
+		old := w.Session().ID()
 		time.Sleep(time.Second)
-		w.srv.DropReply(zktest.Match{Op: zktest.OpCreate2})
-		w.srv.Observe(func(r zktest.Request) {
+		w.Server.DropReply(zktest.Match{Op: zktest.OpCreate2})
+		w.Server.Observe(func(r zktest.Request) {
 			if r.Op == zktest.OpCreate2 && r.Session == old {
-				w.link.Cut()
+				w.Link.Cut()
 			}
 		})
 		go func() {
-			for !w.states.has(lost) {
+			for !w.States.Has(lost) {
 				time.Sleep(10 * time.Millisecond)
 			}
-			w.link.Heal()
+			w.Link.Heal()
 		}()
-		path, stat, err := w.client.Create(t.Context(), "/n-", nil, framework.WithMode(framework.EphemeralSequential), framework.WithProtection())
+		path, stat, err := w.Client.Create(t.Context(), "/n-", nil, framework.WithMode(framework.EphemeralSequential), framework.WithProtection())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if stat.EphemeralOwner == old || stat.EphemeralOwner != w.session().ID() {
+		if stat.EphemeralOwner == old || stat.EphemeralOwner != w.Session().ID() {
 			t.Errorf("%s belongs to %#x", path, stat.EphemeralOwner)
 		}
 		time.Sleep(time.Minute)
-		if n := protectedNodes(w); n != 1 || !w.srv.Exists(path) {
-			t.Errorf("%q is left after %s was made", w.srv.Children("/"), path)
+		if n := protectedNodes(w); n != 1 || !w.Server.Exists(path) {
+			t.Errorf("%q is left after %s was made", w.Server.Children("/"), path)
 		}
 	})
 }
 
 func TestAnAbandonedProtectedCreateLeavesNoNode(t *testing.T) {
 	for _, mode := range protectedModes {
-		for name, after := range map[string]func(w *world, release func()){
-			"answered later":   func(_ *world, release func()) { release() },
-			"connection broke": func(w *world, _ func()) { w.link.Reset() },
-			"session lost":     func(w *world, _ func()) { w.link.Cut(); time.Sleep(2 * session); w.link.Heal() },
+		for name, after := range map[string]func(w *env, release func()){
+			"answered later":   func(_ *env, release func()) { release() },
+			"connection broke": func(w *env, _ func()) { w.Link.Reset() },
+			"session lost":     func(w *env, _ func()) { w.Link.Cut(); time.Sleep(2 * clienttest.SessionTimeout); w.Link.Heal() },
 		} {
 			t.Run(fmt.Sprintf("%d/%s", mode, name), func(t *testing.T) {
-				bubble(t, func(t *testing.T, w *world) {
-					w.srv.DelayReply(zktest.Match{Op: zktest.OpCreate2}, 5*time.Second)
-					_, _, err := w.client.Create(w.within(time.Second), "/n-", nil, framework.WithMode(mode), framework.WithProtection())
+				bubble(t, func(t *testing.T, w *env) {
+					w.Server.DelayReply(zktest.Match{Op: zktest.OpCreate2}, 5*time.Second)
+					_, _, err := w.Client.Create(w.Within(time.Second), "/n-", nil, framework.WithMode(mode), framework.WithProtection())
 					wantErr(t, err, context.DeadlineExceeded)
 					if n := protectedNodes(w); n != 1 {
 						t.Errorf("%d nodes while the answer is on its way", n)
 					}
 					after(w, func() {})
-					time.Sleep(2 * session)
+					time.Sleep(2 * clienttest.SessionTimeout)
 					if n := protectedNodes(w); n != 0 {
-						t.Errorf("%q is left", w.srv.Children("/"))
+						t.Errorf("%q is left", w.Server.Children("/"))
 					}
 				})
 			})
@@ -305,44 +306,44 @@ func TestAnAbandonedProtectedCreateLeavesNoNode(t *testing.T) {
 }
 
 func TestAProtectedCreateHasOneRetryBudget(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		for i := range 100 {
-			w.srv.DropRequest(zktest.Match{Op: zktest.OpCreate2, Nth: i + 1})
-			w.srv.DropRequest(zktest.Match{Op: zktest.OpCreate, Nth: i + 1}) // which takes its place
+			w.Server.DropRequest(zktest.Match{Op: zktest.OpCreate2, Nth: i + 1})
+			w.Server.DropRequest(zktest.Match{Op: zktest.OpCreate, Nth: i + 1}) // which takes its place
 		}
-		_, _, err := w.client.Create(t.Context(), "/n", nil, framework.WithProtection())
+		_, _, err := w.Client.Create(t.Context(), "/n", nil, framework.WithProtection())
 		wantErr(t, err, framework.ErrConnectionLost, retry.ErrExhausted)
 	}, framework.WithRetryPolicy(retry.NTimes(3, time.Second)))
 }
 
 func TestAProtectedCreateThatIsGivenUpIsSweptLater(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		w.srv.DropReply(zktest.Match{Op: zktest.OpCreate2})
-		_, _, err := w.client.Create(t.Context(), "/n", nil, framework.WithProtection())
+	bubble(t, func(t *testing.T, w *env) {
+		w.Server.DropReply(zktest.Match{Op: zktest.OpCreate2})
+		_, _, err := w.Client.Create(t.Context(), "/n", nil, framework.WithProtection())
 		wantErr(t, err, framework.ErrConnectionLost, retry.ErrExhausted)
-		w.eventually("swept", func() bool { return protectedNodes(w) == 0 })
+		w.Eventually("swept", func() bool { return protectedNodes(w) == 0 })
 	}, framework.WithRetryPolicy(retry.Never()))
 }
 
 func TestAnUnprotectedCreateMayFindItsOwnNode(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		w.srv.DropReply(zktest.Match{Op: zktest.OpCreate2})
-		_, _, err := w.client.Create(t.Context(), "/n", nil)
+	bubble(t, func(t *testing.T, w *env) {
+		w.Server.DropReply(zktest.Match{Op: zktest.OpCreate2})
+		_, _, err := w.Client.Create(t.Context(), "/n", nil)
 		wantErr(t, err, zk.ErrNodeExists)
 	})
 }
 
 func TestARequestThatIsTooLargeIsNotSent(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		for name, op := range map[string]func() error{
-			"create": func() error { _, _, err := w.client.Create(t.Context(), "/n", make([]byte, 1<<20)); return err },
+			"create": func() error { _, _, err := w.Client.Create(t.Context(), "/n", make([]byte, 1<<20)); return err },
 			"protected": func() error {
-				_, _, err := w.client.Create(t.Context(), "/n", make([]byte, 1<<20), framework.WithProtection())
+				_, _, err := w.Client.Create(t.Context(), "/n", make([]byte, 1<<20), framework.WithProtection())
 				return err
 			},
-			"set": func() error { _, err := w.client.Set(t.Context(), "/", make([]byte, 1<<20), -1); return err },
+			"set": func() error { _, err := w.Client.Set(t.Context(), "/", make([]byte, 1<<20), -1); return err },
 			"transaction": func() error {
-				_, err := w.client.Transaction(t.Context(), framework.SetOp("/", make([]byte, 1<<20), -1))
+				_, err := w.Client.Transaction(t.Context(), framework.SetOp("/", make([]byte, 1<<20), -1))
 				return err
 			},
 		} {
@@ -353,10 +354,10 @@ func TestARequestThatIsTooLargeIsNotSent(t *testing.T) {
 			}
 		}
 		// The largest that fits.
-		if _, _, err := w.client.Create(t.Context(), "/n", make([]byte, 1<<20-200)); err != nil {
+		if _, _, err := w.Client.Create(t.Context(), "/n", make([]byte, 1<<20-200)); err != nil {
 			t.Error(err)
 		}
-		w.states.want(t, connected)
+		w.States.Want(t, connected)
 		synctest.Wait()
 	})
 }

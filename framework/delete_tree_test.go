@@ -18,7 +18,7 @@ import (
 )
 
 // plant makes a tree below /tree, with so many children at each level, and a sibling whose name begins with the same letters.
-func (w *world) plant(fans ...int) {
+func (w *env) plant(fans ...int) {
 	w.Helper()
 	w.make("/tree")
 	w.make("/tree2")
@@ -36,27 +36,27 @@ func (w *world) plant(fans ...int) {
 	}
 }
 
-func (w *world) wantGone(path string) {
+func (w *env) wantGone(path string) {
 	w.Helper()
-	if w.srv.Exists(path) {
-		w.Errorf("%s exists, with children %q", path, w.srv.Children(path))
+	if w.Server.Exists(path) {
+		w.Errorf("%s exists, with children %q", path, w.Server.Children(path))
 	}
 }
 
-func (w *world) deleteTree(ctx context.Context, opts ...framework.DeleteOption) error {
-	return w.client.Delete(ctx, "/tree", -1, append(opts, framework.DeletingChildrenIfNeeded())...)
+func (w *env) deleteTree(ctx context.Context, opts ...framework.DeleteOption) error {
+	return w.Client.Delete(ctx, "/tree", -1, append(opts, framework.DeletingChildrenIfNeeded())...)
 }
 
 func TestATreeIsDeletedAndNothingBesides(t *testing.T) {
 	for name, fans := range map[string][]int{"leaf": nil, "flat": {200}, "deep": {1, 1, 1, 1, 1, 1}, "wide": {10, 10, 3}} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T, w *world) {
+			bubble(t, func(t *testing.T, w *env) {
 				w.plant(fans...)
 				if err := w.deleteTree(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 				w.wantGone("/tree")
-				if !w.srv.Exists("/tree2") {
+				if !w.Server.Exists("/tree2") {
 					t.Error("the sibling is gone")
 				}
 			})
@@ -65,31 +65,31 @@ func TestATreeIsDeletedAndNothingBesides(t *testing.T) {
 }
 
 func TestALeafOfATreeCostsOneRequest(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		w.plant(300)
 		if err := w.deleteTree(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if lists, deletes := w.count(zktest.OpGetChildren2), w.count(zktest.OpDelete); lists != 1 || deletes != 302 {
+		if lists, deletes := w.Count(zktest.OpGetChildren2), w.Count(zktest.OpDelete); lists != 1 || deletes != 302 {
 			t.Errorf("got %d listings and %d deletions, want 1 and 302", lists, deletes)
 		}
 	})
 }
 
 func TestATreeIsDeletedWithAtMostSixtyFourRequestsInFlight(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		w.plant(300)
-		w.srv.DelayReply(zktest.Match{Op: zktest.OpDelete, Path: "/tree/n0"}, time.Second)
+		w.Server.DelayReply(zktest.Match{Op: zktest.OpDelete, Path: "/tree/n0"}, time.Second)
 		answered := 0
-		w.Cleanup(w.srv.Observe(func(q zktest.Request) {
+		w.Cleanup(w.Server.Observe(func(q zktest.Request) {
 			if q.Path == "/tree/n0" {
-				answered = w.count(zktest.OpDelete) - 1
+				answered = w.Count(zktest.OpDelete) - 1
 			}
 		}))
 		done := make(chan error, 1)
 		go func() { done <- w.deleteTree(t.Context()) }()
 		synctest.Wait() // what is in flight has been executed, and not been answered
-		if n := w.count(zktest.OpDelete) - 1 - answered; n > 64 || n < 60 {
+		if n := w.Count(zktest.OpDelete) - 1 - answered; n > 64 || n < 60 {
 			t.Errorf("got %d deletions in flight, want 64", n)
 		}
 		if err := <-done; err != nil {
@@ -99,10 +99,10 @@ func TestATreeIsDeletedWithAtMostSixtyFourRequestsInFlight(t *testing.T) {
 }
 
 func TestATreeInWhichOthersCreateMeanwhileIsDeleted(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		w.plant(3, 3)
 		created := 0
-		w.Cleanup(w.srv.Observe(func(q zktest.Request) {
+		w.Cleanup(w.Server.Observe(func(q zktest.Request) {
 			// Right before a parent goes, it gets a child, and that a child of its own: at the root and further down.
 			if q.Op == zktest.OpDelete && created < 20 && (q.Path == "/tree" || q.Path == "/tree/n1") {
 				created++
@@ -122,46 +122,46 @@ func TestATreeInWhichOthersCreateMeanwhileIsDeleted(t *testing.T) {
 }
 
 func TestAWrongVersionSavesTheWholeTree(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		w.plant(2)
-		err := w.client.Delete(t.Context(), "/tree", 7, framework.DeletingChildrenIfNeeded())
+		err := w.Client.Delete(t.Context(), "/tree", 7, framework.DeletingChildrenIfNeeded())
 		wantErr(t, err, zk.ErrBadVersion)
-		if got := w.srv.Children("/tree"); len(got) != 2 {
+		if got := w.Server.Children("/tree"); len(got) != 2 {
 			t.Errorf("got children %q, want both", got)
 		}
-		if err := w.client.Delete(t.Context(), "/tree", 0, framework.DeletingChildrenIfNeeded()); err != nil {
+		if err := w.Client.Delete(t.Context(), "/tree", 0, framework.DeletingChildrenIfNeeded()); err != nil {
 			t.Error(err)
 		}
 	})
 }
 
 func TestAMissingTreeIsNoNode(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		wantErr(t, w.deleteTree(t.Context()), zk.ErrNoNode)
 	})
 }
 
 func TestWhatTheClientStandsOnIsNoTreeToDelete(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		w.plant(1)
 		w.make("/tree/n0/x")
-		rooted := w.dial("zk:2181/tree")
+		rooted := w.Dial("zk:2181/tree")
 		if err := rooted.BlockUntilConnected(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		tree := framework.DeletingChildrenIfNeeded()
 		for name, err := range map[string]error{
-			"root":                w.client.Delete(t.Context(), "/", -1, tree),
-			"ZooKeeper's own":     w.client.Delete(t.Context(), "/zookeeper", -1, tree, framework.Guaranteed()),
+			"root":                w.Client.Delete(t.Context(), "/", -1, tree),
+			"ZooKeeper's own":     w.Client.Delete(t.Context(), "/zookeeper", -1, tree, framework.Guaranteed()),
 			"chroot":              rooted.Delete(t.Context(), "/", -1, tree),
-			"relative path":       w.client.Delete(t.Context(), "/tree/..", -1, tree),
-			"namespace of /. ./.": w.client.UsingNamespace("..").Delete(t.Context(), "/", -1, tree),
+			"relative path":       w.Client.Delete(t.Context(), "/tree/..", -1, tree),
+			"namespace of /. ./.": w.Client.UsingNamespace("..").Delete(t.Context(), "/", -1, tree),
 		} {
 			if !errors.Is(err, framework.ErrInvalidPath) {
 				t.Errorf("%s: got %v, want ErrInvalidPath", name, err)
 			}
 		}
-		if n := w.count(zktest.OpDelete) + w.count(zktest.OpGetChildren2); n != 0 {
+		if n := w.Count(zktest.OpDelete) + w.Count(zktest.OpGetChildren2); n != 0 {
 			t.Errorf("%d requests were sent", n)
 		}
 		if err := rooted.UsingNamespace("n0").Delete(t.Context(), "/", -1, tree); err != nil {
@@ -172,9 +172,9 @@ func TestWhatTheClientStandsOnIsNoTreeToDelete(t *testing.T) {
 }
 
 func TestARefusalNamesTheNodeOfTheTree(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		w.plant(2)
-		if _, err := w.client.SetACL(t.Context(), "/tree/n1", zk.WorldACL(zk.PermAdmin), -1); err != nil {
+		if _, err := w.Client.SetACL(t.Context(), "/tree/n1", zk.WorldACL(zk.PermAdmin), -1); err != nil {
 			t.Fatal(err)
 		}
 		w.make("/tree/n1/hidden")
@@ -185,19 +185,19 @@ func TestARefusalNamesTheNodeOfTheTree(t *testing.T) {
 			t.Errorf("got %v, want an error of the deletion of /tree that names /tree/n1", err)
 		}
 		w.wantGone("/tree/n0")
-		before := w.count(zktest.OpDelete)
+		before := w.Count(zktest.OpDelete)
 		time.Sleep(time.Minute)
-		if n := w.count(zktest.OpDelete) - before; n != 0 {
+		if n := w.Count(zktest.OpDelete) - before; n != 0 {
 			t.Errorf("a refusal was followed by %d deletions in the background", n)
 		}
 	})
 }
 
 func TestATreeIsDeletedAcrossBrokenConnections(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		w.plant(20, 20)
 		for i := range 5 { // more often than the policy would allow for one request, and not twice among the requests in flight
-			w.srv.DropReply(zktest.Match{Op: zktest.OpDelete, Path: fmt.Sprintf("/tree/n%d/n3", 4*i)})
+			w.Server.DropReply(zktest.Match{Op: zktest.OpDelete, Path: fmt.Sprintf("/tree/n%d/n3", 4*i)})
 		}
 		if err := w.deleteTree(t.Context()); err != nil {
 			t.Fatal(err)
@@ -207,11 +207,11 @@ func TestATreeIsDeletedAcrossBrokenConnections(t *testing.T) {
 }
 
 func TestTheDeletionOfATreeEndsWithItsContext(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		w.plant(100)
 		reason := errors.New("enough")
 		ctx, cancel := context.WithCancelCause(t.Context())
-		release := w.srv.Hold(zktest.Match{Op: zktest.OpDelete, Path: "/tree/n5"})
+		release := w.Server.Hold(zktest.Match{Op: zktest.OpDelete, Path: "/tree/n5"})
 		done := make(chan error, 1)
 		go func() { done <- w.deleteTree(ctx) }()
 		synctest.Wait()
@@ -225,39 +225,39 @@ func TestTheDeletionOfATreeEndsWithItsContext(t *testing.T) {
 		}
 		release()
 		time.Sleep(time.Minute)
-		if !w.srv.Exists("/tree") {
+		if !w.Server.Exists("/tree") {
 			t.Error("it has gone on in the background")
 		}
 	})
 }
 
 func TestAGuaranteedDeletionOfATreeGoesOnInTheBackground(t *testing.T) {
-	for name, end := range map[string]func(w *world){
-		"across a disconnection": func(*world) {},
-		"across a session":       func(w *world) { w.srv.ExpireSession(w.session().ID()) },
+	for name, end := range map[string]func(w *env){
+		"across a disconnection": func(*env) {},
+		"across a session":       func(w *env) { w.Server.ExpireSession(w.Session().ID()) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T, w *world) {
+			bubble(t, func(t *testing.T, w *env) {
 				w.plant(100, 2)
 				w.make("/tree/n5/late")
 				ctx, cancel := context.WithCancel(t.Context())
-				release := w.srv.Hold(zktest.Match{Op: zktest.OpDelete, Path: "/tree/n5/n0"})
+				release := w.Server.Hold(zktest.Match{Op: zktest.OpDelete, Path: "/tree/n5/n0"})
 				done := make(chan error, 2)
 				go func() { done <- w.deleteTree(ctx, framework.Guaranteed()) }()
 				synctest.Wait()
 				cancel()
 				wantErr(t, <-done, context.Canceled)
-				w.link.Cut()
+				w.Link.Cut()
 				release()
-				w.eventually("suspended", func() bool { return w.client.State() != connected })
+				w.Eventually("suspended", func() bool { return w.Client.State() != connected })
 				// The same again, while it cannot be done: it is done once.
 				wantErr(t, w.deleteTree(ctx, framework.Guaranteed()), context.Canceled)
-				w.link.Heal()
+				w.Link.Heal()
 				end(w)
-				w.eventually("the tree is gone", func() bool { return !w.srv.Exists("/tree") })
+				w.Eventually("the tree is gone", func() bool { return !w.Server.Exists("/tree") })
 				w.make("/tree")
 				time.Sleep(time.Hour)
-				if !w.srv.Exists("/tree") {
+				if !w.Server.Exists("/tree") {
 					t.Error("it was deleted once more")
 				}
 			})
@@ -268,19 +268,19 @@ func TestAGuaranteedDeletionOfATreeGoesOnInTheBackground(t *testing.T) {
 func TestAGuaranteedDeletionOfATreeThatIsRefusedInTheBackgroundIsTold(t *testing.T) {
 	var told []string
 	var log strings.Builder
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		w.plant(1)
-		if _, err := w.client.SetACL(t.Context(), "/tree", zk.WorldACL(zk.PermRead|zk.PermAdmin), -1); err != nil {
+		if _, err := w.Client.SetACL(t.Context(), "/tree", zk.WorldACL(zk.PermRead|zk.PermAdmin), -1); err != nil {
 			t.Fatal(err)
 		}
-		w.link.Cut()
-		w.eventually("suspended", func() bool { return w.client.State() != connected })
-		if err := w.deleteTree(w.within(time.Second), framework.Guaranteed()); err == nil {
+		w.Link.Cut()
+		w.Eventually("suspended", func() bool { return w.Client.State() != connected })
+		if err := w.deleteTree(w.Within(time.Second), framework.Guaranteed()); err == nil {
 			t.Error("done while disconnected")
 		}
-		w.link.Heal()
+		w.Link.Heal()
 		time.Sleep(time.Minute)
-		if err := w.client.Close(); err != nil {
+		if err := w.Client.Close(); err != nil {
 			t.Error(err)
 		}
 		if len(told) != 1 || told[0] != "/tree" {
@@ -294,15 +294,15 @@ func TestAGuaranteedDeletionOfATreeThatIsRefusedInTheBackgroundIsTold(t *testing
 }
 
 func TestCloseEndsTheDeletionOfATreeInTheBackground(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		w.plant(100)
-		w.link.Cut()
-		w.eventually("suspended", func() bool { return w.client.State() != connected })
-		if err := w.deleteTree(w.within(time.Second), framework.Guaranteed()); err == nil {
+		w.Link.Cut()
+		w.Eventually("suspended", func() bool { return w.Client.State() != connected })
+		if err := w.deleteTree(w.Within(time.Second), framework.Guaranteed()); err == nil {
 			t.Error("done while disconnected")
 		}
 		before := time.Now()
-		_ = w.client.Close()
+		_ = w.Client.Close()
 		if d := time.Since(before); d > 5*time.Second {
 			t.Errorf("Close took %v", d)
 		}

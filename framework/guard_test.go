@@ -10,17 +10,18 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/internal/clienttest"
 	"github.com/gocurator/curator/framework/zktest"
 )
 
 // Shortly before the end of an idle session's validity the guard's next look would come too late.
 func TestAHoldThatBeginsLateIsRenewed(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		w.create("/a", framework.WithMode(framework.Ephemeral))
-		s := w.session()
-		time.Sleep(time.Until(s.ValidUntil()) - session/10)
+	bubble(t, func(t *testing.T, w *env) {
+		w.Create("/a", framework.WithMode(framework.Ephemeral))
+		s := w.Session()
+		time.Sleep(time.Until(s.ValidUntil()) - clienttest.SessionTimeout/10)
 		h := w.hold()
-		time.Sleep(session)
+		time.Sleep(clienttest.SessionTimeout)
 		if err := h.Err(); err != nil {
 			t.Error(err)
 		}
@@ -42,13 +43,13 @@ func TestAContenderAloneKeepsTheSessionValid(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T, w *world) {
+			bubble(t, func(t *testing.T, w *env) {
 				w.make("/a")
-				s := w.session()
-				time.Sleep(session / 2)
+				s := w.Session()
+				time.Sleep(clienttest.SessionTimeout / 2)
 				defer c.rely(s)()
-				time.Sleep(session * 2 / 5)
-				if left := time.Until(s.ValidUntil()); left < session/2-slack {
+				time.Sleep(clienttest.SessionTimeout * 2 / 5)
+				if left := time.Until(s.ValidUntil()); left < clienttest.SessionTimeout/2-slack {
 					t.Errorf("it is valid for %v more", left)
 				}
 			}, c.opts...)
@@ -58,7 +59,7 @@ func TestAContenderAloneKeepsTheSessionValid(t *testing.T) {
 
 // trio is an ensemble of three and one client, with a link of its own to each server.
 type trio struct {
-	*world
+	*env
 	ens   *zktest.Ensemble
 	links map[string]*zktest.Link // by address
 
@@ -69,14 +70,14 @@ type trio struct {
 func newTrio(t *testing.T, opts []zktest.Option, more ...framework.Option) *trio {
 	ens := zktest.NewEnsemble(3, opts...)
 	t.Cleanup(func() { ens.Close() })
-	w := &trio{world: &world{T: t, srv: ens.Leader(), states: &states{}}, ens: ens, links: map[string]*zktest.Link{}}
+	w := &trio{env: &env{&clienttest.Env{T: t, Server: ens.Leader(), States: &clienttest.States{}}}, ens: ens, links: map[string]*zktest.Link{}}
 	for i, address := range ens.Addrs() {
 		w.links[address] = ens.Server(i).NewLink()
 	}
-	w.client = w.dial(strings.Join(ens.Addrs(), ","), append([]framework.Option{
-		framework.WithStateListener(w.states.hear), framework.WithDialer(w.dialServer),
+	w.Client = w.Dial(strings.Join(ens.Addrs(), ","), append([]framework.Option{
+		framework.WithStateListener(w.States.Hear), framework.WithDialer(w.dialServer),
 	}, more...)...)
-	w.connected()
+	w.Connected()
 	return w
 }
 
@@ -109,15 +110,15 @@ func TestAServerThatFallsSilentEndsNoLease(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 0))
 			w := newTrio(t, nil, opts...)
 			h := w.hold()
-			time.Sleep(session + time.Duration(random.Int64N(int64(session))))
+			time.Sleep(clienttest.SessionTimeout + time.Duration(random.Int64N(int64(clienttest.SessionTimeout))))
 			mute := w.here()
 			w.links[mute].Mute()
 			silent := time.Now()
-			w.eventually("moved on", func() bool { return w.here() != mute })
-			if d := time.Since(silent); d > session*3/8+slack {
-				t.Errorf("seed %d: moved on after %v, want a quarter and an eighth of %v at most", seed, d, session)
+			w.Eventually("moved on", func() bool { return w.here() != mute })
+			if d := time.Since(silent); d > clienttest.SessionTimeout*3/8+slack {
+				t.Errorf("seed %d: moved on after %v, want a quarter and an eighth of %v at most", seed, d, clienttest.SessionTimeout)
 			}
-			time.Sleep(2 * session)
+			time.Sleep(2 * clienttest.SessionTimeout)
 			if err := h.Err(); err != nil || h.ended() {
 				t.Errorf("seed %d: the lease ended: %v", seed, err)
 			}
@@ -126,7 +127,7 @@ func TestAServerThatFallsSilentEndsNoLease(t *testing.T) {
 			}
 			h.Release()
 			w.links[mute].Heal()
-			wantErr(t, w.client.Close())
+			wantErr(t, w.Client.Close())
 		}
 	})
 }
@@ -139,10 +140,10 @@ func TestSlowCommitsEndNoLease(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 0))
 			w := newTrio(t, nil, opts...)
 			h := w.hold()
-			time.Sleep(session + time.Duration(random.Int64N(int64(session))))
+			time.Sleep(clienttest.SessionTimeout + time.Duration(random.Int64N(int64(clienttest.SessionTimeout))))
 			for _, op := range []zktest.Op{zktest.OpSync, zktest.OpMulti, zktest.OpCreate2} {
 				for nth := range 100 {
-					w.srv.DelayReply(zktest.Match{Op: op, Nth: nth + 1}, session/6)
+					w.Server.DelayReply(zktest.Match{Op: op, Nth: nth + 1}, clienttest.SessionTimeout/6)
 				}
 			}
 			attempts := len(w.dialed())
@@ -152,8 +153,8 @@ func TestSlowCommitsEndNoLease(t *testing.T) {
 				random := rand.New(rand.NewPCG(seed, 1+n))
 				writers.Go(func() {
 					for ctx.Err() == nil {
-						_, _, _ = w.client.Create(ctx, "/n-", nil, framework.WithMode(framework.EphemeralSequential))
-						time.Sleep(time.Duration(random.Int64N(int64(session / 4))))
+						_, _, _ = w.Client.Create(ctx, "/n-", nil, framework.WithMode(framework.EphemeralSequential))
+						time.Sleep(time.Duration(random.Int64N(int64(clienttest.SessionTimeout / 4))))
 					}
 				})
 			}
@@ -167,19 +168,19 @@ func TestSlowCommitsEndNoLease(t *testing.T) {
 			writers.Wait()
 			stop()
 			h.Release()
-			wantErr(t, w.client.Close())
+			wantErr(t, w.Client.Close())
 		}
 	})
 }
 
 // The link is slower than an eighth of the timeout: every connection looks silent at first.
 func TestASlowLinkIsNotGivenUpForEver(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		h := w.hold()
-		w.link.SetLatency(session / 15) // each way
-		time.Sleep(20 * session)
-		if n := len(w.states.all()); n != 3 {
-			t.Errorf("told %v, want one loss", w.states.all())
+		w.Link.SetLatency(clienttest.SessionTimeout / 15) // each way
+		time.Sleep(20 * clienttest.SessionTimeout)
+		if n := len(w.States.All()); n != 3 {
+			t.Errorf("told %v, want one loss", w.States.All())
 		}
 		if err := h.Err(); err != nil {
 			t.Error(err)

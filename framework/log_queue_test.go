@@ -26,16 +26,16 @@ func (l logs) Handle(_ context.Context, r slog.Record) error {
 
 func TestALogHandlerThatBlocksDelaysNoOperation(t *testing.T) {
 	slow := logs(func(slog.Record) { time.Sleep(time.Hour) })
-	bubble(t, func(t *testing.T, w *world) {
-		w.link.Reset()
-		w.eventually("reconnected", func() bool { return w.client.State() == reconnected })
+	bubble(t, func(t *testing.T, w *env) {
+		w.Link.Reset()
+		w.Eventually("reconnected", func() bool { return w.Client.State() == reconnected })
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
-		if _, _, err := w.client.Get(ctx, "/"); err != nil {
+		if _, _, err := w.Client.Get(ctx, "/"); err != nil {
 			t.Errorf("got %v, want nil", err)
 		}
-		w.states.want(t, connected, suspended, reconnected)
-		if err := closesWithin(t, w.client, time.Second); err != nil {
+		w.States.Want(t, connected, suspended, reconnected)
+		if err := closesWithin(t, w.Client, time.Second); err != nil {
 			t.Error(err)
 		}
 		time.Sleep(time.Hour) // the handler that is running
@@ -43,12 +43,12 @@ func TestALogHandlerThatBlocksDelaysNoOperation(t *testing.T) {
 }
 
 func TestALogHandlerMayUseTheClient(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		var mu sync.Mutex
 		var seen []framework.State
 		var other *framework.Client
 		ready := make(chan struct{})
-		other = w.dial("zk:2181", framework.WithLogger(slog.New(logs(func(slog.Record) {
+		other = w.Dial("zk:2181", framework.WithLogger(slog.New(logs(func(slog.Record) {
 			<-ready
 			state := other.State()
 			mu.Lock()
@@ -85,11 +85,11 @@ func TestLogRecordsBeyondTheQueueAreCounted(t *testing.T) {
 	})
 	zktest.Bubble(t, func(t *testing.T) {
 		goOn = make(chan struct{})
-		w := newWorld(t, framework.WithLogger(slog.New(handler)))
-		w.connected()
+		w := newEnv(t, framework.WithLogger(slog.New(handler)))
+		w.Connected()
 		for range 500 { // at least three records each
-			w.link.Reset()
-			w.eventually("reconnected", func() bool { return w.client.State() == reconnected })
+			w.Link.Reset()
+			w.Eventually("reconnected", func() bool { return w.Client.State() == reconnected })
 		}
 		close(goOn)
 		synctest.Wait()
@@ -118,7 +118,7 @@ func TestCloseWaitsForTheLogHandlerForASecondAtMost(t *testing.T) {
 			zktest.Bubble(t, func(t *testing.T) {
 				var mu sync.Mutex
 				var begun, ended int
-				w := newWorld(t, framework.WithLogger(slog.New(logs(func(slog.Record) {
+				w := newEnv(t, framework.WithLogger(slog.New(logs(func(slog.Record) {
 					mu.Lock()
 					begun++
 					mu.Unlock()
@@ -127,9 +127,9 @@ func TestCloseWaitsForTheLogHandlerForASecondAtMost(t *testing.T) {
 					defer mu.Unlock()
 					ended++
 				}))))
-				w.connected()
+				w.Connected()
 				before := time.Now()
-				if err := w.client.Close(); err != nil {
+				if err := w.Client.Close(); err != nil {
 					t.Error(err)
 				}
 				if took := time.Since(before); took > test.atMost {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/internal/clienttest"
 	"github.com/gocurator/curator/framework/zktest"
 )
 
@@ -25,9 +26,9 @@ func TestOneNameWithThreeAddresses(t *testing.T) {
 			mute.Mute()
 			busy.SetReadOnly(true) // it takes connections, and hangs up on handshakes
 			at := map[string]*zktest.Link{"10.0.0.1:2181": srv.NewLink(), "10.0.0.2:2181": mute, "10.0.0.3:2181": notServing}
-			w := &world{T: t, srv: srv}
+			w := &env{&clienttest.Env{T: t, Server: srv}}
 			before := time.Now()
-			client := w.dial("zk-headless:2181",
+			client := w.Dial("zk-headless:2181",
 				framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
 					if at[address] == nil {
 						return nil, errors.New("unknown address " + address)
@@ -37,7 +38,7 @@ func TestOneNameWithThreeAddresses(t *testing.T) {
 				framework.WithLookup(func(context.Context, string) ([]string, error) {
 					return []string{"10.0.0.1", "10.0.0.2", "10.0.0.3"}, nil
 				}))
-			if err := client.BlockUntilConnected(w.within(time.Minute)); err != nil {
+			if err := client.BlockUntilConnected(w.Within(time.Minute)); err != nil {
 				t.Fatal(err)
 			}
 			if d := time.Since(before); d > 2200*time.Millisecond {
@@ -52,31 +53,31 @@ func TestANameIsLookedUpAnewAtAReconnection(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		var mu sync.Mutex
 		now := "10.0.0.1"
-		w := &world{T: t, srv: zktest.NewServer(), states: &states{}}
-		t.Cleanup(func() { w.srv.Close() })
-		w.link = w.srv.NewLink()
-		w.client = w.dial("zk:2181", framework.WithStateListener(w.states.hear),
+		w := &env{&clienttest.Env{T: t, Server: zktest.NewServer(), States: &clienttest.States{}}}
+		t.Cleanup(func() { w.Server.Close() })
+		w.Link = w.Server.NewLink()
+		w.Client = w.Dial("zk:2181", framework.WithStateListener(w.States.Hear),
 			framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
 				mu.Lock()
 				defer mu.Unlock()
 				if address != net.JoinHostPort(now, "2181") {
 					return nil, errors.New("nobody at " + address)
 				}
-				return w.link.DialContext(ctx, network, address)
+				return w.Link.DialContext(ctx, network, address)
 			}),
 			framework.WithLookup(func(context.Context, string) ([]string, error) {
 				mu.Lock()
 				defer mu.Unlock()
 				return []string{now}, nil
 			}))
-		w.connected()
-		s := w.session()
+		w.Connected()
+		s := w.Session()
 		mu.Lock()
 		now = "10.0.0.2"
 		mu.Unlock()
-		w.link.Reset()
-		w.eventually("reconnected", func() bool { return w.client.State() == reconnected })
-		if w.session() != s {
+		w.Link.Reset()
+		w.Eventually("reconnected", func() bool { return w.Client.State() == reconnected })
+		if w.Session() != s {
 			t.Error("in another session")
 		}
 	})
@@ -84,11 +85,11 @@ func TestANameIsLookedUpAnewAtAReconnection(t *testing.T) {
 
 func TestALookupThatFailsIsNamed(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
-		w := &world{T: t, srv: zktest.New(t)}
-		client := w.dial("zk:2181", framework.WithDialer(w.srv.DialContext), framework.WithLookup(func(context.Context, string) ([]string, error) {
+		w := &env{&clienttest.Env{T: t, Server: zktest.New(t)}}
+		client := w.Dial("zk:2181", framework.WithDialer(w.Server.DialContext), framework.WithLookup(func(context.Context, string) ([]string, error) {
 			return nil, errors.New("resolver on holiday")
 		}))
-		err := client.BlockUntilConnected(w.within(5 * time.Second))
+		err := client.BlockUntilConnected(w.Within(5 * time.Second))
 		if err == nil || !strings.Contains(err.Error(), "looking up zk: resolver on holiday") {
 			t.Errorf("got %v", err)
 		}

@@ -64,10 +64,10 @@ func TestErrorsAreOneLine(t *testing.T) {
 }
 
 func TestAnEndedContextIsNamedAsTheReason(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		_, _, err := w.client.Get(ctx, "/")
+		_, _, err := w.Client.Get(ctx, "/")
 		wantErr(t, err, context.Canceled)
 		if want := `framework: get "/": retry: not attempted, the context had ended: context canceled`; err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)

@@ -34,11 +34,11 @@ func (n *notebook) want(t *testing.T, notes ...string) {
 }
 
 func TestAnObserverIsToldWhatTheSessionHears(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		w.make("/a")
 		w.make("/a/1")
 		w.make("/a/2")
-		s := w.session()
+		s := w.Session()
 		var n notebook
 		s.ObserveChildren("/a", &n)
 		if _, _, err := s.Children(t.Context(), "/a"); err != nil {
@@ -46,7 +46,7 @@ func TestAnObserverIsToldWhatTheSessionHears(t *testing.T) {
 		}
 		n.want(t, "listed 1,2")
 		defer w.watchData("/a/1").stop()
-		if err := w.srv.Delete("/a/1"); err != nil {
+		if err := w.Server.Delete("/a/1"); err != nil {
 			t.Fatal(err)
 		}
 		n.want(t, "gone 1")
@@ -68,12 +68,12 @@ func TestAnObserverIsToldWhatTheSessionHears(t *testing.T) {
 }
 
 func TestALostAnswerToAnUnlistedEntryIsListed(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		w.make("/a")
 		var n notebook
-		w.session().ObserveChildren("/a", &n)
-		w.srv.DropReply(zktest.Match{Op: zktest.OpCreate2})
-		entry, err := w.session().CreateProtectedUnlisted(t.Context(), "/a", "lock-", nil)
+		w.Session().ObserveChildren("/a", &n)
+		w.Server.DropReply(zktest.Match{Op: zktest.OpCreate2})
+		entry, err := w.Session().CreateProtectedUnlisted(t.Context(), "/a", "lock-", nil)
 		if err != nil || len(entry.Children) != 1 {
 			t.Errorf("%+v, %v", entry, err)
 		}
@@ -81,16 +81,16 @@ func TestALostAnswerToAnUnlistedEntryIsListed(t *testing.T) {
 }
 
 func TestWhoWatchesANodeThatIsLeavingAsksForNothing(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		path := w.create("/a/1", framework.WithMode(framework.EphemeralSequential), framework.CreatingParentsIfNeeded())
-		resume := w.srv.Hold(zktest.Match{Op: zktest.OpDelete})
-		s := w.session()
+	bubble(t, func(t *testing.T, w *env) {
+		path := w.Create("/a/1", framework.WithMode(framework.EphemeralSequential), framework.CreatingParentsIfNeeded())
+		resume := w.Server.Hold(zktest.Match{Op: zktest.OpDelete})
+		s := w.Session()
 		s.Remove(path)
 		o := w.watchData(path)
 		o.want(t, framework.StatusUnknown)
 		resume()
 		o.want(t, framework.StatusGone)
-		if n := w.count(zktest.OpGetData); n != 0 || o.wakes != 1 {
+		if n := w.Count(zktest.OpGetData); n != 0 || o.wakes != 1 {
 			t.Errorf("%d requests, %d wakes", n, o.wakes)
 		}
 		o.stop()
@@ -100,11 +100,11 @@ func TestWhoWatchesANodeThatIsLeavingAsksForNothing(t *testing.T) {
 
 // It may not be removed: then it is watched like any other.
 func TestWhoWatchesANodeThatCouldNotBeRemovedAsksForIt(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		w.make("/a")
 		w.make("/a/1")
-		resume := w.srv.Hold(zktest.Match{Op: zktest.OpDelete})
-		w.session().Remove("/a") // it has a child
+		resume := w.Server.Hold(zktest.Match{Op: zktest.OpDelete})
+		w.Session().Remove("/a") // it has a child
 		o := w.watchData("/a")
 		resume()
 		o.want(t, framework.StatusPresent)
@@ -115,10 +115,10 @@ func TestWhoWatchesANodeThatCouldNotBeRemovedAsksForIt(t *testing.T) {
 
 // A listing is the caller's to change, and the observer's.
 func TestAnObserverHasAListingOfItsOwn(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		w.make("/a")
 		w.make("/a/1")
-		s := w.session()
+		s := w.Session()
 		f := &keeper{}
 		s.ObserveChildren("/a", f)
 		defer s.UnobserveChildren("/a", f)
@@ -153,9 +153,9 @@ func (w *witness) Gone(string) { w.saw = append(w.saw, w.look()) }
 
 // A watcher that was woken by something older, and sees that a node is gone, finds that its observers know.
 func TestAnObserverIsToldOfAnEndBeforeItCanBeSeen(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		w.make("/a")
-		s := w.session()
+		s := w.Session()
 		toldFirst := func(how string, begin func() *watching, end func()) {
 			o := begin()
 			f := &witness{look: func() framework.Status { return o.view().Status }}
@@ -171,24 +171,24 @@ func TestAnObserverIsToldOfAnEndBeforeItCanBeSeen(t *testing.T) {
 		watch := func() *watching { return w.watchData("/a/1") }
 		w.make("/a/1")
 		toldFirst("an event", watch, func() {
-			if err := w.srv.Delete("/a/1"); err != nil {
+			if err := w.Server.Delete("/a/1"); err != nil {
 				t.Fatal(err)
 			}
 		})
-		resume := w.srv.Hold(zktest.Match{Op: zktest.OpGetData})
+		resume := w.Server.Hold(zktest.Match{Op: zktest.OpGetData})
 		toldFirst("an answer", watch, resume)
 		w.make("/a/1")
-		resume = w.srv.Hold(zktest.Match{Op: zktest.OpDelete})
+		resume = w.Server.Hold(zktest.Match{Op: zktest.OpDelete})
 		s.Remove("/a/1")
 		toldFirst("a removal", watch, resume)
 	})
 }
 
 func TestWhoWatchesTheChildrenOfANodeThatIsLeavingIsTold(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		w.make("/a")
-		resume := w.srv.Hold(zktest.Match{Op: zktest.OpDelete})
-		w.session().Remove("/a")
+		resume := w.Server.Hold(zktest.Match{Op: zktest.OpDelete})
+		w.Session().Remove("/a")
 		o := w.watchChildren("/a")
 		resume()
 		o.want(t, framework.StatusGone)
@@ -199,13 +199,13 @@ func TestWhoWatchesTheChildrenOfANodeThatIsLeavingIsTold(t *testing.T) {
 
 // The watch is left to the removal of the node, which would take it off; but that is refused.
 func TestAWatchThatEndsWhileItsNodeIsNotRemovedIsTakenOff(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		w.make("/a")
 		w.make("/a/1")
 		o := w.watchData("/a")
 		o.want(t, framework.StatusPresent)
-		resume := w.srv.Hold(zktest.Match{Op: zktest.OpDelete})
-		w.session().Remove("/a") // it has a child
+		resume := w.Server.Hold(zktest.Match{Op: zktest.OpDelete})
+		w.Session().Remove("/a") // it has a child
 		o.stop()
 		resume()
 		w.wantWatches(0)
@@ -213,12 +213,12 @@ func TestAWatchThatEndsWhileItsNodeIsNotRemovedIsTakenOff(t *testing.T) {
 }
 
 func TestARefusedEntryIsToldToNobody(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		dir := w.create("/a/1", framework.WithMode(framework.Ephemeral), framework.CreatingParentsIfNeeded())
+	bubble(t, func(t *testing.T, w *env) {
+		dir := w.Create("/a/1", framework.WithMode(framework.Ephemeral), framework.CreatingParentsIfNeeded())
 		var n notebook
-		w.session().ObserveChildren(dir, &n)
-		defer w.session().UnobserveChildren(dir, &n)
-		if _, err := w.session().CreateProtectedUnlisted(t.Context(), dir, "lock-", nil); !errors.Is(err, zk.ErrNoChildrenForEphemerals) {
+		w.Session().ObserveChildren(dir, &n)
+		defer w.Session().UnobserveChildren(dir, &n)
+		if _, err := w.Session().CreateProtectedUnlisted(t.Context(), dir, "lock-", nil); !errors.Is(err, zk.ErrNoChildrenForEphemerals) {
 			t.Errorf("got %v", err)
 		}
 		n.want(t)

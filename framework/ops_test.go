@@ -10,6 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/internal/clienttest"
 	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/retry"
 )
@@ -50,20 +51,20 @@ var kindOf = map[string]zktest.Op{
 }
 
 // each runs f for every operation, in a bubble of its own.
-func each(t *testing.T, f func(t *testing.T, w *world, name string, op func(ctx context.Context) error), opts ...framework.Option) {
+func each(t *testing.T, f func(t *testing.T, w *env, name string, op func(ctx context.Context) error), opts ...framework.Option) {
 	for name := range kindOf {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T, w *world) {
+			bubble(t, func(t *testing.T, w *env) {
 				w.make("/a")
 				w.make("/a/deleted")
-				f(t, w, name, everyOp(w.client)[name])
+				f(t, w, name, everyOp(w.Client)[name])
 			}, opts...)
 		})
 	}
 }
 
 func TestEveryOperationSucceeds(t *testing.T) {
-	each(t, func(t *testing.T, w *world, _ string, op func(context.Context) error) {
+	each(t, func(t *testing.T, w *env, _ string, op func(context.Context) error) {
 		if err := op(t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -71,8 +72,8 @@ func TestEveryOperationSucceeds(t *testing.T) {
 }
 
 func TestEveryOperationObeysItsContextWhileDisconnected(t *testing.T) {
-	each(t, func(t *testing.T, w *world, name string, op func(context.Context) error) {
-		w.link.Cut()
+	each(t, func(t *testing.T, w *env, name string, op func(context.Context) error) {
+		w.Link.Cut()
 		time.Sleep(time.Second)
 		reason := errors.New("enough")
 		ctx, cancel := context.WithTimeoutCause(t.Context(), 3*time.Second, reason)
@@ -91,8 +92,8 @@ func TestEveryOperationObeysItsContextWhileDisconnected(t *testing.T) {
 }
 
 func TestEveryOperationObeysItsContextWhileTheServerIsSilent(t *testing.T) {
-	each(t, func(t *testing.T, w *world, name string, op func(context.Context) error) {
-		w.srv.Freeze()
+	each(t, func(t *testing.T, w *env, name string, op func(context.Context) error) {
+		w.Server.Freeze()
 		reason := errors.New("reason")
 		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, reason)
 		defer cancel()
@@ -102,23 +103,23 @@ func TestEveryOperationObeysItsContextWhileTheServerIsSilent(t *testing.T) {
 			t.Errorf("it took %v", d)
 		}
 		wantErr(t, err, context.DeadlineExceeded, reason)
-		w.srv.Thaw()
-		w.link.Reset()
+		w.Server.Thaw()
+		w.Link.Reset()
 	})
 }
 
 func TestADoneContextSendsNothing(t *testing.T) {
-	each(t, func(t *testing.T, w *world, name string, op func(context.Context) error) {
+	each(t, func(t *testing.T, w *env, name string, op func(context.Context) error) {
 		wantErr(t, op(canceled(t)), context.Canceled)
-		if n := w.count(kindOf[name]); n != 0 {
+		if n := w.Count(kindOf[name]); n != 0 {
 			t.Errorf("%d requests", n)
 		}
 	})
 }
 
 func TestEveryOperationSurvivesABrokenConnection(t *testing.T) {
-	each(t, func(t *testing.T, w *world, name string, op func(context.Context) error) {
-		w.srv.DropRequest(zktest.Match{Op: kindOf[name]})
+	each(t, func(t *testing.T, w *env, name string, op func(context.Context) error) {
+		w.Server.DropRequest(zktest.Match{Op: kindOf[name]})
 		err := op(t.Context())
 		if name == "transaction" {
 			wantErr(t, err, framework.ErrConnectionLost) // it may have been executed
@@ -129,11 +130,11 @@ func TestEveryOperationSurvivesABrokenConnection(t *testing.T) {
 }
 
 func TestEveryOperationHasOneRetryBudget(t *testing.T) {
-	each(t, func(t *testing.T, w *world, name string, op func(context.Context) error) {
+	each(t, func(t *testing.T, w *env, name string, op func(context.Context) error) {
 		tries := 0
 		for i := range 50 {
-			w.srv.DropRequest(zktest.Match{Op: kindOf[name], Nth: i + 1})
-			w.srv.DropRequest(zktest.Match{Op: zktest.OpCreate, Nth: i + 1}) // which takes the place of create2
+			w.Server.DropRequest(zktest.Match{Op: kindOf[name], Nth: i + 1})
+			w.Server.DropRequest(zktest.Match{Op: zktest.OpCreate, Nth: i + 1}) // which takes the place of create2
 		}
 		before := time.Now()
 		err := op(t.Context())
@@ -155,8 +156,8 @@ func TestEveryOperationHasOneRetryBudget(t *testing.T) {
 }
 
 func TestEveryOperationGoesOnInTheNextSession(t *testing.T) {
-	each(t, func(t *testing.T, w *world, name string, op func(context.Context) error) {
-		w.srv.ExpireSession(w.session().ID())
+	each(t, func(t *testing.T, w *env, name string, op func(context.Context) error) {
+		w.Server.ExpireSession(w.Session().ID())
 		if err := op(t.Context()); err != nil && (name != "transaction" || !errors.Is(err, framework.ErrConnectionLost)) {
 			t.Error(err)
 		}
@@ -164,22 +165,22 @@ func TestEveryOperationGoesOnInTheNextSession(t *testing.T) {
 }
 
 func TestTheServersAnswersAreNotRetried(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		w.make("/a")
 		w.make("/a/b")
 		for _, c := range []struct {
 			op   func() error
 			want error
 		}{
-			{func() error { _, _, err := w.client.Get(t.Context(), "/no"); return err }, zk.ErrNoNode},
-			{func() error { _, _, err := w.client.Children(t.Context(), "/no"); return err }, zk.ErrNoNode},
-			{func() error { _, err := w.client.Set(t.Context(), "/a", nil, 7); return err }, zk.ErrBadVersion},
-			{func() error { return w.client.Delete(t.Context(), "/a", -1) }, zk.ErrNotEmpty},
-			{func() error { return w.client.Delete(t.Context(), "/no", -1) }, zk.ErrNoNode},
-			{func() error { return w.client.Delete(t.Context(), "/a/b", 3) }, zk.ErrBadVersion},
-			{func() error { _, err := w.client.SetACL(t.Context(), "/a", nil, -1); return err }, zk.ErrInvalidACL},
-			{func() error { _, _, err := w.client.Create(t.Context(), "/a", nil); return err }, zk.ErrNodeExists},
-			{func() error { _, _, err := w.client.Create(t.Context(), "/no/a", nil); return err }, zk.ErrNoNode},
+			{func() error { _, _, err := w.Client.Get(t.Context(), "/no"); return err }, zk.ErrNoNode},
+			{func() error { _, _, err := w.Client.Children(t.Context(), "/no"); return err }, zk.ErrNoNode},
+			{func() error { _, err := w.Client.Set(t.Context(), "/a", nil, 7); return err }, zk.ErrBadVersion},
+			{func() error { return w.Client.Delete(t.Context(), "/a", -1) }, zk.ErrNotEmpty},
+			{func() error { return w.Client.Delete(t.Context(), "/no", -1) }, zk.ErrNoNode},
+			{func() error { return w.Client.Delete(t.Context(), "/a/b", 3) }, zk.ErrBadVersion},
+			{func() error { _, err := w.Client.SetACL(t.Context(), "/a", nil, -1); return err }, zk.ErrInvalidACL},
+			{func() error { _, _, err := w.Client.Create(t.Context(), "/a", nil); return err }, zk.ErrNodeExists},
+			{func() error { _, _, err := w.Client.Create(t.Context(), "/no/a", nil); return err }, zk.ErrNoNode},
 		} {
 			before := time.Now()
 			wantErr(t, c.op(), c.want)
@@ -187,7 +188,7 @@ func TestTheServersAnswersAreNotRetried(t *testing.T) {
 				t.Errorf("%v came after %v", c.want, time.Since(before))
 			}
 		}
-		if stat, err := w.client.Exists(t.Context(), "/no"); stat != nil || err != nil {
+		if stat, err := w.Client.Exists(t.Context(), "/no"); stat != nil || err != nil {
 			t.Errorf("a missing node: %v, %v", stat, err)
 		}
 	})
@@ -195,27 +196,27 @@ func TestTheServersAnswersAreNotRetried(t *testing.T) {
 
 // Every operation that changes a node takes the version that the node must have, and -1 for any.
 func TestEveryChangeTakesTheNodesVersion(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		changes := map[string]func(path string, version int32) error{
 			"Set": func(path string, version int32) error {
-				_, err := w.client.Set(t.Context(), path, nil, version)
+				_, err := w.Client.Set(t.Context(), path, nil, version)
 				return err
 			},
 			"SetACL": func(path string, version int32) error {
-				_, err := w.client.SetACL(t.Context(), path, zk.WorldACL(zk.PermAll), version)
+				_, err := w.Client.SetACL(t.Context(), path, zk.WorldACL(zk.PermAll), version)
 				return err
 			},
-			"Delete": func(path string, version int32) error { return w.client.Delete(t.Context(), path, version) },
+			"Delete": func(path string, version int32) error { return w.Client.Delete(t.Context(), path, version) },
 			"SetOp": func(path string, version int32) error {
-				_, err := w.client.Transaction(t.Context(), framework.SetOp(path, nil, version))
+				_, err := w.Client.Transaction(t.Context(), framework.SetOp(path, nil, version))
 				return err
 			},
 			"CheckOp": func(path string, version int32) error {
-				_, err := w.client.Transaction(t.Context(), framework.CheckOp(path, version))
+				_, err := w.Client.Transaction(t.Context(), framework.CheckOp(path, version))
 				return err
 			},
 			"DeleteOp": func(path string, version int32) error {
-				_, err := w.client.Transaction(t.Context(), framework.DeleteOp(path, version))
+				_, err := w.Client.Transaction(t.Context(), framework.DeleteOp(path, version))
 				return err
 			},
 		}
@@ -232,54 +233,54 @@ func TestEveryChangeTakesTheNodesVersion(t *testing.T) {
 }
 
 func TestADeletionThatMayHaveHappenedHappened(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		w.make("/a")
-		w.srv.DropReply(zktest.Match{Op: zktest.OpDelete})
-		if err := w.client.Delete(t.Context(), "/a", -1); err != nil {
+		w.Server.DropReply(zktest.Match{Op: zktest.OpDelete})
+		if err := w.Client.Delete(t.Context(), "/a", -1); err != nil {
 			t.Error(err)
 		}
 	})
 }
 
 func TestAGuaranteedDeletionHappens(t *testing.T) {
-	for name, outage := range map[string]time.Duration{"in the session": session / 2, "in the next session": 3 * session} {
+	for name, outage := range map[string]time.Duration{"in the session": clienttest.SessionTimeout / 2, "in the next session": 3 * clienttest.SessionTimeout} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T, w *world) {
+			bubble(t, func(t *testing.T, w *env) {
 				w.make("/a")
-				w.link.Cut()
+				w.Link.Cut()
 				time.Sleep(time.Second)
-				err := w.client.Delete(w.within(time.Second), "/a", -1, framework.Guaranteed())
+				err := w.Client.Delete(w.Within(time.Second), "/a", -1, framework.Guaranteed())
 				wantErr(t, err, context.DeadlineExceeded)
 				time.Sleep(outage)
-				w.link.Heal()
-				w.eventually("deleted", func() bool { return !w.srv.Exists("/a") })
+				w.Link.Heal()
+				w.Eventually("deleted", func() bool { return !w.Server.Exists("/a") })
 			})
 		})
 	}
 }
 
 func TestAGuaranteedDeletionAfterTheSessionsEndHappensInTheNext(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		w.make("/a")
-		w.link.Cut()
-		w.eventually("lost", func() bool { return w.states.has(lost) })
-		wantErr(t, w.client.Delete(w.within(time.Second), "/a", -1, framework.Guaranteed()), context.DeadlineExceeded)
-		w.link.Heal()
-		w.eventually("deleted", func() bool { return !w.srv.Exists("/a") })
+		w.Link.Cut()
+		w.Eventually("lost", func() bool { return w.States.Has(lost) })
+		wantErr(t, w.Client.Delete(w.Within(time.Second), "/a", -1, framework.Guaranteed()), context.DeadlineExceeded)
+		w.Link.Heal()
+		w.Eventually("deleted", func() bool { return !w.Server.Exists("/a") })
 	})
 }
 
 func TestARefusedDeletionIsNotRepeated(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		w.make("/a")
 		w.make("/a/b")
-		wantErr(t, w.client.Delete(t.Context(), "/a", -1, framework.Guaranteed()), zk.ErrNotEmpty)
-		n := w.count(zktest.OpDelete)
+		wantErr(t, w.Client.Delete(t.Context(), "/a", -1, framework.Guaranteed()), zk.ErrNotEmpty)
+		n := w.Count(zktest.OpDelete)
 		time.Sleep(time.Hour)
-		if w.count(zktest.OpDelete) != n {
+		if w.Count(zktest.OpDelete) != n {
 			t.Error("it was asked again")
 		}
-		if err := w.client.Delete(t.Context(), "/a", 1, framework.Guaranteed()); err == nil {
+		if err := w.Client.Delete(t.Context(), "/a", 1, framework.Guaranteed()); err == nil {
 			t.Error("a version and a guarantee cannot both be had")
 		}
 	})

@@ -103,9 +103,9 @@ func TestAPathOutsideTheNamespaceStaysAsItIs(t *testing.T) {
 }
 
 func TestAnInvalidNamespaceFailsEveryOperation(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		for _, namespace := range []string{"", "/a", "a/", "a//b", "..", "a\x00"} {
-			client := w.client.UsingNamespace(namespace)
+			client := w.Client.UsingNamespace(namespace)
 			_, err := client.Exists(t.Context(), "/n")
 			wantErr(t, err, framework.ErrInvalidPath)
 			_, _, err = client.Create(t.Context(), "/n", nil)
@@ -117,13 +117,13 @@ func TestAnInvalidNamespaceFailsEveryOperation(t *testing.T) {
 }
 
 func TestFacadesShareOneConnection(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		a, b := w.client.UsingNamespace("a"), w.client.UsingNamespace("b")
-		if a.NonNamespaceView() != b.NonNamespaceView() || a.NonNamespaceView() != w.client.NonNamespaceView() {
+	bubble(t, func(t *testing.T, w *env) {
+		a, b := w.Client.UsingNamespace("a"), w.Client.UsingNamespace("b")
+		if a.NonNamespaceView() != b.NonNamespaceView() || a.NonNamespaceView() != w.Client.NonNamespaceView() {
 			t.Error("the views differ")
 		}
-		if w.srv.Connections() != 1 {
-			t.Errorf("%d connections", w.srv.Connections())
+		if w.Server.Connections() != 1 {
+			t.Errorf("%d connections", w.Server.Connections())
 		}
 	})
 }

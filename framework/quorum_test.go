@@ -9,29 +9,30 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/internal/clienttest"
 	"github.com/gocurator/curator/framework/zktest"
 )
 
 func TestLeasesLiveOnTransactions(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		w.create("/held", framework.WithMode(framework.Ephemeral))
-		time.Sleep(10 * session)
-		if n := w.count(zktest.OpMulti); n != 0 {
+	bubble(t, func(t *testing.T, w *env) {
+		w.Create("/held", framework.WithMode(framework.Ephemeral))
+		time.Sleep(10 * clienttest.SessionTimeout)
+		if n := w.Count(zktest.OpMulti); n != 0 {
 			t.Errorf("%d renewals with nothing held", n)
 		}
-		s := w.session()
+		s := w.Session()
 		if err := s.Ready(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		h := w.hold()
-		before := w.count(zktest.OpMulti)
-		time.Sleep(10 * session)
+		before := w.Count(zktest.OpMulti)
+		time.Sleep(10 * clienttest.SessionTimeout)
 		synctest.Wait()
 		if err := h.Err(); err != nil {
 			t.Errorf("the hold was lost: %v", err)
 		}
-		if n := w.count(zktest.OpMulti) - before; n < 39 || n > 41 || w.count(zktest.OpSync) != 0 {
-			t.Errorf("%d transactions and %d syncs in ten timeouts, want 40 and none", n, w.count(zktest.OpSync))
+		if n := w.Count(zktest.OpMulti) - before; n < 39 || n > 41 || w.Count(zktest.OpSync) != 0 {
+			t.Errorf("%d transactions and %d syncs in ten timeouts, want 40 and none", n, w.Count(zktest.OpSync))
 		}
 		h.Release()
 	})
@@ -39,44 +40,46 @@ func TestLeasesLiveOnTransactions(t *testing.T) {
 
 // A leader that does not know that it has been deposed answers everything but what needs a majority.
 func TestNothingElseRenewsAHold(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		w.create("/held", framework.WithMode(framework.Ephemeral))
+	bubble(t, func(t *testing.T, w *env) {
+		w.Create("/held", framework.WithMode(framework.Ephemeral))
 		h := w.hold()
 		until := h.ValidUntil()
 		for nth := range 1000 {
-			w.srv.DropRequest(zktest.Match{Op: zktest.OpMulti, Nth: nth + 1}) // each ends its connection, so there are handshakes, too
+			w.Server.DropRequest(zktest.Match{Op: zktest.OpMulti, Nth: nth + 1}) // each ends its connection, so there are handshakes, too
 		}
 		for range 200 {
-			ctx, cancel := context.WithTimeout(t.Context(), session/20)
-			_ = w.client.Sync(ctx, "/")
-			_, _ = w.client.Exists(ctx, "/held")
+			ctx, cancel := context.WithTimeout(t.Context(), clienttest.SessionTimeout/20)
+			_ = w.Client.Sync(ctx, "/")
+			_, _ = w.Client.Exists(ctx, "/held")
 			cancel()
-			time.Sleep(session / 60)
+			time.Sleep(clienttest.SessionTimeout / 60)
 		}
 		if !h.ended() || h.Err() == nil {
 			t.Error("syncs, reads and handshakes kept the hold alive")
 		}
-		if got := h.ValidUntil(); got.After(until.Add(session / 4)) {
+		if got := h.ValidUntil(); got.After(until.Add(clienttest.SessionTimeout / 4)) {
 			t.Errorf("it was valid until %v after the time that was known when the transactions ceased", got.Sub(until))
 		}
 	})
 }
 
 func TestAnOutageIsSurvived(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		w.create("/held", framework.WithMode(framework.Ephemeral))
+	bubble(t, func(t *testing.T, w *env) {
+		w.Create("/held", framework.WithMode(framework.Ephemeral))
 		h := w.hold()
-		time.Sleep(session)
-		w.link.Cut()
-		time.Sleep(session / 4)
-		w.link.Heal()
-		w.eventually("attached", func() bool { return w.client.State().IsConnected() })
+		time.Sleep(clienttest.SessionTimeout)
+		w.Link.Cut()
+		time.Sleep(clienttest.SessionTimeout / 4)
+		w.Link.Heal()
+		w.Eventually("attached", func() bool { return w.Client.State().IsConnected() })
 		attached := time.Now()
-		w.eventually("renewed", func() bool { return h.ValidUntil().After(attached.Add(session*9/10)) || h.Err() != nil })
+		w.Eventually("renewed", func() bool {
+			return h.ValidUntil().After(attached.Add(clienttest.SessionTimeout*9/10)) || h.Err() != nil
+		})
 		if err := h.Err(); err != nil {
 			t.Errorf("the hold was lost: %v", err)
 		}
-		if waited := time.Since(attached); waited > session/20 {
+		if waited := time.Since(attached); waited > clienttest.SessionTimeout/20 {
 			t.Errorf("renewed %v after the handshake: the first transaction makes it an anchor", waited)
 		}
 		h.Release()
@@ -84,21 +87,21 @@ func TestAnOutageIsSurvived(t *testing.T) {
 }
 
 func TestWatchesAreKeptBySyncs(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		w.make("/a")
-		s := w.session()
+		s := w.Session()
 		watch := s.WatchData("/a", func() {})
-		multis, syncs := w.count(zktest.OpMulti), w.count(zktest.OpSync)
-		time.Sleep(10 * session)
-		if n := w.count(zktest.OpMulti) - multis; n != 0 {
+		multis, syncs := w.Count(zktest.OpMulti), w.Count(zktest.OpSync)
+		time.Sleep(10 * clienttest.SessionTimeout)
+		if n := w.Count(zktest.OpMulti) - multis; n != 0 {
 			t.Errorf("%d transactions for a watch, want none", n)
 		}
-		if n := w.count(zktest.OpSync) - syncs; n < 39 || n > 41 {
+		if n := w.Count(zktest.OpSync) - syncs; n < 39 || n > 41 {
 			t.Errorf("%d syncs for a watch in ten timeouts, want 40", n)
 		}
 		stop := s.KeepValid() // as a contender does
-		time.Sleep(10 * session)
-		if n := w.count(zktest.OpMulti) - multis; n < 39 || n > 41 {
+		time.Sleep(10 * clienttest.SessionTimeout)
+		if n := w.Count(zktest.OpMulti) - multis; n < 39 || n > 41 {
 			t.Errorf("%d transactions for a contender in ten timeouts, want 40", n)
 		}
 		if _, err := s.Bind(func(error) {}, nil); err != nil {
@@ -111,20 +114,20 @@ func TestWatchesAreKeptBySyncs(t *testing.T) {
 
 // The server answers the sync that a watch had sent only after a hold has begun. The sync proves nothing for the hold.
 func TestAHoldThatBeginsBehindASyncIsRenewedAtOnce(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		w.make("/a")
-		s := w.session()
+		s := w.Session()
 		watch := s.WatchData("/a", func() {})
 		defer s.Unwatch(watch)
 		synctest.Wait()
-		w.link.SetLatency(session / 12) // the answer to the next sync takes a sixth of the timeout
-		syncs, multis := w.count(zktest.OpSync), w.count(zktest.OpMulti)
-		w.eventually("a sync", func() bool { return w.count(zktest.OpSync) > syncs })
+		w.Link.SetLatency(clienttest.SessionTimeout / 12) // the answer to the next sync takes a sixth of the timeout
+		syncs, multis := w.Count(zktest.OpSync), w.Count(zktest.OpMulti)
+		w.Eventually("a sync", func() bool { return w.Count(zktest.OpSync) > syncs })
 		h := w.hold()
 		begun := time.Now()
-		w.eventually("a transaction", func() bool { return w.count(zktest.OpMulti) > multis })
-		if waited := time.Since(begun); waited > session/12+20*time.Millisecond {
-			t.Errorf("the transaction arrived %v after the hold began, want %v", waited, session/12)
+		w.Eventually("a transaction", func() bool { return w.Count(zktest.OpMulti) > multis })
+		if waited := time.Since(begun); waited > clienttest.SessionTimeout/12+20*time.Millisecond {
+			t.Errorf("the transaction arrived %v after the hold began, want %v", waited, clienttest.SessionTimeout/12)
 		}
 		h.Release()
 	})
@@ -132,17 +135,17 @@ func TestAHoldThatBeginsBehindASyncIsRenewedAtOnce(t *testing.T) {
 
 // A check of a node needs the right to read it. A refusal is written down by a majority all the same.
 func TestForARenewalTheRootNeedNotBeReadable(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		w.create("/held", framework.WithMode(framework.Ephemeral))
-		stat, err := w.client.Exists(t.Context(), "/")
+	bubble(t, func(t *testing.T, w *env) {
+		w.Create("/held", framework.WithMode(framework.Ephemeral))
+		stat, err := w.Client.Exists(t.Context(), "/")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.client.SetACL(t.Context(), "/", zk.DigestACL(zk.PermAll, "some", "body"), stat.Aversion); err != nil {
+		if _, err := w.Client.SetACL(t.Context(), "/", zk.DigestACL(zk.PermAll, "some", "body"), stat.Aversion); err != nil {
 			t.Fatal(err)
 		}
 		h := w.hold()
-		time.Sleep(10 * session)
+		time.Sleep(10 * clienttest.SessionTimeout)
 		if err := h.Err(); err != nil {
 			t.Errorf("the hold was lost: %v", err)
 		}

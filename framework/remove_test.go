@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/internal/clienttest"
 	"github.com/gocurator/curator/framework/zktest"
 )
 
@@ -16,9 +17,9 @@ type requests struct {
 	all []string
 }
 
-func (w *world) observe() *requests {
+func (w *env) observe() *requests {
 	r := &requests{}
-	w.Cleanup(w.srv.Observe(func(q zktest.Request) {
+	w.Cleanup(w.Server.Observe(func(q zktest.Request) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.all = append(r.all, q.Op.String()+" "+q.Path)
@@ -37,15 +38,15 @@ func (r *requests) index(request string) int {
 func TestARemovalGoesAheadOfWhatIsAskedForLater(t *testing.T) {
 	for name, away := range map[string]bool{"connected": false, "after a reconnection": true} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T, w *world) {
+			bubble(t, func(t *testing.T, w *env) {
 				w.make("/dir")
-				path := w.create("/dir/e", framework.WithMode(framework.Ephemeral))
-				s := w.session()
+				path := w.Create("/dir/e", framework.WithMode(framework.Ephemeral))
+				s := w.Session()
 				watches := []*watching{w.watchChildren("/dir"), w.watchData("/dir"), w.watchData(path)}
 				seen := w.observe()
 				if away {
-					w.link.Cut()
-					w.eventually("suspended", func() bool { return w.client.State() == suspended })
+					w.Link.Cut()
+					w.Eventually("suspended", func() bool { return w.Client.State() == suspended })
 				}
 				s.Remove(path)
 				listed := make(chan []string, 1)
@@ -57,8 +58,8 @@ func TestARemovalGoesAheadOfWhatIsAskedForLater(t *testing.T) {
 					listed <- children
 				}()
 				if away {
-					time.Sleep(session / 4)
-					w.link.Heal()
+					time.Sleep(clienttest.SessionTimeout / 4)
+					w.Link.Heal()
 				}
 				if children := <-listed; len(children) > 0 {
 					t.Errorf("the listing has %q", children)

@@ -18,15 +18,16 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/internal/clienttest"
 )
 
 const secret = "hunter2"
 
 // No exported type shows a credential, however it is printed.
 func TestNoExportedTypeShowsACredential(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		auth := framework.WithAuthorization("digest", []byte("user:"+secret))
-		client := w.dial("zk:2181", auth)
+		client := w.Dial("zk:2181", auth)
 		s, err := client.Session(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -49,7 +50,7 @@ func TestNoExportedTypeShowsACredential(t *testing.T) {
 			"Result":           framework.Result{Path: "/"}, "Entry": framework.Entry{Path: "/"},
 			"State": framework.StateLost, "ErrorPolicy": framework.StandardErrorPolicy, "Status": framework.StatusGone,
 			"CreateMode": framework.Ephemeral, "CreateOption": framework.WithACL(zk.DigestACL(zk.PermAll, "user", "other")[0]),
-			"DeleteOption": framework.Guaranteed(), "Trace": framework.Trace{}, "DialFunc": framework.DialFunc(w.link.DialContext),
+			"DeleteOption": framework.Guaranteed(), "Trace": framework.Trace{}, "DialFunc": framework.DialFunc(w.Link.DialContext),
 			"ChildObserver": framework.ChildObserver(nil), "NoAuthError": &framework.NoAuthError{Op: "create", Path: "/", Permission: "CREATE", Node: "/"},
 			"LookupFunc": framework.LookupFunc(net.DefaultResolver.LookupHost),
 		}
@@ -128,15 +129,15 @@ func exported(t *testing.T, dir string) (names []string) {
 }
 
 func TestAClientAndASessionSayWhatTheyAre(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		client := w.dial("zk:2181", framework.WithNamespace("app"))
+	bubble(t, func(t *testing.T, w *env) {
+		client := w.Dial("zk:2181", framework.WithNamespace("app"))
 		if err := client.BlockUntilConnected(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if got, want := fmt.Sprint(client), "client of zk:2181/app (CONNECTED)"; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
-		s := w.session()
+		s := w.Session()
 		if got, want := fmt.Sprint(s), fmt.Sprintf("session %#x", s.ID()); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
@@ -144,11 +145,11 @@ func TestAClientAndASessionSayWhatTheyAre(t *testing.T) {
 }
 
 func TestTheGrantedTimeoutCanBeRead(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		if got := w.session().Timeout(); got != session {
-			t.Errorf("got %v, want %v", got, session)
+	bubble(t, func(t *testing.T, w *env) {
+		if got := w.Session().Timeout(); got != clienttest.SessionTimeout {
+			t.Errorf("got %v, want %v", got, clienttest.SessionTimeout)
 		}
-		client := w.dial("zk:2181", framework.WithSessionTimeout(24*time.Hour), framework.WithConnectionTimeout(time.Minute))
+		client := w.Dial("zk:2181", framework.WithSessionTimeout(24*time.Hour), framework.WithConnectionTimeout(time.Minute))
 		s, err := client.Session(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -163,16 +164,16 @@ func TestTheGrantedTimeoutCanBeRead(t *testing.T) {
 }
 
 func TestASessionsExistsAndChildrenMeanWhatTheClientsDo(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		s := w.session()
+	bubble(t, func(t *testing.T, w *env) {
+		s := w.Session()
 		if stat, err := s.Exists(t.Context(), "/missing"); stat != nil || err != nil {
 			t.Errorf("Exists of a missing node: got %v, %v, want nil, nil", stat, err)
 		}
 		if _, _, err := s.Children(t.Context(), "/missing"); !errors.Is(err, zk.ErrNoNode) {
 			t.Errorf("Children of a missing node: got %v, want %v", err, zk.ErrNoNode)
 		}
-		w.create("/a")
-		w.create("/a/b")
+		w.Create("/a")
+		w.Create("/a/b")
 		children, stat, err := s.Children(t.Context(), "/a")
 		if err != nil || len(children) != 1 || stat == nil || stat.NumChildren != 1 {
 			t.Errorf("Children: got %v, %+v, %v", children, stat, err)
@@ -181,8 +182,8 @@ func TestASessionsExistsAndChildrenMeanWhatTheClientsDo(t *testing.T) {
 }
 
 func TestDefaultDataCanBeTurnedOff(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		client := w.dial("zk:2181", framework.WithDefaultData(nil))
+	bubble(t, func(t *testing.T, w *env) {
+		client := w.Dial("zk:2181", framework.WithDefaultData(nil))
 		if _, _, err := client.Create(t.Context(), "/empty", nil); err != nil {
 			t.Fatal(err)
 		}

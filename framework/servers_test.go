@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/internal/clienttest"
 	"github.com/gocurator/curator/framework/zktest"
 )
 
@@ -50,7 +51,7 @@ func TestAListOfServersIsAskedAtEachAttempt(t *testing.T) {
 		defer ensemble.Close()
 		d := &directory{list: []string{"old"}}
 		first, second := ensemble.Server(0).NewLink(), ensemble.Server(1).NewLink()
-		client, err := framework.NewClient("", framework.WithServers(d.servers), framework.WithSessionTimeout(session),
+		client, err := framework.NewClient("", framework.WithServers(d.servers), framework.WithSessionTimeout(clienttest.SessionTimeout),
 			byName(map[string]*zktest.Link{"old:2181": first, "new:2999": second}))
 		if err != nil {
 			t.Fatal(err)
@@ -91,22 +92,22 @@ func TestAListOfServersThatFailsLeavesTheLastOne(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble := func(t *testing.T) {
 				d := &directory{list: []string{"zk"}}
-				w := &world{T: t, srv: zktest.New(t)}
-				w.link = w.srv.NewLink()
-				client := w.dial("elsewhere:1", framework.WithServers(d.servers), byName(map[string]*zktest.Link{"zk:2181": w.link}))
+				w := &env{&clienttest.Env{T: t, Server: zktest.New(t)}}
+				w.Link = w.Server.NewLink()
+				client := w.Dial("elsewhere:1", framework.WithServers(d.servers), byName(map[string]*zktest.Link{"zk:2181": w.Link}))
 				if err := client.BlockUntilConnected(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 				fail(d)
-				w.link.Cut()
-				w.eventually("suspended", func() bool { return !client.State().IsConnected() })
-				err := client.BlockUntilConnected(w.within(3 * time.Second))
+				w.Link.Cut()
+				w.Eventually("suspended", func() bool { return !client.State().IsConnected() })
+				err := client.BlockUntilConnected(w.Within(3 * time.Second))
 				var unreachable *framework.ConnectError
 				if !errors.As(err, &unreachable) || unreachable.Servers["list of servers"] == nil || unreachable.Servers["zk:2181"] == nil {
 					t.Errorf("got %v, want an error of the list and of zk", err)
 				}
-				w.link.Heal()
-				if err := client.BlockUntilConnected(w.within(time.Minute)); err != nil {
+				w.Link.Heal()
+				if err := client.BlockUntilConnected(w.Within(time.Minute)); err != nil {
 					t.Error(err)
 				}
 				if err := client.Close(); err != nil {
@@ -121,14 +122,14 @@ func TestAListOfServersThatFailsLeavesTheLastOne(t *testing.T) {
 func TestTheConnectStringServesUntilThereIsAList(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		d := &directory{err: errors.New("not yet")}
-		w := &world{T: t, srv: zktest.New(t)}
+		w := &env{&clienttest.Env{T: t, Server: zktest.New(t)}}
 		w.make("/app")
-		w.link = w.srv.NewLink()
-		client := w.dial("seed/app", framework.WithServers(d.servers), byName(map[string]*zktest.Link{"seed:2181": w.link}))
+		w.Link = w.Server.NewLink()
+		client := w.Dial("seed/app", framework.WithServers(d.servers), byName(map[string]*zktest.Link{"seed:2181": w.Link}))
 		if err := client.BlockUntilConnected(t.Context()); err != nil || client.Server() != "seed:2181" {
 			t.Errorf("got %v at %q, want a connection to seed:2181", err, client.Server())
 		}
-		if _, err := framework.NewClient("", framework.WithDialer(w.srv.DialContext)); err == nil {
+		if _, err := framework.NewClient("", framework.WithDialer(w.Server.DialContext)); err == nil {
 			t.Error("a client was made of nothing")
 		}
 	})
@@ -141,14 +142,14 @@ func TestAListOfServersThatHangsOrPanicsHoldsUpNoClose(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			zktest.Bubble(t, func(t *testing.T) {
-				w := &world{T: t, srv: zktest.New(t)}
-				w.link = w.srv.NewLink()
-				client := w.dial("zk", framework.WithServers(list))
-				if err := client.BlockUntilConnected(w.within(time.Minute)); err != nil {
+				w := &env{&clienttest.Env{T: t, Server: zktest.New(t)}}
+				w.Link = w.Server.NewLink()
+				client := w.Dial("zk", framework.WithServers(list))
+				if err := client.BlockUntilConnected(w.Within(time.Minute)); err != nil {
 					t.Error(err)
 				}
-				w.link.Cut()
-				w.eventually("suspended", func() bool { return !client.State().IsConnected() })
+				w.Link.Cut()
+				w.Eventually("suspended", func() bool { return !client.State().IsConnected() })
 				before := time.Now()
 				_ = client.Close()
 				if d := time.Since(before); d > 3*time.Second {
@@ -161,18 +162,18 @@ func TestAListOfServersThatHangsOrPanicsHoldsUpNoClose(t *testing.T) {
 }
 
 func TestServerAndStartedFollowTheClient(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		if got := w.client.Server(); got != "zk:2181" || !w.client.Started() || w.session().Timeout() != session {
-			t.Errorf("connected: at %q, started %v, timeout %v", got, w.client.Started(), w.session().Timeout())
+	bubble(t, func(t *testing.T, w *env) {
+		if got := w.Client.Server(); got != "zk:2181" || !w.Client.Started() || w.Session().Timeout() != clienttest.SessionTimeout {
+			t.Errorf("connected: at %q, started %v, timeout %v", got, w.Client.Started(), w.Session().Timeout())
 		}
-		w.link.Cut()
-		w.eventually("suspended", func() bool { return w.client.State() == suspended })
-		if got := w.client.Server(); got != "" || !w.client.Started() {
-			t.Errorf("suspended: at %q, started %v", got, w.client.Started())
+		w.Link.Cut()
+		w.Eventually("suspended", func() bool { return w.Client.State() == suspended })
+		if got := w.Client.Server(); got != "" || !w.Client.Started() {
+			t.Errorf("suspended: at %q, started %v", got, w.Client.Started())
 		}
-		_ = w.client.Close()
-		if got := w.client.Server(); got != "" || w.client.Started() {
-			t.Errorf("closed: at %q, started %v", got, w.client.Started())
+		_ = w.Client.Close()
+		if got := w.Client.Server(); got != "" || w.Client.Started() {
+			t.Errorf("closed: at %q, started %v", got, w.Client.Started())
 		}
 	})
 }

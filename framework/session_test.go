@@ -14,16 +14,17 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/internal/clienttest"
 	"github.com/gocurator/curator/framework/zktest"
 )
 
 func TestEnterTakesOneRoundTripAndMakesTheParentsFirst(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		s := w.session()
+	bubble(t, func(t *testing.T, w *env) {
+		s := w.Session()
 		if _, err := s.CreateProtected(t.Context(), "/locks/one", "lock-", nil); err != nil {
 			t.Fatal(err)
 		}
-		w.link.SetLatency(time.Second)
+		w.Link.SetLatency(time.Second)
 		before := time.Now()
 		entry, err := s.CreateProtected(t.Context(), "/locks/one", "lock-", []byte("me"))
 		if err != nil {
@@ -43,24 +44,24 @@ func TestEnterTakesOneRoundTripAndMakesTheParentsFirst(t *testing.T) {
 }
 
 func TestEnterMakesOneNodeWhateverIsLost(t *testing.T) {
-	for name, fault := range map[string]func(w *world){
-		"the create":  func(w *world) { w.srv.DropRequest(zktest.Match{Op: zktest.OpCreate2}) },
-		"its answer":  func(w *world) { w.srv.DropReply(zktest.Match{Op: zktest.OpCreate2, Path: "/locks/*"}) },
-		"the listing": func(w *world) { w.srv.DropReply(zktest.Match{Op: zktest.OpGetChildren2}) },
-		"the answer, the search": func(w *world) {
-			w.srv.DropReply(zktest.Match{Op: zktest.OpCreate2})
-			w.srv.DropReply(zktest.Match{Op: zktest.OpSync})
+	for name, fault := range map[string]func(w *env){
+		"the create":  func(w *env) { w.Server.DropRequest(zktest.Match{Op: zktest.OpCreate2}) },
+		"its answer":  func(w *env) { w.Server.DropReply(zktest.Match{Op: zktest.OpCreate2, Path: "/locks/*"}) },
+		"the listing": func(w *env) { w.Server.DropReply(zktest.Match{Op: zktest.OpGetChildren2}) },
+		"the answer, the search": func(w *env) {
+			w.Server.DropReply(zktest.Match{Op: zktest.OpCreate2})
+			w.Server.DropReply(zktest.Match{Op: zktest.OpSync})
 		},
-		"the parent": func(w *world) { w.srv.DropReply(zktest.Match{Op: zktest.OpCreateContainer}) },
+		"the parent": func(w *env) { w.Server.DropReply(zktest.Match{Op: zktest.OpCreateContainer}) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T, w *world) {
+			bubble(t, func(t *testing.T, w *env) {
 				fault(w)
-				entry, err := w.session().CreateProtected(t.Context(), "/locks", "lock-", nil)
+				entry, err := w.Session().CreateProtected(t.Context(), "/locks", "lock-", nil)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got := w.srv.Children("/locks"); len(got) != 1 || "/locks/"+got[0] != entry.Path {
+				if got := w.Server.Children("/locks"); len(got) != 1 || "/locks/"+got[0] != entry.Path {
 					t.Errorf("entered as %s, and there is %q", entry.Path, got)
 				}
 			})
@@ -69,20 +70,20 @@ func TestEnterMakesOneNodeWhateverIsLost(t *testing.T) {
 }
 
 func TestAnEnterThatIsGivenUpLeavesNoNode(t *testing.T) {
-	for name, after := range map[string]func(w *world){
-		"answered later":   func(*world) {},
-		"connection broke": func(w *world) { w.link.Reset() },
+	for name, after := range map[string]func(w *env){
+		"answered later":   func(*env) {},
+		"connection broke": func(w *env) { w.Link.Reset() },
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T, w *world) {
+			bubble(t, func(t *testing.T, w *env) {
 				w.make("/locks")
-				w.srv.DelayReply(zktest.Match{Op: zktest.OpCreate2}, 2*time.Second)
-				_, err := w.session().CreateProtected(w.within(time.Second), "/locks", "lock-", nil)
+				w.Server.DelayReply(zktest.Match{Op: zktest.OpCreate2}, 2*time.Second)
+				_, err := w.Session().CreateProtected(w.Within(time.Second), "/locks", "lock-", nil)
 				wantErr(t, err, context.DeadlineExceeded)
 				after(w)
 				time.Sleep(5 * time.Second)
 				synctest.Wait()
-				if got := w.srv.Children("/locks"); len(got) != 0 {
+				if got := w.Server.Children("/locks"); len(got) != 0 {
 					t.Errorf("%q is left", got)
 				}
 			})
@@ -91,27 +92,27 @@ func TestAnEnterThatIsGivenUpLeavesNoNode(t *testing.T) {
 }
 
 func TestEnterEndsWithItsSession(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		s := w.session()
-		w.link.Cut()
+	bubble(t, func(t *testing.T, w *env) {
+		s := w.Session()
+		w.Link.Cut()
 		_, err := s.CreateProtected(t.Context(), "/locks", "lock-", nil)
 		wantErr(t, err, framework.ErrSessionLost)
 	})
 }
 
 func TestARemovalIsAskedForOnEveryConnection(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		s := w.session()
-		path := w.create("/e", framework.WithMode(framework.Ephemeral))
-		w.srv.DropRequest(zktest.Match{Op: zktest.OpDelete, Nth: 1})
-		w.srv.DropRequest(zktest.Match{Op: zktest.OpDelete, Nth: 2})
+	bubble(t, func(t *testing.T, w *env) {
+		s := w.Session()
+		path := w.Create("/e", framework.WithMode(framework.Ephemeral))
+		w.Server.DropRequest(zktest.Match{Op: zktest.OpDelete, Nth: 1})
+		w.Server.DropRequest(zktest.Match{Op: zktest.OpDelete, Nth: 2})
 		r := s.Remove(path)
 		if same := s.Remove(path); same != r {
 			t.Error("it is under way twice")
 		}
 		<-r.Done()
-		if r.Err() != nil || w.srv.Exists(path) {
-			t.Errorf("error %v, there: %v", r.Err(), w.srv.Exists(path))
+		if r.Err() != nil || w.Server.Exists(path) {
+			t.Errorf("error %v, there: %v", r.Err(), w.Server.Exists(path))
 		}
 		again := s.Remove(path)
 		<-again.Done()
@@ -122,10 +123,10 @@ func TestARemovalIsAskedForOnEveryConnection(t *testing.T) {
 }
 
 func TestARemovalEndsWithItsSession(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		s := w.session()
-		path := w.create("/e", framework.WithMode(framework.Ephemeral))
-		w.link.Cut()
+	bubble(t, func(t *testing.T, w *env) {
+		s := w.Session()
+		path := w.Create("/e", framework.WithMode(framework.Ephemeral))
+		w.Link.Cut()
 		time.Sleep(time.Second)
 		r := s.Remove(path)
 		<-r.Done()
@@ -133,25 +134,25 @@ func TestARemovalEndsWithItsSession(t *testing.T) {
 		late := s.Remove(path)
 		<-late.Done()
 		wantErr(t, late.Err(), framework.ErrSessionLost)
-		w.link.Heal()
-		w.eventually("gone with its session", func() bool { return !w.srv.Exists(path) })
+		w.Link.Heal()
+		w.Eventually("gone with its session", func() bool { return !w.Server.Exists(path) })
 	})
 }
 
 func TestARemovalThatIsRefusedSaysSo(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		w.make("/a")
 		w.make("/a/b")
-		r := w.session().Remove("/a")
+		r := w.Session().Remove("/a")
 		<-r.Done()
 		wantErr(t, r.Err(), zk.ErrNotEmpty)
 	})
 }
 
 func TestASessionsReadsAreNotRetried(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		s := w.session()
-		w.srv.DropRequest(zktest.Match{Op: zktest.OpGetChildren2})
+	bubble(t, func(t *testing.T, w *env) {
+		s := w.Session()
+		w.Server.DropRequest(zktest.Match{Op: zktest.OpGetChildren2})
 		_, _, err := s.Children(t.Context(), "/")
 		wantErr(t, err, framework.ErrConnectionLost)
 		// Without a connection it is the same to the caller.
@@ -160,7 +161,7 @@ func TestASessionsReadsAreNotRetried(t *testing.T) {
 		if _, err := s.List(t.Context(), "/"); err != nil {
 			t.Errorf("List: %v", err)
 		}
-		w.srv.ExpireSession(s.ID())
+		w.Server.ExpireSession(s.ID())
 		<-s.Done()
 		_, _, err = s.Get(t.Context(), "/")
 		wantErr(t, err, framework.ErrSessionLost)
@@ -170,20 +171,20 @@ func TestASessionsReadsAreNotRetried(t *testing.T) {
 }
 
 func TestNothingAskedForInOneSessionIsDoneInTheNext(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		s := w.session()
-		w.link.Cut()
+	bubble(t, func(t *testing.T, w *env) {
+		s := w.Session()
+		w.Link.Cut()
 		var wg sync.WaitGroup
 		wg.Go(func() {
 			_, err := s.CreateProtected(t.Context(), "/locks", "lock-", nil)
 			wantErr(t, err, framework.ErrSessionLost)
 		})
-		w.eventually("lost", func() bool { return w.states.has(lost) })
-		w.link.Heal()
-		w.eventually("a new session", func() bool { return w.client.State() == reconnected })
+		w.Eventually("lost", func() bool { return w.States.Has(lost) })
+		w.Link.Heal()
+		w.Eventually("a new session", func() bool { return w.Client.State() == reconnected })
 		wg.Wait()
 		time.Sleep(time.Minute)
-		if w.srv.Exists("/locks") {
+		if w.Server.Exists("/locks") {
 			t.Error("it was entered all the same")
 		}
 	})
@@ -193,28 +194,28 @@ func TestTheNextSessionIsNotOpenedByAServerThatIsBehind(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		ahead, behind := zktest.NewServer(), zktest.NewServer()
 		t.Cleanup(func() { ahead.Close(); behind.Close() })
-		w := &world{T: t, srv: ahead, states: &states{}}
-		w.link = ahead.NewLink()
+		w := &env{&clienttest.Env{T: t, Server: ahead, States: &clienttest.States{}}}
+		w.Link = ahead.NewLink()
 		old := behind.NewLink()
-		first := w.link.DialContext
-		w.client = w.dial("zk:2181,other:2181", framework.WithStateListener(w.states.hear), framework.WithDialer(
+		first := w.Link.DialContext
+		w.Client = w.Dial("zk:2181,other:2181", framework.WithStateListener(w.States.Hear), framework.WithDialer(
 			func(ctx context.Context, network, address string) (net.Conn, error) {
 				if c, err := first(ctx, network, address); err == nil || address == "other:2181" {
 					return c, err
 				}
 				return old.DialContext(ctx, network, address)
 			}))
-		w.connected()
+		w.Connected()
 		for range 200 {
-			w.create("/n-", framework.WithMode(framework.PersistentSequential))
+			w.Create("/n-", framework.WithMode(framework.PersistentSequential))
 		}
-		w.link.Cut()
-		time.Sleep(5 * session)
+		w.Link.Cut()
+		time.Sleep(5 * clienttest.SessionTimeout)
 		if n := len(behind.Sessions()); n > 1 || behind.Counts()[zktest.OpCreate2] > 0 { // one is that of a question
 			t.Errorf("%d sessions at the server that is behind", n)
 		}
-		w.states.want(t, connected, suspended, lost)
-		err := w.client.BlockUntilConnected(w.within(time.Second))
+		w.States.Want(t, connected, suspended, lost)
+		err := w.Client.BlockUntilConnected(w.Within(time.Second))
 		if err == nil || !strings.Contains(err.Error(), "older than what this client has seen") {
 			t.Errorf("got %v", err)
 		}
@@ -225,16 +226,16 @@ func TestTheNextSessionIsNotOpenedByAServerThatIsBehind(t *testing.T) {
 // and goes on answering.
 func TestAFollowerThatIsCutOffDoesNotKeepAHoldAlive(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
-		ens := zktest.NewEnsemble(3, zktest.WithSyncLimit(time.Hour), zktest.WithTickTime(session/3))
+		ens := zktest.NewEnsemble(3, zktest.WithSyncLimit(time.Hour), zktest.WithTickTime(clienttest.SessionTimeout/3))
 		t.Cleanup(func() { ens.Close() })
 		follower := ens.Server(1)
-		w := &world{T: t, srv: ens.Leader(), link: follower.NewLink(), states: &states{}}
-		w.client = w.dial("zk:2181", framework.WithStateListener(w.states.hear))
-		w.connected()
-		s := w.session()
-		w.create("/held", framework.WithMode(framework.Ephemeral))
+		w := &env{&clienttest.Env{T: t, Server: ens.Leader(), Link: follower.NewLink(), States: &clienttest.States{}}}
+		w.Client = w.Dial("zk:2181", framework.WithStateListener(w.States.Hear))
+		w.Connected()
+		s := w.Session()
+		w.Create("/held", framework.WithMode(framework.Ephemeral))
 		h := w.hold()
-		time.Sleep(3*session + 700*time.Millisecond)
+		time.Sleep(3*clienttest.SessionTimeout + 700*time.Millisecond)
 		ens.Isolate(1)
 		go func() { // traffic that the follower answers by itself
 			for !h.ended() {
@@ -253,16 +254,16 @@ func TestAFollowerThatIsCutOffDoesNotKeepAHoldAlive(t *testing.T) {
 }
 
 func TestTheSmallerOfTwoGrantedTimeoutsCounts(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		stranger := zktest.NewServer(zktest.WithSessionTimeouts(time.Second, session/2))
+	bubble(t, func(t *testing.T, w *env) {
+		stranger := zktest.NewServer(zktest.WithSessionTimeouts(time.Second, clienttest.SessionTimeout/2))
 		t.Cleanup(func() { stranger.Close() })
-		client := w.dial("zk:2181", framework.WithDialer(stranger.NewLink().DialContext))
+		client := w.Dial("zk:2181", framework.WithDialer(stranger.NewLink().DialContext))
 		s, err := client.Session(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if left := time.Until(s.ValidUntil()); left > session/2 {
-			t.Errorf("a timeout of %v was granted, and the session is valid for %v", session/2, left)
+		if left := time.Until(s.ValidUntil()); left > clienttest.SessionTimeout/2 {
+			t.Errorf("a timeout of %v was granted, and the session is valid for %v", clienttest.SessionTimeout/2, left)
 		}
 	})
 }

@@ -10,34 +10,35 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/internal/clienttest"
 )
 
 func TestSessionsThatEndAtOncePauseEverLonger(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		opened := map[int64]bool{}
-		ctx := w.within(time.Minute)
-		for s, err := range w.client.Sessions(ctx) {
+		ctx := w.Within(time.Minute)
+		for s, err := range w.Client.Sessions(ctx) {
 			if err != nil {
 				wantErr(t, err, context.DeadlineExceeded)
 				break
 			}
 			opened[s.ID()] = true
-			w.srv.ExpireSession(s.ID())
+			w.Server.ExpireSession(s.ID())
 			<-s.Done()
 		}
 		if n := len(opened); n < 5 || n > 120 {
 			t.Errorf("%d sessions in a minute", n)
 		}
 		time.Sleep(5 * time.Second)
-		w.connected()
+		w.Connected()
 	})
 }
 
 func TestSessionsYieldsTheSameSessionWhileItLives(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		want, rounds := w.session(), 0
+	bubble(t, func(t *testing.T, w *env) {
+		want, rounds := w.Session(), 0
 		began := time.Now()
-		for s, err := range w.client.Sessions(t.Context()) {
+		for s, err := range w.Client.Sessions(t.Context()) {
 			if rounds++; err != nil || s != want {
 				t.Fatalf("round %d: %v, %v", rounds, s, err)
 			}
@@ -52,10 +53,10 @@ func TestSessionsYieldsTheSameSessionWhileItLives(t *testing.T) {
 }
 
 func TestAPauseBetweenSessionsEndsWithTheClient(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		ended := make(chan error, 1)
 		go func() {
-			for _, err := range w.client.Sessions(t.Context()) {
+			for _, err := range w.Client.Sessions(t.Context()) {
 				if err != nil {
 					ended <- err
 				}
@@ -63,7 +64,7 @@ func TestAPauseBetweenSessionsEndsWithTheClient(t *testing.T) {
 		}()
 		time.Sleep(10 * time.Second) // pauses are a second long by now
 		began := time.Now()
-		_ = w.client.Close()
+		_ = w.Client.Close()
 		synctest.Wait()
 		if err := <-ended; !errors.Is(err, framework.ErrClosed) || time.Since(began) > 0 {
 			t.Errorf("%v after %v", err, time.Since(began))
@@ -72,36 +73,36 @@ func TestAPauseBetweenSessionsEndsWithTheClient(t *testing.T) {
 }
 
 func TestOnlyTheFirstSessionMayBeMissing(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		w.link.Cut()
-		time.Sleep(2 * session)
-		for _, err := range w.client.Sessions(t.Context()) {
+	bubble(t, func(t *testing.T, w *env) {
+		w.Link.Cut()
+		time.Sleep(2 * clienttest.SessionTimeout)
+		for _, err := range w.Client.Sessions(t.Context()) {
 			var unreachable *framework.ConnectError
 			if !errors.As(err, &unreachable) {
 				t.Errorf("without any connection: %v", err)
 			}
 		}
-		w.link.Heal()
-		w.connected()
+		w.Link.Heal()
+		w.Connected()
 		rounds := 0
-		for s, err := range w.client.Sessions(t.Context()) {
+		for s, err := range w.Client.Sessions(t.Context()) {
 			if err != nil {
 				t.Fatal(err)
 			}
 			if rounds++; rounds == 2 {
 				break
 			}
-			w.link.Cut()
+			w.Link.Cut()
 			<-s.Done()
-			time.AfterFunc(3*framework.DefaultConnectionTimeout, w.link.Heal)
+			time.AfterFunc(3*framework.DefaultConnectionTimeout, w.Link.Heal)
 		}
 	})
 }
 
 func TestAMissingPermissionIsNamed(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		w.create("/guarded", framework.WithACL(zk.WorldACL(zk.PermRead)...))
-		_, _, err := w.client.Create(t.Context(), "/guarded/a", nil)
+	bubble(t, func(t *testing.T, w *env) {
+		w.Create("/guarded", framework.WithACL(zk.WorldACL(zk.PermRead)...))
+		_, _, err := w.Client.Create(t.Context(), "/guarded/a", nil)
 		var refused *framework.NoAuthError
 		if !errors.As(err, &refused) || refused.Permission != "CREATE" || refused.Node != "/guarded" || refused.Path != "/guarded/a" {
 			t.Errorf("got %v", err)
@@ -109,7 +110,7 @@ func TestAMissingPermissionIsNamed(t *testing.T) {
 		if want := `framework: create "/guarded/a": no permission to create /guarded/a: the ACL of /guarded does not give this client CREATE`; err.Error() != want {
 			t.Errorf("got %q, want %q", err, want)
 		}
-		_, err = w.client.Transaction(t.Context(), framework.CheckOp("/", -1), framework.SetOp("/guarded", nil, -1))
+		_, err = w.Client.Transaction(t.Context(), framework.CheckOp("/", -1), framework.SetOp("/guarded", nil, -1))
 		if !errors.As(err, &refused) || refused.Permission != "WRITE" || refused.Node != "/guarded" {
 			t.Errorf("in a transaction: %v", err)
 		}

@@ -13,10 +13,10 @@ import (
 )
 
 // crowded makes a directory whose listing has more than 8 KiB.
-func (w *world) crowded() string {
+func (w *env) crowded() string {
 	w.Helper()
 	for i := range 1000 {
-		if err := w.srv.Create(fmt.Sprintf("/crowd/stranger-%d", i), nil); err != nil {
+		if err := w.Server.Create(fmt.Sprintf("/crowd/stranger-%d", i), nil); err != nil {
 			w.Fatal(err)
 		}
 	}
@@ -24,53 +24,53 @@ func (w *world) crowded() string {
 }
 
 func TestAnAnswerThatIsTooLongFailsOnceAndForGood(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		_ = w.srv.Create("/crowd", nil)
+	bubble(t, func(t *testing.T, w *env) {
+		_ = w.Server.Create("/crowd", nil)
 		dir := w.crowded()
-		_ = w.srv.Create("/long", make([]byte, 9<<10))
-		before, began := w.count(zktest.OpGetChildren2)+w.count(zktest.OpGetData), time.Now()
-		_, _, err := w.client.Children(t.Context(), dir)
+		_ = w.Server.Create("/long", make([]byte, 9<<10))
+		before, began := w.Count(zktest.OpGetChildren2)+w.Count(zktest.OpGetData), time.Now()
+		_, _, err := w.Client.Children(t.Context(), dir)
 		wantErr(t, err, framework.ErrTooLarge)
 		if text := err.Error(); !strings.Contains(text, `children "/crowd"`) || !strings.Contains(text, "this client takes 8192 (WithMaxAnswer)") {
 			t.Errorf("the error is %q", text)
 		}
-		_, _, err = w.client.Get(t.Context(), "/long")
+		_, _, err = w.Client.Get(t.Context(), "/long")
 		wantErr(t, err, framework.ErrTooLarge)
-		if n := w.count(zktest.OpGetChildren2) + w.count(zktest.OpGetData) - before; n != 2 || time.Since(began) > 0 {
+		if n := w.Count(zktest.OpGetChildren2) + w.Count(zktest.OpGetData) - before; n != 2 || time.Since(began) > 0 {
 			t.Errorf("%d requests in %v", n, time.Since(began))
 		}
-		w.states.want(t, framework.StateConnected)
+		w.States.Want(t, framework.StateConnected)
 	}, framework.WithMaxAnswer(8<<10))
 }
 
 func TestAWatchWhoseAnswerIsTooLongIsRefused(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		_ = w.srv.Create("/crowd", nil)
+	bubble(t, func(t *testing.T, w *env) {
+		_ = w.Server.Create("/crowd", nil)
 		dir := w.crowded()
-		s := w.session()
+		s := w.Session()
 		sub := s.WatchChildren(dir, func() {})
 		time.Sleep(time.Minute)
 		if view := s.View(sub); view.Status != framework.StatusRefused || !errors.Is(view.Err, framework.ErrTooLarge) {
 			t.Errorf("got %+v", view)
 		}
-		if n := w.count(zktest.OpGetChildren2); n != 1 || w.srv.WatchCount() != 0 {
-			t.Errorf("%d listings, %d watches at the server", n, w.srv.WatchCount())
+		if n := w.Count(zktest.OpGetChildren2); n != 1 || w.Server.WatchCount() != 0 {
+			t.Errorf("%d listings, %d watches at the server", n, w.Server.WatchCount())
 		}
 		s.Unwatch(sub)
-		w.states.want(t, framework.StateConnected)
+		w.States.Want(t, framework.StateConnected)
 	}, framework.WithMaxAnswer(8<<10))
 }
 
 func TestANodeWithLongDataIsWatchedForItsExistence(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		_ = w.srv.Create("/long", make([]byte, 9<<10))
-		s := w.session()
+	bubble(t, func(t *testing.T, w *env) {
+		_ = w.Server.Create("/long", make([]byte, 9<<10))
+		s := w.Session()
 		sub := s.WatchData("/long", func() {})
 		synctest.Wait()
 		if view := s.View(sub); view.Status != framework.StatusPresent || !view.Armed || view.Data != nil {
 			t.Errorf("got %+v", view)
 		}
-		if err := w.client.Delete(t.Context(), "/long", -1); err != nil {
+		if err := w.Client.Delete(t.Context(), "/long", -1); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
@@ -82,13 +82,13 @@ func TestANodeWithLongDataIsWatchedForItsExistence(t *testing.T) {
 }
 
 func TestARequestThatIsTooLongIsNotSent(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		_, _, err := w.client.Create(t.Context(), "/a", make([]byte, 5000))
+	bubble(t, func(t *testing.T, w *env) {
+		_, _, err := w.Client.Create(t.Context(), "/a", make([]byte, 5000))
 		wantErr(t, err, framework.ErrTooLarge)
-		if !strings.Contains(err.Error(), "WithMaxRequest") || w.count(zktest.OpCreate2) != 0 {
-			t.Errorf("%v, %d requests", err, w.count(zktest.OpCreate2))
+		if !strings.Contains(err.Error(), "WithMaxRequest") || w.Count(zktest.OpCreate2) != 0 {
+			t.Errorf("%v, %d requests", err, w.Count(zktest.OpCreate2))
 		}
-		if _, _, err := w.client.Create(t.Context(), "/a", make([]byte, 3000)); err != nil {
+		if _, _, err := w.Client.Create(t.Context(), "/a", make([]byte, 3000)); err != nil {
 			t.Error(err)
 		}
 	}, framework.WithMaxRequest(4096))
@@ -103,21 +103,21 @@ func TestSizesThatMakeNoSenseAreRefused(t *testing.T) {
 
 // A flood of events costs one read, not one for each.
 func TestEventsBeforeTheAnswerOfTheNewLookAreAnsweredByIt(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		_ = w.srv.Create("/busy", nil)
-		s := w.session()
+	bubble(t, func(t *testing.T, w *env) {
+		_ = w.Server.Create("/busy", nil)
+		s := w.Session()
 		sub := s.WatchData("/busy", func() {})
 		synctest.Wait()
-		w.link.SetLatency(100 * time.Millisecond)
-		before := w.count(zktest.OpGetData)
+		w.Link.SetLatency(100 * time.Millisecond)
+		before := w.Count(zktest.OpGetData)
 		for range 1000 {
-			if err := w.srv.SetData("/busy", nil); err != nil {
+			if err := w.Server.SetData("/busy", nil); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(time.Millisecond)
 		}
 		time.Sleep(time.Second)
-		if n := w.count(zktest.OpGetData) - before; n < 2 || n > 6 {
+		if n := w.Count(zktest.OpGetData) - before; n < 2 || n > 6 {
 			t.Errorf("%d reads in a second with a round trip of 200 ms", n)
 		}
 		if view := s.View(sub); view.Status != framework.StatusPresent || view.Stat.Version != 1000 {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/internal/clienttest"
 )
 
 // A slowSocket takes an hour to close, as TLS takes seconds if its peer does not listen.
@@ -18,9 +19,9 @@ func (s slowSocket) Close() error {
 	return s.Conn.Close()
 }
 
-func slowlyClosed(w *world) framework.Option {
+func slowlyClosed(w *env) framework.Option {
 	return framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
-		conn, err := w.link.DialContext(ctx, network, address)
+		conn, err := w.Link.DialContext(ctx, network, address)
 		if err != nil {
 			return nil, err
 		}
@@ -29,8 +30,8 @@ func slowlyClosed(w *world) framework.Option {
 }
 
 func TestASocketThatIsSlowToCloseDelaysNoEndNorClose(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		client := w.dial("zk:2181", slowlyClosed(w))
+	bubble(t, func(t *testing.T, w *env) {
+		client := w.Dial("zk:2181", slowlyClosed(w))
 		s, err := client.Session(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -39,19 +40,19 @@ func TestASocketThatIsSlowToCloseDelaysNoEndNorClose(t *testing.T) {
 		if _, err := s.Bind(func(error) { ended <- time.Now() }, nil); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(3 * session)
-		w.link.Mute()
+		time.Sleep(3 * clienttest.SessionTimeout)
+		w.Link.Mute()
 		at := <-ended
 		if late := at.Sub(s.ValidUntil()); late != 0 {
 			t.Errorf("the hold was told %v after its time", late)
 		}
 		before := time.Now()
 		<-s.Done()
-		if took := time.Since(before); took > session {
+		if took := time.Since(before); took > clienttest.SessionTimeout {
 			t.Errorf("the session ended %v after its holds", took)
 		}
-		w.link.Heal()
-		ctx, cancel := context.WithTimeout(t.Context(), session)
+		w.Link.Heal()
+		ctx, cancel := context.WithTimeout(t.Context(), clienttest.SessionTimeout)
 		defer cancel()
 		if err := client.BlockUntilConnected(ctx); err != nil {
 			t.Errorf("the next session: got %v, want nil", err)
@@ -64,8 +65,8 @@ func TestASocketThatIsSlowToCloseDelaysNoEndNorClose(t *testing.T) {
 }
 
 func TestASocketThatIsSlowToCloseDelaysNoReconnection(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		client := w.dial("zk:2181", slowlyClosed(w))
+	bubble(t, func(t *testing.T, w *env) {
+		client := w.Dial("zk:2181", slowlyClosed(w))
 		s, err := client.Session(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -74,13 +75,13 @@ func TestASocketThatIsSlowToCloseDelaysNoReconnection(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.link.Mute()
-		time.Sleep(session / 2)
+		w.Link.Mute()
+		time.Sleep(clienttest.SessionTimeout / 2)
 		if state := client.State(); state != suspended {
 			t.Errorf("the state is %v, though the connection was given up: its reader waits for the socket", state)
 		}
-		w.link.Heal()
-		time.Sleep(2 * session)
+		w.Link.Heal()
+		time.Sleep(2 * clienttest.SessionTimeout)
 		if err := h.Err(); err != nil {
 			t.Errorf("the hold has ended: %v", err)
 		}
@@ -92,11 +93,11 @@ func TestASocketThatIsSlowToCloseDelaysNoReconnection(t *testing.T) {
 }
 
 func TestADialerThatDoesNotHeedItsContextHoldsUpNothing(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		late := make(chan net.Conn, 1000)
-		client := w.dial("deaf:2181,zk:2181", framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
+		client := w.Dial("deaf:2181,zk:2181", framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
 			if address != "deaf:2181" {
-				return w.link.DialContext(ctx, network, address)
+				return w.Link.DialContext(ctx, network, address)
 			}
 			time.Sleep(time.Hour)
 			ours, theirs := net.Pipe()
@@ -112,7 +113,7 @@ func TestADialerThatDoesNotHeedItsContextHoldsUpNothing(t *testing.T) {
 			t.Error(err)
 		}
 
-		alone := w.dial("deaf:2181", framework.WithDialer(func(context.Context, string, string) (net.Conn, error) {
+		alone := w.Dial("deaf:2181", framework.WithDialer(func(context.Context, string, string) (net.Conn, error) {
 			time.Sleep(time.Hour)
 			ours, theirs := net.Pipe()
 			late <- theirs

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/internal/clienttest"
 	"github.com/gocurator/curator/framework/zktest"
 )
 
@@ -19,88 +20,88 @@ const (
 )
 
 func TestListenersHearEveryStateInOrder(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		var others [5]states
+	bubble(t, func(t *testing.T, w *env) {
+		var others [5]clienttest.States
 		for i := range others {
-			w.client.OnStateChange(others[i].hear)
+			w.Client.OnStateChange(others[i].Hear)
 		}
 		for range 20 {
-			w.link.Reset()
-			w.eventually("reconnected", func() bool { return w.client.State() == reconnected })
+			w.Link.Reset()
+			w.Eventually("reconnected", func() bool { return w.Client.State() == reconnected })
 		}
-		w.srv.ExpireSession(w.session().ID())
-		w.eventually("a new session", func() bool { return w.states.has(lost) && w.client.State() == reconnected })
+		w.Server.ExpireSession(w.Session().ID())
+		w.Eventually("a new session", func() bool { return w.States.Has(lost) && w.Client.State() == reconnected })
 
 		want := []framework.State{connected}
 		for range 20 {
 			want = append(want, suspended, reconnected)
 		}
 		want = append(want, suspended, lost, reconnected)
-		w.states.want(t, want...)
+		w.States.Want(t, want...)
 		for i := range others {
-			others[i].want(t, want...)
+			others[i].Want(t, want...)
 		}
 	})
 }
 
 func TestASlowListenerHoldsUpNobodyAndMissesNothing(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		var slow states
-		w.client.OnStateChange(func(s framework.State) {
+	bubble(t, func(t *testing.T, w *env) {
+		var slow clienttest.States
+		w.Client.OnStateChange(func(s framework.State) {
 			time.Sleep(time.Hour)
-			slow.hear(s)
+			slow.Hear(s)
 		})
 		for range 3 {
-			w.link.Reset()
-			w.eventually("reconnected", func() bool { return w.client.State() == reconnected })
+			w.Link.Reset()
+			w.Eventually("reconnected", func() bool { return w.Client.State() == reconnected })
 		}
 		synctest.Wait()
-		w.states.want(t, connected, suspended, reconnected, suspended, reconnected, suspended, reconnected)
+		w.States.Want(t, connected, suspended, reconnected, suspended, reconnected, suspended, reconnected)
 		time.Sleep(8 * time.Hour)
-		slow.want(t, w.states.all()...)
+		slow.Want(t, w.States.All()...)
 	})
 }
 
 func TestANewListenerHearsThePresentStateFirst(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		w.link.Cut()
-		w.eventually("suspended", func() bool { return w.client.State() == suspended })
-		var late states
-		w.client.OnStateChange(late.hear)
-		w.link.Heal()
-		w.eventually("reconnected", func() bool { return w.client.State() == reconnected })
-		late.want(t, suspended, reconnected)
+	bubble(t, func(t *testing.T, w *env) {
+		w.Link.Cut()
+		w.Eventually("suspended", func() bool { return w.Client.State() == suspended })
+		var late clienttest.States
+		w.Client.OnStateChange(late.Hear)
+		w.Link.Heal()
+		w.Eventually("reconnected", func() bool { return w.Client.State() == reconnected })
+		late.Want(t, suspended, reconnected)
 	})
 }
 
 func TestAListenerBeforeTheFirstConnectionIsNotToldOfLatent(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
-		w := newWorld(t)
-		var early states
-		w.client.OnStateChange(early.hear)
-		w.connected()
-		early.want(t, connected)
+		w := newEnv(t)
+		var early clienttest.States
+		w.Client.OnStateChange(early.Hear)
+		w.Connected()
+		early.Want(t, connected)
 	})
 }
 
 func TestAStoppedListenerHearsNoMore(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		var gone states
-		stop := w.client.OnStateChange(gone.hear)
+	bubble(t, func(t *testing.T, w *env) {
+		var gone clienttest.States
+		stop := w.Client.OnStateChange(gone.Hear)
 		synctest.Wait()
 		stop()
 		stop()
-		w.link.Reset()
-		w.eventually("reconnected", func() bool { return w.client.State() == reconnected })
-		gone.want(t, connected)
+		w.Link.Reset()
+		w.Eventually("reconnected", func() bool { return w.Client.State() == reconnected })
+		gone.Want(t, connected)
 	})
 }
 
 func TestCloseFromAListenerDoesNotDeadlock(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		var done atomic.Bool
-		w.client.OnStateChange(func(framework.State) {
-			if err := w.client.Close(); err != nil {
+		w.Client.OnStateChange(func(framework.State) {
+			if err := w.Client.Close(); err != nil {
 				t.Error(err)
 			}
 			done.Store(true)
@@ -109,21 +110,21 @@ func TestCloseFromAListenerDoesNotDeadlock(t *testing.T) {
 		if !done.Load() {
 			t.Error("Close has not returned")
 		}
-		if err := w.client.Close(); err != nil {
+		if err := w.Client.Close(); err != nil {
 			t.Error(err)
 		}
 	})
 }
 
 func TestAListenerMayUseTheClient(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		var seen atomic.Bool
-		w.client.OnStateChange(func(framework.State) {
-			_, _, err := w.client.Create(t.Context(), "/from-a-listener", nil)
+		w.Client.OnStateChange(func(framework.State) {
+			_, _, err := w.Client.Create(t.Context(), "/from-a-listener", nil)
 			seen.Store(err == nil)
 		})
 		synctest.Wait()
-		if !seen.Load() || !w.srv.Exists("/from-a-listener") {
+		if !seen.Load() || !w.Server.Exists("/from-a-listener") {
 			t.Error("the node was not created")
 		}
 	})
@@ -132,11 +133,11 @@ func TestAListenerMayUseTheClient(t *testing.T) {
 func TestWhoeverIsConnectedFindsTheStateTold(t *testing.T) {
 	for range 50 {
 		zktest.Bubble(t, func(t *testing.T) {
-			w := newWorld(t)
-			if err := w.client.BlockUntilConnected(t.Context()); err != nil {
+			w := newEnv(t)
+			if err := w.Client.BlockUntilConnected(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if s := w.client.State(); s != connected {
+			if s := w.Client.State(); s != connected {
 				t.Errorf("connected, but the state is %v", s)
 			}
 		})
@@ -144,85 +145,85 @@ func TestWhoeverIsConnectedFindsTheStateTold(t *testing.T) {
 }
 
 func TestASuspendedClientIsReconnectedToTheSameSession(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		before := w.session()
-		w.create("/e", framework.WithMode(framework.Ephemeral))
-		w.link.Cut()
-		time.Sleep(session / 2)
-		w.link.Heal()
-		w.eventually("reconnected", func() bool { return w.client.State() == reconnected })
-		if after := w.session(); after != before || before.Err() != nil {
+	bubble(t, func(t *testing.T, w *env) {
+		before := w.Session()
+		w.Create("/e", framework.WithMode(framework.Ephemeral))
+		w.Link.Cut()
+		time.Sleep(clienttest.SessionTimeout / 2)
+		w.Link.Heal()
+		w.Eventually("reconnected", func() bool { return w.Client.State() == reconnected })
+		if after := w.Session(); after != before || before.Err() != nil {
 			t.Errorf("session %#x became %#x, and its error is %v", before.ID(), after.ID(), before.Err())
 		}
-		if !w.srv.Exists("/e") {
+		if !w.Server.Exists("/e") {
 			t.Error("the ephemeral node is gone")
 		}
-		w.states.want(t, connected, suspended, reconnected)
+		w.States.Want(t, connected, suspended, reconnected)
 	})
 }
 
 func TestLostComesAtTheEndOfTheTimeoutAfterTheLastContact(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		time.Sleep(5 * session) // pings only
-		s := w.session()
+	bubble(t, func(t *testing.T, w *env) {
+		time.Sleep(5 * clienttest.SessionTimeout) // pings only
+		s := w.Session()
 		last := time.Now().Truncate(time.Millisecond)
-		if _, err := w.client.Exists(t.Context(), "/"); err != nil {
+		if _, err := w.Client.Exists(t.Context(), "/"); err != nil {
 			t.Fatal(err)
 		}
-		w.link.Mute()
-		w.eventually("lost", func() bool { return w.states.has(lost) })
-		if d := w.states.when(t, lost).Sub(last); d < session || d > session+5*time.Millisecond {
-			t.Errorf("lost %v after the last contact, want %v", d, session)
+		w.Link.Mute()
+		w.Eventually("lost", func() bool { return w.States.Has(lost) })
+		if d := w.States.When(t, lost).Sub(last); d < clienttest.SessionTimeout || d > clienttest.SessionTimeout+5*time.Millisecond {
+			t.Errorf("lost %v after the last contact, want %v", d, clienttest.SessionTimeout)
 		}
 		wantErr(t, s.Err(), framework.ErrSessionLost)
-		w.link.Heal()
-		w.eventually("a new session", func() bool { return w.client.State() == reconnected })
-		w.states.want(t, connected, suspended, lost, reconnected)
-		if w.session().ID() == s.ID() {
+		w.Link.Heal()
+		w.Eventually("a new session", func() bool { return w.Client.State() == reconnected })
+		w.States.Want(t, connected, suspended, lost, reconnected)
+		if w.Session().ID() == s.ID() {
 			t.Error("the new session is the old one")
 		}
 	})
 }
 
 func TestASessionThatTheServerEndedIsLostAtOnce(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		s := w.session()
-		w.srv.ExpireSession(s.ID())
+	bubble(t, func(t *testing.T, w *env) {
+		s := w.Session()
+		w.Server.ExpireSession(s.ID())
 		<-s.Done()
 		wantErr(t, s.Err(), framework.ErrSessionLost)
-		w.eventually("a new session", func() bool { return w.client.State() == reconnected })
-		if i := slices.Index(w.states.all(), lost); i < 0 {
-			t.Errorf("heard %v", w.states.all())
+		w.Eventually("a new session", func() bool { return w.Client.State() == reconnected })
+		if i := slices.Index(w.States.All(), lost); i < 0 {
+			t.Errorf("heard %v", w.States.All())
 		}
 	})
 }
 
 func TestAServerThatIsRestartedGetsItsClientsBack(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		s := w.session()
-		w.srv.Restart()
-		w.eventually("reconnected", func() bool { return w.client.State() == reconnected })
-		if w.session() != s {
+	bubble(t, func(t *testing.T, w *env) {
+		s := w.Session()
+		w.Server.Restart()
+		w.Eventually("reconnected", func() bool { return w.Client.State() == reconnected })
+		if w.Session() != s {
 			t.Error("there is another session")
 		}
 	})
 }
 
 func TestNeitherStopNorCloseWaitsForAListener(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		var calls [2]atomic.Int64
 		var stops [2]func()
 		for i := range stops {
-			stops[i] = w.client.OnStateChange(func(framework.State) {
+			stops[i] = w.Client.OnStateChange(func(framework.State) {
 				calls[i].Add(1)
 				time.Sleep(time.Hour)
 			})
 		}
-		w.link.Reset()
-		w.eventually("reconnected", func() bool { return w.client.State() == reconnected })
+		w.Link.Reset()
+		w.Eventually("reconnected", func() bool { return w.Client.State() == reconnected })
 		before := time.Now()
 		stops[0]()
-		if err := w.client.Close(); err != nil {
+		if err := w.Client.Close(); err != nil {
 			t.Error(err)
 		}
 		if took := time.Since(before); took != 0 {

@@ -9,12 +9,13 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/internal/clienttest"
 	"github.com/gocurator/curator/framework/zktest"
 )
 
 func TestATransactionDoesAllItsParts(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		app := w.client.UsingNamespace("app")
+	bubble(t, func(t *testing.T, w *env) {
+		app := w.Client.UsingNamespace("app")
 		w.make("/app")
 		w.make("/app/old")
 		w.make("/app/set")
@@ -30,16 +31,16 @@ func TestATransactionDoesAllItsParts(t *testing.T) {
 		if len(results) != 5 || results[1].Path != "/new-0000000002" || results[2].Stat == nil || results[2].Stat.Version != 1 {
 			t.Errorf("got %+v", results)
 		}
-		if w.srv.Exists("/app/old") || !w.srv.Exists("/app/new-0000000002") {
-			t.Errorf("there is %q", w.srv.Children("/app"))
+		if w.Server.Exists("/app/old") || !w.Server.Exists("/app/new-0000000002") {
+			t.Errorf("there is %q", w.Server.Children("/app"))
 		}
 	})
 }
 
 func TestATransactionNamesThePartThatFailed(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		w.make("/a")
-		_, err := w.client.Transaction(t.Context(),
+		_, err := w.Client.Transaction(t.Context(),
 			framework.SetOp("/a", []byte("changed"), -1),
 			framework.CheckOp("/no", -1),
 			framework.DeleteOp("/a", -1))
@@ -48,14 +49,14 @@ func TestATransactionNamesThePartThatFailed(t *testing.T) {
 		if !errors.As(err, &failed) || failed.Index != 1 || failed.Op != "check" || failed.Path != "/no" {
 			t.Errorf("got %#v", err)
 		}
-		if data, _ := w.srv.Data("/a"); string(data) != "1" {
+		if data, _ := w.Server.Data("/a"); string(data) != "1" {
 			t.Error("a part was done")
 		}
 	})
 }
 
 func TestATransactionThatCannotBeIsNotSent(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		mine := errors.New("mine")
 		for name, op := range map[string]framework.Op{
 			"path":       framework.CheckOp("a", -1),
@@ -64,7 +65,7 @@ func TestATransactionThatCannotBeIsNotSent(t *testing.T) {
 			"parents":    framework.CreateOp("/a", nil, framework.CreatingParentsIfNeeded()),
 			"own error":  framework.FailedOp(mine),
 		} {
-			_, err := w.client.Transaction(t.Context(), framework.CheckOp("/", -1), op)
+			_, err := w.Client.Transaction(t.Context(), framework.CheckOp("/", -1), op)
 			var failed *framework.TransactionError
 			if !errors.As(err, &failed) || failed.Index != 1 {
 				t.Errorf("%s: %v", name, err)
@@ -73,53 +74,53 @@ func TestATransactionThatCannotBeIsNotSent(t *testing.T) {
 				wantErr(t, err, mine)
 			}
 		}
-		if n := w.count(zktest.OpMulti); n != 0 {
+		if n := w.Count(zktest.OpMulti); n != 0 {
 			t.Errorf("%d were sent", n)
 		}
 	})
 }
 
 func TestATransactionWhoseAnswerIsLostIsNotRepeated(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		w.srv.DropReply(zktest.Match{Op: zktest.OpMulti})
-		_, err := w.client.Transaction(t.Context(), framework.CreateOp("/n-", nil, framework.WithMode(framework.PersistentSequential)))
+	bubble(t, func(t *testing.T, w *env) {
+		w.Server.DropReply(zktest.Match{Op: zktest.OpMulti})
+		_, err := w.Client.Transaction(t.Context(), framework.CreateOp("/n-", nil, framework.WithMode(framework.PersistentSequential)))
 		wantErr(t, err, framework.ErrConnectionLost)
 		time.Sleep(time.Minute)
-		if n := w.count(zktest.OpMulti); n != 1 {
+		if n := w.Count(zktest.OpMulti); n != 1 {
 			t.Errorf("it was sent %d times", n)
 		}
 	})
 }
 
 func TestATransactionThatWasNotSentWaitsForTheConnection(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		w.link.Cut()
+	bubble(t, func(t *testing.T, w *env) {
+		w.Link.Cut()
 		time.Sleep(time.Second)
 		go func() {
-			time.Sleep(session / 4)
-			w.link.Heal()
+			time.Sleep(clienttest.SessionTimeout / 4)
+			w.Link.Heal()
 		}()
-		if _, err := w.client.Transaction(t.Context(), framework.CreateOp("/n", nil)); err != nil {
+		if _, err := w.Client.Transaction(t.Context(), framework.CreateOp("/n", nil)); err != nil {
 			t.Error(err)
 		}
 	})
 }
 
 func TestAnEmptyTransactionSucceeds(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		if results, err := w.client.Transaction(t.Context()); err != nil || len(results) != 0 {
+	bubble(t, func(t *testing.T, w *env) {
+		if results, err := w.Client.Transaction(t.Context()); err != nil || len(results) != 0 {
 			t.Errorf("%v, %v", results, err)
 		}
 	})
 }
 
 func TestErrorsSayWhatWhereAndWhy(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		_, _, err := w.client.UsingNamespace("app").Get(t.Context(), "/no")
+	bubble(t, func(t *testing.T, w *env) {
+		_, _, err := w.Client.UsingNamespace("app").Get(t.Context(), "/no")
 		if want := `framework: get "/no": `; !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q does not begin with %q", err, want)
 		}
-		_, err = w.client.Transaction(t.Context(), framework.DeleteOp("/no", -1))
+		_, err = w.Client.Transaction(t.Context(), framework.DeleteOp("/no", -1))
 		if want := `framework: transaction: part 0 (delete "/no"): `; !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q does not begin with %q", err, want)
 		}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/internal/clienttest"
 	"github.com/gocurator/curator/framework/zktest"
 )
 
@@ -49,28 +50,28 @@ func (l *errorLog) wants(t *testing.T, count int, texts ...string) {
 
 func TestAStateListenerThatPanicsIsLoggedAndHearsTheNextState(t *testing.T) {
 	var log errorLog
-	var heard states
-	bubble(t, func(t *testing.T, w *world) {
-		w.link.Reset()
-		w.eventually("reconnected", func() bool { return w.client.State() == reconnected })
+	var heard clienttest.States
+	bubble(t, func(t *testing.T, w *env) {
+		w.Link.Reset()
+		w.Eventually("reconnected", func() bool { return w.Client.State() == reconnected })
 		synctest.Wait()
-		heard.want(t, connected, suspended, reconnected)
-		w.states.want(t, connected, suspended, reconnected)
+		heard.Want(t, connected, suspended, reconnected)
+		w.States.Want(t, connected, suspended, reconnected)
 		log.wants(t, 3, "framework: a state listener panicked: broken listener", "user_code_test.go")
 	}, log.logger(), framework.WithStateListener(func(s framework.State) {
-		heard.hear(s)
+		heard.Hear(s)
 		panic("broken listener")
 	}))
 }
 
 func TestATraceThatPanicsIsLoggedAndCalledAgain(t *testing.T) {
 	var log errorLog
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		for range 2 {
-			w.client.Report(func() { panic("broken trace") })
+			w.Client.Report(func() { panic("broken trace") })
 		}
 		called := false
-		w.client.ReportAlways(func() { called = true })
+		w.Client.ReportAlways(func() { called = true })
 		synctest.Wait()
 		if !called {
 			t.Error("the call after the panics was not made")
@@ -81,13 +82,13 @@ func TestATraceThatPanicsIsLoggedAndCalledAgain(t *testing.T) {
 
 func TestADialerThatPanicsIsAFailedAttempt(t *testing.T) {
 	var log errorLog
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		panics := 2
-		client := w.dial("zk:2181", log.logger(), framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
+		client := w.Dial("zk:2181", log.logger(), framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
 			if panics--; panics >= 0 {
 				panic("broken dialer")
 			}
-			return w.link.DialContext(ctx, network, address)
+			return w.Link.DialContext(ctx, network, address)
 		}))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
@@ -97,7 +98,7 @@ func TestADialerThatPanicsIsAFailedAttempt(t *testing.T) {
 		synctest.Wait()
 		log.wants(t, 2, "framework: the dialer panicked: broken dialer")
 
-		broken := w.dial("zk:2181", framework.WithLogger(slog.New(logs(func(slog.Record) {}))),
+		broken := w.Dial("zk:2181", framework.WithLogger(slog.New(logs(func(slog.Record) {}))),
 			framework.WithDialer(func(context.Context, string, string) (net.Conn, error) { panic("broken dialer") }))
 		ctx, cancel = context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -111,15 +112,15 @@ func TestADialerThatPanicsIsAFailedAttempt(t *testing.T) {
 
 func TestALookUpThatPanicsIsAFailedAttempt(t *testing.T) {
 	var log errorLog
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		panics := 2
-		client := w.dial("zk:2181", log.logger(), framework.WithLookup(func(context.Context, string) ([]string, error) {
+		client := w.Dial("zk:2181", log.logger(), framework.WithLookup(func(context.Context, string) ([]string, error) {
 			if panics--; panics >= 0 {
 				panic("broken look-up")
 			}
 			return []string{"10.0.0.1"}, nil
 		}))
-		if err := client.BlockUntilConnected(w.within(time.Minute)); err != nil {
+		if err := client.BlockUntilConnected(w.Within(time.Minute)); err != nil {
 			t.Errorf("got %v, want nil", err)
 		}
 		synctest.Wait()
@@ -129,24 +130,24 @@ func TestALookUpThatPanicsIsAFailedAttempt(t *testing.T) {
 
 // The look-up of one server's name never returns; the other server needs none.
 func TestALookUpThatDoesNotHeedItsContextHoldsUpNothing(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		goOn := make(chan struct{})
 		defer close(goOn)
-		client := w.dial("deaf:2181,10.0.0.1:2181", framework.WithLookup(func(context.Context, string) ([]string, error) {
+		client := w.Dial("deaf:2181,10.0.0.1:2181", framework.WithLookup(func(context.Context, string) ([]string, error) {
 			<-goOn
 			return []string{"10.0.0.2"}, nil
 		}))
-		if err := client.BlockUntilConnected(w.within(framework.DefaultConnectionTimeout)); err != nil {
+		if err := client.BlockUntilConnected(w.Within(framework.DefaultConnectionTimeout)); err != nil {
 			t.Errorf("got %v, want a connection to the other server", err)
 		}
 		if err := closesWithin(t, client, time.Second); err != nil {
 			t.Error(err)
 		}
-		alone := w.dial("deaf:2181", framework.WithLookup(func(context.Context, string) ([]string, error) {
+		alone := w.Dial("deaf:2181", framework.WithLookup(func(context.Context, string) ([]string, error) {
 			<-goOn
 			return nil, nil
 		}))
-		err := alone.BlockUntilConnected(w.within(time.Minute))
+		err := alone.BlockUntilConnected(w.Within(time.Minute))
 		wantErr(t, err, context.DeadlineExceeded)
 		if want := "the look-up function has not returned"; !strings.Contains(err.Error(), want) {
 			t.Errorf("got %q, want %q in it", err, want)
@@ -219,9 +220,9 @@ func TestALogHandlerThatPanicsIsToldOnceAndCalledAgain(t *testing.T) {
 					panic("broken handler")
 				}
 			})
-			bubble(t, func(t *testing.T, w *world) {
-				w.link.Reset()
-				w.eventually("reconnected", func() bool { return w.client.State() == reconnected })
+			bubble(t, func(t *testing.T, w *env) {
+				w.Link.Reset()
+				w.Eventually("reconnected", func() bool { return w.Client.State() == reconnected })
 				synctest.Wait()
 				mu.Lock()
 				defer mu.Unlock()
@@ -239,8 +240,8 @@ func TestAPanicIsLoggedWithoutALogger(t *testing.T) {
 	before := slog.Default()
 	defer slog.SetDefault(before)
 	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
-	bubble(t, func(_ *testing.T, w *world) {
-		w.client.OnStateChange(func(framework.State) { panic("broken listener") })
+	bubble(t, func(_ *testing.T, w *env) {
+		w.Client.OnStateChange(func(framework.State) { panic("broken listener") })
 		synctest.Wait()
 	})
 	log.wants(t, 1, "framework: a state listener panicked: broken listener")

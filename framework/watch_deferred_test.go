@@ -10,31 +10,31 @@ import (
 )
 
 func TestAWatchThatIsPutOffCostsNothingIfItEndsBefore(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		w.make("/a")
-		s := w.session()
+		s := w.Session()
 		for range 4 {
 			o := s.WatchDataDeferred("/a", func() { t.Error("woken") })
 			time.Sleep(10 * time.Millisecond)
 			s.Unwatch(o)
 		}
 		time.Sleep(time.Second)
-		if n := w.count(zktest.OpGetData) + w.count(zktest.OpRemoveWatches); n != 0 {
+		if n := w.Count(zktest.OpGetData) + w.Count(zktest.OpRemoveWatches); n != 0 {
 			t.Errorf("%d requests", n)
 		}
 	})
 }
 
 func TestAWatchThatIsPutOffIsSetInAMoment(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		w.make("/a")
-		s := w.session()
+		s := w.Session()
 		wakes := 0
 		o := s.WatchDataDeferred("/a", func() { wakes++ })
 		w.wantWatches(0)
 		time.Sleep(60 * time.Millisecond)
 		w.wantWatches(1)
-		if err := w.srv.Delete("/a"); err != nil {
+		if err := w.Server.Delete("/a"); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
@@ -47,9 +47,9 @@ func TestAWatchThatIsPutOffIsSetInAMoment(t *testing.T) {
 }
 
 func TestWhoeverCannotWaitSetsTheWatchForAll(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		w.make("/a")
-		s := w.session()
+		s := w.Session()
 		patient := s.WatchDataDeferred("/a", func() {})
 		hasty := w.watchData("/a")
 		hasty.want(t, framework.StatusPresent)
@@ -57,7 +57,7 @@ func TestWhoeverCannotWaitSetsTheWatchForAll(t *testing.T) {
 			t.Error("the patient one does not see it")
 		}
 		time.Sleep(time.Second)
-		if n := w.count(zktest.OpGetData); n != 1 {
+		if n := w.Count(zktest.OpGetData); n != 1 {
 			t.Errorf("%d requests", n)
 		}
 		hasty.stop()
@@ -68,15 +68,15 @@ func TestWhoeverCannotWaitSetsTheWatchForAll(t *testing.T) {
 }
 
 func TestAWatchThatIsPutOffOverAReconnectionIsSetOnce(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		w.make("/a")
-		s := w.session()
+		s := w.Session()
 		o := s.WatchDataDeferred("/a", func() {})
-		w.link.Reset()
-		w.eventually("reconnected", func() bool { return w.client.State() == reconnected })
+		w.Link.Reset()
+		w.Eventually("reconnected", func() bool { return w.Client.State() == reconnected })
 		time.Sleep(time.Second)
 		w.wantWatches(1)
-		if n := w.count(zktest.OpGetData); n != 1 {
+		if n := w.Count(zktest.OpGetData); n != 1 {
 			t.Errorf("%d requests", n)
 		}
 		s.Unwatch(o)

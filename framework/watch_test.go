@@ -10,6 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/internal/clienttest"
 	"github.com/gocurator/curator/framework/zktest"
 )
 
@@ -20,15 +21,15 @@ type watching struct {
 	wakes   int
 }
 
-func (w *world) watchData(path string) *watching {
-	o := &watching{session: w.session()}
+func (w *env) watchData(path string) *watching {
+	o := &watching{session: w.Session()}
 	o.Watch = o.session.WatchData(path, func() { o.wakes++ })
 	synctest.Wait()
 	return o
 }
 
-func (w *world) watchChildren(path string) *watching {
-	o := &watching{session: w.session()}
+func (w *env) watchChildren(path string) *watching {
+	o := &watching{session: w.Session()}
 	o.Watch = o.session.WatchChildren(path, func() { o.wakes++ })
 	synctest.Wait()
 	return o
@@ -45,23 +46,23 @@ func (o *watching) want(t *testing.T, status framework.Status) {
 	}
 }
 
-func (w *world) make(path string) {
+func (w *env) make(path string) {
 	w.Helper()
-	if err := w.srv.Create(path, []byte("1")); err != nil {
+	if err := w.Server.Create(path, []byte("1")); err != nil {
 		w.Fatal(err)
 	}
 }
 
-func (w *world) wantWatches(want int) {
+func (w *env) wantWatches(want int) {
 	w.Helper()
 	synctest.Wait()
-	if got := w.srv.WatchCount(); got != want {
+	if got := w.Server.WatchCount(); got != want {
 		w.Errorf("the server has %d watches, want %d", got, want)
 	}
 }
 
 func TestManyWatchesOfANodeAreOneAtTheServer(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		w.make("/a")
 		var data, children []*watching
 		for range 20 {
@@ -69,10 +70,10 @@ func TestManyWatchesOfANodeAreOneAtTheServer(t *testing.T) {
 			children = append(children, w.watchChildren("/a"))
 		}
 		w.wantWatches(2)
-		if n := w.count(zktest.OpGetData) + w.count(zktest.OpGetChildren2); n != 2 {
+		if n := w.Count(zktest.OpGetData) + w.Count(zktest.OpGetChildren2); n != 2 {
 			t.Errorf("%d requests", n)
 		}
-		if err := w.srv.SetData("/a", []byte("2")); err != nil {
+		if err := w.Server.SetData("/a", []byte("2")); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
@@ -101,14 +102,14 @@ func TestManyWatchesOfANodeAreOneAtTheServer(t *testing.T) {
 }
 
 func TestAWatchThatIsTakenOffAndSetAgainAtOnceFires(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		w.make("/a")
 		for range 10 {
 			old := w.watchData("/a")
 			old.session.Unwatch(old.Watch)
 			o := w.watchData("/a")
 			w.wantWatches(1)
-			if err := w.srv.SetData("/a", nil); err != nil {
+			if err := w.Server.SetData("/a", nil); err != nil {
 				t.Fatal(err)
 			}
 			synctest.Wait()
@@ -124,9 +125,9 @@ func TestAWatchThatIsTakenOffAndSetAgainAtOnceFires(t *testing.T) {
 // One goroutine takes the last watch off a node while another sets one on it. Whichever comes first, the server has a watch in the
 // end: were the request that takes it off queued after the table had changed, it could leave last.
 func TestAWatchThatAnotherTakesOffAtTheSameTimeStaysSet(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		const nodes = 32 // many at a time, so that the goroutines get in each other's way
-		s := w.session()
+		s := w.Session()
 		nothing := func() {}
 		paths, watches := make([]string, nodes), make([]*framework.Watch, nodes)
 		for i := range nodes {
@@ -158,24 +159,24 @@ func TestAWatchThatAnotherTakesOffAtTheSameTimeStaysSet(t *testing.T) {
 }
 
 func TestAChangeWhileAwayIsSeen(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		for _, path := range []string{"/changed", "/deleted", "/parent", "/same"} {
 			w.make(path)
 		}
 		changed, deleted, same := w.watchData("/changed"), w.watchData("/deleted"), w.watchData("/same")
 		parent := w.watchChildren("/parent")
-		w.link.Cut()
-		w.eventually("suspended", func() bool { return w.client.State() == suspended })
+		w.Link.Cut()
+		w.Eventually("suspended", func() bool { return w.Client.State() == suspended })
 		same.want(t, framework.StatusUnknown)
-		if err := w.srv.SetData("/changed", []byte("2")); err != nil {
+		if err := w.Server.SetData("/changed", []byte("2")); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.srv.Delete("/deleted"); err != nil {
+		if err := w.Server.Delete("/deleted"); err != nil {
 			t.Fatal(err)
 		}
 		w.make("/parent/child")
-		w.link.Heal()
-		w.eventually("reconnected", func() bool { return w.client.State() == reconnected })
+		w.Link.Heal()
+		w.Eventually("reconnected", func() bool { return w.Client.State() == reconnected })
 		deleted.want(t, framework.StatusGone)
 		same.want(t, framework.StatusPresent)
 		if got := string(changed.view().Data); got != "2" {
@@ -190,7 +191,7 @@ func TestAChangeWhileAwayIsSeen(t *testing.T) {
 			}
 		}
 		w.wantWatches(3)
-		if err := w.srv.SetData("/same", nil); err != nil {
+		if err := w.Server.SetData("/same", nil); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
@@ -201,19 +202,19 @@ func TestAChangeWhileAwayIsSeen(t *testing.T) {
 }
 
 func TestANodeThatIsGoneStaysGone(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		w.make("/a")
 		data, children, absent := w.watchData("/a"), w.watchChildren("/a"), w.watchData("/absent")
 		absent.want(t, framework.StatusGone)
-		if err := w.srv.Delete("/a"); err != nil {
+		if err := w.Server.Delete("/a"); err != nil {
 			t.Fatal(err)
 		}
 		w.make("/absent")
 		data.want(t, framework.StatusGone)
 		children.want(t, framework.StatusGone)
 		w.make("/a")
-		w.link.Reset()
-		w.eventually("reconnected", func() bool { return w.client.State() == reconnected })
+		w.Link.Reset()
+		w.Eventually("reconnected", func() bool { return w.Client.State() == reconnected })
 		for _, o := range []*watching{data, children, absent} {
 			o.want(t, framework.StatusGone)
 			o.stop()
@@ -223,10 +224,10 @@ func TestANodeThatIsGoneStaysGone(t *testing.T) {
 }
 
 func TestANewcomerSeesTheNodeThatWasMadeAnew(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		w.make("/a")
 		old := w.watchChildren("/a")
-		if err := w.srv.Delete("/a"); err != nil {
+		if err := w.Server.Delete("/a"); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
@@ -242,14 +243,14 @@ func TestANewcomerSeesTheNodeThatWasMadeAnew(t *testing.T) {
 }
 
 func TestALastingWatchSeesTheNodeMadeAnew(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		w.make("/a")
-		s := w.session()
+		s := w.Session()
 		wakes := 0
 		lasting := s.WatchDataPersistent("/a", func() { wakes++ })
 		plain := w.watchData("/a")
 		for range 3 {
-			if err := w.srv.Delete("/a"); err != nil {
+			if err := w.Server.Delete("/a"); err != nil {
 				t.Fatal(err)
 			}
 			synctest.Wait()
@@ -270,12 +271,12 @@ func TestALastingWatchSeesTheNodeMadeAnew(t *testing.T) {
 }
 
 func TestANodeDeletedWhileItsWatchIsBeingSetIsGone(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		w.make("/a")
-		release := w.srv.Hold(zktest.Match{Op: zktest.OpGetData, Path: "/a"})
+		release := w.Server.Hold(zktest.Match{Op: zktest.OpGetData, Path: "/a"})
 		o := w.watchData("/a")
 		o.want(t, framework.StatusUnknown)
-		if err := w.srv.Delete("/a"); err != nil {
+		if err := w.Server.Delete("/a"); err != nil {
 			t.Fatal(err)
 		}
 		release()
@@ -289,9 +290,9 @@ func TestANodeDeletedWhileItsWatchIsBeingSetIsGone(t *testing.T) {
 }
 
 func TestAWatchThatIsEndedWhileItIsBeingSetLeavesNothing(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		w.make("/a")
-		release := w.srv.Hold(zktest.Match{Op: zktest.OpGetData})
+		release := w.Server.Hold(zktest.Match{Op: zktest.OpGetData})
 		o := w.watchData("/a")
 		o.stop()
 		release()
@@ -304,20 +305,20 @@ func TestAWatchThatIsEndedWhileItIsBeingSetLeavesNothing(t *testing.T) {
 
 func TestANodeThatMayNotBeReadIsWatchedForItsExistence(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
-		w := &world{T: t, srv: zktest.NewServer(zktest.WithVersion("3.8.0")), states: &states{}}
-		t.Cleanup(func() { w.srv.Close() })
-		w.link = w.srv.NewLink()
-		w.client = w.dial("zk:2181")
-		w.create("/a", framework.WithACL(zk.ACL{Perms: zk.PermAll &^ zk.PermRead, Scheme: "world", ID: "anyone"}))
+		w := &env{&clienttest.Env{T: t, Server: zktest.NewServer(zktest.WithVersion("3.8.0")), States: &clienttest.States{}}}
+		t.Cleanup(func() { w.Server.Close() })
+		w.Link = w.Server.NewLink()
+		w.Client = w.Dial("zk:2181")
+		w.Create("/a", framework.WithACL(zk.ACL{Perms: zk.PermAll &^ zk.PermRead, Scheme: "world", ID: "anyone"}))
 		o := w.watchData("/a")
 		o.want(t, framework.StatusPresent)
 		if o.view().Data != nil {
 			t.Error("it was read")
 		}
-		w.link.Reset()
+		w.Link.Reset()
 		time.Sleep(time.Second)
 		o.want(t, framework.StatusPresent)
-		if err := w.srv.Delete("/a"); err != nil {
+		if err := w.Server.Delete("/a"); err != nil {
 			t.Fatal(err)
 		}
 		o.want(t, framework.StatusGone)
@@ -329,8 +330,8 @@ func TestANodeThatMayNotBeReadIsWatchedForItsExistence(t *testing.T) {
 }
 
 func TestAWatchThatIsRefusedSaysWhy(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		w.create("/a", framework.WithACL(zk.ACL{Perms: zk.PermAll &^ zk.PermRead, Scheme: "world", ID: "anyone"}))
+	bubble(t, func(t *testing.T, w *env) {
+		w.Create("/a", framework.WithACL(zk.ACL{Perms: zk.PermAll &^ zk.PermRead, Scheme: "world", ID: "anyone"}))
 		o := w.watchChildren("/a")
 		o.want(t, framework.StatusRefused)
 		wantErr(t, o.view().Err, zk.ErrNoAuth)
@@ -340,17 +341,17 @@ func TestAWatchThatIsRefusedSaysWhy(t *testing.T) {
 }
 
 func TestWatchesWhileDisconnectedAreSetLater(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		w.make("/a")
-		s := w.session()
-		w.link.Cut()
-		w.eventually("suspended", func() bool { return w.client.State() == suspended })
+		s := w.Session()
+		w.Link.Cut()
+		w.Eventually("suspended", func() bool { return w.Client.State() == suspended })
 		wakes := 0
 		o := s.WatchData("/a", func() { wakes++ })
 		dropped := s.WatchData("/dropped", func() { t.Error("an ended watch was woken") })
 		s.Unwatch(dropped)
-		w.link.Heal()
-		w.eventually("reconnected", func() bool { return w.client.State() == reconnected })
+		w.Link.Heal()
+		w.Eventually("reconnected", func() bool { return w.Client.State() == reconnected })
 		if s.View(o).Status != framework.StatusPresent || wakes != 1 {
 			t.Errorf("%+v after %d wakes", s.View(o), wakes)
 		}

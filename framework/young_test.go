@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/internal/clienttest"
 	"github.com/gocurator/curator/framework/zktest"
 )
 
@@ -30,42 +31,42 @@ func (f *forgetful) Write(p []byte) (int, error) {
 
 func TestAServerThatGivesAnotherSessionEndsTheLeasesAtThatMoment(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
-		w := &world{T: t, srv: zktest.New(t), states: &states{}}
-		w.link = w.srv.NewLink()
-		w.client = w.dial("zk:2181", framework.WithStateListener(w.states.hear), framework.WithDialer(
+		w := &env{&clienttest.Env{T: t, Server: zktest.New(t), States: &clienttest.States{}}}
+		w.Link = w.Server.NewLink()
+		w.Client = w.Dial("zk:2181", framework.WithStateListener(w.States.Hear), framework.WithDialer(
 			func(ctx context.Context, network, address string) (net.Conn, error) {
-				conn, err := w.link.DialContext(ctx, network, address)
+				conn, err := w.Link.DialContext(ctx, network, address)
 				if err != nil {
 					return nil, err
 				}
 				return &forgetful{Conn: conn}, nil
 			}))
-		w.connected()
+		w.Connected()
 		h := w.hold()
-		first := w.session()
-		time.Sleep(2 * session)
+		first := w.Session()
+		time.Sleep(2 * clienttest.SessionTimeout)
 		cut := time.Now()
-		w.link.Reset()
+		w.Link.Reset()
 		<-first.Done()
 		if d := time.Since(cut); d != 0 || h.Err() == nil || !h.ended() {
 			t.Errorf("the session ended %v after the connection; the hold says %v", d, h.Err())
 		}
-		if next := w.session(); next == first || time.Since(cut) > time.Second {
+		if next := w.Session(); next == first || time.Since(cut) > time.Second {
 			t.Errorf("there is a new session after %v", time.Since(cut))
 		}
 		synctest.Wait()
-		w.states.want(t, connected, suspended, lost, reconnected)
-		if n := len(w.srv.Sessions()); n != 2 { // the client's, and the old one, which the server lets expire
+		w.States.Want(t, connected, suspended, lost, reconnected)
+		if n := len(w.Server.Sessions()); n != 2 { // the client's, and the old one, which the server lets expire
 			t.Errorf("%d sessions at the server", n)
 		}
 	})
 }
 
 func TestSessionsThatKeepEndingYoungAreOpenedWithGrowingPauses(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bubble(t, func(t *testing.T, w *env) {
 		end := func() {
-			w.eventually("a session", func() bool { return len(w.srv.Sessions()) > 0 })
-			w.srv.ExpireSession(w.srv.Sessions()[0].ID)
+			w.Eventually("a session", func() bool { return len(w.Server.Sessions()) > 0 })
+			w.Server.ExpireSession(w.Server.Sessions()[0].ID)
 		}
 		var opened []time.Duration
 		for range 12 {
@@ -77,16 +78,16 @@ func TestSessionsThatKeepEndingYoungAreOpenedWithGrowingPauses(t *testing.T) {
 		if opened[1] > 40*time.Millisecond {
 			t.Errorf("the session after the first that ended young came after %v", opened[1])
 		}
-		if last := opened[11]; last < session/4 || last > session/2 {
-			t.Errorf("the sessions came after %v, want pauses of up to %v at last", opened, session/2)
+		if last := opened[11]; last < clienttest.SessionTimeout/4 || last > clienttest.SessionTimeout/2 {
+			t.Errorf("the sessions came after %v, want pauses of up to %v at last", opened, clienttest.SessionTimeout/2)
 		}
 		// One that has lived long enough makes good for all of them.
-		time.Sleep(2 * session)
+		time.Sleep(2 * clienttest.SessionTimeout)
 		end()
 		before := time.Now()
-		w.eventually("a session", func() bool { return len(w.srv.Sessions()) > 0 })
+		w.Eventually("a session", func() bool { return len(w.Server.Sessions()) > 0 })
 		if d := time.Since(before); d > 40*time.Millisecond {
-			t.Errorf("the session after one of %v came after %v", 2*session, d)
+			t.Errorf("the session after one of %v came after %v", 2*clienttest.SessionTimeout, d)
 		}
 	})
 }
@@ -96,12 +97,12 @@ func TestSessionsThatAreShorterThanARoundTripAreNotOpenedAllTheTime(t *testing.T
 	zktest.Bubble(t, func(t *testing.T) {
 		srv := zktest.NewServer(zktest.WithTickTime(time.Millisecond), zktest.WithSessionTimeouts(2*time.Millisecond, 2*time.Millisecond))
 		t.Cleanup(func() { srv.Close() })
-		w := &world{T: t, srv: srv, link: srv.NewLink()}
-		w.link.SetLatency(5 * time.Millisecond)
+		w := &env{&clienttest.Env{T: t, Server: srv, Link: srv.NewLink()}}
+		w.Link.SetLatency(5 * time.Millisecond)
 		var dials atomic.Int64
-		w.client = w.dial("zk:2181", framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
+		w.Client = w.Dial("zk:2181", framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
 			dials.Add(1)
-			return w.link.DialContext(ctx, network, address)
+			return w.Link.DialContext(ctx, network, address)
 		}))
 		time.Sleep(time.Minute)
 		if n := dials.Load(); n < 2 || n > 480 { // two for each session, of which four are opened in a second at most

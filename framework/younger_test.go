@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/internal/clienttest"
 	"github.com/gocurator/curator/framework/zktest"
 )
 
@@ -55,7 +56,7 @@ func (x *exchange) replace(servers map[string]*zktest.Server) {
 // younger is a client that has seen much of an old server, which is at all of its addresses, and another server that
 // has seen less.
 type younger struct {
-	*world
+	*env
 	*exchange
 	old, fresh *zktest.Server
 	log        bytes.Buffer
@@ -64,7 +65,7 @@ type younger struct {
 func newYounger(t *testing.T, connect string, opts ...framework.Option) *younger {
 	y := &younger{old: zktest.NewServer(), fresh: zktest.NewServer(), exchange: &exchange{}}
 	t.Cleanup(func() { y.old.Close(); y.fresh.Close() })
-	y.world = &world{T: t, srv: y.old, states: &states{}}
+	y.env = &env{&clienttest.Env{T: t, Server: y.old, States: &clienttest.States{}}}
 	servers, _, _ := strings.Cut(connect, "/")
 	all := map[string]*zktest.Server{}
 	for server := range strings.SplitSeq(servers, ",") {
@@ -78,19 +79,19 @@ func newYounger(t *testing.T, connect string, opts ...framework.Option) *younger
 		}
 		_ = admin.Close()
 	}
-	y.client = y.dialVia(connect, append([]framework.Option{
-		framework.WithStateListener(y.states.hear), framework.WithLogger(slog.New(slog.NewTextHandler(&y.log, &slog.HandlerOptions{Level: slog.LevelWarn}))),
+	y.Client = y.dialVia(connect, append([]framework.Option{
+		framework.WithStateListener(y.States.Hear), framework.WithLogger(slog.New(slog.NewTextHandler(&y.log, &slog.HandlerOptions{Level: slog.LevelWarn}))),
 	}, opts...)...)
-	y.connected()
+	y.Connected()
 	for range 200 { // the questions that are asked at a server count as well
-		y.create("/n-", framework.WithMode(framework.PersistentSequential))
+		y.Create("/n-", framework.WithMode(framework.PersistentSequential))
 	}
 	y.make("/old")
 	return y
 }
 
 func (y *younger) dialVia(connect string, opts ...framework.Option) *framework.Client {
-	return y.dial(connect, append([]framework.Option{framework.WithDialer(y.DialContext)}, opts...)...)
+	return y.Dial(connect, append([]framework.Option{framework.WithDialer(y.DialContext)}, opts...)...)
 }
 
 func TestAClientIsBackAtAnEnsembleThatWasWiped(t *testing.T) {
@@ -106,24 +107,24 @@ func TestAClientIsBackAtAnEnsembleThatWasWiped(t *testing.T) {
 					}
 					wiped := time.Now()
 					y.replace(all)
-					w := y.world
-					w.eventually("lost", func() bool { return w.states.has(lost) })
+					w := y.env
+					w.Eventually("lost", func() bool { return w.States.Has(lost) })
 					if !h.ended() {
 						t.Error("LOST was told before the hold was")
 					}
-					w.eventually("reconnected", func() bool { return w.client.State() == reconnected })
-					if d := time.Since(wiped); d > session+time.Second {
+					w.Eventually("reconnected", func() bool { return w.Client.State() == reconnected })
+					if d := time.Since(wiped); d > clienttest.SessionTimeout+time.Second {
 						t.Errorf("back after %v", d)
 					}
-					if stat, err := w.client.Exists(t.Context(), "/old"); stat != nil || err != nil {
+					if stat, err := w.Client.Exists(t.Context(), "/old"); stat != nil || err != nil {
 						t.Errorf("a node of the past: %v, %v", stat, err)
 					}
-					if _, _, err := w.client.Create(t.Context(), "/new", nil); err != nil || !y.fresh.Exists("/new") {
+					if _, _, err := w.Client.Create(t.Context(), "/new", nil); err != nil || !y.fresh.Exists("/new") {
 						t.Error(err)
 					}
 					synctest.Wait()
-					w.states.want(t, connected, suspended, lost, reconnected)
-					wantErr(t, w.client.Close())
+					w.States.Want(t, connected, suspended, lost, reconnected)
+					wantErr(t, w.Client.Close())
 					if !strings.Contains(y.log.String(), "younger") {
 						t.Errorf("the log says %s", y.log.String())
 					}
@@ -144,9 +145,9 @@ func TestAClientIsBackEachTimeTheEnsembleIsReplaced(t *testing.T) {
 			next := zktest.NewServer()
 			t.Cleanup(func() { next.Close() })
 			y.replace(map[string]*zktest.Server{"a:1": next})
-			y.eventually("back", func() bool { _, err := y.client.Exists(y.within(time.Millisecond), "/"); return err == nil })
+			y.Eventually("back", func() bool { _, err := y.Client.Exists(y.Within(time.Millisecond), "/"); return err == nil })
 			for range 50 {
-				y.create("/n-", framework.WithMode(framework.PersistentSequential))
+				y.Create("/n-", framework.WithMode(framework.PersistentSequential))
 			}
 		}
 	})
@@ -183,11 +184,11 @@ func TestAServerThatIsBehindIsUsedOnlyIfMoreThanHalfAre(t *testing.T) {
 					for i, kind := range c.at {
 						at[addresses[i]] = map[rune]*zktest.Server{'o': y.old, 'f': y.fresh}[kind]
 					}
-					y.old.ExpireSession(y.session().ID())
+					y.old.ExpireSession(y.Session().ID())
 					y.replace(at)
-					time.Sleep(session + 5*time.Second)
+					time.Sleep(clienttest.SessionTimeout + 5*time.Second)
 					synctest.Wait()
-					stat, err := y.client.Exists(t.Context(), "/old")
+					stat, err := y.Client.Exists(t.Context(), "/old")
 					got := "-"
 					switch {
 					case err == nil && stat != nil:
@@ -211,9 +212,9 @@ func TestAChrootThatAWipedEnsembleLacksIsNamedAndNotWaitedForForEver(t *testing.
 	zktest.Bubble(t, func(t *testing.T) {
 		y := newYounger(t, "a:1/app")
 		y.replace(map[string]*zktest.Server{"a:1": y.fresh})
-		y.eventually("lost", func() bool { return y.states.has(lost) })
+		y.Eventually("lost", func() bool { return y.States.Has(lost) })
 		before := time.Now()
-		_, err := y.client.Session(t.Context())
+		_, err := y.Client.Session(t.Context())
 		var unreachable *framework.ConnectError
 		if wantErr(t, err, framework.ErrNoChroot); errors.As(err, &unreachable) || time.Since(before) > framework.DefaultConnectionTimeout {
 			t.Errorf("after %v: %v, which is waited out", time.Since(before), err)
@@ -222,7 +223,7 @@ func TestAChrootThatAWipedEnsembleLacksIsNamedAndNotWaitedForForEver(t *testing.
 		if _, _, err := admin.Create(t.Context(), "/app", nil); err != nil {
 			t.Fatal(err)
 		}
-		if err := y.client.BlockUntilConnected(y.within(2 * time.Second)); err != nil {
+		if err := y.Client.BlockUntilConnected(y.Within(2 * time.Second)); err != nil {
 			t.Errorf("the chroot was made anew: %v", err)
 		}
 	})

@@ -100,7 +100,7 @@ func parse(args []string, errs io.Writer) (settings, error) {
 		roots:    values("recipes/locks.InterProcessMutex.Acquire", "recipes/locks.Lease.Release"),
 		apart:    values("framework/internal/transport"),
 		floors: values("retry", "framework/zktest framework/internal/clock", "framework/internal", "framework/session",
-			"framework", "recipes/internal recipes/shared", "recipes", "recipes/leader", "recipes/locks/lockstest",
+			"framework", "recipes/internal recipes/shared", "recipes", "recipes/leader", "framework/internal/clienttest recipes/locks/lockstest",
 			"examples/internal integration/zookeeper", "examples integration"),
 	}
 	flags := flag.NewFlagSet("figures", flag.ContinueOnError)

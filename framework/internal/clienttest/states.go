@@ -1,0 +1,51 @@
+package clienttest
+
+import (
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// States is a listener that remembers.
+type States struct {
+	mu    sync.Mutex
+	heard []framework.State
+	at    []time.Time
+}
+
+func (s *States) Hear(state framework.State) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.heard = append(s.heard, state)
+	s.at = append(s.at, time.Now())
+}
+
+func (s *States) All() []framework.State {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.heard)
+}
+
+func (s *States) Has(state framework.State) bool { return slices.Contains(s.All(), state) }
+
+// When is the time at which state was first heard.
+func (s *States) When(t testing.TB, state framework.State) time.Time {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.Index(s.heard, state)
+	if i < 0 {
+		t.Fatalf("%v was not told, but %v", state, s.heard)
+	}
+	return s.at[i]
+}
+
+func (s *States) Want(t testing.TB, want ...framework.State) {
+	t.Helper()
+	if got := s.All(); !slices.Equal(got, want) {
+		t.Errorf("heard %v, want %v", got, want)
+	}
+}
