@@ -1,8 +1,6 @@
 package framework_test
 
-import (
-	"testing"
-)
+import "testing"
 
 type attachKey struct{}
 
@@ -14,21 +12,6 @@ func TestFacadesOfAClientShareWhatIsAttached(t *testing.T) {
 		}
 		if got := w.Dial("zk:2181").Attach(attachKey{}, nil); got != nil {
 			t.Errorf("another client has %v attached, want nil", got)
-		}
-	})
-}
-
-func TestWhatIsAttachedToASessionGoesWithIt(t *testing.T) {
-	bubble(t, func(t *testing.T, w *env) {
-		old := w.Session()
-		first := old.Attach(attachKey{}, func() any { return new(int) })
-		if got := old.Attach(attachKey{}, nil); got != first {
-			t.Errorf("the same session: got %v, want %v", got, first)
-		}
-		w.Server.ExpireSession(old.ID())
-		<-old.Done()
-		if got := w.Session().Attach(attachKey{}, nil); got != nil {
-			t.Errorf("the next session has %v attached, want nil", got)
 		}
 	})
 }

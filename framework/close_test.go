@@ -86,7 +86,7 @@ func TestCloseEndsWaitsWithErrClosed(t *testing.T) {
 			return err
 		},
 		"BlockUntilConnected": func(w *env) error { return w.Client.BlockUntilConnected(w.Context()) },
-		"a session's Enter": func(w *env) error {
+		"a session's CreateProtected": func(w *env) error {
 			_, err := w.Session().CreateProtected(w.Context(), "/locks", "lock-", nil)
 			return err
 		},
@@ -95,7 +95,7 @@ func TestCloseEndsWaitsWithErrClosed(t *testing.T) {
 			bubble(t, func(t *testing.T, w *env) {
 				s := w.Session()
 				_ = s
-				if name != "a session's Enter" {
+				if name != "a session's CreateProtected" {
 					w.Link.Cut()
 				} else {
 					release := w.Server.Hold(zktest.Match{Op: zktest.OpCreate2})
@@ -135,7 +135,7 @@ func TestCloseEndsThePauseBeforeARetry(t *testing.T) {
 	}, framework.WithRetryPolicy(retry.Forever(time.Hour)))
 }
 
-func TestCloseEndsHoldsBeforeTheServerHearsOfIt(t *testing.T) {
+func TestCloseEndsBindingsBeforeTheServerHearsOfIt(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		var cause error
 		if _, err := w.Session().Bind(func(err error) { cause = err }, nil); err != nil {

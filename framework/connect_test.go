@@ -83,7 +83,7 @@ func TestAMissingChrootIsNamed(t *testing.T) {
 
 		// As soon as it exists, the client goes on.
 		for _, path := range []string{"/no", "/no/such"} {
-			w.make(path)
+			w.Make(path)
 		}
 		if err := client.BlockUntilConnected(w.Within(3 * time.Second)); err != nil {
 			t.Error(err)

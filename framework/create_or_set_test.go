@@ -34,7 +34,7 @@ func TestOrSetDataCreatesAndThenSets(t *testing.T) {
 
 func TestOrSetDataLeavesANodeOfAnotherVersion(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
-		w.make("/a")
+		w.Make("/a")
 		_, stat, err := w.Client.Create(t.Context(), "/a", []byte("new"), framework.OrSetData(3))
 		wantErr(t, err, zk.ErrBadVersion)
 		if stat != nil {
@@ -46,7 +46,7 @@ func TestOrSetDataLeavesANodeOfAnotherVersion(t *testing.T) {
 
 func TestOrSetDataCreatesANodeThatVanishesBeforeItIsSet(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
-		w.make("/a")
+		w.Make("/a")
 		w.Cleanup(w.Server.Observe(func(q zktest.Request) {
 			if q.Op == zktest.OpSetData && w.Server.Exists("/a") && w.Count(zktest.OpCreate2) == 1 {
 				if err := w.Server.Delete("/a"); err != nil {
@@ -69,7 +69,7 @@ func TestOrSetDataWhoseReplyIsLostSetsTheSameDataAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *env) {
 				if op == zktest.OpSetData {
-					w.make("/a")
+					w.Make("/a")
 				}
 				w.Server.DropReply(zktest.Match{Op: op, Path: "/a"})
 				if _, _, err := w.Client.Create(t.Context(), "/a", []byte("new"), framework.OrSetData(-1)); err != nil {

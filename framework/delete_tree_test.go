@@ -20,15 +20,15 @@ import (
 // plant makes a tree below /tree, with so many children at each level, and a sibling whose name begins with the same letters.
 func (w *env) plant(fans ...int) {
 	w.Helper()
-	w.make("/tree")
-	w.make("/tree2")
+	w.Make("/tree")
+	w.Make("/tree2")
 	level := []string{"/tree"}
 	for _, fan := range fans {
 		var below []string
 		for _, parent := range level {
 			for i := range fan {
 				path := fmt.Sprintf("%s/n%d", parent, i)
-				w.make(path)
+				w.Make(path)
 				below = append(below, path)
 			}
 		}
@@ -107,8 +107,8 @@ func TestATreeInWhichOthersCreateMeanwhileIsDeleted(t *testing.T) {
 			if q.Op == zktest.OpDelete && created < 20 && (q.Path == "/tree" || q.Path == "/tree/n1") {
 				created++
 				path := fmt.Sprintf("%s/late%d", q.Path, created)
-				w.make(path)
-				w.make(path + "/later")
+				w.Make(path)
+				w.Make(path + "/later")
 			}
 		}))
 		if err := w.deleteTree(t.Context()); err != nil {
@@ -144,7 +144,7 @@ func TestAMissingTreeIsNoNode(t *testing.T) {
 func TestWhatTheClientStandsOnIsNoTreeToDelete(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		w.plant(1)
-		w.make("/tree/n0/x")
+		w.Make("/tree/n0/x")
 		rooted := w.Dial("zk:2181/tree")
 		if err := rooted.BlockUntilConnected(t.Context()); err != nil {
 			t.Fatal(err)
@@ -177,7 +177,7 @@ func TestARefusalNamesTheNodeOfTheTree(t *testing.T) {
 		if _, err := w.Client.SetACL(t.Context(), "/tree/n1", zk.WorldACL(zk.PermAdmin), -1); err != nil {
 			t.Fatal(err)
 		}
-		w.make("/tree/n1/hidden")
+		w.Make("/tree/n1/hidden")
 		err := w.deleteTree(t.Context(), framework.Guaranteed())
 		wantErr(t, err, zk.ErrNoAuth)
 		var failed *framework.OpError
@@ -239,7 +239,7 @@ func TestAGuaranteedDeletionOfATreeGoesOnInTheBackground(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *env) {
 				w.plant(100, 2)
-				w.make("/tree/n5/late")
+				w.Make("/tree/n5/late")
 				ctx, cancel := context.WithCancel(t.Context())
 				release := w.Server.Hold(zktest.Match{Op: zktest.OpDelete, Path: "/tree/n5/n0"})
 				done := make(chan error, 2)
@@ -255,7 +255,7 @@ func TestAGuaranteedDeletionOfATreeGoesOnInTheBackground(t *testing.T) {
 				w.Link.Heal()
 				end(w)
 				w.Eventually("the tree is gone", func() bool { return !w.Server.Exists("/tree") })
-				w.make("/tree")
+				w.Make("/tree")
 				time.Sleep(time.Hour)
 				if !w.Server.Exists("/tree") {
 					t.Error("it was deleted once more")

@@ -55,8 +55,8 @@ func each(t *testing.T, f func(t *testing.T, w *env, name string, op func(ctx co
 	for name := range kindOf {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *env) {
-				w.make("/a")
-				w.make("/a/deleted")
+				w.Make("/a")
+				w.Make("/a/deleted")
 				f(t, w, name, everyOp(w.Client)[name])
 			}, opts...)
 		})
@@ -166,8 +166,8 @@ func TestEveryOperationGoesOnInTheNextSession(t *testing.T) {
 
 func TestTheServersAnswersAreNotRetried(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
-		w.make("/a")
-		w.make("/a/b")
+		w.Make("/a")
+		w.Make("/a/b")
 		for _, c := range []struct {
 			op   func() error
 			want error
@@ -223,7 +223,7 @@ func TestEveryChangeTakesTheNodesVersion(t *testing.T) {
 		for name, change := range changes {
 			for version, want := range map[int32]error{-1: nil, 0: nil, 1: zk.ErrBadVersion} {
 				path := fmt.Sprintf("/%s%d", name, version)
-				w.make(path)
+				w.Make(path)
 				if err := change(path, version); !errors.Is(err, want) {
 					t.Errorf("%s of version %d: got %v, want %v", name, version, err, want)
 				}
@@ -234,7 +234,7 @@ func TestEveryChangeTakesTheNodesVersion(t *testing.T) {
 
 func TestADeletionThatMayHaveHappenedHappened(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
-		w.make("/a")
+		w.Make("/a")
 		w.Server.DropReply(zktest.Match{Op: zktest.OpDelete})
 		if err := w.Client.Delete(t.Context(), "/a", -1); err != nil {
 			t.Error(err)
@@ -246,7 +246,7 @@ func TestAGuaranteedDeletionHappens(t *testing.T) {
 	for name, outage := range map[string]time.Duration{"in the session": clienttest.SessionTimeout / 2, "in the next session": 3 * clienttest.SessionTimeout} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *env) {
-				w.make("/a")
+				w.Make("/a")
 				w.Link.Cut()
 				time.Sleep(time.Second)
 				err := w.Client.Delete(w.Within(time.Second), "/a", -1, framework.Guaranteed())
@@ -261,7 +261,7 @@ func TestAGuaranteedDeletionHappens(t *testing.T) {
 
 func TestAGuaranteedDeletionAfterTheSessionsEndHappensInTheNext(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
-		w.make("/a")
+		w.Make("/a")
 		w.Link.Cut()
 		w.Eventually("lost", func() bool { return w.States.Has(lost) })
 		wantErr(t, w.Client.Delete(w.Within(time.Second), "/a", -1, framework.Guaranteed()), context.DeadlineExceeded)
@@ -272,8 +272,8 @@ func TestAGuaranteedDeletionAfterTheSessionsEndHappensInTheNext(t *testing.T) {
 
 func TestARefusedDeletionIsNotRepeated(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
-		w.make("/a")
-		w.make("/a/b")
+		w.Make("/a")
+		w.Make("/a/b")
 		wantErr(t, w.Client.Delete(t.Context(), "/a", -1, framework.Guaranteed()), zk.ErrNotEmpty)
 		n := w.Count(zktest.OpDelete)
 		time.Sleep(time.Hour)

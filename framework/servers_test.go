@@ -123,7 +123,7 @@ func TestTheConnectStringServesUntilThereIsAList(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		d := &directory{err: errors.New("not yet")}
 		w := &env{&clienttest.Env{T: t, Server: zktest.New(t)}}
-		w.make("/app")
+		w.Make("/app")
 		w.Link = w.Server.NewLink()
 		client := w.Dial("seed/app", framework.WithServers(d.servers), byName(map[string]*zktest.Link{"seed:2181": w.Link}))
 		if err := client.BlockUntilConnected(t.Context()); err != nil || client.Server() != "seed:2181" {

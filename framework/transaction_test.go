@@ -16,9 +16,9 @@ import (
 func TestATransactionDoesAllItsParts(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		app := w.Client.UsingNamespace("app")
-		w.make("/app")
-		w.make("/app/old")
-		w.make("/app/set")
+		w.Make("/app")
+		w.Make("/app/old")
+		w.Make("/app/set")
 		results, err := app.Transaction(t.Context(),
 			framework.CheckOp("/set", 0),
 			framework.CreateOp("/new-", []byte("x"), framework.WithMode(framework.EphemeralSequential)),
@@ -39,7 +39,7 @@ func TestATransactionDoesAllItsParts(t *testing.T) {
 
 func TestATransactionNamesThePartThatFailed(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
-		w.make("/a")
+		w.Make("/a")
 		_, err := w.Client.Transaction(t.Context(),
 			framework.SetOp("/a", []byte("changed"), -1),
 			framework.CheckOp("/no", -1),

@@ -42,13 +42,13 @@ func TestAServerThatGivesAnotherSessionEndsTheLeasesAtThatMoment(t *testing.T) {
 				return &forgetful{Conn: conn}, nil
 			}))
 		w.Connected()
-		h := w.hold()
+		h := w.Bind()
 		first := w.Session()
 		time.Sleep(2 * clienttest.SessionTimeout)
 		cut := time.Now()
 		w.Link.Reset()
 		<-first.Done()
-		if d := time.Since(cut); d != 0 || h.Err() == nil || !h.ended() {
+		if d := time.Since(cut); d != 0 || h.Err() == nil || !h.Ended() {
 			t.Errorf("the session ended %v after the connection; the hold says %v", d, h.Err())
 		}
 		if next := w.Session(); next == first || time.Since(cut) > time.Second {

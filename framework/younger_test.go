@@ -86,7 +86,7 @@ func newYounger(t *testing.T, connect string, opts ...framework.Option) *younger
 	for range 200 { // the questions that are asked at a server count as well
 		y.Create("/n-", framework.WithMode(framework.PersistentSequential))
 	}
-	y.make("/old")
+	y.Make("/old")
 	return y
 }
 
@@ -100,7 +100,7 @@ func TestAClientIsBackAtAnEnsembleThatWasWiped(t *testing.T) {
 			t.Run(fmt.Sprint(connect, " ", seed), func(t *testing.T) {
 				zktest.Bubble(t, func(t *testing.T) {
 					y := newYounger(t, connect)
-					h := y.hold()
+					h := y.Bind()
 					all := map[string]*zktest.Server{}
 					for server := range strings.SplitSeq(connect, ",") {
 						all[server] = y.fresh
@@ -109,7 +109,7 @@ func TestAClientIsBackAtAnEnsembleThatWasWiped(t *testing.T) {
 					y.replace(all)
 					w := y.env
 					w.Eventually("lost", func() bool { return w.States.Has(lost) })
-					if !h.ended() {
+					if !h.Ended() {
 						t.Error("LOST was told before the hold was")
 					}
 					w.Eventually("reconnected", func() bool { return w.Client.State() == reconnected })

@@ -48,3 +48,20 @@ func TestMakingAnAttachmentMayAttach(t *testing.T) {
 		t.Errorf("got %v, want %v", inner, outer)
 	}
 }
+
+type attachKey struct{}
+
+func TestWhatIsAttachedToASessionGoesWithIt(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		old := w.Session()
+		first := old.Attach(attachKey{}, func() any { return new(int) })
+		if got := old.Attach(attachKey{}, nil); got != first {
+			t.Errorf("the same session: got %v, want %v", got, first)
+		}
+		w.Server.ExpireSession(old.ID())
+		<-old.Done()
+		if got := w.Session().Attach(attachKey{}, nil); got != nil {
+			t.Errorf("the next session has %v attached, want nil", got)
+		}
+	})
+}

@@ -11,7 +11,7 @@ import (
 
 // After a suspension both times are up at once: a goroutine that asks a binding for Err ends the term, and while it is
 // telling the bindings the clock ends the session, and finds no term.
-func TestDoneWaitsForHoldsThatAnotherGoroutineEnds(t *testing.T) {
+func TestDoneWaitsForBindingsThatAnotherGoroutineEnds(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		s, owner := unconnected()
 		start := s.clock.Now()

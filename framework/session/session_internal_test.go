@@ -57,7 +57,7 @@ func attachedAt(sent time.Time) transport.Attachment {
 
 // The process is suspended, and so are its timers; the first thing that happens after it is the answer to a sync that
 // was sent before.
-func TestALateAnswerDoesNotReviveAHold(t *testing.T) {
+func TestALateAnswerDoesNotReviveABinding(t *testing.T) {
 	s, _ := unconnected()
 	now := s.clock.Now()
 	s.onAttached(attachedAt(now))

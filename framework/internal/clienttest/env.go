@@ -79,6 +79,14 @@ func (e *Env) Create(path string, opts ...framework.CreateOption) string {
 	return created
 }
 
+// Make makes a node at the server, by another hand than the client's.
+func (e *Env) Make(path string) {
+	e.Helper()
+	if err := e.Server.Create(path, []byte("1")); err != nil {
+		e.Fatal(err)
+	}
+}
+
 // Count is how many such requests the server has executed.
 func (e *Env) Count(op zktest.Op) int { return e.Server.Counts()[op] }
 

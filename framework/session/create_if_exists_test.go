@@ -1,4 +1,4 @@
-package framework_test
+package session_test
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"github.com/gocurator/curator/framework/zktest"
 )
 
-func TestEnterBesideMakesOneNodeWhateverIsLost(t *testing.T) {
+func TestCreateIfExistsMakesOneNodeWhateverIsLost(t *testing.T) {
 	for name, fault := range map[string]func(w *env){
 		"nothing":    func(*env) {},
 		"the answer": func(w *env) { w.Server.DropReply(zktest.Match{Op: zktest.OpMulti}) },
@@ -22,8 +22,8 @@ func TestEnterBesideMakesOneNodeWhateverIsLost(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *env) {
-				w.make("/dir")
-				w.make("/dir/guard")
+				w.Make("/dir")
+				w.Make("/dir/guard")
 				s := w.Session()
 				fault(w)
 				path, err := s.CreateIfExists(t.Context(), "/dir/guard", "/dir", "__READ__0000000007", nil)
@@ -39,9 +39,9 @@ func TestEnterBesideMakesOneNodeWhateverIsLost(t *testing.T) {
 	}
 }
 
-func TestEnterBesideNeedsItsGuard(t *testing.T) {
+func TestCreateIfExistsNeedsItsGuard(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
-		w.make("/dir")
+		w.Make("/dir")
 		_, err := w.Session().CreateIfExists(t.Context(), "/dir/guard", "/dir", "n", nil)
 		wantErr(t, err, zk.ErrNoNode)
 		if got := w.Server.Children("/dir"); len(got) != 0 {
@@ -50,10 +50,10 @@ func TestEnterBesideNeedsItsGuard(t *testing.T) {
 	})
 }
 
-func TestAnEnterBesideThatIsGivenUpLeavesNoNode(t *testing.T) {
+func TestACreateIfExistsThatIsGivenUpLeavesNoNode(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
-		w.make("/dir")
-		w.make("/dir/guard")
+		w.Make("/dir")
+		w.Make("/dir/guard")
 		w.Server.DelayReply(zktest.Match{Op: zktest.OpMulti}, 2*time.Second)
 		_, err := w.Session().CreateIfExists(w.Within(time.Second), "/dir/guard", "/dir", "n", nil)
 		wantErr(t, err, context.DeadlineExceeded)

@@ -1,4 +1,4 @@
-package framework_test
+package session_test
 
 import (
 	"errors"
@@ -35,9 +35,9 @@ func (n *notebook) want(t *testing.T, notes ...string) {
 
 func TestAnObserverIsToldWhatTheSessionHears(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
-		w.make("/a")
-		w.make("/a/1")
-		w.make("/a/2")
+		w.Make("/a")
+		w.Make("/a/1")
+		w.Make("/a/2")
 		s := w.Session()
 		var n notebook
 		s.ObserveChildren("/a", &n)
@@ -69,7 +69,7 @@ func TestAnObserverIsToldWhatTheSessionHears(t *testing.T) {
 
 func TestALostAnswerToAnUnlistedEntryIsListed(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
-		w.make("/a")
+		w.Make("/a")
 		var n notebook
 		w.Session().ObserveChildren("/a", &n)
 		w.Server.DropReply(zktest.Match{Op: zktest.OpCreate2})
@@ -101,8 +101,8 @@ func TestWhoWatchesANodeThatIsLeavingAsksForNothing(t *testing.T) {
 // It may not be removed: then it is watched like any other.
 func TestWhoWatchesANodeThatCouldNotBeRemovedAsksForIt(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
-		w.make("/a")
-		w.make("/a/1")
+		w.Make("/a")
+		w.Make("/a/1")
 		resume := w.Server.Hold(zktest.Match{Op: zktest.OpDelete})
 		w.Session().Remove("/a") // it has a child
 		o := w.watchData("/a")
@@ -116,8 +116,8 @@ func TestWhoWatchesANodeThatCouldNotBeRemovedAsksForIt(t *testing.T) {
 // A listing is the caller's to change, and the observer's.
 func TestAnObserverHasAListingOfItsOwn(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
-		w.make("/a")
-		w.make("/a/1")
+		w.Make("/a")
+		w.Make("/a/1")
 		s := w.Session()
 		f := &keeper{}
 		s.ObserveChildren("/a", f)
@@ -154,7 +154,7 @@ func (w *witness) Gone(string) { w.saw = append(w.saw, w.look()) }
 // A watcher that was woken by something older, and sees that a node is gone, finds that its observers know.
 func TestAnObserverIsToldOfAnEndBeforeItCanBeSeen(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
-		w.make("/a")
+		w.Make("/a")
 		s := w.Session()
 		toldFirst := func(how string, begin func() *watching, end func()) {
 			o := begin()
@@ -169,7 +169,7 @@ func TestAnObserverIsToldOfAnEndBeforeItCanBeSeen(t *testing.T) {
 			s.UnobserveChildren("/a", f)
 		}
 		watch := func() *watching { return w.watchData("/a/1") }
-		w.make("/a/1")
+		w.Make("/a/1")
 		toldFirst("an event", watch, func() {
 			if err := w.Server.Delete("/a/1"); err != nil {
 				t.Fatal(err)
@@ -177,7 +177,7 @@ func TestAnObserverIsToldOfAnEndBeforeItCanBeSeen(t *testing.T) {
 		})
 		resume := w.Server.Hold(zktest.Match{Op: zktest.OpGetData})
 		toldFirst("an answer", watch, resume)
-		w.make("/a/1")
+		w.Make("/a/1")
 		resume = w.Server.Hold(zktest.Match{Op: zktest.OpDelete})
 		s.Remove("/a/1")
 		toldFirst("a removal", watch, resume)
@@ -186,7 +186,7 @@ func TestAnObserverIsToldOfAnEndBeforeItCanBeSeen(t *testing.T) {
 
 func TestWhoWatchesTheChildrenOfANodeThatIsLeavingIsTold(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
-		w.make("/a")
+		w.Make("/a")
 		resume := w.Server.Hold(zktest.Match{Op: zktest.OpDelete})
 		w.Session().Remove("/a")
 		o := w.watchChildren("/a")
@@ -200,8 +200,8 @@ func TestWhoWatchesTheChildrenOfANodeThatIsLeavingIsTold(t *testing.T) {
 // The watch is left to the removal of the node, which would take it off; but that is refused.
 func TestAWatchThatEndsWhileItsNodeIsNotRemovedIsTakenOff(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
-		w.make("/a")
-		w.make("/a/1")
+		w.Make("/a")
+		w.Make("/a/1")
 		o := w.watchData("/a")
 		o.want(t, framework.StatusPresent)
 		resume := w.Server.Hold(zktest.Match{Op: zktest.OpDelete})

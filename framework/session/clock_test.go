@@ -1,4 +1,4 @@
-package framework_test
+package session_test
 
 import (
 	"context"
@@ -15,12 +15,12 @@ import (
 )
 
 // Shortly before the end of an idle session's validity the guard's next look would come too late.
-func TestAHoldThatBeginsLateIsRenewed(t *testing.T) {
+func TestABindingThatBeginsLateIsRenewed(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		w.Create("/a", framework.WithMode(framework.Ephemeral))
 		s := w.Session()
 		time.Sleep(time.Until(s.ValidUntil()) - clienttest.SessionTimeout/10)
-		h := w.hold()
+		h := w.Bind()
 		time.Sleep(clienttest.SessionTimeout)
 		if err := h.Err(); err != nil {
 			t.Error(err)
@@ -44,7 +44,7 @@ func TestAContenderAloneKeepsTheSessionValid(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *env) {
-				w.make("/a")
+				w.Make("/a")
 				s := w.Session()
 				time.Sleep(clienttest.SessionTimeout / 2)
 				defer c.rely(s)()
@@ -109,7 +109,7 @@ func TestAServerThatFallsSilentEndsNoLease(t *testing.T) {
 		for seed := range uint64(40) {
 			random := rand.New(rand.NewPCG(seed, 0))
 			w := newTrio(t, nil, opts...)
-			h := w.hold()
+			h := w.Bind()
 			time.Sleep(clienttest.SessionTimeout + time.Duration(random.Int64N(int64(clienttest.SessionTimeout))))
 			mute := w.here()
 			w.links[mute].Mute()
@@ -119,7 +119,7 @@ func TestAServerThatFallsSilentEndsNoLease(t *testing.T) {
 				t.Errorf("seed %d: moved on after %v, want a quarter and an eighth of %v at most", seed, d, clienttest.SessionTimeout)
 			}
 			time.Sleep(2 * clienttest.SessionTimeout)
-			if err := h.Err(); err != nil || h.ended() {
+			if err := h.Err(); err != nil || h.Ended() {
 				t.Errorf("seed %d: the lease ended: %v", seed, err)
 			}
 			if n := len(w.dialed()); n > 3 {
@@ -139,7 +139,7 @@ func TestSlowCommitsEndNoLease(t *testing.T) {
 		for seed := range uint64(100) {
 			random := rand.New(rand.NewPCG(seed, 0))
 			w := newTrio(t, nil, opts...)
-			h := w.hold()
+			h := w.Bind()
 			time.Sleep(clienttest.SessionTimeout + time.Duration(random.Int64N(int64(clienttest.SessionTimeout))))
 			for _, op := range []zktest.Op{zktest.OpSync, zktest.OpMulti, zktest.OpCreate2} {
 				for nth := range 100 {
@@ -159,7 +159,7 @@ func TestSlowCommitsEndNoLease(t *testing.T) {
 				})
 			}
 			<-ctx.Done()
-			if err := h.Err(); err != nil || h.ended() {
+			if err := h.Err(); err != nil || h.Ended() {
 				t.Errorf("seed %d: the lease ended: %v", seed, err)
 			}
 			if n := len(w.dialed()) - attempts; n > 1 || seed%3 == 0 && n > 0 {
@@ -176,7 +176,7 @@ func TestSlowCommitsEndNoLease(t *testing.T) {
 // The link is slower than an eighth of the timeout: every connection looks silent at first.
 func TestASlowLinkIsNotGivenUpForEver(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
-		h := w.hold()
+		h := w.Bind()
 		w.Link.SetLatency(clienttest.SessionTimeout / 15) // each way
 		time.Sleep(20 * clienttest.SessionTimeout)
 		if n := len(w.States.All()); n != 3 {

@@ -1,4 +1,4 @@
-package framework_test
+package session_test
 
 import (
 	"testing"
@@ -11,7 +11,7 @@ import (
 
 func TestAWatchThatIsPutOffCostsNothingIfItEndsBefore(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
-		w.make("/a")
+		w.Make("/a")
 		s := w.Session()
 		for range 4 {
 			o := s.WatchDataDeferred("/a", func() { t.Error("woken") })
@@ -27,7 +27,7 @@ func TestAWatchThatIsPutOffCostsNothingIfItEndsBefore(t *testing.T) {
 
 func TestAWatchThatIsPutOffIsSetInAMoment(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
-		w.make("/a")
+		w.Make("/a")
 		s := w.Session()
 		wakes := 0
 		o := s.WatchDataDeferred("/a", func() { wakes++ })
@@ -48,7 +48,7 @@ func TestAWatchThatIsPutOffIsSetInAMoment(t *testing.T) {
 
 func TestWhoeverCannotWaitSetsTheWatchForAll(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
-		w.make("/a")
+		w.Make("/a")
 		s := w.Session()
 		patient := s.WatchDataDeferred("/a", func() {})
 		hasty := w.watchData("/a")
@@ -69,11 +69,11 @@ func TestWhoeverCannotWaitSetsTheWatchForAll(t *testing.T) {
 
 func TestAWatchThatIsPutOffOverAReconnectionIsSetOnce(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
-		w.make("/a")
+		w.Make("/a")
 		s := w.Session()
 		o := s.WatchDataDeferred("/a", func() {})
 		w.Link.Reset()
-		w.Eventually("reconnected", func() bool { return w.Client.State() == reconnected })
+		w.Eventually("reconnected", func() bool { return w.Client.State() == framework.StateReconnected })
 		time.Sleep(time.Second)
 		w.wantWatches(1)
 		if n := w.Count(zktest.OpGetData); n != 1 {

@@ -1,10 +1,12 @@
-package framework_test
+package session_test
 
 import (
 	"slices"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/internal/clienttest"
@@ -39,14 +41,14 @@ func TestARemovalGoesAheadOfWhatIsAskedForLater(t *testing.T) {
 	for name, away := range map[string]bool{"connected": false, "after a reconnection": true} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *env) {
-				w.make("/dir")
+				w.Make("/dir")
 				path := w.Create("/dir/e", framework.WithMode(framework.Ephemeral))
 				s := w.Session()
 				watches := []*watching{w.watchChildren("/dir"), w.watchData("/dir"), w.watchData(path)}
 				seen := w.observe()
 				if away {
 					w.Link.Cut()
-					w.Eventually("suspended", func() bool { return w.Client.State() == suspended })
+					w.Eventually("suspended", func() bool { return w.Client.State() == framework.StateSuspended })
 				}
 				s.Remove(path)
 				listed := make(chan []string, 1)
@@ -81,4 +83,53 @@ func TestARemovalGoesAheadOfWhatIsAskedForLater(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestARemovalIsAskedForOnEveryConnection(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		s := w.Session()
+		path := w.Create("/e", framework.WithMode(framework.Ephemeral))
+		w.Server.DropRequest(zktest.Match{Op: zktest.OpDelete, Nth: 1})
+		w.Server.DropRequest(zktest.Match{Op: zktest.OpDelete, Nth: 2})
+		r := s.Remove(path)
+		if same := s.Remove(path); same != r {
+			t.Error("it is under way twice")
+		}
+		<-r.Done()
+		if r.Err() != nil || w.Server.Exists(path) {
+			t.Errorf("error %v, there: %v", r.Err(), w.Server.Exists(path))
+		}
+		again := s.Remove(path)
+		<-again.Done()
+		if again.Err() != nil {
+			t.Errorf("a node that is gone: %v", again.Err())
+		}
+	})
+}
+
+func TestARemovalEndsWithItsSession(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		s := w.Session()
+		path := w.Create("/e", framework.WithMode(framework.Ephemeral))
+		w.Link.Cut()
+		time.Sleep(time.Second)
+		r := s.Remove(path)
+		<-r.Done()
+		wantErr(t, r.Err(), framework.ErrSessionLost)
+		late := s.Remove(path)
+		<-late.Done()
+		wantErr(t, late.Err(), framework.ErrSessionLost)
+		w.Link.Heal()
+		w.Eventually("gone with its session", func() bool { return !w.Server.Exists(path) })
+	})
+}
+
+func TestARemovalThatIsRefusedSaysSo(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		w.Make("/a")
+		w.Make("/a/b")
+		r := w.Session().Remove("/a")
+		<-r.Done()
+		wantErr(t, r.Err(), zk.ErrNotEmpty)
+	})
 }

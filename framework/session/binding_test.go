@@ -1,8 +1,7 @@
-package framework_test
+package session_test
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -13,42 +12,10 @@ import (
 	"github.com/gocurator/curator/framework/zktest"
 )
 
-// holding is a hold that remembers how it ended.
-type holding struct {
-	*framework.Binding
-	mu    sync.Mutex
-	cause error
-	at    time.Time
-	calls int
-}
-
-func (w *env) hold() *holding {
-	w.Helper()
-	h := &holding{}
-	var err error
-	if h.Binding, err = w.Session().Bind(h.end, nil); err != nil {
-		w.Fatal(err)
-	}
-	return h
-}
-
-func (h *holding) end(cause error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.cause, h.at = cause, time.Now()
-	h.calls++
-}
-
-func (h *holding) ended() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.calls > 0
-}
-
 // slack is for the suspended machine's clock, which is not the bubble's.
 const slack = 5 * time.Millisecond
 
-func TestAHoldEndsAtValidUntilBeforeTheServerLetsAnyoneIn(t *testing.T) {
+func TestABindingEndsAtValidUntilBeforeTheServerLetsAnyoneIn(t *testing.T) {
 	for name, fault := range map[string]func(w *env){
 		"mute":   func(w *env) { w.Link.Mute() },
 		"cut":    func(w *env) { w.Link.Cut() },
@@ -57,7 +24,7 @@ func TestAHoldEndsAtValidUntilBeforeTheServerLetsAnyoneIn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *env) {
 				w.Create("/held", framework.WithMode(framework.Ephemeral))
-				h := w.hold()
+				h := w.Bind()
 				time.Sleep(10*clienttest.SessionTimeout + time.Second)
 				s := w.Session()
 				gone := make(chan time.Time)
@@ -76,60 +43,60 @@ func TestAHoldEndsAtValidUntilBeforeTheServerLetsAnyoneIn(t *testing.T) {
 				if got := s.ValidUntil(); !got.Equal(until) {
 					t.Errorf("the session is valid until %v, the hold until %v", got, until)
 				}
-				w.Eventually("ended", h.ended)
-				if d := h.at.Sub(until); d < -slack || d > slack {
+				w.Eventually("ended", h.Ended)
+				if d := h.At.Sub(until); d < -slack || d > slack {
 					t.Errorf("ended %v after ValidUntil", d)
 				}
-				wantErr(t, h.cause, framework.ErrLapsed)
+				wantErr(t, h.Cause, framework.ErrLapsed)
 				wantErr(t, h.Err(), framework.ErrLapsed)
 				if !h.ValidUntil().Equal(until) {
 					t.Errorf("it says now that it ended at %v, not at %v", h.ValidUntil(), until)
 				}
-				if !h.at.Before(<-gone) {
+				if !h.At.Before(<-gone) {
 					t.Error("the server let others in before")
 				}
-				if w.States.Has(lost) && w.States.When(t, lost).Before(h.at) {
+				if w.States.Has(framework.StateLost) && w.States.When(t, framework.StateLost).Before(h.At) {
 					t.Error("lost was told before")
 				}
-				if h.calls != 1 {
-					t.Errorf("end was called %d times", h.calls)
+				if h.Calls != 1 {
+					t.Errorf("end was called %d times", h.Calls)
 				}
 			})
 		})
 	}
 }
 
-func TestAHoldOutlivesAnOutageUnderTheDefaultPolicy(t *testing.T) {
+func TestABindingOutlivesAnOutageUnderTheDefaultPolicy(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
-		h := w.hold()
+		h := w.Bind()
 		w.Link.Cut()
 		time.Sleep(clienttest.SessionTimeout / 2)
 		w.Link.Heal()
-		w.Eventually("reconnected", func() bool { return w.Client.State() == reconnected })
+		w.Eventually("reconnected", func() bool { return w.Client.State() == framework.StateReconnected })
 		time.Sleep(2 * clienttest.SessionTimeout)
-		if h.Err() != nil || h.ended() {
-			t.Errorf("it ended: %v", h.cause)
+		if h.Err() != nil || h.Ended() {
+			t.Errorf("it ended: %v", h.Cause)
 		}
 		h.Release()
 	})
 }
 
-func TestTheStandardPolicyEndsHoldsWhenTheConnectionIsLost(t *testing.T) {
+func TestTheStandardPolicyEndsBindingsWhenTheConnectionIsLost(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
-		h := w.hold()
+		h := w.Bind()
 		w.Link.Reset()
-		w.Eventually("suspended", func() bool { return w.States.Has(suspended) })
-		wantErr(t, h.cause, framework.ErrSuspended)
+		w.Eventually("suspended", func() bool { return w.States.Has(framework.StateSuspended) })
+		wantErr(t, h.Cause, framework.ErrSuspended)
 		wantErr(t, h.Err(), framework.ErrSuspended)
-		w.Eventually("reconnected", func() bool { return w.Client.State() == reconnected })
+		w.Eventually("reconnected", func() bool { return w.Client.State() == framework.StateReconnected })
 		wantErr(t, h.Err(), framework.ErrSuspended)
-		w.hold().Release()
+		w.Bind().Release()
 	}, framework.WithErrorPolicy(framework.StandardErrorPolicy))
 }
 
 // Who hears of SUSPENDED, or sees the session's Done closed, must find every hold ended. The ends themselves look, since they come first:
 // a listener might be late, and see what is right by luck.
-func TestHoldsEndBeforeDoneIsClosedAndBeforeTheStateChanges(t *testing.T) {
+func TestBindingsEndBeforeDoneIsClosedAndBeforeTheStateChanges(t *testing.T) {
 	for name, c := range map[string]struct {
 		policy framework.ErrorPolicy
 		fault  func(w *env)
@@ -157,7 +124,7 @@ func TestHoldsEndBeforeDoneIsClosedAndBeforeTheStateChanges(t *testing.T) {
 					if _, err := s.Bind(func(cause error) {
 						ended.Add(1)
 						wantErr(t, cause, c.want)
-						if state := w.Client.State(); c.policy == framework.StandardErrorPolicy && !state.IsConnected() || state == lost {
+						if state := w.Client.State(); c.policy == framework.StandardErrorPolicy && !state.IsConnected() || state == framework.StateLost {
 							t.Errorf("the state is %v already", state)
 						}
 						select {
@@ -176,15 +143,15 @@ func TestHoldsEndBeforeDoneIsClosedAndBeforeTheStateChanges(t *testing.T) {
 	}
 }
 
-func TestALapsedHoldStaysLapsedInTheSameSession(t *testing.T) {
+func TestALapsedBindingStaysLapsedInTheSameSession(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
-		h := w.hold()
+		h := w.Bind()
 		s := w.Session()
 		time.Sleep(3 * clienttest.SessionTimeout)
 		w.Link.Cut()
-		w.Eventually("lapsed", h.ended)
+		w.Eventually("lapsed", h.Ended)
 		w.Link.Heal()
-		w.Eventually("reconnected", func() bool { return w.Client.State() == reconnected })
+		w.Eventually("reconnected", func() bool { return w.Client.State() == framework.StateReconnected })
 		time.Sleep(2 * clienttest.SessionTimeout)
 		if w.Session() != s {
 			t.Fatal("the session has ended, too")
@@ -193,7 +160,7 @@ func TestALapsedHoldStaysLapsedInTheSameSession(t *testing.T) {
 		if err := s.Ready(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		again := w.hold() // a new one may begin
+		again := w.Bind() // a new one may begin
 		if again.Err() != nil {
 			t.Error(again.Err())
 		}
@@ -201,7 +168,7 @@ func TestALapsedHoldStaysLapsedInTheSameSession(t *testing.T) {
 	})
 }
 
-func TestNoHoldIsBegunInASessionThatIsNotValid(t *testing.T) {
+func TestNoBindingBeginsInASessionThatIsNotValid(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		s := w.Session()
 		time.Sleep(10 * clienttest.SessionTimeout) // nothing is held, so nothing is renewed
@@ -232,38 +199,38 @@ func TestReadyEndsWithItsContext(t *testing.T) {
 	})
 }
 
-func TestAReleasedHoldIsNotTold(t *testing.T) {
+func TestAReleasedBindingHearsOfNoEnd(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
-		h := w.hold()
+		h := w.Bind()
 		h.Release()
 		h.Release()
 		w.Server.ExpireSession(w.Session().ID())
-		w.Eventually("lost", func() bool { return w.States.Has(lost) })
-		if h.ended() {
+		w.Eventually("lost", func() bool { return w.States.Has(framework.StateLost) })
+		if h.Ended() {
 			t.Error("told")
 		}
 	})
 }
 
-func TestHoldsEndBeforeLostIsTold(t *testing.T) {
+func TestBindingsEndBeforeListenersHearOfLost(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		var w *env
-		var h *holding
+		var h *clienttest.Bound
 		w = newEnv(t, framework.WithStateListener(func(s framework.State) {
-			if s == lost && !h.ended() {
+			if s == framework.StateLost && !h.Ended() {
 				t.Error("a listener heard of it first")
 			}
 		}))
 		w.Connected()
-		h = w.hold()
+		h = w.Bind()
 		s := w.Session()
 		w.Server.ExpireSession(s.ID())
 		<-s.Done()
-		if !h.ended() {
+		if !h.Ended() {
 			t.Error("Done was closed first")
 		}
-		wantErr(t, h.cause, framework.ErrSessionLost)
-		w.Eventually("lost", func() bool { return w.States.Has(lost) })
+		wantErr(t, h.Cause, framework.ErrSessionLost)
+		w.Eventually("lost", func() bool { return w.States.Has(framework.StateLost) })
 	})
 }
 
@@ -277,7 +244,7 @@ func TestRenewalsComeEveryQuarterAndOnlyWhileSomethingDependsOnThem(t *testing.T
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *env) {
-				w.make("/a")
+				w.Make("/a")
 				sent := func(op zktest.Op, d time.Duration) (wanted, other int) {
 					before := w.Server.Counts()
 					time.Sleep(d)
@@ -296,7 +263,7 @@ func TestRenewalsComeEveryQuarterAndOnlyWhileSomethingDependsOnThem(t *testing.T
 				if err := w.Session().Ready(t.Context()); err != nil {
 					t.Fatal(err)
 				}
-				h := w.hold()
+				h := w.Bind()
 				if n, other := sent(c.op, 10*clienttest.SessionTimeout-time.Second); n < 39 || n > 40 || other != 0 {
 					t.Errorf("%d and %d renewals of a hold in ten timeouts, want 40 and none", n, other)
 				}
@@ -317,8 +284,8 @@ func TestRenewalsComeEveryQuarterAndOnlyWhileSomethingDependsOnThem(t *testing.T
 
 func TestAWriteRenewsAsWell(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
-		w.make("/a")
-		h := w.hold()
+		w.Make("/a")
+		h := w.Bind()
 		before := w.Count(zktest.OpSync) + w.Count(zktest.OpMulti)
 		for range 100 {
 			time.Sleep(time.Second)

@@ -1,4 +1,4 @@
-package framework_test
+package session_test
 
 import (
 	"context"
@@ -24,7 +24,7 @@ func TestLeasesLiveOnTransactions(t *testing.T) {
 		if err := s.Ready(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		h := w.hold()
+		h := w.Bind()
 		before := w.Count(zktest.OpMulti)
 		time.Sleep(10 * clienttest.SessionTimeout)
 		synctest.Wait()
@@ -39,10 +39,10 @@ func TestLeasesLiveOnTransactions(t *testing.T) {
 }
 
 // A leader that does not know that it has been deposed answers everything but what needs a majority.
-func TestNothingElseRenewsAHold(t *testing.T) {
+func TestNothingElseRenewsABinding(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		w.Create("/held", framework.WithMode(framework.Ephemeral))
-		h := w.hold()
+		h := w.Bind()
 		until := h.ValidUntil()
 		for nth := range 1000 {
 			w.Server.DropRequest(zktest.Match{Op: zktest.OpMulti, Nth: nth + 1}) // each ends its connection, so there are handshakes, too
@@ -54,7 +54,7 @@ func TestNothingElseRenewsAHold(t *testing.T) {
 			cancel()
 			time.Sleep(clienttest.SessionTimeout / 60)
 		}
-		if !h.ended() || h.Err() == nil {
+		if !h.Ended() || h.Err() == nil {
 			t.Error("syncs, reads and handshakes kept the hold alive")
 		}
 		if got := h.ValidUntil(); got.After(until.Add(clienttest.SessionTimeout / 4)) {
@@ -66,7 +66,7 @@ func TestNothingElseRenewsAHold(t *testing.T) {
 func TestAnOutageIsSurvived(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		w.Create("/held", framework.WithMode(framework.Ephemeral))
-		h := w.hold()
+		h := w.Bind()
 		time.Sleep(clienttest.SessionTimeout)
 		w.Link.Cut()
 		time.Sleep(clienttest.SessionTimeout / 4)
@@ -88,7 +88,7 @@ func TestAnOutageIsSurvived(t *testing.T) {
 
 func TestWatchesAreKeptBySyncs(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
-		w.make("/a")
+		w.Make("/a")
 		s := w.Session()
 		watch := s.WatchData("/a", func() {})
 		multis, syncs := w.Count(zktest.OpMulti), w.Count(zktest.OpSync)
@@ -113,9 +113,9 @@ func TestWatchesAreKeptBySyncs(t *testing.T) {
 }
 
 // The server answers the sync that a watch had sent only after a hold has begun. The sync proves nothing for the hold.
-func TestAHoldThatBeginsBehindASyncIsRenewedAtOnce(t *testing.T) {
+func TestABindingThatBeginsBehindASyncIsRenewedImmediately(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
-		w.make("/a")
+		w.Make("/a")
 		s := w.Session()
 		watch := s.WatchData("/a", func() {})
 		defer s.Unwatch(watch)
@@ -123,7 +123,7 @@ func TestAHoldThatBeginsBehindASyncIsRenewedAtOnce(t *testing.T) {
 		w.Link.SetLatency(clienttest.SessionTimeout / 12) // the answer to the next sync takes a sixth of the timeout
 		syncs, multis := w.Count(zktest.OpSync), w.Count(zktest.OpMulti)
 		w.Eventually("a sync", func() bool { return w.Count(zktest.OpSync) > syncs })
-		h := w.hold()
+		h := w.Bind()
 		begun := time.Now()
 		w.Eventually("a transaction", func() bool { return w.Count(zktest.OpMulti) > multis })
 		if waited := time.Since(begun); waited > clienttest.SessionTimeout/12+20*time.Millisecond {
@@ -144,7 +144,7 @@ func TestForARenewalTheRootNeedNotBeReadable(t *testing.T) {
 		if _, err := w.Client.SetACL(t.Context(), "/", zk.DigestACL(zk.PermAll, "some", "body"), stat.Aversion); err != nil {
 			t.Fatal(err)
 		}
-		h := w.hold()
+		h := w.Bind()
 		time.Sleep(10 * clienttest.SessionTimeout)
 		if err := h.Err(); err != nil {
 			t.Errorf("the hold was lost: %v", err)

@@ -1,4 +1,4 @@
-package framework_test
+package session_test
 
 import (
 	"context"
@@ -180,7 +180,7 @@ func TestACarriedRemovalIsAskedForOnce(t *testing.T) {
 }
 
 // What the provider says of the lock's own node is that node's ACL, and not what it says of its parent.
-func TestTheACLProviderIsAskedForTheNodeThatIsEntered(t *testing.T) {
+func TestTheACLProviderIsAskedForAProtectedNode(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		server := zktest.New(t)
 		provider := func(path string) []zk.ACL {

@@ -1,4 +1,4 @@
-package framework_test
+package session_test
 
 import (
 	"fmt"
@@ -46,13 +46,6 @@ func (o *watching) want(t *testing.T, status framework.Status) {
 	}
 }
 
-func (w *env) make(path string) {
-	w.Helper()
-	if err := w.Server.Create(path, []byte("1")); err != nil {
-		w.Fatal(err)
-	}
-}
-
 func (w *env) wantWatches(want int) {
 	w.Helper()
 	synctest.Wait()
@@ -63,7 +56,7 @@ func (w *env) wantWatches(want int) {
 
 func TestManyWatchesOfANodeAreOneAtTheServer(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
-		w.make("/a")
+		w.Make("/a")
 		var data, children []*watching
 		for range 20 {
 			data = append(data, w.watchData("/a"))
@@ -82,7 +75,7 @@ func TestManyWatchesOfANodeAreOneAtTheServer(t *testing.T) {
 				t.Errorf("data %q", got)
 			}
 		}
-		w.make("/a/b")
+		w.Make("/a/b")
 		synctest.Wait()
 		for _, o := range children {
 			if got := o.view().Children; len(got) != 1 || got[0] != "b" {
@@ -103,7 +96,7 @@ func TestManyWatchesOfANodeAreOneAtTheServer(t *testing.T) {
 
 func TestAWatchThatIsTakenOffAndSetAgainAtOnceFires(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
-		w.make("/a")
+		w.Make("/a")
 		for range 10 {
 			old := w.watchData("/a")
 			old.session.Unwatch(old.Watch)
@@ -132,7 +125,7 @@ func TestAWatchThatAnotherTakesOffAtTheSameTimeStaysSet(t *testing.T) {
 		paths, watches := make([]string, nodes), make([]*framework.Watch, nodes)
 		for i := range nodes {
 			paths[i] = fmt.Sprintf("/%d", i)
-			w.make(paths[i])
+			w.Make(paths[i])
 			watches[i] = s.WatchData(paths[i], nothing)
 		}
 		for range 200 {
@@ -161,12 +154,12 @@ func TestAWatchThatAnotherTakesOffAtTheSameTimeStaysSet(t *testing.T) {
 func TestAChangeWhileAwayIsSeen(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		for _, path := range []string{"/changed", "/deleted", "/parent", "/same"} {
-			w.make(path)
+			w.Make(path)
 		}
 		changed, deleted, same := w.watchData("/changed"), w.watchData("/deleted"), w.watchData("/same")
 		parent := w.watchChildren("/parent")
 		w.Link.Cut()
-		w.Eventually("suspended", func() bool { return w.Client.State() == suspended })
+		w.Eventually("suspended", func() bool { return w.Client.State() == framework.StateSuspended })
 		same.want(t, framework.StatusUnknown)
 		if err := w.Server.SetData("/changed", []byte("2")); err != nil {
 			t.Fatal(err)
@@ -174,9 +167,9 @@ func TestAChangeWhileAwayIsSeen(t *testing.T) {
 		if err := w.Server.Delete("/deleted"); err != nil {
 			t.Fatal(err)
 		}
-		w.make("/parent/child")
+		w.Make("/parent/child")
 		w.Link.Heal()
-		w.Eventually("reconnected", func() bool { return w.Client.State() == reconnected })
+		w.Eventually("reconnected", func() bool { return w.Client.State() == framework.StateReconnected })
 		deleted.want(t, framework.StatusGone)
 		same.want(t, framework.StatusPresent)
 		if got := string(changed.view().Data); got != "2" {
@@ -203,18 +196,18 @@ func TestAChangeWhileAwayIsSeen(t *testing.T) {
 
 func TestANodeThatIsGoneStaysGone(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
-		w.make("/a")
+		w.Make("/a")
 		data, children, absent := w.watchData("/a"), w.watchChildren("/a"), w.watchData("/absent")
 		absent.want(t, framework.StatusGone)
 		if err := w.Server.Delete("/a"); err != nil {
 			t.Fatal(err)
 		}
-		w.make("/absent")
+		w.Make("/absent")
 		data.want(t, framework.StatusGone)
 		children.want(t, framework.StatusGone)
-		w.make("/a")
+		w.Make("/a")
 		w.Link.Reset()
-		w.Eventually("reconnected", func() bool { return w.Client.State() == reconnected })
+		w.Eventually("reconnected", func() bool { return w.Client.State() == framework.StateReconnected })
 		for _, o := range []*watching{data, children, absent} {
 			o.want(t, framework.StatusGone)
 			o.stop()
@@ -225,13 +218,13 @@ func TestANodeThatIsGoneStaysGone(t *testing.T) {
 
 func TestANewcomerSeesTheNodeThatWasMadeAnew(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
-		w.make("/a")
+		w.Make("/a")
 		old := w.watchChildren("/a")
 		if err := w.Server.Delete("/a"); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		w.make("/a")
+		w.Make("/a")
 		newcomer := w.watchChildren("/a")
 		newcomer.want(t, framework.StatusPresent)
 		old.want(t, framework.StatusGone)
@@ -244,7 +237,7 @@ func TestANewcomerSeesTheNodeThatWasMadeAnew(t *testing.T) {
 
 func TestALastingWatchSeesTheNodeMadeAnew(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
-		w.make("/a")
+		w.Make("/a")
 		s := w.Session()
 		wakes := 0
 		lasting := s.WatchDataPersistent("/a", func() { wakes++ })
@@ -257,7 +250,7 @@ func TestALastingWatchSeesTheNodeMadeAnew(t *testing.T) {
 			if got := s.View(lasting).Status; got != framework.StatusGone {
 				t.Errorf("status %d after the deletion", got)
 			}
-			w.make("/a")
+			w.Make("/a")
 			synctest.Wait()
 			if got := s.View(lasting); got.Status != framework.StatusPresent || string(got.Data) != "1" {
 				t.Errorf("after the creation %+v", got)
@@ -272,7 +265,7 @@ func TestALastingWatchSeesTheNodeMadeAnew(t *testing.T) {
 
 func TestANodeDeletedWhileItsWatchIsBeingSetIsGone(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
-		w.make("/a")
+		w.Make("/a")
 		release := w.Server.Hold(zktest.Match{Op: zktest.OpGetData, Path: "/a"})
 		o := w.watchData("/a")
 		o.want(t, framework.StatusUnknown)
@@ -291,7 +284,7 @@ func TestANodeDeletedWhileItsWatchIsBeingSetIsGone(t *testing.T) {
 
 func TestAWatchThatIsEndedWhileItIsBeingSetLeavesNothing(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
-		w.make("/a")
+		w.Make("/a")
 		release := w.Server.Hold(zktest.Match{Op: zktest.OpGetData})
 		o := w.watchData("/a")
 		o.stop()
@@ -322,7 +315,7 @@ func TestANodeThatMayNotBeReadIsWatchedForItsExistence(t *testing.T) {
 			t.Fatal(err)
 		}
 		o.want(t, framework.StatusGone)
-		w.make("/a")
+		w.Make("/a")
 		o.want(t, framework.StatusGone)
 		o.stop()
 		w.wantWatches(0)
@@ -342,16 +335,16 @@ func TestAWatchThatIsRefusedSaysWhy(t *testing.T) {
 
 func TestWatchesWhileDisconnectedAreSetLater(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
-		w.make("/a")
+		w.Make("/a")
 		s := w.Session()
 		w.Link.Cut()
-		w.Eventually("suspended", func() bool { return w.Client.State() == suspended })
+		w.Eventually("suspended", func() bool { return w.Client.State() == framework.StateSuspended })
 		wakes := 0
 		o := s.WatchData("/a", func() { wakes++ })
 		dropped := s.WatchData("/dropped", func() { t.Error("an ended watch was woken") })
 		s.Unwatch(dropped)
 		w.Link.Heal()
-		w.Eventually("reconnected", func() bool { return w.Client.State() == reconnected })
+		w.Eventually("reconnected", func() bool { return w.Client.State() == framework.StateReconnected })
 		if s.View(o).Status != framework.StatusPresent || wakes != 1 {
 			t.Errorf("%+v after %d wakes", s.View(o), wakes)
 		}

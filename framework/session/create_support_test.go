@@ -1,4 +1,4 @@
-package framework_test
+package session_test
 
 import (
 	"errors"
@@ -236,7 +236,7 @@ func TestANodeThatIsGoneBeforeItsStatIsReadIsNoResult(t *testing.T) {
 		removed("_c_")
 		entry, err := enterable(t, client).CreateProtected(t.Context(), "/dir", "n-", nil)
 		if err != nil || entry.Stat == nil || !server.Exists(entry.Path) {
-			t.Errorf("Enter: %+v, %v, want a node that is there", entry, err)
+			t.Errorf("CreateProtected: %+v, %v, want a node that is there", entry, err)
 		}
 		for name, opts := range map[string][]framework.CreateOption{"plain": nil, "_c_": {framework.WithProtection()}} {
 			removed(name)

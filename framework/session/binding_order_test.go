@@ -1,4 +1,4 @@
-package framework_test
+package session_test
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ import (
 )
 
 // First every lease, then Done, then listeners, then the tidying up.
-func TestAnEndIsToldToAllHoldsThenByDoneThenToListenersThenTidiedUp(t *testing.T) {
+func TestAnEndReachesAllBindingsThenDoneThenListenersThenIsTidiedUp(t *testing.T) {
 	const holds = 100
 	for name, end := range map[string]func(w *env, s *framework.Session){
 		"expired": func(w *env, s *framework.Session) { w.Server.ExpireSession(s.ID()) },
@@ -58,7 +58,7 @@ func TestAnEndIsToldToAllHoldsThenByDoneThenToListenersThenTidiedUp(t *testing.T
 	}
 }
 
-func TestALapseIsToldToAllHoldsBeforeAnythingIsTidiedUp(t *testing.T) {
+func TestALapseReachesAllBindingsBeforeAnythingIsTidiedUp(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		s := w.Session()
 		const holds = 100

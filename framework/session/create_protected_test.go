@@ -1,0 +1,151 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest"
+)
+
+// Each time the creation reaches the server, the directory has just been removed.
+func TestCreateProtectedOutlastsADirectoryThatVanishesAgainAndAgain(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		child := zktest.Match{Op: zktest.OpCreate2, Path: "/locks/a/*"}
+		proceed := w.Server.Hold(child)
+		var wg sync.WaitGroup
+		var entry framework.Entry
+		var err error
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		wg.Go(func() { entry, err = w.Session().CreateProtected(ctx, "/locks/a", "lock-", nil) })
+		for range 50 {
+			synctest.Wait()
+			for _, dir := range []string{"/locks/a", "/locks"} {
+				if w.Server.Exists(dir) {
+					wantErr(t, w.Server.Delete(dir))
+				}
+			}
+			next := w.Server.Hold(child)
+			proceed()
+			proceed = next
+			time.Sleep(time.Second)
+		}
+		proceed()
+		wg.Wait()
+		if err != nil || !w.Server.Exists(entry.Path) {
+			t.Fatalf("got %v, %v", entry, err)
+		}
+		if n := w.Count(zktest.OpCreate2); n > 52 {
+			t.Errorf("%d creations", n)
+		}
+	})
+}
+
+func TestCreateProtectedTakesOneRoundTripAndMakesTheParentsFirst(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		s := w.Session()
+		if _, err := s.CreateProtected(t.Context(), "/locks/one", "lock-", nil); err != nil {
+			t.Fatal(err)
+		}
+		w.Link.SetLatency(time.Second)
+		before := time.Now()
+		entry, err := s.CreateProtected(t.Context(), "/locks/one", "lock-", []byte("me"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := time.Since(before); d != 2*time.Second {
+			t.Errorf("it took %v", d)
+		}
+		name := regexp.MustCompile(`^/locks/one/_c_[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}-lock-0000000001$`)
+		if !name.MatchString(entry.Path) || entry.Stat.EphemeralOwner != s.ID() {
+			t.Errorf("entered as %s, %+v", entry.Path, entry.Stat)
+		}
+		if len(entry.Children) != 2 || !slices.Contains(entry.Children, strings.TrimPrefix(entry.Path, "/locks/one/")) {
+			t.Errorf("listed %q", entry.Children)
+		}
+	})
+}
+
+func TestCreateProtectedMakesOneNodeWhateverIsLost(t *testing.T) {
+	for name, fault := range map[string]func(w *env){
+		"the create":  func(w *env) { w.Server.DropRequest(zktest.Match{Op: zktest.OpCreate2}) },
+		"its answer":  func(w *env) { w.Server.DropReply(zktest.Match{Op: zktest.OpCreate2, Path: "/locks/*"}) },
+		"the listing": func(w *env) { w.Server.DropReply(zktest.Match{Op: zktest.OpGetChildren2}) },
+		"the answer, the search": func(w *env) {
+			w.Server.DropReply(zktest.Match{Op: zktest.OpCreate2})
+			w.Server.DropReply(zktest.Match{Op: zktest.OpSync})
+		},
+		"the parent": func(w *env) { w.Server.DropReply(zktest.Match{Op: zktest.OpCreateContainer}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *env) {
+				fault(w)
+				entry, err := w.Session().CreateProtected(t.Context(), "/locks", "lock-", nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := w.Server.Children("/locks"); len(got) != 1 || "/locks/"+got[0] != entry.Path {
+					t.Errorf("entered as %s, and there is %q", entry.Path, got)
+				}
+			})
+		})
+	}
+}
+
+func TestACreateProtectedThatIsGivenUpLeavesNoNode(t *testing.T) {
+	for name, after := range map[string]func(w *env){
+		"answered later":   func(*env) {},
+		"connection broke": func(w *env) { w.Link.Reset() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *env) {
+				w.Make("/locks")
+				w.Server.DelayReply(zktest.Match{Op: zktest.OpCreate2}, 2*time.Second)
+				_, err := w.Session().CreateProtected(w.Within(time.Second), "/locks", "lock-", nil)
+				wantErr(t, err, context.DeadlineExceeded)
+				after(w)
+				time.Sleep(5 * time.Second)
+				synctest.Wait()
+				if got := w.Server.Children("/locks"); len(got) != 0 {
+					t.Errorf("%q is left", got)
+				}
+			})
+		})
+	}
+}
+
+func TestCreateProtectedEndsWithItsSession(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		s := w.Session()
+		w.Link.Cut()
+		_, err := s.CreateProtected(t.Context(), "/locks", "lock-", nil)
+		wantErr(t, err, framework.ErrSessionLost)
+	})
+}
+
+// The parent's creation is on its way when the session ends: what ended it is the error, not the connection that went with it.
+func TestCreateProtectedEndsWithTheSessionsErrorWhileItMakesParents(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		s := w.Session()
+		release := w.Server.Hold(zktest.Match{Op: zktest.OpCreateContainer, Path: "/locks*"})
+		defer release()
+		ended := make(chan error, 1)
+		go func() {
+			_, err := s.CreateProtected(t.Context(), "/locks", "lock-", nil)
+			ended <- err
+		}()
+		synctest.Wait()
+		_ = w.Client.Close()
+		if err := <-ended; !errors.Is(err, framework.ErrClosed) || errors.Is(err, framework.ErrConnectionLost) {
+			t.Errorf("got %v, want ErrClosed alone", err)
+		}
+	})
+}
