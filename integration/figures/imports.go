@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"golang.org/x/tools/go/packages"
 )
 
 // An arrow is an import of one of the module's packages by another.
@@ -36,7 +38,7 @@ func (m *module) judgeImports(floors []string) (*floorsOf, error) {
 			switch {
 			case to > from:
 				f.up = append(f.up, a)
-			case to == from:
+			case to == from && !m.ofOneProgram(a):
 				f.sideways = append(f.sideways, a)
 			}
 		}
@@ -45,6 +47,14 @@ func (m *module) judgeImports(floors []string) (*floorsOf, error) {
 		slices.SortFunc(arrows, func(a, b arrow) int { return strings.Compare(a.from+" "+a.to, b.from+" "+b.to) })
 	}
 	return f, nil
+}
+
+// ofOneProgram reports whether both packages of an import belong to one program: they are its own parts, on one floor.
+func (m *module) ofOneProgram(a arrow) bool {
+	return slices.ContainsFunc(m.imports, func(p *packages.Package) bool {
+		program := m.relative(p.PkgPath)
+		return p.Name == "main" && below(a.from, program) && below(a.to, program)
+	})
 }
 
 // floorOf returns the number of a package's floor: the one that names its longest prefix; -1 if none does.

@@ -28,7 +28,7 @@
 //	function length      lines from "func" to the closing brace; closures belong to their function
 //	complexity           cyclomatic: 1 + if, for, case, &&, ||
 //	imports              between the module's packages; one that points to a higher floor points up, one to another
-//	                     package of the same floor points sideways
+//	                     package of the same floor points sideways, unless both are parts of one program
 //
 // Test files are left out everywhere. Packages for tests (whose name ends in "test") are measured, but they do not take
 // part in the call graph. Of files with build constraints, those of this platform count.

@@ -121,7 +121,7 @@ func TestImportsAreJudgedByFloor(t *testing.T) {
 	dir := house(t)
 	f := measured(t, houseFlags(dir))
 	equal(t, "up; sideways", f.wrongImports(), "0; 1: beside → high")
-	equal(t, "imports", f.floors.arrows, 2)
+	equal(t, "imports", f.floors.arrows, 3)
 	f = measured(t, without(houseFlags(dir, "-floors", "beside,high,low"), "-floors"))
 	equal(t, "up; sideways, the floors upside down", f.wrongImports(), "2: beside → high, high → low; 0")
 }
