@@ -1,0 +1,200 @@
+package locks_test
+
+import (
+	"context"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+const design = "recipes/locks/DESIGN.md"
+
+// library are the directories whose code DESIGN.md describes.
+var library = []string{"framework", "recipes"}
+
+// walkLibrary calls f for each parsed file of the library, without tests and what is for tests.
+func walkLibrary(t *testing.T, root string, f func(pkg string, file *ast.File)) {
+	t.Helper()
+	for _, dir := range library {
+		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, entry fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			if name := entry.Name(); entry.IsDir() && (strings.HasSuffix(name, "test") || name == "model") {
+				return filepath.SkipDir
+			}
+			if entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return nil
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+			if err == nil {
+				f(file.Name.Name, file)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestDesignLinksToFilesThatExist(t *testing.T) {
+	root := moduleRoot(t)
+	links := regexp.MustCompile(`\]\(([^)#]+)\)`).FindAllStringSubmatch(readFile(t, root, design), -1)
+	if len(links) < 30 {
+		t.Errorf("got %d links, want those of twelve steps and of each optimisation", len(links))
+	}
+	for _, link := range links {
+		if _, err := os.Stat(filepath.Join(root, filepath.Dir(design), link[1])); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestDesignNamesStackFramesThatExist(t *testing.T) {
+	root := moduleRoot(t)
+	exist := map[string]bool{}
+	walkLibrary(t, root, func(pkg string, file *ast.File) {
+		for _, declaration := range file.Decls {
+			f, ok := declaration.(*ast.FuncDecl)
+			if !ok || f.Recv == nil {
+				continue
+			}
+			if star, ok := f.Recv.List[0].Type.(*ast.StarExpr); ok {
+				if name, ok := star.X.(*ast.Ident); ok {
+					exist[pkg+".(*"+name.Name+")."+f.Name.Name] = true
+				}
+			}
+		}
+	})
+	frames := regexp.MustCompile(`(?m)^\| .(\w+\.\(\*\w+\)\.\w+). \|`).FindAllStringSubmatch(readFile(t, root, design), -1)
+	if len(frames) < 8 {
+		t.Errorf("got %d frames, want at least 8", len(frames))
+	}
+	for _, frame := range frames {
+		if !exist[frame[1]] {
+			t.Errorf("%s: there is no %s", design, frame[1])
+		}
+	}
+}
+
+// A mutex that DESIGN.md does not have is one without a place in the order.
+func TestDesignHasEveryMutex(t *testing.T) {
+	root := moduleRoot(t)
+	text := readFile(t, root, design)
+	found := 0
+	walkLibrary(t, root, func(pkg string, file *ast.File) {
+		if pkg == "leader" || pkg == "shared" { // recipes of their own, above or beside the locks
+			return
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			spec, ok := n.(*ast.TypeSpec)
+			if !ok {
+				return true
+			}
+			if structure, ok := spec.Type.(*ast.StructType); ok && hasMutex(structure) {
+				found++
+				if name := spec.Name.Name + ".mu"; !strings.Contains(text, "`"+name+"`") {
+					t.Errorf("%s: there is no %s of package %s", design, name, pkg)
+				}
+			}
+			return true
+		})
+	})
+	if found < 10 {
+		t.Errorf("got %d mutexes, want at least 10", found)
+	}
+}
+
+func hasMutex(structure *ast.StructType) bool {
+	for _, field := range structure.Fields.List {
+		kind, ok := field.Type.(*ast.SelectorExpr)
+		if ok && len(field.Names) == 1 && field.Names[0].Name == "mu" && kind.Sel.Name == "Mutex" {
+			return true
+		}
+	}
+	return false
+}
+
+func TestDesignNamesTestsThatExist(t *testing.T) {
+	root := moduleRoot(t)
+	exist := testsIn(t, filepath.Join(root, "recipes/locks"))
+	names := regexp.MustCompile("`(Test\\w+)`").FindAllStringSubmatch(readFile(t, root, design), -1)
+	if len(names) < 6 {
+		t.Errorf("got %d tests, want one for most optimisations", len(names))
+	}
+	for _, name := range names {
+		if !exist[name[1]] {
+			t.Errorf("%s: there is no test %s in recipes/locks", design, name[1])
+		}
+	}
+}
+
+// stacks are those of all goroutines, when all of the bubble wait.
+func stacks() string {
+	synctest.Wait()
+	text := make([]byte, 1<<20)
+	return string(text[:runtime.Stack(text, true)])
+}
+
+// The table says what a real dump shows.
+func TestDumpOfWhatWaitsHasTheFramesOfTheDesign(t *testing.T) {
+	text := readFile(t, moduleRoot(t), design)
+	shows := func(t *testing.T, when, frame string) {
+		t.Helper()
+		if dump := stacks(); !strings.Contains(dump, "/"+frame+"(") {
+			t.Errorf("%s: got no frame %s in\n%s", when, frame, dump)
+		}
+		if !strings.Contains(text, "| `"+frame+"` |") {
+			t.Errorf("%s: %s has no frame %s", when, design, frame)
+		}
+	}
+	zktest.Bubble(t, func(t *testing.T) {
+		server := zktest.New(t)
+		client, err := framework.NewClient("any:2181", framework.WithDialer(server.DialContext))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.Close()
+		mutex := locks.NewInterProcessMutex(client, "/lock")
+		lease, err := mutex.Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go func() { _, _ = mutex.Acquire(ctx) }()
+		shows(t, "a waiter", "queue.(*Contender).outlast")
+		shows(t, "a client", "session.(*Session).guard")
+		shows(t, "a connection", "transport.(*link).writeLoop")
+		cancel()
+		synctest.Wait()
+		server.Freeze()
+		go func() { _, _, _ = client.Get(t.Context(), "/lock") }()
+		go func() { _ = lease.Release() }()
+		shows(t, "an operation at a frozen server", "session.(*Session).call")
+		shows(t, "a release at a frozen server", "queue.(*Grant).RemoveNodeWithin")
+		server.Thaw()
+		server.RefuseConnections(true)
+		server.CutAll()
+		go func() { _, _, _ = client.Get(t.Context(), "/lock") }()
+		time.Sleep(time.Second)
+		shows(t, "an operation without a connection", "framework.(*core).attachedSession")
+		shows(t, "a client without a server", "transport.(*Transport).sleep")
+		server.RefuseConnections(false)
+		time.Sleep(time.Minute)
+	})
+}
