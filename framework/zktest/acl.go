@@ -64,6 +64,8 @@ func matches(rule identity, id string) bool {
 		prefix, ok := parsePrefix(rule.id)
 		addr, err := netip.ParseAddr(id)
 		return ok && err == nil && prefix.Contains(addr.Unmap())
+	case "sasl":
+		return id == "super" || rule.id == id
 	}
 	return false
 }
@@ -88,7 +90,7 @@ func parsePrefix(s string) (netip.Prefix, bool) {
 
 // fixACL makes a client's list the one that is stored: duplicates go, "auth"
 // becomes the identities that the connection has proved.
-func fixACL(list []aclEntry, who []identity) ([]aclEntry, code) {
+func fixACL(list []aclEntry, who []identity, sasl bool) ([]aclEntry, code) {
 	if len(list) == 0 {
 		return nil, codeInvalidACL
 	}
@@ -103,14 +105,14 @@ func fixACL(list []aclEntry, who []identity) ([]aclEntry, code) {
 		case a.id.scheme == "auth":
 			before := len(fixed)
 			for _, w := range who {
-				if w.scheme == "digest" {
+				if w.scheme == "digest" || w.scheme == "sasl" {
 					fixed = append(fixed, aclEntry{a.perms, w})
 				}
 			}
 			if len(fixed) == before {
 				return nil, codeInvalidACL
 			}
-		case validID(a.id):
+		case validID(a.id), sasl && a.id.scheme == "sasl" && a.id.id != "":
 			fixed = append(fixed, a)
 		default:
 			return nil, codeInvalidACL

@@ -23,6 +23,7 @@ type conn struct {
 	// Guarded by the store's mutex.
 	sess     *session
 	auth     []identity
+	nonce    string // of the SASL challenge that is not answered yet
 	watched  map[string]struct{}
 	received int    // requests
 	pending  int    // answers that wait for this server to catch up with the leader

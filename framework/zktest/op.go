@@ -100,6 +100,7 @@ const (
 	codeNotReadOnly          code = -119
 	codeNoWatcher            code = -121
 	codeReconfigDisabled     code = -123
+	codeSASLRequired         code = -124
 	codeQuotaExceeded        code = -125
 )
 
@@ -111,7 +112,7 @@ var codeTexts = map[code]string{
 	codeNotEmpty: "directory not empty", codeSessionExpired: "session expired",
 	codeInvalidACL: "invalid ACL", codeAuthFailed: "authentication failed",
 	codeSessionMoved: "session moved", codeNotReadOnly: "not a read-only call",
-	codeNoWatcher: "no such watcher", codeReconfigDisabled: "reconfig disabled",
+	codeNoWatcher: "no such watcher", codeReconfigDisabled: "reconfig disabled", codeSASLRequired: "SASL required",
 	codeQuotaExceeded: "quota exceeded",
 }
 

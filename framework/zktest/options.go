@@ -6,19 +6,21 @@ import (
 )
 
 type config struct {
-	tick        time.Duration
-	minTimeout  time.Duration // 0: two ticks
-	maxTimeout  time.Duration
-	reap        time.Duration
-	maxFrame    int
-	superDigest string
-	ttlNodes    bool
-	quotas      bool          // enforced
-	commitTime  time.Duration // of a transaction past the end of a counter
-	logger      *slog.Logger  // nil: none
-	syncLimit   time.Duration // 0: five ticks
-	version     version
-	keeper      bool // version is one of ClickHouse Keeper
+	tick         time.Duration
+	minTimeout   time.Duration // 0: two ticks
+	maxTimeout   time.Duration
+	reap         time.Duration
+	maxFrame     int
+	superDigest  string
+	ttlNodes     bool
+	quotas       bool          // enforced
+	commitTime   time.Duration // of a transaction past the end of a counter
+	logger       *slog.Logger  // nil: none
+	syncLimit    time.Duration // 0: five ticks
+	version      version
+	keeper       bool              // version is one of ClickHouse Keeper
+	sasl         map[string]string // passwords by user; nil: not configured
+	saslRequired bool
 }
 
 // Option changes a default of NewServer.

@@ -98,7 +98,10 @@ func (c *conn) execute(xid int32, op Op, d decoder, p *plan) (wait <-chan struct
 	s.reply.openReply()
 	before := s.zxid
 	e := c.refused(op)
-	if e == (effect{}) {
+	switch {
+	case c.unproven(op):
+		e = effect{err: codeSASLRequired, close: true}
+	case e == (effect{}):
 		e = c.dispatch(op, &d, &s.reply)
 	}
 	if e.err != 0 && op != OpMultiRead {
@@ -170,8 +173,7 @@ func (c *conn) dispatch(op Op, d *decoder, out *encoder) effect {
 		c.whoAmI(out)
 		return effect{}
 	case OpSASL:
-		out.bytes(nil)
-		return effect{}
+		return c.sasl(d, out)
 	case OpReconfig:
 		if _, _, _, _ = d.string(), d.string(), d.string(), d.int64(); d.bad {
 			return effect{err: codeMarshalling}

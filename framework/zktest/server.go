@@ -21,6 +21,7 @@ type Server struct {
 	ending       map[*conn]struct{} // closed, but for answers that have yet to leave
 	refuse       bool
 	readOnly     bool
+	passwords    map[string]string         // of SASL users; nil: those of the options
 	received     int64                     // requests
 	away         bool                      // without a leader for too long: serves nobody
 	listener     net.Listener              // of Addr

@@ -148,7 +148,7 @@ func (t *txn) setACL(path string, list []aclEntry, version int32) (Stat, code) {
 	if !validPath(path) {
 		return Stat{}, codeBadArguments
 	}
-	acl, err := fixACL(list, t.who)
+	acl, err := fixACL(list, t.who, t.st.cfg.sasl != nil)
 	if err != 0 {
 		return Stat{}, err
 	}

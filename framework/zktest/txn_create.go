@@ -65,7 +65,7 @@ func (t *txn) create(op Op, r newNode) (path string, err code) {
 	if !strings.Contains(r.path, "/") || strings.Contains(r.path, "\x00") {
 		return "", codeBadArguments
 	}
-	acl, err := fixACL(r.acl, t.who)
+	acl, err := fixACL(r.acl, t.who, t.st.cfg.sasl != nil)
 	if err != 0 {
 		return "", err
 	}
