@@ -27,6 +27,8 @@ func TestPagesNameWhatExists(t *testing.T) {
 		"leader":    "../recipes/leader",
 		"locks":     "../recipes/locks",
 		"retry":     "../retry",
+		"sasl":      "../framework/sasl",
+		"saslmd5":   "../framework/saslmd5",
 		"shared":    "../recipes/shared",
 		"zktest":    "../framework/zktest",
 	} {

@@ -13,6 +13,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/framework/sasl"
 	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/retry"
 )
@@ -27,6 +28,7 @@ type config struct {
 	policy            retry.Policy
 	errorPolicy       ErrorPolicy
 	acl               func(path string) []zk.ACL
+	sasl              sasl.Mechanism
 	auth              []transport.Auth
 	leaderRenewal     bool
 	dial              DialFunc

@@ -57,7 +57,7 @@ func (c *core) open(zxid int64) (*session.Owner, error) {
 func (c *core) next(zxid int64) *session.Owner {
 	cfg := session.Config{
 		Transport: transport.Config{
-			Route: c.route, Dial: c.cfg.dial, Secure: c.cfg.secure, Auth: c.cfg.auth,
+			Route: c.route, Dial: c.cfg.dial, Secure: c.cfg.secure, SASL: c.guardSASL(c.cfg.sasl), Auth: c.cfg.auth,
 			SessionTimeout: c.cfg.sessionTimeout, ConnectionTimeout: c.cfg.connectionTimeout,
 			LastZxid: zxid, MaxFrame: c.cfg.maxAnswer, Logger: c.cfg.logger, Clock: c.clock, Support: c.support,
 		},

@@ -138,6 +138,13 @@
 // up to the connection timeout. A server that answers a reconnection with another session has ended the client's; sessions
 // that keep ending before T, or a second, has passed once are opened with growing pauses.
 //
+// # Who the client is
+//
+// Authentication belongs to the connection, so the client repeats it on each: the TLS certificate ([WithTLS]) in the TLS handshake,
+// then ZooKeeper's own handshake, the exchange of [WithSASL], and the pairs of [WithAuthorization]. Requests, watches and pings
+// follow, also at servers that insist on nothing. The session, its nodes and its watches outlive a connection, and so a change of
+// credentials: a certificate or a password that is given by a function may change between two connections.
+//
 // # Sizes
 //
 // A request has at most [DefaultMaxRequest] bytes, as much as servers take by default: a node's data, its path, its ACL and
@@ -170,10 +177,10 @@
 //
 // # Panics of callbacks
 //
-// The client survives a panic in a listener, a trace, the log handler, the dialer, the look-up function or a function of
-// the TLS configuration: it logs the panic at Error with its stack, and goes on with the next call. Without [WithLogger]
-// it logs panics, and nothing else, to [slog.Default]. A dialer that panics is a failed attempt to connect. An ACL provider and a retry policy run on the goroutine of the
-// operation that asks them: their panics reach its caller.
+// The client survives a panic in a listener, a trace, the log handler, the dialer, the look-up function, the SASL mechanism or a
+// function of the TLS configuration: it logs the panic at Error with its stack, and goes on with the next call. Without
+// [WithLogger] it logs panics, and nothing else, to [slog.Default]. A dialer or a mechanism that panics is a failed attempt to
+// connect. An ACL provider and a retry policy run on the goroutine of the operation that asks them: their panics reach its caller.
 //
 // # Concurrency
 //

@@ -217,6 +217,7 @@ func TestEverythingThatIsWrongIsNamedAtOnceAndNothingIsStarted(t *testing.T) {
 			framework.WithACLProvider(nil),
 			framework.WithDialer(nil),
 			framework.WithTLS(nil),
+			framework.WithSASL(nil),
 			framework.WithLogger(nil),
 		)
 		if err == nil {
@@ -225,7 +226,7 @@ func TestEverythingThatIsWrongIsNamedAtOnceAndNothingIsStarted(t *testing.T) {
 		wantErr(t, err, framework.ErrInvalidPath, retry.ErrInvalidPolicy)
 		for _, part := range []string{
 			`"a:0"`, `":1"`, `"::1"`, `"c:x"`, `"/y//z"`, "option is nil", "session timeout", "connection timeout", "error policy", `"/n"`,
-			"state listener", "scheme", "ACL provider", "dialer", "TLS", "logger",
+			"state listener", "scheme", "ACL provider", "dialer", "TLS", "SASL", "logger",
 		} {
 			if !strings.Contains(err.Error(), part) {
 				t.Errorf("%q does not say %q", err, part)

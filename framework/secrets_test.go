@@ -19,15 +19,18 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/internal/clienttest"
+	"github.com/gocurator/curator/framework/zktest"
 )
 
 const secret = "hunter2"
 
 // No exported type shows a credential, however it is printed.
 func TestNoExportedTypeShowsACredential(t *testing.T) {
-	bubble(t, func(t *testing.T, w *env) {
+	zktest.Bubble(t, func(t *testing.T) {
+		w := saslEnv(t)
 		auth := framework.WithAuthorization("digest", []byte("user:"+secret))
-		client := w.Dial("zk:2181", auth)
+		proof := bob(secret)
+		client := w.Dial("zk:2181", auth, proof)
 		s, err := client.Session(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -42,7 +45,7 @@ func TestNoExportedTypeShowsACredential(t *testing.T) {
 		_, connectErr := framework.NewClient("zk://user:"+secret+"@zk:2181", auth)
 		_, _, opErr := client.ACL(t.Context(), "/missing")
 		values := map[string]any{
-			"Client": client, "Session": s, "Binding": hold, "Watch": watch, "View": s.View(watch), "Option": auth,
+			"Client": client, "Session": s, "Binding": hold, "Watch": watch, "View": s.View(watch), "Option": []framework.Option{auth, proof},
 			"Op": framework.CheckOp("/", -1), "Removal": s.Remove("/missing"), "OpError": opErr,
 			"ConnectError":     &framework.ConnectError{Servers: map[string]error{"zk:2181": connectErr}, Cause: connectErr},
 			"TransactionError": &framework.TransactionError{Op: "check", Path: "/", Err: connectErr},

@@ -10,9 +10,10 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/clock"
+	"github.com/gocurator/curator/framework/sasl"
 )
 
-// Config is what a Transport is made of. All fields but Auth and LastZxid are needed.
+// Config is what a Transport is made of. All fields but SASL, Auth and LastZxid are needed.
 type Config struct {
 	// Route says which servers there are, and which is to be tried next.
 	Route *Route
@@ -26,7 +27,9 @@ type Config struct {
 	// ConnectionTimeout bounds one attempt: a dial and the handshake after it. Mostly an attempt may take less, see
 	// limits.
 	ConnectionTimeout time.Duration
-	// Auth is sent first on every connection.
+	// SASL proves on every connection who the client is, before anything else is sent, if it is not nil.
+	SASL sasl.Mechanism
+	// Auth is sent next on every connection.
 	Auth []Auth
 	// LastZxid is the newest transaction that the client has seen in earlier sessions. Servers that are behind refuse
 	// it.

@@ -85,7 +85,7 @@ func (l *link) shake(frame []byte) ([]byte, error) {
 	case timeout <= 0:
 		return nil, fmt.Errorf("%w: session timeout of %v", errGarbage, timeout)
 	case !l.fresh && session != l.session:
-		l.endForeign()
+		l.endUnused()
 		l.gone = true // as above
 		l.t.expire()
 		return nil, fmt.Errorf("%w: session %#x was answered with %#x", errSecondLife, l.session, session)
@@ -94,14 +94,19 @@ func (l *link) shake(frame []byte) ([]byte, error) {
 		return nil, errSilent // the connection is being closed at this moment: it must not count as an attachment
 	}
 	l.until = time.Time{}
-	l.open(Attachment{SessionID: session, Timeout: timeout, Sent: l.sentAt, Received: l.came, Server: l.server})
+	l.shaken = true
+	a := Attachment{SessionID: session, Timeout: timeout, Sent: l.sentAt, Received: l.came, Server: l.server}
+	if err := l.authenticate(timeout); err != nil {
+		return nil, err
+	}
+	l.open(a)
 	return frame, nil
 }
 
-// endForeign closes the session that a server has opened instead of taking this client's, as ClickHouse Keeper does.
-// Its nodes could be nobody's, since the server lets the old session end by its timeout. Nothing else was sent yet, so
-// the few bytes are taken at once; the limit is for connections that are none of the kernel's.
-func (l *link) endForeign() {
+// endUnused closes a session that the server has just opened and that nobody will use: instead of taking this client's,
+// as ClickHouse Keeper does, whose old session ends by its timeout; or for a client that could not prove who it is. Nothing else
+// is under way, so the few bytes are taken without delay; the limit is for connections that are none of the kernel's.
+func (l *link) endUnused() {
 	_ = l.raw.SetWriteDeadline(time.Now().Add(100 * time.Millisecond))
 	_, _ = l.raw.Write(closeSession(nil).frame(nil, xidFirst))
 }

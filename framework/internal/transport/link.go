@@ -37,6 +37,7 @@ type link struct {
 	session  int64         // that the handshake asks for, and then the one that it was answered with
 	attached bool          // of the reader
 	gone     bool          // of the reader: Detached has been told
+	shaken   bool          // of the reader: the handshake was answered
 	answers  int           // of the reader: to requests
 	patience time.Duration // without a frame from the server for so long the connection is given up
 
@@ -145,7 +146,12 @@ func (l *link) detach(err error) error {
 	waiting := l.waiting.takeAll()
 	l.out = nil
 	l.mu.Unlock()
-	if !l.attached {
+	switch {
+	case l.attached:
+	case l.shaken:
+		l.t.failedAt(l.address, err)
+		return err
+	default:
 		l.t.seen.refused()
 		l.t.hungUp(l, reason)
 		l.t.failedAt(l.address, handshakeError(reason, isTLS(l.raw)))

@@ -98,12 +98,27 @@ func (t *Transport) ask(network string, a Address) (zxid int64, err error) {
 	inTime := shaking.Stop()
 	if err == nil && inTime {
 		defer q.close()
-		zxid, err = q.ask(t.cfg.Auth)
+		if err = t.identify(ctx, a, &q); err == nil {
+			zxid, err = q.ask(t.cfg.Auth)
+		}
 	}
 	if !inTime || err != nil && ctx.Err() != nil {
 		return 0, errSilent
 	}
 	return zxid, err
+}
+
+// identify has the mechanism, if there is one, prove who the client is.
+func (t *Transport) identify(ctx context.Context, a Address, q *question) error {
+	if t.cfg.SASL == nil {
+		return nil
+	}
+	return t.authenticate(ctx, describe(a.Server, q.conn), func(token []byte) ([]byte, error) {
+		if _, err := q.conn.Write(tokenFrame(token)); err != nil {
+			return nil, err
+		}
+		return readToken(q.in)
+	})
 }
 
 // A question is a connection with a session that serves to ask for one zxid.

@@ -1,0 +1,76 @@
+package framework
+
+import (
+	"context"
+	"errors"
+
+	"github.com/gocurator/curator/framework/sasl"
+)
+
+// WithSASL proves by a SASL mechanism who the client is, on every connection and before anything else is sent on it. Package
+// saslmd5 has DIGEST-MD5.
+//
+// An exchange that the server refuses when a session is opened is final: [Client.Err] is [ErrAuthRefused], and so are all
+// operations. On a reconnection it is not: other servers are tried, with the credentials that the mechanism gives then, until the
+// session is over. Leases live on until their ValidUntil. Any other failure is one of the attempt to connect, and the next
+// server is tried: the mechanism has failed, the server has no SASL configured, the connection ended.
+//
+// An exchange takes at most the connection timeout, and a third of the session timeout. A mechanism that panics or does not
+// return in time has failed; see [sasl.Mechanism].
+//
+// Curator: the section Client of the JAAS file.
+func WithSASL(mechanism sasl.Mechanism) Option {
+	return func(c *config) {
+		if mechanism == nil {
+			c.problems = append(c.problems, errors.New("SASL mechanism is nil"))
+			return
+		}
+		c.sasl = mechanism
+	}
+}
+
+// guardSASL makes failed attempts of panics in a mechanism.
+func (c *core) guardSASL(m sasl.Mechanism) sasl.Mechanism {
+	if m == nil {
+		return nil
+	}
+	return &guardedMechanism{c, m}
+}
+
+type guardedMechanism struct {
+	core      *core
+	mechanism sasl.Mechanism
+}
+
+// Name is asked for when an exchange has failed.
+func (g *guardedMechanism) Name() (name string) {
+	if g.core.callUser("the SASL mechanism", func() { name = g.mechanism.Name() }) != nil {
+		return "mechanism"
+	}
+	return name
+}
+
+func (g *guardedMechanism) Start(ctx context.Context, server sasl.Server) (x sasl.Exchange, err error) {
+	panicked := g.core.callUser("the SASL mechanism", func() { x, err = g.mechanism.Start(ctx, server) })
+	switch {
+	case panicked != nil:
+		return nil, panicked
+	case err != nil || x == nil:
+		return nil, err
+	default:
+		return &guardedExchange{g.core, x}, nil
+	}
+}
+
+type guardedExchange struct {
+	core     *core
+	exchange sasl.Exchange
+}
+
+func (g *guardedExchange) Step(challenge []byte) (response []byte, done bool, err error) {
+	panicked := g.core.callUser("the SASL mechanism", func() { response, done, err = g.exchange.Step(challenge) })
+	if panicked != nil {
+		return nil, false, panicked
+	}
+	return response, done, err
+}
