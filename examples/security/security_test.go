@@ -1,14 +1,17 @@
 package security_test
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"os"
 	"testing"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/saslmd5"
 	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/recipes/locks"
 )
@@ -30,6 +33,22 @@ func TestClientOfThePageIsMade(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := client.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestClientOfThePageProvesWhoItIs(t *testing.T) {
+	t.Setenv("ZOOKEEPER_PASSWORD", "hunter2")
+	server := zktest.NewServer(zktest.WithSASL(map[string]string{"billing": "hunter2"}), zktest.WithSASLRequired())
+	defer server.Close()
+	servers := server.Addr()
+	client, err := framework.NewClient(servers, framework.WithSASL(
+		saslmd5.New("billing", func(context.Context) (string, error) { return os.Getenv("ZOOKEEPER_PASSWORD"), nil })))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	if _, _, err := client.Create(t.Context(), "/mine", nil, framework.WithACL(zk.AuthACL(zk.PermAll)...)); err != nil {
 		t.Error(err)
 	}
 }
