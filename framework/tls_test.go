@@ -136,17 +136,18 @@ func TestTLSVerifiesTheNameOfTheConnectStringAndNotTheAddress(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-		if !ok {
+		var wrong x509.HostnameError
+		for wait := 100 * time.Millisecond; wait < time.Minute; wait *= 2 {
+			ctx, cancel := context.WithTimeout(t.Context(), wait)
+			err = client.BlockUntilConnected(ctx)
 			cancel()
-			ctx, cancel = context.WithTimeout(t.Context(), 500*time.Millisecond)
+			if err == nil || errors.As(err, &wrong) {
+				break // otherwise the machine may be busy
+			}
 		}
-		err = client.BlockUntilConnected(ctx)
-		cancel()
 		if (err == nil) != ok {
 			t.Errorf("%s: %v", name, err)
 		}
-		var wrong x509.HostnameError
 		if !ok && !errors.As(err, &wrong) {
 			t.Errorf("%s: got %v, want one about the certificate's name", name, err)
 		}
