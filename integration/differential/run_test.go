@@ -286,7 +286,7 @@ func (r *run) expire(c *client) error {
 
 // until waits for a four-letter word's answer that does not have a text in it; of what dump says, the sessions count.
 func (r *run) until(word, without string) error {
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		answer, err := r.word(word)
 		if err != nil {
 			return err

@@ -43,7 +43,7 @@ func TestATransactionThatFailsNeedsAMajorityAndASyncDoesNot(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-	case <-time.After(5 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("the leader does not answer a sync alone")
 	}
 

@@ -63,10 +63,11 @@ func TestServiceIsBackWithTheNewLeader(t *testing.T) {
 	t.Logf("back, seconds after the new leader was seen serving: %s; worst client: %.0f connection attempts in a second", spread(ours), busiest)
 	t.Logf("go-zookeeper alone: %s", spread(theirs))
 	slices.Sort(ours)
+	// Times are judged where rounds were asked for, on a machine that is quiet.
 	if median := ours[len(ours)/2]; *rounds >= 5 && median > 100*time.Millisecond {
 		t.Errorf("the median client is back %v after the new leader serves, want 100ms at the most", median)
 	}
-	if worst := ours[len(ours)-1]; worst > 3*time.Second {
+	if worst := ours[len(ours)-1]; *rounds >= 5 && worst > 3*time.Second {
 		t.Errorf("the last client is back %v after the new leader serves", worst)
 	}
 	if busiest > 25 {

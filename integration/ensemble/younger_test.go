@@ -56,13 +56,14 @@ func TestClientsAreBackAtAServerThatWasWiped(t *testing.T) {
 		awaitChildren(t, waiter, "/younger/java", 2)
 	}
 
+	const busy = 15 * time.Second // for a busy machine; a client that is locked out waits for longer
 	wiped := time.Now()
 	srv.Wipe()
 	serving := time.Now()
 	<-lease.Done()
 	told := time.Now()
 	back := <-admitted
-	if d := back.Sub(wiped); d > session+time.Second && back.Sub(serving) > time.Second {
+	if d := back.Sub(wiped); d > session+busy && back.Sub(serving) > busy {
 		t.Errorf("the waiter has the lock %v after the server was wiped, %v after it serves again", d, back.Sub(serving))
 	}
 	if stat, err := holder.Exists(limit(t), "/old-0000000000"); stat != nil || err != nil {

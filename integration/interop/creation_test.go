@@ -103,7 +103,7 @@ func TestAContenderThatGaveUpRemovesItsOwnNode(t *testing.T) {
 				wait.waits()
 				w.awaitChildren(path, 2)
 				p.refuse(false)
-			case <-time.After(w.timeout):
+			case <-time.After(patience):
 				t.Fatalf("%s does not give up", pair[0])
 			}
 			wait.granted()

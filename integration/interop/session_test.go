@@ -23,7 +23,7 @@ func closeSession(addr, session string) error {
 		return err
 	}
 	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
 		return err
 	}
 	connect := binary.BigEndian.AppendUint32(nil, 0)    // protocol version
