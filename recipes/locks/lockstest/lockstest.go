@@ -119,6 +119,7 @@ func Run(t *testing.T, backend Backend, recipe Recipe) {
 		t.Fatal("lockstest: a recipe needs a name and New")
 	}
 	lacks := backend.Lacks()
+	_, realTime := lacks[Bubble]
 	var unseen []string
 	for _, law := range laws() {
 		t.Run(law.name, func(t *testing.T) {
@@ -133,7 +134,7 @@ func Run(t *testing.T, backend Backend, recipe Recipe) {
 					t.Skipf("no law for %s: %s", recipe.Name, reason)
 				}
 			}
-			backend.Run(t, func(t *testing.T, server Server) { law.run(t, newWorld(t, server, recipe)) })
+			backend.Run(t, func(t *testing.T, server Server) { law.run(t, newWorld(t, server, recipe, !realTime)) })
 		})
 	}
 	if len(unseen) > 0 {

@@ -48,8 +48,7 @@ func theLastReleaseFreesTheLock(t *testing.T, w *world) {
 
 func aReentryAsksNoServer(t *testing.T, w *world) {
 	c := w.client()
-	lease := c.start(c.lock()).get()
-	w.pass(w.server.SessionTimeout() / 100)
+	lease := c.hold() // the watch on its node is set, which would be a request
 	c.link.Requests()
 	for range 10 {
 		inner, err := c.lock().Acquire(lease.Context(t.Context()))

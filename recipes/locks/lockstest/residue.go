@@ -53,9 +53,7 @@ func aContextThatEndsDuringTheCreateLeavesNoNode(t *testing.T, w *world) {
 	w.until("the node is there", func() bool { return len(w.nodes()) > 0 })
 	a.cancel()
 	a.fails(context.Canceled)
-	if took := a.at.Sub(begun); took >= delay {
-		t.Errorf("it took %v to give up", took)
-	}
+	w.soon("giving up", a.at.Sub(begun), delay-1)
 	w.pass(delay)
 	w.until("no node is left", func() bool { return len(w.nodes()) == 0 })
 	if err := c.start(c.lock()).get().Release(); err != nil {
@@ -76,17 +74,26 @@ func aWaiterThatGivesUpLeavesNoNode(t *testing.T, w *world) {
 func aDeadlineLeavesNoNode(t *testing.T, w *world) {
 	w.client().fill()
 	before := w.nodes()
-	ctx, cancel := context.WithTimeout(t.Context(), w.server.SessionTimeout()/10)
-	defer cancel()
-	_, err := w.client().lock().Acquire(ctx)
-	var failed *locks.AcquireError
-	if !errors.Is(err, context.DeadlineExceeded) || !errors.As(err, &failed) {
-		t.Fatalf("got %v", err)
-	}
-	if failed.Predecessor == "" && !w.recipe.Gated || failed.Ahead < 1 || failed.OwnClient {
-		t.Errorf("the error does not say where it stood: %+v", failed)
-	}
-	w.until("its node is gone", func() bool { return len(w.added(before)) == 0 })
+	d := w.server.SessionTimeout() / 10
+	w.tries(func() bool {
+		ctx, cancel := context.WithTimeout(t.Context(), d)
+		defer cancel()
+		d = min(2*d, w.server.SessionTimeout())
+		_, err := w.client().lock().Acquire(ctx)
+		var failed *locks.AcquireError
+		if !errors.Is(err, context.DeadlineExceeded) || !errors.As(err, &failed) {
+			t.Fatalf("got %v", err)
+		}
+		stood := failed.Ahead > 0 && (failed.Predecessor != "" || w.recipe.Gated)
+		if !stood && !w.exact {
+			return false // it may not have come into the queue
+		}
+		if !stood || failed.OwnClient {
+			t.Errorf("the error does not say where it stood: %+v", failed)
+		}
+		w.until("its node is gone", func() bool { return len(w.added(before)) == 0 })
+		return true
+	})
 }
 
 func givingUpWithoutAConnectionLeavesNoNode(t *testing.T, w *world) {
@@ -102,9 +109,7 @@ func givingUpWithoutAConnectionLeavesNoNode(t *testing.T, w *world) {
 	begun := time.Now()
 	a.fails(context.Canceled)
 	b.fails(context.Canceled)
-	if took := time.Since(begun); took > w.server.SessionTimeout()/10 {
-		t.Errorf("it took %v to give up", took)
-	}
+	w.soon("giving up", time.Since(begun), w.server.SessionTimeout()/10)
 	c.link.Heal()
 	w.until("its node is gone", func() bool { return len(w.added(before)) == 0 })
 	held.release(t)
@@ -123,9 +128,7 @@ func aReleaseWithoutAConnectionIsMadeUpFor(t *testing.T, w *world) {
 	if !errors.As(err, &failed) {
 		t.Fatalf("Release without a connection: %v", err)
 	}
-	if took := time.Since(begun); took > timeout/2 {
-		t.Errorf("it took %v", took)
-	}
+	w.soon("the release", time.Since(begun), timeout/2)
 	if !errors.Is(lease.Err(), locks.ErrReleased) || !errors.Is(context.Cause(ctx), locks.ErrReleased) {
 		t.Errorf("the lease goes on: %v, its context %v", lease.Err(), context.Cause(ctx))
 	}

@@ -16,6 +16,7 @@ import (
 type world struct {
 	t        *testing.T
 	server   Server
+	exact    bool // time is: the law runs in a bubble
 	recipe   Recipe
 	path     string
 	contacts []*contact
@@ -24,8 +25,8 @@ type world struct {
 
 // newWorld makes the world of one law. At its end everything is let go, and what is left of the lock at the server then, nodes
 // or watches, is an error: every law is one of G4 and G5 as well.
-func newWorld(t *testing.T, server Server, recipe Recipe) *world {
-	w := &world{t: t, server: server, recipe: recipe, path: fmt.Sprintf("/laws/%s-%x", recipe.Name, time.Now().UnixNano())}
+func newWorld(t *testing.T, server Server, recipe Recipe, exact bool) *world {
+	w := &world{t: t, server: server, recipe: recipe, exact: exact, path: fmt.Sprintf("/laws/%s-%x", recipe.Name, time.Now().UnixNano())}
 	t.Cleanup(w.cleanUp)
 	return w
 }
@@ -176,11 +177,6 @@ func (ls leases) lost() error {
 		}
 	}
 	return nil
-}
-
-// patience is longer than anything that is promised.
-func (w *world) patience() <-chan time.Time {
-	return time.After(10*w.server.SessionTimeout() + 10*time.Second)
 }
 
 // until waits for a condition at the server.
