@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/recipes/internal/queue"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -20,11 +19,6 @@ func NewSelectorLock(client *framework.Client, path string, opts ...locks.Option
 	s := NewLeaderSelector(client, path)
 	s.lock = locks.NewInterProcessMutex(client, path, opts...)
 	return &selectorLock{InterProcessMutex: s.lock, selector: s}
-}
-
-// NewLatchLock makes a lock of a latch's queue.
-func NewLatchLock(client *framework.Client, path string, opts ...locks.Option) locks.Lock {
-	return locks.NewInterProcessMutex(client, path, append(opts, locks.WithVariant(queue.Variant{Marker: latchMarker}))...)
 }
 
 // A selectorLock acquires by Campaign.

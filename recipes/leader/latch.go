@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/recipes/internal/queue"
+	"github.com/gocurator/curator/recipes/internal/variant"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/retry"
 )
@@ -65,7 +65,7 @@ func NewLeaderLatch(client *framework.Client, path string, opts ...Option) *Lead
 	}
 	l.lock = locks.NewInterProcessMutex(client, path,
 		locks.WithTrace(o.trace), locks.WithLockData([]byte(o.id)), // as in Java, also an empty one
-		locks.WithVariant(queue.Variant{Marker: latchMarker, Waiting: l.stands}))
+		variant.Option[locks.Option](variant.Variant{Marker: latchMarker, Waiting: l.stands}))
 	return l
 }
 

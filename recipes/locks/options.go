@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/recipes/internal/queue"
+	"github.com/gocurator/curator/recipes/internal/variant"
 )
 
 // An Option sets up a lock. A wrong option is an error of the first call on the lock.
@@ -19,7 +19,7 @@ type options struct {
 	trace    Trace
 	problems []error
 
-	variant *queue.Variant // nil: the queue of locks
+	variant *variant.Variant // nil: the queue of locks
 
 	handovers int    // at most so many in a row, see WithLocalHandover
 	settings  string // what locks must have in common to hand nodes over to each other
@@ -36,6 +36,9 @@ func newOptions(opts []Option) *options {
 	}
 	return o
 }
+
+// SetVariant is for [variant.Option].
+func (o *options) SetVariant(v variant.Variant) { o.variant = &v }
 
 // maxLockData leaves room for the rest of a request in the megabyte that servers take.
 const maxLockData = 1<<20 - 16<<10
@@ -72,9 +75,6 @@ func WithExtraMarkers(markers ...string) Option {
 		}
 	}
 }
-
-// WithVariant makes another queue of a mutex. It is for recipes of this module: other programs cannot name the type.
-func WithVariant(variant queue.Variant) Option { return func(o *options) { o.variant = &variant } }
 
 // WithTrace has the lock tell what happens to it.
 func WithTrace(trace Trace) Option { return func(o *options) { o.trace = trace } }

@@ -12,14 +12,6 @@ import (
 	"github.com/gocurator/curator/framework/session"
 )
 
-// A Variant is a mutex with a marker of its own, for recipes that stand above locks: only nodes with that marker count,
-// and nothing asks their holders to leave.
-type Variant struct {
-	Marker string
-	// Waiting is called when a contender has a node and begins to wait, if it is not nil. It must not block.
-	Waiting func()
-}
-
 // A Queue is one directory in which contenders of a kind wait for each other. It has no state of its own: each acquire
 // is a contender, and the order is at the servers.
 type Queue struct {

@@ -38,6 +38,9 @@ func NewLink(connect string, dial framework.DialFunc) *Link {
 	return &Link{connect: connect, dial: dial, wires: map[*wire]struct{}{}, passwords: map[int64][]byte{}}
 }
 
+// Servers is the connect string for clients that use the link.
+func (l *Link) Servers() string { return l.connect }
+
 // DialContext is what a client dials with.
 func (l *Link) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	refused := &net.OpError{Op: "dial", Net: network, Err: syscall.ECONNREFUSED}

@@ -1,0 +1,264 @@
+package leadertest
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/leader"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/recipes/locks/lockstest"
+)
+
+// A Kind is one of the elections.
+type Kind string
+
+// The two elections.
+const (
+	Selector Kind = "LeaderSelector"
+	Latch    Kind = "LeaderLatch"
+)
+
+// Kinds are both.
+func Kinds() []Kind { return []Kind{Selector, Latch} }
+
+// stranger is a child that blocks an election in Java.
+const stranger = "0"
+
+// Run runs all laws on an election.
+func Run(t *testing.T, backend lockstest.Backend, kind Kind) {
+	t.Helper()
+	for _, law := range []struct {
+		name string
+		run  func(w *world)
+	}{
+		{"G1 one leader at a time, over many terms", manyTerms},
+		{"G2 a leader that hears nothing knows before the next leads", mute},
+		{"G2 a leader that is cut off knows before the next leads", cut},
+		{"G3 they lead in the order in which they came, and all list it", order},
+		{"G5 a candidate that gives up leaves no node", givesUp},
+		{"G7 a leader whose session ends leads no more, and stands again", sessionEnds},
+		{"G8 a leader whose node is removed leads no more", leaderRemoved},
+		{"G8 a candidate whose node is removed stands again", candidateRemoved},
+		{"G10 a short outage costs no place", shortOutage},
+		{"G11 strangers do not block", strangers},
+		{"G12 the end of the client ends the term and the wait", clientEnds},
+		{"Changes alternate, and none is lost", changesAlternate},
+		{"An observer sees the newest leader", observed},
+	} {
+		t.Run(law.name, func(t *testing.T) {
+			backend.Run(t, func(t *testing.T, server lockstest.Server) { law.run(newWorld(t, server, kind)) })
+		})
+	}
+}
+
+func manyTerms(w *world) {
+	const rounds = 5
+	all := []*candidate{w.candidate("a"), w.candidate("b"), w.candidate("c")}
+	var (
+		mu      sync.Mutex
+		leading string
+		done    sync.WaitGroup
+	)
+	enter := func(id string) {
+		mu.Lock()
+		defer mu.Unlock()
+		if leading != "" {
+			w.t.Errorf("%s leads beside %s", id, leading)
+		}
+		leading = id
+	}
+	for _, c := range all {
+		done.Go(func() {
+			for range rounds {
+				c.stand().lead()
+				enter(c.id)
+				time.Sleep(time.Millisecond)
+				mu.Lock()
+				leading = ""
+				mu.Unlock()
+				c.resign()
+			}
+		})
+	}
+	done.Wait()
+}
+
+func mute(w *world) { isolated(w, func(c *candidate) { c.link.Mute() }) }
+func cut(w *world)  { isolated(w, func(c *candidate) { c.link.Cut() }) }
+
+func isolated(w *world, isolate func(c *candidate)) {
+	a, b := w.candidate("a").stand(), w.candidate("b")
+	term := a.lead()
+	b.stand()
+	isolate(a)
+	next := b.lead()
+	b.alone()
+	lost(w, term)
+	if until := term.ValidUntil(); until.After(time.Now()) {
+		w.t.Errorf("the term was valid until %v, after the next one began", until)
+	}
+	grew(w, term, next)
+}
+
+// lost wants a term to have ended by a loss.
+func lost(w *world, term *locks.Lease) {
+	w.t.Helper()
+	if err := term.Err(); !errors.Is(err, locks.ErrLeaseLost) {
+		w.t.Errorf("the term has ended with %v, want a loss", err)
+	}
+}
+
+// grew wants the token of the next term to be greater.
+func grew(w *world, term, next *locks.Lease) {
+	w.t.Helper()
+	if next.FencingToken() <= term.FencingToken() {
+		w.t.Errorf("got token %d after %d", next.FencingToken(), term.FencingToken())
+	}
+}
+
+func order(w *world) {
+	var all []*candidate
+	var want []string
+	for _, id := range []string{"a", "b", "c"} {
+		all, want = append(all, w.candidate(id).stand()), append(want, id)
+	}
+	var before *locks.Lease
+	for i, c := range all {
+		term := c.lead()
+		c.alone()
+		if before != nil {
+			grew(w, before, term)
+		}
+		before = term
+		for _, observer := range all {
+			observer.lists(want[i:]...)
+		}
+		c.resign()
+		if !errors.Is(term.Err(), locks.ErrReleased) || c.leads() {
+			w.t.Errorf("%s has resigned: %v, leads: %t", c.id, term.Err(), c.leads())
+		}
+	}
+	_, err := all[0].selectorOrLatch().Leader(w.t.Context())
+	if !errors.Is(err, leader.ErrNoLeader) {
+		w.t.Errorf("got %v, want no leader", err)
+	}
+}
+
+func givesUp(w *world) {
+	a, b, c := w.candidate("a").stand(), w.candidate("b"), w.candidate("c")
+	term := a.lead()
+	b.stand()
+	c.stand()
+	b.resign()
+	w.until("its node is gone", func() bool { return len(w.nodes()) == 2 })
+	if term.Err() != nil || c.leads() {
+		w.t.Errorf("the term ended with %v, the next leads: %t", term.Err(), c.leads())
+	}
+	a.resign()
+	c.lead()
+}
+
+func sessionEnds(w *world) {
+	a, b := w.candidate("a").stand(), w.candidate("b")
+	term := a.lead()
+	b.stand()
+	s, err := a.client.Session(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.server.ExpireSession(a.link, s.ID())
+	<-term.Done()
+	lost(w, term)
+	next := b.lead()
+	b.alone()
+	a.again()
+	w.until("the loser stands again", func() bool { return len(w.nodes()) == 2 })
+	b.lists("b", "a")
+	b.resign()
+	grew(w, next, a.lead())
+	a.alone()
+}
+
+func leaderRemoved(w *world) {
+	a, b := w.candidate("a").stand(), w.candidate("b")
+	term := a.lead()
+	b.stand()
+	w.watched(term)
+	w.server.Delete(w.path + "/" + term.NodeName())
+	<-term.Done()
+	lost(w, term)
+	b.lead()
+	b.alone()
+}
+
+// watched waits until the node of a leader is watched, by itself and by the next one.
+func (w *world) watched(term *locks.Lease) {
+	w.t.Helper()
+	w.until("its node is watched", func() bool { return w.server.Watches(w.path+"/"+term.NodeName()) == 2 })
+}
+
+func candidateRemoved(w *world) {
+	a, b := w.candidate("a").stand(), w.candidate("b")
+	term := a.lead()
+	b.stand()
+	w.watched(term)
+	for _, name := range w.nodes() {
+		if name != term.NodeName() {
+			w.server.Delete(w.path + "/" + name)
+		}
+	}
+	w.until("it stands again", func() bool { return len(w.nodes()) == 2 })
+	if term.Err() != nil || b.leads() {
+		w.t.Errorf("the term ended with %v, the other leads: %t", term.Err(), b.leads())
+	}
+	a.resign()
+	b.lead()
+	b.alone()
+}
+
+func shortOutage(w *world) {
+	a, b := w.candidate("a").stand(), w.candidate("b")
+	a.lead()
+	b.stand()
+	before, nodes := b.session(), w.nodes()
+	b.link.Reset()
+	after := b.session()
+	if before == after && !slices.Equal(nodes, w.nodes()) { // the machine may have been too busy to keep the session
+		w.t.Errorf("got nodes %v after the outage, %v before", w.nodes(), nodes)
+	}
+	a.resign()
+	b.lead()
+}
+
+func strangers(w *world) {
+	a := w.candidate("a").stand()
+	a.lead()
+	w.server.Create(w.path+"/"+stranger, nil)
+	a.lists("a")
+	a.resign()
+	a.stand().lead()
+	w.server.Delete(w.path + "/" + stranger)
+}
+
+func clientEnds(w *world) {
+	a, b, c := w.candidate("a").stand(), w.candidate("b"), w.candidate("c")
+	term := a.lead()
+	b.stand()
+	c.stand()
+	if err := b.client.Close(); err != nil {
+		w.t.Error(err)
+	}
+	if got := b.outcome(); !errors.Is(got.err, framework.ErrClosed) {
+		w.t.Errorf("the wait ended with %v, want the end of the client", got.err)
+	}
+	if err := a.client.Close(); err != nil {
+		w.t.Error(err)
+	}
+	lost(w, term)
+	c.lead()
+	c.alone()
+}
