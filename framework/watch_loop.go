@@ -1,0 +1,192 @@
+package framework
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"github.com/gocurator/curator/framework/session"
+	"github.com/gocurator/curator/retry"
+)
+
+// Watch yields what is known of a node: its data and Stat, or that it does not exist. The first view comes as soon as the server
+// has answered, and then one after every change, the node's creation and deletion included.
+//
+//	for view, err := range client.Watch(ctx, "/config") {
+//		switch {
+//		case err != nil:
+//			return err
+//		case view.Status == framework.StatusGone:
+//			use(defaults)
+//		default:
+//			use(view.Data)
+//		}
+//	}
+//
+// The loop runs on the caller's goroutine. Between two rounds it waits, while changes that come in the meantime replace each
+// other: the next round gets the newest view, so that several changes may be one. Disconnections and new sessions are waited
+// out, and yield nothing by themselves: what changed meanwhile comes as one view. The views are of StatusPresent or StatusGone.
+// Their slices must not be changed.
+//
+// The loop ends when its body leaves it, and after an error. The watch is then taken off the server. All watches of one client on
+// a node are one at the server.
+//
+// Errors: the end of ctx, [ErrClosed], a server's refusal (zk.ErrNoAuth, for instance), and a [*ConnectError] if there is no
+// connection to begin with, each in an [*OpError].
+//
+// Curator: CuratorCache with Options.SINGLE_NODE_CACHE, usingWatcher(); kazoo: DataWatch.
+func (c *Client) Watch(ctx context.Context, path string) iter.Seq2[View, error] {
+	return c.watch(ctx, path, false)
+}
+
+// WatchChildren yields the names of a node's children, unsorted, and the node's Stat, as [Client.Watch] yields its data.
+//
+// Curator: usingWatcher() of getChildren(), PathChildrenCache without data; kazoo: ChildrenWatch.
+func (c *Client) WatchChildren(ctx context.Context, path string) iter.Seq2[View, error] {
+	return c.watch(ctx, path, true)
+}
+
+func (c *Client) watch(ctx context.Context, path string, children bool) iter.Seq2[View, error] {
+	return func(yield func(View, error) bool) {
+		fail := func(err error) { yield(View{}, &OpError{Op: "watch", Path: path, Err: err}) }
+		absolute, err := c.AbsolutePath(path)
+		if err != nil {
+			fail(err)
+			return
+		}
+		news := news{children: children}
+		for s, err := range c.Sessions(ctx) {
+			if err != nil {
+				fail(err)
+				return
+			}
+			err = followIn(ctx, s, absolute, children, func(view View) bool {
+				return !news.is(view, s.Restarts()) || yield(view, nil)
+			})
+			switch {
+			case errors.Is(err, errLeft):
+				return
+			case !session.Again(ctx, err):
+				fail(err)
+				return
+			}
+		}
+	}
+}
+
+// errLeft says that the body of a loop has left it.
+var errLeft = errors.New("left")
+
+// news is what a loop has been given last.
+type news struct {
+	children bool
+	told     bool
+	restarts int
+	last     View
+}
+
+// is reports whether a view differs from the last one, and remembers it. It compares transactions, since a node that was deleted
+// and made anew begins with the same versions. After a younger ensemble took over, these cannot be compared.
+func (n *news) is(view View, restarts int) bool {
+	same := n.told && restarts == n.restarts && sameView(n.last, view, n.children)
+	n.told, n.restarts, n.last = true, restarts, view
+	return !same
+}
+
+func sameView(a, b View, children bool) bool {
+	switch {
+	case a.Status != b.Status || a.Stat == nil || b.Stat == nil:
+		return a.Status == b.Status
+	case children: // ClickHouse Keeper leaves Pzxid when a child goes
+		return a.Stat.Czxid == b.Stat.Czxid && a.Stat.Pzxid == b.Stat.Pzxid && a.Stat.Cversion == b.Stat.Cversion
+	default:
+		return a.Stat.Czxid == b.Stat.Czxid && a.Stat.Mzxid == b.Stat.Mzxid
+	}
+}
+
+// A loopWatch is the watch of one loop in one session.
+type loopWatch struct {
+	s        *Session
+	path     string
+	children bool
+	wake     chan struct{}
+	of       *Watch
+	// successor watches for the node that may be made in the place of one that is gone: a watch on its children cannot be set
+	// before. Nil if there is no need.
+	successor *Watch
+}
+
+// followIn gives each view to tell, until that returns false (errLeft), the server refuses, the session is over, or ctx ends. Then
+// the watch is taken off, also if the body of the loop panics.
+func followIn(ctx context.Context, s *Session, path string, children bool, tell func(View) bool) error {
+	w := &loopWatch{s: s, path: path, children: children, wake: make(chan struct{}, 1)}
+	w.set()
+	defer w.stop()
+	return w.follow(ctx, tell)
+}
+
+func (w *loopWatch) set() {
+	if w.children {
+		w.of = w.s.WatchChildren(w.path, w.wakeUp)
+	} else {
+		w.of = w.s.WatchDataPersistent(w.path, w.wakeUp)
+	}
+}
+
+func (w *loopWatch) wakeUp() {
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (w *loopWatch) stop() {
+	w.s.Unwatch(w.of)
+	if w.successor != nil {
+		w.s.Unwatch(w.successor)
+	}
+}
+
+func (w *loopWatch) follow(ctx context.Context, tell func(View) bool) error {
+	for {
+		view := w.view()
+		switch view.Status {
+		case StatusRefused:
+			return view.Err
+		case StatusPresent, StatusGone:
+			if !tell(view) {
+				return errLeft
+			}
+		case StatusUnknown:
+		}
+		select {
+		case <-w.wake:
+		case <-w.s.Done():
+			return w.s.Err()
+		case <-ctx.Done():
+			return retry.ContextError(ctx)
+		}
+	}
+}
+
+// view is what is known now.
+func (w *loopWatch) view() View {
+	view := w.s.View(w.of)
+	if !w.children || view.Status != StatusGone {
+		return view
+	}
+	if w.successor == nil {
+		w.successor = w.s.WatchDataPersistent(w.path, w.wakeUp)
+	}
+	switch next := w.s.View(w.successor); next.Status {
+	case StatusPresent:
+		w.stop()
+		w.successor = nil
+		w.set()
+		return w.s.View(w.of)
+	case StatusRefused:
+		return next
+	case StatusUnknown, StatusGone:
+	}
+	return view
+}

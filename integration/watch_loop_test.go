@@ -1,0 +1,113 @@
+//go:build unix
+
+package integration_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/integration/zookeeper"
+)
+
+// newest keeps the newest view of a loop until ctx ends.
+type newest struct {
+	mu    sync.Mutex
+	view  framework.View
+	count int
+	err   error
+	ended chan struct{}
+}
+
+func follow(views iter.Seq2[framework.View, error]) *newest {
+	n := &newest{ended: make(chan struct{})}
+	go func() {
+		defer close(n.ended)
+		for view, err := range views {
+			n.mu.Lock()
+			if n.err = err; err == nil {
+				n.view = view
+				n.count++
+			}
+			n.mu.Unlock()
+		}
+	}()
+	return n
+}
+
+func (n *newest) await(t *testing.T, what string, ok func(view framework.View) bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		n.mu.Lock()
+		view, err := n.view, n.err
+		n.mu.Unlock()
+		if ok(view) {
+			return
+		}
+		if time.Now().After(deadline) || err != nil {
+			t.Fatalf("got %+v, %v, want %s", view, err, what)
+		}
+	}
+}
+
+// Another client changes a node, its children, and makes both anew, while the server is killed, and sessions end.
+func TestWatchLoopsEndUpWithTheNewestViewWhateverHappens(t *testing.T) {
+	server := zookeeper.Start(t, zookeeper.Config{})
+	client, other := newClient(t, server), newClient(t, server)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	data, children := follow(client.Watch(ctx, "/watched")), follow(client.WatchChildren(ctx, "/watched"))
+	gone := func(view framework.View) bool { return view.Status == framework.StatusGone }
+	for round := range 3 {
+		data.await(t, "no node", gone)
+		children.await(t, "no node", gone)
+		for i := range 200 {
+			if _, _, err := other.Create(t.Context(), "/watched", fmt.Append(nil, i), framework.OrSetData(-1)); err != nil {
+				t.Fatal(err)
+			}
+			if _, _, err := other.Create(t.Context(), fmt.Sprintf("/watched/n%d", i), nil, framework.OrSetData(-1)); err != nil {
+				t.Fatal(err)
+			}
+			switch {
+			case i == 100 && round == 1:
+				server.Kill()
+				server.Restart()
+			case i == 100 && round == 2: // longer than the session timeout of 10 s
+				server.Freeze()
+				time.Sleep(12 * time.Second)
+				server.Thaw()
+			}
+		}
+		data.await(t, "data 199", func(view framework.View) bool { return string(view.Data) == "199" })
+		children.await(t, "200 children", func(view framework.View) bool { return len(view.Children) == 200 })
+		if err := other.Delete(t.Context(), "/watched", -1, framework.DeletingChildrenIfNeeded()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	data.await(t, "no node", gone)
+	children.await(t, "no node", gone)
+	for deadline := time.Now().Add(time.Minute); server.Mntr()["zk_watch_count"] != "1"; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("the server has %s watches, want one, since both loops wait for the same node", server.Mntr()["zk_watch_count"])
+		}
+	}
+	cancel()
+	for _, n := range []*newest{data, children} {
+		<-n.ended
+		if !errors.Is(n.err, context.Canceled) {
+			t.Errorf("got %v, want the end of the context", n.err)
+		}
+		t.Logf("%d views", n.count)
+	}
+	if err := client.Sync(t.Context(), "/"); err != nil { // behind the removals
+		t.Fatal(err)
+	}
+	if got := server.Mntr()["zk_watch_count"]; got != "0" {
+		t.Errorf("the server has %s watches after the loops, want none", got)
+	}
+}
