@@ -14,7 +14,6 @@ import (
 // different are the programs that behave in another way, and how.
 var different = map[string]behaviour.Program{
 	"testserver": {OwnServer: true, Args: []string{"-listen", "127.0.0.1:0"}},
-	"whoholds":   {Brief: true, Extra: []string{"-zk", "localhost:1", "/a", "/b"}, Real: []string{"/a"}},
 }
 
 // TestProgramsBehaveAlike walks over all programs of this module.

@@ -13,7 +13,7 @@ import (
 // Each of these programs does its example by itself, checks how it turned out, and ends. Their tests run them in bubbles; here
 // they are run as a person would.
 var programs = []string{
-	"batchjob", "configuration", "contention", "guardedwrite", "leader", "lostsession", "reentrant", "singleton", "whoholds", "workerpool",
+	"batchjob", "configuration", "contention", "guardedwrite", "leader", "lostsession", "reentrant", "singleton", "workerpool",
 }
 
 // A machine that is busy must not be late by most of a session: the examples promise that a short outage ends no lease.

@@ -17,9 +17,6 @@ func TestProgramsEndWellOnRealZooKeeper(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				args := append([]string{"-zk", server.Addr()}, patient...)
-				if name == "whoholds" {
-					args = append(args, "/nothing/here")
-				}
 				end(t, filepath.Join(bin, name), args...)
 			})
 		}

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/gocurator/curator/examples/zklock/internal/servers"
@@ -26,15 +27,21 @@ func flags(set *flag.FlagSet) string {
 		if name != "" {
 			out.WriteString(" " + name)
 		}
-		if !strings.Contains(usage, "default") && f.DefValue != "" && f.DefValue != "false" && f.DefValue != "0" && f.DefValue != "-1" {
-			usage += " (default " + f.DefValue + ")"
-		}
+		usage += Default(f, usage)
 		for _, line := range Wrap(usage, width-8) {
 			out.WriteString("\n        " + line)
 		}
 		out.WriteString("\n")
 	})
 	return out.String()
+}
+
+// Default tells a flag's default, unless its text does, or there is none.
+func Default(f *flag.Flag, usage string) string {
+	if strings.Contains(usage, "default") || slices.Contains([]string{"", "false", "0", "0s", "-1"}, f.DefValue) {
+		return ""
+	}
+	return " (default " + f.DefValue + ")"
 }
 
 // Wrap breaks a text into lines of at most so many characters, at spaces.

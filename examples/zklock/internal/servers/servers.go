@@ -22,8 +22,8 @@ import (
 
 // Help is the text on these settings for the manual.
 const Help = `Each of the flags for the connection can also be a variable of the environment,
-ZKLOCK_ and its name (ZKLOCK_TLS_CA), or a line of a file, "tls-ca = /etc/ca.pem".
-A flag wins over a variable, and a variable over the file. The servers can also
+ZKLOCK_ and its name (ZKLOCK_TLS_CA), or a line of a file, "tls-ca = ca.pem". A
+flag wins over a variable, and a variable over the file. The servers can also
 stand in ZOOKEEPER. The file is ZKLOCK_CONFIG, or zklock.conf in the user's
 configuration directory (~/.config on Linux), if there is one.
 

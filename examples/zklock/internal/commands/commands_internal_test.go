@@ -1,0 +1,222 @@
+package commands
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/examples/zklock/internal/survey"
+)
+
+func TestManualsFitIntoEightyColumns(t *testing.T) {
+	var overview, completion bytes.Buffer
+	Overview(&overview)
+	completion.WriteString(CompletionHelp)
+	pages := map[string]string{"overview": overview.String(), "completion": completion.String()}
+	for _, c := range All() {
+		var page, errs bytes.Buffer
+		if status := c.Main([]string{"-h"}, &page, &errs); status != 0 || errs.Len() > 0 {
+			t.Errorf("zklock %s -h: status %d and %q, want 0 and nothing", c.Name, status, errs.String())
+		}
+		pages[c.Name] = page.String()
+		for _, want := range []string{"zklock " + c.Name, "Examples:", "-zk ", "-tls-ca", "xit status"} {
+			if !strings.Contains(page.String(), want) {
+				t.Errorf("the manual of %s lacks %q", c.Name, want)
+			}
+		}
+	}
+	for name, page := range pages {
+		for line := range strings.Lines(page) {
+			if wide := len([]rune(strings.TrimRight(line, "\n"))); wide > 80 {
+				t.Errorf("%s: %d columns: %s", name, wide, line)
+			}
+		}
+	}
+}
+
+func TestManPageHasEveryCommandAndFlag(t *testing.T) {
+	var page bytes.Buffer
+	Man(&page)
+	for _, c := range All() {
+		if !strings.Contains(page.String(), `.SH "ZKLOCK `+strings.ToUpper(c.Name)+`"`) {
+			t.Errorf("no section on %s", c.Name)
+		}
+	}
+	for _, want := range []string{`\-lost\-exit\-code`, `\-every`, "ZKLOCK_CONFIG"} {
+		if !strings.Contains(page.String(), want) {
+			t.Errorf("no %s", want)
+		}
+	}
+	for line := range strings.Lines(page.String()) {
+		if strings.HasPrefix(line, "'") {
+			t.Errorf("troff would take this for a request: %q", line)
+		}
+	}
+}
+
+func TestWordsAreCompleted(t *testing.T) {
+	t.Setenv("ZOOKEEPER", "")
+	t.Setenv("HOME", "/nonexistent")
+	for _, c := range []struct {
+		words []string
+		want  string
+	}{
+		{[]string{"w"}, "who watch"},
+		{[]string{"re"}, "revoke"},
+		{[]string{"run", "-se"}, "-semaphore -session"},
+		{[]string{"completion", ""}, "bash zsh fish"},
+		{[]string{"run", "/a", "--", "-"}, ""},
+		{[]string{"nonsense", "-"}, ""},
+		{[]string{"who", "/"}, ""}, // no servers
+		{nil, ""},
+	} {
+		var out bytes.Buffer
+		Complete(c.words, &out)
+		if got := strings.Join(strings.Fields(out.String()), " "); got != c.want {
+			t.Errorf("%q: got %q, want %q", c.words, got, c.want)
+		}
+	}
+}
+
+var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+
+func contender(state, node, who string) survey.Contender {
+	return survey.Contender{State: state, Node: node, Path: "/l/" + node, Who: who, Since: noon.Add(-time.Minute), Token: 7, Session: 9}
+}
+
+func TestCompareTellsWhatHappened(t *testing.T) {
+	before := &survey.Lock{Contenders: []survey.Contender{
+		contender("holds", "1", "a"), contender("waits", "2", "b"), contender("waits", "3", "c"),
+	}}
+	after := &survey.Lock{Contenders: []survey.Contender{contender("holds", "3", "c"), contender("waits", "4", "d")}}
+	for _, c := range []struct {
+		old, now *survey.Lock
+		want     string
+	}{
+		{nil, before, "came a, let in a, came b, came c"},
+		{before, after, "gave up b, left a, let in c, came d"},
+		{after, after, ""},
+		{after, &survey.Lock{}, "gave up d, left c"},
+	} {
+		var got []string
+		for _, change := range compare(c.old, c.now, noon) {
+			got = append(got, change.What+" "+change.Who)
+		}
+		if got := strings.Join(got, ", "); got != c.want {
+			t.Errorf("got %s, want %s", got, c.want)
+		}
+	}
+}
+
+func TestFrameFitsTheTerminal(t *testing.T) {
+	lock := &survey.Lock{Path: "/" + strings.Repeat("long", 40), Kind: "read/write+semaphore"}
+	for i := range 50 {
+		lock.Contenders = append(lock.Contenders, contender("waits", fmt.Sprint(i), strings.Repeat("who ", 40)))
+	}
+	w := &watcher{lock: lock, at: noon, trouble: strings.Repeat("x", 200), rate: 123456.7, recent: compare(nil, lock, noon)}
+	for _, rows := range []int{5, 10, 24, 60} {
+		frame := w.frame(rows)
+		if len(frame) > rows {
+			t.Errorf("%d lines for %d rows", len(frame), rows)
+		}
+		for _, line := range frame {
+			if wide := len([]rune(line)); wide > 80 {
+				t.Errorf("%d columns: %s", wide, line)
+			}
+		}
+	}
+	if text := strings.Join(w.frame(24), "\n"); !strings.Contains(text, "… and ") {
+		t.Errorf("the frame does not tell how many are left out:\n%s", text)
+	}
+}
+
+func TestTablesFitIntoEightyColumns(t *testing.T) {
+	lock := &survey.Lock{Path: "/l", Kind: "mutex", Contenders: []survey.Contender{contender("holds", "1", strings.Repeat("who ", 40))}}
+	lock.Contenders[0].Session = -1
+	rows := []row{{Path: "/l", Kind: "read/write", Holding: 10000, Waiting: 10000, Who: strings.Repeat("who ", 40)}}
+	for _, table := range []string{whoTable(lock, noon, false), lsTable("/", rows)} {
+		for line := range strings.Lines(table) {
+			if wide := len([]rune(strings.TrimRight(line, "\n"))); wide > 80 {
+				t.Errorf("%d columns: %s", wide, line)
+			}
+		}
+	}
+}
+
+func TestShortDurations(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		-time.Second: "0s", 1500 * time.Millisecond: "1.5s", 7*time.Minute + 2*time.Second: "7m02s", 25 * time.Hour: "25h00m",
+		100 * 24 * time.Hour: "100d00h",
+	} {
+		if got := short(d); got != want {
+			t.Errorf("%v: got %s, want %s", d, got, want)
+		}
+	}
+}
+
+func TestSettingsOfServersAreJudged(t *testing.T) {
+	conf := func(tick, least int) string {
+		return fmt.Sprintf("clientPort=2181\ntickTime=%d\nminSessionTimeout=%d\nmaxSessionTimeout=40000\n", tick, least)
+	}
+	for _, c := range []struct {
+		srvr, conf string
+		want       string
+	}{
+		{"Zookeeper version: 3.9.5-abc, built on x\nMode: leader\n", conf(2000, 4000), "ok"},
+		{"Zookeeper version: 3.9.5-abc\nMode: leader\n", conf(2000, 3999), "ok wrong"},
+		{"Zookeeper version: 3.4.14-abc\nMode: leader\n", conf(2000, 4000), "ok look"},
+		{"", "conf is not executed because it is not in the whitelist.", "unknown"},
+		{"", "", "unknown"},
+	} {
+		var levels []string
+		for _, f := range serverFindings("a:1", func(command string) (string, error) {
+			return map[string]string{"srvr": c.srvr, "conf": c.conf}[command], nil
+		}) {
+			levels = append(levels, f.Level)
+		}
+		if got := strings.Join(levels, " "); got != c.want {
+			t.Errorf("%q: got %s, want %s", c.conf, got, c.want)
+		}
+	}
+}
+
+func TestLocksAreJudged(t *testing.T) {
+	for _, c := range []struct {
+		got  finding
+		want string
+	}{
+		{kindFinding(&survey.Lock{Kind: "mutex"}), ""},
+		{kindFinding(&survey.Lock{Kind: "kazoo+mutex"}), look},
+		{kindFinding(&survey.Lock{Kind: "mutex+read/write"}), wrong},
+		{permissionFinding("/l", zk.WorldACL(zk.PermAll)), ""},
+		{permissionFinding("/l", zk.WorldACL(zk.PermRead|zk.PermCreate)), wrong},
+		{permissionFinding("/l", append(zk.WorldACL(zk.PermRead), zk.DigestACL(zk.PermCreate|zk.PermDelete, "a", "b")...)), ""},
+		{counterFinding("/l", &zk.Stat{Cversion: 1000}), ""},
+		{counterFinding("/l", &zk.Stat{Cversion: -2147483648, NumChildren: 2}), look},
+		{counterFinding("/l", &zk.Stat{Cversion: -131072}), wrong},
+	} {
+		if c.got.Level != c.want {
+			t.Errorf("got %+v, want level %q", c.got, c.want)
+		}
+	}
+}
+
+func TestReportBeginsWithTheWorst(t *testing.T) {
+	text := report([]finding{
+		{fine, "a", "fine", ""}, {wrong, "/l", strings.Repeat("very ", 30) + "wrong\x1b[2J", strings.Repeat("do ", 40)}, {look, "b", "odd", ""},
+	})
+	order := []int{strings.Index(text, "WRONG"), strings.Index(text, "LOOK"), strings.Index(text, "OK ")}
+	if !slices.IsSorted(order) || order[0] < 0 || strings.Contains(text, "\x1b") {
+		t.Errorf("got\n%s", text)
+	}
+	for line := range strings.Lines(text) {
+		if wide := len([]rune(strings.TrimRight(line, "\n"))); wide > 80 {
+			t.Errorf("%d columns: %s", wide, line)
+		}
+	}
+}

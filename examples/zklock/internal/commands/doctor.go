@@ -1,0 +1,113 @@
+package commands
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gocurator/curator/examples/zklock/internal/manual"
+	"github.com/gocurator/curator/examples/zklock/internal/survey"
+)
+
+const doctorHelp = `zklock doctor [flags] [PATH]
+
+Looks at the locks at and below a path, / if there is none, and at the servers,
+for what is wrong or will be. It only reads.
+
+  strangers     children of a lock that are no contenders: Java Curator takes
+                every child for one, and "0" would block it for ever
+  orphans       contenders that no session ends, since they are not ephemeral
+  mixed kinds   two kinds of lock on one path do not exclude each other
+  permissions   directories that no client may create in, or delete from
+  counters      directories whose numbers come to their end
+  sessions      with very many locks, and those that wait behind themselves
+  servers       settings that weaken the promise that a holder knows first:
+                sessions shorter than two ticks. "unknown" where a server does
+                not tell: it must allow the four-letter commands conf and srvr
+
+Examples:
+
+  zklock doctor -zk zk1:2181,zk2:2181,zk3:2181
+  zklock doctor -json /locks
+
+Exit status: as below; and 1 if something is wrong.
+` + statuses
+
+// Levels of findings.
+const (
+	wrong   = "wrong"
+	look    = "look"
+	fine    = "ok"
+	unknown = "unknown"
+)
+
+// A finding is what doctor says about one thing.
+type finding struct {
+	Level  string `json:"level"`
+	About  string `json:"about"` // a path, a session or a server
+	What   string `json:"what"`
+	Advice string `json:"advice,omitempty"`
+}
+
+func newDoctor(set *flag.FlagSet) *looker {
+	many := set.Int("many", 100, "how many locks of one session are worth a look")
+	return &looker{paths: [2]int{0, 1}, do: func(ctx context.Context, s *scene) error {
+		root := "/"
+		if len(s.paths) > 0 {
+			root = s.paths[0]
+		}
+		found, err := survey.Walk(ctx, s.client, root)
+		if err != nil {
+			return err
+		}
+		e := &examination{client: s.client, many: *many, now: time.Now()}
+		for _, f := range found {
+			if err := e.lock(ctx, f); err != nil {
+				return err
+			}
+		}
+		e.sessions()
+		e.add(finding{fine, root, fmt.Sprintf("%d locks were looked at", len(found)), ""})
+		e.found = append(e.found, examineServers(ctx, s.servers)...)
+		if s.json {
+			err = s.printJSON(e.found)
+		} else {
+			err = s.print(report(e.found))
+		}
+		for _, f := range e.found {
+			if f.Level == wrong && err == nil {
+				return &statusError{ExitFound, nil}
+			}
+		}
+		return err
+	}}
+}
+
+// report prints findings in 80 columns, the worst first.
+func report(found []finding) string {
+	var out strings.Builder
+	for _, level := range []string{wrong, look, unknown, fine} {
+		for _, f := range found {
+			if f.Level != level {
+				continue
+			}
+			text := survey.Printable(f.About + ": " + f.What)
+			for i, line := range manual.Wrap(text, 70) {
+				if i == 0 {
+					fmt.Fprintf(&out, "%-8s  %s\n", strings.ToUpper(f.Level), line)
+				} else {
+					fmt.Fprintf(&out, "%10s%s\n", "", line)
+				}
+			}
+			if f.Advice == "" {
+				continue
+			}
+			for _, line := range manual.Wrap("→ "+f.Advice, 68) {
+				fmt.Fprintf(&out, "%12s%s\n", "", line)
+			}
+		}
+	}
+	return out.String()
+}

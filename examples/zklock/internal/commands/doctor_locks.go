@@ -1,0 +1,206 @@
+package commands
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/examples/zklock/internal/survey"
+	"github.com/gocurator/curator/framework"
+)
+
+// An examination collects findings about locks.
+type examination struct {
+	client *framework.Client
+	many   int
+	now    time.Time
+	found  []finding
+	held   map[int64]map[string]bool // session → paths of locks
+}
+
+func (e *examination) add(f finding) { e.found = append(e.found, f) }
+
+// lock examines one. What goes meanwhile is no finding.
+func (e *examination) lock(ctx context.Context, f survey.Found) error {
+	if f.Refused {
+		e.add(finding{unknown, f.Path, "this client may not read it", "run doctor with -auth, as a client that may"})
+		return nil
+	}
+	lock, err := survey.Read(ctx, e.client, f.Path)
+	if errors.Is(err, survey.ErrNoLock) {
+		return nil
+	}
+	if errors.Is(err, zk.ErrNoAuth) {
+		e.add(finding{unknown, f.Path, "this client may not read its nodes", "run doctor with -auth, as a client that may"})
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	e.add(kindFinding(lock))
+	for _, name := range lock.Strangers {
+		e.add(finding{wrong, f.Path, fmt.Sprintf("child %q is no contender", name), "Java Curator counts it: move it elsewhere"})
+	}
+	e.waitsBehindItself(lock)
+	for _, dir := range directories(lock) {
+		if err := e.directory(ctx, dir); err != nil && !errors.Is(err, zk.ErrNoNode) {
+			return err
+		}
+	}
+	return e.contenders(ctx, lock)
+}
+
+// kindFinding tells whether kinds are mixed.
+func kindFinding(lock *survey.Lock) finding {
+	kinds := strings.Split(lock.Kind, "+")
+	switch {
+	case len(kinds) == 1:
+		return finding{Level: ""}
+	case slices.Equal(kinds, []string{"kazoo", "mutex"}), slices.Equal(kinds, []string{"kazoo", "read/write"}):
+		return finding{
+			look, lock.Path, "kazoo's contenders stand beside others",
+			"kazoo waits for them only with extra_lock_patterns, and Java never waits for kazoo: see the runbook",
+		}
+	default:
+		return finding{
+			wrong, lock.Path, "two kinds of lock on one path: " + strings.Join(kinds, ", "),
+			"in Java they do not exclude each other: give each kind a path of its own",
+		}
+	}
+}
+
+// directories are those that a lock's contenders are in.
+func directories(lock *survey.Lock) []string {
+	if strings.Contains(lock.Kind, "semaphore") {
+		return []string{lock.Path, lock.Path + "/leases", lock.Path + "/locks"}
+	}
+	return []string{lock.Path}
+}
+
+// directory examines permissions and the counter.
+func (e *examination) directory(ctx context.Context, dir string) error {
+	acl, stat, err := e.client.ACL(ctx, dir)
+	switch {
+	case errors.Is(err, zk.ErrNoAuth):
+		e.add(finding{unknown, dir, "this client may not read its ACL", ""})
+	case err != nil:
+		return err
+	default:
+		e.add(permissionFinding(dir, acl))
+		e.add(counterFinding(dir, stat))
+	}
+	return nil
+}
+
+// permissionFinding tells which permissions nobody has.
+func permissionFinding(dir string, acl []zk.ACL) finding {
+	var all int32
+	for _, entry := range acl {
+		all |= entry.Perms
+	}
+	var missing []string
+	for _, p := range []struct {
+		bit  int32
+		name string
+	}{{zk.PermCreate, "CREATE"}, {zk.PermDelete, "DELETE"}, {zk.PermRead, "READ"}} {
+		if all&p.bit == 0 {
+			missing = append(missing, p.name)
+		}
+	}
+	if len(missing) == 0 {
+		return finding{}
+	}
+	return finding{
+		wrong, dir, "its ACL gives nobody " + strings.Join(missing, ", "),
+		"contenders need CREATE to enter, DELETE to leave and READ to wait",
+	}
+}
+
+// counterEnd is the last number that a directory gives; from newcomersRefused on, this library refuses newcomers.
+const (
+	counterEnd       = 1<<31 - 1
+	newcomersRefused = 1<<31 - 1<<16
+)
+
+// counterFinding tells how far a directory's counter is: creations are (changes + children) / 2.
+func counterFinding(dir string, stat *zk.Stat) finding {
+	created := (int64(uint32(stat.Cversion)) + int64(stat.NumChildren)) / 2
+	const advice = "stop using the lock for a minute, so that its directory is removed and begins anew; see the runbook"
+	switch {
+	case created >= newcomersRefused:
+		return finding{wrong, dir, fmt.Sprintf("its counter is at its end: %d of %d", created, int64(counterEnd)), advice}
+	case created >= counterEnd/2:
+		return finding{look, dir, fmt.Sprintf("its counter is at %d of %d", created, int64(counterEnd)), advice}
+	default:
+		return finding{}
+	}
+}
+
+// contenders examines the nodes, and notes whose they are.
+func (e *examination) contenders(ctx context.Context, lock *survey.Lock) error {
+	for _, c := range lock.Contenders {
+		stat, err := e.client.Exists(ctx, c.Path)
+		if err != nil {
+			return err
+		}
+		if stat == nil {
+			continue
+		}
+		if stat.EphemeralOwner == 0 {
+			e.add(finding{
+				wrong, lock.Path, fmt.Sprintf("%s (%s) is no ephemeral node: it stays whatever becomes of its owner", c.Node, c.Who),
+				"if nothing uses it, remove it by hand: zkCli.sh delete",
+			})
+			continue
+		}
+		if e.held == nil {
+			e.held = map[int64]map[string]bool{}
+		}
+		if e.held[c.Session] == nil {
+			e.held[c.Session] = map[string]bool{}
+		}
+		e.held[c.Session][lock.Path] = true
+	}
+	return nil
+}
+
+// waitsBehindItself finds sessions that hold a lock and wait for it.
+func (e *examination) waitsBehindItself(lock *survey.Lock) {
+	if lock.Kind != "mutex" {
+		return // a semaphore's lease and its place at the gate belong together, and so do a writer and its read lock
+	}
+	holds := map[int64]bool{}
+	for _, c := range lock.Holders() {
+		holds[c.Session] = true
+	}
+	for _, c := range lock.Contenders {
+		if !c.In() && holds[c.Session] {
+			e.add(finding{
+				look, lock.Path, fmt.Sprintf("session %#x holds it, and waits for it as well (%s)", uint64(c.Session), c.Who),
+				"goroutines of one client that contend are fine; if it hangs, it was acquired again without Lease.Context",
+			})
+			return
+		}
+	}
+}
+
+// sessions tells which ones have many locks.
+func (e *examination) sessions() {
+	ids := slices.SortedFunc(maps.Keys(e.held), cmp.Compare)
+	for _, id := range ids {
+		if n := len(e.held[id]); n >= e.many {
+			e.add(finding{
+				look, fmt.Sprintf("session %#x", uint64(id)), fmt.Sprintf("stands at %d locks", n),
+				"if its session ends, it loses all of them; a leak of leases looks like this, too",
+			})
+		}
+	}
+	e.found = slices.DeleteFunc(e.found, func(f finding) bool { return f.Level == "" })
+}

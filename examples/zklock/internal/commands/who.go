@@ -1,0 +1,104 @@
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gocurator/curator/examples/zklock/internal/survey"
+)
+
+const whoHelp = `zklock who [flags] PATH
+
+Tells who holds a lock and who waits for it, in the order in which they came.
+It knows mutexes, read/write locks, semaphores and elections, of this library,
+of Java Curator, of kazoo and of go-zookeeper. It only reads.
+
+  STATE    holds; reads (the read lock); leads (a latch); waits;
+           next (has asked for a semaphore's lease, and waits for it)
+  FOR      since its node was made: it came then, and may have been let in later
+  TOKEN    its fencing token
+  SESSION  whose it is: all nodes with one session are one client's
+  WHO      the data of its node: zklock run -data, locks.WithLockData, or an
+           address of the machine. Revoked holders show that instead
+
+Examples:
+
+  zklock who -zk zk1:2181 /locks/nightly
+  zklock who -nodes /locks/nightly      # with the names of the nodes
+  zklock who -json /locks/nightly | jq -r '.contenders[0].who'
+` + statuses
+
+func newWho(set *flag.FlagSet) *looker {
+	nodes := set.Bool("nodes", false, "print the names of the nodes, too")
+	return &looker{paths: [2]int{1, 1}, do: func(ctx context.Context, s *scene) error {
+		lock, err := survey.Read(ctx, s.client, s.paths[0])
+		if err != nil {
+			return err
+		}
+		if s.json {
+			return s.printJSON(sessions(lock))
+		}
+		return s.print(whoTable(lock, time.Now(), *nodes))
+	}}
+}
+
+// sessions adds each contender's session as people write it: as a number, JSON would not keep it.
+func sessions(lock *survey.Lock) map[string]any {
+	text, err := json.Marshal(lock)
+	if err != nil {
+		return nil // all fields are plain
+	}
+	var value map[string]any
+	if err := json.Unmarshal(text, &value); err != nil {
+		return nil // likewise
+	}
+	list, _ := value["contenders"].([]any)
+	for i, c := range list {
+		if fields, ok := c.(map[string]any); ok {
+			fields["session"] = fmt.Sprintf("%#x", uint64(lock.Contenders[i].Session))
+			fields["token"] = lock.Contenders[i].Token
+		}
+	}
+	return value
+}
+
+// whoTable prints a lock in 80 columns. Times are the servers', so a clock that differs from theirs makes FOR wrong.
+func whoTable(lock *survey.Lock, now time.Time, nodes bool) string {
+	var out strings.Builder
+	if len(lock.Contenders) == 0 {
+		return lock.Path + " is free: nothing holds it or waits for it\n"
+	}
+	fmt.Fprintf(&out, "%s: %s, held by %d, %d waiting\n\n", lock.Path, lock.Kind, len(lock.Holders()), lock.Waiting())
+	fmt.Fprintf(&out, "%-5s  %8s  %-12s  %-18s  %s\n", "STATE", "FOR", "TOKEN", "SESSION", "WHO")
+	for _, c := range lock.Contenders {
+		fmt.Fprintf(&out, "%-5s  %8s  %-12d  %-18s  %s\n", c.State, short(now.Sub(c.Since)), c.Token,
+			fmt.Sprintf("%#x", uint64(c.Session)), survey.Cut(c.Who, 80-51))
+		if nodes {
+			fmt.Fprintf(&out, "       %s\n", c.Node)
+		}
+	}
+	if len(lock.Strangers) > 0 {
+		fmt.Fprintf(&out, "\n%d other children are no contenders: zklock doctor %s\n", len(lock.Strangers), lock.Path)
+	}
+	return out.String()
+}
+
+// short is a duration in at most eight columns.
+func short(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "0s"
+	case d < time.Minute:
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
+	default:
+		return fmt.Sprintf("%dd%02dh", int(d.Hours())/24, int(d.Hours())%24)
+	}
+}

@@ -1,0 +1,77 @@
+// Package survey reads what stands at locks, of this library, of Java Curator, of kazoo and of go-zookeeper. It only
+// reads.
+package survey
+
+import (
+	"strconv"
+	"strings"
+)
+
+// A Kind says what a node in a queue is.
+type Kind string
+
+// Kinds of nodes.
+const (
+	Mutex     Kind = "mutex"     // or a LeaderSelector: its nodes are those of a mutex
+	Reader    Kind = "reader"    //
+	Writer    Kind = "writer"    //
+	Lease     Kind = "lease"     // of a semaphore
+	Latch     Kind = "latch"     // of a LeaderLatch
+	KazooLock Kind = "kazoo"     // kazoo's Lock or WriteLock
+	KazooRead Kind = "kazooRead" // kazoo's ReadLock
+)
+
+// markers are what stands before the number, and what it means. Those with underscores may follow a GUID directly.
+var markers = []struct {
+	text string
+	kind Kind
+}{
+	{"__READ__", Reader}, {"__WRIT__", Writer}, {"__rlock__", KazooRead}, {"__lock__", KazooLock},
+	{"lease-", Lease}, {"latch-", Latch}, {"lock-", Mutex},
+}
+
+// A Name is what the name of a node in a queue says.
+type Name struct {
+	Kind   Kind
+	Number int64 // its place in the queue
+	By     string
+}
+
+// ParseName reads the name of a node. Names that no library gives to a contender are not ok.
+func ParseName(name string) (n Name, ok bool) {
+	for _, m := range markers {
+		at := strings.LastIndex(name, m.text)
+		if at < 0 {
+			continue
+		}
+		before, digits := name[:at], name[at+len(m.text):]
+		number, err := strconv.ParseInt(digits, 10, 32)
+		if err != nil || len(strings.TrimPrefix(digits, "-")) < 10 {
+			continue
+		}
+		if by, ok := author(before, m.kind); ok {
+			return Name{m.kind, number, by}, true
+		}
+	}
+	return Name{}, false
+}
+
+// author tells from what stands before the marker which library made a node.
+func author(before string, kind Kind) (by string, ok bool) {
+	guid, protected := strings.CutPrefix(before, "_c_")
+	guid, dashed := strings.CutSuffix(guid, "-")
+	switch {
+	case before == "":
+		return "", true // Curator without protection
+	case protected && dashed && isHex(strings.ReplaceAll(guid, "-", "")) && strings.Contains(guid, "-"):
+		return "curator", true // of Go or Java, which look alike on purpose
+	case protected && dashed && isHex(guid):
+		return "zk.Lock", true
+	case (kind == KazooLock || kind == KazooRead) && !protected && isHex(before):
+		return "kazoo", true
+	default:
+		return "", false
+	}
+}
+
+func isHex(s string) bool { return len(s) == 32 && strings.Trim(s, "0123456789abcdef") == "" }

@@ -1,0 +1,174 @@
+//go:build linux
+
+package main_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/integration/zookeeper"
+	"github.com/gocurator/curator/recipes/leader"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+// zklock runs a command of zklock to its end.
+func zklock(t *testing.T, server string, args ...string) (stdout, stderr string, status int) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), program, args...)
+	cmd.Env = append(os.Environ(), "ZOOKEEPER="+server, "HOME=/nonexistent")
+	var out, errs strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	if cmd.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+// wantOutput runs a command that must end with a status, and print some texts.
+func wantOutput(t *testing.T, server string, status int, texts []string, args ...string) {
+	t.Helper()
+	stdout, stderr, got := zklock(t, server, args...)
+	if got != status {
+		t.Errorf("zklock %s: status %d, want %d; it printed %s%s", strings.Join(args, " "), got, status, stdout, stderr)
+	}
+	for _, text := range texts {
+		if !strings.Contains(stdout+stderr, text) {
+			t.Errorf("zklock %s: no %q in\n%s%s", strings.Join(args, " "), text, stdout, stderr)
+		}
+	}
+}
+
+func TestQueueIsShown(t *testing.T) {
+	t.Parallel()
+	server := zktest.New(t)
+	holder := start(t, server.Addr(), with([]string{"-data", "billing at host7", "/locks/nightly"}, script("exec sleep 1000")...)...)
+	holder.await("started")
+	waiter := start(t, server.Addr(), with([]string{"-data", "reports", "/locks/nightly"}, script("exec sleep 1000")...)...)
+	waiter.await("waiting")
+	node := holder.await("acquired").Node
+	wantOutput(t, server.Addr(), 0, []string{
+		"/locks/nightly: mutex, held by 1, 1 waiting", "holds", "billing at host7", "waits", "reports", node,
+	}, "who", "-nodes", "/locks/nightly")
+	wantOutput(t, server.Addr(), 0, []string{"/locks/nightly", "mutex", "billing at host7"}, "ls")
+	wantOutput(t, server.Addr(), 0, []string{"came     billing", "let in   billing", "came     reports"}, "watch", "-for", "100ms", "/locks/nightly")
+	wantOutput(t, server.Addr(), 0, []string{`"what":"let in"`}, "watch", "-json", "-for", "100ms", "/locks/nightly")
+	wantOutput(t, server.Addr(), 0, []string{"/locks/nightly"}, "complete", "--", "who", "/locks/")
+	stdout, _, _ := zklock(t, server.Addr(), "who", "-json", "/locks/nightly")
+	var lock struct {
+		Contenders []struct {
+			State, Who, Session string
+			Token               int64
+		}
+	}
+	if err := json.Unmarshal([]byte(stdout), &lock); err != nil || len(lock.Contenders) != 2 ||
+		lock.Contenders[0].Token != holder.await("acquired").Token || !strings.HasPrefix(lock.Contenders[0].Session, "0x") {
+		t.Errorf("got %+v, %v from\n%s", lock, err, stdout)
+	}
+	wantOutput(t, server.Addr(), 0, []string{"asked billing at host7", "has left"}, "revoke", "/locks/nightly")
+	holder.wantStatus(143)
+	waiter.await("started")
+}
+
+func TestWrongPathIsNeverFree(t *testing.T) {
+	t.Parallel()
+	server := zktest.New(t)
+	if err := server.Create("/locks", nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Create("/locks/a", nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{"who", "watch", "revoke"} {
+		wantOutput(t, server.Addr(), 66, []string{"no such node"}, command, "/locks/nightly")
+		wantOutput(t, server.Addr(), 66, []string{"zklock ls /locks"}, command, "/locks")
+		wantOutput(t, server.Addr(), 64, []string{"is no path"}, command, "locks/a")
+		wantOutput(t, server.Addr(), 64, []string{"want one"}, command)
+	}
+	wantOutput(t, server.Addr(), 66, []string{"no such node"}, "ls", "/nothing")
+	wantOutput(t, server.Addr(), 66, []string{"no such node"}, "doctor", "/nothing")
+	wantOutput(t, server.Addr(), 0, []string{"is free"}, "who", "/locks/a")
+	wantOutput(t, "127.0.0.1:1", 69, nil, "who", "-connect-timeout", "1s", "/locks/a")
+	wantOutput(t, "", 64, []string{"-zk"}, "who", "/locks/a")
+}
+
+func TestHolderThatStaysIsAStatus(t *testing.T) {
+	t.Parallel()
+	server := zktest.New(t)
+	client := connect(t, server.Addr())
+	if _, err := locks.NewInterProcessMutex(client, "/locks/a").Acquire(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	wantOutput(t, server.Addr(), 75, []string{"has not left"}, "revoke", "-wait", "300ms", "/locks/a")
+	wantOutput(t, server.Addr(), 0, []string{"(was asked to leave)"}, "who", "/locks/a")
+	latch := leader.NewLeaderLatch(client, "/latch")
+	if err := latch.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	wantOutput(t, server.Addr(), 78, []string{"LeaderLatch"}, "revoke", "/latch")
+}
+
+func TestDoctorFindsWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	server := zktest.New(t)
+	client := connect(t, server.Addr())
+	for _, path := range []string{"/locks/a", "/locks/b"} {
+		if _, err := locks.NewInterProcessMutex(client, path).Acquire(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantOutput(t, server.Addr(), 0, []string{"2 locks were looked at", "tick 100ms"}, "doctor")
+	wantOutput(t, server.Addr(), 0, []string{"stands at 2 locks"}, "doctor", "-many", "2")
+	for _, name := range []string{"/locks/a/0", "/locks/a/_c_ba785fd9-44cb-4a14-8cfd-2b3b5c2badb3-__WRIT__0000000009"} {
+		if err := server.Create(name, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	server.SetCreateCounter("/locks/b", 1<<31-100)
+	wantOutput(t, server.Addr(), 1, []string{
+		`child "0" is no contender`, "two kinds of lock", "is no ephemeral node", "counter is at its end",
+	}, "doctor", "/locks")
+}
+
+func TestBenchMeasures(t *testing.T) {
+	t.Parallel()
+	server := zktest.New(t)
+	wantOutput(t, server.Addr(), 0, []string{"2 contenders", "20 acquisitions", "acquisitions a second"}, "bench", "-n", "10", "-contenders", "2")
+}
+
+func TestHelpAndUsage(t *testing.T) {
+	t.Parallel()
+	wantOutput(t, "", 64, []string{"zklock run"})
+	wantOutput(t, "", 0, []string{"zklock run", "zklock who"}, "help")
+	wantOutput(t, "", 0, []string{"-margin"}, "help", "run")
+	wantOutput(t, "", 0, []string{".TH ZKLOCK 1"}, "help", "-man")
+	wantOutput(t, "", 0, []string{"complete -o default"}, "completion", "bash")
+	wantOutput(t, "", 64, []string{"no command \"whom\""}, "whom")
+	for _, shell := range []string{"bash", "zsh", "fish"} {
+		script, _, _ := zklock(t, "", "completion", shell)
+		path, err := exec.LookPath(shell)
+		if err != nil {
+			t.Logf("no %s here to read its script", shell)
+			continue
+		}
+		check := exec.CommandContext(t.Context(), path, "-n")
+		check.Stdin = strings.NewReader(script)
+		if output, err := check.CombinedOutput(); err != nil {
+			t.Errorf("%s cannot read its script: %v\n%s", shell, err, output)
+		}
+	}
+}
+
+func TestOnRealServersDoctorReadsTheirSettings(t *testing.T) {
+	server := zookeeper.Start(t, zookeeper.Config{})
+	wantOutput(t, server.Addr(), 0, []string{"ZooKeeper " + zookeeper.Version(), "standalone", "tick 100ms"}, "doctor")
+	holder := start(t, server.Addr(), with([]string{"-data", "billing", "/locks/a"}, script("exec sleep 1000")...)...)
+	holder.await("started")
+	wantOutput(t, server.Addr(), 0, []string{"billing"}, "who", "/locks/a")
+	weak := zookeeper.Start(t, zookeeper.Config{Properties: map[string]string{"minSessionTimeout": "100"}})
+	wantOutput(t, weak.Addr(), 1, []string{"less than two ticks"}, "doctor")
+}
