@@ -4,8 +4,8 @@
 //		return os.Getenv("ZOOKEEPER_PASSWORD"), nil
 //	}))
 //
-// The server knows its users from the section Server of its JAAS file, and their ACLs are of scheme sasl: sasl:bob. Servers of
-// 3.9 and later have DIGEST-MD5 switched off, until -Dzookeeper.fips-mode=false switches it on.
+// The server knows its users from the section Server of its JAAS file, and their ACLs are of scheme sasl: sasl:bob. Releases after
+// 3.9.5 have no DIGEST-MD5 in FIPS mode, which is on by default: -Dzookeeper.fips-mode=false switches it off.
 //
 // The mechanism keeps the password from those who listen, and nothing else: neither requests nor the session's own password
 // are protected, and MD5 is obsolete. Use it under TLS. Go's FIPS 140-3 mode fips140=only refuses it.
@@ -68,8 +68,8 @@ func (x *exchange) Format(f fmt.State, _ rune) { _, _ = fmt.Fprintf(f, "DIGEST-M
 // maxChallenge is RFC 2831's.
 const maxChallenge = 2048
 
-var errNoSASL = errors.New("the server has no SASL with DIGEST-MD5 configured: its JAAS file has no section Server, or its FIPS mode, " +
-	"which is on by default, switches DIGEST-MD5 off (-Dzookeeper.fips-mode=false)")
+var errNoSASL = errors.New("the server has no SASL with DIGEST-MD5 configured: its JAAS file has no section Server, or it is " +
+	"in FIPS mode, which is the default since 3.9 (-Dzookeeper.fips-mode=false)")
 
 // Step implements [sasl.Exchange].
 func (x *exchange) Step(challenge []byte) (response []byte, done bool, err error) {
