@@ -21,6 +21,7 @@ type core struct {
 	route     *transport.Route
 	clock     *clock.Clock
 	support   *transport.Support
+	added     transport.Authorizations // by AddAuth
 	listeners listeners
 	logs      callbacks    // records for the user's log handler
 	panics    *slog.Logger // tells of panics in the user's functions
@@ -57,7 +58,7 @@ func (c *core) open(zxid int64) (*session.Owner, error) {
 func (c *core) next(zxid int64) *session.Owner {
 	cfg := session.Config{
 		Transport: transport.Config{
-			Route: c.route, Dial: c.cfg.dial, Secure: c.cfg.secure, SASL: c.guardSASL(c.cfg.sasl), Auth: c.cfg.auth,
+			Route: c.route, Dial: c.cfg.dial, Secure: c.cfg.secure, SASL: c.guardSASL(c.cfg.sasl), Auth: c.cfg.auth, Added: &c.added,
 			SessionTimeout: c.cfg.sessionTimeout, ConnectionTimeout: c.cfg.connectionTimeout,
 			LastZxid: zxid, MaxFrame: c.cfg.maxAnswer, Logger: c.cfg.logger, Clock: c.clock, Support: c.support,
 		},

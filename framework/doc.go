@@ -141,7 +141,7 @@
 // # Who the client is
 //
 // Authentication belongs to the connection, so the client repeats it on each: the TLS certificate ([WithTLS]) in the TLS handshake,
-// then ZooKeeper's own handshake, the exchange of [WithSASL], and the pairs of [WithAuthorization]. Requests, watches and pings
+// then ZooKeeper's own handshake, the exchange of [WithSASL], and the pairs of [WithAuthorization] and [Client.AddAuth]. Requests, watches and pings
 // follow, also at servers that insist on nothing. The session, its nodes and its watches outlive a connection, and so a change of
 // credentials: a certificate or a password that is given by a function may change between two connections.
 //

@@ -49,7 +49,7 @@ type HangUpError = session.HangUpError
 // context.DeadlineExceeded or [ErrConnectionLost] in it.
 type OpError struct {
 	Op   string // "create", "delete", …
-	Path string // as the caller gave it
+	Path string // as the caller gave it; the scheme of an authorization
 	Err  error
 }
 

@@ -44,9 +44,13 @@ func TestNoExportedTypeShowsACredential(t *testing.T) {
 		defer s.Unwatch(watch)
 		_, connectErr := framework.NewClient("zk://user:"+secret+"@zk:2181", auth)
 		_, _, opErr := client.ACL(t.Context(), "/missing")
+		refused := client.AddAuth(t.Context(), "nosuch", []byte("user:"+secret))
+		if err := client.AddAuth(t.Context(), "digest", []byte("user:"+secret)); err != nil {
+			t.Fatal(err)
+		}
 		values := map[string]any{
 			"Client": client, "Session": s, "Binding": hold, "Watch": watch, "View": s.View(watch), "Option": []framework.Option{auth, proof},
-			"Op": framework.CheckOp("/", -1), "Removal": s.Remove("/missing"), "OpError": opErr,
+			"Op": framework.CheckOp("/", -1), "Removal": s.Remove("/missing"), "OpError": []error{opErr, refused},
 			"ConnectError":     &framework.ConnectError{Servers: map[string]error{"zk:2181": connectErr}, Cause: connectErr},
 			"TransactionError": &framework.TransactionError{Op: "check", Path: "/", Err: connectErr},
 			"HangUpError":      &framework.HangUpError{Request: "create", Path: "/", Server: "zk:2181", Times: 5, Err: connectErr},

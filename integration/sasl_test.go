@@ -159,6 +159,32 @@ func TestSASLOnARealServerThatDoesNotRequireIt(t *testing.T) {
 		if err := within(t, client, time.Minute); err != nil {
 			t.Error(err)
 		}
+		addAuthLater(t, client)
+	}
+}
+
+// addAuthLater has a server refuse one authorization, and accept another, while a lock is held.
+func addAuthLater(t *testing.T, client *framework.Client) {
+	t.Helper()
+	lease, err := locks.NewInterProcessMutex(client, "/locks/auth").Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantRefused(t, client.AddAuth(t.Context(), "nosuch", []byte("x")), `add authorization "nosuch"`)
+	if err := client.AddAuth(t.Context(), "digest", []byte("later:secret")); err != nil {
+		t.Error(err)
+	}
+	if _, _, err := client.Create(t.Context(), "/later", nil, framework.WithACL(zk.DigestACL(zk.PermAll, "later", "secret")...)); err != nil {
+		t.Error(err)
+	}
+	if err := client.Delete(t.Context(), "/later", -1); err != nil {
+		t.Error(err)
+	}
+	if _, _, err := client.Children(t.Context(), "/"); err != nil || lease.Err() != nil || client.Err() != nil {
+		t.Errorf("after a refusal: got %v, lease %v, client %v, want nothing", err, lease.Err(), client.Err())
+	}
+	if err := lease.Release(); err != nil {
+		t.Error(err)
 	}
 }
 

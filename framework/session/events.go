@@ -30,7 +30,7 @@ func (s *Session) onAttached(a transport.Attachment) {
 	}
 	lapsed := s.lapse(now)
 	s.contact.attached(a.Timeout, a.Sent, a.Received)
-	proven := s.proven || s.cfg.Chroot == "" && len(s.cfg.Transport.Auth) == 0
+	proven := s.proven || s.cfg.Chroot == "" && len(s.cfg.Transport.Authorizations()) == 0
 	s.mu.Unlock()
 	lapsed.end()
 	s.look()

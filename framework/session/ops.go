@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -123,6 +124,14 @@ func (s *Session) Set(ctx context.Context, path string, data []byte, version int
 // Sync lets the server at hand catch up with the leader, like [Session.Children].
 func (s *Session) Sync(ctx context.Context, path string) error {
 	return s.call(ctx, func(finish func(error)) []*transport.Call { return one(transport.Sync(path, finish)) })
+}
+
+// AddAuth says who the client is, like [Session.Children], on this connection and, once a server has accepted it, on all
+// that follow, in later sessions as well. A refusal is [ErrAuthRefused]; the server closes the connection then, and the
+// session goes on.
+func (s *Session) AddAuth(ctx context.Context, scheme string, credentials []byte) error {
+	auth := transport.Auth{Scheme: scheme, Credentials: bytes.Clone(credentials)}
+	return s.call(ctx, func(finish func(error)) []*transport.Call { return one(s.transport.AddAuth(auth, finish)) })
 }
 
 // Delete removes a node that has the given version, -1 for any, like [Session.Children]. What must go for sure is for

@@ -13,6 +13,7 @@ type Call struct {
 	op    int32
 	kind  int32 // of a node that is created
 	ops   []Op  // of a transaction
+	added bool  // an authorization that may be refused
 	body  encoder
 	done  any       // the caller's function; its type says what the answer has in it, see complete
 	space [128]byte // for the body, unless it is longer: one allocation a call

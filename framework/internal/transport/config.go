@@ -2,7 +2,6 @@ package transport
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"net"
 	"time"
@@ -29,8 +28,10 @@ type Config struct {
 	ConnectionTimeout time.Duration
 	// SASL proves on every connection who the client is, before anything else is sent, if it is not nil.
 	SASL sasl.Mechanism
-	// Auth is sent next on every connection.
+	// Auth is sent next on every connection, and then Added.
 	Auth []Auth
+	// Added has what a server has accepted later on, across sessions; nil if there is one session only.
+	Added *Authorizations
 	// LastZxid is the newest transaction that the client has seen in earlier sessions. Servers that are behind refuse
 	// it.
 	LastZxid int64
@@ -43,18 +44,6 @@ type Config struct {
 	// Support is what the client knows of its servers, across sessions; nil if there is one session only.
 	Support *Support
 }
-
-// Auth is what a client says of who it is, as for zkCli's addauth.
-type Auth struct {
-	Scheme      string
-	Credentials []byte
-}
-
-// Format shows no credentials, whatever the verb.
-func (a Auth) Format(f fmt.State, _ rune) { _, _ = fmt.Fprintf(f, "%s authentication", a.Scheme) }
-
-// LogValue is for package slog.
-func (a Auth) LogValue() slog.Value { return slog.StringValue(a.Scheme) }
 
 // Events are called one at a time, in the order in which things came over the wire. None may block.
 type Events struct {

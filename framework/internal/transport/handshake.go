@@ -119,7 +119,7 @@ func (l *link) open(a Attachment) {
 	l.patience = a.Timeout * 2 / 3
 	l.mu.Lock()
 	l.since = time.Now()
-	for _, auth := range l.t.cfg.Auth {
+	for _, auth := range l.t.cfg.Authorizations() {
 		c := setAuth(auth)
 		l.out = c.frame(l.out, xidAuth)
 		l.waiting.push(pending{xid: xidAuth, op: opSetAuth, call: c})

@@ -111,6 +111,10 @@ func (l *link) passOn(frame []byte, p pending, h header) ([]byte, error) {
 // complete tells a call its answer. An error that it returns ends the connection; the call is then told that, like
 // those that wait behind it.
 func (l *link) complete(p pending, h header, d *decoder) error {
+	if p.call.added && h.code != 0 {
+		p.call.fail(ErrAuth)
+		return errAddedRefused
+	}
 	a, err := l.examine(p, h, d)
 	if err != nil {
 		p.call.fail(broken(err))

@@ -99,7 +99,7 @@ func (t *Transport) ask(network string, a Address) (zxid int64, err error) {
 	if err == nil && inTime {
 		defer q.close()
 		if err = t.identify(ctx, a, &q); err == nil {
-			zxid, err = q.ask(t.cfg.Auth)
+			zxid, err = q.ask(t.cfg.Authorizations())
 		}
 	}
 	if !inTime || err != nil && ctx.Err() != nil {

@@ -1,0 +1,30 @@
+package framework
+
+import (
+	"context"
+	"errors"
+)
+
+// AddAuth says who the client is, in addition to [WithAuthorization]: on the present connection and, once a server has accepted it,
+// on all that follow, in later sessions as well. It blocks until a server has answered, and tries again as all operations do.
+//
+// A refusal fails this call alone, with [ErrAuthRefused]: the server closes the connection, the client reconnects without what was
+// refused, and session and leases go on, unless [StandardErrorPolicy] ends the leases. After any other error the server may have
+// accepted it. What was accepted once and is refused on a later connection ends the client, like what [WithAuthorization] says.
+//
+// Errors: an [*OpError] whose Path is the scheme; [ErrAuthRefused] and those of all operations.
+//
+// Curator: CuratorFramework.getZookeeperClient().getZooKeeper().addAuthInfo().
+func (c *Client) AddAuth(ctx context.Context, scheme string, credentials []byte) error {
+	if scheme == "" {
+		return &OpError{Op: opAddAuth, Err: errors.New("the scheme is empty")}
+	}
+	err := c.do(ctx, opAddAuth, "/", func(s *Session, _ string, _ bool) error { return s.AddAuth(ctx, scheme, credentials) })
+	var failed *OpError
+	if errors.As(err, &failed) {
+		failed.Path = scheme
+	}
+	return err
+}
+
+const opAddAuth = "add authorization"

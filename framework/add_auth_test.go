@@ -1,0 +1,121 @@
+package framework_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/internal/clienttest"
+	"github.com/gocurator/curator/framework/zktest"
+)
+
+func TestAnAddedAuthorizationHoldsOnAllConnectionsAndSessionsThatFollow(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		owner := w.Dial("zk:2181", framework.WithAuthorization("digest", []byte("bob:"+secret)))
+		if _, _, err := owner.Create(t.Context(), "/mine", nil, framework.WithACL(zk.AuthACL(zk.PermAll)...)); err != nil {
+			t.Fatal(err)
+		}
+		_ = owner.Close()
+		_, _, err := w.Client.Get(t.Context(), "/mine")
+		wantErr(t, err, zk.ErrNoAuth)
+		for range 2 { // the second adds nothing
+			if err := w.Client.AddAuth(t.Context(), "digest", []byte("bob:"+secret)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		may := func(when string) {
+			t.Helper()
+			if _, _, err := w.Client.Get(t.Context(), "/mine"); err != nil {
+				t.Errorf("%s: got %v, want nil", when, err)
+			}
+		}
+		may("on the connection that there was")
+		before := w.Count(zktest.OpSetAuth)
+		w.Link.Reset()
+		w.Eventually("reconnected", func() bool { return w.Client.State() == reconnected })
+		may("on the next one")
+		if got := w.Count(zktest.OpSetAuth) - before; got != 1 {
+			t.Errorf("the next connection began with %d authorizations, want 1", got)
+		}
+		w.Server.ExpireSession(w.Session().ID())
+		w.Eventually("a new session", func() bool { return w.States.Has(lost) && w.Client.State() == reconnected })
+		may("in the next session")
+	})
+}
+
+func TestARefusedAddedAuthorizationFailsTheCallAndNotTheClient(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		lease := w.Bind()
+		s := w.Session()
+		err := w.Client.AddAuth(t.Context(), "kerberos", []byte(secret))
+		wantErr(t, err, framework.ErrAuthRefused)
+		if got, want := err.Error(), `framework: add authorization "kerberos": authentication refused by the server`; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		if err := w.Client.Err(); err != nil {
+			t.Errorf("the client: got %v, want nil", err)
+		}
+		if w.Session() != s || s.Err() != nil {
+			t.Errorf("the session: got %v, want the same", s.Err())
+		}
+		time.Sleep(3 * clienttest.SessionTimeout)
+		if lease.Ended() {
+			t.Errorf("the lease has ended: %v", lease.Cause)
+		}
+		if n := w.Count(zktest.OpSetAuth); n != 1 {
+			t.Errorf("the server heard it %d times, want once", n)
+		}
+	})
+}
+
+// The server executes the request, and its answer is lost.
+func TestAnAddedAuthorizationWhoseAnswerIsLostIsSentAgain(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		w.Server.DropReply(zktest.Match{Op: zktest.OpSetAuth})
+		if err := w.Client.AddAuth(t.Context(), "digest", []byte("bob:"+secret)); err != nil {
+			t.Error(err)
+		}
+		if n := w.Count(zktest.OpSetAuth); n != 2 {
+			t.Errorf("the server heard it %d times, want twice", n)
+		}
+	})
+}
+
+func TestAddedAuthorizationsAtOnceAreToldApart(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		var wg sync.WaitGroup
+		for _, scheme := range []string{"digest", "nosuch", "digest", "ip", "nosuch"} {
+			wg.Go(func() {
+				err := w.Client.AddAuth(t.Context(), scheme, []byte("bob:"+secret))
+				if refused := scheme == "nosuch"; (err != nil) != refused {
+					t.Errorf("%s: got %v, refused: want %t", scheme, err, refused)
+				}
+			})
+		}
+		wg.Wait()
+		synctest.Wait()
+		if err := w.Client.Err(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestAnAuthorizationWithoutASchemeIsNotSent(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		if err := w.Client.AddAuth(t.Context(), "", nil); err == nil || !strings.Contains(err.Error(), "scheme is empty") {
+			t.Errorf("got %v, want an error that says so", err)
+		}
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		wantErr(t, w.Client.AddAuth(ended, "digest", []byte("a:b")), context.Canceled)
+		if n := w.Count(zktest.OpSetAuth); n != 0 {
+			t.Errorf("the server heard %d, want none", n)
+		}
+	})
+}
