@@ -1,0 +1,123 @@
+package transport
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"syscall"
+	"time"
+)
+
+const (
+	// hangUpsToDoWithout is after how many hang-ups in a row on one feature the client does without it.
+	hangUpsToDoWithout = 3
+	// hangUpsToFail is after how many hang-ups in a row on one kind of request it fails.
+	hangUpsToFail = 5
+	// promptly is how long an answer may have been waited for if the end of the connection is to be the server's answer to it.
+	promptly = time.Second
+)
+
+// A HangUpError says that a server closed the connection on a request again and again, although it had answered others: it does not
+// know the request, or refuses its size. Whether the request was executed is not known.
+type HangUpError struct {
+	Request string // "create", "getChildren2", …
+	Path    string // of the request, "" if it has none
+	Server  string // the last one
+	Times   int    // in a row
+	Err     error  // how the last connection ended
+}
+
+func (e *HangUpError) Error() string {
+	return fmt.Sprintf("%s closed the connection on %s %q, for the %dth time in a row and after answers to other requests: "+
+		"it does not know the request, or takes none of that size: %v", e.Server, e.Request, e.Path, e.Times, e.Err)
+}
+
+// Unwrap returns how the connection ended.
+func (e *HangUpError) Unwrap() error { return e.Err }
+
+// An ending is how a connection ended: what was waiting for an answer, and whether something else had got one.
+type ending struct {
+	server   string
+	reason   error
+	prompt   bool // the oldest request had not waited for long
+	answered bool // another request had been answered
+	waiting  []int32
+}
+
+// ended notes the end of a connection. It returns an error for the oldest request if that is to fail.
+func (s *Support) ended(e ending) *HangUpError {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer s.rest()
+	op, found := s.suspect(e.waiting)
+	if !found || !e.prompt || !hungUp(e.reason) {
+		clear(s.rows)
+		clear(s.doubts)
+		return nil
+	}
+	_, optional := features[op]
+	for other := range s.rows {
+		if _, both := features[other]; other != op && (!optional || !both) {
+			delete(s.rows, other)
+			delete(s.doubts, other)
+		}
+	}
+	if !e.answered {
+		s.doubts[op] = true
+		return nil
+	}
+	s.rows[op]++
+	n := s.rows[op]
+	if s.doubts[op] { // the end before these, if nothing had been answered, is one of the row now
+		n++
+	}
+	switch {
+	case optional && n >= hangUpsToDoWithout:
+		s.doWithout(op, e.server, e.reason)
+	case !optional && n >= hangUpsToFail && op == e.waiting[0]:
+		return &HangUpError{Request: opName(op), Server: e.server, Times: n, Err: e.reason}
+	}
+	return nil
+}
+
+// evidence notes how the connection ended, and returns an error for the oldest request if it is to fail.
+func (l *link) evidence(reason error, waiting []pending) *HangUpError {
+	e := ending{server: l.server, reason: reason, answered: l.answers > 0}
+	for _, p := range waiting {
+		switch {
+		case p.call == nil || p.op == opSetAuth: // these may be overtaken
+		case p.sent.IsZero():
+			return l.t.cfg.Support.ended(e)
+		default:
+			if len(e.waiting) == 0 {
+				e.prompt = l.t.cfg.Clock.Now().Sub(p.sent) < promptly
+			}
+			e.waiting = append(e.waiting, p.op)
+		}
+	}
+	return l.t.cfg.Support.ended(e)
+}
+
+// suspect is the request that a connection may have ended on: the oldest, or, if the server can have read on without answering, the
+// first feature behind it that has never been answered.
+func (s *Support) suspect(waiting []int32) (op int32, found bool) {
+	for _, op := range waiting {
+		if _, optional := features[op]; optional && !s.known[op] && !s.lacks[op] {
+			return op, true
+		}
+	}
+	if len(waiting) == 0 {
+		return 0, false
+	}
+	return waiting[0], true
+}
+
+// hungUp reports whether it was the server that closed the connection.
+func hungUp(reason error) bool {
+	for _, end := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE} {
+		if errors.Is(reason, end) {
+			return true
+		}
+	}
+	return false
+}
