@@ -49,7 +49,7 @@ func (s *Support) ended(e ending) *HangUpError {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer s.rest()
-	op, found := s.suspect(e.waiting)
+	op, found := s.suspect(e)
 	if !found || !e.prompt || !hungUp(e.reason) {
 		clear(s.rows)
 		clear(s.doubts)
@@ -71,7 +71,12 @@ func (s *Support) ended(e ending) *HangUpError {
 	if s.doubts[op] { // the end before these, if nothing had been answered, is one of the row now
 		n++
 	}
-	switch {
+	switch here := (finding{op, e.server}); {
+	case optional && n >= hangUpsToDoWithout && s.works[here]:
+		delete(s.works, here)
+		s.here.Store(0)
+		delete(s.rows, op)
+		delete(s.doubts, op)
 	case optional && n >= hangUpsToDoWithout:
 		s.doWithout(op, e.server, e.reason)
 	case !optional && n >= hangUpsToFail && op == e.waiting[0]:
@@ -99,17 +104,17 @@ func (l *link) evidence(reason error, waiting []pending) *HangUpError {
 }
 
 // suspect is the request that a connection may have ended on: the oldest, or, if the server can have read on without answering, the
-// first feature behind it that has never been answered.
-func (s *Support) suspect(waiting []int32) (op int32, found bool) {
-	for _, op := range waiting {
-		if _, optional := features[op]; optional && !s.known[op] && !s.lacks[op] {
+// first feature behind it that has not worked there.
+func (s *Support) suspect(e ending) (op int32, found bool) {
+	for _, op := range e.waiting {
+		if _, optional := features[op]; optional && !s.works[finding{op, e.server}] && !s.lackedBy(e.server, op) {
 			return op, true
 		}
 	}
-	if len(waiting) == 0 {
+	if len(e.waiting) == 0 {
 		return 0, false
 	}
-	return waiting[0], true
+	return e.waiting[0], true
 }
 
 // hungUp reports whether it was the server that closed the connection.

@@ -26,6 +26,10 @@ var features = map[int32]string{
 // Support is what a client has found out about the requests that its servers know. It outlives sessions: a server that hangs up may
 // take no session back. Its methods are safe for concurrent use.
 //
+// A feature that no server has shown to know counts for all servers once the client does without it. Of one that has worked
+// somewhere, each server is judged by itself: a server that is replaced, or in trouble, says nothing about another one. Where it
+// has worked, the evidence must be there twice.
+//
 // A server that does not know a request answers that it is unimplemented (ZooKeeper), or closes the connection without an answer
 // (ClickHouse Keeper). An answer is proof. A connection that ends is evidence against its oldest unanswered request if the server
 // closed it at once, and had answered another request on it; evidence counts only in a row: on connections one after the other, and
@@ -34,27 +38,59 @@ type Support struct {
 	logger *slog.Logger // it must not block: it is called under mu
 	idle   atomic.Bool  // there is no evidence: most answers need no look at mu
 
-	seen atomic.Uint32 // known, as bits
+	here atomic.Uint32 // features that work at the present server, as bits, as far as they were used on this connection
 
 	mu     sync.Mutex
-	lacks  map[int32]bool
-	known  map[int32]bool // was answered once
+	server string // the present one
+	works  map[finding]bool
+	lacks  map[finding]bool
+	known  map[int32]bool // has worked at some server
 	rows   map[int32]int  // hang-ups in a row, by kind of request
 	doubts map[int32]bool // hung up on before anything was answered
 }
 
+// A finding is about a feature of a server.
+type finding struct {
+	op     int32
+	server string
+}
+
 // NewSupport returns a Support that has found out nothing yet.
 func NewSupport(logger *slog.Logger) *Support {
-	s := &Support{logger: logger, lacks: map[int32]bool{}, known: map[int32]bool{}, rows: map[int32]int{}, doubts: map[int32]bool{}}
+	s := &Support{
+		logger: logger, works: map[finding]bool{}, lacks: map[finding]bool{}, known: map[int32]bool{},
+		rows: map[int32]int{}, doubts: map[int32]bool{},
+	}
 	s.idle.Store(true)
 	return s
 }
 
-// Lacks reports whether the client is to do without a feature.
+// attached notes which server the client uses from now on.
+func (s *Support) attached(server string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.server = server
+	s.here.Store(0)
+}
+
+// Lacks reports whether the client is to do without a feature at the present server.
 func (s *Support) Lacks(f Feature) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.lacks[int32(f)]
+	return s.lackedBy(s.server, int32(f))
+}
+
+// lackedBy is Lacks for any server. mu is held.
+func (s *Support) lackedBy(server string, op int32) bool {
+	if s.lacks[finding{op, server}] || s.known[op] {
+		return s.lacks[finding{op, server}]
+	}
+	for lacking := range s.lacks {
+		if lacking.op == op {
+			return true
+		}
+	}
+	return false
 }
 
 // Doubts reports whether connections have ended on requests of a kind. Another request should then be answered first, so that the
@@ -71,7 +107,7 @@ func (s *Support) Doubts(c *Call) bool {
 // answered notes the answer to a request.
 func (s *Support) answered(op, code int32, server string) {
 	_, optional := features[op]
-	if code != codeUnimplemented && s.idle.Load() && (!optional || s.seen.Load()&(1<<op) != 0) {
+	if code != codeUnimplemented && s.idle.Load() && (!optional || s.here.Load()&(1<<op) != 0) {
 		return
 	}
 	s.mu.Lock()
@@ -82,7 +118,11 @@ func (s *Support) answered(op, code int32, server string) {
 	}
 	if optional {
 		s.known[op] = true
-		s.seen.Or(1 << op)
+		s.works[finding{op, server}] = true
+		delete(s.lacks, finding{op, server})
+		if server == s.server {
+			s.here.Or(1 << op)
+		}
 	}
 	delete(s.rows, op)
 	delete(s.doubts, op)
@@ -91,11 +131,12 @@ func (s *Support) answered(op, code int32, server string) {
 
 // doWithout gives a feature up. mu is held.
 func (s *Support) doWithout(op int32, server string, reason error) {
-	if !s.lacks[op] {
-		s.lacks[op] = true
+	if !s.lackedBy(server, op) {
 		s.logger.Warn("framework: the server does not know a request, the client does without it",
 			"request", opName(op), "server", server, "error", reason, "instead", features[op])
 	}
+	delete(s.works, finding{op, server})
+	s.lacks[finding{op, server}] = true
 	delete(s.rows, op)
 	delete(s.doubts, op)
 	s.rest()

@@ -22,6 +22,10 @@ func TestEvidenceOfHangUps(t *testing.T) {
 	}
 	times := func(n int, e event) []event { return slices.Repeat([]event{e}, n) }
 	hangUp := func(waiting ...int32) event { return end(io.EOF, true, true, waiting...) }
+	hangUpB := func(s *Support) *HangUpError {
+		return s.ended(ending{server: "b:2181", reason: io.EOF, prompt: true, answered: true, waiting: []int32{opCreate2}})
+	}
+	attach := func(server string) event { return func(s *Support) *HangUpError { s.attached(server); return nil } }
 	for name, test := range map[string]struct {
 		events [][]event
 		lacks  Feature // 0: none
@@ -37,7 +41,14 @@ func TestEvidenceOfHangUps(t *testing.T) {
 		"another feature in between":   {[][]event{times(2, hangUp(opCreate2)), {hangUp(opRemoveWatches)}, {hangUp(opCreate2)}}, FeatureCreate2, false},
 		"behind others, never known":   {[][]event{times(3, hangUp(opDelete, opRemoveWatches))}, FeatureRemoveWatches, false},
 		"behind others, but known":     {[][]event{{answer(opRemoveWatches, 0)}, times(4, hangUp(opDelete, opRemoveWatches))}, 0, false},
-		"oldest, although known":       {[][]event{{answer(opCreate2, 0)}, times(3, hangUp(opCreate2))}, FeatureCreate2, false},
+		"worked, then five in a row":   {[][]event{{answer(opCreate2, 0)}, times(5, hangUp(opCreate2))}, 0, false},
+		"worked, then six in a row":    {[][]event{{answer(opCreate2, 0)}, times(6, hangUp(opCreate2))}, FeatureCreate2, false},
+		"worked, three and three":      {[][]event{{answer(opCreate2, 0)}, times(3, hangUp(opCreate2)), {answer(opCreate2, 0)}, times(3, hangUp(opCreate2))}, 0, false},
+		"worked, then unimplemented":   {[][]event{{answer(opCreate2, 0), answer(opCreate2, codeUnimplemented)}}, FeatureCreate2, false},
+		"worked, three at another":     {[][]event{{answer(opCreate2, 0)}, times(3, hangUpB), {attach("a:2181")}}, 0, false},
+		"worked elsewhere, then there": {[][]event{{answer(opCreate2, 0)}, times(3, hangUpB), {attach("b:2181")}}, FeatureCreate2, false},
+		"worked, lacking at another":   {[][]event{{answer(opCreate2, 0)}, times(3, hangUpB), {attach("c:2181")}}, 0, false},
+		"never worked, at another":     {[][]event{times(3, hangUpB), {attach("c:2181")}}, FeatureCreate2, false},
 		"after a while":                {[][]event{times(9, end(io.EOF, false, true, opCreate2))}, 0, false},
 		"nothing else was answered":    {[][]event{times(9, end(io.EOF, true, false, opCreate2))}, 0, false},
 		"one unanswered, then two":     {[][]event{{end(io.EOF, true, false, opCreate2)}, times(2, hangUp(opCreate2))}, FeatureCreate2, false},
@@ -55,6 +66,7 @@ func TestEvidenceOfHangUps(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := NewSupport(slog.New(slog.DiscardHandler))
+			s.attached("a:2181")
 			var last *HangUpError
 			for _, e := range slices.Concat(test.events...) {
 				last = e(s)

@@ -156,6 +156,7 @@ func (t *Transport) attached(a Attachment) {
 	t.known = true
 	t.granted = a.Timeout
 	t.mu.Unlock()
+	t.cfg.Support.attached(a.Server)
 	t.cfg.Events.Attached(a)
 }
 
