@@ -1,0 +1,112 @@
+package leader_test
+
+import (
+	"context"
+	"time"
+
+	"github.com/gocurator/curator/recipes/leader"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+// runSelector leads some times, by Run.
+func (a actor) runSelector(who string, p *simulated) {
+	selector := leader.NewLeaderSelector(p.Client, path, leader.WithID(who))
+	a.joined(who, selector.HasLeadership)
+	ctx, cancel := context.WithCancel(a.t.Context())
+	defer cancel()
+	for left := 3 + a.pick(4); left > 0; {
+		err := selector.Run(ctx, func(ctx context.Context) error {
+			a.serve(who, leader.Term(ctx))
+			if left--; left <= 0 {
+				cancel()
+			}
+			return nil
+		})
+		a.note("%s: %v", who, err) // without a connection to begin with it ends by the policy
+	}
+}
+
+// runLatch leads some times, by latches that stand for several terms.
+func (a actor) runLatch(who string, p *simulated) {
+	for left := 3 + a.pick(4); left > 0; {
+		l := leader.NewLeaderLatch(p.Client, path, leader.WithID(who))
+		a.joined(who, l.HasLeadership)
+		var changes []*locks.Lease
+		heard := make(chan struct{}, 1000)
+		l.OnChange(func(term *locks.Lease) {
+			changes = append(changes, term)
+			heard <- struct{}{}
+		})
+		terms := map[*locks.Lease]bool{}
+		err := l.Start(a.t.Context())
+		for stay := true; err == nil && stay && left > 0; left-- {
+			var term *locks.Lease
+			if term, err = l.Await(a.t.Context()); err == nil {
+				terms[term] = true
+				a.serve(who, term)
+				if stay = a.pick(2) == 0; stay && term.Err() == nil {
+					a.note("%s lets go: %v", who, term.Release()) // and stands again
+				}
+			}
+		}
+		a.note("%s: %v, close: %v", who, err, l.Close())
+		for range 2 * len(terms) { // at least
+			<-heard
+		}
+		a.heard(who, terms, changes)
+	}
+}
+
+// heard wants changes to alternate and to have every term that was led.
+func (a actor) heard(who string, terms map[*locks.Lease]bool, changes []*locks.Lease) {
+	for i, term := range changes {
+		if (term != nil) != (i%2 == 0) {
+			a.t.Errorf("seed %d: change %d that %s has heard: %v", a.seed, i, who, changes)
+		}
+		delete(terms, term)
+	}
+	if len(terms) > 0 {
+		a.t.Errorf("seed %d: %s has not heard of %d terms", a.seed, who, len(terms))
+	}
+}
+
+// serve leads for a while, or until the term is lost.
+func (a actor) serve(who string, term *locks.Lease) {
+	o := office{who: who, token: term.FencingToken(), begin: time.Now()}
+	if term.Err() != nil { // before the leader came to begin
+		return
+	}
+	a.note("%s leads with %d", who, o.token)
+	a.alone(who)
+	long := 3 * time.Second
+	if a.pick(4) == 0 {
+		long = 2 * sessionTimeout // enough to be lost
+	}
+	select {
+	case <-term.Done():
+	case <-time.After(a.some(long)):
+	}
+	o.end, o.lost = time.Now(), term.Err()
+	if until := term.ValidUntil(); o.lost != nil && until.Before(o.end) {
+		a.t.Errorf("seed %d: %s heard at %v of the end at %v", a.seed, who, o.end, until)
+	}
+	a.note("%s led with %d: %v", who, o.token, o.lost)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.terms = append(a.terms, o)
+}
+
+// alone fails the simulation if another participant believes to lead.
+func (a actor) alone(who string) {
+	a.mu.Lock()
+	others := make(map[string]func() bool, len(a.leads))
+	for other, leads := range a.leads {
+		others[other] = leads
+	}
+	a.mu.Unlock()
+	for other, leads := range others {
+		if other != who && leads() {
+			a.t.Errorf("seed %d: %s leads, and %s believes to lead", a.seed, who, other)
+		}
+	}
+}
