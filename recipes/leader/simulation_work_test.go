@@ -31,12 +31,8 @@ func (a actor) runLatch(who string, p *simulated) {
 	for left := 3 + a.pick(4); left > 0; {
 		l := leader.NewLeaderLatch(p.Client, path, leader.WithID(who))
 		a.joined(who, l.HasLeadership)
-		var changes []*locks.Lease
-		heard := make(chan struct{}, 1000)
-		l.OnChange(func(term *locks.Lease) {
-			changes = append(changes, term)
-			heard <- struct{}{}
-		})
+		changes := make(chan *locks.Lease, 1000)
+		l.OnChange(func(term *locks.Lease) { changes <- term })
 		terms := map[*locks.Lease]bool{}
 		err := l.Start(a.t.Context())
 		for stay := true; err == nil && stay && left > 0; left-- {
@@ -50,23 +46,25 @@ func (a actor) runLatch(who string, p *simulated) {
 			}
 		}
 		a.note("%s: %v, close: %v", who, err, l.Close())
-		for range 2 * len(terms) { // at least
-			<-heard
-		}
-		a.heard(who, terms, changes)
+		a.hears(who, terms, changes)
 	}
 }
 
-// heard wants changes to alternate and to have every term that was led.
-func (a actor) heard(who string, terms map[*locks.Lease]bool, changes []*locks.Lease) {
-	for i, term := range changes {
-		if (term != nil) != (i%2 == 0) {
-			a.t.Errorf("seed %d: change %d that %s has heard: %v", a.seed, i, who, changes)
+// hears wants changes to alternate, to have every term that was led, and to end with an end.
+func (a actor) hears(who string, terms map[*locks.Lease]bool, changes <-chan *locks.Lease) {
+	for leads := false; leads || len(terms) > 0; {
+		var term *locks.Lease
+		select {
+		case term = <-changes:
+		case <-time.After(time.Hour):
+			a.t.Errorf("seed %d: %s does not hear of %d terms", a.seed, who, len(terms))
+			return
 		}
+		if leads == (term != nil) {
+			a.t.Errorf("seed %d: %s leads: %t, and hears of %v", a.seed, who, leads, term)
+		}
+		leads = term != nil
 		delete(terms, term)
-	}
-	if len(terms) > 0 {
-		a.t.Errorf("seed %d: %s has not heard of %d terms", a.seed, who, len(terms))
 	}
 }
 
