@@ -7,6 +7,7 @@ package main
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"time"
 
@@ -16,7 +17,10 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-func main() { demo.Main(batch) }
+//go:embed main.go
+var source string // -h prints the comment at its head
+
+func main() { demo.Main(batch, demo.About(source)) }
 
 const (
 	items   = 10

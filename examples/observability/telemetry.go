@@ -1,4 +1,15 @@
-package main
+// Package observability ties the hooks of locks and clients to OpenTelemetry, Prometheus and slog. It is a module of its own, so that
+// programs that use the locks depend on none of the three.
+//
+//	telemetry := observability.New(observability.Config{
+//		Tracer: otel.Tracer("billing"), Meter: otel.Meter("billing"), Registerer: prometheus.DefaultRegisterer, Logger: slog.Default(),
+//	})
+//	client, err := framework.NewClient(servers, telemetry.ClientOptions()...)
+//	telemetry.Watch("billing", client)
+//	mutex := locks.NewInterProcessMutex(client, "/locks/nightly", telemetry.Lock("nightly"))
+//
+// README.md lists what there is to see; the dashboard and the alert rules beside it use the same names.
+package observability
 
 import (
 	"context"
@@ -10,171 +21,228 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/metric"
+	metricnoop "go.opentelemetry.io/otel/metric/noop"
 	"go.opentelemetry.io/otel/trace"
+	tracenoop "go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// Telemetry turns what locks and clients tell into spans, metrics and log lines. Make one for the process.
-type Telemetry struct {
-	tracer trace.Tracer
-	logger *slog.Logger
-
-	acquires    *prometheus.CounterVec   // by lock and outcome
-	waits       *prometheus.HistogramVec // by lock
-	handOvers   *prometheus.HistogramVec
-	holds       *prometheus.HistogramVec
-	losses      *prometheus.CounterVec // by lock and reason
-	revocations *prometheus.CounterVec
-	states      *prometheus.CounterVec // by state
-	orphans     prometheus.Counter
-	refusals    prometheus.Counter
-
-	mu      sync.Mutex
-	granted map[string]trace.SpanContext // by node: the acquire that each hold began with
+// A Config says where to. What is nil is left out.
+type Config struct {
+	Tracer     trace.Tracer
+	Meter      metric.Meter
+	Registerer prometheus.Registerer
+	Logger     *slog.Logger
 }
 
-// NewTelemetry registers the metrics.
-func NewTelemetry(tracer trace.Tracer, registry prometheus.Registerer, logger *slog.Logger) *Telemetry {
-	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
-		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+// Telemetry turns what locks and clients report into spans, metrics and log lines. Make one for the process. Its methods are safe for
+// concurrent use.
+type Telemetry struct {
+	tracer  trace.Tracer
+	logger  *slog.Logger
+	prom    *prometheusMetrics
+	otel    *otelMetrics
+	mu      sync.Mutex
+	holds   map[holdKey]hold
+	waiters map[string]int // by lock
+	clients map[string]*watched
+}
+
+type holdKey struct{ path, node string }
+
+// A hold is what is remembered of one from its acquire to its end.
+type hold struct {
+	lock    string
+	since   time.Time
+	acquire trace.SpanContext
+}
+
+// New registers the metrics. It panics if the registerer has them already, and fails if the meter refuses an instrument.
+func New(cfg Config) (*Telemetry, error) {
+	if cfg.Tracer == nil {
+		cfg.Tracer = tracenoop.NewTracerProvider().Tracer("")
 	}
-	histogram := func(name, help string) *prometheus.HistogramVec {
-		return prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: name, Help: help, Buckets: prometheus.ExponentialBuckets(0.0005, 4, 10), // half a millisecond to two minutes
-		}, []string{"lock"})
+	if cfg.Meter == nil {
+		cfg.Meter = metricnoop.NewMeterProvider().Meter("")
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	instruments, err := newOtelMetrics(cfg.Meter)
+	if err != nil {
+		return nil, err
 	}
 	t := &Telemetry{
-		tracer: tracer, logger: logger,
-		acquires:    counter("curator_lock_acquires_total", "Acquires that returned, by outcome.", "lock", "outcome"),
-		waits:       histogram("curator_lock_wait_seconds", "How long successful acquires took."),
-		handOvers:   histogram("curator_lock_handover_seconds", "From the news that the lock is free to the grant."),
-		holds:       histogram("curator_lock_hold_seconds", "How long holds lasted."),
-		losses:      counter("curator_lock_lost_total", "Holds that ended without their release.", "lock", "reason"),
-		revocations: counter("curator_lock_revocation_requests_total", "Holders that were asked to leave.", "lock"),
-		states:      counter("curator_client_states_total", "Changes of the connection's state.", "state"),
-		orphans: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "curator_client_orphans_total", Help: "Nodes whose creation was not answered, found and removed.",
-		}),
-		refusals: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "curator_client_removals_refused_total", Help: "Nodes that must go and that the server does not let go.",
-		}),
-		granted: map[string]trace.SpanContext{},
+		tracer: cfg.Tracer, logger: cfg.Logger, prom: newPrometheusMetrics(), otel: instruments,
+		holds: map[holdKey]hold{}, waiters: map[string]int{}, clients: map[string]*watched{},
 	}
-	registry.MustRegister(
-		t.acquires, t.waits, t.handOvers, t.holds, t.losses, t.revocations, t.states, t.orphans, t.refusals)
-	return t
+	if cfg.Registerer != nil {
+		t.prom.register(cfg.Registerer)
+		cfg.Registerer.MustRegister(gauges{t})
+	}
+	return t, nil
 }
 
-// ClientOptions have a client tell.
+// ClientOptions have a client report.
 func (t *Telemetry) ClientOptions() []framework.Option {
 	return []framework.Option{
 		framework.WithLogger(t.logger),
-		framework.WithStateListener(func(s framework.State) { t.states.WithLabelValues(s.String()).Inc() }),
+		framework.WithStateListener(func(s framework.State) { t.prom.states.WithLabelValues(s.String()).Inc() }),
 		framework.WithTrace(framework.Trace{
-			OrphanFound:   func(string) { t.orphans.Inc() },
-			RemovalFailed: func(string, error) { t.refusals.Inc() },
+			OrphanFound:   func(string) { t.prom.orphans.Inc() },
+			RemovalFailed: func(string, error) { t.prom.refusals.Inc() },
 		}),
 	}
 }
 
-// Lock has a lock tell, under a name that is one of a few: a path that has an order's number in it would make a metric each.
-func (t *Telemetry) Lock(name string) locks.Option {
+// An acquiring is one acquire, from its start to its end. It travels in the acquire's context.
+type acquiring struct {
+	span  trace.Span
+	waits bool // it has begun to wait
+}
+
+type acquiringKey struct{}
+
+// Lock has a lock report under a name that is one of a few: a path with an order's number in it would make a metric for each order.
+// attributes are added to spans and to OpenTelemetry's metrics: lock.kind and lock.mode, for instance.
+func (t *Telemetry) Lock(name string, attributes ...attribute.KeyValue) locks.Option {
+	l := &lock{Telemetry: t, name: name, attributes: append([]attribute.KeyValue{attribute.String("lock.name", name)}, attributes...)}
 	return locks.WithTrace(locks.Trace{
-		AcquireStart: func(ctx context.Context, start locks.AcquireStart) context.Context {
-			ctx, _ = t.tracer.Start(ctx, "lock.acquire", trace.WithAttributes(attribute.String("lock.path", start.Path)))
-			return ctx
-		},
-		Waiting:    t.waiting,
-		AcquireEnd: func(ctx context.Context, end locks.AcquireEnd) { t.acquireEnd(ctx, name, end) },
+		AcquireStart: l.acquireStart,
+		Waiting:      l.waiting,
+		AcquireEnd:   l.acquireEnd,
 		RevocationRequested: func(asked locks.RevocationRequested) {
-			t.revocations.WithLabelValues(name).Inc()
-			t.logger.Info("lock: holder asked to leave", "path", asked.Path, "node", asked.Node)
+			t.prom.revocations.WithLabelValues(name).Inc()
+			t.logger.Info("lock: holder asked to leave", slog.Group("lock", "name", name, "path", asked.Path, "node", asked.Node))
 		},
-		Released: func(r locks.Released) { t.holdEnd(name, r.Path, r.Node, r.Held, nil, r.Err) },
-		Lost:     func(l locks.Lost) { t.holdEnd(name, l.Path, l.Node, l.Held, l.Err, nil) },
+		Released: func(r locks.Released) { l.holdEnd(holdKey{r.Path, r.Node}, r.Held, nil, r.Err) },
+		Lost:     func(lost locks.Lost) { l.holdEnd(holdKey{lost.Path, lost.Node}, lost.Held, lost.Err, nil) },
 	})
 }
 
-// waiting notes on the span of an acquire whom it waits for.
-func (t *Telemetry) waiting(ctx context.Context, w locks.Waiting) {
-	trace.SpanFromContext(ctx).AddEvent("waiting", trace.WithAttributes(
-		attribute.String("lock.predecessor", w.Predecessor), attribute.Int("lock.ahead", w.Ahead)))
+// A lock is one name under which locks report.
+type lock struct {
+	*Telemetry
+
+	name       string
+	attributes []attribute.KeyValue
+}
+
+func (l *lock) acquireStart(ctx context.Context, start locks.AcquireStart) context.Context {
+	ctx, span := l.tracer.Start(ctx, "acquire "+l.name, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(l.attributes...),
+		trace.WithAttributes(attribute.String("lock.path", start.Path)))
+	return context.WithValue(ctx, acquiringKey{}, &acquiring{span: span})
+}
+
+// waiting notes on the span of an acquire for which node it waits.
+func (l *lock) waiting(ctx context.Context, w locks.Waiting) {
+	a, _ := ctx.Value(acquiringKey{}).(*acquiring)
+	a.span.AddEvent("waiting", trace.WithAttributes(
+		attribute.String("lock.predecessor", w.Predecessor), attribute.Int("lock.queue.position", w.Ahead)))
+	if !a.waits {
+		a.waits = true
+		l.countWaiter(1)
+	}
 	if w.OwnClient {
-		t.logger.WarnContext(ctx, "lock: waits for its own client; was the lease's context handed on?",
-			"path", w.Path, "node", w.Node, "predecessor", w.Predecessor)
+		l.logger.WarnContext(ctx, "lock: waits for its own client; was the lease's context handed on?",
+			slog.Group("lock", "name", l.name, "path", w.Path, "node", w.Node, "predecessor", w.Predecessor))
 	}
 }
 
-func (t *Telemetry) acquireEnd(ctx context.Context, name string, end locks.AcquireEnd) {
-	span := trace.SpanFromContext(ctx)
-	defer span.End()
-	t.acquires.WithLabelValues(name, outcome(end)).Inc()
-	if end.Err != nil {
-		span.RecordError(end.Err)
-		span.SetStatus(codes.Error, outcome(end))
-		return
+func (l *lock) countWaiter(n int) {
+	l.mu.Lock()
+	l.waiters[l.name] += n
+	l.mu.Unlock()
+	l.otel.waiting.Add(context.Background(), int64(n), metric.WithAttributes(l.attributes...))
+}
+
+func (l *lock) acquireEnd(ctx context.Context, end locks.AcquireEnd) {
+	a, _ := ctx.Value(acquiringKey{}).(*acquiring)
+	defer a.span.End()
+	if a.waits {
+		l.countWaiter(-1)
 	}
-	span.SetAttributes(attribute.String("lock.node", end.Node), attribute.Int64("lock.token", end.Token))
+	outcome := Outcome(end)
+	l.prom.acquires.WithLabelValues(l.name, outcome).Inc()
+	a.span.SetAttributes(attribute.String("lock.outcome", outcome))
 	if end.Reentered {
 		return
 	}
-	t.waits.WithLabelValues(name).Observe(end.Waited.Seconds())
-	if end.HandOver > 0 {
-		t.handOvers.WithLabelValues(name).Observe(end.HandOver.Seconds())
+	l.otel.acquireDuration.Record(ctx, end.Waited.Seconds(), metric.WithAttributes(l.attributes...),
+		metric.WithAttributes(attribute.String("lock.outcome", outcome)))
+	if end.Err != nil {
+		a.span.RecordError(end.Err)
+		a.span.SetStatus(codes.Error, outcome)
+		return
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.granted[end.Node] = span.SpanContext()
+	a.span.SetAttributes(attribute.String("lock.node", end.Node), attribute.Int64("lock.token", end.Token))
+	l.prom.waits.WithLabelValues(l.name).Observe(end.Waited.Seconds())
+	if end.HandOver > 0 {
+		l.prom.handOvers.WithLabelValues(l.name).Observe(end.HandOver.Seconds())
+		l.otel.handOverDuration.Record(ctx, end.HandOver.Seconds(), metric.WithAttributes(l.attributes...))
+	}
+	l.otel.held.Add(ctx, 1, metric.WithAttributes(l.attributes...))
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.holds[holdKey{end.Path, end.Node}] = hold{lock: l.name, since: time.Now(), acquire: a.span.SpanContext()}
 }
 
 // holdEnd makes the span of a hold when it is over: it began so long ago.
-func (t *Telemetry) holdEnd(name, path, node string, held time.Duration, lost, unremoved error) {
-	t.holds.WithLabelValues(name).Observe(held.Seconds())
-	t.mu.Lock()
-	acquire, ok := t.granted[node]
-	delete(t.granted, node)
-	t.mu.Unlock()
+func (l *lock) holdEnd(key holdKey, held time.Duration, lost, unremoved error) {
+	attributes := metric.WithAttributes(l.attributes...)
+	l.prom.holds.WithLabelValues(l.name).Observe(held.Seconds())
 	ctx := context.Background()
+	l.otel.holdDuration.Record(ctx, held.Seconds(), attributes)
+	l.mu.Lock()
+	h, ok := l.holds[key]
+	delete(l.holds, key)
+	l.mu.Unlock()
 	if ok {
-		ctx = trace.ContextWithSpanContext(ctx, acquire)
+		l.otel.held.Add(ctx, -1, attributes)
+		ctx = trace.ContextWithSpanContext(ctx, h.acquire)
 	}
 	now := time.Now()
-	_, span := t.tracer.Start(ctx, "lock.hold", trace.WithTimestamp(now.Add(-held)), trace.WithAttributes(
-		attribute.String("lock.path", path), attribute.String("lock.node", node)))
+	_, span := l.tracer.Start(ctx, "hold "+l.name, trace.WithTimestamp(now.Add(-held)), trace.WithAttributes(l.attributes...),
+		trace.WithLinks(trace.Link{SpanContext: h.acquire}),
+		trace.WithAttributes(attribute.String("lock.path", key.path), attribute.String("lock.node", key.node)))
 	defer span.End(trace.WithTimestamp(now))
 	if lost != nil {
-		t.losses.WithLabelValues(name, reason(lost)).Inc()
-		t.logger.Warn("lock: lost", "path", path, "node", node, "held", held, "error", lost)
+		why := Reason(lost)
+		l.prom.losses.WithLabelValues(l.name, why).Inc()
+		l.otel.lost.Add(ctx, 1, attributes, metric.WithAttributes(attribute.String("error.type", why)))
+		l.logger.Warn("lock: lost", slog.Group("lock", "name", l.name, "path", key.path, "node", key.node, slog.Duration("held", held)),
+			"error", lost)
 		span.RecordError(lost)
-		span.SetStatus(codes.Error, reason(lost))
+		span.SetStatus(codes.Error, why)
 	}
 	if unremoved != nil {
 		span.RecordError(unremoved) // it goes in the background
 	}
 }
 
-// outcome is how an acquire ended, in a few words.
-func outcome(end locks.AcquireEnd) string {
+// Outcome is how an acquire ended, in a few words: the values of lock.outcome.
+func Outcome(end locks.AcquireEnd) string {
 	switch {
 	case end.Err == nil && end.Reentered:
 		return "reentered"
 	case end.Err == nil:
 		return "acquired"
 	case errors.Is(end.Err, locks.ErrNotAcquired):
-		return "taken"
+		return "not_acquired"
 	case errors.Is(end.Err, context.DeadlineExceeded):
 		return "timeout"
 	case errors.Is(end.Err, context.Canceled):
-		return "cancelled"
+		return "canceled"
 	default:
 		return "error"
 	}
 }
 
-// reason is why a lock was lost, in a few words.
-func reason(lost error) string {
+// Reason is why a lock was lost, in a few words.
+func Reason(lost error) string {
 	for _, r := range []struct {
 		err  error
 		text string

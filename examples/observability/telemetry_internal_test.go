@@ -1,4 +1,4 @@
-package main
+package observability
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"go.opentelemetry.io/otel/codes"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
@@ -26,6 +27,9 @@ type world struct {
 	server *zktest.Server
 	spans  *tracetest.InMemoryExporter
 	logs   *bytes.Buffer
+
+	reader   *sdkmetric.ManualReader
+	registry *prometheus.Registry
 }
 
 func inBubble(t *testing.T, do func(t *testing.T, w world)) {
@@ -33,7 +37,15 @@ func inBubble(t *testing.T, do func(t *testing.T, w world)) {
 	zktest.Bubble(t, func(t *testing.T) {
 		w := world{server: zktest.New(t), spans: tracetest.NewInMemoryExporter(), logs: new(bytes.Buffer)}
 		provider := sdk.NewTracerProvider(sdk.WithSyncer(w.spans))
-		w.Telemetry = NewTelemetry(provider.Tracer("test"), prometheus.NewRegistry(), slog.New(slog.NewTextHandler(w.logs, nil)))
+		w.reader, w.registry = sdkmetric.NewManualReader(), prometheus.NewRegistry()
+		var err error
+		w.Telemetry, err = New(Config{
+			Tracer: provider.Tracer("test"), Registerer: w.registry, Logger: slog.New(slog.NewTextHandler(w.logs, nil)),
+			Meter: sdkmetric.NewMeterProvider(sdkmetric.WithReader(w.reader)).Meter("test"),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
 		do(t, w)
 	})
 }
@@ -90,7 +102,7 @@ func TestWaitAndHoldAreOneTrace(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		acquire, hold := w.span(t, "lock.acquire", 1), w.span(t, "lock.hold", 1)
+		acquire, hold := w.span(t, "acquire l", 1), w.span(t, "hold l", 1)
 		if hold.Parent.SpanID() != acquire.SpanContext.SpanID() || hold.SpanContext.TraceID() != acquire.SpanContext.TraceID() {
 			t.Error("the hold is no child of its acquire")
 		}
@@ -100,9 +112,9 @@ func TestWaitAndHoldAreOneTrace(t *testing.T) {
 		if took := hold.EndTime.Sub(hold.StartTime); took != 2*time.Second {
 			t.Errorf("the hold took %v", took)
 		}
-		equal(t, "acquired", testutil.ToFloat64(w.acquires.WithLabelValues("l", "acquired")), 2)
-		equal(t, "histograms of holds", float64(testutil.CollectAndCount(w.holds)), 1)
-		if n := len(w.granted); n != 0 {
+		equal(t, "acquired", testutil.ToFloat64(w.prom.acquires.WithLabelValues("l", "acquired")), 2)
+		equal(t, "histograms of holds", float64(testutil.CollectAndCount(w.prom.holds)), 1)
+		if n := len(w.Telemetry.holds); n != 0 {
 			t.Errorf("%d holds are remembered", n)
 		}
 	})
@@ -118,9 +130,9 @@ func TestLossIsCountedWithItsReason(t *testing.T) {
 		link.Cut()
 		<-lease.Done()
 		synctest.Wait()
-		equal(t, "lapsed", testutil.ToFloat64(w.losses.WithLabelValues("l", "lapsed")), 1)
-		equal(t, "suspended", testutil.ToFloat64(w.states.WithLabelValues("SUSPENDED")), 1)
-		if hold := w.span(t, "lock.hold", 0); hold.Status.Code != codes.Error || hold.Status.Description != "lapsed" {
+		equal(t, "lapsed", testutil.ToFloat64(w.prom.losses.WithLabelValues("l", "lapsed")), 1)
+		equal(t, "suspended", testutil.ToFloat64(w.prom.states.WithLabelValues("SUSPENDED")), 1)
+		if hold := w.span(t, "hold l", 0); hold.Status.Code != codes.Error || hold.Status.Description != "lapsed" {
 			t.Errorf("status %v", hold.Status)
 		}
 		if !strings.Contains(w.logs.String(), "lock: lost") || !strings.Contains(w.logs.String(), "SUSPENDED") {
@@ -143,7 +155,7 @@ func TestRequestToLeaveIsCounted(t *testing.T) {
 		}
 		<-lease.RevocationRequested()
 		synctest.Wait()
-		equal(t, "requests", testutil.ToFloat64(w.revocations.WithLabelValues("l")), 1)
+		equal(t, "requests", testutil.ToFloat64(w.prom.revocations.WithLabelValues("l")), 1)
 	})
 }
 
@@ -174,35 +186,13 @@ func TestOrphanIsCounted(t *testing.T) {
 		stop()
 		link.Heal()
 		time.Sleep(5 * time.Second)
-		equal(t, "orphans", testutil.ToFloat64(w.orphans), 1)
-		equal(t, "timeouts", testutil.ToFloat64(w.acquires.WithLabelValues("l", "timeout")), 1)
+		equal(t, "orphans", testutil.ToFloat64(w.prom.orphans), 1)
+		equal(t, "timeouts", testutil.ToFloat64(w.prom.acquires.WithLabelValues("l", "timeout")), 1)
 		if children := w.server.Children("/lock"); len(children) != 1 {
 			t.Errorf("left: %v", children)
 		}
 		if err := other.Release(); err != nil {
 			t.Error(err)
-		}
-	})
-}
-
-func TestProgramShowsWhatThereIsToSee(t *testing.T) {
-	zktest.Bubble(t, func(t *testing.T) {
-		var out bytes.Buffer
-		if err := observe(t.Context(), "any:2181", zktest.New(t).DialContext, &out); err != nil {
-			t.Error(err)
-		}
-		for _, want := range []string{
-			"lock.acquire", "lock.hold", "level=INFO",
-			`curator_lock_acquires_total{lock="nightly",outcome="acquired"} 2`,
-			`curator_lock_acquires_total{lock="nightly",outcome="reentered"} 1`,
-			`curator_lock_acquires_total{lock="nightly",outcome="taken"} 1`,
-			`curator_lock_lost_total{lock="nightly",reason="closed"} 1`,
-			`curator_lock_revocation_requests_total{lock="nightly"} 1`,
-			`curator_client_states_total{state="CONNECTED"} 2`,
-		} {
-			if !strings.Contains(out.String(), want) {
-				t.Errorf("no %q in\n%s", want, &out)
-			}
 		}
 	})
 }

@@ -1,15 +1,13 @@
-// Observability shows locks in traces, metrics and logs: telemetry.go ties the hooks of this library to OpenTelemetry,
-// Prometheus and slog. Take it as it is, and change what your system names differently.
+// Demo shows locks in traces, metrics and logs, through package observability: two services take turns.
 //
 //	cd examples/observability
-//	go run .                # on a server in memory; prints spans, log lines and at the end all metrics
-//	go run . -zk zk1:2181   # on real ZooKeeper
-//
-// It is a module of its own, so that who uses the locks does not depend on any of the three.
+//	go run ./demo                # on a server in memory; prints spans, log lines and at the end all metrics
+//	go run ./demo -zk zk1:2181   # on real ZooKeeper
 package main
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"flag"
 	"fmt"
@@ -24,36 +22,68 @@ import (
 	"github.com/prometheus/common/expfmt"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 
+	"github.com/gocurator/curator/examples/internal/demo"
+	"github.com/gocurator/curator/examples/observability"
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
+//go:embed main.go
+var source string // -h prints the comment at its head
+
 func main() {
-	connect := flag.String("zk", "", "real ZooKeeper, as `host:port,host:port/chroot` (default: a server in memory)")
-	flag.Parse()
-	dial := new(net.Dialer).DialContext
-	if *connect == "" {
-		server := zktest.NewServer()
-		defer server.Close() //nolint:errcheck // it returns nil
-		*connect, dial = "in-memory:2181", server.DialContext
-	}
-	if err := observe(context.Background(), *connect, dial, os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "observability:", err)
-		os.Exit(1) //nolint:gocritic // the server in memory goes with the process
-	}
+	var connection demo.Connection
+	connection.Flags(flag.CommandLine)
+	demo.Command{Name: "demo", About: demo.Help(source), Run: func(ctx context.Context, out io.Writer) error {
+		options, err := connection.Options()
+		if err != nil {
+			return err
+		}
+		servers, dial := connection.Servers, framework.DialFunc(new(net.Dialer).DialContext)
+		if servers == "" {
+			server := zktest.NewServer()
+			defer server.Close() //nolint:errcheck // it returns nil
+			servers, dial = "in-memory:2181", server.DialContext
+		} else {
+			_, _ = fmt.Fprintf(os.Stderr, "demo: connecting to %s\n", servers)
+		}
+		err = observe(ctx, servers, append(options, framework.WithDialer(dial), framework.WithConnectionTimeout(5*time.Second)), out)
+		if ctx.Err() != nil && err != nil {
+			return context.Cause(ctx)
+		}
+		return err
+	}}.Main(flag.CommandLine)
 }
 
 // observe sets everything up, lets two services take turns, and prints what there was to see.
-func observe(ctx context.Context, connect string, dial framework.DialFunc, out io.Writer) error {
+func observe(ctx context.Context, connect string, options []framework.Option, out io.Writer) error {
 	out = &lines{out: out}
 	provider := sdk.NewTracerProvider(sdk.WithSyncer(printer{out})) // yours exports to a collector
 	defer provider.Shutdown(ctx)                                    //nolint:errcheck // a printer has nothing to say
 	registry := prometheus.NewRegistry()                            // yours is served at /metrics
-	logger := slog.New(slog.NewTextHandler(out, nil))
-	telemetry := NewTelemetry(provider.Tracer("example"), registry, logger)
-
-	if err := takeTurns(ctx, telemetry, connect, dial); err != nil {
+	telemetry, err := observability.New(observability.Config{
+		Tracer: provider.Tracer("example"), Registerer: registry, Logger: slog.New(slog.NewTextHandler(out, nil)),
+	})
+	if err != nil {
+		return err
+	}
+	first, err := framework.NewClient(connect, append(telemetry.ClientOptions(), options...)...)
+	if err != nil {
+		return &demo.UsageError{Err: fmt.Errorf("-zk: %w", err)}
+	}
+	defer first.Close() //nolint:errcheck // the end of an example
+	second, err := framework.NewClient(connect, append(telemetry.ClientOptions(), options...)...)
+	if err != nil {
+		return err
+	}
+	defer second.Close() //nolint:errcheck // closed below, too
+	telemetry.Watch("first", first)
+	telemetry.Watch("second", second)
+	if _, err := first.Session(ctx); err != nil {
+		return err
+	}
+	if err := takeTurns(ctx, telemetry, first, second); err != nil {
 		return err
 	}
 	families, err := registry.Gather()
@@ -69,25 +99,10 @@ func observe(ctx context.Context, connect string, dial framework.DialFunc, out i
 }
 
 // takeTurns lets a service wait for another, ask it to leave, and hold the lock until its client is closed under it.
-func takeTurns(ctx context.Context, telemetry *Telemetry, connect string, dial framework.DialFunc) error {
-	service := func() (*framework.Client, *locks.InterProcessMutex, error) {
-		client, err := framework.NewClient(connect, append(telemetry.ClientOptions(), framework.WithDialer(dial))...)
-		if err != nil {
-			return nil, nil, err
-		}
-		return client, locks.NewInterProcessMutex(client, "/examples/observability", telemetry.Lock("nightly")), nil
-	}
-	firstClient, first, err := service()
-	if err != nil {
-		return err
-	}
-	defer firstClient.Close() //nolint:errcheck // the end of an example
-	secondClient, second, err := service()
-	if err != nil {
-		return err
-	}
-	defer secondClient.Close() //nolint:errcheck // closed below, too
-
+func takeTurns(ctx context.Context, telemetry *observability.Telemetry, firstClient, secondClient *framework.Client) error {
+	const path = "/examples/observability"
+	first := locks.NewInterProcessMutex(firstClient, path, telemetry.Lock("nightly"))
+	second := locks.NewInterProcessMutex(secondClient, path, telemetry.Lock("nightly"))
 	holding, err := first.Acquire(ctx)
 	if err != nil {
 		return err

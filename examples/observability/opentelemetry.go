@@ -1,0 +1,43 @@
+package observability
+
+import (
+	"errors"
+
+	"go.opentelemetry.io/otel/metric"
+)
+
+// seconds are the bounds of the histograms: from a millisecond, which is a round trip, to two minutes, in factors of four or so.
+var seconds = []float64{0.001, 0.004, 0.016, 0.06, 0.25, 1, 4, 15, 60, 120}
+
+// otelMetrics are named as those of connection pools are, which is the nearest that OpenTelemetry has a convention for.
+type otelMetrics struct {
+	acquireDuration, holdDuration, handOverDuration metric.Float64Histogram
+	held, waiting                                   metric.Int64UpDownCounter
+	lost                                            metric.Int64Counter
+}
+
+func newOtelMetrics(meter metric.Meter) (*otelMetrics, error) {
+	var errs []error
+	histogram := func(name, help string) metric.Float64Histogram {
+		h, err := meter.Float64Histogram(name, metric.WithDescription(help), metric.WithUnit("s"),
+			metric.WithExplicitBucketBoundaries(seconds...))
+		errs = append(errs, err)
+		return h
+	}
+	upDown := func(name, help, unit string) metric.Int64UpDownCounter {
+		c, err := meter.Int64UpDownCounter(name, metric.WithDescription(help), metric.WithUnit(unit))
+		errs = append(errs, err)
+		return c
+	}
+	lost, err := meter.Int64Counter("lock.client.lost", metric.WithDescription("Holds that ended without their release."),
+		metric.WithUnit("{hold}"))
+	errs = append(errs, err)
+	return &otelMetrics{
+		acquireDuration:  histogram("lock.client.acquire.duration", "How long acquires took, by outcome."),
+		holdDuration:     histogram("lock.client.hold.duration", "How long holds lasted."),
+		handOverDuration: histogram("lock.client.handover.duration", "From the news that the lock is free to the grant."),
+		held:             upDown("lock.client.held", "Holds that last.", "{hold}"),
+		waiting:          upDown("lock.client.waiting", "Contenders that wait.", "{contender}"),
+		lost:             lost,
+	}, errors.Join(errs...)
+}

@@ -1,0 +1,163 @@
+package observability
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// prometheusMetrics are those that count. Gauges are read when they are asked for.
+type prometheusMetrics struct {
+	acquires    *prometheus.CounterVec   // by lock and outcome
+	waits       *prometheus.HistogramVec // by lock
+	handOvers   *prometheus.HistogramVec
+	holds       *prometheus.HistogramVec
+	losses      *prometheus.CounterVec // by lock and reason
+	revocations *prometheus.CounterVec
+	states      *prometheus.CounterVec // by state
+	orphans     prometheus.Counter
+	refusals    prometheus.Counter
+}
+
+func newPrometheusMetrics() *prometheusMetrics {
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	}
+	histogram := func(name, help string) *prometheus.HistogramVec {
+		return prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: name, Help: help, Buckets: seconds, NativeHistogramBucketFactor: 1.1,
+			NativeHistogramMaxBucketNumber: 100, NativeHistogramMinResetDuration: time.Hour,
+		}, []string{"lock"})
+	}
+	return &prometheusMetrics{
+		acquires:    counter("curator_lock_acquires_total", "Acquires that returned, by outcome.", "lock", "outcome"),
+		waits:       histogram("curator_lock_wait_seconds", "How long successful acquires took."),
+		handOvers:   histogram("curator_lock_handover_seconds", "From the news that the lock is free to the grant."),
+		holds:       histogram("curator_lock_hold_seconds", "How long holds lasted."),
+		losses:      counter("curator_lock_lost_total", "Holds that ended without their release.", "lock", "reason"),
+		revocations: counter("curator_lock_revocation_requests_total", "Holders that were asked to leave.", "lock"),
+		states:      counter("curator_client_states_total", "Changes of the connection's state.", "state"),
+		orphans: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "curator_client_orphans_total", Help: "Nodes whose creation was not answered, found and removed.",
+		}),
+		refusals: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "curator_client_removals_refused_total", Help: "Nodes that must go and that the server does not let go.",
+		}),
+	}
+}
+
+func (m *prometheusMetrics) register(registry prometheus.Registerer) {
+	registry.MustRegister(m.acquires, m.waits, m.handOvers, m.holds, m.losses, m.revocations, m.states, m.orphans, m.refusals)
+}
+
+// Gauges, in the order of their names.
+var (
+	connectedDesc = prometheus.NewDesc("curator_client_connected", "1 if the client is connected.", []string{"client"}, nil)
+	validityDesc  = prometheus.NewDesc("curator_lease_validity_seconds",
+		"For how long the client's leases are valid yet if no renewal is answered; while this process holds a lock.", []string{"client"}, nil)
+	oldestDesc = prometheus.NewDesc("curator_lock_oldest_hold_start_timestamp_seconds",
+		"When the oldest hold that lasts began.", []string{"lock"}, nil)
+	waitersDesc = prometheus.NewDesc("curator_lock_waiters", "Contenders of this process that wait.", []string{"lock"}, nil)
+	heldDesc    = prometheus.NewDesc("curator_locks_held", "Holds of this process that last.", []string{"lock"}, nil)
+)
+
+// gauges reads the present when it is asked for.
+type gauges struct{ *Telemetry }
+
+// Describe is for prometheus.Collector.
+func (gauges) Describe(descs chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{connectedDesc, validityDesc, oldestDesc, waitersDesc, heldDesc} {
+		descs <- d
+	}
+}
+
+// Collect is for prometheus.Collector.
+func (g gauges) Collect(metrics chan<- prometheus.Metric) {
+	held, oldest, waiters, clients := g.present()
+	holds := len(oldest) > 0
+	gauge := func(desc *prometheus.Desc, value float64, label string) {
+		metrics <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, label)
+	}
+	for name, n := range held {
+		gauge(heldDesc, float64(n), name)
+	}
+	for name, since := range oldest {
+		gauge(oldestDesc, float64(since.UnixMilli())/1000, name)
+	}
+	for name, n := range waiters {
+		gauge(waitersDesc, float64(n), name)
+	}
+	for name, w := range clients {
+		connected, left, valid := w.look()
+		gauge(connectedDesc, connected, name)
+		if valid && holds { // a client that holds nothing renews nothing
+			gauge(validityDesc, left.Seconds(), name)
+		}
+	}
+}
+
+// present copies what the gauges show. Locks that were held once are shown with 0.
+func (t *Telemetry) present() (
+	held map[string]int, oldest map[string]time.Time, waiters map[string]int, clients map[string]*watched,
+) {
+	held, oldest, waiters, clients = map[string]int{}, map[string]time.Time{}, map[string]int{}, map[string]*watched{}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, h := range t.holds {
+		held[h.lock]++
+		if first, ok := oldest[h.lock]; !ok || h.since.Before(first) {
+			oldest[h.lock] = h.since
+		}
+	}
+	for name, n := range t.waiters {
+		waiters[name] = n
+		held[name] += 0
+	}
+	for name, w := range t.clients {
+		clients[name] = w
+	}
+	return held, oldest, waiters, clients
+}
+
+// Watch shows for how long the leases of a client are valid, under a name that is one of a few. A further client of that name takes
+// its place.
+func (t *Telemetry) Watch(name string, client *framework.Client) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.clients[name] = &watched{client: client}
+}
+
+// A watched client is looked at when metrics are collected.
+type watched struct {
+	client *framework.Client
+
+	mu      sync.Mutex
+	session *framework.Session // the newest that was seen
+}
+
+// look says whether the client is connected, and for how long its leases are valid; valid is false if there is no session yet. It
+// does not wait for a connection.
+func (w *watched) look() (connected float64, left time.Duration, valid bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if now := w.client.State(); now == framework.StateConnected || now == framework.StateReconnected {
+		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond) // in case the connection breaks now
+		defer cancel()
+		if s, err := w.client.Session(ctx); err == nil {
+			w.session = s
+		}
+	}
+	if s := w.session; s != nil {
+		if s.Connected() {
+			connected = 1
+		}
+		if s.Err() == nil {
+			return connected, max(0, time.Until(s.ValidUntil())), true
+		}
+	}
+	return connected, 0, w.session != nil
+}
