@@ -42,8 +42,8 @@ const (
 	messages = 3
 )
 
-// A board is the picture of a run: a line for each worker, from the beginning on the left to now on the right. When a line is full,
-// a cell stands for twice the time.
+// A board is the picture of a run: a line for each worker, from the beginning on the left to now on the right. When a
+// line is full, a cell stands for twice the time.
 type board struct {
 	title  string
 	begun  time.Time

@@ -70,8 +70,8 @@ type turn struct {
 	acquired, end record
 }
 
-// turns puts the holds together, in the order in which they began, and checks that they were one after the other, in the
-// order of their nodes.
+// turns puts the holds together, in the order in which they began, and checks that they were one after the other, in
+// the order of their nodes.
 func turns(t *testing.T, records []record) (turns []turn) {
 	t.Helper()
 	ends := map[string]record{}

@@ -29,7 +29,8 @@ func build(t *testing.T) (binary string) {
 	return binary
 }
 
-// together runs one process for each list of arguments, all at once on one server, and returns what all of them recorded.
+// together runs one process for each list of arguments, all at once on one server, and returns what all of them
+// recorded.
 func together(t *testing.T, arguments ...[]string) (records []record) {
 	t.Helper()
 	server := zookeeper.Start(t, zookeeper.Config{})

@@ -116,8 +116,9 @@ func (r *report) printSummary(interrupted bool, wrong error) {
 	_ = json.NewEncoder(r.out).Encode(s) // as in say
 }
 
-// check says which holds overlapped, and which came out of turn: in the order of the holds, the numbers of their nodes must
-// rise. Tokens tell the same and more: they go on rising when the directory was removed in the meantime and counts anew.
+// check says which holds overlapped, and which came out of turn: in the order of the holds, the numbers of their nodes
+// must rise. Tokens tell the same and more: they go on rising when the directory was removed in the meantime and counts
+// anew.
 func check(holds []*hold) error {
 	slices.SortFunc(holds, func(a, b *hold) int { return a.from.Compare(b.from) })
 	var problems []error

@@ -64,8 +64,8 @@ func connect(ctx context.Context, workers []*worker) error {
 	return group.Wait()
 }
 
-// contend lets all workers contend at once. It returns when they have done their rounds, when one of them has failed, or when
-// ctx is done.
+// contend lets all workers contend at once. It returns when they have done their rounds, when one of them has failed,
+// or when ctx is done.
 func contend(ctx context.Context, workers []*worker) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for _, w := range workers {

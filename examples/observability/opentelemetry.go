@@ -6,7 +6,8 @@ import (
 	"go.opentelemetry.io/otel/metric"
 )
 
-// seconds are the bounds of the histograms: from a millisecond, which is a round trip, to two minutes, in factors of four or so.
+// seconds are the bounds of the histograms: from a millisecond, which is a round trip, to two minutes, in factors of
+// four or so.
 var seconds = []float64{0.001, 0.004, 0.016, 0.06, 0.25, 1, 4, 15, 60, 120}
 
 // otelMetrics are named as those of connection pools are, which is the nearest that OpenTelemetry has a convention for.

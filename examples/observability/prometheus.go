@@ -123,8 +123,8 @@ func (t *Telemetry) present() (
 	return held, oldest, waiters, clients
 }
 
-// Watch shows for how long the leases of a client are valid, under a name that is one of a few. A further client of that name takes
-// its place.
+// Watch shows for how long the leases of a client are valid, under a name that is one of a few. A further client of
+// that name takes its place.
 func (t *Telemetry) Watch(name string, client *framework.Client) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -139,8 +139,8 @@ type watched struct {
 	session *framework.Session // the newest that was seen
 }
 
-// look says whether the client is connected, and for how long its leases are valid; valid is false if there is no session yet. It
-// does not wait for a connection.
+// look says whether the client is connected, and for how long its leases are valid; valid is false if there is no
+// session yet. It does not wait for a connection.
 func (w *watched) look() (connected float64, left time.Duration, valid bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -1,8 +1,9 @@
-// Package observability ties the hooks of locks and clients to OpenTelemetry, Prometheus and slog. It is a module of its own, so that
-// programs that use the locks depend on none of the three.
+// Package observability ties the hooks of locks and clients to OpenTelemetry, Prometheus and slog. It is a module of
+// its own, so that programs that use the locks depend on none of the three.
 //
-//	telemetry := observability.New(observability.Config{
-//		Tracer: otel.Tracer("billing"), Meter: otel.Meter("billing"), Registerer: prometheus.DefaultRegisterer, Logger: slog.Default(),
+//	telemetry, err := observability.New(observability.Config{
+//		Tracer: otel.Tracer("billing"), Meter: otel.Meter("billing"),
+//		Registerer: prometheus.DefaultRegisterer, Logger: slog.Default(),
 //	})
 //	client, err := framework.NewClient(servers, telemetry.ClientOptions()...)
 //	telemetry.Watch("billing", client)
@@ -38,8 +39,8 @@ type Config struct {
 	Logger     *slog.Logger
 }
 
-// Telemetry turns what locks and clients report into spans, metrics and log lines. Make one for the process. Its methods are safe for
-// concurrent use.
+// Telemetry turns what locks and clients report into spans, metrics and log lines. Make one for the process. Its
+// methods are safe for concurrent use.
 type Telemetry struct {
 	tracer  trace.Tracer
 	logger  *slog.Logger
@@ -60,7 +61,8 @@ type hold struct {
 	acquire trace.SpanContext
 }
 
-// New registers the metrics. It panics if the registerer has them already, and fails if the meter refuses an instrument.
+// New registers the metrics. It panics if the registerer has them already, and fails if the meter refuses an
+// instrument.
 func New(cfg Config) (*Telemetry, error) {
 	if cfg.Tracer == nil {
 		cfg.Tracer = tracenoop.NewTracerProvider().Tracer("")
@@ -106,10 +108,11 @@ type acquiring struct {
 
 type acquiringKey struct{}
 
-// Lock has a lock report under a name that is one of a few: a path with an order's number in it would make a metric for each order.
-// attributes are added to spans and to OpenTelemetry's metrics: lock.kind and lock.mode, for instance.
+// Lock has a lock report under a name that is one of a few: a path with an order's number in it would make a metric for
+// each order. attributes are added to spans and to OpenTelemetry's metrics: lock.kind and lock.mode, for instance.
 func (t *Telemetry) Lock(name string, attributes ...attribute.KeyValue) locks.Option {
-	l := &lock{Telemetry: t, name: name, attributes: append([]attribute.KeyValue{attribute.String("lock.name", name)}, attributes...)}
+	attributes = append([]attribute.KeyValue{attribute.String("lock.name", name)}, attributes...)
+	l := &lock{Telemetry: t, name: name, attributes: attributes}
 	return locks.WithTrace(locks.Trace{
 		AcquireStart: l.acquireStart,
 		Waiting:      l.waiting,
@@ -132,8 +135,8 @@ type lock struct {
 }
 
 func (l *lock) acquireStart(ctx context.Context, start locks.AcquireStart) context.Context {
-	ctx, span := l.tracer.Start(ctx, "acquire "+l.name, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(l.attributes...),
-		trace.WithAttributes(attribute.String("lock.path", start.Path)))
+	ctx, span := l.tracer.Start(ctx, "acquire "+l.name, trace.WithSpanKind(trace.SpanKindClient),
+		trace.WithAttributes(l.attributes...), trace.WithAttributes(attribute.String("lock.path", start.Path)))
 	return context.WithValue(ctx, acquiringKey{}, &acquiring{span: span})
 }
 
@@ -213,8 +216,8 @@ func (l *lock) holdEnd(key holdKey, held time.Duration, lost, unremoved error) {
 		why := Reason(lost)
 		l.prom.losses.WithLabelValues(l.name, why).Inc()
 		l.otel.lost.Add(ctx, 1, attributes, metric.WithAttributes(attribute.String("error.type", why)))
-		l.logger.Warn("lock: lost", slog.Group("lock", "name", l.name, "path", key.path, "node", key.node, slog.Duration("held", held)),
-			"error", lost)
+		l.logger.Warn("lock: lost", "error", lost,
+			slog.Group("lock", "name", l.name, "path", key.path, "node", key.node, slog.Duration("held", held)))
 		span.RecordError(lost)
 		span.SetStatus(codes.Error, why)
 	}

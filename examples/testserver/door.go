@@ -7,8 +7,8 @@ import (
 	"github.com/gocurator/curator/framework/zktest"
 )
 
-// A door is where clients come in. While it is shut nothing listens there: connections are refused as by a machine on which no
-// server runs.
+// A door is where clients come in. While it is shut nothing listens there: connections are refused as by a machine on
+// which no server runs.
 type door struct {
 	srv    *zktest.Server
 	failed chan error // has room for the one listener that fails

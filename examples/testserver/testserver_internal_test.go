@@ -19,7 +19,8 @@ import (
 	"github.com/gocurator/curator/examples/internal/demo"
 )
 
-// serve runs the program in a goroutine and returns its address, and a function that gives an order and returns the answer.
+// serve runs the program in a goroutine and returns its address, and a function that gives an order and returns the
+// answer.
 func serve(t *testing.T, args ...string) (addr string, order func(line string) string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())

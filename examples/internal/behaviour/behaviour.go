@@ -1,7 +1,7 @@
 //go:build unix
 
-// Package behaviour has what every program of the examples does in the same way, as tests of its binary: help, mistakes on the command
-// line, servers that are not there, lost output, and signals.
+// Package behaviour has what every program of the examples does in the same way, as tests of its binary: help, mistakes
+// on the command line, servers that are not there, lost output, and signals.
 package behaviour
 
 import (

@@ -14,14 +14,16 @@ import (
 	"syscall"
 )
 
-// Exit statuses of the examples. A program that a signal ended before it was done has 128 and the signal's number, as in a shell.
+// Exit statuses of the examples. A program that a signal ended before it was done has 128 and the signal's number, as
+// in a shell.
 const (
 	StatusDone   = 0
 	StatusFailed = 1
 	StatusUsage  = 2
 )
 
-// A Command is an example as a program: what all of them do in the same way with flags, help, signals and exit statuses.
+// A Command is an example as a program: what all of them do in the same way with flags, help, signals and exit
+// statuses.
 type Command struct {
 	Name  string
 	About string // the help above the list of flags; Help makes it from the program's own comment
@@ -105,8 +107,8 @@ func (e *StopError) Error() string {
 	return fmt.Sprintf("stopped by a signal (%v) before it was done", e.Signal)
 }
 
-// Signals returns a context that ends, with a *[StopError] as its cause, at the first SIGINT or SIGTERM. The second one ends the
-// program on the spot.
+// Signals returns a context that ends, with a *[StopError] as its cause, at the first SIGINT or SIGTERM. The second one
+// ends the program on the spot.
 func Signals(ctx context.Context) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 1)

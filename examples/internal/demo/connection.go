@@ -34,7 +34,8 @@ func (c *Connection) Flags(flags *flag.FlagSet) {
 	flags.StringVar(&c.serverName, "tls-name", "", "`name` that the servers' certificates have, if it is not the host's")
 }
 
-// Options are what a client needs for the connection. They fail with a *[UsageError] that names everything that is wrong.
+// Options are what a client needs for the connection. They fail with a *[UsageError] that names everything that is
+// wrong.
 func (c *Connection) Options() ([]framework.Option, error) {
 	secure := c.tls || c.ca != "" || c.cert != "" || c.key != "" || c.serverName != ""
 	if c.Servers == "" && (secure || c.auth != "") {

@@ -1,5 +1,5 @@
-// Package demo is what the examples have in common: where they run, clients whose connections can be broken, and an exit
-// status that tells whether what was promised held.
+// Package demo is what the examples have in common: where they run, clients whose connections can be broken, and an
+// exit status that tells whether what was promised held.
 package demo
 
 import (
@@ -37,8 +37,8 @@ func About(source string) Option { return func(c *Command) { c.About = Help(sour
 // Args lets the program have up to n arguments beside its flags.
 func Args(n int) Option { return func(c *Command) { c.Args = n } }
 
-// Main runs an example as a program: on the servers that -zk names, or on one in memory. It ends the process, with a status as
-// [Command] has it.
+// Main runs an example as a program: on the servers that -zk names, or on one in memory. It ends the process, with a
+// status as [Command] has it.
 func Main(example Example, options ...Option) {
 	var connection Connection
 	connection.Flags(flag.CommandLine)
@@ -181,7 +181,8 @@ func (e *Env) Print(text string) {
 	_, _ = io.WriteString(e.out, text)
 }
 
-// Put gives a node its data, and makes it if there is none: as an ephemeral one, so that an example leaves nothing behind.
+// Put gives a node its data, and makes it if there is none: as an ephemeral one, so that an example leaves nothing
+// behind.
 func Put(ctx context.Context, client *framework.Client, path, data string) error {
 	_, _, err := client.Create(ctx, path, []byte(data),
 		framework.WithMode(framework.Ephemeral), framework.CreatingParentContainersIfNeeded())

@@ -22,8 +22,8 @@ type Line struct {
 // NewLine makes a line over a dialer.
 func NewLine(dial framework.DialFunc) *Line { return &Line{dial: dial} }
 
-// Cut closes the client's connections, without a word to the server, and lets no other be made: the process was killed, or the
-// cable pulled.
+// Cut closes the client's connections, without a word to the server, and lets no other be made: the process was killed,
+// or the cable pulled.
 func (l *Line) Cut() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -31,7 +31,8 @@ func (l *Line) Cut() {
 	l.reset()
 }
 
-// Mute swallows everything in both directions and tells neither end: a firewall that forgot the connection, a broken switch.
+// Mute swallows everything in both directions and tells neither end: a firewall that forgot the connection, a broken
+// switch.
 func (l *Line) Mute() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
