@@ -23,7 +23,8 @@
 //   - What must end in time is a [Binding]. The check that the session is valid and the beginning of the binding are one
 //     step.
 //   - What others do is seen through a [Watch] and [Session.View], or by a [ChildObserver]. A View is looked at, not
-//     waited for: be woken, look, decide, and wait again.
+//     waited for: be woken, look, decide, and wait again. A [TreeObserver] hears of a node and everything below it, at
+//     servers since 3.6.
 //   - State of a recipe hangs on the client or on the session, by Attach, not on the process.
 //
 // # Callbacks
@@ -40,7 +41,7 @@
 // # Inside
 //
 // Answers and watch events are applied in the order in which they arrive, under one mutex, to one table: the bindings
-// to the session's validity (binding.go), watches (watch.go, watch_table.go), observers (observe.go), removals and
+// to the session's validity (binding.go), watches (watch.go, watch_table.go, watch_tree.go), observers (observe.go), removals and
 // orphans (remove.go), creations (create_protected.go, create_lost.go, create_if_exists.go). Nothing blocks under it: requests are queued, callbacks are called after it is released. The
 // clock (clock.go) is the one other goroutine, run by the [Owner]; what it decides by is a function of what was heard
 // (lease_clock.go). [Events] tell the owner what happens; a session knows nothing else of its client.

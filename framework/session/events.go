@@ -84,8 +84,10 @@ func (s *Session) connect() {
 	s.proven, s.online = true, true
 	close(s.attached)
 	s.renewTerm(s.clock.Now())
+	refused := s.giveUpTrees()
 	s.send(s.unfinished()...)
 	s.mu.Unlock()
+	refused.call()
 	s.look()
 	s.tell.Attached()
 }
@@ -201,7 +203,7 @@ func (s *Session) needs() transport.Reach {
 	switch {
 	case s.relied > 0 || s.term != nil && len(s.term.bindings) > 0:
 		return s.contact.proof()
-	case len(s.watches) > 0:
+	case len(s.watches) > 0 || len(s.trees) > 0:
 		return transport.ReachLeader
 	default:
 		return transport.ReachServer

@@ -186,6 +186,7 @@ func (s *Session) unfinished() []*transport.Call {
 	for _, prefix := range slices.Sorted(maps.Keys(s.orphans)) {
 		calls = append(calls, s.search(s.orphans[prefix])...)
 	}
+	calls = append(calls, s.rearmTrees()...)
 	return append(calls, s.rearm()...)
 }
 
@@ -204,6 +205,7 @@ func (s *Session) abandon() (left Leftovers, removals map[string]*Removal) {
 	}
 	removals = s.removals
 	s.removals, s.orphans, s.watches = map[string]*Removal{}, map[string]orphan{}, map[watchKey]*watch{}
+	s.trees = map[string]*tree{}
 	return left, removals
 }
 

@@ -52,6 +52,7 @@ type Session struct {
 	valid     chan struct{}   // closed while there is a term
 	relied    int             // how many want the session valid without a binding: they wait for it to be, or for their turn
 	watches   map[watchKey]*watch
+	trees     map[string]*tree
 	observers observers
 	deferred  []*watch  // not set yet
 	putOff    time.Time // when they are to be set
@@ -64,7 +65,7 @@ func newSession(cfg Config, tell Events) *Session {
 	s := &Session{
 		cfg: cfg, tell: tell, support: cfg.Transport.Support, clock: cfg.Transport.Clock, contact: contact{quorum: !cfg.LeaderRenewal},
 		done: make(chan struct{}), wake: make(chan struct{}, 1), attached: make(chan struct{}), valid: make(chan struct{}),
-		watches: map[watchKey]*watch{}, observers: observers{}, removals: map[string]*Removal{}, orphans: map[string]orphan{},
+		watches: map[watchKey]*watch{}, trees: map[string]*tree{}, observers: observers{}, removals: map[string]*Removal{}, orphans: map[string]orphan{},
 	}
 	s.restarts.Store(int64(cfg.Restarts))
 	cfg.Transport.Events = s.events()

@@ -165,15 +165,21 @@ func (s *Session) Unwatch(sub *Watch) {
 	// An exists-watch is set on a missing node, too.
 	set := w.view.Status == StatusPresent || w.view.Status == StatusUnknown || w.byExists || w.asking()
 	if leaving := s.removals[w.key.path] != nil; set && !leaving {
-		s.unset(w.unset())
+		s.unset(w.key)
 	}
 }
 
-// unset takes a watch off the server, if it knows how to. mu is held.
-func (s *Session) unset(request *transport.Call) {
-	if !s.support.Lacks(transport.FeatureRemoveWatches) {
-		s.send(request)
+// unset takes a watch off the server, if it is there and the server knows how to. "There is no such watch" is as good an answer as
+// any: it fired on the way. mu is held.
+func (s *Session) unset(key watchKey) {
+	if s.support.Lacks(transport.FeatureRemoveWatches) || s.covered(key) {
+		return
 	}
+	table := transport.DataWatch
+	if key.children {
+		table = transport.ChildWatch
+	}
+	s.send(transport.RemoveWatches(key.path, table, func(error) {}))
 }
 
 // String names the node.

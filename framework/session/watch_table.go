@@ -44,16 +44,6 @@ func (w *watch) lasting() bool {
 // asking reports whether an answer is on its way.
 func (w *watch) asking() bool { return w.answered != w.asked }
 
-// unset makes the request that takes the watch off the server. "There is no such watch" is as good an answer as any: it
-// fired on the way.
-func (w *watch) unset() *transport.Call {
-	table := transport.DataWatch
-	if w.key.children {
-		table = transport.ChildWatch
-	}
-	return transport.RemoveWatches(w.key.path, table, func(error) {})
-}
-
 // arm makes the request that reads the node and sets the watch. mu is held.
 func (s *Session) arm(w *watch) *transport.Call {
 	w.asked++
@@ -64,11 +54,11 @@ func (s *Session) arm(w *watch) *transport.Call {
 			s.armed(w, n, View{Stat: stat, Children: children, Err: err})
 		})
 	case w.byExists:
-		return transport.Exists(w.key.path, true, func(stat *zk.Stat, err error) {
+		return transport.Exists(w.key.path, !s.covered(w.key), func(stat *zk.Stat, err error) {
 			s.armed(w, n, View{Stat: stat, Err: err})
 		})
 	default:
-		return transport.Get(w.key.path, true, func(data []byte, stat *zk.Stat, err error) {
+		return transport.Get(w.key.path, !s.covered(w.key), func(data []byte, stat *zk.Stat, err error) {
 			s.armed(w, n, View{Stat: stat, Data: data, Err: err})
 		})
 	}
@@ -104,7 +94,7 @@ func (s *Session) armed(w *watch, n int, view View) {
 	default:
 		view.Status = StatusRefused
 		if errors.Is(view.Err, ErrTooLarge) { // unlike other refusals, it has left a watch at the server
-			s.unset(w.unset())
+			s.unset(w.key)
 		}
 	}
 	w.see(view)
@@ -119,7 +109,7 @@ func (s *Session) left(path string, err error) wakes {
 	w := s.watches[watchKey{path: path}]
 	switch {
 	case w == nil && err != nil: // Unwatch has left the server's watch to the removal
-		s.unset(transport.RemoveWatches(path, transport.DataWatch, func(error) {}))
+		s.unset(watchKey{path: path})
 		return nil
 	case w == nil || w.view.Status != StatusUnknown || w.asking():
 		return nil
@@ -175,6 +165,7 @@ func (s *Session) onWatch(e transport.WatchEvent) {
 			s.send(s.arm(w))
 		}
 	}
+	wakes = append(wakes, s.treesOf(e)...)
 	s.mu.Unlock()
 	wakes.call()
 }
@@ -199,6 +190,9 @@ func (s *Session) forgetWatches() {
 		}
 		w.asked++
 		w.answered = w.asked
+	}
+	for _, t := range s.trees {
+		t.forget()
 	}
 }
 

@@ -175,7 +175,18 @@ type WatchType int32
 const (
 	ChildWatch WatchType = 1
 	DataWatch  WatchType = 2
+	AnyWatch   WatchType = 3
+	TreeWatch  WatchType = 5 // since 3.9; before, the answer is [ErrMarshalling]
 )
+
+// WatchTree has the server tell of each creation, deletion and change of data of a node and of all nodes below it, whether they
+// are there or not, until [RemoveWatches]. Before 3.9 a path has one watch of each connection in each table, the newest.
+func WatchTree(path string, done func(err error)) *Call {
+	const recursive = 1
+	c := newPathCall(opAddWatch, path, done)
+	c.body.int32(recursive)
+	return c
+}
 
 // RemoveWatches takes this connection's watch off a node.
 func RemoveWatches(path string, table WatchType, done func(err error)) *Call {

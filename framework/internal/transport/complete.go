@@ -21,8 +21,11 @@ type answer struct {
 func (c *Call) read(d *decoder) (a answer, err error) {
 	switch c.done.(type) {
 	case func(error):
-		if c.op == opSync {
+		switch c.op {
+		case opSync:
 			a.path = d.string()
+		case opAddWatch:
+			_ = d.int32() // always 0
 		}
 	case func(*zk.Stat, error):
 		a.stat = d.stat()

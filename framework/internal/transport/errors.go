@@ -73,6 +73,9 @@ var codeNames = map[Code]string{
 // Passing reports whether the server may well answer otherwise in a moment: it timed out or is overloaded.
 func (c Code) Passing() bool { return c == -7 || c == -122 || c == ErrThrottled }
 
+// ErrMarshalling is the answer to a request with a field of an unknown value.
+const ErrMarshalling Code = -5
+
 // ErrThrottled is the answer of an overloaded server to a request that it did not look at.
 const ErrThrottled Code = -127
 

@@ -15,11 +15,13 @@ const (
 	FeatureCreate2       Feature = opCreate2
 	FeatureContainers    Feature = opCreateContainer
 	FeatureRemoveWatches Feature = opRemoveWatches
+	FeatureTreeWatches   Feature = opAddWatch
 )
 
 var features = map[int32]string{
 	opCreate2:         "creations are followed by a request for the node's Stat",
 	opCreateContainer: "parents are persistent nodes, which nobody removes",
+	opAddWatch:        "nodes are watched one by one, not as trees",
 	opRemoveWatches:   "watches stay at the server until they fire or the connection ends",
 }
 
@@ -157,5 +159,5 @@ var opNames = map[int32]string{
 	opCreate: "create", opDelete: "delete", opExists: "exists", opGetData: "getData", opSetData: "setData", opGetACL: "getACL",
 	opSetACL: "setACL", opSync: "sync", opGetChildren2: "getChildren2", opMulti: "multi", opCreate2: "create2",
 	opRemoveWatches: "removeWatches", opCreateContainer: "createContainer", opCreateTTL: "createTTL", opSetAuth: "setAuth",
-	opClose: "closeSession",
+	opClose: "closeSession", opAddWatch: "addWatch",
 }

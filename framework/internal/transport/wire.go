@@ -26,6 +26,7 @@ const (
 	opCreateContainer = 19
 	opCreateTTL       = 21
 	opSetAuth         = 100
+	opAddWatch        = 106
 	opSASL            = 102
 	opClose           = -11
 )

@@ -1,0 +1,209 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/transport"
+)
+
+// A TreeObserver hears what changes at a node and everywhere below it. The goroutine that reads the connection calls its methods,
+// which must not block.
+type TreeObserver interface {
+	// Watching says that the server has set the watch. It says so again after every reconnection. Changes of the time before it
+	// are not told: what is read from now on has them, so everything must be read anew.
+	Watching()
+	// Changed says that a node was created or deleted, or that its data were set. A server since 3.8.4 says nothing of nodes that
+	// the client may not read.
+	Changed(kind zk.EventType, path string)
+	// Refused says that the observer hears nothing any more: the server that the session has moved to does not know such watches
+	// ([ErrUnsupported]), or closes connections on them.
+	Refused(err error)
+}
+
+// A tree is the one watch of a session on a node and all below it, with its observers. Guarded by session.mu.
+type tree struct {
+	path      string
+	observers map[TreeObserver]bool // whether Watching was called on this connection
+}
+
+func (t *tree) forget() {
+	for o := range t.observers {
+		t.observers[o] = false
+	}
+}
+
+// WatchTree has an observer told of the changes of a node, which need not exist, and of everything below it, until UnwatchTree or
+// the end of the session. It does not block. All observers of a path share one watch at the server.
+//
+// Errors: [ErrUnsupported] if the servers are known to lack such watches, which came with 3.6; otherwise Refused tells. The first
+// request of a client to a server that lacks them costs the connection: servers before 3.6 close it.
+func (s *Session) WatchTree(path string, o TreeObserver) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.support.Lacks(transport.FeatureTreeWatches) {
+		return noTrees()
+	}
+	t := s.trees[path]
+	if t == nil {
+		t = &tree{path: path, observers: map[TreeObserver]bool{}}
+		// Below, the node's own data watch is not set any more. One that is there would stay behind.
+		if w := s.watches[watchKey{path: path}]; w != nil && w.asked > 0 {
+			s.unset(w.key)
+		}
+		s.trees[path] = t
+	}
+	t.observers[o] = false
+	s.send(s.armTree(t)...)
+	if s.overtaken(s.clock.Now()) {
+		s.look()
+	}
+	return nil
+}
+
+func noTrees() error { return fmt.Errorf("%w: it watches no trees", ErrUnsupported) }
+
+// UnwatchTree ends WatchTree. The observer is told nothing from then on, but it may be in a call.
+func (s *Session) UnwatchTree(path string, o TreeObserver) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.trees[path]
+	if t == nil {
+		return
+	}
+	delete(t.observers, o)
+	if len(t.observers) > 0 {
+		return
+	}
+	delete(s.trees, path)
+	s.send(transport.RemoveWatches(path, transport.TreeWatch, func(err error) {
+		if errors.Is(err, transport.ErrMarshalling) {
+			s.removeAny(path)
+		}
+	}))
+	s.send(s.rearmAt(path)...)
+}
+
+// removeAny takes all watches off a path, at a server before 3.9, where they cannot be told apart, and sets those again that are
+// wanted.
+func (s *Session) removeAny(path string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.trees[path] != nil {
+		return // set again meanwhile: the same watch
+	}
+	s.send(transport.RemoveWatches(path, transport.AnyWatch, func(error) {}))
+	s.send(s.rearmAt(path)...)
+}
+
+// covered reports whether a watch on a tree tells of a node's data: then the node has no data watch of its own. Before 3.9 that
+// would replace the tree's, and its removal would take the tree's off. A children watch does not: it stands in another table,
+// where the tree's is of no use. mu is held.
+func (s *Session) covered(key watchKey) bool { return !key.children && s.trees[key.path] != nil }
+
+// armTree makes the requests that set the watch, and those on the same node behind it, which it may have replaced. If connections
+// have ended on such a request, something else must be answered first. mu is held.
+func (s *Session) armTree(t *tree) []*transport.Call {
+	set := transport.WatchTree(t.path, func(err error) { s.treeArmed(t, err) })
+	if s.support.Doubts(set) {
+		return one(transport.Sync("/", func(err error) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if err == nil && s.trees[t.path] == t {
+				s.send(append(one(set), s.rearmAt(t.path)...)...)
+			}
+		}))
+	}
+	return append(one(set), s.rearmAt(t.path)...)
+}
+
+// rearmAt sets the watches on one node again. mu is held.
+func (s *Session) rearmAt(path string) []*transport.Call {
+	var calls []*transport.Call
+	for _, children := range []bool{false, true} {
+		w := s.watches[watchKey{path: path, children: children}]
+		if w != nil && w.asked > 0 && (w.view.Status == StatusPresent || w.view.Status == StatusUnknown || w.lasting()) {
+			calls = append(calls, s.arm(w))
+		}
+	}
+	return calls
+}
+
+// rearmTrees sets all trees' watches after a reconnection. mu is held.
+func (s *Session) rearmTrees() []*transport.Call {
+	var calls []*transport.Call
+	for _, path := range slices.Sorted(maps.Keys(s.trees)) {
+		calls = append(calls, s.armTree(s.trees[path])...)
+	}
+	return calls
+}
+
+// treeArmed applies the answer to the request that sets a tree's watch.
+func (s *Session) treeArmed(t *tree, err error) {
+	if s.unanswered(err) {
+		return // set on the next connection
+	}
+	var calls wakes
+	s.mu.Lock()
+	switch {
+	case s.trees[t.path] != t:
+	case err != nil:
+		calls = s.refuseTree(t, err)
+		s.send(s.rearmAt(t.path)...) // which had no watch of their own
+	default:
+		for o, told := range t.observers {
+			if !told {
+				t.observers[o] = true
+				calls = append(calls, o.Watching)
+			}
+		}
+	}
+	s.mu.Unlock()
+	calls.call()
+}
+
+// refuseTree forgets a tree, and returns what its observers are told. mu is held.
+func (s *Session) refuseTree(t *tree, err error) wakes {
+	delete(s.trees, t.path)
+	var calls wakes
+	for o := range t.observers {
+		calls = append(calls, func() { o.Refused(err) })
+	}
+	return calls
+}
+
+// giveUpTrees forgets all trees if it has turned out that the servers do not know their watches. mu is held.
+func (s *Session) giveUpTrees() wakes {
+	var calls wakes
+	if len(s.trees) > 0 && s.support.Lacks(transport.FeatureTreeWatches) {
+		for _, t := range s.trees {
+			calls = append(calls, s.refuseTree(t, noTrees())...)
+		}
+	}
+	return calls
+}
+
+// treesOf returns what the observers of trees are told of an event. A change of children is none of theirs: it comes of another
+// watch, on a node in the tree. mu is held.
+func (s *Session) treesOf(e transport.WatchEvent) wakes {
+	if len(s.trees) == 0 || e.Type == zk.EventNodeChildrenChanged {
+		return nil
+	}
+	var calls wakes
+	for path := e.Path; ; path = parent(path) {
+		if t := s.trees[path]; t != nil {
+			for o, told := range t.observers {
+				if told {
+					calls = append(calls, func() { o.Changed(e.Type, e.Path) })
+				}
+			}
+		}
+		if path == "/" {
+			return calls
+		}
+	}
+}

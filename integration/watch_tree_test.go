@@ -1,0 +1,175 @@
+//go:build unix
+
+package integration_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/integration/zookeeper"
+)
+
+// mirror keeps the set of nodes that a tree has, by what an observer is told.
+type mirror struct {
+	mu    sync.Mutex
+	nodes map[string]bool
+	set   int // times that the watch was set
+	err   error
+	other []string // events that are not of the tree
+}
+
+func (m *mirror) Watching() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.set++
+}
+
+func (m *mirror) Refused(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.err = err
+}
+
+func (m *mirror) Changed(kind zk.EventType, path string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case path != "/tree" && !strings.HasPrefix(path, "/tree/"):
+		m.other = append(m.other, path)
+	case kind == zk.EventNodeCreated:
+		m.nodes[path] = true
+	case kind == zk.EventNodeDeleted:
+		delete(m.nodes, path)
+	}
+}
+
+func (m *mirror) await(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		m.mu.Lock()
+		done := ok()
+		m.mu.Unlock()
+		if done {
+			return
+		}
+		if time.Now().After(deadline) {
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			t.Fatalf("not within a minute: %s; got %d nodes, set %d times, %v", what, len(m.nodes), m.set, m.err)
+		}
+	}
+}
+
+// One client makes and deletes trees; another one watches, with watches of other kinds on the same nodes, across a restart.
+func TestATreeObserverHearsOfEveryNodeOfARealServer(t *testing.T) {
+	server := zookeeper.Start(t, zookeeper.Config{})
+	client, other := newClient(t, server), newClient(t, server)
+	s, err := client.Session(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &mirror{nodes: map[string]bool{}}
+	if err := s.WatchTree("/tree", m); err != nil {
+		t.Fatal(err)
+	}
+	m.await(t, "the watch is set or refused", func() bool { return m.set == 1 || errors.Is(m.err, framework.ErrUnsupported) })
+	if m.set == 0 {
+		t.Skip("the server is older than 3.6")
+	}
+	watches := []*framework.Watch{s.WatchDataPersistent("/tree", func() {}), s.WatchChildren("/tree", func() {}), s.WatchChildren("/tree/d1", func() {})}
+	for round := range 2 {
+		want := map[string]bool{"/tree": true}
+		for i := range 20 {
+			for j := range 20 {
+				dir := fmt.Sprintf("/tree/d%d", i)
+				path := fmt.Sprintf("%s/n%d", dir, j)
+				want[dir], want[path] = true, true
+				for _, path := range []string{path, fmt.Sprintf("/tree2/d%d/n%d", i, j)} {
+					if _, _, err := other.Create(t.Context(), path, nil, framework.CreatingParentsIfNeeded()); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		}
+		m.await(t, "it has heard of all nodes", func() bool { return maps.Equal(m.nodes, want) })
+		if _, err := other.Set(t.Context(), "/tree", fmt.Append(nil, round), -1); err != nil {
+			t.Fatal(err)
+		}
+		m.await(t, "the data watch has seen the change", func() bool { return string(s.View(watches[0]).Data) == fmt.Sprint(round) })
+		for _, path := range []string{"/tree", "/tree2"} {
+			if err := other.Delete(t.Context(), path, -1, framework.DeletingChildrenIfNeeded()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		m.await(t, "it has heard that all are gone", func() bool { return len(m.nodes) == 0 })
+		if round == 0 {
+			server.Kill()
+			server.Restart()
+			m.await(t, "the watch is set again", func() bool { return m.set == 2 })
+		}
+	}
+	for _, w := range watches {
+		s.Unwatch(w)
+	}
+	s.UnwatchTree("/tree", m)
+	for range 2 { // before 3.9 the answer to the removal is followed by another one
+		if err := client.Sync(t.Context(), "/"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := server.Mntr()["zk_watch_count"]; got != "0" {
+		t.Errorf("the server has %s watches, want none", got)
+	}
+	if len(m.other) > 0 {
+		slices.Sort(m.other)
+		t.Errorf("heard of %q", m.other)
+	}
+}
+
+// Servers before 3.6 answer that they do not know the request, and close the connection. Run it with ZOOKEEPER_VERSION=3.5.10.
+func TestATreeObserverIsToldWhetherTheServerHasSuchWatches(t *testing.T) {
+	server := zookeeper.Start(t, zookeeper.Config{})
+	client := newClient(t, server)
+	s, err := client.Session(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &mirror{nodes: map[string]bool{}}
+	if err := s.WatchTree("/tree", m); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		m.mu.Lock()
+		set, refused := m.set, m.err
+		m.mu.Unlock()
+		switch {
+		case set > 0 && refused == nil:
+			return
+		case refused != nil:
+			if !errors.Is(refused, framework.ErrUnsupported) {
+				t.Errorf("got %v, want ErrUnsupported", refused)
+			}
+			if _, err := client.Exists(t.Context(), "/"); err != nil {
+				t.Errorf("the client is of no use any more: %v", err)
+			}
+			if now, err := client.Session(t.Context()); now != s {
+				t.Errorf("got session %v, %v, want %v", now, err, s)
+			}
+			if err := s.WatchTree("/tree", m); !errors.Is(err, framework.ErrUnsupported) {
+				t.Errorf("got %v, want ErrUnsupported", err)
+			}
+			return
+		case time.Now().After(deadline):
+			t.Fatal("told nothing")
+		}
+	}
+}
