@@ -136,6 +136,7 @@ type running struct {
 	events []event
 	more   chan struct{} // closed and made anew with each event
 	ended  chan struct{} // the status is known
+	told   chan struct{} // all processes that had its standard error are gone
 	silent chan struct{} // all processes that had its standard output are gone
 	stdout bytes.Buffer
 	stderr bytes.Buffer
@@ -149,24 +150,30 @@ func start(t *testing.T, server string, args ...string) *running {
 
 func startWith(t *testing.T, prepare func(*exec.Cmd), args ...string) *running {
 	t.Helper()
-	r := &running{t: t, more: make(chan struct{}), ended: make(chan struct{}), silent: make(chan struct{})}
+	r := &running{t: t, more: make(chan struct{}), ended: make(chan struct{}),
+		told: make(chan struct{}), silent: make(chan struct{})}
 	r.cmd = exec.Command(program, append([]string{"run", "-v", "-status-fd", "3"}, args...)...)
 	r.cmd.Env = append(os.Environ(), "HOME=/nonexistent")
 	eventsIn, eventsOut := pipe(t)
 	outIn, outOut := pipe(t)
 	r.cmd.ExtraFiles = []*os.File{eventsOut}
-	r.cmd.Stdout, r.cmd.Stderr = outOut, lockedWriter{&r.mu, &r.stderr}
+	errIn, errOut := pipe(t)
+	r.cmd.Stdout, r.cmd.Stderr = outOut, errOut // files: Wait would wait for those that inherit anything else
 	prepare(r.cmd)
-	r.cmd.WaitDelay = patience
 	if err := r.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	eventsOut.Close()
 	outOut.Close()
+	errOut.Close()
 	go r.readEvents(eventsIn)
 	go func() {
 		defer close(r.silent)
 		_, _ = io.Copy(lockedWriter{&r.mu, &r.stdout}, outIn)
+	}()
+	go func() {
+		defer close(r.told)
+		_, _ = io.Copy(lockedWriter{&r.mu, &r.stderr}, errIn)
 	}()
 	go func() {
 		defer close(r.ended)
@@ -311,6 +318,11 @@ func (r *running) output() string {
 }
 
 func (r *running) errors() string {
+	select {
+	case <-r.told:
+	case <-time.After(patience):
+		r.t.Error("processes of zklock live on")
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.stderr.String()

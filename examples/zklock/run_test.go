@@ -408,13 +408,26 @@ func TestKillOfBothKillsTheCommand(t *testing.T) {
 	r := start(t, server.Addr(), with([]string{"/locks/a"}, script("echo ready; exec sleep 1000")...)...)
 	r.awaitOutput("ready")
 	keeper := r.keeper()
-	if err := syscall.Kill(keeper, syscall.SIGSTOP); err != nil {
+	r.signal(syscall.SIGSTOP) // so that it does not notice the end of the keeper
+	for end := time.Now().Add(patience); !isStopped(t, r.cmd.Process.Pid); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("zklock does not stop")
+		}
+	}
+	if err := syscall.Kill(keeper, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	r.signal(syscall.SIGKILL)
 	r.wantStatus(137)
-	if err := syscall.Kill(keeper, syscall.SIGKILL); err != nil {
+	r.allGone()
+}
+
+func isStopped(t *testing.T, pid int) bool {
+	t.Helper()
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
 		t.Fatal(err)
 	}
-	r.allGone()
+	_, state, _ := strings.Cut(string(stat), ") ")
+	return strings.HasPrefix(state, "T")
 }
