@@ -105,6 +105,14 @@ func (s *Session) ValidUntil() time.Time {
 	return s.clock.Wall(s.contact.validUntil())
 }
 
+// Silence is how long ago the newest request was sent that any server has answered, and the newest that the leader has.
+func (s *Session) Silence() (server, leader time.Duration) {
+	now := s.clock.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return now.Sub(s.contact.last), now.Sub(s.contact.led.sent)
+}
+
 // Restarts is how often the client had gone on with an ensemble that was younger than what it had seen, when it opened
 // this session. The zxids of two sessions can be compared only if it is the same for both.
 func (s *Session) Restarts() int { return int(s.restarts.Load()) }

@@ -70,6 +70,11 @@ func (s *Session) WatchChildren(path string, wake func()) *Watch {
 	return s.subscribe(watchKey{path: path, children: true}, wake, promptly)
 }
 
+// WatchChildrenDeferred is [Session.WatchChildren], deferred as [Session.WatchDataDeferred] is.
+func (s *Session) WatchChildrenDeferred(path string, wake func()) *Watch {
+	return s.subscribe(watchKey{path: path, children: true}, wake, soon)
+}
+
 // A manner is how a watch is set.
 type manner int
 

@@ -27,7 +27,7 @@ type comparison struct {
 
 func parseComparison(args []string) (comparison, error) {
 	c := comparison{options: options{
-		workloads: list{"uncontended", "own16", "one16", "mp4"}, delays: list{"0s"}, impls: list{plan.Ours}, handover: 1000,
+		workloads: list{"uncontended", "own16", "one16", "mp4"}, delays: list{"0s"}, impls: list{plan.Ours}, idle: plan.Idle,
 	}}
 	flags := flag.NewFlagSet("bench compare", flag.ContinueOnError)
 	flags.StringVar(&c.base, "base", "", "`commit` to compare with")

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gocurator/curator/integration/bench/plan"
 	"github.com/gocurator/curator/integration/bench/report"
 	"github.com/gocurator/curator/integration/bench/worker"
 )
@@ -97,7 +98,7 @@ type options struct {
 	warmup, jvmWarmup        time.Duration
 	session                  time.Duration
 	memory, disk, out        string
-	handover                 int
+	idle                     time.Duration
 	foreign                  float64
 }
 
@@ -115,7 +116,7 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&o.memory, "memory", "/dev/shm", "`directory` in memory, for the servers' data")
 	flags.StringVar(&o.disk, "disk", os.TempDir(), "`directory` on a disk, for the data of a second ZooKeeper; empty for none")
 	flags.StringVar(&o.out, "out", "results", "`directory` for the tables, plots and figures")
-	flags.IntVar(&o.handover, "handover", 1000, "how often a lock is handed on inside a process, where the client can")
+	flags.DurationVar(&o.idle, "idle", plan.Idle, "how long a retained node stays while no worker wants it, where the client can")
 	flags.Float64Var(&o.foreign, "foreign", 0.12, "`share` of the processors that others may use before a run is repeated, twice at most")
 	return o, flags.Parse(args)
 }

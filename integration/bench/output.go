@@ -52,7 +52,7 @@ func conditions(o options) report.Conditions {
 		Date: time.Now().UTC().Truncate(time.Second), Rounds: o.rounds, Window: o.window, Cores: runtime.NumCPU(),
 		CPU: field("/proc/cpuinfo", "model name"), Kernel: strings.TrimSpace(read("/proc/sys/kernel/osrelease")),
 		Versions: map[string]string{"Go": strings.TrimPrefix(runtime.Version(), "go")}, Missing: map[string]string{},
-		Limit: o.foreign, Handover: o.handover,
+		Limit: o.foreign, Idle: o.idle,
 	}
 	names := map[string]string{
 		"github.com/go-zookeeper/zk": "zk.Lock", "go.etcd.io/etcd/client/v3": "etcd client",

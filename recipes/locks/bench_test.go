@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
@@ -94,14 +95,23 @@ func BenchmarkSixteenGoroutines(b *testing.B) {
 	}
 }
 
-// BenchmarkLocalHandover is sixteen goroutines that want one lock, with the option. A hand-over asks no server.
-func BenchmarkLocalHandover(b *testing.B) {
-	for _, most := range []int{1, 15, 1000} {
-		b.Run(fmt.Sprint(most), func(b *testing.B) {
-			mutex := locks.NewInterProcessMutex(benchmarkClient(b), "/one", locks.WithLocalHandover(most))
-			sixteen(b, func(int) locks.Lock { return mutex })
-		})
+// BenchmarkRetained is one goroutine, or sixteen, that want a retained lock. Neither asks a server.
+func BenchmarkRetained(b *testing.B) {
+	retained := func(b *testing.B, opts ...locks.RetainOption) locks.Lock {
+		b.Helper()
+		return locks.Retain(locks.NewInterProcessMutex(benchmarkClient(b), "/one"), opts...)
 	}
+	b.Run("one", func(b *testing.B) {
+		lock := retained(b, locks.Idle(100*time.Millisecond))
+		b.ReportAllocs()
+		for b.Loop() {
+			cycle(b, lock)
+		}
+	})
+	b.Run("sixteen", func(b *testing.B) {
+		lock := retained(b)
+		sixteen(b, func(int) locks.Lock { return lock })
+	})
 }
 
 // sixteen has b.N cycles done by sixteen goroutines.

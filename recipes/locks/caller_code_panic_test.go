@@ -61,8 +61,8 @@ func TestAnAcquireWhoseACLProviderPanicsLeavesNothing(t *testing.T) {
 	for name, lock := range map[string]func(p *peer, path string) locks.Lock{
 		"mutex":     func(p *peer, path string) locks.Lock { return locks.NewInterProcessMutex(p.Client, path) },
 		"semaphore": func(p *peer, path string) locks.Lock { return locks.NewInterProcessSemaphoreV2(p.Client, path, 1) },
-		"with hand-over": func(p *peer, path string) locks.Lock {
-			return locks.NewInterProcessMutex(p.Client, path, locks.WithLocalHandover(3))
+		"retained": func(p *peer, path string) locks.Lock {
+			return locks.Retain(locks.NewInterProcessMutex(p.Client, path))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -82,8 +82,8 @@ func TestAnAcquireWhoseACLProviderPanicsLeavesNothing(t *testing.T) {
 				panics(t, "broken provider", func() { _, _ = lock(p, path).Acquire(t.Context()) })
 				panics(t, "broken provider", func() { _, _ = lock(p, path).TryAcquire(t.Context()) })
 				time.Sleep(2 * time.Second)
-				if n := locks.Registered() - before; n != 0 || locks.LocalLines() != 0 || server.WatchCount() != 0 {
-					t.Errorf("%d entries in registries, %d local lines and %d watches are left", n, locks.LocalLines(), server.WatchCount())
+				if n := locks.Registered() - before; n != 0 || locks.RetainedQueues(p.Client) != 0 || server.WatchCount() != 0 {
+					t.Errorf("%d entries in registries, %d local queues and %d watches are left", n, locks.RetainedQueues(p.Client), server.WatchCount())
 				}
 				broken = false
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)

@@ -57,9 +57,9 @@ func (l *Lease) listen(n *notice) {
 		stop = func() { demand.Stop(); forget() }
 		demand.Look() // the limit may have changed before the line above
 	}
-	if line, _ := l.grant.KeptBy().(*localLine); line != nil {
-		line.listen(n)
-		stop = func() { demand.Stop(); line.forget(n) }
+	if kept, ok := l.grant.KeptHold().(*residence); ok {
+		kept.queue.listen(n)
+		stop = func() { demand.Stop(); kept.queue.unlisten(n) }
 	}
 	l.follow(follower{end: func(error) { stop() }})
 }

@@ -66,25 +66,18 @@
 // release and the next admission are one deletion and one event. The rules by which that is sound, and what they assume
 // of servers, stand in package recipes/internal/queue; guarantees_table_test.go, here, lists the tests of each.
 //
-// # Hand-over within a client
+// # Retained locks
 //
-// By default every contender has a node, and all are served in the order of their nodes. With [WithLocalHandover] the
-// contenders of one client stand in a line of their process, and only its front has a node; a release gives that node
-// to the next in the line. It is for locks that many goroutines want for moments: sixteen of them need three requests
-// for each chain of hand-overs, instead of three for each acquisition. The guarantees hold, but for two that hold of
-// nodes then:
+// By default every contender has a node, which its release removes. With [Retain] the contenders of one client stand in a
+// local queue, and the node of its front goes from one to the next without a request; with [Idle] it stays for a moment
+// when none of them wants it. Use it for a lock that one client takes often and for moments, and others seldom. It costs
+// others a wait for the session timeout when an idle holder crashes, a try that fails on an idle lock, and up to two round
+// trips when they come. Three guarantees hold with exceptions: G3 and G4 between the local queue and others, and G9 by the
+// pair of [Lease.FencingToken] and [Lease.LocalCount].
 //
-//   - G3: nodes are admitted in the order in which they were created, and a line serves its own in the order in which
-//     they came. But a later contender here may be served before an earlier one elsewhere, for the time
-//     that the option says.
-//   - G9: the pair of [Lease.FencingToken] and [Lease.LocalCount] is greater than that of every earlier conflicting
-//     hold.
-//
-// A hand-over makes a grant of its own, in one step with the check that the session is valid. The old grant is over
-// before that, so that nobody re-enters the next one's hold, and the node belongs to one of the two at any time. What
-// happens to the node happens to the hold that has it then: a loss is not handed over, nor is a node whose holder was
-// asked to leave. A node that is removed by hand is missed when the hold, or the chain of holds, has lasted for a
-// moment, as ever.
+// Each hold is a grant of its own over that of the node. It is over with its last lease, so that nobody re-enters the next
+// one's hold; it is lost with the grant of the node; and the check that the grant lasts and the beginning of the hold are
+// one step. A node that is removed by hand is missed when it has been there for a moment, as ever.
 //
 // # When the session goes
 //

@@ -49,7 +49,7 @@ type AcquireError struct {
 	Path        string // of the lock
 	Node        string // the name of the caller's node, if it had one
 	Predecessor string // the name of the node ahead that it waited for last; empty if it did not wait
-	Ahead       int    // how many nodes were ahead; contenders of its process if it had no node, see WithLocalHandover
+	Ahead       int    // how many nodes were ahead; contenders of its process if it had no node, see Retain
 	// OwnClient says that the next one before it is a lease or a wait of the same client.
 	OwnClient bool
 	// OwnLease says that the caller waited for a lease that the same client holds; for a semaphore, that it holds all of them. If

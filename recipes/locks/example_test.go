@@ -243,7 +243,7 @@ func ExampleLease_FencingToken() {
 
 // Goroutines that want one lock for moments hand it over to each other. A store that they write to compares the pair of token and
 // count, and so tells whose write is the later one, also between holds that share a node.
-func ExampleWithLocalHandover() {
+func ExampleRetain() {
 	server := zktest.NewServer()
 	defer server.Close()
 	client := connect(server)
@@ -259,7 +259,7 @@ func ExampleWithLocalHandover() {
 		return true
 	}
 
-	mutex := locks.NewInterProcessMutex(client, "/locks/accounts", locks.WithLocalHandover(100))
+	mutex := locks.Retain(locks.NewInterProcessMutex(client, "/locks/accounts"))
 	fences := make(chan fence, 50) // in the order in which they held the lock
 	var workers sync.WaitGroup
 	for range 50 {

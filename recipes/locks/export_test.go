@@ -5,14 +5,18 @@ import (
 	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
-// LocalLines is how many local lines clients have.
-func LocalLines(clients ...*framework.Client) int {
+// RetainedQueues is how many local queues of clients have a front or contenders that wait.
+func RetainedQueues(clients ...*framework.Client) int {
 	n := 0
 	for _, client := range clients {
-		lines := localLinesOf(client)
-		lines.mu.Lock()
-		n += len(lines.byKey)
-		lines.mu.Unlock()
+		queues := retainedQueuesOf(client)
+		queues.mu.Lock()
+		for _, q := range queues.byKey {
+			if q.busy || q.kept != nil || len(q.waiting)+len(q.hears) > 0 {
+				n++
+			}
+		}
+		queues.mu.Unlock()
 	}
 	return n
 }

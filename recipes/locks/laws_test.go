@@ -2,6 +2,7 @@ package locks_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/locks"
@@ -14,17 +15,29 @@ func TestRecipesKeepTheLaws(t *testing.T) {
 	}
 }
 
-// Tokens grow from node to node: no law has two holds of one client that follow each other while the second waits. What holds of the
-// others, local hand-over has tests of its own for.
-func TestRecipesKeepTheLawsWithLocalHandover(t *testing.T) {
-	for _, recipe := range lockstest.Recipes() {
-		if recipe.Name != "InterProcessMutex" && recipe.Name != "WriteLock" {
-			continue
+// The exceptions that Retain names: an idle node or one that is handed over wakes no other client, and the directory of a hold that
+// lasts is watched until another contender comes.
+func TestRetainedLocksKeepTheLaws(t *testing.T) {
+	for name, opts := range map[string][]locks.RetainOption{
+		"handed over": nil,
+		"idle":        {locks.Idle(100 * time.Millisecond)},
+	} {
+		for _, recipe := range lockstest.Recipes() {
+			if recipe.Name != "InterProcessMutex" && recipe.Name != "WriteLock" {
+				continue
+			}
+			plain := recipe.New
+			recipe.New = func(client *framework.Client, path string, lockOpts ...locks.Option) locks.Lock {
+				return locks.Retain(plain(client, path, lockOpts...), opts...)
+			}
+			recipe.Retained = true
+			recipe.Watches = func(leases, waiters int) int {
+				if waiters == 0 {
+					return 2 * leases
+				}
+				return leases + 2*waiters
+			}
+			t.Run(recipe.Name+" "+name, func(t *testing.T) { lockstest.Run(t, lockstest.InMemory{}, recipe) })
 		}
-		plain := recipe.New
-		recipe.New = func(client *framework.Client, path string, opts ...locks.Option) locks.Lock {
-			return plain(client, path, append(opts, locks.WithLocalHandover(3))...)
-		}
-		t.Run(recipe.Name, func(t *testing.T) { lockstest.Run(t, lockstest.InMemory{}, recipe) })
 	}
 }

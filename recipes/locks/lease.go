@@ -22,7 +22,7 @@ type Lease struct {
 	recipe  *recipe      // that acquired it; nil for a multi-lock's
 	grant   *queue.Grant // nil for a multi-lock's
 	parts   []*Lease     // of a multi-lock's
-	revoked *revocation
+	revoked revocation   // guarded by mu
 
 	done      chan struct{}
 	mu        sync.Mutex
@@ -34,7 +34,7 @@ type Lease struct {
 }
 
 func newLease(r *recipe, g *queue.Grant) *Lease {
-	return &Lease{recipe: r, grant: g, done: make(chan struct{}), revoked: newRevocation()}
+	return &Lease{recipe: r, grant: g, done: make(chan struct{})}
 }
 
 // Context returns a context that ends with parent, and when the lease ends: context.Cause is then [ErrReleased] or a
@@ -157,8 +157,8 @@ func (l *Lease) ValidUntil() time.Time {
 }
 
 // Release ends the lease. With the last lease of a hold it removes the node, so that the next contender is let in: it
-// waits for the server's answer, for at most the client's connection timeout. It needs no context. With
-// [WithLocalHandover] it may give the node to the next contender instead, and then returns nil at once.
+// waits for the server's answer, for at most the client's connection timeout. It needs no context. A lock of
+// [Retain] may keep the node or give it to the next contender instead; Release then returns nil without waiting.
 //
 // Errors: [ErrReleased] if it was released before; a [*LostError] if it was lost; a [*ReleaseError] if the removal is
 // not confirmed, or refused. In every case the lease has ended, and it is not to be released again. A multi-lock's
@@ -189,18 +189,19 @@ func (l *Lease) release(enough <-chan struct{}) error {
 }
 
 // releaseLease leaves the grant. With the last lease of a hold the grant has ended, for this process at once: its node
-// is handed over, or removed, which is waited for until enough is closed.
+// is removed, which is waited for until enough is closed; or retained.
 func (l *Lease) releaseLease(enough <-chan struct{}) error {
 	last, err := l.leaveGrant()
 	if err != nil || !last {
 		return err
 	}
 	g, r := l.grant, l.recipe
-	released := Released{Path: r.path, Node: g.Name, HandedOver: handOver(g)}
-	if !released.HandedOver {
-		if err := g.RemoveNodeWithin(enough); err != nil {
-			released.Err = &ReleaseError{Path: r.path, Node: g.Name, Err: err}
-		}
+	if kept, ok := g.KeptHold().(*residence); ok {
+		return kept.release(l, enough)
+	}
+	released := Released{Path: r.path, Node: g.Name}
+	if err := g.RemoveNodeWithin(enough); err != nil {
+		released.Err = &ReleaseError{Path: r.path, Node: g.Name, Err: err}
 	}
 	released.Held = time.Since(g.Since)
 	r.trace.released(released)
@@ -223,7 +224,13 @@ func (l *Lease) leaveGrant() (last bool, err error) {
 // quit is Release without waiting for the server: for a lease that nobody but this package has. There is nobody to hear
 // of errors: either it is not the last one, or its owner has had its answer and the removal goes on without him.
 func (l *Lease) quit() {
-	if last, _ := l.leaveGrant(); last {
+	last, _ := l.leaveGrant()
+	if kept, ok := l.grant.KeptHold().(*residence); last && ok {
+		released, _ := kept.released(l)
+		l.recipe.trace.released(released)
+		return
+	}
+	if last {
 		l.grant.RemoveNode()
 		l.recipe.trace.released(Released{Path: l.recipe.path, Node: l.grant.Name, Held: time.Since(l.grant.Since)})
 	}

@@ -34,7 +34,7 @@ func (l *Lease) NodeName() string {
 // whatever session, process or language it belonged to: the zxid with which the node was created. A store that
 // remembers the greatest token it has seen can refuse a holder that is late. A multi-lock has none, but its Parts have.
 //
-// With [WithLocalHandover] it is greater than that of every earlier node; holds that share a node share the token, and
+// Of a lock of [Retain] it is greater than that of every earlier node; holds that share a node share the token, and
 // differ by [Lease.LocalCount].
 func (l *Lease) FencingToken() int64 {
 	if l.grant == nil {
@@ -43,10 +43,10 @@ func (l *Lease) FencingToken() int64 {
 	return l.grant.Token
 }
 
-// LocalCount is how many holds the lease's node had before this one: 0 unless it was handed over, see
-// [WithLocalHandover], and then 1, 2, and so on. The pair of FencingToken and LocalCount, compared in this order, is
+// LocalCount is how many holds the lease's node had before this one: 0 unless it was retained, see [Retain],
+// and then 1, 2, and so on. The pair of FencingToken and LocalCount, compared in this order, is
 // greater than that of every earlier hold that excludes this one. A store that can remember only one number is not to
-// be guarded by a lock with that option.
+// be guarded by a retained lock.
 //
 // A multi-lock's is 0, but its Parts have theirs.
 func (l *Lease) LocalCount() int64 {
@@ -59,7 +59,7 @@ func (l *Lease) LocalCount() int64 {
 // Check is for the beginning of a transaction that must happen only while the lock is held: the server then checks that
 // the lease's node is there. If the lease has ended, the transaction fails with the lease's Err, and is not sent. A
 // Check that was taken while the lease lasted fails after the hold has ended: a node of which one was taken is not
-// handed over, see [WithLocalHandover]. Of a multi-lock, the Parts are to be checked.
+// retained, see [Retain]. Of a multi-lock, the Parts are to be checked.
 func (l *Lease) Check() framework.Op {
 	err := l.Err()
 	switch {

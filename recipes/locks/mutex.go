@@ -8,7 +8,7 @@ import (
 )
 
 // An InterProcessMutex is a reentrant lock that at most one owner in all processes holds. Owners are let in in the order in
-// which they came, unless [WithLocalHandover] lets those of one client take turns.
+// which they came, unless [Retain] lets those of one client take turns.
 //
 // It has no state of its own: any number of objects with the same client and path are the same lock. Its methods are safe for
 // concurrent use; each Acquire is a contender of its own, unless its context owns a lease already.
@@ -45,7 +45,7 @@ func NewInterProcessMutex(client *framework.Client, path string, opts ...Option)
 //
 // Curator: InterProcessMutex.acquire(); acquire(time, unit) is Acquire of [Within].
 func (m *InterProcessMutex) Acquire(ctx context.Context) (*Lease, error) {
-	return m.recipe.acquire(ctx, m.recipe.reenter, m.recipe.contend)
+	return m.recipe.acquire(ctx, m.reenter, m.recipe.contend)
 }
 
 // TryAcquire returns a Lease if nobody else holds the mutex or waits for it, and [ErrNotAcquired] otherwise. On a mutex that is
@@ -57,7 +57,11 @@ func (m *InterProcessMutex) Acquire(ctx context.Context) (*Lease, error) {
 //
 // Curator: InterProcessMutex.acquire(0, unit).
 func (m *InterProcessMutex) TryAcquire(ctx context.Context) (*Lease, error) {
-	return m.recipe.try(ctx, m.recipe.reenter, m.recipe.contendNow)
+	return m.recipe.try(ctx, m.reenter, m.recipe.contendNow)
+}
+
+func (m *InterProcessMutex) reenter(ctx context.Context) (*Lease, error) {
+	return m.recipe.reenter(ctx)
 }
 
 func (m *InterProcessMutex) identities() []identity { return m.recipe.identities() }

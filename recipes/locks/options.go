@@ -20,9 +20,6 @@ type options struct {
 	problems []error
 
 	variant *variant.Variant // nil: the queue of locks
-
-	handovers int    // at most so many in a row, see WithLocalHandover
-	settings  string // what locks must have in common to hand nodes over to each other
 }
 
 func newOptions(opts []Option) *options {

@@ -22,6 +22,9 @@ type Participant struct {
 	Token   int64     // the fencing token that it has, or will have; of a reader that was the writer, the writer's counts
 	Shared  bool      // a reader
 	Holds   bool      // it has been let in, as far as the listing tells; the others wait
+	// Retained says that this client keeps the node while nobody holds it, see [Retain]. Of other clients' nodes it is not
+	// known: they count as held.
+	Retained bool
 }
 
 // maxReads bounds how many nodes are read at once.
@@ -57,10 +60,11 @@ func (r *recipe) participants(
 	if err != nil {
 		return nil, fmt.Errorf("locks: participants of %q: %w", r.path, err)
 	}
+	retained := retainedQueuesOf(client).idleNodes(r.id)
 	var there []Participant
 	for i, p := range all {
 		if p != nil {
-			p.Shared, p.Holds = line[i].Shared, holds(line, i)
+			p.Shared, p.Holds, p.Retained = line[i].Shared, holds(line, i), retained[line[i].Name]
 			there = append(there, *p)
 		}
 	}

@@ -42,7 +42,7 @@ var (
 )
 
 // NewInterProcessReadWriteLock returns the read/write lock at path. It does no I/O; misuse is an error of the first call on either
-// side. Lock data goes into the nodes of both sides; [WithLocalHandover] is for writers.
+// side. Lock data goes into the nodes of both sides.
 //
 // Curator: new InterProcessReadWriteLock(client, path, lockData).
 func NewInterProcessReadWriteLock(client *framework.Client, path string, opts ...Option) *InterProcessReadWriteLock {

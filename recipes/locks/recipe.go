@@ -57,9 +57,6 @@ func newRecipe(client *framework.Client, path string, opts []Option, k kind) rec
 	if k.below != "" {
 		dir = queue.Under(dir, k.below)
 	}
-	if o.handovers > 0 {
-		o.settings = fmt.Sprintf("%t %q %q", o.data != nil, o.data, o.extra)
-	}
 	if o.variant != nil {
 		k.marker = o.variant.Marker
 		r.id.family += " " + k.marker
@@ -85,19 +82,13 @@ type outcome struct {
 	reentered bool
 }
 
-// contend queues: in this process first, if its contenders hand over.
+// contend queues.
 func (r *recipe) contend(ctx context.Context) (*queue.Grant, queue.Progress, error) {
-	if r.handsOver() {
-		return r.acquireLocally(ctx)
-	}
 	return r.queue.Acquire(ctx)
 }
 
 // contendNow is contend for a try.
 func (r *recipe) contendNow(ctx context.Context) (*queue.Grant, queue.Progress, error) {
-	if r.handsOver() {
-		return r.tryLocally(ctx)
-	}
 	return r.queue.Try(ctx)
 }
 
@@ -162,7 +153,9 @@ func (r *recipe) ownLease(at queue.Progress) bool {
 	}
 	id := r.id
 	for _, id.family = range []string{mutexFamily, readWriteFamily} {
-		isAhead := func(g *queue.Grant) bool { return g.Name == at.Predecessor || at.Node == "" && at.Ahead == 1 }
+		isAhead := func(g *queue.Grant) bool {
+			return !g.HasHolds() && (g.Name == at.Predecessor || at.Node == "" && at.Ahead == 1)
+		}
 		if r.queue.Registry.AnyGrant(id, isAhead) {
 			return true
 		}
@@ -213,7 +206,7 @@ func (r *recipe) reenter(ctx context.Context) (*Lease, error) {
 
 // isHeld reports whether this client holds a grant of the lock that accept takes. It compares the time.
 func (r *recipe) isHeld(accept func(*queue.Grant) bool) bool {
-	return r.queue.Registry.AnyGrant(r.id, accept)
+	return r.queue.Registry.AnyGrant(r.id, func(g *queue.Grant) bool { return !g.HasHolds() && accept(g) })
 }
 
 // What findLasting and isHeld accept.

@@ -35,16 +35,24 @@ func AttemptRevoke(ctx context.Context, client *framework.Client, nodePath strin
 // came before the lease was granted counts as well. Requests for a node that this client may not read are not seen.
 //
 // Curator: Revocable.makeRevocable().
-func (l *Lease) RevocationRequested() <-chan struct{} { return l.revoked.requested }
+func (l *Lease) RevocationRequested() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.revoked.requested == nil {
+		l.revoked.requested = make(chan struct{})
+		if l.revoked.done {
+			close(l.revoked.requested)
+		}
+	}
+	return l.revoked.requested
+}
 
 // A revocation is whether a holder has been asked to leave. Its mutex is that of the grant or lease that it belongs to.
 type revocation struct {
-	requested chan struct{}
+	requested chan struct{} // nil before it is asked for
 	done      bool
 	others    []*Lease // to be told as well
 }
-
-func newRevocation() *revocation { return &revocation{requested: make(chan struct{})} }
 
 // request tells the holder of a lease, and of the multi-locks that it is a part of.
 func (l *Lease) request() {
@@ -52,11 +60,13 @@ func (l *Lease) request() {
 	first := !l.revoked.done
 	l.revoked.done = true
 	others := l.revoked.others
+	if first && l.revoked.requested != nil {
+		close(l.revoked.requested)
+	}
 	l.mu.Unlock()
 	if !first {
 		return
 	}
-	close(l.revoked.requested)
 	for _, other := range others {
 		other.request()
 	}

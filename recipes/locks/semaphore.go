@@ -81,9 +81,6 @@ func NewInterProcessSemaphoreV2WithCount(
 
 func newSemaphore(client *framework.Client, path string, opts []Option) *InterProcessSemaphoreV2 {
 	r := newRecipe(client, path, opts, kind{family: semaphoreFamily, marker: queue.LeaseMarker, below: leaseDirectory, leases: true})
-	if r.opts.handovers > 0 {
-		r.err = session.JoinErrors(r.err, errors.New("a semaphore does not hand its leases over: WithLocalHandover is for a mutex or a write lock"))
-	}
 	gate := r.queue.Config
 	gate.Dir, gate.Marker, gate.Counts, gate.Data = queue.Under(r.id.path, gateDirectory), queue.MutexMarker, queue.LockMarkers(), nil
 	s := &InterProcessSemaphoreV2{recipe: r, gate: queue.New(gate)}

@@ -62,19 +62,25 @@ type hold struct {
 // A kind of simulation.
 type kind struct {
 	faulty  bool
-	local   bool // with local hand-over: more workers, and short holds
+	local   bool          // more workers, and short holds
+	idle    time.Duration // with retained locks, and how long their nodes stay idle
+	retain  bool
 	mixed   bool // readers and writers beside the mutex, on the same path
 	servers int
 }
 
 func TestSimulation(t *testing.T) {
 	for name, kind := range map[string]kind{
-		"calm":                 {servers: 1},
-		"calm, handing over":   {servers: 1, local: true},
-		"calm, mixed":          {servers: 1, mixed: true},
-		"stormy":               {servers: 1, faulty: true},
-		"stormy, handing over": {servers: 1, faulty: true, local: true},
-		"stormy, mixed":        {servers: 3, faulty: true, mixed: true},
+		"calm":                {servers: 1},
+		"calm, mixed":         {servers: 1, mixed: true},
+		"calm, retained":      {servers: 1, local: true, retain: true},
+		"calm, idle":          {servers: 1, local: true, retain: true, idle: 100 * time.Millisecond},
+		"calm, mixed, idle":   {servers: 1, local: true, mixed: true, retain: true, idle: 100 * time.Millisecond},
+		"stormy, retained":    {servers: 1, faulty: true, local: true, retain: true},
+		"stormy, idle":        {servers: 1, faulty: true, local: true, retain: true, idle: 100 * time.Millisecond},
+		"stormy, mixed, idle": {servers: 3, faulty: true, local: true, mixed: true, retain: true, idle: 2 * time.Second},
+		"stormy":              {servers: 1, faulty: true},
+		"stormy, mixed":       {servers: 3, faulty: true, mixed: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if *simulationSeed != 0 {
@@ -107,16 +113,16 @@ func (s *simulation) run() {
 	for range 2 + director.pick(4) {
 		s.peers = append(s.peers, director.newPeer())
 	}
-	most, opts := 2, []locks.Option(nil)
+	most := 2
 	if s.local {
-		most, opts = 5, []locks.Option{locks.WithLocalHandover(3)}
+		most = 5
 	}
 	stop := make(chan struct{})
 	var workers, weather sync.WaitGroup
 	for i, p := range s.peers {
 		for j := range 1 + director.pick(most) {
 			worker := s.actor(2 + most*i + j)
-			workers.Go(func() { worker.work(fmt.Sprintf("%c%d", 'A'+i, j), p, opts...) })
+			workers.Go(func() { worker.work(fmt.Sprintf("%c%d", 'A'+i, j), p) })
 		}
 	}
 	if s.faulty {
@@ -154,15 +160,19 @@ func (s actor) newPeer() *peer {
 }
 
 // work acquires and releases some times.
-func (s actor) work(who string, p *peer, opts ...locks.Option) {
+func (s actor) work(who string, p *peer) {
 	for range 4 + s.pick(8) {
-		s.pause(time.Second)
+		if s.retain && s.pick(2) == 0 {
+			s.pause(max(s.idle, 2*time.Millisecond))
+		} else {
+			s.pause(time.Second)
+		}
 		ctx, cancel := context.WithCancel(s.t.Context())
 		if s.pick(4) == 0 { // it will not wait for ever
 			ctx, cancel = context.WithTimeout(s.t.Context(), time.Duration(s.pick(4000))*time.Millisecond)
 		}
 		owner := s.newOwner()
-		lock, shared := s.lock(p, opts...)
+		lock, shared := s.lock(p)
 		acquire := lock.Acquire
 		if s.pick(5) == 0 {
 			acquire = lock.TryAcquire
@@ -180,25 +190,42 @@ func (s actor) work(who string, p *peer, opts ...locks.Option) {
 }
 
 // lock chooses one.
-func (s actor) lock(p *peer, opts ...locks.Option) (lock locks.Lock, shared bool) {
+func (s actor) lock(p *peer) (lock locks.Lock, shared bool) {
 	if !s.mixed {
-		return p.mutex(opts...), false
+		return s.retained(p.mutex()), false
 	}
-	rw := locks.NewInterProcessReadWriteLock(p.Client, path, opts...)
+	rw := locks.NewInterProcessReadWriteLock(p.Client, path)
 	switch s.pick(3) {
 	case 0:
-		return p.mutex(opts...), false
+		return s.retained(p.mutex()), false
 	case 1:
 		return rw.ReadLock(), true
 	default:
-		return rw.WriteLock(), false
+		return s.retained(rw.WriteLock()), false
+	}
+}
+
+// retained retains a lock, mostly, if the simulation is about that. The others contend beside the local queue, and those with other
+// options in another one.
+func (s actor) retained(lock locks.Lock) locks.Lock {
+	if !s.retain {
+		return lock
+	}
+	switch s.pick(10) {
+	case 0:
+		return lock
+	case 1:
+		return locks.Retain(lock, locks.Idle(s.idle), locks.Most(3), locks.AfterDemand(2))
+	default:
+		return locks.Retain(lock, locks.Idle(s.idle))
 	}
 }
 
 // downgrade takes the read lock within a write lock, now and then, and holds it for as long as it likes.
 func (s actor) downgrade(ctx context.Context, who string, owner int, lock locks.Lock, p *peer) (done <-chan struct{}) {
 	over := make(chan struct{})
-	if _, writes := lock.(*locks.WriteLock); !writes || s.pick(2) == 0 {
+	writes := strings.Contains(fmt.Sprint(lock), "write lock")
+	if !writes || s.pick(2) == 0 {
 		close(over)
 		return over
 	}

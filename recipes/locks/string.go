@@ -25,12 +25,12 @@ func (l *Lease) GoString() string { return l.String() }
 func (l *Lease) LogValue() slog.Value { return slog.StringValue(l.String()) }
 
 // A releasedError is [ErrReleased] of a lease that it names.
-type releasedError struct{ lease *Lease }
+type releasedError Lease // so that a release allocates nothing for it
 
-func (e *releasedError) Error() string { return "locks: " + e.lease.String() + " was released" }
+func (e *releasedError) Error() string { return "locks: " + (*Lease)(e).String() + " was released" }
 
 // Is makes it an ErrReleased.
 func (e *releasedError) Is(target error) bool { return target == ErrReleased }
 
 // errReleased says which lease was released.
-func (l *Lease) errReleased() error { return &releasedError{l} }
+func (l *Lease) errReleased() error { return (*releasedError)(l) }

@@ -25,6 +25,8 @@ type Trace struct {
 	RevocationRequested func(requested RevocationRequested)
 	// Released is called when the last lease of a hold has been released.
 	Released func(released Released)
+	// Dropped is called when a node that was retained is removed while nobody held it, see [Retain].
+	Dropped func(dropped Dropped)
 	// Lost is called when leases have ended without their release.
 	Lost func(lost Lost)
 }
@@ -42,7 +44,7 @@ type Waiting struct {
 	Ahead       int    // how many nodes ahead conflict
 	// OwnClient says that Predecessor belongs to a lease or a wait of the same client.
 	OwnClient bool
-	// Local says that the contender waits in this process, behind others of its client, and has no node: see [WithLocalHandover].
+	// Local says that the contender waits in this process, behind others of its client, and has no node: see [Retain].
 	// It may be told once more when it has come to the front, and contends at the servers.
 	Local bool
 }
@@ -72,9 +74,21 @@ type Released struct {
 	Path string
 	Node string
 	Held time.Duration
-	// HandedOver says that the node was not removed, but given to the next one in this process: see [WithLocalHandover].
+	// HandedOver says that the node was not removed, but given to the next one in this process: see [Retain].
 	HandedOver bool
-	Err        error // of the removal of the node
+	// Retained says that the node was not removed, and waits for the next contender of this client: see [Retain].
+	Retained bool
+	Err      error // of the removal of the node
+}
+
+// Dropped describes a retained node that is removed while nobody held it.
+type Dropped struct {
+	Path     string
+	Node     string
+	Kept     time.Duration // since its admission
+	Idle     time.Duration // since its last hold
+	Holds    int           // that it had
+	Demanded bool          // a contender outside of the local queue wanted it
 }
 
 // Lost describes the end of a hold that was not released.
@@ -120,6 +134,12 @@ func (r *reporter) revocationRequested(requested RevocationRequested) {
 func (r *reporter) released(released Released) {
 	if r.trace.Released != nil {
 		r.client.Report(func() { r.trace.Released(released) })
+	}
+}
+
+func (r *reporter) dropped(dropped Dropped) {
+	if r.trace.Dropped != nil {
+		r.client.Report(func() { r.trace.Dropped(dropped) })
 	}
 }
 

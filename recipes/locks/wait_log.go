@@ -31,16 +31,18 @@ func place(path string, at queue.Progress) []slog.Attr {
 	}
 }
 
-// awaitTurn blocks until the baton has come, or until ctx is done. After patience it logs where the waiter stands.
-func (w *waiter) awaitTurn(ctx context.Context, at queue.Progress, patience time.Duration) (b baton, came bool) {
+// awaitTurn blocks until a baton has come, or until ctx is done. After patience it logs where the waiter stands.
+func (l waitLog) awaitTurn(
+	ctx context.Context, path string, at queue.Progress, patience time.Duration, turn <-chan baton,
+) (b baton, came bool) {
 	late := time.NewTimer(patience)
 	defer late.Stop()
 	for {
 		select {
-		case b = <-w.turn:
+		case b = <-turn:
 			return b, true
 		case <-late.C:
-			w.recipe.log.late(ctx, w.recipe.path, at, patience)
+			l.late(ctx, path, at, patience)
 		case <-ctx.Done():
 			return baton{}, false
 		}

@@ -69,8 +69,8 @@ func TestAWaiterLogsOnceWhereItStandsAfterASessionTimeout(t *testing.T) {
 			lock:  func(p *peer) locks.Lock { return locks.NewInterProcessSemaphoreV2(p.Client, path, 1) },
 			crowd: 1, want: "node=own predecessor=held ahead=1 ownClient=true",
 		},
-		"behind another goroutine, with hand-over": {
-			lock:  func(p *peer) locks.Lock { return p.mutex(locks.WithLocalHandover(3)) },
+		"behind another goroutine, of a retained lock": {
+			lock:  func(p *peer) locks.Lock { return locks.Retain(p.mutex()) },
 			crowd: 1, want: `node="" predecessor="" ahead=1 ownClient=true`,
 		},
 	} {

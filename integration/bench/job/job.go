@@ -34,9 +34,8 @@ type Job struct {
 	Hold    time.Duration `json:"hold"`
 	Warmup  time.Duration `json:"warmup"`
 	Session time.Duration `json:"session"`
-	// Handover is how often a lock may be handed on inside the process before others have their turn, for the variant of
-	// this library that does so.
-	Handover int `json:"handover"`
+	// Idle is how long the node of a lock stays while no worker wants it, for the variant of this library that retains locks.
+	Idle time.Duration `json:"idle"`
 	// Record is how many cycles a worker writes down; what comes after them is only counted.
 	Record int `json:"record"`
 }

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"slices"
+	"time"
 
 	"github.com/gocurator/curator/integration/bench/job"
 	"github.com/gocurator/curator/integration/bench/server"
@@ -24,10 +25,13 @@ type Impl struct {
 	Floor    bool     // takes no locks at all: see Workload.Raw
 }
 
+// Idle is how long a retained node stays while no worker wants it, unless the command says otherwise.
+const Idle = 100 * time.Millisecond
+
 // Ids that something is compared with.
 const (
 	Ours      = "go-curator"
-	Local     = "go-curator-local"
+	Retained  = "go-curator-retained"
 	Reference = "java-curator"
 	Floor     = "raw"
 )
@@ -42,7 +46,7 @@ var (
 // Impls are all that there are.
 var Impls = []Impl{
 	{ID: Ours, Label: "this library", Server: server.ZooKeeper, Language: Go, Locks: all},
-	{ID: Local, Label: "this library, local hand-over", Server: server.ZooKeeper, Language: Go, Locks: mutex},
+	{ID: Retained, Label: "this library, retained", Server: server.ZooKeeper, Language: Go, Locks: mutex},
 	{ID: Reference, Label: "Java Curator", Server: server.ZooKeeper, Language: Java, Locks: all},
 	{ID: "zk.Lock", Label: "zk.Lock", Server: server.ZooKeeper, Language: Go, Locks: mutex},
 	{ID: "kazoo", Label: "kazoo", Server: server.ZooKeeper, Language: Python, Locks: most},

@@ -20,11 +20,11 @@ func (r *Results) Plots() iter.Seq2[string, func(io.Writer) error] {
 				continue // once for each delay
 			}
 			suffix := "-" + c.Delay.String()
-			// Without the hand-over inside a process: beside it all others would be too small to see.
+			// Without retained locks: beside them all others would be too small to see.
 			ratio := r.bars(c.Delay, "Acquisitions a second, as multiples of Java Curator's, "+network(c.Delay), "× Java Curator",
 				func(Case) bool { return true },
 				func(c Case, impl string) stats.Spread {
-					if impl == plan.Local {
+					if impl == plan.Retained {
 						return stats.Over(nil)
 					}
 					return r.Ratio(c, impl, plan.Reference, Rate)

@@ -29,7 +29,7 @@ type Conditions struct {
 	Versions map[string]string `json:"versions"`
 	Missing  map[string]string `json:"missing"` // clients that could not be measured, and why
 	Limit    float64           `json:"limit"`   // of the processors' time that others may use, as a share, before a run is repeated
-	Handover int               `json:"handover"`
+	Idle     time.Duration     `json:"idle"`
 }
 
 // A Case is what clients are compared in.

@@ -40,13 +40,15 @@ func (r *Results) Targets() []Target {
 	for _, delay := range []time.Duration{0, away} {
 		rate("own16", delay, plan.Ours, plan.Reference, 1.5)
 		rate("one16", delay, plan.Ours, plan.Reference, 1.5)
-		rate("one16", delay, plan.Local, plan.Reference, 50)
+		rate("one16", delay, plan.Retained, plan.Reference, 50)
 		rate("mp4", delay, plan.Ours, plan.Reference, 1.6)
 		rate("semaphore", delay, plan.Ours, plan.Reference, 1.8)
 		rate("semmutex", delay, plan.Ours, plan.Reference, 1.8)
 		rate("read", delay, plan.Ours, plan.Reference, 1.3)
 		rate("write", delay, plan.Ours, plan.Reference, 1.3)
 	}
+	rate("uncontended", 0, plan.Retained, "redsync", 20)
+	rate("uncontended", away, plan.Retained, "redsync", 500)
 	for delay, most := range map[time.Duration]float64{0: 0.7, away: 0.55} {
 		add(Target{Case{"mp4", delay, false}, "hand-over p50", plan.Ours, plan.Reference, HandOverP50, 0, most})
 	}

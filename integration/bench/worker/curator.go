@@ -13,7 +13,7 @@ import (
 // curator is this library.
 type curator struct {
 	*framework.Client
-	mutex []locks.Option // of mutexes; other locks have none
+	retain []locks.RetainOption // of mutexes; nil if they are not retained
 }
 
 func dialCurator(ctx context.Context, j job.Job) (client, error) {
@@ -37,7 +37,11 @@ func (c curator) close() { _ = c.Close() } // the session is over either way, at
 func (c curator) lock(_ context.Context, kind, path string, limit int) (pair, error) {
 	switch kind {
 	case job.Mutex:
-		return one(leased(locks.NewInterProcessMutex(c.Client, path, c.mutex...))), nil
+		mutex := locks.NewInterProcessMutex(c.Client, path)
+		if c.retain != nil {
+			return one(leased(locks.Retain(mutex, c.retain...))), nil
+		}
+		return one(leased(mutex)), nil
 	case job.Read, job.Write, job.ReadWrite:
 		lock := locks.NewInterProcessReadWriteLock(c.Client, path)
 		return sides(kind, leased(lock.ReadLock()), leased(lock.WriteLock())), nil

@@ -9,13 +9,13 @@ import (
 
 // dialers has the clients by name.
 var dialers = map[string]func(ctx context.Context, j job.Job) (client, error){
-	"go-curator":       dialCurator,
-	"go-curator-local": dialCuratorLocal,
-	"raw":              dialRaw,
-	"zk.Lock":          dialZK,
-	"etcd":             dialEtcd,
-	"redsync":          dialRedsync,
-	"redislock":        dialRedislock,
+	"go-curator":          dialCurator,
+	"go-curator-retained": dialCuratorRetained,
+	"raw":                 dialRaw,
+	"zk.Lock":             dialZK,
+	"etcd":                dialEtcd,
+	"redsync":             dialRedsync,
+	"redislock":           dialRedislock,
 }
 
 func noSuchLock(j, kind string) error { return fmt.Errorf("%s has no %s", j, kind) }

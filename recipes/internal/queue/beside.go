@@ -24,8 +24,7 @@ func (q *Queue) Beside(ctx context.Context, w *Grant) (*Grant, error) {
 	}
 	path, err := w.Session.CreateIfExists(ctx, w.Node, q.Config.Dir, fmt.Sprintf("%s%010d", q.Config.Marker, number), q.Config.Data)
 	if errors.Is(err, zk.ErrNoNode) {
-		w.end(ErrRemoved)
-		w.tidy()
+		w.lose(ErrRemoved)
 		return nil, w.Err()
 	}
 	if err != nil {

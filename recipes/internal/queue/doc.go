@@ -100,8 +100,8 @@
 //	shared_view.go  one view for the contenders of a session; entering the queue
 //	unlisted.go     leaving the listing out, with its proof; nothing else needs it
 //	contender.go    one acquire: enter, wait, be admitted or leave
-//	grant.go        what an admitted contender has; grant_end.go: how it ends; kept.go: its node may have another
-//	                grant after it
+//	grant.go        what an admitted contender has; grant_end.go: how it ends
+//	hold.go         holds over one grant, one after the other
 //	beside.go       a writer that becomes a reader
 //	demand.go       hearing of contenders that a grant keeps waiting
 //	queue.go        Acquire and Try; config.go: what a recipe says of its queue

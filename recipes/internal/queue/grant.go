@@ -22,9 +22,13 @@ type Grant struct {
 
 	selfWatch atomic.Pointer[framework.Watch] // on the node
 
-	Admitted time.Time   // when the node's first grant was given
-	Count    int64       // of the grants that the node had before
+	Admitted time.Time   // when the node was
+	Count    int64       // of the holds that the node had before
 	nested   atomic.Bool // a shared grant was made within it
+
+	// Of a hold, see hold.go.
+	under  *Grant // that has the node; nil of a grant that is no hold
+	keptBy any    // what the caller of Hold gave
 
 	// What the end of a grant needs stands together: thousands can end at one time, and most of that time goes into reading
 	// memory.
@@ -38,7 +42,7 @@ type Grant struct {
 	untidy  bool          // lost, and tidy has still to be called
 	asked   bool          // to leave
 	used    bool          // a check of the node was taken
-	keeper  Keeper        // nil if the node goes with the grant
+	holds   bool          // it has holds over it, and they have its holders
 	over    error         // cause, as Config.Ended has it, once it was asked for
 }
 
@@ -50,10 +54,6 @@ type Holder interface {
 	// AskedToLeave says that the holders are asked to leave.
 	AskedToLeave()
 }
-
-// A Keeper may give the node of an ended grant to another grant, see Grant.Succeed. NodeRemoved says, once, that it
-// cannot: the node is being removed. It must not block.
-type Keeper interface{ NodeRemoved() }
 
 var (
 	// ErrReleased is the cause of a grant's end that all members have left.
@@ -67,9 +67,7 @@ var (
 func newGrant(g *Grant) (*Grant, error) {
 	g.members = g.room[:0]
 	g.Since = time.Now()
-	if g.Count == 0 {
-		g.Admitted = g.Since
-	}
+	g.Admitted = g.Since
 	hold, err := g.Session.Bind(func(cause error) { g.end(cause) }, g.tidy)
 	if err != nil {
 		return nil, err

@@ -8,11 +8,11 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// A grant ends in one place, end(cause), or with its last member, Leave. What becomes of its node is RemoveNode here, or
-// Succeed in kept.go.
+// A grant ends in one place, end(cause), or with its last member, Leave. Its node is removed after that, by RemoveNode.
 
 // Leave takes a member off the grant, and reports whether it was the last one: the grant has ended then, and its node
-// is to be removed or kept. Errors: what the grant has ended with; what a release ends it with, if m has left already.
+// is to be removed; that of a hold may be kept, see hold.go. Errors: what the grant has ended with; what a release ends
+// it with, if m has left already.
 func (g *Grant) Leave(m Holder) (last bool, err error) {
 	_ = g.Err() // ends the grant if its time is up
 	g.mu.Lock()
@@ -64,7 +64,9 @@ func (g *Grant) tidy() {
 	if !untidy {
 		return
 	}
-	g.RemoveNode()
+	if g.under == nil {
+		g.RemoveNode()
+	}
 	if g.Queue.Config.Lost != nil {
 		g.Queue.Config.Lost(g, lasted, g.Err())
 	}
@@ -83,16 +85,17 @@ func (g *Grant) RemoveNode() *framework.Removal {
 	removal := g.Session.Remove(g.Node)
 	// After Remove: the watch on a node that is leaving need not be taken off.
 	g.unbind()
-	if k := g.KeptBy(); k != nil {
-		k.NodeRemoved()
-	}
 	return removal
 }
 
 // RemoveNodeWithin is RemoveNode, and waits for the server's answer as long as operations wait for a connection, or
 // until enough is closed. Errors: errUnconfirmed, unless enough was closed; why the server refuses the removal.
 func (g *Grant) RemoveNodeWithin(enough <-chan struct{}) error {
-	removal := g.RemoveNode()
+	return g.AwaitRemoval(g.RemoveNode(), enough)
+}
+
+// AwaitRemoval is the waiting of RemoveNodeWithin.
+func (g *Grant) AwaitRemoval(removal *framework.Removal, enough <-chan struct{}) error {
 	timer := time.NewTimer(g.Queue.Config.Source.ConnectionTimeout())
 	defer timer.Stop()
 	select {

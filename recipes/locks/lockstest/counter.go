@@ -51,6 +51,9 @@ func theOrderLastsUpToTheEnd(t *testing.T, w *world) {
 			if err := lease.Release(); err != nil {
 				t.Error(err)
 			}
+			if w.recipe.Retained {
+				w.isRemoved()
+			}
 		}
 	}
 	t.Error("40 acquisitions have found 30 numbers")

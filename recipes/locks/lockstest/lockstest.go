@@ -35,6 +35,9 @@ type Recipe struct {
 	Foreign []string
 	// Gated says that contenders stand in a queue of their own before they have a node that will be a lease's.
 	Gated bool
+	// Retained says that the node of a lease may stay for the next contender of its client: a release does not always remove
+	// it, and a holder may list the directory to hear of other clients' contenders.
+	Retained bool
 	// Composed says that the lock consists of others: its leases have no node and no token of their own.
 	Composed bool
 }

@@ -18,21 +18,30 @@ import (
 func TestLocksThatAreSetUpAlikeShareALine(t *testing.T) {
 	for name, test := range map[string]struct {
 		opts   []locks.Option
+		retain []locks.RetainOption
+		plain  bool
 		shares bool
 	}{
-		"alike":               {[]locks.Option{handsOver()}, true},
-		"with a trace":        {[]locks.Option{handsOver(), locks.WithTrace(locks.Trace{})}, true},
-		"without the option":  {nil, false},
-		"another number":      {[]locks.Option{locks.WithLocalHandover(99)}, false},
-		"other data":          {[]locks.Option{handsOver(), locks.WithLockData([]byte("x"))}, false},
-		"no data at all":      {[]locks.Option{handsOver(), locks.WithLockData(nil)}, false},
-		"other extra markers": {[]locks.Option{handsOver(), locks.WithExtraMarkers("x-")}, false},
+		"alike":               {shares: true},
+		"with a trace":        {opts: []locks.Option{locks.WithTrace(locks.Trace{})}, shares: true},
+		"with the defaults":   {retain: []locks.RetainOption{locks.Most(64), locks.Busy(100 * time.Millisecond)}, shares: true},
+		"not retained":        {plain: true},
+		"another number":      {retain: []locks.RetainOption{locks.Most(99)}},
+		"another time":        {retain: []locks.RetainOption{locks.Busy(time.Second)}},
+		"another idle time":   {retain: []locks.RetainOption{locks.Idle(time.Second)}},
+		"another demand":      {retain: []locks.RetainOption{locks.AfterDemand(1)}},
+		"other data":          {opts: []locks.Option{locks.WithLockData([]byte("x"))}},
+		"no data at all":      {opts: []locks.Option{locks.WithLockData(nil)}},
+		"other extra markers": {opts: []locks.Option{locks.WithExtraMarkers("x-")}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inLocalBubble(t, func(t *testing.T, server *zktest.Server) {
+			inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 				p := newPeer(t, server)
-				first := acquire(t, p.mutex(handsOver()))
-				other := locks.NewInterProcessMutex(p.UsingNamespace("locks"), "/a", test.opts...)
+				first := acquire(t, retained(p))
+				var other locks.Lock = locks.NewInterProcessMutex(p.UsingNamespace("locks"), "/a", test.opts...)
+				if !test.plain {
+					other = locks.Retain(other, test.retain...)
+				}
 				waiter := begin(t.Context(), t, other)
 				release(t, first)
 				lease := (<-waiter).must(t)
@@ -50,9 +59,9 @@ func TestLocksThatAreSetUpAlikeShareALine(t *testing.T) {
 }
 
 func TestALocalWaiterThatGivesUpLeavesTheLine(t *testing.T) {
-	inLocalBubble(t, func(t *testing.T, server *zktest.Server) {
+	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
-		mutex := p.mutex(handsOver())
+		mutex := retained(p)
 		first := acquire(t, mutex)
 		p.link.Segments()
 		ctx, cancel := context.WithCancel(t.Context())
@@ -75,10 +84,10 @@ func TestALocalWaiterThatGivesUpLeavesTheLine(t *testing.T) {
 
 // Whoever does not wait any longer at the servers leaves his place to the next one of his client.
 func TestAPlaceAtTheServersIsLeftToTheNext(t *testing.T) {
-	inLocalBubble(t, func(t *testing.T, server *zktest.Server) {
+	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 		p, remote := newPeer(t, server), newPeer(t, server)
 		held := acquire(t, remote.mutex())
-		mutex := p.mutex(handsOver())
+		mutex := retained(p)
 		ctx, cancel := context.WithCancel(t.Context())
 		front := begin(ctx, t, mutex)
 		node := ownNode(t, server, p, path)
@@ -86,8 +95,8 @@ func TestAPlaceAtTheServersIsLeftToTheNext(t *testing.T) {
 		gone, giveUp := context.WithCancel(t.Context())
 		middle := begin(gone, t, mutex)
 		var told []string
-		last := begin(t.Context(), t, locks.NewInterProcessMutex(p.UsingNamespace("locks"), "/a", handsOver(),
-			locks.WithTrace(locks.Trace{Waiting: func(_ context.Context, w locks.Waiting) { told = append(told, w.Path+" "+w.Node) }})))
+		last := begin(t.Context(), t, locks.Retain(locks.NewInterProcessMutex(p.UsingNamespace("locks"), "/a",
+			locks.WithTrace(locks.Trace{Waiting: func(_ context.Context, w locks.Waiting) { told = append(told, w.Path+" "+w.Node) }}))))
 		cancel()
 		wantErr(t, soon(t, front).err, context.Canceled)
 		synctest.Wait()
@@ -127,10 +136,10 @@ func TestAPlaceThatIsGoneIsNoPlace(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inLocalBubble(t, func(t *testing.T, server *zktest.Server) {
+			inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 				p, remote := newPeer(t, server), newPeer(t, server)
 				held := acquire(t, remote.mutex())
-				mutex := p.mutex(handsOver())
+				mutex := retained(p)
 				ctx, cancel := context.WithCancel(t.Context())
 				begin(ctx, t, mutex)
 				last := begin(t.Context(), t, mutex)
@@ -158,9 +167,9 @@ func sessionID(t *testing.T, p *peer) int64 {
 }
 
 func TestTryAcquireDoesNotOvertakeTheLocalLine(t *testing.T) {
-	inLocalBubble(t, func(t *testing.T, server *zktest.Server) {
+	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 		p, remote := newPeer(t, server), newPeer(t, server)
-		mutex := p.mutex(handsOver())
+		mutex := retained(p)
 		try := func() {
 			t.Helper()
 			p.link.Segments()
@@ -196,10 +205,10 @@ func TestTryAcquireDoesNotOvertakeTheLocalLine(t *testing.T) {
 
 // While somebody only tries, somebody comes who waits.
 func TestATryThatFailsPassesTheLineOn(t *testing.T) {
-	inLocalBubble(t, func(t *testing.T, server *zktest.Server) {
+	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 		p, remote := newPeer(t, server), newPeer(t, server)
 		held := acquire(t, remote.mutex())
-		mutex := p.mutex(handsOver())
+		mutex := retained(p)
 		p.cable.SetLatency(oneWay)
 		tried := make(chan error, 1)
 		go func() {
@@ -218,10 +227,10 @@ func TestATryThatFailsPassesTheLineOn(t *testing.T) {
 // Everything that ends a wait at the very moment at which something else does.
 func TestNoHandoverIsLost(t *testing.T) {
 	for seed := range uint64(30) {
-		inLocalBubble(t, func(t *testing.T, server *zktest.Server) {
+		inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 			p, remote := newPeer(t, server), newPeer(t, server)
 			p.cable.SetLatency(time.Millisecond)
-			mutex := p.mutex(locks.WithLocalHandover(3))
+			mutex := retained(p, locks.Most(3))
 			var workers sync.WaitGroup
 			var inside, acquired int // guarded by the lock
 			work := func(lock locks.Lock, random *rand.Rand, rounds int) {
@@ -265,7 +274,7 @@ func TestNoHandoverIsLost(t *testing.T) {
 func TestALocalWaiterIsToldHowManyStandBeforeIt(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
-		lock := p.mutex(locks.WithLocalHandover(9))
+		lock := retained(p)
 		held := acquire(t, lock)
 		var line []<-chan result
 		for range 3 {

@@ -11,11 +11,11 @@ import (
 func TestADowngradeIsNotHandedOver(t *testing.T) {
 	for name, readFirst := range map[string]bool{"the reader stays": false, "the reader goes first": true} {
 		t.Run(name, func(t *testing.T) {
-			inLocalBubble(t, func(t *testing.T, server *zktest.Server) {
+			inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 				p := newPeer(t, server)
-				rw := readWrite(p, handsOver())
-				write := acquire(t, rw.WriteLock())
-				waiter := begin(t.Context(), t, rw.WriteLock())
+				rw := readWrite(p)
+				write := acquire(t, locks.Retain(rw.WriteLock()))
+				waiter := begin(t.Context(), t, locks.Retain(rw.WriteLock()))
 				read := acquireIn(inside(t, write), t, rw.ReadLock())
 				if readFirst {
 					release(t, read)
@@ -35,10 +35,10 @@ func TestADowngradeIsNotHandedOver(t *testing.T) {
 
 // The writer leaves while the reader's node is being made.
 func TestADowngradeThatOverlapsTheReleaseIsNotHandedOver(t *testing.T) {
-	inLocalBubble(t, func(t *testing.T, server *zktest.Server) {
-		rw := readWrite(newPeer(t, server), handsOver())
-		write := acquire(t, rw.WriteLock())
-		waiter := begin(t.Context(), t, rw.WriteLock())
+	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
+		rw := readWrite(newPeer(t, server))
+		write := acquire(t, locks.Retain(rw.WriteLock()))
+		waiter := begin(t.Context(), t, locks.Retain(rw.WriteLock()))
 		goOn := server.Hold(zktest.Match{Op: zktest.OpMulti})
 		reader := begin(inside(t, write), t, rw.ReadLock())
 		release(t, write)
@@ -53,13 +53,13 @@ func TestADowngradeThatOverlapsTheReleaseIsNotHandedOver(t *testing.T) {
 }
 
 func TestReadersStayAsTheyAre(t *testing.T) {
-	inLocalBubble(t, func(t *testing.T, server *zktest.Server) {
-		rw := readWrite(newPeer(t, server), handsOver())
+	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
+		rw := readWrite(newPeer(t, server))
 		first, second := acquire(t, rw.ReadLock()), acquire(t, rw.ReadLock())
 		if first.NodeName() == second.NodeName() {
 			t.Error("they share a node")
 		}
-		waiters := []<-chan result{begin(t.Context(), t, rw.WriteLock()), begin(t.Context(), t, rw.WriteLock()), begin(t.Context(), t, rw.ReadLock())}
+		waiters := []<-chan result{begin(t.Context(), t, locks.Retain(rw.WriteLock())), begin(t.Context(), t, locks.Retain(rw.WriteLock())), begin(t.Context(), t, rw.ReadLock())}
 		release(t, first)
 		for _, waiter := range waiters {
 			isWaiting(t, waiter)
@@ -80,9 +80,9 @@ func TestReadersStayAsTheyAre(t *testing.T) {
 func TestAReaderKeepsTheLocalCountOfItsWrite(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
-		rw := locks.NewInterProcessReadWriteLock(p.Client, path, locks.WithLocalHandover(3))
-		first := acquire(t, rw.WriteLock())
-		waiter := begin(t.Context(), t, rw.WriteLock())
+		rw := readWrite(p)
+		first := acquire(t, locks.Retain(rw.WriteLock()))
+		waiter := begin(t.Context(), t, locks.Retain(rw.WriteLock()))
 		release(t, first)
 		second := soon(t, waiter).must(t)
 		read := acquireIn(second.Context(t.Context()), t, rw.ReadLock())

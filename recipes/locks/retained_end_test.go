@@ -16,11 +16,11 @@ import (
 // The asker wants the node gone.
 func TestANodeThatWasAskedForIsNotHandedOver(t *testing.T) {
 	for name, lock := range map[string]func(*peer) locks.Lock{
-		"mutex":      func(p *peer) locks.Lock { return p.mutex(handsOver()) },
-		"write lock": func(p *peer) locks.Lock { return readWrite(p, handsOver()).WriteLock() },
+		"mutex":      func(p *peer) locks.Lock { return retained(p) },
+		"write lock": func(p *peer) locks.Lock { return locks.Retain(readWrite(p).WriteLock()) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			inLocalBubble(t, func(t *testing.T, server *zktest.Server) {
+			inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 				p := newPeer(t, server)
 				first := acquire(t, lock(p))
 				waiters := []<-chan result{begin(t.Context(), t, lock(p)), begin(t.Context(), t, lock(p))}
@@ -45,9 +45,9 @@ func TestANodeThatWasAskedForIsNotHandedOver(t *testing.T) {
 }
 
 func TestALostHoldIsNotHandedOver(t *testing.T) {
-	inLocalBubble(t, func(t *testing.T, server *zktest.Server) {
+	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
-		mutex := p.mutex(handsOver())
+		mutex := retained(p)
 		first := acquire(t, mutex)
 		waiters := []<-chan result{begin(t.Context(), t, mutex), begin(t.Context(), t, mutex)}
 		time.Sleep(60 * time.Millisecond)
@@ -66,14 +66,14 @@ func TestALostHoldIsNotHandedOver(t *testing.T) {
 func TestLocalWaitersOutlastTheSession(t *testing.T) {
 	for name, held := range map[string]bool{"behind a holder": true, "behind a waiter": false} {
 		t.Run(name, func(t *testing.T) {
-			inLocalBubble(t, func(t *testing.T, server *zktest.Server) {
+			inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 				p, remote := newPeer(t, server), newPeer(t, server)
-				mutex := p.mutex(handsOver())
+				mutex := retained(p)
 				front := p
 				if !held {
 					front = remote
 				}
-				holder := acquire(t, front.mutex(handsOver()))
+				holder := acquire(t, retained(front))
 				var waiters []<-chan result
 				for range 4 {
 					waiters = append(waiters, begin(t.Context(), t, mutex))
@@ -101,9 +101,9 @@ func TestLocalWaitersOutlastTheSession(t *testing.T) {
 
 // A connection that is lost is no reason: the session is valid.
 func TestAHandoverNeedsNoConnection(t *testing.T) {
-	inLocalBubble(t, func(t *testing.T, server *zktest.Server) {
+	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
-		mutex := p.mutex(handsOver())
+		mutex := retained(p)
 		first := acquire(t, mutex)
 		waiters := []<-chan result{begin(t.Context(), t, mutex), begin(t.Context(), t, mutex)}
 		p.link.Cut()
@@ -118,18 +118,18 @@ func TestAHandoverNeedsNoConnection(t *testing.T) {
 	})
 }
 
-func TestCloseEndsTheLocalLine(t *testing.T) {
+func TestCloseEndsTheLocalQueue(t *testing.T) {
 	for name, held := range map[string]bool{"behind a holder": true, "behind a waiter": false} {
 		t.Run(name, func(t *testing.T) {
-			inLocalBubble(t, func(t *testing.T, server *zktest.Server) {
+			inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 				p, front := newPeer(t, server), newPeer(t, server)
 				if held {
 					front = p
 				}
-				acquire(t, front.mutex(handsOver()))
+				acquire(t, retained(front))
 				var waiters []<-chan result
 				for range 20 {
-					waiters = append(waiters, begin(t.Context(), t, p.mutex(handsOver())))
+					waiters = append(waiters, begin(t.Context(), t, retained(p)))
 				}
 				begun := time.Now()
 				if err := p.Close(); err != nil {
@@ -149,14 +149,14 @@ func TestCloseEndsTheLocalLine(t *testing.T) {
 
 // They do not find out one after the other.
 func TestThoseWhoCannotConnectFailTogether(t *testing.T) {
-	inLocalBubble(t, func(t *testing.T, server *zktest.Server) {
+	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
 		p.link.Cut()
 		synctest.Wait()
 		begun := time.Now()
 		var waiters []<-chan result
 		for range 5 {
-			waiters = append(waiters, begin(t.Context(), t, p.mutex(handsOver())))
+			waiters = append(waiters, begin(t.Context(), t, retained(p)))
 		}
 		for _, waiter := range waiters {
 			r := soon(t, waiter)
@@ -170,9 +170,9 @@ func TestThoseWhoCannotConnectFailTogether(t *testing.T) {
 
 // A Check that was taken in a hold must fail after it, so the node must not have another one.
 func TestANodeOfWhichACheckWasTakenIsNotHandedOver(t *testing.T) {
-	inLocalBubble(t, func(t *testing.T, server *zktest.Server) {
+	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
-		mutex := p.mutex(handsOver())
+		mutex := retained(p)
 		first := acquire(t, mutex)
 		waiter := begin(t.Context(), t, mutex)
 		check := first.Check()

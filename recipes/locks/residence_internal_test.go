@@ -21,7 +21,7 @@ type handoverTest struct {
 	*testing.T
 	server *zktest.Server
 	client *framework.Client
-	mutex  *InterProcessMutex
+	mutex  *RetainedLock
 	link   *zktest.Link
 }
 
@@ -37,11 +37,11 @@ func inHandoverTest(t *testing.T, test func(*handoverTest)) {
 		t.Cleanup(func() { _ = client.Close() })
 		t.Cleanup(func() { // before the client is closed
 			synctest.Wait()
-			if n := LocalLines(client); n > 0 {
-				t.Errorf("got %d local lines that are left, want none", n)
+			if n := RetainedQueues(client); n > 0 {
+				t.Errorf("got %d local queues in use, want none", n)
 			}
 		})
-		test(&handoverTest{t, server, client, NewInterProcessMutex(client, handoverPath, WithLocalHandover(9)), link})
+		test(&handoverTest{t, server, client, Retain(NewInterProcessMutex(client, handoverPath)), link})
 	})
 }
 
@@ -59,10 +59,10 @@ type acquired struct {
 	err   error
 }
 
-func (t *handoverTest) begin(ctx context.Context, opts ...Option) <-chan acquired {
+func (t *handoverTest) begin(ctx context.Context) <-chan acquired {
 	t.Helper()
 	got := make(chan acquired, 1)
-	mutex := NewInterProcessMutex(t.client, handoverPath, append(opts, WithLocalHandover(9))...)
+	mutex := Retain(NewInterProcessMutex(t.client, handoverPath))
 	go func() {
 		lease, err := mutex.Acquire(ctx)
 		got <- acquired{lease, err}
@@ -103,16 +103,36 @@ func (t *handoverTest) release(l *Lease) {
 }
 
 // released is the first half of a release: the last lease has left, and the node has not been handed over yet.
-func (t *handoverTest) released(l *Lease) *queue.Grant {
+func (t *handoverTest) released(l *Lease) *residence {
 	t.Helper()
 	if last, err := l.leaveGrant(); !last || err != nil {
 		t.Fatal(last, err)
 	}
-	return l.grant
+	return residenceOf(l)
 }
 
-// lineOfGrant is the line whose front a grant is.
-func lineOfGrant(g *queue.Grant) *localLine { return g.KeptBy().(*localLine) }
+// residenceOf is the residence of a lease's node.
+func residenceOf(l *Lease) *residence { return l.grant.KeptHold().(*residence) }
+
+// handOver is the second half of a release.
+func handOver(l *Lease) bool {
+	released, _ := residenceOf(l).released(l)
+	return released.HandedOver
+}
+
+// chosen takes the first waiter out of a queue, to give it the baton.
+func chosen(q *retainedQueue) *retainedWaiter {
+	q.all.mu.Lock()
+	defer q.all.mu.Unlock()
+	return q.first()
+}
+
+// newWaiter is a waiter that does not look.
+func (t *handoverTest) newWaiter() (w *retainedWaiter, ahead int) {
+	w = &retainedWaiter{lock: t.mutex, turn: make(chan baton, 1)}
+	ahead, _ = retainedQueuesOf(t.client).enter(w, true)
+	return w, ahead
+}
 
 // ctx ends when somebody has taken the waiter out of the line, and before it has the baton.
 func TestAWaiterThatWasChosenTakesTheGrantAlthoughItsContextHasEnded(t *testing.T) {
@@ -120,12 +140,13 @@ func TestAWaiterThatWasChosenTakesTheGrantAlthoughItsContextHasEnded(t *testing.
 		first := t.acquire()
 		ctx, cancel := context.WithCancel(t.Context())
 		waiter := t.begin(ctx)
-		line := lineOfGrant(first.grant)
-		w := line.next()
+		local := residenceOf(first).queue
+		w := chosen(local)
 		cancel()
 		t.waits(waiter) // for the baton
-		line.putBack(w)
-		if !handOver(t.released(first)) {
+		local.putBack(w)
+		t.released(first)
+		if !handOver(first) {
 			t.Error("it is not handed over")
 		}
 		lease := t.get(waiter)
@@ -141,14 +162,17 @@ func TestAWaiterThatWasChosenPassesTheRightToContendOnIfItsContextHasEnded(t *te
 		first := t.acquire()
 		ctx, cancel := context.WithCancel(t.Context())
 		waiter, next := t.begin(ctx), t.begin(t.Context())
-		line := lineOfGrant(first.grant)
-		w := line.next()
+		local := residenceOf(first).queue
+		w := chosen(local)
 		cancel()
 		t.waits(waiter)
-		t.released(first)
+		r := t.released(first)
 		before := t.server.Counts()[zktest.OpCreate2]
-		line.putBack(w)
-		first.grant.RemoveNode()
+		local.putBack(w)
+		r.spent = true
+		if handOver(first) {
+			t.Error("a node that must not have another hold is handed over")
+		}
 		if a := <-waiter; !errors.Is(a.err, context.Canceled) {
 			t.Errorf("got %v, %v", a.lease, a.err)
 		}
@@ -185,17 +209,13 @@ func TestHandoverAfterTheEndOfTheLastLease(t *testing.T) {
 				first := t.acquire()
 				waiters := []<-chan acquired{t.begin(t.Context()), t.begin(t.Context())}
 				time.Sleep(60 * time.Millisecond) // the node is watched
-				g := t.released(first)
-				g.Admitted = g.Admitted.Add(time.Hour) // time is not what this is about
+				t.released(first)
 				synctest.Wait()
-				test.meanwhile(t, g)
+				test.meanwhile(t, first.grant)
 				synctest.Wait()
-				over := handOver(g)
+				over := handOver(first)
 				if over != test.want {
-					t.Errorf("it was handed over: %v", over)
-				}
-				if !over {
-					g.RemoveNode()
+					t.Errorf("handed over: got %v, want %v", over, test.want)
 				}
 				for _, waiter := range waiters { // in their order
 					lease := t.get(waiter)
@@ -218,8 +238,7 @@ func TestAGrantThatIsLostOnTheWayIsNoAnswer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inHandoverTest(t, func(t *handoverTest) {
 				first := t.acquire()
-				slow := newWaiter(&t.mutex.recipe)
-				behind := localLinesOf(t.client).enter(slow, true)
+				slow, behind := t.newWaiter()
 				next := t.begin(t.Context())
 				time.Sleep(60 * time.Millisecond)
 				t.release(first) // to the waiter that does not look
@@ -242,11 +261,11 @@ func TestAGrantThatIsLostOnTheWayIsNoAnswer(t *testing.T) {
 func TestAGrantThatHasEndedIsNoFront(t *testing.T) {
 	inHandoverTest(t, func(t *handoverTest) {
 		lease := t.acquire()
-		w := newWaiter(&t.mutex.recipe)
-		w.line = lineOfGrant(lease.grant)
+		r := newResidence(residenceOf(lease).queue, t.mutex.recipe)
+		base := residenceOf(lease).base
 		t.release(lease)
-		if w.holds(lease.grant) || w.line == nil {
-			t.Error("a grant that has ended stands for a waiter")
+		if h := r.begin(base); h != nil || r.front {
+			t.Errorf("a node that is being removed has the hold %v", h)
 		}
 	})
 }
@@ -256,10 +275,9 @@ func TestAGrantThatHasEndedIsNoFront(t *testing.T) {
 func TestAWaiterThatDoesNotLookLetsTheOthersIn(t *testing.T) {
 	inHandoverTest(t, func(t *handoverTest) {
 		first := t.acquire()
-		var waiters []*waiter
+		var waiters []*retainedWaiter
 		for range 3 {
-			w := newWaiter(&t.mutex.recipe)
-			localLinesOf(t.client).enter(w, true)
+			w, _ := t.newWaiter()
 			waiters = append(waiters, w)
 		}
 		last := t.begin(t.Context())

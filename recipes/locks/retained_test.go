@@ -14,15 +14,17 @@ import (
 	"github.com/gocurator/curator/recipes/locks/lockstest"
 )
 
-// handsOver is the option with a number that no test comes to by accident.
-func handsOver() locks.Option { return locks.WithLocalHandover(100) }
+// retained is a client's mutex, retained.
+func retained(p *peer, opts ...locks.RetainOption) *locks.RetainedLock {
+	return locks.Retain(p.mutex(), opts...)
+}
 
-// inLocalBubble is inBubble, and checks that no local line is left.
-func inLocalBubble(t *testing.T, test func(t *testing.T, server *zktest.Server)) {
+// inRetainedBubble is inBubble, and checks that no local queue is in use.
+func inRetainedBubble(t *testing.T, test func(t *testing.T, server *zktest.Server)) {
 	t.Helper()
 	inBubble(t, test)
-	if n := locks.LocalLines(peers...); n > 0 {
-		t.Errorf("got %d local lines of %d clients that are left, want none", n, len(peers))
+	if n := locks.RetainedQueues(peers...); n > 0 {
+		t.Errorf("got %d local queues of %d clients in use, want none", n, len(peers))
 	}
 }
 
@@ -53,16 +55,16 @@ func isAlive(t *testing.T, lease *locks.Lease) {
 }
 
 // All of one client's: the mutex, and the writers of a read/write lock.
-func exclusive(p *peer, opts ...locks.Option) map[string]locks.Lock {
+func exclusive(p *peer, opts ...locks.RetainOption) map[string]locks.Lock {
 	return map[string]locks.Lock{
-		"mutex": p.mutex(opts...), "write lock": locks.NewInterProcessReadWriteLock(p.Client, "/rw", opts...).WriteLock(),
+		"mutex": retained(p, opts...), "write lock": locks.Retain(locks.NewInterProcessReadWriteLock(p.Client, "/rw").WriteLock(), opts...),
 	}
 }
 
 func TestAHandoverAsksNoServer(t *testing.T) {
-	inLocalBubble(t, func(t *testing.T, server *zktest.Server) {
+	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
-		for name, lock := range exclusive(p, handsOver()) {
+		for name, lock := range exclusive(p) {
 			first := acquire(t, lock)
 			waiters := []<-chan result{begin(t.Context(), t, lock), begin(t.Context(), t, lock)}
 			p.cable.SetLatency(oneWay)
@@ -74,8 +76,9 @@ func TestAHandoverAsksNoServer(t *testing.T) {
 			release(t, second)
 			third := (<-waiters[1]).must(t)
 			wantHandedOver(t, second, third)
-			if sent := p.link.Requests(); n != 0 || len(sent) > 0 {
-				t.Errorf("%s: it took %d round trips and sent %v", name, n, sent)
+			want := map[lockstest.Op]int{lockstest.GetChildren: 1} // for hearing of others
+			if sent := p.link.Requests(); n != 0 || !maps.Equal(sent, want) {
+				t.Errorf("%s: it took %d round trips and sent %v, want none and %v", name, n, sent, want)
 			}
 			if n := elapsed(t, func() { release(t, third) }); n != 1 { // nobody waits
 				t.Errorf("%s: the last release took %d round trips", name, n)
@@ -85,7 +88,7 @@ func TestAHandoverAsksNoServer(t *testing.T) {
 }
 
 func TestHandoversAreNotTheDefault(t *testing.T) {
-	inLocalBubble(t, func(t *testing.T, server *zktest.Server) {
+	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
 		first := acquire(t, p.mutex())
 		waiter := begin(t.Context(), t, p.mutex())
@@ -94,64 +97,100 @@ func TestHandoversAreNotTheDefault(t *testing.T) {
 	})
 }
 
-// Sixteen contenders, four holds a node: a create, a listing and a delete for four acquisitions.
-func TestHandoversAreAtMostAsManyInARowAsAllowed(t *testing.T) {
-	inLocalBubble(t, func(t *testing.T, server *zktest.Server) {
+// While the directory's listing is on its way, it is not known whether others wait: then the bound counts, and the next contender waits
+// for the listing, which takes less time than a node of its own.
+func TestHandoversAreAtMostAsManyInARowWhileOthersAreUnknown(t *testing.T) {
+	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 		const contenders, most = 16, 3
 		p := warm(t, server)
-		mutex := p.mutex(locks.WithLocalHandover(most))
+		mutex := retained(p, locks.Most(most))
+		first := acquire(t, mutex)
 		var waiters []<-chan result
 		for range contenders {
 			waiters = append(waiters, begin(t.Context(), t, mutex))
 		}
-		var last *locks.Lease
+		p.link.Requests()
+		begun := time.Now()
+		release(t, first) // sends the listing
+		last := first
 		for i, waiter := range waiters { // in the order in which they came
-			lease := (<-waiter).must(t)
-			switch {
-			case i == 0:
-			case i%(most+1) == 0:
-				wantOwnNode(t, last, lease)
-			default:
-				wantHandedOver(t, last, lease)
+			r := soon(t, waiter)
+			lease := r.must(t)
+			wantHandedOver(t, last, lease)
+			want := time.Duration(0)
+			if i >= most {
+				want = roundTrip
+			}
+			if got := r.at.Sub(begun); got != want {
+				t.Errorf("hand-over %d: got it after %v, want %v", i, got, want)
 			}
 			last = lease
 			release(t, lease)
 		}
-		const nodes = contenders / (most + 1)
-		want := map[lockstest.Op]int{lockstest.Create: nodes, lockstest.GetChildren: nodes, lockstest.Delete: nodes}
-		if got := p.link.Requests(); !maps.Equal(got, want) {
-			t.Errorf("%d acquisitions sent %v, want %v", contenders, got, want)
+		if got, want := p.link.Requests(), (map[lockstest.Op]int{lockstest.GetChildren: 1, lockstest.RemoveWatches: 1, lockstest.Delete: 1}); !maps.Equal(got, want) {
+			t.Errorf("%d hand-overs sent %v, want %v", contenders, got, want)
 		}
 	})
 }
 
-// Whoever waits in another process waits until the hold that had begun when the node was a tenth of a second old is over.
-func TestOthersWaitForABoundedTime(t *testing.T) {
-	for _, test := range []struct{ hold, want time.Duration }{
-		{time.Millisecond, 100 * time.Millisecond},
-		{30 * time.Millisecond, 120 * time.Millisecond},
-		{50 * time.Millisecond, 100 * time.Millisecond},
-		{99 * time.Millisecond, 198 * time.Millisecond},
-		{time.Second, time.Second},
+// Without an answer the node goes when the time is up, and others are let in: here a remote one.
+func TestANodeIsHeldBackForABoundedTime(t *testing.T) {
+	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
+		p, remote := newPeer(t, server), newPeer(t, server)
+		mutex := retained(p, locks.Most(0))
+		first := acquire(t, mutex)
+		begun := time.Now()
+		const far = 200 * time.Millisecond
+		p.cable.SetLatency(far)
+		waiter := begin(t.Context(), t, mutex)
+		release(t, first)
+		isWaiting(t, waiter)
+		other := soon(t, begin(t.Context(), t, remote.mutex()))
+		if got, want := other.at.Sub(begun), 100*time.Millisecond+far; got != want {
+			t.Errorf("another client waited for %v, want %v", got, want)
+		}
+		release(t, other.must(t))
+		wantOwnNode(t, first, soon(t, waiter).must(t))
+	})
+}
+
+// A contender of another process waits for the end of the present hold, and for as many more as AfterDemand says.
+func TestOthersWaitForThePresentHold(t *testing.T) {
+	for _, test := range []struct {
+		after      int
+		hold, want time.Duration
+	}{
+		{0, time.Millisecond, time.Millisecond},
+		{0, 30 * time.Millisecond, 30 * time.Millisecond},
+		{0, time.Second, time.Second},
+		{2, time.Millisecond, 3 * time.Millisecond},
+		{2, 90 * time.Millisecond, 270 * time.Millisecond},
 	} {
-		t.Run(test.hold.String(), func(t *testing.T) {
-			inLocalBubble(t, func(t *testing.T, server *zktest.Server) {
+		t.Run(fmt.Sprintf("%v and %d more", test.hold, test.after), func(t *testing.T) {
+			inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 				p, remote := newPeer(t, server), newPeer(t, server)
-				mutex := p.mutex(locks.WithLocalHandover(10000))
-				first := acquire(t, mutex)
+				mutex := retained(p, locks.AfterDemand(test.after))
+				last := acquire(t, mutex)
+				var local []<-chan result
+				for range 20 {
+					local = append(local, begin(t.Context(), t, mutex))
+				}
+				for i := range 5 { // it is known that nobody else waits
+					release(t, last)
+					last = soon(t, local[i]).must(t)
+				}
+				synctest.Wait()
 				begun := time.Now()
 				waiter := begin(t.Context(), t, remote.mutex())
 				var holds sync.WaitGroup
-				for range 200 {
-					next := begin(t.Context(), t, mutex)
-					holds.Go(func() {
-						lease := soon(t, next).must(t)
+				holds.Go(func() {
+					for _, next := range local[5:] {
 						time.Sleep(test.hold)
-						release(t, lease)
-					})
-				}
-				time.Sleep(test.hold)
-				release(t, first)
+						release(t, last)
+						last = soon(t, next).must(t)
+					}
+					release(t, last)
+				})
 				r := soon(t, waiter)
 				if waited := r.at.Sub(begun); waited != test.want {
 					t.Errorf("it waited for %v, want %v", waited, test.want)
@@ -165,9 +204,9 @@ func TestOthersWaitForABoundedTime(t *testing.T) {
 
 // What a hold had with the session ends with it: afterwards there is nothing to keep the session valid for.
 func TestNothingIsKeptOfHoldsThatWereHandedOver(t *testing.T) {
-	inLocalBubble(t, func(t *testing.T, server *zktest.Server) {
+	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
-		mutex := p.mutex(handsOver())
+		mutex := retained(p)
 		lease := acquire(t, mutex)
 		for range 5 {
 			waiter := begin(t.Context(), t, mutex)
@@ -185,11 +224,11 @@ func TestNothingIsKeptOfHoldsThatWereHandedOver(t *testing.T) {
 	})
 }
 
-// A chain of short holds is one long hold to the servers: its node is watched, once, and read once.
+// A chain of short holds is one long hold to the servers: its node is watched, once, and read once; so is the directory.
 func TestTheNodeOfAChainIsWatchedOnce(t *testing.T) {
-	inLocalBubble(t, func(t *testing.T, server *zktest.Server) {
+	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
-		mutex := p.mutex(handsOver())
+		mutex := retained(p)
 		lease := acquire(t, mutex)
 		p.link.Segments()
 		for range 9 {
@@ -203,7 +242,7 @@ func TestTheNodeOfAChainIsWatchedOnce(t *testing.T) {
 		if n := server.Watches(path + "/" + lease.NodeName()); n != 1 {
 			t.Errorf("its node has %d watches", n)
 		}
-		if got, want := p.link.Requests(), map[lockstest.Op]int{lockstest.GetData: 1}; !maps.Equal(got, want) {
+		if got, want := p.link.Requests(), (map[lockstest.Op]int{lockstest.GetData: 1, lockstest.GetChildren: 1}); !maps.Equal(got, want) {
 			t.Errorf("it sent %v, want %v", got, want)
 		}
 	})
@@ -211,9 +250,9 @@ func TestTheNodeOfAChainIsWatchedOnce(t *testing.T) {
 
 // The node has the inner lease until that is released, too; and after the hand-over the context of the old hold is no key to the new one.
 func TestReentryAndHandover(t *testing.T) {
-	inLocalBubble(t, func(t *testing.T, server *zktest.Server) {
+	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
-		mutex := p.mutex(handsOver())
+		mutex := retained(p)
 		outer := acquire(t, mutex)
 		inner := acquireIn(inside(t, outer), t, mutex)
 		waiter := begin(t.Context(), t, mutex)
@@ -241,14 +280,25 @@ func TestReentryAndHandover(t *testing.T) {
 	})
 }
 
-func TestMisuseOfLocalHandoverIsToldByTheFirstCall(t *testing.T) {
-	inLocalBubble(t, func(t *testing.T, server *zktest.Server) {
+func TestMisuseOfRetainIsToldByTheFirstCall(t *testing.T) {
+	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
 		for name, lock := range map[string]locks.Lock{
-			"none":            p.mutex(locks.WithLocalHandover(0)),
-			"less than none":  readWrite(p, locks.WithLocalHandover(-1)).WriteLock(),
-			"semaphore":       semaphore(p, 2, handsOver()),
-			"semaphore mutex": locks.NewInterProcessSemaphoreMutex(p.Client, path, handsOver()),
+			"nothing":         locks.Retain(nil),
+			"no mutex":        locks.Retain((*locks.InterProcessMutex)(nil)),
+			"no write lock":   locks.Retain((*locks.WriteLock)(nil)),
+			"read lock":       locks.Retain(readWrite(p).ReadLock()),
+			"semaphore":       locks.Retain(semaphore(p, 2)),
+			"semaphore mutex": locks.Retain(locks.NewInterProcessSemaphoreMutex(p.Client, path)),
+			"multi-lock":      locks.Retain(locks.NewInterProcessMultiMutex(p.Client, []string{"/a"})),
+			"time limit":      locks.Retain(locks.Within(p.mutex(), time.Second)),
+			"twice":           locks.Retain(retained(p)),
+			"no option":       locks.Retain(p.mutex(), nil),
+			"less than none":  retained(p, locks.Most(-1)),
+			"no time":         retained(p, locks.Busy(-1)),
+			"no idle time":    retained(p, locks.Idle(-1)),
+			"no demand":       retained(p, locks.AfterDemand(-1)),
+			"misuse of it":    locks.Retain(locks.NewInterProcessMutex(p.Client, "no path")),
 		} {
 			p.link.Segments()
 			if lease, err := lock.Acquire(t.Context()); err == nil {
@@ -263,9 +313,10 @@ func TestMisuseOfLocalHandoverIsToldByTheFirstCall(t *testing.T) {
 }
 
 func TestMultiLocksHandOverTheirParts(t *testing.T) {
-	inLocalBubble(t, func(t *testing.T, server *zktest.Server) {
+	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
-		multi := locks.NewInterProcessMultiMutex(p.Client, []string{"/a", "/b"}, handsOver())
+		multi := locks.NewInterProcessMultiLock(locks.Retain(locks.NewInterProcessMutex(p.Client, "/a")),
+			locks.Retain(locks.NewInterProcessMutex(p.Client, "/b")))
 		first := acquire(t, multi)
 		waiter := begin(t.Context(), t, multi)
 		release(t, first)
@@ -279,7 +330,7 @@ func TestMultiLocksHandOverTheirParts(t *testing.T) {
 }
 
 func TestTraceTellsOfHandovers(t *testing.T) {
-	inLocalBubble(t, func(t *testing.T, server *zktest.Server) {
+	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 		var mu sync.Mutex
 		var told []string
 		tell := func(format string, args ...any) {
@@ -289,7 +340,7 @@ func TestTraceTellsOfHandovers(t *testing.T) {
 		}
 		p := newPeer(t, server)
 		traced := func(name string) locks.Lock {
-			return p.mutex(handsOver(), locks.WithTrace(locks.Trace{
+			return locks.Retain(p.mutex(locks.WithTrace(locks.Trace{
 				Waiting: func(_ context.Context, w locks.Waiting) {
 					tell("%s: waiting behind %d, local %v, own client %v", name, w.Ahead, w.Local, w.OwnClient)
 				},
@@ -297,7 +348,7 @@ func TestTraceTellsOfHandovers(t *testing.T) {
 					tell("%s: count %d, hand-over %v", name, e.LocalCount, e.HandOver)
 				},
 				Released: func(r locks.Released) { tell("%s: held for %v, handed over %v", name, r.Held, r.HandedOver) },
-			}))
+			})))
 		}
 		first := acquire(t, traced("a"))
 		waiter := begin(t.Context(), t, traced("b"))

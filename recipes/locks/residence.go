@@ -1,0 +1,231 @@
+package locks
+
+import (
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/queue"
+)
+
+// A residence is the stay of one node with a client: from its admission until it is removed or lost. It is a member of
+// the node's grant, which therefore outlasts each of the holds over it. It is the front of its local queue while front is
+// set.
+//
+// At any time one goroutine may decide about it: the one whose hold has just ended; or the one that has taken it out of
+// queue.kept. The fields below that are not guarded belong to that goroutine.
+type residence struct {
+	queue *retainedQueue
+	base  *queue.Grant
+	last  *recipe   // of the newest hold
+	asked bool      // the directory is watched without delay
+	spent bool      // the node must not have another hold
+	since time.Time // when the newest hold ended
+
+	handed int // hand-overs; an acquire that finds the node idle counts as well
+	after  int // of these, since another contender was known to wait
+
+	listener atomic.Pointer[framework.Watch] // on the directory
+	deaf     atomic.Bool                     // the directory is watched no more
+	demanded atomic.Bool                     // another contender was heard of
+
+	// Guarded by queue.all.mu.
+	front  bool // of the queue: whoever clears it passes it on
+	gone   bool // lost
+	hold   *queue.Grant
+	closed bool        // while idle: no contender is let in yet
+	timer  *time.Timer // to look at an idle node again; nil before the first
+	ticks  bool        // the timer is running,
+	tickAt time.Time   // until then
+}
+
+// newResidence makes a residence for a contender that is about to enter the queue at the servers.
+func newResidence(q *retainedQueue, r *recipe) *residence { return &residence{queue: q, last: r} }
+
+// quiet is the queue of a contender whose grant will be the residence's: what befalls the node is told by the hold over it.
+func (r *residence) quiet() *queue.Queue {
+	q := *r.last.queue
+	q.Config.Lost = func(*queue.Grant, time.Duration, error) { r.lost() }
+	q.Config.Asked = func(*queue.Grant) { r.leave() }
+	return &q
+}
+
+// begin makes the residence the front of its queue with the first hold over base, or returns nil if base is lost already.
+func (r *residence) begin(base *queue.Grant) *queue.Grant {
+	r.base = base
+	if base.Join(r) != nil {
+		return nil
+	}
+	h, err := base.Hold(r.last.queue, 0, r)
+	if err != nil {
+		return nil
+	}
+	mu := &r.queue.all.mu
+	mu.Lock()
+	gone := r.gone
+	if !gone {
+		r.front, r.hold = true, h
+		r.queue.history.granted(base)
+	}
+	mu.Unlock()
+	if gone { // lost has found no front to pass on, and no hold
+		h.EndHold()
+		return nil
+	}
+	r.listen(base.Session.WatchChildrenDeferred)
+	return h
+}
+
+// Ended is for queue.Holder. What a loss means to the residence is for lost, which comes after all leases have ended.
+func (r *residence) Ended() {}
+
+// AskedToLeave is for queue.Holder.
+func (r *residence) AskedToLeave() {}
+
+// listen watches the directory, instead of the watch that there is.
+func (r *residence) listen(watch func(dir string, wake func()) *framework.Watch) {
+	r.replace(watch(r.base.Queue.Config.Dir, r.look))
+	if r.deaf.Load() { // since before the line above, which has left a watch behind
+		r.replace(nil)
+	}
+}
+
+func (r *residence) replace(w *framework.Watch) {
+	if before := r.listener.Swap(w); before != nil {
+		r.base.Session.Unwatch(before)
+	}
+}
+
+// stopListening takes the watch off, for good.
+func (r *residence) stopListening() {
+	r.deaf.Store(true)
+	r.replace(nil)
+}
+
+// demand is what is known of contenders outside of the local queue. It does not change when a contender was heard of.
+func (r *residence) demand() demand {
+	if r.demanded.Load() {
+		return demanded
+	}
+	w := r.listener.Load()
+	if w == nil {
+		return unknown
+	}
+	s := r.base.Session
+	view := s.View(w)
+	switch {
+	case view.Status == framework.StatusRefused, view.Status == framework.StatusGone:
+		return unheard
+	case view.Status != framework.StatusPresent:
+		return unknown
+	case r.others(view.Children):
+		r.demanded.Store(true)
+		return demanded
+	case !view.Armed:
+		return unknown
+	case !slices.Contains(view.Children, r.base.Name):
+		return unheard
+	}
+	if _, leader := s.Silence(); leader >= s.Timeout()*3/8 {
+		return unknown
+	}
+	return alone
+}
+
+// others reports whether a listing has a contender besides the residence's node.
+func (r *residence) others(children []string) bool {
+	return slices.ContainsFunc(children, func(name string) bool {
+		_, counts := r.base.Queue.Markers.Parse(name)
+		return counts && name != r.base.Name
+	})
+}
+
+// mayStay reports whether the node may have another hold, as far as the node itself goes.
+func (r *residence) mayStay() bool { return r.base.Err() == nil && r.base.MayBeKept() }
+
+// look is called when there may be something new about the directory or the node. It does not block.
+func (r *residence) look() {
+	if r.takeForNews() {
+		r.decide(true)
+	}
+}
+
+// takeForNews takes the residence out of the queue if it is idle and there is news for it. The caller decides then.
+//
+// The residence may become idle at the same time. Then kept is set before this looks at it; or the news was there before
+// kept was set, and stay, which calls this after it has set kept, finds it.
+func (r *residence) takeForNews() bool {
+	d := r.demand()
+	if d == demanded {
+		r.stopListening()
+	}
+	switch {
+	case d == demanded, d == unheard, !r.mayStay():
+		return r.take(false)
+	case d == alone:
+		return r.take(true)
+	default:
+		return false
+	}
+}
+
+// leave is called when the holder of the node is asked to leave. If there is a hold, it is asked as well; and if there is
+// no residence yet, its first hold will be.
+func (r *residence) leave() {
+	r.queue.all.mu.Lock()
+	idle := r.queue.kept == r
+	r.queue.all.mu.Unlock()
+	if idle {
+		r.look()
+	}
+}
+
+// take takes the residence out of the queue if it is idle, or only if it is closed.
+func (r *residence) take(ifClosed bool) bool {
+	r.queue.all.mu.Lock()
+	defer r.queue.all.mu.Unlock()
+	if r.queue.kept != r || ifClosed && !r.closed {
+		return false
+	}
+	r.queue.kept = nil
+	return true
+}
+
+// tick looks at an idle node again.
+func (r *residence) tick() {
+	r.queue.all.mu.Lock()
+	r.ticks = false
+	r.queue.all.mu.Unlock()
+	if r.take(false) {
+		r.decide(true)
+	}
+}
+
+// lost is called when the node's grant has ended otherwise than by its release; its node is being removed, and its
+// holders have been told. Whoever decides about the residence at this moment finds front cleared, and leaves it at that.
+func (r *residence) lost() {
+	r.stopListening()
+	mu := &r.queue.all.mu
+	mu.Lock()
+	front, h := r.front, r.hold
+	r.gone, r.front, r.hold = true, false, nil
+	if r.queue.kept == r {
+		r.queue.kept = nil
+	}
+	r.stopTimer()
+	mu.Unlock()
+	if h != nil {
+		h.EndHold()
+	}
+	if front {
+		r.queue.pass(nil)
+	}
+}
+
+// stopTimer is called when front has been cleared, after which nothing starts the timer. mu is held.
+func (r *residence) stopTimer() {
+	if r.timer != nil {
+		r.timer.Stop()
+	}
+}

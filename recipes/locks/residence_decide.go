@@ -1,0 +1,182 @@
+package locks
+
+import (
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/queue"
+)
+
+// decide decides what becomes of the node, now that there is no hold over it, and does it. It is for the goroutine that
+// may decide, once: afterwards the next holder may, or whoever takes the idle residence. It does not block. A removal is
+// returned if the node is being removed.
+func (r *residence) decide(idle bool) (fate, *framework.Removal) {
+	for stayed := idle; ; {
+		s := r.situation()
+		r.queue.all.mu.Lock()
+		if !r.front { // lost, and passed on
+			r.queue.all.mu.Unlock()
+			return removed, r.base.RemoveNode()
+		}
+		r.know(&s)
+		f := r.queue.key.retention.fate(s)
+		switch f {
+		case handedOver:
+			w := r.queue.first()
+			r.queue.all.mu.Unlock()
+			if h := r.admit(w.lock.recipe); h != nil {
+				w.turn <- baton{grant: h}
+				return f, nil
+			}
+			r.queue.putBack(w)
+		case kept, heldBack:
+			r.stay(s, f == heldBack)
+			r.queue.all.mu.Unlock()
+			if !r.takeForNews() {
+				return f, nil
+			}
+			stayed = true
+		case removed:
+			r.front, r.hold = false, nil
+			r.stopTimer()
+			if stayed && s.demand == demanded {
+				r.queue.history.demoted(r.handed, time.Now())
+			}
+			r.queue.all.mu.Unlock()
+			return f, r.remove(idle, s)
+		}
+	}
+}
+
+// situation is what is known without mu. The first time that the node may stay it has the directory listed.
+func (r *residence) situation() situation {
+	s := situation{
+		usable: !r.spent && r.mayStay(), hearing: r.base.Session.Timeout() / 8, handed: r.handed, after: r.after, age: r.base.KeptFor(),
+	}
+	if s.usable && !r.asked && r.wanted() {
+		r.asked = true
+		r.listen(r.base.Session.WatchChildren)
+	}
+	s.demand = r.demand()
+	s.silence, _ = r.base.Session.Silence()
+	return s
+}
+
+// know completes a situation. mu is held.
+func (r *residence) know(s *situation) {
+	now := time.Now()
+	s.waiting, s.proven, s.idle = len(r.queue.waiting) > 0, r.queue.history.proven(now), now.Sub(r.since)
+}
+
+// wanted reports whether the node would stay if no other client wanted it.
+func (r *residence) wanted() bool {
+	r.queue.all.mu.Lock()
+	defer r.queue.all.mu.Unlock()
+	s := situation{usable: true, demand: alone, hearing: 1}
+	r.know(&s)
+	return r.queue.key.retention.fate(s) != removed
+}
+
+// stay makes the residence idle, to be looked at again when something may have changed by the clock alone. mu is held.
+func (r *residence) stay(s situation, closed bool) {
+	r.queue.kept, r.hold, r.closed = r, nil, closed
+	bounds := r.queue.key.retention
+	next := max(min(bounds.idle-s.idle, s.hearing-s.silence), 0)
+	if closed {
+		next = max(bounds.busy-s.age, 0)
+	}
+	at := time.Now().Add(next)
+	if r.ticks && !at.Before(r.tickAt) {
+		return // one timer serves many short idle times
+	}
+	r.ticks, r.tickAt = true, at
+	if r.timer == nil {
+		r.timer = time.AfterFunc(next, r.tick)
+	} else {
+		r.timer.Reset(next)
+	}
+}
+
+// admit makes the next hold over the node, nil if the node is lost.
+func (r *residence) admit(next *recipe) *queue.Grant {
+	h, err := r.base.Hold(next.queue, int64(r.handed+1), r)
+	if err != nil {
+		return nil
+	}
+	r.last = next
+	r.handed++
+	if r.demanded.Load() {
+		r.after++
+	}
+	r.queue.all.mu.Lock()
+	lost := !r.front
+	if !lost {
+		r.hold = h
+	}
+	r.queue.all.mu.Unlock()
+	if lost { // which has found no hold to end
+		h.EndHold()
+	}
+	return h
+}
+
+// admitTo lets an acquire into the idle node, which it has taken out of the queue. If the node must not have another hold
+// now, what becomes of it is decided, and nil returned.
+func (r *residence) admitTo(next *recipe) *queue.Grant {
+	s := r.situation()
+	r.queue.all.mu.Lock()
+	r.know(&s)
+	r.queue.all.mu.Unlock()
+	s.waiting = true
+	if r.queue.key.retention.fate(s) == handedOver {
+		if h := r.admit(next); h != nil && h.Err() == nil {
+			return h
+		}
+		// The loss passes the queue on, or has done so.
+		return nil
+	}
+	r.decide(true)
+	return nil
+}
+
+// remove ends the residence, and passes its queue on after the removal is on its way: the node is not in the way of the
+// next front then.
+func (r *residence) remove(idle bool, s situation) *framework.Removal {
+	r.stopListening()
+	_, _ = r.base.Leave(r) // a loss meanwhile finds nothing to do any more
+	removal := r.base.RemoveNode()
+	if idle {
+		r.last.trace.dropped(Dropped{
+			Path: r.last.path, Node: r.base.Name, Kept: r.base.KeptFor(), Idle: time.Since(r.since), Holds: 1 + r.handed,
+			Demanded: s.demand == demanded,
+		})
+	}
+	r.queue.pass(nil)
+	return removal
+}
+
+// release is what the release of the last lease of a hold does. It waits for the removal of the node, if there is one,
+// until enough is closed.
+func (r *residence) release(l *Lease, enough <-chan struct{}) error {
+	released, removal := r.released(l)
+	if removal != nil {
+		if err := r.base.AwaitRemoval(removal, enough); err != nil {
+			released.Err = &ReleaseError{Path: l.recipe.path, Node: l.grant.Name, Err: err}
+		}
+	}
+	l.recipe.trace.released(released)
+	return released.Err
+}
+
+// released ends the hold of a lease, its last, and decides about the node.
+func (r *residence) released(l *Lease) (Released, *framework.Removal) {
+	h := l.grant
+	r.spent = r.spent || !h.MayBeKept()
+	r.since = time.Now()
+	held := r.since.Sub(h.Since)
+	h.EndHold()
+	f, removal := r.decide(false)
+	return Released{
+		Path: l.recipe.path, Node: h.Name, Held: held, HandedOver: f == handedOver, Retained: f == kept || f == heldBack,
+	}, removal
+}

@@ -1,0 +1,399 @@
+package locks_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/recipes/locks/lockstest"
+)
+
+const idle = 100 * time.Millisecond
+
+// idling returns a retained lock whose node stays with the client from now on, and the last lease that had it.
+func idling(t *testing.T, p *peer, opts ...locks.RetainOption) (*locks.RetainedLock, *locks.Lease) {
+	t.Helper()
+	lock := retained(p, append([]locks.RetainOption{locks.Idle(idle)}, opts...)...)
+	for range 2 {
+		release(t, acquire(t, lock))
+	}
+	lease := acquire(t, lock)
+	release(t, lease)
+	synctest.Wait()
+	return lock, lease
+}
+
+// hasNodes checks how many nodes there are.
+func hasNodes(t *testing.T, server *zktest.Server, want int) {
+	t.Helper()
+	synctest.Wait()
+	if got := server.Children(path); len(got) != want {
+		t.Errorf("got nodes %v, want %d", got, want)
+	}
+}
+
+// The first three grants show that no other client wants the lock. From then on its node stays, and a cycle asks nothing.
+func TestRetainedLockOfALoneWorkerAsksNothing(t *testing.T) {
+	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := newPeer(t, server)
+		lock := retained(p, locks.Idle(idle))
+		for i := range 3 {
+			hasNodes(t, server, 0)
+			lease := acquire(t, lock)
+			if lease.LocalCount() != 0 {
+				t.Errorf("acquire %d: got count %d, want a node of its own", i, lease.LocalCount())
+			}
+			release(t, lease)
+		}
+		hasNodes(t, server, 1)
+		p.link.Requests()
+		const cycles = 1000
+		for i := range cycles {
+			lease := acquire(t, lock)
+			if got, want := lease.LocalCount(), int64(i+1); got != want {
+				t.Fatalf("got count %d, want %d", got, want)
+			}
+			release(t, lease)
+		}
+		if sent := p.link.Requests(); len(sent) > 0 {
+			t.Errorf("%d cycles sent %v, want nothing", cycles, sent)
+		}
+		time.Sleep(idle)
+		hasNodes(t, server, 0)
+	})
+}
+
+func TestRetainedNodeGoesAfterItsIdleTime(t *testing.T) {
+	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := newPeer(t, server)
+		lock, _ := idling(t, p)
+		for range 5 {
+			time.Sleep(idle - time.Millisecond)
+			hasNodes(t, server, 1)
+			release(t, acquire(t, lock))
+		}
+		time.Sleep(idle - time.Millisecond)
+		hasNodes(t, server, 1)
+		time.Sleep(time.Millisecond)
+		hasNodes(t, server, 0)
+	})
+}
+
+func TestIdleNodeIsNobodysHold(t *testing.T) {
+	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := newPeer(t, server)
+		lock, lease := idling(t, p)
+		if lock.IsAcquiredInThisProcess() || p.mutex().IsAcquiredInThisProcess() {
+			t.Error("an idle lock is acquired")
+		}
+		if lock.IsOwnedBy(inside(t, lease)) {
+			t.Error("an idle lock is owned by its last holder")
+		}
+		for _, other := range []locks.Lock{lock, p.mutex()} {
+			_, err := other.Acquire(inside(t, lease))
+			wantErr(t, err, locks.ErrReleased)
+		}
+		all, err := lock.Participants(t.Context())
+		if err != nil || len(all) != 1 || !all[0].Retained || !all[0].Holds {
+			t.Errorf("got participants %+v, %v, want one that is retained", all, err)
+		}
+		lease = acquire(t, lock)
+		all, err = p.mutex().Participants(t.Context())
+		if err != nil || len(all) != 1 || all[0].Retained {
+			t.Errorf("got participants %+v, %v, want one that is not idle", all, err)
+		}
+		if !p.mutex().IsAcquiredInThisProcess() {
+			t.Error("a lock that is held again is not acquired")
+		}
+		inner := acquireIn(inside(t, lease), t, p.mutex()) // by way of the plain lock
+		release(t, lease)
+		if inner.Err() != nil || !lock.IsAcquiredInThisProcess() {
+			t.Errorf("the inner lease has ended: %v", inner.Err())
+		}
+	})
+}
+
+func TestTryAcquireTakesAnIdleNode(t *testing.T) {
+	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
+		p, other := newPeer(t, server), newPeer(t, server)
+		lock, last := idling(t, p)
+		_, err := other.mutex().TryAcquire(t.Context())
+		wantErr(t, err, locks.ErrNotAcquired)
+		hasNodes(t, server, 1)
+		lease, err := lock.TryAcquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantHandedOver(t, last, lease)
+		_, err = lock.TryAcquire(t.Context())
+		wantErr(t, err, locks.ErrNotAcquired)
+		release(t, lease)
+	})
+}
+
+// A contender of any client finds an idle node: one event at its holder, one deletion, one event at the contender.
+func TestIdleNodeIsRemovedWhenAnotherClientComes(t *testing.T) {
+	for name, contender := range map[string]func(p, other *peer) locks.Lock{
+		"another client":           func(_, other *peer) locks.Lock { return other.mutex() },
+		"the plain lock":           func(p, _ *peer) locks.Lock { return p.mutex() },
+		"another wrapper":          func(p, _ *peer) locks.Lock { return retained(p, locks.Idle(time.Second)) },
+		"a reader":                 func(_, other *peer) locks.Lock { return readWrite(other).ReadLock() },
+		"another client's wrapper": func(_, other *peer) locks.Lock { return retained(other, locks.Idle(time.Second)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
+				p, other := newPeer(t, server), newPeer(t, server)
+				_, last := idling(t, p)
+				p.cable.SetLatency(oneWay)
+				other.cable.SetLatency(oneWay)
+				p.link.Requests()
+				begun := time.Now()
+				r := soon(t, begin(t.Context(), t, contender(p, other)))
+				lease := r.must(t)
+				if got, most := r.at.Sub(begun), 3*roundTrip; got > most {
+					t.Errorf("it waited for %v, want at most %v", got, most)
+				}
+				if n := p.link.Requests()[lockstest.Delete]; n != 1 {
+					t.Errorf("got %d deletions, want 1", n)
+				}
+				if lease.FencingToken() <= last.FencingToken() {
+					t.Errorf("token %d follows %d", lease.FencingToken(), last.FencingToken())
+				}
+				release(t, lease)
+				settle()
+			})
+		})
+	}
+}
+
+// A node that was of little use when another client wanted it is no reason to keep the next one.
+func TestRetentionThatDidNotPayIsBanned(t *testing.T) {
+	for name, test := range map[string]struct {
+		uses   int
+		banned bool
+	}{"of no use": {0, true}, "of little use": {2, true}, "of use": {3, false}} {
+		t.Run(name, func(t *testing.T) {
+			inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
+				p, other := newPeer(t, server), newPeer(t, server)
+				lock, _ := idling(t, p)
+				for range test.uses {
+					release(t, acquire(t, lock))
+				}
+				hasNodes(t, server, 1)
+				release(t, acquire(t, other.mutex()))
+				keeps := func() bool {
+					for range 4 {
+						release(t, acquire(t, lock))
+					}
+					synctest.Wait()
+					return len(server.Children(path)) > 0
+				}
+				if got := keeps(); got == test.banned {
+					t.Errorf("right after it: the node is kept: got %v, want %v", got, !test.banned)
+				}
+				time.Sleep(31 * time.Second)
+				if !keeps() {
+					t.Error("half a minute later the node is not kept")
+				}
+			})
+		})
+	}
+}
+
+// Ping-pong costs what it costs without retention, but for one turn in half a minute.
+func TestPingPongIsNotRetained(t *testing.T) {
+	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
+		p, other := newPeer(t, server), newPeer(t, server)
+		mine, theirs := retained(p, locks.Idle(idle)), retained(other, locks.Idle(idle))
+		for range 50 {
+			for _, lock := range []locks.Lock{mine, theirs} {
+				release(t, acquire(t, lock))
+				hasNodes(t, server, 0)
+			}
+		}
+	})
+}
+
+// What befalls an idle node is told to nobody, and the next acquire has a node of its own.
+func TestIdleNodeThatIsLost(t *testing.T) {
+	for name, lose := range map[string]func(*testing.T, *zktest.Server, *peer, *locks.Lease){
+		"removed by hand": func(t *testing.T, server *zktest.Server, _ *peer, last *locks.Lease) {
+			remove(t, server, path+"/"+last.NodeName())
+		},
+		"asked to leave": func(t *testing.T, server *zktest.Server, _ *peer, last *locks.Lease) {
+			if err := server.SetData(path+"/"+last.NodeName(), []byte("__REVOKE__")); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"the session ends": func(t *testing.T, server *zktest.Server, p *peer, _ *locks.Lease) {
+			server.ExpireSession(sessionID(t, p))
+		},
+		"the session lapses": func(_ *testing.T, _ *zktest.Server, p *peer, _ *locks.Lease) {
+			p.link.Mute()
+			time.Sleep(sessionTimeout)
+			p.link.Heal()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
+				var told []string
+				p := newPeer(t, server)
+				lock := locks.Retain(p.mutex(locks.WithTrace(locks.Trace{
+					Lost:                func(locks.Lost) { told = append(told, "lost") },
+					RevocationRequested: func(locks.RevocationRequested) { told = append(told, "asked") },
+				})), locks.Idle(sessionTimeout))
+				var last *locks.Lease
+				for range 3 {
+					last = acquire(t, lock)
+					release(t, last)
+				}
+				time.Sleep(60 * time.Millisecond) // the node is watched
+				hasNodes(t, server, 1)
+				lose(t, server, p, last)
+				settle()
+				hasNodes(t, server, 0)
+				wantOwnNode(t, last, acquire(t, lock))
+				if len(told) > 0 {
+					t.Errorf("it tells %q, want nothing", told)
+				}
+				wantErr(t, last.Err(), locks.ErrReleased)
+			})
+		})
+	}
+}
+
+// An idle holder that is cut off cannot hear of others, so its node goes as soon as it can tell; a frozen one finds its session over
+// at its first look.
+func TestIdleNodeOfASilentLink(t *testing.T) {
+	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := newPeer(t, server)
+		lock, last := idling(t, p, locks.Idle(time.Minute))
+		hasNodes(t, server, 1)
+		p.link.Requests()
+		time.Sleep(sessionTimeout/8 + 50*time.Millisecond) // since the node was watched
+		hasNodes(t, server, 0)
+		wantOwnNode(t, last, acquire(t, lock))
+	})
+}
+
+func TestRetainedNodeAfterAReconnection(t *testing.T) {
+	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
+		p, other := newPeer(t, server), newPeer(t, server)
+		lock, last := idling(t, p, locks.Idle(time.Minute))
+		p.link.Cut()
+		waiter := begin(t.Context(), t, other.mutex())
+		synctest.Wait()
+		p.link.Heal()
+		r := soon(t, waiter) // the listing of the new connection has its node
+		release(t, r.must(t))
+		wantOwnNode(t, last, acquire(t, lock))
+	})
+}
+
+func TestCloseWithAnIdleNode(t *testing.T) {
+	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := newPeer(t, server)
+		_, _ = idling(t, p, locks.Idle(time.Minute))
+		begun := time.Now()
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+		hasNodes(t, server, 0)
+		if took := time.Since(begun); took > 0 {
+			t.Errorf("Close took %v", took)
+		}
+	})
+}
+
+// Where newcomers cannot be heard of, nothing is retained.
+func TestNothingIsRetainedWithoutTheRightToRead(t *testing.T) {
+	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := newPeer(t, server)
+		lock, last := idling(t, p)
+		if _, err := p.SetACL(t.Context(), path, zk.WorldACL(zk.PermAll&^zk.PermRead), -1); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * idle)
+		hasNodes(t, server, 0)
+		lease, err := lock.Acquire(t.Context())
+		if err == nil { // by its number alone
+			wantOwnNode(t, last, lease)
+			release(t, lease)
+		}
+		hasNodes(t, server, 0)
+	})
+}
+
+// A context that has ended takes no idle node along.
+func TestAcquireOfAnIdleNodeWithAContextThatHasEnded(t *testing.T) {
+	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := newPeer(t, server)
+		lock, last := idling(t, p)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if lease, err := lock.Acquire(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v, %v, want %v", lease, err, context.Canceled)
+		}
+		wantHandedOver(t, last, acquire(t, lock))
+	})
+}
+
+func TestTraceTellsOfRetainedNodes(t *testing.T) {
+	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
+		p, other := newPeer(t, server), newPeer(t, server)
+		var kept int
+		var dropped []locks.Dropped
+		lock := locks.Retain(p.mutex(locks.WithTrace(locks.Trace{
+			Released: func(r locks.Released) {
+				if r.Retained {
+					kept++
+				}
+			},
+			Dropped: func(d locks.Dropped) { dropped = append(dropped, d) },
+		})), locks.Idle(idle))
+		for range 5 {
+			release(t, acquire(t, lock))
+		}
+		time.Sleep(idle + time.Millisecond)
+		release(t, acquire(t, lock))
+		release(t, acquire(t, other.mutex()))
+		synctest.Wait()
+		want := []locks.Dropped{{Path: path, Kept: idle, Idle: idle, Holds: 3}, {Path: path, Holds: 1, Demanded: true}}
+		for i := range dropped {
+			dropped[i].Node = ""
+		}
+		if kept != 4 || len(dropped) != 2 || dropped[0] != want[0] || dropped[1] != want[1] {
+			t.Errorf("got %d kept and dropped %+v, want 4 and %+v", kept, dropped, want)
+		}
+	})
+}
+
+// A cycle of a retained lock makes the lease, its channel and its hold, and one thing more at most.
+func TestRetainedCycleAllocatesLittle(t *testing.T) {
+	server := zktest.NewServer()
+	defer server.Close()
+	client := mustConnect(server)
+	defer client.Close()
+	lock := locks.Retain(locks.NewInterProcessMutex(client, path), locks.Idle(time.Minute), locks.Busy(time.Minute), locks.Most(1<<30))
+	cycle := func() {
+		lease, err := lock.Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := lease.Release(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 10 {
+		cycle()
+	}
+	if got, most := testing.AllocsPerRun(200, cycle), 4.0; got > most {
+		t.Errorf("got %v allocations in a cycle, want at most %v", got, most)
+	}
+}

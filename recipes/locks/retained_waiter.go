@@ -1,0 +1,197 @@
+package locks
+
+import (
+	"context"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/session"
+	"github.com/gocurator/curator/recipes/internal/queue"
+	"github.com/gocurator/curator/retry"
+)
+
+// A baton is what the front of a local queue passes on to the next: a hold; or the right to contend at the servers, with
+// the place in the queue there that another has given up, if contender is not nil.
+type baton struct {
+	grant     *queue.Grant
+	contender *queue.Contender
+}
+
+// A retainedWaiter is one acquire in a local queue. Its fields belong to the goroutine of that acquire.
+type retainedWaiter struct {
+	lock      *RetainedLock
+	turn      chan baton     // has room for the one that it gets
+	queue     *retainedQueue // nil if it stands in none
+	front     bool
+	contender *queue.Contender // of the front, at the servers
+}
+
+// contend gets a hold: over the idle node, or else in the local queue. The queue is entered only when there is a session:
+// those who come to a client that cannot connect find that out together, and not one after the other.
+func (l *RetainedLock) contend(ctx context.Context) (*queue.Grant, queue.Progress, error) {
+	if g := l.takeOver(); g != nil {
+		return g, queue.Progress{}, nil
+	}
+	w := &retainedWaiter{lock: l, turn: make(chan baton, 1)}
+	defer w.leave()
+	return queue.InSessions(ctx, l.recipe.queue.Config.Source, func(s *framework.Session) (*queue.Grant, queue.Progress, error) {
+		return w.contend(ctx, s)
+	})
+}
+
+// contendNow is contend for a try, which must not overtake the local queue.
+func (l *RetainedLock) contendNow(ctx context.Context) (*queue.Grant, queue.Progress, error) {
+	w := &retainedWaiter{lock: l}
+	defer w.leave()
+	ahead, g := w.enter(false)
+	switch {
+	case g != nil:
+		return g, queue.Progress{}, nil
+	case ahead > 0:
+		return nil, queue.Progress{Ahead: ahead, OwnClient: true}, ErrNotAcquired
+	}
+	r := newResidence(w.queue, l.recipe)
+	base, at, err := r.quiet().Try(ctx)
+	if err != nil {
+		return nil, at, err
+	}
+	if g = r.begin(base); g == nil {
+		return nil, at, base.Err()
+	}
+	w.queue = nil
+	return g, at, nil
+}
+
+// takeOver returns a hold over the idle node, nil if there is none to be had.
+func (l *RetainedLock) takeOver() *queue.Grant {
+	if r := retainedQueuesOf(l.recipe.client).takeKept(l.key); r != nil {
+		return r.admitTo(l.recipe)
+	}
+	return nil
+}
+
+// enter enters the local queue, or returns a hold over the idle node.
+func (w *retainedWaiter) enter(waits bool) (ahead int, g *queue.Grant) {
+	for {
+		if g := w.lock.takeOver(); g != nil {
+			return 0, g
+		}
+		if ahead, ok := retainedQueuesOf(w.lock.recipe.client).enter(w, waits); ok {
+			return ahead, nil
+		}
+	}
+}
+
+// contend waits for the baton, and contends at the servers if it is no hold. It may be called again, in another session, if
+// it returns session.ErrNodeVanished or that the session is lost.
+func (w *retainedWaiter) contend(ctx context.Context, s *framework.Session) (*queue.Grant, queue.Progress, error) {
+	if w.queue == nil {
+		ahead, g := w.enter(true)
+		if g == nil && ahead > 0 {
+			var at queue.Progress
+			var err error
+			if g, at, err = w.wait(ctx, ahead, s.Timeout()); err != nil || g != nil {
+				return g, at, err
+			}
+		}
+		if g != nil {
+			return g, queue.Progress{}, nil
+		}
+	}
+	return w.contendAtServers(ctx, s)
+}
+
+// wait blocks until the waiter has got the baton, or ctx is done. Without a hold and without an error it is the front.
+//
+// If ctx ends while the baton is passed on, the two agree by who takes the waiter out of the queue: if it is the waiter, the
+// baton goes to the next one. Otherwise the baton is about to come, and the waiter takes it, so that it is never lost: a
+// hold is returned to the caller, although ctx has ended; the right to contend is passed on by leave.
+func (w *retainedWaiter) wait(ctx context.Context, ahead int, patience time.Duration) (*queue.Grant, queue.Progress, error) {
+	r := w.lock.recipe
+	at := queue.Progress{OwnClient: true, Ahead: ahead, Waits: true}
+	r.trace.waiting(ctx, Waiting{Path: r.path, Ahead: ahead, OwnClient: true, Local: true})
+	r.log.waiting(ctx, r.path, at)
+	b, came := r.log.awaitTurn(ctx, r.path, at, patience, w.turn)
+	if !came {
+		if ahead, there := w.queue.remove(w); there {
+			w.queue, at.Ahead = nil, ahead
+			return nil, at, retry.ContextError(ctx)
+		}
+		b = <-w.turn
+	}
+	g := w.take(b)
+	switch {
+	case g == nil:
+		return nil, at, nil
+	case g.Err() != nil:
+		return nil, at, session.ErrNodeVanished // it was lost on the way; the loss passes the queue on
+	}
+	at.HandOver = time.Since(g.Since)
+	return g, at, nil
+}
+
+// take makes the waiter the front, or returns the hold whose residence is the front.
+func (w *retainedWaiter) take(b baton) *queue.Grant {
+	w.front, w.contender = b.grant == nil, b.contender
+	if !w.front {
+		w.queue = nil
+	}
+	return b.grant
+}
+
+// contendAtServers is for the front. If ctx ends, it keeps its place at the servers, for leave to pass on. A place in a
+// session that is over is one that is given up.
+func (w *retainedWaiter) contendAtServers(ctx context.Context, s *framework.Session) (*queue.Grant, queue.Progress, error) {
+	if w.contender == nil {
+		c, err := w.lock.recipe.queue.Enter(ctx, s)
+		if err != nil {
+			return nil, queue.Progress{}, err
+		}
+		w.contender = c
+	}
+	c, r := w.contender, newResidence(w.queue, w.lock.recipe)
+	c.Queue = r.quiet() // it may have been another's
+	base, at, err := c.Contend(ctx)
+	if err != nil && ctx.Err() != nil {
+		return nil, at, err
+	}
+	w.giveUpPlace()
+	if err != nil {
+		return nil, at, err
+	}
+	g := r.begin(base)
+	if g == nil {
+		return nil, at, session.ErrNodeVanished // it was lost right away; the front contends again
+	}
+	w.queue = nil // its place is the residence's now
+	return g, at, nil
+}
+
+func (w *retainedWaiter) giveUpPlace() {
+	w.contender.Leave()
+	w.contender = nil
+}
+
+// leave passes on whatever the waiter has and has not returned.
+func (w *retainedWaiter) leave() {
+	if w.queue == nil {
+		return
+	}
+	if !w.front { // the context has panicked while it waited
+		if _, there := w.queue.remove(w); there {
+			return
+		}
+		if g := w.take(<-w.turn); g != nil {
+			w.lock.drop(g)
+			return
+		}
+	}
+	w.queue.pass(w.contender)
+}
+
+// drop ends a hold that no lease was made of.
+func (l *RetainedLock) drop(g *queue.Grant) {
+	if lease, err := l.recipe.join(g); err == nil {
+		lease.quit()
+	}
+}

@@ -1,0 +1,116 @@
+package locks
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gocurator/curator/recipes/internal/queue"
+)
+
+const ms = time.Millisecond
+
+var bounds = retention{most: 3, afterDemand: 1, busy: 100 * ms, idle: 50 * ms}
+
+// stays is a situation in which a node stays in the best of cases.
+func stays(change func(*situation)) situation {
+	s := situation{usable: true, demand: alone, hearing: 1250 * ms, proven: true, handed: 1, age: 10 * ms}
+	change(&s)
+	return s
+}
+
+func TestFate(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*situation)
+		idle   fate // if nobody waits
+		busy   fate // if a contender of the local queue waits
+	}{
+		"alone":                         {func(*situation) {}, kept, handedOver},
+		"alone, beyond both bounds":     {func(s *situation) { s.handed, s.age = 1000, time.Hour }, kept, handedOver},
+		"alone, not proven":             {func(s *situation) { s.proven = false }, removed, handedOver},
+		"alone, idle for too long":      {func(s *situation) { s.idle = 50 * ms }, removed, handedOver},
+		"alone, idle for less":          {func(s *situation) { s.idle = 49 * ms }, kept, handedOver},
+		"not usable":                    {func(s *situation) { s.usable = false }, removed, removed},
+		"a silent link":                 {func(s *situation) { s.silence = 1250 * ms }, removed, removed},
+		"a link that was heard of":      {func(s *situation) { s.silence = 1249 * ms }, kept, handedOver},
+		"a directory not to be listed":  {func(s *situation) { s.demand = unheard }, removed, removed},
+		"demanded":                      {func(s *situation) { s.demand = demanded }, removed, handedOver},
+		"demanded, and one more":        {func(s *situation) { s.demand, s.after = demanded, 1 }, removed, removed},
+		"demanded, beyond both bounds":  {func(s *situation) { s.demand, s.handed, s.age = demanded, 9, time.Hour }, removed, handedOver},
+		"unknown":                       {func(s *situation) { s.demand = unknown }, kept, handedOver},
+		"unknown, the last hand-over":   {func(s *situation) { s.demand, s.handed = unknown, 2 }, kept, handedOver},
+		"unknown, too many":             {func(s *situation) { s.demand, s.handed = unknown, 3 }, heldBack, heldBack},
+		"unknown, too late":             {func(s *situation) { s.demand, s.age = unknown, 100*ms }, removed, removed},
+		"unknown, too many, too late":   {func(s *situation) { s.demand, s.handed, s.age = unknown, 3, 100*ms }, removed, removed},
+		"unknown, not proven":           {func(s *situation) { s.demand, s.proven = unknown, false }, removed, handedOver},
+		"unknown, too many, not proven": {func(s *situation) { s.demand, s.handed, s.proven = unknown, 3, false }, removed, heldBack},
+	} {
+		for waiting, want := range map[bool]fate{false: test.idle, true: test.busy} {
+			s := stays(test.change)
+			s.waiting = waiting
+			if got := bounds.fate(s); got != want {
+				t.Errorf("%s, waiting %v: got fate %d, want %d", name, waiting, got, want)
+			}
+		}
+	}
+}
+
+// Whatever the situation is, nothing is retained that must not be, and other clients' bounds hold.
+func FuzzFate(f *testing.F) {
+	f.Add(uint8(0xff), uint8(2), 1, 0, int64(5), int64(0), int64(0), 3, 1, int64(100), int64(50))
+	f.Fuzz(func(t *testing.T, flags, d uint8, handed, after int, age, idle, silence int64, most, afterDemand int, busy, idleTime int64) {
+		r := retention{most: most, afterDemand: afterDemand, busy: time.Duration(busy), idle: time.Duration(idleTime)}
+		s := situation{
+			usable: flags&1 != 0, waiting: flags&2 != 0, proven: flags&4 != 0, demand: demand(d % 4), handed: handed, after: after,
+			age: time.Duration(age), idle: time.Duration(idle), silence: time.Duration(silence), hearing: 1000,
+		}
+		got := r.fate(s)
+		for rule, broken := range map[string]bool{
+			"a node that must not have another hold": got != removed && (!s.usable || s.demand == unheard || s.silence >= s.hearing),
+			"a hand-over to nobody":                  got == handedOver && !s.waiting,
+			"a node kept from one that waits":        got == kept && s.waiting,
+			"a node kept for nothing":                (got == kept || got == heldBack) && !s.waiting && (!s.proven || s.idle >= r.idle),
+			"an idle node that another wants":        (got == kept || got == heldBack) && s.demand == demanded,
+			"more after demand":                      got == handedOver && s.demand == demanded && s.after >= r.afterDemand,
+			"more than Most":                         (got == handedOver || got == kept) && s.demand == unknown && s.handed >= r.most,
+			"longer than Busy":                       got != removed && s.demand == unknown && s.age >= r.busy,
+			"held back although all is known":        got == heldBack && s.demand != unknown,
+		} {
+			if broken {
+				t.Errorf("%s: got fate %d of %+v with %+v", rule, got, s, r)
+			}
+		}
+	})
+}
+
+func TestHistory(t *testing.T) {
+	var h history
+	now := time.Now()
+	grant := func(number string) { h.granted(&queue.Grant{Name: "_c_x-lock-" + number}) }
+	proven := func(after time.Duration, want bool) {
+		t.Helper()
+		if got := h.proven(now.Add(after)); got != want {
+			t.Errorf("proven: got %v, want %v", got, want)
+		}
+	}
+	grant("0000000007")
+	grant("0000000008")
+	proven(0, false)
+	grant("0000000009")
+	proven(0, true)
+	grant("0000000010")
+	proven(0, true)
+	grant("0000000012") // another's node was in between
+	proven(0, false)
+	grant("0000000013")
+	grant("0000000014")
+	proven(0, true)
+	h.demoted(worthwhile, now) // it paid
+	proven(0, true)
+	h.demoted(worthwhile-1, now)
+	for _, number := range []string{"0000000015", "0000000016", "0000000017"} {
+		proven(banTime, false)
+		grant(number)
+	}
+	proven(banTime-1, false)
+	proven(banTime, true)
+}
