@@ -113,7 +113,8 @@ func (c *Client) Close() error {
 // them wait, the call is dropped; how many were dropped is logged at Warn. It does not block.
 func (c *Client) Report(call func()) { c.core.traces.push(call) }
 
-// ReportAlways is [Client.Report] for a call that must not be dropped: for the end of a lease, for instance.
+// ReportAlways is [Client.Report] for a call that must not be dropped: for the end of a lease, for instance. There is no limit to
+// how many wait while a function of the trace blocks.
 func (c *Client) ReportAlways(call func()) { c.core.traces.pushAlways(call) }
 
 // Logger returns the client's log, for recipes: what [WithLogger] has set, behind a queue, so that it never blocks. Without
@@ -160,9 +161,9 @@ func (c *Client) Server() string {
 }
 
 // OnStateChange calls fn with the present state, if there has been one, and then with every change, in order. None is
-// dropped, however slow fn is; it has a goroutine of its own and may use the client, Close included. stop ends the
-// calls: none begins after it has returned, except for one that was about to, and it does not wait for one that is
-// running.
+// dropped, however slow fn is: while it blocks, changes wait for it without a limit to their number. It has a goroutine
+// of its own and may use the client, Close included. stop ends the calls: none begins after it has returned, except for
+// one that was about to, and it does not wait for one that is running.
 //
 // Curator: CuratorFramework.getConnectionStateListenable().addListener().
 func (c *Client) OnStateChange(fn func(State)) (stop func()) {

@@ -37,8 +37,8 @@ const (
 type Option func(*config)
 
 // A DialFunc opens a connection to a server, as [net.Dialer.DialContext]. It should return when ctx ends: if it does not, the client
-// goes on without it, and closes what it returns later. Reads and writes of the connection must end at their deadlines; its
-// Close may take its time.
+// goes on without it, and closes what it returns later. Close of the connection must end its reads and writes, and may take its
+// time. The connection need not know deadlines.
 type DialFunc func(ctx context.Context, network, address string) (net.Conn, error)
 
 // A LookupFunc finds the IP addresses of a host, as [net.Resolver.LookupHost]. It should return when ctx ends: if it does not, the

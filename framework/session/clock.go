@@ -57,6 +57,7 @@ func (s *Session) tick(now time.Time) time.Time {
 		return now
 	}
 	s.armDeferred(now)
+	s.armRefused(now)
 	renew, next := s.dueRenewal(now)
 	if renew {
 		s.renew(now)
@@ -71,6 +72,9 @@ func (s *Session) tick(now time.Time) time.Time {
 	}
 	if len(s.deferred) > 0 {
 		next = earliest(next, s.putOff)
+	}
+	if len(s.refused) > 0 {
+		next = earliest(next, s.askAgain)
 	}
 	next = earliest(next, deadline)
 	s.planned = next

@@ -87,7 +87,11 @@ func (s *Session) armed(w *watch, n int, view View) {
 		view.Status = StatusPresent
 	case errors.Is(view.Err, zk.ErrNoNode):
 		view = View{Status: StatusGone}
-	case !Definite(view.Err) && !hungUp(view.Err): // the server is overloaded, for instance: it is asked again on the next connection
+	case passing(view.Err):
+		s.putBack(w)
+		s.mu.Unlock()
+		return
+	case !Definite(view.Err) && !hungUp(view.Err): // the session has moved, for instance: it is asked again on the next connection
 		s.mu.Unlock()
 		s.transport.Break(view.Err)
 		return

@@ -120,6 +120,67 @@ func TestTheWatchOnTheOwnNodeIsSetAgainOnAnOverloadedServer(t *testing.T) {
 	}
 }
 
+// The node changes, and the server refuses to set the watch anew with the next look at it.
+func TestNothingIsKnownOfANodeWhoseWatchIsRefusedUntilItIsSet(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, by := newTampered(t, server)
+		if err := server.Create("/a", []byte("1")); err != nil {
+			t.Fatal(err)
+		}
+		s, err := client.Session(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		watch := s.WatchData("/a", func() {})
+		defer s.Unwatch(watch)
+		time.Sleep(10 * time.Millisecond)
+		if got := s.View(watch); got.Status != framework.StatusPresent || !got.Armed {
+			t.Errorf("got %+v before the change, want it present and armed", got)
+		}
+		by.overload(frameGet, 5, -127, false)
+		if err := server.SetData("/a", []byte("2")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Millisecond)
+		if got := s.View(watch); got.Status != framework.StatusUnknown || got.Armed {
+			t.Errorf("got %+v while the server refuses, want it unknown", got)
+		}
+		time.Sleep(time.Second)
+		if got := s.View(watch); got.Status != framework.StatusPresent || !got.Armed || string(got.Data) != "2" {
+			t.Errorf("got %+v when the server has set it, want it present and armed, with data 2", got)
+		}
+	})
+}
+
+// The server refuses to set the watch for a minute. The connection stays, and the requests come ever more slowly.
+func TestAWatchIsAskedForAgainOnTheSameConnectionWithGrowingPauses(t *testing.T) {
+	for _, code := range []int64{-7, -122, -127} {
+		inBubble(t, func(t *testing.T, server *zktest.Server) {
+			client, by := newTampered(t, server)
+			lease := acquire(t, locks.NewInterProcessMutex(client, path))
+			dials, _ := by.sent()
+			by.overload(frameGet, 1_000_000, code, false)
+			time.Sleep(time.Minute)
+			if got := by.count(frameGet); got < 50 || got > 150 {
+				t.Errorf("code %d: got %d requests in a minute, want about one each second", code, got)
+			}
+			by.overload(frameGet, 0, code, false)
+			time.Sleep(2 * time.Second)
+			if got, _ := by.sent(); got != dials {
+				t.Errorf("code %d: got %d new connections, want none", code, got-dials)
+			}
+			if err := server.Delete(path + "/" + lease.NodeName()); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			time.Sleep(10 * time.Millisecond)
+			if !errors.Is(lease.Err(), locks.ErrRemoved) {
+				t.Errorf("code %d: got %v after the removal of the node, want %v", code, lease.Err(), locks.ErrRemoved)
+			}
+		})
+	}
+}
+
 func TestATransactionOnAnOverloadedServerIsNeverExecutedTwice(t *testing.T) {
 	for _, o := range overloads {
 		inBubble(t, func(t *testing.T, server *zktest.Server) {
