@@ -12,6 +12,7 @@ import (
 	"io"
 	"math/big"
 	"net"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -22,7 +23,7 @@ import (
 )
 
 // tlsFront serves srv over TLS on loopback, with a certificate for name, and returns its address and who signed that.
-func tlsFront(t *testing.T, srv *zktest.Server, name string) (address string, roots *x509.CertPool) {
+func tlsFront(t *testing.T, srv *zktest.Server, name string, change ...func(*tls.Config)) (address string, roots *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -42,9 +43,11 @@ func tlsFront(t *testing.T, srv *zktest.Server, name string) (address string, ro
 	}
 	roots = x509.NewCertPool()
 	roots.AddCert(leaf)
-	ln, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{
-		MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}},
-	})
+	cfg := &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
+	for _, f := range change {
+		f(cfg)
+	}
+	ln, err := tls.Listen("tcp", "127.0.0.1:0", cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,6 +119,31 @@ func TestAServerWithAnothersCertificateIsNamed(t *testing.T) {
 	var invalid x509.HostnameError
 	if !errors.As(err, &unreachable) || !errors.As(err, &invalid) {
 		t.Errorf("got %v, want a ConnectError that has the certificate's problem", err)
+	}
+}
+
+// With TLS 1.3 the handshake is over for the client before the server has looked at its certificate.
+func TestAServerThatDoesNotTakeTheClientsCertificateIsNamed(t *testing.T) {
+	srv := zktest.NewServer()
+	defer srv.Close()
+	address, roots := tlsFront(t, srv, "zk.example", func(c *tls.Config) { c.ClientAuth = tls.RequireAnyClientCert })
+	client, err := framework.NewClient(address,
+		framework.WithTLS(&tls.Config{MinVersion: tls.VersionTLS13, RootCAs: roots, ServerName: "zk.example"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	const want = "the server does not take the client's certificate, or wants one: remote error: tls: certificate required"
+	for deadline := time.Now().Add(time.Minute); ; {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		err := client.BlockUntilConnected(ctx)
+		cancel()
+		if err != nil && strings.Contains(err.Error(), want) {
+			return
+		}
+		if err == nil || time.Now().After(deadline) {
+			t.Fatalf("got %v, want %q in it", err, want)
+		}
 	}
 }
 

@@ -24,6 +24,24 @@ func wantRefused(t *testing.T, err error, text string) {
 	}
 }
 
+// awaitFailure waits until an attempt to connect has failed for a reason.
+func awaitFailure(t *testing.T, client *framework.Client, says string) {
+	t.Helper()
+	var err error
+	defer func() {
+		if t.Failed() {
+			t.Errorf("got %v, want %q in it", err, says)
+		}
+	}()
+	await(t, "an attempt failed for the right reason", func() bool {
+		err = within(t, client, 50*time.Millisecond)
+		return err == nil || strings.Contains(err.Error(), says)
+	})
+	if err == nil {
+		t.Error("the client is connected")
+	}
+}
+
 // awaitSessions waits until the server has so many sessions.
 func awaitSessions(t *testing.T, server *zookeeper.Server, want int) {
 	t.Helper()

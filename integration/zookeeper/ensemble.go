@@ -173,7 +173,7 @@ func (e *Ensemble) addMember(id int) error {
 	var ports [3]int
 	for i := range ports {
 		var err error
-		if ports[i], err = freePort(); err != nil {
+		if ports[i], err = FreePort(); err != nil {
 			return err
 		}
 	}

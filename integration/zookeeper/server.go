@@ -67,7 +67,7 @@ func Start(t testing.TB, config Config) *Server {
 
 func start(t testing.TB, config Config, java, jars, dir string) (*Server, error) {
 	t.Helper()
-	port, err := freePort()
+	port, err := FreePort()
 	if err != nil {
 		return nil, err
 	}
@@ -200,8 +200,8 @@ func (s *Server) end() {
 	}
 }
 
-// freePort finds a port that nobody listens on.
-func freePort() (int, error) {
+// FreePort finds a port of loopback that nobody listens on, for a server's further ports, such as its secureClientPort.
+func FreePort() (int, error) {
 	listener, err := listen()
 	if err != nil {
 		return 0, err

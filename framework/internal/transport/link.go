@@ -183,6 +183,10 @@ func handshakeError(reason error, encrypted bool) error {
 		return fmt.Errorf("the server closed the connection without answering the handshake (it is not serving, or read-only for lack of a "+
 			"quorum, %shas reached its connection limit, or its data is older than what this client has seen): %w", why, reason)
 	}
+	var alert *net.OpError
+	if encrypted && errors.As(reason, &alert) && alert.Op == "remote error" { // with TLS 1.3 a client hears of it only now
+		return fmt.Errorf("handshake: the server does not take the client's certificate, or wants one: %w", reason)
+	}
 	return fmt.Errorf("handshake: %w", reason)
 }
 
