@@ -155,7 +155,7 @@ func TestLatchStandsAgainAfterEachLoss(t *testing.T) {
 		} {
 			before := await(t, l)
 			lose(before)
-			<-before.Done()
+			soon(t, before.Done())
 			if term := await(t, l); term.FencingToken() <= before.FencingToken() {
 				t.Errorf("%s: got token %d after %d", name, term.FencingToken(), before.FencingToken())
 			}

@@ -192,7 +192,7 @@ func TestRunLeadsAgainAfterEachLoss(t *testing.T) {
 					}
 					token = term.FencingToken()
 					lose(t, server, p)
-					<-term.Done()
+					soon(t, term.Done())
 					wantErr(t, term.Err(), locks.ErrLeaseLost)
 				}
 				soon(t, terms)

@@ -97,16 +97,23 @@ func isolated(w *world, isolate func(c *candidate)) {
 	isolate(a)
 	next := b.lead()
 	b.alone()
-	lost(w, term)
+	if !errors.Is(term.Err(), locks.ErrLeaseLost) {
+		w.t.Errorf("the term has ended with %v when the next one begins", term.Err())
+	}
 	if until := term.ValidUntil(); until.After(time.Now()) {
 		w.t.Errorf("the term was valid until %v, after the next one began", until)
 	}
 	grew(w, term, next)
 }
 
-// lost wants a term to have ended by a loss.
+// lost wants a term to end by a loss.
 func lost(w *world, term *locks.Lease) {
 	w.t.Helper()
+	select {
+	case <-term.Done():
+	case <-time.After(patience):
+		w.t.Fatal("the term does not end")
+	}
 	if err := term.Err(); !errors.Is(err, locks.ErrLeaseLost) {
 		w.t.Errorf("the term has ended with %v, want a loss", err)
 	}
@@ -171,7 +178,6 @@ func sessionEnds(w *world) {
 		w.t.Fatal(err)
 	}
 	w.server.ExpireSession(a.link, s.ID())
-	<-term.Done()
 	lost(w, term)
 	next := b.lead()
 	b.alone()
@@ -189,7 +195,6 @@ func leaderRemoved(w *world) {
 	b.stand()
 	w.watched(term)
 	w.server.Delete(w.path + "/" + term.NodeName())
-	<-term.Done()
 	lost(w, term)
 	b.lead()
 	b.alone()

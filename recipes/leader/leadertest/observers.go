@@ -80,7 +80,7 @@ func changesAlternate(w *world) {
 		want = append(want, term, nil)
 		w.until("its node is watched", func() bool { return w.server.Watches(w.path+"/"+term.NodeName()) == 1 })
 		w.server.Delete(w.path + "/" + term.NodeName())
-		<-term.Done()
+		lost(w, term)
 	}
 	want = append(want, a.lead(), nil)
 	a.resign()
