@@ -2,6 +2,7 @@ package leader_test
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"github.com/gocurator/curator/recipes/leader"
@@ -97,10 +98,7 @@ func (a actor) serve(who string, term *locks.Lease) {
 // alone fails the simulation if another participant believes to lead.
 func (a actor) alone(who string) {
 	a.mu.Lock()
-	others := make(map[string]func() bool, len(a.leads))
-	for other, leads := range a.leads {
-		others[other] = leads
-	}
+	others := maps.Clone(a.leads)
 	a.mu.Unlock()
 	for other, leads := range others {
 		if other != who && leads() {
