@@ -136,7 +136,7 @@ func (c *core) patience() time.Duration {
 func (c *core) move(s *Session, e event) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	// The reader and the guard may come here in another order than that in which they changed the session.
+	// The reader and the clock may come here in another order than that in which they changed the session.
 	if e != eventOver && s.Err() != nil {
 		return
 	}

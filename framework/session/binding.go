@@ -43,7 +43,7 @@ func (s *Session) Bind(end func(cause error), tidy func()) (*Binding, error) {
 		b = &Binding{term: t, end: end, tidy: tidy, index: len(t.bindings)}
 		t.bindings = append(t.bindings, b)
 	}
-	overtaken := b != nil && s.overtaken(now)
+	overtaken := b != nil && s.needsWake(now)
 	s.mu.Unlock()
 	lapsed.end()
 	switch {
@@ -53,7 +53,7 @@ func (s *Session) Bind(end func(cause error), tidy func()) (*Binding, error) {
 		return nil, ErrLapsed
 	}
 	if overtaken {
-		s.look()
+		s.wakeClock()
 	}
 	return b, nil
 }
@@ -80,7 +80,7 @@ func (b *Binding) ValidUntil() time.Time {
 	if b.term.err != nil {
 		return s.clock.Wall(b.term.until)
 	}
-	return s.clock.Wall(s.contact.validUntil())
+	return s.clock.Wall(s.leases.validUntil())
 }
 
 // Release ends the binding; end and tidy are not called from then on, but they may be running, or about to.
@@ -106,7 +106,7 @@ func (t *term) remove(b *Binding) {
 // lapse ends the term if its time is up. Like every function that returns a term, it leaves telling the bindings to the
 // caller, after mu is released.
 func (s *Session) lapse(now time.Time) *term {
-	if s.term == nil || now.Before(s.contact.validUntil()) {
+	if s.term == nil || now.Before(s.leases.validUntil()) {
 		return nil
 	}
 	return s.endTerm(ErrLapsed)
@@ -121,7 +121,7 @@ func (s *Session) endTerm(cause error) *term {
 	s.telling.Add(1) // tell takes it back
 	s.valid = make(chan struct{})
 	t.err = cause
-	t.until = s.contact.validUntil()
+	t.until = s.leases.validUntil()
 	if now := s.clock.Now(); now.Before(t.until) {
 		t.until = now
 	}
@@ -130,7 +130,7 @@ func (s *Session) endTerm(cause error) *term {
 
 // renewTerm begins a term if the session is connected and valid and has none.
 func (s *Session) renewTerm(now time.Time) {
-	if s.term == nil && s.online && s.over == nil && now.Before(s.contact.validUntil()) {
+	if s.term == nil && s.online && s.over == nil && now.Before(s.leases.validUntil()) {
 		s.term = &term{session: s}
 		close(s.valid)
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/gocurator/curator/framework/internal/transport"
 )
 
-// guard watches the session's clock until it is over: it ends leases and the session in time, and renews them.
-func (s *Session) guard(closing <-chan struct{}) {
+// runClock watches the session's clock until it is over: it ends leases and the session in time, and renews them.
+func (s *Session) runClock(closing <-chan struct{}) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -27,8 +27,8 @@ func (s *Session) guard(closing <-chan struct{}) {
 	}
 }
 
-// look asks the guard to look at the clock: something is due earlier than it thinks.
-func (s *Session) look() {
+// wakeClock makes runClock recompute its next deadline: something is due earlier than it expects.
+func (s *Session) wakeClock() {
 	select {
 	case s.wake <- struct{}{}:
 	default:
@@ -45,9 +45,9 @@ func (s *Session) tick(now time.Time) time.Time {
 	}
 	if s.ID() == 0 || s.over != nil {
 		s.mu.Unlock()
-		return now.Add(time.Hour) // until the handshake is answered there is nothing to guard
+		return now.Add(time.Hour) // until the handshake is answered nothing is due
 	}
-	deadline := s.contact.deadline()
+	deadline := s.leases.deadline()
 	if !now.Before(deadline) {
 		// In one step with the look at the clock: an attachment that comes in between must not be ended for what was
 		// before.
@@ -63,12 +63,12 @@ func (s *Session) tick(now time.Time) time.Time {
 		s.renew(now)
 		next = s.renewalLimit()
 	}
-	silent := s.online && !renew && !s.asked.IsZero() && !now.Before(s.renewalLimit())
+	silent := s.online && !renew && !s.renewalSent.IsZero() && !now.Before(s.renewalLimit())
 	if silent {
-		s.asked, s.again, s.patient = now, time.Time{}, true // a new chance, on a new connection
+		s.renewalSent, s.renewalRepeated, s.patient = now, time.Time{}, true // a new chance, on a new connection
 	}
 	if s.term != nil {
-		next = earliest(next, s.contact.validUntil())
+		next = earliest(next, s.leases.validUntil())
 	}
 	if len(s.deferred) > 0 {
 		next = earliest(next, s.putOff)
@@ -89,12 +89,12 @@ func (s *Session) tick(now time.Time) time.Time {
 // renew asks for what moves the deadline of leases. A renewal that is under way keeps its limit. mu is held.
 func (s *Session) renew(now time.Time) {
 	reach := s.needs()
-	if !s.asked.IsZero() && s.askedFor >= reach {
-		s.again = now
+	if !s.renewalSent.IsZero() && s.renewalReach >= reach {
+		s.renewalRepeated = now
 		s.send(s.renewal(reach))
 		return
 	}
-	s.asked, s.askedFor, s.again, s.arrivals = now, reach, time.Time{}, s.transport.Arrivals()
+	s.renewalSent, s.renewalReach, s.renewalRepeated, s.renewalArrivals = now, reach, time.Time{}, s.transport.Arrivals()
 	// A ping goes ahead: behind a renewal it would be answered no earlier. Behind a write it would not be, either.
 	s.pinged = s.transport.Quiet()
 	if s.pinged {
@@ -103,18 +103,17 @@ func (s *Session) renew(now time.Time) {
 	s.send(s.renewal(reach))
 }
 
-// overtaken reports whether something is due before the guard looks at the clock again, now that somebody relies on the
-// session. mu is held.
-func (s *Session) overtaken(now time.Time) bool {
+// needsWake reports whether something is due before runClock looks again, now that the session is in use. mu is held.
+func (s *Session) needsWake(now time.Time) bool {
 	renew, next := s.dueRenewal(now)
-	return renew || next.Before(s.planned) || s.term != nil && s.contact.validUntil().Before(s.planned)
+	return renew || next.Before(s.planned) || s.term != nil && s.leases.validUntil().Before(s.planned)
 }
 
 var errNoRenewal = errors.New("the server does not answer for its leader, or not at all")
 
 // renewalLimit is when the connection is given up because the renewal is not answered. mu is held.
 func (s *Session) renewalLimit() time.Time {
-	return s.asked.Add(renewalPatience(s.contact.timeout, s.pinged, s.transport.Arrivals() != s.arrivals, s.patient))
+	return s.renewalSent.Add(renewalPatience(s.leases.timeout, s.pinged, s.transport.Arrivals() != s.renewalArrivals, s.patient))
 }
 
 // renewalPatience is how long a renewal may take. A server that is silent altogether, though it has been pinged, is
@@ -144,20 +143,20 @@ func (s *Session) renewal(reach transport.Reach) *transport.Call {
 // nothing is held or watched there is nothing to renew; while a request is on its way that reaches far enough, its
 // answer will do, unless it was sent too early for what has been heard meanwhile.
 func (s *Session) dueRenewal(now time.Time) (due bool, next time.Time) {
-	never := now.Add(s.contact.timeout)
+	never := now.Add(s.leases.timeout)
 	reach := s.needs()
 	switch {
 	case !s.online || s.over != nil || reach == transport.ReachServer:
 		return false, never
-	case !s.asked.IsZero() && s.askedFor >= reach:
+	case !s.renewalSent.IsZero() && s.renewalReach >= reach:
 		limit := s.renewalLimit()
-		early, ok := s.contact.earlyRenewal(reach)
-		if !ok || !early.Before(limit) || !latest(s.asked, s.again).Before(early) {
+		early, ok := s.leases.earlyRenewal(reach)
+		if !ok || !early.Before(limit) || !latest(s.renewalSent, s.renewalRepeated).Before(early) {
 			return false, limit
 		}
 		return !now.Before(early) && now.Before(limit), early
 	}
-	at := s.contact.renewal(reach)
+	at := s.leases.renewal(reach)
 	if now.Before(at) {
 		return false, at
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/gocurator/curator/framework/zktest"
 )
 
-// Shortly before the end of an idle session's validity the guard's next look would come too late.
+// Shortly before the end of an idle session's validity the next look at the clock would come too late.
 func TestABindingThatBeginsLateIsRenewed(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		w.Create("/a", framework.WithMode(framework.Ephemeral))

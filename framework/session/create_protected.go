@@ -142,7 +142,7 @@ func (a *attempt) calls() []*transport.Call {
 	create := s.createCall(c, func(path string, stat *zk.Stat, err error) {
 		a.entry.Path, a.entry.Stat, a.err = path, stat, err
 		if err == nil {
-			s.entered(path)
+			s.notifyCreated(path)
 		}
 		if !c.list {
 			a.answered()
@@ -154,7 +154,7 @@ func (a *attempt) calls() []*transport.Call {
 	return []*transport.Call{create, transport.Children(c.Dir, false, func(children []string, stat *zk.Stat, err error) {
 		if err == nil {
 			a.entry.Children = children
-			s.listed(c.Dir, children, stat)
+			s.notifyListed(c.Dir, children, stat)
 		}
 		a.unlisted = err
 		a.answered()

@@ -29,11 +29,11 @@ func (s *Session) onAttached(a transport.Attachment) {
 		s.opened = now
 	}
 	lapsed := s.lapse(now)
-	s.contact.attached(a.Timeout, a.Sent, a.Received)
+	s.leases.attached(a.Timeout, a.Sent, a.Received)
 	proven := s.proven || s.cfg.Chroot == "" && len(s.cfg.Transport.Authorizations()) == 0
 	s.mu.Unlock()
 	lapsed.end()
-	s.look()
+	s.wakeClock()
 	if proven {
 		s.connect()
 		return
@@ -88,7 +88,7 @@ func (s *Session) connect() {
 	s.send(s.unfinished()...)
 	s.mu.Unlock()
 	refused.call()
-	s.look()
+	s.wakeClock()
 	s.tell.Attached()
 }
 
@@ -98,7 +98,7 @@ func (s *Session) onDetached(reason error) {
 	var ended *term
 	if was {
 		s.online = false
-		s.asked = time.Time{} // it went down with the connection, and is no charge against the next one
+		s.renewalSent = time.Time{} // it went down with the connection, and is no charge against the next one
 		s.attached = make(chan struct{})
 		s.forgetWatches()
 		if s.cfg.Policy == StandardErrorPolicy {
@@ -118,25 +118,25 @@ func (s *Session) onAnswered(sent, received time.Time, reach transport.Reach) {
 	// First the lapse, then the renewal: an answer that comes too late must not revive a lease that another client may
 	// already have seen expired.
 	lapsed := s.lapse(received)
-	s.contact.answered(sent, received, reach)
+	s.leases.answered(sent, received, reach)
 	wake := false
 	// The answer to an earlier request comes before that of the renewal, and proves less.
-	if !s.asked.IsZero() && reach >= s.askedFor && !sent.Before(s.asked) {
-		if received.Sub(sent) < renewalPatience(s.contact.timeout, true, false, false) {
+	if !s.renewalSent.IsZero() && reach >= s.renewalReach && !sent.Before(s.renewalSent) {
+		if received.Sub(sent) < renewalPatience(s.leases.timeout, true, false, false) {
 			s.patient = false
 		}
-		s.asked, s.again = s.again, time.Time{}
-		if !sent.Before(s.asked) {
-			s.asked = time.Time{}
+		s.renewalSent, s.renewalRepeated = s.renewalRepeated, time.Time{}
+		if !sent.Before(s.renewalSent) {
+			s.renewalSent = time.Time{}
 		}
 		s.pinged = false
-		wake = s.overtaken(received)
+		wake = s.needsWake(received)
 	}
 	s.renewTerm(received)
 	s.mu.Unlock()
 	lapsed.end()
 	if wake {
-		s.look()
+		s.wakeClock()
 	}
 }
 
@@ -183,7 +183,7 @@ func (s *Session) endedYoung() (young bool, timeout time.Duration) {
 	now := s.clock.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if timeout = s.contact.timeout; timeout > 0 {
+	if timeout = s.leases.timeout; timeout > 0 {
 		timeout = max(timeout, leastLife)
 	}
 	return now.Sub(s.opened) < timeout, timeout
@@ -201,8 +201,8 @@ func (s *Session) send(calls ...*transport.Call) bool {
 // not hears of no change.
 func (s *Session) needs() transport.Reach {
 	switch {
-	case s.relied > 0 || s.term != nil && len(s.term.bindings) > 0:
-		return s.contact.proof()
+	case s.keptValid > 0 || s.term != nil && len(s.term.bindings) > 0:
+		return s.leases.proof()
 	case len(s.watches) > 0 || len(s.trees) > 0:
 		return transport.ReachLeader
 	default:

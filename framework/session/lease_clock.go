@@ -6,7 +6,7 @@ import (
 	"github.com/gocurator/curator/framework/internal/transport"
 )
 
-// contact is what a session knows of when the servers last heard from it. It decides two deadlines, and is a function
+// leaseClock is what a session knows of when the servers last heard from it. It decides two deadlines, and is a function
 // of what it was told.
 //
 // The session is over when its whole timeout has passed since the newest frame that was answered was sent: no server
@@ -26,7 +26,7 @@ import (
 // only what a majority of the servers agreed to counts: writes, and the handshake that opens the session. The next
 // leader was elected later, and gives every session its whole timeout again. Another handshake becomes an anchor by the
 // first write after it. Without quorum, syncs and every handshake count.
-type contact struct {
+type leaseClock struct {
 	quorum  bool
 	timeout time.Duration
 	heard   []sample  // answered frames of the last timeout, oldest first
@@ -39,7 +39,7 @@ type contact struct {
 }
 
 // proof is how far an answer must have reached to renew leases.
-func (c *contact) proof() transport.Reach {
+func (c *leaseClock) proof() transport.Reach {
 	if c.quorum {
 		return transport.ReachMajority
 	}
@@ -51,7 +51,7 @@ type sample struct{ sent, received time.Time }
 
 // attached records an answered handshake that granted timeout. Of several timeouts the smallest counts: a server that
 // still goes by an older one must not be outlived.
-func (c *contact) attached(timeout time.Duration, sent, received time.Time) {
+func (c *leaseClock) attached(timeout time.Duration, sent, received time.Time) {
 	opening := c.timeout == 0
 	if opening || timeout < c.timeout {
 		c.timeout = timeout
@@ -66,7 +66,7 @@ func (c *contact) attached(timeout time.Duration, sent, received time.Time) {
 }
 
 // answered records any other answered frame.
-func (c *contact) answered(sent, received time.Time, reach transport.Reach) {
+func (c *leaseClock) answered(sent, received time.Time, reach transport.Reach) {
 	if reach >= transport.ReachLeader {
 		c.led = sample{sent, received}
 	}
@@ -91,7 +91,7 @@ func (c *contact) answered(sent, received time.Time, reach transport.Reach) {
 
 // record keeps a sample, unless there is one of nearly the same time: an anchor a little earlier than need be does no
 // harm, and a busy client does not remember every frame.
-func (c *contact) record(sent, received time.Time) {
+func (c *leaseClock) record(sent, received time.Time) {
 	c.last = latest(c.last, sent)
 	if n := len(c.heard); n > 0 && received.Sub(c.heard[n-1].received) < c.timeout/64 {
 		return
@@ -103,16 +103,16 @@ func (c *contact) record(sent, received time.Time) {
 }
 
 // validUntil is when leases end. A hundredth of the timeout is left for clocks that run at different speeds.
-func (c *contact) validUntil() time.Time { return c.anchor.Add(c.timeout - c.timeout/100) }
+func (c *leaseClock) validUntil() time.Time { return c.anchor.Add(c.timeout - c.timeout/100) }
 
 // deadline is when the session is over.
-func (c *contact) deadline() time.Time { return c.last.Add(c.timeout) }
+func (c *leaseClock) deadline() time.Time { return c.last.Add(c.timeout) }
 
 // renewal is when the leader, or a majority, should be asked again: a quarter of the timeout after the last such
 // answer, which is old enough then to become the anchor. When answers take long, since disks are slow, say, that would
 // leave gaps between the frames that can become anchors, so it is a quarter, and a little, after the answered frame was
 // sent.
-func (c *contact) renewal(reach transport.Reach) time.Time {
+func (c *leaseClock) renewal(reach transport.Reach) time.Time {
 	last := c.led
 	if reach == transport.ReachMajority {
 		last = c.agreed
@@ -132,7 +132,7 @@ func (c *contact) renewal(reach transport.Reach) time.Time {
 // With answers that take L each, a frame that is sent at s becomes the anchor by s + 2L + T/4. The frame before it was
 // sent T/4 + T/32 earlier at the most, so leases last through answers that take a sixth of the timeout, whatever else
 // the client sends: 9/32 + 2/6 + 1/4 = 0.86.
-func (c *contact) earlyRenewal(reach transport.Reach) (at time.Time, ok bool) {
+func (c *leaseClock) earlyRenewal(reach transport.Reach) (at time.Time, ok bool) {
 	if reach < c.proof() { // watches alone: no lease depends on it
 		return time.Time{}, false
 	}

@@ -50,7 +50,7 @@ func TestAnchors(t *testing.T) {
 			[]step{shake, {sent: 4, received: 5}, {sent: 7, received: 8, timeout: 12}, {sent: 9, received: 9.5, reach: transport.ReachLeader}}, 7, 21,
 		},
 	} {
-		var got contact
+		var got leaseClock
 		for _, s := range c.steps {
 			got.hear(s)
 		}
@@ -64,7 +64,7 @@ func TestAnchors(t *testing.T) {
 }
 
 func TestByQuorumOnlyTheOpeningHandshakeIsAnAnchorByItself(t *testing.T) {
-	c := contact{quorum: true}
+	c := leaseClock{quorum: true}
 	for i, s := range []struct {
 		step
 		anchor float64
@@ -104,7 +104,7 @@ func TestWhenTheLeaderIsAskedAgain(t *testing.T) {
 			[]step{quick, {sent: 1, received: 4.05}, {sent: 4, received: 6.9, reach: transport.ReachLeader}}, 7.05, 3.01,
 		},
 	} {
-		var got contact
+		var got leaseClock
 		for _, s := range c.steps {
 			got.hear(s)
 		}
@@ -114,7 +114,7 @@ func TestWhenTheLeaderIsAskedAgain(t *testing.T) {
 	}
 }
 
-func (c *contact) hear(s step) {
+func (c *leaseClock) hear(s step) {
 	if s.timeout > 0 {
 		c.attached(time.Duration(s.timeout*float64(time.Second)), at(s.sent), at(s.received))
 		return
@@ -123,7 +123,7 @@ func (c *contact) hear(s step) {
 }
 
 func TestTheSmallestTimeoutCounts(t *testing.T) {
-	var c contact
+	var c leaseClock
 	c.hear(step{sent: 0, received: 1, timeout: 12})
 	c.hear(step{sent: 2, received: 3, timeout: 6})
 	if got := c.deadline(); !got.Equal(at(8)) {
@@ -136,7 +136,7 @@ func TestTheSmallestTimeoutCounts(t *testing.T) {
 }
 
 func TestABusyClientRemembersFewFrames(t *testing.T) {
-	var c contact
+	var c leaseClock
 	c.hear(step{timeout: 12})
 	for i := range 100_000 {
 		now := float64(i) / 1000
@@ -157,7 +157,7 @@ func FuzzValidity(f *testing.F) {
 	f.Add([]byte{0, 0, 64, 9, 65, 8, 66, 255, 3, 1, 64, 64})
 	f.Fuzz(func(t *testing.T, frames []byte) {
 		const timeout = 256 * time.Millisecond
-		var c contact
+		var c leaseClock
 		sent, received := epoch, epoch
 		c.attached(timeout, sent, received)
 		for i := 0; i+1 < len(frames); i += 2 {

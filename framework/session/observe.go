@@ -13,8 +13,8 @@ import (
 type ChildObserver interface {
 	// Listed tells of a listing, and of the directory's Stat that came with it. children is the observer's own.
 	Listed(children []string, dir *zk.Stat)
-	// Entered tells of a node that [Session.CreateProtected] or [Session.CreateProtectedUnlisted] has made.
-	Entered(name string)
+	// Created tells of a node that [Session.CreateProtected] or [Session.CreateProtectedUnlisted] has made.
+	Created(name string)
 	// Gone tells that a child was seen to be deleted, or to be missing.
 	Gone(name string)
 }
@@ -57,21 +57,21 @@ func (s *Session) observing(dir string) []ChildObserver {
 	return all
 }
 
-// listed reports a listing whose names belong to the caller.
-func (s *Session) listed(dir string, children []string, stat *zk.Stat) {
+// notifyListed reports a listing whose names belong to the caller.
+func (s *Session) notifyListed(dir string, children []string, stat *zk.Stat) {
 	for _, o := range s.observing(dir) {
 		o.Listed(slices.Clone(children), stat)
 	}
 }
 
-func (s *Session) entered(path string) {
+func (s *Session) notifyCreated(path string) {
 	dir, name := split(path)
 	for _, o := range s.observing(dir) {
-		o.Entered(name)
+		o.Created(name)
 	}
 }
 
-func (s *Session) gone(path string) {
+func (s *Session) notifyGone(path string) {
 	dir, name := split(path)
 	for _, o := range s.observing(dir) {
 		o.Gone(name)

@@ -20,7 +20,7 @@ func (n *notebook) Listed(children []string, _ *zk.Stat) {
 	n.notes = append(n.notes, "listed "+strings.Join(children, ","))
 }
 
-func (n *notebook) Entered(name string) { n.notes = append(n.notes, "entered "+name) }
+func (n *notebook) Created(name string) { n.notes = append(n.notes, "entered "+name) }
 
 func (n *notebook) Gone(name string) { n.notes = append(n.notes, "gone "+name) }
 

@@ -65,7 +65,7 @@ func (s *Session) Children(ctx context.Context, path string) ([]string, *zk.Stat
 		return one(transport.Children(path, false, func(children []string, stat *zk.Stat, err error) {
 			found, seen = children, stat
 			if err == nil {
-				s.listed(path, children, stat)
+				s.notifyListed(path, children, stat)
 			}
 			finish(err)
 		}))

@@ -18,7 +18,7 @@ func (o *Owner) Start() error { return o.session.transport.Start() }
 
 // Run runs the session's clock: it ends leases and the session in time, and renews them. It blocks until the session is
 // over. When closing is closed, it ends the session with [ErrClosed].
-func (o *Owner) Run(closing <-chan struct{}) { o.session.guard(closing) }
+func (o *Owner) Run(closing <-chan struct{}) { o.session.runClock(closing) }
 
 // Close ends the connection, after Run, and waits until its goroutines are gone. With patience, and if there is a
 // connection, it first tells the server to end the session, and waits for the answer as long as that; told reports

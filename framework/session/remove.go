@@ -98,7 +98,7 @@ func (s *Session) removal(path string, r *Removal) *transport.Call {
 			err = nil
 		}
 		if err == nil {
-			s.gone(path)
+			s.notifyGone(path)
 		}
 		s.mu.Lock()
 		if s.removals[path] != r {
@@ -106,7 +106,7 @@ func (s *Session) removal(path string, r *Removal) *transport.Call {
 			return
 		}
 		delete(s.removals, path)
-		wakes := s.left(path, err)
+		wakes := s.onRemoved(path, err)
 		s.mu.Unlock()
 		if err != nil {
 			s.cfg.Transport.Logger.Warn("framework: node could not be removed", "path", path, "error", err)

@@ -19,54 +19,54 @@ import (
 //
 // Its methods are safe for concurrent use and take absolute paths, see the client's AbsolutePath.
 type Session struct {
-	cfg       Config
-	tell      Events
-	support   *transport.Support // what the servers are known to lack
-	clock     *clock.Clock
-	transport *transport.Transport
-	done      chan struct{} // closed when the session is over and every binding has been told
-	wake      chan struct{} // the guard must look at the clock anew
-	id        atomic.Int64  // zero before the first handshake is answered
-	hung      Attachments
+	cfg         Config
+	tell        Events
+	support     *transport.Support // what the servers are known to lack
+	clock       *clock.Clock
+	transport   *transport.Transport
+	done        chan struct{} // closed when the session is over and every binding has ended
+	wake        chan struct{} // runClock must recompute its next deadline
+	id          atomic.Int64  // zero before the first handshake is answered
+	attachments Attachments
 
 	// mu guards the one table that answers and watch events are applied to, in the order in which they arrived. Nothing
 	// blocks under it: no I/O, no callback, no lock of the client.
-	mu        sync.Mutex
-	proven    bool          // the servers take the client: the chroot is there, and authentication was not refused
-	attached  chan struct{} // closed while there is a connection
-	online    bool          // whether attached is closed
-	server    string        // of the connection, while online; of the handshake before
-	over      error
-	restarts  atomic.Int64 // of the ensemble before this session
-	opened    time.Time    // when the first connection was there
-	contact   contact
-	asked     time.Time       // when the renewal that is not answered yet was sent; zero if there is none, as without a connection
-	askedFor  transport.Reach // what its answer must have reached
-	arrivals  uint64          // at the transport when that was
-	again     time.Time       // when another was sent, since that one was too early; zero if none was; means nothing if asked is zero
-	pinged    bool            // a ping went with the renewal that is not answered yet
-	patient   bool            // a connection was given up for a renewal, and none has been answered in time since
-	planned   time.Time       // when the guard looks at the clock again, unless it is asked to before
-	term      *term           // nil while leases cannot be valid
-	telling   sync.WaitGroup  // terms that have ended and whose bindings have still to be told; added to under mu, until over is set
-	valid     chan struct{}   // closed while there is a term
-	relied    int             // how many want the session valid without a binding: they wait for it to be, or for their turn
-	watches   map[watchKey]*watch
-	trees     map[string]*tree
-	observers observers
-	deferred  []*watch   // not set yet
-	putOff    time.Time  // when they are to be set
-	refused   []*watch   // by an overloaded server
-	askAgain  time.Time  // when they are asked for again, or others were
-	pace      retry.Pace // of that
-	removals  map[string]*Removal
-	orphans   map[string]orphan
+	mu              sync.Mutex
+	proven          bool          // the servers take the client: the chroot is there, and authentication was not refused
+	attached        chan struct{} // closed while there is a connection
+	online          bool          // whether attached is closed
+	server          string        // of the connection, while online; of the handshake before
+	over            error
+	restarts        atomic.Int64 // of the ensemble before this session
+	opened          time.Time    // when the first connection was there
+	leases          leaseClock
+	renewalSent     time.Time       // when the renewal that is not answered yet was sent; zero if there is none, as without a connection
+	renewalReach    transport.Reach // what its answer must have reached
+	renewalArrivals uint64          // at the transport when that was
+	renewalRepeated time.Time       // when another was sent, since that one was too early; zero if none was; means nothing if renewalSent is zero
+	pinged          bool            // a ping went with the renewal that is not answered yet
+	patient         bool            // a connection was given up for a renewal, and none has been answered in time since
+	planned         time.Time       // when runClock looks again, unless it is woken before
+	term            *term           // nil while leases cannot be valid
+	telling         sync.WaitGroup  // terms that have ended and whose bindings have still to be told; added to under mu, until over is set
+	valid           chan struct{}   // closed while there is a term
+	keptValid       int             // calls of KeepValid that have not been taken back
+	watches         map[watchKey]*watch
+	trees           map[string]*tree
+	observers       observers
+	deferred        []*watch   // not set yet
+	putOff          time.Time  // when they are to be set
+	refused         []*watch   // by an overloaded server
+	askAgain        time.Time  // when they are asked for again, or others were
+	pace            retry.Pace // of that
+	removals        map[string]*Removal
+	orphans         map[string]orphan
 }
 
 // newSession makes a session that does nothing before its transport is started.
 func newSession(cfg Config, tell Events) *Session {
 	s := &Session{
-		cfg: cfg, tell: tell, support: cfg.Transport.Support, clock: cfg.Transport.Clock, contact: contact{quorum: !cfg.LeaderRenewal},
+		cfg: cfg, tell: tell, support: cfg.Transport.Support, clock: cfg.Transport.Clock, leases: leaseClock{quorum: !cfg.LeaderRenewal},
 		done: make(chan struct{}), wake: make(chan struct{}, 1), attached: make(chan struct{}), valid: make(chan struct{}),
 		watches: map[watchKey]*watch{}, trees: map[string]*tree{}, observers: observers{}, removals: map[string]*Removal{}, orphans: map[string]orphan{},
 	}
@@ -97,7 +97,7 @@ func (s *Session) Err() error {
 func (s *Session) Timeout() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.contact.timeout
+	return s.leases.timeout
 }
 
 // ValidUntil is when leases of the session end unless it is renewed before: the servers cannot end the session earlier.
@@ -105,7 +105,7 @@ func (s *Session) Timeout() time.Duration {
 func (s *Session) ValidUntil() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.clock.Wall(s.contact.validUntil())
+	return s.clock.Wall(s.leases.validUntil())
 }
 
 // Silence is how long ago the newest request was sent that any server has answered, and the newest that the leader has.
@@ -113,7 +113,7 @@ func (s *Session) Silence() (server, leader time.Duration) {
 	now := s.clock.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return now.Sub(s.contact.last), now.Sub(s.contact.led.sent)
+	return now.Sub(s.leases.last), now.Sub(s.leases.led.sent)
 }
 
 // Restarts is how often the client had gone on with an ensemble that was younger than what it had seen, when it opened
@@ -122,7 +122,7 @@ func (s *Session) Restarts() int { return int(s.restarts.Load()) }
 
 // Attach returns the value that hangs on the session by key, and makes it if there is none: what a recipe knows in this
 // session only. It goes with the session. See [Attachments.Attach].
-func (s *Session) Attach(key any, create func() any) any { return s.hung.Attach(key, create) }
+func (s *Session) Attach(key any, create func() any) any { return s.attachments.Attach(key, create) }
 
 // Connected reports whether the session has a connection now.
 func (s *Session) Connected() bool {
@@ -181,7 +181,7 @@ func (s *Session) Ready(ctx context.Context) error {
 		if ready {
 			return nil
 		}
-		s.look() // with nothing else held or watched, the servers must be asked for our sake
+		s.wakeClock() // with nothing else held or watched, the servers must be asked for our sake
 		select {
 		case <-valid:
 		case <-s.done:
@@ -196,9 +196,9 @@ func (s *Session) Ready(ctx context.Context) error {
 func (s *Session) KeepValid() (stop func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.relied++
-	if s.overtaken(s.clock.Now()) {
-		s.look()
+	s.keptValid++
+	if s.needsWake(s.clock.Now()) {
+		s.wakeClock()
 	}
 	return s.stopKeeping
 }
@@ -206,7 +206,7 @@ func (s *Session) KeepValid() (stop func()) {
 func (s *Session) stopKeeping() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.relied--
+	s.keptValid--
 }
 
 // String is the number of the session, as ZooKeeper's own logs have it.

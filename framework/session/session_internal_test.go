@@ -76,7 +76,7 @@ func TestALateAnswerDoesNotReviveABinding(t *testing.T) {
 	}
 }
 
-// The guard finds the timeout over, and before it can end the session the reader attaches it again.
+// runClock finds the timeout over, and before it can end the session the reader attaches it again.
 func TestAnAttachmentInTimeIsNotEndedForWhatWasBefore(t *testing.T) {
 	s, _ := unconnected()
 	start := s.clock.Now()
@@ -100,11 +100,11 @@ func TestARenewalIsForgottenWithItsConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.tick(start.Add(oneTimeout / 4))
-	if s.asked.IsZero() {
+	if s.renewalSent.IsZero() {
 		t.Fatal("the leader was not asked")
 	}
 	s.onDetached(errors.New("broken"))
-	if s.tick(start.Add(oneTimeout * 2 / 3)); !s.asked.IsZero() {
+	if s.tick(start.Add(oneTimeout * 2 / 3)); !s.renewalSent.IsZero() {
 		t.Error("an answer is still expected, and the connection would be given up for the lack of it")
 	}
 }
@@ -118,15 +118,15 @@ func TestASyncDoesNotAnswerTheRenewal(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.tick(start.Add(oneTimeout / 4))
-	if s.asked.IsZero() {
+	if s.renewalSent.IsZero() {
 		t.Fatal("no majority was asked")
 	}
 	s.onAnswered(start.Add(oneTimeout/4), start.Add(oneTimeout/4), transport.ReachLeader)
-	if s.asked.IsZero() {
+	if s.renewalSent.IsZero() {
 		t.Error("a sync counted as the answer to the renewal")
 	}
 	s.onAnswered(start.Add(oneTimeout/4), start.Add(oneTimeout/4), transport.ReachMajority)
-	if !s.asked.IsZero() {
+	if !s.renewalSent.IsZero() {
 		t.Error("a transaction did not count as the answer to the renewal")
 	}
 }

@@ -100,28 +100,28 @@ func (s *Session) subscribe(key watchKey, wake func(), how manner) *Watch {
 	w.subscribers[sub] = struct{}{}
 	// What others have seen of a node that is gone, or was refused, is not what a newcomer asks for.
 	fresh := len(w.subscribers) > 1 && w.view.Status != StatusGone && w.view.Status != StatusRefused
-	deferred := w.asked == 0
+	deferred := w.requests == 0
 	switch {
 	case fresh && (!deferred || how == soon):
 	case s.removals[key.path] != nil && !key.children && how != lasting:
-		w.view = View{} // it is leaving: the answer to that tells, see left
+		w.view = View{} // it is leaving: the answer to that tells, see onRemoved
 	case deferred && how == soon:
 		s.postpone(w)
 	default:
 		w.view = View{}
 		s.send(s.arm(w))
-		if s.overtaken(s.clock.Now()) {
-			s.look()
+		if s.needsWake(s.clock.Now()) {
+			s.wakeClock()
 		}
 	}
 	return sub
 }
 
-// postpone has a watch set by the guard, which looks once for all that are put off meanwhile. mu is held.
+// postpone has runClock set a watch, once for all that are put off meanwhile. mu is held.
 func (s *Session) postpone(w *watch) {
 	if len(s.deferred) == 0 {
 		s.putOff = s.clock.Now().Add(watchDelay)
-		s.look()
+		s.wakeClock()
 	}
 	s.deferred = append(s.deferred, w)
 }
@@ -132,7 +132,7 @@ func (s *Session) armDeferred(now time.Time) {
 		return
 	}
 	for _, w := range s.deferred {
-		if s.watches[w.key] == w && w.asked == 0 {
+		if s.watches[w.key] == w && w.requests == 0 {
 			s.send(s.arm(w))
 		}
 	}
@@ -147,7 +147,7 @@ func (s *Session) View(w *Watch) View {
 		return View{Status: StatusGone}
 	}
 	view := w.watch.view
-	view.Armed = view.Status == StatusPresent && !w.watch.asking()
+	view.Armed = view.Status == StatusPresent && !w.watch.awaitsAnswer()
 	return view
 }
 
@@ -164,11 +164,11 @@ func (s *Session) Unwatch(sub *Watch) {
 		return
 	}
 	delete(s.watches, w.key)
-	if w.asked == 0 {
+	if w.requests == 0 {
 		return // it was put off, and is not needed any more
 	}
 	// An exists-watch is set on a missing node, too.
-	set := w.view.Status == StatusPresent || w.view.Status == StatusUnknown || w.byExists || w.asking()
+	set := w.view.Status == StatusPresent || w.view.Status == StatusUnknown || w.byExists || w.awaitsAnswer()
 	if leaving := s.removals[w.key.path] != nil; set && !leaving {
 		s.unset(w.key)
 	}

@@ -22,7 +22,7 @@ func (s *Session) putBack(w *watch) {
 	if len(s.refused) == 0 {
 		now := s.clock.Now()
 		s.askAgain = now.Add(s.pace.Next(now.Sub(s.askAgain)))
-		s.look()
+		s.wakeClock()
 	}
 	s.refused = append(s.refused, w)
 }
@@ -33,7 +33,7 @@ func (s *Session) armRefused(now time.Time) {
 		return
 	}
 	for _, w := range s.refused {
-		if s.watches[w.key] == w && w.view.Status == StatusUnknown && !w.asking() {
+		if s.watches[w.key] == w && w.view.Status == StatusUnknown && !w.awaitsAnswer() {
 			s.send(s.arm(w))
 		}
 	}

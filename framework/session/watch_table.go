@@ -18,14 +18,14 @@ type watchKey struct {
 type watch struct {
 	key         watchKey
 	view        View
-	asked       int  // numbers the requests that set it: only the answer to the newest counts
+	requests    int  // numbers the requests that set it: only the answer to the newest counts
 	answered    int  // the number of the newest that was answered
 	byExists    bool // by an exists-watch: the node may not be read, or is not there
 	subscribers map[*Watch]struct{}
 }
 
-// see replaces what is known. A watch that has seen its node gone keeps to that, unless it watches for the next one, too.
-func (w *watch) see(view View) {
+// setView replaces what is known. A watch that has seen its node gone keeps to that, unless it watches for the next one, too.
+func (w *watch) setView(view View) {
 	w.view = view
 	for sub := range w.subscribers {
 		sub.gone = sub.gone || view.Status == StatusGone && !sub.lasting
@@ -41,13 +41,13 @@ func (w *watch) lasting() bool {
 	return false
 }
 
-// asking reports whether an answer is on its way.
-func (w *watch) asking() bool { return w.answered != w.asked }
+// awaitsAnswer reports whether an answer is on its way.
+func (w *watch) awaitsAnswer() bool { return w.answered != w.requests }
 
 // arm makes the request that reads the node and sets the watch. mu is held.
 func (s *Session) arm(w *watch) *transport.Call {
-	w.asked++
-	n := w.asked
+	w.requests++
+	n := w.requests
 	switch {
 	case w.key.children:
 		return transport.Children(w.key.path, true, func(children []string, stat *zk.Stat, err error) {
@@ -68,18 +68,18 @@ func (s *Session) arm(w *watch) *transport.Call {
 func (s *Session) armed(w *watch, n int, view View) {
 	switch {
 	case errors.Is(view.Err, zk.ErrNoNode):
-		s.gone(w.key.path)
+		s.notifyGone(w.key.path)
 	case view.Err == nil && w.key.children:
-		s.listed(w.key.path, view.Children, view.Stat)
+		s.notifyListed(w.key.path, view.Children, view.Stat)
 	}
 	s.mu.Lock()
-	if s.watches[w.key] != w || n != w.asked || errors.Is(view.Err, transport.ErrBroken) {
+	if s.watches[w.key] != w || n != w.requests || errors.Is(view.Err, transport.ErrBroken) {
 		s.mu.Unlock()
 		return
 	}
 	w.answered = n
 	switch {
-	case w.otherwise(view.Err):
+	case w.switchKind(view.Err):
 		s.send(s.arm(w))
 		s.mu.Unlock()
 		return
@@ -101,32 +101,32 @@ func (s *Session) armed(w *watch, n int, view View) {
 			s.unset(w.key)
 		}
 	}
-	w.see(view)
+	w.setView(view)
 	wakes := w.wakes()
 	s.mu.Unlock()
 	wakes.call()
 }
 
-// left applies the answer to the removal of a node: whoever began to watch it meanwhile has not asked the server. mu is
-// held.
-func (s *Session) left(path string, err error) wakes {
+// onRemoved handles the answer to our own delete. A watch registered meanwhile sent no request and gets its answer here.
+// mu is held.
+func (s *Session) onRemoved(path string, err error) wakes {
 	w := s.watches[watchKey{path: path}]
 	switch {
 	case w == nil && err != nil: // Unwatch has left the server's watch to the removal
 		s.unset(watchKey{path: path})
 		return nil
-	case w == nil || w.view.Status != StatusUnknown || w.asking():
+	case w == nil || w.view.Status != StatusUnknown || w.awaitsAnswer():
 		return nil
 	case err != nil || w.lasting():
 		s.send(s.arm(w))
 		return nil
 	}
-	w.see(View{Status: StatusGone})
+	w.setView(View{Status: StatusGone})
 	return w.wakes()
 }
 
-// otherwise decides, by an answer, whether the node must be watched in the other way, by its data or by its existence.
-func (w *watch) otherwise(err error) bool {
+// switchKind decides from an answer whether to watch by existence instead of by data, or the other way round.
+func (w *watch) switchKind(err error) bool {
 	switch {
 	case w.key.children:
 		return false
@@ -145,16 +145,16 @@ func (w *watch) otherwise(err error) bool {
 // asked for is not believed: neither by watches nor by observers.
 func (s *Session) onWatch(e transport.WatchEvent) {
 	if e.Type == zk.EventNodeDeleted && s.watching(e.Path) {
-		s.gone(e.Path)
+		s.notifyGone(e.Path)
 	}
 	var wakes wakes
 	s.mu.Lock()
 	for _, children := range []bool{false, true} {
 		w := s.watches[watchKey{path: e.Path, children: children}]
 		switch {
-		case w == nil || w.asked == 0:
-		case e.Type == zk.EventNodeDeleted && !w.asking():
-			w.see(View{Status: StatusGone})
+		case w == nil || w.requests == 0:
+		case e.Type == zk.EventNodeDeleted && !w.awaitsAnswer():
+			w.setView(View{Status: StatusGone})
 			wakes = append(wakes, w.wakes()...)
 			if w.lasting() {
 				s.send(s.arm(w))
@@ -164,7 +164,7 @@ func (s *Session) onWatch(e transport.WatchEvent) {
 		case children != (e.Type == zk.EventNodeChildrenChanged):
 		case w.view.Status == StatusGone && !w.lasting():
 			w.byExists = false // made anew, which nobody asked for; that watch is spent
-		case w.asking(): // its answer is later than this event: servers answer and tell in the order of execution
+		case w.awaitsAnswer(): // its answer is later than this event: servers answer and tell in the order of execution
 		default:
 			s.send(s.arm(w))
 		}
@@ -179,7 +179,7 @@ func (s *Session) watching(path string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, children := range []bool{false, true} {
-		if w := s.watches[watchKey{path: path, children: children}]; w != nil && w.asked > 0 {
+		if w := s.watches[watchKey{path: path, children: children}]; w != nil && w.requests > 0 {
 			return true
 		}
 	}
@@ -192,8 +192,8 @@ func (s *Session) forgetWatches() {
 		if w.view.Status == StatusPresent {
 			w.view = View{}
 		}
-		w.asked++
-		w.answered = w.asked
+		w.requests++
+		w.answered = w.requests
 	}
 	for _, t := range s.trees {
 		t.forget()

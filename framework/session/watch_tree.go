@@ -52,15 +52,15 @@ func (s *Session) WatchTree(path string, o TreeObserver) error {
 	if t == nil {
 		t = &tree{path: path, observers: map[TreeObserver]bool{}}
 		// Below, the node's own data watch is not set any more. One that is there would stay behind.
-		if w := s.watches[watchKey{path: path}]; w != nil && w.asked > 0 {
+		if w := s.watches[watchKey{path: path}]; w != nil && w.requests > 0 {
 			s.unset(w.key)
 		}
 		s.trees[path] = t
 	}
 	t.observers[o] = false
 	s.send(s.armTree(t)...)
-	if s.overtaken(s.clock.Now()) {
-		s.look()
+	if s.needsWake(s.clock.Now()) {
+		s.wakeClock()
 	}
 	return nil
 }
@@ -126,7 +126,7 @@ func (s *Session) rearmAt(path string) []*transport.Call {
 	var calls []*transport.Call
 	for _, children := range []bool{false, true} {
 		w := s.watches[watchKey{path: path, children: children}]
-		if w != nil && w.asked > 0 && (w.view.Status == StatusPresent || w.view.Status == StatusUnknown || w.lasting()) {
+		if w != nil && w.requests > 0 && (w.view.Status == StatusPresent || w.view.Status == StatusUnknown || w.lasting()) {
 			calls = append(calls, s.arm(w))
 		}
 	}

@@ -16,7 +16,7 @@ import (
 
 // passGate waits until gate is the first in its queue. It returns ErrNotAcquired when fewer than n leases are free meanwhile.
 func (s *InterProcessSemaphoreV2) passGate(ctx context.Context, gate *queue.Contender, n int) error {
-	t, err := gate.Decide(ctx)
+	t, err := gate.NextDecision(ctx)
 	if err != nil || t.Admitted {
 		return err
 	}

@@ -27,7 +27,7 @@ const anyServer = "the next server"
 // dial is go-zookeeper's dialer: it closes what is left of the connection before, waits a little if attempts keep failing,
 // chooses a server, and returns a connection whose frames this package sees.
 func (t *Transport) dial(network, _ string, _ time.Duration) (net.Conn, error) {
-	failures, over := t.retire()
+	failures, over := t.closeLast()
 	if !over {
 		t.sleep(pause(failures, rand.Float64())) // also before a question: its server may hang up on what it has just agreed to
 		l, err := t.connect(network, t.takeSuspect())
@@ -140,12 +140,12 @@ func (t *Transport) dialSecurely(ctx context.Context, network string, a Address)
 	return secured, nil
 }
 
-// retire closes the last connection, which go-zookeeper forgets to do when a session expires, and counts failures: an
+// closeLast closes the last connection, which go-zookeeper forgets to do when a session expires, and counts failures: an
 // attachment that did not last is one of them, so that a server that throws everybody out is not stormed.
 //
 // go-zookeeper's reader is gone when the next connection is dialed for, but it need not have ended with a failed Read: it
 // gives up by itself on an answer that it does not like. What waits on the link hears of it here if it did not there.
-func (t *Transport) retire() (failures int, expired bool) {
+func (t *Transport) closeLast() (failures int, expired bool) {
 	t.mu.Lock()
 	last := t.link
 	t.link = nil // its merits count once: while later dials fail, it is not "the last attempt" any more

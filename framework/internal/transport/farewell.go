@@ -21,7 +21,7 @@ func (t *Transport) farewell() net.Conn {
 				return
 			}
 			if first {
-				t.parted()
+				t.noteStubConnected()
 			}
 			if last {
 				return

@@ -63,7 +63,7 @@ func listen(t *testing.T, stream []byte) error {
 		Failed:   func(string, error) {},
 	}})
 	l := newLink(tr, canned{in: bytes.NewReader(stream)}, "zk:1")
-	l.attached, l.patience, l.since = true, time.Hour, time.Now()
+	l.attached, l.patience, l.openedAt = true, time.Hour, time.Now()
 	l.waiting.push(pending{xid: -2, op: 11})
 	if !l.send(calls) {
 		t.Fatal("not sent")

@@ -49,11 +49,11 @@ func (l *link) writeHandshake(frame []byte) (int, error) {
 		return 0, fmt.Errorf("transport: go-zookeeper wrote a handshake of %d bytes", len(frame))
 	}
 	l.session = int64(binary.BigEndian.Uint64(frame[offsetSession:]))
-	l.fresh = l.session == 0
+	l.newSession = l.session == 0
 	l.t.mu.Lock()
 	known := l.t.known
 	l.t.mu.Unlock()
-	if l.fresh && known {
+	if l.newSession && known {
 		l.fail(errSecondLife)
 		return 0, errSecondLife
 	}
@@ -76,7 +76,7 @@ func (l *link) shake(frame []byte) ([]byte, error) {
 	switch {
 	case d.err != nil:
 		return nil, d.err
-	case session == 0 && l.fresh:
+	case session == 0 && l.newSession:
 		return nil, errNoSession
 	case session == 0:
 		l.gone = true // nothing was attached, and there is no failure to tell
@@ -84,7 +84,7 @@ func (l *link) shake(frame []byte) ([]byte, error) {
 		return frame, nil
 	case timeout <= 0:
 		return nil, fmt.Errorf("%w: session timeout of %v", errGarbage, timeout)
-	case !l.fresh && session != l.session:
+	case !l.newSession && session != l.session:
 		l.endUnused()
 		l.gone = true // as above
 		l.t.expire()
@@ -95,7 +95,7 @@ func (l *link) shake(frame []byte) ([]byte, error) {
 	}
 	l.until = time.Time{}
 	l.shaken = true
-	a := Attachment{SessionID: session, Timeout: timeout, Sent: l.sentAt, Received: l.came, Server: l.server}
+	a := Attachment{SessionID: session, Timeout: timeout, Sent: l.sentAt, Received: l.receivedAt, Server: l.server}
 	if err := l.authenticate(timeout); err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func (l *link) open(a Attachment) {
 	l.t.seen.taken()
 	l.patience = a.Timeout * 2 / 3
 	l.mu.Lock()
-	l.since = time.Now()
+	l.openedAt = time.Now()
 	for _, auth := range l.t.cfg.Authorizations() {
 		c := setAuth(auth)
 		l.out = c.frame(l.out, xidAuth)

@@ -17,29 +17,29 @@ import (
 // what is ours and passes on what is go-zookeeper's, so every callback of the package runs there, in the order of
 // arrival.
 type link struct {
-	t       *Transport
-	raw     net.Conn
-	server  string
-	address Address
-	in      *bufio.Reader
-	frame   []byte    // the last frame read; reused
-	body    decoder   // of it; reused
-	came    time.Time // when the last of what has been read was here
-	pass    []byte    // the part of it that go-zookeeper has still to read
-	until   time.Time // when silence ends the connection
+	t          *Transport
+	raw        net.Conn
+	server     string
+	address    Address
+	in         *bufio.Reader
+	frame      []byte    // the last frame read; reused
+	body       decoder   // of it; reused
+	receivedAt time.Time // when the last of what has been read was here
+	unread     []byte    // the part of it that go-zookeeper has still to read
+	until      time.Time // when silence ends the connection
 
-	certain  int64         // the newest zxid that was known when the connection began
-	zxid     int64         // of the newest answer
-	names    nameSet       // of the reader
-	sentAt   time.Time     // of the handshake
-	fresh    bool          // the handshake asks for a new session
-	asked    bool          // the server was asked for its age just before
-	session  int64         // that the handshake asks for, and then the one that it was answered with
-	attached bool          // of the reader
-	gone     bool          // of the reader: Detached has been told
-	shaken   bool          // of the reader: the handshake was answered
-	answers  int           // of the reader: to requests
-	patience time.Duration // without a frame from the server for so long the connection is given up
+	certain    int64         // the newest zxid that was known when the connection began
+	zxid       int64         // of the newest answer
+	names      nameSet       // of the reader
+	sentAt     time.Time     // of the handshake
+	newSession bool          // the handshake asks for a new session
+	asked      bool          // the server was asked for its age just before
+	session    int64         // that the handshake asks for, and then the one that it was answered with
+	attached   bool          // of the reader
+	gone       bool          // of the reader: Detached has been told
+	shaken     bool          // of the reader: the handshake was answered
+	answers    int           // of the reader: to requests
+	patience   time.Duration // without a frame from the server for so long the connection is given up
 
 	silence *time.Timer // closes the connection at until
 	stuck   *time.Timer // closes it when a write takes too long
@@ -47,12 +47,12 @@ type link struct {
 	wake chan struct{} // there is something to write
 	dead chan struct{} // closed by the first failure
 
-	mu      sync.Mutex
-	reason  error     // why it failed
-	out     []byte    // frames to be written
-	waiting line      // for answers: what was written, and what these frames are
-	since   time.Time // attached since then; zero before
-	nextXid int32
+	mu       sync.Mutex
+	reason   error           // why it failed
+	out      []byte          // frames to be written
+	waiting  pendingRequests // for answers: what was written, and what these frames are
+	openedAt time.Time       // when it was attached; zero before
+	nextXid  int32
 }
 
 func newLink(t *Transport, raw net.Conn, server string) *link {
@@ -108,10 +108,10 @@ var longAgo = time.Unix(1, 0)
 func (l *link) lasted() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.since.IsZero() {
+	if l.openedAt.IsZero() {
 		return 0
 	}
-	return time.Since(l.since)
+	return time.Since(l.openedAt)
 }
 
 func (l *link) quiet() bool {

@@ -9,15 +9,15 @@ type pending struct {
 	sent    time.Time // zero before it is written
 }
 
-// line is the requests of a link that are not answered yet, oldest first: those that have been written, and behind them those
+// pendingRequests are the requests of a link that are not answered yet, oldest first: those that have been written, and behind them those
 // that have not. Its memory is used again and again.
-type line struct {
+type pendingRequests struct {
 	all     []pending
 	first   int // what stands before it in all has been answered
 	written int // what stands behind it has not been written
 }
 
-func (q *line) push(p pending) {
+func (q *pendingRequests) push(p pending) {
 	if len(q.all) == cap(q.all) && q.first > len(q.all)/2 { // move up rather than grow
 		n := copy(q.all, q.all[q.first:])
 		clear(q.all[n:])
@@ -29,7 +29,7 @@ func (q *line) push(p pending) {
 }
 
 // stamp notes that everything is about to be written.
-func (q *line) stamp(now time.Time) {
+func (q *pendingRequests) stamp(now time.Time) {
 	for ; q.written < len(q.all); q.written++ {
 		q.all[q.written].sent = now
 	}
@@ -38,7 +38,7 @@ func (q *line) stamp(now time.Time) {
 // take finds what an answer is for: the oldest request that was written and is not answered. Only pings and authentication
 // may overtake, and be overtaken. An answer to any other request cannot be, and must not be believed: a listing that came
 // before the answer to the creation that was sent ahead of it would be taken for a later one.
-func (q *line) take(xid int32) (pending, bool) {
+func (q *pendingRequests) take(xid int32) (pending, bool) {
 	for i, p := range q.all[q.first:q.written] {
 		switch {
 		case p.xid == xid:
@@ -59,16 +59,16 @@ func (q *line) take(xid int32) (pending, bool) {
 func overtakes(xid int32) bool { return xid == xidPing || xid == xidAuth }
 
 // restart begins anew when everything has been answered. What a burst needed does not stay for as long as the session.
-func (q *line) restart() {
+func (q *pendingRequests) restart() {
 	if cap(q.all) > 1024 {
 		q.all = nil
 	}
-	*q = line{all: q.all[:0]}
+	*q = pendingRequests{all: q.all[:0]}
 }
 
 // takeAll takes everything, answered or not.
-func (q *line) takeAll() []pending {
+func (q *pendingRequests) takeAll() []pending {
 	rest := q.all[q.first:]
-	*q = line{}
+	*q = pendingRequests{}
 	return rest
 }

@@ -10,7 +10,7 @@ import (
 // A line is compared with a plain slice of the numbers that wait, under random pushes, writes and answers.
 func TestALineFindsWhatWasWrittenAndNotAnswered(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	var q line
+	var q pendingRequests
 	var written, queued []int32
 	ordinary := func(xid int32) bool { return xid >= 0 }
 	next, clock := int32(0), time.Unix(0, 0)
@@ -68,7 +68,7 @@ func TestALineFindsWhatWasWrittenAndNotAnswered(t *testing.T) {
 
 // One request after the other must not cost a new slice each.
 func TestALineUsesItsMemoryAgain(t *testing.T) {
-	var q line
+	var q pendingRequests
 	if got := testing.AllocsPerRun(100, func() {
 		for xid := range int32(100) {
 			q.push(pending{xid: 2 * xid})

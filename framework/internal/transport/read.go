@@ -8,19 +8,19 @@ import (
 
 // Read gives go-zookeeper the handshake's answer, and then the answers to its own requests.
 func (l *link) Read(p []byte) (int, error) {
-	for len(l.pass) == 0 {
+	for len(l.unread) == 0 {
 		frame, err := l.next()
 		if err == nil && !l.attached {
-			l.pass, err = l.shake(frame)
+			l.unread, err = l.shake(frame)
 		} else if err == nil {
-			l.pass, err = l.dispatch(frame)
+			l.unread, err = l.dispatch(frame)
 		}
 		if err != nil {
 			return 0, l.detach(err)
 		}
 	}
-	n := copy(p, l.pass)
-	l.pass = l.pass[n:]
+	n := copy(p, l.unread)
+	l.unread = l.unread[n:]
 	return n, nil
 }
 
@@ -59,7 +59,7 @@ type arrivals struct{ *link }
 // arrival must not seem to have come earlier than it did, so it looks when they are here.
 func (a arrivals) Read(p []byte) (int, error) {
 	n, err := a.raw.Read(p)
-	a.came = a.t.cfg.Clock.Now()
+	a.receivedAt = a.t.cfg.Clock.Now()
 	if n > 0 {
 		a.t.arrivals.Add(1)
 	}
@@ -103,7 +103,7 @@ func (l *link) passOn(frame []byte, p pending, h header) ([]byte, error) {
 	case h.code != 0:
 		return nil, garbage("a ping is answered with error code %d", h.code)
 	}
-	l.t.cfg.Events.Answered(p.sent, l.came, reach(p.op, h.code))
+	l.t.cfg.Events.Answered(p.sent, l.receivedAt, reach(p.op, h.code))
 	binary.BigEndian.PutUint32(frame, headerLen)
 	return frame[:4+headerLen], nil
 }
@@ -123,7 +123,7 @@ func (l *link) complete(p pending, h header, d *decoder) error {
 	l.answers++
 	l.t.cfg.Support.answered(p.op, h.code, l.server)
 	if p.op != opSetAuth { // which servers take aside: they count it as no sign of life of the session
-		l.t.cfg.Events.Answered(p.sent, l.came, reach(p.op, h.code))
+		l.t.cfg.Events.Answered(p.sent, l.receivedAt, reach(p.op, h.code))
 	}
 	switch h.code {
 	case 0:

@@ -148,7 +148,7 @@ func (l *link) authenticate(granted time.Duration) error {
 	switch {
 	case err == nil:
 		return nil
-	case l.fresh:
+	case l.newSession:
 		l.endUnused() // and not after its timeout
 	case errors.Is(err, ErrAuth):
 		err = fmt.Errorf("SASL %s: %w", l.t.cfg.SASL.Name(), errNotNow)

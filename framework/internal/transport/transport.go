@@ -16,16 +16,16 @@ import (
 
 // A Transport is one session's connection to ZooKeeper. Its methods are safe for concurrent use.
 type Transport struct {
-	cfg    Config
-	conn   *zk.Conn
-	ended  <-chan zk.Event // closed when go-zookeeper's goroutines are gone
-	ctx    context.Context //nolint:containedctx // of dials; ends when the transport is leaving
-	leave  context.CancelFunc
-	wg     sync.WaitGroup // writers and the farewell
-	seen   history
-	adieu  context.Context //nolint:containedctx // ends when go-zookeeper talks to the farewell server
-	parted context.CancelFunc
-	closed sync.Once
+	cfg               Config
+	conn              *zk.Conn
+	ended             <-chan zk.Event // closed when go-zookeeper's goroutines are gone
+	ctx               context.Context //nolint:containedctx // of dials; ends when the transport is leaving
+	stop              context.CancelFunc
+	wg                sync.WaitGroup // writers and the farewell
+	seen              history
+	stubConnected     context.Context //nolint:containedctx // ends when go-zookeeper talks to the farewell server
+	noteStubConnected context.CancelFunc
+	closed            sync.Once
 
 	arrivals atomic.Uint64 // segments read
 
@@ -47,8 +47,8 @@ func New(cfg Config) *Transport {
 		cfg.Clock = clock.New()
 	}
 	t := &Transport{cfg: cfg}
-	t.ctx, t.leave = context.WithCancel(context.Background())    //nolint:forbidigo // a life of its own
-	t.adieu, t.parted = context.WithCancel(context.Background()) //nolint:forbidigo // as above
+	t.ctx, t.stop = context.WithCancel(context.Background())                        //nolint:forbidigo // a life of its own
+	t.stubConnected, t.noteStubConnected = context.WithCancel(context.Background()) //nolint:forbidigo // as above
 	t.seen.proven = cfg.LastZxid
 	return t
 }
@@ -114,9 +114,9 @@ func (t *Transport) current() *link {
 func (t *Transport) Close(patience time.Duration) (told bool) {
 	t.closed.Do(func() {
 		told = patience > 0 && t.endSession(patience)
-		t.leave()
+		t.stop()
 		t.Break(errClosing)
-		<-t.adieu.Done()
+		<-t.stubConnected.Done()
 		t.conn.Close()
 	})
 	for range t.ended { // drained until it is closed

@@ -10,7 +10,7 @@ import (
 func (l *link) send(calls []*Call) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.since.IsZero() || l.reason != nil {
+	if l.openedAt.IsZero() || l.reason != nil {
 		return false
 	}
 	for _, c := range calls {
@@ -45,7 +45,7 @@ func (l *link) Write(frame []byte) (int, error) {
 		return 0, fmt.Errorf("transport: go-zookeeper wrote %d bytes, which is no frame", len(frame))
 	}
 	l.mu.Lock()
-	if l.since.IsZero() {
+	if l.openedAt.IsZero() {
 		l.mu.Unlock()
 		return l.writeHandshake(frame)
 	}

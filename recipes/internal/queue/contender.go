@@ -59,7 +59,7 @@ func (c *Contender) Contend(ctx context.Context) (*Grant, Progress, error) {
 // WaitTurn blocks until the contender is admitted: by a listing, or by what its session knows already.
 func (c *Contender) WaitTurn(ctx context.Context) error {
 	var pace retry.Pace
-	d, err := c.Decide(ctx)
+	d, err := c.NextDecision(ctx)
 	for err == nil && !d.Admitted {
 		ahead, began := d.predecessor, time.Now()
 		if d, err = c.Await(ctx, d); err == nil && !d.Admitted && d.predecessor == ahead {
@@ -70,9 +70,9 @@ func (c *Contender) WaitTurn(ctx context.Context) error {
 	return err
 }
 
-// Decide decides by what came with the contender's node, once: a listing, or what the view allowed. After that it asks
-// for a listing. Either is later than the node, so a listing without it means that the node was removed by hand.
-func (c *Contender) Decide(ctx context.Context) (d Decision, err error) {
+// NextDecision decides by what came with the contender's node, once: a listing, or what the view allowed. After that it
+// asks for a listing. Either is later than the node, so a listing without it means that the node was removed by hand.
+func (c *Contender) NextDecision(ctx context.Context) (d Decision, err error) {
 	children, known := c.listing, c.known
 	c.listing, c.known = nil, false
 	switch {
@@ -105,7 +105,7 @@ func (c *Contender) note(d Decision) Decision {
 // decideByView decides by what the view knows, if that is enough. It admits no contender whose own node is not known to
 // be there: the watch on it must be set, and must not have fired.
 func (c *Contender) decideByView() (Decision, bool) {
-	d, ok := c.view.decide(c.Me)
+	d, ok := c.view.decision(c.Me)
 	if ok && d.Admitted && (c.selfWatch == nil || !c.Session.View(c.selfWatch).Armed) {
 		return Decision{}, false
 	}
@@ -143,7 +143,7 @@ func (c *Contender) Admit() error {
 // next. It can then learn that it is, while the last one before it still holds the lock; and that one's end admits it
 // without another look.
 //
-// Behind a writer a listing is needed in any case, see view.decide.
+// Behind a writer a listing is needed in any case, see view.decision.
 func (c *Contender) Await(ctx context.Context, d Decision) (Decision, error) {
 	c.StartWaiting()
 	c.Queue.Waits(ctx, c.Progress)
@@ -161,7 +161,7 @@ func (c *Contender) Await(ctx context.Context, d Decision) (Decision, error) {
 	if last != d.predecessor {
 		c.watchAhead(d.predecessor) // goes out together with the question who else is there
 	}
-	return c.Decide(ctx)
+	return c.NextDecision(ctx)
 }
 
 // outlast blocks until a node is gone. It watches that node, or, if it may not be watched, the directory. What has been

@@ -52,8 +52,8 @@ var (
 
 // Acquire waits for its turn, in one session after the other.
 func (q *Queue) Acquire(ctx context.Context) (*Grant, Progress, error) {
-	return InSessions(ctx, q.Config.Source, func(session *framework.Session) (*Grant, Progress, error) {
-		c, err := q.Enter(ctx, session)
+	return InSessions(ctx, q.Config.Source, func(s *framework.Session) (*Grant, Progress, error) {
+		c, err := q.Enter(ctx, s)
 		if err != nil {
 			return nil, Progress{}, err
 		}
@@ -86,13 +86,13 @@ func (q *Queue) Try(ctx context.Context) (*Grant, Progress, error) {
 	if err := q.refused(); err != nil {
 		return nil, Progress{}, err
 	}
-	return InSessions(ctx, q.Config.Source, func(session *framework.Session) (*Grant, Progress, error) {
-		return q.tryInSession(ctx, session)
+	return InSessions(ctx, q.Config.Source, func(s *framework.Session) (*Grant, Progress, error) {
+		return q.tryInSession(ctx, s)
 	})
 }
 
-func (q *Queue) tryInSession(ctx context.Context, session *framework.Session) (*Grant, Progress, error) {
-	children, err := q.List(ctx, session)
+func (q *Queue) tryInSession(ctx context.Context, s *framework.Session) (*Grant, Progress, error) {
+	children, err := q.List(ctx, s)
 	if err != nil {
 		return nil, Progress{}, err
 	}
@@ -102,13 +102,13 @@ func (q *Queue) tryInSession(ctx context.Context, session *framework.Session) (*
 	if !q.free(children) {
 		return nil, Progress{}, ErrTaken
 	}
-	c, err := q.Enter(ctx, session)
+	c, err := q.Enter(ctx, s)
 	if err != nil {
 		return nil, Progress{}, err
 	}
 	defer c.Leave()
 	for c.Grant == nil {
-		t, err := c.Decide(ctx)
+		t, err := c.NextDecision(ctx)
 		switch {
 		case err != nil:
 			return nil, c.Progress, orTaken(err)
@@ -131,8 +131,8 @@ func orTaken(err error) error {
 }
 
 // List returns the children of the queue's directory. One that is missing is empty.
-func (q *Queue) List(ctx context.Context, session *framework.Session) ([]string, error) {
-	children, err := session.List(ctx, q.Config.Dir)
+func (q *Queue) List(ctx context.Context, s *framework.Session) ([]string, error) {
+	children, err := s.List(ctx, q.Config.Dir)
 	if errors.Is(err, zk.ErrNoNode) {
 		return []string{}, nil
 	}
@@ -174,11 +174,11 @@ func Under(dir, name string) string {
 // Enter makes a contender that shares the view of its session, and its node. The contender must leave. At the end of
 // the directory's counter there is none: its node is removed, and ErrNoMoreNumbers returned, for a minute without
 // asking the servers.
-func (q *Queue) Enter(ctx context.Context, session *framework.Session) (*Contender, error) {
+func (q *Queue) Enter(ctx context.Context, s *framework.Session) (*Contender, error) {
 	if err := q.refused(); err != nil {
 		return nil, err
 	}
-	v := q.joinView(session)
+	v := q.joinView(s)
 	entered := false
 	defer func() {
 		if !entered { // also if the ACL provider has panicked
@@ -190,7 +190,7 @@ func (q *Queue) Enter(ctx context.Context, session *framework.Session) (*Contend
 		return nil, err
 	}
 	entered = true
-	c := q.contender(session, entry.Path, entry.Stat.Czxid)
+	c := q.contender(s, entry.Path, entry.Stat.Czxid)
 	c.view = v
 	c.listing = entry.Children
 	c.decided, c.known = v.entryDecision(c.Me.Name)
@@ -203,21 +203,21 @@ func (q *Queue) Enter(ctx context.Context, session *framework.Session) (*Contend
 
 // Add makes a contender and its node, and lists the directory after that, for a recipe that decides by itself who is
 // admitted. The contender must leave.
-func (q *Queue) Add(ctx context.Context, session *framework.Session) (c *Contender, listing []string, err error) {
-	entry, err := session.CreateProtected(ctx, q.Config.Dir, q.Config.Marker, q.Config.Data)
+func (q *Queue) Add(ctx context.Context, s *framework.Session) (c *Contender, listing []string, err error) {
+	entry, err := s.CreateProtected(ctx, q.Config.Dir, q.Config.Marker, q.Config.Data)
 	if err != nil {
 		return nil, nil, err
 	}
-	return q.contender(session, entry.Path, entry.Stat.Czxid), entry.Children, nil
+	return q.contender(s, entry.Path, entry.Stat.Czxid), entry.Children, nil
 }
 
 // contender makes a contender of a node that it has.
-func (q *Queue) contender(session *framework.Session, path string, token int64) *Contender {
+func (q *Queue) contender(s *framework.Session, path string, token int64) *Contender {
 	name := path[len(q.Child("")):]
 	_, number, _ := cutNumber(name) // it was put there by the server, or by Beside
 	q.Registry.addNode(path)
 	return &Contender{
-		Queue: q, Session: session, node: path, Me: Node{Name: name, Shared: q.Shared, number: number},
+		Queue: q, Session: s, node: path, Me: Node{Name: name, Shared: q.Shared, number: number},
 		token: token, Wake: make(chan struct{}, 1), Progress: Progress{Node: name},
 	}
 }

@@ -113,12 +113,12 @@ func (v *sharedView) Listed(children []string, dir *zk.Stat) {
 	v.unlisted.listed(dir)
 }
 
-// Entered is for framework.ChildObserver.
-func (v *sharedView) Entered(name string) {
+// Created is for framework.ChildObserver.
+func (v *sharedView) Created(name string) {
 	n, ok := v.view.markers.Parse(name)
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.unlisted.entered(&v.view, n, ok, v.sameDirectory())
+	v.unlisted.created(&v.view, n, ok, v.sameDirectory())
 }
 
 // Gone is for framework.ChildObserver.
@@ -129,9 +129,9 @@ func (v *sharedView) Gone(name string) {
 	v.view.remove(name)
 }
 
-// decide decides about a contender, if the view is enough for that.
-func (v *sharedView) decide(me Node) (Decision, bool) {
+// decision decides about a contender, if the view is enough for that.
+func (v *sharedView) decision(me Node) (Decision, bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.view.decide(me)
+	return v.view.decision(me)
 }

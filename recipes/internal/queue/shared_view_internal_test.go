@@ -47,7 +47,7 @@ func stat(czxid int64, created, children int32) *zk.Stat {
 // knows has a view know that the next number is n, as after a node of its own and a listing.
 func (v *sharedView) knows(made int64, n int) {
 	v.Listed(nil, stat(made, int32(n), 0))
-	v.Entered(lockNode(n - 1))
+	v.Created(lockNode(n - 1))
 }
 
 func lockNode(number int) string { return fmt.Sprintf("%s%010d", MutexMarker, number) }
@@ -82,19 +82,19 @@ func TestAViewKnowsWhichNodesAreAhead(t *testing.T) {
 		"it entered right after a listing": {ok: true, behind: 2, hear: func(v *sharedView, made int64) {
 			v.knows(made, 4)
 			v.Listed([]string{lockNode(2), lockNode(3)}, stat(made, 4, 2))
-			v.Entered(lockNode(4))
+			v.Created(lockNode(4))
 		}},
 		"one of a listing went before it entered": {ok: true, behind: 1, hear: func(v *sharedView, made int64) {
 			v.knows(made, 4)
 			v.Listed([]string{lockNode(2), lockNode(3)}, stat(made, 4, 2))
 			v.Gone(lockNode(2))
-			v.Entered(lockNode(4))
+			v.Created(lockNode(4))
 		}},
 		"two of the client entered": {ok: true, behind: 3, hear: func(v *sharedView, made int64) {
 			v.knows(made, 3)
 			v.Listed([]string{lockNode(1), lockNode(2)}, stat(made, 3, 2))
-			v.Entered(lockNode(3))
-			v.Entered(lockNode(4))
+			v.Created(lockNode(3))
+			v.Created(lockNode(4))
 		}},
 		"a writer has gone, then a listing": {ok: true, behind: 1, hear: func(v *sharedView, made int64) {
 			v.Listed([]string{writer, lockNode(4)}, stat(made, 5, 2))
@@ -104,44 +104,44 @@ func TestAViewKnowsWhichNodesAreAhead(t *testing.T) {
 		"a writer goes after it has entered": {hear: func(v *sharedView, made int64) {
 			v.knows(made, 4)
 			v.Listed([]string{writer}, stat(made, 4, 1))
-			v.Entered(lockNode(4))
+			v.Created(lockNode(4))
 			v.Gone(writer)
 		}},
 		// In each of the others there is, or may be, a node before it that the view lacks.
 		"a node of another session came in between": {hear: func(v *sharedView, made int64) {
 			v.knows(made, 3)
 			v.Listed([]string{lockNode(1), lockNode(2)}, stat(made, 3, 2))
-			v.Entered(lockNode(4))
+			v.Created(lockNode(4))
 		}},
 		"a node of another session came in between, and it is the second since": {hear: func(v *sharedView, made int64) {
 			v.knows(made, 2)
 			v.Listed([]string{lockNode(1)}, stat(made, 2, 1))
-			v.Entered(lockNode(3))
-			v.Entered(lockNode(4))
+			v.Created(lockNode(3))
+			v.Created(lockNode(4))
 		}},
 		"a node of another session came in between, and a change was counted as a creation": {hear: func(v *sharedView, made int64) {
 			v.knows(made, 3)
 			v.Listed([]string{lockNode(1), lockNode(2)}, stat(made, 4, 2)) // 3 is next, and another session's
-			v.Entered(lockNode(4))
+			v.Created(lockNode(4))
 		}},
 		"a listing from before others entered, and of another directory": {hear: func(v *sharedView, made int64) {
 			v.knows(made+7, 4)
 			v.Listed(nil, stat(made, 4, 0))
-			v.Entered(lockNode(4))
+			v.Created(lockNode(4))
 		}},
 		"the directory was made anew": {hear: func(v *sharedView, made int64) {
 			v.knows(made+7, 4)
 			v.Listed([]string{lockNode(2), lockNode(3)}, stat(made+7, 4, 2))
-			v.Entered(lockNode(4))
+			v.Created(lockNode(4))
 		}},
 		"the directory was made anew, and it is the second since": {hear: func(v *sharedView, made int64) {
 			v.knows(made+7, 3)
 			v.Listed([]string{lockNode(2)}, stat(made+7, 3, 1))
-			v.Entered(lockNode(3))
+			v.Created(lockNode(3))
 			v.unlisted.dirCzxid = made
-			v.Entered(lockNode(4))
+			v.Created(lockNode(4))
 		}},
-		"there has been no listing": {hear: func(v *sharedView, _ int64) { v.Entered(lockNode(4)) }},
+		"there has been no listing": {hear: func(v *sharedView, _ int64) { v.Created(lockNode(4)) }},
 		"a writer has gone": {hear: func(v *sharedView, made int64) {
 			v.Listed([]string{writer, lockNode(4)}, stat(made, 5, 2))
 			v.Gone(writer)
@@ -150,13 +150,13 @@ func TestAViewKnowsWhichNodesAreAhead(t *testing.T) {
 			v.knows(made, 4)
 			v.Listed([]string{writer}, stat(made, 4, 1))
 			v.Gone(writer)
-			v.Entered(lockNode(4))
+			v.Created(lockNode(4))
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			withView(t, func(t *testing.T, v *sharedView, made int64) {
 				test.hear(v, made)
-				turn, ok := v.decide(me)
+				turn, ok := v.decision(me)
 				if ok != test.ok || turn.ahead != test.behind || ok && turn.Admitted != (test.behind == 0) {
 					t.Errorf("%+v, %v", turn, ok)
 				}
@@ -174,7 +174,7 @@ func TestAReaderIsAdmittedByTheEndOfAWriter(t *testing.T) {
 		v.Listed([]string{"__WRIT__0000000003", "__READ__0000000004"}, stat(made, 5, 2))
 		v.Gone("__WRIT__0000000003")
 		reader := Node{Name: "__READ__0000000004", Shared: true, number: 4}
-		if turn, ok := v.decide(reader); !ok || !turn.Admitted {
+		if turn, ok := v.decision(reader); !ok || !turn.Admitted {
 			t.Errorf("%+v, %v", turn, ok)
 		}
 	})

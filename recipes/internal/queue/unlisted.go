@@ -51,26 +51,26 @@ func (u *unlisted) listed(dir *zk.Stat) {
 		u.dirCzxid, u.least = dir.Czxid, 0
 	}
 	u.next = -1
-	if most := created(dir); most == u.least {
+	if most := creations(dir); most == u.least {
 		u.next = most
 	}
 }
 
-// created is how many nodes were ever created in a directory, which is the number of the next one, or more; negative
+// creations is how many nodes were ever created in a directory, which is the number of the next one, or more; negative
 // from 2³⁰ on. ZooKeeper says twice as many, less the number of children, where its Stat has the version of the
 // children (org.apache.zookeeper.server.DataNode.copyStat). ClickHouse Keeper adds one there for each change of a
 // child's data.
-func created(dir *zk.Stat) int32 {
+func creations(dir *zk.Stat) int32 {
 	if sum := dir.Cversion + dir.NumChildren; sum >= 0 {
 		return sum / 2
 	}
 	return -1
 }
 
-// entered notes that the session has created a node, a contender's if ok. In case 1 of the proof it decides about the
+// created notes that the session has created a node, a contender's if ok. In case 1 of the proof it decides about the
 // contender, and appends the node to the view; sameDirectory says that nothing has happened to the directory since it
 // was listed.
-func (u *unlisted) entered(v *view, n Node, ok, sameDirectory bool) {
+func (u *unlisted) created(v *view, n Node, ok, sameDirectory bool) {
 	isNext := ok && u.next >= 0 && n.number == u.next && n.number < firstDoubtful
 	u.next = -1
 	if ok {

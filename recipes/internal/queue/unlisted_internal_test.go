@@ -10,8 +10,8 @@ func TestADecisionOnEntryIsTakenOnce(t *testing.T) {
 	withView(t, func(t *testing.T, v *sharedView, made int64) {
 		v.knows(made, 4)
 		v.Listed(nil, stat(made, 4, 0))
-		v.Entered(lockNode(4))
-		v.Entered(lockNode(5))
+		v.Created(lockNode(4))
+		v.Created(lockNode(5))
 		v.Gone(lockNode(5))
 		if turn, ok := v.entryDecision(lockNode(4)); !ok || !turn.Admitted {
 			t.Errorf("%+v, %v", turn, ok)
@@ -28,7 +28,7 @@ func TestTheNumberOfCreations(t *testing.T) {
 	for _, test := range []struct{ created, children, want int32 }{
 		{0, 0, 0}, {7, 0, 7}, {7, 3, 7}, {1<<30 - 1, 5, 1<<30 - 1}, {1 << 30, 5, -1},
 	} {
-		if got := created(stat(1, test.created, test.children)); got != test.want {
+		if got := creations(stat(1, test.created, test.children)); got != test.want {
 			t.Errorf("%+v: %d", test, got)
 		}
 	}
@@ -39,13 +39,13 @@ func TestNearTheEndOfTheCounterNothingIsDecidedWithoutAListing(t *testing.T) {
 	for number, decided := range map[int]bool{firstDoubtful - 1: true, firstDoubtful: false, lastNumber: false, math.MaxInt32: false} {
 		withView(t, func(t *testing.T, v *sharedView, made int64) {
 			v.unlisted.dirCzxid, v.unlisted.next = made, int32(number)
-			v.Entered(lockNode(number))
+			v.Created(lockNode(number))
 			if turn, ok := v.entryDecision(lockNode(number)); ok != decided {
 				t.Errorf("%d enters: decided without a listing: %v (%+v), want %v", number, ok, turn, decided)
 			}
 			v.Listed([]string{lockNode(number - 1), lockNode(number)}, stat(made, int32(number), 2))
 			v.Gone(lockNode(number - 1))
-			if turn, ok := v.decide(Node{Name: lockNode(number), number: int32(number)}); ok != decided {
+			if turn, ok := v.decision(Node{Name: lockNode(number), number: int32(number)}); ok != decided {
 				t.Errorf("the one before %d goes: decided without a listing: %v (%+v), want %v", number, ok, turn, decided)
 			}
 		})
@@ -56,7 +56,7 @@ func TestNearTheEndOfTheCounterNothingIsDecidedWithoutAListing(t *testing.T) {
 func TestANegativeNumberTellsNothing(t *testing.T) {
 	withView(t, func(t *testing.T, v *sharedView, made int64) {
 		v.unlisted.dirCzxid = made
-		v.Entered("lock--000000001")
+		v.Created("lock--000000001")
 		if turn, ok := v.entryDecision("lock--000000001"); ok {
 			t.Errorf("%+v: there has been no listing", turn)
 		}
@@ -67,8 +67,8 @@ func TestANegativeNumberTellsNothing(t *testing.T) {
 func TestAStrangerThatIsEnteredIsInNoView(t *testing.T) {
 	withView(t, func(t *testing.T, v *sharedView, made int64) {
 		v.Listed(nil, stat(made, 0, 0))
-		v.Entered("stranger")
-		v.Entered(lockNode(1))
+		v.Created("stranger")
+		v.Created(lockNode(1))
 		if turn, ok := v.entryDecision(lockNode(1)); ok && !turn.Admitted {
 			t.Errorf("%+v", turn)
 		}

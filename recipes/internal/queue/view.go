@@ -35,10 +35,10 @@ func (v *view) remove(name string) {
 	v.writerLeft = v.writerLeft || mayReadOn(name)
 }
 
-// decide decides about a contender, if the view is enough for that: if it has the contender's node, and the counter
+// decision decides about a contender, if the view is enough for that: if it has the contender's node, and the counter
 // cannot have come to its end since. A writer that has left may have become a reader with the same number. That is
 // nothing to another reader; for every other contender the view then says that it does not know, until it is whole.
-func (v *view) decide(me Node) (d Decision, known bool) {
+func (v *view) decision(me Node) (d Decision, known bool) {
 	if me.number >= firstDoubtful || v.writerLeft && !me.Shared {
 		return Decision{}, false
 	}

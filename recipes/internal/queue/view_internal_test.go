@@ -37,7 +37,7 @@ func TestAViewDecidesOnlyWhatItKnows(t *testing.T) {
 	} {
 		v := &view{markers: newMarkers(LockMarkers())}
 		test.facts(v)
-		got, known := v.decide(test.me)
+		got, known := v.decision(test.me)
 		if known != test.known || got.ahead != test.ahead || known && got.Admitted != (test.ahead == 0) {
 			t.Errorf("%s: got %+v, known %v, want %d ahead, known %v", name, got, known, test.ahead, test.known)
 		}
@@ -116,7 +116,7 @@ func (p *viewPlay) create(name string, ours bool) {
 	p.hear() // the answer comes after the events of all that was before (S1)
 	p.ours = append(p.ours, name)
 	n, ok := p.view.markers.Parse(name)
-	p.unlisted.entered(&p.view, n, ok, p.unlisted.dirCzxid != 0)
+	p.unlisted.created(&p.view, n, ok, p.unlisted.dirCzxid != 0)
 }
 
 func (p *viewPlay) list() {
@@ -153,7 +153,7 @@ func (p *viewPlay) check(t *testing.T) {
 	nodes := p.view.markers.ParseAll(p.there)
 	for _, name := range p.ours {
 		me, _ := p.view.markers.Parse(name)
-		if got, known := p.view.decide(me); known && got.ahead < Decide(nodes, me).ahead {
+		if got, known := p.view.decision(me); known && got.ahead < Decide(nodes, me).ahead {
 			t.Fatalf("%s among %q: got %+v, want at least %d ahead", name, p.there, got, Decide(nodes, me).ahead)
 		}
 	}
