@@ -178,7 +178,7 @@ func TestDumpOfWhatWaitsHasTheFramesOfTheDesign(t *testing.T) {
 		defer cancel()
 		go func() { _, _ = mutex.Acquire(ctx) }()
 		shows(t, "a waiter", "queue.(*Contender).outlast")
-		shows(t, "a client", "session.(*Session).guard")
+		shows(t, "a client", "session.(*Session).runClock")
 		shows(t, "a connection", "transport.(*link).writeLoop")
 		cancel()
 		synctest.Wait()
