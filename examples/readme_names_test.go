@@ -18,6 +18,7 @@ import (
 var pages = []string{
 	"../README.md", "README.md", "comparison/README.md", "faq/README.md", "kubernetes/README.md", "porting/README.md",
 	"runbook/README.md", "security/README.md", "sizing/README.md", "testing/README.md", "../integration/bench/figures/README.md",
+	"../.github/RELEASING.md", "../.github/SECURITY.md",
 }
 
 func TestPagesNameWhatExists(t *testing.T) {

@@ -5,6 +5,7 @@ tests() { test_in . ${args[@]+"${args[@]}"} "${packages[@]}"; }
 # The modules below are no part of ./...
 telemetry() { test_module examples/observability; }
 bench() { test_module integration/bench; }
+release() { test_module integration/release; }
 test_module() {
 	(cd "$1" && go mod tidy -diff) || return
 	test_in "$1" ./...

@@ -1,0 +1,137 @@
+// Release makes the tags and the notes of a release. It pushes nothing.
+//
+//	cd integration/release
+//	go run . v0.1.0              # a dry run: is everything in order? prints the notes, and what would be done
+//	go run . -tag v0.1.0         # dates the changelog, commits it, and tags the library
+//	git push origin main v0.1.0
+//	go run . -nested v0.1.0      # then tags the modules below, which need the library's tag to be public
+//
+// A tag that was pushed is never moved: the module proxy and the sum database keep what they saw first.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/mod/semver"
+)
+
+func main() {
+	tag := flag.Bool("tag", false, "tag the library, after a commit that dates the changelog")
+	nested := flag.Bool("nested", false, "tag the modules below, which require the library's tag")
+	dir := flag.String("dir", "../..", "the `directory` of the repository")
+	flag.Parse()
+	if flag.NArg() != 1 || *tag && *nested {
+		fmt.Fprintln(os.Stderr, "release: say one version, such as v0.1.0, and at most one of -tag and -nested")
+		os.Exit(2)
+	}
+	r := release{repository: repository{*dir}, version: flag.Arg(0), out: os.Stdout, today: time.Now()}
+	do := r.dryRun
+	switch {
+	case *tag:
+		do = r.tagLibrary
+	case *nested:
+		do = r.tagNested
+	}
+	if err := do(context.Background()); err != nil {
+		fmt.Fprintln(os.Stderr, "release:", err)
+		os.Exit(1)
+	}
+}
+
+// A release is one version of the library.
+type release struct {
+	repository
+
+	version string
+	out     io.Writer
+	today   time.Time
+}
+
+func (r release) say(format string, args ...any) { _, _ = fmt.Fprintf(r.out, format+"\n", args...) }
+
+// check says everything that stands in the way.
+func (r release) check(ctx context.Context) (notes string, err error) {
+	var problems []error
+	if !semver.IsValid(r.version) || semver.Canonical(r.version) != r.version {
+		problems = append(problems, fmt.Errorf("%q is no version: v0.1.0 is one", r.version))
+	}
+	if major := semver.Major(r.version); major != "v0" && major != "v1" {
+		problems = append(problems, fmt.Errorf("%s needs a module path that ends in /%s", r.version, major))
+	}
+	if status, err := r.git(ctx, "status", "--porcelain"); err != nil || status != "" {
+		problems = append(problems, errors.Join(fmt.Errorf("there are uncommitted changes:\n%s", status), err))
+	}
+	if _, err := r.git(ctx, "rev-parse", "--verify", "--quiet", "refs/tags/"+r.version); err == nil {
+		problems = append(problems, fmt.Errorf("there is a tag %s already, and tags are never moved", r.version))
+	}
+	notes, err = r.notes()
+	problems = append(problems, err, r.checkZip(ctx, "HEAD"))
+	return notes, errors.Join(problems...)
+}
+
+// dryRun prints the notes, and what would be done.
+func (r release) dryRun(ctx context.Context) error {
+	notes, err := r.check(ctx)
+	if err != nil {
+		return err
+	}
+	nested, err := r.nestedModules()
+	if err != nil {
+		return err
+	}
+	r.say("%s\n", notes)
+	r.say("A dry run. With -tag:\n  %s gets the heading %q\n  git tag -a %s", changelog, r.heading(), r.version)
+	for _, module := range nested {
+		r.say("With -nested, when that is public:\n  git tag -a %s/%s", module, r.version)
+	}
+	return nil
+}
+
+// tagLibrary dates the changelog and tags the commit.
+func (r release) tagLibrary(ctx context.Context) error {
+	notes, err := r.check(ctx)
+	if err != nil {
+		return err
+	}
+	if err := r.dateChangelog(); err != nil {
+		return err
+	}
+	if _, err := r.git(ctx, "commit", "--quiet", "-m", "CHANGELOG: "+r.version, "--", changelog); err != nil {
+		return err
+	}
+	if _, err := r.git(ctx, "tag", "-a", r.version, "--cleanup=verbatim", "-m", r.version+"\n\n"+notes); err != nil {
+		return err
+	}
+	r.say("tagged %s. Next:\n  git push origin HEAD %s\n  go run . -nested %s", r.version, r.version, r.version)
+	return nil
+}
+
+// tagNested tags the modules below, each on a commit of its own in which it requires the library's version. On the
+// branch they go on to use the library beside them.
+func (r release) tagNested(ctx context.Context) error {
+	if _, err := r.git(ctx, "rev-parse", "--verify", "--quiet", "refs/tags/"+r.version); err != nil {
+		return fmt.Errorf("there is no tag %s yet: -tag makes it", r.version)
+	}
+	modules, err := r.nestedModules()
+	if err != nil {
+		return err
+	}
+	for _, module := range modules {
+		if err := r.tagModule(ctx, module); err != nil {
+			return fmt.Errorf("%s: %w", module, err)
+		}
+		r.say("tagged %s/%s. Next:\n  git push origin %s/%s", module, r.version, module, r.version)
+	}
+	return nil
+}
+
+func (r release) heading() string {
+	return fmt.Sprintf("## %s (%s)", strings.TrimPrefix(r.version, "v"), r.today.Format(time.DateOnly))
+}
