@@ -18,19 +18,29 @@ func oneWakeUp() []law {
 func waitersWatchTheirOwnNodeAndOneMore(t *testing.T, w *world) {
 	const waiters = 5
 	held := w.client().fill()
-	want := w.recipe.Watches
-	if want == nil {
-		want = func(leases, waiters int) int { return leases + 2*waiters }
-	}
-	if n := w.server.AllWatches(); n != want(len(held), 0) {
+	if n := w.server.AllWatches(); n != w.watches(held, 0) {
 		t.Errorf("the holder has %d watches", n)
 	}
 	for i, c := range w.clients(waiters) {
 		c.queue()
-		w.until("the waiter watches its own node and the one ahead", func() bool {
-			return w.server.AllWatches() == want(len(held), i+1)
-		})
+		w.watching(held, i+1)
 	}
+}
+
+// watches is how many watches there are at the server when waiters of as many clients wait for leases.
+func (w *world) watches(held leases, waiters int) int {
+	if w.recipe.Watches == nil {
+		return len(held) + 2*waiters
+	}
+	return w.recipe.Watches(len(held), waiters)
+}
+
+// watching waits until the servers have the watches of waiters of as many clients, and no others.
+func (w *world) watching(held leases, waiters int) {
+	w.t.Helper()
+	w.until("the waiters watch their own nodes and the ones ahead", func() bool {
+		return w.server.AllWatches() == w.watches(held, waiters)
+	})
 }
 
 // A release is heard by the next contender, which is let in, and by the one after that, which learns that it is next now. All others
@@ -39,11 +49,12 @@ func aReleaseWakesOne(t *testing.T, w *world) {
 	held := w.client().fill()
 	clients := w.clients(5)
 	var line []*attempt
-	for _, c := range clients {
+	for i, c := range clients {
 		line = append(line, c.queue())
+		w.watching(held, i+1)
 	}
+	w.pass(w.server.SessionTimeout() / 100)
 	for _, c := range clients {
-		w.pass(w.server.SessionTimeout() / 100)
 		c.link.Requests()
 	}
 	held.release(t)
