@@ -3,10 +3,14 @@
 package main_test
 
 import (
+	"bufio"
 	"encoding/json"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/gocurator/curator/framework/zktest"
@@ -171,4 +175,40 @@ func TestOnRealServersDoctorReadsTheirSettings(t *testing.T) {
 	wantOutput(t, server.Addr(), 0, []string{"billing"}, "who", "/locks/a")
 	weak := zookeeper.Start(t, zookeeper.Config{Properties: map[string]string{"minSessionTimeout": "100"}})
 	wantOutput(t, weak.Addr(), 1, []string{"less than two ticks"}, "doctor")
+}
+
+func TestServeServesThePage(t *testing.T) {
+	t.Parallel()
+	server := zktest.New(t)
+	wantOutput(t, server.Addr(), 64, []string{"-user-file"}, "serve", "-listen", "0.0.0.0:0")
+	cmd := exec.CommandContext(t.Context(), program, "serve", "-listen", "127.0.0.1:0", "-zk", server.Addr())
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	url, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, strings.TrimSpace(url), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if page, err := io.ReadAll(response.Body); err != nil || !strings.Contains(string(page), "<title>zklock</title>") {
+		t.Errorf("got %q, %v, want the page", page, err)
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 143 {
+		t.Errorf("zklock serve ended with %v, want 143", err)
+	}
 }

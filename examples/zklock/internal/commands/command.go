@@ -49,6 +49,7 @@ func All() []Command {
 		looking("watch", "show a lock while it changes hands", watchHelp, newWatch),
 		looking("revoke", "ask the holders of a lock to leave", revokeHelp, newRevoke),
 		looking("doctor", "look for what is wrong with locks and servers", doctorHelp, newDoctor),
+		looking("serve", "show locks in the browser", serveHelp, newServe),
 		looking("bench", "measure how fast a lock changes hands here", benchHelp, newBench),
 	}
 }
@@ -217,7 +218,7 @@ func (s *scene) print(text string) error {
 }
 
 // printEach prints a line of JSON for each value.
-func (s *scene) printEach(all []change) error {
+func (s *scene) printEach(all []survey.Change) error {
 	for _, one := range all {
 		text, err := json.Marshal(one)
 		if err != nil {

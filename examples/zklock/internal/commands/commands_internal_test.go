@@ -104,7 +104,7 @@ func TestCompareTellsWhatHappened(t *testing.T) {
 		{after, &survey.Lock{}, "gave up d, left c"},
 	} {
 		var got []string
-		for _, change := range compare(c.old, c.now, noon) {
+		for _, change := range survey.Compare(c.old, c.now, noon) {
 			got = append(got, change.What+" "+change.Who)
 		}
 		if got := strings.Join(got, ", "); got != c.want {
@@ -118,7 +118,7 @@ func TestFrameFitsTheTerminal(t *testing.T) {
 	for i := range 50 {
 		lock.Contenders = append(lock.Contenders, contender("waits", fmt.Sprint(i), strings.Repeat("who ", 40)))
 	}
-	w := &watcher{lock: lock, at: noon, trouble: strings.Repeat("x", 200), rate: 123456.7, recent: compare(nil, lock, noon)}
+	w := &watcher{lock: lock, at: noon, trouble: strings.Repeat("x", 200), rate: 123456.7, recent: survey.Compare(nil, lock, noon)}
 	for _, rows := range []int{5, 10, 24, 60} {
 		frame := w.frame(rows)
 		if len(frame) > rows {

@@ -31,19 +31,19 @@ func (w *watcher) frame(rows int) []string {
 	}
 	lines = append(lines, "")
 	for _, c := range w.recent[len(w.recent)-history:] {
-		lines = append(lines, c.String())
+		lines = append(lines, changeLine(c))
 	}
 	return lines[:min(len(lines), rows)]
 }
 
-// String is the change in a line of at most 80 columns.
-func (c change) String() string {
+// changeLine is a change in a line of at most 80 columns.
+func changeLine(c survey.Change) string {
 	return fmt.Sprintf("%s  %-7s  %s", c.At.Format("15:04:05.0"), c.What, survey.Cut(c.Who, 59))
 }
 
-func printLines(out io.Writer, news []change) error {
+func printLines(out io.Writer, news []survey.Change) error {
 	for _, c := range news {
-		if _, err := fmt.Fprintln(out, c); err != nil {
+		if _, err := fmt.Fprintln(out, changeLine(c)); err != nil {
 			return err
 		}
 	}

@@ -45,15 +45,15 @@ func newWatch(set *flag.FlagSet) *looker {
 		}
 		w := &watcher{client: s.client, path: s.paths[0], every: *every}
 		rows, onTerminal := terminalRows(s.out)
-		var show func(*watcher, []change) error
+		var show func(*watcher, []survey.Change) error
 		switch {
 		case s.json:
-			show = func(_ *watcher, news []change) error { return s.printEach(news) }
+			show = func(_ *watcher, news []survey.Change) error { return s.printEach(news) }
 		case onTerminal:
 			defer enterScreen(s.out)()
-			show = func(w *watcher, _ []change) error { return draw(s.out, w.frame(rows)) }
+			show = func(w *watcher, _ []survey.Change) error { return draw(s.out, w.frame(rows)) }
 		default:
-			show = func(_ *watcher, news []change) error { return printLines(s.out, news) }
+			show = func(_ *watcher, news []survey.Change) error { return printLines(s.out, news) }
 		}
 		err := w.run(ctx, show)
 		if ctx.Err() != nil {
@@ -61,51 +61,6 @@ func newWatch(set *flag.FlagSet) *looker {
 		}
 		return err
 	}}
-}
-
-// A change is what has happened between two looks.
-type change struct {
-	At    time.Time `json:"time"`
-	What  string    `json:"what"` // came, let in, left (it held), gave up (it waited), removed (the directory)
-	Who   string    `json:"who,omitempty"`
-	Node  string    `json:"node,omitempty"`
-	After float64   `json:"seconds,omitempty"` // since it came
-}
-
-// compare tells what has happened between two looks; old is nil at the first.
-func compare(old, now *survey.Lock, at time.Time) (news []change) {
-	before := map[string]survey.Contender{}
-	if old != nil {
-		for _, c := range old.Contenders {
-			before[c.Path] = c
-		}
-	}
-	tell := func(what string, c survey.Contender, who string) {
-		news = append(news, change{at, what, who, c.Node, at.Sub(c.Since).Seconds()})
-	}
-	for _, c := range now.Contenders {
-		was, known := before[c.Path]
-		delete(before, c.Path)
-		if !known {
-			tell("came", c, c.Who)
-		}
-		if c.In() && !was.In() {
-			tell("let in", c, c.Who)
-		}
-	}
-	if old == nil {
-		return news
-	}
-	for _, c := range old.Contenders { // in their order
-		if _, gone := before[c.Path]; gone {
-			what := "gave up"
-			if c.In() {
-				what = "left"
-			}
-			news = append([]change{{at, what, c.Who, c.Node, at.Sub(c.Since).Seconds()}}, news...)
-		}
-	}
-	return news
 }
 
 // A watcher looks at a lock again and again.
@@ -120,12 +75,12 @@ type watcher struct {
 	rate    float64   // acquisitions a second, smoothed
 	losses  int       // holders that have left
 	came    int
-	trouble string   // why the last look failed
-	recent  []change // the newest last
+	trouble string          // why the last look failed
+	recent  []survey.Change // the newest last
 }
 
 // run looks until ctx ends. The first look must succeed; later ones may fail, as when the servers are away.
-func (w *watcher) run(ctx context.Context, show func(*watcher, []change) error) error {
+func (w *watcher) run(ctx context.Context, show func(*watcher, []survey.Change) error) error {
 	tick := time.NewTicker(w.every)
 	defer tick.Stop()
 	for first := true; ; first = false {
@@ -149,7 +104,7 @@ func (w *watcher) run(ctx context.Context, show func(*watcher, []change) error) 
 }
 
 // look reads what has changed.
-func (w *watcher) look(ctx context.Context, at time.Time) ([]change, error) {
+func (w *watcher) look(ctx context.Context, at time.Time) ([]survey.Change, error) {
 	if w.lock != nil {
 		version, err := w.count(ctx)
 		if err == nil {
@@ -174,7 +129,7 @@ func (w *watcher) look(ctx context.Context, at time.Time) ([]change, error) {
 			return nil, err
 		}
 	}
-	news := compare(w.lock, now, at)
+	news := survey.Compare(w.lock, now, at)
 	for _, c := range news {
 		switch c.What {
 		case "left":

@@ -83,7 +83,9 @@ func (c *Config) Complete(getenv func(string) string) error {
 		wrong = append(wrong, errors.New("no servers are named: say -zk host:port, or set ZOOKEEPER"))
 	}
 	if auth := c.set.Lookup("auth").Value.String(); auth != "" {
-		wrong = append(wrong, private(auth))
+		if err := Private(auth); err != nil {
+			wrong = append(wrong, fmt.Errorf("-auth: %w", err))
+		}
 	}
 	return errors.Join(wrong...)
 }
@@ -168,14 +170,14 @@ func parse(path, text string) (map[string]string, error) {
 	return values, errors.Join(wrong...)
 }
 
-// private fails if others can read a file with credentials.
-func private(path string) error {
+// Private fails if others can read a file with credentials.
+func Private(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
-		return fmt.Errorf("-auth: %w", err)
+		return err
 	}
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		return fmt.Errorf("-auth: %s has credentials, and others can read it: chmod 600 %s", path, path)
+		return fmt.Errorf("%s has credentials, and others can read it: chmod 600 %[1]s", path)
 	}
 	return nil
 }

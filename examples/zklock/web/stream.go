@@ -1,0 +1,45 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// events is the stream of a page: server-sent events. It ends with the page, or with Close.
+func (h *Handler) events(w http.ResponseWriter, r *http.Request) {
+	lock := r.URL.Query().Get("lock")
+	if lock != "" && !h.isBelow(lock) {
+		http.Error(w, "no such lock here", http.StatusNotFound)
+		return
+	}
+	p := h.hub.subscribe(lock)
+	if p == nil {
+		http.Error(w, "closed", http.StatusServiceUnavailable)
+		return
+	}
+	defer h.hub.unsubscribe(p)
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("X-Accel-Buffering", "no") // a proxy must not hold it back
+	stream := http.NewResponseController(w)
+	alive := time.NewTicker(15 * time.Second)
+	defer alive.Stop()
+	for id := 1; ; id++ {
+		var text string
+		select {
+		case m, open := <-p.messages:
+			if !open {
+				return
+			}
+			text = fmt.Sprintf("id: %d\nevent: %s\ndata: %s\n\n", id, m.name, m.data)
+		case <-alive.C:
+			text = ": alive\n\n" // so that proxies keep the connection
+		case <-r.Context().Done():
+			return
+		}
+		_ = stream.SetWriteDeadline(time.Now().Add(10 * time.Second)) // not all writers have one
+		if _, err := w.Write([]byte(text)); err != nil || stream.Flush() != nil {
+			return
+		}
+	}
+}
