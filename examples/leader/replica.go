@@ -67,18 +67,16 @@ func (r *replica) lead(ctx context.Context) error {
 			err = r.item(ctx, term)
 		}
 	}
-	switch lost := term.Err(); {
-	case lost != nil:
+	if lost := term.Err(); lost != nil {
 		r.report("lost", 0)
 		r.say("%s stops: %v", r.id, lost)
-		return nil //nolint:nilerr // the loss explains it; the replica stands again
-	case ctx.Err() != nil:
+		err = nil // the loss explains it; Run stands again
+	} else if ctx.Err() != nil {
 		r.report("leaves", 0)
 		r.say("%s leaves between two items", r.id)
-		return nil
-	default:
-		return err // Run tries again after a pause, and gives up in the end
+		err = nil
 	}
+	return err // after which Run tries again, with a pause, and gives up in the end
 }
 
 func isOutage(err error) bool {
