@@ -13,6 +13,7 @@ import (
 func (r *residence) decide(idle bool) (fate, *framework.Removal) {
 	for stayed := idle; ; {
 		s := r.situation()
+		r.queue.all.after(judged)
 		r.queue.all.mu.Lock()
 		if !r.front { // lost, and passed on
 			r.queue.all.mu.Unlock()
@@ -99,10 +100,12 @@ func (r *residence) stay(s situation, closed bool) {
 
 // admit makes the next hold over the node, nil if the node is lost.
 func (r *residence) admit(next *recipe) *queue.Grant {
+	r.queue.all.after(chosen)
 	h, err := r.base.Hold(next.queue, int64(r.handed+1), r)
 	if err != nil {
 		return nil
 	}
+	r.queue.all.after(admitted)
 	r.last = next
 	r.handed++
 	if r.demanded.Load() {

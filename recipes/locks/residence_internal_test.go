@@ -120,8 +120,8 @@ func handOver(l *Lease) bool {
 	return released.HandedOver
 }
 
-// chosen takes the first waiter out of a queue, to give it the baton.
-func chosen(q *retainedQueue) *retainedWaiter {
+// takeFirst takes the first waiter out of a queue, to give it the baton.
+func takeFirst(q *retainedQueue) *retainedWaiter {
 	q.all.mu.Lock()
 	defer q.all.mu.Unlock()
 	return q.first()
@@ -141,7 +141,7 @@ func TestAWaiterThatWasChosenTakesTheGrantAlthoughItsContextHasEnded(t *testing.
 		ctx, cancel := context.WithCancel(t.Context())
 		waiter := t.begin(ctx)
 		local := residenceOf(first).queue
-		w := chosen(local)
+		w := takeFirst(local)
 		cancel()
 		t.waits(waiter) // for the baton
 		local.putBack(w)
@@ -163,7 +163,7 @@ func TestAWaiterThatWasChosenPassesTheRightToContendOnIfItsContextHasEnded(t *te
 		ctx, cancel := context.WithCancel(t.Context())
 		waiter, next := t.begin(ctx), t.begin(t.Context())
 		local := residenceOf(first).queue
-		w := chosen(local)
+		w := takeFirst(local)
 		cancel()
 		t.waits(waiter)
 		r := t.released(first)
@@ -287,4 +287,81 @@ func TestAWaiterThatDoesNotLookLetsTheOthersIn(t *testing.T) {
 		}
 		t.release(t.get(last))
 	})
+}
+
+// meanwhile has something happen once, after a step of the residence.
+func (t *handoverTest) meanwhile(at step, happens func()) {
+	queues := retainedQueuesOf(t.client)
+	queues.meanwhile = func(s step) {
+		if s == at {
+			queues.meanwhile = nil
+			happens()
+			time.Sleep(10 * time.Millisecond) // it is heard of
+		}
+	}
+}
+
+// Another client comes after it was found that none waits, and before the node is idle: its event finds nothing to take.
+func TestDemandThatComesWhileTheNodeBecomesIdleIsHeard(t *testing.T) {
+	inHandoverTest(t, func(t *handoverTest) {
+		t.mutex = Retain(NewInterProcessMutex(t.client, handoverPath), Idle(time.Minute))
+		for range 3 {
+			t.release(t.acquire())
+		}
+		time.Sleep(10 * time.Millisecond)
+		lease := t.acquire()
+		t.meanwhile(judged, func() {
+			if err := t.server.Create(handoverPath+"/other-lock-0000000099", nil); err != nil {
+				t.Error(err)
+			}
+		})
+		t.release(lease)
+		time.Sleep(10 * time.Millisecond)
+		if got, want := len(t.server.Children(handoverPath)), 1; got != want {
+			t.Errorf("got %d nodes, want %d: that of the other client", got, want)
+		}
+	})
+}
+
+// The node is lost after a waiter was chosen for it. The waiter is served all the same, and so is the one behind it.
+func TestLossWhileTheNextHolderIsAdmitted(t *testing.T) {
+	for name, test := range map[string]struct {
+		at      step
+		waiters int
+	}{
+		"before its hold, another waits": {chosen, 2},
+		"before its hold, none waits":    {chosen, 1},
+		"after its hold, another waits":  {admitted, 2},
+		"after its hold, none waits":     {admitted, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inHandoverTest(t, func(t *handoverTest) {
+				first := t.acquire()
+				var waiters []<-chan acquired
+				for range test.waiters {
+					waiters = append(waiters, t.begin(t.Context()))
+				}
+				time.Sleep(60 * time.Millisecond) // the node is watched
+				t.meanwhile(test.at, func() { _ = t.server.Delete(first.grant.Node) })
+				t.release(first)
+				leases := make(chan *Lease, len(waiters))
+				for _, waiter := range waiters {
+					go func() {
+						lease := t.get(waiter)
+						leases <- lease
+						_ = lease.Release()
+					}()
+				}
+				for range waiters {
+					if lease := <-leases; lease.FencingToken() <= first.FencingToken() {
+						t.Errorf("got token %d, want one of a later node than %d", lease.FencingToken(), first.FencingToken())
+					}
+				}
+				time.Sleep(2 * time.Second)
+				if n := Registered(t.client); n > 0 {
+					t.Errorf("got %d entries left in the registry, want none", n)
+				}
+			})
+		})
+	}
 }

@@ -330,6 +330,39 @@ func TestNothingIsRetainedWithoutTheRightToRead(t *testing.T) {
 	})
 }
 
+// A node that was held back for long before is idle for no longer than others.
+func TestIdleTimeAfterANodeWasHeldBack(t *testing.T) {
+	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := newPeer(t, server)
+		p.cable.SetLatency(time.Millisecond)
+		lock, _ := idling(t, p, locks.Most(0), locks.Busy(time.Minute))
+		time.Sleep(10 * time.Millisecond) // the directory is listed
+		release(t, acquire(t, lock))
+		time.Sleep(idle)
+		time.Sleep(5 * time.Millisecond)
+		hasNodes(t, server, 0)
+	})
+}
+
+// An event has come, and the listing that says of what has not: others may wait, and the bounds count.
+func TestNothingIsKnownWhileTheDirectoryIsListedAgain(t *testing.T) {
+	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
+		p, other := newPeer(t, server), newPeer(t, server)
+		lock := retained(p)
+		first := acquire(t, lock)
+		waiters := []<-chan result{begin(t.Context(), t, lock), begin(t.Context(), t, lock)}
+		release(t, first)
+		second := soon(t, waiters[0]).must(t)
+		time.Sleep(200 * time.Millisecond) // longer than Busy
+		p.cable.SetLatency(oneWay)
+		contender := begin(t.Context(), t, other.mutex())
+		time.Sleep(oneWay + time.Millisecond) // the event is there
+		release(t, second)
+		release(t, soon(t, contender).must(t))
+		wantOwnNode(t, second, soon(t, waiters[1]).must(t))
+	})
+}
+
 // A context that has ended takes no idle node along.
 func TestAcquireOfAnIdleNodeWithAContextThatHasEnded(t *testing.T) {
 	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {

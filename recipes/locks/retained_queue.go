@@ -27,6 +27,23 @@ type retainedKey struct {
 type retainedQueues struct {
 	mu    sync.Mutex
 	byKey map[retainedKey]*retainedQueue
+
+	meanwhile func(step) // of tests: what happens between two steps of a residence; nil otherwise
+}
+
+// A step is one after which other goroutines may come in between.
+type step int
+
+const (
+	judged   step = iota // the situation is known, and what becomes of the node is about to be decided
+	chosen               // the next holder is, and is about to get its hold
+	admitted             // it has its hold, which is about to be entered into the residence
+)
+
+func (qs *retainedQueues) after(s step) {
+	if qs.meanwhile != nil {
+		qs.meanwhile(s)
+	}
 }
 
 // A retainedQueue is guarded by all.mu.

@@ -41,7 +41,7 @@ type Order struct {
 
 	// Data is what nodes contain. With open, where contenders do not say otherwise.
 	Data      *string  `json:"data,omitempty"`
-	Recipe    string   `json:"recipe,omitempty"` // contender: mutex, rw, semaphore, semaphoremutex, multi, selector, latch, zklock
+	Recipe    string   `json:"recipe,omitempty"` // contender: mutex, retained, rw, semaphore, semaphoremutex, multi, selector, latch, zklock
 	Path      string   `json:"path,omitempty"`
 	Paths     []string `json:"paths,omitempty"`     // of a multi-lock
 	Max       int      `json:"max,omitempty"`       // of a semaphore, or the seed of its count
