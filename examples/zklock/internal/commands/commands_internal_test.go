@@ -99,9 +99,9 @@ func TestCompareTellsWhatHappened(t *testing.T) {
 		want     string
 	}{
 		{nil, before, "came a, let in a, came b, came c"},
-		{before, after, "gave up b, left a, let in c, came d"},
+		{before, after, "gone b, left a, let in c, came d"},
 		{after, after, ""},
-		{after, &survey.Lock{}, "gave up d, left c"},
+		{after, &survey.Lock{}, "gone d, left c"},
 	} {
 		var got []string
 		for _, change := range survey.Compare(c.old, c.now, noon) {

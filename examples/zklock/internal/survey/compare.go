@@ -5,7 +5,7 @@ import "time"
 // A Change is what has happened between two looks.
 type Change struct {
 	At    time.Time `json:"time"`
-	What  string    `json:"what"` // came, let in, left (it held) or gave up (it waited)
+	What  string    `json:"what"` // came, let in, left (it held), or gone (it waited when last seen)
 	Who   string    `json:"who,omitempty"`
 	Node  string    `json:"node,omitempty"`
 	After float64   `json:"seconds,omitempty"` // since it came
@@ -37,7 +37,7 @@ func Compare(old, now *Lock, at time.Time) (news []Change) {
 	}
 	for _, c := range old.Contenders { // in their order
 		if _, gone := before[c.Path]; gone {
-			what := "gave up"
+			what := "gone" // it may have been let in since
 			if c.In() {
 				what = "left"
 			}
