@@ -4,6 +4,7 @@ package integration_test
 
 import (
 	"encoding/binary"
+	"errors"
 	"io"
 	"net"
 	"strings"
@@ -129,7 +130,7 @@ func (a *administrator) Create(path string, data []byte) {
 
 func (a *administrator) Delete(path string) {
 	a.t.Helper()
-	if err := a.conn.Delete(path, -1); err != nil {
+	if err := a.conn.Delete(path, -1); err != nil && !errors.Is(err, zk.ErrNoNode) {
 		a.t.Errorf("delete %s: %v", path, err)
 	}
 }

@@ -75,7 +75,7 @@ type Server interface {
 	Stat(path string) *zk.Stat
 	Data(path string) []byte
 	Create(path string, data []byte)
-	// Delete removes a node, which must be there.
+	// Delete removes a node. It may be gone already: servers remove empty containers at any time.
 	Delete(path string)
 	// Watches counts the watches of all clients on a node's data and existence.
 	Watches(path string) int
