@@ -40,6 +40,11 @@ java_and_maven() {
 	[[ ${#missing[@]} = 0 ]] || install "Java and Maven are needed to run ZooKeeper" "${missing[@]}"
 }
 
+kdc() {
+	[[ -n $(PATH=$PATH:/usr/sbin command -v krb5kdc) && -n $(PATH=$PATH:/usr/sbin command -v kadmin.local) ]] ||
+		install "A Kerberos server is needed" krb5-kdc krb5-admin-server
+}
+
 # jars has Maven copy a library and what it needs to a directory beside its place, and moves it there when it is complete.
 jars() {
 	local pom=$1 dir=$2

@@ -4,6 +4,7 @@ tests() { test_in . ${args[@]+"${args[@]}"} "${packages[@]}"; }
 
 # The modules below are no part of ./...
 telemetry() { test_module examples/observability; }
+kerberos() { test_module examples/kerberos; }
 bench() { test_module integration/bench; }
 release() { test_module integration/release; }
 test_module() {
