@@ -36,11 +36,12 @@ func newJAAS(t *testing.T, passwords map[string]string) jaas {
 func (file jaas) write(t *testing.T, passwords map[string]string) {
 	t.Helper()
 	quote := strings.NewReplacer(`\`, `\\`, `"`, `\"`)
-	text := "Server { org.apache.zookeeper.server.auth.DigestLoginModule required"
+	var text strings.Builder
+	text.WriteString("Server { org.apache.zookeeper.server.auth.DigestLoginModule required")
 	for user, password := range passwords {
-		text += fmt.Sprintf(` "user_%s"="%s"`, quote.Replace(user), quote.Replace(password))
+		fmt.Fprintf(&text, ` "user_%s"="%s"`, quote.Replace(user), quote.Replace(password))
 	}
-	if err := os.WriteFile(string(file), []byte(text+";\n};\n"), 0o600); err != nil {
+	if err := os.WriteFile(string(file), []byte(text.String()+";\n};\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -2,6 +2,7 @@ package saslmd5
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -45,15 +46,15 @@ func FuzzAChallengeIsReadBackOrRefused(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		c, err := parse(string(text))
 		if err == nil {
-			again := ""
+			var again strings.Builder
 			for name, values := range c {
 				for _, value := range values {
-					again += name + "=" + quote(value) + ","
+					again.WriteString(name + "=" + quote(value) + ",")
 				}
 			}
-			back, err := parse(again)
+			back, err := parse(again.String())
 			if err != nil || !reflect.DeepEqual(back, c) {
-				t.Fatalf("%q: read as %v, written as %q, read again as %v, %v", text, c, again, back, err)
+				t.Fatalf("%q: read as %v, written as %q, read again as %v, %v", text, c, again.String(), back, err)
 			}
 		}
 		x := &exchange{user: "bob", password: "secret", cnonce: "c", steps: 1}

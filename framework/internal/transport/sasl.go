@@ -111,18 +111,18 @@ func readToken(r io.Reader) ([]byte, error) {
 		return nil, err
 	}
 	d := decoder{rest: frame[4:]}
-	h := header{xid: d.int32(), zxid: d.int64(), code: d.int32()}
+	xid, _, code := d.int32(), d.int64(), d.int32()
 	switch {
 	case d.err != nil:
 		return nil, d.err
-	case h.xid != xidSASL:
-		return nil, garbage("an answer to request %d, when a token was asked for", h.xid)
-	case h.code == codeSaslRequired:
+	case xid != xidSASL:
+		return nil, garbage("an answer to request %d, when a token was asked for", xid)
+	case code == codeSaslRequired:
 		return nil, fmt.Errorf("%w: it takes SASL clients only", ErrAuth)
-	case h.code == codeAuthFailed:
+	case code == codeAuthFailed:
 		return nil, ErrAuth
-	case h.code != 0:
-		return nil, toError(h.code)
+	case code != 0:
+		return nil, toError(code)
 	}
 	token := d.bytes()
 	return token, d.end()
