@@ -19,7 +19,9 @@ func (c *Client) AddAuth(ctx context.Context, scheme string, credentials []byte)
 	if scheme == "" {
 		return &OpError{Op: opAddAuth, Err: errors.New("the scheme is empty")}
 	}
-	err := c.do(ctx, opAddAuth, "/", func(s *Session, _ string, _ bool) error { return s.AddAuth(ctx, scheme, credentials) })
+	err := c.do(ctx, opAddAuth, "/", func(ctx context.Context, s *Session, _ string, _ bool) error {
+		return s.AddAuth(ctx, scheme, credentials)
+	})
 	var failed *OpError
 	if errors.As(err, &failed) {
 		failed.Path = scheme

@@ -41,6 +41,7 @@ type core struct {
 	closed   bool              // set by Close
 	refused  error             // the servers will never take this client
 	failures map[string]error  // last failure of each server since the last connection
+	server   string            // that the client is connected to, or was last
 	changed  chan struct{}     // closed, and replaced, when any of these changes
 	carried  session.Leftovers // for the next session
 
@@ -64,6 +65,7 @@ func (c *core) next(zxid int64) *session.Owner {
 		},
 		Chroot: c.cfg.chroot, ACL: c.acl, DefaultData: c.cfg.data, MaxRequest: c.cfg.maxRequest,
 		LeaderRenewal: c.cfg.leaderRenewal, Policy: c.cfg.errorPolicy,
+		Metered: c.cfg.trace.Operation != nil,
 	}
 	var s *session.Owner
 	events := session.Events{
@@ -142,6 +144,7 @@ func (c *core) move(s *Session, e event) {
 	}
 	if e == eventAttached {
 		clear(c.failures)
+		c.server = s.Server()
 	}
 	if e == eventOver && c.refused != nil {
 		e = eventRefused
@@ -153,6 +156,7 @@ func (c *core) move(s *Session, e event) {
 		return
 	}
 	c.listeners.tell(c.state)
+	c.traceState()
 	c.cfg.logger.Log(context.Background(), c.state.level(), "framework: connection state changed",
 		"state", c.state.String(), "session", fmt.Sprintf("%#x", s.ID()))
 }
@@ -182,18 +186,6 @@ func (c *core) refuse(err error) {
 func (c *core) announce() {
 	close(c.changed)
 	c.changed = make(chan struct{})
-}
-
-func (c *core) orphanFound(path string) {
-	if found := c.cfg.trace.OrphanFound; found != nil {
-		c.traces.push(func() { found(path) })
-	}
-}
-
-func (c *core) removalFailed(path string, err error) {
-	if failed := c.cfg.trace.RemovalFailed; failed != nil {
-		c.traces.push(func() { failed(path, err) })
-	}
 }
 
 // settle gives the log handler and traces a moment for what they have still to be told.

@@ -123,7 +123,7 @@ func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...C
 	}
 	var made *session.Creation // one for all tries: a node of the try before is found by its GUID
 	var entry session.Entry
-	err = c.do(ctx, "create", bare, func(s *Session, absolute string, _ bool) (err error) {
+	err = c.do(ctx, "create", bare, func(ctx context.Context, s *Session, absolute string, _ bool) (err error) {
 		if made == nil {
 			made = c.creation(absolute+path[len(bare):], data, &spec)
 		}

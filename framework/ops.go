@@ -17,9 +17,19 @@ import (
 // server's answer (zk.ErrNoNode and so on), or to a [*retry.Error] with the last failure in it, a [*ConnectError] for
 // instance. After an error that is not the server's own answer, the operation may have been executed.
 
-// do runs one operation under that rule. f works on one session; ambiguous tells it whether an earlier try may have been
-// executed.
-func (c *Client) do(ctx context.Context, op, path string, f func(s *Session, absolute string, ambiguous bool) error) error {
+// A try works on one session. ambiguous tells it whether an earlier one may have been executed.
+type try func(ctx context.Context, s *Session, absolute string, ambiguous bool) error
+
+// do runs one operation under that rule, and reports it.
+func (c *Client) do(ctx context.Context, op, path string, f try) error {
+	if c.core.cfg.trace.Operation != nil {
+		return c.doTraced(ctx, op, path, f)
+	}
+	return c.doRetrying(ctx, op, path, f)
+}
+
+// doRetrying runs one operation under that rule.
+func (c *Client) doRetrying(ctx context.Context, op, path string, f try) error {
 	absolute, err := c.AbsolutePath(path)
 	if err != nil {
 		return &OpError{Op: op, Path: path, Err: err}
@@ -29,18 +39,18 @@ func (c *Client) do(ctx context.Context, op, path string, f func(s *Session, abs
 	defer context.AfterFunc(c.core.life, func() { cancel(ErrClosed) })() // also in the pause before a retry
 	ambiguous := false
 	patience := c.core.cfg.connectionTimeout
-	err = retry.Do(until, c.core.cfg.policy, func(ctx context.Context) error {
-		s, err := c.core.sessionWithin(ctx, patience)
+	err = retry.Do(until, c.core.cfg.policy, func(until context.Context) error {
+		s, err := c.core.sessionWithin(until, patience)
 		var unreachable *ConnectError
 		switch {
 		case err == nil:
-		case errors.As(err, &unreachable) && ctx.Err() == nil:
+		case errors.As(err, &unreachable) && until.Err() == nil:
 			patience = 0 // the policy may allow further tries, but an operation waits for a connection once
 			return err
 		default:
 			return retry.Permanent(err)
 		}
-		err = f(s, absolute, ambiguous)
+		err = f(ctx, s, absolute, ambiguous)
 		var final *finalError
 		switch {
 		case errors.As(err, &final):
@@ -65,7 +75,7 @@ func (c *Client) do(ctx context.Context, op, path string, f func(s *Session, abs
 //
 // Curator: CuratorFramework.getData().
 func (c *Client) Get(ctx context.Context, path string) (data []byte, stat *zk.Stat, err error) {
-	err = c.do(ctx, "get", path, func(s *Session, absolute string, _ bool) (err error) {
+	err = c.do(ctx, "get", path, func(ctx context.Context, s *Session, absolute string, _ bool) (err error) {
 		data, stat, err = s.Get(ctx, absolute)
 		return err
 	})
@@ -76,7 +86,7 @@ func (c *Client) Get(ctx context.Context, path string) (data []byte, stat *zk.St
 //
 // Curator: CuratorFramework.checkExists().
 func (c *Client) Exists(ctx context.Context, path string) (stat *zk.Stat, err error) {
-	err = c.do(ctx, "exists", path, func(s *Session, absolute string, _ bool) (err error) {
+	err = c.do(ctx, "exists", path, func(ctx context.Context, s *Session, absolute string, _ bool) (err error) {
 		stat, err = s.Exists(ctx, absolute)
 		return err
 	})
@@ -87,7 +97,7 @@ func (c *Client) Exists(ctx context.Context, path string) (stat *zk.Stat, err er
 //
 // Curator: CuratorFramework.getChildren().
 func (c *Client) Children(ctx context.Context, path string) (children []string, stat *zk.Stat, err error) {
-	err = c.do(ctx, "children", path, func(s *Session, absolute string, _ bool) (err error) {
+	err = c.do(ctx, "children", path, func(ctx context.Context, s *Session, absolute string, _ bool) (err error) {
 		children, stat, err = s.Children(ctx, absolute)
 		return err
 	})
@@ -101,7 +111,7 @@ func (c *Client) Children(ctx context.Context, path string) (children []string, 
 //
 // Curator: CuratorFramework.setData().
 func (c *Client) Set(ctx context.Context, path string, data []byte, version int32) (stat *zk.Stat, err error) {
-	err = c.do(ctx, "set", path, func(s *Session, absolute string, _ bool) (err error) {
+	err = c.do(ctx, "set", path, func(ctx context.Context, s *Session, absolute string, _ bool) (err error) {
 		stat, err = s.Set(ctx, absolute, data, version)
 		return err
 	})
@@ -113,7 +123,7 @@ func (c *Client) Set(ctx context.Context, path string, data []byte, version int3
 //
 // Curator: CuratorFramework.sync().
 func (c *Client) Sync(ctx context.Context, path string) error {
-	return c.do(ctx, "sync", path, func(s *Session, absolute string, _ bool) error {
+	return c.do(ctx, "sync", path, func(ctx context.Context, s *Session, absolute string, _ bool) error {
 		return s.Sync(ctx, absolute)
 	})
 }
@@ -122,7 +132,7 @@ func (c *Client) Sync(ctx context.Context, path string) error {
 //
 // Curator: CuratorFramework.getACL().
 func (c *Client) ACL(ctx context.Context, path string) (acl []zk.ACL, stat *zk.Stat, err error) {
-	err = c.do(ctx, "ACL", path, func(s *Session, absolute string, _ bool) (err error) {
+	err = c.do(ctx, "ACL", path, func(ctx context.Context, s *Session, absolute string, _ bool) (err error) {
 		acl, stat, err = s.ACL(ctx, absolute)
 		return err
 	})
@@ -133,7 +143,7 @@ func (c *Client) ACL(ctx context.Context, path string) (acl []zk.ACL, stat *zk.S
 //
 // Curator: CuratorFramework.setACL().
 func (c *Client) SetACL(ctx context.Context, path string, acl []zk.ACL, version int32) (stat *zk.Stat, err error) {
-	err = c.do(ctx, "set ACL", path, func(s *Session, absolute string, _ bool) (err error) {
+	err = c.do(ctx, "set ACL", path, func(ctx context.Context, s *Session, absolute string, _ bool) (err error) {
 		stat, err = s.SetACL(ctx, absolute, acl, version)
 		return err
 	})

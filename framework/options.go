@@ -216,7 +216,14 @@ type Trace struct {
 	OrphanFound func(path string)
 	// RemovalFailed is called when the server refuses to remove a node that must go.
 	RemovalFailed func(path string, err error)
+	// Operation is called at the end of each operation of the client. Its ctx is the one that the caller gave, which may have ended:
+	// for what it carries, such as a span. A recursive delete is as many operations as it has requests; requests of locks and other
+	// recipes are none.
+	Operation func(ctx context.Context, o Operation)
+	// State is called with every state, as listeners are, and with the server that the client is connected to, or was last.
+	State func(state State, server string, at time.Time)
 }
 
-// WithTrace reports what the client cleans up. States go to listeners; locks have a trace of their own.
+// WithTrace reports what the client does and cleans up. Listeners hear of states sooner; locks have a trace of their own. Functions
+// that are nil cost nothing.
 func WithTrace(trace Trace) Option { return func(c *config) { c.trace = trace } }

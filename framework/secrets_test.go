@@ -54,6 +54,7 @@ func TestNoExportedTypeShowsACredential(t *testing.T) {
 			"ConnectError":     &framework.ConnectError{Servers: map[string]error{"zk:2181": connectErr}, Cause: connectErr},
 			"TransactionError": &framework.TransactionError{Op: "check", Path: "/", Err: connectErr},
 			"HangUpError":      &framework.HangUpError{Request: "create", Path: "/", Server: "zk:2181", Times: 5, Err: connectErr},
+			"Operation":        framework.Operation{Op: "add authorization", Path: "/", Err: refused},
 			"Result":           framework.Result{Path: "/"}, "Entry": framework.Entry{Path: "/"},
 			"State": framework.StateLost, "ErrorPolicy": framework.StandardErrorPolicy, "Status": framework.StatusGone,
 			"CreateMode": framework.Ephemeral, "CreateOption": framework.WithACL(zk.DigestACL(zk.PermAll, "user", "other")[0]),

@@ -3,6 +3,8 @@ package framework_test
 import (
 	"context"
 	"errors"
+	"io"
+	"log/slog"
 	"net"
 	"strings"
 	"sync"
@@ -144,7 +146,7 @@ func TestAListOfServersThatHangsOrPanicsHoldsUpNoClose(t *testing.T) {
 			zktest.Bubble(t, func(t *testing.T) {
 				w := &env{&clienttest.Env{T: t, Server: zktest.New(t)}}
 				w.Link = w.Server.NewLink()
-				client := w.Dial("zk", framework.WithServers(list))
+				client := w.Dial("zk", framework.WithServers(list), framework.WithLogger(slog.New(slog.NewTextHandler(io.Discard, nil))))
 				if err := client.BlockUntilConnected(w.Within(time.Minute)); err != nil {
 					t.Error(err)
 				}

@@ -133,7 +133,7 @@ func (c *Client) Transaction(ctx context.Context, ops ...Op) ([]Result, error) {
 		parts[i] = op.build(absolute, c.core)
 	}
 	var answers []transport.OpResult
-	err := c.do(ctx, "transaction", "/", func(s *Session, _ string, _ bool) (err error) {
+	err := c.do(ctx, "transaction", "/", func(ctx context.Context, s *Session, _ string, _ bool) (err error) {
 		answers, err = s.Multi(ctx, parts)
 		if err != nil && session.Retryable(err) && !unexecuted(err) {
 			return &finalError{err}

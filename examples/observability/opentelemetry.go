@@ -13,6 +13,7 @@ var seconds = []float64{0.001, 0.004, 0.016, 0.06, 0.25, 1, 4, 15, 60, 120}
 // otelMetrics are named as those of connection pools are, which is the nearest that OpenTelemetry has a convention for.
 type otelMetrics struct {
 	acquireDuration, holdDuration, handOverDuration metric.Float64Histogram
+	operationDuration                               metric.Float64Histogram
 	held, waiting                                   metric.Int64UpDownCounter
 	lost                                            metric.Int64Counter
 }
@@ -34,11 +35,12 @@ func newOtelMetrics(meter metric.Meter) (*otelMetrics, error) {
 		metric.WithUnit("{hold}"))
 	errs = append(errs, err)
 	return &otelMetrics{
-		acquireDuration:  histogram("lock.client.acquire.duration", "How long acquires took, by outcome."),
-		holdDuration:     histogram("lock.client.hold.duration", "How long holds lasted."),
-		handOverDuration: histogram("lock.client.handover.duration", "From the news that the lock is free to the grant."),
-		held:             upDown("lock.client.held", "Holds that last.", "{hold}"),
-		waiting:          upDown("lock.client.waiting", "Contenders that wait.", "{contender}"),
-		lost:             lost,
+		acquireDuration:   histogram("lock.client.acquire.duration", "How long acquires took, by outcome."),
+		holdDuration:      histogram("lock.client.hold.duration", "How long holds lasted."),
+		handOverDuration:  histogram("lock.client.handover.duration", "From the news that the lock is free to the grant."),
+		operationDuration: histogram("db.client.operation.duration", "How long operations of clients took, by outcome."),
+		held:              upDown("lock.client.held", "Holds that last.", "{hold}"),
+		waiting:           upDown("lock.client.waiting", "Contenders that wait.", "{contender}"),
+		lost:              lost,
 	}, errors.Join(errs...)
 }

@@ -21,37 +21,48 @@ type prometheusMetrics struct {
 	states      *prometheus.CounterVec // by state
 	orphans     prometheus.Counter
 	refusals    prometheus.Counter
+
+	operations     *prometheus.CounterVec   // by operation and outcome
+	operationTimes *prometheus.HistogramVec // by operation
+	retries        *prometheus.CounterVec
+	sent, received prometheus.Counter // bytes
 }
 
 func newPrometheusMetrics() *prometheusMetrics {
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 	}
-	histogram := func(name, help string) *prometheus.HistogramVec {
+	total := func(name, help string) prometheus.Counter {
+		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
+	}
+	histogram := func(name, help, label string) *prometheus.HistogramVec {
 		return prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: name, Help: help, Buckets: seconds, NativeHistogramBucketFactor: 1.1,
 			NativeHistogramMaxBucketNumber: 100, NativeHistogramMinResetDuration: time.Hour,
-		}, []string{"lock"})
+		}, []string{label})
 	}
 	return &prometheusMetrics{
 		acquires:    counter("curator_lock_acquires_total", "Acquires that returned, by outcome.", "lock", "outcome"),
-		waits:       histogram("curator_lock_wait_seconds", "How long successful acquires took."),
-		handOvers:   histogram("curator_lock_handover_seconds", "From the news that the lock is free to the grant."),
-		holds:       histogram("curator_lock_hold_seconds", "How long holds lasted."),
+		waits:       histogram("curator_lock_wait_seconds", "How long successful acquires took.", "lock"),
+		handOvers:   histogram("curator_lock_handover_seconds", "From the news that the lock is free to the grant.", "lock"),
+		holds:       histogram("curator_lock_hold_seconds", "How long holds lasted.", "lock"),
 		losses:      counter("curator_lock_lost_total", "Holds that ended without their release.", "lock", "reason"),
 		revocations: counter("curator_lock_revocation_requests_total", "Holders that were asked to leave.", "lock"),
 		states:      counter("curator_client_states_total", "Changes of the connection's state.", "state"),
-		orphans: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "curator_client_orphans_total", Help: "Nodes whose creation was not answered, found and removed.",
-		}),
-		refusals: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "curator_client_removals_refused_total", Help: "Nodes that must go and that the server does not let go.",
-		}),
+		orphans:     total("curator_client_orphans_total", "Nodes whose creation was not answered, found and removed."),
+		refusals:    total("curator_client_removals_refused_total", "Nodes that must go and that the server does not let go."),
+
+		operations:     counter("curator_client_operations_total", "Operations of clients, by outcome.", "op", "outcome"),
+		operationTimes: histogram("curator_client_operation_seconds", "How long operations took, with waits for a connection.", "op"),
+		retries:        counter("curator_client_retries_total", "Further tries of operations.", "op"),
+		sent:           total("curator_client_sent_bytes_total", "Bytes of operations' requests."),
+		received:       total("curator_client_received_bytes_total", "Bytes of operations' answers."),
 	}
 }
 
 func (m *prometheusMetrics) register(registry prometheus.Registerer) {
-	registry.MustRegister(m.acquires, m.waits, m.handOvers, m.holds, m.losses, m.revocations, m.states, m.orphans, m.refusals)
+	registry.MustRegister(m.acquires, m.waits, m.handOvers, m.holds, m.losses, m.revocations, m.states, m.orphans, m.refusals,
+		m.operations, m.operationTimes, m.retries, m.sent, m.received)
 }
 
 // Gauges, in the order of their names.

@@ -96,6 +96,7 @@ func (t *Telemetry) ClientOptions() []framework.Option {
 		framework.WithTrace(framework.Trace{
 			OrphanFound:   func(string) { t.prom.orphans.Inc() },
 			RemovalFailed: func(string, error) { t.prom.refusals.Inc() },
+			Operation:     t.operation,
 		}),
 	}
 }

@@ -21,6 +21,8 @@ type Config struct {
 	// LeaderRenewal has syncs renew leases, and not transactions alone.
 	LeaderRenewal bool
 	Policy        ErrorPolicy
+	// Metered has requests counted, see WithMeter.
+	Metered bool
 	// Restarts is Restarts of the session before.
 	Restarts int
 	// Carried is what the session before has left.

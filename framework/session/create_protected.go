@@ -108,14 +108,18 @@ func (s *Session) tryCreate(ctx context.Context, c *Creation) (Entry, error) {
 	if err := s.checkSize(calls[0]); err != nil {
 		return Entry{}, err
 	}
+	meter := s.meter(ctx)
 	s.mu.Lock()
+	server := s.server
 	sent := s.send(calls...)
 	s.mu.Unlock()
 	if !sent {
 		return Entry{}, ErrDetached
 	}
+	meter.sent(server, calls)
 	select {
 	case <-a.done:
+		meter.received(calls)
 		return a.result()
 	case <-ctx.Done():
 		if a.settled.Swap(true) { // the answer came at the same moment

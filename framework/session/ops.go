@@ -26,8 +26,9 @@ func (s *Session) call(ctx context.Context, build func(finish func(error)) []*tr
 			return err
 		}
 	}
+	meter := s.meter(ctx)
 	s.mu.Lock()
-	over := s.over
+	over, server := s.over, s.server
 	sent := s.send(calls...)
 	s.mu.Unlock()
 	switch {
@@ -36,8 +37,10 @@ func (s *Session) call(ctx context.Context, build func(finish func(error)) []*tr
 	case !sent:
 		return ErrDetached
 	}
+	meter.sent(server, calls)
 	select {
 	case err := <-done:
+		meter.received(calls)
 		return err
 	case <-ctx.Done():
 		return retry.ContextError(ctx)

@@ -14,6 +14,7 @@ type Call struct {
 	kind  int32 // of a node that is created
 	ops   []Op  // of a transaction
 	added bool  // an authorization that may be refused
+	came  int   // length of its answer's frame
 	body  encoder
 	done  any       // the caller's function; its type says what the answer has in it, see complete
 	space [128]byte // for the body, unless it is longer: one allocation a call
@@ -36,6 +37,13 @@ func (c *Call) frame(out []byte, xid int32) []byte {
 
 // Size is the length of the call's frame as the server counts it.
 func (c *Call) Size() int { return 8 + len(c.body) }
+
+// Sent is how many bytes the call is on the wire.
+func (c *Call) Sent() int { return 4 + c.Size() }
+
+// Received is how many bytes its answer was on the wire. It is for after the call's completion, and 0 if no answer came, or one that
+// was too long.
+func (c *Call) Received() int { return c.came }
 
 // A Reach says which servers had a part in an answer. A greater one includes the smaller ones.
 type Reach int

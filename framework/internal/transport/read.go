@@ -90,6 +90,7 @@ func (l *link) dispatch(frame []byte) ([]byte, error) {
 	if p.call == nil {
 		return l.passOn(frame, p, h)
 	}
+	p.call.came = len(frame)
 	return nil, l.complete(p, h, d)
 }
 

@@ -1,0 +1,63 @@
+package observability
+
+import (
+	"context"
+	"errors"
+
+	"github.com/go-zookeeper/zk"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// operation makes the span and the metrics of one operation of a client, when it is over: it began so long ago. The span is a
+// child of the one in the caller's context.
+func (t *Telemetry) operation(ctx context.Context, o framework.Operation) {
+	outcome := OperationOutcome(o.Err)
+	t.prom.operations.WithLabelValues(o.Op, outcome).Inc()
+	t.prom.operationTimes.WithLabelValues(o.Op).Observe(o.Took.Seconds())
+	t.prom.retries.WithLabelValues(o.Op).Add(float64(max(o.Tries-1, 0)))
+	t.prom.sent.Add(float64(o.Sent))
+	t.prom.received.Add(float64(o.Received))
+	name := attribute.String("db.operation.name", o.Op)
+	t.otel.operationDuration.Record(ctx, o.Took.Seconds(), metric.WithAttributes(name, attribute.String("outcome", outcome)))
+	_, span := t.tracer.Start(ctx, "zookeeper "+o.Op, trace.WithSpanKind(trace.SpanKindClient), trace.WithTimestamp(o.Began),
+		trace.WithAttributes(attribute.String("db.system.name", "zookeeper"), name, attribute.String("zookeeper.path", o.Path),
+			attribute.String("server.address", o.Server), attribute.Int("zookeeper.tries", o.Tries),
+			attribute.Int64("zookeeper.sent", o.Sent), attribute.Int64("zookeeper.received", o.Received)))
+	defer span.End(trace.WithTimestamp(o.Began.Add(o.Took)))
+	if o.Err != nil {
+		span.RecordError(o.Err)
+		if outcome == "error" || outcome == "unreachable" { // the others are answers
+			span.SetStatus(codes.Error, outcome)
+		}
+	}
+}
+
+// OperationOutcome is how an operation ended, in a few words.
+func OperationOutcome(err error) string {
+	var unreachable *framework.ConnectError
+	switch {
+	case err == nil:
+		return "ok"
+	case errors.Is(err, zk.ErrNoNode):
+		return "no_node"
+	case errors.Is(err, zk.ErrNodeExists):
+		return "node_exists"
+	case errors.Is(err, zk.ErrBadVersion):
+		return "bad_version"
+	case errors.Is(err, zk.ErrNotEmpty):
+		return "not_empty"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "timeout"
+	case errors.Is(err, context.Canceled):
+		return "canceled"
+	case errors.As(err, &unreachable):
+		return "unreachable"
+	default:
+		return "error"
+	}
+}

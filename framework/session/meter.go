@@ -1,0 +1,49 @@
+package session
+
+import (
+	"context"
+
+	"github.com/gocurator/curator/framework/internal/transport"
+)
+
+// A Meter counts what the requests of one operation are. It belongs to the goroutine that waits for them.
+type Meter struct {
+	Sent, Received int64  // bytes, of whole frames
+	Server         string // that was asked last
+}
+
+type meterKey struct{}
+
+// WithMeter has the requests that are made with the returned context counted, in sessions whose Config says Metered.
+func WithMeter(ctx context.Context, m *Meter) context.Context {
+	return context.WithValue(ctx, meterKey{}, m)
+}
+
+// meter returns the meter of a context, nil if nothing is to be counted.
+func (s *Session) meter(ctx context.Context) *Meter {
+	if !s.cfg.Metered {
+		return nil
+	}
+	m, _ := ctx.Value(meterKey{}).(*Meter)
+	return m
+}
+
+func (m *Meter) sent(server string, calls []*transport.Call) {
+	if m == nil {
+		return
+	}
+	m.Server = server
+	for _, c := range calls {
+		m.Sent += int64(c.Sent())
+	}
+}
+
+// received counts the answers to calls that have all been completed.
+func (m *Meter) received(calls []*transport.Call) {
+	if m == nil {
+		return
+	}
+	for _, c := range calls {
+		m.Received += int64(c.Received())
+	}
+}
