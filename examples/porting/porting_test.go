@@ -67,6 +67,55 @@ func TestClient(t *testing.T) {
 	})
 }
 
+func TestTree(t *testing.T) {
+	connected(t, func(t *testing.T, a, b *framework.Client) {
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		var data []string
+		var names [][]string
+		ended := make(chan error, 2)
+		go func() { ended <- porting.Follow(ctx, b, "/t", func(d []byte) { data = append(data, string(d)) }) }()
+		go func() { ended <- porting.Names(ctx, b, "/t", func(n []string) { names = append(names, n) }) }()
+		for i, path := range []string{"/t", "/t", "/t/x/y"} {
+			synctest.Wait()
+			created, err := porting.Put(ctx, a, path, []byte{'a' + byte(i)})
+			check(t, "put "+path, created, err, i != 1)
+		}
+		synctest.Wait()
+		must(t, porting.Clear(ctx, a, "/t"))
+		must(t, porting.Clear(ctx, a, "/t"))
+		synctest.Wait()
+		if !slices.Equal(data, []string{"", "a", "b", ""}) {
+			t.Errorf("got data %q", data)
+		}
+		if n := len(names); n < 4 || len(names[1]) != 0 || !slices.Equal(names[2], []string{"x"}) || len(names[n-1]) != 0 {
+			t.Errorf("got names %q", names)
+		}
+		stop()
+		for range 2 {
+			if err := <-ended; !errors.Is(err, context.Canceled) {
+				t.Errorf("got %v, want the end of the context", err)
+			}
+		}
+	})
+}
+
+func TestAClientOfAListOfServers(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		server := zktest.New(t)
+		client, err := porting.Listed(func(context.Context) ([]string, error) { return []string{"zk1", "zk2:2182"}, nil },
+			framework.WithDialer(server.DialContext))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.Close()
+		must(t, client.BlockUntilConnected(t.Context()))
+		if got := client.Server(); got != "zk1:2181" && got != "zk2:2182" {
+			t.Errorf("got server %q", got)
+		}
+	})
+}
+
 func TestMutex(t *testing.T) {
 	connected(t, func(t *testing.T, a, b *framework.Client) {
 		ctx, mine, other := t.Context(), porting.NewMutex(a), porting.NewMutex(b)
