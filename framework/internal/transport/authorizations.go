@@ -57,12 +57,12 @@ func (c *Config) Authorizations() []Auth {
 func (t *Transport) AddAuth(auth Auth, done func(err error)) *Call {
 	c := setAuth(auth)
 	c.added = true
-	c.done = func(err error) {
+	c.done = errorDone(func(err error) {
 		if err == nil && t.cfg.Added != nil {
 			t.cfg.Added.add(auth)
 		}
 		done(err)
-	}
+	})
 	return c
 }
 

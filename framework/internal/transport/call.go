@@ -16,11 +16,11 @@ type Call struct {
 	added bool  // an authorization that may be refused
 	came  int   // length of its answer's frame
 	body  encoder
-	done  any       // the caller's function; its type says what the answer has in it, see complete
+	done  completion
 	space [128]byte // for the body, unless it is longer: one allocation a call
 }
 
-func newCall(op int32, done any) *Call {
+func newCall(op int32, done completion) *Call {
 	c := &Call{op: op, done: done}
 	c.body = c.space[:0]
 	return c
@@ -89,7 +89,7 @@ const (
 
 // Create makes a node of the given kind and returns its path and Stat. ttl counts for kinds with a TTL only.
 func Create(path string, data []byte, acl []zk.ACL, kind int32, ttl time.Duration, done func(path string, stat *zk.Stat, err error)) *Call {
-	c := newPathCall(opCreate2, path, done)
+	c := newPathCall(opCreate2, path, createDone(done))
 	c.body.bytes(data)
 	c.body.acl(acl)
 	c.body.int32(kind)
@@ -123,26 +123,26 @@ func (c *Call) path() string {
 
 // Delete removes a node of the given version; -1 is any.
 func Delete(path string, version int32, done func(err error)) *Call {
-	c := newPathCall(opDelete, path, done)
+	c := newPathCall(opDelete, path, errorDone(done))
 	c.body.int32(version)
 	return c
 }
 
 // Sync asks the server to catch up with the leader: later reads on this connection see all that was written before.
 func Sync(path string, done func(err error)) *Call {
-	return newPathCall(opSync, path, done)
+	return newPathCall(opSync, path, errorDone(done))
 }
 
 // Children lists the children of a node. With watch the server tells of the next change among them.
 func Children(path string, watch bool, done func(children []string, stat *zk.Stat, err error)) *Call {
-	c := newPathCall(opGetChildren2, path, done)
+	c := newPathCall(opGetChildren2, path, childrenDone(done))
 	c.body.bool(watch)
 	return c
 }
 
 // Get reads a node. With watch the server tells of its next change or deletion, if the node is there.
 func Get(path string, watch bool, done func(data []byte, stat *zk.Stat, err error)) *Call {
-	c := newPathCall(opGetData, path, done)
+	c := newPathCall(opGetData, path, dataDone(done))
 	c.body.bool(watch)
 	return c
 }
@@ -150,14 +150,14 @@ func Get(path string, watch bool, done func(data []byte, stat *zk.Stat, err erro
 // Exists reads a node's Stat. With watch the server tells of its next creation, change or deletion, also if it is
 // missing now.
 func Exists(path string, watch bool, done func(stat *zk.Stat, err error)) *Call {
-	c := newPathCall(opExists, path, done)
+	c := newPathCall(opExists, path, statDone(done))
 	c.body.bool(watch)
 	return c
 }
 
 // Set replaces the data of a node of the given version; -1 is any.
 func Set(path string, data []byte, version int32, done func(stat *zk.Stat, err error)) *Call {
-	c := newPathCall(opSetData, path, done)
+	c := newPathCall(opSetData, path, statDone(done))
 	c.body.bytes(data)
 	c.body.int32(version)
 	return c
@@ -165,12 +165,12 @@ func Set(path string, data []byte, version int32, done func(stat *zk.Stat, err e
 
 // GetACL reads who may do what with a node.
 func GetACL(path string, done func(acl []zk.ACL, stat *zk.Stat, err error)) *Call {
-	return newPathCall(opGetACL, path, done)
+	return newPathCall(opGetACL, path, aclDone(done))
 }
 
 // SetACL replaces who may do what with a node whose ACL has the given version; -1 is any.
 func SetACL(path string, acl []zk.ACL, version int32, done func(stat *zk.Stat, err error)) *Call {
-	c := newPathCall(opSetACL, path, done)
+	c := newPathCall(opSetACL, path, statDone(done))
 	c.body.acl(acl)
 	c.body.int32(version)
 	return c
@@ -191,33 +191,33 @@ const (
 // are there or not, until [RemoveWatches]. Before 3.9 a path has one watch of each connection in each table, the newest.
 func WatchTree(path string, done func(err error)) *Call {
 	const recursive = 1
-	c := newPathCall(opAddWatch, path, done)
+	c := newPathCall(opAddWatch, path, errorDone(done))
 	c.body.int32(recursive)
 	return c
 }
 
 // RemoveWatches takes this connection's watch off a node.
 func RemoveWatches(path string, table WatchType, done func(err error)) *Call {
-	c := newPathCall(opRemoveWatches, path, done)
+	c := newPathCall(opRemoveWatches, path, errorDone(done))
 	c.body.int32(int32(table))
 	return c
 }
 
 // Ping asks for a sign of life. The server answers by itself, but not before it has answered earlier requests of this
 // session.
-func Ping(done func(err error)) *Call { return newCall(opPing, done) }
+func Ping(done func(err error)) *Call { return newCall(opPing, errorDone(done)) }
 
-func closeSession(done func(err error)) *Call { return newCall(opClose, done) }
+func closeSession(done func(err error)) *Call { return newCall(opClose, errorDone(done)) }
 
 func setAuth(auth Auth) *Call {
-	c := newCall(opSetAuth, func(error) {})
+	c := newCall(opSetAuth, errorDone(func(error) {}))
 	c.body.int32(0)
 	c.body.string(auth.Scheme)
 	c.body.bytes(auth.Credentials)
 	return c
 }
 
-func newPathCall(op int32, path string, done any) *Call {
+func newPathCall(op int32, path string, done completion) *Call {
 	c := newCall(op, done)
 	c.body.string(path)
 	return c

@@ -16,75 +16,71 @@ type answer struct {
 	results []OpResult
 }
 
-// read takes the body of an answer apart. The caller's function itself says what is in it, so that a call needs no second
-// function around it.
-func (c *Call) read(d *decoder) (a answer, err error) {
-	switch c.done.(type) {
-	case func(error):
-		switch c.op {
-		case opSync:
-			a.path = d.string()
-		case opAddWatch:
-			_ = d.int32() // always 0
-		}
-	case func(*zk.Stat, error):
-		a.stat = d.stat()
-	case func(string, *zk.Stat, error):
+// A completion is the caller's function. Its type says what stands in the body of an answer, so that a call needs no second
+// function around it. To make one of a function allocates nothing.
+type completion interface {
+	// read takes the body of an answer to c apart.
+	read(c *Call, d *decoder) answer
+	// end tells the caller what the server has answered, or why it has not.
+	end(a answer, err error)
+}
+
+type (
+	errorDone    func(err error)
+	statDone     func(stat *zk.Stat, err error)
+	createDone   func(path string, stat *zk.Stat, err error)
+	childrenDone func(children []string, stat *zk.Stat, err error)
+	dataDone     func(data []byte, stat *zk.Stat, err error)
+	aclDone      func(acl []zk.ACL, stat *zk.Stat, err error)
+	multiDone    func(results []OpResult, err error)
+)
+
+func (errorDone) read(c *Call, d *decoder) (a answer) {
+	switch c.op {
+	case opSync:
 		a.path = d.string()
-		if c.op != opCreate {
-			a.stat = d.stat()
-		}
-	case func([]string, *zk.Stat, error):
-		a.names, a.stat = d.strings(), d.stat()
-	case func([]byte, *zk.Stat, error):
-		a.data, a.stat = d.bytes(), d.stat()
-	case func([]zk.ACL, *zk.Stat, error):
-		a.acl, a.stat = d.acl(), d.stat()
-	case func([]OpResult, error):
-		a.results = d.multi(c.ops)
+	case opAddWatch:
+		_ = d.int32() // always 0
 	}
+	return a
+}
+
+func (statDone) read(_ *Call, d *decoder) answer { return answer{stat: d.stat()} }
+
+func (createDone) read(c *Call, d *decoder) answer {
+	a := answer{path: d.string()}
+	if c.op != opCreate {
+		a.stat = d.stat()
+	}
+	return a
+}
+
+func (childrenDone) read(_ *Call, d *decoder) answer {
+	return answer{names: d.strings(), stat: d.stat()}
+}
+func (dataDone) read(_ *Call, d *decoder) answer  { return answer{data: d.bytes(), stat: d.stat()} }
+func (aclDone) read(_ *Call, d *decoder) answer   { return answer{acl: d.acl(), stat: d.stat()} }
+func (multiDone) read(c *Call, d *decoder) answer { return answer{results: d.multi(c.ops)} }
+
+func (done errorDone) end(_ answer, err error)    { done(err) }
+func (done statDone) end(a answer, err error)     { done(a.stat, err) }
+func (done createDone) end(a answer, err error)   { done(a.path, a.stat, err) }
+func (done childrenDone) end(a answer, err error) { done(a.names, a.stat, err) }
+func (done dataDone) end(a answer, err error)     { done(a.data, a.stat, err) }
+func (done aclDone) end(a answer, err error)      { done(a.acl, a.stat, err) }
+func (done multiDone) end(a answer, err error)    { done(a.results, err) }
+
+// read takes the body of an answer apart.
+func (c *Call) read(d *decoder) (answer, error) {
+	a := c.done.read(c, d)
 	return a, d.end()
 }
 
 // complete tells the caller what the server has answered.
-func (c *Call) complete(a answer) {
-	switch done := c.done.(type) {
-	case func(error):
-		done(nil)
-	case func(*zk.Stat, error):
-		done(a.stat, nil)
-	case func(string, *zk.Stat, error):
-		done(a.path, a.stat, nil)
-	case func([]string, *zk.Stat, error):
-		done(a.names, a.stat, nil)
-	case func([]byte, *zk.Stat, error):
-		done(a.data, a.stat, nil)
-	case func([]zk.ACL, *zk.Stat, error):
-		done(a.acl, a.stat, nil)
-	case func([]OpResult, error):
-		done(a.results, nil)
-	}
-}
+func (c *Call) complete(a answer) { c.done.end(a, nil) }
 
 // fail tells the caller that the call has failed.
-func (c *Call) fail(err error) {
-	switch done := c.done.(type) {
-	case func(error):
-		done(err)
-	case func(*zk.Stat, error):
-		done(nil, err)
-	case func(string, *zk.Stat, error):
-		done("", nil, err)
-	case func([]string, *zk.Stat, error):
-		done(nil, nil, err)
-	case func([]byte, *zk.Stat, error):
-		done(nil, nil, err)
-	case func([]zk.ACL, *zk.Stat, error):
-		done(nil, nil, err)
-	case func([]OpResult, error):
-		done(nil, err)
-	}
-}
+func (c *Call) fail(err error) { c.done.end(answer{}, err) }
 
 // broken is the error of a call whose answer ended the connection. Like all calls behind it, it may have been executed.
 func broken(reason error) error { return fmt.Errorf("%w: %w", ErrBroken, reason) }

@@ -50,7 +50,7 @@ const codeRuntimeInconsistency = -2
 
 // Multi does all its parts or none. If the transaction fails, err is nil and the results tell which part was the reason.
 func Multi(ops []Op, done func(results []OpResult, err error)) *Call {
-	c := newCall(opMulti, done)
+	c := newCall(opMulti, multiDone(done))
 	c.ops = ops
 	for _, op := range ops {
 		c.body.multiHeader(op.op, false)

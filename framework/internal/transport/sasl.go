@@ -96,7 +96,7 @@ func await[T any](ctx context.Context, call func() (T, error)) (answer T, err er
 
 // tokenFrame is a request with a token.
 func tokenFrame(token []byte) []byte {
-	c := newCall(opSASL, nil)
+	c := newCall(opSASL, errorDone(func(error) {}))
 	c.body.bytes(token)
 	return c.frame(nil, xidSASL)
 }
