@@ -80,6 +80,19 @@ func (c *conn) takeTurn(xid int32, op Op, d decoder, p *plan) (wait <-chan struc
 	return c.execute(xid, op, d, p)
 }
 
+// told is the zxid in an answer, given what the request has said of it and which was the newest before it.
+func (c *conn) told(op Op, own, before int64) int64 {
+	switch {
+	case op == OpSetAuth, op == OpSASL:
+		return 0
+	case own != 0:
+		return own
+	case c.srv.zxid > before:
+		return c.srv.zxid
+	}
+	return c.srv.applied()
+}
+
 // execute does the work, unless the request cannot be executed yet.
 func (c *conn) execute(xid int32, op Op, d decoder, p *plan) (wait <-chan struct{}, ok bool) {
 	s := c.srv
@@ -107,15 +120,7 @@ func (c *conn) execute(xid int32, op Op, d decoder, p *plan) (wait <-chan struct
 	if e.err != 0 && op != OpMultiRead {
 		s.reply.noBody()
 	}
-	switch {
-	case op == OpSetAuth, op == OpSASL:
-		e.zxid = 0
-	case e.zxid != 0:
-	case s.zxid > before:
-		e.zxid = s.zxid
-	default:
-		e.zxid = s.applied()
-	}
+	e.zxid = c.told(op, e.zxid, before)
 	if op == OpPing {
 		xid = pingXid
 	}

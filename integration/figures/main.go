@@ -12,8 +12,8 @@
 //	code lines reached   lines with code, not blank and not comment, of the functions that one program reaches from the
 //	                     roots, per package. The program (program.txt) makes a client without options, takes one mutex
 //	                     and releases it. Only what this program can reach takes part: dynamic calls are resolved by
-//	                     variable type analysis (VTA) over the functions that main reaches, again and again until
-//	                     nothing more drops out. So a callback that only a semaphore or a latch passes does not count.
+//	                     variable type analysis (VTA) over the functions that main reaches by rapid type analysis
+//	                     (RTA), again and again until nothing more drops out. So a callback that only a semaphore or a latch passes does not count.
 //	                     Of the functions left, those count that the roots reach, including what runs only after an
 //	                     error. A function that reached code merely refers to, such as a callback or a goroutine's
 //	                     body, counts as reached, so that a function that calls its parameter adds nothing. So do
@@ -99,8 +99,9 @@ func parse(args []string, errs io.Writer) (settings, error) {
 		packages: values("./framework/...", "./recipes/...", "./retry/..."),
 		roots:    values("recipes/locks.InterProcessMutex.Acquire", "recipes/locks.Lease.Release"),
 		apart:    values("framework/internal/transport"),
-		floors: values("retry", "framework/zktest framework/internal/clock", "framework/internal", "framework/session",
+		floors: values("retry", "framework/zktest framework/internal/clock framework/sasl", "framework/internal", "framework/session",
 			"framework", "recipes/internal recipes/shared", "recipes", "recipes/leader", "framework/internal/clienttest recipes/locks/lockstest",
+			"recipes/leader/leadertest",
 			"examples/internal integration/zookeeper", "examples integration"),
 	}
 	flags := flag.NewFlagSet("figures", flag.ContinueOnError)

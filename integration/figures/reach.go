@@ -51,8 +51,9 @@ func (m *module) reached(roots []string) (map[*ssa.Function]bool, error) {
 	return r.from(starts), nil
 }
 
-// narrow finds the call graph of the program. What is not reached from main passes no values, so each graph is smaller than
-// the one before it, until it has what main reaches and nothing else.
+// narrow finds the call graph of the program: of what is reached from main if an interface holds only types that reached
+// code gives to one (RTA). What is not reached passes no values, so each graph of the values' ways is smaller than the one
+// before it, until nothing more drops out.
 func (r *reach) narrow(program *ssa.Package) {
 	starts := []*ssa.Function{program.Func("main")}
 	for _, p := range imported(program.Pkg, make(map[*types.Package]bool)) {
@@ -60,7 +61,10 @@ func (r *reach) narrow(program *ssa.Package) {
 			starts = append(starts, q.Func("init"))
 		}
 	}
-	functions := ssautil.AllFunctions(r.prog)
+	functions := r.from(starts)
+	for known := -1; known != len(r.values); functions = r.from(starts) {
+		known, r.values = len(r.values), converted(functions)
+	}
 	for size := 0; size != len(functions); {
 		size = len(functions)
 		r.graph = vta.CallGraph(functions, vta.CallGraph(functions, nil)) // the second pass is the more exact one
@@ -170,7 +174,7 @@ func (r *reach) dynamic(caller *ssa.Function, call ssa.CallInstruction) {
 		return
 	}
 	found := false
-	if node := r.graph.Nodes[caller]; node != nil {
+	if node := r.node(caller); node != nil {
 		for _, edge := range node.Out {
 			if edge.Site == call {
 				r.add(edge.Callee.Func)
@@ -181,6 +185,14 @@ func (r *reach) dynamic(caller *ssa.Function, call ssa.CallInstruction) {
 	if method := call.Common().Method; method != nil && !found {
 		r.anyImplementation(method)
 	}
+}
+
+// node returns what the graph has of a function, nil before there is a graph.
+func (r *reach) node(f *ssa.Function) *callgraph.Node {
+	if r.graph == nil {
+		return nil
+	}
+	return r.graph.Nodes[f]
 }
 
 // anyImplementation adds all implementations of a method of one of the module's interfaces. It is for values whose way leads

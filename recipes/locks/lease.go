@@ -196,8 +196,8 @@ func (l *Lease) releaseLease(enough <-chan struct{}) error {
 		return err
 	}
 	g, r := l.grant, l.recipe
-	if kept, ok := g.KeptHold().(*residence); ok {
-		return kept.release(l, enough)
+	if k, ok := g.KeptHold().(keeper); ok {
+		return k.release(l, enough)
 	}
 	released := Released{Path: r.path, Node: g.Name}
 	if err := g.RemoveNodeWithin(enough); err != nil {
@@ -225,15 +225,23 @@ func (l *Lease) leaveGrant() (last bool, err error) {
 // of errors: either it is not the last one, or its owner has had its answer and the removal goes on without him.
 func (l *Lease) quit() {
 	last, _ := l.leaveGrant()
-	if kept, ok := l.grant.KeptHold().(*residence); last && ok {
-		released, _ := kept.released(l)
-		l.recipe.trace.released(released)
+	if k, ok := l.grant.KeptHold().(keeper); last && ok {
+		k.quit(l)
 		return
 	}
 	if last {
 		l.grant.RemoveNode()
 		l.recipe.trace.released(Released{Path: l.recipe.path, Node: l.grant.Name, Held: time.Since(l.grant.Since)})
 	}
+}
+
+// A keeper decides at the end of a hold what becomes of its node. Without one, the node is removed.
+type keeper interface {
+	// release ends the hold of its last lease. It waits for the removal of the node, if there is one, until enough is
+	// closed.
+	release(last *Lease, enough <-chan struct{}) error
+	// quit is release without waiting.
+	quit(last *Lease)
 }
 
 // A member is a lease as its grant sees it.

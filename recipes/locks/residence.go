@@ -229,3 +229,9 @@ func (r *residence) stopTimer() {
 		r.timer.Stop()
 	}
 }
+
+// quit is for keeper.
+func (r *residence) quit(l *Lease) {
+	released, _ := r.released(l)
+	l.recipe.trace.released(released)
+}

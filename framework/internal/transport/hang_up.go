@@ -56,12 +56,7 @@ func (s *Support) ended(e ending) *HangUpError {
 		return nil
 	}
 	_, optional := features[op]
-	for other := range s.rows {
-		if _, both := features[other]; other != op && (!optional || !both) {
-			delete(s.rows, other)
-			delete(s.doubts, other)
-		}
-	}
+	s.forgetOthers(op, optional)
 	if !e.answered {
 		s.doubts[op] = true
 		return nil
@@ -83,6 +78,16 @@ func (s *Support) ended(e ending) *HangUpError {
 		return &HangUpError{Request: opName(op), Server: e.server, Times: n, Err: e.reason}
 	}
 	return nil
+}
+
+// forgetOthers forgets the rows of other requests than op: unless both are of features, one ends the other's. mu is held.
+func (s *Support) forgetOthers(op int32, optional bool) {
+	for other := range s.rows {
+		if _, both := features[other]; other != op && (!optional || !both) {
+			delete(s.rows, other)
+			delete(s.doubts, other)
+		}
+	}
 }
 
 // evidence notes how the connection ended, and returns an error for the oldest request if it is to fail.
