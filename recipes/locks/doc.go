@@ -25,8 +25,9 @@
 //
 // The tests cite them by number; package lockstest has them as a suite.
 //
-//	G1   Exclusion: no two grants of one exclusive lock overlap. A grant ends when its node is deleted or at its Release,
-//	     whichever is first. Deletion by hand is outside, see below: the holder hears of it later.
+//	G1   Exclusion: no two grants of one exclusive lock overlap; of a read/write lock, no grant of another owner overlaps
+//	     with a writer's; a semaphore has never more leases than its limit. A grant ends when its node is deleted or at its
+//	     Release, whichever is first. Deletion by hand is outside, see below: the holder hears of it later.
 //	G2   The holder knows first: a lease ends by its own clock before ZooKeeper may let anybody else in. See package framework.
 //	G3   First come, first served: contenders are admitted in the order in which their nodes were created.
 //	G4   One wake-up: a release lets one contender in (readers behind one writer together), and tells one more that it is next;

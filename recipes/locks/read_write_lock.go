@@ -94,8 +94,8 @@ func (l *WriteLock) reenter(ctx context.Context) (*Lease, error) {
 //
 // With a context that owns the write lock it returns without waiting: this is how a writer becomes a reader. The lease has a
 // node of its own, which takes the writer's place in the queue, so that it stays when the write lock is released and no other
-// writer slips in. If the write lock is lost in the meantime, the read lock is refused with [ErrLeaseLost]. Its fencing token is
-// the writer's.
+// writer slips in. If the write lock is lost in the meantime, the read lock is refused with [ErrLeaseLost]. Both belong to one
+// session and are lost together. The fencing token is the writer's: smaller than that of every writer that comes later.
 //
 // Curator: ReadLock.acquire().
 func (l *ReadLock) Acquire(ctx context.Context) (*Lease, error) {
