@@ -178,15 +178,21 @@ func TestOneReadALockAndLookSufficesForTheOverview(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var reads atomic.Int64
+	var nodes, looks, searches atomic.Int64 // reads of contenders' nodes, of directories' counts, of directories' children
 	defer zk.Observe(func(r zktest.Request) {
-		if r.Op.String() == "getData" && r.Session == session.ID() {
-			reads.Add(1)
+		switch op := r.Op.String(); {
+		case r.Session != session.ID():
+		case op == "getData":
+			nodes.Add(1)
+		case op == "exists":
+			looks.Add(1)
+		case strings.HasPrefix(op, "getChildren"):
+			searches.Add(1)
 		}
 	})()
 	events := listen(t, url+"/events")
 	events.until("all locks", func(name, data string) bool { return name == "snapshot" && strings.Count(data, `"path"`) == n })
-	for range 3 {
+	for range 12 {
 		data := events.until("a look", func(name, _ string) bool { return name == "delta" })
 		var status struct {
 			Reads int
@@ -197,8 +203,11 @@ func TestOneReadALockAndLookSufficesForTheOverview(t *testing.T) {
 		}
 		t.Logf("%d reads in %.1f ms", status.Reads, status.MS)
 	}
-	if reads.Load() > 0 {
-		t.Errorf("the overview read %d nodes of contenders", reads.Load())
+	if nodes.Load() > 0 {
+		t.Errorf("the overview read %d nodes of contenders", nodes.Load())
+	}
+	if 2*searches.Load() > looks.Load() {
+		t.Errorf("%d reads to find locks, for %d that look at them: the tree is searched too often", searches.Load(), looks.Load())
 	}
 }
 
