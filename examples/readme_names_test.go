@@ -83,7 +83,7 @@ func follow(page, link, heading string) error {
 	if err != nil {
 		return err
 	}
-	for _, line := range strings.Split(string(text), "\n") {
+	for line := range strings.SplitSeq(string(text), "\n") {
 		if strings.HasPrefix(line, "#") && slug(line) == heading {
 			return nil
 		}

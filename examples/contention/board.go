@@ -220,15 +220,15 @@ func (l *lane) draw(now int, colours bool) string {
 
 // legend explains the signs.
 func legend(colours bool) string {
-	text := ""
+	var text strings.Builder
 	for m := waits; m <= gone; m++ {
 		sign := string(marks[m].sign)
 		if colours {
 			sign = marks[m].colour + sign + "\x1b[0m"
 		}
-		text += fmt.Sprintf("%s %s   ", sign, marks[m].word)
+		fmt.Fprintf(&text, "%s %s   ", sign, marks[m].word)
 	}
-	return strings.TrimSpace(text)
+	return strings.TrimSpace(text.String())
 }
 
 // clip cuts a line that is too long.

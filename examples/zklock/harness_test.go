@@ -150,8 +150,9 @@ func start(t *testing.T, server string, args ...string) *running {
 
 func startWith(t *testing.T, prepare func(*exec.Cmd), args ...string) *running {
 	t.Helper()
-	r := &running{t: t, more: make(chan struct{}), ended: make(chan struct{}),
-		told: make(chan struct{}), silent: make(chan struct{})}
+	r := &running{
+		t: t, more: make(chan struct{}), ended: make(chan struct{}), told: make(chan struct{}), silent: make(chan struct{}),
+	}
 	r.cmd = exec.Command(program, append([]string{"run", "-v", "-status-fd", "3"}, args...)...)
 	r.cmd.Env = append(os.Environ(), "HOME=/nonexistent")
 	eventsIn, eventsOut := pipe(t)
@@ -331,14 +332,13 @@ func (r *running) errors() string {
 // keeper returns the process that zklock has started.
 func (r *running) keeper() int {
 	r.t.Helper()
-	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", r.cmd.Process.Pid))
-	if err != nil {
+	if _, err := os.Stat(fmt.Sprintf("/proc/%d/task/%[1]d/children", r.cmd.Process.Pid)); err != nil {
 		r.t.Skip("this kernel does not list children: ", err)
 	}
 	var pid int
 	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", r.cmd.Process.Pid))
 	for _, task := range tasks {
-		children, err = os.ReadFile(task)
+		children, err := os.ReadFile(task)
 		if err == nil && len(bytes.TrimSpace(children)) > 0 {
 			if _, err := fmt.Sscan(string(children), &pid); err != nil {
 				r.t.Fatal(err)

@@ -191,7 +191,10 @@ func TestKindsShareAsTheyShould(t *testing.T) {
 	server := zktest.New(t)
 	sleep := script("exec sleep 1000")
 	for _, args := range [][]string{
-		{"-read", "/locks/rw"}, {"-read", "/locks/rw"}, {"-semaphore", "2", "/locks/s"}, {"-semaphore", "2", "/locks/s"},
+		{"-read", "/locks/rw"},
+		{"-read", "/locks/rw"},
+		{"-semaphore", "2", "/locks/s"},
+		{"-semaphore", "2", "/locks/s"},
 		{"-leader", "-data", "me", "/locks/l"},
 	} {
 		start(t, server.Addr(), with(args, sleep...)...).await("started")

@@ -67,7 +67,7 @@ func (l *Lease) single() []*Lease {
 
 // A follower ends with the lease: a context, a multi-lock, a watch for contenders.
 type follower struct {
-	ctx context.Context // nil: the follower is none
+	ctx context.Context //nolint:containedctx // nil: the follower is none
 	end func(cause error)
 }
 

@@ -30,7 +30,7 @@ type Env struct {
 func New(t *testing.T, opts ...framework.Option) *Env {
 	t.Helper()
 	e := &Env{T: t, Server: zktest.NewServer(), States: &States{}}
-	t.Cleanup(func() { e.Server.Close() })
+	t.Cleanup(func() { _ = e.Server.Close() })
 	e.Link = e.Server.NewLink()
 	e.Client = e.Dial("zk:2181", append([]framework.Option{framework.WithStateListener(e.States.Hear)}, opts...)...)
 	return e
@@ -52,6 +52,7 @@ func (e *Env) Dial(connect string, opts ...framework.Option) *framework.Client {
 	return client
 }
 
+// Connected waits until the client is connected.
 func (e *Env) Connected() {
 	e.Helper()
 	if err := e.Client.BlockUntilConnected(e.Context()); err != nil {
@@ -60,6 +61,7 @@ func (e *Env) Connected() {
 	synctest.Wait()
 }
 
+// Session returns the client's present session.
 func (e *Env) Session() *framework.Session {
 	e.Helper()
 	s, err := e.Client.Session(e.Context())

@@ -16,6 +16,7 @@ type States struct {
 	at    []time.Time
 }
 
+// Hear is the listener.
 func (s *States) Hear(state framework.State) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -23,12 +24,14 @@ func (s *States) Hear(state framework.State) {
 	s.at = append(s.at, time.Now())
 }
 
+// All returns the states in the order in which they were heard.
 func (s *States) All() []framework.State {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.heard)
 }
 
+// Has reports whether state was heard.
 func (s *States) Has(state framework.State) bool { return slices.Contains(s.All(), state) }
 
 // When is the time at which state was first heard.
@@ -43,6 +46,7 @@ func (s *States) When(t testing.TB, state framework.State) time.Time {
 	return s.at[i]
 }
 
+// Want fails the test unless exactly these states were heard.
 func (s *States) Want(t testing.TB, want ...framework.State) {
 	t.Helper()
 	if got := s.All(); !slices.Equal(got, want) {

@@ -69,7 +69,7 @@ func (q *Queue) IsBehind(name string, children []string) bool {
 		return false
 	}
 	for _, child := range children {
-		if n, ok := q.Markers.Parse(child); ok && me.Before(n) && !(me.Shared && n.Shared) {
+		if n, ok := q.Markers.Parse(child); ok && me.Before(n) && (!me.Shared || !n.Shared) {
 			return true
 		}
 	}

@@ -77,7 +77,7 @@ func (l *looker) measure(ctx context.Context, path string, n, contenders int) (b
 		if err != nil {
 			return b, err
 		}
-		defer client.Close()
+		defer func() { _ = client.Close() }()
 		ready.Add(1)
 		group.Go(func() error {
 			mutex := locks.NewInterProcessMutex(client, path, locks.WithLockData([]byte("zklock bench")))

@@ -81,7 +81,7 @@ func (e *statusError) Unwrap() error { return e.error }
 
 // looking makes a command of a function that declares its flags, and says what to do.
 func looking(name, short, help string, declare func(set *flag.FlagSet) *looker) Command {
-	make := func() (*flag.FlagSet, *looker) {
+	construct := func() (*flag.FlagSet, *looker) {
 		set := flag.NewFlagSet("zklock "+name, flag.ContinueOnError)
 		set.SetOutput(io.Discard)
 		l := declare(set)
@@ -89,8 +89,8 @@ func looking(name, short, help string, declare func(set *flag.FlagSet) *looker) 
 		l.json = set.Bool("json", false, "print JSON")
 		return set, l
 	}
-	return Command{name, short, help, func() *flag.FlagSet { set, _ := make(); return set }, func(args []string, out, errs io.Writer) int {
-		set, l := make()
+	return Command{name, short, help, func() *flag.FlagSet { set, _ := construct(); return set }, func(args []string, out, errs io.Writer) int {
+		set, l := construct()
 		return l.main(name, help, set, args, out, errs)
 	}}
 }
@@ -121,7 +121,7 @@ func (l *looker) main(name, help string, set *flag.FlagSet, args []string, out, 
 	if err != nil {
 		return fail(run.ExitUsage, err)
 	}
-	defer client.Close()
+	defer func() { _ = client.Close() }()
 	err = l.do(ctx, &scene{client, l.servers.Servers(), paths, *l.json, out})
 	return l.code(ctx, err, fail)
 }

@@ -105,7 +105,7 @@ func completePath(set *flag.FlagSet, before []string, last string) (words []stri
 	if err != nil {
 		return nil
 	}
-	defer client.Close()
+	defer func() { _ = client.Close() }()
 	dir := path.Dir(last)
 	if strings.HasSuffix(last, "/") && last != "/" {
 		dir = strings.TrimSuffix(last, "/")

@@ -63,7 +63,8 @@ func tellAhead(ctx context.Context, client *framework.Client, news <-chan locks.
 	again := time.NewTicker(30 * time.Second)
 	defer again.Stop()
 	var w locks.Waiting
-	for still := ""; ; {
+	var still string
+	for {
 		select {
 		case w = <-news:
 			still = ""

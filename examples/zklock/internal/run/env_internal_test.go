@@ -2,16 +2,17 @@ package run
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
 func TestHeldPathsSurviveTheEnvironment(t *testing.T) {
 	for _, paths := range [][]string{nil, {"/a"}, {"/a", "/b:c"}, {"/100%3A", "/%"}} {
-		value := ""
+		var value strings.Builder
 		for _, p := range paths {
-			value += escape.Replace(p) + ":"
+			value.WriteString(escape.Replace(p) + ":")
 		}
-		got := heldAround(func(string) string { return value })
+		got := heldAround(func(string) string { return value.String() })
 		if !slices.Equal(got, paths) {
 			t.Errorf("got %q, want %q", got, paths)
 		}

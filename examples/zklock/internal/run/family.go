@@ -92,7 +92,7 @@ func (f *family) reap(pid int) (status syscall.WaitStatus, ended bool) {
 	}
 	for {
 		_, err := syscall.Wait4(pid, &status, syscall.WNOHANG|syscall.WUNTRACED, nil)
-		if err != syscall.EINTR { //nolint:errorlint // it comes as it is
+		if err != syscall.EINTR { // it comes as it is
 			break
 		}
 	}

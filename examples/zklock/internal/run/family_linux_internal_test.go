@@ -38,7 +38,10 @@ func FuzzStatLine(f *testing.F) {
 
 func TestDescendantsAreFoundThroughZombiesAndCircles(t *testing.T) {
 	all := []process{
-		{2, 1, 2, "S", "child"}, {3, 2, 2, "Z", "zombie"}, {4, 3, 4, "S", "of the zombie"}, {5, 99, 5, "S", "stranger"},
+		{2, 1, 2, "S", "child"},
+		{3, 2, 2, "Z", "zombie"},
+		{4, 3, 4, "S", "of the zombie"},
+		{5, 99, 5, "S", "stranger"},
 		{1, 4, 1, "S", "the root, as its own descendant"},
 	}
 	var got []int

@@ -92,7 +92,7 @@ func (j *job) run(t *teller, around []string, signals <-chan os.Signal) int {
 	if err != nil {
 		return failed(t.errs, ExitUsage, err)
 	}
-	defer client.Close()
+	defer func() { _ = client.Close() }()
 	keeper, err := newFront(j, t) // now, so that nothing but a fork lies between the grant and the command
 	if err != nil {
 		return failed(t.errs, ExitSoftware, err)
@@ -149,7 +149,7 @@ func (j *job) await(client *framework.Client, keeper *front, signals <-chan os.S
 			}
 			if came != nil {
 				// all of them are; a second one does not wait
-				os.Exit(exitSignal + int(came.(syscall.Signal))) //nolint:forcetypeassert,errcheck
+				os.Exit(exitSignal + int(came.(syscall.Signal))) //nolint:forcetypeassert,errcheck,gocritic // nothing is to be tidied
 			}
 			came = s
 			cancel()

@@ -26,8 +26,13 @@ var markers = []struct {
 	text string
 	kind Kind
 }{
-	{"__READ__", Reader}, {"__WRIT__", Writer}, {"__rlock__", KazooRead}, {"__lock__", KazooLock},
-	{"lease-", Lease}, {"latch-", Latch}, {"lock-", Mutex},
+	{"__READ__", Reader},
+	{"__WRIT__", Writer},
+	{"__rlock__", KazooRead},
+	{"__lock__", KazooLock},
+	{"lease-", Lease},
+	{"latch-", Latch},
+	{"lock-", Mutex},
 }
 
 // A Name is what the name of a node in a queue says.

@@ -131,10 +131,11 @@ func TestReadTellsWhoHoldsAndWaits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := lock.Kind + ":"
+			words := []string{lock.Kind + ":"}
 			for _, c := range lock.Contenders {
-				got += " " + c.State
+				words = append(words, c.State)
 			}
+			got := strings.Join(words, " ")
 			if got != want {
 				t.Errorf("%s: got %s, want %s", path, got, want)
 			}
