@@ -37,6 +37,11 @@ func TestMain(m *testing.M) {
 		stamp(file)
 		return
 	}
+	for _, s := range []os.Signal{syscall.SIGHUP, syscall.SIGINT} { // under nohup, or in the background of a shell
+		if signal.Ignored(s) {
+			signal.Notify(make(chan os.Signal, 1), s) // a process that is started then does not ignore it
+		}
+	}
 	flag.Parse()
 	// what runs in parallel here waits most of the time, so processors are no measure
 	_ = flag.Set("test.parallel", "8")
@@ -73,13 +78,17 @@ func stamp(file string) {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println("stamping")
+	said := false
 	for range time.Tick(time.Millisecond) {
 		var record [16]byte
 		binary.LittleEndian.PutUint64(record[:], uint64(os.Getpid()))
 		binary.LittleEndian.PutUint64(record[8:], uint64(monotonic()))
 		if _, err := out.Write(record[:]); err != nil {
 			return
+		}
+		if !said { // a process that is killed after this has written a stamp
+			said = true
+			fmt.Println("stamping")
 		}
 	}
 }
