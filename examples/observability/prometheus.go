@@ -2,6 +2,7 @@ package observability
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 
@@ -128,9 +129,7 @@ func (t *Telemetry) present() (
 		waiters[name] = n
 		held[name] += 0
 	}
-	for name, w := range t.clients {
-		clients[name] = w
-	}
+	maps.Copy(clients, t.clients)
 	return held, oldest, waiters, clients
 }
 

@@ -114,7 +114,7 @@ func TestWaitAndHoldAreOneTrace(t *testing.T) {
 		}
 		equal(t, "acquired", testutil.ToFloat64(w.prom.acquires.WithLabelValues("l", "acquired")), 2)
 		equal(t, "histograms of holds", float64(testutil.CollectAndCount(w.prom.holds)), 1)
-		if n := len(w.Telemetry.holds); n != 0 {
+		if n := len(w.holds); n != 0 {
 			t.Errorf("%d holds are remembered", n)
 		}
 	})

@@ -161,14 +161,14 @@ func (p Program) signals(t *testing.T) {
 		created := make(chan struct{})
 		var once sync.Once
 		server.Observe(func(r zktest.Request) {
-			switch r.Op { // what makes nodes
+			switch r.Op {
 			case zktest.OpCreate, zktest.OpCreate2, zktest.OpCreateContainer, zktest.OpMulti:
 				server.Freeze()
 				once.Do(func() { close(created) })
 			}
 		})
 		status, errs := p.stop(t, signal, append([]string{"-zk", server.Addr()}, p.real()...), created)
-		_ = server.Close()
+		server.Close()
 		want := 128 + int(signal)
 		if p.Stopped != nil {
 			want = p.Stopped(signal)
