@@ -77,8 +77,8 @@ func (e *electionRun) table() string {
 	for _, path := range []string{latches, selectors} {
 		toJava, toGo := e.changes(path)
 		found := len(overlaps(e.history.holds(path)))
-		for kind, after := range map[string]int{ours: toGo, java: toJava} {
-			r := e.row(path, kind)
+		for _, kind := range []string{ours, java} {
+			r, after := e.row(path, kind), map[string]int{ours: toGo, java: toJava}[kind]
 			median, most := "–", "–"
 			if n := len(r.looks); n > 0 {
 				median, most = r.looks[n/2].String(), r.looks[n-1].String()
