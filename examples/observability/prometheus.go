@@ -19,6 +19,7 @@ type prometheusMetrics struct {
 	holds       *prometheus.HistogramVec
 	losses      *prometheus.CounterVec // by lock and reason
 	revocations *prometheus.CounterVec
+	retained    *prometheus.CounterVec // by lock and event
 	states      *prometheus.CounterVec // by state
 	orphans     prometheus.Counter
 	refusals    prometheus.Counter
@@ -49,9 +50,11 @@ func newPrometheusMetrics() *prometheusMetrics {
 		holds:       histogram("curator_lock_hold_seconds", "How long holds lasted.", "lock"),
 		losses:      counter("curator_lock_lost_total", "Holds that ended without their release.", "lock", "reason"),
 		revocations: counter("curator_lock_revocation_requests_total", "Holders that were asked to leave.", "lock"),
-		states:      counter("curator_client_states_total", "Changes of the connection's state.", "state"),
-		orphans:     total("curator_client_orphans_total", "Nodes whose creation was not answered, found and removed."),
-		refusals:    total("curator_client_removals_refused_total", "Nodes that must go and that the server does not let go."),
+		retained: counter("curator_lock_retained_total",
+			"What became of the nodes of retained locks: handed_over, kept, and after that idle or demanded.", "lock", "event"),
+		states:   counter("curator_client_states_total", "Changes of the connection's state.", "state"),
+		orphans:  total("curator_client_orphans_total", "Nodes whose creation was not answered, found and removed."),
+		refusals: total("curator_client_removals_refused_total", "Nodes that must go and that the server does not let go."),
 
 		operations:     counter("curator_client_operations_total", "Operations of clients, by outcome.", "op", "outcome"),
 		operationTimes: histogram("curator_client_operation_seconds", "How long operations took, with waits for a connection.", "op"),
@@ -62,7 +65,7 @@ func newPrometheusMetrics() *prometheusMetrics {
 }
 
 func (m *prometheusMetrics) register(registry prometheus.Registerer) {
-	registry.MustRegister(m.acquires, m.waits, m.handOvers, m.holds, m.losses, m.revocations, m.states, m.orphans, m.refusals,
+	registry.MustRegister(m.acquires, m.waits, m.handOvers, m.holds, m.losses, m.revocations, m.retained, m.states, m.orphans, m.refusals,
 		m.operations, m.operationTimes, m.retries, m.sent, m.received)
 }
 

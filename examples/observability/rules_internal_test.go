@@ -1,12 +1,14 @@
 package observability
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.yaml.in/yaml/v2"
@@ -46,6 +48,13 @@ func exported(t *testing.T) map[string][]string {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second)
+		retained := locks.Retain(locks.NewInterProcessMutex(client, "/retained", w.Lock("l")), locks.Idle(time.Second))
+		for range 3 { // the node of the third stays
+			if err := locks.Do(t.Context(), retained, func(context.Context) error { return nil }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		synctest.Wait()
 		families, err := w.registry.Gather()
 		if err != nil {
 			t.Fatal(err)

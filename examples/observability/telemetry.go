@@ -52,7 +52,11 @@ type Telemetry struct {
 	clients map[string]*watched
 }
 
-type holdKey struct{ path, node string }
+// Holds of a retained lock that share a node differ by their count.
+type holdKey struct {
+	path, node string
+	count      int64
+}
 
 // A hold is what is remembered of one from its acquire to its end.
 type hold struct {
@@ -122,8 +126,25 @@ func (t *Telemetry) Lock(name string, attributes ...attribute.KeyValue) locks.Op
 			t.prom.revocations.WithLabelValues(name).Inc()
 			t.logger.Info("lock: holder asked to leave", slog.Group("lock", "name", name, "path", asked.Path, "node", asked.Node))
 		},
-		Released: func(r locks.Released) { l.holdEnd(holdKey{r.Path, r.Node}, r.Held, nil, r.Err) },
-		Lost:     func(lost locks.Lost) { l.holdEnd(holdKey{lost.Path, lost.Node}, lost.Held, lost.Err, nil) },
+		Released: func(r locks.Released) {
+			l.holdEnd(holdKey{r.Path, r.Node, r.LocalCount}, r.Held, nil, r.Err)
+			switch {
+			case r.HandedOver:
+				t.prom.retained.WithLabelValues(name, "handed_over").Inc()
+			case r.Retained:
+				t.prom.retained.WithLabelValues(name, "kept").Inc()
+			}
+		},
+		Dropped: func(d locks.Dropped) {
+			why := "idle"
+			if d.Demanded {
+				why = "demanded"
+			}
+			t.prom.retained.WithLabelValues(name, why).Inc()
+		},
+		Lost: func(lost locks.Lost) {
+			l.holdEnd(holdKey{lost.Path, lost.Node, lost.LocalCount}, lost.Held, lost.Err, nil)
+		},
 	})
 }
 
@@ -150,7 +171,7 @@ func (l *lock) waiting(ctx context.Context, w locks.Waiting) {
 		a.waits = true
 		l.countWaiter(1)
 	}
-	if w.OwnClient {
+	if w.OwnClient && !w.Local { // the local queue of a retained lock is meant to be waited in
 		l.logger.WarnContext(ctx, "lock: waits for its own client; was the lease's context handed on?",
 			slog.Group("lock", "name", l.name, "path", w.Path, "node", w.Node, "predecessor", w.Predecessor))
 	}
@@ -191,7 +212,7 @@ func (l *lock) acquireEnd(ctx context.Context, end locks.AcquireEnd) {
 	l.otel.held.Add(ctx, 1, metric.WithAttributes(l.attributes...))
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.holds[holdKey{end.Path, end.Node}] = hold{lock: l.name, since: time.Now(), acquire: a.span.SpanContext()}
+	l.holds[holdKey{end.Path, end.Node, end.LocalCount}] = hold{lock: l.name, since: time.Now(), acquire: a.span.SpanContext()}
 }
 
 // holdEnd makes the span of a hold when it is over: it began so long ago.

@@ -159,6 +159,38 @@ func TestRequestToLeaveIsCounted(t *testing.T) {
 	})
 }
 
+// Holds of a retained lock share a node, and each ends once.
+func TestRetainedNodesAreCounted(t *testing.T) {
+	inBubble(t, func(t *testing.T, w world) {
+		client := w.client(t, w.server.DialContext)
+		if err := w.server.Create("/lock", nil); err != nil { // a container would go, and numbers begin anew
+			t.Fatal(err)
+		}
+		lock := locks.Retain(locks.NewInterProcessMutex(client, "/lock", w.Lock("l")), locks.Idle(time.Second))
+		cycle := func(lock locks.Lock) {
+			t.Helper()
+			if err := locks.Do(t.Context(), lock, func(context.Context) error { return nil }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 6 {
+			cycle(lock)
+		}
+		time.Sleep(2 * time.Second)
+		for range 4 {
+			cycle(lock)
+		}
+		cycle(locks.NewInterProcessMutex(client, "/lock"))
+		synctest.Wait()
+		for event, want := range map[string]float64{"kept": 8, "idle": 1, "demanded": 1, "handed_over": 0} {
+			equal(t, event, testutil.ToFloat64(w.prom.retained.WithLabelValues("l", event)), want)
+		}
+		if n := len(w.holds); n > 0 {
+			t.Errorf("got %d holds that have not ended, want none", n)
+		}
+	})
+}
+
 func TestOrphanIsCounted(t *testing.T) {
 	inBubble(t, func(t *testing.T, w world) {
 		link := w.server.NewLink()

@@ -199,7 +199,7 @@ func (l *Lease) releaseLease(enough <-chan struct{}) error {
 	if k, ok := g.KeptHold().(keeper); ok {
 		return k.release(l, enough)
 	}
-	released := Released{Path: r.path, Node: g.Name}
+	released := Released{Path: r.path, Node: g.Name, LocalCount: g.Count}
 	if err := g.RemoveNodeWithin(enough); err != nil {
 		released.Err = &ReleaseError{Path: r.path, Node: g.Name, Err: err}
 	}
@@ -231,7 +231,9 @@ func (l *Lease) quit() {
 	}
 	if last {
 		l.grant.RemoveNode()
-		l.recipe.trace.released(Released{Path: l.recipe.path, Node: l.grant.Name, Held: time.Since(l.grant.Since)})
+		l.recipe.trace.released(Released{
+			Path: l.recipe.path, Node: l.grant.Name, Held: time.Since(l.grant.Since), LocalCount: l.grant.Count,
+		})
 	}
 }
 

@@ -29,7 +29,7 @@ func (r *recipe) config(dir string, k kind) queue.Config {
 		Late:  func(ctx context.Context, at queue.Progress, waited time.Duration) { log.late(ctx, path, at, waited) },
 		Asked: func(g *queue.Grant) { trace.revocationRequested(RevocationRequested{Path: path, Node: g.Name}) },
 		Lost: func(g *queue.Grant, lasted time.Duration, err error) {
-			trace.lost(Lost{Path: path, Node: g.Name, Held: lasted, Err: err})
+			trace.lost(Lost{Path: path, Node: g.Name, Held: lasted, LocalCount: g.Count, Err: err})
 		},
 	}
 	if r.id.client != nil {

@@ -180,6 +180,6 @@ func (r *residence) released(l *Lease) (Released, *framework.Removal) {
 	h.EndHold()
 	f, removal := r.decide(false)
 	return Released{
-		Path: l.recipe.path, Node: h.Name, Held: held, HandedOver: f == handedOver, Retained: f == kept || f == heldBack,
+		Path: l.recipe.path, Node: h.Name, Held: held, LocalCount: h.Count, HandedOver: f == handedOver, Retained: f == kept || f == heldBack,
 	}, removal
 }

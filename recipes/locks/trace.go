@@ -74,6 +74,8 @@ type Released struct {
 	Path string
 	Node string
 	Held time.Duration
+	// LocalCount is that of the lease: holds that share a node differ by it.
+	LocalCount int64
 	// HandedOver says that the node was not removed, but given to the next one in this process: see [Retain].
 	HandedOver bool
 	// Retained says that the node was not removed, and waits for the next contender of this client: see [Retain].
@@ -96,7 +98,9 @@ type Lost struct {
 	Path string
 	Node string
 	Held time.Duration
-	Err  error // a *LostError
+	// LocalCount is that of the lease: holds that share a node differ by it.
+	LocalCount int64
+	Err        error // a *LostError
 }
 
 // A reporter has a trace told of a lock. All but the beginning of an acquire is told by the client, on a goroutine of its
