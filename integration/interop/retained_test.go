@@ -78,8 +78,8 @@ func (k *keeper) idles() {
 // comers are the languages whose contenders come to a retained lock.
 var comers = []string{ours, java, goZK, python}
 
-// A contender of another process finds an idle node. Its creation is an event at the holder, which lists the directory and removes its
-// node; that is an event at the contender.
+// A contender of another process finds an idle node. Its creation is an event at the holder, which lists the directory
+// and removes its node; that is an event at the contender.
 func TestContenderOfAnyLanguageGetsARetainedLock(t *testing.T) {
 	w := newWorld(t)
 	var table strings.Builder
@@ -114,7 +114,8 @@ func TestContenderOfAnyLanguageGetsARetainedLock(t *testing.T) {
 	t.Logf("waits of a contender:\n%s", table.String())
 }
 
-// demandIdle has a contender come while the node is idle, checks what that costs the holder, and returns how long the contender waited.
+// demandIdle has a contender come while the node is idle, checks what that costs the holder, and returns how long the
+// contender waited.
 func (k *keeper) demandIdle(contender *contender) time.Duration {
 	t := k.world.t
 	t.Helper()
@@ -128,8 +129,8 @@ func (k *keeper) demandIdle(contender *contender) time.Duration {
 	return took
 }
 
-// demandBusy has a contender come during a hold, with another of the holder's own behind it, and returns how long it took from the
-// release to the contender's admission.
+// demandBusy has a contender come during a hold, with another of the holder's own behind it, and returns how long it
+// took from the release to the contender's admission.
 func (k *keeper) demandBusy(contender *contender) time.Duration {
 	t := k.world.t
 	t.Helper()
@@ -193,7 +194,8 @@ func TestIdleHolderThatIsKilledBlocksForItsSession(t *testing.T) {
 	waiter.release()
 }
 
-// delayed returns the address of a relay to a server that delivers everything d later, in each direction, for as long as the test lasts.
+// delayed returns the address of a relay to a server that delivers everything d later, in each direction, for as long
+// as the test lasts.
 func delayed(t testing.TB, server string, d time.Duration) string {
 	t.Helper()
 	if d == 0 {

@@ -15,8 +15,8 @@ func TestRecipesKeepTheLaws(t *testing.T) {
 	}
 }
 
-// The exceptions that Retain names: an idle node or one that is handed over wakes no other client, and the directory of a hold that
-// lasts is watched until another contender comes.
+// The exceptions that Retain names: an idle node or one that is handed over wakes no other client, and the directory of
+// a hold that lasts is watched until another contender comes.
 func TestRetainedLocksKeepTheLaws(t *testing.T) {
 	for name, opts := range map[string][]locks.RetainOption{
 		"handed over": nil,

@@ -183,7 +183,8 @@ func TestAWaiterThatWasChosenPassesTheRightToContendOnIfItsContextHasEnded(t *te
 	})
 }
 
-// What comes between the end of the last lease and the hand-over keeps the node from being handed over, and from nothing else.
+// What comes between the end of the last lease and the hand-over keeps the node from being handed over, and from
+// nothing else.
 func TestHandoverAfterTheEndOfTheLastLease(t *testing.T) {
 	node := func(g *queue.Grant) string { return g.Node }
 	for name, test := range map[string]struct {
@@ -270,8 +271,8 @@ func TestAGrantThatHasEndedIsNoFront(t *testing.T) {
 	})
 }
 
-// A waiter that ends without looking, since the context that it waits with panics, takes no turn along: whether it has been given
-// the node or not.
+// A waiter that ends without looking, since the context that it waits with panics, takes no turn along: whether it has
+// been given the node or not.
 func TestAWaiterThatDoesNotLookLetsTheOthersIn(t *testing.T) {
 	inHandoverTest(t, func(t *handoverTest) {
 		first := t.acquire()
@@ -301,7 +302,8 @@ func (t *handoverTest) meanwhile(at step, happens func()) {
 	}
 }
 
-// Another client comes after it was found that none waits, and before the node is idle: its event finds nothing to take.
+// Another client comes after it was found that none waits, and before the node is idle: its event finds nothing to
+// take.
 func TestDemandThatComesWhileTheNodeBecomesIdleIsHeard(t *testing.T) {
 	inHandoverTest(t, func(t *handoverTest) {
 		t.mutex = Retain(NewInterProcessMutex(t.client, handoverPath), Idle(time.Minute))

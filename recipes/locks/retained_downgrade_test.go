@@ -75,8 +75,8 @@ func TestReadersStayAsTheyAre(t *testing.T) {
 	})
 }
 
-// G9: a writer that was given its node by another one of its client becomes a reader. The reader's pair of FencingToken and LocalCount
-// must be greater than that of the other writer, and is not to be less than its own as a writer.
+// G9: a writer that was given its node by another one of its client becomes a reader. The reader's pair of FencingToken
+// and LocalCount must be greater than that of the other writer, and is not to be less than its own as a writer.
 func TestAReaderKeepsTheLocalCountOfItsWrite(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)

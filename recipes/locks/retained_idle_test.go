@@ -38,7 +38,8 @@ func hasNodes(t *testing.T, server *zktest.Server, want int) {
 	}
 }
 
-// The first three grants show that no other client wants the lock. From then on its node stays, and a cycle asks nothing.
+// The first three grants show that no other client wants the lock. From then on its node stays, and a cycle asks
+// nothing.
 func TestRetainedLockOfALoneWorkerAsksNothing(t *testing.T) {
 	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
@@ -268,8 +269,8 @@ func TestIdleNodeThatIsLost(t *testing.T) {
 	}
 }
 
-// An idle holder that is cut off cannot hear of others, so its node goes as soon as it can tell; a frozen one finds its session over
-// at its first look.
+// An idle holder that is cut off cannot hear of others, so its node goes as soon as it can tell; a frozen one finds its
+// session over at its first look.
 func TestIdleNodeOfASilentLink(t *testing.T) {
 	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)

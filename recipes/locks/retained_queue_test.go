@@ -14,7 +14,8 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// Locks of one client that were set up alike share a line, whatever object or facade they are; others wait at the servers.
+// Locks of one client that were set up alike share a line, whatever object or facade they are; others wait at the
+// servers.
 func TestLocksThatAreSetUpAlikeShareALine(t *testing.T) {
 	for name, test := range map[string]struct {
 		opts   []locks.Option

@@ -97,8 +97,8 @@ func TestHandoversAreNotTheDefault(t *testing.T) {
 	})
 }
 
-// While the directory's listing is on its way, it is not known whether others wait: then the bound counts, and the next contender waits
-// for the listing, which takes less time than a node of its own.
+// While the directory's listing is on its way, it is not known whether others wait: then the bound counts, and the next
+// contender waits for the listing, which takes less time than a node of its own.
 func TestHandoversAreAtMostAsManyInARowWhileOthersAreUnknown(t *testing.T) {
 	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 		const contenders, most = 16, 3
@@ -224,7 +224,8 @@ func TestNothingIsKeptOfHoldsThatWereHandedOver(t *testing.T) {
 	})
 }
 
-// A chain of short holds is one long hold to the servers: its node is watched, once, and read once; so is the directory.
+// A chain of short holds is one long hold to the servers: its node is watched, once, and read once; so is the
+// directory.
 func TestTheNodeOfAChainIsWatchedOnce(t *testing.T) {
 	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
@@ -248,7 +249,8 @@ func TestTheNodeOfAChainIsWatchedOnce(t *testing.T) {
 	})
 }
 
-// The node has the inner lease until that is released, too; and after the hand-over the context of the old hold is no key to the new one.
+// The node has the inner lease until that is released, too; and after the hand-over the context of the old hold is no
+// key to the new one.
 func TestReentryAndHandover(t *testing.T) {
 	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
