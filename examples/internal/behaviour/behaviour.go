@@ -168,7 +168,7 @@ func (p Program) signals(t *testing.T) {
 			}
 		})
 		status, errs := p.stop(t, signal, append([]string{"-zk", server.Addr()}, p.real()...), created)
-		server.Close()
+		_ = server.Close()
 		want := 128 + int(signal)
 		if p.Stopped != nil {
 			want = p.Stopped(signal)
