@@ -51,8 +51,7 @@ func TestAnUnreachableEnsembleIsNamedServerByServer(t *testing.T) {
 
 func TestAnOperationWaitsForAConnectionAsLongAsTheConnectionTimeout(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
-		w := newEnv(t, framework.WithConnectionTimeout(7*time.Second), framework.WithRetryPolicy(retry.Never()))
-		w.Link.Cut()
+		w := newCutEnv(t, framework.WithConnectionTimeout(7*time.Second), framework.WithRetryPolicy(retry.Never()))
 		time.Sleep(time.Second)
 		before := time.Now()
 		_, err := w.Client.Exists(t.Context(), "/")
@@ -285,8 +284,7 @@ func TestAServerThatIsSlowToAnswerHandshakesGetsMoreTimeInEachRound(t *testing.T
 
 func TestAnOperationWithoutAConnectionIsTriedAgainUnderThePolicyButWaitsOnce(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
-		w := newEnv(t, framework.WithConnectionTimeout(7*time.Second), framework.WithRetryPolicy(retry.NTimes(3, 2*time.Second)))
-		w.Link.Cut()
+		w := newCutEnv(t, framework.WithConnectionTimeout(7*time.Second), framework.WithRetryPolicy(retry.NTimes(3, 2*time.Second)))
 		time.Sleep(time.Second)
 		before := time.Now()
 		_, err := w.Client.Exists(t.Context(), "/")

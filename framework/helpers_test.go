@@ -26,6 +26,11 @@ func newEnv(t *testing.T, opts ...framework.Option) *env {
 	return &env{clienttest.New(t, opts...)}
 }
 
+func newCutEnv(t *testing.T, opts ...framework.Option) *env {
+	t.Helper()
+	return &env{clienttest.NewCut(t, opts...)}
+}
+
 func wantErr(t testing.TB, err error, want ...error) {
 	t.Helper()
 	clienttest.WantErr(t, err, want...)

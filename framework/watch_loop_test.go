@@ -287,8 +287,7 @@ func TestAWatchLoopEndsWithAnErrorThatSaysWhy(t *testing.T) {
 
 func TestAWatchLoopThatNeverHadAConnectionSaysSo(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
-		w := newEnv(t)
-		w.Link.Cut()
+		w := newCutEnv(t)
 		l := w.loop(w.Client.Watch, "/a")
 		time.Sleep(time.Minute)
 		var unreachable *framework.ConnectError

@@ -125,7 +125,8 @@ func parse(args []string, errs io.Writer) (settings, error) {
 		_, err := fmt.Fprintf(errs, "figures: unexpected argument %q\n", flags.Arg(0))
 		return s, errors.Join(errUsage, err)
 	}
-	return s, s.readProgram(*program)
+	err := s.readProgram(*program)
+	return s, err
 }
 
 //go:embed program.txt

@@ -4,6 +4,7 @@ package interop_test
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -248,7 +249,7 @@ func relay(to, from net.Conn, d time.Duration) {
 			packets <- packet{slices.Clone(buffer[:n]), time.Now().Add(d)}
 		}
 		if err != nil {
-			if err != io.EOF { //nolint:errorlint // it is never wrapped
+			if !errors.Is(err, io.EOF) {
 				to.Close()
 			}
 			return

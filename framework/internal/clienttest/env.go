@@ -29,9 +29,21 @@ type Env struct {
 // New makes an Env with a client that connects.
 func New(t *testing.T, opts ...framework.Option) *Env {
 	t.Helper()
+	return newEnv(t, func(*zktest.Link) {}, opts)
+}
+
+// NewCut makes an Env with a client whose link is cut from the start. After New, the client could connect before a test's Cut.
+func NewCut(t *testing.T, opts ...framework.Option) *Env {
+	t.Helper()
+	return newEnv(t, (*zktest.Link).Cut, opts)
+}
+
+func newEnv(t *testing.T, prepare func(*zktest.Link), opts []framework.Option) *Env {
+	t.Helper()
 	e := &Env{T: t, Server: zktest.NewServer(), States: &States{}}
 	t.Cleanup(func() { _ = e.Server.Close() })
 	e.Link = e.Server.NewLink()
+	prepare(e.Link)
 	e.Client = e.Dial("zk:2181", append([]framework.Option{framework.WithStateListener(e.States.Hear)}, opts...)...)
 	return e
 }

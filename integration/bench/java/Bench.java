@@ -88,6 +88,7 @@ public final class Bench {
         }
         out.println(answer.append("]}"));
         out.flush();
+        in.readLine(); // the times of the process are read until its input ends
         for (CuratorFramework client : clients) {
             client.close();
         }

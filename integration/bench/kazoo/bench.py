@@ -117,6 +117,7 @@ def main():
     for worker in workers:
         worker.join()
     say(late=late, workers=[worker.did for worker in workers])
+    sys.stdin.read()  # the times of the process are read until its input ends
     for client in clients:
         client.stop()
 

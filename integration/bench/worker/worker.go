@@ -61,7 +61,11 @@ func Main(ctx context.Context, in io.Reader, out io.Writer) error {
 	for _, w := range workers {
 		answer.Workers = append(answer.Workers, w.did)
 	}
-	return answers.Encode(answer)
+	if err := answers.Encode(answer); err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, in) // the times of the process are read until its input ends
+	return err
 }
 
 // A team is the workers of one process.

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -68,16 +69,24 @@ func (b benchmark) String() string {
 }
 
 func (l *looker) measure(ctx context.Context, path string, n, contenders int) (b benchmark, err error) {
-	var mu sync.Mutex
-	var waits, reads []float64
-	group, ctx := errgroup.WithContext(ctx)
-	ready, begin := new(sync.WaitGroup), make(chan struct{})
+	var clients []*framework.Client
+	defer func() {
+		for _, client := range clients {
+			_ = client.Close()
+		}
+	}()
 	for range contenders {
 		client, err := l.servers.Client(nil)
 		if err != nil {
 			return b, err
 		}
-		defer func() { _ = client.Close() }()
+		clients = append(clients, client)
+	}
+	var mu sync.Mutex
+	var waits, reads []float64
+	group, ctx := errgroup.WithContext(ctx)
+	ready, begin := new(sync.WaitGroup), make(chan struct{})
+	for _, client := range clients {
 		ready.Add(1)
 		group.Go(func() error {
 			mutex := locks.NewInterProcessMutex(client, path, locks.WithLockData([]byte("zklock bench")))
