@@ -11,11 +11,10 @@ import (
 	"github.com/gocurator/curator/framework/session"
 )
 
-// Beside makes a grant of a reader for the holder of a writer's grant w. The reader's node has the number of the
-// writer's, so that it stands where the writer stood: before every writer that queued later. The server makes it only
-// while the writer's node is there, in one transaction; and the caller keeps the writer's grant meanwhile, as a member
-// of it. Otherwise the next writer could be admitted between the two. A listing cannot miss the reader either: its node
-// is made before the writer's goes, so a listing without the writer has the reader.
+// Beside makes a grant of a reader for the holder of a writer's grant w. The reader's node gets the writer's number, so
+// it stands before every writer that queued later. One transaction makes it only while the writer's node exists, and
+// the caller stays a member of w meanwhile; otherwise the next writer could be admitted between the two. No listing
+// misses both: the reader's node is created before the writer's is deleted.
 func (q *Queue) Beside(ctx context.Context, w *Grant) (*Grant, error) {
 	w.nested.Store(true) // before the caller leaves w: the writer's node must go with its owner, and not be kept
 	_, number, ok := cutNumber(w.Name)
@@ -43,7 +42,7 @@ func (q *Queue) Beside(ctx context.Context, w *Grant) (*Grant, error) {
 	if err != nil {
 		return nil, w.errOr(err)
 	}
-	// After a pause of the process the answer comes to a session that is valid again, though w was lost in between.
+	// After a pause of the process the session may be valid again, although w was lost in between.
 	if lost := w.Err(); lost != nil {
 		c.Grant.Drop()
 		return nil, lost

@@ -12,8 +12,8 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// A Contender is one acquire: it has a node, waits for the nodes ahead, and is admitted or leaves. Whatever ends it,
-// its node is removed unless it got a grant. Its fields belong to the goroutine of the acquire.
+// A Contender is one acquire: it has a node, waits for the nodes ahead, and is admitted or leaves. Its fields belong to
+// the goroutine of the acquire.
 type Contender struct {
 	Queue    *Queue
 	Session  *framework.Session
@@ -23,12 +23,12 @@ type Contender struct {
 
 	// Wake is signalled when there may be something new. Contenders that are waited for together share one.
 	Wake chan struct{}
-	// GiveUp, if it is not nil, reports whether a try that waits has no chance any more.
+	// GiveUp, if not nil, reports whether a try that waits has no chance any more.
 	GiveUp func() bool
 
 	node  string // absolute path
 	token int64
-	count int64 // grants that the node had before; of a downgraded reader, those of its writer
+	count int64 // holds that the node had before; of a downgraded reader, those of its writer
 
 	listing []string // came with the node; nil once it has been used
 	decided Decision // known when the node was created; valid only if known
@@ -36,14 +36,14 @@ type Contender struct {
 	view    *sharedView // nil of a contender that does not queue
 
 	selfWatch        *framework.Watch // on its own node; nil before it waits
-	stopKeepingValid func()           // ends keeping the session valid; nil before it waits
+	stopKeepingValid func()           // nil before it waits
 	aheadWatch       *framework.Watch // on the node that it waits for, or on the directory
 	watched          string           // the node that aheadWatch is on; empty if that is the directory
 
 	late lateness
 }
 
-// Contend waits and is admitted. The contender is still to leave.
+// Contend waits until the contender is admitted. Leave must follow in any case.
 func (c *Contender) Contend(ctx context.Context) (*Grant, Progress, error) {
 	for c.Grant == nil {
 		if err := c.WaitTurn(ctx); err != nil {
@@ -56,22 +56,22 @@ func (c *Contender) Contend(ctx context.Context) (*Grant, Progress, error) {
 	return c.Grant, c.Progress, nil
 }
 
-// WaitTurn blocks until the contender is admitted: by a listing, or by what its session knows already.
+// WaitTurn blocks until the contender is admitted: by a listing, or by the view.
 func (c *Contender) WaitTurn(ctx context.Context) error {
 	var pace retry.Pace
 	d, err := c.NextDecision(ctx)
 	for err == nil && !d.Admitted {
 		ahead, began := d.predecessor, time.Now()
 		if d, err = c.Await(ctx, d); err == nil && !d.Admitted && d.predecessor == ahead {
-			// It was seen to go, and is listed all the same, by a server that is behind or worse.
+			// Seen to go, and still listed: by a server that is behind, or worse.
 			err = pace.Wait(ctx, time.Since(began))
 		}
 	}
 	return err
 }
 
-// NextDecision decides by what came with the contender's node, once: a listing, or what the view allowed. After that it
-// asks for a listing. Either is later than the node, so a listing without it means that the node was removed by hand.
+// NextDecision decides by what came with the contender's node, once: a listing, or what the view allowed; after that by
+// another listing. Either is later than the node: a listing without it means that the node was removed by hand.
 func (c *Contender) NextDecision(ctx context.Context) (d Decision, err error) {
 	children, known := c.listing, c.known
 	c.listing, c.known = nil, false
@@ -93,8 +93,8 @@ func (c *Contender) NextDecision(ctx context.Context) (d Decision, err error) {
 	return c.note(Decide(c.Queue.Markers.ParseAll(children), c.Me)), nil
 }
 
-// note notes where the contender stands, and returns d. The contender may wait for long, so it keeps copies of the
-// names: a name is a part of a listing, which would be kept with it.
+// note notes where the contender stands, and returns d. It copies the names: each is a part of a listing, which a long
+// wait would keep in memory.
 func (c *Contender) note(d Decision) Decision {
 	d.predecessor, d.nextAhead = strings.Clone(d.predecessor), strings.Clone(d.nextAhead)
 	c.Progress.Predecessor, c.Progress.Ahead = d.predecessor, d.ahead
@@ -102,8 +102,8 @@ func (c *Contender) note(d Decision) Decision {
 	return d
 }
 
-// decideByView decides by what the view knows, if that is enough. It admits no contender whose own node is not known to
-// be there: the watch on it must be set, and must not have fired.
+// decideByView decides by the view, if that is enough. To be admitted, the contender must have the watch on its own
+// node set and unfired: otherwise it may have missed the node's removal.
 func (c *Contender) decideByView() (Decision, bool) {
 	d, ok := c.view.decision(c.Me)
 	if ok && d.Admitted && (c.selfWatch == nil || !c.Session.View(c.selfWatch).Armed) {
@@ -112,8 +112,8 @@ func (c *Contender) decideByView() (Decision, bool) {
 	return d, ok
 }
 
-// Admit makes a grant of the contender. If the session has ceased to be valid since the listing, there is none, and the
-// listing must be asked for again.
+// Admit makes a grant of the contender. There is none, and no error, if the session has ceased to be valid since the
+// listing: another one is necessary then.
 func (c *Contender) Admit() error {
 	g, err := newGrant(&Grant{
 		Queue: c.Queue, Node: c.node, Name: c.Me.Name, Token: c.token, Count: c.count, Session: c.Session,
@@ -138,10 +138,9 @@ func (c *Contender) Admit() error {
 	return nil
 }
 
-// Await blocks until there is something new, and decides again. It waits for the nearest node that stands in the way,
-// but only once that is the only one: until then for the next nearest, whose end says that the contender is most likely
-// next. It can then learn that it is, while the last one before it still holds the lock; and that one's end admits it
-// without another look.
+// Await blocks until there is something new, and decides again. The contender waits for the nearest node ahead only if
+// there is no other; until then for the next nearest, and decides what comes after that while the nearest still holds
+// the lock: whose end then admits it without a listing.
 //
 // Behind a writer a listing is needed in any case, see view.decision.
 func (c *Contender) Await(ctx context.Context, d Decision) (Decision, error) {
@@ -159,13 +158,13 @@ func (c *Contender) Await(ctx context.Context, d Decision) (Decision, error) {
 		return c.note(d), nil
 	}
 	if last != d.predecessor {
-		c.watchAhead(d.predecessor) // goes out together with the question who else is there
+		c.watchAhead(d.predecessor) // goes out together with the listing
 	}
 	return c.NextDecision(ctx)
 }
 
-// outlast blocks until a node is gone. It watches that node, or, if it may not be watched, the directory. What has been
-// seen to be gone is watched no more: if it is listed again, by a server that is behind, it is to be seen going again.
+// outlast blocks until a node is gone. It watches that node, or the directory if the node may not be watched. It then
+// takes the watch off: a server that is behind may list the node again, which must be seen to go again.
 func (c *Contender) outlast(ctx context.Context, name string) error {
 	c.watchAhead(name)
 	for byChildren := false; ; {
@@ -198,7 +197,6 @@ func (c *Contender) outlast(ctx context.Context, name string) error {
 	}
 }
 
-// watchAhead watches a node before the contender's, instead of the one that was watched.
 func (c *Contender) watchAhead(name string) {
 	if c.watched != name {
 		c.watch(c.Session.WatchData(c.Queue.Child(name), c.Signal), name)
@@ -212,8 +210,7 @@ func (c *Contender) watch(w *framework.Watch, name string) {
 	c.aheadWatch, c.watched = w, name
 }
 
-// WatchOwn keeps an eye on the contender's own node from now on, and the session valid: its turn may come at any
-// moment.
+// WatchOwn watches the contender's own node from now on, and keeps the session valid: it may be admitted at any moment.
 func (c *Contender) WatchOwn() {
 	if c.stopKeepingValid == nil {
 		c.stopKeepingValid = c.Session.KeepValid()
@@ -236,7 +233,7 @@ func (c *Contender) Signal() {
 	}
 }
 
-// Leave removes the contender's node, unless a grant was made of it.
+// Leave removes the contender's node, unless it has a grant.
 func (c *Contender) Leave() {
 	c.late.stop()
 	if c.view != nil {

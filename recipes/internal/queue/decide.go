@@ -3,13 +3,12 @@ package queue
 // A Decision is what the rule says of one contender.
 type Decision struct {
 	Admitted    bool
-	predecessor string // the nearest node that stands in the way, if not admitted
+	predecessor string // the nearest node ahead
 	nextAhead   string // the next nearest; empty if there is none, or if it does not matter
-	ahead       int    // how many nodes stand in the way
+	ahead       int    // how many nodes are ahead
 }
 
-// Decide is the rule: it says whether a contender is admitted, given the nodes in the queue in any order. It is a
-// function of its arguments.
+// Decide is the rule: whether a contender is admitted, given the nodes in the queue in any order.
 func Decide(nodes []Node, me Node) Decision {
 	if me.Shared {
 		return decideShared(nodes, me)
@@ -17,24 +16,22 @@ func Decide(nodes []Node, me Node) Decision {
 	return decideExclusive(nodes, me)
 }
 
-// decideExclusive admits a contender that has no node ahead: of a mutex, a writer.
+// decideExclusive admits a mutex or a writer that has no node ahead.
 func decideExclusive(nodes []Node, me Node) Decision {
 	return nearestAhead(nodes, me, func(Node) bool { return true })
 }
 
-// decideShared admits a contender that has no writer ahead: a reader. It waits for the nearest earlier writer;
-// Curator's readers watch the first, and so wake once for each writer ahead. Which node one watches is not visible to
-// others.
+// decideShared admits a reader that has no writer ahead. It waits for the nearest one; Curator's readers watch the
+// first, and wake once for each writer ahead. Others do not see what a node watches.
 //
-// There may be many readers behind two writers. They must not all wake when the first of those leaves, so for them it
-// does not matter which one is the next nearest.
+// Many readers may stand behind two writers. They must not all wake when the first of those leaves, so nextAhead does
+// not matter.
 func decideShared(nodes []Node, me Node) Decision {
 	d := nearestAhead(nodes, me, func(n Node) bool { return !n.Shared })
 	d.nextAhead = ""
 	return d
 }
 
-// nearestAhead finds the nearest nodes ahead of me that block.
 func nearestAhead(nodes []Node, me Node, blocks func(Node) bool) Decision {
 	d := Decision{Admitted: true}
 	var nearest, next Node

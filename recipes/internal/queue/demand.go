@@ -6,33 +6,32 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// A Demand listens for contenders that a grant keeps waiting, of any client. It watches the directory, which is listed
-// again after each change, until it has heard of a contender or is stopped. Nothing is heard of a directory that the
-// client may not read, nor while there is no connection: what came meanwhile is in the listing of the next one.
+// A Demand listens for contenders, of any client, that a grant keeps waiting: it watches the directory, and lists it
+// after each change. It hears nothing where the client may not read the directory. What came during an outage is in the
+// listing of the next connection.
 type Demand struct {
 	session *framework.Session
 	wanted  func(children []string) bool
 	heard   func()
 
 	mu    sync.Mutex
-	watch *framework.Watch // nil before it is set, and when it is not needed any more
-	over  bool             // a contender was heard of, or nobody listens any more
+	watch *framework.Watch // nil before it is set, and at the end
+	over  bool             // heard was called, or Stop
 }
 
-// Listen has heard called, once at most, when a listing of the directory says that the grant is wanted. heard is called
-// by the goroutine that reads the connection, or by this one; it must not block. The Demand must be stopped.
+// Listen calls heard once, when a listing of the directory says that the grant is wanted: on the goroutine that reads
+// the connection, or on this one; it must not block. The Demand must be stopped.
 func (g *Grant) Listen(wanted func(children []string) bool, heard func()) *Demand {
 	d := &Demand{session: g.Session, wanted: wanted, heard: heard}
 	watch := g.Session.WatchChildren(g.Queue.Config.Dir, d.Look)
 	d.mu.Lock()
 	d.watch = watch
 	d.mu.Unlock()
-	d.Look() // what came before the line above found no watch to ask
+	d.Look() // what came before the line above found no watch
 	return d
 }
 
-// Look decides by the newest listing. It is called when there is a new one, and is to be called when wanted may say
-// something else of the same one.
+// Look decides by the newest listing. Call it when wanted may say something else of the same listing.
 func (d *Demand) Look() {
 	d.mu.Lock()
 	watch := d.watch
@@ -46,10 +45,10 @@ func (d *Demand) Look() {
 	}
 }
 
-// Stop ends the listening. heard is not called from then on, but it may be running.
+// Stop ends the listening. heard is not called from then on, but may be running.
 func (d *Demand) Stop() { d.end() }
 
-// end takes the watch off, and reports whether nothing had ended the listening before.
+// end takes the watch off, and reports whether it was the first to end the listening.
 func (d *Demand) end() bool {
 	d.mu.Lock()
 	first, watch := !d.over, d.watch
@@ -61,8 +60,7 @@ func (d *Demand) end() bool {
 	return first
 }
 
-// IsBehind reports whether children have a contender that the node of that name keeps waiting: it conflicts, and stands
-// behind.
+// IsBehind reports whether one of the children conflicts with the node of that name and stands behind it.
 func (q *Queue) IsBehind(name string, children []string) bool {
 	me, ok := q.Markers.Parse(name)
 	if !ok {

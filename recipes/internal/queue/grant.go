@@ -10,8 +10,8 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// A Grant is what an admitted contender has: a node at the servers, in one session. Its members share it, each a holder
-// of its own; the grant ends with the last of them, or is lost.
+// A Grant is what an admitted contender has: a node, in one session. Its members share it; it ends with the last of
+// them, or is lost.
 type Grant struct {
 	Queue   *Queue
 	Node    string // absolute path
@@ -24,46 +24,42 @@ type Grant struct {
 
 	Admitted time.Time   // when the node was
 	Count    int64       // of the holds that the node had before
-	nested   atomic.Bool // a shared grant was made within it
+	nested   atomic.Bool // a read lock was taken within it
 
 	// Of a hold, see hold.go.
 	under  *Grant // that has the node; nil of a grant that is no hold
 	keptBy any    // what the caller of Hold gave
 
-	// What the end of a grant needs stands together: thousands can end at one time, and most of that time goes into reading
+	// What the end of a grant needs stands together: thousands may end at one time, which is then a matter of reading
 	// memory.
 
 	Since   time.Time
 	mu      sync.Mutex
 	members []Holder      // that have not left
-	room    [1]Holder     // for members, of which there is mostly one
+	room    [1]Holder     // for members: mostly one
 	cause   error         // of the grant's end; nil while it lasts
 	lasted  time.Duration // until the loss
 	untidy  bool          // lost, and tidy has still to be called
 	asked   bool          // to leave
 	used    bool          // a check of the node was taken
-	holds   bool          // it has holds over it, and they have its holders
+	holds   bool          // a hold was made over it
 	over    error         // cause, as Config.Ended has it, once it was asked for
 }
 
-// A Holder is a member of a grant, one of those who hold a grant together. Its methods are called without a lock, and
-// must not block.
+// A Holder is a member of a grant. Its methods are called without a lock, and must not block.
 type Holder interface {
-	// Ended says that the grant was lost. Grant.Err says why.
+	// Ended says that the grant was lost; Grant.Err says why.
 	Ended()
-	// AskedToLeave says that the holders are asked to leave.
 	AskedToLeave()
 }
 
 var (
 	// ErrReleased is the cause of a grant's end that all members have left.
-	ErrReleased = errors.New("released")
-	// errUnconfirmed says that no answer to a removal has come yet.
+	ErrReleased    = errors.New("released")
 	errUnconfirmed = errors.New("no answer within the connection timeout, it goes on in the background")
 )
 
-// newGrant publishes a grant if the session is valid at this moment; the check and the publication are one step, taken
-// by Session.Bind.
+// newGrant publishes a grant if the session is valid at this moment: Session.Bind does both in one step.
 func newGrant(g *Grant) (*Grant, error) {
 	g.members = g.room[:0]
 	g.Since = time.Now()
@@ -83,18 +79,17 @@ func newGrant(g *Grant) (*Grant, error) {
 	return g, nil
 }
 
-// watch lets the grant end when its node is removed by hand. Most holds are short, so the server is asked to watch only
-// those that have lasted for a moment.
+// watch ends the grant when its node is removed by hand. Most holds are short: the watch is set after a moment only.
 func (g *Grant) watch() {
 	w := g.Session.WatchDataDeferred(g.Node, g.ownChanged)
 	g.selfWatch.Store(w)
-	g.ownChanged() // what came before the line above found no watch to ask
+	g.ownChanged() // what came before the line above found no watch
 	if g.isOver() {
-		g.Session.Unwatch(w) // and an end before it left the watch behind
+		g.Session.Unwatch(w) // an end before it left the watch behind
 	}
 }
 
-// ownChanged is called when there is something new about the grant's node. It does not block.
+// ownChanged handles news about the grant's node. It does not block.
 func (g *Grant) ownChanged() {
 	w := g.selfWatch.Load()
 	if w == nil {
@@ -109,7 +104,6 @@ func (g *Grant) ownChanged() {
 	}
 }
 
-// askToLeave tells all members that they are asked to leave.
 func (g *Grant) askToLeave() {
 	g.mu.Lock()
 	first := !g.asked
@@ -160,8 +154,8 @@ func (g *Grant) Err() error {
 	return g.ending()
 }
 
-// ending is what the grant ended with, nil while it lasts. It is made when it is asked for: the end of thousands of
-// grants makes no errors. mu is held.
+// ending is what the grant ended with, nil while it lasts; mu is held. It is made when it is asked for: the end of
+// thousands of grants makes no errors.
 func (g *Grant) ending() error {
 	if g.over == nil && g.cause != nil {
 		g.over = g.Queue.Config.Ended(g, g.cause)
@@ -177,18 +171,18 @@ func (g *Grant) errOr(err error) error {
 	return err
 }
 
-// isOver reports whether the grant is over, without a look at the time: if that is up, end is still to come.
+// isOver reports whether end was called. It does not compare the time.
 func (g *Grant) isOver() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.cause != nil
 }
 
-// ValidUntil is when the grant ends unless its session is renewed before, or when its session ceased to be valid.
+// ValidUntil is when the grant ends without another renewal, or when its session ceased to be valid.
 func (g *Grant) ValidUntil() time.Time { return g.hold.ValidUntil() }
 
-// UseNode notes that a check of the node is taken, or says what the grant ended with. Both in one step: the end of the
-// grant comes either before it, or finds that the node must not have another grant.
+// UseNode notes that a check of the node is taken, or says what the grant ended with, in one step: so an end that comes
+// later finds that the node must not have another hold.
 func (g *Grant) UseNode() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

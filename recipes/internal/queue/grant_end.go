@@ -8,11 +8,11 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// A grant ends in one place, end(cause), or with its last member, Leave. Its node is removed after that, by RemoveNode.
+// A grant ends in one place, end(cause), or with its last member, Leave. RemoveNode removes its node after that.
 
-// Leave takes a member off the grant, and reports whether it was the last one: the grant has ended then, and its node
-// is to be removed; that of a hold may be kept, see hold.go. Errors: what the grant has ended with; what a release ends
-// it with, if m has left already.
+// Leave takes a member off the grant, and reports whether it was the last one: then the grant has ended, and its node
+// is to be removed, or that of a hold kept, see hold.go. Errors: what the grant has ended with; as of a release, if m
+// has left already.
 func (g *Grant) Leave(m Holder) (last bool, err error) {
 	_ = g.Err() // ends the grant if its time is up
 	g.mu.Lock()
@@ -32,9 +32,9 @@ func (g *Grant) Leave(m Holder) (last bool, err error) {
 	return last, nil
 }
 
-// end ends the grant for cause, unless it has ended, and tells its members; and does nothing else: there may be
-// thousands of others that wait for their end, and another client may be let in at any moment. Unless cause is
-// ErrReleased, tidy must be called after it. It reports whether the grant had not ended before, and does not block.
+// end ends the grant for cause, unless it has ended, and calls its members' Ended; nothing else, since thousands of
+// others may wait for their end, and another client may be admitted at any moment. tidy must follow, unless cause is
+// ErrReleased. It reports whether the grant had not ended before, and does not block.
 func (g *Grant) end(cause error) bool {
 	g.mu.Lock()
 	if g.cause != nil {
@@ -53,8 +53,8 @@ func (g *Grant) end(cause error) bool {
 	return true
 }
 
-// tidy does, once, what is to be done about a grant that was lost: its node is removed if the session outlives it, and
-// the recipe hears of it. It does nothing about a grant that ended otherwise. It does not block.
+// tidy does the rest of a loss, once: it removes the node, in case the session outlives it, and reports to the recipe.
+// It does nothing after another end. It does not block.
 func (g *Grant) tidy() {
 	g.mu.Lock()
 	untidy := g.untidy
@@ -83,13 +83,13 @@ func (g *Grant) Drop() {
 func (g *Grant) RemoveNode() *framework.Removal {
 	g.Queue.Registry.removeNode(g.Node)
 	removal := g.Session.Remove(g.Node)
-	// After Remove: the watch on a node that is leaving need not be taken off.
+	// After Remove: then the watch on the node need not be taken off.
 	g.unbind()
 	return removal
 }
 
-// RemoveNodeWithin is RemoveNode, and waits for the server's answer as long as operations wait for a connection, or
-// until enough is closed. Errors: errUnconfirmed, unless enough was closed; why the server refuses the removal.
+// RemoveNodeWithin is RemoveNode, and waits for the answer for the connection timeout, or until enough is closed.
+// Errors: errUnconfirmed after that time; why the server refuses the removal.
 func (g *Grant) RemoveNodeWithin(enough <-chan struct{}) error {
 	return g.AwaitRemoval(g.RemoveNode(), enough)
 }
@@ -108,7 +108,6 @@ func (g *Grant) AwaitRemoval(removal *framework.Removal, enough <-chan struct{})
 	}
 }
 
-// unbind ends what a grant has with the session, but for its node.
 func (g *Grant) unbind() {
 	g.Queue.Registry.removeGrant(g)
 	g.mu.Lock()

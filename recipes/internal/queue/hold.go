@@ -6,14 +6,13 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// A grant may have holds over it, one after the other: grants of their own with its node, its token and its validity.
-// Each has its own holders, and is over with the last of them, so that nobody who had one hold is let into the next. The
-// grant under them lasts as long as it has a member of another kind, the one that decides what becomes of the node. What
-// happens to the node or the session happens to that grant, and by way of it to the hold that lasts.
+// A grant may have holds over it, one after the other: grants of their own with its node, token and validity. Each has
+// its own holders and ends with the last of them, so that nothing of one hold is valid in the next. The grant under
+// them lasts as long as another member, which decides what becomes of the node. A loss reaches the hold by way of that
+// grant.
 
-// Hold makes a hold over g, for an acquire by way of q, or says what g has ended with. keptBy is for KeptHold.
-//
-// That g lasts and that the hold is told of its end are one step: Join.
+// Hold makes a hold over g, for an acquire by way of q, or says what g has ended with. Join makes one step of checking
+// g and entering the hold for the news of its end. keptBy is for KeptHold.
 func (g *Grant) Hold(q *Queue, count int64, keptBy any) (*Grant, error) {
 	h := &Grant{
 		Queue: q, Node: g.Node, Name: g.Name, Token: g.Token, Session: g.Session, Since: time.Now(), hold: g.hold,
@@ -33,9 +32,9 @@ func (g *Grant) Hold(q *Queue, count int64, keptBy any) (*Grant, error) {
 	return h, nil
 }
 
-// EndHold takes a hold that has ended off the grant under it, and has its recipe hear of a loss. It does not block.
+// EndHold takes an ended hold off the grant under it, and reports a loss to its recipe. It does not block.
 func (g *Grant) EndHold() {
-	_, _ = g.under.Leave((*localHold)(g)) // that has ended, too, if g was lost
+	_, _ = g.under.Leave((*localHold)(g)) // the grant may have ended too
 	g.Queue.Registry.removeGrant(g)
 	g.tidy()
 }
@@ -43,7 +42,7 @@ func (g *Grant) EndHold() {
 // KeptHold is what the caller of Hold gave; nil of a grant that is no hold.
 func (g *Grant) KeptHold() any { return g.keptBy }
 
-// HasHolds reports whether the grant's holders are those of the holds over it, if there is one now.
+// HasHolds reports whether a hold was made over the grant: its holders are then those of the hold.
 func (g *Grant) HasHolds() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -58,24 +57,24 @@ func (g *Grant) root() *Grant {
 	return g
 }
 
-// lose ends a grant whose node is known to be gone, and has that tidied up.
+// lose ends a grant whose node is known to be gone.
 func (g *Grant) lose(cause error) {
 	root := g.root()
 	root.end(cause)
 	root.tidy()
 }
 
-// Follows reports whether the grant's node was created right after the one of that name, with no other in between.
+// Follows reports whether the grant's node was created right after the one of that name.
 func (g *Grant) Follows(name string) bool {
 	_, mine, ok := cutNumber(g.Name)
 	_, other, known := cutNumber(name)
 	return ok && known && other >= 0 && mine == other+1
 }
 
-// A localHold is a hold as the grant under it sees it: a member.
+// A localHold is a hold as a member of the grant under it.
 type localHold Grant
 
-// Ended ends the hold with what the grant under it ended with.
+// Ended ends the hold for the cause of the grant under it.
 func (h *localHold) Ended() {
 	under := h.under
 	under.mu.Lock()
@@ -86,15 +85,14 @@ func (h *localHold) Ended() {
 
 func (h *localHold) AskedToLeave() { (*Grant)(h).askToLeave() }
 
-// MayBeKept reports whether the node may have another grant: it is there, as far as the session has heard, its holder
-// was not asked to leave, nothing was made within the grant, and no check of the node was taken, which must fail after
-// the hold.
+// MayBeKept reports whether the node may have another hold: as far as the session knows it exists and its holder was
+// not asked to leave; no read lock was taken within the grant; and no check of the node was taken, which must fail
+// after the hold.
 func (g *Grant) MayBeKept() bool {
 	if g.nested.Load() {
 		return false
 	}
-	// What the table says: the call that ends a grant may be on its way. One that tells of a request may be, too; then
-	// the next holder hears of it instead.
+	// By the table, since Ended may be on its way. So may AskedToLeave: then the next holder gets it.
 	if g.Session.View(g.root().selfWatch.Load()).Status == framework.StatusGone {
 		return false
 	}

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// lateness is of a contender that waits. Most waits are short. One that lasts for a session timeout outlasts the session of
-// a holder that died, so its reason is one to look for.
+// lateness is of a contender that waits. Most waits are short. One that lasts for a session timeout outlasts the
+// session of a holder that died, so it has another reason.
 type lateness struct {
 	began time.Time
 	timer *time.Timer // nil before the contender waits
@@ -21,11 +21,10 @@ func (c *Contender) StartWaiting() {
 	}
 }
 
-// Late is readable once: when the contender has waited for a session timeout. TellLate is to be called then. It is for a
-// contender that waits.
+// Late is readable once, when a contender has waited for a session timeout. TellLate must follow.
 func (c *Contender) Late() <-chan time.Time { return c.late.timer.C }
 
-// TellLate reports that the contender, which stands at this place, has waited for long.
+// TellLate calls Config.Late.
 func (c *Contender) TellLate(ctx context.Context, at Progress) {
 	if late := c.Queue.Config.Late; late != nil {
 		late(ctx, at, time.Since(c.late.began))

@@ -9,20 +9,19 @@ import (
 	"strings"
 )
 
-// Names of the nodes that stand in a queue, after Curator's protection prefix "_c_<UUID>-" and before the number.
+// Names of nodes, after Curator's prefix "_c_<UUID>-" and before the number.
 const (
 	MutexMarker = "lock-"
 	ReadMarker  = "__READ__"
 	WriteMarker = "__WRIT__"
 	LeaseMarker = "lease-"
 
-	// kazoo's own, after a GUID without dashes. Its WriteLock has the marker of its Lock.
+	// kazoo's, after a GUID without dashes. Its WriteLock has the marker of its Lock.
 	kazooMarker     = "__lock__"
 	kazooReadMarker = "__rlock__"
 )
 
-// LockMarkers are the nodes that count in the queue of a mutex or a read/write lock, with those that others add, as
-// exclusive ones.
+// LockMarkers are those that count in the queue of a mutex or a read/write lock; extra ones are exclusive.
 func LockMarkers(extra ...string) map[string]bool {
 	counts := map[string]bool{}
 	for _, marker := range extra {
@@ -35,18 +34,16 @@ func LockMarkers(extra ...string) map[string]bool {
 	return counts
 }
 
-// mayReadOn reports whether a node is one that may leave a reader behind, with its number, when it goes: a writer's,
-// see Queue.Beside.
+// mayReadOn reports whether a node may leave a reader with its number behind: a writer's. See Queue.Beside.
 func mayReadOn(name string) bool { return strings.Contains(name, WriteMarker) }
 
-// A marker is what stands in a node's name before the number.
 type marker struct {
 	text   string
-	shared bool // of readers
+	shared bool // a reader's
 }
 
-// markers are those that count in a queue, the longest first: of several that fit a name, the longest tells what it is.
-// Every other child is ignored.
+// markers are those that count in a queue, the longest first: it decides if several fit a name. Other children are
+// ignored.
 type markers []marker
 
 func newMarkers(counts map[string]bool) markers {
@@ -76,10 +73,8 @@ type Node struct {
 	number int32
 }
 
-// Parse takes a child's name apart.
-//
-// Where the number begins is for the marker to say: "lock-2147483647" ends with a positive number, "lock--2147483647"
-// with a negative one, although its last ten characters are a number, too.
+// Parse takes a child's name apart. The marker says where the number begins: "lock-2147483647" ends with a positive
+// number, "lock--2147483647" with a negative one, although its last ten characters are a number, too.
 func (ms markers) Parse(name string) (n Node, ok bool) {
 	for _, width := range []int{10, 11} {
 		head, number, ok := cutWidth(name, width)
@@ -113,7 +108,7 @@ func hasMarker(head, marker string) bool {
 	return found && (before == "" || before[len(before)-1] == '-' || marker[0] == '_')
 }
 
-// cutNumber splits off what the server appended to a name that ends, without it, with one of the markers above.
+// cutNumber splits off the number of a name that has one of the markers above.
 func cutNumber(name string) (head string, number int32, ok bool) {
 	head, number, ok = cutWidth(name, 11)
 	if ok && (strings.HasSuffix(head, "-") || strings.HasSuffix(head, "_")) { // then this "-" is no marker's
@@ -122,8 +117,8 @@ func cutNumber(name string) (head string, number int32, ok bool) {
 	return cutWidth(name, 10)
 }
 
-// cutWidth splits off the parent's counter, a signed 32-bit number, as "%010d" prints it: in 10 characters, or in 11 if
-// that is not enough. Behind "lock-", "-000000005" and "-2147483648" are negative numbers.
+// cutWidth splits off the parent's counter, a signed 32-bit number, as "%010d" prints it: in 10 characters, or 11 if
+// necessary. Behind "lock-", "-000000005" and "-2147483648" are negative numbers.
 func cutWidth(name string, width int) (head string, number int32, ok bool) {
 	if len(name) < width {
 		return "", 0, false
@@ -140,26 +135,26 @@ func cutWidth(name string, width int) (head string, number int32, ok bool) {
 	return head, int32(n), true
 }
 
-// Before reports whether n stands before m. Negative numbers are those of a counter beyond its end: none of ours has
-// one, and others' stand before all of ours, see [ErrNoMoreNumbers].
+// Before reports whether n stands before m. Negative numbers are from beyond the counter's end: ours have none, others'
+// stand before ours.
 func (n Node) Before(m Node) bool { return n.number < m.number }
 
 const (
-	// lastNumber is the greatest number that a contender may have. ZooKeeper's counter ends at 2³¹-1. Servers since 3.6
-	// then give -2³¹, -2³¹+1 … to creations that come while others are on their way, and 2³¹-1 again as soon as none
-	// is; older ones go on from -2³¹. So from there on, numbers are no order. The numbers in between are for those who
-	// come before they hear of the end: each client takes one of them a minute for each lock.
+	// lastNumber is the greatest number of a contender. ZooKeeper's counter ends at 2³¹-1. Then older servers go on
+	// from -2³¹; those since 3.6 do so for concurrent creations only, and give 2³¹-1 again after them. So numbers are
+	// no order any more. Those between are for contenders that have not heard of the end: one for each client, lock and
+	// minute.
 	lastNumber = math.MaxInt32 - 1<<16
-	// firstDoubtful is the number from which on nothing is decided without a listing. A contender is admitted by what
-	// its session has heard because every later node has a greater number. That is wrong if the counter comes to its
-	// end while the contender waits; for smaller numbers than this it takes 2³⁰ creations.
+	// firstDoubtful is the number from which on nothing is decided without a listing. Other decisions rely on later
+	// nodes having greater numbers, which is wrong if the counter ends during a wait: for smaller numbers, that takes
+	// 2³⁰ creations.
 	firstDoubtful = 1 << 30
 )
 
-// exhausted reports whether the counter of a directory has come to its end, as the name of a new node there tells. A
-// server that counts on in 64 bits gives numbers that no int32 holds.
+// exhausted reports whether the counter of a directory has ended, by the name of a new node there. A server that counts
+// in 64 bits gives numbers that no int32 holds.
 func exhausted(name string) bool {
 	head, number, ok := cutNumber(name)
-	whole := strings.HasSuffix(head, "-") || strings.HasSuffix(head, "_") // it is not the end of a longer number
+	whole := strings.HasSuffix(head, "-") || strings.HasSuffix(head, "_") // not the end of a longer number
 	return !ok || !whole || number < 0 || number > lastNumber
 }

@@ -31,12 +31,12 @@ func New(cfg Config) *Queue {
 
 // A Progress is where a contender has got to.
 type Progress struct {
-	Node        string // its name; empty if there is none
-	Predecessor string // the name of the nearest node that stands in the way
-	Ahead       int    // how many stand in the way
+	Node        string // empty if there is none
+	Predecessor string // the name of the nearest node ahead
+	Ahead       int    // how many nodes are ahead
 	OwnClient   bool   // the predecessor belongs to the same client
 	Waits       bool   // it is no try, and waits or has waited
-	OwnHolds    bool   // the same client holds all that it waits for; for recipes that let several in
+	OwnHolds    bool   // the client holds all that it waits for; for recipes that let several in
 	gone        time.Time
 	HandOver    time.Duration // from the news that the predecessor was gone to the admission
 }
@@ -62,9 +62,9 @@ func (q *Queue) Acquire(ctx context.Context) (*Grant, Progress, error) {
 	})
 }
 
-// InSessions contends in the connected session, and anew, at the tail, when that has ended or the contender's node has
-// vanished: until it succeeds, or fails with an error that session.Again does not take for a reason to go on. That ctx
-// has ended is for Sessions to say, which knows whether there was a connection.
+// InSessions contends in the connected session, and again, at the tail, after errors for which session.Again says so:
+// the end of the session, a node that has vanished. Only Sessions reports that ctx has ended: it knows whether there
+// was a connection.
 func InSessions[T any](
 	ctx context.Context, source Source, contend func(*framework.Session) (T, Progress, error),
 ) (result T, at Progress, err error) {
@@ -80,8 +80,8 @@ func InSessions[T any](
 	return result, at, err // Sessions ends with an error
 }
 
-// Try acquires without waiting for anybody. If the lock is taken it costs one read, and writes nothing. If the session
-// ends before the servers have answered, it tries in the next one.
+// Try acquires without waiting for others. If the lock is taken it costs one read, and writes nothing. If the session
+// ends before the answers, it tries in the next one.
 func (q *Queue) Try(ctx context.Context) (*Grant, Progress, error) {
 	if err := q.refused(); err != nil {
 		return nil, Progress{}, err
@@ -122,7 +122,7 @@ func (q *Queue) tryInSession(ctx context.Context, s *framework.Session) (*Grant,
 	return c.Grant, c.Progress, nil
 }
 
-// orTaken is what a try answers that failed with err: ErrTaken if its node was removed.
+// orTaken is the error of a try that failed with err: ErrTaken if its node was removed.
 func orTaken(err error) error {
 	if errors.Is(err, session.ErrNodeVanished) {
 		return ErrTaken
@@ -139,7 +139,7 @@ func (q *Queue) List(ctx context.Context, s *framework.Session) ([]string, error
 	return children, err
 }
 
-// foreign says why a directory does not belong to the queue, if it does not.
+// foreign says why a directory does not belong to the queue, if so.
 func (q *Queue) foreign(children []string) error {
 	if q.Config.Foreign == nil {
 		return nil
@@ -147,14 +147,14 @@ func (q *Queue) foreign(children []string) error {
 	return q.Config.Foreign(children)
 }
 
-// Waits tells where a contender waits.
+// Waits calls Config.Waiting.
 func (q *Queue) Waits(ctx context.Context, at Progress) {
 	if q.Config.Waiting != nil {
 		q.Config.Waiting(ctx, at)
 	}
 }
 
-// free reports whether a contender that came now would be admitted: every node that is there stands ahead of it.
+// free reports whether a contender that came now would be admitted: every node that is there would be ahead of it.
 func (q *Queue) free(children []string) bool {
 	blocks := func(n Node) bool { return !q.Shared || !n.Shared }
 	return !slices.ContainsFunc(q.Markers.ParseAll(children), blocks)
@@ -172,8 +172,8 @@ func Under(dir, name string) string {
 }
 
 // Enter makes a contender that shares the view of its session, and its node. The contender must leave. At the end of
-// the directory's counter there is none: its node is removed, and ErrNoMoreNumbers returned, for a minute without
-// asking the servers.
+// the directory's counter it returns ErrNoMoreNumbers and removes the node; for a minute after that it does not ask the
+// servers.
 func (q *Queue) Enter(ctx context.Context, s *framework.Session) (*Contender, error) {
 	if err := q.refused(); err != nil {
 		return nil, err
@@ -201,8 +201,7 @@ func (q *Queue) Enter(ctx context.Context, s *framework.Session) (*Contender, er
 	return c, nil
 }
 
-// Add makes a contender and its node, and lists the directory after that, for a recipe that decides by itself who is
-// admitted. The contender must leave.
+// Add makes a contender, its node, and then a listing, for a recipe that decides by itself. The contender must leave.
 func (q *Queue) Add(ctx context.Context, s *framework.Session) (c *Contender, listing []string, err error) {
 	entry, err := s.CreateProtected(ctx, q.Config.Dir, q.Config.Marker, q.Config.Data)
 	if err != nil {
@@ -211,10 +210,10 @@ func (q *Queue) Add(ctx context.Context, s *framework.Session) (c *Contender, li
 	return q.contender(s, entry.Path, entry.Stat.Czxid), entry.Children, nil
 }
 
-// contender makes a contender of a node that it has.
+// contender makes a contender of a node.
 func (q *Queue) contender(s *framework.Session, path string, token int64) *Contender {
 	name := path[len(q.Child("")):]
-	_, number, _ := cutNumber(name) // it was put there by the server, or by Beside
+	_, number, _ := cutNumber(name) // put there by the server, or by Beside
 	q.Registry.addNode(path)
 	return &Contender{
 		Queue: q, Session: s, node: path, Me: Node{Name: name, Shared: q.Shared, number: number},

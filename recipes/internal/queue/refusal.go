@@ -2,12 +2,12 @@ package queue
 
 import "time"
 
-// refusalTime is how long a directory whose counter has ended is left alone. Servers look for empty containers once a
+// refusalTime is how long a directory whose counter has ended is left alone. Servers remove empty containers once a
 // minute.
 const refusalTime = time.Minute
 
-// refuse remembers that the counter of the queue's directory has ended. Every further node would be the end of a
-// number, and would keep the directory, so that it never goes and never gets a new counter.
+// refuse remembers that the directory's counter has ended. Further nodes would keep the directory from being removed,
+// and from getting a new counter.
 func (q *Queue) refuse() error {
 	q.Registry.mu.Lock()
 	defer q.Registry.mu.Unlock()
@@ -16,7 +16,7 @@ func (q *Queue) refuse() error {
 	return ErrNoMoreNumbers
 }
 
-// refused is ErrNoMoreNumbers as long as the directory is left alone. It forgets what is over.
+// refused is ErrNoMoreNumbers while the directory is left alone. It forgets what is over.
 func (q *Queue) refused() error {
 	q.Registry.mu.Lock()
 	defer q.Registry.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 type Registry struct {
 	mu       sync.Mutex
 	grants   map[any]map[*Grant]struct{} // that last, by lock
-	ourNodes map[string]struct{}         // in any queue, by path: to tell whether a predecessor belongs to this client
-	refused  map[string]time.Time        // directories whose counters have ended: until when they are not entered
+	ourNodes map[string]struct{}         // in any queue, by path
+	refused  map[string]time.Time        // directories whose counters have ended, until when
 	views    map[viewKey]*sharedView     // in use, or were a moment ago
 }
 

@@ -11,14 +11,14 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// A sharedView is the view of one session in one directory, which the contenders of that session share. The session
-// tells it what arrives on the connection, in that order, before any contender can see it.
+// A sharedView is the view that the contenders of one session in one directory share. The session calls it with what
+// arrives, in that order, before any contender can see it.
 type sharedView struct {
 	key        viewKey
 	registry   *Registry
 	listing    chan struct{} // has room for the contenders that enter with a listing at a time
 	contenders int           // that use it; guarded by registry.mu
-	idle       *time.Timer   // drops it when no contender has used it for a moment; guarded by registry.mu
+	idle       *time.Timer   // drops it when no contender has used it for idleTime; guarded by registry.mu
 
 	mu       sync.Mutex
 	view     view
@@ -32,14 +32,14 @@ type viewKey struct {
 }
 
 const (
-	// maxListings is how many contenders may list the queue at a time when they enter it. Of a crowd that comes at one
-	// moment the others wait for some of these, and then need not list it themselves.
+	// maxListings is how many contenders may list the queue at a time when they enter it. The rest of a crowd waits for
+	// some of these, and then need not list it.
 	maxListings = 16
 	// idleTime is how long a view is kept that no contender uses.
 	idleTime = time.Second
 )
 
-// joinView returns the view of a session's contenders in the queue. It must be left.
+// joinView returns the view of a session's contenders in the queue, to be left.
 func (q *Queue) joinView(session *framework.Session) *sharedView {
 	key := viewKey{session: session, dir: q.Config.Dir, markers: q.markersKey}
 	q.Registry.mu.Lock()
@@ -71,7 +71,6 @@ func (v *sharedView) leave() {
 	}
 }
 
-// drop forgets a view, unless a contender has come at the same moment.
 func (v *sharedView) drop() {
 	v.registry.mu.Lock()
 	defer v.registry.mu.Unlock()
@@ -85,7 +84,7 @@ func (v *sharedView) drop() {
 	v.unwatchDirectory()
 }
 
-// create makes a node, and lists the queue unless that can be left out.
+// create makes a node, and lists the queue unless that can be skipped.
 func (q *Queue) create(ctx context.Context, v *sharedView) (framework.Entry, error) {
 	session := v.key.session
 	if v.canSkipListing() {
@@ -129,7 +128,6 @@ func (v *sharedView) Gone(name string) {
 	v.view.remove(name)
 }
 
-// decision decides about a contender, if the view is enough for that.
 func (v *sharedView) decision(me Node) (Decision, bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

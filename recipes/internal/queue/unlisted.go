@@ -7,42 +7,39 @@ import (
 )
 
 // Everything in this file serves one purpose: a contender enters a queue that its session has had to itself for a while
-// without listing it. Without the file the engine is right, and an acquire of such a lock costs a listing more.
+// without listing it. Without the file the engine is right, and costs a listing more.
 //
-// The proof. Let a session know the number that the next node in a directory will get: it knows every node that was
-// created before. It creates a node, and the answer names it.
+// The proof. A session that knows the number of the next node in a directory knows every node created before. It
+// creates a node, and the answer names it.
 //
-//  1. The node has that number. A number is the count of nodes ever created in the directory, of any kind and name
-//     (S2). So nothing was created in between, and the view lacks no node before this one. The answer comes in the
-//     order of execution (S1), so that what the session has heard by then of deletions only makes the view smaller.
-//     Hence the decision that the view allows at that moment is right; it is taken there, and the next number is one
-//     more.
-//  2. The node has another number. Then others have created nodes of which the view knows nothing: the next number is
-//     unknown from then on, and the contender lists the queue.
+//  1. The node has that number, the count of all nodes ever created in the directory (S2). So nothing was created in
+//     between, and the view lacks no node before this one. The answer comes in the order of execution (S1): deletions
+//     heard of by then only make the view smaller. So what the view decides at that moment is right; it is noted there,
+//     and the next number is one more.
+//  2. The node has another number: others have created nodes that the view lacks. The next number is unknown from then
+//     on, and the contender lists the queue.
 //
-// Both hold in one and the same directory only, since a directory that is made anew counts anew. So the directory is
-// watched, and the creation that its watch has shown must be that of the directory that was listed. A directory that
-// was deleted since fires the watch before anything in its successor is answered (S6).
+// A directory that is made anew counts anew. So the directory is watched, and its czxid must be that of the directory
+// that was listed; its deletion fires the watch before anything in its successor is answered (S6).
 //
-// How the session comes to know the next number: a listing and the directory's Stat are of one moment, and the Stat has
-// the count of creations (S3). A server that counts changes there too says a greater one, which is no proof. So the
-// count must also be the least that it can be: one more than the greatest number that a node of ours got.
+// A listing's Stat tells the next number: it has the count of creations at the moment of the listing (S3). A server
+// that counts changes there too says a greater one. So the count must also be the least possible: one more than the
+// greatest number that a node of ours got.
 //
-// Why a writer that left is forgotten in case 1 (view.appendNext): a writer that goes on as a reader has created a node
-// for that, with a given name, before its own node went; that would have taken the number.
+// In case 1 the view forgets that a writer left (view.appendNext): a writer that became a reader had created a node for
+// that before its own went, which would have taken the number.
 
-// An unlisted is what a view knows of numbers. It is guarded by the mutex of its sharedView.
+// An unlisted is what a view knows of numbers. sharedView.mu guards it.
 type unlisted struct {
 	dirWatch  *framework.Watch    // on the directory; nil if there is none
 	dirCzxid  int64               // of the directory that was listed; zero if none was
-	next      int32               // the number of the next node in it, of any client; negative if that is unknown
-	least     int32               // the next number is not less: one more than the greatest that a node of ours got
-	ownStreak int                 // how many nodes came one right after the other, all of them ours
-	decisions map[string]Decision // about contenders that entered in case 1 and have not asked yet
+	next      int32               // the number of the next node, of any client; negative if unknown
+	least     int32               // next is not less: one more than the greatest of a node of ours
+	ownStreak int                 // how many nodes in a row were ours
+	decisions map[string]Decision // of case 1, until the contender asks
 }
 
-// minStreak is how many nodes in a row must be ours before the listing is left out: if it turns out that one is needed,
-// that takes another round trip.
+// minStreak is how many nodes in a row must be ours before listings are skipped: a wrong guess costs a round trip.
 const minStreak = 8
 
 // listed notes what the Stat of a listing says of numbers.
@@ -56,10 +53,9 @@ func (u *unlisted) listed(dir *zk.Stat) {
 	}
 }
 
-// creations is how many nodes were ever created in a directory, which is the number of the next one, or more; negative
-// from 2³⁰ on. ZooKeeper says twice as many, less the number of children, where its Stat has the version of the
-// children (org.apache.zookeeper.server.DataNode.copyStat). ClickHouse Keeper adds one there for each change of a
-// child's data.
+// creations is the number of the next node in a directory, or more; negative from 2³⁰ on. ZooKeeper's Cversion is twice
+// the count of creations, less the children (org.apache.zookeeper.server.DataNode.copyStat). ClickHouse Keeper adds one
+// for each change of a child's data.
 func creations(dir *zk.Stat) int32 {
 	if sum := dir.Cversion + dir.NumChildren; sum >= 0 {
 		return sum / 2
@@ -67,9 +63,8 @@ func creations(dir *zk.Stat) int32 {
 	return -1
 }
 
-// created notes that the session has created a node, a contender's if ok. In case 1 of the proof it decides about the
-// contender, and appends the node to the view; sameDirectory says that nothing has happened to the directory since it
-// was listed.
+// created notes that the session has created a node, a contender's if ok. In case 1 it decides about the contender, and
+// appends the node to the view. sameDirectory: as the method says.
 func (u *unlisted) created(v *view, n Node, ok, sameDirectory bool) {
 	isNext := ok && u.next >= 0 && n.number == u.next && n.number < firstDoubtful
 	u.next = -1
@@ -101,7 +96,7 @@ func (v *sharedView) canSkipListing() bool {
 	if u.ownStreak < minStreak {
 		return false
 	}
-	if u.dirWatch != nil && v.key.session.View(u.dirWatch).Status == framework.StatusGone { // as an empty container does
+	if u.dirWatch != nil && v.key.session.View(u.dirWatch).Status == framework.StatusGone { // an empty container's
 		v.unwatchDirectory()
 	}
 	if u.dirWatch == nil {
@@ -110,8 +105,8 @@ func (v *sharedView) canSkipListing() bool {
 	return u.next >= 0 && v.sameDirectory()
 }
 
-// sameDirectory reports whether the directory that was listed has been there ever since, as far as everything goes that
-// has arrived. mu is held.
+// sameDirectory reports whether the directory that was listed has existed ever since, as far as answers and events say
+// that have arrived. mu is held.
 func (v *sharedView) sameDirectory() bool {
 	if v.unlisted.dirWatch == nil || v.unlisted.dirCzxid == 0 {
 		return false
@@ -120,7 +115,7 @@ func (v *sharedView) sameDirectory() bool {
 	return dir.Armed && dir.Stat.Czxid == v.unlisted.dirCzxid
 }
 
-// unwatchDirectory ends the watch on the directory, if there is one. mu is held.
+// mu is held.
 func (v *sharedView) unwatchDirectory() {
 	if v.unlisted.dirWatch != nil {
 		v.key.session.Unwatch(v.unlisted.dirWatch)
@@ -128,7 +123,7 @@ func (v *sharedView) unwatchDirectory() {
 	}
 }
 
-// entryDecision returns, once, what was decided about a contender when the creation of its node was answered.
+// entryDecision returns, once, what was decided about a contender when its node was created.
 func (v *sharedView) entryDecision(name string) (d Decision, known bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
