@@ -10,8 +10,8 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// A batch is the leases that one acquire of a semaphore asks for, while it holds the gate: each is a contender whose node is made
-// when the one before it is permitted. Nobody else waits for leases meanwhile, but others count them.
+// A batch is the leases that one acquire of a semaphore asks for, while it holds the gate: each is a contender whose
+// node is made when the one before it is permitted. Others count them, but do not wait for leases meanwhile.
 type batch struct {
 	semaphore *InterProcessSemaphoreV2
 	session   *framework.Session
@@ -29,7 +29,7 @@ func (b *batch) enter(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.Wake = b.gate.Wake // whatever happens to any of them wakes the one who waits
+	c.Wake = b.gate.Wake // events of all of them wake one goroutine
 	if b.watch != nil {
 		c.WatchOwn()
 	}
@@ -51,8 +51,8 @@ func (b *batch) wait(ctx context.Context) error {
 	}
 }
 
-// permitted decides by a listing that is later than the nodes of the batch: the one that came with the newest, what the watch
-// has told, or one that is asked for. A listing that lacks one of them means that it was removed by hand.
+// permitted decides by a listing that is later than the nodes of the batch: that of the newest, that of the watch, or a
+// new one. A listing that lacks one of them means that it was removed by hand.
 func (b *batch) permitted(ctx context.Context) (bool, error) {
 	children := b.listing
 	b.listing = nil
@@ -78,7 +78,7 @@ func (b *batch) permitted(ctx context.Context) (bool, error) {
 	return over <= 0, nil
 }
 
-// ownLeases reports whether this client holds all leases in a listing, but for those of the batch.
+// ownLeases reports whether this client holds all leases in a listing, apart from those of the batch.
 func (b *batch) ownLeases(children []string) bool {
 	ours := b.semaphore.recipe.queue.Registry.GrantNames(b.semaphore.recipe.id)
 	for _, c := range b.members {
@@ -91,9 +91,9 @@ func (b *batch) within(children []string) bool {
 	return !slices.ContainsFunc(b.members, func(c *queue.Contender) bool { return !slices.Contains(children, c.Me.Name) })
 }
 
-// await blocks until something has changed: the leases, the limit, or one of the nodes of the batch or its gate. If one of those
-// was removed, everything is dropped and begun again: without the gate, two contenders could each have a part of what they
-// need, and wait for each other.
+// await blocks until something has changed: the leases, the limit, a node of the batch or its gate. If one of those
+// nodes was removed, the batch begins again: without the gate, two contenders could each have a part of what they need,
+// and deadlock.
 func (b *batch) await(ctx context.Context) error {
 	if b.watch == nil {
 		b.startWatching(ctx)
@@ -155,7 +155,7 @@ func (b *batch) admit(ctx context.Context, again func(context.Context) error) ([
 			if c.Grant != nil {
 				break
 			}
-			// By a new listing, which waits until the session is valid. What the watch has told does not.
+			// By a new listing, which waits until the session is valid; the watch's does not.
 			var err error
 			if b.listing, err = b.semaphore.recipe.queue.List(ctx, b.session); err != nil {
 				return nil, err

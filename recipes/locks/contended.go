@@ -6,18 +6,17 @@ import (
 	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
-// Contended returns a channel that is closed when another contender waits for what the lease holds, of any client and in
-// any language: one that excludes this lease and came later. A reader hears of writers. A semaphore's lease hears of a
-// contender that finds no lease free, or that the limit was lowered below the leases there are. A multi-lock's hears what
-// any of its parts hears. The channel is closed once and for good: the contender may have given up meanwhile.
+// Contended returns a channel that is closed when another contender waits for what the lease holds, of any client and
+// in any language: one that excludes this lease and came later. A reader hears of writers. A semaphore's lease hears of
+// a contender that finds no lease free, or of a limit that was lowered below the leases there are. A multi-lock's hears
+// what any of its parts hears. The channel stays closed even if the contender gives up.
 //
-// It is for a holder that does one thing after another and makes room in between when another contender waits. A try
-// that does not write, as those of this package on a taken lock, is not heard.
+// It is for a holder that can make room between one piece of work and the next. Tries that do not write, as those of
+// this package on a taken lock, are not heard.
 //
-// The first call begins to listen, and does not block: it lists the lock's directory and watches its children, and each
-// change is followed by another listing, until a contender was heard of or the lease has ended. That costs as much as there
-// are contenders, so a lease that nobody asks for it does not pay. Without READ permission on the directory nothing is
-// heard, and while there is no connection it is heard later. When the lease has ended nothing is heard, see [Lease.Done].
+// The first call begins to listen, and does not block: it lists the lock's directory, and again after each change,
+// until a contender was heard of or the lease has ended. Without READ permission on the directory nothing is heard;
+// without a connection it is heard later. When the lease has ended nothing is heard, see [Lease.Done].
 //
 // Curator has none.
 func (l *Lease) Contended() <-chan struct{} {
@@ -72,13 +71,12 @@ func (r *recipe) wantedFrom(g *queue.Grant) func(children []string) bool {
 	return func(children []string) bool { return r.queue.IsBehind(g.Name, children) }
 }
 
-// crowded reports whether a listing has more leases than the limit: a contender makes the node of its lease and then waits
-// for the limit to have room for it.
+// crowded reports whether a listing has more leases than the limit: a contender makes the node of its lease, and then
+// waits for room.
 func (s *InterProcessSemaphoreV2) crowded(leases []string) bool {
 	return s.leases(leases) > s.limit.now()
 }
 
-// onLimit has changed called when the limit has changed.
 func (s *InterProcessSemaphoreV2) onLimit(changed func()) (stop func()) {
 	if s.limit.count == nil {
 		return func() {}

@@ -9,24 +9,24 @@ import (
 )
 
 var (
-	// ErrNotAcquired is TryAcquire's answer when another contender holds the lock or is ahead, and that of a lock with a time limit,
-	// see [Within], when the limit has passed.
+	// ErrNotAcquired says that another contender holds the lock or is ahead: of a try, or of a lock [Within] a time
+	// limit that has passed.
 	ErrNotAcquired = queue.ErrTaken
-	// ErrLeaseLost says that a lease has ended without its Release. The error is a [*LostError], with the reason.
+	// ErrLeaseLost says that a lease has ended without its Release. The error is a [*LostError].
 	ErrLeaseLost = errors.New("locks: lease lost")
-	// ErrReleased says that a lease was released. It is the cause with which contexts of the lease end then.
+	// ErrReleased says that a lease was released. It is the cause with which its contexts end.
 	ErrReleased = errors.New("locks: lease released")
-	// ErrNoMoreNumbers says that the counter of a lock's directory is near its end, 2³¹-1, beyond which no number tells who came
-	// first. The client asks for no further number for a minute, so that the directory can go: the server removes an empty
-	// container, and its counter with it. Holders and waiters are not affected. If the directory was made by hand, it has to be
+	// ErrNoMoreNumbers says that the counter of a lock's directory is near its end, 2³¹-1, beyond which numbers tell no
+	// order. For a minute the client asks for no further number, so that the server can remove the directory, an empty
+	// container, and its counter. Holders and waiters are not affected. A directory that was made by hand must be
 	// removed by hand, once nobody uses it.
 	ErrNoMoreNumbers = queue.ErrNoMoreNumbers
 	// ErrRemoved is the reason of a lease that ended because its node was deleted.
 	ErrRemoved = queue.ErrRemoved
 )
 
-// A LostError is the end of a lease that was not released. It is [ErrLeaseLost], and unwraps to the reason: [ErrRemoved],
-// framework.ErrLapsed, framework.ErrSuspended, framework.ErrSessionLost or framework.ErrClosed.
+// A LostError is the end of a lease that was not released. It is [ErrLeaseLost], and unwraps to the reason:
+// [ErrRemoved], framework.ErrLapsed, framework.ErrSuspended, framework.ErrSessionLost or framework.ErrClosed.
 type LostError struct {
 	Path    string // of the lock
 	Session int64
@@ -48,13 +48,13 @@ func (e *LostError) Unwrap() error { return e.Reason }
 type AcquireError struct {
 	Path        string // of the lock
 	Node        string // the name of the caller's node, if it had one
-	Predecessor string // the name of the node ahead that it waited for last; empty if it did not wait
+	Predecessor string // the name of the nearest node ahead, when it last looked; empty if it did not wait
 	Ahead       int    // how many nodes were ahead; contenders of its process if it had no node, see Retain
-	// OwnClient says that the next one before it is a lease or a wait of the same client.
+	// OwnClient says that Predecessor is of the same client.
 	OwnClient bool
-	// OwnLease says that the caller waited for a lease that the same client holds; for a semaphore, that it holds all of them. If
-	// the lease is the caller's own, the caller waited for itself: it did not pass the context of that lease to Acquire, or
-	// the lock is not reentrant. It is never set by a try.
+	// OwnLease says that the caller waited for a lease that the same client holds; of a semaphore, that it holds all.
+	// If the lease is the caller's own, it deadlocked: it did not pass the context of that lease to Acquire, or the
+	// lock is not reentrant. It is never set by a try.
 	OwnLease bool
 	Err      error
 }
@@ -76,8 +76,8 @@ func (e *AcquireError) Error() string {
 // Unwrap returns the reason.
 func (e *AcquireError) Unwrap() error { return e.Err }
 
-// A ReleaseError says that a lease has ended for this process, but that its node is not known to be gone. If the server
-// did not refuse, it is removed in the background, until that is done or the session is over.
+// A ReleaseError says that a lease has ended for this process, but that its node may still exist. Unless the server
+// refused, the removal goes on in the background, until it is done or the session is over.
 type ReleaseError struct {
 	Path string // of the lock
 	Node string // the name of the lease's node
@@ -91,7 +91,7 @@ func (e *ReleaseError) Error() string {
 // Unwrap returns the reason.
 func (e *ReleaseError) Unwrap() error { return e.Err }
 
-// bare leaves out the package's name, which the outer error has said.
+// bare leaves out the package's name, which the outer error says.
 func bare(err error) string {
 	text := err.Error()
 	for _, prefix := range []string{"locks: ", "framework: "} {

@@ -11,9 +11,8 @@ import (
 	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
-// A Lease is a held lock. It lasts until its Release, or until it is lost: when the session may have ended, when the
-// client is closed, or when its node is removed. It ends before another contender can be let in; package framework
-// says how.
+// A Lease is a held lock. It lasts until its Release or its loss: when the session may have ended, the client is
+// closed, or its node is removed. It ends before another contender can be admitted; package framework says how.
 //
 // Its methods are safe for concurrent use, from any goroutine.
 //
@@ -27,7 +26,7 @@ type Lease struct {
 	done      chan struct{}
 	mu        sync.Mutex
 	ended     bool
-	over      error // ErrReleased or a *LostError; nil if the grant was lost, which has the reason then
+	over      error // ErrReleased or a *LostError; nil if the grant was lost, which has the reason
 	released  bool  // Release has been called
 	followers []follower
 	contended *notice // nil before it is asked for
@@ -38,7 +37,7 @@ func newLease(r *recipe, g *queue.Grant) *Lease {
 }
 
 // Context returns a context that ends with parent, and when the lease ends: context.Cause is then [ErrReleased] or a
-// [*LostError]. Hand it to the work that the lock protects, and the work stops when the lock is lost.
+// [*LostError]. Work that gets it stops when the lock is lost.
 //
 // The context owns the lease: an Acquire of the same lock with it re-enters. Goroutines that share it act for one
 // owner, and do not exclude each other; see [WithoutLease].
@@ -53,7 +52,7 @@ func (l *Lease) Context(parent context.Context) context.Context {
 	return ctx
 }
 
-// single returns the leases of single locks that the lease stands for.
+// single returns the lease, or those of a multi-lock's parts.
 func (l *Lease) single() []*Lease {
 	if l.grant != nil {
 		return []*Lease{l}
@@ -71,11 +70,11 @@ type follower struct {
 	end func(cause error)
 }
 
-// follow has f ended, once, when the lease ends; right now if it has. f.end must not block.
+// follow ends f, once, when the lease ends, or now if it has. f.end must not block.
 //
-// Contexts that end before their lease are left out when the list would have to grow, and at least half of it is free after
-// that, so that this costs each follower the same. context.AfterFunc would leave them out sooner, and cost the end of thousands
-// of leases half as much again.
+// Ended contexts are left out when the list would have to grow, and half of it is free after that, so this costs each
+// follower the same. context.AfterFunc, which leaves them out sooner, makes the end of thousands of leases half as slow
+// again.
 func (l *Lease) follow(f follower) {
 	l.mu.Lock()
 	if l.ended {
@@ -92,8 +91,8 @@ func (l *Lease) follow(f follower) {
 	l.followers = append(l.followers, f)
 }
 
-// end ends the lease, its contexts, and the multi-locks that it is a part of; cause is nil if the grant was lost. It does
-// not block.
+// end ends the lease, its contexts, and the multi-locks that it is a part of; cause is nil if the grant was lost. It
+// does not block.
 func (l *Lease) end(cause error) {
 	l.mu.Lock()
 	if l.ended {
@@ -106,7 +105,7 @@ func (l *Lease) end(cause error) {
 	l.mu.Unlock()
 	close(l.done)
 	if len(followers) == 0 {
-		return // nobody asks for the reason, and it need not be made
+		return // then the reason need not be made
 	}
 	cause = l.reason(cause)
 	for _, f := range followers {
@@ -122,12 +121,12 @@ func (l *Lease) reason(over error) error {
 	return over
 }
 
-// Done is closed when the lease ends. At the end of its time a timer closes it, and timers stand still while the machine is
-// suspended: after that Done, and the lease's contexts, can be late by as long as the lease had left before. Err is not.
+// Done is closed when the lease ends. At the end of its time a timer closes it. Timers stand still while the machine is
+// suspended: after that Done, and the lease's contexts, can be late by what the lease had left before. Err is not.
 func (l *Lease) Done() <-chan struct{} { return l.done }
 
 // Err is nil while the lock is held through this lease, [ErrReleased] after Release, and a [*LostError] after a loss.
-// It compares the time with ValidUntil, and so is right at the first look after the process was suspended.
+// It compares the time with ValidUntil, so it is right from the first call after a suspension on.
 func (l *Lease) Err() error {
 	var lost error
 	for _, part := range l.single() {
@@ -144,8 +143,8 @@ func (l *Lease) Err() error {
 	return lost // the goroutine that ends the grant may not have come to this lease yet
 }
 
-// ValidUntil is when the lease ends unless the session is renewed before, or the time at which its hold ended. Before
-// it, no server can give the lock to anybody else, but for a node that is removed by hand.
+// ValidUntil is when the lease ends without another renewal of its session, or when its hold ended. Before it, no
+// server can give the lock to another contender, unless the node is removed by hand.
 func (l *Lease) ValidUntil() time.Time {
 	var first time.Time
 	for i, part := range l.single() {
@@ -156,19 +155,17 @@ func (l *Lease) ValidUntil() time.Time {
 	return first
 }
 
-// Release ends the lease. With the last lease of a hold it removes the node, so that the next contender is let in: it
-// waits for the server's answer, for at most the client's connection timeout. It needs no context. A lock of
-// [Retain] may keep the node or give it to the next contender instead; Release then returns nil without waiting.
+// Release ends the lease. With the last lease of a hold it removes the node: it waits for the server's answer, for at
+// most the client's connection timeout. A lock of [Retain] may keep the node or hand it over instead, without waiting.
 //
 // Errors: [ErrReleased] if it was released before; a [*LostError] if it was lost; a [*ReleaseError] if the removal is
-// not confirmed, or refused. In every case the lease has ended, and it is not to be released again. A multi-lock's
-// lease releases its parts, the last one first, and returns every failure.
+// not confirmed, or refused. In every case the lease has ended, and needs no further Release. A multi-lock's lease
+// releases its parts, the last one first, and returns every failure.
 //
 // Curator: InterProcessLock.release(), Lease.close().
 func (l *Lease) Release() error { return l.release(nil) }
 
-// release is Release that waits for the server only until enough is closed. Not to know whether the node is gone is
-// then no error.
+// release is Release that waits for the server until enough is closed; a removal unconfirmed until then is no error.
 func (l *Lease) release(enough <-chan struct{}) error {
 	l.mu.Lock()
 	again := l.released
@@ -188,8 +185,8 @@ func (l *Lease) release(enough <-chan struct{}) error {
 	return session.JoinErrors(errs...)
 }
 
-// releaseLease leaves the grant. With the last lease of a hold the grant has ended, for this process at once: its node
-// is removed, which is waited for until enough is closed; or retained.
+// releaseLease leaves the grant. After the last lease of a hold the node is removed, which it waits for until enough is
+// closed; or retained.
 func (l *Lease) releaseLease(enough <-chan struct{}) error {
 	last, err := l.leaveGrant()
 	if err != nil || !last {
@@ -221,8 +218,8 @@ func (l *Lease) leaveGrant() (last bool, err error) {
 	return last, nil
 }
 
-// quit is Release without waiting for the server: for a lease that nobody but this package has. There is nobody to hear
-// of errors: either it is not the last one, or its owner has had its answer and the removal goes on without him.
+// quit is Release without waiting for the server, for a lease that only this package has. Errors do not matter: either
+// it is not the last one, or its owner has got an answer and the removal goes on in the background.
 func (l *Lease) quit() {
 	last, _ := l.leaveGrant()
 	if k, ok := l.grant.KeptHold().(keeper); last && ok {

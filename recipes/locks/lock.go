@@ -13,16 +13,16 @@ import (
 type Lock interface {
 	// Acquire waits for the lock and returns a Lease on it.
 	Acquire(ctx context.Context) (*Lease, error)
-	// TryAcquire returns a Lease if nobody else holds the lock or waits for it, and ErrNotAcquired otherwise. It waits for no other
-	// contender, and for the servers for at most the connection timeout of the client.
+	// TryAcquire returns a Lease if nobody else holds the lock or waits for it, and ErrNotAcquired otherwise. It waits
+	// for no contender, and for the servers for at most the client's connection timeout.
 	TryAcquire(ctx context.Context) (*Lease, error)
 }
 
-// Do runs work while it holds lock. The context that work gets is the lease's: it ends when ctx ends and when the lock is lost,
-// and an Acquire of the same lock with it re-enters. Do releases the lease when work returns, and also when work panics.
+// Do runs work while it holds lock. The context of work is the lease's: it ends when ctx ends or the lock is lost, and
+// an Acquire of the same lock with it re-enters. Do releases the lease when work returns or panics.
 //
-// Do blocks until it has the lock, work has returned and the lease is released. With [Within] the wait for the lock has a time
-// limit of its own, which does not bound work.
+// Do blocks until it has the lock, work has returned and the lease is released. With [Within] the wait for the lock has
+// a time limit of its own, which does not bound work.
 //
 // Errors: that of Acquire; or those of work and of Release, joined. If the lock was lost while work ran, the error is
 // [ErrLeaseLost] even if work returned nil: work may have gone on without the lock.
@@ -48,8 +48,8 @@ func ReleaseAll(leases ...*Lease) error {
 	return session.JoinErrors(errs...)
 }
 
-// rollBack is ReleaseAll for leases that the caller of an acquire never gets. It waits for the removal of their nodes while ctx
-// lasts; after that they are removed in the background, and that is no error.
+// rollBack is ReleaseAll for leases that the caller of an acquire never gets. It waits for the removals while ctx
+// lasts; after that they go on in the background, which is no error.
 func rollBack(ctx context.Context, leases []*Lease) error {
 	var errs []error
 	for _, lease := range slices.Backward(leases) {

@@ -2,8 +2,8 @@ package locks
 
 import "fmt"
 
-// Every lock prints its kind and its path. Without these methods package fmt would read the fields of its client and of its
-// SharedCount, which change meanwhile.
+// Every lock prints its kind and its path. Without these methods package fmt would read the fields of its client and of
+// its SharedCount, which change meanwhile.
 
 // String names the lock.
 func (m *InterProcessMutex) String() string { return fmt.Sprintf("mutex %q", m.recipe.path) }

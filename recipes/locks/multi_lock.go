@@ -11,8 +11,8 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// An InterProcessMultiLock takes several locks, of any kinds, as one. They are acquired in their order, so two of them that
-// have locks in common must name those in the same order, or they can wait for each other.
+// An InterProcessMultiLock takes several locks, of any kinds, as one. They are acquired in their order. Multi-locks
+// that have locks in common must name those in the same order, or they can deadlock.
 //
 // Its methods are safe for concurrent use.
 //
@@ -24,8 +24,8 @@ type InterProcessMultiLock struct {
 
 var _ Lock = (*InterProcessMultiLock)(nil)
 
-// NewInterProcessMultiLock returns a lock that is held when all locks are. One lock, or two on the same path, cannot be named
-// twice: the first call says so.
+// NewInterProcessMultiLock returns a lock that is held when all locks are. The first call refuses one lock, or two on
+// the same path, that is named twice.
 //
 // Curator: new InterProcessMultiLock(List<InterProcessLock>).
 func NewInterProcessMultiLock(locks ...Lock) *InterProcessMultiLock {
@@ -82,9 +82,9 @@ func (m *InterProcessMultiLock) identities() []identity {
 	return all
 }
 
-// Acquire acquires the locks one after the other; ctx is the one bound for all. With the first that fails it stops, and releases
-// those that it has, the last one first. If one that it has is lost while it waits for another, it releases the others and begins
-// again. The lease is lost when any of its parts is. A context from it owns all parts, and re-enters those that are reentrant.
+// Acquire acquires the locks one after the other; ctx bounds the whole. At the first failure it releases those that it
+// has, the last one first. If it loses one while it waits for another, it releases the others and begins again. The
+// lease is lost when any of its parts is. A context from it owns all parts, and re-enters those that are reentrant.
 //
 // Errors: that of the lock that failed, joined with those of releases that failed.
 //
@@ -97,7 +97,7 @@ func (m *InterProcessMultiLock) Acquire(ctx context.Context) (*Lease, error) {
 		var unreachable *framework.ConnectError
 		switch {
 		case errors.Is(err, errPartLost):
-		case begun && errors.As(err, &unreachable) && ctx.Err() == nil: // a contender that was in the queue before waits on
+		case begun && errors.As(err, &unreachable) && ctx.Err() == nil: // it was in the queue: it waits on
 		default:
 			return lease, err
 		}
@@ -107,8 +107,8 @@ func (m *InterProcessMultiLock) Acquire(ctx context.Context) (*Lease, error) {
 	}
 }
 
-// TryAcquire is Acquire without waiting for other holders: [ErrNotAcquired] if any lock is taken. For all locks together it waits
-// for the servers for at most the longest of their clients' connection timeouts.
+// TryAcquire is Acquire without waiting for other holders: [ErrNotAcquired] if any lock is taken. For all locks
+// together it waits for the servers for at most the longest of their clients' connection timeouts.
 //
 // Curator: InterProcessMultiLock.acquire(0, unit).
 func (m *InterProcessMultiLock) TryAcquire(ctx context.Context) (*Lease, error) {
@@ -138,7 +138,7 @@ func (m *InterProcessMultiLock) acquire(
 	}
 	lease := newLease(nil, nil)
 	defer func() {
-		if whole == nil { // also if a lock panics: one of the user's own, or one with an ACL provider or a trace that does
+		if whole == nil { // also if a lock panics: a user's own, or by its ACL provider or trace
 			err = session.JoinErrors(err, rollBack(ctx, lease.parts))
 		}
 	}()
@@ -151,7 +151,7 @@ func (m *InterProcessMultiLock) acquire(
 			if lost := lease.Err(); ended && lost != nil && ctx.Err() == nil {
 				err = fmt.Errorf("%w: %w", errPartLost, lost)
 			} else if ended && lost != nil {
-				// Both at one time. The caller hears of its own context.
+				// Both at one time. The caller's own context counts.
 				err = fmt.Errorf("locks: acquire a multi-lock: %w", retry.ContextError(ctx))
 			}
 			return nil, err
@@ -169,7 +169,7 @@ func (m *InterProcessMultiLock) acquire(
 	return lease, nil
 }
 
-// inform lets another lease hear of a revocation of this one.
+// inform passes a revocation of this lease on to another lease.
 func (l *Lease) inform(other *Lease) {
 	l.mu.Lock()
 	l.revoked.others = append(l.revoked.others, other)
@@ -180,7 +180,7 @@ func (l *Lease) inform(other *Lease) {
 	}
 }
 
-// IsAcquiredInThisProcess reports whether anybody holds every one of the locks through the same client.
+// IsAcquiredInThisProcess reports whether every one of the locks is held through the same client.
 //
 // Curator: InterProcessMultiLock.isAcquiredInThisProcess().
 func (m *InterProcessMultiLock) IsAcquiredInThisProcess() bool {

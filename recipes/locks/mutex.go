@@ -7,21 +7,21 @@ import (
 	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
-// An InterProcessMutex is a reentrant lock that at most one owner in all processes holds. Owners are let in in the order in
-// which they came, unless [Retain] lets those of one client take turns.
+// An InterProcessMutex is a reentrant lock that at most one owner in all processes holds. Owners are admitted in the
+// order in which they came, unless [Retain] lets those of one client take turns.
 //
-// It has no state of its own: any number of objects with the same client and path are the same lock. Its methods are safe for
-// concurrent use; each Acquire is a contender of its own, unless its context owns a lease already.
+// It has no state of its own: all objects with one client and path are one lock, safe for concurrent use. Each Acquire
+// is a contender of its own, unless its context owns a lease.
 //
 // Curator: InterProcessMutex.
 type InterProcessMutex struct{ recipe recipe }
 
 var _ Lock = (*InterProcessMutex)(nil)
 
-// NewInterProcessMutex returns the mutex at path. It does no I/O; if client is nil, path is not valid or an option is wrong, the
-// first call on the mutex says so.
+// NewInterProcessMutex returns the mutex at path. It does no I/O. The first call on the mutex reports misuse: client is
+// nil, path is not valid, or an option is wrong.
 //
-// The nodes below path belong to the mutex; nothing else should be put there.
+// Nothing else should be put below path.
 //
 // Curator: new InterProcessMutex(client, path).
 func NewInterProcessMutex(client *framework.Client, path string, opts ...Option) *InterProcessMutex {
@@ -30,30 +30,31 @@ func NewInterProcessMutex(client *framework.Client, path string, opts ...Option)
 
 // Acquire waits for the mutex and returns a Lease on it.
 //
-// It blocks until every contender that came before has left, or ctx is done. ctx bounds only the wait; the lease outlives it.
-// A context from Lease.Context of this mutex re-enters at once and without I/O, and returns a Lease of its own; the mutex is
-// free when all of them are released.
+// It blocks until every contender that came before has left, or ctx is done. ctx bounds the wait alone, not the lease.
+// A context from Lease.Context of this mutex re-enters without waiting or I/O, and returns a Lease of its own; the
+// mutex is free when all of them are released.
 //
-// A wait goes on through lost connections, keeping its place, and through the loss of the session, when it queues again at the
-// tail. Only to begin with, a connection must be there within the client's connection timeout.
+// Through lost connections, a wait keeps its place; after the loss of the session, it queues again at the tail. At the
+// beginning, the client must get a connection within its connection timeout.
 //
-// Errors are [*AcquireError]s that unwrap to: ctx's cause and ctx.Err(); framework.ErrClosed; a *framework.ConnectError; [ErrLeaseLost] or
-// [ErrReleased] if ctx owns a lease that has ended; [ErrNoMoreNumbers]; the server's answer (zk.ErrNoAuth, …) or a
-// *framework.HangUpError; framework.ErrInvalidPath and other misuse. No node is left behind: if its removal cannot be confirmed, it
-// goes on in the background until it is done or the session is over. Only if the servers refuse the removal, because the client may
-// create nodes below path but has no DELETE permission there, the node stays until the session is over; the client logs that at Warn.
+// Errors are [*AcquireError]s that unwrap to: ctx's cause and ctx.Err(); framework.ErrClosed; a
+// *framework.ConnectError; [ErrLeaseLost] or [ErrReleased] if ctx owns a lease that has ended; [ErrNoMoreNumbers]; the
+// server's answer (zk.ErrNoAuth, …) or a *framework.HangUpError; framework.ErrInvalidPath and other misuse. No node is
+// left behind: an unconfirmed removal goes on in the background until it is done or the session is over. If the servers
+// refuse it, since the client has no DELETE permission below path, the node stays until the session is over; the client
+// logs that at Warn.
 //
 // Curator: InterProcessMutex.acquire(); acquire(time, unit) is Acquire of [Within].
 func (m *InterProcessMutex) Acquire(ctx context.Context) (*Lease, error) {
 	return m.recipe.acquire(ctx, m.reenter, m.recipe.contend)
 }
 
-// TryAcquire returns a Lease if nobody else holds the mutex or waits for it, and [ErrNotAcquired] otherwise. On a mutex that is
-// taken it costs one read and writes nothing.
+// TryAcquire returns a Lease if nobody else holds the mutex or waits for it, and [ErrNotAcquired] otherwise. On a taken
+// mutex it costs one read and writes nothing.
 //
-// It blocks until the servers have answered, for at most the client's connection timeout. If they have not, the error is a
-// *framework.ConnectError without a connection, and otherwise framework.ErrConnectionLost; it is never ErrNotAcquired, since the
-// try does not know. Other errors are those of Acquire. No node is left behind, as after Acquire.
+// It blocks until the servers have answered, for at most the client's connection timeout. After that the error is a
+// *framework.ConnectError without a connection, and otherwise framework.ErrConnectionLost; never ErrNotAcquired, which
+// only servers can tell. Other errors, and what is left behind: as of Acquire.
 //
 // Curator: InterProcessMutex.acquire(0, unit).
 func (m *InterProcessMutex) TryAcquire(ctx context.Context) (*Lease, error) {
@@ -66,7 +67,7 @@ func (m *InterProcessMutex) reenter(ctx context.Context) (*Lease, error) {
 
 func (m *InterProcessMutex) identities() []identity { return m.recipe.identities() }
 
-// IsAcquiredInThisProcess reports whether anybody holds this mutex through the same client. It does no I/O, and compares the
+// IsAcquiredInThisProcess reports whether this mutex is held through the same client. It does no I/O, and compares the
 // time: after a loss it is false.
 //
 // Curator: InterProcessMutex.isAcquiredInThisProcess().
@@ -74,7 +75,7 @@ func (m *InterProcessMutex) IsAcquiredInThisProcess() bool {
 	return m.recipe.isHeld(anyGrant)
 }
 
-// IsOwnedBy reports whether ctx owns a lease on this mutex that has not ended, so that an Acquire with it would re-enter. It
+// IsOwnedBy reports whether ctx owns a lease on this mutex that has not ended, so that an Acquire with it re-enters. It
 // does no I/O.
 //
 // Curator: InterProcessMutex.isOwnedByCurrentThread().

@@ -40,9 +40,10 @@ func (o *options) SetVariant(v variant.Variant) { o.variant = &v }
 // maxLockData leaves room for the rest of a request in the megabyte that servers take.
 const maxLockData = 1<<20 - 16<<10
 
-// WithLockData sets what the nodes of the lock contain, for people and programs that look at them. It is copied.
+// WithLockData sets the data of the lock's nodes, for people and programs that look at them. It is copied.
 //
-// Curator: InterProcessMutex.getLockNodeBytes(), InterProcessReadWriteLock(…, lockData), InterProcessSemaphoreV2.setNodeData().
+// Curator: InterProcessMutex.getLockNodeBytes(), InterProcessReadWriteLock(…, lockData),
+// InterProcessSemaphoreV2.setNodeData().
 func WithLockData(data []byte) Option {
 	return func(o *options) {
 		if len(data) > maxLockData {
@@ -55,8 +56,8 @@ func WithLockData(data []byte) Option {
 	}
 }
 
-// WithExtraMarkers makes nodes count that other clients put into the same queue: a marker is what stands in their names before
-// the number that the server appends. They are taken for exclusive ones.
+// WithExtraMarkers makes nodes of other clients in the same queue count, as exclusive ones. A marker is what stands in
+// their names before the number.
 func WithExtraMarkers(markers ...string) Option {
 	return func(o *options) {
 		for _, marker := range markers {
@@ -73,5 +74,5 @@ func WithExtraMarkers(markers ...string) Option {
 	}
 }
 
-// WithTrace has the lock tell what happens to it.
+// WithTrace reports the lock's events to trace.
 func WithTrace(trace Trace) Option { return func(o *options) { o.trace = trace } }

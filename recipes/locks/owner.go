@@ -7,8 +7,8 @@ import (
 	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
-// Go has no thread that could own a lock, so a context does. A context that Lease.Context returned knows its lease and the
-// leases of the contexts it was derived from, the innermost first.
+// Go has no thread that could own a lock, so a context does. A context of Lease.Context knows its lease and those of
+// the contexts it was derived from, the innermost first.
 
 type ownerKey struct{}
 
@@ -17,34 +17,31 @@ type owner struct {
 	outer *owner
 }
 
-// ownerOf returns the leases that ctx owns.
 func ownerOf(ctx context.Context) *owner {
 	o, _ := ctx.Value(ownerKey{}).(*owner)
 	return o
 }
 
-// WithoutLease returns a context of its own: it owns no lease, so that an Acquire with it queues like a stranger's. Give it to
-// goroutines that must exclude each other, or the holder, although the holder's context reaches them.
+// WithoutLease returns a context that owns no lease: an Acquire with it queues like a stranger's. It is for goroutines
+// that must exclude each other, or the holder, although their contexts are derived from the holder's.
 func WithoutLease(ctx context.Context) context.Context {
 	return context.WithValue(ctx, ownerKey{}, (*owner)(nil))
 }
 
-// An identity is what "the same lock" means: the same client, the same absolute path, the same family of recipes. Two objects
-// with one identity are one lock.
+// An identity is what "the same lock" means: the same client, absolute path and family of recipes.
 type identity struct {
 	client *framework.Client // the view without a namespace, which all facades of a client share
 	path   string
 	family string
 }
 
-// Families of recipes.
 const (
 	mutexFamily     = "mutex"
 	readWriteFamily = "read/write lock"
 	semaphoreFamily = "semaphore"
 )
 
-// find returns the innermost lease that ctx owns of that lock and that is among those accepted.
+// find returns the innermost lease that ctx owns of that lock, among those accepted.
 func find(ctx context.Context, id identity, accept func(*queue.Grant) bool) *Lease {
 	for o := ownerOf(ctx); o != nil; o = o.outer {
 		if o.lease.recipe.id == id && accept(o.lease.grant) {

@@ -19,15 +19,15 @@ type Participant struct {
 	Session int64     // the session that it belongs to
 	Since   time.Time // when it came, by the server's clock
 	Data    []byte    // of its node: by default an address of its machine. Nil if the client may not read it
-	Token   int64     // the fencing token that it has, or will have; of a reader that was the writer, the writer's counts
+	Token   int64     // the fencing token that it has, or will have; a downgraded reader has the writer's
 	Shared  bool      // a reader
-	Holds   bool      // it has been let in, as far as the listing tells; the others wait
-	// Retained says that this client keeps the node while nobody holds it, see [Retain]. Of other clients' nodes it is not
-	// known: they count as held.
+	Holds   bool      // it has been admitted, as far as the listing tells; the others wait
+	// Retained says that this client keeps the node while nobody holds it, see [Retain]. Other clients' retained nodes
+	// count as held.
 	Retained bool
 }
 
-// maxReads bounds how many nodes are read at once.
+// maxReads bounds how many nodes are read at a time.
 const maxReads = 64
 
 // contenders returns those in a queue of locks that accept takes.
@@ -36,7 +36,8 @@ func (r *recipe) contenders(ctx context.Context, accept func(queue.Node) bool) (
 	return r.participants(ctx, accept, holds)
 }
 
-// participants returns the nodes of the line that accept takes, in the order in which they are let in. holds tells of one of the line whether it has been.
+// participants returns the nodes of a queue that accept takes, in the order of admission. holds reports whether one has
+// been admitted.
 func (r *recipe) participants(
 	ctx context.Context, accept func(queue.Node) bool, holds func(line []queue.Node, i int) bool,
 ) ([]Participant, error) {
@@ -71,7 +72,7 @@ func (r *recipe) participants(
 	return there, nil
 }
 
-// sortLine puts a line into its order.
+// sortLine sorts by number.
 func sortLine(line []queue.Node) {
 	slices.SortStableFunc(line, func(a, b queue.Node) int {
 		switch {
@@ -85,7 +86,7 @@ func sortLine(line []queue.Node) {
 	})
 }
 
-// describe reads the nodes of a line that accept takes. The others, and those that have gone in the meantime, are nil.
+// describe reads the nodes of a queue that accept takes. The others, and those that have gone meanwhile, are nil.
 func (r *recipe) describe(ctx context.Context, line []queue.Node, accept func(queue.Node) bool) ([]*Participant, error) {
 	found := make([]*Participant, len(line))
 	group, ctx := errgroup.WithContext(ctx)

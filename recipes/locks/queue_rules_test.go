@@ -15,7 +15,7 @@ import (
 	"github.com/gocurator/curator/recipes/locks/lockstest"
 )
 
-// The rules of doc.go, "How one round trip is enough", one by one. Each test fails if its rule is dropped, and says in its
+// The rules of package queue, one by one. Each test fails if its rule is dropped, and says in its
 // comment what that would be.
 
 // Rule 1, the session: the answer that would admit comes when the session is no longer known to be valid. It fails if the grant

@@ -8,12 +8,12 @@ import (
 	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
-// An InterProcessReadWriteLock is a pair of reentrant locks: any number of readers, or one writer. Contenders of both kinds
-// stand in one queue and are let in in the order in which they came, readers that follow each other together; so neither kind
-// starves the other.
+// An InterProcessReadWriteLock is a pair of reentrant locks: any number of readers, or one writer. Contenders of both
+// kinds stand in one queue and are admitted in the order in which they came, readers that follow each other together.
+// Neither kind starves the other.
 //
-// The writer may take the read lock as well, and keep it when it releases the write lock: nobody gets in between. A reader
-// cannot take the write lock: [ErrUpgrade].
+// The writer may take the read lock as well, and keep it when it releases the write lock: no other writer gets in
+// between. A reader cannot take the write lock: [ErrUpgrade].
 //
 // Its methods are safe for concurrent use.
 //
@@ -23,7 +23,7 @@ type InterProcessReadWriteLock struct {
 	write WriteLock
 }
 
-// ErrUpgrade refuses the write lock to the owner of a read lock, who would deadlock.
+// ErrUpgrade refuses the write lock to the owner of a read lock, which would deadlock.
 var ErrUpgrade = errors.New("locks: a read lock cannot be upgraded to the write lock; release it first")
 
 // A ReadLock is the shared side of an [InterProcessReadWriteLock].
@@ -41,8 +41,8 @@ var (
 	_ Lock = (*WriteLock)(nil)
 )
 
-// NewInterProcessReadWriteLock returns the read/write lock at path. It does no I/O; misuse is an error of the first call on either
-// side. Lock data goes into the nodes of both sides.
+// NewInterProcessReadWriteLock returns the read/write lock at path. It does no I/O; the first call reports misuse. Lock
+// data goes into the nodes of both sides.
 //
 // Curator: new InterProcessReadWriteLock(client, path, lockData).
 func NewInterProcessReadWriteLock(client *framework.Client, path string, opts ...Option) *InterProcessReadWriteLock {
@@ -62,16 +62,16 @@ func (l *InterProcessReadWriteLock) ReadLock() *ReadLock { return &l.read }
 // Curator: InterProcessReadWriteLock.writeLock().
 func (l *InterProcessReadWriteLock) WriteLock() *WriteLock { return &l.write }
 
-// Acquire waits for the write lock, as [InterProcessMutex.Acquire] does. With a context that owns the write lock it re-enters;
-// with one that owns the read lock alone it fails at once with [ErrUpgrade].
+// Acquire waits for the write lock, as [InterProcessMutex.Acquire] does. With a context that owns the write lock it
+// re-enters; with one that owns the read lock alone it fails with [ErrUpgrade].
 //
 // Curator: WriteLock.acquire().
 func (l *WriteLock) Acquire(ctx context.Context) (*Lease, error) {
 	return l.recipe.acquire(ctx, l.reenter, l.recipe.contend)
 }
 
-// TryAcquire returns a Lease if nobody else holds either side or waits for it, and [ErrNotAcquired] otherwise. It costs one read
-// on a lock that is taken.
+// TryAcquire returns a Lease if nobody else holds either side or waits for it, and [ErrNotAcquired] otherwise, as
+// [InterProcessMutex.TryAcquire] does.
 //
 // Curator: WriteLock.acquire(0, unit).
 func (l *WriteLock) TryAcquire(ctx context.Context) (*Lease, error) {
@@ -89,13 +89,13 @@ func (l *WriteLock) reenter(ctx context.Context) (*Lease, error) {
 	return nil, ErrUpgrade
 }
 
-// Acquire waits for the read lock, as [InterProcessMutex.Acquire] does, but for writers that came before only. With a context
-// that owns the read lock it re-enters.
+// Acquire waits for the read lock, as [InterProcessMutex.Acquire] does, but only for writers that came before. With a
+// context that owns the read lock it re-enters.
 //
-// With a context that owns the write lock it returns without waiting: this is how a writer becomes a reader. The lease has a
-// node of its own, which takes the writer's place in the queue, so that it stays when the write lock is released and no other
-// writer slips in. If the write lock is lost in the meantime, the read lock is refused with [ErrLeaseLost]. Both belong to one
-// session and are lost together. The fencing token is the writer's: smaller than that of every writer that comes later.
+// With a context that owns the write lock it does not wait: a writer becomes a reader. The lease has a node of its own,
+// which takes the writer's place in the queue and stays when the write lock is released. If the write lock is lost
+// meanwhile, the error is [ErrLeaseLost]. Both leases belong to one session and are lost together. The fencing token is
+// the writer's: smaller than that of every later writer.
 //
 // Curator: ReadLock.acquire().
 func (l *ReadLock) Acquire(ctx context.Context) (*Lease, error) {
@@ -109,8 +109,8 @@ func (l *ReadLock) TryAcquire(ctx context.Context) (*Lease, error) {
 	return l.recipe.try(ctx, l.reenter, l.contend(ctx, l.recipe.contendNow))
 }
 
-// reenter re-enters a read lease, also from a write lease that was re-entered within it. A write lease alone makes no re-entry,
-// but a nested node: see contend.
+// reenter re-enters a read lease, also by way of a write lease that was re-entered within it. A write lease alone makes
+// no re-entry, but a nested node: see contend.
 func (l *ReadLock) reenter(ctx context.Context) (*Lease, error) {
 	innermost, err := l.recipe.reenter(ctx)
 	if innermost == nil || err != nil {
@@ -131,8 +131,8 @@ func (l *ReadLock) contend(ctx context.Context, otherwise contention) contention
 	}
 }
 
-// nest makes a reader of the writer, see queue.Queue.Beside. The writer's node is kept, by a lease of its own, until the answer has come,
-// also if the caller releases it meanwhile.
+// nest makes a reader of the writer, see queue.Queue.Beside. A lease of its own keeps the writer's node until the
+// answer has come, even if the caller releases its lease meanwhile.
 func (l *ReadLock) nest(ctx context.Context, write *Lease) (*queue.Grant, error) {
 	keep, err := write.recipe.join(write.grant)
 	if err != nil {
@@ -146,14 +146,14 @@ func (l *ReadLock) identities() []identity { return l.recipe.identities() }
 
 func (l *WriteLock) identities() []identity { return l.recipe.identities() }
 
-// IsAcquiredInThisProcess reports whether anybody holds the write lock through the same client.
+// IsAcquiredInThisProcess reports whether the write lock is held through the same client.
 //
 // Curator: WriteLock.isAcquiredInThisProcess().
 func (l *WriteLock) IsAcquiredInThisProcess() bool {
 	return l.recipe.isHeld(exclusiveGrant)
 }
 
-// IsAcquiredInThisProcess reports whether anybody holds the read lock through the same client.
+// IsAcquiredInThisProcess reports whether the read lock is held through the same client.
 //
 // Curator: ReadLock.isAcquiredInThisProcess().
 func (l *ReadLock) IsAcquiredInThisProcess() bool {

@@ -37,7 +37,6 @@ type kind struct {
 	leases bool   // leases count there, and no locks
 }
 
-// newRecipe makes a recipe of a kind.
 func newRecipe(client *framework.Client, path string, opts []Option, k kind) recipe {
 	o := newOptions(opts)
 	r := recipe{client: client, path: path, opts: o, id: identity{family: k.family}, trace: &reporter{o.trace, client}}
@@ -66,7 +65,6 @@ func newRecipe(client *framework.Client, path string, opts []Option, k kind) rec
 	return r
 }
 
-// identities is for a multi-lock: the one lock that this is.
 func (r *recipe) identities() []identity { return []identity{r.id} }
 
 // A contention gets a grant for an owner that does not hold the lock yet.
@@ -75,14 +73,12 @@ type contention func(ctx context.Context) (*queue.Grant, queue.Progress, error)
 // A reentry returns the lease of ctx that makes an acquire a re-entry, nil if there is none, or refuses.
 type reentry func(ctx context.Context) (*Lease, error)
 
-// An outcome is what came of an acquire.
 type outcome struct {
 	lease     *Lease // one of those that were given; nil after an error
 	at        queue.Progress
 	reentered bool
 }
 
-// contend queues.
 func (r *recipe) contend(ctx context.Context) (*queue.Grant, queue.Progress, error) {
 	return r.queue.Acquire(ctx)
 }
@@ -105,12 +101,11 @@ func (r *recipe) acquire(ctx context.Context, reenter reentry, contend contentio
 	return got.lease, nil
 }
 
-// try is acquire for TryAcquire.
 func (r *recipe) try(ctx context.Context, reenter reentry, contend contention) (*Lease, error) {
 	return limitTry(ctx, r, func(ctx context.Context) (*Lease, error) { return r.acquire(ctx, reenter, contend) })
 }
 
-// limitTry has no server keep a try waiting for longer than the connection timeout.
+// limitTry bounds a try's wait for servers by the connection timeout.
 func limitTry[T any](ctx context.Context, r *recipe, acquire func(context.Context) (T, error)) (T, error) {
 	if r.err != nil {
 		return acquire(ctx)
@@ -118,7 +113,7 @@ func limitTry[T any](ctx context.Context, r *recipe, acquire func(context.Contex
 	return limited(ctx, &timeLimit{after: r.client.ConnectionTimeout(), try: true}, acquire)
 }
 
-// begin begins an acquire, with its trace. Misuse of the constructor is refused.
+// begin begins an acquire, with its trace. It refuses misuse of the constructor.
 func (r *recipe) begin(ctx context.Context) (traced context.Context, begun time.Time, err error) {
 	if r.err != nil {
 		return ctx, begun, &AcquireError{Path: r.path, Err: r.err}
@@ -182,7 +177,6 @@ func (r *recipe) acquireOnce(ctx context.Context, reenter reentry, contend conte
 	return outcome{lease: lease, at: at}, err
 }
 
-// join makes a lease on a grant, or says what the grant ended with.
 func (r *recipe) join(g *queue.Grant) (*Lease, error) {
 	l := newLease(r, g)
 	if err := g.Join(member{l}); err != nil {
@@ -191,8 +185,8 @@ func (r *recipe) join(g *queue.Grant) (*Lease, error) {
 	return l, nil
 }
 
-// reenter returns the innermost lease that ctx owns of the lock. A lease that has ended is refused: its owner must not
-// be let in again, nor queue as a stranger behind its own mistake.
+// reenter returns the innermost lease that ctx owns of the lock. A lease that has ended is refused: its owner must
+// neither re-enter, nor queue like a stranger behind its own mistake.
 func (r *recipe) reenter(ctx context.Context) (*Lease, error) {
 	lease := find(ctx, r.id, anyGrant)
 	if lease == nil {

@@ -9,12 +9,11 @@ import (
 	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
-// A residence is the stay of one node with a client: from its admission until it is removed or lost. It is a member of
-// the node's grant, which therefore outlasts each of the holds over it. It is the front of its local queue while front is
-// set.
+// A residence is the stay of one node with a client: from its admission until it is removed or lost. As a member of the
+// node's grant it keeps that over all holds. It is the front of its local queue while front is set.
 //
-// At any time one goroutine may decide about it: the one whose hold has just ended; or the one that has taken it out of
-// queue.kept. The fields below that are not guarded belong to that goroutine.
+// At any time one goroutine may decide about it: that whose hold has just ended, or that which has taken it out of
+// queue.kept. The fields that no mutex guards belong to that goroutine.
 type residence struct {
 	queue *retainedQueue
 	base  *queue.Grant
@@ -23,7 +22,7 @@ type residence struct {
 	spent bool      // the node must not have another hold
 	since time.Time // when the newest hold ended
 
-	handed int // hand-overs; an acquire that finds the node idle counts as well
+	handed int // hand-overs, and acquires that found the node idle
 	after  int // of these, since another contender was known to wait
 
 	listener atomic.Pointer[framework.Watch] // on the directory
@@ -31,10 +30,10 @@ type residence struct {
 	demanded atomic.Bool                     // another contender was heard of
 
 	// Guarded by queue.all.mu.
-	front  bool // of the queue: whoever clears it passes it on
+	front  bool // of the queue: the goroutine that clears it passes it on
 	gone   bool // lost
 	hold   *queue.Grant
-	closed bool        // while idle: no contender is let in yet
+	closed bool        // while idle: no contender is admitted yet
 	timer  *time.Timer // to look at an idle node again; nil before the first
 	ticks  bool        // the timer is running,
 	tickAt time.Time   // until then
@@ -43,7 +42,8 @@ type residence struct {
 // newResidence makes a residence for a contender that is about to enter the queue at the servers.
 func newResidence(q *retainedQueue, r *recipe) *residence { return &residence{queue: q, last: r} }
 
-// quiet is the queue of a contender whose grant will be the residence's: what befalls the node is told by the hold over it.
+// quiet is the queue of a contender whose grant will be the residence's: the hold over it reports what happens to the
+// node.
 func (r *residence) quiet() *queue.Queue {
 	q := *r.last.queue
 	q.Config.Lost = func(*queue.Grant, time.Duration, error) { r.lost() }
@@ -51,7 +51,8 @@ func (r *residence) quiet() *queue.Queue {
 	return &q
 }
 
-// begin makes the residence the front of its queue with the first hold over base, or returns nil if base is lost already.
+// begin makes the residence the front of its queue with the first hold over base, or returns nil if base is lost
+// already.
 func (r *residence) begin(base *queue.Grant) *queue.Grant {
 	r.base = base
 	if base.Join(r) != nil {
@@ -77,7 +78,7 @@ func (r *residence) begin(base *queue.Grant) *queue.Grant {
 	return h
 }
 
-// Ended is for queue.Holder. What a loss means to the residence is for lost, which comes after all leases have ended.
+// Ended is for queue.Holder. After a loss lost is called, once all leases have ended.
 func (r *residence) Ended() {}
 
 // AskedToLeave is for queue.Holder.
@@ -103,7 +104,7 @@ func (r *residence) stopListening() {
 	r.replace(nil)
 }
 
-// demand is what is known of contenders outside of the local queue. It does not change when a contender was heard of.
+// demand is what is known of contenders outside of the local queue. Once one was heard of, it does not change.
 func (r *residence) demand() demand {
 	if r.demanded.Load() {
 		return demanded
@@ -153,8 +154,8 @@ func (r *residence) look() {
 
 // takeForNews takes the residence out of the queue if it is idle and there is news for it. The caller decides then.
 //
-// The residence may become idle at the same time. Then kept is set before this looks at it; or the news was there before
-// kept was set, and stay, which calls this after it has set kept, finds it.
+// The residence may become idle at the same time. Then either kept is set before this looks at it; or the news came
+// before that, and stay, which calls this after it has set kept, finds it.
 func (r *residence) takeForNews() bool {
 	d := r.demand()
 	if d == demanded {
@@ -170,8 +171,7 @@ func (r *residence) takeForNews() bool {
 	}
 }
 
-// leave is called when the holder of the node is asked to leave. If there is a hold, it is asked as well; and if there is
-// no residence yet, its first hold will be.
+// leave is called when the holder of the node is asked to leave. It asks the present hold, or the first that comes.
 func (r *residence) leave() {
 	r.queue.all.mu.Lock()
 	idle := r.queue.kept == r
@@ -202,8 +202,8 @@ func (r *residence) tick() {
 	}
 }
 
-// lost is called when the node's grant has ended otherwise than by its release; its node is being removed, and its
-// holders have been told. Whoever decides about the residence at this moment finds front cleared, and leaves it at that.
+// lost is called after a loss of the node's grant and of the leases on it; its removal is on its way. A goroutine that
+// decides about the residence at this moment finds front cleared, and does nothing.
 func (r *residence) lost() {
 	r.stopListening()
 	mu := &r.queue.all.mu
@@ -223,14 +223,13 @@ func (r *residence) lost() {
 	}
 }
 
-// stopTimer is called when front has been cleared, after which nothing starts the timer. mu is held.
+// stopTimer is called when front has been cleared: nothing starts the timer again. mu is held.
 func (r *residence) stopTimer() {
 	if r.timer != nil {
 		r.timer.Stop()
 	}
 }
 
-// quit is for keeper.
 func (r *residence) quit(l *Lease) {
 	released, _ := r.released(l)
 	l.recipe.trace.released(released)

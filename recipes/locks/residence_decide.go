@@ -7,9 +7,9 @@ import (
 	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
-// decide decides what becomes of the node, now that there is no hold over it, and does it. It is for the goroutine that
-// may decide, once: afterwards the next holder may, or whoever takes the idle residence. It does not block. A removal is
-// returned if the node is being removed.
+// decide decides what becomes of the node, now without a hold, and does it. It is for the goroutine that may decide,
+// once: afterwards the next holder may, or the goroutine that takes the idle residence. It does not block, and returns
+// the node's removal, if any.
 func (r *residence) decide(idle bool) (fate, *framework.Removal) {
 	for stayed := idle; ; {
 		s := r.situation()
@@ -117,14 +117,14 @@ func (r *residence) admit(next *recipe) *queue.Grant {
 		r.hold = h
 	}
 	r.queue.all.mu.Unlock()
-	if lost { // which has found no hold to end
+	if lost { // lost has found no hold to end
 		h.EndHold()
 	}
 	return h
 }
 
-// admitTo lets an acquire into the idle node, which it has taken out of the queue. If the node must not have another hold
-// now, what becomes of it is decided, and nil returned.
+// admitTo makes a hold over the idle node for an acquire that has taken the residence out of the queue. If the node
+// must not have another hold now, it decides what becomes of it, and returns nil.
 func (r *residence) admitTo(next *recipe) *queue.Grant {
 	s := r.situation()
 	r.queue.all.mu.Lock()
@@ -142,11 +142,11 @@ func (r *residence) admitTo(next *recipe) *queue.Grant {
 	return nil
 }
 
-// remove ends the residence, and passes its queue on after the removal is on its way: the node is not in the way of the
-// next front then.
+// remove ends the residence, and passes its queue on when the removal is on its way: the node then does not block the
+// next front.
 func (r *residence) remove(idle bool, s situation) *framework.Removal {
 	r.stopListening()
-	_, _ = r.base.Leave(r) // a loss meanwhile finds nothing to do any more
+	_, _ = r.base.Leave(r) // a loss meanwhile does nothing more
 	removal := r.base.RemoveNode()
 	if idle {
 		r.last.trace.dropped(Dropped{
@@ -158,8 +158,8 @@ func (r *residence) remove(idle bool, s situation) *framework.Removal {
 	return removal
 }
 
-// release is what the release of the last lease of a hold does. It waits for the removal of the node, if there is one,
-// until enough is closed.
+// release ends the hold of its last lease. It waits for the removal of the node, if there is one, until enough is
+// closed.
 func (r *residence) release(l *Lease, enough <-chan struct{}) error {
 	released, removal := r.released(l)
 	if removal != nil {

@@ -32,32 +32,32 @@ var (
 	_ exclusiveLock = (*WriteLock)(nil)
 )
 
-// Retain returns lock, an [InterProcessMutex] or a [WriteLock], with a local queue: of the contenders of one client, path
-// and options the first acquires the lock from the servers, and its node goes from one to the next without a request.
-// With [Idle] the node also stays when none of them wants it, so that a client that takes the lock again and again asks
-// the servers for nothing. Any other lock is refused by the first call.
+// Retain returns lock, an [InterProcessMutex] or a [WriteLock], with a local queue: of the contenders of one client,
+// path and options the first acquires the lock from the servers, and its node goes from one to the next without a
+// request. With [Idle] the node also stays when none of them wants it, so that a client that takes the lock again and
+// again asks the servers for nothing. The first call refuses any other lock.
 //
-// It is for locks that one client takes often and for moments, while others seldom want them. It costs three things. An
-// idle holder that crashes keeps other clients waiting for its session timeout, where a released lock would be free; so
-// Idle should be short. A try of another client finds a retained lock taken. And another client that comes waits up to
-// two round trips longer, for the holder to hear of it and to remove its node.
+// It is for locks that one client takes often and briefly, and others seldom. It costs three things: an idle holder
+// that crashes blocks other clients for its session timeout, so Idle should be short; a try of another client finds a
+// retained lock taken; another client that comes waits up to two round trips longer, until the holder has heard of it
+// and removed its node.
 //
-// A node is handed over at most [Most] times and within [Busy] of its admission, and both bounds do not count while it is
-// known that no other client waits: the lock's directory is watched, its newest listing had no other contender, and the
-// leader has answered within three eighths of the session timeout. When another contender comes, of any client and in any
-// language, an idle node is removed and a busy one is removed after the present hold, see [AfterDemand]. A contender of the
-// same client that does not use the local queue counts as another. Without READ permission on the directory nothing is
-// retained, nor when no server has answered for an eighth of the session timeout.
+// A node is handed over at most [Most] times and within [Busy] of its admission. Neither bound counts while no other
+// client is known to wait: the lock's directory is watched, its newest listing had no other contender, and the leader
+// has answered within three eighths of the session timeout. When another contender comes, of any client and language,
+// an idle node is removed, and a busy one after the present hold, see [AfterDemand]. A contender of the same client
+// outside the local queue counts as another. Nothing is retained without READ permission on the directory, nor when no
+// server has answered for an eighth of the session timeout.
 //
 // A node is kept idle only where that is likely to pay: after three grants in a row with no other client's in between,
 // and not for 30 s after another client wanted a node that had been of little use.
 //
-// The guarantees of the package hold, with three exceptions. A contender that comes later to the local queue may be served
-// before one that came earlier to another client (G3). A release that keeps or hands over the node wakes no other client
-// (G4). Holds that share a node share its [Lease.FencingToken], and [Lease.LocalCount] tells them apart: the pair grows
-// (G9). A loss ends the hold that has the node; a node that is lost while it is idle is no hold's. After a downgrade, a
-// [Lease.Check] or a request to leave the node is removed. A context that owns the present hold re-enters, by way of lock
-// as well; those of earlier holds get [ErrReleased]. Contenders in the local queue have no node and are no [Participant].
+// The guarantees of the package hold, with three exceptions. A contender that comes later to the local queue may be
+// served before one that came earlier to another client (G3). A release that keeps or hands over the node wakes no
+// other client (G4). Holds that share a node share its [Lease.FencingToken], and [Lease.LocalCount] tells them apart:
+// the pair grows (G9). A loss ends the present hold, if there is one. After a downgrade, a [Lease.Check] or a request
+// to leave the node is removed. A context that owns the present hold re-enters, by way of lock as well; those of
+// earlier holds get [ErrReleased]. Contenders in the local queue have no node and are no [Participant].
 //
 // Curator has none.
 func Retain(lock Lock, opts ...RetainOption) *RetainedLock {
@@ -102,7 +102,7 @@ func (r *recipe) withProblems(problems []error) *recipe {
 	return &refused
 }
 
-// A RetainOption sets a bound of [Retain]. What is wrong with it is told by the first call on the lock.
+// A RetainOption sets a bound of [Retain]. The first call on the lock reports a wrong one.
 type RetainOption func(*retainOptions)
 
 type retainOptions struct {
@@ -110,13 +110,13 @@ type retainOptions struct {
 	problems []error
 }
 
-// Most sets how many times a node is handed over at most, unless it is known that no other client waits. The default is
-// 64; 0 means never.
+// Most sets how many times a node is handed over at most, unless no other client is known to wait. The default is 64; 0
+// means never.
 func Most(n int) RetainOption {
 	return func(o *retainOptions) { o.most = o.notNegative("Most", n) }
 }
 
-// Busy sets for how long after its admission a node is handed over, unless it is known that no other client waits. The
+// Busy sets for how long after its admission a node is handed over, unless no other client is known to wait. The
 // default is 100 ms.
 func Busy(d time.Duration) RetainOption {
 	return func(o *retainOptions) { o.busy = time.Duration(o.notNegative("Busy", int(d))) }
@@ -128,8 +128,8 @@ func Idle(d time.Duration) RetainOption {
 	return func(o *retainOptions) { o.idle = time.Duration(o.notNegative("Idle", int(d))) }
 }
 
-// AfterDemand sets how many times a node is handed over after another client is known to wait. The default is 0: the node
-// is removed after the present hold.
+// AfterDemand sets how many times a node is handed over after another client is known to wait. The default is 0: the
+// node is removed after the present hold.
 func AfterDemand(n int) RetainOption {
 	return func(o *retainOptions) { o.afterDemand = o.notNegative("AfterDemand", n) }
 }
@@ -149,7 +149,7 @@ func (l *RetainedLock) Acquire(ctx context.Context) (*Lease, error) {
 	return l.recipe.acquire(ctx, l.reenter, l.contend)
 }
 
-// TryAcquire returns a Lease if nobody holds the lock or waits for it, also if its node is retained by this client, and
+// TryAcquire returns a Lease if nobody holds the lock or waits for it, also if this client retains its node, and
 // [ErrNotAcquired] otherwise. A node that another client retains is taken.
 func (l *RetainedLock) TryAcquire(ctx context.Context) (*Lease, error) {
 	return l.recipe.try(ctx, l.reenter, l.contendNow)
@@ -174,8 +174,8 @@ func (l *RetainedLock) IsOwnedBy(ctx context.Context) bool {
 	return l.lock != nil && l.lock.IsOwnedBy(ctx)
 }
 
-// Participants returns the contenders in the queue at the servers, the holder first. A node that this client retains
-// while nobody holds it has its Retained set.
+// Participants returns the contenders in the queue at the servers, the holder first. Retained marks an idle node of
+// this client.
 func (l *RetainedLock) Participants(ctx context.Context) ([]Participant, error) {
 	if l.lock == nil {
 		return l.recipe.contenders(ctx, func(queue.Node) bool { return true }) // which says what is wrong

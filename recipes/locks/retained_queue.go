@@ -9,21 +9,21 @@ import (
 	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
-// The contenders of one client for a retained lock stand in a local queue. At any time at most one of them, or one
-// residence, is the front, which alone has a node at the servers. The front passes that on, once, when it has neither a
-// node nor a hold any more. Which of two goroutines passes it on is decided under mu: by whoever takes an idle residence
-// out of kept, or clears residence.front.
+// The contenders of one client for a retained lock stand in a local queue. At most one of them, or one residence, is
+// the front, which alone has a node at the servers. The front passes that on, once, when it has neither a node nor a
+// hold any more. If two goroutines could pass it on, all.mu decides: the one that takes an idle residence out of kept,
+// or clears residence.front.
 
-// A retainedKey is what locks must have in common to share a local queue: a contender that is given another's node has
-// it as if it had made it.
+// A retainedKey is what locks must have in common to share a local queue: then a contender's node may be given to
+// another.
 type retainedKey struct {
 	id        identity
 	retention retention
 	settings  string // of the node, and of the contender that made it
 }
 
-// retainedQueues are the local queues of a client. They hang on it, and go with it. No other lock is taken and no
-// function of the user called under mu.
+// retainedQueues are the local queues of a client, and hang on it. No other lock is taken and no user code called under
+// mu.
 type retainedQueues struct {
 	mu    sync.Mutex
 	byKey map[retainedKey]*retainedQueue
@@ -35,7 +35,7 @@ type retainedQueues struct {
 type step int
 
 const (
-	judged   step = iota // the situation is known, and what becomes of the node is about to be decided
+	judged   step = iota // the situation is known, and the fate of the node about to be decided
 	chosen               // the next holder is, and is about to get its hold
 	admitted             // it has its hold, which is about to be entered into the residence
 )
@@ -51,14 +51,14 @@ type retainedQueue struct {
 	key     retainedKey
 	all     *retainedQueues
 	busy    bool              // there is a front
-	kept    *residence        // the front, if it is idle: whoever sets this to nil decides what becomes of it
+	kept    *residence        // the front, if idle: the goroutine that sets this to nil decides what becomes of it
 	waiting []*retainedWaiter // behind the front, in the order in which they came
 	hears   []*notice         // of leases that want to hear of the next contender that waits
 	history history
 	used    time.Time // when a contender entered it last
 }
 
-// forgetTime is how long a local queue that nobody uses is remembered, for the sake of its history.
+// forgetTime is how long an unused local queue is remembered, for its history.
 const forgetTime = banTime
 
 type retainedQueuesKey struct{}
@@ -70,7 +70,7 @@ func retainedQueuesOf(client *framework.Client) *retainedQueues {
 	return qs
 }
 
-// find returns a local queue, and makes it if there is none. mu is held.
+// find returns a local queue, made if necessary. mu is held.
 func (qs *retainedQueues) find(key retainedKey) *retainedQueue {
 	q := qs.byKey[key]
 	if q == nil {
@@ -108,9 +108,9 @@ func (qs *retainedQueues) takeKept(key retainedKey) *residence {
 	return r
 }
 
-// enter puts a waiter at the end of its queue, and says how many are ahead. If none is, the waiter is the front, with
-// nothing but the right to contend. A waiter that does not wait is put nowhere if it would have to. It is not ok to enter
-// while a residence is there to be taken.
+// enter puts a waiter at the end of its queue, and returns how many are ahead. With none ahead, the waiter is the
+// front, with nothing but the right to contend. A waiter that does not wait is entered only then. ok is false while an
+// idle residence is there to be taken.
 func (qs *retainedQueues) enter(w *retainedWaiter, waits bool) (ahead int, ok bool) {
 	qs.mu.Lock()
 	defer qs.mu.Unlock()
@@ -134,7 +134,7 @@ func (qs *retainedQueues) enter(w *retainedWaiter, waits bool) (ahead int, ok bo
 	return ahead, true
 }
 
-// first takes the first waiter out, nil if there is none. It must be given a baton, or be put back. mu is held.
+// first takes the first waiter out, nil if there is none: to be given a baton, or put back. mu is held.
 func (q *retainedQueue) first() *retainedWaiter {
 	if len(q.waiting) == 0 {
 		return nil
@@ -161,8 +161,8 @@ func (q *retainedQueue) putBack(w *retainedWaiter) {
 	}
 }
 
-// pass makes the next waiter the front, with the place at the servers that c has, if any. If nobody waits, there is no
-// front, and c leaves. It is for the front, once, and does not block.
+// pass makes the next waiter the front, with the place of c at the servers, if any. Without a waiter there is no front,
+// and c leaves. Only the front may call it, once; it does not block.
 func (q *retainedQueue) pass(c *queue.Contender) {
 	q.all.mu.Lock()
 	w := q.first()
@@ -176,8 +176,8 @@ func (q *retainedQueue) pass(c *queue.Contender) {
 	}
 }
 
-// remove takes a waiter out of the queue, and says how many were ahead. It is not there if it was taken out to be given
-// the baton.
+// remove takes a waiter out of the queue, and returns how many were ahead. A waiter that is missing was taken out to be
+// given the baton.
 func (q *retainedQueue) remove(w *retainedWaiter) (ahead int, there bool) {
 	q.all.mu.Lock()
 	defer q.all.mu.Unlock()
@@ -189,7 +189,7 @@ func (q *retainedQueue) remove(w *retainedWaiter) (ahead int, there bool) {
 	return 1 + i, true
 }
 
-// idleNodes returns the names of the nodes of a lock that are retained while nobody holds them.
+// idleNodes returns the names of a lock's idle nodes.
 func (qs *retainedQueues) idleNodes(id identity) map[string]bool {
 	qs.mu.Lock()
 	defer qs.mu.Unlock()
@@ -213,7 +213,6 @@ func (q *retainedQueue) listen(n *notice) {
 	q.hears = append(q.hears, n)
 }
 
-// unlisten ends listen.
 func (q *retainedQueue) unlisten(n *notice) {
 	q.all.mu.Lock()
 	defer q.all.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 )
 
 // A baton is what the front of a local queue passes on to the next: a hold; or the right to contend at the servers,
-// with the place in the queue there that another has given up, if contender is not nil.
+// with the place in their queue that another has given up, if contender is not nil.
 type baton struct {
 	grant     *queue.Grant
 	contender *queue.Contender
@@ -26,8 +26,8 @@ type retainedWaiter struct {
 	contender *queue.Contender // of the front, at the servers
 }
 
-// contend gets a hold: over the idle node, or else in the local queue. The queue is entered only when there is a
-// session: those who come to a client that cannot connect find that out together, and not one after the other.
+// contend gets a hold: over the idle node, or in the local queue. It enters that only with a session: contenders of a
+// client that cannot connect find that out together, and not one after the other.
 func (l *RetainedLock) contend(ctx context.Context) (*queue.Grant, queue.Progress, error) {
 	if g := l.takeOver(); g != nil {
 		return g, queue.Progress{}, nil
@@ -83,7 +83,7 @@ func (w *retainedWaiter) enter(waits bool) (ahead int, g *queue.Grant) {
 }
 
 // contend waits for the baton, and contends at the servers if it is no hold. It may be called again, in another
-// session, if it returns session.ErrNodeVanished or that the session is lost.
+// session, after session.ErrNodeVanished or the loss of the session.
 func (w *retainedWaiter) contend(ctx context.Context, s *framework.Session) (*queue.Grant, queue.Progress, error) {
 	if w.queue == nil {
 		ahead, g := w.enter(true)
@@ -103,9 +103,9 @@ func (w *retainedWaiter) contend(ctx context.Context, s *framework.Session) (*qu
 
 // wait blocks until the waiter has got the baton, or ctx is done. Without a hold and without an error it is the front.
 //
-// If ctx ends while the baton is passed on, the two agree by who takes the waiter out of the queue: if it is the
-// waiter, the baton goes to the next one. Otherwise the baton is about to come, and the waiter takes it, so that it is
-// never lost: a hold is returned to the caller, although ctx has ended; the right to contend is passed on by leave.
+// If ctx ends while the baton is passed on, the goroutine that takes the waiter out of the queue decides: if it is the
+// waiter's, the baton goes to the next one. Otherwise the baton is about to come, and the waiter takes it, so that it
+// is never lost: a hold is returned to the caller, although ctx has ended; leave passes on the right to contend.
 func (w *retainedWaiter) wait(ctx context.Context, ahead int, patience time.Duration) (*queue.Grant, queue.Progress, error) {
 	r := w.lock.recipe
 	at := queue.Progress{OwnClient: true, Ahead: ahead, Waits: true}
@@ -140,7 +140,7 @@ func (w *retainedWaiter) take(b baton) *queue.Grant {
 }
 
 // contendAtServers is for the front. If ctx ends, it keeps its place at the servers, for leave to pass on. A place in a
-// session that is over is one that is given up.
+// session that is over is given up.
 func (w *retainedWaiter) contendAtServers(ctx context.Context, s *framework.Session) (*queue.Grant, queue.Progress, error) {
 	if w.contender == nil {
 		c, err := w.lock.recipe.queue.Enter(ctx, s)
@@ -161,7 +161,7 @@ func (w *retainedWaiter) contendAtServers(ctx context.Context, s *framework.Sess
 	}
 	g := r.begin(base)
 	if g == nil {
-		return nil, at, session.ErrNodeVanished // it was lost right away; the front contends again
+		return nil, at, session.ErrNodeVanished // it was lost already; the front contends again
 	}
 	w.queue = nil // its place is the residence's now
 	return g, at, nil
@@ -172,7 +172,7 @@ func (w *retainedWaiter) giveUpPlace() {
 	w.contender = nil
 }
 
-// leave passes on whatever the waiter has and has not returned.
+// leave passes on what the waiter has and has not returned.
 func (w *retainedWaiter) leave() {
 	if w.queue == nil {
 		return

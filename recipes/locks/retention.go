@@ -6,24 +6,23 @@ import (
 	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
-// What becomes of a node when the hold on it has ended is decided here, by functions of their arguments.
+// What becomes of a node after a hold is decided here, by functions of their arguments.
 
 // A retention is how long a node may stay with its client. Locks with equal ones share a local queue.
 type retention struct {
 	most        int           // hand-overs, unless it is known that no other client waits
-	afterDemand int           // hand-overs after it is known that another client waits
-	busy        time.Duration // from the admission until the last hand-over, likewise
+	afterDemand int           // hand-overs after another client is known to wait
+	busy        time.Duration // from the admission until the last hand-over, as most
 	idle        time.Duration // how long the node stays when no contender of this client wants it
 }
 
-// A fate is what becomes of a node.
 type fate int
 
 const (
 	removed    fate = iota
 	handedOver      // to the first contender of the local queue
 	kept            // for the next contender of this client
-	heldBack        // nobody is let in until the directory has been listed
+	heldBack        // admits nobody until the directory is listed
 )
 
 // A demand is what is known of contenders that are not in the local queue.
@@ -31,7 +30,7 @@ type demand int
 
 const (
 	unknown  demand = iota // the listing is still to come, or the leader has not been heard of for long
-	unheard                // no: the directory may not be listed, or the listing lacks the node
+	unheard                // it will not come: the directory may not be listed, or the listing lacks the node
 	alone                  // the node is the only one
 	demanded               // another contender has a node
 )
@@ -50,8 +49,8 @@ type situation struct {
 	idle    time.Duration // how long no contender of this client has wanted the node
 }
 
-// fate decides. Whatever it decides, other clients' contenders wait for no more than: the present hold and afterDemand
-// further ones once they are known; what is left of busy and one hold while they are not.
+// fate decides. Other clients' contenders wait for no more than: once they are known, the present hold and afterDemand
+// further ones; before that, what is left of busy and one hold.
 func (r retention) fate(s situation) fate {
 	wantsToKeep := s.proven && s.idle < r.idle
 	switch {
@@ -77,7 +76,7 @@ func (s situation) handOverOrKeep() fate {
 	return kept
 }
 
-// A history is what a local queue remembers of its path, to tell whether keeping nodes pays there.
+// A history is what a local queue remembers, to tell whether keeping nodes pays on its path.
 type history struct {
 	node   string    // of the newest grant
 	streak int       // grants in a row with no other node in between
@@ -89,7 +88,7 @@ const (
 	minOwnGrants = 3
 	// worthwhile is how many hand-overs a kept node must have had when another client wants it.
 	worthwhile = 3
-	// banTime is how long nodes are not kept on a path where that did not pay. NFS servers give no delegation for as long.
+	// banTime is how long nodes are not kept where that did not pay. NFS servers give no delegation for as long.
 	banTime = 30 * time.Second
 )
 
@@ -103,7 +102,7 @@ func (h *history) granted(g *queue.Grant) {
 	h.node = g.Name
 }
 
-// demoted notes that another client wanted a node that was kept idle.
+// demoted notes that another client wanted an idle node.
 func (h *history) demoted(handed int, now time.Time) {
 	if handed < worthwhile {
 		h.banned, h.streak = now.Add(banTime), 0

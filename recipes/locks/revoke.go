@@ -11,13 +11,11 @@ import (
 // revokeMessage in a lock's node asks its holder to leave. It is Curator's.
 const revokeMessage = "__REVOKE__"
 
-// AttemptRevoke asks the holder or waiter with that node to leave: see [Lease.RevocationRequested]. The holder
-// decides. nodePath is the path of a [Participant], below the client's namespace; the client must be allowed to write the
-// node. It blocks like every operation of package framework.
+// AttemptRevoke asks the holder or waiter with that node to leave: see [Lease.RevocationRequested]. nodePath is the
+// path of a [Participant], below the client's namespace; the client must be allowed to write the node. It blocks like
+// every operation of package framework, and works for Java holders that have called makeRevocable, too.
 //
-// Errors: zk.ErrNoNode if there is no such node: the contender has left, or there never was one; those of all operations.
-//
-// It works for every recipe here, and for Java holders that have called makeRevocable.
+// Errors: zk.ErrNoNode if the contender has left; those of all operations.
 //
 // Curator: Revoker.attemptRevoke().
 func AttemptRevoke(ctx context.Context, client *framework.Client, nodePath string) error {
@@ -31,8 +29,8 @@ func AttemptRevoke(ctx context.Context, client *framework.Client, nodePath strin
 	return nil
 }
 
-// RevocationRequested is closed when another client asks the holder to leave. The lease goes on until it is released. A request that
-// came before the lease was granted counts as well. Requests for a node that this client may not read are not seen.
+// RevocationRequested is closed when another client asks the holder to leave, or has done so before the lease was
+// granted. The lease goes on until its Release. Requests for a node that this client may not read are not seen.
 //
 // Curator: Revocable.makeRevocable().
 func (l *Lease) RevocationRequested() <-chan struct{} {
@@ -47,14 +45,14 @@ func (l *Lease) RevocationRequested() <-chan struct{} {
 	return l.revoked.requested
 }
 
-// A revocation is whether a holder has been asked to leave. Its mutex is that of the grant or lease that it belongs to.
+// A revocation is whether a holder has been asked to leave. The mutex of its lease guards it.
 type revocation struct {
 	requested chan struct{} // nil before it is asked for
 	done      bool
-	others    []*Lease // to be told as well
+	others    []*Lease // to be asked as well
 }
 
-// request tells the holder of a lease, and of the multi-locks that it is a part of.
+// request asks the holder of a lease, and of the multi-locks that it is a part of.
 func (l *Lease) request() {
 	l.mu.Lock()
 	first := !l.revoked.done

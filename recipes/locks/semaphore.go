@@ -16,12 +16,12 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// An InterProcessSemaphoreV2 gives at most a limited number of leases at a time, in the order of the requests. It is not reentrant:
-// each lease counts.
+// An InterProcessSemaphoreV2 gives at most a limited number of leases at a time, in the order of the requests. It is
+// not reentrant: each lease counts.
 //
-// All clients must have the same limit; it stands nowhere at the servers. With different ones each goes by its own, so that
-// there are never more leases than the greatest of them. A [shared.SharedCount] gives all of them one limit, which can be
-// changed while the semaphore is in use.
+// All clients must have the same limit, which is not stored at the servers. With different ones there are never more
+// leases than the greatest. A [shared.SharedCount] gives all of them one limit, which can change while the semaphore is
+// in use.
 //
 // Its methods are safe for concurrent use.
 //
@@ -35,7 +35,7 @@ type InterProcessSemaphoreV2 struct {
 
 var _ Lock = (*InterProcessSemaphoreV2)(nil)
 
-// ErrOtherRecipe says that a path is in use by a recipe that does not go together with the caller's.
+// ErrOtherRecipe says that another recipe uses the path, which does not go together with the caller's.
 var ErrOtherRecipe = errors.New("locks: the path is in use by another recipe")
 
 // Directories of a semaphore.
@@ -46,8 +46,8 @@ const (
 	leaseDirectory = "leases"
 )
 
-// NewInterProcessSemaphoreV2 returns the semaphore at path with a fixed limit. It does no I/O; misuse is an error of the first call
-// on the semaphore. Lock data goes into the nodes of leases.
+// NewInterProcessSemaphoreV2 returns the semaphore at path with a fixed limit. It does no I/O; the first call reports
+// misuse. Lock data goes into the nodes of leases.
 //
 // Curator: new InterProcessSemaphoreV2(client, path, maxLeases), setNodeData().
 func NewInterProcessSemaphoreV2(client *framework.Client, path string, maxLeases int, opts ...Option) *InterProcessSemaphoreV2 {
@@ -59,13 +59,12 @@ func NewInterProcessSemaphoreV2(client *framework.Client, path string, maxLeases
 	return s
 }
 
-// NewInterProcessSemaphoreV2WithCount returns the semaphore at path with the limit that count has, from moment to moment. A
-// limit that is raised lets waiters in at once; one that is lowered takes no lease away. A limit of 0 lets nobody in until it is
-// raised.
+// NewInterProcessSemaphoreV2WithCount returns the semaphore at path with count as its limit. A raised limit admits
+// waiters at that moment; a lowered one takes no lease away. A limit of 0 admits no contender until it is raised.
 //
-// Acquires fail with [shared.ErrNotStarted] while count is not started and after it is closed, and with an error that names it
-// while it is negative: -1 does not mean "no limit". Waits that had begun go on, with the last limit that was known, and a negative
-// one lets nobody in.
+// Acquires fail with [shared.ErrNotStarted] while count is not started and after it is closed, and with an error that
+// names it while it is negative: -1 does not mean "no limit". Waits that had begun go on, with the last known limit; a
+// negative one admits no contender.
 //
 // Curator: new InterProcessSemaphoreV2(client, path, SharedCountReader).
 func NewInterProcessSemaphoreV2WithCount(
@@ -102,11 +101,11 @@ func (s *InterProcessSemaphoreV2) Acquire(ctx context.Context) (*Lease, error) {
 // AcquireN waits for n leases: it returns all of them or none.
 //
 // It blocks until all earlier requests have been served and n leases are free, or ctx is done. A later request waits
-// behind it, also for fewer leases. More than a fixed limit are refused at once. A wait goes on through lost connections and
-// sessions, like that for a mutex.
+// behind it, also for fewer leases. More than a fixed limit are refused without waiting. A wait goes on through lost
+// connections and sessions, like that for a mutex.
 //
-// Errors are [*AcquireError]s as for [InterProcessMutex.Acquire]; [ErrOtherRecipe] if there is a mutex or a read/write lock at
-// the same path. No node is left behind.
+// Errors are [*AcquireError]s as for [InterProcessMutex.Acquire]; [ErrOtherRecipe] if a mutex or a read/write lock uses
+// the path. No node is left behind.
 //
 // Curator: InterProcessSemaphoreV2.acquire(qty), acquire(qty, time, unit).
 func (s *InterProcessSemaphoreV2) AcquireN(ctx context.Context, n int) ([]*Lease, error) {
@@ -120,7 +119,7 @@ func (s *InterProcessSemaphoreV2) AcquireN(ctx context.Context, n int) ([]*Lease
 // A contentionN gets several grants, or none.
 type contentionN func(ctx context.Context) ([]*queue.Grant, queue.Progress, error)
 
-// acquireN checks what is asked for. A semaphore is not reentrant, so contend is all there is to an acquire.
+// acquireN checks n. A semaphore is not reentrant, so contend is all there is to an acquire.
 func (s *InterProcessSemaphoreV2) acquireN(ctx context.Context, n int, contend contentionN) (leases []*Lease, err error) {
 	if problem := s.refuseN(n); problem != nil && s.recipe.err == nil {
 		return nil, &AcquireError{Path: s.recipe.path, Err: problem}
@@ -163,7 +162,7 @@ func (s *InterProcessSemaphoreV2) refuseN(n int) error {
 	return nil
 }
 
-// joinAll makes a lease on each grant. If one is lost already, there are none: all or nothing.
+// joinAll makes a lease on each grant. If one is lost already, there are none.
 func (r *recipe) joinAll(ctx context.Context, grants []*queue.Grant) (leases []*Lease, err error) {
 	for _, g := range grants {
 		lease, joinErr := r.join(g)
@@ -178,8 +177,8 @@ func (r *recipe) joinAll(ctx context.Context, grants []*queue.Grant) (leases []*
 	return leases, nil
 }
 
-// contend passes the gate and waits for n leases. The gate is kept for all of them: two contenders that each had a part of what
-// they need would wait for each other. It is left in the background.
+// contend passes the gate and waits for n leases. It keeps the gate until it has all: two contenders that each had a
+// part of what they need would deadlock. It leaves the gate in the background.
 func (s *InterProcessSemaphoreV2) contend(ctx context.Context, session *framework.Session, n int) ([]*queue.Grant, queue.Progress, error) {
 	gate, err := s.enterGate(ctx, session)
 	if err != nil {
@@ -220,7 +219,7 @@ func (s *InterProcessSemaphoreV2) enterGate(ctx context.Context, session *framew
 	return s.gate.Enter(ctx, session)
 }
 
-// leases returns how many of them a listing has.
+// leases counts them in a listing.
 func (s *InterProcessSemaphoreV2) leases(children []string) int {
 	n := 0
 	for _, name := range children {
@@ -231,7 +230,7 @@ func (s *InterProcessSemaphoreV2) leases(children []string) int {
 	return n
 }
 
-// Participants returns the leases that are held, and that of the one who waits for it, in the order in which they were made.
+// Participants returns the leases that are held, and that for which a contender waits, in the order of their creation.
 // Errors are those of [InterProcessMutex.Participants].
 //
 // Curator: InterProcessSemaphoreV2.getParticipantNodes().
@@ -243,7 +242,7 @@ func (s *InterProcessSemaphoreV2) Participants(ctx context.Context) ([]Participa
 
 func (s *InterProcessSemaphoreV2) identities() []identity { return s.recipe.identities() }
 
-// IsAcquiredInThisProcess reports whether anybody holds a lease through the same client.
+// IsAcquiredInThisProcess reports whether a lease is held through the same client.
 func (s *InterProcessSemaphoreV2) IsAcquiredInThisProcess() bool {
 	return s.recipe.isHeld(anyGrant)
 }

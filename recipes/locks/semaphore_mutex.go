@@ -6,18 +6,18 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// An InterProcessSemaphoreMutex is a lock that is not reentrant: an owner that acquires it again deadlocks. A lease may
-// be released by any goroutine.
+// An InterProcessSemaphoreMutex is a lock that is not reentrant: an owner that acquires it again deadlocks. Any
+// goroutine may release a lease.
 //
-// It is a semaphore with one lease, also on the wire, and does not go together with an [InterProcessMutex] at the same path.
-// Its methods are safe for concurrent use.
+// It is a semaphore with one lease, also on the wire, and does not go together with an [InterProcessMutex] at the same
+// path. Its methods are safe for concurrent use.
 //
 // Curator: InterProcessSemaphoreMutex.
 type InterProcessSemaphoreMutex struct{ semaphore *InterProcessSemaphoreV2 }
 
 var _ Lock = (*InterProcessSemaphoreMutex)(nil)
 
-// NewInterProcessSemaphoreMutex returns the lock at path. It does no I/O; misuse is an error of the first call on the lock.
+// NewInterProcessSemaphoreMutex returns the lock at path. It does no I/O; the first call reports misuse.
 //
 // Curator: new InterProcessSemaphoreMutex(client, path).
 func NewInterProcessSemaphoreMutex(client *framework.Client, path string, opts ...Option) *InterProcessSemaphoreMutex {
@@ -40,7 +40,7 @@ func (m *InterProcessSemaphoreMutex) TryAcquire(ctx context.Context) (*Lease, er
 
 func (m *InterProcessSemaphoreMutex) identities() []identity { return m.semaphore.identities() }
 
-// IsAcquiredInThisProcess reports whether anybody holds this lock through the same client.
+// IsAcquiredInThisProcess reports whether this lock is held through the same client.
 //
 // Curator: InterProcessSemaphoreMutex.isAcquiredInThisProcess().
 func (m *InterProcessSemaphoreMutex) IsAcquiredInThisProcess() bool {

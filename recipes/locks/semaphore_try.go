@@ -9,12 +9,12 @@ import (
 	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
-// A try of a semaphore passes the same gate as an acquire. Contenders that are about to get their leases stand there for a moment,
-// and so do those that have got them, since they leave the gate in the background. They are no reason for a try to fail. A
-// contender that waits for leases is: it holds the gate as well, but it has made the node of the lease for which it waits, so
-// that the nodes are more than the limit. Hence a try waits at the gate as long as the nodes of leases leave room for its own.
+// A try of a semaphore passes the same gate as an acquire. Contenders stand there for a moment when they are about to
+// get their leases, and have got them, since they leave in the background: no reason for a try to fail. One that waits
+// for leases is a reason: it holds the gate as well, but has made the node of its lease, so that there are more nodes
+// than the limit. Hence a try waits at the gate as long as the nodes of leases leave room for its own.
 
-// passGate waits until gate is the first in its queue. It returns ErrNotAcquired when fewer than n leases are free meanwhile.
+// passGate waits until gate is the first in its queue. It returns ErrNotAcquired when fewer than n leases are free.
 func (s *InterProcessSemaphoreV2) passGate(ctx context.Context, gate *queue.Contender, n int) error {
 	t, err := gate.NextDecision(ctx)
 	if err != nil || t.Admitted {
@@ -31,7 +31,7 @@ func (s *InterProcessSemaphoreV2) passGate(ctx context.Context, gate *queue.Cont
 	return nil
 }
 
-// A leaseView watches the directory of a semaphore's leases, which need not be there, for a contender at the gate.
+// A leaseView watches the directory of a semaphore's leases, which may be missing, for a contender at the gate.
 type leaseView struct {
 	gate   *queue.Contender
 	dir    string
@@ -46,8 +46,8 @@ func newLeaseView(gate *queue.Contender, dir string) *leaseView {
 	}
 }
 
-// children returns the newest known names in the directory. A watch that has seen the directory gone stays with that, and is
-// replaced when the directory is there again.
+// children returns the newest known names in the directory. A watch that has seen the directory gone is replaced when
+// the directory exists again.
 func (v *leaseView) children() []string {
 	session := v.gate.Session
 	view := session.View(v.leases)
@@ -64,11 +64,12 @@ func (v *leaseView) close() {
 	v.gate.Session.Unwatch(v.exists)
 }
 
-// TryAcquire returns a lease if one is free and no other contender waits for it, and [ErrNotAcquired] otherwise. If none is free
-// it costs one read and writes nothing.
+// TryAcquire returns a lease if one is free and no other contender waits for it, and [ErrNotAcquired] otherwise. If
+// none is free it costs one read and writes nothing.
 //
-// It blocks like [InterProcessMutex.TryAcquire], for at most the client's connection timeout. Contenders that are about to get
-// their leases, or have just got them, can be ahead of it for a moment: it waits for those as long as enough leases are free.
+// It blocks like [InterProcessMutex.TryAcquire], for at most the client's connection timeout. Contenders that are about
+// to get their leases, or have just got them, can be ahead for a moment: it waits for them while enough leases are
+// free.
 //
 // Curator: InterProcessSemaphoreV2.acquire(0, unit).
 func (s *InterProcessSemaphoreV2) TryAcquire(ctx context.Context) (*Lease, error) {
@@ -88,7 +89,7 @@ func (s *InterProcessSemaphoreV2) TryAcquireN(ctx context.Context, n int) ([]*Le
 	})
 }
 
-// try tries in one session. If that ends before the servers have answered, it tries in the next one.
+// try tries in one session. If that ends before the answers, it tries in the next one.
 func (s *InterProcessSemaphoreV2) try(ctx context.Context, n int) ([]*queue.Grant, queue.Progress, error) {
 	return queue.InSessions(ctx, s.gate.Config.Source, func(session *framework.Session) ([]*queue.Grant, queue.Progress, error) {
 		return s.tryInSession(ctx, session, n)
@@ -133,8 +134,7 @@ func (s *InterProcessSemaphoreV2) tryInSession(ctx context.Context, session *fra
 	return grants, gate.Progress, nil
 }
 
-// orNotAcquired is the error of a try that did not succeed, if nothing worse happened than that a contender was ahead, or that its
-// node was removed.
+// orNotAcquired is the error of a try: ErrNotAcquired if a contender was ahead, or its node was removed.
 func orNotAcquired(err error) error {
 	if err == nil || errors.Is(err, session.ErrNodeVanished) {
 		return ErrNotAcquired

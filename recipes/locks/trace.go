@@ -7,25 +7,25 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// A Trace is a set of functions that a lock calls. Those that are nil are not called.
+// A Trace is a set of functions that a lock calls, unless they are nil.
 //
-// AcquireStart runs on the goroutine of the caller of Acquire, which waits for it. All others are called after what they tell of,
-// on the goroutine on which the client calls its framework.Trace, one at a time, those of one lease in their order. A function that
-// blocks holds up other calls of traces, and no acquire, release or end of a lease. 1,024 calls wait; further ones are dropped
-// and counted in the client's log, except for Lost and RevocationRequested, which are never dropped.
+// AcquireStart runs on the goroutine that calls Acquire, which waits for it. The others run after what they report, one
+// at a time, those of one lease in their order, on the goroutine on which the client calls its framework.Trace. If one
+// blocks, it delays other calls of traces, but no acquire, release or end of a lease. Of more than 1,024 pending calls
+// the client drops further ones and counts them in its log; it never drops Lost and RevocationRequested.
 type Trace struct {
-	// AcquireStart is called when Acquire or TryAcquire begins. What it returns is the context of the acquire until AcquireEnd.
-	// If it blocks, so does Acquire, before it has done anything and also beyond the end of ctx; nothing else waits for it.
+	// AcquireStart is called when Acquire or TryAcquire begins. It returns the context of the acquire until AcquireEnd.
+	// While it blocks, Acquire blocks too, before it has done anything, even after the end of ctx.
 	AcquireStart func(ctx context.Context, start AcquireStart) context.Context
-	// Waiting is called each time a contender has begun to wait: when it comes, and when it hears that it has moved up.
+	// Waiting is called when a contender begins to wait, and each time it has moved up.
 	Waiting func(ctx context.Context, waiting Waiting)
 	// AcquireEnd is called after an Acquire or TryAcquire has ended.
 	AcquireEnd func(ctx context.Context, end AcquireEnd)
-	// RevocationRequested is called when another client asks a holder to leave, once for each hold.
+	// RevocationRequested is called once for each hold whose holder another client asks to leave.
 	RevocationRequested func(requested RevocationRequested)
 	// Released is called when the last lease of a hold has been released.
 	Released func(released Released)
-	// Dropped is called when a node that was retained is removed while nobody held it, see [Retain].
+	// Dropped is called when a retained node that was idle is removed, see [Retain].
 	Dropped func(dropped Dropped)
 	// Lost is called when leases have ended without their release.
 	Lost func(lost Lost)
@@ -40,12 +40,12 @@ type AcquireStart struct {
 type Waiting struct {
 	Path        string // of the lock
 	Node        string // the contender's node
-	Predecessor string // the nearest node ahead that conflicts
+	Predecessor string // the nearest conflicting node ahead
 	Ahead       int    // how many nodes ahead conflict
-	// OwnClient says that Predecessor belongs to a lease or a wait of the same client.
+	// OwnClient says that Predecessor is of the same client.
 	OwnClient bool
 	// Local says that the contender waits in this process, behind others of its client, and has no node: see [Retain].
-	// It may be told once more when it has come to the front, and contends at the servers.
+	// Another call may follow when it has come to the front, and contends at the servers.
 	Local bool
 }
 
@@ -55,10 +55,10 @@ type AcquireEnd struct {
 	Node   string // of the lease; empty after an error
 	Token  int64  // of the lease
 	Waited time.Duration
-	// HandOver is how long it took from the news that the node ahead was gone; zero if nobody had to be waited for.
+	// HandOver is the time since the news that the node ahead was gone; zero without a wait.
 	HandOver  time.Duration
-	Reentered bool // no node was made: the caller holds the lock already
-	// LocalCount is that of the lease: if it is not zero, and Reentered is not set, the node was handed over in this process.
+	Reentered bool // no node was made: the caller held the lock already
+	// LocalCount is the lease's. If it is not zero and Reentered is false, the node was handed over in this process.
 	LocalCount int64
 	Err        error
 }
@@ -74,16 +74,16 @@ type Released struct {
 	Path string
 	Node string
 	Held time.Duration
-	// LocalCount is that of the lease: holds that share a node differ by it.
+	// LocalCount is the lease's: holds that share a node differ by it.
 	LocalCount int64
-	// HandedOver says that the node was not removed, but given to the next one in this process: see [Retain].
+	// HandedOver says that the node went to the next contender in this process: see [Retain].
 	HandedOver bool
-	// Retained says that the node was not removed, and waits for the next contender of this client: see [Retain].
+	// Retained says that the node waits for the next contender of this client: see [Retain].
 	Retained bool
 	Err      error // of the removal of the node
 }
 
-// Dropped describes a retained node that is removed while nobody held it.
+// Dropped describes a retained node that is removed while it was idle.
 type Dropped struct {
 	Path     string
 	Node     string
@@ -98,13 +98,13 @@ type Lost struct {
 	Path string
 	Node string
 	Held time.Duration
-	// LocalCount is that of the lease: holds that share a node differ by it.
+	// LocalCount is the lease's: holds that share a node differ by it.
 	LocalCount int64
 	Err        error // a *LostError
 }
 
-// A reporter has a trace told of a lock. All but the beginning of an acquire is told by the client, on a goroutine of its
-// own: a lock reports where other contenders wait for it, and where leases end.
+// A reporter calls the functions of a lock's trace: by way of the client, which has a goroutine for that. A lock
+// reports where other contenders wait for it, and where leases end.
 type reporter struct {
 	trace  Trace
 	client *framework.Client

@@ -8,8 +8,8 @@ import (
 	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
-// A waitLog writes waits to the client's log: at Debug when one begins or moves up, and at Warn, once, when a contender has
-// waited for a session timeout at its place in the queue. A holder that died has lost its lock by then, so this one lives.
+// A waitLog writes waits to the client's log: at Debug when one begins or moves up; at Warn, once, when one has lasted
+// for a session timeout: a holder that died has lost its lock by then, so this one lives.
 type waitLog struct{ logger *slog.Logger }
 
 func (l waitLog) waiting(ctx context.Context, path string, at queue.Progress) {

@@ -11,10 +11,10 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// Within returns lock with a time limit on Acquire, which waits for at most d, counted from its call, and then returns
-// [ErrNotAcquired]. d bounds the wait alone and not the lease: Do(ctx, Within(lock, d), work) does not bound work. Of a
-// multi-lock, d bounds the whole. If d is not positive, Acquire is TryAcquire, and can take longer than with a small d: a try
-// waits for the servers for up to the client's connection timeout.
+// Within returns lock with a time limit: Acquire waits for at most d, counted from its call, and then returns
+// [ErrNotAcquired]. d bounds neither the lease nor work in Do(ctx, Within(lock, d), work); of a multi-lock it bounds
+// the whole. If d is not positive, Acquire is TryAcquire, which may take longer than with a small d: a try waits for
+// the servers for up to the client's connection timeout.
 //
 // Acquire blocks until it has the lock, d has passed or ctx has ended. Errors are those of lock, and:
 //
@@ -22,11 +22,11 @@ import (
 //   - ctx's error if ctx has ended, too: a deadline of the caller's own is never reported as "not acquired";
 //   - a *framework.ConnectError if d has passed and there is no connection.
 //
-// As with every Acquire no node is left behind, see [InterProcessMutex.Acquire]. Re-entry takes no time, so d does not bound it.
+// No node is left behind, see [InterProcessMutex.Acquire]. Re-entry takes no time, so d does not bound it.
 //
 // The result is the same lock as lock, also within a multi-lock, and does not change it. It has those of the methods
-// IsAcquiredInThisProcess, Participants and IsOwnedBy that lock has; the static type does not show them, so they are best
-// called on lock itself. TryAcquire ignores d. It is as safe for concurrent use as lock.
+// IsAcquiredInThisProcess, Participants and IsOwnedBy that lock has; the static type does not show them, so call them
+// on lock itself. TryAcquire ignores d. It is as safe for concurrent use as lock.
 //
 // Curator: InterProcessLock.acquire(time, unit).
 func Within(lock Lock, d time.Duration) Lock {
@@ -72,7 +72,6 @@ type within struct {
 
 var _ Lock = (*within)(nil)
 
-// inner returns the lock without the limit.
 func (w *within) inner() Lock { return w.lock }
 
 func (w *within) identities() []identity { return identities(w.lock) }
@@ -96,8 +95,8 @@ func (w *within) TryAcquire(ctx context.Context) (*Lease, error) {
 
 var errNilLock = errors.New("locks: the lock of Within is nil")
 
-// A timeLimit bounds one call by time. It is the cause with which the call's context ends then. It does not leave this package: the
-// recipe whose acquire it ends replaces it by what it means.
+// A timeLimit bounds one call by time. It is the cause with which the call's context ends. It does not leave this
+// package: the recipe whose acquire it ends replaces it by what it means.
 type timeLimit struct {
 	after  time.Duration
 	try    bool            // of a try, which must not end with ErrNotAcquired if no server said so
@@ -108,7 +107,7 @@ func (l *timeLimit) Error() string { return fmt.Sprintf("time limit of %v", l.af
 
 // limited calls acquire with a context that ends with l as well.
 //
-// A limit that is not earlier than the caller's own deadline gets no timer: the two could end the context at one moment.
+// A limit that is not earlier than the caller's deadline gets no timer: both could end the context at one moment.
 func limited[T any](ctx context.Context, l *timeLimit, acquire func(context.Context) (T, error)) (T, error) {
 	if deadline, ok := ctx.Deadline(); ok && !deadline.After(time.Now().Add(l.after)) {
 		return acquire(ctx)
@@ -129,7 +128,7 @@ func timeLimitOf(ctx context.Context) *timeLimit {
 	return l
 }
 
-// explainLimit replaces the end of a limit in the error of an acquire by what it means.
+// explainLimit replaces the end of a limit, in the error of an acquire, by what it means.
 func (r *recipe) explainLimit(ctx context.Context, at queue.Progress, err error) error {
 	l := timeLimitOf(ctx)
 	if l == nil || !errors.Is(err, l) {
@@ -137,13 +136,14 @@ func (r *recipe) explainLimit(ctx context.Context, at queue.Progress, err error)
 	}
 	var unreachable *framework.ConnectError
 	if !errors.As(err, &unreachable) && !r.client.State().IsConnected() {
-		_, err = r.client.Session(ctx) // which has ended: this does not wait, and tells what each server did
+		_, err = r.client.Session(ctx) // which has ended: this does not wait, and says what each server did
 		errors.As(err, &unreachable)
 	}
 	return l.meaning(unreachable, at.Ahead > 0)
 }
 
-// meaning is the caller's error when the limit has ended its call. blocked says that a server named another contender ahead.
+// meaning is the caller's error when the limit has ended its call. blocked says that a server named another contender
+// ahead.
 func (l *timeLimit) meaning(unreachable *framework.ConnectError, blocked bool) error {
 	cause := retry.ContextError(l.caller)
 	switch {
