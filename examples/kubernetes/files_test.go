@@ -106,6 +106,19 @@ func TestDeploymentNamesTheServersOfTheStatefulSet(t *testing.T) {
 	}
 }
 
+// A container's root builds sources that belong to the user who cloned them, and is refused what git knows of them.
+func TestComposeBuildsSourcesOfAnotherUser(t *testing.T) {
+	for _, build := range regexp.MustCompile(`go build [^&"]*`).FindAllString(readFile(t, "compose.yaml"), -1) {
+		if !strings.Contains(build, "-buildvcs=false") {
+			t.Errorf("compose.yaml: got %q, want -buildvcs=false", build)
+		}
+		program := regexp.MustCompile(`\./examples/\w+`).FindString(build)
+		if _, err := os.Stat(filepath.Join("../..", program, "main.go")); err != nil || program == "" {
+			t.Errorf("compose.yaml: %q builds no program: %v", build, err)
+		}
+	}
+}
+
 // YAML has no tabs, and its indentation is even here; the page names every file.
 func TestFilesAreInOrderAndOnThePage(t *testing.T) {
 	files, err := filepath.Glob("*")
