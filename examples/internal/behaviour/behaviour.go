@@ -89,7 +89,7 @@ func (p Program) help(t *testing.T) {
 				t.Errorf("%s: got no %q in\n%s", flag, want, out)
 			}
 		}
-		for _, want := range []string{"-zk", "-auth", "-tls"} {
+		for _, want := range []string{"-zk", "-auth", "-sasl", "-tls"} {
 			if !p.OwnServer && !strings.Contains(out, want) {
 				t.Errorf("%s: got no %q in\n%s", flag, want, out)
 			}
@@ -108,7 +108,8 @@ func (p Program) mistakes(t *testing.T) {
 	}
 	cases := [][]string{{"-nonsense"}, extra}
 	if !p.OwnServer {
-		cases = append(cases, []string{"-zk", "a:1;b:2"}, []string{"-auth", "/none", "-zk", "localhost:1"}, []string{"-tls"})
+		cases = append(cases, []string{"-zk", "a:1;b:2"}, []string{"-auth", "/none", "-zk", "localhost:1"},
+			[]string{"-sasl", "/none", "-zk", "localhost:1"}, []string{"-tls"}, []string{"-sasl", "/none"})
 	}
 	for _, args := range cases {
 		status, out, errs := p.run(t, nil, args...)

@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -10,13 +11,14 @@ import (
 	"strings"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/saslmd5"
 )
 
 // A Connection says which servers a program uses, and how. Its flags are the same in every example.
 type Connection struct {
 	Servers string // empty: a server in memory
 
-	auth       string
+	auth, sasl string
 	tls        bool
 	ca         string
 	cert, key  string
@@ -27,6 +29,7 @@ type Connection struct {
 func (c *Connection) Flags(flags *flag.FlagSet) {
 	flags.StringVar(&c.Servers, "zk", "", "real ZooKeeper, as `host:port,host:port/chroot` (default: a server in memory)")
 	flags.StringVar(&c.auth, "auth", "", "`file` with one line, \"digest user:password\": who the program is")
+	flags.StringVar(&c.sasl, "sasl", "", "`file` with one line, \"user:password\": who the program is, by SASL DIGEST-MD5")
 	flags.BoolVar(&c.tls, "tls", false, "speak TLS with the servers; implied by the flags below")
 	flags.StringVar(&c.ca, "tls-ca", "", "`file` with certificates (PEM) that have signed the servers' (default: the system's)")
 	flags.StringVar(&c.cert, "tls-cert", "", "`file` with the program's own certificate (PEM), for servers that want one")
@@ -38,13 +41,17 @@ func (c *Connection) Flags(flags *flag.FlagSet) {
 // wrong.
 func (c *Connection) Options() ([]framework.Option, error) {
 	secure := c.tls || c.ca != "" || c.cert != "" || c.key != "" || c.serverName != ""
-	if c.Servers == "" && (secure || c.auth != "") {
-		return nil, &UsageError{errors.New("-auth and -tls are for real servers: say which with -zk")}
+	if c.Servers == "" && (secure || c.auth != "" || c.sasl != "") {
+		return nil, &UsageError{errors.New("-auth, -sasl and -tls are for real servers: say which with -zk")}
 	}
 	var options []framework.Option
 	var problems []error
 	if c.auth != "" {
 		option, err := readAuth(c.auth)
+		problems, options = append(problems, err), append(options, option)
+	}
+	if c.sasl != "" {
+		option, err := readSASL(c.sasl)
 		problems, options = append(problems, err), append(options, option)
 	}
 	if secure {
@@ -68,6 +75,30 @@ func readAuth(file string) (framework.Option, error) {
 		return nil, fmt.Errorf("-auth: %s must have one line, a scheme and credentials: digest user:password", file)
 	}
 	return framework.WithAuthorization(scheme, []byte(credentials)), nil
+}
+
+// readSASL reads the user, who stays the same. The password is read anew for each connection, since it may be changed.
+func readSASL(file string) (framework.Option, error) {
+	user, _, err := readUser(file)
+	if err != nil {
+		return nil, err
+	}
+	return framework.WithSASL(saslmd5.New(user, func(context.Context) (string, error) {
+		_, password, err := readUser(file)
+		return password, err
+	})), nil
+}
+
+func readUser(file string) (user, password string, err error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return "", "", fmt.Errorf("-sasl: %w", err)
+	}
+	user, password, found := strings.Cut(strings.TrimSpace(string(text)), ":")
+	if !found || user == "" || strings.Contains(password, "\n") {
+		return "", "", fmt.Errorf("-sasl: %s must have one line, user:password", file)
+	}
+	return user, password, nil
 }
 
 func (c *Connection) tlsConfig() (*tls.Config, error) {

@@ -131,9 +131,14 @@ func TestFlagsOfAConnectionReachTheServer(t *testing.T) {
 func TestMistakesInAConnectionAreNamedAndSecretsAreNot(t *testing.T) {
 	bad := filepath.Join(t.TempDir(), "bad")
 	writeFile(t, bad, []byte("digest-alice:secret"))
+	nobody := filepath.Join(t.TempDir(), "nobody")
+	writeFile(t, nobody, []byte("secret"))
 	for name, c := range map[string]struct{ args, want string }{
 		"TLS in memory":       {"-tls", "-zk"},
 		"auth in memory":      {"-auth " + bad, "-zk"},
+		"SASL in memory":      {"-sasl " + bad, "-zk"},
+		"no user":             {"-zk a:1 -sasl " + nobody, "user:password"},
+		"no SASL file":        {"-zk a:1 -sasl /none", "/none"},
 		"no scheme":           {"-zk a:1 -auth " + bad, "digest user:password"},
 		"no file":             {"-zk a:1 -auth /none", "/none"},
 		"no certificate":      {"-zk a:1 -tls-ca " + bad, "has no certificate"},
@@ -145,6 +150,32 @@ func TestMistakesInAConnectionAreNamedAndSecretsAreNot(t *testing.T) {
 			t.Errorf("%s: got %v, want a mistake that names %q", name, err, c.want)
 		}
 	}
+}
+
+func TestUserOfTheSASLFileIsProvedToTheServerWithTheNewestPassword(t *testing.T) {
+	server := zktest.NewServer(zktest.WithSASL(map[string]string{"alice": "old"}), zktest.WithSASLRequired())
+	defer server.Close()
+	file := filepath.Join(t.TempDir(), "sasl")
+	writeFile(t, file, []byte("alice:old\n"))
+	options, err := parse(t, "-zk", server.Addr(), "-sasl", file).Options()
+	if err != nil {
+		t.Fatal(err)
+	}
+	create := func(path string) {
+		t.Helper()
+		client, err := framework.NewClient(server.Addr(), options...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.Close()
+		if _, _, err := client.Create(t.Context(), path, nil, framework.WithACL(zk.AuthACL(zk.PermAll)...)); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	create("/alice's")
+	server.SetSASLPassword("alice", "new")
+	writeFile(t, file, []byte("alice:new\n"))
+	create("/alice's, too")
 }
 
 // full is an output without room.

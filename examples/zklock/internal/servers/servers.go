@@ -27,12 +27,12 @@ flag wins over a variable, and a variable over the file. The servers can also
 stand in ZOOKEEPER. The file is ZKLOCK_CONFIG, or zklock.conf in the user's
 configuration directory (~/.config on Linux), if there is one.
 
-Credentials stand in a file of their own, which -auth names, and which others
-must not be able to read: never on the command line, which every user of a
-machine can list. SASL is not supported.`
+Credentials stand in files of their own, which -auth and -sasl name, and which
+others must not be able to read: never on the command line, which every user of
+a machine can list.`
 
 // names are those of the flags, which Complete looks for elsewhere too.
-var names = []string{"zk", "session", "connect-timeout", "auth", "tls", "tls-ca", "tls-cert", "tls-key", "tls-name"}
+var names = []string{"zk", "session", "connect-timeout", "auth", "sasl", "tls", "tls-ca", "tls-cert", "tls-key", "tls-name"}
 
 // Config is a set of settings. Make one with Flags.
 type Config struct {
@@ -82,9 +82,11 @@ func (c *Config) Complete(getenv func(string) string) error {
 	if c.connection.Servers == "" {
 		wrong = append(wrong, errors.New("no servers are named: say -zk host:port, or set ZOOKEEPER"))
 	}
-	if auth := c.set.Lookup("auth").Value.String(); auth != "" {
-		if err := Private(auth); err != nil {
-			wrong = append(wrong, fmt.Errorf("-auth: %w", err))
+	for _, name := range []string{"auth", "sasl"} {
+		if file := c.set.Lookup(name).Value.String(); file != "" {
+			if err := Private(file); err != nil {
+				wrong = append(wrong, fmt.Errorf("-%s: %w", name, err))
+			}
 		}
 	}
 	return errors.Join(wrong...)

@@ -70,12 +70,13 @@ func TestCredentialsThatOthersCanReadAreRefused(t *testing.T) {
 		t.Skip("no modes")
 	}
 	for _, c := range []struct {
+		name    string
 		mode    os.FileMode
 		refused bool
-	}{{0o600, false}, {0o640, true}, {0o604, true}} {
-		_, err := complete(t, nil, "-zk", "a:1", "-auth", file(t, c.mode, "digest me:s3cret"))
+	}{{"-auth", 0o600, false}, {"-auth", 0o640, true}, {"-auth", 0o604, true}, {"-sasl", 0o600, false}, {"-sasl", 0o640, true}} {
+		_, err := complete(t, nil, "-zk", "a:1", c.name, file(t, c.mode, "digest me:s3cret"))
 		if (err != nil) != c.refused {
-			t.Errorf("an -auth file of mode %o: got %v, want refused %v", c.mode, err, c.refused)
+			t.Errorf("a file of %s of mode %o: got %v, want refused %v", c.name, c.mode, err, c.refused)
 		}
 		if err != nil && strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("the error shows the credentials: %v", err)
