@@ -87,8 +87,8 @@ func (c *Client) NonNamespaceView() *Client { return c.core.root }
 // about to. For what the log handler and traces have still to be given it waits for at most a second; what is left then
 // is dropped. It is the same to close any of the facades, and to do so again. Every callback may call it.
 //
-// The error says that no server confirmed the end of the session, within a second: its nodes then stay until it
-// expires.
+// A handshake that is under way is waited for as well, so that no session stays behind that it opens. The error says that no server
+// confirmed the end of the session, within a second: its nodes then stay until it expires.
 //
 // Curator: CuratorFramework.close().
 func (c *Client) Close() error {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/framework/sasl"
 	"github.com/gocurator/curator/framework/zktest"
 )
 
@@ -34,6 +35,7 @@ func TestCloseIsPromptInEveryPhase(t *testing.T) {
 		"in the handshake": {
 			dial:  func(link *zktest.Link) dialFunc { link.SetLatency(time.Second); return link.DialContext },
 			bring: func(*zktest.Server, *zktest.Link, *told, *testing.T) { time.Sleep(2500 * time.Millisecond) },
+			takes: time.Second,
 		},
 		"attached": {bring: func(_ *zktest.Server, _ *zktest.Link, heard *told, t *testing.T) { attach(t, heard) }, told: true},
 		"detached": {bring: func(_ *zktest.Server, link *zktest.Link, heard *told, t *testing.T) {
@@ -114,4 +116,66 @@ func TestCloseWhileTheConnectionBreaksAndComesBack(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A dial takes 100 ms here, a handshake and each round of an exchange as much again.
+func TestCloseLeavesNoSessionWhereverTheOpeningIs(t *testing.T) {
+	for name, change := range map[string]func(*transport.Config){
+		"a handshake":                 func(*transport.Config) {},
+		"and a SASL exchange":         func(cfg *transport.Config) { cfg.SASL = talker{rounds: 2} },
+		"which fails, and the next":   func(cfg *transport.Config) { cfg.SASL = talker{rounds: 1, fails: true} },
+		"which does not heed its end": func(cfg *transport.Config) { cfg.SASL = talker{rounds: 1, takes: 90 * time.Millisecond} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			for at := time.Duration(0); at < 700*time.Millisecond; at += 10 * time.Millisecond {
+				zktest.Bubble(t, func(t *testing.T) {
+					srv := server(t)
+					link := srv.NewLink()
+					link.SetLatency(50 * time.Millisecond)
+					tr, _ := start(t, link.DialContext, change)
+					time.Sleep(at)
+					tr.Close(time.Second)
+					time.Sleep(100 * time.Millisecond) // what was written arrives
+					if left := srv.Sessions(); len(left) > 0 {
+						t.Errorf("closed after %v: got %v left at the server, want none", at, left)
+					}
+				})
+			}
+		})
+	}
+}
+
+func TestCloseDuringTheHandshakeOfAReconnectionEndsTheSession(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		srv := server(t)
+		link := srv.NewLink()
+		tr, heard := start(t, link.DialContext)
+		attach(t, heard)
+		link.SetLatency(50 * time.Millisecond)
+		tr.Break(errors.New("broken"))
+		time.Sleep(150 * time.Millisecond) // the handshake is under way
+		if told, left := tr.Close(time.Second), srv.Sessions(); !told || len(left) > 0 {
+			t.Errorf("got told %t, left %v, want a session that is closed", told, left)
+		}
+	})
+}
+
+// A talker is a mechanism that takes any answer.
+type talker struct {
+	rounds int
+	fails  bool          // after these
+	takes  time.Duration // each step, whatever its context says
+}
+
+func (talker) Name() string { return "TALK" }
+
+func (m talker) Start(context.Context, sasl.Server) (sasl.Exchange, error) { return &m, nil }
+
+func (m *talker) Step([]byte) ([]byte, bool, error) {
+	time.Sleep(m.takes)
+	if m.rounds == 0 && m.fails {
+		return nil, false, errors.New("enough")
+	}
+	m.rounds--
+	return nil, m.rounds < 0, nil
 }

@@ -125,6 +125,7 @@ func (l *link) open(a Attachment) {
 		l.waiting.push(pending{xid: xidAuth, op: opSetAuth, call: c})
 	}
 	l.mu.Unlock()
+	close(l.opened)
 	l.t.wg.Go(l.writeLoop)
 	l.signal()
 	l.t.cfg.Route.attached(l.address)

@@ -44,8 +44,9 @@ type link struct {
 	silence *time.Timer // closes the connection at until
 	stuck   *time.Timer // closes it when a write takes too long
 
-	wake chan struct{} // there is something to write
-	dead chan struct{} // closed by the first failure
+	wake   chan struct{} // there is something to write
+	opened chan struct{} // closed when the link takes requests
+	dead   chan struct{} // closed by the first failure
 
 	mu       sync.Mutex
 	reason   error           // why it failed
@@ -58,7 +59,7 @@ type link struct {
 func newLink(t *Transport, raw net.Conn, server string) *link {
 	l := &link{
 		t: t, raw: raw, server: server, certain: t.seen.certain(),
-		wake: make(chan struct{}, 1), dead: make(chan struct{}), nextXid: xidFirst,
+		wake: make(chan struct{}, 1), opened: make(chan struct{}), dead: make(chan struct{}), nextXid: xidFirst,
 	}
 	l.in = bufio.NewReaderSize(arrivals{l}, 32<<10)
 	l.silence, l.stuck = l.alarm(errSilent), l.alarm(errStuck)

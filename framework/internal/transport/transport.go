@@ -105,16 +105,16 @@ func (t *Transport) current() *link {
 	return t.link
 }
 
-// Close ends the transport and waits until all its goroutines are gone. With patience, and if it is attached, it first
-// tells the server to end the session, and waits for the answer as long as that; told reports whether it came. No event
+// Close ends the transport and waits until all its goroutines are gone. With patience, and if it is attached or about to be, it
+// first tells the server to end the session, and waits for the answer as long as that; told reports whether it came. No event
 // arrives after Close has returned.
 //
 // go-zookeeper's own Close waits for seconds when no server answers. It is therefore given one that does: once the
 // transport is leaving, the dialer returns a connection to a server in this process that agrees to everything.
 func (t *Transport) Close(patience time.Duration) (told bool) {
 	t.closed.Do(func() {
+		t.stop() // an exchange that is under way fails now; no further connection is opened
 		told = patience > 0 && t.endSession(patience)
-		t.stop()
 		t.Break(errClosing)
 		<-t.stubConnected.Done()
 		t.conn.Close()
@@ -125,13 +125,25 @@ func (t *Transport) Close(patience time.Duration) (told bool) {
 	return told
 }
 
+// endSession closes the session. While the present link is not open yet, its handshake may open a session at the server, and nothing
+// but a request on this link can close that before its timeout. So it waits until the link is open, or has failed.
 func (t *Transport) endSession(patience time.Duration) bool {
-	answered := make(chan error, 1)
-	if !t.Send(closeSession(func(err error) { answered <- err })) {
+	l := t.current()
+	if l == nil {
 		return false
 	}
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
+	select {
+	case <-l.opened:
+	case <-l.dead:
+	case <-timer.C:
+		return false
+	}
+	answered := make(chan error, 1)
+	if !l.send([]*Call{closeSession(func(err error) { answered <- err })}) {
+		return false
+	}
 	select {
 	case err := <-answered:
 		return err == nil
