@@ -1,0 +1,66 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+var long = strings.Repeat("word ", 30)
+
+func TestCheckFinds(t *testing.T) {
+	for name, test := range map[string]struct {
+		file, content string
+		want          []string
+	}{
+		"a word in a comment":                {"a.go", "package a\n\n// Whoever reads.\n", []string{"a.go:3: \"Whoever\""}},
+		"a word after code":                  {"a.go", "package a\n\nvar a int // is told\n", []string{"a.go:3: \"is told\""}},
+		"a word in a string":                 {"a.go", "package a\n\nvar a = `\nin vain`\n", []string{"a.go:4: \"in vain\""}},
+		"a name that has it":                 {"a.go", "package a\n\nvar somebody2 int\n", nil},
+		"a string of a test":                 {"a_test.go", "package a\n\nvar a = \"somebody\"\n", nil},
+		"what an example prints":             {"a_test.go", "package a\n\n// Output:\n// somebody " + long + "\n", nil},
+		"a wide comment":                     {"a.go", "package a\n\n// " + long + "\n", []string{"a.go:3: 153 columns"}},
+		"a comment that is wide by its tabs": {"a.go", "package a\n\nfunc a() {\n\t// " + long[:115] + "\n}\n", []string{"a.go:4: 122 columns"}},
+		"a comment of letters of many bytes": {"a.go", "package a\n\n// " + strings.Repeat("ä ", 58) + "\n", nil},
+		"a wide line of code":                {"a.go", "package a\n\nvar a = \"" + long + "\"\n", nil},
+		"a directive":                        {"a.go", "package a\n\n//nolint:" + long + "\n", nil},
+		"two findings on a line":             {"a.md", "Somebody waits in vain.\n", []string{"a.md:1: \"Somebody\"", "a.md:1: \"in vain\""}},
+		"a wide line of a page":              {"a.md", "# A\n\n" + long + "\n", []string{"a.md:3: 150 columns"}},
+		"rows, headings, links and pictures": {"a.md", "| " + long + "\n# " + long + "\n[a]: " + long + "\n![a] " + long + "\n", nil},
+		"code of a page":                     {"a.md", "```\nwhoever " + long + "\n```\n", nil},
+		"after the code of a page":           {"a.md", "```\n```\nwhoever\n", []string{"a.md:3: \"whoever\""}},
+		"a script":                           {"a.sh", "# someone\n", []string{"a.sh:1: \"someone\""}},
+		"other files":                        {"a.svg", "somebody", nil},
+		"what tools have fetched":            {".cache/a.md", "somebody", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out strings.Builder
+			found, err := check(fstest.MapFS{test.file: {Data: []byte(test.content)}}, &out)
+			var got []string
+			for line := range strings.Lines(out.String()) {
+				got = append(got, line)
+			}
+			if err != nil || found != len(test.want) || len(got) != len(test.want) {
+				t.Fatalf("got %d, %v, %q, want %q", found, err, got, test.want)
+			}
+			for i, want := range test.want {
+				if !strings.HasPrefix(got[i], want) {
+					t.Errorf("got %q, want %q", got[i], want)
+				}
+			}
+		})
+	}
+}
+
+func TestCheckOfWhatCannotBeReadFails(t *testing.T) {
+	var out strings.Builder
+	if _, err := check(fstest.MapFS{"a.go": {Data: []byte("no Go")}}, &out); err == nil {
+		t.Error("a file that is no Go: got no error")
+	}
+	if _, err := check(os.DirFS(t.TempDir()+"/missing"), &out); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a missing directory: got %v, want %v", err, fs.ErrNotExist)
+	}
+}

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// columns is the most that a line of text has. A tab counts as four.
+const columns = 120
+
+// A phrase is one that the project does without, and what takes its place.
+type phrase struct {
+	pattern *regexp.Regexp
+	instead string
+}
+
+var phrases = []phrase{
+	{words("whoever|whomever"), "name who does it: the contender, the client, the caller"},
+	{words("somebody|someone"), "name who does it: another contender, another client"},
+	{words("himself|herself"), "itself, or name it"},
+	{words("(is|are|be|being) told"), "say who says it, to whom: the client reports, the observer learns"},
+	{words("in vain"), "say how it ended: timed out, failed"},
+}
+
+func words(pattern string) *regexp.Regexp { return regexp.MustCompile(`(?i)\b(` + pattern + `)\b`) }
+
+// findings returns what is wrong with a text, which stands on a line.
+func findings(t text, line string) []string {
+	var all []string
+	for _, p := range phrases {
+		if word := p.pattern.FindString(t.words); word != "" {
+			all = append(all, fmt.Sprintf("%q: %s", word, p.instead))
+		}
+	}
+	if wide := utf8.RuneCountInString(strings.ReplaceAll(line, "\t", "    ")); t.wraps && wide > columns {
+		all = append(all, fmt.Sprintf("%d columns, at most %d", wide, columns))
+	}
+	return all
+}
