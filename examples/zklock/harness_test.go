@@ -145,6 +145,7 @@ type running struct {
 	events []event
 	more   chan struct{} // closed and made anew with each event
 	ended  chan struct{} // the status is known
+	heard  chan struct{} // every event has been read
 	told   chan struct{} // all processes that had its standard error are gone
 	silent chan struct{} // all processes that had its standard output are gone
 	stdout bytes.Buffer
@@ -160,7 +161,8 @@ func start(t *testing.T, server string, args ...string) *running {
 func startWith(t *testing.T, prepare func(*exec.Cmd), args ...string) *running {
 	t.Helper()
 	r := &running{
-		t: t, more: make(chan struct{}), ended: make(chan struct{}), told: make(chan struct{}), silent: make(chan struct{}),
+		t: t, more: make(chan struct{}), ended: make(chan struct{}),
+		heard: make(chan struct{}), told: make(chan struct{}), silent: make(chan struct{}),
 	}
 	r.cmd = exec.Command(program, append([]string{"run", "-v", "-status-fd", "3"}, args...)...)
 	r.cmd.Env = append(os.Environ(), "HOME=/nonexistent")
@@ -225,6 +227,7 @@ func (l lockedWriter) Write(p []byte) (int, error) {
 }
 
 func (r *running) readEvents(in io.Reader) {
+	defer close(r.heard)
 	for lines := bufio.NewScanner(in); lines.Scan(); {
 		var e event
 		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
@@ -279,13 +282,16 @@ func (r *running) names() string {
 	return strings.Join(names, " ")
 }
 
-// status waits for the end of zklock, and returns its status, 128 and the signal if it was one.
+// status waits for the end of zklock and for its last event, and returns its status, 128 and the signal if it was one.
 func (r *running) status() int {
 	r.t.Helper()
-	select {
-	case <-r.ended:
-	case <-time.After(patience):
-		r.t.Fatalf("zklock does not end, got %s", r.names())
+	late := time.After(patience)
+	for what, done := range map[string]chan struct{}{"zklock does not end": r.ended, "its events do not end": r.heard} {
+		select {
+		case <-done:
+		case <-late:
+			r.t.Fatalf("%s, got %s", what, r.names())
+		}
 	}
 	state, ok := r.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	if !ok {

@@ -189,8 +189,7 @@ func (w *world) until(what string, holds func() bool) {
 		select {
 		case <-ticker.C:
 		case <-given:
-			w.t.Errorf("timed out waiting until %s; nodes %v, watches %d", what, w.nodes(), w.server.AllWatches())
-			return
+			w.t.Fatalf("timed out waiting until %s; nodes %v, watches %d", what, w.nodes(), w.server.AllWatches())
 		}
 	}
 }

@@ -34,17 +34,12 @@ Examples:
 
 func newWatch(set *flag.FlagSet) *looker {
 	every := set.Duration("every", time.Second, "how `often` to look")
-	lasting := set.Duration("for", 0, "end after so `long` (default: never)")
+	lasting := set.Duration("for", 0, "end so `long` after the first look (default: never)")
 	return &looker{paths: [2]int{1, 1}, do: func(ctx context.Context, s *scene) error {
 		if *every <= 0 {
 			*every = time.Second
 		}
-		if *lasting > 0 {
-			limit, cancel := context.WithTimeout(ctx, *lasting)
-			defer cancel()
-			ctx = limit
-		}
-		w := &watcher{client: s.client, path: s.paths[0], every: *every}
+		w := &watcher{client: s.client, path: s.paths[0], every: *every, lasting: *lasting}
 		rows, onTerminal := terminalRows(s.out)
 		var show func(*watcher, []survey.Change) error
 		switch {
@@ -66,9 +61,10 @@ func newWatch(set *flag.FlagSet) *looker {
 
 // A watcher looks at a lock again and again.
 type watcher struct {
-	client *framework.Client
-	path   string
-	every  time.Duration
+	client  *framework.Client
+	path    string
+	every   time.Duration
+	lasting time.Duration // after the first look; 0: until ctx ends
 
 	lock    *survey.Lock
 	at      time.Time // of the last look
@@ -80,14 +76,18 @@ type watcher struct {
 	recent  []survey.Change // the newest last
 }
 
-// run looks until ctx ends. The first look must succeed; later ones may fail, as when the servers are away.
+// run looks until ctx ends or the time is over. The first look must succeed; later ones may fail, as when the servers are away.
 func (w *watcher) run(ctx context.Context, show func(*watcher, []survey.Change) error) error {
 	tick := time.NewTicker(w.every)
 	defer tick.Stop()
+	var over <-chan time.Time
 	for first := true; ; first = false {
 		news, err := w.look(ctx, time.Now())
 		if err != nil && first {
 			return err
+		}
+		if first && w.lasting > 0 {
+			over = time.After(w.lasting)
 		}
 		w.trouble = ""
 		if err != nil {
@@ -98,6 +98,8 @@ func (w *watcher) run(ctx context.Context, show func(*watcher, []survey.Change) 
 		}
 		select {
 		case <-tick.C:
+		case <-over:
+			return nil
 		case <-ctx.Done():
 			return nil
 		}
