@@ -29,7 +29,7 @@ func TestAWaitingContenderKeepsItsSessionValid(t *testing.T) {
 				if n := server.Counts()[zktest.OpMulti] - before; n < 39 || n > 41 {
 					t.Errorf("the waiter was renewed by %d transactions in ten session timeouts, want 40", n)
 				}
-				time.Sleep(sessionTimeout / 8) // away from the next renewal
+				time.Sleep(sessionTimeout / 16) // before the next renewal, which is due after an eighth
 				release(t, held)
 				soon(t, waiting).must(t)
 				released := server.Counts()[zktest.OpMulti]
