@@ -15,7 +15,7 @@ import (
 
 // pages are what is written for users to read. The Go names in them have to exist, and so do the tests that they name.
 var pages = []string{
-	"../README.md", "README.md", "comparison/README.md", "faq/README.md", "kubernetes/README.md", "porting/README.md",
+	"../README.md", "README.md", "adapters/README.md", "comparison/README.md", "faq/README.md", "kubernetes/README.md", "porting/README.md",
 	"runbook/README.md", "security/README.md", "sizing/README.md", "testing/README.md", "../integration/bench/figures/README.md",
 	"../.github/RELEASING.md", "../.github/SECURITY.md", "observability/README.md",
 }
@@ -23,14 +23,15 @@ var pages = []string{
 func TestPagesNameWhatExists(t *testing.T) {
 	packages, methods := map[string]map[string]bool{}, map[string]bool{}
 	for name, dir := range map[string]string{
-		"framework": "../framework",
-		"leader":    "../recipes/leader",
-		"locks":     "../recipes/locks",
-		"retry":     "../retry",
-		"sasl":      "../framework/sasl",
-		"saslmd5":   "../framework/saslmd5",
-		"shared":    "../recipes/shared",
-		"zktest":    "../framework/zktest",
+		"framework":  "../framework",
+		"gocronlock": "adapters/gocron",
+		"leader":     "../recipes/leader",
+		"locks":      "../recipes/locks",
+		"retry":      "../retry",
+		"sasl":       "../framework/sasl",
+		"saslmd5":    "../framework/saslmd5",
+		"shared":     "../recipes/shared",
+		"zktest":     "../framework/zktest",
 	} {
 		packages[name] = exported(t, dir, methods)
 	}

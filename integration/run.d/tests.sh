@@ -5,6 +5,14 @@ tests() { test_in . ${args[@]+"${args[@]}"} "${packages[@]}"; }
 # The modules below are no part of ./...
 telemetry() { test_module examples/observability; }
 kerberos() { test_module examples/kerberos; }
+adapters() {
+	local mod status=0
+	for mod in examples/adapters/*/go.mod; do
+		test_module "$(dirname "$mod")" || status=1
+	done
+	cat "$work"/report-examples-adapters-*/failures >"$work/$phase_number.failures"
+	return $status
+}
 bench() { test_module integration/bench; }
 release() { test_module integration/release; }
 test_module() {

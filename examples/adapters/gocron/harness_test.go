@@ -1,0 +1,84 @@
+package gocronlock_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-co-op/gocron/v2"
+
+	"github.com/gocurator/curator/framework"
+)
+
+const timeout = 10 * time.Second // of sessions
+
+func connect(t *testing.T, dial framework.DialFunc) *framework.Client {
+	t.Helper()
+	client, err := framework.NewClient("any:2181", framework.WithDialer(dial), framework.WithSessionTimeout(timeout))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	return client
+}
+
+// schedule starts a scheduler with one job.
+func schedule(t *testing.T, with gocron.SchedulerOption, every time.Duration, work any, opts ...gocron.JobOption) gocron.Scheduler {
+	t.Helper()
+	scheduler, err := gocron.NewScheduler(with)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := scheduler.Shutdown(); err != nil {
+			t.Errorf("shutdown: got %v, want nil", err)
+		}
+	})
+	if _, err := scheduler.NewJob(gocron.DurationJob(every), gocron.NewTask(work), opts...); err != nil {
+		t.Fatal(err)
+	}
+	scheduler.Start()
+	return scheduler
+}
+
+// A room counts who is in it, and fails the test if two are.
+type room struct {
+	t      *testing.T
+	mu     sync.Mutex
+	inside string
+	visits []string
+}
+
+// stay is in the room for so long, or until ctx ends.
+func (r *room) stay(ctx context.Context, who string, d time.Duration) error {
+	r.mu.Lock()
+	if r.inside != "" {
+		r.t.Errorf("%s came while %s was in", who, r.inside)
+	}
+	r.inside = who
+	r.visits = append(r.visits, who)
+	r.mu.Unlock()
+	defer func() {
+		r.mu.Lock()
+		r.inside = ""
+		r.mu.Unlock()
+	}()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(d):
+		return nil
+	}
+}
+
+func (r *room) count(who string) (n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, v := range r.visits {
+		if v == who {
+			n++
+		}
+	}
+	return n
+}
