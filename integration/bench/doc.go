@@ -29,10 +29,18 @@
 //	rw                   16 workers on one read/write lock, one client; one acquisition in 20 writes
 //	sem5                 16 workers on a semaphore of 5, one client, held for 1 ms
 //	semaphore, semmutex  one worker
+//	pingpong, mp16       2 and 16 processes with a worker each, one lock, retained and not
 //
 // Each is measured on loopback, and with 2 ms between clients and server each way, which a proxy adds that delays and does not
 // throttle. uncontended, own16 and one16 are also measured on a ZooKeeper whose data lies on a disk; all other servers have
 // theirs in memory. The floor, create + delete, is two requests of this library's client, without a lock.
+//
+// pingpong and mp16 have variants in which workers think after each release: pingpong-think0.5 for half as long as a retained
+// node stays idle (-idle), mp16-think0.1, mp16-think1 and mp16-think10 for 0.1, 1 and 10 times as long, on average. In
+// mp16-graded10 the first process does not think at all, the last for 10 times as long, the others in between. Their table
+// shows throughput and the longest wait with retained locks and without:
+//
+//	go run . -rounds 1 -workloads pingpong,pingpong-think0.5,mp16,mp16-think0.1,mp16-think1,mp16-think10,mp16-graded10
 //
 // Workers take the lock, hold it, release it, and begin anew, from before the measured window to after it. They note the time at
 // each call and return, by CLOCK_MONOTONIC, which all processes have in common. From that come

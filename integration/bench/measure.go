@@ -119,7 +119,7 @@ func (b *bench) hire(t task, addr string) (crew, error) {
 		w := t.workload
 		if err := json.NewEncoder(p.Stdin).Encode(job.Job{
 			Impl: t.impl.ID, Lock: w.Lock, Server: addr, Path: fmt.Sprintf("/bench/%d", b.runs), Own: w.Own,
-			First: i * w.Workers, Workers: w.Workers, Clients: w.Clients, Limit: w.Limit, Hold: w.Hold,
+			First: i * w.Workers, Workers: w.Workers, Clients: w.Clients, Limit: w.Limit, Hold: w.Hold, Think: w.ThinkTime(i, b.idle),
 			Warmup: b.warmupOf(t), Session: b.session, Idle: b.idle, Record: recorded / w.Workers,
 		}); err != nil {
 			return c, err

@@ -30,15 +30,25 @@ func TestMain(m *testing.M) {
 
 // Everything runs once, for a moment: the figures mean nothing, but they are there, and no two holds overlap.
 func TestSmoke(t *testing.T) {
+	smoke(t, "| uncontended, 1ms |",
+		"-impls", "go-curator,java-curator,zk.Lock,kazoo,raw", "-workloads", "uncontended,mp4,rw", "-delays", "0s,1ms")
+}
+
+// A node that stays idle for 10 ms has workers that think for up to 200 ms.
+func TestSmokeOfRetainedLocks(t *testing.T) {
+	smoke(t, "| mp16-graded10, 1ms |", "-workloads", "mp16-graded10", "-delays", "1ms", "-idle", "10ms")
+}
+
+// smoke runs the benchmark and checks that its tables have a line.
+func smoke(t *testing.T, line string, args ...string) {
+	t.Helper()
 	mode := os.Getenv("CURATOR_INTEGRATION")
 	if mode == "" {
 		t.Skip("CURATOR_INTEGRATION is not set: not starting servers")
 	}
 	out := t.TempDir()
-	o, err := parse([]string{
-		"-impls", "go-curator,java-curator,zk.Lock,kazoo,raw", "-workloads", "uncontended,mp4,rw", "-delays", "0s,1ms",
-		"-rounds", "1", "-window", "300ms", "-warmup", "500ms", "-jvm-warmup", "1s", "-foreign", "1", "-disk", "", "-out", out,
-	})
+	o, err := parse(append(args,
+		"-rounds", "1", "-window", "300ms", "-warmup", "500ms", "-jvm-warmup", "1s", "-foreign", "1", "-disk", "", "-out", out))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,8 +71,8 @@ func TestSmoke(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(filepath.Join(out, "results.md"))
-	if err != nil || !strings.Contains(string(text), "| uncontended, 1ms |") {
-		t.Errorf("the tables (%v):\n%s", err, text)
+	if err != nil || !strings.Contains(string(text), line) {
+		t.Errorf("got tables without %q (%v):\n%s", line, err, text)
 	}
 	text, err = os.ReadFile(filepath.Join(out, "targets.txt"))
 	if err != nil || !strings.Contains(string(text), "not measured") {

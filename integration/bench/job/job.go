@@ -32,6 +32,7 @@ type Job struct {
 	Clients bool          `json:"clients"` // each worker has a client of its own; otherwise all share one
 	Limit   int           `json:"limit"`   // of a semaphore
 	Hold    time.Duration `json:"hold"`
+	Think   time.Duration `json:"think"` // from a release to the next acquire, on average; of workers in Go alone
 	Warmup  time.Duration `json:"warmup"`
 	Session time.Duration `json:"session"`
 	// Idle is how long the node of a lock stays while no worker wants it, for the variant of this library that retains locks.

@@ -58,5 +58,8 @@ var Impls = []Impl{
 
 // Runs tells whether the client can run a workload.
 func (i Impl) Runs(w Workload) bool {
+	if w.Retention {
+		return i.ID == Ours || i.ID == Retained
+	}
 	return slices.Contains(i.Locks, w.Lock) && (!i.Floor || w.Raw)
 }

@@ -26,6 +26,13 @@ type Workload struct {
 	Contended bool
 	// Stretch is by how much the window is longer than others'; 0 is 1.
 	Stretch int
+	// Think is how long a worker waits after a release, on average, in multiples of the time for which a retained node
+	// stays idle.
+	Think float64
+	// Graded says that Think is that of the last process. The first does not wait, the others in between.
+	Graded bool
+	// Retention says that only this library runs it, with retained locks and without them.
+	Retention bool
 }
 
 const hold = time.Millisecond
@@ -45,6 +52,13 @@ var Workloads = []Workload{
 	{ID: "sem5", Says: "16 workers on a semaphore of 5, one client, held for 1 ms", Lock: job.Semaphore, Processes: 1, Workers: 16, Hold: hold, Limit: 5},
 	{ID: "semaphore", Says: "one worker, semaphore of 5", Lock: job.Semaphore, Processes: 1, Workers: 1, Limit: 5},
 	{ID: "semmutex", Says: "one worker, semaphore mutex", Lock: job.SemMutex, Processes: 1, Workers: 1},
+	{ID: "pingpong", Says: "2 processes, one lock", Lock: job.Mutex, Processes: 2, Workers: 1, Contended: true, Retention: true},
+	{ID: "pingpong-think0.5", Says: "the same, with think times", Lock: job.Mutex, Processes: 2, Workers: 1, Think: 0.5, Retention: true, Stretch: 3},
+	{ID: "mp16", Says: "16 processes, one lock", Lock: job.Mutex, Processes: 16, Workers: 1, Contended: true, Retention: true},
+	{ID: "mp16-think0.1", Says: "the same, with think times", Lock: job.Mutex, Processes: 16, Workers: 1, Think: 0.1, Retention: true},
+	{ID: "mp16-think1", Says: "the same, with think times", Lock: job.Mutex, Processes: 16, Workers: 1, Think: 1, Retention: true, Stretch: 2},
+	{ID: "mp16-think10", Says: "the same, with think times", Lock: job.Mutex, Processes: 16, Workers: 1, Think: 10, Retention: true, Stretch: 3},
+	{ID: "mp16-graded10", Says: "the same, each process thinks for longer than the one before", Lock: job.Mutex, Processes: 16, Workers: 1, Think: 10, Graded: true, Retention: true, Stretch: 3},
 }
 
 // Named returns the workload with an id.
@@ -59,6 +73,15 @@ func Named(id string) (Workload, bool) {
 // Window returns how long the workload is measured where others are measured for so long.
 func (w Workload) Window(others time.Duration) time.Duration {
 	return others * time.Duration(max(1, w.Stretch))
+}
+
+// ThinkTime returns how long the workers of a process wait after a release, on average.
+func (w Workload) ThinkTime(process int, idle time.Duration) time.Duration {
+	think := w.Think * float64(idle)
+	if w.Graded {
+		think *= float64(process) / float64(w.Processes-1)
+	}
+	return time.Duration(think)
 }
 
 // Rules returns how holds may overlap.

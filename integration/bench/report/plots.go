@@ -16,7 +16,7 @@ import (
 func (r *Results) Plots() iter.Seq2[string, func(io.Writer) error] {
 	return func(yield func(string, func(io.Writer) error) bool) {
 		for _, c := range r.Cases() {
-			if c.Disk || r.first(c.Delay) != c {
+			if c.Disk || c.retention() || r.first(c.Delay) != c {
 				continue // once for each delay
 			}
 			suffix := "-" + c.Delay.String()
@@ -49,7 +49,7 @@ func (r *Results) Plots() iter.Seq2[string, func(io.Writer) error] {
 
 func (r *Results) first(delay time.Duration) Case {
 	cases := r.Cases()
-	return cases[slices.IndexFunc(cases, func(c Case) bool { return c.Delay == delay && !c.Disk })]
+	return cases[slices.IndexFunc(cases, func(c Case) bool { return c.Delay == delay && !c.Disk && !c.retention() })]
 }
 
 // bars draws a group for each case of a delay, with a bar for each client that has a figure in any of them; nil if none has.
@@ -57,7 +57,7 @@ func (r *Results) bars(delay time.Duration, title, unit string, wanted func(Case
 	var cases []Case
 	var names []string
 	for _, c := range r.Cases() {
-		if c.Delay == delay && !c.Disk && wanted(c) {
+		if c.Delay == delay && !c.Disk && !c.retention() && wanted(c) {
 			cases, names = append(cases, c), append(names, c.Workload)
 		}
 	}

@@ -72,6 +72,7 @@ var (
 	Same        Metric = func(f stats.Figures) float64 { return f.Same }
 	WaitP50     Metric = func(f stats.Figures) float64 { return f.WaitP50 }
 	WaitP99     Metric = func(f stats.Figures) float64 { return f.WaitP99 }
+	WaitMax     Metric = func(f stats.Figures) float64 { return f.WaitMax }
 	Requests    Metric = func(f stats.Figures) float64 { return f.Requests }
 	Events      Metric = func(f stats.Figures) float64 { return f.Events }
 	ClientCPU   Metric = func(f stats.Figures) float64 { return f.ClientCPU }
@@ -118,6 +119,12 @@ func (r *Results) Cases() []Case {
 	}
 	slices.SortStableFunc(cases, func(a, b Case) int { return order(a) - order(b) })
 	return cases
+}
+
+// retention reports whether the case compares retained locks with others of this library alone; they have a table of their own.
+func (c Case) retention() bool {
+	w, _ := plan.Named(c.Workload)
+	return w.Retention
 }
 
 // order puts delays and disks last, workloads as the plan has them.

@@ -23,6 +23,7 @@ func (r *Results) Table(w io.Writer) error {
 	}
 	t.matrix("Hand-over to another worker, µs: p50 / p99 (share taken again by the same worker)", t.exclusive(), t.handOver)
 	t.fairness()
+	t.retained()
 	t.matrix("Requests + watch events at the server for each acquisition", t.quick(), func(c Case, impl string) string {
 		return join(" + ", number(r.Spread(c, impl, Requests)), number(r.Spread(c, impl, Events)))
 	})
@@ -51,6 +52,9 @@ type group struct {
 func (t *tables) groups() []group {
 	var groups []group
 	for _, c := range t.Cases() {
+		if c.retention() {
+			continue
+		}
 		name := network(c.Delay)
 		if c.Disk {
 			name += ", server on disk"
@@ -75,13 +79,13 @@ func network(delay time.Duration) string {
 func (t *tables) exclusive() []Case {
 	return slices.DeleteFunc(t.Cases(), func(c Case) bool {
 		w, _ := plan.Named(c.Workload)
-		return !w.Contended || c.Disk
+		return !w.Contended || c.Disk || c.retention()
 	})
 }
 
 // quick are the cases without a delay.
 func (t *tables) quick() []Case {
-	return slices.DeleteFunc(t.Cases(), func(c Case) bool { return c.Delay > 0 || c.Disk })
+	return slices.DeleteFunc(t.Cases(), func(c Case) bool { return c.Delay > 0 || c.Disk || c.retention() })
 }
 
 func (t *tables) handOver(c Case, impl string) string {

@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"slices"
 	"sort"
 	"time"
 
@@ -21,6 +22,7 @@ type Figures struct {
 	Same         float64 `json:"same"`     // share of acquisitions by the worker that held the lock just before
 	WaitP50      float64 `json:"wait_p50"` // from the call of acquire to its return
 	WaitP99      float64 `json:"wait_p99"`
+	WaitMax      float64 `json:"wait_max"`
 	Most         int64   `json:"most"` // acquisitions of the worker that had most, and of the one that had fewest
 	Fewest       int64   `json:"fewest"`
 	Requests     float64 `json:"requests"` // to ZooKeeper, for each acquisition
@@ -64,6 +66,9 @@ func Of(workers []job.Worker, window time.Duration, rules Rules) Figures {
 		}
 	}
 	f.WaitP50, f.WaitP99 = micros(waits)
+	if f.WaitMax = -1; len(waits) > 0 {
+		f.WaitMax = slices.Max(waits) / 1e3
+	}
 	f.CycleP50, f.CycleP99 = micros(cycles)
 	if rules.Own {
 		for _, w := range workers {

@@ -80,6 +80,9 @@ func TestFigures(t *testing.T) {
 	if f.WaitP99 != 50 || f.WaitP50 != 20 {
 		t.Errorf("waits %v and %v, want 20 and 50: of 10, 20, 40 and one of 50 so far", f.WaitP50, f.WaitP99)
 	}
+	if f.WaitMax != 50 {
+		t.Errorf("got a longest wait of %v, want 50", f.WaitMax)
+	}
 	if f.HandOverP50 != 10 || f.HandOverP99 != 20 {
 		t.Errorf("hand-overs %v and %v, want 10 and 20", f.HandOverP50, f.HandOverP99)
 	}

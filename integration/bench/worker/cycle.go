@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"math/rand/v2"
 	"time"
 
 	"github.com/gocurator/curator/integration/bench/job"
@@ -11,6 +12,7 @@ import (
 type worker struct {
 	*team
 	lock pair
+	rand *rand.Rand // the same numbers in every run
 	did  job.Worker
 }
 
@@ -27,7 +29,20 @@ func (w *worker) work(ctx context.Context) {
 		if ok {
 			w.note(c)
 		}
+		w.think()
 	}
+}
+
+// think waits for twice the average at most, and not past the end of the window.
+func (w *worker) think() {
+	if w.job.Think <= 0 {
+		return
+	}
+	d := time.Duration(w.rand.Int64N(2 * int64(w.job.Think)))
+	if window := w.window.Load(); window != nil {
+		d = min(d, w.clock.Until(window.End))
+	}
+	time.Sleep(d)
 }
 
 func (w *worker) over() bool {

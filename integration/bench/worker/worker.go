@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -99,7 +100,9 @@ func (t *team) hire(ctx context.Context) ([]*worker, error) {
 		if err != nil {
 			return nil, err
 		}
-		workers = append(workers, &worker{team: t, lock: lock, did: job.Worker{Number: number}})
+		workers = append(workers, &worker{
+			team: t, lock: lock, rand: rand.New(rand.NewPCG(uint64(number), 0)), did: job.Worker{Number: number},
+		})
 	}
 	return workers, nil
 }

@@ -1,0 +1,26 @@
+package report
+
+import "github.com/gocurator/curator/integration/bench/plan"
+
+// retained compares locks that this library retains with those that it does not: what retention gives to its client, and
+// for how long it keeps others waiting.
+func (t *tables) retained() {
+	title := "\n### Retained locks of several processes, beside plain ones\n\n" +
+		"| | acquisitions/s, plain | retained | × plain | longest wait, ms, plain | retained | requests, plain | retained |\n" +
+		"|---|---|---|---|---|---|---|---|\n"
+	for _, c := range t.Cases() {
+		if !c.retention() {
+			continue
+		}
+		t.printf("%s| %s |", title, c)
+		title = ""
+		for _, text := range []string{
+			number(t.Spread(c, plan.Ours, Rate)), ranged(t.Spread(c, plan.Retained, Rate)), number(t.Ratio(c, plan.Retained, plan.Ours, Rate)),
+			ranged(millis(t.Spread(c, plan.Ours, WaitMax))), ranged(millis(t.Spread(c, plan.Retained, WaitMax))),
+			number(t.Spread(c, plan.Ours, Requests)), number(t.Spread(c, plan.Retained, Requests)),
+		} {
+			t.printf(" %s |", text)
+		}
+		t.printf("\n")
+	}
+}

@@ -1,0 +1,55 @@
+package report_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gocurator/curator/integration/bench/plan"
+	"github.com/gocurator/curator/integration/bench/report"
+	"github.com/gocurator/curator/integration/bench/stats"
+)
+
+func TestRetainedLocksHaveATableOfTheirOwn(t *testing.T) {
+	r := measured()
+	for round := range 2 {
+		for impl, rate := range map[string]float64{plan.Ours: 100, plan.Retained: 90} {
+			r.Runs = append(r.Runs, report.Run{Case: report.Case{Workload: "pingpong"}, Round: round, Impl: impl, Figures: stats.Figures{
+				Acquisitions: int64(rate), Rate: rate, WaitMax: 1e5 / rate, Requests: rate / 50,
+			}})
+		}
+	}
+	var text strings.Builder
+	if err := r.Table(&text); err != nil {
+		t.Fatal(err)
+	}
+	before, _, _ := strings.Cut(text.String(), "### Everything")
+	want := "| pingpong | 100 | 90.0 [90.0..90.0] | 0.90 | 1.00 [1.00..1.00] | 1.11 [1.11..1.11] | 2.00 | 1.80 |"
+	if got := strings.Count(before, "| pingpong |"); got != 1 || !strings.Contains(before, want) {
+		t.Errorf("got %d lines of pingpong in:\n%s\nwant one, %s", got, before, want)
+	}
+	for name := range r.Plots() {
+		if strings.HasPrefix(name, "hand-over") {
+			t.Errorf("got plot %s, want none: no case but pingpong hands over", name)
+		}
+	}
+}
+
+func TestRetainedLocksThatAreSlowerMissTheirTarget(t *testing.T) {
+	r := measured()
+	before, err := r.Check(new(strings.Builder))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for round := range 2 {
+		for impl, rate := range map[string]float64{plan.Ours: 100, plan.Retained: 90} {
+			r.Runs = append(r.Runs, report.Run{Case: report.Case{Workload: "pingpong"}, Round: round, Impl: impl, Figures: stats.Figures{
+				Acquisitions: int64(rate), Rate: rate,
+			}})
+		}
+	}
+	var text strings.Builder
+	after, err := r.Check(&text)
+	if err != nil || after != before+1 {
+		t.Errorf("got %d missed and %v, want %d:\n%s", after, err, before+1, text.String())
+	}
+}
