@@ -2,6 +2,7 @@ package locks
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/gocurator/curator/framework/session"
@@ -33,7 +34,11 @@ func Do(ctx context.Context, lock Lock, work func(ctx context.Context) error) (e
 	if err != nil {
 		return err
 	}
-	defer func() { err = session.JoinErrors(err, lease.Release()) }()
+	defer func() {
+		if released := lease.Release(); !errors.Is(err, released) { // work may return the loss, as the cause of its ctx
+			err = session.JoinErrors(err, released)
+		}
+	}()
 	return work(lease.Context(ctx))
 }
 

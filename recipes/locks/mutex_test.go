@@ -3,6 +3,7 @@ package locks_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"strings"
 	"testing"
@@ -171,6 +172,21 @@ func TestDoSaysThatTheLockWasLost(t *testing.T) {
 		})
 		if !errors.Is(err, locks.ErrLeaseLost) {
 			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestDoNamesALossOnceWhenWorkReturnsTheCauseOfItsContext(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := newPeer(t, server)
+		err := locks.Do(t.Context(), p.mutex(), func(ctx context.Context) error {
+			p.link.Mute()
+			<-ctx.Done()
+			p.link.Heal()
+			return fmt.Errorf("work: %w", context.Cause(ctx))
+		})
+		if got := strings.Count(fmt.Sprint(err), "lost: "); !errors.Is(err, locks.ErrLeaseLost) || got != 1 {
+			t.Errorf("got %v, want the loss, once", err)
 		}
 	})
 }
