@@ -53,6 +53,7 @@ type board struct {
 	lanes  []lane
 	status string
 	news   []string
+	exact  bool // keep spans, for a picture
 }
 
 // A lane is what is known of one worker.
@@ -61,6 +62,13 @@ type lane struct {
 	away   bool
 	cells  [cells]mark
 	filled int
+	spans  []span
+}
+
+// A span is a mark and when it began. It ends with the next one's beginning.
+type span struct {
+	mark mark
+	from time.Time
 }
 
 func newBoard(title string, begun time.Time, workers int) *board {
@@ -97,6 +105,9 @@ func (b *board) show(e event) {
 			l.away = e.state != framework.StateConnected && e.state != framework.StateReconnected
 		}
 		l.cells[b.now] = max(l.cells[b.now], l.mark())
+		if n := len(l.spans); b.exact && (n == 0 || l.spans[n-1].mark != l.mark()) {
+			l.spans = append(l.spans, span{l.mark(), e.at})
+		}
 	}
 	if e.Event == servers {
 		b.status = ""

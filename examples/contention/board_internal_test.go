@@ -2,9 +2,15 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/xml"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -105,9 +111,69 @@ func TestScreenIsRedrawnInPlace(t *testing.T) {
 	})
 }
 
+// A block is what a picture shows of a worker that holds, or has lost the lock.
+type block struct {
+	from, to float64
+	colour   string
+}
+
+// blocks are those of a picture, from left to right.
+func blocks(t *testing.T, file string) []block {
+	t.Helper()
+	picture, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []block
+	rectangle := regexp.MustCompile(`<rect x="([\d.]+)" y="\d+" width="([\d.]+)" height="14" fill="(#\w+)"`)
+	for _, rect := range rectangle.FindAllSubmatch(picture, -1) {
+		from, err := strconv.ParseFloat(string(rect[1]), 64)
+		width, err2 := strconv.ParseFloat(string(rect[2]), 64)
+		if err != nil || err2 != nil {
+			t.Fatal(err, err2)
+		}
+		found = append(found, block{from, from + width, string(rect[3])})
+	}
+	slices.SortFunc(found, func(a, b block) int { return cmp.Compare(a.from, b.from) })
+	return found
+}
+
+func holding(b block) bool { return b.colour == paint[holds] || b.colour == paint[unsure] }
+
+func TestPictureShowsNoTwoHoldersAtOneTime(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "picture.svg")
+	inBubble(t, 0, "-crash=3", "-session=1s", "-hold=33ms", "-picture", file)
+	for _, picture := range []string{file, "contention.svg"} {
+		var held []block
+		for _, b := range blocks(t, picture) {
+			if holding(b) {
+				held = append(held, b)
+			}
+		}
+		if len(held) != 11 { // a hold for each worker, and that of the third is of two colours
+			t.Errorf("%s: got %d blocks of holders, want 11", picture, len(held))
+		}
+		for i := 1; i < len(held); i++ {
+			if a, b := held[i-1], held[i]; b.from < a.to-0.11 { // what is rounded to a tenth
+				t.Errorf("%s: got holders from %.1f to %.1f and from %.1f, want one at a time", picture, a.from, a.to, b.from)
+			}
+		}
+	}
+}
+
+// The README says so of its picture. Worker 3 may come last in a run: then it has to be made again.
+func TestPictureOfREADMEShowsTheNextHolderAfterTheLoss(t *testing.T) {
+	all := blocks(t, "contention.svg")
+	loss := slices.IndexFunc(all, func(b block) bool { return b.colour == paint[gone] })
+	if loss < 0 || !slices.ContainsFunc(all[loss:], holding) {
+		t.Errorf("got blocks %v, want a holder after a loss", all)
+	}
+}
+
 func TestPictureIsWellFormed(t *testing.T) {
 	begun := time.Now()
 	b := newBoard("workers & <locks>", begun, 3)
+	b.exact = true
 	b.show(at(begun, 0, event{Worker: 2, Event: acquired}))
 	b.show(at(begun, 1, event{Worker: 2, Event: lost, text: "LOST"}))
 	picture := b.svg()

@@ -69,7 +69,7 @@ func TestPipedOutputIsPlain(t *testing.T) {
 		": waits for lock-0000000000, 1 ahead\n",
 		"lock-0000000000: HOLDS, token ",
 		"worker 1: its connection is cut\n",
-		"worker 1: SUSPENDED\n",
+		"worker 1: connection SUSPENDED\n",
 		": LOST after ",
 		"2 holds in ",
 		"No two overlapped. First come, first served.",

@@ -63,6 +63,7 @@ func (r *report) begin() {
 		r.connected[i] = true
 	}
 	r.board = newBoard(fmt.Sprintf("%d workers contend for %s on %s", s.workers, s.path, s.where), r.begun, s.workers)
+	r.board.exact = s.picture != ""
 	switch {
 	case s.terminal:
 		r.screen = newScreen(r.out, r.board)
@@ -184,7 +185,7 @@ func (r *report) state(worker int, now framework.State) {
 		return
 	}
 	at := time.Now()
-	r.print(event{at: at, Worker: worker, Event: state, State: now.String(), state: now, text: now.String()})
+	r.print(event{at: at, Worker: worker, Event: state, State: now.String(), state: now, text: "connection " + now.String()})
 	if silent := r.nobodyAnswers(); silent != r.silent {
 		r.silent = silent
 		e := event{at: at, Event: servers, State: "back", text: "the servers answer again"}

@@ -5,6 +5,7 @@ import (
 	"html"
 	"os"
 	"strings"
+	"time"
 )
 
 // Sizes of the picture, and the colours of its marks.
@@ -17,10 +18,14 @@ var paint = [...]string{
 	waits: "#4a5568", away: "#d69e2e", holds: "#38a169", unsure: "#ecc94b", gone: "#e53e3e",
 }
 
-// svg is the picture of the board: what lines draws, with rectangles for the cells.
+// svg is the picture of the board. It is as wide as what a terminal shows, but exact, since a cell would show two holders if
+// the lock changed hands in it.
 func (b *board) svg() string {
 	var body strings.Builder
 	y := 0
+	x := func(at time.Time) float64 {
+		return cellWidth * (margin + cells*at.Sub(b.begun).Seconds()/max(b.end.Sub(b.begun).Seconds(), 0.001))
+	}
 	text := func(x int, colour, s string) {
 		fmt.Fprintf(&body, "<text x=\"%d\" y=\"%d\" fill=\"%s\">%s</text>\n", x, y, colour, html.EscapeString(s))
 	}
@@ -31,23 +36,23 @@ func (b *board) svg() string {
 	for i, l := range b.rows() {
 		next()
 		text(cellWidth, "#a0aec0", fmt.Sprintf("%3d  %s", i+1, word(l.mark())))
-		for c := 0; c <= b.now; {
-			from, m := c, l.cells[c]
-			for c <= b.now && l.cells[c] == m {
-				c++
+		for i, span := range l.spans {
+			to := b.end
+			if i+1 < len(l.spans) {
+				to = l.spans[i+1].from
 			}
-			b.bar(&body, m, from, c, y)
+			bar(&body, span.mark, x(span.from), x(to), y)
 		}
 	}
 	next()
 	text(margin*cellWidth, "#718096", "0 s")
-	text((margin+max(b.now-5, 4))*cellWidth, "#718096", fmt.Sprintf("%.1f s", b.end.Sub(b.begun).Seconds()))
+	text((margin+cells-len("99.9 s"))*cellWidth, "#718096", fmt.Sprintf("%4.1f s", b.end.Sub(b.begun).Seconds()))
 	next()
-	x := cellWidth
+	left := cellWidth
 	for m := waits; m <= gone; m++ {
-		fmt.Fprintf(&body, "<rect x=\"%d\" y=\"%d\" width=\"10\" height=\"10\" fill=\"%s\"/>\n", x, y-10, paint[m])
-		text(x+14, "#a0aec0", marks[m].word)
-		x += 14 + (len(marks[m].word)+2)*cellWidth
+		fmt.Fprintf(&body, "<rect x=\"%d\" y=\"%d\" width=\"10\" height=\"10\" fill=\"%s\"/>\n", left, y-10, paint[m])
+		text(left+14, "#a0aec0", marks[m].word)
+		left += 14 + (len(marks[m].word)+2)*cellWidth
 	}
 	for _, line := range b.news {
 		next()
@@ -60,17 +65,16 @@ func (b *board) svg() string {
 		(width+2)*cellWidth, height, (width+2)*cellWidth, height, fontSize, body.String())
 }
 
-// bar draws cells of one mark: waiting as a thin line, the rest as blocks.
-func (b *board) bar(body *strings.Builder, m mark, from, to, y int) {
-	if m == idle {
+// bar draws a span: waiting as a thin line, the rest as blocks.
+func bar(body *strings.Builder, m mark, from, to float64, y int) {
+	if m == idle || to <= from {
 		return
 	}
 	top, height := y-12, 14
 	if m == waits {
 		top, height = y-6, 2
 	}
-	fmt.Fprintf(body, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"%s\"/>\n",
-		(margin+from)*cellWidth, top, (to-from)*cellWidth, height, paint[m])
+	fmt.Fprintf(body, "<rect x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/>\n", from, top, to-from, height, paint[m])
 }
 
 // writePicture writes it to a file.
