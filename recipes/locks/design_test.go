@@ -10,17 +10,20 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-const design = "recipes/locks/DESIGN.md"
+const (
+	design  = "recipes/locks/DESIGN.md"
+	runbook = "examples/runbook/README.md" // which has the table of stack frames
+)
 
 // library are the directories whose code DESIGN.md describes.
 var library = []string{"framework", "recipes"}
@@ -64,7 +67,7 @@ func TestDesignLinksToFilesThatExist(t *testing.T) {
 	}
 }
 
-func TestDesignNamesStackFramesThatExist(t *testing.T) {
+func TestRunbookNamesStackFramesThatExist(t *testing.T) {
 	root := moduleRoot(t)
 	exist := map[string]bool{}
 	walkLibrary(t, root, func(pkg string, file *ast.File) {
@@ -73,20 +76,23 @@ func TestDesignNamesStackFramesThatExist(t *testing.T) {
 			if !ok || f.Recv == nil {
 				continue
 			}
-			if star, ok := f.Recv.List[0].Type.(*ast.StarExpr); ok {
-				if name, ok := star.X.(*ast.Ident); ok {
+			switch receiver := f.Recv.List[0].Type.(type) {
+			case *ast.StarExpr:
+				if name, ok := receiver.X.(*ast.Ident); ok {
 					exist[pkg+".(*"+name.Name+")."+f.Name.Name] = true
 				}
+			case *ast.Ident:
+				exist[pkg+"."+receiver.Name+"."+f.Name.Name] = true
 			}
 		}
 	})
-	frames := regexp.MustCompile(`(?m)^\| .(\w+\.\(\*\w+\)\.\w+). \|`).FindAllStringSubmatch(readFile(t, root, design), -1)
-	if len(frames) < 8 {
-		t.Errorf("got %d frames, want at least 8", len(frames))
+	frames := regexp.MustCompile("(?m)^\\| `(\\w+\\.(?:\\(\\*\\w+\\)|\\w+)\\.\\w+)` \\|").FindAllStringSubmatch(readFile(t, root, runbook), -1)
+	if len(frames) < 12 {
+		t.Errorf("got %d frames, want at least 12", len(frames))
 	}
 	for _, frame := range frames {
 		if !exist[frame[1]] {
-			t.Errorf("%s: there is no %s", design, frame[1])
+			t.Errorf("%s: there is no %s", runbook, frame[1])
 		}
 	}
 }
@@ -143,50 +149,59 @@ func TestDesignNamesTestsThatExist(t *testing.T) {
 	}
 }
 
-// stacks are those of all goroutines, when all of the bubble wait.
-func stacks() string {
+// topFrames are the topmost frames of the library, of all goroutines, when all of the bubble wait.
+func topFrames() (frames []string) {
 	synctest.Wait()
 	text := make([]byte, 1<<20)
-	return string(text[:runtime.Stack(text, true)])
+	text = text[:runtime.Stack(text, true)]
+	ours := regexp.MustCompile(`(?m)^github\.com/gocurator/curator/(?:framework|recipes)/(?:[\w/]+/)?(\w+\.\S+)\(`)
+	for stack := range strings.SplitSeq(string(text), "\n\n") {
+		for _, match := range ours.FindAllStringSubmatch(strings.ReplaceAll(stack, "curator/framework.", "curator/framework/framework."), -1) {
+			if !strings.HasPrefix(match[1], "zktest.") && !strings.Contains(match[1], "_test.") {
+				frames = append(frames, match[1])
+				break
+			}
+		}
+	}
+	return frames
 }
 
 // The table says what a real dump shows.
-func TestDumpOfWhatWaitsHasTheFramesOfTheDesign(t *testing.T) {
-	text := readFile(t, moduleRoot(t), design)
+func TestDumpOfWhatWaitsHasTheFramesOfTheRunbook(t *testing.T) {
+	text := readFile(t, moduleRoot(t), runbook)
 	shows := func(t *testing.T, when, frame string) {
 		t.Helper()
-		if dump := stacks(); !strings.Contains(dump, "/"+frame+"(") {
-			t.Errorf("%s: got no frame %s in\n%s", when, frame, dump)
+		if got := topFrames(); !slices.Contains(got, frame) {
+			t.Errorf("%s: got topmost frames %q, want %s among them", when, got, frame)
 		}
 		if !strings.Contains(text, "| `"+frame+"` |") {
-			t.Errorf("%s: %s has no frame %s", when, design, frame)
+			t.Errorf("%s: %s has no frame %s", when, runbook, frame)
 		}
 	}
-	zktest.Bubble(t, func(t *testing.T) {
-		server := zktest.New(t)
-		client, err := framework.NewClient("any:2181", framework.WithDialer(server.DialContext))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer client.Close()
-		mutex := locks.NewInterProcessMutex(client, "/lock")
-		lease, err := mutex.Acquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client := newPeer(t, server).Client
+		mutex, semaphore := locks.NewInterProcessMutex(client, "/lock"), locks.NewInterProcessSemaphoreV2(client, "/leases", 1)
+		retained := locks.Retain(locks.NewInterProcessMutex(client, "/retained"))
+		lease := acquire(t, mutex)
+		acquire(t, semaphore)
+		acquire(t, retained)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		go func() { _, _ = mutex.Acquire(ctx) }()
+		waiting := []<-chan result{begin(ctx, t, mutex), begin(ctx, t, semaphore), begin(ctx, t, retained)}
 		shows(t, "a waiter", "queue.(*Contender).outlast")
+		shows(t, "a waiter for a semaphore's lease", "locks.(*batch).await")
+		shows(t, "a waiter for a retained lock", "locks.waitLog.awaitTurn")
 		shows(t, "a client", "session.(*Session).runClock")
 		shows(t, "a connection", "transport.(*link).writeLoop")
 		cancel()
-		synctest.Wait()
+		for _, w := range waiting {
+			_ = soon(t, w)
+		}
 		server.Freeze()
 		go func() { _, _, _ = client.Get(t.Context(), "/lock") }()
 		go func() { _ = lease.Release() }()
 		shows(t, "an operation at a frozen server", "session.(*Session).call")
-		shows(t, "a release at a frozen server", "queue.(*Grant).RemoveNodeWithin")
+		shows(t, "a release at a frozen server", "queue.(*Grant).AwaitRemoval")
 		server.Thaw()
 		server.RefuseConnections(true)
 		server.CutAll()

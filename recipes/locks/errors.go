@@ -62,7 +62,11 @@ type AcquireError struct {
 func (e *AcquireError) Error() string {
 	var where string
 	if e.Ahead > 0 {
-		where = fmt.Sprintf("waiting behind %d: ", e.Ahead)
+		where = fmt.Sprintf("waiting behind %d", e.Ahead)
+		if e.Predecessor != "" {
+			where += ", nearest " + e.Predecessor
+		}
+		where += ": "
 	}
 	switch {
 	case e.OwnLease && e.Node != "" && e.Predecessor == "":

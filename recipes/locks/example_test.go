@@ -177,9 +177,14 @@ func ExampleAcquireError() {
 	defer giveUp()
 	impatient := locks.Trace{Waiting: func(context.Context, locks.Waiting) { giveUp() }}
 	_, err = locks.NewInterProcessMutex(other, "/jobs/nightly", locks.WithTrace(impatient)).Acquire(ctx)
-	fmt.Println(err)
+	var failed *locks.AcquireError
+	if errors.As(err, &failed) {
+		fmt.Printf("%q: %d ahead, the nearest is the holder: %t\n", failed.Path, failed.Ahead, failed.Predecessor == lease.NodeName())
+	}
+	fmt.Println(errors.Is(err, context.Canceled))
 	// Output:
-	// locks: acquire "/jobs/nightly": waiting behind 1: context canceled
+	// "/jobs/nightly": 1 ahead, the nearest is the holder: true
+	// true
 }
 
 // A write that must happen only under the lock takes the lease's check into its transaction: the server then refuses it when the

@@ -1,51 +1,93 @@
 package locks
 
-import "fmt"
+import (
+	"fmt"
 
-// Every lock prints its kind and its path. Without these methods package fmt would read the fields of its client and of
-// its SharedCount, which change meanwhile.
+	"github.com/gocurator/curator/recipes/internal/queue"
+)
 
-// String names the lock.
-func (m *InterProcessMutex) String() string { return fmt.Sprintf("mutex %q", m.recipe.path) }
+// Every lock prints its kind and its path, and where its client stands: how many holds and waits of the lock it has, if
+// any. Without these methods package fmt would read the fields of the client and of a SharedCount, which change
+// meanwhile.
+
+// A standing is what a client has of a lock.
+type standing struct{ held, waiting int }
+
+// standing counts the grants that accept takes, and the contenders in a queue.
+func (r *recipe) standing(contenders *queue.Queue, accept func(*queue.Grant) bool) standing {
+	if r.err != nil { // there may be no client
+		return standing{}
+	}
+	at := standing{
+		held:    r.queue.Registry.Grants(r.id, func(g *queue.Grant) bool { return !g.HasHolds() && accept(g) }),
+		waiting: contenders.Waiting(),
+	}
+	if !contenders.Shared {
+		at.waiting += retainedQueuesOf(r.client).waitingFor(r.id)
+	}
+	return at
+}
+
+func (s standing) String() string {
+	if s == (standing{}) {
+		return ""
+	}
+	return fmt.Sprintf(" (held here: %d, waiting here: %d)", s.held, s.waiting)
+}
+
+// String names the lock, and says how often this client holds it and waits for it.
+func (m *InterProcessMutex) String() string {
+	return fmt.Sprintf("mutex %q%v", m.recipe.path, m.recipe.standing(m.recipe.queue, anyGrant))
+}
 
 // GoString is String.
 func (m *InterProcessMutex) GoString() string { return m.String() }
 
-// String names the lock.
-func (l *ReadLock) String() string { return fmt.Sprintf("read lock %q", l.recipe.path) }
+// String names the lock, and says how often this client holds it and waits for it.
+func (l *ReadLock) String() string {
+	return fmt.Sprintf("read lock %q%v", l.recipe.path, l.recipe.standing(l.recipe.queue, sharedGrant))
+}
 
 // GoString is String.
 func (l *ReadLock) GoString() string { return l.String() }
 
-// String names the lock.
-func (l *WriteLock) String() string { return fmt.Sprintf("write lock %q", l.recipe.path) }
+// String names the lock, and says how often this client holds it and waits for it.
+func (l *WriteLock) String() string {
+	return fmt.Sprintf("write lock %q%v", l.recipe.path, l.recipe.standing(l.recipe.queue, exclusiveGrant))
+}
 
 // GoString is String.
 func (l *WriteLock) GoString() string { return l.String() }
 
-// String names the lock.
+// String names the lock, and says how often this client holds its sides and waits for them.
 func (l *InterProcessReadWriteLock) String() string {
-	return fmt.Sprintf("read/write lock %q", l.read.recipe.path)
+	at, write := l.read.recipe.standing(l.read.recipe.queue, anyGrant), l.write.recipe.standing(l.write.recipe.queue, anyGrant)
+	at.waiting += write.waiting
+	return fmt.Sprintf("read/write lock %q%v", l.read.recipe.path, at)
 }
 
 // GoString is String.
 func (l *InterProcessReadWriteLock) GoString() string { return l.String() }
 
-// String names the semaphore.
-func (s *InterProcessSemaphoreV2) String() string { return fmt.Sprintf("semaphore %q", s.recipe.path) }
+// String names the semaphore, and says how many leases this client holds and how many acquires wait.
+func (s *InterProcessSemaphoreV2) String() string {
+	return fmt.Sprintf("semaphore %q%v", s.recipe.path, s.standing())
+}
+
+func (s *InterProcessSemaphoreV2) standing() standing { return s.recipe.standing(s.gate, anyGrant) }
 
 // GoString is String.
 func (s *InterProcessSemaphoreV2) GoString() string { return s.String() }
 
-// String names the lock.
+// String names the lock, and says how often this client holds it and waits for it.
 func (m *InterProcessSemaphoreMutex) String() string {
-	return fmt.Sprintf("semaphore mutex %q", m.semaphore.recipe.path)
+	return fmt.Sprintf("semaphore mutex %q%v", m.semaphore.recipe.path, m.semaphore.standing())
 }
 
 // GoString is String.
 func (m *InterProcessSemaphoreMutex) GoString() string { return m.String() }
 
-// String names the locks.
+// String names the locks, as each does itself.
 func (m *InterProcessMultiLock) String() string { return fmt.Sprintf("multi-lock of %v", m.locks) }
 
 // GoString is String.

@@ -214,7 +214,7 @@ func TestParticipantsStandInTheirOrder(t *testing.T) {
 	})
 }
 
-func TestWhoeverWaitsForHimselfIsTold(t *testing.T) {
+func TestTheErrorOfAWaitForAnOwnLeaseNamesItsNodeAndSaysSo(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
 		held := acquire(t, p.mutex())
@@ -225,7 +225,7 @@ func TestWhoeverWaitsForHimselfIsTold(t *testing.T) {
 		if !errors.As(err, &failed) || !failed.OwnClient || !failed.OwnLease || failed.Predecessor != held.NodeName() || failed.Ahead != 1 {
 			t.Fatalf("got %+v", err)
 		}
-		want := `locks: acquire "/locks/a": waiting behind 1: the next one belongs to this client, was its Lease.Context passed on?: ` +
+		want := `locks: acquire "/locks/a": waiting behind 1, nearest ` + held.NodeName() + `: the next one belongs to this client, was its Lease.Context passed on?: ` +
 			`context deadline exceeded`
 		if err.Error() != want {
 			t.Errorf("it says\n%v, want\n%s", err, want)

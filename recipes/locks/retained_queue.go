@@ -202,6 +202,19 @@ func (qs *retainedQueues) idleNodes(id identity) map[string]bool {
 	return names
 }
 
+// waitingFor returns how many contenders wait for a lock in local queues.
+func (qs *retainedQueues) waitingFor(id identity) int {
+	qs.mu.Lock()
+	defer qs.mu.Unlock()
+	n := 0
+	for key, q := range qs.byKey {
+		if key.id == id {
+			n += len(q.waiting)
+		}
+	}
+	return n
+}
+
 // listen gives n when a contender waits in the queue.
 func (q *retainedQueue) listen(n *notice) {
 	q.all.mu.Lock()

@@ -154,6 +154,9 @@ func (q *Queue) Waits(ctx context.Context, at Progress) {
 	}
 }
 
+// Waiting returns how many contenders of the client wait in the queue with a node.
+func (q *Queue) Waiting() int { return q.Registry.waiting(q.Config.Dir, q.Config.Marker) }
+
 // free reports whether a contender that came now would be admitted: every node that is there would be ahead of it.
 func (q *Queue) free(children []string) bool {
 	blocks := func(n Node) bool { return !q.Shared || !n.Shared }

@@ -1,6 +1,8 @@
 package queue
 
 import (
+	"path"
+	"slices"
 	"sync"
 	"time"
 )
@@ -9,7 +11,7 @@ import (
 type Registry struct {
 	mu       sync.Mutex
 	grants   map[any]map[*Grant]struct{} // that last, by lock
-	ourNodes map[string]struct{}         // in any queue, by path
+	ourNodes map[string]bool             // in any queue, by path: whether it has a grant
 	refused  map[string]time.Time        // directories whose counters have ended, until when
 	views    map[viewKey]*sharedView     // in use, or were a moment ago
 }
@@ -27,7 +29,7 @@ func RegistryOf(s Source) *Registry {
 
 func newRegistry() *Registry {
 	return &Registry{
-		grants: map[any]map[*Grant]struct{}{}, ourNodes: map[string]struct{}{}, refused: map[string]time.Time{},
+		grants: map[any]map[*Grant]struct{}{}, ourNodes: map[string]bool{}, refused: map[string]time.Time{},
 		views: map[viewKey]*sharedView{},
 	}
 }
@@ -47,6 +49,9 @@ func (r *Registry) addGrant(g *Grant) {
 		r.grants[lock] = map[*Grant]struct{}{}
 	}
 	r.grants[lock][g] = struct{}{}
+	if _, there := r.ourNodes[g.Node]; there { // a hold may come after the removal
+		r.ourNodes[g.Node] = true
+	}
 }
 
 func (r *Registry) removeGrant(g *Grant) {
@@ -61,20 +66,45 @@ func (r *Registry) removeGrant(g *Grant) {
 
 // AnyGrant reports whether a grant of a lock, among those accepted, lasts.
 func (r *Registry) AnyGrant(lock any, accept func(*Grant) bool) bool {
+	return slices.ContainsFunc(r.some(lock, accept), func(g *Grant) bool { return g.Err() == nil })
+}
+
+// Grants returns how many grants of a lock, among those accepted, last.
+func (r *Registry) Grants(lock any, accept func(*Grant) bool) int {
+	n := 0
+	for _, g := range r.some(lock, accept) {
+		if g.Err() == nil {
+			n++
+		}
+	}
+	return n
+}
+
+// some returns grants, to be looked at without mu: one that finds its time up removes itself.
+func (r *Registry) some(lock any, accept func(*Grant) bool) (some []*Grant) {
 	r.mu.Lock()
-	var some []*Grant
+	defer r.mu.Unlock()
 	for g := range r.grants[lock] {
 		if accept(g) {
 			some = append(some, g)
 		}
 	}
-	r.mu.Unlock()
-	for _, g := range some { // without mu: a grant that finds its time up removes itself
-		if g.Err() == nil {
-			return true
+	return some
+}
+
+// waiting returns how many nodes with a marker the client has in a directory that have no grant.
+func (r *Registry) waiting(dir, marker string) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := 0
+	for node, granted := range r.ourNodes {
+		parent, name := path.Split(node)
+		head, _, ok := cutNumber(name)
+		if !granted && parent == Under(dir, "") && ok && hasMarker(head, marker) {
+			n++
 		}
 	}
-	return false
+	return n
 }
 
 // GrantNames returns the names of the nodes of a lock's grants.
@@ -88,21 +118,21 @@ func (r *Registry) GrantNames(lock any) map[string]bool {
 	return names
 }
 
-func (r *Registry) addNode(path string) {
+func (r *Registry) addNode(node string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.ourNodes[path] = struct{}{}
+	r.ourNodes[node] = false
 }
 
-func (r *Registry) removeNode(path string) {
+func (r *Registry) removeNode(node string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.ourNodes, path)
+	delete(r.ourNodes, node)
 }
 
-func (r *Registry) isOurs(path string) bool {
+func (r *Registry) isOurs(node string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	_, ours := r.ourNodes[path]
+	_, ours := r.ourNodes[node]
 	return ours
 }
