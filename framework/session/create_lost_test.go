@@ -15,6 +15,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/framework/zktest"
 )
 
@@ -138,6 +139,101 @@ func TestALostCreateThatIsGivenUpWithoutAConnectionLeavesNoNode(t *testing.T) {
 			t.Errorf("left: %q; the session: %v", n, s.Err())
 		}
 	})
+}
+
+// The context ends during the search for a node whose creation was not answered: the search goes on without the caller.
+func TestALostCreateThatIsGivenUpDuringItsSearchLeavesNoNode(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		w.Make("/dir")
+		s := w.Session()
+		w.Server.DropReply(zktest.Match{Op: zktest.OpCreate2})
+		answer := w.Server.Hold(zktest.Match{Op: zktest.OpSync, Path: "/dir"})
+		_, err := s.CreateProtected(w.Within(3*time.Second), "/dir", "n-", nil)
+		wantErr(t, err, context.DeadlineExceeded)
+		if n := w.Server.Children("/dir"); len(n) != 1 {
+			t.Fatalf("got %q, the test needs a node that was made", n)
+		}
+		answer()
+		wantNoNode(t, w, s, "/dir")
+	})
+}
+
+// An answer that is no success and does not say either that nothing was done: the node is looked for.
+func TestCreateProtectedWhoseAnswerLeavesOpenWhetherItWasDoneLeavesNoNode(t *testing.T) {
+	const systemError = -1
+	zktest.Bubble(t, func(t *testing.T) {
+		server := zktest.New(t)
+		if err := server.Create("/dir", nil); err != nil {
+			t.Fatal(err)
+		}
+		client := connect(t, server, framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := server.DialContext(ctx, network, address)
+			return &forger{Conn: conn, op: zktest.OpCreate2, code: systemError}, err
+		}))
+		s := enterable(t, client)
+		if _, err := s.CreateProtected(t.Context(), "/dir", "n-", nil); err == nil || session.Definite(err) || session.Retryable(err) {
+			t.Fatalf("got %v, want an error that is neither definite nor worth another try", err)
+		}
+		if n := server.Counts()[zktest.OpCreate2]; n != 1 {
+			t.Errorf("got %d creations, want 1", n)
+		}
+		time.Sleep(5 * time.Second)
+		if n := server.Children("/dir"); len(n) != 0 || s.Err() != nil {
+			t.Errorf("got nodes %q, session error %v; want none of either", n, s.Err())
+		}
+	})
+}
+
+// A forger is a connection on which answers to one kind of request say that it failed, although it was executed.
+type forger struct {
+	net.Conn
+	op   zktest.Op
+	code int32
+
+	mu       sync.Mutex
+	shaken   bool
+	asked    map[uint32]bool // the xids of such requests
+	greeted  bool
+	incoming []byte
+}
+
+func (f *forger) Write(p []byte) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.shaken { // the first frame is the handshake
+		f.shaken, f.asked = true, map[uint32]bool{}
+		return f.Conn.Write(p)
+	}
+	for rest := p; len(rest) > 0; rest = rest[4+binary.BigEndian.Uint32(rest):] {
+		if binary.BigEndian.Uint32(rest[8:]) == uint32(f.op) {
+			f.asked[binary.BigEndian.Uint32(rest[4:])] = true
+		}
+	}
+	return f.Conn.Write(p)
+}
+
+func (f *forger) Read(p []byte) (int, error) {
+	if len(f.incoming) == 0 {
+		frame := make([]byte, 4)
+		if _, err := io.ReadFull(f.Conn, frame); err != nil {
+			return 0, err
+		}
+		frame = append(frame, make([]byte, binary.BigEndian.Uint32(frame))...)
+		if _, err := io.ReadFull(f.Conn, frame[4:]); err != nil {
+			return 0, err
+		}
+		f.mu.Lock()
+		if f.greeted && f.asked[binary.BigEndian.Uint32(frame[4:])] {
+			frame = binary.BigEndian.AppendUint32(frame[:16], uint32(f.code)) // xid and zxid stay, the body goes
+			binary.BigEndian.PutUint32(frame, 16)
+		}
+		f.greeted = true
+		f.mu.Unlock()
+		f.incoming = frame
+	}
+	n := copy(p, f.incoming)
+	f.incoming = f.incoming[n:]
+	return n, nil
 }
 
 // A guaranteed deletion that one session leaves to the next is asked for once. Asked for again in a third session, it would remove

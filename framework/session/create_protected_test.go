@@ -3,6 +3,7 @@ package session_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
@@ -148,4 +151,88 @@ func TestCreateProtectedEndsWithTheSessionsErrorWhileItMakesParents(t *testing.T
 			t.Errorf("got %v, want ErrClosed alone", err)
 		}
 	})
+}
+
+// The listing would be too large the next time as well, so the node that came with it is of no use.
+func TestCreateProtectedWhoseListingIsTooLargeLeavesNoNode(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		w.Make("/crowd")
+		for i := range 1000 {
+			w.Make(fmt.Sprintf("/crowd/stranger-%d", i))
+		}
+		s := w.Session()
+		_, err := s.CreateProtected(t.Context(), "/crowd", "lock-", nil)
+		wantErr(t, err, framework.ErrTooLarge)
+		wantNoNode(t, w, s, "/crowd")
+	}, framework.WithMaxAnswer(8<<10))
+}
+
+// The caller's context ends while the answer is applied, before the caller could look at it: it is the caller that finds the
+// attempt settled, and not the goroutine that reads the connection.
+func TestACreateProtectedWhoseCallerLeavesAtTheAnswerLeavesNoNode(t *testing.T) {
+	for name, list := range map[string]bool{"with a listing": true, "without a listing": false} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *env) {
+				w.Make("/dir")
+				s := w.Session()
+				left := 0
+				for range 200 {
+					ctx, leave := context.WithCancel(t.Context())
+					observer := &leaver{atCreation: !list, leave: leave}
+					s.ObserveChildren("/dir", observer)
+					create := s.CreateProtectedUnlisted
+					if list {
+						create = s.CreateProtected
+					}
+					entry, err := create(ctx, "/dir", "lock-", nil)
+					switch {
+					case err == nil:
+						s.Remove(entry.Path)
+					case errors.Is(err, context.Canceled):
+						left++
+					default:
+						t.Fatalf("got %v, want none or context.Canceled", err)
+					}
+					s.UnobserveChildren("/dir", observer)
+					leave()
+				}
+				if left == 0 {
+					t.Errorf("got 0 of 200 creations whose caller left at the answer, want some")
+				}
+				wantNoNode(t, w, s, "/dir")
+			})
+		})
+	}
+}
+
+// A leaver ends the context of a creation while its last answer is applied.
+type leaver struct {
+	atCreation bool
+	leave      context.CancelFunc
+}
+
+func (l *leaver) Created(string) {
+	if l.atCreation {
+		l.leave()
+	}
+}
+
+func (l *leaver) Listed([]string, *zk.Stat) { l.leave() }
+
+func (l *leaver) Gone(string) {}
+
+// wantNoNode reports nodes under protection that are left in a directory although their session lives.
+func wantNoNode(t *testing.T, w *env, s *framework.Session, dir string) {
+	t.Helper()
+	time.Sleep(5 * time.Second)
+	synctest.Wait()
+	var got []string
+	for _, name := range w.Server.Children(dir) {
+		if strings.HasPrefix(name, "_c_") {
+			got = append(got, name)
+		}
+	}
+	if len(got) > 0 || s.Err() != nil {
+		t.Errorf("got nodes %q, session error %v; want none of either", got, s.Err())
+	}
 }
