@@ -31,6 +31,7 @@ func TestPagesNameWhatExists(t *testing.T) {
 		"sasl":       "../framework/sasl",
 		"saslmd5":    "../framework/saslmd5",
 		"shared":     "../recipes/shared",
+		"tusdlock":   "adapters/tusd",
 		"zktest":     "../framework/zktest",
 	} {
 		packages[name] = exported(t, dir, methods)
