@@ -52,3 +52,12 @@ func TestRunDoesOnlyThePhasesThatItsArgumentsNeed(t *testing.T) {
 		}
 	}
 }
+
+// Flags of a package's own tests end go test's: what stands behind them is theirs.
+func TestRunNamesPackagesBeforeTheFlagsOfTests(t *testing.T) {
+	const args = "--no-lint -run Election -v ./integration/interop -terms 50"
+	out, err := exec.CommandContext(t.Context(), "./run", append([]string{"--plan"}, strings.Fields(args)...)...).CombinedOutput() //nolint:gosec // our own
+	if want := "go test -race ./integration/interop -run Election -v -terms 50\n"; err != nil || !strings.Contains(string(out), want) {
+		t.Errorf("integration/run %s: %v\n got %s\nwant %s", args, err, out, want)
+	}
+}

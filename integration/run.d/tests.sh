@@ -1,6 +1,6 @@
 # Tests, what they leave behind, and what became of them. Sourced by integration/run.
 
-tests() { test_in . ${args[@]+"${args[@]}"} "${packages[@]}"; }
+tests() { test_in . "${go_test[@]}"; }
 
 # The modules below are no part of ./...
 telemetry() { test_module examples/observability; }
@@ -37,7 +37,7 @@ test_in() {
 		echo "the race detector's runtime died (golang.org/issue/78156); once more, $try of 3: ${again[*]}"
 		printf '%s\n' "${again[@]}" >>"$work/all-crashed"
 		status=0 # unless there are other failures
-		GOMAXPROCS=1 race_test "$dir" ${options[@]+"${options[@]}"} "${again[@]}" || status=1
+		GOMAXPROCS=1 race_test "$dir" "${again[@]}" ${options[@]+"${options[@]}"} || status=1
 	done
 	take "$report/crashed" | sed 's|.*|FAIL\t&\n  the race detector'"'"'s runtime died (golang.org/issue/78156), four times|' >>"$report/failures"
 	cat "$report/slowest" >>"$work/slowest" 2>/dev/null || true
