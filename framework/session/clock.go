@@ -57,7 +57,7 @@ func (s *Session) tick(now time.Time) time.Time {
 		return now
 	}
 	s.armDeferred(now)
-	s.armRefused(now)
+	s.askForRefused(now)
 	renew, next := s.dueRenewal(now)
 	if renew {
 		s.renew(now)

@@ -54,11 +54,11 @@ type Session struct {
 	watches         map[watchKey]*watch
 	trees           map[string]*tree
 	observers       observers
-	deferred        []*watch   // not set yet
-	putOff          time.Time  // when they are to be set
-	refused         []*watch   // by an overloaded server
-	askAgain        time.Time  // when they are asked for again, or others were
-	pace            retry.Pace // of that
+	deferred        []*watch                   // not set yet
+	putOff          time.Time                  // when they are to be set
+	refused         []func() []*transport.Call // by an overloaded server; see putBack
+	askAgain        time.Time                  // when it is asked for again, or something else was
+	pace            retry.Pace                 // of that
 	removals        map[string]*Removal
 	orphans         map[string]orphan
 }

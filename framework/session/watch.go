@@ -176,15 +176,24 @@ func (s *Session) Unwatch(sub *Watch) {
 
 // unset takes a watch off the server, if it is there and the server knows how to. "There is no such watch" is as good an answer as
 // any: it fired on the way. mu is held.
-func (s *Session) unset(key watchKey) {
+func (s *Session) unset(key watchKey) { s.send(s.unsetting(key)...) }
+
+func (s *Session) unsetting(key watchKey) []*transport.Call {
 	if s.support.Lacks(transport.FeatureRemoveWatches) || s.covered(key) {
-		return
+		return nil
 	}
 	table := transport.DataWatch
 	if key.children {
 		table = transport.ChildWatch
 	}
-	s.send(transport.RemoveWatches(key.path, table, func(error) {}))
+	return one(transport.RemoveWatches(key.path, table, func(err error) {
+		s.takenOff(err, func() []*transport.Call {
+			if w := s.watches[key]; w != nil && w.requests > 0 {
+				return nil
+			}
+			return s.unsetting(key)
+		})
+	}))
 }
 
 // String names the node.

@@ -88,7 +88,7 @@ func (s *Session) armed(w *watch, n int, view View) {
 	case errors.Is(view.Err, zk.ErrNoNode):
 		view = View{Status: StatusGone}
 	case passing(view.Err):
-		s.putBack(w)
+		s.putBackWatch(w)
 		s.mu.Unlock()
 		return
 	case !Definite(view.Err) && !hungUp(view.Err): // the session has moved, for instance: it is asked again on the next connection

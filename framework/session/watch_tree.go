@@ -80,24 +80,25 @@ func (s *Session) UnwatchTree(path string, o TreeObserver) {
 		return
 	}
 	delete(s.trees, path)
-	s.send(transport.RemoveWatches(path, transport.TreeWatch, func(err error) {
-		if errors.Is(err, transport.ErrMarshalling) {
-			s.removeAny(path)
-		}
-	}))
-	s.send(s.rearmAt(path)...)
+	s.send(s.unsetTree(path, transport.TreeWatch)...)
 }
 
-// removeAny takes all watches off a path, at a server before 3.9, where they cannot be told apart, and sets those again that are
-// wanted.
-func (s *Session) removeAny(path string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// unsetTree takes a tree's watch off the server, unless it is set again meanwhile: the same watch. Servers before 3.9 cannot tell it
+// from others. There all watches are taken off the path, and those set again that are wanted. mu is held.
+func (s *Session) unsetTree(path string, table transport.WatchType) []*transport.Call {
 	if s.trees[path] != nil {
-		return // set again meanwhile: the same watch
+		return nil
 	}
-	s.send(transport.RemoveWatches(path, transport.AnyWatch, func(error) {}))
-	s.send(s.rearmAt(path)...)
+	unset := transport.RemoveWatches(path, table, func(err error) {
+		if errors.Is(err, transport.ErrMarshalling) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.send(s.unsetTree(path, transport.AnyWatch)...)
+			return
+		}
+		s.takenOff(err, func() []*transport.Call { return s.unsetTree(path, table) })
+	})
+	return append(one(unset), s.rearmAt(path)...)
 }
 
 // covered reports whether a watch on a tree tells of a node's data: then the node has no data watch of its own. Before 3.9 that
@@ -111,9 +112,16 @@ func (s *Session) armTree(t *tree) []*transport.Call {
 	set := transport.WatchTree(t.path, func(err error) { s.treeArmed(t, err) })
 	if s.support.Doubts(set) {
 		return one(transport.Sync("/", func(err error) {
+			if !passing(err) && s.unanswered(err) {
+				return // set on the next connection
+			}
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			if err == nil && s.trees[t.path] == t {
+			switch {
+			case s.trees[t.path] != t:
+			case err != nil:
+				s.putBackTree(t)
+			default:
 				s.send(append(one(set), s.rearmAt(t.path)...)...)
 			}
 		}))
@@ -144,13 +152,15 @@ func (s *Session) rearmTrees() []*transport.Call {
 
 // treeArmed applies the answer to the request that sets a tree's watch.
 func (s *Session) treeArmed(t *tree, err error) {
-	if s.unanswered(err) {
+	if !passing(err) && s.unanswered(err) {
 		return // set on the next connection
 	}
 	var calls wakes
 	s.mu.Lock()
 	switch {
 	case s.trees[t.path] != t:
+	case passing(err):
+		s.putBackTree(t)
 	case err != nil:
 		calls = s.refuseTree(t, err)
 		s.send(s.rearmAt(t.path)...) // which had no watch of their own

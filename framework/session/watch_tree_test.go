@@ -29,6 +29,12 @@ func (l *listener) hear(what string) {
 	l.heard = append(l.heard, what)
 }
 
+func (l *listener) words() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.heard)
+}
+
 func (l *listener) Watching()         { l.hear("watching") }
 func (l *listener) Refused(err error) { l.hear("refused"); l.err = err }
 func (l *listener) Changed(kind zk.EventType, path string) {
@@ -316,4 +322,32 @@ func TestAServerThatHangsUpOnTreeWatchesIsFoundOut(t *testing.T) {
 			t.Errorf("found out after %d sessions", tries)
 		}
 	})
+}
+
+// An overloaded server refuses for a moment. To leave the connection would have the next one set all watches.
+func TestATreeIsWatchedAtAnOverloadedServerWithoutLeavingIt(t *testing.T) {
+	for _, op := range []zktest.Op{zktest.OpAddWatch, zktest.OpSync} {
+		t.Run(op.String(), func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *env) {
+				if op == zktest.OpSync { // a connection ended on the request once, so a sync goes ahead of it
+					w.Server.DropRequest(zktest.Match{Op: zktest.OpAddWatch})
+				}
+				for i := range 3 {
+					w.Server.Throttle(zktest.Match{Op: op, Path: "/*", Nth: i + 1})
+				}
+				b := w.Bind()
+				l := w.watchTree("/t")
+				w.Eventually("watching", func() bool { return len(l.words()) > 0 })
+				l.want(t, "watching")
+				w.Make("/t")
+				l.want(t, "+/t")
+				if w.States.Has(framework.StateSuspended) && op == zktest.OpAddWatch {
+					t.Error("the client has left the server")
+				}
+				if b.Ended() {
+					t.Errorf("a lease ended: %v", b.Cause)
+				}
+			})
+		})
+	}
 }

@@ -12,6 +12,10 @@ func (s *Server) DropReply(m Match) { s.addRule(&rule{match: m, dropReply: true}
 // DropRequest drops one matching request unexecuted and closes its connection.
 func (s *Server) DropRequest(m Match) { s.addRule(&rule{match: m, dropRequest: true}) }
 
+// Throttle refuses one matching request, unexecuted, as an overloaded server
+// does (THROTTLEDOP, since 3.6). The connection stays.
+func (s *Server) Throttle(m Match) { s.addRule(&rule{match: m, throttle: true}) }
+
 // DelayReply executes one matching request at once, but lets its answer, and
 // so all that follows on that connection, leave d later.
 func (s *Server) DelayReply(m Match, d time.Duration) { s.addRule(&rule{match: m, delay: d}) }

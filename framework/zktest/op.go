@@ -102,6 +102,7 @@ const (
 	codeReconfigDisabled     code = -123
 	codeSASLRequired         code = -124
 	codeQuotaExceeded        code = -125
+	codeThrottled            code = -127
 )
 
 var codeTexts = map[code]string{
@@ -113,7 +114,7 @@ var codeTexts = map[code]string{
 	codeInvalidACL: "invalid ACL", codeAuthFailed: "authentication failed",
 	codeSessionMoved: "session moved", codeNotReadOnly: "not a read-only call",
 	codeNoWatcher: "no such watcher", codeReconfigDisabled: "reconfig disabled", codeSASLRequired: "SASL required",
-	codeQuotaExceeded: "quota exceeded",
+	codeQuotaExceeded: "quota exceeded", codeThrottled: "throttled",
 }
 
 // Error names the code, so that an administrator's call can return it.

@@ -28,6 +28,7 @@ type rule struct {
 	seen        int
 	dropReply   bool
 	dropRequest bool
+	throttle    bool
 	delay       time.Duration
 	hold        chan struct{}
 }
@@ -41,6 +42,7 @@ type plan struct {
 	holds       []chan struct{}
 	dropReply   bool
 	dropRequest bool
+	throttle    bool
 	delay       time.Duration
 }
 
@@ -78,6 +80,7 @@ func (c *conn) plan(xid int32, op Op, body []byte) plan {
 		}
 		p.dropReply = p.dropReply || r.dropReply
 		p.dropRequest = p.dropRequest || r.dropRequest
+		p.throttle = p.throttle || r.throttle
 		p.delay += r.delay
 		if r.hold != nil {
 			p.holds = append(p.holds, r.hold)

@@ -114,6 +114,8 @@ func (c *conn) execute(xid int32, op Op, d decoder, p *plan) (wait <-chan struct
 	switch {
 	case c.unproven(op):
 		e = effect{err: codeSASLRequired, close: true}
+	case p.throttle:
+		e = effect{err: codeThrottled}
 	case e == (effect{}):
 		e = c.dispatch(op, &d, &s.reply)
 	}

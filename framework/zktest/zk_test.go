@@ -300,6 +300,20 @@ func TestDroppedReplyHappened(t *testing.T) {
 	})
 }
 
+func TestThrottledRequestIsNotExecutedAndTheConnectionStays(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server) {
+		c := dial(t, srv.Dial, 10*time.Second)
+		srv.Throttle(zktest.Match{Op: zktest.OpCreate, Path: "/a"})
+		if _, err := c.Create("/a", nil, 0, all); err == nil || srv.Exists("/a") {
+			t.Errorf("got %v, exists %t, want an error and no node", err, srv.Exists("/a"))
+		}
+		must[string](t)(c.Create("/a", nil, 0, all))
+		if n, asked := srv.Connections(), srv.Counts()[zktest.OpCreate]; n != 1 || asked != 2 {
+			t.Errorf("got %d connections and %d requests, want 1 and 2", n, asked)
+		}
+	})
+}
+
 func TestHoldAndDelay(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server) {
 		c := dial(t, srv.Dial, 10*time.Second)
