@@ -11,9 +11,9 @@
 // # Who makes room
 //
 // A client whose connection broke comes back, to another server perhaps, while the first request still waits for bytes. So
-// tusd has the holder of an upload's lock make room for each request that comes: the lock calls requestUnlock, which interrupts the request.
-// Here the holder hears of a request at any other server by [locks.Lease.Contended], without a write, and of an operator who
-// asks it to leave, by zklock revoke or locks.AttemptRevoke.
+// tusd has the holder of an upload's lock make room for each request that comes: the lock calls requestUnlock, which
+// interrupts the holder's request. Here the holder hears of a request at any other server by [locks.Lease.Contended],
+// without a write, and of an operator who asks it to leave, by zklock revoke or locks.AttemptRevoke.
 //
 // # What happens on a loss
 //
