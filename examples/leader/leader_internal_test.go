@@ -121,7 +121,7 @@ func TestHealthTellsLeaderAndStandby(t *testing.T) {
 		for len(server.Children("/election")) == 2 {
 			time.Sleep(time.Second)
 		}
-		want("lost", first, "/readyz", 503, "not connected")
+		want("lost", first, "/readyz", 200, "standby")
 		want("lost", first, "/healthz", 200, "ok")
 		want("has succeeded", second, "/readyz", 200, "leader")
 		link.Heal()
