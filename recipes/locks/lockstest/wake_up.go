@@ -18,9 +18,7 @@ func oneWakeUp() []law {
 func waitersWatchTheirOwnNodeAndOneMore(t *testing.T, w *world) {
 	const waiters = 5
 	held := w.client().fill()
-	if n := w.server.AllWatches(); n != w.watches(held, 0) {
-		t.Errorf("the holder has %d watches", n)
-	}
+	w.watching(held, 0) // a retained lock asks for one of its own after it was let in
 	for i, c := range w.clients(waiters) {
 		c.queue()
 		w.watching(held, i+1)
@@ -88,6 +86,7 @@ func aReleaseWakesOne(t *testing.T, w *world) {
 func givingUpLeavesNothing(t *testing.T, w *world) {
 	const times, together = 1000, 50
 	held := w.client().fill()
+	w.watching(held, 0)
 	nodes, watches := w.nodes(), w.server.AllWatches()
 	c := w.client()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -115,7 +114,7 @@ func givingUpLeavesNothing(t *testing.T, w *world) {
 
 // The same with one waiter at a time, which stands next to the holder each time.
 func givingUpInTurnLeavesNothing(t *testing.T, w *world) {
-	w.client().fill()
+	w.watching(w.client().fill(), 0)
 	c := w.client()
 	node, watches := w.nodes()[0], w.server.AllWatches()
 	for range 50 {
