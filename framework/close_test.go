@@ -74,7 +74,8 @@ func TestCloseEndsTheSessionAtTheServer(t *testing.T) {
 			t.Error(err)
 		}
 		if len(w.Server.Sessions()) != 0 || w.Server.Exists("/e") {
-			t.Error("the session lives on")
+			t.Errorf("got sessions %v at the server, node /e there: %t; want neither",
+				w.Server.Sessions(), w.Server.Exists("/e"))
 		}
 	})
 }
@@ -143,7 +144,7 @@ func TestCloseEndsBindingsBeforeTheServerHearsOfIt(t *testing.T) {
 		}
 		w.Server.Observe(func(r zktest.Request) {
 			if r.Op == zktest.OpCloseSession && cause == nil {
-				t.Error("the session was closed under a hold")
+				t.Error("got the session closed while a hold lasts, want the hold ended first")
 			}
 		})
 		if err := w.Client.Close(); err != nil {

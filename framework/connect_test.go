@@ -198,7 +198,7 @@ func TestTheConnectionMovesOnFromAServerThatAnswersNoSync(t *testing.T) {
 		time.Sleep(clienttest.SessionTimeout)
 		synctest.Wait()
 		if at.Load() == cut {
-			t.Error("it stays with a server that has lost its leader")
+			t.Errorf("got the client at server %v, which has lost its leader; want another", at.Load())
 		}
 		if w.Session() != s || hold.Err() != nil || ended != nil {
 			t.Errorf("session %v, hold %v", s.Err(), ended)

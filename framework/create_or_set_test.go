@@ -91,7 +91,7 @@ func TestOrSetDataIsRefusedForNodesThatAreAlwaysNew(t *testing.T) {
 			}
 		}
 		if _, err := w.Client.Transaction(t.Context(), framework.CreateOp("/a", nil, framework.OrSetData(-1))); err == nil {
-			t.Error("created in a transaction")
+			t.Error("got no error for OrSetData in a transaction, want one")
 		}
 	})
 }

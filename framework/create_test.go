@@ -115,7 +115,8 @@ func TestMissingParentsAreAnErrorUnlessAskedFor(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		if w.Server.Exists("/x") || !w.Server.Exists("/a") {
-			t.Error("containers go with their last child, other parents do not")
+			t.Errorf("got /x there: %t, /a there: %t; want the container /x gone with its last child, and /a kept",
+				w.Server.Exists("/x"), w.Server.Exists("/a"))
 		}
 	})
 }

@@ -18,6 +18,6 @@ func TestATreeThatIsToBeRemovedIsQueuedOnce(t *testing.T) {
 	r.running.Done()
 	r.close()
 	if r.add("/c") {
-		t.Error("started after close")
+		t.Error("got a removal started after close, want it refused")
 	}
 }

@@ -57,7 +57,7 @@ func TestATreeIsDeletedAndNothingBesides(t *testing.T) {
 				}
 				w.wantGone("/tree")
 				if !w.Server.Exists("/tree2") {
-					t.Error("the sibling is gone")
+					t.Error("got no /tree2, want the sibling kept")
 				}
 			})
 		})
@@ -215,12 +215,12 @@ func TestTheDeletionOfATreeEndsWithItsContext(t *testing.T) {
 		case err := <-done:
 			wantErr(t, err, reason, context.Canceled)
 		default:
-			t.Error("it goes on")
+			t.Error("got a deletion that goes on after its context ended, want it ended")
 		}
 		release()
 		time.Sleep(time.Minute)
 		if !w.Server.Exists("/tree") {
-			t.Error("it has gone on in the background")
+			t.Error("got /tree deleted in the background, want it kept")
 		}
 	})
 }
@@ -252,7 +252,7 @@ func TestAGuaranteedDeletionOfATreeGoesOnInTheBackground(t *testing.T) {
 				w.Make("/tree")
 				time.Sleep(time.Hour)
 				if !w.Server.Exists("/tree") {
-					t.Error("it was deleted once more")
+					t.Error("got /tree, made anew, deleted again, want it kept")
 				}
 			})
 		})
@@ -270,7 +270,7 @@ func TestAGuaranteedDeletionOfATreeThatIsRefusedInTheBackgroundIsTold(t *testing
 		w.Link.Cut()
 		w.Eventually("suspended", func() bool { return w.Client.State() != connected })
 		if err := w.deleteTree(w.Within(time.Second), framework.Guaranteed()); err == nil {
-			t.Error("done while disconnected")
+			t.Error("got no error without a connection, want one")
 		}
 		w.Link.Heal()
 		time.Sleep(time.Minute)
@@ -293,7 +293,7 @@ func TestCloseEndsTheDeletionOfATreeInTheBackground(t *testing.T) {
 		w.Link.Cut()
 		w.Eventually("suspended", func() bool { return w.Client.State() != connected })
 		if err := w.deleteTree(w.Within(time.Second), framework.Guaranteed()); err == nil {
-			t.Error("done while disconnected")
+			t.Error("got no error without a connection, want one")
 		}
 		before := time.Now()
 		_ = w.Client.Close()

@@ -145,7 +145,7 @@ func TestCloseWaitsForTheLogHandlerForASecondAtMost(t *testing.T) {
 				mu.Lock()
 				defer mu.Unlock()
 				if begun != then {
-					t.Error("the handler was called after Close")
+					t.Errorf("got %d calls of the handler, want %d, none after Close", begun, then)
 				}
 			})
 		})
@@ -172,7 +172,7 @@ func TestNothingOfTheClientIsLockedWhileItsLogHandlerRuns(t *testing.T) {
 	select {
 	case <-state:
 	case <-time.After(10 * time.Second):
-		t.Error("State waits for the log handler")
+		t.Error("got State waiting for the log handler, want it to return")
 		defer func() { <-state }()
 	}
 	close(goOn)

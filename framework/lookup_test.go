@@ -78,7 +78,7 @@ func TestANameIsLookedUpAnewAtAReconnection(t *testing.T) {
 		w.Link.Reset()
 		w.Eventually("reconnected", func() bool { return w.Client.State() == reconnected })
 		if w.Session() != s {
-			t.Error("in another session")
+			t.Errorf("got session %v, want %v", w.Session(), s)
 		}
 	})
 }

@@ -278,10 +278,10 @@ func TestARefusedDeletionIsNotRepeated(t *testing.T) {
 		n := w.Count(zktest.OpDelete)
 		time.Sleep(time.Hour)
 		if w.Count(zktest.OpDelete) != n {
-			t.Error("it was asked again")
+			t.Errorf("got %d deletions, want %d", w.Count(zktest.OpDelete), n)
 		}
 		if err := w.Client.Delete(t.Context(), "/a", 1, framework.Guaranteed()); err == nil {
-			t.Error("a version and a guarantee cannot both be had")
+			t.Error("got no error for a version with a guarantee, want one")
 		}
 	})
 }

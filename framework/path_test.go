@@ -120,7 +120,7 @@ func TestFacadesShareOneConnection(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		a, b := w.Client.UsingNamespace("a"), w.Client.UsingNamespace("b")
 		if a.NonNamespaceView() != b.NonNamespaceView() || a.NonNamespaceView() != w.Client.NonNamespaceView() {
-			t.Error("the views differ")
+			t.Error("got different views without a namespace, want one")
 		}
 		if w.Server.Connections() != 1 {
 			t.Errorf("%d connections", w.Server.Connections())
@@ -221,7 +221,7 @@ func TestEverythingThatIsWrongIsNamedAtOnceAndNothingIsStarted(t *testing.T) {
 			framework.WithLogger(nil),
 		)
 		if err == nil {
-			t.Fatal("no error")
+			t.Fatal("got no error, want one")
 		}
 		wantErr(t, err, framework.ErrInvalidPath, retry.ErrInvalidPolicy)
 		for _, part := range []string{

@@ -132,7 +132,7 @@ func TestTheConnectStringServesUntilThereIsAList(t *testing.T) {
 			t.Errorf("got %v at %q, want a connection to seed:2181", err, client.Server())
 		}
 		if _, err := framework.NewClient("", framework.WithDialer(w.Server.DialContext)); err == nil {
-			t.Error("a client was made of nothing")
+			t.Error("got a client without servers, want an error")
 		}
 	})
 }

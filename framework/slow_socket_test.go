@@ -132,7 +132,7 @@ func TestADialerThatDoesNotHeedItsContextHoldsUpNothing(t *testing.T) {
 		}
 		time.Sleep(2 * time.Hour)
 		if len(late) == 0 {
-			t.Fatal("the dialer was not called")
+			t.Fatal("got no call of the dialer, want one")
 		}
 		close(late)
 		for conn := range late {

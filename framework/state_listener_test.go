@@ -108,7 +108,7 @@ func TestCloseFromAListenerDoesNotDeadlock(t *testing.T) {
 		})
 		synctest.Wait()
 		if !done.Load() {
-			t.Error("Close has not returned")
+			t.Error("got Close still running, want it returned")
 		}
 		if err := w.Client.Close(); err != nil {
 			t.Error(err)
@@ -125,7 +125,8 @@ func TestAListenerMayUseTheClient(t *testing.T) {
 		})
 		synctest.Wait()
 		if !seen.Load() || !w.Server.Exists("/from-a-listener") {
-			t.Error("the node was not created")
+			t.Errorf("got the listener's create done: %t, node there: %t; want both",
+				seen.Load(), w.Server.Exists("/from-a-listener"))
 		}
 	})
 }
@@ -156,7 +157,7 @@ func TestASuspendedClientIsReconnectedToTheSameSession(t *testing.T) {
 			t.Errorf("session %#x became %#x, and its error is %v", before.ID(), after.ID(), before.Err())
 		}
 		if !w.Server.Exists("/e") {
-			t.Error("the ephemeral node is gone")
+			t.Error("got no /e, want the ephemeral node kept")
 		}
 		w.States.Want(t, connected, suspended, reconnected)
 	})
@@ -180,7 +181,7 @@ func TestLostComesAtTheEndOfTheTimeoutAfterTheLastContact(t *testing.T) {
 		w.Eventually("a new session", func() bool { return w.Client.State() == reconnected })
 		w.States.Want(t, connected, suspended, lost, reconnected)
 		if w.Session().ID() == s.ID() {
-			t.Error("the new session is the old one")
+			t.Errorf("got session %#x again, want another", s.ID())
 		}
 	})
 }
@@ -204,7 +205,7 @@ func TestAServerThatIsRestartedGetsItsClientsBack(t *testing.T) {
 		w.Server.Restart()
 		w.Eventually("reconnected", func() bool { return w.Client.State() == reconnected })
 		if w.Session() != s {
-			t.Error("there is another session")
+			t.Errorf("got session %v, want %v", w.Session(), s)
 		}
 	})
 }

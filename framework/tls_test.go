@@ -91,7 +91,7 @@ func TestAClientSpeaksTLS(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !srv.Exists("/over-tls") {
-		t.Error("the node is not there")
+		t.Error("got no /over-tls, want the node")
 	}
 }
 

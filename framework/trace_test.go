@@ -74,7 +74,7 @@ func TestEachOperationIsReportedOnceWithWhatItCost(t *testing.T) {
 					t.Errorf("got %d bytes sent, %d received", o.Sent, o.Received)
 				}
 				if tr.contexts[0].Value(key{}) != "carried" {
-					t.Error("the context is not the caller's")
+					t.Errorf("got context value %v, want that of the caller's context", tr.contexts[0].Value(key{}))
 				}
 			}, framework.WithTrace(tr.trace()))
 		})

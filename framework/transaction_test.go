@@ -50,7 +50,7 @@ func TestATransactionNamesThePartThatFailed(t *testing.T) {
 			t.Errorf("got %#v", err)
 		}
 		if data, _ := w.Server.Data("/a"); string(data) != "1" {
-			t.Error("a part was done")
+			t.Errorf("got data %q, want 1: nothing of a failed transaction is done", data)
 		}
 	})
 }

@@ -74,7 +74,7 @@ func TestATraceThatPanicsIsLoggedAndCalledAgain(t *testing.T) {
 		w.Client.ReportAlways(func() { called = true })
 		synctest.Wait()
 		if !called {
-			t.Error("the call after the panics was not made")
+			t.Error("got no call after the panics, want one")
 		}
 		log.wants(t, 2, "framework: a function of a trace panicked: broken trace")
 	}, log.logger())
@@ -189,7 +189,7 @@ func TestATLSCallbackThatPanicsIsAFailedAttempt(t *testing.T) {
 			return
 		}
 	}
-	t.Error("the panic was not logged")
+	t.Error("got no log line about the panic, want one")
 }
 
 // The handler gets the record of its own panic, and a panic about that is the end of it: there is no circle.

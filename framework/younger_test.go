@@ -110,7 +110,7 @@ func TestAClientIsBackAtAnEnsembleThatWasWiped(t *testing.T) {
 					w := y.env
 					w.Eventually("lost", func() bool { return w.States.Has(lost) })
 					if !h.Ended() {
-						t.Error("LOST was told before the hold was")
+						t.Error("got LOST before the binding's end, want it after")
 					}
 					w.Eventually("reconnected", func() bool { return w.Client.State() == reconnected })
 					if d := time.Since(wiped); d > clienttest.SessionTimeout+time.Second {

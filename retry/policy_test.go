@@ -210,7 +210,7 @@ func TestBadArgumentsAreAllNamed(t *testing.T) {
 			}
 
 			done := retry.Do(t.Context(), tt.policy, func(context.Context) error {
-				t.Error("tried under an invalid policy")
+				t.Error("got a try under an invalid policy, want none")
 				return nil
 			})
 			if done == nil || done.Error() != err.Error() {

@@ -61,7 +61,7 @@ func TestADoneContextRunsNothing(t *testing.T) {
 	cancel(reason)
 
 	err := retry.Do(ctx, retry.Never(), func(context.Context) error {
-		t.Error("tried")
+		t.Error("got a try, want none")
 		return nil
 	})
 	if want := "retry: not attempted, the context had ended: shutting down"; !errors.Is(err, reason) || err.Error() != want {

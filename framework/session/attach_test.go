@@ -15,14 +15,14 @@ func TestAnAttachmentIsMadeOnceForEachKey(t *testing.T) {
 		t.Errorf("got %v before anything was attached, want nil", got)
 	}
 	first := a.Attach(key{}, func() any { return new(int) })
-	if got := a.Attach(key{}, func() any { t.Error("made again"); return nil }); got != first {
+	if got := a.Attach(key{}, func() any { t.Error("got a second value made for a key, want the first"); return nil }); got != first {
 		t.Errorf("got %p, want %p", got, first)
 	}
 	if got := a.Attach(key{}, nil); got != first {
 		t.Errorf("looking: got %p, want %p", got, first)
 	}
 	if got := a.Attach("another", func() any { return new(int) }); got == first {
-		t.Error("two keys have one value")
+		t.Errorf("got %p for two keys, want two values", got)
 	}
 }
 

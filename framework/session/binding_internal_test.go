@@ -33,7 +33,7 @@ func TestDoneWaitsForBindingsThatAnotherGoroutineEnds(t *testing.T) {
 		synctest.Wait()
 		select {
 		case <-s.Done():
-			t.Error("Done is closed while another goroutine is still telling the bindings")
+			t.Error("got Done closed while a binding has not ended, want it open")
 		default:
 		}
 		if want := []string{"attached"}; !slices.Equal(owner.events, want) {
@@ -84,7 +84,7 @@ func TestBindingsAreTidiedUpAfterDoneAndAfterTheOwnerWasTold(t *testing.T) {
 		select {
 		case <-s.Done():
 		default:
-			t.Error("got tidied up before Done is closed")
+			t.Error("got tidied up before Done is closed, want it after")
 		}
 		if want := []string{"attached", "over"}; !slices.Equal(owner.events, want) {
 			t.Errorf("got tidied up when the owner was told %v, want %v", owner.events, want)
@@ -95,6 +95,6 @@ func TestBindingsAreTidiedUpAfterDoneAndAfterTheOwnerWasTold(t *testing.T) {
 	}
 	s.end(ErrSessionLost)
 	if !tidied {
-		t.Error("got nothing tidied up")
+		t.Error("got nothing tidied up, want the binding")
 	}
 }

@@ -53,10 +53,10 @@ func TestABindingEndsAtValidUntilBeforeTheServerLetsAnyoneIn(t *testing.T) {
 					t.Errorf("it says now that it ended at %v, not at %v", h.ValidUntil(), until)
 				}
 				if !h.At.Before(<-gone) {
-					t.Error("the server let others in before")
+					t.Errorf("got the binding's end at %v, after the server ended the session; want it before", h.At)
 				}
 				if w.States.Has(framework.StateLost) && w.States.When(t, framework.StateLost).Before(h.At) {
-					t.Error("lost was told before")
+					t.Errorf("got state LOST before the binding's end at %v, want it after", h.At)
 				}
 				if h.Calls != 1 {
 					t.Errorf("end was called %d times", h.Calls)
@@ -129,7 +129,7 @@ func TestBindingsEndBeforeDoneIsClosedAndBeforeTheStateChanges(t *testing.T) {
 						}
 						select {
 						case <-s.Done():
-							t.Error("Done is closed already")
+							t.Error("got Done closed, want it open")
 						default:
 						}
 					}, nil); err != nil {
@@ -154,7 +154,7 @@ func TestALapsedBindingStaysLapsedInTheSameSession(t *testing.T) {
 		w.Eventually("reconnected", func() bool { return w.Client.State() == framework.StateReconnected })
 		time.Sleep(2 * clienttest.SessionTimeout)
 		if w.Session() != s {
-			t.Fatal("the session has ended, too")
+			t.Fatalf("got session %v, want %v to live on", w.Session(), s)
 		}
 		wantErr(t, h.Err(), framework.ErrLapsed)
 		if err := s.Ready(t.Context()); err != nil {
@@ -172,7 +172,7 @@ func TestNoBindingBeginsInASessionThatIsNotValid(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		s := w.Session()
 		time.Sleep(10 * clienttest.SessionTimeout) // nothing is held, so nothing is renewed
-		_, err := s.Bind(func(error) { t.Error("called") }, nil)
+		_, err := s.Bind(func(error) { t.Error("got a binding ended that was refused, want no call") }, nil)
 		wantErr(t, err, framework.ErrLapsed)
 		if err := s.Ready(w.Within(time.Second)); err != nil {
 			t.Fatal(err)
@@ -184,7 +184,7 @@ func TestNoBindingBeginsInASessionThatIsNotValid(t *testing.T) {
 		h.Release()
 		w.Server.ExpireSession(s.ID())
 		<-s.Done()
-		_, err = s.Bind(func(error) { t.Error("called") }, nil)
+		_, err = s.Bind(func(error) { t.Error("got a binding ended that was refused, want no call") }, nil)
 		wantErr(t, err, framework.ErrSessionLost)
 		wantErr(t, s.Ready(t.Context()), framework.ErrSessionLost)
 	})
@@ -207,7 +207,7 @@ func TestAReleasedBindingHearsOfNoEnd(t *testing.T) {
 		w.Server.ExpireSession(w.Session().ID())
 		w.Eventually("lost", func() bool { return w.States.Has(framework.StateLost) })
 		if h.Ended() {
-			t.Error("told")
+			t.Error("got a released binding ended, want no call")
 		}
 	})
 }
@@ -218,7 +218,7 @@ func TestBindingsEndBeforeListenersHearOfLost(t *testing.T) {
 		var h *clienttest.Bound
 		w = newEnv(t, framework.WithStateListener(func(s framework.State) {
 			if s == framework.StateLost && !h.Ended() {
-				t.Error("a listener heard of it first")
+				t.Error("got LOST at a listener before the binding's end, want it after")
 			}
 		}))
 		w.Connected()
@@ -227,7 +227,7 @@ func TestBindingsEndBeforeListenersHearOfLost(t *testing.T) {
 		w.Server.ExpireSession(s.ID())
 		<-s.Done()
 		if !h.Ended() {
-			t.Error("Done was closed first")
+			t.Error("got Done closed before the binding's end, want it after")
 		}
 		wantErr(t, h.Cause, framework.ErrSessionLost)
 		w.Eventually("lost", func() bool { return w.States.Has(framework.StateLost) })

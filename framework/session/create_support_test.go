@@ -61,7 +61,7 @@ func TestAServerWithoutCreate2AndContainersIsUsedWithout(t *testing.T) {
 				}
 				time.Sleep(time.Minute)
 				if !server.Exists("/a/b") {
-					t.Error("the parents were containers")
+					t.Error("got no /a/b, want persistent parents, which stay")
 				}
 				before := server.Counts()
 				path, stat, err := client.Create(t.Context(), "/plain", nil)

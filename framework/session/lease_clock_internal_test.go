@@ -167,25 +167,28 @@ func FuzzValidity(f *testing.F) {
 			if frames[i]&7 == 7 {
 				c.attached(timeout, sent, received)
 				if !c.anchor.Equal(sent) {
-					t.Fatal("a handshake is no anchor")
+					t.Fatalf("got anchor %v after a handshake, want %v", c.anchor, sent)
 				}
 			} else {
 				c.answered(sent, received, transport.Reach(frames[i]&1))
 				if c.anchor.After(sent.Add(-timeout/4)) && c.validUntil().After(before) {
-					t.Fatalf("the anchor moved to within a quarter of the frame that proves it")
+					t.Fatalf("got anchor %v, valid until %v, by the frame of %v; want it earlier by a quarter",
+						c.anchor, c.validUntil(), sent)
 				}
 				if frames[i]&1 == 0 && c.validUntil().After(before) {
-					t.Fatal("renewed without the leader")
+					t.Fatalf("got validity until %v without the leader, want at most %v", c.validUntil(), before)
 				}
 			}
 			if c.validUntil().Before(before) {
-				t.Fatal("validity moved back")
+				t.Fatalf("got validity until %v, want no earlier than %v", c.validUntil(), before)
 			}
 			if c.validUntil().After(c.last.Add(timeout - timeout/100)) {
-				t.Fatal("valid for longer than 0.99 T after the newest frame")
+				t.Fatalf("got validity until %v, want at most 0.99 T after the newest frame, of %v",
+					c.validUntil(), c.last)
 			}
 			if c.deadline().Before(c.validUntil()) {
-				t.Fatal("the session ends before its leases")
+				t.Fatalf("got the session's deadline at %v, want it no earlier than that of its leases, %v",
+					c.deadline(), c.validUntil())
 			}
 			if len(c.heard) > 70 {
 				t.Fatalf("%d samples", len(c.heard))

@@ -55,7 +55,7 @@ func TestNothingElseRenewsABinding(t *testing.T) {
 			time.Sleep(clienttest.SessionTimeout / 60)
 		}
 		if !h.Ended() || h.Err() == nil {
-			t.Error("syncs, reads and handshakes kept the hold alive")
+			t.Errorf("got a binding kept by syncs, reads and handshakes (error %v), want it ended", h.Err())
 		}
 		if got := h.ValidUntil(); got.After(until.Add(clienttest.SessionTimeout / 4)) {
 			t.Errorf("it was valid until %v after the time that was known when the transactions ceased", got.Sub(until))

@@ -93,7 +93,7 @@ func TestARemovalIsAskedForOnEveryConnection(t *testing.T) {
 		w.Server.DropRequest(zktest.Match{Op: zktest.OpDelete, Nth: 2})
 		r := s.Remove(path)
 		if same := s.Remove(path); same != r {
-			t.Error("it is under way twice")
+			t.Errorf("got two removals of %s, want one", path)
 		}
 		<-r.Done()
 		if r.Err() != nil || w.Server.Exists(path) {

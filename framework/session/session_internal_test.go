@@ -72,7 +72,7 @@ func TestALateAnswerDoesNotReviveABinding(t *testing.T) {
 		t.Errorf("the binding was told %v, and says %v", cause, h.Err())
 	}
 	if s.term == nil {
-		t.Error("no new term has begun")
+		t.Error("got no new term, want one")
 	}
 }
 
@@ -101,11 +101,11 @@ func TestARenewalIsForgottenWithItsConnection(t *testing.T) {
 	}
 	s.tick(start.Add(oneTimeout / 4))
 	if s.renewalSent.IsZero() {
-		t.Fatal("the leader was not asked")
+		t.Fatal("got no renewal sent, want a sync")
 	}
 	s.onDetached(errors.New("broken"))
 	if s.tick(start.Add(oneTimeout * 2 / 3)); !s.renewalSent.IsZero() {
-		t.Error("an answer is still expected, and the connection would be given up for the lack of it")
+		t.Errorf("got an answer expected since %v after the connection broke, want none", s.renewalSent)
 	}
 }
 
@@ -119,15 +119,15 @@ func TestASyncDoesNotAnswerTheRenewal(t *testing.T) {
 	}
 	s.tick(start.Add(oneTimeout / 4))
 	if s.renewalSent.IsZero() {
-		t.Fatal("no majority was asked")
+		t.Fatal("got no renewal sent, want a transaction")
 	}
 	s.onAnswered(start.Add(oneTimeout/4), start.Add(oneTimeout/4), transport.ReachLeader)
 	if s.renewalSent.IsZero() {
-		t.Error("a sync counted as the answer to the renewal")
+		t.Error("got a sync taken for the answer to the renewal, want the transaction's alone")
 	}
 	s.onAnswered(start.Add(oneTimeout/4), start.Add(oneTimeout/4), transport.ReachMajority)
 	if !s.renewalSent.IsZero() {
-		t.Error("a transaction did not count as the answer to the renewal")
+		t.Errorf("got an answer expected since %v although the transaction's came, want none", s.renewalSent)
 	}
 }
 

@@ -49,7 +49,7 @@ func TestNothingAskedForInOneSessionIsDoneInTheNext(t *testing.T) {
 		wg.Wait()
 		time.Sleep(time.Minute)
 		if w.Server.Exists("/locks") {
-			t.Error("it was entered all the same")
+			t.Error("got /locks, want nothing created")
 		}
 	})
 }
@@ -111,7 +111,8 @@ func TestAFollowerThatIsCutOffDoesNotKeepABindingAlive(t *testing.T) {
 			time.Sleep(10 * time.Millisecond)
 		}
 		if !h.Ended() || h.Err() == nil {
-			t.Error("the node has gone at the leader, and the hold has not ended")
+			t.Errorf("got a binding that lasts (error %v) although its node has gone at the leader, want it ended",
+				h.Err())
 		}
 		ens.Rejoin(1)
 	})

@@ -14,7 +14,7 @@ func TestAWatchThatIsPutOffCostsNothingIfItEndsBefore(t *testing.T) {
 		w.Make("/a")
 		s := w.Session()
 		for range 4 {
-			o := s.WatchDataDeferred("/a", func() { t.Error("woken") })
+			o := s.WatchDataDeferred("/a", func() { t.Error("got a wake of an ended watch, want none") })
 			time.Sleep(10 * time.Millisecond)
 			s.Unwatch(o)
 		}
@@ -54,7 +54,7 @@ func TestWhoeverCannotWaitSetsTheWatchForAll(t *testing.T) {
 		hasty := w.watchData("/a")
 		hasty.want(t, framework.StatusPresent)
 		if s.View(patient).Status != framework.StatusPresent {
-			t.Error("the patient one does not see it")
+			t.Errorf("got status %v of the deferred watch, want %v", s.View(patient).Status, framework.StatusPresent)
 		}
 		time.Sleep(time.Second)
 		if n := w.Count(zktest.OpGetData); n != 1 {

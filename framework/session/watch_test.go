@@ -189,7 +189,7 @@ func TestAChangeWhileAwayIsSeen(t *testing.T) {
 		}
 		synctest.Wait()
 		if same.wakes != 3 {
-			t.Error("a watch that was set again does not fire")
+			t.Errorf("got %d wakes of a watch that was set again, want 3", same.wakes)
 		}
 	})
 }
@@ -291,7 +291,7 @@ func TestAWatchThatIsEndedWhileItIsBeingSetLeavesNothing(t *testing.T) {
 		release()
 		w.wantWatches(0)
 		if o.wakes != 0 {
-			t.Error("an ended watch was woken")
+			t.Errorf("got %d wakes of an ended watch, want none", o.wakes)
 		}
 	})
 }
@@ -306,7 +306,7 @@ func TestANodeThatMayNotBeReadIsWatchedForItsExistence(t *testing.T) {
 		o := w.watchData("/a")
 		o.want(t, framework.StatusPresent)
 		if o.view().Data != nil {
-			t.Error("it was read")
+			t.Errorf("got data %q of a node that may not be read, want none", o.view().Data)
 		}
 		w.Link.Reset()
 		time.Sleep(time.Second)

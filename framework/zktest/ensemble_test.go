@@ -90,7 +90,8 @@ func TestIsolatedFollowerServesReadsWhileItsSessionsEnd(t *testing.T) {
 			t.Fatal(d)
 		}
 		if !ens.Server(1).Exists("/lock") || ens.Server(1).Connections() == 0 {
-			t.Fatal("the follower should not know")
+			t.Fatalf("got node at the follower: %t, %d connections; want a follower that has not heard of the deletion",
+				ens.Server(1).Exists("/lock"), ens.Server(1).Connections())
 		}
 		if d := <-write; d < 3*time.Second {
 			t.Fatal(d)
@@ -98,7 +99,7 @@ func TestIsolatedFollowerServesReadsWhileItsSessionsEnd(t *testing.T) {
 		ens.Rejoin(1)
 		synctest.Wait()
 		if ens.Server(1).Exists("/lock") {
-			t.Fatal("the follower did not catch up")
+			t.Fatal("got /lock at the follower, want it deleted there too")
 		}
 	}, zktest.WithSyncLimit(5*time.Second))
 }
@@ -132,7 +133,7 @@ func TestElectionKeepsDataAndSessions(t *testing.T) {
 		must[string](t)(c.Create("/e2", nil, zk.FlagEphemeral, all))
 		ens.Elect(2)
 		if ens.Leader() != ens.Server(2) {
-			t.Fatal("not elected")
+			t.Fatal("got another leader, want server 2")
 		}
 		time.Sleep(3 * time.Second)
 		must[string](t)(c.Create("/e3", nil, zk.FlagEphemeral, all))
@@ -149,16 +150,16 @@ func TestMovedSessionIsLostToTheOldServer(t *testing.T) {
 		old, id := attach(t, ens.Server(1), nil)
 		moved, again := attach(t, ens.Server(2), id)
 		if string(again[:8]) != string(id[:8]) {
-			t.Fatal("another session")
+			t.Fatalf("got session %x, want %x", again[:8], id[:8])
 		}
 		if !answered(old, request(zktest.OpGetData, "/", 0)) {
-			t.Fatal("the old server answers reads")
+			t.Fatal("got no answer of the old server to a read, want one")
 		}
 		if answered(old, request(zktest.OpDelete, "/a", 0, 0, 0, 0)) || answered(old, request(zktest.OpGetData, "/", 0)) {
-			t.Fatal("a change makes the leader refuse the old connection")
+			t.Fatal("got an answer on the old connection after a change, want none")
 		}
 		if !answered(moved, request(zktest.OpSync, "/")) {
-			t.Fatal("the new one can")
+			t.Fatal("got no answer on the new connection, want one")
 		}
 	})
 }

@@ -38,7 +38,7 @@ func FuzzFrames(f *testing.F) {
 		if len(rest) >= 4 {
 			n := int(int32(binary.BigEndian.Uint32(rest)))
 			if n >= 0 && n <= 1<<16 && len(rest) >= 4+n {
-				t.Fatal("a whole frame was not returned")
+				t.Fatalf("got no frame of %d bytes, want it returned", n)
 			}
 		}
 	})
@@ -107,7 +107,7 @@ func fuzzConnection(t *testing.T, in []byte) {
 	}
 	sound(t, srv)
 	if synctest.Wait(); closed && log.Len() == 0 && srv.Counts()[OpCloseSession] == 0 {
-		t.Fatal("a connection was closed without a reason")
+		t.Fatal("got a connection closed without a log line, want its reason")
 	}
 }
 
@@ -118,12 +118,12 @@ func answers(t *testing.T, nc net.Conn) (closed bool) {
 	for {
 		if _, err := io.ReadFull(nc, head[:]); err != nil {
 			if errors.Is(err, io.ErrUnexpectedEOF) {
-				t.Fatal("half an answer")
+				t.Fatalf("got half an answer (%v), want a whole one or none", err)
 			}
 			return errors.Is(err, io.EOF)
 		}
 		if _, err := io.CopyN(io.Discard, nc, int64(binary.BigEndian.Uint32(head[:]))); err != nil {
-			t.Fatal("half an answer")
+			t.Fatalf("got half an answer (%v), want a whole one or none", err)
 		}
 	}
 }

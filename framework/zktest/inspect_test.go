@@ -26,7 +26,7 @@ func TestAdministratorAndItsErrors(t *testing.T) {
 		t.Fatal(data, ok)
 	}
 	if _, ok := srv.Data("/none"); ok || srv.Children("/none") != nil {
-		t.Fatal("there is no such node")
+		t.Fatalf("got data (%t) or children of /none, want neither", ok)
 	}
 	for want, err := range map[string]error{
 		"zktest: node exists":         srv.Create("/a", nil),
@@ -76,13 +76,13 @@ func TestTTLNodesGo(t *testing.T) {
 		}
 		time.Sleep(1001 * time.Millisecond)
 		if srv.Exists("/t") {
-			t.Fatal("outlived")
+			t.Fatal("got /t after its TTL, want it gone")
 		}
 	})
 	bubble(t, func(t *testing.T, srv *zktest.Server) {
 		c := dial(t, srv.Dial, time.Minute)
 		if _, err := c.CreateTTL("/t", nil, zk.FlagTTL, all, time.Second); err == nil {
-			t.Fatal("there are no TTL nodes")
+			t.Fatal("got a TTL node, want a refusal")
 		}
 	}, zktest.WithTTLNodes(false))
 }
@@ -124,7 +124,7 @@ func TestEnsembleIsDialledByAddress(t *testing.T) {
 		defer nc.Close()
 		handshakeAs(t, nc, nil)
 		if ens.Server(2).Connections() != 1 {
-			t.Fatal("another server answered")
+			t.Fatalf("got %d connections at server 2, want 1", ens.Server(2).Connections())
 		}
 		if _, err := ens.DialContext(t.Context(), "tcp", "server3:2181"); !errors.Is(err, syscall.EHOSTUNREACH) {
 			t.Fatal(err)

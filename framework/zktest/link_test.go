@@ -22,10 +22,10 @@ func TestMutedLinkSwallowsEverythingUntilHealed(t *testing.T) {
 		id := handshakeAs(t, nc, nil)
 		link.Mute()
 		if answered(nc, request(zktest.OpSync, "/")) {
-			t.Fatal("answered")
+			t.Fatal("got an answer over a mute link, want none")
 		}
 		if srv.Connections() != 1 {
-			t.Fatal("the server noticed")
+			t.Fatalf("got %d connections, want 1, which the server takes for alive", srv.Connections())
 		}
 		fresh := must[net.Conn](t)(link.Dial("tcp", "server:2181", time.Second))
 		fresh.SetReadDeadline(time.Now().Add(time.Second))
@@ -42,12 +42,12 @@ func TestMutedLinkSwallowsEverythingUntilHealed(t *testing.T) {
 		}
 		synctest.Wait()
 		if srv.Connections() != 0 {
-			t.Fatal("the server did not notice")
+			t.Fatalf("got %d connections, want none", srv.Connections())
 		}
 		again := must[net.Conn](t)(link.Dial("tcp", "server:2181", time.Second))
 		handshakeAs(t, again, id)
 		if !answered(again, request(zktest.OpSync, "/")) {
-			t.Fatal("not healed")
+			t.Fatal("got no answer after the link was healed, want one")
 		}
 		again.Close()
 	})
@@ -91,7 +91,7 @@ func TestCutAndReset(t *testing.T) {
 		link.Heal()
 		must[net.Conn](t)(link.DialContext(t.Context(), "tcp", "server:2181"))
 		if !answered(bystander, request(zktest.OpSync, "/")) {
-			t.Fatal("another link was harmed")
+			t.Fatal("got no answer over another link, want one")
 		}
 		srv.RefuseConnections(true)
 		if _, err := link.Dial("tcp", "server:2181", 0); !errors.Is(err, syscall.ECONNREFUSED) {
@@ -160,7 +160,7 @@ func TestReadOnlyServer(t *testing.T) {
 			t.Fatal(in, err)
 		}
 		if !answered(nc, request(zktest.OpExists, "/", 0)) || answered(nc, request(zktest.OpDelete, "/a", 0, 0, 0, 0)) {
-			t.Fatal("reads work, writes do not")
+			t.Fatal("got another pair of answers, want one to the read and none to the write")
 		}
 	})
 }
@@ -170,10 +170,10 @@ func TestOlderServersRefuseNewerRequests(t *testing.T) {
 		c := dial(t, srv.Dial, time.Second)
 		must[string](t)(c.Create("/a", nil, 0, all))
 		if _, err := c.CreateContainer("/c", nil, zk.FlagContainer, all); err == nil {
-			t.Fatal("there were no containers in 3.4")
+			t.Fatal("got a container at 3.4, want a refusal")
 		}
 		if srv.Exists("/c") {
-			t.Fatal("created")
+			t.Fatal("got /c, want nothing created")
 		}
 	}, zktest.WithVersion("3.4"))
 }

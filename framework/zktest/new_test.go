@@ -39,7 +39,7 @@ func TestNewReportsClientsThatWereNotClosed(t *testing.T) {
 		var dirty recorder
 		nc, _ = attach(t, zktest.New(&dirty), nil)
 		if !answered(nc, request(zktest.OpGetData, "/", 1)) {
-			t.Fatal("no answer")
+			t.Fatal("got no answer, want one")
 		}
 		if errors := dirty.end(); len(errors) != 1 || !strings.Contains(errors[0], `watches on ["/"]`) {
 			t.Fatal(errors)
@@ -140,6 +140,6 @@ func TestServeListensWhereItIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := srv.Serve(l); err == nil {
-		t.Fatal("a closed server serves")
+		t.Fatal("got no error of Serve after Close, want one")
 	}
 }

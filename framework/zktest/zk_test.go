@@ -131,7 +131,7 @@ func TestBasicOperations(t *testing.T) {
 		for range events {
 		}
 		if srv.Exists("/e") {
-			t.Fatal("ephemeral node outlives its session")
+			t.Fatal("got /e after the end of its session, want it gone")
 		}
 	})
 }
@@ -179,7 +179,7 @@ func TestWatchFiresOnceAndBeforeTheAnswer(t *testing.T) {
 				t.Fatal(e)
 			}
 		default:
-			t.Fatal("the event came after the answer")
+			t.Fatal("got the event after the answer, want it before")
 		}
 		if srv.WatchCount() != 0 {
 			t.Fatal(srv.WatchCount())
@@ -228,7 +228,7 @@ func TestContainerGoesWithItsLastChild(t *testing.T) {
 		}
 		time.Sleep(1001 * time.Millisecond)
 		if srv.Exists("/c") || !srv.Exists("/never") {
-			t.Fatal("want /c gone and /never there")
+			t.Fatalf("got /c there: %t, /never there: %t; want false, true", srv.Exists("/c"), srv.Exists("/never"))
 		}
 	})
 }
@@ -287,7 +287,7 @@ func TestDroppedReplyHappened(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !srv.Exists("/a1") {
-			t.Fatal("not executed")
+			t.Fatal("got no /a1, want the request executed")
 		}
 		srv.DropRequest(zktest.Match{Op: zktest.OpCreate, Nth: 2})
 		must[string](t)(c.Create("/b1", nil, 0, all))
@@ -295,7 +295,7 @@ func TestDroppedReplyHappened(t *testing.T) {
 			t.Fatal(err)
 		}
 		if srv.Exists("/b2") {
-			t.Fatal("executed")
+			t.Fatal("got /b2, want the request dropped")
 		}
 	})
 }
@@ -325,7 +325,7 @@ func TestHoldAndDelay(t *testing.T) {
 		}()
 		synctest.Wait()
 		if srv.Exists("/a") || len(done) > 0 {
-			t.Fatal("not held")
+			t.Fatalf("got node there: %t, %d answers; want the request held", srv.Exists("/a"), len(done))
 		}
 		release()
 		release()
@@ -351,11 +351,11 @@ func TestFreezeStopsTheClock(t *testing.T) {
 		srv.Thaw()
 		time.Sleep(9 * time.Second)
 		if !srv.Exists("/e") {
-			t.Fatal("the session ran on")
+			t.Fatal("got no /e, want a session that does not time out while frozen")
 		}
 		time.Sleep(2 * time.Second)
 		if srv.Exists("/e") {
-			t.Fatal("the session does not end")
+			t.Fatal("got /e, want the session ended")
 		}
 	})
 }
@@ -373,7 +373,8 @@ func TestSessionsSurviveRestartAndReconnect(t *testing.T) {
 		srv.ExpireSession(id)
 		time.Sleep(5 * time.Second)
 		if srv.Exists("/e") || c.SessionID() == id {
-			t.Fatal("the session lives")
+			t.Fatalf("got /e there: %t, session %#x; want the node gone and another session",
+				srv.Exists("/e"), c.SessionID())
 		}
 		if got := srv.Sessions(); len(got) != 1 || !got[0].Connected {
 			t.Fatalf("%+v", got)

@@ -90,7 +90,7 @@ func begin(t *testing.T, f func() error) (result func() error) {
 		case err := <-results:
 			return err
 		case <-time.After(time.Hour):
-			t.Fatal("it does not return")
+			t.Fatal("got no return within an hour, want one")
 			return nil
 		}
 	}

@@ -105,7 +105,8 @@ func TestTermOfALatchEndsBeforeItsNodeIsRemoved(t *testing.T) {
 			}
 			removals++
 			if work.Err() == nil || l.HasLeadership() {
-				t.Error("it leads while its node is removed")
+				t.Errorf("got a term (error %v, leadership %t) while the node is removed, want it ended before",
+					work.Err(), l.HasLeadership())
 			}
 		})()
 		wantErr(t, l.Close(), nil)
@@ -125,13 +126,13 @@ func TestLatchThatIsCutOffEndsBeforeTheNextLeads(t *testing.T) {
 		go func() {
 			<-term.Done()
 			if second.HasLeadership() {
-				t.Error("both lead")
+				t.Error("got both leading, want the first alone")
 			}
 		}()
 		await(t, second)
 		wantErr(t, term.Err(), locks.ErrLeaseLost)
 		if first.HasLeadership() {
-			t.Error("both lead")
+			t.Error("got both leading, want the second alone")
 		}
 	})
 }
@@ -182,7 +183,7 @@ func TestNothingWritesToTheNodeOfALatch(t *testing.T) {
 		synctest.Wait()
 		select {
 		case <-term.RevocationRequested():
-			t.Error("asked to leave")
+			t.Error("got a request to leave, want none")
 		default:
 		}
 	})
@@ -229,7 +230,7 @@ func TestStartThatFailsLeavesTheLatchAsItWas(t *testing.T) {
 		wantErr(t, err, framework.ErrClosed)
 		wantErr(t, p.latch().Start(t.Context()), framework.ErrClosed)
 		if leader.NewLeaderLatch(nil, path).Start(t.Context()) == nil || leader.NewLeaderLatch(p.Client, "a", nil).Start(t.Context()) == nil {
-			t.Error("misuse is accepted")
+			t.Error("got no error of Start after misuse, want one")
 		}
 	})
 }

@@ -79,7 +79,7 @@ func TestObserveYieldsEachLeader(t *testing.T) {
 		w.want(t, "anew")
 		cancel()
 		if _, open := <-w.news; open {
-			t.Error("it goes on")
+			t.Error("got further news after the context ended, want none")
 		}
 		wantErr(t, w.err, context.Canceled)
 	})
@@ -111,7 +111,7 @@ func TestObserveOutlastsSessions(t *testing.T) {
 		w.want(t, "second")
 		_ = p.Close()
 		for range w.news {
-			t.Error("it goes on")
+			t.Error("got further news after Close, want none")
 		}
 		wantErr(t, w.err, framework.ErrClosed)
 	})
@@ -196,7 +196,7 @@ func TestObserveWithoutAConnectionFails(t *testing.T) {
 			}
 		}
 		if unreachable == nil {
-			t.Error("no error")
+			t.Error("got no error, want a *framework.ConnectError")
 		}
 	})
 }

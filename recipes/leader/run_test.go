@@ -20,7 +20,7 @@ func soon[T any](t *testing.T, values <-chan T) (value T) {
 	select {
 	case value = <-values:
 	case <-time.After(time.Hour):
-		t.Fatal("nothing comes")
+		t.Fatal("got nothing within an hour, want a value")
 	}
 	return value
 }
@@ -117,7 +117,7 @@ func TestRunThatIsCancelledWhileItWaitsLeavesNoNode(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		run := begin(t, func() error {
 			return p.selector().Run(ctx, func(context.Context) error {
-				t.Error("it leads")
+				t.Error("got a term, want none")
 				return nil
 			})
 		})
@@ -299,7 +299,7 @@ func TestPanicOfALeaderResigns(t *testing.T) {
 		func() {
 			defer func() {
 				if recover() == nil {
-					t.Error("the panic is swallowed")
+					t.Error("got no panic, want that of the function")
 				}
 			}()
 			_ = s.Run(t.Context(), func(context.Context) error { panic("lead") })
@@ -315,7 +315,7 @@ func TestCheckOfATermRefusesALateWrite(t *testing.T) {
 			t.Fatal(err)
 		}
 		if leader.Term(t.Context()) != nil {
-			t.Error("a term without a leader")
+			t.Error("got a term of a selector that does not lead, want none")
 		}
 		write := func(check framework.Op) error {
 			_, err := p.Transaction(t.Context(), check, framework.SetOp("/journal", []byte("1"), -1))
@@ -327,7 +327,7 @@ func TestCheckOfATermRefusesALateWrite(t *testing.T) {
 			return write(leader.Term(ctx).Check())
 		}), nil)
 		if err := write(late); err == nil {
-			t.Error("written after the term")
+			t.Error("got no error of a write after the term, want one")
 		}
 	})
 }

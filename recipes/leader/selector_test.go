@@ -58,7 +58,7 @@ func TestParticipantsLeadInTheOrderInWhichTheyCame(t *testing.T) {
 			synctest.Wait()
 			for _, later := range terms[i+1:] {
 				if len(later) > 0 {
-					t.Error("two lead")
+					t.Error("got two terms that overlap, want one leader at a time")
 				}
 			}
 			if err := term.Release(); err != nil {
@@ -153,7 +153,7 @@ func TestHasLeadershipFollowsTheSelectorsOwnTerms(t *testing.T) {
 		}
 		want("within", true)
 		if sibling.HasLeadership() {
-			t.Error("another selector of the same client leads, too")
+			t.Error("got another selector of the same client leading, want one")
 		}
 		wantErr(t, inner.Release(), nil)
 		want("after the inner term", true)
@@ -226,7 +226,7 @@ func TestMisuseIsReportedByEveryCall(t *testing.T) {
 			}
 		}
 		if p.selector().RunOnce(t.Context(), nil) == nil || p.selector().Run(t.Context(), nil) == nil {
-			t.Error("a nil function is accepted")
+			t.Error("got no error for a nil function, want one")
 		}
 		wantErr(t, leader.NewLeaderSelector(p.Client, "/zookeeper/x").Run(t.Context(), nothing), framework.ErrInvalidPath)
 		large := p.selector(leader.WithID(string(make([]byte, 2<<20))))

@@ -116,7 +116,7 @@ func exportedTypes(t *testing.T) (names []string) {
 		})
 	}
 	if len(names) == 0 {
-		t.Fatal("no types")
+		t.Fatal("got no types, want those of the package")
 	}
 	return names
 }

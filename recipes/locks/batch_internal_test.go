@@ -39,11 +39,11 @@ func TestABatchThatWasAdmittedInPartGivesBackWhatItHad(t *testing.T) {
 			}
 		}
 		if !s.IsAcquiredInThisProcess() {
-			t.Fatal("two are granted, and nobody knows")
+			t.Fatal("got a semaphore that is not held with two grants, want it held")
 		}
 		b.leave()
 		if s.IsAcquiredInThisProcess() {
-			t.Error("a grant that was given back still counts")
+			t.Error("got a semaphore that is held after its grants were given back, want it free")
 		}
 		time.Sleep(time.Second)
 		if left := server.Children("/s/leases"); len(left) != 0 {
@@ -51,7 +51,7 @@ func TestABatchThatWasAdmittedInPartGivesBackWhatItHad(t *testing.T) {
 		}
 		for _, c := range b.members[:2] {
 			if err := c.Grant.Err(); err == nil {
-				t.Error("a grant that was given back lasts")
+				t.Error("got a grant that lasts after it was given back, want it ended")
 			}
 		}
 		if n := server.WatchCount(); n > 0 {

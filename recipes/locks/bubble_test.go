@@ -112,7 +112,7 @@ func soon(t *testing.T, results <-chan result) result {
 	case r := <-results:
 		return r
 	case <-time.After(time.Hour):
-		t.Fatal("Acquire does not return")
+		t.Fatal("got no return of Acquire within an hour, want one")
 		return result{}
 	}
 }

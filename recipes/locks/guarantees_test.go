@@ -207,7 +207,7 @@ func moduleRoot(t *testing.T) string {
 			return dir
 		}
 	}
-	t.Fatal("no go.mod above this package")
+	t.Fatal("got no go.mod above this package, want the module's")
 	return ""
 }
 

@@ -216,7 +216,7 @@ func (r *spoilRun) wait() {
 func (r *spoilRun) hold() {
 	lease := r.acquire(spoilTime)
 	if lease == nil {
-		r.t.Fatal("there is nothing to hold")
+		r.t.Fatal("got no lease, want one")
 	}
 	r.arm()
 	time.Sleep(time.Second)

@@ -26,14 +26,14 @@ func TestMultiLockIsHeldWhenAllPartsAre(t *testing.T) {
 		waiter := begin(t.Context(), t, multi)
 		isWaiting(t, waiter)
 		if multi.IsAcquiredInThisProcess() {
-			t.Error("it is held without /c")
+			t.Error("got a multi-lock that is held without /c, want it not held")
 		}
 		_, err := locks.NewInterProcessMutex(other.Client, "/a").TryAcquire(t.Context())
 		wantErr(t, err, locks.ErrNotAcquired)
 		release(t, held)
 		lease := (<-waiter).must(t)
 		if !multi.IsAcquiredInThisProcess() {
-			t.Error("it is not held")
+			t.Error("got a multi-lock that is not held, want it held")
 		}
 		if parts := lease.Parts(); len(parts) != 3 || parts[0].Path() != "/a" || parts[2].Path() != "/c" {
 			t.Errorf("its parts are %v", parts)
@@ -174,7 +174,7 @@ func TestPathIsNamedOnlyOnce(t *testing.T) {
 		}
 		// Clients may be connected to different ensembles.
 		if _, err := locks.NewInterProcessMultiLock(mutex, locks.NewInterProcessMutex(other.Client, "/a")).TryAcquire(t.Context()); err == nil {
-			t.Error("both clients have it")
+			t.Error("got both clients holding one lock, want an error")
 		}
 	})
 }
@@ -192,7 +192,7 @@ func TestMultiLockOfMultiLocksAndOtherKinds(t *testing.T) {
 		ctx := lease.Context(t.Context())
 		release(t, acquireIn(ctx, t, multiMutex(p, "/b", "/a"))) // re-enters, in any order
 		if !locks.NewInterProcessMutex(p.Client, "/b").IsOwnedBy(ctx) {
-			t.Error("the context does not own an inner part")
+			t.Error("got a context that does not own an inner part, want it owned")
 		}
 		_, err := locks.NewInterProcessReadWriteLock(p.Client, "/rw").WriteLock().Acquire(ctx)
 		wantErr(t, err, locks.ErrUpgrade)
@@ -222,7 +222,7 @@ func TestLossOfOnePartEndsTheMultiLock(t *testing.T) {
 			select {
 			case <-lease.Done():
 			default:
-				t.Error("it is not done")
+				t.Error("got Done open, want it closed")
 			}
 			wantErr(t, lease.Err(), locks.ErrLeaseLost, locks.ErrRemoved)
 		}
@@ -369,10 +369,10 @@ func TestMultiLeaseRefersToItsParts(t *testing.T) {
 			t.Errorf("%q, %q, %d", lease.NodeName(), lease.Path(), lease.FencingToken())
 		}
 		if _, err := lease.Data(t.Context()); err == nil {
-			t.Error("it has data")
+			t.Error("got data of a multi-lock's lease, want an error")
 		}
 		if _, err := p.Transaction(t.Context(), lease.Check()); err == nil {
-			t.Error("it can be checked")
+			t.Error("got a transaction with a multi-lock's Check, want an error")
 		}
 		var checks []framework.Op
 		for _, part := range lease.Parts() {

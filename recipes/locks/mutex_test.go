@@ -85,7 +85,7 @@ func TestEndedContextsDoNotReenter(t *testing.T) {
 			}
 		}
 		if p.mutex().IsAcquiredInThisProcess() {
-			t.Error("a lost lock counts as acquired")
+			t.Error("got a lost lock that is acquired in this process, want it free")
 		}
 	})
 }

@@ -50,7 +50,7 @@ func TestAContenderThatLeftKeepsNothingRenewed(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), sessionTimeout)
 		defer cancel()
 		if _, err := waiter.mutex().Acquire(ctx); err == nil {
-			t.Fatal("acquired a lock that is held")
+			t.Fatal("got a lock that another client holds, want an error")
 		}
 		release(t, held)
 		release(t, acquire(t, waiter.mutex()))

@@ -110,7 +110,7 @@ func TestADirectoryWhoseCounterHasEndedIsLeftAloneForAMinute(t *testing.T) {
 		release(t, soon(t, waiter).must(t))
 		time.Sleep(58 * time.Second)
 		if server.Exists(path) {
-			t.Error("the directory has stayed")
+			t.Error("got the directory, want it removed")
 		}
 		if _, err := p.mutex().Acquire(t.Context()); !errors.Is(err, locks.ErrNoMoreNumbers) {
 			t.Errorf("before the minute is over: %v", err)

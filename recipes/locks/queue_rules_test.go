@@ -267,7 +267,7 @@ func TestRule6AReleaseIsMadeUpForBeforeTheNextAcquire(t *testing.T) {
 		held := acquire(t, p.mutex())
 		p.link.Cut()
 		if err := held.Release(); err == nil {
-			t.Error("it was confirmed without a connection")
+			t.Error("got no error of a release without a connection, want one")
 		}
 		p.link.Segments()
 		next := begin(t.Context(), t, locks.NewInterProcessMutex(p.Client, path, locks.WithTrace(locks.Trace{
@@ -317,7 +317,7 @@ func TestRule6AReleasedLeaseGuardsNoTransaction(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		if stat, _ := server.Stat("/guarded"); stat.Version != 0 {
-			t.Error("it was written")
+			t.Errorf("got version %d of the guarded node, want 0: not written", stat.Version)
 		}
 	})
 }

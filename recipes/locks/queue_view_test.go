@@ -37,7 +37,7 @@ func isNotAdmittedOnADeadNode(t *testing.T, first func(server *zktest.Server, ow
 		}
 		lease := soon(t, waiter).must(t)
 		if lease.NodeName() == dead {
-			t.Error("it was admitted on a node that had been removed")
+			t.Errorf("got an admission on %s, which had been removed; want another node", dead)
 		}
 		release(t, lease)
 	})

@@ -359,7 +359,7 @@ func TestDowngradeCountsOnlyOnTheSameLock(t *testing.T) {
 		_, err := other.ReadLock().TryAcquire(d.ctx)
 		wantErr(t, err, locks.ErrNotAcquired)
 		if mutex := locks.NewInterProcessMutex(d.Client, path); mutex.IsOwnedBy(d.ctx) {
-			t.Error("the mutex at the path is owned")
+			t.Error("got a context that owns the mutex at the path, want it to own the read/write lock alone")
 		}
 		if errors.Is(err, locks.ErrUpgrade) {
 			t.Error(err)

@@ -168,7 +168,7 @@ func TestReaderWaitsForTheNearestEarlierWriter(t *testing.T) {
 		release(t, (<-reader).must(t))
 		release(t, (<-other).must(t))
 		if time.Since(begun) > 0 {
-			t.Error("they did not wake together")
+			t.Errorf("got %v between two readers' admissions, want them together", time.Since(begun))
 		}
 	})
 }
@@ -211,7 +211,8 @@ func TestUpgradeIsRefusedAtOnce(t *testing.T) {
 			_, err := acquire(ctx)
 			wantErr(t, err, locks.ErrUpgrade)
 			if time.Since(begun) > 0 || len(p.link.Requests()) > 0 {
-				t.Error("not at once, or not without I/O")
+				t.Errorf("got a refusal after %v and requests %v, want neither time nor requests",
+					time.Since(begun), p.link.Requests())
 			}
 		}
 		if read.Err() != nil {
@@ -406,7 +407,7 @@ func TestWriterIsAloneAndReadersAreNot(t *testing.T) {
 			}
 		}
 		if in.most < 2 {
-			t.Error("readers never were together")
+			t.Errorf("got at most %d readers at a time, want some together", in.most)
 		}
 	})
 }
@@ -451,7 +452,7 @@ func TestWriterWhoseSessionIsKilledIsTold(t *testing.T) {
 		settle()
 		wantErr(t, write.Err(), locks.ErrLeaseLost)
 		if server.Exists(path + "/" + write.NodeName()) {
-			t.Error("its node is there")
+			t.Error("got the writer's node, want it removed")
 		}
 		wantErr(t, write.Release(), locks.ErrLeaseLost)
 	})

@@ -80,7 +80,7 @@ func (t *handoverTest) get(got <-chan acquired) *Lease {
 		}
 		return a.lease
 	case <-time.After(time.Hour):
-		t.Fatal("Acquire does not return")
+		t.Fatal("got no return of Acquire within an hour, want one")
 		return nil
 	}
 }
@@ -147,7 +147,7 @@ func TestAWaiterThatWasChosenTakesTheGrantAlthoughItsContextHasEnded(t *testing.
 		local.putBack(w)
 		t.released(first)
 		if !handOver(first) {
-			t.Error("it is not handed over")
+			t.Error("got a node that is not handed over, want it handed over")
 		}
 		lease := t.get(waiter)
 		if lease.LocalCount() != 1 || lease.Err() != nil {
@@ -171,7 +171,7 @@ func TestAWaiterThatWasChosenPassesTheRightToContendOnIfItsContextHasEnded(t *te
 		local.putBack(w)
 		r.spent = true
 		if handOver(first) {
-			t.Error("a node that must not have another hold is handed over")
+			t.Error("got a spent node handed over, want it removed")
 		}
 		if a := <-waiter; !errors.Is(a.err, context.Canceled) {
 			t.Errorf("got %v, %v", a.lease, a.err)
@@ -247,7 +247,8 @@ func TestAGrantThatIsLostOnTheWayIsNoAnswer(t *testing.T) {
 				end(t, first.grant.Node)
 				lease := t.get(next)
 				if lease.FencingToken() <= first.FencingToken() {
-					t.Error("it has the node that was lost")
+					t.Errorf("got fencing token %d after %d, want a greater one: another node",
+						lease.FencingToken(), first.FencingToken())
 				}
 				if g, _, err := slow.wait(t.Context(), behind, time.Hour); g != nil || !errors.Is(err, session.ErrNodeVanished) {
 					t.Errorf("got %v, %v, want %v", g, err, session.ErrNodeVanished)

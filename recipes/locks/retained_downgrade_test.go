@@ -57,7 +57,7 @@ func TestReadersStayAsTheyAre(t *testing.T) {
 		rw := readWrite(newPeer(t, server))
 		first, second := acquire(t, rw.ReadLock()), acquire(t, rw.ReadLock())
 		if first.NodeName() == second.NodeName() {
-			t.Error("they share a node")
+			t.Errorf("got one node %s for two readers, want two", first.NodeName())
 		}
 		waiters := []<-chan result{begin(t.Context(), t, locks.Retain(rw.WriteLock())), begin(t.Context(), t, locks.Retain(rw.WriteLock())), begin(t.Context(), t, rw.ReadLock())}
 		release(t, first)

@@ -91,10 +91,10 @@ func TestIdleNodeIsNobodysHold(t *testing.T) {
 		p := newPeer(t, server)
 		lock, lease := idling(t, p)
 		if lock.IsAcquiredInThisProcess() || p.mutex().IsAcquiredInThisProcess() {
-			t.Error("an idle lock is acquired")
+			t.Error("got an idle lock that is acquired in this process, want it not to be")
 		}
 		if lock.IsOwnedBy(inside(t, lease)) {
-			t.Error("an idle lock is owned by its last holder")
+			t.Error("got an idle lock owned by its last holder, want no owner")
 		}
 		for _, other := range []locks.Lock{lock, p.mutex()} {
 			_, err := other.Acquire(inside(t, lease))
@@ -110,7 +110,7 @@ func TestIdleNodeIsNobodysHold(t *testing.T) {
 			t.Errorf("got participants %+v, %v, want one that is not idle", all, err)
 		}
 		if !p.mutex().IsAcquiredInThisProcess() {
-			t.Error("a lock that is held again is not acquired")
+			t.Error("got a held lock that is not acquired in this process, want it to be")
 		}
 		inner := acquireIn(inside(t, lease), t, p.mutex()) // by way of the plain lock
 		release(t, lease)
@@ -200,7 +200,7 @@ func TestRetentionThatDidNotPayIsBanned(t *testing.T) {
 				}
 				time.Sleep(31 * time.Second)
 				if !keeps() {
-					t.Error("half a minute later the node is not kept")
+					t.Error("got a node that is not kept 31 s after the ban, want it kept")
 				}
 			})
 		})

@@ -120,7 +120,7 @@ func TestRequestBeforeTheGrantCounts(t *testing.T) {
 		release(t, held)
 		lease := (<-waiter).must(t)
 		if !isAsked(lease) {
-			t.Error("it is not asked by the time Acquire returns")
+			t.Error("got a lease that is not asked to leave when Acquire returns, want it asked")
 		}
 		told.want(t, locks.RevocationRequested{Path: path, Node: lease.NodeName()})
 	})
@@ -249,7 +249,7 @@ func TestRevokeOfANodeThatIsGoneSaysSo(t *testing.T) {
 		release(t, lease)
 		wantErr(t, locks.AttemptRevoke(t.Context(), p.Client, path+"/"+lease.NodeName()), zk.ErrNoNode)
 		if server.Exists(path + "/" + lease.NodeName()) {
-			t.Error("it made a node")
+			t.Error("got a node made by AttemptRevoke, want none")
 		}
 	})
 }
@@ -265,7 +265,7 @@ func TestRevokeThatCannotBeIsToldSo(t *testing.T) {
 		wantErr(t, locks.AttemptRevoke(t.Context(), p.Client, node), zk.ErrNoAuth)
 		wantErr(t, locks.AttemptRevoke(t.Context(), p.Client, "node"), framework.ErrInvalidPath)
 		if err := locks.AttemptRevoke(t.Context(), nil, node); err == nil {
-			t.Error("no client: no error")
+			t.Error("got no error without a client, want one")
 		}
 		wantAsked(t, lease, false)
 	})

@@ -53,7 +53,8 @@ func TestAnyGoroutineReleasesASemaphoreMutex(t *testing.T) {
 		m := semaphoreMutex(p)
 		lease := acquire(t, m)
 		if !m.IsAcquiredInThisProcess() || semaphoreMutex(other).IsAcquiredInThisProcess() {
-			t.Error("acquired in this process is wrong")
+			t.Errorf("got acquired here: %t, at the other client: %t; want true, false",
+				m.IsAcquiredInThisProcess(), semaphoreMutex(other).IsAcquiredInThisProcess())
 		}
 		waiter := begin(t.Context(), t, semaphoreMutex(other))
 		released := make(chan error)

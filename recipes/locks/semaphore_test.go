@@ -224,7 +224,8 @@ func TestParticipantsAreTheLeases(t *testing.T) {
 			}
 		}
 		if !s.IsAcquiredInThisProcess() || semaphore(newPeer(t, server), 3).IsAcquiredInThisProcess() {
-			t.Error("acquired in this process is wrong")
+			t.Errorf("got %t for the client that holds leases, or true for another one; want true, false",
+				s.IsAcquiredInThisProcess())
 		}
 	})
 }

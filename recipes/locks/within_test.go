@@ -157,7 +157,7 @@ func TestWithinForwardsWhatTheLockTellsOfItself(t *testing.T) {
 		// It is the same lock in a multi-lock.
 		_, err := locks.NewInterProcessMultiLock(p.mutex(), locks.Within(p.mutex(), time.Second)).Acquire(t.Context())
 		if err == nil {
-			t.Error("one path is in a multi-lock twice")
+			t.Error("got no error of a multi-lock with one path twice, want one")
 		}
 	})
 }

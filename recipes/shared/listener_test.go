@@ -36,7 +36,7 @@ func TestAListenerThatBlocksHoldsUpNeitherTheCountNorOtherListeners(t *testing.T
 				t.Error(err)
 			}
 		default:
-			t.Error("Close waits for a listener that blocks")
+			t.Error("got Close waiting for a listener, want it returned")
 		}
 		close(goOn)
 		slow.want(t, 1, 1, 1, 1, 1) // and nothing after Close
@@ -60,7 +60,7 @@ func TestAListenerMayCloseTheCount(t *testing.T) {
 		select {
 		case <-ended:
 		case <-time.After(time.Hour):
-			t.Fatal("Close does not return")
+			t.Fatal("got no return of Close within an hour, want one")
 		}
 		heard.want(t, 1)
 	})

@@ -59,7 +59,7 @@ func TestBeforeStartThereIsTheSeedAndNothingElse(t *testing.T) {
 			t.Errorf("Close: %v", err)
 		}
 		if server.Exists(path) {
-			t.Error("there is a node")
+			t.Error("got a node, want none")
 		}
 	})
 }
@@ -116,7 +116,7 @@ func TestMisuseIsToldByStart(t *testing.T) {
 			t.Errorf("a relative path: %v", err)
 		}
 		if err := shared.NewSharedCount(nil, path, 1).Start(t.Context()); err == nil {
-			t.Error("no client: no error")
+			t.Error("got no error without a client, want one")
 		}
 	})
 }
@@ -162,7 +162,7 @@ func TestTrySetCountOfAnOldValueSetsNothing(t *testing.T) {
 			t.Errorf("TrySetCount: %v, %v", ok, err)
 		}
 		if server.Counts()[zktest.OpMulti] != before {
-			t.Error("it asked the server, although it knew")
+			t.Errorf("got %d transactions, want %d: the count knew", server.Counts()[zktest.OpMulti], before)
 		}
 		if ok, err := count.TrySetCount(t.Context(), count.VersionedValue(), 5); !ok || err != nil {
 			t.Errorf("TrySetCount: %v, %v", ok, err)
@@ -314,7 +314,7 @@ func TestCloseEndsTheFollowingAndLeavesTheNode(t *testing.T) {
 		wantCount(t, count, 1)
 		heard.want(t)
 		if !server.Exists(path) {
-			t.Error("the node is gone")
+			t.Error("got no node, want it kept")
 		}
 		if err := other.Close(); err != nil {
 			t.Error(err)

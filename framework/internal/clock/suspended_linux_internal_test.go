@@ -39,7 +39,7 @@ func TestAMeasurementStandsForAMomentUnlessTheWallClockMoves(t *testing.T) {
 	const at, gap = time.Hour, time.Minute
 	var m measurement
 	if m.stands(0, 0) {
-		t.Error("nothing was measured")
+		t.Error("got a measurement that stands although nothing was measured, want none")
 	}
 	m.at.Store(int64(at))
 	m.gap.Store(int64(gap))

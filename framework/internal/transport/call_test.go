@@ -23,7 +23,7 @@ func do(t *testing.T, tr *transport.Transport, build func(done func()) *transpor
 	t.Helper()
 	done := make(chan struct{})
 	if !tr.Send(build(func() { close(done) })) {
-		t.Fatal("not attached")
+		t.Fatal("got the call refused, want an attached transport that takes it")
 	}
 	<-done
 }
@@ -300,7 +300,7 @@ func TestNothingIsTakenWithoutAConnection(t *testing.T) {
 		tr, _ := start(t, link.DialContext)
 		time.Sleep(time.Second)
 		if tr.Send(transport.Sync("/", func(error) { t.Error("completed") })) {
-			t.Error("a call was taken")
+			t.Error("got a call taken without a connection, want it refused")
 		}
 		tr.Break(errors.New("nothing to break"))
 	})

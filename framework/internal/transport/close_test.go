@@ -80,7 +80,7 @@ func TestCloseIsPromptInEveryPhase(t *testing.T) {
 					t.Errorf("told after Close: %v", heard.all()[events:])
 				}
 				if tr.Send(transport.Sync("/", func(error) {})) {
-					t.Error("a call was taken after Close")
+					t.Error("got a call taken after Close, want it refused")
 				}
 			})
 		})

@@ -34,7 +34,8 @@ func listen(t *testing.T, stream []byte) error {
 		done := false
 		return func() {
 			if done || detached > 0 {
-				t.Error("completed twice, or after the detachment")
+				t.Errorf("got a call completed (before: %t, detachments: %d), want it once, and before the detachment",
+					done, detached)
 			}
 			done = true
 			completed++
@@ -66,7 +67,7 @@ func listen(t *testing.T, stream []byte) error {
 	l.attached, l.patience, l.openedAt = true, time.Hour, time.Now()
 	l.waiting.push(pending{xid: -2, op: 11})
 	if !l.send(calls) {
-		t.Fatal("not sent")
+		t.Fatal("got the calls refused, want them sent")
 	}
 	l.takeBatch(nil)
 	buf := make([]byte, 512)
@@ -139,7 +140,7 @@ func TestNoLengthIsBelieved(t *testing.T) {
 
 func TestTimesBetweenAttempts(t *testing.T) {
 	if pause(0, 0) != 0 {
-		t.Error("the first attempt waits")
+		t.Errorf("got a pause of %v before the first attempt, want none", pause(0, 0))
 	}
 	total, attempts := time.Duration(0), 0
 	for failures := 1; total < 500*time.Millisecond; failures++ {

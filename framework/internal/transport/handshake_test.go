@@ -81,7 +81,7 @@ func TestGarbageAfterTheHandshakeBreaksTheConnection(t *testing.T) {
 				}))
 				eventually(t, "detached", func() bool { return heard.count("detached") > 0 })
 				if heard.count("watch") > 0 {
-					t.Error("an event was told")
+					t.Errorf("got %d events, want none", heard.count("watch"))
 				}
 			})
 		})
@@ -188,7 +188,8 @@ func TestAFailedWriteBreaksTheConnectionAndNothingElse(t *testing.T) {
 		})
 		eventually(t, "attached again", func() bool { return heard.count("attached") == 2 })
 		if heard.attached[0].SessionID != heard.attached[1].SessionID {
-			t.Error("the session is another")
+			t.Errorf("got session %#x after %#x, want the same",
+				heard.attached[1].SessionID, heard.attached[0].SessionID)
 		}
 	})
 }

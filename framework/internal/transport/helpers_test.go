@@ -71,7 +71,7 @@ func (e *told) failure(t *testing.T) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if len(e.failures) == 0 {
-		t.Fatal("no failure was told")
+		t.Fatal("got no failure, want one")
 	}
 	return e.failures[len(e.failures)-1]
 }

@@ -32,7 +32,7 @@ func TestALineFindsWhatWasWrittenAndNotAnswered(t *testing.T) {
 		case 3:
 			if len(queued) > 0 && (ordinary(queued[0]) || !slices.Contains(written, xidPing)) {
 				if _, ok := q.take(queued[0]); ok {
-					t.Fatal("a request that was not written has been answered")
+					t.Fatalf("got an answer taken for request %d, which was not written; want it refused", queued[0])
 				}
 			}
 			for range random.IntN(len(written) + 1) {

@@ -40,7 +40,7 @@ func TestCallsThatAPingsAnswerOvertookAreCompletedInOrder(t *testing.T) {
 		tr.Send(calls...)
 		eventually(t, "detached", func() bool { return heard.count("detached") > 0 })
 		if len(heard.answers()) == 0 {
-			t.Error("the ping was not answered")
+			t.Error("got no answer to the ping, want one")
 		}
 		if !slices.Equal(order, want) {
 			t.Errorf("completed %q, want %q", order, want)

@@ -177,7 +177,7 @@ func TestAnExpiredSessionIsNeverOpenedAgain(t *testing.T) {
 			t.Errorf("told %v, and the server has %d sessions", heard.all(), len(srv.Sessions()))
 		}
 		if tr.Send(transport.Sync("/", func(error) { t.Error("completed") })) {
-			t.Error("a call was taken")
+			t.Error("got a call taken by a transport that is over, want it refused")
 		}
 		before := time.Now()
 		tr.Close(time.Second)

@@ -96,10 +96,10 @@ func FuzzTheOrderOfAttempts(f *testing.F) {
 				r.left(a)
 				last = nil
 				if r.failed != 0 {
-					t.Fatal("limits did not start anew after an attachment")
+					t.Fatalf("got %d failures after an attachment, want the limits to start anew", r.failed)
 				}
 				if next := r.next(all); len(all) > 1 && next == a {
-					t.Fatal("the address that was left is next")
+					t.Fatalf("got %v next, want another than the address that was left", next)
 				} else {
 					last = append(last, next)
 				}
@@ -167,6 +167,6 @@ func TestAServerThatCannotBeLookedUpCountsAmongTheAddresses(t *testing.T) {
 	})
 	a, _, ok := r.next(t.Context())
 	if !ok || r.behind(a) {
-		t.Error("one of three servers was asked, and the ensemble counts as younger")
+		t.Errorf("got a younger ensemble after one of three servers was asked (address: %t), want no verdict", ok)
 	}
 }

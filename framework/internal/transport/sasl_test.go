@@ -62,7 +62,7 @@ func TestAGarbledAnswerToATokenIsAFailedAttempt(t *testing.T) {
 					t.Errorf("got %v, refused for good: want %t", err, refused)
 				}
 				if heard.count("attached") > 0 {
-					t.Error("an attachment was told")
+					t.Errorf("got %d attachments, want none", heard.count("attached"))
 				}
 			})
 		})

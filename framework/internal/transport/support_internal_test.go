@@ -95,6 +95,6 @@ func TestSupportRestsWithoutEvidence(t *testing.T) {
 	s.answered(opCreate2, 0, "")
 	s.answered(opGetData, 0, "")
 	if s.Doubts(newCall(opCreate2, nil)) {
-		t.Error("it doubts what it knows")
+		t.Error("got doubt about a request that the server has answered, want none")
 	}
 }

@@ -58,7 +58,7 @@ func TestVerdictsAreOfOneSearch(t *testing.T) {
 	r := NewRoute(func(context.Context) []string { return []string{"a", "b", "c"} }, nil)
 	for range 3 {
 		if _, _, ok := r.next(t.Context()); !ok {
-			t.Fatal("no address")
+			t.Fatal("got no address, want one")
 		}
 	}
 	r.search()
@@ -73,6 +73,6 @@ func TestVerdictsAreOfOneSearch(t *testing.T) {
 	}
 	a, _, _ := r.next(t.Context())
 	if !r.behind(a) {
-		t.Error("all are behind, and the ensemble is not younger")
+		t.Error("got no younger ensemble although all servers are behind, want one")
 	}
 }

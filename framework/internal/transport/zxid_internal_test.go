@@ -64,6 +64,6 @@ func TestAClaimIsGivenUpWhenServersRefuseItAgainAndAgain(t *testing.T) {
 		h.refused()
 	}
 	if h.newest() != 5 {
-		t.Error("what is certain was given up")
+		t.Errorf("got newest zxid %d, want 5, which is certain", h.newest())
 	}
 }

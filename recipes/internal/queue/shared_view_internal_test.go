@@ -193,7 +193,7 @@ func TestARefusedEntryLeavesNoView(t *testing.T) {
 		}
 		q := New(Config{Source: client, Dir: "/e", Marker: MutexMarker, Counts: LockMarkers()})
 		if _, _, err := q.Acquire(t.Context()); err == nil {
-			t.Error("an ephemeral node has children")
+			t.Error("got no error for a queue below an ephemeral node, want one")
 		}
 		time.Sleep(2 * idleTime)
 		if n := RegistryOf(client.NonNamespaceView()).Entries(); n > 0 {
@@ -213,7 +213,7 @@ func TestAViewThatIsDroppedIsToldNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		if dropped.unlisted.dirCzxid != 0 {
-			t.Error("it was told of a listing")
+			t.Errorf("got a listing of %#x at a dropped view, want none", dropped.unlisted.dirCzxid)
 		}
 	})
 }
@@ -229,7 +229,7 @@ func TestAViewIsDroppedOnce(t *testing.T) {
 		next := q.joinView(v.key.session)
 		old.drop()
 		if again := q.joinView(v.key.session); again != next {
-			t.Error("the next one has gone with it")
+			t.Error("got another view, want the one that was joined before")
 		}
 		next.leave()
 		next.leave()

@@ -32,7 +32,7 @@ func lost(w *world, term *locks.Lease) {
 	select {
 	case <-term.Done():
 	case <-time.After(patience):
-		w.t.Fatal("the term does not end")
+		w.t.Fatal("got a term that lasts, want it ended")
 	}
 	if err := term.Err(); !errors.Is(err, locks.ErrLeaseLost) {
 		w.t.Errorf("the term has ended with %v, want a loss", err)

@@ -61,7 +61,7 @@ func (a *attempt) waits() locks.Waiting {
 	case <-a.done:
 		a.w.t.Fatalf("it should wait, got %v, %v", a.lease, a.err)
 	case <-a.w.patience():
-		a.w.t.Fatal("it neither waits nor returns")
+		a.w.t.Fatal("got neither a wait nor a return, want the contender to wait")
 	}
 	return locks.Waiting{}
 }
@@ -72,7 +72,7 @@ func (a *attempt) returned() {
 	select {
 	case <-a.done:
 	case <-a.w.patience():
-		a.w.t.Fatal("Acquire does not return")
+		a.w.t.Fatal("got no return of Acquire, want one")
 	}
 }
 

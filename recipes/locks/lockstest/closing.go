@@ -34,7 +34,7 @@ func (c *contact) closes(t *testing.T) (confirmed bool) {
 			t.Errorf("Close: %v", err)
 		}
 	case <-c.w.patience():
-		t.Fatal("Close does not return")
+		t.Fatal("got no return of Close, want one")
 	}
 	c.w.soon("Close", time.Since(begun), c.w.server.SessionTimeout())
 	return err == nil
@@ -125,7 +125,7 @@ func closeFromAListener(t *testing.T, w *world) {
 	select {
 	case <-lost:
 	case <-w.patience():
-		t.Fatal("Close from a listener waits for itself")
+		t.Fatal("got no return of Close from a listener, want one")
 	}
 	<-closed
 	if err := lease.Err(); !errors.Is(err, framework.ErrClosed) {

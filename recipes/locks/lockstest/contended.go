@@ -43,7 +43,7 @@ func (ls leases) become(w *world) {
 		select {
 		case <-l.Contended():
 		case <-w.patience():
-			w.t.Fatal("the lease does not hear of the contender")
+			w.t.Fatal("got no word of the contender, want the lease contended")
 		}
 	}
 }
@@ -53,7 +53,7 @@ func (ls leases) listen(w *world) {
 	w.t.Helper()
 	for _, l := range ls {
 		if isContended(l) {
-			w.t.Error("nobody waits, and the lease is contended")
+			w.t.Error("got a contended lease without contenders, want it uncontended")
 		}
 	}
 	w.pass(w.server.SessionTimeout() / 20)
@@ -101,7 +101,7 @@ func notContendedByOtherHolders(t *testing.T, w *world) {
 	c.hold()
 	w.pass(w.server.SessionTimeout() / 20)
 	if isContended(first[0]) {
-		t.Error("those who may hold it together do not contend")
+		t.Error("got a lease contended by a contender that may share it, want it uncontended")
 	}
 	if w.recipe.Rival == nil {
 		return
@@ -123,7 +123,7 @@ func notContendedByTries(t *testing.T, w *world) {
 	w.pass(w.server.SessionTimeout() / 20)
 	for _, l := range held {
 		if isContended(l) {
-			t.Error("a try that wrote nothing was heard")
+			t.Error("got a lease contended by a try that wrote nothing, want it uncontended")
 		}
 	}
 }
@@ -138,10 +138,10 @@ func notContendedAfterTheRelease(t *testing.T, w *world) {
 	w.pass(w.server.SessionTimeout() / 20)
 	for _, l := range held {
 		if isContended(l) {
-			t.Error("a lease that was released is contended")
+			t.Error("got a released lease contended, want it uncontended")
 		}
 	}
 	if c.start(c.rival()); isContended(held[0]) {
-		t.Error("a lease that was released is contended")
+		t.Error("got a released lease contended, want it uncontended")
 	}
 }

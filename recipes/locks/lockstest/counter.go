@@ -18,7 +18,7 @@ func (w *world) setCounters(n int32) {
 	w.t.Helper()
 	counters, ok := w.server.(CounterSetter)
 	if !ok {
-		w.t.Fatal("the backend says that it can set counters, and cannot")
+		w.t.Fatalf("got a backend %T that cannot set counters, want a CounterSetter as it says", w.server)
 	}
 	w.makeDirs()
 	for _, dir := range w.dirs() {
@@ -56,7 +56,7 @@ func theOrderLastsUpToTheEnd(t *testing.T, w *world) {
 			}
 		}
 	}
-	t.Error("40 acquisitions have found 30 numbers")
+	t.Error("got 40 acquisitions of 30 numbers, want ErrNoMoreNumbers")
 }
 
 // isLeftAlone checks that a client which was refused takes no further number.

@@ -100,7 +100,7 @@ func manyClientsNeverTooMany(t *testing.T, w *world) {
 	wg.Wait()
 	r.check(t, clients*times)
 	if r.capacity != 1 && r.most < 2 {
-		t.Error("nobody ever shared the lock")
+		t.Errorf("got at most %d holders at a time, want the lock shared", r.most)
 	}
 }
 
@@ -216,7 +216,7 @@ func theHoldersExpiryLetsTheNextIn(t *testing.T, w *world) {
 	w.soon("the admission of the next", waiter.at.Sub(begun), w.server.SessionTimeout()*3/2)
 	for _, lease := range held {
 		if err := lease.Err(); err == nil {
-			t.Error("the lease lives on beside the next")
+			t.Error("got a lease that lasts beside the next, want it ended")
 		}
 	}
 }

@@ -51,7 +51,7 @@ func (s *witness) before(next time.Time) {
 	select {
 	case <-s.told:
 	case <-s.w.patience():
-		t.Fatal("the next was let in, and the holder was not told")
+		t.Fatal("got the next one admitted before the holder heard of its loss, want it after")
 	}
 	if until := s.lease.ValidUntil(); !until.Before(next) {
 		t.Errorf("the lease was valid until %v, the next was let in at %v", until, next)
@@ -122,7 +122,7 @@ func anIdleSessionsLeaseEndsInTime(t *testing.T, w *world) {
 func anIsolatedHolderKnowsBeforeTheNext(t *testing.T, w *world) {
 	ensemble, ok := w.server.(Ensemble)
 	if !ok {
-		t.Fatal("the backend says that it has followers, and has none")
+		t.Fatalf("got a backend %T without followers, want an Ensemble as it says", w.server)
 	}
 	timeout := w.server.SessionTimeout()
 	const moments = 16 // spread over the heartbeats of the session

@@ -119,7 +119,7 @@ type law struct {
 func Run(t *testing.T, backend Backend, recipe Recipe) {
 	t.Helper()
 	if recipe.New == nil || recipe.Name == "" {
-		t.Fatal("lockstest: a recipe needs a name and New")
+		t.Fatalf("lockstest: got recipe %q, New set: %t; want both", recipe.Name, recipe.New != nil)
 	}
 	lacks := backend.Lacks()
 	_, realTime := lacks[Bubble]

@@ -27,7 +27,7 @@ func aHolderWhoseNodeIsRemovedLosesTheLock(t *testing.T, w *world) {
 		t.Errorf("the lease ended with %v", err)
 	}
 	if <-ctx.Done(); lease.Err() == nil {
-		t.Error("its context has ended, and it has not")
+		t.Error("got a lease that lasts after its context ended, want it ended")
 	}
 	if err := lease.Release(); !errors.Is(err, locks.ErrLeaseLost) {
 		t.Errorf("Release: %v", err)
@@ -66,7 +66,7 @@ func aWaiterWhoseNodeIsRemovedQueuesAtTheTail(t *testing.T, w *world) {
 	w.server.Delete(place[len(place)-1])
 	first.waits()
 	if now := w.server.Stat(place[len(place)-1]); now != nil {
-		t.Error("it queues under its old name")
+		t.Errorf("got node %+v under the old name, want another", now)
 	}
 	held.release(t)
 	lease := second.get()

@@ -135,7 +135,7 @@ func aReleaseWithoutAConnectionIsMadeUpFor(t *testing.T, w *world) {
 	c.link.Heal()
 	w.until("the node is gone", func() bool { return len(w.nodes()) == 0 })
 	if now := c.session(); now != session {
-		t.Errorf("the node went with the session, not before")
+		t.Errorf("got session %#x after %#x: the node went with its session, want it removed before", now, session)
 	}
 }
 
@@ -165,7 +165,7 @@ func doReleasesAfterAPanic(t *testing.T, w *world) {
 	func() {
 		defer func() {
 			if recover() != errStop {
-				t.Error("the panic did not come through")
+				t.Error("got no panic, want that of work")
 			}
 		}()
 		_ = locks.Do(t.Context(), w.client().lock(), func(context.Context) error { panic(errStop) })

@@ -38,7 +38,7 @@ func aWaiterQueuesAgainInItsNewSession(t *testing.T, w *world) {
 	held.release(t)
 	lease := waiter.get()
 	if !w.recipe.Composed && w.stat(lease).EphemeralOwner != c.session() {
-		t.Error("the lease's node is not the session's")
+		t.Errorf("got the node of session %#x, want %#x", w.stat(lease).EphemeralOwner, c.session())
 	}
 }
 
@@ -71,7 +71,7 @@ func aReleaseIsNotExecutedInTheNextSession(t *testing.T, w *world) {
 	session := c.session()
 	c.link.Cut()
 	if err := lease.Release(); err == nil {
-		t.Error("a release without a connection was confirmed")
+		t.Error("got no error of a release without a connection, want one")
 	}
 	w.server.ExpireSession(c.link, session)
 	c.link.Heal()
@@ -100,7 +100,7 @@ func (c *contact) acquired(w *world) *locks.Lease {
 func anOldNodeOnALaggingFollowerGrantsNothing(t *testing.T, w *world) {
 	ensemble, ok := w.server.(Ensemble)
 	if !ok {
-		t.Fatal("the backend says that it has followers, and has none")
+		t.Fatalf("got a backend %T without followers, want an Ensemble as it says", w.server)
 	}
 	held := w.client().fill()
 	c := w.clientOn(ensemble.NewFollowerLink())

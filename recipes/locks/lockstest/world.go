@@ -203,7 +203,7 @@ func (w *world) ends(l *locks.Lease) error {
 	select {
 	case <-l.Done():
 	case <-w.patience():
-		w.t.Fatal("the lease does not end")
+		w.t.Fatal("got a lease that lasts, want it ended")
 	}
 	return l.Err()
 }
