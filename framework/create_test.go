@@ -362,3 +362,15 @@ func TestARequestThatIsTooLargeIsNotSent(t *testing.T) {
 		synctest.Wait()
 	})
 }
+
+func TestDefaultDataCanBeTurnedOff(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		client := w.Dial("zk:2181", framework.WithDefaultData(nil))
+		if _, _, err := client.Create(t.Context(), "/empty", nil); err != nil {
+			t.Fatal(err)
+		}
+		if data, _, err := client.Get(t.Context(), "/empty"); err != nil || len(data) != 0 {
+			t.Errorf("got %q, %v, want nothing", data, err)
+		}
+	})
+}

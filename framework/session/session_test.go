@@ -2,11 +2,14 @@ package session_test
 
 import (
 	"context"
+	"errors"
 	"net"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/internal/clienttest"
@@ -129,6 +132,43 @@ func TestTheSmallerOfTwoGrantedTimeoutsCounts(t *testing.T) {
 		}
 		if left := time.Until(s.ValidUntil()); left > clienttest.SessionTimeout/2 {
 			t.Errorf("a timeout of %v was granted, and the session is valid for %v", clienttest.SessionTimeout/2, left)
+		}
+	})
+}
+
+func TestTheGrantedTimeoutCanBeRead(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		if got := w.Session().Timeout(); got != clienttest.SessionTimeout {
+			t.Errorf("got %v, want %v", got, clienttest.SessionTimeout)
+		}
+		client := w.Dial("zk:2181", framework.WithSessionTimeout(24*time.Hour), framework.WithConnectionTimeout(time.Minute))
+		s, err := client.Session(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Timeout(); got != time.Hour { // the longest that the server grants
+			t.Errorf("got %v, want an hour", got)
+		}
+		if got := client.ConnectionTimeout(); got != time.Minute {
+			t.Errorf("got %v, want a minute", got)
+		}
+	})
+}
+
+func TestASessionsExistsAndChildrenMeanWhatTheClientsDo(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		s := w.Session()
+		if stat, err := s.Exists(t.Context(), "/missing"); stat != nil || err != nil {
+			t.Errorf("Exists of a missing node: got %v, %v, want nil, nil", stat, err)
+		}
+		if _, _, err := s.Children(t.Context(), "/missing"); !errors.Is(err, zk.ErrNoNode) {
+			t.Errorf("Children of a missing node: got %v, want %v", err, zk.ErrNoNode)
+		}
+		w.Create("/a")
+		w.Create("/a/b")
+		children, stat, err := s.Children(t.Context(), "/a")
+		if err != nil || len(children) != 1 || stat == nil || stat.NumChildren != 1 {
+			t.Errorf("Children: got %v, %+v, %v", children, stat, err)
 		}
 	})
 }

@@ -3,7 +3,6 @@ package framework_test
 import (
 	"bytes"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -13,12 +12,10 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/framework/internal/clienttest"
 	"github.com/gocurator/curator/framework/zktest"
 )
 
@@ -148,55 +145,6 @@ func TestAClientAndASessionSayWhatTheyAre(t *testing.T) {
 		s := w.Session()
 		if got, want := fmt.Sprint(s), fmt.Sprintf("session %#x", s.ID()); got != want {
 			t.Errorf("got %q, want %q", got, want)
-		}
-	})
-}
-
-func TestTheGrantedTimeoutCanBeRead(t *testing.T) {
-	bubble(t, func(t *testing.T, w *env) {
-		if got := w.Session().Timeout(); got != clienttest.SessionTimeout {
-			t.Errorf("got %v, want %v", got, clienttest.SessionTimeout)
-		}
-		client := w.Dial("zk:2181", framework.WithSessionTimeout(24*time.Hour), framework.WithConnectionTimeout(time.Minute))
-		s, err := client.Session(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := s.Timeout(); got != time.Hour { // the longest that the server grants
-			t.Errorf("got %v, want an hour", got)
-		}
-		if got := client.ConnectionTimeout(); got != time.Minute {
-			t.Errorf("got %v, want a minute", got)
-		}
-	})
-}
-
-func TestASessionsExistsAndChildrenMeanWhatTheClientsDo(t *testing.T) {
-	bubble(t, func(t *testing.T, w *env) {
-		s := w.Session()
-		if stat, err := s.Exists(t.Context(), "/missing"); stat != nil || err != nil {
-			t.Errorf("Exists of a missing node: got %v, %v, want nil, nil", stat, err)
-		}
-		if _, _, err := s.Children(t.Context(), "/missing"); !errors.Is(err, zk.ErrNoNode) {
-			t.Errorf("Children of a missing node: got %v, want %v", err, zk.ErrNoNode)
-		}
-		w.Create("/a")
-		w.Create("/a/b")
-		children, stat, err := s.Children(t.Context(), "/a")
-		if err != nil || len(children) != 1 || stat == nil || stat.NumChildren != 1 {
-			t.Errorf("Children: got %v, %+v, %v", children, stat, err)
-		}
-	})
-}
-
-func TestDefaultDataCanBeTurnedOff(t *testing.T) {
-	bubble(t, func(t *testing.T, w *env) {
-		client := w.Dial("zk:2181", framework.WithDefaultData(nil))
-		if _, _, err := client.Create(t.Context(), "/empty", nil); err != nil {
-			t.Fatal(err)
-		}
-		if data, _, err := client.Get(t.Context(), "/empty"); err != nil || len(data) != 0 {
-			t.Errorf("got %q, %v, want nothing", data, err)
 		}
 	})
 }
