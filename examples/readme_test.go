@@ -128,7 +128,7 @@ func TestLeaderStandsAgainAfterEachTerm(t *testing.T) {
 		}
 
 		selector := leader.NewLeaderSelector(client, "/leaders/billing", leader.WithID(hostname))
-		err = selector.Run(ctx, lead) // stands again after each term, until ctx ends
+		err = selector.Run(ctx, lead) // stands again after each term, until ctx ends or the retry policy gives up
 		if terms != 2 || !errors.Is(err, context.Canceled) {
 			t.Errorf("got %d terms and %v, want 2 and %v", terms, err, context.Canceled)
 		}

@@ -57,8 +57,8 @@ func WithConnectionTimeout(d time.Duration) Option {
 	return func(c *config) { c.connectionTimeout = d }
 }
 
-// WithRetryPolicy sets when an operation whose connection broke is tried again. It bounds single operations; waits for a lock
-// are bounded by their context alone.
+// WithRetryPolicy sets when an operation whose connection broke is tried again. It bounds single operations, and
+// how many terms of a LeaderSelector's Run may fail in a row; waits for a lock are bounded by their context alone.
 //
 // Curator: CuratorFrameworkFactory.Builder.retryPolicy().
 func WithRetryPolicy(p retry.Policy) Option { return func(c *config) { c.policy = p } }
@@ -122,7 +122,8 @@ func WithAuthorization(scheme string, credentials []byte) Option {
 	}
 }
 
-// WithACLProvider sets the ACL of nodes that are created without one, parents of locks included. path is absolute. An empty
+// WithACLProvider sets the ACL of nodes that are created without one, parents of locks included. path includes the chroot and the namespace. An
+// empty
 // answer stands for world:anyone, everything.
 //
 // It must be safe for concurrent use. It runs on the goroutine of the operation that asks, outside of every mutex of the client,

@@ -18,7 +18,8 @@
 // the lock is free when every lease has been released. An Acquire with any other context is a contender of its own, also
 // on the same goroutine: a caller that does not hand the context on deadlocks, and its error says so
 // ([AcquireError.OwnLease]). Goroutines that share an owning context do not exclude each other; [WithoutLease] makes a
-// goroutine a contender of its own. Locks are the same by client, path and family of recipes; objects do not matter.
+// goroutine a contender of its own. Two objects are the same lock if they have the same client, path and
+// recipe (mutex, read/write lock or semaphore).
 //
 // # Guarantees
 //
@@ -42,14 +43,15 @@
 //	     nodes of holds that have lasted for some 50 ms; a waiting contender queues again at the tail.
 //	G9   Fence: FencingToken is greater than that of every earlier conflicting hold of the same lock.
 //	G10  Outages are waited out: a waiter keeps its place through every disconnection shorter than its session, and queues
-//	     again after a longer one. Only its context, a closed client or an error that will not go away ends the wait.
+//	     again after a longer one. Only its context, a closed client or an error that will not go away ends the wait. An
+//	     acquire that begins without a connection fails after the connection timeout.
 //	G11  Strangers do not block: children that are no lock nodes are ignored. When a directory's counter ends, after two
 //	     thousand million nodes, newcomers are refused with [ErrNoMoreNumbers] until the directory has been made anew.
 //	G12  Close is prompt: it ends every wait with framework.ErrClosed and every lease, and leaves no goroutine, except for
 //	     callbacks of the user that are still running.
 //	G13  Same wire: names, modes, data and parents are Curator's.
 //
-// Three are smaller at servers that lack requests (see the runbook). Without createContainer, parents stay (G5, G13), and
+// Some are weaker at servers that lack requests (see the runbook). Without createContainer, parents stay (G5, G13), and
 // a counter that has ended (G11) starts anew only when an administrator removes the directory. Without removeWatches, a
 // wait that is given up leaves its watch until it fires or the connection ends (G4). Without create2, an acquire takes
 // one round trip more.
@@ -70,8 +72,8 @@
 //
 // Java Curator 5, go-zookeeper's zk.Lock and this package stand in one queue, kazoo with extra_lock_patterns; the runbook
 // (examples/runbook) says which kinds go together, and what to set. Others do less than the guarantees: their holders
-// do not hear of a loss, and Curator's semaphore returns a lease that is dead when its session ends while an acquire
-// leaves the inner mutex. A child such as "0" blocks Curator for ever, and zk.Lock fails on a semaphore's path. At the
+// do not hear of a loss, and Curator's semaphore may return a dead lease: its session has ended while the
+// acquire released the inner mutex. A child such as "0" blocks Curator for ever, and zk.Lock fails on a semaphore's path. At the
 // end of a counter Curator's newcomers get in beside the holder; here others' nodes with negative numbers are ahead of
 // all of ours. integration/interop shows each of these on the real libraries.
 //
