@@ -23,16 +23,14 @@ var pages = []string{
 func TestPagesNameWhatExists(t *testing.T) {
 	packages, methods := map[string]map[string]bool{}, map[string]bool{}
 	for name, dir := range map[string]string{
-		"framework":  "../framework",
-		"gocronlock": "adapters/gocron",
-		"leader":     "../recipes/leader",
-		"locks":      "../recipes/locks",
-		"retry":      "../retry",
-		"sasl":       "../framework/sasl",
-		"saslmd5":    "../framework/saslmd5",
-		"shared":     "../recipes/shared",
-		"tusdlock":   "adapters/tusd",
-		"zktest":     "../framework/zktest",
+		"framework": "../framework",
+		"leader":    "../recipes/leader",
+		"locks":     "../recipes/locks",
+		"retry":     "../retry",
+		"sasl":      "../framework/sasl",
+		"saslmd5":   "../framework/saslmd5",
+		"shared":    "../recipes/shared",
+		"zktest":    "../framework/zktest",
 	} {
 		packages[name] = exported(t, dir, methods)
 	}
