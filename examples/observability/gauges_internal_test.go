@@ -104,6 +104,7 @@ func TestValidityRunsOutWhileTheClientIsCutOff(t *testing.T) {
 		}
 		time.Sleep(time.Minute) // it is renewed all the time
 		w.wantGauge(t, "curator_client_connected", "billing", 1)
+		w.wantGauge(t, "curator_client_session_timeout_seconds", "billing", 10)
 		healthy, found := w.gauge(t, "curator_lease_validity_seconds", "billing")
 		if !found || healthy < 4 || healthy > 10 {
 			t.Errorf("got a validity of %v s, %v; want half to all of the session timeout of 10 s", healthy, found)

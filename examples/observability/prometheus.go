@@ -72,7 +72,9 @@ func (m *prometheusMetrics) register(registry prometheus.Registerer) {
 // Gauges, in the order of their names.
 var (
 	connectedDesc = prometheus.NewDesc("curator_client_connected", "1 if the client is connected.", []string{"client"}, nil)
-	validityDesc  = prometheus.NewDesc("curator_lease_validity_seconds",
+	timeoutDesc   = prometheus.NewDesc("curator_client_session_timeout_seconds",
+		"The session timeout that the servers have granted.", []string{"client"}, nil)
+	validityDesc = prometheus.NewDesc("curator_lease_validity_seconds",
 		"For how long the client's leases are valid yet if no renewal is answered; while this process holds a lock.", []string{"client"}, nil)
 	oldestDesc = prometheus.NewDesc("curator_lock_oldest_hold_start_timestamp_seconds",
 		"When the oldest hold that lasts began.", []string{"lock"}, nil)
@@ -85,7 +87,7 @@ type gauges struct{ *Telemetry }
 
 // Describe is for prometheus.Collector.
 func (gauges) Describe(descs chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{connectedDesc, validityDesc, oldestDesc, waitersDesc, heldDesc} {
+	for _, d := range []*prometheus.Desc{connectedDesc, timeoutDesc, validityDesc, oldestDesc, waitersDesc, heldDesc} {
 		descs <- d
 	}
 }
@@ -107,8 +109,11 @@ func (g gauges) Collect(metrics chan<- prometheus.Metric) {
 		gauge(waitersDesc, float64(n), name)
 	}
 	for name, w := range clients {
-		connected, left, valid := w.look()
+		connected, timeout, left, valid := w.look()
 		gauge(connectedDesc, connected, name)
+		if timeout > 0 {
+			gauge(timeoutDesc, timeout.Seconds(), name)
+		}
 		if valid && holds { // a client that holds nothing renews nothing
 			gauge(validityDesc, left.Seconds(), name)
 		}
@@ -152,9 +157,9 @@ type watched struct {
 	session *framework.Session // the newest that was seen
 }
 
-// look says whether the client is connected, and for how long its leases are valid; valid is false if there is no
-// session yet. It does not wait for a connection.
-func (w *watched) look() (connected float64, left time.Duration, valid bool) {
+// look says whether the client is connected, what session timeout it was granted, and for how long its leases are valid;
+// valid is false if there is no session yet. It does not wait for a connection.
+func (w *watched) look() (connected float64, timeout, left time.Duration, valid bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if now := w.client.State(); now == framework.StateConnected || now == framework.StateReconnected {
@@ -168,9 +173,10 @@ func (w *watched) look() (connected float64, left time.Duration, valid bool) {
 		if s.Connected() {
 			connected = 1
 		}
+		timeout, valid = s.Timeout(), true
 		if s.Err() == nil {
-			return connected, max(0, time.Until(s.ValidUntil())), true
+			left = max(0, time.Until(s.ValidUntil()))
 		}
 	}
-	return connected, 0, w.session != nil
+	return connected, timeout, left, valid
 }

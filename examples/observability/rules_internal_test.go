@@ -6,6 +6,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -143,6 +144,22 @@ func TestAlertRulesAskForWhatIsExported(t *testing.T) {
 		if _, err := time.ParseDuration(rule.For); rule.For != "" && err != nil {
 			t.Errorf("%s: %v", rule.Alert, err)
 		}
+	}
+}
+
+// A client in health must not raise the alarm, whatever its session timeout: its leases are valid for half of it or more.
+func TestLeaseRunsOutIsRelativeToTheSessionTimeout(t *testing.T) {
+	text, err := os.ReadFile("rules.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	share := regexp.MustCompile(`expr: curator_lease_validity_seconds < ([\d.]+) \* curator_client_session_timeout_seconds`)
+	found := share.FindSubmatch(text)
+	if found == nil {
+		t.Fatal("got no share of the session timeout in rules.yaml")
+	}
+	if got, err := strconv.ParseFloat(string(found[1]), 64); err != nil || got >= 0.48 {
+		t.Errorf("got an alarm at %v of the session timeout (%v), want less than what is left in health", got, err)
 	}
 }
 

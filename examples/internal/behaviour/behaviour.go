@@ -116,7 +116,11 @@ func (p Program) mistakes(t *testing.T) {
 		if status != want || out != "" || !strings.HasPrefix(errs, p.Name+": ") || strings.Count(errs, "\n") > 4 {
 			t.Errorf("%q: got status %d, %q and %q; want %d, no output, and a line that says what is wrong", args, status, out, errs, want)
 		}
-		if last := strings.TrimLeft(args[len(args)-1], "-"); args[0] != "-zk" && args[0] != "-auth" && !strings.Contains(errs, last) {
+		named := strings.TrimLeft(args[len(args)-1], "-")
+		if len(args) > 1 && args[0][0] == '-' { // of a flag with a value, the flag
+			named = strings.TrimLeft(args[0], "-")
+		}
+		if !strings.Contains(errs, named) {
 			t.Errorf("%q: got %q, want the mistake named", args, errs)
 		}
 	}
