@@ -128,9 +128,9 @@ func (c *Client) State() State {
 	return c.core.state
 }
 
-// Err is nil as long as the client can be used, or may be again. After [Client.Close] it is [ErrClosed]. If the servers refuse the
-// client for good, it says why ([ErrAuthRefused]), and every operation fails with the same error; listeners have heard of
-// [StateLost] then, or are about to.
+// Err is nil as long as the client can be used, or may be again. After [Client.Close] it is [ErrClosed]. If the servers
+// refuse the client's authentication, it says why ([ErrAuthRefused]), and every operation fails with the same error;
+// listeners have heard of [StateLost] then, or are about to.
 func (c *Client) Err() error {
 	c.core.mu.Lock()
 	defer c.core.mu.Unlock()
@@ -172,8 +172,8 @@ func (c *Client) OnStateChange(fn func(State)) (stop func()) {
 	return c.core.listeners.add(fn, c.core.state)
 }
 
-// BlockUntilConnected blocks until the client is connected, ctx is done, the client is closed, or the servers refuse it
-// for good.
+// BlockUntilConnected blocks until the client is connected, ctx is done, the client is closed, or the servers refuse
+// its authentication.
 //
 // Errors: a [*ConnectError] that names every server and what it did, and unwraps to ctx's cause and ctx.Err(); ctx's
 // cause alone if the client is connected, but ctx has ended; [ErrClosed]; [ErrAuthRefused].

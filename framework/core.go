@@ -182,7 +182,7 @@ func (c *core) refuse(err error) {
 	}
 }
 
-// announce wakes everybody who waits for a change. mu is held.
+// announce wakes all waiters for a change. mu is held.
 func (c *core) announce() {
 	close(c.changed)
 	c.changed = make(chan struct{})

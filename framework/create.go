@@ -24,7 +24,7 @@ const (
 	PersistentSequential        = session.PersistentSequential // the server appends a number
 	EphemeralSequential         = session.EphemeralSequential
 	Container                   = session.Container         // goes after its last child
-	PersistentWithTTL           = session.PersistentWithTTL // goes when it has had no change and no child for so long
+	PersistentWithTTL           = session.PersistentWithTTL // removed after the TTL without changes or children
 	PersistentSequentialWithTTL = session.PersistentSequentialWithTTL
 )
 

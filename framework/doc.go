@@ -24,22 +24,21 @@
 //
 // "attached" means that a server took the session, "detached" that the connection is gone, "over" that the session is:
 // the servers said so, or its timeout has passed since the newest request that was answered was sent. The client then
-// opens a new session, and RECONNECTED tells of that one. If the servers refuse the client for good, LOST is the last
-// state, also after LATENT, and [Client.Err] says why. Listeners hear every change, in order, each on a goroutine of
-// its own.
+// opens a new session, and RECONNECTED tells of that one. If the servers refuse the client's authentication, LOST is
+// the last state, also after LATENT, and [Client.Err] says why. Listeners hear every change, in order, each on a
+// goroutine of its own.
 //
 // # Sessions and leases
 //
-// Everything that must not outlive a session hangs on a [Session]: ephemeral nodes, watches, and [Binding]s. A session has
-// two deadlines. It is over when its timeout T has passed since the newest answered frame was sent. A Binding ends
-// earlier, at [Session.ValidUntil], at a time before which no server can have given the session's nodes to another
-// else:
+// Everything that must not outlive a session hangs on a [Session]: ephemeral nodes, watches, and [Binding]s. A session
+// has two deadlines. It is over when its timeout T has passed since the newest answered frame was sent. A Binding ends
+// earlier, at [Session.ValidUntil]. Until then, no server can have let another client take over what the session's
+// nodes hold. framework/session/lease_clock.go computes it:
 //
 //	ValidUntil = anchor + 0.99 T
-//	anchor     = the time at which the newest handshake was sent, or the newest frame whose answer had arrived T/4 before the
-//	             newest write that was answered was sent, whichever is later
-//
-// (framework/session/lease_clock.go computes it.)
+//	anchor     = the later of these: when the newest handshake was sent; when the newest frame was sent whose answer had
+//	             arrived by W - T/4
+//	W          = when the newest answered write was sent
 //
 // Answers to pings and reads do not count by themselves, since a follower that has lost its leader goes on giving them,
 // for seconds, while the leader ends the session and lets the next contender in. A write is answered when a majority
@@ -54,9 +53,11 @@
 // old, since a server that is cut off from its leader tells of no change. With none of these it sends nothing. A
 // session that was not renewed in time may live on: its Bindings have ended, its nodes stay until they are removed.
 //
-// A ping goes ahead of each of these requests. If nothing at all arrives within T/8, the client moves on to another
-// server; if only the answer that counts is missing, after T/3. When answers take long, since disks are slow, the next
-// request is sent somewhat earlier: commits that take T/6 end no lease.
+// A ping goes ahead of each of these requests unless another request is waiting for its answer. If nothing at all
+// arrives, the client moves on to another server after T/8. It does after T/3 if something arrived but the answer that
+// counts, if no ping went, or if it gave up the last connection in the same way. With nothing held, waited for or
+// watched, it does after 2/3 T without any arrival. When answers take long, since disks are slow, the next request is
+// sent somewhat earlier: commits that take T/6 end no lease.
 //
 // Time is taken from a clock that goes on while the machine is suspended. [Binding.Err] compares the time, and so is right
 // at the first look after a pause of the process, when timers are late.
@@ -169,11 +170,11 @@
 // A client opens one session after the other (package framework/session). Under each lies one connection of
 // [github.com/go-zookeeper/zk], and under that a transport of this library's that sees every frame
 // (framework/internal/transport). Answers and watch events are applied in the order of their arrival, by one goroutine,
-// to one table per session; everything else looks at the table and is merely woken. There is
-// one further goroutine per client, which watches the clock; operations and watches have none. Listeners, traces and
-// the log handler are called on goroutines of their own, outside of every lock, which exist while there is something to
-// call: a callback that blocks holds up those queued behind it, and nothing else. Close does not wait for callbacks
-// that are running.
+// to one table per session; everything else looks at the table and is merely woken. Besides go-zookeeper's goroutines
+// there are two: one per client watches the clock, one per connection writes. Operations and watches have none.
+// Listeners, traces and the log handler are called on goroutines of their own, outside of every lock, which exist while
+// there is something to call: a callback that blocks holds up those queued behind it, and nothing else. Close does not
+// wait for callbacks that are running.
 //
 // # Panics of callbacks
 //

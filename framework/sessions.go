@@ -9,9 +9,9 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// Sessions yields the present session, again and again, for work that is begun anew when its session has ended or something in
-// it has vanished: the body of the loop tries, and breaks when it has succeeded or failed for good. Rounds that end early are
-// spaced by a [retry.Pace].
+// Sessions yields the present session, again and again, for work that is begun anew when its session has ended or
+// something in it has vanished: the body of the loop tries, and breaks when it has succeeded, or failed with an error
+// that would come again. Rounds that end early are spaced by a [retry.Pace].
 //
 // Each round blocks as [Client.Session] does. Before the first one, that there is no connection is an error; later it is waited
 // out. The loop ends after an error:

@@ -13,9 +13,9 @@ type Attachments struct {
 }
 
 // Attach returns the value that hangs there by key. If there is none, it makes one first; with a nil function it
-// returns nil then. create is called under no lock, so that of two that are called at one time one result is dropped: it
-// should do nothing but make the value. A value stays for good, so a key should be a type of the package that uses it,
-// and what comes and goes is for the value to keep.
+// returns nil then. create is called under no lock, so that of two that are called at one time one result is dropped:
+// it should do nothing but make the value. A value is never removed, so a key should be a type of the package that uses
+// it, and what comes and goes is for the value to keep.
 func (a *Attachments) Attach(key any, create func() any) any {
 	if value, found := a.find(key); found || create == nil {
 		return value

@@ -25,7 +25,7 @@ const (
 	PersistentSequential        CreateMode = transport.PersistentSequential // the server appends a number
 	EphemeralSequential         CreateMode = transport.EphemeralSequential
 	Container                   CreateMode = transport.Container // goes after its last child
-	PersistentWithTTL           CreateMode = transport.TTL       // goes when it has had no change and no child for so long
+	PersistentWithTTL           CreateMode = transport.TTL       // removed after the TTL without changes or children
 	PersistentSequentialWithTTL CreateMode = transport.TTLSequential
 )
 

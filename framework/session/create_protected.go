@@ -34,7 +34,7 @@ func (s *Session) CreateProtected(ctx context.Context, dir, name string, data []
 	return s.createProtected(ctx, dir, name, data, true)
 }
 
-// CreateProtectedUnlisted is [Session.CreateProtected] for those who follow dir, and may know from that what is in it:
+// CreateProtectedUnlisted is [Session.CreateProtected] for observers of dir, which may know its children from that:
 // it does not list dir. Entry.Children is nil, unless the answer was lost and the node had to be looked for.
 func (s *Session) CreateProtectedUnlisted(ctx context.Context, dir, name string, data []byte) (Entry, error) {
 	return s.createProtected(ctx, dir, name, data, false)

@@ -30,19 +30,21 @@
 // # Callbacks
 //
 // The functions that a recipe gives to a session are called by the goroutine that reads the connection, by the one that
-// watches the clock, or by one that asks a binding for Err. While a callback runs, nothing else of the session is
-// heard, and the other bindings of the session wait for their end. So it may do nothing but wake: close a channel, send
-// to one that has room, set a variable under a lock under which nobody waits. It must not block, send a request and
-// wait for its answer, or call the user. The tidy function of a Binding runs apart from these and may queue requests,
-// but not block either.
+// watches the clock, or by a caller of Bind, Binding.Err, Ready or List that finds the time up. While a callback runs,
+// nothing else of the session is heard, and the other bindings of the session wait for their end. So a callback must
+// not wait: neither for an answer nor for a lock under which others wait, nor for the user, whom it must not call. It
+// should only wake: close a channel, send to one that has room, set a variable. It may queue requests (Remove,
+// Unwatch), as a grant does whose node is gone. The tidy function of a Binding runs apart from these; it must not wait
+// either.
 //
 // Paths are absolute, as the client's AbsolutePath returns them. Everything here is safe for concurrent use.
 //
 // # Inside
 //
 // Answers and watch events are applied in the order in which they arrive, under one mutex, to one table: the bindings
-// to the session's validity (binding.go), watches (watch.go, watch_table.go, watch_tree.go), observers (observe.go), removals and
-// orphans (remove.go), creations (create_protected.go, create_lost.go, create_if_exists.go). Nothing blocks under it: requests are queued, callbacks are called after it is released. The
-// clock (clock.go) is the one other goroutine, run by the [Owner]; what it decides by is a function of what was heard
-// (lease_clock.go). [Events] tell the owner what happens; a session knows nothing else of its client.
+// to the session's validity (binding.go), watches (watch.go, watch_table.go, watch_tree.go), observers (observe.go),
+// removals and orphans (remove.go), creations (create_protected.go, create_lost.go, create_if_exists.go). Nothing
+// blocks under it: requests are queued, callbacks are called after it is released. The connection has a goroutine that
+// reads and one that writes. The [Owner] runs one more, the clock (clock.go); what that decides by is a function of
+// what was heard (lease_clock.go). [Events] tell the owner what happens; a session knows nothing else of its client.
 package session

@@ -169,6 +169,7 @@ func (s *Session) Unwatch(sub *Watch) {
 	}
 	// An exists-watch is set on a missing node, too.
 	set := w.view.Status == StatusPresent || w.view.Status == StatusUnknown || w.byExists || w.awaitsAnswer()
+	// The deletion of a node takes the server's watch with it. If the server refuses it, onRemoved takes the watch off.
 	if leaving := s.removals[w.key.path] != nil; set && !leaving {
 		s.unset(w.key)
 	}

@@ -98,7 +98,7 @@ func (r *residence) replace(w *framework.Watch) {
 	}
 }
 
-// stopListening takes the watch off, for good.
+// stopListening takes the watch off, and keeps it off.
 func (r *residence) stopListening() {
 	r.deaf.Store(true)
 	r.replace(nil)

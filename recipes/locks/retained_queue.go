@@ -22,8 +22,8 @@ type retainedKey struct {
 	settings  string // of the node, and of the contender that made it
 }
 
-// retainedQueues are the local queues of a client, and hang on it. No other lock is taken and no user code called under
-// mu.
+// retainedQueues are the local queues of a client, and hang on it. Under mu, only notices are given, which closes a
+// channel once; no other lock is taken and no user code called.
 type retainedQueues struct {
 	mu    sync.Mutex
 	byKey map[retainedKey]*retainedQueue

@@ -111,8 +111,8 @@ func (l *link) endUnused() {
 	_, _ = l.raw.Write(closeSession(nil).frame(nil, xidFirst))
 }
 
-// open lets requests through, authentication first: nobody can send before since is set, and it is set with the
-// authentication already in the queue.
+// open lets requests through, authentication first: no request can be sent before openedAt is set, and it is set in one
+// step with the queueing of the authentication.
 func (l *link) open(a Attachment) {
 	l.attached, l.session = true, a.SessionID
 	l.t.seen.taken()

@@ -13,8 +13,8 @@ import "sync"
 //     own), pings, authentication or handshakes;
 //   - if it can be: not below the one before it on the same connection, since a server answers a session in the order of
 //     execution, and not millions of elections ahead (the high half of a zxid counts those);
-//   - for good once a later answer of the same connection goes along with it. Until then it is a claim: it goes with handshakes
-//     as well, but is given up when servers have refused it again and again;
+//   - as proven only once a later answer of the same connection goes along with it. Until then it is a claim: it goes
+//     with handshakes as well, but is given up when servers have refused it again and again;
 //   - unless its connection ends with garbage. Nothing is believed then that this connection has told.
 //
 // A server that consistently tells of a future that is possible cannot be told from one of an ensemble that is ahead.

@@ -138,11 +138,12 @@ func (c *Contender) Admit() error {
 	return nil
 }
 
-// Await blocks until there is something new, and decides again. The contender waits for the nearest node ahead only if
-// there is no other; until then for the next nearest, and decides what comes after that while the nearest still holds
-// the lock: whose end then admits it without a listing.
+// Await blocks until there is something new, and decides again. With two or more nodes ahead, the contender first waits
+// for nextAhead. After that only the predecessor is left, probably, and still holds the lock. The view says so, or may
+// have more nodes, whose end this session has not heard of: then a listing says it. The predecessor's end admits the
+// contender by the view, without a listing.
 //
-// Behind a writer a listing is needed in any case, see view.decision.
+// Behind a writer a listing is needed in any case, see view.decision: the contender waits for its predecessor alone.
 func (c *Contender) Await(ctx context.Context, d Decision) (Decision, error) {
 	c.StartWaiting()
 	c.Queue.Waits(ctx, c.Progress)
@@ -249,6 +250,7 @@ func (c *Contender) Leave() {
 		return
 	}
 	c.Queue.Registry.removeNode(c.node)
+	// Remove before Unwatch: the deletion takes the server's watch with it, which saves a request.
 	c.Session.Remove(c.node)
 	if c.selfWatch != nil {
 		c.Session.Unwatch(c.selfWatch)

@@ -6,11 +6,13 @@
 //
 // The contenders of one session in one directory share a view of its nodes. Each decision without a listing rests on this:
 //
-//	A view has every node that stands ahead of any of its contenders.
+//	A view that decides about a contender lacks no node ahead of it.
 //
-// Then the view is whole: after a listing, or after a creation that got the next number. It may have deleted nodes, which
-// cost a wait. Facts only take nodes out of a view. Whatever may put one in, ahead of a contender that the view has,
-// makes the view say "I do not know", so that the contender lists the directory:
+// It decides only about contenders whose nodes it has. The invariant holds after a listing, and after a creation that
+// got the next number: the view is whole then. It may have deleted nodes, which cost a wait. Deletions keep the
+// invariant, except a writer's: after that the view decides about readers only, until it is whole again. Whatever else
+// may put a node ahead of a contender that the view has, makes the view say "I do not know", so that the contender
+// lists the directory:
 //
 //   - a downgrade: a reader's node follows a writer's, with the same number;
 //   - a creation by another session between two of ours, for a contender that has not listed the directory;
@@ -26,11 +28,12 @@
 //	S2   The suffix of a sequential node is the parent's count of creations: of any kind of child, also with a given
 //	     name. Failed transactions, deletions and the removal of empty containers do not count.
 //	S3   Stat.cversion = 2·creations − children. The listing and the Stat of one answer are of one moment.
-//	S4   A session does not go back in zxids. Before 3.9 an event carries no zxid. So after a reconnection, a server
-//	     that is behind may list a node whose deletion was heard of: a further wait, never an admission. Facts from
-//	     events are deletions of unique names only, which stay true.
-//	S5   When a session moves to another server, requests of the old connection are no longer executed; nor after a
-//	     sync on the new one is answered, unless a deposed leader answered it.
+//	S4   A session does not go back in zxids that the client has taken from answers. It takes none from events
+//	     (framework/internal/transport/zxid.go). So a server that it reconnects to may be older than an event that it has
+//	     heard, and list a node whose deletion was heard of: a further wait, never an admission. Facts from events are
+//	     deletions of unique names only, which stay true.
+//	S5   When a session moves, servers refuse requests of the old connection. Once a sync on the new connection is
+//	     answered, none of them can still be executed, unless a deposed leader answered it.
 //	S6   A deleted directory fires its data watch before anything in its successor is answered.
 //	end  A counter ends at 2³¹−1. From 3.6 on, concurrent creations there get 2³¹−1, −2³¹, −2³¹+1 …, and then 2³¹−1
 //	     again. No order by number survives that: newcomers are refused from 2³¹ − 2¹⁶ on, and with negative numbers.
@@ -43,6 +46,8 @@
 //	our creation gets the number that is next  | gets that node, and is whole: nothing else was created (unlisted.go)
 //	our creation gets another number, or the   | lacks that node: the contender decides by the listing that comes with
 //	next one was unknown                       | the creation, or asks for one
+//	the answer to our creation is lost         | lacks that node: the contender decides by the listing that found it
+//	                                           | (framework/session/create_lost.go)
 //	a deletion is heard of                     | loses the node; after a writer's it decides about readers only, until
 //	                                           | it is whole again
 //	the directory is deleted, or made anew     | stays; no number is next until a listing of the new one
@@ -72,15 +77,17 @@
 //     node never blocks the session's own contenders, and no listing is corrected by what is known to be leaving. (That
 //     would be wrong: a listing from before a downgrade, read after the writer's release, has the writer's node but not
 //     yet the reader's.) A grant that has ended gives no check.
-//  7. A node has at most one server watch of each kind; the last subscriber to leave takes it off. A watch that is taken
-//     off and set at the same time is set last.
+//  7. A node has at most one server watch of each kind. The last subscriber to leave takes it off, or leaves it to the
+//     node's deletion if that is on its way. It stays where servers cannot remove watches, or a watch on a tree has taken
+//     its place. A watch that is taken off and set at the same time is set last.
 //
 // # Which node a contender waits for
 //
-// A contender with more than one node ahead waits for the next nearest first. Its end says that the contender is probably
-// next: it lists the queue while its predecessor still holds the lock, and then waits for that one. So a release and the
-// next admission are one deletion and one event, a round trip, between clients too. It costs each waiter a request and
-// an event, and takes a listing off each hand-over. Behind a writer it is of no use, since its end needs a listing.
+// A contender with more than one node ahead waits for the next nearest first. Its end says that the contender is
+// probably next. Unless the view says so too, it lists the queue while its predecessor still holds the lock. Then it
+// waits for that one. So a release and the next admission are one deletion and one event, a round trip, between clients
+// too. It costs each waiter a request and an event, and takes a listing off each hand-over. Behind a writer it is of no
+// use, since its end needs a listing.
 //
 // The life of an acquire, with the files: recipes/locks/DESIGN.md.
 package queue

@@ -8,7 +8,17 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// A grant ends in one place, end(cause), or with its last member, Leave. RemoveNode removes its node after that.
+// A grant ends in end(cause), or in Leave, with its last member. RemoveNode removes its node after that.
+//
+//	what happens                 | on which goroutine, and where
+//	-----------------------------+----------------------------------------------------------------------------------
+//	the last member leaves       | the caller's: Leave
+//	the session is not renewed   | the clock's, the reader's, or that of a caller of Err, Bind, Ready or List: end; then tidy
+//	                             | on the client's goroutine of chores
+//	the session is over          | the clock's, the reader's, or go-zookeeper's loop: end; tidy as above
+//	the node is removed by hand  | the reader's, or that of a caller of newGrant or Beside: end, tidy
+//	it gets no member            | the caller's: Drop
+//	the grant under a hold ends  | as that: localHold.Ended; then tidy in EndHold
 
 // Leave takes a member off the grant, and reports whether it was the last one: then the grant has ended, and its node
 // is to be removed, or that of a hold kept, see hold.go. Errors: what the grant has ended with; as of a release, if m

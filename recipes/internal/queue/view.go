@@ -17,8 +17,8 @@ func (v *view) list(children []string) {
 	v.children, v.nodes, v.writerLeft = children, nil, false
 }
 
-// appendNext appends a node of ours that makes the view whole: see unlisted. A writer that left has left no reader,
-// whose node would be missing here.
+// appendNext appends a node of ours that makes the view whole: see unlisted. No reader that a departed writer became
+// can be missing: the creation of its node would have taken this number.
 func (v *view) appendNext(n Node) {
 	v.nodes = append(v.parsed(), n)
 	v.writerLeft = false
