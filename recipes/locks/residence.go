@@ -104,7 +104,8 @@ func (r *residence) stopListening() {
 	r.replace(nil)
 }
 
-// demand is what is known of contenders outside of the local queue. Once one was heard of, it does not change.
+// demand is what the listing of the directory says of contenders outside of the local queue. It may be old, see
+// hearsLeader. Once one was heard of, demand does not change.
 func (r *residence) demand() demand {
 	if r.demanded.Load() {
 		return demanded
@@ -113,8 +114,7 @@ func (r *residence) demand() demand {
 	if w == nil {
 		return unknown
 	}
-	s := r.base.Session
-	view := s.View(w)
+	view := r.base.Session.View(w)
 	switch {
 	case view.Status == framework.StatusRefused, view.Status == framework.StatusGone:
 		return unheard
@@ -127,23 +127,27 @@ func (r *residence) demand() demand {
 		return unknown
 	case !slices.Contains(view.Children, r.base.Name):
 		return unheard
+	default:
+		return alone
 	}
-	if _, leader := s.Silence(); leader >= s.Timeout()*3/8 {
-		return unknown
-	}
-	return alone
+}
+
+// hearsLeader reports whether the leader was heard of lately: a listing that has no others may be old otherwise.
+func (r *residence) hearsLeader() bool {
+	_, leader := r.base.Session.Silence()
+	return leader < r.base.Session.Timeout()*3/8
 }
 
 // others reports whether a listing has a contender besides the residence's node.
 func (r *residence) others(children []string) bool {
 	return slices.ContainsFunc(children, func(name string) bool {
+		if name == r.base.Name {
+			return false
+		}
 		_, counts := r.base.Queue.Markers.Parse(name)
-		return counts && name != r.base.Name
+		return counts
 	})
 }
-
-// mayStay reports whether the node may have another hold, as far as the node itself goes.
-func (r *residence) mayStay() bool { return r.base.Err() == nil && r.base.MayBeKept() }
 
 // look is called when there may be something new about the directory or the node. It does not block.
 func (r *residence) look() {
@@ -162,10 +166,10 @@ func (r *residence) takeForNews() bool {
 		r.stopListening()
 	}
 	switch {
-	case d == demanded, d == unheard, !r.mayStay():
+	case d == demanded, d == unheard, !r.base.MayBeKept(): // that the grant has ended is for lost
 		return r.take(false)
 	case d == alone:
-		return r.take(true)
+		return r.isHeldBack() && r.hearsLeader() && r.take(true)
 	default:
 		return false
 	}
@@ -190,6 +194,13 @@ func (r *residence) take(ifClosed bool) bool {
 	}
 	r.queue.kept = nil
 	return true
+}
+
+// isHeldBack reports whether the residence was last left to wait for the listing.
+func (r *residence) isHeldBack() bool {
+	r.queue.all.mu.Lock()
+	defer r.queue.all.mu.Unlock()
+	return r.closed
 }
 
 // tick looks at an idle node again.

@@ -51,29 +51,33 @@ func (r *residence) decide(idle bool) (fate, *framework.Removal) {
 
 // situation is what is known without mu. The first time that the node may stay it has the directory listed.
 func (r *residence) situation() situation {
+	now := time.Now()
 	s := situation{
-		usable: !r.spent && r.mayStay(), hearing: r.base.Session.Timeout() / 8, handed: r.handed, after: r.after, age: r.base.KeptFor(),
+		now: now, usable: !r.spent && r.base.Err() == nil && r.base.MayBeKept(), hearing: r.base.Session.Timeout() / 8,
+		handed: r.handed, after: r.after, age: now.Sub(r.base.Admitted),
 	}
 	if s.usable && !r.asked && r.wanted() {
 		r.asked = true
 		r.listen(r.base.Session.WatchChildren)
 	}
-	s.demand = r.demand()
-	s.silence, _ = r.base.Session.Silence()
+	var leader time.Duration
+	s.silence, leader = r.base.Session.Silence()
+	if s.demand = r.demand(); s.demand == alone && leader >= 3*s.hearing { // hearsLeader, with one look at the clock
+		s.demand = unknown
+	}
 	return s
 }
 
 // know completes a situation. mu is held.
 func (r *residence) know(s *situation) {
-	now := time.Now()
-	s.waiting, s.proven, s.idle = len(r.queue.waiting) > 0, r.queue.history.proven(now), now.Sub(r.since)
+	s.waiting, s.proven, s.idle = len(r.queue.waiting) > 0, r.queue.history.proven(s.now), s.now.Sub(r.since)
 }
 
 // wanted reports whether the node would stay if no other client wanted it.
 func (r *residence) wanted() bool {
 	r.queue.all.mu.Lock()
 	defer r.queue.all.mu.Unlock()
-	s := situation{usable: true, demand: alone, hearing: 1}
+	s := situation{now: time.Now(), usable: true, demand: alone, hearing: 1}
 	r.know(&s)
 	return r.queue.key.retention.fate(s) != removed
 }
@@ -86,7 +90,7 @@ func (r *residence) stay(s situation, closed bool) {
 	if closed {
 		next = max(bounds.busy-s.age, 0)
 	}
-	at := time.Now().Add(next)
+	at := s.now.Add(next)
 	if r.ticks && !at.Before(r.tickAt) {
 		return // one timer serves many short idle times
 	}

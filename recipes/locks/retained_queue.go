@@ -55,7 +55,7 @@ type retainedQueue struct {
 	waiting []*retainedWaiter // behind the front, in the order in which they came
 	hears   []*notice         // of leases that want to hear of the next contender that waits
 	history history
-	used    time.Time // when a contender entered it last
+	used    time.Time // when it had a front last
 }
 
 // forgetTime is how long an unused local queue is remembered, for its history.
@@ -74,11 +74,10 @@ func retainedQueuesOf(client *framework.Client) *retainedQueues {
 func (qs *retainedQueues) find(key retainedKey) *retainedQueue {
 	q := qs.byKey[key]
 	if q == nil {
-		q = &retainedQueue{key: key, all: qs}
+		q = &retainedQueue{key: key, all: qs, used: time.Now()}
 		qs.byKey[key] = q
 		time.AfterFunc(forgetTime, q.forget)
 	}
-	q.used = time.Now()
 	return q
 }
 
@@ -102,7 +101,6 @@ func (qs *retainedQueues) takeKept(key retainedKey) *residence {
 	if q == nil || q.kept == nil || q.kept.closed {
 		return nil
 	}
-	q.used = time.Now()
 	r := q.kept
 	q.kept = nil
 	return r
@@ -166,7 +164,9 @@ func (q *retainedQueue) putBack(w *retainedWaiter) {
 func (q *retainedQueue) pass(c *queue.Contender) {
 	q.all.mu.Lock()
 	w := q.first()
-	q.busy = w != nil
+	if q.busy = w != nil; !q.busy {
+		q.used = time.Now()
+	}
 	q.all.mu.Unlock()
 	switch {
 	case w != nil:

@@ -37,6 +37,7 @@ const (
 
 // A situation is what decides the fate of a node.
 type situation struct {
+	now     time.Time
 	usable  bool // the node may have another hold
 	demand  demand
 	silence time.Duration // since a server was heard of
