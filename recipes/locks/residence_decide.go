@@ -25,7 +25,7 @@ func (r *residence) decide(idle bool) (fate, *framework.Removal) {
 		case handedOver:
 			w := r.queue.first()
 			r.queue.all.mu.Unlock()
-			if h := r.admit(w.lock.recipe); h != nil {
+			if h, _ := r.admit(w.lock.recipe); h != nil {
 				w.turn <- baton{grant: h}
 				return f, nil
 			}
@@ -102,12 +102,13 @@ func (r *residence) stay(s situation, closed bool) {
 	}
 }
 
-// admit makes the next hold over the node, nil if the node is lost.
-func (r *residence) admit(next *recipe) *queue.Grant {
+// admit makes the next hold over the node, nil if the node is lost. It may be lost while its hold is made: the hold has
+// ended then.
+func (r *residence) admit(next *recipe) (h *queue.Grant, lost bool) {
 	r.queue.all.after(chosen)
 	h, err := r.base.Hold(next.queue, int64(r.handed+1), r)
 	if err != nil {
-		return nil
+		return nil, true
 	}
 	r.queue.all.after(admitted)
 	r.last = next
@@ -116,15 +117,14 @@ func (r *residence) admit(next *recipe) *queue.Grant {
 		r.after++
 	}
 	r.queue.all.mu.Lock()
-	lost := !r.front
-	if !lost {
+	if lost = !r.front; !lost {
 		r.hold = h
 	}
 	r.queue.all.mu.Unlock()
 	if lost { // lost has found no hold to end
 		h.EndHold()
 	}
-	return h
+	return h, lost
 }
 
 // admitTo makes a hold over the idle node for an acquire that has taken the residence out of the queue. If the node
@@ -136,7 +136,7 @@ func (r *residence) admitTo(next *recipe) *queue.Grant {
 	r.queue.all.mu.Unlock()
 	s.waiting = true
 	if r.queue.key.retention.fate(s) == handedOver {
-		if h := r.admit(next); h != nil && h.Err() == nil {
+		if h, lost := r.admit(next); !lost {
 			return h
 		}
 		// The loss passes the queue on, or has done so.

@@ -34,7 +34,7 @@ func (g *Grant) Hold(q *Queue, count int64, keptBy any) (*Grant, error) {
 
 // EndHold takes an ended hold off the grant under it, and reports a loss to its recipe. It does not block.
 func (g *Grant) EndHold() {
-	_, _ = g.under.Leave((*localHold)(g)) // the grant may have ended too
+	_, _ = g.under.leave((*localHold)(g)) // the grant may have ended too
 	g.Queue.Registry.removeGrant(g)
 	g.tidy()
 }
