@@ -9,7 +9,9 @@
 //	integration/run --no-lint ./integration/interop -run Random -v -acquisitions 20000   the long random run: ten minutes
 //	integration/run --no-lint ./integration/interop -run Random -seed 7        the same faults again, at about the same times
 //	integration/run --no-lint ./integration/interop -run Election -v -terms 50   elections with Java, and their table: three minutes
-//	integration/run --no-lint ./integration/interop -run AnyLanguageGetsARetained -v -demands 100   how long a contender of each language waits: a minute
+//	integration/run --no-lint ./integration/interop -run GetsARetainedLock -v -demands 100
+//	                                                                           how long a contender of each language waits
+//	                                                                           for a retained lock: a minute
 //
 // integration/run fetches what is needed: two versions of Java Curator, as java/pom.xml names them, and kazoo, as
 // kazoo/requirements.txt does. CURATOR_JAVA_VERSION takes the place of the newer one.

@@ -37,10 +37,10 @@ var (
 // request. With [Idle] the node also stays when none of them wants it, so that a client that takes the lock again and
 // again asks the servers for nothing. The first call refuses any other lock.
 //
-// It is for locks that one client takes often and briefly, and others seldom. It costs three things: an idle holder
-// that crashes blocks other clients for its session timeout, so Idle should be short; a try of another client finds a
-// retained lock taken; another client that comes waits up to two round trips longer, until the holder has heard of it
-// and removed its node.
+// Use it for a lock that one client takes often and briefly, and others seldom. It costs others three things. An idle
+// holder that crashes blocks other clients for its session timeout, so Idle should be short. A try of another client
+// finds a retained lock taken. Another client that comes waits up to two round trips longer, until the holder has heard
+// of it and removed its node.
 //
 // A node is handed over at most [Most] times and within [Busy] of its admission. Neither bound counts while no other
 // client is known to wait: the lock's directory is watched, its newest listing had no other contender, and the leader
