@@ -290,6 +290,8 @@ func TestAWatchLoopThatNeverHadAConnectionSaysSo(t *testing.T) {
 		w := newCutEnv(t)
 		l := w.loop(w.Client.Watch, "/a")
 		time.Sleep(time.Minute)
+		l.mu.Lock()
+		defer l.mu.Unlock()
 		var unreachable *framework.ConnectError
 		if !l.ended || !errors.As(l.err, &unreachable) {
 			t.Errorf("got end %v with %v, want a ConnectError", l.ended, l.err)
