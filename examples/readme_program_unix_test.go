@@ -69,7 +69,7 @@ func terminate(t *testing.T, binary string, holding func()) {
 		}
 	}
 	err = cmd.Wait()
-	if got := strings.Join(lines, "\n"); err != nil || !strings.HasPrefix(got, "holding the lock") || !strings.Contains(got, "\nreleased: ") {
+	if got := strings.Join(lines, "\n"); err != nil || !strings.HasPrefix(got, "holding the lock") || !strings.Contains(got, "\nended: ") {
 		t.Errorf("got %v and %q, want an end in order", err, got)
 	}
 }
