@@ -325,6 +325,47 @@ func TestAWatchLoopAndAContenderShareTheWatchOfANode(t *testing.T) {
 	})
 }
 
+// Before 3.8.4 a contender that may not read the node ahead watches whether it is there.
+func TestAWatchLoopThatIsRefusedLeavesAContendersWatchAlone(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		w := &env{&clienttest.Env{T: t, Server: zktest.New(t, zktest.WithVersion("3.8.3"))}}
+		w.Link = w.Server.NewLink()
+		w.Client = w.Dial("zk:2181")
+		w.Make("/a")
+		if _, err := w.Client.SetACL(t.Context(), "/a", zk.WorldACL(zk.PermWrite|zk.PermDelete|zk.PermAdmin), -1); err != nil {
+			t.Fatal(err)
+		}
+		contender := w.Session().WatchData("/a", func() {})
+		time.Sleep(time.Second)
+		if got := w.Session().View(contender); got.Status != framework.StatusPresent {
+			t.Fatalf("got view %+v, want the node present", got)
+		}
+		w.loop(w.Client.Watch, "/a").wantEnd(t, zk.ErrNoAuth)
+		time.Sleep(time.Second)
+		if got := w.Session().View(contender); got.Status != framework.StatusPresent {
+			t.Errorf("got view %+v, want the node present", got)
+		}
+		w.wantWatches(1)
+		if err := w.Server.SetData("/a", []byte("2")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		w.loop(w.Client.Watch, "/a").wantEnd(t, zk.ErrNoAuth)
+		if _, err := w.Client.SetACL(t.Context(), "/a", zk.WorldACL(zk.PermAll), -1); err != nil {
+			t.Fatal(err)
+		}
+		w.loop(w.Client.Watch, "/a").want(t, "data 2")
+		if err := w.Server.Delete("/a"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		if got := w.Session().View(contender); got.Status != framework.StatusGone {
+			t.Errorf("got view %+v, want the node gone", got)
+		}
+		w.Session().Unwatch(contender)
+	})
+}
+
 func TestAWatchLoopNeedsNothingOfAServerButWatches(t *testing.T) {
 	for name, opt := range map[string]zktest.Option{
 		"ZooKeeper 3.4": zktest.WithVersion("3.4.14"), "ClickHouse Keeper 24.8": zktest.WithKeeper("24.8"), "ClickHouse Keeper 26.3": zktest.WithKeeper("26.3"),

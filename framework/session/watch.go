@@ -100,6 +100,9 @@ func (s *Session) subscribe(key watchKey, wake func(), how manner) *Watch {
 	w.subscribers[sub] = struct{}{}
 	// What others have seen of a node that is gone, or was refused, is not what a newcomer asks for.
 	fresh := len(w.subscribers) > 1 && w.view.Status != StatusGone && w.view.Status != StatusRefused
+	if how == lasting && w.unreadable != nil { // it may be read now
+		w.byExists, w.unreadable, fresh = false, nil, false
+	}
 	deferred := w.requests == 0
 	switch {
 	case fresh && (!deferred || how == soon):
@@ -147,6 +150,9 @@ func (s *Session) View(w *Watch) View {
 		return View{Status: StatusGone}
 	}
 	view := w.watch.view
+	if w.lasting && w.watch.unreadable != nil && view.Status == StatusPresent {
+		return View{Status: StatusRefused, Err: w.watch.unreadable}
+	}
 	view.Armed = view.Status == StatusPresent && !w.watch.awaitsAnswer()
 	return view
 }

@@ -18,9 +18,10 @@ type watchKey struct {
 type watch struct {
 	key         watchKey
 	view        View
-	requests    int  // numbers the requests that set it: only the answer to the newest counts
-	answered    int  // the number of the newest that was answered
-	byExists    bool // by an exists-watch: the node may not be read, or is not there
+	requests    int   // numbers the requests that set it: only the answer to the newest counts
+	answered    int   // the number of the newest that was answered
+	byExists    bool  // by an exists-watch: the node may not be read, or is not there
+	unreadable  error // why it may not be read, if that is why; lasting subscribers are refused then
 	subscribers map[*Watch]struct{}
 }
 
@@ -32,9 +33,12 @@ func (w *watch) setView(view View) {
 	}
 }
 
-func (w *watch) lasting() bool {
+func (w *watch) lasting() bool { return w.any(true) }
+
+// any reports whether a subscriber is lasting, or whether one is not.
+func (w *watch) any(lasting bool) bool {
 	for sub := range w.subscribers {
-		if sub.lasting {
+		if sub.lasting == lasting {
 			return true
 		}
 	}
@@ -130,10 +134,13 @@ func (w *watch) switchKind(err error) bool {
 	switch {
 	case w.key.children:
 		return false
-	case w.byExists && w.lasting() && err == nil: // it has been made between the two requests
+	case w.byExists && w.lasting() && err == nil && w.unreadable == nil: // it has been made between the two requests
 		w.byExists = false
 		return true
-	case !w.byExists && (!w.lasting() && (errors.Is(err, zk.ErrNoAuth) || errors.Is(err, ErrTooLarge)) || w.lasting() && errors.Is(err, zk.ErrNoNode)):
+	case !w.byExists && w.any(false) && (errors.Is(err, zk.ErrNoAuth) || errors.Is(err, ErrTooLarge)):
+		w.byExists, w.unreadable = true, err
+		return true
+	case !w.byExists && w.lasting() && errors.Is(err, zk.ErrNoNode):
 		w.byExists = true
 		return true
 	default:
