@@ -10,13 +10,14 @@ import (
 // A serversFunc lists servers.
 type serversFunc = func(ctx context.Context) (servers []string, err error)
 
-// WithServers gives a list of servers that changes: list is asked at each attempt to connect, and its hosts are looked up as those
-// of the connect string. Until it has answered, and while it fails, the client keeps to the last list that was right, which is at
-// first the connect string's. That may name a chroot alone, as in "/app", or be empty.
+// WithServers gives a list of servers that changes: the client calls list at each attempt to connect, and looks its
+// hosts up as those of the connect string. Until list has answered, and while it fails, the client keeps to the last
+// list that was right, which is at first the connect string's. That may name a chroot alone, as in "/app", or be empty.
 //
-// Servers are listed as "host:port" or "host". list should return when ctx ends: if it does not, the client goes on without it, and
-// does not ask again before it has returned. A connection to a server that is no longer listed stays until it breaks. A
-// [*ConnectError] tells of failures of list, and of lists with wrong entries, as of the "list of servers".
+// Servers are listed as "host:port" or "host". list should return when ctx ends: if it does not, the client goes on
+// without it, and does not call it again before it has returned. A connection to a server that is no longer listed
+// stays until it breaks. A [*ConnectError] names failures of list, and lists with wrong entries, as of the "list of
+// servers".
 //
 // Curator: CuratorFrameworkFactory.Builder.ensembleProvider().
 func WithServers(list func(ctx context.Context) (servers []string, err error)) Option {
@@ -29,7 +30,7 @@ func WithServers(list func(ctx context.Context) (servers []string, err error)) O
 	}
 }
 
-// theList stands for a server where failures are told of.
+// theList stands for a server in reports of failures.
 const theList = "list of servers"
 
 // A serverList is the servers that a client may connect to.
@@ -67,8 +68,8 @@ func (l *serverList) current(ctx context.Context) []string {
 	return list
 }
 
-// parseServers checks a list and adds default ports. A list of which an entry is wrong is wrong as a whole: what is left of it
-// might be a minority of the ensemble.
+// parseServers checks a list and adds default ports. One wrong entry makes the whole list wrong: the rest might be a
+// minority of the ensemble.
 func parseServers(list []string) ([]string, error) {
 	if len(list) == 0 {
 		return nil, errors.New("it is empty")

@@ -11,17 +11,17 @@ import (
 	"github.com/gocurator/curator/framework/internal/transport"
 )
 
-// A TreeObserver hears what changes at a node and everywhere below it. The goroutine that reads the connection calls its methods,
-// which must not block.
+// A TreeObserver hears what changes at a node and everywhere below it. The goroutine that reads the connection calls
+// its methods, which must not block.
 type TreeObserver interface {
-	// Watching says that the server has set the watch. It says so again after every reconnection. Changes of the time before it
-	// are not told: what is read from now on has them, so everything must be read anew.
+	// Watching says that the server has set the watch, after every reconnection again. Nothing reports the changes
+	// before: the observer must read everything anew, by reads that it sends from now on.
 	Watching()
-	// Changed says that a node was created or deleted, or that its data were set. A server since 3.8.4 says nothing of nodes that
-	// the client may not read.
+	// Changed says that a node was created or deleted, or that its data were set. A server since 3.8.4 says nothing of
+	// nodes that the client may not read.
 	Changed(kind zk.EventType, path string)
-	// Refused says that the observer hears nothing any more: the server that the session has moved to does not know such watches
-	// ([ErrUnsupported]), or closes connections on them.
+	// Refused says that the observer hears nothing any more: the server that the session has moved to does not know
+	// such watches ([ErrUnsupported]), or closes connections on them.
 	Refused(err error)
 }
 
@@ -37,11 +37,11 @@ func (t *tree) forget() {
 	}
 }
 
-// WatchTree has an observer told of the changes of a node, which need not exist, and of everything below it, until UnwatchTree or
-// the end of the session. It does not block. All observers of a path share one watch at the server.
+// WatchTree reports the changes of a node, which need not exist, and of everything below it to an observer, until
+// UnwatchTree or the end of the session. It does not block. All observers of a path share one watch at the server.
 //
-// Errors: [ErrUnsupported] if the servers are known to lack such watches, which came with 3.6; otherwise Refused tells. The first
-// request of a client to a server that lacks them costs the connection: servers before 3.6 close it.
+// Errors: [ErrUnsupported] if the servers are known to lack such watches, which came with 3.6; later on, the observer's
+// Refused. The first request of a client to a server that lacks them costs the connection: servers before 3.6 close it.
 func (s *Session) WatchTree(path string, o TreeObserver) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,7 +67,7 @@ func (s *Session) WatchTree(path string, o TreeObserver) error {
 
 func noTrees() error { return fmt.Errorf("%w: it watches no trees", ErrUnsupported) }
 
-// UnwatchTree ends WatchTree. The observer is told nothing from then on, but it may be in a call.
+// UnwatchTree ends WatchTree. The observer gets no call from then on, but may be in one.
 func (s *Session) UnwatchTree(path string, o TreeObserver) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,13 +101,13 @@ func (s *Session) unsetTree(path string, table transport.WatchType) []*transport
 	return append(one(unset), s.rearmAt(path)...)
 }
 
-// covered reports whether a watch on a tree tells of a node's data: then the node has no data watch of its own. Before 3.9 that
-// would replace the tree's, and its removal would take the tree's off. A children watch does not: it stands in another table,
-// where the tree's is of no use. mu is held.
+// covered reports whether a tree's watch reports a node's data: then the node has no data watch of its own. Before 3.9
+// that would replace the tree's, and its removal would take the tree's off. A children watch does not: servers keep it
+// in another table, where the tree's is of no use. mu is held.
 func (s *Session) covered(key watchKey) bool { return !key.children && s.trees[key.path] != nil }
 
-// armTree makes the requests that set the watch, and those on the same node behind it, which it may have replaced. If connections
-// have ended on such a request, something else must be answered first. mu is held.
+// armTree makes the requests that set the watch, and those on the same node behind it, which it may have replaced. If
+// connections have ended on such a request, something else must be answered first. mu is held.
 func (s *Session) armTree(t *tree) []*transport.Call {
 	set := transport.WatchTree(t.path, func(err error) { s.treeArmed(t, err) })
 	if s.support.Doubts(set) {
@@ -176,7 +176,7 @@ func (s *Session) treeArmed(t *tree, err error) {
 	calls.call()
 }
 
-// refuseTree forgets a tree, and returns what its observers are told. mu is held.
+// refuseTree forgets a tree, and returns the calls of its observers. mu is held.
 func (s *Session) refuseTree(t *tree, err error) wakes {
 	delete(s.trees, t.path)
 	var calls wakes
@@ -197,8 +197,8 @@ func (s *Session) giveUpTrees() wakes {
 	return calls
 }
 
-// treesOf returns what the observers of trees are told of an event. A change of children is none of theirs: it comes of another
-// watch, on a node in the tree. mu is held.
+// treesOf returns the calls of trees' observers for an event. A change of children is none of theirs: another watch
+// reports it, on a node in the tree. mu is held.
 func (s *Session) treesOf(e transport.WatchEvent) wakes {
 	if len(s.trees) == 0 || e.Type == zk.EventNodeChildrenChanged {
 		return nil

@@ -23,8 +23,8 @@ type batch struct {
 	admitted  bool
 }
 
-// enter makes the node of a further lease.
-func (b *batch) enter(ctx context.Context) error {
+// add makes the node of a further lease.
+func (b *batch) add(ctx context.Context) error {
 	c, listing, err := b.semaphore.recipe.queue.Add(ctx, b.session)
 	if err != nil {
 		return err

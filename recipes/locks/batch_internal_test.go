@@ -29,7 +29,7 @@ func TestABatchThatWasAdmittedInPartGivesBackWhatItHad(t *testing.T) {
 		defer gate.Leave()
 		b := batch{semaphore: s, session: session, gate: gate}
 		for range 3 {
-			if err := b.enter(t.Context()); err != nil {
+			if err := b.add(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}

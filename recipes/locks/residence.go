@@ -15,19 +15,19 @@ import (
 // At any time one goroutine may decide about it: that whose hold has just ended, or that which has taken it out of
 // queue.kept. The fields that no mutex guards belong to that goroutine.
 type residence struct {
-	queue *retainedQueue
-	base  *queue.Grant
-	last  *recipe   // of the newest hold
-	asked bool      // the directory is watched without delay
-	spent bool      // the node must not have another hold
-	since time.Time // when the newest hold ended
+	queue    *retainedQueue
+	base     *queue.Grant
+	last     *recipe   // of the newest hold
+	watching bool      // the directory, without delay
+	spent    bool      // the node must not have another hold
+	since    time.Time // when the newest hold ended
 
 	handed int // hand-overs, and acquires that found the node idle
 	after  int // of these, since another contender was known to wait
 
-	listener atomic.Pointer[framework.Watch] // on the directory
-	deaf     atomic.Bool                     // the directory is watched no more
-	demanded atomic.Bool                     // another contender was heard of
+	listener  atomic.Pointer[framework.Watch] // on the directory
+	unwatched atomic.Bool                     // the directory is watched no more
+	demanded  atomic.Bool                     // another contender was heard of
 
 	// Guarded by queue.all.mu.
 	front  bool // of the queue: the goroutine that clears it passes it on
@@ -87,7 +87,7 @@ func (r *residence) AskedToLeave() {}
 // listen watches the directory, instead of the watch that there is.
 func (r *residence) listen(watch func(dir string, wake func()) *framework.Watch) {
 	r.replace(watch(r.base.Queue.Config.Dir, r.look))
-	if r.deaf.Load() { // since before the line above, which has left a watch behind
+	if r.unwatched.Load() { // since before the line above, which has left a watch behind
 		r.replace(nil)
 	}
 }
@@ -100,7 +100,7 @@ func (r *residence) replace(w *framework.Watch) {
 
 // stopListening takes the watch off, and keeps it off.
 func (r *residence) stopListening() {
-	r.deaf.Store(true)
+	r.unwatched.Store(true)
 	r.replace(nil)
 }
 

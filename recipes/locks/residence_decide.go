@@ -56,8 +56,8 @@ func (r *residence) situation() situation {
 		now: now, usable: !r.spent && r.base.Err() == nil && r.base.MayBeKept(), hearing: r.base.Session.Timeout() / 8,
 		handed: r.handed, after: r.after, age: now.Sub(r.base.Admitted),
 	}
-	if s.usable && !r.asked && r.wanted() {
-		r.asked = true
+	if s.usable && !r.watching && r.wanted() {
+		r.watching = true
 		r.listen(r.base.Session.WatchChildren)
 	}
 	var leader time.Duration

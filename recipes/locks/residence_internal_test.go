@@ -130,7 +130,7 @@ func takeFirst(q *retainedQueue) *retainedWaiter {
 // newWaiter is a waiter that does not look.
 func (t *handoverTest) newWaiter() (w *retainedWaiter, ahead int) {
 	w = &retainedWaiter{lock: t.mutex, turn: make(chan baton, 1)}
-	ahead, _ = retainedQueuesOf(t.client).enter(w, true)
+	ahead, _ = retainedQueuesOf(t.client).enqueue(w, true)
 	return w, ahead
 }
 

@@ -106,10 +106,10 @@ func (qs *retainedQueues) takeKept(key retainedKey) *residence {
 	return r
 }
 
-// enter puts a waiter at the end of its queue, and returns how many are ahead. With none ahead, the waiter is the
+// enqueue puts a waiter at the end of its queue, and returns how many are ahead. With none ahead, the waiter is the
 // front, with nothing but the right to contend. A waiter that does not wait is entered only then. ok is false while an
 // idle residence is there to be taken.
-func (qs *retainedQueues) enter(w *retainedWaiter, waits bool) (ahead int, ok bool) {
+func (qs *retainedQueues) enqueue(w *retainedWaiter, waits bool) (ahead int, ok bool) {
 	qs.mu.Lock()
 	defer qs.mu.Unlock()
 	q := qs.find(w.lock.key)

@@ -43,7 +43,7 @@ func (l *RetainedLock) contend(ctx context.Context) (*queue.Grant, queue.Progres
 func (l *RetainedLock) contendNow(ctx context.Context) (*queue.Grant, queue.Progress, error) {
 	w := &retainedWaiter{lock: l}
 	defer w.leave()
-	ahead, g := w.enter(false)
+	ahead, g := w.enqueue(false)
 	switch {
 	case g != nil:
 		return g, queue.Progress{}, nil
@@ -70,13 +70,13 @@ func (l *RetainedLock) takeOver() *queue.Grant {
 	return nil
 }
 
-// enter enters the local queue, or returns a hold over the idle node.
-func (w *retainedWaiter) enter(waits bool) (ahead int, g *queue.Grant) {
+// enqueue enters the local queue, or returns a hold over the idle node.
+func (w *retainedWaiter) enqueue(waits bool) (ahead int, g *queue.Grant) {
 	for {
 		if g := w.lock.takeOver(); g != nil {
 			return 0, g
 		}
-		if ahead, ok := retainedQueuesOf(w.lock.recipe.client).enter(w, waits); ok {
+		if ahead, ok := retainedQueuesOf(w.lock.recipe.client).enqueue(w, waits); ok {
 			return ahead, nil
 		}
 	}
@@ -86,7 +86,7 @@ func (w *retainedWaiter) enter(waits bool) (ahead int, g *queue.Grant) {
 // session, after session.ErrNodeVanished or the loss of the session.
 func (w *retainedWaiter) contend(ctx context.Context, s *framework.Session) (*queue.Grant, queue.Progress, error) {
 	if w.queue == nil {
-		ahead, g := w.enter(true)
+		ahead, g := w.enqueue(true)
 		if g == nil && ahead > 0 {
 			var at queue.Progress
 			var err error
@@ -143,7 +143,7 @@ func (w *retainedWaiter) take(b baton) *queue.Grant {
 // session that is over is given up.
 func (w *retainedWaiter) contendAtServers(ctx context.Context, s *framework.Session) (*queue.Grant, queue.Progress, error) {
 	if w.contender == nil {
-		c, err := w.lock.recipe.queue.Enter(ctx, s)
+		c, err := w.lock.recipe.queue.Enqueue(ctx, s)
 		if err != nil {
 			return nil, queue.Progress{}, err
 		}

@@ -191,7 +191,7 @@ func (s *InterProcessSemaphoreV2) contend(ctx context.Context, session *framewor
 	b := batch{semaphore: s, session: session, gate: gate}
 	defer b.leave()
 	for range n {
-		if err := b.enter(ctx); err != nil {
+		if err := b.add(ctx); err != nil {
 			return nil, gate.Progress, err
 		}
 		if err := b.wait(ctx); err != nil {
@@ -216,7 +216,7 @@ func (s *InterProcessSemaphoreV2) enterGate(ctx context.Context, session *framew
 		}
 		s.looked.Store(true)
 	}
-	return s.gate.Enter(ctx, session)
+	return s.gate.Enqueue(ctx, session)
 }
 
 // leases counts them in a listing.

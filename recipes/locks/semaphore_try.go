@@ -115,7 +115,7 @@ func (s *InterProcessSemaphoreV2) tryInSession(ctx context.Context, session *fra
 	b := batch{semaphore: s, session: session, gate: gate}
 	defer b.leave()
 	for range n {
-		if err := b.enter(ctx); err != nil {
+		if err := b.add(ctx); err != nil {
 			return nil, gate.Progress, err
 		}
 	}

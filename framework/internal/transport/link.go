@@ -33,7 +33,7 @@ type link struct {
 	names      nameSet       // of the reader
 	sentAt     time.Time     // of the handshake
 	newSession bool          // the handshake asks for a new session
-	asked      bool          // the server was asked for its age just before
+	ageAsked   bool          // the server was asked for its age just before
 	session    int64         // that the handshake asks for, and then the one that it was answered with
 	attached   bool          // of the reader
 	gone       bool          // of the reader: Detached has been told

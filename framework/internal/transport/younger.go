@@ -33,7 +33,7 @@ var ErrYounger = errors.New("the data of the server is older than what this clie
 // hungUp notes that a server closed the connection instead of answering the handshake. A server that has just been asked
 // for its age is not asked again: it is the others' turn.
 func (t *Transport) hungUp(l *link, reason error) {
-	if !l.newSession || l.asked || t.seen.newest() == 0 || !errors.Is(reason, io.EOF) && !errors.Is(reason, syscall.ECONNRESET) {
+	if !l.newSession || l.ageAsked || t.seen.newest() == 0 || !errors.Is(reason, io.EOF) && !errors.Is(reason, syscall.ECONNRESET) {
 		return
 	}
 	t.mu.Lock()
@@ -74,7 +74,7 @@ func (t *Transport) examine(network string, a Address) (*link, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.asked = true
+	l.ageAsked = true
 	return l, nil
 }
 

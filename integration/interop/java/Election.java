@@ -7,7 +7,7 @@ import org.apache.curator.framework.recipes.leader.Participant;
 
 /**
  * One participant of an election. A term begins when Curator calls back, and ends when Curator calls back or the
- * participant resigns, whichever is first. Both are told by events, acquired and released.
+ * participant resigns, whichever is first. The events acquired and released report both.
  */
 abstract class Election extends Driver.Contender {
     /** How long the driver's work waits to lead before it stands for election anew. */
@@ -94,7 +94,7 @@ abstract class Election extends Driver.Contender {
         a.owned = !a.ids.isEmpty() && leader().getId().equals(a.ids.get(0));
     }
 
-    /** Leads many times. A term that is lost is followed by another one of the same participant. */
+    /** Leads many times. After the loss of a term the same participant stands again. */
     @Override
     void work(Driver.Order order) throws Exception {
         for (int i = 0; i < order.times; i++) {
@@ -110,7 +110,7 @@ abstract class Election extends Driver.Contender {
         }
     }
 
-    /** Leads, and looks each millisecond whether it still does. */
+    /** Leads, and checks each millisecond that it still does. */
     private boolean hold(long ms) {
         for (long i = 0; i < ms; i++) {
             LockSupport.parkNanos(1_000_000);

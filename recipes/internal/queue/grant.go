@@ -33,17 +33,17 @@ type Grant struct {
 	// What the end of a grant needs stands together: thousands may end at one time, which is then a matter of reading
 	// memory.
 
-	Since   time.Time
-	mu      sync.Mutex
-	members []Holder      // that have not left
-	room    [1]Holder     // for members: mostly one
-	cause   error         // of the grant's end; nil while it lasts
-	lasted  time.Duration // until the loss
-	untidy  bool          // lost, and tidy has still to be called
-	asked   bool          // to leave
-	used    bool          // a check of the node was taken
-	holds   bool          // a hold was made over it
-	over    error         // cause, as Config.Ended has it, once it was asked for
+	Since      time.Time
+	mu         sync.Mutex
+	members    []Holder      // that have not left
+	room       [1]Holder     // for members: mostly one
+	cause      error         // of the grant's end; nil while it lasts
+	lasted     time.Duration // until the loss
+	untidy     bool          // lost, and tidy has still to be called
+	leaveAsked bool          // the holders were asked to leave
+	used       bool          // a check of the node was taken
+	holds      bool          // a hold was made over it
+	over       error         // cause, as Config.Ended has it, once it was asked for
 }
 
 // A Holder is a member of a grant. Its methods are called without a lock, and must not block.
@@ -106,8 +106,8 @@ func (g *Grant) ownChanged() {
 
 func (g *Grant) askToLeave() {
 	g.mu.Lock()
-	first := !g.asked
-	g.asked = true
+	first := !g.leaveAsked
+	g.leaveAsked = true
 	members := slices.Clone(g.members)
 	g.mu.Unlock()
 	for _, m := range members {
@@ -129,7 +129,7 @@ func (g *Grant) Join(m Holder) error {
 		return over
 	}
 	g.members = append(g.members, m)
-	asked := g.asked
+	asked := g.leaveAsked
 	g.mu.Unlock()
 	if asked {
 		m.AskedToLeave() // before the caller has it

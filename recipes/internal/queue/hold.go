@@ -98,7 +98,7 @@ func (g *Grant) MayBeKept() bool {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return !g.asked && !g.used
+	return !g.leaveAsked && !g.used
 }
 
 // KeptFor is how long ago the node was admitted.

@@ -53,7 +53,7 @@ var (
 // Acquire waits for its turn, in one session after the other.
 func (q *Queue) Acquire(ctx context.Context) (*Grant, Progress, error) {
 	return InSessions(ctx, q.Config.Source, func(s *framework.Session) (*Grant, Progress, error) {
-		c, err := q.Enter(ctx, s)
+		c, err := q.Enqueue(ctx, s)
 		if err != nil {
 			return nil, Progress{}, err
 		}
@@ -102,7 +102,7 @@ func (q *Queue) tryInSession(ctx context.Context, s *framework.Session) (*Grant,
 	if !q.free(children) {
 		return nil, Progress{}, ErrTaken
 	}
-	c, err := q.Enter(ctx, s)
+	c, err := q.Enqueue(ctx, s)
 	if err != nil {
 		return nil, Progress{}, err
 	}
@@ -174,10 +174,10 @@ func Under(dir, name string) string {
 	return dir + "/" + name
 }
 
-// Enter makes a contender that shares the view of its session, and its node. The contender must leave. At the end of
+// Enqueue makes a contender that shares the view of its session, and its node. The contender must leave. At the end of
 // the directory's counter it returns ErrNoMoreNumbers and removes the node; for a minute after that it does not ask the
 // servers.
-func (q *Queue) Enter(ctx context.Context, s *framework.Session) (*Contender, error) {
+func (q *Queue) Enqueue(ctx context.Context, s *framework.Session) (*Contender, error) {
 	if err := q.refused(); err != nil {
 		return nil, err
 	}

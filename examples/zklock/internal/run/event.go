@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// An Event is a line of -status-fd and -json. What does not belong to the event is left out.
+// An Event is a line of -status-fd and -json. Fields that do not belong to the event are left out.
 type Event struct {
 	Time      time.Time `json:"time"`
 	Event     string    `json:"event"` // waiting, acquired, started, warned and so on: see Help
@@ -28,10 +28,10 @@ type Event struct {
 	Reason    string    `json:"reason,omitempty"`
 
 	text    string // for people
-	problem bool   // they are told without -v
+	problem bool   // text is printed without -v
 }
 
-// A teller tells events, to people or as JSON, and to a descriptor. It is safe for concurrent use.
+// A teller reports events, to people or as JSON, and to a descriptor. It is safe for concurrent use.
 type teller struct {
 	mu      sync.Mutex
 	errs    io.Writer
@@ -63,7 +63,7 @@ func (t *teller) tell(e Event) {
 	}
 }
 
-// Printable removes what could move the cursor or change colours: texts come from nodes that anybody may have written.
+// Printable removes what could move the cursor or change colours: other clients write the texts of nodes.
 func Printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r == 0xfffd || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
