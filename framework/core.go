@@ -188,7 +188,7 @@ func (c *core) announce() {
 	c.changed = make(chan struct{})
 }
 
-// settle gives the log handler and traces a moment for what they have still to be told.
+// settle gives the log handler and traces a moment for the calls that still wait.
 func (c *core) settle() {
 	enough := make(chan struct{})
 	timer := time.AfterFunc(time.Second, func() { close(enough) })

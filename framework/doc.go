@@ -84,7 +84,7 @@
 // seen, the client goes on round its list. Only if it has tried every address, more than half of them have answered
 // like this and none the opposite, the client goes on with the younger ensemble: it says so at Warn, and begins anew
 // with what it has seen. A server that cannot be reached, or looked up, is not behind. Two ensembles that live at the
-// same time, or one that has overtaken the old one, cannot be told apart.
+// same time, or one that has overtaken the old one, look the same to a client.
 //
 // If the younger ensemble lacks the chroot of the connect string, operations and waits fail with [ErrNoChroot] within the
 // connection timeout; the client connects as soon as the chroot is made.

@@ -17,7 +17,7 @@ import (
 	"github.com/gocurator/curator/framework/zktest"
 )
 
-// A tracer remembers what it is told.
+// A tracer remembers its calls.
 type tracer struct {
 	mu         sync.Mutex
 	operations []framework.Operation

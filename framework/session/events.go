@@ -160,7 +160,7 @@ func (s *Session) conclude(cause error) (rest func()) {
 	left, removals := s.abandon()
 	return func() {
 		bindings := ended.tell()
-		// The bindings may have lapsed a moment before, and be told by another goroutine: one that asked a binding for
+		// The bindings may have lapsed a moment before, and another goroutine ends them: one that asked a binding for
 		// Err, for instance.
 		s.telling.Wait()
 		close(s.done)

@@ -48,7 +48,7 @@ type Session struct {
 	patient         bool            // a connection was given up for a renewal, and none has been answered in time since
 	planned         time.Time       // when runClock looks again, unless it is woken before
 	term            *term           // nil while leases cannot be valid
-	telling         sync.WaitGroup  // terms that have ended and whose bindings have still to be told; added to under mu, until over is set
+	telling         sync.WaitGroup  // ended terms whose bindings have not all ended; added to under mu, until over is set
 	valid           chan struct{}   // closed while there is a term
 	keptValid       int             // calls of KeepValid that have not been taken back
 	watches         map[watchKey]*watch

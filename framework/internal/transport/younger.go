@@ -25,7 +25,7 @@ import (
 // An older answer does not mean a younger ensemble: it may be a stray server, or one side of a list that is half moved.
 // The client goes round its list, and believes the answer only if it has heard it from more than half of all addresses,
 // and from none the opposite, with every address tried since the session began to look. Two ensembles that live at the
-// same time cannot be told apart.
+// same time look the same to a client.
 
 // ErrYounger says that the data of a server ends before what the client has seen.
 var ErrYounger = errors.New("the data of the server is older than what this client has seen")

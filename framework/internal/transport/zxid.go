@@ -15,9 +15,9 @@ import "sync"
 //     execution, and not millions of elections ahead (the high half of a zxid counts those);
 //   - as proven only once a later answer of the same connection goes along with it. Until then it is a claim: it goes
 //     with handshakes as well, but is given up when servers have refused it again and again;
-//   - unless its connection ends with garbage. Nothing is believed then that this connection has told.
+//   - unless its connection ends with garbage. Then nothing of this connection counts.
 //
-// A server that consistently tells of a future that is possible cannot be told from one of an ensemble that is ahead.
+// A server that consistently reports a possible future looks the same as one of an ensemble that is ahead.
 type history struct {
 	mu       sync.Mutex
 	proven   int64

@@ -24,7 +24,7 @@ many contenders each has, how often it is acquired, and, of one lock, its queue
 and what happened lately. It reads from the servers only while a page is open:
 once for each lock and second, and more only for the lock that is looked at.
 
-It only reads, and listens on this machine alone, unless it is told otherwise.
+It only reads, and listens on this machine alone, unless -listen says otherwise.
 An address that others can reach needs -user-file, or -insecure. It speaks plain
 HTTP: put a proxy with TLS before it where a network lies in between.
 

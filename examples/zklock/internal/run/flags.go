@@ -39,7 +39,7 @@ The time of the command, T being the session timeout that the servers granted:
   the lease is valid for 1/2 to 3/4 T from any moment, while servers answer
   TERM     grace + margin before it ends; the command may survive that if the
            servers answer again
-  KILL     a margin before it ends; at once if somebody deleted the node, and
+  KILL     a margin before it ends; without delay if the node was deleted, and
            after a wake-up of the machine that comes too late
 
 The command's environment has ZKLOCK_PATH, ZKLOCK_NODE, ZKLOCK_TOKEN (the
