@@ -44,7 +44,7 @@ type notice struct {
 
 func (n *notice) give() { n.once.Do(func() { close(n.ch) }) }
 
-// listen gives n when another contender waits for what the lease of a single lock holds, unless the lease has ended.
+// listen gives n when another contender waits for a single lock's lease, unless the lease has ended.
 func (l *Lease) listen(n *notice) {
 	if l.Err() != nil {
 		return

@@ -28,7 +28,7 @@ var (
 // A LostError is the end of a lease that was not released. It is [ErrLeaseLost], and unwraps to the reason:
 // [ErrRemoved], framework.ErrLapsed, framework.ErrSuspended, framework.ErrSessionLost or framework.ErrClosed.
 type LostError struct {
-	Path    string // of the lock
+	Path    string
 	Session int64
 	Reason  error
 }
@@ -46,9 +46,9 @@ func (e *LostError) Unwrap() error { return e.Reason }
 // An AcquireError says why a lock was not acquired, and where the caller stood. It unwraps to the reason: ctx's cause,
 // [ErrNotAcquired], [ErrLeaseLost], [ErrReleased], an error of package framework or the server's answer.
 type AcquireError struct {
-	Path        string // of the lock
-	Node        string // the name of the caller's node, if it had one
-	Predecessor string // the name of the nearest node ahead, when it last looked; empty if it did not wait
+	Path        string
+	Node        string // the caller's, if it had one
+	Predecessor string // the nearest node ahead, when it last looked; empty if it did not wait
 	Ahead       int    // how many nodes were ahead; contenders of its process if it had no node, see Retain
 	// OwnClient says that Predecessor is of the same client.
 	OwnClient bool
@@ -83,8 +83,8 @@ func (e *AcquireError) Unwrap() error { return e.Err }
 // A ReleaseError says that a lease has ended for this process, but that its node may still exist. Unless the server
 // refused, the removal goes on in the background, until it is done or the session is over.
 type ReleaseError struct {
-	Path string // of the lock
-	Node string // the name of the lease's node
+	Path string
+	Node string // the lease's
 	Err  error
 }
 

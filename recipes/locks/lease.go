@@ -73,7 +73,7 @@ type follower struct {
 // follow ends f, once, when the lease ends, or now if it has. f.end must not block.
 //
 // Ended contexts are left out when the list would have to grow, and half of it is free after that, so this costs each
-// follower the same. context.AfterFunc, which leaves them out sooner, makes the end of thousands of leases half as slow
+// follower the same. context.AfterFunc leaves them out sooner, and makes the end of thousands of leases half as slow
 // again.
 func (l *Lease) follow(f follower) {
 	l.mu.Lock()
@@ -91,8 +91,7 @@ func (l *Lease) follow(f follower) {
 	l.followers = append(l.followers, f)
 }
 
-// end ends the lease, its contexts, and the multi-locks that it is a part of; cause is nil if the grant was lost. It
-// does not block.
+// end ends the lease, its contexts, and multi-locks with it; cause is nil if the grant was lost. It does not block.
 func (l *Lease) end(cause error) {
 	l.mu.Lock()
 	if l.ended {
@@ -113,7 +112,7 @@ func (l *Lease) end(cause error) {
 	}
 }
 
-// reason is why the lease has ended: over, or what its grant was lost for.
+// reason is why the lease has ended.
 func (l *Lease) reason(over error) error {
 	if over == nil {
 		return l.grant.Err()
@@ -165,7 +164,7 @@ func (l *Lease) ValidUntil() time.Time {
 // Curator: InterProcessLock.release(), Lease.close().
 func (l *Lease) Release() error { return l.release(nil) }
 
-// release is Release that waits for the server until enough is closed; a removal unconfirmed until then is no error.
+// release is Release that waits for the server until enough is closed, which is no error.
 func (l *Lease) release(enough <-chan struct{}) error {
 	l.mu.Lock()
 	again := l.released
@@ -185,8 +184,8 @@ func (l *Lease) release(enough <-chan struct{}) error {
 	return session.JoinErrors(errs...)
 }
 
-// releaseLease leaves the grant. After the last lease of a hold the node is removed, which it waits for until enough is
-// closed; or retained.
+// releaseLease leaves the grant. After the last lease of a hold it removes the node, and waits until enough is closed;
+// or the keeper decides.
 func (l *Lease) releaseLease(enough <-chan struct{}) error {
 	last, err := l.leaveGrant()
 	if err != nil || !last {
@@ -205,7 +204,7 @@ func (l *Lease) releaseLease(enough <-chan struct{}) error {
 	return released.Err
 }
 
-// leaveGrant ends the lease, and reports whether it was the last one of its grant.
+// leaveGrant ends the lease, and reports whether it was the grant's last.
 func (l *Lease) leaveGrant() (last bool, err error) {
 	last, err = l.grant.Leave(member{l})
 	switch {
@@ -218,8 +217,8 @@ func (l *Lease) leaveGrant() (last bool, err error) {
 	return last, nil
 }
 
-// quit is Release without waiting for the server, for a lease that only this package has. Errors do not matter: either
-// it is not the last one, or its owner has got an answer and the removal goes on in the background.
+// quit is Release without waiting, for a lease that only this package has. Errors do not matter: it is not the last
+// one, or its owner has got an answer and the removal goes on in the background.
 func (l *Lease) quit() {
 	last, _ := l.leaveGrant()
 	if k, ok := l.grant.KeptHold().(keeper); last && ok {
@@ -236,8 +235,7 @@ func (l *Lease) quit() {
 
 // A keeper decides at the end of a hold what becomes of its node. Without one, the node is removed.
 type keeper interface {
-	// release ends the hold of its last lease. It waits for the removal of the node, if there is one, until enough is
-	// closed.
+	// release ends the hold of its last lease. It waits for the removal of the node, if any, until enough is closed.
 	release(last *Lease, enough <-chan struct{}) error
 	// quit is release without waiting.
 	quit(last *Lease)

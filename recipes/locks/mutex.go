@@ -10,8 +10,8 @@ import (
 // An InterProcessMutex is a reentrant lock that at most one owner in all processes holds. Owners are admitted in the
 // order in which they came, unless [Retain] lets those of one client take turns.
 //
-// It has no state of its own: all objects with one client and path are one lock, safe for concurrent use. Each Acquire
-// is a contender of its own, unless its context owns a lease.
+// All objects with one client and path are one lock, safe for concurrent use. Each Acquire is a contender of its own,
+// unless its context owns a lease.
 //
 // Curator: InterProcessMutex.
 type InterProcessMutex struct{ recipe recipe }

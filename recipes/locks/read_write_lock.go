@@ -109,8 +109,8 @@ func (l *ReadLock) TryAcquire(ctx context.Context) (*Lease, error) {
 	return l.recipe.try(ctx, l.reenter, l.contend(ctx, l.recipe.contendNow))
 }
 
-// reenter re-enters a read lease, also by way of a write lease that was re-entered within it. A write lease alone makes
-// no re-entry, but a nested node: see contend.
+// reenter re-enters a read lease, also from within a nested write lease. A write lease alone makes no re-entry, but a
+// nested node: see contend.
 func (l *ReadLock) reenter(ctx context.Context) (*Lease, error) {
 	innermost, err := l.recipe.reenter(ctx)
 	if innermost == nil || err != nil {
@@ -132,7 +132,7 @@ func (l *ReadLock) contend(ctx context.Context, otherwise contention) contention
 }
 
 // nest makes a reader of the writer, see queue.Queue.Beside. A lease of its own keeps the writer's node until the
-// answer has come, even if the caller releases its lease meanwhile.
+// answer, even if the caller releases its lease meanwhile.
 func (l *ReadLock) nest(ctx context.Context, write *Lease) (*queue.Grant, error) {
 	keep, err := write.recipe.join(write.grant)
 	if err != nil {

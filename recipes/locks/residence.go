@@ -39,11 +39,10 @@ type residence struct {
 	tickAt time.Time   // until then
 }
 
-// newResidence makes a residence for a contender that is about to enter the queue at the servers.
+// newResidence makes a residence for a contender that is about to queue at the servers.
 func newResidence(q *retainedQueue, r *recipe) *residence { return &residence{queue: q, last: r} }
 
-// quiet is the queue of a contender whose grant will be the residence's: the hold over it reports what happens to the
-// node.
+// quiet is the queue of a contender for a residence: the hold over its grant reports what happens to the node.
 func (r *residence) quiet() *queue.Queue {
 	q := *r.last.queue
 	q.Config.Lost = func(*queue.Grant, time.Duration, error) { r.lost() }
@@ -213,8 +212,8 @@ func (r *residence) tick() {
 	}
 }
 
-// lost is called after a loss of the node's grant and of the leases on it; its removal is on its way. A goroutine that
-// decides about the residence at this moment finds front cleared, and does nothing.
+// lost is called after a loss of the node's grant and its leases; the removal is on its way. A goroutine that decides
+// about the residence at this moment finds front cleared, and does nothing.
 func (r *residence) lost() {
 	r.stopListening()
 	mu := &r.queue.all.mu

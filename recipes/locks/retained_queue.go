@@ -10,9 +10,9 @@ import (
 )
 
 // The contenders of one client for a retained lock stand in a local queue. At most one of them, or one residence, is
-// the front, which alone has a node at the servers. The front passes that on, once, when it has neither a node nor a
-// hold any more. If two goroutines could pass it on, all.mu decides: the one that takes an idle residence out of kept,
-// or clears residence.front.
+// the front, which alone has a node at the servers. It passes that on, once, when it has neither a node nor a hold any
+// more. If two goroutines could, all.mu decides: the one that takes an idle residence out of kept, or clears
+// residence.front.
 
 // A retainedKey is what locks must have in common to share a local queue: then a contender's node may be given to
 // another.
@@ -106,9 +106,9 @@ func (qs *retainedQueues) takeKept(key retainedKey) *residence {
 	return r
 }
 
-// enqueue puts a waiter at the end of its queue, and returns how many are ahead. With none ahead, the waiter is the
-// front, with nothing but the right to contend. A waiter that does not wait is entered only then. ok is false while an
-// idle residence is there to be taken.
+// enqueue puts a waiter at the end of its queue, and returns how many are ahead. With none ahead, it is the front, with
+// nothing but the right to contend. A waiter that does not wait is enqueued only then. ok is false while an idle
+// residence is there to be taken.
 func (qs *retainedQueues) enqueue(w *retainedWaiter, waits bool) (ahead int, ok bool) {
 	qs.mu.Lock()
 	defer qs.mu.Unlock()
@@ -143,8 +143,8 @@ func (q *retainedQueue) first() *retainedWaiter {
 	return w
 }
 
-// putBack puts a waiter back that was taken out: at the head of the queue; or as the front, if that was passed on
-// meanwhile and there was no other.
+// putBack puts a waiter back: at the head of the queue; or as the front, if that was passed on meanwhile and there was
+// no other.
 func (q *retainedQueue) putBack(w *retainedWaiter) {
 	q.all.mu.Lock()
 	front := !q.busy
@@ -159,8 +159,8 @@ func (q *retainedQueue) putBack(w *retainedWaiter) {
 	}
 }
 
-// pass makes the next waiter the front, with the place of c at the servers, if any. Without a waiter there is no front,
-// and c leaves. Only the front may call it, once; it does not block.
+// pass makes the next waiter the front, with the place of c at the servers, if any. Without a waiter c leaves. Only the
+// front may call it, once; it does not block.
 func (q *retainedQueue) pass(c *queue.Contender) {
 	q.all.mu.Lock()
 	w := q.first()
@@ -176,8 +176,7 @@ func (q *retainedQueue) pass(c *queue.Contender) {
 	}
 }
 
-// remove takes a waiter out of the queue, and returns how many were ahead. A waiter that is missing was taken out to be
-// given the baton.
+// remove takes a waiter out of the queue, and returns how many were ahead. A missing waiter is about to get the baton.
 func (q *retainedQueue) remove(w *retainedWaiter) (ahead int, there bool) {
 	q.all.mu.Lock()
 	defer q.all.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
-// What becomes of a node after a hold is decided here, by functions of their arguments.
+// What becomes of a node after a hold is decided here, by pure functions.
 
 // A retention is how long a node may stay with its client. Locks with equal ones share a local queue.
 type retention struct {
@@ -50,7 +50,7 @@ type situation struct {
 	idle    time.Duration // how long no contender of this client has wanted the node
 }
 
-// fate decides. Other clients' contenders wait for no more than: once they are known, the present hold and afterDemand
+// fate decides. Other clients' contenders wait for at most: once they are known, the present hold and afterDemand
 // further ones; before that, what is left of busy and one hold.
 func (r retention) fate(s situation) fate {
 	wantsToKeep := s.proven && s.idle < r.idle
@@ -77,7 +77,7 @@ func (s situation) handOverOrKeep() fate {
 	return kept
 }
 
-// A history is what a local queue remembers, to tell whether keeping nodes pays on its path.
+// A history is what a local queue remembers, to tell whether keeping nodes pays.
 type history struct {
 	node   string    // of the newest grant
 	streak int       // grants in a row with no other node in between
@@ -85,7 +85,7 @@ type history struct {
 }
 
 const (
-	// minOwnGrants is how many grants in a row must have been one's own before a node is kept.
+	// minOwnGrants is how many grants in a row must have been our own before a node is kept.
 	minOwnGrants = 3
 	// worthwhile is how many hand-overs a kept node must have had when another client wants it.
 	worthwhile = 3

@@ -14,8 +14,8 @@ import (
 // blocks, it delays other calls of traces, but no acquire, release or end of a lease. Of more than 1,024 pending calls
 // the client drops further ones and counts them in its log; it never drops Lost and RevocationRequested.
 type Trace struct {
-	// AcquireStart is called when Acquire or TryAcquire begins. It returns the context of the acquire until AcquireEnd.
-	// While it blocks, Acquire blocks too, before it has done anything, even after the end of ctx.
+	// AcquireStart is called when Acquire or TryAcquire begins, and returns the context of the acquire until
+	// AcquireEnd. While it blocks, Acquire blocks too, even after the end of ctx.
 	AcquireStart func(ctx context.Context, start AcquireStart) context.Context
 	// Waiting is called when a contender begins to wait, and each time it has moved up.
 	Waiting func(ctx context.Context, waiting Waiting)
@@ -33,40 +33,40 @@ type Trace struct {
 
 // AcquireStart describes the beginning of an acquire.
 type AcquireStart struct {
-	Path string // of the lock
+	Path string
 }
 
 // Waiting describes a contender that begins to wait.
 type Waiting struct {
-	Path        string // of the lock
-	Node        string // the contender's node
+	Path        string
+	Node        string // the contender's
 	Predecessor string // the nearest conflicting node ahead
 	Ahead       int    // how many nodes ahead conflict
 	// OwnClient says that Predecessor is of the same client.
 	OwnClient bool
 	// Local says that the contender waits in this process, behind others of its client, and has no node: see [Retain].
-	// Another call may follow when it has come to the front, and contends at the servers.
+	// Another call may follow when it contends at the servers.
 	Local bool
 }
 
 // AcquireEnd describes the end of an acquire.
 type AcquireEnd struct {
-	Path   string // of the lock
-	Node   string // of the lease; empty after an error
-	Token  int64  // of the lease
+	Path   string
+	Node   string // the lease's; empty after an error
+	Token  int64  // the lease's
 	Waited time.Duration
 	// HandOver is the time since the news that the node ahead was gone; zero without a wait.
 	HandOver  time.Duration
 	Reentered bool // no node was made: the caller held the lock already
-	// LocalCount is the lease's. If it is not zero and Reentered is false, the node was handed over in this process.
+	// LocalCount is the lease's. If it is not zero and Reentered is false, the node was handed over.
 	LocalCount int64
 	Err        error
 }
 
 // RevocationRequested describes a request to a holder to leave.
 type RevocationRequested struct {
-	Path string // of the lock
-	Node string // of the holder
+	Path string
+	Node string // the holder's
 }
 
 // Released describes the end of a hold.
@@ -76,9 +76,9 @@ type Released struct {
 	Held time.Duration
 	// LocalCount is the lease's: holds that share a node differ by it.
 	LocalCount int64
-	// HandedOver says that the node went to the next contender in this process: see [Retain].
+	// HandedOver says that the node went to the next contender here: see [Retain].
 	HandedOver bool
-	// Retained says that the node waits for the next contender of this client: see [Retain].
+	// Retained says that the node waits for the next contender here: see [Retain].
 	Retained bool
 	Err      error // of the removal of the node
 }
@@ -98,13 +98,13 @@ type Lost struct {
 	Path string
 	Node string
 	Held time.Duration
-	// LocalCount is the lease's: holds that share a node differ by it.
+	// LocalCount is the lease's.
 	LocalCount int64
 	Err        error // a *LostError
 }
 
-// A reporter calls the functions of a lock's trace: by way of the client, which has a goroutine for that. A lock
-// reports where other contenders wait for it, and where leases end.
+// A reporter calls the functions of a lock's trace, by way of a goroutine of the client's: locks report where other
+// contenders wait, and where leases end.
 type reporter struct {
 	trace  Trace
 	client *framework.Client

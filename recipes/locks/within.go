@@ -95,8 +95,8 @@ func (w *within) TryAcquire(ctx context.Context) (*Lease, error) {
 
 var errNilLock = errors.New("locks: the lock of Within is nil")
 
-// A timeLimit bounds one call by time. It is the cause with which the call's context ends. It does not leave this
-// package: the recipe whose acquire it ends replaces it by what it means.
+// A timeLimit bounds one call by time. It is the cause with which the call's context ends. It stays in this package:
+// the recipe whose acquire it ends replaces it by what it means.
 type timeLimit struct {
 	after  time.Duration
 	try    bool            // of a try, which must not end with ErrNotAcquired if no server said so
@@ -142,8 +142,7 @@ func (r *recipe) explainLimit(ctx context.Context, at queue.Progress, err error)
 	return l.meaning(unreachable, at.Ahead > 0)
 }
 
-// meaning is the caller's error when the limit has ended its call. blocked says that a server named another contender
-// ahead.
+// meaning is the caller's error when the limit has ended its call. blocked: a server named another contender ahead.
 func (l *timeLimit) meaning(unreachable *framework.ConnectError, blocked bool) error {
 	cause := retry.ContextError(l.caller)
 	switch {

@@ -8,7 +8,7 @@ type Decision struct {
 	ahead       int    // how many nodes are ahead
 }
 
-// Decide is the rule: whether a contender is admitted, given the nodes in the queue in any order.
+// Decide is the rule: whether a contender is admitted, given the nodes in any order.
 func Decide(nodes []Node, me Node) Decision {
 	if me.Shared {
 		return decideShared(nodes, me)
@@ -22,10 +22,9 @@ func decideExclusive(nodes []Node, me Node) Decision {
 }
 
 // decideShared admits a reader that has no writer ahead. It waits for the nearest one; Curator's readers watch the
-// first, and wake once for each writer ahead. Others do not see what a node watches.
+// first, and wake for each, which others cannot see.
 //
-// Many readers may stand behind two writers. They must not all wake when the first of those leaves, so nextAhead does
-// not matter.
+// Many readers may stand behind two writers, and must not all wake when the first leaves: no nextAhead.
 func decideShared(nodes []Node, me Node) Decision {
 	d := nearestAhead(nodes, me, func(n Node) bool { return !n.Shared })
 	d.nextAhead = ""

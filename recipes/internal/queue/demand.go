@@ -7,8 +7,7 @@ import (
 )
 
 // A Demand listens for contenders, of any client, that a grant keeps waiting: it watches the directory, and lists it
-// after each change. It hears nothing where the client may not read the directory. What came during an outage is in the
-// listing of the next connection.
+// after each change. Without permission to read it, it hears nothing; after an outage, the next listing.
 type Demand struct {
 	session *framework.Session
 	wanted  func(children []string) bool
@@ -19,8 +18,8 @@ type Demand struct {
 	over  bool             // heard was called, or Stop
 }
 
-// Listen calls heard once, when a listing of the directory says that the grant is wanted: on the goroutine that reads
-// the connection, or on this one; it must not block. The Demand must be stopped.
+// Listen calls heard once, when a listing says that the grant is wanted: on the goroutine that reads the connection, or
+// on this one; it must not block. The Demand must be stopped.
 func (g *Grant) Listen(wanted func(children []string) bool, heard func()) *Demand {
 	d := &Demand{session: g.Session, wanted: wanted, heard: heard}
 	watch := g.Session.WatchChildren(g.Queue.Config.Dir, d.Look)
@@ -31,7 +30,7 @@ func (g *Grant) Listen(wanted func(children []string) bool, heard func()) *Deman
 	return d
 }
 
-// Look decides by the newest listing. Call it when wanted may say something else of the same listing.
+// Look decides by the newest listing, again if wanted has changed its mind.
 func (d *Demand) Look() {
 	d.mu.Lock()
 	watch := d.watch
@@ -45,10 +44,10 @@ func (d *Demand) Look() {
 	}
 }
 
-// Stop ends the listening. heard is not called from then on, but may be running.
+// Stop ends the listening. heard may still be running.
 func (d *Demand) Stop() { d.end() }
 
-// end takes the watch off, and reports whether it was the first to end the listening.
+// end reports whether it was the first to end the listening.
 func (d *Demand) end() bool {
 	d.mu.Lock()
 	first, watch := !d.over, d.watch
@@ -60,7 +59,7 @@ func (d *Demand) end() bool {
 	return first
 }
 
-// IsBehind reports whether one of the children conflicts with the node of that name and stands behind it.
+// IsBehind reports whether one of the children conflicts with that node and stands behind it.
 func (q *Queue) IsBehind(name string, children []string) bool {
 	me, ok := q.Markers.Parse(name)
 	if !ok {

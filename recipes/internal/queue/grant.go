@@ -10,8 +10,7 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// A Grant is what an admitted contender has: a node, in one session. Its members share it; it ends with the last of
-// them, or is lost.
+// A Grant is what an admitted contender has: a node, in one session. It ends with the last of its members, or is lost.
 type Grant struct {
 	Queue   *Queue
 	Node    string // absolute path
@@ -30,8 +29,7 @@ type Grant struct {
 	under  *Grant // that has the node; nil of a grant that is no hold
 	keptBy any    // what the caller of Hold gave
 
-	// What the end of a grant needs stands together: thousands may end at one time, which is then a matter of reading
-	// memory.
+	// What the end of a grant needs stands together: the end of thousands is a matter of reading memory.
 
 	Since      time.Time
 	mu         sync.Mutex
@@ -48,7 +46,7 @@ type Grant struct {
 
 // A Holder is a member of a grant. Its methods are called without a lock, and must not block.
 type Holder interface {
-	// Ended says that the grant was lost; Grant.Err says why.
+	// Ended reports a loss; Grant.Err says why.
 	Ended()
 	AskedToLeave()
 }
@@ -79,7 +77,7 @@ func newGrant(g *Grant) (*Grant, error) {
 	return g, nil
 }
 
-// watch ends the grant when its node is removed by hand. Most holds are short: the watch is set after a moment only.
+// watch ends the grant when its node is removed by hand: after a moment, since most holds are short.
 func (g *Grant) watch() {
 	w := g.Session.WatchDataDeferred(g.Node, g.ownChanged)
 	g.selfWatch.Store(w)
@@ -154,8 +152,8 @@ func (g *Grant) Err() error {
 	return g.ending()
 }
 
-// ending is what the grant ended with, nil while it lasts; mu is held. It is made when it is asked for: the end of
-// thousands of grants makes no errors.
+// ending is what the grant ended with, nil while it lasts; mu is held. It is made late: the end of thousands of grants
+// makes no errors.
 func (g *Grant) ending() error {
 	if g.over == nil && g.cause != nil {
 		g.over = g.Queue.Config.Ended(g, g.cause)
@@ -181,8 +179,8 @@ func (g *Grant) isOver() bool {
 // ValidUntil is when the grant ends without another renewal, or when its session ceased to be valid.
 func (g *Grant) ValidUntil() time.Time { return g.hold.ValidUntil() }
 
-// UseNode notes that a check of the node is taken, or says what the grant ended with, in one step: so an end that comes
-// later finds that the node must not have another hold.
+// UseNode notes a check of the node, or says what the grant ended with, in one step: an end that comes later finds that
+// the node must not have another hold.
 func (g *Grant) UseNode() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

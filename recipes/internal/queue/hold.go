@@ -6,13 +6,12 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// A grant may have holds over it, one after the other: grants of their own with its node, token and validity. Each has
-// its own holders and ends with the last of them, so that nothing of one hold is valid in the next. The grant under
-// them lasts as long as another member, which decides what becomes of the node. A loss reaches the hold by way of that
-// grant.
+// A grant may have holds over it, one after the other: grants of their own with its node, token and validity, and with
+// holders of their own, so that nothing of one hold is valid in the next. Another member keeps the grant under them,
+// and decides what becomes of the node. A loss reaches the hold by way of that grant.
 
-// Hold makes a hold over g, for an acquire by way of q, or says what g has ended with. Join makes one step of checking
-// g and entering the hold for the news of its end. keptBy is for KeptHold.
+// Hold makes a hold over g, for an acquire by way of q, or says what g has ended with. Join checks g and subscribes the
+// hold to its end in one step. keptBy is for KeptHold.
 func (g *Grant) Hold(q *Queue, count int64, keptBy any) (*Grant, error) {
 	h := &Grant{
 		Queue: q, Node: g.Node, Name: g.Name, Token: g.Token, Session: g.Session, Since: time.Now(), hold: g.hold,
@@ -32,24 +31,23 @@ func (g *Grant) Hold(q *Queue, count int64, keptBy any) (*Grant, error) {
 	return h, nil
 }
 
-// EndHold takes an ended hold off the grant under it, and reports a loss to its recipe. It does not block.
+// EndHold takes an ended hold off its grant, and reports a loss to its recipe. It does not block.
 func (g *Grant) EndHold() {
 	_, _ = g.under.leave((*localHold)(g)) // the grant may have ended too
 	g.Queue.Registry.removeGrant(g)
 	g.tidy()
 }
 
-// KeptHold is what the caller of Hold gave; nil of a grant that is no hold.
+// KeptHold is what the caller of Hold gave, if g is a hold.
 func (g *Grant) KeptHold() any { return g.keptBy }
 
-// HasHolds reports whether a hold was made over the grant: its holders are then those of the hold.
+// HasHolds reports whether a hold was made over the grant, which then has the holders.
 func (g *Grant) HasHolds() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.holds
 }
 
-// root is the grant that has the node.
 func (g *Grant) root() *Grant {
 	if g.under != nil {
 		return g.under
@@ -64,17 +62,15 @@ func (g *Grant) lose(cause error) {
 	root.tidy()
 }
 
-// Follows reports whether the grant's node was created right after the one of that name.
+// Follows reports whether the node was created right after the one of that name.
 func (g *Grant) Follows(name string) bool {
 	_, mine, ok := cutNumber(g.Name)
 	_, other, known := cutNumber(name)
 	return ok && known && other >= 0 && mine == other+1
 }
 
-// A localHold is a hold as a member of the grant under it.
 type localHold Grant
 
-// Ended ends the hold for the cause of the grant under it.
 func (h *localHold) Ended() {
 	under := h.under
 	under.mu.Lock()
@@ -85,14 +81,13 @@ func (h *localHold) Ended() {
 
 func (h *localHold) AskedToLeave() { (*Grant)(h).askToLeave() }
 
-// MayBeKept reports whether the node may have another hold: as far as the session knows it exists and its holder was
-// not asked to leave; no read lock was taken within the grant; and no check of the node was taken, which must fail
-// after the hold.
+// MayBeKept reports whether the node may have another hold: it exists and its holder was not asked to leave, as far as
+// the session knows; no read lock was taken within; and no check was taken, which must fail after the hold.
 func (g *Grant) MayBeKept() bool {
 	if g.nested.Load() {
 		return false
 	}
-	// By the table, since Ended may be on its way. So may AskedToLeave: then the next holder gets it.
+	// By the table: Ended may be on its way. So may AskedToLeave, which the next holder gets then.
 	if g.Session.View(g.root().selfWatch.Load()).Status == framework.StatusGone {
 		return false
 	}

@@ -34,7 +34,7 @@ func LockMarkers(extra ...string) map[string]bool {
 	return counts
 }
 
-// mayReadOn reports whether a node may leave a reader with its number behind: a writer's. See Queue.Beside.
+// mayReadOn reports whether a reader may follow a node, with its number: a writer's. See Queue.Beside.
 func mayReadOn(name string) bool { return strings.Contains(name, WriteMarker) }
 
 type marker struct {
@@ -42,8 +42,7 @@ type marker struct {
 	shared bool // a reader's
 }
 
-// markers are those that count in a queue, the longest first: it decides if several fit a name. Other children are
-// ignored.
+// markers are those that count, the longest first, which decides if several fit a name. Other children are ignored.
 type markers []marker
 
 func newMarkers(counts map[string]bool) markers {
@@ -66,15 +65,15 @@ func (ms markers) String() string {
 	return text.String()
 }
 
-// A Node is a contender's place in a queue, as its name tells.
+// A Node is a contender's place in a queue.
 type Node struct {
 	Name   string
 	Shared bool // a reader's
 	number int32
 }
 
-// Parse takes a child's name apart. The marker says where the number begins: "lock-2147483647" ends with a positive
-// number, "lock--2147483647" with a negative one, although its last ten characters are a number, too.
+// Parse takes a child's name apart. The marker says where the number begins: that of "lock-2147483647" is positive,
+// that of "lock--2147483647" negative, although its last ten characters are a number, too.
 func (ms markers) Parse(name string) (n Node, ok bool) {
 	for _, width := range []int{10, 11} {
 		head, number, ok := cutWidth(name, width)
@@ -90,7 +89,6 @@ func (ms markers) Parse(name string) (n Node, ok bool) {
 	return Node{}, false
 }
 
-// ParseAll returns the children that count.
 func (ms markers) ParseAll(children []string) []Node {
 	nodes := make([]Node, 0, len(children))
 	for _, name := range children {
@@ -101,14 +99,14 @@ func (ms markers) ParseAll(children []string) []Node {
 	return nodes
 }
 
-// hasMarker reports whether a name without its number ends with a marker that stands by itself: "lock-" is none in
-// "block-". Markers that begin with an underscore follow a GUID directly in kazoo's names.
+// hasMarker reports whether a name without its number ends with a marker that stands by itself: not "block-" with
+// "lock-". kazoo's markers, with an underscore, follow a GUID directly.
 func hasMarker(head, marker string) bool {
 	before, found := strings.CutSuffix(head, marker)
 	return found && (before == "" || before[len(before)-1] == '-' || marker[0] == '_')
 }
 
-// cutNumber splits off the number of a name that has one of the markers above.
+// cutNumber splits off the number of a name with a marker.
 func cutNumber(name string) (head string, number int32, ok bool) {
 	head, number, ok = cutWidth(name, 11)
 	if ok && (strings.HasSuffix(head, "-") || strings.HasSuffix(head, "_")) { // then this "-" is no marker's
@@ -117,8 +115,8 @@ func cutNumber(name string) (head string, number int32, ok bool) {
 	return cutWidth(name, 10)
 }
 
-// cutWidth splits off the parent's counter, a signed 32-bit number, as "%010d" prints it: in 10 characters, or 11 if
-// necessary. Behind "lock-", "-000000005" and "-2147483648" are negative numbers.
+// cutWidth splits off the parent's counter, 32 bits as "%010d" prints them: in 10 characters, or 11 if necessary.
+// Behind "lock-", "-000000005" and "-2147483648" are negative numbers.
 func cutWidth(name string, width int) (head string, number int32, ok bool) {
 	if len(name) < width {
 		return "", 0, false
@@ -135,24 +133,22 @@ func cutWidth(name string, width int) (head string, number int32, ok bool) {
 	return head, int32(n), true
 }
 
-// Before reports whether n stands before m. Negative numbers are from beyond the counter's end: ours have none, others'
-// stand before ours.
+// Before reports whether n stands before m. Negative numbers, from beyond the counter's end, are others', and ahead of
+// ours.
 func (n Node) Before(m Node) bool { return n.number < m.number }
 
 const (
 	// lastNumber is the greatest number of a contender. ZooKeeper's counter ends at 2³¹-1. Then older servers go on
-	// from -2³¹; those since 3.6 do so for concurrent creations only, and give 2³¹-1 again after them. So numbers are
-	// no order any more. Those between are for contenders that have not heard of the end: one for each client, lock and
-	// minute.
+	// from -2³¹; those since 3.6 do so for concurrent creations only, and give 2³¹-1 again after them. Those between
+	// are for contenders that have not heard of the end: one for each client, lock and minute.
 	lastNumber = math.MaxInt32 - 1<<16
 	// firstDoubtful is the number from which on nothing is decided without a listing. Other decisions rely on later
-	// nodes having greater numbers, which is wrong if the counter ends during a wait: for smaller numbers, that takes
-	// 2³⁰ creations.
+	// nodes having greater numbers: below it, the counter ends only 2³⁰ creations later.
 	firstDoubtful = 1 << 30
 )
 
-// exhausted reports whether the counter of a directory has ended, by the name of a new node there. A server that counts
-// in 64 bits gives numbers that no int32 holds.
+// exhausted reports whether the counter of a directory has ended, by a new node's name. A server that counts in 64 bits
+// gives numbers that no int32 holds.
 func exhausted(name string) bool {
 	head, number, ok := cutNumber(name)
 	whole := strings.HasSuffix(head, "-") || strings.HasSuffix(head, "_") // not the end of a longer number

@@ -32,17 +32,16 @@ import (
 // An unlisted is what a view knows of numbers. sharedView.mu guards it.
 type unlisted struct {
 	dirWatch  *framework.Watch    // on the directory; nil if there is none
-	dirCzxid  int64               // of the directory that was listed; zero if none was
+	dirCzxid  int64               // of the listed directory; zero if none was
 	next      int32               // the number of the next node, of any client; negative if unknown
-	least     int32               // next is not less: one more than the greatest of a node of ours
+	least     int32               // one more than the greatest number of ours: next is not less
 	ownStreak int                 // how many nodes in a row were ours
 	decisions map[string]Decision // of case 1, until the contender asks
 }
 
-// minStreak is how many nodes in a row must be ours before listings are skipped: a wrong guess costs a round trip.
+// minStreak is how many nodes in a row must be ours: a wrong guess costs a round trip.
 const minStreak = 8
 
-// listed notes what the Stat of a listing says of numbers.
 func (u *unlisted) listed(dir *zk.Stat) {
 	if u.dirCzxid != dir.Czxid {
 		u.dirCzxid, u.least = dir.Czxid, 0
@@ -54,8 +53,8 @@ func (u *unlisted) listed(dir *zk.Stat) {
 }
 
 // creations is the number of the next node in a directory, or more; negative from 2³⁰ on. ZooKeeper's Cversion is twice
-// the count of creations, less the children (org.apache.zookeeper.server.DataNode.copyStat). ClickHouse Keeper adds one
-// for each change of a child's data.
+// the creations less the children (org.apache.zookeeper.server.DataNode.copyStat). ClickHouse Keeper adds one for each
+// change of a child's data.
 func creations(dir *zk.Stat) int32 {
 	if sum := dir.Cversion + dir.NumChildren; sum >= 0 {
 		return sum / 2
@@ -63,8 +62,8 @@ func creations(dir *zk.Stat) int32 {
 	return -1
 }
 
-// created notes that the session has created a node, a contender's if ok. In case 1 it decides about the contender, and
-// appends the node to the view. sameDirectory: as the method says.
+// created notes a node of the session's, a contender's if ok. In case 1 it decides about the contender, and appends the
+// node to the view.
 func (u *unlisted) created(v *view, n Node, ok, sameDirectory bool) {
 	isNext := ok && u.next >= 0 && n.number == u.next && n.number < firstDoubtful
 	u.next = -1
@@ -87,8 +86,8 @@ func (u *unlisted) created(v *view, n Node, ok, sameDirectory bool) {
 	v.appendNext(n)
 }
 
-// canSkipListing reports whether the next acquire may skip listing the directory. As a side effect it starts the
-// directory watch that makes this safe.
+// canSkipListing reports whether the next acquire may skip listing the directory. As a side effect it starts the watch
+// that makes this safe.
 func (v *sharedView) canSkipListing() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -105,8 +104,8 @@ func (v *sharedView) canSkipListing() bool {
 	return u.next >= 0 && v.sameDirectory()
 }
 
-// sameDirectory reports whether the directory that was listed has existed ever since, as far as answers and events say
-// that have arrived. mu is held.
+// sameDirectory reports whether the listed directory has existed ever since, as far as the session has heard. mu is
+// held.
 func (v *sharedView) sameDirectory() bool {
 	if v.unlisted.dirWatch == nil || v.unlisted.dirCzxid == 0 {
 		return false
@@ -123,7 +122,7 @@ func (v *sharedView) unwatchDirectory() {
 	}
 }
 
-// entryDecision returns, once, what was decided about a contender when its node was created.
+// entryDecision returns, once, what was decided about a contender at its creation.
 func (v *sharedView) entryDecision(name string) (d Decision, known bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -2,14 +2,13 @@ package queue
 
 import "slices"
 
-// A view is what the contenders of one session know of the nodes in their queue. It may still list deleted nodes, but
-// it never misses a node ahead of one of our contenders. Facts go in, decisions come out; it has no clock and asks for
-// nothing.
+// A view is what the contenders of one session know of the nodes in their queue. It may list deleted nodes, but never
+// misses one ahead of our contenders. It has no clock and asks for nothing.
 type view struct {
 	markers    markers
 	children   []string // the newest listing, until it is parsed
 	nodes      []Node   // the newest listing, less the deleted nodes, with the appended ones
-	writerLeft bool     // a writer's node was deleted since the view was whole: a downgraded reader may be missing
+	writerLeft bool     // a writer left since the view was whole: a downgraded reader may be missing
 }
 
 // list makes the view that of a listing, and keeps children.
@@ -24,7 +23,7 @@ func (v *view) appendNext(n Node) {
 	v.writerLeft = false
 }
 
-// remove takes out a deleted node. Names are unique, so this stays true whatever happens later.
+// remove takes out a deleted node. Names are unique, so this stays true.
 func (v *view) remove(name string) {
 	if i := slices.Index(v.children, name); i >= 0 {
 		v.children = slices.Delete(v.children, i, i+1)
@@ -34,8 +33,8 @@ func (v *view) remove(name string) {
 	v.writerLeft = v.writerLeft || mayReadOn(name)
 }
 
-// decision decides about a contender, if the view has its node, and the counter cannot have ended since. A writer that
-// left may have become a reader with its number: until the view is whole again, it decides about readers only.
+// decision decides about a contender that the view has, unless the counter can have ended since. A writer that left may
+// have become a reader: until the view is whole again, it decides about readers only.
 func (v *view) decision(me Node) (d Decision, known bool) {
 	if me.number >= firstDoubtful || v.writerLeft && !me.Shared {
 		return Decision{}, false
