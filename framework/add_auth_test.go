@@ -87,7 +87,7 @@ func TestAnAddedAuthorizationWhoseAnswerIsLostIsSentAgain(t *testing.T) {
 	})
 }
 
-func TestAddedAuthorizationsAtOnceAreToldApart(t *testing.T) {
+func TestAuthorizationsThatAreAddedTogetherGetTheirOwnAnswers(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		var wg sync.WaitGroup
 		for _, scheme := range []string{"digest", "nosuch", "digest", "ip", "nosuch"} {

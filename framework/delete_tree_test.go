@@ -259,7 +259,7 @@ func TestAGuaranteedDeletionOfATreeGoesOnInTheBackground(t *testing.T) {
 	}
 }
 
-func TestAGuaranteedDeletionOfATreeThatIsRefusedInTheBackgroundIsTold(t *testing.T) {
+func TestAGuaranteedDeletionOfATreeThatIsRefusedInTheBackgroundIsLogged(t *testing.T) {
 	var told []string
 	var log strings.Builder
 	bubble(t, func(t *testing.T, w *env) {

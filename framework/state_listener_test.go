@@ -74,7 +74,7 @@ func TestANewListenerHearsThePresentStateFirst(t *testing.T) {
 	})
 }
 
-func TestAListenerBeforeTheFirstConnectionIsNotToldOfLatent(t *testing.T) {
+func TestAListenerBeforeTheFirstConnectionDoesNotHearOfLatent(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		w := newEnv(t)
 		var early clienttest.States
@@ -131,7 +131,7 @@ func TestAListenerMayUseTheClient(t *testing.T) {
 	})
 }
 
-func TestWhoeverIsConnectedFindsTheStateTold(t *testing.T) {
+func TestBlockUntilConnectedReturnsWithTheStateConnected(t *testing.T) {
 	for range 50 {
 		zktest.Bubble(t, func(t *testing.T) {
 			w := newEnv(t)

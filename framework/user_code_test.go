@@ -193,7 +193,7 @@ func TestATLSCallbackThatPanicsIsAFailedAttempt(t *testing.T) {
 }
 
 // The handler gets the record of its own panic, and a panic about that is the end of it: there is no circle.
-func TestALogHandlerThatPanicsIsToldOnceAndCalledAgain(t *testing.T) {
+func TestALogHandlerThatPanicsIsReportedOnceAndCalledAgain(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		always bool

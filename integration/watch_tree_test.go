@@ -136,7 +136,7 @@ func TestATreeObserverHearsOfEveryNodeOfARealServer(t *testing.T) {
 }
 
 // Servers before 3.6 answer that they do not know the request, and close the connection. Run it with ZOOKEEPER_VERSION=3.5.10.
-func TestATreeObserverIsToldWhetherTheServerHasSuchWatches(t *testing.T) {
+func TestATreeObserverLearnsWhetherTheServerHasSuchWatches(t *testing.T) {
 	server := zookeeper.Start(t, zookeeper.Config{})
 	client := newClient(t, server)
 	s, err := client.Session(t.Context())

@@ -131,7 +131,7 @@ func TestUntilElapsedStopsWithoutAUselessSleep(t *testing.T) {
 	})
 }
 
-func TestAllowRetryIsToldRetriesAndTime(t *testing.T) {
+func TestAllowRetryGetsRetriesAndTime(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		type question struct {
 			n       int

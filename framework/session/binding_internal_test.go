@@ -51,7 +51,7 @@ func TestDoneWaitsForBindingsThatAnotherGoroutineEnds(t *testing.T) {
 	})
 }
 
-func TestBindingsThatAreReleasedAreNotToldAndAllOthersAreOnce(t *testing.T) {
+func TestReleasedBindingsGetNoEndAndAllOthersGetOne(t *testing.T) {
 	s, _ := unconnected()
 	s.onAttached(attachedAt(s.clock.Now()))
 	const bindings = 10
@@ -75,7 +75,7 @@ func TestBindingsThatAreReleasedAreNotToldAndAllOthersAreOnce(t *testing.T) {
 	}
 }
 
-func TestBindingsAreTidiedUpAfterDoneAndAfterTheOwnerWasTold(t *testing.T) {
+func TestBindingsAreTidiedUpAfterDoneAndAfterTheirEnd(t *testing.T) {
 	s, owner := unconnected() // its chores are done within the call that orders them
 	s.onAttached(attachedAt(s.clock.Now()))
 	tidied := false

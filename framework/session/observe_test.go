@@ -33,7 +33,7 @@ func (n *notebook) want(t *testing.T, notes ...string) {
 	n.notes = nil
 }
 
-func TestAnObserverIsToldWhatTheSessionHears(t *testing.T) {
+func TestAnObserverHearsWhatTheSessionHears(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		w.Make("/a")
 		w.Make("/a/1")
@@ -152,7 +152,7 @@ type witness struct {
 func (w *witness) Gone(string) { w.saw = append(w.saw, w.look()) }
 
 // A watcher that was woken by something older, and sees that a node is gone, finds that its observers know.
-func TestAnObserverIsToldOfAnEndBeforeItCanBeSeen(t *testing.T) {
+func TestAnObserverHearsOfADeletionBeforeAViewShowsIt(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		w.Make("/a")
 		s := w.Session()
@@ -184,7 +184,7 @@ func TestAnObserverIsToldOfAnEndBeforeItCanBeSeen(t *testing.T) {
 	})
 }
 
-func TestWhoWatchesTheChildrenOfANodeThatIsLeavingIsTold(t *testing.T) {
+func TestAChildrenWatchFiresWhenItsNodeIsBeingRemoved(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		w.Make("/a")
 		resume := w.Server.Hold(zktest.Match{Op: zktest.OpDelete})
@@ -212,7 +212,7 @@ func TestAWatchThatEndsWhileItsNodeIsNotRemovedIsTakenOff(t *testing.T) {
 	})
 }
 
-func TestARefusedEntryIsToldToNobody(t *testing.T) {
+func TestARefusedCreationIsNotReportedToObservers(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		dir := w.Create("/a/1", framework.WithMode(framework.Ephemeral), framework.CreatingParentsIfNeeded())
 		var n notebook

@@ -46,7 +46,7 @@ func TestAWatchThatIsPutOffIsSetInAMoment(t *testing.T) {
 	})
 }
 
-func TestWhoeverCannotWaitSetsTheWatchForAll(t *testing.T) {
+func TestASubscriberThatCannotWaitSetsTheWatchForAll(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		w.Make("/a")
 		s := w.Session()

@@ -118,7 +118,7 @@ func TestManySessionsWatchingAtOnce(t *testing.T) {
 	}
 }
 
-func TestServeListensWhereItIsTold(t *testing.T) {
+func TestServeListensAtTheGivenListener(t *testing.T) {
 	srv := zktest.NewServer()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

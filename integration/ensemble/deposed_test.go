@@ -20,7 +20,7 @@ import (
 //
 // The holder knows first. With framework.WithLeaderRenewal, which counts answers to sync, the lease outlives the lock:
 // that is measured, and stands in the documentation of package framework.
-func TestHoldersOfADeposedLeaderAreToldFirst(t *testing.T) {
+func TestHoldersOfADeposedLeaderKnowFirst(t *testing.T) {
 	t.Parallel()
 	const session = 2 * time.Second
 	e := start(t, zookeeper.EnsembleConfig{Config: zookeeper.Config{TickTime: halfDead / 10}})

@@ -31,7 +31,7 @@ func place(t *testing.T, e *zookeeper.Ensemble, leader *zookeeper.Member, sessio
 	return p
 }
 
-func TestHoldersOfAFrozenLeaderAreToldFirst(t *testing.T) {
+func TestHoldersOfAFrozenLeaderKnowFirst(t *testing.T) {
 	t.Parallel()
 	e := start(t, quick)
 	for range *rounds {
@@ -46,7 +46,7 @@ func TestHoldersOfAFrozenLeaderAreToldFirst(t *testing.T) {
 	}
 }
 
-func TestHoldersOfALeaderThatIsCutOffAreToldFirst(t *testing.T) {
+func TestHoldersOfALeaderThatIsCutOffKnowFirst(t *testing.T) {
 	t.Parallel()
 	e := start(t, quick)
 	for range *rounds {
@@ -63,7 +63,7 @@ func TestHoldersOfALeaderThatIsCutOffAreToldFirst(t *testing.T) {
 
 // The follower reports which sessions it has heard from every half tick, which is exactly a quarter of the shortest timeout
 // that servers grant by default. An observer is no different.
-func TestTheShortestSessionsAreToldFirst(t *testing.T) {
+func TestHoldersOfTheShortestSessionsKnowFirst(t *testing.T) {
 	t.Parallel()
 	const tick = time.Second
 	e := start(t, zookeeper.EnsembleConfig{Observers: 1, Config: zookeeper.Config{TickTime: tick}})
@@ -102,7 +102,7 @@ func TestTheShortestSessionsAreToldFirst(t *testing.T) {
 
 // A session that has moved is renewed at another server, through another way to the leader; the old one may still have
 // something to say.
-func TestAHolderThatHasJustMovedIsToldFirst(t *testing.T) {
+func TestAHolderThatHasJustMovedKnowsFirst(t *testing.T) {
 	t.Parallel()
 	const session = 2 * time.Second
 	e := start(t, quick)

@@ -18,7 +18,7 @@ var asShipped = zookeeper.EnsembleConfig{SyncLimit: 5, Config: zookeeper.Config{
 
 // A follower that is cut off from its leader goes on answering pings and reads for syncLimit ticks. The leader meanwhile ends
 // the session and lets the next one in.
-func TestHolderOnAFollowerThatIsCutOffIsToldFirst(t *testing.T) {
+func TestHolderOnAFollowerThatIsCutOffKnowsFirst(t *testing.T) {
 	t.Parallel()
 	const session = 5 * time.Second
 	e := start(t, asShipped)

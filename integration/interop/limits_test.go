@@ -14,7 +14,7 @@ import (
 // What the peers cannot do, each shown. Package interop's documentation has a paragraph on each; if one of these tests
 // fails, a peer has learnt something, and the paragraph is to be changed.
 
-func TestKazooIgnoresOtherLanguagesUnlessTold(t *testing.T) {
+func TestKazooIgnoresOtherLanguagesWithoutExtraPatterns(t *testing.T) {
 	w := newWorld(t)
 	for _, kind := range []string{ours, goZK, java} {
 		path := "/ignores/" + name("mutex")

@@ -129,7 +129,7 @@ func aCycleIsTwoRequests(t *testing.T, lock func(*peer) locks.Lock) {
 
 // What a busy lock saves is lost again at most once for so many acquisitions: when another client comes, it has to be listed after
 // all.
-func TestABusyLockIsListedOnceWhenSomebodyElseHasUsedIt(t *testing.T) {
+func TestABusyLockIsListedOnceWhenAnotherClientHasUsedIt(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p, other := warm(t, server), newPeer(t, server)
 		for range 20 {

@@ -208,7 +208,7 @@ func TestRule4AnACLThatChangesUnderAWaiterIsSeenOnTheNextConnection(t *testing.T
 }
 
 // Nobody tells a holder of what it may not read, not even of its own node. A check in a transaction, which the server decides, does.
-func TestRule4AHolderThatMayNotReadItsNodeIsNotToldOfItsRemoval(t *testing.T) {
+func TestRule4AHolderThatMayNotReadItsNodeDoesNotHearOfItsRemoval(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		secret := framework.WithACLProvider(func(string) []zk.ACL { return zk.DigestACL(zk.PermAll, "a", "b") })
 		if err := errors.Join(server.Create("/locks", nil), server.Create(path, nil)); err != nil {

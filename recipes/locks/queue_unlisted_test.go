@@ -22,7 +22,7 @@ func busy(t *testing.T, server *zktest.Server) *peer {
 	return p
 }
 
-func TestABusyLockIsHeldBySomebodyElse(t *testing.T) {
+func TestABusyLockThatAnotherClientHoldsIsWaitedFor(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := busy(t, server)
 		held := acquire(t, newPeer(t, server).mutex())

@@ -241,7 +241,7 @@ func TestStrangerDoesNotReadBesideAWriterOfTheSameClient(t *testing.T) {
 }
 
 // Curator: testGetParticipantNodes.
-func TestParticipantsAreToldByKind(t *testing.T) {
+func TestParticipantsAreListedByKind(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		const readers, writers = 20, 8
 		p := newPeer(t, server)
@@ -438,7 +438,7 @@ func (c *crowd) visit(writes bool) error {
 }
 
 // Curator: testLockPath. The writer's session is killed: it loses the lock, the next one gets in, and its node is known still.
-func TestWriterWhoseSessionIsKilledIsTold(t *testing.T) {
+func TestWriterWhoseSessionIsKilledLosesItsLease(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p, other := newPeer(t, server), newPeer(t, server)
 		write := acquire(t, readWrite(p).WriteLock())

@@ -272,7 +272,7 @@ func TestNoHandoverIsLost(t *testing.T) {
 	}
 }
 
-func TestALocalWaiterIsToldHowManyStandBeforeIt(t *testing.T) {
+func TestALocalWaiterLearnsHowManyAreAhead(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
 		lock := retained(p)

@@ -283,7 +283,7 @@ func TestReentryAndHandover(t *testing.T) {
 	})
 }
 
-func TestMisuseOfRetainIsToldByTheFirstCall(t *testing.T) {
+func TestMisuseOfRetainIsReportedByTheFirstCall(t *testing.T) {
 	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
 		for name, lock := range map[string]locks.Lock{

@@ -254,7 +254,7 @@ func TestRevokeOfANodeThatIsGoneSaysSo(t *testing.T) {
 	})
 }
 
-func TestRevokeThatCannotBeIsToldSo(t *testing.T) {
+func TestARevokeThatIsRefusedSaysWhy(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
 		lease := acquire(t, p.mutex())

@@ -466,7 +466,7 @@ func TestRefusalOfTheServerEndsAnAcquire(t *testing.T) {
 }
 
 // A path is for one recipe: the second one gets an error that says so.
-func TestMixedRecipesOnOnePathAreToldSo(t *testing.T) {
+func TestMixedRecipesOnOnePathAreRefused(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p, other := newPeer(t, server), newPeer(t, server)
 		queues := []locks.Lock{other.mutex(), readWrite(other).ReadLock(), readWrite(other).WriteLock()}

@@ -82,7 +82,7 @@ func TestNoMoreLeasesThanTheLimit(t *testing.T) {
 	})
 }
 
-func TestLeasesGoToWhoeverCameFirst(t *testing.T) {
+func TestLeasesGoToTheEarliestContender(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p, other := newPeer(t, server), newPeer(t, server)
 		held := acquireN(t, semaphore(p, 2), 2)

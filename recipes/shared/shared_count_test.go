@@ -109,7 +109,7 @@ func TestStartThatFailedCanBeTriedAgain(t *testing.T) {
 	})
 }
 
-func TestMisuseIsToldByStart(t *testing.T) {
+func TestMisuseIsReportedByStart(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		client, _ := newClient(t, server)
 		if err := shared.NewSharedCount(client, "limits", 1).Start(t.Context()); !errors.Is(err, framework.ErrInvalidPath) {
@@ -326,7 +326,7 @@ func TestCloseEndsTheFollowingAndLeavesTheNode(t *testing.T) {
 	})
 }
 
-func TestRefusalsOfTheServerAreToldAsTheyAre(t *testing.T) {
+func TestRefusalsOfTheServerAreReturnedAsTheyAre(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		client, _ := newClient(t, server)
 		count := start(t, client, 1)

@@ -269,7 +269,7 @@ func TestEveryAnswerSaysHowFarItReached(t *testing.T) {
 	})
 }
 
-func TestCallsAreCompletedWithErrBrokenBeforeTheDetachmentIsTold(t *testing.T) {
+func TestCallsAreCompletedWithErrBrokenBeforeTheDetachmentIsReported(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		srv := zktest.New(t)
 		tr, heard := start(t, srv.DialContext)

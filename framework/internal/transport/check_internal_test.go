@@ -147,7 +147,7 @@ func TestResultsOfATransactionFitItsParts(t *testing.T) {
 	}
 }
 
-func TestAnEventIsCheckedBeforeItIsTold(t *testing.T) {
+func TestAnEventIsCheckedBeforeItIsReported(t *testing.T) {
 	event := func(kind int32, path string, more ...byte) []byte {
 		var e encoder
 		e.int32(kind)

@@ -140,7 +140,7 @@ func TestAuthenticationComesFirstOnEveryConnection(t *testing.T) {
 	})
 }
 
-func TestARefusedAuthenticationIsTold(t *testing.T) {
+func TestARefusedAuthenticationIsReported(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		_, heard := start(t, zktest.New(t).DialContext, func(c *transport.Config) {
 			c.Auth = []transport.Auth{{Scheme: "kerberos", Credentials: []byte("x")}}
@@ -194,7 +194,7 @@ func TestAFailedWriteBreaksTheConnectionAndNothingElse(t *testing.T) {
 	})
 }
 
-func TestTheGrantedTimeoutIsTold(t *testing.T) {
+func TestTheGrantedTimeoutIsReported(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		srv := zktest.New(t, zktest.WithSessionTimeouts(time.Second, 5*time.Second))
 		_, heard := start(t, srv.DialContext)

@@ -76,7 +76,7 @@ func TestAQuestionEndsAlsoThroughATunnel(t *testing.T) {
 	}
 }
 
-func TestAServerThatHangsUpOnTheZxidThatItHasToldKeepsNobodyFromTheOthers(t *testing.T) {
+func TestAServerThatHangsUpOnItsOwnZxidKeepsNoClientFromTheOthers(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		good := server(t)
 		bad := scripted(t, func(conn net.Conn) {

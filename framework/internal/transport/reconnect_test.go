@@ -56,7 +56,7 @@ func TestReconnectionAfterALastingConnectionIsImmediate(t *testing.T) {
 	})
 }
 
-func TestAServerThatThrowsEverybodyOutIsNotStormed(t *testing.T) {
+func TestAServerThatClosesAllConnectionsIsNotStormed(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		_, heard := start(t, scripted(t, func(conn net.Conn) { welcome(conn, 1, 12000) }))
 		time.Sleep(10 * time.Second)
@@ -217,7 +217,7 @@ func TestASessionThatIsAnsweredWithAnotherHasExpired(t *testing.T) {
 	})
 }
 
-func TestAServerThatThrowsEverybodyOutAfterAMomentIsNotStormed(t *testing.T) {
+func TestAServerThatClosesAllConnectionsAfterAMomentIsNotStormed(t *testing.T) {
 	for _, moment := range []time.Duration{time.Millisecond, 20 * time.Millisecond, 300 * time.Millisecond} {
 		zktest.Bubble(t, func(t *testing.T) {
 			_, heard := start(t, scripted(t, func(conn net.Conn) {
@@ -274,7 +274,7 @@ func TestAReconnectionsHandshakeHasTheNewestZxidAndItsOwnTime(t *testing.T) {
 }
 
 // The server answers the question for its newest zxid, and hangs up on the handshake that names it.
-func TestAServerThatHangsUpOnTheZxidThatItHasToldIsNotStormed(t *testing.T) {
+func TestAServerThatHangsUpOnItsOwnZxidIsNotStormed(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		var dials atomic.Int64
 		_, heard := start(t, scripted(t, func(conn net.Conn) {

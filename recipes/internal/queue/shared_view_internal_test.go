@@ -202,7 +202,7 @@ func TestARefusedEntryLeavesNoView(t *testing.T) {
 	})
 }
 
-func TestAViewThatIsDroppedIsToldNothing(t *testing.T) {
+func TestAViewThatIsDroppedHearsNothing(t *testing.T) {
 	withView(t, func(t *testing.T, v *sharedView, _ int64) {
 		q, session := New(Config{Dir: viewDir, Marker: MutexMarker, Counts: LockMarkers()}), v.key.session
 		q.Registry = v.registry
