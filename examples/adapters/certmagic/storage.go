@@ -72,8 +72,8 @@ func (s *Storage) TryLock(ctx context.Context, name string) (bool, error) {
 	return err == nil, err
 }
 
-// Unlock releases the lock, whatever has become of ctx. Errors: the lock is not held here; those of locks.Lease.Release, a
-// *locks.LostError for a lock that was lost. In every case the next contender may have it.
+// Unlock releases the lock, whatever has become of ctx. Errors: the lock is not held here; those of
+// locks.Lease.Release, a *locks.LostError for a lock that was lost. In every case the next contender may have it.
 func (s *Storage) Unlock(_ context.Context, name string) error {
 	h, lease := s.holder(name)
 	if lease == nil || !s.replace(h, lease, nil) {
@@ -83,8 +83,8 @@ func (s *Storage) Unlock(_ context.Context, name string) error {
 	return lease.Release()
 }
 
-// RenewLockLease returns nil if the lock is still held, whatever the duration: leases are renewed in the background. A lock that
-// was lost is taken again if it is free. Errors are those of locks.InterProcessMutex.TryAcquire.
+// RenewLockLease returns nil if the lock is still held, whatever the duration: leases are renewed in the background. A
+// lock that was lost is taken again if it is free. Errors are those of locks.InterProcessMutex.TryAcquire.
 func (s *Storage) RenewLockLease(ctx context.Context, name string, _ time.Duration) error {
 	h, lease := s.holder(name)
 	if lease == nil {

@@ -126,7 +126,8 @@ func TestProcessThatLostItsLockTriesNoFurtherUntilItHasTheLockAgain(t *testing.T
 		link := zk.NewLink()
 		cut, logs := process(t, certmagiclock.New(files, connect(t, link.DialContext), "/locks"), authority)
 		errs := make(chan error, 1)
-		go func() { errs <- cut.ObtainCertAsync(t.Context(), domain) }() // the first attempt fails; the next one is a minute later
+		// the first attempt fails; the next one is a minute later
+		go func() { errs <- cut.ObtainCertAsync(t.Context(), domain) }()
 		time.Sleep(10 * time.Second)
 		link.Mute()
 		time.Sleep(20 * time.Second)

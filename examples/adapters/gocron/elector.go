@@ -36,9 +36,9 @@ func NewElector(client *framework.Client, path string, opts ...leader.Option) *E
 	return &Elector{selector: leader.NewLeaderSelector(client, path, opts...)}
 }
 
-// Run stands for election, again after each term, until ctx ends. A term ends with ctx, when it is lost, and when another
-// process asks the leader to leave by locks.AttemptRevoke. Before Run resigns it waits for the tasks that are under way. It
-// blocks; its errors are those of leader.LeaderSelector.Run.
+// Run stands for election, again after each term, until ctx ends. A term ends with ctx, when it is lost, and when
+// another process asks the leader to leave by locks.AttemptRevoke. Before Run resigns it waits for the tasks that are
+// under way. It blocks; its errors are those of leader.LeaderSelector.Run.
 func (e *Elector) Run(ctx context.Context) error {
 	return e.selector.Run(ctx, func(ctx context.Context) error {
 		t := &term{lease: leader.Term(ctx)}
@@ -63,8 +63,8 @@ func (e *Elector) IsLeader(context.Context) error {
 	return e.term.lease.Err()
 }
 
-// Task makes work a job that ends when this process leads no more. The context of work ends with the job's context and when
-// the term is lost. The error of a run that lost the lead is [locks.ErrLeaseLost], also if work returned nil.
+// Task makes work a job that ends when this process leads no more. The context of work ends with the job's context and
+// when the term is lost. The error of a run that lost the lead is [locks.ErrLeaseLost], also if work returned nil.
 func (e *Elector) Task(work func(ctx context.Context) error) func(ctx context.Context) error {
 	return func(ctx context.Context) error {
 		e.mu.Lock()

@@ -27,15 +27,15 @@ type Locker struct {
 
 var _ gocron.Locker = (*Locker)(nil)
 
-// NewLocker returns a locker whose locks are mutexes below path, each named after its job. It does no I/O. A lock is held for
-// at least minHold, so that a process whose clock is late does not find it free again.
+// NewLocker returns a locker whose locks are mutexes below path, each named after its job. It does no I/O. A lock is
+// held for at least minHold, so that a process whose clock is late does not find it free again.
 func NewLocker(client *framework.Client, path string, minHold time.Duration, opts ...locks.Option) *Locker {
 	return &Locker{client: client, path: path, minHold: minHold, opts: opts, held: map[string]*locks.Lease{}}
 }
 
-// Lock takes the lock of a job if it is free, without waiting for another holder; for the servers it waits for at most the
-// client's connection timeout. Errors are those of locks.InterProcessMutex.TryAcquire, [locks.ErrNotAcquired] among them,
-// also when this process has not ended an earlier run of the job, whose lock it lost.
+// Lock takes the lock of a job if it is free, without waiting for another holder; for the servers it waits for at most
+// the client's connection timeout. Errors are those of locks.InterProcessMutex.TryAcquire, [locks.ErrNotAcquired] among
+// them, also when this process has not ended an earlier run of the job, whose lock it lost.
 func (l *Locker) Lock(ctx context.Context, key string) (gocron.Lock, error) {
 	mutex := locks.NewInterProcessMutex(l.client, l.path+"/"+nodeName(key), l.opts...)
 	lease, err := mutex.TryAcquire(locks.WithoutLease(ctx))
@@ -49,9 +49,9 @@ func (l *Locker) Lock(ctx context.Context, key string) (gocron.Lock, error) {
 	return &hold{locker: l, key: key, lease: lease, until: time.Now().Add(l.minHold)}, nil
 }
 
-// Task makes work a job that ends when its lock is lost. key is the job's name, see gocron.WithName. The context of work ends
-// with the job's context and when the lock is lost; it owns the lock. The error of a run that lost its lock is
-// [locks.ErrLeaseLost], also if work returned nil.
+// Task makes work a job that ends when its lock is lost. key is the job's name, see gocron.WithName. The context of
+// work ends with the job's context and when the lock is lost; it owns the lock. The error of a run that lost its lock
+// is [locks.ErrLeaseLost], also if work returned nil.
 func (l *Locker) Task(key string, work func(ctx context.Context) error) func(ctx context.Context) error {
 	return func(ctx context.Context) error {
 		l.mu.Lock()
@@ -64,7 +64,8 @@ func (l *Locker) Task(key string, work func(ctx context.Context) error) func(ctx
 	}
 }
 
-// keep notes the lease of a run. It refuses while an earlier run has not come to its Unlock: Task could not tell the two apart.
+// keep notes the lease of a run. It refuses while an earlier run has not come to its Unlock: Task could not tell the
+// two apart.
 func (l *Locker) keep(key string, lease *locks.Lease) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package migratelock gives a database driver of golang-migrate Curator's locks in ZooKeeper. It is for databases that have no
-// locks of their own, such as ClickHouse and Cassandra, and for one schema in several databases.
+// Package migratelock gives a database driver of golang-migrate Curator's locks in ZooKeeper. It is for databases that
+// have no locks of their own, such as ClickHouse and Cassandra, and for one schema in several databases.
 //
 //	driver, err := clickhouse.WithInstance(db, &clickhouse.Config{})
 //	driver = migratelock.New(ctx, driver, client, "/migrations/orders", 10*time.Second)
@@ -8,20 +8,21 @@
 //
 // # What happens on a loss
 //
-// golang-migrate asks the driver for each step, and stops at the first error. So a driver that has lost its lock refuses what
-// changes the database: Run, SetVersion and Drop return the loss. A statement that is under way is not interrupted, since Run
-// has no context. The version stays dirty then, and the next process refuses to go on until a person has looked, as after
-// every migration that was broken off.
+// golang-migrate asks the driver for each step, and stops at the first error. So a driver that has lost its lock
+// refuses what changes the database: Run, SetVersion and Drop return the loss. A statement that is under way is not
+// interrupted, since Run has no context. The version stays dirty then, and the next process refuses to go on until a
+// person has looked, as after every migration that was broken off.
 //
 // # What to know of golang-migrate
 //
-//   - Lock has no context. Migrate.LockTimeout, fifteen seconds, does not end it: Migrate gives up, and the Lock that goes on
-//     may take the lock when nobody is there to release it. So Lock here gives up by itself, and should do so earlier.
-//   - A Migrate whose Unlock has failed takes itself for locked, and answers "database locked" from then on. So Unlock does
-//     not report a loss again.
+//   - Lock has no context. Migrate.LockTimeout, fifteen seconds, does not end it: Migrate gives up, and the Lock that
+//     goes on may take the lock when nobody is there to release it. So Lock here gives up by itself, and should do so
+//     earlier.
+//   - A Migrate whose Unlock has failed takes itself for locked, and answers "database locked" from then on. So Unlock
+//     does not report a loss again.
 //
-// golang-migrate's locks and this one do not exclude each other: all processes change at the same time. The driver's own
-// lock is taken, too, and inside of this one.
+// golang-migrate's locks and this one do not exclude each other: all processes change at the same time. The driver's
+// own lock is taken, too, and inside of this one.
 package migratelock
 
 import (
@@ -49,8 +50,8 @@ type Driver struct {
 
 var _ database.Driver = (*Driver)(nil)
 
-// New returns driver with a lock that is a mutex at path. Lock waits for at most wait, which should be less than the LockTimeout
-// of migrate.Migrate by some seconds, and until ctx ends. It does no I/O.
+// New returns driver with a lock that is a mutex at path. Lock waits for at most wait, which should be less than the
+// LockTimeout of migrate.Migrate by some seconds, and until ctx ends. It does no I/O.
 func New(ctx context.Context, driver database.Driver, client *framework.Client, path string, wait time.Duration,
 	opts ...locks.Option,
 ) *Driver {
@@ -67,8 +68,9 @@ func (d *Driver) Open(url string) (database.Driver, error) {
 	return &Driver{Driver: driver, acquire: d.acquire}, nil
 }
 
-// Lock waits for the lock, and then takes the other driver's. Errors: database.ErrLocked if it did not get the lock in time, or
-// if an earlier Lock, which Migrate gave up, has it; those of locks.Within; those of the other driver. Nothing is locked then.
+// Lock waits for the lock, and then takes the other driver's. Errors: database.ErrLocked if it did not get the lock in
+// time, or if an earlier Lock, which Migrate gave up, has it; those of locks.Within; those of the other driver. Nothing
+// is locked then.
 func (d *Driver) Lock() error {
 	lease, err := d.acquire()
 	if errors.Is(err, locks.ErrNotAcquired) {
@@ -86,8 +88,8 @@ func (d *Driver) Lock() error {
 	return nil
 }
 
-// Unlock releases both locks. Errors: database.ErrNotLocked; that of the other driver; a *locks.ReleaseError. A lock that was lost
-// is no error: what changed the database meanwhile has returned the loss.
+// Unlock releases both locks. Errors: database.ErrNotLocked; that of the other driver; a *locks.ReleaseError. A lock
+// that was lost is no error: what changed the database meanwhile has returned the loss.
 func (d *Driver) Unlock() error {
 	d.mu.Lock()
 	lease := d.lease

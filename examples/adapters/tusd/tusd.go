@@ -10,18 +10,18 @@
 //
 // # Who makes room
 //
-// A client whose connection broke comes back, to another server perhaps, while the first request still waits for bytes. So
-// tusd has the holder of an upload's lock make room for each request that comes: the lock calls requestUnlock, which
+// A client whose connection broke comes back, to another server perhaps, while the first request still waits for bytes.
+// So tusd has the holder of an upload's lock make room for each request that comes: the lock calls requestUnlock, which
 // interrupts the holder's request. Here the holder hears of a request at any other server by [locks.Lease.Contended],
 // without a write, and of an operator who asks it to leave, by zklock revoke or locks.AttemptRevoke.
 //
 // # What happens on a loss
 //
-// The request is interrupted as well, and before the loss. tusd takes no more bytes from then on, and gives the store up to
-// GracefulRequestCompletionTimeout to keep those that it has. So requestUnlock is called when the lease has only the grace
-// left that NewLocker is given, and the store is done before another server can have the lock. The grace should be the
-// GracefulRequestCompletionTimeout, ten seconds unless configured, and less than half of the session timeout: a healthy lease
-// has at least half of it left.
+// The request is interrupted as well, and before the loss. tusd takes no more bytes from then on, and gives the store
+// up to GracefulRequestCompletionTimeout to keep those that it has. So requestUnlock is called when the lease has only
+// the grace left that NewLocker is given, and the store is done before another server can have the lock. The grace
+// should be the GracefulRequestCompletionTimeout, ten seconds unless configured, and less than half of the session
+// timeout: a healthy lease has at least half of it left.
 //
 // A store that goes on after that can overwrite what the next holder stores: that is for the store to refuse.
 package tusdlock
@@ -48,8 +48,8 @@ type Locker struct {
 
 var _ handler.Locker = (*Locker)(nil)
 
-// NewLocker returns a locker whose locks are mutexes below path, each named after its upload. It does no I/O. A holder is
-// asked to unlock when its lease has no more than grace left.
+// NewLocker returns a locker whose locks are mutexes below path, each named after its upload. It does no I/O. A holder
+// is asked to unlock when its lease has no more than grace left.
 func NewLocker(client *framework.Client, path string, grace time.Duration, opts ...locks.Option) *Locker {
 	return &Locker{client: client, path: path, grace: grace, opts: opts}
 }
@@ -74,9 +74,10 @@ type lock struct {
 	ended     chan struct{} // closed when requestUnlock is not called any more
 }
 
-// Lock waits for the lock until ctx ends; it asks the holder to make room. From then on it calls requestUnlock once, from
-// another goroutine: when a request comes for the same upload, when an operator asks for it, or when the lease is about to end.
-// Errors: handler.ErrLockTimeout if ctx has ended; those of locks.InterProcessMutex.Acquire. No node is left behind then.
+// Lock waits for the lock until ctx ends; it asks the holder to make room. From then on it calls requestUnlock once,
+// from another goroutine: when a request comes for the same upload, when an operator asks for it, or when the lease is
+// about to end. Errors: handler.ErrLockTimeout if ctx has ended; those of locks.InterProcessMutex.Acquire. No node is
+// left behind then.
 func (l *lock) Lock(ctx context.Context, requestUnlock func()) error {
 	lease, err := l.mutex.Acquire(locks.WithoutLease(ctx))
 	switch {
@@ -95,8 +96,8 @@ func (l *lock) Lock(ctx context.Context, requestUnlock func()) error {
 	return nil
 }
 
-// Unlock releases the lock. requestUnlock is not called any more when it has returned. Errors are those of locks.Lease.Release, a
-// *locks.LostError for a lock that was lost; tusd drops them.
+// Unlock releases the lock. requestUnlock is not called any more when it has returned. Errors are those of
+// locks.Lease.Release, a *locks.LostError for a lock that was lost; tusd drops them.
 func (l *lock) Unlock() error {
 	close(l.unlocking)
 	<-l.ended
