@@ -1,0 +1,117 @@
+//go:build linux
+
+package main_test
+
+import (
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gocurator/curator/framework/zktest"
+)
+
+var record = flag.Bool("record", false, "write what TestWatchDrawsInPlace sees into README.md")
+
+// A pane is a terminal of 80 columns, in tmux.
+type pane struct {
+	t      *testing.T
+	socket string
+}
+
+func newPane(t *testing.T, rows, command string) pane {
+	t.Helper()
+	p := pane{t, filepath.Join(t.TempDir(), "tmux")}
+	p.tmux("-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", rows, command)
+	t.Cleanup(func() { _ = exec.Command("tmux", "-S", p.socket, "kill-server").Run() })
+	return p
+}
+
+func (p pane) tmux(args ...string) (output string) {
+	p.t.Helper()
+	all, err := exec.CommandContext(p.t.Context(), "tmux", append([]string{"-S", p.socket}, args...)...).CombinedOutput()
+	if err != nil {
+		p.t.Fatalf("tmux %s: %v\n%s", strings.Join(args, " "), err, all)
+	}
+	return string(all)
+}
+
+// await waits until the pane shows what matches, and returns all that it shows.
+func (p pane) await(pattern string) string {
+	p.t.Helper()
+	want := regexp.MustCompile(pattern)
+	shown := ""
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		if shown = strings.TrimRight(p.tmux("capture-pane", "-p"), "\n"); want.MatchString(shown) {
+			return shown
+		}
+	}
+	p.t.Fatalf("no %q on the terminal:\n%s", pattern, shown)
+	return ""
+}
+
+func TestWatchDrawsInPlace(t *testing.T) {
+	if _, err := exec.LookPath("tmux"); err != nil {
+		if os.Getenv("CURATOR_INTEGRATION") == "required" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	t.Parallel()
+	server := zktest.New(t)
+	queue := func(who, until string) *running {
+		r := start(t, server.Addr(), with([]string{"-data", who, "/locks/nightly"}, script("exec sleep 1000")...)...)
+		r.await(until)
+		return r
+	}
+	billing := queue("billing at host7", "started")
+	p := newPane(t, "14", "echo before; "+program+" watch -zk "+server.Addr()+" -every 200ms /locks/nightly; echo ended with $?; sleep 1000")
+	p.await(`holds .*billing`) // what came before the first look has one time, and what comes later its own
+	queue("reports at host9", "waiting")
+	p.await(`waits .*reports`)
+	queue("an archive with a name that is longer than what there is room for, and so is cut", "waiting")
+	first := p.await(`(?s)waits .*waits .*came     an archive`)
+	billing.signal(syscall.SIGTERM)
+	second := p.await(`(?s)holds .*reports.*left     billing.*let in   reports`)
+	p.tmux("send-keys", "C-c")
+	if after := p.await(`ended with 130`); !strings.Contains(after, "before") || strings.Contains(after, "acquisitions") {
+		t.Errorf("after the end the terminal shows\n%s\nwant what was there before", after)
+	}
+	inThePage(t, first, second)
+}
+
+// inThePage fails unless README.md has these frames, apart from their numbers. With -record it writes them there. A line that
+// did not fit, or that was left of an earlier frame, is a difference.
+func inThePage(t *testing.T, frames ...string) {
+	t.Helper()
+	page, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := regexp.MustCompile("(?s)(```console\n/locks/nightly  mutex)(.*?)(\n```)")
+	found := blocks.FindAllString(string(page), -1)
+	if len(found) != len(frames) {
+		t.Fatalf("README.md has %d pictures of watch, want %d", len(found), len(frames))
+	}
+	number := regexp.MustCompile(` *\b[0-9][0-9a-z.:]* *`)
+	for i, frame := range frames {
+		want := "```console\n" + frame + "\n```"
+		if *record {
+			page = []byte(strings.Replace(string(page), found[i], want, 1))
+			continue
+		}
+		if got, want := number.ReplaceAllString(found[i], " 0 "), number.ReplaceAllString(want, " 0 "); got != want {
+			t.Errorf("README.md shows\n%s\nbut watch draws\n%s\ngo test ./examples/zklock -run Watch -record writes it", got, want)
+		}
+	}
+	if *record {
+		if err := os.WriteFile("README.md", page, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
