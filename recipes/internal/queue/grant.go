@@ -17,7 +17,6 @@ type Grant struct {
 	Name    string // of the node
 	Token   int64
 	Session *framework.Session
-	hold    *framework.Binding
 
 	selfWatch atomic.Pointer[framework.Watch] // on the node
 
@@ -33,15 +32,16 @@ type Grant struct {
 
 	Since      time.Time
 	mu         sync.Mutex
-	members    []Holder      // that have not left
-	room       [1]Holder     // for members: mostly one
-	cause      error         // of the grant's end; nil while it lasts
-	lasted     time.Duration // until the loss
-	untidy     bool          // lost, and tidy has still to be called
-	leaveAsked bool          // the holders were asked to leave
-	used       bool          // a check of the node was taken
-	holds      bool          // a hold was made over it
-	over       error         // cause, as Config.Ended has it, once it was asked for
+	members    []Holder           // that have not left
+	room       [1]Holder          // for members: mostly one
+	cause      error              // of the grant's end; nil while it lasts
+	lasted     time.Duration      // until the loss
+	untidy     bool               // lost, and tidy has still to be called
+	leaveAsked bool               // the holders were asked to leave
+	used       bool               // a check of the node was taken
+	hasHolds   bool               // a hold was made over it
+	over       error              // cause, as Config.Ended has it, once it was asked for
+	binding    *framework.Binding // set once: by newGrant, or with the hold
 }
 
 // A Holder is a member of a grant. Its methods are called without a lock, and must not block.
@@ -62,12 +62,12 @@ func newGrant(g *Grant) (*Grant, error) {
 	g.members = g.room[:0]
 	g.Since = time.Now()
 	g.Admitted = g.Since
-	hold, err := g.Session.Bind(func(cause error) { g.end(cause) }, g.tidy)
+	binding, err := g.Session.Bind(func(cause error) { g.end(cause) }, g.tidy)
 	if err != nil {
 		return nil, err
 	}
 	g.mu.Lock()
-	g.hold = hold
+	g.binding = binding
 	g.mu.Unlock()
 	g.Queue.Registry.addGrant(g)
 	if g.isOver() { // lost before it was added
@@ -139,12 +139,12 @@ func (g *Grant) Join(m Holder) error {
 func (g *Grant) Err() error {
 	g.mu.Lock()
 	over := g.ending()
-	hold := g.hold
+	binding := g.binding
 	g.mu.Unlock()
 	if over != nil {
 		return over
 	}
-	if cause := hold.Err(); cause != nil {
+	if cause := binding.Err(); cause != nil {
 		g.end(cause) // Bind's own call may still be on its way on another goroutine; tidy comes after it
 	}
 	g.mu.Lock()
@@ -177,7 +177,7 @@ func (g *Grant) isOver() bool {
 }
 
 // ValidUntil is when the grant ends without another renewal, or when its session ceased to be valid.
-func (g *Grant) ValidUntil() time.Time { return g.hold.ValidUntil() }
+func (g *Grant) ValidUntil() time.Time { return g.binding.ValidUntil() }
 
 // UseNode notes a check of the node, or says what the grant ended with, in one step: an end that comes later finds that
 // the node must not have another hold.

@@ -126,10 +126,10 @@ func (g *Grant) AwaitRemoval(removal *framework.Removal, enough <-chan struct{})
 func (g *Grant) unbind() {
 	g.Queue.Registry.removeGrant(g)
 	g.mu.Lock()
-	hold := g.hold
+	binding := g.binding
 	g.mu.Unlock()
-	if hold != nil { // nil if the session ended within Session.Bind
-		hold.Release()
+	if binding != nil { // nil if the session ended within Session.Bind
+		binding.Release()
 	}
 	if w := g.selfWatch.Load(); w != nil {
 		g.Session.Unwatch(w)

@@ -14,7 +14,7 @@ import (
 // hold to its end in one step. keptBy is for KeptHold.
 func (g *Grant) Hold(q *Queue, count int64, keptBy any) (*Grant, error) {
 	h := &Grant{
-		Queue: q, Node: g.Node, Name: g.Name, Token: g.Token, Session: g.Session, Since: time.Now(), hold: g.hold,
+		Queue: q, Node: g.Node, Name: g.Name, Token: g.Token, Session: g.Session, Since: time.Now(), binding: g.binding,
 		Admitted: g.Admitted, Count: count, under: g, keptBy: keptBy,
 	}
 	h.members = h.room[:0]
@@ -22,7 +22,7 @@ func (g *Grant) Hold(q *Queue, count int64, keptBy any) (*Grant, error) {
 		return nil, err
 	}
 	g.mu.Lock()
-	g.holds = true
+	g.hasHolds = true
 	g.mu.Unlock()
 	q.Registry.addGrant(h)
 	if h.isOver() { // lost before it was added
@@ -45,7 +45,7 @@ func (g *Grant) KeptHold() any { return g.keptBy }
 func (g *Grant) HasHolds() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.holds
+	return g.hasHolds
 }
 
 func (g *Grant) root() *Grant {
