@@ -77,10 +77,10 @@ func (r *residence) begin(base *queue.Grant) *queue.Grant {
 	return h
 }
 
-// Ended is for queue.Holder. After a loss lost is called, once all leases have ended.
+// Ended is for queue.Member. After a loss lost is called, once all leases have ended.
 func (r *residence) Ended() {}
 
-// AskedToLeave is for queue.Holder.
+// AskedToLeave is for queue.Member.
 func (r *residence) AskedToLeave() {}
 
 // listen watches the directory, instead of the watch that there is.

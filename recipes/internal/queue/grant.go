@@ -32,8 +32,8 @@ type Grant struct {
 
 	Since      time.Time
 	mu         sync.Mutex
-	members    []Holder           // that have not left
-	room       [1]Holder          // for members: mostly one
+	members    []Member           // that have not left
+	room       [1]Member          // for members: mostly one
 	cause      error              // of the grant's end; nil while it lasts
 	lasted     time.Duration      // until the loss
 	untidy     bool               // lost, and tidy has still to be called
@@ -44,8 +44,8 @@ type Grant struct {
 	binding    *framework.Binding // set once: by newGrant, or with the hold
 }
 
-// A Holder is a member of a grant. Its methods are called without a lock, and must not block.
-type Holder interface {
+// A Member is one of those who share a grant. Its methods are called without a lock, and must not block.
+type Member interface {
 	// Ended reports a loss; Grant.Err says why.
 	Ended()
 	AskedToLeave()
@@ -117,7 +117,7 @@ func (g *Grant) askToLeave() {
 }
 
 // Join adds a member, or says what the grant ended with.
-func (g *Grant) Join(m Holder) error {
+func (g *Grant) Join(m Member) error {
 	if err := g.Err(); err != nil {
 		return err
 	}

@@ -23,13 +23,13 @@ import (
 // Leave takes a member off the grant, and reports whether it was the last one: then the grant has ended, and its node
 // is to be removed, or that of a hold kept, see hold.go. Errors: what the grant has ended with; as of a release, if m
 // has left already.
-func (g *Grant) Leave(m Holder) (last bool, err error) {
+func (g *Grant) Leave(m Member) (last bool, err error) {
 	_ = g.Err() // ends the grant if its time is up
 	return g.leave(m)
 }
 
 // leave is Leave that does not compare the time.
-func (g *Grant) leave(m Holder) (last bool, err error) {
+func (g *Grant) leave(m Member) (last bool, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if over := g.ending(); over != nil {

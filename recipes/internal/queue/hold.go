@@ -7,7 +7,7 @@ import (
 )
 
 // A grant may have holds over it, one after the other: grants of their own with its node, token and validity, and with
-// holders of their own, so that nothing of one hold is valid in the next. Another member keeps the grant under them,
+// members of their own, so that nothing of one hold is valid in the next. Another member keeps the grant under them,
 // and decides what becomes of the node. A loss reaches the hold by way of that grant.
 
 // Hold makes a hold over g, for an acquire by way of q, or says what g has ended with. Join checks g and subscribes the
@@ -41,7 +41,7 @@ func (g *Grant) EndHold() {
 // KeptHold is what the caller of Hold gave, if g is a hold.
 func (g *Grant) KeptHold() any { return g.keptBy }
 
-// HasHolds reports whether a hold was made over the grant, which then has the holders.
+// HasHolds reports whether a hold was made over the grant, which then has the users as members.
 func (g *Grant) HasHolds() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
