@@ -15,12 +15,12 @@ import (
 // At any time one goroutine may decide about it: that whose hold has just ended, or that which has taken it out of
 // queue.kept. The fields that no mutex guards belong to that goroutine.
 type residence struct {
-	queue    *retainedQueue
-	base     *queue.Grant
-	last     *recipe   // of the newest hold
-	watching bool      // the directory, without delay
-	spent    bool      // the node must not have another hold
-	since    time.Time // when the newest hold ended
+	queue     *retainedQueue
+	base      *queue.Grant
+	last      *recipe   // of the newest hold
+	watching  bool      // the directory, without delay
+	spent     bool      // the node must not have another hold
+	holdEnded time.Time // when the newest hold ended
 
 	handed int // hand-overs, and acquires that found the node idle
 	after  int // of these, since another contender was known to wait
@@ -30,13 +30,13 @@ type residence struct {
 	demanded  atomic.Bool                     // another contender was heard of
 
 	// Guarded by queue.all.mu.
-	front  bool // of the queue: the goroutine that clears it passes it on
-	gone   bool // lost
-	hold   *queue.Grant
-	closed bool        // while idle: no contender is admitted yet
-	timer  *time.Timer // to look at an idle node again; nil before the first
-	ticks  bool        // the timer is running,
-	tickAt time.Time   // until then
+	front    bool // of the queue: the goroutine that clears it passes it on
+	gone     bool // lost
+	hold     *queue.Grant
+	heldBack bool        // while idle: no contender is admitted yet
+	timer    *time.Timer // to look at an idle node again; nil before the first
+	ticks    bool        // the timer is running,
+	tickAt   time.Time   // until then
 }
 
 // newResidence makes a residence for a contender that is about to queue at the servers.
@@ -46,7 +46,7 @@ func newResidence(q *retainedQueue, r *recipe) *residence { return &residence{qu
 func (r *residence) quiet() *queue.Queue {
 	q := *r.last.queue
 	q.Config.Lost = func(*queue.Grant, time.Duration, error) { r.lost() }
-	q.Config.Asked = func(*queue.Grant) { r.leave() }
+	q.Config.Asked = func(*queue.Grant) { r.onRevocation() }
 	return &q
 }
 
@@ -174,8 +174,9 @@ func (r *residence) takeForNews() bool {
 	}
 }
 
-// leave is called when the holder of the node is asked to leave. It asks the present hold, or the first that comes.
-func (r *residence) leave() {
+// onRevocation is called when the node's holders are asked to leave. An idle node has none: then it decides about the
+// node. Otherwise the present hold has the request, or the first that comes.
+func (r *residence) onRevocation() {
 	r.queue.all.mu.Lock()
 	idle := r.queue.kept == r
 	r.queue.all.mu.Unlock()
@@ -184,11 +185,11 @@ func (r *residence) leave() {
 	}
 }
 
-// take takes the residence out of the queue if it is idle, or only if it is closed.
-func (r *residence) take(ifClosed bool) bool {
+// take takes the residence out of the queue if it is idle, or only if it is held back.
+func (r *residence) take(ifHeldBack bool) bool {
 	r.queue.all.mu.Lock()
 	defer r.queue.all.mu.Unlock()
-	if r.queue.kept != r || ifClosed && !r.closed {
+	if r.queue.kept != r || ifHeldBack && !r.heldBack {
 		return false
 	}
 	r.queue.kept = nil
@@ -199,7 +200,7 @@ func (r *residence) take(ifClosed bool) bool {
 func (r *residence) isHeldBack() bool {
 	r.queue.all.mu.Lock()
 	defer r.queue.all.mu.Unlock()
-	return r.closed
+	return r.heldBack
 }
 
 // tick looks at an idle node again.

@@ -31,7 +31,7 @@ func (r *residence) decide(idle bool) (fate, *framework.Removal) {
 			}
 			r.queue.putBack(w)
 		case kept, heldBack:
-			r.stay(s, f == heldBack)
+			r.stay(s, f)
 			r.queue.all.mu.Unlock()
 			if !r.takeForNews() {
 				return f, nil
@@ -70,7 +70,7 @@ func (r *residence) situation() situation {
 
 // know completes a situation. mu is held.
 func (r *residence) know(s *situation) {
-	s.waiting, s.proven, s.idle = len(r.queue.waiting) > 0, r.queue.history.proven(s.now), s.now.Sub(r.since)
+	s.waiting, s.proven, s.idle = len(r.queue.waiting) > 0, r.queue.history.proven(s.now), s.now.Sub(r.holdEnded)
 }
 
 // wanted reports whether the node would stay if no other client wanted it.
@@ -83,11 +83,11 @@ func (r *residence) wanted() bool {
 }
 
 // stay makes the residence idle, to be looked at again when something may have changed by the clock alone. mu is held.
-func (r *residence) stay(s situation, closed bool) {
-	r.queue.kept, r.hold, r.closed = r, nil, closed
+func (r *residence) stay(s situation, f fate) {
+	r.queue.kept, r.hold, r.heldBack = r, nil, f == heldBack
 	bounds := r.queue.key.retention
 	next := max(min(bounds.idle-s.idle, s.hearing-s.silence), 0)
-	if closed {
+	if r.heldBack {
 		next = max(bounds.busy-s.age, 0)
 	}
 	at := s.now.Add(next)
@@ -154,7 +154,7 @@ func (r *residence) remove(idle bool, s situation) *framework.Removal {
 	removal := r.base.RemoveNode()
 	if idle {
 		r.last.trace.dropped(Dropped{
-			Path: r.last.path, Node: r.base.Name, Kept: r.base.KeptFor(), Idle: time.Since(r.since), Holds: 1 + r.handed,
+			Path: r.last.path, Node: r.base.Name, Kept: r.base.KeptFor(), Idle: time.Since(r.holdEnded), Holds: 1 + r.handed,
 			Demanded: s.demand == demanded,
 		})
 	}
@@ -179,8 +179,8 @@ func (r *residence) release(l *Lease, enough <-chan struct{}) error {
 func (r *residence) released(l *Lease) (Released, *framework.Removal) {
 	h := l.grant
 	r.spent = r.spent || !h.MayBeKept()
-	r.since = time.Now()
-	held := r.since.Sub(h.Since)
+	r.holdEnded = time.Now()
+	held := r.holdEnded.Sub(h.Since)
 	h.EndHold()
 	f, removal := r.decide(false)
 	return Released{

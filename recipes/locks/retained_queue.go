@@ -98,7 +98,7 @@ func (qs *retainedQueues) takeKept(key retainedKey) *residence {
 	qs.mu.Lock()
 	defer qs.mu.Unlock()
 	q := qs.byKey[key]
-	if q == nil || q.kept == nil || q.kept.closed {
+	if q == nil || q.kept == nil || q.kept.heldBack {
 		return nil
 	}
 	r := q.kept
@@ -114,7 +114,7 @@ func (qs *retainedQueues) enqueue(w *retainedWaiter, waits bool) (ahead int, ok 
 	defer qs.mu.Unlock()
 	q := qs.find(w.lock.key)
 	switch {
-	case q.kept != nil && !q.kept.closed:
+	case q.kept != nil && !q.kept.heldBack:
 		return 0, false
 	case !q.busy:
 		q.busy = true
