@@ -209,6 +209,8 @@ func (c *Client) RetryPolicy() retry.Policy { return c.core.cfg.policy }
 // Attach returns the value that hangs on the client by key, and makes it if there is none: state of a recipe that all
 // facades of one client share, instead of a registry for the whole process. It goes with the client. See
 // [session.Attachments.Attach].
-func (c *Client) Attach(key any, create func() any) any { return c.core.attached.Attach(key, create) }
+func (c *Client) Attach(key any, create func() any) any {
+	return c.core.attachments.Attach(key, create)
+}
 
 var _ io.Closer = (*Client)(nil)

@@ -45,7 +45,7 @@ type core struct {
 	changed  chan struct{}     // closed, and replaced, when any of these changes
 	carried  session.Leftovers // for the next session
 
-	attached session.Attachments // state of recipes
+	attachments session.Attachments // state of recipes
 }
 
 // open opens the next session, which begins to connect.
