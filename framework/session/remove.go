@@ -204,7 +204,7 @@ func (s *Session) abandon() (left Leftovers, removals map[string]*Removal) {
 		}
 	}
 	removals = s.removals
-	s.removals, s.orphans, s.watches = map[string]*Removal{}, map[string]orphan{}, map[watchKey]*watch{}
+	s.removals, s.orphans, s.watches = map[string]*Removal{}, map[string]orphan{}, map[watchKey]*serverWatch{}
 	s.trees = map[string]*tree{}
 	return left, removals
 }

@@ -51,10 +51,10 @@ type Session struct {
 	telling         sync.WaitGroup  // ended terms whose bindings have not all ended; added to under mu, until over is set
 	valid           chan struct{}   // closed while there is a term
 	keptValid       int             // calls of KeepValid that have not been taken back
-	watches         map[watchKey]*watch
+	watches         map[watchKey]*serverWatch
 	trees           map[string]*tree
 	observers       observers
-	deferred        []*watch                   // not set yet
+	deferred        []*serverWatch             // not set yet
 	putOff          time.Time                  // when they are to be set
 	refused         []func() []*transport.Call // by an overloaded server; see putBack
 	askAgain        time.Time                  // when it is asked for again, or something else was
@@ -68,7 +68,8 @@ func newSession(cfg Config, tell Events) *Session {
 	s := &Session{
 		cfg: cfg, tell: tell, support: cfg.Transport.Support, clock: cfg.Transport.Clock, leases: leaseClock{quorum: !cfg.LeaderRenewal},
 		done: make(chan struct{}), wake: make(chan struct{}, 1), attached: make(chan struct{}), valid: make(chan struct{}),
-		watches: map[watchKey]*watch{}, trees: map[string]*tree{}, observers: observers{}, removals: map[string]*Removal{}, orphans: map[string]orphan{},
+		watches: map[watchKey]*serverWatch{}, trees: map[string]*tree{}, observers: observers{},
+		removals: map[string]*Removal{}, orphans: map[string]orphan{},
 	}
 	s.restarts.Store(int64(cfg.Restarts))
 	cfg.Transport.Events = s.events()

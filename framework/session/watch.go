@@ -38,7 +38,7 @@ type View struct {
 // A Watch keeps an eye on a node for as long as its session lasts: it is set again after every change and every
 // reconnection. All watches on the same node share one watch at the server, which is removed with the last of them.
 type Watch struct {
-	watch   *watch
+	watch   *serverWatch
 	wake    func()
 	lasting bool // sees a node that is made anew
 	gone    bool // has seen it gone, and does not; guarded by session.mu
@@ -93,7 +93,7 @@ func (s *Session) subscribe(key watchKey, wake func(), how manner) *Watch {
 	sub := &Watch{wake: wake, lasting: how == lasting}
 	w := s.watches[key]
 	if w == nil {
-		w = &watch{key: key, subscribers: map[*Watch]struct{}{}}
+		w = &serverWatch{key: key, subscribers: map[*Watch]struct{}{}}
 		s.watches[key] = w
 	}
 	sub.watch = w
@@ -121,7 +121,7 @@ func (s *Session) subscribe(key watchKey, wake func(), how manner) *Watch {
 }
 
 // postpone has runClock set a watch, once for all that are put off meanwhile. mu is held.
-func (s *Session) postpone(w *watch) {
+func (s *Session) postpone(w *serverWatch) {
 	if len(s.deferred) == 0 {
 		s.putOff = s.clock.Now().Add(watchDelay)
 		s.wakeClock()

@@ -41,7 +41,7 @@ func (s *Session) askForRefused(now time.Time) {
 }
 
 // putBackWatch has a watch asked for again. Until it is set, nothing is known of its node. mu is held.
-func (s *Session) putBackWatch(w *watch) {
+func (s *Session) putBackWatch(w *serverWatch) {
 	w.view = View{}
 	s.putBack(func() []*transport.Call {
 		if s.watches[w.key] != w || w.view.Status != StatusUnknown || w.awaitsAnswer() {

@@ -14,8 +14,8 @@ type watchKey struct {
 	children bool
 }
 
-// A watch is the one watch of a session on a node, with its subscribers. Guarded by session.mu.
-type watch struct {
+// A serverWatch is the one watch of a session on a node, with its subscribers. Guarded by session.mu.
+type serverWatch struct {
 	key         watchKey
 	view        View
 	requests    int   // numbers the requests that set it: only the answer to the newest counts
@@ -26,17 +26,17 @@ type watch struct {
 }
 
 // setView replaces what is known. A watch that has seen its node gone keeps to that, unless it watches for the next one, too.
-func (w *watch) setView(view View) {
+func (w *serverWatch) setView(view View) {
 	w.view = view
 	for sub := range w.subscribers {
 		sub.gone = sub.gone || view.Status == StatusGone && !sub.lasting
 	}
 }
 
-func (w *watch) lasting() bool { return w.any(true) }
+func (w *serverWatch) lasting() bool { return w.any(true) }
 
 // any reports whether a subscriber is lasting, or whether one is not.
-func (w *watch) any(lasting bool) bool {
+func (w *serverWatch) any(lasting bool) bool {
 	for sub := range w.subscribers {
 		if sub.lasting == lasting {
 			return true
@@ -46,10 +46,10 @@ func (w *watch) any(lasting bool) bool {
 }
 
 // awaitsAnswer reports whether an answer is on its way.
-func (w *watch) awaitsAnswer() bool { return w.answered != w.requests }
+func (w *serverWatch) awaitsAnswer() bool { return w.answered != w.requests }
 
 // arm makes the request that reads the node and sets the watch. mu is held.
-func (s *Session) arm(w *watch) *transport.Call {
+func (s *Session) arm(w *serverWatch) *transport.Call {
 	w.requests++
 	n := w.requests
 	switch {
@@ -69,7 +69,7 @@ func (s *Session) arm(w *watch) *transport.Call {
 }
 
 // armed applies the answer to request n.
-func (s *Session) armed(w *watch, n int, view View) {
+func (s *Session) armed(w *serverWatch, n int, view View) {
 	switch {
 	case errors.Is(view.Err, zk.ErrNoNode):
 		s.notifyGone(w.key.path)
@@ -130,7 +130,7 @@ func (s *Session) onRemoved(path string, err error) wakes {
 }
 
 // switchKind decides from an answer whether to watch by existence instead of by data, or the other way round.
-func (w *watch) switchKind(err error) bool {
+func (w *serverWatch) switchKind(err error) bool {
 	switch {
 	case w.key.children:
 		return false
@@ -221,7 +221,7 @@ func (s *Session) rearm() []*transport.Call {
 // wakes are called without mu.
 type wakes []func()
 
-func (w *watch) wakes() wakes {
+func (w *serverWatch) wakes() wakes {
 	all := make(wakes, 0, len(w.subscribers))
 	for sub := range w.subscribers {
 		all = append(all, sub.wake)
