@@ -67,8 +67,9 @@ func TestDesignLinksToFilesThatExist(t *testing.T) {
 	}
 }
 
-func TestRunbookNamesStackFramesThatExist(t *testing.T) {
-	root := moduleRoot(t)
+// methods returns the library's methods twice: as stack frames have them, and as Type.method.
+func methods(t *testing.T, root string) map[string]bool {
+	t.Helper()
 	exist := map[string]bool{}
 	walkLibrary(t, root, func(pkg string, file *ast.File) {
 		for _, declaration := range file.Decls {
@@ -80,12 +81,39 @@ func TestRunbookNamesStackFramesThatExist(t *testing.T) {
 			case *ast.StarExpr:
 				if name, ok := receiver.X.(*ast.Ident); ok {
 					exist[pkg+".(*"+name.Name+")."+f.Name.Name] = true
+					exist[name.Name+"."+f.Name.Name] = true
 				}
 			case *ast.Ident:
 				exist[pkg+"."+receiver.Name+"."+f.Name.Name] = true
+				exist[receiver.Name+"."+f.Name.Name] = true
 			}
 		}
 	})
+	return exist
+}
+
+func TestDesignNamesMethodsThatExist(t *testing.T) {
+	root := moduleRoot(t)
+	exist := methods(t, root)
+	names := regexp.MustCompile("`(\\w+\\.\\w+)`").FindAllStringSubmatch(readFile(t, root, design), -1)
+	found := 0
+	for _, name := range names {
+		if strings.HasSuffix(name[1], ".mu") { // see TestDesignHasEveryMutex
+			continue
+		}
+		found++
+		if !exist[name[1]] {
+			t.Errorf("%s: got %s, want a method that exists", design, name[1])
+		}
+	}
+	if found < 6 {
+		t.Errorf("%s: got %d methods, want at least those that run on goroutines of their own", design, found)
+	}
+}
+
+func TestRunbookNamesStackFramesThatExist(t *testing.T) {
+	root := moduleRoot(t)
+	exist := methods(t, root)
 	frames := regexp.MustCompile("(?m)^\\| `(\\w+\\.(?:\\(\\*\\w+\\)|\\w+)\\.\\w+)` \\|").FindAllStringSubmatch(readFile(t, root, runbook), -1)
 	if len(frames) < 12 {
 		t.Errorf("got %d frames, want at least 12", len(frames))
