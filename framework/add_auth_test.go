@@ -119,3 +119,49 @@ func TestAnAuthorizationWithoutASchemeIsNotSent(t *testing.T) {
 		}
 	})
 }
+
+func TestARefusedAuthorizationWhoseAnswerIsLostIsStillTheCallsAlone(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		b := w.Bind()
+		w.Make("/a")
+		l := w.loop(w.Client.Watch, "/a")
+		for i := range 3 {
+			w.Server.DropReply(zktest.Match{Op: zktest.OpSetAuth, Nth: i + 1})
+		}
+		wantErr(t, w.Client.AddAuth(t.Context(), "nosuch", []byte("x")), framework.ErrAuthRefused)
+		if err := w.Server.SetData("/a", []byte("2")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		l.want(t, "data 1", "data 2")
+		if b.Ended() || w.Client.Err() != nil {
+			t.Errorf("the lease has ended: %v, the client says %v", b.Cause, w.Client.Err())
+		}
+	})
+}
+
+// The connection breaks and comes back while authorizations are added that are refused, and others that are accepted.
+func TestAuthorizationsAreAddedWhileTheConnectionBreaks(t *testing.T) {
+	for at := range 40 {
+		bubble(t, func(t *testing.T, w *env) {
+			w.Link.SetLatency(time.Millisecond)
+			b := w.Bind()
+			time.AfterFunc(time.Duration(at)*250*time.Microsecond, w.Link.Reset)
+			refused, accepted := make(chan error, 1), make(chan error, 1)
+			go func() { refused <- w.Client.AddAuth(w.Context(), "nosuch", []byte("x")) }()
+			go func() { accepted <- w.Client.AddAuth(w.Context(), "digest", []byte("a:b")) }()
+			wantErr(t, <-refused, framework.ErrAuthRefused)
+			if err := <-accepted; err != nil {
+				t.Errorf("broken after %d quarters of a millisecond: %v", at, err)
+			}
+			w.Link.Reset()
+			if _, err := w.Client.Exists(t.Context(), "/"); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(time.Minute)
+			if b.Ended() || w.Client.Err() != nil {
+				t.Errorf("the lease has ended: %v, the client says %v", b.Cause, w.Client.Err())
+			}
+		})
+	}
+}

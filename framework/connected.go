@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"time"
 
 	"github.com/gocurator/curator/retry"
@@ -56,11 +55,15 @@ func (c *core) noChroot() error {
 func (c *core) connectError(cause error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	servers := maps.Clone(c.failures)
-	for _, server := range c.servers.known() {
-		if servers[server] == nil {
+	list, problem := c.servers.last()
+	servers := make(map[string]error, len(list)+1)
+	for _, server := range list { // a server that is listed no longer is not tried again
+		if servers[server] = c.failures[server]; servers[server] == nil {
 			servers[server] = errors.New("no answer yet")
 		}
+	}
+	if problem != nil {
+		servers[theList] = problem
 	}
 	return &ConnectError{Servers: servers, Cause: cause}
 }

@@ -40,6 +40,7 @@ type serverList struct {
 
 	mu   sync.Mutex
 	list []string // the last one that was right; never changed, but replaced
+	err  error    // of the last look at it
 }
 
 // known returns the last list.
@@ -47,6 +48,13 @@ func (l *serverList) known() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.list
+}
+
+// last returns the last list, and why the last look at it has failed, if it has.
+func (l *serverList) last() ([]string, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.list, l.err
 }
 
 // current asks for the list.
@@ -60,12 +68,13 @@ func (l *serverList) current(ctx context.Context) []string {
 	}
 	if err != nil {
 		l.failed(theList, err)
-		return l.known()
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.list = list
-	return list
+	if l.err = err; err == nil {
+		l.list = list
+	}
+	return l.list
 }
 
 // parseServers checks a list and adds default ports. One wrong entry makes the whole list wrong: the rest might be a

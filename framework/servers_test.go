@@ -8,6 +8,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -161,6 +162,59 @@ func TestAListOfServersThatHangsOrPanicsHoldsUpNoClose(t *testing.T) {
 			})
 		})
 	}
+}
+
+// While the list hangs, attempts are made at the last one, in time for the session and its leases.
+func TestALeaseLivesThroughAReconnectionWhileTheListOfServersHangs(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		var hangs atomic.Bool
+		goOn := make(chan struct{})
+		defer close(goOn)
+		list := func(context.Context) ([]string, error) {
+			if hangs.Load() {
+				<-goOn // whatever ctx says
+			}
+			return []string{"a", "b", "c"}, nil
+		}
+		w := &env{&clienttest.Env{T: t, Server: zktest.New(t)}}
+		w.Link = w.Server.NewLink()
+		dead := w.Server.NewLink()
+		dead.Cut()
+		w.Client = w.Dial("", framework.WithServers(list), byName(map[string]*zktest.Link{"a:2181": w.Link, "b:2181": dead, "c:2181": dead}))
+		w.Connected()
+		b := w.Bind()
+		hangs.Store(true)
+		for range 3 {
+			w.Link.Reset()
+			time.Sleep(clienttest.SessionTimeout)
+			if b.Ended() || !w.Client.State().IsConnected() {
+				t.Fatalf("the lease has ended: %v, connected: %t", b.Cause, w.Client.State().IsConnected())
+			}
+		}
+	})
+}
+
+// A ConnectError names the servers that are listed now, and failures of the list only while it fails.
+func TestAConnectErrorNamesTheServersOfThePresentList(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		d := &directory{err: errors.New("directory on holiday")}
+		w := &env{&clienttest.Env{T: t, Server: zktest.New(t)}}
+		w.Link = w.Server.NewLink()
+		w.Link.Cut()
+		client := w.Dial("old", framework.WithServers(d.servers), byName(map[string]*zktest.Link{"old:2181": w.Link, "new:2181": w.Link}))
+		err := client.BlockUntilConnected(w.Within(5 * time.Second))
+		for _, want := range []string{"old:2181", "directory on holiday"} {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v, want %q in it", err, want)
+			}
+		}
+		d.set(nil, "new")
+		err = client.BlockUntilConnected(w.Within(5 * time.Second))
+		var unreachable *framework.ConnectError
+		if !errors.As(err, &unreachable) || len(unreachable.Servers) != 1 || unreachable.Servers["new:2181"] == nil {
+			t.Errorf("got %v, want a ConnectError of new:2181 alone", err)
+		}
+	})
 }
 
 func TestServerAndStartedFollowTheClient(t *testing.T) {
