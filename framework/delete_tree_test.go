@@ -200,6 +200,33 @@ func TestATreeIsDeletedAcrossBrokenConnections(t *testing.T) {
 	}, framework.WithRetryPolicy(retry.NTimes(3, time.Second)))
 }
 
+// Whichever of the two deletes a node, and wherever the connection of one breaks: neither fails over what the other has done.
+func TestATreeIsDeletedByTwoClientsAtATime(t *testing.T) {
+	for at := range 60 {
+		bubble(t, func(t *testing.T, w *env) {
+			w.plant(3, 3)
+			w.Link.SetLatency(time.Millisecond)
+			link := w.Server.NewLink()
+			link.SetLatency(1100 * time.Microsecond)
+			other := w.Dial("zk:2181", framework.WithDialer(link.DialContext))
+			if err := other.BlockUntilConnected(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			time.AfterFunc(time.Duration(at)*500*time.Microsecond, w.Link.Reset)
+			done := make(chan error, 1)
+			go func() { done <- other.Delete(w.Context(), "/tree", -1, framework.DeletingChildrenIfNeeded()) }()
+			err := w.deleteTree(t.Context())
+			if errors.Is(err, zk.ErrNoNode) && at == 0 {
+				err = nil // it has come too late
+			}
+			if err := errors.Join(err, <-done); err != nil {
+				t.Errorf("broken after %d half milliseconds: %v", at, err)
+			}
+			w.wantGone("/tree")
+		})
+	}
+}
+
 func TestTheDeletionOfATreeEndsWithItsContext(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		w.plant(100)
