@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-zookeeper/zk"
+
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/integration/zookeeper"
 	"github.com/gocurator/curator/recipes/locks"
@@ -56,7 +58,7 @@ func holdUntilLost(server string, in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	owned := lease.Context(ctx)
+	owned, retained := lease.Context(ctx), locks.Retain(mutex, locks.Idle(time.Minute))
 	lines := bufio.NewScanner(in)
 	for lines.Scan() {
 		answer := ""
@@ -71,12 +73,31 @@ func holdUntilLost(server string, in io.Reader, out io.Writer) error {
 		case "check":
 			_, err := client.Transaction(ctx, lease.Check(), framework.SetOp("/guarded", []byte("late"), -1))
 			answer = fmt.Sprint(errors.Is(err, locks.ErrLeaseLost))
+		case "idle": // the lease is released, and the node of another stays
+			_ = lease.Release() // again, if it was asked before
+			answer = fmt.Sprint(becomeIdle(ctx, retained))
+		case "try":
+			_, err := retained.TryAcquire(ctx)
+			answer = fmt.Sprint(errors.Is(err, locks.ErrNotAcquired))
 		}
 		if _, err := fmt.Fprintln(out, answer); err != nil {
 			return err
 		}
 	}
 	return lines.Err()
+}
+
+// becomeIdle takes a lock until its node stays.
+func becomeIdle(ctx context.Context, lock *locks.RetainedLock) error {
+	for {
+		if err := locks.Do(ctx, lock, func(context.Context) error { return nil }); err != nil {
+			return err
+		}
+		all, err := lock.Participants(ctx)
+		if err != nil && !errors.Is(err, zk.ErrNoNode) || len(all) > 0 && all[0].Retained {
+			return err
+		}
+	}
 }
 
 // A holder is another process that holds the lock.
@@ -174,5 +195,42 @@ func TestAFrozenHolderKnowsAtItsFirstLook(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// The process stands still while it retains the lock and does not hold it. Whatever it does first when it goes on, it
+// does not take the node that it had.
+func TestAFrozenIdleHolderKnowsAtItsFirstLook(t *testing.T) {
+	server := zookeeper.Start(t, zookeeper.Config{})
+	client, err := framework.NewClient(server.Addr(), framework.WithSessionTimeout(frozenTimeout))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	h := startHolder(t, server.Addr())
+	idle := false
+	for deadline := time.Now().Add(time.Minute); !idle; {
+		if got := h.ask("idle"); got != "<nil>" || time.Now().After(deadline) {
+			t.Fatalf("got %s of the idle holder, and no node that stays, within a minute", got)
+		}
+		h.signal(syscall.SIGSTOP) // before an eighth of the session timeout has passed, or the node goes
+		children, _, err := client.Children(t.Context(), frozenPath)
+		if err != nil && !errors.Is(err, zk.ErrNoNode) {
+			t.Fatal(err)
+		}
+		if idle = len(children) > 0; !idle {
+			h.signal(syscall.SIGCONT)
+		}
+	}
+	lease, err := locks.NewInterProcessMutex(client, frozenPath).Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.signal(syscall.SIGCONT)
+	if got := h.ask("try"); got != "true" {
+		t.Errorf("a try of the process that was frozen is refused: got %s, want true", got)
+	}
+	if err := lease.Release(); err != nil {
+		t.Error(err)
 	}
 }

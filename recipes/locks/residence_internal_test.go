@@ -62,7 +62,7 @@ type acquired struct {
 func (t *handoverTest) begin(ctx context.Context) <-chan acquired {
 	t.Helper()
 	got := make(chan acquired, 1)
-	mutex := Retain(NewInterProcessMutex(t.client, handoverPath))
+	mutex := t.mutex
 	go func() {
 		lease, err := mutex.Acquire(ctx)
 		got <- acquired{lease, err}
