@@ -207,6 +207,23 @@ func TestRetentionThatDidNotPayIsBanned(t *testing.T) {
 	}
 }
 
+// What a local queue remembers outlasts its last use, not its first, by half a minute.
+func TestBanIsRememberedSinceTheLastUse(t *testing.T) {
+	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
+		p, other := newPeer(t, server), newPeer(t, server)
+		release(t, acquire(t, retained(p, locks.Idle(idle)))) // makes the queue
+		time.Sleep(29 * time.Second)
+		lock, _ := idling(t, p)
+		hasNodes(t, server, 1)
+		release(t, acquire(t, other.mutex()))
+		time.Sleep(2 * time.Second)
+		for range 4 {
+			release(t, acquire(t, lock))
+		}
+		hasNodes(t, server, 0)
+	})
+}
+
 // Ping-pong costs what it costs without retention, but for one turn in half a minute.
 func TestPingPongIsNotRetained(t *testing.T) {
 	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
