@@ -69,9 +69,9 @@ func (c *core) next(zxid int64) *session.Owner {
 	}
 	var s *session.Owner
 	events := session.Events{
-		Attached: func() { c.move(s.Session(), eventAttached) },
-		Detached: func() { c.move(s.Session(), eventDetached) },
-		Over:     func() { c.move(s.Session(), eventOver) },
+		Attached: func() { c.move(s.Session(), eventAttached, nil) },
+		Detached: func(reason error) { c.move(s.Session(), eventDetached, reason) },
+		Over:     func() { c.move(s.Session(), eventOver, s.Session().Err()) },
 		Left:     c.later, Failed: c.failed, Restarted: c.restarted, Chore: c.chores.pushAlways,
 		OrphanFound: c.orphanFound, RemovalFailed: c.removalFailed,
 	}
@@ -134,8 +134,8 @@ func (c *core) patience() time.Duration {
 	}
 }
 
-// move feeds the state machine. Listeners hear of changes in the order of the calls.
-func (c *core) move(s *Session, e event) {
+// move feeds the state machine. Listeners hear of changes in the order of the calls. reason is for the log.
+func (c *core) move(s *Session, e event, reason error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	// The reader and the clock may come here in another order than that in which they changed the session.
@@ -157,8 +157,19 @@ func (c *core) move(s *Session, e event) {
 	}
 	c.listeners.tell(c.state)
 	c.traceState()
-	c.cfg.logger.Log(context.Background(), c.state.level(), "framework: connection state changed",
-		"state", c.state.String(), "session", fmt.Sprintf("%#x", s.ID()))
+	c.logState(s, reason)
+}
+
+// logState logs a new state of the connection, with the server that the client is connected to, or was last. mu is held.
+func (c *core) logState(s *Session, reason error) {
+	attrs := []slog.Attr{slog.String("state", c.state.String()), slog.String("session", fmt.Sprintf("%#x", s.ID()))}
+	if c.server != "" { // it has been connected
+		attrs = append(attrs, slog.String("server", c.server), slog.Duration("sessionTimeout", s.Timeout()))
+	}
+	if reason != nil {
+		attrs = append(attrs, slog.Any("error", reason))
+	}
+	c.cfg.logger.LogAttrs(context.Background(), c.state.level(), "framework: connection state changed", attrs...)
 }
 
 // failed remembers why a server could not be used. A refusal is final: trying again would be refused again.

@@ -35,7 +35,7 @@ func unconnected() *core {
 func TestASessionThatIsOverMovesNothingAnyMore(t *testing.T) {
 	c := unconnected()
 	for _, e := range []event{eventAttached, eventDetached} {
-		c.move(c.session.Session(), e)
+		c.move(c.session.Session(), e, nil)
 		if c.state != StateLost {
 			t.Errorf("event %d made LOST %v", e, c.state)
 		}

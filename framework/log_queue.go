@@ -3,6 +3,7 @@ package framework
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"time"
 )
 
@@ -11,31 +12,49 @@ import (
 type logQueue struct {
 	calls   *callbacks
 	handler slog.Handler
+	details *atomic.Pointer[time.Time] // when the handler said last that it is not enabled for Debug
 }
+
+// detailsPause is how long the client makes no records at Debug for a handler that is not enabled for them: a lock that is taken
+// thousands of times in a second would fill the queue with them.
+const detailsPause = time.Second
 
 func newLogQueue(calls *callbacks, handler slog.Handler) slog.Handler {
 	calls.limit = callbackLimit
 	calls.dropped = func(count int) func() {
 		r := slog.NewRecord(time.Now(), slog.LevelWarn, "framework: log records were dropped, since the log handler is too slow", 0)
 		r.AddAttrs(slog.Int("dropped", count))
-		return func() { handle(context.Background(), handler, r) } //nolint:forbidigo // the record is the client's own
+		return func() { _ = handle(context.Background(), handler, r) } //nolint:forbidigo // the record is the client's own
 	}
-	return logQueue{calls: calls, handler: handler}
+	return logQueue{calls: calls, handler: handler, details: new(atomic.Pointer[time.Time])}
 }
 
-// Enabled is true for every level: to ask the user's handler would be to call it.
-func (logQueue) Enabled(context.Context, slog.Level) bool { return true }
+// Enabled does not ask the user's handler, which would be to call it. It goes by the last answer, which a record has got.
+func (q logQueue) Enabled(_ context.Context, level slog.Level) bool {
+	if level >= slog.LevelInfo {
+		return true
+	}
+	refused := q.details.Load()
+	return refused == nil || time.Since(*refused) >= detailsPause
+}
 
 func (q logQueue) Handle(ctx context.Context, r slog.Record) error {
 	r = r.Clone()
-	q.calls.push(func() { handle(ctx, q.handler, r) })
+	q.calls.push(func() {
+		if enabled := handle(ctx, q.handler, r); !enabled && r.Level < slog.LevelInfo {
+			now := time.Now()
+			q.details.Store(&now)
+		}
+	})
 	return nil
 }
 
 func (q logQueue) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return logQueue{calls: q.calls, handler: q.handler.WithAttrs(attrs)}
+	q.handler = q.handler.WithAttrs(attrs)
+	return q
 }
 
 func (q logQueue) WithGroup(name string) slog.Handler {
-	return logQueue{calls: q.calls, handler: q.handler.WithGroup(name)}
+	q.handler = q.handler.WithGroup(name)
+	return q
 }

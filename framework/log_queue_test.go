@@ -1,8 +1,13 @@
 package framework_test
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"log/slog"
+	"net"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -176,4 +181,140 @@ func TestNothingOfTheClientIsLockedWhileItsLogHandlerRuns(t *testing.T) {
 		defer func() { <-state }()
 	}
 	close(goOn)
+}
+
+// A levelled is a log handler for Info and above that counts how often it is asked for Debug, and can be opened.
+type levelled struct {
+	mu    sync.Mutex
+	open  bool
+	asked int
+	got   []string
+}
+
+func (l *levelled) Enabled(_ context.Context, level slog.Level) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if level < slog.LevelInfo {
+		l.asked++
+	}
+	return l.open || level >= slog.LevelInfo
+}
+
+func (l *levelled) WithAttrs([]slog.Attr) slog.Handler { return l }
+func (l *levelled) WithGroup(string) slog.Handler      { return l }
+
+func (l *levelled) Handle(_ context.Context, r slog.Record) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.got = append(l.got, r.Message)
+	return nil
+}
+
+func (l *levelled) set(open bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.open, l.asked, l.got = open, 0, nil
+}
+
+func TestAHandlerWithoutDebugIsAskedForItOnceASecond(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		handler := new(levelled)
+		w := newEnv(t, framework.WithLogger(slog.New(handler)))
+		w.Connected()
+		time.Sleep(time.Minute)
+		handler.set(false)
+		log := w.Client.Logger()
+		for range 100 {
+			log.Debug("detail")
+			log.Info("news")
+			synctest.Wait()
+		}
+		if handler.asked != 1 || len(handler.got) != 100 {
+			t.Errorf("got asked %d times for Debug, and %d records, want once, and the 100 at Info", handler.asked, len(handler.got))
+		}
+		handler.set(true)
+		time.Sleep(time.Second)
+		for range 100 {
+			log.With("a", 1).Debug("detail")
+			synctest.Wait()
+		}
+		if len(handler.got) != 100 {
+			t.Errorf("got %d records a second after the handler was opened for Debug, want 100", len(handler.got))
+		}
+	})
+}
+
+func TestAStateChangeIsLoggedWithItsServerAndWhyTheConnectionWasLost(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		var book bytes.Buffer
+		var mu sync.Mutex
+		states := func() []string {
+			synctest.Wait()
+			mu.Lock()
+			defer mu.Unlock()
+			var got []string
+			for line := range strings.Lines(book.String()) {
+				if _, state, found := strings.Cut(strings.TrimSpace(line), `msg="framework: connection state changed" state=`); found {
+					got = append(got, state)
+				}
+			}
+			book.Reset()
+			return got
+		}
+		text := slog.NewTextHandler(&book, &slog.HandlerOptions{Level: slog.LevelDebug})
+		w := newEnv(t, framework.WithLogger(slog.New(logs(func(r slog.Record) {
+			mu.Lock()
+			defer mu.Unlock()
+			_ = text.Handle(context.Background(), r)
+		}))))
+		w.Connected()
+		s := w.Session()
+		where := fmt.Sprintf(" session=%#x server=zk:2181 sessionTimeout=%v", s.ID(), s.Timeout())
+		if got, want := states(), []string{"CONNECTED" + where}; !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		w.Link.Reset()
+		w.Eventually("reconnected", func() bool { return w.Client.State() == reconnected })
+		got := states()
+		if len(got) != 2 || !strings.HasPrefix(got[0], "SUSPENDED"+where+" error=") || got[1] != "RECONNECTED"+where {
+			t.Errorf("got %q, want SUSPENDED with an error, and RECONNECTED, each with%s", got, where)
+		}
+	})
+}
+
+// go-zookeeper says "authentication failed" of every handshake that fails.
+func TestAFailedHandshakeIsLoggedOnceAndNotAsOneOfAuthentication(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		var mu sync.Mutex
+		var records []string
+		hangUp := framework.WithDialer(func(context.Context, string, string) (net.Conn, error) {
+			here, there := net.Pipe()
+			return here, there.Close()
+		})
+		client, err := framework.NewClient("zk:2181", hangUp, framework.WithLogger(slog.New(logs(func(r slog.Record) {
+			mu.Lock()
+			defer mu.Unlock()
+			records = append(records, r.Message)
+		}))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if err := client.Close(); err != nil {
+			t.Error(err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if !slices.Contains(records, "framework: connection attempt failed") {
+			t.Errorf("got %q, want a failed attempt among them", records)
+		}
+		for _, record := range records {
+			if !strings.HasPrefix(record, "framework: ") && !strings.HasPrefix(record, "go-zookeeper: ") {
+				t.Errorf("got %q, want it to say whose it is", record)
+			}
+			if strings.Contains(record, "authentication failed") || strings.Contains(record, "failed to connect to") {
+				t.Errorf("got %q, want that said by the failed attempt alone", record)
+			}
+		}
+	})
 }

@@ -195,10 +195,13 @@ func WithDefaultData(data []byte) Option {
 	return func(c *config) { c.data = append([]byte{}, data...) }
 }
 
-// WithLogger sets where the client logs: state changes at Info, losses and what is left to the background at Warn, details at
-// Debug; waits for locks at Debug, and at Warn once they have lasted for a session timeout. Errors are returned, not logged. The
-// handler is called on a goroutine of its own, one record at a time, and may block or use the client: 1,024 records wait for it,
-// and further ones are dropped and counted in a record at Warn. Records have the time of what they tell.
+// WithLogger sets where the client logs: state changes at Info, losses of connections, sessions and leases and what is left to the
+// background at Warn, details at Debug. Waits for locks are details; one that has lasted for a session timeout is logged at Warn,
+// and at Info each time that it has doubled since, and when it ends. Errors are returned, not logged.
+//
+// The handler is called on a goroutine of its own, one record at a time, and may block or use the client: 1,024 records wait for
+// it, and further ones are dropped and counted in a record at Warn. Records have the time of what they tell. When the handler is
+// not enabled for a record at Debug, the client makes no further ones for a second.
 func WithLogger(logger *slog.Logger) Option {
 	return func(c *config) {
 		if logger == nil {

@@ -2,7 +2,9 @@ package framework_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -139,7 +141,22 @@ func TestAClientAndASessionSayWhatTheyAre(t *testing.T) {
 		if err := client.BlockUntilConnected(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if got, want := fmt.Sprint(client), "client of zk:2181/app (CONNECTED)"; got != want {
+		mine, err := client.Session(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := fmt.Sprintf("%#x", mine.ID())
+		if got, want := fmt.Sprint(client), "client of zk:2181/app (CONNECTED, server zk:2181, session "+id+")"; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		var logged bytes.Buffer
+		slog.New(slog.NewTextHandler(&logged, nil)).Info("x", "client", client)
+		want := "client.servers=zk:2181 client.prefix=/app client.state=CONNECTED client.server=zk:2181 client.session=" + id + "\n"
+		if got := logged.String(); !strings.HasSuffix(got, want) {
+			t.Errorf("got %q, want its end to be %q", got, want)
+		}
+		nowhere := w.Dial("nowhere:1", framework.WithDialer(func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("refused") }))
+		if got, want := fmt.Sprint(nowhere), "client of nowhere:1 (LATENT)"; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 		s := w.Session()

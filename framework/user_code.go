@@ -109,21 +109,25 @@ func (c *core) askUser(ctx context.Context, running *singleflight.Group, key, wh
 	}
 }
 
-// handle gives a record to the user's log handler. If that panics, it gets one record of that: what it does with that is its own affair.
-func handle(ctx context.Context, handler slog.Handler, r slog.Record) {
+// handle gives a record to the user's log handler, and reports whether that is enabled for it. If the handler panics, it gets one
+// record of that: what it does with that is its own affair.
+func handle(ctx context.Context, handler slog.Handler, r slog.Record) (enabled bool) {
 	defer func() {
 		if p := recover(); p != nil {
 			defer func() { _ = recover() }()
 			report := slog.NewRecord(r.Time, slog.LevelError, fmt.Sprintf("framework: the log handler panicked: %v", p), 0)
 			report.AddAttrs(slog.String("record", r.Message), slog.String("stack", string(debug.Stack())))
-			pass(ctx, handler, report)
+			_ = pass(ctx, handler, report)
+			enabled = true // as far as it is known
 		}
 	}()
-	pass(ctx, handler, r)
+	return pass(ctx, handler, r)
 }
 
-func pass(ctx context.Context, handler slog.Handler, r slog.Record) {
-	if handler.Enabled(ctx, r.Level) {
+func pass(ctx context.Context, handler slog.Handler, r slog.Record) (enabled bool) {
+	enabled = handler.Enabled(ctx, r.Level)
+	if enabled {
 		_ = handler.Handle(ctx, r)
 	}
+	return enabled
 }

@@ -33,8 +33,10 @@ type Config struct {
 // session. Attached, Detached and Over come from two goroutines, perhaps in another order than that in which the
 // session changed: an owner that hears of Attached or Detached asks for Err, which is not nil before Over is called.
 type Events struct {
-	// Attached: a server took the session, and its users find it so. Detached: the connection is gone.
-	Attached, Detached func()
+	// Attached: a server took the session, and its users find it so.
+	Attached func()
+	// Detached: the connection is gone.
+	Detached func(reason error)
 	// Over: the session has ended. Its leases have ended by then, and Done is closed.
 	Over func()
 	// Left: this is to be done in the next session. It comes after Over, and whenever the session is given such work

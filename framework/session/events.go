@@ -109,7 +109,7 @@ func (s *Session) onDetached(reason error) {
 	ended.end()
 	if was {
 		s.cfg.Transport.Logger.Debug("framework: connection lost", "session", fmt.Sprintf("%#x", s.ID()), "error", reason)
-		s.tell.Detached()
+		s.tell.Detached(reason)
 	}
 }
 

@@ -26,8 +26,8 @@ type told struct {
 func (o *told) hear() Events {
 	note := func(event string) func() { return func() { o.events = append(o.events, event) } }
 	return Events{
-		Attached: note("attached"), Detached: note("detached"), Over: note("over"), Left: func(work Leftovers) { o.left.Add(work) },
-		Failed:    func(_ string, err error) { o.failed = append(o.failed, err) },
+		Attached: note("attached"), Detached: func(error) { note("detached")() }, Over: note("over"),
+		Left: func(work Leftovers) { o.left.Add(work) }, Failed: func(_ string, err error) { o.failed = append(o.failed, err) },
 		Restarted: func(string, int64, int64) {}, Chore: func(do func()) { do() },
 		OrphanFound: func(string) {}, RemovalFailed: func(string, error) {},
 	}

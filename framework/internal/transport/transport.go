@@ -197,7 +197,10 @@ func (t *Transport) failed(server string, err error) {
 type printf struct{ logger *slog.Logger }
 
 func (p printf) Printf(format string, args ...any) {
-	if p.logger.Enabled(context.Background(), slog.LevelDebug) { //nolint:forbidigo // go-zookeeper has none to pass on
-		p.logger.Debug(fmt.Sprintf(format, args...), "from", "go-zookeeper")
+	switch {
+	case format == "failed to connect to %s: %v", format == "authentication failed: %s":
+		// Events.Failed says it, with the server. The second is any failure of a handshake, mostly of the network.
+	case p.logger.Enabled(context.Background(), slog.LevelDebug): //nolint:forbidigo // go-zookeeper has none to pass on
+		p.logger.Debug("go-zookeeper: " + fmt.Sprintf(format, args...))
 	}
 }
