@@ -35,7 +35,7 @@ func TestPagesNameWhatExists(t *testing.T) {
 		packages[name] = exported(t, dir, methods)
 	}
 	foreign := []string{
-		"concurrency", "context", "errors", "fmt", "log", "os", "roots", "server", "signal", "sync", "synctest", "syscall", "t", "testing",
+		"concurrency", "context", "errors", "fmt", "log", "os", "pprof", "roots", "server", "signal", "sync", "synctest", "syscall", "t", "testing",
 		"time", "tls", "x509", "zk",
 	}
 	for _, file := range pages {

@@ -104,7 +104,7 @@ func (b *batch) await(ctx context.Context) error {
 	for {
 		select {
 		case <-b.gate.Wake:
-		case <-b.gate.Late():
+		case <-b.gate.Lateness.Late():
 			b.gate.TellLate(ctx, b.progress())
 		case <-b.session.Done():
 			return b.session.Err()

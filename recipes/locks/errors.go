@@ -29,12 +29,13 @@ var (
 // [ErrRemoved], framework.ErrLapsed, framework.ErrSuspended, framework.ErrSessionLost or framework.ErrClosed.
 type LostError struct {
 	Path    string
+	Node    string // the name of the lease's node
 	Session int64
 	Reason  error
 }
 
 func (e *LostError) Error() string {
-	return fmt.Sprintf("locks: lease on %q lost: %s", e.Path, bare(e.Reason))
+	return fmt.Sprintf("locks: lease on %q lost: %s (node %s, session %#x)", e.Path, bare(e.Reason), e.Node, e.Session)
 }
 
 // Is makes every LostError an [ErrLeaseLost].
@@ -72,7 +73,7 @@ func (e *AcquireError) Error() string {
 	case e.OwnLease && e.Node != "" && e.Predecessor == "":
 		where += "this client holds all leases ahead, and this lock is not reentrant: "
 	case e.OwnLease:
-		where += "the next one belongs to this client, was its Lease.Context passed on?: "
+		where += "this client holds the predecessor; if the caller does, pass lease.Context(ctx) to Acquire: "
 	}
 	return fmt.Sprintf("locks: acquire %q: %s%s", e.Path, where, bare(e.Err))
 }

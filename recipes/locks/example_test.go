@@ -92,11 +92,12 @@ func ExampleLease_Context() {
 		log.Fatal(err)
 	}
 	<-ctx.Done()
-	fmt.Println(context.Cause(ctx))
-	fmt.Println("lost:", errors.Is(context.Cause(ctx), locks.ErrLeaseLost))
+	var lost *locks.LostError
+	if errors.As(context.Cause(ctx), &lost) {
+		fmt.Println(lost.Path, "is lost:", lost.Reason)
+	}
 	// Output:
-	// locks: lease on "/locks/nightly" lost: node removed by hand
-	// lost: true
+	// /locks/nightly is lost: locks: node removed by hand
 }
 
 func ExampleWithin() {

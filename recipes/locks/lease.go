@@ -200,7 +200,7 @@ func (l *Lease) releaseLease(enough <-chan struct{}) error {
 		released.Err = &ReleaseError{Path: r.path, Node: g.Name, Err: err}
 	}
 	released.Held = time.Since(g.Since)
-	r.trace.released(released)
+	r.released(released)
 	return released.Err
 }
 
@@ -227,7 +227,7 @@ func (l *Lease) quit() {
 	}
 	if last {
 		l.grant.RemoveNode()
-		l.recipe.trace.released(Released{
+		l.recipe.released(Released{
 			Path: l.recipe.path, Node: l.grant.Name, Held: time.Since(l.grant.Since), LocalCount: l.grant.Count,
 		})
 	}

@@ -70,3 +70,31 @@ func TestALeaseShowsNoCredential(t *testing.T) {
 		}
 	})
 }
+
+func TestANilLeaseIsPrintedAsNil(t *testing.T) {
+	var lease *locks.Lease
+	for form, got := range printedForms(lease) {
+		if !strings.Contains(got, "<nil>") || strings.Contains(got, "anic") {
+			t.Errorf("%s: got %s, want <nil>", form, got)
+		}
+	}
+}
+
+func TestALostErrorNamesTheNodeAndTheSession(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := newPeer(t, server)
+		lease := acquire(t, p.mutex())
+		s, err := p.Session(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := server.Delete(path + "/" + lease.NodeName()); err != nil {
+			t.Fatal(err)
+		}
+		<-lease.Done()
+		want := fmt.Sprintf("locks: lease on %q lost: node removed by hand (node %s, session %#x)", path, lease.NodeName(), s.ID())
+		if got := fmt.Sprint(lease.Err()); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	})
+}

@@ -225,7 +225,7 @@ func TestTheErrorOfAWaitForAnOwnLeaseNamesItsNodeAndSaysSo(t *testing.T) {
 		if !errors.As(err, &failed) || !failed.OwnClient || !failed.OwnLease || failed.Predecessor != held.NodeName() || failed.Ahead != 1 {
 			t.Fatalf("got %+v", err)
 		}
-		want := `locks: acquire "/locks/a": waiting behind 1, nearest ` + held.NodeName() + `: the next one belongs to this client, was its Lease.Context passed on?: ` +
+		want := `locks: acquire "/locks/a": waiting behind 1, nearest ` + held.NodeName() + `: this client holds the predecessor; if the caller does, pass lease.Context(ctx) to Acquire: ` +
 			`context deadline exceeded`
 		if err.Error() != want {
 			t.Errorf("it says\n%v, want\n%s", err, want)

@@ -20,7 +20,8 @@ type recipe struct {
 	id     identity
 	path   string // as the user gave it
 	opts   *options
-	log    waitLog
+	waits  waitLog
+	holds  holdLog
 	trace  *reporter
 	err    error // misuse of the constructor: every call fails with it
 
@@ -46,7 +47,7 @@ func newRecipe(client *framework.Client, path string, opts []Option, k kind) rec
 	} else if base, err := client.AbsolutePath(path); err != nil {
 		o.problems = append(o.problems, err)
 	} else {
-		r.log.logger = client.Logger()
+		r.waits.logger, r.holds.logger = client.Logger(), client.Logger()
 		if base == "/zookeeper" || strings.HasPrefix(base, "/zookeeper/") {
 			o.problems = append(o.problems, fmt.Errorf("%w %q: belongs to ZooKeeper itself", framework.ErrInvalidPath, path))
 		}
@@ -136,8 +137,15 @@ func (r *recipe) finish(ctx context.Context, begun time.Time, got outcome, err e
 		end.Node, end.Token, end.Reentered = got.lease.NodeName(), got.lease.FencingToken(), got.reentered
 		end.HandOver, end.LocalCount = at.HandOver, got.lease.LocalCount()
 	}
+	r.waits.ended(ctx, at, end)
 	r.trace.acquireEnd(ctx, end)
 	return err
+}
+
+// released reports the end of a hold that was released.
+func (r *recipe) released(released Released) {
+	r.holds.released(released)
+	r.trace.released(released)
 }
 
 // ownLease reports whether a contender that gave up waited for a lease of its own client. Contenders of a mutex and of

@@ -12,7 +12,7 @@ import (
 
 // config is what the engine has to know of the recipe.
 func (r *recipe) config(dir string, k kind) queue.Config {
-	path, trace, log := r.path, r.trace, r.log
+	path, trace, waits, holds := r.path, r.trace, r.waits, r.holds
 	cfg := queue.Config{
 		Lock: r.id, Dir: dir, Marker: k.marker, Counts: queue.LockMarkers(r.opts.extra...), Data: r.opts.data,
 		LeaveMessage: revokeMessage,
@@ -20,16 +20,20 @@ func (r *recipe) config(dir string, k kind) queue.Config {
 			if errors.Is(cause, queue.ErrReleased) {
 				return ErrReleased
 			}
-			return &LostError{Path: path, Session: g.Session.ID(), Reason: cause}
+			return &LostError{Path: path, Node: g.Name, Session: g.Session.ID(), Reason: cause}
 		},
 		Waiting: func(ctx context.Context, at queue.Progress) {
-			log.waiting(ctx, path, at)
+			waits.waiting(ctx, path, at)
 			trace.waiting(ctx, Waiting{Path: path, Node: at.Node, Predecessor: at.Predecessor, Ahead: at.Ahead, OwnClient: at.OwnClient})
 		},
-		Late:  func(ctx context.Context, at queue.Progress, waited time.Duration) { log.late(ctx, path, at, waited) },
+		Late: func(ctx context.Context, at queue.Progress, waited time.Duration, first bool) {
+			waits.late(ctx, path, at, waited, first)
+		},
 		Asked: func(g *queue.Grant) { trace.revocationRequested(RevocationRequested{Path: path, Node: g.Name}) },
 		Lost: func(g *queue.Grant, lasted time.Duration, err error) {
-			trace.lost(Lost{Path: path, Node: g.Name, Held: lasted, LocalCount: g.Count, Err: err})
+			lost := Lost{Path: path, Node: g.Name, Held: lasted, LocalCount: g.Count, Err: err}
+			holds.lost(lost)
+			trace.lost(lost)
 		},
 	}
 	if r.id.client != nil {

@@ -243,5 +243,5 @@ func (r *residence) stopTimer() {
 
 func (r *residence) quit(l *Lease) {
 	released, _ := r.released(l)
-	l.recipe.trace.released(released)
+	l.recipe.released(released)
 }

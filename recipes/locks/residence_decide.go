@@ -171,7 +171,7 @@ func (r *residence) release(l *Lease, enough <-chan struct{}) error {
 			released.Err = &ReleaseError{Path: l.recipe.path, Node: l.grant.Name, Err: err}
 		}
 	}
-	l.recipe.trace.released(released)
+	l.recipe.released(released)
 	return released.Err
 }
 

@@ -24,6 +24,7 @@ type retainedWaiter struct {
 	queue     *retainedQueue // nil if it stands in none
 	front     bool
 	contender *queue.Contender // of the front, at the servers
+	lateness  queue.Lateness
 }
 
 // contend gets a hold: over the idle node, or in the local queue. It enters that only with a session: contenders of a
@@ -33,6 +34,7 @@ func (l *RetainedLock) contend(ctx context.Context) (*queue.Grant, queue.Progres
 		return g, queue.Progress{}, nil
 	}
 	w := &retainedWaiter{lock: l, turn: make(chan baton, 1)}
+	defer w.lateness.Stop()
 	defer w.leave()
 	return queue.InSessions(ctx, l.recipe.queue.Config.Source, func(s *framework.Session) (*queue.Grant, queue.Progress, error) {
 		return w.contend(ctx, s)
@@ -85,20 +87,22 @@ func (w *retainedWaiter) enqueue(waits bool) (ahead int, g *queue.Grant) {
 // contend waits for the baton, and contends at the servers if it is no hold. It may be called again, in another
 // session, after session.ErrNodeVanished or the loss of the session.
 func (w *retainedWaiter) contend(ctx context.Context, s *framework.Session) (*queue.Grant, queue.Progress, error) {
+	var waited queue.Progress
 	if w.queue == nil {
 		ahead, g := w.enqueue(true)
 		if g == nil && ahead > 0 {
-			var at queue.Progress
 			var err error
-			if g, at, err = w.wait(ctx, ahead, s.Timeout()); err != nil || g != nil {
-				return g, at, err
+			if g, waited, err = w.wait(ctx, ahead, s.Timeout()); err != nil || g != nil {
+				return g, waited, err
 			}
 		}
 		if g != nil {
 			return g, queue.Progress{}, nil
 		}
 	}
-	return w.contendAtServers(ctx, s)
+	g, at, err := w.contendAtServers(ctx, s)
+	at.Waits, at.Late = at.Waits || waited.Waits, at.Late || waited.Late
+	return g, at, err
 }
 
 // wait blocks until the waiter has got the baton, or ctx is done. Without a hold and without an error it is the front.
@@ -108,10 +112,11 @@ func (w *retainedWaiter) contend(ctx context.Context, s *framework.Session) (*qu
 // is never lost: a hold is returned to the caller, although ctx has ended; leave passes on the right to contend.
 func (w *retainedWaiter) wait(ctx context.Context, ahead int, patience time.Duration) (*queue.Grant, queue.Progress, error) {
 	r := w.lock.recipe
-	at := queue.Progress{OwnClient: true, Ahead: ahead, Waits: true}
+	at := queue.Progress{OwnClient: true, Ahead: ahead, Waits: true, Local: true}
 	r.trace.waiting(ctx, Waiting{Path: r.path, Ahead: ahead, OwnClient: true, Local: true})
-	r.log.waiting(ctx, r.path, at)
-	b, came := r.log.awaitTurn(ctx, r.path, at, patience, w.turn)
+	r.waits.waiting(ctx, r.path, at)
+	w.lateness.Start(patience)
+	b, came := r.waits.awaitTurn(ctx, r.path, &at, &w.lateness, w.turn)
 	if !came {
 		if ahead, there := w.queue.remove(w); there {
 			w.queue, at.Ahead = nil, ahead
@@ -150,7 +155,7 @@ func (w *retainedWaiter) contendAtServers(ctx context.Context, s *framework.Sess
 		w.contender = c
 	}
 	c, r := w.contender, newResidence(w.queue, w.lock.recipe)
-	c.Queue = r.quiet() // it may have been another's
+	c.Queue, c.Lateness, c.Progress.Late = r.quiet(), &w.lateness, false // it may have been another's
 	base, at, err := c.Contend(ctx)
 	if err != nil && ctx.Err() != nil {
 		return nil, at, err

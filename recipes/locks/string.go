@@ -6,8 +6,11 @@ import (
 	"strings"
 )
 
-// String names the lock and the node.
+// String names the lock and the node. Of a nil Lease, as an acquire that failed returns, it is "<nil>".
 func (l *Lease) String() string {
+	if l == nil {
+		return "<nil>"
+	}
 	if l.grant != nil {
 		return fmt.Sprintf("lease on %q (%s)", l.recipe.path, l.grant.Name)
 	}

@@ -8,8 +8,9 @@ import (
 	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
-// A waitLog writes waits to the client's log: at Debug when one begins or moves up; at Warn, once, when one has lasted
-// for a session timeout: a holder that died has lost its lock by then, so this one lives.
+// A waitLog writes waits to the client's log: at Debug when one begins or moves up; at Warn when one has lasted for a
+// session timeout: a holder that died has lost its lock by then, so this one lives. After that it writes at Info each
+// time that the wait has doubled, and at its end.
 type waitLog struct{ logger *slog.Logger }
 
 func (l waitLog) waiting(ctx context.Context, path string, at queue.Progress) {
@@ -18,31 +19,68 @@ func (l waitLog) waiting(ctx context.Context, path string, at queue.Progress) {
 	}
 }
 
-func (l waitLog) late(ctx context.Context, path string, at queue.Progress, waited time.Duration) {
-	l.logger.LogAttrs(ctx, slog.LevelWarn, "locks: still waiting after the session timeout",
-		append(place(path, at), slog.Duration("waited", waited))...)
+func (l waitLog) late(ctx context.Context, path string, at queue.Progress, waited time.Duration, first bool) {
+	level, text := slog.LevelInfo, "locks: still waiting"
+	if first {
+		level, text = slog.LevelWarn, "locks: still waiting after the session timeout"
+	}
+	if l.logger.Enabled(ctx, level) {
+		l.logger.LogAttrs(ctx, level, text, append(place(path, at), duration("waited", waited))...)
+	}
+}
+
+// ended writes the end of an acquire: a re-entry is none, and an error is the caller's to log, unless the log has the
+// beginning of the wait.
+func (l waitLog) ended(ctx context.Context, at queue.Progress, end AcquireEnd) {
+	level := slog.LevelDebug
+	if at.Late {
+		level = slog.LevelInfo
+	}
+	switch {
+	case end.Reentered, end.Err != nil && !at.Waits, !l.logger.Enabled(ctx, level):
+	case end.Err != nil:
+		l.logger.LogAttrs(ctx, level, "locks: gave up",
+			append(place(end.Path, at), duration("waited", end.Waited), slog.Any("error", end.Err))...)
+	default:
+		l.logger.LogAttrs(ctx, level, "locks: acquired",
+			slog.String("path", end.Path), slog.String("node", end.Node), slog.Int64("token", end.Token), duration("waited", end.Waited))
+	}
 }
 
 // place is where a contender stood when it looked last. One that waits in this process has no node.
 func place(path string, at queue.Progress) []slog.Attr {
-	return []slog.Attr{
-		slog.String("path", path), slog.String("node", at.Node), slog.String("predecessor", at.Predecessor),
-		slog.Int("ahead", at.Ahead), slog.Bool("ownClient", at.OwnClient),
+	attrs := append(make([]slog.Attr, 0, 8), slog.String("path", path)) // room for what the callers add
+	if at.Node != "" {
+		attrs = append(attrs, slog.String("node", at.Node))
 	}
+	if at.Predecessor != "" {
+		attrs = append(attrs, slog.String("predecessor", at.Predecessor))
+	}
+	attrs = append(attrs, slog.Int("ahead", at.Ahead), slog.Bool("ownClient", at.OwnClient))
+	if at.Local {
+		attrs = append(attrs, slog.Bool("local", true))
+	}
+	return attrs
 }
 
-// awaitTurn blocks until a baton has come, or until ctx is done. After patience it logs where the waiter stands.
+// duration is an attribute that is precise enough for a reader.
+func duration(key string, d time.Duration) slog.Attr {
+	return slog.Duration(key, d.Round(time.Millisecond))
+}
+
+// awaitTurn blocks until a baton has come, or until ctx is done. Each time that the waiter is late, it logs where the
+// waiter stands.
 func (l waitLog) awaitTurn(
-	ctx context.Context, path string, at queue.Progress, patience time.Duration, turn <-chan baton,
+	ctx context.Context, path string, at *queue.Progress, lateness *queue.Lateness, turn <-chan baton,
 ) (b baton, came bool) {
-	late := time.NewTimer(patience)
-	defer late.Stop()
 	for {
 		select {
 		case b = <-turn:
 			return b, true
-		case <-late.C:
-			l.late(ctx, path, at, patience)
+		case <-lateness.Late():
+			waited, first := lateness.Note()
+			at.Late = true
+			l.late(ctx, path, *at, waited, first)
 		case <-ctx.Done():
 			return baton{}, false
 		}

@@ -2,8 +2,11 @@ package locks_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -15,7 +18,7 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// A logBook is what a client has logged about waits, one line for each record.
+// A logBook is what a client has logged, one line for each record.
 type logBook struct {
 	mu  sync.Mutex
 	all bytes.Buffer
@@ -27,7 +30,7 @@ func (b *logBook) Write(p []byte) (int, error) {
 	return b.all.Write(p)
 }
 
-// waits are the records of a level about waits, without their level.
+// waits are the records of a level about locks, without their level.
 func (b *logBook) waits(level slog.Level) (records []string) {
 	synctest.Wait()
 	b.mu.Lock()
@@ -52,7 +55,7 @@ func (b *logBook) option() framework.Option {
 	})))
 }
 
-func TestAWaiterLogsOnceWhereItStandsAfterASessionTimeout(t *testing.T) {
+func TestAWaiterWarnsOnceAfterASessionTimeoutAndRepeatsAtInfoEachTimeItsWaitHasDoubled(t *testing.T) {
 	for name, c := range map[string]struct {
 		lock func(p *peer) locks.Lock
 		// crowd is how many more contenders of the same client come before the waiter.
@@ -63,7 +66,7 @@ func TestAWaiterLogsOnceWhereItStandsAfterASessionTimeout(t *testing.T) {
 		"writer": {lock: func(p *peer) locks.Lock { return locks.NewInterProcessReadWriteLock(p.Client, path).WriteLock() }, want: "node=own predecessor=held ahead=1 ownClient=false"},
 		"the first at a semaphore": {
 			lock: func(p *peer) locks.Lock { return locks.NewInterProcessSemaphoreV2(p.Client, path, 1) },
-			want: `node=own predecessor="" ahead=1 ownClient=false`,
+			want: "node=own ahead=1 ownClient=false",
 		},
 		"the second at a semaphore": {
 			lock:  func(p *peer) locks.Lock { return locks.NewInterProcessSemaphoreV2(p.Client, path, 1) },
@@ -71,7 +74,7 @@ func TestAWaiterLogsOnceWhereItStandsAfterASessionTimeout(t *testing.T) {
 		},
 		"behind another goroutine, of a retained lock": {
 			lock:  func(p *peer) locks.Lock { return locks.Retain(p.mutex()) },
-			crowd: 1, want: `node="" predecessor="" ahead=1 ownClient=true`,
+			crowd: 1, want: "ahead=1 ownClient=true local=true",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -104,7 +107,20 @@ func TestAWaiterLogsOnceWhereItStandsAfterASessionTimeout(t *testing.T) {
 				}
 				time.Sleep(100 * sessionTimeout)
 				if all := book.waits(slog.LevelWarn); len(all) != 1+c.crowd {
-					t.Errorf("it is logged again: %q", all)
+					t.Errorf("got warnings %q, want one of each waiter", all)
+				}
+				repeated := book.waits(slog.LevelInfo)
+				for doubled := 2 * sessionTimeout; doubled < 100*sessionTimeout; doubled *= 2 {
+					want := fmt.Sprintf(`still waiting" path=%s %s waited=%v`, path, c.want, doubled)
+					at := slices.IndexFunc(repeated, func(record string) bool { return placeless(record) == want })
+					if at < 0 {
+						t.Errorf("got %q, want %q", repeated, want)
+						continue
+					}
+					repeated = slices.Delete(repeated, at, at+1)
+				}
+				if want := c.crowd * 6; len(repeated) != want {
+					t.Errorf("got %q further, want %d of the waiters before", repeated, want)
 				}
 				release(t, held)
 				for _, waiting := range append(before, waiter) {
@@ -143,5 +159,144 @@ func TestAShortWaitIsNoWarning(t *testing.T) {
 			t.Errorf("got %q", warned)
 		}
 		release(t, lease)
+	})
+}
+
+// drop forgets what was logged.
+func (b *logBook) drop() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.all.Reset()
+}
+
+func TestTheLogClosesAWaitAtTheLevelAtWhichItSpokeLast(t *testing.T) {
+	for name, wrap := range map[string]func(locks.Lock) locks.Lock{
+		"at the servers":  func(lock locks.Lock) locks.Lock { return lock },
+		"in this process": func(lock locks.Lock) locks.Lock { return locks.Retain(lock) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, server *zktest.Server) {
+				var book logBook
+				p := newPeer(t, server, book.option())
+				for _, lasts := range []time.Duration{time.Second, 3 * sessionTimeout} {
+					held := acquire(t, wrap(p.mutex()))
+					ctx, cancel := context.WithCancel(t.Context())
+					patient, impatient := begin(t.Context(), t, wrap(p.mutex())), begin(ctx, t, wrap(p.mutex()))
+					time.Sleep(lasts)
+					book.waits(slog.LevelDebug) // which waits until all is written
+					book.drop()
+					cancel()
+					_ = soon(t, impatient)
+					level := slog.LevelDebug
+					if lasts > sessionTimeout {
+						level = slog.LevelInfo
+					}
+					if got := book.waits(level); len(got) != 1 || !strings.HasPrefix(got[0], `gave up" path=`+path) ||
+						!strings.Contains(got[0], " ahead=2 ") || !strings.Contains(got[0], fmt.Sprintf(" waited=%v error=", lasts)) {
+						t.Errorf("a waiter gives up after %v: got %q at %v, want one line", lasts, got, level)
+					}
+					book.drop()
+					release(t, held)
+					lease := soon(t, patient).must(t)
+					want := fmt.Sprintf(`acquired" path=%s node=own token=%d waited=%v`, path, lease.FencingToken(), lasts)
+					if got := book.waits(level); !slices.ContainsFunc(got, func(record string) bool { return placeless(record) == want }) {
+						t.Errorf("a waiter acquires after %v: got %q at %v, want %q", lasts, got, level, want)
+					}
+					release(t, lease)
+				}
+			})
+		})
+	}
+}
+
+func TestAWaitThatGoesOnInAnotherSessionIsClosedAtInfoOnceItHasWarned(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		held := acquire(t, newPeer(t, server).mutex())
+		var book logBook
+		p := newPeer(t, server, book.option())
+		waiter := begin(t.Context(), t, p.mutex())
+		time.Sleep(sessionTimeout)
+		if got := book.waits(slog.LevelWarn); len(got) != 1 {
+			t.Errorf("got warnings %q, want one", got)
+		}
+		s, err := p.Session(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		server.ExpireSession(s.ID())
+		time.Sleep(time.Second)
+		book.waits(slog.LevelInfo)
+		book.drop()
+		release(t, held)
+		lease := soon(t, waiter).must(t)
+		if got := book.waits(slog.LevelInfo); len(got) != 1 || !strings.HasPrefix(got[0], `acquired" path=`+path) {
+			t.Errorf("got %q, want one line: acquired", got)
+		}
+		release(t, lease)
+	})
+}
+
+func TestATryAndAReentryAreNoWaitToClose(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		var book logBook
+		p := newPeer(t, server, book.option())
+		lease := acquire(t, p.mutex())
+		book.waits(slog.LevelDebug)
+		book.drop()
+		inner := acquireIn(inside(t, lease), t, p.mutex())
+		if _, err := p.mutex().TryAcquire(t.Context()); !errors.Is(err, locks.ErrNotAcquired) {
+			t.Errorf("got %v, want %v", err, locks.ErrNotAcquired)
+		}
+		release(t, inner)
+		if got := book.waits(slog.LevelDebug); len(got) != 0 {
+			t.Errorf("got %q, want nothing", got)
+		}
+		release(t, lease)
+	})
+}
+
+// The waiter comes to the front of its client's queue, and waits on for another client, at the servers.
+func TestAWaitThatGoesOnAtTheServersWarnsOnceAndIsClosedAtInfo(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		var book logBook
+		p, other := newPeer(t, server, book.option()), newPeer(t, server)
+		held := acquire(t, locks.Retain(p.mutex()))
+		ahead := begin(t.Context(), t, other.mutex())
+		waiter := begin(t.Context(), t, locks.Retain(p.mutex()))
+		time.Sleep(sessionTimeout + time.Second)
+		release(t, held)
+		lease := soon(t, ahead).must(t)
+		time.Sleep(sessionTimeout)
+		if got := book.waits(slog.LevelWarn); len(got) != 1 || !strings.Contains(got[0], " local=true waited=10s") {
+			t.Errorf("got warnings %q, want one, of the wait in this process", got)
+		}
+		want := fmt.Sprintf(`still waiting" path=%s node=own predecessor=held ahead=1 ownClient=false waited=%v`, path, 2*sessionTimeout)
+		if got := book.waits(slog.LevelInfo); len(got) != 1 || placeless(got[0]) != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		book.drop()
+		release(t, lease)
+		release(t, soon(t, waiter).must(t))
+		if got := book.waits(slog.LevelInfo); len(got) != 1 || !strings.HasPrefix(got[0], `acquired" path=`+path) {
+			t.Errorf("got %q, want one line: acquired", got)
+		}
+	})
+}
+
+// The wait has warned in this process, and is over at the servers before it is late again.
+func TestAWaitThatWarnedInThisProcessIsClosedAtInfoAtTheServers(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		var book logBook
+		p, other := newPeer(t, server, book.option()), newPeer(t, server)
+		held := acquire(t, locks.Retain(p.mutex()))
+		ahead := begin(t.Context(), t, other.mutex())
+		waiter := begin(t.Context(), t, locks.Retain(p.mutex()))
+		time.Sleep(sessionTimeout + time.Second)
+		release(t, held)
+		release(t, soon(t, ahead).must(t))
+		release(t, soon(t, waiter).must(t))
+		if got := book.waits(slog.LevelInfo); len(got) != 1 || !strings.HasPrefix(got[0], `acquired" path=`+path) {
+			t.Errorf("got %q, want one line: acquired", got)
+		}
 	})
 }

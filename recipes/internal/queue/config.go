@@ -39,8 +39,8 @@ type Config struct {
 	Foreign func(children []string) error
 	// Waiting is called when a contender begins to wait or has moved up.
 	Waiting func(ctx context.Context, at Progress)
-	// Late is called once, when a wait has lasted for a session timeout.
-	Late func(ctx context.Context, at Progress, waited time.Duration)
+	// Late is called when a wait has lasted for a session timeout, and each time that it has doubled since.
+	Late func(ctx context.Context, at Progress, waited time.Duration, first bool)
 	// Asked is called once, when holders are asked to leave.
 	Asked func(g *Grant)
 	// Lost is called after a loss.

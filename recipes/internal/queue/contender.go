@@ -40,7 +40,7 @@ type Contender struct {
 	aheadWatch       *framework.Watch // on the node that it waits for, or on the directory
 	watched          string           // the node that aheadWatch is on; empty if that is the directory
 
-	late lateness
+	Lateness *Lateness // nil before it waits
 }
 
 // Contend waits until the contender is admitted. Leave must follow in any case.
@@ -188,7 +188,7 @@ func (c *Contender) outlast(ctx context.Context, name string) error {
 		}
 		select {
 		case <-c.Wake:
-		case <-c.Late():
+		case <-c.Lateness.Late():
 			c.TellLate(ctx, c.Progress)
 		case <-c.Session.Done():
 			return c.Session.Err()
@@ -236,7 +236,9 @@ func (c *Contender) Signal() {
 
 // Leave removes the contender's node, unless it has a grant.
 func (c *Contender) Leave() {
-	c.late.stop()
+	if c.Lateness != nil {
+		c.Lateness.Stop()
+	}
 	if c.view != nil {
 		c.view.leave()
 	}

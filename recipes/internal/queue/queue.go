@@ -35,7 +35,9 @@ type Progress struct {
 	Predecessor string // the name of the nearest node ahead
 	Ahead       int    // how many nodes are ahead
 	OwnClient   bool   // the predecessor belongs to the same client
-	Waits       bool   // it is no try, and waits or has waited
+	Waits       bool   // it is no try, and waits or has waited, in this session or an earlier one
+	Late        bool   // Config.Late was called
+	Local       bool   // it waits, or has waited, in this process, and has no node
 	OwnHolds    bool   // the client holds all that it waits for; for recipes that let several in
 	gone        time.Time
 	HandOver    time.Duration // from the news that the predecessor was gone to the admission
@@ -72,7 +74,9 @@ func InSessions[T any](
 		if err != nil {
 			return result, at, err
 		}
+		before := at
 		result, at, err = contend(s)
+		at.Waits, at.Late = at.Waits || before.Waits, at.Late || before.Late
 		if err == nil || !session.Again(context.WithoutCancel(ctx), err) {
 			return result, at, err
 		}

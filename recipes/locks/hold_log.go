@@ -1,0 +1,42 @@
+package locks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+)
+
+// A holdLog writes the ends of holds to the client's log: losses at Warn, releases at Debug.
+type holdLog struct{ logger *slog.Logger }
+
+// enabled spares the making of a record. No caller's context belongs to the end of a hold.
+func (l holdLog) enabled(level slog.Level) bool {
+	return l.logger.Enabled(context.Background(), level) //nolint:forbidigo // as above
+}
+
+// lost is called for each hold that was lost, when all leases of its session have ended. It does not block.
+func (l holdLog) lost(lost Lost) {
+	var why *LostError
+	if !l.enabled(slog.LevelWarn) || !errors.As(lost.Err, &why) {
+		return
+	}
+	l.logger.Warn("locks: lease lost", slog.String("path", lost.Path), slog.String("node", lost.Node),
+		slog.String("session", fmt.Sprintf("%#x", why.Session)), duration("held", lost.Held), slog.String("reason", bare(why.Reason)))
+}
+
+func (l holdLog) released(released Released) {
+	if !l.enabled(slog.LevelDebug) {
+		return
+	}
+	attrs := []any{slog.String("path", released.Path), slog.String("node", released.Node), duration("held", released.Held)}
+	switch {
+	case released.HandedOver:
+		attrs = append(attrs, slog.Bool("handedOver", true))
+	case released.Retained:
+		attrs = append(attrs, slog.Bool("retained", true))
+	case released.Err != nil:
+		attrs = append(attrs, slog.Any("error", released.Err))
+	}
+	l.logger.Debug("locks: released", attrs...)
+}
