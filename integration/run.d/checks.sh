@@ -30,8 +30,8 @@ each_module() {
 }
 
 vet_modules() { each_module go vet ./...; }
-lint() { integration/tool golangci-lint run "${packages[@]}"; }
-lint_modules() { each_module "$PWD/integration/tool" golangci-lint run ./...; }
+lint() { integration/tool golangci-lint run --allow-parallel-runners "${packages[@]}"; }
+lint_modules() { each_module "$PWD/integration/tool" golangci-lint run --allow-parallel-runners ./...; }
 
 # porting compiles the Java side of the examples of porting.
 porting() { mvn --quiet --batch-mode -Dstyle.color=never --file examples/porting/pom.xml compile; }
