@@ -53,6 +53,9 @@ func check(root fs.FS, out io.Writer) (found int, err error) {
 			}
 			return nil
 		}
+		if !entry.Type().IsRegular() {
+			return nil
+		}
 		file, err := fs.ReadFile(root, path)
 		if err != nil {
 			return err

@@ -55,6 +55,14 @@ func TestCheckFinds(t *testing.T) {
 	}
 }
 
+func TestCheckFollowsNoLinks(t *testing.T) {
+	link := &fstest.MapFile{Data: []byte("elsewhere"), Mode: fs.ModeSymlink}
+	var out strings.Builder
+	if found, err := check(fstest.MapFS{"a.go": link, ".cache": link}, &out); found != 0 || err != nil {
+		t.Errorf("got %d, %v, %s, want nothing", found, err, out.String())
+	}
+}
+
 func TestCheckOfWhatCannotBeReadFails(t *testing.T) {
 	var out strings.Builder
 	if _, err := check(fstest.MapFS{"a.go": {Data: []byte("no Go")}}, &out); err == nil {
