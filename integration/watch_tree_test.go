@@ -18,7 +18,7 @@ import (
 	"github.com/gocurator/curator/integration/zookeeper"
 )
 
-// mirror keeps the set of nodes that a tree has, by what an observer is told.
+// mirror keeps the set of nodes that a tree has, as an observer learns of them.
 type mirror struct {
 	mu    sync.Mutex
 	nodes map[string]bool

@@ -32,7 +32,7 @@ func TestKazooIgnoresOtherLanguagesWithoutExtraPatterns(t *testing.T) {
 		}
 		holder.release()
 	}
-	// The other way round nobody has to be told.
+	// The other way round nothing has to be set.
 	path := "/ignores/" + name("mutex")
 	holder := w.contender(python, godriver.Order{Recipe: "mutex", Path: path, Patterns: []string{}})
 	holder.acquire()

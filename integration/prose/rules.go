@@ -17,11 +17,11 @@ type phrase struct {
 }
 
 var phrases = []phrase{
-	{words("whoever|whomever"), "name who does it: the contender, the client, the caller"},
-	{words("somebody|someone"), "name who does it: another contender, another client"},
-	{words("himself|herself"), "itself, or name it"},
+	{words("who(m)?ever"), "name who does it: the contender, the client, the caller"},
+	{words("some(body|one)"), "name who does it: another contender, another client"},
+	{words("(him|her)self"), "itself, or name it"},
 	{words("(is|are|be|being) told"), "say who says it, to whom: the client reports, the observer learns"},
-	{words("in vain"), "say how it ended: timed out, failed"},
+	{words("in va(in)"), "say how it ended: timed out, failed"},
 }
 
 func words(pattern string) *regexp.Regexp { return regexp.MustCompile(`(?i)\b(` + pattern + `)\b`) }

@@ -134,7 +134,7 @@ func (t *handoverTest) newWaiter() (w *retainedWaiter, ahead int) {
 	return w, ahead
 }
 
-// ctx ends when somebody has taken the waiter out of the line, and before it has the baton.
+// ctx ends when another goroutine has taken the waiter out of the local queue, and before it has the baton.
 func TestAWaiterThatWasChosenTakesTheGrantAlthoughItsContextHasEnded(t *testing.T) {
 	inHandoverTest(t, func(t *handoverTest) {
 		first := t.acquire()
@@ -230,7 +230,7 @@ func TestHandoverAfterTheEndOfTheLastLease(t *testing.T) {
 	}
 }
 
-// The grant is lost before the waiter has looked at it: the waiter contends anew, and is told nothing.
+// The grant is lost before the waiter has looked at it: the waiter contends anew, and hears nothing of it.
 func TestAGrantThatIsLostOnTheWayIsNoAnswer(t *testing.T) {
 	for name, end := range map[string]func(*handoverTest, string){
 		"removed":      func(t *handoverTest, node string) { _ = t.server.Delete(node) },
@@ -259,7 +259,7 @@ func TestAGrantThatIsLostOnTheWayIsNoAnswer(t *testing.T) {
 	}
 }
 
-// Whoever is granted the lock at the servers may have lost it before the line knows.
+// A grant of the servers may be lost before the local queue knows of it.
 func TestAGrantThatHasEndedIsNoFront(t *testing.T) {
 	inHandoverTest(t, func(t *handoverTest) {
 		lease := t.acquire()

@@ -238,7 +238,7 @@ func TestPingPongIsNotRetained(t *testing.T) {
 	})
 }
 
-// What befalls an idle node is told to nobody, and the next acquire has a node of its own.
+// The loss of an idle node is reported to no lease, and the next acquire has a node of its own.
 func TestIdleNodeThatIsLost(t *testing.T) {
 	for name, lose := range map[string]func(*testing.T, *zktest.Server, *peer, *locks.Lease){
 		"removed by hand": func(t *testing.T, server *zktest.Server, _ *peer, last *locks.Lease) {

@@ -83,7 +83,7 @@ func TestALocalWaiterThatGivesUpLeavesTheLine(t *testing.T) {
 	})
 }
 
-// Whoever does not wait any longer at the servers leaves his place to the next one of his client.
+// A waiter that gives up leaves its place at the servers to the next one of its client.
 func TestAPlaceAtTheServersIsLeftToTheNext(t *testing.T) {
 	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 		p, remote := newPeer(t, server), newPeer(t, server)
@@ -204,7 +204,7 @@ func TestTryAcquireDoesNotOvertakeTheLocalLine(t *testing.T) {
 	})
 }
 
-// While somebody only tries, somebody comes who waits.
+// While one goroutine only tries, another comes that waits.
 func TestATryThatFailsPassesTheLineOn(t *testing.T) {
 	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 		p, remote := newPeer(t, server), newPeer(t, server)
