@@ -18,10 +18,10 @@
 // Sessions pauses when rounds end early, and waits out a lost connection. [Again] knows which errors are reasons to
 // begin anew; a recipe that keeps such a list of its own gets it wrong some day.
 //
-//   - A node of a recipe is made by [Session.CreateProtected] and its like, which never make a second one, and removed by
-//     [Session.Remove], which goes on until a server has answered. Neither needs the caller to stay.
-//   - What must end in time is a [Binding]. The check that the session is valid and the beginning of the binding are one
-//     step.
+//   - A node of a recipe is made by [Session.CreateProtected] and its like, which never make a second one, and removed
+//     by [Session.Remove], which goes on until a server has answered. Neither needs the caller to stay.
+//   - What must end in time is a [Binding]. The check that the session is valid and the beginning of the binding are
+//     one step.
 //   - What others do is seen through a [Watch] and [Session.View], or by a [ChildObserver]. A View is looked at, not
 //     waited for: be woken, look, decide, and wait again. A [TreeObserver] hears of a node and everything below it, at
 //     servers since 3.6.

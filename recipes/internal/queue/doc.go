@@ -1,10 +1,11 @@
 // Package queue is the engine of the recipes: it decides whose turn it is. A contender creates a node in a queue's
-// directory, waits until no node ahead of it conflicts, and gets a grant. Recipes above say what a grant means to users;
-// package framework/session below, until when a session is valid.
+// directory, waits until no node ahead of it conflicts, and gets a grant. Recipes above say what a grant means to
+// users; package framework/session below, until when a session is valid.
 //
 // # The invariant
 //
-// The contenders of one session in one directory share a view of its nodes. Each decision without a listing rests on this:
+// The contenders of one session in one directory share a view of its nodes. Each decision without a listing rests on
+// this:
 //
 //	A view that decides about a contender lacks no node ahead of it.
 //
@@ -61,25 +62,25 @@
 //
 //  1. One table for each session: one goroutine applies answers and events to it in the order of arrival (S1); channels
 //     only wake. The check that the session is valid and the publication of the grant are one step.
-//  2. A listing that has the contender's node is later than its creation, so it decides. One that was asked for later and
-//     lacks the node means that it was removed by hand: the contender queues again. A queue that the session has had to
-//     itself for a while is not listed at all (unlisted.go).
-//  3. A contender is admitted if a listing, or its view, has its node and no earlier conflicting one. A view admits only
-//     while the watch on the contender's node is set and has not fired: it might have missed the deletion otherwise.
-//     After a writer's deletion, a contender that is no reader lists the directory again.
-//  4. A contender watches its own node while it waits, and a grant does off the critical path: a deletion ends the grant,
-//     or makes the contender queue again; a change of data does not. A node that may not be read is watched for its
-//     existence, or by way of the directory where servers refuse that too. Since 3.8.4 and 3.9.2 they do, and send no
-//     events of such nodes: a contender that may not read its own node hears neither of its removal nor of a revocation;
-//     one whose predecessor's ACL changes during the wait hears of its end on the next connection only.
+//  2. A listing that has the contender's node is later than its creation, so it decides. One that was asked for later
+//     and lacks the node means that it was removed by hand: the contender queues again. A queue that the session has
+//     had to itself for a while is not listed at all (unlisted.go).
+//  3. A contender is admitted if a listing, or its view, has its node and no earlier conflicting one. A view admits
+//     only while the watch on the contender's node is set and has not fired: it might have missed the deletion
+//     otherwise. After a writer's deletion, a contender that is no reader lists the directory again.
+//  4. A contender watches its own node while it waits, and a grant does off the critical path: a deletion ends the
+//     grant, or makes the contender queue again; a change of data does not. A node that may not be read is watched for
+//     its existence, or by way of the directory where servers refuse that too. Since 3.8.4 and 3.9.2 they do, and send
+//     no events of such nodes: a contender that may not read its own node hears neither of its removal nor of a
+//     revocation; one whose predecessor's ACL changes during the wait hears of its end on the next connection only.
 //  5. After a reconnection no watch is proof: all are set again.
 //  6. A removal is sent before anything that the session asks for later, also after a reconnection (S5). So a released
 //     node never blocks the session's own contenders, and no listing is corrected by what is known to be leaving. (That
 //     would be wrong: a listing from before a downgrade, read after the writer's release, has the writer's node but not
 //     yet the reader's.) A grant that has ended gives no check.
 //  7. A node has at most one server watch of each kind. The last subscriber to leave takes it off, or leaves it to the
-//     node's deletion if that is on its way. It stays where servers cannot remove watches, or a watch on a tree has taken
-//     its place. A watch that is taken off and set at the same time is set last.
+//     node's deletion if that is on its way. There is nothing to take off where a watch on a tree serves for it; it
+//     stays at servers that cannot remove watches. A watch that is taken off and set at the same time is set last.
 //
 // # Which node a contender waits for
 //

@@ -41,7 +41,7 @@ func (g *Grant) EndHold() {
 // KeptHold is what the caller of Hold gave, if g is a hold.
 func (g *Grant) KeptHold() any { return g.keptBy }
 
-// HasHolds reports whether a hold was made over the grant, which then has the users as members.
+// HasHolds reports whether a hold was made over the grant: its users are then members of the hold.
 func (g *Grant) HasHolds() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -2,8 +2,8 @@ package queue
 
 import "slices"
 
-// A view is what the contenders of one session know of the nodes in their queue. It may list deleted nodes, but never
-// misses one ahead of our contenders. It has no clock and asks for nothing.
+// A view is what the contenders of one session know of the nodes in their queue. It may list deleted nodes. If it
+// decides about a contender, it lacks no node ahead of that. It has no clock and asks for nothing.
 type view struct {
 	markers    markers
 	children   []string // the newest listing, until it is parsed
