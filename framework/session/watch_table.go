@@ -207,7 +207,8 @@ func (s *Session) forgetWatches() {
 	}
 }
 
-// rearm sets every watch again after a reconnection. mu is held.
+// rearm sets every watch again after a reconnection. Each node is read again: setWatches and setWatches2 would tell that it has
+// changed meanwhile, and not to what; of trees they would tell nothing. mu is held.
 func (s *Session) rearm() []*transport.Call {
 	var calls []*transport.Call
 	for w := range maps.Values(s.watches) {
