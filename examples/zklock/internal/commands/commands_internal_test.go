@@ -116,7 +116,7 @@ func TestCompareTellsWhatHappened(t *testing.T) {
 func TestFrameFitsTheTerminal(t *testing.T) {
 	lock := &survey.Lock{Path: "/" + strings.Repeat("long", 40), Kind: "read/write+semaphore"}
 	for i := range 50 {
-		lock.Contenders = append(lock.Contenders, contender("waits", fmt.Sprint(i), strings.Repeat("who ", 40)))
+		lock.Contenders = append(lock.Contenders, contender(survey.WaitsToRead, fmt.Sprint(i), strings.Repeat("who ", 40)))
 	}
 	w := &watcher{lock: lock, at: noon, trouble: strings.Repeat("x", 200), rate: 123456.7, recent: survey.Compare(nil, lock, noon)}
 	for _, rows := range []int{5, 10, 24, 60} {
@@ -136,7 +136,7 @@ func TestFrameFitsTheTerminal(t *testing.T) {
 }
 
 func TestTablesFitIntoEightyColumns(t *testing.T) {
-	lock := &survey.Lock{Path: "/l", Kind: "mutex", Contenders: []survey.Contender{contender("holds", "1", strings.Repeat("who ", 40))}}
+	lock := &survey.Lock{Path: "/l", Kind: "mutex", Contenders: []survey.Contender{contender("holds", "1", strings.Repeat("who ", 40)), contender(survey.WaitsToRead, "2", strings.Repeat("who ", 40))}}
 	lock.Contenders[0].Session = -1
 	rows := []row{{Path: "/l", Kind: "read/write", Holding: 10000, Waiting: 10000, Who: strings.Repeat("who ", 40)}}
 	for _, table := range []string{whoTable(lock, noon, false), lsTable("/", rows)} {

@@ -12,13 +12,13 @@ import (
 
 // frame is what the terminal shows: at most so many rows of 80 columns.
 func (w *watcher) frame(rows int) []string {
-	lock := w.lock
+	lock, width := w.lock, stateWidth(w.lock)
 	lines := []string{
 		fmt.Sprintf("%s  %s", survey.Cut(survey.Printable(lock.Path), 55), lock.Kind),
 		fmt.Sprintf("%d hold, %d wait   %.1f acquisitions/s   %d came, %d left   %s",
 			len(lock.Holders()), lock.Waiting(), w.rate, w.came, w.losses, w.at.Format(time.TimeOnly)),
 		survey.Cut(w.trouble, 80),
-		fmt.Sprintf("%-5s  %8s  %-12s  %s", "STATE", "FOR", "TOKEN", "WHO"),
+		fmt.Sprintf("%-*s  %8s  %-12s  %s", width, "STATE", "FOR", "TOKEN", "WHO"),
 	}
 	history := min(len(w.recent), max(rows/3, 3))
 	room := max(rows-len(lines)-history-2, 1)
@@ -27,7 +27,7 @@ func (w *watcher) frame(rows int) []string {
 			lines = append(lines, fmt.Sprintf("… and %d more", len(lock.Contenders)-i))
 			break
 		}
-		lines = append(lines, fmt.Sprintf("%-5s  %8s  %-12d  %s", c.State, short(w.at.Sub(c.Since)), c.Token, survey.Cut(c.Who, 49)))
+		lines = append(lines, fmt.Sprintf("%-*s  %8s  %-12d  %s", width, c.State, short(w.at.Sub(c.Since)), c.Token, survey.Cut(c.Who, 80-26-width)))
 	}
 	lines = append(lines, "")
 	for _, c := range w.recent[len(w.recent)-history:] {

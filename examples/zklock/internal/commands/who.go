@@ -18,7 +18,8 @@ It knows mutexes, read/write locks, semaphores and elections, of this library,
 of Java Curator, of kazoo and of go-zookeeper. It only reads.
 
   STATE    holds; reads (the read lock); leads (a latch); waits;
-           next (has asked for a semaphore's lease, and waits for it)
+           waits to read; next (has asked for a semaphore's lease, and waits
+           for it)
   FOR      since its node was made: it came then, and may have been let in later
   TOKEN    its fencing token
   SESSION  whose it is: all nodes with one session are one client's
@@ -73,10 +74,11 @@ func whoTable(lock *survey.Lock, now time.Time, nodes bool) string {
 		return lock.Path + " is free: nothing holds it or waits for it\n"
 	}
 	fmt.Fprintf(&out, "%s: %s, held by %d, %d waiting\n\n", lock.Path, lock.Kind, len(lock.Holders()), lock.Waiting())
-	fmt.Fprintf(&out, "%-5s  %8s  %-12s  %-18s  %s\n", "STATE", "FOR", "TOKEN", "SESSION", "WHO")
+	width := stateWidth(lock)
+	fmt.Fprintf(&out, "%-*s  %8s  %-12s  %-18s  %s\n", width, "STATE", "FOR", "TOKEN", "SESSION", "WHO")
 	for _, c := range lock.Contenders {
-		fmt.Fprintf(&out, "%-5s  %8s  %-12d  %-18s  %s\n", c.State, short(now.Sub(c.Since)), c.Token,
-			fmt.Sprintf("%#x", uint64(c.Session)), survey.Cut(c.Who, 80-51))
+		fmt.Fprintf(&out, "%-*s  %8s  %-12d  %-18s  %s\n", width, c.State, short(now.Sub(c.Since)), c.Token,
+			fmt.Sprintf("%#x", uint64(c.Session)), survey.Cut(c.Who, 80-46-width))
 		if nodes {
 			fmt.Fprintf(&out, "       %s\n", c.Node)
 		}
@@ -85,6 +87,15 @@ func whoTable(lock *survey.Lock, now time.Time, nodes bool) string {
 		fmt.Fprintf(&out, "\n%d other children are no contenders: zklock doctor %s\n", len(lock.Strangers), lock.Path)
 	}
 	return out.String()
+}
+
+// stateWidth is how wide the column of states is.
+func stateWidth(lock *survey.Lock) int {
+	width := len("STATE")
+	for _, c := range lock.Contenders {
+		width = max(width, len(c.State))
+	}
+	return width
 }
 
 // short is a duration in at most eight columns.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/gocurator/curator/examples/internal/demo"
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/retry"
 )
 
 // Help is the text on these settings for the manual.
@@ -106,13 +107,18 @@ func elsewhere(name string, getenv func(string) string, path string, values map[
 	return values[name], path
 }
 
+// retryPause is the pause before an operation is tried again. No try begins after ConnectTimeout, in which the client has
+// not reached a server.
+const retryPause = 250 * time.Millisecond
+
 // Client makes a client. debug is where it logs; nil is nowhere.
 func (c *Config) Client(debug *slog.Logger) (*framework.Client, error) {
 	opts, err := c.connection.Options()
 	if err != nil {
 		return nil, err
 	}
-	opts = append(opts, framework.WithSessionTimeout(c.Session), framework.WithConnectionTimeout(c.ConnectTimeout))
+	opts = append(opts, framework.WithSessionTimeout(c.Session), framework.WithConnectionTimeout(c.ConnectTimeout),
+		framework.WithRetryPolicy(retry.UntilElapsed(c.ConnectTimeout, retryPause)))
 	if debug != nil {
 		opts = append(opts, framework.WithLogger(debug))
 	}

@@ -1,6 +1,8 @@
 package servers
 
 import (
+	"context"
+	"errors"
 	"flag"
 	"io"
 	"os"
@@ -9,6 +11,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/retry"
 )
 
 func complete(t *testing.T, env map[string]string, args ...string) (*Config, error) {
@@ -100,4 +105,37 @@ func TestClientHasTheSettings(t *testing.T) {
 	if _, err := c.Client(nil); err == nil || !strings.Contains(err.Error(), "-tls-ca") {
 		t.Errorf("got %v, want an error with -tls-ca", err)
 	}
+}
+
+// An operation that waits for a connection as long as -connect-timeout says is not tried again: the flag bounds the whole.
+func TestConnectTimeoutBoundsAllTriesOfAnOperation(t *testing.T) {
+	c, err := complete(t, map[string]string{"ZOOKEEPER": "127.0.0.1:1"}, "-connect-timeout", "2s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := c.Client(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	if got := client.ConnectionTimeout(); got != 2*time.Second {
+		t.Errorf("got connection timeout %v, want 2s", got)
+	}
+	policy := client.RetryPolicy()
+	zktest.Bubble(t, func(t *testing.T) {
+		for _, test := range []struct {
+			takes time.Duration // each try
+			want  int           // tries
+		}{{2 * time.Second, 1}, {900 * time.Millisecond, 2}} {
+			tries := 0
+			_ = retry.Do(t.Context(), policy, func(context.Context) error {
+				tries++
+				time.Sleep(test.takes)
+				return errors.New("no server")
+			})
+			if tries != test.want {
+				t.Errorf("tries that take %v each: got %d, want %d", test.takes, tries, test.want)
+			}
+		}
+	})
 }

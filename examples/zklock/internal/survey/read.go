@@ -26,6 +26,8 @@ const (
 	Leads = "leads" // holds a latch
 	Next  = "next"  // has made its lease of a semaphore, and waits until that counts
 	Waits = "waits"
+
+	WaitsToRead = "waits to read" // for the read lock
 )
 
 // A Contender is a node in a lock's queue.
@@ -149,6 +151,8 @@ func mutex(ctx context.Context, client *framework.Client, lock string) (all []Co
 			state = Reads
 		case p.Holds:
 			state = Holds
+		case p.Shared:
+			state = WaitsToRead
 		}
 		all = append(all, contender(p, state))
 	}

@@ -122,10 +122,10 @@ func TestReadTellsWhoHoldsAndWaits(t *testing.T) {
 			}
 		}
 		for path, want := range map[string]string{
-			"/rw":        "read/write: reads reads waits waits",
+			"/rw":        "read/write: reads reads waits waits to read",
 			"/semaphore": "semaphore: holds holds next waits waits",
 			"/latch":     "latch: leads waits",
-			"/k":         "kazoo: holds waits",
+			"/k":         "kazoo: holds waits to read",
 		} {
 			lock, err := Read(ctx, client, path)
 			if err != nil {
