@@ -36,6 +36,7 @@ var guards = []guard{
 	{"G2", "integration/ensemble", "TestHoldersOfADeposedLeaderKnowFirst"},
 	{"G2", "integration/ensemble", "TestATransactionThatFailsNeedsAMajorityAndASyncDoesNot"},
 	{"G2", "integration", "TestAFrozenHolderKnowsAtItsFirstLook"},
+	{"G2", "integration", "TestAFrozenIdleHolderKnowsAtItsFirstLook"},
 	{"G2", "integration/ensemble", "TestHolderOnAFollowerThatIsCutOffKnowsFirst"},
 	{"G2", "integration/ensemble", "TestHoldersOfALeaderThatIsCutOffKnowFirst"},
 	{"G3", lawsDir, "G3 first come, first served/clients"},
