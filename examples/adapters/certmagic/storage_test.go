@@ -136,7 +136,7 @@ func TestProcessThatLostItsLockTriesNoFurtherUntilItHasTheLockAgain(t *testing.T
 		slow.takes = 2 * time.Minute
 		other, _ := process(t, certmagiclock.New(files, connect(t, zk.DialContext), "/locks"), slow)
 		time.AfterFunc(10*time.Second, link.Heal)
-		if err := other.ObtainCertSync(t.Context(), domain); err != nil { // two minutes, in which the other one must not try
+		if err := other.ObtainCertSync(t.Context(), domain); err != nil { // two minutes without a try of the other
 			t.Errorf("the other process: got %v, want nil", err)
 		}
 		if err := <-errs; err != nil {

@@ -92,7 +92,7 @@ func TestRunThatGoesOnWithoutItsLockKeepsTheNextOneOut(t *testing.T) {
 		locker := gocronlock.NewLocker(connect(t, server.DialContext), "/jobs", 0)
 		schedule(t, gocron.WithDistributedLocker(locker), time.Minute,
 			locker.Task("deaf", func(context.Context) error {
-				return jobs.stay(t.Context(), "deaf", 150*time.Second) // it ends before Shutdown, which spins while it waits
+				return jobs.stay(t.Context(), "deaf", 150*time.Second) // ends before Shutdown, which would spin
 			}), gocron.WithName("deaf"))
 		time.Sleep(65 * time.Second)
 		server.ExpireSession(server.Sessions()[0].ID)
