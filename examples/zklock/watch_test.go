@@ -85,8 +85,8 @@ func TestWatchDrawsInPlace(t *testing.T) {
 	inThePage(t, first, second)
 }
 
-// inThePage fails unless README.md has these frames, apart from their numbers. With -record it writes them there. A line
-// that did not fit, or that was left of an earlier frame, is a difference.
+// inThePage fails unless README.md has these frames, apart from their numbers. With -record it writes them there. A
+// line that did not fit, or that was left of an earlier frame, is a difference.
 func inThePage(t *testing.T, frames ...string) {
 	t.Helper()
 	page, err := os.ReadFile("README.md")

@@ -8,9 +8,9 @@
 // # What happens on a loss
 //
 // certmagic has no way to learn that a lock is gone: it finishes what it does, which may be to obtain a certificate
-// that another process obtains as well. Two places report the loss. Before each further attempt certmagic asks for the lock
-// to be renewed: a lock that was lost is taken again if it is free, and otherwise the attempt fails, and certmagic logs
-// that and tries later. Unlock returns the loss, which certmagic logs.
+// that another process obtains as well. Two places report the loss. Before each further attempt certmagic asks for
+// the lock to be renewed: a lock that was lost is taken again if it is free, and otherwise the attempt fails, and
+// certmagic logs that and tries later. Unlock returns the loss, which certmagic logs.
 //
 // # What to know of certmagic
 //
