@@ -368,3 +368,27 @@ func TestLossWhileTheNextHolderIsAdmitted(t *testing.T) {
 		})
 	}
 }
+
+// An idle node is lost while an acquire takes it. The acquire gets a node of its own.
+func TestIdleNodeThatIsLostWhileItIsTaken(t *testing.T) {
+	for name, at := range map[string]step{"before its hold": chosen, "after its hold": admitted} {
+		t.Run(name, func(t *testing.T) {
+			inHandoverTest(t, func(t *handoverTest) {
+				t.mutex = Retain(NewInterProcessMutex(t.client, handoverPath), Idle(time.Second))
+				for range 3 {
+					t.release(t.acquire())
+				}
+				held := t.acquire()
+				time.Sleep(60 * time.Millisecond) // the node is watched
+				t.release(held)
+				t.meanwhile(at, func() { _ = t.server.Delete(held.grant.Node) })
+				lease := t.acquire()
+				if lease.FencingToken() <= held.FencingToken() {
+					t.Errorf("got token %d, want one of a later node than %d", lease.FencingToken(), held.FencingToken())
+				}
+				t.release(lease)
+				time.Sleep(2 * time.Second)
+			})
+		})
+	}
+}
