@@ -11,6 +11,9 @@ formatted() {
 	}
 }
 
+# prose checks the words and the width of comments, messages and pages.
+prose() { go run ./integration/prose; }
+
 build() { go build ./...; }
 vet() { go vet "${packages[@]}"; }
 
