@@ -11,7 +11,7 @@ type listener struct {
 	stopped bool
 }
 
-// OnChange calls fn with every value that differs from the one told before; values that follow each other quickly may be told
+// OnChange calls fn with every value that differs from the one before; values that follow each other quickly may be told
 // as one. Calls come one at a time, on a goroutine of the listener's own, after Start, and may use the count, Close included. A
 // panic is logged by the client, and the next value told. stop ends the calls: none begins after it has returned, except for one
 // that was about to, and it does not wait for one that is running.
