@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Each of these programs does its example by itself, checks how it turned out, and ends. Their tests run them in bubbles; here
-// they are run as a person would.
+// Each of these programs does its example by itself, checks how it turned out, and ends. Their tests run them in
+// bubbles; here they are run as a person would.
 var programs = []string{
 	"batchjob", "configuration", "contention", "guardedwrite", "leader", "lostsession", "reentrant", "singleton", "workerpool",
 }

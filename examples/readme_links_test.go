@@ -47,8 +47,8 @@ func TestLinksOfAllTextsLeadSomewhere(t *testing.T) {
 	}
 }
 
-// follow fails unless a link of a page leads to a file, and to a heading in it if it says so. Links to elsewhere are those of the
-// badges, which must be about this module.
+// follow fails unless a link of a page leads to a file, and to a heading in it if it says so. Links to elsewhere are
+// those of the badges, which must be about this module.
 func follow(page, link, heading string) error {
 	if strings.HasPrefix(link, "https://") {
 		for _, host := range []string{"pkg.go.dev", "img.shields.io", "github.com"} {

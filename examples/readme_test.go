@@ -23,8 +23,8 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// The code of README.md and of the pages below stands in this file, where it is compiled and run. TestPagesShowCodeThatRuns
-// compares. The program of README.md has a test of its own.
+// The code of README.md and of the pages below stands in this file, where it is compiled and run.
+// TestPagesShowCodeThatRuns compares. The program of README.md has a test of its own.
 
 func Example() {
 	withMutex(func(ctx context.Context, mutex *locks.InterProcessMutex) {

@@ -4,9 +4,9 @@ import (
 	"sync"
 )
 
-// callbacks calls functions of the user, one after the other, in the order in which they were queued, on a goroutine that
-// exists only while there is something to call. To queue one never blocks and never calls it: a callback that blocks holds up
-// those behind it and nothing else. The zero value is ready for use.
+// callbacks calls functions of the user, one after the other, in the order in which they were queued, on a goroutine
+// that exists only while there is something to call. To queue one never blocks and never calls it: a callback that
+// blocks holds up those behind it and nothing else. The zero value is ready for use.
 type callbacks struct {
 	limit   int                          // functions that may wait; 0 is no limit
 	dropped func(count int) (say func()) // makes the callback that reports how many were dropped; needed with a limit
@@ -57,7 +57,8 @@ func (c *callbacks) reportMissed() {
 func (c *callbacks) run() {
 	finished := false
 	defer func() {
-		if !finished { // a callback has ended the goroutine, as testing's FailNow does: that is not the end of the others
+		// a callback has ended the goroutine, as testing's FailNow does: that is not the end of the others
+		if !finished {
 			go c.run()
 		}
 	}()
@@ -104,8 +105,8 @@ func (c *callbacks) wait(enough <-chan struct{}) {
 	}
 }
 
-// close drops what waits. No call begins from then on, except for one that has been taken from the queue already. It does not
-// wait for a call that is running.
+// close drops what waits. No call begins from then on, except for one that has been taken from the queue already. It
+// does not wait for a call that is running.
 func (c *callbacks) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

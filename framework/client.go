@@ -87,8 +87,8 @@ func (c *Client) NonNamespaceView() *Client { return c.core.root }
 // about to. For what the log handler and traces have still to be given it waits for at most a second; what is left then
 // is dropped. It is the same to close any of the facades, and to do so again. Every callback may call it.
 //
-// A handshake that is under way is waited for as well, so that no session stays behind that it opens. The error says that no server
-// confirmed the end of the session, within a second: its nodes then stay until it expires.
+// A handshake that is under way is waited for as well, so that no session stays behind that it opens. The error says
+// that no server confirmed the end of the session, within a second: its nodes then stay until it expires.
 //
 // Curator: CuratorFramework.close().
 func (c *Client) Close() error {
@@ -113,12 +113,12 @@ func (c *Client) Close() error {
 // them wait, the call is dropped; how many were dropped is logged at Warn. It does not block.
 func (c *Client) Report(call func()) { c.core.traces.push(call) }
 
-// ReportAlways is [Client.Report] for a call that must not be dropped: for the end of a lease, for instance. There is no limit to
-// how many wait while a function of the trace blocks.
+// ReportAlways is [Client.Report] for a call that must not be dropped: for the end of a lease, for instance. There is
+// no limit to how many wait while a function of the trace blocks.
 func (c *Client) ReportAlways(call func()) { c.core.traces.pushAlways(call) }
 
-// Logger returns the client's log, for recipes: what [WithLogger] has set, behind a queue, so that it never blocks. Without
-// that option it discards everything.
+// Logger returns the client's log, for recipes: what [WithLogger] has set, behind a queue, so that it never blocks.
+// Without that option it discards everything.
 func (c *Client) Logger() *slog.Logger { return c.core.cfg.logger }
 
 // State returns the present state.
@@ -140,7 +140,8 @@ func (c *Client) Err() error {
 	return c.core.refused
 }
 
-// Started reports whether the client has not been closed. It starts when it is made; whether it is connected, State says.
+// Started reports whether the client has not been closed. It starts when it is made; whether it is connected, State
+// says.
 //
 // Curator: CuratorFramework.isStarted(), getState().
 func (c *Client) Started() bool {
@@ -149,8 +150,8 @@ func (c *Client) Started() bool {
 	return !c.core.closed
 }
 
-// Server is the server that the client is connected to, host:port as the connect string or [WithServers] names it; "" while it
-// is not connected.
+// Server is the server that the client is connected to, host:port as the connect string or [WithServers] names it; ""
+// while it is not connected.
 //
 // Curator: CuratorZookeeperClient.getCurrentConnectionString(), which names all of them.
 func (c *Client) Server() string {

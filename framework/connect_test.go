@@ -301,7 +301,8 @@ func TestAnOperationWithoutAConnectionIsTriedAgainUnderThePolicyButWaitsOnce(t *
 	})
 }
 
-// A dialer reports the end of an attempt in its own way; errors.Is must not take it for the end of the caller's context.
+// A dialer reports the end of an attempt in its own way; errors.Is must not take it for the end of the caller's
+// context.
 func TestConnectErrorIsTheEndOfTheCallersContextAlone(t *testing.T) {
 	refused := errors.New("refused")
 	for name, failure := range map[string]error{

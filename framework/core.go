@@ -26,14 +26,15 @@ type core struct {
 	logs      callbacks    // records for the user's log handler
 	panics    *slog.Logger // tells of panics in the user's functions
 	traces    callbacks    // calls of the user's traces
-	chores    callbacks    // what is left to be done about leases that have ended: the client's own work, which does not block
-	trees     treeRemovals
-	closing   chan struct{}   // closed by Close
-	life      context.Context //nolint:containedctx // ends with ErrClosed when Close is called: no operation outlives it
-	kill      context.CancelCauseFunc
-	once      sync.Once
-	ended     chan struct{} // closed when the last session has been closed
-	closeErr  error         // written before ended is closed
+	// what is left to be done about leases that have ended: the client's own work, which does not block
+	chores   callbacks
+	trees    treeRemovals
+	closing  chan struct{}   // closed by Close
+	life     context.Context //nolint:containedctx // ends with ErrClosed when Close is called: no operation outlives it
+	kill     context.CancelCauseFunc
+	once     sync.Once
+	ended    chan struct{} // closed when the last session has been closed
+	closeErr error         // written before ended is closed
 
 	mu       sync.Mutex
 	state    State
@@ -55,7 +56,8 @@ func (c *core) open(zxid int64) (*session.Owner, error) {
 	return s, err
 }
 
-// next makes the next session. What is left of the one before is handed over in one step with the exchange of the two: see later.
+// next makes the next session. What is left of the one before is handed over in one step with the exchange of the two:
+// see later.
 func (c *core) next(zxid int64) *session.Owner {
 	cfg := session.Config{
 		Transport: transport.Config{
@@ -160,7 +162,8 @@ func (c *core) move(s *Session, e event, reason error) {
 	c.logState(s, reason)
 }
 
-// logState logs a new state of the connection, with the server that the client is connected to, or was last. mu is held.
+// logState logs a new state of the connection, with the server that the client is connected to, or was last. mu is
+// held.
 func (c *core) logState(s *Session, reason error) {
 	attrs := []slog.Attr{slog.String("state", c.state.String()), slog.String("session", fmt.Sprintf("%#x", s.ID()))}
 	if c.server != "" { // it has been connected

@@ -76,17 +76,18 @@ func CreatingParentContainersIfNeeded() CreateOption {
 	return func(s *createSpec) { s.parents, s.parentMode = true, Container }
 }
 
-// WithProtection puts a GUID in front of the node's name, by which the node is found again if the connection breaks before the
-// create is answered: it is then adopted, and never made twice. A create that is given up leaves no node either: it is removed
-// in the background.
+// WithProtection puts a GUID in front of the node's name, by which the node is found again if the connection breaks
+// before the create is answered: it is then adopted, and never made twice. A create that is given up leaves no node
+// either: it is removed in the background.
 //
 // Curator: CreateBuilder.withProtection().
 func WithProtection() CreateOption { return func(s *createSpec) { s.protection = true } }
 
-// OrSetData replaces the data of the node if it is there already and has the given version; -1 is any. Create then returns its
-// path and its Stat after the change: Version is 0 of a node that is new, and more of one that was there. The mode, the ACL and
-// the TTL of a node that was there stay as they are. If the connection breaks and the retry finds the node that the try before
-// has made, it sets the same data again. Sequential and protected nodes are new each time, and refuse it.
+// OrSetData replaces the data of the node if it is there already and has the given version; -1 is any. Create then
+// returns its path and its Stat after the change: Version is 0 of a node that is new, and more of one that was there.
+// The mode, the ACL and the TTL of a node that was there stay as they are. If the connection breaks and the retry finds
+// the node that the try before has made, it sets the same data again. Sequential and protected nodes are new each time,
+// and refuse it.
 //
 // Curator: CreateBuilder.orSetData().
 func OrSetData(version int32) CreateOption {
@@ -100,8 +101,9 @@ func OrSetData(version int32) CreateOption {
 // If the connection breaks, the create is tried again. Without protection that can leave two sequential nodes, or give
 // zk.ErrNodeExists for a node of one's own.
 //
-// Errors: zk.ErrNodeExists, zk.ErrNoNode if there is no parent, zk.ErrNoChildrenForEphemerals, zk.ErrNoAuth, [ErrUnsupported]
-// for TTLs that are switched off, and those of all operations. With [OrSetData] also zk.ErrBadVersion, and no zk.ErrNodeExists.
+// Errors: zk.ErrNodeExists, zk.ErrNoNode if there is no parent, zk.ErrNoChildrenForEphemerals, zk.ErrNoAuth,
+// [ErrUnsupported] for TTLs that are switched off, and those of all operations. With [OrSetData] also zk.ErrBadVersion,
+// and no zk.ErrNodeExists.
 //
 // Curator: CuratorFramework.create().
 func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...CreateOption) (created string, stat *zk.Stat, err error) {
@@ -143,7 +145,8 @@ func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...C
 	return c.RelativePath(entry.Path), entry.Stat, nil
 }
 
-// createOrSet creates a node, or sets the data of the one that is there, and does so again if that one vanishes in between.
+// createOrSet creates a node, or sets the data of the one that is there, and does so again if that one vanishes in
+// between.
 func createOrSet(ctx context.Context, s *Session, made *session.Creation, path string, version int32) (session.Entry, error) {
 	for {
 		entry, err := s.Create(ctx, made)

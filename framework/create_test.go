@@ -213,8 +213,8 @@ func TestTheSearchForALostCreateIsRepeatedOnTheNextConnection(t *testing.T) {
 	})
 }
 
-// The answer is lost, and so is the session: an ephemeral node goes with it and another is made; a persistent one stays, and
-// must be found in the next session.
+// The answer is lost, and so is the session: an ephemeral node goes with it and another is made; a persistent one
+// stays, and must be found in the next session.
 func TestAProtectedCreateInALostSessionLeavesOneNode(t *testing.T) {
 	for _, mode := range protectedModes {
 		bubble(t, func(t *testing.T, w *env) {
@@ -244,7 +244,8 @@ func TestAProtectedCreateInALostSessionLeavesOneNode(t *testing.T) {
 	}
 }
 
-// The client's clock ends the session before the server's does: the node of the old one is still there when the next looks.
+// The client's clock ends the session before the server's does: the node of the old one is still there when the next
+// looks.
 func TestANodeOfTheOldSessionIsNotAdopted(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		w := &env{&clienttest.Env{T: t, Server: zktest.NewServer(zktest.WithTickTime(clienttest.SessionTimeout/2), zktest.WithSessionTimeouts(clienttest.SessionTimeout, clienttest.SessionTimeout)), States: &clienttest.States{}}}

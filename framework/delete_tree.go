@@ -14,8 +14,8 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// requestsInFlight bounds what one deletion of a tree asks for at a time. More would hold up the requests of others on the
-// same connection, renewals of leases among them.
+// requestsInFlight bounds what one deletion of a tree asks for at a time. More would hold up the requests of others on
+// the same connection, renewals of leases among them.
 const requestsInFlight = 64
 
 // deleteTree deletes a node of the given version, and first everything below it.
@@ -35,10 +35,11 @@ func (c *Client) deleteTree(ctx context.Context, path string, version int32) err
 	return err
 }
 
-// deleteBelow deletes what is below a node, once: nodes that are created meanwhile may stay, with all that is above them.
+// deleteBelow deletes what is below a node, once: nodes that are created meanwhile may stay, with all that is above
+// them.
 //
-// On the way down it tries to delete each node, and so finds those that have children; a leaf costs one request. On the way up
-// it deletes those.
+// On the way down it tries to delete each node, and so finds those that have children; a leaf costs one request. On the
+// way up it deletes those.
 func (c *Client) deleteBelow(ctx context.Context, path string) error {
 	var levels [][]string
 	for parents := []string{path}; len(parents) > 0; {
@@ -117,8 +118,8 @@ func each(ctx context.Context, paths []string, f func(ctx context.Context, path 
 	return group.Wait() //nolint:wrapcheck // an OpError that names the path
 }
 
-// A treeRemovals is the trees that are deleted in the background, one after the other, by a goroutine that exists only while
-// there are any. The zero value is ready for use.
+// A treeRemovals is the trees that are deleted in the background, one after the other, by a goroutine that exists only
+// while there are any. The zero value is ready for use.
 type treeRemovals struct {
 	mu      sync.Mutex
 	waiting []string // absolute paths; the first is under way

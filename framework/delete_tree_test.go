@@ -17,7 +17,8 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// plant makes a tree below /tree, with so many children at each level, and a sibling whose name begins with the same letters.
+// plant makes a tree below /tree, with so many children at each level, and a sibling whose name begins with the same
+// letters.
 func (w *env) plant(fans ...int) {
 	w.Helper()
 	w.Make("/tree")
@@ -190,7 +191,8 @@ func TestARefusalNamesTheNodeOfTheTree(t *testing.T) {
 func TestATreeIsDeletedAcrossBrokenConnections(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		w.plant(20, 20)
-		for i := range 5 { // more often than the policy would allow for one request, and not twice among the requests in flight
+		// more often than the policy would allow for one request, and not twice among the requests in flight
+		for i := range 5 {
 			w.Server.DropReply(zktest.Match{Op: zktest.OpDelete, Path: fmt.Sprintf("/tree/n%d/n3", 4*i)})
 		}
 		if err := w.deleteTree(t.Context()); err != nil {
@@ -200,7 +202,8 @@ func TestATreeIsDeletedAcrossBrokenConnections(t *testing.T) {
 	}, framework.WithRetryPolicy(retry.NTimes(3, time.Second)))
 }
 
-// Whichever of the two deletes a node, and wherever the connection of one breaks: neither fails over what the other has done.
+// Whichever of the two deletes a node, and wherever the connection of one breaks: neither fails over what the other has
+// done.
 func TestATreeIsDeletedByTwoClientsAtATime(t *testing.T) {
 	for at := range 60 {
 		bubble(t, func(t *testing.T, w *env) {

@@ -59,8 +59,8 @@
 // watched, it does after 2/3 T without any arrival. When answers take long, since disks are slow, the next request is
 // sent somewhat earlier: commits that take T/6 end no lease.
 //
-// Time is taken from a clock that goes on while the machine is suspended. [Binding.Err] compares the time, and so is right
-// at the first look after a pause of the process, when timers are late.
+// Time is taken from a clock that goes on while the machine is suspended. [Binding.Err] compares the time, and so is
+// right at the first look after a pause of the process, when timers are late.
 //
 // Outside this promise are
 //
@@ -86,8 +86,8 @@
 // with what it has seen. A server that cannot be reached, or looked up, is not behind. Two ensembles that live at the
 // same time, or one that has overtaken the old one, look the same to a client.
 //
-// If the younger ensemble lacks the chroot of the connect string, operations and waits fail with [ErrNoChroot] within the
-// connection timeout; the client connects as soon as the chroot is made.
+// If the younger ensemble lacks the chroot of the connect string, operations and waits fail with [ErrNoChroot] within
+// the connection timeout; the client connects as soon as the chroot is made.
 //
 // # Renewal by the leader alone
 //
@@ -134,25 +134,28 @@
 // # Which server is tried
 //
 // Every host of the connect string is looked up at each attempt, and all of its addresses count; see [WithLookup]. The
-// address is tried that was not tried, or left, for the longest time. An attempt takes at most min(T, connection timeout)
-// divided by the addresses and one, and its handshake two seconds of that. Both double with each whole round that failed,
-// up to the connection timeout. A server that answers a reconnection with another session has ended the client's; sessions
-// that keep ending before T, or a second, has passed once are opened with growing pauses.
+// address is tried that was not tried, or left, for the longest time. An attempt takes at most min(T, connection
+// timeout) divided by the addresses and one, and its handshake two seconds of that. Both double with each whole round
+// that failed, up to the connection timeout. A server that answers a reconnection with another session has ended the
+// client's; sessions that keep ending before T, or a second, has passed once are opened with growing pauses.
 //
 // # Who the client is
 //
-// Authentication belongs to the connection, so the client repeats it on each: the TLS certificate ([WithTLS]) in the TLS handshake,
-// then ZooKeeper's own handshake, the exchange of [WithSASL], and the pairs of [WithAuthorization] and [Client.AddAuth]. Requests, watches and pings
-// follow, also at servers that insist on nothing. The session, its nodes and its watches outlive a connection, and so a change of
-// credentials: a certificate or a password that is given by a function may change between two connections.
+// Authentication belongs to the connection, so the client repeats it on each: the TLS certificate ([WithTLS]) in the
+// TLS handshake, then ZooKeeper's own handshake, the exchange of [WithSASL], and the pairs of [WithAuthorization] and
+// [Client.AddAuth]. Requests, watches and pings follow, also at servers that insist on nothing. The session, its nodes
+// and its watches outlive a connection, and so a change of credentials: a certificate or a password that is given by a
+// function may change between two connections.
 //
 // # Sizes
 //
-// A request has at most [DefaultMaxRequest] bytes, as much as servers take by default: a node's data, its path, its ACL and
-// a few dozen bytes; or a whole transaction. If the servers' jute.maxbuffer says otherwise, [WithMaxRequest] should say the
-// same. A longer request is not sent, since the server would close the connection on it, and all others would go down with it.
+// A request has at most [DefaultMaxRequest] bytes, as much as servers take by default: a node's data, its path, its ACL
+// and a few dozen bytes; or a whole transaction. If the servers' jute.maxbuffer says otherwise, [WithMaxRequest] should
+// say the same. A longer request is not sent, since the server would close the connection on it, and all others would
+// go down with it.
 //
-// An answer has at most [DefaultMaxAnswer] bytes. Of a listing, each name takes its length and 4 bytes: a lock node about
+// An answer has at most [DefaultMaxAnswer] bytes. Of a listing, each name takes its length and 4 bytes: a lock node
+// about
 // 60. [WithMaxAnswer] allows more, or less where memory is short. A longer answer is read past, not kept.
 //
 // Either fails its own operation with [ErrTooLarge], which is not retried, and nothing else.
@@ -178,10 +181,11 @@
 //
 // # Panics of callbacks
 //
-// The client survives a panic in a listener, a trace, the log handler, the dialer, the look-up function, the SASL mechanism or a
-// function of the TLS configuration: it logs the panic at Error with its stack, and goes on with the next call. Without
-// [WithLogger] it logs panics, and nothing else, to [slog.Default]. A dialer or a mechanism that panics is a failed attempt to
-// connect. An ACL provider and a retry policy run on the goroutine of the operation that asks them: their panics reach its caller.
+// The client survives a panic in a listener, a trace, the log handler, the dialer, the look-up function, the SASL
+// mechanism or a function of the TLS configuration: it logs the panic at Error with its stack, and goes on with the
+// next call. Without [WithLogger] it logs panics, and nothing else, to [slog.Default]. A dialer or a mechanism that
+// panics is a failed attempt to connect. An ACL provider and a retry policy run on the goroutine of the operation that
+// asks them: their panics reach its caller.
 //
 // # Concurrency
 //

@@ -4,8 +4,8 @@ import (
 	"sync"
 )
 
-// listeners tells every listener every state, in order. Each has a queue of its own without a limit, so that a slow one holds
-// up neither the others nor the client, and misses nothing.
+// listeners tells every listener every state, in order. Each has a queue of its own without a limit, so that a slow one
+// holds up neither the others nor the client, and misses nothing.
 type listeners struct {
 	isolate func(call func())
 

@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// A logQueue is a slog.Handler that hands records to the user's handler on a goroutine of its own: the client logs under locks
-// and on the goroutine that ends leases, and a handler may block, or ask the client for its state.
+// A logQueue is a slog.Handler that hands records to the user's handler on a goroutine of its own: the client logs
+// under locks and on the goroutine that ends leases, and a handler may block, or ask the client for its state.
 type logQueue struct {
 	calls   *callbacks
 	handler slog.Handler
 	details *atomic.Pointer[time.Time] // when the handler said last that it is not enabled for Debug
 }
 
-// detailsPause is how long the client makes no records at Debug for a handler that is not enabled for them: a lock that is taken
-// thousands of times in a second would fill the queue with them.
+// detailsPause is how long the client makes no records at Debug for a handler that is not enabled for them: a lock that
+// is taken thousands of times in a second would fill the queue with them.
 const detailsPause = time.Second
 
 func newLogQueue(calls *callbacks, handler slog.Handler) slog.Handler {
@@ -29,7 +29,8 @@ func newLogQueue(calls *callbacks, handler slog.Handler) slog.Handler {
 	return logQueue{calls: calls, handler: handler, details: new(atomic.Pointer[time.Time])}
 }
 
-// Enabled does not ask the user's handler, which would be to call it. It goes by the last answer, which a record has got.
+// Enabled does not ask the user's handler, which would be to call it. It goes by the last answer, which a record has
+// got.
 func (q logQueue) Enabled(_ context.Context, level slog.Level) bool {
 	if level >= slog.LevelInfo {
 		return true

@@ -100,7 +100,8 @@ func TestLogRecordsBeyondTheQueueAreCounted(t *testing.T) {
 		synctest.Wait()
 		mu.Lock()
 		defer mu.Unlock()
-		if want := 1 + 1024 + 1; handled != want { // the one that blocked, those that waited, and the count of the others
+		// the one that blocked, those that waited, and the count of the others
+		if want := 1 + 1024 + 1; handled != want {
 			t.Errorf("%d records were handled, want %d", handled, want)
 		}
 		if dropped < 400 {

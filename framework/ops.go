@@ -10,12 +10,13 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// All operations of a Client follow one rule. They block until the server has answered, and try again under the client's retry
-// policy, within one budget for the whole operation, if there is no connection, the connection breaks, the session ends or the
-// server is overloaded. A try waits for a connection for at most the connection timeout; after a try that waited so long for
-// nothing, the later tries do not wait. ctx ends an operation at any point. Every error is an [*OpError] that unwraps to the
-// server's answer (zk.ErrNoNode and so on), or to a [*retry.Error] with the last failure in it, a [*ConnectError] for
-// instance. After an error that is not the server's own answer, the operation may have been executed.
+// All operations of a Client follow one rule. They block until the server has answered, and try again under the
+// client's retry policy, within one budget for the whole operation, if there is no connection, the connection breaks,
+// the session ends or the server is overloaded. A try waits for a connection for at most the connection timeout; after
+// a try that waited so long for nothing, the later tries do not wait. ctx ends an operation at any point. Every error
+// is an [*OpError] that unwraps to the server's answer (zk.ErrNoNode and so on), or to a [*retry.Error] with the last
+// failure in it, a [*ConnectError] for instance. After an error that is not the server's own answer, the operation may
+// have been executed.
 
 // A try works on one session. ambiguous tells it whether an earlier one may have been executed.
 type try func(ctx context.Context, s *Session, absolute string, ambiguous bool) error
@@ -106,8 +107,8 @@ func (c *Client) Children(ctx context.Context, path string) (children []string, 
 
 // Set replaces a node's data if it has the given version; -1 is any.
 //
-// If the connection breaks and the retry finds another version, the error is zk.ErrBadVersion although the change may be this
-// call's own.
+// If the connection breaks and the retry finds another version, the error is zk.ErrBadVersion although the change may
+// be this call's own.
 //
 // Curator: CuratorFramework.setData().
 func (c *Client) Set(ctx context.Context, path string, data []byte, version int32) (stat *zk.Stat, err error) {
@@ -118,8 +119,8 @@ func (c *Client) Set(ctx context.Context, path string, data []byte, version int3
 	return stat, err
 }
 
-// Sync lets the server that the client is connected to catch up with the leader, so that later reads see everything that was
-// written before.
+// Sync lets the server that the client is connected to catch up with the leader, so that later reads see everything
+// that was written before.
 //
 // Curator: CuratorFramework.sync().
 func (c *Client) Sync(ctx context.Context, path string) error {

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// ValidatePath reports, as an [ErrInvalidPath], why ZooKeeper would refuse a path: it must begin with a slash and not end
-// with one (but for "/" itself), and have no empty, "." or ".." part, no NUL and no control, private-use or other characters
-// that ZooKeeper forbids.
+// ValidatePath reports, as an [ErrInvalidPath], why ZooKeeper would refuse a path: it must begin with a slash and not
+// end with one (but for "/" itself), and have no empty, "." or ".." part, no NUL and no control, private-use or other
+// characters that ZooKeeper forbids.
 //
 // Curator: PathUtils.validatePath().
 func ValidatePath(path string) error {
@@ -47,14 +47,14 @@ func pathProblem(path string) string {
 	return ""
 }
 
-// forbidden is PathUtils' list of characters. A Java string has characters above the 16-bit plane as two surrogates, which
-// stand on the list.
+// forbidden is PathUtils' list of characters. A Java string has characters above the 16-bit plane as two surrogates,
+// which stand on the list.
 func forbidden(r rune) bool {
 	return r <= 0x1f || 0x7f <= r && r <= 0x9f || 0xd800 <= r && r <= 0xf8ff || 0xfff0 <= r
 }
 
-// AbsolutePath returns the path as the server knows it: with the chroot of the connect string and the namespace in front.
-// Recipes work with absolute paths, since a node may be handled by several facades of one client.
+// AbsolutePath returns the path as the server knows it: with the chroot of the connect string and the namespace in
+// front. Recipes work with absolute paths, since a node may be handled by several facades of one client.
 //
 // Errors: [ErrInvalidPath].
 func (c *Client) AbsolutePath(path string) (string, error) {

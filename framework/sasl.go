@@ -7,16 +7,17 @@ import (
 	"github.com/gocurator/curator/framework/sasl"
 )
 
-// WithSASL proves by a SASL mechanism who the client is, on every connection and before anything else is sent on it. Package
-// saslmd5 has DIGEST-MD5.
+// WithSASL proves by a SASL mechanism who the client is, on every connection and before anything else is sent on it.
+// Package saslmd5 has DIGEST-MD5.
 //
-// An exchange that the server refuses when a session is opened is final: [Client.Err] is [ErrAuthRefused], and so are all
-// operations. On a reconnection it is not: other servers are tried, with the credentials that the mechanism gives then, until the
-// session is over. Leases live on until their ValidUntil. Any other failure is one of the attempt to connect, and the next
-// server is tried: the mechanism has failed, the server has no SASL configured, the connection ended.
+// An exchange that the server refuses when a session is opened is final: [Client.Err] is [ErrAuthRefused], and so are
+// all operations. On a reconnection it is not: other servers are tried, with the credentials that the mechanism gives
+// then, until the session is over. Leases live on until their ValidUntil. Any other failure is one of the attempt to
+// connect, and the next server is tried: the mechanism has failed, the server has no SASL configured, the connection
+// ended.
 //
-// An exchange takes at most the connection timeout, and a third of the session timeout. A mechanism that panics or does not
-// return in time has failed; see [sasl.Mechanism].
+// An exchange takes at most the connection timeout, and a third of the session timeout. A mechanism that panics or does
+// not return in time has failed; see [sasl.Mechanism].
 //
 // Curator: the section Client of the JAAS file.
 func WithSASL(mechanism sasl.Mechanism) Option {

@@ -249,7 +249,8 @@ func TestARefusalThatOutlastsTheSessionIsFinal(t *testing.T) {
 	})
 }
 
-// The question how far a server's data goes has a connection of its own, and the server takes SASL clients only there, too.
+// The question how far a server's data goes has a connection of its own, and the server takes SASL clients only there,
+// too.
 func TestAYoungerEnsembleThatRequiresSASLIsRecognised(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		users := []zktest.Option{zktest.WithSASL(map[string]string{"bob": secret}), zktest.WithSASLRequired()}

@@ -14,8 +14,8 @@ const defaultPort = "2181"
 // connectForm is how a connect string is written, for errors.
 const connectForm = "write host:port,host:port/chroot"
 
-// parseConnectString splits "host:port,host:port/chroot". All its problems are returned at once. None of them quotes what may be
-// a password. There need be no server if they are listed elsewhere.
+// parseConnectString splits "host:port,host:port/chroot". All its problems are returned at once. None of them quotes
+// what may be a password. There need be no server if they are listed elsewhere.
 func parseConnectString(connect string, listed bool) (servers []string, chroot string, problems []error) {
 	if problem := misread(connect); problem != nil {
 		return nil, "", []error{problem}

@@ -38,8 +38,8 @@ const (
 type ErrorPolicy = session.ErrorPolicy
 
 const (
-	// SessionErrorPolicy lets leases live through a lost connection until their ValidUntil, as long as the session cannot
-	// have ended. It is the default.
+	// SessionErrorPolicy lets leases live through a lost connection until their ValidUntil, as long as the session
+	// cannot have ended. It is the default.
 	//
 	// Curator: SessionConnectionStateErrorPolicy.
 	SessionErrorPolicy = session.SessionErrorPolicy

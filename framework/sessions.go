@@ -13,8 +13,8 @@ import (
 // something in it has vanished: the body of the loop tries, and breaks when it has succeeded, or failed with an error
 // that would come again. Rounds that end early are spaced by a [retry.Pace].
 //
-// Each round blocks as [Client.Session] does. Before the first one, that there is no connection is an error; later it is waited
-// out. The loop ends after an error:
+// Each round blocks as [Client.Session] does. Before the first one, that there is no connection is an error; later it
+// is waited out. The loop ends after an error:
 //
 // Errors: as [Client.Session]; [ErrClosed], and the error of ctx's end, also in a pause.
 func (c *Client) Sessions(ctx context.Context) iter.Seq2[*Session, error] {

@@ -15,18 +15,18 @@ const (
 	StateLatent State = iota
 	// StateConnected is announced once: the first session is there.
 	StateConnected
-	// StateSuspended says that the connection is lost. The session may live on at the servers, and leases are valid until
-	// their ValidUntil (or have ended, under StandardErrorPolicy).
+	// StateSuspended says that the connection is lost. The session may live on at the servers, and leases are valid
+	// until their ValidUntil (or have ended, under StandardErrorPolicy).
 	StateSuspended
-	// StateReconnected says that a connection is there again: to the same session after StateSuspended, to a new one after
-	// StateLost.
+	// StateReconnected says that a connection is there again: to the same session after StateSuspended, to a new one
+	// after StateLost.
 	StateReconnected
-	// StateLost says that the session is over: all its ephemeral nodes are gone or about to go, and every lease has ended
-	// before this is announced. A client that was never connected, or stays in this state, is refused by the servers: see
-	// [Client.Err].
+	// StateLost says that the session is over: all its ephemeral nodes are gone or about to go, and every lease has
+	// ended before this is announced. A client that was never connected, or stays in this state, is refused by the
+	// servers: see [Client.Err].
 	StateLost
-	// StateReadOnly says that the server takes reads only. go-zookeeper never asks for such a connection, so it is not told
-	// at present.
+	// StateReadOnly says that the server takes reads only. go-zookeeper never asks for such a connection, so it is not
+	// told at present.
 	StateReadOnly
 )
 

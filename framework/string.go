@@ -20,7 +20,8 @@ func (c *Client) String() string {
 	return text + ")"
 }
 
-// whereabouts are the server that the client is connected to and the number of its session, each empty if there is none.
+// whereabouts are the server that the client is connected to and the number of its session, each empty if there is
+// none.
 func (c *Client) whereabouts() (server, session string) {
 	c.core.mu.Lock()
 	s := c.core.session.Session()

@@ -14,8 +14,8 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// A creation works at one server and is hung up on by the other, as by one of another kind behind the same list. Each is judged by
-// itself, and the one where it has worked is never done without.
+// A creation works at one server and is hung up on by the other, as by one of another kind behind the same list. Each
+// is judged by itself, and the one where it has worked is never done without.
 func TestWhatOneServerHangsUpOnIsStillAskedOfAnother(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		ensemble := zktest.NewEnsemble(2)

@@ -13,7 +13,8 @@ import (
 // A secureFunc makes a connection to one server a secure one.
 type secureFunc func(ctx context.Context, raw net.Conn, server string) (net.Conn, error)
 
-// secureTLS speaks TLS over a connection to server, whose name in the connect string is verified unless base names another.
+// secureTLS speaks TLS over a connection to server, whose name in the connect string is verified unless base names
+// another.
 func secureTLS(base *tls.Config) secureFunc {
 	return func(ctx context.Context, raw net.Conn, server string) (net.Conn, error) {
 		cfg := base
@@ -33,8 +34,8 @@ func secureTLS(base *tls.Config) secureFunc {
 	}
 }
 
-// tlsError explains how a handshake ends with a server that speaks no TLS: it takes the greeting for a frame that is far too long,
-// and closes the connection.
+// tlsError explains how a handshake ends with a server that speaks no TLS: it takes the greeting for a frame that is
+// far too long, and closes the connection.
 func tlsError(err error) error {
 	var record tls.RecordHeaderError
 	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.As(err, &record) {

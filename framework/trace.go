@@ -18,8 +18,8 @@ type Operation struct {
 	Took  time.Duration
 	// Tries is how often a server was asked: 0 if there was no connection, more than 1 if it was asked again.
 	Tries int
-	// Sent and Received count the bytes of requests and of their answers, whole frames without TLS. What arrives after the end of ctx
-	// is not counted.
+	// Sent and Received count the bytes of requests and of their answers, whole frames without TLS. What arrives after
+	// the end of ctx is not counted.
 	Sent, Received int64
 	Server         string // that was asked last; "" if none was
 	Err            error  // what the caller got

@@ -8,8 +8,8 @@ import (
 	"github.com/gocurator/curator/framework/zktest"
 )
 
-// What an operation allocates without a trace is what it allocates where there is no such thing; with one it is more, so that
-// the comparison says something.
+// What an operation allocates without a trace is what it allocates where there is no such thing; with one it is more,
+// so that the comparison says something.
 func TestATraceThatIsNotSetAllocatesNothing(t *testing.T) {
 	srv := zktest.New(t)
 	allocations := func(opts ...Option) (untraced, all float64) {

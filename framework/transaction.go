@@ -92,11 +92,12 @@ func CheckAbsoluteOp(path string, version int32) Op {
 	return op
 }
 
-// FailedOp makes a transaction fail with err before it is sent. It is for functions that return an Op and find that they
-// cannot.
+// FailedOp makes a transaction fail with err before it is sent. It is for functions that return an Op and find that
+// they cannot.
 func FailedOp(err error) Op { return Op{name: "check", err: err} }
 
-// A TransactionError says which part let a transaction fail. Nothing of the transaction was done. It unwraps to the reason.
+// A TransactionError says which part let a transaction fail. Nothing of the transaction was done. It unwraps to the
+// reason.
 type TransactionError struct {
 	Index int    // of the failed part
 	Op    string // "create", "delete", "set" or "check"
@@ -113,11 +114,11 @@ func (e *TransactionError) Unwrap() error { return e.Err }
 
 // Transaction does all ops or none of them, at one moment.
 //
-// It blocks like every operation, and retries if it certainly was not executed; if that is unknown, since the connection broke
-// after it was sent, it returns [ErrConnectionLost]: to repeat it could do everything twice.
+// It blocks like every operation, and retries if it certainly was not executed; if that is unknown, since the
+// connection broke after it was sent, it returns [ErrConnectionLost]: to repeat it could do everything twice.
 //
-// Errors: a [*TransactionError] that unwraps to the server's answer for the part that failed (zk.ErrNoNode of a check that
-// found no node, for instance); an op's own error; those of all operations.
+// Errors: a [*TransactionError] that unwraps to the server's answer for the part that failed (zk.ErrNoNode of a check
+// that found no node, for instance); an op's own error; those of all operations.
 //
 // Curator: CuratorFramework.transaction().forOperations().
 func (c *Client) Transaction(ctx context.Context, ops ...Op) ([]Result, error) {
@@ -153,7 +154,8 @@ func unexecuted(err error) bool {
 	}, func(refusal error) bool { return errors.Is(err, refusal) })
 }
 
-// results turns the server's answers into what the caller asked for. The failed part is the first whose error is its own.
+// results turns the server's answers into what the caller asked for. The failed part is the first whose error is its
+// own.
 func (c *Client) results(ops []Op, answers []transport.OpResult) ([]Result, error) {
 	results := make([]Result, len(answers))
 	for i, a := range answers {

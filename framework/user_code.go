@@ -11,9 +11,10 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// CallUser calls a function that the user gave, on a goroutine that is not the user's: a panic of it would end the process, and
-// leave locks to their timeout. The panic is logged at Error with its stack, to slog.Default if the client has no logger, and the
-// error tells of it; otherwise the error is nil. what names the function. It is for recipes, and blocks as long as call does.
+// CallUser calls a function that the user gave, on a goroutine that is not the user's: a panic of it would end the
+// process, and leave locks to their timeout. The panic is logged at Error with its stack, to slog.Default if the client
+// has no logger, and the error tells of it; otherwise the error is nil. what names the function. It is for recipes, and
+// blocks as long as call does.
 func (c *Client) CallUser(what string, call func()) error { return c.core.callUser(what, call) }
 
 func (c *core) callUser(what string, call func()) (err error) {
@@ -57,8 +58,8 @@ func (c *core) guardSecure(secure secureFunc) secureFunc {
 	}
 }
 
-// guardLookup does the same for look-ups, and does not wait for one that does not heed its context. The next look-up of the same host
-// then waits for that one, so that there is one at a time.
+// guardLookup does the same for look-ups, and does not wait for one that does not heed its context. The next look-up of
+// the same host then waits for that one, so that there is one at a time.
 func (c *core) guardLookup(lookup LookupFunc) LookupFunc {
 	if lookup == nil {
 		return nil
@@ -109,8 +110,8 @@ func (c *core) askUser(ctx context.Context, running *singleflight.Group, key, wh
 	}
 }
 
-// handle gives a record to the user's log handler, and reports whether that is enabled for it. If the handler panics, it gets one
-// record of that: what it does with that is its own affair.
+// handle gives a record to the user's log handler, and reports whether that is enabled for it. If the handler panics,
+// it gets one record of that: what it does with that is its own affair.
 func handle(ctx context.Context, handler slog.Handler, r slog.Record) (enabled bool) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -299,8 +299,8 @@ func TestAWatchLoopThatNeverHadAConnectionSaysSo(t *testing.T) {
 	})
 }
 
-// A contender watches the node ahead of it until it is gone; a loop on the same node watches for good. Neither takes the other's
-// watch off.
+// A contender watches the node ahead of it until it is gone; a loop on the same node watches for good. Neither takes
+// the other's watch off.
 func TestAWatchLoopAndAContenderShareTheWatchOfANode(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		w.Make("/a")

@@ -15,8 +15,8 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// What the holder of some permissions on a lock's directory may do, which error it gets otherwise, and what remains: every set of
-// CREATE, READ and DELETE, alone and with WRITE and ADMIN, which count for nothing.
+// What the holder of some permissions on a lock's directory may do, which error it gets otherwise, and what remains:
+// every set of CREATE, READ and DELETE, alone and with WRITE and ADMIN, which count for nothing.
 func TestPermissionsOnALocksDirectory(t *testing.T) {
 	t.Run("in memory", func(t *testing.T) {
 		server := zktest.NewServer()

@@ -17,8 +17,8 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// Contenders that come together at the end of a directory's counter get numbers in no order. None may be let in beside another; in
-// the end the directory goes, and later contenders are served.
+// Contenders that come together at the end of a directory's counter get numbers in no order. None may be let in beside
+// another; in the end the directory goes, and later contenders are served.
 func TestNoTwoHoldALockAtTheEndOfTheCounterOfARealServer(t *testing.T) {
 	server := zookeeper.Start(t, zookeeper.Config{})
 	const lastNumber, contenders = 1<<31 - 1 - 1<<16, 16

@@ -23,7 +23,8 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// frozenHolder names, in the environment, the server at which this test binary is to be a holder, instead of running tests.
+// frozenHolder names, in the environment, the server at which this test binary is to be a holder, instead of running
+// tests.
 const frozenHolder = "CURATOR_FROZEN_HOLDER"
 
 const (
@@ -40,12 +41,13 @@ func TestMain(m *testing.M) {
 		return
 	}
 	flag.Parse()
-	_ = flag.Set("test.parallel", "8") // what runs in parallel here waits most of the time, so processors are no measure
+	// what runs in parallel here waits most of the time, so processors are no measure
+	_ = flag.Set("test.parallel", "8")
 	os.Exit(m.Run())
 }
 
-// holdUntilLost acquires, tells ValidUntil again and again, and, for each line that it reads, what a first look says: Err, a
-// re-entry, and a guarded transaction, in turn of the line's wish.
+// holdUntilLost acquires, tells ValidUntil again and again, and, for each line that it reads, what a first look says:
+// Err, a re-entry, and a guarded transaction, in turn of the line's wish.
 func holdUntilLost(server string, in io.Reader, out io.Writer) error {
 	ctx := context.Background()
 	client, err := framework.NewClient(server, framework.WithSessionTimeout(frozenTimeout))
@@ -150,8 +152,9 @@ func (h *holder) signal(s os.Signal) {
 	}
 }
 
-// The process stands still for longer than its session lives, and the next is let in. The last ValidUntil that the process could
-// have seen lies before that; and whatever it asks first when it goes on, the answer is that the lease is lost.
+// The process stands still for longer than its session lives, and the next is let in. The last ValidUntil that the
+// process could have seen lies before that; and whatever it asks first when it goes on, the answer is that the lease is
+// lost.
 func TestAFrozenHolderKnowsAtItsFirstLook(t *testing.T) {
 	server := zookeeper.Start(t, zookeeper.Config{})
 	client, err := framework.NewClient(server.Addr(), framework.WithSessionTimeout(frozenTimeout))

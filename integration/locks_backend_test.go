@@ -18,8 +18,8 @@ import (
 	"github.com/gocurator/curator/recipes/locks/lockstest"
 )
 
-// standalone is the backend of one real server, on which laws run one after the other, in real time. Links lie in this process,
-// between the client and its socket.
+// standalone is the backend of one real server, on which laws run one after the other, in real time. Links lie in this
+// process, between the client and its socket.
 type standalone struct{ server *zookeeper.Server }
 
 var (

@@ -15,8 +15,8 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// Locks on whatever server there is, without looking at what a server older than 3.5 cannot do: containers and the removal of watches.
-// Run it with ZOOKEEPER_VERSION=3.4.14.
+// Locks on whatever server there is, without looking at what a server older than 3.5 cannot do: containers and the
+// removal of watches. Run it with ZOOKEEPER_VERSION=3.4.14.
 func TestLocksOnAServerOfAnyAge(t *testing.T) {
 	server := zookeeper.Start(t, zookeeper.Config{})
 	for name, lock := range map[string]func(c *framework.Client, path string) locks.Lock{
@@ -36,7 +36,8 @@ func TestLocksOnAServerOfAnyAge(t *testing.T) {
 					group.Go(func() {
 						for range 10 {
 							quit, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-							if lease, err := lock(client, path).Acquire(quit); err == nil { // a wait that is given up leaves a watch
+							// a wait that is given up leaves a watch
+							if lease, err := lock(client, path).Acquire(quit); err == nil {
 								_ = lease.Release()
 							}
 							cancel()

@@ -12,9 +12,9 @@ import (
 	"github.com/gocurator/curator/integration/zookeeper"
 )
 
-// A server that is cut off from its quorum and allowed to serve reads closes the connection on the handshake of every client that
-// did not ask for a read-only session, without a word. It does the same when it is not serving at all, so the client can only say
-// what it may be.
+// A server that is cut off from its quorum and allowed to serve reads closes the connection on the handshake of every
+// client that did not ask for a read-only session, without a word. It does the same when it is not serving at all, so
+// the client can only say what it may be.
 func TestAReadOnlyServerIsNamedAsWhatItMayBe(t *testing.T) {
 	ensemble := zookeeper.StartEnsemble(t, zookeeper.EnsembleConfig{
 		Config: zookeeper.Config{JavaOptions: []string{"-Dreadonlymode.enabled=true"}},

@@ -46,7 +46,8 @@ func (file jaas) write(t *testing.T, passwords map[string]string) {
 	}
 }
 
-// config is a server's that takes these users. FIPS mode is on by default since 3.9; releases after 3.9.5 then have no DIGEST-MD5.
+// config is a server's that takes these users. FIPS mode is on by default since 3.9; releases after 3.9.5 then have no
+// DIGEST-MD5.
 func (file jaas) config(required bool) zookeeper.Config {
 	c := zookeeper.Config{
 		Properties:  map[string]string{"authProvider.1": "org.apache.zookeeper.server.auth.SASLAuthenticationProvider"},
@@ -189,8 +190,9 @@ func addAuthLater(t *testing.T, client *framework.Client) {
 	}
 }
 
-// What a server says that has no SASL must not be taken for consent. Each attempt opens a session there, which would stay for a
-// minute if the client did not close it. On a busy machine an answer may come after the client has given up, so a few may stay.
+// What a server says that has no SASL must not be taken for consent. Each attempt opens a session there, which would
+// stay for a minute if the client did not close it. On a busy machine an answer may come after the client has given up,
+// so a few may stay.
 func TestARealServerWithoutSASLIsNamed(t *testing.T) {
 	server := zookeeper.Start(t, zookeeper.Config{})
 	var attempts atomic.Int64

@@ -69,7 +69,8 @@ func (m *mirror) await(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// One client makes and deletes trees; another one watches, with watches of other kinds on the same nodes, across a restart.
+// One client makes and deletes trees; another one watches, with watches of other kinds on the same nodes, across a
+// restart.
 func TestATreeObserverHearsOfEveryNodeOfARealServer(t *testing.T) {
 	server := zookeeper.Start(t, zookeeper.Config{})
 	client, other := newClient(t, server), newClient(t, server)
@@ -135,7 +136,8 @@ func TestATreeObserverHearsOfEveryNodeOfARealServer(t *testing.T) {
 	}
 }
 
-// Servers before 3.6 answer that they do not know the request, and close the connection. Run it with ZOOKEEPER_VERSION=3.5.10.
+// Servers before 3.6 answer that they do not know the request, and close the connection. Run it with
+// ZOOKEEPER_VERSION=3.5.10.
 func TestATreeObserverLearnsWhetherTheServerHasSuchWatches(t *testing.T) {
 	server := zookeeper.Start(t, zookeeper.Config{})
 	client := newClient(t, server)

@@ -6,8 +6,8 @@ import (
 )
 
 // ContextError returns the error for a call that ends because ctx has ended. It reads like [context.Cause] of ctx, and
-// [errors.Is] finds both that cause and ctx.Err() in it, which is [context.Canceled] or [context.DeadlineExceeded]. It is nil
-// while ctx lasts.
+// [errors.Is] finds both that cause and ctx.Err() in it, which is [context.Canceled] or [context.DeadlineExceeded]. It
+// is nil while ctx lasts.
 func ContextError(ctx context.Context) error {
 	cause, err := context.Cause(ctx), ctx.Err()
 	if cause == nil || errors.Is(cause, err) {

@@ -23,7 +23,8 @@
 //
 // # Guarantees
 //
-//   - The context is looked at before every try, the first included; a done context runs nothing and ends a pause at once.
+//   - The context is looked at before every try, the first included; a done context runs nothing and ends a pause at
+//     once.
 //   - One Do is one budget. An operation made of several steps that is retried as a whole spends it once; an operation
 //     that calls Do itself multiplies the budgets, so don't.
 //   - The operation's last error is never lost: [Error] unwraps to it and to the reason for giving up.

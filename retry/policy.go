@@ -55,8 +55,8 @@ func (p Policy) start() (backoff.BackOff, error) {
 	return b, nil
 }
 
-// ExponentialBackoff retries at most maxRetries times. The pause before retry n, counted from 0, is base multiplied by a
-// random whole number below 2^(n+1), at least 1 and at most 24.8 days altogether.
+// ExponentialBackoff retries at most maxRetries times. The pause before retry n, counted from 0, is base multiplied by
+// a random whole number below 2^(n+1), at least 1 and at most 24.8 days altogether.
 //
 // base must be positive and at most that cap, maxRetries between 0 and 29. (Curator takes more than 29 for 29.)
 //
@@ -135,8 +135,8 @@ func Forever(interval time.Duration) Policy {
 }
 
 // UntilElapsed retries as long as less than maxElapsed has passed since the start of the operation, pausing for sleep
-// before each retry; the last try may thus begin up to one sleep later. Both must be positive. (Curator sleeps once more
-// before it gives up.)
+// before each retry; the last try may thus begin up to one sleep later. Both must be positive. (Curator sleeps once
+// more before it gives up.)
 //
 // Curator: RetryUntilElapsed.
 func UntilElapsed(maxElapsed, sleep time.Duration) Policy {

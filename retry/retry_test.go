@@ -87,8 +87,8 @@ func TestTheEndOfTheContextEndsAPauseAtOnce(t *testing.T) {
 	})
 }
 
-// The context ends while the policy is being asked, so that a pause of zero and the context are over together: whichever
-// the select sees, there must be no further try.
+// The context ends while the policy is being asked, so that a pause of zero and the context are over together:
+// whichever the select sees, there must be no further try.
 func TestNoTryAfterAPauseThatOutlivedItsContext(t *testing.T) {
 	for range 1000 {
 		ctx, cancel := context.WithCancel(t.Context())

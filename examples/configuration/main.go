@@ -1,6 +1,6 @@
-// Configuration shows settings that several services share and that stand in two nodes. Services read both under the read lock,
-// any number at once; who changes them holds the write lock, and then turns it into the read lock to announce what it wrote:
-// nobody gets in between.
+// Configuration shows settings that several services share and that stand in two nodes. Services read both under the
+// read lock, any number at once; who changes them holds the write lock, and then turns it into the read lock to
+// announce what it wrote: nobody gets in between.
 //
 //	go run ./examples/configuration                # on a server in memory
 //	go run ./examples/configuration -zk zk1:2181   # on real ZooKeeper
@@ -59,7 +59,8 @@ func (c config) Update(ctx context.Context, host, port string, announce func(ctx
 	if err := c.write(write.Context(ctx), host, port); err != nil {
 		return errors.Join(err, write.Release())
 	}
-	read, err := c.lock.ReadLock().Acquire(write.Context(ctx)) // the downgrade: its node takes the writer's place in the queue
+	// the downgrade: its node takes the writer's place in the queue
+	read, err := c.lock.ReadLock().Acquire(write.Context(ctx))
 	if err := errors.Join(err, write.Release()); err != nil {
 		return err
 	}

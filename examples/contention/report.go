@@ -181,7 +181,8 @@ func (r *report) state(worker int, now framework.State) {
 	defer r.mu.Unlock()
 	was := r.connected[worker-1]
 	r.connected[worker-1] = now == framework.StateConnected || now == framework.StateReconnected
-	if r.print == nil || r.finished || was && r.connected[worker-1] { // before the beginning, at the end, and what is known
+	// before the beginning, at the end, and what is known
+	if r.print == nil || r.finished || was && r.connected[worker-1] {
 		return
 	}
 	at := time.Now()

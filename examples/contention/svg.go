@@ -18,8 +18,8 @@ var paint = [...]string{
 	waits: "#4a5568", away: "#d69e2e", holds: "#38a169", unsure: "#ecc94b", gone: "#e53e3e",
 }
 
-// svg is the picture of the board. It is as wide as what a terminal shows, but exact, since a cell would show two holders if
-// the lock changed hands in it.
+// svg is the picture of the board. It is as wide as what a terminal shows, but exact, since a cell would show two
+// holders if the lock changed hands in it.
 func (b *board) svg() string {
 	var body strings.Builder
 	y := 0

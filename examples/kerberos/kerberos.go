@@ -8,9 +8,9 @@
 //
 // A program copies this file: it is a module of its own so that nobody else depends on gokrb5.
 //
-// The service principal is zookeeper/<host>, with the host as in the connect string: nothing is looked up backwards, as Java
-// clients do by default. gokrb5 keeps the tickets and renews them. While the KDC is away, connections that there are go on, and
-// a reconnection works as long as the ticket for the server is valid.
+// The service principal is zookeeper/<host>, with the host as in the connect string: nothing is looked up backwards, as
+// Java clients do by default. gokrb5 keeps the tickets and renews them. While the KDC is away, connections that there
+// are go on, and a reconnection works as long as the ticket for the server is valid.
 //
 // Curator: the section Client of the JAAS file, with Krb5LoginModule.
 package kerberos
@@ -30,8 +30,9 @@ import (
 	"github.com/gocurator/curator/framework/sasl"
 )
 
-// New returns the mechanism GSSAPI for a user who has logged in, or can: login gets a ticket for each server when it is needed.
-// service is the first part of the servers' principals, "zookeeper" by default. It stays the caller's to destroy login.
+// New returns the mechanism GSSAPI for a user who has logged in, or can: login gets a ticket for each server when it is
+// needed. service is the first part of the servers' principals, "zookeeper" by default. It stays the caller's to
+// destroy login.
 func New(login *client.Client, service string) sasl.Mechanism { return mechanism{login, service} }
 
 type mechanism struct {
@@ -41,7 +42,8 @@ type mechanism struct {
 
 func (mechanism) Name() string { return "GSSAPI" }
 
-// Start asks for a ticket, which may take as long as the KDC does: gokrb5 knows no contexts, and the client does not wait for it.
+// Start asks for a ticket, which may take as long as the KDC does: gokrb5 knows no contexts, and the client does not
+// wait for it.
 func (m mechanism) Start(_ context.Context, server sasl.Server) (sasl.Exchange, error) {
 	principal := m.service + "/" + server.Host
 	ticket, key, err := m.login.GetServiceTicket(principal)
@@ -59,7 +61,8 @@ func (m mechanism) Start(_ context.Context, server sasl.Server) (sasl.Exchange, 
 	return &exchange{request: token, key: key}, nil
 }
 
-// An exchange has three steps (RFC 4752): the ticket; the choice of a security layer, of which ZooKeeper has none; the end.
+// An exchange has three steps (RFC 4752): the ticket; the choice of a security layer, of which ZooKeeper has none; the
+// end.
 type exchange struct {
 	request []byte
 	key     types.EncryptionKey
@@ -91,7 +94,8 @@ func (x *exchange) Step(challenge []byte) (response []byte, done bool, err error
 	}
 }
 
-// choose answers which layers the server offers. The checksum of the offer proves that the server could read the ticket.
+// choose answers which layers the server offers. The checksum of the offer proves that the server could read the
+// ticket.
 func (x *exchange) choose(challenge []byte) ([]byte, error) {
 	if challenge == nil {
 		return nil, errors.New("the server has no SASL configured: its JAAS file has no section Server")

@@ -6,8 +6,8 @@
 //	go run ./examples/leader -zk zk1:2181 -listen 127.0.0.1:8081 -id a   # one replica; run several
 //	curl 127.0.0.1:8081/readyz              # leader or standby
 //
-// The exit status is 0 if all went as promised. A replica with -listen runs until SIGTERM or SIGINT; its exit status is 0
-// if it has resigned in order by then.
+// The exit status is 0 if all went as promised. A replica with -listen runs until SIGTERM or SIGINT; its exit status is
+// 0 if it has resigned in order by then.
 package main
 
 import (

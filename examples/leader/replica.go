@@ -43,8 +43,8 @@ func newReplica(id string, client *framework.Client, pause time.Duration, say fu
 	}
 }
 
-// stand stands for election until ctx ends. When it returns, the replica does not lead, and its node is gone, so that the
-// next one leads.
+// stand stands for election until ctx ends. When it returns, the replica does not lead, and its node is gone, so that
+// the next one leads.
 func (r *replica) stand(ctx context.Context) error {
 	err := r.selector.Run(ctx, r.lead)
 	var unsure *locks.ReleaseError // the node goes with the session at the latest
@@ -84,8 +84,8 @@ func isOutage(err error) bool {
 	return errors.As(err, &unreachable) || errors.Is(err, framework.ErrConnectionLost)
 }
 
-// item notes that an item is done. With the check in front, a leader that has lost its term and does not know yet writes
-// nothing.
+// item notes that an item is done. With the check in front, a leader that has lost its term and does not know yet
+// writes nothing.
 func (r *replica) item(ctx context.Context, term *locks.Lease) error {
 	done := 0
 	data, stat, err := r.client.Get(ctx, progress)

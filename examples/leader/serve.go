@@ -53,7 +53,8 @@ func (r *replica) handler() http.Handler {
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
 		role := "standby"
-		if r.selector.HasLeadership() { // by the clock: also while the connection is away, for as long as the term lasts
+		// by the clock: also while the connection is away, for as long as the term lasts
+		if r.selector.HasLeadership() {
 			role = "leader"
 		}
 		_, _ = fmt.Fprintln(w, role)

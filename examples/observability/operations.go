@@ -13,8 +13,8 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// operation makes the span and the metrics of one operation of a client, when it is over: it began so long ago. The span is a
-// child of the one in the caller's context.
+// operation makes the span and the metrics of one operation of a client, when it is over: it began so long ago. The
+// span is a child of the one in the caller's context.
 func (t *Telemetry) operation(ctx context.Context, o framework.Operation) {
 	outcome := OperationOutcome(o.Err)
 	t.prom.operations.WithLabelValues(o.Op, outcome).Inc()

@@ -157,13 +157,14 @@ type watched struct {
 	session *framework.Session // the newest that was seen
 }
 
-// look says whether the client is connected, what session timeout it was granted, and for how long its leases are valid;
-// valid is false if there is no session yet. It does not wait for a connection.
+// look says whether the client is connected, what session timeout it was granted, and for how long its leases are
+// valid; valid is false if there is no session yet. It does not wait for a connection.
 func (w *watched) look() (connected float64, timeout, left time.Duration, valid bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if now := w.client.State(); now == framework.StateConnected || now == framework.StateReconnected {
-		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond) // in case the connection breaks now
+		// in case the connection breaks now
+		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 		defer cancel()
 		if s, err := w.client.Session(ctx); err == nil {
 			w.session = s

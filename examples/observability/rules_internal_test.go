@@ -147,7 +147,8 @@ func TestAlertRulesAskForWhatIsExported(t *testing.T) {
 	}
 }
 
-// A client in health must not raise the alarm, whatever its session timeout: its leases are valid for half of it or more.
+// A client in health must not raise the alarm, whatever its session timeout: its leases are valid for half of it or
+// more.
 func TestLeaseRunsOutIsRelativeToTheSessionTimeout(t *testing.T) {
 	text, err := os.ReadFile("rules.yaml")
 	if err != nil {

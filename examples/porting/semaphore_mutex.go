@@ -19,7 +19,8 @@ func NewSemaphoreMutex(client *framework.Client) SemaphoreMutex {
 	return SemaphoreMutex{locks.NewInterProcessSemaphoreMutex(client, "/locks/single")}
 }
 
-// HandedOn is SemaphoreMutex.handedOn: it acquires here, and releases on another goroutine. Here every lock can do that.
+// HandedOn is SemaphoreMutex.handedOn: it acquires here, and releases on another goroutine. Here every lock can do
+// that.
 func (m SemaphoreMutex) HandedOn(ctx context.Context, work Work) (done <-chan error, err error) {
 	lease, err := m.mutex.Acquire(ctx)
 	if err != nil {

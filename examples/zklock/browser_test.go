@@ -51,7 +51,8 @@ func barsOf(t *testing.T, file string) (rows map[color.RGBA]int) {
 	return rows
 }
 
-// The page in a real browser: a holder has a green bar, and one that waits an amber one, once the page has heard of them.
+// The page in a real browser: a holder has a green bar, and one that waits an amber one, once the page has heard of
+// them.
 func TestOnARealBrowserTheQueueIsALane(t *testing.T) {
 	if os.Getenv("CURATOR_INTEGRATION") == "" {
 		t.Skip("CURATOR_INTEGRATION is not set")
@@ -88,7 +89,8 @@ func TestOnARealBrowserTheQueueIsALane(t *testing.T) {
 	dir := t.TempDir()
 	shot := filepath.Join(dir, "page.png")
 	var rows map[color.RGBA]int
-	for _, patience := range []string{"3000", "10000", "30000"} { // milliseconds until the picture is taken: a stream has no end
+	// milliseconds until the picture is taken: a stream has no end
+	for _, patience := range []string{"3000", "10000", "30000"} {
 		began := time.Now()
 		output, err := exec.CommandContext(t.Context(), chromium, "--headless", "--no-sandbox", "--disable-gpu",
 			"--user-data-dir="+filepath.Join(dir, "profile"), "--timeout="+patience, "--window-size=1000,600", "--screenshot="+shot,

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// What never varies with ZooKeeper: its servers have the protocol and their name wired in, and each connection has one exchange.
+// What never varies with ZooKeeper: its servers have the protocol and their name wired in, and each connection has one
+// exchange.
 const (
 	digestURI  = "zookeeper/zk-sasl-md5"
 	nonceCount = "00000001"

@@ -4,14 +4,15 @@
 //		return os.Getenv("ZOOKEEPER_PASSWORD"), nil
 //	}))
 //
-// The server knows its users from the section Server of its JAAS file, and their ACLs are of scheme sasl: sasl:bob. Releases after
-// 3.9.5 have no DIGEST-MD5 in FIPS mode, which is on by default: -Dzookeeper.fips-mode=false switches it off.
+// The server knows its users from the section Server of its JAAS file, and their ACLs are of scheme sasl: sasl:bob.
+// Releases after 3.9.5 have no DIGEST-MD5 in FIPS mode, which is on by default: -Dzookeeper.fips-mode=false switches it
+// off.
 //
-// The mechanism keeps the password from those who listen, and nothing else: neither requests nor the session's own password
-// are protected, and MD5 is obsolete. Use it under TLS. Go's FIPS 140-3 mode fips140=only refuses it.
+// The mechanism keeps the password from those who listen, and nothing else: neither requests nor the session's own
+// password are protected, and MD5 is obsolete. Use it under TLS. Go's FIPS 140-3 mode fips140=only refuses it.
 //
-// The scheme "digest" of framework.WithAuthorization is something else, in spite of its name: there the client sends the
-// password itself, and the server accepts any.
+// The scheme "digest" of framework.WithAuthorization is something else, in spite of its name: there the client sends
+// the password itself, and the server accepts any.
 //
 // Curator: the section Client of the JAAS file, with DigestLoginModule.
 package saslmd5
@@ -26,9 +27,9 @@ import (
 	"github.com/gocurator/curator/framework/sasl"
 )
 
-// New returns the mechanism for a user. password is called at the beginning of each exchange, that is on each connection, so that
-// the password may change. It must be safe for concurrent use, and should return when ctx ends. Its error is a failed attempt to
-// connect.
+// New returns the mechanism for a user. password is called at the beginning of each exchange, that is on each
+// connection, so that the password may change. It must be safe for concurrent use, and should return when ctx ends. Its
+// error is a failed attempt to connect.
 func New(user string, password func(ctx context.Context) (string, error)) sasl.Mechanism {
 	return mechanism{user, password}
 }
@@ -54,7 +55,8 @@ func (m mechanism) Start(ctx context.Context, _ sasl.Server) (sasl.Exchange, err
 	return &exchange{user: m.user, password: password, cnonce: rand.Text()}, nil
 }
 
-// An exchange has three steps: the client begins with an empty token, answers a challenge, and checks the server's answer.
+// An exchange has three steps: the client begins with an empty token, answers a challenge, and checks the server's
+// answer.
 type exchange struct {
 	user, password string
 	cnonce         string

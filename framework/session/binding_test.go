@@ -94,8 +94,8 @@ func TestTheStandardPolicyEndsBindingsWhenTheConnectionIsLost(t *testing.T) {
 	}, framework.WithErrorPolicy(framework.StandardErrorPolicy))
 }
 
-// Who hears of SUSPENDED, or sees the session's Done closed, must find every hold ended. The ends themselves look, since they come first:
-// a listener might be late, and see what is right by luck.
+// Who hears of SUSPENDED, or sees the session's Done closed, must find every hold ended. The ends themselves look,
+// since they come first: a listener might be late, and see what is right by luck.
 func TestBindingsEndBeforeDoneIsClosedAndBeforeTheStateChanges(t *testing.T) {
 	for name, c := range map[string]struct {
 		policy framework.ErrorPolicy

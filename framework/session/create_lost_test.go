@@ -19,8 +19,9 @@ import (
 	"github.com/gocurator/curator/framework/zktest"
 )
 
-// The answer to a create is lost, and the client comes back to a server that has not heard of the node yet: its listing alone would
-// say that there is none. It proves something behind a sync only, and nothing if that server refuses the sync.
+// The answer to a create is lost, and the client comes back to a server that has not heard of the node yet: its listing
+// alone would say that there is none. It proves something behind a sync only, and nothing if that server refuses the
+// sync.
 func TestALostCreateIsFoundAtAServerThatIsBehind(t *testing.T) {
 	for name, refusals := range map[string]int32{"it syncs": 0, "it refuses the sync at first": 3} {
 		t.Run(name, func(t *testing.T) {
@@ -58,7 +59,8 @@ func TestALostCreateIsFoundAtAServerThatIsBehind(t *testing.T) {
 	}
 }
 
-// A refuser is a connection to a server that answers syncs with an error, as long as some are left, and does not catch up.
+// A refuser is a connection to a server that answers syncs with an error, as long as some are left, and does not catch
+// up.
 type refuser struct {
 	net.Conn
 	left *atomic.Int32
@@ -114,7 +116,8 @@ func (r *refuser) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// The context ends while there is no connection, and whether the node was made is not known: it is looked for on the next one.
+// The context ends while there is no connection, and whether the node was made is not known: it is looked for on the
+// next one.
 func TestALostCreateThatIsGivenUpWithoutAConnectionLeavesNoNode(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		server := zktest.New(t)
@@ -237,8 +240,8 @@ func (f *forger) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// A guaranteed deletion that one session leaves to the next is asked for once. Asked for again in a third session, it would remove
-// what another client has made since.
+// A guaranteed deletion that one session leaves to the next is asked for once. Asked for again in a third session, it
+// would remove what another client has made since.
 func TestACarriedRemovalIsAskedForOnce(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		server := zktest.New(t)

@@ -134,7 +134,8 @@ func TestCreateProtectedEndsWithItsSession(t *testing.T) {
 	})
 }
 
-// The parent's creation is on its way when the session ends: what ended it is the error, not the connection that went with it.
+// The parent's creation is on its way when the session ends: what ended it is the error, not the connection that went
+// with it.
 func TestCreateProtectedEndsWithTheSessionsErrorWhileItMakesParents(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		s := w.Session()
@@ -167,8 +168,8 @@ func TestCreateProtectedWhoseListingIsTooLargeLeavesNoNode(t *testing.T) {
 	}, framework.WithMaxAnswer(8<<10))
 }
 
-// The caller's context ends while the answer is applied, before the caller could look at it: it is the caller that finds the
-// attempt settled, and not the goroutine that reads the connection.
+// The caller's context ends while the answer is applied, before the caller could look at it: it is the caller that
+// finds the attempt settled, and not the goroutine that reads the connection.
 func TestACreateProtectedWhoseCallerLeavesAtTheAnswerLeavesNoNode(t *testing.T) {
 	for name, list := range map[string]bool{"with a listing": true, "without a listing": false} {
 		t.Run(name, func(t *testing.T) {

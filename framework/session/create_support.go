@@ -21,7 +21,8 @@ func (s *Session) createCall(c *Creation, done func(path string, stat *zk.Stat, 
 		return transport.CreateBare(c.path(), c.Data, c.ACL, int32(c.Mode), done)
 	}
 	return transport.Create(c.path(), c.Data, c.ACL, int32(c.Mode), c.TTL, func(path string, stat *zk.Stat, err error) {
-		if errors.Is(err, ErrUnsupported) { // there is another way, on the next connection: a server that says so closes this one
+		// there is another way, on the next connection: a server that says so closes this one
+		if errors.Is(err, ErrUnsupported) {
 			err = fmt.Errorf("%w: %w", ErrConnectionLost, err)
 		}
 		done(path, stat, err)

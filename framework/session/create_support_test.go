@@ -100,8 +100,8 @@ func enterable(t *testing.T, client *framework.Client) *framework.Session {
 	return s
 }
 
-// An operation of the client has no more tries than its policy gives it. They are enough to find out, also if the first request of
-// each connection is the one that ends it, and each connection has a session of its own.
+// An operation of the client has no more tries than its policy gives it. They are enough to find out, also if the first
+// request of each connection is the one that ends it, and each connection has a session of its own.
 func TestTheFirstCreateAtAServerWithoutCreate2(t *testing.T) {
 	for name, opt := range servers {
 		t.Run(name, func(t *testing.T) {
@@ -175,8 +175,8 @@ func TestARequestThatEndsEveryConnectionFails(t *testing.T) {
 	})
 }
 
-// Connections that end at any time are no evidence: neither those on which nothing was answered, nor those that ended when the
-// request had waited for a while, as when servers lose their leader again and again.
+// Connections that end at any time are no evidence: neither those on which nothing was answered, nor those that ended
+// when the request had waited for a while, as when servers lose their leader again and again.
 func TestBrokenConnectionsAreNoEvidence(t *testing.T) {
 	for name, breaks := range map[string]func(server *zktest.Server){
 		"nothing is answered": func(server *zktest.Server) {

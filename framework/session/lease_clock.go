@@ -6,8 +6,8 @@ import (
 	"github.com/gocurator/curator/framework/internal/transport"
 )
 
-// leaseClock is what a session knows of when the servers last heard from it. It decides two deadlines, and is a function
-// of what it was told.
+// leaseClock is what a session knows of when the servers last heard from it. It decides two deadlines, and is a
+// function of what it was told.
 //
 // The session is over when its whole timeout has passed since the newest frame that was answered was sent: no server
 // can have heard from it later, unless it was that frame or one after it.

@@ -73,7 +73,8 @@ func TestByQuorumOnlyTheOpeningHandshakeIsAnAnchorByItself(t *testing.T) {
 		{step{sent: 3, received: 4, timeout: 12}, 1},
 		{step{sent: 5, received: 5.5}, 1},
 		{step{sent: 6, received: 7, reach: transport.ReachLeader}, 1},
-		{step{sent: 6, received: 7, reach: transport.ReachMajority}, 3}, // a majority answered on the connection that the handshake opened
+		// a majority answered on the connection that the handshake opened
+		{step{sent: 6, received: 7, reach: transport.ReachMajority}, 3},
 		{step{sent: 8, received: 9, timeout: 12}, 3},
 		{step{sent: 9, received: 10, reach: transport.ReachLeader}, 3},
 		{step{sent: 9, received: 10, reach: transport.ReachMajority}, 8},

@@ -45,7 +45,8 @@ func TestNothingElseRenewsABinding(t *testing.T) {
 		h := w.Bind()
 		until := h.ValidUntil()
 		for nth := range 1000 {
-			w.Server.DropRequest(zktest.Match{Op: zktest.OpMulti, Nth: nth + 1}) // each ends its connection, so there are handshakes, too
+			// each ends its connection, so there are handshakes, too
+			w.Server.DropRequest(zktest.Match{Op: zktest.OpMulti, Nth: nth + 1})
 		}
 		for range 200 {
 			ctx, cancel := context.WithTimeout(t.Context(), clienttest.SessionTimeout/20)

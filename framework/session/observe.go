@@ -8,8 +8,8 @@ import (
 )
 
 // A ChildObserver hears what its session learns of a directory's children, in the order in which it arrives: on the
-// goroutine that reads the connection, before any other goroutine can see it. Its methods must not block. It hears nothing of
-// what happens while the session is not connected.
+// goroutine that reads the connection, before any other goroutine can see it. Its methods must not block. It hears
+// nothing of what happens while the session is not connected.
 type ChildObserver interface {
 	// Listed tells of a listing, and of the directory's Stat that came with it. children is the observer's own.
 	Listed(children []string, dir *zk.Stat)

@@ -129,9 +129,9 @@ func (s *Session) Sync(ctx context.Context, path string) error {
 	return s.call(ctx, func(finish func(error)) []*transport.Call { return one(transport.Sync(path, finish)) })
 }
 
-// AddAuth says who the client is, like [Session.Children], on this connection and, once a server has accepted it, on all
-// that follow, in later sessions as well. A refusal is [ErrAuthRefused]; the server closes the connection then, and the
-// session goes on.
+// AddAuth says who the client is, like [Session.Children], on this connection and, once a server has accepted it, on
+// all that follow, in later sessions as well. A refusal is [ErrAuthRefused]; the server closes the connection then, and
+// the session goes on.
 func (s *Session) AddAuth(ctx context.Context, scheme string, credentials []byte) error {
 	auth := transport.Auth{Scheme: scheme, Credentials: bytes.Clone(credentials)}
 	return s.call(ctx, func(finish func(error)) []*transport.Call { return one(s.transport.AddAuth(auth, finish)) })

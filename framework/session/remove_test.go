@@ -35,8 +35,8 @@ func (r *requests) index(request string) int {
 	return slices.Index(r.all, request)
 }
 
-// A listing that is asked for after a removal must not have the node: a contender would wait for one that its own session has
-// released.
+// A listing that is asked for after a removal must not have the node: a contender would wait for one that its own
+// session has released.
 func TestARemovalGoesAheadOfWhatIsAskedForLater(t *testing.T) {
 	for name, away := range map[string]bool{"connected": false, "after a reconnection": true} {
 		t.Run(name, func(t *testing.T) {

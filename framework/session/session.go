@@ -31,36 +31,40 @@ type Session struct {
 
 	// mu guards the one table that answers and watch events are applied to, in the order in which they arrived. Nothing
 	// blocks under it: no I/O, no callback, no lock of the client.
-	mu              sync.Mutex
-	proven          bool          // the servers take the client: the chroot is there, and authentication was not refused
-	attached        chan struct{} // closed while there is a connection
-	online          bool          // whether attached is closed
-	server          string        // of the connection, while online; of the handshake before
-	over            error
-	restarts        atomic.Int64 // of the ensemble before this session
-	opened          time.Time    // when the first connection was there
-	leases          leaseClock
-	renewalSent     time.Time       // when the renewal that is not answered yet was sent; zero if there is none, as without a connection
+	mu sync.Mutex
+	// the servers take the client: the chroot is there, and authentication was not refused
+	proven   bool
+	attached chan struct{} // closed while there is a connection
+	online   bool          // whether attached is closed
+	server   string        // of the connection, while online; of the handshake before
+	over     error
+	restarts atomic.Int64 // of the ensemble before this session
+	opened   time.Time    // when the first connection was there
+	leases   leaseClock
+	// when the renewal that is not answered yet was sent; zero if there is none, as without a connection
+	renewalSent     time.Time
 	renewalReach    transport.Reach // what its answer must have reached
 	renewalArrivals uint64          // at the transport when that was
-	renewalRepeated time.Time       // when another was sent, since that one was too early; zero if none was; means nothing if renewalSent is zero
-	pinged          bool            // a ping went with the renewal that is not answered yet
-	patient         bool            // a connection was given up for a renewal, and none has been answered in time since
-	planned         time.Time       // when runClock looks again, unless it is woken before
-	term            *term           // nil while leases cannot be valid
-	telling         sync.WaitGroup  // ended terms whose bindings have not all ended; added to under mu, until over is set
-	valid           chan struct{}   // closed while there is a term
-	keptValid       int             // calls of KeepValid that have not been taken back
-	watches         map[watchKey]*serverWatch
-	trees           map[string]*tree
-	observers       observers
-	deferred        []*serverWatch             // not set yet
-	putOff          time.Time                  // when they are to be set
-	refused         []func() []*transport.Call // by an overloaded server; see putBack
-	askAgain        time.Time                  // when it is asked for again, or something else was
-	pace            retry.Pace                 // of that
-	removals        map[string]*Removal
-	orphans         map[string]orphan
+	// when another was sent, since that one was too early; zero if none was; means nothing if renewalSent is zero
+	renewalRepeated time.Time
+	pinged          bool      // a ping went with the renewal that is not answered yet
+	patient         bool      // a connection was given up for a renewal, and none has been answered in time since
+	planned         time.Time // when runClock looks again, unless it is woken before
+	term            *term     // nil while leases cannot be valid
+	// ended terms whose bindings have not all ended; added to under mu, until over is set
+	telling   sync.WaitGroup
+	valid     chan struct{} // closed while there is a term
+	keptValid int           // calls of KeepValid that have not been taken back
+	watches   map[watchKey]*serverWatch
+	trees     map[string]*tree
+	observers observers
+	deferred  []*serverWatch             // not set yet
+	putOff    time.Time                  // when they are to be set
+	refused   []func() []*transport.Call // by an overloaded server; see putBack
+	askAgain  time.Time                  // when it is asked for again, or something else was
+	pace      retry.Pace                 // of that
+	removals  map[string]*Removal
+	orphans   map[string]orphan
 }
 
 // newSession makes a session that does nothing before its transport is started.

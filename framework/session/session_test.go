@@ -89,8 +89,8 @@ func TestTheNextSessionIsNotOpenedByAServerThatIsBehind(t *testing.T) {
 	})
 }
 
-// A client that the ensemble lets in must find the binding of the one before ended, also if that one's server has lost its leader
-// and goes on answering.
+// A client that the ensemble lets in must find the binding of the one before ended, also if that one's server has lost
+// its leader and goes on answering.
 func TestAFollowerThatIsCutOffDoesNotKeepABindingAlive(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		ens := zktest.NewEnsemble(3, zktest.WithSyncLimit(time.Hour), zktest.WithTickTime(clienttest.SessionTimeout/3))

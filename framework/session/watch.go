@@ -181,8 +181,8 @@ func (s *Session) Unwatch(sub *Watch) {
 	}
 }
 
-// unset takes a watch off the server, if it is there and the server knows how to. "There is no such watch" is as good an answer as
-// any: it fired on the way. mu is held.
+// unset takes a watch off the server, if it is there and the server knows how to. "There is no such watch" is as good
+// an answer as any: it fired on the way. mu is held.
 func (s *Session) unset(key watchKey) { s.send(s.unsetting(key)...) }
 
 func (s *Session) unsetting(key watchKey) []*transport.Call {

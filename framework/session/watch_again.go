@@ -7,9 +7,9 @@ import (
 	"github.com/gocurator/curator/framework/internal/transport"
 )
 
-// An overloaded server may refuse to set a watch, or to take one off. The session then asks again, for all that was refused at a
-// time, on the same connection and after pauses that grow. To leave the connection would have the next server set all of the
-// session's watches.
+// An overloaded server may refuse to set a watch, or to take one off. The session then asks again, for all that was
+// refused at a time, on the same connection and after pauses that grow. To leave the connection would have the next
+// server set all of the session's watches.
 
 // passing reports whether the server may well answer otherwise in a moment.
 func passing(err error) bool {
@@ -17,8 +17,9 @@ func passing(err error) bool {
 	return errors.As(err, &code) && code.Passing()
 }
 
-// putBack has something asked for again that was refused. again makes the requests, with mu held, unless they are not wanted any
-// more: the connection may be another one by then, or a watch may be wanted again that was to be taken off. mu is held.
+// putBack has something asked for again that was refused. again makes the requests, with mu held, unless they are not
+// wanted any more: the connection may be another one by then, or a watch may be wanted again that was to be taken off.
+// mu is held.
 func (s *Session) putBack(again func() []*transport.Call) {
 	if len(s.refused) == 0 {
 		now := s.clock.Now()

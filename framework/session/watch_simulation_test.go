@@ -26,7 +26,8 @@ var (
 // simulatedPaths are few, so that watches of all kinds meet on the same nodes.
 var simulatedPaths = []string{"/t", "/t", "/t/a", "/t/a/b"}
 
-// A watchSimulation is a random schedule of changes, faults and watches of one session. At its end every watch must know what is.
+// A watchSimulation is a random schedule of changes, faults and watches of one session. At its end every watch must
+// know what is.
 type watchSimulation struct {
 	*env
 	rand    *rand.Rand
@@ -43,8 +44,8 @@ type simulatedWatch struct {
 	kind, path string
 }
 
-// A simulatedTree is a cache as a recipe would have it: it reads a node when it hears of it, and all when the watch is set. What
-// it reads is the server's state then, which may be newer than what it has heard of.
+// A simulatedTree is a cache as a recipe would have it: it reads a node when it hears of it, and all when the watch is
+// set. What it reads is the server's state then, which may be newer than what it has heard of.
 type simulatedTree struct {
 	path   string
 	server *zktest.Server
@@ -151,7 +152,8 @@ func (w *watchSimulation) run() {
 	w.Link.Heal()
 	w.Eventually("connected", w.session.Connected)
 	time.Sleep(clienttest.SessionTimeout)
-	for _, path := range slices.Concat(simulatedPaths, []string{"/t/c", "/t/a/c", "/t/a/b/c"}) { // a deaf watch must not know all by chance
+	// a deaf watch must not know all by chance
+	for _, path := range slices.Concat(simulatedPaths, []string{"/t/c", "/t/a/c", "/t/a/b/c"}) {
 		_ = w.Server.Create(path, nil)
 		_ = w.Server.SetData(path, nil) // either may fail: nodes may be there, or lack their parents
 	}
@@ -204,8 +206,8 @@ func (w *watchSimulation) step() {
 	}
 }
 
-// breakConnection does so, with what is under way in both directions. Three times in a row would be evidence that the server hangs
-// up on a request, so the requests that clients can do without are answered before the third time.
+// breakConnection does so, with what is under way in both directions. Three times in a row would be evidence that the
+// server hangs up on a request, so the requests that clients can do without are answered before the third time.
 func (w *watchSimulation) breakConnection() {
 	if w.broken++; w.broken%2 == 1 {
 		w.Eventually("connected", w.session.Connected)

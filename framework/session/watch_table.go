@@ -25,7 +25,8 @@ type serverWatch struct {
 	subscribers map[*Watch]struct{}
 }
 
-// setView replaces what is known. A watch that has seen its node gone keeps to that, unless it watches for the next one, too.
+// setView replaces what is known. A watch that has seen its node gone keeps to that, unless it watches for the next
+// one, too.
 func (w *serverWatch) setView(view View) {
 	w.view = view
 	for sub := range w.subscribers {
@@ -95,7 +96,8 @@ func (s *Session) armed(w *serverWatch, n int, view View) {
 		s.putBackWatch(w)
 		s.mu.Unlock()
 		return
-	case !Definite(view.Err) && !hungUp(view.Err): // the session has moved, for instance: it is asked again on the next connection
+	// the session has moved, for instance: it is asked again on the next connection
+	case !Definite(view.Err) && !hungUp(view.Err):
 		s.mu.Unlock()
 		s.transport.Break(view.Err)
 		return
@@ -111,8 +113,8 @@ func (s *Session) armed(w *serverWatch, n int, view View) {
 	wakes.call()
 }
 
-// onRemoved handles the answer to our own delete. A watch registered meanwhile sent no request and gets its answer here.
-// mu is held.
+// onRemoved handles the answer to our own delete. A watch registered meanwhile sent no request and gets its answer
+// here. mu is held.
 func (s *Session) onRemoved(path string, err error) wakes {
 	w := s.watches[watchKey{path: path}]
 	switch {
@@ -167,7 +169,8 @@ func (s *Session) onWatch(e transport.WatchEvent) {
 				s.send(s.arm(w))
 			}
 		case e.Type == zk.EventNodeDeleted:
-			s.send(s.arm(w)) // the node may have been made anew before the request on its way was seen: the next answer tells
+			// the node may have been made anew before the request on its way was seen: the next answer tells
+			s.send(s.arm(w))
 		case children != (e.Type == zk.EventNodeChildrenChanged):
 		case w.view.Status == StatusGone && !w.lasting():
 			w.byExists = false // made anew, which nobody asked for; that watch is spent
@@ -207,8 +210,8 @@ func (s *Session) forgetWatches() {
 	}
 }
 
-// rearm sets every watch again after a reconnection. Each node is read again: setWatches and setWatches2 would tell that it has
-// changed meanwhile, and not to what; of trees they would tell nothing. mu is held.
+// rearm sets every watch again after a reconnection. Each node is read again: setWatches and setWatches2 would tell
+// that it has changed meanwhile, and not to what; of trees they would tell nothing. mu is held.
 func (s *Session) rearm() []*transport.Call {
 	var calls []*transport.Call
 	for w := range maps.Values(s.watches) {

@@ -115,8 +115,8 @@ func TestAWatchThatIsTakenOffAndSetAgainAtOnceFires(t *testing.T) {
 	})
 }
 
-// One goroutine takes the last watch off a node while another sets one on it. Whichever comes first, the server has a watch in the
-// end: were the request that takes it off queued after the table had changed, it could leave last.
+// One goroutine takes the last watch off a node while another sets one on it. Whichever comes first, the server has a
+// watch in the end: were the request that takes it off queued after the table had changed, it could leave last.
 func TestAWatchThatAnotherTakesOffAtTheSameTimeStaysSet(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		const nodes = 32 // many at a time, so that the goroutines get in each other's way

@@ -83,8 +83,9 @@ func (s *Session) UnwatchTree(path string, o TreeObserver) {
 	s.send(s.unsetTree(path, transport.TreeWatch)...)
 }
 
-// unsetTree takes a tree's watch off the server, unless it is set again meanwhile: the same watch. Servers before 3.9 cannot tell it
-// from others. There all watches are taken off the path, and those set again that are wanted. mu is held.
+// unsetTree takes a tree's watch off the server, unless it is set again meanwhile: the same watch. Servers before 3.9
+// cannot tell it from others. There all watches are taken off the path, and those set again that are wanted. mu is
+// held.
 func (s *Session) unsetTree(path string, table transport.WatchType) []*transport.Call {
 	if s.trees[path] != nil {
 		return nil

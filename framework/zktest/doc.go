@@ -67,7 +67,7 @@
 // # What it is not
 //
 // It keeps nothing on disk, elects no leader by itself, and knows neither TLS, dynamic
-// reconfiguration nor limits on the number of connections; of SASL it knows DIGEST-MD5 ([WithSASL]). It is no measure of
-// ZooKeeper's speed, and no place for data that anybody wants back. Code that is to be trusted with a real ensemble has to be
-// tested on a real ensemble too.
+// reconfiguration nor limits on the number of connections; of SASL it knows DIGEST-MD5 ([WithSASL]). It is no measure
+// of ZooKeeper's speed, and no place for data that anybody wants back. Code that is to be trusted with a real ensemble
+// has to be tested on a real ensemble too.
 package zktest

@@ -15,11 +15,11 @@ import (
 // modulePath is where this program lies in its repository.
 const modulePath = "integration/bench"
 
-// build builds this program as it is in a commit, or in the working tree if there is none, and returns its file. Its worker is
-// that version's, and so is the library in it.
+// build builds this program as it is in a commit, or in the working tree if there is none, and returns its file. Its
+// worker is that version's, and so is the library in it.
 //
-// A commit's files are written to a directory of its own, by an index of its own: the repository, its index and its list of
-// worktrees stay as they are, however the program ends.
+// A commit's files are written to a directory of its own, by an index of its own: the repository, its index and its
+// list of worktrees stay as they are, however the program ends.
 func build(ctx context.Context, revision, dir string) (string, error) {
 	top, err := tool("git", "rev-parse", "--show-toplevel").run(ctx)
 	if err != nil {

@@ -62,8 +62,8 @@ func (o options) contest(w plan.Workload, c report.Case) []task {
 	return tasks
 }
 
-// order returns the tasks of a round. Those that are compared stay together, so that they have the same weather; who begins
-// is another one in each round.
+// order returns the tasks of a round. Those that are compared stay together, so that they have the same weather; who
+// begins is another one in each round.
 func order(contests [][]task, round int) []task {
 	var tasks []task
 	for i := range contests {

@@ -123,8 +123,8 @@ func (c comparison) measure(ctx context.Context) (results *report.Results, err e
 	return b.results, nil
 }
 
-// turns are the versions in the order of a round. Who begins changes: what drifts, such as a machine that gets warm, then
-// favours both.
+// turns are the versions in the order of a round. Who begins changes: what drifts, such as a machine that gets warm,
+// then favours both.
 func turns(round int) []string {
 	if round%2 == 0 {
 		return []string{report.Base, report.Head}

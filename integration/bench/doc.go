@@ -1,5 +1,5 @@
-// Bench compares lock clients side by side: this library, Java Curator, go-zookeeper's zk.Lock, kazoo, etcd, redsync and
-// redislock. It starts the servers, runs everything on one machine, and leaves nothing behind.
+// Bench compares lock clients side by side: this library, Java Curator, go-zookeeper's zk.Lock, kazoo, etcd, redsync
+// and redislock. It starts the servers, runs everything on one machine, and leaves nothing behind.
 //
 //	cd integration/bench
 //	go run .                                                   everything: five rounds, more than an hour
@@ -10,13 +10,14 @@
 //	go run . compare -base main                                is the working tree as quick as a commit? eight minutes
 //	go run . compare -h                                        its flags; go run . -h has all others
 //
-// Results are tables (results.md), what the library promises and whether it was met (targets.txt), plots, and everything that
-// was measured (results.json). The repository has those of one run in figures, without results.json: raw results stay on the
-// machine that measured them, in the directory of -out, and git ignores them. To publish a run, copy the rest to figures.
+// Results are tables (results.md), what the library promises and whether it was met (targets.txt), plots, and
+// everything that was measured (results.json). The repository has those of one run in figures, without results.json:
+// raw results stay on the machine that measured them, in the directory of -out, and git ignores them. To publish a run,
+// copy the rest to figures.
 //
 // Java and ZooKeeper, Curator's jars
-// and kazoo are those that integration/run fetches; redis-server and etcd are the system's. What is not installed is said to be so
-// in the tables, and left out.
+// and kazoo are those that integration/run fetches; redis-server and etcd are the system's. What is not installed is
+// said to be so in the tables, and left out.
 //
 // # What is measured
 //
@@ -31,19 +32,19 @@
 //	semaphore, semmutex  one worker
 //	pingpong, mp16       2 and 16 processes with a worker each, one lock, retained and not
 //
-// Each is measured on loopback, and with 2 ms between clients and server each way, which a proxy adds that delays and does not
-// throttle. uncontended, own16 and one16 are also measured on a ZooKeeper whose data lies on a disk; all other servers have
-// theirs in memory. The floor, create + delete, is two requests of this library's client, without a lock.
+// Each is measured on loopback, and with 2 ms between clients and server each way, which a proxy adds that delays and
+// does not throttle. uncontended, own16 and one16 are also measured on a ZooKeeper whose data lies on a disk; all other
+// servers have theirs in memory. The floor, create + delete, is two requests of this library's client, without a lock.
 //
-// pingpong and mp16 have variants in which workers think after each release: pingpong-think0.5 for half as long as a retained
-// node stays idle (-idle), mp16-think0.1, mp16-think1 and mp16-think10 for 0.1, 1 and 10 times as long, on average. In
-// mp16-graded10 the first process does not think at all, the last for 10 times as long, the others in between. Their table
-// shows throughput and the longest wait with retained locks and without:
+// pingpong and mp16 have variants in which workers think after each release: pingpong-think0.5 for half as long as a
+// retained node stays idle (-idle), mp16-think0.1, mp16-think1 and mp16-think10 for 0.1, 1 and 10 times as long, on
+// average. In mp16-graded10 the first process does not think at all, the last for 10 times as long, the others in
+// between. Their table shows throughput and the longest wait with retained locks and without:
 //
 //	go run . -rounds 1 -workloads pingpong,pingpong-think0.5,mp16,mp16-think0.1,mp16-think1,mp16-think10,mp16-graded10
 //
-// Workers take the lock, hold it, release it, and begin anew, from before the measured window to after it. They note the time at
-// each call and return, by CLOCK_MONOTONIC, which all processes have in common. From that come
+// Workers take the lock, hold it, release it, and begin anew, from before the measured window to after it. They note
+// the time at each call and return, by CLOCK_MONOTONIC, which all processes have in common. From that come
 //
 //	acquisitions a second  those in the window
 //	cycle                  from the call of acquire to the return of release
@@ -57,26 +58,27 @@
 //
 // # Two versions of this library
 //
-// compare builds this program twice, from a commit (-base) and from the working tree or another commit (-head), each with its own
-// worker and library, and runs uncontended, own16, one16 and mp4 with both, on one server, in ten rounds. In each round the two
-// run one right after the other, and who begins changes. The table has the geometric mean of the ten ratios of acquisitions a
-// second, and its interval with 95 % confidence (Student's, of the logarithms); the same for the clients' processor time, which
-// is less noisy; and the ratio of requests. The exit status is 1 if an interval ends below -least, 0.97 by default: then the
-// working tree is slower. An interval that is wide says that the machine was not quiet enough to tell.
+// compare builds this program twice, from a commit (-base) and from the working tree or another commit (-head), each
+// with its own worker and library, and runs uncontended, own16, one16 and mp4 with both, on one server, in ten rounds.
+// In each round the two run one right after the other, and who begins changes. The table has the geometric mean of the
+// ten ratios of acquisitions a second, and its interval with 95 % confidence (Student's, of the logarithms); the same
+// for the clients' processor time, which is less noisy; and the ratio of requests. The exit status is 1 if an interval
+// ends below -least, 0.97 by default: then the working tree is slower. An interval that is wide says that the machine
+// was not quiet enough to tell.
 //
 // # How to read it
 //
-// Clients and servers share the machine's processors. So only ratios of the same round mean anything, and only those are
-// quoted: each round runs everything once, clients that are compared one right after the other, and who begins changes. Tables
-// have the median of the rounds, and in brackets the least and the most. If others used more than 12 % of the processors, a run
-// is made again, twice at most; the head of the tables says how often that did not help.
+// Clients and servers share the machine's processors. So only ratios of the same round mean anything, and only those
+// are quoted: each round runs everything once, clients that are compared one right after the other, and who begins
+// changes. Tables have the median of the rounds, and in brackets the least and the most. If others used more than 12 %
+// of the processors, a run is made again, twice at most; the head of the tables says how often that did not help.
 //
-// On loopback a request costs a tenth of a millisecond, most of it processor time, so these figures are about how much work
-// a client makes, for itself and for the server. With 2 ms each way they are about round trips.
+// On loopback a request costs a tenth of a millisecond, most of it processor time, so these figures are about how much
+// work a client makes, for itself and for the server. With 2 ms each way they are about round trips.
 //
 // Under contention "acquisitions a second" flatters locks that are not fair: a worker that takes its lock again before
-// anybody else hears of the release is quick, and others starve. The tables say how often that happened, and fair16 how long
-// the others waited.
+// anybody else hears of the release is quick, and others starve. The tables say how often that happened, and fair16 how
+// long the others waited.
 //
 // # The peers
 //
@@ -92,9 +94,9 @@
 //	redislock     8 s, a try every 100 ms: by default it does not wait at all. It does not wait for longer than a lock lasts;
 //	              then the worker tries again, and its wait goes on
 //
-// redsync and redislock are measured on one Redis that keeps nothing on a disk. That is the quickest they can be, and weaker than
-// what ZooKeeper and etcd promise: if that Redis is lost, so are the locks.
+// redsync and redislock are measured on one Redis that keeps nothing on a disk. That is the quickest they can be, and
+// weaker than what ZooKeeper and etcd promise: if that Redis is lost, so are the locks.
 //
-// ZooKeeper has 512 MB and is otherwise as installed, forceSync included, as is etcd. Before the first round it is kept busy
-// until its code is compiled.
+// ZooKeeper has 512 MB and is otherwise as installed, forceSync included, as is etcd. Before the first round it is kept
+// busy until its code is compiled.
 package main

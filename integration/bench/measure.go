@@ -128,8 +128,8 @@ func (b *bench) hire(t task, addr string) (crew, error) {
 	return c, nil
 }
 
-// leave lets the processes end, and waits until they have closed their sessions, so that no server ends those while something
-// else is measured.
+// leave lets the processes end, and waits until they have closed their sessions, so that no server ends those while
+// something else is measured.
 func (c crew) leave() {
 	for _, h := range c {
 		_ = h.Stdin.Close() // fails only if it is closed

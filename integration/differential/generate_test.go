@@ -28,8 +28,8 @@ func script(seed uint64, n int) []step {
 	return steps
 }
 
-// chance reports whether what a real server answers to the next request depends on whether this one, which it has checked,
-// has been executed yet: until then it goes by the old ACL, and takes a container for what its flags say.
+// chance reports whether what a real server answers to the next request depends on whether this one, which it has
+// checked, has been executed yet: until then it goes by the old ACL, and takes a container for what its flags say.
 func chance(s step) bool { return s.op == opSetACL || s.op == opCreateContainer && s.n != 4 }
 
 type generator struct{ *rand.Rand }

@@ -21,7 +21,8 @@ type target struct {
 	dial func() (net.Conn, error)
 }
 
-// patience is how long an answer may take on a busy machine. Where one is missing by mistake, the script goes on without it.
+// patience is how long an answer may take on a busy machine. Where one is missing by mistake, the script goes on
+// without it.
 const patience = 30 * time.Second
 
 // longSession is a timeout that no script reaches.
@@ -75,7 +76,8 @@ func (r *run) prepare() error {
 	if err != nil || c.nc == nil {
 		return fmt.Errorf("%s: no session: %s, %w", r.name, hello, err)
 	}
-	parent, _, _ := strings.Cut(r.dir[1:], "/") // which no other run has, so that its Stat is the same wherever this runs
+	// which no other run has, so that its Stat is the same wherever this runs
+	parent, _, _ := strings.Cut(r.dir[1:], "/")
 	r.send(c, []step{{op: opCreate, path: "/" + parent, acl: open}})
 	r.send(c, []step{{op: opCreate, path: quotas + "/" + parent, acl: open}})
 	r.send(c, []step{{op: opCreate, path: quotas + root, acl: open}})
@@ -238,8 +240,8 @@ func (c *client) ended() string {
 }
 
 // leave closes the connection and, over TCP, waits until the server has closed it too. A real server that closes a
-// connection forgets, as the last thing before it closes the socket, which connection the session has, even if that is a
-// newer one by then. It would not close the newer one when the session moves on.
+// connection forgets, as the last thing before it closes the socket, which connection the session has, even if that is
+// a newer one by then. It would not close the newer one when the session moves on.
 func (c *client) leave() {
 	if tcp, ok := c.nc.(*net.TCPConn); ok && tcp.CloseWrite() == nil {
 		c.ended()
@@ -414,7 +416,8 @@ func rest(d *decoder) string {
 	return ""
 }
 
-// body tells an answer, with what differs from run to run replaced, and lists that are unordered on a real server sorted.
+// body tells an answer, with what differs from run to run replaced, and lists that are unordered on a real server
+// sorted.
 func (r *run) body(op int32, d *decoder) string {
 	if len(d.b) == 0 {
 		return ""

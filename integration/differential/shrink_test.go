@@ -4,7 +4,8 @@ package differential_test
 
 import "time"
 
-// shrink makes a script that fails shorter for as long as that works: by leaving steps out, then by making them simpler.
+// shrink makes a script that fails shorter for as long as that works: by leaving steps out, then by making them
+// simpler.
 func shrink(steps []step, fails func([]step) bool, within time.Duration) []step {
 	deadline := time.Now().Add(within)
 	try := func(shorter []step) bool {

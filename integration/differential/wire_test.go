@@ -6,8 +6,8 @@ import (
 	"encoding/binary"
 )
 
-// The numbers of requests. They and the encoding are written down here once more so that a mistake in zktest is not made
-// twice.
+// The numbers of requests. They and the encoding are written down here once more so that a mistake in zktest is not
+// made twice.
 const (
 	opCreate               int32 = 1
 	opDelete               int32 = 2

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// A child is a process that ends with the test, or with this process, and is waited for. It comes with the ends of its stdin
-// and stdout.
+// A child is a process that ends with the test, or with this process, and is waited for. It comes with the ends of its
+// stdin and stdout.
 type child struct {
 	cmd    *exec.Cmd
 	exited chan struct{}

@@ -123,8 +123,8 @@ func errorsIsNoNode(err error) bool {
 	return err != nil && strings.Contains(err.Error(), zk.ErrNoNode.Error())
 }
 
-// late is by how much a goroutine that a timer wakes may look at its watch too late, on a machine as busy as this one. What
-// compares the time has no such excuse.
+// late is by how much a goroutine that a timer wakes may look at its watch too late, on a machine as busy as this one.
+// What compares the time has no such excuse.
 const late = 50 * time.Millisecond
 
 // An outcome is what came of a contest in which the holder was to lose.
@@ -198,11 +198,12 @@ func (c *contest) handOver() {
 	}
 }
 
-// either accepts both ends: the holder keeps the lock, or hears of its loss before the second is admitted. It is for faults that may go
-// either way, after they are over. It reports whether the lock was kept.
+// either accepts both ends: the holder keeps the lock, or hears of its loss before the second is admitted. It is for
+// faults that may go either way, after they are over. It reports whether the lock was kept.
 func (c *contest) either() bool {
 	c.t.Helper()
-	// A holder whose lease ended lets its node go as soon as it can; one that keeps it, does so by a renewal from now on.
+	// A holder whose lease ended lets its node go as soon as it can; one that keeps it, does so by a renewal from now
+	// on.
 	before := c.lease.ValidUntil()
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		if c.lease.Err() != nil {

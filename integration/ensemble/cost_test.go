@@ -20,8 +20,8 @@ import (
 
 var holders = flag.Int("holders", 100, "how many clients hold locks of their own when the cost is measured")
 
-// The server counts what a session asks for: three pings in a timeout by go-zookeeper, and four renewals if something is held
-// or waited for, each with a ping of its own.
+// The server counts what a session asks for: three pings in a timeout by go-zookeeper, and four renewals if something
+// is held or waited for, each with a ping of its own.
 func TestOnlyHoldersAndWaitersAreRenewedFourTimesATimeout(t *testing.T) {
 	t.Parallel()
 	const session, timeouts = 6 * time.Second, 2
@@ -52,7 +52,8 @@ func TestOnlyHoldersAndWaitersAreRenewedFourTimesATimeout(t *testing.T) {
 			want = 11
 		}
 		t.Logf("renewed by %s: %.2f requests in a timeout", who, perTimeout)
-		if perTimeout > want+0.6 { // a request at the edge; fewer are those of a connection that a busy machine has lost
+		// a request at the edge; fewer are those of a connection that a busy machine has lost
+		if perTimeout > want+0.6 {
 			t.Errorf("renewed by %s: %.2f requests in a timeout, want %.0f", who, perTimeout, want)
 		}
 	}

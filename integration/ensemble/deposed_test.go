@@ -13,10 +13,10 @@ import (
 	"github.com/gocurator/curator/integration/zookeeper"
 )
 
-// A leader that its followers do not hear any more goes on leading for as long as it hears them; if it then hears nothing
-// more either, for another syncLimit. The followers have elected another by that time. The old one answers syncs by itself all
-// the while, unless a write waits for a majority that will never come; to end a session is a write, so the sessions of
-// everybody else are long here.
+// A leader that its followers do not hear any more goes on leading for as long as it hears them; if it then hears
+// nothing more either, for another syncLimit. The followers have elected another by that time. The old one answers
+// syncs by itself all the while, unless a write waits for a majority that will never come; to end a session is a write,
+// so the sessions of everybody else are long here.
 //
 // The holder knows first. With framework.WithLeaderRenewal, which counts answers to sync, the lease outlives the lock:
 // that is measured, and stands in the documentation of package framework.

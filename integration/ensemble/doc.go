@@ -1,15 +1,16 @@
-// Ensemble starts real ZooKeeper servers on loopback, prints the connect string, and takes orders on standard input: to kill
-// servers, to freeze them, to cut the links between them.
+// Ensemble starts real ZooKeeper servers on loopback, prints the connect string, and takes orders on standard input: to
+// kill servers, to freeze them, to cut the links between them.
 //
 //	go run ./integration/ensemble -n 3
 //
-// It needs java, and the jars that integration/run collects. It ends, and all servers with it, at the end of its input or
-// when it is interrupted. "help" prints the orders.
+// It needs java, and the jars that integration/run collects. It ends, and all servers with it, at the end of its input
+// or when it is interrupted. "help" prints the orders.
 //
 // # Tests
 //
 // The tests of this directory play what can happen to an ensemble, on servers that tests start with
-// zookeeper.StartEnsemble, and check one thing above all: a holder that loses its lock knows it before the next contender is let in.
+// zookeeper.StartEnsemble, and check one thing above all: a holder that loses its lock knows it before the next
+// contender is let in.
 //
 //	CURATOR_INTEGRATION=required go test ./integration/ensemble -v                     # everything, once
 //	CURATOR_INTEGRATION=required go test ./integration/ensemble -v -rounds 20 \
@@ -21,9 +22,10 @@
 //
 // # A follower that is cut off from its leader
 //
-// Three servers with ZooKeeper's sample limits (a tick of 2 s, a syncLimit of 5), sessions of 5 s. The holder's client knows one
-// follower; the next contender is connected to the leader. Then the links between these two servers go silent, and nothing else
-// happens. Seconds after that, of 20 rounds, as median [least .. most]; ZooKeeper 3.9.5, Curator 5.9.0, two busy processors:
+// Three servers with ZooKeeper's sample limits (a tick of 2 s, a syncLimit of 5), sessions of 5 s. The holder's client
+// knows one follower; the next contender is connected to the leader. Then the links between these two servers go
+// silent, and nothing else happens. Seconds after that, of 20 rounds, as median [least .. most]; ZooKeeper 3.9.5,
+// Curator 5.9.0, two busy processors:
 //
 //	                               holder told            second admitted        told first by (below 0: two holders)
 //	this library, in steady state   3.07 [1.76 ..  3.65]   5.21 [4.64 .. 6.53]    2.13 [ 1.41 ..  4.77]
@@ -33,26 +35,27 @@
 //	kazoo                           9.83 [9.07 .. 10.12]   5.26 [4.51 .. 7.04]   -4.48 [-5.41 .. -2.88]
 //	a deadline counted from pings  13.94 [13.2 ..  14.6]   5.26 [4.49 .. 7.04]   -8.42 [-9.38 .. -7.09]
 //
-// The others hear of it when the follower gives up and closes its connections: SUSPENDED, Disconnected. The last line is what a
-// lease would do that ends a session timeout after the newest answered ping was sent, from the pings of zk.Lock's connection.
+// The others hear of it when the follower gives up and closes its connections: SUSPENDED, Disconnected. The last line
+// is what a lease would do that ends a session timeout after the newest answered ping was sent, from the pings of
+// zk.Lock's connection.
 //
 // # A new leader
 //
-// The leader of three is killed -9, 20 times; six clients with sessions of 15 s, one of which holds and five of which wait. The
-// next leader serves after 0.29 to 1.15 s. From then on, the median client needs 0.09 s until it is RECONNECTED on a connection
-// that lasts, the worst 0.84 s; go-zookeeper alone 0.70 s and 0.89 s. No client makes more than 11 attempts in a second. Nobody
-// loses a place.
+// The leader of three is killed -9, 20 times; six clients with sessions of 15 s, one of which holds and five of which
+// wait. The next leader serves after 0.29 to 1.15 s. From then on, the median client needs 0.09 s until it is
+// RECONNECTED on a connection that lasts, the worst 0.84 s; go-zookeeper alone 0.70 s and 0.89 s. No client makes more
+// than 11 attempts in a second. Nobody loses a place.
 //
 // # A leader that has been deposed
 //
-// See package framework: what the leader says is lost at first, what it hears 3.4 s later; syncLimit 4 s, sessions of 2 s. Of 5
-// rounds, the holder knows 5.63 s [5.45 .. 6.32] before the second is admitted; with framework.WithLeaderRenewal 0.95 s
-// [0.11 .. 1.05] after that.
+// See package framework: what the leader says is lost at first, what it hears 3.4 s later; syncLimit 4 s, sessions of 2
+// s. Of 5 rounds, the holder knows 5.63 s [5.45 .. 6.32] before the second is admitted; with
+// framework.WithLeaderRenewal 0.95 s [0.11 .. 1.05] after that.
 //
 // # Cost
 //
-// The server counts three requests of an idle client in a session timeout, go-zookeeper's pings, and eleven of one that holds or
-// waits, four of them renewals and four the pings that go with those; a client that has released its lock is idle. One server with 1,000 clients that
-// hold locks of their own, sessions of 10 s: 702 requests a second before the pings were added, a twelfth of one of these
-// processors; all the clients together take less.
+// The server counts three requests of an idle client in a session timeout, go-zookeeper's pings, and eleven of one that
+// holds or waits, four of them renewals and four the pings that go with those; a client that has released its lock is
+// idle. One server with 1,000 clients that hold locks of their own, sessions of 10 s: 702 requests a second before the
+// pings were added, a twelfth of one of these processors; all the clients together take less.
 package main

@@ -14,8 +14,8 @@ import (
 // quick are limits under which a server that has lost the others notices after two seconds.
 var quick = zookeeper.EnsembleConfig{SyncLimit: 10, Config: zookeeper.Config{TickTime: 200 * time.Millisecond}}
 
-// placed are three contests that differ in where the holder is: at the leader only, at a follower only, or anywhere. The
-// seconds are connected to the followers.
+// placed are three contests that differ in where the holder is: at the leader only, at a follower only, or anywhere.
+// The seconds are connected to the followers.
 type placed struct{ atLeader, atFollower, anywhere *contest }
 
 func place(t *testing.T, e *zookeeper.Ensemble, leader *zookeeper.Member, session time.Duration) placed {
@@ -61,8 +61,8 @@ func TestHoldersOfALeaderThatIsCutOffKnowFirst(t *testing.T) {
 	}
 }
 
-// The follower reports which sessions it has heard from every half tick, which is exactly a quarter of the shortest timeout
-// that servers grant by default. An observer is no different.
+// The follower reports which sessions it has heard from every half tick, which is exactly a quarter of the shortest
+// timeout that servers grant by default. An observer is no different.
 func TestHoldersOfTheShortestSessionsKnowFirst(t *testing.T) {
 	t.Parallel()
 	const tick = time.Second

@@ -16,8 +16,8 @@ import (
 // asShipped are the limits of ZooKeeper's sample configuration: a tick of 2 s, and a syncLimit of 5 of them.
 var asShipped = zookeeper.EnsembleConfig{SyncLimit: 5, Config: zookeeper.Config{TickTime: 2 * time.Second}}
 
-// A follower that is cut off from its leader goes on answering pings and reads for syncLimit ticks. The leader meanwhile ends
-// the session and lets the next one in.
+// A follower that is cut off from its leader goes on answering pings and reads for syncLimit ticks. The leader
+// meanwhile ends the session and lets the next one in.
 func TestHolderOnAFollowerThatIsCutOffKnowsFirst(t *testing.T) {
 	t.Parallel()
 	const session = 5 * time.Second

@@ -33,7 +33,8 @@ func TestMain(m *testing.M) {
 
 const frozenSession = 2 * time.Second
 
-// beHolder holds a lock, and says all the time whether it thinks that it does: the time, until when, and "held" or "lost".
+// beHolder holds a lock, and says all the time whether it thinks that it does: the time, until when, and "held" or
+// "lost".
 func beHolder(servers, path string, out io.Writer) error {
 	client, err := framework.NewClient(servers, framework.WithSessionTimeout(frozenSession))
 	if err != nil {

@@ -17,7 +17,8 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// After a leader is killed its followers throw everybody out, elect another within some hundred milliseconds, and serve again.
+// After a leader is killed its followers throw everybody out, elect another within some hundred milliseconds, and serve
+// again.
 func TestServiceIsBackWithTheNewLeader(t *testing.T) {
 	t.Parallel()
 	const clients, session = 6, 15 * time.Second
@@ -180,7 +181,8 @@ func compareNumbers(a, b string) int {
 	return 1
 }
 
-// keepsItsOrder releases the lock, and checks that the waiters are admitted on the nodes with which they queued, in order.
+// keepsItsOrder releases the lock, and checks that the waiters are admitted on the nodes with which they queued, in
+// order.
 func (l *line) keepsItsOrder() {
 	l.t.Helper()
 	if err := l.first.Err(); err != nil {

@@ -171,7 +171,8 @@ func otherLanguages() map[string][]string {
 	return found
 }
 
-// A driver is a process of another language, which obeys orders. Its protocol is described in integration/interop/godriver.
+// A driver is a process of another language, which obeys orders. Its protocol is described in
+// integration/interop/godriver.
 type driver struct {
 	*child
 	in     io.Writer

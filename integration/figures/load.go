@@ -78,7 +78,8 @@ func loadClean(config *packages.Config, patterns []string) ([]*packages.Package,
 	return found, nil
 }
 
-// matches reports whether a package may have been found by a pattern that begins with "./". Others are left to the go command.
+// matches reports whether a package may have been found by a pattern that begins with "./". Others are left to the go
+// command.
 func matches(pattern string, p *packages.Package) bool {
 	prefix, ok := strings.CutPrefix(pattern, "./")
 	if !ok {

@@ -51,9 +51,9 @@ func (m *module) reached(roots []string) (map[*ssa.Function]bool, error) {
 	return r.from(starts), nil
 }
 
-// narrow finds the call graph of the program: of what is reached from main if an interface holds only types that reached
-// code gives to one (RTA). What is not reached passes no values, so each graph of the values' ways is smaller than the one
-// before it, until nothing more drops out.
+// narrow finds the call graph of the program: of what is reached from main if an interface holds only types that
+// reached code gives to one (RTA). What is not reached passes no values, so each graph of the values' ways is smaller
+// than the one before it, until nothing more drops out.
 func (r *reach) narrow(program *ssa.Package) {
 	starts := []*ssa.Function{program.Func("main")}
 	for _, p := range imported(program.Pkg, make(map[*types.Package]bool)) {
@@ -167,8 +167,8 @@ func (r *reach) visit(f *ssa.Function) {
 	}
 }
 
-// dynamic adds the possible callees of a call that is not static. A function that calls its own parameter calls what its
-// callers pass: where these are reached, it counts by being referred to, and where they are not, it is not called.
+// dynamic adds the possible callees of a call that is not static. A function that calls its own parameter calls what
+// its callers pass: where these are reached, it counts by being referred to, and where they are not, it is not called.
 func (r *reach) dynamic(caller *ssa.Function, call ssa.CallInstruction) {
 	if _, own := call.Common().Value.(*ssa.Parameter); own && !call.Common().IsInvoke() || call.Common().StaticCallee() != nil {
 		return
@@ -195,8 +195,8 @@ func (r *reach) node(f *ssa.Function) *callgraph.Node {
 	return r.graph.Nodes[f]
 }
 
-// anyImplementation adds all implementations of a method of one of the module's interfaces. It is for values whose way leads
-// through another module, such as a sync.Map, where the analysis loses sight of them.
+// anyImplementation adds all implementations of a method of one of the module's interfaces. It is for values whose way
+// leads through another module, such as a sync.Map, where the analysis loses sight of them.
 func (r *reach) anyImplementation(method *types.Func) {
 	if method.Pkg() == nil || !r.owns(method.Pkg().Path()) {
 		return

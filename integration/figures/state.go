@@ -143,8 +143,8 @@ func isError(t types.Type) bool {
 	return ok && types.Implements(t, face)
 }
 
-// stateful reports whether values of a type change although nothing assigns to the variable. Behind a pointer, a type whose
-// fields are assigned somewhere is such a type.
+// stateful reports whether values of a type change although nothing assigns to the variable. Behind a pointer, a type
+// whose fields are assigned somewhere is such a type.
 func (c *changes) stateful(t types.Type, pointed bool, outer []types.Type) bool {
 	for _, o := range outer {
 		if types.Identical(o, t) {

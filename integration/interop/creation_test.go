@@ -12,8 +12,8 @@ import (
 // crossPairs are a kind to which something happens, and one that stands behind it.
 var crossPairs = [][2]string{{ours, java}, {java, ours}, {python, ours}, {ours, python}}
 
-// A process is killed when its node is made and it does not know yet. The node stays until the session ends; nobody else
-// removes it, and the next one waits for that.
+// A process is killed when its node is made and it does not know yet. The node stays until the session ends; nobody
+// else removes it, and the next one waits for that.
 func TestAContenderIsKilledBetweenCreateAndList(t *testing.T) {
 	w := newWorld(t)
 	w.timeout = 2 * time.Second
@@ -46,8 +46,8 @@ func TestAContenderIsKilledBetweenCreateAndList(t *testing.T) {
 	}
 }
 
-// The answer to a creation is lost with the connection. The client comes back, finds its node, and goes on with it: there
-// is no second one, and the one who waits keeps waiting.
+// The answer to a creation is lost with the connection. The client comes back, finds its node, and goes on with it:
+// there is no second one, and the one who waits keeps waiting.
 func TestALostReplyIsNoSecondNodeBesideAnotherLanguage(t *testing.T) {
 	w := newWorld(t)
 	for _, pair := range crossPairs {
@@ -76,8 +76,8 @@ func TestALostReplyIsNoSecondNodeBesideAnotherLanguage(t *testing.T) {
 	}
 }
 
-// The answer is lost, and the client gives up before it can come back. When it comes back, it removes its node; the one who
-// waits does not.
+// The answer is lost, and the client gives up before it can come back. When it comes back, it removes its node; the one
+// who waits does not.
 func TestAContenderThatGaveUpRemovesItsOwnNode(t *testing.T) {
 	w := newWorld(t)
 	w.retries = 1

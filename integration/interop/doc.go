@@ -1,8 +1,9 @@
-// Package interop proves on the real things that this library, Java Curator, kazoo and go-zookeeper's zk.Lock share locks.
+// Package interop proves on the real things that this library, Java Curator, kazoo and go-zookeeper's zk.Lock share
+// locks.
 //
-// Drivers in Go, Java and Python obey orders on their stdin (godriver/protocol.go); the tests steer contenders of all of
-// them on one path of a real ZooKeeper, and judge what they tell by times of CLOCK_MONOTONIC, which all of them have in
-// common, and by what an observer sees at the server.
+// Drivers in Go, Java and Python obey orders on their stdin (godriver/protocol.go); the tests steer contenders of all
+// of them on one path of a real ZooKeeper, and judge what they tell by times of CLOCK_MONOTONIC, which all of them have
+// in common, and by what an observer sees at the server.
 //
 //	integration/run --no-lint ./integration/interop                            all of it, as in CI: two to three minutes
 //	integration/run --no-lint ./integration/interop -run Mutex -v              a part
@@ -28,8 +29,8 @@
 //	LeaderSelector            yes, mutexes too   yes, mutexes too         –              –
 //	LeaderLatch               yes                yes                      –              –
 //
-// "Shared" means: contenders are let in in the order in which they came, whatever the languages; none is let in before the release of
-// what excludes it; nothing is left behind; and nodes have the same names, modes, data and ACLs.
+// "Shared" means: contenders are let in in the order in which they came, whatever the languages; none is let in before
+// the release of what excludes it; nothing is left behind; and nodes have the same names, modes, data and ACLs.
 //
 // # Limits of the others
 //
@@ -39,40 +40,42 @@
 // mutex; "__WRIT__" for its ReadLock, "__WRIT__" and "__READ__" for its WriteLock. We count kazoo's nodes without being
 // told.
 //
-// Curator never counts kazoo's nodes, whatever kazoo is set to: to Curator their names sort after every number. So a lock
-// that Java and Python have in common excludes one way only. A Go process may stand in a queue with either.
+// Curator never counts kazoo's nodes, whatever kazoo is set to: to Curator their names sort after every number. So a
+// lock that Java and Python have in common excludes one way only. A Go process may stand in a queue with either.
 //
 // Curator's mutex and Curator's read/write lock on one path do not exclude each other, since each takes the other's
 // nodes for late ones. Ours wait for both kinds. That helps ours alone: a Java mutex is let in beside our writer.
 //
-// Curator sorts by text. Past the end of a directory's counter, after 2³¹ nodes, numbers are negative or all the same, and Curator's
-// newcomers are let in beside the holder. Ours are refused before that (ErrNoMoreNumbers), and wait for contenders that have such a number. A
-// directory that is left alone for a moment goes away, and its counter with it.
+// Curator sorts by text. Past the end of a directory's counter, after 2³¹ nodes, numbers are negative or all the same,
+// and Curator's newcomers are let in beside the holder. Ours are refused before that (ErrNoMoreNumbers), and wait for
+// contenders that have such a number. A directory that is left alone for a moment goes away, and its counter with it.
 //
 // Up to 5.4, Curator gives the reader that a writer becomes a number of its own, behind the writers that wait. The next
 // of them, in whatever language, is then let in beside that reader. It concerns downgrades by the old version only: it
 // waits for ours and for those of 5.5 and later as it should.
 //
-// Curator counts every child of a lock's directory: one whose name sorts before the numbers, "0" for instance, blocks it
-// for ever. Ours ignore strangers. zk.Lock fails on every child whose name it cannot take apart, and leaves its own node
-// behind until its session ends.
+// Curator counts every child of a lock's directory: one whose name sorts before the numbers, "0" for instance, blocks
+// it for ever. Ours ignore strangers. zk.Lock fails on every child whose name it cannot take apart, and leaves its own
+// node behind until its session ends.
 //
 // Curator's recipes do not notice a semaphore at the path of a mutex, and do not exclude each other there. Ours refuse
 // that, with ErrOtherRecipe.
 //
-// Curator's semaphores return leases that are gone: if the connection is lost while an acquire leaves its inner mutex, and the
-// session with it, the acquire succeeds afterwards, on a node that went with the session, beside the next holder.
+// Curator's semaphores return leases that are gone: if the connection is lost while an acquire leaves its inner mutex,
+// and the session with it, the acquire succeeds afterwards, on a node that went with the session, beside the next
+// holder.
 //
-// Holders of the other clients do not hear of a loss. A Java, Python or zk.Lock process that was frozen for longer than its session goes
-// on beside the next holder; Curator's isAcquiredInThisProcess stays true. Ours ends by its own clock before that.
+// Holders of the other clients do not hear of a loss. A Java, Python or zk.Lock process that was frozen for longer than
+// its session goes on beside the next holder; Curator's isAcquiredInThisProcess stays true. Ours ends by its own clock
+// before that.
 //
 // Curator's time limits do not bound single operations: while the connection is away, an acquire with a limit of half a
 // second fails when its retries are used up. Ours ends in time, and the node is removed in the background.
 //
 // # Intended differences
 //
-// script_test.go makes the same calls of Java Curator and of this library, and compares every outcome, every wait and the
-// trees. These are all the differences; the tests list them with -v, and fail if one of them is no longer there.
+// script_test.go makes the same calls of Java Curator and of this library, and compares every outcome, every wait and
+// the trees. These are all the differences; the tests list them with -v, and fail if one of them is no longer there.
 //
 //	call                               Curator                here              because
 //	try on a lock that is taken        makes a node, looks,   one read          a try need not write
@@ -97,11 +100,12 @@
 //
 // # Random runs
 //
-// TestRandomMixedRun has contenders of all languages work on four paths (a mutex with Java, one with kazoo, a read/write
-// lock and a semaphore of two leases with Java) while processes are killed and frozen, connections cut, and the server is
-// killed and started again. No two holds that exclude each other may overlap, where a hold of ours ends at its Release or
-// its ValidUntil, whichever is first, and one of the others at its release or when its node is gone, since they are not
-// told; those that exclude each other come in the order of their numbers; nothing may be left at the end.
+// TestRandomMixedRun has contenders of all languages work on four paths (a mutex with Java, one with kazoo, a
+// read/write lock and a semaphore of two leases with Java) while processes are killed and frozen, connections cut, and
+// the server is killed and started again. No two holds that exclude each other may overlap, where a hold of ours ends
+// at its Release or its ValidUntil, whichever is first, and one of the others at its release or when its node is gone,
+// since they are not told; those that exclude each other come in the order of their numbers; nothing may be left at the
+// end.
 //
 // TestElectionUnderFaultsHasOneLeader does the same with both elections, Java's and ours, the selectors' among mutexes
 // of both languages, and has links and the server frozen as well. It prints a table: the terms of each language, how

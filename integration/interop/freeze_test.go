@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A holder is frozen until its session is over, and another contender is let in. Ours had ended before that, by its own clock,
-// and says so as soon as it can look; the others go on holding.
+// A holder is frozen until its session is over, and another contender is let in. Ours had ended before that, by its own
+// clock, and says so as soon as it can look; the others go on holding.
 func TestAFrozenHolderIsSucceededByAnotherLanguage(t *testing.T) {
 	w := newWorld(t)
 	w.timeout = 2 * time.Second

@@ -31,8 +31,8 @@ func (h hold) String() string {
 		h.who, h.node, float64(h.from)/1e9, float64(h.to)/1e9, h.lost, float64(h.seen)/1e9)
 }
 
-// A history collects holds from what drivers tell. A hold of ours ends at its Release or at its ValidUntil, whichever is
-// first. One of the others ends at its release or when its node is gone: they are not told, and say so.
+// A history collects holds from what drivers tell. A hold of ours ends at its Release or at its ValidUntil, whichever
+// is first. One of the others ends at its release or when its node is gone: they are not told, and say so.
 type history struct {
 	mu     sync.Mutex
 	open   map[string]*hold // by who
@@ -149,16 +149,17 @@ func (h *history) vanished(path string, at int64) {
 	}
 }
 
-// mayOutliveItsNode says whether it may be true that a node was gone before the release of its hold. Ours never may. The
-// others may if they were frozen: no session ends within half a second after the server has heard of its client. Otherwise
-// the observer has only not looked since.
+// mayOutliveItsNode says whether it may be true that a node was gone before the release of its hold. Ours never may.
+// The others may if they were frozen: no session ends within half a second after the server has heard of its client.
+// Otherwise the observer has only not looked since.
 func (h hold) mayOutliveItsNode(gone int64) bool {
 	long := int64(500 * time.Millisecond)
 	return !strings.HasPrefix(h.who, ours+"-") && (h.to-h.from > long || h.from-gone > long)
 }
 
-// holds returns all holds on a path by their beginning, cut where a node was gone before the end. Those that begin after
-// their end are left out: a process was frozen between being let in and saying so. So are those that cannot be judged.
+// holds returns all holds on a path by their beginning, cut where a node was gone before the end. Those that begin
+// after their end are left out: a process was frozen between being let in and saying so. So are those that cannot be
+// judged.
 func (h *history) holds(path string) []hold {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -43,8 +43,8 @@ func TestLeaderSelectorInJavaAndMutexExcludeEachOther(t *testing.T) {
 	}
 }
 
-// Participants in both languages lead in turn, fifty times, each behind the other. All of them, leading or not, list the
-// same participants in the same order.
+// Participants in both languages lead in turn, fifty times, each behind the other. All of them, leading or not, list
+// the same participants in the same order.
 func TestElectionMixedOfBothLanguagesLeadsInOneQueue(t *testing.T) {
 	const terms = 50
 	w := newWorld(t)
@@ -91,8 +91,8 @@ func (w *world) wantParticipants(observer *contender, want ...string) {
 	}
 }
 
-// A leader is frozen until its session is over, and a participant in the other language leads. At its first look after the
-// thaw ours says that it does not lead. Curator's says that it leads until its client has heard of the loss.
+// A leader is frozen until its session is over, and a participant in the other language leads. At its first look after
+// the thaw ours says that it does not lead. Curator's says that it leads until its client has heard of the loss.
 func TestFrozenLeaderIsSucceededByTheOtherLanguage(t *testing.T) {
 	w := newWorld(t)
 	w.timeout = 2 * time.Second

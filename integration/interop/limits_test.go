@@ -93,8 +93,8 @@ func TestAMutexAndAReadWriteLockOnOnePath(t *testing.T) {
 	}
 }
 
-// The counter of a directory ends after 2³¹ nodes, and servers before 3.6 go on with negative numbers, which Curator puts first. Ours
-// are refused before that, and wait for Curator's that have such numbers.
+// The counter of a directory ends after 2³¹ nodes, and servers before 3.6 go on with negative numbers, which Curator
+// puts first. Ours are refused before that, and wait for Curator's that have such numbers.
 func TestCuratorSortsByTextBeyondTheEndOfTheCounter(t *testing.T) {
 	server := zktest.New(t, zktest.WithVersion("3.5"))
 	w := newWorldAt(t, server.Addr())
@@ -137,8 +137,8 @@ func TestCuratorSortsByTextBeyondTheEndOfTheCounter(t *testing.T) {
 	})
 }
 
-// Up to 5.4 Curator gives the reader that a writer becomes a number of its own, behind those who wait. It is the library
-// that downgrades that does it wrong; the waiter does what it must.
+// Up to 5.4 Curator gives the reader that a writer becomes a number of its own, behind those who wait. It is the
+// library that downgrades that does it wrong; the waiter does what it must.
 func TestOldCuratorLetsAWriterInAfterItsOwnDowngrade(t *testing.T) {
 	w := newWorld(t)
 	for _, kind := range []string{oldJava, java, ours} {
@@ -201,8 +201,8 @@ func TestCuratorWaitsForStrangers(t *testing.T) {
 	}
 }
 
-// Curator returns a lease whose node went with the session: it ended while the acquire was busy leaving its inner mutex.
-// Ours has ended before the next one is let in.
+// Curator returns a lease whose node went with the session: it ended while the acquire was busy leaving its inner
+// mutex. Ours has ended before the next one is let in.
 func TestCuratorReturnsALeaseOfADeadSession(t *testing.T) {
 	w := newWorld(t)
 	for _, kind := range []string{java, ours} {

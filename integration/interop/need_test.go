@@ -130,7 +130,8 @@ func kazooCommand(t testing.TB) []string {
 	return []string{python, "kazoo/driver.py"}
 }
 
-// goCommand returns the command line of the Go driver: this test binary, which runs it instead of the tests; see TestMain.
+// goCommand returns the command line of the Go driver: this test binary, which runs it instead of the tests; see
+// TestMain.
 func goCommand(t testing.TB) []string {
 	t.Helper()
 	need(t, "Go driver", nil)

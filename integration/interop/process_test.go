@@ -67,7 +67,8 @@ func startProcess(t testing.TB, language string, command []string, events func(g
 	return p
 }
 
-// run starts the process and waits for it. It keeps its thread, which to the kernel is the parent that Pdeathsig is about.
+// run starts the process and waits for it. It keeps its thread, which to the kernel is the parent that Pdeathsig is
+// about.
 func (p *process) run(stdout io.Reader, started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// A proxy stands between a client and the server and breaks connections on request. It listens on loopback for as long as the
-// test lasts.
+// A proxy stands between a client and the server and breaks connections on request. It listens on loopback for as long
+// as the test lasts.
 type proxy struct {
 	listener net.Listener
 	server   string

@@ -100,7 +100,8 @@ func TestAReadWriteLockIsFirstComeFirstServedAcrossLanguages(t *testing.T) {
 	}
 }
 
-// A writer that takes the read lock and lets go of the write lock stays a reader: no writer that waits slips in between.
+// A writer that takes the read lock and lets go of the write lock stays a reader: no writer that waits slips in
+// between.
 func TestADowngradeKeepsWritersOut(t *testing.T) {
 	w := newWorld(t)
 	for _, pair := range [][2]string{{ours, java}, {java, ours}, {ours, oldJava}, {ours, python}, {ours, ours}, {java, java}} {

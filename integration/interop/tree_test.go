@@ -12,8 +12,8 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// tree draws everything below path, for people and for comparison: UUIDs are masked, owners are numbered in the order of
-// their appearance. Children stand in the order of their creation. ZooKeeper's own nodes are left out.
+// tree draws everything below path, for people and for comparison: UUIDs are masked, owners are numbered in the order
+// of their appearance. Children stand in the order of their creation. ZooKeeper's own nodes are left out.
 func (w *world) tree(path string) string {
 	w.t.Helper()
 	var text strings.Builder

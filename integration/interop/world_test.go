@@ -43,8 +43,8 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// fleet are the drivers that tests share, because a virtual machine takes its time to warm up. Tests that freeze or kill
-// one have their own: see world.fresh.
+// fleet are the drivers that tests share, because a virtual machine takes its time to warm up. Tests that freeze or
+// kill one have their own: see world.fresh.
 var fleet drivers
 
 type drivers struct {

@@ -1,4 +1,5 @@
-// Command prose checks how the project's comments and pages are written: without some words, and at most 120 columns wide.
+// Command prose checks how the project's comments and pages are written: without some words, and at most 120 columns
+// wide.
 //
 //	go run ./integration/prose [directory]
 //

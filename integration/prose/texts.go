@@ -64,7 +64,8 @@ func goTexts(name string, file []byte) ([]text, error) {
 	return texts, nil
 }
 
-// pageTexts returns the lines of a page that are no code. Rows of tables, headings, links and pictures cannot be wrapped.
+// pageTexts returns the lines of a page that are no code. Rows of tables, headings, links and pictures cannot be
+// wrapped.
 func pageTexts(file []byte) []text {
 	var texts []text
 	code := false

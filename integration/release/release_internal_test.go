@@ -128,7 +128,8 @@ func TestModuleBuildsFromTheZipOfTheModuleProxy(t *testing.T) {
 	env := released(t, proxy)
 	build(t, env, library, theProgram(t, r))
 	bin := t.TempDir()
-	for _, program := range []string{"zklock", "contention", "testserver"} { // go install refuses a module with replacements
+	// go install refuses a module with replacements
+	for _, program := range []string{"zklock", "contention", "testserver"} {
 		_, err := command(t.Context(), bin, append(env, "GOBIN="+bin), "go", "install", library+"/examples/"+program+"@"+version)
 		if err != nil {
 			t.Error(err)

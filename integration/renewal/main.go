@@ -1,16 +1,17 @@
 //go:build unix
 
-// Command renewal measures what it costs an ensemble that many clients hold locks: by syncs, which the leader answers alone, and by
-// transactions, which a majority writes down.
+// Command renewal measures what it costs an ensemble that many clients hold locks: by syncs, which the leader answers
+// alone, and by transactions, which a majority writes down.
 //
 //	go run ./integration/renewal                      # 1,000 holders, sessions of 40 s and 5 s, data on disk and in memory
 //	go run ./integration/renewal -holders 5000 -rounds 5 -timeouts 10s -disk /var/lib/zookeeper
 //
-// It starts three servers with a tick of 2 s, which write to the disk before they answer (forceSync), for each place of the data.
-// Two groups of clients connect, one for each way of renewal. In each round every group holds in turn, each client a lock of its own,
-// and then neither; meanwhile 384 writers keep the ensemble as busy as they can. So all windows of a round are measured under the
-// same conditions, on a machine with other work, too. The writers compete with the servers for processors, and make the share of the
-// renewals seem greater than it is where writers have machines of their own.
+// It starts three servers with a tick of 2 s, which write to the disk before they answer (forceSync), for each place of
+// the data. Two groups of clients connect, one for each way of renewal. In each round every group holds in turn, each
+// client a lock of its own, and then neither; meanwhile 384 writers keep the ensemble as busy as they can. So all
+// windows of a round are measured under the same conditions, on a machine with other work, too. The writers compete
+// with the servers for processors, and make the share of the renewals seem greater than it is where writers have
+// machines of their own.
 //
 // Needs what the tests on real servers need: see .github/CONTRIBUTING.md.
 package main

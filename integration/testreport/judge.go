@@ -45,8 +45,8 @@ func judge(output []string) verdict {
 // mostLines bounds what is repeated of one package.
 const mostLines = 40
 
-// matters picks from the output of tests that failed the lines that say what failed: which tests, where, and why. If there are none, the
-// last ones have to do.
+// matters picks from the output of tests that failed the lines that say what failed: which tests, where, and why. If
+// there are none, the last ones have to do.
 func matters(name string, output []string) []string {
 	var all []string
 	for _, line := range output {

@@ -59,8 +59,9 @@ func (c Config) writeFile(file, dataDir string, port int) error {
 		"maxClientCnxns":         "0", // by default 60 connections from one host
 		"admin.enableServer":     "false",
 		"4lw.commands.whitelist": "*",
-		"forceSync":              "no", // a killed process loses nothing that it has written; only a crash of the machine would
-		"preAllocSize":           "1024",
+		// a killed process loses nothing that it has written; only a crash of the machine would
+		"forceSync":    "no",
+		"preAllocSize": "1024",
 	}
 	return writeProperties(file, properties, c.Properties)
 }

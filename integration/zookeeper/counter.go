@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// SetCounter makes n the next number under path, as if so many nodes had been created there, which would take days. It kills the
-// server, writes two transactions behind its log, the creation and the deletion of a child, and starts the server on the same data.
-// Sessions go on. path must be there.
+// SetCounter makes n the next number under path, as if so many nodes had been created there, which would take days. It
+// kills the server, writes two transactions behind its log, the creation and the deletion of a child, and starts the
+// server on the same data. Sessions go on. path must be there.
 func (s *Server) SetCounter(path string, n int32) {
 	s.Kill()
 	if err := appendCounter(filepath.Join(s.dataDir, "version-2"), path, n); err != nil {

@@ -25,12 +25,13 @@ type EnsembleConfig struct {
 	Servers int
 	// Observers is how many more only listen.
 	Observers int
-	// SyncLimit is how many ticks a follower may be without its leader, and a leader without its followers, before they notice;
-	// 10 if zero, where ZooKeeper's sample configuration has 5.
+	// SyncLimit is how many ticks a follower may be without its leader, and a leader without its followers, before they
+	// notice; 10 if zero, where ZooKeeper's sample configuration has 5.
 	SyncLimit int
 	// InitLimit is how many ticks a follower may take to join; 20 s worth if zero.
 	InitLimit int
-	// Direct has the servers reach each other without proxies, which measurements would feel. Links between them cannot be cut then.
+	// Direct has the servers reach each other without proxies, which measurements would feel. Links between them cannot
+	// be cut then.
 	Direct bool
 	// Config is each server's. Its TickTime is 200 ms if zero.
 	Config
@@ -52,9 +53,9 @@ func (c EnsembleConfig) withDefaults() EnsembleConfig {
 	return c
 }
 
-// An Ensemble is a number of servers that elect a leader, on loopback. Every link between two of them, and every link of a
-// client, goes through a proxy of its own: see [Links]. Its methods are safe for concurrent use; what fails is reported to the
-// test by Errorf.
+// An Ensemble is a number of servers that elect a leader, on loopback. Every link between two of them, and every link
+// of a client, goes through a proxy of its own: see [Links]. Its methods are safe for concurrent use; what fails is
+// reported to the test by Errorf.
 type Ensemble struct {
 	t       reporter
 	dir     string
@@ -86,8 +87,8 @@ type wire struct {
 	quorum, election *proxy
 }
 
-// StartEnsemble starts an ensemble and returns when all its servers serve. It ends with the test, whose log then gets the
-// servers' own if the test has failed. Without ZooKeeper it does what [Start] does.
+// StartEnsemble starts an ensemble and returns when all its servers serve. It ends with the test, whose log then gets
+// the servers' own if the test has failed. Without ZooKeeper it does what [Start] does.
 func StartEnsemble(t testing.TB, config EnsembleConfig) *Ensemble {
 	t.Helper()
 	need(t)
@@ -99,8 +100,8 @@ func StartEnsemble(t testing.TB, config EnsembleConfig) *Ensemble {
 	return e
 }
 
-// NewEnsemble starts an ensemble outside of a test, in an empty directory, and returns when all its servers serve. It must be
-// closed.
+// NewEnsemble starts an ensemble outside of a test, in an empty directory, and returns when all its servers serve. It
+// must be closed.
 func NewEnsemble(dir string, config EnsembleConfig, t reporter) (*Ensemble, error) {
 	java, jars, err := find()
 	if err != nil {
@@ -198,8 +199,8 @@ func newWire(from, to *Member) (*wire, error) {
 		quorum.close()
 		return nil, err
 	}
-	// A follower may know its leader before the leader listens. Were the connection refused, it would try again at once, but it
-	// cannot be: the proxy has taken it. Broken later, it costs the leader the whole initLimit.
+	// A follower may know its leader before the leader listens. Were the connection refused, it would try again at
+	// once, but it cannot be: the proxy has taken it. Broken later, it costs the leader the whole initLimit.
 	quorum.patience = 2 * time.Second
 	return &wire{from: from, to: to, quorum: quorum, election: election}, nil
 }
@@ -257,9 +258,9 @@ func (e *Ensemble) wire(from, to *Member) *wire {
 	return nil
 }
 
-// readdress rewrites how a server introduces itself to another's election port. It says at which address it can be reached,
-// and the other may call back there: past the proxies, if it were the address that it listens on. What it says is a version,
-// its number, and the address with its length in front. A port has five digits here, so the length stays.
+// readdress rewrites how a server introduces itself to another's election port. It says at which address it can be
+// reached, and the other may call back there: past the proxies, if it were the address that it listens on. What it says
+// is a version, its number, and the address with its length in front. A port has five digits here, so the length stays.
 func readdress(direct, proxied string) func(io.Reader) ([]byte, error) {
 	return func(r io.Reader) ([]byte, error) {
 		head := make([]byte, 20)
@@ -410,8 +411,8 @@ func (e *Ensemble) Heal() {
 	}
 }
 
-// Restart kills every server that runs and starts all again, with other settings if change is not nil; it returns when they
-// serve. How many servers there are cannot be changed.
+// Restart kills every server that runs and starts all again, with other settings if change is not nil; it returns when
+// they serve. How many servers there are cannot be changed.
 func (e *Ensemble) Restart(change func(*EnsembleConfig)) {
 	for _, m := range e.members {
 		m.Kill()
@@ -465,8 +466,8 @@ func (m *Member) Addr() string { return m.clientele.addr() }
 // Clients returns the links of the clients that came to Addr.
 func (m *Member) Clients() Links { return m.clientele.links() }
 
-// Role is what the server says that it is: leader, follower, observer, or standalone. It is empty if the server does not serve
-// or does not answer. The question goes past the proxies.
+// Role is what the server says that it is: leader, follower, observer, or standalone. It is empty if the server does
+// not serve or does not answer. The question goes past the proxies.
 func (m *Member) Role() string {
 	answer, err := fourLetter(m.Server.Addr(), "srvr", time.Second)
 	if err != nil {
@@ -477,7 +478,8 @@ func (m *Member) Role() string {
 	return strings.TrimSpace(mode)
 }
 
-// Start starts the server again on its data, if it is not running, and returns at once: it serves when enough others do.
+// Start starts the server again on its data, if it is not running, and returns at once: it serves when enough others
+// do.
 func (m *Member) Start() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -63,8 +63,8 @@ func findJars() (string, error) {
 	return filepath.Abs(dir)
 }
 
-// moduleRoot finds the top of this repository. Tests run in the directory of their package, which may belong to a module
-// of its own below integration, so it looks for the directory that holds this package.
+// moduleRoot finds the top of this repository. Tests run in the directory of their package, which may belong to a
+// module of its own below integration, so it looks for the directory that holds this package.
 func moduleRoot() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

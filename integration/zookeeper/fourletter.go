@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// FourLetter sends one of ZooKeeper's four-letter commands, such as srvr, dump or wchp, and returns the answer. An answer
-// that has not come in 5 s is an error.
+// FourLetter sends one of ZooKeeper's four-letter commands, such as srvr, dump or wchp, and returns the answer. An
+// answer that has not come in 5 s is an error.
 func (s *Server) FourLetter(command string) string {
 	answer, err := fourLetter(s.Addr(), command, 5*time.Second)
 	if err != nil {

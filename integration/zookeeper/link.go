@@ -11,17 +11,18 @@ import (
 	"time"
 )
 
-// Links are directed links between two ends: what one end says goes over one of them, what the other says over another. They
-// are proxies on loopback, so that whatever can happen to a network can happen to them. The methods change all of them, the
-// connections there are and those to come, and return when the change is in force. They are safe for concurrent use.
+// Links are directed links between two ends: what one end says goes over one of them, what the other says over another.
+// They are proxies on loopback, so that whatever can happen to a network can happen to them. The methods change all of
+// them, the connections there are and those to come, and return when the change is in force. They are safe for
+// concurrent use.
 type Links []*link
 
-// Cut silences the links: nothing arrives any more, and neither side hears of it. New connections seem to be made and are as silent.
-// [Links.Heal] resets what was connected meanwhile: an outage longer than TCP's patience.
+// Cut silences the links: nothing arrives any more, and neither side hears of it. New connections seem to be made and
+// are as silent. [Links.Heal] resets what was connected meanwhile: an outage longer than TCP's patience.
 func (ls Links) Cut() { ls.stop(true) }
 
-// Freeze holds back what is said until [Links.Heal], which lets it arrive: an outage that TCP survives. Connections that are
-// begun meanwhile are reset by Heal, as after Cut.
+// Freeze holds back what is said until [Links.Heal], which lets it arrive: an outage that TCP survives. Connections
+// that are begun meanwhile are reset by Heal, as after Cut.
 func (ls Links) Freeze() { ls.stop(false) }
 
 func (ls Links) stop(doomed bool) {
@@ -137,7 +138,8 @@ func (l *link) leave() {
 	l.writing--
 }
 
-// settle waits until nothing is being passed on. Only a receiver that takes nothing can make that long: then nothing arrives.
+// settle waits until nothing is being passed on. Only a receiver that takes nothing can make that long: then nothing
+// arrives.
 func (l *link) settle() {
 	for range 100 {
 		l.mu.Lock()

@@ -30,8 +30,8 @@ func startProcess(logFile, name string, args ...string) (*process, error) {
 
 	started := make(chan error)
 	go func() {
-		// To the kernel the parent is the thread that made the child, not the process. The thread is kept until the child
-		// has ended, since the child would end with it.
+		// To the kernel the parent is the thread that made the child, not the process. The thread is kept until the
+		// child has ended, since the child would end with it.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := p.cmd.Start()

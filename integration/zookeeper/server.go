@@ -24,8 +24,8 @@ const (
 	probeTimeout = 200 * time.Millisecond
 )
 
-// A Server is one ZooKeeper server of its own, on loopback. Its methods are safe for concurrent use and may be called by
-// any goroutine until the test has ended; what fails is reported to the test by Errorf.
+// A Server is one ZooKeeper server of its own, on loopback. Its methods are safe for concurrent use and may be called
+// by any goroutine until the test has ended; what fails is reported to the test by Errorf.
 type Server struct {
 	t       reporter
 	java    string
@@ -120,8 +120,8 @@ func (s *Server) Restart() {
 	}
 }
 
-// Wipe kills the server, deletes all that it knows, and starts it again on the same address. It returns when it serves. To
-// clients it is a server whose data is older than what they have seen.
+// Wipe kills the server, deletes all that it knows, and starts it again on the same address. It returns when it serves.
+// To clients it is a server whose data is older than what they have seen.
 func (s *Server) Wipe() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -211,9 +211,9 @@ func FreePort() (int, error) {
 	return addr.Port, nil
 }
 
-// listen listens on a port of loopback. It keeps out of the range from which the kernel takes ports for outgoing connections:
-// there, while a killed server is down, an outgoing connection may take its port, and a client that dials the closed port again
-// and again is at last connected to itself.
+// listen listens on a port of loopback. It keeps out of the range from which the kernel takes ports for outgoing
+// connections: there, while a killed server is down, an outgoing connection may take its port, and a client that dials
+// the closed port again and again is at last connected to itself.
 func listen() (net.Listener, error) {
 	const low, high = 10_000, 32_000
 	var err error

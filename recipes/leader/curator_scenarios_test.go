@@ -68,7 +68,8 @@ func TestSessionsThatEndTogetherLeaveOneLeader(t *testing.T) {
 	})
 }
 
-// Java's latch keeps its node under either policy. Here a term that is lost is over for good, and the latch stands again.
+// Java's latch keeps its node under either policy. Here a term that is lost is over for good, and the latch stands
+// again.
 func TestErrorPolicyDecidesWhetherABlipEndsATerm(t *testing.T) {
 	for policy, ends := range map[framework.ErrorPolicy]bool{framework.SessionErrorPolicy: false, framework.StandardErrorPolicy: true} {
 		inBubble(t, func(t *testing.T, server *zktest.Server) {

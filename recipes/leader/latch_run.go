@@ -15,8 +15,8 @@ import (
 // losses of the connection, the session and the node; after a failed campaign it pauses for up to a second, and stands
 // again.
 //
-// Errors are those of [locks.InterProcessMutex.Acquire], and leave the latch as it was; [ErrStarted]; [ErrNotStarted] if
-// Close came meanwhile.
+// Errors are those of [locks.InterProcessMutex.Acquire], and leave the latch as it was; [ErrStarted]; [ErrNotStarted]
+// if Close came meanwhile.
 //
 // Curator: LeaderLatch.start().
 func (l *LeaderLatch) Start(ctx context.Context) error {

@@ -20,8 +20,8 @@ import (
 
 const credentials = "user:hunter2"
 
-// No exported type of the package shows a client's credentials, however it is printed. Both elections may be printed while
-// they lead and lose.
+// No exported type of the package shows a client's credentials, however it is printed. Both elections may be printed
+// while they lead and lose.
 func TestNoExportedTypeShowsACredential(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server, framework.WithAuthorization("digest", []byte(credentials)))

@@ -8,7 +8,8 @@ import (
 	"github.com/gocurator/curator/framework/zktest"
 )
 
-// The session may cease to be valid between the grants of one batch. What was granted by then goes back, with its node and its hold.
+// The session may cease to be valid between the grants of one batch. What was granted by then goes back, with its node
+// and its hold.
 func TestABatchThatWasAdmittedInPartGivesBackWhatItHad(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		server := zktest.New(t)

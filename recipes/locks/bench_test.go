@@ -12,7 +12,8 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// The cost of the library itself: the server is in memory, so what is left of a cycle is ours, go-zookeeper's and its own.
+// The cost of the library itself: the server is in memory, so what is left of a cycle is ours, go-zookeeper's and its
+// own.
 
 func benchmarkClient(b *testing.B) *framework.Client {
 	b.Helper()

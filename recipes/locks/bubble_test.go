@@ -104,8 +104,8 @@ func begin(ctx context.Context, t *testing.T, lock locks.Lock) <-chan result {
 	return results
 }
 
-// soon takes the result of an Acquire that has to end within an hour of the bubble's time: without a bound, the heartbeats of a
-// session would let a bubble go on for ever.
+// soon takes the result of an Acquire that has to end within an hour of the bubble's time: without a bound, the
+// heartbeats of a session would let a bubble go on for ever.
 func soon(t *testing.T, results <-chan result) result {
 	t.Helper()
 	select {

@@ -16,9 +16,9 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// A slowCall blocks the first call of the user's function once it is armed, until it is ended, and uses the client before.
-// That would wait for ever if the caller held a lock of the client, and the bubble's time would stand still. So patience, which
-// comes from outside of the bubble, ends it.
+// A slowCall blocks the first call of the user's function once it is armed, until it is ended, and uses the client
+// before. That would wait for ever if the caller held a lock of the client, and the bubble's time would stand still. So
+// patience, which comes from outside of the bubble, ends it.
 type slowCall struct {
 	armed, entered atomic.Bool
 	use            func()
@@ -43,8 +43,8 @@ func (s *slowCall) call() {
 	}
 }
 
-// AcquireStart of a trace and the ACL provider run on the goroutine of the caller of Acquire. While one of them blocks, other
-// contenders of the client for the same lock are admitted, leases are renewed and end in time, and Close returns.
+// AcquireStart of a trace and the ACL provider run on the goroutine of the caller of Acquire. While one of them blocks,
+// other contenders of the client for the same lock are admitted, leases are renewed and end in time, and Close returns.
 func TestUserCodeOnTheCallersGoroutineHoldsUpItsCallerAlone(t *testing.T) {
 	recipes := map[string]func(c *framework.Client, opts ...locks.Option) locks.Lock{
 		"mutex": func(c *framework.Client, opts ...locks.Option) locks.Lock {

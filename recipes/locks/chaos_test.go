@@ -13,8 +13,8 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// Clients with bad connections use semaphores and read/write locks, at random. What they believe to hold is counted at every
-// moment; at the end nothing may be left, and nobody may wait for ever. A seed that fails, fails again.
+// Clients with bad connections use semaphores and read/write locks, at random. What they believe to hold is counted at
+// every moment; at the end nothing may be left, and nobody may wait for ever. A seed that fails, fails again.
 
 // A place is what locks protect.
 type place struct {
@@ -24,8 +24,8 @@ type place struct {
 	err   error
 }
 
-// enter counts those whose leases last. A lease ends before anybody else can be let in, so that is what counts, and not whether
-// its holder has left.
+// enter counts those whose leases last. A lease ends before anybody else can be let in, so that is what counts, and not
+// whether its holder has left.
 func (p *place) enter(lease *locks.Lease, units int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

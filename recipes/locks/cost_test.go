@@ -127,8 +127,8 @@ func aCycleIsTwoRequests(t *testing.T, lock func(*peer) locks.Lock) {
 	})
 }
 
-// What a busy lock saves is lost again at most once for so many acquisitions: when another client comes, it has to be listed after
-// all.
+// What a busy lock saves is lost again at most once for so many acquisitions: when another client comes, it has to be
+// listed after all.
 func TestABusyLockIsListedOnceWhenAnotherClientHasUsedIt(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p, other := warm(t, server), newPeer(t, server)
@@ -228,8 +228,8 @@ func TestAHandoverIsTheEventAlone(t *testing.T) {
 	})
 }
 
-// Contenders that share a client learn from each other's listings: who comes later tells those who came earlier that all but one
-// before them have left.
+// Contenders that share a client learn from each other's listings: who comes later tells those who came earlier that
+// all but one before them have left.
 func TestContendersOfOneClientListOnlyWhenTheyEnter(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		const contenders, rounds = 5, 20

@@ -14,12 +14,12 @@
 //
 // # Who owns a lock
 //
-// The context that [Lease.Context] returns. An Acquire of the same lock with it, or with one derived from it, re-enters;
-// the lock is free when every lease has been released. An Acquire with any other context is a contender of its own, also
-// on the same goroutine: a caller that does not hand the context on deadlocks, and its error says so
+// The context that [Lease.Context] returns. An Acquire of the same lock with it, or with one derived from it,
+// re-enters; the lock is free when every lease has been released. An Acquire with any other context is a contender of
+// its own, also on the same goroutine: a caller that does not hand the context on deadlocks, and its error says so
 // ([AcquireError.OwnLease]). Goroutines that share an owning context do not exclude each other; [WithoutLease] makes a
-// goroutine a contender of its own. Two objects are the same lock if they have the same client, path and
-// recipe (mutex, read/write lock or semaphore).
+// goroutine a contender of its own. Two objects are the same lock if they have the same client, path and recipe (mutex,
+// read/write lock or semaphore).
 //
 // # Guarantees
 //
@@ -70,12 +70,12 @@
 //
 // # Sharing with Java and Python
 //
-// Java Curator 5, go-zookeeper's zk.Lock and this package stand in one queue, kazoo with extra_lock_patterns; the runbook
-// (examples/runbook) says which kinds go together, and what to set. Others do less than the guarantees: their holders
-// do not hear of a loss, and Curator's semaphore may return a dead lease: its session has ended while the
-// acquire released the inner mutex. A child such as "0" blocks Curator for ever, and zk.Lock fails on a semaphore's path. At the
-// end of a counter Curator's newcomers get in beside the holder; here others' nodes with negative numbers are ahead of
-// all of ours. integration/interop shows each of these on the real libraries.
+// Java Curator 5, go-zookeeper's zk.Lock and this package stand in one queue, kazoo with extra_lock_patterns; the
+// runbook (examples/runbook) says which kinds go together, and what to set. Others do less than the guarantees: their
+// holders do not hear of a loss, and Curator's semaphore may return a dead lease: its session has ended while the
+// acquire released the inner mutex. A child such as "0" blocks Curator for ever, and zk.Lock fails on a semaphore's
+// path. At the end of a counter Curator's newcomers get in beside the holder; here others' nodes with negative numbers
+// are ahead of all of ours. integration/interop shows each of these on the real libraries.
 //
 // Names are Curator's, and what has one there ends its documentation with it. examples/porting has every method in a
 // table, and says what differs on purpose and what is left out.

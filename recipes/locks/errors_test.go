@@ -11,8 +11,8 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// Every recipe: the one that waits behind a lease of its own client gets the hint; the one that waits behind another client, or
-// behind a wait of its own, and the one that tries do not.
+// Every recipe: the one that waits behind a lease of its own client gets the hint; the one that waits behind another
+// client, or behind a wait of its own, and the one that tries do not.
 func TestHintIsGivenBehindALeaseOfTheSameClientAlone(t *testing.T) {
 	for name, lock := range map[string]func(*peer) locks.Lock{
 		"mutex":           func(p *peer) locks.Lock { return p.mutex() },

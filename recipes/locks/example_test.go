@@ -188,8 +188,8 @@ func ExampleAcquireError() {
 	// true
 }
 
-// A write that must happen only under the lock takes the lease's check into its transaction: the server then refuses it when the
-// lock has passed to another holder.
+// A write that must happen only under the lock takes the lease's check into its transaction: the server then refuses it
+// when the lock has passed to another holder.
 func ExampleLease_Check() {
 	server := zktest.NewServer()
 	defer server.Close()
@@ -221,7 +221,8 @@ func ExampleLease_Check() {
 	// balance: 90
 }
 
-// A store that cannot take part in a transaction remembers the greatest token, and refuses who comes with a smaller one.
+// A store that cannot take part in a transaction remembers the greatest token, and refuses who comes with a smaller
+// one.
 func ExampleLease_FencingToken() {
 	server := zktest.NewServer()
 	defer server.Close()
@@ -247,8 +248,8 @@ func ExampleLease_FencingToken() {
 	// accepted: true
 }
 
-// Goroutines that want one lock for moments hand it over to each other. A store that they write to compares the pair of token and
-// count, and so tells whose write is the later one, also between holds that share a node.
+// Goroutines that want one lock for moments hand it over to each other. A store that they write to compares the pair of
+// token and count, and so tells whose write is the later one, also between holds that share a node.
 func ExampleRetain() {
 	server := zktest.NewServer()
 	defer server.Close()

@@ -3,8 +3,8 @@ package locks_test
 // lawsDir is the package of the laws.
 const lawsDir = "recipes/locks/lockstest"
 
-// guards are the tests of each guarantee and of each rule, one line for each test. Where a package or a test moves, its lines
-// move with it.
+// guards are the tests of each guarantee and of each rule, one line for each test. Where a package or a test moves, its
+// lines move with it.
 var guards = []guard{
 	{"G1", lawsDir, "G1 exclusion/many clients"},
 	{"G1", lawsDir, "G1 exclusion/many goroutines of one client"},

@@ -22,11 +22,12 @@ const (
 	readme        = "README.md"
 )
 
-// A guard is a test without which a guarantee or a rule could break unnoticed. The test is a function of the package's test
-// files, or a law of the package by its name.
+// A guard is a test without which a guarantee or a rule could break unnoticed. The test is a function of the package's
+// test files, or a law of the package by its name.
 type guard struct{ of, dir, test string }
 
-// TestEveryGuaranteeAndRuleHasItsTests compares the documentation with the table of guards, and the table with the tests.
+// TestEveryGuaranteeAndRuleHasItsTests compares the documentation with the table of guards, and the table with the
+// tests.
 func TestEveryGuaranteeAndRuleHasItsTests(t *testing.T) {
 	root := moduleRoot(t)
 	documented := documentedGuarantees(readFile(t, root, guaranteesDoc))
@@ -55,7 +56,8 @@ func TestEveryGuaranteeAndRuleHasItsTests(t *testing.T) {
 	}
 }
 
-// unguarded says what is wrong with a table of guards: promises without a guard, guards of nothing, guards that do not exist.
+// unguarded says what is wrong with a table of guards: promises without a guard, guards of nothing, guards that do not
+// exist.
 func unguarded(promises []string, table []guard, tests map[string]map[string]bool) []string {
 	var problems []string
 	guarded := make(map[string]bool)
@@ -161,7 +163,8 @@ func testFunctions(file *ast.File) map[string]bool {
 	return found
 }
 
-// laws returns the names in literals such as {name: "G1 exclusion/two clients", run: f}, without those that nothing runs.
+// laws returns the names in literals such as {name: "G1 exclusion/two clients", run: f}, without those that nothing
+// runs.
 func laws(file *ast.File) map[string]bool {
 	found := make(map[string]bool)
 	ast.Inspect(file, func(n ast.Node) bool {

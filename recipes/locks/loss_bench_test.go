@@ -13,9 +13,9 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// BenchmarkLossOfManyLeases measures how late the holders of 20,000 leases of one client learn that their time is up: from the
-// leases' ValidUntil to the moment at which each holder, a goroutine of its own, runs. Holders wait for Done, or for a context of
-// their lease.
+// BenchmarkLossOfManyLeases measures how late the holders of 20,000 leases of one client learn that their time is up:
+// from the leases' ValidUntil to the moment at which each holder, a goroutine of its own, runs. Holders wait for Done,
+// or for a context of their lease.
 //
 //	go test -run='^$' -bench=LossOfManyLeases -benchtime=5x ./recipes/locks
 func BenchmarkLossOfManyLeases(b *testing.B) {

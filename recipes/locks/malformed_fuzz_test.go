@@ -6,8 +6,8 @@ import (
 	"github.com/gocurator/curator/framework/zktest"
 )
 
-// A script is what FuzzLocksOnASpoiledConnection does to frames: for each four bytes, how many frames pass first, what is done to the next one,
-// where, and with which value.
+// A script is what FuzzLocksOnASpoiledConnection does to frames: for each four bytes, how many frames pass first, what
+// is done to the next one, where, and with which value.
 type script struct {
 	rest []byte
 	pass int
@@ -62,8 +62,9 @@ func (s *script) step(frame []byte) []byte {
 	return withLength(frame)
 }
 
-// FuzzLocksOnASpoiledConnection has a client acquire, wait, hold and release while frames of its server are spoiled. Whatever
-// they are: no panic, no hang past a context, no grant beside a holder unless a body was forged, and the lock again afterwards.
+// FuzzLocksOnASpoiledConnection has a client acquire, wait, hold and release while frames of its server are spoiled.
+// Whatever they are: no panic, no hang past a context, no grant beside a holder unless a body was forged, and the lock
+// again afterwards.
 func FuzzLocksOnASpoiledConnection(f *testing.F) {
 	for what := range byte(10) {
 		f.Add([]byte{0, what, 0, 1})

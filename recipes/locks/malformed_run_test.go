@@ -45,8 +45,8 @@ const (
 	outcomeLeak   = "leak"
 )
 
-// The bounds of the test: what an acquire may take, and what a client may send. A client that fails again and again sends about
-// ten requests, and dials once, a second.
+// The bounds of the test: what an acquire may take, and what a client may send. A client that fails again and again
+// sends about ten requests, and dials once, a second.
 const (
 	spoilTime      = 20 * time.Second
 	connectTimeout = 5 * time.Second
@@ -57,7 +57,8 @@ const (
 	firstDials     = 30
 )
 
-// TestMalformedFramesDoNoHarm spoils one frame after the other that a client with a lock gets from its server. It prints the counts by outcome:
+// TestMalformedFramesDoNoHarm spoils one frame after the other that a client with a lock gets from its server. It
+// prints the counts by outcome:
 //
 //	go test ./recipes/locks -run TestMalformedFramesDoNoHarm -v
 func TestMalformedFramesDoNoHarm(t *testing.T) {

@@ -30,15 +30,16 @@ var frameKinds = map[int32]string{
 	12: frameListing, 9: frameSync, 14: frameMulti, 11: framePing,
 }
 
-// A change returns what is delivered to the client instead of a frame, which comes without its length. It may return anything,
-// nothing included, with lengths or without. It is called with one frame at a time.
+// A change returns what is delivered to the client instead of a frame, which comes without its length. It may return
+// anything, nothing included, with lengths or without. It is called with one frame at a time.
 type change func(kind string, frame []byte) []byte
 
-// A substitute tells whether a request is to be replaced by one that does nothing: the server does not see it, but its answer
-// comes in order, as one of the request's kind, for a change to make something of it.
+// A substitute tells whether a request is to be replaced by one that does nothing: the server does not see it, but its
+// answer comes in order, as one of the request's kind, for a change to make something of it.
 type substitute func(kind string) bool
 
-// A tamperer stands between one client and its server. It sees every frame in both directions, and changes those of the server.
+// A tamperer stands between one client and its server. It sees every frame in both directions, and changes those of the
+// server.
 type tamperer struct {
 	dial framework.DialFunc
 

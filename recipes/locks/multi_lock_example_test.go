@@ -10,7 +10,8 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// A transfer needs both accounts. They are named in the same order everywhere, or two transfers could wait for each other.
+// A transfer needs both accounts. They are named in the same order everywhere, or two transfers could wait for each
+// other.
 func ExampleInterProcessMultiLock() {
 	server := zktest.NewServer()
 	defer server.Close()

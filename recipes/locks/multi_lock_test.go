@@ -236,8 +236,8 @@ func TestLossOfOnePartEndsTheMultiLock(t *testing.T) {
 	})
 }
 
-// Two clients have sessions of their own. The multi-lock is valid for as long as both are, whichever comes first in it, and ends with
-// the first of them, while the other's part is still there.
+// Two clients have sessions of their own. The multi-lock is valid for as long as both are, whichever comes first in it,
+// and ends with the first of them, while the other's part is still there.
 func TestMultiLockOverTwoClientsEndsWithTheShorterSession(t *testing.T) {
 	for name, shortFirst := range map[string]bool{"the shorter first": true, "the longer first": false} {
 		t.Run(name, func(t *testing.T) {
@@ -286,7 +286,8 @@ func TestMultiLockOverTwoClientsEndsWithTheShorterSession(t *testing.T) {
 	}
 }
 
-// The multi-lock has /a and waits for /b when /a's node is removed by hand: it begins again, and what it returns is whole.
+// The multi-lock has /a and waits for /b when /a's node is removed by hand: it begins again, and what it returns is
+// whole.
 func TestPartThatIsLostDuringTheWaitIsAcquiredAnew(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p, other := newPeer(t, server), newPeer(t, server)

@@ -83,8 +83,9 @@ func (m *InterProcessMutex) IsOwnedBy(ctx context.Context) bool {
 	return owns(ctx, m.recipe.id, anyGrant)
 }
 
-// Participants returns the contenders in the queue, the holder first. It blocks like every operation of package framework, and
-// returns their errors: zk.ErrNoNode if path does not exist. That of a lock that nobody uses is removed after a while.
+// Participants returns the contenders in the queue, the holder first. It blocks like every operation of package
+// framework, and returns their errors: zk.ErrNoNode if path does not exist. That of a lock that nobody uses is removed
+// after a while.
 //
 // Curator: InterProcessMutex.getParticipantNodes().
 func (m *InterProcessMutex) Participants(ctx context.Context) ([]Participant, error) {

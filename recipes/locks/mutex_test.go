@@ -30,7 +30,8 @@ func TestReentryFollowsTheContext(t *testing.T) {
 			"of a nested lease": acquireIn(owning, t, p.mutex()).Context(owning),
 			"of another lock":   acquireIn(owning, t, locks.NewInterProcessMutex(p.Client, "/locks/b")).Context(owning),
 		} {
-			lease, err := locks.NewInterProcessMutex(p.UsingNamespace("locks"), "/a").TryAcquire(ctx) // another object, another facade
+			// another object, another facade
+			lease, err := locks.NewInterProcessMutex(p.UsingNamespace("locks"), "/a").TryAcquire(ctx)
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
 				continue

@@ -12,8 +12,8 @@ import (
 	"github.com/gocurator/curator/recipes/locks/lockstest"
 )
 
-// Contenders of different clients learn that they are next while the last one before them still holds the lock: once the
-// deletion of its node has been told, nothing is asked any more.
+// Contenders of different clients learn that they are next while the last one before them still holds the lock: once
+// the deletion of its node has been told, nothing is asked any more.
 func TestAHandoverBetweenClientsIsTheEventAlone(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		const clients = 5
@@ -86,8 +86,8 @@ func warmPeer(t *testing.T, server *zktest.Server) *peer {
 	return p
 }
 
-// What it costs: a contender that comes to a queue of several asks for two watches besides its own, one after the other, and
-// lists twice.
+// What it costs: a contender that comes to a queue of several asks for two watches besides its own, one after the
+// other, and lists twice.
 func TestTheCostOfLookingAhead(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		held := acquire(t, newPeer(t, server).mutex())
@@ -109,8 +109,8 @@ func TestTheCostOfLookingAhead(t *testing.T) {
 	})
 }
 
-// A newcomer at the end of a queue does not list it if its client knows the last node; but if another client has come in
-// between, it is.
+// A newcomer at the end of a queue does not list it if its client knows the last node; but if another client has come
+// in between, it is.
 func TestALongLineIsNotListed(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)

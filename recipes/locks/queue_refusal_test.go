@@ -17,8 +17,8 @@ import (
 // lastNumber is the greatest number that a contender may have.
 const lastNumber = math.MaxInt32 - 1<<16
 
-// Where numbers end as at real servers, contenders that come together get negative ones, which sort before the holder's. None of them
-// may be let in beside another, and no node may remain of those that are refused.
+// Where numbers end as at real servers, contenders that come together get negative ones, which sort before the
+// holder's. None of them may be let in beside another, and no node may remain of those that are refused.
 func TestNoTwoHoldALockAtTheEndOfItsCounter(t *testing.T) {
 	for _, start := range []int32{lastNumber - 20, math.MaxInt32 - 20, math.MaxInt32} {
 		t.Run(fmt.Sprint(start), func(t *testing.T) {
@@ -74,8 +74,8 @@ func TestNoTwoHoldALockAtTheEndOfItsCounter(t *testing.T) {
 	}
 }
 
-// A refused contender would take a further number, and its node would keep the directory. So for a minute it asks for nothing; the
-// empty directory goes, and the lock is there again.
+// A refused contender would take a further number, and its node would keep the directory. So for a minute it asks for
+// nothing; the empty directory goes, and the lock is there again.
 func TestADirectoryWhoseCounterHasEndedIsLeftAloneForAMinute(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)

@@ -18,8 +18,8 @@ import (
 // The rules of package queue, one by one. Each test fails if its rule is dropped, and says in its
 // comment what that would be.
 
-// Rule 1, the session: the answer that would admit comes when the session is no longer known to be valid. It fails if the grant
-// is published without the check of the session.
+// Rule 1, the session: the answer that would admit comes when the session is no longer known to be valid. It fails if
+// the grant is published without the check of the session.
 func TestRule1NoLeaseIsGivenAfterTheSessionHasLapsed(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
@@ -39,8 +39,8 @@ func TestRule1NoLeaseIsGivenAfterTheSessionHasLapsed(t *testing.T) {
 	})
 }
 
-// Rule 1, the order: a waiter's own node and the one ahead go in this order, before the waiter looks. It fails if the deletion
-// of the node ahead is taken for an admission without a look at the own node.
+// Rule 1, the order: a waiter's own node and the one ahead go in this order, before the waiter looks. It fails if the
+// deletion of the node ahead is taken for an admission without a look at the own node.
 func TestRule1TheWaitersOwnNodeIsLookedAtFirst(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		held := acquire(t, newPeer(t, server).mutex())
@@ -67,8 +67,8 @@ func otherChild(server *zktest.Server, name string) string {
 	return ""
 }
 
-// Rule 2: between the creation and the listing in the same segment an administrator removes the node. It fails if a listing decides that
-// does not contain the contender's node.
+// Rule 2: between the creation and the listing in the same segment an administrator removes the node. It fails if a
+// listing decides that does not contain the contender's node.
 func TestRule2AListingWithoutTheOwnNodeAdmitsNobody(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
@@ -143,7 +143,8 @@ func TestRule4AWaiterHearsOfTheRemovalOfItsOwnNode(t *testing.T) {
 	})
 }
 
-// Rule 4: a change of data is no deletion, and disarms the watch. It fails if the watch is not set again after a change.
+// Rule 4: a change of data is no deletion, and disarms the watch. It fails if the watch is not set again after a
+// change.
 func TestRule4ARemovalAfterAChangeIsHeard(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
@@ -169,8 +170,8 @@ func TestRule4ARemovalAfterAChangeIsHeard(t *testing.T) {
 	})
 }
 
-// Rule 4: nodes that a peer may not read; newer servers do not even tell whether they are there. It fails if a waiter can wait
-// only for what it can read.
+// Rule 4: nodes that a peer may not read; newer servers do not even tell whether they are there. It fails if a waiter
+// can wait only for what it can read.
 func TestRule4ANodeThatMayNotBeReadIsWaitedForAllTheSame(t *testing.T) {
 	for _, version := range []string{"3.8.3", "3.9.5"} {
 		zktest.Bubble(t, func(t *testing.T) {
@@ -188,8 +189,9 @@ func TestRule4ANodeThatMayNotBeReadIsWaitedForAllTheSame(t *testing.T) {
 	}
 }
 
-// Servers since 3.8.4 and 3.9.2 report the end of a node only to clients that may read it. An administrator who takes that right away under a
-// waiter keeps the news from it; it looks anew, by way of the directory, on its next connection.
+// Servers since 3.8.4 and 3.9.2 report the end of a node only to clients that may read it. An administrator who takes
+// that right away under a waiter keeps the news from it; it looks anew, by way of the directory, on its next
+// connection.
 func TestRule4AnACLThatChangesUnderAWaiterIsSeenOnTheNextConnection(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		holder, p := newPeer(t, server), newPeer(t, server)
@@ -207,7 +209,8 @@ func TestRule4AnACLThatChangesUnderAWaiterIsSeenOnTheNextConnection(t *testing.T
 	})
 }
 
-// Nobody tells a holder of what it may not read, not even of its own node. A check in a transaction, which the server decides, does.
+// Nobody tells a holder of what it may not read, not even of its own node. A check in a transaction, which the server
+// decides, does.
 func TestRule4AHolderThatMayNotReadItsNodeDoesNotHearOfItsRemoval(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		secret := framework.WithACLProvider(func(string) []zk.ACL { return zk.DigestACL(zk.PermAll, "a", "b") })
@@ -246,8 +249,8 @@ func TestRule5WatchesAreSetAgainAfterAReconnection(t *testing.T) {
 	})
 }
 
-// Rule 6: an acquire while a release of the same client is on its way does not wait for it. It fails if a removal is sent
-// later than what is asked for after it.
+// Rule 6: an acquire while a release of the same client is on its way does not wait for it. It fails if a removal is
+// sent later than what is asked for after it.
 func TestRule6AReleaseIsOnItsWayBeforeTheNextAcquire(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := warm(t, server)
@@ -281,8 +284,8 @@ func TestRule6AReleaseIsMadeUpForBeforeTheNextAcquire(t *testing.T) {
 	})
 }
 
-// Rule 6: a writer's contender looks at a listing from before a downgrade when the writer has gone. It fails if a node that is
-// no longer there is left out of a listing.
+// Rule 6: a writer's contender looks at a listing from before a downgrade when the writer has gone. It fails if a node
+// that is no longer there is left out of a listing.
 func TestRule6AListingIsTakenAsItIs(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		owner, other := newPeer(t, server), newPeer(t, server)
@@ -370,7 +373,8 @@ func TestRule7TheLastToLeaveTakesTheWatchOff(t *testing.T) {
 	})
 }
 
-// Rule 7: a watch is taken off and set again, at every distance in time. It fails if the two can leave in the other order.
+// Rule 7: a watch is taken off and set again, at every distance in time. It fails if the two can leave in the other
+// order.
 func TestRule7AWatchThatIsSetAgainAtOnceStays(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		held := acquire(t, newPeer(t, server).mutex())

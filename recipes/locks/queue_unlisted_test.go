@@ -34,8 +34,8 @@ func TestABusyLockThatAnotherClientHoldsIsWaitedFor(t *testing.T) {
 	})
 }
 
-// The directory is made anew, and so much happens in it that the next number is the one that the client expects. It hears of that
-// while its new node is on its way.
+// The directory is made anew, and so much happens in it that the next number is the one that the client expects. It
+// hears of that while its new node is on its way.
 func TestTheDirectoryOfABusyLockIsMadeAnew(t *testing.T) {
 	for name, before := range map[string]func(*zktest.Server) error{
 		"the watch is set":        func(*zktest.Server) error { return nil },
@@ -74,7 +74,8 @@ func TestTheDirectoryOfABusyLockIsMadeAnewUnheard(t *testing.T) {
 	})
 }
 
-// takeAnew makes the lock's directory anew and acquires the lock. As many nodes will have been made in it as in the old one.
+// takeAnew makes the lock's directory anew and acquires the lock. As many nodes will have been made in it as in the old
+// one.
 func takeAnew(t *testing.T, server *zktest.Server, p *peer) *locks.Lease {
 	t.Helper()
 	old, _ := server.Stat(path)

@@ -13,11 +13,11 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// In these tests a writer asks for the read lock as well, and something happens meanwhile. The request is one transaction:
-// "check the writer's node; create the reader's".
+// In these tests a writer asks for the read lock as well, and something happens meanwhile. The request is one
+// transaction: "check the writer's node; create the reader's".
 
-// A downgrade is a writer, a second client's writer behind it, and the context with which the read lock is asked for. The context
-// does not end with the write lease, as that of a caller who releases it too early would.
+// A downgrade is a writer, a second client's writer behind it, and the context with which the read lock is asked for.
+// The context does not end with the write lease, as that of a caller who releases it too early would.
 type downgrade struct {
 	*peer
 	rw    *locks.InterProcessReadWriteLock
@@ -38,7 +38,8 @@ func beginDowngrade(t *testing.T, server *zktest.Server) *downgrade {
 	return d
 }
 
-// nested checks that the read lease stands for the only reader's node but for those of others, and has the writer's number.
+// nested checks that the read lease stands for the only reader's node but for those of others, and has the writer's
+// number.
 func (d *downgrade) nested(t *testing.T, server *zktest.Server, read *locks.Lease, others int) {
 	t.Helper()
 	settle()
@@ -232,8 +233,8 @@ func TestDowngradeFindsOutThatTheWriterWasRemoved(t *testing.T) {
 	})
 }
 
-// The transaction was executed, its answer is lost, and then the writer's node is removed by hand: the repetition does not find
-// it. The reader's node of the first try goes again.
+// The transaction was executed, its answer is lost, and then the writer's node is removed by hand: the repetition does
+// not find it. The reader's node of the first try goes again.
 func TestDowngradeWhoseAnswerIsLostAndWhoseWriterIsRemovedLeavesNothing(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		d := beginDowngrade(t, server)

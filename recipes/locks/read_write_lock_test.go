@@ -105,7 +105,8 @@ func TestBothKindsAreLetInInTheOrderInWhichTheyCame(t *testing.T) {
 	})
 }
 
-// For an hour of virtual time there is always a reader, and always another one on its way: a writer gets in all the same.
+// For an hour of virtual time there is always a reader, and always another one on its way: a writer gets in all the
+// same.
 func TestStreamOfReadersDoesNotStarveAWriterNorWritersAReader(t *testing.T) {
 	for _, test := range []struct{ name, stream string }{{"writer", "read"}, {"reader", "write"}} {
 		t.Run(test.name, func(t *testing.T) {
@@ -330,7 +331,8 @@ func TestEachSideTellsWhetherItIsHeldAndByWhom(t *testing.T) {
 	})
 }
 
-// kazoo's readers, whose nodes are called <GUID>__rlock__<number>, are readers here: they keep writers out, and no readers.
+// kazoo's readers, whose nodes are called <GUID>__rlock__<number>, are readers here: they keep writers out, and no
+// readers.
 func TestReadersOfKazooAreReaders(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := warm(t, server)
@@ -437,7 +439,8 @@ func (c *crowd) visit(writes bool) error {
 	return nil
 }
 
-// Curator: testLockPath. The writer's session is killed: it loses the lock, the next one gets in, and its node is known still.
+// Curator: testLockPath. The writer's session is killed: it loses the lock, the next one gets in, and its node is known
+// still.
 func TestWriterWhoseSessionIsKilledLosesItsLease(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p, other := newPeer(t, server), newPeer(t, server)

@@ -73,7 +73,8 @@ func (r *requests) want(t *testing.T, want ...locks.RevocationRequested) {
 	}
 }
 
-// Curator: testRevoking. For every recipe: a client that wants the lock finds its holder among the participants and asks it to leave.
+// Curator: testRevoking. For every recipe: a client that wants the lock finds its holder among the participants and
+// asks it to leave.
 func TestHolderThatIsAskedToLeaveLetsTheNextOneIn(t *testing.T) {
 	type participants interface {
 		Participants(ctx context.Context) ([]locks.Participant, error)

@@ -42,8 +42,8 @@ func remove(t *testing.T, server *zktest.Server, path string) {
 	settle()
 }
 
-// Curator: testNoOrphanedNodes (CURATOR-315). The lease node of the one who waits is removed by hand: it begins again, and at the
-// end there is nothing left.
+// Curator: testNoOrphanedNodes (CURATOR-315). The lease node of the one who waits is removed by hand: it begins again,
+// and at the end there is nothing left.
 func TestWaiterWhoseLeaseNodeIsRemovedBeginsAgain(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		first, second, third := newPeer(t, server), newPeer(t, server), newPeer(t, server)
@@ -63,8 +63,8 @@ func TestWaiterWhoseLeaseNodeIsRemovedBeginsAgain(t *testing.T) {
 	})
 }
 
-// Two contenders that want two leases each: the gate node of the one who has one already is removed by hand. If it kept its lease
-// node, it and the next one would have one each, and wait for each other for ever.
+// Two contenders that want two leases each: the gate node of the one who has one already is removed by hand. If it kept
+// its lease node, it and the next one would have one each, and wait for each other for ever.
 func TestWaiterWhoseGateNodeIsRemovedGivesUpWhatItHas(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		first, second, third := newPeer(t, server), newPeer(t, server), newPeer(t, server)
@@ -146,8 +146,8 @@ func TestCancelledWaitLeavesNoNodeAndNoWatch(t *testing.T) {
 	})
 }
 
-// Every request of an acquire fails in turn, in every way: it comes to its end all the same, and then there is one lease, and
-// nothing of the gate.
+// Every request of an acquire fails in turn, in every way: it comes to its end all the same, and then there is one
+// lease, and nothing of the gate.
 func TestFaultsBetweenGateAndLeaseLoseNoPermit(t *testing.T) {
 	faults := map[string]func(*zktest.Server, zktest.Match){
 		"reply lost": (*zktest.Server).DropReply, "request lost": (*zktest.Server).DropRequest,
@@ -186,8 +186,8 @@ func TestFaultsBetweenGateAndLeaseLoseNoPermit(t *testing.T) {
 	}
 }
 
-// The answer to the removal of the gate's node is lost (Curator then loses the permit): the lease is there, and the next one
-// passes the gate.
+// The answer to the removal of the gate's node is lost (Curator then loses the permit): the lease is there, and the
+// next one passes the gate.
 func TestGateWhoseRemovalIsNotAnsweredLosesNoPermit(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p, other := newPeer(t, server), newPeer(t, server)

@@ -13,8 +13,8 @@ type limit struct {
 	count *shared.SharedCount
 }
 
-// err says why there is no limit: the count was not started, is closed, or is negative. A limit that can no longer be read still
-// counts.
+// err says why there is no limit: the count was not started, is closed, or is negative. A limit that can no longer be
+// read still counts.
 func (l limit) err() error {
 	if l.count == nil {
 		return nil

@@ -376,7 +376,8 @@ func TestSemaphoreCosts(t *testing.T) {
 	})
 }
 
-// From a release to the lease of the one who waits: an event, and the listing that comes with the watch that is set again.
+// From a release to the lease of the one who waits: an event, and the listing that comes with the watch that is set
+// again.
 func TestSemaphoreHandsOverWithinOneRoundTripAndAHalf(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		held := acquire(t, semaphore(newPeer(t, server), 1))

@@ -14,8 +14,8 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// Servers without create2, containers or the removal of watches close the connection on them. Locks do without: nothing overlaps,
-// everybody is served, and no node of a contender is left; parents and watches are.
+// Servers without create2, containers or the removal of watches close the connection on them. Locks do without: nothing
+// overlaps, everybody is served, and no node of a contender is left; parents and watches are.
 func TestLocksWorkAtServersThatLackRequests(t *testing.T) {
 	for name, opt := range map[string]zktest.Option{
 		"ZooKeeper 3.4":          zktest.WithVersion("3.4.14"),
@@ -40,7 +40,8 @@ func TestLocksWorkAtServersThatLackRequests(t *testing.T) {
 							group.Go(func() {
 								for range 5 {
 									quit, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-									if lease, err := lock(p.Client).Acquire(quit); err == nil { // a wait that is given up leaves a watch
+									// a wait that is given up leaves a watch
+									if lease, err := lock(p.Client).Acquire(quit); err == nil {
 										_ = lease.Release()
 									}
 									cancel()
@@ -96,8 +97,8 @@ func TestADowngradeAtAServerThatLacksRequests(t *testing.T) {
 	})
 }
 
-// Keeper counts a change of a node's data as one of its parent's children. A node whose number is the next by that count is not
-// the next: another contender came before it.
+// Keeper counts a change of a node's data as one of its parent's children. A node whose number is the next by that
+// count is not the next: another contender came before it.
 func TestAChangeOfDataIsNotTakenForACreation(t *testing.T) {
 	for _, changes := range []int{2, 3, 4, 6} {
 		t.Run(fmt.Sprint(changes), func(t *testing.T) {
@@ -113,7 +114,8 @@ func TestAChangeOfDataIsNotTakenForACreation(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				if _, err := p.mutex().TryAcquire(t.Context()); !errors.Is(err, locks.ErrNotAcquired) { // lists the queue
+				// lists the queue
+				if _, err := p.mutex().TryAcquire(t.Context()); !errors.Is(err, locks.ErrNotAcquired) {
 					t.Fatal(err)
 				}
 				release(t, lease)

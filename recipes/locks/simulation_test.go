@@ -22,8 +22,8 @@ var (
 	simulationSeeds = flag.Int("seeds", 100, "how many seeds the simulation tries of each kind")
 )
 
-// A simulation is a random schedule of workers that acquire, hold, cancel and release, and of faults that befall them. Everything
-// that happens is recorded, and the whole checked against the guarantees at the end.
+// A simulation is a random schedule of workers that acquire, hold, cancel and release, and of faults that befall them.
+// Everything that happens is recorded, and the whole checked against the guarantees at the end.
 type simulation struct {
 	t        *testing.T
 	seed     uint64
@@ -205,8 +205,8 @@ func (s actor) lock(p *peer) (lock locks.Lock, shared bool) {
 	}
 }
 
-// retained retains a lock, mostly, if the simulation is about that. The others contend beside the local queue, and those with other
-// options in another one.
+// retained retains a lock, mostly, if the simulation is about that. The others contend beside the local queue, and
+// those with other options in another one.
 func (s actor) retained(lock locks.Lock) locks.Lock {
 	if !s.retain {
 		return lock

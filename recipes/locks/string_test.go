@@ -24,8 +24,8 @@ import (
 
 const credentials = "user:hunter2"
 
-// No exported type of these packages shows a client's credentials, however it is printed. Lock data is no secret: it stands in
-// nodes for others to read.
+// No exported type of these packages shows a client's credentials, however it is printed. Lock data is no secret: it
+// stands in nodes for others to read.
 func TestNoExportedTypeShowsACredential(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server, framework.WithAuthorization("digest", []byte(credentials)))
@@ -66,7 +66,8 @@ func TestNoExportedTypeShowsACredential(t *testing.T) {
 	})
 }
 
-// printable checks that every exported type of the package in dir has a value here, and that no form of it shows the credentials.
+// printable checks that every exported type of the package in dir has a value here, and that no form of it shows the
+// credentials.
 func printable(t *testing.T, dir string, values map[string]any) {
 	t.Helper()
 	for _, name := range exportedTypes(t, dir) {

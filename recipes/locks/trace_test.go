@@ -71,8 +71,8 @@ func (d *diary) want(want ...string) {
 	d.entries = nil
 }
 
-// wantAnyhow is want for what different goroutines tell: a release ends with the answer to it, and by then the next one may have
-// heard.
+// wantAnyhow is want for what different goroutines tell: a release ends with the answer to it, and by then the next one
+// may have heard.
 func (d *diary) wantAnyhow(want ...string) {
 	d.Helper()
 	synctest.Wait()
@@ -151,7 +151,8 @@ func TestTraceTellsOfALoss(t *testing.T) {
 	})
 }
 
-// A downgrade is an acquire of its own, and not a re-entry: it has a node. The writer that leaves meanwhile is reported once.
+// A downgrade is an acquire of its own, and not a re-entry: it has a node. The writer that leaves meanwhile is reported
+// once.
 func TestTraceTellsOfADowngrade(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		d := &diary{T: t}
@@ -171,8 +172,8 @@ func TestTraceTellsOfADowngrade(t *testing.T) {
 	})
 }
 
-// A semaphore's trace is that of the whole acquire: one start, one end, and each lease is released by itself. It waits at the
-// gate, and for leases.
+// A semaphore's trace is that of the whole acquire: one start, one end, and each lease is released by itself. It waits
+// at the gate, and for leases.
 func TestTraceOfASemaphore(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p, other := newPeer(t, server), newPeer(t, server)
@@ -184,7 +185,8 @@ func TestTraceOfASemaphore(t *testing.T) {
 		d.want(started, "waiting behind 1, own client false")
 		release(t, leases[0])
 		held := (<-front).must(t)
-		d.wantAnyhow("released after 0s, error false", "waiting behind 1, own client false") // through the gate, but there is no lease
+		// through the gate, but there is no lease
+		d.wantAnyhow("released after 0s, error false", "waiting behind 1, own client false")
 		release(t, leases[1])
 		lease := (<-waiter).must(t)
 		d.wantAnyhow("released after 0s, error false", granted)

@@ -86,8 +86,8 @@ func (c *SharedCount) apply(v VersionedValue) {
 	}
 }
 
-// restart notes how often the client has met a younger ensemble. Zxids of different ensembles cannot be compared: after each,
-// the next value counts as newer.
+// restart notes how often the client has met a younger ensemble. Zxids of different ensembles cannot be compared: after
+// each, the next value counts as newer.
 func (c *SharedCount) restart(restarts int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

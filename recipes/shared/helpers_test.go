@@ -19,7 +19,8 @@ const (
 	path           = "/limits/jobs"
 )
 
-// inBubble runs a test with a server of its own. A goroutine, a watch or a connection that is left at its end is an error.
+// inBubble runs a test with a server of its own. A goroutine, a watch or a connection that is left at its end is an
+// error.
 func inBubble(t *testing.T, test func(t *testing.T, server *zktest.Server)) {
 	t.Helper()
 	zktest.Bubble(t, func(t *testing.T) { test(t, zktest.New(t)) })

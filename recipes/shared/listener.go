@@ -1,7 +1,8 @@
 package shared
 
-// A listener hears the values of a count, the newest one when it is called. It has a goroutine of its own while there is one that it
-// has not heard: a listener that blocks holds up neither the others, among them the waiters of semaphores, nor the count.
+// A listener hears the values of a count, the newest one when it is called. It has a goroutine of its own while there
+// is one that it has not heard: a listener that blocks holds up neither the others, among them the waiters of
+// semaphores, nor the count.
 type listener struct {
 	fn func(count int32)
 
@@ -11,10 +12,10 @@ type listener struct {
 	stopped bool
 }
 
-// OnChange calls fn with every value that differs from the one before; values that follow each other quickly may be told
-// as one. Calls come one at a time, on a goroutine of the listener's own, after Start, and may use the count, Close included. A
-// panic is logged by the client, and the next value told. stop ends the calls: none begins after it has returned, except for one
-// that was about to, and it does not wait for one that is running.
+// OnChange calls fn with every value that differs from the one before; values that follow each other quickly may be
+// told as one. Calls come one at a time, on a goroutine of the listener's own, after Start, and may use the count,
+// Close included. A panic is logged by the client, and the next value told. stop ends the calls: none begins after it
+// has returned, except for one that was about to, and it does not wait for one that is running.
 //
 // Curator: SharedCount.addListener().
 func (c *SharedCount) OnChange(fn func(count int32)) (stop func()) {

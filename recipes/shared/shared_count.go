@@ -51,8 +51,8 @@ var (
 	ErrNotStarted = errors.New("shared: count is not started")
 	// ErrStarted says that a SharedCount was started before.
 	ErrStarted = errors.New("shared: count was started before")
-	// ErrVersion says that the node's version has come round to -1, which ZooKeeper takes for "any". One SetCount makes the count
-	// usable again.
+	// ErrVersion says that the node's version has come round to -1, which ZooKeeper takes for "any". One SetCount makes
+	// the count usable again.
 	//
 	// Curator: IllegalTrySetVersionException.
 	ErrVersion = errors.New("shared: version -1 cannot be compared; use SetCount once")
@@ -75,9 +75,9 @@ func NewSharedCount(client *framework.Client, path string, seed int32) *SharedCo
 	return c
 }
 
-// Start makes the node if it is missing, reads it, and follows its changes from then on, until Close or the end of the client.
-// It blocks like the operations of package framework, whose errors it returns; [ErrForeign] if the node holds something else;
-// [ErrStarted]. After an error the count is as before.
+// Start makes the node if it is missing, reads it, and follows its changes from then on, until Close or the end of the
+// client. It blocks like the operations of package framework, whose errors it returns; [ErrForeign] if the node holds
+// something else; [ErrStarted]. After an error the count is as before.
 //
 // Curator: SharedCount.start().
 func (c *SharedCount) Start(ctx context.Context) error {
@@ -111,8 +111,8 @@ func (c *SharedCount) Start(ctx context.Context) error {
 	return nil
 }
 
-// Close ends the following. The node stays. No listener is called after it has returned, except for one that was about to be; it
-// does not wait for one that is running, and a listener may call it.
+// Close ends the following. The node stays. No listener is called after it has returned, except for one that was about
+// to be; it does not wait for one that is running, and a listener may call it.
 //
 // Curator: SharedCount.close().
 func (c *SharedCount) Close() error {
@@ -140,12 +140,13 @@ func (c *SharedCount) Count() int32 {
 	return c.value.Value
 }
 
-// Err is nil while the count follows the node, through lost connections and sessions as well. It is [ErrNotStarted] before Start
-// and after Close, the server's answer (zk.ErrNoAuth) while the client may not read the node, and framework.ErrClosed or
-// framework.ErrAuthRefused once the client has ended. As long as it is not nil, Count does not change. It does no I/O.
+// Err is nil while the count follows the node, through lost connections and sessions as well. It is [ErrNotStarted]
+// before Start and after Close, the server's answer (zk.ErrNoAuth) while the client may not read the node, and
+// framework.ErrClosed or framework.ErrAuthRefused once the client has ended. As long as it is not nil, Count does not
+// change. It does no I/O.
 //
-// A server does not report a change to a client that may not read it. So the loss of the READ permission is noticed when the
-// node is read next, after a reconnection at the latest, and so is its return.
+// A server does not report a change to a client that may not read it. So the loss of the READ permission is noticed
+// when the node is read next, after a reconnection at the latest, and so is its return.
 func (c *SharedCount) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -179,14 +180,14 @@ func (c *SharedCount) SetCount(ctx context.Context, count int32) error {
 	return nil
 }
 
-// TrySetCount sets the value if it is still previous, and reports whether it did. If not, the newer value has been read by the
-// time it returns.
+// TrySetCount sets the value if it is still previous, and reports whether it did. If not, the newer value has been read
+// by the time it returns.
 //
-// A node that was deleted and made anew is recognised once this client has heard of it. Until then ZooKeeper compares the node's
-// version alone, and a new node of the same version passes for the old one.
+// A node that was deleted and made anew is recognised once this client has heard of it. Until then ZooKeeper compares
+// the node's version alone, and a new node of the same version passes for the old one.
 //
-// It is never executed twice: if the connection breaks before the answer, it fails with framework.ErrConnectionLost, and the value
-// may have been set or not.
+// It is never executed twice: if the connection breaks before the answer, it fails with framework.ErrConnectionLost,
+// and the value may have been set or not.
 //
 // Curator: SharedCount.trySetCount(previous, newCount).
 func (c *SharedCount) TrySetCount(ctx context.Context, previous VersionedValue, count int32) (bool, error) {
@@ -198,7 +199,8 @@ func (c *SharedCount) TrySetCount(ctx context.Context, previous VersionedValue, 
 	case c.VersionedValue() != previous:
 		return false, nil
 	}
-	// A transaction, since it is not repeated when its answer was lost: the repetition would find the version changed, by itself.
+	// A transaction, since it is not repeated when its answer was lost: the repetition would find the version changed,
+	// by itself.
 	results, err := c.client.Transaction(ctx, framework.SetOp(c.path, encode(count), previous.Version))
 	if errors.Is(err, zk.ErrBadVersion) {
 		return false, c.read(ctx)

@@ -2,8 +2,8 @@ package shared
 
 import "testing"
 
-// The goroutine that read the value may come to apply it after the follower has seen a newer one. Versions do not tell: a node that
-// was made anew begins with version 0 again.
+// The goroutine that read the value may come to apply it after the follower has seen a newer one. Versions do not tell:
+// a node that was made anew begins with version 0 again.
 func TestOnlyAValueOfALaterTransactionIsTaken(t *testing.T) {
 	known := VersionedValue{Zxid: 10, Version: 3, Value: 7}
 	for name, c := range map[string]struct{ next, want VersionedValue }{

@@ -127,7 +127,8 @@ func takeTurns(ctx context.Context, telemetry *observability.Telemetry, firstCli
 	if err := errors.Join(err, <-left); err != nil {
 		return err
 	}
-	if err := locks.Do(lease.Context(ctx), second, func(context.Context) error { return nil }); err != nil { // re-enters
+	// re-enters
+	if err := locks.Do(lease.Context(ctx), second, func(context.Context) error { return nil }); err != nil {
 		return err
 	}
 	if err := secondClient.Close(); err != nil {

@@ -178,7 +178,8 @@ func TestOneReadALockAndLookSufficesForTheOverview(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var nodes, looks, searches atomic.Int64 // reads of contenders' nodes, of directories' counts, of directories' children
+	// reads of contenders' nodes, of directories' counts, of directories' children
+	var nodes, looks, searches atomic.Int64
 	defer zk.Observe(func(r zktest.Request) {
 		switch op := r.Op.String(); {
 		case r.Session != session.ID():

@@ -1,5 +1,5 @@
-// Package clienttest has what the tests of the client and of its sessions share: a server in memory, a client of it with a
-// network path of its own, and a listener that remembers.
+// Package clienttest has what the tests of the client and of its sessions share: a server in memory, a client of it
+// with a network path of its own, and a listener that remembers.
 package clienttest
 
 import (
@@ -32,7 +32,8 @@ func New(t *testing.T, opts ...framework.Option) *Env {
 	return newEnv(t, func(*zktest.Link) {}, opts)
 }
 
-// NewCut makes an Env with a client whose link is cut from the start. After New, the client could connect before a test's Cut.
+// NewCut makes an Env with a client whose link is cut from the start. After New, the client could connect before a
+// test's Cut.
 func NewCut(t *testing.T, opts ...framework.Option) *Env {
 	t.Helper()
 	return newEnv(t, (*zktest.Link).Cut, opts)

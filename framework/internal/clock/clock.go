@@ -1,8 +1,8 @@
 // Package clock tells time for leases: time that goes on while the machine is suspended.
 //
-// Go's monotonic clock, and every timer, stands still in suspend, while ZooKeeper's server goes on counting. A lease that is
-// compared with such a clock would seem valid after an hour in a closed laptop. A Clock therefore adds what the machine has
-// slept since the clock was made.
+// Go's monotonic clock, and every timer, stands still in suspend, while ZooKeeper's server goes on counting. A lease
+// that is compared with such a clock would seem valid after an hour in a closed laptop. A Clock therefore adds what the
+// machine has slept since the clock was made.
 package clock
 
 import "time"

@@ -22,13 +22,13 @@ type suspension struct {
 
 func newSuspension() suspension { return suspension{before: slept()} }
 
-// until is the suspension at a moment, of which the time since the clock was made and the gap are given. It only grows. Two
-// readings of two clocks lie some nanoseconds apart, so less than a millisecond is not sleep. A pause of the program
-// between the two looks like sleep, so what looks like it is measured again: a real sleep is seen by every later
-// measurement, too.
+// until is the suspension at a moment, of which the time since the clock was made and the gap are given. It only grows.
+// Two readings of two clocks lie some nanoseconds apart, so less than a millisecond is not sleep. A pause of the
+// program between the two looks like sleep, so what looks like it is measured again: a real sleep is seen by every
+// later measurement, too.
 //
-// A measurement takes two system calls. The arguments cost none, and when the machine sleeps the gap moves: as long as it
-// has not, the last measurement stands for a moment.
+// A measurement takes two system calls. The arguments cost none, and when the machine sleeps the gap moves: as long as
+// it has not, the last measurement stands for a moment.
 func (s *suspension) until(at, gap time.Duration) time.Duration {
 	if s.last.stands(at, gap) {
 		return time.Duration(s.since.Load())
@@ -45,12 +45,12 @@ func (s *suspension) until(at, gap time.Duration) time.Duration {
 	}
 }
 
-// A measurement is when, and at which gap, it was measured. They are read in the opposite order of their writing, so what
-// has been slept is at least as new as either.
+// A measurement is when, and at which gap, it was measured. They are read in the opposite order of their writing, so
+// what has been slept is at least as new as either.
 type measurement struct{ at, gap atomic.Int64 }
 
-// stands reports whether a measurement would find nothing new: it was taken within the millisecond, and the gap is as it
-// was but for what an adjustment of the wall clock can do in that time.
+// stands reports whether a measurement would find nothing new: it was taken within the millisecond, and the gap is as
+// it was but for what an adjustment of the wall clock can do in that time.
 func (m *measurement) stands(at, gap time.Duration) bool {
 	age := int64(at) - m.at.Load()
 	moved := int64(gap) - m.gap.Load()

@@ -21,8 +21,8 @@ func (a Auth) Format(f fmt.State, _ rune) { _, _ = fmt.Fprintf(f, "%s authentica
 // LogValue is for package slog.
 func (a Auth) LogValue() slog.Value { return slog.StringValue(a.Scheme) }
 
-// Authorizations are those of a client that were added while it was running. They outlive sessions. Its methods are safe for
-// concurrent use.
+// Authorizations are those of a client that were added while it was running. They outlive sessions. Its methods are
+// safe for concurrent use.
 type Authorizations struct {
 	mu  sync.Mutex
 	all []Auth
@@ -52,8 +52,9 @@ func (c *Config) Authorizations() []Auth {
 	return slices.Concat(c.Auth, c.Added.all)
 }
 
-// AddAuth makes a call that says who the client is on a connection that there is. Once it is accepted, the transport says it on
-// all that follow. A refusal is the call's own: it is ErrAuth, and ends the connection, as the server does, but not the session.
+// AddAuth makes a call that says who the client is on a connection that there is. Once it is accepted, the transport
+// says it on all that follow. A refusal is the call's own: it is ErrAuth, and ends the connection, as the server does,
+// but not the session.
 func (t *Transport) AddAuth(auth Auth, done func(err error)) *Call {
 	c := setAuth(auth)
 	c.added = true

@@ -41,8 +41,8 @@ func (c *Call) Size() int { return 8 + len(c.body) }
 // Sent is how many bytes the call is on the wire.
 func (c *Call) Sent() int { return 4 + c.Size() }
 
-// Received is how many bytes its answer was on the wire. It is for after the call's completion, and 0 if no answer came, or one that
-// was too long.
+// Received is how many bytes its answer was on the wire. It is for after the call's completion, and 0 if no answer
+// came, or one that was too long.
 func (c *Call) Received() int { return c.came }
 
 // A Reach says which servers had a part in an answer. A greater one includes the smaller ones.
@@ -104,7 +104,8 @@ func Create(path string, data []byte, acl []zk.ACL, kind int32, ttl time.Duratio
 	return c
 }
 
-// CreateBare is [Create] at servers that do not tell a new node's Stat: done gets nil in its place. It knows the first four kinds.
+// CreateBare is [Create] at servers that do not tell a new node's Stat: done gets nil in its place. It knows the first
+// four kinds.
 func CreateBare(path string, data []byte, acl []zk.ACL, kind int32, done func(path string, stat *zk.Stat, err error)) *Call {
 	c := Create(path, data, acl, kind, 0, done)
 	c.op = opCreate
@@ -187,8 +188,9 @@ const (
 	TreeWatch  WatchType = 5 // since 3.9; before, the answer is [ErrMarshalling]
 )
 
-// WatchTree has the server tell of each creation, deletion and change of data of a node and of all nodes below it, whether they
-// are there or not, until [RemoveWatches]. Before 3.9 a path has one watch of each connection in each table, the newest.
+// WatchTree has the server tell of each creation, deletion and change of data of a node and of all nodes below it,
+// whether they are there or not, until [RemoveWatches]. Before 3.9 a path has one watch of each connection in each
+// table, the newest.
 func WatchTree(path string, done func(err error)) *Call {
 	const recursive = 1
 	c := newPathCall(opAddWatch, path, errorDone(done))

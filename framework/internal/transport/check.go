@@ -10,8 +10,9 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// This file says what an answer to a request can be. An answer that cannot be ends the connection, with a reason that names it,
-// before anything of it is passed on: the session then finds out on the next connection what became of its requests.
+// This file says what an answer to a request can be. An answer that cannot be ends the connection, with a reason that
+// names it, before anything of it is passed on: the session then finds out on the next connection what became of its
+// requests.
 
 // garbage is an errGarbage that names what arrived.
 func garbage(format string, args ...any) error {
@@ -94,8 +95,8 @@ func isSequenceNumber(s string) bool {
 	return err == nil && fmt.Sprintf("%010d", n) == s
 }
 
-// checkCreated looks at the Stat of a new node: it is the node's first, of this session, and not from the future. Its Czxid is
-// what fencing tokens are made of.
+// checkCreated looks at the Stat of a new node: it is the node's first, of this session, and not from the future. Its
+// Czxid is what fencing tokens are made of.
 func (c *Call) checkCreated(path string, s *zk.Stat, h header, session int64) error {
 	ephemeral := c.kind == Ephemeral || c.kind == EphemeralSequential
 	switch {
@@ -125,8 +126,8 @@ func checkListing(path []byte, names []string, s *zk.Stat, set *nameSet) error {
 	return nil
 }
 
-// checkMulti compares the results of a transaction with its parts. All parts succeed, each in its kind, or all are errors, of
-// which one at least says why.
+// checkMulti compares the results of a transaction with its parts. All parts succeed, each in its kind, or all are
+// errors, of which one at least says why.
 func checkMulti(ops []Op, results []OpResult) error {
 	if len(results) != len(ops) {
 		return garbage("%d results of a transaction of %d parts", len(results), len(ops))
@@ -160,7 +161,8 @@ func checkMulti(ops []Op, results []OpResult) error {
 	return nil
 }
 
-// checkPath reports whether path can be the path of a node. It is for events, whose paths are not compared with a request.
+// checkPath reports whether path can be the path of a node. It is for events, whose paths are not compared with a
+// request.
 func checkPath(path []byte) error {
 	switch {
 	case len(path) == 0 || path[0] != '/',
@@ -189,8 +191,8 @@ func (d *decoder) event() (WatchEvent, error) {
 	return WatchEvent{Type: kind, Path: string(path)}, nil
 }
 
-// A nameSet finds a name that a listing has twice. It belongs to one reader, and its memory is used again: a listing of a
-// thousand names costs no allocation.
+// A nameSet finds a name that a listing has twice. It belongs to one reader, and its memory is used again: a listing of
+// a thousand names costs no allocation.
 type nameSet struct {
 	seed  maphash.Seed
 	slots []int32 // open addressing; 0 is free, otherwise the index of the name and 1

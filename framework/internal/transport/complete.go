@@ -6,7 +6,8 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// An answer is what stands in the body of a successful answer. Which of its fields count is for the call's function to say.
+// An answer is what stands in the body of a successful answer. Which of its fields count is for the call's function to
+// say.
 type answer struct {
 	path    string
 	stat    *zk.Stat
@@ -16,8 +17,8 @@ type answer struct {
 	results []OpResult
 }
 
-// A completion is the caller's function. Its type says what stands in the body of an answer, so that a call needs no second
-// function around it. To make one of a function allocates nothing.
+// A completion is the caller's function. Its type says what stands in the body of an answer, so that a call needs no
+// second function around it. To make one of a function allocates nothing.
 type completion interface {
 	// read takes the body of an answer to c apart.
 	read(c *Call, d *decoder) answer

@@ -18,8 +18,8 @@ type Config struct {
 	Route *Route
 	// Dial opens a connection to one server. It must return when its context ends.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
-	// Secure makes a connection to one server a secure one, if it is not nil. It must return when its context ends, and is not to
-	// close the connection if it fails.
+	// Secure makes a connection to one server a secure one, if it is not nil. It must return when its context ends, and
+	// is not to close the connection if it fails.
 	Secure func(ctx context.Context, conn net.Conn, server string) (net.Conn, error)
 	// SessionTimeout is asked for; the server may grant another.
 	SessionTimeout time.Duration
@@ -57,7 +57,8 @@ type Events struct {
 	Watch func(WatchEvent)
 	// Expired: the servers no longer know the session. Nothing is attached again.
 	Expired func()
-	// Restarted: the ensemble is younger than what the client has seen, up to zxid seen. It goes on with this one, from zxid found.
+	// Restarted: the ensemble is younger than what the client has seen, up to zxid seen. It goes on with this one, from
+	// zxid found.
 	Restarted func(server string, seen, found int64)
 	// Failed: an attempt to attach failed, or the server refused the client for a reason that it named.
 	Failed func(server string, err error)

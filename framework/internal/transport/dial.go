@@ -24,12 +24,13 @@ func (hosts) Next() (server string, retryStart bool) { return anyServer, false }
 
 const anyServer = "the next server"
 
-// dial is go-zookeeper's dialer: it closes what is left of the connection before, waits a little if attempts keep failing,
-// chooses a server, and returns a connection whose frames this package sees.
+// dial is go-zookeeper's dialer: it closes what is left of the connection before, waits a little if attempts keep
+// failing, chooses a server, and returns a connection whose frames this package sees.
 func (t *Transport) dial(network, _ string, _ time.Duration) (net.Conn, error) {
 	failures, over := t.closeLast()
 	if !over {
-		t.sleep(pause(failures, rand.Float64())) // also before a question: its server may hang up on what it has just agreed to
+		// also before a question: its server may hang up on what it has just agreed to
+		t.sleep(pause(failures, rand.Float64()))
 		l, err := t.connect(network, t.takeSuspect())
 		if t.ctx.Err() == nil {
 			return l, err // a failure is a typed nil for nobody: go-zookeeper looks at err first
@@ -90,7 +91,8 @@ const dialGrace = 100 * time.Millisecond
 
 var errDialer = errors.New("the dialer has not returned, although its context has ended")
 
-// open opens a connection and secures it. It calls the dialer, which is the user's and may not heed its context. A connection that comes too late is closed.
+// open opens a connection and secures it. It calls the dialer, which is the user's and may not heed its context. A
+// connection that comes too late is closed.
 func (t *Transport) open(ctx context.Context, network string, a Address) (net.Conn, error) {
 	type outcome struct {
 		conn net.Conn
@@ -140,11 +142,12 @@ func (t *Transport) dialSecurely(ctx context.Context, network string, a Address)
 	return secured, nil
 }
 
-// closeLast closes the last connection, which go-zookeeper forgets to do when a session expires, and counts failures: an
-// attachment that did not last is one of them, so that a server that throws everybody out is not stormed.
+// closeLast closes the last connection, which go-zookeeper forgets to do when a session expires, and counts failures:
+// an attachment that did not last is one of them, so that a server that throws everybody out is not stormed.
 //
-// go-zookeeper's reader is gone when the next connection is dialed for, but it need not have ended with a failed Read: it
-// gives up by itself on an answer that it does not like. What waits on the link hears of it here if it did not there.
+// go-zookeeper's reader is gone when the next connection is dialed for, but it need not have ended with a failed Read:
+// it gives up by itself on an answer that it does not like. What waits on the link hears of it here if it did not
+// there.
 func (t *Transport) closeLast() (failures int, expired bool) {
 	t.mu.Lock()
 	last := t.link
@@ -164,9 +167,9 @@ func (t *Transport) closeLast() (failures int, expired bool) {
 	return failures, t.expired
 }
 
-// pause is the time to wait after so many failures in a row: none, then from about 20 ms up to a second, each shortened by
-// as much as half at random so that clients do not come in waves. Ten attempts are made in the first half second, in which
-// most elections end, and no more than about one a second later on.
+// pause is the time to wait after so many failures in a row: none, then from about 20 ms up to a second, each shortened
+// by as much as half at random so that clients do not come in waves. Ten attempts are made in the first half second, in
+// which most elections end, and no more than about one a second later on.
 func pause(failures int, random float64) time.Duration {
 	if failures == 0 {
 		return 0

@@ -17,8 +17,8 @@
 //   - a handshake is bounded in time and in length, an answer in length;
 //   - a connection is given up before the next is dialed, and none is dialed after Close;
 //   - a dialer that does not heed its context, and a socket that takes long to close, hold up nothing;
-//   - an expired session stays expired: go-zookeeper would silently open a new one, under requests made for the old, and go on in
-//     one that a server has opened instead of the session that was asked for;
+//   - an expired session stays expired: go-zookeeper would silently open a new one, under requests made for the old,
+//     and go on in one that a server has opened instead of the session that was asked for;
 //   - the highest zxid seen goes with the handshake of the next session, so that no server that is behind takes it;
 //   - authentication is sent as the first frame of every connection, ahead of whatever needs it;
 //   - Close never waits for a server that does not answer.

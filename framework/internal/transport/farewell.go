@@ -5,8 +5,8 @@ import (
 	"net"
 )
 
-// farewell returns a connection to a server that lives in this process, shakes every hand and answers every request, so that
-// go-zookeeper's Close, and every call that still waits in it, returns immediately.
+// farewell returns a connection to a server that lives in this process, shakes every hand and answers every request, so
+// that go-zookeeper's Close, and every call that still waits in it, returns immediately.
 func (t *Transport) farewell() net.Conn {
 	client, server := net.Pipe()
 	t.wg.Go(func() {

@@ -26,8 +26,8 @@ func (c canned) SetWriteDeadline(time.Time) error { return nil }
 func (c canned) SetDeadline(time.Time) error      { return nil }
 func (c canned) Close() error                     { return nil }
 
-// listen feeds stream to the reader of a connection on which one call of each kind waits, numbered from xidFirst in the order
-// of calls, and returns why it ended.
+// listen feeds stream to the reader of a connection on which one call of each kind waits, numbered from xidFirst in the
+// order of calls, and returns why it ended.
 func listen(t *testing.T, stream []byte) error {
 	completed, detached := 0, 0
 	once := func() func() {

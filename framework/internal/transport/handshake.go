@@ -104,8 +104,9 @@ func (l *link) shake(frame []byte) ([]byte, error) {
 }
 
 // endUnused closes a session that the server has just opened and that nobody will use: instead of taking this client's,
-// as ClickHouse Keeper does, whose old session ends by its timeout; or for a client that could not prove who it is. Nothing else
-// is under way, so the few bytes are taken without delay; the limit is for connections that are none of the kernel's.
+// as ClickHouse Keeper does, whose old session ends by its timeout; or for a client that could not prove who it is.
+// Nothing else is under way, so the few bytes are taken without delay; the limit is for connections that are none of
+// the kernel's.
 func (l *link) endUnused() {
 	_ = l.raw.SetWriteDeadline(time.Now().Add(100 * time.Millisecond))
 	_, _ = l.raw.Write(closeSession(nil).frame(nil, xidFirst))

@@ -205,8 +205,8 @@ func TestTheGrantedTimeoutIsReported(t *testing.T) {
 	})
 }
 
-// Servers take authentication aside: unlike any other request it does not count as a sign of life of the session. Between it
-// and the handshake, whose answer may take long, the session may be as old as the handshake.
+// Servers take authentication aside: unlike any other request it does not count as a sign of life of the session.
+// Between it and the handshake, whose answer may take long, the session may be as old as the handshake.
 func TestAnAnswerToAuthenticationRenewsNothing(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		srv := zktest.New(t)

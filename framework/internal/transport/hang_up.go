@@ -13,12 +13,13 @@ const (
 	hangUpsToDoWithout = 3
 	// hangUpsToFail is after how many hang-ups in a row on one kind of request it fails.
 	hangUpsToFail = 5
-	// promptly is how long an answer may have been waited for if the end of the connection is to be the server's answer to it.
+	// promptly is how long an answer may have been waited for if the end of the connection is to be the server's answer
+	// to it.
 	promptly = time.Second
 )
 
-// A HangUpError says that a server closed the connection on a request again and again, although it had answered others: it does not
-// know the request, or refuses its size. Whether the request was executed is not known.
+// A HangUpError says that a server closed the connection on a request again and again, although it had answered others:
+// it does not know the request, or refuses its size. Whether the request was executed is not known.
 type HangUpError struct {
 	Request string // "create", "getChildren2", …
 	Path    string // of the request, "" if it has none
@@ -80,7 +81,8 @@ func (s *Support) ended(e ending) *HangUpError {
 	return nil
 }
 
-// forgetOthers forgets the rows of other requests than op: unless both are of features, one ends the other's. mu is held.
+// forgetOthers forgets the rows of other requests than op: unless both are of features, one ends the other's. mu is
+// held.
 func (s *Support) forgetOthers(op int32, optional bool) {
 	for other := range s.rows {
 		if _, both := features[other]; other != op && (!optional || !both) {
@@ -108,8 +110,8 @@ func (l *link) evidence(reason error, waiting []pending) *HangUpError {
 	return l.t.cfg.Support.ended(e)
 }
 
-// suspect is the request that a connection may have ended on: the oldest, or, if the server can have read on without answering, the
-// first feature behind it that has not worked there.
+// suspect is the request that a connection may have ended on: the oldest, or, if the server can have read on without
+// answering, the first feature behind it that has not worked there.
 func (s *Support) suspect(e ending) (op int32, found bool) {
 	for _, op := range e.waiting {
 		if _, optional := features[op]; optional && !s.works[finding{op, e.server}] && !s.lackedBy(e.server, op) {

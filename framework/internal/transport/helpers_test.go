@@ -129,7 +129,8 @@ func attach(t *testing.T, heard *told) {
 	eventually(t, "attached", func() bool { return heard.count("attached") > 0 })
 }
 
-// scripted dials a server that is one function. It is given the connection after the dial, and closes it when it returns.
+// scripted dials a server that is one function. It is given the connection after the dial, and closes it when it
+// returns.
 func scripted(t *testing.T, serve func(conn net.Conn)) dialFunc {
 	var wg sync.WaitGroup
 	t.Cleanup(wg.Wait)

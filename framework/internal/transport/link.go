@@ -66,8 +66,8 @@ func newLink(t *Transport, raw net.Conn, server string) *link {
 	return l
 }
 
-// alarm returns a timer, stopped, that closes the connection for a reason. Deadlines would do that as well, if there were not
-// connections that know none, such as a tunnel through SSH, or that claim to.
+// alarm returns a timer, stopped, that closes the connection for a reason. Deadlines would do that as well, if there
+// were not connections that know none, such as a tunnel through SSH, or that claim to.
 func (l *link) alarm(reason error) *time.Timer {
 	timer := time.AfterFunc(time.Hour, func() { l.fail(reason) })
 	timer.Stop()
@@ -95,8 +95,9 @@ func (l *link) fail(reason error) {
 	}
 }
 
-// hangUp closes a socket. That may take long, and nobody waits for it: TLS says goodbye for up to five seconds to a peer that
-// does not listen, and the socket may be a user's. Reads and writes end before it, by a deadline, if the socket knows any.
+// hangUp closes a socket. That may take long, and nobody waits for it: TLS says goodbye for up to five seconds to a
+// peer that does not listen, and the socket may be a user's. Reads and writes end before it, by a deadline, if the
+// socket knows any.
 func hangUp(raw net.Conn) {
 	_ = raw.SetDeadline(longAgo)
 	_ = raw.Close()
@@ -185,7 +186,8 @@ func handshakeError(reason error, encrypted bool) error {
 			"quorum, %shas reached its connection limit, or its data is older than what this client has seen): %w", why, reason)
 	}
 	var alert *net.OpError
-	if encrypted && errors.As(reason, &alert) && alert.Op == "remote error" { // with TLS 1.3 a client hears of it only now
+	// with TLS 1.3 a client hears of it only now
+	if encrypted && errors.As(reason, &alert) && alert.Op == "remote error" {
 		return fmt.Errorf("handshake: the server does not take the client's certificate, or wants one: %w", reason)
 	}
 	return fmt.Errorf("handshake: %w", reason)

@@ -6,9 +6,10 @@ import (
 	"time"
 )
 
-// readPastLong reads past answers that are longer than this client takes, as long as one is next. Its call fails as soon as the
-// header is here, and the bytes behind it are dropped as they come. They are signs of life, but they hold up all other answers,
-// among them those that renew leases: an answer that takes longer than an eighth of the session timeout ends the connection.
+// readPastLong reads past answers that are longer than this client takes, as long as one is next. Its call fails as
+// soon as the header is here, and the bytes behind it are dropped as they come. They are signs of life, but they hold
+// up all other answers, among them those that renew leases: an answer that takes longer than an eighth of the session
+// timeout ends the connection.
 func (l *link) readPastLong(limit int) error {
 	for {
 		head, err := l.in.Peek(4)
@@ -67,6 +68,6 @@ func (l *link) refuse(n, limit int, head []byte) error {
 	return nil
 }
 
-// mayBeLong reports whether the length of an answer is for others to say: for those who made the node. All other answers have
-// paths and Stats alone.
+// mayBeLong reports whether the length of an answer is for others to say: for those who made the node. All other
+// answers have paths and Stats alone.
 func mayBeLong(op int32) bool { return op == opGetData || op == opGetChildren2 || op == opGetACL }

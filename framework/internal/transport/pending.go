@@ -9,8 +9,8 @@ type pending struct {
 	sent    time.Time // zero before it is written
 }
 
-// pendingRequests are the requests of a link that are not answered yet, oldest first: those that have been written, and behind them those
-// that have not. Its memory is used again and again.
+// pendingRequests are the requests of a link that are not answered yet, oldest first: those that have been written, and
+// behind them those that have not. Its memory is used again and again.
 type pendingRequests struct {
 	all     []pending
 	first   int // what stands before it in all has been answered
@@ -35,9 +35,9 @@ func (q *pendingRequests) stamp(now time.Time) {
 	}
 }
 
-// take finds what an answer is for: the oldest request that was written and is not answered. Only pings and authentication
-// may overtake, and be overtaken. An answer to any other request cannot be, and must not be believed: a listing that came
-// before the answer to the creation that was sent ahead of it would be taken for a later one.
+// take finds what an answer is for: the oldest request that was written and is not answered. Only pings and
+// authentication may overtake, and be overtaken. An answer to any other request cannot be, and must not be believed: a
+// listing that came before the answer to the creation that was sent ahead of it would be taken for a later one.
 func (q *pendingRequests) take(xid int32) (pending, bool) {
 	for i, p := range q.all[q.first:q.written] {
 		switch {

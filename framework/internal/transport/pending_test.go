@@ -10,8 +10,8 @@ import (
 	"github.com/gocurator/curator/framework/zktest"
 )
 
-// A server may answer a ping before the requests that were sent ahead of it. Those are still completed in the order in which they
-// were sent.
+// A server may answer a ping before the requests that were sent ahead of it. Those are still completed in the order in
+// which they were sent.
 func TestCallsThatAPingsAnswerOvertookAreCompletedInOrder(t *testing.T) {
 	const ping = -2
 	zktest.Bubble(t, func(t *testing.T) {

@@ -24,8 +24,8 @@ func (l *link) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// next reads a frame. The time at which silence ends the connection is moved only when a good part of it is used up: moving it
-// costs more than reading a small frame.
+// next reads a frame. The time at which silence ends the connection is moved only when a good part of it is used up:
+// moving it costs more than reading a small frame.
 func (l *link) next() ([]byte, error) {
 	limit := maxHandshake
 	if l.attached {

@@ -14,7 +14,8 @@ import (
 type Address struct {
 	Server string // host:port as the connect string names it
 	Dial   string // host:port to dial: the same, or what the name was looked up to be
-	rank   int    // 1 if it is of another family, IPv4 or IPv6, than the one that the look-up prefers; tried after those
+	// 1 if it is of another family, IPv4 or IPv6, than the one that the look-up prefers; tried after those
+	rank int
 }
 
 // A Lookup finds the IP addresses of a host. It must return when ctx ends.

@@ -77,7 +77,8 @@ func TestTheOrderOfAttempts(t *testing.T) {
 	}
 }
 
-// Whatever happens, each address is tried once in as many attempts as there are addresses, and what is remembered is bounded.
+// Whatever happens, each address is tried once in as many attempts as there are addresses, and what is remembered is
+// bounded.
 func FuzzTheOrderOfAttempts(f *testing.F) {
 	f.Add(uint64(1), []byte{0, 0, 0, 1, 0, 2, 0})
 	f.Fuzz(func(t *testing.T, seed uint64, steps []byte) {

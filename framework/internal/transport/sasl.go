@@ -12,10 +12,10 @@ import (
 	"github.com/gocurator/curator/framework/sasl"
 )
 
-// The exchange of SASL tokens stands between the answer to the handshake and everything else. A server that insists on SASL refuses
-// any other request before the exchange is over, pings and the end of the session included, and servers answer these requests
-// aside, so that an answer could overtake others. So nothing else is in flight: go-zookeeper still waits for the answer to the
-// handshake, and the link takes no requests.
+// The exchange of SASL tokens stands between the answer to the handshake and everything else. A server that insists on
+// SASL refuses any other request before the exchange is over, pings and the end of the session included, and servers
+// answer these requests aside, so that an answer could overtake others. So nothing else is in flight: go-zookeeper
+// still waits for the answer to the handshake, and the link takes no requests.
 
 const (
 	// xidSASL is positive, as servers want it, and none of go-zookeeper's or of calls.
@@ -30,13 +30,13 @@ var (
 	errRounds    = fmt.Errorf("no end after %d rounds", maxRounds)
 	errMechanism = errors.New("the mechanism has not returned, although its context has ended")
 	errNoToken   = errors.New("the server closed the connection (older servers refuse a client so)")
-	// errNotNow is a refusal of a client that was taken before. Another server may know better, or the mechanism may have other
-	// credentials the next time. It is final once the session is over: the next one is refused with ErrAuth.
+	// errNotNow is a refusal of a client that was taken before. Another server may know better, or the mechanism may
+	// have other credentials the next time. It is final once the session is over: the next one is refused with ErrAuth.
 	errNotNow = errors.New("authentication refused by the server, which did not happen when the session was opened")
 )
 
-// authenticate has the mechanism prove to a server who the client is. round sends a token and returns the answer. ctx ends the
-// mechanism's part.
+// authenticate has the mechanism prove to a server who the client is. round sends a token and returns the answer. ctx
+// ends the mechanism's part.
 func (t *Transport) authenticate(ctx context.Context, server sasl.Server, round func(token []byte) ([]byte, error)) error {
 	m := t.cfg.SASL
 	x, err := await(ctx, func() (sasl.Exchange, error) { return m.Start(ctx, server) })
@@ -128,8 +128,9 @@ func readToken(r io.Reader) ([]byte, error) {
 	return token, d.end()
 }
 
-// authenticate is the link's exchange. It is bounded by itself: what the handshake may take is too short for a mechanism that asks
-// others. The session lives on meanwhile, if it does, and other servers are to be tried before it ends.
+// authenticate is the link's exchange. It is bounded by itself: what the handshake may take is too short for a
+// mechanism that asks others. The session lives on meanwhile, if it does, and other servers are to be tried before it
+// ends.
 func (l *link) authenticate(granted time.Duration) error {
 	if l.t.cfg.SASL == nil {
 		return nil

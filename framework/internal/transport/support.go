@@ -25,17 +25,18 @@ var features = map[int32]string{
 	opRemoveWatches:   "watches stay at the server until they fire or the connection ends",
 }
 
-// Support is what a client has found out about the requests that its servers know. It outlives sessions: a server that hangs up may
-// take no session back. Its methods are safe for concurrent use.
+// Support is what a client has found out about the requests that its servers know. It outlives sessions: a server that
+// hangs up may take no session back. Its methods are safe for concurrent use.
 //
-// A feature that no server has shown to know counts for all servers once the client does without it. Of one that has worked
-// somewhere, each server is judged by itself: a server that is replaced, or in trouble, says nothing about another one. Where it
-// has worked, the evidence must be there twice.
+// A feature that no server has shown to know counts for all servers once the client does without it. Of one that has
+// worked somewhere, each server is judged by itself: a server that is replaced, or in trouble, says nothing about
+// another one. Where it has worked, the evidence must be there twice.
 //
-// A server that does not know a request answers that it is unimplemented (ZooKeeper), or closes the connection without an answer
-// (ClickHouse Keeper). An answer is proof. A connection that ends is evidence against its oldest unanswered request if the server
-// closed it at once, and had answered another request on it; evidence counts only in a row: on connections one after the other, and
-// without an answer to a request of that kind in between. What ends in another way counts for nothing, and starts the row anew.
+// A server that does not know a request answers that it is unimplemented (ZooKeeper), or closes the connection without
+// an answer (ClickHouse Keeper). An answer is proof. A connection that ends is evidence against its oldest unanswered
+// request if the server closed it at once, and had answered another request on it; evidence counts only in a row: on
+// connections one after the other, and without an answer to a request of that kind in between. What ends in another way
+// counts for nothing, and starts the row anew.
 type Support struct {
 	logger *slog.Logger // it must not block: it is called under mu
 	idle   atomic.Bool  // there is no evidence: most answers need no look at mu
@@ -95,8 +96,8 @@ func (s *Support) lackedBy(server string, op int32) bool {
 	return false
 }
 
-// Doubts reports whether connections have ended on requests of a kind. Another request should then be answered first, so that the
-// next end is evidence.
+// Doubts reports whether connections have ended on requests of a kind. Another request should then be answered first,
+// so that the next end is evidence.
 func (s *Support) Doubts(c *Call) bool {
 	if s.idle.Load() {
 		return false

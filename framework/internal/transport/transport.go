@@ -105,9 +105,9 @@ func (t *Transport) current() *link {
 	return t.link
 }
 
-// Close ends the transport and waits until all its goroutines are gone. With patience, and if it is attached or about to be, it
-// first tells the server to end the session, and waits for the answer as long as that; told reports whether it came. No event
-// arrives after Close has returned.
+// Close ends the transport and waits until all its goroutines are gone. With patience, and if it is attached or about
+// to be, it first tells the server to end the session, and waits for the answer as long as that; told reports whether
+// it came. No event arrives after Close has returned.
 //
 // go-zookeeper's own Close waits for seconds when no server answers. It is therefore given one that does: once the
 // transport is leaving, the dialer returns a connection to a server in this process that agrees to everything.
@@ -125,8 +125,9 @@ func (t *Transport) Close(patience time.Duration) (told bool) {
 	return told
 }
 
-// endSession closes the session. While the present link is not open yet, its handshake may open a session at the server, and nothing
-// but a request on this link can close that before its timeout. So it waits until the link is open, or has failed.
+// endSession closes the session. While the present link is not open yet, its handshake may open a session at the
+// server, and nothing but a request on this link can close that before its timeout. So it waits until the link is open,
+// or has failed.
 func (t *Transport) endSession(patience time.Duration) bool {
 	l := t.current()
 	if l == nil {

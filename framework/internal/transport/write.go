@@ -73,7 +73,8 @@ func (l *link) writeLoop() {
 		}
 		for {
 			if l.crowded() {
-				runtime.Gosched() // a goroutine that is about to send something does so now, and it goes with the same write
+				// a goroutine that is about to send something does so now, and it goes with the same write
+				runtime.Gosched()
 			}
 			batch := l.takeBatch(spare)
 			if len(batch) == 0 {

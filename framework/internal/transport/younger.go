@@ -30,8 +30,8 @@ import (
 // ErrYounger says that the data of a server ends before what the client has seen.
 var ErrYounger = errors.New("the data of the server is older than what this client has seen")
 
-// hungUp notes that a server closed the connection instead of answering the handshake. A server that has just been asked
-// for its age is not asked again: it is the others' turn.
+// hungUp notes that a server closed the connection instead of answering the handshake. A server that has just been
+// asked for its age is not asked again: it is the others' turn.
 func (t *Transport) hungUp(l *link, reason error) {
 	if !l.newSession || l.ageAsked || t.seen.newest() == 0 || !errors.Is(reason, io.EOF) && !errors.Is(reason, syscall.ECONNRESET) {
 		return
@@ -183,7 +183,8 @@ func (q *question) ask(auth []Auth) (zxid int64, err error) {
 			return 0, fmt.Errorf("sync: %w", toError(code))
 		case xid == xidQuestionSync:
 			synced = true
-		case xid == xidQuestion && (zxid <= 0 || !synced): // without the sync the server may merely be behind the others
+		// without the sync the server may merely be behind the others
+		case xid == xidQuestion && (zxid <= 0 || !synced):
 			return 0, garbage("zxid %#x, behind a sync: %t", zxid, synced)
 		case xid == xidQuestion:
 			return zxid, nil
@@ -224,10 +225,9 @@ const (
 )
 
 // younger decides whether the ensemble is younger than what the client has seen: every address was tried, more than
-// half are behind, and none is level. Servers of the list that are known by no address, nowhere of them, count as one each
-// that could not be asked. A server that has both an IPv4 and an IPv6 address of one name, of which it may
-// not listen on both, counts once: of each name the family with more addresses counts, and that with more that are
-// behind.
+// half are behind, and none is level. Servers of the list that are known by no address, nowhere of them, count as one
+// each that could not be asked. A server that has both an IPv4 and an IPv6 address of one name, of which it may not
+// listen on both, counts once: of each name the family with more addresses counts, and that with more that are behind.
 func younger(all []Address, nowhere int, verdicts map[Address]verdict) bool {
 	type tally struct{ addresses, behind [2]int }
 	names := make(map[string]*tally)

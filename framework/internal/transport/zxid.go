@@ -9,10 +9,10 @@ import "sync"
 // The other side of that is that a zxid which is too high locks the client out of every server, for as long as it is
 // believed. A zxid is therefore taken only
 //
-//   - from the answer to a request of this package that was waiting for one: not from events (they carry -1, or since 3.9 their
-//     own), pings, authentication or handshakes;
-//   - if it can be: not below the one before it on the same connection, since a server answers a session in the order of
-//     execution, and not millions of elections ahead (the high half of a zxid counts those);
+//   - from the answer to a request of this package that was waiting for one: not from events (they carry -1, or since
+//     3.9 their own), pings, authentication or handshakes;
+//   - if it can be: not below the one before it on the same connection, since a server answers a session in the order
+//     of execution, and not millions of elections ahead (the high half of a zxid counts those);
 //   - as proven only once a later answer of the same connection goes along with it. Until then it is a claim: it goes
 //     with handshakes as well, but is given up when servers have refused it again and again;
 //   - unless its connection ends with garbage. Then nothing of this connection counts.

@@ -35,7 +35,8 @@ type Job struct {
 	Think   time.Duration `json:"think"` // from a release to the next acquire, on average; of workers in Go alone
 	Warmup  time.Duration `json:"warmup"`
 	Session time.Duration `json:"session"`
-	// Idle is how long the node of a lock stays while no worker wants it, for the variant of this library that retains locks.
+	// Idle is how long the node of a lock stays while no worker wants it, for the variant of this library that retains
+	// locks.
 	Idle time.Duration `json:"idle"`
 	// Record is how many cycles a worker writes down; what comes after them is only counted.
 	Record int `json:"record"`
@@ -66,8 +67,8 @@ type Worker struct {
 	Acquired int64  `json:"acquired"`        // how often the lock was acquired in the window
 	Errors   int64  `json:"errors"`          // calls that failed; a failed acquire is tried again
 	Error    string `json:"error,omitempty"` // the first of them
-	// Stamps has five numbers for each cycle that was acquired, or still waited, in the window: when acquire was called and
-	// returned, and release was called and returned, counted from Start, and whether the cycle wrote.
+	// Stamps has five numbers for each cycle that was acquired, or still waited, in the window: when acquire was called
+	// and returned, and release was called and returned, counted from Start, and whether the cycle wrote.
 	Stamps []int64 `json:"stamps"`
 	// Full is the time, counted from Start, of the first cycle that was not written down; 0 if all were.
 	Full int64 `json:"full,omitempty"`
@@ -76,6 +77,6 @@ type Worker struct {
 // Stamped is the length of a cycle in Worker.Stamps.
 const Stamped = 5
 
-// Writes tells whether a worker's nth cycle writes, where most read: one in twenty does, and workers not at the same time.
-// Bench.java and bench.py have the same rule.
+// Writes tells whether a worker's nth cycle writes, where most read: one in twenty does, and workers not at the same
+// time. Bench.java and bench.py have the same rule.
 func Writes(worker, n int) bool { return (n+7*worker)%20 == 0 }

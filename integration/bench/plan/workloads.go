@@ -44,7 +44,8 @@ var Workloads = []Workload{
 	{ID: "one16", Says: "16 workers on one lock, one client", Lock: job.Mutex, Processes: 1, Workers: 16, Contended: true, Disk: true},
 	{ID: "mp4", Says: "4 processes with a worker each, one lock", Lock: job.Mutex, Processes: 4, Workers: 1, Contended: true},
 	{ID: "mp4hold", Says: "the same, held for 1 ms", Lock: job.Mutex, Processes: 4, Workers: 1, Hold: hold, Contended: true},
-	// Longer, so that one acquisition more or less, at the ends of the window, does not make much of a difference between workers.
+	// Longer, so that one acquisition more or less, at the ends of the window, does not make much of a difference
+	// between workers.
 	{ID: "fair16", Says: "4 processes with 4 workers, each with its own client, one lock, held for 1 ms", Lock: job.Mutex, Processes: 4, Workers: 4, Clients: true, Hold: hold, Contended: true, Stretch: 2},
 	{ID: "read", Says: "one worker, read lock", Lock: job.Read, Processes: 1, Workers: 1},
 	{ID: "write", Says: "one worker, write lock", Lock: job.Write, Processes: 1, Workers: 1},

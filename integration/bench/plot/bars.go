@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// Bars are what one contestant has in each group; NaN is missing. Low and High, which may be nil, are where the error bars
-// begin and end; with a NaN there is none.
+// Bars are what one contestant has in each group; NaN is missing. Low and High, which may be nil, are where the error
+// bars begin and end; with a NaN there is none.
 type Bars struct {
 	Name              string
 	Values, Low, High []float64

@@ -6,8 +6,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// A legend stands in rows below the plot. The library's own is one column inside of it, where the data is; so here each entry
-// is a legend of its own, and the entries are set like words.
+// A legend stands in rows below the plot. The library's own is one column inside of it, where the data is; so here each
+// entry is a legend of its own, and the entries are set like words.
 type legend []plot.Legend
 
 func (l *legend) add(name string, thumbnails ...plot.Thumbnailer) {

@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/plot/plotutil"
 )
 
-// Series are the points of one line. Points that are not finite are missing, and on a logarithmic axis those that are not
-// positive, too.
+// Series are the points of one line. Points that are not finite are missing, and on a logarithmic axis those that are
+// not positive, too.
 type Series struct {
 	Name string
 	X, Y []float64

@@ -1,5 +1,5 @@
-// Package plot draws the figures of the benchmarks as SVG: as wide as a README, and on a white ground, so that they can be
-// read on a dark page as well.
+// Package plot draws the figures of the benchmarks as SVG: as wide as a README, and on a white ground, so that they can
+// be read on a dark page as well.
 package plot
 
 import (
@@ -22,8 +22,8 @@ const (
 	margin        = vg.Length(12)
 )
 
-// colors are distinct for every reader who sees any (Okabe and Ito); yellow is left out, since the ground is white. The last
-// two are for figures with many series, whose order tells as well.
+// colors are distinct for every reader who sees any (Okabe and Ito); yellow is left out, since the ground is white. The
+// last two are for figures with many series, whose order tells as well.
 var colors = []color.Color{
 	color.RGBA{R: 0x00, G: 0x72, B: 0xB2, A: 0xFF}, // blue
 	color.RGBA{R: 0xD5, G: 0x5E, B: 0x00, A: 0xFF}, // vermillion

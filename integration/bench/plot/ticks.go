@@ -22,7 +22,8 @@ var linear = plot.TickerFunc(func(least, most float64) []plot.Tick {
 	return ticks
 })
 
-// logarithmic marks 1, 2, 3 … 9 of every decade, and labels the 1; where there are few decades, the 2 and the 5 as well.
+// logarithmic marks 1, 2, 3 … 9 of every decade, and labels the 1; where there are few decades, the 2 and the 5 as
+// well.
 var logarithmic = plot.TickerFunc(func(least, most float64) []plot.Tick {
 	few := most/least < 200
 	var ticks []plot.Tick

@@ -24,8 +24,9 @@ func (r *Results) Change(c Case, impl, base string, metric Metric) stats.Interva
 	return stats.OfRatios(ratios)
 }
 
-// Compare writes the two versions as a Markdown table, and returns the cases in which the newer one is too slow: the interval
-// of its acquisitions, divided by those of the base, lies below least. A case without an interval counts as too slow.
+// Compare writes the two versions as a Markdown table, and returns the cases in which the newer one is too slow: the
+// interval of its acquisitions, divided by those of the base, lies below least. A case without an interval counts as
+// too slow.
 func (r *Results) Compare(w io.Writer, least float64) (slow []Case, err error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "| %d rounds of %v | base | head | × acquisitions [95 %%] | × client CPU [95 %%] | × requests | reaches %.2f |\n|---|---|---|---|---|---|---|\n",

@@ -52,7 +52,8 @@ func (r *Results) first(delay time.Duration) Case {
 	return cases[slices.IndexFunc(cases, func(c Case) bool { return c.Delay == delay && !c.Disk && !c.retention() })]
 }
 
-// bars draws a group for each case of a delay, with a bar for each client that has a figure in any of them; nil if none has.
+// bars draws a group for each case of a delay, with a bar for each client that has a figure in any of them; nil if none
+// has.
 func (r *Results) bars(delay time.Duration, title, unit string, wanted func(Case) bool, figure func(Case, string) stats.Spread) func(io.Writer) error {
 	var cases []Case
 	var names []string

@@ -28,7 +28,7 @@ type Conditions struct {
 	Kernel   string            `json:"kernel"`
 	Versions map[string]string `json:"versions"`
 	Missing  map[string]string `json:"missing"` // clients that could not be measured, and why
-	Limit    float64           `json:"limit"`   // of the processors' time that others may use, as a share, before a run is repeated
+	Limit    float64           `json:"limit"`   // share of processor time that others may use before a run is repeated
 	Idle     time.Duration     `json:"idle"`
 }
 
@@ -77,8 +77,8 @@ var (
 	Events      Metric = func(f stats.Figures) float64 { return f.Events }
 	ClientCPU   Metric = func(f stats.Figures) float64 { return f.ClientCPU }
 	ServerCPU   Metric = func(f stats.Figures) float64 { return f.ServerCPU }
-	// Fairness is the acquisitions of the worker that had most, for each of the one that had fewest. Who got none is taken to
-	// have got one.
+	// Fairness is the acquisitions of the worker that had most, for each of the one that had fewest. Who got none is
+	// taken to have got one.
 	Fairness Metric = func(f stats.Figures) float64 { return float64(f.Most) / float64(max(1, f.Fewest)) }
 )
 
@@ -121,7 +121,8 @@ func (r *Results) Cases() []Case {
 	return cases
 }
 
-// retention reports whether the case compares retained locks with others of this library alone; they have a table of their own.
+// retention reports whether the case compares retained locks with others of this library alone; they have a table of
+// their own.
 func (c Case) retention() bool {
 	w, _ := plan.Named(c.Workload)
 	return w.Retention

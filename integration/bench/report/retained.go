@@ -2,8 +2,8 @@ package report
 
 import "github.com/gocurator/curator/integration/bench/plan"
 
-// retained compares locks that this library retains with those that it does not: what retention gives to its client, and
-// for how long it keeps others waiting.
+// retained compares locks that this library retains with those that it does not: what retention gives to its client,
+// and for how long it keeps others waiting.
 func (t *tables) retained() {
 	title := "\n### Retained locks of several processes, beside plain ones\n\n" +
 		"| | acquisitions/s, plain | retained | × plain | longest wait, ms, plain | retained | requests, plain | retained |\n" +

@@ -94,7 +94,8 @@ func (r *Results) Measured(t Target) (value float64, met bool) {
 	return value, value >= t.AtLeast
 }
 
-// Check writes each target with what was measured, and returns how many were missed. Those without a figure are left out.
+// Check writes each target with what was measured, and returns how many were missed. Those without a figure are left
+// out.
 func (r *Results) Check(w io.Writer) (missed int, err error) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	line := func(format string, args ...any) {

@@ -19,8 +19,8 @@ const (
 	fourTrips  = "hand-over, 4 clients (round trips)"
 )
 
-// delays measures how many times a lock waits for the network: in round trips, each of which is what the fastest read takes.
-// Without a delay there is no such thing: what takes the time is the server.
+// delays measures how many times a lock waits for the network: in round trips, each of which is what the fastest read
+// takes. Without a delay there is no such thing: what takes the time is the server.
 func delays(ctx context.Context, l *lab) ([]*table, error) {
 	t := &table{Name: "delay", Title: "Delay of the network; holds of two round trips", Columns: []string{
 		"delay each way (ms)", "round trip (µs, least)", "cycle (µs, p50)", cycleTrips,

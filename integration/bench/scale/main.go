@@ -1,13 +1,13 @@
-// Command scale measures how the cost of locks grows with work: with the waiters of one lock, the locks that a client holds,
-// the clients, and the delay of the network.
+// Command scale measures how the cost of locks grows with work: with the waiters of one lock, the locks that a client
+// holds, the clients, and the delay of the network.
 //
 //	go run ./scale                                    # everything, on a real ZooKeeper: integration/run gets its jars
 //	go run ./scale -server zktest -max 100            # a quick look, with Go alone
 //	go run ./scale -series waiters,delay -out results
 //
 // It prints tables, and writes them with the conditions they were taken under to scale.json, and figures as SVG, to the
-// directory of -out. Every series checks itself: that everybody was admitted exactly once and in order, and that no node is
-// left. What a check finds is an error, and the exit status 1.
+// directory of -out. Every series checks itself: that everybody was admitted exactly once and in order, and that no
+// node is left. What a check finds is an error, and the exit status 1.
 package main
 
 import (

@@ -42,7 +42,8 @@ func (r *rig) meter(ctx context.Context, clients []*framework.Client) (*meter, e
 	return m, err
 }
 
-// lap returns the traffic since the lap before. What was asked for has been answered then, since it is answered in order.
+// lap returns the traffic since the lap before. What was asked for has been answered then, since it is answered in
+// order.
 func (m *meter) lap(ctx context.Context) (traffic, error) {
 	err := each(ctx, len(m.clients), func(ctx context.Context, i int) error {
 		_, err := m.clients[i].Exists(ctx, "/")

@@ -30,8 +30,8 @@ type admission struct {
 	err   error
 }
 
-// newQueue acquires the lock, and makes those who will wait: they are there, and stand at the gate, so that what is measured
-// from now on is what the library adds.
+// newQueue acquires the lock, and makes those who will wait: they are there, and stand at the gate, so that what is
+// measured from now on is what the library adds.
 func newQueue(ctx context.Context, clients []*framework.Client, path string, n int) (*queue, error) {
 	q := &queue{client: clients[0], path: path, n: n, gate: make(chan struct{}), admitted: make(chan admission)}
 	var err error
@@ -124,8 +124,8 @@ func (q *queue) complete(ctx context.Context) error {
 	return err
 }
 
-// handOver passes the lock on n times, and tells how long it took each time, from the call of Release to the return of the
-// next Acquire. The last of all waiters releases the lock at once.
+// handOver passes the lock on n times, and tells how long it took each time, from the call of Release to the return of
+// the next Acquire. The last of all waiters releases the lock at once.
 func (q *queue) handOver(ctx context.Context, n int) ([]time.Duration, error) {
 	times := make([]time.Duration, 0, n)
 	for range n {

@@ -15,7 +15,8 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// sessionTimeout is longer than what servers grant, 40 seconds: nobody is to lose a session because the machine is busy.
+// sessionTimeout is longer than what servers grant, 40 seconds: nobody is to lose a session because the machine is
+// busy.
 const sessionTimeout = 60 * time.Second
 
 // atOnce is how many things are done side by side where it does not matter how many.

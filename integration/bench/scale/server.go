@@ -11,7 +11,8 @@ import (
 	"github.com/gocurator/curator/integration/zookeeper"
 )
 
-// A site is what the clients of one series talk to. Each series has one of its own, so that none finds what another left.
+// A site is what the clients of one series talk to. Each series has one of its own, so that none finds what another
+// left.
 type site interface {
 	address() string          // it listens there
 	requests() (int64, error) // that it has taken so far
@@ -37,7 +38,8 @@ type apache struct{ *server.Server }
 func startZooKeeper(ctx context.Context) (site, error) {
 	s, err := server.Run(ctx, server.ZooKeeper, dataRoot(),
 		"-Xmx1g",
-		"-Dznode.container.checkIntervalMs=3600000") // the removal of empty directories would be measured with whatever comes later
+		// the removal of empty directories would be measured with whatever comes later
+		"-Dznode.container.checkIntervalMs=3600000")
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,8 @@ const (
 	handOverBytes = "bytes received per hand-over"
 )
 
-// waiters measures the queue of one lock: what it costs to join, how long a hand-over takes, and what a waiter has in memory.
+// waiters measures the queue of one lock: what it costs to join, how long a hand-over takes, and what a waiter has in
+// memory.
 func waiters(ctx context.Context, l *lab) ([]*table, error) {
 	one, err := l.queues(ctx, "waiters", "Waiters on one lock, all of one client", l.upTo(1, 10_000), 1)
 	if err != nil {

@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An alarm rings at a time, exactly, and the runtime waits for it as for a connection. Go's own timers are late by up to a
-// millisecond on an idle machine. A thread that sleeps in the kernel is exact, but keeps one of the processors that the runtime
-// has from everybody else until that is noticed, which takes milliseconds, too.
+// An alarm rings at a time, exactly, and the runtime waits for it as for a connection. Go's own timers are late by up
+// to a millisecond on an idle machine. A thread that sleeps in the kernel is exact, but keeps one of the processors
+// that the runtime has from everybody else until that is noticed, which takes milliseconds, too.
 type alarm struct {
 	fd   int
 	file *os.File

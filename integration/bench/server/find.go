@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 )
 
-// Cached finds what integration/run has fetched, such as the directory of a library's jars: below integration/.cache of the
-// checkout that the benchmark is run in.
+// Cached finds what integration/run has fetched, such as the directory of a library's jars: below integration/.cache of
+// the checkout that the benchmark is run in.
 func Cached(name string) (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package server starts what the benchmark needs: servers, workers, and proxies that delay. Everything listens on 127.0.0.1
-// only, is a child of the benchmark, and ends with it in whatever way that ends.
+// Package server starts what the benchmark needs: servers, workers, and proxies that delay. Everything listens on
+// 127.0.0.1 only, is a child of the benchmark, and ends with it in whatever way that ends.
 package server
 
 import (
@@ -24,7 +24,8 @@ type Process struct {
 	err    error         // how it ended; to be read after exited is closed
 }
 
-// Start starts a program. What it says on stderr goes to the file log, and what it says on stdout, too, unless it is piped.
+// Start starts a program. What it says on stderr goes to the file log, and what it says on stdout, too, unless it is
+// piped.
 func Start(log string, piped bool, name string, args ...string) (*Process, error) {
 	file, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/gocurator/curator/integration/bench/job"
 )
 
-// A Proxy stands between clients and a server, and passes on what comes from either side after a delay. It delays, and does
-// not throttle: any number of chunks are under way at a time.
+// A Proxy stands between clients and a server, and passes on what comes from either side after a delay. It delays, and
+// does not throttle: any number of chunks are under way at a time.
 type Proxy struct {
 	Addr string
 
@@ -31,7 +31,8 @@ type chunk struct {
 	due  int64
 }
 
-// underWay is how many chunks a direction of a connection has room for. At 64 kB a chunk that is more than fits on the way.
+// underWay is how many chunks a direction of a connection has room for. At 64 kB a chunk that is more than fits on the
+// way.
 const underWay = 4096
 
 // Delay starts a proxy before a server.
@@ -99,7 +100,8 @@ func (p *Proxy) drop(conn net.Conn) {
 	delete(p.conns, conn)
 }
 
-// forward copies one direction, with a reader that stamps and a writer that waits. The end of the stream is delayed, too.
+// forward copies one direction, with a reader that stamps and a writer that waits. The end of the stream is delayed,
+// too.
 func (p *Proxy) forward(from, to net.Conn) {
 	way := make(chan chunk, underWay)
 	p.links.Go(func() {

@@ -36,8 +36,8 @@ type Server struct {
 // startTimeout is how long a server may take until it serves.
 const startTimeout = 30 * time.Second
 
-// Run starts a server of a kind whose data lies in a new directory below dir. It must be closed. ZooKeeper's JVM gets further
-// options, the last of which counts.
+// Run starts a server of a kind whose data lies in a new directory below dir. It must be closed. ZooKeeper's JVM gets
+// further options, the last of which counts.
 func Run(ctx context.Context, kind, dir string, jvm ...string) (*Server, error) {
 	start := map[string]func(*Server, string) error{ZooKeeper: (*Server).zooKeeper, Redis: (*Server).redis, Etcd: (*Server).etcd}[kind]
 	data, err := os.MkdirTemp(dir, "curator-bench-"+kind+"-")

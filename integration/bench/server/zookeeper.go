@@ -14,8 +14,8 @@ import (
 	"github.com/gocurator/curator/integration/zookeeper"
 )
 
-// zooKeeper starts a server as it is installed: with its default tick, and with forceSync, so that a write is on the disk
-// before it is answered, where there is a disk.
+// zooKeeper starts a server as it is installed: with its default tick, and with forceSync, so that a write is on the
+// disk before it is answered, where there is a disk.
 func (s *Server) zooKeeper(port string) error {
 	s.Version = zookeeper.Version()
 	java, err := exec.LookPath("java")

@@ -59,7 +59,8 @@ func Of(workers []job.Worker, window time.Duration, rules Rules) Figures {
 	holds := Merge(workers)
 	var cycles, waits []float64
 	for _, h := range holds {
-		// A wait that the window's end cut off counts for as long as it had lasted: left out, those who starve would not show.
+		// A wait that the window's end cut off counts for as long as it had lasted: left out, those who starve would
+		// not show.
 		waits = append(waits, float64(min(h.Acquired, int64(window))-h.Called))
 		if h.Acquired < int64(window) {
 			cycles = append(cycles, float64(h.Released-h.Called))

@@ -18,8 +18,8 @@ type Hold struct {
 	Wrote     bool
 }
 
-// Merge returns the holds of all workers in the order in which they began, up to the first that a worker has not written
-// down. Acquisitions after the end of the window are among them: those who got them had begun to wait in it.
+// Merge returns the holds of all workers in the order in which they began, up to the first that a worker has not
+// written down. Acquisitions after the end of the window are among them: those who got them had begun to wait in it.
 func Merge(workers []job.Worker) []Hold {
 	var holds []Hold
 	until := int64(math.MaxInt64)
@@ -36,9 +36,9 @@ func Merge(workers []job.Worker) []Hold {
 	return holds
 }
 
-// Overlaps counts the holds that began while there was no room for them. A lock has room for a number of holds, and one that
-// wrote takes all of it if writers are alone. A hold lasts from the return of acquire to the call of release, so what
-// overlaps by these was held twice for certain.
+// Overlaps counts the holds that began while there was no room for them. A lock has room for a number of holds, and one
+// that wrote takes all of it if writers are alone. A hold lasts from the return of acquire to the call of release, so
+// what overlaps by these was held twice for certain.
 func Overlaps(holds []Hold, room int, writersAlone bool) int {
 	type edge struct {
 		at, takes int64
@@ -64,8 +64,8 @@ func Overlaps(holds []Hold, room int, writersAlone bool) int {
 	return overlaps
 }
 
-// HandOvers returns how long each passing of an exclusive lock from one worker to another took, from the call of release to
-// the return of acquire, and what share of the acquisitions went to the worker that had held it just before.
+// HandOvers returns how long each passing of an exclusive lock from one worker to another took, from the call of
+// release to the return of acquire, and what share of the acquisitions went to the worker that had held it just before.
 func HandOvers(holds []Hold) (took []float64, same float64) {
 	again := 0
 	for i := 1; i < len(holds); i++ {

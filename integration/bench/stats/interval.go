@@ -14,9 +14,9 @@ var quantiles = [...]float64{
 	2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
 }
 
-// OfRatios returns the interval of ratios that were measured independently of each other, by Student's distribution of their
-// logarithms: that a change makes something twice as quick or half as quick are deviations of the same size. Ratios that are
-// not positive numbers are left out. With fewer than two there are no bounds, and they are NaN.
+// OfRatios returns the interval of ratios that were measured independently of each other, by Student's distribution of
+// their logarithms: that a change makes something twice as quick or half as quick are deviations of the same size.
+// Ratios that are not positive numbers are left out. With fewer than two there are no bounds, and they are NaN.
 func OfRatios(ratios []float64) Interval {
 	var logs []float64
 	for _, ratio := range ratios {

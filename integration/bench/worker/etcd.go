@@ -26,8 +26,8 @@ func dialEtcd(ctx context.Context, j job.Job) (client, error) {
 
 func (e etcd) close() { _ = e.Close() } // the process ends
 
-// lock opens a session of its own: to etcd the owner of a lock is a lease, so that workers with one session would not exclude
-// each other.
+// lock opens a session of its own: to etcd the owner of a lock is a lease, so that workers with one session would not
+// exclude each other.
 func (e etcd) lock(ctx context.Context, kind, path string, _ int) (pair, error) {
 	if kind != job.Mutex {
 		return pair{}, noSuchLock("etcd", kind)

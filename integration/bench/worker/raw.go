@@ -7,8 +7,8 @@ import (
 	"github.com/gocurator/curator/integration/bench/job"
 )
 
-// raw is the floor under every lock that leaves a node in a queue: the creation of the node and its deletion, and nothing
-// else, through the same client as this library's locks.
+// raw is the floor under every lock that leaves a node in a queue: the creation of the node and its deletion, and
+// nothing else, through the same client as this library's locks.
 type raw struct{ *framework.Client }
 
 func dialRaw(ctx context.Context, j job.Job) (client, error) {

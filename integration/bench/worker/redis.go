@@ -53,8 +53,8 @@ func dialRedsync(_ context.Context, j job.Job) (client, error) { //nolint:unpara
 	}}, nil
 }
 
-// dialRedislock is redislock with a lock that lasts as long as redsync's, and a retry every 100 ms: as it comes it does not
-// wait.
+// dialRedislock is redislock with a lock that lasts as long as redsync's, and a retry every 100 ms: as it comes it does
+// not wait.
 func dialRedislock(_ context.Context, j job.Job) (client, error) { //nolint:unparam // as the others
 	c := dialRedis(j)
 	locker := redislock.New(c)

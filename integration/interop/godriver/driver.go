@@ -30,10 +30,11 @@ type client interface {
 
 // A contender is a lock and its user.
 type contender interface {
-	// acquire returns the names of its nodes, and until when the hold lasts if it is not renewed, or 0. errTime: not acquired.
+	// acquire returns the names of its nodes, and until when the hold lasts if it is not renewed, or 0. errTime: not
+	// acquired.
 	acquire(ctx context.Context, order Order) (nodes []string, valid int64, err error)
-	// release calls leaving at the end of the hold, before anybody else can hear of it: with the time at which it ended at
-	// the latest, or 0.
+	// release calls leaving at the end of the hold, before anybody else can hear of it: with the time at which it ended
+	// at the latest, or 0.
 	release(order Order, leaving func(valid int64)) error
 	report(ctx context.Context, order Order, a *Answer) error
 }

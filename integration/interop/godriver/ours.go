@@ -68,9 +68,9 @@ func (o *ours) revoke(ctx context.Context, node string) error {
 	return locks.AttemptRevoke(ctx, o.client, node)
 }
 
-// observe tells of nodes that disappear from a directory, until the client is closed: when they were surely there for the
-// last time; and of times in which it could not look. It does not depend on watches, nor on go-zookeeper's reconnecting, which
-// at times leaves a call without an answer.
+// observe tells of nodes that disappear from a directory, until the client is closed: when they were surely there for
+// the last time; and of times in which it could not look. It does not depend on watches, nor on go-zookeeper's
+// reconnecting, which at times leaves a call without an answer.
 func (o *ours) observe(ctx context.Context, path string, gone func(name string, seen int64), blind func(from, to int64)) {
 	const long = int64(200 * time.Millisecond)
 	there := map[string]int64{}

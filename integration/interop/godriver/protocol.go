@@ -3,8 +3,8 @@
 // Package godriver is the Go side of the interop tests: a process that obeys orders, with this library's locks and with
 // go-zookeeper's zk.Lock. The test binary runs it when it is started again by the tests.
 //
-// The same protocol is spoken by the drivers for Java Curator and for kazoo: one [Order] a line on stdin, one [Answer] to
-// each on stdout, and Answers without an id for what happens by itself.
+// The same protocol is spoken by the drivers for Java Curator and for kazoo: one [Order] a line on stdin, one [Answer]
+// to each on stdout, and Answers without an id for what happens by itself.
 package godriver
 
 import (
@@ -40,8 +40,9 @@ type Order struct {
 	Retries int    `json:"retries,omitempty"` // open: how often an operation is tried again, 100 ms apart; 40 if zero
 
 	// Data is what nodes contain. With open, where contenders do not say otherwise.
-	Data      *string  `json:"data,omitempty"`
-	Recipe    string   `json:"recipe,omitempty"` // contender: mutex, retained, rw, semaphore, semaphoremutex, multi, selector, latch, zklock
+	Data *string `json:"data,omitempty"`
+	// contender: mutex, retained, rw, semaphore, semaphoremutex, multi, selector, latch, zklock
+	Recipe    string   `json:"recipe,omitempty"`
 	Path      string   `json:"path,omitempty"`
 	Paths     []string `json:"paths,omitempty"`     // of a multi-lock
 	Max       int      `json:"max,omitempty"`       // of a semaphore, or the seed of its count
@@ -64,8 +65,8 @@ type Order struct {
 // different processes compare.
 //
 // Events: acquired, released (the moment before the release was asked for), missed, failed, revoke; and suspended, lost
-// gone (when the node was surely there for the last time) and blind (when the observer could not look) of a client, which is
-// then Who.
+// gone (when the node was surely there for the last time) and blind (when the observer could not look) of a client,
+// which is then Who.
 type Answer struct {
 	ID       int64    `json:"id,omitempty"`
 	Event    string   `json:"event,omitempty"`
@@ -75,7 +76,7 @@ type Answer struct {
 	Ended    int64    `json:"ended,omitempty"`
 	Valid    int64    `json:"valid,omitempty"` // ours: until when the hold lasts, or lasted, at most
 	Nodes    []string `json:"nodes,omitempty"` // names
-	IDs      []string `json:"ids,omitempty"`   // report: of an election's participants, in their order; owned: the first one leads
+	IDs      []string `json:"ids,omitempty"`   // report: participants in order; owned: the first one leads
 	Value    int      `json:"value,omitempty"`
 	Session  string   `json:"session,omitempty"` // open
 	Acquired bool     `json:"acquired,omitempty"`

@@ -1,5 +1,6 @@
-// Package leadertest has the guarantees of elections as laws, which both of them have to pass on every kind of ZooKeeper,
-// as package lockstest has those of locks. Names of laws begin with the guarantee of package locks that they are about.
+// Package leadertest has the guarantees of elections as laws, which both of them have to pass on every kind of
+// ZooKeeper, as package lockstest has those of locks. Names of laws begin with the guarantee of package locks that they
+// are about.
 //
 //	go test ./recipes/leader -run TestElectionsKeepTheLaws
 //

@@ -7,8 +7,8 @@ import (
 	"github.com/gocurator/curator/recipes/locks/lockstest"
 )
 
-// LatchQueue is the queue of latches as a lock, for the laws of locks: a term is a lease in it. The queue of selectors is
-// that of mutexes.
+// LatchQueue is the queue of latches as a lock, for the laws of locks: a term is a lease in it. The queue of selectors
+// is that of mutexes.
 func LatchQueue() lockstest.Recipe {
 	return lockstest.Recipe{
 		Name: "the queue of LeaderLatches",

@@ -20,8 +20,8 @@ func closing() []law {
 	}
 }
 
-// closes closes the client, checks that it does not take long, and reports whether the server has confirmed it. In real time it may
-// not have: Close waits for that for a second, and the nodes go with the session then.
+// closes closes the client, checks that it does not take long, and reports whether the server has confirmed it. In real
+// time it may not have: Close waits for that for a second, and the nodes go with the session then.
 func (c *contact) closes(t *testing.T) (confirmed bool) {
 	t.Helper()
 	begun := time.Now()

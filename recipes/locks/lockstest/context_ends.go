@@ -56,8 +56,8 @@ func errorIsTheCauseAndTheContextsError(t *testing.T, w *world) {
 	held.release(t)
 }
 
-// The contender hears of both at one moment, and would queue again if its context had not ended. If the holder or the connection
-// is lost meanwhile, on a busy machine, the round has judged nothing.
+// The contender hears of both at one moment, and would queue again if its context had not ended. If the holder or the
+// connection is lost meanwhile, on a busy machine, the round has judged nothing.
 func contextEndsWhileTheNodeVanishes(t *testing.T, w *world) {
 	held := w.client().fill()
 	for range 30 {

@@ -13,7 +13,8 @@ import (
 // lastNumber is the greatest number that a contender may have.
 const lastNumber = math.MaxInt32 - 1<<16
 
-// setCounters makes n the next number where contenders queue. Leases of a semaphore have no order: their counter is at its end.
+// setCounters makes n the next number where contenders queue. Leases of a semaphore have no order: their counter is at
+// its end.
 func (w *world) setCounters(n int32) {
 	w.t.Helper()
 	counters, ok := w.server.(CounterSetter)
@@ -74,8 +75,8 @@ func (w *world) isLeftAlone(c *contact) {
 	}
 }
 
-// The numbers that servers give beyond the end sort before all others, or are equal: nobody is let in. A directory that is made anew
-// has a new counter.
+// The numbers that servers give beyond the end sort before all others, or are equal: nobody is let in. A directory that
+// is made anew has a new counter.
 func nobodyIsLetInBeyondTheEnd(t *testing.T, w *world) {
 	w.setCounters(math.MaxInt32 - 1)
 	var line []*attempt

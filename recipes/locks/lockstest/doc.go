@@ -1,17 +1,17 @@
-// Package lockstest has the guarantees of package locks as laws: one suite that every recipe has to pass, on every kind of
-// ZooKeeper.
+// Package lockstest has the guarantees of package locks as laws: one suite that every recipe has to pass, on every kind
+// of ZooKeeper.
 //
 // A law is a function; its name begins with the guarantee that it is about, so that
 //
 //	go test ./recipes/locks -run 'TestRecipesKeepTheLaws/InterProcessMutex/G5'
 //
-// runs those about what is left behind. A [Recipe] says what a lock is called and how many may hold it. A [Backend] says where
-// the laws run: [InMemory] in a bubble, where time costs nothing; package integration has one of real servers. What a backend
-// cannot do, it says, and [Run] logs which laws it has therefore not shown. A [Link] is a client's network path, on which laws
-// cut, mute, delay and lose.
+// runs those about what is left behind. A [Recipe] says what a lock is called and how many may hold it. A [Backend]
+// says where the laws run: [InMemory] in a bubble, where time costs nothing; package integration has one of real
+// servers. What a backend cannot do, it says, and [Run] logs which laws it has therefore not shown. A [Link] is a
+// client's network path, on which laws cut, mute, delay and lose.
 //
-// Every law is one of G4 and G5 besides: when it has ended, and while its clients are still connected, no node and no watch may
-// be left. In a bubble it is also one of G12: no goroutine may be.
+// Every law is one of G4 and G5 besides: when it has ended, and while its clients are still connected, no node and no
+// watch may be left. In a bubble it is also one of G12: no goroutine may be.
 //
 // # Where other libraries' tests are
 //

@@ -141,7 +141,8 @@ func whoStoodBehindTheQuitterWaitsForTheHolder(t *testing.T, w *world) {
 	})
 }
 
-// whoStoodBehindWaits has the first of three waiters end. One of the others watches it, and has to look who else is there.
+// whoStoodBehindWaits has the first of three waiters end. One of the others watches it, and has to look who else is
+// there.
 func whoStoodBehindWaits(t *testing.T, w *world, end func(first *contact, itself *attempt, node string)) {
 	holder, first := w.client(), w.client()
 	held := holder.fill()

@@ -19,8 +19,8 @@ func goroutinesAreServedAsTheyCame(t *testing.T, w *world) {
 	servedInOrder(t, c, []*contact{c, c, c, c, c, c})
 }
 
-// servedInOrder lets contenders queue one after the other, and checks that none is let in before those that came before.
-// Where several may hold the lock at once, none of them releases before the last has come.
+// servedInOrder lets contenders queue one after the other, and checks that none is let in before those that came
+// before. Where several may hold the lock at once, none of them releases before the last has come.
 func servedInOrder(t *testing.T, holder *contact, contenders []*contact) {
 	held := holder.fill()
 	var line []*attempt

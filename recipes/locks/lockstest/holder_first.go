@@ -43,8 +43,8 @@ func (w *world) watch(lease *locks.Lease) *witness {
 	return seen
 }
 
-// before checks that the lease had ended when the next was let in. Which of the two goroutines ran first is a question for a
-// bubble only.
+// before checks that the lease had ended when the next was let in. Which of the two goroutines ran first is a question
+// for a bubble only.
 func (s *witness) before(next time.Time) {
 	t := s.w.t
 	t.Helper()

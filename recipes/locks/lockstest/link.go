@@ -11,8 +11,9 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// A Link is one client's own network path to the servers. What is done to it harms nobody else. It understands frames as far
-// as it must to spoil a chosen answer, and it keeps a record of what the client sent. Its methods are safe for concurrent use.
+// A Link is one client's own network path to the servers. What is done to it harms nobody else. It understands frames
+// as far as it must to spoil a chosen answer, and it keeps a record of what the client sent. Its methods are safe for
+// concurrent use.
 type Link struct {
 	connect string
 	dial    framework.DialFunc
@@ -105,11 +106,12 @@ func (l *Link) Reset() {
 	}
 }
 
-// DropReply breaks the connection in place of the next answer to a request of that kind: it has been executed, and the client
-// does not know.
+// DropReply breaks the connection in place of the next answer to a request of that kind: it has been executed, and the
+// client does not know.
 func (l *Link) DropReply(op Op) { l.add(&fault{op: op}) }
 
-// CutAtReply is DropReply and Cut at the same moment, so that the client cannot ask again. Answers that refuse a request pass.
+// CutAtReply is DropReply and Cut at the same moment, so that the client cannot ask again. Answers that refuse a
+// request pass.
 func (l *Link) CutAtReply(op Op) { l.add(&fault{op: op, cut: true}) }
 
 // DelayReply holds up the next answer to a request of that kind, and all that follows it.
@@ -143,8 +145,8 @@ func (l *Link) Segments() [][]Op {
 	return segments
 }
 
-// Requests counts what the client has sent since the last call, but for pings and for the renewals that any client with a
-// lease sends.
+// Requests counts what the client has sent since the last call, but for pings and for the renewals that any client with
+// a lease sends.
 func (l *Link) Requests() map[Op]int {
 	counts := map[Op]int{}
 	for _, segment := range l.Segments() {
@@ -157,7 +159,8 @@ func (l *Link) Requests() map[Op]int {
 	return counts
 }
 
-// Password returns what a session's server gave the client to prove who it is, nil if the session was not made on this link.
+// Password returns what a session's server gave the client to prove who it is, nil if the session was not made on this
+// link.
 func (l *Link) Password(session int64) []byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -18,7 +18,8 @@ type Recipe struct {
 	Name string
 	// New makes the lock. All locks that are made with one path exclude each other as the recipe says.
 	New func(client *framework.Client, path string, opts ...locks.Option) locks.Lock
-	// Rival makes a lock that excludes those of New, and itself: the write lock is a read lock's. If it is nil, New does.
+	// Rival makes a lock that excludes those of New, and itself: the write lock is a read lock's. If it is nil, New
+	// does.
 	Rival func(client *framework.Client, path string, opts ...locks.Option) locks.Lock
 	// Capacity is how many leases of New there can be at once; 0 means any number.
 	Capacity int
@@ -28,15 +29,15 @@ type Recipe struct {
 	Dirs func(path string) []string
 	// Marker is what stands in the name of a lease's node before the number: "lock-".
 	Marker string
-	// Watches is how many watches there are at the server while waiters of as many clients wait for leases of one more client.
-	// If it is nil: each waiter's own node and the one ahead, and the nodes of the leases.
+	// Watches is how many watches there are at the server while waiters of as many clients wait for leases of one more
+	// client. If it is nil: each waiter's own node and the one ahead, and the nodes of the leases.
 	Watches func(leases, waiters int) int
 	// Foreign are names of other libraries' nodes that this lock waits for, but for the number.
 	Foreign []string
 	// Gated says that contenders stand in a queue of their own before they have a node that will be a lease's.
 	Gated bool
-	// Retained says that the node of a lease may stay for the next contender of its client: a release does not always remove
-	// it, and a holder may list the directory to hear of other clients' contenders.
+	// Retained says that the node of a lease may stay for the next contender of its client: a release does not always
+	// remove it, and a holder may list the directory to hear of other clients' contenders.
 	Retained bool
 	// Composed says that the lock consists of others: its leases have no node and no token of their own.
 	Composed bool

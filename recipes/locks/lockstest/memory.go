@@ -11,7 +11,8 @@ import (
 
 // InMemory is the backend of every day: package zktest, an ensemble of two, in a bubble. It lacks no power.
 type InMemory struct {
-	// Tick is the servers' granularity of time; 0 is a short one. The longest that goes with MemorySessionTimeout is half of that.
+	// Tick is the servers' granularity of time; 0 is a short one. The longest that goes with MemorySessionTimeout is
+	// half of that.
 	Tick time.Duration
 }
 

@@ -88,7 +88,8 @@ func aWaiterKeepsItsPlaceWhenALeaseHasLapsed(t *testing.T, w *world) {
 		waiter := c.queue()
 		place := w.added(before)
 		session := c.session()
-		w.pass(w.server.SessionTimeout()) // now its lease lives by renewals, a quarter of the session shorter than the session
+		// now its lease lives by renewals, a quarter of the session shorter than the session
+		w.pass(w.server.SessionTimeout())
 		c.link.Cut()
 		lapsed := w.ends(elsewhere)
 		c.link.Heal()
@@ -143,8 +144,8 @@ func holderAndWaiterSurviveARestart(t *testing.T, w *world) {
 	waiter.get()
 }
 
-// losesByASlowRestart is for a restart that outlasts the lease, as it does on a busy machine: the lease was lost for want of
-// answers, and the waiter, in its old place or in a new one, is let in.
+// losesByASlowRestart is for a restart that outlasts the lease, as it does on a busy machine: the lease was lost for
+// want of answers, and the waiter, in its old place or in a new one, is let in.
 func losesByASlowRestart(t *testing.T, held leases, waiter *attempt, err error) {
 	if !errors.Is(err, locks.ErrLeaseLost) || !errors.Is(err, framework.ErrLapsed) && !errors.Is(err, framework.ErrSessionLost) {
 		t.Errorf("the lease ended with %v", err)
@@ -188,8 +189,8 @@ func aWaiterSurvivesManyCuts(t *testing.T, w *world) {
 	waiter.get()
 }
 
-// A lease has lapsed and its session lives on: then it is for the client to remove the node, or it would stand in everybody's
-// way for as long as the session lives.
+// A lease has lapsed and its session lives on: then it is for the client to remove the node, or it would stand in
+// everybody's way for as long as the session lives.
 func aLapsedLeaseLetsTheNextIn(t *testing.T, w *world) {
 	w.tries(func() bool {
 		c := w.client()

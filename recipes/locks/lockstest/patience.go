@@ -2,8 +2,8 @@ package lockstest
 
 import "time"
 
-// Only in a bubble does a law judge how long something took. In real time it waits for what must happen, for longer than a busy
-// machine needs, and compares what the servers and the leases say.
+// Only in a bubble does a law judge how long something took. In real time it waits for what must happen, for longer
+// than a busy machine needs, and compares what the servers and the leases say.
 
 // patience is longer than anything that is promised.
 func (w *world) patience() <-chan time.Time {
@@ -28,9 +28,9 @@ func (w *world) took(what string, begun time.Time, d time.Duration) {
 	w.soon(what, took, d+w.server.SessionTimeout()/4)
 }
 
-// tries runs the course of a law until it reports that what it presupposes was so. In a bubble it is, the first time. In real time
-// the machine may have been too busy: an outage outlasts the session, or a limit passes before the law has come that far. Then the
-// course has judged nothing.
+// tries runs the course of a law until it reports that what it presupposes was so. In a bubble it is, the first time.
+// In real time the machine may have been too busy: an outage outlasts the session, or a limit passes before the law has
+// come that far. Then the course has judged nothing.
 func (w *world) tries(course func() (judged bool)) {
 	w.t.Helper()
 	most := 10

@@ -65,8 +65,8 @@ func foreign(readers bool) []string {
 
 func semaphoreDirs(path string) []string { return []string{path + "/leases", path + "/locks"} }
 
-// semaphoreWatches: the front waiter watches its nodes in the gate and among the leases, and the leases; the others stand behind
-// it in the gate.
+// semaphoreWatches: the front waiter watches its nodes in the gate and among the leases, and the leases; the others
+// stand behind it in the gate.
 func semaphoreWatches(leases, waiters int) int {
 	if waiters == 0 {
 		return leases

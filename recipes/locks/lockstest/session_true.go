@@ -95,8 +95,8 @@ func (c *contact) acquired(w *world) *locks.Lease {
 	return c.start(c.lock()).get()
 }
 
-// CURATOR-604: the follower that the waiter is connected with still lists the node of its old session as the next one to be let
-// in, although the leader has removed it.
+// CURATOR-604: the follower that the waiter is connected with still lists the node of its old session as the next one
+// to be let in, although the leader has removed it.
 func anOldNodeOnALaggingFollowerGrantsNothing(t *testing.T, w *world) {
 	ensemble, ok := w.server.(Ensemble)
 	if !ok {

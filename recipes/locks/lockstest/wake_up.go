@@ -41,8 +41,8 @@ func (w *world) watching(held leases, waiters int) {
 	})
 }
 
-// A release is heard by the next contender, which is let in, and by the one after that, which learns that it is next now. All others
-// send nothing.
+// A release is heard by the next contender, which is let in, and by the one after that, which learns that it is next
+// now. All others send nothing.
 func aReleaseWakesOne(t *testing.T, w *world) {
 	held := w.client().fill()
 	clients := w.clients(5)

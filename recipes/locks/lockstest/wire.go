@@ -29,7 +29,8 @@ const (
 	Renewal Op = -14
 )
 
-// kind tells a renewal from other transactions. What it looks at are the headers of the first two parts: a check, and the end.
+// kind tells a renewal from other transactions. What it looks at are the headers of the first two parts: a check, and
+// the end.
 func kind(op Op, body []byte) Op {
 	const check, header, end = 13, 9, -1
 	if op != multi || len(body) < header+4 || binary.BigEndian.Uint32(body) != check {

@@ -23,8 +23,8 @@ type world struct {
 	attempts []*attempt
 }
 
-// newWorld makes the world of one law. At its end everything is let go, and what is left of the lock at the server then, nodes
-// or watches, is an error: every law is one of G4 and G5 as well.
+// newWorld makes the world of one law. At its end everything is let go, and what is left of the lock at the server
+// then, nodes or watches, is an error: every law is one of G4 and G5 as well.
 func newWorld(t *testing.T, server Server, recipe Recipe, exact bool) *world {
 	w := &world{t: t, server: server, recipe: recipe, exact: exact, path: fmt.Sprintf("/laws/%s-%x", recipe.Name, time.Now().UnixNano())}
 	t.Cleanup(w.cleanUp)
@@ -144,8 +144,8 @@ func (c *contact) hold() *locks.Lease {
 	return lease
 }
 
-// settles waits until nothing goes on behind an acquire: all that is there of it are the nodes of the leases, and the client
-// watches them.
+// settles waits until nothing goes on behind an acquire: all that is there of it are the nodes of the leases, and the
+// client watches them.
 func (w *world) settles(before []string, leases int) {
 	w.t.Helper()
 	if w.recipe.Composed {

@@ -76,7 +76,8 @@ type watcher struct {
 	recent  []survey.Change // the newest last
 }
 
-// run looks until ctx ends or the time is over. The first look must succeed; later ones may fail, as when the servers are away.
+// run looks until ctx ends or the time is over. The first look must succeed; later ones may fail, as when the servers
+// are away.
 func (w *watcher) run(ctx context.Context, show func(*watcher, []survey.Change) error) error {
 	tick := time.NewTicker(w.every)
 	defer tick.Stop()

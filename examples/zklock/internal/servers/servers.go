@@ -107,8 +107,8 @@ func elsewhere(name string, getenv func(string) string, path string, values map[
 	return values[name], path
 }
 
-// retryPause is the pause before an operation is tried again. No try begins after ConnectTimeout, in which the client has
-// not reached a server.
+// retryPause is the pause before an operation is tried again. No try begins after ConnectTimeout, in which the client
+// has not reached a server.
 const retryPause = 250 * time.Millisecond
 
 // Client makes a client. debug is where it logs; nil is nowhere.

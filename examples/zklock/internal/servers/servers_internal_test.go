@@ -107,7 +107,8 @@ func TestClientHasTheSettings(t *testing.T) {
 	}
 }
 
-// An operation that waits for a connection as long as -connect-timeout says is not tried again: the flag bounds the whole.
+// An operation that waits for a connection as long as -connect-timeout says is not tried again: the flag bounds the
+// whole.
 func TestConnectTimeoutBoundsAllTriesOfAnOperation(t *testing.T) {
 	c, err := complete(t, map[string]string{"ZOOKEEPER": "127.0.0.1:1"}, "-connect-timeout", "2s")
 	if err != nil {
