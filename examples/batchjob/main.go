@@ -23,8 +23,9 @@ var source string // -h prints the comment at its head
 func main() { demo.Main(batch, demo.About(source)) }
 
 const (
-	items   = 10
-	reports = 2
+	items    = 10
+	itemTime = 100 * time.Millisecond
+	reports  = 2
 )
 
 // A job does its items under a lock.
@@ -60,7 +61,7 @@ func (j *job) work(ctx context.Context, lease *locks.Lease, done func(item int))
 		select {
 		case <-ctx.Done(): // the lock is lost
 			return context.Cause(ctx)
-		case <-time.After(100 * time.Millisecond): // an item
+		case <-time.After(itemTime): // an item
 		}
 		j.say("the job has done item %d", j.next)
 		done(j.next)
@@ -85,6 +86,11 @@ func batch(ctx context.Context, env *demo.Env) error {
 			return
 		}
 		others.Go(func() error {
+			select {
+			case <-othersCtx.Done():
+				return context.Cause(othersCtx)
+			case <-time.After(itemTime / 2): // it comes in the middle of the next item
+			}
 			return locks.Do(othersCtx, hurried, func(context.Context) error {
 				env.Say("the report reads what is there")
 				return nil
