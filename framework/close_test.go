@@ -186,3 +186,25 @@ func TestManyClientsLeaveNoGoroutine(t *testing.T) {
 		}
 	})
 }
+
+// The chroot is looked for on a connection that Close waits for: its answer must not end the connection before Close
+// has its own.
+func TestCloseWhileTheChrootIsFoundToBeMissingEndsTheSession(t *testing.T) {
+	for at := 230 * time.Millisecond; at < 300*time.Millisecond; at += 20 * time.Millisecond {
+		zktest.Bubble(t, func(t *testing.T) {
+			srv := zktest.New(t)
+			link := srv.NewLink()
+			link.SetLatency(50 * time.Millisecond)
+			client, err := framework.NewClient("zk:2181/missing", framework.WithDialer(link.DialContext))
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(at)
+			err = client.Close()
+			time.Sleep(200 * time.Millisecond)
+			if left := srv.Sessions(); err != nil || len(left) > 0 {
+				t.Errorf("closed after %v: got %v and sessions %v, want none", at, err, left)
+			}
+		})
+	}
+}

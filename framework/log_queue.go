@@ -40,9 +40,23 @@ func (q logQueue) Enabled(_ context.Context, level slog.Level) bool {
 }
 
 func (q logQueue) Handle(ctx context.Context, r slog.Record) error {
+	if r.Level < slog.LevelInfo {
+		// one record a second asks again: others would push out warnings while the handler blocks
+		if refused := q.details.Load(); refused != nil {
+			now := time.Now()
+			if now.Sub(*refused) < detailsPause || !q.details.CompareAndSwap(refused, &now) {
+				return nil
+			}
+		}
+	}
 	r = r.Clone()
 	q.calls.push(func() {
-		if enabled := handle(ctx, q.handler, r); !enabled && r.Level < slog.LevelInfo {
+		enabled := handle(ctx, q.handler, r)
+		switch {
+		case r.Level >= slog.LevelInfo:
+		case enabled:
+			q.details.Store(nil)
+		default:
 			now := time.Now()
 			q.details.Store(&now)
 		}

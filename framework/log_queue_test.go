@@ -319,3 +319,39 @@ func TestAFailedHandshakeIsLoggedOnceAndNotAsOneOfAuthentication(t *testing.T) {
 		}
 	})
 }
+
+// A slow handler takes three seconds for one record.
+type slowHandler struct{ levelled }
+
+func (s *slowHandler) Handle(ctx context.Context, r slog.Record) error {
+	if r.Message == "slow" {
+		time.Sleep(3 * time.Second)
+	}
+	return s.levelled.Handle(ctx, r)
+}
+
+func (s *slowHandler) WithAttrs([]slog.Attr) slog.Handler { return s }
+func (s *slowHandler) WithGroup(string) slog.Handler      { return s }
+
+func TestDetailsThatAHandlerRefusesPushOutNoWarningWhileItBlocks(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		handler := new(slowHandler)
+		w := newEnv(t, framework.WithLogger(slog.New(handler)))
+		w.Connected()
+		log := w.Client.Logger()
+		log.Debug("detail") // refused, which is remembered for a second
+		synctest.Wait()
+		log.Warn("slow")
+		time.Sleep(1500 * time.Millisecond)
+		for range 3000 {
+			log.Debug("detail")
+		}
+		log.Warn("the last")
+		time.Sleep(time.Minute)
+		handler.mu.Lock()
+		defer handler.mu.Unlock()
+		if !slices.Contains(handler.got, "the last") {
+			t.Errorf("got records %q, want the last warning among them", handler.got)
+		}
+	})
+}

@@ -390,3 +390,45 @@ func TestAWatchLoopNeedsNothingOfAServerButWatches(t *testing.T) {
 		})
 	}
 }
+
+// The loop learns of the refusal only after the node has gone. The node that comes then may be read.
+func TestAWatchLoopOutlivesTheRefusalOfANodeThatHasGone(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		w := &env{&clienttest.Env{T: t, Server: zktest.New(t, zktest.WithVersion("3.8.3"))}}
+		w.Link = w.Server.NewLink()
+		w.Client = w.Dial("zk:2181")
+		w.Make("/a")
+		contender := w.Session().WatchData("/a", func() {})
+		defer w.Session().Unwatch(contender)
+		time.Sleep(time.Second)
+		busy := make(chan struct{})
+		l := w.loop(w.Client.Watch, "/a")
+		l.mu.Lock()
+		l.body = func(string) bool { <-busy; return true }
+		l.mu.Unlock()
+		if err := w.Server.SetData("/a", []byte("2")); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait() // the body works
+		if _, err := w.Client.SetACL(t.Context(), "/a", zk.WorldACL(zk.PermWrite|zk.PermAdmin), -1); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Server.SetData("/a", []byte("3")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		if err := w.Server.Delete("/a"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		close(busy)
+		time.Sleep(time.Second)
+		w.Make("/a")
+		time.Sleep(time.Second)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.ended {
+			t.Errorf("got a loop that has ended with %v after %q, want one that goes on", l.err, l.heard)
+		}
+	})
+}

@@ -49,6 +49,7 @@ func (s *Session) prove(server string) {
 		switch {
 		case err == nil, errors.Is(err, zk.ErrNoAuth): // it is there, though it is not ours to look at
 			s.connect()
+		case s.Err() != nil: // the end of the session may be on its way, and its answer is waited for
 		case !errors.Is(err, transport.ErrBroken):
 			if errors.Is(err, zk.ErrNoNode) {
 				err = fmt.Errorf("%w: %s", ErrNoChroot, root)

@@ -195,6 +195,10 @@ func (s *Session) unsetting(key watchKey) []*transport.Call {
 	}
 	return one(transport.RemoveWatches(key.path, table, func(err error) {
 		s.takenOff(err, func() []*transport.Call {
+			if s.covered(key) {
+				s.trees[key.path].leftData = true
+				return nil
+			}
 			if w := s.watches[key]; w != nil && w.requests > 0 {
 				return nil
 			}

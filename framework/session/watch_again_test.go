@@ -53,3 +53,33 @@ func TestAWatchThatIsWantedAgainIsNotTakenOffLater(t *testing.T) {
 		}
 	})
 }
+
+// The removal is asked for again when the tree's watch covers the node, and so is left to the end of that.
+func TestAThrottledRemovalBelowATreeIsDoneWithTheTree(t *testing.T) {
+	for name, watchFirst := range map[string]bool{"the watch ends before the tree begins": false, "and after it": true} {
+		t.Run(name, func(t *testing.T) {
+			atEach(t, func(t *testing.T, w *env) {
+				w.Make("/t")
+				data := w.watchData("/t")
+				time.Sleep(time.Second)
+				for i := range 3 {
+					w.Server.Throttle(zktest.Match{Op: zktest.OpRemoveWatches, Nth: i + 1})
+				}
+				if !watchFirst {
+					data.stop()
+				}
+				tree := w.watchTree("/t")
+				time.Sleep(time.Minute)
+				tree.want(t, "watching")
+				if watchFirst {
+					data.stop()
+				}
+				w.Session().UnwatchTree("/t", tree)
+				time.Sleep(time.Minute)
+				if got := w.Server.WatchCount(); got != 0 {
+					t.Errorf("got %d watches at the server, want none", got)
+				}
+			})
+		})
+	}
+}

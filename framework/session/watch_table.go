@@ -29,6 +29,9 @@ type serverWatch struct {
 // one, too.
 func (w *serverWatch) setView(view View) {
 	w.view = view
+	if view.Status == StatusGone {
+		w.unreadable = nil // another node at the path may be readable
+	}
 	for sub := range w.subscribers {
 		sub.gone = sub.gone || view.Status == StatusGone && !sub.lasting
 	}

@@ -29,6 +29,7 @@ type TreeObserver interface {
 type tree struct {
 	path      string
 	observers map[TreeObserver]bool // whether Watching was called on this connection
+	leftData  bool                  // a data watch on the node was not taken off the server
 }
 
 func (t *tree) forget() {
@@ -81,6 +82,9 @@ func (s *Session) UnwatchTree(path string, o TreeObserver) {
 	}
 	delete(s.trees, path)
 	s.send(s.unsetTree(path, transport.TreeWatch)...)
+	if w := s.watches[watchKey{path: path}]; t.leftData && (w == nil || w.requests == 0) {
+		s.unset(watchKey{path: path})
+	}
 }
 
 // unsetTree takes a tree's watch off the server, unless it is set again meanwhile: the same watch. Servers before 3.9

@@ -136,7 +136,7 @@ func (r *residence) admitTo(next *recipe) *queue.Grant {
 	r.queue.all.mu.Unlock()
 	s.waiting = true
 	if r.queue.key.retention.fate(s) == handedOver {
-		if h, lost := r.admit(next); !lost {
+		if h, lost := r.admit(next); !lost && !h.IsOver() {
 			return h
 		}
 		// The loss passes the queue on, or has done so.

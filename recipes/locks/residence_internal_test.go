@@ -392,3 +392,31 @@ func TestIdleNodeThatIsLostWhileItIsTaken(t *testing.T) {
 		})
 	}
 }
+
+// The session of an idle node ends while an acquire takes the node, and the lock hears of it late, since another
+// binding takes a moment for its end. The acquire gets a node of its own.
+func TestIdleNodeWhoseSessionEndsWhileItIsTaken(t *testing.T) {
+	inHandoverTest(t, func(t *handoverTest) {
+		t.mutex = Retain(NewInterProcessMutex(t.client, handoverPath), Idle(time.Second))
+		for range 3 {
+			t.release(t.acquire())
+		}
+		held := t.acquire()
+		session := held.grant.Session
+		if _, err := session.Bind(func(error) { time.Sleep(time.Second) }, nil); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(60 * time.Millisecond) // the node is watched
+		t.release(held)
+		t.meanwhile(admitted, func() {
+			t.server.ExpireSession(session.ID())
+			time.Sleep(70 * time.Millisecond)
+		})
+		lease, err := t.mutex.Acquire(t.Context())
+		if err != nil {
+			t.Fatalf("got %v, want a lease on another node", err)
+		}
+		t.release(lease)
+		time.Sleep(2 * time.Second)
+	})
+}

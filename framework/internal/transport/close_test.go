@@ -160,6 +160,40 @@ func TestCloseDuringTheHandshakeOfAReconnectionEndsTheSession(t *testing.T) {
 	})
 }
 
+func TestCloseDuringTheExchangeOfAReconnectionEndsTheSession(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		srv := server(t)
+		link := srv.NewLink()
+		begun := make(beginner, 10)
+		tr, heard := start(t, link.DialContext, func(cfg *transport.Config) { cfg.SASL = begun })
+		attach(t, heard)
+		<-begun
+		link.SetLatency(25 * time.Millisecond)
+		tr.Break(errors.New("broken"))
+		<-begun // the server has moved the session to this connection
+		tr.Close(time.Second)
+		time.Sleep(100 * time.Millisecond) // what was written arrives
+		if left := srv.Sessions(); len(left) > 0 {
+			t.Errorf("got sessions %v left at the server, want none", left)
+		}
+	})
+}
+
+// A beginner is a mechanism that says when an exchange begins, and takes a moment for that.
+type beginner chan struct{}
+
+func (beginner) Name() string { return "BEGIN" }
+
+func (b beginner) Start(ctx context.Context, _ sasl.Server) (sasl.Exchange, error) {
+	b <- struct{}{}
+	select {
+	case <-time.After(30 * time.Millisecond):
+		return &talker{rounds: 1}, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
 // A talker is a mechanism that takes any answer.
 type talker struct {
 	rounds int

@@ -149,7 +149,7 @@ func (l *link) authenticate(granted time.Duration) error {
 	switch {
 	case err == nil:
 		return nil
-	case l.newSession:
+	case l.newSession, l.t.ctx.Err() != nil:
 		l.endUnused() // and not after its timeout
 	case errors.Is(err, ErrAuth):
 		err = fmt.Errorf("SASL %s: %w", l.t.cfg.SASL.Name(), errNotNow)

@@ -70,7 +70,7 @@ func newGrant(g *Grant) (*Grant, error) {
 	g.binding = binding
 	g.mu.Unlock()
 	g.Queue.Registry.addGrant(g)
-	if g.isOver() { // lost before it was added
+	if g.IsOver() { // lost before it was added
 		g.Queue.Registry.removeGrant(g)
 	}
 	g.watch()
@@ -82,7 +82,7 @@ func (g *Grant) watch() {
 	w := g.Session.WatchDataDeferred(g.Node, g.ownChanged)
 	g.selfWatch.Store(w)
 	g.ownChanged() // what came before the line above found no watch
-	if g.isOver() {
+	if g.IsOver() {
 		g.Session.Unwatch(w) // an end before it left the watch behind
 	}
 }
@@ -169,8 +169,8 @@ func (g *Grant) errOr(err error) error {
 	return err
 }
 
-// isOver reports whether end was called. It does not compare the time.
-func (g *Grant) isOver() bool {
+// IsOver reports whether end was called. It does not compare the time.
+func (g *Grant) IsOver() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.cause != nil

@@ -25,7 +25,7 @@ func (g *Grant) Hold(q *Queue, count int64, keptBy any) (*Grant, error) {
 	g.hasHolds = true
 	g.mu.Unlock()
 	q.Registry.addGrant(h)
-	if h.isOver() { // lost before it was added
+	if h.IsOver() { // lost before it was added
 		q.Registry.removeGrant(h)
 	}
 	return h, nil
