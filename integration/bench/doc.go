@@ -48,8 +48,10 @@
 //
 //	acquisitions a second  those in the window
 //	cycle                  from the call of acquire to the return of release
-//	wait                   from the call of acquire to its return; one that the window's end cuts off counts as long as it was
-//	hand-over              from the call of release by one worker to the return of acquire in the next, if that is another one
+//	wait                   from the call of acquire to its return; one that the window's end cuts off counts as long as
+//	                       it was
+//	hand-over              from the call of release by one worker to the return of acquire in the next, if that is
+//	                       another one
 //	most/fewest            acquisitions of the worker that had most, for each of the one that had fewest
 //	requests, events       what ZooKeeper received, and what it sent that is no answer (mntr)
 //	processor time         of clients and servers (/proc), for each acquisition
@@ -84,15 +86,15 @@
 //
 // Each is set up as it comes, or better where that would be unjust. Sessions and leases last 10 s for all.
 //
-//	Java Curator  ExponentialBackoffRetry(1 s, 3). Each thread has a lock object of its own: with one for all, each release wakes
-//	              every thread that waits in it, and an acquisition by 16 of them costs 24 requests instead of 5. The JVM may use
-//	              512 MB, and warms up for 4 s, 6 s where four of them compile at a time.
+//	Java Curator  ExponentialBackoffRetry(1 s, 3). Each thread has a lock object of its own: with one for all, each
+//	              release wakes every thread that waits in it, and an acquisition by 16 of them costs 24 requests
+//	              instead of 5. The JVM may use 512 MB, and warms up for 4 s, 6 s where four of them compile at a time.
 //	zk.Lock       a lock object for each worker
 //	kazoo         threads, its default; a lock object for each, as one would keep the others out by itself
 //	etcd          concurrency.Mutex, a session for each worker: a lease is one owner
 //	redsync       its defaults: 8 s, 32 tries 50 to 250 ms apart; then the worker tries again, and its wait goes on
-//	redislock     8 s, a try every 100 ms: by default it does not wait at all. It does not wait for longer than a lock lasts;
-//	              then the worker tries again, and its wait goes on
+//	redislock     8 s, a try every 100 ms: by default it does not wait at all. It does not wait for longer than a lock
+//	              lasts; then the worker tries again, and its wait goes on
 //
 // redsync and redislock are measured on one Redis that keeps nothing on a disk. That is the quickest they can be, and
 // weaker than what ZooKeeper and etcd promise: if that Redis is lost, so are the locks.

@@ -13,13 +13,13 @@
 //	                     roots, per package. The program (program.txt) makes a client without options, takes one mutex
 //	                     and releases it. Only what this program can reach takes part: dynamic calls are resolved by
 //	                     variable type analysis (VTA) over the functions that main reaches by rapid type analysis
-//	                     (RTA), again and again until nothing more drops out. So a callback that only a semaphore or a latch passes does not count.
-//	                     Of the functions left, those count that the roots reach, including what runs only after an
-//	                     error. A function that reached code merely refers to, such as a callback or a goroutine's
-//	                     body, counts as reached, so that a function that calls its parameter adds nothing. So do
-//	                     the methods by which other modules call back: those of an interface declared elsewhere to
-//	                     which reached code converts a value. What runs on goroutines that were started before, such
-//	                     as a connection's reader, is not reached.
+//	                     (RTA), again and again until nothing more drops out. So a callback that only a semaphore or a
+//	                     latch passes does not count. Of the functions left, those count that the roots reach, including
+//	                     what runs only after an error. A function that reached code merely refers to, such as a
+//	                     callback or a goroutine's body, counts as reached, so that a function that calls its parameter
+//	                     adds nothing. So do the methods by which other modules call back: those of an interface
+//	                     declared elsewhere to which reached code converts a value. What runs on goroutines that were
+//	                     started before, such as a connection's reader, is not reached.
 //	exported names       of the package's scope: types, aliases, functions, variables, constants; no methods, no fields
 //	mutable variables    package-level variables that are neither error values nor constant tables: something in the
 //	                     module assigns to them or through them, takes their address, or their type holds state of

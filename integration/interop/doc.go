@@ -7,12 +7,12 @@
 //
 //	integration/run --no-lint ./integration/interop                            all of it, as in CI: two to three minutes
 //	integration/run --no-lint ./integration/interop -run Mutex -v              a part
-//	integration/run --no-lint ./integration/interop -run Random -v -acquisitions 20000   the long random run: ten minutes
-//	integration/run --no-lint ./integration/interop -run Random -seed 7        the same faults again, at about the same times
-//	integration/run --no-lint ./integration/interop -run Election -v -terms 50   elections with Java, and their table: three minutes
+//	integration/run --no-lint ./integration/interop -run Random -v -acquisitions 20000   ten random minutes
+//	integration/run --no-lint ./integration/interop -run Random -seed 7        the same faults at about the same times
+//	integration/run --no-lint ./integration/interop -run Election -v -terms 50   elections with Java: three minutes
 //	integration/run --no-lint ./integration/interop -run GetsARetainedLock -v -demands 100
-//	                                                                           how long a contender of each language waits
-//	                                                                           for a retained lock: a minute
+//	                                                                         how long contenders of each language wait
+//	                                                                         for a retained lock: a minute
 //
 // integration/run fetches what is needed: two versions of Java Curator, as java/pom.xml names them, and kazoo, as
 // kazoo/requirements.txt does. CURATOR_JAVA_VERSION takes the place of the newer one.

@@ -26,6 +26,7 @@ func TestCheckFinds(t *testing.T) {
 		"a comment that is wide by its tabs": {"a.go", "package a\n\nfunc a() {\n\t// " + long[:115] + "\n}\n", []string{"a.go:4: 122 columns"}},
 		"a comment of letters of many bytes": {"a.go", "package a\n\n// " + strings.Repeat("ä ", 58) + "\n", nil},
 		"a wide line of code":                {"a.go", "package a\n\nvar a = \"" + long + "\"\n", nil},
+		"a wide line of a block":             {"a.go", "package a\n\n//\t" + long + "\n", []string{"a.go:3: 154 columns"}},
 		"a directive":                        {"a.go", "package a\n\n//nolint:" + long + "\n", nil},
 		"two findings on a line":             {"a.md", "Somebody waits in vain.\n", []string{"a.md:1: \"Somebody\"", "a.md:1: \"in vain\""}},
 		"a wide line of a page":              {"a.md", "# A\n\n" + long + "\n", []string{"a.md:3: 150 columns"}},

@@ -3,11 +3,9 @@ package main
 import (
 	"fmt"
 	"regexp"
-	"strings"
-	"unicode/utf8"
 )
 
-// columns is the most that a line of text has. A tab counts as four.
+// columns is the most that a line of text has.
 const columns = 120
 
 // A phrase is one that the project does without, and what takes its place.
@@ -34,8 +32,18 @@ func findings(t text, line string) []string {
 			all = append(all, fmt.Sprintf("%q: %s", word, p.instead))
 		}
 	}
-	if wide := utf8.RuneCountInString(strings.ReplaceAll(line, "\t", "    ")); t.wraps && wide > columns {
+	if wide := width(line); t.wraps && wide > columns {
 		all = append(all, fmt.Sprintf("%d columns, at most %d", wide, columns))
 	}
 	return all
+}
+
+// width is the number of columns of a line. A tab goes on to the next column that is a multiple of four.
+func width(line string) (columns int) {
+	for _, r := range line {
+		if columns++; r == '\t' {
+			columns = (columns + 3) / 4 * 4
+		}
+	}
+	return columns
 }

@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -28,6 +29,9 @@ func textsOf(name string, file []byte) ([]text, error) {
 	return nil, nil
 }
 
+// directive matches a comment for a tool.
+var directive = regexp.MustCompile(`^//[a-z]+(:|lint)`)
+
 // goTexts returns the comments of a file in Go, and its strings if it is no test.
 func goTexts(name string, file []byte) ([]text, error) {
 	set := token.NewFileSet()
@@ -41,10 +45,9 @@ func goTexts(name string, file []byte) ([]text, error) {
 		for _, comment := range group.List {
 			first := set.Position(comment.Pos()).Line
 			for i, words := range strings.Split(comment.Text, "\n") {
-				directive := strings.HasPrefix(words, "//") && !strings.HasPrefix(words, "// ")
 				output = output || strings.HasPrefix(words, "// Output:") || strings.HasPrefix(words, "// Unordered output:")
 				if !output {
-					texts = append(texts, text{first + i, words, !directive && strings.Contains(words, " ")})
+					texts = append(texts, text{first + i, words, !directive.MatchString(words) && strings.Contains(words, " ")})
 				}
 			}
 		}

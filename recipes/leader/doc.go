@@ -1,7 +1,7 @@
 // Package leader elects one of several processes to lead, through ZooKeeper, on the same nodes as Java Curator.
 //
 //	selector := leader.NewLeaderSelector(client, "/leaders/billing", leader.WithID(hostname))
-//	err := selector.Run(ctx, func(ctx context.Context) error { // leads, and again, until ctx ends or the retry policy gives up
+//	err := selector.Run(ctx, func(ctx context.Context) error { // until ctx ends or the retry policy gives up
 //		return bill(ctx, leader.Term(ctx).FencingToken()) // ctx ends before another process can lead
 //	})
 //

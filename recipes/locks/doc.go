@@ -25,16 +25,16 @@
 //
 // The tests cite them by number; package lockstest has them as a suite.
 //
-//	G1   Exclusion: no two grants of one exclusive lock overlap; of a read/write lock, no grant of another owner overlaps
-//	     with a writer's; a semaphore has never more leases than its limit. A grant ends when its node is deleted or at
-//	     its Release, whichever is first.
+//	G1   Exclusion: no two grants of one exclusive lock overlap; of a read/write lock, no grant of another owner
+//	     overlaps with a writer's; a semaphore has never more leases than its limit. A grant ends when its node is
+//	     deleted or at its Release, whichever is first.
 //	G2   The holder knows first: a lease ends by its own clock before ZooKeeper may admit another contender. See package
 //	     framework.
 //	G3   First come, first served: contenders are admitted in the order in which their nodes were created.
 //	G4   One wake-up: a release admits one contender (readers behind one writer together), and tells one more that it is
 //	     next; no other hears of it. A waiter watches its own node and one other: the nearest ahead, or the next nearest
-//	     while there is one. Giving up leaves no watch. On the directory of a lock that a client uses again and again there
-//	     is one, until the client has left the lock alone for a second.
+//	     while there is one. Giving up leaves no watch. On the directory of a lock that a client uses again and again
+//	     there is one, until the client has left the lock alone for a second.
 //	G5   No residue: however an acquire ends, its node is removed, before it returns or in the background until that is
 //	     done or the session is over. Parents are containers, and go after their last child.
 //	G6   A lost reply is no second node: the node is found again by its GUID, and adopted or removed.
@@ -42,13 +42,13 @@
 //	G8   Removed by hand: a held lock whose node is deleted is lost as soon as its client hears of it, which watches the
 //	     nodes of holds that have lasted for some 50 ms; a waiting contender queues again at the tail.
 //	G9   Fence: FencingToken is greater than that of every earlier conflicting hold of the same lock.
-//	G10  Outages are waited out: a waiter keeps its place through every disconnection shorter than its session, and queues
-//	     again after a longer one. Only its context, a closed client or an error that will not go away ends the wait. An
-//	     acquire that begins without a connection fails after the connection timeout.
+//	G10  Outages are waited out: a waiter keeps its place through every disconnection shorter than its session, and
+//	     queues again after a longer one. Only its context, a closed client or an error that will not go away ends the
+//	     wait. An acquire that begins without a connection fails after the connection timeout.
 //	G11  Strangers do not block: children that are no lock nodes are ignored. When a directory's counter ends, after two
 //	     thousand million nodes, newcomers are refused with [ErrNoMoreNumbers] until the directory has been made anew.
-//	G12  Close is prompt: it ends every wait with framework.ErrClosed and every lease, and leaves no goroutine, except for
-//	     callbacks of the user that are still running.
+//	G12  Close is prompt: it ends every wait with framework.ErrClosed and every lease, and leaves no goroutine, except
+//	     for callbacks of the user that are still running.
 //	G13  Same wire: names, modes, data and parents are Curator's.
 //
 // Some are weaker at servers that lack requests (see the runbook). Without createContainer, parents stay (G5, G13), and

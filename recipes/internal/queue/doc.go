@@ -30,9 +30,9 @@
 //	     name. Failed transactions, deletions and the removal of empty containers do not count.
 //	S3   Stat.cversion = 2·creations − children. The listing and the Stat of one answer are of one moment.
 //	S4   A session does not go back in zxids that the client has taken from answers. It takes none from events
-//	     (framework/internal/transport/zxid.go). So a server that it reconnects to may be older than an event that it has
-//	     heard, and list a node whose deletion was heard of: a further wait, never an admission. Facts from events are
-//	     deletions of unique names only, which stay true.
+//	     (framework/internal/transport/zxid.go). So a server that it reconnects to may be older than an event that it
+//	     has heard, and list a node whose deletion was heard of: a further wait, never an admission. Facts from events
+//	     are deletions of unique names only, which stay true.
 //	S5   When a session moves, servers refuse requests of the old connection. Once a sync on the new connection is
 //	     answered, none of them can still be executed, unless a deposed leader answered it.
 //	S6   A deleted directory fires its data watch before anything in its successor is answered.

@@ -13,7 +13,7 @@ import (
 //	what happens                 | on which goroutine, and where
 //	-----------------------------+----------------------------------------------------------------------------------
 //	the last member leaves       | the caller's: Leave
-//	the session is not renewed   | the clock's, the reader's, or that of a caller of Err, Bind, Ready or List: end; then tidy
+//	the session is not renewed   | the clock's, the reader's, or a caller's of Err, Bind, Ready or List: end; then tidy
 //	                             | on the client's goroutine of chores
 //	the session is over          | the clock's, the reader's, or go-zookeeper's loop: end; tidy as above
 //	the node is removed by hand  | the reader's, or that of a caller of newGrant or Beside: end, tidy
