@@ -59,7 +59,7 @@ func TestOnARealBrowserTheQueueIsALane(t *testing.T) {
 	}
 	chromium, err := exec.LookPath("chromium")
 	if err != nil {
-		t.Skip("no chromium")
+		lacking(t, err)
 	}
 	server := zktest.New(t)
 	for _, who := range []string{"billing", "reports"} {

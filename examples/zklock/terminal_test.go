@@ -22,18 +22,18 @@ func terminal(t *testing.T) (master, slave *os.File) {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
-		t.Skip("no terminals: ", err)
+		lacking(t, "no terminals: ", err)
 	}
 	t.Cleanup(func() { master.Close() })
 	var number, unlock int32
 	for request, at := range map[uintptr]*int32{syscall.TIOCGPTN: &number, syscall.TIOCSPTLCK: &unlock} {
 		if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, master.Fd(), request, uintptr(unsafe.Pointer(at))); errno != 0 {
-			t.Skip("no terminals: ", errno)
+			lacking(t, "no terminals: ", errno)
 		}
 	}
 	slave, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
-		t.Skip("no terminals: ", err)
+		lacking(t, "no terminals: ", err)
 	}
 	t.Cleanup(func() { slave.Close() })
 	return master, slave

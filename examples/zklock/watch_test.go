@@ -57,10 +57,7 @@ func (p pane) await(pattern string) string {
 
 func TestWatchDrawsInPlace(t *testing.T) {
 	if _, err := exec.LookPath("tmux"); err != nil {
-		if os.Getenv("CURATOR_INTEGRATION") == "required" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
+		lacking(t, err)
 	}
 	t.Parallel()
 	server := zktest.New(t)

@@ -45,6 +45,7 @@ kdc() {
 		install "A Kerberos server is needed" krb5-kdc krb5-admin-server
 }
 
+browser() { command -v chromium || install "A browser without a screen is needed" chromium; }
 terminal() { command -v tmux || install "A terminal without a screen is needed" tmux; }
 
 # jars has Maven copy a library and what it needs to a directory beside its place, and moves it there when it is complete.
