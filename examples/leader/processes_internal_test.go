@@ -130,6 +130,18 @@ func (s *service) awaitReady(t *testing.T, want string) {
 	t.Fatalf("got %q, want %q", got, want)
 }
 
+// awaitStanding waits until n replicas stand for election.
+func awaitStanding(t *testing.T, server *zktest.Server, n int) {
+	t.Helper()
+	got := 0
+	for limit := time.Now().Add(patience); time.Now().Before(limit); time.Sleep(10 * time.Millisecond) {
+		if got = len(server.Children(election)); got == n {
+			return
+		}
+	}
+	t.Fatalf("replicas that stand for election: got %d, want %d", got, n)
+}
+
 // The sessions last for half a minute: the second process would have to wait for that if the first had just gone.
 func TestProcessStoppedBySIGTERMHandsTheLeadershipOn(t *testing.T) {
 	server := zktest.NewServer()
@@ -138,8 +150,8 @@ func TestProcessStoppedBySIGTERMHandsTheLeadershipOn(t *testing.T) {
 	first := startService(t, binary, server.Addr(), "a")
 	first.awaitReady(t, "200 leader")
 	second := startService(t, binary, server.Addr(), "b")
-	second.awaitReady(t, "200 standby")
-	sessions := len(server.Sessions())
+	second.awaitReady(t, "200 standby") // also before it has a connection
+	awaitStanding(t, server, 2)
 	if err := first.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
@@ -148,8 +160,8 @@ func TestProcessStoppedBySIGTERMHandsTheLeadershipOn(t *testing.T) {
 	if err := first.cmd.Wait(); err != nil {
 		t.Errorf("the process that was stopped: %v", err)
 	}
-	if got := len(server.Sessions()); got != sessions-1 {
-		t.Errorf("got %d sessions, want %d", got, sessions-1)
+	if got := len(server.Sessions()); got != 1 {
+		t.Errorf("sessions after the first process has ended: got %d, want 1", got)
 	}
 	second.await(t, "b leads")
 	second.awaitReady(t, "200 leader")
