@@ -11,12 +11,12 @@ import (
 	"github.com/gocurator/curator/framework/session"
 )
 
-// Beside makes a grant of a reader for the holder of a writer's grant w. The reader's node gets the writer's number, so
-// it stands before every writer that queued later. One transaction makes it only while the writer's node exists, and
-// the caller stays a member of w meanwhile; otherwise the next writer could be admitted between the two. No listing
-// misses both: the reader's node is created before the writer's is deleted.
+// Beside makes a reader's grant for the holder of a writer's grant w. The reader's node gets the writer's number, so it
+// stands before every writer that queued later. One transaction creates it only while the writer's node exists, and the
+// caller stays a member of w meanwhile: no other writer gets in between. No listing misses both nodes: one is created
+// before the other is deleted.
 func (q *Queue) Beside(ctx context.Context, w *Grant) (*Grant, error) {
-	w.nested.Store(true) // before the caller leaves w: the writer's node must go with its owner, and not be kept
+	w.nested.Store(true) // before the caller leaves w: its node must not be kept
 	_, number, ok := cutNumber(w.Name)
 	if !ok {
 		return nil, fmt.Errorf("node %s has no number", w.Name)
@@ -42,7 +42,7 @@ func (q *Queue) Beside(ctx context.Context, w *Grant) (*Grant, error) {
 	if err != nil {
 		return nil, w.errOr(err)
 	}
-	// After a pause of the process the session may be valid again, although w was lost in between.
+	// After a pause of the process the session may be valid again, although w was lost.
 	if lost := w.Err(); lost != nil {
 		c.Grant.Drop()
 		return nil, lost

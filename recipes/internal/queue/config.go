@@ -8,11 +8,11 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// A Source is what a queue needs of a client, one for each client.
+// A Source is what a queue needs of its client.
 type Source interface {
-	// Sessions yields the connected session, and the next one after its end. See framework.Client.
+	// Sessions yields the connected session, and the next one after its end.
 	Sessions(ctx context.Context) iter.Seq2[*framework.Session, error]
-	// Attach returns what hangs on the client by key, made at the first call.
+	// Attach returns the client's value for key; the first call makes it.
 	Attach(key any, create func() any) any
 	// ConnectionTimeout bounds the wait for a removal.
 	ConnectionTimeout() time.Duration
@@ -24,22 +24,22 @@ type Config struct {
 	Lock   any             // comparable: queues with equal ones are one lock
 	Dir    string          // absolute path
 	Marker string          // of the queue's own nodes
-	Counts map[string]bool // markers of all nodes that count: whether shared
-	Data   []byte          // of the nodes; nil: the client's default data
+	Counts map[string]bool // markers of all that count: whether shared
+	Data   []byte          // nil: the client's default
 
-	// LeaveMessage in a node's data asks its holder to leave, unless it is empty.
+	// LeaveMessage as a node's data asks its holder to leave, unless empty.
 	LeaveMessage string
-	// Ended makes the error of a grant's end: of ErrReleased, or of the reason of a loss. It runs under a lock, and
-	// must do nothing else.
+	// Ended makes the error of a grant's end from ErrReleased or the reason of a loss. It runs under a lock, and must
+	// do nothing else.
 	Ended func(g *Grant, cause error) error
 
 	// The rest may be nil, and must not block.
 
 	// Foreign says why a directory with these children is not the queue's.
 	Foreign func(children []string) error
-	// Waiting is called when a contender begins to wait or has moved up.
+	// Waiting is called when a contender begins to wait or moves up.
 	Waiting func(ctx context.Context, at Progress)
-	// Late is called when a wait has lasted for a session timeout, and each time that it has doubled since.
+	// Late is called after a wait of a session timeout, and each time that it has doubled.
 	Late func(ctx context.Context, at Progress, waited time.Duration, first bool)
 	// Asked is called once, when holders are asked to leave.
 	Asked func(g *Grant)

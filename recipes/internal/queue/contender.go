@@ -12,38 +12,37 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// A Contender is one acquire: it has a node, waits for the nodes ahead, and is admitted or leaves. Its fields belong to
-// the goroutine of the acquire.
+// A Contender is one acquire with its node. Its fields belong to the goroutine of the acquire.
 type Contender struct {
 	Queue    *Queue
 	Session  *framework.Session
 	Me       Node
-	Grant    *Grant   // set at admission
-	Progress Progress // for errors and traces
+	Grant    *Grant // set at admission
+	Progress Progress
 
-	// Wake is signalled when there may be something new. Contenders that are waited for together share one.
+	// Wake says that there may be news. Contenders that are waited for together share one.
 	Wake chan struct{}
-	// GiveUp, if not nil, reports whether a try that waits has no chance any more.
+	// GiveUp, if not nil, reports that a waiting try has no chance left.
 	GiveUp func() bool
 
 	node  string // absolute path
 	token int64
-	count int64 // holds that the node had before; of a downgraded reader, those of its writer
+	count int64 // earlier holds of the node; of a downgraded reader, those of its writer
 
-	listing []string // came with the node; nil once it has been used
-	decided Decision // known when the node was created; valid only if known
+	listing []string // came with the node; nil once used
+	decided Decision // at the node's creation, if known
 	known   bool
-	view    *sharedView // nil of a contender that does not queue
+	view    *sharedView // nil if it does not queue
 
-	selfWatch        *framework.Watch // on its own node; nil before it waits
+	selfWatch        *framework.Watch // nil before it waits
 	stopKeepingValid func()           // nil before it waits
-	aheadWatch       *framework.Watch // on the node that it waits for, or on the directory
-	watched          string           // the node that aheadWatch is on; empty if that is the directory
+	aheadWatch       *framework.Watch // on watched, or on the directory
+	watched          string           // a node ahead; empty for the directory
 
 	Lateness *Lateness // nil before it waits
 }
 
-// Contend waits until the contender is admitted. Leave must follow in any case.
+// Contend blocks until the contender has a grant. Leave must follow.
 func (c *Contender) Contend(ctx context.Context) (*Grant, Progress, error) {
 	for c.Grant == nil {
 		if err := c.WaitTurn(ctx); err != nil {
@@ -56,22 +55,22 @@ func (c *Contender) Contend(ctx context.Context) (*Grant, Progress, error) {
 	return c.Grant, c.Progress, nil
 }
 
-// WaitTurn blocks until the contender is admitted: by a listing, or by the view.
+// WaitTurn blocks until a listing or the view admits the contender.
 func (c *Contender) WaitTurn(ctx context.Context) error {
 	var pace retry.Pace
 	d, err := c.NextDecision(ctx)
 	for err == nil && !d.Admitted {
 		ahead, began := d.predecessor, time.Now()
 		if d, err = c.Await(ctx, d); err == nil && !d.Admitted && d.predecessor == ahead {
-			// Seen to go, and still listed: by a server that is behind, or worse.
+			// Gone, and listed still: the server is behind, or worse.
 			err = pace.Wait(ctx, time.Since(began))
 		}
 	}
 	return err
 }
 
-// NextDecision decides by what came with the contender's node, once: a listing, or what the view allowed; after that by
-// another listing. Either is later than the node: a listing without it means that the node was removed by hand.
+// NextDecision decides by what came with the contender's node, once: a listing, or a decision of the view; then by a
+// new listing. A listing without the node means that it was removed by hand: rule 2.
 func (c *Contender) NextDecision(ctx context.Context) (d Decision, err error) {
 	children, known := c.listing, c.known
 	c.listing, c.known = nil, false
@@ -93,8 +92,7 @@ func (c *Contender) NextDecision(ctx context.Context) (d Decision, err error) {
 	return c.note(Decide(c.Queue.Markers.ParseAll(children), c.Me)), nil
 }
 
-// note notes where the contender stands, and returns d. It copies the names: each is a part of a listing, which a long
-// wait would keep in memory.
+// note records the contender's progress. It copies the names: a part of a listing would keep it all in memory.
 func (c *Contender) note(d Decision) Decision {
 	d.predecessor, d.nextAhead = strings.Clone(d.predecessor), strings.Clone(d.nextAhead)
 	c.Progress.Predecessor, c.Progress.Ahead = d.predecessor, d.ahead
@@ -102,8 +100,7 @@ func (c *Contender) note(d Decision) Decision {
 	return d
 }
 
-// decideByView decides by the view, if that is enough. To be admitted, the contender must have the watch on its own
-// node set and unfired: otherwise it may have missed the node's removal.
+// decideByView decides by the view if that is enough: rule 3.
 func (c *Contender) decideByView() (Decision, bool) {
 	d, ok := c.view.decision(c.Me)
 	if ok && d.Admitted && (c.selfWatch == nil || !c.Session.View(c.selfWatch).Armed) {
@@ -112,8 +109,8 @@ func (c *Contender) decideByView() (Decision, bool) {
 	return d, ok
 }
 
-// Admit makes a grant of the contender. There is none, and no error, if the session has ceased to be valid since the
-// listing: another one is necessary then.
+// Admit makes the grant. There is none, and no error, if the session has ceased to be valid since the listing: another
+// is necessary.
 func (c *Contender) Admit() error {
 	g, err := newGrant(&Grant{
 		Queue: c.Queue, Node: c.node, Name: c.Me.Name, Token: c.token, Count: c.count, Session: c.Session,
@@ -125,11 +122,11 @@ func (c *Contender) Admit() error {
 		return err
 	}
 	if c.selfWatch != nil {
-		c.Session.Unwatch(c.selfWatch) // the grant has a subscription of its own, on the same watch
+		c.Session.Unwatch(c.selfWatch) // the grant has subscribed to it too
 		c.selfWatch = nil
 	}
 	if g.Err() != nil {
-		return session.ErrNodeVanished // removed between the listing and now
+		return session.ErrNodeVanished // removed since the listing
 	}
 	c.Grant = g
 	if !c.Progress.gone.IsZero() {
@@ -138,12 +135,7 @@ func (c *Contender) Admit() error {
 	return nil
 }
 
-// Await blocks until there is something new, and decides again. With two or more nodes ahead, the contender first waits
-// for nextAhead. After that only the predecessor is left, probably, and still holds the lock. The view says so, or may
-// have more nodes, whose end this session has not heard of: then a listing says it. The predecessor's end admits the
-// contender by the view, without a listing.
-//
-// Behind a writer a listing is needed in any case, see view.decision: the contender waits for its predecessor alone.
+// Await blocks until a node ahead is gone, and decides again. Which node, says doc.go.
 func (c *Contender) Await(ctx context.Context, d Decision) (Decision, error) {
 	c.StartWaiting()
 	c.Queue.Waits(ctx, c.Progress)
@@ -164,8 +156,8 @@ func (c *Contender) Await(ctx context.Context, d Decision) (Decision, error) {
 	return c.NextDecision(ctx)
 }
 
-// outlast blocks until a node is gone. It watches that node, or the directory if the node may not be watched. It then
-// takes the watch off: a server that is behind may list the node again, which must be seen to go again.
+// outlast blocks until a node is gone. It watches the directory if the node may not be watched. It then takes the watch
+// off: a server that is behind may list the node again, which must be seen to go again.
 func (c *Contender) outlast(ctx context.Context, name string) error {
 	c.watchAhead(name)
 	for byChildren := false; ; {
@@ -211,7 +203,7 @@ func (c *Contender) watch(w *framework.Watch, name string) {
 	c.aheadWatch, c.watched = w, name
 }
 
-// WatchOwn watches the contender's own node from now on, and keeps the session valid: it may be admitted at any moment.
+// WatchOwn watches the contender's own node, and keeps the session valid for an admission at any moment.
 func (c *Contender) WatchOwn() {
 	if c.stopKeepingValid == nil {
 		c.stopKeepingValid = c.Session.KeepValid()
@@ -221,12 +213,12 @@ func (c *Contender) WatchOwn() {
 	}
 }
 
-// Removed reports whether the contender's node was removed by hand, as far as its watch has heard.
+// Removed reports whether the contender has heard of its node's removal.
 func (c *Contender) Removed() bool {
 	return c.selfWatch != nil && c.Session.View(c.selfWatch).Status == framework.StatusGone
 }
 
-// Signal wakes the contender. It does not block.
+// Signal wakes the contender without blocking.
 func (c *Contender) Signal() {
 	select {
 	case c.Wake <- struct{}{}:
@@ -252,7 +244,7 @@ func (c *Contender) Leave() {
 		return
 	}
 	c.Queue.Registry.removeNode(c.node)
-	// Remove before Unwatch: the deletion takes the server's watch with it, which saves a request.
+	// Remove before Unwatch: the deletion takes the server's watch with it.
 	c.Session.Remove(c.node)
 	if c.selfWatch != nil {
 		c.Session.Unwatch(c.selfWatch)

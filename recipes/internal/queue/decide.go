@@ -1,14 +1,14 @@
 package queue
 
-// A Decision is what the rule says of one contender.
+// A Decision is the rule's, about one contender.
 type Decision struct {
 	Admitted    bool
-	predecessor string // the nearest node ahead
-	nextAhead   string // the next nearest; empty if there is none, or if it does not matter
-	ahead       int    // how many nodes are ahead
+	predecessor string // the nearest ahead
+	nextAhead   string // the next nearest; empty if none matters
+	ahead       int
 }
 
-// Decide is the rule: whether a contender is admitted, given the nodes in any order.
+// Decide is the rule. The nodes may have any order.
 func Decide(nodes []Node, me Node) Decision {
 	if me.Shared {
 		return decideShared(nodes, me)
@@ -16,15 +16,12 @@ func Decide(nodes []Node, me Node) Decision {
 	return decideExclusive(nodes, me)
 }
 
-// decideExclusive admits a mutex or a writer that has no node ahead.
 func decideExclusive(nodes []Node, me Node) Decision {
 	return nearestAhead(nodes, me, func(Node) bool { return true })
 }
 
-// decideShared admits a reader that has no writer ahead. It waits for the nearest one; Curator's readers watch the
-// first, and wake for each, which others cannot see.
-//
-// Many readers may stand behind two writers, and must not all wake when the first leaves: no nextAhead.
+// decideShared lets a reader wait for the nearest writer; Curator's watch the first, and wake for each. Many readers
+// behind two writers must not all wake when the first leaves: no nextAhead.
 func decideShared(nodes []Node, me Node) Decision {
 	d := nearestAhead(nodes, me, func(n Node) bool { return !n.Shared })
 	d.nextAhead = ""

@@ -6,31 +6,31 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// A Demand listens for contenders, of any client, that a grant keeps waiting: it watches the directory, and lists it
-// after each change. Without permission to read it, it hears nothing; after an outage, the next listing.
+// A Demand listens for contenders of any client that a grant keeps waiting: it lists the directory after each change.
+// Without permission to read that it hears nothing; after an outage, the next listing.
 type Demand struct {
 	session *framework.Session
 	wanted  func(children []string) bool
 	heard   func()
 
 	mu    sync.Mutex
-	watch *framework.Watch // nil before it is set, and at the end
-	over  bool             // heard was called, or Stop
+	watch *framework.Watch // nil before and after
+	over  bool
 }
 
-// Listen calls heard once, when a listing says that the grant is wanted: on the goroutine that reads the connection, or
-// on this one; it must not block. The Demand must be stopped.
+// Listen calls heard once, when wanted accepts a listing, on this goroutine or the connection's reader: heard must not
+// block. The Demand must be stopped.
 func (g *Grant) Listen(wanted func(children []string) bool, heard func()) *Demand {
 	d := &Demand{session: g.Session, wanted: wanted, heard: heard}
 	watch := g.Session.WatchChildren(g.Queue.Config.Dir, d.Look)
 	d.mu.Lock()
 	d.watch = watch
 	d.mu.Unlock()
-	d.Look() // what came before the line above found no watch
+	d.Look() // earlier news found no watch
 	return d
 }
 
-// Look decides by the newest listing, again if wanted has changed its mind.
+// Look asks wanted about the newest listing, again if it changes its mind.
 func (d *Demand) Look() {
 	d.mu.Lock()
 	watch := d.watch
@@ -47,7 +47,7 @@ func (d *Demand) Look() {
 // Stop ends the listening. heard may still be running.
 func (d *Demand) Stop() { d.end() }
 
-// end reports whether it was the first to end the listening.
+// end reports whether it was the first.
 func (d *Demand) end() bool {
 	d.mu.Lock()
 	first, watch := !d.over, d.watch
@@ -59,7 +59,7 @@ func (d *Demand) end() bool {
 	return first
 }
 
-// IsBehind reports whether one of the children conflicts with that node and stands behind it.
+// IsBehind reports whether a child conflicts with that node and stands behind it.
 func (q *Queue) IsBehind(name string, children []string) bool {
 	me, ok := q.Markers.Parse(name)
 	if !ok {

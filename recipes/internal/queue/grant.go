@@ -10,41 +10,41 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// A Grant is what an admitted contender has: a node, in one session. It ends with the last of its members, or is lost.
+// A Grant is an admitted contender's node, in one session. It ends with the last of its members, or is lost.
 type Grant struct {
 	Queue   *Queue
 	Node    string // absolute path
-	Name    string // of the node
+	Name    string
 	Token   int64
 	Session *framework.Session
 
-	selfWatch atomic.Pointer[framework.Watch] // on the node
+	selfWatch atomic.Pointer[framework.Watch]
 
-	Admitted time.Time   // when the node was
-	Count    int64       // of the holds that the node had before
+	Admitted time.Time
+	Count    int64       // of the node's earlier holds
 	nested   atomic.Bool // a read lock was taken within it
 
-	// Of a hold, see hold.go.
-	under  *Grant // that has the node; nil of a grant that is no hold
+	// Of a hold.
+	under  *Grant // has the node; nil if this is no hold
 	keptBy any    // what the caller of Hold gave
 
-	// What the end of a grant needs stands together: the end of thousands is a matter of reading memory.
+	// What an end needs stands together: thousands may end at a time.
 
 	Since      time.Time
 	mu         sync.Mutex
-	members    []Member           // that have not left
-	room       [1]Member          // for members: mostly one
-	cause      error              // of the grant's end; nil while it lasts
-	lasted     time.Duration      // until the loss
-	untidy     bool               // lost, and tidy has still to be called
-	leaveAsked bool               // the holders were asked to leave
-	used       bool               // a check of the node was taken
-	hasHolds   bool               // a hold was made over it
-	over       error              // cause, as Config.Ended has it, once it was asked for
-	binding    *framework.Binding // set once: by newGrant, or with the hold
+	members    []Member
+	room       [1]Member     // mostly members' array
+	cause      error         // nil while it lasts
+	lasted     time.Duration // until the loss
+	untidy     bool          // lost, and tidy has not run
+	leaveAsked bool
+	used       bool // for a check
+	hasHolds   bool
+	over       error              // made from cause by Config.Ended when first needed
+	binding    *framework.Binding // set once
 }
 
-// A Member is one of those who share a grant. Its methods are called without a lock, and must not block.
+// A Member shares a grant. Its methods are called without a lock, and must not block.
 type Member interface {
 	// Ended reports a loss; Grant.Err says why.
 	Ended()
@@ -52,12 +52,12 @@ type Member interface {
 }
 
 var (
-	// ErrReleased is the cause of a grant's end that all members have left.
+	// ErrReleased is the cause if all members have left.
 	ErrReleased    = errors.New("released")
 	errUnconfirmed = errors.New("no answer within the connection timeout, it goes on in the background")
 )
 
-// newGrant publishes a grant if the session is valid at this moment: Session.Bind does both in one step.
+// newGrant publishes a grant if the session is valid: Session.Bind does both in one step.
 func newGrant(g *Grant) (*Grant, error) {
 	g.members = g.room[:0]
 	g.Since = time.Now()
@@ -77,17 +77,16 @@ func newGrant(g *Grant) (*Grant, error) {
 	return g, nil
 }
 
-// watch ends the grant when its node is removed by hand: after a moment, since most holds are short.
+// watch hears of the node's removal by hand. It is deferred, since most holds are short.
 func (g *Grant) watch() {
 	w := g.Session.WatchDataDeferred(g.Node, g.ownChanged)
 	g.selfWatch.Store(w)
-	g.ownChanged() // what came before the line above found no watch
+	g.ownChanged() // earlier news found no watch
 	if g.IsOver() {
-		g.Session.Unwatch(w) // an end before it left the watch behind
+		g.Session.Unwatch(w) // an earlier end found no watch
 	}
 }
 
-// ownChanged handles news about the grant's node. It does not block.
 func (g *Grant) ownChanged() {
 	w := g.selfWatch.Load()
 	if w == nil {
@@ -116,7 +115,7 @@ func (g *Grant) askToLeave() {
 	}
 }
 
-// Join adds a member, or says what the grant ended with.
+// Join adds a member, unless the grant has ended.
 func (g *Grant) Join(m Member) error {
 	if err := g.Err(); err != nil {
 		return err
@@ -135,7 +134,7 @@ func (g *Grant) Join(m Member) error {
 	return nil
 }
 
-// Err is nil while the grant lasts. It compares the time.
+// Err is nil while the grant lasts. It checks the time.
 func (g *Grant) Err() error {
 	g.mu.Lock()
 	over := g.ending()
@@ -145,15 +144,14 @@ func (g *Grant) Err() error {
 		return over
 	}
 	if cause := binding.Err(); cause != nil {
-		g.end(cause) // Bind's own call may still be on its way on another goroutine; tidy comes after it
+		g.end(cause) // the binding's own call may be on its way; tidy follows that
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.ending()
 }
 
-// ending is what the grant ended with, nil while it lasts; mu is held. It is made late: the end of thousands of grants
-// makes no errors.
+// ending is Err without the time; mu is held. It makes the error when first asked: an end makes none.
 func (g *Grant) ending() error {
 	if g.over == nil && g.cause != nil {
 		g.over = g.Queue.Config.Ended(g, g.cause)
@@ -161,7 +159,7 @@ func (g *Grant) ending() error {
 	return g.over
 }
 
-// errOr returns what the grant ended with, or else err.
+// errOr returns the error of the grant's end, or else err.
 func (g *Grant) errOr(err error) error {
 	if over := g.Err(); over != nil {
 		return over
@@ -169,18 +167,18 @@ func (g *Grant) errOr(err error) error {
 	return err
 }
 
-// IsOver reports whether end was called. It does not compare the time.
+// IsOver reports whether the grant has ended. It does not check the time.
 func (g *Grant) IsOver() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.cause != nil
 }
 
-// ValidUntil is when the grant ends without another renewal, or when its session ceased to be valid.
+// ValidUntil is when the grant ends, or ended, without another renewal.
 func (g *Grant) ValidUntil() time.Time { return g.binding.ValidUntil() }
 
-// UseNode notes a check of the node, or says what the grant ended with, in one step: an end that comes later finds that
-// the node must not have another hold.
+// UseNode notes a check of the node, unless the grant has ended, in one step: after it the node must not have another
+// hold.
 func (g *Grant) UseNode() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

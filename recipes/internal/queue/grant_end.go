@@ -8,27 +8,24 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// A grant ends in end(cause), or in Leave, with its last member. RemoveNode removes its node after that.
+// How a grant ends, on which goroutine, and where; RemoveNode then removes its node:
 //
-//	what happens                 | on which goroutine, and where
-//	-----------------------------+----------------------------------------------------------------------------------
-//	the last member leaves       | the caller's: Leave
-//	the session is not renewed   | the clock's, the reader's, or a caller's of Err, Bind, Ready or List: end; then tidy
-//	                             | on the client's goroutine of chores
-//	the session is over          | the clock's, the reader's, or go-zookeeper's loop: end; tidy as above
-//	the node is removed by hand  | the reader's, or that of a caller of newGrant or Beside: end, tidy
-//	it gets no member            | the caller's: Drop
-//	the grant under a hold ends  | as that: localHold.Ended; then tidy in EndHold
+//	the last member leaves       the caller's: Leave
+//	the session is not renewed   the clock's, the reader's, or a caller's of Err, Bind, Ready or List: end; then tidy
+//	                             on the client's goroutine of chores
+//	the session is over          the clock's, the reader's, or go-zookeeper's loop: end; tidy as above
+//	the node is removed by hand  the reader's, or a caller's of newGrant or Beside: end, tidy
+//	it gets no member            the caller's: Drop
+//	the grant under a hold ends  as that: localHold.Ended; then tidy in EndHold
 
-// Leave takes a member off the grant, and reports whether it was the last one: then the grant has ended, and its node
-// is to be removed, or that of a hold kept, see hold.go. Errors: what the grant has ended with; as of a release, if m
-// has left already.
+// Leave takes a member off the grant. After the last the grant has ended, and the caller removes its node, or keeps a
+// hold's. Errors: that of the grant's end; that of a release if m has left already.
 func (g *Grant) Leave(m Member) (last bool, err error) {
-	_ = g.Err() // ends the grant if its time is up
+	_ = g.Err() // ends the grant if time is up
 	return g.leave(m)
 }
 
-// leave is Leave that does not compare the time.
+// leave is Leave without the time.
 func (g *Grant) leave(m Member) (last bool, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -47,9 +44,9 @@ func (g *Grant) leave(m Member) (last bool, err error) {
 	return last, nil
 }
 
-// end ends the grant for cause, unless it has ended, and calls its members' Ended; nothing else, since thousands of
-// others may wait for their end, and another client may be admitted at any moment. tidy must follow, unless cause is
-// ErrReleased. It reports whether the grant had not ended before, and does not block.
+// end ends the grant, or reports false if it has ended, and calls its members' Ended; nothing else, since thousands of
+// grants may wait for theirs, and another client may be admitted at any moment. After a loss tidy must follow. It does
+// not block.
 func (g *Grant) end(cause error) bool {
 	g.mu.Lock()
 	if g.cause != nil {
@@ -69,7 +66,7 @@ func (g *Grant) end(cause error) bool {
 }
 
 // tidy does the rest of a loss, once: it removes the node, in case the session outlives it, and reports to the recipe.
-// It does nothing after another end. It does not block.
+// After another end it does nothing. It does not block.
 func (g *Grant) tidy() {
 	g.mu.Lock()
 	untidy := g.untidy
@@ -94,22 +91,22 @@ func (g *Grant) Drop() {
 	}
 }
 
-// RemoveNode ends what an ended grant has with the session, and asks for the removal of its node. It does not block.
+// RemoveNode asks for the removal of an ended grant's node. It does not block.
 func (g *Grant) RemoveNode() *framework.Removal {
 	g.Queue.Registry.removeNode(g.Node)
 	removal := g.Session.Remove(g.Node)
-	// After Remove: then the watch on the node need not be taken off.
+	// After Remove: the deletion takes the watch with it.
 	g.unbind()
 	return removal
 }
 
-// RemoveNodeWithin is RemoveNode, and waits for the answer for the connection timeout, or until enough is closed.
-// Errors: errUnconfirmed after that time; why the server refuses the removal.
+// RemoveNodeWithin is RemoveNode and AwaitRemoval.
 func (g *Grant) RemoveNodeWithin(enough <-chan struct{}) error {
 	return g.AwaitRemoval(g.RemoveNode(), enough)
 }
 
-// AwaitRemoval is the waiting of RemoveNodeWithin.
+// AwaitRemoval waits for the answer, at most for the connection timeout, or until enough is closed. Errors:
+// errUnconfirmed after that time; the server's refusal.
 func (g *Grant) AwaitRemoval(removal *framework.Removal, enough <-chan struct{}) error {
 	timer := time.NewTimer(g.Queue.Config.Source.ConnectionTimeout())
 	defer timer.Stop()
@@ -128,7 +125,7 @@ func (g *Grant) unbind() {
 	g.mu.Lock()
 	binding := g.binding
 	g.mu.Unlock()
-	if binding != nil { // nil if the session ended within Session.Bind
+	if binding != nil { // nil if the session ended within Bind
 		binding.Release()
 	}
 	if w := g.selfWatch.Load(); w != nil {

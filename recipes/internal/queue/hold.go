@@ -6,12 +6,12 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// A grant may have holds over it, one after the other: grants of their own with its node, token and validity, and with
-// members of their own, so that nothing of one hold is valid in the next. Another member keeps the grant under them,
-// and decides what becomes of the node. A loss reaches the hold by way of that grant.
+// A grant may have holds over it, one after the other: grants with its node, token and validity, but members of their
+// own, so that nothing of one hold is valid in the next. Another member keeps the grant under them, and decides what
+// becomes of the node. A loss reaches the hold through that grant.
 
-// Hold makes a hold over g, for an acquire by way of q, or says what g has ended with. Join checks g and subscribes the
-// hold to its end in one step. keptBy is for KeptHold.
+// Hold makes a hold over g for an acquire of q, unless g has ended: Join checks that and subscribes to the end in one
+// step.
 func (g *Grant) Hold(q *Queue, count int64, keptBy any) (*Grant, error) {
 	h := &Grant{
 		Queue: q, Node: g.Node, Name: g.Name, Token: g.Token, Session: g.Session, Since: time.Now(), binding: g.binding,
@@ -31,17 +31,17 @@ func (g *Grant) Hold(q *Queue, count int64, keptBy any) (*Grant, error) {
 	return h, nil
 }
 
-// EndHold takes an ended hold off its grant, and reports a loss to its recipe. It does not block.
+// EndHold takes an ended hold off its grant, and reports a loss, without blocking.
 func (g *Grant) EndHold() {
 	_, _ = g.under.leave((*localHold)(g)) // the grant may have ended too
 	g.Queue.Registry.removeGrant(g)
 	g.tidy()
 }
 
-// KeptHold is what the caller of Hold gave, if g is a hold.
+// KeptHold is Hold's keptBy, if g is a hold.
 func (g *Grant) KeptHold() any { return g.keptBy }
 
-// HasHolds reports whether a hold was made over the grant: its users are then members of the hold.
+// HasHolds reports whether users are members of holds, not of the grant.
 func (g *Grant) HasHolds() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -62,7 +62,7 @@ func (g *Grant) lose(cause error) {
 	root.tidy()
 }
 
-// Follows reports whether the node was created right after the one of that name.
+// Follows reports whether the node was created right after that one.
 func (g *Grant) Follows(name string) bool {
 	_, mine, ok := cutNumber(g.Name)
 	_, other, known := cutNumber(name)
@@ -81,13 +81,13 @@ func (h *localHold) Ended() {
 
 func (h *localHold) AskedToLeave() { (*Grant)(h).askToLeave() }
 
-// MayBeKept reports whether the node may have another hold: it exists and its holder was not asked to leave, as far as
-// the session knows; no read lock was taken within; and no check was taken, which must fail after the hold.
+// MayBeKept reports whether the node may have another hold: as far as the session knows, it exists and its holder was
+// not asked to leave; no read lock was taken within, and no check, which must fail after the hold.
 func (g *Grant) MayBeKept() bool {
 	if g.nested.Load() {
 		return false
 	}
-	// By the table: Ended may be on its way. So may AskedToLeave, which the next holder gets then.
+	// By the table: Ended may be on its way. So may AskedToLeave, which the next holder then gets.
 	if g.Session.View(g.root().selfWatch.Load()).Status == framework.StatusGone {
 		return false
 	}
@@ -96,5 +96,5 @@ func (g *Grant) MayBeKept() bool {
 	return !g.leaveAsked && !g.used
 }
 
-// KeptFor is how long ago the node was admitted.
+// KeptFor is the time since the node's admission.
 func (g *Grant) KeptFor() time.Duration { return time.Since(g.Admitted) }

@@ -5,17 +5,16 @@ import (
 	"time"
 )
 
-// A Lateness is of an acquire that waits. Most waits are short. One that lasts for a session timeout outlasts the
-// session of a holder that died, so it has another reason. After that it is late again each time that its wait has
-// doubled. The zero value has not begun to wait.
+// A Lateness is of a waiting acquire. After a session timeout the acquire is late: no holder that died explains its
+// wait. It is late again whenever its wait has doubled. The zero value has not begun.
 type Lateness struct {
 	began time.Time
-	next  time.Duration // of waiting, when it is late
-	timer *time.Timer   // nil while it does not wait
+	next  time.Duration
+	timer *time.Timer // nil while it does not wait
 	told  bool
 }
 
-// Start notes that the acquire waits from now on, unless it does already. Stop must follow.
+// Start notes that the acquire waits. It may be repeated. Stop must follow.
 func (l *Lateness) Start(patience time.Duration) {
 	if l.timer != nil {
 		return
@@ -29,7 +28,7 @@ func (l *Lateness) Start(patience time.Duration) {
 // Late is readable when the acquire is late. Note must follow.
 func (l *Lateness) Late() <-chan time.Time { return l.timer.C }
 
-// Note returns how long the acquire has waited, and whether it is late for the first time.
+// Note reports whether the acquire is late for the first time.
 func (l *Lateness) Note() (waited time.Duration, first bool) {
 	waited, first = time.Since(l.began), !l.told
 	l.told = true
@@ -40,7 +39,7 @@ func (l *Lateness) Note() (waited time.Duration, first bool) {
 	return waited, first
 }
 
-// Stop ends the wait. A further Start goes on with it.
+// Stop pauses the wait. Another Start goes on with it.
 func (l *Lateness) Stop() {
 	if l.timer != nil {
 		l.timer.Stop()
@@ -48,7 +47,7 @@ func (l *Lateness) Stop() {
 	}
 }
 
-// StartWaiting notes that the contender waits from now on, unless it does already.
+// StartWaiting notes that the contender waits. It may be repeated.
 func (c *Contender) StartWaiting() {
 	c.WatchOwn()
 	c.Progress.Waits = true

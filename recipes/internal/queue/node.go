@@ -9,19 +9,19 @@ import (
 	"strings"
 )
 
-// Names of nodes, after Curator's prefix "_c_<UUID>-" and before the number.
+// Markers stand after Curator's prefix "_c_<UUID>-" and before the number.
 const (
 	MutexMarker = "lock-"
 	ReadMarker  = "__READ__"
 	WriteMarker = "__WRIT__"
 	LeaseMarker = "lease-"
 
-	// kazoo's, after a GUID without dashes. Its WriteLock has the marker of its Lock.
+	// kazoo's, after a GUID without dashes. WriteLock and Lock share one.
 	kazooMarker     = "__lock__"
 	kazooReadMarker = "__rlock__"
 )
 
-// LockMarkers are those that count in the queue of a mutex or a read/write lock; extra ones are exclusive.
+// LockMarkers count in the queue of a mutex or a read/write lock; extra ones are exclusive.
 func LockMarkers(extra ...string) map[string]bool {
 	counts := map[string]bool{}
 	for _, marker := range extra {
@@ -34,7 +34,7 @@ func LockMarkers(extra ...string) map[string]bool {
 	return counts
 }
 
-// mayReadOn reports whether a reader may follow a node, with its number: a writer's. See Queue.Beside.
+// mayReadOn reports whether a reader may follow with the node's number: see Beside.
 func mayReadOn(name string) bool { return strings.Contains(name, WriteMarker) }
 
 type marker struct {
@@ -42,7 +42,7 @@ type marker struct {
 	shared bool // a reader's
 }
 
-// markers are those that count, the longest first, which decides if several fit a name. Other children are ignored.
+// markers are those that count, the longest first: it decides if several fit. Other children are ignored.
 type markers []marker
 
 func newMarkers(counts map[string]bool) markers {
@@ -72,8 +72,8 @@ type Node struct {
 	number int32
 }
 
-// Parse takes a child's name apart. The marker says where the number begins: that of "lock-2147483647" is positive,
-// that of "lock--2147483647" negative, although its last ten characters are a number, too.
+// Parse takes a child's name apart. The marker says where the number begins: "lock--2147483647" is negative, although
+// its last ten characters are a number, too.
 func (ms markers) Parse(name string) (n Node, ok bool) {
 	for _, width := range []int{10, 11} {
 		head, number, ok := cutWidth(name, width)
@@ -99,8 +99,8 @@ func (ms markers) ParseAll(children []string) []Node {
 	return nodes
 }
 
-// hasMarker reports whether a name without its number ends with a marker that stands by itself: not "block-" with
-// "lock-". kazoo's markers, with an underscore, follow a GUID directly.
+// hasMarker reports whether a name without its number ends with a whole marker: not "block-" with "lock-". kazoo's
+// markers, with an underscore, follow a GUID directly.
 func hasMarker(head, marker string) bool {
 	before, found := strings.CutSuffix(head, marker)
 	return found && (before == "" || before[len(before)-1] == '-' || marker[0] == '_')
@@ -115,8 +115,7 @@ func cutNumber(name string) (head string, number int32, ok bool) {
 	return cutWidth(name, 10)
 }
 
-// cutWidth splits off the parent's counter, 32 bits as "%010d" prints them: in 10 characters, or 11 if necessary.
-// Behind "lock-", "-000000005" and "-2147483648" are negative numbers.
+// cutWidth splits off the parent's counter, an int32 as "%010d" prints it: "-000000005" and "-2147483648" are numbers.
 func cutWidth(name string, width int) (head string, number int32, ok bool) {
 	if len(name) < width {
 		return "", 0, false
@@ -133,22 +132,20 @@ func cutWidth(name string, width int) (head string, number int32, ok bool) {
 	return head, int32(n), true
 }
 
-// Before reports whether n stands before m. Negative numbers, from beyond the counter's end, are others', and ahead of
-// ours.
+// Before reports whether n stands before m. Negative numbers, from beyond the counter's end, are never ours, and ahead.
 func (n Node) Before(m Node) bool { return n.number < m.number }
 
 const (
-	// lastNumber is the greatest number of a contender. ZooKeeper's counter ends at 2³¹-1. Then older servers go on
-	// from -2³¹; those since 3.6 do so for concurrent creations only, and give 2³¹-1 again after them. Those between
-	// are for contenders that have not heard of the end: one for each client, lock and minute.
+	// lastNumber is the greatest of a contender. Servers older than 3.6 go on from -2³¹ after 2³¹-1; for younger ones
+	// see doc.go. The numbers between are for contenders that have not heard of the end: one for each client, lock and
+	// minute.
 	lastNumber = math.MaxInt32 - 1<<16
-	// firstDoubtful is the number from which on nothing is decided without a listing. Other decisions rely on later
-	// nodes having greater numbers: below it, the counter ends only 2³⁰ creations later.
+	// firstDoubtful is the first number that only a listing decides about. Other decisions rely on later nodes having
+	// greater numbers: below it, the counter ends only 2³⁰ creations later.
 	firstDoubtful = 1 << 30
 )
 
-// exhausted reports whether the counter of a directory has ended, by a new node's name. A server that counts in 64 bits
-// gives numbers that no int32 holds.
+// exhausted reports by a new node's name whether the counter has ended. Servers that count in 64 bits go beyond int32.
 func exhausted(name string) bool {
 	head, number, ok := cutNumber(name)
 	whole := strings.HasSuffix(head, "-") || strings.HasSuffix(head, "_") // not the end of a longer number

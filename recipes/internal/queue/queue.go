@@ -12,8 +12,7 @@ import (
 	"github.com/gocurator/curator/framework/session"
 )
 
-// A Queue is one directory in which contenders of a kind wait for each other. It has no state of its own: each acquire
-// is a contender, and the order is at the servers.
+// A Queue is a directory in which contenders of a kind wait. It has no state: the order is at the servers.
 type Queue struct {
 	Config     Config
 	Shared     bool // its contenders are readers
@@ -29,30 +28,30 @@ func New(cfg Config) *Queue {
 	return q
 }
 
-// A Progress is where a contender has got to.
+// A Progress is how far a contender has got.
 type Progress struct {
-	Node        string // empty if there is none
-	Predecessor string // the name of the nearest node ahead
-	Ahead       int    // how many nodes are ahead
-	OwnClient   bool   // the predecessor belongs to the same client
-	Waits       bool   // it is no try, and waits or has waited, in this session or an earlier one
-	Late        bool   // Config.Late was called
-	Local       bool   // it waits, or has waited, in this process, and has no node
-	OwnHolds    bool   // the client holds all that it waits for; for recipes that let several in
+	Node        string // empty if none
+	Predecessor string // name of the nearest node ahead
+	Ahead       int
+	OwnClient   bool // the predecessor is of the same client
+	Waits       bool // no try: it waits or has waited, in any session
+	Late        bool // Config.Late was called
+	Local       bool // it waits or has waited in this process, without a node
+	OwnHolds    bool // where several are let in: the client holds all that it waits for
 	gone        time.Time
-	HandOver    time.Duration // from the news that the predecessor was gone to the admission
+	HandOver    time.Duration // from the news of the predecessor's end to the admission
 }
 
 var (
-	// ErrTaken is the answer of a try if another contender holds the lock or is ahead.
+	// ErrTaken ends a try: another contender holds the lock or is ahead.
 	ErrTaken = errors.New("locks: not acquired")
-	// ErrRemoved is the reason of the loss of a grant whose node was deleted by hand.
+	// ErrRemoved is the reason of a loss: the node was deleted by hand.
 	ErrRemoved = errors.New("locks: node removed by hand")
-	// ErrNoMoreNumbers says that the directory's counter has come to its end.
+	// ErrNoMoreNumbers says that the directory's counter has ended.
 	ErrNoMoreNumbers = errors.New("locks: the counter of the lock's directory is used up; it starts anew when the directory has been left alone")
 )
 
-// Acquire waits for its turn, in one session after the other.
+// Acquire waits for its turn, in one session after the other. See InSessions.
 func (q *Queue) Acquire(ctx context.Context) (*Grant, Progress, error) {
 	return InSessions(ctx, q.Config.Source, func(s *framework.Session) (*Grant, Progress, error) {
 		c, err := q.Enqueue(ctx, s)
@@ -64,9 +63,8 @@ func (q *Queue) Acquire(ctx context.Context) (*Grant, Progress, error) {
 	})
 }
 
-// InSessions contends in the connected session, and again, at the tail, after errors for which session.Again says so:
-// the end of the session, a node that has vanished. Only Sessions reports that ctx has ended: it knows whether there
-// was a connection.
+// InSessions contends in the connected session, and anew, at the tail, after errors that session.Again accepts. Only
+// Sessions reports that ctx has ended: it knows whether there was a connection.
 func InSessions[T any](
 	ctx context.Context, source Source, contend func(*framework.Session) (T, Progress, error),
 ) (result T, at Progress, err error) {
@@ -84,8 +82,8 @@ func InSessions[T any](
 	return result, at, err // Sessions ends with an error
 }
 
-// Try acquires without waiting for others. If the lock is taken it costs one read, and writes nothing. If the session
-// ends before the answers, it tries in the next one.
+// Try acquires without waiting for others. If the lock is taken it costs one read, and writes nothing. After the
+// session's end it tries in the next one.
 func (q *Queue) Try(ctx context.Context) (*Grant, Progress, error) {
 	if err := q.refused(); err != nil {
 		return nil, Progress{}, err
@@ -126,7 +124,7 @@ func (q *Queue) tryInSession(ctx context.Context, s *framework.Session) (*Grant,
 	return c.Grant, c.Progress, nil
 }
 
-// orTaken is the error of a try that failed with err: ErrTaken if its node was removed.
+// orTaken is ErrTaken instead of err if the node of a try was removed.
 func orTaken(err error) error {
 	if errors.Is(err, session.ErrNodeVanished) {
 		return ErrTaken
@@ -134,7 +132,7 @@ func orTaken(err error) error {
 	return err
 }
 
-// List returns the children of the queue's directory. One that is missing is empty.
+// List returns the directory's children, if it exists.
 func (q *Queue) List(ctx context.Context, s *framework.Session) ([]string, error) {
 	children, err := s.List(ctx, q.Config.Dir)
 	if errors.Is(err, zk.ErrNoNode) {
@@ -143,7 +141,6 @@ func (q *Queue) List(ctx context.Context, s *framework.Session) ([]string, error
 	return children, err
 }
 
-// foreign says why a directory does not belong to the queue, if so.
 func (q *Queue) foreign(children []string) error {
 	if q.Config.Foreign == nil {
 		return nil
@@ -158,10 +155,10 @@ func (q *Queue) Waits(ctx context.Context, at Progress) {
 	}
 }
 
-// Waiting returns how many contenders of the client wait in the queue with a node.
+// Waiting counts the client's contenders that wait with a node.
 func (q *Queue) Waiting() int { return q.Registry.waiting(q.Config.Dir, q.Config.Marker) }
 
-// free reports whether a contender that came now would be admitted: every node that is there would be ahead of it.
+// free reports whether a contender behind all these nodes would be admitted.
 func (q *Queue) free(children []string) bool {
 	blocks := func(n Node) bool { return !q.Shared || !n.Shared }
 	return !slices.ContainsFunc(q.Markers.ParseAll(children), blocks)
@@ -178,9 +175,8 @@ func Under(dir, name string) string {
 	return dir + "/" + name
 }
 
-// Enqueue makes a contender that shares the view of its session, and its node. The contender must leave. At the end of
-// the directory's counter it returns ErrNoMoreNumbers and removes the node; for a minute after that it does not ask the
-// servers.
+// Enqueue makes a contender and its node. The contender must leave. At the end of the directory's counter Enqueue
+// returns ErrNoMoreNumbers and removes the node; for a minute it then asks no server.
 func (q *Queue) Enqueue(ctx context.Context, s *framework.Session) (*Contender, error) {
 	if err := q.refused(); err != nil {
 		return nil, err
@@ -217,10 +213,9 @@ func (q *Queue) Add(ctx context.Context, s *framework.Session) (c *Contender, li
 	return q.contender(s, entry.Path, entry.Stat.Czxid), entry.Children, nil
 }
 
-// contender makes a contender of a node.
 func (q *Queue) contender(s *framework.Session, path string, token int64) *Contender {
 	name := path[len(q.Child("")):]
-	_, number, _ := cutNumber(name) // put there by the server, or by Beside
+	_, number, _ := cutNumber(name) // by the server, or Beside
 	q.Registry.addNode(path)
 	return &Contender{
 		Queue: q, Session: s, node: path, Me: Node{Name: name, Shared: q.Shared, number: number},

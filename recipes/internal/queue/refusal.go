@@ -2,12 +2,11 @@ package queue
 
 import "time"
 
-// refusalTime is how long a directory whose counter has ended is left alone. Servers remove empty containers once a
+// refusalTime is how long a directory whose counter has ended is left alone: servers remove empty containers once a
 // minute.
 const refusalTime = time.Minute
 
-// refuse remembers that the directory's counter has ended. Further nodes would keep the directory from being removed,
-// and from getting a new counter.
+// refuse remembers that the directory's counter has ended. More nodes would keep the directory, and its counter.
 func (q *Queue) refuse() error {
 	q.Registry.mu.Lock()
 	defer q.Registry.mu.Unlock()
@@ -16,7 +15,7 @@ func (q *Queue) refuse() error {
 	return ErrNoMoreNumbers
 }
 
-// refused is ErrNoMoreNumbers while the directory is left alone. It forgets what is over.
+// refused is ErrNoMoreNumbers while the directory is left alone.
 func (q *Queue) refused() error {
 	q.Registry.mu.Lock()
 	defer q.Registry.mu.Unlock()

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// A Registry is what the queues of one client have in common. It hangs on the client, and goes with it.
+// A Registry is what the queues of one client have in common.
 type Registry struct {
 	mu       sync.Mutex
-	grants   map[any]map[*Grant]struct{} // that last, by lock
-	ourNodes map[string]bool             // in any queue, by path: whether it has a grant
-	refused  map[string]time.Time        // directories whose counters have ended, until when
-	views    map[viewKey]*sharedView     // in use, or were a moment ago
+	grants   map[any]map[*Grant]struct{} // by lock
+	ourNodes map[string]bool             // by path: whether it has a grant
+	refused  map[string]time.Time        // directories at the end of their counters: until when
+	views    map[viewKey]*sharedView
 }
 
 type registryKey struct{}
@@ -34,7 +34,7 @@ func newRegistry() *Registry {
 	}
 }
 
-// Entries is how many entries there are. None is left when all is over.
+// Entries counts the entries. None is left when all is over.
 func (r *Registry) Entries() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -64,12 +64,12 @@ func (r *Registry) removeGrant(g *Grant) {
 	}
 }
 
-// AnyGrant reports whether a grant of a lock, among those accepted, lasts.
+// AnyGrant reports whether an accepted grant of a lock lasts.
 func (r *Registry) AnyGrant(lock any, accept func(*Grant) bool) bool {
 	return slices.ContainsFunc(r.some(lock, accept), func(g *Grant) bool { return g.Err() == nil })
 }
 
-// Grants returns how many grants of a lock, among those accepted, last.
+// Grants counts the accepted grants of a lock that last.
 func (r *Registry) Grants(lock any, accept func(*Grant) bool) int {
 	n := 0
 	for _, g := range r.some(lock, accept) {
@@ -80,7 +80,7 @@ func (r *Registry) Grants(lock any, accept func(*Grant) bool) int {
 	return n
 }
 
-// some returns grants, to be looked at without mu: one that finds its time up removes itself.
+// some returns grants to be asked without mu: one that finds its time up removes itself.
 func (r *Registry) some(lock any, accept func(*Grant) bool) (some []*Grant) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -92,7 +92,6 @@ func (r *Registry) some(lock any, accept func(*Grant) bool) (some []*Grant) {
 	return some
 }
 
-// waiting returns how many nodes with a marker the client has in a directory that have no grant.
 func (r *Registry) waiting(dir, marker string) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -107,7 +106,7 @@ func (r *Registry) waiting(dir, marker string) int {
 	return n
 }
 
-// GrantNames returns the names of the nodes of a lock's grants.
+// GrantNames returns the names of a lock's grants.
 func (r *Registry) GrantNames(lock any) map[string]bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -11,14 +11,14 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// A sharedView is the view that the contenders of one session in one directory share. The session calls it with what
-// arrives, in that order, before any contender can see it.
+// A sharedView is shared by the contenders of one session in one directory. As a ChildObserver it hears what arrives,
+// in that order, before any contender.
 type sharedView struct {
 	key        viewKey
 	registry   *Registry
-	listing    chan struct{} // has room for the contenders that enter with a listing at a time
-	contenders int           // that use it; guarded by registry.mu
-	idle       *time.Timer   // drops it when no contender has used it for idleTime; guarded by registry.mu
+	listing    chan struct{} // a semaphore of maxListings
+	contenders int           // guarded by registry.mu
+	idle       *time.Timer   // runs drop; guarded by registry.mu
 
 	mu       sync.Mutex
 	view     view
@@ -32,14 +32,13 @@ type viewKey struct {
 }
 
 const (
-	// maxListings is how many contenders may list the queue at a time when they enter it. The rest of a crowd waits for
-	// some of these, and then need not list it.
+	// maxListings is how many contenders may list the queue at a time when they enter. The rest of a crowd waits for
+	// these, and then need not.
 	maxListings = 16
-	// idleTime is how long a view is kept that no contender uses.
-	idleTime = time.Second
+	idleTime    = time.Second
 )
 
-// joinView returns the view of a session's contenders in the queue, to be left.
+// joinView returns the session's view of the queue. leave must follow.
 func (q *Queue) joinView(session *framework.Session) *sharedView {
 	key := viewKey{session: session, dir: q.Config.Dir, markers: q.markersKey}
 	q.Registry.mu.Lock()
@@ -84,7 +83,6 @@ func (v *sharedView) drop() {
 	v.unwatchDirectory()
 }
 
-// create makes a node, and lists the queue unless that can be skipped.
 func (q *Queue) create(ctx context.Context, v *sharedView) (framework.Entry, error) {
 	session := v.key.session
 	if v.canSkipListing() {
@@ -104,7 +102,6 @@ func (q *Queue) create(ctx context.Context, v *sharedView) (framework.Entry, err
 	return session.CreateProtected(ctx, q.Config.Dir, q.Config.Marker, q.Config.Data)
 }
 
-// Listed is for framework.ChildObserver.
 func (v *sharedView) Listed(children []string, dir *zk.Stat) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -112,7 +109,6 @@ func (v *sharedView) Listed(children []string, dir *zk.Stat) {
 	v.unlisted.listed(dir)
 }
 
-// Created is for framework.ChildObserver.
 func (v *sharedView) Created(name string) {
 	n, ok := v.view.markers.Parse(name)
 	v.mu.Lock()
@@ -120,7 +116,6 @@ func (v *sharedView) Created(name string) {
 	v.unlisted.created(&v.view, n, ok, v.sameDirectory())
 }
 
-// Gone is for framework.ChildObserver.
 func (v *sharedView) Gone(name string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

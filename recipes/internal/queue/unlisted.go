@@ -6,40 +6,38 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// Everything in this file serves one purpose: a contender enters a queue that its session has had to itself for a while
-// without listing it. Without the file the engine is right, and costs a listing more.
+// A contender need not list a queue that its session has had to itself for a while. Without this file the engine is
+// right, and costs a listing more.
 //
 // The proof. A session that knows the number of the next node in a directory knows every node created before. It
 // creates a node, and the answer names it.
 //
-//  1. The node has that number, the count of all nodes ever created in the directory (S2). So nothing was created in
-//     between, and the view lacks no node before this one. The answer comes in the order of execution (S1): deletions
-//     heard of by then only make the view smaller. So what the view decides at that moment is right; it is noted there,
-//     and the next number is one more.
+//  1. The node has that number, which counts all nodes ever created in the directory (S2). So nothing was created in
+//     between, and the view lacks no node before this one. Deletions heard of before the answer (S1) only make the view
+//     smaller. So what the view decides at that moment is right, and the next number is one more.
 //  2. The node has another number: others have created nodes that the view lacks. The next number is unknown from then
 //     on, and the contender lists the queue.
 //
-// A directory that is made anew counts anew. So the directory is watched, and its czxid must be that of the directory
-// that was listed; its deletion fires the watch before anything in its successor is answered (S6).
+// A directory that is made anew counts anew. So the directory is watched, and its czxid must be the listed one's; its
+// deletion fires the watch before anything in its successor is answered (S6).
 //
-// A listing's Stat tells the next number: it has the count of creations at the moment of the listing (S3). A server
-// that counts changes there too says a greater one. So the count must also be the least possible: one more than the
-// greatest number that a node of ours got.
+// A listing's Stat has the count of creations at its moment (S3): the next number. A server that counts changes there
+// too says a greater one. So the count must also be the least possible: one more than our greatest number.
 //
-// In case 1 the view forgets that a writer left (view.appendNext): a writer that became a reader had created a node for
-// that before its own went, which would have taken the number.
+// In case 1 the view forgets that a writer left: a writer that became a reader had created a node for that before its
+// own went, which would have taken the number.
 
-// An unlisted is what a view knows of numbers. sharedView.mu guards it.
+// An unlisted is guarded by sharedView.mu.
 type unlisted struct {
-	dirWatch  *framework.Watch    // on the directory; nil if there is none
+	dirWatch  *framework.Watch    // on the directory
 	dirCzxid  int64               // of the listed directory; zero if none was
-	next      int32               // the number of the next node, of any client; negative if unknown
-	least     int32               // one more than the greatest number of ours: next is not less
-	ownStreak int                 // how many nodes in a row were ours
+	next      int32               // number of the next node; negative if unknown
+	least     int32               // one more than our greatest number
+	ownStreak int                 // nodes in a row that were ours
 	decisions map[string]Decision // of case 1, until the contender asks
 }
 
-// minStreak is how many nodes in a row must be ours: a wrong guess costs a round trip.
+// minStreak is the streak that is trusted: a wrong guess costs a round trip.
 const minStreak = 8
 
 func (u *unlisted) listed(dir *zk.Stat) {
@@ -52,9 +50,8 @@ func (u *unlisted) listed(dir *zk.Stat) {
 	}
 }
 
-// creations is the number of the next node in a directory, or more; negative from 2³⁰ on. ZooKeeper's Cversion is twice
-// the creations less the children (org.apache.zookeeper.server.DataNode.copyStat). ClickHouse Keeper adds one for each
-// change of a child's data.
+// creations is the next node's number by S3 (ZooKeeper's DataNode.copyStat); more in ClickHouse Keeper, which counts
+// changes of a child's data too; negative from 2³⁰ on.
 func creations(dir *zk.Stat) int32 {
 	if sum := dir.Cversion + dir.NumChildren; sum >= 0 {
 		return sum / 2
@@ -62,8 +59,7 @@ func creations(dir *zk.Stat) int32 {
 	return -1
 }
 
-// created notes a node of the session's, a contender's if ok. In case 1 it decides about the contender, and appends the
-// node to the view.
+// created notes a node of the session's, a contender's if ok. In case 1 it decides about the contender.
 func (u *unlisted) created(v *view, n Node, ok, sameDirectory bool) {
 	isNext := ok && u.next >= 0 && n.number == u.next && n.number < firstDoubtful
 	u.next = -1
@@ -86,8 +82,7 @@ func (u *unlisted) created(v *view, n Node, ok, sameDirectory bool) {
 	v.appendNext(n)
 }
 
-// canSkipListing reports whether the next acquire may skip listing the directory. As a side effect it starts the watch
-// that makes this safe.
+// canSkipListing reports whether the next acquire may skip the listing. It starts the watch that makes this safe.
 func (v *sharedView) canSkipListing() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -104,8 +99,7 @@ func (v *sharedView) canSkipListing() bool {
 	return u.next >= 0 && v.sameDirectory()
 }
 
-// sameDirectory reports whether the listed directory has existed ever since, as far as the session has heard. mu is
-// held.
+// sameDirectory reports whether the listed directory exists still, as far as is known. mu is held.
 func (v *sharedView) sameDirectory() bool {
 	if v.unlisted.dirWatch == nil || v.unlisted.dirCzxid == 0 {
 		return false
@@ -122,7 +116,7 @@ func (v *sharedView) unwatchDirectory() {
 	}
 }
 
-// entryDecision returns, once, what was decided about a contender at its creation.
+// entryDecision returns the decision of case 1, once.
 func (v *sharedView) entryDecision(name string) (d Decision, known bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

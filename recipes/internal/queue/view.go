@@ -2,13 +2,12 @@ package queue
 
 import "slices"
 
-// A view is what the contenders of one session know of the nodes in their queue. It may list deleted nodes. If it
-// decides about a contender, it lacks no node ahead of that. It has no clock and asks for nothing.
+// A view is what a session's contenders know of a queue's nodes: see the invariant in doc.go. It asks for nothing.
 type view struct {
 	markers    markers
 	children   []string // the newest listing, until it is parsed
-	nodes      []Node   // the newest listing, less the deleted nodes, with the appended ones
-	writerLeft bool     // a writer left since the view was whole: a downgraded reader may be missing
+	nodes      []Node   // the same, parsed, with the appended nodes
+	writerLeft bool     // since the view was whole: a downgraded reader may be missing
 }
 
 // list makes the view that of a listing, and keeps children.
@@ -16,8 +15,7 @@ func (v *view) list(children []string) {
 	v.children, v.nodes, v.writerLeft = children, nil, false
 }
 
-// appendNext appends a node of ours that makes the view whole: see unlisted. No reader that a departed writer became
-// can be missing: the creation of its node would have taken this number.
+// appendNext appends a node of ours that makes the view whole: see unlisted.go.
 func (v *view) appendNext(n Node) {
 	v.nodes = append(v.parsed(), n)
 	v.writerLeft = false
@@ -33,8 +31,7 @@ func (v *view) remove(name string) {
 	v.writerLeft = v.writerLeft || mayReadOn(name)
 }
 
-// decision decides about a contender that the view has, unless the counter can have ended since. A writer that left may
-// have become a reader: until the view is whole again, it decides about readers only.
+// decision decides only where the invariant holds: see doc.go.
 func (v *view) decision(me Node) (d Decision, known bool) {
 	if me.number >= firstDoubtful || v.writerLeft && !me.Shared {
 		return Decision{}, false
