@@ -82,6 +82,13 @@ func TestTree(t *testing.T) {
 			check(t, "put "+path, created, err, i != 1)
 		}
 		synctest.Wait()
+		before := len(names)
+		_, err := a.Set(ctx, "/t/x", []byte("new"), -1)
+		must(t, err)
+		synctest.Wait()
+		if len(names) != before {
+			t.Errorf("a child's new data: got names %q, want no news", names[before:])
+		}
 		must(t, porting.Clear(ctx, a, "/t"))
 		must(t, porting.Clear(ctx, a, "/t"))
 		synctest.Wait()

@@ -97,6 +97,25 @@ func TestErrorPolicyDecidesWhetherABlipEndsATerm(t *testing.T) {
 	}
 }
 
+// Java's latch, which keeps its node, would lead again.
+func TestBlipUnderTheStandardPolicyHandsTheLeadershipOn(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := newPeer(t, server, framework.WithErrorPolicy(framework.StandardErrorPolicy))
+		leads := start(t, p.latch())
+		await(t, leads)
+		next := start(t, newPeer(t, server).latch())
+		p.link.Cut()
+		synctest.Wait()
+		p.link.Heal()
+		await(t, next)
+		time.Sleep(time.Minute)
+		wantNodes(t, server, 2)
+		if leads.HasLeadership() || !next.HasLeadership() {
+			t.Errorf("got leaderships %v, %v, want that of the one that waited", leads.HasLeadership(), next.HasLeadership())
+		}
+	})
+}
+
 func TestLatchClosedDuringItsCreateLeavesNoNode(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)

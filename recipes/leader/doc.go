@@ -31,5 +31,6 @@
 // # Sharing with Java
 //
 // A [LeaderSelector] stands in one queue with Java's LeaderSelector, a [LeaderLatch] with Java's LeaderLatch, and they
-// list each other. Children that are no nodes of the queue do not block, as they do in Java.
+// list each other. Children that are no nodes of the queue do not block, as they do in Java. The tables of
+// examples/porting have every method, and say what differs on purpose.
 package leader
