@@ -1,6 +1,6 @@
 // Package framework keeps a connection to a ZooKeeper ensemble alive and makes operations on it reliable: it answers
 // "am I connected, is this session still mine, did that operation really happen?" Recipes such as package locks stand
-// on it.
+// on it. Everything exported is safe for concurrent use unless it says otherwise.
 //
 // # Use
 //
@@ -23,57 +23,58 @@
 //	                            └──────── attached ──────────┘
 //
 // "attached" means that a server took the session, "detached" that the connection is gone, "over" that the session is:
-// the servers said so, or its timeout has passed since the newest request that was answered was sent. The client then
-// opens a new session, and RECONNECTED tells of that one. If the servers refuse the client's authentication, LOST is
-// the last state, also after LATENT, and [Client.Err] says why. Listeners hear every change, in order, each on a
-// goroutine of its own.
+// the servers said so, or its timeout has passed since the newest answered request was sent. The client then opens a
+// new session, and RECONNECTED is that one's. If the servers refuse the client's authentication, LOST is the last
+// state, also after LATENT, and [Client.Err] says why. Listeners hear every change, in order, each on a goroutine of
+// its own.
 //
 // # Sessions and leases
 //
-// Everything that must not outlive a session hangs on a [Session]: ephemeral nodes, watches, and [Binding]s. A session
-// has two deadlines. It is over when its timeout T has passed since the newest answered frame was sent. A Binding ends
-// earlier, at [Session.ValidUntil]. Until then, no server can have let another client take over what the session's
-// nodes hold. framework/session/lease_clock.go computes it:
+// Ephemeral nodes, watches and [Binding]s hang on a [Session], and must not outlive it. A session is over when its
+// timeout T has passed since the newest answered frame was sent. A Binding ends earlier, at [Session.ValidUntil]. Until
+// then, no server can have let another client take over what the session's nodes hold.
+// framework/session/lease_clock.go computes it:
 //
 //	ValidUntil = anchor + 0.99 T
 //	anchor     = the later of these: when the newest handshake was sent; when the newest frame was sent whose answer had
 //	             arrived by W - T/4
 //	W          = when the newest answered write was sent
 //
-// Answers to pings and reads do not count by themselves, since a follower that has lost its leader goes on giving them,
-// for seconds, while the leader ends the session and lets the next contender in. A write is answered when a majority
-// has written it down, at the leader's word. It proves that whatever the follower had heard half a tick before has been
-// reported, and half a tick is at most T/4 as long as the servers' minSessionTimeout is at least two ticks, its
-// default. The handshake that opens a session is a write; any other becomes an anchor by the first write after it.
+// Answers to pings and reads do not count by themselves: a follower that has lost its leader gives them for seconds,
+// while the leader ends the session and lets the next contender in. A write is answered when a majority has written it
+// down, at the leader's word. It proves that whatever the follower had heard half a tick before has been reported. Half
+// a tick is at most T/4 as long as the servers' minSessionTimeout is at least two ticks, its default; without it, three
+// of forty holders with sessions of two ticks heard of their loss up to 0.3 s too late. The handshake that opens a
+// session is a write; any other becomes an anchor by the first write after it.
 //
 // While something is held or waited for, the client sends a write whenever the last one is T/4 old: a transaction that
 // checks the root, or the chroot, and changes nothing. A lease is then valid for about 3/4 T after each. The check
-// needs no permission: servers write a transaction down that they refuse, too, and answer it when a majority has done
-// so. While something is watched and nothing held, the client sends a sync whenever the leader's last answer is T/4
-// old, since a server that is cut off from its leader tells of no change. With none of these it sends nothing. A
-// session that was not renewed in time may live on: its Bindings have ended, its nodes stay until they are removed.
+// needs no permission: servers also write down, and answer by majority, a transaction that they refuse. While something
+// is watched and nothing held, the client sends a sync whenever the leader's last answer is T/4 old, since a server
+// that is cut off from its leader reports no change. Otherwise it sends nothing. A session that was not renewed in time
+// may live on: its Bindings have ended, its nodes stay until they are removed.
 //
-// A ping goes ahead of each of these requests unless another request is waiting for its answer. If nothing at all
-// arrives, the client moves on to another server after T/8. It does after T/3 if something arrived but the answer that
-// counts, if no ping went, or if it gave up the last connection in the same way. With nothing held, waited for or
-// watched, it does after 2/3 T without any arrival. When answers take long, since disks are slow, the next request is
-// sent somewhat earlier: commits that take T/6 end no lease.
+// A ping goes ahead of each of these requests unless another request waits for its answer. If nothing at all arrives,
+// the client moves on to another server after T/8; after T/3 if something arrived but the answer that counts, if no
+// ping went, or if it gave up the last connection in the same way; after 2/3 T with nothing held, waited for or
+// watched. When answers take long, since disks are slow, the next request is sent somewhat earlier: commits that take
+// T/6 end no lease.
 //
-// Time is taken from a clock that goes on while the machine is suspended. [Binding.Err] compares the time, and so is
-// right at the first look after a pause of the process, when timers are late.
+// The clock goes on while the machine is suspended. [Binding.Err] compares the time, and so is right at the first look
+// after a pause of the process, when timers are late.
 //
 // Outside this promise are
 //
 //   - nodes removed by hand, and sessions ended by an administrator;
-//   - an ensemble restored from a backup: it has the nodes and the sessions of back then, and counts transactions from
-//     there. Locks that were released since are held again until their sessions end, locks that were taken since are
-//     free, and fencing tokens that were given out come again. The same is true of one that was wiped or replaced;
-//   - guests whose clocks stand still while their host pauses them, for a snapshot or a migration. No clock in the
-//     guest tells of the pause, so holds seem to be valid for as much longer as it lasted, until a server answers, or
-//     the connection turns out to be gone. A laptop that is suspended is none of these: its clock goes on.
+//   - an ensemble that was wiped, replaced or restored from a backup: it has the nodes and sessions of back then. Locks
+//     released since are held again until their sessions end, locks taken since are free, and fencing tokens come
+//     again;
+//   - guests whose clocks stand still while their host pauses them, for a snapshot or a migration: holds seem valid for
+//     as much longer, until a server answers or the connection turns out to be gone. A suspended laptop is none of
+//     these: its clock goes on.
 //
-// For the holder, what helps against all of them is to let the store refuse it: by a check in the same transaction, or
-// by a fencing token.
+// Against all of them it helps to let the store refuse the holder: by a check in the same transaction, or by a fencing
+// token.
 //
 // # Servers that are behind
 //
@@ -81,10 +82,10 @@
 // is behind hangs up on it. So do all servers of an ensemble that was wiped, restored from an older snapshot or
 // replaced. A new session whose handshake was hung up on therefore asks the same server, in a session of its own that
 // sees nothing and is closed again, for its newest transaction behind a sync. If that is older than what the client has
-// seen, the client goes on round its list. Only if it has tried every address, more than half of them have answered
-// like this and none the opposite, the client goes on with the younger ensemble: it says so at Warn, and begins anew
-// with what it has seen. A server that cannot be reached, or looked up, is not behind. Two ensembles that live at the
-// same time, or one that has overtaken the old one, look the same to a client.
+// seen, the client tries the next address. Once it has tried all, more than half of them have answered like this and
+// none the opposite, it goes on with the younger ensemble: it says so at Warn, and begins anew with what it has seen. A
+// server that cannot be reached, or looked up, is not behind. Two ensembles that live at the same time, or one that has
+// overtaken the old one, look the same to a client.
 //
 // If the younger ensemble lacks the chroot of the connect string, operations and waits fail with [ErrNoChroot] within
 // the connection timeout; the client connects as soon as the chroot is made.
@@ -92,109 +93,84 @@
 // # Renewal by the leader alone
 //
 // A leader that has been deposed and has not noticed goes on answering syncs, and takes sessions back, by itself. When
-// links simply die, it notices about as soon as its followers do. But when what it says to them is lost at first, and
-// what they say to it only later, it goes on for as long again as they waited (syncLimit); the sessions that its
-// successor knows may be over by then. It stops answering as soon as there is a write that nobody confirms, and to end
-// a session is one, so it takes a client that is alone with that leader, and others whose sessions are long. With
-// [WithLeaderRenewal] a sync renews leases all the same, and a handshake is an anchor by itself: in this case a lease
-// may outlive its lock, and the servers have nothing to write.
+// links die, it notices about as soon as its followers do. When what it says is lost at first, and what they say only
+// later, it goes on for as long again as they waited (syncLimit); the sessions that its successor knows may be over by
+// then. It stops answering as soon as there is a write that no follower confirms. To end a session is one, so it takes
+// a client that is alone with that leader, and others whose sessions are long.
 //
-// What they have to write otherwise is four transactions of some 80 bytes in each T for each client that holds or
-// waits. Measured by integration/renewal, three servers of version 3.9.5 and their 384 writers on two processors with
-// other work, 1,000 holders, medians of three windows [least .. most]; the writes are those with nobody holding:
-//
-//	T     data         renewals/s         writes/s                  share
-//	40 s  on disk      100 [100 .. 100]   10975 [ 8490 .. 11443]    0.9 %
-//	40 s  in memory     96 [ 92 .. 100]    9860 [ 7087 .. 13965]    1.0 %
-//	 5 s  on disk      854 [802 .. 881]    9138 [ 7729 ..  9896]    9.3 %
-//	 5 s  in memory    839 [791 .. 884]   11801 [10988 .. 13771]    7.1 %
-//
-// So think of WithLeaderRenewal where many thousand clients hold at a time with short sessions, or where the servers'
-// disk is slow and their logs are large already. A longer session timeout costs less as well.
+// With [WithLeaderRenewal] a sync renews leases all the same, and a handshake is an anchor by itself: a lease may then
+// outlive its lock, and the servers have nothing to write. Otherwise each client that holds or waits has them write
+// four transactions of some 80 bytes in each T: of 1,000 holders about 1 % of what an ensemble can write if T is 40 s,
+// and 7 to 9 % if it is 5 s (integration/renewal). So think of it where many thousand clients hold at a time with short
+// sessions, or where the servers' disk is slow and their logs are large already. A longer session timeout costs less as
+// well.
 //
 // # Measured
 //
-// Measured on real servers by integration/ensemble, with Apache ZooKeeper 3.9.5: seconds from the fault, as median
-// [least .. most], and by how much the holder was told before the next one was admitted.
+// With ZooKeeper 3.9.5 and sessions of 5 s, a holder whose follower is cut off from its leader knows of its loss 2.13 s
+// [1.41 .. 4.77] before the next is admitted. With a deadline counted from pings it would know 8.42 s after that.
+// Behind a deposed leader, with sessions of 2 s and a syncLimit of 4 s, it knows 5.63 s before; with WithLeaderRenewal
+// 0.95 s after. integration/ensemble has all figures.
 //
-//	                                      holder told           next admitted         told first by
-//	follower cut off from its leader, 5 s session, ZooKeeper's sample limits, 20 rounds
-//	  this library                         3.07 [1.76 .. 3.65]   5.21 [4.64 .. 6.53]   2.13 [1.41 .. 4.77]
-//	  this library, just connected         3.95 [3.34 .. 4.53]   5.31 [4.01 .. 7.04]   1.87 [0.42 .. 2.99]
-//	  a deadline counted from pings       13.94 [13.2 .. 14.6]   5.26 [4.49 .. 7.04]  -8.42 [-9.4 .. -7.1]
-//	deposed leader as above, 2 s session, 4 s of syncLimit, 5 rounds
-//	  this library                         1.25 [1.03 .. 1.29]   6.84 [6.66 .. 7.61]   5.63 [5.45 .. 6.32]
-//	  with WithLeaderRenewal               7.63 [6.85 .. 7.81]   6.74 [6.34 .. 6.87]  -0.95 [-1.1 .. -0.1]
-//
-// Half a tick is no idle caution. Without it (a lease counted from the newest answered renewal itself) three of forty
-// holders with sessions of two ticks were told up to 0.3 s too late. To keep a lease while a leader is replaced that
-// froze or was cut off, and not killed, half of the session timeout must be longer than syncLimit and an election
-// together; with 4 s and 2 s most holders lost theirs, wherever they were connected, and were told in time.
+// To keep a lease while a leader is replaced that froze or was cut off, and not killed, half of the session timeout
+// must be longer than syncLimit and an election together; with 4 s and 2 s most holders lost theirs, wherever they were
+// connected, and knew in time.
 //
 // # Which server is tried
 //
 // Every host of the connect string is looked up at each attempt, and all of its addresses count; see [WithLookup]. The
-// address is tried that was not tried, or left, for the longest time. An attempt takes at most min(T, connection
-// timeout) divided by the addresses and one, and its handshake two seconds of that. Both double with each whole round
-// that failed, up to the connection timeout. A server that answers a reconnection with another session has ended the
-// client's; sessions that keep ending before T, or a second, has passed once are opened with growing pauses.
+// client tries the address that it has not tried, or has left, for the longest time. An attempt takes at most min(T,
+// connection timeout) divided by the addresses and one, and its handshake two seconds of that. Both double with each
+// whole round that failed, up to the connection timeout. A server that answers a reconnection with another session has
+// ended the client's; sessions that keep ending before T, or a second, has passed once are opened with growing pauses.
 //
 // # Who the client is
 //
-// Authentication belongs to the connection, so the client repeats it on each: the TLS certificate ([WithTLS]) in the
-// TLS handshake, then ZooKeeper's own handshake, the exchange of [WithSASL], and the pairs of [WithAuthorization] and
-// [Client.AddAuth]. Requests, watches and pings follow, also at servers that insist on nothing. The session, its nodes
-// and its watches outlive a connection, and so a change of credentials: a certificate or a password that is given by a
-// function may change between two connections.
+// Authentication belongs to the connection, so the client repeats it on each: the TLS certificate ([WithTLS]), then
+// ZooKeeper's own handshake, the exchange of [WithSASL], and the pairs of [WithAuthorization] and [Client.AddAuth].
+// Requests, watches and pings follow, also at servers that insist on nothing. The session, its nodes and its watches
+// outlive a connection, and so a change of credentials that a function gives: a certificate or a password.
 //
 // # Sizes
 //
 // A request has at most [DefaultMaxRequest] bytes, as much as servers take by default: a node's data, its path, its ACL
 // and a few dozen bytes; or a whole transaction. If the servers' jute.maxbuffer says otherwise, [WithMaxRequest] should
-// say the same. A longer request is not sent, since the server would close the connection on it, and all others would
-// go down with it.
-//
-// An answer has at most [DefaultMaxAnswer] bytes. Of a listing, each name takes its length and 4 bytes: a lock node
-// about
-// 60. [WithMaxAnswer] allows more, or less where memory is short. A longer answer is read past, not kept.
-//
-// Either fails its own operation with [ErrTooLarge], which is not retried, and nothing else.
+// say the same. A longer request is not sent: the server would close the connection on it, and all others would go down
+// with it. An answer has at most [DefaultMaxAnswer] bytes; each name of a listing takes its length and 4 bytes, a lock
+// node about 60. [WithMaxAnswer] changes that. A longer answer is read past, not kept. Either fails its own operation
+// with [ErrTooLarge], which is not retried, and nothing else.
 //
 // # When the connection drops
 //
 // Operations wait for a connection for at most the connection timeout and are then tried again under the retry policy,
 // within one budget each. A create under protection is never executed twice: its node is looked for by its GUID, on a
 // server that has caught up. A guaranteed deletion is asked for again on every connection. Watches are set again.
-// Nothing that was asked for in one session is executed in the next unless it was asked for by an operation of the
-// [Client] that is still waiting.
+// Nothing that was asked for in one session is executed in the next unless an operation of the [Client] asked for it
+// that is still waiting.
 //
 // # Inside
 //
 // A client opens one session after the other (package framework/session). Under each lies one connection of
 // [github.com/go-zookeeper/zk], and under that a transport of this library's that sees every frame
-// (framework/internal/transport). Answers and watch events are applied in the order of their arrival, by one goroutine,
-// to one table per session; everything else looks at the table and is merely woken. Besides go-zookeeper's goroutines
-// there are two: one per client watches the clock, one per connection writes. Operations and watches have none.
-// Listeners, traces and the log handler are called on goroutines of their own, outside of every lock, which exist while
-// there is something to call: a callback that blocks holds up those queued behind it, and nothing else. Close does not
-// wait for callbacks that are running.
+// (framework/internal/transport). One goroutine applies answers and watch events, in the order of their arrival, to one
+// table per session; everything else looks at the table and is merely woken. Besides go-zookeeper's goroutines there
+// are two: one per client watches the clock, one per connection writes. Operations and watches have none. Listeners,
+// traces and the log handler have goroutines of their own while there is something to call, outside of every lock: one
+// that blocks holds up the calls queued behind it, and nothing else. Close does not wait for callbacks that are
+// running.
 //
 // # Panics of callbacks
 //
 // The client survives a panic in a listener, a trace, the log handler, the dialer, the look-up function, the SASL
-// mechanism or a function of the TLS configuration: it logs the panic at Error with its stack, and goes on with the
-// next call. Without [WithLogger] it logs panics, and nothing else, to [slog.Default]. A dialer or a mechanism that
-// panics is a failed attempt to connect. An ACL provider and a retry policy run on the goroutine of the operation that
-// asks them: their panics reach its caller.
-//
-// # Concurrency
-//
-// Everything exported here is safe for concurrent use unless it says otherwise.
+// mechanism or a function of the TLS configuration: it logs the panic at Error with its stack, and goes on. Without
+// [WithLogger] it logs panics, and nothing else, to [slog.Default]. A dialer or a mechanism that panics is a failed
+// attempt to connect. An ACL provider and a retry policy run on the operation's goroutine: their panics reach its
+// caller.
 //
 // # For readers of Curator
 //
 // CuratorFrameworkFactory.newClient and start are [NewClient]; listeners are options as well, so that no event is
 // missed. Curator's fluent builders are methods with options: create().withMode(m).forPath(p, d) is client.Create(ctx,
-// p, d, framework.WithMode(m)). Every method takes a context first. LOST comes at the session's deadline counted from
-// the last good contact, where Curator counts from the Disconnected event, which is later.
+// p, d, framework.WithMode(m)). LOST comes at the session's deadline counted from the last good contact, where Curator
+// counts from the Disconnected event, which is later.
 package framework

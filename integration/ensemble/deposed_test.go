@@ -19,7 +19,7 @@ import (
 // so the sessions of everybody else are long here.
 //
 // The holder knows first. With framework.WithLeaderRenewal, which counts answers to sync, the lease outlives the lock:
-// that is measured, and stands in the documentation of package framework.
+// that is measured, and stands in doc.go.
 func TestHoldersOfADeposedLeaderKnowFirst(t *testing.T) {
 	t.Parallel()
 	const session = 2 * time.Second
