@@ -85,7 +85,8 @@ const minSize = 4 << 10
 // Curator: CuratorFrameworkFactory.Builder.connectionStateErrorPolicy().
 func WithErrorPolicy(p ErrorPolicy) Option { return func(c *config) { c.errorPolicy = p } }
 
-// WithNamespace puts every path of the client below /namespace. It has no leading slash.
+// WithNamespace puts every path of the client below /namespace. It has no leading slash. [Client.Create] makes the
+// namespace's node, a container, if it is missing; a transaction does not.
 //
 // Curator: CuratorFrameworkFactory.Builder.namespace().
 func WithNamespace(namespace string) Option {

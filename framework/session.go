@@ -43,8 +43,8 @@ const (
 	//
 	// Curator: SessionConnectionStateErrorPolicy.
 	SessionErrorPolicy = session.SessionErrorPolicy
-	// StandardErrorPolicy ends leases as soon as the connection is lost. It is Curator's default: there leaders
-	// step down by themselves, and holders of locks by a listener.
+	// StandardErrorPolicy ends leases as soon as the connection is lost, and the client removes their nodes when it is
+	// back. It is Curator's default: there leaders step down by themselves, and holders of locks by a listener.
 	//
 	// Curator: StandardConnectionStateErrorPolicy.
 	StandardErrorPolicy = session.StandardErrorPolicy

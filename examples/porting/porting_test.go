@@ -170,6 +170,37 @@ func TestLeader(t *testing.T) {
 	})
 }
 
+func TestLatch(t *testing.T) {
+	connected(t, func(t *testing.T, a, b *framework.Client) {
+		var heard []string
+		hear := func(what string) func() { return func() { heard = append(heard, what) } }
+		mine, other := porting.NewLatch(a, "mine", hear("begin"), hear("end")), porting.NewLatch(b, "other", func() {}, func() {})
+		must(t, mine.Start(t.Context()))
+		must(t, other.Start(t.Context()))
+		var cause error
+		led, err := mine.WhenLeading(t.Context(), func(ctx context.Context) error {
+			check(t, "other leads", other.Leads(), nil, false)
+			must(t, mine.Close())
+			<-ctx.Done()
+			cause = context.Cause(ctx)
+			return nil
+		})
+		check(t, "mine has led", led, err, true)
+		if !errors.Is(cause, locks.ErrReleased) {
+			t.Errorf("the work of a latch that was closed: got cause %v", cause)
+		}
+		led, err = mine.WhenLeading(t.Context(), nothing)
+		check(t, "mine leads after its end", led, err, false)
+		led, err = other.WhenLeading(t.Context(), nothing)
+		check(t, "other has led", led, err, true)
+		must(t, other.Close())
+		synctest.Wait()
+		if !slices.Equal(heard, []string{"begin", "end"}) {
+			t.Errorf("got calls %q", heard)
+		}
+	})
+}
+
 func TestReadWriteLock(t *testing.T) {
 	connected(t, func(t *testing.T, a, b *framework.Client) {
 		ctx, mine, other := t.Context(), porting.NewReadWriteLock(a), porting.NewReadWriteLock(b)
