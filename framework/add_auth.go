@@ -6,13 +6,11 @@ import (
 )
 
 // AddAuth says who the client is, in addition to [WithAuthorization]: on the present connection and, once a server has
-// accepted it, on all that follow, in later sessions as well. It blocks until a server has answered, and tries again as
-// all operations do.
+// accepted it, on all later ones. It blocks until a server has answered, and tries again as all operations do.
 //
 // A refusal fails this call alone, with [ErrAuthRefused]: the server closes the connection, the client reconnects
 // without what was refused, and session and leases go on, unless [StandardErrorPolicy] ends the leases. After any other
-// error the server may have accepted it. What was accepted once and is refused on a later connection ends the client,
-// like what [WithAuthorization] says.
+// error the server may have accepted it. A refusal on a later connection ends the client, as of [WithAuthorization].
 //
 // Errors: an [*OpError] whose Path is the scheme; [ErrAuthRefused] and those of all operations.
 //

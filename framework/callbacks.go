@@ -4,25 +4,25 @@ import (
 	"sync"
 )
 
-// callbacks calls functions of the user, one after the other, in the order in which they were queued, on a goroutine
-// that exists only while there is something to call. To queue one never blocks and never calls it: a callback that
-// blocks holds up those behind it and nothing else. The zero value is ready for use.
+// callbacks calls functions of the user, one at a time, in their order, on a goroutine that exists only while there is
+// something to call. To queue one never blocks: a callback that blocks holds up those behind it and nothing else. The
+// zero value is ready for use.
 type callbacks struct {
-	limit   int                          // functions that may wait; 0 is no limit
-	dropped func(count int) (say func()) // makes the callback that reports how many were dropped; needed with a limit
-	isolate func(call func())            // calls one and returns also if it panics; nil if none can
+	limit   int                          // of waiting; 0 is none
+	dropped func(count int) (say func()) // makes the report; needed with a limit
+	isolate func(call func())            // survives a panic; nil if none can
 
 	mu      sync.Mutex
 	waiting []func()
 	missed  int           // dropped since the last report
-	running chan struct{} // closed when nothing waits or runs any more; nil if that is so
+	running chan struct{} // closed when nothing waits or runs; nil then
 	closed  bool
 }
 
-// callbackLimit is how many log records, or calls of traces, may wait for a slow handler.
+// callbackLimit bounds the log records, or calls of traces, that wait.
 const callbackLimit = 1024
 
-// push queues a call. It is dropped, and counted, if too many wait, and ignored after close.
+// push queues a call. It is dropped, and counted, beyond the limit, and ignored after close.
 func (c *callbacks) push(call func()) { c.queue(call, false) }
 
 // pushAlways queues a call that is never dropped.
@@ -46,7 +46,7 @@ func (c *callbacks) queue(call func(), always bool) {
 	}
 }
 
-// reportMissed queues the report of what was dropped, at its place in the order. mu is held.
+// reportMissed queues the report of drops, at its place in the order. mu is held.
 func (c *callbacks) reportMissed() {
 	if c.missed > 0 {
 		c.waiting = append(c.waiting, c.dropped(c.missed))
@@ -57,7 +57,7 @@ func (c *callbacks) reportMissed() {
 func (c *callbacks) run() {
 	finished := false
 	defer func() {
-		// a callback has ended the goroutine, as testing's FailNow does: that is not the end of the others
+		// a callback that ended the goroutine, as testing's FailNow does, is not the end of the others
 		if !finished {
 			go c.run()
 		}
@@ -72,7 +72,6 @@ func (c *callbacks) run() {
 	finished = true
 }
 
-// next takes the next call, or notes that there is none.
 func (c *callbacks) next() func() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -105,8 +104,8 @@ func (c *callbacks) wait(enough <-chan struct{}) {
 	}
 }
 
-// close drops what waits. No call begins from then on, except for one that has been taken from the queue already. It
-// does not wait for a call that is running.
+// close drops what waits, without waiting for what runs. No call begins then but one that was taken from the queue
+// already.
 func (c *callbacks) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,7 +9,6 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// attachedSession waits for a session that is connected.
 func (c *core) attachedSession(ctx context.Context, timeout <-chan time.Time) (*Session, error) {
 	for {
 		c.mu.Lock()
@@ -24,7 +23,7 @@ func (c *core) attachedSession(ctx context.Context, timeout <-chan time.Time) (*
 			return nil, c.connectError(retry.ContextError(ctx))
 		case refused != nil:
 			return nil, refused
-		case state.IsConnected() && s.Connected(): // both: a caller that gets the session finds the state announced
+		case state.IsConnected() && s.Connected(): // both: the caller finds the state announced
 			return s, nil
 		}
 		select {
@@ -39,8 +38,8 @@ func (c *core) attachedSession(ctx context.Context, timeout <-chan time.Time) (*
 	}
 }
 
-// noChroot is why the client cannot be connected, if servers say that its chroot does not exist: no failure that goes
-// away by itself, and so no *ConnectError, which waiters would wait out. The client goes on trying.
+// noChroot is the error if servers say that the chroot does not exist: that does not go away by itself, so it is no
+// *ConnectError, which waiters would wait out. The client goes on trying.
 func (c *core) noChroot() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -57,7 +56,7 @@ func (c *core) connectError(cause error) error {
 	defer c.mu.Unlock()
 	list, problem := c.servers.last()
 	servers := make(map[string]error, len(list)+1)
-	for _, server := range list { // a server that is listed no longer is not tried again
+	for _, server := range list { // others are not tried again
 		if servers[server] = c.failures[server]; servers[server] == nil {
 			servers[server] = errors.New("no answer yet")
 		}

@@ -23,13 +23,13 @@ type core struct {
 	support   *transport.Support
 	added     transport.Authorizations // by AddAuth
 	listeners listeners
-	logs      callbacks    // records for the user's log handler
-	panics    *slog.Logger // tells of panics in the user's functions
-	traces    callbacks    // calls of the user's traces
-	// what is left to be done about leases that have ended: the client's own work, which does not block
+	logs      callbacks
+	panics    *slog.Logger
+	traces    callbacks
+	// the client's own work after the end of leases, which does not block
 	chores   callbacks
 	trees    treeRemovals
-	closing  chan struct{}   // closed by Close
+	closing  chan struct{}
 	life     context.Context //nolint:containedctx // ends with ErrClosed when Close is called: no operation outlives it
 	kill     context.CancelCauseFunc
 	once     sync.Once
@@ -38,12 +38,12 @@ type core struct {
 
 	mu       sync.Mutex
 	state    State
-	session  *session.Owner    // the newest
-	closed   bool              // set by Close
+	session  *session.Owner // the newest
+	closed   bool
 	refused  error             // the servers will never take this client
-	failures map[string]error  // last failure of each server since the last connection
+	failures map[string]error  // last of each server since the last connection
 	server   string            // that the client is connected to, or was last
-	changed  chan struct{}     // closed, and replaced, when any of these changes
+	changed  chan struct{}     // closed, and replaced, at every change
 	carried  session.Leftovers // for the next session
 
 	attachments session.Attachments // state of recipes
@@ -56,8 +56,7 @@ func (c *core) open(zxid int64) (*session.Owner, error) {
 	return s, err
 }
 
-// next makes the next session. What is left of the one before is handed over in one step with the exchange of the two:
-// see later.
+// next makes the next session, and hands it what is left of the one before in one step: see later.
 func (c *core) next(zxid int64) *session.Owner {
 	cfg := session.Config{
 		Transport: transport.Config{
@@ -88,7 +87,7 @@ func (c *core) next(zxid int64) *session.Owner {
 	return s
 }
 
-// run is the client's goroutine: it sees one session after the other to its end.
+// run is the client's goroutine: it runs one session after the other.
 func (c *core) run(s *session.Owner) {
 	defer close(c.ended)
 	for young := 0; ; {
@@ -126,7 +125,7 @@ func (c *core) refusal() error {
 	return c.refused
 }
 
-// patience is how long Close waits for a server to end the session. A session that is over has nothing to wait for.
+// patience is how long Close waits for a server to end the session.
 func (c *core) patience() time.Duration {
 	select {
 	case <-c.closing:
@@ -136,7 +135,7 @@ func (c *core) patience() time.Duration {
 	}
 }
 
-// move feeds the state machine. Listeners hear of changes in the order of the calls. reason is for the log.
+// move feeds the state machine. Listeners hear of changes in the order of the calls.
 func (c *core) move(s *Session, e event, reason error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -162,8 +161,7 @@ func (c *core) move(s *Session, e event, reason error) {
 	c.logState(s, reason)
 }
 
-// logState logs a new state of the connection, with the server that the client is connected to, or was last. mu is
-// held.
+// mu is held.
 func (c *core) logState(s *Session, reason error) {
 	attrs := []slog.Attr{slog.String("state", c.state.String()), slog.String("session", fmt.Sprintf("%#x", s.ID()))}
 	if c.server != "" { // it has been connected
@@ -175,7 +173,7 @@ func (c *core) logState(s *Session, reason error) {
 	c.cfg.logger.LogAttrs(context.Background(), c.state.level(), "framework: connection state changed", attrs...)
 }
 
-// failed remembers why a server could not be used. A refusal is final: trying again would be refused again.
+// failed remembers why a server could not be used. A refusal is final.
 func (c *core) failed(server string, err error) {
 	c.cfg.logger.Debug("framework: connection attempt failed", "server", server, "error", err)
 	if errors.Is(err, ErrAuthRefused) {
@@ -196,13 +194,13 @@ func (c *core) refuse(err error) {
 	}
 }
 
-// announce wakes all waiters for a change. mu is held.
+// announce wakes all waiters. mu is held.
 func (c *core) announce() {
 	close(c.changed)
 	c.changed = make(chan struct{})
 }
 
-// settle gives the log handler and traces a moment for the calls that still wait.
+// settle gives the log handler and traces a second for what waits.
 func (c *core) settle() {
 	enough := make(chan struct{})
 	timer := time.AfterFunc(time.Second, func() { close(enough) })
@@ -213,7 +211,6 @@ func (c *core) settle() {
 	c.logs.close()
 }
 
-// tracesDropped makes the callback that reports how many calls of traces were dropped.
 func (c *core) tracesDropped(count int) func() {
 	return func() {
 		c.cfg.logger.Warn("framework: calls of traces were dropped, since their functions are too slow", "dropped", count)

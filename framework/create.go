@@ -69,25 +69,24 @@ func CreatingParentsIfNeeded() CreateOption {
 	return func(s *createSpec) { s.parents, s.parentMode = true, Persistent }
 }
 
-// CreatingParentContainersIfNeeded makes missing parents as containers, which go after their last child.
+// CreatingParentContainersIfNeeded makes missing parents as containers.
 //
 // Curator: CreateBuilder.creatingParentContainersIfNeeded().
 func CreatingParentContainersIfNeeded() CreateOption {
 	return func(s *createSpec) { s.parents, s.parentMode = true, Container }
 }
 
-// WithProtection puts a GUID in front of the node's name, by which the node is found again if the connection breaks
-// before the create is answered: it is then adopted, and never made twice. A create that is given up leaves no node
-// either: it is removed in the background.
+// WithProtection puts a GUID in front of the node's name. If the connection breaks before the answer, the node is found
+// by it and adopted, never made twice. A create that is given up leaves no node either: it is removed in the
+// background.
 //
 // Curator: CreateBuilder.withProtection().
 func WithProtection() CreateOption { return func(s *createSpec) { s.protection = true } }
 
-// OrSetData replaces the data of the node if it is there already and has the given version; -1 is any. Create then
-// returns its path and its Stat after the change: Version is 0 of a node that is new, and more of one that was there.
-// The mode, the ACL and the TTL of a node that was there stay as they are. If the connection breaks and the retry finds
-// the node that the try before has made, it sets the same data again. Sequential and protected nodes are new each time,
-// and refuse it.
+// OrSetData replaces the data of a node that exists and has the given version; -1 is any. Create then returns its path
+// and its new Stat: Version is 0 of a new node, more of another. Mode, ACL and TTL of a node that existed stay. If the
+// connection breaks and the retry finds the node of the try before, it sets the same data again. Sequential and
+// protected nodes, which are always new, refuse it.
 //
 // Curator: CreateBuilder.orSetData().
 func OrSetData(version int32) CreateOption {
@@ -95,11 +94,10 @@ func OrSetData(version int32) CreateOption {
 }
 
 // Create makes a node and returns its path, with the number of a sequential one, and its Stat, whose Czxid orders all
-// creations. nil data stands for the client's default data, which is this
-// machine's address unless [WithDefaultData] says otherwise, as with Curator; empty data, []byte{}, stands for none.
+// creations. nil data stands for that of [WithDefaultData], as with Curator; empty data, []byte{}, for none.
 //
-// If the connection breaks, the create is tried again. Without protection that can leave two sequential nodes, or give
-// zk.ErrNodeExists for a node of one's own.
+// If the connection breaks, Create tries again. Without protection that can leave two sequential nodes, or give
+// zk.ErrNodeExists for its own node.
 //
 // Errors: zk.ErrNodeExists, zk.ErrNoNode if there is no parent, zk.ErrNoChildrenForEphemerals, zk.ErrNoAuth,
 // [ErrUnsupported] for TTLs that are switched off, and those of all operations. With [OrSetData] also zk.ErrBadVersion,
@@ -114,7 +112,7 @@ func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...C
 	if err := spec.validate(path); err != nil {
 		return "", nil, &OpError{Op: "create", Path: path, Err: err}
 	}
-	// The path of a sequential node may end in a slash: its name is then the number alone.
+	// A sequential path may end in a slash: the name is then the number alone.
 	bare := path
 	if sequential(spec.mode) && len(path) > 1 {
 		bare = strings.TrimSuffix(path, "/")
@@ -123,7 +121,7 @@ func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...C
 	if spec.protection {
 		spec.name = session.Protected(spec.name)
 	}
-	var made *session.Creation // one for all tries: a node of the try before is found by its GUID
+	var made *session.Creation // one for all tries: its GUID finds the node of an earlier one
 	var entry session.Entry
 	err = c.do(ctx, "create", bare, func(ctx context.Context, s *Session, absolute string, _ bool) (err error) {
 		if made == nil {
@@ -145,8 +143,7 @@ func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...C
 	return c.RelativePath(entry.Path), entry.Stat, nil
 }
 
-// createOrSet creates a node, or sets the data of the one that is there, and does so again if that one vanishes in
-// between.
+// createOrSet begins anew if the node vanishes between its two requests.
 func createOrSet(ctx context.Context, s *Session, made *session.Creation, path string, version int32) (session.Entry, error) {
 	for {
 		entry, err := s.Create(ctx, made)
@@ -178,7 +175,6 @@ func (c *Client) creation(path string, data []byte, spec *createSpec) *session.C
 	return made
 }
 
-// acl is what a node gets that is created without one.
 func (c *core) acl(path string) []zk.ACL {
 	if acl := c.cfg.acl(path); len(acl) > 0 {
 		return acl

@@ -15,27 +15,26 @@ type DeleteOption func(*deletion)
 
 type deletion struct{ guaranteed, children bool }
 
-// Guaranteed goes on deleting in the background if Delete fails for any reason but the server's own answer, until the
-// node is gone or the client is closed. It is meant for nodes with unique names: a node that another client creates
-// under the same name in the meantime is deleted as well. So it needs version -1.
+// Guaranteed goes on deleting in the background if Delete fails for any reason but the server's answer, until the node
+// is gone or the client is closed. It is for unique names: a node that another client creates under the name meanwhile
+// is deleted as well. So it needs version -1.
 //
 // Curator: DeleteBuilder.guaranteed().
 func Guaranteed() DeleteOption { return func(d *deletion) { d.guaranteed = true } }
 
-// DeletingChildrenIfNeeded deletes the node's descendants as well, if it has any: of all owners, ephemeral nodes
-// included. The version is that of the node alone; if it does not match, nothing is deleted.
+// DeletingChildrenIfNeeded deletes the node's descendants as well, of all owners, ephemeral nodes included. The version
+// is the node's alone; if it does not match, nothing is deleted.
 //
-// It is not one step. The descendants go level by level, from the bottom, with at most 64 requests on their way at a
-// time, and each request has the retry policy for itself. If other clients create nodes there meanwhile, Delete deletes
-// those too, and goes on until it finds none, or ctx ends. It needs the permission to read each node that has children.
-// An error names the node that it is about; what was deleted before stays deleted. The root, the client's chroot and
-// /zookeeper are refused with [ErrInvalidPath].
+// It is not one step: the descendants go level by level, from the bottom, by at most 64 requests at a time, each with
+// the retry policy for itself. Delete also deletes what other clients create there meanwhile, until it finds nothing,
+// or ctx ends. It needs the permission to read each node that has children. An error names its node; what was deleted
+// before stays deleted. The root, the client's chroot and /zookeeper are refused with [ErrInvalidPath].
 //
 // Curator: DeleteBuilder.deletingChildrenIfNeeded().
 func DeletingChildrenIfNeeded() DeleteOption { return func(d *deletion) { d.children = true } }
 
-// Delete deletes a node without children if it has the given version; -1 is any. If an earlier try of the same call may
-// have been executed, a node that is missing then counts as deleted.
+// Delete deletes a node without children if it has the given version; -1 is any. After a try that may have been
+// executed, a missing node counts as deleted.
 //
 // Errors: zk.ErrNoNode, zk.ErrNotEmpty, zk.ErrBadVersion, and those of all operations.
 //
@@ -61,7 +60,7 @@ func (c *Client) Delete(ctx context.Context, path string, version int32, opts ..
 
 var errGuaranteedVersion = errors.New("a guaranteed delete takes no version but -1")
 
-// checkDeletion refuses what would be half done, or takes away what the client stands on.
+// checkDeletion refuses what would be half done, or what the client stands on.
 func (c *Client) checkDeletion(path string, version int32, d deletion) error {
 	if d.guaranteed && version != -1 {
 		return errGuaranteedVersion
@@ -82,7 +81,6 @@ func (c *Client) checkDeletion(path string, version int32, d deletion) error {
 	}
 }
 
-// deleteNode deletes one node.
 func (c *Client) deleteNode(ctx context.Context, path string, version int32) error {
 	return c.do(ctx, "delete", path, func(ctx context.Context, s *Session, absolute string, ambiguous bool) error {
 		err := s.Delete(ctx, absolute, version)
@@ -101,8 +99,8 @@ func (c *Client) deleteLater(path string) {
 	c.core.later(session.Leftovers{Removals: []string{absolute}})
 }
 
-// later gives work to the present session, or, if that is over, to the next. Which of the two is decided in one step
-// with the handing over, so that nothing is given to a session that has just handed over what it had.
+// later gives work to the present session, or, if that is over, to the next: in one step, so that no session gets work
+// after it has handed over what it had.
 func (c *core) later(work session.Leftovers) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -14,13 +14,12 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// requestsInFlight bounds what one deletion of a tree asks for at a time. More would hold up the requests of others on
-// the same connection, renewals of leases among them.
+// requestsInFlight bounds the requests of one tree. More would hold up others on the connection, renewals of leases
+// among them.
 const requestsInFlight = 64
 
-// deleteTree deletes a node of the given version, and first everything below it.
-//
-// The node itself is tried first: most often it has no children, and a version that does not match must save them.
+// deleteTree tries the node itself first: most often it has no children, and a version that does not match must save
+// them.
 func (c *Client) deleteTree(ctx context.Context, path string, version int32) error {
 	err := c.deleteNode(ctx, path, version)
 	for errors.Is(err, zk.ErrNotEmpty) {
@@ -35,11 +34,9 @@ func (c *Client) deleteTree(ctx context.Context, path string, version int32) err
 	return err
 }
 
-// deleteBelow deletes what is below a node, once: nodes that are created meanwhile may stay, with all that is above
-// them.
-//
-// On the way down it tries to delete each node, and so finds those that have children; a leaf costs one request. On the
-// way up it deletes those.
+// deleteBelow deletes what is below a node, once: nodes that are created meanwhile may stay, with all above them. On
+// the way down it tries to delete each node, and so finds those with children; a leaf costs one request. On the way up
+// it deletes those.
 func (c *Client) deleteBelow(ctx context.Context, path string) error {
 	var levels [][]string
 	for parents := []string{path}; len(parents) > 0; {
@@ -60,7 +57,7 @@ func (c *Client) deleteBelow(ctx context.Context, path string) error {
 	return nil
 }
 
-// childrenOf returns the paths of all children of some nodes. A node that is gone has none.
+// childrenOf returns the paths of all children. A node that is gone has none.
 func (c *Client) childrenOf(ctx context.Context, parents []string) (paths []string, err error) {
 	var mu sync.Mutex
 	err = each(ctx, parents, func(ctx context.Context, path string) error {
@@ -85,7 +82,7 @@ func below(path, name string) string {
 	return path + "/" + name
 }
 
-// deleteLeaves deletes those of some nodes that have no children, and returns the others.
+// deleteLeaves deletes the nodes without children, and returns the others.
 func (c *Client) deleteLeaves(ctx context.Context, paths []string) (parents []string, err error) {
 	var mu sync.Mutex
 	err = each(ctx, paths, func(ctx context.Context, path string) error {
@@ -105,21 +102,21 @@ func (c *Client) deleteLeaves(ctx context.Context, paths []string) (parents []st
 	return parents, err
 }
 
-// each calls f for all paths, for some at a time, and returns the first error, which ends the rest.
+// each calls f for all paths, some at a time, until the first error.
 func each(ctx context.Context, paths []string, f func(ctx context.Context, path string) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(requestsInFlight)
 	for _, path := range paths {
 		if ctx.Err() != nil {
-			break // the caller's next request says so, if it is not one of these that failed
+			break // either one of these failed, or the caller's next request will
 		}
 		group.Go(func() error { return f(ctx, path) })
 	}
 	return group.Wait() //nolint:wrapcheck // an OpError that names the path
 }
 
-// A treeRemovals is the trees that are deleted in the background, one after the other, by a goroutine that exists only
-// while there are any. The zero value is ready for use.
+// A treeRemovals is the trees to delete in the background, one at a time, by a goroutine that exists while there are
+// any. The zero value is ready for use.
 type treeRemovals struct {
 	mu      sync.Mutex
 	waiting []string // absolute paths; the first is under way
@@ -127,7 +124,7 @@ type treeRemovals struct {
 	running sync.WaitGroup
 }
 
-// add queues a tree, if it is not waiting already, and reports whether a goroutine must be started.
+// add queues a tree, unless it waits already, and reports whether to start the goroutine.
 func (r *treeRemovals) add(path string) (start bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -141,7 +138,7 @@ func (r *treeRemovals) add(path string) (start bool) {
 	return start
 }
 
-// next returns the tree after the one that is done, "" if there is none: the goroutine then ends.
+// next returns the tree after the one that is done; "" ends the goroutine.
 func (r *treeRemovals) next() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -166,7 +163,6 @@ func (c *Client) deleteTreeLater(path string) {
 	}
 }
 
-// deleteTrees deletes one tree after the other.
 func (c *core) deleteTrees(path string) {
 	defer c.trees.running.Done()
 	for ; path != ""; path = c.trees.next() {

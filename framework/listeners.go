@@ -4,8 +4,8 @@ import (
 	"sync"
 )
 
-// listeners tells every listener every state, in order. Each has a queue of its own without a limit, so that a slow one
-// holds up neither the others nor the client, and misses nothing.
+// listeners gives every listener every state, in order. Each has an unlimited queue, so that a slow one holds up
+// nothing else, and misses nothing.
 type listeners struct {
 	isolate func(call func())
 
@@ -19,7 +19,7 @@ type listener struct {
 	calls callbacks
 }
 
-// add registers fn, which hears present first unless there has been no state yet.
+// add registers fn, which hears present first unless that is StateLatent.
 func (ls *listeners) add(fn func(State), present State) (stop func()) {
 	l := &listener{fn: fn, calls: callbacks{isolate: ls.isolate}}
 	ls.mu.Lock()
@@ -42,7 +42,7 @@ func (ls *listeners) add(fn func(State), present State) (stop func()) {
 	}
 }
 
-// tell queues a state for every listener. It does not block.
+// tell queues a state without blocking.
 func (ls *listeners) tell(s State) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
@@ -53,7 +53,7 @@ func (ls *listeners) tell(s State) {
 
 func (l *listener) tell(s State) { l.calls.pushAlways(func() { l.fn(s) }) }
 
-// close stops all listeners. It does not wait for callbacks that are running.
+// close waits for no callback.
 func (ls *listeners) close() {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
