@@ -10,26 +10,25 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// A batch is the leases that one acquire of a semaphore asks for, while it holds the gate: each is a contender whose
-// node is made when the one before it is permitted. Others count them, but do not wait for leases meanwhile.
+// A batch is the leases of one acquire that holds the gate. Each is a contender, whose node is made when the one before
+// it is permitted. Others count them, but do not wait for leases meanwhile.
 type batch struct {
 	semaphore *InterProcessSemaphoreV2
 	session   *framework.Session
 	gate      *queue.Contender
 	members   []*queue.Contender
-	listing   []string         // came with the newest member; nil once it has been used
+	listing   []string         // came with the newest member; nil once used
 	watch     *framework.Watch // on the leases, from the first wait on
 	stop      func()           // ends listening to the limit
 	admitted  bool
 }
 
-// add makes the node of a further lease.
 func (b *batch) add(ctx context.Context) error {
 	c, listing, err := b.semaphore.recipe.queue.Add(ctx, b.session)
 	if err != nil {
 		return err
 	}
-	c.Wake = b.gate.Wake // events of all of them wake one goroutine
+	c.Wake = b.gate.Wake // all wake one goroutine
 	if b.watch != nil {
 		c.WatchOwn()
 	}
@@ -38,7 +37,6 @@ func (b *batch) add(ctx context.Context) error {
 	return nil
 }
 
-// wait blocks until there are no more leases than the limit, those of the batch included.
 func (b *batch) wait(ctx context.Context) error {
 	for {
 		permitted, err := b.permitted(ctx)
@@ -51,8 +49,8 @@ func (b *batch) wait(ctx context.Context) error {
 	}
 }
 
-// permitted decides by a listing that is later than the nodes of the batch: that of the newest, that of the watch, or a
-// new one. A listing that lacks one of them means that it was removed by hand.
+// permitted decides by a listing later than the batch's nodes: the newest member's, the watch's, or a new one. A node
+// that it lacks was removed by hand.
 func (b *batch) permitted(ctx context.Context) (bool, error) {
 	children := b.listing
 	b.listing = nil
@@ -78,7 +76,7 @@ func (b *batch) permitted(ctx context.Context) (bool, error) {
 	return over <= 0, nil
 }
 
-// ownLeases reports whether this client holds all leases in a listing, apart from those of the batch.
+// ownLeases reports whether this client holds all other leases in a listing.
 func (b *batch) ownLeases(children []string) bool {
 	ours := b.semaphore.recipe.queue.Registry.GrantNames(b.semaphore.recipe.id)
 	for _, c := range b.members {
@@ -91,9 +89,8 @@ func (b *batch) within(children []string) bool {
 	return !slices.ContainsFunc(b.members, func(c *queue.Contender) bool { return !slices.Contains(children, c.Me.Name) })
 }
 
-// await blocks until something has changed: the leases, the limit, a node of the batch or its gate. If one of those
-// nodes was removed, the batch begins again: without the gate, two contenders could each have a part of what they need,
-// and deadlock.
+// await blocks until the leases or the limit have changed. If a node of the batch or its gate was removed, the batch
+// begins again, since another contender may be at the gate.
 func (b *batch) await(ctx context.Context) error {
 	if b.watch == nil {
 		b.startWatching(ctx)
@@ -139,12 +136,11 @@ func (b *batch) startWatching(ctx context.Context) {
 	q.Waits(ctx, b.progress())
 }
 
-// progress is where the batch stands: its newest node waits for so many leases to end.
 func (b *batch) progress() queue.Progress {
 	return queue.Progress{Node: b.members[len(b.members)-1].Me.Name, Ahead: b.gate.Progress.Ahead}
 }
 
-// admit makes grants of all members, or of none. again decides anew, if the session was not valid just now.
+// admit makes grants of all members, or of none. If the session was not valid just now, again decides anew.
 func (b *batch) admit(ctx context.Context, again func(context.Context) error) ([]*queue.Grant, error) {
 	grants := make([]*queue.Grant, 0, len(b.members))
 	for _, c := range b.members {
@@ -170,7 +166,6 @@ func (b *batch) admit(ctx context.Context, again func(context.Context) error) ([
 	return grants, nil
 }
 
-// leave ends the watching, and removes the nodes unless all were admitted.
 func (b *batch) leave() {
 	if b.watch != nil {
 		b.session.Unwatch(b.watch)

@@ -6,17 +6,17 @@ import (
 	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
-// Contended returns a channel that is closed when another contender waits for what the lease holds, of any client and
-// in any language: one that excludes this lease and came later. A reader hears of writers. A semaphore's lease hears of
-// a contender that finds no lease free, or of a limit that was lowered below the leases there are. A multi-lock's hears
-// what any of its parts hears. The channel stays closed even if the contender gives up.
+// Contended returns a channel that is closed when a later contender that this lease excludes waits, of any client and
+// language. A reader hears of writers; a semaphore's lease, of a contender that finds no lease free, or of a limit
+// lowered below the leases there are; a multi-lock's, what its parts hear. The channel stays closed even if the
+// contender gives up.
 //
-// It is for a holder that can make room between one piece of work and the next. Tries that do not write, as those of
-// this package on a taken lock, are not heard.
+// It is for a holder that can make room between two pieces of work. Tries that do not write, as of this package on a
+// taken lock, are not heard.
 //
 // The first call begins to listen, and does not block: it lists the lock's directory, and again after each change,
-// until a contender was heard of or the lease has ended. Without READ permission on the directory nothing is heard;
-// without a connection it is heard later. When the lease has ended nothing is heard, see [Lease.Done].
+// until a contender was heard of or the lease has ended; see [Lease.Done] for that. Without READ permission on the
+// directory nothing is heard; without a connection, later.
 //
 // Curator has none.
 func (l *Lease) Contended() <-chan struct{} {
@@ -36,7 +36,7 @@ func (l *Lease) Contended() <-chan struct{} {
 	return n.ch
 }
 
-// A notice closes its channel when it is given for the first time.
+// A notice closes its channel once.
 type notice struct {
 	ch   chan struct{}
 	once sync.Once
@@ -44,7 +44,7 @@ type notice struct {
 
 func (n *notice) give() { n.once.Do(func() { close(n.ch) }) }
 
-// listen gives n when another contender waits for a single lock's lease, unless the lease has ended.
+// listen gives n when another contender waits for a single lock's lease.
 func (l *Lease) listen(n *notice) {
 	if l.Err() != nil {
 		return
@@ -63,7 +63,6 @@ func (l *Lease) listen(n *notice) {
 	l.follow(follower{end: func(error) { stop() }})
 }
 
-// wantedFrom returns what decides whether a listing has a contender that waits for a grant.
 func (r *recipe) wantedFrom(g *queue.Grant) func(children []string) bool {
 	if r.crowded != nil {
 		return r.crowded
@@ -71,8 +70,7 @@ func (r *recipe) wantedFrom(g *queue.Grant) func(children []string) bool {
 	return func(children []string) bool { return r.queue.IsBehind(g.Name, children) }
 }
 
-// crowded reports whether a listing has more leases than the limit: a contender makes the node of its lease, and then
-// waits for room.
+// crowded reports whether there are more leases than the limit: contenders make their nodes before they wait for room.
 func (s *InterProcessSemaphoreV2) crowded(leases []string) bool {
 	return s.leases(leases) > s.limit.now()
 }

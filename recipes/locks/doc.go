@@ -15,11 +15,10 @@
 // # Who owns a lock
 //
 // The context that [Lease.Context] returns. An Acquire of the same lock with it, or with one derived from it,
-// re-enters; the lock is free when every lease has been released. An Acquire with any other context is a contender of
-// its own, also on the same goroutine: a caller that does not hand the context on deadlocks, and its error says so
-// ([AcquireError.OwnLease]). Goroutines that share an owning context do not exclude each other; [WithoutLease] makes a
-// goroutine a contender of its own. Two objects are the same lock if they have the same client, path and recipe (mutex,
-// read/write lock or semaphore).
+// re-enters; the lock is free when every lease has been released. Any other context makes a contender of its own, also
+// on the same goroutine: a caller that does not hand the context on deadlocks, and its error says so
+// ([AcquireError.OwnLease]). Goroutines that share an owning context do not exclude each other, unless by
+// [WithoutLease]. Objects with one client, path and recipe (mutex, read/write lock or semaphore) are one lock.
 //
 // # Guarantees
 //
@@ -33,34 +32,30 @@
 //	G3   First come, first served: contenders are admitted in the order in which their nodes were created.
 //	G4   One wake-up: a release admits one contender (readers behind one writer together), and tells one more that it is
 //	     next; no other hears of it. A waiter watches its own node and one other: the nearest ahead, or the next nearest
-//	     while there is one. Giving up leaves no watch. On the directory of a lock that a client uses again and again
-//	     there is one, until the client has left the lock alone for a second.
+//	     while there is one. Giving up leaves no watch. The directory of a lock that a client uses again and again has
+//	     one, until the client has left the lock alone for a second.
 //	G5   No residue: however an acquire ends, its node is removed, before it returns or in the background until that is
 //	     done or the session is over. Parents are containers, and go after their last child.
 //	G6   A lost reply is no second node: the node is found again by its GUID, and adopted or removed.
 //	G7   Session-true: no grant is given on a node of another session, and no request of one is executed in the next.
-//	G8   Removed by hand: a held lock whose node is deleted is lost as soon as its client hears of it, which watches the
-//	     nodes of holds that have lasted for some 50 ms; a waiting contender queues again at the tail.
+//	G8   Removed by hand: a held lock is lost as soon as its client hears of its node's deletion; it watches the nodes
+//	     of holds that have lasted for some 50 ms. A waiting contender queues again at the tail.
 //	G9   Fence: FencingToken is greater than that of every earlier conflicting hold of the same lock.
 //	G10  Outages are waited out: a waiter keeps its place through every disconnection shorter than its session, and
 //	     queues again after a longer one. Only its context, a closed client or an error that will not go away ends the
 //	     wait. An acquire that begins without a connection fails after the connection timeout.
 //	G11  Strangers do not block: children that are no lock nodes are ignored. When a directory's counter ends, after two
-//	     thousand million nodes, newcomers are refused with [ErrNoMoreNumbers] until the directory has been made anew.
+//	     thousand million nodes, newcomers are refused with [ErrNoMoreNumbers] until the directory is made anew.
 //	G12  Close is prompt: it ends every wait with framework.ErrClosed and every lease, and leaves no goroutine, except
-//	     for callbacks of the user that are still running.
+//	     for running callbacks of the user.
 //	G13  Same wire: names, modes, data and parents are Curator's.
 //
-// Some are weaker at servers that lack requests (see the runbook). Without createContainer, parents stay (G5, G13), and
-// a counter that has ended (G11) starts anew only when an administrator removes the directory. Without removeWatches, a
-// wait that is given up leaves its watch until it fires or the connection ends (G4). Without create2, an acquire takes
-// one round trip more.
+// Some are weaker at servers without createContainer (G5, G11, G13) or removeWatches (G4): see examples/runbook.
 //
-// Outside G1 and G2 are: nodes removed by hand or by an administrator's session kill; a process that is paused while it
-// holds, which can look at its clock only afterwards ([Lease.FencingToken] and [Lease.Check] are for that); a guest
-// whose clock stood still while its host paused it; an ensemble that was wiped, replaced or restored from a backup,
-// where fencing tokens start anew (G9); and, with framework.WithLeaderRenewal, a leader that was deposed by halves, see
-// package framework. Retained locks have exceptions to G3, G4 and G9: see [Retain].
+// G1 and G2 exclude what package framework excludes: nodes and sessions that an administrator removed, a process or a
+// guest that is paused while it holds, an ensemble that was wiped, replaced or restored from a backup (fencing tokens
+// start anew then, G9), and the gap of framework.WithLeaderRenewal. [Lease.FencingToken] and [Lease.Check] let a store
+// refuse a late holder. [Retain] has exceptions to G3, G4 and G9.
 //
 // # When the session goes
 //
@@ -70,15 +65,14 @@
 //
 // # Sharing with Java and Python
 //
-// Java Curator 5, go-zookeeper's zk.Lock and this package stand in one queue, kazoo with extra_lock_patterns; the
-// runbook (examples/runbook) says which kinds go together, and what to set. Others do less than the guarantees: their
-// holders do not hear of a loss, and Curator's semaphore may return a dead lease: its session has ended while the
-// acquire released the inner mutex. A child such as "0" blocks Curator for ever, and zk.Lock fails on a semaphore's
-// path. At the end of a counter Curator's newcomers get in beside the holder; here others' nodes with negative numbers
-// are ahead of all of ours. integration/interop shows each of these on the real libraries.
+// Java Curator 5, go-zookeeper's zk.Lock and this package stand in one queue, kazoo with extra_lock_patterns;
+// examples/runbook says which kinds go together. Others guarantee less (examples/comparison): their holders do not hear
+// of a loss; strangers may block Curator, and its semaphore may return a dead lease, whose session ended while the
+// acquire released the inner mutex. Beyond the end of a counter, others' negative numbers are ahead of all of ours.
+// integration/interop shows each.
 //
-// Names are Curator's, and what has one there ends its documentation with it. examples/porting has every method in a
-// table, and says what differs on purpose and what is left out.
+// Names are Curator's, and end the documentation of what has one there. examples/porting has every method, with what
+// differs on purpose and what is left out.
 //
 // # Concurrency
 //

@@ -9,27 +9,26 @@ import (
 )
 
 var (
-	// ErrNotAcquired says that another contender holds the lock or is ahead: of a try, or of a lock [Within] a time
-	// limit that has passed.
+	// ErrNotAcquired says that another contender holds the lock or is ahead: of a try, or [Within] a time limit.
 	ErrNotAcquired = queue.ErrTaken
-	// ErrLeaseLost says that a lease has ended without its Release. The error is a [*LostError].
+	// ErrLeaseLost says that a lease has ended without its Release, by a [*LostError].
 	ErrLeaseLost = errors.New("locks: lease lost")
-	// ErrReleased says that a lease was released. It is the cause with which its contexts end.
+	// ErrReleased says that a lease was released. Its contexts end with this cause.
 	ErrReleased = errors.New("locks: lease released")
 	// ErrNoMoreNumbers says that the counter of a lock's directory is near its end, 2³¹-1, beyond which numbers tell no
 	// order. For a minute the client asks for no further number, so that the server can remove the directory, an empty
-	// container, and its counter. Holders and waiters are not affected. A directory that was made by hand must be
-	// removed by hand, once nobody uses it.
+	// container, and its counter. Holders and waiters go on. A directory made by hand must be removed by hand, once
+	// unused.
 	ErrNoMoreNumbers = queue.ErrNoMoreNumbers
 	// ErrRemoved is the reason of a lease that ended because its node was deleted.
 	ErrRemoved = queue.ErrRemoved
 )
 
-// A LostError is the end of a lease that was not released. It is [ErrLeaseLost], and unwraps to the reason:
+// A LostError says that a lease ended without its release. It is [ErrLeaseLost], and unwraps to the reason:
 // [ErrRemoved], framework.ErrLapsed, framework.ErrSuspended, framework.ErrSessionLost or framework.ErrClosed.
 type LostError struct {
 	Path    string
-	Node    string // the name of the lease's node
+	Node    string // the lease's
 	Session int64
 	Reason  error
 }
@@ -41,21 +40,19 @@ func (e *LostError) Error() string {
 // Is makes every LostError an [ErrLeaseLost].
 func (e *LostError) Is(target error) bool { return target == ErrLeaseLost }
 
-// Unwrap returns the reason.
 func (e *LostError) Unwrap() error { return e.Reason }
 
-// An AcquireError says why a lock was not acquired, and where the caller stood. It unwraps to the reason: ctx's cause,
-// [ErrNotAcquired], [ErrLeaseLost], [ErrReleased], an error of package framework or the server's answer.
+// An AcquireError says why a lock was not acquired, and where the caller stood. It unwraps to the reason: see
+// [InterProcessMutex.Acquire].
 type AcquireError struct {
 	Path        string
 	Node        string // the caller's, if it had one
-	Predecessor string // the nearest node ahead, when it last looked; empty if it did not wait
-	Ahead       int    // how many nodes were ahead; contenders of its process if it had no node, see Retain
-	// OwnClient says that Predecessor is of the same client.
-	OwnClient bool
-	// OwnLease says that the caller waited for a lease that the same client holds; of a semaphore, that it holds all.
-	// If the lease is the caller's own, it deadlocked: it did not pass the context of that lease to Acquire, or the
-	// lock is not reentrant. It is never set by a try.
+	Predecessor string // the nearest node ahead, when last seen; empty without a wait
+	Ahead       int    // how many nodes were ahead; without a node, contenders of its process, see Retain
+	OwnClient   bool   // Predecessor is of the same client
+	// OwnLease says that the caller waited for a lease that its client holds; of a semaphore, that its client holds
+	// all. If the lease is the caller's, it deadlocked: it did not pass the lease's context to Acquire, or the lock is
+	// not reentrant. A try never sets it.
 	OwnLease bool
 	Err      error
 }
@@ -78,11 +75,10 @@ func (e *AcquireError) Error() string {
 	return fmt.Sprintf("locks: acquire %q: %s%s", e.Path, where, bare(e.Err))
 }
 
-// Unwrap returns the reason.
 func (e *AcquireError) Unwrap() error { return e.Err }
 
-// A ReleaseError says that a lease has ended for this process, but that its node may still exist. Unless the server
-// refused, the removal goes on in the background, until it is done or the session is over.
+// A ReleaseError says that a lease has ended here, but that its node may still exist. Unless the server refused, the
+// removal goes on in the background, until it is done or the session is over.
 type ReleaseError struct {
 	Path string
 	Node string // the lease's
@@ -93,10 +89,8 @@ func (e *ReleaseError) Error() string {
 	return fmt.Sprintf("locks: release %q: removal of node %s: %s", e.Path, e.Node, bare(e.Err))
 }
 
-// Unwrap returns the reason.
 func (e *ReleaseError) Unwrap() error { return e.Err }
 
-// bare leaves out the package's name, which the outer error says.
 func bare(err error) string {
 	text := err.Error()
 	for _, prefix := range []string{"locks: ", "framework: "} {

@@ -10,12 +10,12 @@ import (
 // A holdLog writes the ends of holds to the client's log: losses at Warn, releases at Debug.
 type holdLog struct{ logger *slog.Logger }
 
-// enabled spares the making of a record. No caller's context belongs to the end of a hold.
+// enabled spares making a record. No caller's context belongs to the end of a hold.
 func (l holdLog) enabled(level slog.Level) bool {
 	return l.logger.Enabled(context.Background(), level) //nolint:forbidigo // as above
 }
 
-// lost is called for each hold that was lost, when all leases of its session have ended. It does not block.
+// lost is called for each lost hold, after the end of its session's leases. It does not block.
 func (l holdLog) lost(lost Lost) {
 	var why *LostError
 	if !l.enabled(slog.LevelWarn) || !errors.As(lost.Err, &why) {

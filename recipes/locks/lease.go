@@ -12,13 +12,11 @@ import (
 )
 
 // A Lease is a held lock. It lasts until its Release or its loss: when the session may have ended, the client is
-// closed, or its node is removed. It ends before another contender can be admitted; package framework says how.
-//
-// Its methods are safe for concurrent use, from any goroutine.
+// closed, or its node is removed. It ends before another contender can be admitted (G2). It is safe for concurrent use.
 //
 // Curator: Lease, and what a thread has between acquire() and release().
 type Lease struct {
-	recipe  *recipe      // that acquired it; nil for a multi-lock's
+	recipe  *recipe      // nil for a multi-lock's
 	grant   *queue.Grant // nil for a multi-lock's
 	parts   []*Lease     // of a multi-lock's
 	revoked revocation   // guarded by mu
@@ -27,20 +25,20 @@ type Lease struct {
 	mu        sync.Mutex
 	ended     bool
 	over      error // ErrReleased or a *LostError; nil if the grant was lost, which has the reason
-	released  bool  // Release has been called
+	released  bool
 	followers []follower
-	contended *notice // nil before it is asked for
+	contended *notice // nil until asked for
 }
 
 func newLease(r *recipe, g *queue.Grant) *Lease {
 	return &Lease{recipe: r, grant: g, done: make(chan struct{})}
 }
 
-// Context returns a context that ends with parent, and when the lease ends: context.Cause is then [ErrReleased] or a
-// [*LostError]. Work that gets it stops when the lock is lost.
+// Context returns a context that ends with parent and with the lease: context.Cause is then [ErrReleased] or a
+// [*LostError].
 //
-// The context owns the lease: an Acquire of the same lock with it re-enters. Goroutines that share it act for one
-// owner, and do not exclude each other; see [WithoutLease].
+// It owns the lease: an Acquire of the same lock with it re-enters. Goroutines that share it do not exclude each other;
+// see [WithoutLease].
 func (l *Lease) Context(parent context.Context) context.Context {
 	_ = l.Err() // ends the lease if its time is up
 	owners := ownerOf(parent)
@@ -72,9 +70,8 @@ type follower struct {
 
 // follow ends f, once, when the lease ends, or now if it has. f.end must not block.
 //
-// Ended contexts are left out when the list would have to grow, and half of it is free after that, so this costs each
-// follower the same. context.AfterFunc leaves them out sooner, and makes the end of thousands of leases half as slow
-// again.
+// Ended contexts are left out when the list would have to grow; half of it is free then, so each follower costs the
+// same. context.AfterFunc leaves them out sooner, and makes the end of thousands of leases half as slow again.
 func (l *Lease) follow(f follower) {
 	l.mu.Lock()
 	if l.ended {
@@ -91,7 +88,7 @@ func (l *Lease) follow(f follower) {
 	l.followers = append(l.followers, f)
 }
 
-// end ends the lease, its contexts, and multi-locks with it; cause is nil if the grant was lost. It does not block.
+// end ends the lease, its contexts and its multi-locks; cause is nil if the grant was lost. It does not block.
 func (l *Lease) end(cause error) {
 	l.mu.Lock()
 	if l.ended {
@@ -104,7 +101,7 @@ func (l *Lease) end(cause error) {
 	l.mu.Unlock()
 	close(l.done)
 	if len(followers) == 0 {
-		return // then the reason need not be made
+		return
 	}
 	cause = l.reason(cause)
 	for _, f := range followers {
@@ -112,7 +109,6 @@ func (l *Lease) end(cause error) {
 	}
 }
 
-// reason is why the lease has ended.
 func (l *Lease) reason(over error) error {
 	if over == nil {
 		return l.grant.Err()
@@ -120,12 +116,12 @@ func (l *Lease) reason(over error) error {
 	return over
 }
 
-// Done is closed when the lease ends. At the end of its time a timer closes it. Timers stand still while the machine is
-// suspended: after that Done, and the lease's contexts, can be late by what the lease had left before. Err is not.
+// Done is closed when the lease ends, by a timer at the end of its time. Timers stand still while the machine is
+// suspended: then Done and the lease's contexts can be late by what the lease had left before. Err is not.
 func (l *Lease) Done() <-chan struct{} { return l.done }
 
-// Err is nil while the lock is held through this lease, [ErrReleased] after Release, and a [*LostError] after a loss.
-// It compares the time with ValidUntil, so it is right from the first call after a suspension on.
+// Err is nil while this lease holds the lock, [ErrReleased] after Release, and a [*LostError] after a loss. It compares
+// the time with ValidUntil, and so is right from the first call after a suspension on.
 func (l *Lease) Err() error {
 	var lost error
 	for _, part := range l.single() {
@@ -139,11 +135,11 @@ func (l *Lease) Err() error {
 	if l.over != nil {
 		return l.over
 	}
-	return lost // the goroutine that ends the grant may not have come to this lease yet
+	return lost // the end of the grant may not have come to this lease yet
 }
 
-// ValidUntil is when the lease ends without another renewal of its session, or when its hold ended. Before it, no
-// server can give the lock to another contender, unless the node is removed by hand.
+// ValidUntil is when the lease ends unless its session is renewed, or when its hold ended. Before it, no server can
+// give the lock to another contender, unless the node is removed by hand.
 func (l *Lease) ValidUntil() time.Time {
 	var first time.Time
 	for i, part := range l.single() {
@@ -154,12 +150,12 @@ func (l *Lease) ValidUntil() time.Time {
 	return first
 }
 
-// Release ends the lease. With the last lease of a hold it removes the node: it waits for the server's answer, for at
-// most the client's connection timeout. A lock of [Retain] may keep the node or hand it over instead, without waiting.
+// Release ends the lease. The last lease of a hold removes the node, and waits for the server's answer for at most the
+// client's connection timeout. A retained lock may keep the node or hand it over instead.
 //
 // Errors: [ErrReleased] if it was released before; a [*LostError] if it was lost; a [*ReleaseError] if the removal is
-// not confirmed, or refused. In every case the lease has ended, and needs no further Release. A multi-lock's lease
-// releases its parts, the last one first, and returns every failure.
+// refused or not confirmed. In every case the lease has ended. A multi-lock's lease releases its parts, the last one
+// first, and returns every failure.
 //
 // Curator: InterProcessLock.release(), Lease.close().
 func (l *Lease) Release() error { return l.release(nil) }
@@ -184,8 +180,6 @@ func (l *Lease) release(enough <-chan struct{}) error {
 	return session.JoinErrors(errs...)
 }
 
-// releaseLease leaves the grant. After the last lease of a hold it removes the node, and waits until enough is closed;
-// or the keeper decides.
 func (l *Lease) releaseLease(enough <-chan struct{}) error {
 	last, err := l.leaveGrant()
 	if err != nil || !last {
@@ -204,7 +198,6 @@ func (l *Lease) releaseLease(enough <-chan struct{}) error {
 	return released.Err
 }
 
-// leaveGrant ends the lease, and reports whether it was the grant's last.
 func (l *Lease) leaveGrant() (last bool, err error) {
 	last, err = l.grant.Leave(member{l})
 	switch {
@@ -218,7 +211,7 @@ func (l *Lease) leaveGrant() (last bool, err error) {
 }
 
 // quit is Release without waiting, for a lease that only this package has. Errors do not matter: it is not the last
-// one, or its owner has got an answer and the removal goes on in the background.
+// one, or its owner has an answer.
 func (l *Lease) quit() {
 	last, _ := l.leaveGrant()
 	if k, ok := l.grant.KeptHold().(keeper); last && ok {
@@ -233,15 +226,14 @@ func (l *Lease) quit() {
 	}
 }
 
-// A keeper decides at the end of a hold what becomes of its node. Without one, the node is removed.
+// A keeper decides what becomes of a node after a hold; without one it is removed.
 type keeper interface {
-	// release ends the hold of its last lease. It waits for the removal of the node, if any, until enough is closed.
+	// release ends the hold of its last lease, and waits for the node's removal, if any, until enough is closed.
 	release(last *Lease, enough <-chan struct{}) error
 	// quit is release without waiting.
 	quit(last *Lease)
 }
 
-// A member is a lease as its grant sees it.
 type member struct{ lease *Lease }
 
 func (m member) Ended() { m.lease.end(nil) }

@@ -9,7 +9,7 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// Parts are the leases of the locks that a multi-lock is made of, in their order; nil for every other lock.
+// Parts are the leases of a multi-lock's locks, in their order; nil for every other lock.
 func (l *Lease) Parts() []*Lease { return slices.Clone(l.parts) }
 
 // Path is the path of the lock, as given to its constructor; empty for a multi-lock.
@@ -20,7 +20,7 @@ func (l *Lease) Path() string {
 	return l.recipe.path
 }
 
-// NodeName is the name of the lease's node among the lock's children; empty for a multi-lock.
+// NodeName is the name of the lease's node; empty for a multi-lock.
 //
 // Curator: Lease.getNodeName().
 func (l *Lease) NodeName() string {
@@ -31,10 +31,9 @@ func (l *Lease) NodeName() string {
 }
 
 // FencingToken is greater than that of every earlier hold of the same lock that excludes this one, of any session,
-// process or language: the zxid with which the node was created. A store that remembers the greatest token it has seen
-// can refuse a late holder. A multi-lock has none, but its Parts have.
-//
-// Holds that share a node, see [Retain], share its token, and differ by [Lease.LocalCount].
+// process or language: the zxid of the node's creation. A store that remembers the greatest token it has seen can
+// refuse a late holder. A multi-lock has none, but its Parts have. Holds that share a node, see [Retain], share its
+// token, and differ by [Lease.LocalCount].
 func (l *Lease) FencingToken() int64 {
 	if l.grant == nil {
 		return 0
@@ -42,11 +41,9 @@ func (l *Lease) FencingToken() int64 {
 	return l.grant.Token
 }
 
-// LocalCount is how many holds the lease's node had before this one: 0 unless it was retained, see [Retain]. The pair
-// of FencingToken and LocalCount, compared in this order, is greater than that of every earlier hold that excludes this
-// one. A retained lock must not guard a store that can remember only one number.
-//
-// A multi-lock's is 0, but its Parts have theirs.
+// LocalCount is how many holds the lease's node had before this one: 0 unless it was retained, see [Retain]. A
+// multi-lock's is 0. The pair of FencingToken and LocalCount, compared in this order, is greater than that of every
+// earlier hold that excludes this one. A retained lock must not guard a store that can remember only one number.
 func (l *Lease) LocalCount() int64 {
 	if l.grant == nil {
 		return 0
@@ -54,10 +51,9 @@ func (l *Lease) LocalCount() int64 {
 	return l.grant.Count
 }
 
-// Check is the beginning of a transaction that must happen only while the lock is held: the server checks that the
-// lease's node exists. If the lease has ended, the transaction is not sent and fails with the lease's Err. A Check
-// taken before fails after the hold has ended: a node of which one was taken is not retained. Of a multi-lock, check
-// the Parts.
+// Check begins a transaction that must happen only while the lock is held: the server checks that the lease's node
+// exists. If the lease has ended, the transaction is not sent and fails with the lease's Err. A Check taken before
+// fails after the hold, since its node is not retained. Of a multi-lock, check the Parts.
 func (l *Lease) Check() framework.Op {
 	err := l.Err()
 	switch {
@@ -72,10 +68,9 @@ func (l *Lease) Check() framework.Op {
 	return framework.CheckAbsoluteOp(l.grant.Node, -1)
 }
 
-// errMultiLease refuses what needs one node.
 var errMultiLease = errors.New("locks: the lease of a multi-lock has no node; ask its Parts")
 
-// Data reads the data of the lease's node. A multi-lock's lease has no node.
+// Data reads the data of the lease's node; a multi-lock's has none.
 //
 // Errors: the lease's Err; those of all operations of package framework.
 //

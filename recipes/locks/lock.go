@@ -8,25 +8,24 @@ import (
 	"github.com/gocurator/curator/framework/session"
 )
 
-// A Lock can be acquired. All recipes of this package are Locks.
+// A Lock can be acquired. All recipes here are Locks.
 //
 // Curator: InterProcessLock.
 type Lock interface {
 	// Acquire waits for the lock and returns a Lease on it.
 	Acquire(ctx context.Context) (*Lease, error)
 	// TryAcquire returns a Lease if nobody else holds the lock or waits for it, and ErrNotAcquired otherwise. It waits
-	// for no contender, and for the servers for at most the client's connection timeout.
+	// for the servers alone, at most for the client's connection timeout.
 	TryAcquire(ctx context.Context) (*Lease, error)
 }
 
-// Do runs work while it holds lock. The context of work is the lease's: it ends when ctx ends or the lock is lost, and
-// an Acquire of the same lock with it re-enters. Do releases the lease when work returns or panics.
+// Do runs work while it holds lock, and releases the lease when work returns or panics. work gets the lease's context:
+// it ends when ctx ends or the lock is lost, and owns the lock.
 //
-// Do blocks until it has the lock, work has returned and the lease is released. With [Within] the wait for the lock has
-// a time limit of its own, which does not bound work.
+// Do blocks until the lease is released. [Within] bounds the wait for the lock, and not work.
 //
-// Errors: that of Acquire; or those of work and of Release, joined. If the lock was lost while work ran, the error is
-// [ErrLeaseLost] even if work returned nil: work may have gone on without the lock.
+// Errors: that of Acquire; or those of work and of Release, joined. If the lock was lost meanwhile, the error is
+// [ErrLeaseLost] even if work returned nil: it may have gone on without the lock.
 //
 // Curator: Locker.
 func Do(ctx context.Context, lock Lock, work func(ctx context.Context) error) (err error) {
@@ -42,7 +41,7 @@ func Do(ctx context.Context, lock Lock, work func(ctx context.Context) error) (e
 	return work(lease.Context(ctx))
 }
 
-// ReleaseAll releases leases, the last one first. It tries all of them, and returns every failure.
+// ReleaseAll releases all leases, the last one first, and returns every failure.
 //
 // Curator: InterProcessSemaphoreV2.returnAll().
 func ReleaseAll(leases ...*Lease) error {
@@ -53,8 +52,7 @@ func ReleaseAll(leases ...*Lease) error {
 	return session.JoinErrors(errs...)
 }
 
-// rollBack is ReleaseAll for leases that the caller of an acquire never gets. It waits for the removals while ctx
-// lasts; after that they go on in the background, which is no error.
+// rollBack is ReleaseAll for leases that no caller gets. When ctx has ended, the removals go on in the background.
 func rollBack(ctx context.Context, leases []*Lease) error {
 	var errs []error
 	for _, lease := range slices.Backward(leases) {

@@ -6,14 +6,11 @@ import (
 	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
-// Every lock prints its kind and its path, and where its client stands: how many holds and waits of the lock it has, if
-// any. Without these methods package fmt would read the fields of the client and of a SharedCount, which change
-// meanwhile.
+// A lock prints its kind, its path, and how often this client holds it and waits for it. Without these methods package
+// fmt would read fields of the client and of a SharedCount that change meanwhile.
 
-// A standing is what a client has of a lock.
 type standing struct{ held, waiting int }
 
-// standing counts the grants that accept takes, and the contenders in a queue.
 func (r *recipe) standing(contenders *queue.Queue, accept func(*queue.Grant) bool) standing {
 	if r.err != nil { // there may be no client
 		return standing{}
@@ -35,7 +32,7 @@ func (s standing) String() string {
 	return fmt.Sprintf(" (held here: %d, waiting here: %d)", s.held, s.waiting)
 }
 
-// String names the lock, and says how often this client holds it and waits for it.
+// String names the lock, and how often this client holds it and waits for it.
 func (m *InterProcessMutex) String() string {
 	return fmt.Sprintf("mutex %q%v", m.recipe.path, m.recipe.standing(m.recipe.queue, anyGrant))
 }
@@ -43,7 +40,6 @@ func (m *InterProcessMutex) String() string {
 // GoString is String.
 func (m *InterProcessMutex) GoString() string { return m.String() }
 
-// String names the lock, and says how often this client holds it and waits for it.
 func (l *ReadLock) String() string {
 	return fmt.Sprintf("read lock %q%v", l.recipe.path, l.recipe.standing(l.recipe.queue, sharedGrant))
 }
@@ -51,7 +47,6 @@ func (l *ReadLock) String() string {
 // GoString is String.
 func (l *ReadLock) GoString() string { return l.String() }
 
-// String names the lock, and says how often this client holds it and waits for it.
 func (l *WriteLock) String() string {
 	return fmt.Sprintf("write lock %q%v", l.recipe.path, l.recipe.standing(l.recipe.queue, exclusiveGrant))
 }
@@ -59,7 +54,7 @@ func (l *WriteLock) String() string {
 // GoString is String.
 func (l *WriteLock) GoString() string { return l.String() }
 
-// String names the lock, and says how often this client holds its sides and waits for them.
+// String is like [InterProcessMutex.String], of both sides.
 func (l *InterProcessReadWriteLock) String() string {
 	at, write := l.read.recipe.standing(l.read.recipe.queue, anyGrant), l.write.recipe.standing(l.write.recipe.queue, anyGrant)
 	at.waiting += write.waiting
@@ -69,7 +64,6 @@ func (l *InterProcessReadWriteLock) String() string {
 // GoString is String.
 func (l *InterProcessReadWriteLock) GoString() string { return l.String() }
 
-// String names the semaphore, and says how many leases this client holds and how many acquires wait.
 func (s *InterProcessSemaphoreV2) String() string {
 	return fmt.Sprintf("semaphore %q%v", s.recipe.path, s.standing())
 }
@@ -79,7 +73,6 @@ func (s *InterProcessSemaphoreV2) standing() standing { return s.recipe.standing
 // GoString is String.
 func (s *InterProcessSemaphoreV2) GoString() string { return s.String() }
 
-// String names the lock, and says how often this client holds it and waits for it.
 func (m *InterProcessSemaphoreMutex) String() string {
 	return fmt.Sprintf("semaphore mutex %q%v", m.semaphore.recipe.path, m.semaphore.standing())
 }
@@ -87,7 +80,6 @@ func (m *InterProcessSemaphoreMutex) String() string {
 // GoString is String.
 func (m *InterProcessSemaphoreMutex) GoString() string { return m.String() }
 
-// String names the locks, as each does itself.
 func (m *InterProcessMultiLock) String() string { return fmt.Sprintf("multi-lock of %v", m.locks) }
 
 // GoString is String.

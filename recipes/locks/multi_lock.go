@@ -11,21 +11,19 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// An InterProcessMultiLock takes several locks, of any kinds, as one. They are acquired in their order. Multi-locks
-// that have locks in common must name those in the same order, or they can deadlock.
-//
-// Its methods are safe for concurrent use.
+// An InterProcessMultiLock takes several locks, of any kinds, as one, in their order. Multi-locks with locks in common
+// must name those in the same order, or they can deadlock. Its methods are safe for concurrent use.
 //
 // Curator: InterProcessMultiLock.
 type InterProcessMultiLock struct {
 	locks []Lock
-	err   error // misuse of the constructor
+	err   error // misuse
 }
 
 var _ Lock = (*InterProcessMultiLock)(nil)
 
-// NewInterProcessMultiLock returns a lock that is held when all locks are. The first call refuses one lock, or two on
-// the same path, that is named twice.
+// NewInterProcessMultiLock returns a lock that is held when all locks are. The first call refuses two locks on one
+// path.
 //
 // Curator: new InterProcessMultiLock(List<InterProcessLock>).
 func NewInterProcessMultiLock(locks ...Lock) *InterProcessMultiLock {
@@ -41,7 +39,7 @@ func NewInterProcessMultiLock(locks ...Lock) *InterProcessMultiLock {
 			continue
 		}
 		for _, id := range identities(lock) {
-			id.family = "" // locks of several families at one path may exclude each other
+			id.family = "" // several families at one path may exclude each other
 			if seen[id] {
 				problems = append(problems, fmt.Errorf("locks: multi-lock has %q twice", id.path))
 			}
@@ -52,7 +50,7 @@ func NewInterProcessMultiLock(locks ...Lock) *InterProcessMultiLock {
 	return m
 }
 
-// NewInterProcessMultiMutex returns a multi-lock of one [InterProcessMutex] for each path.
+// NewInterProcessMultiMutex returns a multi-lock of an [InterProcessMutex] for each path.
 //
 // Curator: new InterProcessMultiLock(client, paths).
 func NewInterProcessMultiMutex(client *framework.Client, paths []string, opts ...Option) *InterProcessMultiLock {
@@ -63,10 +61,8 @@ func NewInterProcessMultiMutex(client *framework.Client, paths []string, opts ..
 	return NewInterProcessMultiLock(locks...)
 }
 
-// identified is a Lock that is made of locks of this package.
 type identified interface{ identities() []identity }
 
-// identities returns the locks of this package that a Lock is made of.
 func identities(lock Lock) []identity {
 	if l, ok := lock.(identified); ok {
 		return l.identities()
@@ -84,9 +80,9 @@ func (m *InterProcessMultiLock) identities() []identity {
 
 // Acquire acquires the locks one after the other; ctx bounds the whole. At the first failure it releases those that it
 // has, the last one first. If it loses one while it waits for another, it releases the others and begins again. The
-// lease is lost when any of its parts is. A context from it owns all parts, and re-enters those that are reentrant.
+// lease is lost with any part. A context from it owns all parts, and re-enters the reentrant ones.
 //
-// Errors: that of the lock that failed, joined with those of releases that failed.
+// Errors: that of the lock that failed, joined with those of failed releases.
 //
 // Curator: InterProcessMultiLock.acquire().
 func (m *InterProcessMultiLock) Acquire(ctx context.Context) (*Lease, error) {
@@ -107,8 +103,8 @@ func (m *InterProcessMultiLock) Acquire(ctx context.Context) (*Lease, error) {
 	}
 }
 
-// TryAcquire is Acquire without waiting for other holders: [ErrNotAcquired] if any lock is taken. For all locks
-// together it waits for the servers for at most the longest of their clients' connection timeouts.
+// TryAcquire is Acquire without waiting for other holders: [ErrNotAcquired] if any lock is taken. It waits for the
+// servers, for all locks together, for at most the longest of their clients' connection timeouts.
 //
 // Curator: InterProcessMultiLock.acquire(0, unit).
 func (m *InterProcessMultiLock) TryAcquire(ctx context.Context) (*Lease, error) {
@@ -127,7 +123,6 @@ func (m *InterProcessMultiLock) TryAcquire(ctx context.Context) (*Lease, error) 
 	return limited(ctx, &timeLimit{after: slowest, try: true}, try)
 }
 
-// errPartLost says that a lease was lost while its owner waited for another.
 var errPartLost = errors.New("locks: a part of the multi-lock was lost meanwhile")
 
 func (m *InterProcessMultiLock) acquire(
@@ -138,11 +133,11 @@ func (m *InterProcessMultiLock) acquire(
 	}
 	lease := newLease(nil, nil)
 	defer func() {
-		if whole == nil { // also if a lock panics: a user's own, or by its ACL provider or trace
+		if whole == nil { // also after a panic of a user's lock, ACL provider or trace
 			err = session.JoinErrors(err, rollBack(ctx, lease.parts))
 		}
 	}()
-	waiting, stop := context.WithCancelCause(ctx) // ends also with any of the parts
+	waiting, stop := context.WithCancelCause(ctx) // ends with any part, too
 	defer stop(nil)
 	for _, lock := range m.locks {
 		part, err := acquire(lock, waiting)
@@ -151,7 +146,7 @@ func (m *InterProcessMultiLock) acquire(
 			if lost := lease.Err(); ended && lost != nil && ctx.Err() == nil {
 				err = fmt.Errorf("%w: %w", errPartLost, lost)
 			} else if ended && lost != nil {
-				// Both at one time. The caller's own context counts.
+				// Both at one time: the caller's own context counts.
 				err = fmt.Errorf("locks: acquire a multi-lock: %w", retry.ContextError(ctx))
 			}
 			return nil, err
@@ -169,7 +164,6 @@ func (m *InterProcessMultiLock) acquire(
 	return lease, nil
 }
 
-// inform passes a revocation of this lease on to another lease.
 func (l *Lease) inform(other *Lease) {
 	l.mu.Lock()
 	l.revoked.others = append(l.revoked.others, other)
@@ -180,7 +174,7 @@ func (l *Lease) inform(other *Lease) {
 	}
 }
 
-// IsAcquiredInThisProcess reports whether every one of the locks is held through the same client.
+// IsAcquiredInThisProcess reports whether each lock is held through its client.
 //
 // Curator: InterProcessMultiLock.isAcquiredInThisProcess().
 func (m *InterProcessMultiLock) IsAcquiredInThisProcess() bool {

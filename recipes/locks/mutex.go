@@ -7,21 +7,16 @@ import (
 	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
-// An InterProcessMutex is a reentrant lock that at most one owner in all processes holds. Owners are admitted in the
-// order in which they came, unless [Retain] lets those of one client take turns.
-//
-// All objects with one client and path are one lock, safe for concurrent use. Each Acquire is a contender of its own,
-// unless its context owns a lease.
+// An InterProcessMutex is a reentrant lock that at most one owner in all processes holds. It admits owners in the order
+// in which they came, unless [Retain] lets those of one client take turns. It is safe for concurrent use.
 //
 // Curator: InterProcessMutex.
 type InterProcessMutex struct{ recipe recipe }
 
 var _ Lock = (*InterProcessMutex)(nil)
 
-// NewInterProcessMutex returns the mutex at path. It does no I/O. The first call on the mutex reports misuse: client is
-// nil, path is not valid, or an option is wrong.
-//
-// Nothing else should be put below path.
+// NewInterProcessMutex returns the mutex at path, below which nothing else belongs. It does no I/O. The first call on
+// the mutex reports misuse: a nil client, an invalid path or a wrong option.
 //
 // Curator: new InterProcessMutex(client, path).
 func NewInterProcessMutex(client *framework.Client, path string, opts ...Option) *InterProcessMutex {
@@ -30,19 +25,14 @@ func NewInterProcessMutex(client *framework.Client, path string, opts ...Option)
 
 // Acquire waits for the mutex and returns a Lease on it.
 //
-// It blocks until every contender that came before has left, or ctx is done. ctx bounds the wait alone, not the lease.
-// A context from Lease.Context of this mutex re-enters without waiting or I/O, and returns a Lease of its own; the
-// mutex is free when all of them are released.
+// It blocks until every earlier contender has left, or ctx is done; it waits outages out, see G10 of the package. ctx
+// bounds the wait alone, not the lease. A context from Lease.Context of this mutex re-enters without waiting or I/O.
 //
-// Through lost connections, a wait keeps its place; after the loss of the session, it queues again at the tail. At the
-// beginning, the client must get a connection within its connection timeout.
-//
-// Errors are [*AcquireError]s that unwrap to: ctx's cause and ctx.Err(); framework.ErrClosed; a
-// *framework.ConnectError; [ErrLeaseLost] or [ErrReleased] if ctx owns a lease that has ended; [ErrNoMoreNumbers]; the
-// server's answer (zk.ErrNoAuth, …) or a *framework.HangUpError; framework.ErrInvalidPath and other misuse. No node is
-// left behind: an unconfirmed removal goes on in the background until it is done or the session is over. If the servers
-// refuse it, since the client has no DELETE permission below path, the node stays until the session is over; the client
-// logs that at Warn.
+// Errors are [*AcquireError]s that unwrap to: ctx's cause and ctx.Err(); framework.ErrClosed; a *framework.ConnectError
+// without a connection; [ErrLeaseLost] or [ErrReleased] if ctx owns a lease that has ended; [ErrNoMoreNumbers];
+// [ErrOtherRecipe]; the server's answer (zk.ErrNoAuth, …) or a *framework.HangUpError; framework.ErrInvalidPath and
+// other misuse. No node is left behind, see G5; but without DELETE permission below path it stays until the session is
+// over, and the client logs that at Warn.
 //
 // Curator: InterProcessMutex.acquire(); acquire(time, unit) is Acquire of [Within].
 func (m *InterProcessMutex) Acquire(ctx context.Context) (*Lease, error) {
@@ -52,9 +42,9 @@ func (m *InterProcessMutex) Acquire(ctx context.Context) (*Lease, error) {
 // TryAcquire returns a Lease if nobody else holds the mutex or waits for it, and [ErrNotAcquired] otherwise. On a taken
 // mutex it costs one read and writes nothing.
 //
-// It blocks until the servers have answered, for at most the client's connection timeout. After that the error is a
+// It blocks until the servers have answered, for at most the client's connection timeout. Then the error is a
 // *framework.ConnectError without a connection, and otherwise framework.ErrConnectionLost; never ErrNotAcquired, which
-// only servers can tell. Other errors, and what is left behind: as of Acquire.
+// only servers can tell. The rest is as of Acquire.
 //
 // Curator: InterProcessMutex.acquire(0, unit).
 func (m *InterProcessMutex) TryAcquire(ctx context.Context) (*Lease, error) {
@@ -67,25 +57,24 @@ func (m *InterProcessMutex) reenter(ctx context.Context) (*Lease, error) {
 
 func (m *InterProcessMutex) identities() []identity { return m.recipe.identities() }
 
-// IsAcquiredInThisProcess reports whether this mutex is held through the same client. It does no I/O, and compares the
-// time: after a loss it is false.
+// IsAcquiredInThisProcess reports whether this client holds the mutex. It does no I/O and compares the time: after a
+// loss it is false.
 //
 // Curator: InterProcessMutex.isAcquiredInThisProcess().
 func (m *InterProcessMutex) IsAcquiredInThisProcess() bool {
 	return m.recipe.isHeld(anyGrant)
 }
 
-// IsOwnedBy reports whether ctx owns a lease on this mutex that has not ended, so that an Acquire with it re-enters. It
-// does no I/O.
+// IsOwnedBy reports whether ctx owns a lease on this mutex that lasts, so that an Acquire with it re-enters. It does no
+// I/O.
 //
 // Curator: InterProcessMutex.isOwnedByCurrentThread().
 func (m *InterProcessMutex) IsOwnedBy(ctx context.Context) bool {
 	return owns(ctx, m.recipe.id, anyGrant)
 }
 
-// Participants returns the contenders in the queue, the holder first. It blocks like every operation of package
-// framework, and returns their errors: zk.ErrNoNode if path does not exist. That of a lock that nobody uses is removed
-// after a while.
+// Participants returns the contenders in the queue, the holder first. It blocks and fails like every operation of
+// package framework: with zk.ErrNoNode if path does not exist, since the servers remove an unused lock's.
 //
 // Curator: InterProcessMutex.getParticipantNodes().
 func (m *InterProcessMutex) Participants(ctx context.Context) ([]Participant, error) {

@@ -10,7 +10,7 @@ import (
 	"github.com/gocurator/curator/recipes/internal/variant"
 )
 
-// An Option sets up a lock. A wrong option is an error of the first call on the lock.
+// An Option sets up a lock. A wrong one is an error of the first call on the lock.
 type Option func(*options)
 
 type options struct {
@@ -40,7 +40,7 @@ func (o *options) SetVariant(v variant.Variant) { o.variant = &v }
 // maxLockData leaves room for the rest of a request in the megabyte that servers take.
 const maxLockData = 1<<20 - 16<<10
 
-// WithLockData sets the data of the lock's nodes, for people and programs that look at them. It is copied.
+// WithLockData sets the data of the lock's nodes to a copy of data, for people and programs that look at them.
 //
 // Curator: InterProcessMutex.getLockNodeBytes(), InterProcessReadWriteLock(…, lockData),
 // InterProcessSemaphoreV2.setNodeData().
@@ -56,8 +56,8 @@ func WithLockData(data []byte) Option {
 	}
 }
 
-// WithExtraMarkers makes nodes of other clients in the same queue count, as exclusive ones. A marker is what stands in
-// their names before the number.
+// WithExtraMarkers makes other clients' nodes in the queue count, as exclusive ones. A marker is what stands in their
+// names before the number.
 func WithExtraMarkers(markers ...string) Option {
 	return func(o *options) {
 		for _, marker := range markers {

@@ -7,8 +7,8 @@ import (
 	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
-// Go has no thread that could own a lock, so a context does. A context of Lease.Context knows its lease and those of
-// the contexts it was derived from, the innermost first.
+// Go has no thread that could own a lock, so a context does: one of Lease.Context knows its lease and those of the
+// contexts it was derived from, the innermost first.
 
 type ownerKey struct{}
 
@@ -23,12 +23,12 @@ func ownerOf(ctx context.Context) *owner {
 }
 
 // WithoutLease returns a context that owns no lease: an Acquire with it queues like a stranger's. It is for goroutines
-// that must exclude each other, or the holder, although their contexts are derived from the holder's.
+// that must exclude each other, or the holder, although their contexts derive from the holder's.
 func WithoutLease(ctx context.Context) context.Context {
 	return context.WithValue(ctx, ownerKey{}, (*owner)(nil))
 }
 
-// An identity is what "the same lock" means: the same client, absolute path and family of recipes.
+// Locks with equal identities are the same lock.
 type identity struct {
 	client *framework.Client // the view without a namespace, which all facades of a client share
 	path   string
@@ -41,7 +41,7 @@ const (
 	semaphoreFamily = "semaphore"
 )
 
-// find returns the innermost lease that ctx owns of that lock, among those accepted.
+// find returns the innermost such lease that ctx owns.
 func find(ctx context.Context, id identity, accept func(*queue.Grant) bool) *Lease {
 	for o := ownerOf(ctx); o != nil; o = o.outer {
 		if o.lease.recipe.id == id && accept(o.lease.grant) {
@@ -51,7 +51,7 @@ func find(ctx context.Context, id identity, accept func(*queue.Grant) bool) *Lea
 	return nil
 }
 
-// findLasting is find for a lease that has not ended.
+// findLasting is find for a lease that lasts.
 func findLasting(ctx context.Context, id identity, accept func(*queue.Grant) bool) *Lease {
 	for o := ownerOf(ctx); o != nil; o = o.outer {
 		if l := o.lease; l.recipe.id == id && accept(l.grant) && l.Err() == nil {
@@ -61,7 +61,6 @@ func findLasting(ctx context.Context, id identity, accept func(*queue.Grant) boo
 	return nil
 }
 
-// owns reports whether ctx owns such a lease, and it lasts.
 func owns(ctx context.Context, id identity, accept func(*queue.Grant) bool) bool {
 	return findLasting(ctx, id, accept) != nil
 }

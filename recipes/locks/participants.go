@@ -13,31 +13,27 @@ import (
 	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
-// A Participant is a contender in a queue: who holds a lock, who waits for it, and since when.
+// A Participant is a contender in a queue: a holder or a waiter.
 type Participant struct {
-	Path    string    // of its node, below the client's namespace
-	Session int64     // the session that it belongs to
+	Path    string // of its node, below the client's namespace
+	Session int64
 	Since   time.Time // when it came, by the server's clock
-	Data    []byte    // of its node: by default an address of its machine. Nil if the client may not read it
+	Data    []byte    // by default an address of its machine; nil if the client may not read it
 	Token   int64     // the fencing token that it has, or will have; a downgraded reader has the writer's
 	Shared  bool      // a reader
 	Holds   bool      // it has been admitted, as far as the listing tells; the others wait
-	// Retained says that this client keeps the node while nobody holds it, see [Retain]. Other clients' retained nodes
-	// count as held.
+	// Retained says that this client keeps the node while nobody holds it, see [Retain]. Other clients' count as held.
 	Retained bool
 }
 
-// maxReads bounds how many nodes are read at a time.
 const maxReads = 64
 
-// contenders returns those in a queue of locks that accept takes.
 func (r *recipe) contenders(ctx context.Context, accept func(queue.Node) bool) ([]Participant, error) {
 	holds := func(line []queue.Node, i int) bool { return queue.Decide(line, line[i]).Admitted }
 	return r.participants(ctx, accept, holds)
 }
 
-// participants returns the nodes of a queue that accept takes, in the order of admission. holds reports whether one has
-// been admitted.
+// participants returns the nodes of a queue that accept takes, in order. holds reports whether one was admitted.
 func (r *recipe) participants(
 	ctx context.Context, accept func(queue.Node) bool, holds func(line []queue.Node, i int) bool,
 ) ([]Participant, error) {
@@ -72,7 +68,6 @@ func (r *recipe) participants(
 	return there, nil
 }
 
-// sortLine sorts by number.
 func sortLine(line []queue.Node) {
 	slices.SortStableFunc(line, func(a, b queue.Node) int {
 		switch {
@@ -86,7 +81,7 @@ func sortLine(line []queue.Node) {
 	})
 }
 
-// describe reads the nodes of a queue that accept takes. The others, and those that have gone meanwhile, are nil.
+// describe reads the nodes that accept takes. Others, and nodes that have gone, are nil.
 func (r *recipe) describe(ctx context.Context, line []queue.Node, accept func(queue.Node) bool) ([]*Participant, error) {
 	found := make([]*Participant, len(line))
 	group, ctx := errgroup.WithContext(ctx)

@@ -8,14 +8,11 @@ import (
 	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
-// An InterProcessReadWriteLock is a pair of reentrant locks: any number of readers, or one writer. Contenders of both
-// kinds stand in one queue and are admitted in the order in which they came, readers that follow each other together.
-// Neither kind starves the other.
+// An InterProcessReadWriteLock is a pair of reentrant locks: any number of readers, or one writer. Both kinds are
+// admitted in the order in which they came, readers that follow each other together: neither starves the other.
 //
 // The writer may take the read lock as well, and keep it when it releases the write lock: no other writer gets in
-// between. A reader cannot take the write lock: [ErrUpgrade].
-//
-// Its methods are safe for concurrent use.
+// between. A reader cannot take the write lock: [ErrUpgrade]. Its methods are safe for concurrent use.
 //
 // Curator: InterProcessReadWriteLock.
 type InterProcessReadWriteLock struct {
@@ -42,7 +39,7 @@ var (
 )
 
 // NewInterProcessReadWriteLock returns the read/write lock at path. It does no I/O; the first call reports misuse. Lock
-// data goes into the nodes of both sides.
+// data goes into all nodes.
 //
 // Curator: new InterProcessReadWriteLock(client, path, lockData).
 func NewInterProcessReadWriteLock(client *framework.Client, path string, opts ...Option) *InterProcessReadWriteLock {
@@ -62,16 +59,15 @@ func (l *InterProcessReadWriteLock) ReadLock() *ReadLock { return &l.read }
 // Curator: InterProcessReadWriteLock.writeLock().
 func (l *InterProcessReadWriteLock) WriteLock() *WriteLock { return &l.write }
 
-// Acquire waits for the write lock, as [InterProcessMutex.Acquire] does. With a context that owns the write lock it
-// re-enters; with one that owns the read lock alone it fails with [ErrUpgrade].
+// Acquire waits for the write lock, as [InterProcessMutex.Acquire] does. A context that owns the write lock re-enters;
+// one that owns the read lock alone fails with [ErrUpgrade].
 //
 // Curator: WriteLock.acquire().
 func (l *WriteLock) Acquire(ctx context.Context) (*Lease, error) {
 	return l.recipe.acquire(ctx, l.reenter, l.recipe.contend)
 }
 
-// TryAcquire returns a Lease if nobody else holds either side or waits for it, and [ErrNotAcquired] otherwise, as
-// [InterProcessMutex.TryAcquire] does.
+// TryAcquire is [InterProcessMutex.TryAcquire] for the write lock: nobody else may hold either side or wait for it.
 //
 // Curator: WriteLock.acquire(0, unit).
 func (l *WriteLock) TryAcquire(ctx context.Context) (*Lease, error) {
@@ -89,28 +85,27 @@ func (l *WriteLock) reenter(ctx context.Context) (*Lease, error) {
 	return nil, ErrUpgrade
 }
 
-// Acquire waits for the read lock, as [InterProcessMutex.Acquire] does, but only for writers that came before. With a
-// context that owns the read lock it re-enters.
+// Acquire waits for the read lock, as [InterProcessMutex.Acquire] does, but only for earlier writers. A context that
+// owns the read lock re-enters.
 //
 // With a context that owns the write lock it does not wait: a writer becomes a reader. The lease has a node of its own,
 // which takes the writer's place in the queue and stays when the write lock is released. If the write lock is lost
-// meanwhile, the error is [ErrLeaseLost]. Both leases belong to one session and are lost together. The fencing token is
-// the writer's: smaller than that of every later writer.
+// meanwhile, the error is [ErrLeaseLost]. Both leases are of one session and are lost together. The fencing token is
+// the writer's: smaller than any later writer's.
 //
 // Curator: ReadLock.acquire().
 func (l *ReadLock) Acquire(ctx context.Context) (*Lease, error) {
 	return l.recipe.acquire(ctx, l.reenter, l.contend(ctx, l.recipe.contend))
 }
 
-// TryAcquire returns a Lease if no writer holds the lock or waits for it, and [ErrNotAcquired] otherwise.
+// TryAcquire is [InterProcessMutex.TryAcquire] for the read lock: no writer may hold the lock or wait for it.
 //
 // Curator: ReadLock.acquire(0, unit).
 func (l *ReadLock) TryAcquire(ctx context.Context) (*Lease, error) {
 	return l.recipe.try(ctx, l.reenter, l.contend(ctx, l.recipe.contendNow))
 }
 
-// reenter re-enters a read lease, also from within a nested write lease. A write lease alone makes no re-entry, but a
-// nested node: see contend.
+// reenter re-enters a read lease, also from within a nested write lease. For a write lease alone see contend.
 func (l *ReadLock) reenter(ctx context.Context) (*Lease, error) {
 	innermost, err := l.recipe.reenter(ctx)
 	if innermost == nil || err != nil {
@@ -119,7 +114,6 @@ func (l *ReadLock) reenter(ctx context.Context) (*Lease, error) {
 	return findLasting(ctx, l.recipe.id, sharedGrant), nil
 }
 
-// contend queues, unless ctx owns the write lock.
 func (l *ReadLock) contend(ctx context.Context, otherwise contention) contention {
 	write := find(ctx, l.recipe.id, anyGrant)
 	if write == nil || write.grant.Queue.Shared {
@@ -132,7 +126,7 @@ func (l *ReadLock) contend(ctx context.Context, otherwise contention) contention
 }
 
 // nest makes a reader of the writer, see queue.Queue.Beside. A lease of its own keeps the writer's node until the
-// answer, even if the caller releases its lease meanwhile.
+// answer, even if the caller releases its lease.
 func (l *ReadLock) nest(ctx context.Context, write *Lease) (*queue.Grant, error) {
 	keep, err := write.recipe.join(write.grant)
 	if err != nil {
@@ -146,42 +140,42 @@ func (l *ReadLock) identities() []identity { return l.recipe.identities() }
 
 func (l *WriteLock) identities() []identity { return l.recipe.identities() }
 
-// IsAcquiredInThisProcess reports whether the write lock is held through the same client.
+// IsAcquiredInThisProcess reports whether this client holds the write lock.
 //
 // Curator: WriteLock.isAcquiredInThisProcess().
 func (l *WriteLock) IsAcquiredInThisProcess() bool {
 	return l.recipe.isHeld(exclusiveGrant)
 }
 
-// IsAcquiredInThisProcess reports whether the read lock is held through the same client.
+// IsAcquiredInThisProcess reports whether this client holds the read lock.
 //
 // Curator: ReadLock.isAcquiredInThisProcess().
 func (l *ReadLock) IsAcquiredInThisProcess() bool {
 	return l.recipe.isHeld(sharedGrant)
 }
 
-// IsOwnedBy reports whether ctx owns a lease on the write lock that has not ended.
+// IsOwnedBy reports whether ctx owns a lease on the write lock that lasts.
 //
 // Curator: WriteLock.isOwnedByCurrentThread().
 func (l *WriteLock) IsOwnedBy(ctx context.Context) bool {
 	return owns(ctx, l.recipe.id, exclusiveGrant)
 }
 
-// IsOwnedBy reports whether ctx owns a lease on the read lock that has not ended.
+// IsOwnedBy reports whether ctx owns a lease on the read lock that lasts.
 //
 // Curator: ReadLock.isOwnedByCurrentThread().
 func (l *ReadLock) IsOwnedBy(ctx context.Context) bool {
 	return owns(ctx, l.recipe.id, sharedGrant)
 }
 
-// Participants returns the writers in the queue, in its order.
+// Participants returns the writers in the queue, in order.
 //
 // Curator: WriteLock.getParticipantNodes().
 func (l *WriteLock) Participants(ctx context.Context) ([]Participant, error) {
 	return l.recipe.contenders(ctx, func(n queue.Node) bool { return !n.Shared })
 }
 
-// Participants returns the readers in the queue, in its order.
+// Participants returns the readers in the queue, in order.
 //
 // Curator: ReadLock.getParticipantNodes().
 func (l *ReadLock) Participants(ctx context.Context) ([]Participant, error) {

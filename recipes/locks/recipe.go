@@ -13,7 +13,7 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// A recipe is what the locks of one queue have in common: re-entry, tracing, errors.
+// A recipe is what the locks of one queue have in common.
 type recipe struct {
 	queue  *queue.Queue
 	client *framework.Client
@@ -23,19 +23,18 @@ type recipe struct {
 	waits  waitLog
 	holds  holdLog
 	trace  *reporter
-	err    error // misuse of the constructor: every call fails with it
+	err    error // misuse: every call fails with it
 
-	// Of a semaphore; nil for every other lock.
-	crowded func(leases []string) bool         // whether there are more than the limit
-	onLimit func(changed func()) (stop func()) // calls changed when the limit has changed
+	// Of a semaphore alone.
+	crowded func(leases []string) bool // more than the limit
+	onLimit func(changed func()) (stop func())
 }
 
-// A kind is what tells recipes apart.
 type kind struct {
 	family string
 	marker string // of its own nodes
-	below  string // the directory below the path in which they stand; empty: the path itself
-	leases bool   // leases count there, and no locks
+	below  string // their directory below the path
+	leases bool   // leases count there, not locks
 }
 
 func newRecipe(client *framework.Client, path string, opts []Option, k kind) recipe {
@@ -68,14 +67,13 @@ func newRecipe(client *framework.Client, path string, opts []Option, k kind) rec
 
 func (r *recipe) identities() []identity { return []identity{r.id} }
 
-// A contention gets a grant for an owner that does not hold the lock yet.
 type contention func(ctx context.Context) (*queue.Grant, queue.Progress, error)
 
-// A reentry returns the lease of ctx that makes an acquire a re-entry, nil if there is none, or refuses.
+// A reentry returns the lease of ctx that is re-entered, nil if there is none, or refuses.
 type reentry func(ctx context.Context) (*Lease, error)
 
 type outcome struct {
-	lease     *Lease // one of those that were given; nil after an error
+	lease     *Lease // one of those given; nil after an error
 	at        queue.Progress
 	reentered bool
 }
@@ -84,12 +82,10 @@ func (r *recipe) contend(ctx context.Context) (*queue.Grant, queue.Progress, err
 	return r.queue.Acquire(ctx)
 }
 
-// contendNow is contend for a try.
 func (r *recipe) contendNow(ctx context.Context) (*queue.Grant, queue.Progress, error) {
 	return r.queue.Try(ctx)
 }
 
-// acquire is Acquire of every recipe that gives one lease.
 func (r *recipe) acquire(ctx context.Context, reenter reentry, contend contention) (*Lease, error) {
 	ctx, begun, err := r.begin(ctx)
 	if err != nil {
@@ -106,7 +102,6 @@ func (r *recipe) try(ctx context.Context, reenter reentry, contend contention) (
 	return limitTry(ctx, r, func(ctx context.Context) (*Lease, error) { return r.acquire(ctx, reenter, contend) })
 }
 
-// limitTry bounds a try's wait for servers by the connection timeout.
 func limitTry[T any](ctx context.Context, r *recipe, acquire func(context.Context) (T, error)) (T, error) {
 	if r.err != nil {
 		return acquire(ctx)
@@ -114,7 +109,6 @@ func limitTry[T any](ctx context.Context, r *recipe, acquire func(context.Contex
 	return limited(ctx, &timeLimit{after: r.client.ConnectionTimeout(), try: true}, acquire)
 }
 
-// begin begins an acquire, with its trace. It refuses misuse of the constructor.
 func (r *recipe) begin(ctx context.Context) (traced context.Context, begun time.Time, err error) {
 	if r.err != nil {
 		return ctx, begun, &AcquireError{Path: r.path, Err: r.err}
@@ -123,7 +117,6 @@ func (r *recipe) begin(ctx context.Context) (traced context.Context, begun time.
 	return r.trace.acquireStart(ctx, AcquireStart{Path: r.path}), begun, nil
 }
 
-// finish ends an acquire, with its trace, and says in its error where it stood.
 func (r *recipe) finish(ctx context.Context, begun time.Time, got outcome, err error) error {
 	at := got.at
 	end := AcquireEnd{Path: r.path, Waited: time.Since(begun)}
@@ -142,14 +135,13 @@ func (r *recipe) finish(ctx context.Context, begun time.Time, got outcome, err e
 	return err
 }
 
-// released reports the end of a hold that was released.
 func (r *recipe) released(released Released) {
 	r.holds.released(released)
 	r.trace.released(released)
 }
 
-// ownLease reports whether a contender that gave up waited for a lease of its own client. Contenders of a mutex and of
-// a read/write lock at one path stand in one queue.
+// ownLease reports whether a contender that gave up waited for its own client. Mutexes and read/write locks at one path
+// share a queue.
 func (r *recipe) ownLease(at queue.Progress) bool {
 	if !at.Waits || r.id.family == semaphoreFamily {
 		return at.Waits && at.OwnHolds
@@ -193,8 +185,8 @@ func (r *recipe) join(g *queue.Grant) (*Lease, error) {
 	return l, nil
 }
 
-// reenter returns the innermost lease that ctx owns of the lock. A lease that has ended is refused: its owner must
-// neither re-enter, nor queue like a stranger behind its own mistake.
+// reenter returns the innermost lease that ctx owns of the lock. It refuses one that has ended: its owner must neither
+// re-enter, nor queue like a stranger behind its own mistake.
 func (r *recipe) reenter(ctx context.Context) (*Lease, error) {
 	lease := find(ctx, r.id, anyGrant)
 	if lease == nil {
@@ -206,7 +198,7 @@ func (r *recipe) reenter(ctx context.Context) (*Lease, error) {
 	return lease, nil
 }
 
-// isHeld reports whether this client holds a grant of the lock that accept takes. It compares the time.
+// isHeld compares the time.
 func (r *recipe) isHeld(accept func(*queue.Grant) bool) bool {
 	return r.queue.Registry.AnyGrant(r.id, func(g *queue.Grant) bool { return !g.HasHolds() && accept(g) })
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
-// config is what the engine has to know of the recipe.
 func (r *recipe) config(dir string, k kind) queue.Config {
 	path, trace, waits, holds := r.path, r.trace, r.waits, r.holds
 	cfg := queue.Config{
@@ -50,7 +49,6 @@ func (r *recipe) config(dir string, k kind) queue.Config {
 	return cfg
 }
 
-// vary makes the queue of a variant of the configuration of a lock's.
 func (o *options) vary(cfg *queue.Config) {
 	waiting, variant := cfg.Waiting, o.variant
 	cfg.Counts = map[string]bool{variant.Marker: false}
@@ -66,7 +64,7 @@ func (o *options) vary(cfg *queue.Config) {
 	}
 }
 
-// refuseSemaphore refuses a directory that belongs to a semaphore, whose contenders do not stand in a lock's queue.
+// refuseSemaphore refuses a semaphore's directory: its contenders stand in another queue.
 func refuseSemaphore(children []string) error {
 	if slices.Contains(children, leaseDirectory) {
 		return fmt.Errorf("%w: there is a semaphore's directory %s", ErrOtherRecipe, leaseDirectory)

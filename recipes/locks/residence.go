@@ -9,40 +9,39 @@ import (
 	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
-// A residence is the stay of one node with a client: from its admission until it is removed or lost. As a member of the
-// node's grant it keeps that over all holds. It is the front of its local queue while front is set.
+// A residence is the stay of one node with a client, from its admission until it is removed or lost. As a member of the
+// node's grant it keeps that over all holds. While front is set it is the front of its local queue.
 //
-// At any time one goroutine may decide about it: that whose hold has just ended, or that which has taken it out of
+// One goroutine at a time may decide about it: that whose hold has just ended, or that which has taken it out of
 // queue.kept. The fields that no mutex guards belong to that goroutine.
 type residence struct {
 	queue     *retainedQueue
 	base      *queue.Grant
-	last      *recipe   // of the newest hold
-	watching  bool      // the directory, without delay
-	spent     bool      // the node must not have another hold
-	holdEnded time.Time // when the newest hold ended
+	last      *recipe // of the newest hold
+	watching  bool    // the directory, undelayed
+	spent     bool    // the node must not have another hold
+	holdEnded time.Time
 
-	handed int // hand-overs, and acquires that found the node idle
-	after  int // of these, since another contender was known to wait
+	handed int // hand-overs, and holds of the idle node
+	after  int // of these, after demand
 
 	listener  atomic.Pointer[framework.Watch] // on the directory
-	unwatched atomic.Bool                     // the directory is watched no more
+	unwatched atomic.Bool                     // for good
 	demanded  atomic.Bool                     // another contender was heard of
 
 	// Guarded by queue.all.mu.
-	front    bool // of the queue: the goroutine that clears it passes it on
+	front    bool // to clear it is to pass the queue on
 	gone     bool // lost
 	hold     *queue.Grant
 	heldBack bool        // while idle: no contender is admitted yet
-	timer    *time.Timer // to look at an idle node again; nil before the first
-	ticks    bool        // the timer is running,
-	tickAt   time.Time   // until then
+	timer    *time.Timer // to look at an idle node again
+	ticks    bool        // the timer runs, until tickAt
+	tickAt   time.Time
 }
 
-// newResidence makes a residence for a contender that is about to queue at the servers.
 func newResidence(q *retainedQueue, r *recipe) *residence { return &residence{queue: q, last: r} }
 
-// quiet is the queue of a contender for a residence: the hold over its grant reports what happens to the node.
+// quiet is the queue of a residence's contender: news of the node goes to the residence alone.
 func (r *residence) quiet() *queue.Queue {
 	q := *r.last.queue
 	q.Config.Lost = func(*queue.Grant, time.Duration, error) { r.lost() }
@@ -50,8 +49,7 @@ func (r *residence) quiet() *queue.Queue {
 	return &q
 }
 
-// begin makes the residence the front of its queue with the first hold over base, or returns nil if base is lost
-// already.
+// begin makes the residence the front, with the first hold over base; nil if base is lost already.
 func (r *residence) begin(base *queue.Grant) *queue.Grant {
 	r.base = base
 	if base.Join(r) != nil {
@@ -77,13 +75,12 @@ func (r *residence) begin(base *queue.Grant) *queue.Grant {
 	return h
 }
 
-// Ended is for queue.Member. After a loss lost is called, once all leases have ended.
+// Ended and AskedToLeave are for queue.Member. After a loss lost is called, once all leases have ended.
 func (r *residence) Ended() {}
 
-// AskedToLeave is for queue.Member.
 func (r *residence) AskedToLeave() {}
 
-// listen watches the directory, instead of the watch that there is.
+// listen replaces the watch on the directory.
 func (r *residence) listen(watch func(dir string, wake func()) *framework.Watch) {
 	r.replace(watch(r.base.Queue.Config.Dir, r.look))
 	if r.unwatched.Load() { // since before the line above, which has left a watch behind
@@ -97,14 +94,14 @@ func (r *residence) replace(w *framework.Watch) {
 	}
 }
 
-// stopListening takes the watch off, and keeps it off.
+// stopListening takes the watch off for good.
 func (r *residence) stopListening() {
 	r.unwatched.Store(true)
 	r.replace(nil)
 }
 
-// demand is what the listing of the directory says of contenders outside of the local queue. It may be old, see
-// hearsLeader. Once one was heard of, demand does not change.
+// demand is what the listing, which may be old, says of contenders outside the local queue. Once heard of, they count
+// for good.
 func (r *residence) demand() demand {
 	if r.demanded.Load() {
 		return demanded
@@ -131,13 +128,12 @@ func (r *residence) demand() demand {
 	}
 }
 
-// hearsLeader reports whether the leader was heard of lately: a listing that has no others may be old otherwise.
+// hearsLeader reports whether the leader has answered lately. A listing without others may be old otherwise.
 func (r *residence) hearsLeader() bool {
 	_, leader := r.base.Session.Silence()
 	return leader < r.base.Session.Timeout()*3/8
 }
 
-// others reports whether a listing has a contender besides the residence's node.
 func (r *residence) others(children []string) bool {
 	return slices.ContainsFunc(children, func(name string) bool {
 		if name == r.base.Name {
@@ -148,17 +144,17 @@ func (r *residence) others(children []string) bool {
 	})
 }
 
-// look is called when there may be something new about the directory or the node. It does not block.
+// look is called at possible news of the directory or the node. It does not block.
 func (r *residence) look() {
 	if r.takeForNews() {
 		r.decide(true)
 	}
 }
 
-// takeForNews takes the residence out of the queue if it is idle and there is news for it. The caller decides then.
+// takeForNews takes the idle residence out of the queue if there is news for it. The caller decides then.
 //
-// The residence may become idle at the same time. Then either kept is set before this looks at it; or the news came
-// before that, and stay, which calls this after it has set kept, finds it.
+// If it becomes idle at the same time, either this sees kept set, or the news came before; then stay's caller, which
+// calls this once kept is set, finds it.
 func (r *residence) takeForNews() bool {
 	d := r.demand()
 	if d == demanded {
@@ -174,8 +170,8 @@ func (r *residence) takeForNews() bool {
 	}
 }
 
-// onRevocation is called when the node's holders are asked to leave. An idle node has none: then it decides about the
-// node. Otherwise the present hold has the request, or the first that comes.
+// onRevocation is called when the holders are asked to leave. It decides about an idle node; otherwise the present
+// hold, or the next, has the request.
 func (r *residence) onRevocation() {
 	r.queue.all.mu.Lock()
 	idle := r.queue.kept == r
@@ -185,7 +181,7 @@ func (r *residence) onRevocation() {
 	}
 }
 
-// take takes the residence out of the queue if it is idle, or only if it is held back.
+// take takes the residence out of the queue if it is idle, and held back if asked.
 func (r *residence) take(ifHeldBack bool) bool {
 	r.queue.all.mu.Lock()
 	defer r.queue.all.mu.Unlock()
@@ -196,14 +192,12 @@ func (r *residence) take(ifHeldBack bool) bool {
 	return true
 }
 
-// isHeldBack reports whether the residence was last left to wait for the listing.
 func (r *residence) isHeldBack() bool {
 	r.queue.all.mu.Lock()
 	defer r.queue.all.mu.Unlock()
 	return r.heldBack
 }
 
-// tick looks at an idle node again.
 func (r *residence) tick() {
 	r.queue.all.mu.Lock()
 	r.ticks = false
@@ -213,8 +207,8 @@ func (r *residence) tick() {
 	}
 }
 
-// lost is called after a loss of the node's grant and its leases; the removal is on its way. A goroutine that decides
-// about the residence at this moment finds front cleared, and does nothing.
+// lost is called after a loss of the grant and its leases; the removal is on its way. A goroutine that decides at this
+// moment finds front cleared, and does nothing.
 func (r *residence) lost() {
 	r.stopListening()
 	mu := &r.queue.all.mu
@@ -234,7 +228,7 @@ func (r *residence) lost() {
 	}
 }
 
-// stopTimer is called when front has been cleared: nothing starts the timer again. mu is held.
+// stopTimer is called when front is cleared: nothing starts it again. mu is held.
 func (r *residence) stopTimer() {
 	if r.timer != nil {
 		r.timer.Stop()

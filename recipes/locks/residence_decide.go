@@ -7,9 +7,8 @@ import (
 	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
-// decide decides what becomes of the node, now without a hold, and does it. It is for the goroutine that may decide,
-// once: afterwards the next holder may, or the goroutine that takes the idle residence. It does not block, and returns
-// the node's removal, if any.
+// decide decides what becomes of the node without a hold, does it, and returns its removal, if any. Only the goroutine
+// that may decide calls it, once: then the next holder may, or that which takes the idle residence. It does not block.
 func (r *residence) decide(idle bool) (fate, *framework.Removal) {
 	for stayed := idle; ; {
 		s := r.situation()
@@ -49,7 +48,7 @@ func (r *residence) decide(idle bool) (fate, *framework.Removal) {
 	}
 }
 
-// situation is what is known without mu. The first time that the node may stay it has the directory listed.
+// situation is what is known without mu. The first time that the node may stay, it starts the undelayed watch.
 func (r *residence) situation() situation {
 	now := time.Now()
 	s := situation{
@@ -73,7 +72,7 @@ func (r *residence) know(s *situation) {
 	s.waiting, s.proven, s.idle = len(r.queue.waiting) > 0, r.queue.history.proven(s.now), s.now.Sub(r.holdEnded)
 }
 
-// wanted reports whether the node would stay if no other client wanted it.
+// wanted reports whether the node would stay without other clients.
 func (r *residence) wanted() bool {
 	r.queue.all.mu.Lock()
 	defer r.queue.all.mu.Unlock()
@@ -82,7 +81,7 @@ func (r *residence) wanted() bool {
 	return r.queue.key.retention.fate(s) != removed
 }
 
-// stay makes the residence idle, to be looked at again when something may have changed by the clock alone. mu is held.
+// stay makes the residence idle, with a timer for what only the clock changes. mu is held.
 func (r *residence) stay(s situation, f fate) {
 	r.queue.kept, r.hold, r.heldBack = r, nil, f == heldBack
 	bounds := r.queue.key.retention
@@ -102,8 +101,7 @@ func (r *residence) stay(s situation, f fate) {
 	}
 }
 
-// admit makes the next hold over the node, nil if the node is lost. It may be lost while its hold is made: the hold has
-// ended then.
+// admit makes the next hold over the node, nil if the node is lost. If it is lost meanwhile, the hold has ended.
 func (r *residence) admit(next *recipe) (h *queue.Grant, lost bool) {
 	r.queue.all.after(chosen)
 	h, err := r.base.Hold(next.queue, int64(r.handed+1), r)
@@ -127,8 +125,7 @@ func (r *residence) admit(next *recipe) (h *queue.Grant, lost bool) {
 	return h, lost
 }
 
-// admitTo makes a hold over the idle node for an acquire that has taken the residence out of the queue. If the node
-// must not have another hold now, it decides what becomes of it, and returns nil.
+// admitTo makes a hold for an acquire that has taken out the idle residence, or decides about it and returns nil.
 func (r *residence) admitTo(next *recipe) *queue.Grant {
 	s := r.situation()
 	r.queue.all.mu.Lock()
@@ -146,7 +143,7 @@ func (r *residence) admitTo(next *recipe) *queue.Grant {
 	return nil
 }
 
-// remove ends the residence, and passes its queue on when the removal is on its way: the node then does not block the
+// remove ends the residence. The queue is passed on when the removal is on its way: the node then does not block the
 // next front.
 func (r *residence) remove(idle bool, s situation) *framework.Removal {
 	r.stopListening()
@@ -162,8 +159,6 @@ func (r *residence) remove(idle bool, s situation) *framework.Removal {
 	return removal
 }
 
-// release ends the hold of its last lease. It waits for the removal of the node, if there is one, until enough is
-// closed.
 func (r *residence) release(l *Lease, enough <-chan struct{}) error {
 	released, removal := r.released(l)
 	if removal != nil {
@@ -175,7 +170,6 @@ func (r *residence) release(l *Lease, enough <-chan struct{}) error {
 	return released.Err
 }
 
-// released ends the hold of a lease, its last, and decides about the node.
 func (r *residence) released(l *Lease) (Released, *framework.Removal) {
 	h := l.grant
 	r.spent = r.spent || !h.MayBeKept()

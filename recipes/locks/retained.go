@@ -10,8 +10,7 @@ import (
 	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
-// A RetainedLock is a lock whose node stays with the client after a release, for the next contender of the same client,
-// as long as no other client wants it. See [Retain]. Its methods are safe for concurrent use.
+// A RetainedLock is what [Retain] returns. It is safe for concurrent use.
 type RetainedLock struct {
 	lock      exclusiveLock
 	recipe    *recipe
@@ -19,7 +18,6 @@ type RetainedLock struct {
 	retention retention
 }
 
-// An exclusiveLock is what can be retained: a mutex or a write lock.
 type exclusiveLock interface {
 	owned
 	fmt.Stringer
@@ -32,32 +30,32 @@ var (
 	_ exclusiveLock = (*WriteLock)(nil)
 )
 
-// Retain returns lock, an [InterProcessMutex] or a [WriteLock], with a local queue: of the contenders of one client,
-// path and options the first acquires the lock from the servers, and its node goes from one to the next without a
-// request. With [Idle] the node also stays when none of them wants it, so that a client that takes the lock again and
-// again asks the servers for nothing. The first call refuses any other lock.
+// Retain returns lock, an [InterProcessMutex] or a [WriteLock], with a local queue: of the contenders with one client,
+// path and options, the first acquires the lock from the servers, and its node goes from one to the next without a
+// request. With [Idle] the node also stays when none of them wants it: a client that takes the lock again and again
+// sends nothing. The first call refuses any other lock.
 //
-// Use it for a lock that one client takes often and briefly, and others seldom. It costs others three things. An idle
-// holder that crashes blocks other clients for its session timeout, so Idle should be short. A try of another client
-// finds a retained lock taken. Another client that comes waits up to two round trips longer, until the holder has heard
-// of it and removed its node.
+// Use it for a lock that one client takes often and briefly, and others seldom. An idle holder that crashes blocks
+// others for its session timeout, so Idle should be short. Their tries find a retained lock taken. Their acquires wait
+// up to two round trips longer, until the holder has heard of them and removed its node.
 //
 // A node is handed over at most [Most] times and within [Busy] of its admission. Neither bound counts while no other
-// client is known to wait: the lock's directory is watched, its newest listing had no other contender, and the leader
-// has answered within three eighths of the session timeout. When another contender comes, of any client and language,
-// an idle node is removed, and a busy one after the present hold, see [AfterDemand]. A contender of the same client
+// client is known to wait: the directory is watched, its newest listing had no other contender, and the leader has
+// answered within three eighths of the session timeout. When another contender comes, of any client and language, an
+// idle node is removed, and a busy one after the present hold, see [AfterDemand]. A contender of the same client
 // outside the local queue counts as another. Nothing is retained without READ permission on the directory, nor when no
 // server has answered for an eighth of the session timeout.
 //
 // A node is kept idle only where that is likely to pay: after three grants in a row with no other client's in between,
 // and not for 30 s after another client wanted a node that had been of little use.
 //
-// The guarantees of the package hold, with three exceptions. A contender that comes later to the local queue may be
-// served before one that came earlier to another client (G3). A release that keeps or hands over the node wakes no
-// other client (G4). Holds that share a node share its [Lease.FencingToken], and [Lease.LocalCount] tells them apart:
-// the pair grows (G9). A loss ends the present hold, if there is one. After a downgrade, a [Lease.Check] or a request
-// to leave the node is removed. A context that owns the present hold re-enters, by way of lock as well; those of
-// earlier holds get [ErrReleased]. Contenders in the local queue have no node and are no [Participant].
+// Three guarantees have exceptions. A later contender in the local queue may be served before an earlier one of another
+// client (G3). A release that keeps or hands over the node wakes no other client (G4). Holds that share a node share
+// its [Lease.FencingToken]; its pair with [Lease.LocalCount] grows (G9).
+//
+// A loss ends the present hold. After a downgrade, a [Lease.Check] or a request to leave, the node is removed. A
+// context that owns the present hold re-enters, by way of lock as well; those of earlier holds get [ErrReleased].
+// Contenders in the local queue have no node and are no [Participant].
 //
 // Curator has none.
 func Retain(lock Lock, opts ...RetainOption) *RetainedLock {
@@ -92,7 +90,6 @@ func Retain(lock Lock, opts ...RetainOption) *RetainedLock {
 	return l
 }
 
-// withProblems returns the recipe, with further reasons why it cannot be used.
 func (r *recipe) withProblems(problems []error) *recipe {
 	if len(problems) == 0 {
 		return r
@@ -102,7 +99,7 @@ func (r *recipe) withProblems(problems []error) *recipe {
 	return &refused
 }
 
-// A RetainOption sets a bound of [Retain]. The first call on the lock reports a wrong one.
+// A RetainOption sets a bound of [Retain]. The lock's first call reports a wrong one.
 type RetainOption func(*retainOptions)
 
 type retainOptions struct {
@@ -110,26 +107,24 @@ type retainOptions struct {
 	problems []error
 }
 
-// Most sets how many times a node is handed over at most, unless no other client is known to wait. The default is 64; 0
-// means never.
+// Most bounds how often a node is handed over, see [Retain]. The default is 64; 0 means never.
 func Most(n int) RetainOption {
 	return func(o *retainOptions) { o.most = o.notNegative("Most", n) }
 }
 
-// Busy sets for how long after its admission a node is handed over, unless no other client is known to wait. The
-// default is 100 ms.
+// Busy bounds the time from a node's admission to its last hand-over, see [Retain]. The default is 100 ms.
 func Busy(d time.Duration) RetainOption {
 	return func(o *retainOptions) { o.busy = time.Duration(o.notNegative("Busy", int(d))) }
 }
 
 // Idle sets how long a node stays when no contender of its client wants it. The default is 0: it goes with the last of
-// them. Twice the usual time between a release and the next acquire is enough, and more than 100 ms is seldom sensible.
+// them. Twice the usual time between holds is enough, and more than 100 ms seldom sensible.
 func Idle(d time.Duration) RetainOption {
 	return func(o *retainOptions) { o.idle = time.Duration(o.notNegative("Idle", int(d))) }
 }
 
-// AfterDemand sets how many times a node is handed over after another client is known to wait. The default is 0: the
-// node is removed after the present hold.
+// AfterDemand sets how often a node is handed over after another client is known to wait. The default is 0: it is
+// removed after the present hold.
 func AfterDemand(n int) RetainOption {
 	return func(o *retainOptions) { o.afterDemand = o.notNegative("AfterDemand", n) }
 }
@@ -141,16 +136,15 @@ func (o *retainOptions) notNegative(name string, n int) int {
 	return n
 }
 
-// Acquire waits for the lock, as [InterProcessMutex.Acquire] does: in the local queue, if contenders of this client are
-// ahead, and then in that of the servers. If a contender gives up, the next takes over its place at the servers.
-//
-// Errors are those of the lock. Until it is the first, a contender has no node.
+// Acquire waits for the lock, as [InterProcessMutex.Acquire] does: behind contenders of this client in the local queue,
+// and then in that of the servers. If a contender gives up, the next takes over its place there. Errors are those of
+// the lock.
 func (l *RetainedLock) Acquire(ctx context.Context) (*Lease, error) {
 	return l.recipe.acquire(ctx, l.reenter, l.contend)
 }
 
-// TryAcquire returns a Lease if nobody holds the lock or waits for it, also if this client retains its node, and
-// [ErrNotAcquired] otherwise. A node that another client retains is taken.
+// TryAcquire returns a Lease if nobody holds the lock or waits for it, even if this client retains its node;
+// [ErrNotAcquired] otherwise.
 func (l *RetainedLock) TryAcquire(ctx context.Context) (*Lease, error) {
 	return l.recipe.try(ctx, l.reenter, l.contendNow)
 }
@@ -164,18 +158,17 @@ func (l *RetainedLock) identities() []identity {
 	return l.recipe.identities()
 }
 
-// IsAcquiredInThisProcess reports whether the lock is held through the same client. It is false while the node is idle.
+// IsAcquiredInThisProcess reports whether this client holds the lock. It is false while the node is idle.
 func (l *RetainedLock) IsAcquiredInThisProcess() bool {
 	return l.lock != nil && l.lock.IsAcquiredInThisProcess()
 }
 
-// IsOwnedBy reports whether ctx owns a lease on the lock that has not ended.
+// IsOwnedBy reports whether ctx owns a lease on the lock that lasts.
 func (l *RetainedLock) IsOwnedBy(ctx context.Context) bool {
 	return l.lock != nil && l.lock.IsOwnedBy(ctx)
 }
 
-// Participants returns the contenders in the queue at the servers, the holder first. Retained marks an idle node of
-// this client.
+// Participants returns the contenders at the servers, the holder first. Retained marks this client's idle node.
 func (l *RetainedLock) Participants(ctx context.Context) ([]Participant, error) {
 	if l.lock == nil {
 		return l.recipe.contenders(ctx, func(queue.Node) bool { return true }) // which says what is wrong
@@ -183,7 +176,6 @@ func (l *RetainedLock) Participants(ctx context.Context) ([]Participant, error) 
 	return l.lock.Participants(ctx)
 }
 
-// String names the lock.
 func (l *RetainedLock) String() string { return fmt.Sprintf("retained %v", l.lock) }
 
 // GoString is String.

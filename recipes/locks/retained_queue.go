@@ -10,34 +10,32 @@ import (
 )
 
 // The contenders of one client for a retained lock stand in a local queue. At most one of them, or one residence, is
-// the front, which alone has a node at the servers. It passes that on, once, when it has neither a node nor a hold any
-// more. If two goroutines could, all.mu decides: the one that takes an idle residence out of kept, or clears
-// residence.front.
+// the front, which alone has a node at the servers. Without node and hold it passes that on, once. Of two goroutines
+// that could, all.mu decides: it takes an idle residence out of kept, or clears residence.front.
 
-// A retainedKey is what locks must have in common to share a local queue: then a contender's node may be given to
-// another.
+// Locks with equal retainedKeys share a local queue: one's node may be given to another's contender.
 type retainedKey struct {
 	id        identity
 	retention retention
-	settings  string // of the node, and of the contender that made it
+	settings  string // of the node and its contender
 }
 
-// retainedQueues are the local queues of a client, and hang on it. Under mu, only notices are given, which closes a
-// channel once; no other lock is taken and no user code called.
+// retainedQueues are a client's local queues. Under mu no other lock is taken and no user code called; to give a notice
+// only closes a channel.
 type retainedQueues struct {
 	mu    sync.Mutex
 	byKey map[retainedKey]*retainedQueue
 
-	meanwhile func(step) // of tests: what happens between two steps of a residence; nil otherwise
+	meanwhile func(step) // of tests: runs between two steps of a residence
 }
 
-// A step is one after which other goroutines may come in between.
+// Other goroutines may come in after a step.
 type step int
 
 const (
-	judged   step = iota // the situation is known, and the fate of the node about to be decided
-	chosen               // the next holder is, and is about to get its hold
-	admitted             // it has its hold, which is about to be entered into the residence
+	judged   step = iota // the situation is known; the node's fate is next
+	chosen               // the next holder is known; its hold is next
+	admitted             // it has its hold; the residence does not know yet
 )
 
 func (qs *retainedQueues) after(s step) {
@@ -51,14 +49,14 @@ type retainedQueue struct {
 	key     retainedKey
 	all     *retainedQueues
 	busy    bool              // there is a front
-	kept    *residence        // the front, if idle: the goroutine that sets this to nil decides what becomes of it
-	waiting []*retainedWaiter // behind the front, in the order in which they came
-	hears   []*notice         // of leases that want to hear of the next contender that waits
+	kept    *residence        // the front, if idle: to take it out is to decide about it
+	waiting []*retainedWaiter // behind the front, in order of arrival
+	hears   []*notice         // to give when a contender waits
 	history history
 	used    time.Time // when it had a front last
 }
 
-// forgetTime is how long an unused local queue is remembered, for its history.
+// forgetTime is how long an unused local queue, and its history, is remembered.
 const forgetTime = banTime
 
 type retainedQueuesKey struct{}
@@ -70,7 +68,7 @@ func retainedQueuesOf(client *framework.Client) *retainedQueues {
 	return qs
 }
 
-// find returns a local queue, made if necessary. mu is held.
+// find finds or makes a local queue. mu is held.
 func (qs *retainedQueues) find(key retainedKey) *retainedQueue {
 	q := qs.byKey[key]
 	if q == nil {
@@ -81,7 +79,6 @@ func (qs *retainedQueues) find(key retainedKey) *retainedQueue {
 	return q
 }
 
-// forget drops a queue that was not used for a while, or looks again later.
 func (q *retainedQueue) forget() {
 	q.all.mu.Lock()
 	defer q.all.mu.Unlock()
@@ -93,7 +90,7 @@ func (q *retainedQueue) forget() {
 	delete(q.all.byKey, q.key)
 }
 
-// takeKept takes the idle residence out of a local queue, nil if there is none. The caller decides what becomes of it.
+// takeKept takes out the idle residence, if any; the caller decides about it.
 func (qs *retainedQueues) takeKept(key retainedKey) *residence {
 	qs.mu.Lock()
 	defer qs.mu.Unlock()
@@ -106,9 +103,8 @@ func (qs *retainedQueues) takeKept(key retainedKey) *residence {
 	return r
 }
 
-// enqueue puts a waiter at the end of its queue, and returns how many are ahead. With none ahead, it is the front, with
-// nothing but the right to contend. A waiter that does not wait is enqueued only then. ok is false while an idle
-// residence is there to be taken.
+// enqueue puts a waiter at the end of its queue, and returns how many are ahead. With none ahead it is the front;
+// without waiting it is enqueued only then. ok is false while an idle residence can be taken.
 func (qs *retainedQueues) enqueue(w *retainedWaiter, waits bool) (ahead int, ok bool) {
 	qs.mu.Lock()
 	defer qs.mu.Unlock()
@@ -132,7 +128,7 @@ func (qs *retainedQueues) enqueue(w *retainedWaiter, waits bool) (ahead int, ok 
 	return ahead, true
 }
 
-// first takes the first waiter out, nil if there is none: to be given a baton, or put back. mu is held.
+// first takes out the first waiter, if any: to get a baton, or be put back. mu is held.
 func (q *retainedQueue) first() *retainedWaiter {
 	if len(q.waiting) == 0 {
 		return nil
@@ -143,8 +139,7 @@ func (q *retainedQueue) first() *retainedWaiter {
 	return w
 }
 
-// putBack puts a waiter back: at the head of the queue; or as the front, if that was passed on meanwhile and there was
-// no other.
+// putBack puts a waiter back at the head; or makes it the front, if there is none any more.
 func (q *retainedQueue) putBack(w *retainedWaiter) {
 	q.all.mu.Lock()
 	front := !q.busy
@@ -159,8 +154,8 @@ func (q *retainedQueue) putBack(w *retainedWaiter) {
 	}
 }
 
-// pass makes the next waiter the front, with the place of c at the servers, if any. Without a waiter c leaves. Only the
-// front may call it, once; it does not block.
+// pass makes the next waiter the front, with c's place at the servers, if any. Without a waiter c leaves. The front
+// alone may call it, once; it does not block.
 func (q *retainedQueue) pass(c *queue.Contender) {
 	q.all.mu.Lock()
 	w := q.first()
@@ -176,7 +171,7 @@ func (q *retainedQueue) pass(c *queue.Contender) {
 	}
 }
 
-// remove takes a waiter out of the queue, and returns how many were ahead. A missing waiter is about to get the baton.
+// remove takes out a waiter; a missing one is about to get the baton.
 func (q *retainedQueue) remove(w *retainedWaiter) (ahead int, there bool) {
 	q.all.mu.Lock()
 	defer q.all.mu.Unlock()
@@ -188,7 +183,6 @@ func (q *retainedQueue) remove(w *retainedWaiter) (ahead int, there bool) {
 	return 1 + i, true
 }
 
-// idleNodes returns the names of a lock's idle nodes.
 func (qs *retainedQueues) idleNodes(id identity) map[string]bool {
 	qs.mu.Lock()
 	defer qs.mu.Unlock()
@@ -201,7 +195,6 @@ func (qs *retainedQueues) idleNodes(id identity) map[string]bool {
 	return names
 }
 
-// waitingFor returns how many contenders wait for a lock in local queues.
 func (qs *retainedQueues) waitingFor(id identity) int {
 	qs.mu.Lock()
 	defer qs.mu.Unlock()
@@ -214,7 +207,6 @@ func (qs *retainedQueues) waitingFor(id identity) int {
 	return n
 }
 
-// listen gives n when a contender waits in the queue.
 func (q *retainedQueue) listen(n *notice) {
 	q.all.mu.Lock()
 	defer q.all.mu.Unlock()

@@ -10,25 +10,25 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// A baton is what the front of a local queue passes on to the next: a hold; or the right to contend at the servers,
-// with the place in their queue that another has given up, if contender is not nil.
+// A baton is what the front passes on: a hold; or the right to contend at the servers, in the place of contender there,
+// if any.
 type baton struct {
 	grant     *queue.Grant
 	contender *queue.Contender
 }
 
-// A retainedWaiter is one acquire in a local queue. Its fields belong to the goroutine of that acquire.
+// A retainedWaiter is one acquire in a local queue; its goroutine has its fields.
 type retainedWaiter struct {
 	lock      *RetainedLock
-	turn      chan baton     // has room for the one that it gets
-	queue     *retainedQueue // nil if it stands in none
+	turn      chan baton     // has room for its baton
+	queue     *retainedQueue // nil if in none
 	front     bool
 	contender *queue.Contender // of the front, at the servers
 	lateness  queue.Lateness
 }
 
-// contend gets a hold: over the idle node, or in the local queue. It enters that only with a session: contenders of a
-// client that cannot connect find that out together, and not one after the other.
+// contend gets a hold: over the idle node, or in the local queue. It enters that only with a session, so that
+// contenders of a client that cannot connect learn that together.
 func (l *RetainedLock) contend(ctx context.Context) (*queue.Grant, queue.Progress, error) {
 	if g := l.takeOver(); g != nil {
 		return g, queue.Progress{}, nil
@@ -64,7 +64,7 @@ func (l *RetainedLock) contendNow(ctx context.Context) (*queue.Grant, queue.Prog
 	return g, at, nil
 }
 
-// takeOver returns a hold over the idle node, nil if there is none to be had.
+// takeOver returns a hold over the idle node, nil if none can be had.
 func (l *RetainedLock) takeOver() *queue.Grant {
 	if r := retainedQueuesOf(l.recipe.client).takeKept(l.key); r != nil {
 		return r.admitTo(l.recipe)
@@ -84,8 +84,7 @@ func (w *retainedWaiter) enqueue(waits bool) (ahead int, g *queue.Grant) {
 	}
 }
 
-// contend waits for the baton, and contends at the servers if it is no hold. It may be called again, in another
-// session, after session.ErrNodeVanished or the loss of the session.
+// contend waits for the baton, and contends at the servers if it is no hold. It is called again in another session.
 func (w *retainedWaiter) contend(ctx context.Context, s *framework.Session) (*queue.Grant, queue.Progress, error) {
 	var waited queue.Progress
 	if w.queue == nil {
@@ -105,11 +104,11 @@ func (w *retainedWaiter) contend(ctx context.Context, s *framework.Session) (*qu
 	return g, at, err
 }
 
-// wait blocks until the waiter has got the baton, or ctx is done. Without a hold and without an error it is the front.
+// wait blocks until the waiter has the baton, or ctx is done. Without a hold or an error it is the front.
 //
-// If ctx ends while the baton is passed on, the goroutine that takes the waiter out of the queue decides: if it is the
-// waiter's, the baton goes to the next one. Otherwise the baton is about to come, and the waiter takes it, so that it
-// is never lost: a hold is returned to the caller, although ctx has ended; leave passes on the right to contend.
+// If ctx ends while the baton is passed on, the goroutine that takes the waiter out of the queue decides: if that is
+// the waiter's, the baton goes to the next one. Otherwise it is about to come, and must not be lost: a hold is returned
+// although ctx has ended, and leave passes on the right to contend.
 func (w *retainedWaiter) wait(ctx context.Context, ahead int, patience time.Duration) (*queue.Grant, queue.Progress, error) {
 	r := w.lock.recipe
 	at := queue.Progress{OwnClient: true, Ahead: ahead, Waits: true, Local: true}
@@ -135,7 +134,7 @@ func (w *retainedWaiter) wait(ctx context.Context, ahead int, patience time.Dura
 	return g, at, nil
 }
 
-// take makes the waiter the front, or returns the hold whose residence is the front.
+// take returns the hold, whose residence is the front, or makes the waiter the front.
 func (w *retainedWaiter) take(b baton) *queue.Grant {
 	w.front, w.contender = b.grant == nil, b.contender
 	if !w.front {
@@ -144,8 +143,7 @@ func (w *retainedWaiter) take(b baton) *queue.Grant {
 	return b.grant
 }
 
-// contendAtServers is for the front. If ctx ends, it keeps its place at the servers, for leave to pass on. A place in a
-// session that is over is given up.
+// contendAtServers is for the front. If ctx ends, leave passes on its place; one in a session that is over is given up.
 func (w *retainedWaiter) contendAtServers(ctx context.Context, s *framework.Session) (*queue.Grant, queue.Progress, error) {
 	if w.contender == nil {
 		c, err := w.lock.recipe.queue.Enqueue(ctx, s)
@@ -177,7 +175,7 @@ func (w *retainedWaiter) giveUpPlace() {
 	w.contender = nil
 }
 
-// leave passes on what the waiter has and has not returned.
+// leave passes on what the waiter has not returned.
 func (w *retainedWaiter) leave() {
 	if w.queue == nil {
 		return

@@ -11,9 +11,9 @@ import (
 // revokeMessage in a lock's node asks its holder to leave. It is Curator's.
 const revokeMessage = "__REVOKE__"
 
-// AttemptRevoke asks the holder or waiter with that node to leave: see [Lease.RevocationRequested]. nodePath is the
-// path of a [Participant], below the client's namespace; the client must be allowed to write the node. It blocks like
-// every operation of package framework, and works for Java holders that have called makeRevocable, too.
+// AttemptRevoke asks a holder or waiter to leave: see [Lease.RevocationRequested]. nodePath is the path of a
+// [Participant]; the client must be allowed to write the node. Java holders hear it if they have called makeRevocable.
+// It blocks like every operation of package framework.
 //
 // Errors: zk.ErrNoNode if the contender has left; those of all operations.
 //
@@ -29,8 +29,8 @@ func AttemptRevoke(ctx context.Context, client *framework.Client, nodePath strin
 	return nil
 }
 
-// RevocationRequested is closed when another client asks the holder to leave, or has done so before the lease was
-// granted. The lease goes on until its Release. Requests for a node that this client may not read are not seen.
+// RevocationRequested is closed when another client asks the holder to leave, also before the lease was granted. The
+// lease goes on until its Release. Requests for a node that this client may not read are not seen.
 //
 // Curator: Revocable.makeRevocable().
 func (l *Lease) RevocationRequested() <-chan struct{} {
@@ -45,14 +45,14 @@ func (l *Lease) RevocationRequested() <-chan struct{} {
 	return l.revoked.requested
 }
 
-// A revocation is whether a holder has been asked to leave. The mutex of its lease guards it.
+// A revocation is whether a holder was asked to leave. Its lease's mutex guards it.
 type revocation struct {
-	requested chan struct{} // nil before it is asked for
+	requested chan struct{} // nil until asked for
 	done      bool
 	others    []*Lease // to be asked as well
 }
 
-// request asks the holder of a lease, and of the multi-locks that it is a part of.
+// request asks the holder of a lease, and of multi-locks with it, to leave.
 func (l *Lease) request() {
 	l.mu.Lock()
 	first := !l.revoked.done

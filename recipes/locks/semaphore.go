@@ -17,25 +17,22 @@ import (
 )
 
 // An InterProcessSemaphoreV2 gives at most a limited number of leases at a time, in the order of the requests. It is
-// not reentrant: each lease counts.
+// not reentrant: each lease counts. It is safe for concurrent use.
 //
-// All clients must have the same limit, which is not stored at the servers. With different ones there are never more
-// leases than the greatest. A [shared.SharedCount] gives all of them one limit, which can change while the semaphore is
-// in use.
-//
-// Its methods are safe for concurrent use.
+// All clients must have the same limit, which the servers do not store. With different ones there are never more leases
+// than the greatest. A [shared.SharedCount] gives all of them one limit, which can change meanwhile.
 //
 // Curator: InterProcessSemaphoreV2.
 type InterProcessSemaphoreV2 struct {
 	recipe recipe       // of the leases
-	gate   *queue.Queue // the contender that is admitted here waits for leases
+	gate   *queue.Queue // the contender that it admits waits for leases
 	limit  limit
 	looked atomic.Bool // for other recipes on the path
 }
 
 var _ Lock = (*InterProcessSemaphoreV2)(nil)
 
-// ErrOtherRecipe says that another recipe uses the path, which does not go together with the caller's.
+// ErrOtherRecipe says that another, incompatible recipe uses the path.
 var ErrOtherRecipe = errors.New("locks: the path is in use by another recipe")
 
 // Directories of a semaphore.
@@ -47,7 +44,7 @@ const (
 )
 
 // NewInterProcessSemaphoreV2 returns the semaphore at path with a fixed limit. It does no I/O; the first call reports
-// misuse. Lock data goes into the nodes of leases.
+// misuse. Lock data goes into leases' nodes.
 //
 // Curator: new InterProcessSemaphoreV2(client, path, maxLeases), setNodeData().
 func NewInterProcessSemaphoreV2(client *framework.Client, path string, maxLeases int, opts ...Option) *InterProcessSemaphoreV2 {
@@ -60,11 +57,11 @@ func NewInterProcessSemaphoreV2(client *framework.Client, path string, maxLeases
 }
 
 // NewInterProcessSemaphoreV2WithCount returns the semaphore at path with count as its limit. A raised limit admits
-// waiters at that moment; a lowered one takes no lease away. A limit of 0 admits no contender until it is raised.
+// waiters; a lowered one takes no lease away.
 //
 // Acquires fail with [shared.ErrNotStarted] while count is not started and after it is closed, and with an error that
-// names it while it is negative: -1 does not mean "no limit". Waits that had begun go on, with the last known limit; a
-// negative one admits no contender.
+// names it while it is negative: -1 does not mean "no limit". Waits that had begun go on with the last known limit; one
+// below 1 admits no contender.
 //
 // Curator: new InterProcessSemaphoreV2(client, path, SharedCountReader).
 func NewInterProcessSemaphoreV2WithCount(
@@ -101,11 +98,8 @@ func (s *InterProcessSemaphoreV2) Acquire(ctx context.Context) (*Lease, error) {
 // AcquireN waits for n leases: it returns all of them or none.
 //
 // It blocks until all earlier requests have been served and n leases are free, or ctx is done. A later request waits
-// behind it, also for fewer leases. More than a fixed limit are refused without waiting. A wait goes on through lost
-// connections and sessions, like that for a mutex.
-//
-// Errors are [*AcquireError]s as for [InterProcessMutex.Acquire]; [ErrOtherRecipe] if a mutex or a read/write lock uses
-// the path. No node is left behind.
+// behind it, also for fewer leases. More than a fixed limit are refused without waiting. The rest is as of
+// [InterProcessMutex.Acquire].
 //
 // Curator: InterProcessSemaphoreV2.acquire(qty), acquire(qty, time, unit).
 func (s *InterProcessSemaphoreV2) AcquireN(ctx context.Context, n int) ([]*Lease, error) {
@@ -116,10 +110,9 @@ func (s *InterProcessSemaphoreV2) AcquireN(ctx context.Context, n int) ([]*Lease
 	})
 }
 
-// A contentionN gets several grants, or none.
 type contentionN func(ctx context.Context) ([]*queue.Grant, queue.Progress, error)
 
-// acquireN checks n. A semaphore is not reentrant, so contend is all there is to an acquire.
+// acquireN checks n. Without re-entry, contend is all of an acquire.
 func (s *InterProcessSemaphoreV2) acquireN(ctx context.Context, n int, contend contentionN) (leases []*Lease, err error) {
 	if problem := s.refuseN(n); problem != nil && s.recipe.err == nil {
 		return nil, &AcquireError{Path: s.recipe.path, Err: problem}
@@ -149,7 +142,6 @@ func (s *InterProcessSemaphoreV2) acquireOnce(ctx context.Context, contend conte
 	return leases, at, err
 }
 
-// refuseN says why there cannot be n leases.
 func (s *InterProcessSemaphoreV2) refuseN(n int) error {
 	switch limitErr := s.limit.err(); {
 	case n < 1:
@@ -162,7 +154,7 @@ func (s *InterProcessSemaphoreV2) refuseN(n int) error {
 	return nil
 }
 
-// joinAll makes a lease on each grant. If one is lost already, there are none.
+// joinAll makes a lease on each grant, or none if one is lost already.
 func (r *recipe) joinAll(ctx context.Context, grants []*queue.Grant) (leases []*Lease, err error) {
 	for _, g := range grants {
 		lease, joinErr := r.join(g)
@@ -177,8 +169,8 @@ func (r *recipe) joinAll(ctx context.Context, grants []*queue.Grant) (leases []*
 	return leases, nil
 }
 
-// contend passes the gate and waits for n leases. It keeps the gate until it has all: two contenders that each had a
-// part of what they need would deadlock. It leaves the gate in the background.
+// contend passes the gate and waits for n leases. It keeps the gate until it has all: two contenders with a part each
+// would deadlock. It leaves in the background.
 func (s *InterProcessSemaphoreV2) contend(ctx context.Context, session *framework.Session, n int) ([]*queue.Grant, queue.Progress, error) {
 	gate, err := s.enterGate(ctx, session)
 	if err != nil {
@@ -202,7 +194,6 @@ func (s *InterProcessSemaphoreV2) contend(ctx context.Context, session *framewor
 	return grants, gate.Progress, err
 }
 
-// enterGate enters the queue for leases. The first time, it looks whether the path belongs to another recipe.
 func (s *InterProcessSemaphoreV2) enterGate(ctx context.Context, session *framework.Session) (*queue.Contender, error) {
 	if !s.looked.Load() {
 		children, err := session.List(ctx, s.recipe.id.path)
@@ -219,7 +210,6 @@ func (s *InterProcessSemaphoreV2) enterGate(ctx context.Context, session *framew
 	return s.gate.Enqueue(ctx, session)
 }
 
-// leases counts them in a listing.
 func (s *InterProcessSemaphoreV2) leases(children []string) int {
 	n := 0
 	for _, name := range children {
@@ -231,7 +221,7 @@ func (s *InterProcessSemaphoreV2) leases(children []string) int {
 }
 
 // Participants returns the leases that are held, and that for which a contender waits, in the order of their creation.
-// Errors are those of [InterProcessMutex.Participants].
+// Errors are as of [InterProcessMutex.Participants].
 //
 // Curator: InterProcessSemaphoreV2.getParticipantNodes().
 func (s *InterProcessSemaphoreV2) Participants(ctx context.Context) ([]Participant, error) {
@@ -242,7 +232,7 @@ func (s *InterProcessSemaphoreV2) Participants(ctx context.Context) ([]Participa
 
 func (s *InterProcessSemaphoreV2) identities() []identity { return s.recipe.identities() }
 
-// IsAcquiredInThisProcess reports whether a lease is held through the same client.
+// IsAcquiredInThisProcess reports whether this client holds a lease.
 func (s *InterProcessSemaphoreV2) IsAcquiredInThisProcess() bool {
 	return s.recipe.isHeld(anyGrant)
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/gocurator/curator/recipes/shared"
 )
 
-// A limit is how many leases there may be.
 type limit struct {
 	fixed int
 	count *shared.SharedCount

@@ -7,10 +7,10 @@ import (
 )
 
 // An InterProcessSemaphoreMutex is a lock that is not reentrant: an owner that acquires it again deadlocks. Any
-// goroutine may release a lease.
+// goroutine may release a lease. It is safe for concurrent use.
 //
-// It is a semaphore with one lease, also on the wire, and does not go together with an [InterProcessMutex] at the same
-// path. Its methods are safe for concurrent use.
+// It is a semaphore with one lease, also on the wire, so it does not go together with an [InterProcessMutex] at its
+// path.
 //
 // Curator: InterProcessSemaphoreMutex.
 type InterProcessSemaphoreMutex struct{ semaphore *InterProcessSemaphoreV2 }
@@ -31,7 +31,7 @@ func (m *InterProcessSemaphoreMutex) Acquire(ctx context.Context) (*Lease, error
 	return m.semaphore.Acquire(ctx)
 }
 
-// TryAcquire returns a Lease if the lock is free and nobody waits for it, and [ErrNotAcquired] otherwise.
+// TryAcquire is like [InterProcessSemaphoreV2.TryAcquire].
 //
 // Curator: InterProcessSemaphoreMutex.acquire(0, unit).
 func (m *InterProcessSemaphoreMutex) TryAcquire(ctx context.Context) (*Lease, error) {
@@ -40,14 +40,14 @@ func (m *InterProcessSemaphoreMutex) TryAcquire(ctx context.Context) (*Lease, er
 
 func (m *InterProcessSemaphoreMutex) identities() []identity { return m.semaphore.identities() }
 
-// IsAcquiredInThisProcess reports whether this lock is held through the same client.
+// IsAcquiredInThisProcess reports whether this client holds the lock.
 //
 // Curator: InterProcessSemaphoreMutex.isAcquiredInThisProcess().
 func (m *InterProcessSemaphoreMutex) IsAcquiredInThisProcess() bool {
 	return m.semaphore.recipe.isHeld(anyGrant)
 }
 
-// Participants returns who holds the lock and who is the next to get it.
+// Participants returns who holds the lock and who is next.
 func (m *InterProcessSemaphoreMutex) Participants(ctx context.Context) ([]Participant, error) {
 	return m.semaphore.Participants(ctx)
 }

@@ -9,12 +9,11 @@ import (
 	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
-// A try of a semaphore passes the same gate as an acquire. Contenders stand there for a moment when they are about to
-// get their leases, and have got them, since they leave in the background: no reason for a try to fail. One that waits
-// for leases is a reason: it holds the gate as well, but has made the node of its lease, so that there are more nodes
-// than the limit. Hence a try waits at the gate as long as the nodes of leases leave room for its own.
+// A try passes the gate like an acquire. Contenders stand there for a moment before and after they get their leases,
+// since they leave in the background: no reason for a try to fail. One that waits for leases is: it holds the gate too,
+// but its node exceeds the limit. Hence a try waits at the gate while the nodes of leases leave room for its own.
 
-// passGate waits until gate is the first in its queue. It returns ErrNotAcquired when fewer than n leases are free.
+// passGate waits until gate is first in its queue, or fewer than n leases are free: ErrNotAcquired.
 func (s *InterProcessSemaphoreV2) passGate(ctx context.Context, gate *queue.Contender, n int) error {
 	t, err := gate.NextDecision(ctx)
 	if err != nil || t.Admitted {
@@ -31,7 +30,7 @@ func (s *InterProcessSemaphoreV2) passGate(ctx context.Context, gate *queue.Cont
 	return nil
 }
 
-// A leaseView watches the directory of a semaphore's leases, which may be missing, for a contender at the gate.
+// A leaseView watches the directory of leases, which may be missing, for a contender at the gate.
 type leaseView struct {
 	gate   *queue.Contender
 	dir    string
@@ -46,8 +45,7 @@ func newLeaseView(gate *queue.Contender, dir string) *leaseView {
 	}
 }
 
-// children returns the newest known names in the directory. A watch that has seen the directory gone is replaced when
-// the directory exists again.
+// children returns the newest known names. A watch that saw the directory go is replaced once that exists again.
 func (v *leaseView) children() []string {
 	session := v.gate.Session
 	view := session.View(v.leases)
@@ -67,9 +65,8 @@ func (v *leaseView) close() {
 // TryAcquire returns a lease if one is free and no other contender waits for it, and [ErrNotAcquired] otherwise. If
 // none is free it costs one read and writes nothing.
 //
-// It blocks like [InterProcessMutex.TryAcquire], for at most the client's connection timeout. Contenders that are about
-// to get their leases, or have just got them, can be ahead for a moment: it waits for them while enough leases are
-// free.
+// It blocks like [InterProcessMutex.TryAcquire]. While enough leases are free, it waits for contenders that are about
+// to get theirs, or just have.
 //
 // Curator: InterProcessSemaphoreV2.acquire(0, unit).
 func (s *InterProcessSemaphoreV2) TryAcquire(ctx context.Context) (*Lease, error) {
@@ -89,7 +86,7 @@ func (s *InterProcessSemaphoreV2) TryAcquireN(ctx context.Context, n int) ([]*Le
 	})
 }
 
-// try tries in one session. If that ends before the answers, it tries in the next one.
+// try tries again in the next session if one ends before the answers.
 func (s *InterProcessSemaphoreV2) try(ctx context.Context, n int) ([]*queue.Grant, queue.Progress, error) {
 	return queue.InSessions(ctx, s.gate.Config.Source, func(session *framework.Session) ([]*queue.Grant, queue.Progress, error) {
 		return s.tryInSession(ctx, session, n)
@@ -134,7 +131,7 @@ func (s *InterProcessSemaphoreV2) tryInSession(ctx context.Context, session *fra
 	return grants, gate.Progress, nil
 }
 
-// orNotAcquired is the error of a try: ErrNotAcquired if a contender was ahead, or its node was removed.
+// orNotAcquired is ErrNotAcquired if a contender was ahead of a try, or its node was removed.
 func orNotAcquired(err error) error {
 	if err == nil || errors.Is(err, session.ErrNodeVanished) {
 		return ErrNotAcquired

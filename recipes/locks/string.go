@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// String names the lock and the node. Of a nil Lease, as an acquire that failed returns, it is "<nil>".
+// String names the lock and the node. Of a nil Lease, as a failed acquire returns, it is "<nil>".
 func (l *Lease) String() string {
 	if l == nil {
 		return "<nil>"
@@ -27,13 +27,10 @@ func (l *Lease) GoString() string { return l.String() }
 // LogValue is for package slog.
 func (l *Lease) LogValue() slog.Value { return slog.StringValue(l.String()) }
 
-// A releasedError is [ErrReleased] of a lease that it names.
 type releasedError Lease // so that a release allocates nothing for it
 
 func (e *releasedError) Error() string { return "locks: " + (*Lease)(e).String() + " was released" }
 
-// Is makes it an ErrReleased.
 func (e *releasedError) Is(target error) bool { return target == ErrReleased }
 
-// errReleased says which lease was released.
 func (l *Lease) errReleased() error { return (*releasedError)(l) }

@@ -9,29 +9,29 @@ import (
 
 // A Trace is a set of functions that a lock calls, unless they are nil.
 //
-// AcquireStart runs on the goroutine that calls Acquire, which waits for it. The others run after what they report, one
-// at a time, those of one lease in their order, on the goroutine on which the client calls its framework.Trace. If one
-// blocks, it delays other calls of traces, but no acquire, release or end of a lease. Of more than 1,024 pending calls
-// the client drops further ones and counts them in its log; it never drops Lost and RevocationRequested.
+// AcquireStart runs on the goroutine that calls Acquire. The others run after what they report, one at a time, those of
+// one lease in their order, on the goroutine of the client's framework.Trace. One that blocks delays other traces, but
+// no lock. Beyond 1,024 pending calls the client drops further ones and counts them in its log; it never drops Lost and
+// RevocationRequested.
 type Trace struct {
-	// AcquireStart is called when Acquire or TryAcquire begins, and returns the context of the acquire until
-	// AcquireEnd. While it blocks, Acquire blocks too, even after the end of ctx.
+	// AcquireStart is called when Acquire or TryAcquire begins, and returns its context until AcquireEnd. While it
+	// blocks, Acquire blocks, even after the end of ctx.
 	AcquireStart func(ctx context.Context, start AcquireStart) context.Context
-	// Waiting is called when a contender begins to wait, and each time it has moved up.
+	// Waiting is called when a contender begins to wait, and each time it moves up.
 	Waiting func(ctx context.Context, waiting Waiting)
-	// AcquireEnd is called after an Acquire or TryAcquire has ended.
+	// AcquireEnd is called after Acquire or TryAcquire.
 	AcquireEnd func(ctx context.Context, end AcquireEnd)
 	// RevocationRequested is called once for each hold whose holder another client asks to leave.
 	RevocationRequested func(requested RevocationRequested)
-	// Released is called when the last lease of a hold has been released.
+	// Released is called after the release of a hold's last lease.
 	Released func(released Released)
-	// Dropped is called when a retained node that was idle is removed, see [Retain].
+	// Dropped is called when an idle retained node is removed, see [Retain].
 	Dropped func(dropped Dropped)
-	// Lost is called when leases have ended without their release.
+	// Lost is called when leases have ended without release.
 	Lost func(lost Lost)
 }
 
-// AcquireStart describes the beginning of an acquire.
+// AcquireStart describes an acquire that begins.
 type AcquireStart struct {
 	Path string
 }
@@ -42,10 +42,9 @@ type Waiting struct {
 	Node        string // the contender's
 	Predecessor string // the nearest conflicting node ahead
 	Ahead       int    // how many nodes ahead conflict
-	// OwnClient says that Predecessor is of the same client.
-	OwnClient bool
-	// Local says that the contender waits in this process, behind others of its client, and has no node: see [Retain].
-	// Another call may follow when it contends at the servers.
+	OwnClient   bool   // Predecessor is of the same client
+	// Local says that the contender waits in this process, without a node: see [Retain]. Another call may follow when
+	// it contends at the servers.
 	Local bool
 }
 
@@ -57,8 +56,8 @@ type AcquireEnd struct {
 	Waited time.Duration
 	// HandOver is the time since the news that the node ahead was gone; zero without a wait.
 	HandOver  time.Duration
-	Reentered bool // no node was made: the caller held the lock already
-	// LocalCount is the lease's. If it is not zero and Reentered is false, the node was handed over.
+	Reentered bool // the caller held the lock already
+	// LocalCount is the lease's. If it is not zero without Reentered, the node was handed over.
 	LocalCount int64
 	Err        error
 }
@@ -71,40 +70,38 @@ type RevocationRequested struct {
 
 // Released describes the end of a hold.
 type Released struct {
-	Path string
-	Node string
-	Held time.Duration
-	// LocalCount is the lease's: holds that share a node differ by it.
-	LocalCount int64
-	// HandedOver says that the node went to the next contender here: see [Retain].
+	Path       string
+	Node       string
+	Held       time.Duration
+	LocalCount int64 // the lease's
+	// HandedOver says that the node went to the next contender here, see [Retain].
 	HandedOver bool
-	// Retained says that the node waits for the next contender here: see [Retain].
+	// Retained says that the node waits here for the next one.
 	Retained bool
 	Err      error // of the removal of the node
 }
 
-// Dropped describes a retained node that is removed while it was idle.
+// Dropped describes a retained node that was idle, and is removed.
 type Dropped struct {
 	Path     string
 	Node     string
 	Kept     time.Duration // since its admission
 	Idle     time.Duration // since its last hold
-	Holds    int           // that it had
-	Demanded bool          // a contender outside of the local queue wanted it
+	Holds    int
+	Demanded bool // a contender outside of the local queue wanted it
 }
 
-// Lost describes the end of a hold that was not released.
+// Lost describes a hold that ended without release.
 type Lost struct {
-	Path string
-	Node string
-	Held time.Duration
-	// LocalCount is the lease's.
-	LocalCount int64
+	Path       string
+	Node       string
+	Held       time.Duration
+	LocalCount int64 // the lease's
 	Err        error // a *LostError
 }
 
-// A reporter calls the functions of a lock's trace, by way of a goroutine of the client's: locks report where other
-// contenders wait, and where leases end.
+// A reporter calls the trace on a goroutine of the client: locks report where other contenders wait, and where leases
+// end.
 type reporter struct {
 	trace  Trace
 	client *framework.Client

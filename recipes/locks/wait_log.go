@@ -9,8 +9,8 @@ import (
 )
 
 // A waitLog writes waits to the client's log: at Debug when one begins or moves up; at Warn when one has lasted for a
-// session timeout: a holder that died has lost its lock by then, so this one lives. After that it writes at Info each
-// time that the wait has doubled, and at its end.
+// session timeout: a dead holder has lost its lock by then, so this one lives; then at Info each time that it has
+// doubled, and at its end.
 type waitLog struct{ logger *slog.Logger }
 
 func (l waitLog) waiting(ctx context.Context, path string, at queue.Progress) {
@@ -29,8 +29,8 @@ func (l waitLog) late(ctx context.Context, path string, at queue.Progress, waite
 	}
 }
 
-// ended writes the end of an acquire: a re-entry is none, and an error is the caller's to log, unless the log has the
-// beginning of the wait.
+// ended writes the end of an acquire. A re-entry is none, and an error is the caller's to log, unless the log has the
+// wait's beginning.
 func (l waitLog) ended(ctx context.Context, at queue.Progress, end AcquireEnd) {
 	level := slog.LevelDebug
 	if at.Late {
@@ -47,7 +47,6 @@ func (l waitLog) ended(ctx context.Context, at queue.Progress, end AcquireEnd) {
 	}
 }
 
-// place is where a contender stood when it looked last. One that waits in this process has no node.
 func place(path string, at queue.Progress) []slog.Attr {
 	attrs := append(make([]slog.Attr, 0, 8), slog.String("path", path)) // room for what the callers add
 	if at.Node != "" {
@@ -63,13 +62,11 @@ func place(path string, at queue.Progress) []slog.Attr {
 	return attrs
 }
 
-// duration is an attribute that is precise enough for a reader.
 func duration(key string, d time.Duration) slog.Attr {
 	return slog.Duration(key, d.Round(time.Millisecond))
 }
 
-// awaitTurn blocks until a baton has come, or until ctx is done. Each time that the waiter is late, it logs where the
-// waiter stands.
+// awaitTurn blocks until a baton has come or ctx is done, and logs lateness.
 func (l waitLog) awaitTurn(
 	ctx context.Context, path string, at *queue.Progress, lateness *queue.Lateness, turn <-chan baton,
 ) (b baton, came bool) {

@@ -13,20 +13,20 @@ import (
 
 // Within returns lock with a time limit: Acquire waits for at most d, counted from its call, and then returns
 // [ErrNotAcquired]. d bounds neither the lease nor work in Do(ctx, Within(lock, d), work); of a multi-lock it bounds
-// the whole. If d is not positive, Acquire is TryAcquire, which may take longer than with a small d: a try waits for
-// the servers for up to the client's connection timeout.
+// the whole. If d is not positive, Acquire is TryAcquire, which may take longer than a small d: up to the client's
+// connection timeout.
 //
-// Acquire blocks until it has the lock, d has passed or ctx has ended. Errors are those of lock, and:
+// Errors are those of lock, and:
 //
 //   - [ErrNotAcquired], which is not context.DeadlineExceeded, if d has passed;
 //   - ctx's error if ctx has ended, too: a deadline of the caller's own is never reported as "not acquired";
 //   - a *framework.ConnectError if d has passed and there is no connection.
 //
-// No node is left behind, see [InterProcessMutex.Acquire]. Re-entry takes no time, so d does not bound it.
+// No node is left behind. d does not bound re-entry, which takes no time.
 //
-// The result is the same lock as lock, also within a multi-lock, and does not change it. It has those of the methods
-// IsAcquiredInThisProcess, Participants and IsOwnedBy that lock has; the static type does not show them, so call them
-// on lock itself. TryAcquire ignores d. It is as safe for concurrent use as lock.
+// The result is the same lock as lock, also within a multi-lock, and does not change it. It has lock's methods
+// IsAcquiredInThisProcess, Participants and IsOwnedBy, if any; the static type does not show them, so call them on lock
+// itself. TryAcquire ignores d. It is as safe for concurrent use as lock.
 //
 // Curator: InterProcessLock.acquire(time, unit).
 func Within(lock Lock, d time.Duration) Lock {
@@ -52,7 +52,6 @@ func Within(lock Lock, d time.Duration) Lock {
 	}
 }
 
-// What recipes can tell of themselves, besides being a Lock.
 type (
 	acquirable interface{ IsAcquiredInThisProcess() bool }
 	listed     interface {
@@ -95,8 +94,8 @@ func (w *within) TryAcquire(ctx context.Context) (*Lease, error) {
 
 var errNilLock = errors.New("locks: the lock of Within is nil")
 
-// A timeLimit bounds one call by time. It is the cause with which the call's context ends. It stays in this package:
-// the recipe whose acquire it ends replaces it by what it means.
+// A timeLimit bounds one call, and is the cause with which its context ends. It stays in this package: the recipe whose
+// acquire it ends replaces it by what it means.
 type timeLimit struct {
 	after  time.Duration
 	try    bool            // of a try, which must not end with ErrNotAcquired if no server said so
@@ -105,9 +104,9 @@ type timeLimit struct {
 
 func (l *timeLimit) Error() string { return fmt.Sprintf("time limit of %v", l.after) }
 
-// limited calls acquire with a context that ends with l as well.
+// limited calls acquire with a context that l ends as well.
 //
-// A limit that is not earlier than the caller's deadline gets no timer: both could end the context at one moment.
+// A limit not earlier than the caller's deadline gets no timer: both could end the context at one moment.
 func limited[T any](ctx context.Context, l *timeLimit, acquire func(context.Context) (T, error)) (T, error) {
 	if deadline, ok := ctx.Deadline(); ok && !deadline.After(time.Now().Add(l.after)) {
 		return acquire(ctx)
@@ -122,13 +121,12 @@ func limited[T any](ctx context.Context, l *timeLimit, acquire func(context.Cont
 	return leases, err
 }
 
-// timeLimitOf returns the limit with which ctx has ended, nil if there is none.
 func timeLimitOf(ctx context.Context) *timeLimit {
 	l, _ := context.Cause(ctx).(*timeLimit) //nolint:errorlint // it is never wrapped
 	return l
 }
 
-// explainLimit replaces the end of a limit, in the error of an acquire, by what it means.
+// explainLimit replaces a limit's error by what it means.
 func (r *recipe) explainLimit(ctx context.Context, at queue.Progress, err error) error {
 	l := timeLimitOf(ctx)
 	if l == nil || !errors.Is(err, l) {
@@ -142,7 +140,7 @@ func (r *recipe) explainLimit(ctx context.Context, at queue.Progress, err error)
 	return l.meaning(unreachable, at.Ahead > 0)
 }
 
-// meaning is the caller's error when the limit has ended its call. blocked: a server named another contender ahead.
+// meaning is the caller's error after the limit. blocked: a server named another contender ahead.
 func (l *timeLimit) meaning(unreachable *framework.ConnectError, blocked bool) error {
 	cause := retry.ContextError(l.caller)
 	switch {
