@@ -172,5 +172,5 @@
 // CuratorFrameworkFactory.newClient and start are [NewClient]; listeners are options as well, so that no event is
 // missed. Curator's fluent builders are methods with options: create().withMode(m).forPath(p, d) is client.Create(ctx,
 // p, d, framework.WithMode(m)). LOST comes at the session's deadline counted from the last good contact, where Curator
-// counts from the Disconnected event, which is later.
+// counts from the Disconnected event, which is later. The tables of examples/porting have every method.
 package framework
