@@ -129,8 +129,8 @@ func (c *Client) State() State {
 }
 
 // Err is nil while the client can be used, or may be again. After [Client.Close] it is [ErrClosed]. If the servers
-// refuse the client's authentication, it says why ([ErrAuthRefused]), and every operation fails with the same error;
-// listeners have heard [StateLost] then, or are about to.
+// refuse the client's authentication, it says why ([ErrAuthRefused]), and every operation fails with it; listeners hear
+// [StateLost].
 func (c *Client) Err() error {
 	c.core.mu.Lock()
 	defer c.core.mu.Unlock()

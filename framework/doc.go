@@ -153,11 +153,9 @@
 // A client opens one session after the other (package framework/session). Under each lies one connection of
 // [github.com/go-zookeeper/zk], and under that a transport of this library's that sees every frame
 // (framework/internal/transport). One goroutine applies answers and watch events, in the order of their arrival, to one
-// table per session; everything else looks at the table and is merely woken. Besides go-zookeeper's goroutines there
-// are two: one per client watches the clock, one per connection writes. Operations and watches have none. Listeners,
-// traces and the log handler have goroutines of their own while there is something to call, outside of every lock: one
-// that blocks holds up the calls queued behind it, and nothing else. Close does not wait for callbacks that are
-// running.
+// table per session; everything else looks at the table and is merely woken. Operations and watches have no goroutine;
+// recipes/locks/DESIGN.md lists those that there are. Listeners, traces and the log handler run on their own, outside
+// of every lock: one that blocks holds up the calls queued behind it, and nothing else.
 //
 // # Panics of callbacks
 //

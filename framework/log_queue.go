@@ -12,11 +12,11 @@ import (
 type logQueue struct {
 	calls   *callbacks
 	handler slog.Handler
-	details *atomic.Pointer[time.Time] // when the handler said last that it is not enabled for Debug
+	details *atomic.Pointer[time.Time] // when the handler last refused Debug
 }
 
-// detailsPause is how long the client makes no records at Debug for a handler that is not enabled for them: a lock that
-// is taken thousands of times in a second would fill the queue with them.
+// detailsPause is how long a handler that is not enabled for Debug gets no such records: thousands of acquires in a
+// second would fill the queue with them.
 const detailsPause = time.Second
 
 func newLogQueue(calls *callbacks, handler slog.Handler) slog.Handler {
@@ -29,8 +29,7 @@ func newLogQueue(calls *callbacks, handler slog.Handler) slog.Handler {
 	return logQueue{calls: calls, handler: handler, details: new(atomic.Pointer[time.Time])}
 }
 
-// Enabled does not ask the user's handler, which would be to call it. It goes by the last answer, which a record has
-// got.
+// Enabled goes by the last answer that a record got, since it must not call the user's handler.
 func (q logQueue) Enabled(_ context.Context, level slog.Level) bool {
 	if level >= slog.LevelInfo {
 		return true

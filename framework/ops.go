@@ -11,17 +11,16 @@ import (
 )
 
 // All operations of a Client follow one rule. They block until the server has answered, and try again under the
-// client's retry policy, within one budget for the whole operation, if there is no connection, the connection breaks,
-// the session ends or the server is overloaded. A try waits for a connection for at most the connection timeout; after
-// a try that waited so long for nothing, the later tries do not wait. ctx ends an operation at any point. Every error
-// is an [*OpError] that unwraps to the server's answer (zk.ErrNoNode and so on), or to a [*retry.Error] with the last
-// failure in it, a [*ConnectError] for instance. After an error that is not the server's own answer, the operation may
-// have been executed.
+// client's retry policy, within one budget for the whole operation, if there is no connection, it breaks, the session
+// ends or the server is overloaded. A try waits for a connection for at most the connection timeout, and none after one
+// that waited so long. ctx ends an operation at any point. Every error is an [*OpError] that unwraps to the server's
+// answer (zk.ErrNoNode and so on), or to a [*retry.Error] with the last failure, such as a [*ConnectError]. After an
+// error that is not the server's answer, the operation may have been executed.
 
-// A try works on one session. ambiguous tells it whether an earlier one may have been executed.
+// A try works on one session. ambiguous says that an earlier one may have been executed.
 type try func(ctx context.Context, s *Session, absolute string, ambiguous bool) error
 
-// do runs one operation under that rule, and reports it.
+// do runs an operation under that rule, and reports it.
 func (c *Client) do(ctx context.Context, op, path string, f try) error {
 	if c.core.cfg.trace.Operation != nil {
 		return c.doTraced(ctx, op, path, f)
@@ -29,7 +28,6 @@ func (c *Client) do(ctx context.Context, op, path string, f try) error {
 	return c.doRetrying(ctx, op, path, f)
 }
 
-// doRetrying runs one operation under that rule.
 func (c *Client) doRetrying(ctx context.Context, op, path string, f try) error {
 	absolute, err := c.AbsolutePath(path)
 	if err != nil {
@@ -46,7 +44,7 @@ func (c *Client) doRetrying(ctx context.Context, op, path string, f try) error {
 		switch {
 		case err == nil:
 		case errors.As(err, &unreachable) && until.Err() == nil:
-			patience = 0 // the policy may allow further tries, but an operation waits for a connection once
+			patience = 0 // an operation waits for a connection once, whatever the policy
 			return err
 		default:
 			return retry.Permanent(err)
@@ -67,7 +65,7 @@ func (c *Client) doRetrying(ctx context.Context, op, path string, f try) error {
 	}
 	var gaveUp *retry.Error
 	if ctx.Err() == nil && errors.As(err, &gaveUp) && errors.Is(gaveUp.Cause, ErrClosed) {
-		gaveUp.Cause = ErrClosed // alone, and not context.Canceled: the caller's context goes on
+		gaveUp.Cause = ErrClosed // not context.Canceled: the caller's context goes on
 	}
 	return &OpError{Op: op, Path: path, Err: err}
 }
@@ -107,8 +105,7 @@ func (c *Client) Children(ctx context.Context, path string) (children []string, 
 
 // Set replaces a node's data if it has the given version; -1 is any.
 //
-// If the connection breaks and the retry finds another version, the error is zk.ErrBadVersion although the change may
-// be this call's own.
+// After a retry, zk.ErrBadVersion may be due to this call's own change.
 //
 // Curator: CuratorFramework.setData().
 func (c *Client) Set(ctx context.Context, path string, data []byte, version int32) (stat *zk.Stat, err error) {
@@ -119,8 +116,7 @@ func (c *Client) Set(ctx context.Context, path string, data []byte, version int3
 	return stat, err
 }
 
-// Sync lets the server that the client is connected to catch up with the leader, so that later reads see everything
-// that was written before.
+// Sync lets the client's server catch up with the leader, so that later reads see all earlier writes.
 //
 // Curator: CuratorFramework.sync().
 func (c *Client) Sync(ctx context.Context, path string) error {
@@ -129,7 +125,7 @@ func (c *Client) Sync(ctx context.Context, path string) error {
 	})
 }
 
-// ACL returns who may do what with a node, and its Stat, whose Aversion counts the changes of the ACL.
+// ACL returns a node's ACL and Stat, whose Aversion counts the changes of the ACL.
 //
 // Curator: CuratorFramework.getACL().
 func (c *Client) ACL(ctx context.Context, path string) (acl []zk.ACL, stat *zk.Stat, err error) {
@@ -140,7 +136,7 @@ func (c *Client) ACL(ctx context.Context, path string) (acl []zk.ACL, stat *zk.S
 	return acl, stat, err
 }
 
-// SetACL replaces who may do what with a node if its ACL has the given version; -1 is any.
+// SetACL replaces a node's ACL if that has the given version; -1 is any.
 //
 // Curator: CuratorFramework.setACL().
 func (c *Client) SetACL(ctx context.Context, path string, acl []zk.ACL, version int32) (stat *zk.Stat, err error) {

@@ -7,8 +7,8 @@ import (
 )
 
 // ValidatePath reports, as an [ErrInvalidPath], why ZooKeeper would refuse a path: it must begin with a slash and not
-// end with one (but for "/" itself), and have no empty, "." or ".." part, no NUL and no control, private-use or other
-// characters that ZooKeeper forbids.
+// end with one (but for "/" itself), and have no empty, "." or ".." part, and no character that ZooKeeper forbids, such
+// as NUL, control and private-use ones.
 //
 // Curator: PathUtils.validatePath().
 func ValidatePath(path string) error {
@@ -47,14 +47,13 @@ func pathProblem(path string) string {
 	return ""
 }
 
-// forbidden is PathUtils' list of characters. A Java string has characters above the 16-bit plane as two surrogates,
-// which stand on the list.
+// forbidden is PathUtils' list. Java has characters beyond 16 bits as two surrogates, which stand on it.
 func forbidden(r rune) bool {
 	return r <= 0x1f || 0x7f <= r && r <= 0x9f || 0xd800 <= r && r <= 0xf8ff || 0xfff0 <= r
 }
 
-// AbsolutePath returns the path as the server knows it: with the chroot of the connect string and the namespace in
-// front. Recipes work with absolute paths, since a node may be handled by several facades of one client.
+// AbsolutePath returns the path as the server knows it: chroot and namespace in front. Recipes work with absolute
+// paths, since several facades of a client may handle a node.
 //
 // Errors: [ErrInvalidPath].
 func (c *Client) AbsolutePath(path string) (string, error) {
@@ -70,7 +69,7 @@ func (c *Client) AbsolutePath(path string) (string, error) {
 	return c.prefix + path, nil
 }
 
-// RelativePath undoes [Client.AbsolutePath]. A path outside the namespace is returned as it is.
+// RelativePath undoes [Client.AbsolutePath], of paths within the namespace.
 func (c *Client) RelativePath(absolute string) string {
 	switch rest, found := strings.CutPrefix(absolute, c.prefix); {
 	case !found:

@@ -7,17 +7,16 @@ import (
 	"github.com/gocurator/curator/framework/sasl"
 )
 
-// WithSASL proves by a SASL mechanism who the client is, on every connection and before anything else is sent on it.
-// Package saslmd5 has DIGEST-MD5.
+// WithSASL proves by a SASL mechanism who the client is, on every connection before anything else. Package saslmd5 has
+// DIGEST-MD5.
 //
-// An exchange that the server refuses when a session is opened is final: [Client.Err] is [ErrAuthRefused], and so are
-// all operations. On a reconnection it is not: other servers are tried, with the credentials that the mechanism gives
-// then, until the session is over. Leases live on until their ValidUntil. Any other failure is one of the attempt to
-// connect, and the next server is tried: the mechanism has failed, the server has no SASL configured, the connection
-// ended.
+// A refusal by the server is final when a session is opened: [Client.Err] is [ErrAuthRefused], and so are all
+// operations. On a reconnection the client tries other servers, with the credentials that the mechanism gives then,
+// until the session is over; leases live on until their ValidUntil. After any other failure, of the mechanism, of a
+// server without SASL or of the connection, the client tries the next server.
 //
 // An exchange takes at most the connection timeout, and a third of the session timeout. A mechanism that panics or does
-// not return in time has failed; see [sasl.Mechanism].
+// not return by then has failed; see [sasl.Mechanism].
 //
 // Curator: the section Client of the JAAS file.
 func WithSASL(mechanism sasl.Mechanism) Option {
@@ -30,7 +29,7 @@ func WithSASL(mechanism sasl.Mechanism) Option {
 	}
 }
 
-// guardSASL makes failed attempts of panics in a mechanism.
+// guardSASL turns panics in a mechanism into failed attempts.
 func (c *core) guardSASL(m sasl.Mechanism) sasl.Mechanism {
 	if m == nil {
 		return nil

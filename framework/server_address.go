@@ -8,14 +8,13 @@ import (
 	"strings"
 )
 
-// defaultPort is ZooKeeper's client port, for servers that are named without one.
 const defaultPort = "2181"
 
-// connectForm is how a connect string is written, for errors.
+// connectForm is for errors.
 const connectForm = "write host:port,host:port/chroot"
 
-// parseConnectString splits "host:port,host:port/chroot". All its problems are returned at once. None of them quotes
-// what may be a password. There need be no server if they are listed elsewhere.
+// parseConnectString splits "host:port,host:port/chroot". No problem quotes what may be a password. There need be no
+// server if they are listed elsewhere.
 func parseConnectString(connect string, listed bool) (servers []string, chroot string, problems []error) {
 	if problem := misread(connect); problem != nil {
 		return nil, "", []error{problem}
@@ -41,7 +40,7 @@ func parseConnectString(connect string, listed bool) (servers []string, chroot s
 	return servers, chroot, problems
 }
 
-// misread recognises what is no connect string at all. What stands before an @ may be a password, so it is not quoted.
+// misread recognises what is no connect string. It does not quote what stands before an @: it may be a password.
 func misread(connect string) error {
 	scheme, _, isURL := strings.Cut(connect, "://")
 	hosts, root, _ := strings.Cut(connect, "/")

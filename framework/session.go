@@ -38,8 +38,7 @@ const (
 type ErrorPolicy = session.ErrorPolicy
 
 const (
-	// SessionErrorPolicy lets leases live through a lost connection until their ValidUntil, as long as the session
-	// cannot have ended. It is the default.
+	// SessionErrorPolicy lets leases outlast a lost connection until their ValidUntil. It is the default.
 	//
 	// Curator: SessionConnectionStateErrorPolicy.
 	SessionErrorPolicy = session.SessionErrorPolicy

@@ -9,12 +9,12 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// Sessions yields the present session, again and again, for work that is begun anew when its session has ended or
-// something in it has vanished: the body of the loop tries, and breaks when it has succeeded, or failed with an error
-// that would come again. Rounds that end early are spaced by a [retry.Pace].
+// Sessions yields the present session, again and again, for work that begins anew when its session has ended or
+// something in it has vanished: the body of the loop tries, and breaks after success, or an error that would come
+// again. A [retry.Pace] spaces rounds that end early.
 //
-// Each round blocks as [Client.Session] does. Before the first one, that there is no connection is an error; later it
-// is waited out. The loop ends after an error:
+// Each round blocks as [Client.Session] does. A missing connection is an error before the first round; later it is
+// waited out. The loop ends after an error.
 //
 // Errors: as [Client.Session]; [ErrClosed], and the error of ctx's end, also in a pause.
 func (c *Client) Sessions(ctx context.Context) iter.Seq2[*Session, error] {
@@ -35,7 +35,7 @@ func (c *Client) Sessions(ctx context.Context) iter.Seq2[*Session, error] {
 			if !yield(s, nil) {
 				return
 			}
-			_ = pace.WaitUnless(ctx, time.Since(began), c.core.closing) // Session says what has ended
+			_ = pace.WaitUnless(ctx, time.Since(began), c.core.closing) // Session returns the error
 		}
 	}
 }

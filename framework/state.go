@@ -11,22 +11,21 @@ import (
 type State int
 
 const (
-	// StateLatent is the state of a client that has never been connected. Listeners are not told of it.
+	// StateLatent says that the client has never been connected. Listeners do not hear of it.
 	StateLatent State = iota
-	// StateConnected is announced once: the first session is there.
+	// StateConnected comes once, with the first session.
 	StateConnected
-	// StateSuspended says that the connection is lost. The session may live on at the servers, and leases are valid
-	// until their ValidUntil (or have ended, under StandardErrorPolicy).
+	// StateSuspended says that the connection is lost. The session may live on, and leases are valid until their
+	// ValidUntil (or have ended, under StandardErrorPolicy).
 	StateSuspended
-	// StateReconnected says that a connection is there again: to the same session after StateSuspended, to a new one
+	// StateReconnected says that there is a connection again: with the same session after StateSuspended, a new one
 	// after StateLost.
 	StateReconnected
-	// StateLost says that the session is over: all its ephemeral nodes are gone or about to go, and every lease has
-	// ended before this is announced. A client that was never connected, or stays in this state, is refused by the
-	// servers: see [Client.Err].
+	// StateLost says that the session is over: its ephemeral nodes are gone or about to go, and every lease has ended
+	// before. The servers refuse a client that stays in this state, or enters it from StateLatent: see [Client.Err].
 	StateLost
-	// StateReadOnly says that the server takes reads only. go-zookeeper never asks for such a connection, so it is not
-	// told at present.
+	// StateReadOnly says that the server takes reads only. It does not occur at present: go-zookeeper never asks for
+	// such a connection.
 	StateReadOnly
 )
 
@@ -50,24 +49,24 @@ func (s State) String() string {
 	}
 }
 
-// IsConnected reports whether operations can be expected to succeed.
+// IsConnected reports whether there is a connection.
 //
 // Curator: ConnectionState.isConnected().
 func (s State) IsConnected() bool {
 	return s == StateConnected || s == StateReconnected || s == StateReadOnly
 }
 
-// An event moves the state. Events come from one session at a time, in order.
+// Events come from one session at a time, in order.
 type event int
 
 const (
-	eventAttached event = iota // a server took the session
-	eventDetached              // the connection is gone
-	eventOver                  // the session is over
-	eventRefused               // the session is over, and the servers will never take the client
+	eventAttached event = iota
+	eventDetached
+	eventOver    // the session is over
+	eventRefused // over, and the servers will never take the client
 )
 
-// next is the whole state machine: the diagram in doc.go, row by row. What does not change the state is not told.
+// next is the diagram in doc.go, row by row.
 func (s State) next(e event) State {
 	switch {
 	case e == eventAttached && s == StateLatent:
@@ -83,7 +82,6 @@ func (s State) next(e event) State {
 	}
 }
 
-// level is the log level of a change to this state.
 func (s State) level() slog.Level {
 	if s.IsConnected() {
 		return slog.LevelInfo

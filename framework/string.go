@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// String names the servers, the chroot and namespace, the state, the server that the client is connected to, and its
-// session, if it has one. It shows no credentials.
+// String names the servers, chroot and namespace, the state, and the server and session of the connection, without
+// credentials.
 func (c *Client) String() string {
 	text := fmt.Sprintf("client of %s%s (%s", strings.Join(c.core.servers.known(), ","), c.prefix, c.State())
 	server, session := c.whereabouts()
@@ -20,8 +20,7 @@ func (c *Client) String() string {
 	return text + ")"
 }
 
-// whereabouts are the server that the client is connected to and the number of its session, each empty if there is
-// none.
+// whereabouts are each empty if there is none.
 func (c *Client) whereabouts() (server, session string) {
 	c.core.mu.Lock()
 	s := c.core.session.Session()
@@ -32,7 +31,7 @@ func (c *Client) whereabouts() (server, session string) {
 	return s.Server(), session
 }
 
-// GoString is String: what a client is made of has credentials in it.
+// GoString is String: a client's fields have credentials.
 func (c *Client) GoString() string { return c.String() }
 
 // LogValue is for package slog. It shows no credentials.

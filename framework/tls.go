@@ -10,11 +10,9 @@ import (
 	"syscall"
 )
 
-// A secureFunc makes a connection to one server a secure one.
 type secureFunc func(ctx context.Context, raw net.Conn, server string) (net.Conn, error)
 
-// secureTLS speaks TLS over a connection to server, whose name in the connect string is verified unless base names
-// another.
+// secureTLS verifies the server's name in the connect string unless base names another.
 func secureTLS(base *tls.Config) secureFunc {
 	return func(ctx context.Context, raw net.Conn, server string) (net.Conn, error) {
 		cfg := base
@@ -34,7 +32,7 @@ func secureTLS(base *tls.Config) secureFunc {
 	}
 }
 
-// tlsError explains how a handshake ends with a server that speaks no TLS: it takes the greeting for a frame that is
+// tlsError explains the end of a handshake with a server that speaks no TLS: it takes the greeting for a frame that is
 // far too long, and closes the connection.
 func tlsError(err error) error {
 	var record tls.RecordHeaderError

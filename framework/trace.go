@@ -7,25 +7,23 @@ import (
 	"github.com/gocurator/curator/framework/session"
 )
 
-// An Operation is one call of a Client's method that asked the servers for something, at its end.
+// An Operation is one call of a Client's method that asks the servers, at its end.
 //
 // Curator: TracerDriver, AdvancedTracerDriver, OperationTrace.
 type Operation struct {
 	Op   string // "create", "get", …, as in an OpError
 	Path string // as the caller gave it; "/" of a transaction
-	// Began is when the caller called, and Took how long it waited, for a connection and between tries included.
+	// Took includes waits for a connection and between tries.
 	Began time.Time
 	Took  time.Duration
-	// Tries is how often a server was asked: 0 if there was no connection, more than 1 if it was asked again.
+	// Tries is how often a server was asked: 0 if there was no connection.
 	Tries int
-	// Sent and Received count the bytes of requests and of their answers, whole frames without TLS. What arrives after
-	// the end of ctx is not counted.
+	// Sent and Received count the bytes of requests and answers, whole frames without TLS, until ctx ends.
 	Sent, Received int64
-	Server         string // that was asked last; "" if none was
-	Err            error  // what the caller got
+	Server         string // the last; "" if none was asked
+	Err            error
 }
 
-// doTraced is doRetrying, and reports the operation.
 func (c *Client) doTraced(ctx context.Context, op, path string, f try) error {
 	var meter session.Meter
 	o := Operation{Op: op, Path: path, Began: time.Now()}
@@ -39,7 +37,7 @@ func (c *Client) doTraced(ctx context.Context, op, path string, f try) error {
 	return o.Err
 }
 
-// traceState reports a new state. mu is held.
+// mu is held.
 func (c *core) traceState() {
 	if told := c.cfg.trace.State; told != nil {
 		state, server, at := c.state, c.server, time.Now()

@@ -16,10 +16,9 @@ import (
 //
 // Curator: CuratorOp.
 type Op struct {
-	name  string
-	path  string
-	build func(absolute string, c *core) transport.Op
-	// absolute says that path is absolute already.
+	name     string
+	path     string
+	build    func(absolute string, c *core) transport.Op
 	absolute bool
 	err      error
 }
@@ -76,7 +75,7 @@ func SetOp(path string, data []byte, version int32) Op {
 	}}
 }
 
-// CheckOp lets the transaction fail unless the node is there and has the given version; -1 is any.
+// CheckOp lets the transaction fail unless the node exists and has the given version; -1 is any.
 //
 // Curator: TransactionOp.check().
 func CheckOp(path string, version int32) Op {
@@ -92,12 +91,10 @@ func CheckAbsoluteOp(path string, version int32) Op {
 	return op
 }
 
-// FailedOp makes a transaction fail with err before it is sent. It is for functions that return an Op and find that
-// they cannot.
+// FailedOp makes a transaction fail with err before it is sent, for functions that return an Op and cannot.
 func FailedOp(err error) Op { return Op{name: "check", err: err} }
 
-// A TransactionError says which part let a transaction fail. Nothing of the transaction was done. It unwraps to the
-// reason.
+// A TransactionError names the part that failed. Nothing of the transaction was done. It unwraps to the reason.
 type TransactionError struct {
 	Index int    // of the failed part
 	Op    string // "create", "delete", "set" or "check"
@@ -114,11 +111,11 @@ func (e *TransactionError) Unwrap() error { return e.Err }
 
 // Transaction does all ops or none of them, at one moment.
 //
-// It blocks like every operation, and retries if it certainly was not executed; if that is unknown, since the
-// connection broke after it was sent, it returns [ErrConnectionLost]: to repeat it could do everything twice.
+// It blocks like every operation, and retries if it certainly was not executed. If the connection broke after it was
+// sent, it returns [ErrConnectionLost]: to repeat it could do everything twice.
 //
-// Errors: a [*TransactionError] that unwraps to the server's answer for the part that failed (zk.ErrNoNode of a check
-// that found no node, for instance); an op's own error; those of all operations.
+// Errors: a [*TransactionError] that unwraps to the server's answer for the part that failed, such as zk.ErrNoNode, or
+// to an op's own error; those of all operations.
 //
 // Curator: CuratorFramework.transaction().forOperations().
 func (c *Client) Transaction(ctx context.Context, ops ...Op) ([]Result, error) {
@@ -147,15 +144,14 @@ func (c *Client) Transaction(ctx context.Context, ops ...Op) ([]Result, error) {
 	return c.results(ops, answers)
 }
 
-// unexecuted reports whether a request that failed with err was certainly not executed.
+// unexecuted reports whether err proves that a request was not executed.
 func unexecuted(err error) bool {
 	return slices.ContainsFunc([]error{
 		session.ErrDetached, ErrSessionLost, zk.ErrSessionMoved, zk.ErrSessionExpired, transport.ErrThrottled,
 	}, func(refusal error) bool { return errors.Is(err, refusal) })
 }
 
-// results turns the server's answers into what the caller asked for. The failed part is the first whose error is its
-// own.
+// results takes the first error for the failed part's: it is its own.
 func (c *Client) results(ops []Op, answers []transport.OpResult) ([]Result, error) {
 	results := make([]Result, len(answers))
 	for i, a := range answers {

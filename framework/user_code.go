@@ -11,10 +11,9 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// CallUser calls a function that the user gave, on a goroutine that is not the user's: a panic of it would end the
-// process, and leave locks to their timeout. The panic is logged at Error with its stack, to slog.Default if the client
-// has no logger, and the error tells of it; otherwise the error is nil. what names the function. It is for recipes, and
-// blocks as long as call does.
+// CallUser calls a function of the user, for recipes, on a goroutine that is not the user's: a panic there would end
+// the process, and leave locks to their timeout. It is logged at Error with its stack, to slog.Default if the client
+// has no logger, and returned as an error; there is no other. what names the function. CallUser blocks as long as call.
 func (c *Client) CallUser(what string, call func()) error { return c.core.callUser(what, call) }
 
 func (c *core) callUser(what string, call func()) (err error) {
@@ -28,12 +27,11 @@ func (c *core) callUser(what string, call func()) (err error) {
 	return nil
 }
 
-// isolated returns how callbacks call a function of the user that is a what.
 func (c *core) isolated(what string) func(call func()) {
 	return func(call func()) { _ = c.callUser(what, call) }
 }
 
-// guardDial makes a failed attempt of a panic in the dialer. The next attempt may be at another server.
+// guardDial turns a panic in the dialer into a failed attempt.
 func (c *core) guardDial(dial DialFunc) DialFunc {
 	return func(ctx context.Context, network, address string) (conn net.Conn, err error) {
 		panicked := c.callUser("the dialer", func() { conn, err = dial(ctx, network, address) })
@@ -44,7 +42,7 @@ func (c *core) guardDial(dial DialFunc) DialFunc {
 	}
 }
 
-// guardSecure does the same for TLS, whose configuration may have functions of the user.
+// guardSecure does so for TLS, whose configuration may have functions of the user.
 func (c *core) guardSecure(secure secureFunc) secureFunc {
 	if secure == nil {
 		return nil
@@ -58,8 +56,8 @@ func (c *core) guardSecure(secure secureFunc) secureFunc {
 	}
 }
 
-// guardLookup does the same for look-ups, and does not wait for one that does not heed its context. The next look-up of
-// the same host then waits for that one, so that there is one at a time.
+// guardLookup does so for look-ups, and leaves one behind that does not heed its context. The next look-up of the host
+// waits for that one, so that there is one at a time.
 func (c *core) guardLookup(lookup LookupFunc) LookupFunc {
 	if lookup == nil {
 		return nil
@@ -70,7 +68,6 @@ func (c *core) guardLookup(lookup LookupFunc) LookupFunc {
 	}
 }
 
-// guardServers does the same for the list of servers.
 func (c *core) guardServers(list serversFunc) serversFunc {
 	if list == nil {
 		return nil
@@ -81,10 +78,10 @@ func (c *core) guardServers(list serversFunc) serversFunc {
 	}
 }
 
-// userGrace is how long a function of the user may take to return when its context has ended.
+// userGrace is how long a function of the user may outlast its context.
 const userGrace = 100 * time.Millisecond
 
-// askUser calls a function of the user for a list of names, one call of each key at a time.
+// askUser makes one call of each key at a time.
 func (c *core) askUser(ctx context.Context, running *singleflight.Group, key, what string, ask func() ([]string, error)) ([]string, error) {
 	answer := running.DoChan(key, func() (found any, err error) {
 		var names []string
@@ -95,14 +92,14 @@ func (c *core) askUser(ctx context.Context, running *singleflight.Group, key, wh
 	})
 	select {
 	case a := <-answer:
-		names, _ := a.Val.([]string) // it is nothing else
+		names, _ := a.Val.([]string)
 		return names, a.Err
 	case <-ctx.Done():
 	}
 	timer := time.NewTimer(userGrace)
 	defer timer.Stop()
 	select {
-	case a := <-answer: // with what it has to say about the end, or just in time
+	case a := <-answer: // about its end, or just in time
 		names, _ := a.Val.([]string)
 		return names, a.Err
 	case <-timer.C:
@@ -110,8 +107,8 @@ func (c *core) askUser(ctx context.Context, running *singleflight.Group, key, wh
 	}
 }
 
-// handle gives a record to the user's log handler, and reports whether that is enabled for it. If the handler panics,
-// it gets one record of that: what it does with that is its own affair.
+// handle gives a record to the user's log handler, and reports whether that is enabled for it. A handler that panics
+// gets one record of that, and may panic again.
 func handle(ctx context.Context, handler slog.Handler, r slog.Record) (enabled bool) {
 	defer func() {
 		if p := recover(); p != nil {

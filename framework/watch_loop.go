@@ -9,8 +9,8 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// Watch yields what is known of a node: its data and Stat, or that it does not exist. The first view comes as soon as
-// the server has answered, and then one after every change, the node's creation and deletion included.
+// Watch yields a node's data and Stat, or that it does not exist: once the server has answered, and then after every
+// change, the node's creation and deletion included.
 //
 //	for view, err := range client.Watch(ctx, "/config") {
 //		switch {
@@ -23,24 +23,22 @@ import (
 //		}
 //	}
 //
-// The loop runs on the caller's goroutine. Between two rounds it waits, while changes that come in the meantime replace
-// each other: the next round gets the newest view, so that several changes may be one. Disconnections and new sessions
-// are waited out, and yield nothing by themselves: what changed meanwhile comes as one view. The views are of
-// StatusPresent or StatusGone. Their slices must not be changed.
+// The loop runs on the caller's goroutine, and blocks between two rounds. Each round gets the newest view, so that
+// several changes may be one. Disconnections and new sessions are waited out, and yield nothing by themselves: what
+// changed meanwhile comes as one view. The views are of StatusPresent or StatusGone. Their slices must not be changed.
 //
-// The loop ends when its body leaves it, and after an error. The watch is then taken off the server. All watches of one
-// client on a node are one at the server.
+// The loop ends when its body leaves it, and after an error. The watch then goes from the server, where all watches of
+// a client on a node are one.
 //
-// Errors: the end of ctx, [ErrClosed], a server's refusal (zk.ErrNoAuth, for instance), and a [*ConnectError] if there
-// is no connection to begin with, each in an [*OpError].
+// Errors, each in an [*OpError]: the end of ctx, [ErrClosed], a server's refusal such as zk.ErrNoAuth, and a
+// [*ConnectError] if there is no connection at first.
 //
 // Curator: CuratorCache with Options.SINGLE_NODE_CACHE, usingWatcher(); kazoo: DataWatch.
 func (c *Client) Watch(ctx context.Context, path string) iter.Seq2[View, error] {
 	return c.watch(ctx, path, false)
 }
 
-// WatchChildren yields the names of a node's children, unsorted, and the node's Stat, as [Client.Watch] yields its
-// data.
+// WatchChildren is [Client.Watch] of the names of a node's children, unsorted.
 //
 // Curator: usingWatcher() of getChildren(), PathChildrenCache without data; kazoo: ChildrenWatch.
 func (c *Client) WatchChildren(ctx context.Context, path string) iter.Seq2[View, error] {
@@ -75,10 +73,9 @@ func (c *Client) watch(ctx context.Context, path string, children bool) iter.Seq
 	}
 }
 
-// errLeft says that the body of a loop has left it.
+// errLeft says that a loop's body has left it.
 var errLeft = errors.New("left")
 
-// news is what a loop has been given last.
 type news struct {
 	children bool
 	told     bool
@@ -86,9 +83,8 @@ type news struct {
 	last     View
 }
 
-// is reports whether a view differs from the last one, and remembers it. It compares transactions, since a node that
-// was deleted and made anew begins with the same versions. After a younger ensemble took over, these cannot be
-// compared.
+// is reports whether a view differs from the last, and remembers it. It compares zxids, since the versions of a node
+// that was made anew begin again. Those of a younger ensemble cannot be compared.
 func (n *news) is(view View, restarts int) bool {
 	same := n.told && restarts == n.restarts && sameView(n.last, view, n.children)
 	n.told, n.restarts, n.last = true, restarts, view
@@ -106,20 +102,19 @@ func sameView(a, b View, children bool) bool {
 	}
 }
 
-// A loopWatch is the watch of one loop in one session.
 type loopWatch struct {
 	s        *Session
 	path     string
 	children bool
 	wake     chan struct{}
 	of       *Watch
-	// successor watches for the node that may be made in the place of one that is gone: a watch on its children cannot
-	// be set before. Nil if there is no need.
+	// successor, if not nil, waits for a node that is gone to be made anew: a watch on its children cannot be set
+	// before.
 	successor *Watch
 }
 
-// followIn gives each view to tell, until that returns false (errLeft), the server refuses, the session is over, or ctx
-// ends. Then the watch is taken off, also if the body of the loop panics.
+// followIn gives each view to tell until that returns false (errLeft), the server refuses, or the session or ctx ends.
+// It takes the watch off, also if the body of the loop panics.
 func followIn(ctx context.Context, s *Session, path string, children bool, tell func(View) bool) error {
 	w := &loopWatch{s: s, path: path, children: children, wake: make(chan struct{}, 1)}
 	w.set()
@@ -171,7 +166,6 @@ func (w *loopWatch) follow(ctx context.Context, tell func(View) bool) error {
 	}
 }
 
-// view is what is known now.
 func (w *loopWatch) view() View {
 	view := w.s.View(w.of)
 	if !w.children || view.Status != StatusGone {
