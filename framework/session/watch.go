@@ -153,7 +153,7 @@ func (s *Session) View(w *Watch) View {
 	if w.lasting && w.watch.unreadable != nil && view.Status == StatusPresent {
 		return View{Status: StatusRefused, Err: w.watch.unreadable}
 	}
-	view.Armed = view.Status == StatusPresent && !w.watch.awaitsAnswer()
+	view.Armed = view.Status == StatusPresent && !w.watch.awaitsAnswer() && (!s.covered(w.watch.key) || s.trees[w.watch.key.path].set)
 	return view
 }
 

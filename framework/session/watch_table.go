@@ -88,8 +88,10 @@ func (s *Session) armed(w *serverWatch, n int, view View) {
 	w.answered = n
 	switch {
 	case w.switchKind(view.Err):
+		wakes := w.onSwitch(view.Err)
 		s.send(s.arm(w))
 		s.mu.Unlock()
+		wakes.call()
 		return
 	case view.Err == nil:
 		view.Status = StatusPresent
@@ -151,6 +153,16 @@ func (w *serverWatch) switchKind(err error) bool {
 	default:
 		return false
 	}
+}
+
+// onSwitch tells subscribers that are not lasting of a missing node: they must not take one that is made before the
+// next answer for their own.
+func (w *serverWatch) onSwitch(err error) wakes {
+	if !errors.Is(err, zk.ErrNoNode) || !w.any(false) {
+		return nil
+	}
+	w.setView(View{Status: StatusGone})
+	return w.wakes()
 }
 
 // onWatch applies a watch event. A change is followed by a new look, whose answer wakes the subscribers. What nobody

@@ -263,6 +263,25 @@ func TestALastingWatchSeesTheNodeMadeAnew(t *testing.T) {
 	})
 }
 
+// Get finds no node; the node is made; exists, which is asked because of the lasting watch, finds it.
+func TestAWatchBesideALastingOneDoesNotSeeTheNodeMadeAnew(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		get := w.Server.Hold(zktest.Match{Op: zktest.OpGetData})
+		exists := w.Server.Hold(zktest.Match{Op: zktest.OpExists})
+		plain := w.watchData("/a")
+		lasting := w.Session().WatchDataPersistent("/a", func() {})
+		get()
+		synctest.Wait()
+		w.Make("/a")
+		exists()
+		synctest.Wait()
+		if got := w.Session().View(lasting).Status; got != framework.StatusPresent {
+			t.Errorf("lasting watch: got status %d, want %d", got, framework.StatusPresent)
+		}
+		plain.want(t, framework.StatusGone)
+	})
+}
+
 func TestANodeDeletedWhileItsWatchIsBeingSetIsGone(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		w.Make("/a")

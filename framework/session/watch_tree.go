@@ -30,9 +30,12 @@ type tree struct {
 	path      string
 	observers map[TreeObserver]bool // whether Watching was called on this connection
 	leftData  bool                  // a data watch on the node was not taken off the server
+	set       bool                  // the server has answered that it watches
 }
 
+// forget is for a lost connection.
 func (t *tree) forget() {
+	t.set = false
 	for o := range t.observers {
 		t.observers[o] = false
 	}
@@ -170,6 +173,7 @@ func (s *Session) treeArmed(t *tree, err error) {
 		calls = s.refuseTree(t, err)
 		s.send(s.rearmAt(t.path)...) // which had no watch of their own
 	default:
+		t.set = true
 		for o, told := range t.observers {
 			if !told {
 				t.observers[o] = true

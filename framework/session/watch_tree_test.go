@@ -351,3 +351,30 @@ func TestATreeIsWatchedAtAnOverloadedServerWithoutLeavingIt(t *testing.T) {
 		})
 	}
 }
+
+// The request that sets the tree's watch is refused for a moment; the one that reads its root for a data watch is not.
+func TestADataWatchIsNotArmedBeforeTheTreeThatCoversIt(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		w.Make("/t")
+		for i := range 3 {
+			w.Server.Throttle(zktest.Match{Op: zktest.OpAddWatch, Path: "/*", Nth: i + 1})
+		}
+		w.Bind()
+		l := w.watchTree("/t")
+		data := w.watchData("/t")
+		for ; w.Server.WatchCount() == 0; synctest.Wait() {
+			if got := data.view(); got.Status != framework.StatusPresent || got.Armed {
+				t.Fatalf("got status %d, armed %v, want %d and not armed: the server watches nothing", got.Status, got.Armed, framework.StatusPresent)
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		w.Eventually("armed", func() bool { return data.view().Armed })
+		l.want(t, "watching")
+		woken := data.wakes
+		w.change("/t")
+		l.want(t, "=/t")
+		if data.wakes == woken {
+			t.Error("the data watch heard of no change")
+		}
+	})
+}
