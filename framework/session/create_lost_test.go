@@ -144,6 +144,45 @@ func TestALostCreateThatIsGivenUpWithoutAConnectionLeavesNoNode(t *testing.T) {
 	})
 }
 
+// The same, and the next connection leads to a server that has not heard of the node yet: its listing alone would say
+// that there is nothing to remove.
+func TestALostCreateThatIsGivenUpIsRemovedByWayOfAServerThatIsBehind(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		ensemble := zktest.NewEnsemble(2)
+		t.Cleanup(func() { _ = ensemble.Close() })
+		leader, follower := ensemble.Server(0), ensemble.Server(1)
+		if err := leader.Create("/dir", nil); err != nil {
+			t.Fatal(err)
+		}
+		client := connect(t, leader, framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := leader.DialContext(ctx, network, address)
+			if err != nil {
+				return follower.DialContext(ctx, network, address)
+			}
+			return conn, nil
+		}))
+		s := enterable(t, client)
+		ensemble.SetLag(1, 5*time.Second)
+		leader.DropReply(zktest.Match{Op: zktest.OpCreate2})
+		leader.RefuseConnections(true)
+		follower.RefuseConnections(true)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := s.CreateProtected(ctx, "/dir", "n-", nil); !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatalf("got %v, want the deadline", err)
+		}
+		follower.RefuseConnections(false)
+		time.Sleep(2 * time.Second)
+		if behind, n := follower.Children("/dir"), leader.Children("/dir"); !s.Connected() || len(behind) != 0 || len(n) != 1 {
+			t.Fatalf("connected: %t; the follower has %q, the leader %q: the test needs a node that the follower lacks", s.Connected(), behind, n)
+		}
+		time.Sleep(10 * time.Second)
+		if n := leader.Children("/dir"); len(n) != 0 || s.Err() != nil {
+			t.Errorf("got nodes %q, session error %v; want none of either", n, s.Err())
+		}
+	})
+}
+
 // The context ends during the search for a node whose creation was not answered: the search goes on without the caller.
 func TestALostCreateThatIsGivenUpDuringItsSearchLeavesNoNode(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {

@@ -71,6 +71,7 @@ var guards = []guard{
 	{"G5", "framework/session", "TestACreateProtectedThatIsGivenUpLeavesNoNode"},
 	{"G5", "framework/session", "TestACreateProtectedWhoseCallerLeavesAtTheAnswerLeavesNoNode"},
 	{"G5", "framework/session", "TestALostCreateThatIsGivenUpDuringItsSearchLeavesNoNode"},
+	{"G5", "framework/session", "TestALostCreateThatIsGivenUpIsRemovedByWayOfAServerThatIsBehind"},
 	{"G5", "framework/session", "TestCreateProtectedWhoseAnswerLeavesOpenWhetherItWasDoneLeavesNoNode"},
 	{"G5", "framework/session", "TestCreateProtectedWhoseListingIsTooLargeLeavesNoNode"},
 	{"G5", "recipes/locks", "TestCancelledWaitLeavesNoNodeAndNoWatch"},
