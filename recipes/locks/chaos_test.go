@@ -14,7 +14,8 @@ import (
 )
 
 // Clients with bad connections use semaphores and read/write locks, at random. What they believe to hold is counted at
-// every moment; at the end nothing may be left, and nobody may wait for ever. A seed that fails, fails again.
+// every moment; at the end nothing may be left, and nobody may wait for ever. A seed that fails may pass the next time:
+// goroutines that are ready at one moment run in any order, and clients pause at random.
 
 // A place is what locks protect.
 type place struct {

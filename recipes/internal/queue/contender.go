@@ -109,8 +109,8 @@ func (c *Contender) decideByView() (Decision, bool) {
 	return d, ok
 }
 
-// Admit makes the grant. There is none, and no error, if the session has ceased to be valid since the listing: another
-// is necessary.
+// Admit makes the grant. There is none, and no error, if the session is not valid at this moment: another listing is
+// necessary.
 func (c *Contender) Admit() error {
 	g, err := newGrant(&Grant{
 		Queue: c.Queue, Node: c.node, Name: c.Me.Name, Token: c.token, Count: c.count, Session: c.Session,

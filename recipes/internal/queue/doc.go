@@ -25,9 +25,10 @@
 //	S2   A sequential node's suffix is its parent's count of creations: of any kind of child, also with a given name.
 //	     Failed transactions, deletions and the removal of empty containers do not count.
 //	S3   Stat.cversion = 2·creations − children. An answer's listing and Stat are of one moment.
-//	S4   A session does not go back in zxids that the client has taken from answers. It takes none from events
-//	     (framework/internal/transport/zxid.go). So the next server may list a node whose deletion was heard of: a
-//	     further wait, never an admission. Facts from events are deletions of unique names only, which stay true.
+//	S4   A session does not go back in zxids that the client has taken from answers and not given up. It takes none
+//	     from events (framework/internal/transport/zxid.go). So the next server may list a node whose deletion was
+//	     heard of: a further wait, never an admission. Facts from events are deletions of unique names only, which
+//	     stay true.
 //	S5   When a session moves, servers refuse requests of the old connection. Once a sync on the new one is answered,
 //	     none of them is executed any more, unless a deposed leader answered it.
 //	S6   A deleted directory fires its data watch before anything in its successor is answered.
@@ -55,9 +56,9 @@
 //
 //  1. Each session has one table: one goroutine applies answers and events to it in the order of arrival (S1); channels
 //     only wake. The check that the session is valid and the publication of the grant are one step.
-//  2. A listing that has the contender's node is later than its creation, so it decides. A later listing without it
-//     means that it was removed by hand: the contender queues again. A queue that the session has had to itself for a
-//     while is not listed.
+//  2. A listing that has the contender's node is later than its creation. So it has every lower number that is left
+//     (S2), and decides. A later listing without the node means that it was removed by hand: the contender queues
+//     again. A queue that the session has had to itself for a while is not listed.
 //  3. A contender is admitted if a listing, or its view, has its node and no earlier conflicting one. A view admits
 //     only while the watch on the contender's node is set and has not fired: it might have missed the deletion
 //     otherwise. After a writer's deletion all but readers list the directory again.
