@@ -23,11 +23,10 @@ const (
 )
 
 // A Command is an example as a program: what all of them do in the same way with flags, help, signals and exit
-// statuses.
+// statuses. It takes no arguments beside its flags.
 type Command struct {
 	Name  string
 	About string // the help above the list of flags; Help makes it from the program's own comment
-	Args  int    // how many arguments it takes at most, beside flags
 
 	// Run does the work. Its ctx ends with SIGINT and SIGTERM, and when out cannot be written to.
 	Run func(ctx context.Context, out io.Writer) error
@@ -86,8 +85,8 @@ func (c Command) parse(flags *flag.FlagSet, args []string, out io.Writer) error 
 		return err
 	case err != nil:
 		return &UsageError{err}
-	case flags.NArg() > c.Args:
-		return &UsageError{fmt.Errorf("unexpected arguments %q", flags.Args()[c.Args:])}
+	case flags.NArg() > 0:
+		return &UsageError{fmt.Errorf("unexpected arguments %q", flags.Args())}
 	}
 	return nil
 }

@@ -34,9 +34,6 @@ type Option func(*Command)
 // About gives the program's help: source is the program's file, embedded; the comment at its head is what -h prints.
 func About(source string) Option { return func(c *Command) { c.About = Help(source) } }
 
-// Args lets the program have up to n arguments beside its flags.
-func Args(n int) Option { return func(c *Command) { c.Args = n } }
-
 // Main runs an example as a program: on the servers that -zk names, or on one in memory. It ends the process, with a
 // status as [Command] has it.
 func Main(example Example, options ...Option) {
