@@ -4,18 +4,16 @@ import (
 	"sync"
 )
 
-// Attachments are values that recipes hang on a client or on a session, by a key of their own, instead of keeping a
-// registry for the whole process. They go with what they hang on. The zero value is ready for use, and safe for
-// concurrent use.
+// Attachments are values that recipes hang on a client or a session by keys of their own. They go with it. The zero
+// value is ready for use, and safe for concurrent use.
 type Attachments struct {
 	mu     sync.Mutex
 	values map[any]any
 }
 
-// Attach returns the value that hangs there by key. If there is none, it makes one first; with a nil function it
-// returns nil then. create is called under no lock, so that of two that are called at one time one result is dropped:
-// it should do nothing but make the value. A value is never removed, so a key should be a type of the package that uses
-// it, and what comes and goes is for the value to keep.
+// Attach returns the value for key. If there is none, create makes it; without create Attach returns nil. create runs
+// under no lock, so that one of two concurrent results is dropped: it should only make the value. A value is never
+// removed, so a key should be a type of its package, and the value should keep what comes and goes.
 func (a *Attachments) Attach(key any, create func() any) any {
 	if value, found := a.find(key); found || create == nil {
 		return value

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A term is a stretch of time during which a session was valid without a gap. Bindings belong to a term: one that has
-// ended stays ended, also if the session is renewed later.
+// A term is a stretch of time during which a session was valid without a gap. A binding ends with its term, also if the
+// session is renewed later.
 type term struct {
 	session *Session
 
@@ -16,8 +16,8 @@ type term struct {
 	until    time.Time // when it ended
 }
 
-// A Binding ties something, a lease for instance, to the validity of a session: to the time until which no server can
-// have given the session's nodes to another.
+// A Binding ties something, a lease for instance, to the time until which no server can have given the session's nodes
+// to another.
 type Binding struct {
 	term  *term
 	end   func(cause error)
@@ -26,13 +26,12 @@ type Binding struct {
 }
 
 // Bind begins a binding. If the session ceases to be valid, end is called once with the cause: [ErrLapsed],
-// [ErrSuspended], [ErrSessionLost] or [ErrClosed]. It is called before the session's Done is closed and before
-// listeners hear of the LOST state, from any goroutine, must not block, and should do no more than tell who relies on
-// the binding: the other bindings of the session wait for their end meanwhile. What else there is to be done is for
-// tidy, which may be nil: it is called once after end, when all bindings have ended and the listeners have been told,
-// on a goroutine of the client, and must not block either.
+// [ErrSuspended], [ErrSessionLost] or [ErrClosed]; before the session's Done is closed and listeners hear of LOST; from
+// any goroutine. It must not block, and should only notify who relies on the binding: the session's other bindings wait
+// for their end meanwhile. The rest is for tidy, which may be nil: it is called once after the ends of all bindings and
+// the listeners, on a goroutine of the client, and must not block either.
 //
-// It fails, with one of the same errors, if the session is not valid now: check and beginning are one step.
+// Bind fails, with one of these errors, if the session is not valid: check and beginning are one step.
 func (s *Session) Bind(end func(cause error), tidy func()) (*Binding, error) {
 	now := s.clock.Now()
 	s.mu.Lock()
@@ -58,8 +57,8 @@ func (s *Session) Bind(end func(cause error), tidy func()) (*Binding, error) {
 	return b, nil
 }
 
-// Err is nil while the binding is valid. It compares the time, and so is right also when timers are late: after the
-// process, or the machine, was suspended.
+// Err is nil while the binding is valid. It compares the time, and so is right also when timers are late, after a
+// suspension of the process or the machine.
 func (b *Binding) Err() error {
 	s := b.term.session
 	now := s.clock.Now()
@@ -71,8 +70,7 @@ func (b *Binding) Err() error {
 	return err
 }
 
-// ValidUntil is when the binding ends unless it is renewed before, or when it ended. It is a time of the ordinary
-// clock.
+// ValidUntil is when the binding ends without a renewal, or ended, by the ordinary clock.
 func (b *Binding) ValidUntil() time.Time {
 	s := b.term.session
 	s.mu.Lock()
@@ -83,7 +81,7 @@ func (b *Binding) ValidUntil() time.Time {
 	return s.clock.Wall(s.leases.validUntil())
 }
 
-// Release ends the binding; end and tidy are not called from then on, but they may be running, or about to.
+// Release ends the binding. No call of end and tidy begins after it but one that was about to.
 func (b *Binding) Release() {
 	s := b.term.session
 	s.mu.Lock()
@@ -91,7 +89,7 @@ func (b *Binding) Release() {
 	b.term.remove(b)
 }
 
-// remove takes a binding out, unless it is not there any more. mu is held.
+// mu is held.
 func (t *term) remove(b *Binding) {
 	if b.index >= len(t.bindings) || t.bindings[b.index] != b {
 		return
@@ -103,8 +101,8 @@ func (t *term) remove(b *Binding) {
 	t.bindings = t.bindings[:last]
 }
 
-// lapse ends the term if its time is up. Like every function that returns a term, it leaves telling the bindings to the
-// caller, after mu is released.
+// lapse ends the term if its time is up. Like every function that returns a term, it leaves the bindings to the caller,
+// which notifies them without mu.
 func (s *Session) lapse(now time.Time) *term {
 	if s.term == nil || now.Before(s.leases.validUntil()) {
 		return nil
@@ -118,7 +116,7 @@ func (s *Session) endTerm(cause error) *term {
 		return nil
 	}
 	s.term = nil
-	s.telling.Add(1) // tell takes it back
+	s.telling.Add(1) // until tell
 	s.valid = make(chan struct{})
 	t.err = cause
 	t.until = s.leases.validUntil()
@@ -136,17 +134,15 @@ func (s *Session) renewTerm(now time.Time) {
 	}
 }
 
-// end tells the bindings of an ended term, and has them tidied up. It is called once for each term, without mu; t may
-// be nil.
+// end ends the bindings of an ended term, and has them tidied up: once for each term, without mu. t may be nil.
 func (t *term) end() {
 	if t != nil {
 		t.session.tidy(t.tell())
 	}
 }
 
-// tell tells the bindings of an ended term, and returns them, to be tidied up when everything that is urgent has been
-// told. A lease that ends late may have been given to another client already, so nothing else is done between the first
-// binding and the last.
+// tell ends the bindings of an ended term, and returns them for tidy. It does nothing else between the first and the
+// last: a lease that ends late may have been given to another client already.
 func (t *term) tell() []*Binding {
 	if t == nil {
 		return nil
@@ -162,11 +158,10 @@ func (t *term) tell() []*Binding {
 	return bindings
 }
 
-// tidyBatch is how many bindings are tidied up before other goroutines have their turn.
 const tidyBatch = 64
 
-// tidy has ended bindings tidied up, on a goroutine of its own: with many of them it takes a while. It lets the
-// goroutines run first that have been told, which may be many more than there are processors.
+// tidy has ended bindings tidied up, on a goroutine of its own: many take a while. The goroutines that were notified,
+// which may be many more than there are processors, run first.
 func (s *Session) tidy(bindings []*Binding) {
 	if len(bindings) == 0 {
 		return
@@ -183,7 +178,7 @@ func (s *Session) tidy(bindings []*Binding) {
 	})
 }
 
-// String names the session. What else a binding is made of changes while it is printed.
+// String names the session alone: the rest changes while it is printed.
 func (b *Binding) String() string { return "binding in " + b.term.session.String() }
 
 // GoString is String.

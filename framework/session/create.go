@@ -29,7 +29,7 @@ const (
 	PersistentSequentialWithTTL CreateMode = transport.TTLSequential
 )
 
-// A Creation is a node that is being created under protection.
+// A Creation is a node that is being created.
 type Creation struct {
 	Dir, Name string // the node's name begins with Name; the server may add a number
 	Data      []byte
@@ -39,14 +39,13 @@ type Creation struct {
 	Protected bool // Name has a GUID in front, see Protected
 
 	Namespace  string // made if it is missing; none if empty
-	Parents    bool   // make those that are missing, of this mode
+	Parents    bool   // make missing ones, of this mode
 	ParentMode CreateMode
 
-	list bool // list Dir as well, in the same segment
+	list bool // also list Dir, in the same segment
 	lost bool // a create was sent, and its answer did not come
 }
 
-// path is what is asked for; the server may add a number.
 func (c *Creation) path() string {
 	if c.Dir == "/" {
 		return "/" + c.Name
@@ -58,8 +57,7 @@ func (c *Creation) ephemeral() bool {
 	return c.Mode == Ephemeral || c.Mode == EphemeralSequential
 }
 
-// Left is what the next session has to do about a creation that is given up. It is nothing if the last try was
-// answered.
+// Left is what the next session has to do about a creation that is given up: nothing if the last try was answered.
 func (c *Creation) Left() Leftovers {
 	if !c.lost {
 		return Leftovers{}
@@ -83,9 +81,8 @@ func Protected(name string) string {
 	return "_c_" + x[:8] + "-" + x[8:12] + "-" + x[12:16] + "-" + x[16:20] + "-" + x[20:] + "-" + name
 }
 
-// Create tries once to create a node, and its parents if it may. The namespace's own node is always made. After a
-// failure that is [Retryable] it can be called again with the same c, in this session or in another. It does not wait
-// for a connection.
+// Create tries once to create a node, and its parents if it may; the namespace's own node in any case. After a failure
+// that is [Retryable] it can be called again with the same c, in any session. It does not wait for a connection.
 func (s *Session) Create(ctx context.Context, c *Creation) (Entry, error) {
 	create := s.createOnce
 	if c.Protected {
@@ -112,8 +109,7 @@ func (s *Session) Create(ctx context.Context, c *Creation) (Entry, error) {
 	}
 }
 
-// createOnce sends an unprotected create. Whether it was executed is not known if the answer is lost, or not waited
-// for.
+// createOnce sends an unprotected create. Without its answer it may have been executed.
 func (s *Session) createOnce(ctx context.Context, c *Creation) (Entry, error) {
 	if err := s.beSure(ctx, s.createCall(c, func(string, *zk.Stat, error) {})); err != nil {
 		return Entry{}, err

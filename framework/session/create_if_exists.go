@@ -11,11 +11,11 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// CreateIfExists creates an ephemeral node called name, with a GUID in front, under dir, if the node guard is there at
-// that moment: both in one transaction. It returns the path. Like [Session.CreateProtected] it blocks until the server
-// has answered, and never makes a second node.
+// CreateIfExists creates an ephemeral node called name, with a GUID in front, under dir, if the node guard exists: in
+// one transaction. It returns the path. Like [Session.CreateProtected] it blocks until the server has answered, and
+// never makes a second node.
 //
-// Errors: zk.ErrNoNode if guard is not there, and those of CreateProtected. No node remains.
+// Errors: zk.ErrNoNode without guard, and those of CreateProtected. No node remains.
 func (s *Session) CreateIfExists(ctx context.Context, guard, dir, name string, data []byte) (string, error) {
 	path := join(dir, Protected(name))
 	parts := []transport.Op{
@@ -33,8 +33,8 @@ func (s *Session) CreateIfExists(ctx context.Context, guard, dir, name string, d
 		case err == nil:
 			return path, nil
 		case errors.Is(err, transport.ErrBroken):
-			// The name is this call's own: a repetition finds the node of the try before.
-		case Retryable(err) && !errors.Is(err, ErrSessionLost): // the server cannot answer just now; another one may
+			// The name is unique: a repetition finds the node of the try before.
+		case Retryable(err) && !errors.Is(err, ErrSessionLost): // another server may answer
 			s.transport.Break(err)
 		default:
 			s.Remove(path)

@@ -12,7 +12,7 @@ import (
 )
 
 // find looks for the node of a create whose answer was lost: sync and list on one connection, so that no server that is
-// behind says that it is not there. A node of another session is removed and not found: it would vanish with its owner.
+// behind hides it. It removes a node of another session, which would vanish with that.
 func (s *Session) find(ctx context.Context, c *Creation) (Entry, error) {
 	children, err := s.syncAndList(ctx, c.Dir)
 	if errors.Is(err, zk.ErrNoNode) {
@@ -62,8 +62,8 @@ func (s *Session) syncAndList(ctx context.Context, dir string) (children []strin
 	return found, nil
 }
 
-// orBroken gives the connection up if err says that the server cannot answer just now: another one may. The error is
-// then that of a lost connection.
+// orBroken gives the connection up if the server cannot answer just now: another one may. The error is then that of a
+// lost connection.
 func (s *Session) orBroken(err error) error {
 	if errors.Is(err, ErrConnectionLost) || errors.Is(err, ErrSessionLost) || Definite(err) || !Retryable(err) {
 		return err

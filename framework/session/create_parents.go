@@ -11,8 +11,8 @@ import (
 	"github.com/gocurator/curator/framework/internal/transport"
 )
 
-// makeParents creates dir and what is missing above it. Most often nothing is, or dir alone, so it begins at the
-// bottom: it needs no right to read the ancestors.
+// makeParents creates dir and what is missing above it. It begins at the bottom, where most often all is there: it
+// needs no right to read the ancestors.
 func (s *Session) makeParents(ctx context.Context, dir string, mode CreateMode) error {
 	for range parentTries {
 		err := s.makeParent(ctx, dir, mode)
@@ -30,7 +30,7 @@ func (s *Session) makeParents(ctx context.Context, dir string, mode CreateMode) 
 	return fmt.Errorf("parent %s: %w again and again", dir, zk.ErrNoNode)
 }
 
-// makeParent creates dir. At a server without containers it is a persistent node.
+// makeParent creates dir, as a persistent node at a server without containers.
 func (s *Session) makeParent(ctx context.Context, dir string, mode CreateMode) error {
 	acl := s.cfg.ACL(dir)
 	for {
@@ -50,7 +50,6 @@ func (s *Session) makeParent(ctx context.Context, dir string, mode CreateMode) e
 	}
 }
 
-// parentTries is how often a parent may vanish between its creation and that of its child without being taken for a
-// state that lasts: an empty container is removed by the server at any time. After that CreateProtected goes on at a
-// slower pace, and other calls give up.
+// parentTries is how often a parent may vanish before its child is created: servers remove empty containers at any
+// time. After that CreateProtected goes on at a slower pace, and other calls give up.
 const parentTries = 5

@@ -13,20 +13,20 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// An Entry is a node that was created under protection, and perhaps the names of all children of its parent at a moment
-// after that. Children is nil if they have still to be listed.
+// An Entry is a node that was created under protection, and its parent's children at a moment after that; nil if they
+// have still to be listed.
 type Entry struct {
 	Path     string
 	Stat     *zk.Stat
 	Children []string
 }
 
-// CreateProtected creates an ephemeral sequential node called name, with a GUID in front, under dir, and lists dir,
-// both in one round trip. Missing parents are made as containers.
+// CreateProtected creates an ephemeral sequential node called name, with a GUID in front, under dir, and lists dir, in
+// one round trip. It makes missing parents as containers.
 //
-// It blocks until the server has answered, however often the connection breaks before: a node whose creation was not
-// answered is found again by its GUID, so that there is never a second one. ctx and the end of the session end the
-// wait; the node, if it was created all the same, is then removed in the background.
+// It blocks until the server has answered, however often the connection breaks: a node whose creation was not answered
+// is found by its GUID, so that there is never a second one. ctx and the end of the session end the wait; a node that
+// was created all the same is then removed in the background.
 //
 // Errors: the server's (zk.ErrNoAuth, zk.ErrNoChildrenForEphemerals if dir is ephemeral, …), [ErrTooLarge], a
 // [*HangUpError], the session's [Session.Err], or ctx's cause. No node remains.
@@ -34,8 +34,8 @@ func (s *Session) CreateProtected(ctx context.Context, dir, name string, data []
 	return s.createProtected(ctx, dir, name, data, true)
 }
 
-// CreateProtectedUnlisted is [Session.CreateProtected] for observers of dir, which may know its children from that:
-// it does not list dir. Entry.Children is nil, unless the answer was lost and the node had to be looked for.
+// CreateProtectedUnlisted is [Session.CreateProtected] without the listing, for observers of dir. Entry.Children is
+// nil, unless the answer was lost and the node had to be looked for.
 func (s *Session) CreateProtectedUnlisted(ctx context.Context, dir, name string, data []byte) (Entry, error) {
 	return s.createProtected(ctx, dir, name, data, false)
 }
@@ -57,10 +57,10 @@ func (s *Session) createProtected(ctx context.Context, dir, name string, data []
 		entry, err := s.createOrFind(ctx, c)
 		switch {
 		case errors.Is(err, ErrConnectionLost):
-			// Reconnections are spaced already. But the session may not have noticed yet that its connection is gone.
+			// Reconnections are spaced, but the session may not have noticed yet that its connection is gone.
 		case errors.Is(err, zk.ErrNoNode):
 			err = s.makeParents(ctx, dir, Container)
-			// They may vanish again and again, for any length of time.
+			// They may vanish again for any length of time.
 			if err != nil && !errors.Is(err, zk.ErrNoNode) && !Retryable(err) {
 				return Entry{}, err
 			}
@@ -71,9 +71,9 @@ func (s *Session) createProtected(ctx context.Context, dir, name string, data []
 	}
 }
 
-// createOrFind is one try to create c. Whether a create whose answer was lost has been executed is found out before the
-// next is sent; c remembers. After a failure that is retryable it can be tried again, in this session or another; after
-// any other no node remains.
+// createOrFind is one try to create c. It first finds out whether a create whose answer was lost, which c remembers,
+// was executed. After a failure that is retryable it can be tried again, in any session; after any other no node
+// remains.
 func (s *Session) createOrFind(ctx context.Context, c *Creation) (Entry, error) {
 	if c.lost {
 		entry, err := s.find(ctx, c)
@@ -98,7 +98,7 @@ func (s *Session) createOrFind(ctx context.Context, c *Creation) (Entry, error) 
 }
 
 // tryCreate sends the create, and the listing with it, and waits for the answers. ErrBroken leaves open whether there
-// is a node; with any other error there is none, or it is being removed.
+// is a node; after any other error there is none, or it is being removed.
 func (s *Session) tryCreate(ctx context.Context, c *Creation) (Entry, error) {
 	a := &attempt{session: s, creation: c, done: make(chan struct{})}
 	calls := a.calls()
@@ -137,10 +137,9 @@ type attempt struct {
 	err      error
 	unlisted error // why there is no listing
 	done     chan struct{}
-	settled  atomic.Bool // by the answer or by the end of the caller's context: the later of the two discards the node
+	settled  atomic.Bool // by the answer or the caller's context: the later of the two discards the node
 }
 
-// calls makes the requests: the create and, if the creation has one, the listing.
 func (a *attempt) calls() []*transport.Call {
 	s, c := a.session, a.creation
 	create := s.createCall(c, func(path string, stat *zk.Stat, err error) {
@@ -172,9 +171,8 @@ func (a *attempt) answered() {
 	close(a.done)
 }
 
-// result is what the answers came to.
 func (a *attempt) result() (Entry, error) {
-	if a.err == nil && errors.Is(a.unlisted, ErrTooLarge) { // it would be as long the next time
+	if a.err == nil && errors.Is(a.unlisted, ErrTooLarge) { // and would be again
 		a.discard()
 		return Entry{}, fmt.Errorf("list %s: %w", a.creation.Dir, a.unlisted)
 	}
@@ -185,7 +183,7 @@ func (a *attempt) result() (Entry, error) {
 	return a.entry, err
 }
 
-// discard removes the node that nobody waits for any more, if there is one.
+// discard removes the node, if there is one, since nothing waits for it.
 func (a *attempt) discard() {
 	switch {
 	case a.err == nil:

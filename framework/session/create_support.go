@@ -10,8 +10,8 @@ import (
 	"github.com/gocurator/curator/framework/internal/transport"
 )
 
-// createCall makes the request that creates a node, as far as the servers know it: without create2 its Stat is nil, and
-// has still to be asked for.
+// createCall makes the request that creates a node. At servers without create2 the Stat is nil, and has still to be
+// asked for.
 func (s *Session) createCall(c *Creation, done func(path string, stat *zk.Stat, err error)) *transport.Call {
 	simple := c.Mode <= EphemeralSequential
 	switch {
@@ -21,7 +21,7 @@ func (s *Session) createCall(c *Creation, done func(path string, stat *zk.Stat, 
 		return transport.CreateBare(c.path(), c.Data, c.ACL, int32(c.Mode), done)
 	}
 	return transport.Create(c.path(), c.Data, c.ACL, int32(c.Mode), c.TTL, func(path string, stat *zk.Stat, err error) {
-		// there is another way, on the next connection: a server that says so closes this one
+		// the next connection does without create2: a server that lacks it closes this one
 		if errors.Is(err, ErrUnsupported) {
 			err = fmt.Errorf("%w: %w", ErrConnectionLost, err)
 		}
@@ -29,9 +29,8 @@ func (s *Session) createCall(c *Creation, done func(path string, stat *zk.Stat, 
 	})
 }
 
-// withStat asks for the Stat of a node that was created without. If the connection breaks meanwhile, that is as if the
-// answer to the create had been lost: the node is found again by its GUID. If the node has been removed, the error
-// is zk.ErrNoNode.
+// withStat asks for the Stat of a node that was created without. If the connection breaks, that is as if the create's
+// answer were lost: the node is found by its GUID. If the node was removed, the error is zk.ErrNoNode.
 func (s *Session) withStat(ctx context.Context, c *Creation, entry Entry) (Entry, error) {
 	stat, err := s.Exists(ctx, entry.Path)
 	switch {
@@ -49,8 +48,8 @@ func (s *Session) withStat(ctx context.Context, c *Creation, entry Entry) (Entry
 // errShortLived says that a node that was created without its Stat is gone.
 var errShortLived = fmt.Errorf("%w: it was created, and removed before its Stat was read", zk.ErrNoNode)
 
-// beSure has the server answer something before a request on which connections have ended. If this one ends on it as
-// well, the connection itself was not the reason.
+// beSure has the server answer something before a request on which connections have ended: if this one ends as well,
+// the request is the reason.
 func (s *Session) beSure(ctx context.Context, c *transport.Call) error {
 	if !s.support.Doubts(c) {
 		return nil

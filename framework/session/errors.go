@@ -17,38 +17,34 @@ var (
 	ErrClosed = errors.New("framework: client closed")
 	// ErrSessionLost says that the session is over: the server said so, or its timeout has passed without an answer.
 	ErrSessionLost = errors.New("framework: session lost")
-	// ErrLapsed says that no answer proved in time that the session lives, so that leases had to end: an answer of a
-	// majority, or, with WithLeaderRenewal, of the leader. The session itself may live on.
+	// ErrLapsed says that leases had to end, since no answer of a majority, or of the leader under WithLeaderRenewal,
+	// proved in time that the session lives. It may live on.
 	ErrLapsed = errors.New("framework: session not renewed in time")
 	// ErrSuspended says that the connection was lost, under StandardErrorPolicy.
 	ErrSuspended = errors.New("framework: connection suspended")
-	// ErrConnectionLost says that the connection broke before an answer came: the operation may have been executed or
-	// not.
+	// ErrConnectionLost says that the connection broke before the answer: the operation may have been executed.
 	ErrConnectionLost = transport.ErrBroken
-	// ErrAuthRefused says that the servers do not accept how the client proves who it is, or take SASL clients only.
+	// ErrAuthRefused says that the servers refuse the client's authentication, or take SASL clients only.
 	ErrAuthRefused = transport.ErrAuth
 	// ErrNoChroot says that the chroot of the connect string does not exist.
 	ErrNoChroot = errors.New("framework: the chroot of the connect string does not exist")
-	// ErrUnsupported says that the server does not know an operation: it is older than 3.5, or the feature is switched
-	// off.
+	// ErrUnsupported says that the server is too old for an operation, or that the feature is switched off.
 	ErrUnsupported = transport.ErrUnsupported
-	// ErrTooLarge says that a request is longer than the client's limit, and was not sent, or that an answer is longer
-	// than its limit, and was not read. Neither is tried again: it would be as long the next time.
+	// ErrTooLarge says that a request is longer than the client's limit, and was not sent, or an answer, and was not
+	// read. Neither is tried again.
 	ErrTooLarge = transport.ErrTooLarge
 	// ErrNodeVanished says that a node of a contender is gone although nothing of this process has removed it.
 	ErrNodeVanished = errors.New("node vanished")
 )
 
-// A NoAuthError says which permission is missing, and on which node. It is in the chain of every zk.ErrNoAuth of a
-// server.
+// A NoAuthError says which permission is missing, and where. It is in the chain of every server's zk.ErrNoAuth.
 type NoAuthError = transport.NoAuthError
 
-// A ConnectError says that no server could be reached, and what each of them did. It unwraps to all of these reasons.
-// It is context.Canceled or context.DeadlineExceeded only if the context of the call ended the wait: an attempt to
-// connect that timed out does not count.
+// A ConnectError says that no server could be reached, and what each did. It unwraps to all of these reasons. It is
+// context.Canceled or context.DeadlineExceeded only if the context of the call ended the wait, not an attempt's.
 type ConnectError struct {
-	Servers map[string]error // the last failure of each server tried since the last connection
-	Cause   error            // what ended the wait: the end of the call's context, or the connection timeout
+	Servers map[string]error // the last of each server since the last connection
+	Cause   error            // the end of the call's context, or the connection timeout
 }
 
 func (e *ConnectError) Error() string {
@@ -69,26 +65,23 @@ func (e *ConnectError) Unwrap() []error {
 	return errs
 }
 
-// An attemptError is the failure of one attempt to connect. The attempt had a context of its own, often with a
-// deadline, whose end must not look like the end of the caller's context. Dialers and the standard library report that
-// end in many forms, so it is hidden here and not where it comes from.
+// An attemptError is the failure of one attempt to connect. It hides the end of the attempt's own context, which
+// dialers report in many forms: it must not look like the end of the caller's.
 type attemptError struct{ err error }
 
 func (e attemptError) Error() string { return e.err.Error() }
 
-// Is finds everything but the end of a context.
 func (e attemptError) Is(target error) bool {
 	return target != context.Canceled && target != context.DeadlineExceeded && errors.Is(e.err, target)
 }
 
-// As finds everything.
 func (e attemptError) As(target any) bool { return errors.As(e.err, target) }
 
 // A HangUpError says that a server closes the connection on a request again and again, although it answers others.
 type HangUpError = transport.HangUpError
 
-// Definite reports whether err is an answer of the server to the operation itself. Every other error leaves open
-// whether it was executed.
+// Definite reports whether err is the server's answer to the operation. Every other error leaves open whether it was
+// executed.
 func Definite(err error) bool {
 	return slices.ContainsFunc([]error{
 		zk.ErrNoNode, zk.ErrNoAuth, zk.ErrBadVersion, zk.ErrNoChildrenForEphemerals, zk.ErrNodeExists, zk.ErrNotEmpty,
@@ -96,8 +89,8 @@ func Definite(err error) bool {
 	}, func(answer error) bool { return errors.Is(err, answer) })
 }
 
-// Retryable reports whether trying again may help: the connection broke, the session ended, or the server was not able
-// to answer just then.
+// Retryable reports whether trying again may help: the connection broke, the session ended, or the server could not
+// answer just then.
 func Retryable(err error) bool {
 	var code transport.Code
 	switch {
@@ -110,11 +103,10 @@ func Retryable(err error) bool {
 	}
 }
 
-// ErrDetached says that a call was not sent, since there is no connection at the moment. To users it is a lost
-// connection.
+// ErrDetached says that a call was not sent for lack of a connection. To users it is a lost connection.
 var ErrDetached = fmt.Errorf("not connected: %w", ErrConnectionLost)
 
-// hungUp reports whether err is a HangUpError: to ask again would end the next connection.
+// hungUp reports that to ask again would end the next connection.
 func hungUp(err error) bool {
 	var e *HangUpError
 	return errors.As(err, &e)
@@ -126,13 +118,11 @@ func hungUp(err error) bool {
 type ErrorPolicy int
 
 const (
-	// SessionErrorPolicy lets leases live through a lost connection until their ValidUntil, as long as the session
-	// cannot have ended. It is the default.
+	// SessionErrorPolicy lets leases outlast a lost connection until their ValidUntil. It is the default.
 	//
 	// Curator: SessionConnectionStateErrorPolicy.
 	SessionErrorPolicy ErrorPolicy = iota
-	// StandardErrorPolicy ends leases as soon as the connection is lost, which is what Curator tells its users to do by
-	// hand.
+	// StandardErrorPolicy ends leases when the connection is lost, as Curator tells its users to do by hand.
 	//
 	// Curator: StandardConnectionStateErrorPolicy.
 	StandardErrorPolicy
