@@ -10,8 +10,7 @@ import (
 	"github.com/gocurator/curator/framework/internal/transport"
 )
 
-// events are the transport's callbacks: the only ones that change the table, but for what callers ask for and the clock
-// does.
+// events are the transport's callbacks: they alone change the table, but for callers and the clock.
 func (s *Session) events() transport.Events {
 	return transport.Events{
 		Attached: s.onAttached, Detached: s.onDetached, Answered: s.onAnswered, Watch: s.onWatch,
@@ -41,15 +40,15 @@ func (s *Session) onAttached(a transport.Attachment) {
 	s.prove(a.Server)
 }
 
-// prove makes the session's first request before it is opened to its users: no user hears of a connection to a chroot
-// that is not there, or that ends with the refusal of an authentication, which is on its way ahead of this request.
+// prove makes the session's first request before users get it: they hear of no connection to a missing chroot, nor of
+// one that ends with the refusal of an authentication, which is on its way ahead of this request.
 func (s *Session) prove(server string) {
 	root := join(s.cfg.Chroot, "")
 	s.transport.Send(transport.Exists(root, false, func(_ *zk.Stat, err error) {
 		switch {
-		case err == nil, errors.Is(err, zk.ErrNoAuth): // it is there, though it is not ours to look at
+		case err == nil, errors.Is(err, zk.ErrNoAuth): // it exists, unreadable
 			s.connect()
-		case s.Err() != nil: // the end of the session may be on its way, and its answer is waited for
+		case s.Err() != nil: // its end may be on its way, and waits for its answer
 		case !errors.Is(err, transport.ErrBroken):
 			if errors.Is(err, zk.ErrNoNode) {
 				err = fmt.Errorf("%w: %s", ErrNoChroot, root)
@@ -60,14 +59,13 @@ func (s *Session) prove(server string) {
 	}))
 }
 
-// onRestarted counts before the owner hears of the connection, so that all its users find the new number.
+// onRestarted counts before the owner hears of the connection: all users find the new number.
 func (s *Session) onRestarted(server string, seen, found int64) {
 	s.restarts.Add(1)
 	s.tell.Restarted(server, seen, found)
 }
 
-// onFailed passes on why a server could not be used. A refusal is final: the session is over, and there will be no
-// other.
+// onFailed passes on why a server could not be used. A refusal is final: there will be no other session.
 func (s *Session) onFailed(server string, err error) {
 	s.tell.Failed(server, err)
 	if errors.Is(err, ErrAuthRefused) {
@@ -75,7 +73,7 @@ func (s *Session) onFailed(server string, err error) {
 	}
 }
 
-// connect opens the session to its users, and sends what was left undone by the connection before.
+// connect opens the session to its users, and sends what the last connection left undone.
 func (s *Session) connect() {
 	s.mu.Lock()
 	if s.over != nil {
@@ -99,7 +97,7 @@ func (s *Session) onDetached(reason error) {
 	var ended *term
 	if was {
 		s.online = false
-		s.renewalSent = time.Time{} // it went down with the connection, and is no charge against the next one
+		s.renewalSent = time.Time{} // no charge against the next connection
 		s.attached = make(chan struct{})
 		s.forgetWatches()
 		if s.cfg.Policy == StandardErrorPolicy {
@@ -116,12 +114,12 @@ func (s *Session) onDetached(reason error) {
 
 func (s *Session) onAnswered(sent, received time.Time, reach transport.Reach) {
 	s.mu.Lock()
-	// First the lapse, then the renewal: an answer that comes too late must not revive a lease that another client may
-	// already have seen expired.
+	// First the lapse, then the renewal: a late answer must not revive a lease that another client may already have
+	// seen expired.
 	lapsed := s.lapse(received)
 	s.leases.answered(sent, received, reach)
 	wake := false
-	// The answer to an earlier request comes before that of the renewal, and proves less.
+	// An answer to an earlier request proves less.
 	if !s.renewalSent.IsZero() && reach >= s.renewalReach && !sent.Before(s.renewalSent) {
 		if received.Sub(sent) < renewalPatience(s.leases.timeout, true, false, false) {
 			s.patient = false
@@ -141,8 +139,8 @@ func (s *Session) onAnswered(sent, received time.Time, reach transport.Reach) {
 	}
 }
 
-// end ends the session: first its leases, then itself; then listeners hear of it; then what is left of it is tidied up.
-// What it owns at the servers goes with it.
+// end ends the session: first its leases, then itself; then listeners hear of it; then the rest is tidied up. What it
+// owns at the servers goes with it.
 func (s *Session) end(cause error) {
 	s.mu.Lock()
 	if s.over != nil {
@@ -154,15 +152,14 @@ func (s *Session) end(cause error) {
 	conclude()
 }
 
-// conclude marks the session as over (mu held) and returns the work to do after unlocking, which calls its owner.
+// conclude marks the session as over (mu held) and returns the work to do after unlocking.
 func (s *Session) conclude(cause error) (rest func()) {
 	s.over = cause
 	ended := s.endTerm(cause)
 	left, removals := s.abandon()
 	return func() {
 		bindings := ended.tell()
-		// The bindings may have lapsed a moment before, and another goroutine ends them: one that asked a binding for
-		// Err, for instance.
+		// The bindings may have lapsed just before, and a caller of Err, for instance, ends them.
 		s.telling.Wait()
 		close(s.done)
 		s.tell.Over()
@@ -174,12 +171,9 @@ func (s *Session) conclude(cause error) (rest func()) {
 	}
 }
 
-// leastLife stands for a shorter session timeout where it is asked whether a session ended young: servers may grant one
-// that is over before anything is answered.
+// leastLife stands for shorter session timeouts in endedYoung: servers may grant one that is over before any answer.
 const leastLife = time.Second
 
-// endedYoung reports whether the session, which is over, did not live as long as its timeout. timeout is what was
-// granted.
 func (s *Session) endedYoung() (young bool, timeout time.Duration) {
 	now := s.clock.Now()
 	s.mu.Lock()
@@ -190,16 +184,14 @@ func (s *Session) endedYoung() (young bool, timeout time.Duration) {
 	return now.Sub(s.opened) < timeout, timeout
 }
 
-// send puts calls on the wire and reports whether there is a connection. mu is held, so that requests leave in the
-// order in which the table changed: a watch that is taken off and set again at once must not be taken off last. It only
-// queues.
+// send queues calls and reports whether there is a connection. mu is held, so that requests leave in the order in which
+// the table changed: a watch that is taken off and set again must not be taken off last.
 func (s *Session) send(calls ...*transport.Call) bool {
 	return s.online && s.over == nil && s.transport.Send(calls...)
 }
 
-// needs says who must answer, four times in a session timeout, for the sake of those who use the session. mu is held.
-// Bindings and contenders need what renews leases. Watches need a server that is connected with its leader: one that is
-// not hears of no change.
+// needs says who must answer, four times in a session timeout. mu is held. Bindings and contenders need what renews
+// leases. Watches need a server that is connected with its leader: another hears of no change.
 func (s *Session) needs() transport.Reach {
 	switch {
 	case s.keptValid > 0 || s.term != nil && len(s.term.bindings) > 0:

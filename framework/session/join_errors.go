@@ -2,11 +2,9 @@ package session
 
 import "strings"
 
-// joined are several errors as one.
 type joined struct{ errs []error }
 
-// JoinErrors returns the errors that are not nil as one, nil if there is none. Its text is one line: errors.Join breaks
-// lines, which logs do not expect.
+// JoinErrors is errors.Join with a text of one line, which logs expect.
 func JoinErrors(errs ...error) error {
 	var all []error
 	for _, err := range errs {
@@ -32,10 +30,9 @@ func (j *joined) Error() string {
 	return strings.Join(texts, "; ")
 }
 
-// Unwrap returns all of them.
+// Unwrap returns all.
 func (j *joined) Unwrap() []error { return j.errs }
 
-// oneLine is the text of an error that may have been made elsewhere.
 func oneLine(err error) string {
 	return strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
 }

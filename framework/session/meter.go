@@ -6,7 +6,7 @@ import (
 	"github.com/gocurator/curator/framework/internal/transport"
 )
 
-// A Meter counts what the requests of one operation are. It belongs to the goroutine that waits for them.
+// A Meter counts the requests of one operation. It belongs to the goroutine that waits for them.
 type Meter struct {
 	Sent, Received int64  // bytes, of whole frames
 	Server         string // that was asked last
@@ -14,12 +14,11 @@ type Meter struct {
 
 type meterKey struct{}
 
-// WithMeter has the requests that are made with the returned context counted, in sessions whose Config says Metered.
+// WithMeter counts the requests of the returned context, in sessions whose Config says Metered.
 func WithMeter(ctx context.Context, m *Meter) context.Context {
 	return context.WithValue(ctx, meterKey{}, m)
 }
 
-// meter returns the meter of a context, nil if nothing is to be counted.
 func (s *Session) meter(ctx context.Context) *Meter {
 	if !s.cfg.Metered {
 		return nil
@@ -38,7 +37,7 @@ func (m *Meter) sent(server string, calls []*transport.Call) {
 	}
 }
 
-// received counts the answers to calls that have all been completed.
+// received counts the answers to completed calls.
 func (m *Meter) received(calls []*transport.Call) {
 	if m == nil {
 		return

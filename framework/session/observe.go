@@ -7,23 +7,21 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// A ChildObserver hears what its session learns of a directory's children, in the order in which it arrives: on the
-// goroutine that reads the connection, before any other goroutine can see it. Its methods must not block. It hears
-// nothing of what happens while the session is not connected.
+// A ChildObserver hears what its session learns of a directory's children, in the order of arrival: on the goroutine
+// that reads the connection, before any other can see it. Its methods must not block. It hears nothing of what happens
+// while the session is not connected.
 type ChildObserver interface {
-	// Listed tells of a listing, and of the directory's Stat that came with it. children is the observer's own.
+	// Listed reports a listing, with the directory's Stat. children is the observer's own.
 	Listed(children []string, dir *zk.Stat)
-	// Created tells of a node that [Session.CreateProtected] or [Session.CreateProtectedUnlisted] has made.
+	// Created reports a node of [Session.CreateProtected] or [Session.CreateProtectedUnlisted].
 	Created(name string)
-	// Gone tells that a child was seen to be deleted, or to be missing.
+	// Gone reports a child that was deleted, or found missing.
 	Gone(name string)
 }
 
-// observers are those of each directory.
 type observers map[string]map[ChildObserver]struct{}
 
-// ObserveChildren has an observer told of the children of a directory, until UnobserveChildren. It asks for nothing by
-// itself.
+// ObserveChildren gives a directory an observer, until UnobserveChildren. It asks for nothing by itself.
 func (s *Session) ObserveChildren(dir string, o ChildObserver) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -43,7 +41,7 @@ func (s *Session) UnobserveChildren(dir string, o ChildObserver) {
 	}
 }
 
-// observing returns the observers of a directory. They are called without mu.
+// observing returns observers, to be called without mu.
 func (s *Session) observing(dir string) []ChildObserver {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,7 +76,7 @@ func (s *Session) notifyGone(path string) {
 	}
 }
 
-// split cuts an absolute path other than the root in two.
+// split takes no root.
 func split(path string) (dir, name string) {
 	i := strings.LastIndexByte(path, '/')
 	if i == 0 {

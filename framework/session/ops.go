@@ -13,8 +13,8 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// call sends requests, the last of which finishes it, and waits for that or for the end of ctx. It does not wait for a
-// connection. After an error the variables that the callbacks write to must not be read: an answer may still come.
+// call sends requests, and waits for the last or for the end of ctx, but for no connection. After an error the
+// variables that callbacks write to must not be read: an answer may still come.
 func (s *Session) call(ctx context.Context, build func(finish func(error)) []*transport.Call) error {
 	if ctx.Err() != nil {
 		return retry.ContextError(ctx)
@@ -47,7 +47,7 @@ func (s *Session) call(ctx context.Context, build func(finish func(error)) []*tr
 	}
 }
 
-// checkSize refuses a request that servers would close the connection on.
+// checkSize refuses what servers would close the connection on.
 func (s *Session) checkSize(call *transport.Call) error {
 	if size, most := call.Size(), s.cfg.MaxRequest; size > most {
 		return fmt.Errorf("%w: the request has %d bytes, servers take %d (WithMaxRequest, jute.maxbuffer)", ErrTooLarge, size, most)
@@ -104,7 +104,6 @@ func (s *Session) Get(ctx context.Context, path string) ([]byte, *zk.Stat, error
 	return found, seen, nil
 }
 
-// stat sends a request whose answer is a Stat.
 func (s *Session) stat(ctx context.Context, build func(done func(*zk.Stat, error)) *transport.Call) (*zk.Stat, error) {
 	var seen *zk.Stat
 	err := s.call(ctx, func(finish func(error)) []*transport.Call {
@@ -130,20 +129,18 @@ func (s *Session) Sync(ctx context.Context, path string) error {
 }
 
 // AddAuth says who the client is, like [Session.Children], on this connection and, once a server has accepted it, on
-// all that follow, in later sessions as well. A refusal is [ErrAuthRefused]; the server closes the connection then, and
-// the session goes on.
+// all later ones. A refusal is [ErrAuthRefused]; the server then closes the connection, and the session goes on.
 func (s *Session) AddAuth(ctx context.Context, scheme string, credentials []byte) error {
 	auth := transport.Auth{Scheme: scheme, Credentials: bytes.Clone(credentials)}
 	return s.call(ctx, func(finish func(error)) []*transport.Call { return one(s.transport.AddAuth(auth, finish)) })
 }
 
-// Delete removes a node that has the given version, -1 for any, like [Session.Children]. What must go for sure is for
-// [Session.Remove].
+// Delete removes a node that has the given version, -1 for any, like [Session.Children]. See also [Session.Remove].
 func (s *Session) Delete(ctx context.Context, path string, version int32) error {
 	return s.call(ctx, func(finish func(error)) []*transport.Call { return one(transport.Delete(path, version, finish)) })
 }
 
-// ACL returns who may do what with a node, and its Stat, like [Session.Children].
+// ACL returns a node's ACL and Stat, like [Session.Children].
 func (s *Session) ACL(ctx context.Context, path string) ([]zk.ACL, *zk.Stat, error) {
 	var found []zk.ACL
 	var seen *zk.Stat
@@ -159,13 +156,12 @@ func (s *Session) ACL(ctx context.Context, path string) ([]zk.ACL, *zk.Stat, err
 	return found, seen, nil
 }
 
-// SetACL replaces who may do what with a node if its ACL has the given version, -1 for any, like [Session.Children].
+// SetACL replaces a node's ACL if that has the given version, -1 for any, like [Session.Children].
 func (s *Session) SetACL(ctx context.Context, path string, acl []zk.ACL, version int32) (*zk.Stat, error) {
 	return s.stat(ctx, func(done func(*zk.Stat, error)) *transport.Call { return transport.SetACL(path, acl, version, done) })
 }
 
-// Multi does all parts or none of them, like [Session.Children]. Its answers are for framework's Transaction to
-// explain.
+// Multi does all parts or none, like [Session.Children]. Framework's Transaction explains its answers.
 func (s *Session) Multi(ctx context.Context, parts []transport.Op) ([]transport.OpResult, error) {
 	var answers []transport.OpResult
 	err := s.call(ctx, func(finish func(error)) []*transport.Call {
@@ -180,9 +176,9 @@ func (s *Session) Multi(ctx context.Context, parts []transport.Op) ([]transport.
 	return answers, nil
 }
 
-// List returns the names of a node's children, unsorted, as the server sees them at some moment after the call. Unlike
-// [Session.Children] it waits until the session is ready for a binding, and asks again whenever the connection breaks,
-// or the server is overloaded, before the answer.
+// List returns the names of a node's children, unsorted, as of some moment after the call. Unlike [Session.Children] it
+// waits until the session is ready for a binding, and asks again whenever the connection breaks, or the server is
+// overloaded.
 //
 // Errors: the server's (zk.ErrNoNode, …), the session's, or ctx's cause.
 func (s *Session) List(ctx context.Context, path string) ([]string, error) {

@@ -12,8 +12,8 @@ import (
 	"github.com/gocurator/curator/framework/internal/transport"
 )
 
-// A Removal is the guaranteed deletion of a node: it is asked for on every connection until the server has answered, or
-// the session is over. It needs nobody to wait for it.
+// A Removal is the guaranteed deletion of a node: the session asks for it on every connection until the server has
+// answered, or the session is over. Nothing need wait for it.
 //
 // Curator: DeleteBuilder.guaranteed().
 type Removal struct {
@@ -22,10 +22,10 @@ type Removal struct {
 	carry bool  // goes on in the next session
 }
 
-// Done is closed when the removal has come to an end.
+// Done is closed when the removal has ended.
 func (r *Removal) Done() <-chan struct{} { return r.done }
 
-// Err is for after Done: nil if the node is gone, the server's reason if it refused, or what the session ended with.
+// Err is for after Done: nil if the node is gone, the server's refusal, or what the session ended with.
 func (r *Removal) Err() error { return r.err }
 
 func (r *Removal) finish(err error) {
@@ -33,14 +33,14 @@ func (r *Removal) finish(err error) {
 	close(r.done)
 }
 
-// An orphan is a node that may have been created by a request whose answer never came to anybody. It is looked for by
-// its GUID, and removed.
+// An orphan is a node that a request may have created whose answer came to nobody. It is looked for by its GUID, and
+// removed.
 type orphan struct {
 	dir, prefix string
 	carry       bool // goes on in the next session
 }
 
-// Leftovers are what one session hands to the next: deletions that are not about its own ephemeral nodes.
+// Leftovers are what one session hands to the next: deletions of other nodes than its ephemeral ones.
 type Leftovers struct {
 	Removals []string // absolute paths
 	orphans  []orphan
@@ -52,9 +52,8 @@ func (l *Leftovers) Add(more Leftovers) {
 	l.orphans = append(l.orphans, more.orphans...)
 }
 
-// Remove deletes one of the session's ephemeral nodes for sure, in the background if need be: until it is done or the
-// session is over. It is asked for before whatever is asked for later: a listing that is sent after it does not have
-// the node.
+// Remove deletes one of the session's ephemeral nodes for sure, in the background if need be, until the session is
+// over. It goes ahead of all later requests: a listing that is sent after it does not have the node.
 func (s *Session) Remove(path string) *Removal { return s.remove(path, false) }
 
 func (s *Session) remove(path string, carry bool) *Removal {
@@ -76,7 +75,7 @@ func (s *Session) remove(path string, carry bool) *Removal {
 	return r
 }
 
-// removing puts a removal into the table. mu is held, and the session is not over.
+// mu is held, and the session is not over.
 func (s *Session) removing(path string, carry bool) *Removal {
 	if r := s.removals[path]; r != nil {
 		r.carry = r.carry || carry
@@ -88,7 +87,7 @@ func (s *Session) removing(path string, carry bool) *Removal {
 	return r
 }
 
-// removal makes the request of a removal. mu is held.
+// mu is held.
 func (s *Session) removal(path string, r *Removal) *transport.Call {
 	return transport.Delete(path, -1, func(err error) {
 		if s.unanswered(err) {
@@ -117,7 +116,7 @@ func (s *Session) removal(path string, r *Removal) *transport.Call {
 	})
 }
 
-// sweep looks for an orphan and removes it, now or on a later connection; on one of the next session, if the orphan
+// sweep looks for an orphan and removes it, now or on a later connection; also of the next session, if the orphan
 // outlives this one.
 func (s *Session) sweep(o orphan) {
 	s.mu.Lock()
@@ -131,14 +130,14 @@ func (s *Session) sweep(o orphan) {
 	}
 }
 
-// sweeping puts an orphan into the table. mu is held, and the session is not over.
+// mu is held, and the session is not over.
 func (s *Session) sweeping(o orphan) {
 	s.orphans[o.prefix] = o
 	s.send(s.search(o)...)
 }
 
-// search makes the requests of a sweep: a sync, so that a server that is behind does not hide the node, and a listing
-// on the same connection. mu is held.
+// search makes the requests of a sweep: a sync, lest a server that is behind hide the node, and a listing on the same
+// connection. mu is held.
 func (s *Session) search(o orphan) []*transport.Call {
 	var behind error // the listing proves nothing if the server did not catch up
 	return []*transport.Call{
@@ -165,8 +164,8 @@ func (s *Session) search(o orphan) []*transport.Call {
 	}
 }
 
-// unanswered reports whether err leaves open what happened. If the server gave it, being overloaded for instance, there
-// may not be another connection by itself.
+// unanswered reports whether err leaves open what happened. If it came from the server, overloaded for instance,
+// another connection does not come by itself.
 func (s *Session) unanswered(err error) bool {
 	if err == nil || Definite(err) || hungUp(err) {
 		return false
@@ -177,7 +176,7 @@ func (s *Session) unanswered(err error) bool {
 	return true
 }
 
-// unfinished makes the requests that a new connection begins with. mu is held.
+// unfinished makes a new connection's first requests. mu is held.
 func (s *Session) unfinished() []*transport.Call {
 	var calls []*transport.Call
 	for _, path := range slices.Sorted(maps.Keys(s.removals)) {
@@ -190,8 +189,8 @@ func (s *Session) unfinished() []*transport.Call {
 	return append(calls, s.rearm()...)
 }
 
-// abandon forgets what ends with the session. It returns what does not, and the removals, which are to be finished
-// without mu. mu is held, and over is set.
+// abandon forgets what ends with the session. It returns the rest, and the removals, to be finished without mu. mu is
+// held, and over is set.
 func (s *Session) abandon() (left Leftovers, removals map[string]*Removal) {
 	for path, r := range s.removals {
 		if r.carry {
@@ -225,7 +224,7 @@ func (s *Session) adopt(left Leftovers) bool {
 	return true
 }
 
-// String says whether the removal has come to an end.
+// String says whether the removal has ended.
 func (r *Removal) String() string {
 	select {
 	case <-r.done:

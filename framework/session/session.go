@@ -13,61 +13,60 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// A Session is one incarnation of the client at the ensemble: what owns ephemeral nodes, and ends with them. A client
-// has one after the other. Recipes work on a Session, not on the Client, so that nothing that was begun in one is
-// finished in the next by accident.
+// A Session is one incarnation of the client at the ensemble: it owns ephemeral nodes, and ends with them. A client has
+// one after the other. Recipes work on a Session, not on the Client, so that the next session finishes nothing by
+// accident.
 //
 // Its methods are safe for concurrent use and take absolute paths, see the client's AbsolutePath.
 type Session struct {
 	cfg         Config
 	tell        Events
-	support     *transport.Support // what the servers are known to lack
+	support     *transport.Support
 	clock       *clock.Clock
 	transport   *transport.Transport
-	done        chan struct{} // closed when the session is over and every binding has ended
-	wake        chan struct{} // runClock must recompute its next deadline
-	id          atomic.Int64  // zero before the first handshake is answered
+	done        chan struct{} // closed when session and bindings are over
+	wake        chan struct{} // to runClock
+	id          atomic.Int64  // zero before the first handshake
 	attachments Attachments
 
-	// mu guards the one table that answers and watch events are applied to, in the order in which they arrived. Nothing
-	// blocks under it: no I/O, no callback, no lock of the client.
+	// mu guards the one table to which answers and watch events are applied, in the order of arrival. Nothing blocks
+	// under it: no I/O, no callback, no lock of the client.
 	mu sync.Mutex
 	// the servers take the client: the chroot is there, and authentication was not refused
 	proven   bool
-	attached chan struct{} // closed while there is a connection
-	online   bool          // whether attached is closed
-	server   string        // of the connection, while online; of the handshake before
+	attached chan struct{} // closed while online
+	online   bool
+	server   string // of the connection, or the newest handshake
 	over     error
-	restarts atomic.Int64 // of the ensemble before this session
-	opened   time.Time    // when the first connection was there
+	restarts atomic.Int64 // of the ensemble, before this session
+	opened   time.Time    // by the first connection
 	leases   leaseClock
-	// when the renewal that is not answered yet was sent; zero if there is none, as without a connection
+	// when the unanswered renewal was sent; zero without one, or without a connection
 	renewalSent     time.Time
-	renewalReach    transport.Reach // what its answer must have reached
+	renewalReach    transport.Reach // of its answer
 	renewalArrivals uint64          // at the transport when that was
-	// when another was sent, since that one was too early; zero if none was; means nothing if renewalSent is zero
+	// when another was sent, since that one was too early, or zero; valid only if renewalSent is not zero
 	renewalRepeated time.Time
-	pinged          bool      // a ping went with the renewal that is not answered yet
-	patient         bool      // a connection was given up for a renewal, and none has been answered in time since
-	planned         time.Time // when runClock looks again, unless it is woken before
+	pinged          bool      // with the unanswered renewal
+	patient         bool      // a renewal ended a connection, and none was answered in time since
+	planned         time.Time // when runClock looks again, unless woken
 	term            *term     // nil while leases cannot be valid
-	// ended terms whose bindings have not all ended; added to under mu, until over is set
+	// ended terms whose bindings have not all ended; grows under mu, until over is set
 	telling   sync.WaitGroup
 	valid     chan struct{} // closed while there is a term
-	keptValid int           // calls of KeepValid that have not been taken back
+	keptValid int           // calls of KeepValid less those of stop
 	watches   map[watchKey]*serverWatch
 	trees     map[string]*tree
 	observers observers
 	deferred  []*serverWatch             // not set yet
-	putOff    time.Time                  // when they are to be set
+	putOff    time.Time                  // until then
 	refused   []func() []*transport.Call // by an overloaded server; see putBack
-	askAgain  time.Time                  // when it is asked for again, or something else was
+	askAgain  time.Time                  // when that is, or something else was, asked for again
 	pace      retry.Pace                 // of that
 	removals  map[string]*Removal
 	orphans   map[string]orphan
 }
 
-// newSession makes a session that does nothing before its transport is started.
 func newSession(cfg Config, tell Events) *Session {
 	s := &Session{
 		cfg: cfg, tell: tell, support: cfg.Transport.Support, clock: cfg.Transport.Clock, leases: leaseClock{quorum: !cfg.LeaderRenewal},
@@ -82,7 +81,7 @@ func newSession(cfg Config, tell Events) *Session {
 	return s
 }
 
-// ID is the number that the servers know the session by, and that its nodes have as their EphemeralOwner.
+// ID is the session's number at the servers, and its nodes' EphemeralOwner.
 func (s *Session) ID() int64 {
 	return s.id.Load()
 }
@@ -90,30 +89,29 @@ func (s *Session) ID() int64 {
 // Done is closed when the session is over. Every lease has ended by then.
 func (s *Session) Done() <-chan struct{} { return s.done }
 
-// Err is nil as long as the session may live; then it is [ErrSessionLost], with the reason, or [ErrClosed].
+// Err is nil while the session may live; then [ErrSessionLost], with the reason, or [ErrClosed].
 func (s *Session) Err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.over
 }
 
-// Timeout is the session timeout that the servers have granted, which may differ from what was asked for; 0
-// before the first connection.
+// Timeout is the session timeout that the servers have granted; 0 before the first connection.
 func (s *Session) Timeout() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.leases.timeout
 }
 
-// ValidUntil is when leases of the session end unless it is renewed before: the servers cannot end the session earlier.
-// It is a time of the ordinary clock.
+// ValidUntil is when leases end without a renewal, by the ordinary clock: the servers cannot end the session earlier.
 func (s *Session) ValidUntil() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.clock.Wall(s.leases.validUntil())
 }
 
-// Silence is how long ago the newest request was sent that any server has answered, and the newest that the leader has.
+// Silence is the time since the newest request was sent that any server has answered, and the newest that the leader
+// has.
 func (s *Session) Silence() (server, leader time.Duration) {
 	now := s.clock.Now()
 	s.mu.Lock()
@@ -121,12 +119,12 @@ func (s *Session) Silence() (server, leader time.Duration) {
 	return now.Sub(s.leases.last), now.Sub(s.leases.led.sent)
 }
 
-// Restarts is how often the client had gone on with an ensemble that was younger than what it had seen, when it opened
-// this session. The zxids of two sessions can be compared only if it is the same for both.
+// Restarts is how often the client had gone on with a younger ensemble when it opened this session. The zxids of two
+// sessions can be compared only if it is the same for both.
 func (s *Session) Restarts() int { return int(s.restarts.Load()) }
 
-// Attach returns the value that hangs on the session by key, and makes it if there is none: what a recipe knows in this
-// session only. It goes with the session. See [Attachments.Attach].
+// Attach returns the session's value for key, and makes it if there is none. It goes with the session. See
+// [Attachments.Attach].
 func (s *Session) Attach(key any, create func() any) any { return s.attachments.Attach(key, create) }
 
 // Connected reports whether the session has a connection now.
@@ -136,8 +134,8 @@ func (s *Session) Connected() bool {
 	return s.online && s.over == nil
 }
 
-// Server is the server that the session is connected to, host:port as the connect string or the list of servers names
-// it; "" while it is not connected.
+// Server is the server of the connection, host:port as the connect string or the list of servers names it; "" without
+// one.
 func (s *Session) Server() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -147,7 +145,6 @@ func (s *Session) Server() string {
 	return s.server
 }
 
-// waitAttached blocks until the session has a connection, it is over, or ctx is done.
 func (s *Session) waitAttached(ctx context.Context) error {
 	for {
 		s.mu.Lock()
@@ -169,8 +166,8 @@ func (s *Session) waitAttached(ctx context.Context) error {
 	}
 }
 
-// Ready blocks until the session is connected and valid, so that a [Session.Bind] can begin; until it is over; or until
-// ctx is done. The error is the session's or ctx's cause.
+// Ready blocks until the session is connected and valid, so that a [Session.Bind] can begin, or over, or ctx is done.
+// The error is the session's or ctx's cause.
 func (s *Session) Ready(ctx context.Context) error {
 	defer s.KeepValid()()
 	for {
@@ -186,7 +183,7 @@ func (s *Session) Ready(ctx context.Context) error {
 		if ready {
 			return nil
 		}
-		s.wakeClock() // with nothing else held or watched, the servers must be asked for our sake
+		s.wakeClock() // this wait may be all that needs a renewal
 		select {
 		case <-valid:
 		case <-s.done:
@@ -195,9 +192,8 @@ func (s *Session) Ready(ctx context.Context) error {
 	}
 }
 
-// KeepValid keeps the session renewed, as a binding does, until stop is called, so that a [Session.Bind] can begin at
-// any moment: it is for contenders that wait for their turn. Watches alone do not renew leases. stop must be called
-// once. Neither blocks.
+// KeepValid renews the session, as a binding does, until stop is called, so that a contender that waits can begin a
+// [Session.Bind] at any moment. Watches alone do not. stop must be called once. Neither blocks.
 func (s *Session) KeepValid() (stop func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -214,7 +210,7 @@ func (s *Session) stopKeeping() {
 	s.keptValid--
 }
 
-// String is the number of the session, as ZooKeeper's own logs have it.
+// String is the session's number, as in ZooKeeper's logs.
 func (s *Session) String() string { return fmt.Sprintf("session %#x", s.ID()) }
 
 // GoString is String.

@@ -13,21 +13,21 @@ import (
 type Status int
 
 const (
-	// StatusUnknown is said until the server has answered, and from a lost connection to the answer after it.
+	// StatusUnknown lasts until the server has answered, and from a lost connection to the next answer.
 	StatusUnknown Status = iota
-	// StatusPresent says that the node is there, and that the server will tell of its next change.
+	// StatusPresent says that the node exists, and that the server will report its next change.
 	StatusPresent
-	// StatusGone says that the node was deleted, or was not there when the watch was set.
+	// StatusGone says that the node was deleted, or missing when the watch was set.
 	StatusGone
-	// StatusRefused says that the server does not let the client watch the node. View.Err is the reason.
+	// StatusRefused says that the server refuses the watch. View.Err is the reason.
 	StatusRefused
 )
 
-// A View is what is known of a watched node at a moment. Its slices must not be changed.
+// A View is what is known of a watched node. Its slices must not be changed.
 type View struct {
 	Status Status
-	// Armed says that the server will tell of the node's next change, and has told of none since it was last read: as
-	// far as everything goes that has arrived on the connection, the node is there.
+	// Armed says that the server will report the node's next change, and has reported none since the last read: by all
+	// that has arrived on the connection, the node exists.
 	Armed    bool
 	Stat     *zk.Stat
 	Data     []byte   // of WatchData; nil if the node may not be read
@@ -35,32 +35,31 @@ type View struct {
 	Err      error
 }
 
-// A Watch keeps an eye on a node for as long as its session lasts: it is set again after every change and every
-// reconnection. All watches on the same node share one watch at the server, which is removed with the last of them.
+// A Watch is on a node until its session ends: it is set again after every change and reconnection. All watches on a
+// node share one at the server, which is removed with the last.
 type Watch struct {
 	watch   *serverWatch
 	wake    func()
 	lasting bool // sees a node that is made anew
-	gone    bool // has seen it gone, and does not; guarded by session.mu
+	gone    bool // has seen it gone, and is not lasting; guarded by session.mu
 }
 
-// WatchData watches a node's data and whether it is there. wake is called whenever View may return something new, on
-// the goroutine that reads the connection: it must not block, and should do no more than wake a goroutine.
+// WatchData watches a node's data and existence. wake is called whenever View may return something new, on the
+// goroutine that reads the connection: it must not block, and should only wake a goroutine.
 //
 // A node that this client may not read is watched for its existence only. A node that is gone stays gone for its
-// watchers, even if another is made in its place.
+// watchers, even if it is made anew.
 func (s *Session) WatchData(path string, wake func()) *Watch {
 	return s.subscribe(watchKey{path: path}, wake, promptly)
 }
 
-// WatchDataDeferred is [Session.WatchData] for a node that is most likely to be left alone, and soon to be forgotten:
-// it sets the watch only when it has been wanted for a moment, some 50 ms, and so costs nothing if it ends before.
+// WatchDataDeferred is [Session.WatchData] for a short time: it sets the watch only after some 50 ms, and so costs
+// nothing if it ends before.
 func (s *Session) WatchDataDeferred(path string, wake func()) *Watch {
 	return s.subscribe(watchKey{path: path}, wake, soon)
 }
 
-// WatchDataPersistent is [Session.WatchData] for a node that may be made anew: it is seen again then. It must be
-// readable.
+// WatchDataPersistent is [Session.WatchData] that sees a node again which is made anew. The node must be readable.
 func (s *Session) WatchDataPersistent(path string, wake func()) *Watch {
 	return s.subscribe(watchKey{path: path}, wake, lasting)
 }
@@ -75,16 +74,14 @@ func (s *Session) WatchChildrenDeferred(path string, wake func()) *Watch {
 	return s.subscribe(watchKey{path: path, children: true}, wake, soon)
 }
 
-// A manner is how a watch is set.
 type manner int
 
 const (
 	promptly manner = iota
-	lasting         // and goes on when the node is gone
+	lasting         // goes on when the node is gone
 	soon
 )
 
-// watchDelay is how long a watch that need not be set at once is put off.
 const watchDelay = 50 * time.Millisecond
 
 func (s *Session) subscribe(key watchKey, wake func(), how manner) *Watch {
@@ -98,16 +95,16 @@ func (s *Session) subscribe(key watchKey, wake func(), how manner) *Watch {
 	}
 	sub.watch = w
 	w.subscribers[sub] = struct{}{}
-	// What others have seen of a node that is gone, or was refused, is not what a newcomer asks for.
+	// A newcomer asks anew about a node that is gone, or was refused.
 	fresh := len(w.subscribers) > 1 && w.view.Status != StatusGone && w.view.Status != StatusRefused
-	if how == lasting && w.unreadable != nil { // it may be read now
+	if how == lasting && w.unreadable != nil { // perhaps readable by now
 		w.byExists, w.unreadable, fresh = false, nil, false
 	}
 	deferred := w.requests == 0
 	switch {
 	case fresh && (!deferred || how == soon):
 	case s.removals[key.path] != nil && !key.children && how != lasting:
-		w.view = View{} // it is leaving: the answer to that tells, see onRemoved
+		w.view = View{} // it is leaving: see onRemoved
 	case deferred && how == soon:
 		s.postpone(w)
 	default:
@@ -120,7 +117,7 @@ func (s *Session) subscribe(key watchKey, wake func(), how manner) *Watch {
 	return sub
 }
 
-// postpone has runClock set a watch, once for all that are put off meanwhile. mu is held.
+// postpone has runClock set a watch, with others that are put off. mu is held.
 func (s *Session) postpone(w *serverWatch) {
 	if len(s.deferred) == 0 {
 		s.putOff = s.clock.Now().Add(watchDelay)
@@ -129,7 +126,7 @@ func (s *Session) postpone(w *serverWatch) {
 	s.deferred = append(s.deferred, w)
 }
 
-// armDeferred sets the watches that were put off, if it is time and they are still wanted. mu is held.
+// mu is held.
 func (s *Session) armDeferred(now time.Time) {
 	if len(s.deferred) == 0 || now.Before(s.putOff) {
 		return
@@ -157,10 +154,10 @@ func (s *Session) View(w *Watch) View {
 	return view
 }
 
-// Unwatch ends a watch. wake is not called from then on, but it may be running. Ending it again does nothing.
+// Unwatch ends a watch. wake is not called from then on, but may be running. To end it again does nothing.
 //
-// Whether the server must hear of it is decided, and the request queued, in one step: a watch that is set on the
-// same node a moment later is then set after the old one was removed, not removed with it.
+// The decision to take the watch off the server and the request are one step: a watch that is set on the node a moment
+// later is set after that, not removed with it.
 func (s *Session) Unwatch(sub *Watch) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -175,14 +172,14 @@ func (s *Session) Unwatch(sub *Watch) {
 	}
 	// An exists-watch is set on a missing node, too.
 	set := w.view.Status == StatusPresent || w.view.Status == StatusUnknown || w.byExists || w.awaitsAnswer()
-	// The deletion of a node takes the server's watch with it. If the server refuses it, onRemoved takes the watch off.
+	// A deletion takes the server's watch with it. If it is refused, onRemoved takes the watch off.
 	if leaving := s.removals[w.key.path] != nil; set && !leaving {
 		s.unset(w.key)
 	}
 }
 
-// unset takes a watch off the server, if it is there and the server knows how to. "There is no such watch" is as good
-// an answer as any: it fired on the way. mu is held.
+// unset takes a watch off the server, if the server knows how to. "No such watch" is a good answer: it fired on the
+// way. mu is held.
 func (s *Session) unset(key watchKey) { s.send(s.unsetting(key)...) }
 
 func (s *Session) unsetting(key watchKey) []*transport.Call {

@@ -7,19 +7,17 @@ import (
 	"github.com/gocurator/curator/framework/internal/transport"
 )
 
-// An overloaded server may refuse to set a watch, or to take one off. The session then asks again, for all that was
-// refused at a time, on the same connection and after pauses that grow. To leave the connection would have the next
-// server set all of the session's watches.
+// An overloaded server may refuse to set a watch, or to take one off. The session then asks again for all of these, on
+// the same connection and after growing pauses. On another connection it would have to set all its watches.
 
-// passing reports whether the server may well answer otherwise in a moment.
+// passing reports whether the server may soon answer otherwise.
 func passing(err error) bool {
 	var code transport.Code
 	return errors.As(err, &code) && code.Passing()
 }
 
-// putBack has something asked for again that was refused. again makes the requests, with mu held, unless they are not
-// wanted any more: the connection may be another one by then, or a watch may be wanted again that was to be taken off.
-// mu is held.
+// putBack asks again later for what was refused. again makes the requests, with mu held, if they are still wanted: the
+// connection may be another by then, or the watch wanted again that was to be taken off. mu is held.
 func (s *Session) putBack(again func() []*transport.Call) {
 	if len(s.refused) == 0 {
 		now := s.clock.Now()
@@ -29,7 +27,7 @@ func (s *Session) putBack(again func() []*transport.Call) {
 	s.refused = append(s.refused, again)
 }
 
-// askForRefused asks again for what was put back, if it is time. mu is held.
+// mu is held.
 func (s *Session) askForRefused(now time.Time) {
 	if len(s.refused) == 0 || now.Before(s.askAgain) {
 		return
@@ -41,7 +39,7 @@ func (s *Session) askForRefused(now time.Time) {
 	}
 }
 
-// putBackWatch has a watch asked for again. Until it is set, nothing is known of its node. mu is held.
+// Until the watch is set, nothing is known of its node. mu is held.
 func (s *Session) putBackWatch(w *serverWatch) {
 	w.view = View{}
 	s.putBack(func() []*transport.Call {
@@ -52,7 +50,7 @@ func (s *Session) putBackWatch(w *serverWatch) {
 	})
 }
 
-// putBackTree has the watch on a tree asked for again. mu is held.
+// mu is held.
 func (s *Session) putBackTree(t *tree) {
 	s.putBack(func() []*transport.Call {
 		if s.trees[t.path] != t {
@@ -62,7 +60,7 @@ func (s *Session) putBackTree(t *tree) {
 	})
 }
 
-// takenOff is for the answer to a request that takes a watch off the server.
+// takenOff handles the answer to a request that takes a watch off.
 func (s *Session) takenOff(err error, again func() []*transport.Call) {
 	if passing(err) {
 		s.mu.Lock()

@@ -14,19 +14,18 @@ type watchKey struct {
 	children bool
 }
 
-// A serverWatch is the one watch of a session on a node, with its subscribers. Guarded by session.mu.
+// A serverWatch is a session's one watch on a node. Guarded by session.mu.
 type serverWatch struct {
 	key         watchKey
 	view        View
-	requests    int   // numbers the requests that set it: only the answer to the newest counts
-	answered    int   // the number of the newest that was answered
-	byExists    bool  // by an exists-watch: the node may not be read, or is not there
-	unreadable  error // why it may not be read, if that is why; lasting subscribers are refused then
+	requests    int   // that set it: only the answer to the newest counts
+	answered    int   // the newest that was
+	byExists    bool  // the node may not be read, or is missing
+	unreadable  error // why, in the first case; lasting subscribers are refused then
 	subscribers map[*Watch]struct{}
 }
 
-// setView replaces what is known. A watch that has seen its node gone keeps to that, unless it watches for the next
-// one, too.
+// setView replaces what is known. A watch that has seen its node gone keeps to that, unless it is lasting.
 func (w *serverWatch) setView(view View) {
 	w.view = view
 	if view.Status == StatusGone {
@@ -39,7 +38,6 @@ func (w *serverWatch) setView(view View) {
 
 func (w *serverWatch) lasting() bool { return w.any(true) }
 
-// any reports whether a subscriber is lasting, or whether one is not.
 func (w *serverWatch) any(lasting bool) bool {
 	for sub := range w.subscribers {
 		if sub.lasting == lasting {
@@ -49,7 +47,6 @@ func (w *serverWatch) any(lasting bool) bool {
 	return false
 }
 
-// awaitsAnswer reports whether an answer is on its way.
 func (w *serverWatch) awaitsAnswer() bool { return w.answered != w.requests }
 
 // arm makes the request that reads the node and sets the watch. mu is held.
@@ -101,7 +98,7 @@ func (s *Session) armed(w *serverWatch, n int, view View) {
 		s.putBackWatch(w)
 		s.mu.Unlock()
 		return
-	// the session has moved, for instance: it is asked again on the next connection
+	// the session has moved, for instance: the next connection asks again
 	case !Definite(view.Err) && !hungUp(view.Err):
 		s.mu.Unlock()
 		s.transport.Break(view.Err)
@@ -136,12 +133,12 @@ func (s *Session) onRemoved(path string, err error) wakes {
 	return w.wakes()
 }
 
-// switchKind decides from an answer whether to watch by existence instead of by data, or the other way round.
+// switchKind decides from an answer whether to watch by existence instead of data, or the reverse.
 func (w *serverWatch) switchKind(err error) bool {
 	switch {
 	case w.key.children:
 		return false
-	case w.byExists && w.lasting() && err == nil && w.unreadable == nil: // it has been made between the two requests
+	case w.byExists && w.lasting() && err == nil && w.unreadable == nil: // made between the two requests
 		w.byExists = false
 		return true
 	case !w.byExists && w.any(false) && (errors.Is(err, zk.ErrNoAuth) || errors.Is(err, ErrTooLarge)):
@@ -165,8 +162,8 @@ func (w *serverWatch) onSwitch(err error) wakes {
 	return w.wakes()
 }
 
-// onWatch applies a watch event. A change is followed by a new look, whose answer wakes the subscribers. What nobody
-// asked for is not believed: neither by watches nor by observers.
+// onWatch applies a watch event. After a change it reads the node anew, and the answer wakes the subscribers. Neither
+// watches nor observers believe an event that nothing asked for.
 func (s *Session) onWatch(e transport.WatchEvent) {
 	if e.Type == zk.EventNodeDeleted && s.watching(e.Path) {
 		s.notifyGone(e.Path)
@@ -184,12 +181,12 @@ func (s *Session) onWatch(e transport.WatchEvent) {
 				s.send(s.arm(w))
 			}
 		case e.Type == zk.EventNodeDeleted:
-			// the node may have been made anew before the request on its way was seen: the next answer tells
+			// the request on its way may find the node made anew: the next answer decides
 			s.send(s.arm(w))
 		case children != (e.Type == zk.EventNodeChildrenChanged):
 		case w.view.Status == StatusGone && !w.lasting():
-			w.byExists = false // made anew, which nobody asked for; that watch is spent
-		case w.awaitsAnswer(): // its answer is later than this event: servers answer and tell in the order of execution
+			w.byExists = false // made anew; that watch is spent
+		case w.awaitsAnswer(): // the answer is later than this event: servers keep the order of execution
 		default:
 			s.send(s.arm(w))
 		}
@@ -199,7 +196,7 @@ func (s *Session) onWatch(e transport.WatchEvent) {
 	wakes.call()
 }
 
-// watching reports whether the server was asked to watch a node, by its data or its children.
+// watching reports whether the server was asked to watch a node.
 func (s *Session) watching(path string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -211,7 +208,7 @@ func (s *Session) watching(path string) bool {
 	return false
 }
 
-// forgetWatches is for a lost connection: the server forgets its watches with it. mu is held.
+// forgetWatches is for a lost connection, whose server forgets its watches. mu is held.
 func (s *Session) forgetWatches() {
 	for _, w := range s.watches {
 		if w.view.Status == StatusPresent {
@@ -225,8 +222,8 @@ func (s *Session) forgetWatches() {
 	}
 }
 
-// rearm sets every watch again after a reconnection. Each node is read again: setWatches and setWatches2 would tell
-// that it has changed meanwhile, and not to what; of trees they would tell nothing. mu is held.
+// rearm sets every watch again after a reconnection, and reads each node: setWatches and setWatches2 would say that it
+// has changed, and not to what; of trees they would say nothing. mu is held.
 func (s *Session) rearm() []*transport.Call {
 	var calls []*transport.Call
 	for w := range maps.Values(s.watches) {

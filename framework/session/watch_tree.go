@@ -11,25 +11,25 @@ import (
 	"github.com/gocurator/curator/framework/internal/transport"
 )
 
-// A TreeObserver hears what changes at a node and everywhere below it. The goroutine that reads the connection calls
-// its methods, which must not block.
+// A TreeObserver hears what changes at and below a node. The goroutine that reads the connection calls its methods,
+// which must not block.
 type TreeObserver interface {
-	// Watching says that the server has set the watch, after every reconnection again. Nothing reports the changes
-	// before: the observer must read everything anew, by reads that it sends from now on.
+	// Watching says that the server has set the watch, after every reconnection again. Nothing reports earlier changes:
+	// the observer must read everything anew, by reads sent from now on.
 	Watching()
-	// Changed says that a node was created or deleted, or that its data were set. A server since 3.8.4 says nothing of
-	// nodes that the client may not read.
+	// Changed says that a node was created or deleted, or its data set. Servers since 3.8.4 say nothing of nodes that
+	// the client may not read.
 	Changed(kind zk.EventType, path string)
-	// Refused says that the observer hears nothing any more: the server that the session has moved to does not know
-	// such watches ([ErrUnsupported]), or closes connections on them.
+	// Refused is the last call: the server that the session has moved to does not know such watches ([ErrUnsupported]),
+	// or closes connections on them.
 	Refused(err error)
 }
 
-// A tree is the one watch of a session on a node and all below it, with its observers. Guarded by session.mu.
+// A tree is a session's one watch on a node and all below it. Guarded by session.mu.
 type tree struct {
 	path      string
 	observers map[TreeObserver]bool // whether Watching was called on this connection
-	leftData  bool                  // a data watch on the node was not taken off the server
+	leftData  bool                  // a data watch on the node is still set
 	set       bool                  // the server has answered that it watches
 }
 
@@ -44,8 +44,8 @@ func (t *tree) forget() {
 // WatchTree reports the changes of a node, which need not exist, and of everything below it to an observer, until
 // UnwatchTree or the end of the session. It does not block. All observers of a path share one watch at the server.
 //
-// Errors: [ErrUnsupported] if the servers are known to lack such watches, which came with 3.6; later on, the observer's
-// Refused. The first request of a client to a server that lacks them costs the connection: servers before 3.6 close it.
+// Errors: [ErrUnsupported] if the servers are known to lack such watches, which came with 3.6; otherwise the observer's
+// Refused comes later. A client's first request to a server that lacks them costs the connection: the server closes it.
 func (s *Session) WatchTree(path string, o TreeObserver) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -55,7 +55,7 @@ func (s *Session) WatchTree(path string, o TreeObserver) error {
 	t := s.trees[path]
 	if t == nil {
 		t = &tree{path: path, observers: map[TreeObserver]bool{}}
-		// Below, the node's own data watch is not set any more. One that is there would stay behind.
+		// From now on the node's own data watch is not set. One that is there would stay behind.
 		if w := s.watches[watchKey{path: path}]; w != nil && w.requests > 0 {
 			s.unset(w.key)
 		}
@@ -90,9 +90,8 @@ func (s *Session) UnwatchTree(path string, o TreeObserver) {
 	}
 }
 
-// unsetTree takes a tree's watch off the server, unless it is set again meanwhile: the same watch. Servers before 3.9
-// cannot tell it from others. There all watches are taken off the path, and those set again that are wanted. mu is
-// held.
+// unsetTree takes a tree's watch off the server, unless it is set again meanwhile. Servers before 3.9 cannot tell it
+// from others: there all watches on the path go, and those that are wanted are set again. mu is held.
 func (s *Session) unsetTree(path string, table transport.WatchType) []*transport.Call {
 	if s.trees[path] != nil {
 		return nil
@@ -110,12 +109,12 @@ func (s *Session) unsetTree(path string, table transport.WatchType) []*transport
 }
 
 // covered reports whether a tree's watch reports a node's data: then the node has no data watch of its own. Before 3.9
-// that would replace the tree's, and its removal would take the tree's off. A children watch does not: servers keep it
-// in another table, where the tree's is of no use. mu is held.
+// that would replace the tree's, and its removal take the tree's off. A children watch does neither: servers keep it in
+// another table. mu is held.
 func (s *Session) covered(key watchKey) bool { return !key.children && s.trees[key.path] != nil }
 
-// armTree makes the requests that set the watch, and those on the same node behind it, which it may have replaced. If
-// connections have ended on such a request, something else must be answered first. mu is held.
+// armTree makes the requests that set the watch, and then those on the same node, which it may have replaced. If
+// connections have ended on such a request, another must be answered first. mu is held.
 func (s *Session) armTree(t *tree) []*transport.Call {
 	set := transport.WatchTree(t.path, func(err error) { s.treeArmed(t, err) })
 	if s.support.Doubts(set) {
@@ -137,7 +136,7 @@ func (s *Session) armTree(t *tree) []*transport.Call {
 	return append(one(set), s.rearmAt(t.path)...)
 }
 
-// rearmAt sets the watches on one node again. mu is held.
+// mu is held.
 func (s *Session) rearmAt(path string) []*transport.Call {
 	var calls []*transport.Call
 	for _, children := range []bool{false, true} {
@@ -149,7 +148,7 @@ func (s *Session) rearmAt(path string) []*transport.Call {
 	return calls
 }
 
-// rearmTrees sets all trees' watches after a reconnection. mu is held.
+// mu is held.
 func (s *Session) rearmTrees() []*transport.Call {
 	var calls []*transport.Call
 	for _, path := range slices.Sorted(maps.Keys(s.trees)) {
@@ -158,7 +157,6 @@ func (s *Session) rearmTrees() []*transport.Call {
 	return calls
 }
 
-// treeArmed applies the answer to the request that sets a tree's watch.
 func (s *Session) treeArmed(t *tree, err error) {
 	if !passing(err) && s.unanswered(err) {
 		return // set on the next connection
@@ -185,7 +183,7 @@ func (s *Session) treeArmed(t *tree, err error) {
 	calls.call()
 }
 
-// refuseTree forgets a tree, and returns the calls of its observers. mu is held.
+// mu is held.
 func (s *Session) refuseTree(t *tree, err error) wakes {
 	delete(s.trees, t.path)
 	var calls wakes
@@ -195,7 +193,7 @@ func (s *Session) refuseTree(t *tree, err error) wakes {
 	return calls
 }
 
-// giveUpTrees forgets all trees if it has turned out that the servers do not know their watches. mu is held.
+// giveUpTrees forgets all trees if the servers lack such watches. mu is held.
 func (s *Session) giveUpTrees() wakes {
 	var calls wakes
 	if len(s.trees) > 0 && s.support.Lacks(transport.FeatureTreeWatches) {
@@ -206,8 +204,7 @@ func (s *Session) giveUpTrees() wakes {
 	return calls
 }
 
-// treesOf returns the calls of trees' observers for an event. A change of children is none of theirs: another watch
-// reports it, on a node in the tree. mu is held.
+// treesOf returns the calls of trees' observers for an event. A change of children is another watch's. mu is held.
 func (s *Session) treesOf(e transport.WatchEvent) wakes {
 	if len(s.trees) == 0 || e.Type == zk.EventNodeChildrenChanged {
 		return nil
