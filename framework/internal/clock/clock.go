@@ -25,10 +25,11 @@ func (c *Clock) Now() time.Time {
 }
 
 // Wall turns an instant of this clock into one of the ordinary clock, to be shown to users and to be compared with
-// time.Now.
+// time.Now. It goes by how far away the instant is: the wall clock has gone on during suspend, too, so an instant from
+// before one must not be moved by it.
 func (c *Clock) Wall(instant time.Time) time.Time {
 	now := time.Now()
-	return instant.Add(-c.suspended.until(now.Sub(c.began), c.gap(now)))
+	return now.Add(instant.Sub(now.Add(c.suspended.until(now.Sub(c.began), c.gap(now)))))
 }
 
 // gap is by how much the wall clock has outrun the monotonic one since the clock was made.
