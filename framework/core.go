@@ -173,9 +173,16 @@ func (c *core) logState(s *Session, reason error) {
 	c.cfg.logger.LogAttrs(context.Background(), c.state.level(), "framework: connection state changed", attrs...)
 }
 
-// failed remembers why a server could not be used. A refusal is final.
+// failed remembers why a server could not be used, and logs it: at Warn the first time since the client was connected,
+// or the log would not say why there is no connection. A refusal is final.
 func (c *core) failed(server string, err error) {
-	c.cfg.logger.Debug("framework: connection attempt failed", "server", server, "error", err)
+	level := slog.LevelDebug
+	c.mu.Lock()
+	if c.failures[server] == nil {
+		level = slog.LevelWarn
+	}
+	c.mu.Unlock()
+	c.cfg.logger.Log(context.Background(), level, "framework: connection attempt failed", "server", server, "error", err)
 	if errors.Is(err, ErrAuthRefused) {
 		c.refuse(fmt.Errorf("framework: %s: %w", server, err))
 		return

@@ -283,6 +283,39 @@ func TestAStateChangeIsLoggedWithItsServerAndWhyTheConnectionWasLost(t *testing.
 	})
 }
 
+// Each outage says it anew, and once, however often the client tries.
+func TestTheFirstFailedAttemptAtAServerIsLoggedAtWarnWithItsReason(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		var mu sync.Mutex
+		got := map[slog.Level][]string{}
+		w := newCutEnv(t, framework.WithLogger(slog.New(logs(func(r slog.Record) {
+			mu.Lock()
+			defer mu.Unlock()
+			if r.Message != "framework: connection attempt failed" {
+				return
+			}
+			r.Attrs(func(a slog.Attr) bool {
+				got[r.Level] = append(got[r.Level], a.String())
+				return true
+			})
+		}))))
+		for outage := 1; outage <= 2; outage++ {
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			mu.Lock()
+			warned, details := got[slog.LevelWarn], got[slog.LevelDebug]
+			if len(warned) != 2*outage || warned[2*outage-2] != "server=zk:2181" || !strings.Contains(warned[2*outage-1], "refused") || len(details) == 0 {
+				t.Errorf("outage %d: got %q at Warn and %d attributes at Debug, want one more server with its error, and the other attempts",
+					outage, warned, len(details))
+			}
+			mu.Unlock()
+			w.Link.Heal()
+			w.Connected()
+			w.Link.Cut()
+		}
+	})
+}
+
 // go-zookeeper says "authentication failed" of every handshake that fails.
 func TestAFailedHandshakeIsLoggedOnceAndNotAsOneOfAuthentication(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {

@@ -193,8 +193,9 @@ func WithDefaultData(data []byte) Option {
 }
 
 // WithLogger sets where the client logs: state changes at Info, losses of connections, sessions and leases and what is
-// left to the background at Warn, details at Debug. A wait for a lock is a detail; after a session timeout it is logged
-// at Warn, and at Info whenever it has doubled, and when it ends. Errors are returned, not logged.
+// left to the background at Warn, details at Debug. A failed attempt to connect is a detail, but the first at each
+// server since the client was connected is logged at Warn. A wait for a lock is a detail; after a session timeout it is
+// logged at Warn, and at Info whenever it has doubled, and when it ends. Errors are returned, not logged.
 //
 // The handler has a goroutine of its own, gets one record at a time, and may block or use the client: 1,024 records
 // wait for it; a record at Warn counts those that were dropped. Records have the time of what they report. A handler
