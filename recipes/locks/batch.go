@@ -137,7 +137,8 @@ func (b *batch) startWatching(ctx context.Context) {
 }
 
 func (b *batch) progress() queue.Progress {
-	return queue.Progress{Node: b.members[len(b.members)-1].Me.Name, Ahead: b.gate.Progress.Ahead}
+	at := b.gate.Progress
+	return queue.Progress{Node: b.members[len(b.members)-1].Me.Name, Ahead: at.Ahead, Waits: at.Waits, OwnHolds: at.OwnHolds}
 }
 
 // admit makes grants of all members, or of none. If the session was not valid just now, again decides anew.

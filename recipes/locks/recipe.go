@@ -46,7 +46,8 @@ func newRecipe(client *framework.Client, path string, opts []Option, k kind) rec
 	} else if base, err := client.AbsolutePath(path); err != nil {
 		o.problems = append(o.problems, err)
 	} else {
-		r.waits.logger, r.holds.logger = client.Logger(), client.Logger()
+		r.waits = waitLog{logger: client.Logger(), ownLease: r.ownLease}
+		r.holds.logger = client.Logger()
 		if base == "/zookeeper" || strings.HasPrefix(base, "/zookeeper/") {
 			o.problems = append(o.problems, fmt.Errorf("%w %q: belongs to ZooKeeper itself", framework.ErrInvalidPath, path))
 		}
@@ -140,7 +141,7 @@ func (r *recipe) released(released Released) {
 	r.trace.released(released)
 }
 
-// ownLease reports whether a contender that gave up waited for its own client. Mutexes and read/write locks at one path
+// ownLease reports whether a contender waits, or waited, for its own client. Mutexes and read/write locks at one path
 // share a queue.
 func (r *recipe) ownLease(at queue.Progress) bool {
 	if !at.Waits || r.id.family == semaphoreFamily {

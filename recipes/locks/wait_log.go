@@ -9,13 +9,17 @@ import (
 )
 
 // A waitLog writes waits to the client's log: at Debug when one begins or moves up; at Warn when one has lasted for a
-// session timeout: a dead holder has lost its lock by then, so this one lives; then at Info each time that it has
-// doubled, and at its end.
-type waitLog struct{ logger *slog.Logger }
+// session timeout: a holder that was dead when it began has lost its lock by then, unless that one's timeout is longer;
+// then at Info each time that it has doubled, and at its end.
+type waitLog struct {
+	logger *slog.Logger
+	// ownLease reports whether a contender waits for a lease of its own client: perhaps its caller's own, a deadlock.
+	ownLease func(queue.Progress) bool
+}
 
 func (l waitLog) waiting(ctx context.Context, path string, at queue.Progress) {
 	if l.logger.Enabled(ctx, slog.LevelDebug) {
-		l.logger.LogAttrs(ctx, slog.LevelDebug, "locks: waiting", place(path, at)...)
+		l.logger.LogAttrs(ctx, slog.LevelDebug, "locks: waiting", l.place(path, at)...)
 	}
 }
 
@@ -25,7 +29,7 @@ func (l waitLog) late(ctx context.Context, path string, at queue.Progress, waite
 		level, text = slog.LevelWarn, "locks: still waiting after the session timeout"
 	}
 	if l.logger.Enabled(ctx, level) {
-		l.logger.LogAttrs(ctx, level, text, append(place(path, at), duration("waited", waited))...)
+		l.logger.LogAttrs(ctx, level, text, append(l.place(path, at), duration("waited", waited))...)
 	}
 }
 
@@ -40,15 +44,15 @@ func (l waitLog) ended(ctx context.Context, at queue.Progress, end AcquireEnd) {
 	case end.Reentered, end.Err != nil && !at.Waits, !l.logger.Enabled(ctx, level):
 	case end.Err != nil:
 		l.logger.LogAttrs(ctx, level, "locks: gave up",
-			append(place(end.Path, at), duration("waited", end.Waited), slog.Any("error", end.Err))...)
+			append(l.place(end.Path, at), duration("waited", end.Waited), slog.Any("error", end.Err))...)
 	default:
 		l.logger.LogAttrs(ctx, level, "locks: acquired",
 			slog.String("path", end.Path), slog.String("node", end.Node), slog.Int64("token", end.Token), duration("waited", end.Waited))
 	}
 }
 
-func place(path string, at queue.Progress) []slog.Attr {
-	attrs := append(make([]slog.Attr, 0, 8), slog.String("path", path)) // room for what the callers add
+func (l waitLog) place(path string, at queue.Progress) []slog.Attr {
+	attrs := append(make([]slog.Attr, 0, 9), slog.String("path", path)) // room for what the callers add
 	if at.Node != "" {
 		attrs = append(attrs, slog.String("node", at.Node))
 	}
@@ -58,6 +62,9 @@ func place(path string, at queue.Progress) []slog.Attr {
 	attrs = append(attrs, slog.Int("ahead", at.Ahead), slog.Bool("ownClient", at.OwnClient))
 	if at.Local {
 		attrs = append(attrs, slog.Bool("local", true))
+	}
+	if l.ownLease(at) {
+		attrs = append(attrs, slog.Bool("ownLease", true))
 	}
 	return attrs
 }

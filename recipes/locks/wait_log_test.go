@@ -131,6 +131,44 @@ func TestAWaiterWarnsOnceAfterASessionTimeoutAndRepeatsAtInfoEachTimeItsWaitHasD
 	}
 }
 
+// The node ahead may be the same client's and only wait itself. If that client holds the lock, the waiter may be its
+// holder.
+func TestAWaitForALeaseOfTheSameClientIsLoggedAsSuchAndOneBehindAnotherWaiterIsNot(t *testing.T) {
+	for name, lock := range map[string]func(p *peer) locks.Lock{
+		"mutex":         func(p *peer) locks.Lock { return p.mutex() },
+		"writer":        func(p *peer) locks.Lock { return locks.NewInterProcessReadWriteLock(p.Client, path).WriteLock() },
+		"semaphore":     func(p *peer) locks.Lock { return locks.NewInterProcessSemaphoreV2(p.Client, path, 1) },
+		"retained lock": func(p *peer) locks.Lock { return locks.Retain(p.mutex()) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, server *zktest.Server) {
+				var book logBook
+				p := newPeer(t, server, book.option())
+				held := acquire(t, lock(p))
+				var waiting []<-chan result
+				for range 2 {
+					waiting = append(waiting, begin(t.Context(), t, lock(p)))
+					time.Sleep(time.Second)
+				}
+				time.Sleep(sessionTimeout)
+				var got []bool
+				for _, record := range append(book.waits(slog.LevelDebug), book.waits(slog.LevelWarn)...) {
+					if strings.Contains(record, "waiting") {
+						got = append(got, strings.Contains(record, " ownLease=true"))
+					}
+				}
+				if want := []bool{true, false, true, false}; !slices.Equal(got, want) {
+					t.Errorf("got ownLease %v of the two waiters at Debug and at Warn, want %v", got, want)
+				}
+				release(t, held)
+				for _, w := range waiting {
+					release(t, soon(t, w).must(t))
+				}
+			})
+		})
+	}
+}
+
 // placeless is a record with the names of nodes, which have GUIDs, replaced.
 func placeless(record string) string {
 	fields := strings.Split(record, " ")
@@ -267,7 +305,7 @@ func TestAWaitThatGoesOnAtTheServersWarnsOnceAndIsClosedAtInfo(t *testing.T) {
 		release(t, held)
 		lease := soon(t, ahead).must(t)
 		time.Sleep(sessionTimeout)
-		if got := book.waits(slog.LevelWarn); len(got) != 1 || !strings.Contains(got[0], " local=true waited=10s") {
+		if got := book.waits(slog.LevelWarn); len(got) != 1 || !strings.Contains(got[0], " local=true ownLease=true waited=10s") {
 			t.Errorf("got warnings %q, want one, of the wait in this process", got)
 		}
 		want := fmt.Sprintf(`still waiting" path=%s node=own predecessor=held ahead=1 ownClient=false waited=%v`, path, 2*sessionTimeout)

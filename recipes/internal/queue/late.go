@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// A Lateness is of a waiting acquire. After a session timeout the acquire is late: no holder that died explains its
-// wait. It is late again whenever its wait has doubled. The zero value has not begun.
+// A Lateness is of a waiting acquire. After a session timeout the acquire is late: no holder that was dead when it
+// began explains its wait, unless that one's session timeout is longer. It is late again whenever its wait has doubled.
+// The zero value has not begun.
 type Lateness struct {
 	began time.Time
 	next  time.Duration
