@@ -9,6 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/exec"
 	"strings"
@@ -50,7 +51,8 @@ func TestMain(m *testing.M) {
 // Err, a re-entry, and a guarded transaction, in turn of the line's wish.
 func holdUntilLost(server string, in io.Reader, out io.Writer) error {
 	ctx := context.Background()
-	client, err := framework.NewClient(server, framework.WithSessionTimeout(frozenTimeout))
+	losses := make(lossLog, 1)
+	client, err := framework.NewClient(server, framework.WithSessionTimeout(frozenTimeout), framework.WithLogger(slog.New(losses)))
 	if err != nil {
 		return err
 	}
@@ -67,6 +69,8 @@ func holdUntilLost(server string, in io.Reader, out io.Writer) error {
 		switch lines.Text() {
 		case "until":
 			answer = fmt.Sprint(lease.ValidUntil().UnixNano())
+		case "ended": // as the log has it
+			answer = fmt.Sprint((<-losses).UnixNano())
 		case "err":
 			answer = fmt.Sprint(errors.Is(lease.Err(), locks.ErrLeaseLost))
 		case "reenter":
@@ -88,6 +92,24 @@ func holdUntilLost(server string, in io.Reader, out io.Writer) error {
 	}
 	return lines.Err()
 }
+
+// A lossLog gets from the log when a lease ended.
+type lossLog chan time.Time
+
+func (l lossLog) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelWarn }
+
+func (l lossLog) Handle(_ context.Context, record slog.Record) error {
+	record.Attrs(func(a slog.Attr) bool {
+		if a.Key == "ended" {
+			l <- a.Value.Time()
+		}
+		return true
+	})
+	return nil
+}
+
+func (l lossLog) WithAttrs([]slog.Attr) slog.Handler { return l }
+func (l lossLog) WithGroup(string) slog.Handler      { return l }
 
 // becomeIdle takes a lock until its node stays.
 func becomeIdle(ctx context.Context, lock *locks.RetainedLock) error {
@@ -190,6 +212,9 @@ func TestAFrozenHolderKnowsAtItsFirstLook(t *testing.T) {
 			}
 			if _, err := fmt.Sscan(h.ask("until"), &until); err != nil || !time.Unix(0, until).Before(granted) {
 				t.Errorf("it says that it held until %v, %v; the next was let in at %v", time.Unix(0, until), err, granted)
+			}
+			if _, err := fmt.Sscan(h.ask("ended"), &until); err != nil || !time.Unix(0, until).Before(granted) {
+				t.Errorf("its log has the end of the lease at %v, %v; the next was let in at %v", time.Unix(0, until), err, granted)
 			}
 			if data, _, err := client.Get(t.Context(), "/guarded"); err != nil || string(data) != "untouched" {
 				t.Errorf("the guarded node contains %q, %v", data, err)

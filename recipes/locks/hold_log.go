@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 )
 
 // A holdLog writes the ends of holds to the client's log: losses at Warn, releases at Debug.
@@ -15,14 +16,16 @@ func (l holdLog) enabled(level slog.Level) bool {
 	return l.logger.Enabled(context.Background(), level) //nolint:forbidigo // as above
 }
 
-// lost is called for each lost hold, after the end of its session's leases. It does not block.
-func (l holdLog) lost(lost Lost) {
+// lost is called for each lost hold, after the end of its session's leases. It does not block. A process that stood still
+// notices late, when another client may hold the lock: so the record has the time of the end.
+func (l holdLog) lost(lost Lost, ended time.Time) {
 	var why *LostError
 	if !l.enabled(slog.LevelWarn) || !errors.As(lost.Err, &why) {
 		return
 	}
 	l.logger.Warn("locks: lease lost", slog.String("path", lost.Path), slog.String("node", lost.Node),
-		slog.String("session", fmt.Sprintf("%#x", why.Session)), duration("held", lost.Held), slog.String("reason", bare(why.Reason)))
+		slog.String("session", fmt.Sprintf("%#x", why.Session)), duration("held", lost.Held),
+		slog.Time("ended", ended.Round(0)), slog.String("reason", bare(why.Reason)))
 }
 
 func (l holdLog) released(released Released) {

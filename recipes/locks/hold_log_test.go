@@ -52,14 +52,15 @@ func TestALostHoldIsLoggedOnceAtWarnWithItsReason(t *testing.T) {
 				lease := acquire(t, lock)
 				_ = acquireIn(inside(t, lease), t, lock) // of the same hold
 				time.Sleep(sessionTimeout)
-				held := sessionTimeout
+				held, ended := sessionTimeout, time.Now()
 				if name == "whose client is cut off" {
-					held = time.Until(lease.ValidUntil()) + sessionTimeout
+					held, ended = time.Until(lease.ValidUntil())+sessionTimeout, lease.ValidUntil()
 				}
 				c.lose(t, server, p, lease)
 				<-lease.Done()
 				got := book.waits(slog.LevelWarn)
-				want := fmt.Sprintf(`lease lost" path=%s node=own session=%#x held=%v reason=%s`, path, s.ID(), held.Round(time.Millisecond), c.reason)
+				want := fmt.Sprintf(`lease lost" path=%s node=own session=%#x held=%v ended=%s reason=%s`,
+					path, s.ID(), held.Round(time.Millisecond), ended.Format("2006-01-02T15:04:05.000Z07:00"), c.reason)
 				if len(got) != 1 || placeless(strings.Join(got, "")) != want {
 					t.Errorf("got %q, want %q alone", got, want)
 				}

@@ -29,9 +29,9 @@ func (r *recipe) config(dir string, k kind) queue.Config {
 			waits.late(ctx, path, at, waited, first)
 		},
 		Asked: func(g *queue.Grant) { trace.revocationRequested(RevocationRequested{Path: path, Node: g.Name}) },
-		Lost: func(g *queue.Grant, lasted time.Duration, err error) {
-			lost := Lost{Path: path, Node: g.Name, Held: lasted, LocalCount: g.Count, Err: err}
-			holds.lost(lost)
+		Lost: func(g *queue.Grant, ended time.Time, err error) {
+			lost := Lost{Path: path, Node: g.Name, Held: ended.Sub(g.Since), LocalCount: g.Count, Err: err}
+			holds.lost(lost, ended)
 			trace.lost(lost)
 		},
 	}

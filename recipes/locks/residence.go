@@ -44,7 +44,7 @@ func newResidence(q *retainedQueue, r *recipe) *residence { return &residence{qu
 // quiet is the queue of a residence's contender: news of the node goes to the residence alone.
 func (r *residence) quiet() *queue.Queue {
 	q := *r.last.queue
-	q.Config.Lost = func(*queue.Grant, time.Duration, error) { r.lost() }
+	q.Config.Lost = func(*queue.Grant, time.Time, error) { r.lost() }
 	q.Config.Asked = func(*queue.Grant) { r.onRevocation() }
 	return &q
 }

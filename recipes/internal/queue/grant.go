@@ -33,10 +33,10 @@ type Grant struct {
 	Since      time.Time
 	mu         sync.Mutex
 	members    []Member
-	room       [1]Member     // mostly members' array
-	cause      error         // nil while it lasts
-	lasted     time.Duration // until the loss
-	untidy     bool          // lost, and tidy has not run
+	room       [1]Member // mostly members' array
+	cause      error     // nil while it lasts
+	endedAt    time.Time // of a loss
+	untidy     bool      // lost, and tidy has not run
 	leaveAsked bool
 	used       bool // for a check
 	hasHolds   bool

@@ -55,7 +55,7 @@ func (g *Grant) end(cause error) bool {
 	}
 	g.cause = cause
 	g.untidy = !errors.Is(cause, ErrReleased)
-	g.lasted = time.Since(g.Since)
+	g.endedAt = time.Now()
 	members := g.members
 	g.members = nil
 	g.mu.Unlock()
@@ -71,7 +71,7 @@ func (g *Grant) tidy() {
 	g.mu.Lock()
 	untidy := g.untidy
 	g.untidy = false
-	lasted := g.lasted
+	ended, binding := g.endedAt, g.binding
 	g.mu.Unlock()
 	if !untidy {
 		return
@@ -80,8 +80,20 @@ func (g *Grant) tidy() {
 		g.RemoveNode()
 	}
 	if g.Queue.Config.Lost != nil {
-		g.Queue.Config.Lost(g, lasted, g.Err())
+		if binding != nil { // as in unbind
+			ended = earlier(ended, binding.ValidUntil())
+		}
+		g.Queue.Config.Lost(g, ended, g.Err())
 	}
+}
+
+// earlier returns the end of a grant: its loss is noticed after its time was up, and long after if the process stood
+// still; a removal is noticed before.
+func earlier(noticed, validUntil time.Time) time.Time {
+	if validUntil.Before(noticed) {
+		return validUntil
+	}
+	return noticed
 }
 
 // Drop ends a grant that has no member. It does not block.
