@@ -171,17 +171,20 @@ func (e *examination) contenders(ctx context.Context, lock *survey.Lock) error {
 	return nil
 }
 
-// waitsBehindItself finds sessions that hold a lock and wait for it.
+// waitsBehindItself finds sessions that hold a lock, or all leases of a semaphore, and wait for it. A reader is none: a
+// writer may have the read lock as well.
 func (e *examination) waitsBehindItself(lock *survey.Lock) {
-	if lock.Kind != "mutex" {
-		return // a semaphore's lease and its place at the gate belong together, and so do a writer and its read lock
-	}
 	holds := map[int64]bool{}
 	for _, c := range lock.Holders() {
 		holds[c.Session] = true
 	}
+	switch {
+	case lock.Kind == "mutex", lock.Kind == "read/write", lock.Kind == "semaphore" && len(holds) == 1:
+	default:
+		return
+	}
 	for _, c := range lock.Contenders {
-		if !c.In() && holds[c.Session] {
+		if (c.State == survey.Waits || c.State == survey.Next) && holds[c.Session] {
 			e.add(finding{
 				look, lock.Path, fmt.Sprintf("session %#x holds it, and waits for it as well (%s)", uint64(c.Session), c.Who),
 				"goroutines of one client that contend are fine; if it hangs, it was acquired again without Lease.Context",

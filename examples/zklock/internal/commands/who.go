@@ -19,12 +19,13 @@ of Java Curator, of kazoo and of go-zookeeper. It only reads.
 
   STATE    holds; reads (the read lock); leads (a latch); waits;
            waits to read; next (has asked for a semaphore's lease, and waits
-           for it)
+           for it: also the first of those that wait)
   FOR      since its node was made: it came then, and may have been let in later
   TOKEN    its fencing token
   SESSION  whose it is: all nodes with one session are one client's
   WHO      the data of its node: zklock run -data, locks.WithLockData, or an
-           address of the machine. Revoked holders show that instead
+           address of the machine. Those that wait for a semaphore have the
+           address alone. Revoked holders show that instead
 
 Examples:
 

@@ -24,7 +24,7 @@ const (
 	Holds = "holds"
 	Reads = "reads" // holds the read lock
 	Leads = "leads" // holds a latch
-	Next  = "next"  // has made its lease of a semaphore, and waits until that counts
+	Next  = "next"  // has made its lease of a semaphore, and waits until that counts; it also waits at the gate
 	Waits = "waits"
 
 	WaitsToRead = "waits to read" // for the read lock
@@ -65,8 +65,15 @@ func (l *Lock) Holders() (in []Contender) {
 	return in
 }
 
-// Waiting is how many have not been let in.
-func (l *Lock) Waiting() int { return len(l.Contenders) - len(l.Holders()) }
+// Waiting is how many have not been let in. One that is next has two nodes, and counts by that at the gate.
+func (l *Lock) Waiting() (waiting int) {
+	for _, c := range l.Contenders {
+		if !c.In() && c.State != Next {
+			waiting++
+		}
+	}
+	return waiting
+}
 
 // Read returns what stands at a lock. It blocks like every operation of package framework, and returns their errors;
 // ErrNoLock if the path is not one of a lock. A directory without any children counts as a lock that nobody uses.

@@ -123,7 +123,7 @@ func TestReadTellsWhoHoldsAndWaits(t *testing.T) {
 		}
 		for path, want := range map[string]string{
 			"/rw":        "read/write: reads reads waits waits to read",
-			"/semaphore": "semaphore: holds holds next waits waits",
+			"/semaphore": "semaphore: holds holds next waits waits", // the first of them is the next one
 			"/latch":     "latch: leads waits",
 			"/k":         "kazoo: holds waits to read",
 		} {
@@ -138,6 +138,9 @@ func TestReadTellsWhoHoldsAndWaits(t *testing.T) {
 			got := strings.Join(words, " ")
 			if got != want {
 				t.Errorf("%s: got %s, want %s", path, got, want)
+			}
+			if got, want := lock.Waiting(), strings.Count(want, "waits"); got != want {
+				t.Errorf("%s: got %d waiting, want %d", path, got, want)
 			}
 		}
 	})
