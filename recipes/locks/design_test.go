@@ -221,6 +221,14 @@ func TestDumpOfWhatWaitsHasTheFramesOfTheRunbook(t *testing.T) {
 		shows(t, "a waiter for a retained lock", "locks.waitLog.awaitTurn")
 		shows(t, "a client", "session.(*Session).runClock")
 		shows(t, "a connection", "transport.(*link).writeLoop")
+		tracing := make(chan struct{})
+		slow := locks.WithTrace(locks.Trace{AcquireStart: func(ctx context.Context, _ locks.AcquireStart) context.Context {
+			<-tracing
+			return ctx
+		}})
+		waiting = append(waiting, begin(ctx, t, locks.NewInterProcessMutex(client, "/traced", slow)))
+		shows(t, "an acquire whose trace blocks", "locks.(*reporter).acquireStart")
+		close(tracing)
 		cancel()
 		for _, w := range waiting {
 			_ = soon(t, w)
