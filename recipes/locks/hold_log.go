@@ -16,8 +16,8 @@ func (l holdLog) enabled(level slog.Level) bool {
 	return l.logger.Enabled(context.Background(), level) //nolint:forbidigo // as above
 }
 
-// lost is called for each lost hold, after the end of its session's leases. It does not block. A process that stood still
-// notices late, when another client may hold the lock: so the record has the time of the end.
+// lost is called for each lost hold, after the end of its session's leases. It does not block. A process that stood
+// still notices late, when another client may hold the lock: so the record has the time of the end.
 func (l holdLog) lost(lost Lost, ended time.Time) {
 	var why *LostError
 	if !l.enabled(slog.LevelWarn) || !errors.As(lost.Err, &why) {
