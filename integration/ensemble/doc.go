@@ -14,7 +14,7 @@
 //
 //	CURATOR_INTEGRATION=required go test ./integration/ensemble -v                     # everything, once
 //	CURATOR_INTEGRATION=required go test ./integration/ensemble -v -rounds 20 \
-//		-run CutOffIsToldFirst -parallel 1 -timeout 1h                                # the table below
+//		-run CutOffKnowsFirst -parallel 1 -timeout 1h                                 # the table below
 //	CURATOR_INTEGRATION=required go test ./integration/ensemble -v -run Many -holders 1000
 //	ZOOKEEPER_VERSION=3.8.6 integration/run --no-lint ./integration/ensemble           # other servers
 //
