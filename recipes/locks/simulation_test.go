@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	simulationSeed  = flag.Uint64("seed", 0, "replay this seed of the simulation alone, and log its history")
+	simulationSeed  = flag.Uint64("seed", 0, "try this seed of the simulation alone, and log its history")
 	simulationSeeds = flag.Int("seeds", 100, "how many seeds the simulation tries of each kind")
 )
 
@@ -103,7 +103,7 @@ func simulate(t *testing.T, seed uint64, kind kind) {
 		s.check()
 		if t.Failed() || *simulationSeed != 0 {
 			t.Logf("history:\n%s", strings.Join(s.log, "\n"))
-			t.Logf("replay with: go test ./recipes/locks -run 'TestSimulation' -seed %d", seed)
+			t.Logf("try again with: go test ./recipes/locks -run 'TestSimulation' -seed %d -count 20", seed)
 		}
 	})
 }
