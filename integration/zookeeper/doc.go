@@ -11,8 +11,8 @@
 // proxy that can be cut silently, held back, delayed, reset or made one-way:
 //
 //	ensemble := zookeeper.StartEnsemble(t, zookeeper.EnsembleConfig{})
-//	leader, follower := ensemble.Leader(), ensemble.Followers()[0]
-//	ensemble.Between(leader, follower).Cut()
+//	leader, followers := ensemble.Settled()
+//	ensemble.Between(leader, followers[0]).Cut()
 //
 // A server needs java and the jars that integration/run collects. Because most people who run go test have neither in
 // mind, the environment variable CURATOR_INTEGRATION decides: without it the test is skipped; with it the test runs,

@@ -188,7 +188,7 @@ func (e *Ensemble) ConnectString() string {
 	return strings.Join(addrs, ",")
 }
 
-// Leader waits until one server leads, and returns it; nil after half a minute.
+// Leader waits until one server leads, and returns it; nil after two minutes.
 func (e *Ensemble) Leader() *Member {
 	for deadline := time.Now().Add(startTimeout); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		if all := e.inRole("leader"); len(all) > 0 {
@@ -202,6 +202,19 @@ func (e *Ensemble) Leader() *Member {
 // Followers are the servers that follow a leader now.
 func (e *Ensemble) Followers() []*Member {
 	return e.inRole("follower")
+}
+
+// Settled waits until one server leads and all others that vote follow, and returns them; nil after two minutes. That
+// every server serves does not imply it: one that a busy machine has held up for a syncLimit looks for a leader again.
+func (e *Ensemble) Settled() (leader *Member, followers []*Member) {
+	for deadline := time.Now().Add(startTimeout); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		leaders := e.inRole("leader")
+		if followers = e.inRole("follower"); len(leaders) == 1 && len(followers) == e.config.Servers-1 {
+			return leaders[0], followers
+		}
+	}
+	e.t.Errorf("zookeeper: not every server leads or follows")
+	return nil, nil
 }
 
 // inRole asks all servers at once, since one that is frozen does not answer.

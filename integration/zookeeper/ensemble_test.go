@@ -3,8 +3,10 @@
 package zookeeper_test
 
 import (
+	"errors"
 	"io"
 	"net"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -15,13 +17,11 @@ import (
 func TestEveryLinkOfAnEnsembleCanBeCut(t *testing.T) {
 	t.Parallel()
 	e := zookeeper.StartEnsemble(t, zookeeper.EnsembleConfig{Servers: 3, Observers: 1})
-	roles := map[string]int{}
-	for _, m := range e.Members() {
-		roles[m.Role()]++
-	}
-	if roles["leader"] != 1 || roles["follower"] != 2 || e.Members()[3].Role() != "observer" {
-		t.Fatalf("roles: %v, and the observer is %q", roles, e.Members()[3].Role())
-	}
+	// They may look for a leader once more after they have served, if the machine is busy.
+	await(t, "one leads, two follow, and the last observes", func() bool {
+		leader, followers := e.Settled()
+		return leader != nil && len(followers) == 2 && e.Members()[3].Role() == "observer"
+	})
 
 	// If a single connection went past the proxies, a client would go on.
 	for _, m := range e.Members() {
@@ -44,10 +44,7 @@ func TestEveryLinkOfAnEnsembleCanBeCut(t *testing.T) {
 		t.Fatalf("after the leader's death: %v", next)
 	}
 	leader.Start()
-	leader.AwaitServing()
-	if role := leader.Role(); role != "follower" {
-		t.Errorf("back again, the old leader is %q", role)
-	}
+	await(t, "the old leader is back as a follower", func() bool { return leader.Role() == "follower" })
 	e.Restart(func(c *zookeeper.EnsembleConfig) { c.MaxSessionTimeout = 7 * time.Second })
 	for _, m := range e.Members() {
 		if conf := m.FourLetter("conf"); !strings.Contains(conf, "maxSessionTimeout=7000\n") {
@@ -79,9 +76,7 @@ func TestFiveServersSurviveTheLossOfTwo(t *testing.T) {
 func TestAnEnsembleOfOneIsAServer(t *testing.T) {
 	t.Parallel()
 	e := zookeeper.StartEnsemble(t, zookeeper.EnsembleConfig{Servers: 1})
-	if role := e.Members()[0].Role(); role != "standalone" {
-		t.Errorf("it is %q", role)
-	}
+	await(t, "the server says that it is alone", func() bool { return e.Members()[0].Role() == "standalone" })
 }
 
 func TestLinksDoToConnectionsWhatNetworksDo(t *testing.T) {
@@ -95,6 +90,12 @@ func TestLinksDoToConnectionsWhatNetworksDo(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { conn.Close() })
+		return conn
+	}
+	connected := func() net.Conn {
+		t.Helper()
+		conn := dial()
+		await(t, "the connection goes on to the server", func() bool { return route.Carries(conn) })
 		return conn
 	}
 	// A question is four letters, and ends the connection with its answer.
@@ -114,6 +115,7 @@ func TestLinksDoToConnectionsWhatNetworksDo(t *testing.T) {
 		return string(answer), err
 	}
 	const ample = time.Minute
+	broken := func(err error) bool { return err != nil && !errors.Is(err, os.ErrDeadlineExceeded) }
 
 	t.Run("whole", func(t *testing.T) {
 		conn := dial()
@@ -134,8 +136,7 @@ func TestLinksDoToConnectionsWhatNetworksDo(t *testing.T) {
 	})
 	t.Run("frozen", func(t *testing.T) {
 		for _, direction := range []zookeeper.Links{route.Links, route.ToServer, route.FromServer} {
-			conn := dial()
-			time.Sleep(20 * time.Millisecond) // the connection goes on to the server
+			conn := connected()
 			direction.Freeze()
 			put(conn)
 			if answer, err := hears(conn, moment); answer != "" || err == nil {
@@ -148,8 +149,7 @@ func TestLinksDoToConnectionsWhatNetworksDo(t *testing.T) {
 		}
 	})
 	t.Run("cut", func(t *testing.T) {
-		old := dial()
-		time.Sleep(20 * time.Millisecond)
+		old := connected()
 		route.Cut()
 		put(old)
 		young := dial()
@@ -161,7 +161,7 @@ func TestLinksDoToConnectionsWhatNetworksDo(t *testing.T) {
 		}
 		route.Heal()
 		for _, conn := range []net.Conn{old, young} {
-			if answer, err := hears(conn, ample); answer != "" || err == nil {
+			if answer, err := hears(conn, ample); answer != "" || !broken(err) {
 				t.Errorf("after healing, on a connection from before: %q, %v", answer, err)
 			}
 		}
@@ -172,10 +172,9 @@ func TestLinksDoToConnectionsWhatNetworksDo(t *testing.T) {
 		}
 	})
 	t.Run("reset", func(t *testing.T) {
-		conn := dial()
-		time.Sleep(20 * time.Millisecond)
+		conn := connected()
 		route.Reset()
-		if answer, err := hears(conn, ample); answer != "" || err == nil {
+		if answer, err := hears(conn, ample); answer != "" || !broken(err) {
 			t.Errorf("%q, %v", answer, err)
 		}
 	})
@@ -183,9 +182,9 @@ func TestLinksDoToConnectionsWhatNetworksDo(t *testing.T) {
 
 func await(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(60 * time.Second); !ok(); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); !ok(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("not within a minute: %s", what)
+			t.Fatalf("not within two minutes: %s", what)
 		}
 	}
 }

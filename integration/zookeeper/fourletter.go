@@ -11,9 +11,9 @@ import (
 )
 
 // FourLetter sends one of ZooKeeper's four-letter commands, such as srvr, dump or wchp, and returns the answer. An
-// answer that has not come in 5 s is an error.
+// answer that has not come in a minute is an error.
 func (s *Server) FourLetter(command string) string {
-	answer, err := fourLetter(s.Addr(), command, 5*time.Second)
+	answer, err := fourLetter(s.Addr(), command, time.Minute)
 	if err != nil {
 		s.t.Errorf("zookeeper: %v", err)
 	}

@@ -54,7 +54,7 @@ func (m *Member) Addr() string { return m.clientele.addr() }
 func (m *Member) Clients() Links { return m.clientele.links() }
 
 // Role is what the server says that it is: leader, follower, observer, or standalone. It is empty if the server does
-// not serve or does not answer. The question goes past the proxies.
+// not serve or does not answer within a second. The question goes past the proxies.
 func (m *Member) Role() string {
 	answer, err := fourLetter(m.Server.Addr(), "srvr", time.Second)
 	if err != nil {

@@ -3,6 +3,7 @@
 package zookeeper
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -18,10 +19,11 @@ import (
 
 const (
 	// startTimeout is how long a server may take until it serves. It needs a quarter of a second on an idle machine.
-	startTimeout = 30 * time.Second
+	startTimeout = 2 * time.Minute
 
-	// probeTimeout bounds one look at a starting server, which may accept a connection and never answer on it.
-	probeTimeout = 200 * time.Millisecond
+	// firstProbe bounds the first look at a starting server, which may accept a connection and never answer on it. Each
+	// look takes longer than the one before, up to lastProbe: a busy machine may not answer any short one in time.
+	firstProbe, lastProbe = 200 * time.Millisecond, 3 * time.Second
 )
 
 // A Server is one ZooKeeper server of its own, on loopback. Its methods are safe for concurrent use and may be called
@@ -179,9 +181,13 @@ func (s *Server) launch() error {
 // awaitServing polls srvr: it says Mode only once requests are served, whereas ruok says imok long before.
 func (s *Server) awaitServing(p *process) error {
 	deadline := time.Now().Add(startTimeout)
-	for time.Now().Before(deadline) {
-		if answer, err := fourLetter(s.Addr(), "srvr", probeTimeout); err == nil && strings.Contains(answer, "Mode: ") {
+	for probe := firstProbe; time.Now().Before(deadline); {
+		answer, err := fourLetter(s.Addr(), "srvr", probe)
+		switch timedOut := net.Error(nil); {
+		case err == nil && strings.Contains(answer, "Mode: "):
 			return nil
+		case errors.As(err, &timedOut) && timedOut.Timeout():
+			probe = min(2*probe, lastProbe)
 		}
 		select {
 		case <-p.exited:
