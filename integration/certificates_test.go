@@ -113,7 +113,7 @@ func startSecure(t *testing.T, clients, servers *authority) *secureServer {
 	}
 	port := strconv.Itoa(free)
 	s.tls = net.JoinHostPort("127.0.0.1", port)
-	s.Server = zookeeper.Start(t, zookeeper.Config{Properties: map[string]string{
+	s.Server = zookeeper.Start(t, zookeeper.Config{MaxSessionTimeout: outlasting, Properties: map[string]string{
 		"secureClientPort": port, "secureClientPortAddress": "127.0.0.1",
 		"serverCnxnFactory": "org.apache.zookeeper.server.NettyServerCnxnFactory",
 		"authProvider.x509": "org.apache.zookeeper.server.auth.X509AuthenticationProvider",

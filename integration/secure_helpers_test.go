@@ -15,6 +15,9 @@ import (
 	"github.com/gocurator/curator/integration/zookeeper"
 )
 
+// outlasting is a session timeout that outlasts the restart of a server, and refused connections, on a busy machine.
+const outlasting = 5 * time.Minute
+
 func isNoAuth(err error) bool { return errors.Is(err, zk.ErrNoAuth) }
 
 func wantRefused(t *testing.T, err error, text string) {

@@ -99,7 +99,7 @@ func TestALockIsHeldWhileCertificatesAreRenewed(t *testing.T) {
 	var presented int
 	certificate := clients.issue(t, "billing", time.Hour)
 	var network hungUp
-	client := secureClient(t, server.tls, framework.WithDialer(network.dial), framework.WithTLS(&tls.Config{
+	client := secureClient(t, server.tls, framework.WithSessionTimeout(outlasting), framework.WithDialer(network.dial), framework.WithTLS(&tls.Config{
 		MinVersion: tls.VersionTLS12, RootCAs: pool(old, next),
 		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
 			mu.Lock()

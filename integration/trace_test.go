@@ -18,7 +18,7 @@ func TestATraceTellsOfOperationsAndStatesOfARealServer(t *testing.T) {
 	var mu sync.Mutex
 	var operations []framework.Operation
 	var states []framework.State
-	client, err := framework.NewClient(server.Addr(), framework.WithSessionTimeout(20*time.Second), framework.WithTrace(framework.Trace{
+	client, err := framework.NewClient(server.Addr(), framework.WithSessionTimeout(time.Minute), framework.WithConnectionTimeout(time.Minute), framework.WithTrace(framework.Trace{
 		Operation: func(_ context.Context, o framework.Operation) {
 			mu.Lock()
 			defer mu.Unlock()

@@ -82,7 +82,7 @@ func TestATreeObserverHearsOfEveryNodeOfARealServer(t *testing.T) {
 	if err := s.WatchTree("/tree", m); err != nil {
 		t.Fatal(err)
 	}
-	m.await(t, "the watch is set or refused", func() bool { return m.set == 1 || errors.Is(m.err, framework.ErrUnsupported) })
+	m.await(t, "the watch is set or refused", func() bool { return m.set > 0 || errors.Is(m.err, framework.ErrUnsupported) })
 	if m.set == 0 {
 		t.Skip("the server is older than 3.6")
 	}
@@ -115,21 +115,16 @@ func TestATreeObserverHearsOfEveryNodeOfARealServer(t *testing.T) {
 		if round == 0 {
 			server.Kill()
 			server.Restart()
-			m.await(t, "the watch is set again", func() bool { return m.set == 2 })
+			m.await(t, "the watch is set again", func() bool { return m.set > 1 })
 		}
 	}
 	for _, w := range watches {
 		s.Unwatch(w)
 	}
 	s.UnwatchTree("/tree", m)
-	for range 2 { // before 3.9 the answer to the removal is followed by another one
-		if err := client.Sync(t.Context(), "/"); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got := server.Mntr()["zk_watch_count"]; got != "0" {
-		t.Errorf("the server has %s watches, want none", got)
-	}
+	awaitWatches(t, server, "0")
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if len(m.other) > 0 {
 		slices.Sort(m.other)
 		t.Errorf("heard of %q", m.other)
