@@ -30,7 +30,7 @@ func TestHoldersOfADeposedLeaderKnowFirst(t *testing.T) {
 			by   string
 			opts []framework.Option
 		}{{"quorum", nil}, {"sync", []framework.Option{framework.WithLeaderRenewal()}}} {
-			leader, followers := e.Leader(), e.Followers()
+			leader, followers := settled(t, e)
 			second := connect(t, time.Minute, addrs(followers...))
 			c := hold(t, connect(t, session, addrs(leader), renewed.opts...), name("deposed")).against(second)
 			time.Sleep(session)

@@ -18,25 +18,24 @@ var quick = zookeeper.EnsembleConfig{SyncLimit: 10, Config: zookeeper.Config{Tic
 // The seconds are connected to the followers.
 type placed struct{ atLeader, atFollower, anywhere *contest }
 
-func place(t *testing.T, e *zookeeper.Ensemble, leader *zookeeper.Member, session time.Duration) placed {
+func place(t *testing.T, e *zookeeper.Ensemble, session time.Duration) (leader *zookeeper.Member, p placed) {
 	t.Helper()
-	followers := e.Followers()
-	second := connect(t, session, addrs(followers...))
-	p := placed{
+	leader, followers := settled(t, e)
+	second := connect(t, time.Minute, addrs(followers...))
+	p = placed{
 		atLeader:   hold(t, connect(t, session, addrs(leader)), name("at-leader")).against(second),
 		atFollower: hold(t, connect(t, session, addrs(followers[0])), name("at-follower")).against(second),
 		anywhere:   hold(t, connect(t, session, addrs(e.Members()...)), name("anywhere")).against(second),
 	}
 	time.Sleep(session/4 + rand.N(session/2))
-	return p
+	return leader, p
 }
 
 func TestHoldersOfAFrozenLeaderKnowFirst(t *testing.T) {
 	t.Parallel()
 	e := start(t, quick)
 	for range *rounds {
-		leader := e.Leader()
-		p := place(t, e, leader, 4*time.Second)
+		leader, p := place(t, e, 4*time.Second)
 		leader.Freeze()
 		o := p.atLeader.decided()
 		t.Logf("at the frozen leader: told %v before the second was admitted", o.margin())
@@ -50,8 +49,7 @@ func TestHoldersOfALeaderThatIsCutOffKnowFirst(t *testing.T) {
 	t.Parallel()
 	e := start(t, quick)
 	for range *rounds {
-		leader := e.Leader()
-		p := place(t, e, leader, 4*time.Second)
+		leader, p := place(t, e, 4*time.Second)
 		e.Peers(leader).Cut()
 		o := p.atLeader.decided()
 		t.Logf("at the leader that was cut off: told %v before the second was admitted", o.margin())
@@ -69,8 +67,9 @@ func TestHoldersOfTheShortestSessionsKnowFirst(t *testing.T) {
 	e := start(t, zookeeper.EnsembleConfig{Observers: 1, Config: zookeeper.Config{TickTime: tick}})
 	var results table
 	for range 2 * *rounds {
-		leader, follower, observer := e.Leader(), e.Followers()[0], e.Members()[3]
-		second := connect(t, 2*tick, addrs(leader))
+		leader, followers := settled(t, e)
+		follower, observer := followers[0], e.Members()[3]
+		second := connect(t, time.Minute, addrs(leader))
 		contests := map[string]*contest{}
 		begin := func(who string, holder *framework.Client) {
 			contests[who] = hold(t, holder, name("shortest")).against(second)
@@ -106,11 +105,10 @@ func TestAHolderThatHasJustMovedKnowsFirst(t *testing.T) {
 	t.Parallel()
 	const session = 2 * time.Second
 	e := start(t, quick)
-	leader := e.Leader()
-	second := connect(t, session, addrs(leader))
 	var results table
 	for range 2 * *rounds {
-		followers := e.Followers()
+		leader, followers := settled(t, e)
+		second := connect(t, time.Minute, addrs(leader))
 		from, to := followers[0].Route(), followers[1].Route()
 		to.Cut()
 		states := make(chan framework.State, 100)
@@ -175,17 +173,19 @@ func TestHoldersKnowFirstWhenTheTimeoutIsNegotiatedAnew(t *testing.T) {
 // Servers that come back give every session its whole timeout again.
 func TestHoldersKnowFirstWhenTheWholeEnsembleRestarts(t *testing.T) {
 	t.Parallel()
-	e := start(t, quick)
+	config := quick
+	config.MaxSessionTimeout = 5 * time.Minute
+	e := start(t, config)
 	for _, outage := range []struct {
 		session, down time.Duration
 		kept          bool
 	}{
-		{20 * time.Second, 0, true}, // there is time enough
+		{5 * time.Minute, 0, true},  // there is time enough
 		{4 * time.Second, 0, false}, // either way
 		{2 * time.Second, 3 * time.Second, false},
 	} {
 		holder := connect(t, outage.session, addrs(e.Members()...))
-		second := connect(t, outage.session, addrs(e.Members()...))
+		second := connect(t, time.Minute, addrs(e.Members()...))
 		c := hold(t, holder, name("restart")).against(second)
 		id := session(t, holder).ID()
 		for _, m := range e.Members() {

@@ -33,8 +33,8 @@ func TestMain(m *testing.M) {
 
 const frozenSession = 2 * time.Second
 
-// beHolder holds a lock, and says all the time whether it thinks that it does: the time, until when, and "held" or
-// "lost".
+// beHolder holds a lock, and says all the time whether it thinks that it does: the time before and after it looked,
+// until when, and "held" or "lost".
 func beHolder(servers, path string, out io.Writer) error {
 	client, err := framework.NewClient(servers, framework.WithSessionTimeout(frozenSession))
 	if err != nil {
@@ -46,11 +46,12 @@ func beHolder(servers, path string, out io.Writer) error {
 		return err
 	}
 	for {
-		verdict := "held"
+		from, verdict := time.Now(), "held"
 		if lease.Err() != nil {
 			verdict = "lost"
 		}
-		if _, err := fmt.Fprintln(out, time.Now().UnixNano(), lease.ValidUntil().UnixNano(), verdict); err != nil {
+		until := lease.ValidUntil()
+		if _, err := fmt.Fprintln(out, from.UnixNano(), time.Now().UnixNano(), until.UnixNano(), verdict); err != nil {
 			return err
 		}
 		time.Sleep(time.Millisecond)
@@ -61,47 +62,69 @@ func beHolder(servers, path string, out io.Writer) error {
 func TestAHolderThatWasFrozenKnowsAtItsFirstLook(t *testing.T) {
 	t.Parallel()
 	e := start(t, quick)
-	second := connect(t, frozenSession, addrs(e.Members()...))
+	second := connect(t, time.Minute, addrs(e.Members()...))
 	for range 2 * *rounds {
-		path := "/frozen/" + name("process")
-		holder := startHolder(t, strings.Join(addrs(e.Members()...), ",")+path)
-		for range 2000 { // some renewals
-			holder.look(t)
+		for deadline := time.Now().Add(2 * patience); !freezeHolder(t, addrs(e.Members()...), second); {
+			if time.Now().After(deadline) {
+				t.Fatal("holders lose the lock before they are frozen")
+			}
 		}
-		granted := make(chan grant, 1)
-		ctx := limit(t)
-		go func() {
-			lease, err := locks.NewInterProcessMutex(second, path).Acquire(ctx)
-			granted <- grant{time.Now(), lease, err}
-		}()
-		awaitChildren(t, second, path, 2)
-		holder.signal(t, syscall.SIGSTOP)
-		stopped := time.Now()
-		g := <-granted
-		if g.err != nil {
-			t.Fatal(g.err)
-		}
-		time.Sleep(100 * time.Millisecond)
-		woken := time.Now()
-		holder.signal(t, syscall.SIGCONT)
+	}
+}
 
-		var last, first view
-		for first = holder.look(t); first.at.Before(woken); first = holder.look(t) { // what was in the pipe
+// freezeHolder freezes a holder until the second has been admitted, and judges what it saw. It reports false if the
+// holder had lost the lock before, as its short session may end on a busy machine.
+func freezeHolder(t *testing.T, servers []string, second *framework.Client) (judged bool) {
+	t.Helper()
+	path := "/frozen/" + name("process")
+	holder := startHolder(t, strings.Join(servers, ",")+path)
+	defer holder.kill()
+	for range 2000 { // some renewals
+		holder.look(t)
+	}
+	granted := make(chan grant, 1)
+	go func() {
+		lease, err := locks.NewInterProcessMutex(second, path).Acquire(t.Context())
+		granted <- grant{time.Now(), lease, err}
+	}()
+	for children := 0; children < 2; {
+		if holder.look(t).lost {
+			break
+		}
+		nodes, _, err := second.Children(limit(t), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		children = len(nodes)
+	}
+	holder.signal(t, syscall.SIGSTOP)
+	stopped := time.Now()
+	g := <-granted
+	if g.err != nil {
+		t.Fatal(g.err)
+	}
+	time.Sleep(100 * time.Millisecond)
+	woken := time.Now()
+	holder.signal(t, syscall.SIGCONT)
+
+	var last, first view
+	for first = holder.look(t); first.from.Before(woken); first = holder.look(t) { // what was in the pipe
+		if first.to.Before(woken) { // otherwise it was frozen while it looked
 			last = first
 		}
-		if last.lost || last.until.After(g.at) {
-			t.Errorf("the last look before the pause: lost %v, valid until %v after the second was admitted", last.lost, last.until.Sub(g.at))
-		}
-		if !first.lost || first.until.After(g.at) {
-			t.Errorf("the first look after the pause: lost %v, valid until %v after the second was admitted", first.lost, first.until.Sub(g.at))
-		}
-		t.Logf("second admitted %v after the freeze, %v after the last ValidUntil; first look %v after waking: lost",
-			g.at.Sub(stopped), g.at.Sub(last.until), first.at.Sub(woken))
-		if err := g.lease.Release(); err != nil {
-			t.Error(err)
-		}
-		holder.kill()
 	}
+	if last.until.After(g.at) {
+		t.Errorf("the last look before the pause: valid until %v after the second was admitted", last.until.Sub(g.at))
+	}
+	if !first.lost || first.until.After(g.at) {
+		t.Errorf("the first look after the pause: lost %v, valid until %v after the second was admitted", first.lost, first.until.Sub(g.at))
+	}
+	t.Logf("second admitted %v after the freeze, %v after the last ValidUntil; first look %v after waking: lost",
+		g.at.Sub(stopped), g.at.Sub(last.until), first.from.Sub(woken))
+	if err := g.lease.Release(); err != nil {
+		t.Error(err)
+	}
+	return !last.lost
 }
 
 type holder struct {
@@ -110,8 +133,8 @@ type holder struct {
 }
 
 type view struct {
-	at, until time.Time
-	lost      bool
+	from, to, until time.Time
+	lost            bool
 }
 
 func startHolder(t *testing.T, where string) *holder {
@@ -122,15 +145,15 @@ func startHolder(t *testing.T, where string) *holder {
 
 func (h *holder) look(t *testing.T) view {
 	t.Helper()
-	var at, until int64
+	var from, to, until int64
 	var verdict string
 	if !h.lines.Scan() {
 		t.Fatalf("the holder says no more: %v", h.lines.Err())
 	}
-	if _, err := fmt.Sscan(h.lines.Text(), &at, &until, &verdict); err != nil {
+	if _, err := fmt.Sscan(h.lines.Text(), &from, &to, &until, &verdict); err != nil {
 		t.Fatalf("%q: %v", h.lines.Text(), err)
 	}
-	return view{time.Unix(0, at), time.Unix(0, until), verdict == "lost"}
+	return view{time.Unix(0, from), time.Unix(0, to), time.Unix(0, until), verdict == "lost"}
 }
 
 func (h *holder) signal(t *testing.T, sig syscall.Signal) {

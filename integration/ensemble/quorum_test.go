@@ -19,8 +19,8 @@ import (
 // be read or is not there. A sync is answered by the leader alone.
 func TestATransactionThatFailsNeedsAMajorityAndASyncDoesNot(t *testing.T) {
 	t.Parallel()
-	e := start(t, zookeeper.EnsembleConfig{SyncLimit: 100}) // 20 s, in which the leader does not step down
-	leader, followers := e.Leader(), e.Followers()
+	e := start(t, zookeeper.EnsembleConfig{SyncLimit: 600}) // two minutes, in which the leader does not step down
+	leader, followers := settled(t, e)
 	conn, _, err := zk.Connect([]string{leader.Addr()}, time.Minute, zk.WithLogInfo(false), zk.WithLogger(silent{}))
 	if err != nil {
 		t.Fatal(err)

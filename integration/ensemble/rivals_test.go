@@ -4,6 +4,7 @@ package main_test
 
 import (
 	"bufio"
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"io"
@@ -19,6 +20,8 @@ import (
 	"unsafe"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
 )
 
 // A rival is another library's lock, with a holder and a second.
@@ -29,6 +32,16 @@ type rival struct {
 	path     string
 	pings    *pings // of the holder, if it is recorded
 	close    func()
+}
+
+// stands waits until two stand in a rival's queue; it reports false if that does not happen.
+func (r *rival) stands(client *framework.Client) bool {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if children, _, err := client.Children(context.Background(), r.path); err == nil && len(children) == 2 {
+			return true
+		}
+	}
+	return false
 }
 
 // zkLock is go-zookeeper's own lock: it tells its holder nothing but the states of the connection.

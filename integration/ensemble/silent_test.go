@@ -8,30 +8,30 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/integration/zookeeper"
 )
 
 // One server of three takes connections and answers nothing. New clients with default options find another one in time
 // for their first operation, and a holder whose server falls silent keeps its lease.
 func TestASilentServerOfThree(t *testing.T) {
 	t.Parallel()
-	const clients, session = 12, 10 * time.Second
+	const clients, session = 12, 30 * time.Second
 	others := 3 * *rounds // a client of theirs can take ten seconds
 	e := start(t, quick)
 	connectString := strings.Join(addrs(e.Members()...), ",")
-	silent := e.Followers()[0]
+	_, followers := settled(t, e)
+	silent := followers[0]
 
 	holder := connect(t, session, []string{silent.Addr()})
 	_ = holder.Close() // its address works
 	holding := connect(t, session, addrs(e.Members()...))
 	c := hold(t, holding, name("silent"))
-	for _, m := range e.Members() { // whichever the holder is connected to falls silent for a session timeout
-		m.Clients().Freeze()
-		time.Sleep(session)
-		m.Clients().Reset()
-		m.Clients().Heal()
+	from, valid := moved(t, holding, e), c.lease.ValidUntil()
+	for ctx := limit(t); c.lease.Err() == nil && ctx.Err() == nil && !c.lease.ValidUntil().After(valid); {
+		time.Sleep(5 * time.Millisecond)
 	}
 	if err := c.lease.Err(); err != nil {
-		t.Errorf("one server after the other was silent for %v, and the lease ended: %v", session, err)
+		t.Errorf("%s fell silent, its client has gone to another server, and the lease ended, session %v: %v", from, session, err)
 	}
 
 	silent.Clients().Freeze()
@@ -67,4 +67,32 @@ func TestASilentServerOfThree(t *testing.T) {
 		t.Logf("%s: connected %s; %d of %d not within ten seconds", language, spread(theirs), failed, others)
 	}
 	_ = c.lease.Release()
+}
+
+// moved has the server that a client is connected to fall silent until the client is connected to another one.
+func moved(t *testing.T, client *framework.Client, e *zookeeper.Ensemble) (from string) {
+	t.Helper()
+	var server *zookeeper.Member
+	for ctx := limit(t); server == nil; time.Sleep(5 * time.Millisecond) {
+		from = client.Server()
+		for _, m := range e.Members() {
+			if m.Addr() == from {
+				server = m
+			}
+		}
+		if ctx.Err() != nil {
+			t.Fatalf("the client is connected to %q", from)
+		}
+	}
+	server.Clients().Freeze()
+	defer func() {
+		server.Clients().Reset()
+		server.Clients().Heal()
+	}()
+	for ctx := limit(t); client.Server() == from || client.Server() == ""; time.Sleep(5 * time.Millisecond) {
+		if ctx.Err() != nil {
+			t.Fatalf("the client is connected to %q, and was to %q", client.Server(), from)
+		}
+	}
+	return from
 }

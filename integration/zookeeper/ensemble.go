@@ -199,11 +199,6 @@ func (e *Ensemble) Leader() *Member {
 	return nil
 }
 
-// Followers are the servers that follow a leader now.
-func (e *Ensemble) Followers() []*Member {
-	return e.inRole("follower")
-}
-
 // Settled waits until one server leads and all others that vote follow, and returns them; nil after two minutes. That
 // every server serves does not imply it: one that a busy machine has held up for a syncLimit looks for a leader again.
 func (e *Ensemble) Settled() (leader *Member, followers []*Member) {
