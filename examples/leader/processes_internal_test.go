@@ -135,7 +135,7 @@ func awaitStanding(t *testing.T, server *zktest.Server, n int) {
 	t.Helper()
 	got := 0
 	for limit := time.Now().Add(patience); time.Now().Before(limit); time.Sleep(10 * time.Millisecond) {
-		if got = len(server.Children(election)); got == n {
+		if got = len(server.Children("/examples/leader" + election)); got == n {
 			return
 		}
 	}
