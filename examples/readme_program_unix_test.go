@@ -3,12 +3,11 @@
 package examples_test
 
 import (
-	"bufio"
-	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
 
+	"github.com/gocurator/curator/examples/internal/process"
 	"github.com/gocurator/curator/framework/zktest"
 )
 
@@ -50,26 +49,14 @@ func TestProgramOfREADMERunsOnAServerInMemory(t *testing.T) {
 // terminate runs the program, sends SIGTERM when it holds the lock, and wants it to end in order.
 func terminate(t *testing.T, binary string, holding func()) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), binary)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
+	p := process.Start(t, binary)
+	if got, want := p.Await(""), "holding the lock"; !strings.HasPrefix(got, want) {
+		t.Errorf("got %q as the first line, want %q", got, want)
 	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	var lines []string
-	for scanner := bufio.NewScanner(out); scanner.Scan(); {
-		lines = append(lines, scanner.Text())
-		if len(lines) == 1 {
-			holding()
-			if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	err = cmd.Wait()
-	if got := strings.Join(lines, "\n"); err != nil || !strings.HasPrefix(got, "holding the lock") || !strings.Contains(got, "\nended: ") {
-		t.Errorf("got %v and %q, want an end in order", err, got)
+	holding()
+	p.Signal(syscall.SIGTERM)
+	p.Await("ended: ")
+	if got := p.Wait(); got != 0 {
+		t.Errorf("got status %d, want 0", got)
 	}
 }

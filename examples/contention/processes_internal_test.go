@@ -3,38 +3,26 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/examples/internal/process"
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/integration/zookeeper"
 )
-
-// build makes the program that the tests below start several times.
-func build(t *testing.T) (binary string) {
-	t.Helper()
-	binary = filepath.Join(t.TempDir(), "contention")
-	if output, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, output)
-	}
-	return binary
-}
 
 // together runs one process for each list of arguments, all at once on one server, and returns what all of them
 // recorded.
 func together(t *testing.T, arguments ...[]string) (records []record) {
 	t.Helper()
 	server := zookeeper.Start(t, zookeeper.Config{})
-	binary := build(t)
+	binary := process.Build(t)
 	var processes []*exec.Cmd
 	for _, args := range arguments {
 		p := exec.CommandContext(t.Context(), binary, append([]string{"-json", "-zk", server.Addr()}, args...)...)
@@ -94,26 +82,15 @@ func TestCrashedProcessLosesTheLockBeforeAnotherIsLetIn(t *testing.T) {
 
 func TestInterruptedProcessLetsGo(t *testing.T) {
 	server := zookeeper.Start(t, zookeeper.Config{})
-	binary := build(t)
-	p := exec.CommandContext(t.Context(), binary, "-zk", server.Addr(), "-workers=2", "-hold=1h", "-session=50s")
-	stdout, err := p.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
+	binary := process.Build(t)
+	p := process.Start(t, binary, "-zk", server.Addr(), "-workers=2", "-hold=1h", "-session=50s")
+	p.Await("waits for") // so the other holds
+	p.Signal(os.Interrupt)
+	if got, want := p.Await("interrupted"), "interrupted"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
-	if err := p.Start(); err != nil {
-		t.Fatal(err)
-	}
-	var lines []string
-	for scanner := bufio.NewScanner(stdout); scanner.Scan(); {
-		lines = append(lines, scanner.Text())
-		if strings.Contains(scanner.Text(), "waits for") { // so the other holds
-			if err := p.Process.Signal(os.Interrupt); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	if err := p.Wait(); p.ProcessState.ExitCode() != 130 || !slices.Contains(lines, "interrupted") {
-		t.Errorf("got %v, want status 130\n%s", err, strings.Join(lines, "\n"))
+	if got := p.Wait(); got != 130 {
+		t.Errorf("got status %d, want 130", got)
 	}
 	client, err := framework.NewClient(server.Addr())
 	if err != nil {

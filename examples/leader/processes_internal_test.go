@@ -3,39 +3,28 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/gocurator/curator/examples/internal/process"
 	"github.com/gocurator/curator/framework/zktest"
 )
 
 // patience bounds waits for what must happen.
 const patience = time.Minute
 
-func build(t *testing.T) (binary string) {
-	t.Helper()
-	binary = filepath.Join(t.TempDir(), "leader")
-	if output, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, output)
-	}
-	return binary
-}
-
 func TestExitStatusTellsUsageFromFailure(t *testing.T) {
 	server := zktest.NewServer()
 	defer server.Close()
-	binary := build(t)
+	binary := process.Build(t)
 	for args, want := range map[string]int{
 		"-h":          0,
 		"-what":       2,
@@ -63,53 +52,14 @@ func TestExitStatusTellsUsageFromFailure(t *testing.T) {
 
 // A service is a replica in a process of its own.
 type service struct {
-	cmd   *exec.Cmd
-	url   string
-	lines chan string
+	*process.Process
+	url string
 }
 
 func startService(t *testing.T, binary, connect, id string) *service {
 	t.Helper()
-	s := &service{
-		cmd:   exec.CommandContext(t.Context(), binary, "-zk", connect, "-listen", "127.0.0.1:0", "-id", id, "-session", "30s", "-pause", "10ms"),
-		lines: make(chan string, 10_000),
-	}
-	s.cmd.Stderr = os.Stderr
-	out, err := s.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	go func() {
-		defer close(s.lines)
-		for scanner := bufio.NewScanner(out); scanner.Scan(); {
-			s.lines <- scanner.Text()
-		}
-	}()
-	t.Cleanup(func() { _ = s.cmd.Process.Kill() })
-	s.url = regexp.MustCompile(`http://[^/]+`).FindString(s.await(t, "serves http://"))
-	return s
-}
-
-// await waits for a line that the process prints.
-func (s *service) await(t *testing.T, text string) string {
-	t.Helper()
-	limit := time.After(patience)
-	for {
-		select {
-		case line, ok := <-s.lines:
-			if strings.Contains(line, text) {
-				return line
-			}
-			if !ok {
-				t.Fatalf("the process ends before it says %q", text)
-			}
-		case <-limit:
-			t.Fatalf("no %q within %v", text, patience)
-		}
-	}
+	p := process.Start(t, binary, "-zk", connect, "-listen", "127.0.0.1:0", "-id", id, "-session", "30s", "-pause", "10ms")
+	return &service{p, regexp.MustCompile(`http://[^/]+`).FindString(p.Await("serves http://"))}
 }
 
 // awaitReady waits until /readyz answers with a text.
@@ -146,23 +96,21 @@ func awaitStanding(t *testing.T, server *zktest.Server, n int) {
 func TestProcessStoppedBySIGTERMHandsTheLeadershipOn(t *testing.T) {
 	server := zktest.NewServer()
 	defer server.Close()
-	binary := build(t)
+	binary := process.Build(t)
 	first := startService(t, binary, server.Addr(), "a")
 	first.awaitReady(t, "200 leader")
 	second := startService(t, binary, server.Addr(), "b")
 	second.awaitReady(t, "200 standby") // also before it has a connection
 	awaitStanding(t, server, 2)
-	if err := first.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	first.await(t, "a leaves between two items")
-	first.await(t, "a has ended in order")
-	if err := first.cmd.Wait(); err != nil {
-		t.Errorf("the process that was stopped: %v", err)
+	first.Signal(syscall.SIGTERM)
+	first.Await("a leaves between two items")
+	first.Await("a has ended in order")
+	if got := first.Wait(); got != 0 {
+		t.Errorf("got status %d of the process that was stopped, want 0", got)
 	}
 	if got := len(server.Sessions()); got != 1 {
 		t.Errorf("sessions after the first process has ended: got %d, want 1", got)
 	}
-	second.await(t, "b leads")
+	second.Await("b leads")
 	second.awaitReady(t, "200 leader")
 }

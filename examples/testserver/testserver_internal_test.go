@@ -17,6 +17,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/examples/internal/demo"
+	"github.com/gocurator/curator/examples/internal/process"
 )
 
 // serve runs the program in a goroutine and returns its address, and a function that gives an order and returns the
@@ -192,25 +193,13 @@ func TestMain(m *testing.M) {
 func TestSIGTERMEndsItCleanly(t *testing.T) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "TESTSERVER_ARGS=-listen 127.0.0.1:0")
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	addr, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn := connect(t, strings.TrimSpace(addr))
+	p := process.StartCommand(t, cmd)
+	conn := connect(t, p.Await(""))
 	if _, _, err := conn.Exists("/"); err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Wait(); err != nil {
-		t.Fatal(err)
+	p.Signal(syscall.SIGTERM)
+	if got := p.Wait(); got != 0 {
+		t.Errorf("got status %d, want 0", got)
 	}
 }

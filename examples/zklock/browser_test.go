@@ -3,17 +3,16 @@
 package main_test
 
 import (
-	"bufio"
 	"image/color"
 	"image/png"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/gocurator/curator/examples/internal/process"
 	"github.com/gocurator/curator/framework/zktest"
 )
 
@@ -70,22 +69,12 @@ func TestOnARealBrowserTheQueueIsALane(t *testing.T) {
 			r.await("waiting")
 		}
 	}
-	site := exec.CommandContext(t.Context(), program, "serve", "-listen", "127.0.0.1:0", "-zk", server.Addr())
-	out, err := site.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := site.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = site.Process.Signal(syscall.SIGTERM)
-		_ = site.Wait()
-	})
-	url, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
+	site := process.Start(t, program, "serve", "-listen", "127.0.0.1:0", "-zk", server.Addr())
+	defer func() {
+		site.Signal(syscall.SIGTERM)
+		site.Wait()
+	}()
+	url := site.Await("http://")
 	dir := t.TempDir()
 	shot := filepath.Join(dir, "page.png")
 	var rows map[color.RGBA]int
@@ -94,7 +83,7 @@ func TestOnARealBrowserTheQueueIsALane(t *testing.T) {
 		began := time.Now()
 		output, err := exec.CommandContext(t.Context(), chromium, "--headless", "--no-sandbox", "--disable-gpu",
 			"--user-data-dir="+filepath.Join(dir, "profile"), "--timeout="+patience, "--window-size=1000,600", "--screenshot="+shot,
-			strings.TrimSpace(url)+"/#%2Flocks%2Fnightly").CombinedOutput()
+			url+"/#%2Flocks%2Fnightly").CombinedOutput()
 		if err != nil {
 			t.Fatalf("%v\n%s", err, output)
 		}

@@ -3,7 +3,6 @@
 package main_test
 
 import (
-	"bufio"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -13,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/gocurator/curator/examples/internal/process"
 	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/integration/zookeeper"
 	"github.com/gocurator/curator/recipes/leader"
@@ -181,19 +181,9 @@ func TestServeServesThePage(t *testing.T) {
 	t.Parallel()
 	server := zktest.New(t)
 	wantOutput(t, server.Addr(), 64, []string{"-user-file"}, "serve", "-listen", "0.0.0.0:0")
-	cmd := exec.CommandContext(t.Context(), program, "serve", "-listen", "127.0.0.1:0", "-zk", server.Addr())
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	url, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, strings.TrimSpace(url), nil)
+	serve := process.Start(t, program, "serve", "-listen", "127.0.0.1:0", "-zk", server.Addr())
+	url := serve.Await("http://")
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,10 +195,8 @@ func TestServeServesThePage(t *testing.T) {
 	if page, err := io.ReadAll(response.Body); err != nil || !strings.Contains(string(page), "<title>zklock</title>") {
 		t.Errorf("got %q, %v, want the page", page, err)
 	}
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 143 {
-		t.Errorf("zklock serve ended with %v, want 143", err)
+	serve.Signal(syscall.SIGTERM)
+	if got := serve.Wait(); got != 143 {
+		t.Errorf("got status %d of zklock serve, want 143", got)
 	}
 }

@@ -3,17 +3,12 @@
 package main
 
 import (
-	"os/exec"
-	"path/filepath"
 	"testing"
 
 	"github.com/gocurator/curator/examples/internal/behaviour"
+	"github.com/gocurator/curator/examples/internal/process"
 )
 
 func TestProgramBehavesAsTheOthers(t *testing.T) {
-	binary := filepath.Join(t.TempDir(), "demo")
-	if output, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, output)
-	}
-	behaviour.Program{Name: "demo", Binary: binary, Sample: "go run ./demo"}.Test(t)
+	behaviour.Program{Name: "demo", Binary: process.Build(t), Sample: "go run ./demo"}.Test(t)
 }
