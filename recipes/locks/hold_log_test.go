@@ -51,10 +51,11 @@ func TestALostHoldIsLoggedOnceAtWarnWithItsReason(t *testing.T) {
 				lock := c.wrap(p.mutex())
 				lease := acquire(t, lock)
 				_ = acquireIn(inside(t, lease), t, lock) // of the same hold
-				time.Sleep(sessionTimeout)
-				held, ended := sessionTimeout, time.Now()
+				held := sessionTimeout + time.Second     // not a moment at which a renewal is under way
+				time.Sleep(held)
+				ended := time.Now()
 				if name == "whose client is cut off" {
-					held, ended = time.Until(lease.ValidUntil())+sessionTimeout, lease.ValidUntil()
+					held, ended = time.Until(lease.ValidUntil())+held, lease.ValidUntil()
 				}
 				c.lose(t, server, p, lease)
 				<-lease.Done()

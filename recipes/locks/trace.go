@@ -95,9 +95,9 @@ type Dropped struct {
 type Lost struct {
 	Path       string
 	Node       string
-	Held       time.Duration
-	LocalCount int64 // the lease's
-	Err        error // a *LostError
+	Held       time.Duration // until the lease ended, which a process that stood still notices later
+	LocalCount int64         // the lease's
+	Err        error         // a *LostError
 }
 
 // A reporter calls the trace on a goroutine of the client: locks report where other contenders wait, and where leases
