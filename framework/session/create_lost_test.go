@@ -4,10 +4,8 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"io"
 	"net"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -39,7 +37,7 @@ func TestALostCreateIsFoundAtAServerThatIsBehind(t *testing.T) {
 						return leader.DialContext(ctx, network, address)
 					}
 					conn, err := follower.DialContext(ctx, network, address)
-					return &refuser{Conn: conn, left: &left}, err
+					return refusing(conn, &left), err
 				}))
 				s := enterable(t, client)
 				ensemble.SetLag(1, 2*time.Second)
@@ -59,61 +57,27 @@ func TestALostCreateIsFoundAtAServerThatIsBehind(t *testing.T) {
 	}
 }
 
-// A refuser is a connection to a server that answers syncs with an error, as long as some are left, and does not catch
+// refusing is a connection to a server that answers syncs with an error, as long as some are left, and does not catch
 // up.
-type refuser struct {
-	net.Conn
-	left *atomic.Int32
-
-	mu       sync.Mutex
-	answers  []byte
-	shaken   bool
-	incoming []byte
-}
-
-func (r *refuser) Write(p []byte) (int, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !r.shaken {
-		r.shaken = true
-		return r.Conn.Write(p)
+func refusing(conn net.Conn, left *atomic.Int32) net.Conn {
+	var refusals []byte
+	return &framed{
+		Conn: conn,
+		request: func(op zktest.Op, frame []byte) (pass bool) {
+			if op != zktest.OpSync || left.Add(-1) < 0 {
+				return true
+			}
+			refusals = binary.BigEndian.AppendUint32(refusals, 16)
+			refusals = append(refusals, frame[4:8]...)
+			refusals = binary.BigEndian.AppendUint64(refusals, 0)
+			refusals = binary.BigEndian.AppendUint32(refusals, 1<<32-7) // OPERATIONTIMEOUT
+			return false
+		},
+		answer: func(frame []byte) []byte { // behind the refusals
+			frame, refusals = append(refusals, frame...), nil
+			return frame
+		},
 	}
-	for rest := p; len(rest) > 0; {
-		frame := rest[:4+binary.BigEndian.Uint32(rest)]
-		rest = rest[len(frame):]
-		if binary.BigEndian.Uint32(frame[8:]) == uint32(zktest.OpSync) && r.left.Add(-1) >= 0 {
-			r.answers = binary.BigEndian.AppendUint32(r.answers, 16)
-			r.answers = append(r.answers, frame[4:8]...)
-			r.answers = binary.BigEndian.AppendUint64(r.answers, 0)
-			r.answers = binary.BigEndian.AppendUint32(r.answers, 1<<32-7) // OPERATIONTIMEOUT
-			continue
-		}
-		if _, err := r.Conn.Write(frame); err != nil {
-			return 0, err
-		}
-	}
-	return len(p), nil
-}
-
-// Read puts refusals before the next frame.
-func (r *refuser) Read(p []byte) (int, error) {
-	if len(r.incoming) == 0 {
-		head := make([]byte, 4)
-		if _, err := io.ReadFull(r.Conn, head); err != nil {
-			return 0, err
-		}
-		body := make([]byte, binary.BigEndian.Uint32(head))
-		if _, err := io.ReadFull(r.Conn, body); err != nil {
-			return 0, err
-		}
-		r.mu.Lock()
-		r.incoming = append(append(r.answers, head...), body...)
-		r.answers = nil
-		r.mu.Unlock()
-	}
-	n := copy(p, r.incoming)
-	r.incoming = r.incoming[n:]
-	return n, nil
 }
 
 // The context ends while there is no connection, and whether the node was made is not known: it is looked for on the
@@ -210,7 +174,7 @@ func TestCreateProtectedWhoseAnswerLeavesOpenWhetherItWasDoneLeavesNoNode(t *tes
 		}
 		client := connect(t, server, framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
 			conn, err := server.DialContext(ctx, network, address)
-			return &forger{Conn: conn, op: zktest.OpCreate2, code: systemError}, err
+			return forged(conn, zktest.OpCreate2, systemError), err
 		}))
 		s := enterable(t, client)
 		if _, err := s.CreateProtected(t.Context(), "/dir", "n-", nil); err == nil || session.Definite(err) || session.Retryable(err) {
@@ -226,57 +190,25 @@ func TestCreateProtectedWhoseAnswerLeavesOpenWhetherItWasDoneLeavesNoNode(t *tes
 	})
 }
 
-// A forger is a connection on which answers to one kind of request say that it failed, although it was executed.
-type forger struct {
-	net.Conn
-	op   zktest.Op
-	code int32
-
-	mu       sync.Mutex
-	shaken   bool
-	asked    map[uint32]bool // the xids of such requests
-	greeted  bool
-	incoming []byte
-}
-
-func (f *forger) Write(p []byte) (int, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if !f.shaken { // the first frame is the handshake
-		f.shaken, f.asked = true, map[uint32]bool{}
-		return f.Conn.Write(p)
+// forged is a connection on which answers to one kind of request say that it failed, although it was executed.
+func forged(conn net.Conn, kind zktest.Op, code int32) net.Conn {
+	asked := map[uint32]bool{} // the xids of such requests
+	return &framed{
+		Conn: conn,
+		request: func(op zktest.Op, frame []byte) (pass bool) {
+			if op == kind {
+				asked[binary.BigEndian.Uint32(frame[4:])] = true
+			}
+			return true
+		},
+		answer: func(frame []byte) []byte {
+			if asked[binary.BigEndian.Uint32(frame[4:])] {
+				frame = binary.BigEndian.AppendUint32(frame[:16], uint32(code)) // xid and zxid stay, the body goes
+				binary.BigEndian.PutUint32(frame, 16)
+			}
+			return frame
+		},
 	}
-	for rest := p; len(rest) > 0; rest = rest[4+binary.BigEndian.Uint32(rest):] {
-		if binary.BigEndian.Uint32(rest[8:]) == uint32(f.op) {
-			f.asked[binary.BigEndian.Uint32(rest[4:])] = true
-		}
-	}
-	return f.Conn.Write(p)
-}
-
-func (f *forger) Read(p []byte) (int, error) {
-	if len(f.incoming) == 0 {
-		var size [4]byte
-		if _, err := io.ReadFull(f.Conn, size[:]); err != nil {
-			return 0, err
-		}
-		frame := make([]byte, 4+binary.BigEndian.Uint32(size[:]))
-		copy(frame, size[:])
-		if _, err := io.ReadFull(f.Conn, frame[4:]); err != nil {
-			return 0, err
-		}
-		f.mu.Lock()
-		if f.greeted && f.asked[binary.BigEndian.Uint32(frame[4:])] {
-			frame = binary.BigEndian.AppendUint32(frame[:16], uint32(f.code)) // xid and zxid stay, the body goes
-			binary.BigEndian.PutUint32(frame, 16)
-		}
-		f.greeted = true
-		f.mu.Unlock()
-		f.incoming = frame
-	}
-	n := copy(p, f.incoming)
-	f.incoming = f.incoming[n:]
-	return n, nil
 }
 
 // A guaranteed deletion that one session leaves to the next is asked for once. Asked for again in a third session, it

@@ -293,16 +293,24 @@ func TestATryAndAReentryAreNoWaitToClose(t *testing.T) {
 	})
 }
 
+// warnedInThisProcess lets a waiter warn while its own client has the retained lock. Then the lock is ahead's, of
+// another client, and the waiter goes on at the servers.
+func warnedInThisProcess(t *testing.T, server *zktest.Server, book *logBook) (ahead, waiter <-chan result) {
+	t.Helper()
+	p, other := newPeer(t, server, book.option()), newPeer(t, server)
+	held := acquire(t, locks.Retain(p.mutex()))
+	ahead = begin(t.Context(), t, other.mutex())
+	waiter = begin(t.Context(), t, locks.Retain(p.mutex()))
+	time.Sleep(sessionTimeout + time.Second)
+	release(t, held)
+	return ahead, waiter
+}
+
 // The waiter comes to the front of its client's queue, and waits on for another client, at the servers.
 func TestAWaitThatGoesOnAtTheServersWarnsOnceAndIsClosedAtInfo(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		var book logBook
-		p, other := newPeer(t, server, book.option()), newPeer(t, server)
-		held := acquire(t, locks.Retain(p.mutex()))
-		ahead := begin(t.Context(), t, other.mutex())
-		waiter := begin(t.Context(), t, locks.Retain(p.mutex()))
-		time.Sleep(sessionTimeout + time.Second)
-		release(t, held)
+		ahead, waiter := warnedInThisProcess(t, server, &book)
 		lease := soon(t, ahead).must(t)
 		time.Sleep(sessionTimeout)
 		if got := book.waits(slog.LevelWarn); len(got) != 1 || !strings.Contains(got[0], " local=true ownLease=true waited=10s") {
@@ -325,12 +333,7 @@ func TestAWaitThatGoesOnAtTheServersWarnsOnceAndIsClosedAtInfo(t *testing.T) {
 func TestAWaitThatWarnedInThisProcessIsClosedAtInfoAtTheServers(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		var book logBook
-		p, other := newPeer(t, server, book.option()), newPeer(t, server)
-		held := acquire(t, locks.Retain(p.mutex()))
-		ahead := begin(t.Context(), t, other.mutex())
-		waiter := begin(t.Context(), t, locks.Retain(p.mutex()))
-		time.Sleep(sessionTimeout + time.Second)
-		release(t, held)
+		ahead, waiter := warnedInThisProcess(t, server, &book)
 		release(t, soon(t, ahead).must(t))
 		release(t, soon(t, waiter).must(t))
 		if got := book.waits(slog.LevelInfo); len(got) != 1 || !strings.HasPrefix(got[0], `acquired" path=`+path) {

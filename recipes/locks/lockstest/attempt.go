@@ -112,3 +112,17 @@ func (a *attempt) isWaiting() {
 		a.w.t.Fatalf("it should still wait, got %v, %v", a.lease, a.err)
 	}
 }
+
+// letsIn releases what is held, and wants first to be let in, and next after it.
+func (w *world) letsIn(held leases, first, next *attempt) {
+	w.t.Helper()
+	held.release(w.t)
+	lease := first.get()
+	if w.recipe.Capacity == 1 {
+		next.isWaiting()
+	}
+	if err := lease.Release(); err != nil {
+		w.t.Error(err)
+	}
+	next.get()
+}

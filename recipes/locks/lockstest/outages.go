@@ -40,15 +40,7 @@ func aWaiterKeepsItsPlaceThroughAnOutage(t *testing.T, w *world) {
 			t.Errorf("it has lost its place: %s is gone, there are %v", node, w.nodes())
 		}
 	}
-	held.release(t)
-	lease := first.get()
-	if w.recipe.Capacity == 1 {
-		second.isWaiting()
-	}
-	if err := lease.Release(); err != nil {
-		t.Error(err)
-	}
-	second.get()
+	w.letsIn(held, first, second)
 }
 
 func aWaiterQueuesAgainAfterALongOutage(t *testing.T, w *world) {
@@ -64,15 +56,7 @@ func aWaiterQueuesAgainAfterALongOutage(t *testing.T, w *world) {
 	first.isWaiting()
 	c.link.Heal()
 	first.waits()
-	held.release(t)
-	lease := second.get()
-	if w.recipe.Capacity == 1 {
-		first.isWaiting()
-	}
-	if err := lease.Release(); err != nil {
-		t.Error(err)
-	}
-	first.get()
+	w.letsIn(held, second, first)
 }
 
 // The outage ends one of the client's leases, but not its session: a wait of the same client goes on.

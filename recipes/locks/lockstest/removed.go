@@ -68,15 +68,7 @@ func aWaiterWhoseNodeIsRemovedQueuesAtTheTail(t *testing.T, w *world) {
 	if now := w.server.Stat(place[len(place)-1]); now != nil {
 		t.Errorf("got node %+v under the old name, want another", now)
 	}
-	held.release(t)
-	lease := second.get()
-	if w.recipe.Capacity == 1 {
-		first.isWaiting()
-	}
-	if err := lease.Release(); err != nil {
-		t.Error(err)
-	}
-	first.get()
+	w.letsIn(held, second, first)
 }
 
 // Another client asks the holder to let go by changing its node; it keeps the lock.
