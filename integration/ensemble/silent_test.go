@@ -56,7 +56,7 @@ func TestASilentServerOfThree(t *testing.T) {
 		failed := 0
 		for range others {
 			who, began := name("new"), time.Now()
-			a := <-d.order(map[string]any{"op": "open", "client": who, "connect": connectString, "session": 60_000, "data": "x"})
+			a := <-d.order(map[string]any{"op": "open", "client": who, "connect": connectString, "session": 60_000, "data": "x", "ms": 10_000})
 			if a.Error != "" {
 				failed++
 				continue

@@ -11,13 +11,12 @@ import (
 // clock, and says so as soon as it can look; the others go on holding.
 func TestAFrozenHolderIsSucceededByAnotherLanguage(t *testing.T) {
 	w := newWorld(t)
-	w.timeout = 2 * time.Second
 	for _, pair := range [][2]string{{ours, java}, {java, ours}, {ours, python}, {python, ours}} {
 		t.Run(pair[0]+" is frozen, "+pair[1]+" waits", func(t *testing.T) {
 			w := w.in(t)
 			path := "/frozen/" + name("mutex")
 			process := w.fresh(pair[0], nil)
-			holder := w.clientIn(process, pair[0], w.addr).contender(mutexAt(path))
+			holder := w.mortal(4*time.Second).clientIn(process, pair[0], w.addr).contender(mutexAt(path))
 			waiter := w.mutex(pair[1], path)
 			holder.acquire()
 			wait := waiter.queue(path)

@@ -95,7 +95,6 @@ func (w *world) wantParticipants(observer *contender, want ...string) {
 // the thaw ours says that it does not lead. Curator's says that it leads until its client has heard of the loss.
 func TestFrozenLeaderIsSucceededByTheOtherLanguage(t *testing.T) {
 	w := newWorld(t)
-	w.timeout = 2 * time.Second
 	for _, recipe := range elections {
 		for _, pair := range [][2]string{{ours, java}, {java, ours}} {
 			t.Run(recipe+", "+pair[0]+" is frozen", func(t *testing.T) {
@@ -104,7 +103,7 @@ func TestFrozenLeaderIsSucceededByTheOtherLanguage(t *testing.T) {
 				path := "/frozen/" + name("e")
 				order := godriver.Order{Recipe: recipe, Path: path}
 				process := w.fresh(pair[0], fleet.dispatch)
-				frozen := w.clientIn(process, pair[0], w.addr).contender(order)
+				frozen := w.mortal(4*time.Second).clientIn(process, pair[0], w.addr).contender(order)
 				next := w.contender(pair[1], order)
 				frozen.acquire()
 				wait := next.queue(path)

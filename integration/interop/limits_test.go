@@ -195,7 +195,11 @@ func TestCuratorWaitsForStrangers(t *testing.T) {
 			t.Fatal(err)
 		}
 		k.release()
-		if got, want := k.try(within(300*time.Millisecond)), kind == ours; got != want {
+		limit := 300 * time.Millisecond
+		if kind == ours {
+			limit = patience / 2 // a busy machine may need longer for what is free
+		}
+		if got, want := k.try(within(limit)), kind == ours; got != want {
 			t.Errorf("%s acquires beside a stranger: %v, want %v", kind, got, want)
 		}
 	}
@@ -208,14 +212,17 @@ func TestCuratorReturnsALeaseOfADeadSession(t *testing.T) {
 	for _, kind := range []string{java, ours} {
 		t.Run(kind, func(t *testing.T) {
 			w := w.in(t)
-			w.timeout = 2 * time.Second
 			path := "/dead/" + kind
 			order := godriver.Order{Recipe: "semaphore", Path: path, Max: 1}
 			p := newProxy(t, w.addr)
-			late := w.clientIn(fleet.get(t, kind), kind, p.addr()).contender(order)
+			late := w.mortal(4*time.Second).clientIn(fleet.get(t, kind), kind, p.addr()).contender(order)
 			lost := p.loseDelete(away)
 			answer := late.process.order(late.order("acquire"))
-			<-lost.happened
+			select {
+			case <-lost.happened:
+			case <-time.After(patience):
+				t.Fatalf("%s does not leave its inner mutex", kind)
+			}
 			w.awaitChildren(path+"/leases", 0) // the session is over
 			holder := w.contender(ours, order)
 			held := holder.acquire()

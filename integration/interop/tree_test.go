@@ -16,6 +16,9 @@ import (
 // of their appearance. Children stand in the order of their creation. ZooKeeper's own nodes are left out.
 func (w *world) tree(path string) string {
 	w.t.Helper()
+	if w.observer == nil {
+		return "not looked at"
+	}
 	var text strings.Builder
 	w.draw(&text, path, 0, map[int64]string{})
 	return text.String()

@@ -44,7 +44,7 @@ func openOurs(ctx context.Context, order Order, tell func(event string)) (client
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, order.openTimeout())
 	defer cancel()
 	if err := c.BlockUntilConnected(ctx); err != nil {
 		return nil, errors.Join(err, c.Close())
@@ -53,7 +53,7 @@ func openOurs(ctx context.Context, order Order, tell func(event string)) (client
 }
 
 func (o *ours) session() string {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	s, err := o.client.Session(ctx)
 	if err != nil {

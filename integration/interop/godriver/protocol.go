@@ -12,6 +12,7 @@ import (
 	"io"
 	"sync"
 	"syscall"
+	"time"
 	"unsafe"
 )
 
@@ -51,7 +52,7 @@ type Order struct {
 	Patterns  []string `json:"patterns,omitempty"`  // kazoo's extra_lock_patterns
 
 	Side  string `json:"side,omitempty"` // of a read/write lock: read or write
-	MS    int64  `json:"ms"`             // acquire: how long to wait; 0 is a try, below 0 without end
+	MS    int64  `json:"ms"`             // acquire: how long to wait; 0 is a try, below 0 without end. See also openTimeout
 	N     int    `json:"n"`              // acquire: how many leases
 	Value int    `json:"value"`          // setvalue
 	Node  string `json:"node,omitempty"` // revoke: a path
@@ -59,6 +60,14 @@ type Order struct {
 	Times int   `json:"times,omitempty"` // work
 	Hold  int64 `json:"hold,omitempty"`  // work: µs to hold
 	Pause int64 `json:"pause,omitempty"` // work: µs in between
+}
+
+// openTimeout is how long open waits for a connection: MS, or a minute if that is not positive, for busy machines.
+func (o Order) openTimeout() time.Duration {
+	if o.MS > 0 {
+		return time.Duration(o.MS) * time.Millisecond
+	}
+	return time.Minute
 }
 
 // An Answer says what came of an order, or what happened by itself. Times are CLOCK_MONOTONIC in ns, so those of

@@ -28,7 +28,7 @@ func openZK(ctx context.Context, order Order, tell func(event string)) (client, 
 		if err != nil {
 			return nil, err
 		}
-		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+		ctx, cancel := context.WithTimeout(ctx, order.openTimeout())
 		defer cancel()
 		for {
 			select {

@@ -164,7 +164,7 @@ public final class Driver {
                     }
                 });
                 client.start();
-                if (!client.blockUntilConnected(10, TimeUnit.SECONDS)) {
+                if (!client.blockUntilConnected(order.ms > 0 ? (int) order.ms : 60_000, TimeUnit.MILLISECONDS)) {
                     client.close();
                     throw new IllegalStateException("not connected");
                 }

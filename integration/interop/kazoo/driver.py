@@ -59,7 +59,7 @@ def open_client(order, result):
             event(state.lower(), order["client"], time.monotonic_ns())
 
     client.add_listener(listen)
-    client.start(timeout=10)
+    client.start(timeout=(order.get("ms") or 60_000) / 1000)
     clients[order["client"]] = (client, order.get("data"))
     result["session"] = str(client.client_id[0] % 2**64)
 
