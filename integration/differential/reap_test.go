@@ -3,6 +3,7 @@
 package differential_test
 
 import (
+	"fmt"
 	"net"
 	"regexp"
 	"slices"
@@ -16,7 +17,7 @@ import (
 
 const (
 	reapInterval = 200 * time.Millisecond
-	ttl          = 2 * time.Second
+	ttl          = 4 * time.Second // a busy machine must write to a node more often than that
 )
 
 func TestContainersAndTTLNodesGoAsOnARealServer(t *testing.T) {
@@ -42,10 +43,12 @@ func TestContainersAndTTLNodesGoAsOnARealServer(t *testing.T) {
 	})
 }
 
-// when is which of several removals came first, and so which zxid it got: that of a hash table.
-var when = regexp.MustCompile(`event z\+\d+|[mp]=z\+\d+`)
+// when is which of several removals came first, and so which zxid it got: that of a hash table; and how often the node
+// that is renewed was written to.
+var when = regexp.MustCompile(`z\+\d+`)
 
-// outlive makes containers and TTL nodes of all kinds, lets time pass, and tells what is left, and what was heard.
+// outlive makes containers and TTL nodes of all kinds, waits until those are gone that have to go, and tells what is
+// left, and what was heard. It writes to one all the while, and stops when the others of its age are gone.
 func (t target) outlive() (outcome []string, err error) {
 	r := &run{target: t, dir: "/0000001/R", times: map[int64]int64{}, sessions: map[int64]string{0: "none"}}
 	defer r.disconnect()
@@ -66,25 +69,56 @@ func (t target) outlive() (outcome []string, err error) {
 		mortal(root+"/renewed", ttl),
 		{op: opMulti, steps: []step{{op: opDelete, path: root + "/used/x", n: -1}, {op: opDelete, path: root + "/outer/inner/x", n: -1}}},
 	})
-	time.Sleep(ttl / 2)
-	outcome = append(outcome, r.send(c, []step{{op: opSetData, path: root + "/renewed", n: -1}, {op: opGetChildren, path: root}})...)
-	r.disorder()
-	time.Sleep(ttl/2 + 3*reapInterval)
-	outcome = append(outcome, r.send(c, []step{{op: opGetChildren2, path: root}})...)
-	r.disorder()
-	time.Sleep(ttl)
-	for _, s := range []step{
-		{op: opPing},
-		{op: opGetChildren2, path: root},
-		{op: opExists, path: root + "/unused"},
-		{op: opExists, path: root + "/parent"},
+	renew, look := step{op: opSetData, path: root + "/renewed", n: -1}, step{op: opGetChildren, path: root}
+	var heard []string
+	for _, part := range []struct {
+		gone      string
+		meanwhile []step
+	}{
+		{"/used", []step{renew}},
+		{"/outer", []step{renew}},
+		{"/short", []step{renew}},
+		{"/renewed", nil},
 	} {
+		events, err := r.awaitGone(c, root+part.gone, part.meanwhile)
+		if err != nil {
+			return nil, err
+		}
+		heard = append(heard, events...)
+		answer := strings.Split(r.send(c, []step{look})[0], "\n")
+		heard = append(heard, answer[:len(answer)-1]...)
+		if part.meanwhile == nil || part.gone == "/short" { // what else is gone when a container is, is chance
+			outcome = append(outcome, answer[len(answer)-1])
+		}
+	}
+	for _, s := range []step{{op: opGetChildren2, path: root}, {op: opExists, path: root + "/unused"}, {op: opExists, path: root + "/parent"}} {
 		outcome = append(outcome, r.send(c, []step{s})...)
 	}
+	heard = slices.DeleteFunc(heard, func(event string) bool { return strings.Contains(event, "type=3 ") }) // of the renewals
+	for i := range heard {
+		heard[i] = when.ReplaceAllString(heard[i], "")
+	}
+	slices.Sort(heard)
 	for i := range outcome {
 		lines := strings.Split(when.ReplaceAllString(outcome[i], ""), "\n")
 		slices.Sort(lines)
 		outcome[i] = strings.Join(lines, "\n")
 	}
-	return outcome, nil
+	return append(outcome, heard...), nil
+}
+
+// awaitGone waits until a node is gone, takes steps meanwhile, and returns the events that it hears.
+func (r *run) awaitGone(c *client, path string, meanwhile []step) (heard []string, err error) {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(reapInterval / 2) {
+		gone := false
+		for _, answer := range r.send(c, append(slices.Clone(meanwhile), step{op: opExists, path: path})) {
+			lines := strings.Split(answer, "\n")
+			heard = append(heard, lines[:len(lines)-1]...)
+			gone = strings.Contains(lines[len(lines)-1], "err=-101")
+		}
+		if gone {
+			return heard, nil
+		}
+	}
+	return heard, fmt.Errorf("%s: %s stays for %v", r.name, path, patience)
 }
