@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"testing"
 	"time"
@@ -13,21 +14,18 @@ func TestTheCommandMeasures(t *testing.T) {
 	if os.Getenv("CURATOR_INTEGRATION") != "required" {
 		t.Skip("CURATOR_INTEGRATION is not required: not starting real servers")
 	}
-	p := plan{holders: 5, rounds: 1, window: 300 * time.Millisecond}
-	if err := p.parse("4s", t.TempDir(), ""); err != nil {
-		t.Fatal(err)
-	}
-	r, err := p.measure(t.Context(), p.places[0], p.timeouts[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{nobody, byLeader, byQuorum} {
-		if row := r.rows[name]; len(row.writes) != 1 || row.writes[0] <= 0 {
-			t.Errorf("%s: %+v", name, row)
+	var wrong []string
+	for _, window := range []time.Duration{300 * time.Millisecond, 10 * time.Second} { // if the machine is too busy for the first
+		p := plan{holders: 5, rounds: 1, window: window}
+		if err := p.parse("4s", t.TempDir(), ""); err != nil {
+			t.Fatal(err)
+		}
+		if wrong = p.missing(t); len(wrong) == 0 {
+			break
 		}
 	}
-	if r.rows[byQuorum].renewals[0] <= 0 {
-		t.Errorf("no renewal by transactions was counted: %+v", r.rows[byQuorum])
+	for _, text := range wrong {
+		t.Error(text)
 	}
 	for _, wrong := range []plan{{rounds: 1, window: 1}, {holders: 1, window: 1}, {holders: 1, rounds: 1}} {
 		if wrong.parse("4s", "", "") == nil {
@@ -37,4 +35,22 @@ func TestTheCommandMeasures(t *testing.T) {
 	if (&plan{holders: 1, rounds: 1, window: 1}).parse("soon", "", "") == nil {
 		t.Error("a timeout that is none was not refused")
 	}
+}
+
+// missing measures, and says which figures there are none of.
+func (p *plan) missing(t *testing.T) (wrong []string) {
+	t.Helper()
+	r, err := p.measure(t.Context(), p.places[0], p.timeouts[0])
+	if err != nil {
+		return []string{err.Error()}
+	}
+	for _, name := range []string{nobody, byLeader, byQuorum} {
+		if row := r.rows[name]; len(row.writes) != 1 || row.writes[0] <= 0 {
+			wrong = append(wrong, fmt.Sprintf("%s: %+v", name, row))
+		}
+	}
+	if r.rows[byQuorum].renewals[0] <= 0 {
+		wrong = append(wrong, fmt.Sprintf("no renewal by transactions was counted: %+v", r.rows[byQuorum]))
+	}
+	return wrong
 }
