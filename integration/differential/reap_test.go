@@ -94,7 +94,8 @@ func (t target) outlive() (outcome []string, err error) {
 	for _, s := range []step{{op: opGetChildren2, path: root}, {op: opExists, path: root + "/unused"}, {op: opExists, path: root + "/parent"}} {
 		outcome = append(outcome, r.send(c, []step{s})...)
 	}
-	heard = slices.DeleteFunc(heard, func(event string) bool { return strings.Contains(event, "type=3 ") }) // of the renewals
+	ofRenewals := func(event string) bool { return strings.Contains(event, "type=3 ") }
+	heard = slices.DeleteFunc(heard, ofRenewals)
 	for i := range heard {
 		heard[i] = when.ReplaceAllString(heard[i], "")
 	}

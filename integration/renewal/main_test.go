@@ -15,7 +15,8 @@ func TestTheCommandMeasures(t *testing.T) {
 		t.Skip("CURATOR_INTEGRATION is not required: not starting real servers")
 	}
 	var wrong []string
-	for _, window := range []time.Duration{300 * time.Millisecond, 10 * time.Second} { // if the machine is too busy for the first
+	// The second is for a machine that is too busy for the first.
+	for _, window := range []time.Duration{300 * time.Millisecond, 10 * time.Second} {
 		p := plan{holders: 5, rounds: 1, window: window}
 		if err := p.parse("4s", t.TempDir(), ""); err != nil {
 			t.Fatal(err)

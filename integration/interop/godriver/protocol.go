@@ -52,7 +52,7 @@ type Order struct {
 	Patterns  []string `json:"patterns,omitempty"`  // kazoo's extra_lock_patterns
 
 	Side  string `json:"side,omitempty"` // of a read/write lock: read or write
-	MS    int64  `json:"ms"`             // acquire: how long to wait; 0 is a try, below 0 without end. See also openTimeout
+	MS    int64  `json:"ms"`             // acquire: how long to wait; 0 is a try, below 0 without end
 	N     int    `json:"n"`              // acquire: how many leases
 	Value int    `json:"value"`          // setvalue
 	Node  string `json:"node,omitempty"` // revoke: a path
