@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -49,6 +50,40 @@ func TestDoneWaitsForBindingsThatAnotherGoroutineEnds(t *testing.T) {
 			t.Errorf("the owner was told %v, want %v", owner.events, want)
 		}
 	})
+}
+
+// The process was suspended, and its timers are late: no clock has ended the term when other goroutines look.
+func TestTheFirstLookAfterAPauseEndsBindings(t *testing.T) {
+	for name, look := range map[string]func(s *Session, b *Binding) error{
+		"Err": func(_ *Session, b *Binding) error { return b.Err() },
+		"Bind": func(s *Session, _ *Binding) error {
+			_, err := s.Bind(func(error) {}, nil)
+			return err
+		},
+		"a reconnection": func(s *Session, b *Binding) error {
+			s.onDetached(errors.New("broken"))
+			s.onAttached(attachedAt(s.clock.Now()))
+			return b.Err()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			zktest.Bubble(t, func(t *testing.T) {
+				cfg := unconnectedConfig()
+				cfg.LeaderRenewal = true // a handshake moves the end of later leases
+				s := New(cfg, (&told{}).hear()).Session()
+				s.onAttached(attachedAt(s.clock.Now()))
+				var cause error
+				b, err := s.Bind(func(err error) { cause = err }, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(oneTimeout)
+				if err := look(s, b); !errors.Is(err, ErrLapsed) || !errors.Is(cause, ErrLapsed) {
+					t.Errorf("got %v, and the binding ended with %v; want %v for both", err, cause, ErrLapsed)
+				}
+			})
+		})
+	}
 }
 
 func TestReleasedBindingsGetNoEndAndAllOthersGetOne(t *testing.T) {

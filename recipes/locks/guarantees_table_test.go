@@ -27,6 +27,7 @@ var guards = []guard{
 	{"G2", lawsDir, "G2 the holder knows first/StandardErrorPolicy"},
 	{"G2", "framework/session", "TestABindingEndsAtValidUntilBeforeTheServerLetsAnyoneIn"},
 	{"G2", "framework/session", "TestALateAnswerDoesNotReviveABinding"},
+	{"G2", "framework/session", "TestTheFirstLookAfterAPauseEndsBindings"},
 	{"G2", "framework/session", "TestAFollowerThatIsCutOffDoesNotKeepABindingAlive"},
 	{"G2", "framework/session", "TestBindingsEndBeforeListenersHearOfLost"},
 	{"G2", "framework/session", "TestBindingsEndBeforeDoneIsClosedAndBeforeTheStateChanges"},
