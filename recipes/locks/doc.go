@@ -67,9 +67,7 @@
 //
 // Java Curator 5, go-zookeeper's zk.Lock and this package stand in one queue, kazoo with extra_lock_patterns;
 // examples/runbook says which kinds go together. Others guarantee less (examples/comparison): their holders do not hear
-// of a loss; strangers may block Curator, and its semaphore may return a dead lease, whose session ended while the
-// acquire released the inner mutex. Beyond the end of a counter, others' negative numbers are ahead of all of ours.
-// integration/interop shows each.
+// of a loss, strangers may block Curator, and its semaphore may return a dead lease. integration/interop shows each.
 //
 // Names are Curator's, and end the documentation of what has one there. examples/porting has every method, with what
 // differs on purpose and what is left out.

@@ -134,7 +134,7 @@ func (q *retainedQueue) first() *retainedWaiter {
 		return nil
 	}
 	w := q.waiting[0]
-	q.waiting[0] = nil // drop the reference for the garbage collector
+	q.waiting[0] = nil
 	q.waiting = q.waiting[1:]
 	return w
 }

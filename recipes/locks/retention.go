@@ -9,10 +9,10 @@ import (
 // What becomes of a node after a hold: pure functions.
 
 type retention struct {
-	most        int           // see Most
-	afterDemand int           // see AfterDemand
-	busy        time.Duration // see Busy
-	idle        time.Duration // see Idle
+	most        int
+	afterDemand int
+	busy        time.Duration
+	idle        time.Duration
 }
 
 type fate int

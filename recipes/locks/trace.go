@@ -52,7 +52,7 @@ type Waiting struct {
 type AcquireEnd struct {
 	Path   string
 	Node   string // the lease's; empty after an error
-	Token  int64  // the lease's
+	Token  int64
 	Waited time.Duration
 	// HandOver is the time since the news that the node ahead was gone; zero without a wait.
 	HandOver  time.Duration
@@ -73,7 +73,7 @@ type Released struct {
 	Path       string
 	Node       string
 	Held       time.Duration
-	LocalCount int64 // the lease's
+	LocalCount int64
 	// HandedOver says that the node went to the next contender here, see [Retain].
 	HandedOver bool
 	// Retained says that the node waits here for the next one.
@@ -96,12 +96,11 @@ type Lost struct {
 	Path       string
 	Node       string
 	Held       time.Duration // until the lease ended, which a process that stood still notices later
-	LocalCount int64         // the lease's
-	Err        error         // a *LostError
+	LocalCount int64
+	Err        error // a *LostError
 }
 
-// A reporter calls the trace on a goroutine of the client: locks report where other contenders wait, and where leases
-// end.
+// A reporter calls the trace on a goroutine of the client: locks report where leases end.
 type reporter struct {
 	trace  Trace
 	client *framework.Client

@@ -16,7 +16,7 @@ import (
 // the whole. If d is not positive, Acquire is TryAcquire, which may take longer than a small d: up to the client's
 // connection timeout.
 //
-// Errors are those of lock, and:
+// Errors: those of lock, and
 //
 //   - [ErrNotAcquired], which is not context.DeadlineExceeded, if d has passed;
 //   - ctx's error if ctx has ended, too: a deadline of the caller's own is never reported as "not acquired";

@@ -32,8 +32,8 @@
 //	S5   When a session moves, servers refuse requests of the old connection. Once a sync on the new one is answered,
 //	     none of them is executed any more, unless a deposed leader answered it.
 //	S6   A deleted directory fires its data watch before anything in its successor is answered.
-//	end  A counter ends at 2³¹−1. From 3.6 on, concurrent creations there get 2³¹−1, −2³¹, −2³¹+1 …, and then 2³¹−1
-//	     again: no order. Newcomers are refused from 2³¹ − 2¹⁶ on, and with negative numbers.
+//	end  A counter ends at 2³¹−1. From then on numbers are negative or repeated: no order. Newcomers are refused from
+//	     2³¹ − 2¹⁶ on, and with negative numbers.
 //
 // # What changes a view
 //
@@ -64,9 +64,7 @@
 //     otherwise. After a writer's deletion all but readers list the directory again.
 //  4. A contender watches its own node while it waits, a grant off the critical path: a deletion ends the grant, or
 //     makes the contender queue again; changed data does not. A node that may not be read is watched for its existence,
-//     or through the directory where servers refuse that too. Since 3.8.4 and 3.9.2 they do, and send no events of it:
-//     its contender hears of neither its removal nor a revocation; one whose predecessor's ACL changes during the wait
-//     hears of its end on the next connection only.
+//     or through the directory where servers refuse that too.
 //  5. After a reconnection no watch is proof: all are set again.
 //  6. A removal is sent before anything that the session asks for later, also after a reconnection (S5). So a released
 //     node never blocks the session's own contenders. No listing is corrected by what is known to be leaving: one from
@@ -75,11 +73,4 @@
 //  7. A node has at most one server watch of each kind. The last subscriber takes it off, unless the node's deletion is
 //     on its way, a watch on a tree serves for it, or the server cannot remove watches. A watch that is taken off and
 //     set at the same time is set last.
-//
-// # Which node a contender waits for
-//
-// With more than one node ahead, a contender waits for the next nearest first. Unless the view then has its predecessor
-// alone, it lists the queue while that still holds the lock, and waits for it. So a release and the next admission are
-// one deletion and one event, a round trip, between clients too. Behind a writer, whose end needs a listing, it waits
-// for the predecessor alone.
 package queue

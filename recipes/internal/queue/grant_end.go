@@ -8,15 +8,7 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// How a grant ends, on which goroutine, and where; RemoveNode then removes its node:
-//
-//	the last member leaves       the caller's: Leave
-//	the session is not renewed   the clock's, the reader's, or a caller's of Err, Bind, Ready or List: end; then tidy
-//	                             on the client's goroutine of chores
-//	the session is over          the clock's, the reader's, or go-zookeeper's loop: end; tidy as above
-//	the node is removed by hand  the reader's, or a caller's of newGrant or Beside: end, tidy
-//	it gets no member            the caller's: Drop
-//	the grant under a hold ends  as that: localHold.Ended; then tidy in EndHold
+// How a grant ends, and on which goroutine: recipes/locks/DESIGN.md.
 
 // Leave takes a member off the grant. After the last the grant has ended, and the caller removes its node, or keeps a
 // hold's. Errors: that of the grant's end; that of a release if m has left already.

@@ -48,7 +48,7 @@ func (l *Lateness) Stop() {
 	}
 }
 
-// StartWaiting notes that the contender waits. It may be repeated.
+// StartWaiting notes that the contender waits.
 func (c *Contender) StartWaiting() {
 	c.WatchOwn()
 	c.Progress.Waits = true

@@ -136,9 +136,8 @@ func cutWidth(name string, width int) (head string, number int32, ok bool) {
 func (n Node) Before(m Node) bool { return n.number < m.number }
 
 const (
-	// lastNumber is the greatest of a contender. Servers older than 3.6 go on from -2³¹ after 2³¹-1; for younger ones
-	// see doc.go. The numbers between are for contenders that have not heard of the end: one for each client, lock and
-	// minute.
+	// lastNumber is the greatest of a contender. Those after it are for contenders that have not heard of the end: one
+	// for each client, lock and minute.
 	lastNumber = math.MaxInt32 - 1<<16
 	// firstDoubtful is the first number that only a listing decides about. Other decisions rely on later nodes having
 	// greater numbers: below it, the counter ends only 2³⁰ creations later.
