@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -148,6 +149,9 @@ func (h *hub) details(ctx context.Context) map[string][]byte {
 	texts := map[string][]byte{}
 	for _, path := range paths {
 		lock, err := survey.Read(ctx, h.options.Client, path)
+		if known := h.lastSeen(path); known != nil && errors.Is(err, survey.ErrNoLock) {
+			lock, err = &survey.Lock{Path: path, Kind: known.Kind}, nil // the servers removed an empty directory
+		}
 		if err != nil {
 			texts[path] = encode(map[string]string{"path": path, "error": survey.Printable(err.Error())})
 			continue
@@ -162,6 +166,16 @@ func (h *hub) details(ctx context.Context) map[string][]byte {
 		h.mu.Unlock()
 	}
 	return texts
+}
+
+// lastSeen is what stood at an open lock at the last look; nil before the first.
+func (h *hub) lastSeen(path string) *survey.Lock {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if o := h.seen[path]; o != nil {
+		return o.lock
+	}
+	return nil
 }
 
 // shown is a lock as the page gets it.

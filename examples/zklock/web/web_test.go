@@ -22,7 +22,7 @@ import (
 // site is a handler on a server of its own, with ZooKeeper in memory behind it.
 func site(t *testing.T, change func(*web.Options)) (url string, client *framework.Client, zk *zktest.Server) {
 	t.Helper()
-	zk = zktest.New(t)
+	zk = zktest.New(t, zktest.WithContainerCheckInterval(time.Hour)) // a lock that is free stays there
 	client, err := framework.NewClient(zk.Addr())
 	if err != nil {
 		t.Fatal(err)
@@ -80,11 +80,12 @@ func ask(t *testing.T, method, url, body string, change func(*http.Request)) (in
 type stream struct {
 	t     *testing.T
 	lines *bufio.Scanner
+	end   func()
 }
 
 func listen(t *testing.T, url string) *stream {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -100,12 +101,13 @@ func listen(t *testing.T, url string) *stream {
 	}
 	lines := bufio.NewScanner(response.Body)
 	lines.Buffer(nil, 1<<24)
-	return &stream{t, lines}
+	return &stream{t, lines, cancel}
 }
 
-// until reads events until one is as wanted, and returns its data.
+// until reads events until one is as wanted, for at most a minute, and returns its data.
 func (s *stream) until(what string, wanted func(name, data string) bool) string {
 	s.t.Helper()
+	defer time.AfterFunc(time.Minute, s.end).Stop()
 	name := ""
 	for s.lines.Scan() {
 		if rest, ok := strings.CutPrefix(s.lines.Text(), "event: "); ok {
@@ -160,6 +162,25 @@ func TestStreamOfALockShowsItsQueue(t *testing.T) {
 		t.Fatal(err)
 	}
 	events.until("that it left", func(_, data string) bool { return strings.Contains(data, `"what":"left"`) })
+}
+
+func TestHolderHasLeftAlsoIfTheServersRemovedTheEmptyDirectory(t *testing.T) {
+	t.Parallel()
+	url, client, zk := site(t, func(o *web.Options) { o.Every = time.Hour }) // it looks when a page is opened
+	lease := hold(t, client, "/locks/a", "billing")
+	first := listen(t, url+"/events?lock=/locks/a")
+	first.until("the holder", func(name, data string) bool { return name == "lock" && strings.Contains(data, `"state":"holds"`) })
+	if err := lease.Release(); err != nil {
+		t.Fatal(err)
+	}
+	if err := zk.Delete("/locks/a"); err != nil {
+		t.Fatal(err)
+	}
+	listen(t, url+"/events?lock=/locks/a")
+	data := first.until("a look", func(name, data string) bool { return name == "lock" && !strings.Contains(data, `"state":"holds"`) })
+	if !strings.Contains(data, `"what":"left"`) || strings.Contains(data, `"error"`) {
+		t.Errorf("got %s, want that the holder left", data)
+	}
 }
 
 func TestOneReadALockAndLookSufficesForTheOverview(t *testing.T) {

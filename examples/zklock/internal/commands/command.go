@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/gocurator/curator/examples/zklock/internal/manual"
 	"github.com/gocurator/curator/examples/zklock/internal/run"
@@ -65,7 +66,8 @@ type looker struct {
 // A scene is what a looker works on.
 type scene struct {
 	client  *framework.Client
-	servers string // the connect string
+	servers string        // the connect string
+	limit   time.Duration // to reach a server
 	paths   []string
 	json    bool
 	out     io.Writer
@@ -122,7 +124,7 @@ func (l *looker) main(name, help string, set *flag.FlagSet, args []string, out, 
 		return fail(run.ExitUsage, err)
 	}
 	defer func() { _ = client.Close() }()
-	err = l.do(ctx, &scene{client, l.servers.Servers(), paths, *l.json, out})
+	err = l.do(ctx, &scene{client, l.servers.Servers(), l.servers.ConnectTimeout, paths, *l.json, out})
 	return l.code(ctx, err, fail)
 }
 

@@ -70,7 +70,7 @@ func newDoctor(set *flag.FlagSet) *looker {
 		}
 		e.sessions()
 		e.add(finding{fine, root, fmt.Sprintf("%d locks were looked at", len(found)), ""})
-		e.found = append(e.found, examineServers(ctx, s.servers)...)
+		e.found = append(e.found, examineServers(ctx, s.servers, s.limit)...)
 		if s.json {
 			err = s.printJSON(e.found)
 		} else {

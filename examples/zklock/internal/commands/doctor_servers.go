@@ -10,22 +10,22 @@ import (
 	"time"
 )
 
-// examineServers asks each server for its settings.
-func examineServers(ctx context.Context, connect string) (found []finding) {
+// examineServers asks each server for its settings, for at most so long.
+func examineServers(ctx context.Context, connect string, limit time.Duration) (found []finding) {
 	addresses, _, _ := strings.Cut(connect, "/")
 	for address := range strings.SplitSeq(addresses, ",") {
 		if _, _, err := net.SplitHostPort(address); err != nil {
 			address = net.JoinHostPort(strings.Trim(address, "[]"), "2181")
 		}
-		found = append(found, serverFindings(address, func(command string) (string, error) { return fourLetter(ctx, address, command) })...)
+		limited, cancel := context.WithTimeout(ctx, limit)
+		found = append(found, serverFindings(address, func(command string) (string, error) { return fourLetter(limited, address, command) })...)
+		cancel()
 	}
 	return found
 }
 
 // fourLetter sends a four-letter command. Servers that do not allow it say so, or hang up.
 func fourLetter(ctx context.Context, address, command string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
-	defer cancel()
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 	if err != nil {
 		return "", err

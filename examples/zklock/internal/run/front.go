@@ -34,6 +34,7 @@ type front struct {
 	code     int
 	lost     bool // the lease ended, or was about to, before the command
 	warned   bool
+	noLinger bool // a signal came when nothing of the command remained, which ends -min-hold
 	terminal bool
 }
 
@@ -178,6 +179,7 @@ func (f *front) pass(s os.Signal) {
 	if !ok {
 		return
 	}
+	f.noLinger = f.noLinger || f.gone && ends(s)
 	//exhaustive:ignore
 	switch number {
 	case syscall.SIGTSTP:

@@ -215,7 +215,7 @@ func (j *job) under(client *framework.Client, f *front, lease *locks.Lease, arou
 	if f.terminal {
 		takeTerminal(syscall.Getpgrp())
 	}
-	if rest := j.minHold - time.Since(begun); rest > 0 {
+	if rest := j.minHold - time.Since(begun); rest > 0 && !f.noLinger {
 		linger(lease, rest, signals)
 	}
 	err = lease.Release()
