@@ -79,7 +79,7 @@ func TestOnARealBrowserTheQueueIsALane(t *testing.T) {
 	shot := filepath.Join(dir, "page.png")
 	var rows map[color.RGBA]int
 	// milliseconds until the picture is taken: a stream has no end
-	for _, patience := range []string{"3000", "10000", "30000"} {
+	for _, patience := range []string{"3000", "10000", "30000", "90000"} {
 		began := time.Now()
 		output, err := exec.CommandContext(t.Context(), chromium, "--headless", "--no-sandbox", "--disable-gpu",
 			"--user-data-dir="+filepath.Join(dir, "profile"), "--timeout="+patience, "--window-size=1000,600", "--screenshot="+shot,

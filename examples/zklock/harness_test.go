@@ -21,10 +21,19 @@ import (
 	"testing"
 	"time"
 	"unsafe"
+
+	"github.com/gocurator/curator/framework/zktest"
 )
 
 // patience is for what must happen, on a machine that is busy.
-const patience = time.Minute
+const patience = 2 * time.Minute
+
+// removal bounds waits for nodes that zklock has removed. A session's end, which removes them too, takes longer.
+// A client that hears no answer for a second when it closes ends before the server has read that.
+const removal = 30 * time.Second
+
+// calm has zklock try for as long as tests wait to reach a server, which may be on a machine that stalls.
+const calm = "ZKLOCK_CONNECT_TIMEOUT=1m"
 
 // stampFile names, in the environment, the file that this test binary is to write stamps into, instead of running
 // tests.
@@ -165,7 +174,7 @@ func startWith(t *testing.T, prepare func(*exec.Cmd), args ...string) *running {
 		heard: make(chan struct{}), told: make(chan struct{}), silent: make(chan struct{}),
 	}
 	r.cmd = exec.Command(program, append([]string{"run", "-v", "-status-fd", "3"}, args...)...)
-	r.cmd.Env = append(os.Environ(), "HOME=/nonexistent")
+	r.cmd.Env = append(os.Environ(), "HOME=/nonexistent", calm)
 	eventsIn, eventsOut := pipe(t)
 	outIn, outOut := pipe(t)
 	r.cmd.ExtraFiles = []*os.File{eventsOut}
@@ -327,10 +336,18 @@ func (r *running) signal(s syscall.Signal) {
 	}
 }
 
+// output is what the processes have printed so far.
 func (r *running) output() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.stdout.String()
+}
+
+// wholeOutput is all that the processes have printed, when they are gone: their ends may be known before it is read.
+func (r *running) wholeOutput() string {
+	r.t.Helper()
+	r.allGone()
+	return r.output()
 }
 
 func (r *running) errors() string {
@@ -351,6 +368,18 @@ func lacking(t *testing.T, what ...any) {
 		t.Fatal(what...)
 	}
 	t.Skip(what...)
+}
+
+// wantNodes waits until so many contenders stand at a lock.
+func wantNodes(t *testing.T, server *zktest.Server, path string, want int) {
+	t.Helper()
+	got := server.Children(path)
+	for end := time.Now().Add(removal); len(got) != want && time.Now().Before(end); got = server.Children(path) {
+		time.Sleep(5 * time.Millisecond)
+	}
+	if len(got) != want {
+		t.Errorf("%s: got nodes %v, want %d", path, got, want)
+	}
 }
 
 // keeper returns the process that zklock has started.
