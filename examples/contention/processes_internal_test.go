@@ -9,20 +9,60 @@ import (
 	"os/exec"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/examples/internal/process"
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/integration/zookeeper"
+	"github.com/gocurator/curator/recipes/locks"
 )
 
-// together runs one process for each list of arguments, all at once on one server, and returns what all of them
-// recorded.
-func together(t *testing.T, arguments ...[]string) (records []record) {
+const path = "/examples/contention" // the lock's, if no flag says another one
+
+func clientOf(t *testing.T, server *zookeeper.Server) *framework.Client {
+	t.Helper()
+	client, err := framework.NewClient(server.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	return client
+}
+
+// awaitQueue waits until so many nodes stand in the lock's queue.
+func awaitQueue(t *testing.T, client *framework.Client, want int, limit time.Duration) {
+	t.Helper()
+	for end := time.Now().Add(limit); ; time.Sleep(10 * time.Millisecond) {
+		nodes, _, err := client.Children(t.Context(), path)
+		if err != nil && !errors.Is(err, zk.ErrNoNode) {
+			t.Fatal(err)
+		}
+		if len(nodes) == want {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("got nodes %v in the queue, want %d", nodes, want)
+		}
+	}
+}
+
+// together runs one process for each list of arguments on one server, and returns what all of them recorded. The lock
+// is taken until all their workers stand in its queue. Its directory is no container: where one process is done before
+// another one begins, the servers would remove that, and numbers would begin anew.
+func together(t *testing.T, workers int, arguments ...[]string) (records []record) {
 	t.Helper()
 	server := zookeeper.Start(t, zookeeper.Config{})
 	binary := process.Build(t)
+	client := clientOf(t, server)
+	if _, _, err := client.Create(t.Context(), path, nil, framework.CreatingParentsIfNeeded()); err != nil {
+		t.Fatal(err)
+	}
+	taken, err := locks.NewInterProcessMutex(client, path).Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	var processes []*exec.Cmd
 	for _, args := range arguments {
 		p := exec.CommandContext(t.Context(), binary, append([]string{"-json", "-zk", server.Addr()}, args...)...)
@@ -31,6 +71,10 @@ func together(t *testing.T, arguments ...[]string) (records []record) {
 			t.Fatal(err)
 		}
 		processes = append(processes, p)
+	}
+	awaitQueue(t, client, 1+workers, time.Minute)
+	if err := taken.Release(); err != nil {
+		t.Error(err)
 	}
 	for _, p := range processes {
 		if err := p.Wait(); err != nil {
@@ -52,8 +96,9 @@ func mixed(turns []turn) (n int) {
 }
 
 func TestFourProcessesHoldOneAfterTheOther(t *testing.T) {
-	args := []string{"-workers=5", "-rounds=20", "-hold=2ms"}
-	got := turns(t, together(t, args, args, args, args))
+	t.Parallel()
+	args := []string{"-workers=5", "-rounds=20", "-hold=2ms", "-session=30s"}
+	got := turns(t, together(t, 4*5, args, args, args, args))
 	if want := 4 * 5 * 20; len(got) != want {
 		t.Errorf("%d holds, want %d", len(got), want)
 	}
@@ -64,8 +109,10 @@ func TestFourProcessesHoldOneAfterTheOther(t *testing.T) {
 }
 
 func TestCrashedProcessLosesTheLockBeforeAnotherIsLetIn(t *testing.T) {
-	args := []string{"-workers=3", "-rounds=5", "-hold=10ms", "-session=2s"}
-	got := turns(t, together(t, args, args, args, append(slices.Clone(args), "-crash=2")))
+	t.Parallel()
+	// the session of a worker that the machine holds up must not end, too
+	args := []string{"-workers=3", "-rounds=5", "-hold=10ms", "-session=20s"}
+	got := turns(t, together(t, 4*3, args, args, args, append(slices.Clone(args), "-crash=2")))
 	if want := 3*3*5 + 2*5 + 1; len(got) != want {
 		t.Errorf("%d holds, want %d", len(got), want)
 	}
@@ -81,6 +128,7 @@ func TestCrashedProcessLosesTheLockBeforeAnotherIsLetIn(t *testing.T) {
 }
 
 func TestInterruptedProcessLetsGo(t *testing.T) {
+	t.Parallel()
 	server := zookeeper.Start(t, zookeeper.Config{})
 	binary := process.Build(t)
 	p := process.Start(t, binary, "-zk", server.Addr(), "-workers=2", "-hold=1h", "-session=50s")
@@ -92,15 +140,8 @@ func TestInterruptedProcessLetsGo(t *testing.T) {
 	if got := p.Wait(); got != 130 {
 		t.Errorf("got status %d, want 130", got)
 	}
-	client, err := framework.NewClient(server.Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
-	left, _, err := client.Children(t.Context(), "/examples/contention")
-	if err != nil && !errors.Is(err, zk.ErrNoNode) || len(left) > 0 {
-		t.Errorf("got %v, %v when the process had ended, want no node", left, err)
-	}
+	// a client waits for the answer to its end for a second; without one its nodes would stay for 50
+	awaitQueue(t, clientOf(t, server), 0, 30*time.Second)
 	if output, err := exec.CommandContext(t.Context(), binary, "-zk", server.Addr(), "-hold=0").CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, output)
 	}
