@@ -23,18 +23,26 @@ var source string // -h prints the comment at its head
 
 func main() { demo.Main(pool, demo.About(source)) }
 
+const (
+	processes = 2
+	workers   = 5 // of each process
+)
+
 // process runs some workers, which do one job after the other, each with a lease in its hands.
-func process(ctx context.Context, client *framework.Client, workers int, g *gauge) error {
+func process(ctx context.Context, client *framework.Client, g *gauge) error {
 	limit := shared.NewSharedCount(client, "/limit", 1)
 	if err := limit.Start(ctx); err != nil {
 		return err
 	}
 	defer limit.Close() //nolint:errcheck // it has nothing to say
+	defer g.follow(limit)()
 	semaphore := locks.NewInterProcessSemaphoreV2WithCount(client, "/pool", limit)
 	group, ctx := errgroup.WithContext(ctx)
 	for range workers {
+		asks := g.hire()
 		group.Go(func() error {
 			for !g.finished() {
+				asks()
 				if err := locks.Do(ctx, semaphore, g.job); err != nil {
 					return err
 				}
@@ -58,14 +66,14 @@ func pool(ctx context.Context, env *demo.Env) error {
 	}
 
 	g := newGauge(2)
-	processes, processesCtx := errgroup.WithContext(ctx)
-	for range 2 {
+	all, allCtx := errgroup.WithContext(ctx)
+	for range processes {
 		client := env.Client()
-		processes.Go(func() error { return process(processesCtx, client, 5, g) })
+		all.Go(func() error { return process(allCtx, client, g) })
 	}
-	err := operate(processesCtx, env, limit, g)
+	err := operate(allCtx, env, limit, g)
 	g.finish()
-	if err := errors.Join(err, processes.Wait()); err != nil {
+	if err := errors.Join(err, all.Wait()); err != nil {
 		return err
 	}
 	env.Say("never more at work than the limit allowed")
@@ -80,10 +88,13 @@ func operate(ctx context.Context, env *demo.Env, limit *shared.SharedCount, g *g
 		if err := limit.SetCount(ctx, n); err != nil {
 			return err
 		}
-		if err := g.reach(ctx, int(n)); err != nil {
+		if err := g.settle(ctx, n); err != nil {
 			return err
 		}
 		g.allow(int(n))
+		if err := g.reach(ctx, int(n)); err != nil {
+			return err
+		}
 		if err := g.stay(ctx); err != nil {
 			return err
 		}
