@@ -16,8 +16,8 @@ var programs = []string{
 	"batchjob", "configuration", "contention", "guardedwrite", "leader", "lostsession", "reentrant", "singleton", "workerpool",
 }
 
-// A machine that is busy must not be late by most of a session: the examples promise that a short outage ends no lease.
-var patient = []string{"-session", "10s"}
+// A machine that stands still for half of a session ends leases, and the examples promise that a short outage does not.
+var patient = []string{"-session", "20s"}
 
 func TestProgramsEndWellOnAServerInMemory(t *testing.T) {
 	bin := build(t)

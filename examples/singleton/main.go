@@ -42,7 +42,7 @@ type replica struct {
 }
 
 // standBy waits until the lock is free, and runs what is left of the job while it holds it.
-func (r replica) standBy(ctx context.Context, done func(item int)) error {
+func (r replica) standBy(ctx context.Context, done func(item int, lease *locks.Lease) error) error {
 	lease, err := r.mutex.Acquire(ctx)
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func (r replica) standBy(ctx context.Context, done func(item int)) error {
 }
 
 // job does the items that are not in the journal yet.
-func (r replica) job(ctx context.Context, lease *locks.Lease, done func(item int)) error {
+func (r replica) job(ctx context.Context, lease *locks.Lease, done func(item int, lease *locks.Lease) error) error {
 	for {
 		entries, _, err := r.client.Get(ctx, journal)
 		if err != nil {
@@ -83,7 +83,9 @@ func (r replica) job(ctx context.Context, lease *locks.Lease, done func(item int
 			return err
 		}
 		r.say("replica %d has done item %d", r.number, item)
-		done(item)
+		if err := done(item, lease); err != nil {
+			return err
+		}
 	}
 }
 
@@ -99,14 +101,15 @@ func night(ctx context.Context, env *demo.Env) error {
 		client, line := env.BreakableClient()
 		r := replica{number, client, locks.NewInterProcessMutex(client, "/lock"), env.Say}
 		replicas.Go(func() error {
-			return r.standBy(replicasCtx, func(item int) {
+			return r.standBy(replicasCtx, func(item int, lease *locks.Lease) error {
 				switch {
 				case number == 1 && item == 3:
 					env.Say("replica 1 is cut off from everything")
 					line.Cut()
 				case number == 2 && item == 6:
-					replicas.Go(func() error { return askToLeave(replicasCtx, operator, mutex) })
+					return askToLeave(replicasCtx, operator, mutex, lease)
 				}
+				return nil
 			})
 		})
 		if err := queued(ctx, mutex, number); err != nil { // so that they come in their order
@@ -129,16 +132,22 @@ func night(ctx context.Context, env *demo.Env) error {
 	return nil
 }
 
-// askToLeave asks the holder to let go. The holder decides.
-func askToLeave(ctx context.Context, client *framework.Client, mutex *locks.InterProcessMutex) error {
+// askToLeave asks the holder to let go, and waits until it has heard of that: on a busy machine it would be done with
+// its items before. The holder decides.
+func askToLeave(ctx context.Context, client *framework.Client, mutex *locks.InterProcessMutex, lease *locks.Lease) error {
 	line, err := mutex.Participants(ctx)
 	if err == nil && len(line) > 0 {
 		err = locks.AttemptRevoke(ctx, client, line[0].Path) // the holder is the first
 	}
-	if errors.Is(err, zk.ErrNoNode) { // it has left by itself
-		return nil
+	if err != nil && !errors.Is(err, zk.ErrNoNode) {
+		return err
 	}
-	return err
+	select {
+	case <-lease.RevocationRequested():
+	case <-lease.Done(): // its node was gone already
+	case <-ctx.Done():
+	}
+	return nil
 }
 
 // queued waits until so many stand in the queue.

@@ -29,6 +29,7 @@ func serve(t *testing.T, args ...string) (addr string, order func(line string) s
 	outR, outW := io.Pipe()
 	ended := make(chan int, 1)
 	go func() {
+		defer close(ended) // read twice if the test has failed
 		ended <- run(ctx, append([]string{"-listen", "127.0.0.1:0"}, args...), inR, outW, io.Discard)
 		outW.Close()
 	}()
@@ -60,13 +61,29 @@ type silent struct{}
 
 func (silent) Printf(string, ...any) {}
 
-func connect(t *testing.T, addr string) *zk.Conn {
+// dial makes a client, which is not connected yet. Its session outlasts a machine that stands still.
+func dial(t *testing.T, addr string) (*zk.Conn, <-chan zk.Event) {
 	t.Helper()
-	conn, _, err := zk.Connect([]string{addr}, 10*time.Second, zk.WithLogger(silent{}))
+	conn, events, err := zk.Connect([]string{addr}, time.Minute, zk.WithLogger(silent{}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(conn.Close)
+	return conn, events
+}
+
+// connect makes a client that has a session. Until then go-zookeeper's requests fail after each attempt to connect,
+// which it gives up after a second.
+func connect(t *testing.T, addr string) *zk.Conn {
+	t.Helper()
+	conn, events := dial(t, addr)
+	for late := time.After(time.Minute); conn.State() != zk.StateHasSession; {
+		select {
+		case <-events:
+		case <-late:
+			t.Fatalf("%s: got state %v, want a session", addr, conn.State())
+		}
+	}
 	return conn
 }
 
@@ -97,7 +114,7 @@ func TestFaultsAreOrderedByLines(t *testing.T) {
 	if data, _, err := conn.Get("/a"); err != nil || string(data) != "after the start" {
 		t.Fatalf("%q, %v", data, err)
 	}
-	if got := order("sessions"); !strings.HasPrefix(got, "0x") || !strings.Contains(got, "timeout=10s connected=true") {
+	if got := order("sessions"); !strings.HasPrefix(got, "0x") || !strings.Contains(got, "timeout=1m0s connected=true") {
 		t.Fatal(got)
 	}
 }
@@ -116,7 +133,7 @@ func TestWrongLinesAreRefused(t *testing.T) {
 
 func TestReadOnlyServerTurnsWritersAway(t *testing.T) {
 	addr, order := serve(t, "-read-only")
-	conn := connect(t, addr)
+	conn, _ := dial(t, addr)
 	if _, _, err := conn.Exists("/"); !errors.Is(err, zk.ErrNoServer) {
 		t.Fatalf("a client that wants to write was served: %v", err)
 	}

@@ -111,7 +111,12 @@ func (e *Env) probe(ctx context.Context, errs io.Writer) error {
 	if err != nil {
 		return &UsageError{fmt.Errorf("-zk: %w", err)}
 	}
-	_, err = probe.Session(ctx)
+	for range 3 { // five seconds for a server that refuses; fifteen, as an operation has, for one that is slow
+		var notThere *net.OpError
+		if _, err = probe.Session(ctx); err == nil || errors.As(err, &notThere) {
+			break
+		}
+	}
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
