@@ -101,7 +101,7 @@ func parse(args []string, errs io.Writer) (settings, error) {
 		apart:    values("framework/internal/transport"),
 		floors: values("retry", "framework/zktest framework/internal/clock framework/sasl", "framework/internal", "framework/session",
 			"framework", "recipes/internal recipes/shared", "recipes", "recipes/leader", "framework/internal/clienttest recipes/locks/lockstest",
-			"recipes/leader/leadertest",
+			"recipes/internal/simtest recipes/leader/leadertest",
 			"examples/internal integration/zookeeper", "examples integration"),
 	}
 	flags := flag.NewFlagSet("figures", flag.ContinueOnError)

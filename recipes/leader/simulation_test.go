@@ -4,17 +4,13 @@ import (
 	"cmp"
 	"flag"
 	"fmt"
-	"math/rand/v2"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
-	"github.com/gocurator/curator/recipes/locks/lockstest"
-	"github.com/gocurator/curator/retry"
+	"github.com/gocurator/curator/recipes/internal/simtest"
 )
 
 var (
@@ -25,23 +21,12 @@ var (
 // A simulation is a random schedule of an election's participants and of faults that befall them. What they do is
 // recorded, and checked against the guarantees at the end.
 type simulation struct {
-	t        *testing.T
-	seed     uint64
-	ensemble *zktest.Ensemble
-	servers  int
-	faulty   bool
-	peers    []*simulated
+	*simtest.Env
+	faulty bool
 
 	mu    sync.Mutex
 	terms []office
 	leads map[string]func() bool // HasLeadership of each participant
-	log   []string
-}
-
-// A simulated is a client with a network path of its own.
-type simulated struct {
-	*framework.Client
-	link *lockstest.Link
 }
 
 // An office is a term: from the beginning of the leader's work to its end.
@@ -52,19 +37,13 @@ type office struct {
 	lost       error
 }
 
-// An actor makes choices of its own: what others do at the same moment does not change them.
+// An actor is a participant, with choices of its own.
 type actor struct {
 	*simulation
-	rand *rand.Rand
+	simtest.Dice
 }
 
-func (s *simulation) actor(n int) actor { return actor{s, rand.New(rand.NewPCG(s.seed, uint64(n)))} }
-
-func (a actor) pick(n int) int { return a.rand.IntN(n) }
-
-func (a actor) some(most time.Duration) time.Duration {
-	return time.Duration(a.rand.Int64N(int64(most)))
-}
+func (s *simulation) actor(n int) actor { return actor{s, s.Dice(n)} }
 
 func TestSimulation(t *testing.T) {
 	for name, kind := range map[string]struct {
@@ -75,7 +54,7 @@ func TestSimulation(t *testing.T) {
 		"stormy":           {servers: 1, faulty: true},
 		"stormy, of three": {servers: 3, faulty: true},
 	} {
-		for recipe, stand := range map[string]func(a actor, who string, p *simulated){
+		for recipe, stand := range map[string]func(a actor, who string, p *simtest.Peer){
 			"selectors": actor.runSelector, "latches": actor.runLatch,
 		} {
 			t.Run(name+", "+recipe, func(t *testing.T) {
@@ -98,20 +77,14 @@ func TestSimulation(t *testing.T) {
 }
 
 func simulate(
-	t *testing.T, seed uint64, servers int, faulty bool, stand func(a actor, who string, p *simulated),
+	t *testing.T, seed uint64, servers int, faulty bool, stand func(a actor, who string, p *simtest.Peer),
 ) (terms, lost int) {
 	zktest.Bubble(t, func(t *testing.T) {
-		version := []string{"3.8.6", "3.9.5"}[seed%2]
-		s := &simulation{
-			t: t, seed: seed, servers: servers, faulty: faulty, leads: map[string]func() bool{},
-			ensemble: zktest.NewEnsemble(servers, zktest.WithVersion(version)),
-		}
-		t.Cleanup(func() { _ = s.ensemble.Close() })
+		s := &simulation{Env: simtest.New(t, seed, servers, path), faulty: faulty, leads: map[string]func() bool{}}
 		s.run(stand)
 		s.check()
 		if t.Failed() || *simulationSeed != 0 {
-			t.Logf("history:\n%s", strings.Join(s.log, "\n"))
-			t.Logf("try again with: go test ./recipes/leader -run TestSimulation -seed %d -count 20", seed)
+			s.LogHistory("./recipes/leader")
 		}
 		for _, o := range s.terms {
 			if terms++; o.lost != nil {
@@ -122,61 +95,25 @@ func simulate(
 	return terms, lost
 }
 
-func (s *simulation) run(stand func(a actor, who string, p *simulated)) {
-	director := s.actor(0)
-	for range 2 + director.pick(3) {
-		s.peers = append(s.peers, s.newPeer(director.some(20*time.Millisecond)))
+func (s *simulation) run(stand func(a actor, who string, p *simtest.Peer)) {
+	scenario := s.Dice(0)
+	for range 2 + scenario.Pick(3) {
+		s.AddPeer(scenario.Some(20 * time.Millisecond))
 	}
-	var working, weather sync.WaitGroup
-	for i, p := range s.peers {
-		for j := range 1 + director.pick(2) {
+	var working sync.WaitGroup
+	for i, p := range s.Peers {
+		for j := range 1 + scenario.Pick(2) {
 			a := s.actor(2 + 2*i + j)
 			working.Go(func() { stand(a, fmt.Sprintf("%c%d", 'A'+i, j), p) })
 		}
 	}
-	stop, done := make(chan struct{}), make(chan struct{})
-	if s.faulty {
-		weather.Go(func() { s.actor(1).storm(stop) })
-	}
-	go func() { working.Wait(); close(done) }()
-	select {
-	case <-done:
-	case <-time.After(6 * time.Hour):
-		s.t.Errorf("seed %d: a participant waits for ever; nodes %v", s.seed, s.ensemble.Leader().Children(path))
-	}
-	close(stop)
-	weather.Wait()
-	s.heal()
-	s.checkResidue()
-	for _, p := range s.peers {
-		_ = p.Close()
-	}
-	<-done
-}
-
-func (s *simulation) newPeer(latency time.Duration) *simulated {
-	cable, servers := s.ensemble.NewLink(), strings.Join(s.ensemble.Addrs(), ",")
-	cable.SetLatency(latency)
-	p := &simulated{link: lockstest.NewLink(servers, cable.DialContext)}
-	client, err := framework.NewClient(servers, framework.WithDialer(p.link.DialContext), framework.WithSessionTimeout(sessionTimeout),
-		framework.WithConnectionTimeout(3*time.Second), framework.WithRetryPolicy(retry.NTimes(3, 10*time.Millisecond)))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	p.Client = client
-	return p
+	s.Run(&working, s.faulty)
 }
 
 func (s *simulation) joined(who string, leads func() bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.leads[who] = leads
-}
-
-func (s *simulation) note(format string, args ...any) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.log = append(s.log, time.Now().Format("04:05.000000 ")+fmt.Sprintf(format, args...))
 }
 
 // check checks the history: G1 and G2 in one, since a term ends when its leader knows; G9.
@@ -186,14 +123,14 @@ func (s *simulation) check() {
 	})
 	for i, b := range s.terms {
 		if !s.faulty && b.lost != nil {
-			s.t.Errorf("seed %d: %s lost a term for nothing: %v", s.seed, b.who, b.lost)
+			s.T.Errorf("seed %d: %s lost a term for nothing: %v", s.Seed, b.who, b.lost)
 		}
 		for _, a := range s.terms[:i] {
 			if b.begin.Before(a.end) {
-				s.t.Errorf("seed %d: %s leads from %v, %s until %v", s.seed, b.who, b.begin, a.who, a.end)
+				s.T.Errorf("seed %d: %s leads from %v, %s until %v", s.Seed, b.who, b.begin, a.who, a.end)
 			}
 			if b.token <= a.token {
-				s.t.Errorf("seed %d: %s has token %d after %s's %d", s.seed, b.who, b.token, a.who, a.token)
+				s.T.Errorf("seed %d: %s has token %d after %s's %d", s.Seed, b.who, b.token, a.who, a.token)
 			}
 		}
 	}

@@ -5,17 +5,18 @@ import (
 	"maps"
 	"time"
 
+	"github.com/gocurator/curator/recipes/internal/simtest"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
 // runSelector leads some times, by Run.
-func (a actor) runSelector(who string, p *simulated) {
+func (a actor) runSelector(who string, p *simtest.Peer) {
 	selector := leader.NewLeaderSelector(p.Client, path, leader.WithID(who))
 	a.joined(who, selector.HasLeadership)
-	ctx, cancel := context.WithCancel(a.t.Context())
+	ctx, cancel := context.WithCancel(a.T.Context())
 	defer cancel()
-	for left := 3 + a.pick(4); left > 0; {
+	for left := 3 + a.Pick(4); left > 0; {
 		err := selector.Run(ctx, func(ctx context.Context) error {
 			a.serve(who, leader.Term(ctx))
 			if left--; left <= 0 {
@@ -23,30 +24,30 @@ func (a actor) runSelector(who string, p *simulated) {
 			}
 			return nil
 		})
-		a.note("%s: %v", who, err) // without a connection to begin with it ends by the policy
+		a.Note("%s: %v", who, err) // without a connection to begin with it ends by the policy
 	}
 }
 
 // runLatch leads some times, by latches that stand for several terms.
-func (a actor) runLatch(who string, p *simulated) {
-	for left := 3 + a.pick(4); left > 0; {
+func (a actor) runLatch(who string, p *simtest.Peer) {
+	for left := 3 + a.Pick(4); left > 0; {
 		l := leader.NewLeaderLatch(p.Client, path, leader.WithID(who))
 		a.joined(who, l.HasLeadership)
 		changes := make(chan *locks.Lease, 1000)
 		l.OnChange(func(term *locks.Lease) { changes <- term })
 		terms := map[*locks.Lease]bool{}
-		err := l.Start(a.t.Context())
+		err := l.Start(a.T.Context())
 		for stay := true; err == nil && stay && left > 0; left-- {
 			var term *locks.Lease
-			if term, err = l.Await(a.t.Context()); err == nil {
+			if term, err = l.Await(a.T.Context()); err == nil {
 				terms[term] = true
 				a.serve(who, term)
-				if stay = a.pick(2) == 0; stay && term.Err() == nil {
-					a.note("%s lets go: %v", who, term.Release()) // and stands again
+				if stay = a.Pick(2) == 0; stay && term.Err() == nil {
+					a.Note("%s lets go: %v", who, term.Release()) // and stands again
 				}
 			}
 		}
-		a.note("%s: %v, close: %v", who, err, l.Close())
+		a.Note("%s: %v, close: %v", who, err, l.Close())
 		a.hears(who, terms, changes)
 	}
 }
@@ -58,11 +59,11 @@ func (a actor) hears(who string, terms map[*locks.Lease]bool, changes <-chan *lo
 		select {
 		case term = <-changes:
 		case <-time.After(time.Hour):
-			a.t.Errorf("seed %d: %s does not hear of %d terms", a.seed, who, len(terms))
+			a.T.Errorf("seed %d: %s does not hear of %d terms", a.Seed, who, len(terms))
 			return
 		}
 		if leads == (term != nil) {
-			a.t.Errorf("seed %d: %s leads: %t, and hears of %v", a.seed, who, leads, term)
+			a.T.Errorf("seed %d: %s leads: %t, and hears of %v", a.Seed, who, leads, term)
 		}
 		leads = term != nil
 		delete(terms, term)
@@ -75,21 +76,21 @@ func (a actor) serve(who string, term *locks.Lease) {
 	if term.Err() != nil { // before the leader came to begin
 		return
 	}
-	a.note("%s leads with %d", who, o.token)
+	a.Note("%s leads with %d", who, o.token)
 	a.alone(who)
 	long := 3 * time.Second
-	if a.pick(4) == 0 {
-		long = 2 * sessionTimeout // enough to be lost
+	if a.Pick(4) == 0 {
+		long = 2 * simtest.SessionTimeout // enough to be lost
 	}
 	select {
 	case <-term.Done():
-	case <-time.After(a.some(long)):
+	case <-time.After(a.Some(long)):
 	}
 	o.end, o.lost = time.Now(), term.Err()
 	if until := term.ValidUntil(); o.lost != nil && until.Before(o.end) {
-		a.t.Errorf("seed %d: %s heard at %v of the end at %v", a.seed, who, o.end, until)
+		a.T.Errorf("seed %d: %s heard at %v of the end at %v", a.Seed, who, o.end, until)
 	}
-	a.note("%s led with %d: %v", who, o.token, o.lost)
+	a.Note("%s led with %d: %v", who, o.token, o.lost)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.terms = append(a.terms, o)
@@ -102,7 +103,7 @@ func (a actor) alone(who string) {
 	a.mu.Unlock()
 	for other, leads := range others {
 		if other != who && leads() {
-			a.t.Errorf("seed %d: %s leads, and %s believes to lead", a.seed, who, other)
+			a.T.Errorf("seed %d: %s leads, and %s believes to lead", a.Seed, who, other)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package locks_test
 import (
 	"cmp"
 	"slices"
-	"time"
 )
 
 // check checks the history: G1 and G2 in one, since a hold ends when its owner knows; G3 where nothing went wrong; G9.
@@ -13,35 +12,18 @@ func (s *simulation) check() {
 	})
 	for i, b := range s.history {
 		if !s.faulty && b.lost != nil {
-			s.t.Errorf("seed %d: %s lost the lock for nothing: %v", s.seed, b.who, b.lost)
+			s.T.Errorf("seed %d: %s lost the lock for nothing: %v", s.Seed, b.who, b.lost)
 		}
 		for _, a := range s.history[:i] {
 			if a.owner == b.owner || a.shared && b.shared {
 				continue
 			}
 			if b.begin.Before(a.end) {
-				s.t.Errorf("seed %d: %s is let in at %v, %s holds until %v", s.seed, b.who, b.begin, a.who, a.end)
+				s.T.Errorf("seed %d: %s is let in at %v, %s holds until %v", s.Seed, b.who, b.begin, a.who, a.end)
 			}
 			if b.token < a.token || b.token == a.token && b.count <= a.count {
-				s.t.Errorf("seed %d: %s has token %d/%d after %s's %d/%d", s.seed, b.who, b.token, b.count, a.who, a.token, a.count)
+				s.T.Errorf("seed %d: %s has token %d/%d after %s's %d/%d", s.Seed, b.who, b.token, b.count, a.who, a.token, a.count)
 			}
 		}
 	}
-}
-
-// checkResidue checks G5 and G4 when all is calm again.
-func (s *simulation) checkResidue() {
-	var nodes []string
-	var watches int
-	for range 100 {
-		nodes, watches = s.ensemble.Leader().Children(path), 0
-		for i := range s.servers {
-			watches += s.ensemble.Server(i).WatchCount()
-		}
-		if len(nodes) == 0 && watches == 0 {
-			return
-		}
-		time.Sleep(sessionTimeout / 20)
-	}
-	s.t.Errorf("seed %d: there are nodes %v and %d watches left", s.seed, nodes, watches)
 }

@@ -4,17 +4,14 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/internal/simtest"
 	"github.com/gocurator/curator/recipes/locks"
-	"github.com/gocurator/curator/recipes/locks/lockstest"
-	"github.com/gocurator/curator/retry"
 )
 
 var (
@@ -25,27 +22,21 @@ var (
 // A simulation is a random schedule of workers that acquire, hold, cancel and release, and of faults that befall them.
 // Everything that happens is recorded, and the whole checked against the guarantees at the end.
 type simulation struct {
-	t        *testing.T
-	seed     uint64
-	ensemble *zktest.Ensemble
-	peers    []*peer
+	*simtest.Env
 	kind
 
 	mu      sync.Mutex
 	owners  int
 	history []hold
-	log     []string
 }
 
-// An actor makes choices of its own: what others do at the same moment does not change them.
+// An actor is a worker, with choices of its own.
 type actor struct {
 	*simulation
-	rand *rand.Rand
+	simtest.Dice
 }
 
-func (s *simulation) actor(n int) actor {
-	return actor{s, rand.New(rand.NewPCG(s.seed, uint64(n)))}
-}
+func (s *simulation) actor(n int) actor { return actor{s, s.Dice(n)} }
 
 // A hold is one grant: from the return of Acquire to the call of Release, or to the loss.
 type hold struct {
@@ -96,90 +87,55 @@ func TestSimulation(t *testing.T) {
 
 func simulate(t *testing.T, seed uint64, kind kind) {
 	zktest.Bubble(t, func(t *testing.T) {
-		version := []string{"3.8.6", "3.9.5"}[seed%2]
-		s := &simulation{t: t, seed: seed, kind: kind, ensemble: zktest.NewEnsemble(kind.servers, zktest.WithVersion(version))}
-		t.Cleanup(func() { _ = s.ensemble.Close() })
+		s := &simulation{Env: simtest.New(t, seed, kind.servers, path), kind: kind}
 		s.run()
 		s.check()
 		if t.Failed() || *simulationSeed != 0 {
-			t.Logf("history:\n%s", strings.Join(s.log, "\n"))
-			t.Logf("try again with: go test ./recipes/locks -run 'TestSimulation' -seed %d -count 20", seed)
+			s.LogHistory("./recipes/locks")
 		}
 	})
 }
 
 func (s *simulation) run() {
-	director := s.actor(0)
-	for range 2 + director.pick(4) {
-		s.peers = append(s.peers, director.newPeer())
+	scenario := s.Dice(0)
+	for range 2 + scenario.Pick(4) {
+		s.AddPeer(scenario.Some(20 * time.Millisecond))
 	}
 	most := 2
 	if s.local {
 		most = 5
 	}
-	stop := make(chan struct{})
-	var workers, weather sync.WaitGroup
-	for i, p := range s.peers {
-		for j := range 1 + director.pick(most) {
+	var workers sync.WaitGroup
+	for i, p := range s.Peers {
+		for j := range 1 + scenario.Pick(most) {
 			worker := s.actor(2 + most*i + j)
 			workers.Go(func() { worker.work(fmt.Sprintf("%c%d", 'A'+i, j), p) })
 		}
 	}
-	if s.faulty {
-		weather.Go(func() { s.actor(1).storm(stop) })
-	}
-	done := make(chan struct{})
-	go func() { workers.Wait(); close(done) }()
-	select {
-	case <-done:
-	case <-time.After(6 * time.Hour):
-		s.t.Errorf("seed %d: a contender waits for ever; nodes %v", s.seed, s.ensemble.Leader().Children(path))
-	}
-	close(stop)
-	weather.Wait()
-	s.heal()
-	s.checkResidue()
-	for _, p := range s.peers {
-		_ = p.Close()
-	}
-	<-done
-}
-
-func (s actor) newPeer() *peer {
-	p := &peer{cable: s.ensemble.NewLink()}
-	p.link = lockstest.NewLink(strings.Join(s.ensemble.Addrs(), ","), p.cable.DialContext)
-	client, err := framework.NewClient(strings.Join(s.ensemble.Addrs(), ","), framework.WithDialer(p.link.DialContext),
-		framework.WithSessionTimeout(sessionTimeout), framework.WithConnectionTimeout(3*time.Second),
-		framework.WithRetryPolicy(retry.NTimes(3, 10*time.Millisecond)))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	p.Client = client
-	p.cable.SetLatency(time.Duration(s.pick(20)) * time.Millisecond)
-	return p
+	s.Run(&workers, s.faulty)
 }
 
 // work acquires and releases some times.
-func (s actor) work(who string, p *peer) {
-	for range 4 + s.pick(8) {
-		if s.retain && s.pick(2) == 0 {
+func (s actor) work(who string, p *simtest.Peer) {
+	for range 4 + s.Pick(8) {
+		if s.retain && s.Pick(2) == 0 {
 			s.pause(max(s.idle, 2*time.Millisecond))
 		} else {
 			s.pause(time.Second)
 		}
-		ctx, cancel := context.WithCancel(s.t.Context())
-		if s.pick(4) == 0 { // it will not wait for ever
-			ctx, cancel = context.WithTimeout(s.t.Context(), time.Duration(s.pick(4000))*time.Millisecond)
+		ctx, cancel := context.WithCancel(s.T.Context())
+		if s.Pick(4) == 0 { // it will not wait for ever
+			ctx, cancel = context.WithTimeout(s.T.Context(), s.Some(4*time.Second))
 		}
 		owner := s.newOwner()
 		lock, shared := s.lock(p)
 		acquire := lock.Acquire
-		if s.pick(5) == 0 {
+		if s.Pick(5) == 0 {
 			acquire = lock.TryAcquire
 		}
 		lease, err := acquire(ctx)
 		if err != nil {
-			s.note("%s: %v", who, err)
+			s.Note("%s: %v", who, err)
 		} else {
 			nested := s.downgrade(lease.Context(ctx), who, owner, lock, p)
 			s.hold(who, owner, shared, lease)
@@ -190,14 +146,14 @@ func (s actor) work(who string, p *peer) {
 }
 
 // lock chooses one.
-func (s actor) lock(p *peer) (lock locks.Lock, shared bool) {
+func (s actor) lock(p *simtest.Peer) (lock locks.Lock, shared bool) {
 	if !s.mixed {
-		return s.retained(p.mutex()), false
+		return s.retained(locks.NewInterProcessMutex(p.Client, path)), false
 	}
 	rw := locks.NewInterProcessReadWriteLock(p.Client, path)
-	switch s.pick(3) {
+	switch s.Pick(3) {
 	case 0:
-		return s.retained(p.mutex()), false
+		return s.retained(locks.NewInterProcessMutex(p.Client, path)), false
 	case 1:
 		return rw.ReadLock(), true
 	default:
@@ -211,7 +167,7 @@ func (s actor) retained(lock locks.Lock) locks.Lock {
 	if !s.retain {
 		return lock
 	}
-	switch s.pick(10) {
+	switch s.Pick(10) {
 	case 0:
 		return lock
 	case 1:
@@ -222,19 +178,19 @@ func (s actor) retained(lock locks.Lock) locks.Lock {
 }
 
 // downgrade takes the read lock within a write lock, now and then, and holds it for as long as it likes.
-func (s actor) downgrade(ctx context.Context, who string, owner int, lock locks.Lock, p *peer) (done <-chan struct{}) {
+func (s actor) downgrade(ctx context.Context, who string, owner int, lock locks.Lock, p *simtest.Peer) (done <-chan struct{}) {
 	over := make(chan struct{})
 	writes := strings.Contains(fmt.Sprint(lock), "write lock")
-	if !writes || s.pick(2) == 0 {
+	if !writes || s.Pick(2) == 0 {
 		close(over)
 		return over
 	}
-	reader := actor{s.simulation, rand.New(rand.NewPCG(s.seed, uint64(s.pick(1<<30))))}
+	reader := s.actor(s.Pick(1 << 30))
 	go func() {
 		defer close(over)
 		lease, err := locks.NewInterProcessReadWriteLock(p.Client, path).ReadLock().Acquire(ctx)
 		if err != nil {
-			s.note("%s does not read on: %v", who, err)
+			s.Note("%s does not read on: %v", who, err)
 			return
 		}
 		reader.hold(who, owner, true, lease)
@@ -254,7 +210,7 @@ func (s actor) hold(who string, owner int, shared bool, lease *locks.Lease) {
 		who: who, owner: owner, shared: shared, begin: time.Now(),
 		node: lease.NodeName(), token: lease.FencingToken(), count: lease.LocalCount(),
 	}
-	s.note("%s holds %s", who, h.node[39:])
+	s.Note("%s holds %s", who, h.node[39:])
 	select {
 	case <-lease.Done():
 	case <-time.After(s.howLong()):
@@ -262,31 +218,21 @@ func (s actor) hold(who string, owner int, shared bool, lease *locks.Lease) {
 	h.end = time.Now()
 	h.lost = lease.Err()
 	if until := lease.ValidUntil(); h.lost != nil && until.Before(h.end) {
-		s.t.Errorf("seed %d: %s heard at %v of the end at %v", s.seed, who, h.end, until)
+		s.T.Errorf("seed %d: %s heard at %v of the end at %v", s.Seed, who, h.end, until)
 	}
 	s.mu.Lock()
 	s.history = append(s.history, h)
 	s.mu.Unlock()
 	err := lease.Release()
-	s.note("%s releases %s: %v", who, h.node[39:], err)
+	s.Note("%s releases %s: %v", who, h.node[39:], err)
 }
 
 func (s actor) howLong() time.Duration {
-	most := 3000
-	if s.local && s.pick(5) > 0 {
-		most = 50
+	most := 3 * time.Second
+	if s.local && s.Pick(5) > 0 {
+		most = 50 * time.Millisecond
 	}
-	return time.Duration(s.pick(most)) * time.Millisecond
+	return s.Some(most)
 }
 
-func (s actor) pick(n int) int { return s.rand.IntN(n) }
-
-func (s actor) pause(most time.Duration) {
-	time.Sleep(time.Duration(s.pick(int(most/time.Millisecond))) * time.Millisecond)
-}
-
-func (s *simulation) note(format string, args ...any) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.log = append(s.log, time.Now().Format("04:05.000000 ")+fmt.Sprintf(format, args...))
-}
+func (s actor) pause(most time.Duration) { time.Sleep(s.Some(most)) }

@@ -1,0 +1,136 @@
+// Package simtest is where simulations happen: servers in memory, clients with network paths of their own, and faults
+// at random. What the clients do there, and what must hold then, is the recipe's.
+package simtest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/locks/lockstest"
+	"github.com/gocurator/curator/retry"
+)
+
+// SessionTimeout is that of all clients.
+const SessionTimeout = 10 * time.Second
+
+// An Env is the surroundings of one simulation.
+type Env struct {
+	T        *testing.T
+	Seed     uint64
+	Ensemble *zktest.Ensemble
+	Peers    []*Peer
+
+	path string
+
+	mu  sync.Mutex
+	log []string
+}
+
+// A Peer is a client with a network path of its own.
+type Peer struct {
+	*framework.Client
+	link  *lockstest.Link // faults
+	cable *zktest.Link    // latency
+}
+
+// New makes an Env of so many servers, with a recipe at path. It ends with the test.
+func New(t *testing.T, seed uint64, servers int, path string) *Env {
+	t.Helper()
+	version := []string{"3.8.6", "3.9.5"}[seed%2]
+	e := &Env{T: t, Seed: seed, Ensemble: zktest.NewEnsemble(servers, zktest.WithVersion(version)), path: path}
+	t.Cleanup(func() { _ = e.Ensemble.Close() })
+	return e
+}
+
+// AddPeer makes a client, which Run closes.
+func (e *Env) AddPeer(latency time.Duration) {
+	e.T.Helper()
+	servers := strings.Join(e.Ensemble.Addrs(), ",")
+	p := &Peer{cable: e.Ensemble.NewLink()}
+	p.cable.SetLatency(latency)
+	p.link = lockstest.NewLink(servers, p.cable.DialContext)
+	client, err := framework.NewClient(servers, framework.WithDialer(p.link.DialContext),
+		framework.WithSessionTimeout(SessionTimeout), framework.WithConnectionTimeout(3*time.Second),
+		framework.WithRetryPolicy(retry.NTimes(3, 10*time.Millisecond)))
+	if err != nil {
+		e.T.Fatal(err)
+	}
+	p.Client = client
+	e.Peers = append(e.Peers, p)
+}
+
+// Dice make the choices of one actor: what others do at the same moment does not change them.
+type Dice struct{ rand *rand.Rand }
+
+// Dice returns those of the actor with the number n. Number 1 is Run's.
+func (e *Env) Dice(n int) Dice { return Dice{rand.New(rand.NewPCG(e.Seed, uint64(n)))} }
+
+// Pick chooses from 0 to n-1.
+func (d Dice) Pick(n int) int { return d.rand.IntN(n) }
+
+// Some is a time of whole milliseconds, less than most.
+func (d Dice) Some(most time.Duration) time.Duration {
+	return time.Duration(d.Pick(int(most/time.Millisecond))) * time.Millisecond
+}
+
+// Note writes a line of the history.
+func (e *Env) Note(format string, args ...any) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.log = append(e.log, time.Now().Format("04:05.000000 ")+fmt.Sprintf(format, args...))
+}
+
+// LogHistory logs the history, and how to try the seed again.
+func (e *Env) LogHistory(dir string) {
+	e.T.Helper()
+	e.T.Logf("history:\n%s", strings.Join(e.log, "\n"))
+	e.T.Logf("try again with: go test %s -run TestSimulation -seed %d -count 20", dir, e.Seed)
+}
+
+// Run waits until the actors are done, with faults meanwhile if the simulation is faulty, and closes the clients. It
+// fails the test if an actor waits for ever, or if then a node or a watch is left at the servers, against G5 and G4.
+func (e *Env) Run(actors *sync.WaitGroup, faulty bool) {
+	e.T.Helper()
+	stop, done := make(chan struct{}), make(chan struct{})
+	var faults sync.WaitGroup
+	if faulty {
+		faults.Go(func() { e.storm(e.Dice(1), stop) })
+	}
+	go func() { actors.Wait(); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(6 * time.Hour):
+		e.T.Errorf("seed %d: an actor waits for ever; nodes %v", e.Seed, e.Ensemble.Leader().Children(e.path))
+	}
+	close(stop)
+	faults.Wait()
+	e.heal()
+	e.checkResidue()
+	for _, p := range e.Peers {
+		_ = p.Close()
+	}
+	<-done
+}
+
+// checkResidue gives removals the time that they may take after a fault.
+func (e *Env) checkResidue() {
+	var nodes []string
+	var watches int
+	for range 100 {
+		nodes, watches = e.Ensemble.Leader().Children(e.path), 0
+		for i := range e.Ensemble.Size() {
+			watches += e.Ensemble.Server(i).WatchCount()
+		}
+		if len(nodes) == 0 && watches == 0 {
+			return
+		}
+		time.Sleep(SessionTimeout / 20)
+	}
+	e.T.Errorf("seed %d: there are nodes %v and %d watches left", e.Seed, nodes, watches)
+}
