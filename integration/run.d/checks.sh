@@ -2,8 +2,10 @@
 
 tidy() { go mod tidy -diff; }
 
+# formatted uses the gofmt that belongs to go, which need not be in PATH.
 formatted() {
-	local files
+	local files PATH=$PATH
+	PATH=$(go env GOROOT)/bin:$PATH
 	files=$(find . -name '*.go' -not -path './integration/.cache/*' -print0 | xargs -0 gofmt -l) || return
 	[[ -z $files ]] || {
 		printf 'not formatted by gofmt:\n%s\n' "$files"

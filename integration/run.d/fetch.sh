@@ -21,7 +21,10 @@ install() {
 		echo "$what; install it and try again (Debian: $*)." >&2
 		return 1
 	fi
-	apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"
+	# A fresh machine may be about to upgrade itself, and have the lock for minutes.
+	local patient=(-qq -o DPkg::Lock::Timeout=600 -o Acquire::Retries=3)
+	apt-get "${patient[@]}" update &&
+		DEBIAN_FRONTEND=noninteractive apt-get "${patient[@]}" install -y --no-install-recommends "$@"
 }
 
 c_compiler() {

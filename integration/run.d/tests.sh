@@ -52,12 +52,13 @@ take() {
 	[[ ! -s $1 ]] || { cat "$1"; : >"$1"; }
 }
 
+# race_test has a time limit for each package that only a test that hangs needs.
 race_test() {
-	local dir=$1 v=()
+	local dir=$1 v=() limit=$((40 + 2 * load))m
 	shift
 	[[ $verbose = no ]] || v=(-v)
 	(cd "$dir" && CURATOR_INTEGRATION=required CURATOR_INTEGRATION_RUN=$mark \
-		go test -json -race -shuffle=on -timeout=20m "$@" 2>&1) | "$work/testreport" ${v[@]+"${v[@]}"} -dir "$report"
+		go test -json -race -shuffle=on "-timeout=$limit" "$@" 2>&1) | "$work/testreport" ${v[@]+"${v[@]}"} -dir "$report"
 }
 
 # running_still prints the processes that carry this run's mark in their environment, which whatever the tests start
@@ -70,11 +71,12 @@ running_still() {
 	done
 }
 
-# nothing_left fails if a process that the tests started has outlived them, after a moment of grace, and ends it.
+# nothing_left fails if a process that the tests started has outlived them, after a minute of grace, and ends it. It may
+# have been killed, and still wait for a processor of a busy machine, for each of its threads, to end.
 nothing_left() {
 	[[ -d /proc/self ]] || return 0
 	local left pid command
-	for _ in {1..20}; do
+	for _ in {1..600}; do
 		left=$(running_still)
 		[[ -n $left ]] || return 0
 		sleep 0.1
