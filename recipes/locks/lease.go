@@ -138,8 +138,9 @@ func (l *Lease) Err() error {
 	return lost // the end of the grant may not have come to this lease yet
 }
 
-// ValidUntil is when the lease ends unless its session is renewed, or when its hold ended. Before it, no server can
-// give the lock to another contender, unless the node is removed by hand.
+// ValidUntil is when the lease ends unless its session is renewed; after the loss of the session, when it ended. Before
+// it, no server can give the lock to another contender, unless the lease is released or the node removed by hand: Err
+// tells of that, ValidUntil does not.
 func (l *Lease) ValidUntil() time.Time {
 	var first time.Time
 	for i, part := range l.single() {
