@@ -15,7 +15,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"strconv"
 	"testing"
 	"time"
 
@@ -107,19 +106,13 @@ func startSecure(t *testing.T, clients, servers *authority) *secureServer {
 	s := &secureServer{dir: t.TempDir()}
 	s.present(t, servers)
 	s.write(t, "trust.pem", "CERTIFICATE", clients.certificate.Raw)
-	free, err := zookeeper.FreePort()
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := strconv.Itoa(free)
-	s.tls = net.JoinHostPort("127.0.0.1", port)
-	s.Server = zookeeper.Start(t, zookeeper.Config{MaxSessionTimeout: outlasting, Properties: map[string]string{
-		"secureClientPort": port, "secureClientPortAddress": "127.0.0.1",
+	s.Server = zookeeper.Start(t, zookeeper.Config{MaxSessionTimeout: outlasting, Secure: true, Properties: map[string]string{
 		"serverCnxnFactory": "org.apache.zookeeper.server.NettyServerCnxnFactory",
 		"authProvider.x509": "org.apache.zookeeper.server.auth.X509AuthenticationProvider",
 		"ssl.keyStore.type": "PEM", "ssl.keyStore.location": filepath.Join(s.dir, "key.pem"),
 		"ssl.trustStore.type": "PEM", "ssl.trustStore.location": filepath.Join(s.dir, "trust.pem"),
 	}})
+	s.tls = s.SecureAddr()
 	return s
 }
 

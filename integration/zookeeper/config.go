@@ -27,6 +27,9 @@ type Config struct {
 	ContainerCheckInterval time.Duration
 	// SuperPassword, if not empty, lets a client pass all ACLs by the digest credentials "super:<SuperPassword>".
 	SuperPassword string
+	// Secure has the server listen on a second port, for TLS: see [Server.SecureAddr]. Properties say with which
+	// certificates. An ensemble has no such port.
+	Secure bool
 	// Properties are further lines of the server's zoo.cfg; they win over those above.
 	Properties map[string]string
 	// JavaOptions are further arguments for java, such as -D settings.
@@ -64,6 +67,14 @@ func (c Config) writeFile(file, dataDir string, port int) error {
 		"preAllocSize": "1024",
 	}
 	return writeProperties(file, properties, c.Properties)
+}
+
+// withSecurePort is c with a port for TLS.
+func (c Config) withSecurePort(port int) Config {
+	properties := map[string]string{"secureClientPort": fmt.Sprint(port), "secureClientPortAddress": "127.0.0.1"}
+	maps.Copy(properties, c.Properties)
+	c.Properties = properties
+	return c
 }
 
 // writeProperties writes a file of properties; later ones win.

@@ -33,6 +33,7 @@ type Server struct {
 	java    string
 	args    []string
 	port    int
+	secure  int // the port for TLS, if it has one
 	logFile string
 	dataDir string
 
@@ -73,6 +74,13 @@ func start(t testing.TB, config Config, java, jars, dir string) (*Server, error)
 	if err != nil {
 		return nil, err
 	}
+	var secure int
+	if config.Secure {
+		if secure, err = FreePort(); err != nil {
+			return nil, err
+		}
+		config = config.withSecurePort(secure)
+	}
 	file := filepath.Join(dir, "zoo.cfg")
 	if err := config.writeFile(file, filepath.Join(dir, "data"), port); err != nil {
 		return nil, err
@@ -82,6 +90,7 @@ func start(t testing.TB, config Config, java, jars, dir string) (*Server, error)
 		java:    java,
 		args:    config.javaArgs(jars, file),
 		port:    port,
+		secure:  secure,
 		logFile: filepath.Join(dir, "server.log"),
 		dataDir: filepath.Join(dir, "data"),
 	}
@@ -94,6 +103,11 @@ func start(t testing.TB, config Config, java, jars, dir string) (*Server, error)
 // Addr returns the server's address, host:port. It stays the same for the server's life.
 func (s *Server) Addr() string {
 	return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port))
+}
+
+// SecureAddr returns the address for TLS of a server with [Config.Secure].
+func (s *Server) SecureAddr() string {
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.secure))
 }
 
 // PID returns the id of the running process, or of the last one.
@@ -206,7 +220,7 @@ func (s *Server) end() {
 	}
 }
 
-// FreePort finds a port of loopback that nobody listens on, for a server's further ports, such as its secureClientPort.
+// FreePort finds a port of loopback that nobody listens on, until another process does.
 func FreePort() (int, error) {
 	listener, err := listen()
 	if err != nil {
