@@ -198,8 +198,8 @@ func TestHoldersKnowFirstWhenTheWholeEnsembleRestarts(t *testing.T) {
 		e.AwaitServing()
 		switch {
 		case outage.kept:
-			if !c.either() {
-				t.Errorf("session of %v: the lock was lost", outage.session)
+			if len(c.second) > 0 || c.lease.Err() != nil || !c.handOver() {
+				t.Errorf("session of %v: the lock was lost: %v", outage.session, c.lease.Err())
 			}
 			if now := session(t, holder).ID(); now != id {
 				t.Errorf("session %#x became %#x", id, now)

@@ -68,8 +68,15 @@ func zkLock(t *testing.T, holderAt, secondAt string, session time.Duration) *riv
 		t.Fatal(err)
 	}
 	r.close = func() { holder.Close(); second.Close() }
-	if err := zk.NewLock(holder, r.path, zk.WorldACL(zk.PermAll)).Lock(); err != nil {
-		t.Fatal(err)
+	// It fails if the machine stalls for the session, and may leave its node then.
+	for deadline := time.Now().Add(patience); ; r.path = "/rival/" + name("zklock") {
+		err := zk.NewLock(holder, r.path, zk.WorldACL(zk.PermAll)).Lock()
+		if err == nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal(err)
+		}
 	}
 	for len(r.told) > 0 { // a first attempt that failed
 		<-r.told
