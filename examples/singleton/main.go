@@ -60,6 +60,9 @@ func (r replica) standBy(ctx context.Context, done func(item int, lease *locks.L
 func (r replica) job(ctx context.Context, lease *locks.Lease, done func(item int, lease *locks.Lease) error) error {
 	for {
 		entries, _, err := r.client.Get(ctx, journal)
+		if isOutage(err) && ctx.Err() == nil { // it ends nothing while the lock is held
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -87,6 +90,11 @@ func (r replica) job(ctx context.Context, lease *locks.Lease, done func(item int
 			return err
 		}
 	}
+}
+
+func isOutage(err error) bool {
+	var unreachable *framework.ConnectError
+	return errors.As(err, &unreachable) || errors.Is(err, framework.ErrConnectionLost)
 }
 
 func night(ctx context.Context, env *demo.Env) error {
