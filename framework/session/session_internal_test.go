@@ -91,18 +91,24 @@ func TestAnAttachmentInTimeIsNotEndedForWhatWasBefore(t *testing.T) {
 	}
 }
 
-// A renewal that went down with its connection must not be held against the next one, whose handshake may be under way.
-func TestARenewalIsForgottenWithItsConnection(t *testing.T) {
-	s, _ := unconnected()
-	start := s.clock.Now()
+// renewing is an unconnected session that was attached at start, and that sent a renewal a quarter of a timeout later.
+func renewing(t *testing.T) (s *Session, start time.Time) {
+	t.Helper()
+	s, _ = unconnected()
+	start = s.clock.Now()
 	s.onAttached(attachedAt(start))
 	if _, err := s.Bind(func(error) {}, nil); err != nil {
 		t.Fatal(err)
 	}
-	s.tick(start.Add(oneTimeout / 4))
-	if s.renewalSent.IsZero() {
-		t.Fatal("got no renewal sent, want a sync")
+	if s.tick(start.Add(oneTimeout / 4)); s.renewalSent.IsZero() {
+		t.Fatal("got no renewal sent, want one")
 	}
+	return s, start
+}
+
+// A renewal that went down with its connection must not be held against the next one, whose handshake may be under way.
+func TestARenewalIsForgottenWithItsConnection(t *testing.T) {
+	s, start := renewing(t)
 	s.onDetached(errors.New("broken"))
 	if s.tick(start.Add(oneTimeout * 2 / 3)); !s.renewalSent.IsZero() {
 		t.Errorf("got an answer expected since %v after the connection broke, want none", s.renewalSent)
@@ -111,16 +117,7 @@ func TestARenewalIsForgottenWithItsConnection(t *testing.T) {
 
 // A deposed leader answers the sync that an operation waits for, and not the renewal: the client must still leave it.
 func TestASyncDoesNotAnswerTheRenewal(t *testing.T) {
-	s, _ := unconnected()
-	start := s.clock.Now()
-	s.onAttached(attachedAt(start))
-	if _, err := s.Bind(func(error) {}, nil); err != nil {
-		t.Fatal(err)
-	}
-	s.tick(start.Add(oneTimeout / 4))
-	if s.renewalSent.IsZero() {
-		t.Fatal("got no renewal sent, want a transaction")
-	}
+	s, start := renewing(t)
 	s.onAnswered(start.Add(oneTimeout/4), start.Add(oneTimeout/4), transport.ReachLeader)
 	if s.renewalSent.IsZero() {
 		t.Error("got a sync taken for the answer to the renewal, want the transaction's alone")

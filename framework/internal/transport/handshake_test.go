@@ -90,18 +90,8 @@ func TestGarbageAfterTheHandshakeBreaksTheConnection(t *testing.T) {
 
 func TestAnAnswerThatDoesNotFitItsRequestBreaksTheConnection(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
-		tr, heard := start(t, scripted(t, func(conn net.Conn) {
-			if !welcome(conn, 7, 12000) {
-				return
-			}
-			for {
-				frame, ok := request(conn)
-				if !ok {
-					return
-				}
-				xid, _ := xidAndOp(frame)
-				conn.Write(reply(xid, 1, 0, []byte{0x7f, 0xff, 0xff, 0xff})) // two billion children
-			}
+		tr, heard := start(t, answering(t, func(xid, _ int32) []byte {
+			return reply(xid, 1, 0, []byte{0x7f, 0xff, 0xff, 0xff}) // two billion children
 		}))
 		attach(t, heard)
 		var got error
@@ -228,20 +218,11 @@ func TestAnAnswerToAuthenticationRenewsNothing(t *testing.T) {
 // Pings may overtake other requests, so their zxids may be ahead of those of answers behind them.
 func TestPingsTellNoZxid(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
-		tr, heard := start(t, scripted(t, func(conn net.Conn) {
-			if !welcome(conn, 7, 12000) {
-				return
+		tr, heard := start(t, answering(t, func(xid, op int32) []byte {
+			if op == 11 {
+				return reply(xid, 77, 0, nil)
 			}
-			for frame, ok := request(conn); ok; frame, ok = request(conn) {
-				xid, op := xidAndOp(frame)
-				answer := reply(xid, 5, 0, []byte{0, 0, 0, 1, '/'})
-				if op == 11 {
-					answer = reply(xid, 77, 0, nil)
-				}
-				if _, err := conn.Write(answer); err != nil {
-					return
-				}
-			}
+			return reply(xid, 5, 0, []byte{0, 0, 0, 1, '/'})
 		}))
 		attach(t, heard)
 		for range 3 {

@@ -144,6 +144,20 @@ func scripted(t *testing.T, serve func(conn net.Conn)) dialFunc {
 	}
 }
 
+// answering dials a server that answers each request with a frame.
+func answering(t *testing.T, answer func(xid, op int32) (frame []byte)) dialFunc {
+	return scripted(t, func(conn net.Conn) {
+		if !welcome(conn, 7, 12000) {
+			return
+		}
+		for frame, ok := request(conn); ok; frame, ok = request(conn) {
+			if _, err := conn.Write(answer(xidAndOp(frame))); err != nil {
+				return
+			}
+		}
+	})
+}
+
 // request reads one frame from a client.
 func request(conn net.Conn) (frame []byte, ok bool) {
 	length := make([]byte, 4)

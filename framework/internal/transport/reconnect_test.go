@@ -73,20 +73,8 @@ func TestAServerThatClosesAllConnectionsIsNotStormed(t *testing.T) {
 // further Read, so that nobody heard of the end: the next attachment came before the detachment.
 func TestAPingAnswerWithABodyDoesNoHarm(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
-		_, heard := start(t, scripted(t, func(conn net.Conn) {
-			if !welcome(conn, 1, 12000) {
-				return
-			}
-			for {
-				frame, ok := request(conn)
-				if !ok {
-					return
-				}
-				xid, _ := xidAndOp(frame)
-				if _, err := conn.Write(reply(xid, 1, 0, make([]byte, 100_000))); err != nil {
-					return
-				}
-			}
+		_, heard := start(t, answering(t, func(xid, _ int32) []byte {
+			return reply(xid, 1, 0, make([]byte, 100_000))
 		}))
 		time.Sleep(time.Minute)
 		if a := heard.count("attached"); a != 1 {
