@@ -3,6 +3,7 @@
 package integration_test
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/integration/internal/gozk"
 	"github.com/gocurator/curator/integration/zookeeper"
 	"github.com/gocurator/curator/recipes/locks/lockstest"
 )
@@ -53,23 +55,13 @@ type administrator struct {
 	once   sync.Mutex // one request at a time: conn is replaced at a restart
 }
 
-type silent struct{}
-
-func (silent) Printf(string, ...any) {}
-
 func (a *administrator) connect() {
 	a.t.Helper()
-	conn, events, err := zk.Connect([]string{a.server.Addr()}, time.Minute, zk.WithLogger(silent{}))
+	ctx, cancel := context.WithTimeout(a.t.Context(), time.Minute)
+	defer cancel()
+	conn, err := gozk.Connect(ctx, a.server.Addr(), time.Minute)
 	if err != nil {
 		a.t.Fatal(err)
-	}
-	deadline := time.After(time.Minute)
-	for conn.State() != zk.StateHasSession {
-		select {
-		case <-events:
-		case <-deadline:
-			a.t.Fatal("the administrator cannot connect")
-		}
 	}
 	if err := conn.AddAuth("digest", []byte("super:"+superPassword)); err != nil {
 		a.t.Fatal(err)

@@ -7,33 +7,20 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/integration/bench/job"
+	"github.com/gocurator/curator/integration/internal/gozk"
 )
 
 // goZK is go-zookeeper's own lock.
 type goZK struct{ *zk.Conn }
 
-type silent struct{}
-
-func (silent) Printf(string, ...any) {}
-
 func dialZK(ctx context.Context, j job.Job) (client, error) {
-	conn, events, err := zk.Connect([]string{j.Server}, j.Session, zk.WithLogInfo(false), zk.WithLogger(silent{}))
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	conn, err := gozk.Connect(ctx, j.Server, j.Session)
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	for {
-		select {
-		case e := <-events:
-			if e.State == zk.StateHasSession {
-				return goZK{conn}, nil
-			}
-		case <-ctx.Done():
-			conn.Close()
-			return nil, ctx.Err()
-		}
-	}
+	return goZK{conn}, nil
 }
 
 func (c goZK) close() { c.Close() }

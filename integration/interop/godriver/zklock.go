@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/integration/internal/gozk"
 )
 
 // goZK is a client of go-zookeeper, for its zk.Lock.
@@ -23,24 +25,9 @@ type goZK struct {
 func openZK(ctx context.Context, order Order, tell func(event string)) (client, error) {
 	g := &goZK{order: order, tell: tell}
 	g.connect = func() (*zk.Conn, error) {
-		conn, events, err := zk.Connect([]string{order.Connect}, time.Duration(order.Session)*time.Millisecond,
-			zk.WithLogInfo(false), zk.WithLogger(silent{}))
-		if err != nil {
-			return nil, err
-		}
-		ctx, cancel := context.WithTimeout(ctx, order.openTimeout())
+		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 		defer cancel()
-		for {
-			select {
-			case e := <-events:
-				if e.State == zk.StateHasSession {
-					return conn, nil
-				}
-			case <-ctx.Done():
-				conn.Close()
-				return nil, ctx.Err()
-			}
-		}
+		return gozk.Connect(ctx, order.Connect, time.Duration(order.Session)*time.Millisecond)
 	}
 	var err error
 	g.conn, err = g.connect()
@@ -134,7 +121,3 @@ func (z *zkLock) fresh() error {
 }
 
 func (z *zkLock) report(context.Context, Order, *Answer) error { return nil }
-
-type silent struct{}
-
-func (silent) Printf(string, ...any) {}
