@@ -28,6 +28,7 @@ var guards = []guard{
 	{"G2", "framework/session", "TestABindingEndsAtValidUntilBeforeTheServerLetsAnyoneIn"},
 	{"G2", "framework/session", "TestALateAnswerDoesNotReviveABinding"},
 	{"G2", "framework/session", "TestTheFirstLookAfterAPauseEndsBindings"},
+	{"G2", "recipes/locks", "TestALeaseIsOverBeforeItsTurnToHearOfTheEnd"},
 	{"G2", "framework/session", "TestAFollowerThatIsCutOffDoesNotKeepABindingAlive"},
 	{"G2", "framework/session", "TestBindingsEndBeforeListenersHearOfLost"},
 	{"G2", "framework/session", "TestBindingsEndBeforeDoneIsClosedAndBeforeTheStateChanges"},

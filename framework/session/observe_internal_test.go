@@ -1,0 +1,34 @@
+package session
+
+import (
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/transport"
+)
+
+// goners notes which children are said to be gone.
+type goners struct{ names []string }
+
+func (*goners) Listed([]string, *zk.Stat) {}
+func (*goners) Created(string)            {}
+func (g *goners) Gone(name string)        { g.names = append(g.names, name) }
+
+// A server that misbehaves must not take a node ahead of a contender out of its view.
+func TestObserversHearOfNoDeletionThatNobodyAskedFor(t *testing.T) {
+	s, _ := unconnected()
+	s.onAttached(attachedAt(s.clock.Now()))
+	var heard goners
+	s.ObserveChildren("/dir", &heard)
+	s.onWatch(transport.WatchEvent{Type: zk.EventNodeDeleted, Path: "/dir/n"})
+	if len(heard.names) > 0 {
+		t.Errorf("got %q gone, which no watch was set on; want nothing", heard.names)
+	}
+	w := &serverWatch{key: watchKey{path: "/dir/n"}, requests: 1, answered: 1, subscribers: map[*Watch]struct{}{}}
+	s.watches[w.key] = w
+	s.onWatch(transport.WatchEvent{Type: zk.EventNodeDeleted, Path: "/dir/n"})
+	if len(heard.names) != 1 || heard.names[0] != "n" {
+		t.Errorf("got %q gone, want the node that is watched", heard.names)
+	}
+}
