@@ -112,7 +112,9 @@ func TestConnectionIsANetConn(t *testing.T) {
 		if _, err := link.Dial("tcp", "server:2181", 15*time.Millisecond); !errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Fatal(err)
 		}
+		set := make(chan struct{})
 		go func() { // a deadline that is set while a Read waits takes effect
+			defer close(set)
 			time.Sleep(time.Second)
 			nc.SetDeadline(time.Now())
 		}()
@@ -122,6 +124,7 @@ func TestConnectionIsANetConn(t *testing.T) {
 		if !errors.As(err, &timeout) || !timeout.Timeout() || time.Since(start) != time.Second {
 			t.Fatal(err, time.Since(start))
 		}
+		<-set // Read may end before the deadline of Write is set
 		if _, err := nc.Write([]byte{0}); !errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Fatal(err)
 		}

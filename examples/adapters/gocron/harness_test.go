@@ -2,6 +2,7 @@ package gocronlock_test
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -70,6 +71,12 @@ func (r *room) stay(ctx context.Context, who string, d time.Duration) error {
 	case <-time.After(d):
 		return nil
 	}
+}
+
+func (r *room) all() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.visits)
 }
 
 func (r *room) count(who string) (n int) {

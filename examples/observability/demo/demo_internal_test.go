@@ -12,8 +12,9 @@ import (
 func TestProgramShowsWhatThereIsToSee(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		var out bytes.Buffer
+		both := &lines{out: &out}
 		options := []framework.Option{framework.WithDialer(zktest.New(t).DialContext)}
-		if err := observe(t.Context(), "any:2181", options, &out); err != nil {
+		if err := observe(t.Context(), "any:2181", options, both, both); err != nil {
 			t.Error(err)
 		}
 		for _, want := range []string{

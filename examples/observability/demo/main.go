@@ -1,7 +1,7 @@
 // Demo shows locks in traces, metrics and logs, through package observability: two services take turns.
 //
 //	cd examples/observability
-//	go run ./demo                # on a server in memory; prints spans, log lines and at the end all metrics
+//	go run ./demo                # on a server in memory; prints spans, and at the end all metrics; log lines on stderr
 //	go run ./demo -zk zk1:2181   # on real ZooKeeper
 package main
 
@@ -48,7 +48,7 @@ func main() {
 		} else {
 			_, _ = fmt.Fprintf(os.Stderr, "demo: connecting to %s\n", servers)
 		}
-		err = observe(ctx, servers, append(options, framework.WithDialer(dial), framework.WithConnectionTimeout(5*time.Second)), out)
+		err = observe(ctx, servers, append(options, framework.WithDialer(dial), framework.WithConnectionTimeout(5*time.Second)), out, os.Stderr)
 		if ctx.Err() != nil && err != nil {
 			return context.Cause(ctx)
 		}
@@ -57,13 +57,13 @@ func main() {
 }
 
 // observe sets everything up, lets two services take turns, and prints what there was to see.
-func observe(ctx context.Context, connect string, options []framework.Option, out io.Writer) error {
+func observe(ctx context.Context, connect string, options []framework.Option, out, logs io.Writer) error {
 	out = &lines{out: out}
 	provider := sdk.NewTracerProvider(sdk.WithSyncer(printer{out})) // yours exports to a collector
 	defer provider.Shutdown(ctx)                                    //nolint:errcheck // a printer has nothing to say
 	registry := prometheus.NewRegistry()                            // yours is served at /metrics
 	telemetry, err := observability.New(observability.Config{
-		Tracer: provider.Tracer("example"), Registerer: registry, Logger: slog.New(slog.NewTextHandler(out, nil)),
+		Tracer: provider.Tracer("example"), Registerer: registry, Logger: slog.New(slog.NewTextHandler(logs, nil)),
 	})
 	if err != nil {
 		return err
