@@ -141,9 +141,6 @@ func (b *bench) run(ctx context.Context, round int, t task) report.Run {
 	run := report.Run{Case: t.Case, Round: round, Impl: t.impl.ID}
 	for try := 1; try <= tries; try++ {
 		figures, err := b.measure(ctx, t)
-		if errors.Is(err, errLate) && try < tries {
-			continue
-		}
 		if err != nil {
 			run.Failed = err.Error()
 			return run

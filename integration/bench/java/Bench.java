@@ -102,7 +102,7 @@ public final class Bench {
                 .retryPolicy(new ExponentialBackoffRetry(1000, 3))
                 .build();
         client.start();
-        if (!client.blockUntilConnected(10, TimeUnit.SECONDS)) {
+        if (!client.blockUntilConnected(60, TimeUnit.SECONDS)) {
             throw new IllegalStateException("not connected");
         }
         return client;

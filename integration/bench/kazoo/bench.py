@@ -20,7 +20,7 @@ def say(**line):
 
 def connect(job):
     client = KazooClient(hosts=job["server"], timeout=job["session"] / 1e9)
-    client.start(timeout=10)
+    client.start(timeout=60)
     return client
 
 

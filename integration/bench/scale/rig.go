@@ -123,7 +123,7 @@ func (c counter) Read(p []byte) (int, error) {
 
 // empty waits until a lock's directory is empty: nodes of waits that were given up are removed in the background.
 func empty(ctx context.Context, client *framework.Client, path string) error {
-	for deadline := time.Now().Add(10 * time.Second); ; {
+	for deadline := time.Now().Add(time.Minute); ; {
 		children, _, err := client.Children(ctx, path)
 		switch {
 		case errors.Is(err, zk.ErrNoNode), err == nil && len(children) == 0:

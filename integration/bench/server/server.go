@@ -34,7 +34,7 @@ type Server struct {
 }
 
 // startTimeout is how long a server may take until it serves.
-const startTimeout = 30 * time.Second
+const startTimeout = 2 * time.Minute
 
 // Run starts a server of a kind whose data lies in a new directory below dir. It must be closed. ZooKeeper's JVM gets
 // further options, the last of which counts.

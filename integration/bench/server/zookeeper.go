@@ -46,7 +46,7 @@ func (s *Server) zooKeeper(port string) error {
 
 // zooKeeperServes asks srvr: it names a mode only once requests are served.
 func (s *Server) zooKeeperServes() bool {
-	answer, err := s.fourLetter("srvr", 200*time.Millisecond) // a starting server may accept, and never answer
+	answer, err := s.fourLetter("srvr", 2*time.Second) // a starting server may accept, and never answer
 	return err == nil && strings.Contains(answer, "Mode: ")
 }
 

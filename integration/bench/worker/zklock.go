@@ -14,7 +14,7 @@ import (
 type goZK struct{ *zk.Conn }
 
 func dialZK(ctx context.Context, j job.Job) (client, error) {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	conn, err := gozk.Connect(ctx, j.Server, j.Session)
 	if err != nil {
