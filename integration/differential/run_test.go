@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -273,9 +274,20 @@ func (r *run) special(c *client, what special) (string, error) {
 	return "", r.expire(c)
 }
 
-// expire gives the session a short time to live and lets it pass.
+var zxidLine = regexp.MustCompile(`Zxid: 0x[0-9a-f]+\n`)
+
+// expire gives the session a short time to live and lets it pass. A real server first forgets the session, and then
+// takes the number of a transaction for its end: the next request may be in between.
 func (r *run) expire(c *client) error {
 	c.hangUp()
+	answer, err := r.word("srvr")
+	if err != nil {
+		return err
+	}
+	newest := zxidLine.FindString(answer)
+	if newest == "" {
+		return fmt.Errorf("%s: srvr says %q, which has no zxid", r.name, answer)
+	}
 	if _, err := r.connect(c, c.id, c.pass, 0, 200*time.Millisecond); err != nil {
 		return err
 	}
@@ -283,7 +295,7 @@ func (r *run) expire(c *client) error {
 	name := fmt.Sprintf("0x%x\n", c.id)
 	c.id = 0
 	r.disorder()
-	return r.until("dump", name)
+	return errors.Join(r.until("dump", name), r.until("srvr", newest))
 }
 
 // until waits for a four-letter word's answer that does not have a text in it; of what dump says, the sessions count.

@@ -25,7 +25,7 @@ type goZK struct {
 func openZK(ctx context.Context, order Order, tell func(event string)) (client, error) {
 	g := &goZK{order: order, tell: tell}
 	g.connect = func() (*zk.Conn, error) {
-		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+		ctx, cancel := context.WithTimeout(ctx, order.openTimeout())
 		defer cancel()
 		return gozk.Connect(ctx, order.Connect, time.Duration(order.Session)*time.Millisecond)
 	}
