@@ -221,6 +221,7 @@ func (l *leaver) Created(string) {
 func (l *leaver) Listed([]string, *zk.Stat) { l.leave() }
 
 func (l *leaver) Gone(string) {}
+func (l *leaver) Behind()     {}
 
 // wantNoNode reports nodes under protection that are left in a directory although their session lives.
 func wantNoNode(t *testing.T, w *env, s *framework.Session, dir string) {

@@ -15,7 +15,7 @@ func (s *Session) events() transport.Events {
 	return transport.Events{
 		Attached: s.onAttached, Detached: s.onDetached, Answered: s.onAnswered, Watch: s.onWatch,
 		Expired: func() { s.end(fmt.Errorf("%w: the servers say that it has expired", ErrSessionLost)) },
-		Failed:  s.onFailed, Restarted: s.onRestarted,
+		Failed:  s.onFailed, Restarted: s.onRestarted, GaveUp: s.notifyBehind,
 	}
 }
 

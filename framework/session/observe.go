@@ -1,6 +1,7 @@
 package session
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -17,6 +18,9 @@ type ChildObserver interface {
 	Created(name string)
 	// Gone reports a child that was deleted, or found missing.
 	Gone(name string)
+	// Behind says that what was reported so far is no measure for what follows: the session may go on at a server that
+	// is behind it, and finds a child missing that is yet to come there.
+	Behind()
 }
 
 type observers map[string]map[ChildObserver]struct{}
@@ -73,6 +77,18 @@ func (s *Session) notifyGone(path string) {
 	dir, name := split(path)
 	for _, o := range s.observing(dir) {
 		o.Gone(name)
+	}
+}
+
+func (s *Session) notifyBehind() {
+	s.mu.Lock()
+	var all []ChildObserver
+	for _, observers := range s.observers {
+		all = slices.AppendSeq(all, maps.Keys(observers))
+	}
+	s.mu.Unlock()
+	for _, o := range all {
+		o.Behind()
 	}
 }
 

@@ -14,6 +14,7 @@ type goners struct{ names []string }
 func (*goners) Listed([]string, *zk.Stat) {}
 func (*goners) Created(string)            {}
 func (g *goners) Gone(name string)        { g.names = append(g.names, name) }
+func (g *goners) Behind()                 {}
 
 // A server that misbehaves must not take a node ahead of a contender out of its view.
 func TestObserversHearOfNoDeletionThatNobodyAskedFor(t *testing.T) {

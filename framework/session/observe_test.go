@@ -23,6 +23,7 @@ func (n *notebook) Listed(children []string, _ *zk.Stat) {
 func (n *notebook) Created(name string) { n.notes = append(n.notes, "entered "+name) }
 
 func (n *notebook) Gone(name string) { n.notes = append(n.notes, "gone "+name) }
+func (n *notebook) Behind()          { n.notes = append(n.notes, "behind") }
 
 func (n *notebook) want(t *testing.T, notes ...string) {
 	t.Helper()
@@ -150,6 +151,7 @@ type witness struct {
 }
 
 func (w *witness) Gone(string) { w.saw = append(w.saw, w.look()) }
+func (w *witness) Behind()     {}
 
 // A watcher that was woken by something older, and sees that a node is gone, finds that its observers know.
 func TestAnObserverHearsOfADeletionBeforeAViewShowsIt(t *testing.T) {

@@ -15,6 +15,7 @@ var guards = []guard{
 	{"G1", lawsDir, "G1 exclusion/the holder dies"},
 	{"G1", lawsDir, "G1 exclusion/TryAcquire"},
 	{"G1", "recipes/locks", "TestSimulation"},
+	{"G1", "recipes/locks", "TestAWriterIsNotLetInByAServerThatLacksTheReaderAheadOfIt"},
 	{"G1", "recipes/locks", "TestReadersAndWritersExcludeEachOtherWhateverHappens"},
 	{"G1", "recipes/locks", "TestSemaphoreHoldsItsLimitWhateverHappens"},
 	{"G1", "recipes/locks", "TestNoTwoHoldALockAtTheEndOfItsCounter"},

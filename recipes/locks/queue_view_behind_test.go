@@ -2,6 +2,8 @@ package locks_test
 
 import (
 	"context"
+	"errors"
+	"io"
 	"net"
 	"sync/atomic"
 	"testing"
@@ -100,4 +102,71 @@ func TestANodeThatWasPutBack(t *testing.T) {
 			t.Errorf("it began to wait %d times", n)
 		}
 	})
+}
+
+// A writer becomes a reader: its reader's node is created, its own is deleted. The next writer hears of the deletion
+// and lists the queue. That listing is its connection's last answer, so nothing has proven its zxid, which is given up:
+// after sixteen refusals by a server that is behind, or with a connection that ends with garbage. The server that takes
+// the session then has neither the reader's node nor the deletion, and says that the reader's node is missing.
+func TestAWriterIsNotLetInByAServerThatLacksTheReaderAheadOfIt(t *testing.T) {
+	for name, garbage := range map[string]bool{"sixteen refusals": false, "garbage": true} {
+		t.Run(name, func(t *testing.T) {
+			zktest.Bubble(t, func(t *testing.T) { waitBehindAMissingReader(t, garbage) })
+		})
+	}
+}
+
+func waitBehindAMissingReader(t *testing.T, garbage bool) {
+	ens := zktest.NewEnsemble(3, zktest.WithVersion("3.8"))
+	defer ens.Close()
+	client := func(at *atomic.Int64) *framework.Client {
+		dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
+			conn, err := ens.DialContext(ctx, network, ens.Addrs()[at.Load()])
+			if garbage && at.Load() == 1 && err == nil {
+				conn = garbler{conn}
+			}
+			return conn, err
+		}
+		c, err := framework.NewClient("zk:2181", framework.WithDialer(dial), framework.WithSessionTimeout(time.Minute))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		if err := c.BlockUntilConnected(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	var atLeader, at atomic.Int64
+	holder := locks.NewInterProcessReadWriteLock(client(&atLeader), path)
+	at.Store(1)
+	other := locks.NewInterProcessReadWriteLock(client(&at), path)
+	write := acquire(t, holder.WriteLock())
+	waiter := begin(t.Context(), t, other.WriteLock())
+	isWaiting(t, waiter)
+	time.Sleep(time.Second)
+	ens.SetLag(2, 20*time.Second)
+	at.Store(2)
+	ens.Server(1).DropReply(zktest.Match{Op: zktest.OpGetData}) // the watch on the reader's node
+	read := acquireIn(write.Context(t.Context()), t, holder.ReadLock())
+	release(t, write)
+	select {
+	case r := <-waiter:
+		t.Fatalf("the next writer: got %v, want it to wait: the reader holds (%v)", r.err, read.Err())
+	case <-time.After(40 * time.Second): // longer than the server is behind
+	}
+	ens.SetLag(2, 0)
+	release(t, read)
+	release(t, soon(t, waiter).must(t))
+}
+
+// A garbler ends with garbage.
+type garbler struct{ net.Conn }
+
+func (g garbler) Read(p []byte) (int, error) {
+	n, err := g.Conn.Read(p)
+	if n == 0 && errors.Is(err, io.EOF) && len(p) > 4 {
+		return copy(p, "\xff\xff\xff\xff"), nil
+	}
+	return n, err
 }

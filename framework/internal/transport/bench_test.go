@@ -41,6 +41,7 @@ func benchmarks(b *testing.B, f func(b *testing.B, tr *transport.Transport)) {
 					Answered: func(time.Time, time.Time, transport.Reach) {},
 					Watch:    func(transport.WatchEvent) {},
 					Failed:   func(string, error) {},
+					GaveUp:   func() {},
 				},
 			})
 			if err := tr.Start(); err != nil {

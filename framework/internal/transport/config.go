@@ -60,6 +60,8 @@ type Events struct {
 	// Restarted: the ensemble is younger than what the client has seen, up to zxid seen. It goes on with this one, from
 	// zxid found.
 	Restarted func(server string, seen, found int64)
+	// GaveUp: zxids of answers are not believed any more. The next server may be behind these answers.
+	GaveUp func()
 	// Failed: an attempt to attach failed, or the server refused the client for a reason that it named.
 	Failed func(server string, err error)
 }

@@ -62,6 +62,7 @@ func listen(t *testing.T, stream []byte) error {
 		Answered: func(time.Time, time.Time, Reach) {},
 		Watch:    func(WatchEvent) {},
 		Failed:   func(string, error) {},
+		GaveUp:   func() {},
 	}})
 	l := newLink(tr, canned{in: bytes.NewReader(stream)}, "zk:1")
 	l.attached, l.patience, l.openedAt = true, time.Hour, time.Now()

@@ -85,6 +85,7 @@ func (e *told) callbacks() transport.Events {
 		},
 		Watch:     func(w transport.WatchEvent) { e.add("watch", func() { e.watched = append(e.watched, w) }) },
 		Restarted: func(_ string, seen, found int64) { e.add(fmt.Sprintf("restarted %d %d", seen, found), nil) },
+		GaveUp:    func() { e.add("gave up", nil) },
 		Expired:   func() { e.add("expired", nil) },
 		Failed:    func(_ string, err error) { e.add("failed", func() { e.failures = append(e.failures, err) }) },
 	}

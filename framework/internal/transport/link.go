@@ -140,8 +140,8 @@ func (l *link) detach(err error) error {
 		return err
 	}
 	l.gone = true
-	if errors.Is(err, errGarbage) {
-		l.t.seen.doubt(l.certain)
+	if errors.Is(err, errGarbage) && l.t.seen.doubt(l.certain) {
+		l.t.cfg.Events.GaveUp()
 	}
 	l.mu.Lock()
 	reason := l.reason
@@ -154,7 +154,9 @@ func (l *link) detach(err error) error {
 		l.t.failedAt(l.address, err)
 		return err
 	default:
-		l.t.seen.refused()
+		if l.t.seen.refused() {
+			l.t.cfg.Events.GaveUp()
+		}
 		l.t.hungUp(l, reason)
 		l.t.failedAt(l.address, handshakeError(reason, isTLS(l.raw)))
 		return err

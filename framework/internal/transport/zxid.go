@@ -66,23 +66,28 @@ func (h *history) certain() int64 {
 	return h.proven
 }
 
-// doubt takes back what a connection has told that ended with garbage: before is what was certain when it began.
-func (h *history) doubt(before int64) {
+// doubt takes back what a connection has told that ended with garbage: before is what was certain when it began. It
+// reports whether that gives something up.
+func (h *history) doubt(before int64) (gaveUp bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	gaveUp = max(h.claimed, h.proven) > before
 	h.proven, h.claimed, h.refusals = before, before, 0
+	return gaveUp
 }
 
-// refused notes that a handshake was not answered.
-func (h *history) refused() {
+// refused notes that a handshake was not answered, and reports whether that gives a claim up.
+func (h *history) refused() (gaveUp bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.claimed <= h.proven {
-		return
+		return false
 	}
-	if h.refusals++; h.refusals >= claimRefusals {
-		h.claimed, h.refusals = h.proven, 0
+	if h.refusals++; h.refusals < claimRefusals {
+		return false
 	}
+	h.claimed, h.refusals = h.proven, 0
+	return true
 }
 
 // taken notes that a handshake was answered.

@@ -55,13 +55,17 @@ func TestAClaimIsGivenUpWhenServersRefuseItAgainAndAgain(t *testing.T) {
 		if h.newest() != 1000 {
 			t.Fatalf("given up after %d refusals", i)
 		}
-		h.refused()
+		if got, want := h.refused(), i == claimRefusals-1; got != want {
+			t.Errorf("refusal %d gives the claim up: got %v, want %v", i+1, got, want)
+		}
 	}
 	if h.newest() != 5 {
 		t.Errorf("%d is still believed", h.newest())
 	}
 	for range 10 * claimRefusals {
-		h.refused()
+		if h.refused() {
+			t.Error("a refusal gave up what is certain")
+		}
 	}
 	if h.newest() != 5 {
 		t.Errorf("got newest zxid %d, want 5, which is certain", h.newest())

@@ -48,6 +48,7 @@
 //	the directory is deleted, or     it stays; no number is next until a listing of the new one
 //	made anew
 //	the connection is lost           it stays (S4), and admits once the contender's own watch is set on the new one
+//	the session gives a zxid up      it is empty, and no number is next: its contenders list the directory
 //	the session ends                 it goes too
 //
 // # The rules

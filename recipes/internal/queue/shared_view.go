@@ -123,6 +123,15 @@ func (v *sharedView) Gone(name string) {
 	v.view.remove(name)
 }
 
+// Behind empties the view: a reader that took a writer's place may be missing at a server that has nodes with greater
+// numbers, and its end be reported there.
+func (v *sharedView) Behind() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.view.list(nil)
+	v.unlisted.next = -1
+}
+
 func (v *sharedView) decision(me Node) (Decision, bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

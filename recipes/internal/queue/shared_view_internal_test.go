@@ -236,3 +236,19 @@ func TestAViewIsDroppedOnce(t *testing.T) {
 		time.Sleep(2 * idleTime)
 	})
 }
+
+// What a server that is behind says later, that a node is missing for instance, would make a view wrong that stayed.
+func TestAViewKnowsNothingWhenItsServersMayBeBehindIt(t *testing.T) {
+	withView(t, func(t *testing.T, v *sharedView, made int64) {
+		v.knows(made, 7)
+		v.Listed([]string{lockNode(6)}, stat(made, 7, 1))
+		me := Node{Name: lockNode(6), number: 6}
+		if _, known := v.decision(me); !known || v.unlisted.next != 7 {
+			t.Fatalf("after a listing: got decided %v, next %d; want true, 7", known, v.unlisted.next)
+		}
+		v.Behind()
+		if _, known := v.decision(me); known || v.unlisted.next >= 0 {
+			t.Errorf("got decided %v, next %d; want false, and no number", known, v.unlisted.next)
+		}
+	})
+}
