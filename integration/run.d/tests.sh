@@ -14,6 +14,7 @@ adapters() {
 	return $status
 }
 bench() { test_module integration/bench; }
+figures() { test_module integration/figures; }
 release() { test_module integration/release; }
 test_module() {
 	(cd "$1" && go mod tidy -diff) || return
