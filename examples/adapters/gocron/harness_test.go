@@ -24,15 +24,17 @@ func connect(t *testing.T, dial framework.DialFunc) *framework.Client {
 	return client
 }
 
-// schedule starts a scheduler with one job.
-func schedule(t *testing.T, with gocron.SchedulerOption, every time.Duration, work any, opts ...gocron.JobOption) gocron.Scheduler {
+// schedule starts a scheduler with one job, and returns what ends it before the test does. gocron's Shutdown is called
+// once: just after it has returned, the scheduler may still count as started, and a second call would time out.
+func schedule(t *testing.T, with gocron.SchedulerOption, every time.Duration, work any, opts ...gocron.JobOption) (shutdown func() error) {
 	t.Helper()
 	scheduler, err := gocron.NewScheduler(with)
 	if err != nil {
 		t.Fatal(err)
 	}
+	shutdown = sync.OnceValue(scheduler.Shutdown)
 	t.Cleanup(func() {
-		if err := scheduler.Shutdown(); err != nil {
+		if err := shutdown(); err != nil {
 			t.Errorf("shutdown: got %v, want nil", err)
 		}
 	})
@@ -40,7 +42,7 @@ func schedule(t *testing.T, with gocron.SchedulerOption, every time.Duration, wo
 		t.Fatal(err)
 	}
 	scheduler.Start()
-	return scheduler
+	return shutdown
 }
 
 // A room counts who is in it, and fails the test if two are.
@@ -80,9 +82,7 @@ func (r *room) all() []string {
 }
 
 func (r *room) count(who string) (n int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, v := range r.visits {
+	for _, v := range r.all() {
 		if v == who {
 			n++
 		}

@@ -113,13 +113,13 @@ func TestShutdownReleasesTheLockOfTheRunThatItEnds(t *testing.T) {
 		locker := gocronlock.NewLocker(connect(t, server.DialContext), "/jobs", 0)
 		spy := &spy{Locker: locker}
 		jobs := &room{t: t}
-		scheduler := schedule(t, gocron.WithDistributedLocker(spy), time.Minute,
+		shutdown := schedule(t, gocron.WithDistributedLocker(spy), time.Minute,
 			locker.Task("nightly", func(ctx context.Context) error { return jobs.stay(ctx, "a", time.Hour) }), gocron.WithName("nightly"))
 		time.Sleep(61 * time.Second)
 		if got := server.Children("/jobs/job-nightly"); len(got) != 1 {
 			t.Fatalf("the running job has the nodes %v, want one", got)
 		}
-		if err := scheduler.Shutdown(); err != nil {
+		if err := shutdown(); err != nil {
 			t.Errorf("shutdown: got %v, want nil", err)
 		}
 		if got := server.Children("/jobs/job-nightly"); len(got) != 0 {
