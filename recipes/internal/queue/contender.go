@@ -135,7 +135,7 @@ func (c *Contender) Admit() error {
 	return nil
 }
 
-// Await blocks until a node ahead is gone, and decides again. Which node, says doc.go.
+// Await blocks until a node ahead is gone, and decides again. Which node: recipes/locks/DESIGN.md.
 func (c *Contender) Await(ctx context.Context, d Decision) (Decision, error) {
 	c.StartWaiting()
 	c.Queue.Waits(ctx, c.Progress)

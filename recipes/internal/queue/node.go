@@ -139,8 +139,7 @@ const (
 	// lastNumber is the greatest of a contender. Those after it are for contenders that have not heard of the end: one
 	// for each client, lock and minute.
 	lastNumber = math.MaxInt32 - 1<<16
-	// firstDoubtful is the first number that only a listing decides about. Other decisions rely on later nodes having
-	// greater numbers: below it, the counter ends only 2³⁰ creations later.
+	// From firstDoubtful on only a listing decides: other decisions rely on later nodes having greater numbers.
 	firstDoubtful = 1 << 30
 )
 
