@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"slices"
 	"strings"
@@ -278,6 +279,47 @@ func TestAServerThatIsSlowToAnswerHandshakesGetsMoreTimeInEachRound(t *testing.T
 			if d := dials[i+1].Sub(dials[i]); d < want || d > want+100*time.Millisecond {
 				t.Errorf("attempt %d took %v, want %v", i+1, d, want)
 			}
+		}
+	})
+}
+
+// A server that starts refuses connections, and may then take one whose handshake it never answers.
+func TestAServerThatRefusedForAWhileAndForgetsAHandshakeIsLeftAfterTwoSeconds(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		srv := zktest.NewServer()
+		t.Cleanup(func() { srv.Close() })
+		link := srv.NewLink()
+		w := &env{&clienttest.Env{T: t, Server: srv}}
+		var silence atomic.Bool
+		var began time.Time
+		client := w.Dial("zk:2181", framework.WithSessionTimeout(time.Minute), framework.WithConnectionTimeout(time.Minute),
+			framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
+				if silence.Swap(false) {
+					began = time.Now()
+					conn, unread := net.Pipe()
+					t.Cleanup(func() { unread.Close() })
+					go io.Copy(io.Discard, unread)
+					return conn, nil
+				}
+				return link.DialContext(ctx, network, address)
+			}))
+		if err := client.BlockUntilConnected(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		link.Cut()
+		time.Sleep(10 * time.Second)
+		silence.Store(true)
+		link.Heal()
+		time.Sleep(2 * time.Second)
+		if began.IsZero() || client.State().IsConnected() {
+			t.Fatalf("got state %v, want no connection after a handshake without an answer", client.State())
+		}
+		if err := client.BlockUntilConnected(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if d := time.Since(began); d > 4*time.Second {
+			t.Errorf("the handshake without an answer was waited for for %v, want 2 s and a pause", d)
 		}
 	})
 }

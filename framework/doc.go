@@ -121,8 +121,9 @@
 // Every host of the connect string is looked up at each attempt, and all of its addresses count; see [WithLookup]. The
 // client tries the address that it has not tried, or has left, for the longest time. An attempt takes at most min(T,
 // connection timeout) divided by the addresses and one, and its handshake two seconds of that. Both double with each
-// whole round that failed, up to the connection timeout. A server that answers a reconnection with another session has
-// ended the client's; sessions that keep ending before T, or a second, has passed once are opened with growing pauses.
+// whole round that failed and lasted so long, up to the connection timeout. A server that answers a reconnection with
+// another session has ended the client's; sessions that keep ending before T, or a second, has passed once are opened
+// with growing pauses.
 //
 // # Who the client is
 //

@@ -31,6 +31,10 @@ type Route struct {
 	round round
 	known map[string][]string // what each host was looked up to be, last
 	size  int                 // addresses at the latest attempt
+
+	began time.Time     // the present round; zero before the first attempt since an attachment
+	limit time.Duration // of a handshake, at the latest attempt
+	slow  int           // failed rounds in a row that lasted that long
 }
 
 // NewRoute returns a Route over what servers lists, which is asked at each attempt. Each host is then looked up, if
@@ -49,6 +53,7 @@ func (r *Route) next(ctx context.Context) (a Address, problems map[string]error,
 	defer r.mu.Unlock()
 	if r.size = len(all); r.size == 0 {
 		r.round.failed++
+		r.slow++
 		return Address{}, problems, false
 	}
 	for i := range all {
@@ -60,14 +65,27 @@ func (r *Route) next(ctx context.Context) (a Address, problems map[string]error,
 			r.round.nowhere++
 		}
 	}
-	return r.round.next(all), problems, true
+	failed := r.round.failed
+	a = r.round.next(all)
+	switch now := time.Now(); {
+	case r.began.IsZero():
+		r.began = now
+	case r.round.failed > failed:
+		if now.Sub(r.began) >= r.limit { // attempts that fail sooner would not do better with more time
+			r.slow++
+		}
+		r.began = now
+	}
+	return a, problems, true
 }
 
 // limits says how long an attempt, and the handshake in it, may take now.
 func (r *Route) limits(session, connection time.Duration) (attempt, handshake time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return limits(session, connection, max(r.size, 1), r.round.failed)
+	attempt, handshake = limits(session, connection, max(r.size, 1), r.slow)
+	r.limit = handshake
+	return attempt, handshake
 }
 
 // search begins to look for a server for a new session.
@@ -81,6 +99,7 @@ func (r *Route) attached(a Address) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.round.attached(a)
+	r.began, r.slow = time.Time{}, 0
 }
 
 // level notes that the server at a has all that the client has seen.
@@ -173,7 +192,9 @@ const (
 
 // limits says how long an attempt, and the handshake in it, may take. In the first round all addresses get their turn
 // within the session timeout and within the time that an operation waits for a connection. Both limits double with each
-// whole round that failed, so that a slow link, or a server that is slow after an election, gets through as well.
+// whole round that failed and lasted for a handshake's limit, so that a slow link, or a server that is slow after an
+// election, gets through as well. Rounds of refusals double nothing: a server that then starts, and forgets a handshake
+// that came too early, would cost the whole of the connection timeout.
 func limits(session, connection time.Duration, addresses, failed int) (attempt, handshake time.Duration) {
 	attempt = max(min(session, connection)/time.Duration(addresses+1), leastAttempt)
 	handshake = firstHandshake
