@@ -30,7 +30,9 @@ func (t *Transport) dial(network, _ string, _ time.Duration) (net.Conn, error) {
 	failures, over := t.closeLast()
 	if !over {
 		// also before a question: its server may hang up on what it has just agreed to
-		t.sleep(pause(failures, rand.Float64()))
+		d := pause(failures, rand.Float64())
+		t.sleep(d)
+		t.cfg.Route.paused(d)
 		l, err := t.connect(network, t.takeSuspect())
 		if t.ctx.Err() == nil {
 			return l, err // a failure is a typed nil for nobody: go-zookeeper looks at err first

@@ -3,6 +3,7 @@ package transport
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -32,9 +33,10 @@ type Route struct {
 	known map[string][]string // what each host was looked up to be, last
 	size  int                 // addresses at the latest attempt
 
-	began time.Time     // the present round; zero before the first attempt since an attachment
+	began time.Time     // the present round, without its pauses; zero before the first attempt since an attachment
 	limit time.Duration // of a handshake, at the latest attempt
-	slow  int           // failed rounds in a row that lasted that long
+	cut   bool          // a look-up of this round had too little time
+	slow  int           // failed rounds since an attachment that needed more time
 }
 
 // NewRoute returns a Route over what servers lists, which is asked at each attempt. Each host is then looked up, if
@@ -47,6 +49,7 @@ func NewRoute(servers func(ctx context.Context) []string, lookup Lookup) *Route 
 // look-ups, by server: a host that cannot be looked up any more is taken to be where it was.
 func (r *Route) next(ctx context.Context) (a Address, problems map[string]error, ok bool) {
 	all, problems := r.addresses(ctx)
+	cut := errors.Is(ctx.Err(), context.DeadlineExceeded)
 	rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	slices.SortStableFunc(all, func(a, b Address) int { return cmp.Compare(a.rank, b.rank) })
 	r.mu.Lock()
@@ -67,16 +70,27 @@ func (r *Route) next(ctx context.Context) (a Address, problems map[string]error,
 	}
 	failed := r.round.failed
 	a = r.round.next(all)
-	switch now := time.Now(); {
+	now := time.Now()
+	switch {
 	case r.began.IsZero():
 		r.began = now
 	case r.round.failed > failed:
-		if now.Sub(r.began) >= r.limit { // attempts that fail sooner would not do better with more time
+		if r.cut || now.Sub(r.began) >= r.limit { // attempts that fail sooner would not do better with more time
 			r.slow++
 		}
-		r.began = now
+		r.began, r.cut = now, false
 	}
+	r.cut = r.cut || cut
 	return a, problems, true
+}
+
+// paused notes a pause before an attempt, which does not count as a part of its round.
+func (r *Route) paused(d time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.began.IsZero() {
+		r.began = r.began.Add(d)
+	}
 }
 
 // limits says how long an attempt, and the handshake in it, may take now.
@@ -99,7 +113,7 @@ func (r *Route) attached(a Address) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.round.attached(a)
-	r.began, r.slow = time.Time{}, 0
+	r.began, r.cut, r.slow = time.Time{}, false, 0
 }
 
 // level notes that the server at a has all that the client has seen.
@@ -192,9 +206,9 @@ const (
 
 // limits says how long an attempt, and the handshake in it, may take. In the first round all addresses get their turn
 // within the session timeout and within the time that an operation waits for a connection. Both limits double with each
-// whole round that failed and lasted for a handshake's limit, so that a slow link, or a server that is slow after an
-// election, gets through as well. Rounds of refusals double nothing: a server that then starts, and forgets a handshake
-// that came too early, would cost the whole of the connection timeout.
+// whole round that failed and lasted for a handshake's limit, or had too little time for a look-up, so that a slow
+// link, or a server that is slow after an election, gets through as well. Quick refusals double nothing: a server that
+// then starts, and forgets a handshake that came too early, would cost the whole of the connection timeout.
 func limits(session, connection time.Duration, addresses, failed int) (attempt, handshake time.Duration) {
 	attempt = max(min(session, connection)/time.Duration(addresses+1), leastAttempt)
 	handshake = firstHandshake

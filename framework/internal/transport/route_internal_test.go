@@ -77,6 +77,50 @@ func TestTheOrderOfAttempts(t *testing.T) {
 	}
 }
 
+// An address that was known refuses quickly; whether its host has another by now takes longer to look up than there is
+// time for.
+func TestOnlyARoundThatNeededMoreTimeDoublesTheLimits(t *testing.T) {
+	for name, c := range map[string]struct {
+		inTime bool
+		pause  time.Duration   // before each attempt
+		want   []time.Duration // limits of the handshake at the next three attempts
+	}{
+		"quick refusals":             {true, 0, []time.Duration{2 * time.Second, 2 * time.Second, 2 * time.Second}},
+		"quick refusals, and pauses": {true, time.Minute, []time.Duration{2 * time.Second, 2 * time.Second, 2 * time.Second}},
+		"look-ups that are cut off":  {false, 0, []time.Duration{2 * time.Second, 4 * time.Second, 8 * time.Second}},
+	} {
+		r := NewRoute(func(context.Context) []string { return []string{"zk:2181"} }, func(ctx context.Context, _ string) ([]string, error) {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			return []string{"10.0.0.1"}, nil
+		})
+		r.limits(time.Minute, time.Minute)
+		if _, _, ok := r.next(t.Context()); !ok {
+			t.Fatal("got no address, want 10.0.0.1")
+		}
+		var got []time.Duration
+		for range c.want {
+			ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(time.Hour))
+			if !c.inTime {
+				cancel()
+				ctx, cancel = context.WithDeadline(t.Context(), time.Now().Add(-time.Hour))
+			}
+			r.began = r.began.Add(-c.pause) // which has passed
+			r.paused(c.pause)
+			if _, _, ok := r.next(ctx); !ok {
+				t.Fatal("got no address, want the one that is known")
+			}
+			cancel()
+			_, handshake := r.limits(time.Minute, time.Minute)
+			got = append(got, handshake)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: got limits %v, want %v", name, got, c.want)
+		}
+	}
+}
+
 // Whatever happens, each address is tried once in as many attempts as there are addresses, and what is remembered is
 // bounded.
 func FuzzTheOrderOfAttempts(f *testing.F) {
