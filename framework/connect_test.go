@@ -394,3 +394,28 @@ func TestEndedContextOfAConnectedClientIsNoConnectError(t *testing.T) {
 		}
 	})
 }
+
+// An endsMeanwhile ends after a number of looks at it.
+type endsMeanwhile struct {
+	context.Context
+	looks int
+}
+
+func (e *endsMeanwhile) Err() error {
+	if e.looks--; e.looks >= 0 {
+		return nil
+	}
+	return context.Canceled
+}
+
+func TestContextThatEndsMeanwhileDoesNotDenyTheConnection(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		for looks := range 6 {
+			_, err := w.Client.Session(&endsMeanwhile{t.Context(), looks})
+			var unreachable *framework.ConnectError
+			if errors.As(err, &unreachable) {
+				t.Errorf("a context that ends after %d looks: got %v, want the session or the context's error", looks, err)
+			}
+		}
+	})
+}

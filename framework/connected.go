@@ -14,16 +14,20 @@ func (c *core) attachedSession(ctx context.Context, timeout <-chan time.Time) (*
 		c.mu.Lock()
 		s, state, refused, closed, changed := c.session.Session(), c.state, c.refused, c.closed, c.changed
 		c.mu.Unlock()
+		// One look at ctx: if it ended between two, the error would deny the connection.
+		ended := ctx.Err() != nil
+		// Both: the caller finds the state announced.
+		connected := state.IsConnected() && s.Connected()
 		switch {
 		case closed:
 			return nil, ErrClosed
-		case ctx.Err() != nil && state.IsConnected() && s.Connected():
+		case ended && connected:
 			return nil, retry.ContextError(ctx)
-		case ctx.Err() != nil:
+		case ended:
 			return nil, c.connectError(retry.ContextError(ctx))
 		case refused != nil:
 			return nil, refused
-		case state.IsConnected() && s.Connected(): // both: the caller finds the state announced
+		case connected:
 			return s, nil
 		}
 		select {
