@@ -67,6 +67,20 @@ func TestDesignLinksToFilesThatExist(t *testing.T) {
 	}
 }
 
+// A place is cited as "words" in [file](path): the file has to have these words.
+func TestDesignCitesWordsThatFilesHave(t *testing.T) {
+	root := moduleRoot(t)
+	cited := regexp.MustCompile(`"([^"]+)" in \[[^]]*\]\(([^)#]+)\)`).FindAllStringSubmatch(readFile(t, root, design), -1)
+	if len(cited) < 3 {
+		t.Errorf("got %d citations, want at least 3", len(cited))
+	}
+	for _, c := range cited {
+		if file := filepath.Join(filepath.Dir(design), c[2]); !strings.Contains(readFile(t, root, file), c[1]) {
+			t.Errorf("%s: got no %q, which %s cites", file, c[1], design)
+		}
+	}
+}
+
 // methods returns the library's methods twice: as stack frames have them, and as Type.method.
 func methods(t *testing.T, root string) map[string]bool {
 	t.Helper()
