@@ -86,6 +86,9 @@ func observe(ctx context.Context, connect string, options []framework.Option, ou
 	if err := takeTurns(ctx, telemetry, first, second); err != nil {
 		return err
 	}
+	if err := reported(ctx, first); err != nil {
+		return err
+	}
 	families, err := registry.Gather()
 	if err != nil {
 		return err
@@ -96,6 +99,18 @@ func observe(ctx context.Context, connect string, options []framework.Option, ou
 		}
 	}
 	return nil
+}
+
+// reported waits until the functions of traces have run for what the client has done: they run in order, beside it.
+func reported(ctx context.Context, client *framework.Client) error {
+	done := make(chan struct{})
+	client.ReportAlways(func() { close(done) })
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // takeTurns lets a service wait for another, ask it to leave, and hold the lock until its client is closed under it.
