@@ -13,8 +13,7 @@ import (
 
 // Beside makes a reader's grant for the holder of a writer's grant w. The reader's node gets the writer's number, so it
 // stands before every writer that queued later. One transaction creates it only while the writer's node exists, and the
-// caller stays a member of w meanwhile: no other writer gets in between. No listing misses both nodes: one is created
-// before the other is deleted.
+// caller stays a member of w meanwhile: no other writer gets in between, and no listing misses both nodes.
 func (q *Queue) Beside(ctx context.Context, w *Grant) (*Grant, error) {
 	w.nested.Store(true) // before the caller leaves w: its node must not be kept
 	_, number, ok := cutNumber(w.Name)

@@ -70,7 +70,7 @@ func (c *Contender) WaitTurn(ctx context.Context) error {
 }
 
 // NextDecision decides by what came with the contender's node, once: a listing, or a decision of the view; then by a
-// new listing. A listing without the node means that it was removed by hand: rule 2.
+// new listing (rule 2).
 func (c *Contender) NextDecision(ctx context.Context) (d Decision, err error) {
 	children, known := c.listing, c.known
 	c.listing, c.known = nil, false

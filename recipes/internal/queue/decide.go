@@ -20,8 +20,8 @@ func decideExclusive(nodes []Node, me Node) Decision {
 	return nearestAhead(nodes, me, func(Node) bool { return true })
 }
 
-// decideShared lets a reader wait for the nearest writer; Curator's watch the first, and wake for each. Many readers
-// behind two writers must not all wake when the first leaves: no nextAhead.
+// decideShared lets a reader wait for the nearest writer; Curator's watch the first. Many readers behind two writers
+// must not all wake when the first leaves: no nextAhead.
 func decideShared(nodes []Node, me Node) Decision {
 	d := nearestAhead(nodes, me, func(n Node) bool { return !n.Shared })
 	d.nextAhead = ""

@@ -9,12 +9,7 @@
 //	A view that decides about a contender lacks no node ahead of it.
 //
 // It decides only about contenders whose nodes it has. It may have deleted nodes, which cost a wait. What may put a
-// node ahead of a contender makes the view say "I do not know", so that the contender lists the directory:
-//
-//   - a writer's downgrade: its reader's node follows, with the same number;
-//   - another session's creation between two of ours, for a contender that has not listed;
-//   - another directory of the same name, which counts anew;
-//   - a counter near its end: nothing is decided without a listing there.
+// node ahead of a contender makes the view say "I do not know": the contender lists the directory.
 //
 // # What servers guarantee
 //
@@ -32,8 +27,8 @@
 //	S5   When a session moves, servers refuse requests of the old connection. Once a sync on the new one is answered,
 //	     none of them is executed any more, unless a deposed leader answered it.
 //	S6   A deleted directory fires its data watch before anything in its successor is answered.
-//	end  A counter ends at 2³¹−1. From then on numbers are negative or repeated: no order. Newcomers are refused from
-//	     2³¹ − 2¹⁶ on, and with negative numbers.
+//	end  A counter ends at 2³¹−1. From then on numbers are negative or repeated: no order. From 2³⁰ on only
+//	     listings decide. Newcomers are refused from 2³¹ − 2¹⁶ on, and with negative numbers.
 //
 // # What changes a view
 //
@@ -44,7 +39,8 @@
 //	none was known                   creation, or asks for one
 //	our creation's answer is lost    it lacks that node: the contender decides by the listing that found it
 //	                                 (framework/session/create_lost.go)
-//	a deletion is heard of           it loses the node; after a writer's it decides about readers only, until whole
+//	a deletion is heard of           it loses the node; after a writer's, which may have become a reader of the same
+//	                                 number, it decides about readers only, until whole
 //	the directory is deleted, or     it stays; no number is next until a listing of the new one
 //	made anew
 //	the connection is lost           it stays (S4), and admits once the contender's own watch is set on the new one
@@ -62,7 +58,7 @@
 //     again. A queue that the session has had to itself for a while is not listed.
 //  3. A contender is admitted if a listing, or its view, has its node and no earlier conflicting one. A view admits
 //     only while the watch on the contender's node is set and has not fired: it might have missed the deletion
-//     otherwise. After a writer's deletion all but readers list the directory again.
+//     otherwise.
 //  4. A contender watches its own node while it waits, a grant off the critical path: a deletion ends the grant, or
 //     makes the contender queue again; changed data does not. A node that may not be read is watched for its existence,
 //     or through the directory where servers refuse that too.

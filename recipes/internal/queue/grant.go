@@ -10,7 +10,7 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// A Grant is an admitted contender's node, in one session. It ends with the last of its members, or is lost.
+// A Grant is an admitted contender's node, in one session.
 type Grant struct {
 	Queue   *Queue
 	Node    string // absolute path

@@ -37,8 +37,7 @@ func (g *Grant) leave(m Member) (last bool, err error) {
 }
 
 // end ends the grant, or reports false if it has ended, and calls its members' Ended; nothing else, since thousands of
-// grants may wait for theirs, and another client may be admitted at any moment. After a loss tidy must follow. It does
-// not block.
+// grants may wait for theirs. After a loss tidy must follow. It does not block.
 func (g *Grant) end(cause error) bool {
 	g.mu.Lock()
 	if g.cause != nil {
@@ -79,8 +78,7 @@ func (g *Grant) tidy() {
 	}
 }
 
-// earlier returns the end of a grant: its loss is noticed after its time was up, and long after if the process stood
-// still; a removal is noticed before.
+// earlier returns the end of a grant: that its time was up is noticed later, a removal before.
 func earlier(noticed, validUntil time.Time) time.Time {
 	if validUntil.Before(noticed) {
 		return validUntil
@@ -109,8 +107,7 @@ func (g *Grant) RemoveNodeWithin(enough <-chan struct{}) error {
 	return g.AwaitRemoval(g.RemoveNode(), enough)
 }
 
-// AwaitRemoval waits for the answer, at most for the connection timeout, or until enough is closed. Errors:
-// errUnconfirmed after that time; the server's refusal.
+// AwaitRemoval waits for the answer, at most for the connection timeout (errUnconfirmed), or until enough is closed.
 func (g *Grant) AwaitRemoval(removal *framework.Removal, enough <-chan struct{}) error {
 	timer := time.NewTimer(g.Queue.Config.Source.ConnectionTimeout())
 	defer timer.Stop()

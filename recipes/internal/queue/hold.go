@@ -7,8 +7,8 @@ import (
 )
 
 // A grant may have holds over it, one after the other: grants with its node, token and validity, but members of their
-// own, so that nothing of one hold is valid in the next. Another member keeps the grant under them, and decides what
-// becomes of the node. A loss reaches the hold through that grant.
+// own, so that nothing of one hold is valid in the next. Another member keeps the grant under them. A loss reaches the
+// hold through that grant.
 
 // Hold makes a hold over g for an acquire of q, unless g has ended: Join checks that and subscribes to the end in one
 // step.

@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// A Lateness is of a waiting acquire. After a session timeout the acquire is late: no holder that was dead when it
-// began explains its wait, unless that one's session timeout is longer. It is late again whenever its wait has doubled.
-// The zero value has not begun.
+// A Lateness is of a waiting acquire. After a session timeout it is late: no holder that was dead when it began
+// explains its wait, unless that one's timeout is longer. It is late again whenever its wait has doubled.
 type Lateness struct {
 	began time.Time
 	next  time.Duration

@@ -12,7 +12,7 @@ import (
 	"github.com/gocurator/curator/framework/session"
 )
 
-// A Queue is a directory in which contenders of a kind wait. It has no state: the order is at the servers.
+// A Queue is a directory in which contenders of a kind wait.
 type Queue struct {
 	Config     Config
 	Shared     bool // its contenders are readers
@@ -175,8 +175,8 @@ func Under(dir, name string) string {
 	return dir + "/" + name
 }
 
-// Enqueue makes a contender and its node. The contender must leave. At the end of the directory's counter Enqueue
-// returns ErrNoMoreNumbers and removes the node; for a minute it then asks no server.
+// Enqueue makes a contender and its node. The contender must leave. At the end of the directory's counter the error is
+// ErrNoMoreNumbers, the node is removed, and for a minute no server is asked.
 func (q *Queue) Enqueue(ctx context.Context, s *framework.Session) (*Contender, error) {
 	if err := q.refused(); err != nil {
 		return nil, err
@@ -204,7 +204,7 @@ func (q *Queue) Enqueue(ctx context.Context, s *framework.Session) (*Contender, 
 	return c, nil
 }
 
-// Add makes a contender, its node, and then a listing, for a recipe that decides by itself. The contender must leave.
+// Add makes a contender for a recipe that decides by itself. The contender must leave.
 func (q *Queue) Add(ctx context.Context, s *framework.Session) (c *Contender, listing []string, err error) {
 	entry, err := s.CreateProtected(ctx, q.Config.Dir, q.Config.Marker, q.Config.Data)
 	if err != nil {

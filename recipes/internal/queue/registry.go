@@ -80,7 +80,7 @@ func (r *Registry) Grants(lock any, accept func(*Grant) bool) int {
 	return n
 }
 
-// some returns grants to be asked without mu: one that finds its time up removes itself.
+// some returns grants to be asked without mu: asking may remove one.
 func (r *Registry) some(lock any, accept func(*Grant) bool) (some []*Grant) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

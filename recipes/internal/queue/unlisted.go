@@ -12,9 +12,9 @@ import (
 // The proof. A session that knows the number of the next node in a directory knows every node created before. It
 // creates a node, and the answer names it.
 //
-//  1. The node has that number, which counts all nodes ever created in the directory (S2). So nothing was created in
-//     between, and the view lacks no node before this one. Deletions heard of before the answer (S1) only make the view
-//     smaller. So what the view decides at that moment is right, and the next number is one more.
+//  1. The node has that number, which counts all nodes ever created in the directory (S2). So the view lacks no node
+//     before this one. Deletions heard of before the answer (S1) only make it smaller: what it decides then is right.
+//     The next number is one more.
 //  2. The node has another number: others have created nodes that the view lacks. The next number is unknown from then
 //     on, and the contender lists the queue.
 //
@@ -24,8 +24,8 @@ import (
 // A listing's Stat has the count of creations at its moment (S3): the next number. A server that counts changes there
 // too says a greater one. So the count must also be the least possible: one more than our greatest number.
 //
-// In case 1 the view forgets that a writer left: a writer that became a reader had created a node for that before its
-// own went, which would have taken the number.
+// In case 1 the view forgets that a writer left: one that became a reader had created a node for that before, which
+// would have taken the number.
 
 // An unlisted is guarded by sharedView.mu.
 type unlisted struct {
