@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"io"
 	"net"
 	"strings"
 	"sync/atomic"
@@ -82,6 +83,82 @@ func refusing(conn net.Conn, left *atomic.Int32) net.Conn {
 
 // The context ends while there is no connection, and whether the node was made is not known: it is looked for on the
 // next one.
+// The answer to a create is lost. A deposed leader answers the sync and lists the directory, without the node, and the
+// connection is gone before the next create can be sent: what it said proves nothing, and the node is looked for again.
+func TestALostCreateThatADeposedLeaderDeniesIsLookedForAgain(t *testing.T) {
+	for range 10 { // the next create may be sent before the client notices
+		zktest.Bubble(t, func(t *testing.T) {
+			ensemble := zktest.NewEnsemble(2)
+			t.Cleanup(func() { _ = ensemble.Close() })
+			leader, deposed := ensemble.Server(0), ensemble.Server(1)
+			if err := leader.Create("/dir", nil); err != nil {
+				t.Fatal(err)
+			}
+			var dials atomic.Int32
+			client := connect(t, leader, framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
+				if dials.Add(1) != 2 {
+					return leader.DialContext(ctx, network, address)
+				}
+				conn, err := deposed.DialContext(ctx, network, address)
+				return denying(conn), err
+			}))
+			s := enterable(t, client)
+			ensemble.SetLag(1, 2*time.Second)
+			leader.DropReply(zktest.Match{Op: zktest.OpCreate2})
+			entry, err := s.CreateProtected(t.Context(), "/dir", "n-", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := leader.Children("/dir"); len(n) != 1 || entry.Path != "/dir/"+n[0] {
+				t.Errorf("entered as %s, there are %q", entry.Path, n)
+			}
+			if got := dials.Load(); got != 3 {
+				t.Errorf("got %d connections, want 3", got)
+			}
+		})
+	}
+}
+
+// denying is a connection to a server that answers a sync at once, as if it had caught up, and hangs up after the
+// listing that follows.
+func denying(conn net.Conn) net.Conn {
+	var synced []byte
+	d := &hangingUp{}
+	d.framed = framed{
+		Conn: conn,
+		request: func(op zktest.Op, frame []byte) (pass bool) {
+			if op != zktest.OpSync {
+				return true
+			}
+			path := frame[12:]
+			synced = binary.BigEndian.AppendUint32(synced, uint32(16+len(path)))
+			synced = append(synced, frame[4:8]...)
+			synced = binary.BigEndian.AppendUint64(synced, 0)
+			synced = append(binary.BigEndian.AppendUint32(synced, 0), path...)
+			return false
+		},
+		answer: func(frame []byte) []byte {
+			if synced != nil {
+				d.over = true
+			}
+			return append(synced, frame...)
+		},
+	}
+	return d
+}
+
+type hangingUp struct {
+	framed
+	over bool // after what is incoming
+}
+
+func (h *hangingUp) Read(p []byte) (int, error) {
+	if h.over && len(h.incoming) == 0 {
+		return 0, io.EOF
+	}
+	return h.framed.Read(p)
+}
+
 func TestALostCreateThatIsGivenUpWithoutAConnectionLeavesNoNode(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		server := zktest.New(t)

@@ -75,7 +75,8 @@ func (s *Session) createProtected(ctx context.Context, dir, name string, data []
 // was executed. After a failure that is retryable it can be tried again, in any session; after any other no node
 // remains.
 func (s *Session) createOrFind(ctx context.Context, c *Creation) (Entry, error) {
-	if c.lost {
+	lost := c.lost
+	if lost {
 		entry, err := s.find(ctx, c)
 		if err != nil && Retryable(err) {
 			return Entry{}, err
@@ -89,7 +90,8 @@ func (s *Session) createOrFind(ctx context.Context, c *Creation) (Entry, error) 
 		}
 	}
 	entry, err := s.tryCreate(ctx, c)
-	c.lost = errors.Is(err, transport.ErrBroken) && !errors.Is(err, ErrDetached)
+	// A deposed leader may have denied the node: the next server is asked again.
+	c.lost = errors.Is(err, transport.ErrBroken) && (lost || !errors.Is(err, ErrDetached))
 	if err == nil && entry.Stat == nil {
 		entry, err = s.withStat(ctx, c, entry)
 		c.lost = err != nil && Retryable(err)
