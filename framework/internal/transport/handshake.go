@@ -116,7 +116,7 @@ func (l *link) endUnused() {
 // step with the queueing of the authentication.
 func (l *link) open(a Attachment) {
 	l.attached, l.session = true, a.SessionID
-	l.t.seen.taken()
+	l.known = l.t.seen.taken()
 	l.patience = a.Timeout * 2 / 3
 	l.mu.Lock()
 	l.openedAt = time.Now()

@@ -28,7 +28,7 @@ type link struct {
 	unread     []byte    // the part of it that go-zookeeper has still to read
 	until      time.Time // when silence ends the connection
 
-	certain    int64         // the newest zxid that was known when the connection began
+	known      progress      // when it was attached
 	zxid       int64         // of the newest answer
 	names      nameSet       // of the reader
 	sentAt     time.Time     // of the handshake
@@ -58,7 +58,7 @@ type link struct {
 
 func newLink(t *Transport, raw net.Conn, server string) *link {
 	l := &link{
-		t: t, raw: raw, server: server, certain: t.seen.certain(),
+		t: t, raw: raw, server: server,
 		wake: make(chan struct{}, 1), opened: make(chan struct{}), dead: make(chan struct{}), nextXid: xidFirst,
 	}
 	l.in = bufio.NewReaderSize(arrivals{l}, 32<<10)
@@ -140,7 +140,7 @@ func (l *link) detach(err error) error {
 		return err
 	}
 	l.gone = true
-	if errors.Is(err, errGarbage) && l.t.seen.doubt(l.certain) {
+	if l.attached && errors.Is(err, errGarbage) && l.t.seen.doubt(l.known) {
 		l.t.cfg.Events.GaveUp()
 	}
 	l.mu.Lock()

@@ -15,15 +15,21 @@ import "sync"
 //     of execution, and not millions of elections ahead (the high half of a zxid counts those);
 //   - as proven only once a later answer of the same connection goes along with it. Until then it is a claim: it goes
 //     with handshakes as well, but is given up when servers have refused it again and again;
-//   - unless its connection ends with garbage. Then nothing of this connection counts.
+//   - unless its connection ends with garbage. Then nothing of this connection counts. What others have told stays.
 //
 // A server that consistently reports a possible future looks the same as one of an ensemble that is ahead.
 type history struct {
-	mu       sync.Mutex
-	proven   int64
-	claimed  int64 // proven or higher
-	refusals int   // handshakes in a row that were not answered, while there was a mere claim
+	mu sync.Mutex
+	progress
+	refusals int // handshakes in a row that were not answered, while there was a mere claim
 }
+
+type progress struct {
+	proven  int64
+	claimed int64 // proven or higher
+}
+
+func (p progress) newest() int64 { return max(p.claimed, p.proven) }
 
 // maxElections is how far the election count of one answer may be ahead of what is known: an ensemble that holds an
 // election every second gets there in half a year.
@@ -56,7 +62,7 @@ func (h *history) saw(zxid, last int64) (int64, error) {
 func (h *history) newest() int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return max(h.claimed, h.proven)
+	return h.progress.newest()
 }
 
 // certain is for the handshakes of later sessions.
@@ -66,13 +72,13 @@ func (h *history) certain() int64 {
 	return h.proven
 }
 
-// doubt takes back what a connection has told that ended with garbage: before is what was certain when it began. It
-// reports whether that gives something up.
-func (h *history) doubt(before int64) (gaveUp bool) {
+// doubt takes back what a connection has told that ended with garbage: before is what its taken returned. It reports
+// whether that gives something up.
+func (h *history) doubt(before progress) (gaveUp bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	gaveUp = max(h.claimed, h.proven) > before
-	h.proven, h.claimed, h.refusals = before, before, 0
+	gaveUp = h.progress.newest() > before.newest()
+	h.progress, h.refusals = before, 0
 	return gaveUp
 }
 
@@ -90,11 +96,12 @@ func (h *history) refused() (gaveUp bool) {
 	return true
 }
 
-// taken notes that a handshake was answered.
-func (h *history) taken() {
+// taken notes that a handshake was answered, and returns what is known before the connection's answers.
+func (h *history) taken() progress {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.refusals = 0
+	return h.progress
 }
 
 // restart is for an ensemble that is younger than what was known.

@@ -33,7 +33,7 @@ func TestAZxidIsBelievedOnlyIfItCanBe(t *testing.T) {
 		for i, s := range steps {
 			var err error
 			if last, err = h.saw(s.zxid, last); err != nil {
-				h.doubt(0) // as the end of the connection does
+				h.doubt(progress{}) // as the end of the connection does
 			}
 			if errors.Is(err, errGarbage) != s.garbage || h.newest() != s.newest || h.certain() != s.certain {
 				t.Errorf("%s, answer %d: %v, newest %#x, certain %#x, want %+v", name, i, err, h.newest(), h.certain(), s)
@@ -43,7 +43,7 @@ func TestAZxidIsBelievedOnlyIfItCanBe(t *testing.T) {
 }
 
 func TestAClaimIsGivenUpWhenServersRefuseItAgainAndAgain(t *testing.T) {
-	h := history{proven: 5}
+	h := history{progress: progress{proven: 5}}
 	if _, err := h.saw(1000, 5); err != nil {
 		t.Fatal(err)
 	}
@@ -69,5 +69,26 @@ func TestAClaimIsGivenUpWhenServersRefuseItAgainAndAgain(t *testing.T) {
 	}
 	if h.newest() != 5 {
 		t.Errorf("got newest zxid %d, want 5, which is certain", h.newest())
+	}
+}
+
+func TestGarbageTakesBackOnlyWhatItsOwnConnectionHasTold(t *testing.T) {
+	var h history
+	if _, err := h.saw(1000, 0); err != nil { // a connection's only answer: a claim
+		t.Fatal(err)
+	}
+	before := h.taken()
+	last, err := h.saw(2000, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.saw(2001, last); err != nil || h.certain() != 2000 {
+		t.Fatalf("got %v, certain %d, want 2000", err, h.certain())
+	}
+	for i, want := range []bool{true, false} {
+		if got := h.doubt(before); got != want || h.newest() != 1000 || h.certain() != 0 {
+			t.Errorf("doubt %d gives something up: got %v, want %v; newest %d, certain %d, want 1000 and 0",
+				i+1, got, want, h.newest(), h.certain())
+		}
 	}
 }

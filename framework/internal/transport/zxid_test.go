@@ -1,0 +1,66 @@
+package transport_test
+
+import (
+	"encoding/binary"
+	"net"
+	"sync/atomic"
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/framework/zktest"
+)
+
+// A server that has told zxid 1000 once is away. At its address answers what is no ZooKeeper, or no sane one: neither
+// makes the client forget how far the servers have come, and take one that is behind.
+func TestGarbageOfOneServerDoesNotTakeBackWhatAnotherHasTold(t *testing.T) {
+	for name, garble := range map[string]func(conn net.Conn){
+		"instead of a handshake": func(conn net.Conn) {
+			request(conn)
+			conn.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n"))
+		},
+		"after it": func(conn net.Conn) {
+			welcome(conn, 7, 12000)
+			conn.Write(reply(12345, 2000, 0, nil))
+			drain(conn)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			zktest.Bubble(t, func(t *testing.T) {
+				var connections atomic.Int32
+				var seen atomic.Int64 // by the third connection's handshake
+				tr, heard := start(t, scripted(t, func(conn net.Conn) {
+					switch connections.Add(1) {
+					case 1:
+						if welcome(conn, 7, 12000) {
+							if frame, ok := request(conn); ok {
+								xid, _ := xidAndOp(frame)
+								conn.Write(reply(xid, 1000, -101, nil)) // no such node
+							}
+						}
+					case 2:
+						garble(conn)
+					default:
+						if frame, ok := request(conn); ok {
+							seen.Store(int64(binary.BigEndian.Uint64(frame[4:])))
+							conn.Write(welcomeFrame(7, 12000))
+							drain(conn)
+						}
+					}
+				}))
+				attach(t, heard)
+				do(t, tr, func(done func()) *transport.Call {
+					return transport.Children("/", false, func([]string, *zk.Stat, error) { done() })
+				})
+				eventually(t, "three connections", func() bool { return connections.Load() >= 3 && seen.Load() != 0 })
+				if got := seen.Load(); got != 1000 {
+					t.Errorf("the third handshake has zxid %d, want 1000", got)
+				}
+				if heard.count("gave up") > 0 {
+					t.Errorf("told %v", heard.all())
+				}
+			})
+		})
+	}
+}
