@@ -28,7 +28,7 @@ type link struct {
 	unread     []byte    // the part of it that go-zookeeper has still to read
 	until      time.Time // when silence ends the connection
 
-	known      progress      // when it was attached
+	known      progress      // before it was attached
 	zxid       int64         // of the newest answer
 	names      nameSet       // of the reader
 	sentAt     time.Time     // of the handshake
@@ -154,7 +154,7 @@ func (l *link) detach(err error) error {
 		l.t.failedAt(l.address, err)
 		return err
 	default:
-		if l.t.seen.refused() {
+		if !errors.Is(err, errGarbage) && l.t.seen.refused() {
 			l.t.cfg.Events.GaveUp()
 		}
 		l.t.hungUp(l, reason)

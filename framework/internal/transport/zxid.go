@@ -21,12 +21,12 @@ import "sync"
 type history struct {
 	mu sync.Mutex
 	progress
-	refusals int // handshakes in a row that were not answered, while there was a mere claim
 }
 
 type progress struct {
-	proven  int64
-	claimed int64 // proven or higher
+	proven   int64
+	claimed  int64 // proven or higher
+	refusals int   // handshakes in a row that were not answered, while there was a mere claim
 }
 
 func (p progress) newest() int64 { return max(p.claimed, p.proven) }
@@ -78,11 +78,11 @@ func (h *history) doubt(before progress) (gaveUp bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	gaveUp = h.progress.newest() > before.newest()
-	h.progress, h.refusals = before, 0
+	h.progress = before
 	return gaveUp
 }
 
-// refused notes that a handshake was not answered, and reports whether that gives a claim up.
+// refused notes that a server did not answer a handshake, and reports whether that gives a claim up.
 func (h *history) refused() (gaveUp bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -96,12 +96,13 @@ func (h *history) refused() (gaveUp bool) {
 	return true
 }
 
-// taken notes that a handshake was answered, and returns what is known before the connection's answers.
+// taken notes that a handshake was answered, and returns what was known before.
 func (h *history) taken() progress {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	before := h.progress
 	h.refusals = 0
-	return h.progress
+	return before
 }
 
 // restart is for an ensemble that is younger than what was known.

@@ -92,3 +92,19 @@ func TestGarbageTakesBackOnlyWhatItsOwnConnectionHasTold(t *testing.T) {
 		}
 	}
 }
+
+// A claim is too high. One server refuses it, another takes every handshake and garbles: that does not keep it alive.
+func TestAClaimIsGivenUpWhileAnotherServerGarbles(t *testing.T) {
+	var h history
+	if _, err := h.saw(1000, 0); err != nil {
+		t.Fatal(err)
+	}
+	for i := range claimRefusals {
+		if h.doubt(h.taken()) {
+			t.Error("a connection that told nothing gave something up")
+		}
+		if got, want := h.refused(), i == claimRefusals-1; got != want {
+			t.Errorf("refusal %d gives the claim up: got %v, want %v", i+1, got, want)
+		}
+	}
+}
