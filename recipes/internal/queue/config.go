@@ -43,6 +43,6 @@ type Config struct {
 	Late func(ctx context.Context, at Progress, waited time.Duration, first bool)
 	// Asked is called once, when holders are asked to leave.
 	Asked func(g *Grant)
-	// Lost is called after a loss. ended may be long before: the process may have stood still.
+	// Lost is called after a loss. ended is when the grant ended, which may be long before.
 	Lost func(g *Grant, ended time.Time, err error)
 }

@@ -92,7 +92,7 @@ func (c *Contender) NextDecision(ctx context.Context) (d Decision, err error) {
 	return c.note(Decide(c.Queue.Markers.ParseAll(children), c.Me)), nil
 }
 
-// note records the contender's progress. It copies the names: a part of a listing would keep it all in memory.
+// note records the contender's progress. It copies names: a part would keep the listing in memory.
 func (c *Contender) note(d Decision) Decision {
 	d.predecessor, d.nextAhead = strings.Clone(d.predecessor), strings.Clone(d.nextAhead)
 	c.Progress.Predecessor, c.Progress.Ahead = d.predecessor, d.ahead

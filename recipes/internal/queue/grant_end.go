@@ -37,7 +37,8 @@ func (g *Grant) leave(m Member) (last bool, err error) {
 }
 
 // end ends the grant, or reports false if it has ended, and calls its members' Ended; nothing else, since thousands of
-// grants may wait for theirs. After a loss tidy must follow. It does not block.
+// grants may wait for theirs, and another client may be admitted at any moment. After a loss tidy must follow. It does
+// not block.
 func (g *Grant) end(cause error) bool {
 	g.mu.Lock()
 	if g.cause != nil {
@@ -57,7 +58,7 @@ func (g *Grant) end(cause error) bool {
 }
 
 // tidy does the rest of a loss, once: it removes the node, in case the session outlives it, and reports to the recipe.
-// After another end it does nothing. It does not block.
+// It does not block.
 func (g *Grant) tidy() {
 	g.mu.Lock()
 	untidy := g.untidy

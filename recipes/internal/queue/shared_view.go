@@ -32,7 +32,7 @@ type viewKey struct {
 }
 
 const (
-	// maxListings is how many contenders of a crowd list the queue at a time: the rest then need not.
+	// maxListings is how many contenders of a crowd that enters list the queue at a time: the rest then need not.
 	maxListings = 16
 	idleTime    = time.Second
 )

@@ -24,8 +24,8 @@ import (
 // A listing's Stat has the count of creations at its moment (S3): the next number. A server that counts changes there
 // too says a greater one. So the count must also be the least possible: one more than our greatest number.
 //
-// In case 1 the view forgets that a writer left: one that became a reader had created a node for that before, which
-// would have taken the number.
+// In case 1 the view forgets that a writer left: one that became a reader had created a node for that before its
+// own went, which would have taken the number.
 
 // An unlisted is guarded by sharedView.mu.
 type unlisted struct {
@@ -99,7 +99,7 @@ func (v *sharedView) canSkipListing() bool {
 	return u.next >= 0 && v.sameDirectory()
 }
 
-// sameDirectory reports whether the listed directory exists still, as far as is known. mu is held.
+// sameDirectory reports whether the listed directory exists still. mu is held.
 func (v *sharedView) sameDirectory() bool {
 	if v.unlisted.dirWatch == nil || v.unlisted.dirCzxid == 0 {
 		return false

@@ -2,7 +2,7 @@ package queue
 
 import "slices"
 
-// A view is what a session's contenders know of a queue's nodes: see the invariant in doc.go. It asks for nothing.
+// A view is what a session's contenders know of a queue's nodes: see the invariant in doc.go.
 type view struct {
 	markers    markers
 	children   []string // the newest listing, until it is parsed
