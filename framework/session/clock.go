@@ -126,13 +126,11 @@ func renewalPatience(timeout time.Duration, pinged, heard, patient bool) time.Du
 	return timeout / 8
 }
 
-// renewal is a request that only the leader can answer, or only a majority. The latter is a transaction that changes
-// nothing, and that a majority writes down all the same. The client need not have the right to read the root: a refusal
-// is a transaction, too.
+// renewal is a request that only the leader can answer, or only a majority, which writes down a transaction that
+// changes nothing all the same.
 func (s *Session) renewal(reach transport.Reach) *transport.Call {
 	if reach == transport.ReachMajority {
-		root := join(s.cfg.Chroot, "")
-		return transport.Multi([]transport.Op{transport.CheckOp(root, -1)}, func([]transport.OpResult, error) {})
+		return s.fence(func(error) {})
 	}
 	return transport.Sync("/", func(error) {})
 }

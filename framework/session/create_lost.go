@@ -11,10 +11,10 @@ import (
 	"github.com/gocurator/curator/framework/internal/transport"
 )
 
-// find looks for the node of a create whose answer was lost: sync and list on one connection, so that no server that is
-// behind hides it. It removes a node of another session, which would vanish with that.
+// find looks for the node of a create whose answer was lost. It removes a node of another session, which would vanish
+// with that.
 func (s *Session) find(ctx context.Context, c *Creation) (Entry, error) {
-	children, err := s.syncAndList(ctx, c.Dir)
+	children, err := s.listAfterAll(ctx, c.Dir)
 	if errors.Is(err, zk.ErrNoNode) {
 		return Entry{}, nil
 	}
@@ -41,12 +41,13 @@ func (s *Session) find(ctx context.Context, c *Creation) (Entry, error) {
 	return Entry{}, nil
 }
 
-func (s *Session) syncAndList(ctx context.Context, dir string) (children []string, err error) {
+// listAfterAll lists a directory as it is after all that the session asked for on earlier connections.
+func (s *Session) listAfterAll(ctx context.Context, dir string) (children []string, err error) {
 	var found []string
-	var behind error // the listing proves nothing if the server did not catch up
 	err = s.call(ctx, func(finish func(error)) []*transport.Call {
+		var behind error
 		return []*transport.Call{
-			transport.Sync(dir, func(err error) { behind = err }),
+			s.fence(func(err error) { behind = err }),
 			transport.Children(dir, false, func(children []string, _ *zk.Stat, err error) {
 				found = children
 				if behind != nil && !errors.Is(err, transport.ErrBroken) {
@@ -60,6 +61,20 @@ func (s *Session) syncAndList(ctx context.Context, dir string) (children []strin
 		return nil, s.orBroken(err)
 	}
 	return found, nil
+}
+
+// fence is a transaction that changes nothing. Once it is answered, none that the session asked for on an earlier
+// connection is executed any more, and a listing behind it shows what they did: no server that is behind hides that,
+// and no deposed leader, which would answer a sync. finish gets nil or why that is not so. The client need not have the
+// right to read the root: a refusal is a transaction, too.
+func (s *Session) fence(finish func(error)) *transport.Call {
+	root := join(s.cfg.Chroot, "")
+	return transport.Multi([]transport.Op{transport.CheckOp(root, -1)}, func(_ []transport.OpResult, err error) {
+		if Definite(err) { // as a server may tell what the results should
+			err = nil
+		}
+		finish(err)
+	})
 }
 
 // orBroken gives the connection up if the server cannot answer just now: another one may. The error is then that of a

@@ -19,10 +19,10 @@ import (
 )
 
 // The answer to a create is lost, and the client comes back to a server that has not heard of the node yet: its listing
-// alone would say that there is none. It proves something behind a sync only, and nothing if that server refuses the
-// sync.
+// alone would say that there is none. It proves something behind a transaction only, and nothing if that server refuses
+// to take the transaction just then.
 func TestALostCreateIsFoundAtAServerThatIsBehind(t *testing.T) {
-	for name, refusals := range map[string]int32{"it syncs": 0, "it refuses the sync at first": 3} {
+	for name, refusals := range map[string]int32{"it catches up": 0, "it refuses to at first": 3} {
 		t.Run(name, func(t *testing.T) {
 			zktest.Bubble(t, func(t *testing.T) {
 				ensemble := zktest.NewEnsemble(2)
@@ -38,7 +38,7 @@ func TestALostCreateIsFoundAtAServerThatIsBehind(t *testing.T) {
 						return leader.DialContext(ctx, network, address)
 					}
 					conn, err := follower.DialContext(ctx, network, address)
-					return refusing(conn, &left), err
+					return refusing(conn, zktest.OpMulti, &left), err
 				}))
 				s := enterable(t, client)
 				ensemble.SetLag(1, 2*time.Second)
@@ -58,14 +58,14 @@ func TestALostCreateIsFoundAtAServerThatIsBehind(t *testing.T) {
 	}
 }
 
-// refusing is a connection to a server that answers syncs with an error, as long as some are left, and does not catch
-// up.
-func refusing(conn net.Conn, left *atomic.Int32) net.Conn {
+// refusing is a connection to a server that answers requests of a kind with an error, as long as some are left, and
+// does not execute them.
+func refusing(conn net.Conn, kind zktest.Op, left *atomic.Int32) net.Conn {
 	var refusals []byte
 	return &framed{
 		Conn: conn,
 		request: func(op zktest.Op, frame []byte) (pass bool) {
-			if op != zktest.OpSync || left.Add(-1) < 0 {
+			if op != kind || left.Add(-1) < 0 {
 				return true
 			}
 			refusals = binary.BigEndian.AppendUint32(refusals, 16)
@@ -81,61 +81,97 @@ func refusing(conn net.Conn, left *atomic.Int32) net.Conn {
 	}
 }
 
-// The context ends while there is no connection, and whether the node was made is not known: it is looked for on the
-// next one.
-// The answer to a create is lost. A deposed leader answers the sync and lists the directory, without the node, and the
-// connection is gone before the next create can be sent: what it said proves nothing, and the node is looked for again.
-func TestALostCreateThatADeposedLeaderDeniesIsLookedForAgain(t *testing.T) {
-	for range 10 { // the next create may be sent before the client notices
+// The answer to a create is lost, and the next connection leads to a deposed leader. It answers syncs and listings, and
+// has never heard of the node: what it says proves nothing.
+func TestALostCreateThatADeposedLeaderDeniesIsFound(t *testing.T) {
+	deposedNext(t, func(t *testing.T, leader, _ *zktest.Server, s *framework.Session, conns *atomic.Int32) {
+		entry, err := s.CreateProtected(t.Context(), "/dir", "n-", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := leader.Children("/dir"); len(n) != 1 || entry.Path != "/dir/"+n[0] {
+			t.Errorf("entered as %s, there are %q", entry.Path, n)
+		}
+		if got := conns.Load(); got != 3 {
+			t.Errorf("got %d connections, want 3", got)
+		}
+	})
+}
+
+// The same, and the caller has left when the next connection comes.
+func TestALostCreateThatADeposedLeaderDeniesIsRemoved(t *testing.T) {
+	deposedNext(t, func(t *testing.T, leader, behind *zktest.Server, s *framework.Session, conns *atomic.Int32) {
+		behind.RefuseConnections(true)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := s.CreateProtected(ctx, "/dir", "n-", nil); !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatalf("got %v, want the deadline", err)
+		}
+		if n := leader.Children("/dir"); len(n) != 1 {
+			t.Fatalf("the test needs a node that was made: %q", n)
+		}
+		behind.RefuseConnections(false)
+		time.Sleep(10 * time.Second)
+		if n := leader.Children("/dir"); len(n) != 0 || s.Err() != nil || conns.Load() != 3 {
+			t.Errorf("left: %q; the session: %v; got %d connections, want 3", n, s.Err(), conns.Load())
+		}
+	})
+}
+
+// deposedNext runs a test whose create in /dir loses its answer, and whose next connection leads to a deposed leader.
+func deposedNext(t *testing.T, test func(t *testing.T, leader, behind *zktest.Server, s *framework.Session, conns *atomic.Int32)) {
+	for range 10 { // the client may act before it hears of the hang-up
 		zktest.Bubble(t, func(t *testing.T) {
 			ensemble := zktest.NewEnsemble(2)
 			t.Cleanup(func() { _ = ensemble.Close() })
-			leader, deposed := ensemble.Server(0), ensemble.Server(1)
+			leader, behind := ensemble.Server(0), ensemble.Server(1)
 			if err := leader.Create("/dir", nil); err != nil {
 				t.Fatal(err)
 			}
-			var dials atomic.Int32
-			client := connect(t, leader, framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
-				if dials.Add(1) != 2 {
-					return leader.DialContext(ctx, network, address)
+			var conns atomic.Int32
+			client := connect(t, leader, framework.WithDialer(func(ctx context.Context, network, address string) (conn net.Conn, err error) {
+				if conns.Load() == 1 {
+					if conn, err = behind.DialContext(ctx, network, address); err == nil {
+						conn = deposed(conn)
+					}
+				} else {
+					conn, err = leader.DialContext(ctx, network, address)
 				}
-				conn, err := deposed.DialContext(ctx, network, address)
-				return denying(conn), err
+				if err == nil {
+					conns.Add(1)
+				}
+				return conn, err
 			}))
 			s := enterable(t, client)
-			ensemble.SetLag(1, 2*time.Second)
+			ensemble.SetLag(1, time.Minute)
 			leader.DropReply(zktest.Match{Op: zktest.OpCreate2})
-			entry, err := s.CreateProtected(t.Context(), "/dir", "n-", nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if n := leader.Children("/dir"); len(n) != 1 || entry.Path != "/dir/"+n[0] {
-				t.Errorf("entered as %s, there are %q", entry.Path, n)
-			}
-			if got := dials.Load(); got != 3 {
-				t.Errorf("got %d connections, want 3", got)
-			}
+			test(t, leader, behind, s, &conns)
 		})
 	}
 }
 
-// denying is a connection to a server that answers a sync at once, as if it had caught up, and hangs up after the
-// listing that follows.
-func denying(conn net.Conn) net.Conn {
+// deposed is a connection to a deposed leader: it answers syncs, but no transaction, nor what stands behind one. It
+// hangs up after a listing, or a second after a transaction.
+func deposed(conn net.Conn) net.Conn {
 	var synced []byte
+	var waits bool
 	d := &hangingUp{}
 	d.framed = framed{
 		Conn: conn,
 		request: func(op zktest.Op, frame []byte) (pass bool) {
-			if op != zktest.OpSync {
-				return true
+			switch {
+			case op == zktest.OpSync:
+				path := frame[12:]
+				synced = binary.BigEndian.AppendUint32(synced, uint32(16+len(path)))
+				synced = append(synced, frame[4:8]...)
+				synced = binary.BigEndian.AppendUint64(synced, 0)
+				synced = append(binary.BigEndian.AppendUint32(synced, 0), path...)
+				return false
+			case op == zktest.OpMulti && !waits:
+				waits = true
+				time.AfterFunc(time.Second, func() { conn.Close() })
 			}
-			path := frame[12:]
-			synced = binary.BigEndian.AppendUint32(synced, uint32(16+len(path)))
-			synced = append(synced, frame[4:8]...)
-			synced = binary.BigEndian.AppendUint64(synced, 0)
-			synced = append(binary.BigEndian.AppendUint32(synced, 0), path...)
-			return false
+			return !waits
 		},
 		answer: func(frame []byte) []byte {
 			if synced != nil {
@@ -159,6 +195,66 @@ func (h *hangingUp) Read(p []byte) (int, error) {
 	return h.framed.Read(p)
 }
 
+// The client need not have the right to read the root, wherever the answer says so.
+func TestALostCreateIsFoundWithoutTheRightToReadTheRoot(t *testing.T) {
+	const noAuth = -102
+	for name, dialed := range map[string]func(net.Conn) net.Conn{
+		"in the results": func(conn net.Conn) net.Conn { return conn },
+		"in the header":  func(conn net.Conn) net.Conn { return forged(conn, zktest.OpMulti, noAuth) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			zktest.Bubble(t, func(t *testing.T) {
+				server := zktest.New(t)
+				if err := server.Create("/dir", nil); err != nil {
+					t.Fatal(err)
+				}
+				client := connect(t, server, framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
+					conn, err := server.DialContext(ctx, network, address)
+					return dialed(conn), err
+				}))
+				if _, err := client.SetACL(t.Context(), "/", zk.DigestACL(zk.PermAll, "some", "body"), 0); err != nil {
+					t.Fatal(err)
+				}
+				server.DropReply(zktest.Match{Op: zktest.OpCreate2})
+				entry, err := enterable(t, client).CreateProtected(t.Context(), "/dir", "n-", nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if n := server.Children("/dir"); len(n) != 1 || entry.Path != "/dir/"+n[0] {
+					t.Errorf("entered as %s, there are %q", entry.Path, n)
+				}
+			})
+		})
+	}
+}
+
+// A server has hung up on a create, so the next one asks for something else before. The server cannot answer that just
+// then: the caller does not hear of it.
+func TestCreateProtectedOutlastsAServerThatIsBusyBeforeTheNextTry(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		server := zktest.New(t)
+		if err := server.Create("/dir", nil); err != nil {
+			t.Fatal(err)
+		}
+		var left atomic.Int32
+		s := enterable(t, connect(t, server, framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := server.DialContext(ctx, network, address)
+			return refusing(conn, zktest.OpSync, &left), err
+		})))
+		left.Store(1)
+		server.DropRequest(zktest.Match{Op: zktest.OpCreate2})
+		entry, err := s.CreateProtected(t.Context(), "/dir", "n-", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := server.Children("/dir"); len(n) != 1 || entry.Path != "/dir/"+n[0] || left.Load() > 0 {
+			t.Errorf("entered as %s, there are %q, %d refusals left", entry.Path, n, left.Load())
+		}
+	})
+}
+
+// The context ends while there is no connection, and whether the node was made is not known: it is looked for on the
+// next one.
 func TestALostCreateThatIsGivenUpWithoutAConnectionLeavesNoNode(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		server := zktest.New(t)
@@ -186,9 +282,17 @@ func TestALostCreateThatIsGivenUpWithoutAConnectionLeavesNoNode(t *testing.T) {
 }
 
 // The same, and the next connection leads to a server that has not heard of the node yet: its listing alone would say
-// that there is nothing to remove.
+// that there is nothing to remove. It may also refuse to catch up at first.
 func TestALostCreateThatIsGivenUpIsRemovedByWayOfAServerThatIsBehind(t *testing.T) {
+	for _, refusals := range []int32{0, 1} {
+		givenUpBehind(t, refusals)
+	}
+}
+
+func givenUpBehind(t *testing.T, refusals int32) {
 	zktest.Bubble(t, func(t *testing.T) {
+		var left atomic.Int32
+		left.Store(refusals)
 		ensemble := zktest.NewEnsemble(2)
 		t.Cleanup(func() { _ = ensemble.Close() })
 		leader, follower := ensemble.Server(0), ensemble.Server(1)
@@ -197,10 +301,14 @@ func TestALostCreateThatIsGivenUpIsRemovedByWayOfAServerThatIsBehind(t *testing.
 		}
 		client := connect(t, leader, framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
 			conn, err := leader.DialContext(ctx, network, address)
-			if err != nil {
-				return follower.DialContext(ctx, network, address)
+			if err == nil {
+				return conn, nil
 			}
-			return conn, nil
+			conn, err = follower.DialContext(ctx, network, address)
+			if err != nil {
+				return nil, err
+			}
+			return refusing(conn, zktest.OpMulti, &left), nil
 		}))
 		s := enterable(t, client)
 		ensemble.SetLag(1, 5*time.Second)
@@ -230,7 +338,7 @@ func TestALostCreateThatIsGivenUpDuringItsSearchLeavesNoNode(t *testing.T) {
 		w.Make("/dir")
 		s := w.Session()
 		w.Server.DropReply(zktest.Match{Op: zktest.OpCreate2})
-		answer := w.Server.Hold(zktest.Match{Op: zktest.OpSync, Path: "/dir"})
+		answer := w.Server.Hold(zktest.Match{Op: zktest.OpMulti})
 		_, err := s.CreateProtected(w.Within(3*time.Second), "/dir", "n-", nil)
 		wantErr(t, err, context.DeadlineExceeded)
 		if n := w.Server.Children("/dir"); len(n) != 1 {

@@ -75,8 +75,7 @@ func (s *Session) createProtected(ctx context.Context, dir, name string, data []
 // was executed. After a failure that is retryable it can be tried again, in any session; after any other no node
 // remains.
 func (s *Session) createOrFind(ctx context.Context, c *Creation) (Entry, error) {
-	lost := c.lost
-	if lost {
+	if c.lost {
 		entry, err := s.find(ctx, c)
 		if err != nil && Retryable(err) {
 			return Entry{}, err
@@ -90,8 +89,7 @@ func (s *Session) createOrFind(ctx context.Context, c *Creation) (Entry, error) 
 		}
 	}
 	entry, err := s.tryCreate(ctx, c)
-	// A deposed leader may have denied the node: the next server is asked again.
-	c.lost = errors.Is(err, transport.ErrBroken) && (lost || !errors.Is(err, ErrDetached))
+	c.lost = errors.Is(err, transport.ErrBroken) && !errors.Is(err, ErrDetached)
 	if err == nil && entry.Stat == nil {
 		entry, err = s.withStat(ctx, c, entry)
 		c.lost = err != nil && Retryable(err)
@@ -105,7 +103,7 @@ func (s *Session) tryCreate(ctx context.Context, c *Creation) (Entry, error) {
 	a := &attempt{session: s, creation: c, done: make(chan struct{})}
 	calls := a.calls()
 	if err := s.beSure(ctx, calls[0]); err != nil {
-		return Entry{}, err
+		return Entry{}, s.orBroken(err)
 	}
 	if err := s.checkSize(calls[0]); err != nil {
 		return Entry{}, err

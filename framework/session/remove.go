@@ -136,12 +136,11 @@ func (s *Session) sweeping(o orphan) {
 	s.send(s.search(o)...)
 }
 
-// search makes the requests of a sweep: a sync, lest a server that is behind hide the node, and a listing on the same
-// connection. mu is held.
+// search makes the requests of a sweep: a fence, and a listing behind it. mu is held.
 func (s *Session) search(o orphan) []*transport.Call {
-	var behind error // the listing proves nothing if the server did not catch up
+	var behind error
 	return []*transport.Call{
-		transport.Sync(o.dir, func(err error) { behind = err }),
+		s.fence(func(err error) { behind = err }),
 		transport.Children(o.dir, false, func(children []string, _ *zk.Stat, err error) {
 			if s.unanswered(behind) || s.unanswered(err) {
 				return // looked for again on the next connection

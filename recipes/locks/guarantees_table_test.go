@@ -84,6 +84,8 @@ var guards = []guard{
 	{"G6", lawsDir, "G6 a lost reply is no second node/the session ends"},
 	{"G6", lawsDir, "G6 a lost reply is no second node/the listing's reply"},
 	{"G6", "framework/session", "TestCreateProtectedMakesOneNodeWhateverIsLost"},
+	{"G6", "framework/session", "TestALostCreateThatADeposedLeaderDeniesIsFound"},
+	{"G6", "framework/session", "TestALostCreateThatADeposedLeaderDeniesIsRemoved"},
 	{"G6", "framework", "TestAProtectedCreateWhoseAnswerIsLostMakesOneNode"},
 	{"G6", "framework/session", "TestCreateIfExistsMakesOneNodeWhateverIsLost"},
 	{"G7", lawsDir, "G7 session-true/a waiter's session ends"},
