@@ -241,7 +241,7 @@ func TestCreateProtectedOutlastsAServerThatIsBusyBeforeTheNextTry(t *testing.T) 
 			conn, err := server.DialContext(ctx, network, address)
 			return refusing(conn, zktest.OpSync, &left), err
 		})))
-		left.Store(1)
+		left.Store(2)
 		server.DropRequest(zktest.Match{Op: zktest.OpCreate2})
 		entry, err := s.CreateProtected(t.Context(), "/dir", "n-", nil)
 		if err != nil {

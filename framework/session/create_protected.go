@@ -56,8 +56,9 @@ func (s *Session) createProtected(ctx context.Context, dir, name string, data []
 		}
 		entry, err := s.createOrFind(ctx, c)
 		switch {
-		case errors.Is(err, ErrConnectionLost):
-			// Reconnections are spaced, but the session may not have noticed yet that its connection is gone.
+		case errors.Is(err, ErrConnectionLost), passing(err):
+			// Reconnections are spaced, but the session may not have noticed yet that its connection is gone, and a
+			// server that cannot answer just then keeps it.
 		case errors.Is(err, zk.ErrNoNode):
 			err = s.makeParents(ctx, dir, Container)
 			// They may vanish again for any length of time.
@@ -103,7 +104,7 @@ func (s *Session) tryCreate(ctx context.Context, c *Creation) (Entry, error) {
 	a := &attempt{session: s, creation: c, done: make(chan struct{})}
 	calls := a.calls()
 	if err := s.beSure(ctx, calls[0]); err != nil {
-		return Entry{}, s.orBroken(err)
+		return Entry{}, err
 	}
 	if err := s.checkSize(calls[0]); err != nil {
 		return Entry{}, err

@@ -84,7 +84,7 @@ func TestCreateProtectedMakesOneNodeWhateverIsLost(t *testing.T) {
 		"the listing": func(w *env) { w.Server.DropReply(zktest.Match{Op: zktest.OpGetChildren2}) },
 		"the answer, the search": func(w *env) {
 			w.Server.DropReply(zktest.Match{Op: zktest.OpCreate2})
-			w.Server.DropReply(zktest.Match{Op: zktest.OpSync})
+			w.Server.DropReply(zktest.Match{Op: zktest.OpMulti})
 		},
 		"the parent": func(w *env) { w.Server.DropReply(zktest.Match{Op: zktest.OpCreateContainer}) },
 	} {

@@ -133,34 +133,39 @@ func (s *Session) sweep(o orphan) {
 // mu is held, and the session is not over.
 func (s *Session) sweeping(o orphan) {
 	s.orphans[o.prefix] = o
-	s.send(s.search(o)...)
+	s.send(s.searches(o)...)
 }
 
-// search makes the requests of a sweep: a fence, and a listing behind it. mu is held.
-func (s *Session) search(o orphan) []*transport.Call {
+// searches makes the requests of sweeps: a fence, and listings behind it. mu is held.
+func (s *Session) searches(orphans ...orphan) []*transport.Call {
 	var behind error
-	return []*transport.Call{
-		s.fence(func(err error) { behind = err }),
-		transport.Children(o.dir, false, func(children []string, _ *zk.Stat, err error) {
-			if s.unanswered(behind) || s.unanswered(err) {
-				return // looked for again on the next connection
-			}
-			for _, name := range children {
-				if strings.HasPrefix(name, o.prefix) {
-					s.tell.OrphanFound(join(o.dir, name))
-					s.remove(join(o.dir, name), o.carry)
-				}
-			}
-			if !errors.Is(err, ErrTooLarge) { // then it is looked for again on the next connection
-				s.mu.Lock()
-				delete(s.orphans, o.prefix)
-				s.mu.Unlock()
-			}
-			if err != nil && !errors.Is(err, zk.ErrNoNode) {
-				s.cfg.Transport.Logger.Warn("framework: node of an abandoned create could not be looked for", "path", join(o.dir, o.prefix), "error", err)
-			}
-		}),
+	calls := one(s.fence(func(err error) { behind = err }))
+	for _, o := range orphans {
+		calls = append(calls, s.search(o, &behind))
 	}
+	return calls
+}
+
+func (s *Session) search(o orphan, behind *error) *transport.Call {
+	return transport.Children(o.dir, false, func(children []string, _ *zk.Stat, err error) {
+		if s.unanswered(*behind) || s.unanswered(err) {
+			return // looked for again on the next connection
+		}
+		for _, name := range children {
+			if strings.HasPrefix(name, o.prefix) {
+				s.tell.OrphanFound(join(o.dir, name))
+				s.remove(join(o.dir, name), o.carry)
+			}
+		}
+		if !errors.Is(err, ErrTooLarge) { // then it is looked for again on the next connection
+			s.mu.Lock()
+			delete(s.orphans, o.prefix)
+			s.mu.Unlock()
+		}
+		if err != nil && !errors.Is(err, zk.ErrNoNode) {
+			s.cfg.Transport.Logger.Warn("framework: node of an abandoned create could not be looked for", "path", join(o.dir, o.prefix), "error", err)
+		}
+	})
 }
 
 // unanswered reports whether err leaves open what happened. If it came from the server, overloaded for instance,
@@ -181,8 +186,12 @@ func (s *Session) unfinished() []*transport.Call {
 	for _, path := range slices.Sorted(maps.Keys(s.removals)) {
 		calls = append(calls, s.removal(path, s.removals[path]))
 	}
-	for _, prefix := range slices.Sorted(maps.Keys(s.orphans)) {
-		calls = append(calls, s.search(s.orphans[prefix])...)
+	if len(s.orphans) > 0 {
+		var orphans []orphan
+		for _, prefix := range slices.Sorted(maps.Keys(s.orphans)) {
+			orphans = append(orphans, s.orphans[prefix])
+		}
+		calls = append(calls, s.searches(orphans...)...)
 	}
 	calls = append(calls, s.rearmTrees()...)
 	return append(calls, s.rearm()...)

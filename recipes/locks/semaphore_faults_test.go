@@ -153,7 +153,7 @@ func TestFaultsBetweenGateAndLeaseLoseNoPermit(t *testing.T) {
 		"reply lost": (*zktest.Server).DropReply, "request lost": (*zktest.Server).DropRequest,
 	}
 	for name, fault := range faults {
-		for _, op := range []zktest.Op{zktest.OpCreate2, zktest.OpGetChildren2, zktest.OpDelete, zktest.OpGetData, zktest.OpSync} {
+		for _, op := range []zktest.Op{zktest.OpCreate2, zktest.OpGetChildren2, zktest.OpDelete, zktest.OpGetData, zktest.OpMulti} {
 			for nth := 1; nth <= 4; nth++ {
 				inBubble(t, func(t *testing.T, server *zktest.Server) {
 					p, other := newPeer(t, server), newPeer(t, server)

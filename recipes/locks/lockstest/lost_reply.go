@@ -62,7 +62,7 @@ func aLostReplyKeepsThePlace(t *testing.T, w *world) {
 func lostRepliesAreNoSecondNodes(t *testing.T, w *world) {
 	c := w.prepare()
 	for range 5 {
-		for _, op := range []Op{Create, Sync, GetChildren, Create} {
+		for _, op := range []Op{Create, Renewal, GetChildren, Create} {
 			c.link.DropReply(op)
 		}
 		lease := c.start(c.lock()).get()
