@@ -2,8 +2,11 @@ package transport
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"time"
+
+	"github.com/go-zookeeper/zk"
 )
 
 // Read gives go-zookeeper the handshake's answer, and then the answers to its own requests.
@@ -146,8 +149,7 @@ func (l *link) examine(p pending, h header, d *decoder) (a answer, err error) {
 	case h.code > 0:
 		return a, garbage("error code %d", h.code)
 	case h.code == codeSessionExpired, h.code == codeSessionMoved:
-		// It proves nothing about the session, and the next handshake tells whether there still is one.
-		return a, fmt.Errorf("the server disowns the session: %w", toError(h.code))
+		return a, disowned(toError(h.code))
 	}
 	if !overtakes(p.xid) {
 		if l.zxid, err = l.t.seen.saw(h.zxid, l.zxid); err != nil {
@@ -160,9 +162,20 @@ func (l *link) examine(p pending, h header, d *decoder) (a answer, err error) {
 	if a, err = p.call.read(d); err != nil {
 		return a, err
 	}
-	err = p.call.check(&a, h, l.session, &l.names)
-	return a, err
+	if err = p.call.check(&a, h, l.session, &l.names); err != nil {
+		return a, err
+	}
+	for _, r := range a.results { // servers say it there under a header without an error
+		if errors.Is(r.Err, zk.ErrSessionExpired) || errors.Is(r.Err, zk.ErrSessionMoved) {
+			return a, disowned(r.Err)
+		}
+	}
+	return a, nil
 }
+
+// disowned is the error of an answer that says that the session has ended or is another server's. It proves nothing
+// about the session, and the next handshake tells whether there still is one.
+func disowned(err error) error { return fmt.Errorf("the server disowns the session: %w", err) }
 
 // refusal says whether an answer means that this client is not welcome at all.
 func refusal(op, code int32) error {

@@ -15,6 +15,7 @@ import (
 // A server that has told zxid 1000 once is away. At its address answers what is no ZooKeeper, or no sane one: neither
 // makes the client forget how far the servers have come, and take one that is behind.
 func TestGarbageOfOneServerDoesNotTakeBackWhatAnotherHasTold(t *testing.T) {
+	const last = 20 // more than the refusals by which a claim is given up
 	for name, garble := range map[string]func(conn net.Conn){
 		"instead of a handshake": func(conn net.Conn) {
 			request(conn)
@@ -29,17 +30,17 @@ func TestGarbageOfOneServerDoesNotTakeBackWhatAnotherHasTold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			zktest.Bubble(t, func(t *testing.T) {
 				var connections atomic.Int32
-				var seen atomic.Int64 // by the third connection's handshake
+				var seen atomic.Int64 // by the last handshake
 				tr, heard := start(t, scripted(t, func(conn net.Conn) {
-					switch connections.Add(1) {
-					case 1:
+					switch n := connections.Add(1); {
+					case n == 1:
 						if welcome(conn, 7, 12000) {
 							if frame, ok := request(conn); ok {
 								xid, _ := xidAndOp(frame)
 								conn.Write(reply(xid, 1000, -101, nil)) // no such node
 							}
 						}
-					case 2:
+					case n <= last:
 						garble(conn)
 					default:
 						if frame, ok := request(conn); ok {
@@ -53,9 +54,9 @@ func TestGarbageOfOneServerDoesNotTakeBackWhatAnotherHasTold(t *testing.T) {
 				do(t, tr, func(done func()) *transport.Call {
 					return transport.Children("/", false, func([]string, *zk.Stat, error) { done() })
 				})
-				eventually(t, "three connections", func() bool { return connections.Load() >= 3 && seen.Load() != 0 })
+				eventually(t, "a sane server", func() bool { return connections.Load() > last && seen.Load() != 0 })
 				if got := seen.Load(); got != 1000 {
-					t.Errorf("the third handshake has zxid %d, want 1000", got)
+					t.Errorf("the last handshake has zxid %d, want 1000", got)
 				}
 				if heard.count("gave up") > 0 {
 					t.Errorf("told %v", heard.all())
