@@ -149,14 +149,31 @@ func (a *administrator) AllWatches() int {
 	return n
 }
 
-// ExpireSession does what anybody can do who knows a session's password: he takes the session over, and closes it.
+// ExpireSession does what anybody can do who knows a session's password: he takes the session over, and closes it. Its
+// client may take it back before the server has read that, so he tries again until it has ended.
 func (a *administrator) ExpireSession(link *lockstest.Link, session int64) {
 	a.t.Helper()
 	password := link.Password(session)
-	conn, err := net.DialTimeout("tcp", a.server.Addr(), time.Minute)
-	if err != nil || password == nil {
-		a.t.Errorf("session %#x cannot be ended: password %x, %v", session, password, err)
+	if password == nil {
+		a.t.Errorf("session %#x cannot be ended: its password is not known", session)
 		return
+	}
+	for range 100 {
+		if ended, err := a.closeSession(session, password); err != nil {
+			a.t.Errorf("session %#x cannot be ended: %v", session, err)
+			return
+		} else if ended {
+			return
+		}
+	}
+	a.t.Errorf("session %#x has not ended: its client takes it back each time", session)
+}
+
+// closeSession reports whether the session has ended, by this or before. It has not if the server hangs up.
+func (a *administrator) closeSession(session int64, password []byte) (ended bool, err error) {
+	conn, err := net.DialTimeout("tcp", a.server.Addr(), time.Minute)
+	if err != nil {
+		return false, err
 	}
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(time.Minute))
@@ -170,24 +187,36 @@ func (a *administrator) ExpireSession(link *lockstest.Link, session int64) {
 	closing := binary.BigEndian.AppendUint32(nil, xid)
 	code := int32(closeSession)
 	closing = binary.BigEndian.AppendUint32(closing, uint32(code))
-	for _, frame := range [][]byte{body, closing} {
-		if _, err := conn.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(frame))), frame...)); err != nil {
-			a.t.Error(err)
+	for i, frame := range [][]byte{body, closing} {
+		var answer []byte
+		if _, err = conn.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(frame))), frame...)); err == nil {
+			answer, err = readFrame(conn)
 		}
-		if err := readFrame(conn); err != nil {
-			a.t.Errorf("session %#x: %v", session, err)
-			return
+		switch {
+		case isTimeout(err):
+			return false, err
+		case err != nil:
+			return false, nil
+		case i == 0 && (len(answer) < 8 || binary.BigEndian.Uint32(answer[4:]) == 0): // a session timeout of zero
+			return true, nil
 		}
 	}
+	return true, nil
 }
 
-func readFrame(conn net.Conn) error {
+func isTimeout(err error) bool {
+	var e net.Error
+	return errors.As(err, &e) && e.Timeout()
+}
+
+func readFrame(conn net.Conn) ([]byte, error) {
 	head := make([]byte, 4)
 	if _, err := io.ReadFull(conn, head); err != nil {
-		return err
+		return nil, err
 	}
-	_, err := io.CopyN(io.Discard, conn, int64(binary.BigEndian.Uint32(head)))
-	return err
+	frame := make([]byte, binary.BigEndian.Uint32(head))
+	_, err := io.ReadFull(conn, frame)
+	return frame, err
 }
 
 func (a *administrator) Restart() {

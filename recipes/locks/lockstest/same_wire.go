@@ -72,8 +72,7 @@ func dataIsCurators(t *testing.T, w *world) {
 
 // That the parents are containers cannot be seen but by their end, which is a law of G5.
 func parentsAreBare(t *testing.T, w *world) {
-	c := w.client()
-	c.start(c.lock()).get()
+	w.client().standEverywhere()
 	for _, dir := range append(w.dirs(), w.path) {
 		stat := w.server.Stat(dir)
 		if stat == nil || stat.EphemeralOwner != 0 {
@@ -95,7 +94,7 @@ func aclsComeFromTheProvider(t *testing.T, w *world) {
 			}
 			return nil
 		}))
-	c.hold()
+	c.standEverywhere()
 	for _, path := range append(w.nodes(), w.dirs()...) {
 		got, _, err := c.ACL(t.Context(), path)
 		if err != nil || len(got) != 1 || got[0] != acl[0] {
