@@ -134,8 +134,13 @@ func (h *history) blinded(path string, from, to int64) {
 	h.blinds = append(h.blinds, blind{path: path, from: from, to: to})
 }
 
-// unsure says whether a hold of another library may have outlived a node that came and went while nobody looked.
+// unsure says whether a hold of another library cannot be judged: its process found no node of it, as a zk.Lock that was
+// frozen for longer than its session and is let in by an event that has waited for it; or its node may have come and
+// gone while nobody looked.
 func (h *history) unsure(one hold) bool {
+	if one.node == "" && strings.HasPrefix(one.who, goZK+"-") {
+		return true
+	}
 	return one.seen == 0 && !strings.HasPrefix(one.who, ours+"-") && slices.ContainsFunc(h.blinds, func(b blind) bool {
 		return b.path == one.path && b.from < one.to && one.from < b.to+int64(5*time.Second)
 	})
@@ -285,5 +290,27 @@ func TestAHistoryIsJudged(t *testing.T) {
 		if got := len(crowd(c.holds, 1)); got != c.full {
 			t.Errorf("%s: %d times more than 1, want %d", c.name, got, c.full)
 		}
+	}
+}
+
+func TestAHoldOfAnotherLibraryWithoutANodeIsNotJudged(t *testing.T) {
+	h := newHistory()
+	for who, node := range map[string]string{goZK + "-1": "", goZK + "-2": "x-lock-0000000001", ours + "-1": "", java + "-1": ""} {
+		answer := godriver.Answer{Who: who, Began: 1}
+		if node != "" {
+			answer.Nodes = []string{node}
+		}
+		h.acquired("/path", false, answer)
+		h.released(who, 10, 0)
+	}
+	var judged []string
+	for _, one := range h.holds("/path") {
+		judged = append(judged, one.who)
+	}
+	slices.Sort(judged)
+	want := []string{ours + "-1", java + "-1", goZK + "-2"}
+	slices.Sort(want)
+	if !slices.Equal(judged, want) {
+		t.Errorf("got the holds of %q, want those of %q", judged, want)
 	}
 }
