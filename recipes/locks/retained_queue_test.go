@@ -173,6 +173,7 @@ func TestTryAcquireDoesNotOvertakeTheLocalLine(t *testing.T) {
 		mutex := retained(p)
 		try := func() {
 			t.Helper()
+			synctest.Wait() // a retained lock that was let in listens for demand
 			p.link.Segments()
 			lease, err := mutex.TryAcquire(t.Context())
 			wantErr(t, err, locks.ErrNotAcquired)

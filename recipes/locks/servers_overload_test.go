@@ -164,6 +164,10 @@ func TestAWatchIsAskedForAgainOnTheSameConnectionWithGrowingPauses(t *testing.T)
 			if got := by.count(frameGet); got < 50 || got > 150 {
 				t.Errorf("code %d: got %d requests in a minute, want about one each second", code, got)
 			}
+			for last := by.count(frameGet); by.count(frameGet) == last; {
+				time.Sleep(time.Millisecond)
+			}
+			time.Sleep(10 * time.Millisecond) // it is answered now, and the next one is far
 			by.overload(frameGet, 0, code, false)
 			time.Sleep(2 * time.Second)
 			if got, _ := by.sent(); got != dials {
