@@ -38,8 +38,8 @@ func TestAClientProvesWhoItIsBySASLBeforeAnythingElse(t *testing.T) {
 		w := saslEnv(t)
 		var order []zktest.Op
 		w.Server.Observe(func(r zktest.Request) { order = append(order, r.Op) })
+		w.Server.Create("/app", nil) // before: a client whose chroot is missing connects again
 		client := w.Dial("zk:2181/app", bob(secret), framework.WithAuthorization("digest", []byte("a:b")))
-		w.Server.Create("/app", nil)
 		mine := framework.WithACL(zk.ACL{Perms: zk.PermAll, Scheme: "sasl", ID: "bob"})
 		if _, _, err := client.Create(t.Context(), "/mine", nil, mine); err != nil {
 			t.Fatal(err)
