@@ -7,8 +7,10 @@ import (
 	"io"
 	"net"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -102,11 +104,7 @@ func TestALostCreateThatADeposedLeaderDeniesIsFound(t *testing.T) {
 func TestALostCreateThatADeposedLeaderDeniesIsRemoved(t *testing.T) {
 	deposedNext(t, func(t *testing.T, leader, behind *zktest.Server, s *framework.Session, conns *atomic.Int32) {
 		behind.RefuseConnections(true)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		if _, err := s.CreateProtected(ctx, "/dir", "n-", nil); !errors.Is(err, context.DeadlineExceeded) {
-			t.Fatalf("got %v, want the deadline", err)
-		}
+		giveUp(t, s)
 		if n := leader.Children("/dir"); len(n) != 1 {
 			t.Fatalf("the test needs a node that was made: %q", n)
 		}
@@ -253,6 +251,43 @@ func TestCreateProtectedOutlastsAServerThatIsBusyBeforeTheNextTry(t *testing.T) 
 	})
 }
 
+// giveUp creates a node in /dir until its context ends.
+func giveUp(t *testing.T, s *framework.Session) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if _, err := s.CreateProtected(ctx, "/dir", "n-", nil); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v, want the deadline", err)
+	}
+}
+
+// However many creates were given up: a connection begins with one transaction for all of them.
+func TestLostCreatesThatAreGivenUpAreLookedForBehindOneTransaction(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		const creates = 3
+		w.Make("/dir")
+		s := w.Session()
+		w.Server.DelayReply(zktest.Match{Op: zktest.OpCreate2}, time.Minute) // and so the others
+		var callers sync.WaitGroup
+		for range creates {
+			callers.Go(func() { giveUp(t, s) })
+		}
+		synctest.Wait()
+		w.Server.RefuseConnections(true)
+		w.Server.CutAll()
+		callers.Wait()
+		if n := w.Server.Children("/dir"); len(n) != creates {
+			t.Fatalf("the test needs %d nodes that were made: %q", creates, n)
+		}
+		before := w.Count(zktest.OpMulti)
+		w.Server.RefuseConnections(false)
+		wantNoNode(t, w, s, "/dir")
+		if got := w.Count(zktest.OpMulti) - before; got != 1 {
+			t.Errorf("got %d transactions, want 1", got)
+		}
+	})
+}
+
 // The context ends while there is no connection, and whether the node was made is not known: it is looked for on the
 // next one.
 func TestALostCreateThatIsGivenUpWithoutAConnectionLeavesNoNode(t *testing.T) {
@@ -265,11 +300,7 @@ func TestALostCreateThatIsGivenUpWithoutAConnectionLeavesNoNode(t *testing.T) {
 		s := enterable(t, client)
 		server.DropReply(zktest.Match{Op: zktest.OpCreate2})
 		server.RefuseConnections(true)
-		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
-		defer cancel()
-		if _, err := s.CreateProtected(ctx, "/dir", "n-", nil); !errors.Is(err, context.DeadlineExceeded) {
-			t.Fatalf("got %v, want the deadline", err)
-		}
+		giveUp(t, s)
 		if n := server.Children("/dir"); len(n) != 1 {
 			t.Fatalf("the test needs a node that was made: %q", n)
 		}
@@ -315,11 +346,7 @@ func givenUpBehind(t *testing.T, refusals int32) {
 		leader.DropReply(zktest.Match{Op: zktest.OpCreate2})
 		leader.RefuseConnections(true)
 		follower.RefuseConnections(true)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		if _, err := s.CreateProtected(ctx, "/dir", "n-", nil); !errors.Is(err, context.DeadlineExceeded) {
-			t.Fatalf("got %v, want the deadline", err)
-		}
+		giveUp(t, s)
 		follower.RefuseConnections(false)
 		time.Sleep(2 * time.Second)
 		if behind, n := follower.Children("/dir"), leader.Children("/dir"); !s.Connected() || len(behind) != 0 || len(n) != 1 {
