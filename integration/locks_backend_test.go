@@ -149,8 +149,8 @@ func (a *administrator) AllWatches() int {
 	return n
 }
 
-// ExpireSession does what anybody can do who knows a session's password: he takes the session over, and closes it. Its
-// client may take it back before the server has read that, so he tries again until it has ended.
+// ExpireSession takes a session over with its password, and closes it. The session's client may take it back before the
+// server has read that: then ExpireSession tries again.
 func (a *administrator) ExpireSession(link *lockstest.Link, session int64) {
 	a.t.Helper()
 	password := link.Password(session)

@@ -74,7 +74,7 @@ func (s *Session) listAfterAll(ctx context.Context, dir string) (children []stri
 func (s *Session) fence(finish func(error)) *transport.Call {
 	root := join(s.cfg.Chroot, "")
 	return transport.Multi([]transport.Op{transport.CheckOp(root, -1)}, func(_ []transport.OpResult, err error) {
-		if errors.Is(err, zk.ErrNoNode) || errors.Is(err, zk.ErrNoAuth) { // as some servers tell what results should
+		if errors.Is(err, zk.ErrNoNode) || errors.Is(err, zk.ErrNoAuth) { // some servers say it there
 			err = nil
 		}
 		finish(err)

@@ -134,9 +134,9 @@ func (h *history) blinded(path string, from, to int64) {
 	h.blinds = append(h.blinds, blind{path: path, from: from, to: to})
 }
 
-// unsure says whether a hold of another library cannot be judged: its process found no node of it, as a zk.Lock that
-// was frozen for longer than its session and is let in by an event that has waited for it; or its node may have come
-// and gone while nobody looked.
+// unsure says whether a hold of another library cannot be judged. A zk.Lock that was frozen for longer than its session
+// is let in by an event that has waited for it, and finds no node of its own. And a node may have come and gone while
+// nobody looked.
 func (h *history) unsure(one hold) bool {
 	if one.node == "" && strings.HasPrefix(one.who, goZK+"-") {
 		return true

@@ -23,6 +23,7 @@ type history struct {
 	progress
 }
 
+// A progress is a history at one moment.
 type progress struct {
 	proven   int64
 	claimed  int64 // proven or higher
