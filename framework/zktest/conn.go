@@ -200,7 +200,11 @@ func (c *conn) writeLoop() {
 }
 
 func (c *conn) endWriting() {
-	c.nc.Close()
+	select {
+	case <-c.gone: // hangUp closes it: the writer must not be first, and turn a reset into an EOF
+	default:
+		c.nc.Close()
+	}
 	c.srv.mu.Lock()
 	defer c.srv.unlock()
 	c.sentAll = true

@@ -24,9 +24,15 @@ func newLink(p *proxy) *link {
 	return l
 }
 
-// enter blocks until what was said at that time may pass. Each enter needs a leave.
+// enter blocks until what was said at that time may pass, and returns true; or false once gone is closed. Each enter
+// that returns true needs a leave.
 func (l *link) enter(said time.Time, gone <-chan struct{}) bool {
 	for {
+		select {
+		case <-gone:
+			return false
+		default:
+		}
 		l.mu.Lock()
 		wait := time.Until(said.Add(l.delay))
 		open := l.open

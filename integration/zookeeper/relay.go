@@ -82,6 +82,11 @@ func (r *relay) run() {
 	pumps.Go(func() { r.pump(p.there, r.client, server, first) })
 	pumps.Go(func() { r.pump(p.back, server, r.client, nil) })
 	pumps.Wait()
+	select {
+	case <-r.gone: // the pumps ended for reset, which may not have closed yet, and must be the first to do so
+		return
+	default:
+	}
 	// Both ends have said goodbye. Lingering, so that what was said last arrives.
 	_ = r.client.Close()
 	_ = server.Close()
