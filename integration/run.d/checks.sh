@@ -24,13 +24,21 @@ vet_windows() { GOOS=windows GOARCH=amd64 CGO_ENABLED=0 go vet ./...; }
 vet_darwin() { GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 go vet ./...; }
 vet_386() { GOOS=linux GOARCH=386 CGO_ENABLED=0 go vet ./...; }
 
-# each_module runs a command in every directory below that has a module of its own, and so is no part of ./...
+# each_module runs a command in every directory below that has a module of its own, and so is no part of ./..., in three at
+# once.
 each_module() {
-	local mod status=0
-	while IFS= read -r mod; do
-		echo "$(dirname "$mod"): $*"
-		(cd "$(dirname "$mod")" && "$@") || status=1
-	done < <(find . -mindepth 2 -name go.mod -not -path './integration/.cache/*' | sort)
+	export -f in_module
+	find . -mindepth 2 -name go.mod -not -path './integration/.cache/*' | sort |
+		xargs -n 1 -P 3 bash -c 'in_module "${@: -1}" "${@:1:$#-1}"' bash "$@"
+}
+
+# in_module runs a command in the directory of a go.mod, and prints what it said in one piece.
+in_module() {
+	local dir out status=0
+	dir=$(dirname "$1")
+	shift
+	out=$(cd "$dir" && "$@" 2>&1) || status=$?
+	printf '%s\n' "$dir: $*" ${out:+"$out"}
 	return $status
 }
 
