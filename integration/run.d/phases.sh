@@ -1,15 +1,17 @@
 # Phases: what is planned, done, timed and summed up. Sourced by integration/run.
 
 names=() usual=() budgets=() commands=() whats=()
-took=() results=()
+beside='' # the first phase beside which the last one runs
 
 work=$(mktemp -d)
 mark=$$-$RANDOM # in the environment of all that the tests start
 timings=integration/.cache/timings
 loads=()
+last='' # the process of the last phase, if it runs beside others
 
 finish() {
 	local pid
+	[[ -z $last ]] || kill -- "-$last" 2>/dev/null || true
 	for pid in ${loads[@]+"${loads[@]}"}; do
 		kill "$pid" 2>/dev/null || true
 	done
@@ -28,8 +30,11 @@ plan() {
 clock() { printf '%d:%02d' $(($1 / 60)) $(($1 % 60)); }
 
 announce() {
-	local i sum=0 first=''
-	for i in "${!names[@]}"; do sum=$((sum + usual[i])); done
+	local i sum=0 others=0 first='' end=$((${#names[@]} - 1))
+	for i in "${!names[@]}"; do
+		if [[ -n $beside && $i -ge $beside && $i != "$end" ]]; then others=$((others + usual[i])); else sum=$((sum + usual[i])); fi
+	done
+	sum=$((sum + (others > usual[end] ? others - usual[end] : 0)))
 	[[ -d $timings ]] || first=', and up to twice as long the first time, when everything has to be fetched and built'
 	if [[ $everything = yes ]]; then
 		echo "integration/run: ${#names[@]} phases, about $((sum / 60 + 1)) min on a quiet machine$first"
@@ -52,15 +57,30 @@ make_load() {
 	done
 }
 
+# run_all runs the phases one after the other. When everything is checked, the last, the tests, runs beside those that
+# need nothing fetched: the tests wait for servers half of the time.
 run_all() {
-	local i
-	for i in "${!names[@]}"; do phase "$i"; done
+	local i end=$((${#names[@]} - 1))
+	for i in "${!names[@]}"; do
+		if [[ $i = "$beside" ]]; then
+			set -m # a process group, which finish can end
+			(
+				trap - EXIT INT TERM
+				phase "$end"
+			) &
+			last=$!
+			set +m
+		fi
+		[[ $i = "$end" && -n $last ]] || phase "$i"
+	done
+	[[ -z $last ]] || wait "$last" || true
+	last=''
 }
 
 # phase runs one, with its output in a file that follow prints: so a process that the phase leaves behind, which still holds
 # its output, cannot keep this one waiting. Inside a phase set -e is off: a function has to return its failures itself.
 phase() {
-	local i=$1 start=$SECONDS result=ok title
+	local i=$1 start=$SECONDS result=ok title seconds
 	phase_number=$i
 	title="[$((i + 1))/${#names[@]}] ${names[i]}"
 	echo "--- $title"
@@ -70,10 +90,10 @@ phase() {
 	"${commands[i]}" >>"$work/$i.log" 2>&1 </dev/null || result=FAILED
 	touch "$work/$i.ended"
 	wait "$follower" || true
-	took[i]=$((SECONDS - start))
-	if [[ $everything = yes && $load = 0 && $result = ok ]] && mkdir -p "$timings"; then echo "${took[i]}" >"$timings/${names[i]}"; fi
-	[[ ${took[i]} -le ${budgets[i]} ]] || result+=", over its budget of $((budgets[i] / 60)) min"
-	results[i]=$result
+	seconds=$((SECONDS - start))
+	if [[ $everything = yes && $load = 0 && $result = ok ]] && mkdir -p "$timings"; then echo "$seconds" >"$timings/${names[i]}"; fi
+	[[ $seconds -le ${budgets[i]} ]] || result+=", over its budget of $((budgets[i] / 60)) min"
+	echo "$seconds $result" >"$work/$i.result"
 }
 
 # follow prints what a phase writes. When there is nothing for some time it says what goes on.
@@ -100,13 +120,17 @@ follow() {
 
 # summary ends the run: where the time went, and then, as the very last, what failed.
 summary() {
-	local i failed=0 sorted
-	printf '\nwhere the time went\n'
-	sorted=$(for i in "${!names[@]}"; do printf '%5d s  %-13s %s\n' "${took[i]}" "${names[i]}" "${results[i]}"; done | sort -rn)
+	local i failed=0 sorted seconds result results=()
+	printf '\nwhere the time went%s\n' "${beside:+ (${names[${#names[@]} - 1]}: beside others)}"
+	sorted=$(for i in "${!names[@]}"; do
+		read -r seconds result <"$work/$i.result"
+		printf '%5d s  %-13s %s\n' "$seconds" "${names[i]}" "$result"
+	done | sort -rn)
 	printf '%s\n%5d s  in all\n' "$sorted" $SECONDS
 	slowest_tests
 	crashes
 	for i in "${!names[@]}"; do
+		read -r seconds results[i] <"$work/$i.result"
 		[[ ${results[i]} == FAILED* ]] || continue
 		failed=$((failed + 1))
 	done

@@ -28,7 +28,7 @@ test_in() {
 	shift
 	report=$work/report-${dir//\//-}
 	mkdir -p "$report"
-	[[ -x $work/testreport ]] || go build -o "$work/testreport" ./integration/testreport || return
+	go build -o "$report/testreport" ./integration/testreport || return
 	race_test "$dir" "$@" || status=1
 	[[ $dir != . ]] || options=(${args[@]+"${args[@]}"})
 	for try in 1 2 3; do
@@ -60,16 +60,16 @@ race_test() {
 	at_once=$(getconf _NPROCESSORS_ONLN)
 	shift
 	[[ $verbose = no ]] || v=(-v)
-	(cd "$dir" && CURATOR_INTEGRATION=required CURATOR_INTEGRATION_RUN=$mark \
-		go test -json -race -shuffle=on "-timeout=$limit" -p $((at_once < 6 ? 6 : at_once)) "$@" 2>&1) | "$work/testreport" ${v[@]+"${v[@]}"} -dir "$report"
+	(cd "$dir" && CURATOR_INTEGRATION=required CURATOR_INTEGRATION_RUN=$mark-$phase_number. \
+		go test -json -race -shuffle=on "-timeout=$limit" -p $((at_once < 6 ? 6 : at_once)) "$@" 2>&1) | "$report/testreport" ${v[@]+"${v[@]}"} -dir "$report"
 }
 
-# running_still prints the processes that carry this run's mark in their environment, which whatever the tests start
+# running_still prints the processes that carry this phase's mark in their environment, which whatever the tests start
 # inherits. A zombie has no environment any more, so it does not count.
 running_still() {
 	local dir
 	for dir in /proc/[0-9]*; do
-		{ [[ $(tr '\0' '\n' <"$dir/environ") == *"CURATOR_INTEGRATION_RUN=$mark"* ]]; } 2>/dev/null || continue
+		{ [[ $(tr '\0' '\n' <"$dir/environ") == *"CURATOR_INTEGRATION_RUN=$mark-$phase_number."* ]]; } 2>/dev/null || continue
 		echo "${dir#/proc/} $(tr '\0' ' ' <"$dir/cmdline" 2>/dev/null)"
 	done
 }
