@@ -44,18 +44,19 @@ func (s *Session) find(ctx context.Context, c *Creation) (Entry, error) {
 // listAfterAll lists a directory as it is after all that the session asked for on earlier connections.
 func (s *Session) listAfterAll(ctx context.Context, dir string) (children []string, err error) {
 	var found []string
+	var behind error
+	fence := s.fence(func(err error) { behind = err })
+	if err := s.beSure(ctx, fence); err != nil {
+		return nil, s.orBroken(err)
+	}
 	err = s.call(ctx, func(finish func(error)) []*transport.Call {
-		var behind error
-		return []*transport.Call{
-			s.fence(func(err error) { behind = err }),
-			transport.Children(dir, false, func(children []string, _ *zk.Stat, err error) {
-				found = children
-				if behind != nil && !errors.Is(err, transport.ErrBroken) {
-					err = behind
-				}
-				finish(err)
-			}),
-		}
+		return []*transport.Call{fence, transport.Children(dir, false, func(children []string, _ *zk.Stat, err error) {
+			found = children
+			if behind != nil && !errors.Is(err, transport.ErrBroken) {
+				err = behind
+			}
+			finish(err)
+		})}
 	})
 	if err != nil {
 		return nil, s.orBroken(err)
@@ -71,11 +72,19 @@ func (s *Session) listAfterAll(ctx context.Context, dir string) (children []stri
 // By ZooKeeper's source it leaves two gaps. A server that stood still may tell the leader of a later handshake of the
 // session first, and then pass on what it had of an earlier connection. And a move between observers of one follower
 // (3.6) is none to the leader.
+//
+// No server is known that hangs up on it. For one that does it again and again, the session goes on with syncs.
 func (s *Session) fence(finish func(error)) *transport.Call {
+	if s.unfenced.Load() {
+		return transport.Sync("/", finish)
+	}
 	root := join(s.cfg.Chroot, "")
 	return transport.Multi([]transport.Op{transport.CheckOp(root, -1)}, func(_ []transport.OpResult, err error) {
-		if errors.Is(err, zk.ErrNoNode) || errors.Is(err, zk.ErrNoAuth) { // some servers say it there
+		switch {
+		case errors.Is(err, zk.ErrNoNode) || errors.Is(err, zk.ErrNoAuth): // some servers say it there
 			err = nil
+		case hungUp(err) && !s.unfenced.Swap(true):
+			s.cfg.Transport.Logger.Warn("framework: the server hangs up on transactions, lost nodes are looked for after a sync", "error", err)
 		}
 		finish(err)
 	})

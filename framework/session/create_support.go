@@ -48,11 +48,15 @@ func (s *Session) withStat(ctx context.Context, c *Creation, entry Entry) (Entry
 // errShortLived says that a node that was created without its Stat is gone.
 var errShortLived = fmt.Errorf("%w: it was created, and removed before its Stat was read", zk.ErrNoNode)
 
-// beSure has the server answer something before a request on which connections have ended: if this one ends as well,
-// the request is the reason.
+// beSure has the server answer something, anything, before a request on which connections have ended: if this one ends
+// as well, the request is the reason.
 func (s *Session) beSure(ctx context.Context, c *transport.Call) error {
 	if !s.support.Doubts(c) {
 		return nil
 	}
-	return s.call(ctx, func(finish func(error)) []*transport.Call { return one(transport.Sync("/", finish)) })
+	err := s.call(ctx, func(finish func(error)) []*transport.Call { return one(transport.Sync("/", finish)) })
+	if Definite(err) {
+		return nil
+	}
+	return err
 }

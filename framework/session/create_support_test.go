@@ -1,8 +1,10 @@
 package session_test
 
 import (
+	"context"
 	"errors"
 	"log/slog"
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -173,6 +175,57 @@ func TestARequestThatEndsEveryConnectionFails(t *testing.T) {
 			t.Errorf("other requests: %v", err)
 		}
 	})
+}
+
+// The client of such a server, which is not known, must not look for a lost create for ever, and lose every connection
+// by it.
+func TestALostCreateAtAServerThatHangsUpOnTransactions(t *testing.T) {
+	for name, patience := range map[string]time.Duration{"its caller waits": time.Hour, "its caller has gone": 50 * time.Millisecond} {
+		t.Run(name, func(t *testing.T) {
+			zktest.Bubble(t, func(t *testing.T) {
+				server := zktest.New(t)
+				if err := server.Create("/dir", nil); err != nil {
+					t.Fatal(err)
+				}
+				var log strings.Builder
+				dials := 0 // one after the other
+				client := connect(t, server, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))),
+					framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
+						dials++
+						return server.DialContext(ctx, network, address)
+					}))
+				s := enterable(t, client)
+				server.DropReply(zktest.Match{Op: zktest.OpCreate2})
+				for n := range 100 {
+					server.DropRequest(zktest.Match{Op: zktest.OpMulti, Nth: n + 1})
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), patience)
+				defer cancel()
+				entry, err := s.CreateProtected(ctx, "/dir", "n-", nil)
+				time.Sleep(time.Hour)
+				want := 0 // nodes
+				if patience == time.Hour {
+					want = 1
+				} else if !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("CreateProtected: got %v, want the end of its context", err)
+				}
+				if nodes := server.Children("/dir"); len(nodes) != want || want == 1 && (err != nil || entry.Path != "/dir/"+nodes[0]) {
+					t.Errorf("CreateProtected: got %q, %v; there are %q, want %d", entry.Path, err, nodes, want)
+				}
+				// One ended on the create, five or six on a transaction, and the last stays.
+				if dials > 1+6+1 {
+					t.Errorf("got %d connections, want at most 8", dials)
+				}
+				if s.Err() != nil {
+					t.Errorf("the session: %v", s.Err())
+				}
+				_ = client.Close()
+				if !strings.Contains(log.String(), "lost nodes are looked for after a sync") {
+					t.Errorf("the log does not say what the client does: %s", log.String())
+				}
+			})
+		})
+	}
 }
 
 // Connections that end at any time are no evidence: neither those on which nothing was answered, nor those that ended

@@ -136,14 +136,26 @@ func (s *Session) sweeping(o orphan) {
 	s.send(s.searches(o)...)
 }
 
-// searches makes the requests of sweeps: a fence, and listings behind it. mu is held.
+// searches makes the requests of sweeps: a fence, and listings behind it. If connections have ended on a fence, another
+// request must be answered first. mu is held.
 func (s *Session) searches(orphans ...orphan) []*transport.Call {
 	var behind error
-	calls := one(s.fence(func(err error) { behind = err }))
+	fence := s.fence(func(err error) { behind = err })
+	calls := one(fence)
 	for _, o := range orphans {
 		calls = append(calls, s.search(o, &behind))
 	}
-	return calls
+	if !s.support.Doubts(fence) {
+		return calls
+	}
+	return one(transport.Sync("/", func(err error) {
+		if s.unanswered(err) {
+			return // looked for again on the next connection
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.send(calls...)
+	}))
 }
 
 func (s *Session) search(o orphan, behind *error) *transport.Call {

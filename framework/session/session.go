@@ -28,6 +28,7 @@ type Session struct {
 	wake        chan struct{} // to runClock
 	id          atomic.Int64  // zero before the first handshake
 	attachments Attachments
+	unfenced    atomic.Bool // a server hangs up on fences
 
 	// mu guards the one table to which answers and watch events are applied, in the order of arrival. Nothing blocks
 	// under it: no I/O, no callback, no lock of the client.

@@ -29,8 +29,12 @@ type HangUpError struct {
 }
 
 func (e *HangUpError) Error() string {
-	return fmt.Sprintf("%s closed the connection on %s %q, for the %dth time in a row and after answers to other requests: "+
-		"it does not know the request, or takes none of that size: %v", e.Server, e.Request, e.Path, e.Times, e.Err)
+	request := e.Request
+	if e.Path != "" {
+		request += fmt.Sprintf(" %q", e.Path)
+	}
+	return fmt.Sprintf("%s closed the connection on %s, for the %dth time in a row and after answers to other requests: "+
+		"it does not know the request, or takes none of that size: %v", e.Server, request, e.Times, e.Err)
 }
 
 // Unwrap returns how the connection ended.
