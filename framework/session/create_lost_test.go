@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"strings"
@@ -360,20 +361,30 @@ func givenUpBehind(t *testing.T, refusals int32) {
 }
 
 // The context ends during the search for a node whose creation was not answered: the search goes on without the caller.
+// A context of another client's lease ends with an error that would be worth another try, were it the session's.
 func TestALostCreateThatIsGivenUpDuringItsSearchLeavesNoNode(t *testing.T) {
-	bubble(t, func(t *testing.T, w *env) {
-		w.Make("/dir")
-		s := w.Session()
-		w.Server.DropReply(zktest.Match{Op: zktest.OpCreate2})
-		answer := w.Server.Hold(zktest.Match{Op: zktest.OpMulti})
-		_, err := s.CreateProtected(w.Within(3*time.Second), "/dir", "n-", nil)
-		wantErr(t, err, context.DeadlineExceeded)
-		if n := w.Server.Children("/dir"); len(n) != 1 {
-			t.Fatalf("got %q, the test needs a node that was made", n)
-		}
-		answer()
-		wantNoNode(t, w, s, "/dir")
-	})
+	for name, cause := range map[string]error{
+		"time": context.DeadlineExceeded, "another session": fmt.Errorf("lease: %w", session.ErrSessionLost),
+		"another connection": fmt.Errorf("lease: %w", session.ErrConnectionLost),
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *env) {
+				w.Make("/dir")
+				s := w.Session()
+				w.Server.DropReply(zktest.Match{Op: zktest.OpCreate2})
+				answer := w.Server.Hold(zktest.Match{Op: zktest.OpMulti})
+				ctx, cancel := context.WithCancelCause(t.Context())
+				time.AfterFunc(3*time.Second, func() { cancel(cause) })
+				_, err := s.CreateProtected(ctx, "/dir", "n-", nil)
+				wantErr(t, err, cause)
+				if n := w.Server.Children("/dir"); len(n) != 1 {
+					t.Fatalf("got %q, the test needs a node that was made", n)
+				}
+				answer()
+				wantNoNode(t, w, s, "/dir")
+			})
+		})
+	}
 }
 
 // An answer that is no success and does not say either that nothing was done: the node is looked for.

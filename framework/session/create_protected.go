@@ -29,7 +29,8 @@ type Entry struct {
 // was created all the same is then removed in the background.
 //
 // Errors: the server's (zk.ErrNoAuth, zk.ErrNoChildrenForEphemerals if dir is ephemeral, …), [ErrTooLarge], a
-// [*HangUpError], the session's [Session.Err], or ctx's cause. No node remains.
+// [*HangUpError], the session's [Session.Err], or ctx's cause. No node remains, with one exception: where the client
+// may create but not list, a node whose answer was lost stays until the session ends, and a warning is logged.
 func (s *Session) CreateProtected(ctx context.Context, dir, name string, data []byte) (Entry, error) {
 	return s.createProtected(ctx, dir, name, data, true)
 }
@@ -66,6 +67,9 @@ func (s *Session) createProtected(ctx context.Context, dir, name string, data []
 				return Entry{}, err
 			}
 		default:
+			if c.lost { // ctx has ended, for a reason that is retryable
+				s.sweep(c.orphan())
+			}
 			return entry, err
 		}
 		_ = pace.WaitUnless(ctx, time.Since(began), s.done) // waitAttached tells
