@@ -35,8 +35,9 @@ type contested struct {
 	handOvers []time.Duration
 }
 
-// contest lets each client acquire one lock again and again, and keep it for a while, until it is over. It reports the
-// times from the call of Release to the return of another client's Acquire.
+// contest lets each client acquire one lock again and again, and keep it for a while, until it is over. Among several
+// clients it is not over before the lock was handed over. It reports the times from the call of Release to the return
+// of another client's Acquire.
 func contest(
 	ctx context.Context, clients []*framework.Client, path string, hold time.Duration, over func(begun time.Time, grants int) bool,
 ) (*contested, error) {
@@ -59,7 +60,7 @@ func contest(
 				return err
 			}
 			time.Sleep(hold)
-			if c.leave(i, over) {
+			if c.leave(i, over) && (len(clients) == 1 || c.handedOver()) {
 				stop(errOver)
 			}
 			if err := lease.Release(); err != nil {
@@ -95,6 +96,12 @@ func (c *contested) leave(i int, over func(begun time.Time, grants int) bool) bo
 	defer c.mu.Unlock()
 	c.holder, c.last, c.released = 0, i, time.Now()
 	return over(c.begun, c.grants)
+}
+
+func (c *contested) handedOver() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.handOvers) > 0
 }
 
 func (c *contested) rate() number {
