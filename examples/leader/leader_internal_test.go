@@ -93,6 +93,33 @@ func TestNextLeadsARoundTripAfterTheLeaderIsStopped(t *testing.T) {
 	})
 }
 
+func TestAnItemThatHasBegunIsDoneBeforeTheLeaderLeaves(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		server := zktest.New(t)
+		r, _, events := testReplica(t, server, "a")
+		ctx, sigterm := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- r.stand(ctx) }()
+		lead(t, events)
+		server.DelayReply(zktest.Match{Op: zktest.OpGetData, Path: progress}, 2*time.Second)
+		time.Sleep(1500 * time.Millisecond) // an item takes a second, and is then noted
+		sigterm()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		for _, want := range []string{"item", "leaves"} {
+			select {
+			case e := <-events:
+				if e.what != want {
+					t.Errorf("got %q, want %q", e.what, want)
+				}
+			default:
+				t.Errorf("got nothing, want %q", want)
+			}
+		}
+	})
+}
+
 func TestHealthTellsLeaderAndStandby(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		server := zktest.New(t)

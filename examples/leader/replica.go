@@ -31,7 +31,7 @@ type replica struct {
 // An event is what a replica does as the leader.
 type event struct {
 	id   string
-	what string // leads, item, lost, leaves
+	what string // leads, item, unsure whether an item is done, lost, leaves
 	item int
 	at   time.Time
 }
@@ -54,9 +54,11 @@ func (r *replica) stand(ctx context.Context) error {
 	return err
 }
 
-// lead works for as long as the replica leads. Its ctx ends before another one can lead.
+// lead works for as long as the replica leads. Its ctx ends before another one can lead. An item that has begun is not
+// broken off for SIGTERM, but for the end of the term.
 func (r *replica) lead(ctx context.Context) error {
 	term := leader.Term(ctx)
+	working := term.Context(context.WithoutCancel(ctx))
 	r.report("leads", 0)
 	r.say("%s leads, with token %d", r.id, term.FencingToken())
 	var err error
@@ -64,7 +66,7 @@ func (r *replica) lead(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 		case <-time.After(r.pause): // the work
-			err = r.item(ctx, term)
+			err = r.item(working, term)
 		}
 	}
 	if lost := term.Err(); lost != nil {
@@ -101,6 +103,7 @@ func (r *replica) item(ctx context.Context, term *locks.Lease) error {
 	done++
 	_, err = r.client.Transaction(ctx, term.Check(), framework.SetOp(progress, fmt.Append(nil, done), stat.Version))
 	if err != nil {
+		r.report("unsure", done) // without an answer it may have been executed
 		return err
 	}
 	r.report("item", done)
