@@ -76,6 +76,9 @@ func (k *keeper) idles() {
 	k.link.Requests()
 }
 
+// defaultBusy is the default of locks.Busy: a node of which no listing tells by then whether others wait is dropped.
+const defaultBusy = 100 * time.Millisecond
+
 // comers are the languages whose contenders come to a retained lock.
 var comers = []string{ours, java, goZK, python}
 
@@ -104,8 +107,17 @@ func TestContenderOfAnyLanguageGetsARetainedLock(t *testing.T) {
 				w.awaitChildren(k.path, 0)
 				k.mu.Lock()
 				defer k.mu.Unlock()
-				if len(k.dropped) != *demands || slices.ContainsFunc(k.dropped, func(d locks.Dropped) bool { return !d.Demanded }) {
-					t.Errorf("got dropped %+v, want %d, all for a contender", k.dropped, *demands)
+				demanded := 0
+				for _, d := range k.dropped {
+					switch {
+					case d.Demanded:
+						demanded++
+					case d.Kept < defaultBusy: // a busy machine may not have listed the directory by then
+						t.Errorf("dropped %+v without a contender", d)
+					}
+				}
+				if demanded != *demands {
+					t.Errorf("got dropped %+v, want %d for a contender", k.dropped, *demands)
 				}
 				fmt.Fprintf(rows, "%v\t%s\t%s%s%s\n", delay, kind, quantiles(free), quantiles(idle), quantiles(busy))
 			})

@@ -98,7 +98,7 @@ func closeEndsWaitsWithoutAConnection(t *testing.T, w *world) {
 
 func closeEndsACreate(t *testing.T, w *world) {
 	c := w.prepare()
-	c.link.DelayReply(Create, w.server.SessionTimeout()/4)
+	defer c.link.HoldReply(Create)()
 	a := c.start(c.lock())
 	w.until("the node is there", func() bool { return len(w.nodes()) > 0 })
 	session := c.session()

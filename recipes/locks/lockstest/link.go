@@ -31,6 +31,7 @@ type Link struct {
 type fault struct {
 	op    Op
 	delay time.Duration // 0: the connection breaks in place of the answer
+	held  chan struct{} // if not nil, closed when the answer may pass
 	cut   bool          // and the link is cut; only if the request was executed
 }
 
@@ -116,6 +117,13 @@ func (l *Link) CutAtReply(op Op) { l.add(&fault{op: op, cut: true}) }
 
 // DelayReply holds up the next answer to a request of that kind, and all that follows it.
 func (l *Link) DelayReply(op Op, delay time.Duration) { l.add(&fault{op: op, delay: delay}) }
+
+// HoldReply is DelayReply until release is called.
+func (l *Link) HoldReply(op Op) (release func()) {
+	held := make(chan struct{})
+	l.add(&fault{op: op, held: held})
+	return sync.OnceFunc(func() { close(held) })
+}
 
 func (l *Link) add(f *fault) {
 	l.mu.Lock()

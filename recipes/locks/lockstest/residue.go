@@ -46,15 +46,15 @@ func anEndedContextSendsNothing(t *testing.T, w *world) {
 
 func aContextThatEndsDuringTheCreateLeavesNoNode(t *testing.T, w *world) {
 	c := w.prepare()
-	delay := w.server.SessionTimeout() / 10
-	c.link.DelayReply(Create, delay)
-	begun := time.Now()
+	answer := c.link.HoldReply(Create)
+	defer answer()
 	a := c.start(c.lock())
 	w.until("the node is there", func() bool { return len(w.nodes()) > 0 })
+	begun := time.Now()
 	a.cancel()
 	a.fails(context.Canceled)
-	w.soon("giving up", a.at.Sub(begun), delay-1)
-	w.pass(delay)
+	w.soon("giving up", a.at.Sub(begun), w.server.SessionTimeout()/10)
+	answer()
 	w.until("no node is left", func() bool { return len(w.nodes()) == 0 })
 	if err := c.start(c.lock()).get().Release(); err != nil {
 		t.Error(err)

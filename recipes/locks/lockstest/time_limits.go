@@ -181,13 +181,14 @@ func withinDoesNotBoundAReentry(t *testing.T, w *world) {
 // A try meets a server that does not answer, to the first request or to the creation of its node, or no server.
 func tryEndsWithinTheConnectionTimeout(t *testing.T, w *world) {
 	timeout := w.server.SessionTimeout() / 10
+	var answer func()
 	for _, situation := range []struct {
 		name        string
 		begin, over func(c *contact)
 		detached    bool
 	}{
 		{"muted", func(c *contact) { c.link.Mute() }, func(c *contact) { c.link.Heal() }, false},
-		{"the creation is answered late", func(c *contact) { c.link.DelayReply(Create, 2*timeout) }, func(*contact) { w.pass(2 * timeout) }, false},
+		{"the creation is answered late", func(c *contact) { answer = c.link.HoldReply(Create) }, func(*contact) { answer() }, false},
 		{"cut", func(c *contact) {
 			c.link.Cut()
 			w.until("the client knows it", func() bool { return !c.State().IsConnected() })

@@ -155,6 +155,13 @@ func (w *wire) suffer(frame []byte) error {
 	switch {
 	case f == nil:
 		return nil
+	case f.held != nil:
+		select {
+		case <-f.held:
+			return nil
+		case <-w.down:
+			return io.ErrClosedPipe
+		}
 	case f.delay == 0:
 		if f.cut {
 			w.link.Cut()
