@@ -32,8 +32,9 @@ func New(t TB, opts ...Option) *Server {
 }
 
 // leaveTime is for connections that their clients have just closed: the server
-// hears of it a moment later. In a bubble it costs nothing.
-const leaveTime = time.Second
+// hears of it a moment later, on a busy machine of one after the other. It
+// begins anew with each that leaves. In a bubble it costs nothing.
+const leaveTime = 5 * time.Second
 
 func (s *Server) leftovers() string {
 	timer := time.NewTimer(leaveTime)
@@ -47,6 +48,7 @@ func (s *Server) leftovers() string {
 		if !late {
 			select {
 			case <-c.left:
+				timer.Reset(leaveTime)
 				continue
 			case <-timer.C:
 				late = true
