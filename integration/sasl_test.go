@@ -69,7 +69,9 @@ func saslClient(t *testing.T, servers, user, password string, opts ...framework.
 
 func secureClient(t *testing.T, servers string, opts ...framework.Option) *framework.Client {
 	t.Helper()
-	client, err := framework.NewClient(servers, append([]framework.Option{framework.WithSessionTimeout(time.Minute)}, opts...)...)
+	client, err := framework.NewClient(servers, append([]framework.Option{
+		framework.WithSessionTimeout(time.Minute), framework.WithConnectionTimeout(time.Minute),
+	}, opts...)...)
 	if err != nil {
 		t.Fatal(err)
 	}

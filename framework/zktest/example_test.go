@@ -114,7 +114,7 @@ func ExampleEnsemble() {
 		panic(err)
 	}
 
-	ens.SetLag(1, 50*time.Millisecond)
+	ens.SetLag(1, 3*time.Second)
 	if err := ens.Leader().Create("/news", nil); err != nil {
 		panic(err)
 	}

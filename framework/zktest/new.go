@@ -34,7 +34,7 @@ func New(t TB, opts ...Option) *Server {
 // leaveTime is for connections that their clients have just closed: the server
 // hears of it a moment later, on a busy machine of one after the other. It
 // begins anew with each that leaves. In a bubble it costs nothing.
-const leaveTime = 5 * time.Second
+const leaveTime = 10 * time.Second
 
 func (s *Server) leftovers() string {
 	timer := time.NewTimer(leaveTime)
@@ -45,18 +45,29 @@ func (s *Server) leftovers() string {
 	conns := s.sortedConns()
 	s.unlock()
 	for _, c := range conns {
-		if !late {
+		if !late && !closed(c.left) {
 			select {
 			case <-c.left:
-				timer.Reset(leaveTime)
-				continue
 			case <-timer.C:
 				late = true
 			}
 		}
+		if closed(c.left) {
+			timer.Reset(leaveTime)
+			continue
+		}
 		report.WriteString(c.leftover())
 	}
 	return report.String()
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
 }
 
 func (c *conn) leftover() string {

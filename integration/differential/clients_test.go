@@ -34,13 +34,14 @@ func need(t *testing.T, pattern string) string {
 	return ""
 }
 
-// satisfies runs a program of other clients against zktest. It has to end within ten minutes, and leave nothing behind.
+// satisfies runs a program of other clients against zktest. It has to end within thirty minutes, and leave nothing
+// behind.
 func satisfies(t *testing.T, name string, args ...string) {
 	t.Helper()
 	srv := zktest.NewServer()
 	defer srv.Close()
 	cmd := exec.CommandContext(t.Context(), name, append(args, srv.Addr())...)
-	timer := time.AfterFunc(10*time.Minute, func() { _ = cmd.Process.Kill() })
+	timer := time.AfterFunc(30*time.Minute, func() { _ = cmd.Process.Kill() })
 	defer timer.Stop()
 	out, err := cmd.CombinedOutput()
 	if err != nil {

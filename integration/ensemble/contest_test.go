@@ -24,7 +24,7 @@ import (
 var rounds = flag.Int("rounds", 1, "how often each scenario is played")
 
 // patience bounds everything that must happen at some time.
-const patience = 60 * time.Second
+const patience = 5 * time.Minute
 
 // start starts an ensemble with the given limits. Ticks are short where the scenario does not depend on them.
 func start(t *testing.T, config zookeeper.EnsembleConfig) *zookeeper.Ensemble {

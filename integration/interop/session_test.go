@@ -37,13 +37,15 @@ func closeSession(addr, session string) error {
 		return err
 	}
 	if len(answer) < 16 || binary.BigEndian.Uint64(answer[8:]) != id {
-		return errors.New("the session could not be taken over")
+		return errNotTakenOver
 	}
 	const closeSession = -11
 	end := binary.BigEndian.AppendUint32(nil, 1) // xid
 	_, err = exchange(conn, binary.BigEndian.AppendUint32(end, 0xffffffff+closeSession+1))
 	return err
 }
+
+var errNotTakenOver = errors.New("the session could not be taken over")
 
 func exchange(conn net.Conn, request []byte) ([]byte, error) {
 	if _, err := conn.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(request))), request...)); err != nil {

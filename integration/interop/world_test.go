@@ -108,7 +108,7 @@ const nodeData = "contender"
 const sessionTimeout = time.Minute
 
 // patience bounds every wait for something that must happen.
-const patience = time.Minute
+const patience = 5 * time.Minute
 
 // A world is a server, an observer, and contenders.
 type world struct {

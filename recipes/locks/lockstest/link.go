@@ -23,7 +23,9 @@ type Link struct {
 	muted     bool
 	wires     map[*wire]struct{}
 	faults    []*fault
+	holds     []chan struct{} // of answers that are being held, closed when they may pass
 	segments  [][]Op
+	dials     int
 	passwords map[int64][]byte
 }
 
@@ -46,7 +48,7 @@ func (l *Link) Servers() string { return l.connect }
 // DialContext is what a client dials with.
 func (l *Link) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	refused := &net.OpError{Op: "dial", Net: network, Err: syscall.ECONNREFUSED}
-	if l.isCut() {
+	if l.isCut() || !l.awaitHeld(ctx) {
 		return nil, refused
 	}
 	raw, err := l.dial(ctx, network, address)
@@ -61,6 +63,7 @@ func (l *Link) DialContext(ctx context.Context, network, address string) (net.Co
 		return nil, refused
 	}
 	l.wires[w] = struct{}{}
+	l.dials++
 	return w, nil
 }
 
@@ -118,11 +121,34 @@ func (l *Link) CutAtReply(op Op) { l.add(&fault{op: op, cut: true}) }
 // DelayReply holds up the next answer to a request of that kind, and all that follows it.
 func (l *Link) DelayReply(op Op, delay time.Duration) { l.add(&fault{op: op, delay: delay}) }
 
-// HoldReply is DelayReply until release is called.
+// HoldReply is DelayReply until release is called. While an answer is held no connection is made, by which the client
+// could find out.
 func (l *Link) HoldReply(op Op) (release func()) {
 	held := make(chan struct{})
 	l.add(&fault{op: op, held: held})
 	return sync.OnceFunc(func() { close(held) })
+}
+
+// hold notes that an answer is being held.
+func (l *Link) hold(held chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.holds = append(l.holds, held)
+}
+
+// awaitHeld waits until no answer is held, and reports false if ctx ends before.
+func (l *Link) awaitHeld(ctx context.Context) bool {
+	l.mu.Lock()
+	holds := slices.Clone(l.holds)
+	l.mu.Unlock()
+	for _, held := range holds {
+		select {
+		case <-held:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return true
 }
 
 func (l *Link) add(f *fault) {
@@ -165,6 +191,13 @@ func (l *Link) Requests() map[Op]int {
 		}
 	}
 	return counts
+}
+
+// Dials counts the connections that were made.
+func (l *Link) Dials() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.dials
 }
 
 // Password returns what a session's server gave the client to prove who it is, nil if the session was not made on this

@@ -30,7 +30,8 @@ func aLostReplyIsNoSecondNode(t *testing.T, w *world) {
 	c.link.Requests()
 	c.link.DropReply(Create)
 	lease := c.start(c.lock()).get()
-	if n := c.link.Requests()[Create]; w.recipe.Dirs == nil && n != 1 {
+	// In real time the connection may have broken before the server had read the create.
+	if n := c.link.Requests()[Create]; w.exact && w.recipe.Dirs == nil && n != 1 {
 		t.Errorf("%d creates were sent: the node was not adopted", n)
 	}
 	if stat := w.stat(lease); stat.Czxid != lease.FencingToken() || stat.EphemeralOwner != c.session() {

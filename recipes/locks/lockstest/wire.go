@@ -156,6 +156,7 @@ func (w *wire) suffer(frame []byte) error {
 	case f == nil:
 		return nil
 	case f.held != nil:
+		w.link.hold(f.held)
 		select {
 		case <-f.held:
 			return nil
