@@ -40,6 +40,9 @@ func TestProgramsBehaveAlike(t *testing.T) {
 	}
 	for _, name := range names {
 		program := different[name]
+		if program.Args == nil {
+			program.Args = patient
+		}
 		program.Name, program.Binary, program.Sample = name, filepath.Join(dir, name), "go run ./examples/"+name
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -43,10 +43,10 @@ func build(t *testing.T) (dir string) {
 	return dir
 }
 
-// end fails unless a program ends by itself with status 0; five minutes are for a program that hangs.
+// end fails unless a program ends by itself with status 0; ten minutes are for a program that hangs.
 func end(t *testing.T, program string, args ...string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	output, err := exec.CommandContext(ctx, program, args...).CombinedOutput()
 	t.Logf("%s", output)

@@ -87,7 +87,7 @@ var lawTimeout = sync.OnceValue(func() time.Duration {
 		_, err = fmt.Sscan(string(load), &minute)
 	}
 	if err == nil && minute > float64(4*runtime.NumCPU()) {
-		return 20 * time.Second
+		return 12 * time.Second
 	}
 	return 4 * time.Second
 })

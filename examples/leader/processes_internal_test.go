@@ -108,8 +108,10 @@ func TestProcessStoppedBySIGTERMHandsTheLeadershipOn(t *testing.T) {
 	if got := first.Wait(); got != 0 {
 		t.Errorf("got status %d of the process that was stopped, want 0", got)
 	}
-	if got := len(server.Sessions()); got != 1 {
-		t.Errorf("sessions after the first process has ended: got %d, want 1", got)
+	for deadline := time.Now().Add(20 * time.Second); len(server.Sessions()) != 1; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("sessions after the first process has ended: got %d, want 1", len(server.Sessions()))
+		}
 	}
 	second.Await("b leads")
 	second.awaitReady(t, "200 leader")

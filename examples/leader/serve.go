@@ -26,10 +26,12 @@ func serve(ctx context.Context, env *demo.Env, address, id string, pause time.Du
 	env.Say("%s serves http://%v/readyz", id, listener.Addr())
 
 	err = r.stand(ctx)
-	closed := client.Close() // before the answers end: /healthz tells of it
+	if closed := client.Close(); closed != nil { // before the answers end: /healthz tells of it
+		env.Say("%s: %v", id, closed) // what is left is a session without nodes
+	}
 	answered, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	err = errors.Join(err, closed, server.Shutdown(answered))
+	err = errors.Join(err, server.Shutdown(answered))
 	if ended := <-served; !errors.Is(ended, http.ErrServerClosed) {
 		err = errors.Join(err, ended)
 	}

@@ -88,7 +88,14 @@ func bank(ctx context.Context, env *demo.Env) error {
 				}
 			}
 			env.Say("the replica that takes from %s is done", from)
-			return client.Close() // by then its trace has been called for every acquire
+			reported := make(chan struct{}) // calls of traces come in their order
+			client.ReportAlways(func() { close(reported) })
+			select {
+			case <-reported:
+				return nil
+			case <-replicasCtx.Done():
+				return context.Cause(replicasCtx)
+			}
 		})
 	}
 	if err := replicas.Wait(); err != nil {

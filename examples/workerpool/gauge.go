@@ -71,7 +71,7 @@ func (g *gauge) update(what func()) {
 
 // await waits until something is so. The caller's function is called under the mutex.
 func (g *gauge) await(ctx context.Context, what string, isSo func() bool) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { g.update(func() {}) })()
 	g.mu.Lock()

@@ -392,6 +392,7 @@ func TestKillOfTheKeeperKillsAllOfTheCommand(t *testing.T) {
 	t.Parallel()
 	server := zktest.New(t)
 	r := start(t, server.Addr(), with([]string{"/locks/a"}, script("setsid sleep 1000 & echo ready; sleep 1000")...)...)
+	r.await("started") // the keeper has told that
 	r.awaitOutput("ready")
 	if err := syscall.Kill(r.keeper(), syscall.SIGKILL); err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 
 // connectTo returns a client of go-zookeeper over in-memory connections.
 func connectTo(dialer zk.Dialer) *zk.Conn {
-	conn, _, err := zk.Connect([]string{"any:2181"}, 10*time.Second, zk.WithDialer(dialer), zk.WithHostProvider(&hosts{}), zk.WithLogger(quiet{}))
+	conn, _, err := zk.Connect([]string{"any:2181"}, time.Hour, zk.WithDialer(dialer), zk.WithHostProvider(&hosts{}), zk.WithLogger(quiet{}))
 	if err != nil {
 		panic(err)
 	}
@@ -106,7 +106,7 @@ func ExampleServer_Observe() {
 
 // A follower shows the past until it may catch up.
 func ExampleEnsemble() {
-	ens := zktest.NewEnsemble(2)
+	ens := zktest.NewEnsemble(2, zktest.WithSyncLimit(time.Hour))
 	defer ens.Close()
 	conn := connectTo(ens.Server(1).Dial)
 	defer conn.Close()
@@ -114,11 +114,12 @@ func ExampleEnsemble() {
 		panic(err)
 	}
 
-	ens.SetLag(1, 3*time.Second)
+	ens.Isolate(1)
 	if err := ens.Leader().Create("/news", nil); err != nil {
 		panic(err)
 	}
 	before, _, _ := conn.Exists("/news")
+	ens.Rejoin(1)
 	conn.Sync("/news")
 	after, _, _ := conn.Exists("/news")
 	fmt.Println(before, after)

@@ -120,7 +120,8 @@ func (e *Env) probe(ctx context.Context, errs io.Writer) error {
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	return errors.Join(err, probe.Close())
+	_ = probe.Close() // a busy server may not confirm it in time; the session has no nodes
+	return err
 }
 
 // An Env is where an example runs.

@@ -78,10 +78,10 @@ func (r *rig) open(ctx context.Context, n int, dial framework.DialFunc) ([]*fram
 func closeAll(clients []*framework.Client) error {
 	// It has to be done also if the context is over.
 	return each(context.Background(), len(clients), func(_ context.Context, i int) error {
-		if clients[i] == nil {
-			return nil
+		if clients[i] != nil {
+			_ = clients[i].Close() // a busy server may not confirm it in time
 		}
-		return clients[i].Close()
+		return nil
 	})
 }
 
