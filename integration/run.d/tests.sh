@@ -60,7 +60,7 @@ race_test() {
 	at_once=$(getconf _NPROCESSORS_ONLN)
 	shift
 	[[ $verbose = no ]] || v=(-v)
-	(cd "$dir" && CURATOR_INTEGRATION=required CURATOR_INTEGRATION_RUN=$mark-$phase_number. \
+	(cd "$dir" && CURATOR_INTEGRATION=required CURATOR_INTEGRATION_RUN=$mark-$phase_number. CURATOR_INTEGRATION_BUSY=$busy \
 		go test -json -race -shuffle=on "-timeout=$limit" -p $((at_once < 6 ? 6 : at_once)) "$@" 2>&1) | "$report/testreport" ${v[@]+"${v[@]}"} -dir "$report"
 }
 
