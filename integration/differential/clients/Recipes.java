@@ -255,6 +255,9 @@ public final class Recipes {
         ZooKeeper zk = client.getZookeeperClient().getZooKeeper();
         long id = zk.getSessionId();
         byte[] password = zk.getSessionPasswd();
+        if (id == 0) {
+            return; // Curator has closed the one before, and is only beginning this one
+        }
         for (int i = 0; i < 100; i++) { // the client may take its session back before the twin has closed it
             BlockingQueue<Watcher.Event.KeeperState> states = new LinkedBlockingQueue<>();
             ZooKeeper twin = new ZooKeeper(address, 10000, event -> states.add(event.getState()), id, password);
