@@ -133,13 +133,14 @@ func TestAWatchLoopFollowsChildren(t *testing.T) {
 		l := w.loop(w.Client.WatchChildren, "/a")
 		l.want(t, "gone")
 		w.Make("/a")
+		l.want(t, "gone", "children ")
 		w.Make("/a/x")
-		l.want(t, "gone", "children x")
+		l.want(t, "gone", "children ", "children x")
 		if err := w.Server.SetData("/a", nil); err != nil { // is no change of the children
 			t.Fatal(err)
 		}
 		w.Make("/a/y")
-		l.want(t, "gone", "children x", "children x y")
+		l.want(t, "gone", "children ", "children x", "children x y")
 		if err := errors.Join(w.Server.Delete("/a/x"), w.Server.Delete("/a/y"), w.Server.Delete("/a")); err != nil {
 			t.Fatal(err)
 		}
