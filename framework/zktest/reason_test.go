@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/gocurator/curator/framework/zktest"
 )
@@ -45,10 +46,12 @@ func TestClientsThatLeaveAreNotLogged(t *testing.T) {
 		srv := zktest.NewServer(zktest.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 		nc, _ := attach(t, srv, nil)
 		nc.Close()
+		synctest.Wait() // the server has seen it leave
 		nc, _ = attach(t, srv, nil)
 		io.WriteString(nc, "\x00\x00\x00\x08\x00\x00\x00\x01\xff\xff\xff\xf5") // closeSession
 		io.Copy(io.Discard, nc)
 		nc.Close()
+		synctest.Wait()
 		srv.Close()
 		if log.Len() > 0 {
 			t.Error(&log)
