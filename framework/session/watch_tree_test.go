@@ -267,12 +267,14 @@ func TestAServerWithoutTreeWatchesRefusesAndKeepsTheOthers(t *testing.T) {
 		data := w.watchData("/t")
 		b := w.Bind()
 		l, other := &listener{}, &listener{}
+		w.Link.SetLatency(time.Millisecond) // both watches are asked for before the server hangs up
 		for path, o := range map[string]*listener{"/t": l, "/u": other} {
 			if err := w.Session().WatchTree(path, o); err != nil {
 				t.Fatal(err)
 			}
 		}
 		w.Eventually("connected again", func() bool { return w.Client.State() == framework.StateReconnected })
+		w.Link.SetLatency(0)
 		time.Sleep(time.Minute)
 		l.want(t, "refused")
 		other.want(t, "refused")
