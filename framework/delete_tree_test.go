@@ -258,7 +258,7 @@ func TestTheDeletionOfATreeEndsWithItsContext(t *testing.T) {
 func TestAGuaranteedDeletionOfATreeGoesOnInTheBackground(t *testing.T) {
 	for name, end := range map[string]func(w *env){
 		"across a disconnection": func(*env) {},
-		"across a session":       func(w *env) { w.Server.ExpireSession(w.Session().ID()) },
+		"across a session":       func(w *env) { w.Server.ExpireSession(w.Server.Sessions()[0].ID) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *env) {
@@ -276,8 +276,8 @@ func TestAGuaranteedDeletionOfATreeGoesOnInTheBackground(t *testing.T) {
 				w.Eventually("suspended", func() bool { return w.Client.State() != connected })
 				// The same again, while it cannot be done: it is done once.
 				wantErr(t, w.deleteTree(ctx, framework.Guaranteed()), context.Canceled)
-				w.Link.Heal()
 				end(w)
+				w.Link.Heal()
 				w.Eventually("the tree is gone", func() bool { return !w.Server.Exists("/tree") })
 				w.Make("/tree")
 				time.Sleep(time.Hour)

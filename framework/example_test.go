@@ -19,7 +19,7 @@ func ExampleNewClient() {
 
 	client, err := framework.NewClient("zk1:2181,zk2:2181,zk3:2181",
 		framework.WithDialer(srv.DialContext),
-		framework.WithSessionTimeout(5*time.Second),
+		framework.WithSessionTimeout(30*time.Second),
 		framework.WithRetryPolicy(retry.ExponentialBackoff(time.Second, 3)))
 	if err != nil {
 		fmt.Println(err)

@@ -177,7 +177,7 @@ func TestNothingOfTheClientIsLockedWhileItsLogHandlerRuns(t *testing.T) {
 	go func() { state <- client.State() }()
 	select {
 	case <-state:
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("got State waiting for the log handler, want it to return")
 		defer func() { <-state }()
 	}

@@ -114,7 +114,7 @@ func TestAServerWithAnothersCertificateIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	_, err = client.Exists(ctx, "/")
+	err = client.BlockUntilConnected(ctx) // which says why also if ctx has ended before
 	var unreachable *framework.ConnectError
 	var invalid x509.HostnameError
 	if !errors.As(err, &unreachable) || !errors.As(err, &invalid) {

@@ -122,7 +122,7 @@ func TestBasicOperations(t *testing.T) {
 	t.Run("tcp", func(t *testing.T) {
 		srv := zktest.NewServer()
 		defer srv.Close()
-		c, events, err := zk.Connect([]string{srv.Addr()}, 5*time.Second, zk.WithLogger(quiet{}))
+		c, events, err := zk.Connect([]string{srv.Addr()}, time.Minute, zk.WithLogger(quiet{}))
 		if err != nil {
 			t.Fatal(err)
 		}

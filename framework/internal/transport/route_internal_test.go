@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -89,35 +90,37 @@ func TestOnlyARoundThatNeededMoreTimeDoublesTheLimits(t *testing.T) {
 		"quick refusals, and pauses": {true, time.Minute, []time.Duration{2 * time.Second, 2 * time.Second, 2 * time.Second}},
 		"look-ups that are cut off":  {false, 0, []time.Duration{2 * time.Second, 4 * time.Second, 8 * time.Second}},
 	} {
-		r := NewRoute(func(context.Context) []string { return []string{"zk:2181"} }, func(ctx context.Context, _ string) ([]string, error) {
-			if ctx.Err() != nil {
-				return nil, ctx.Err()
+		synctest.Test(t, func(t *testing.T) {
+			r := NewRoute(func(context.Context) []string { return []string{"zk:2181"} }, func(ctx context.Context, _ string) ([]string, error) {
+				if ctx.Err() != nil {
+					return nil, ctx.Err()
+				}
+				return []string{"10.0.0.1"}, nil
+			})
+			r.limits(time.Minute, time.Minute)
+			if _, _, ok := r.next(t.Context()); !ok {
+				t.Fatal("got no address, want 10.0.0.1")
 			}
-			return []string{"10.0.0.1"}, nil
-		})
-		r.limits(time.Minute, time.Minute)
-		if _, _, ok := r.next(t.Context()); !ok {
-			t.Fatal("got no address, want 10.0.0.1")
-		}
-		var got []time.Duration
-		for range c.want {
-			ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(time.Hour))
-			if !c.inTime {
+			var got []time.Duration
+			for range c.want {
+				ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(time.Hour))
+				if !c.inTime {
+					cancel()
+					ctx, cancel = context.WithDeadline(t.Context(), time.Now().Add(-time.Hour))
+				}
+				r.began = r.began.Add(-c.pause) // which has passed
+				r.paused(c.pause)
+				if _, _, ok := r.next(ctx); !ok {
+					t.Fatal("got no address, want the one that is known")
+				}
 				cancel()
-				ctx, cancel = context.WithDeadline(t.Context(), time.Now().Add(-time.Hour))
+				_, handshake := r.limits(time.Minute, time.Minute)
+				got = append(got, handshake)
 			}
-			r.began = r.began.Add(-c.pause) // which has passed
-			r.paused(c.pause)
-			if _, _, ok := r.next(ctx); !ok {
-				t.Fatal("got no address, want the one that is known")
+			if !slices.Equal(got, c.want) {
+				t.Errorf("%s: got limits %v, want %v", name, got, c.want)
 			}
-			cancel()
-			_, handshake := r.limits(time.Minute, time.Minute)
-			got = append(got, handshake)
-		}
-		if !slices.Equal(got, c.want) {
-			t.Errorf("%s: got limits %v, want %v", name, got, c.want)
-		}
+		})
 	}
 }
 
