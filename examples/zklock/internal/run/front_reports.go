@@ -32,7 +32,8 @@ func (f *front) heard(r report, open bool) {
 			text: fmt.Sprintf("no answer from the servers: TERM to the command, %v before the lock ends", r.Spare.Round(time.Millisecond)),
 		})
 	case r.Killed:
-		f.lost = f.lost || f.warned
+		// without a warning, if the keeper slept through the time for it
+		f.lost = f.lost || f.warned || r.Spare <= f.plan.margin
 		f.tell(Event{
 			Time: r.At, Event: "killed", Spare: spare, problem: true,
 			text: fmt.Sprintf("KILL to the command, %v before the lock ends", r.Spare.Round(time.Millisecond)),
