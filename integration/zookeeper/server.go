@@ -5,7 +5,6 @@ package zookeeper
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
@@ -218,33 +217,6 @@ func (s *Server) end() {
 	if s.t.Failed() {
 		s.t.Logf("the log of the server at %s ends:\n%s", s.Addr(), logTail(s.logFile))
 	}
-}
-
-// FreePort finds a port of loopback that nobody listens on, until another process does.
-func FreePort() (int, error) {
-	listener, err := listen()
-	if err != nil {
-		return 0, err
-	}
-	defer listener.Close()
-	addr, _ := listener.Addr().(*net.TCPAddr)
-	return addr.Port, nil
-}
-
-// listen listens on a port of loopback. It keeps out of the range from which the kernel takes ports for outgoing
-// connections: there, while a killed server is down, an outgoing connection may take its port, and a client that dials
-// the closed port again and again is at last connected to itself.
-func listen() (net.Listener, error) {
-	const low, high = 10_000, 32_000
-	var err error
-	for range 100 {
-		var listener net.Listener
-		port := strconv.Itoa(low + rand.IntN(high-low))
-		if listener, err = net.Listen("tcp", net.JoinHostPort("127.0.0.1", port)); err == nil {
-			return listener, nil
-		}
-	}
-	return nil, fmt.Errorf("no free port: %w", err)
 }
 
 // logTail returns the last few kilobytes of a log.
