@@ -33,6 +33,11 @@ func TestNoTwoHoldALockAtTheEndOfTheCounterOfARealServer(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		// An empty container would go in a second, before the contenders come on a busy machine.
+		stranger := path + "/stranger"
+		if _, _, err := first.Create(t.Context(), stranger, nil); err != nil {
+			t.Fatal(err)
+		}
 		server.SetCounter(path, test.next)
 		c := contest{path: path}
 		var group sync.WaitGroup
@@ -43,6 +48,9 @@ func TestNoTwoHoldALockAtTheEndOfTheCounterOfARealServer(t *testing.T) {
 			}
 		}
 		group.Wait()
+		if err := first.Delete(t.Context(), stranger, -1); err != nil {
+			t.Fatal(err)
+		}
 		got, refused, overlaps := c.got.Load(), c.refused.Load(), c.overlaps.Load()
 		t.Logf("%s: %d granted, %d refused, %d overlapped", path, got, refused, overlaps)
 		if overlaps > 0 || refused != contenders || got < test.least || got > test.most {

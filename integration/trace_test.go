@@ -43,6 +43,9 @@ func TestATraceTellsOfOperationsAndStatesOfARealServer(t *testing.T) {
 	if _, _, err := client.Get(t.Context(), "/traced"); err != nil {
 		t.Fatal(err)
 	}
+	told := make(chan struct{})
+	client.ReportAlways(func() { close(told) })
+	<-told
 	_ = client.Close() // a busy server may not confirm it in time
 	mu.Lock()
 	defer mu.Unlock()

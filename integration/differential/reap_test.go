@@ -17,7 +17,7 @@ import (
 
 const (
 	reapInterval = 200 * time.Millisecond
-	ttl          = 4 * time.Second // a busy machine must write to a node more often than that
+	ttl          = 12 * time.Second // a busy machine must write to a node more often than that
 )
 
 func TestContainersAndTTLNodesGoAsOnARealServer(t *testing.T) {

@@ -48,13 +48,13 @@ func TestOnlyHoldersAndWaitersAreRenewedFourTimesATimeout(t *testing.T) {
 	for who, client := range clients {
 		id := sessionOf(t, client)
 		perTimeout := float64(after[id]-before[id]) / (passed.Seconds() / session.Seconds())
-		want := 3.0
+		want, edge := 3.0, 0.6
 		if strings.HasSuffix(who, "holder") || strings.HasSuffix(who, "waiter") {
-			want = 11
+			want, edge = 11, 1.6 // a renewal more, with its ping; one more in each timeout would be 2
 		}
 		t.Logf("renewed by %s: %.2f requests in a timeout", who, perTimeout)
-		// a request at the edge; fewer are those of a connection that a busy machine has lost
-		if perTimeout > want+0.6 {
+		// requests at the edge; fewer are those of a connection that a busy machine has lost
+		if perTimeout > want+edge {
 			t.Errorf("renewed by %s: %.2f requests in a timeout, want %.0f", who, perTimeout, want)
 		}
 	}

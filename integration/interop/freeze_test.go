@@ -16,7 +16,7 @@ func TestAFrozenHolderIsSucceededByAnotherLanguage(t *testing.T) {
 			w := w.in(t)
 			path := "/frozen/" + name("mutex")
 			process := w.fresh(pair[0], nil)
-			holder := w.mortal(4*time.Second).clientIn(process, pair[0], w.addr).contender(mutexAt(path))
+			holder := w.mortal(8*time.Second).clientIn(process, pair[0], w.addr).contender(mutexAt(path))
 			waiter := w.mutex(pair[1], path)
 			holder.acquire()
 			wait := waiter.queue(path)

@@ -103,7 +103,7 @@ func TestFrozenLeaderIsSucceededByTheOtherLanguage(t *testing.T) {
 				path := "/frozen/" + name("e")
 				order := godriver.Order{Recipe: recipe, Path: path}
 				process := w.fresh(pair[0], fleet.dispatch)
-				frozen := w.mortal(4*time.Second).clientIn(process, pair[0], w.addr).contender(order)
+				frozen := w.mortal(8*time.Second).clientIn(process, pair[0], w.addr).contender(order)
 				next := w.contender(pair[1], order)
 				frozen.acquire()
 				wait := next.queue(path)

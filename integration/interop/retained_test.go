@@ -62,18 +62,29 @@ func (k *keeper) cycle() {
 // idles has the node stay, proves that it is of use, and returns when the holder listens to others.
 func (k *keeper) idles() {
 	k.world.t.Helper()
-	for deadline := time.Now().Add(patience); len(k.world.children(k.path)) == 0; k.cycle() {
+	for deadline := time.Now().Add(patience); !k.stays(); k.cycle() {
 		if time.Now().After(deadline) {
 			k.world.t.Fatal("the node does not stay")
 		}
 	}
-	for range 10 { // the holder's own cycles; the listing of the first is answered before the newest request is
+	k.link.Requests()
+}
+
+// stays reports whether a node is there and outlasts ten of the holder's cycles, after which its first listing has been
+// answered. A machine that stalls before that has the node dropped.
+func (k *keeper) stays() bool {
+	k.world.t.Helper()
+	before := k.world.children(k.path)
+	if len(before) == 0 {
+		return false
+	}
+	for range 10 {
 		k.cycle()
 	}
 	if _, err := k.Participants(k.world.t.Context()); err != nil {
 		k.world.t.Fatal(err)
 	}
-	k.link.Requests()
+	return slices.Equal(k.world.children(k.path), before)
 }
 
 // defaultBusy is the default of locks.Busy: a node of which no listing tells by then whether others wait is dropped.

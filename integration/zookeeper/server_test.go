@@ -114,7 +114,7 @@ func TestConfigReachesTheServer(t *testing.T) {
 
 func connect(t *testing.T, server *zookeeper.Server) *zk.Conn {
 	t.Helper()
-	conn, _, err := zk.Connect([]string{server.Addr()}, 5*time.Second, zk.WithLogInfo(false), zk.WithLogger(silent{}))
+	conn, _, err := zk.Connect([]string{server.Addr()}, time.Minute, zk.WithLogInfo(false), zk.WithLogger(silent{}))
 	if err != nil {
 		t.Fatal(err)
 	}
