@@ -102,6 +102,7 @@ func TestProcessStoppedBySIGTERMHandsTheLeadershipOn(t *testing.T) {
 	second := startService(t, binary, server.Addr(), "b")
 	second.awaitReady(t, "200 standby") // also before it has a connection
 	awaitStanding(t, server, 2)
+	http.DefaultClient.CloseIdleConnections() // Shutdown would wait for one that was never used
 	first.Signal(syscall.SIGTERM)
 	first.Await("a leaves between two items")
 	first.Await("a has ended in order")

@@ -244,7 +244,7 @@ def elections():
     check(list(party) == ["me"])
     q = client.LockingQueue("/queue")
     q.put_all([b"1", b"2"])
-    check(q.get(10) == b"1" and q.consume() and q.get(10) == b"2" and q.consume())
+    check(q.get(60) == b"1" and q.consume() and q.get(60) == b"2" and q.consume())
     barrier = client.DoubleBarrier("/barrier", 1)
     barrier.enter()
     barrier.leave()
