@@ -61,7 +61,7 @@ func TestUserCodeOnTheCallersGoroutineHoldsUpItsCallerAlone(t *testing.T) {
 		for name, lock := range recipes {
 			t.Run(what+"/"+name, func(t *testing.T) {
 				patience := make(chan struct{})
-				defer time.AfterFunc(30*time.Second, func() { close(patience) }).Stop()
+				defer time.AfterFunc(4*time.Minute, func() { close(patience) }).Stop()
 				inBubble(t, func(t *testing.T, server *zktest.Server) {
 					blockCaller(t, server, what, lock, &slowCall{end: make(chan struct{}), patience: patience})
 				})

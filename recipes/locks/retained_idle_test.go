@@ -444,7 +444,12 @@ func TestRetainedCycleAllocatesLittle(t *testing.T) {
 	for range 10 {
 		cycle()
 	}
-	if got, most := testing.AllocsPerRun(200, cycle), 4.0; got > most {
+	const most = 4
+	got := testing.AllocsPerRun(200, cycle)
+	for range 2 { // in a stalled machine's, pings and a new connection are counted too
+		got = min(got, testing.AllocsPerRun(200, cycle))
+	}
+	if got > most {
 		t.Errorf("got %v allocations in a cycle, want at most %v", got, most)
 	}
 }

@@ -217,6 +217,7 @@ func TestATryThatFailsPassesTheLineOn(t *testing.T) {
 			_, err := mutex.TryAcquire(t.Context())
 			tried <- err
 		}()
+		synctest.Wait() // its request is on the way
 		waiter := begin(t.Context(), t, mutex)
 		isWaiting(t, waiter)
 		wantErr(t, <-tried, locks.ErrNotAcquired)

@@ -22,25 +22,34 @@ func outages() []law {
 }
 
 func aWaiterKeepsItsPlaceThroughAnOutage(t *testing.T, w *world) {
-	held := w.client().fill()
-	before := w.nodes()
-	c := w.client()
-	first := c.queue()
-	place := w.added(before)
-	second := w.client().queue()
-	c.link.Cut()
-	w.pass(w.server.SessionTimeout() / 2)
-	c.link.Heal()
-	if err := c.BlockUntilConnected(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	first.isWaiting()
-	for _, node := range place {
-		if w.server.Stat(node) == nil {
-			t.Errorf("it has lost its place: %s is gone, there are %v", node, w.nodes())
+	w.tries(func() bool {
+		held := w.client().fill()
+		before := w.nodes()
+		c := w.client()
+		first := c.queue()
+		place := w.added(before)
+		second := w.client().queue()
+		session := c.session()
+		c.link.Cut()
+		w.pass(w.server.SessionTimeout() / 2)
+		c.link.Heal()
+		if err := c.BlockUntilConnected(t.Context()); err != nil {
+			t.Fatal(err)
 		}
-	}
-	w.letsIn(held, first, second)
+		if c.session() != session {
+			held.release(t)
+			_, _ = second.get().Release(), first.get().Release()
+			return false // the outage was too long
+		}
+		first.isWaiting()
+		for _, node := range place {
+			if w.server.Stat(node) == nil {
+				t.Errorf("it has lost its place: %s is gone, there are %v", node, w.nodes())
+			}
+		}
+		w.letsIn(held, first, second)
+		return true
+	})
 }
 
 func aWaiterQueuesAgainAfterALongOutage(t *testing.T, w *world) {

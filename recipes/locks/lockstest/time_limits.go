@@ -74,10 +74,10 @@ func withinGetsWhatIsReleasedInTime(t *testing.T, w *world) {
 		w.pass(d / 2)
 		waits := !a.hasReturned()
 		held.release(t)
-		inTime := time.Since(begun) < d*3/4
+		inTime := w.exact && time.Since(begun) < d*3/4
 		a.returned()
 		if a.err != nil && !inTime {
-			return false
+			return false // in real time the admission may have come too late
 		}
 		if !waits {
 			t.Errorf("it should have waited, got %v, %v", a.lease, a.err)
@@ -99,7 +99,11 @@ func withinYieldsToTheCallersOwnEnd(t *testing.T, w *world) {
 	held := w.client().fill()
 	c := w.client()
 	d := w.server.SessionTimeout() / 10
-	for _, limit := range []time.Duration{d, 3 * d} {
+	later := 3 * d
+	if !w.exact {
+		later = 100 * d // than any stall
+	}
+	for _, limit := range []time.Duration{d, later} {
 		for want, begin := range contextEnds(t.Context(), d) {
 			if limit == d && want != context.DeadlineExceeded {
 				continue // which of the two timers is first cannot be said
