@@ -7,8 +7,9 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"testing/synctest"
 	"time"
+
+	"github.com/gocurator/curator/framework/zktest"
 )
 
 func addresses(names ...string) []Address {
@@ -90,7 +91,7 @@ func TestOnlyARoundThatNeededMoreTimeDoublesTheLimits(t *testing.T) {
 		"quick refusals, and pauses": {true, time.Minute, []time.Duration{2 * time.Second, 2 * time.Second, 2 * time.Second}},
 		"look-ups that are cut off":  {false, 0, []time.Duration{2 * time.Second, 4 * time.Second, 8 * time.Second}},
 	} {
-		synctest.Test(t, func(t *testing.T) {
+		zktest.Bubble(t, func(t *testing.T) {
 			r := NewRoute(func(context.Context) []string { return []string{"zk:2181"} }, func(ctx context.Context, _ string) ([]string, error) {
 				if ctx.Err() != nil {
 					return nil, ctx.Err()
