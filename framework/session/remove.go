@@ -40,18 +40,6 @@ type orphan struct {
 	carry       bool // goes on in the next session
 }
 
-// Leftovers are what one session hands to the next: deletions of other nodes than its ephemeral ones.
-type Leftovers struct {
-	Removals []string // absolute paths
-	orphans  []orphan
-}
-
-// Add adds more.
-func (l *Leftovers) Add(more Leftovers) {
-	l.Removals = append(l.Removals, more.Removals...)
-	l.orphans = append(l.orphans, more.orphans...)
-}
-
 // Remove deletes one of the session's ephemeral nodes for sure, in the background if need be, until the session is
 // over. It goes ahead of all later requests: a listing that is sent after it does not have the node.
 func (s *Session) Remove(path string) *Removal { return s.remove(path, false) }
@@ -207,41 +195,6 @@ func (s *Session) unfinished() []*transport.Call {
 	}
 	calls = append(calls, s.rearmTrees()...)
 	return append(calls, s.rearm()...)
-}
-
-// abandon forgets what ends with the session. It returns the rest, and the removals, to be finished without mu. mu is
-// held, and over is set.
-func (s *Session) abandon() (left Leftovers, removals map[string]*Removal) {
-	for path, r := range s.removals {
-		if r.carry {
-			left.Removals = append(left.Removals, path)
-		}
-	}
-	for _, o := range s.orphans {
-		if o.carry {
-			left.orphans = append(left.orphans, o)
-		}
-	}
-	removals = s.removals
-	s.removals, s.orphans, s.watches = map[string]*Removal{}, map[string]orphan{}, map[watchKey]*serverWatch{}
-	s.trees = map[string]*tree{}
-	return left, removals
-}
-
-// adopt takes over what an earlier session left, unless it is over itself.
-func (s *Session) adopt(left Leftovers) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.over != nil {
-		return false
-	}
-	for _, path := range left.Removals {
-		s.removing(path, true)
-	}
-	for _, o := range left.orphans {
-		s.sweeping(o)
-	}
-	return true
 }
 
 // String says whether the removal has ended.
