@@ -59,16 +59,18 @@ func TestReadersStayAsTheyAre(t *testing.T) {
 		if first.NodeName() == second.NodeName() {
 			t.Errorf("got one node %s for two readers, want two", first.NodeName())
 		}
-		waiters := []<-chan result{begin(t.Context(), t, locks.Retain(rw.WriteLock())), begin(t.Context(), t, locks.Retain(rw.WriteLock())), begin(t.Context(), t, rw.ReadLock())}
+		// With AfterDemand the hand-over does not depend on whether the writer has heard of the reader by then.
+		write := func() locks.Lock { return locks.Retain(rw.WriteLock(), locks.AfterDemand(1)) }
+		waiters := []<-chan result{begin(t.Context(), t, write()), begin(t.Context(), t, write()), begin(t.Context(), t, rw.ReadLock())}
 		release(t, first)
 		for _, waiter := range waiters {
 			isWaiting(t, waiter)
 		}
 		release(t, second)
-		write := soon(t, waiters[0]).must(t)
-		release(t, write)
+		before := soon(t, waiters[0]).must(t)
+		release(t, before)
 		next := soon(t, waiters[1]).must(t)
-		wantHandedOver(t, write, next) // the reader came after it, but before it could have had a node of its own
+		wantHandedOver(t, before, next) // the reader came after it, but before it could have had a node of its own
 		isWaiting(t, waiters[2])
 		release(t, next)
 		soon(t, waiters[2]).must(t)

@@ -76,8 +76,9 @@ func TestUserCodeThatTakesAnHourDelaysNothing(t *testing.T) {
 		time.Sleep(sessionTimeout)
 		p.link.Mute()
 		<-lost.Done()
-		if late := time.Since(lost.ValidUntil()); late != 0 || ctx.Err() == nil {
-			t.Errorf("the lease was lost %v after its time, and its context says %v", late, ctx.Err())
+		<-ctx.Done() // at the same time, a moment later
+		if late := time.Since(lost.ValidUntil()); late != 0 {
+			t.Errorf("the lease was lost %v after its time, and its context with it", late)
 		}
 		begun = time.Now()
 		_ = p.Close()
