@@ -24,7 +24,7 @@ var holders = flag.Int("holders", 100, "how many clients hold locks of their own
 // is held or waited for, each with a ping of its own.
 func TestOnlyHoldersAndWaitersAreRenewedFourTimesATimeout(t *testing.T) {
 	t.Parallel()
-	const session, timeouts = 6 * time.Second, 2
+	const session, timeouts = 6 * time.Second, 6 // so many that a few requests at the edges count for little
 	server := zookeeper.Start(t, zookeeper.Config{})
 	clients := map[string]*framework.Client{}
 	for by, opts := range map[string][]framework.Option{"sync": {framework.WithLeaderRenewal()}, "quorum": nil} {
@@ -48,13 +48,13 @@ func TestOnlyHoldersAndWaitersAreRenewedFourTimesATimeout(t *testing.T) {
 	for who, client := range clients {
 		id := sessionOf(t, client)
 		perTimeout := float64(after[id]-before[id]) / (passed.Seconds() / session.Seconds())
-		want, edge := 3.0, 0.6
+		want := 3.0
 		if strings.HasSuffix(who, "holder") || strings.HasSuffix(who, "waiter") {
-			want, edge = 11, 1.6 // a renewal more, with its ping; one more in each timeout would be 2
+			want = 11
 		}
 		t.Logf("renewed by %s: %.2f requests in a timeout", who, perTimeout)
-		// requests at the edge; fewer are those of a connection that a busy machine has lost
-		if perTimeout > want+edge {
+		// three requests at the edges; fewer are those of a connection that a busy machine has lost
+		if perTimeout > want+0.6 {
 			t.Errorf("renewed by %s: %.2f requests in a timeout, want %.0f", who, perTimeout, want)
 		}
 	}

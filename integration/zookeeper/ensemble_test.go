@@ -44,7 +44,7 @@ func TestEveryLinkOfAnEnsembleCanBeCut(t *testing.T) {
 		t.Fatalf("after the leader's death: %v", next)
 	}
 	leader.Start()
-	await(t, "the old leader is back", func() bool { return leader.Role() != "" })
+	await(t, "the old leader is back as a follower", func() bool { return leader.Role() == "follower" })
 	e.Restart(func(c *zookeeper.EnsembleConfig) { c.MaxSessionTimeout = 7 * time.Second })
 	for _, m := range e.Members() {
 		if conf := m.FourLetter("conf"); !strings.Contains(conf, "maxSessionTimeout=7000\n") {
