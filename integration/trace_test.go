@@ -45,7 +45,11 @@ func TestATraceTellsOfOperationsAndStatesOfARealServer(t *testing.T) {
 	}
 	told := make(chan struct{})
 	client.ReportAlways(func() { close(told) })
-	<-told
+	select {
+	case <-told:
+	case <-time.After(time.Minute):
+		t.Fatal("the client did not tell its traces what it had for them within a minute")
+	}
 	_ = client.Close() // a busy server may not confirm it in time
 	mu.Lock()
 	defer mu.Unlock()

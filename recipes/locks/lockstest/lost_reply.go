@@ -28,10 +28,12 @@ func (w *world) prepare() *contact {
 func aLostReplyIsNoSecondNode(t *testing.T, w *world) {
 	c := w.prepare()
 	c.link.Requests()
+	dials := c.link.Dials()
 	c.link.DropReply(Create)
 	lease := c.start(c.lock()).get()
-	// In real time the connection may have broken before the server had read the create.
-	if n := c.link.Requests()[Create]; w.exact && w.recipe.Dirs == nil && n != 1 {
+	// A busy machine may break one more connection, before the server has read the create.
+	once := w.exact || c.link.Dials() == dials+1
+	if n := c.link.Requests()[Create]; once && w.recipe.Dirs == nil && n != 1 {
 		t.Errorf("%d creates were sent: the node was not adopted", n)
 	}
 	if stat := w.stat(lease); stat.Czxid != lease.FencingToken() || stat.EphemeralOwner != c.session() {
