@@ -76,9 +76,9 @@ func TestUserCodeThatTakesAnHourDelaysNothing(t *testing.T) {
 		time.Sleep(sessionTimeout)
 		p.link.Mute()
 		<-lost.Done()
-		<-ctx.Done() // at the same time, a moment later
+		<-ctx.Done() // another goroutine ends it, in the same instant of the bubble
 		if late := time.Since(lost.ValidUntil()); late != 0 {
-			t.Errorf("the lease was lost %v after its time, and its context with it", late)
+			t.Errorf("the lease and its context ended %v after the lease's time", late)
 		}
 		begun = time.Now()
 		_ = p.Close()
