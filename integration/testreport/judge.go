@@ -42,16 +42,28 @@ func judge(output []string) verdict {
 	return failed
 }
 
-// mostLines bounds what is repeated of one package.
-const mostLines = 40
+// mostLines bounds what is repeated of one package, mostOfOne what is repeated of one message of several lines.
+const mostLines, mostOfOne = 40, 10
 
 // matters picks from the output of tests that failed the lines that say what failed: which tests, where, and why. If
 // there are none, the last ones have to do.
 func matters(name string, output []string) []string {
 	var all []string
+	deep, of := -1, 0 // how far further lines of a message are indented, and how many there have been
 	for _, line := range output {
-		if failure.MatchString(line) || place.MatchString(line) {
+		switch indent := len(line) - len(strings.TrimLeft(line, " ")); {
+		case deep >= 0 && indent >= deep:
+			if of++; of <= mostOfOne {
+				all = append(all, "  "+line)
+			}
+		case place.MatchString(line):
 			all = append(all, "  "+line)
+			deep, of = indent+4, 0
+		default:
+			deep = -1
+			if failure.MatchString(line) {
+				all = append(all, "  "+line)
+			}
 		}
 	}
 	if len(all) == 0 {

@@ -54,6 +54,19 @@ func TestReport(t *testing.T) {
 			failures: "FAIL\tx/p (again in the same order: -shuffle=17)\n      b_test.go:4: got 1\n  --- FAIL: TestB (0.0s)\n", failed: true,
 		},
 		{
+			name: "fails with messages of several lines",
+			in: []event{
+				output("TestA", "    a_test.go:3: got\n"), output("TestA", "        1\n"), output("TestA", "          2\n"),
+				output("TestA", "    a_test.go:4: got\n"), output("TestA", "        more\n"), output("TestA", "a print\n"), output("TestA", "        which is no message\n"),
+				output("TestA/b", "        b_test.go:5: deeper\n"), output("TestA/b", "            3\n"),
+				ends("TestA/b", "fail"), ends("TestA", "fail"), ends("", "fail"),
+			},
+			printed: "        b_test.go:5: deeper\n            3\n    a_test.go:3: got\n        1\n          2\n    a_test.go:4: got\n" +
+				"        more\na print\n        which is no message\n",
+			failures: "FAIL\tx/p\n          b_test.go:5: deeper\n              3\n      a_test.go:3: got\n          1\n            2\n" +
+				"      a_test.go:4: got\n          more\n", failed: true,
+		},
+		{
 			name: "the runtime dies",
 			in: []event{
 				output("TestA", "SIGSEGV: segmentation violation\n"), ends("TestA", "fail"), output("", "FAIL\tx/p\t1.6s\n"), ends("", "fail"),
@@ -113,5 +126,17 @@ func TestReport(t *testing.T) {
 				t.Errorf("failed is %v, want %v", r.failed, tt.failed)
 			}
 		})
+	}
+}
+
+func TestALongMessageIsRepeatedInPart(t *testing.T) {
+	output := []string{"    a_test.go:3: the tree is\n"}
+	for range 3 * mostOfOne {
+		output = append(output, "        a line\n")
+	}
+	output = append(output, "    b_test.go:4: the next message\n")
+	got := matters("x/p", output)
+	if want := 1 + 1 + mostOfOne + 1; len(got) != want || got[want-1] != "      b_test.go:4: the next message\n" {
+		t.Errorf("got %d lines, want %d:\n%s", len(got), want, strings.Join(got, ""))
 	}
 }
