@@ -61,7 +61,7 @@ func (e *electionRun) row(path, kind string) (r row) {
 		case one.thawed != 0:
 			r.looks = append(r.looks, time.Duration(one.looked-one.thawed).Round(10*time.Microsecond))
 		case one.lost && kind == java:
-			r.outlived = max(r.outlived, time.Duration(one.looked-e.history.sighted(one)).Round(time.Millisecond))
+			r.outlived = max(r.outlived, time.Duration(one.looked-one.removed.from).Round(time.Millisecond))
 		}
 	}
 	slices.Sort(r.looks)

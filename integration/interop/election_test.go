@@ -47,7 +47,6 @@ func TestElectionUnderFaultsHasOneLeader(t *testing.T) {
 		return rand.N(100 * time.Millisecond)
 	})}
 	e.times = 1
-	e.observe(latches, selectors)
 	crew := make([]*slot, len(candidates))
 	for i, posts := range candidates {
 		crew[i] = &slot{posts: posts, proxy: newProxy(t, w.addr)}
@@ -62,6 +61,9 @@ func TestElectionUnderFaultsHasOneLeader(t *testing.T) {
 	w.observer = newWorldAt(t, w.addr).observer
 	for _, path := range []string{latches, selectors} {
 		w.awaitChildren(path, 0)
+	}
+	e.learnRemovals()
+	for _, path := range []string{latches, selectors} {
 		e.judge(path)
 	}
 	t.Logf("%v; faults %v\n%s", time.Since(began).Round(time.Second), e.faults, e.table())

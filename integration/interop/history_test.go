@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/gocurator/curator/integration/interop/godriver"
 )
@@ -19,35 +18,36 @@ import (
 type hold struct {
 	who, path, node string
 	from, to        int64 // CLOCK_MONOTONIC
-	seen            int64 // when its node was surely there for the last time
+	removed         span  // when the server removed its node
 	shared          bool
 	lost            bool  // it ended before its release
+	killed          bool  // its process was
 	thawed          int64 // when its process went on after it had been frozen; 0 if it never was
 	looked          int64 // when its process said that it was over
 }
 
+// A span has an instant in it that is not known better.
+type span struct{ from, to int64 }
+
 func (h hold) String() string {
-	return fmt.Sprintf("%s with %s from %.3f to %.3f s, lost: %v, node seen until %.3f s",
-		h.who, h.node, float64(h.from)/1e9, float64(h.to)/1e9, h.lost, float64(h.seen)/1e9)
+	return fmt.Sprintf("%s with %s from %.3f to %.3f s, lost: %v, node removed at %.3f s",
+		h.who, h.node, float64(h.from)/1e9, float64(h.to)/1e9, h.lost, float64(h.removed.from)/1e9)
 }
+
+// ours says whether the hold is one of this library.
+func (h hold) ours() bool { return strings.HasPrefix(h.who, ours+"-") }
 
 // A history collects holds from what drivers tell. A hold of ours ends at its Release or at its ValidUntil, whichever
-// is first. One of the others ends at its release or when its node is gone: they are not told, and say so.
+// is first. One of another library, or of a process that was killed, ends when the server removes its node, if that is
+// earlier: other libraries are not told at once, and say so.
 type history struct {
-	mu     sync.Mutex
-	open   map[string]*hold // by who
-	closed []hold
-	gone   map[string]int64 // when a node was surely there for the last time, by path
-	blinds []blind
+	mu      sync.Mutex
+	open    map[string]*hold // by who
+	closed  []hold
+	removed map[string]span // nodes that the server has removed, by path; known once the run is over
 }
 
-// A blind is a time in which the observer could not look at a directory.
-type blind struct {
-	path     string
-	from, to int64
-}
-
-func newHistory() *history { return &history{open: map[string]*hold{}, gone: map[string]int64{}} }
+func newHistory() *history { return &history{open: map[string]*hold{}} }
 
 // count is how many holds there have been.
 func (h *history) count() int {
@@ -74,7 +74,12 @@ func (h *history) acquired(path string, shared bool, a godriver.Answer) {
 }
 
 // released ends a hold at a time, or at the end of its validity, if that is known.
-func (h *history) released(who string, at, valid int64) {
+func (h *history) released(who string, at, valid int64) { h.ended(who, at, valid, false) }
+
+// died ends the hold of a process that was killed.
+func (h *history) died(who string, at int64) { h.ended(who, at, 0, true) }
+
+func (h *history) ended(who string, at, valid int64, killed bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	one := h.open[who]
@@ -82,6 +87,7 @@ func (h *history) released(who string, at, valid int64) {
 		return
 	}
 	delete(h.open, who)
+	one.killed = killed
 	one.to, one.looked = at, at
 	if valid != 0 && valid < at {
 		one.to, one.lost = valid, true
@@ -112,78 +118,51 @@ func (h *history) unlooked() bool {
 	return false
 }
 
-// sighted is when the node of a hold was there for the last time, at the latest.
-func (h *history) sighted(one hold) int64 {
+// knows takes what the server says of removals.
+func (h *history) knows(removed map[string]span) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	const between = int64(100 * time.Millisecond) // two looks, and more
-	for _, b := range h.blinds {
-		if b.path == one.path && b.from < one.seen+between && one.seen < b.to {
-			return b.to
-		}
-	}
-	return one.seen
+	h.removed = removed
 }
 
-// died ends the hold of a process that was killed.
-func (h *history) died(who string, at int64) { h.released(who, at, 0) }
-
-func (h *history) blinded(path string, from, to int64) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.blinds = append(h.blinds, blind{path: path, from: from, to: to})
-}
-
-// unsure says whether a hold of another library cannot be judged. A zk.Lock that was frozen for longer than its session
-// is let in by an event that has waited for it, and finds no node of its own. And a node may have come and gone while
-// nobody looked.
-func (h *history) unsure(one hold) bool {
-	if one.node == "" && strings.HasPrefix(one.who, goZK+"-") {
-		return true
-	}
-	return one.seen == 0 && !strings.HasPrefix(one.who, ours+"-") && slices.ContainsFunc(h.blinds, func(b blind) bool {
-		return b.path == one.path && b.from < one.to && one.from < b.to+int64(5*time.Second)
-	})
-}
-
-func (h *history) vanished(path string, at int64) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if _, ok := h.gone[path]; !ok {
-		h.gone[path] = at
-	}
-}
-
-// mayOutliveItsNode says whether it may be true that a node was gone before the release of its hold. Ours never may.
-// The others may if they were frozen: no session ends within half a second after the server has heard of its client.
-// Otherwise the observer has only not looked since.
-func (h hold) mayOutliveItsNode(gone int64) bool {
-	long := int64(500 * time.Millisecond)
-	return !strings.HasPrefix(h.who, ours+"-") && (h.to-h.from > long || h.from-gone > long)
-}
-
-// holds returns all holds on a path by their beginning, cut where a node was gone before the end. Those that begin
-// after their end are left out: a process was frozen between being let in and saying so. So are those that cannot be
-// judged.
+// holds returns all holds on a path by their beginning. Those that begin after their end are left out: a process was
+// frozen between being let in and saying so. So are those of a zk.Lock without a node: one that was frozen for longer
+// than its session is let in by an event that has waited for it, and finds no node of its own.
 func (h *history) holds(path string) []hold {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var all []hold
 	for _, one := range h.closed {
-		if one.path != path {
+		if one.path != path || one.node == "" && strings.HasPrefix(one.who, goZK+"-") {
 			continue
 		}
-		gone, ok := h.gone[path+"/"+one.node]
-		one.seen = gone
-		if ok && gone < one.to && one.mayOutliveItsNode(gone) {
-			one.to, one.lost = gone, true
+		if removed, ok := h.removed[path+"/"+one.node]; ok {
+			one.removed = removed
+			if one.killed || !one.ours() {
+				one.lost = one.lost || removed.to < one.to
+				one.to = min(one.to, removed.from)
+			}
 		}
-		if one.to > one.from && !h.unsure(one) {
+		if one.to > one.from {
 			all = append(all, one)
 		}
 	}
 	slices.SortFunc(all, func(a, b hold) int { return cmp.Compare(a.from, b.from) })
 	return all
+}
+
+// outliving finds holds of ours that go on when their nodes are gone, and nodes that the server has not removed though
+// all holds have ended.
+func outliving(holds []hold) (found []string) {
+	for _, one := range holds {
+		switch {
+		case one.removed.to == 0:
+			found = append(found, fmt.Sprintf("the server has not removed the node of %v", one))
+		case one.removed.to < one.to:
+			found = append(found, fmt.Sprintf("it outlives its node: %v", one))
+		}
+	}
+	return found
 }
 
 // overlaps finds holds that exclude each other and are not apart.
@@ -195,7 +174,7 @@ func overlaps(holds []hold) (found []string) {
 			with = anybody
 		}
 		if one.from < with.to {
-			found = append(found, fmt.Sprintf("two hold at once:\n  %v\n  %v", with, one))
+			found = append(found, fmt.Sprintf("two hold at once: %v; and %v", with, one))
 		}
 		if one.to > anybody.to {
 			anybody = one
@@ -289,6 +268,55 @@ func TestAHistoryIsJudged(t *testing.T) {
 		}
 		if got := len(crowd(c.holds, 1)); got != c.full {
 			t.Errorf("%s: %d times more than 1, want %d", c.name, got, c.full)
+		}
+	}
+}
+
+// Each history has one hold, from 10 to 50.
+func TestAHoldEndsAtItsRemovalUnlessItIsOneOfOurs(t *testing.T) {
+	const never = -1
+	for _, c := range []struct {
+		name, who string
+		valid     int64
+		killed    bool
+		removed   span
+		to        int64 // never: it is left out
+		lost      bool
+		problems  int
+	}{
+		{"ours, released before", ours, 0, false, span{60, 61}, 50, false, 0},
+		{"ours, released in the same instant", ours, 0, false, span{49, 51}, 50, false, 0},
+		{"ours, outliving its node", ours, 0, false, span{40, 41}, 50, false, 1},
+		{"ours, that ended before", ours, 30, false, span{40, 41}, 30, true, 0},
+		{"ours, killed with its node gone", ours, 0, true, span{40, 41}, 40, true, 0},
+		{"another, released before", java, 0, false, span{60, 61}, 50, false, 0},
+		{"another, released in the same instant", java, 0, false, span{49, 51}, 49, false, 0},
+		{"another, outliving its node", java, 0, false, span{40, 41}, 40, true, 0},
+		{"another, let in when its node was gone", java, 0, false, span{9, 10}, never, false, 0},
+		{"a node that was not removed", java, 0, false, span{}, 50, false, 1},
+	} {
+		h := newHistory()
+		who := c.who + "-1"
+		h.acquired("/path", false, godriver.Answer{Who: who, Began: 10, Nodes: []string{"x-lock-0000000001"}})
+		if c.killed {
+			h.died(who, 50)
+		} else {
+			h.released(who, 50, c.valid)
+		}
+		removed := map[string]span{"/path/x-lock-0000000001": c.removed}
+		if c.removed == (span{}) {
+			removed = nil
+		}
+		h.knows(removed)
+		holds := h.holds("/path")
+		switch {
+		case c.to == never && len(holds) != 0:
+			t.Errorf("%s: got %v, want none", c.name, holds)
+		case c.to != never && (len(holds) != 1 || holds[0].to != c.to || holds[0].lost != c.lost):
+			t.Errorf("%s: got %v, want one until %d, lost: %v", c.name, holds, c.to, c.lost)
+		}
+		if got := outliving(holds); len(got) != c.problems {
+			t.Errorf("%s: got the problems %q, want %d", c.name, got, c.problems)
 		}
 	}
 }

@@ -24,10 +24,11 @@ func (s *Server) SetCounter(path string, n int32) {
 
 // appendCounter writes a log of its own, since the server's own are padded with zeros.
 func appendCounter(dir, path string, n int32) error {
-	zxid, err := lastZxid(dir)
+	all, err := transactions(dir)
 	if err != nil {
 		return err
 	}
+	zxid := all[len(all)-1].zxid
 	child := strings.TrimSuffix(path, "/") + "/counter"
 	const create, remove = 1, 2
 	log := append([]byte("ZKLG"), 0, 0, 0, 2)
@@ -58,30 +59,4 @@ func appendTxn(log []byte, zxid int64, op uint32, body []byte) []byte {
 	log = binary.BigEndian.AppendUint64(log, uint64(adler32.Checksum(txn)))
 	log = append(binary.BigEndian.AppendUint32(log, uint32(len(txn))), txn...)
 	return append(log, 'B')
-}
-
-// lastZxid is the newest transaction in the logs.
-func lastZxid(dir string) (last int64, err error) {
-	files, err := filepath.Glob(filepath.Join(dir, "log.*"))
-	if err != nil {
-		return 0, err
-	}
-	for _, file := range files {
-		log, err := os.ReadFile(file)
-		if err != nil {
-			return 0, err
-		}
-		for rest := log[min(len(log), 16):]; len(rest) > 12+20; {
-			size := int(binary.BigEndian.Uint32(rest[8:]))
-			if size == 0 || 12+size+1 > len(rest) {
-				break
-			}
-			last = max(last, int64(binary.BigEndian.Uint64(rest[12+12:])))
-			rest = rest[12+size+1:]
-		}
-	}
-	if last == 0 {
-		return 0, fmt.Errorf("no transaction in the logs %q", files)
-	}
-	return last, nil
 }

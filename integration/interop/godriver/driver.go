@@ -64,7 +64,7 @@ func (d *driver) take(order Order) {
 		os.Exit(137)
 	case "contender":
 		d.answer(order, func(*Answer) error { return d.hire(order) })
-	case "open", "close", "revoke", "observe":
+	case "open", "close", "revoke":
 		go d.answer(order, func(a *Answer) error { return d.manage(order, a) })
 	default:
 		w, ok := d.crew.get(order.Who)
@@ -116,18 +116,6 @@ func (d *driver) manage(order Order, a *Answer) error {
 	switch order.Op {
 	case "revoke":
 		return c.revoke(ctx, order.Node)
-	case "observe":
-		o, ok := c.(*ours)
-		if !ok {
-			return errors.New("this client does not observe")
-		}
-		event := func(event string, from, to int64, node string) {
-			d.mouth.say(&Answer{Event: event, Who: order.Client, OK: true, Began: from, Ended: to, Nodes: []string{node}})
-		}
-		go o.observe(ctx, order.Path,
-			func(name string, at int64) { event("gone", at, at, order.Path+"/"+name) },
-			func(from, to int64) { event("blind", from, to, order.Path) })
-		return nil
 	default:
 		c.close()
 		return nil

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-zookeeper/zk"
-
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/shared"
@@ -66,38 +64,6 @@ func (o *ours) close() { _ = o.client.Close() }
 
 func (o *ours) revoke(ctx context.Context, node string) error {
 	return locks.AttemptRevoke(ctx, o.client, node)
-}
-
-// observe tells of nodes that disappear from a directory, until the client is closed: when they were surely there for
-// the last time; and of times in which it could not look. It does not depend on watches, nor on go-zookeeper's
-// reconnecting, which at times leaves a call without an answer.
-func (o *ours) observe(ctx context.Context, path string, gone func(name string, seen int64), blind func(from, to int64)) {
-	const long = int64(200 * time.Millisecond)
-	there := map[string]int64{}
-	looked := Now()
-	for {
-		now := Now()
-		children, _, err := o.client.Children(ctx, path)
-		switch {
-		case errors.Is(err, framework.ErrClosed):
-			return
-		case err == nil, errors.Is(err, zk.ErrNoNode):
-			if now-looked > long {
-				blind(looked, now)
-			}
-			looked = now
-			was := there
-			there = map[string]int64{}
-			for _, name := range children {
-				there[name] = now
-				delete(was, name)
-			}
-			for name, seen := range was {
-				gone(name, seen)
-			}
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
 }
 
 func (o *ours) contender(order Order, tell func(*Answer)) (contender, error) {

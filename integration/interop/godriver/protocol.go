@@ -28,7 +28,6 @@ import (
 //	value      the limit of Who's semaphore
 //	setvalue   sets it, for everybody
 //	work       Who acquires and releases Times times, and tells of each by events
-//	observe    from now on Client tells of nodes that disappear from Path, by the event gone; clients of ours only
 //	crash      the process ends at once
 type Order struct {
 	ID     int64  `json:"id"`
@@ -73,9 +72,8 @@ func (o Order) openTimeout() time.Duration {
 // An Answer says what came of an order, or what happened by itself. Times are CLOCK_MONOTONIC in ns, so those of
 // different processes compare.
 //
-// Events: acquired, released (the moment before the release was asked for), missed, failed, revoke; and suspended, lost
-// gone (when the node was surely there for the last time) and blind (when the observer could not look) of a client,
-// which is then Who.
+// Events: acquired, released (the moment before the release was asked for), missed, failed, revoke; and suspended and
+// lost of a client, which is then Who.
 type Answer struct {
 	ID       int64    `json:"id,omitempty"`
 	Event    string   `json:"event,omitempty"`

@@ -36,7 +36,8 @@ final class Elections {
             made.addListener(new LeaderLatchListener() {
                 @Override
                 public void isLeader() {
-                    began(Driver.name(made.getOurPath()));
+                    // The node that it has looked at. getOurPath may have another one by now, after a second reset.
+                    began(Driver.name(made.getLastPathIsLeader()));
                 }
 
                 @Override

@@ -1,0 +1,75 @@
+//go:build unix
+
+package zookeeper_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/integration/zookeeper"
+)
+
+func TestRemovalsAreThoseOfTheLogs(t *testing.T) {
+	server := zookeeper.Start(t, zookeeper.Config{})
+	conn, other := connect(t, server), connect(t, server)
+	began := time.Now().Truncate(time.Millisecond)
+	acl := zk.WorldACL(zk.PermAll)
+	create := func(conn *zk.Conn, path string, flags int32) {
+		t.Helper()
+		if _, err := conn.Create(path, nil, flags, acl); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, path := range []string{"/stays", "/plain", "/part", "/twice"} {
+		create(conn, path, 0)
+	}
+	create(conn, "/own", zk.FlagEphemeral)
+	create(conn, "/own-that-stays", zk.FlagEphemeral)
+	create(other, "/session", zk.FlagEphemeral)
+	if _, err := other.Multi(&zk.CreateRequest{Path: "/of-a-part", Acl: acl, Flags: zk.FlagEphemeral}); err != nil {
+		t.Fatal(err)
+	}
+
+	var first time.Time
+	for _, path := range []string{"/plain", "/own", "/twice"} {
+		if err := conn.Delete(path, -1); err != nil {
+			t.Fatal(err)
+		}
+		first = time.Now()
+	}
+	server.Kill()
+	server.Restart()
+	restarted := time.Now().Truncate(time.Millisecond)
+	create(conn, "/twice", 0)
+	if _, err := conn.Multi(&zk.DeleteRequest{Path: "/part", Version: -1}, &zk.DeleteRequest{Path: "/twice", Version: -1}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Multi(&zk.DeleteRequest{Path: "/stays", Version: -1}, &zk.DeleteRequest{Path: "/none", Version: -1}); err == nil {
+		t.Fatal("a transaction with a node that is not there was executed")
+	}
+	other.Close()
+
+	got, err := server.Removals()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string][2]time.Time{
+		"/plain": {began, first}, "/own": {began, first},
+		"/part": {restarted, time.Now()}, "/twice": {restarted, time.Now()},
+		"/session": {restarted, time.Now()}, "/of-a-part": {restarted, time.Now()},
+	}
+	for path, at := range got {
+		span, ok := want[path]
+		if !ok {
+			t.Errorf("%s was removed", path)
+		} else if at.Before(span[0]) || at.After(span[1]) {
+			t.Errorf("%s was removed at %v, want a time from %v to %v", path, at, span[0], span[1])
+		}
+		delete(want, path)
+	}
+	for path := range want {
+		t.Errorf("%s was not removed", path)
+	}
+}
