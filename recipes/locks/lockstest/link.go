@@ -25,6 +25,7 @@ type Link struct {
 	faults    []*fault
 	holds     []chan struct{} // of answers that are being held, closed when they may pass
 	segments  [][]Op
+	refusals  map[Op]int
 	dials     int
 	passwords map[int64][]byte
 }
@@ -34,12 +35,14 @@ type fault struct {
 	op    Op
 	delay time.Duration // 0: the connection breaks in place of the answer
 	held  chan struct{} // if not nil, closed when the answer may pass
-	cut   bool          // and the link is cut; only if the request was executed
+	cut   bool          // and the link is cut
 }
 
 // NewLink returns a healthy link to what dial reaches. connect is the connect string for clients that use it.
 func NewLink(connect string, dial framework.DialFunc) *Link {
-	return &Link{connect: connect, dial: dial, wires: map[*wire]struct{}{}, passwords: map[int64][]byte{}}
+	return &Link{
+		connect: connect, dial: dial, wires: map[*wire]struct{}{}, refusals: map[Op]int{}, passwords: map[int64][]byte{},
+	}
 }
 
 // Servers is the connect string for clients that use the link.
@@ -111,11 +114,12 @@ func (l *Link) Reset() {
 }
 
 // DropReply breaks the connection in place of the next answer to a request of that kind: it has been executed, and the
-// client does not know.
+// client does not know. Like all faults of answers, it lets those pass that refuse a creation: servers remove an empty
+// container at any time, and with it the parent of the node.
 func (l *Link) DropReply(op Op) { l.add(&fault{op: op}) }
 
-// CutAtReply is DropReply and Cut at the same moment, so that the client cannot ask again. Answers that refuse a
-// request pass.
+// CutAtReply is DropReply and Cut at the same moment, so that the client cannot ask again. Every answer that refuses a
+// request passes.
 func (l *Link) CutAtReply(op Op) { l.add(&fault{op: op, cut: true}) }
 
 // DelayReply holds up the next answer to a request of that kind, and all that follows it.
@@ -157,11 +161,14 @@ func (l *Link) add(f *fault) {
 	l.faults = append(l.faults, f)
 }
 
-// take returns the fault that is waiting for an answer of that kind.
+// take returns the fault that is waiting for an answer of that kind, and counts it if it refuses the request.
 func (l *Link) take(op Op, refused bool) *fault {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	i := slices.IndexFunc(l.faults, func(f *fault) bool { return f.op == op && (!f.cut || !refused) })
+	if refused {
+		l.refusals[op]++
+	}
+	i := slices.IndexFunc(l.faults, func(f *fault) bool { return f.op == op && (!refused || !f.cut && op != Create) })
 	if i < 0 {
 		return nil
 	}
@@ -191,6 +198,13 @@ func (l *Link) Requests() map[Op]int {
 		}
 	}
 	return counts
+}
+
+// Refusals counts the answers so far that have refused a request of that kind.
+func (l *Link) Refusals(op Op) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.refusals[op]
 }
 
 // Dials counts the connections that were made.
