@@ -3,7 +3,7 @@
 //
 // Drivers in Go, Java and Python obey orders on their stdin (godriver/protocol.go); the tests steer contenders of all
 // of them on one path of a real ZooKeeper, and judge what they tell by times of CLOCK_MONOTONIC, which all of them have
-// in common, and by what an observer sees at the server.
+// in common, and by what stands in the server's logs.
 //
 //	integration/run --no-lint ./integration/interop                            all of it, as in CI: two to three minutes
 //	integration/run --no-lint ./integration/interop -run Mutex -v              a part
@@ -105,7 +105,8 @@
 // the server is killed and started again. No two holds that exclude each other may overlap, where a hold of ours ends
 // at its Release or its ValidUntil, whichever is first, and one of the others at its release or when its node is gone,
 // since they are not told; those that exclude each other come in the order of their numbers; nothing may be left at the
-// end.
+// end. When a node was removed, and by which session, the server's logs say: each hold of ours must end before, and no
+// session of ours may remove a node of others.
 //
 // TestElectionUnderFaultsHasOneLeader does the same with both elections, Java's and ours, the selectors' among mutexes
 // of both languages, and has links and the server frozen as well. It prints a table: the terms of each language, how

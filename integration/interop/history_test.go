@@ -17,17 +17,23 @@ import (
 // A hold is the time in which a process believed to hold a lock, and was right in doing so.
 type hold struct {
 	who, path, node string
-	from, to        int64 // CLOCK_MONOTONIC
-	removed         span  // when the server removed its node
+	from, to        int64   // CLOCK_MONOTONIC
+	removed         removal // of its node; zero if there was none
 	shared          bool
 	lost            bool  // it ended before its release
-	killed          bool  // its process was
+	killed          bool  // its process was killed while it lasted
 	thawed          int64 // when its process went on after it had been frozen; 0 if it never was
 	looked          int64 // when its process said that it was over
 }
 
-// A span has an instant in it that is not known better.
+// A span is an interval in which something happened, it is not known when exactly.
 type span struct{ from, to int64 }
+
+// A removal is that of a node by the server.
+type removal struct {
+	span
+	by, owner int64 // sessions
+}
 
 func (h hold) String() string {
 	return fmt.Sprintf("%s with %s from %.3f to %.3f s, lost: %v, node removed at %.3f s",
@@ -38,13 +44,13 @@ func (h hold) String() string {
 func (h hold) ours() bool { return strings.HasPrefix(h.who, ours+"-") }
 
 // A history collects holds from what drivers tell. A hold of ours ends at its Release or at its ValidUntil, whichever
-// is first. One of another library, or of a process that was killed, ends when the server removes its node, if that is
-// earlier: other libraries are not told at once, and say so.
+// is first. One of another library ends at the latest when the server removes its node: its holder may not know.
+// So does one of a process that was killed, which cannot say when its lease has ended.
 type history struct {
 	mu      sync.Mutex
 	open    map[string]*hold // by who
 	closed  []hold
-	removed map[string]span // nodes that the server has removed, by path; known once the run is over
+	removed map[string]removal // by path; known once the run is over
 }
 
 func newHistory() *history { return &history{open: map[string]*hold{}} }
@@ -119,21 +125,27 @@ func (h *history) unlooked() bool {
 }
 
 // knows takes what the server says of removals.
-func (h *history) knows(removed map[string]span) {
+func (h *history) knows(removed map[string]removal) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.removed = removed
 }
 
-// holds returns all holds on a path by their beginning. Those that begin after their end are left out: a process was
-// frozen between being let in and saying so. So are those of a zk.Lock without a node: one that was frozen for longer
-// than its session is let in by an event that has waited for it, and finds no node of its own.
+// holds returns all holds on a path by their beginning. Those of a zk.Lock without a node are left out: one that was
+// frozen for longer than its session is let in by an event that has waited for it, and finds no node of its own. So are
+// those that have ended before they begin: a process was frozen between being let in and saying so; a Java latch leads
+// on a node that it has just deleted; or a hold was shorter than the millisecond by which removals are known.
 func (h *history) holds(path string) []hold {
+	all, _ := h.judged(path)
+	return all
+}
+
+// judged is holds, and those that were left out.
+func (h *history) judged(path string) (all, out []hold) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	var all []hold
 	for _, one := range h.closed {
-		if one.path != path || one.node == "" && strings.HasPrefix(one.who, goZK+"-") {
+		if one.path != path {
 			continue
 		}
 		if removed, ok := h.removed[path+"/"+one.node]; ok {
@@ -143,22 +155,60 @@ func (h *history) holds(path string) []hold {
 				one.to = min(one.to, removed.from)
 			}
 		}
-		if one.to > one.from {
+		if one.to > one.from && (one.node != "" || !strings.HasPrefix(one.who, goZK+"-")) {
 			all = append(all, one)
+		} else {
+			out = append(out, one)
 		}
 	}
 	slices.SortFunc(all, func(a, b hold) int { return cmp.Compare(a.from, b.from) })
-	return all
+	return all, out
 }
 
-// outliving finds holds of ours that go on when their nodes are gone, and nodes that the server has not removed though
-// all holds have ended.
+// unjudged finds that more holds were left out than chance explains, and holds that have not ended.
+func (h *history) unjudged(path string) (found []string) {
+	all, out := h.judged(path)
+	if len(out) > 3+len(all)/20 {
+		found = append(found, fmt.Sprintf("%d holds cannot be judged, and %d can: %v", len(out), len(all), out[:3]))
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, one := range h.open {
+		if one.path == path {
+			found = append(found, fmt.Sprintf("%s has begun at %.3f s and has not ended", one.who, float64(one.from)/1e9))
+		}
+	}
+	return found
+}
+
+// robbed finds holds of others whose nodes a session of ours has removed: one to which the node of a hold of ours
+// belonged.
+func (h *history) robbed(path string) (found []string) {
+	h.mu.Lock()
+	own := map[int64]bool{}
+	for _, one := range h.closed {
+		if r, ok := h.removed[one.path+"/"+one.node]; ok && one.ours() && r.owner != 0 {
+			own[r.owner] = true
+		}
+	}
+	h.mu.Unlock()
+	all, out := h.judged(path)
+	for _, one := range append(all, out...) {
+		if !one.ours() && own[one.removed.by] {
+			found = append(found, fmt.Sprintf("a session of ours has removed the node of %v", one))
+		}
+	}
+	return found
+}
+
+// outliving finds holds of ours that go on when their nodes are gone, but for those of killed processes, and nodes that
+// the server has not removed though all holds have ended.
 func outliving(holds []hold) (found []string) {
 	for _, one := range holds {
 		switch {
 		case one.removed.to == 0:
 			found = append(found, fmt.Sprintf("the server has not removed the node of %v", one))
-		case one.removed.to < one.to:
+		case one.removed.to < one.to: // no other hold is longer: see judged
 			found = append(found, fmt.Sprintf("it outlives its node: %v", one))
 		}
 	}
@@ -303,7 +353,7 @@ func TestAHoldEndsAtItsRemovalUnlessItIsOneOfOurs(t *testing.T) {
 		} else {
 			h.released(who, 50, c.valid)
 		}
-		removed := map[string]span{"/path/x-lock-0000000001": c.removed}
+		removed := map[string]removal{"/path/x-lock-0000000001": {span: c.removed}}
 		if c.removed == (span{}) {
 			removed = nil
 		}
@@ -321,7 +371,49 @@ func TestAHoldEndsAtItsRemovalUnlessItIsOneOfOurs(t *testing.T) {
 	}
 }
 
-func TestAHoldOfAnotherLibraryWithoutANodeIsNotJudged(t *testing.T) {
+// Two contenders of Java's and one of ours take turns; each hold lasts from 10i to 10i+5.
+func TestAHistoryTellsWhoRemovesNodesAndWhatIsNotJudged(t *testing.T) {
+	const our, javas = 1, 2 // sessions
+	for _, c := range []struct {
+		name             string
+		by               int64 // what removes the nodes of Java's
+		early            bool  // and does so before they hold
+		open             bool  // one has not ended
+		robbed, unjudged int
+	}{
+		{"all is well", javas, false, false, 0, 0},
+		{"ours removes those of others", our, false, false, 20, 0},
+		{"the nodes are always the ones before", javas, true, false, 0, 1},
+		{"one has not ended", javas, false, true, 0, 1},
+	} {
+		h := newHistory()
+		removed := map[string]removal{}
+		for i := range int64(30) {
+			who, r := java+"-1", removal{span: span{10*i + 6, 10*i + 7}, by: c.by, owner: javas}
+			if i%3 == 0 {
+				who, r.by, r.owner = ours+"-1", our, our
+			} else if c.early {
+				r.span = span{1, 2}
+			}
+			node := fmt.Sprintf("x-lock-%010d", i)
+			h.acquired("/path", false, godriver.Answer{Who: who, Began: 10 * i, Nodes: []string{node}})
+			h.released(who, 10*i+5, 0)
+			removed["/path/"+node] = r
+		}
+		if c.open {
+			h.acquired("/path", false, godriver.Answer{Who: java + "-2", Began: 400, Nodes: []string{"x-lock-0000000040"}})
+		}
+		h.knows(removed)
+		if got := h.robbed("/path"); len(got) != c.robbed {
+			t.Errorf("%s: got %d robbed, want %d: %q", c.name, len(got), c.robbed, got)
+		}
+		if got := h.unjudged("/path"); len(got) != c.unjudged {
+			t.Errorf("%s: got %d not judged, want %d: %q", c.name, len(got), c.unjudged, got)
+		}
+	}
+}
+
+func TestAHoldOfAZkLockWithoutANodeIsNotJudged(t *testing.T) {
 	h := newHistory()
 	for who, node := range map[string]string{goZK + "-1": "", goZK + "-2": "x-lock-0000000001", ours + "-1": "", java + "-1": ""} {
 		answer := godriver.Answer{Who: who, Began: 1}

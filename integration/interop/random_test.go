@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -149,7 +150,7 @@ func (r *run) judge(path string) {
 	} else {
 		problems = append(overlaps(holds), disorder(holds)...)
 	}
-	problems = append(problems, outliving(holds)...)
+	problems = slices.Concat(problems, outliving(holds), r.history.robbed(path), r.history.unjudged(path))
 	lost := 0
 	for _, one := range holds {
 		if one.lost {

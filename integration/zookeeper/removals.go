@@ -8,10 +8,18 @@ import (
 	"time"
 )
 
-// Removals says when the server has removed nodes, by path: the time of day, rounded down to a millisecond. It reads
-// the logs, in which a removal, by request or with a session, stands before any client can learn of it. Of a path
-// that was removed more than once it is the last time.
-func (s *Server) Removals() (map[string]time.Time, error) {
+// A Removal is the removal of a node.
+type Removal struct {
+	// At is the time of day, rounded down to a millisecond, at which the server took up what removed the node: before
+	// it wrote that down, and before any client could learn of it.
+	At time.Time
+	// By is the session that asked for it, or that has ended. Owner is the one that the node belonged to, 0 if none.
+	By, Owner int64
+}
+
+// Removals reads from the server's logs what it has removed, by path. Of a path that was removed more than once it is
+// the last removal.
+func (s *Server) Removals() (map[string]Removal, error) {
 	all, err := transactions(filepath.Join(s.dataDir, "version-2"))
 	if err != nil {
 		return nil, err
@@ -19,14 +27,12 @@ func (s *Server) Removals() (map[string]time.Time, error) {
 	return removals(all)
 }
 
-func removals(all []transaction) (map[string]time.Time, error) {
-	removed := map[string]time.Time{}
-	ephemerals := map[int64]map[string]bool{} // by session
-	remove := func(path string, at time.Time) {
-		removed[path] = at
-		for _, own := range ephemerals {
-			delete(own, path)
-		}
+func removals(all []transaction) (map[string]Removal, error) {
+	removed := map[string]Removal{}
+	owners := map[string]int64{} // of ephemeral nodes that are there
+	remove := func(path string, t transaction) {
+		removed[path] = Removal{At: t.at, By: t.session, Owner: owners[path]}
+		delete(owners, path)
 	}
 	for _, t := range all {
 		changes, err := t.changes()
@@ -36,17 +42,15 @@ func removals(all []transaction) (map[string]time.Time, error) {
 		for _, c := range changes {
 			switch {
 			case c.session:
-				for path := range ephemerals[t.session] {
-					removed[path] = t.at
+				for path, owner := range owners {
+					if owner == t.session {
+						remove(path, t)
+					}
 				}
-				delete(ephemerals, t.session)
 			case c.removed:
-				remove(c.path, t.at)
+				remove(c.path, t)
 			case c.ephemeral:
-				if ephemerals[t.session] == nil {
-					ephemerals[t.session] = map[string]bool{}
-				}
-				ephemerals[t.session][c.path] = true
+				owners[c.path] = t.session
 			}
 		}
 	}
@@ -61,8 +65,8 @@ type change struct {
 	session   bool // the session ends
 }
 
-// changes returns the creations, removals and ends of sessions that are in a transaction. Nothing is executed of one of
-// which a part has failed.
+// changes returns the creations, removals and ends of sessions that are in a transaction. A multi of which a part has
+// failed changes nothing.
 func (t transaction) changes() ([]change, error) {
 	const create, remove, multi, create2, removeContainer, failed, closeSession = 1, 2, 14, 15, 20, -1, -11
 	body := &fields{rest: t.body}

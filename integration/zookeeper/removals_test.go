@@ -78,12 +78,16 @@ func TestRemovalsAreThoseOfTheLogs(t *testing.T) {
 		"/part": {restarted, time.Now()}, "/twice": {restarted, time.Now()},
 		"/second-session": {restarted, time.Now()},
 	}
-	for path, at := range got {
+	owned := map[string]bool{"/own": true, "/session": true, "/of-a-part": true, "/second-session": true}
+	for path, r := range got {
 		span, ok := want[path]
 		if !ok {
 			t.Errorf("%s was removed", path)
-		} else if at.Before(span[0]) || at.After(span[1]) {
-			t.Errorf("%s was removed at %v, want a time from %v to %v", path, at, span[0], span[1])
+		} else if r.At.Before(span[0]) || r.At.After(span[1]) {
+			t.Errorf("%s was removed at %v, want a time from %v to %v", path, r.At, span[0], span[1])
+		}
+		if r.By == 0 || (r.Owner != 0) != owned[path] || owned[path] && r.Owner != r.By {
+			t.Errorf("%s of session %#x was removed by session %#x; does it belong to the one that removed it: %v", path, r.Owner, r.By, owned[path])
 		}
 		delete(want, path)
 	}

@@ -36,8 +36,7 @@ final class Elections {
             made.addListener(new LeaderLatchListener() {
                 @Override
                 public void isLeader() {
-                    // The node that it has looked at. getOurPath may have another one by now, after a second reset.
-                    began(Driver.name(made.getLastPathIsLeader()));
+                    began(Driver.name(looked(made)));
                 }
 
                 @Override
@@ -47,6 +46,15 @@ final class Elections {
             });
             made.start();
             latch = made;
+        }
+
+        /** The node on which the latch leads. getOurPath, all that Curator has before 5.3, may name a newer one. */
+        private static String looked(LeaderLatch latch) {
+            try {
+                return (String) LeaderLatch.class.getMethod("getLastPathIsLeader").invoke(latch);
+            } catch (ReflectiveOperationException e) {
+                return latch.getOurPath();
+            }
         }
 
         @Override
