@@ -33,7 +33,10 @@ func aLostReplyIsNoSecondNode(t *testing.T, w *world) {
 	lease := c.start(c.lock()).get()
 	// A busy machine may break another connection, before the server has read the create, which is then sent twice.
 	brokeOnce := w.exact || c.link.Dials() == dials+1
-	refused := c.link.Refusals(Create) - refusals // the parent has gone since prepare
+	refused := 0
+	if !w.exact { // a server may have removed the parent since prepare
+		refused = c.link.Refusals(Create) - refusals
+	}
 	if n := c.link.Requests()[Create] - refused; brokeOnce && w.recipe.Dirs == nil && n != 1 {
 		t.Errorf("%d creates were sent: the node was not adopted", n)
 	}
