@@ -44,8 +44,8 @@ func (h hold) String() string {
 func (h hold) ours() bool { return strings.HasPrefix(h.who, ours+"-") }
 
 // A history collects holds from what drivers tell. A hold of ours ends at its Release or at its ValidUntil, whichever
-// is first. One of another library ends at the latest when the server removes its node: its holder may not know.
-// So does one of a process that was killed, which cannot say when its lease has ended.
+// is first, or when its process is killed. One of another library ends at the latest when the server removes its node:
+// its holder may not know.
 type history struct {
 	mu      sync.Mutex
 	open    map[string]*hold // by who
@@ -150,7 +150,7 @@ func (h *history) judged(path string) (all, out []hold) {
 		}
 		if removed, ok := h.removed[path+"/"+one.node]; ok {
 			one.removed = removed
-			if one.killed || !one.ours() {
+			if !one.ours() || one.killed && removed.to < one.from { // killed before it said that its lease had ended
 				one.lost = one.lost || removed.to < one.to
 				one.to = min(one.to, removed.from)
 			}
@@ -201,8 +201,8 @@ func (h *history) robbed(path string) (found []string) {
 	return found
 }
 
-// outliving finds holds of ours that go on when their nodes are gone, but for those of killed processes, and nodes that
-// the server has not removed though all holds have ended.
+// outliving finds holds of ours that go on when their nodes are gone, and nodes that the server has not removed though
+// all holds have ended.
 func outliving(holds []hold) (found []string) {
 	for _, one := range holds {
 		switch {
@@ -338,7 +338,10 @@ func TestAHoldEndsAtItsRemovalUnlessItIsOneOfOurs(t *testing.T) {
 		{"ours, released in the same instant", ours, 0, false, span{49, 51}, 50, false, 0},
 		{"ours, outliving its node", ours, 0, false, span{40, 41}, 50, false, 1},
 		{"ours, that ended before", ours, 30, false, span{40, 41}, 30, true, 0},
-		{"ours, killed with its node gone", ours, 0, true, span{40, 41}, 40, true, 0},
+		{"ours, killed with its node there", ours, 0, true, span{60, 61}, 50, false, 0},
+		{"ours, killed with its node gone", ours, 0, true, span{40, 41}, 50, false, 1},
+		{"ours, killed, let in when its node was gone", ours, 0, true, span{8, 9}, never, false, 0},
+		{"another, killed with its node gone", java, 0, true, span{40, 41}, 40, true, 0},
 		{"another, released before", java, 0, false, span{60, 61}, 50, false, 0},
 		{"another, released in the same instant", java, 0, false, span{49, 51}, 49, false, 0},
 		{"another, outliving its node", java, 0, false, span{40, 41}, 40, true, 0},
