@@ -28,7 +28,7 @@ test_in() {
 	shift
 	report=$work/report-${dir//\//-}
 	mkdir -p "$report"
-	go build -o "$report/testreport" ./integration/testreport || return
+	go build -o "$report/testrun" ./integration/testrun || return
 	race_test "$dir" "$@" || status=1
 	[[ $dir != . ]] || options=(${args[@]+"${args[@]}"})
 	for try in 1 2 3; do
@@ -61,7 +61,7 @@ race_test() {
 	shift
 	[[ $verbose = no ]] || v=(-v)
 	(cd "$dir" && CURATOR_INTEGRATION=required CURATOR_INTEGRATION_RUN=$mark-$phase_number. CURATOR_INTEGRATION_BUSY=$busy \
-		go test -json -race -shuffle=on "-timeout=$limit" -p $((at_once < 6 ? 6 : at_once)) "$@" 2>&1) | "$report/testreport" ${v[@]+"${v[@]}"} -dir "$report"
+		go test -json -race -shuffle=on "-timeout=$limit" -p $((at_once < 6 ? 6 : at_once)) "$@" 2>&1) | "$report/testrun" ${v[@]+"${v[@]}"} -dir "$report"
 }
 
 # running_still prints the processes that carry this phase's mark in their environment, which whatever the tests start

@@ -1,7 +1,7 @@
-// Testreport reads what go test -json writes, prints it as go test would without -json, and sums it up in files for
+// Testrun reads what go test -json writes, prints it as go test would without -json, and sums it up in files for
 // integration/run.
 //
-//	go test -json ./... | testreport [-v] -dir directory
+//	go test -json ./... | testrun [-v] -dir directory
 //
 // In the directory it appends to these files, none of which need exist:
 //
@@ -29,11 +29,11 @@ func main() {
 	flag.Parse()
 	r := newReport(os.Stdout, *verbose)
 	if err := r.read(os.Stdin); err != nil {
-		fmt.Fprintln(os.Stderr, "testreport:", err)
+		fmt.Fprintln(os.Stderr, "testrun:", err)
 		os.Exit(1)
 	}
 	if err := r.save(*dir); err != nil {
-		fmt.Fprintln(os.Stderr, "testreport:", err)
+		fmt.Fprintln(os.Stderr, "testrun:", err)
 		os.Exit(1)
 	}
 	if r.failed {
