@@ -23,7 +23,7 @@
 // life take milliseconds and latencies are exact. Make the server, its clients
 // and its faults inside the bubble, and close them all before it ends. [Bubble]
 // is such a bubble with a watchdog: a test that hangs in it fails by its name.
-// Outside a bubble time is real. Two things that happen at the same instant happen in
+// Outside a bubble time is real, and package await waits in it. Two things that happen at the same instant happen in
 // either order; give them different times if the order matters.
 //
 // # Faults
