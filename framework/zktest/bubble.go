@@ -18,10 +18,12 @@ import (
 //     when all goroutines are blocked, the watchdog's timer is the only one
 //     left. So is a loop that waits for what never comes;
 //   - or five minutes of real time have passed within one second of virtual
-//     time: a goroutine spins, or waits for the network or for a mutex. The
-//     minutes are counted in looks from outside the bubble, a second apart, so
-//     that neither a busy machine nor a stopped process ends a test that is
-//     only slow.
+//     time: a goroutine waits for the network or for a mutex. The minutes are
+//     counted in looks from outside the bubble, a second apart, so that neither
+//     a busy machine nor a stopped process ends a test that is only slow;
+//   - or the process has used processors for 30 s within one second of virtual
+//     time, and ten of those looks: a goroutine spins. Tests that run in
+//     parallel count together, since only the process's time can be known.
 //
 // A test that needs more than a day has to use synctest.Test itself.
 //
@@ -34,13 +36,15 @@ import (
 // must not call its Run, Parallel and Deadline, and fails t if it fails.
 func Bubble(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
-	newWatchdog(limits{virtual: 24 * time.Hour, looks: 300}).run(t, time.Second, test)
+	newWatchdog(limits{virtual: 24 * time.Hour, looks: 300, busyLooks: 10, cpu: 30 * time.Second}).run(t, time.Second, test)
 }
 
 // limits are what a bubble may not exceed.
 type limits struct {
-	virtual time.Duration // of virtual time
-	looks   int           // in a row that saw virtual time stand still
+	virtual   time.Duration // of virtual time
+	looks     int           // in a row that saw virtual time stand still
+	busyLooks int           // the same, if the process has used cpu meanwhile
+	cpu       time.Duration
 }
 
 // virtualStep is how often a bubble notes its time.
@@ -76,7 +80,7 @@ func (w *watchdog) run(t *testing.T, interval time.Duration, test func(t *testin
 	}()
 	looks := time.NewTicker(interval)
 	defer looks.Stop()
-	seen := progress{most: w.looks}
+	seen := progress{limits: w.limits, cpu: cpuTime()}
 	for {
 		select {
 		case end := <-ended:
@@ -85,9 +89,15 @@ func (w *watchdog) run(t *testing.T, interval time.Duration, test func(t *testin
 		case <-w.expired:
 			bark(t, fmt.Sprintf("%v of virtual time have passed in its bubble", w.limits.virtual))
 		case <-looks.C:
-			if seen.look(time.Duration(w.virtual.Load())) {
+			virtual := time.Duration(w.virtual.Load())
+			switch seen.look(virtual, cpuTime()) {
+			case hangsIdle:
 				bark(t, fmt.Sprintf("%v of real time have passed within a second of its bubble, at virtual time %v",
-					time.Duration(w.looks)*interval, time.Duration(w.virtual.Load())))
+					time.Duration(w.looks)*interval, virtual))
+			case hangsBusy:
+				bark(t, fmt.Sprintf("%v of processor time were used within a second of its bubble, at virtual time %v",
+					w.cpu, virtual))
+			case moves:
 			}
 		}
 	}
@@ -131,17 +141,32 @@ func (e ending) resume() {
 
 // progress is what the watchdog has seen of a bubble.
 type progress struct {
-	most    int           // looks at one virtual time that are still no hang
+	limits
 	virtual time.Duration // when it looked last
 	idle    int           // looks since that saw the same
+	cpu     time.Duration // that the process had used when virtual time moved last
 }
 
-// look takes the virtual time, and reports whether it has stood still for too long.
-func (p *progress) look(virtual time.Duration) (hangs bool) {
-	if virtual == p.virtual {
-		p.idle++
-	} else {
-		p.virtual, p.idle = virtual, 0
+type movement string
+
+const (
+	moves     movement = "moves" // or has not stood still for long
+	hangsIdle movement = "waits for something outside"
+	hangsBusy movement = "spins"
+)
+
+// look takes the virtual time and what the process has used, and says whether time has stood still for too long.
+func (p *progress) look(virtual, cpu time.Duration) movement {
+	if virtual != p.virtual {
+		p.virtual, p.idle, p.cpu = virtual, 0, cpu
+		return moves
 	}
-	return p.idle >= p.most
+	p.idle++
+	switch {
+	case cpu-p.cpu >= p.limits.cpu && p.idle >= p.busyLooks:
+		return hangsBusy
+	case p.idle >= p.looks:
+		return hangsIdle
+	}
+	return moves
 }

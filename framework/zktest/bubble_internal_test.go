@@ -4,38 +4,58 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 )
 
-func TestBubbleHangsAfterTooManyLooksAtOneVirtualTime(t *testing.T) {
+func TestBubbleHangsWhenItsTimeStandsStill(t *testing.T) {
 	every := func(looks int) func(int) time.Duration {
 		return func(i int) time.Duration { return time.Duration(i/looks+1) * time.Second }
 	}
+	still := func(int) time.Duration { return 0 }
 	for _, tt := range []struct {
-		name string
-		seen func(look int) time.Duration
-		want int // the look that reports it; 0: none
+		name     string
+		seen     func(look int) time.Duration
+		cpu      time.Duration // that is used between two looks
+		want     movement
+		wantLook int
 	}{
-		{"no time", func(int) time.Duration { return 0 }, 3},
-		{"none after a start", func(i int) time.Duration { return min(time.Duration(i), 1) }, 5},
-		{"some time", every(3), 0},
-		{"time that is too slow", every(4), 4},
+		{"no time", still, 0, hangsIdle, 3},
+		{"none after a start", func(i int) time.Duration { return min(time.Duration(i), 1) }, 0, hangsIdle, 5},
+		{"some time", every(3), 0, moves, 50},
+		{"time that is too slow", every(4), 0, hangsIdle, 4},
+		{"no time, and it spins", still, 2 * time.Second, hangsBusy, 2},
+		{"some time, and it works", every(2), 2 * time.Second, moves, 50},
+		{"time that is too slow for how it works", every(3), 2 * time.Second, hangsBusy, 3},
+		{"many processors", func(i int) time.Duration { return min(time.Duration(i), 1) }, time.Minute, hangsBusy, 4},
+		{"many processors that work", every(2), time.Minute, moves, 50},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p := progress{most: 3}
-			got := 0
-			for i := 0; i < 50 && got == 0; i++ {
-				if p.look(tt.seen(i)) {
-					got = i + 1
-				}
+			p := progress{limits: limits{looks: 3, busyLooks: 2, cpu: 4 * time.Second}, cpu: time.Hour}
+			got, look := moves, 0
+			for look < 50 && got == moves {
+				look++
+				got = p.look(tt.seen(look-1), time.Hour+time.Duration(look)*tt.cpu)
 			}
-			if got != tt.want {
-				t.Errorf("reported at look %d, want %d", got, tt.want)
+			if got != tt.want || look != tt.wantLook {
+				t.Errorf("got %v at look %d, want %v at look %d", got, look, tt.want, tt.wantLook)
 			}
 		})
+	}
+}
+
+func TestProcessorTimeGrows(t *testing.T) {
+	begun, limit := cpuTime(), time.Now().Add(time.Minute)
+	if begun == 0 {
+		t.Skip("it cannot be known here")
+	}
+	for cpuTime() < begun+10*time.Millisecond {
+		if time.Now().After(limit) {
+			t.Fatalf("got %v after a minute of work, want 10 ms more than %v", cpuTime(), begun)
+		}
 	}
 }
 
@@ -46,12 +66,12 @@ var plants = map[string]struct {
 	want   string
 }{
 	"blocked for ever": {
-		limits{virtual: 24 * time.Hour, looks: 1e9},
+		limits{virtual: 24 * time.Hour, looks: 1e9, cpu: time.Hour},
 		func(*testing.T) { select {} },
 		"24h0m0s of virtual time",
 	},
 	"a loop in virtual time": {
-		limits{virtual: time.Hour, looks: 1e9},
+		limits{virtual: time.Hour, looks: 1e9, cpu: time.Hour},
 		func(t *testing.T) {
 			for t.Context().Err() == nil {
 				time.Sleep(time.Second / 3)
@@ -60,7 +80,7 @@ var plants = map[string]struct {
 		"1h0m0s of virtual time",
 	},
 	"waiting for a mutex": {
-		limits{virtual: 24 * time.Hour, looks: 20},
+		limits{virtual: 24 * time.Hour, looks: 20, cpu: time.Hour},
 		func(*testing.T) {
 			var mu sync.Mutex
 			mu.Lock()
@@ -69,7 +89,7 @@ var plants = map[string]struct {
 		"200ms of real time",
 	},
 	"waiting for something outside": {
-		limits{virtual: 24 * time.Hour, looks: 20},
+		limits{virtual: 24 * time.Hour, looks: 20, cpu: time.Hour},
 		func(*testing.T) {
 			r, w, _ := os.Pipe()
 			defer w.Close()
@@ -78,7 +98,7 @@ var plants = map[string]struct {
 		"200ms of real time",
 	},
 	"two goroutines that keep each other busy": {
-		limits{virtual: 24 * time.Hour, looks: 20},
+		limits{virtual: 24 * time.Hour, looks: 20, cpu: time.Hour},
 		func(*testing.T) {
 			ball := make(chan int)
 			go func() {
@@ -92,8 +112,17 @@ var plants = map[string]struct {
 		},
 		"200ms of real time",
 	},
+	"a loop that waits for nothing": {
+		limits{virtual: 24 * time.Hour, looks: 1e9, cpu: 200 * time.Millisecond},
+		func(t *testing.T) {
+			for n := 0; t.Context().Err() == nil; n++ {
+				runtime.KeepAlive(n)
+			}
+		},
+		"200ms of processor time",
+	},
 	"requests without end": {
-		limits{virtual: 24 * time.Hour, looks: 20},
+		limits{virtual: 24 * time.Hour, looks: 20, cpu: time.Hour},
 		func(t *testing.T) {
 			nc, err := New(t).Dial("", "", 0)
 			if err != nil {

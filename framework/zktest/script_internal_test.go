@@ -334,7 +334,7 @@ func compare(t *testing.T, want, got string) {
 	}
 	for i := range min(len(w), len(g)) {
 		if w[i] != g[i] && sortedLines(w[i]) != sortedLines(g[i]) {
-			t.Errorf("real server:\n%s\nhere:\n%s", w[i], g[i])
+			t.Errorf("got\n%s\nwant, as of the real server\n%s", g[i], w[i])
 		}
 	}
 }
