@@ -19,6 +19,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/framework/zktest/await"
 	"github.com/gocurator/curator/retry"
 )
 
@@ -141,8 +142,11 @@ func TestAServerThatDoesNotTakeTheClientsCertificateIsNamed(t *testing.T) {
 		if err != nil && strings.Contains(err.Error(), want) {
 			return
 		}
-		if err == nil || time.Now().After(deadline) {
+		if err == nil {
 			t.Fatalf("got %v, want %q in it", err, want)
+		}
+		if time.Now().After(deadline) {
+			await.Fatalf(t, "an error with %q, got %v", want, err)
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/internal/clienttest"
 	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/framework/zktest/await"
 )
 
 // errors that were logged, as text.
@@ -189,7 +190,7 @@ func TestATLSCallbackThatPanicsIsAFailedAttempt(t *testing.T) {
 				return
 			}
 		case <-timeout:
-			t.Fatal("got no log line about the panic, want one")
+			await.Fatalf(t, "the log line about the panic")
 		}
 	}
 }

@@ -18,6 +18,9 @@ func stays(change func(*situation)) situation {
 	return s
 }
 
+// fates are the names that failures print.
+var fates = map[fate]string{removed: "removed", handedOver: "handed over", kept: "kept", heldBack: "held back"}
+
 func TestFate(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(*situation)
@@ -48,7 +51,7 @@ func TestFate(t *testing.T) {
 			s := stays(test.change)
 			s.waiting = waiting
 			if got := bounds.fate(s); got != want {
-				t.Errorf("%s, waiting %v: got fate %d, want %d", name, waiting, got, want)
+				t.Errorf("%s, waiting %v: got a node that is %s, want %s", name, waiting, fates[got], fates[want])
 			}
 		}
 	}
@@ -76,7 +79,7 @@ func FuzzFate(f *testing.F) {
 			"held back although all is known":        got == heldBack && s.demand != unknown,
 		} {
 			if broken {
-				t.Errorf("%s: got fate %d of %+v with %+v", rule, got, s, r)
+				t.Errorf("%s: got a node that is %s of %+v with %+v", rule, fates[got], s, r)
 			}
 		}
 	})

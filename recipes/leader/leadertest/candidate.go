@@ -2,13 +2,13 @@ package leadertest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest/await"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/locks/lockstest"
@@ -40,8 +40,8 @@ func (w *world) cleanUp() {
 		c.link.Heal()
 		c.resign()
 	}
-	w.until("no node is left", func() bool { return len(w.nodes()) == 0 })
-	w.until("no watch is left", func() bool { return w.server.AllWatches() == 0 })
+	w.untilGone("no node is left", func() bool { return len(w.nodes()) == 0 })
+	w.untilGone("no watch is left", func() bool { return w.server.AllWatches() == 0 })
 	for _, c := range w.candidates {
 		c.close()
 	}
@@ -55,10 +55,16 @@ func (w *world) nodes() []string {
 // until waits for what must come true.
 func (w *world) until(what string, ok func() bool) {
 	w.t.Helper()
-	for limit := time.Now().Add(patience); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(limit) {
-			w.t.Fatalf("it does not come true that %s; nodes %v, watches %d", what, w.nodes(), w.server.AllWatches())
-		}
+	if !await.Within(patience, ok) {
+		await.Fatalf(w.t, "%s; nodes %v, watches %d", what, w.nodes(), w.server.AllWatches())
+	}
+}
+
+// untilGone is until for what must not stay. What stays is residue, and not a machine that is slow.
+func (w *world) untilGone(what string, ok func() bool) {
+	w.t.Helper()
+	if !await.Within(patience, ok) {
+		w.t.Fatalf("after %v it is not so that %s; nodes %v, watches %d", patience, what, w.nodes(), w.server.AllWatches())
 	}
 }
 
@@ -136,8 +142,7 @@ func (c *candidate) lead() *locks.Lease {
 	c.w.t.Helper()
 	got := c.outcome()
 	if got.err != nil {
-		c.w.t.Errorf("%s: %v", c.id, got.err)
-		c.w.t.FailNow()
+		c.w.t.Fatalf("%s: %v", c.id, got.err)
 	}
 	c.term = got.term
 	return got.term
@@ -145,7 +150,7 @@ func (c *candidate) lead() *locks.Lease {
 
 // outcome is how the wait for the leadership ends.
 func (c *candidate) outcome() result {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.w.t.Context()), patience)
+	ctx, cancel := await.Context(context.WithoutCancel(c.w.t.Context()), c.w.t, patience, c.id+" to lead")
 	defer cancel()
 	if c.latch != nil {
 		term, err := c.latch.Await(ctx)
@@ -156,7 +161,7 @@ func (c *candidate) outcome() result {
 		c.campaign = nil
 		return got
 	case <-ctx.Done():
-		return result{err: errors.New("it does not lead")}
+		return result{err: context.Cause(ctx)}
 	}
 }
 

@@ -122,7 +122,7 @@ func givesUp(w *world) {
 	b.stand()
 	c.stand()
 	b.resign()
-	w.until("its node is gone", func() bool { return len(w.nodes()) == 2 })
+	w.untilGone("its node is gone", func() bool { return len(w.nodes()) == 2 })
 	if term.Err() != nil || c.leads() {
 		w.t.Errorf("the term ended with %v, the next leads: %t", term.Err(), c.leads())
 	}

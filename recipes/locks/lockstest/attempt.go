@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/gocurator/curator/framework/zktest/await"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -61,7 +62,7 @@ func (a *attempt) waits() locks.Waiting {
 	case <-a.done:
 		a.w.t.Fatalf("it should wait, got %v, %v", a.lease, a.err)
 	case <-a.w.patience():
-		a.w.t.Fatal("got neither a wait nor a return, want the contender to wait")
+		await.Fatalf(a.w.t, "the contender to wait; got neither a wait nor a return")
 	}
 	return locks.Waiting{}
 }
@@ -69,11 +70,7 @@ func (a *attempt) waits() locks.Waiting {
 // returned waits for the end of the acquire.
 func (a *attempt) returned() {
 	a.w.t.Helper()
-	select {
-	case <-a.done:
-	case <-a.w.patience():
-		a.w.t.Fatal("got no return of Acquire, want one")
-	}
+	await.Receive(a.w.t, a.w.limit(), "Acquire to return", a.done)
 }
 
 // get waits for the lease.

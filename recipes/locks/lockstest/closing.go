@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest/await"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -27,14 +28,9 @@ func (c *contact) closes(t *testing.T) (confirmed bool) {
 	begun := time.Now()
 	closed := make(chan error, 1)
 	go func() { closed <- c.Close() }()
-	var err error
-	select {
-	case err = <-closed:
-		if err != nil && c.w.exact && !c.link.isCut() {
-			t.Errorf("Close: %v", err)
-		}
-	case <-c.w.patience():
-		t.Fatal("got no return of Close, want one")
+	err := await.Receive(t, c.w.limit(), "Close to return", closed)
+	if err != nil && c.w.exact && !c.link.isCut() {
+		t.Errorf("Close: %v", err)
 	}
 	c.w.soon("Close", time.Since(begun), c.w.server.SessionTimeout())
 	return err == nil
@@ -122,11 +118,7 @@ func closeFromAListener(t *testing.T, w *world) {
 	defer stop()
 	session := c.session()
 	c.link.Cut()
-	select {
-	case <-lost:
-	case <-w.patience():
-		t.Fatal("got no return of Close from a listener, want one")
-	}
+	await.Receive(t, w.limit(), "Close to return in a listener", lost)
 	<-closed
 	if err := lease.Err(); !errors.Is(err, framework.ErrClosed) {
 		t.Errorf("the lease ended with %v", err)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/gocurator/curator/framework/zktest/await"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -40,11 +41,7 @@ func isContended(l *locks.Lease) bool {
 func (ls leases) become(w *world) {
 	w.t.Helper()
 	for _, l := range ls {
-		select {
-		case <-l.Contended():
-		case <-w.patience():
-			w.t.Fatal("got no word of the contender, want the lease contended")
-		}
+		await.Receive(w.t, w.limit(), "the lease to be contended", l.Contended())
 	}
 }
 

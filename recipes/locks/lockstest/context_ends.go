@@ -101,7 +101,7 @@ func endContextWhileTheNodeVanishes(t *testing.T, w *world, held leases) (judged
 		t.Fatalf("got %v, %v, want the error of the context", a.lease, a.err)
 	}
 	c.closes(t) // a creation that is still under way must not be taken for the next contender's
-	w.until("no node is left", func() bool { return len(w.added(before)) == 0 })
+	w.untilGone("no node is left", func() bool { return len(w.added(before)) == 0 })
 	return judged
 }
 

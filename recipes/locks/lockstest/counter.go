@@ -63,7 +63,7 @@ func theOrderLastsUpToTheEnd(t *testing.T, w *world) {
 // isLeftAlone checks that a client which was refused takes no further number.
 func (w *world) isLeftAlone(c *contact) {
 	w.t.Helper()
-	w.until("the refused node has gone", func() bool { return len(w.server.Children(w.gate())) == 0 })
+	w.untilGone("the refused node has gone", func() bool { return len(w.server.Children(w.gate())) == 0 })
 	before := w.server.Stat(w.gate()).Cversion
 	for _, acquire := range []func(context.Context) (*locks.Lease, error){c.lock().Acquire, c.lock().TryAcquire} {
 		if lease, err := acquire(w.t.Context()); !errors.Is(err, locks.ErrNoMoreNumbers) {
@@ -89,7 +89,7 @@ func nobodyIsLetInBeyondTheEnd(t *testing.T, w *world) {
 		}
 	}
 	for _, dir := range slices.Backward(w.dirs()) {
-		w.until("everything has left "+dir, func() bool { return len(w.server.Children(dir)) == 0 })
+		w.untilGone("everything has left "+dir, func() bool { return len(w.server.Children(dir)) == 0 })
 		w.server.Delete(dir)
 	}
 	late := w.client()

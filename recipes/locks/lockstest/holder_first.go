@@ -91,7 +91,7 @@ func aMutedHolderKnowsBeforeTheNext(t *testing.T, w *world) {
 			t.Error(err)
 		}
 		holder.link.Heal()
-		w.until("nothing is left", func() bool { return len(w.nodes()) == 0 })
+		w.untilGone("nothing is left", func() bool { return len(w.nodes()) == 0 })
 	}
 }
 
@@ -148,7 +148,7 @@ func anIsolatedHolderKnowsBeforeTheNext(t *testing.T, w *world) {
 			t.Error(err)
 		}
 		ensemble.Rejoin()
-		w.until("nothing is left", func() bool { return len(w.nodes()) == 0 })
+		w.untilGone("nothing is left", func() bool { return len(w.nodes()) == 0 })
 	}
 }
 
@@ -201,7 +201,7 @@ func theStandardPolicyEndsLeasesAtSuspension(t *testing.T, w *world) {
 	if err := w.ends(lease); !errors.Is(err, framework.ErrSuspended) {
 		t.Errorf("the lease ended with %v", err)
 	}
-	w.until("the node is removed in the same session", func() bool { return len(w.nodes()) == 0 })
+	w.untilGone("the node is removed in the same session", func() bool { return len(w.nodes()) == 0 })
 	if got := holder.session(); got != session {
 		t.Errorf("the session is %#x, was %#x", got, session)
 	}

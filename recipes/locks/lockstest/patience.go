@@ -5,10 +5,11 @@ import "time"
 // Only in a bubble does a law judge how long something took. In real time it waits for what must happen, for longer
 // than a busy machine needs, and compares what the servers and the leases say.
 
-// patience is longer than anything that is promised.
-func (w *world) patience() <-chan time.Time {
-	return time.After(10*w.server.SessionTimeout() + 30*time.Second)
-}
+// limit is longer than anything that is promised.
+func (w *world) limit() time.Duration { return 10*w.server.SessionTimeout() + 30*time.Second }
+
+// patience ends after limit.
+func (w *world) patience() <-chan time.Time { return time.After(w.limit()) }
 
 // soon wants something to have taken no longer than most, in a bubble.
 func (w *world) soon(what string, took, most time.Duration) {

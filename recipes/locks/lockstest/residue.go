@@ -55,7 +55,7 @@ func aContextThatEndsDuringTheCreateLeavesNoNode(t *testing.T, w *world) {
 	a.fails(context.Canceled)
 	w.soon("giving up", a.at.Sub(begun), w.server.SessionTimeout()/10)
 	answer()
-	w.until("no node is left", func() bool { return len(w.nodes()) == 0 })
+	w.untilGone("no node is left", func() bool { return len(w.nodes()) == 0 })
 	if err := c.start(c.lock()).get().Release(); err != nil {
 		t.Error(err)
 	}
@@ -67,7 +67,7 @@ func aWaiterThatGivesUpLeavesNoNode(t *testing.T, w *world) {
 	a := w.client().queue()
 	a.cancel()
 	a.fails(context.Canceled)
-	w.until("its node is gone", func() bool { return len(w.added(before)) == 0 })
+	w.untilGone("its node is gone", func() bool { return len(w.added(before)) == 0 })
 	held.release(t)
 }
 
@@ -91,7 +91,7 @@ func aDeadlineLeavesNoNode(t *testing.T, w *world) {
 		if !stood || failed.OwnClient {
 			t.Errorf("the error does not say where it stood: %+v", failed)
 		}
-		w.until("its node is gone", func() bool { return len(w.added(before)) == 0 })
+		w.untilGone("its node is gone", func() bool { return len(w.added(before)) == 0 })
 		return true
 	})
 }
@@ -111,7 +111,7 @@ func givingUpWithoutAConnectionLeavesNoNode(t *testing.T, w *world) {
 	b.fails(context.Canceled)
 	w.soon("giving up", time.Since(begun), w.server.SessionTimeout()/10)
 	c.link.Heal()
-	w.until("its node is gone", func() bool { return len(w.added(before)) == 0 })
+	w.untilGone("its node is gone", func() bool { return len(w.added(before)) == 0 })
 	held.release(t)
 }
 
@@ -133,7 +133,7 @@ func aReleaseWithoutAConnectionIsMadeUpFor(t *testing.T, w *world) {
 		t.Errorf("the lease goes on: %v, its context %v", lease.Err(), context.Cause(ctx))
 	}
 	c.link.Heal()
-	w.until("the node is gone", func() bool { return len(w.nodes()) == 0 })
+	w.untilGone("the node is gone", func() bool { return len(w.nodes()) == 0 })
 	if now := c.session(); now != session {
 		t.Errorf("got session %#x after %#x: the node went with its session, want it removed before", now, session)
 	}

@@ -51,7 +51,7 @@ func withinWaitsThatLong(t *testing.T, w *world) {
 	_, err := locks.Within(c.lock(), d).Acquire(t.Context())
 	w.took("Within", begun, d)
 	notAcquired(t, err)
-	w.until("its node is gone", func() bool { return len(w.added(before)) == 0 })
+	w.untilGone("its node is gone", func() bool { return len(w.added(before)) == 0 })
 
 	// The limit of the inner one passes first, then that of the outer one.
 	for _, nested := range []locks.Lock{
@@ -216,6 +216,6 @@ func tryEndsWithinTheConnectionTimeout(t *testing.T, w *world) {
 		}
 		wantNone(t, err, context.Canceled, context.DeadlineExceeded, locks.ErrNotAcquired)
 		situation.over(c)
-		w.until("no node is left", func() bool { return len(w.nodes()) == 0 })
+		w.untilGone("no node is left", func() bool { return len(w.nodes()) == 0 })
 	}
 }

@@ -110,8 +110,8 @@ func givingUpLeavesNothing(t *testing.T, w *world) {
 			t.Fatalf("%d watches", n)
 		}
 	}
-	w.until("no node is left", func() bool { return len(w.nodes()) == len(nodes) })
-	w.until("no watch is left", func() bool { return w.server.AllWatches() == watches })
+	w.untilGone("no node is left", func() bool { return len(w.nodes()) == len(nodes) })
+	w.untilGone("no watch is left", func() bool { return w.server.AllWatches() == watches })
 	held.release(t)
 }
 
@@ -128,5 +128,5 @@ func givingUpInTurnLeavesNothing(t *testing.T, w *world) {
 			t.Fatalf("%d watches on the holder's node", n)
 		}
 	}
-	w.until("no watch is left", func() bool { return w.server.AllWatches() == watches })
+	w.untilGone("no watch is left", func() bool { return w.server.AllWatches() == watches })
 }

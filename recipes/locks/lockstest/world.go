@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest/await"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/retry"
 )
@@ -44,8 +45,8 @@ func (w *world) cleanUp() {
 			_ = a.lease.Release() // it may have been released, or lost
 		}
 	}
-	w.until("no node of the lock is left", func() bool { return len(w.nodes()) == 0 })
-	w.until("no watch is left", func() bool { return w.server.AllWatches() == 0 })
+	w.untilGone("no node of the lock is left", func() bool { return len(w.nodes()) == 0 })
+	w.untilGone("no watch is left", func() bool { return w.server.AllWatches() == 0 })
 	for _, c := range w.contacts {
 		_ = c.Close()
 	}
@@ -162,6 +163,7 @@ func (w *world) settles(before []string, leases int) {
 	if w.recipe.Composed {
 		leases *= len(w.dirs())
 	}
+	w.untilGone("no node is there but those of the leases", func() bool { return len(w.added(before)) <= leases })
 	w.until("the leases have settled", func() bool {
 		now := w.added(before)
 		return len(now) == leases && !slices.ContainsFunc(now, func(node string) bool { return w.server.Watches(node) == 0 })
@@ -193,15 +195,16 @@ func (ls leases) lost() error {
 // until waits for a condition at the server.
 func (w *world) until(what string, holds func() bool) {
 	w.t.Helper()
-	given := w.patience()
-	ticker := time.NewTicker(5 * time.Millisecond)
-	defer ticker.Stop()
-	for !holds() {
-		select {
-		case <-ticker.C:
-		case <-given:
-			w.t.Fatalf("timed out waiting until %s; nodes %v, watches %d", what, w.nodes(), w.server.AllWatches())
-		}
+	if !await.Within(w.limit(), holds) {
+		await.Fatalf(w.t, "%s; nodes %v, watches %d", what, w.nodes(), w.server.AllWatches())
+	}
+}
+
+// untilGone is until for what must not stay. What stays is residue, and not a machine that is slow.
+func (w *world) untilGone(what string, holds func() bool) {
+	w.t.Helper()
+	if limit := w.limit(); !await.Within(limit, holds) {
+		w.t.Fatalf("after %v it is not so that %s; nodes %v, watches %d", limit, what, w.nodes(), w.server.AllWatches())
 	}
 }
 
@@ -214,7 +217,9 @@ func (w *world) ends(l *locks.Lease) error {
 	select {
 	case <-l.Done():
 	case <-w.patience():
-		w.t.Fatal("got a lease that lasts, want it ended")
+		if l.Err() == nil {
+			w.t.Fatalf("got a lease that lasts for %v, want it ended", w.limit())
+		}
 	}
 	return l.Err()
 }
