@@ -11,6 +11,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/framework/zktest/await"
 	"github.com/gocurator/curator/integration/zookeeper"
 	"github.com/gocurator/curator/recipes/locks"
 )
@@ -64,10 +65,14 @@ func (c permissionCase) run(t *testing.T, servers string) {
 	alice := secureClient(t, servers, framework.WithAuthorization("digest", []byte("alice:secret")))
 	remains := func(when string, want int) {
 		t.Helper()
-		await(t, fmt.Sprintf("%s: %d nodes remain", when, want), func() bool {
-			left, _, err := admin.Children(t.Context(), c.path)
+		var left []string
+		var err error
+		if !await.Within(patience, func() bool {
+			left, _, err = admin.Children(t.Context(), c.path)
 			return err == nil && len(left) == want
-		})
+		}) {
+			t.Fatalf("%s: got the nodes %v, %v after %v, want %d", when, left, err, patience, want)
+		}
 	}
 	// A try lists the directory before it creates anything.
 	lease, err := c.lock(alice, c.path).TryAcquire(t.Context())

@@ -13,6 +13,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest/await"
 	"github.com/gocurator/curator/integration/zookeeper"
 	"github.com/gocurator/curator/recipes/locks"
 )
@@ -63,10 +64,14 @@ func TestNoTwoHoldALockAtTheEndOfTheCounterOfARealServer(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		await(t, path+" is gone", func() bool {
-			stat, err := first.Exists(t.Context(), path)
+		var stat *zk.Stat
+		var err error
+		if !await.Within(patience, func() bool {
+			stat, err = first.Exists(t.Context(), path)
 			return err == nil && stat == nil
-		})
+		}) {
+			t.Fatalf("%s: got %+v, %v after %v, want no node", path, stat, err, patience)
+		}
 		lease, err := locks.NewInterProcessMutex(newClient(t, server), path).Acquire(t.Context())
 		if err != nil {
 			t.Fatal(err)

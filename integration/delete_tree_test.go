@@ -14,6 +14,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest/await"
 	"github.com/gocurator/curator/integration/zookeeper"
 )
 
@@ -82,14 +83,13 @@ func TestAGuaranteedDeletionOfATreeOutlastsTheServer(t *testing.T) {
 		t.Error("deleted without a server")
 	}
 	server.Restart()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
-		stat, err := client.Exists(t.Context(), "/tree")
-		if err == nil && stat == nil {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("got %+v, %v, want no node", stat, err)
-		}
+	var stat *zk.Stat
+	var err error
+	if !await.Within(patience, func() bool {
+		stat, err = client.Exists(t.Context(), "/tree")
+		return err == nil && stat == nil
+	}) {
+		t.Fatalf("got %+v, %v after %v, want no node", stat, err, patience)
 	}
 }
 
@@ -136,7 +136,7 @@ func TestAListOfServersMovesASessionFromServerToServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	ctx, cancel := await.Context(t.Context(), t, 5*time.Minute, "the session to move from server to server")
 	defer cancel()
 	first, err := client.Session(ctx)
 	if err != nil {
@@ -160,7 +160,7 @@ func awaitServer(ctx context.Context, t *testing.T, client *framework.Client, wa
 	t.Helper()
 	for ; client.Server() != want.Server.Addr(); time.Sleep(20 * time.Millisecond) {
 		if ctx.Err() != nil {
-			t.Fatalf("connected to %q, want %q", client.Server(), want.Server.Addr())
+			t.Fatalf("connected to %q, want %q: %v", client.Server(), want.Server.Addr(), context.Cause(ctx))
 		}
 	}
 }

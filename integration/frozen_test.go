@@ -20,6 +20,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest/await"
 	"github.com/gocurator/curator/integration/zookeeper"
 	"github.com/gocurator/curator/recipes/locks"
 )
@@ -238,23 +239,22 @@ func TestAFrozenIdleHolderKnowsAtItsFirstLook(t *testing.T) {
 	server := zookeeper.Start(t, zookeeper.Config{})
 	client := newClient(t, server)
 	h := startHolder(t, server.Addr(), 3*frozenTimeout)
-	idle := false
-	for deadline := time.Now().Add(time.Minute); !idle; {
-		got := h.ask("idle")
-		if time.Now().After(deadline) {
-			t.Fatalf("got %s of the idle holder, and no node that stays, within a minute", got)
-		}
-		if got != "<nil>" {
-			continue // a busy machine has cost it its session
+	var got string
+	if !await.Within(patience, func() bool {
+		if got = h.ask("idle"); got != "<nil>" {
+			return false // a busy machine has cost it its session
 		}
 		h.signal(syscall.SIGSTOP) // before an eighth of the session timeout has passed, or the node goes
 		children, _, err := client.Children(t.Context(), frozenPath)
 		if err != nil && !errors.Is(err, zk.ErrNoNode) {
 			t.Fatal(err)
 		}
-		if idle = len(children) > 0; !idle {
+		if len(children) == 0 {
 			h.signal(syscall.SIGCONT)
 		}
+		return len(children) > 0
+	}) {
+		await.Fatalf(t, "the node of the idle holder to stay; the holder said %s", got)
 	}
 	lease, err := locks.NewInterProcessMutex(client, frozenPath).Acquire(t.Context())
 	if err != nil {

@@ -3,7 +3,6 @@
 package integration_test
 
 import (
-	"context"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/framework/zktest/await"
 	"github.com/gocurator/curator/integration/internal/gozk"
 	"github.com/gocurator/curator/integration/zookeeper"
 	"github.com/gocurator/curator/recipes/locks/lockstest"
@@ -58,7 +58,7 @@ type administrator struct {
 
 func (a *administrator) connect() {
 	a.t.Helper()
-	ctx, cancel := context.WithTimeout(a.t.Context(), time.Minute)
+	ctx, cancel := await.Context(a.t.Context(), a.t, patience, "a session of the administrator")
 	defer cancel()
 	conn, err := gozk.Connect(ctx, a.server.Addr(), time.Minute)
 	if err != nil {
@@ -168,7 +168,10 @@ func (a *administrator) ExpireSession(link *lockstest.Link, session int64) {
 		return
 	}
 	for range 100 {
-		if ended, err := a.closeSession(session, password); err != nil {
+		if ended, err := a.closeSession(session, password); isTimeout(err) {
+			await.Errorf(a.t, "the end of session %#x: %v", session, err)
+			return
+		} else if err != nil {
 			a.t.Errorf("session %#x cannot be ended: %v", session, err)
 			return
 		} else if ended {
@@ -180,12 +183,12 @@ func (a *administrator) ExpireSession(link *lockstest.Link, session int64) {
 
 // closeSession reports whether the session has ended, by this or before. It has not if the server hangs up.
 func (a *administrator) closeSession(session int64, password []byte) (ended bool, err error) {
-	conn, err := net.DialTimeout("tcp", a.server.Addr(), time.Minute)
+	conn, err := net.DialTimeout("tcp", a.server.Addr(), patience)
 	if err != nil {
 		return false, err
 	}
 	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(time.Minute))
+	_ = conn.SetDeadline(time.Now().Add(patience))
 	const protocol, lastZxid, timeout, xid, closeSession = 0, 0, 4000, 1, -11
 	body := binary.BigEndian.AppendUint32(nil, protocol)
 	body = binary.BigEndian.AppendUint64(body, lastZxid)

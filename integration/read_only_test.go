@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest/await"
 	"github.com/gocurator/curator/integration/zookeeper"
 )
 
@@ -24,7 +25,7 @@ func TestAReadOnlyServerIsNamedAsWhatItMayBe(t *testing.T) {
 		other.Kill()
 	}
 	// It may break off a question while it changes its role.
-	await(t, "the server is read-only", func() bool { return alone.Role() == "read-only" })
+	await.Until(t, patience, "the server to be read-only", func() bool { return alone.Role() == "read-only" })
 	client, err := framework.NewClient(alone.Server.Addr())
 	if err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/saslmd5"
+	"github.com/gocurator/curator/framework/zktest/await"
 	"github.com/gocurator/curator/integration/zookeeper"
 	"github.com/gocurator/curator/recipes/locks"
 )
@@ -79,10 +80,10 @@ func secureClient(t *testing.T, servers string, opts ...framework.Option) *frame
 	return client
 }
 
-// within waits for an outcome that is an error of the client, mostly.
-func within(t *testing.T, client *framework.Client, d time.Duration) error {
+// connected waits until the client is connected, or returns why it will not be.
+func connected(t *testing.T, client *framework.Client) error {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), d)
+	ctx, cancel := await.Context(t.Context(), t, patience, "a client to be connected or refused")
 	defer cancel()
 	return client.BlockUntilConnected(ctx)
 }
@@ -93,7 +94,7 @@ func TestSASLOnARealServerThatRequiresIt(t *testing.T) {
 	server := zookeeper.Start(t, file.config(true))
 
 	t.Run("wrong password", func(t *testing.T) {
-		err := within(t, saslClient(t, server.Addr(), saslUser, "wrong"), time.Minute)
+		err := connected(t, saslClient(t, server.Addr(), saslUser, "wrong"))
 		wantRefused(t, err, "SASL DIGEST-MD5")
 	})
 	t.Run("missing mechanism", func(t *testing.T) {
@@ -136,12 +137,12 @@ func TestSASLOnARealServerThatRequiresIt(t *testing.T) {
 		file.write(t, map[string]string{saslUser: next, "eve": "e"})
 		server.Restart()
 		begun := exchanges.Load()
-		await(t, "refused twice", func() bool { return exchanges.Load() >= begun+3 })
+		await.Until(t, patience, "two refusals", func() bool { return exchanges.Load() >= begun+3 })
 		if s.Connected() || client.Err() != nil {
 			t.Errorf("after a refusal on a reconnection: connected %t, %v, want neither", s.Connected(), client.Err())
 		}
 		password.Store(&next)
-		if err := within(t, client, time.Minute); err != nil {
+		if err := connected(t, client); err != nil {
 			t.Fatal(err)
 		}
 		if err := lease.Err(); err != nil {
@@ -162,9 +163,9 @@ func TestSASLOnARealServerThatRequiresIt(t *testing.T) {
 
 func TestSASLOnARealServerThatDoesNotRequireIt(t *testing.T) {
 	server := zookeeper.Start(t, newJAAS(t, map[string]string{saslUser: saslPassword}).config(false))
-	wantRefused(t, within(t, saslClient(t, server.Addr(), saslUser, "wrong"), time.Minute), "SASL DIGEST-MD5")
+	wantRefused(t, connected(t, saslClient(t, server.Addr(), saslUser, "wrong")), "SASL DIGEST-MD5")
 	for _, client := range []*framework.Client{secureClient(t, server.Addr()), saslClient(t, server.Addr(), saslUser, saslPassword)} {
-		if err := within(t, client, time.Minute); err != nil {
+		if err := connected(t, client); err != nil {
 			t.Error(err)
 		}
 		addAuthLater(t, client)
@@ -210,7 +211,7 @@ func TestARealServerWithoutSASLIsNamed(t *testing.T) {
 	if client.Err() != nil {
 		t.Errorf("got %v, want a client that goes on", client.Err())
 	}
-	await(t, "twelve attempts", func() bool { return attempts.Load() >= 12 })
+	await.Until(t, patience, "twelve attempts", func() bool { return attempts.Load() >= 12 })
 	_ = client.Close()
 	awaitFewerSessions(t, server, 6)
 }

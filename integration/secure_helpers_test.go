@@ -3,8 +3,8 @@
 package integration_test
 
 import (
+	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -12,8 +12,12 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest/await"
 	"github.com/gocurator/curator/integration/zookeeper"
 )
+
+// patience bounds each wait for what must happen.
+const patience = time.Minute
 
 // outlasting is a session timeout that outlasts the restart of a server, and refused connections, on a busy machine.
 const outlasting = 5 * time.Minute
@@ -31,31 +35,27 @@ func wantRefused(t *testing.T, err error, text string) {
 func awaitFailure(t *testing.T, client *framework.Client, says string) {
 	t.Helper()
 	var err error
-	defer func() {
-		if t.Failed() {
-			t.Errorf("got %v, want %q in it", err, says)
-		}
-	}()
-	await(t, "an attempt failed for the right reason", func() bool {
-		err = within(t, client, 50*time.Millisecond)
+	if !await.Within(patience, func() bool {
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		err = client.BlockUntilConnected(ctx)
 		return err == nil || strings.Contains(err.Error(), says)
-	})
+	}) {
+		await.Fatalf(t, "an attempt to connect to fail for the right reason: got %v, want %q in it", err, says)
+	}
 	if err == nil {
-		t.Error("the client is connected")
+		t.Errorf("got a client that is connected, want an error with %q in it", says)
 	}
 }
 
 // awaitFewerSessions waits until the server has fewer sessions than that.
 func awaitFewerSessions(t *testing.T, server *zookeeper.Server, than int) {
 	t.Helper()
-	await(t, fmt.Sprintf("fewer than %d sessions", than), func() bool { return strings.Count(server.FourLetter("dump"), "\t0x") < than })
-}
-
-func await(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !ok(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("not within a minute: %s", what)
-		}
+	var got int
+	if !await.Within(patience, func() bool {
+		got = strings.Count(server.FourLetter("dump"), "\t0x")
+		return got < than
+	}) {
+		t.Fatalf("the server has %d sessions after %v, want fewer than %d", got, patience, than)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest/await"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -57,7 +58,7 @@ func TestTLSOnARealServer(t *testing.T) {
 			client := secureClient(t, c.servers, opts...)
 			if c.says != "" {
 				awaitFailure(t, client, c.says)
-			} else if err := within(t, client, time.Minute); err != nil {
+			} else if err := connected(t, client); err != nil {
 				t.Errorf("got %v, want a connection", err)
 			}
 			if client.Err() != nil {
@@ -128,7 +129,7 @@ func TestALockIsHeldWhileCertificatesAreRenewed(t *testing.T) {
 		before := presented
 		mu.Unlock()
 		breakOff()
-		await(t, what+": another connection", func() bool {
+		await.Until(t, patience, "another connection: "+what, func() bool {
 			mu.Lock()
 			defer mu.Unlock()
 			return presented > before && s.Connected()
@@ -157,10 +158,15 @@ func TestALockIsHeldWhileCertificatesAreRenewed(t *testing.T) {
 	certificate = clients.issue(t, "other", time.Hour)
 	mu.Unlock()
 	network.reset()
-	await(t, "another subject has no permissions", func() bool {
-		_, _, err := client.Get(t.Context(), "/own")
+	if !await.Within(patience, func() bool {
+		_, _, err = client.Get(t.Context(), "/own")
 		return errors.Is(err, zk.ErrNoAuth)
-	})
+	}) {
+		if err == nil {
+			t.Fatalf("another subject got the node, want %v", zk.ErrNoAuth)
+		}
+		await.Fatalf(t, "another subject to be refused: got %v, want %v", err, zk.ErrNoAuth)
+	}
 }
 
 // A fleet moves to TLS, or back, process by process: its lock goes on.

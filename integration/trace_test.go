@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest/await"
 	"github.com/gocurator/curator/integration/zookeeper"
 )
 
@@ -45,11 +46,7 @@ func TestATraceTellsOfOperationsAndStatesOfARealServer(t *testing.T) {
 	}
 	told := make(chan struct{})
 	client.ReportAlways(func() { close(told) })
-	select {
-	case <-told:
-	case <-time.After(time.Minute):
-		t.Fatal("the client did not tell its traces what it had for them within a minute")
-	}
+	await.Receive(t, patience, "the client to tell its traces what it has for them", told)
 	_ = client.Close() // a busy server may not confirm it in time
 	mu.Lock()
 	defer mu.Unlock()

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest/await"
 	"github.com/gocurator/curator/integration/zookeeper"
 )
 
@@ -42,16 +43,21 @@ func follow(views iter.Seq2[framework.View, error]) *newest {
 
 func (n *newest) await(t *testing.T, what string, ok func(view framework.View) bool) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+	var view framework.View
+	var err error
+	var done bool
+	late := !await.Within(patience, func() bool {
 		n.mu.Lock()
-		view, err := n.view, n.err
+		view, err = n.view, n.err
 		n.mu.Unlock()
-		if ok(view) {
-			return
-		}
-		if time.Now().After(deadline) || err != nil {
-			t.Fatalf("got %+v, %v, want %s", view, err, what)
-		}
+		done = ok(view)
+		return done || err != nil
+	})
+	switch {
+	case late:
+		await.Fatalf(t, "%s: got %+v", what, view)
+	case !done:
+		t.Fatalf("got %+v, %v, want %s", view, err, what)
 	}
 }
 
@@ -107,13 +113,11 @@ func TestWatchLoopsEndUpWithTheNewestViewWhateverHappens(t *testing.T) {
 // awaitWatches waits until a server has so many watches. A connection that was lost keeps its own there for a moment.
 func awaitWatches(t *testing.T, server *zookeeper.Server, want string) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
-		got := server.Mntr()["zk_watch_count"]
-		if got == want {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("the server has %s watches, want %s", got, want)
-		}
+	var got string
+	if !await.Within(patience, func() bool {
+		got = server.Mntr()["zk_watch_count"]
+		return got == want
+	}) {
+		t.Fatalf("the server has %s watches after %v, want %s", got, patience, want)
 	}
 }

@@ -10,11 +10,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest/await"
 	"github.com/gocurator/curator/integration/zookeeper"
 )
 
@@ -54,18 +54,14 @@ func (m *mirror) Changed(kind zk.EventType, path string) {
 
 func (m *mirror) await(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+	if !await.Within(patience, func() bool {
 		m.mu.Lock()
-		done := ok()
-		m.mu.Unlock()
-		if done {
-			return
-		}
-		if time.Now().After(deadline) {
-			m.mu.Lock()
-			defer m.mu.Unlock()
-			t.Fatalf("not within a minute: %s; got %d nodes, set %d times, %v", what, len(m.nodes), m.set, m.err)
-		}
+		defer m.mu.Unlock()
+		return ok()
+	}) {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		await.Fatalf(t, "%s; got %d nodes, set %d times, %v", what, len(m.nodes), m.set, m.err)
 	}
 }
 
@@ -82,7 +78,7 @@ func TestATreeObserverHearsOfEveryNodeOfARealServer(t *testing.T) {
 	if err := s.WatchTree("/tree", m); err != nil {
 		t.Fatal(err)
 	}
-	m.await(t, "the watch is set or refused", func() bool { return m.set > 0 || errors.Is(m.err, framework.ErrUnsupported) })
+	m.await(t, "the watch to be set or refused", func() bool { return m.set > 0 || errors.Is(m.err, framework.ErrUnsupported) })
 	if m.set == 0 {
 		if version := zookeeper.Version(); !strings.HasPrefix(version, "3.4.") && !strings.HasPrefix(version, "3.5.") {
 			t.Fatalf("server %s: got %v, want the watch set", version, m.err)
@@ -104,21 +100,21 @@ func TestATreeObserverHearsOfEveryNodeOfARealServer(t *testing.T) {
 				}
 			}
 		}
-		m.await(t, "it has heard of all nodes", func() bool { return maps.Equal(m.nodes, want) })
+		m.await(t, "the observer to hear of all nodes", func() bool { return maps.Equal(m.nodes, want) })
 		if _, err := other.Set(t.Context(), "/tree", fmt.Append(nil, round), -1); err != nil {
 			t.Fatal(err)
 		}
-		m.await(t, "the data watch has seen the change", func() bool { return string(s.View(watches[0]).Data) == fmt.Sprint(round) })
+		m.await(t, "the data watch to see the change", func() bool { return string(s.View(watches[0]).Data) == fmt.Sprint(round) })
 		for _, path := range []string{"/tree", "/tree2"} {
 			if err := other.Delete(t.Context(), path, -1, framework.DeletingChildrenIfNeeded()); err != nil {
 				t.Fatal(err)
 			}
 		}
-		m.await(t, "it has heard that all are gone", func() bool { return len(m.nodes) == 0 })
+		m.await(t, "the observer to hear that all nodes are gone", func() bool { return len(m.nodes) == 0 })
 		if round == 0 {
 			server.Kill()
 			server.Restart()
-			m.await(t, "the watch is set again", func() bool { return m.set > 1 })
+			m.await(t, "the watch to be set again", func() bool { return m.set > 1 })
 		}
 	}
 	for _, w := range watches {
@@ -147,29 +143,21 @@ func TestATreeObserverLearnsWhetherTheServerHasSuchWatches(t *testing.T) {
 	if err := s.WatchTree("/tree", m); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
-		m.mu.Lock()
-		set, refused := m.set, m.err
-		m.mu.Unlock()
-		switch {
-		case set > 0 && refused == nil:
-			return
-		case refused != nil:
-			if !errors.Is(refused, framework.ErrUnsupported) {
-				t.Errorf("got %v, want ErrUnsupported", refused)
-			}
-			if _, err := client.Exists(t.Context(), "/"); err != nil {
-				t.Errorf("the client is of no use any more: %v", err)
-			}
-			if now, err := client.Session(t.Context()); now != s {
-				t.Errorf("got session %v, %v, want %v", now, err, s)
-			}
-			if err := s.WatchTree("/tree", m); !errors.Is(err, framework.ErrUnsupported) {
-				t.Errorf("got %v, want ErrUnsupported", err)
-			}
-			return
-		case time.Now().After(deadline):
-			t.Fatal("told nothing")
-		}
+	var refused error
+	m.await(t, "the watch to be set or refused", func() bool { refused = m.err; return m.set > 0 || refused != nil })
+	if refused == nil {
+		return
+	}
+	if !errors.Is(refused, framework.ErrUnsupported) {
+		t.Errorf("got %v, want ErrUnsupported", refused)
+	}
+	if _, err := client.Exists(t.Context(), "/"); err != nil {
+		t.Errorf("the client is of no use any more: %v", err)
+	}
+	if now, err := client.Session(t.Context()); now != s {
+		t.Errorf("got session %v, %v, want %v", now, err, s)
+	}
+	if err := s.WatchTree("/tree", m); !errors.Is(err, framework.ErrUnsupported) {
+		t.Errorf("got %v, want ErrUnsupported", err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/framework/zktest/await"
 )
 
 // need ends the test as CURATOR_INTEGRATION wants it if something that integration/run collects is missing.
@@ -41,9 +42,12 @@ func satisfies(t *testing.T, name string, args ...string) {
 	srv := zktest.NewServer()
 	defer srv.Close()
 	cmd := exec.CommandContext(t.Context(), name, append(args, srv.Addr())...)
-	timer := time.AfterFunc(30*time.Minute, func() { _ = cmd.Process.Kill() })
-	defer timer.Stop()
+	const limit = 30 * time.Minute
+	timer := time.AfterFunc(limit, func() { _ = cmd.Process.Kill() })
 	out, err := cmd.CombinedOutput()
+	if inTime := timer.Stop(); err != nil && !inTime {
+		await.Fatalf(t, "%s to end (%v): %v\n%s", name, limit, err, out)
+	}
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

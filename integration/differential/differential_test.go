@@ -62,7 +62,7 @@ func (p *pair) compare(steps []step) (at int, difference string) {
 	dir := fmt.Sprintf("/%07x/R", p.runs)
 	want, err := p.real.execute(steps, dir)
 	if err != nil {
-		p.t.Fatal(err)
+		fatal(p.t, err)
 	}
 	got, err := p.here(steps, dir)
 	if err != nil {

@@ -27,7 +27,7 @@ func TestContainersAndTTLNodesGoAsOnARealServer(t *testing.T) {
 	alone := target{zookeeper.Version(), func() (net.Conn, error) { return net.Dial("tcp", server.Addr()) }}
 	want, err := alone.outlive()
 	if err != nil {
-		t.Fatal(err)
+		fatal(t, err)
 	}
 	zktest.Bubble(t, func(t *testing.T) {
 		srv := zktest.NewServer(zktest.WithContainerCheckInterval(reapInterval), zktest.WithVersion(zookeeper.Version()))
@@ -121,5 +121,5 @@ func (r *run) awaitGone(c *client, path string, meanwhile []step) (heard []strin
 			return heard, nil
 		}
 	}
-	return heard, fmt.Errorf("%s: %s stays for %v", r.name, path, patience)
+	return heard, &lateError{fmt.Sprintf("%s: %s stays for %v", r.name, path, patience)}
 }

@@ -13,7 +13,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"testing"
 	"time"
+
+	"github.com/gocurator/curator/framework/zktest/await"
 )
 
 // A target is a server.
@@ -300,17 +303,31 @@ func (r *run) expire(c *client) error {
 
 // until waits for a four-letter word's answer that does not have a text in it; of what dump says, the sessions count.
 func (r *run) until(word, without string) error {
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		answer, err := r.word(word)
-		if err != nil {
-			return err
-		}
+	var err error
+	if !await.Within(patience, func() bool {
+		var answer string
+		answer, err = r.word(word)
 		answer, _, _ = strings.Cut(answer, "ephemeral nodes dump")
-		if !strings.Contains(answer, without) {
-			return nil
-		}
+		return err != nil || !strings.Contains(answer, without)
+	}) {
+		return &lateError{fmt.Sprintf("%s: %s goes on to say %q", r.name, word, without)}
 	}
-	return fmt.Errorf("%s: %s goes on to say %q", r.name, word, without)
+	return err
+}
+
+// lateError says that what a script waits for did not come.
+type lateError struct{ text string }
+
+func (e *lateError) Error() string { return e.text }
+
+// fatal ends the test with an error of a real server. One that is only late is a failure of package await.
+func fatal(t *testing.T, err error) {
+	t.Helper()
+	var late *lateError
+	if errors.As(err, &late) {
+		await.Fatalf(t, "a real server: %v", err)
+	}
+	t.Fatal(err)
 }
 
 func (r *run) word(word string) (string, error) {

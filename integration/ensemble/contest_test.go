@@ -3,7 +3,6 @@
 package main_test
 
 import (
-	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -12,9 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-zookeeper/zk"
-
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest/await"
 	"github.com/gocurator/curator/integration/zookeeper"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/retry"
@@ -42,6 +40,24 @@ func settled(t *testing.T, e *zookeeper.Ensemble) (leader *zookeeper.Member, fol
 	return leader, followers
 }
 
+// awaitLeader waits until a server leads.
+func awaitLeader(t *testing.T, e *zookeeper.Ensemble) *zookeeper.Member {
+	t.Helper()
+	leader := e.Leader()
+	if leader == nil {
+		t.FailNow()
+	}
+	return leader
+}
+
+// awaitServing waits until every server serves.
+func awaitServing(t *testing.T, e *zookeeper.Ensemble) {
+	t.Helper()
+	if !e.AwaitServing() {
+		t.FailNow()
+	}
+}
+
 // connect returns a client, attached.
 func connect(t *testing.T, session time.Duration, addrs []string, opts ...framework.Option) *framework.Client {
 	t.Helper()
@@ -55,18 +71,30 @@ func connect(t *testing.T, session time.Duration, addrs []string, opts ...framew
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = client.Close() })
-	if err := client.BlockUntilConnected(limit(t)); err != nil {
-		t.Fatal(err)
-	}
+	connected(t, client)
 	return client
 }
 
-// limit returns a context that ends after patience, or with the test.
-func limit(t *testing.T) context.Context {
+// connected waits until the client is connected.
+func connected(t *testing.T, client *framework.Client) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	t.Cleanup(cancel)
-	return ctx
+	ctx, cancel := await.Context(t.Context(), t, patience, "a client to be connected")
+	defer cancel()
+	if err := client.BlockUntilConnected(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// acquire waits for a lock.
+func acquire(t *testing.T, client *framework.Client, path string) *locks.Lease {
+	t.Helper()
+	ctx, cancel := await.Context(t.Context(), t, patience, "the lock "+path)
+	defer cancel()
+	lease, err := locks.NewInterProcessMutex(client, path).Acquire(ctx)
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	return lease
 }
 
 // A contest is one lock with a holder and a second that waits for it.
@@ -98,10 +126,7 @@ func (c *contest) acquire() {
 	c.t.Helper()
 	watchDelays()
 	c.told, c.second, c.begun = make(chan time.Time, 1), make(chan grant, 1), time.Now()
-	lease, err := locks.NewInterProcessMutex(c.holder, c.path).Acquire(limit(c.t))
-	if err != nil {
-		c.t.Fatalf("%s: %v", c.path, err)
-	}
+	lease := acquire(c.t, c.holder, c.path)
 	c.lease = lease
 	told := c.told
 	go func() {
@@ -124,7 +149,7 @@ func (c *contest) against(second *framework.Client) *contest {
 			return c
 		}
 		if time.Now().After(deadline) {
-			c.t.Fatalf("%s: the holder loses its lease before the second stands behind it: %v", c.path, c.lease.Err())
+			await.Fatalf(c.t, "%s: a lease that lasts until the second stands behind its holder: %v", c.path, c.lease.Err())
 		}
 		if err := c.decided().next.Release(); err != nil {
 			c.t.Logf("%s: release by the second: %v", c.path, err)
@@ -135,35 +160,36 @@ func (c *contest) against(second *framework.Client) *contest {
 // stands waits until the second stands behind the holder; it reports false if the lease ended before.
 func (c *contest) stands(second *framework.Client) bool {
 	c.t.Helper()
-	for ctx := limit(c.t); ; time.Sleep(5 * time.Millisecond) {
-		children, _, err := second.Children(ctx, c.path)
-		switch {
-		case err == nil && len(children) == 2:
-			return true
-		case c.lease.Err() != nil:
-			return false
-		case ctx.Err() != nil:
-			c.t.Fatalf("%s has the children %v, want 2 (%v)", c.path, children, err)
+	var children []string
+	var err error
+	stands := false
+	if !await.Within(patience, func() bool {
+		children, _, err = second.Children(c.t.Context(), c.path)
+		stands = err == nil && len(children) == 2
+		return stands || c.lease.Err() != nil
+	}) {
+		if len(children) > 2 {
+			c.t.Fatalf("%s has the children %v, want 2", c.path, children)
 		}
+		await.Fatalf(c.t, "the second to stand behind the holder: %s has the children %v, want 2 (%v)", c.path, children, err)
 	}
+	return stands
 }
 
 // awaitChildren waits until the node has so many children.
 func awaitChildren(t *testing.T, client *framework.Client, path string, want int) {
 	t.Helper()
-	for ctx := limit(t); ; time.Sleep(5 * time.Millisecond) {
-		children, _, err := client.Children(ctx, path)
-		if err == nil && len(children) == want || errorsIsNoNode(err) && want == 0 {
-			return
+	var children []string
+	var err error
+	if !await.Within(patience, func() bool {
+		children, _, err = client.Children(t.Context(), path)
+		return err == nil && len(children) == want
+	}) {
+		if len(children) > want {
+			t.Fatalf("%s has the children %v, want %d", path, children, want)
 		}
-		if ctx.Err() != nil {
-			t.Fatalf("%s has the children %v, want %d (%v)", path, children, want, err)
-		}
+		await.Fatalf(t, "children: %s has %v, want %d (%v)", path, children, want, err)
 	}
-}
-
-func errorsIsNoNode(err error) bool {
-	return err != nil && strings.Contains(err.Error(), zk.ErrNoNode.Error())
 }
 
 // late is by how much a goroutine that a timer wakes may look at its watch too late, besides what delayed measures.
@@ -194,7 +220,7 @@ func (c *contest) decided() outcome {
 			c.t.Errorf("%s: the second's fencing token %#x is not above the first's %#x", c.path, g.lease.FencingToken(), c.lease.FencingToken())
 		}
 	case <-time.After(patience):
-		c.t.Fatalf("%s: the second was never admitted", c.path)
+		await.Fatalf(c.t, "%s: the second to be admitted", c.path)
 	}
 	// Whatever else happens, the clock must have told the holder by now.
 	errNow, untilNow := c.lease.Err(), c.lease.ValidUntil()
@@ -230,7 +256,7 @@ func (c *contest) handOver() bool {
 			c.t.Errorf("%s: release by the second: %v", c.path, err)
 		}
 	case <-time.After(patience):
-		c.t.Fatalf("%s: the second was never admitted", c.path)
+		await.Fatalf(c.t, "%s: the second to be admitted", c.path)
 	}
 	return true
 }
@@ -242,20 +268,17 @@ func (c *contest) either() bool {
 	// A holder whose lease ended lets its node go as soon as it can; one that keeps it, does so by a renewal from now
 	// on.
 	before := c.lease.ValidUntil()
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		if len(c.second) > 0 || c.lease.Err() != nil {
-			c.decided()
-			return false
-		}
-		if c.lease.ValidUntil().After(before) {
-			if c.handOver() {
-				return true
-			}
-			c.decided() // a busy machine may still cost it the lease, by now
-			return false
-		}
+	lost := false
+	if !await.Within(patience, func() bool {
+		lost = len(c.second) > 0 || c.lease.Err() != nil
+		return lost || c.lease.ValidUntil().After(before)
+	}) {
+		c.t.Fatalf("%s: the lease is neither renewed nor lost", c.path)
 	}
-	c.t.Fatalf("%s: the lease is neither renewed nor lost", c.path)
+	if !lost && c.handOver() {
+		return true
+	}
+	c.decided() // a busy machine may still cost it the lease, by now
 	return false
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest/await"
 	"github.com/gocurator/curator/integration/zookeeper"
 )
 
@@ -41,7 +42,7 @@ func TestHoldersOfAFrozenLeaderKnowFirst(t *testing.T) {
 		t.Logf("at the frozen leader: told %v before the second was admitted", o.margin())
 		t.Logf("at a follower: kept %v; anywhere: kept %v", p.atFollower.either(), p.anywhere.either())
 		leader.Thaw()
-		e.AwaitServing()
+		awaitServing(t, e)
 	}
 }
 
@@ -55,7 +56,7 @@ func TestHoldersOfALeaderThatIsCutOffKnowFirst(t *testing.T) {
 		t.Logf("at the leader that was cut off: told %v before the second was admitted", o.margin())
 		t.Logf("at a follower: kept %v; anywhere: kept %v", p.atFollower.either(), p.anywhere.either())
 		e.Heal()
-		e.AwaitServing()
+		awaitServing(t, e)
 	}
 }
 
@@ -80,9 +81,7 @@ func TestHoldersOfTheShortestSessionsKnowFirst(t *testing.T) {
 		begin("at an observer, renewed", connect(t, 2*tick, addrs(observer)))
 		time.Sleep(tick + rand.N(tick))
 		fresh := connect(t, 2*tick, addrs(follower))
-		if err := idle.BlockUntilConnected(limit(t)); err != nil {
-			t.Fatal(err)
-		}
+		connected(t, idle)
 		begin("idle, then acquired and cut at once", idle)
 		begin("connected, acquired and cut at once", fresh)
 
@@ -94,7 +93,7 @@ func TestHoldersOfTheShortestSessionsKnowFirst(t *testing.T) {
 			results.add(who, cut, o.told, o.admitted)
 		}
 		e.Heal()
-		e.AwaitServing()
+		awaitServing(t, e)
 	}
 	t.Logf("seconds after the cut, tick %v, session %v\n%s", tick, 2*tick, results.String())
 }
@@ -125,7 +124,7 @@ func TestAHolderThatHasJustMovedKnowsFirst(t *testing.T) {
 			case s := <-states:
 				moved = s == framework.StateReconnected
 			case <-deadline:
-				t.Fatal("the client did not move")
+				await.Fatalf(t, "the client to move to the other server")
 			}
 		}
 		time.Sleep(rand.N(20 * time.Millisecond))
@@ -154,9 +153,7 @@ func TestHoldersKnowFirstWhenTheTimeoutIsNegotiatedAnew(t *testing.T) {
 		e.Restart(func(c *zookeeper.EnsembleConfig) { c.MaxSessionTimeout = limits.maximum })
 		t.Logf("over the restart with %s timeouts: kept %v", limits.name, before.either())
 
-		if err := holder.BlockUntilConnected(limit(t)); err != nil {
-			t.Fatal(err)
-		}
+		connected(t, holder)
 		after := hold(t, holder, name(limits.name)).against(second)
 		time.Sleep(short/2 + rand.N(short/2))
 		route.Cut()
@@ -164,9 +161,7 @@ func TestHoldersKnowFirstWhenTheTimeoutIsNegotiatedAnew(t *testing.T) {
 		o := after.decided()
 		t.Logf("with %s timeouts: told %v after the cut, %v before the second was admitted", limits.name, o.told.Sub(cut), o.margin())
 		route.Heal()
-		if err := holder.BlockUntilConnected(limit(t)); err != nil {
-			t.Fatal(err)
-		}
+		connected(t, holder)
 	}
 }
 
@@ -195,7 +190,7 @@ func TestHoldersKnowFirstWhenTheWholeEnsembleRestarts(t *testing.T) {
 		for _, m := range e.Members() {
 			m.Start()
 		}
-		e.AwaitServing()
+		awaitServing(t, e)
 		switch {
 		case outage.kept:
 			if len(c.second) > 0 || c.lease.Err() != nil || !c.handOver() {
@@ -215,7 +210,9 @@ func TestHoldersKnowFirstWhenTheWholeEnsembleRestarts(t *testing.T) {
 
 func session(t *testing.T, client *framework.Client) *framework.Session {
 	t.Helper()
-	s, err := client.Session(limit(t))
+	ctx, cancel := await.Context(t.Context(), t, patience, "a session")
+	defer cancel()
+	s, err := client.Session(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}

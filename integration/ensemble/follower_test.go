@@ -76,7 +76,7 @@ func TestHolderOnAFollowerThatIsCutOffKnowsFirst(t *testing.T) {
 			}
 		}
 		e.Heal()
-		e.AwaitServing()
+		awaitServing(t, e)
 		for _, r := range rivals {
 			r.close()
 		}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest/await"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -64,11 +65,9 @@ func TestAHolderThatWasFrozenKnowsAtItsFirstLook(t *testing.T) {
 	e := start(t, quick)
 	second := connect(t, time.Minute, addrs(e.Members()...))
 	for range 2 * *rounds {
-		for deadline := time.Now().Add(2 * patience); !freezeHolder(t, addrs(e.Members()...), second); {
-			if time.Now().After(deadline) {
-				t.Fatal("holders lose the lock before they are frozen")
-			}
-		}
+		await.Until(t, 2*patience, "a holder that keeps the lock until it is frozen", func() bool {
+			return freezeHolder(t, addrs(e.Members()...), second)
+		})
 	}
 }
 
@@ -91,11 +90,7 @@ func freezeHolder(t *testing.T, servers []string, second *framework.Client) (jud
 		if holder.look(t).lost {
 			break
 		}
-		nodes, _, err := second.Children(limit(t), path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		children = len(nodes)
+		children = len(nodes(t, second, path))
 	}
 	holder.signal(t, syscall.SIGSTOP)
 	stopped := time.Now()
@@ -125,6 +120,18 @@ func freezeHolder(t *testing.T, servers []string, second *framework.Client) (jud
 		t.Error(err)
 	}
 	return !last.lost
+}
+
+// nodes lists a directory.
+func nodes(t *testing.T, client *framework.Client, path string) []string {
+	t.Helper()
+	ctx, cancel := await.Context(t.Context(), t, patience, "the children of "+path)
+	defer cancel()
+	children, _, err := client.Children(ctx, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return children
 }
 
 type holder struct {

@@ -92,8 +92,6 @@ func run(config zookeeper.EnsembleConfig, in io.Reader, out io.Writer) error {
 type complaints struct{}
 
 func (complaints) Errorf(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
-func (complaints) Logf(format string, args ...any)   { fmt.Fprintf(os.Stderr, format+"\n", args...) }
-func (complaints) Failed() bool                      { return false }
 
 var errOrder = errors.New(`no such order; "help" prints those there are`)
 

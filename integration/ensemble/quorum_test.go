@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/framework/zktest/await"
 	"github.com/gocurator/curator/integration/zookeeper"
 )
 
@@ -38,13 +39,8 @@ func TestATransactionThatFailsNeedsAMajorityAndASyncDoesNot(t *testing.T) {
 	}
 	synced := make(chan error, 1)
 	go func() { _, err := conn.Sync("/"); synced <- err }()
-	select {
-	case err := <-synced:
-		if err != nil {
-			t.Fatal(err)
-		}
-	case <-time.After(patience):
-		t.Fatal("the leader does not answer a sync alone")
+	if err := await.Receive(t, patience, "the leader to answer a sync alone", synced); err != nil {
+		t.Fatal(err)
 	}
 
 	checks := map[string]error{"/private": zk.ErrNoAuth, "/missing": zk.ErrNoNode}
@@ -66,13 +62,9 @@ func TestATransactionThatFailsNeedsAMajorityAndASyncDoesNot(t *testing.T) {
 		f.Thaw()
 	}
 	for path, answer := range answers {
-		select {
-		case err := <-answer:
-			if want := checks[path]; !errors.Is(err, want) {
-				t.Errorf("the check of %s: %v, want %v", path, err, want)
-			}
-		case <-time.After(patience):
-			t.Errorf("the check of %s was never answered", path)
+		err := await.Receive(t, patience, "the answer to the check of "+path, answer)
+		if want := checks[path]; !errors.Is(err, want) {
+			t.Errorf("the check of %s: %v, want %v", path, err, want)
 		}
 	}
 	if after := zxid(t, leader); after != before+len(checks) {

@@ -14,6 +14,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest/await"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -41,14 +42,14 @@ func TestServiceIsBackWithTheNewLeader(t *testing.T) {
 	var ours, theirs []time.Duration
 	var busiest float64
 	for round := range *rounds {
-		leader := e.Leader()
+		leader := awaitLeader(t, e)
 		line := queue(t, all)
 		for _, w := range append(all, bare) {
 			w.forget()
 		}
 		leader.Kill()
 		killed := time.Now()
-		e.Leader()
+		awaitLeader(t, e)
 		serving := time.Now()
 		for _, w := range all {
 			back := w.back(t)
@@ -59,7 +60,7 @@ func TestServiceIsBackWithTheNewLeader(t *testing.T) {
 		t.Logf("round %d: the new leader serves after %v", round, serving.Sub(killed))
 		line.keepsItsOrder()
 		leader.Start()
-		e.AwaitServing()
+		awaitServing(t, e)
 	}
 	t.Logf("back, seconds after the new leader was seen serving: %s; worst client: %.0f connection attempts in a second", spread(ours), busiest)
 	t.Logf("go-zookeeper alone: %s", spread(theirs))
@@ -121,7 +122,7 @@ func (w *watched) back(t *testing.T) time.Time {
 			}
 		case <-settled.C:
 			if at.IsZero() {
-				t.Fatal("a client does not come back")
+				await.Fatalf(t, "a client to come back")
 			}
 			return at
 		}
@@ -143,15 +144,14 @@ type line struct {
 func queue(t *testing.T, clients []*watched) *line {
 	t.Helper()
 	path := "/line/" + name("line")
-	lease, err := locks.NewInterProcessMutex(clients[0].client, path).Acquire(limit(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	l := &line{t: t, first: lease, waiters: len(clients) - 1}
+	l := &line{t: t, first: acquire(t, clients[0].client, path), waiters: len(clients) - 1}
 	ctx := t.Context()
 	for i, w := range clients[1:] {
 		l.wg.Go(func() {
 			lease, err := locks.NewInterProcessMutex(w.client, path).Acquire(ctx)
+			if ctx.Err() != nil {
+				return // the test has failed
+			}
 			if err != nil {
 				t.Errorf("waiter %d: %v", i, err)
 				return
@@ -165,10 +165,7 @@ func queue(t *testing.T, clients []*watched) *line {
 		})
 		awaitChildren(t, clients[0].client, path, i+2)
 	}
-	l.nodes, _, err = clients[0].client.Children(limit(t), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l.nodes = nodes(t, clients[0].client, path)
 	slices.SortFunc(l.nodes, func(a, b string) int { return compareNumbers(a, b) })
 	return l
 }

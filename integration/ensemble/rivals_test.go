@@ -22,6 +22,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest/await"
 )
 
 // A rival is another library's lock, with a holder and a second.
@@ -36,12 +37,10 @@ type rival struct {
 
 // stands waits until two stand in a rival's queue; it reports false if that does not happen.
 func (r *rival) stands(client *framework.Client) bool {
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		if children, _, err := client.Children(context.Background(), r.path); err == nil && len(children) == 2 {
-			return true
-		}
-	}
-	return false
+	return await.Within(patience, func() bool {
+		children, _, err := client.Children(context.Background(), r.path)
+		return err == nil && len(children) == 2
+	})
 }
 
 // zkLock is go-zookeeper's own lock: it tells its holder nothing but the states of the connection.
@@ -75,7 +74,7 @@ func zkLock(t *testing.T, holderAt, secondAt string, session time.Duration) *riv
 			break
 		}
 		if time.Now().After(deadline) {
-			t.Fatal(err)
+			await.Fatalf(t, "a lock of go-zookeeper: %v", err)
 		}
 	}
 	for len(r.told) > 0 { // a first attempt that failed
@@ -275,7 +274,7 @@ func (d *driver) must(t *testing.T, order map[string]any) driverAnswer {
 	case <-d.exited:
 		t.Fatalf("%v: the driver has ended", order)
 	case <-time.After(patience):
-		t.Fatalf("%v: no answer", order)
+		await.Fatalf(t, "the answer to %v", order)
 	}
 	return driverAnswer{}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest/await"
 	"github.com/gocurator/curator/integration/zookeeper"
 )
 
@@ -27,8 +28,8 @@ func TestASilentServerOfThree(t *testing.T) {
 	holding := connect(t, session, addrs(e.Members()...))
 	c := hold(t, holding, name("silent"))
 	from, valid := moved(t, holding, e), c.lease.ValidUntil()
-	for ctx := limit(t); c.lease.Err() == nil && ctx.Err() == nil && !c.lease.ValidUntil().After(valid); {
-		time.Sleep(5 * time.Millisecond)
+	if !await.Within(patience, func() bool { return c.lease.Err() != nil || c.lease.ValidUntil().After(valid) }) {
+		t.Errorf("the lease is neither renewed nor lost in %v, session %v", patience, session)
 	}
 	if err := c.lease.Err(); err != nil {
 		t.Errorf("%s fell silent, its client has gone to another server, and the lease ended, session %v: %v", from, session, err)
@@ -43,8 +44,11 @@ func TestASilentServerOfThree(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := client.Exists(limit(t), "/"); err != nil {
-			t.Errorf("the first operation of a new client: %v", err)
+		ctx, cancel := await.Context(t.Context(), t, patience, "the first operation of a new client")
+		_, err = client.Exists(ctx, "/")
+		cancel()
+		if err != nil {
+			t.Fatalf("the first operation of a new client: %v", err)
 		}
 		ours = append(ours, time.Since(began))
 		_ = client.Close()
@@ -78,26 +82,25 @@ func TestASilentServerOfThree(t *testing.T) {
 func moved(t *testing.T, client *framework.Client, e *zookeeper.Ensemble) (from string) {
 	t.Helper()
 	var server *zookeeper.Member
-	for ctx := limit(t); server == nil; time.Sleep(5 * time.Millisecond) {
+	if !await.Within(patience, func() bool {
 		from = client.Server()
 		for _, m := range e.Members() {
 			if m.Addr() == from {
 				server = m
 			}
 		}
-		if ctx.Err() != nil {
-			t.Fatalf("the client is connected to %q", from)
-		}
+		return server != nil
+	}) {
+		await.Fatalf(t, "the client to be connected to a member; it is connected to %q", from)
 	}
 	server.Clients().Freeze()
 	defer func() {
 		server.Clients().Reset()
 		server.Clients().Heal()
 	}()
-	for ctx := limit(t); client.Server() == from || client.Server() == ""; time.Sleep(5 * time.Millisecond) {
-		if ctx.Err() != nil {
-			t.Fatalf("the client is connected to %q, and was to %q", client.Server(), from)
-		}
+	var now string
+	if !await.Within(patience, func() bool { now = client.Server(); return now != from && now != "" }) {
+		await.Fatalf(t, "the client to be connected to another server than %q; it is connected to %q", from, now)
 	}
 	return from
 }

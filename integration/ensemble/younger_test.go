@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest/await"
 	"github.com/gocurator/curator/integration/zookeeper"
 	"github.com/gocurator/curator/recipes/locks"
 )
@@ -21,17 +22,18 @@ func TestClientsAreBackAtAServerThatWasWiped(t *testing.T) {
 	connected := func() *framework.Client { return connect(t, session, []string{srv.Addr()}) }
 	holder, waiter := connected(), connected()
 	for range 300 { // a history that the wiped server does not have
-		if _, _, err := holder.Create(limit(t), "/old-", nil, framework.WithMode(framework.PersistentSequential)); err != nil {
+		ctx, cancel := await.Context(t.Context(), t, patience, "a node to be created")
+		_, _, err := holder.Create(ctx, "/old-", nil, framework.WithMode(framework.PersistentSequential))
+		cancel()
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	lease, err := locks.NewInterProcessMutex(holder, "/younger/ours").Acquire(limit(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	lease := acquire(t, holder, "/younger/ours")
 	admitted := make(chan time.Time, 1)
 	go func() {
-		if _, err := locks.NewInterProcessMutex(waiter, "/younger/ours").Acquire(t.Context()); err != nil {
+		ctx := t.Context()
+		if _, err := locks.NewInterProcessMutex(waiter, "/younger/ours").Acquire(ctx); err != nil && ctx.Err() == nil {
 			t.Errorf("the waiter: %v", err)
 		}
 		admitted <- time.Now()
@@ -66,13 +68,19 @@ func TestClientsAreBackAtAServerThatWasWiped(t *testing.T) {
 	select {
 	case back = <-admitted:
 	case <-time.After(session + 2*busy):
-		t.Fatalf("the waiter has not got the lock %v after the server serves again", time.Since(serving))
+		await.Fatalf(t, "the waiter to get the lock; %v have passed since the server serves again", time.Since(serving))
 	}
 	if d := back.Sub(wiped); d > session+busy && back.Sub(serving) > busy {
 		t.Errorf("the waiter has the lock %v after the server was wiped, %v after it serves again", d, back.Sub(serving))
 	}
-	if stat, err := holder.Exists(limit(t), "/old-0000000000"); stat != nil || err != nil {
-		t.Errorf("the holder's client: %v, %v", stat, err)
+	ctx, cancel := await.Context(t.Context(), t, patience, "an answer to the holder's client")
+	stat, err := holder.Exists(ctx, "/old-0000000000")
+	cancel()
+	if err != nil {
+		t.Fatalf("the holder's client: %v", err)
+	}
+	if stat != nil {
+		t.Errorf("the holder's client: got %v, want no node", stat)
 	}
 	t.Logf("wiped; it serves again after %v; holder told after %v, waiter admitted after %v", serving.Sub(wiped), told.Sub(wiped), back.Sub(wiped))
 	if java != nil {

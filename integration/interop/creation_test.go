@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gocurator/curator/framework/zktest/await"
 	"github.com/gocurator/curator/integration/interop/godriver"
 )
 
@@ -90,25 +91,17 @@ func TestAContenderThatGaveUpRemovesItsOwnNode(t *testing.T) {
 			waiter := w.mutex(pair[1], path)
 			lost := p.loseCreate(away)
 			answer := loser.process.order(loser.order("acquire", within(3*time.Second)))
-			select {
-			case <-lost.happened:
-			case <-time.After(patience):
-				t.Fatalf("%s has created no node", pair[0])
-			}
+			await.Receive(t, patience, pair[0]+" to create a node", lost.happened)
 			w.awaitChildren(path, 1)
 			wait := waiter.queue(path)
-			select {
-			case a := <-answer:
-				if a.OK {
-					t.Error("acquired without a connection")
-				}
-				t.Logf("%s gave up after %v: %q", pair[0], time.Duration(a.Ended-a.Began).Round(100*time.Millisecond), a.Error)
-				wait.waits()
-				w.awaitChildren(path, 2)
-				p.refuse(false)
-			case <-time.After(patience):
-				t.Fatalf("%s does not give up", pair[0])
+			a := await.Receive(t, patience, pair[0]+" to give up", answer)
+			if a.OK {
+				t.Error("acquired without a connection")
 			}
+			t.Logf("%s gave up after %v: %q", pair[0], time.Duration(a.Ended-a.Began).Round(100*time.Millisecond), a.Error)
+			wait.waits()
+			w.awaitChildren(path, 2)
+			p.refuse(false)
 			wait.granted()
 			waiter.release()
 			w.awaitChildren(path, 0)

@@ -4,12 +4,14 @@ package interop_test
 
 import (
 	"flag"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/gocurator/curator/framework/zktest/await"
 	"github.com/gocurator/curator/integration/interop/godriver"
 	"github.com/gocurator/curator/integration/zookeeper"
 )
@@ -52,21 +54,16 @@ func TestElectionUnderFaultsHasOneLeader(t *testing.T) {
 		crew[i] = &slot{posts: posts, proxy: newProxy(t, w.addr)}
 		e.start(crew[i])
 	}
+	defer e.judgeUnfinished(latches, selectors)
 	began := time.Now()
 	e.storm(crew, random)
-	close(e.stop)
-	for _, s := range crew {
-		s.workers.Wait()
-	}
+	e.end(crew)
 	w.observer = newWorldAt(t, w.addr).observer
 	for _, path := range []string{latches, selectors} {
 		w.awaitChildren(path, 0)
 	}
-	e.learnRemovals()
-	for _, path := range []string{latches, selectors} {
-		e.judge(path)
-	}
-	t.Logf("%v; faults %v\n%s", time.Since(began).Round(time.Second), e.faults, e.table())
+	e.judge(latches, selectors)
+	fmt.Fprintf(t.Output(), "%v; faults %v\n%s", time.Since(began).Round(time.Second), e.faults, e.table())
 }
 
 // An electionRun is a run whose contenders lead.
@@ -89,10 +86,8 @@ func (e *electionRun) storm(crew []*slot, random *rand.Rand) {
 // awaitTurns waits until leadership has changed n times each way.
 func (e *electionRun) awaitTurns(n int) {
 	e.t.Helper()
-	for limit := time.Now().Add(4 * patience); e.turns() < n; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(limit) {
-			e.t.Fatalf("only %d changes each way, want %d; the faults were\n%s", e.turns(), n, strings.Join(e.timeline, "\n"))
-		}
+	if !await.Within(4*patience, func() bool { return e.turns() >= n }) {
+		await.Fatalf(e.t, "%d changes each way: got %d; the faults were\n%s", n, e.turns(), strings.Join(e.timeline, "\n"))
 	}
 }
 
@@ -138,10 +133,8 @@ func (e *electionRun) faultKinds() (all []fault) {
 // awaitLooks waits until those that led while they were frozen have looked whether they still do.
 func (e *electionRun) awaitLooks() {
 	e.t.Helper()
-	for limit := time.Now().Add(patience); e.history.unlooked(); time.Sleep(time.Millisecond) {
-		if time.Now().After(limit) {
-			e.t.Fatal("a leader that was frozen goes on for ever")
-		}
+	if !await.Within(patience, func() bool { return !e.history.unlooked() }) {
+		e.t.Fatal("a leader that was frozen goes on for ever")
 	}
 }
 

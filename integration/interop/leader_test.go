@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gocurator/curator/framework/zktest/await"
 	"github.com/gocurator/curator/integration/interop/godriver"
 )
 
@@ -124,7 +125,7 @@ func TestFrozenLeaderIsSucceededByTheOtherLanguage(t *testing.T) {
 						t.Errorf("the term ended %v after the next one began", time.Duration(released.Valid-got.Ended))
 					}
 				} else {
-					ended := w.awaitEvent(frozen, "released")
+					ended := w.awaitEvent(frozen.who, frozen.events, "released")
 					t.Logf("Curator's leader hears of the end %v after the thaw", time.Duration(ended.Began-thawed).Round(10*time.Microsecond))
 				}
 				next.release()
@@ -133,17 +134,17 @@ func TestFrozenLeaderIsSucceededByTheOtherLanguage(t *testing.T) {
 	}
 }
 
-// awaitEvent waits for an event of a contender.
-func (w *world) awaitEvent(k *contender, event string) godriver.Answer {
+// awaitEvent waits for an event of a contender or a client.
+func (w *world) awaitEvent(who string, events <-chan godriver.Answer, event string) godriver.Answer {
 	w.t.Helper()
 	for limit := time.After(patience); ; {
 		select {
-		case a := <-k.events:
+		case a := <-events:
 			if a.Event == event {
 				return a
 			}
 		case <-limit:
-			w.t.Fatalf("%s does not tell of %q", k.who, event)
+			await.Fatalf(w.t, "%s to tell of %q", who, event)
 		}
 	}
 }

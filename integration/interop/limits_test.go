@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/framework/zktest/await"
 	"github.com/gocurator/curator/integration/interop/godriver"
 )
 
@@ -218,11 +219,7 @@ func TestCuratorReturnsALeaseOfADeadSession(t *testing.T) {
 			late := w.mortal(4*time.Second).clientIn(fleet.get(t, kind), kind, p.addr()).contender(order)
 			lost := p.loseDelete(away)
 			answer := late.process.order(late.order("acquire"))
-			select {
-			case <-lost.happened:
-			case <-time.After(patience):
-				t.Fatalf("%s does not leave its inner mutex", kind)
-			}
+			await.Receive(t, patience, kind+" to leave its inner mutex", lost.happened)
 			w.awaitChildren(path+"/leases", 0) // the session is over
 			holder := w.contender(ours, order)
 			held := holder.acquire()

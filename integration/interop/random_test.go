@@ -9,9 +9,11 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/gocurator/curator/framework/zktest/await"
 	"github.com/gocurator/curator/integration/interop/godriver"
 	"github.com/gocurator/curator/integration/zookeeper"
 )
@@ -73,6 +75,10 @@ type run struct {
 	times   int                  // how often before they are asked whether to go on
 
 	timeline []string // of faults
+	judged   bool
+
+	late  atomic.Bool // a wait has failed the test
+	stuck atomic.Bool // that of a contender, which may have left nodes
 
 	mu    sync.Mutex
 	posts map[string]post // of contenders
@@ -102,6 +108,8 @@ func TestRandomMixedRun(t *testing.T) {
 		crew[i] = &slot{posts: posts, proxy: newProxy(t, w.addr)}
 		r.start(crew[i])
 	}
+	paths := []string{withJava, withKazoo, readWriter, semaphore + "/leases"}
+	defer r.judgeUnfinished(paths...)
 	began := time.Now()
 	grown, before := began, 0
 	for done := 0; r.history.count() < *acquisitions || done < max(8, *acquisitions/100); {
@@ -109,7 +117,7 @@ func TestRandomMixedRun(t *testing.T) {
 		if now := r.history.count(); now > before {
 			grown, before = time.Now(), now
 		} else if time.Since(grown) > 2*patience {
-			t.Errorf("only %d holds in %v, and none in the last %v", now, time.Since(began), time.Since(grown))
+			r.waited("%d holds: got %d in %v, and none in the last %v", *acquisitions, now, time.Since(began), time.Since(grown))
 			break
 		}
 		if done < max(8, *acquisitions/100) {
@@ -117,20 +125,14 @@ func TestRandomMixedRun(t *testing.T) {
 			done++
 		}
 	}
-	close(r.stop)
-	for _, s := range crew {
-		s.workers.Wait()
-	}
-	t.Logf("%d holds in %v; %s; faults %v", r.history.count(), time.Since(began).Round(time.Second), r.history.tally(), r.faults)
+	r.end(crew)
+	fmt.Fprintf(t.Output(), "%d holds in %v; %s; faults %v\n", r.history.count(), time.Since(began).Round(time.Second), r.history.tally(), r.faults)
 	// go-zookeeper's connections are not free of races when they are lost; this one lives after the last fault.
 	w.observer = newWorldAt(t, w.addr).observer
-	for _, path := range []string{withJava, withKazoo, readWriter, semaphore + "/leases", semaphore + "/locks"} {
+	for _, path := range append(paths, semaphore+"/locks") {
 		w.awaitChildren(path, 0)
 	}
-	r.learnRemovals()
-	for _, path := range []string{withJava, withKazoo, readWriter, semaphore + "/leases"} {
-		r.judge(path)
-	}
+	r.judge(paths...)
 }
 
 func newRun(w *world, hold func() time.Duration) *run {
@@ -140,29 +142,77 @@ func newRun(w *world, hold func() time.Duration) *run {
 	}
 }
 
-// judge fails the test for what must not have happened on a path.
-func (r *run) judge(path string) {
+// end waits until the contenders have ended their work.
+func (r *run) end(crew []*slot) {
 	r.t.Helper()
-	holds := r.history.holds(path)
-	var problems []string
-	if path == semaphore+"/leases" {
-		problems = crowd(holds, 2)
-	} else {
-		problems = append(overlaps(holds), disorder(holds)...)
+	close(r.stop)
+	for _, s := range crew {
+		s.workers.Wait()
 	}
-	problems = slices.Concat(problems, outliving(holds), r.history.robbed(path), r.history.unjudged(path))
+	if r.stuck.Load() {
+		r.t.FailNow() // otherwise its nodes would seem to be a leak
+	}
+}
+
+// waited fails the test because it has waited too long. What waits beside that is no failure of another kind.
+func (r *run) waited(format string, args ...any) {
+	r.t.Helper()
+	if r.late.CompareAndSwap(false, true) {
+		await.Errorf(r.t, format, args...)
+	} else {
+		fmt.Fprintf(r.t.Output(), "waited too long for "+format+"\n", args...)
+	}
+}
+
+// judge fails the test for what must not have happened on paths, when all holds have ended and all nodes are gone.
+func (r *run) judge(paths ...string) {
+	r.t.Helper()
+	r.judged = true
+	r.learnRemovals()
+	for _, path := range paths {
+		holds := r.history.holds(path)
+		r.report(path, holds, slices.Concat(r.conflicts(path, holds), outliving(holds), r.history.unjudged(path)))
+	}
+}
+
+// judgeUnfinished judges what a run has done that has ended before it could be judged, as by a wait that took too long:
+// that must hide no conflict. Holds that have not ended are left out, and nodes may still be there.
+func (r *run) judgeUnfinished(paths ...string) {
+	r.t.Helper()
+	if r.judged {
+		return
+	}
+	r.learnRemovals()
+	for _, path := range paths {
+		holds := r.history.holds(path)
+		removed := slices.DeleteFunc(slices.Clone(holds), func(one hold) bool { return one.removed.to == 0 })
+		r.report(path, holds, append(r.conflicts(path, holds), outliving(removed)...))
+	}
+}
+
+// conflicts finds what no two holds of a path may be to each other.
+func (r *run) conflicts(path string, holds []hold) []string {
+	if path == semaphore+"/leases" {
+		return append(crowd(holds, 2), r.history.robbed(path)...)
+	}
+	return slices.Concat(overlaps(holds), disorder(holds), r.history.robbed(path))
+}
+
+// report fails the test for the problems of a path.
+func (r *run) report(path string, holds []hold, problems []string) {
+	r.t.Helper()
 	lost := 0
 	for _, one := range holds {
 		if one.lost {
 			lost++
 		}
 	}
-	r.t.Logf("%s: %d holds, %d of them lost, %d problems", path, len(holds), lost, len(problems))
+	fmt.Fprintf(r.t.Output(), "%s: %d holds, %d of them lost, %d problems\n", path, len(holds), lost, len(problems))
 	for _, problem := range problems[:min(len(problems), 5)] {
 		r.t.Errorf("%s: %s", path, problem)
 	}
 	if len(problems) > 0 {
-		r.t.Logf("the faults were\n%s", strings.Join(r.timeline, "\n"))
+		fmt.Fprintf(r.t.Output(), "the faults were\n%s\n", strings.Join(r.timeline, "\n"))
 	}
 }
 
@@ -217,7 +267,8 @@ func (r *run) work(process *process, who string, p post) {
 				return
 			}
 		case <-time.After(2 * patience):
-			r.t.Errorf("%s is stuck; the tree is\n%s", who, newWorldAt(r.t, r.addr).tree("/random"))
+			r.stuck.Store(true)
+			r.waited("%s to work; the tree is\n%s", who, newWorldAt(r.t, r.addr).tree("/random"))
 			return
 		}
 	}
@@ -237,7 +288,7 @@ func (r *run) tell(a godriver.Answer) {
 	case "released":
 		r.history.released(a.Who, a.Began, a.Valid)
 	case "failed":
-		r.t.Logf("%s: %s", a.Who, a.Error)
+		fmt.Fprintf(r.t.Output(), "%s: %s\n", a.Who, a.Error)
 	}
 }
 

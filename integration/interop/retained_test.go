@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest/await"
 	"github.com/gocurator/curator/integration/interop/godriver"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/locks/lockstest"
@@ -64,7 +65,7 @@ func (k *keeper) idles() {
 	k.world.t.Helper()
 	for deadline := time.Now().Add(patience); !k.stays(); k.cycle() {
 		if time.Now().After(deadline) {
-			k.world.t.Fatal("the node does not stay")
+			await.Fatalf(k.world.t, "a node that stays (%v)", patience)
 		}
 	}
 	k.link.Requests()
@@ -135,7 +136,7 @@ func TestContenderOfAnyLanguageGetsARetainedLock(t *testing.T) {
 		}
 	}
 	_ = rows.Flush() // a Builder takes everything
-	t.Logf("waits of a contender:\n%s", table.String())
+	fmt.Fprintf(t.Output(), "waits of a contender:\n%s", table.String())
 }
 
 // demandIdle has a contender come while the node is idle, checks what that costs the holder, and returns how long the
@@ -176,11 +177,8 @@ func (k *keeper) demandBusy(contender *contender) time.Duration {
 	if err := <-local; err != nil {
 		t.Error(err)
 	}
-	for deadline := time.Now().Add(patience); len(k.world.children(k.path)) > 0; {
-		if time.Now().After(deadline) {
-			t.Fatal("the node stays")
-		}
-		time.Sleep(time.Millisecond)
+	if !await.Within(patience, func() bool { return len(k.world.children(k.path)) == 0 }) {
+		t.Fatal("the node stays")
 	}
 	return time.Duration(got.Ended - released)
 }
@@ -204,7 +202,7 @@ func TestIdleHolderThatIsKilledBlocksForItsSession(t *testing.T) {
 	var nodes []string // what stays is dropped again if the server is not heard of for an eighth of the session timeout
 	for deadline := time.Now().Add(patience); len(nodes) == 0; nodes = w.children(path) {
 		if time.Now().After(deadline) {
-			t.Fatal("the node does not stay")
+			await.Fatalf(t, "a node that stays (%v)", patience)
 		}
 		holder.acquire()
 		holder.release()

@@ -4,8 +4,8 @@ package interop_test
 
 import (
 	"testing"
-	"time"
 
+	"github.com/gocurator/curator/framework/zktest/await"
 	"github.com/gocurator/curator/integration/interop/godriver"
 )
 
@@ -25,13 +25,8 @@ func TestAHolderIsAskedToLeaveFromTheOtherSide(t *testing.T) {
 				held := holder.acquire(side)
 				next := asker.queue(path, side)
 				w.done(asker.process, godriver.Order{Op: "revoke", Client: asker.name, Node: path + "/" + held.Nodes[0]})
-				select {
-				case a := <-holder.events:
-					if a.Event != "revoke" {
-						t.Errorf("the holder heard %q", a.Event)
-					}
-				case <-time.After(patience):
-					t.Fatal("the holder was not asked to leave")
+				if a := await.Receive(t, patience, "the holder to be asked to leave", holder.events); a.Event != "revoke" {
+					t.Errorf("the holder heard %q", a.Event)
 				}
 				next.waits() // nobody is forced to
 				holder.release(side)

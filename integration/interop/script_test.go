@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/gocurator/curator/framework/zktest/await"
 	"github.com/gocurator/curator/integration/interop/godriver"
 )
 
@@ -59,18 +61,25 @@ const forEver = 15 * time.Second
 // acquire is for locks that are got or refused at once, or within a time limit.
 func (s *script) acquire(who string, hows ...how) {
 	s.t.Helper()
-	s.acquireFor(patience, who, hows...)
+	k := s.crew[who]
+	order := k.order("acquire", hows...)
+	select {
+	case a := <-k.process.order(order):
+		s.note(outcome(a, "held", "not acquired"), "%s acquires%s", who, describe(order))
+	case <-time.After(patience):
+		await.Fatalf(s.t, "%s: %s, who acquires%s (%v); the tree is\n%s", s.kind, who, describe(order), patience, s.tree("/"))
+	}
 }
 
-// acquireFor is for locks that may be waited for for ever.
-func (s *script) acquireFor(d time.Duration, who string, hows ...how) {
+// acquireForEver is for locks that may be waited for for ever.
+func (s *script) acquireForEver(who string, hows ...how) {
 	s.t.Helper()
 	k := s.crew[who]
 	order := k.order("acquire", hows...)
 	select {
 	case a := <-k.process.order(order):
 		s.note(outcome(a, "held", "not acquired"), "%s acquires%s", who, describe(order))
-	case <-time.After(d):
+	case <-time.After(forEver):
 		s.note("waits for ever", "%s acquires%s", who, describe(order))
 	}
 }
@@ -123,7 +132,7 @@ func (s *script) granted(who string) {
 		case got := <-w.answer:
 			a = &got
 		case <-time.After(patience):
-			s.t.Fatalf("%s: %s waits for ever:\n%s", s.kind, who, s.tree("/"))
+			await.Fatalf(s.t, "%s: %s to be let in (%v); the tree is\n%s", s.kind, who, patience, s.tree("/"))
 		}
 	}
 	s.note(outcome(*a, "held", "not acquired"), "%s is let in", who)
@@ -153,12 +162,11 @@ func (s *script) awaitLoss(who string) {
 	if s.kind != ours {
 		return
 	}
-	for limit := time.Now().Add(patience); time.Now().Before(limit); time.Sleep(10 * time.Millisecond) {
-		if a := s.done(s.crew[who].process, s.crew[who].order("report")); !a.Acquired {
-			return
-		}
+	if !await.Within(patience, func() bool {
+		return !s.done(s.crew[who].process, s.crew[who].order("report")).Acquired
+	}) {
+		s.t.Fatalf("%s still holds the lock %v after its node was removed", who, patience)
 	}
-	s.t.Fatalf("%s still holds the lock %v after its node was removed", who, patience)
 }
 
 // setLimit sets the limit of a semaphore.
@@ -324,12 +332,7 @@ var scripts = []struct {
 			node := s.byAge(s.path)[0]
 			k := s.crew["a"]
 			s.done(k.process, godriver.Order{Op: "revoke", Client: k.name, Node: node})
-			select {
-			case e := <-k.events:
-				s.note(e.Event, "a hears")
-			case <-time.After(patience):
-				s.note("nothing", "a hears")
-			}
+			s.note(await.Receive(s.t, patience, s.kind+": a to hear of the request", k.events).Event, "a hears")
 			s.note(s.tree(s.path), "the tree after the request")
 			s.release("a")
 		},
@@ -444,7 +447,7 @@ var scripts = []struct {
 			s.release("b")
 			s.settle("/leases", 0)
 			s.acquire("a", leases(0))
-			s.acquireFor(forEver, "a", leases(4))
+			s.acquireForEver("a", leases(4))
 		},
 		intended: map[string]intended{
 			"a acquires 4": {"waits for ever", "error", "more leases than a fixed limit has are refused; Curator waits for ever, and lets nobody else in meanwhile"},
@@ -558,18 +561,7 @@ var scripts = []struct {
 			a := s.crew["a"]
 			s.endSession(a)
 			s.granted("b")
-			deadline := time.Now().Add(patience)
-			for { // until the client has heard of it
-				select {
-				case e := <-a.lost:
-					if e.Event != "lost" {
-						continue
-					}
-				case <-time.After(time.Until(deadline)):
-					s.t.Fatal("the client does not hear of the end of its session")
-				}
-				break
-			}
+			s.awaitEvent(a.name, a.lost, "lost")
 			s.report("a")
 			s.acquire("a", within(0))
 			s.release("a")
@@ -638,6 +630,8 @@ func (w *world) endSession(k *contender) {
 		switch {
 		case err == nil, tries > 1 && errors.Is(err, errNotTakenOver):
 			return
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			await.Fatalf(w.t, "the end of the session: %v", err)
 		case tries == 100, !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) && !errors.Is(err, syscall.EPIPE):
 			w.t.Fatal(err)
 		}

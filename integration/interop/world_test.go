@@ -16,6 +16,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/framework/zktest/await"
 	"github.com/gocurator/curator/integration/interop/godriver"
 	"github.com/gocurator/curator/integration/zookeeper"
 )
@@ -185,7 +186,7 @@ func (w *world) clientIn(p *process, kind, addr string) *client {
 		<-p.order(godriver.Order{Op: "close", Client: c.name})
 		fleet.events.Delete(c.name)
 		if w.t.Failed() {
-			w.t.Logf("%s driver says:\n%s", kind, p.stderr)
+			fmt.Fprintf(w.t.Output(), "%s driver says:\n%s\n", kind, p.stderr)
 		}
 	})
 	return c
@@ -214,7 +215,7 @@ func (w *world) wait(p *process, what string, answer <-chan godriver.Answer) god
 		}
 		return a
 	case <-time.After(patience):
-		w.t.Fatalf("%s: %s: no answer within %v; the tree is\n%s%s", p.language, what, patience, w.tree("/"), p.stderr)
+		await.Fatalf(w.t, "the answer of %s to %s (%v); the tree is\n%s%s", p.language, what, patience, w.tree("/"), p.stderr)
 		return godriver.Answer{}
 	}
 }
@@ -298,12 +299,12 @@ func (k *contender) release(hows ...how) godriver.Answer {
 // awaitLimit waits until a user of a semaphore has heard of a limit.
 func (k *contender) awaitLimit(limit int) {
 	k.world.t.Helper()
-	deadline := time.Now().Add(patience)
-	for k.world.done(k.process, k.order("value")).Value != limit {
-		if time.Now().After(deadline) {
-			k.world.t.Fatalf("%s does not hear of the limit %d", k.who, limit)
-		}
-		time.Sleep(5 * time.Millisecond)
+	got := 0
+	if !await.Within(patience, func() bool {
+		got = k.world.done(k.process, k.order("value")).Value
+		return got == limit
+	}) {
+		await.Fatalf(k.world.t, "%s to hear of a limit: got %d, want %d", k.who, got, limit)
 	}
 }
 
@@ -358,12 +359,10 @@ func (w *world) children(path string) []string {
 	return children
 }
 
-// awaitChildren waits until a directory has n children.
+// awaitChildren waits until a directory has n children. That it has more for ever is a leak.
 func (w *world) awaitChildren(path string, n int) []string {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	for {
+	for late := time.After(patience); ; {
 		children, _, changed, err := w.observer.ChildrenW(path)
 		if errors.Is(err, zk.ErrNoNode) {
 			var there bool
@@ -379,8 +378,11 @@ func (w *world) awaitChildren(path string, n int) []string {
 		}
 		select {
 		case <-changed:
-		case <-ctx.Done():
-			w.t.Fatalf("%s has not got %d children within %v:\n%s", path, n, patience, w.tree(path))
+		case <-late:
+			if len(children) > n {
+				w.t.Fatalf("%s has %d children after %v, want %d:\n%s", path, len(children), patience, n, w.tree(path))
+			}
+			await.Fatalf(w.t, "children: %s has %d after %v, want %d:\n%s", path, len(children), patience, n, w.tree(path))
 		}
 	}
 }

@@ -182,5 +182,3 @@ func (p *plan) measureGroup(ctx context.Context, e *zookeeper.Ensemble, g *group
 type complaints struct{}
 
 func (complaints) Errorf(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
-func (complaints) Logf(format string, args ...any)   { fmt.Fprintf(os.Stderr, format+"\n", args...) }
-func (complaints) Failed() bool                      { return false }

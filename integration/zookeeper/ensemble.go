@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/gocurator/curator/framework/zktest/await"
 )
 
 // EnsembleConfig says what an ensemble is like. The zero value is three servers that are quick about everything.
@@ -71,7 +73,8 @@ func StartEnsemble(t testing.TB, config EnsembleConfig) *Ensemble {
 	need(t)
 	e, err := NewEnsemble(t.TempDir(), config, t)
 	if err != nil {
-		t.Fatalf("zookeeper: %v", err)
+		fail(t, err)
+		t.FailNow()
 	}
 	t.Cleanup(e.Close)
 	return e
@@ -142,10 +145,8 @@ func (e *Ensemble) start() error {
 // Close ends the ensemble.
 func (e *Ensemble) Close() {
 	e.end()
-	if e.t.Failed() {
-		for _, m := range e.members {
-			e.t.Logf("the log of server %d ends:\n%s", m.id, logTail(m.logFile))
-		}
+	for _, m := range e.members {
+		dump(e.t, "server "+strconv.Itoa(m.id), m.logFile)
 	}
 }
 
@@ -190,26 +191,27 @@ func (e *Ensemble) ConnectString() string {
 
 // Leader waits until one server leads, and returns it; nil after two minutes.
 func (e *Ensemble) Leader() *Member {
-	for deadline := time.Now().Add(startTimeout); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		if all := e.inRole("leader"); len(all) > 0 {
-			return all[0]
-		}
+	var all []*Member
+	if !await.Within(startTimeout, func() bool { all = e.inRole("leader"); return len(all) > 0 }) {
+		fail(e.t, &lateError{"there is no leader"})
+		return nil
 	}
-	e.t.Errorf("zookeeper: there is no leader")
-	return nil
+	return all[0]
 }
 
 // Settled waits until one server leads and all others that vote follow, and returns them; nil after two minutes. That
 // every server serves does not imply it: one that a busy machine has held up for a syncLimit looks for a leader again.
 func (e *Ensemble) Settled() (leader *Member, followers []*Member) {
-	for deadline := time.Now().Add(startTimeout); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		leaders := e.inRole("leader")
-		if followers = e.inRole("follower"); len(leaders) == 1 && len(followers) == e.config.Servers-1 {
-			return leaders[0], followers
-		}
+	var leaders []*Member
+	if !await.Within(startTimeout, func() bool {
+		leaders, followers = e.inRole("leader"), e.inRole("follower")
+		return len(leaders) == 1 && len(followers) == e.config.Servers-1
+	}) {
+		fail(e.t, &lateError{fmt.Sprintf("not every server leads or follows: got %d leaders and %d followers, want 1 and %d",
+			len(leaders), len(followers), e.config.Servers-1)})
+		return nil, nil
 	}
-	e.t.Errorf("zookeeper: not every server leads or follows")
-	return nil, nil
+	return leaders[0], followers
 }
 
 // inRole asks all servers at once, since one that is frozen does not answer.
@@ -229,9 +231,12 @@ func (e *Ensemble) inRole(role string) []*Member {
 	return all
 }
 
-// AwaitServing waits until every server of the ensemble serves.
-func (e *Ensemble) AwaitServing() {
+// AwaitServing waits until every server of the ensemble serves, and reports whether they do.
+func (e *Ensemble) AwaitServing() bool {
 	for _, m := range e.members {
-		m.AwaitServing()
+		if !m.AwaitServing() {
+			return false
+		}
 	}
+	return true
 }

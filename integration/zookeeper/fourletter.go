@@ -15,7 +15,7 @@ import (
 func (s *Server) FourLetter(command string) string {
 	answer, err := fourLetter(s.Addr(), command, time.Minute)
 	if err != nil {
-		s.t.Errorf("zookeeper: %v", err)
+		fail(s.t, err)
 	}
 	return answer
 }

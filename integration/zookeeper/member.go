@@ -3,6 +3,7 @@
 package zookeeper
 
 import (
+	"fmt"
 	"strings"
 	"time"
 )
@@ -80,14 +81,16 @@ func (m *Member) Start() {
 	}
 }
 
-// AwaitServing waits until the server serves.
-func (m *Member) AwaitServing() {
+// AwaitServing waits until the server serves, and reports whether it does.
+func (m *Member) AwaitServing() bool {
 	m.mu.Lock()
 	p := m.process
 	m.mu.Unlock()
-	if err := m.awaitServing(p); err != nil {
-		m.t.Errorf("zookeeper: server %d: %v", m.id, err)
+	err := m.awaitServing(p)
+	if err != nil {
+		fail(m.t, fmt.Errorf("server %d: %w", m.id, err))
 	}
+	return err == nil
 }
 
 // Restart kills the server, starts it again, and returns when it serves.

@@ -9,6 +9,8 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"github.com/gocurator/curator/framework/zktest/await"
 )
 
 func TestResetIsNoGoodbye(t *testing.T) {
@@ -41,7 +43,11 @@ func TestResetIsNoGoodbye(t *testing.T) {
 		}
 		p.links().Reset()
 		for name, conn := range map[string]net.Conn{"client": client, "server": accepted} {
-			if _, err := io.ReadAll(conn); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+			_, err := io.ReadAll(conn)
+			if errors.Is(err, os.ErrDeadlineExceeded) {
+				await.Fatalf(t, "round %d: the connection of the %s to break after a reset: %v", round, name, err)
+			}
+			if err == nil {
 				t.Fatalf("round %d: after a reset the %s reads %v, want a broken connection", round, name, err)
 			}
 			conn.Close()
@@ -59,7 +65,11 @@ func exchange(t *testing.T, from, to net.Conn) {
 	if _, err := io.WriteString(from, "word"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := io.ReadFull(to, make([]byte, len("word"))); err != nil {
+	_, err := io.ReadFull(to, make([]byte, len("word")))
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		await.Fatalf(t, "a word: %v", err)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/framework/zktest/await"
 	"github.com/gocurator/curator/integration/zookeeper"
 )
 
@@ -28,12 +29,13 @@ func TestRemovalsAreThoseOfTheLogs(t *testing.T) {
 		conn.Close()
 		look := connect(t, server)
 		defer look.Close()
-		for limit := time.Now().Add(5 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
-			if there, _, err := look.Exists(path); err == nil && !there {
-				return
-			} else if time.Now().After(limit) {
-				t.Fatalf("%s is there: %v, %v", path, there, err)
-			}
+		var there bool
+		var err error
+		if !await.Within(5*time.Minute, func() bool {
+			there, _, err = look.Exists(path)
+			return err == nil && !there
+		}) {
+			await.Fatalf(t, "%s to go with its session; is it there: %v, %v", path, there, err)
 		}
 	}
 	for _, path := range []string{"/stays", "/plain", "/part", "/twice"} {

@@ -3,7 +3,6 @@
 package zookeeper
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -40,13 +39,6 @@ type Server struct {
 	process *process // the running or last one
 }
 
-// A reporter hears of failures: the test, or the command that runs an ensemble.
-type reporter interface {
-	Errorf(format string, args ...any)
-	Logf(format string, args ...any)
-	Failed() bool
-}
-
 // Start starts a server and returns when it serves. It ends with the test, whose log then gets the server's own if the
 // test has failed. If there is no ZooKeeper to start, the test is skipped, or fails where CURATOR_INTEGRATION=required.
 func Start(t testing.TB, config Config) *Server {
@@ -63,7 +55,8 @@ func Start(t testing.TB, config Config) *Server {
 			return s
 		}
 	}
-	t.Fatalf("zookeeper: %v", err)
+	fail(t, err)
+	t.FailNow()
 	return nil
 }
 
@@ -131,7 +124,7 @@ func (s *Server) Restart() {
 	defer s.mu.Unlock()
 	s.process.kill()
 	if err := s.launch(); err != nil {
-		s.t.Errorf("zookeeper: restart: %v", err)
+		fail(s.t, fmt.Errorf("restart: %w", err))
 	}
 }
 
@@ -146,7 +139,7 @@ func (s *Server) Wipe() {
 		err = s.launch()
 	}
 	if err != nil {
-		s.t.Errorf("zookeeper: wipe: %v", err)
+		fail(s.t, fmt.Errorf("wipe: %w", err))
 	}
 }
 
@@ -196,10 +189,10 @@ func (s *Server) awaitServing(p *process) error {
 	deadline := time.Now().Add(startTimeout)
 	for probe := firstProbe; time.Now().Before(deadline); {
 		answer, err := fourLetter(s.Addr(), "srvr", probe)
-		switch timedOut := net.Error(nil); {
+		switch {
 		case err == nil && strings.Contains(answer, "Mode: "):
 			return nil
-		case errors.As(err, &timedOut) && timedOut.Timeout():
+		case isLate(err):
 			probe = min(2*probe, lastProbe)
 		}
 		select {
@@ -208,15 +201,13 @@ func (s *Server) awaitServing(p *process) error {
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
-	return fmt.Errorf("the server did not serve within %v", startTimeout)
+	return &lateError{fmt.Sprintf("the server did not serve within %v", startTimeout)}
 }
 
 // end is the server's part of the test's end.
 func (s *Server) end() {
 	s.Kill()
-	if s.t.Failed() {
-		s.t.Logf("the log of the server at %s ends:\n%s", s.Addr(), logTail(s.logFile))
-	}
+	dump(s.t, "the server at "+s.Addr(), s.logFile)
 }
 
 // logTail returns the last few kilobytes of a log.

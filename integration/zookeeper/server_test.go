@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/framework/zktest/await"
 	"github.com/gocurator/curator/integration/zookeeper"
 )
 
@@ -74,7 +75,11 @@ func TestAFrozenServerAnswersWhenThawed(t *testing.T) {
 	if err := conn.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := conn.Read(answer); err != nil || string(answer[:n]) != "imok" {
+	n, err := conn.Read(answer)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		await.Fatalf(t, "the answer of a thawed server: %v", err)
+	}
+	if err != nil || string(answer[:n]) != "imok" {
 		t.Errorf("a thawed server answered %q, %v", answer[:n], err)
 	}
 }
