@@ -4,11 +4,11 @@ package examples_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"github.com/gocurator/curator/examples/internal/behaviour"
+	"github.com/gocurator/curator/integration/programs"
 )
 
 // different are the programs that behave in another way, and how.
@@ -23,7 +23,7 @@ func TestProgramsBehaveAlike(t *testing.T) {
 		t.Fatal(mains, err)
 	}
 	dir := t.TempDir()
-	build := []string{"build", "-o", dir}
+	build := []string{"-o", dir}
 	var names []string
 	for _, main := range mains {
 		name := filepath.Dir(main)
@@ -35,7 +35,7 @@ func TestProgramsBehaveAlike(t *testing.T) {
 		}
 		names, build = append(names, name), append(build, "./"+name)
 	}
-	if output, err := exec.CommandContext(t.Context(), "go", build...).CombinedOutput(); err != nil {
+	if output, err := programs.GoBuild(t.Context(), build...).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}
 	for _, name := range names {

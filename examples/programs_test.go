@@ -1,18 +1,21 @@
 package examples_test
 
 import (
-	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/gocurator/curator/framework/zktest/await"
+	"github.com/gocurator/curator/integration/programs"
 )
 
 // Each of these programs does its example by itself, checks how it turned out, and ends. Their tests run them in
 // bubbles; here they are run as a person would.
-var programs = []string{
+var examples = []string{
 	"batchjob", "configuration", "contention", "guardedwrite", "leader", "lostsession", "reentrant", "singleton", "workerpool",
 }
 
@@ -21,7 +24,7 @@ var patient = []string{"-session", "20s"}
 
 func TestProgramsEndWellOnAServerInMemory(t *testing.T) {
 	bin := build(t)
-	for _, name := range programs {
+	for _, name := range examples {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			end(t, filepath.Join(bin, name), patient...)
@@ -33,11 +36,11 @@ func TestProgramsEndWellOnAServerInMemory(t *testing.T) {
 func build(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	args := []string{"build", "-o", dir}
-	for _, name := range programs {
+	args := []string{"-o", dir}
+	for _, name := range examples {
 		args = append(args, "./"+name)
 	}
-	if output, err := exec.CommandContext(t.Context(), "go", args...).CombinedOutput(); err != nil {
+	if output, err := programs.GoBuild(t.Context(), args...).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}
 	return dir
@@ -46,11 +49,13 @@ func build(t *testing.T) (dir string) {
 // end fails unless a program ends by itself with status 0; ten minutes are for a program that hangs.
 func end(t *testing.T, program string, args ...string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	ctx, cancel := await.Context(t.Context(), t, 10*time.Minute, program+" to end")
 	defer cancel()
-	output, err := exec.CommandContext(ctx, program, args...).CombinedOutput()
-	t.Logf("%s", output)
-	if err != nil {
+	cmd := exec.CommandContext(ctx, program, args...)
+	programs.Instrument(t, cmd)
+	output, err := cmd.CombinedOutput()
+	fmt.Fprintf(t.Output(), "%s", output)
+	if err != nil && ctx.Err() == nil {
 		t.Error(err)
 	}
 }
@@ -65,7 +70,7 @@ func TestEveryProgramIsInTheList(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(name, "go.mod")); err == nil || name == "testserver" || name == "zklock" {
 			continue // a module of its own; a server, until it is stopped; zklock does what its arguments say
 		}
-		if !slices.Contains(programs, name) {
+		if !slices.Contains(examples, name) {
 			t.Errorf("nobody runs examples/%s", name)
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"log"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/integration/programs"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
 )
@@ -205,8 +205,8 @@ func compile(t *testing.T, source string) (binary string) {
 		}
 	}
 	binary = filepath.Join(dir, "program")
-	build := exec.CommandContext(t.Context(), "go", "build", "-mod=mod", "-o", binary, ".")
-	build.Dir, build.Env = dir, append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GOPROXY=off")
+	build := programs.GoBuild(t.Context(), "-mod=mod", "-o", binary, ".")
+	build.Dir, build.Env = dir, append(os.Environ(), "GOWORK=off", "GOPROXY=off")
 	if output, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}

@@ -21,6 +21,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest/await"
+	"github.com/gocurator/curator/integration/programs"
 	"github.com/gocurator/curator/integration/zookeeper"
 	"github.com/gocurator/curator/recipes/locks"
 )
@@ -148,6 +149,7 @@ func startHolder(t *testing.T, server string, session time.Duration) *holder {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), frozenHolder+"="+server+" "+session.String())
 	cmd.Stderr = os.Stderr
+	programs.Instrument(t, cmd)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -15,6 +15,8 @@ import (
 
 	"github.com/gocurator/curator/examples/internal/process"
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest/await"
+	"github.com/gocurator/curator/integration/programs"
 	"github.com/gocurator/curator/integration/zookeeper"
 	"github.com/gocurator/curator/recipes/locks"
 )
@@ -31,21 +33,18 @@ func clientOf(t *testing.T, server *zookeeper.Server) *framework.Client {
 	return client
 }
 
-// awaitQueue waits until so many nodes stand in the lock's queue.
-func awaitQueue(t *testing.T, client *framework.Client, want int, limit time.Duration) {
+// awaitQueue waits until so many nodes stand in the lock's queue. It returns what stands there at the end of the limit
+// or before.
+func awaitQueue(t *testing.T, client *framework.Client, want int, limit time.Duration) (nodes []string, ok bool) {
 	t.Helper()
-	for end := time.Now().Add(limit); ; time.Sleep(10 * time.Millisecond) {
-		nodes, _, err := client.Children(t.Context(), path)
-		if err != nil && !errors.Is(err, zk.ErrNoNode) {
+	ok = await.Within(limit, func() bool {
+		var err error
+		if nodes, _, err = client.Children(t.Context(), path); err != nil && !errors.Is(err, zk.ErrNoNode) {
 			t.Fatal(err)
 		}
-		if len(nodes) == want {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatalf("got nodes %v in the queue, want %d", nodes, want)
-		}
-	}
+		return len(nodes) == want
+	})
+	return nodes, ok
 }
 
 // together runs one process for each list of arguments on one server, and returns what all of them recorded. The lock
@@ -54,7 +53,7 @@ func awaitQueue(t *testing.T, client *framework.Client, want int, limit time.Dur
 func together(t *testing.T, workers int, arguments ...[]string) (records []record) {
 	t.Helper()
 	server := zookeeper.Start(t, zookeeper.Config{})
-	binary := process.Build(t)
+	binary := programs.Build(t)
 	client := clientOf(t, server)
 	if _, _, err := client.Create(t.Context(), path, nil, framework.CreatingParentsIfNeeded()); err != nil {
 		t.Fatal(err)
@@ -65,14 +64,16 @@ func together(t *testing.T, workers int, arguments ...[]string) (records []recor
 	}
 	var processes []*exec.Cmd
 	for _, args := range arguments {
-		p := exec.CommandContext(t.Context(), binary, append([]string{"-json", "-zk", server.Addr()}, args...)...)
+		p := programs.Command(t, binary, append([]string{"-json", "-zk", server.Addr()}, args...)...)
 		p.Stdout, p.Stderr = new(bytes.Buffer), os.Stderr
 		if err := p.Start(); err != nil {
 			t.Fatal(err)
 		}
 		processes = append(processes, p)
 	}
-	awaitQueue(t, client, 1+workers, time.Minute)
+	if nodes, ok := awaitQueue(t, client, 1+workers, time.Minute); !ok {
+		await.Fatalf(t, "%d nodes in the queue, got %v", 1+workers, nodes)
+	}
 	if err := taken.Release(); err != nil {
 		t.Error(err)
 	}
@@ -130,7 +131,7 @@ func TestCrashedProcessLosesTheLockBeforeAnotherIsLetIn(t *testing.T) {
 func TestInterruptedProcessLetsGo(t *testing.T) {
 	t.Parallel()
 	server := zookeeper.Start(t, zookeeper.Config{})
-	binary := process.Build(t)
+	binary := programs.Build(t)
 	p := process.Start(t, binary, "-zk", server.Addr(), "-workers=2", "-hold=1h", "-session=50s")
 	p.Await("waits for") // so the other holds
 	p.Signal(os.Interrupt)
@@ -141,8 +142,10 @@ func TestInterruptedProcessLetsGo(t *testing.T) {
 		t.Errorf("got status %d, want 130", got)
 	}
 	// a client waits for the answer to its end for a second; without one its nodes would stay for 50
-	awaitQueue(t, clientOf(t, server), 0, 30*time.Second)
-	if output, err := exec.CommandContext(t.Context(), binary, "-zk", server.Addr(), "-hold=0").CombinedOutput(); err != nil {
+	if nodes, ok := awaitQueue(t, clientOf(t, server), 0, 30*time.Second); !ok {
+		t.Fatalf("got nodes %v in the queue after the interrupt, want 0", nodes)
+	}
+	if output, err := programs.Command(t, binary, "-zk", server.Addr(), "-hold=0").CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, output)
 	}
 }

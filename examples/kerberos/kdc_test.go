@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gocurator/curator/framework/zktest/await"
 	"github.com/gocurator/curator/integration/zookeeper"
 )
 
@@ -104,15 +105,15 @@ func (k *kdc) start(t *testing.T) {
 	if err := k.process.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		conn, err := net.Dial("tcp", k.address)
-		if err == nil {
+	var err error
+	if !await.Within(time.Minute, func() bool {
+		var conn net.Conn
+		if conn, err = net.Dial("tcp", k.address); err == nil {
 			_ = conn.Close()
-			return
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("the KDC does not serve: %v", err)
-		}
+		return err == nil
+	}) {
+		await.Fatalf(t, "the KDC to serve, got %v", err)
 	}
 }
 

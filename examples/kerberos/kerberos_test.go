@@ -19,6 +19,7 @@ import (
 	"github.com/gocurator/curator/examples/kerberos"
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/sasl"
+	"github.com/gocurator/curator/framework/zktest/await"
 	"github.com/gocurator/curator/integration/zookeeper"
 	"github.com/gocurator/curator/recipes/locks"
 )
@@ -97,10 +98,10 @@ func TestALockIsHeldByTicket(t *testing.T) {
 	k.stop() // a ticket is good without its KDC
 	_ = (<-conns).Close()
 	<-conns // the client has dialed again
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := await.Context(t.Context(), t, time.Minute, "an answer after a reconnection without the KDC")
 	defer cancel()
 	if _, _, err := c.Get(ctx, "/mine"); err != nil {
-		t.Errorf("after a reconnection without the KDC: got %v", err)
+		t.Fatalf("after a reconnection without the KDC: got %v", err)
 	}
 	if err := lease.Err(); err != nil {
 		t.Errorf("got %v, want a lock that is held", err)
@@ -117,10 +118,10 @@ func TestAClientWithoutATicketIsAFailedAttemptUntilTheKDCIsBack(t *testing.T) {
 	c := connect(t, address, kerberos.New(k.login(t, "billing"), "zookeeper"))
 	awaitFailure(t, c, "SASL GSSAPI: ticket for zookeeper/localhost")
 	k.start(t)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := await.Context(t.Context(), t, time.Minute, "a connection after the KDC is back")
 	defer cancel()
 	if err := c.BlockUntilConnected(ctx); err != nil {
-		t.Error(err)
+		t.Fatal(err)
 	}
 	stranger := connect(t, address, kerberos.New(k.login(t, "billing"), "nosuch"))
 	awaitFailure(t, stranger, "ticket for nosuch/localhost")
@@ -131,16 +132,16 @@ func TestAClientWithoutATicketIsAFailedAttemptUntilTheKDCIsBack(t *testing.T) {
 
 func awaitFailure(t *testing.T, c *framework.Client, says string) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; {
+	var err error
+	if !await.Within(time.Minute, func() bool {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-		err := c.BlockUntilConnected(ctx)
-		cancel()
+		defer cancel()
+		if err = c.BlockUntilConnected(ctx); err == nil {
+			t.Fatalf("got a connection, want an error with %q in it", says)
+		}
 		var unreachable *framework.ConnectError
-		if errors.As(err, &unreachable) && strings.Contains(err.Error(), says) {
-			return
-		}
-		if err == nil || time.Now().After(deadline) {
-			t.Fatalf("got %v, want %q in it", err, says)
-		}
+		return errors.As(err, &unreachable) && strings.Contains(err.Error(), says)
+	}) {
+		await.Fatalf(t, "an error with %q in it, got %v", says, err)
 	}
 }

@@ -16,6 +16,8 @@ import (
 
 	"github.com/gocurator/curator/examples/internal/process"
 	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/framework/zktest/await"
+	"github.com/gocurator/curator/integration/programs"
 )
 
 // patience bounds waits for what must happen.
@@ -24,7 +26,7 @@ const patience = time.Minute
 func TestExitStatusTellsUsageFromFailure(t *testing.T) {
 	server := zktest.NewServer()
 	defer server.Close()
-	binary := process.Build(t)
+	binary := programs.Build(t)
 	for args, want := range map[string]int{
 		"-h":          0,
 		"-what":       2,
@@ -35,7 +37,7 @@ func TestExitStatusTellsUsageFromFailure(t *testing.T) {
 		"-zk " + server.Addr() + " -listen nowhere:nothing": 2,
 		"-zk 127.0.0.1:1 -listen 127.0.0.1:0":               1, // where no server is
 	} {
-		output, err := exec.CommandContext(t.Context(), binary, strings.Fields(args)...).CombinedOutput()
+		output, err := programs.Command(t, binary, strings.Fields(args)...).CombinedOutput()
 		var exit *exec.ExitError
 		if err != nil && !errors.As(err, &exit) {
 			t.Fatal(err)
@@ -66,37 +68,34 @@ func startService(t *testing.T, binary, connect, id string) *service {
 func (s *service) awaitReady(t *testing.T, want string) {
 	t.Helper()
 	got := ""
-	for limit := time.Now().Add(patience); time.Now().Before(limit); time.Sleep(10 * time.Millisecond) {
+	if !await.Within(patience, func() bool {
 		answer, err := http.Get(s.url + "/readyz")
 		if err != nil {
 			t.Fatal(err)
 		}
 		body, err := io.ReadAll(answer.Body)
 		answer.Body.Close()
-		if got = fmt.Sprintf("%d %s", answer.StatusCode, strings.TrimSpace(string(body))); err == nil && got == want {
-			return
-		}
+		got = fmt.Sprintf("%d %s", answer.StatusCode, strings.TrimSpace(string(body)))
+		return err == nil && got == want
+	}) {
+		await.Fatalf(t, "/readyz to answer %q (%v), got %q", want, patience, got)
 	}
-	t.Fatalf("got %q, want %q", got, want)
 }
 
 // awaitStanding waits until n replicas stand for election.
 func awaitStanding(t *testing.T, server *zktest.Server, n int) {
 	t.Helper()
 	got := 0
-	for limit := time.Now().Add(patience); time.Now().Before(limit); time.Sleep(10 * time.Millisecond) {
-		if got = len(server.Children("/examples/leader" + election)); got == n {
-			return
-		}
+	if !await.Within(patience, func() bool { got = len(server.Children("/examples/leader" + election)); return got == n }) {
+		await.Fatalf(t, "%d replicas to stand for election (%v), got %d", n, patience, got)
 	}
-	t.Fatalf("replicas that stand for election: got %d, want %d", got, n)
 }
 
 // The sessions last for half a minute: the second process would have to wait for that if the first had just gone.
 func TestProcessStoppedBySIGTERMHandsTheLeadershipOn(t *testing.T) {
 	server := zktest.NewServer()
 	defer server.Close()
-	binary := process.Build(t)
+	binary := programs.Build(t)
 	first := startService(t, binary, server.Addr(), "a")
 	first.awaitReady(t, "200 leader")
 	second := startService(t, binary, server.Addr(), "b")

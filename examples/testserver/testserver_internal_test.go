@@ -18,6 +18,7 @@ import (
 
 	"github.com/gocurator/curator/examples/internal/demo"
 	"github.com/gocurator/curator/examples/internal/process"
+	"github.com/gocurator/curator/framework/zktest/await"
 )
 
 // serve runs the program in a goroutine and returns its address, and a function that gives an order and returns the
@@ -81,7 +82,7 @@ func connect(t *testing.T, addr string) *zk.Conn {
 		select {
 		case <-events:
 		case <-late:
-			t.Fatalf("%s: got state %v, want a session", addr, conn.State())
+			await.Fatalf(t, "a session at %s (a minute), got state %v", addr, conn.State())
 		}
 	}
 	return conn

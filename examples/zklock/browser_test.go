@@ -15,6 +15,7 @@ import (
 
 	"github.com/gocurator/curator/examples/internal/process"
 	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/framework/zktest/await"
 )
 
 // Colours of the page's style sheet: the bar over a contender that holds, and over one that waits.
@@ -78,7 +79,7 @@ func browse(t *testing.T, url string, shows func(picture image.Image) bool) {
 			return
 		}
 	}
-	t.Errorf("%s does not show what it must", url)
+	await.Errorf(t, "%s to show what it must", url)
 }
 
 // pictureIn returns nil if no picture was taken in that time.

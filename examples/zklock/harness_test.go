@@ -5,6 +5,7 @@ package main_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -23,6 +24,8 @@ import (
 	"unsafe"
 
 	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/framework/zktest/await"
+	"github.com/gocurator/curator/integration/programs"
 )
 
 // patience is for what must happen, on a machine that is busy.
@@ -65,7 +68,7 @@ func withProgram(do func() int) int {
 	}
 	defer os.RemoveAll(dir)
 	program = filepath.Join(dir, "zklock")
-	if output, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+	if output, err := programs.GoBuild(context.Background(), "-o", program, ".").CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "%v\n%s", err, output)
 		return 1
 	}
@@ -181,6 +184,7 @@ func startWith(t *testing.T, prepare func(*exec.Cmd), args ...string) *running {
 	errIn, errOut := pipe(t)
 	r.cmd.Stdout, r.cmd.Stderr = outOut, errOut // files: Wait would wait for those that inherit anything else
 	prepare(r.cmd)
+	programs.Instrument(t, r.cmd)
 	if err := r.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +212,7 @@ func startWith(t *testing.T, prepare func(*exec.Cmd), args ...string) *running {
 		if t.Failed() {
 			r.mu.Lock()
 			defer r.mu.Unlock()
-			t.Logf("zklock %s:\n%s", strings.Join(args, " "), r.stderr.String())
+			fmt.Fprintf(t.Output(), "zklock %s:\n%s", strings.Join(args, " "), r.stderr.String())
 		}
 	})
 	return r
@@ -275,7 +279,7 @@ func (r *running) await(name string) event {
 		select {
 		case <-more:
 		case <-late:
-			r.t.Fatalf("no event %q, got %s", name, r.names())
+			await.Fatalf(r.t, "event %q (%v), got %s", name, patience, r.names())
 		}
 	}
 }
@@ -295,11 +299,11 @@ func (r *running) names() string {
 func (r *running) status() int {
 	r.t.Helper()
 	late := time.After(patience)
-	for what, done := range map[string]chan struct{}{"zklock does not end": r.ended, "its events do not end": r.heard} {
+	for what, done := range map[string]chan struct{}{"zklock to end": r.ended, "the events of zklock to end": r.heard} {
 		select {
 		case <-done:
 		case <-late:
-			r.t.Fatalf("%s, got %s", what, r.names())
+			await.Fatalf(r.t, "%s (%v), got %s", what, patience, r.names())
 		}
 	}
 	state, ok := r.cmd.ProcessState.Sys().(syscall.WaitStatus)

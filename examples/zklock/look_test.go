@@ -6,15 +6,15 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"os"
 	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/gocurator/curator/examples/internal/process"
 	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/framework/zktest/await"
+	"github.com/gocurator/curator/integration/programs"
 	"github.com/gocurator/curator/integration/zookeeper"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
@@ -23,8 +23,8 @@ import (
 // zklock runs a command of zklock to its end.
 func zklock(t *testing.T, server string, args ...string) (stdout, stderr string, status int) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), program, args...)
-	cmd.Env = append(os.Environ(), "ZOOKEEPER="+server, "HOME=/nonexistent", calm)
+	cmd := programs.Command(t, program, args...)
+	cmd.Env = append(cmd.Environ(), "ZOOKEEPER="+server, "HOME=/nonexistent", calm)
 	var out, errs strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err := cmd.Run()
@@ -51,15 +51,16 @@ func wantOutput(t *testing.T, server string, status int, texts []string, args ..
 // wantCompletion asks for completions until one is there: for people's sake zklock gives up after three seconds.
 func wantCompletion(t *testing.T, server, want string, words ...string) {
 	t.Helper()
-	for end := time.Now().Add(patience); ; {
-		stdout, stderr, status := zklock(t, server, append([]string{"complete", "--"}, words...)...)
-		if status == 0 && strings.TrimSpace(stdout) == want {
-			return
-		}
-		if status != 0 || stdout != "" || time.Now().After(end) {
-			t.Errorf("zklock complete %q: got status %d and %q, want 0 and %s; %s", words, status, stdout, want, stderr)
-			return
-		}
+	var stdout, stderr string
+	var status int
+	if !await.Within(patience, func() bool {
+		stdout, stderr, status = zklock(t, server, append([]string{"complete", "--"}, words...)...)
+		return status != 0 || stdout != ""
+	}) {
+		await.Fatalf(t, "zklock to complete %q to %s (%v), got nothing; %s", words, want, patience, stderr)
+	}
+	if status != 0 || strings.TrimSpace(stdout) != want {
+		t.Errorf("zklock complete %q: got status %d and %q, want 0 and %s; %s", words, status, stdout, want, stderr)
 	}
 }
 

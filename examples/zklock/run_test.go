@@ -18,6 +18,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/framework/zktest/await"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -33,10 +34,8 @@ func script(text string) []string { return []string{"--", "sh", "-c", text} }
 // awaitOutput waits until the command has printed a text.
 func (r *running) awaitOutput(text string) {
 	r.t.Helper()
-	for end := time.Now().Add(patience); !strings.Contains(r.output(), text); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			r.t.Fatalf("the command did not print %q, but %q", text, r.output())
-		}
+	if !await.Within(patience, func() bool { return strings.Contains(r.output(), text) }) {
+		await.Fatalf(r.t, "the command to print %q (%v), got %q", text, patience, r.output())
 	}
 }
 
@@ -409,11 +408,7 @@ func TestKillOfBothKillsTheCommand(t *testing.T) {
 	r.awaitOutput("ready")
 	keeper := r.keeper()
 	r.signal(syscall.SIGSTOP) // so that it does not notice the end of the keeper
-	for end := time.Now().Add(patience); !isStopped(t, r.cmd.Process.Pid); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("zklock does not stop")
-		}
-	}
+	await.Until(t, patience, "zklock to stop", func() bool { return isStopped(t, r.cmd.Process.Pid) })
 	if err := syscall.Kill(keeper, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}

@@ -11,10 +11,10 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 	"unsafe"
 
 	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/framework/zktest/await"
 )
 
 // terminal makes a pair of a terminal and its other end.
@@ -63,10 +63,8 @@ func TestCommandHasTheTerminal(t *testing.T) {
 	}
 	awaitScreen := func(text string) {
 		t.Helper()
-		for end := time.Now().Add(patience); !strings.Contains(show(), text); time.Sleep(5 * time.Millisecond) {
-			if time.Now().After(end) {
-				t.Fatalf("no %q on the terminal:\n%s", text, show())
-			}
+		if !await.Within(patience, func() bool { return strings.Contains(show(), text) }) {
+			await.Fatalf(t, "%q on the terminal (%v), got\n%s", text, patience, show())
 		}
 	}
 	write := func(text string) {

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/framework/zktest/await"
+	"github.com/gocurator/curator/integration/programs"
 )
 
 var record = flag.Bool("record", false, "write what TestWatchDrawsInPlace sees into README.md")
@@ -27,16 +29,27 @@ type pane struct {
 func newPane(t *testing.T, rows, command string) pane {
 	t.Helper()
 	p := pane{t, filepath.Join(t.TempDir(), "tmux")}
-	p.tmux("-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", rows, command)
+	session := p.command("-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", rows, command)
+	programs.Instrument(t, session) // tmux passes its environment on
+	p.run(session)
 	t.Cleanup(func() { _ = exec.Command("tmux", "-S", p.socket, "kill-server").Run() })
 	return p
 }
 
 func (p pane) tmux(args ...string) (output string) {
 	p.t.Helper()
-	all, err := exec.CommandContext(p.t.Context(), "tmux", append([]string{"-S", p.socket}, args...)...).CombinedOutput()
+	return p.run(p.command(args...))
+}
+
+func (p pane) command(args ...string) *exec.Cmd {
+	return exec.CommandContext(p.t.Context(), "tmux", append([]string{"-S", p.socket}, args...)...)
+}
+
+func (p pane) run(cmd *exec.Cmd) (output string) {
+	p.t.Helper()
+	all, err := cmd.CombinedOutput()
 	if err != nil {
-		p.t.Fatalf("tmux %s: %v\n%s", strings.Join(args, " "), err, all)
+		p.t.Fatalf("%s: %v\n%s", strings.Join(cmd.Args, " "), err, all)
 	}
 	return string(all)
 }
@@ -51,7 +64,7 @@ func (p pane) await(pattern string) string {
 			return shown
 		}
 	}
-	p.t.Fatalf("no %q on the terminal:\n%s", pattern, shown)
+	await.Fatalf(p.t, "%q on the terminal (%v), got\n%s", pattern, patience, shown)
 	return ""
 }
 

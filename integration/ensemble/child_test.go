@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"syscall"
 	"testing"
+
+	"github.com/gocurator/curator/integration/programs"
 )
 
 // A child is a process that ends with the test, or with this process, and is waited for. It comes with the ends of its
@@ -24,6 +26,7 @@ func startChild(t *testing.T, command []string, env ...string) (*child, *os.File
 	c := &child{cmd: exec.Command(command[0], command[1:]...), exited: make(chan struct{})}
 	c.cmd.Stdin, c.cmd.Stdout = childIn, childOut
 	c.cmd.Env = append(os.Environ(), env...)
+	programs.Instrument(t, c.cmd)
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	started := make(chan error)
 	go func() {

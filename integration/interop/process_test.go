@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/gocurator/curator/integration/interop/godriver"
+	"github.com/gocurator/curator/integration/programs"
 )
 
 // A process is a driver. Its methods are safe for concurrent use.
@@ -50,6 +51,9 @@ func startProcess(t testing.TB, language string, command []string, events func(g
 	p.cmd.Env = append(os.Environ(), driverEnv+"=1")
 	p.cmd.Stderr = p.stderr
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if language == ours { // go-zookeeper's connections are not free of races when they are lost
+		programs.Instrument(t, p.cmd)
+	}
 	stdin, err := p.cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -6,8 +6,8 @@ package behaviour
 
 import (
 	"bytes"
-	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/framework/zktest/await"
+	"github.com/gocurator/curator/integration/programs"
 )
 
 // A Program is an example and how it differs from the others.
@@ -55,21 +57,22 @@ func (p Program) Test(t *testing.T) {
 // run runs the program to its end.
 func (p Program) run(t *testing.T, stdout *os.File, args ...string) (status int, out, errs string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := await.Context(t.Context(), t, patience, fmt.Sprintf("%q to end", args))
 	defer cancel()
 	cmd := exec.CommandContext(ctx, p.Binary, args...)
+	programs.Instrument(t, cmd)
 	var outBuffer, errBuffer bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &outBuffer, &errBuffer
 	if stdout != nil {
 		cmd.Stdout = stdout
 	}
 	err := cmd.Run()
+	if ctx.Err() != nil {
+		t.FailNow()
+	}
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
-	}
-	if ctx.Err() != nil {
-		t.Fatalf("%v: did not end in %v", args, patience)
 	}
 	return cmd.ProcessState.ExitCode(), outBuffer.String(), errBuffer.String()
 }
@@ -190,9 +193,10 @@ func (p Program) signals(t *testing.T) {
 // stop starts the program and sends it a signal when it is ready.
 func (p Program) stop(t *testing.T, signal syscall.Signal, args []string, ready <-chan struct{}) (status int, errs string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := await.Context(t.Context(), t, patience, fmt.Sprintf("%q to be ready and to end after %v", args, signal))
 	defer cancel()
 	cmd := exec.CommandContext(ctx, p.Binary, args...)
+	programs.Instrument(t, cmd)
 	var errBuffer bytes.Buffer
 	cmd.Stderr = &errBuffer
 	if err := cmd.Start(); err != nil {
@@ -207,9 +211,14 @@ func (p Program) stop(t *testing.T, signal syscall.Signal, args []string, ready 
 	case <-ready:
 		_ = cmd.Process.Signal(signal)
 	case <-ended:
-		t.Errorf("%q: ended by itself", args)
+		if ctx.Err() == nil {
+			t.Errorf("%q: ended by itself", args)
+		}
 	}
 	<-ended
+	if ctx.Err() != nil {
+		t.FailNow()
+	}
 	return cmd.ProcessState.ExitCode(), errBuffer.String()
 }
 

@@ -6,29 +6,16 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gocurator/curator/framework/zktest/await"
+	"github.com/gocurator/curator/integration/programs"
 )
 
 // patience is for what must happen, on a machine that is busy.
 const patience = time.Minute
-
-// Build builds the program of the package under test. Its file has the name of the package's directory, and is gone
-// after the test.
-func Build(t *testing.T) (binary string) {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	binary = filepath.Join(t.TempDir(), filepath.Base(dir))
-	if output, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, output)
-	}
-	return binary
-}
 
 // A Process is a program that runs, for one goroutine of a test.
 type Process struct {
@@ -43,10 +30,11 @@ func Start(t *testing.T, binary string, args ...string) *Process {
 	return StartCommand(t, exec.Command(binary, args...))
 }
 
-// StartCommand is Start for a command with more to it than arguments. Its standard output is the Process's to read; its
-// standard error is the test's, unless the command has another one.
+// StartCommand is Start for a command with more to it than arguments, which it prepares by [programs.Instrument]. Its
+// standard output is the Process's to read; its standard error is the test's, unless the command has another one.
 func StartCommand(t *testing.T, cmd *exec.Cmd) *Process {
 	t.Helper()
+	programs.Instrument(t, cmd)
 	if cmd.Stderr == nil {
 		cmd.Stderr = os.Stderr
 	}
@@ -61,7 +49,7 @@ func StartCommand(t *testing.T, cmd *exec.Cmd) *Process {
 	go p.read(out)
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
-		p.Wait()
+		p.reap()
 	})
 	return p
 }
@@ -89,7 +77,7 @@ func (p *Process) Await(text string) (line string) {
 			}
 			passed = append(passed, line)
 		case <-late:
-			p.t.Fatalf("the process did not print %q within %v, but\n%s", text, patience, strings.Join(passed, "\n"))
+			await.Fatalf(p.t, "the process to print %q (%v), got\n%s", text, patience, strings.Join(passed, "\n"))
 		}
 	}
 }
@@ -103,11 +91,19 @@ func (p *Process) Signal(signal os.Signal) {
 }
 
 // Wait waits for the end of the process, passes over the lines until then, and returns its exit status: -1 if a signal
-// ended it. A process that does not end is killed.
+// ended it. A process that does not end is killed, and ends the test.
 func (p *Process) Wait() (status int) {
-	defer time.AfterFunc(patience, func() { _ = p.cmd.Process.Kill() }).Stop()
+	p.t.Helper()
+	late := time.AfterFunc(patience, func() { _ = p.cmd.Process.Kill() })
+	p.reap()
+	if !late.Stop() {
+		await.Fatalf(p.t, "the process to end (%v)", patience)
+	}
+	return p.cmd.ProcessState.ExitCode()
+}
+
+func (p *Process) reap() {
 	for range p.lines { // the end of its output comes before Wait closes the pipe
 	}
 	_ = p.cmd.Wait() // the status tells
-	return p.cmd.ProcessState.ExitCode()
 }

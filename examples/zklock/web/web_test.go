@@ -15,6 +15,7 @@ import (
 	"github.com/gocurator/curator/examples/zklock/web"
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/framework/zktest/await"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
 )
@@ -107,7 +108,8 @@ func listen(t *testing.T, url string) *stream {
 // until reads events until one is as wanted, for at most a minute, and returns its data.
 func (s *stream) until(what string, wanted func(name, data string) bool) string {
 	s.t.Helper()
-	defer time.AfterFunc(time.Minute, s.end).Stop()
+	late := time.AfterFunc(time.Minute, s.end)
+	defer late.Stop()
 	name := ""
 	for s.lines.Scan() {
 		if rest, ok := strings.CutPrefix(s.lines.Text(), "event: "); ok {
@@ -116,6 +118,9 @@ func (s *stream) until(what string, wanted func(name, data string) bool) string 
 		if data, ok := strings.CutPrefix(s.lines.Text(), "data: "); ok && wanted(name, data) {
 			return data
 		}
+	}
+	if !late.Stop() {
+		await.Fatalf(s.t, "an event in a minute: %s (%v)", what, s.lines.Err())
 	}
 	s.t.Fatalf("no event: %s (%v)", what, s.lines.Err())
 	return ""
@@ -332,11 +337,7 @@ func TestHoldersAreAskedToLeaveOnlyIfThatIsAllowed(t *testing.T) {
 			t.Errorf("%s: status %d, want %d: %s", c.name, got, c.want, text)
 		}
 		if c.want == http.StatusOK {
-			select {
-			case <-lease.RevocationRequested():
-			case <-time.After(time.Minute):
-				t.Errorf("%s: the holder does not hear of it", c.name)
-			}
+			await.Receive(t, time.Minute, "the holder to be asked to leave: "+c.name, lease.RevocationRequested())
 		}
 	}
 	url, client, _ := site(t, func(o *web.Options) { o.AllowRevoke = true })
