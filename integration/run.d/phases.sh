@@ -129,6 +129,7 @@ summary() {
 	printf '%s\n%5d s  in all\n' "$sorted" $SECONDS
 	slowest_tests
 	crashes
+	stalls
 	for i in "${!names[@]}"; do
 		read -r seconds results[i] <"$work/$i.result"
 		[[ ${results[i]} == FAILED* ]] || continue
@@ -136,6 +137,7 @@ summary() {
 	done
 	if [[ $failed = 0 ]]; then
 		printf '\nok: all %d phases in %s\n' ${#names[@]} "$(clock $SECONDS)"
+		repeated
 		return 0
 	fi
 	printf '\nFAILED: %d of %d phases in %s\n' $failed ${#names[@]} "$(clock $SECONDS)"
@@ -148,5 +150,6 @@ summary() {
 			tail -n 20 "$work/$i.log" | sed 's/^/  /'
 		fi
 	done
+	repeated
 	return 1
 }

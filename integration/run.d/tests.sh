@@ -1,6 +1,6 @@
 # Tests, what they leave behind, and what became of them. Sourced by integration/run.
 
-tests() { test_in . "${go_test[@]}"; }
+tests() { test_in . "${packages[@]}"; }
 
 # The modules below are no part of ./...
 telemetry() { test_module examples/observability; }
@@ -21,47 +21,27 @@ test_module() {
 	test_in "$1" ./...
 }
 
-# test_in tests packages of the module in a directory. Those in which only Go's runtime died are tried again, whatever became
-# of the others, on one processor, where it has not been seen to die.
+# test_in tests packages of the module in a directory: what stands before the first flag, or flags alone for all of args.
+# testrun repeats what may be chance. The time limit for each package is one that only a test that hangs needs. The packages
+# whose tests take longest wait for servers and sessions most of the time: six at once take two processors 7 minutes, two at
+# once 11.
 test_in() {
-	local dir=$1 status=0 again=() options=() try package i
+	local dir=$1 status=0 v=() flags=() list=$PWD/integration/passed-only-when-repeated.txt at_once silence=$((10 + load))m
 	shift
+	at_once=$(getconf _NPROCESSORS_ONLN)
 	report=$work/report-${dir//\//-}
 	mkdir -p "$report"
 	go build -o "$report/testrun" ./integration/testrun || return
-	race_test "$dir" "$@" || status=1
-	[[ $dir != . ]] || options=(${args[@]+"${args[@]}"})
-	for try in 1 2 3; do
-		again=()
-		while IFS= read -r package; do again+=("$package"); done < <(take "$report/crashed")
-		[[ ${#again[@]} -gt 0 ]] || break
-		echo "the race detector's runtime died (golang.org/issue/78156); once more, $try of 3: ${again[*]}"
-		printf '%s\n' "${again[@]}" >>"$work/all-crashed"
-		status=0 # unless there are other failures
-		GOMAXPROCS=1 race_test "$dir" "${again[@]}" ${options[@]+"${options[@]}"} || status=1
-	done
-	take "$report/crashed" | sed 's|.*|FAIL\t&\n  the race detector'"'"'s runtime died (golang.org/issue/78156), four times|' >>"$report/failures"
-	cat "$report/slowest" >>"$work/slowest" 2>/dev/null || true
+	[[ $verbose = no ]] || v=(-v)
+	[[ $dir != . ]] || flags=(${args[@]+"${args[@]}"})
+	[[ ${#flags[@]} = 0 ]] || silence=0 # they may be those of a run that takes hours
+	(cd "$dir" && CURATOR_INTEGRATION=required CURATOR_INTEGRATION_RUN=$mark-$phase_number. CURATOR_INTEGRATION_BUSY=$busy \
+		"$report/testrun" ${v[@]+"${v[@]}"} -dir "$report" -list "$list" "-silence=$silence" "$@" -- \
+		-race -shuffle=on "-timeout=$((40 + 2 * load))m" -p $((at_once < 6 ? 6 : at_once)) ${flags[@]+"${flags[@]}"}) || status=1
 	nothing_left | tee -a "$report/failures" || true
 	[[ ! -s $report/failures ]] || status=1
 	cp "$report/failures" "$work/$phase_number.failures"
 	return $status
-}
-
-# take prints a file and empties it.
-take() {
-	[[ ! -s $1 ]] || { cat "$1"; : >"$1"; }
-}
-
-# race_test has a time limit for each package that only a test that hangs needs. The packages whose tests take longest wait
-# for servers and sessions most of the time: six at once take two processors 7 minutes, two at once 11.
-race_test() {
-	local dir=$1 v=() limit=$((40 + 2 * load))m at_once
-	at_once=$(getconf _NPROCESSORS_ONLN)
-	shift
-	[[ $verbose = no ]] || v=(-v)
-	(cd "$dir" && CURATOR_INTEGRATION=required CURATOR_INTEGRATION_RUN=$mark-$phase_number. CURATOR_INTEGRATION_BUSY=$busy \
-		go test -json -race -shuffle=on "-timeout=$limit" -p $((at_once < 6 ? 6 : at_once)) "$@" 2>&1) | "$report/testrun" ${v[@]+"${v[@]}"} -dir "$report"
 }
 
 # running_still prints the processes that carry this phase's mark in their environment, which whatever the tests start
@@ -92,14 +72,31 @@ nothing_left() {
 	return 1
 }
 
+# all_of prints what the phases of tests have written into files of one name.
+all_of() { cat "$work"/report-*/"$1" 2>/dev/null || true; }
+
 slowest_tests() {
-	[[ -s $work/slowest ]] || return 0
+	[[ -n $(all_of slowest) ]] || return 0
 	printf '\nthe slowest tests\n'
-	sort -rn "$work/slowest" | sed -n 1,10p | while read -r seconds package test; do printf '%7s s  %s %s\n' "$seconds" "$package" "$test"; done
+	all_of slowest | sort -rn | sed -n 1,10p | while read -r seconds package test; do printf '%7s s  %s %s\n' "$seconds" "$package" "$test"; done
 }
 
 crashes() {
-	[[ -s $work/all-crashed ]] || return 0
+	[[ -n $(all_of crashed) ]] || return 0
 	printf '\nthe race detector'"'"'s runtime died (golang.org/issue/78156), and the packages were tried again:\n'
-	sort "$work/all-crashed" | uniq -c | while read -r times package; do printf '  %s, %s times\n' "$package" "$times"; done
+	all_of crashed | sort | uniq -c | while read -r times package; do printf '  %s, %s times\n' "$package" "$times"; done
+}
+
+stalls() {
+	[[ -n $(all_of stalls) ]] || return 0
+	printf '\nthe machine stalled, and these tests ran:\n'
+	all_of stalls | sort -rn | sed -n 1,10p | while read -r seconds at ran; do printf '%7s s at %s  %s\n' "$seconds" "$at" "$ran"; done
+}
+
+# repeated is what the run says last: it must not be forgotten.
+repeated() {
+	[[ -n $(all_of repeated) ]] || return 0
+	printf '\npassed only when repeated; integration/passed-only-when-repeated.txt has it now: commit that, and mend the test first\n'
+	all_of repeated
+	[[ -z ${GITHUB_ACTIONS:-} ]] || all_of repeated | sed -n 's/^\([^[:space:]#].*\)/::warning title=passed only when repeated::\1/p'
 }

@@ -1,216 +1,124 @@
-// Testrun reads what go test -json writes, prints it as go test would without -json, and sums it up in files for
-// integration/run.
+// Testrun runs go test, prints what it says as go test would without -json, repeats what may be chance, and sums it up
+// in files for integration/run.
 //
-//	go test -json ./... | testrun [-v] -dir directory
+//	testrun [-v] -dir directory -list file [-silence duration] [-most n] packages [-- flags for go test]
+//
+// # What may be chance
+//
+// A test fails by a wait if its first failure begins with "timed out waiting for ", as those of framework/zktest/await
+// do, and all that it says after that names this one. Such a test may have met a machine that was too slow. It is
+// repeated alone, three times, when all other tests have ended; if it passes each time, the run has not failed. Then
+// its failure is printed with "passed only when repeated", and the list gets an entry. A test that is in the list gets
+// no repeats, nor does any test if more than -most of them failed by a wait.
+//
+// Everything else fails the run: a wrong value, a data race, a panic, a test that never ended, a package that failed
+// without a test.
+//
+// Packages in which no test failed, but Go's runtime died (golang.org/issue/78156), are tried again as a whole, up to
+// three times, on one processor, where it has not been seen to die.
+//
+// # What else it watches
+//
+// A stall: testrun sleeps for 10 ms, again and again, and looks at the clock. If half a second or more has passed, it
+// prints which tests ran, and says it beside those that failed.
+//
+// A test binary that hangs: if a package has printed nothing for -silence after a failure, its processes are sent
+// SIGQUIT, which prints all stacks and ends them. A message of a test that has not ended may be a failure or a log;
+// after that it takes three times as long. A -silence of 0 is never too long.
+//
+// # Files
 //
 // In the directory it appends to these files, none of which need exist:
 //
 //	failures   the lines that matter, of each package that failed
-//	crashed    packages in which no test failed, but Go's runtime died, one on each line; they can be tried again
+//	repeated   tests that passed only when repeated, with their first output
+//	crashed    packages in which Go's runtime died, one on each line, as often as it did
 //	slowest    seconds, package and name of each test, one on each line
+//	stalls     how long the machine stalled, when, and which tests ran, one on each line
 //
-// Its status is 1 if anything failed.
+// Its status is 1 if anything failed, and 2 if the arguments are wrong.
 package main
 
 import (
-	"bufio"
-	"encoding/json"
+	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
-	"strings"
+	"os/signal"
+	"slices"
+	"syscall"
+	"time"
 )
 
+// registering is the argument with which go test starts this program as -exec.
+const registering = "register"
+
 func main() {
-	verbose := flag.Bool("v", false, "print the output of tests that pass, too")
-	dir := flag.String("dir", ".", "where the files are")
-	flag.Parse()
-	r := newReport(os.Stdout, *verbose)
-	if err := r.read(os.Stdin); err != nil {
-		fmt.Fprintln(os.Stderr, "testrun:", err)
+	if len(os.Args) > 3 && os.Args[1] == registering {
+		fmt.Fprintln(os.Stderr, "testrun:", register(os.Args[2], os.Args[3:]))
 		os.Exit(1)
 	}
-	if err := r.save(*dir); err != nil {
-		fmt.Fprintln(os.Stderr, "testrun:", err)
-		os.Exit(1)
-	}
-	if r.failed {
-		os.Exit(1)
-	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	status := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(status)
 }
 
-// An event is a line of go test -json; see go doc test2json.
-type event struct {
-	Action     string
-	Package    string
-	ImportPath string // of a build
-	Test       string
-	Elapsed    float64
-	Output     string
-}
-
-// A report is what has been read so far.
-type report struct {
-	out      io.Writer
-	verbose  bool
-	packages map[string]*result
-
-	failed   bool
-	failures []string
-	crashed  []string
-	slowest  []string
-}
-
-// A result is what is known of one package that has not ended.
-type result struct {
-	tests  map[string][]string // the output of tests that run
-	order  []string            // their names
-	output []string            // all of it
-	seed   string              // of -shuffle
-	bad    []string            // that of tests that failed or never ended, and of none
-}
-
-func newReport(out io.Writer, verbose bool) *report {
-	return &report{out: out, verbose: verbose, packages: map[string]*result{}}
-}
-
-// read takes all events. What is no event is printed: the go command writes some of its errors as text.
-func (r *report) read(in io.Reader) error {
-	lines := bufio.NewReader(in)
-	for {
-		line, err := lines.ReadBytes('\n')
-		if len(line) > 0 {
-			var e event
-			if json.Unmarshal(line, &e) != nil {
-				r.print(string(line))
-			} else {
-				r.take(e)
-			}
+func run(ctx context.Context, args []string, out, errs io.Writer) (status int) {
+	flags := flag.NewFlagSet("testrun", flag.ContinueOnError)
+	flags.SetOutput(errs)
+	verbose := flags.Bool("v", false, "print the output of tests that pass, too")
+	dir := flags.String("dir", "", "where the files are, a directory that exists")
+	list := flags.String("list", "", "the file that lists tests which passed only when repeated")
+	silence := flags.Duration("silence", 10*time.Minute, "how long a test binary may print nothing after a failure")
+	most := flags.Int("most", 8, "how many tests may fail by a wait and are repeated")
+	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return 0
 		}
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+		return 2
 	}
+	if *dir == "" || *list == "" {
+		return refuse(errs, errors.New("-dir and -list are needed"))
+	}
+	listed, err := readList(*list)
+	if err != nil {
+		return refuse(errs, err)
+	}
+	packages, forTests := flags.Args(), []string(nil)
+	if i := slices.Index(packages, "--"); i >= 0 {
+		packages, forTests = packages[:i], packages[i+1:]
+	}
+	r := &runner{
+		report: newReport(out, *verbose), test: goTest(*dir, *silence), packages: packages, flags: forTests,
+		most: *most, list: *list, listed: listed, now: time.Now,
+	}
+	ctx, end := context.WithCancel(ctx)
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		watchStalls(ctx, r.report.recordStall)
+	}()
+	err = r.run(ctx)
+	end()
+	<-watched
+	if saved := r.report.save(*dir); err == nil {
+		err = saved
+	}
+	if err != nil {
+		refuse(errs, err)
+		return 1
+	}
+	if r.report.hasFailed() {
+		return 1
+	}
+	return 0
 }
 
-func (r *report) take(e event) {
-	switch {
-	case e.Action == "build-output":
-		r.print(e.Output)
-		r.failures = append(r.failures, e.Output)
-	case e.Action == "build-fail":
-		r.failed = true
-	case e.Package == "":
-	case e.Action == "output":
-		r.output(e)
-	case e.Test != "" && (e.Action == "pass" || e.Action == "fail" || e.Action == "skip"):
-		r.testEnds(e)
-	case e.Action == "fail":
-		r.packageFails(e.Package)
-	case e.Action == "pass" || e.Action == "skip":
-		delete(r.packages, e.Package)
-	}
-}
-
-func (r *report) of(name string) *result {
-	p := r.packages[name]
-	if p == nil {
-		p = &result{tests: map[string][]string{}}
-		r.packages[name] = p
-	}
-	return p
-}
-
-func (r *report) output(e event) {
-	p := r.of(e.Package)
-	p.output = append(p.output, e.Output)
-	if seed, ok := strings.CutPrefix(e.Output, "-test.shuffle "); ok {
-		p.seed = " (again in the same order: -shuffle=" + strings.TrimSpace(seed) + ")"
-	}
-	switch {
-	case r.verbose:
-		r.print(e.Output)
-	case e.Test != "":
-	case worthPrinting(e.Output):
-		r.print(e.Output)
-	}
-	switch {
-	case e.Test == "":
-		p.bad = append(p.bad, e.Output)
-	case !strings.HasPrefix(e.Output, "=== "):
-		if _, ok := p.tests[e.Test]; !ok {
-			p.order = append(p.order, e.Test)
-		}
-		p.tests[e.Test] = append(p.tests[e.Test], e.Output)
-	}
-}
-
-// worthPrinting leaves out what go test without -v does not print either.
-func worthPrinting(line string) bool {
-	return line != "PASS\n" && !strings.HasPrefix(line, "=== ") && !strings.HasPrefix(line, "-test.shuffle")
-}
-
-func (r *report) testEnds(e event) {
-	p := r.of(e.Package)
-	if e.Action == "fail" {
-		r.fails(p, e.Test)
-	}
-	delete(p.tests, e.Test)
-	if e.Action != "skip" && !strings.Contains(e.Test, "/") {
-		r.slowest = append(r.slowest, fmt.Sprintf("%.2f %s %s\n", e.Elapsed, e.Package, e.Test))
-	}
-}
-
-// packageFails prints also the output of tests that never ended.
-func (r *report) packageFails(name string) {
-	r.failed = true
-	p := r.of(name)
-	for _, test := range p.order {
-		r.fails(p, test)
-	}
-	verdict := judge(p.output)
-	if verdict == died {
-		r.crashed = append(r.crashed, name+"\n")
-	} else {
-		r.failures = append(r.failures, matters(name+p.seed, p.bad)...)
-	}
-	if verdict == diedAndFailed {
-		r.failures = append(r.failures, "  and "+crashName+"\n")
-	}
-	delete(r.packages, name)
-}
-
-func (r *report) fails(p *result, test string) {
-	if !r.verbose {
-		r.print(p.tests[test]...)
-	}
-	p.bad = append(p.bad, p.tests[test]...)
-}
-
-func (r *report) print(lines ...string) {
-	for _, line := range lines {
-		_, _ = io.WriteString(r.out, line)
-	}
-}
-
-func (r *report) save(dir string) error {
-	for name, lines := range map[string][]string{"failures": r.failures, "crashed": r.crashed, "slowest": r.slowest} {
-		f, err := os.OpenFile(filepath.Join(dir, name), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
-		if err != nil {
-			return err
-		}
-		_, err = f.WriteString(strings.Join(lines, ""))
-		if closed := f.Close(); err == nil {
-			err = closed
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+// refuse prints an error, and returns the status for wrong arguments.
+func refuse(errs io.Writer, err error) (status int) {
+	_, _ = fmt.Fprintln(errs, "testrun:", err)
+	return 2
 }
