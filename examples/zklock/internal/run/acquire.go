@@ -58,6 +58,33 @@ func (j *job) acquire(ctx context.Context, client *framework.Client, t *teller) 
 	return lock.Acquire(ctx)
 }
 
+// A lasting is what matters of a lease here.
+type lasting interface {
+	ValidUntil() time.Time
+	Done() <-chan struct{}
+}
+
+// settle waits until the lease is valid for as long as room, or ends, or ctx ends, but not beyond limit. A lock that is
+// acquired just after an outage has a lease from before that, which may be about to end: a command would be refused, or
+// get TERM as soon as it runs. The library renews the lease within a quarter of the session timeout after the outage.
+func settle(ctx context.Context, lease lasting, room, limit time.Duration) {
+	late := time.NewTimer(limit)
+	defer late.Stop()
+	look := time.NewTicker(room / 64)
+	defer look.Stop()
+	for time.Until(lease.ValidUntil()) < room {
+		select {
+		case <-look.C:
+		case <-lease.Done():
+			return
+		case <-ctx.Done():
+			return
+		case <-late.C:
+			return
+		}
+	}
+}
+
 // tellAhead tells who is ahead whenever that has changed, and every half minute.
 func tellAhead(ctx context.Context, client *framework.Client, news <-chan locks.Waiting, t *teller) {
 	again := time.NewTicker(30 * time.Second)

@@ -37,6 +37,7 @@ Examples:
 The time of the command, T being the session timeout that the servers granted:
 
   the lease is valid for 1/2 to 3/4 T from any moment, while servers answer
+  START    after an outage not before the lease is renewed, within T/4
   TERM     grace + margin before it ends; the command may survive that if the
            servers answer again
   KILL     a margin before it ends; without delay if the node was deleted, and

@@ -40,6 +40,10 @@ func newPlan(timeout, grace, margin time.Duration) (plan, error) {
 	return plan{grace, margin}, nil
 }
 
+// room is for how long a lease has to be valid so that its command is not ended by a renewal that comes in time: one is
+// due within a quarter of the session timeout.
+func (p plan) room(timeout time.Duration) time.Duration { return p.grace + p.margin + timeout/4 }
+
 // A situation is what decides the next step. Times are of the clock of now().
 type situation struct {
 	now     time.Duration

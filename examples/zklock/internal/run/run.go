@@ -170,6 +170,7 @@ func (j *job) connectAndAcquire(ctx context.Context, client *framework.Client, k
 	if err != nil {
 		return nil, err
 	}
+	settle(ctx, lease, keeper.plan.room(session.Timeout()), session.Timeout()/2)
 	parts := lease.Parts()
 	if parts == nil {
 		parts = []*locks.Lease{lease}
