@@ -26,7 +26,7 @@ var (
 	crash   = regexp.MustCompile(`ThreadSanitizer: CHECK failed|ThreadSanitizer: nested bug|^SIGSEGV: segmentation violation|^fatal error: unexpected signal`)
 	failure = regexp.MustCompile(`^ *--- FAIL|panic: |fatal error: |WARNING: DATA RACE`)
 	// grave is what no wait that took too long explains, in the process of a test or in one that it started.
-	grave = regexp.MustCompile(`(^|\s)(panic|fatal error|SIGQUIT|signal): `)
+	grave = regexp.MustCompile(`(^|\s)(panic|fatal error|SIGQUIT): `)
 	race  = regexp.MustCompile(`WARNING: DATA RACE`)
 	// place is the beginning of what t.Error and t.Log print. Further lines are indented by eight.
 	place = regexp.MustCompile(` {4}[\w.-]+\.go:\d+: `)

@@ -62,6 +62,7 @@ func TestATestIsRepeatedOnlyIfItWaitedTooLongAndNothingElse(t *testing.T) {
 		{"a panic", slices.Concat(fails("TestA", wait, "panic: no\n"), fail), failed, ""},
 		{"a panic behind a print", slices.Concat(fails("TestA", wait, "... panic: no\n"), fail), failed, ""},
 		{"a panic in a process of the test", slices.Concat(fails("TestA", wait, "    panic: no\n"), fail), failed, ""},
+		{"a process of the test was killed", slices.Concat(fails("TestA", wait, "    zklock: the command was ended by a signal: killed\n"), fail), waited, "TestA"},
 		{"a panic in a test that passes", slices.Concat([]event{begins("TestB"), output("TestB", "panic: as it should\n"), ends("TestB", "pass")}, fails("TestA", wait), fail), failed, ""},
 		{"a race in a test that passes", slices.Concat([]event{begins("ExampleB"), output("ExampleB", "WARNING: DATA RACE\n"), ends("ExampleB", "pass")}, fails("TestA", wait), fail), failed, ""},
 		{"the binary says more at its end", slices.Concat(fails("TestA", wait), fail, []event{output("", "leak: 3 goroutines are left\n")}), failed, ""},
