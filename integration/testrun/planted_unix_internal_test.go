@@ -4,10 +4,16 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
+
+	"github.com/gocurator/curator/framework/zktest/await"
 )
 
 // TestMain has this test binary stand in for testrun when go test starts it as -exec.
@@ -77,6 +83,36 @@ func TestPlantedFailuresAreTakenForWhatTheyAre(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestARunThatIsEndedLeavesNoTestBinary(t *testing.T) {
+	t.Setenv("PLANTED", "TestHangsAfterAFailure")
+	t.Setenv("PLANTED_DIR", t.TempDir())
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var printed, errs strings.Builder
+	ended := make(chan int, 1)
+	go func() {
+		ended <- run(ctx, []string{"-dir", dir, "-list", filepath.Join(dir, "list.txt"), "-silence", "0", "./testdata/planted", "--", "-count=1"}, &printed, &errs)
+	}()
+	var files []string
+	await.Until(t, 10*time.Minute, "the test binary", func() bool {
+		files, _ = filepath.Glob(filepath.Join(dir, "processes", "*"))
+		return len(files) == 1
+	})
+	pid, err := strconv.Atoi(filepath.Base(files[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if got := await.Receive(t, 2*time.Minute, "the run to end", ended); got != 1 || !strings.Contains(errs.String(), context.Canceled.Error()) {
+		t.Errorf("got status %d and %q, want 1 and that it was ended; it printed\n%s", got, errs.String(), printed.String())
+	}
+	if !await.Within(time.Minute, func() bool { return syscall.Kill(pid, 0) != nil }) {
+		t.Errorf("the test binary, process %d, lives on", pid)
+		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
 }
 

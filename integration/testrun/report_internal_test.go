@@ -187,6 +187,22 @@ func TestAStallIsPrintedBesideTheTestsThatMetIt(t *testing.T) {
 	}
 }
 
+// The events of tests that ended with a stall may be read before it is noticed.
+func TestAStallNamesTestsThatHaveEndedSince(t *testing.T) {
+	noon := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	at := func(second int, e event) event { e.Time = noon.Add(time.Duration(second) * time.Second); return e }
+	r := newReport(io.Discard, false)
+	in := events(t, at(0, begins("TestBefore")), at(1, ends("TestBefore", "pass")), at(1, begins("TestIn")), at(6, ends("TestIn", "pass")),
+		at(6, begins("TestAfter")))
+	if err := r.read(strings.NewReader(in)); err != nil {
+		t.Fatal(err)
+	}
+	r.recordStall(noon.Add(3*time.Second), 2*time.Second)
+	if got := r.stalls[0].tests; !slices.Equal(got, []string{"x/p TestIn"}) {
+		t.Errorf("got %v, want x/p TestIn alone", got)
+	}
+}
+
 func TestAPackageThatDoesNotEndWithGoTestHasFailed(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
