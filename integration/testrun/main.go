@@ -14,8 +14,8 @@
 // Everything else fails the run: a wrong value, a data race, a panic, a test that never ended, a package that failed
 // without a test.
 //
-// Packages in which no test failed, or only by a wait, but Go's runtime died (golang.org/issue/78156), are tried again as a whole, up to
-// three times, on one processor, where it has not been seen to die.
+// Packages in which no test failed, or only by a wait, but Go's runtime died (golang.org/issue/78156), are tried again
+// as a whole, up to three times, on one processor, where it has hardly been seen to die.
 //
 // # What else it watches
 //
