@@ -32,11 +32,24 @@ func (s *Server) Hold(m Match) (release func()) {
 	return func() {
 		s.mu.Lock()
 		defer s.unlock()
-		select {
-		case <-r.hold:
-		default:
-			close(r.hold)
-		}
+		r.release()
+	}
+}
+
+// Stall stops the server's thread that has read one matching write and has not
+// queued it yet, until release is called. Unlike a request that Hold keeps, the
+// write is then executed even if its connection has ended and its session has
+// come back on another one, as long as the session lives: a real server checks
+// which of the servers a session is connected to, and not by which connection.
+// An answer leaves only if the connection still stands. Calling release again
+// does nothing, and Close releases what is stalled.
+func (s *Server) Stall(m Match) (release func()) {
+	r := &rule{match: m, stall: make(chan struct{})}
+	s.addRule(r)
+	return func() {
+		s.mu.Lock()
+		defer s.unlock()
+		r.release()
 	}
 }
 

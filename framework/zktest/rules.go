@@ -31,6 +31,20 @@ type rule struct {
 	throttle    bool
 	delay       time.Duration
 	hold        chan struct{}
+	stall       chan struct{}
+}
+
+// release lets what the rule holds or stalls go on; the store is locked.
+func (r *rule) release() {
+	for _, gate := range []chan struct{}{r.hold, r.stall} {
+		select {
+		case <-gate:
+		default:
+			if gate != nil {
+				close(gate)
+			}
+		}
+	}
 }
 
 type observer struct{ call func(Request) }
@@ -40,6 +54,7 @@ type plan struct {
 	request     Request
 	observers   []*observer
 	holds       []chan struct{}
+	stalls      []chan struct{}
 	dropReply   bool
 	dropRequest bool
 	throttle    bool
@@ -84,6 +99,9 @@ func (c *conn) plan(xid int32, op Op, body []byte) plan {
 		p.delay += r.delay
 		if r.hold != nil {
 			p.holds = append(p.holds, r.hold)
+		}
+		if r.stall != nil {
+			p.stalls = append(p.stalls, r.stall)
 		}
 	}
 	s.rules = slices.DeleteFunc(s.rules, func(r *rule) bool { return r.seen >= max(1, r.match.Nth) })

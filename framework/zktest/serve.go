@@ -34,6 +34,12 @@ func (c *conn) serve(frame []byte) bool {
 	if p.dropRequest {
 		return c.refuse("DropRequest")
 	}
+	for _, stall := range p.stalls {
+		if !c.wait(stall) {
+			c.executeStalled(op, d, stall)
+			return false
+		}
+	}
 	for {
 		wait, ok := c.takeTurn(xid, op, d, &p)
 		if wait == nil {
@@ -53,6 +59,25 @@ func (c *conn) wait(ready <-chan struct{}) bool {
 	case <-c.gone:
 		return false
 	}
+}
+
+// executeStalled executes a write of a connection that has ended, once the
+// thread that has read it goes on, unless its session is over by then.
+func (c *conn) executeStalled(op Op, d decoder, stall <-chan struct{}) {
+	s := c.srv
+	select {
+	case <-stall:
+	case <-s.down:
+		return
+	}
+	s.mu.Lock()
+	defer s.unlock()
+	if s.closed || s.sessions[c.sess.id] != c.sess {
+		return
+	}
+	s.counts[op]++
+	s.reply.openReply()
+	c.dispatch(op, &d, &s.reply)
 }
 
 // takeTurn observes and executes a request while nobody else does. If it has

@@ -154,7 +154,10 @@ func (s *Server) take(nc net.Conn, host string) bool {
 // started has ended. It always returns nil, also the second time.
 func (s *Server) Close() error {
 	s.mu.Lock()
-	s.closed = true
+	if !s.closed {
+		s.closed = true
+		close(s.down)
+	}
 	s.cancelAlarm()
 	for _, srv := range s.servers {
 		srv.hangUpAll()

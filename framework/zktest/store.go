@@ -31,6 +31,7 @@ type store struct {
 	conns       int                // ever accepted
 	doomed      []func()           // network calls to make once mu is released
 	closed      bool
+	down        chan struct{} // closed by Close
 
 	alarm   *time.Timer
 	alarmAt time.Duration
@@ -44,7 +45,7 @@ func newStore(cfg config) *store {
 	return &store{
 		cfg: cfg, turn: make(chan struct{}, 1), tree: newTree(&cfg), origin: now, secret: now.UnixNano(),
 		sessions: make(map[int64]*session), nextSession: firstSession(1, now), counts: make(map[Op]int),
-		beyond: make(map[string]overrun),
+		beyond: make(map[string]overrun), down: make(chan struct{}),
 	}
 }
 

@@ -340,6 +340,44 @@ func TestHoldAndDelay(t *testing.T) {
 	})
 }
 
+// A stalled write outlives its connection, and the move of its session to another one; the end of the session it does
+// not.
+func TestStall(t *testing.T) {
+	for name, ended := range map[string]bool{"the session has moved": false, "the session has ended": true} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, srv *zktest.Server) {
+				c := dial(t, srv.Dial, 10*time.Second)
+				must[string](t)(c.Create("/c", nil, 0, all))
+				id := c.SessionID()
+				release := srv.Stall(zktest.Match{Path: "/a"})
+				result := make(chan error, 1)
+				go func() {
+					_, err := c.Create("/a", nil, 0, all)
+					result <- err
+				}()
+				synctest.Wait()
+				srv.CutSession(id)
+				if err := <-result; err == nil {
+					t.Error("got no error, want that of a lost connection")
+				}
+				must[string](t)(c.Create("/b", nil, 0, all))
+				if srv.Exists("/a") {
+					t.Fatal("got the node, want the request stalled")
+				}
+				if ended {
+					srv.ExpireSession(id)
+				}
+				release()
+				release()
+				synctest.Wait()
+				if got := srv.Exists("/a"); got == ended {
+					t.Errorf("got node there: %t", got)
+				}
+			})
+		})
+	}
+}
+
 func TestFreezeStopsTheClock(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server) {
 		link := srv.NewLink()
