@@ -39,7 +39,7 @@ type createSpec struct {
 	mode       CreateMode
 	acl        []zk.ACL
 	ttl        time.Duration
-	name       string // of the node, with its GUID
+	name       string // of the node, without a GUID
 	parents    bool
 	parentMode CreateMode
 	protection bool
@@ -77,8 +77,8 @@ func CreatingParentContainersIfNeeded() CreateOption {
 }
 
 // WithProtection puts a GUID in front of the node's name. If the connection breaks before the answer, the node is found
-// by it and adopted, never made twice. A create that is given up leaves no node either: it is removed in the
-// background.
+// by it and adopted. One that a server creates late, after the search, is removed, and so is that of a create that is
+// given up: in the background, for up to four session timeouts.
 //
 // Curator: CreateBuilder.withProtection().
 func WithProtection() CreateOption { return func(s *createSpec) { s.protection = true } }
@@ -118,10 +118,7 @@ func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...C
 		bare = strings.TrimSuffix(path, "/")
 	}
 	spec.name = path[strings.LastIndexByte(path, '/')+1:]
-	if spec.protection {
-		spec.name = session.Protected(spec.name)
-	}
-	var made *session.Creation // one for all tries: its GUID finds the node of an earlier one
+	var made *session.Creation // one for all tries: it finds the node of an earlier one
 	var entry session.Entry
 	err = c.do(ctx, "create", bare, func(ctx context.Context, s *Session, absolute string, _ bool) (err error) {
 		if made == nil {

@@ -144,10 +144,10 @@
 // # When the connection drops
 //
 // Operations wait for a connection for at most the connection timeout and are then tried again under the retry policy,
-// within one budget each. A create under protection is never executed twice: its node is looked for by its GUID, on a
-// server that has caught up. A guaranteed deletion is asked for again on every connection. Watches are set again.
-// Nothing that was asked for in one session is executed in the next unless an operation of the [Client] asked for it
-// that is still waiting.
+// within one budget each. A create under protection leaves one node: that of a try that was not answered is looked for
+// by its GUID, on a server that has caught up, and one that a server creates late is removed. A guaranteed deletion is
+// asked for again on every connection. Watches are set again. Nothing that was asked for in one session is executed in
+// the next unless an operation of the [Client] asked for it that is still waiting.
 //
 // # Inside
 //

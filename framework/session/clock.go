@@ -55,6 +55,7 @@ func (s *Session) tick(now time.Time) time.Time {
 		conclude()
 		return now
 	}
+	s.send(s.dueSearches(now)...)
 	s.armDeferred(now)
 	s.askForRefused(now)
 	renew, next := s.dueRenewal(now)
@@ -75,7 +76,7 @@ func (s *Session) tick(now time.Time) time.Time {
 	if len(s.refused) > 0 {
 		next = earliest(next, s.askAgain)
 	}
-	next = earliest(next, deadline)
+	next = earliest(earliest(next, s.nextLook(now)), deadline)
 	s.planned = next
 	s.mu.Unlock()
 	if silent {

@@ -36,43 +36,50 @@ type Creation struct {
 	ACL       []zk.ACL
 	Mode      CreateMode
 	TTL       time.Duration
-	Protected bool // Name has a GUID in front, see Protected
+	Protected bool // each try gets a GUID of its own in front of Name
 
 	Namespace  string // made if it is missing; none if empty
 	Parents    bool   // make missing ones, of this mode
 	ParentMode CreateMode
 
-	list bool // also list Dir, in the same segment
-	lost bool // a create was sent, and its answer did not come
+	guard string // must exist; none if empty
+	list  bool   // also list Dir, in the same segment
+	try   string // name of the newest try of a protected creation
+	lost  []lostTry
 }
 
 func (c *Creation) path() string {
-	if c.Dir == "/" {
-		return "/" + c.Name
+	name := c.Name
+	if c.try != "" {
+		name = c.try
 	}
-	return c.Dir + "/" + c.Name
+	if c.Dir == "/" {
+		return "/" + name
+	}
+	return c.Dir + "/" + name
 }
 
 func (c *Creation) ephemeral() bool {
 	return c.Mode == Ephemeral || c.Mode == EphemeralSequential
 }
 
-// Left is what the next session has to do about a creation that is given up: nothing if the last try was answered.
+func (c *Creation) sequential() bool {
+	return c.Mode == PersistentSequential || c.Mode == EphemeralSequential || c.Mode == PersistentSequentialWithTTL
+}
+
+// Left is what a session has to do about a creation that has ended: it looks for the tries whose fate is unknown.
 func (c *Creation) Left() Leftovers {
-	if !c.lost {
-		return Leftovers{}
+	var left Leftovers
+	for _, try := range c.lost {
+		left.orphans = append(left.orphans, c.orphan(try))
 	}
-	return Leftovers{orphans: []orphan{c.orphan()}}
+	return left
 }
 
-func (c *Creation) orphan() orphan {
-	return orphan{dir: c.Dir, prefix: c.Name, carry: !c.ephemeral()}
-}
-
-// Protected puts Curator's protection prefix before a name: "_c_", a random UUID, "-".
+// protected puts Curator's protection prefix before a name: "_c_", a random UUID, "-".
 //
 // Curator: ProtectedUtils.toProtectedZNode().
-func Protected(name string) string {
+func protected(name string) string {
 	var u [16]byte
 	_, _ = rand.Read(u[:])  // never fails
 	u[6] = u[6]&0x0f | 0x40 // version 4

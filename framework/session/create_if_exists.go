@@ -2,57 +2,34 @@ package session
 
 import (
 	"context"
-	"errors"
-	"time"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/transport"
-	"github.com/gocurator/curator/retry"
 )
 
 // CreateIfExists creates an ephemeral node called name, with a GUID in front, under dir, if the node guard exists: in
 // one transaction. It returns the path. Like [Session.CreateProtected] it blocks until the server has answered, and
-// never makes a second node.
+// removes what a server creates late. It needs no right to read dir.
 //
 // Errors: zk.ErrNoNode without guard, and those of CreateProtected. No node remains.
 func (s *Session) CreateIfExists(ctx context.Context, guard, dir, name string, data []byte) (string, error) {
-	path := join(dir, Protected(name))
-	parts := []transport.Op{
-		transport.CheckOp(guard, -1),
-		transport.CreateOp(path, s.orDefault(data), s.cfg.ACL(join(dir, name)), transport.Ephemeral),
-	}
-	var pace retry.Pace
-	for {
-		began := time.Now()
-		err := s.waitAttached(ctx)
-		if err == nil {
-			err = s.createIfExists(ctx, parts)
-		}
-		switch {
-		case err == nil:
-			return path, nil
-		case errors.Is(err, transport.ErrBroken):
-			// The name is unique: a repetition finds the node of the try before.
-		case Retryable(err) && !errors.Is(err, ErrSessionLost): // another server may answer
-			s.transport.Break(err)
-		default:
-			s.Remove(path)
-			return "", err
-		}
-		_ = pace.WaitUnless(ctx, time.Since(began), s.done) // waitAttached tells
-	}
+	entry, err := s.createForSure(ctx, &Creation{
+		Dir: dir, Name: name, Data: s.orDefault(data), Mode: Ephemeral, ACL: s.cfg.ACL(join(dir, name)), guard: guard,
+	})
+	return entry.Path, err
 }
 
-func (s *Session) createIfExists(ctx context.Context, parts []transport.Op) error {
-	results, err := s.Multi(ctx, parts)
-	if err != nil {
-		return err
-	}
-	for _, r := range results {
-		if r.Err != nil && !errors.Is(r.Err, zk.ErrNodeExists) {
-			return r.Err
+// createGuarded makes the request that creates a node if another exists. done gets no Stat.
+func createGuarded(c *Creation, done func(path string, stat *zk.Stat, err error)) *transport.Call {
+	path := c.path()
+	parts := []transport.Op{transport.CheckOp(c.guard, -1), transport.CreateOp(path, c.Data, c.ACL, int32(c.Mode))}
+	return transport.Multi(parts, func(results []transport.OpResult, err error) {
+		for _, r := range results {
+			if err == nil && r.Err != nil {
+				err = r.Err
+			}
 		}
-	}
-	return nil
+		done(path, nil, err)
+	})
 }

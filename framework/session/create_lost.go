@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-zookeeper/zk"
@@ -11,34 +12,86 @@ import (
 	"github.com/gocurator/curator/framework/internal/transport"
 )
 
-// find looks for the node of a create whose answer was lost. It removes a node of another session, which would vanish
-// with that.
+// A lostTry is a try to create a node whose answer did not come.
+type lostTry struct {
+	name     string // with its GUID; the server may have added a number
+	session  int64
+	searched bool // behind a fence
+}
+
+// find looks for the nodes of the tries whose answers were lost. The lowest of this session is the creation's; the
+// others are removed. A node of another session would vanish with that.
 func (s *Session) find(ctx context.Context, c *Creation) (Entry, error) {
-	children, err := s.listAfterAll(ctx, c.Dir)
-	if errors.Is(err, zk.ErrNoNode) {
-		return Entry{}, nil
-	}
+	nodes, children, err := s.listLost(ctx, c)
 	if err != nil {
 		return Entry{}, err
 	}
-	for _, name := range children {
-		if !strings.HasPrefix(name, c.Name) {
-			continue
-		}
-		path := join(c.Dir, name)
+	var found Entry
+	for _, path := range nodes {
 		stat, err := s.Exists(ctx, path)
 		switch {
 		case err != nil:
 			return Entry{}, s.orBroken(err)
-		case stat == nil: // it went meanwhile
-			return Entry{}, nil
+		case stat == nil: // not executed, or removed meanwhile
 		case c.ephemeral() && stat.EphemeralOwner != s.ID():
-			s.Remove(path)
-			return Entry{}, nil
+			s.remove(path, false)
+			c.known(path)
+		case found.Stat == nil:
+			found = Entry{Path: path, Stat: stat, Children: children}
+		default:
+			later := path
+			if stat.Czxid < found.Stat.Czxid {
+				later, found = found.Path, Entry{Path: path, Stat: stat, Children: children}
+			}
+			s.remove(later, !c.ephemeral())
+			c.known(later)
 		}
-		return Entry{Path: path, Stat: stat, Children: children}, nil
 	}
-	return Entry{}, nil
+	for i := range c.lost {
+		c.lost[i].searched = true
+	}
+	c.known(found.Path)
+	return found, nil
+}
+
+// listLost returns where nodes of lost tries may be, behind all that the session asked for on earlier connections; and
+// the listing, if the names alone do not tell.
+func (s *Session) listLost(ctx context.Context, c *Creation) (nodes, children []string, err error) {
+	if !c.sequential() {
+		for _, try := range c.lost {
+			nodes = append(nodes, join(c.Dir, try.name))
+		}
+		return nodes, nil, s.awaitFence(ctx)
+	}
+	children, err = s.listAfterAll(ctx, c.Dir)
+	if errors.Is(err, zk.ErrNoNode) {
+		return nil, nil, nil
+	}
+	for _, name := range children {
+		if c.isLost(name) {
+			nodes = append(nodes, join(c.Dir, name))
+		}
+	}
+	return nodes, children, err
+}
+
+// isLost reports whether a node is that of a try whose fate is unknown.
+func (c *Creation) isLost(name string) bool {
+	return slices.ContainsFunc(c.lost, func(try lostTry) bool { return strings.HasPrefix(name, try.name) })
+}
+
+// known notes that the fate of a try is known by its node: a request is executed once.
+func (c *Creation) known(path string) {
+	c.lost = slices.DeleteFunc(c.lost, func(try lostTry) bool { return strings.HasPrefix(path, join(c.Dir, try.name)) })
+}
+
+// awaitFence blocks until a fence is answered.
+func (s *Session) awaitFence(ctx context.Context) error {
+	err := s.beSure(ctx, s.fence(func(error) {}))
+	if err == nil {
+		err = s.call(ctx, func(finish func(error)) []*transport.Call { return one(s.fence(finish)) })
+	}
+	return s.orBroken(err)
 }
 
 // listAfterAll lists a directory as it is after all that the session asked for on earlier connections.
@@ -61,17 +114,25 @@ func (s *Session) listAfterAll(ctx context.Context, dir string) (children []stri
 	if err != nil {
 		return nil, s.orBroken(err)
 	}
+	s.sweepListed(dir, found)
 	return found, nil
 }
 
-// fence is a transaction that changes nothing. Once it is answered, none that the session asked for on an earlier
-// connection is executed any more, and a listing behind it shows what they did: no server that is behind hides that,
-// and no deposed leader, which would answer a sync. finish gets nil or why that is not so. The client need not have the
-// right to read the root: a refusal is a transaction, too.
+// fence is a transaction that changes nothing. A listing behind its answer shows what the servers have done of all that
+// the session asked for on earlier connections: no server that is behind hides that, and no deposed leader, which would
+// answer a sync. finish gets nil or why that is not so. The client need not have the right to read the root: a refusal
+// is a transaction, too.
 //
-// By ZooKeeper's source it leaves two gaps. A server that stood still may tell the leader of a later handshake of the
-// session first, and then pass on what it had of an earlier connection. And a move between observers of one follower
-// (3.6) is none to the leader.
+// What the servers have not done by then they mostly never do, but they may (ZooKeeper 3.5 to 3.10, S5):
+//
+//   - A thread of a server has read a create and stands still before it queues it. The connection breaks, and the
+//     session's next one belongs to another thread. The owner check compares servers, not connections: when the first
+//     thread goes on, the create passes.
+//   - A server that stood still may tell the leader of a later handshake of the session first, and then pass on what it
+//     had of an earlier connection.
+//   - A move between observers of one follower (3.6) is none to the leader.
+//
+// So each try to create a node has a GUID of its own, and a try that was not found is looked for again: see orphan.
 //
 // No server is known that hangs up on it. For one that does it again and again, the session goes on with syncs.
 func (s *Session) fence(finish func(error)) *transport.Call {

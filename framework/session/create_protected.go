@@ -25,8 +25,9 @@ type Entry struct {
 // one round trip. It makes missing parents as containers.
 //
 // It blocks until the server has answered, however often the connection breaks: a node whose creation was not answered
-// is found by its GUID, so that there is never a second one. ctx and the end of the session end the wait; a node that
-// was created all the same is then removed in the background.
+// is found by its GUID. A server may execute that creation late, after the search; the session goes on to look for such
+// a node for four session timeouts, and removes it. ctx and the end of the session end the wait; a node that was
+// created all the same is then removed in the background.
 //
 // Errors: the server's (zk.ErrNoAuth, zk.ErrNoChildrenForEphemerals if dir is ephemeral, …), [ErrTooLarge], a
 // [*HangUpError], the session's [Session.Err], or ctx's cause. No node remains, with one exception: where the client
@@ -42,76 +43,71 @@ func (s *Session) CreateProtectedUnlisted(ctx context.Context, dir, name string,
 }
 
 func (s *Session) createProtected(ctx context.Context, dir, name string, data []byte, list bool) (Entry, error) {
-	c := &Creation{
-		Dir: dir, Name: Protected(name), Data: s.orDefault(data), Mode: EphemeralSequential,
-		ACL: s.cfg.ACL(join(dir, name)), list: list,
-	}
+	return s.createForSure(ctx, &Creation{
+		Dir: dir, Name: name, Data: s.orDefault(data), Mode: EphemeralSequential, ACL: s.cfg.ACL(join(dir, name)), list: list,
+	})
+}
+
+// createForSure tries until the server has answered, and leaves the tries whose fate is unknown to the session.
+func (s *Session) createForSure(ctx context.Context, c *Creation) (Entry, error) {
+	defer func() { s.sweep(c.Left()) }()
 	var pace retry.Pace
 	for {
 		began := time.Now()
 		if err := s.waitAttached(ctx); err != nil {
-			if c.lost {
-				s.sweep(c.orphan())
-			}
 			return Entry{}, err
 		}
 		entry, err := s.createOrFind(ctx, c)
-		switch {
-		case errors.Is(err, ErrConnectionLost), passing(err):
-			// Reconnections are spaced, but the session may not have noticed yet that its connection is gone, and a
-			// server that cannot answer just then keeps it.
-		case errors.Is(err, zk.ErrNoNode):
-			err = s.makeParents(ctx, dir, Container)
-			// They may vanish again for any length of time.
-			if err != nil && !errors.Is(err, zk.ErrNoNode) && !Retryable(err) {
-				return Entry{}, err
-			}
-		default:
-			if c.lost { // ctx has ended, for a reason that is retryable
-				s.sweep(c.orphan())
-			}
+		missing := c.guard == "" && errors.Is(err, zk.ErrNoNode)
+		// Reconnections are spaced, but the session may not have noticed yet that its connection is gone, and a server
+		// that cannot answer just then keeps it.
+		if !missing && !errors.Is(err, ErrConnectionLost) && !passing(err) {
 			return entry, err
 		}
 		_ = pace.WaitUnless(ctx, time.Since(began), s.done) // waitAttached tells
+		if missing && ctx.Err() == nil {
+			// Servers remove empty containers at any time. So the node is created right after its parent, without a
+			// pause.
+			err = s.makeParents(ctx, c.Dir, Container)
+			if err != nil && !errors.Is(err, zk.ErrNoNode) && !Retryable(err) {
+				return Entry{}, err
+			}
+		}
 	}
 }
 
-// createOrFind is one try to create c. It first finds out whether a create whose answer was lost, which c remembers,
-// was executed. After a failure that is retryable it can be tried again, in any session; after any other no node
-// remains.
+// createOrFind is one try to create c. It first finds out whether an earlier try whose answer was lost, which c
+// remembers, was executed. After a failure that is retryable it can be tried again, in any session. In the end
+// [Creation.Left] must be looked for.
 func (s *Session) createOrFind(ctx context.Context, c *Creation) (Entry, error) {
-	if c.lost {
+	if len(c.lost) > 0 {
 		entry, err := s.find(ctx, c)
-		if err != nil && Retryable(err) {
-			return Entry{}, err
-		}
-		c.lost = false
-		if err != nil {
-			s.sweep(c.orphan())
-		}
 		if err != nil || entry.Path != "" {
 			return entry, err
 		}
 	}
-	entry, err := s.tryCreate(ctx, c)
-	c.lost = errors.Is(err, transport.ErrBroken) && !errors.Is(err, ErrDetached)
-	if err == nil && entry.Stat == nil {
+	c.try = protected(c.Name)
+	entry, lost, err := s.tryCreate(ctx, c)
+	if err == nil && entry.Stat == nil && c.guard == "" {
 		entry, err = s.withStat(ctx, c, entry)
-		c.lost = err != nil && Retryable(err)
+		lost = err != nil && Retryable(err)
+	}
+	if lost {
+		c.lost = append(c.lost, lostTry{name: c.try, session: s.ID()})
 	}
 	return entry, err
 }
 
-// tryCreate sends the create, and the listing with it, and waits for the answers. ErrBroken leaves open whether there
-// is a node; after any other error there is none, or it is being removed.
-func (s *Session) tryCreate(ctx context.Context, c *Creation) (Entry, error) {
-	a := &attempt{session: s, creation: c, done: make(chan struct{})}
+// tryCreate sends the create, and the listing with it, and waits for the answers. If lost is set, nothing is known of
+// the node; after any other error there is none, or it is being removed.
+func (s *Session) tryCreate(ctx context.Context, c *Creation) (entry Entry, lost bool, err error) {
+	a := &attempt{session: s, creation: c, try: lostTry{name: c.try, session: s.ID()}, done: make(chan struct{})}
 	calls := a.calls()
 	if err := s.beSure(ctx, calls[0]); err != nil {
-		return Entry{}, err
+		return Entry{}, false, err
 	}
 	if err := s.checkSize(calls[0]); err != nil {
-		return Entry{}, err
+		return Entry{}, false, err
 	}
 	meter := s.meter(ctx)
 	s.mu.Lock()
@@ -119,18 +115,19 @@ func (s *Session) tryCreate(ctx context.Context, c *Creation) (Entry, error) {
 	sent := s.send(calls...)
 	s.mu.Unlock()
 	if !sent {
-		return Entry{}, ErrDetached
+		return Entry{}, false, ErrDetached
 	}
 	meter.sent(server, calls)
 	select {
 	case <-a.done:
 		meter.received(calls)
-		return a.result()
+		entry, err = a.result()
+		return entry, errors.Is(err, ErrConnectionLost), err
 	case <-ctx.Done():
 		if a.settled.Swap(true) { // the answer came at the same moment
 			a.discard()
 		}
-		return Entry{}, retry.ContextError(ctx)
+		return Entry{}, false, retry.ContextError(ctx)
 	}
 }
 
@@ -138,7 +135,8 @@ func (s *Session) tryCreate(ctx context.Context, c *Creation) (Entry, error) {
 type attempt struct {
 	session  *Session
 	creation *Creation
-	entry    Entry // written before done is closed
+	try      lostTry // if its answer is lost
+	entry    Entry   // written before done is closed
 	err      error
 	unlisted error // why there is no listing
 	done     chan struct{}
@@ -149,7 +147,7 @@ func (a *attempt) calls() []*transport.Call {
 	s, c := a.session, a.creation
 	create := s.createCall(c, func(path string, stat *zk.Stat, err error) {
 		a.entry.Path, a.entry.Stat, a.err = path, stat, err
-		if err == nil {
+		if err == nil && c.guard == "" {
 			s.notifyCreated(path)
 		}
 		if !c.list {
@@ -194,6 +192,6 @@ func (a *attempt) discard() {
 	case a.err == nil:
 		a.session.remove(a.entry.Path, !a.creation.ephemeral())
 	case !Definite(a.err):
-		a.session.sweep(a.creation.orphan())
+		a.session.sweep(Leftovers{orphans: []orphan{a.creation.orphan(a.try)}})
 	}
 }

@@ -15,6 +15,8 @@ import (
 func (s *Session) createCall(c *Creation, done func(path string, stat *zk.Stat, err error)) *transport.Call {
 	simple := c.Mode <= EphemeralSequential
 	switch {
+	case c.guard != "":
+		return createGuarded(c, done)
 	case !simple:
 		return transport.Create(c.path(), c.Data, c.ACL, int32(c.Mode), c.TTL, done)
 	case s.support.Lacks(transport.FeatureCreate2):

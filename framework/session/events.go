@@ -100,6 +100,7 @@ func (s *Session) onDetached(reason error) {
 		s.renewalSent = time.Time{} // no charge against the next connection
 		s.attached = make(chan struct{})
 		s.forgetWatches()
+		s.forgetLooks()
 		if s.cfg.Policy == StandardErrorPolicy {
 			ended = s.endTerm(ErrSuspended)
 		}

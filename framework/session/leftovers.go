@@ -1,5 +1,7 @@
 package session
 
+import "slices"
+
 // Leftovers are what one session hands to the next: deletions of other nodes than its ephemeral ones.
 type Leftovers struct {
 	Removals []string // absolute paths
@@ -21,14 +23,18 @@ func (s *Session) abandon() (left Leftovers, removals map[string]*Removal) {
 		}
 	}
 	for _, o := range s.orphans {
-		if o.carry {
-			left.orphans = append(left.orphans, o)
-		}
+		left.orphans = append(left.orphans, *o)
 	}
 	removals = s.removals
-	s.removals, s.orphans, s.watches = map[string]*Removal{}, map[string]orphan{}, map[watchKey]*serverWatch{}
+	s.removals, s.orphans, s.watches = map[string]*Removal{}, map[string]*orphan{}, map[watchKey]*serverWatch{}
 	s.trees = map[string]*tree{}
-	return left, removals
+	return left.carried(), removals
+}
+
+// carried is without the orphans that go with their session.
+func (l Leftovers) carried() Leftovers {
+	l.orphans = slices.DeleteFunc(l.orphans, func(o orphan) bool { return o.owner != 0 })
+	return l
 }
 
 // adopt takes over what an earlier session left, unless it is over itself.

@@ -61,6 +61,7 @@ func (s *Session) observing(dir string) []ChildObserver {
 
 // notifyListed reports a listing whose names belong to the caller.
 func (s *Session) notifyListed(dir string, children []string, stat *zk.Stat) {
+	s.sweepListed(dir, children)
 	for _, o := range s.observing(dir) {
 		o.Listed(slices.Clone(children), stat)
 	}

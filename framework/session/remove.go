@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/go-zookeeper/zk"
 
@@ -31,13 +30,6 @@ func (r *Removal) Err() error { return r.err }
 func (r *Removal) finish(err error) {
 	r.err = err
 	close(r.done)
-}
-
-// An orphan is a node that a request may have created whose answer came to nobody. It is looked for by its GUID, and
-// removed.
-type orphan struct {
-	dir, prefix string
-	carry       bool // goes on in the next session
 }
 
 // Remove deletes one of the session's ephemeral nodes for sure, in the background if need be, until the session is
@@ -104,70 +96,6 @@ func (s *Session) removal(path string, r *Removal) *transport.Call {
 	})
 }
 
-// sweep looks for an orphan and removes it, now or on a later connection; also of the next session, if the orphan
-// outlives this one.
-func (s *Session) sweep(o orphan) {
-	s.mu.Lock()
-	over := s.over != nil
-	if !over {
-		s.sweeping(o)
-	}
-	s.mu.Unlock()
-	if over && o.carry {
-		s.tell.Left(Leftovers{orphans: []orphan{o}})
-	}
-}
-
-// mu is held, and the session is not over.
-func (s *Session) sweeping(o orphan) {
-	s.orphans[o.prefix] = o
-	s.send(s.searches(o)...)
-}
-
-// searches makes the requests of sweeps: a fence, and listings behind it. If connections have ended on a fence, another
-// request must be answered first. mu is held.
-func (s *Session) searches(orphans ...orphan) []*transport.Call {
-	var behind error
-	fence := s.fence(func(err error) { behind = err })
-	calls := one(fence)
-	for _, o := range orphans {
-		calls = append(calls, s.search(o, &behind))
-	}
-	if !s.support.Doubts(fence) {
-		return calls
-	}
-	return one(transport.Sync("/", func(err error) {
-		if s.unanswered(err) {
-			return // looked for again on the next connection
-		}
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.send(calls...)
-	}))
-}
-
-func (s *Session) search(o orphan, behind *error) *transport.Call {
-	return transport.Children(o.dir, false, func(children []string, _ *zk.Stat, err error) {
-		if s.unanswered(*behind) || s.unanswered(err) {
-			return // looked for again on the next connection
-		}
-		for _, name := range children {
-			if strings.HasPrefix(name, o.prefix) {
-				s.tell.OrphanFound(join(o.dir, name))
-				s.remove(join(o.dir, name), o.carry)
-			}
-		}
-		if !errors.Is(err, ErrTooLarge) { // then it is looked for again on the next connection
-			s.mu.Lock()
-			delete(s.orphans, o.prefix)
-			s.mu.Unlock()
-		}
-		if err != nil && !errors.Is(err, zk.ErrNoNode) {
-			s.cfg.Transport.Logger.Warn("framework: node of an abandoned create could not be looked for", "path", join(o.dir, o.prefix), "error", err)
-		}
-	})
-}
-
 // unanswered reports whether err leaves open what happened. If it came from the server, overloaded for instance,
 // another connection does not come by itself.
 func (s *Session) unanswered(err error) bool {
@@ -186,13 +114,7 @@ func (s *Session) unfinished() []*transport.Call {
 	for _, path := range slices.Sorted(maps.Keys(s.removals)) {
 		calls = append(calls, s.removal(path, s.removals[path]))
 	}
-	if len(s.orphans) > 0 {
-		var orphans []orphan
-		for _, prefix := range slices.Sorted(maps.Keys(s.orphans)) {
-			orphans = append(orphans, s.orphans[prefix])
-		}
-		calls = append(calls, s.searches(orphans...)...)
-	}
+	calls = append(calls, s.dueSearches(s.clock.Now())...)
 	calls = append(calls, s.rearmTrees()...)
 	return append(calls, s.rearm()...)
 }

@@ -36,7 +36,8 @@
 //	     one, until the client has left the lock alone for a second.
 //	G5   No residue: however an acquire ends, its node is removed, before it returns or in the background until that is
 //	     done or the session is over. Parents are containers, and go after their last child.
-//	G6   A lost reply is no second node: the node is found again by its GUID, and adopted or removed.
+//	G6   A lost reply is no second node: the node is found again by its GUID, and adopted or removed. A node that a
+//	     server creates late, by less than four session timeouts, is removed: until then others may wait for it.
 //	G7   Session-true: no grant is given on a node of another session, and no request of one is executed in the next.
 //	G8   Removed by hand: a held lock is lost as soon as its client hears of its node's deletion; it watches the nodes
 //	     of holds that have lasted for some 50 ms. A waiting contender queues again at the tail.

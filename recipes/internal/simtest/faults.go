@@ -3,6 +3,7 @@ package simtest
 import (
 	"time"
 
+	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/recipes/locks/lockstest"
 )
 
@@ -17,7 +18,7 @@ func (e *Env) storm(dice Dice, stop <-chan struct{}) {
 		i := dice.Pick(len(e.Peers))
 		p := e.Peers[i]
 		server := dice.Pick(e.Ensemble.Size())
-		kind := dice.Pick(10)
+		kind := dice.Pick(11)
 		e.Note("fault %d on %c, server %d", kind, 'A'+i, server)
 		switch kind {
 		case 0:
@@ -38,6 +39,8 @@ func (e *Env) storm(dice Dice, stop <-chan struct{}) {
 			e.slow(server, dice)
 		case 9:
 			p.cable.SetLatency(dice.Some(500 * time.Millisecond))
+		case 10:
+			e.stall(server, dice)
 		}
 		if dice.Pick(3) == 0 {
 			e.heal()
@@ -63,6 +66,17 @@ func (e *Env) slow(server int, dice Dice) {
 		return
 	}
 	e.Ensemble.SetLag(server, dice.Some(400*time.Millisecond))
+}
+
+// stall has a thread of a server execute the next create late. The connections that it may have come on break at once.
+func (e *Env) stall(server int, dice Dice) {
+	goOn := e.Ensemble.Server(server).Stall(zktest.Match{Op: zktest.OpCreate2, Path: e.path + "/*"})
+	time.AfterFunc(dice.Some(SessionTimeout), goOn)
+	time.AfterFunc(dice.Some(time.Second), func() {
+		for _, p := range e.Peers {
+			p.link.Reset()
+		}
+	})
 }
 
 func (e *Env) heal() {

@@ -1,0 +1,226 @@
+package session
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/transport"
+)
+
+// An orphan is a try to create a node whose answer came to no caller, and whose node no search has shown. A server may
+// execute it late (see fence): the node would be nobody's, and a lock taken until the session ends. So the session
+// looks for it again and again, for four session timeouts. Whenever a listing shows the node, it is removed.
+//
+// A contender's own node is never an orphan's: each try has a GUID of its own, and a creation that adopts the node of a
+// lost try takes it out of what it leaves to the session.
+type orphan struct {
+	dir, name  string
+	sequential bool  // the server adds a number
+	owner      int64 // the session that an ephemeral node would go with; 0 if it outlives sessions
+
+	// Guarded by session.mu.
+	since   time.Time // when the session took it over
+	looks   int       // in lookDelays, the next one
+	due     time.Time
+	asked   bool // on this connection, and not answered
+	refused bool // the log says so
+}
+
+// lookDelays are the times of the looks, in sixteenths of the session timeout. The first is left out after a search.
+// A server whose thread stands still for longer than the last answers no ping, and its clients have left it for long.
+var lookDelays = [...]int{0, 1, 4, 16, 64}
+
+// lookTime is when a look is due, by the session timeout. All looks of a session that has been open since then share a
+// grid, so that one listing serves many.
+func lookTime(opened, since time.Time, look int, timeout time.Duration) time.Time {
+	if lookDelays[look] == 0 {
+		return since
+	}
+	step := timeout / 16
+	at := since.Add(timeout / 16 * time.Duration(lookDelays[look]))
+	if past := at.Sub(opened) % max(step, 1); past > 0 {
+		at = at.Add(step - past)
+	}
+	return at
+}
+
+func (c *Creation) orphan(try lostTry) orphan {
+	o := orphan{dir: c.Dir, name: try.name, sequential: c.sequential()}
+	if c.ephemeral() {
+		o.owner = try.session
+	}
+	if try.searched {
+		o.looks = 1
+	}
+	return o
+}
+
+// sweep takes orphans over, or leaves them to the next session if they outlive this one, which is over.
+func (s *Session) sweep(left Leftovers) {
+	if len(left.orphans) > 0 && !s.adopt(left) {
+		s.tell.Left(left.carried())
+	}
+}
+
+// mu is held, and the session is not over.
+func (s *Session) sweeping(o orphan) {
+	if o.owner != 0 && o.owner != s.ID() || s.orphans[guidOf(o.name)] != nil {
+		return // gone with its session; or known
+	}
+	o.since, o.asked = s.clock.Now(), false
+	o.due = lookTime(s.opened, o.since, o.looks, s.leases.timeout)
+	s.orphans[guidOf(o.name)] = &o
+	s.send(s.dueSearches(o.since)...)
+	s.wakeClock()
+}
+
+// guidOf is the part of a protected node's name that is unique, "" if it has none.
+func guidOf(name string) string {
+	const length = len("_c_01234567-89ab-cdef-0123-456789abcdef")
+	if len(name) < length || !strings.HasPrefix(name, "_c_") {
+		return ""
+	}
+	return name[:length]
+}
+
+// nextLook is when the next look is due; never, an hour from now. mu is held.
+func (s *Session) nextLook(now time.Time) time.Time {
+	next := now.Add(time.Hour)
+	for _, o := range s.orphans {
+		if !o.asked && s.online {
+			next = earliest(next, o.due)
+		}
+	}
+	return next
+}
+
+// dueSearches makes the requests of the looks that are due: a fence, and one listing of each directory behind it. If
+// connections have ended on a fence, another request must be answered first. mu is held.
+func (s *Session) dueSearches(now time.Time) []*transport.Call {
+	if len(s.orphans) == 0 || !s.online {
+		return nil
+	}
+	byDir := map[string][]*orphan{}
+	for _, guid := range slices.Sorted(maps.Keys(s.orphans)) {
+		if o := s.orphans[guid]; !o.asked && !now.Before(o.due) {
+			o.asked = true
+			byDir[o.dir] = append(byDir[o.dir], o)
+		}
+	}
+	if len(byDir) == 0 {
+		return nil
+	}
+	var behind error
+	fence := s.fence(func(err error) { behind = err })
+	calls := one(fence)
+	for _, dir := range slices.Sorted(maps.Keys(byDir)) {
+		calls = append(calls, s.search(dir, byDir[dir], &behind)...)
+	}
+	if !s.support.Doubts(fence) {
+		return calls
+	}
+	return one(transport.Sync("/", func(err error) {
+		if s.unanswered(err) {
+			return // looked for again on the next connection
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.send(calls...)
+	}))
+}
+
+// search makes the requests that look for orphans of one directory. The names of nodes without a number are known: that
+// needs no right to list.
+func (s *Session) search(dir string, orphans []*orphan, behind *error) (calls []*transport.Call) {
+	listed := false
+	for _, o := range orphans {
+		switch {
+		case !o.sequential:
+			calls = append(calls, transport.Exists(join(dir, o.name), false, func(_ *zk.Stat, err error) {
+				if s.unanswered(*behind) || s.unanswered(err) {
+					return // looked for again on the next connection
+				}
+				if err == nil {
+					s.sweepListed(dir, []string{o.name})
+				}
+				s.looked([]*orphan{o}, err)
+			}))
+		case !listed:
+			listed = true
+			calls = append(calls, transport.Children(dir, false, func(children []string, _ *zk.Stat, err error) {
+				if s.unanswered(*behind) || s.unanswered(err) {
+					return
+				}
+				s.sweepListed(dir, children)
+				s.looked(slices.DeleteFunc(slices.Clone(orphans), func(o *orphan) bool { return !o.sequential }), err)
+			}))
+		}
+	}
+	return calls
+}
+
+// sweepListed removes the nodes of orphans that a listing shows.
+func (s *Session) sweepListed(dir string, children []string) {
+	s.mu.Lock()
+	if len(s.orphans) == 0 || s.over != nil {
+		s.mu.Unlock()
+		return
+	}
+	var found []string
+	for _, name := range children {
+		if o := s.orphans[guidOf(name)]; o != nil && o.dir == dir {
+			delete(s.orphans, guidOf(name)) // its fate is known: a request is executed once
+			found = append(found, join(dir, name))
+			s.removing(join(dir, name), o.owner == 0)
+		}
+	}
+	s.mu.Unlock()
+	for _, path := range found {
+		s.cfg.Transport.Logger.Warn("framework: node of a create whose answer was lost is removed", "path", path)
+		s.tell.OrphanFound(path)
+	}
+}
+
+// looked plans the next looks for orphans that a look has not shown. err says why it could not.
+func (s *Session) looked(orphans []*orphan, err error) {
+	now := s.clock.Now()
+	refused := err != nil && !errors.Is(err, zk.ErrNoNode)
+	var unseen []string
+	s.mu.Lock()
+	for _, o := range orphans {
+		guid := guidOf(o.name)
+		if s.orphans[guid] != o {
+			continue
+		}
+		if refused && !o.refused {
+			o.refused = true
+			unseen = append(unseen, join(o.dir, o.name))
+		}
+		o.asked = false
+		for o.looks++; o.looks < len(lookDelays); o.looks++ {
+			if o.due = lookTime(s.opened, o.since, o.looks, s.leases.timeout); o.due.After(now) {
+				break
+			}
+		}
+		if o.looks == len(lookDelays) {
+			delete(s.orphans, guid)
+		}
+	}
+	s.mu.Unlock()
+	s.wakeClock()
+	for _, path := range unseen {
+		s.cfg.Transport.Logger.Warn("framework: node of an abandoned create could not be looked for", "path", path, "error", err)
+	}
+}
+
+// forgetLooks is for a lost connection: what was asked there is due at once. mu is held.
+func (s *Session) forgetLooks() {
+	for _, o := range s.orphans {
+		o.asked = false
+	}
+}
