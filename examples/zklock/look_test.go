@@ -155,6 +155,31 @@ func TestDoctorFindsWhatIsWrong(t *testing.T) {
 	}, "doctor", "/locks")
 }
 
+func TestDoctorNamesTheFaultsOfAServersRelease(t *testing.T) {
+	t.Parallel()
+	for version, want := range map[string]string{"3.8.6": "ZOOKEEPER-4712", "3.9.3": "ZOOKEEPER-4925", "3.9.4": ""} {
+		server := zktest.New(t, zktest.WithVersion(version))
+		stdout, stderr, status := zklock(t, server.Addr(), "doctor", "-json")
+		var findings []struct{ Level, About, What, Advice string }
+		if err := json.Unmarshal([]byte(stdout), &findings); err != nil {
+			t.Fatalf("%s: %v in %s%s", version, err, stdout, stderr)
+		}
+		got, advice := "", ""
+		for _, f := range findings {
+			if f.Level != "ok" {
+				got, advice = got+f.Level+" "+f.About+": "+f.What, advice+f.Advice
+			}
+		}
+		if want == "" && got != "" || !strings.Contains(got, want) || status != 0 {
+			t.Errorf("doctor at a server %s: got status %d, %q, want status 0, and %q", version, status, got, want)
+		}
+		if want != "" && (!strings.HasPrefix(got, "look "+server.Addr()) || !strings.Contains(advice, "3.9.4 or later; no release of 3.8")) {
+			t.Errorf("doctor at a server %s: got %q with the advice %q, want a look at %s, and which release to take",
+				version, got, advice, server.Addr())
+		}
+	}
+}
+
 func TestBenchMeasures(t *testing.T) {
 	t.Parallel()
 	server := zktest.New(t)
@@ -186,7 +211,11 @@ func TestHelpAndUsage(t *testing.T) {
 
 func TestOnRealServersDoctorReadsTheirSettings(t *testing.T) {
 	server := zookeeper.Start(t, zookeeper.Config{})
-	wantOutput(t, server.Addr(), 0, []string{"ZooKeeper " + zookeeper.Version(), "standalone", "tick 100ms"}, "doctor")
+	told := []string{"ZooKeeper " + zookeeper.Version(), "standalone", "tick 100ms"}
+	if strings.HasPrefix(zookeeper.Version(), "3.8.") {
+		told = append(told, "LOOK", "ZOOKEEPER-4712")
+	}
+	wantOutput(t, server.Addr(), 0, told, "doctor")
 	holder := start(t, server.Addr(), with([]string{"-data", "billing", "/locks/a"}, script("exec sleep 1000")...)...)
 	holder.await("started")
 	wantOutput(t, server.Addr(), 0, []string{"billing"}, "who", "/locks/a")

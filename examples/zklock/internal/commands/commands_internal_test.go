@@ -169,7 +169,10 @@ func TestSettingsOfServersAreJudged(t *testing.T) {
 	}{
 		{"Zookeeper version: 3.9.5-abc, built on x\nMode: leader\n", conf(2000, 4000), "ok"},
 		{"Zookeeper version: 3.9.5-abc\nMode: leader\n", conf(2000, 3999), "ok wrong"},
-		{"Zookeeper version: 3.4.14-abc\nMode: leader\n", conf(2000, 4000), "ok look"},
+		{"Zookeeper version: 3.4.14-abc\nMode: leader\n", conf(2000, 4000), "ok look look"},
+		{"Zookeeper version: 3.9.3-abc\nMode: leader\n", conf(2000, 3999), "ok wrong look"},
+		{"Zookeeper version: 3.9.3-abc\nMode: leader\n", "conf is not executed because it is not in the whitelist.", "ok look unknown"},
+		{"srvr is not executed because it is not in the whitelist.", conf(2000, 4000), "ok unknown"},
 		{"", "conf is not executed because it is not in the whitelist.", "unknown"},
 		{"", "", "unknown"},
 	} {

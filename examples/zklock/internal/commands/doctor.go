@@ -23,9 +23,19 @@ for what is wrong or will be. It only reads.
   permissions   directories that no client may create in, or delete from
   counters      directories whose numbers come to their end
   sessions      with very many locks, and those that wait behind themselves
-  servers       settings that weaken the promise that a holder knows first:
-                sessions shorter than two ticks. "unknown" where a server does
-                not tell: it must allow the four-letter commands conf and srvr
+  settings      of servers that weaken the promise that a holder knows first:
+                sessions shorter than two ticks
+  releases      of servers that can lose writes that were answered, so that
+                two hold one lock; 3.9.4 and later have the mends that there are
+
+A server must allow the four-letter commands conf and srvr, or doctor says
+UNKNOWN; by default servers allow srvr alone.
+
+What no server tells: forceSync=no, with which a loss of power loses writes
+that were answered. Look into each zoo.cfg and the Java options.
+
+WRONG breaks a lock, or will; LOOK may be meant, or is rare; UNKNOWN was not to
+be seen. LOOK and UNKNOWN leave the exit status alone.
 
 Examples:
 

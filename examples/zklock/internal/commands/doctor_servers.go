@@ -1,10 +1,12 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -44,51 +46,80 @@ func fourLetter(ctx context.Context, address, command string) (string, error) {
 	return string(answer), err
 }
 
-// serverFindings judges a server's settings.
+// serverFindings judges a server by its version and its settings.
 func serverFindings(address string, ask func(command string) (string, error)) (found []finding) {
-	version, role := "", ""
-	if answer, err := ask("srvr"); err == nil {
-		version = line(answer, "Zookeeper version: ")
-		role = line(answer, "Mode: ")
+	srvr, err1 := ask("srvr")
+	if keeper := line(srvr, "ClickHouse Keeper version: "); keeper != "" {
+		return []finding{{unknown, address, "it is ClickHouse Keeper " + keeper + ": doctor knows ZooKeeper's releases and settings only", ""}}
 	}
-	conf, err := ask("conf")
-	tick, ok1 := number(conf, "tickTime=")
-	least, ok2 := number(conf, "minSessionTimeout=")
-	most, ok3 := number(conf, "maxSessionTimeout=")
-	if err != nil || !ok1 || !ok2 || !ok3 {
-		why := "it does not answer the four-letter command conf"
-		if err != nil {
-			why = err.Error()
-		}
-		return append(found, finding{
-			unknown, address, "its settings: " + why,
-			"4lw.commands.whitelist=conf,srvr lets it tell; with TLS only, look into its zoo.cfg: minSessionTimeout must be two ticks or more",
-		})
+	conf, err2 := ask("conf")
+	version := line(srvr, "Zookeeper version: ")
+	settings, told := parseSettings(conf)
+	if version != "" || told {
+		found = append(found, finding{fine, address, summary(version, line(srvr, "Mode: "), settings, told), ""})
 	}
-	version, _, _ = strings.Cut(version, "-")
-	found = append(found, finding{
-		fine, address, fmt.Sprintf("ZooKeeper %s, %s; tick %v, sessions of %v to %v",
-			or(version, "of unknown version"), or(role, "of unknown role"), ms(tick), ms(least), ms(most)), "",
-	})
-	if least < 2*tick {
+	if told && settings.least < 2*settings.tick {
 		found = append(found, finding{
 			wrong, address, fmt.Sprintf("minSessionTimeout is %v, less than two ticks of %v: with such a session a holder may learn too late "+
-				"that it has lost its lock", ms(least), ms(tick)), "leave minSessionTimeout out, or set it to two ticks at least",
+				"that it has lost its lock", settings.least, settings.tick), "leave minSessionTimeout out, or set it to two ticks at least",
 		})
+	}
+	if version != "" {
+		found = append(found, versionFinding(address, version))
 	}
 	if strings.HasPrefix(version, "3.4.") {
 		found = append(found, finding{
 			look, address, "it is older than 3.5: directories of locks stay for ever, and watches of given-up waits until they fire", "upgrade it",
 		})
 	}
-	return found
+	found = append(found, silenceFinding(address, version != "", told, cmp.Or(err2, err1)))
+	return slices.DeleteFunc(found, func(f finding) bool { return f.Level == "" })
 }
 
-func ms(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
+// silenceFinding says what a server did not tell, and why.
+func silenceFinding(address string, version, settings bool, err error) finding {
+	var missing, commands []string
+	if !version {
+		missing, commands = append(missing, "version"), append(commands, "srvr")
+	}
+	if !settings {
+		missing, commands = append(missing, "settings"), append(commands, "conf")
+	}
+	if len(missing) == 0 {
+		return finding{}
+	}
+	why := "it does not answer the four-letter command " + strings.Join(commands, ", nor ")
+	if err != nil {
+		why = err.Error()
+	}
+	return finding{
+		unknown, address, "its " + strings.Join(missing, " and its ") + ": " + why,
+		"4lw.commands.whitelist=conf,srvr lets it tell; with TLS only, look at the server itself: its version must be 3.9.4 or later, and " +
+			"minSessionTimeout in its zoo.cfg two ticks or more",
+	}
+}
 
-func or(text, instead string) string {
-	if text == "" {
-		return instead
+// settings are those of a server that locks rest on.
+type settings struct{ tick, least, most time.Duration }
+
+// parseSettings reads the answer to conf. told is false if one is missing.
+func parseSettings(conf string) (s settings, told bool) {
+	told = true
+	for begin, value := range map[string]*time.Duration{"tickTime=": &s.tick, "minSessionTimeout=": &s.least, "maxSessionTimeout=": &s.most} {
+		n, err := strconv.ParseInt(line(conf, begin), 10, 64)
+		*value = time.Duration(n) * time.Millisecond
+		told = told && err == nil
+	}
+	return s, told
+}
+
+// summary is what a server has told, without a judgement.
+func summary(version, role string, s settings, told bool) string {
+	version, _, _ = strings.Cut(version, ",") // from here on it says when it was built
+	version, _, _ = strings.Cut(version, "-")
+	text := fmt.Sprintf("ZooKeeper %s, %s", cmp.Or(version, "of unknown version"), cmp.Or(role, "of unknown role"))
+	if told {
+		text += fmt.Sprintf("; tick %v, sessions of %v to %v", s.tick, s.least, s.most)
 	}
 	return text
 }
@@ -101,9 +132,4 @@ func line(answer, begin string) string {
 		}
 	}
 	return ""
-}
-
-func number(answer, begin string) (int64, bool) {
-	n, err := strconv.ParseInt(line(answer, begin), 10, 64)
-	return n, err == nil
 }

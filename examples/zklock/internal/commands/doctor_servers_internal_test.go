@@ -1,0 +1,43 @@
+package commands
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+func TestWhatAServerDoesNotTellIsUnknown(t *testing.T) {
+	const (
+		refused  = " is not executed because it is not in the whitelist."
+		version  = "Zookeeper version: 3.9.5-abc, built on x\nMode: leader\n"
+		settings = "tickTime=2000\nminSessionTimeout=4000\nmaxSessionTimeout=40000\n"
+		idle     = "This ZooKeeper instance is not currently serving requests\n"
+	)
+	for name, c := range map[string]struct {
+		srvr, conf string
+		err        error
+		want       string
+	}{
+		"srvr alone, as by default": {version, "conf" + refused, nil, "its settings: it does not answer the four-letter command conf"},
+		"conf alone":                {"srvr" + refused, settings, nil, "its version: it does not answer the four-letter command srvr"},
+		"neither":                   {"srvr" + refused, "conf" + refused, nil, "its version and its settings: it does not answer the four-letter command srvr, nor conf"},
+		"a server without a leader": {idle, idle, nil, "its version and its settings: it does not answer the four-letter command srvr, nor conf"},
+		"no server":                 {"", "", errors.New("connection refused"), "its version and its settings: connection refused"},
+		"ClickHouse Keeper": {
+			"ClickHouse Keeper version: v24.8.4.13-lts-abc\nMode: leader\n", "server_id=1\ntcp_port=9181\n", nil,
+			"it is ClickHouse Keeper v24.8.4.13-lts-abc: doctor knows ZooKeeper's releases and settings only",
+		},
+	} {
+		var got []string
+		for _, f := range serverFindings("a:1", func(command string) (string, error) {
+			return map[string]string{"srvr": c.srvr, "conf": c.conf}[command], c.err
+		}) {
+			if f.Level != fine {
+				got = append(got, f.Level+" "+f.About+" "+f.What)
+			}
+		}
+		if got, want := strings.Join(got, "; "), "unknown a:1 "+c.want; got != want {
+			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
+	}
+}
