@@ -69,6 +69,10 @@
 //   - an ensemble that was wiped, replaced or restored from a backup: it has the nodes and sessions of back then. Locks
 //     released since are held again until their sessions end, locks taken since are free, and fencing tokens come
 //     again;
+//   - servers that lose writes that they have answered. With forceSync=no they do at a loss of power. Releases before
+//     3.9.4 can when servers of an ensemble restart: they lack the mends of ZOOKEEPER-4785, 4394 or 4712, and 3.9.3
+//     lacks that of 4925. Take 3.9.4 or later; no release of 3.8 has all the mends. After such a loss a holder's node
+//     is gone, and the next contender is let in. A lone server also gives the fencing tokens of lost writes again;
 //   - guests whose clocks stand still while their host pauses them, for a snapshot or a migration: holds seem valid for
 //     as much longer, until a server answers or the connection turns out to be gone. A suspended laptop is none of
 //     these: its clock goes on.

@@ -15,6 +15,7 @@
 //
 // By ZooKeeper's source, 3.5 to 3.9:
 //
+//	S0   An answered write lasts.
 //	S1   On a connection, answers and events come in the order of execution. A write is answered when its server
 //	     applies it, never after the event of a later transaction.
 //	S2   A sequential node's suffix is its parent's count of creations: of any kind of child, also with a given name.
@@ -29,8 +30,21 @@
 //	     thread executes them late, by less than four session timeouts. A deposed leader answers a sync, but no
 //	     transaction. Which: framework/session/create_lost.go. The net: framework/session/orphan.go.
 //	S6   A deleted directory fires its data watch before anything in its successor is answered.
+//	S7   A watch that is set fires while its connection lasts.
 //	end  A counter ends at 2³¹−1. From then on numbers are negative or repeated: no order. From 2³⁰ on only
 //	     listings decide. Newcomers are refused from 2³¹ − 2¹⁶ on, and with negative numbers.
+//
+// # When S0 or S7 does not hold
+//
+//	S0   Broken by forceSync=no and a loss of power, and by releases before 3.9.4 when servers of an ensemble restart
+//	     ("Outside this promise" in framework/doc.go). The holder's node is gone and the next contender is admitted. The
+//	     holder hears of that on its next connection, if at all: no client can prevent it. The net: the store refuses
+//	     the holder, by a check in the same transaction or by a fencing token.
+//	S7   Broken by an ACL of the watched node or directory that takes READ from the client: since 3.8.4 and 3.9.2 the
+//	     server drops the event, and the watch with it. Broken by the admin command restore of 3.9: it swaps the data
+//	     under live connections, and the watches are gone. The net: a wait that has lasted T, the session timeout, reads
+//	     again what it watches, then at 2T, 4T and so on. A retained node believes for T that no other contender is
+//	     there, then it lists its directory again. Any lost event costs time, never a life.
 //
 // # What changes a view
 //
