@@ -23,8 +23,9 @@
 //   - What must end in time is a [Binding]. The check that the session is valid and the beginning of the binding are
 //     one step.
 //   - What others do is seen through a [Watch] and [Session.View], or by a [ChildObserver]. A View is looked at, not
-//     waited for: be woken, look, decide, and wait again. A [TreeObserver] hears of a node and everything below it, at
-//     servers since 3.6.
+//     waited for: be woken, look, decide, and wait again. An event may be lost, with the permission to read or by a
+//     restored database: what must not rest on one for ever asks again after a while ([Session.ReadAgain]). A
+//     [TreeObserver] hears of a node and everything below it, at servers since 3.6.
 //   - State of a recipe hangs on the client or on the session, by Attach, not on the process.
 //
 // # Callbacks

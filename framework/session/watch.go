@@ -33,6 +33,8 @@ type View struct {
 	Data     []byte   // of WatchData; nil if the node may not be read
 	Children []string // of WatchChildren
 	Err      error
+	Read     time.Time // when the request was sent that this answers
+	Again    time.Time // when that of ReadAgain was sent; zero if none is under way
 }
 
 // A Watch is on a node until its session ends: it is set again after every change and reconnection. All watches on a
@@ -150,8 +152,27 @@ func (s *Session) View(w *Watch) View {
 	if w.lasting && w.watch.unreadable != nil && view.Status == StatusPresent {
 		return View{Status: StatusRefused, Err: w.watch.unreadable}
 	}
-	view.Armed = view.Status == StatusPresent && !w.watch.awaitsAnswer() && (!s.covered(w.watch.key) || s.trees[w.watch.key.path].set)
+	again := w.watch.readsAgain()
+	if again {
+		view.Again = w.watch.sent
+	}
+	view.Armed = view.Status == StatusPresent && (again || !w.watch.awaitsAnswer()) &&
+		(!s.covered(w.watch.key) || s.trees[w.watch.key.path].set)
 	return view
+}
+
+// ReadAgain reads a watched node and sets the server's watch again, in case that has lost an event. It does not block:
+// View tells what was read before, still Armed, until the answer, which calls wake. It does nothing while a request is
+// under way, before a deferred watch is set, and without a connection.
+func (s *Session) ReadAgain(w *Watch) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	watch := w.watch
+	if _, there := watch.subscribers[w]; !there || watch.requests == 0 || watch.awaitsAnswer() || !s.online {
+		return
+	}
+	s.send(s.arm(watch))
+	watch.again = watch.requests
 }
 
 // Unwatch ends a watch. wake is not called from then on, but may be running. To end it again does nothing.

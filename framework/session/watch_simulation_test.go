@@ -179,7 +179,7 @@ func (w *watchSimulation) run() {
 
 func (w *watchSimulation) step() {
 	path := w.path()
-	switch w.rand.IntN(20) {
+	switch w.rand.IntN(22) {
 	case 0, 1, 2, 3:
 		w.note("create %s: %v", path, w.Server.Create(path, nil))
 	case 4, 5, 6:
@@ -203,6 +203,12 @@ func (w *watchSimulation) step() {
 		op := []zktest.Op{0, zktest.OpAddWatch, zktest.OpRemoveWatches, zktest.OpGetData, zktest.OpExists, zktest.OpGetChildren2}[w.rand.IntN(6)]
 		w.note("throttle %v", op)
 		w.Server.Throttle(zktest.Match{Op: op})
+	case 20, 21:
+		if n := len(w.watches); n > 0 {
+			o := w.watches[w.rand.IntN(n)]
+			w.note("read %s of %s again", o.kind, o.path)
+			w.session.ReadAgain(o.Watch)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"maps"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -18,10 +19,12 @@ type watchKey struct {
 type serverWatch struct {
 	key         watchKey
 	view        View
-	requests    int   // that set it: only the answer to the newest counts
-	answered    int   // the newest that was
-	byExists    bool  // the node may not be read, or is missing
-	unreadable  error // why, in the first case; lasting subscribers are refused then
+	requests    int       // that set it: only the answer to the newest counts
+	answered    int       // the newest that was
+	again       int       // the newest of ReadAgain, unless an event has come since
+	sent        time.Time // the newest
+	byExists    bool      // the node may not be read, or is missing
+	unreadable  error     // why, in the first case; lasting subscribers are refused then
 	subscribers map[*Watch]struct{}
 }
 
@@ -49,9 +52,13 @@ func (w *serverWatch) any(lasting bool) bool {
 
 func (w *serverWatch) awaitsAnswer() bool { return w.answered != w.requests }
 
+// readsAgain reports whether the request under way changes nothing: the watch is set, and the view holds.
+func (w *serverWatch) readsAgain() bool { return w.awaitsAnswer() && w.again == w.requests }
+
 // arm makes the request that reads the node and sets the watch. mu is held.
 func (s *Session) arm(w *serverWatch) *transport.Call {
 	w.requests++
+	w.sent = time.Now()
 	n := w.requests
 	switch {
 	case w.key.children:
@@ -83,6 +90,7 @@ func (s *Session) armed(w *serverWatch, n int, view View) {
 		return
 	}
 	w.answered = n
+	view.Read = w.sent
 	switch {
 	case w.switchKind(view.Err):
 		wakes := w.onSwitch(view.Err)
@@ -187,6 +195,7 @@ func (s *Session) onWatch(e transport.WatchEvent) {
 		case w.view.Status == StatusGone && !w.lasting():
 			w.byExists = false // made anew; that watch is spent
 		case w.awaitsAnswer(): // the answer is later than this event: servers keep the order of execution
+			w.again = 0
 		default:
 			s.send(s.arm(w))
 		}
