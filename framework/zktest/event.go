@@ -34,10 +34,25 @@ func (s *Server) notify(hear []*conn, event int32, path string, acl []aclEntry, 
 		zxid = -1
 	}
 	for _, c := range hear {
-		if !s.cfg.version.guarded() || allowed(acl, permRead, c.auth) {
+		heard := !s.cfg.version.guarded() || allowed(acl, permRead, c.auth)
+		if heard && !s.loses(c, path) {
 			c.sendEvent(event, path, zxid)
 		}
 	}
+}
+
+// loses reports whether an event is one that DropEvent drops.
+func (s *Server) loses(c *conn, path string) bool {
+	for i, r := range s.lostEvents {
+		if !r.match.matches(Request{Session: c.id()}, []string{path}) {
+			continue
+		}
+		if r.seen++; r.seen >= max(1, r.match.Nth) {
+			s.lostEvents = slices.Delete(s.lostEvents, i, i+1)
+			return true
+		}
+	}
+	return false
 }
 
 func (c *conn) sendEvent(event int32, path string, zxid int64) {

@@ -53,6 +53,14 @@ func (s *Server) Stall(m Match) (release func()) {
 	}
 }
 
+// DropEvent drops one matching event, by the path that it names and the session
+// that it is for. The watch that it fires is spent all the same.
+func (s *Server) DropEvent(m Match) {
+	s.mu.Lock()
+	defer s.unlock()
+	s.lostEvents = append(s.lostEvents, &rule{match: m})
+}
+
 // Observe calls fn for each client request right before it is executed, in
 // the order of execution, until stop is called. Requests wait for fn, which
 // may look at the server or do something to it but must not wait for one of

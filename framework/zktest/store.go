@@ -25,6 +25,7 @@ type store struct {
 	servers     []*Server
 	leader      *Server
 	rules       []*rule
+	lostEvents  []*rule
 	observers   []*observer
 	counts      map[Op]int
 	beyond      map[string]overrun // of nodes whose sequence numbers have ended
