@@ -59,6 +59,7 @@ type Session struct {
 	watches   map[watchKey]*serverWatch
 	trees     map[string]*tree
 	observers observers
+	readsAt   time.Time                  // when readLate looks at the watches
 	deferred  []*serverWatch             // not set yet
 	putOff    time.Time                  // until then
 	refused   []func() []*transport.Call // by an overloaded server; see putBack

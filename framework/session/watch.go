@@ -97,6 +97,7 @@ func (s *Session) subscribe(key watchKey, wake func(), how manner) *Watch {
 	}
 	sub.watch = w
 	w.subscribers[sub] = struct{}{}
+	s.waitsFor(w)
 	// A newcomer asks anew about a node that is gone, or was refused.
 	fresh := len(w.subscribers) > 1 && w.view.Status != StatusGone && w.view.Status != StatusRefused
 	if how == lasting && w.unreadable != nil { // perhaps readable by now
@@ -159,20 +160,6 @@ func (s *Session) View(w *Watch) View {
 	view.Armed = view.Status == StatusPresent && (again || !w.watch.awaitsAnswer()) &&
 		(!s.covered(w.watch.key) || s.trees[w.watch.key.path].set)
 	return view
-}
-
-// ReadAgain reads a watched node and sets the server's watch again, in case that has lost an event. It does not block:
-// View tells what was read before, still Armed, until the answer, which calls wake. It does nothing while a request is
-// under way, before a deferred watch is set, and without a connection.
-func (s *Session) ReadAgain(w *Watch) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	watch := w.watch
-	if _, there := watch.subscribers[w]; !there || watch.requests == 0 || watch.awaitsAnswer() || !s.online {
-		return
-	}
-	s.send(s.arm(watch))
-	watch.again = watch.requests
 }
 
 // Unwatch ends a watch. wake is not called from then on, but may be running. To end it again does nothing.

@@ -8,6 +8,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/internal/clienttest"
 	"github.com/gocurator/curator/framework/zktest"
 )
 
@@ -30,7 +31,7 @@ func TestWatchThatIsReadAgainSeesWhatAnEventDidNotSay(t *testing.T) {
 		w.Make("/a")
 		o := w.watchChildren("/a")
 		w.loseEvent("/a", func() { w.Make("/a/b") })
-		time.Sleep(time.Hour)
+		time.Sleep(time.Second)
 		if got := o.view().Children; len(got) != 0 || o.wakes != 1 {
 			t.Fatalf("got children %q after %d wakes, want a lost event", got, o.wakes)
 		}
@@ -119,5 +120,98 @@ func TestRefusedWatchIsReadAgainAfterAnOutage(t *testing.T) {
 		}
 		o.session.ReadAgain(o.Watch)
 		o.want(t, framework.StatusPresent)
+	})
+}
+
+// An event is lost, whatever it is of: the change is seen when the wait has lasted a session timeout, and a little.
+func TestALostEventCostsASessionTimeout(t *testing.T) {
+	for name, event := range map[string]struct {
+		watch  func(s *framework.Session, wake func()) *framework.Watch
+		happen func(w *env)
+		seen   func(v framework.View) bool
+	}{
+		"data": {
+			func(s *framework.Session, wake func()) *framework.Watch { return s.WatchData("/a", wake) },
+			func(w *env) { w.change("/a") },
+			func(v framework.View) bool { return len(v.Data) == 0 },
+		},
+		"deletion": {
+			func(s *framework.Session, wake func()) *framework.Watch { return s.WatchData("/a", wake) },
+			func(w *env) { w.remove("/a") },
+			func(v framework.View) bool { return v.Status == framework.StatusGone },
+		},
+		"creation": {
+			func(s *framework.Session, wake func()) *framework.Watch { return s.WatchDataPersistent("/b", wake) },
+			func(w *env) { w.Make("/b") },
+			func(v framework.View) bool { return v.Status == framework.StatusPresent },
+		},
+		"children": {
+			func(s *framework.Session, wake func()) *framework.Watch { return s.WatchChildren("/a", wake) },
+			func(w *env) { w.Make("/a/b") },
+			func(v framework.View) bool { return len(v.Children) == 1 },
+		},
+		"deletion of a directory": {
+			func(s *framework.Session, wake func()) *framework.Watch { return s.WatchChildren("/a", wake) },
+			func(w *env) { w.remove("/a") },
+			func(v framework.View) bool { return v.Status == framework.StatusGone },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *env) {
+				const timeout = clienttest.SessionTimeout
+				w.Make("/a")
+				began := time.Now()
+				s, wakes := w.Session(), 0
+				watch := event.watch(s, func() { wakes++ })
+				defer s.Unwatch(watch)
+				synctest.Wait()
+				w.Server.DropEvent(zktest.Match{})
+				event.happen(w)
+				synctest.Wait()
+				if event.seen(s.View(watch)) {
+					t.Fatal("got the news, the test needs an event that is lost")
+				}
+				for !event.seen(s.View(watch)) && time.Since(began) < time.Hour {
+					wakes = 0
+					time.Sleep(100 * time.Millisecond)
+					synctest.Wait()
+				}
+				if waited := time.Since(began); waited > timeout*5/4 || wakes == 0 {
+					t.Errorf("got the news after %v and %d wakes, want it within %v and a wake", waited, wakes, timeout*5/4)
+				}
+			})
+		})
+	}
+}
+
+// A watch costs one read for each doubling of its wait, with those of the nodes that are due together in one segment.
+func TestAWatchIsReadOnceForEachDoublingOfItsWait(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		w.Make("/a")
+		o := w.watchData("/a")
+		defer o.stop()
+		time.Sleep(100 * clienttest.SessionTimeout) // after 1, 2, 4, 8, 16, 32 and 64
+		if got := w.Count(zktest.OpGetData); got != 1+7 {
+			t.Errorf("got %d reads, want 8", got)
+		}
+	})
+}
+
+// A newcomer waits for a session timeout, however long others have waited for the same node.
+func TestANewcomerOfAnOldWatchDoesNotWaitAsLong(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		w.Make("/a")
+		old := w.watchData("/a")
+		defer old.stop()
+		time.Sleep(70 * clienttest.SessionTimeout)
+		w.Server.DropEvent(zktest.Match{})
+		w.remove("/a")
+		began := time.Now()
+		o := w.watchData("/a")
+		defer o.stop()
+		w.Eventually("news", func() bool { return o.view().Status == framework.StatusGone })
+		if waited := time.Since(began); waited > clienttest.SessionTimeout*5/4 {
+			t.Errorf("waited for %v, want at most %v", waited, clienttest.SessionTimeout*5/4)
+		}
 	})
 }

@@ -23,6 +23,7 @@ type serverWatch struct {
 	answered    int       // the newest that was
 	again       int       // the newest of ReadAgain, unless an event has come since
 	sent        time.Time // the newest
+	since       time.Time // when the newest subscriber came
 	byExists    bool      // the node may not be read, or is missing
 	unreadable  error     // why, in the first case; lasting subscribers are refused then
 	subscribers map[*Watch]struct{}

@@ -2,6 +2,7 @@ package locks_test
 
 import (
 	"context"
+	"math/bits"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -84,6 +85,9 @@ func release(t *testing.T, lease *locks.Lease) {
 		t.Error(err)
 	}
 }
+
+// doublings is how often a watched node is read again in so long a wait: after a session timeout, two, four and so on.
+func doublings(wait time.Duration) int { return bits.Len(uint(wait / sessionTimeout)) }
 
 // A result is what came of an Acquire on another goroutine.
 type result struct {

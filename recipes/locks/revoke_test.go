@@ -12,6 +12,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/recipes/locks/lockstest"
 )
 
 // askToLeave writes what Revoker writes, and lets the news arrive.
@@ -272,7 +273,8 @@ func TestARevokeThatIsRefusedSaysWhy(t *testing.T) {
 	})
 }
 
-// Holders do not poll: a request is one event, and one read.
+// Holders do not poll: a request is one event, and one read. Besides, the node is read when it has been held for one
+// session timeout, two, four and so on, in case an event was lost.
 func TestRequestCostsTheHolderOneRead(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p, other := newPeer(t, server), newPeer(t, server)
@@ -280,12 +282,12 @@ func TestRequestCostsTheHolderOneRead(t *testing.T) {
 		settle()
 		p.link.Requests()
 		time.Sleep(time.Hour)
-		if sent := p.link.Requests(); len(sent) > 0 {
+		if sent := p.link.Requests(); len(sent) != 1 || sent[lockstest.GetData] != doublings(time.Hour) {
 			t.Errorf("in an hour without a request it sent %v", sent)
 		}
 		askToLeave(t, other, path+"/"+lease.NodeName())
-		time.Sleep(time.Hour)
-		if sent := p.link.Requests(); len(sent) != 1 || sent[4] != 1 { // 4: getData
+		time.Sleep(time.Hour / 2)
+		if sent := p.link.Requests(); len(sent) != 1 || sent[lockstest.GetData] != 1 {
 			t.Errorf("it sent %v", sent)
 		}
 		wantAsked(t, lease, true)

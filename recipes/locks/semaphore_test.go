@@ -403,8 +403,9 @@ func TestSemaphoreHandsOverWithinOneRoundTripAndAHalf(t *testing.T) {
 	})
 }
 
-// A wait for leases sends no request, however long it is.
-func TestWaitingForLeasesAsksForNothing(t *testing.T) {
+// A wait for leases reads what it watches when it has lasted for one session timeout, two, four and so on: its nodes,
+// in the gate and among the leases, the one ahead in the gate, and the leases. It asks for nothing else.
+func TestWaitingForLeasesAsksForLittle(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		acquire(t, semaphore(newPeer(t, server), 1))
 		p := newPeer(t, server)
@@ -414,8 +415,9 @@ func TestWaitingForLeasesAsksForNothing(t *testing.T) {
 		settle()
 		p.link.Requests()
 		time.Sleep(time.Hour)
-		if sent := p.link.Requests(); len(sent) > 0 {
-			t.Errorf("it sent %v", sent)
+		n := doublings(time.Hour)
+		if sent := p.link.Requests(); len(sent) != 2 || sent[lockstest.GetData] != 3*n || sent[lockstest.GetChildren] != n {
+			t.Errorf("it sent %v, want %d times three reads and a listing", sent, n)
 		}
 		cancel()
 		wantErr(t, (<-front).err, context.Canceled)

@@ -43,8 +43,9 @@
 //	S7   Broken by an ACL of the watched node or directory that takes READ from the client: since 3.8.4 and 3.9.2 the
 //	     server drops the event, and the watch with it. Broken by the admin command restore of 3.9: it swaps the data
 //	     under live connections, and the watches are gone. The net: a wait that has lasted T, the session timeout, reads
-//	     again what it watches, then at 2T, 4T and so on. A retained node believes for T that no other contender is
-//	     there, then it lists its directory again. Any lost event costs time, never a life.
+//	     again what it watches, then at 2T, 4T and so on (framework/session/watch_read_again.go). A retained node
+//	     believes for T that no other contender is there, then it lists its directory again. Any lost event costs time,
+//	     never a life.
 //
 // # What changes a view
 //
@@ -78,7 +79,7 @@
 //  4. A contender watches its own node while it waits, a grant off the critical path: a deletion ends the grant, or
 //     makes the contender queue again; changed data does not. A node that may not be read is watched for its existence,
 //     or through the directory where servers refuse that too.
-//  5. After a reconnection no watch is proof: all are set again.
+//  5. After a reconnection no watch is proof: all are set again. Nor is it after a long wait: see S7.
 //  6. A removal is sent before anything that the session asks for later, also after a reconnection (S5). So a released
 //     node never blocks the session's own contenders. No listing is corrected by what is known to be leaving: one from
 //     before a downgrade, read after the writer's release, has the writer's node but not yet the reader's. A grant that
