@@ -3,17 +3,13 @@
 package interop_test
 
 import (
-	"crypto/sha256"
 	"embed"
-	"errors"
-	"fmt"
-	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
-	"sync"
 	"testing"
+
+	"github.com/gocurator/curator/integration/programs"
 )
 
 var (
@@ -72,51 +68,13 @@ func javaCommand(t testing.TB, version string) []string {
 		_, err = os.Stat(filepath.Join(jars, "curator-recipes-"+version+".jar"))
 	}
 	need(t, "Java Curator "+version, err)
-	classes, err := compiled(jars)
+	classes, err := programs.Javac(jars, javaSources)
 	need(t, "Java Curator "+version, err)
 	return []string{
 		"java", "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto",
 		"-Dorg.slf4j.simpleLogger.defaultLogLevel=error", "-Djava.net.preferIPv4Stack=true", "-Dzookeeper.jmx.log4j.disable=true",
 		"-cp", classes + string(filepath.ListSeparator) + jars + "/*", "Driver",
 	}
-}
-
-var compiling sync.Mutex
-
-// compiled compiles the driver, unless that was done before for the same source.
-func compiled(jars string) (string, error) {
-	compiling.Lock()
-	defer compiling.Unlock()
-	files, err := fs.Glob(javaSources, "java/*.java")
-	if err != nil {
-		return "", err
-	}
-	source := sha256.New()
-	for _, file := range files {
-		text, err := javaSources.ReadFile(file)
-		if err != nil {
-			return "", err
-		}
-		_, _ = source.Write(text) // a hash takes everything
-	}
-	classes := fmt.Sprintf("%s-driver-%.5x", jars, source.Sum(nil))
-	if _, err := os.Stat(classes); err == nil {
-		return classes, nil
-	}
-	part, err := os.MkdirTemp(filepath.Dir(jars), "driver-")
-	if err != nil {
-		return "", err
-	}
-	defer os.RemoveAll(part)
-	args := append([]string{"-Xlint:all", "-Werror", "-cp", jars + "/*", "-d", part}, files...)
-	out, err := exec.Command("javac", args...).CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("javac: %w\n%s", err, out)
-	}
-	if err := os.Rename(part, classes); err != nil && !errors.Is(err, os.ErrExist) {
-		return "", err
-	}
-	return classes, nil
 }
 
 // kazooCommand returns the command line of the Python driver.
