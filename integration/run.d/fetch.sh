@@ -37,7 +37,7 @@ c_compiler() {
 java_and_maven() {
 	local missing=()
 	command -v javac || missing+=(default-jdk-headless)
-	if [[ $everything = yes || ! -d $(zookeeper_dir) || ! -d $(curator_dir "$(curator_version)") ]]; then
+	if [[ $everything = yes ]] || ! has_jars $zookeeper_pom "$(zookeeper_dir)" || ! has_jars $curator_pom "$(curator_dir "$(curator_version)")"; then
 		command -v mvn || missing+=(maven)
 	fi
 	[[ ${#missing[@]} = 0 ]] || install "Java and Maven are needed to run ZooKeeper" "${missing[@]}"
@@ -52,23 +52,28 @@ browser() { command -v chromium || install "A browser without a screen is needed
 terminal() { command -v tmux || install "A terminal without a screen is needed" tmux; }
 
 # jars has Maven copy a library and what it needs to a directory beside its place, and moves it there when it is complete.
+# A copy of the list lies with them, so that a list that has changed is fetched again.
 jars() {
 	local pom=$1 dir=$2
 	shift 2
-	[[ ! -d $dir ]] || return 0
+	! has_jars "$pom" "$dir" || return 0
 	rm -rf "$dir.part"
 	mvn --quiet --batch-mode -Dstyle.color=never --file "$pom" "$@" \
 		-DincludeScope=runtime "-DoutputDirectory=$dir.part" dependency:copy-dependencies &&
+		cp "$pom" "$dir.part/pom.xml" &&
+		rm -rf "$dir" &&
 		mv "$dir.part" "$dir"
 }
+has_jars() { cmp -s "$1" "$2/pom.xml"; }
 
+zookeeper_pom=integration/zookeeper/pom.xml
 zookeeper_version() {
-	echo "${ZOOKEEPER_VERSION:-$(sed -n 's|.*<zookeeper.version>\(.*\)</zookeeper.version>.*|\1|p' integration/zookeeper/pom.xml)}"
+	echo "${ZOOKEEPER_VERSION:-$(sed -n 's|.*<zookeeper.version>\(.*\)</zookeeper.version>.*|\1|p' $zookeeper_pom)}"
 }
 zookeeper_dir() { echo "$PWD/integration/.cache/zookeeper-$(zookeeper_version)"; }
 zookeeper_jars() {
 	echo "ZooKeeper $(zookeeper_version)"
-	jars integration/zookeeper/pom.xml "$(zookeeper_dir)" "-Dzookeeper.version=$(zookeeper_version)"
+	jars $zookeeper_pom "$(zookeeper_dir)" "-Dzookeeper.version=$(zookeeper_version)"
 }
 
 curator_pom=integration/interop/java/pom.xml

@@ -30,6 +30,12 @@ type Config struct {
 	// Secure has the server listen on a second port, for TLS: see [Server.SecureAddr]. Properties say with which
 	// certificates. An ensemble has no such port.
 	Secure bool
+	// Admin has the server take commands over HTTP as well: see [Server.Snapshot] and [Server.Restore]. Servers take
+	// them since 3.9. An ensemble has no such port.
+	Admin bool
+	// StalledCreates has threads of the server stand still with a create that they have read, while its connection
+	// breaks: in the directories that java/StalledCreates.java names. An ensemble has no such threads.
+	StalledCreates bool
 	// Properties are further lines of the server's zoo.cfg; they win over those above.
 	Properties map[string]string
 	// JavaOptions are further arguments for java, such as -D settings.
@@ -77,6 +83,19 @@ func (c Config) withSecurePort(port int) Config {
 	return c
 }
 
+// withAdminPort is c with a port for commands over HTTP. A snapshot for a restore has to say up to which transaction it
+// goes. By default a server takes one such command in five minutes.
+func (c Config) withAdminPort(port int) Config {
+	properties := map[string]string{
+		"admin.enableServer": "true", "admin.serverAddress": "127.0.0.1", "admin.serverPort": fmt.Sprint(port),
+		"admin.snapshot.enabled": "true", "admin.restore.enabled": "true", "admin.rateLimiterIntervalInMS": "0",
+		"serializeLastProcessedZxid.enabled": "true",
+	}
+	maps.Copy(properties, c.Properties)
+	c.Properties = properties
+	return c
+}
+
 // writeProperties writes a file of properties; later ones win.
 func writeProperties(file string, properties map[string]string, more ...map[string]string) error {
 	properties = maps.Clone(properties)
@@ -90,8 +109,8 @@ func writeProperties(file string, properties map[string]string, more ...map[stri
 	return os.WriteFile(file, []byte(text.String()), 0o600)
 }
 
-// javaArgs is the command line behind java.
-func (c Config) javaArgs(jars, file string) []string {
+// javaArgs is the command line behind java. A class path has directories as well.
+func (c Config) javaArgs(classPath, file string) []string {
 	args := []string{
 		"-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", // small and soon up, rather than fast
 		"-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
@@ -104,6 +123,9 @@ func (c Config) javaArgs(jars, file string) []string {
 		sum := sha1.Sum([]byte("super:" + c.SuperPassword)) // the algorithm is ZooKeeper's choice
 		args = append(args, "-Dzookeeper.DigestAuthenticationProvider.superDigest=super:"+base64.StdEncoding.EncodeToString(sum[:]))
 	}
+	if c.StalledCreates { // each thread that stands still is one that serves no other connection
+		args = append(args, "-Dzookeeper.serverCnxnFactory=StalledCreates", "-Dzookeeper.nio.numWorkerThreads=64")
+	}
 	args = append(args, c.JavaOptions...)
-	return append(args, "-cp", jars+"/*", "org.apache.zookeeper.server.quorum.QuorumPeerMain", file)
+	return append(args, "-cp", classPath, "org.apache.zookeeper.server.quorum.QuorumPeerMain", file)
 }

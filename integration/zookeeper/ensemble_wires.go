@@ -89,7 +89,7 @@ func (e *Ensemble) configure() error {
 		if err := c.writeFile(file, filepath.Join(m.dir, "data"), m.port); err != nil {
 			return err
 		}
-		m.args = c.javaArgs(e.jars, file)
+		m.args = c.javaArgs(e.jars+"/*", file)
 	}
 	return nil
 }

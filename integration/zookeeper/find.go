@@ -3,7 +3,7 @@
 package zookeeper
 
 import (
-	_ "embed"
+	"embed"
 	"errors"
 	"fmt"
 	"os"
@@ -13,8 +13,12 @@ import (
 	"testing"
 )
 
-//go:embed pom.xml
-var pom []byte
+var (
+	//go:embed pom.xml
+	pom []byte
+	//go:embed java/*.java
+	sources embed.FS
+)
 
 // Version returns the version of the servers that Start starts: $ZOOKEEPER_VERSION or else the one in pom.xml.
 func Version() string {
@@ -27,18 +31,33 @@ func Version() string {
 // need finds java and the jars, or ends the test as CURATOR_INTEGRATION wants it.
 func need(t testing.TB) (java, jars string) {
 	t.Helper()
-	mode := os.Getenv("CURATOR_INTEGRATION")
-	if mode == "" {
+	if os.Getenv("CURATOR_INTEGRATION") == "" {
 		t.Skip("CURATOR_INTEGRATION is not set: not starting a real ZooKeeper; integration/run does all it takes")
 	}
 	java, jars, err := find()
-	if err != nil {
-		if mode == "required" {
-			t.Fatalf("no ZooKeeper to test on: %v", err)
-		}
+	missing(t, err)
+	return java, jars
+}
+
+// missing ends the test as CURATOR_INTEGRATION wants it, unless err is nil.
+func missing(t testing.TB, err error) {
+	t.Helper()
+	switch {
+	case err == nil:
+	case os.Getenv("CURATOR_INTEGRATION") == "required":
+		t.Fatalf("no ZooKeeper to test on: %v", err)
+	default:
 		t.Skipf("no ZooKeeper to test on: %v", err)
 	}
-	return java, jars
+}
+
+// needVersion skips the test if the server that Start would start is older than 3.minor, which brought what it needs.
+func needVersion(t testing.TB, minor int, what string) {
+	t.Helper()
+	var has int
+	if _, err := fmt.Sscanf(Version(), "3.%d.", &has); err == nil && has < minor {
+		t.Skipf("ZooKeeper %s has no %s; 3.%d has", Version(), what, minor)
+	}
 }
 
 func find() (java, jars string, err error) {

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gocurator/curator/integration/programs"
 )
 
 const (
@@ -32,6 +34,7 @@ type Server struct {
 	args    []string
 	port    int
 	secure  int // the port for TLS, if it has one
+	admin   int // the port for commands over HTTP, if it has one
 	logFile string
 	dataDir string
 
@@ -46,11 +49,21 @@ func Start(t testing.TB, config Config) *Server {
 	java, jars := need(t)
 	dir := t.TempDir()
 	config = config.withDefaults()
+	classPath := jars + "/*"
+	if config.Admin {
+		needVersion(t, 9, "command that restores a snapshot")
+	}
+	if config.StalledCreates {
+		needVersion(t, 7, "connections that a class from outside can extend")
+		classes, err := programs.Javac(jars, sources)
+		missing(t, err)
+		classPath = classes + string(filepath.ListSeparator) + classPath
+	}
 
 	var err error
 	for range 3 { // another process may take the port between our look and the server's start
 		var s *Server
-		if s, err = start(t, config, java, jars, dir); err == nil {
+		if s, err = start(t, config, java, classPath, dir); err == nil {
 			t.Cleanup(s.end)
 			return s
 		}
@@ -60,18 +73,24 @@ func Start(t testing.TB, config Config) *Server {
 	return nil
 }
 
-func start(t testing.TB, config Config, java, jars, dir string) (*Server, error) {
+func start(t testing.TB, config Config, java, classPath, dir string) (*Server, error) {
 	t.Helper()
 	port, err := FreePort()
 	if err != nil {
 		return nil, err
 	}
-	var secure int
+	var secure, admin int
 	if config.Secure {
 		if secure, err = FreePort(); err != nil {
 			return nil, err
 		}
 		config = config.withSecurePort(secure)
+	}
+	if config.Admin {
+		if admin, err = FreePort(); err != nil {
+			return nil, err
+		}
+		config = config.withAdminPort(admin)
 	}
 	file := filepath.Join(dir, "zoo.cfg")
 	if err := config.writeFile(file, filepath.Join(dir, "data"), port); err != nil {
@@ -80,9 +99,10 @@ func start(t testing.TB, config Config, java, jars, dir string) (*Server, error)
 	s := &Server{
 		t:       t,
 		java:    java,
-		args:    config.javaArgs(jars, file),
+		args:    config.javaArgs(classPath, file),
 		port:    port,
 		secure:  secure,
+		admin:   admin,
 		logFile: filepath.Join(dir, "server.log"),
 		dataDir: filepath.Join(dir, "data"),
 	}
