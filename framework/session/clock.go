@@ -76,7 +76,7 @@ func (s *Session) tick(now time.Time) time.Time {
 	if len(s.refused) > 0 {
 		next = earliest(next, s.askAgain)
 	}
-	next = earliest(next, now.Add(s.readLate()))
+	next = earliest(earliest(next, s.removeAgain(now)), now.Add(s.readLate()))
 	next = earliest(earliest(next, s.nextLook(now)), deadline)
 	s.planned = next
 	s.mu.Unlock()

@@ -238,3 +238,35 @@ func wantNoNode(t *testing.T, w *env, s *framework.Session, dir string) {
 		t.Errorf("got nodes %q, session error %v; want none of either", got, s.Err())
 	}
 }
+
+// Others delete the directory whenever it is empty, again and again. The node is created right after its parent: a
+// pause in between would let them win.
+func TestCreateProtectedInADirectoryThatOthersDelete(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		done := make(chan struct{})
+		defer close(done)
+		go func() {
+			for {
+				select {
+				case <-done:
+					return
+				case <-time.After(time.Millisecond):
+					_ = w.Server.Delete("/dir") // refused while it has a child
+				}
+			}
+		}()
+		s := w.Session()
+		for i := range 20 {
+			began := time.Now()
+			entry, err := s.CreateProtected(w.Within(time.Minute), "/dir", "n-", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if took := time.Since(began); took > time.Second {
+				t.Errorf("create %d took %v, want at most a second", i, took)
+			}
+			<-s.Remove(entry.Path).Done()
+			time.Sleep(3 * time.Millisecond)
+		}
+	})
+}

@@ -27,7 +27,7 @@ func (s *Session) abandon() (left Leftovers, removals map[string]*Removal) {
 	}
 	removals = s.removals
 	s.removals, s.orphans, s.watches = map[string]*Removal{}, map[string]*orphan{}, map[watchKey]*serverWatch{}
-	s.trees = map[string]*tree{}
+	s.trees, s.refusals = map[string]*tree{}, map[string]*refusedRemoval{}
 	return left.carried(), removals
 }
 

@@ -12,7 +12,8 @@ import (
 )
 
 // A Removal is the guaranteed deletion of a node: the session asks for it on every connection until the server has
-// answered, or the session is over. Nothing need wait for it.
+// answered, or the session is over. It ends with a refusal, but of one of its own nodes the session then asks again, at
+// growing intervals. Nothing need wait for it.
 //
 // Curator: DeleteBuilder.guaranteed().
 type Removal struct {
@@ -86,8 +87,14 @@ func (s *Session) removal(path string, r *Removal) *transport.Call {
 		}
 		delete(s.removals, path)
 		wakes := s.onRemoved(path, err)
+		first := true
+		if r.again(err) {
+			first = s.noteRefusal(path)
+		} else {
+			delete(s.refusals, path)
+		}
 		s.mu.Unlock()
-		if err != nil {
+		if err != nil && first {
 			s.cfg.Transport.Logger.Warn("framework: node could not be removed", "path", path, "error", err)
 			s.tell.RemovalFailed(path, err)
 		}

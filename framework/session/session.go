@@ -66,7 +66,8 @@ type Session struct {
 	askAgain  time.Time                  // when that is, or something else was, asked for again
 	pace      retry.Pace                 // of that
 	removals  map[string]*Removal
-	orphans   map[string]*orphan // by GUID
+	refusals  map[string]*refusedRemoval // by path
+	orphans   map[string]*orphan         // by GUID
 }
 
 func newSession(cfg Config, tell Events) *Session {
@@ -74,7 +75,7 @@ func newSession(cfg Config, tell Events) *Session {
 		cfg: cfg, tell: tell, support: cfg.Transport.Support, clock: cfg.Transport.Clock, leases: leaseClock{quorum: !cfg.LeaderRenewal},
 		done: make(chan struct{}), wake: make(chan struct{}, 1), attached: make(chan struct{}), valid: make(chan struct{}),
 		watches: map[watchKey]*serverWatch{}, trees: map[string]*tree{}, observers: observers{},
-		removals: map[string]*Removal{}, orphans: map[string]*orphan{},
+		removals: map[string]*Removal{}, refusals: map[string]*refusedRemoval{}, orphans: map[string]*orphan{},
 	}
 	s.restarts.Store(int64(cfg.Restarts))
 	cfg.Transport.Events = s.events()

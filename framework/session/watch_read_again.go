@@ -24,7 +24,7 @@ func (s *Session) ReadAgain(w *Watch) {
 	s.send(s.armAgain(watch))
 }
 
-// readDue is when a watched node is to be read again. Its newest subscriber came at since, and it was read last at read.
+// readDue is when a watched node is to be read again. Its newest subscriber came at since; it was last read at read.
 func readDue(since, read time.Time, timeout time.Duration) time.Time {
 	return read.Add(max(timeout, read.Sub(since)))
 }

@@ -1,0 +1,54 @@
+package session
+
+import (
+	"errors"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// A refusedRemoval is a node of the session that a server refuses to remove, for its ACL mostly. No event says that
+// this has changed. So the session asks again, after pauses that double from T/16 to T, until the node is
+// gone or the session is over: a lock must not stay taken for a permission that was missing for a moment.
+type refusedRemoval struct {
+	pause time.Duration // before the next request
+	due   time.Time
+}
+
+// again reports whether a removal that was refused is asked for again. A deletion that outlives sessions is the user's,
+// who may have made another node at the path since.
+func (r *Removal) again(err error) bool {
+	return !r.carry && (errors.Is(err, zk.ErrNoAuth) || hungUp(err))
+}
+
+// noteRefusal plans the next request for a removal that was refused, and reports whether it is the first refusal. mu is
+// held.
+func (s *Session) noteRefusal(path string) (first bool) {
+	refused := s.refusals[path]
+	if first = refused == nil; first {
+		refused = &refusedRemoval{pause: s.leases.timeout / 16}
+		s.refusals[path] = refused
+	}
+	refused.due = s.clock.Now().Add(refused.pause)
+	refused.pause = min(2*refused.pause, s.leases.timeout)
+	s.wakeClock()
+	return first
+}
+
+// removeAgain asks for the removals that are due, and returns when the next is. mu is held.
+func (s *Session) removeAgain(now time.Time) (next time.Time) {
+	next = now.Add(time.Hour)
+	if !s.online {
+		return next
+	}
+	for path, refused := range s.refusals {
+		switch {
+		case s.removals[path] != nil: // on its way
+		case refused.due.After(now):
+			next = earliest(next, refused.due)
+		default:
+			s.removing(path, false)
+		}
+	}
+	return next
+}
