@@ -68,7 +68,8 @@
 //   - nodes removed by hand, and sessions ended by an administrator;
 //   - an ensemble that was wiped, replaced or restored from a backup: it has the nodes and sessions of back then. Locks
 //     released since are held again until their sessions end, locks taken since are free, and fencing tokens come
-//     again;
+//     again. The admin command restore of 3.9, while clients are connected, also ends each live session within its
+//     timeout although the client renews it, and lets newer ones never end (seen on 3.9.5);
 //   - servers that lose writes that they have answered. With forceSync=no they do at a loss of power. Releases before
 //     3.9.4 can when servers of an ensemble restart: they lack the mends of ZOOKEEPER-4785, 4394 or 4712, and 3.9.3
 //     lacks that of 4925. Take 3.9.4 or later; no release of 3.8 has all the mends. After such a loss a holder's node
