@@ -12,7 +12,10 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -54,7 +57,8 @@ func TestMain(m *testing.M) {
 }
 
 // holdUntilLost acquires, tells ValidUntil again and again, and, for each line that it reads, what a first look says:
-// Err, a re-entry, and a guarded transaction, in turn of the line's wish.
+// Err, a re-entry, and a guarded transaction, in turn of the line's wish. "spin" has two answers, at once and when
+// the time is up: whether the lease's context was over then.
 func holdUntilLost(server string, session time.Duration, in io.Reader, out io.Writer) error {
 	ctx := context.Background()
 	losses := make(lossLog, 1)
@@ -82,6 +86,11 @@ func holdUntilLost(server string, session time.Duration, in io.Reader, out io.Wr
 			answer = fmt.Sprint((<-losses).UnixNano())
 		case "err":
 			answer = fmt.Sprint(errors.Is(lease.Err(), locks.ErrLeaseLost))
+		case "spin":
+			if _, err := fmt.Fprintln(out, "spins"); err != nil {
+				return err
+			}
+			answer = fmt.Sprint(spin(owned, lease))
 		case "reenter":
 			_, err := mutex.Acquire(owned)
 			answer = fmt.Sprint(errors.Is(err, locks.ErrLeaseLost))
@@ -100,6 +109,26 @@ func holdUntilLost(server string, session time.Duration, in io.Reader, out io.Wr
 		}
 	}
 	return lines.Err()
+}
+
+// spin keeps every processor until the lease's time is up, so that no timer runs before a look, and reports whether all
+// looks at the lease's context, and then at one made from it, found them over.
+func spin(owned context.Context, lease *locks.Lease) bool {
+	var wrong atomic.Int64
+	var all sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		work, cancel := context.WithTimeout(owned, time.Hour)
+		defer cancel()
+		all.Go(func() {
+			for time.Now().Before(lease.ValidUntil()) { // which ends no lease
+			}
+			if owned.Err() == nil || !errors.Is(context.Cause(work), locks.ErrLeaseLost) {
+				wrong.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	return wrong.Load() == 0
 }
 
 // A lossLog gets from the log when a lease ended.
@@ -173,6 +202,12 @@ func (h *holder) ask(question string) string {
 	if _, err := fmt.Fprintln(h.in, question); err != nil {
 		h.t.Fatal(err)
 	}
+	return h.hear()
+}
+
+// hear returns the next answer.
+func (h *holder) hear() string {
+	h.t.Helper()
 	answer, err := h.out.ReadString('\n')
 	if err != nil {
 		h.t.Fatal(err)
@@ -196,7 +231,7 @@ func TestAFrozenHolderKnowsAtItsFirstLook(t *testing.T) {
 	if _, _, err := client.Create(t.Context(), "/guarded", []byte("untouched")); err != nil {
 		t.Fatal(err)
 	}
-	for _, first := range []string{"err", "reenter", "check"} {
+	for _, first := range []string{"err", "reenter", "check", "spin"} {
 		t.Run(first, func(t *testing.T) {
 			h := startHolder(t, server.Addr(), frozenTimeout)
 			var until int64
@@ -205,6 +240,11 @@ func TestAFrozenHolderKnowsAtItsFirstLook(t *testing.T) {
 					t.Fatal(err)
 				}
 				<-time.After(frozenTimeout / 5)
+			}
+			if first == "spin" { // it looks before and after
+				if got := h.ask(first); got != "spins" {
+					t.Errorf("before the pause: got %q, want a holder that spins", got)
+				}
 			}
 			h.signal(syscall.SIGSTOP)
 			lease, err := locks.NewInterProcessMutex(client, frozenPath).Acquire(t.Context())
@@ -216,7 +256,11 @@ func TestAFrozenHolderKnowsAtItsFirstLook(t *testing.T) {
 				t.Errorf("the holder was told that it may hold until %v; the next was let in at %v", time.Unix(0, until), granted)
 			}
 			h.signal(syscall.SIGCONT)
-			if got := h.ask(first); got != "true" {
+			look := h.hear
+			if first != "spin" {
+				look = func() string { return h.ask(first) }
+			}
+			if got := look(); got != "true" {
 				t.Errorf("its first look does not say that the lease is lost")
 			}
 			if _, err := fmt.Sscan(h.ask("until"), &until); err != nil || !time.Unix(0, until).Before(granted) {

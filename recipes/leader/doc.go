@@ -9,9 +9,10 @@
 //
 // A term is a [locks.Lease]. It is exclusive, and ends before another participant can lead, by its own clock if need
 // be: guarantees G1 and G2 of package locks. Its end reaches the leader as the end of the context that its function
-// gets, as Done and as Err. What was said of leases holds of terms: the process that is suspended while it leads learns
-// of the end at its first look. A store is protected by FencingToken, which grows from term to term, and a transaction
-// by Check.
+// gets, as Done and as Err. A process that was suspended while it led learns of the end at its first look: Err of a
+// term, or of the context that the function gets, compares the time and ends the term first, so that Done is closed;
+// contexts made from it follow within the call. A store is protected by FencingToken, which grows from term to term,
+// and a transaction by Check.
 //
 // At the end of a term that was not lost, when the function returns or the lease is released, first the term ends, and
 // then its node is removed.

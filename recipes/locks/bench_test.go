@@ -1,6 +1,7 @@
 package locks_test
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -130,4 +131,32 @@ func sixteen(b *testing.B, lock func(i int) locks.Lock) {
 		})
 	}
 	workers.Wait()
+}
+
+// BenchmarkLook is what a holder pays to ask whether it still holds.
+func BenchmarkLook(b *testing.B) {
+	client := benchmarkClient(b)
+	lease, err := locks.NewInterProcessMutex(client, "/mutex").Acquire(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx := lease.Context(b.Context())
+	for name, look := range map[string]func() error{"Lease.Err": lease.Err, "Context.Err": ctx.Err} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := look(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+	b.Run("Context", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			parent, cancel := context.WithCancel(b.Context())
+			_ = lease.Context(parent)
+			cancel()
+		}
+	})
 }

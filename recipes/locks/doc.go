@@ -64,6 +64,10 @@
 // [Lease.ValidUntil], which moves on as long as the ensemble answers. After that Done is closed, contexts end with a
 // [*LostError] as their cause, and Err, re-entry and Check refuse. Waiters wait on.
 //
+// After a pause of the process or the machine timers are late, and the first look is right all the same: Err of a
+// lease, or of its context, compares the time and ends the lease first, so that Done is closed; contexts made from it
+// follow within the call.
+//
 // # Sharing with Java and Python
 //
 // Java Curator 5, go-zookeeper's zk.Lock and this package stand in one queue, kazoo with extra_lock_patterns;

@@ -34,22 +34,6 @@ func newLease(r *recipe, g *queue.Grant) *Lease {
 	return &Lease{recipe: r, grant: g, done: make(chan struct{})}
 }
 
-// Context returns a context that ends with parent and with the lease: context.Cause is then [ErrReleased] or a
-// [*LostError].
-//
-// It owns the lease: an Acquire of the same lock with it re-enters. Goroutines that share it do not exclude each other;
-// see [WithoutLease].
-func (l *Lease) Context(parent context.Context) context.Context {
-	_ = l.Err() // ends the lease if its time is up
-	owners := ownerOf(parent)
-	for _, part := range l.single() {
-		owners = &owner{lease: part, outer: owners}
-	}
-	ctx, cancel := context.WithCancelCause(context.WithValue(parent, ownerKey{}, owners))
-	l.follow(follower{ctx: ctx, end: cancel})
-	return ctx
-}
-
 // single returns the lease, or those of a multi-lock's parts.
 func (l *Lease) single() []*Lease {
 	if l.grant != nil {
@@ -117,25 +101,35 @@ func (l *Lease) reason(over error) error {
 }
 
 // Done is closed when the lease ends, by a timer at the end of its time. Timers stand still while the machine is
-// suspended: then Done and the lease's contexts can be late by what the lease had left before. Err is not.
+// suspended: then Done can be late by what the lease had left before, unless a call of Err, the lease's or that of one
+// of its contexts, ends the lease first.
 func (l *Lease) Done() <-chan struct{} { return l.done }
 
 // Err is nil while this lease holds the lock, [ErrReleased] after Release, and a [*LostError] after a loss. It compares
 // the time with ValidUntil, and so is right from the first call after a suspension on.
 func (l *Lease) Err() error {
-	var lost error
-	for _, part := range l.single() {
-		if err := part.grant.Err(); errors.Is(err, ErrLeaseLost) {
-			lost = err
-			break
-		}
-	}
+	lost := l.loss()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.over != nil {
 		return l.over
 	}
 	return lost // the end of the grant may not have come to this lease yet
+}
+
+// loss is the loss of the grant, or of a multi-lock's first part that is lost. It compares the time.
+func (l *Lease) loss() error {
+	if l.grant != nil {
+		if err := l.grant.Err(); errors.Is(err, ErrLeaseLost) {
+			return err
+		}
+	}
+	for _, part := range l.parts {
+		if err := part.loss(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ValidUntil is when the lease ends unless its session is renewed; after the loss of the session, when it ended. Before
