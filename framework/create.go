@@ -163,9 +163,6 @@ func (c *Client) creation(path string, data []byte, spec *createSpec) *session.C
 		Dir: dir, Name: spec.name, Data: c.core.orDefault(data), ACL: spec.acl,
 		Mode: spec.mode, TTL: spec.ttl, Protected: spec.protection, Parents: spec.parents, ParentMode: spec.parentMode,
 	}
-	if len(made.ACL) == 0 {
-		made.ACL = c.core.acl(path)
-	}
 	if c.prefix != c.core.cfg.chroot {
 		made.Namespace = c.prefix
 	}
