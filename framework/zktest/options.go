@@ -85,7 +85,8 @@ func WithCommitTime(d time.Duration) Option {
 }
 
 // WithLogger has the server log each connection that it closes of its own
-// accord, with the reason. The logger may call the server.
+// accord, with the reason, and each Accept of a listener that fails. The logger
+// may call the server.
 func WithLogger(logger *slog.Logger) Option { return func(c *config) { c.logger = logger } }
 
 func positive(what string, n int64) {

@@ -5,6 +5,7 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // Server is a ZooKeeper server in memory. All methods are safe for concurrent
@@ -87,8 +88,10 @@ func (s *Server) Addr() string {
 }
 
 // Serve accepts clients on l, for addresses other than that of Addr, and for
-// TLS. It returns nil when the server is closed, and an error if l fails or
-// the server was closed before. Either way l is closed.
+// TLS. It blocks until the server is closed, and then returns nil, or until
+// Accept of l fails with net.ErrClosed, and then returns that error. It also
+// fails if the server was closed before. In every case l is closed. After any
+// other error of Accept it goes on after a pause, which grows from 5 ms to 1 s.
 func (s *Server) Serve(l net.Listener) error {
 	s.mu.Lock()
 	if s.closed {
@@ -117,19 +120,42 @@ func (s *Server) listens(l net.Listener) {
 	s.routines.Add(1)
 }
 
+// accept takes clients until l or the server is closed. After any other failure,
+// such as too many open files, it goes on: nothing else would serve clients again.
 func (s *Server) accept(l net.Listener) error {
 	defer s.routines.Done()
+	pause := shortestPause
 	for {
 		nc, err := l.Accept()
-		if err != nil {
+		if errors.Is(err, net.ErrClosed) {
 			return err
 		}
+		if err != nil {
+			if s.cfg.logger != nil {
+				s.cfg.logger.Warn("zktest: accept failed", "address", l.Addr(), "error", err, "pause", pause)
+			}
+			select {
+			case <-s.down:
+				return err
+			case <-time.After(pause):
+			}
+			pause = min(2*pause, longestPause)
+			continue
+		}
+		pause = shortestPause
 		host, _, _ := net.SplitHostPort(nc.RemoteAddr().String())
 		if !s.take(nc, host) {
 			hangUp(nc, closeReset)
 		}
 	}
 }
+
+// The bounds of the pause after an Accept that has failed, which doubles, as in
+// net/http.
+const (
+	shortestPause = 5 * time.Millisecond
+	longestPause  = time.Second
+)
 
 // take starts serving a connection unless the server refuses it.
 func (s *Server) take(nc net.Conn, host string) bool {
