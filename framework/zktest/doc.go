@@ -29,8 +29,8 @@
 // # Faults
 //
 // Faults of the server are methods of [Server]: [Server.DropReply],
-// [Server.DropRequest], [Server.Throttle], [Server.DelayReply] and [Server.Hold]
-// concern one request, picked by a [Match]; [Server.Freeze], [Server.CutAll],
+// [Server.SwallowReply], [Server.DropRequest], [Server.Throttle],
+// [Server.DelayReply] and [Server.Hold] concern one request, picked by a [Match]; [Server.Freeze], [Server.CutAll],
 // [Server.Restart] and [Server.RefuseConnections] the whole server;
 // [Server.ExpireSession] and [Server.CutSession] one session. Faults of one
 // client's network are methods of its [Link]: latency, silence, resets.

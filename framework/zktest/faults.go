@@ -9,6 +9,11 @@ import (
 // closes its connection: the client cannot know whether it happened.
 func (s *Server) DropReply(m Match) { s.addRule(&rule{match: m, dropReply: true}) }
 
+// SwallowReply lets one matching request be executed and never answers it. The
+// connection stays, and all other requests on it are answered, pings too: a
+// server that has lost an answer.
+func (s *Server) SwallowReply(m Match) { s.addRule(&rule{match: m, swallow: true}) }
+
 // DropRequest drops one matching request unexecuted and closes its connection.
 func (s *Server) DropRequest(m Match) { s.addRule(&rule{match: m, dropRequest: true}) }
 

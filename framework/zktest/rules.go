@@ -27,6 +27,7 @@ type rule struct {
 	match       Match
 	seen        int
 	dropReply   bool
+	swallow     bool
 	dropRequest bool
 	throttle    bool
 	delay       time.Duration
@@ -56,6 +57,7 @@ type plan struct {
 	holds       []chan struct{}
 	stalls      []chan struct{}
 	dropReply   bool
+	swallow     bool
 	dropRequest bool
 	throttle    bool
 	delay       time.Duration
@@ -94,6 +96,7 @@ func (c *conn) plan(xid int32, op Op, body []byte) plan {
 			continue
 		}
 		p.dropReply = p.dropReply || r.dropReply
+		p.swallow = p.swallow || r.swallow
 		p.dropRequest = p.dropRequest || r.dropRequest
 		p.throttle = p.throttle || r.throttle
 		p.delay += r.delay

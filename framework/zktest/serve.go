@@ -151,7 +151,7 @@ func (c *conn) execute(xid int32, op Op, d decoder, p *plan) (wait <-chan struct
 	if op == OpPing {
 		xid = pingXid
 	}
-	if !p.dropReply && !e.silent {
+	if !p.dropReply && !p.swallow && !e.silent {
 		c.answer(op, s.reply.sealReply(xid, e.zxid, e.err), p.due())
 	}
 	switch {

@@ -300,6 +300,31 @@ func TestDroppedReplyHappened(t *testing.T) {
 	})
 }
 
+func TestSwallowedReplyHappenedAndTheConnectionStays(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server) {
+		c := dial(t, srv.Dial, 10*time.Second)
+		srv.SwallowReply(zktest.Match{Op: zktest.OpCreate, Path: "/a*"})
+		done := make(chan error, 1)
+		go func() {
+			_, err := c.Create("/a1", nil, 0, all)
+			done <- err
+		}()
+		synctest.Wait()
+		if !srv.Exists("/a1") {
+			t.Error("got no /a1, want the request executed")
+		}
+		must[string](t)(c.Create("/a2", nil, 0, all))
+		time.Sleep(time.Hour)
+		if n := srv.Connections(); n != 1 || len(done) != 0 {
+			t.Errorf("got %d connections and %d answers after an hour of pings, want 1 and 0", n, len(done))
+		}
+		srv.CutAll()
+		if err := <-done; err != zk.ErrConnectionClosed {
+			t.Errorf("got %v behind the end of the connection, want %v", err, zk.ErrConnectionClosed)
+		}
+	})
+}
+
 func TestThrottledRequestIsNotExecutedAndTheConnectionStays(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server) {
 		c := dial(t, srv.Dial, 10*time.Second)
