@@ -56,9 +56,17 @@
 //
 // A ping goes ahead of each of these requests unless another request waits for its answer. If nothing at all arrives,
 // the client moves on to another server after T/8; after T/3 if something arrived but the answer that counts, if no
-// ping went, or if it gave up the last connection in the same way; after 2/3 T with nothing held, waited for or
-// watched. When answers take long, since disks are slow, the next request is sent somewhat earlier: commits that take
-// T/6 end no lease.
+// ping went, or if it gave up the last connection in the same way, and after twice as long on each connection after two
+// that it gave up so in a row; after 2/3 T with nothing held, waited for or watched.
+//
+// When answers take long, since disks are slow, the next request is sent somewhat earlier: commits that take T/6 end no
+// lease. With commits of more than 0.37 T, a lease can be valid only just after a reconnection, and with 0.99 T never.
+// Contenders keep their nodes meanwhile, and get in when commits are quick again.
+//
+// An answer can also be lost while the connection lives. A server answers a ping behind everything that the session
+// asked for before it. So once a later ping is answered, the client leaves the connection when a request is 2/3 T old,
+// and tries it again as after any lost connection. In case the server is merely slow, and answers pings aside, each
+// connection that was left for that doubles the time for requests of that kind, until one is answered sooner.
 //
 // The clock goes on while the machine is suspended. [Binding.Err] compares the time, and so is right at the first look
 // after a pause of the process, when timers are late.

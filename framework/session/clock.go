@@ -65,7 +65,8 @@ func (s *Session) tick(now time.Time) time.Time {
 	}
 	silent := s.online && !renew && !s.renewalSent.IsZero() && !now.Before(s.renewalLimit())
 	if silent {
-		s.renewalSent, s.renewalRepeated, s.patient = now, time.Time{}, true // a new chance, on a new connection
+		s.renewalSent, s.renewalRepeated = now, time.Time{} // a new chance, on a new connection
+		s.renewalsLost = min(s.renewalsLost+1, mostRenewalsLost)
 	}
 	if s.term != nil {
 		next = earliest(next, s.leases.validUntil())
@@ -113,19 +114,35 @@ var errNoRenewal = errors.New("the server does not answer for its leader, or not
 
 // renewalLimit is when an unanswered renewal ends the connection. mu is held.
 func (s *Session) renewalLimit() time.Time {
-	return s.renewalSent.Add(renewalPatience(s.leases.timeout, s.pinged, s.transport.Arrivals() != s.renewalArrivals, s.patient))
+	return s.renewalSent.Add(renewalPatience(s.leases.timeout, s.pinged, s.transport.Arrivals() != s.renewalArrivals, s.renewalsLost))
 }
 
 // renewalPatience is how long a renewal may take. A server that is silent altogether, though pinged, is left after an
 // eighth of the timeout, while most of the lease remains to find another. If something has arrived since, only the
 // leader may be missing, or its disks slow. Without a ping, which would have waited behind a write, the write may be
 // slow. The connection then gets a third, as it does after one that was given up: the silence may be this client's own
-// link, and moving on would never end.
-func renewalPatience(timeout time.Duration, pinged, heard, patient bool) time.Duration {
-	if !pinged || heard || patient {
+// link, and moving on would never end. When two connections in a row were given up, leases are about to end in any
+// case. Where a majority needs longer than a third, the next connections would all be given up as well, and no
+// contender would ever get in. So each of them gets twice as long as the one before.
+func renewalPatience(timeout time.Duration, pinged, heard bool, lost int) time.Duration {
+	switch {
+	case lost > 1:
+		return timeout / 3 << (lost - 1)
+	case !pinged || heard || lost == 1:
 		return timeout / 3
+	default:
+		return timeout / 8
 	}
-	return timeout / 8
+}
+
+// mostRenewalsLost keeps renewalPatience from an overflow.
+const mostRenewalsLost = 10
+
+// renewed notes that a renewal's answer took so long: the next one may take no longer than it needs to. mu is held.
+func (s *Session) renewed(took time.Duration) {
+	for s.renewalsLost > 0 && took < renewalPatience(s.leases.timeout, true, false, s.renewalsLost-1) {
+		s.renewalsLost--
+	}
 }
 
 // renewal is a request that only the leader can answer, or only a majority, which writes down a transaction that

@@ -7,17 +7,21 @@ import (
 
 func TestHowLongARenewalMayTake(t *testing.T) {
 	for _, c := range []struct {
-		pinged, heard, patient bool
-		want                   time.Duration
+		pinged, heard bool
+		lost          int
+		want          time.Duration
 	}{
-		{true, false, false, 3 * time.Second},
-		{false, false, false, 8 * time.Second},
-		{true, true, false, 8 * time.Second},
-		{true, false, true, 8 * time.Second},
-		{true, true, true, 8 * time.Second},
+		{true, false, 0, 3 * time.Second},
+		{false, false, 0, 8 * time.Second},
+		{true, true, 0, 8 * time.Second},
+		{true, false, 1, 8 * time.Second},
+		{true, true, 1, 8 * time.Second},
+		{true, false, 2, 16 * time.Second},
+		{false, true, 2, 16 * time.Second},
+		{true, false, 3, 32 * time.Second},
 	} {
-		if got := renewalPatience(24*time.Second, c.pinged, c.heard, c.patient); got != c.want {
-			t.Errorf("pinged %t, heard %t, patient %t: %v, want %v", c.pinged, c.heard, c.patient, got, c.want)
+		if got := renewalPatience(24*time.Second, c.pinged, c.heard, c.lost); got != c.want {
+			t.Errorf("pinged %t, heard %t, lost %d: %v, want %v", c.pinged, c.heard, c.lost, got, c.want)
 		}
 	}
 }

@@ -122,9 +122,7 @@ func (s *Session) onAnswered(sent, received time.Time, reach transport.Reach) {
 	wake := false
 	// An answer to an earlier request proves less.
 	if !s.renewalSent.IsZero() && reach >= s.renewalReach && !sent.Before(s.renewalSent) {
-		if received.Sub(sent) < renewalPatience(s.leases.timeout, true, false, false) {
-			s.patient = false
-		}
+		s.renewed(received.Sub(sent))
 		s.renewalSent, s.renewalRepeated = s.renewalRepeated, time.Time{}
 		if !sent.Before(s.renewalSent) {
 			s.renewalSent = time.Time{}

@@ -49,7 +49,7 @@ type Session struct {
 	// when another was sent, since that one was too early, or zero; valid only if renewalSent is not zero
 	renewalRepeated time.Time
 	pinged          bool      // with the unanswered renewal
-	patient         bool      // a renewal ended a connection, and none was answered in time since
+	renewalsLost    int       // connections in a row that were given up for a renewal
 	planned         time.Time // when runClock looks again, unless woken
 	term            *term     // nil while leases cannot be valid
 	// ended terms whose bindings have not all ended; grows under mu, until over is set

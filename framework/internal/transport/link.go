@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -43,6 +44,8 @@ type link struct {
 
 	silence *time.Timer // closes the connection at until
 	stuck   *time.Timer // closes it when a write takes too long
+	overdue *time.Timer // looks at the oldest request
+	reading atomic.Bool // a frame has begun to arrive
 
 	wake   chan struct{} // there is something to write
 	opened chan struct{} // closed when the link takes requests
@@ -62,14 +65,15 @@ func newLink(t *Transport, raw net.Conn, server string) *link {
 		wake: make(chan struct{}, 1), opened: make(chan struct{}), dead: make(chan struct{}), nextXid: xidFirst,
 	}
 	l.in = bufio.NewReaderSize(arrivals{l}, 32<<10)
-	l.silence, l.stuck = l.alarm(errSilent), l.alarm(errStuck)
+	l.silence, l.stuck = l.alarm(func() { l.fail(errSilent) }), l.alarm(func() { l.fail(errStuck) })
+	l.overdue = l.alarm(l.watchOverdue)
 	return l
 }
 
-// alarm returns a timer, stopped, that closes the connection for a reason. Deadlines would do that as well, if there
-// were not connections that know none, such as a tunnel through SSH, or that claim to.
-func (l *link) alarm(reason error) *time.Timer {
-	timer := time.AfterFunc(time.Hour, func() { l.fail(reason) })
+// alarm returns a timer, stopped, that closes the connection. Deadlines would do that as well, if there were not
+// connections that know none, such as a tunnel through SSH, or that claim to.
+func (l *link) alarm(due func()) *time.Timer {
+	timer := time.AfterFunc(time.Hour, due)
 	timer.Stop()
 	return timer
 }
@@ -91,6 +95,7 @@ func (l *link) fail(reason error) {
 		close(l.dead)
 		l.silence.Stop()
 		l.stuck.Stop()
+		l.overdue.Stop()
 		go hangUp(l.raw)
 	}
 }
@@ -145,6 +150,7 @@ func (l *link) detach(err error) error {
 	}
 	l.mu.Lock()
 	reason := l.reason
+	overdue, found := l.waiting.overtaken()
 	waiting := l.waiting.takeAll()
 	l.out = nil
 	l.mu.Unlock()
@@ -160,6 +166,9 @@ func (l *link) detach(err error) error {
 		l.t.hungUp(l, reason)
 		l.t.failedAt(l.address, handshakeError(reason, isTLS(l.raw)))
 		return err
+	}
+	if found && errors.Is(reason, errOverdue) {
+		l.t.slow.overdue(overdue.op)
 	}
 	hangUp := l.evidence(reason, waiting)
 	for _, p := range waiting {

@@ -16,6 +16,7 @@ func (l *link) readPastLong(limit int) error {
 		if err != nil {
 			return err
 		}
+		l.reading.Store(true)
 		n := int(int32(binary.BigEndian.Uint32(head)))
 		if n <= limit { // readFrame refuses what is negative
 			return nil
@@ -33,6 +34,7 @@ func (l *link) readPastLong(limit int) error {
 		if err != nil {
 			return fmt.Errorf("reading past an answer of %d bytes: %w", n, err)
 		}
+		l.reading.Store(false)
 		l.endAt(time.Now(), l.patience)
 	}
 }

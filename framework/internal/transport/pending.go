@@ -13,8 +13,9 @@ type pending struct {
 // behind them those that have not. Its memory is used again and again.
 type pendingRequests struct {
 	all     []pending
-	first   int // what stands before it in all has been answered
-	written int // what stands behind it has not been written
+	first   int       // what stands before it in all has been answered
+	written int       // what stands behind it has not been written
+	pinged  time.Time // when the newest ping that was answered had been sent
 }
 
 func (q *pendingRequests) push(p pending) {
@@ -58,12 +59,23 @@ func (q *pendingRequests) take(xid int32) (pending, bool) {
 
 func overtakes(xid int32) bool { return xid == xidPing || xid == xidAuth }
 
+// overtaken returns the oldest request that waits although a ping that was sent later has been answered. Two that were
+// written at the same time do not count: the next ping tells.
+func (q *pendingRequests) overtaken() (pending, bool) {
+	for _, p := range q.all[q.first:q.written] {
+		if p.op != opPing { // which has no number of its own: the next answer counts for it
+			return p, p.sent.Before(q.pinged)
+		}
+	}
+	return pending{}, false
+}
+
 // restart begins anew when everything has been answered. What a burst needed does not stay for as long as the session.
 func (q *pendingRequests) restart() {
 	if cap(q.all) > 1024 {
 		q.all = nil
 	}
-	*q = pendingRequests{all: q.all[:0]}
+	*q = pendingRequests{all: q.all[:0], pinged: q.pinged}
 }
 
 // takeAll takes everything, answered or not.

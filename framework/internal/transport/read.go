@@ -37,6 +37,7 @@ func (l *link) next() ([]byte, error) {
 		if now := time.Now(); l.until.Sub(now) < l.patience*7/8 {
 			l.endAt(now, l.patience)
 		}
+		defer l.reading.Store(false)
 		if err := l.readPastLong(limit); err != nil {
 			return nil, err
 		}
@@ -107,6 +108,7 @@ func (l *link) passOn(frame []byte, p pending, h header) ([]byte, error) {
 	case h.code != 0:
 		return nil, garbage("a ping is answered with error code %d", h.code)
 	}
+	l.pinged(p.sent)
 	l.t.cfg.Events.Answered(p.sent, l.receivedAt, reach(p.op, h.code))
 	binary.BigEndian.PutUint32(frame, headerLen)
 	return frame[:4+headerLen], nil
@@ -125,6 +127,10 @@ func (l *link) complete(p pending, h header, d *decoder) error {
 		return err
 	}
 	l.answers++
+	if p.op == opPing {
+		l.pinged(p.sent)
+	}
+	l.t.slow.answered(p.op, l.receivedAt.Sub(p.sent), l.patience)
 	l.t.cfg.Support.answered(p.op, h.code, l.server)
 	if p.op != opSetAuth { // which servers take aside: they count it as no sign of life of the session
 		l.t.cfg.Events.Answered(p.sent, l.receivedAt, reach(p.op, h.code))

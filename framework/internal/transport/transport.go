@@ -28,6 +28,7 @@ type Transport struct {
 	closed            sync.Once
 
 	arrivals atomic.Uint64 // segments read
+	slow     slowness
 
 	mu       sync.Mutex
 	link     *link
