@@ -198,3 +198,31 @@ func TestAnAnswerWhoseBytesAreComingIsNotOverdue(t *testing.T) {
 		}
 	})
 }
+
+// A ping that went ahead of the request is answered late, and proves nothing about the request.
+func TestAnEarlierPingMakesNoRequestOverdue(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		tr, heard := start(t, scripted(t, func(conn net.Conn) {
+			if !welcome(conn, 7, 12000) {
+				return
+			}
+			frame, _ := request(conn)
+			xid, _ := xidAndOp(frame) // of a ping, T/3 after the handshake
+			time.Sleep(timeout / 4)
+			_, _ = conn.Write(reply(xid, 1, 0, nil))
+			frame, _ = request(conn)
+			time.Sleep(timeout / 2)
+			xid, _ = xidAndOp(frame)
+			_, _ = conn.Write(reply(xid, 1, -101, nil))
+			drain(conn)
+		}))
+		attach(t, heard)
+		time.Sleep(timeout/3 + time.Millisecond)
+		done := make(chan error, 1)
+		before := time.Now()
+		tr.Send(transport.Get("/", false, func(_ []byte, _ *zk.Stat, err error) { done <- err }))
+		if err, waited := <-done, time.Since(before); !errors.Is(err, zk.ErrNoNode) || waited <= timeout*2/3 {
+			t.Errorf("got %v after %v, want %v after more than %v", err, waited, zk.ErrNoNode, timeout*2/3)
+		}
+	})
+}
