@@ -206,14 +206,18 @@ func TestAnEarlierPingMakesNoRequestOverdue(t *testing.T) {
 			if !welcome(conn, 7, 12000) {
 				return
 			}
-			frame, _ := request(conn)
-			xid, _ := xidAndOp(frame) // of a ping, T/3 after the handshake
-			time.Sleep(timeout / 4)
-			_, _ = conn.Write(reply(xid, 1, 0, nil))
-			frame, _ = request(conn)
-			time.Sleep(timeout / 2)
-			xid, _ = xidAndOp(frame)
-			_, _ = conn.Write(reply(xid, 1, -101, nil))
+			for _, answer := range []struct {
+				after time.Duration
+				code  int32
+			}{{timeout / 4, 0}, {timeout / 2, -101}} { // a ping, T/3 after the handshake; then the request
+				frame, ok := request(conn)
+				if !ok {
+					return
+				}
+				time.Sleep(answer.after)
+				xid, _ := xidAndOp(frame)
+				_, _ = conn.Write(reply(xid, 1, answer.code, nil))
+			}
 			drain(conn)
 		}))
 		attach(t, heard)
