@@ -40,6 +40,7 @@ type link struct {
 	gone       bool          // of the reader: Detached has been told
 	shaken     bool          // of the reader: the handshake was answered
 	answers    int           // of the reader: to requests
+	served     bool          // of the reader: a request other than an authentication was answered
 	patience   time.Duration // without a frame from the server for so long the connection is given up
 
 	silence *time.Timer // closes the connection at until

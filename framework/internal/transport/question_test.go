@@ -3,6 +3,7 @@ package transport_test
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"net"
 	"sync/atomic"
 	"testing"
@@ -119,6 +120,24 @@ func TestAQuestionThatIsAnsweredOutOfOrderTellsNothing(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		if heard.count("restarted 77 5") > 0 {
 			t.Errorf("told %v", heard.all())
+		}
+	})
+}
+
+// No server answers a sync as it answers an authentication.
+func TestAQuestionThatIsAnsweredLikeAnAuthenticationRefusesNoClient(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		_, heard := start(t, scripted(t, func(conn net.Conn) {
+			aged(conn, func(conn net.Conn) {
+				if sync, _, ok := asked(conn); ok {
+					_, _ = conn.Write(reply(sync, 0, authFailed, nil))
+					request(conn)
+				}
+			})
+		}), func(c *transport.Config) { c.LastZxid = 77 })
+		time.Sleep(10 * time.Second)
+		if err := heard.failure(t); errors.Is(err, transport.ErrAuth) || heard.count("failed") < 3 {
+			t.Errorf("got %v after %d attempts, want more attempts", err, heard.count("failed"))
 		}
 	})
 }

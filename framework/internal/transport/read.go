@@ -101,13 +101,14 @@ func (l *link) dispatch(frame []byte) ([]byte, error) {
 // passOn returns the answer to a request of go-zookeeper: its header alone, since these requests are pings, and a
 // longer answer than its buffer ends its reader.
 func (l *link) passOn(frame []byte, p pending, h header) ([]byte, error) {
-	switch err := refusal(p.op, h.code); {
+	switch err := l.refusal(p.op, h.code); {
 	case err != nil:
 		l.t.failed(l.server, err)
 		return nil, err
 	case h.code != 0:
 		return nil, garbage("a ping is answered with error code %d", h.code)
 	}
+	l.served = true
 	l.pinged(p.sent)
 	l.t.cfg.Events.Answered(p.sent, l.receivedAt, reach(p.op, h.code))
 	binary.BigEndian.PutUint32(frame, headerLen)
@@ -133,6 +134,7 @@ func (l *link) complete(p pending, h header, d *decoder) error {
 	l.t.slow.answered(p.op, l.receivedAt.Sub(p.sent), l.patience)
 	l.t.cfg.Support.answered(p.op, h.code, l.server)
 	if p.op != opSetAuth { // which servers take aside: they count it as no sign of life of the session
+		l.served = true
 		l.t.cfg.Events.Answered(p.sent, l.receivedAt, reach(p.op, h.code))
 	}
 	switch h.code {
@@ -148,10 +150,13 @@ func (l *link) complete(p pending, h header, d *decoder) error {
 
 // examine takes an answer apart. Nothing of it has been told before it returns.
 func (l *link) examine(p pending, h header, d *decoder) (a answer, err error) {
-	switch err := refusal(p.op, h.code); {
+	switch err := l.refusal(p.op, h.code); {
 	case err != nil:
 		l.t.failed(l.server, err)
 		return a, err
+	case h.code == codeAuthFailed, h.code == codeSaslRequired:
+		// not %w: a code that is not passing keeps callers from trying again
+		return a, garbage("%s is answered as an authentication: %v", opName(p.op), Code(h.code))
 	case h.code > 0:
 		return a, garbage("error code %d", h.code)
 	case h.code == codeSessionExpired, h.code == codeSessionMoved:
@@ -183,12 +188,15 @@ func (l *link) examine(p pending, h header, d *decoder) (a answer, err error) {
 // about the session, and the next handshake tells whether there still is one.
 func disowned(err error) error { return fmt.Errorf("the server disowns the session: %w", err) }
 
-// refusal says whether an answer means that this client is not welcome at all.
-func refusal(op, code int32) error {
+// refusal says whether an answer means that this client is not welcome at all. That ends the client for good, so it is
+// believed only where servers say it (org.apache.zookeeper.server.ZooKeeperServer.processPacket): in the answer to an
+// authentication, and, if SASL is required, in the answer to the first other request of a connection, a ping included.
+// The server has authenticated the connection before it answers any other, and does not ask for that again.
+func (l *link) refusal(op, code int32) error {
 	switch {
-	case op == opSetAuth && code != 0, code == codeAuthFailed:
+	case op == opSetAuth && code != 0:
 		return ErrAuth
-	case code == codeSaslRequired:
+	case code == codeSaslRequired && !l.served:
 		return fmt.Errorf("%w: it takes SASL clients only", ErrAuth)
 	default:
 		return nil

@@ -177,7 +177,7 @@ func (q *question) ask(auth []Auth) (zxid int64, err error) {
 		switch {
 		case err != nil:
 			return 0, err
-		case xid == xidAuth && code != 0, code == codeAuthFailed:
+		case xid == xidAuth && code != 0:
 			return 0, ErrAuth
 		case xid == xidQuestionSync && code != 0:
 			return 0, fmt.Errorf("sync: %w", toError(code))

@@ -1,0 +1,85 @@
+package transport_test
+
+import (
+	"errors"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/framework/zktest"
+)
+
+// Error codes that refuse a client.
+const (
+	authFailed   = -115
+	saslRequired = -124
+)
+
+// A server answers one request on its first connection as only a client is answered that it does not take.
+func TestWhichRefusalsOfTheClientAreBelieved(t *testing.T) {
+	auth := []transport.Auth{{Scheme: "digest", Credentials: []byte("a:b")}}
+	for name, c := range map[string]struct {
+		auth    []transport.Auth
+		request zktest.Op // the first of its kind is answered with code
+		code    int32
+		final   bool
+	}{
+		"authentication fails":                         {auth, zktest.OpSetAuth, authFailed, true},
+		"authentication, where SASL is required":       {auth, zktest.OpSetAuth, saslRequired, true},
+		"SASL is required, at the first request":       {nil, zktest.OpSync, saslRequired, true},
+		"SASL is required, behind an authentication":   {auth, zktest.OpSync, saslRequired, true},
+		"SASL is required, at the first ping":          {nil, zktest.OpPing, saslRequired, true},
+		"SASL is required, on a connection that works": {nil, zktest.OpDelete, saslRequired, false},
+		"SASL is required, at a ping that follows":     {auth, zktest.OpPing, saslRequired, false},
+		"a first request fails authentication":         {nil, zktest.OpSync, authFailed, false},
+		"a request fails authentication":               {nil, zktest.OpDelete, authFailed, false},
+		"a ping fails authentication":                  {nil, zktest.OpPing, authFailed, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			zktest.Bubble(t, func(t *testing.T) {
+				code := c.code
+				tr, heard := start(t, scripted(t, func(conn net.Conn) {
+					if !welcome(conn, 7, 12000) {
+						return
+					}
+					for frame, ok := request(conn); ok; frame, ok = request(conn) {
+						xid, op := xidAndOp(frame)
+						answer := reply(xid, 0, 0, nil)
+						switch {
+						case op == int32(c.request) && code != 0:
+							answer, code = reply(xid, 0, code, nil), 0
+						case op == int32(zktest.OpSync):
+							answer = reply(xid, 0, 0, frame[8:])
+						}
+						if _, err := conn.Write(answer); err != nil {
+							return
+						}
+					}
+				}), func(cfg *transport.Config) { cfg.Auth = c.auth })
+				attach(t, heard)
+				var errs []error
+				note := func(err error) { errs = append(errs, err) }
+				if name != "SASL is required, at the first ping" {
+					tr.Send(transport.Sync("/", note), transport.Delete("/a", -1, note))
+				}
+				time.Sleep(timeout)
+				final := false
+				for _, err := range heard.failures {
+					final = final || errors.Is(err, transport.ErrAuth)
+				}
+				if final != c.final {
+					t.Errorf("got %v told, final: want %t", heard.failures, c.final)
+				}
+				if n := heard.count("attached"); n != 2 { // it is the owner that ends the session
+					t.Errorf("got %d connections, want 2", n)
+				}
+				for _, err := range errs {
+					if err != nil && !errors.Is(err, transport.ErrBroken) {
+						t.Errorf("got %v told to a request, want %v", err, transport.ErrBroken)
+					}
+				}
+			})
+		})
+	}
+}
