@@ -39,7 +39,8 @@ type ConnectError = session.ConnectError
 // A NoAuthError says which permission is missing, and where. It is in the chain of every server's zk.ErrNoAuth.
 type NoAuthError = session.NoAuthError
 
-// A HangUpError says that a server closes the connection on a request again and again, although it answers others.
+// A HangUpError says that a server closes the connection on a request again and again, although it answers others. A
+// request that servers take, as far as the client knows, fails so only if all of them do it for a session timeout.
 type HangUpError = session.HangUpError
 
 // An OpError is a failed operation. It unwraps to the reason: zk.ErrNoNode, context.DeadlineExceeded or

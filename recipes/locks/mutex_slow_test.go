@@ -264,3 +264,38 @@ func TestAReleaseOutlastsALostAnswer(t *testing.T) {
 		}
 	})
 }
+
+// The network resets each connection while a listing is on its way, though other answers have come. That is no server
+// that does not know the request.
+func TestAnAcquireOutlastsResetsWithAListingOnItsWay(t *testing.T) {
+	for _, listed := range []bool{true, false} {
+		t.Run(fmt.Sprintf("listed before %t", listed), func(t *testing.T) {
+			inBubble(t, func(t *testing.T, server *zktest.Server) {
+				p := newPeer(t, server)
+				if listed {
+					release(t, acquire(t, p.mutex()))
+				}
+				for _, dir := range []string{"/locks", path} {
+					_ = server.Create(dir, nil) // unless it is there
+				}
+				for n := range 15 {
+					server.DropRequest(zktest.Match{Op: zktest.OpGetChildren2, Nth: n + 1})
+				}
+				ctx, stop := context.WithCancel(t.Context())
+				var others sync.WaitGroup
+				others.Go(func() {
+					for ctx.Err() == nil {
+						_, _ = p.Exists(ctx, "/")
+						time.Sleep(time.Millisecond)
+					}
+				})
+				defer others.Wait()
+				defer stop()
+				acquire(t, p.mutex())
+				if n := server.Counts()[zktest.OpGetChildren2]; n == 0 {
+					t.Error("got no listing, want one behind the resets")
+				}
+			})
+		})
+	}
+}

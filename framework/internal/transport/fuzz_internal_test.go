@@ -57,7 +57,7 @@ func listen(t *testing.T, stream []byte) error {
 		}),
 		Exists("/a", true, stat()), Set("/a", nil, 0, stat()), Delete("/a", 0, plain()), Sync("/a", plain()),
 	}
-	tr := New(Config{MaxFrame: 1 << 16, Logger: slog.New(slog.DiscardHandler), Events: Events{
+	tr := New(Config{Route: NewRoute(nil, nil), MaxFrame: 1 << 16, Logger: slog.New(slog.DiscardHandler), Events: Events{
 		Detached: func(error) { detached++ },
 		Answered: func(time.Time, time.Time, Reach) {},
 		Watch:    func(WatchEvent) {},

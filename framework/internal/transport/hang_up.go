@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -19,7 +20,9 @@ const (
 )
 
 // A HangUpError says that a server closed the connection on a request again and again, although it had answered others:
-// it does not know the request, or refuses its size. Whether the request was executed is not known.
+// it does not know the request, or refuses its size. Whether the request was executed is not known. A request that
+// every ZooKeeper knows, or of which one was answered that was as long, fails so only if all servers of the list have
+// closed connections on it for a session timeout.
 type HangUpError struct {
 	Request string // "create", "getChildren2", …
 	Path    string // of the request, "" if it has none
@@ -47,6 +50,33 @@ type ending struct {
 	prompt   bool // the oldest request had not waited for long
 	answered bool // another request had been answered
 	waiting  []int32
+	size     int // of the oldest of these
+	at       time.Time
+	session  time.Duration // the session timeout
+	servers  []string      // that the client knows
+}
+
+// A row is of hang-ups in a row on one kind of request.
+type row struct {
+	n       int
+	began   time.Time
+	servers map[string]bool
+}
+
+// add counts a hang-up.
+func (r *row) add(e ending) *row {
+	if r == nil {
+		r = &row{began: e.at, servers: make(map[string]bool)}
+	}
+	r.n++
+	r.servers[e.server] = true
+	return r
+}
+
+// persists reports whether the hang-ups are proof against a request that servers have taken: by all servers, for a
+// session timeout. A network that resets connections has let none of these requests through for as long then.
+func (r *row) persists(e ending) bool {
+	return e.at.Sub(r.began) >= e.session && !slices.ContainsFunc(e.servers, func(server string) bool { return !r.servers[server] })
 }
 
 // ended notes the end of a connection. It returns an error for the oldest request if that is to fail.
@@ -66,8 +96,9 @@ func (s *Support) ended(e ending) *HangUpError {
 		s.doubts[op] = true
 		return nil
 	}
-	s.rows[op]++
-	n := s.rows[op]
+	row := s.rows[op].add(e)
+	s.rows[op] = row
+	n := row.n
 	if s.doubts[op] { // the end before these, if nothing had been answered, is one of the row now
 		n++
 	}
@@ -79,7 +110,7 @@ func (s *Support) ended(e ending) *HangUpError {
 		delete(s.doubts, op)
 	case optional && n >= hangUpsToDoWithout:
 		s.doWithout(op, e.server, e.reason)
-	case !optional && n >= hangUpsToFail && op == e.waiting[0]:
+	case !optional && n >= hangUpsToFail && op == e.waiting[0] && (!s.taken(op, e.size) || row.persists(e)):
 		return &HangUpError{Request: opName(op), Server: e.server, Times: n, Err: e.reason}
 	}
 	return nil
@@ -98,7 +129,10 @@ func (s *Support) forgetOthers(op int32, optional bool) {
 
 // evidence notes how the connection ended, and returns an error for the oldest request if it is to fail.
 func (l *link) evidence(reason error, waiting []pending) *HangUpError {
-	e := ending{server: l.server, reason: reason, answered: l.answers > 0}
+	e := ending{
+		server: l.server, reason: reason, answered: l.answers > 0,
+		at: l.t.cfg.Clock.Now(), session: l.t.sessionTimeout(), servers: l.t.cfg.Route.present(),
+	}
 	for _, p := range waiting {
 		switch {
 		case p.call == nil || p.op == opSetAuth: // these may be overtaken
@@ -106,7 +140,8 @@ func (l *link) evidence(reason error, waiting []pending) *HangUpError {
 			return l.t.cfg.Support.ended(e)
 		default:
 			if len(e.waiting) == 0 {
-				e.prompt = l.t.cfg.Clock.Now().Sub(p.sent) < promptly
+				e.prompt = e.at.Sub(p.sent) < promptly
+				e.size = p.call.Size()
 			}
 			e.waiting = append(e.waiting, p.op)
 		}

@@ -132,7 +132,7 @@ func (l *link) complete(p pending, h header, d *decoder) error {
 		l.pinged(p.sent)
 	}
 	l.t.slow.answered(p.op, l.receivedAt.Sub(p.sent), l.patience)
-	l.t.cfg.Support.answered(p.op, h.code, l.server)
+	l.t.cfg.Support.answered(p.op, h.code, p.call.Size(), l.server)
 	if p.op != opSetAuth { // which servers take aside: they count it as no sign of life of the session
 		l.served = true
 		l.t.cfg.Events.Answered(p.sent, l.receivedAt, reach(p.op, h.code))

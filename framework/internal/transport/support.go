@@ -36,19 +36,23 @@ var features = map[int32]string{
 // an answer (ClickHouse Keeper). An answer is proof. A connection that ends is evidence against its oldest unanswered
 // request if the server closed it at once, and had answered another request on it; evidence counts only in a row: on
 // connections one after the other, and without an answer to a request of that kind in between. What ends in another way
-// counts for nothing, and starts the row anew.
+// counts for nothing, and starts the row anew. A request that servers are known to take does not fail so soon: the
+// network may reset connections.
 type Support struct {
 	logger *slog.Logger // it must not block: it is called under mu
 	idle   atomic.Bool  // there is no evidence: most answers need no look at mu
 
 	here atomic.Uint32 // features that work at the present server, as bits, as far as they were used on this connection
 
+	// the longest request of each kind that any server has answered
+	longest [opAddWatch + 1]atomic.Int64
+
 	mu     sync.Mutex
 	server string // the present one
 	works  map[finding]bool
 	lacks  map[finding]bool
 	known  map[int32]bool // has worked at some server
-	rows   map[int32]int  // hang-ups in a row, by kind of request
+	rows   map[int32]*row // by kind of request
 	doubts map[int32]bool // hung up on before anything was answered
 }
 
@@ -62,7 +66,7 @@ type finding struct {
 func NewSupport(logger *slog.Logger) *Support {
 	s := &Support{
 		logger: logger, works: map[finding]bool{}, lacks: map[finding]bool{}, known: map[int32]bool{},
-		rows: map[int32]int{}, doubts: map[int32]bool{},
+		rows: map[int32]*row{}, doubts: map[int32]bool{},
 	}
 	s.idle.Store(true)
 	return s
@@ -104,11 +108,25 @@ func (s *Support) Doubts(c *Call) bool {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.doubts[c.op] || s.rows[c.op] > 0
+	return s.doubts[c.op] || s.rows[c.op] != nil
 }
 
-// answered notes the answer to a request.
-func (s *Support) answered(op, code int32, server string) {
+// taken reports whether servers take requests of a kind that are as long. All know those that have been there from the
+// outset, and do not refuse one for its length that carries a path alone.
+func (s *Support) taken(op int32, size int) bool {
+	switch op {
+	case opDelete, opExists, opGetData, opGetACL, opGetChildren2, opSync:
+		return true
+	default:
+		return op > 0 && int(op) < len(s.longest) && int64(size) <= s.longest[op].Load()
+	}
+}
+
+// answered notes the answer to a request of so many bytes.
+func (s *Support) answered(op, code int32, size int, server string) {
+	if n := int64(size); op > 0 && code != codeUnimplemented && n > s.longest[op].Load() {
+		s.longest[op].Store(n)
+	}
 	_, optional := features[op]
 	if code != codeUnimplemented && s.idle.Load() && (!optional || s.here.Load()&(1<<op) != 0) {
 		return

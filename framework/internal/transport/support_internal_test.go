@@ -8,6 +8,7 @@ import (
 	"slices"
 	"syscall"
 	"testing"
+	"time"
 )
 
 func TestEvidenceOfHangUps(t *testing.T) {
@@ -18,7 +19,7 @@ func TestEvidenceOfHangUps(t *testing.T) {
 		}
 	}
 	answer := func(op, code int32) event {
-		return func(s *Support) *HangUpError { s.answered(op, code, "a:2181"); return nil }
+		return func(s *Support) *HangUpError { s.answered(op, code, 100, "a:2181"); return nil }
 	}
 	times := func(n int, e event) []event { return slices.Repeat([]event{e}, n) }
 	hangUp := func(waiting ...int32) event { return end(io.EOF, true, true, waiting...) }
@@ -86,14 +87,63 @@ func TestEvidenceOfHangUps(t *testing.T) {
 	}
 }
 
+// Servers take the request: one of its kind was answered that was as long. What ends its connections may be the network,
+// until all servers have done so for a session timeout.
+func TestEvidenceAgainstARequestThatWasAnsweredBefore(t *testing.T) {
+	const session = 10 * time.Second
+	type hangUp struct {
+		after  time.Duration // since the one before
+		server string
+	}
+	quick := slices.Repeat([]hangUp{{time.Millisecond, "a:2181"}}, 20)
+	slow := slices.Repeat([]hangUp{{time.Second, "a:2181"}}, 11)
+	others := []hangUp{{0, "b:2181"}}
+	for name, test := range map[string]struct {
+		op      int32
+		size    int // one of 100 was answered
+		servers []string
+		hangUps []hangUp
+		fails   int // at which; 0: none
+	}{
+		"in a moment":                     {opCreate, 100, []string{"a:2181"}, quick, 0},
+		"for a session timeout":           {opCreate, 100, []string{"a:2181"}, slow, 11},
+		"by one of two servers":           {opCreate, 100, []string{"a:2181", "b:2181"}, slow, 0},
+		"by two servers":                  {opCreate, 100, []string{"a:2181", "b:2181"}, slices.Concat(slow, others), 12},
+		"a longer one":                    {opCreate, 101, []string{"a:2181"}, quick, 5},
+		"of another kind":                 {opSetData, 100, []string{"a:2181"}, quick, 5},
+		"every server knows it":           {opGetChildren2, 100, []string{"a:2181"}, quick, 0},
+		"every server knew it, for long":  {opGetChildren2, 100, []string{"a:2181"}, slow, 11},
+		"five, a session timeout between": {opCreate, 100, []string{"a:2181"}, slices.Concat(quick[:4], []hangUp{{session, "a:2181"}}), 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := NewSupport(slog.New(slog.DiscardHandler))
+			s.answered(opCreate, 0, 100, "c:2181")
+			now, fails := time.Unix(0, 0), 0
+			for i, h := range test.hangUps {
+				now = now.Add(h.after)
+				err := s.ended(ending{
+					server: h.server, reason: io.EOF, prompt: true, answered: true, waiting: []int32{test.op}, size: test.size,
+					at: now, session: session, servers: test.servers,
+				})
+				if err != nil && fails == 0 {
+					fails = i + 1
+				}
+			}
+			if fails != test.fails {
+				t.Errorf("got it failed at hang-up %d, want %d", fails, test.fails)
+			}
+		})
+	}
+}
+
 // What is known costs an answer no lock.
 func TestSupportRestsWithoutEvidence(t *testing.T) {
 	s := NewSupport(slog.New(slog.DiscardHandler))
-	s.answered(opCreate2, 0, "")
+	s.answered(opCreate2, 0, 100, "")
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.answered(opCreate2, 0, "")
-	s.answered(opGetData, 0, "")
+	s.answered(opCreate2, 0, 100, "")
+	s.answered(opGetData, 0, 100, "")
 	if s.Doubts(newCall(opCreate2, nil)) {
 		t.Error("got doubt about a request that the server has answered, want none")
 	}
