@@ -285,3 +285,48 @@ func TestARefusedDeletionIsNotRepeated(t *testing.T) {
 		}
 	})
 }
+
+// The server executes a request, never answers it, and goes on answering pings.
+func TestAnOperationOutlastsALostAnswer(t *testing.T) {
+	for name, c := range map[string]struct {
+		op   zktest.Op
+		call func(w *env) error
+	}{
+		"get": {zktest.OpGetData, func(w *env) error { _, _, err := w.Client.Get(w.Context(), "/a"); return err }},
+		"set": {zktest.OpSetData, func(w *env) error {
+			_, err := w.Client.Set(w.Context(), "/a", []byte("2"), -1)
+			return err
+		}},
+		"delete": {zktest.OpDelete, func(w *env) error { return w.Client.Delete(w.Context(), "/a", -1) }},
+		"create": {zktest.OpCreate2, func(w *env) error {
+			_, _, err := w.Client.Create(w.Context(), "/b", nil, framework.WithProtection())
+			return err
+		}},
+	} {
+		for _, held := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, something held %t", name, held), func(t *testing.T) {
+				bubble(t, func(t *testing.T, w *env) {
+					w.Make("/a")
+					if held {
+						w.Bind()
+					}
+					time.Sleep(clienttest.SessionTimeout)
+					w.Server.SwallowReply(zktest.Match{Op: c.op})
+					before := time.Now()
+					if err := c.call(w); err != nil {
+						t.Error(err)
+					}
+					most := clienttest.SessionTimeout * 2 / 3
+					if held { // a renewal follows within a quarter, and its answer would be one out of order
+						most = clienttest.SessionTimeout / 4
+					}
+					most += time.Second + 50*time.Millisecond // the pause of the retry policy, and of the reconnection
+					if waited := time.Since(before); waited > most {
+						t.Errorf("got an answer after %v, want one after %v at most", waited, most)
+					}
+					w.States.Want(t, connected, suspended, reconnected)
+				})
+			})
+		}
+	}
+}

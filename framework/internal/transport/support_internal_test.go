@@ -87,8 +87,8 @@ func TestEvidenceOfHangUps(t *testing.T) {
 	}
 }
 
-// Servers take the request: one of its kind was answered that was as long. What ends its connections may be the network,
-// until all servers have done so for a session timeout.
+// Servers take the request: one of its kind was answered that was as long. What ends its connections may be the
+// network, until all servers have done so for a session timeout.
 func TestEvidenceAgainstARequestThatWasAnsweredBefore(t *testing.T) {
 	const session = 10 * time.Second
 	type hangUp struct {
