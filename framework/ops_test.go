@@ -292,14 +292,14 @@ func TestAnOperationOutlastsALostAnswer(t *testing.T) {
 		op   zktest.Op
 		call func(w *env) error
 	}{
-		"get": {zktest.OpGetData, func(w *env) error { _, _, err := w.Client.Get(w.Context(), "/a"); return err }},
+		"get": {zktest.OpGetData, func(w *env) error { _, _, err := w.Client.Get(w.Within(time.Hour), "/a"); return err }},
 		"set": {zktest.OpSetData, func(w *env) error {
-			_, err := w.Client.Set(w.Context(), "/a", []byte("2"), -1)
+			_, err := w.Client.Set(w.Within(time.Hour), "/a", []byte("2"), -1)
 			return err
 		}},
-		"delete": {zktest.OpDelete, func(w *env) error { return w.Client.Delete(w.Context(), "/a", -1) }},
+		"delete": {zktest.OpDelete, func(w *env) error { return w.Client.Delete(w.Within(time.Hour), "/a", -1) }},
 		"create": {zktest.OpCreate2, func(w *env) error {
-			_, _, err := w.Client.Create(w.Context(), "/b", nil, framework.WithProtection())
+			_, _, err := w.Client.Create(w.Within(time.Hour), "/b", nil, framework.WithProtection())
 			return err
 		}},
 	} {
