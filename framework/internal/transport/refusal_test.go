@@ -3,6 +3,7 @@ package transport_test
 import (
 	"errors"
 	"net"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -38,21 +39,23 @@ func TestWhichRefusalsOfTheClientAreBelieved(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			zktest.Bubble(t, func(t *testing.T) {
-				code := c.code
+				var code atomic.Int32
+				code.Store(c.code)
 				tr, heard := start(t, scripted(t, func(conn net.Conn) {
 					if !welcome(conn, 7, 12000) {
 						return
 					}
 					for frame, ok := request(conn); ok; frame, ok = request(conn) {
 						xid, op := xidAndOp(frame)
-						answer := reply(xid, 0, 0, nil)
-						switch {
-						case op == int32(c.request) && code != 0:
-							answer, code = reply(xid, 0, code, nil), 0
-						case op == int32(zktest.OpSync):
-							answer = reply(xid, 0, 0, frame[8:])
+						var refusal int32
+						var body []byte
+						if op == int32(c.request) {
+							refusal = code.Swap(0)
 						}
-						if _, err := conn.Write(answer); err != nil {
+						if op == int32(zktest.OpSync) && refusal == 0 {
+							body = frame[8:]
+						}
+						if _, err := conn.Write(reply(xid, 0, refusal, body)); err != nil {
 							return
 						}
 					}
@@ -64,6 +67,7 @@ func TestWhichRefusalsOfTheClientAreBelieved(t *testing.T) {
 					tr.Send(transport.Sync("/", note), transport.Delete("/a", -1, note))
 				}
 				time.Sleep(timeout)
+				tr.Close(time.Second)
 				final := false
 				for _, err := range heard.failures {
 					final = final || errors.Is(err, transport.ErrAuth)
