@@ -88,22 +88,12 @@ func protected(name string) string {
 	return "_c_" + x[:8] + "-" + x[8:12] + "-" + x[12:16] + "-" + x[16:20] + "-" + x[20:] + "-" + name
 }
 
-// protection is the length of the prefix.
-const protection = len("_c_00000000-0000-0000-0000-000000000000-")
-
-// aclPath is what the ACL provider is asked about: a GUID means nothing to it.
-func (c *Creation) aclPath() string {
-	if c.Protected && len(c.Name) >= protection {
-		return (&Creation{Dir: c.Dir, Name: c.Name[protection:]}).path()
-	}
-	return c.path()
-}
-
 // Create tries once to create a node, and its parents if it may; the namespace's own node in any case. After a failure
 // that is [Retryable] it can be called again with the same c, in any session. It does not wait for a connection.
 func (s *Session) Create(ctx context.Context, c *Creation) (Entry, error) {
 	if len(c.ACL) == 0 {
-		c.ACL = s.cfg.ACL(c.aclPath())
+		named := Creation{Dir: c.Dir, Name: c.Name} // a GUID means nothing to the provider
+		c.ACL = s.cfg.ACL(named.path())
 	}
 	create := s.createOnce
 	if c.Protected {

@@ -27,7 +27,7 @@ func TestCreateWithoutAnACLAsksTheProvider(t *testing.T) {
 	}{
 		{"nil", session.Creation{Dir: "/", Name: "a"}, readable},
 		{"empty", session.Creation{Dir: "/", Name: "a", ACL: []zk.ACL{}}, readable},
-		{"protected", session.Creation{Dir: "/", Name: session.Protected("a"), Protected: true}, readable},
+		{"protected", session.Creation{Dir: "/", Name: "a", Protected: true}, readable},
 		{"the provider has none", session.Creation{Dir: "/", Name: "b"}, zk.WorldACL(zk.PermAll)},
 		{"given", session.Creation{Dir: "/", Name: "a", ACL: given}, given},
 	} {
