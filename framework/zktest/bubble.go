@@ -120,6 +120,7 @@ func (w *watchdog) tick(start time.Time) {
 func bark(t *testing.T, what string) {
 	t.Helper()
 	debug.SetTraceback("all")
+	runtime.GOMAXPROCS(1) // the runtime has no stack of a goroutine that runs on another processor
 	panic("zktest: " + t.Name() + " hangs: " + what)
 }
 
