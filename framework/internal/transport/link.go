@@ -46,7 +46,7 @@ type link struct {
 	silence *time.Timer // closes the connection at until
 	stuck   *time.Timer // closes it when a write takes too long
 	overdue *time.Timer // looks at the oldest request
-	reading atomic.Bool // a frame has begun to arrive
+	reading atomic.Bool // a frame has begun to arrive and is not complete
 
 	wake   chan struct{} // there is something to write
 	opened chan struct{} // closed when the link takes requests

@@ -16,8 +16,10 @@ func (l *link) readPastLong(limit int) error {
 		if err != nil {
 			return err
 		}
-		l.reading.Store(true)
 		n := int(int32(binary.BigEndian.Uint32(head)))
+		if l.in.Buffered() < 4+n {
+			l.reading.Store(true)
+		}
 		if n <= limit { // readFrame refuses what is negative
 			return nil
 		}

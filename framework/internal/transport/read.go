@@ -37,12 +37,14 @@ func (l *link) next() ([]byte, error) {
 		if now := time.Now(); l.until.Sub(now) < l.patience*7/8 {
 			l.endAt(now, l.patience)
 		}
-		defer l.reading.Store(false)
 		if err := l.readPastLong(limit); err != nil {
 			return nil, err
 		}
 	}
 	frame, err := readFrame(l.in, l.frame, limit)
+	if l.reading.Load() { // a store for each frame would be dear
+		l.reading.Store(false)
+	}
 	l.frame = frame[:0]
 	if cap(l.frame) > maxKept {
 		l.frame = nil // a long listing must not stay in memory for as long as the session
