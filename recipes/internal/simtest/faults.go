@@ -18,7 +18,7 @@ func (e *Env) storm(dice Dice, stop <-chan struct{}) {
 		i := dice.Pick(len(e.Peers))
 		p := e.Peers[i]
 		server := dice.Pick(e.Ensemble.Size())
-		kind := dice.Pick(11)
+		kind := dice.Pick(13)
 		e.Note("fault %d on %c, server %d", kind, 'A'+i, server)
 		switch kind {
 		case 0:
@@ -41,6 +41,10 @@ func (e *Env) storm(dice Dice, stop <-chan struct{}) {
 			p.cable.SetLatency(dice.Some(500 * time.Millisecond))
 		case 10:
 			e.stall(server, dice)
+		case 11:
+			e.Ensemble.Server(server).SwallowReply(zktest.Match{Nth: 1 + dice.Pick(10)})
+		case 12:
+			e.Ensemble.Server(server).DropEvent(zktest.Match{Nth: 1 + dice.Pick(3)})
 		}
 		if dice.Pick(3) == 0 {
 			e.heal()
