@@ -102,18 +102,26 @@ func (s *Support) ended(e ending) *HangUpError {
 	if s.doubts[op] { // the end before these, if nothing had been answered, is one of the row now
 		n++
 	}
-	switch here := (finding{op, e.server}); {
-	case optional && n >= hangUpsToDoWithout && s.works[here]:
-		delete(s.works, here)
-		s.here.Store(0)
-		delete(s.rows, op)
-		delete(s.doubts, op)
+	switch {
 	case optional && n >= hangUpsToDoWithout:
-		s.doWithout(op, e.server, e.reason)
+		s.giveUp(op, e)
 	case !optional && n >= hangUpsToFail && op == e.waiting[0] && (!s.taken(op, e.size) || row.persists(e)):
 		return &HangUpError{Request: opName(op), Server: e.server, Times: n, Err: e.reason}
 	}
 	return nil
+}
+
+// giveUp does without a feature, or takes back that it works at a server. mu is held.
+func (s *Support) giveUp(op int32, e ending) {
+	here := finding{op, e.server}
+	if !s.works[here] {
+		s.doWithout(op, e.server, e.reason)
+		return
+	}
+	delete(s.works, here)
+	s.here.Store(0)
+	delete(s.rows, op)
+	delete(s.doubts, op)
 }
 
 // forgetOthers forgets the rows of other requests than op: unless both are of features, one ends the other's. mu is
