@@ -20,6 +20,9 @@ import (
 //
 // Curator has none.
 func (l *Lease) Contended() <-chan struct{} {
+	if l.missing() != nil {
+		return nil
+	}
 	l.mu.Lock()
 	n := l.contended
 	first := n == nil

@@ -92,7 +92,7 @@ func (e *ReleaseError) Error() string {
 func (e *ReleaseError) Unwrap() error { return e.Err }
 
 func bare(err error) string {
-	text := err.Error()
+	text := fmt.Sprint(err) // nil in an error that a program made
 	for _, prefix := range []string{"locks: ", "framework: "} {
 		text = strings.TrimPrefix(text, prefix)
 	}

@@ -34,8 +34,21 @@ func newLease(r *recipe, g *queue.Grant) *Lease {
 	return &Lease{recipe: r, grant: g, done: make(chan struct{})}
 }
 
+var errNoLease = errors.New("locks: there is no lease: no Acquire returned it")
+
+// missing is the error of a nil Lease, as a failed Acquire returns, and of one that a program made.
+func (l *Lease) missing() error {
+	if l == nil || l.done == nil {
+		return errNoLease
+	}
+	return nil
+}
+
 // single returns the lease, or those of a multi-lock's parts.
 func (l *Lease) single() []*Lease {
+	if l.missing() != nil {
+		return nil
+	}
 	if l.grant != nil {
 		return []*Lease{l}
 	}
@@ -103,11 +116,22 @@ func (l *Lease) reason(over error) error {
 // Done is closed when the lease ends, by a timer at the end of its time. Timers stand still while the machine is
 // suspended: then Done can be late by what the lease had left before, unless a call of Err, the lease's or that of one
 // of its contexts, ends the lease first.
-func (l *Lease) Done() <-chan struct{} { return l.done }
+func (l *Lease) Done() <-chan struct{} {
+	if l.missing() != nil {
+		over := make(chan struct{})
+		close(over)
+		return over
+	}
+	return l.done
+}
 
 // Err is nil while this lease holds the lock, [ErrReleased] after Release, and a [*LostError] after a loss. It compares
-// the time with ValidUntil, and so is right from the first call after a suspension on.
+// the time with ValidUntil, and so is right from the first call after a suspension on. A nil Lease, as a failed Acquire
+// returns, and one that a program made hold nothing: Err and Release say so.
 func (l *Lease) Err() error {
+	if err := l.missing(); err != nil {
+		return err
+	}
 	lost := l.loss()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -157,6 +181,9 @@ func (l *Lease) Release() error { return l.release(nil) }
 
 // release is Release that waits for the server until enough is closed, which is no error.
 func (l *Lease) release(enough <-chan struct{}) error {
+	if err := l.missing(); err != nil {
+		return err
+	}
 	l.mu.Lock()
 	again := l.released
 	l.released = true

@@ -23,6 +23,10 @@ func (l *Lease) Context(parent context.Context) context.Context {
 	for _, part := range l.single() {
 		c.owners = &owner{lease: part, outer: c.owners}
 	}
+	if err := l.missing(); err != nil {
+		end(err)
+		return c
+	}
 	l.follow(follower{ctx: inner, end: end})
 	return c
 }

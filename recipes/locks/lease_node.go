@@ -10,11 +10,18 @@ import (
 )
 
 // Parts are the leases of a multi-lock's locks, in their order; nil for every other lock.
-func (l *Lease) Parts() []*Lease { return slices.Clone(l.parts) }
+func (l *Lease) Parts() []*Lease {
+	if l.missing() != nil {
+		return nil
+	}
+	return slices.Clone(l.parts)
+}
+
+func (l *Lease) hasNode() bool { return l.missing() == nil && l.grant != nil }
 
 // Path is the path of the lock, as given to its constructor; empty for a multi-lock.
 func (l *Lease) Path() string {
-	if l.grant == nil {
+	if !l.hasNode() {
 		return ""
 	}
 	return l.recipe.path
@@ -24,7 +31,7 @@ func (l *Lease) Path() string {
 //
 // Curator: Lease.getNodeName().
 func (l *Lease) NodeName() string {
-	if l.grant == nil {
+	if !l.hasNode() {
 		return ""
 	}
 	return l.grant.Name
@@ -35,7 +42,7 @@ func (l *Lease) NodeName() string {
 // refuse a late holder. A multi-lock has none, but its Parts have. Holds that share a node, see [Retain], share its
 // token, and differ by [Lease.LocalCount].
 func (l *Lease) FencingToken() int64 {
-	if l.grant == nil {
+	if !l.hasNode() {
 		return 0
 	}
 	return l.grant.Token
@@ -45,7 +52,7 @@ func (l *Lease) FencingToken() int64 {
 // multi-lock's is 0. The pair of FencingToken and LocalCount, compared in this order, is greater than that of every
 // earlier hold that excludes this one. A retained lock must not guard a store that can remember only one number.
 func (l *Lease) LocalCount() int64 {
-	if l.grant == nil {
+	if !l.hasNode() {
 		return 0
 	}
 	return l.grant.Count

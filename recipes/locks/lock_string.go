@@ -12,7 +12,7 @@ import (
 type standing struct{ held, waiting int }
 
 func (r *recipe) standing(contenders *queue.Queue, accept func(*queue.Grant) bool) standing {
-	if r.err != nil { // there may be no client
+	if r.misuse() != nil { // there may be no client
 		return standing{}
 	}
 	at := standing{
@@ -74,7 +74,7 @@ func (s *InterProcessSemaphoreV2) standing() standing { return s.recipe.standing
 func (s *InterProcessSemaphoreV2) GoString() string { return s.String() }
 
 func (m *InterProcessSemaphoreMutex) String() string {
-	return fmt.Sprintf("semaphore mutex %q%v", m.semaphore.recipe.path, m.semaphore.standing())
+	return fmt.Sprintf("semaphore mutex %q%v", m.made().recipe.path, m.made().standing())
 }
 
 // GoString is String.

@@ -128,8 +128,11 @@ var errPartLost = errors.New("locks: a part of the multi-lock was lost meanwhile
 func (m *InterProcessMultiLock) acquire(
 	ctx context.Context, acquire func(Lock, context.Context) (*Lease, error),
 ) (whole *Lease, err error) {
-	if m.err != nil {
+	switch {
+	case m.err != nil:
 		return nil, m.err
+	case len(m.locks) == 0:
+		return nil, fmt.Errorf("locks: acquire a multi-lock: %w", errNotMade)
 	}
 	lease := newLease(nil, nil)
 	defer func() {

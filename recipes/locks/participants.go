@@ -37,8 +37,8 @@ func (r *recipe) contenders(ctx context.Context, accept func(queue.Node) bool) (
 func (r *recipe) participants(
 	ctx context.Context, accept func(queue.Node) bool, holds func(line []queue.Node, i int) bool,
 ) ([]Participant, error) {
-	if r.err != nil {
-		return nil, fmt.Errorf("locks: participants of %q: %w", r.path, r.err)
+	if err := r.misuse(); err != nil {
+		return nil, fmt.Errorf("locks: participants of %q: %w", r.path, err)
 	}
 	client, dir := r.client, r.queue.Config.Dir
 	children, _, err := client.Children(ctx, client.RelativePath(dir))

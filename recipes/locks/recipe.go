@@ -66,6 +66,16 @@ func newRecipe(client *framework.Client, path string, opts []Option, k kind) rec
 	return r
 }
 
+var errNotMade = errors.New("no constructor of this package made the lock")
+
+// misuse is the error of every call, if there is one.
+func (r *recipe) misuse() error {
+	if r.queue == nil {
+		return errNotMade
+	}
+	return r.err
+}
+
 func (r *recipe) identities() []identity { return []identity{r.id} }
 
 type contention func(ctx context.Context) (*queue.Grant, queue.Progress, error)
@@ -104,15 +114,15 @@ func (r *recipe) try(ctx context.Context, reenter reentry, contend contention) (
 }
 
 func limitTry[T any](ctx context.Context, r *recipe, acquire func(context.Context) (T, error)) (T, error) {
-	if r.err != nil {
+	if r.misuse() != nil {
 		return acquire(ctx)
 	}
 	return limited(ctx, &timeLimit{after: r.client.ConnectionTimeout(), try: true}, acquire)
 }
 
 func (r *recipe) begin(ctx context.Context) (traced context.Context, begun time.Time, err error) {
-	if r.err != nil {
-		return ctx, begun, &AcquireError{Path: r.path, Err: r.err}
+	if err := r.misuse(); err != nil {
+		return ctx, begun, &AcquireError{Path: r.path, Err: err}
 	}
 	begun = time.Now()
 	return r.trace.acquireStart(ctx, AcquireStart{Path: r.path}), begun, nil
@@ -201,7 +211,7 @@ func (r *recipe) reenter(ctx context.Context) (*Lease, error) {
 
 // isHeld compares the time.
 func (r *recipe) isHeld(accept func(*queue.Grant) bool) bool {
-	return r.queue.Registry.AnyGrant(r.id, func(g *queue.Grant) bool { return !g.HasHolds() && accept(g) })
+	return r.queue != nil && r.queue.Registry.AnyGrant(r.id, func(g *queue.Grant) bool { return !g.HasHolds() && accept(g) })
 }
 
 // What findLasting and isHeld accept.

@@ -34,6 +34,9 @@ func AttemptRevoke(ctx context.Context, client *framework.Client, nodePath strin
 //
 // Curator: Revocable.makeRevocable().
 func (l *Lease) RevocationRequested() <-chan struct{} {
+	if l.missing() != nil {
+		return nil
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.revoked.requested == nil {

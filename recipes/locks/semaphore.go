@@ -114,7 +114,7 @@ type contentionN func(ctx context.Context) ([]*queue.Grant, queue.Progress, erro
 
 // acquireN checks n. Without re-entry, contend is all of an acquire.
 func (s *InterProcessSemaphoreV2) acquireN(ctx context.Context, n int, contend contentionN) (leases []*Lease, err error) {
-	if problem := s.refuseN(n); problem != nil && s.recipe.err == nil {
+	if problem := s.refuseN(n); problem != nil && s.recipe.misuse() == nil {
 		return nil, &AcquireError{Path: s.recipe.path, Err: problem}
 	}
 	ctx, begun, err := s.recipe.begin(ctx)

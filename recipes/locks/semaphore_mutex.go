@@ -24,30 +24,38 @@ func NewInterProcessSemaphoreMutex(client *framework.Client, path string, opts .
 	return &InterProcessSemaphoreMutex{semaphore: NewInterProcessSemaphoreV2(client, path, 1, opts...)}
 }
 
+// made is the semaphore, an unusable one without the constructor.
+func (m *InterProcessSemaphoreMutex) made() *InterProcessSemaphoreV2 {
+	if m.semaphore == nil {
+		return &InterProcessSemaphoreV2{}
+	}
+	return m.semaphore
+}
+
 // Acquire waits for the lock, as [InterProcessSemaphoreV2.AcquireN] does.
 //
 // Curator: InterProcessSemaphoreMutex.acquire().
 func (m *InterProcessSemaphoreMutex) Acquire(ctx context.Context) (*Lease, error) {
-	return m.semaphore.Acquire(ctx)
+	return m.made().Acquire(ctx)
 }
 
 // TryAcquire is like [InterProcessSemaphoreV2.TryAcquire].
 //
 // Curator: InterProcessSemaphoreMutex.acquire(0, unit).
 func (m *InterProcessSemaphoreMutex) TryAcquire(ctx context.Context) (*Lease, error) {
-	return m.semaphore.TryAcquire(ctx)
+	return m.made().TryAcquire(ctx)
 }
 
-func (m *InterProcessSemaphoreMutex) identities() []identity { return m.semaphore.identities() }
+func (m *InterProcessSemaphoreMutex) identities() []identity { return m.made().identities() }
 
 // IsAcquiredInThisProcess reports whether this client holds the lock.
 //
 // Curator: InterProcessSemaphoreMutex.isAcquiredInThisProcess().
 func (m *InterProcessSemaphoreMutex) IsAcquiredInThisProcess() bool {
-	return m.semaphore.recipe.isHeld(anyGrant)
+	return m.made().recipe.isHeld(anyGrant)
 }
 
 // Participants returns who holds the lock and who is next.
 func (m *InterProcessSemaphoreMutex) Participants(ctx context.Context) ([]Participant, error) {
-	return m.semaphore.Participants(ctx)
+	return m.made().Participants(ctx)
 }

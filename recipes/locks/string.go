@@ -11,6 +11,9 @@ func (l *Lease) String() string {
 	if l == nil {
 		return "<nil>"
 	}
+	if err := l.missing(); err != nil {
+		return bare(err)
+	}
 	if l.grant != nil {
 		return fmt.Sprintf("lease on %q (%s)", l.recipe.path, l.grant.Name)
 	}
