@@ -16,8 +16,8 @@ import (
 //
 // Curator: CuratorFramework.getZookeeperClient().getZooKeeper().addAuthInfo().
 func (c *Client) AddAuth(ctx context.Context, scheme string, credentials []byte) error {
-	if scheme == "" {
-		return &OpError{Op: opAddAuth, Err: errors.New("the scheme is empty")}
+	if problem := authProblem(scheme, credentials); problem != nil {
+		return &OpError{Op: opAddAuth, Path: scheme, Err: problem}
 	}
 	err := c.do(ctx, opAddAuth, "/", func(ctx context.Context, s *Session, _ string, _ bool) error {
 		return s.AddAuth(ctx, scheme, credentials)
@@ -27,6 +27,17 @@ func (c *Client) AddAuth(ctx context.Context, scheme string, credentials []byte)
 		failed.Path = scheme
 	}
 	return err
+}
+
+// authProblem is what is wrong before a server has judged. Other schemes may do without credentials.
+func authProblem(scheme string, credentials []byte) error {
+	switch {
+	case scheme == "":
+		return errors.New("authorization scheme is empty")
+	case scheme == "digest" && len(credentials) == 0:
+		return errors.New(`credentials of scheme "digest" are empty, they are "user:password"`)
+	}
+	return nil
 }
 
 const opAddAuth = "add authorization"

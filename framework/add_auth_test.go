@@ -165,3 +165,31 @@ func TestAuthorizationsAreAddedWhileTheConnectionBreaks(t *testing.T) {
 		})
 	}
 }
+
+func TestEmptyCredentialsAreRefusedBeforeTheyAreSent(t *testing.T) {
+	const want = `credentials of scheme "digest" are empty, they are "user:password"`
+	for name, credentials := range map[string][]byte{"nil": nil, "empty": {}} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *env) {
+				client, err := framework.NewClient("zk:2181",
+					framework.WithDialer(w.Link.DialContext), framework.WithAuthorization("digest", credentials))
+				if client != nil {
+					_ = client.Close()
+				}
+				if err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("NewClient: got %v, want an error with %s", err, want)
+				}
+				sent := w.Count(zktest.OpSetAuth)
+				err = w.Client.AddAuth(t.Context(), "digest", credentials)
+				if err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("AddAuth: got %v, want an error with %s", err, want)
+				}
+				if got := w.Count(zktest.OpSetAuth); got != sent {
+					t.Errorf("requests of AddAuth: got %d, want none", got-sent)
+				}
+				// What a server makes of other schemes is not known here.
+				w.Dial("zk:2181", framework.WithAuthorization("token", credentials))
+			})
+		})
+	}
+}

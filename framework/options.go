@@ -1,7 +1,6 @@
 package framework
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -111,15 +110,15 @@ func WithStateListener(fn func(State)) Option {
 }
 
 // WithAuthorization says on every connection who the client is: scheme "digest" with "user:password", for instance. It
-// may be given several times.
+// may be given several times. Empty credentials of "digest" are refused.
 //
 // Curator: CuratorFrameworkFactory.Builder.authorization().
 func WithAuthorization(scheme string, credentials []byte) Option {
 	return func(c *config) {
-		if scheme == "" {
-			c.problems = append(c.problems, errors.New("authorization scheme is empty"))
+		if problem := authProblem(scheme, credentials); problem != nil {
+			c.problems = append(c.problems, problem)
 		}
-		c.auth = append(c.auth, transport.Auth{Scheme: scheme, Credentials: bytes.Clone(credentials)})
+		c.auth = append(c.auth, transport.NewAuth(scheme, credentials))
 	}
 }
 

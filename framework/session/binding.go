@@ -1,6 +1,7 @@
 package session
 
 import (
+	"fmt"
 	"runtime"
 	"time"
 )
@@ -179,7 +180,12 @@ func (s *Session) tidy(bindings []*Binding) {
 }
 
 // String names the session alone: the rest changes while it is printed.
-func (b *Binding) String() string { return "binding in " + b.term.session.String() }
+func (b *Binding) String() string {
+	if b.term == nil {
+		return "binding that Bind did not make"
+	}
+	return "binding in " + b.term.session.String()
+}
 
-// GoString is String.
-func (b *Binding) GoString() string { return b.String() }
+// Format is String by every verb.
+func (b *Binding) Format(f fmt.State, verb rune) { FormatText(f, verb, b.String()) }

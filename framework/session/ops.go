@@ -1,7 +1,6 @@
 package session
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -131,7 +130,7 @@ func (s *Session) Sync(ctx context.Context, path string) error {
 // AddAuth says who the client is, like [Session.Children], on this connection and, once a server has accepted it, on
 // all later ones. A refusal is [ErrAuthRefused]; the server then closes the connection, and the session goes on.
 func (s *Session) AddAuth(ctx context.Context, scheme string, credentials []byte) error {
-	auth := transport.Auth{Scheme: scheme, Credentials: bytes.Clone(credentials)}
+	auth := transport.NewAuth(scheme, credentials)
 	return s.call(ctx, func(finish func(error)) []*transport.Call { return one(s.transport.AddAuth(auth, finish)) })
 }
 

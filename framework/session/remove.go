@@ -139,5 +139,5 @@ func (r *Removal) String() string {
 	}
 }
 
-// GoString is String.
-func (r *Removal) GoString() string { return r.String() }
+// Format is String by every verb.
+func (r *Removal) Format(f fmt.State, verb rune) { FormatText(f, verb, r.String()) }

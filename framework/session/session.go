@@ -216,8 +216,13 @@ func (s *Session) stopKeeping() {
 // String is the session's number, as in ZooKeeper's logs.
 func (s *Session) String() string { return fmt.Sprintf("session %#x", s.ID()) }
 
-// GoString is String.
-func (s *Session) GoString() string { return s.String() }
+// Format is String by every verb.
+func (s *Session) Format(f fmt.State, verb rune) { FormatText(f, verb, s.String()) }
 
 // LogValue is for package slog.
-func (s *Session) LogValue() slog.Value { return slog.StringValue(fmt.Sprintf("%#x", s.ID())) }
+func (s *Session) LogValue() slog.Value {
+	if s == nil {
+		return slog.StringValue("<nil>")
+	}
+	return slog.StringValue(fmt.Sprintf("%#x", s.ID()))
+}

@@ -213,7 +213,12 @@ func (s *Session) unsetting(key watchKey) []*transport.Call {
 }
 
 // String names the node.
-func (w *Watch) String() string { return fmt.Sprintf("watch on %q", w.watch.key.path) }
+func (w *Watch) String() string {
+	if w.watch == nil {
+		return "watch on nothing"
+	}
+	return fmt.Sprintf("watch on %q", w.watch.key.path)
+}
 
-// GoString is String.
-func (w *Watch) GoString() string { return w.String() }
+// Format is String by every verb.
+func (w *Watch) Format(f fmt.State, verb rune) { FormatText(f, verb, w.String()) }

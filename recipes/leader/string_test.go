@@ -3,10 +3,11 @@ package leader_test
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
-	"github.com/gocurator/curator/recipes/internal/printtest"
+	"github.com/gocurator/curator/framework/zktest/printtest"
 	"github.com/gocurator/curator/recipes/leader"
 )
 
@@ -22,9 +23,10 @@ func TestNoExportedTypeShowsACredential(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		synctest.Wait() // no goroutine of the client writes while fields are read
 		printtest.WantNoCredentials(t, ".", map[string]any{"LeaderSelector": selector, "LeaderLatch": latch, "Participant": first, "Option": leader.WithID("a")})
 		for _, election := range []any{selector, latch} {
-			for form, text := range printtest.Forms(election) {
+			for form, text := range printtest.Texts(election) {
 				if !strings.Contains(text, "/leaders/") || !strings.Contains(text, "true") {
 					t.Errorf("%T as %s: got %s, want its path and that it leads", election, form, text)
 				}

@@ -3,6 +3,7 @@ package locks
 import (
 	"fmt"
 
+	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
@@ -37,22 +38,22 @@ func (m *InterProcessMutex) String() string {
 	return fmt.Sprintf("mutex %q%v", m.recipe.path, m.recipe.standing(m.recipe.queue, anyGrant))
 }
 
-// GoString is String.
-func (m *InterProcessMutex) GoString() string { return m.String() }
+// Format is String by every verb.
+func (m *InterProcessMutex) Format(f fmt.State, verb rune) { session.FormatText(f, verb, m.String()) }
 
 func (l *ReadLock) String() string {
 	return fmt.Sprintf("read lock %q%v", l.recipe.path, l.recipe.standing(l.recipe.queue, sharedGrant))
 }
 
-// GoString is String.
-func (l *ReadLock) GoString() string { return l.String() }
+// Format is String by every verb.
+func (l *ReadLock) Format(f fmt.State, verb rune) { session.FormatText(f, verb, l.String()) }
 
 func (l *WriteLock) String() string {
 	return fmt.Sprintf("write lock %q%v", l.recipe.path, l.recipe.standing(l.recipe.queue, exclusiveGrant))
 }
 
-// GoString is String.
-func (l *WriteLock) GoString() string { return l.String() }
+// Format is String by every verb.
+func (l *WriteLock) Format(f fmt.State, verb rune) { session.FormatText(f, verb, l.String()) }
 
 // String is like [InterProcessMutex.String], of both sides.
 func (l *InterProcessReadWriteLock) String() string {
@@ -61,8 +62,10 @@ func (l *InterProcessReadWriteLock) String() string {
 	return fmt.Sprintf("read/write lock %q%v", l.read.recipe.path, at)
 }
 
-// GoString is String.
-func (l *InterProcessReadWriteLock) GoString() string { return l.String() }
+// Format is String by every verb.
+func (l *InterProcessReadWriteLock) Format(f fmt.State, verb rune) {
+	session.FormatText(f, verb, l.String())
+}
 
 func (s *InterProcessSemaphoreV2) String() string {
 	return fmt.Sprintf("semaphore %q%v", s.recipe.path, s.standing())
@@ -70,20 +73,26 @@ func (s *InterProcessSemaphoreV2) String() string {
 
 func (s *InterProcessSemaphoreV2) standing() standing { return s.recipe.standing(s.gate, anyGrant) }
 
-// GoString is String.
-func (s *InterProcessSemaphoreV2) GoString() string { return s.String() }
+// Format is String by every verb.
+func (s *InterProcessSemaphoreV2) Format(f fmt.State, verb rune) {
+	session.FormatText(f, verb, s.String())
+}
 
 func (m *InterProcessSemaphoreMutex) String() string {
 	return fmt.Sprintf("semaphore mutex %q%v", m.made().recipe.path, m.made().standing())
 }
 
-// GoString is String.
-func (m *InterProcessSemaphoreMutex) GoString() string { return m.String() }
+// Format is String by every verb.
+func (m *InterProcessSemaphoreMutex) Format(f fmt.State, verb rune) {
+	session.FormatText(f, verb, m.String())
+}
 
 func (m *InterProcessMultiLock) String() string { return fmt.Sprintf("multi-lock of %v", m.locks) }
 
-// GoString is String.
-func (m *InterProcessMultiLock) GoString() string { return m.String() }
+// Format is String by every verb.
+func (m *InterProcessMultiLock) Format(f fmt.State, verb rune) {
+	session.FormatText(f, verb, m.String())
+}
 
-func (w *within) String() string   { return fmt.Sprintf("%v within %v", w.lock, w.d) }
-func (w *within) GoString() string { return w.String() }
+func (w *within) String() string                { return fmt.Sprintf("%v within %v", w.lock, w.d) }
+func (w *within) Format(f fmt.State, verb rune) { session.FormatText(f, verb, w.String()) }

@@ -25,7 +25,7 @@ func TestEveryLockPrintsItsKindAndPath(t *testing.T) {
 			`multi-lock of [mutex "/m" read lock "/rw"]`: locks.NewInterProcessMultiLock(mutex, rw.ReadLock()),
 			`mutex "/m" within 1s`:                       locks.Within(mutex, time.Second),
 		} {
-			for _, verb := range []string{"%v", "%s", "%+v", "%#v"} {
+			for _, verb := range []string{"%v", "%s", "%+v", "%#v", "%d", "%t"} {
 				if got := fmt.Sprintf(verb, lock); got != want {
 					t.Errorf("%s: got %s, want %s", verb, got, want)
 				}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
-	"github.com/gocurator/curator/recipes/internal/printtest"
+	"github.com/gocurator/curator/framework/zktest/printtest"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -74,7 +74,7 @@ func TestALeaseShowsNoCredential(t *testing.T) {
 
 func TestANilLeaseIsPrintedAsNil(t *testing.T) {
 	var lease *locks.Lease
-	for form, got := range printtest.Forms(lease) {
+	for form, got := range printtest.Texts(lease) {
 		if !strings.Contains(got, "<nil>") || strings.Contains(got, "anic") {
 			t.Errorf("%s: got %s, want <nil>", form, got)
 		}

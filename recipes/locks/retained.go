@@ -178,5 +178,5 @@ func (l *RetainedLock) Participants(ctx context.Context) ([]Participant, error) 
 
 func (l *RetainedLock) String() string { return fmt.Sprintf("retained %v", l.lock) }
 
-// GoString is String.
-func (l *RetainedLock) GoString() string { return l.String() }
+// Format is String by every verb.
+func (l *RetainedLock) Format(f fmt.State, verb rune) { session.FormatText(f, verb, l.String()) }

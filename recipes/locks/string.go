@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+
+	"github.com/gocurator/curator/framework/session"
 )
 
 // String names the lock and the node. Of a nil Lease, as a failed acquire returns, it is "<nil>".
@@ -24,8 +26,8 @@ func (l *Lease) String() string {
 	return "lease of a multi-lock: " + strings.Join(parts, ", ")
 }
 
-// GoString is String.
-func (l *Lease) GoString() string { return l.String() }
+// Format is String by every verb.
+func (l *Lease) Format(f fmt.State, verb rune) { session.FormatText(f, verb, l.String()) }
 
 // LogValue is for package slog.
 func (l *Lease) LogValue() slog.Value { return slog.StringValue(l.String()) }

@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
-	"github.com/gocurator/curator/recipes/internal/printtest"
+	"github.com/gocurator/curator/framework/zktest/printtest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/shared"
 	"github.com/gocurator/curator/retry"
@@ -34,6 +35,7 @@ func TestNoExportedTypeShowsACredential(t *testing.T) {
 		}
 		_, acquireErr := p.mutex().TryAcquire(t.Context())
 		_, dialErr := framework.NewClient(printtest.Credentials+"@zk:2181", framework.WithAuthorization("digest", []byte(printtest.Credentials)))
+		synctest.Wait() // no goroutine of the client writes while fields are read
 		printtest.WantNoCredentials(t, ".", map[string]any{
 			"Lease": lease, "InterProcessMutex": mutex, "ReadLock": rw.ReadLock(), "WriteLock": rw.WriteLock(),
 			"InterProcessReadWriteLock": rw, "InterProcessMultiLock": locks.NewInterProcessMultiLock(mutex, rw.ReadLock()),

@@ -3,23 +3,22 @@ package transport
 import (
 	"bytes"
 	"errors"
-	"fmt"
-	"log/slog"
 	"slices"
 	"sync"
 )
 
-// Auth is what a client says of who it is, as for zkCli's addauth.
+// Auth is what a client says of who it is, as for zkCli's addauth. Package fmt prints the address of a function, and
+// nothing behind it. It does not call a Format method of a field that is not exported.
 type Auth struct {
 	Scheme      string
-	Credentials []byte
+	Credentials func() []byte
 }
 
-// Format shows no credentials, whatever the verb.
-func (a Auth) Format(f fmt.State, _ rune) { _, _ = fmt.Fprintf(f, "%s authentication", a.Scheme) }
-
-// LogValue is for package slog.
-func (a Auth) LogValue() slog.Value { return slog.StringValue(a.Scheme) }
+// NewAuth copies the credentials.
+func NewAuth(scheme string, credentials []byte) Auth {
+	kept := bytes.Clone(credentials)
+	return Auth{Scheme: scheme, Credentials: func() []byte { return kept }}
+}
 
 // Authorizations are those of a client that were added while it was running. They outlive sessions. Its methods are
 // safe for concurrent use.
@@ -28,15 +27,12 @@ type Authorizations struct {
 	all []Auth
 }
 
-// Format shows no credentials, whatever the verb.
-func (a *Authorizations) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, "authorizations") }
-
 // add keeps an authorization for later connections. A server that gets it twice takes it for one.
 func (a *Authorizations) add(auth Auth) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if !slices.ContainsFunc(a.all, func(old Auth) bool {
-		return old.Scheme == auth.Scheme && bytes.Equal(old.Credentials, auth.Credentials)
+		return old.Scheme == auth.Scheme && bytes.Equal(old.Credentials(), auth.Credentials())
 	}) {
 		a.all = append(a.all, auth)
 	}

@@ -215,7 +215,7 @@ func setAuth(auth Auth) *Call {
 	c := newCall(opSetAuth, errorDone(func(error) {}))
 	c.body.int32(0)
 	c.body.string(auth.Scheme)
-	c.body.bytes(auth.Credentials)
+	c.body.bytes(auth.Credentials())
 	return c
 }
 

@@ -114,7 +114,7 @@ func TestAuthenticationComesFirstOnEveryConnection(t *testing.T) {
 		var order []zktest.Op
 		srv.Observe(func(r zktest.Request) { order = append(order, r.Op) })
 		tr, heard := start(t, srv.DialContext, func(c *transport.Config) {
-			c.Auth = []transport.Auth{{Scheme: "digest", Credentials: []byte("a:b")}, {Scheme: "digest", Credentials: []byte("c:d")}}
+			c.Auth = []transport.Auth{transport.NewAuth("digest", []byte("a:b")), transport.NewAuth("digest", []byte("c:d"))}
 			attached := c.Events.Attached
 			c.Events.Attached = func(a transport.Attachment) { attached(a) }
 		})
@@ -133,7 +133,7 @@ func TestAuthenticationComesFirstOnEveryConnection(t *testing.T) {
 func TestARefusedAuthenticationIsReported(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		_, heard := start(t, zktest.New(t).DialContext, func(c *transport.Config) {
-			c.Auth = []transport.Auth{{Scheme: "kerberos", Credentials: []byte("x")}}
+			c.Auth = []transport.Auth{transport.NewAuth("kerberos", []byte("x"))}
 		})
 		eventually(t, "failed", func() bool { return heard.count("failed") > 0 })
 		if err := heard.failure(t); !errors.Is(err, transport.ErrAuth) {
@@ -201,7 +201,7 @@ func TestAnAnswerToAuthenticationRenewsNothing(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		srv := zktest.New(t)
 		tr, heard := start(t, srv.DialContext, func(c *transport.Config) {
-			c.Auth = []transport.Auth{{Scheme: "digest", Credentials: []byte("a:b")}}
+			c.Auth = []transport.Auth{transport.NewAuth("digest", []byte("a:b"))}
 		})
 		attach(t, heard)
 		time.Sleep(time.Second)

@@ -40,7 +40,7 @@ func TestAConnectionWithALostAnswerIsLeftAfterTwoThirdsOfTheSession(t *testing.T
 				before := time.Now()
 				done := func(err error) { got, waited = err, time.Since(before) }
 				if c.call == nil {
-					tr.Send(tr.AddAuth(transport.Auth{Scheme: "digest", Credentials: []byte("a:b")}, done))
+					tr.Send(tr.AddAuth(transport.NewAuth("digest", []byte("a:b")), done))
 				} else {
 					tr.Send(c.call(done))
 				}

@@ -19,7 +19,7 @@ const (
 
 // A server answers one request on its first connection as only a client is answered that it does not take.
 func TestWhichRefusalsOfTheClientAreBelieved(t *testing.T) {
-	auth := []transport.Auth{{Scheme: "digest", Credentials: []byte("a:b")}}
+	auth := []transport.Auth{transport.NewAuth("digest", []byte("a:b"))}
 	for name, c := range map[string]struct {
 		auth    []transport.Auth
 		request zktest.Op // the first of its kind is answered with code

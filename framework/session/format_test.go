@@ -1,0 +1,58 @@
+package session_test
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/framework/session"
+	"github.com/gocurator/curator/framework/zktest/printtest"
+)
+
+func TestNoExportedTypeShowsACredential(t *testing.T) {
+	auth := framework.WithAuthorization("digest", []byte(printtest.Credentials))
+	bubble(t, func(t *testing.T, w *env) {
+		s := w.Session()
+		if err := s.AddAuth(t.Context(), "digest", []byte("other:"+printtest.Password)); err != nil {
+			t.Fatal(err)
+		}
+		binding, err := s.Bind(func(error) {}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer binding.Release()
+		watch := s.WatchData("/", func() {})
+		defer s.Unwatch(watch)
+		cfg := session.Config{Transport: transport.Config{
+			Auth: []transport.Auth{transport.NewAuth("digest", []byte(printtest.Credentials))},
+		}}
+		synctest.Wait() // no goroutine of the client writes while fields are read
+		printtest.WantNoCredentials(t, ".", map[string]any{
+			"Session": s, "Binding": binding, "Watch": watch, "View": s.View(watch), "Removal": s.Remove("/missing"),
+			"Config": cfg, "Events": session.Events{}, "Owner": &session.Owner{}, "Attachments": &session.Attachments{},
+			"Creation": &session.Creation{Dir: "/", Name: "a"}, "Entry": session.Entry{Path: "/"},
+			"CreateMode": session.Ephemeral, "Leftovers": session.Leftovers{}, "Meter": &session.Meter{},
+			"ConnectError": &session.ConnectError{}, "HangUpError": &session.HangUpError{}, "NoAuthError": &session.NoAuthError{},
+			"ErrorPolicy": session.StandardErrorPolicy, "Status": session.StatusGone,
+			"ChildObserver": session.ChildObserver(nil), "TreeObserver": session.TreeObserver(nil),
+		})
+	}, auth)
+}
+
+// text is printed as every type with a Format method of this library is.
+type text string
+
+func (x text) Format(f fmt.State, verb rune) { session.FormatText(f, verb, string(x)) }
+
+func TestFormatTextWritesTheTextByEveryVerb(t *testing.T) {
+	for format, want := range map[string]string{
+		"%v": "a lock", "%+v": "a lock", "%#v": "a lock", "%s": "a lock", "%d": "a lock", "%t": "a lock", "%08.3f": "00000a l",
+		"%q": `"a lock"`, "%x": "61206c6f636b", "%X": "61206C6F636B", "%8v|": "  a lock|", "%-8s|": "a lock  |",
+	} {
+		if got := fmt.Sprintf(format, text("a lock")); got != want {
+			t.Errorf("%s: got %s, want %s", format, got, want)
+		}
+	}
+}
