@@ -40,10 +40,9 @@ func (c *Client) doRetrying(ctx context.Context, op, path string, f try) error {
 	patience := c.core.cfg.connectionTimeout
 	err = retry.Do(until, c.core.cfg.policy, func(until context.Context) error {
 		s, err := c.core.sessionWithin(until, patience)
-		var unreachable *ConnectError
 		switch {
 		case err == nil:
-		case errors.As(err, &unreachable) && until.Err() == nil:
+		case session.Outage(err) && until.Err() == nil:
 			patience = 0 // an operation waits for a connection once, whatever the policy
 			return err
 		default:

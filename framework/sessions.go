@@ -2,6 +2,7 @@ package framework
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"time"
 
@@ -14,21 +15,54 @@ import (
 // again. A [retry.Pace] spaces rounds that end early.
 //
 // Each round blocks as [Client.Session] does. A missing connection is an error before the first round; later it is
-// waited out. The loop ends after an error.
+// waited out. The loop ends after an error. It is for waits; what goes on for as long as the client does takes
+// [Client.SessionsWhileOpen].
 //
 // Errors: as [Client.Session]; [ErrClosed], and the error of ctx's end, also in a pause.
 func (c *Client) Sessions(ctx context.Context) iter.Seq2[*Session, error] {
+	return c.sessions(ctx, func(begun bool, err error) (end error) {
+		if begun && session.Again(ctx, err) {
+			return nil
+		}
+		return err
+	})
+}
+
+// SessionsWhileOpen is [Client.Sessions] for work in the background that goes on for as long as the client lives. It
+// yields each session, and blocks between two: nothing but the end of the client or of ctx ends the loop, however long
+// no server can be reached, and whatever the servers lack.
+//
+// blocked, unless it is nil, hears why there is no session for now, if that is no outage: [ErrNoChroot], at each
+// connection timeout. The loop's goroutine calls it, and goes on.
+//
+// Errors: [Client.Err] once that is not nil; the error of ctx's end.
+func (c *Client) SessionsWhileOpen(ctx context.Context, blocked func(reason error)) iter.Seq2[*Session, error] {
+	return c.sessions(ctx, func(_ bool, err error) (end error) {
+		switch over := c.Err(); {
+		case over != nil:
+			return over
+		case ctx.Err() != nil && errors.Is(err, ctx.Err()):
+			return err
+		case blocked != nil && !session.Outage(err):
+			blocked(err)
+		}
+		return nil
+	})
+}
+
+// sessions yields sessions until end, asked about the error of a round without one, returns the loop's error. If it
+// returns nil, the round has taken the connection timeout.
+func (c *Client) sessions(ctx context.Context, end func(begun bool, err error) error) iter.Seq2[*Session, error] {
 	return func(yield func(*Session, error) bool) {
 		var pace retry.Pace
 		for begun := false; ; {
 			s, err := c.Session(ctx)
-			switch {
-			case err == nil:
-			case begun && session.Again(ctx, err):
-				continue // which took the connection timeout
-			default:
-				yield(nil, err)
-				return
+			if err != nil {
+				if err = end(begun, err); err != nil {
+					yield(nil, err)
+					return
+				}
+				continue
 			}
 			begun = true
 			began := time.Now()

@@ -50,3 +50,24 @@ func TestNothingGoesOnAfterTheEndOfItsContext(t *testing.T) {
 		}
 	}
 }
+
+func TestOutageIsAMissingConnectionAlone(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want bool
+	}{
+		{nil, false},
+		{&session.ConnectError{Cause: errors.New("connection timeout")}, true},
+		{fmt.Errorf("acquire: %w", &session.ConnectError{Cause: context.Canceled}), true},
+		{session.ErrNoChroot, false},
+		{session.ErrAuthRefused, false},
+		{session.ErrClosed, false},
+		{session.ErrSessionLost, false},
+		{session.ErrConnectionLost, false},
+		{zk.ErrNoAuth, false},
+	} {
+		if got := session.Outage(c.err); got != c.want {
+			t.Errorf("Outage(%v) = %v, want %v", c.err, got, c.want)
+		}
+	}
+}

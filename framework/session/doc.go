@@ -16,7 +16,9 @@
 //	}
 //
 // Sessions pauses when rounds end early, and waits out a lost connection. [Again] knows which errors are reasons to
-// begin anew; a recipe that keeps such a list of its own gets it wrong some day.
+// begin anew, and [Outage] which of them only say that there is no connection; a recipe that keeps such a list of its
+// own gets it wrong some day. What goes on in the background for as long as the client lives, such as a count that is
+// followed, takes the client's SessionsWhileOpen instead, which no error of the servers ends.
 //
 //   - A node of a recipe is made by [Session.CreateProtected] and its like, which never make a second one, and removed
 //     by [Session.Remove], which goes on until a server has answered. Neither needs the caller to stay.
