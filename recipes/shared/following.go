@@ -2,10 +2,10 @@ package shared
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/retry"
 )
 
 // follow watches the node through one session after the other, and tells listeners.
@@ -15,16 +15,12 @@ func (c *SharedCount) follow(ctx context.Context, done chan struct{}) {
 	if err != nil {
 		return // not possible: Start has used the path
 	}
-	for ctx.Err() == nil {
-		session, err := c.client.Session(ctx)
-		var unreachable *framework.ConnectError
-		switch {
-		case err == nil:
-			c.followSession(ctx, session, absolute)
-		case !errors.As(err, &unreachable):
-			c.refuse(err) // the client is closed, or will never be let in
+	for session, err := range c.client.SessionsWhileOpen(ctx, c.refuse) {
+		if err != nil {
+			c.refuse(err) // the client has ended; or Close was called, and Err says that
 			return
 		}
+		c.followSession(ctx, session, absolute)
 	}
 }
 
@@ -33,15 +29,7 @@ func (c *SharedCount) followSession(ctx context.Context, session *framework.Sess
 	watch := session.WatchDataPersistent(absolute, c.signal)
 	defer session.Unwatch(watch)
 	for {
-		switch view := session.View(watch); view.Status {
-		case framework.StatusRefused:
-			c.refuse(fmt.Errorf("shared: count at %q: %w", c.path, view.Err))
-		case framework.StatusPresent:
-			c.refuse(nil)
-			if value, err := decode(view.Data); err == nil {
-				c.apply(VersionedValue{Zxid: view.Stat.Mzxid, Version: view.Stat.Version, Value: value})
-			}
-		}
+		c.take(session.View(watch))
 		c.tell()
 		select {
 		case <-c.wake:
@@ -53,10 +41,81 @@ func (c *SharedCount) followSession(ctx context.Context, session *framework.Sess
 	}
 }
 
+// take notes what a watch on the node shows.
+func (c *SharedCount) take(view framework.View) {
+	switch view.Status {
+	case framework.StatusRefused:
+		c.refuse(fmt.Errorf("shared: count at %q: %w", c.path, view.Err))
+	case framework.StatusGone:
+		c.refuse(nil) // the last value stands, until the node is made anew
+	case framework.StatusPresent:
+		if value, err := decode(view.Data); err == nil {
+			c.apply(VersionedValue{Zxid: view.Stat.Mzxid, Version: view.Stat.Version, Value: value})
+		}
+		c.refuse(nil) // after the value: nobody takes an old one for a followed one
+	case framework.StatusUnknown:
+	}
+}
+
+// Confirm blocks until Count is as new as all that the client has heard from the servers before the call. Without it,
+// Count may be behind for a moment: after an outage until the node is read again, and after each change until the new
+// value is read. It asks the server only if the node was deleted; otherwise the following does.
+//
+// Errors: that of Err, if the count is not followed; those of framework.Client.Session; those that end the session, as
+// framework.ErrSessionLost; the end of ctx.
+//
+// Curator has none.
+func (c *SharedCount) Confirm(ctx context.Context) error {
+	if err := c.Err(); err != nil {
+		return err
+	}
+	session, err := c.client.Session(ctx)
+	if err != nil {
+		return err
+	}
+	absolute, err := c.client.AbsolutePath(c.path)
+	if err != nil {
+		return err // not possible: Start has used the path
+	}
+	c.restart(session.Restarts())
+	news := make(chan struct{}, 1)
+	// One watch at the server serves this and the follower. If the node is gone, the newcomer asks anew.
+	watch := session.WatchDataPersistent(absolute, func() { wake(news) })
+	defer session.Unwatch(watch)
+	for {
+		view := session.View(watch)
+		c.take(view)
+		unfollowed := c.Unfollowed()
+		if err := c.Err(); err != nil {
+			return err
+		}
+		if view.Armed || view.Status == framework.StatusGone {
+			return nil
+		}
+		select {
+		case <-news:
+		case <-unfollowed:
+		case <-session.Done():
+			return session.Err()
+		case <-ctx.Done():
+			return retry.ContextError(ctx)
+		}
+	}
+}
+
 // refuse notes why the node cannot be followed, or that it can.
 func (c *SharedCount) refuse(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.closed {
+		return // Err says so
+	}
+	switch {
+	case c.refused == nil && err != nil:
+		close(c.unfollowed)
+	case c.refused != nil && err == nil:
+		c.unfollowed = make(chan struct{})
+	}
 	c.refused = err
 }
 
@@ -95,9 +154,11 @@ func (c *SharedCount) restart(restarts int) {
 	c.restarts = max(c.restarts, restarts)
 }
 
-func (c *SharedCount) signal() {
+func (c *SharedCount) signal() { wake(c.wake) }
+
+func wake(sleeper chan<- struct{}) {
 	select {
-	case c.wake <- struct{}{}:
+	case sleeper <- struct{}{}:
 	default:
 	}
 }

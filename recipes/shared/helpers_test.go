@@ -16,7 +16,8 @@ import (
 
 const (
 	sessionTimeout = 10 * time.Second
-	path           = "/limits/jobs"
+	parent         = "/limits"
+	path           = parent + "/jobs"
 )
 
 // inBubble runs a test with a server of its own. A goroutine, a watch or a connection that is left at its end is an
@@ -29,8 +30,13 @@ func inBubble(t *testing.T, test func(t *testing.T, server *zktest.Server)) {
 // newClient makes a client over a path of its own.
 func newClient(t *testing.T, server *zktest.Server) (*framework.Client, *zktest.Link) {
 	t.Helper()
+	return newClientAt(t, server, "")
+}
+
+func newClientAt(t *testing.T, server *zktest.Server, chroot string) (*framework.Client, *zktest.Link) {
+	t.Helper()
 	link := server.NewLink()
-	client, err := framework.NewClient("zktest:2181",
+	client, err := framework.NewClient("zktest:2181"+chroot,
 		framework.WithDialer(link.DialContext), framework.WithSessionTimeout(sessionTimeout),
 		framework.WithRetryPolicy(retry.NTimes(5, 10*time.Millisecond)))
 	if err != nil {

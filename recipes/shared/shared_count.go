@@ -26,15 +26,16 @@ type SharedCount struct {
 
 	wake chan struct{} // the follower has something to look at
 
-	mu        sync.Mutex
-	stop      context.CancelFunc
-	done      chan struct{} // closed when the follower has ended; nil before Start
-	closed    bool
-	refused   error // why the node cannot be followed; nil if it can
-	value     VersionedValue
-	restarts  int  // of the ensemble, as far as the client has met them
-	restarted bool // and no value was taken since the last one
-	listeners map[*listener]struct{}
+	mu         sync.Mutex
+	stop       context.CancelFunc
+	done       chan struct{} // closed when the follower has ended; nil before Start
+	closed     bool
+	refused    error         // why the node cannot be followed; nil if it can
+	unfollowed chan struct{} // closed while there is an error; another one when there is none again
+	value      VersionedValue
+	restarts   int  // of the ensemble, as far as the client has met them
+	restarted  bool // and no value was taken since the last one
+	listeners  map[*listener]struct{}
 }
 
 // A VersionedValue is a count at a moment, for [SharedCount.TrySetCount].
@@ -64,7 +65,11 @@ var (
 //
 // Curator: new SharedCount(client, path, seedValue).
 func NewSharedCount(client *framework.Client, path string, seed int32) *SharedCount {
-	c := &SharedCount{client: client, path: path, seed: seed, wake: make(chan struct{}, 1), listeners: map[*listener]struct{}{}}
+	c := &SharedCount{
+		client: client, path: path, seed: seed,
+		wake: make(chan struct{}, 1), unfollowed: make(chan struct{}), listeners: map[*listener]struct{}{},
+	}
+	close(c.unfollowed) // until Start
 	c.err = framework.ValidatePath(path)
 	switch {
 	case client == nil && c.err != nil:
@@ -76,8 +81,8 @@ func NewSharedCount(client *framework.Client, path string, seed int32) *SharedCo
 }
 
 // Start makes the node if it is missing, reads it, and follows its changes from then on, until Close or the end of the
-// client. It blocks like the operations of package framework, whose errors it returns; [ErrForeign] if the node holds
-// something else; [ErrStarted]. After an error the count is as before.
+// client, whatever becomes of the servers. It blocks like the operations of package framework, whose errors it returns;
+// [ErrForeign] if the node holds something else; [ErrStarted]. After an error the count is as before.
 //
 // Curator: SharedCount.start().
 func (c *SharedCount) Start(ctx context.Context) error {
@@ -106,7 +111,7 @@ func (c *SharedCount) Start(ctx context.Context) error {
 		l.told = c.value.Value
 	}
 	follow, stop := context.WithCancel(context.WithoutCancel(ctx))
-	c.stop, c.done = stop, make(chan struct{})
+	c.stop, c.done, c.unfollowed = stop, make(chan struct{}), make(chan struct{})
 	go c.follow(follow, c.done)
 	return nil
 }
@@ -118,7 +123,12 @@ func (c *SharedCount) Start(ctx context.Context) error {
 func (c *SharedCount) Close() error {
 	c.mu.Lock()
 	stop, done := c.stop, c.done
-	c.closed = done != nil
+	if done != nil && !c.closed {
+		c.closed = true
+		if c.refused == nil {
+			close(c.unfollowed)
+		}
+	}
 	c.mu.Unlock()
 	if done == nil {
 		return ErrNotStarted
@@ -140,10 +150,14 @@ func (c *SharedCount) Count() int32 {
 	return c.value.Value
 }
 
-// Err is nil while the count follows the node, through lost connections and sessions as well. It is [ErrNotStarted]
-// before Start and after Close, the server's answer (zk.ErrNoAuth) while the client may not read the node, and
-// framework.ErrClosed or framework.ErrAuthRefused once the client has ended. As long as it is not nil, Count does not
-// change. It does no I/O.
+// Err is nil while the count follows the node, through lost connections and sessions as well. As long as it is not nil,
+// Count does not change, and may be old. It does no I/O. It is
+//
+//   - [ErrNotStarted] before Start and after Close;
+//   - the server's answer (zk.ErrNoAuth) while the client may not read the node;
+//   - framework.ErrNoChroot while the servers lack the client's chroot: from the connection timeout on, until they have
+//     answered about the node again;
+//   - framework.ErrClosed or framework.ErrAuthRefused once the client has ended.
 //
 // A server does not report a change to a client that may not read it. So the loss of the READ permission is noticed
 // when the node is read next, after a reconnection at the latest, and so is its return.
@@ -154,6 +168,16 @@ func (c *SharedCount) Err() error {
 		return ErrNotStarted
 	}
 	return c.refused
+}
+
+// Unfollowed returns a channel that is closed as soon as Err is not nil. When the count is followed again, the next
+// call returns another channel.
+//
+// Curator has none.
+func (c *SharedCount) Unfollowed() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.unfollowed
 }
 
 // VersionedValue returns the newest value that is known here, with its version.

@@ -342,3 +342,75 @@ func TestRefusalsOfTheServerAreReturnedAsTheyAre(t *testing.T) {
 		}
 	})
 }
+
+func TestUnfollowedIsClosedWhileThereIsAnError(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, link := newClient(t, server)
+		other, _ := newClient(t, server)
+		count := shared.NewSharedCount(client, path, 1)
+		want := func(when string, ch <-chan struct{}, want bool) {
+			t.Helper()
+			synctest.Wait()
+			closed := false
+			select {
+			case <-ch:
+				closed = true
+			default:
+			}
+			if closed != want {
+				t.Errorf("%s: got closed %t, want %t (Err is %v)", when, closed, want, count.Err())
+			}
+		}
+		want("before Start", count.Unfollowed(), true)
+		if err := count.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		first := count.Unfollowed()
+		want("started", first, false)
+		expire(t, server, client)
+		link.Cut()
+		time.Sleep(time.Hour)
+		want("in an outage", first, false)
+		link.Heal()
+		time.Sleep(time.Minute)
+		want("after it", first, false)
+		for _, perms := range []int32{zk.PermAll &^ zk.PermRead, zk.PermAll} {
+			if _, err := other.SetACL(t.Context(), path, zk.WorldACL(perms), -1); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := other.Set(t.Context(), path, bytesOf(perms), -1); err != nil {
+				t.Fatal(err)
+			}
+			link.Reset()
+			time.Sleep(time.Second)
+			want("after an episode without permission", first, true)
+			want("of the present", count.Unfollowed(), perms != zk.PermAll)
+		}
+		second := count.Unfollowed()
+		for range 2 {
+			if err := count.Close(); err != nil {
+				t.Error(err)
+			}
+			want("closed", second, true)
+		}
+		want("closed, asked anew", count.Unfollowed(), true)
+	})
+}
+
+func TestUnfollowedIsClosedByTheEndOfTheClient(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		count := start(t, client, 1)
+		ended := count.Unfollowed()
+		_ = client.Close()
+		synctest.Wait()
+		select {
+		case <-ended:
+		default:
+			t.Error("got an open channel, want it closed")
+		}
+		if err := count.Err(); !errors.Is(err, framework.ErrClosed) {
+			t.Errorf("Err: got %v, want ErrClosed", err)
+		}
+	})
+}
