@@ -50,7 +50,8 @@ func (b *batch) wait(ctx context.Context) error {
 }
 
 // permitted decides by a listing later than the batch's nodes: the newest member's, the watch's, or a new one. A node
-// that it lacks was removed by hand.
+// that it lacks was removed by hand. A limit that is not followed ends the acquire: it would not hear of a raise, and
+// keep others from the gate.
 func (b *batch) permitted(ctx context.Context) (bool, error) {
 	children := b.listing
 	b.listing = nil
@@ -69,7 +70,11 @@ func (b *batch) permitted(ctx context.Context) (bool, error) {
 	if !b.within(children) {
 		return false, session.ErrNodeVanished
 	}
-	over := b.semaphore.leases(children) - b.semaphore.limit.now()
+	limit := b.semaphore.limit
+	if err := limit.confirm(ctx); err != nil {
+		return false, err
+	}
+	over := b.semaphore.leases(children) - limit.now()
 	b.gate.Progress.Ahead = max(0, over)
 	b.gate.Progress.Predecessor = "" // it is the first at the gate
 	b.gate.Progress.OwnHolds = over > 0 && b.ownLeases(children)
@@ -101,6 +106,8 @@ func (b *batch) await(ctx context.Context) error {
 	for {
 		select {
 		case <-b.gate.Wake:
+		case <-b.semaphore.limit.lost():
+			return b.semaphore.limit.unknown()
 		case <-b.gate.Lateness.Late():
 			b.gate.TellLate(ctx, b.progress())
 		case <-b.session.Done():

@@ -38,9 +38,14 @@ var peers []*framework.Client
 
 func newPeer(t *testing.T, server *zktest.Server, opts ...framework.Option) *peer {
 	t.Helper()
+	return newPeerAt(t, server, "", opts...)
+}
+
+func newPeerAt(t *testing.T, server *zktest.Server, chroot string, opts ...framework.Option) *peer {
+	t.Helper()
 	p := &peer{cable: server.NewLink()}
 	p.link = lockstest.NewLink("zktest:2181", p.cable.DialContext)
-	client, err := framework.NewClient("zktest:2181", append([]framework.Option{
+	client, err := framework.NewClient("zktest:2181"+chroot, append([]framework.Option{
 		framework.WithDialer(p.link.DialContext), framework.WithSessionTimeout(sessionTimeout),
 		framework.WithRetryPolicy(retry.NTimes(5, 10*time.Millisecond)),
 	}, opts...)...)

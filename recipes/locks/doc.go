@@ -25,8 +25,9 @@
 // The tests cite them by number; package lockstest has them as a suite.
 //
 //	G1   Exclusion: no two grants of one exclusive lock overlap; of a read/write lock, no grant of another owner
-//	     overlaps with a writer's; a semaphore has never more leases than its limit. A grant ends when its node is
-//	     deleted or at its Release, whichever is first.
+//	     overlaps with a writer's; a semaphore admits no contender beyond its limit, and none while its
+//	     shared.SharedCount is not followed. A grant ends when its node is deleted or at its Release, whichever is
+//	     first.
 //	G2   The holder knows first: a lease ends by its own clock before ZooKeeper may admit another contender. See package
 //	     framework.
 //	G3   First come, first served: contenders are admitted in the order in which their nodes were created.

@@ -59,9 +59,13 @@ func NewInterProcessSemaphoreV2(client *framework.Client, path string, maxLeases
 // NewInterProcessSemaphoreV2WithCount returns the semaphore at path with count as its limit. A raised limit admits
 // waiters; a lowered one takes no lease away.
 //
-// Acquires fail with [shared.ErrNotStarted] while count is not started and after it is closed, and with an error that
-// names it while it is negative: -1 does not mean "no limit". Waits that had begun go on with the last known limit; one
-// below 1 admits no contender.
+// A count that is not followed is no limit: while its Err is not nil, acquires fail with an error that names the count
+// and unwraps to its Err, such as [shared.ErrNotStarted], zk.ErrNoAuth or framework.ErrNoChroot. An acquire that waits
+// already fails when it is first in line. An outage is no such error: waiters outlast it, and no contender is admitted
+// before the count has been read again. So count should be of client, or of a view of it, to have the same outages.
+//
+// A new acquire is also refused while the count is negative: -1 does not mean "no limit". One that waits already goes
+// on: a limit below 1 admits no contender.
 //
 // Curator: new InterProcessSemaphoreV2(client, path, SharedCountReader).
 func NewInterProcessSemaphoreV2WithCount(

@@ -1,7 +1,7 @@
 package locks
 
 import (
-	"errors"
+	"context"
 	"fmt"
 
 	"github.com/gocurator/curator/recipes/shared"
@@ -12,19 +12,48 @@ type limit struct {
 	count *shared.SharedCount
 }
 
-// err says why there is no limit: the count was not started, is closed, or is negative. A limit that can no longer be
-// read still counts.
+// err says why a new acquire is refused: there is no limit, or a negative one.
 func (l limit) err() error {
-	if l.count == nil {
-		return nil
+	if err := l.unknown(); err != nil {
+		return err
 	}
-	if err := l.count.Err(); errors.Is(err, shared.ErrNotStarted) {
-		return fmt.Errorf("the semaphore's limit: %w", err)
-	}
-	if l.count.Count() < 0 {
+	if l.now() < 0 {
 		return fmt.Errorf("the semaphore's limit must not be negative: %v", l.count)
 	}
 	return nil
+}
+
+// unknown says why there is no limit. The count's last value may be old while it is not followed, and would let in too
+// many contenders. An outage is no error of the count: without a connection no contender is let in either.
+func (l limit) unknown() error {
+	if l.count == nil {
+		return nil
+	}
+	if err := l.count.Err(); err != nil {
+		return fmt.Errorf("the semaphore's limit, %v, is not followed: %w", l.count, err)
+	}
+	return nil
+}
+
+// confirm waits until now is as new as the listings that the client has got. Without that, three contenders would get
+// in under a limit of 1 that was 3 before an outage: their listings may be answered before the count is looked at.
+func (l limit) confirm(ctx context.Context) error {
+	if l.count == nil {
+		return nil
+	}
+	err := l.count.Confirm(ctx)
+	if unknown := l.unknown(); unknown != nil {
+		return unknown
+	}
+	return err
+}
+
+// lost is closed when unknown is no longer nil.
+func (l limit) lost() <-chan struct{} {
+	if l.count == nil {
+		return nil
+	}
+	return l.count.Unfollowed()
 }
 
 func (l limit) now() int {

@@ -23,8 +23,12 @@ type limited struct {
 
 func newLimited(t *testing.T, server *zktest.Server, seed int32) *limited {
 	t.Helper()
-	l := &limited{peer: newPeer(t, server)}
-	l.count = shared.NewSharedCount(l.Client, limitPath, seed)
+	return followLimit(t, newPeer(t, server), limitPath, seed)
+}
+
+func followLimit(t *testing.T, p *peer, limitPath string, seed int32) *limited {
+	t.Helper()
+	l := &limited{peer: p, count: shared.NewSharedCount(p.Client, limitPath, seed)}
 	if err := l.count.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}

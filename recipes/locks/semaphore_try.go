@@ -98,6 +98,9 @@ func (s *InterProcessSemaphoreV2) tryInSession(ctx context.Context, session *fra
 	if err != nil {
 		return nil, queue.Progress{}, err
 	}
+	if err := s.limit.confirm(ctx); err != nil {
+		return nil, queue.Progress{}, err
+	}
 	if s.leases(children)+n > s.limit.now() {
 		return nil, queue.Progress{}, ErrNotAcquired
 	}
