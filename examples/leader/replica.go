@@ -9,6 +9,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
 )
@@ -82,8 +83,7 @@ func (r *replica) lead(ctx context.Context) error {
 }
 
 func isOutage(err error) bool {
-	var unreachable *framework.ConnectError
-	return errors.As(err, &unreachable) || errors.Is(err, framework.ErrConnectionLost)
+	return session.Outage(err) || errors.Is(err, framework.ErrConnectionLost)
 }
 
 // item notes that an item is done. With the check in front, a leader that has lost its term and does not know yet

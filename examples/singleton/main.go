@@ -20,6 +20,7 @@ import (
 
 	"github.com/gocurator/curator/examples/internal/demo"
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -93,8 +94,7 @@ func (r replica) job(ctx context.Context, lease *locks.Lease, done func(item int
 }
 
 func isOutage(err error) bool {
-	var unreachable *framework.ConnectError
-	return errors.As(err, &unreachable) || errors.Is(err, framework.ErrConnectionLost)
+	return session.Outage(err) || errors.Is(err, framework.ErrConnectionLost)
 }
 
 func night(ctx context.Context, env *demo.Env) error {

@@ -35,8 +35,13 @@ type peer struct {
 
 func newPeer(t *testing.T, server *zktest.Server, opts ...framework.Option) *peer {
 	t.Helper()
+	return newPeerAt(t, server, "", opts...)
+}
+
+func newPeerAt(t *testing.T, server *zktest.Server, chroot string, opts ...framework.Option) *peer {
+	t.Helper()
 	p := &peer{link: server.NewLink()}
-	client, err := framework.NewClient("zktest:2181", append([]framework.Option{
+	client, err := framework.NewClient("zktest:2181"+chroot, append([]framework.Option{
 		framework.WithDialer(p.link.DialContext), framework.WithSessionTimeout(sessionTimeout),
 		framework.WithConnectionTimeout(2 * time.Second), framework.WithRetryPolicy(retry.NTimes(retries, retryPause)),
 	}, opts...)...)

@@ -12,8 +12,8 @@ import (
 
 // Start stands for election. It blocks until the latch has its node, so that all latches that start later lead later;
 // ctx bounds that wait and nothing else. From then on the latch stands until Close or the end of the client, through
-// losses of the connection, the session and the node; after a failed campaign it pauses for up to a second, and stands
-// again.
+// losses of the connection, the session and the node. After a failed campaign, as while the servers lack the client's
+// chroot, it pauses for up to a second, and stands again.
 //
 // Errors are those of [locks.InterProcessMutex.Acquire], and leave the latch as it was; [ErrStarted]; [ErrNotStarted]
 // if Close came meanwhile.

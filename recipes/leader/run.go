@@ -62,7 +62,8 @@ func (c *campaign) Acquire(ctx context.Context) (term *locks.Lease, err error) {
 // A failed campaign, and an error of lead that the loss of its term does not explain, is followed by a pause of the
 // client's retry policy, see framework.WithRetryPolicy. The policy starts anew after each term that did not fail.
 // Losses of the term, the session or the connection are no failures; terms that are lost early, one after the other,
-// are followed by pauses of up to a second. Only to begin with, there must be a connection.
+// are followed by pauses of up to a second. Only to begin with, there must be a connection. Servers that lack the
+// client's chroot fail a campaign, with framework.ErrNoChroot.
 //
 // Run blocks until one of the following ends it, and lead has returned and its term is released. It never returns nil.
 // Errors:
@@ -105,8 +106,7 @@ func (r *runner) term(ctx context.Context) error {
 		leadErr = r.lead(ctx)
 		return leadErr
 	})
-	var unreachable *framework.ConnectError
-	outage := errors.As(err, &unreachable) && leadErr == nil
+	outage := session.Outage(err) && leadErr == nil
 	switch {
 	case err == nil:
 	case ctx.Err() != nil, r.final(err):

@@ -119,8 +119,9 @@ func (s *LeaderSelector) Participants(ctx context.Context) ([]Participant, error
 // outlasts lost connections and sessions. While the client is not connected it yields nothing.
 //
 // The sequence ends when the loop breaks, or with an error, which is the last element: that of the end of ctx;
-// framework.ErrClosed; a *framework.ConnectError if there is no connection to begin with; the server's answer, such as
-// zk.ErrNoAuth. Nothing is left behind at the servers. The loop's body may take its time, and may use the client.
+// framework.ErrClosed; a *framework.ConnectError if there is no connection to begin with; the servers' answer, such as
+// zk.ErrNoAuth, or framework.ErrNoChroot if they lack the client's chroot. Nothing is left behind at the servers. The
+// loop's body may take its time, and may use the client.
 func (s *LeaderSelector) Observe(ctx context.Context) iter.Seq2[Participant, error] {
 	return s.observe(ctx)
 }

@@ -90,10 +90,9 @@ func (m *InterProcessMultiLock) Acquire(ctx context.Context) (*Lease, error) {
 	for begun := false; ; begun = true {
 		began := time.Now()
 		lease, err := m.acquire(ctx, Lock.Acquire)
-		var unreachable *framework.ConnectError
 		switch {
 		case errors.Is(err, errPartLost):
-		case begun && errors.As(err, &unreachable) && ctx.Err() == nil: // it was in the queue: it waits on
+		case begun && session.Outage(err) && ctx.Err() == nil: // it was in the queue: it waits on
 		default:
 			return lease, err
 		}
