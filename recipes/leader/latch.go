@@ -65,7 +65,7 @@ func NewLeaderLatch(client *framework.Client, path string, opts ...Option) *Lead
 	}
 	l.lock = locks.NewInterProcessMutex(client, path,
 		locks.WithTrace(o.trace), locks.WithLockData([]byte(o.id)), // as in Java, also an empty one
-		variant.Option[locks.Option](variant.Variant{Marker: latchMarker, Waiting: l.stands}))
+		variant.Option[locks.Option](variant.Variant{Marker: latchMarker, Waiting: l.stands, Ended: l.ended}))
 	return l
 }
 
@@ -121,8 +121,9 @@ func (l *LeaderLatch) HasLeadership() bool {
 	return term != nil && term.Err() == nil
 }
 
-// Close ends the term, if the latch leads, and then removes its node, so that the next participant leads. It blocks
-// until the server has confirmed that, for at most the client's connection timeout. The latch cannot be started again.
+// Close ends the term, if the latch leads, has the listeners called, and then removes its node, so that the next
+// participant leads. It blocks until the server has confirmed the removal, for at most the client's connection timeout.
+// The latch cannot be started again.
 //
 // Errors: a [*locks.ReleaseError] if the removal of a leader's node is not confirmed; it goes on in the background.
 // Closing again does nothing, and returns nil.

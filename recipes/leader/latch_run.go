@@ -88,7 +88,7 @@ func (l *LeaderLatch) run(ctx context.Context, done chan struct{}, first chan<- 
 	}
 }
 
-// lead returns when the term has ended, or ends it: first the term, then its node. The error of that is Close's.
+// lead returns when the term has ended and its node is removed, or ends it. The error of the removal is Close's.
 func (l *LeaderLatch) lead(ctx context.Context, term *locks.Lease) {
 	l.set(term, nil)
 	select {
@@ -102,13 +102,33 @@ func (l *LeaderLatch) lead(ctx context.Context, term *locks.Lease) {
 	l.mu.Lock()
 	l.left = err
 	l.mu.Unlock()
-	l.set(nil, nil)
+	l.ended() // its own call may have come before set, or be on its way
 }
 
-// set notes the present term, or why there is none, and tells who waits for it.
+// ended notes that the present term has ended, if it has. A term calls it at its end, on whatever goroutine ends it and
+// before its node is removed: once that request is sent, the next participant may lead, and an answer may never come.
+// The call may come late, and find the next term.
+func (l *LeaderLatch) ended() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.term == nil {
+		return
+	}
+	select {
+	case <-l.term.Done():
+		l.note(nil, nil)
+	default:
+	}
+}
+
 func (l *LeaderLatch) set(term *locks.Lease, failed error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.note(term, failed)
+}
+
+// note notes the present term, or why there is none, and tells those who wait for it. mu is held.
+func (l *LeaderLatch) note(term *locks.Lease, failed error) {
 	turned := (l.term == nil) != (term == nil)
 	l.term, l.failed = term, failed
 	close(l.changed)

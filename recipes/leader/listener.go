@@ -17,10 +17,12 @@ type listener struct {
 // term, with the present one if the latch leads; none is dropped, and a term that has ended meanwhile is reported, too.
 // So fn may hear of a term late: what is done while leading takes the term's Context, which ends in time.
 //
+// The end of a term is reported as soon as it ends, without an answer of the servers: by Close and Release before the
+// term's node is removed. But a call waits for those before it, and neither Close nor Release waits for a call.
+//
 // Calls come one at a time, on a goroutine of the listener's own, without any lock, and may use the latch, Close
-// included. A panic is logged by the client. The end of a term by Close is reported as well; Close does not wait for
-// that. stop ends the calls: none begins after it has returned, except for one that was about to, and it does not wait
-// for one that is running.
+// included. A panic is logged by the client. stop ends the calls: none begins after it has returned, except for one
+// that was about to, and it does not wait for one that is running.
 //
 // Curator: LeaderLatch.addListener(); isLeader(), notLeader(). To stop before Close is CloseMode.SILENT.
 func (l *LeaderLatch) OnChange(fn func(term *locks.Lease)) (stop func()) {

@@ -1,12 +1,17 @@
 package leader_test
 
 import (
+	"errors"
 	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -83,5 +88,103 @@ func TestStoppedListenerHearsNothing(t *testing.T) {
 		if told != 1 {
 			t.Errorf("told %d changes, want 1", told)
 		}
+	})
+}
+
+// A change is what a listener has heard, and when.
+type change struct {
+	leads bool
+	at    time.Time
+}
+
+// hear returns what a listener of l has heard so far.
+func hear(l *leader.LeaderLatch) (heard func() []change) {
+	var mu sync.Mutex
+	var all []change
+	l.OnChange(func(term *locks.Lease) {
+		mu.Lock()
+		defer mu.Unlock()
+		all = append(all, change{leads: term != nil, at: time.Now()})
+	})
+	return func() []change {
+		synctest.Wait()
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clone(all)
+	}
+}
+
+func wantEnd(t *testing.T, heard []change, at time.Time) {
+	t.Helper()
+	if len(heard) != 2 || !heard[0].leads || heard[1].leads || !heard[1].at.Equal(at) {
+		t.Errorf("heard %v, want a term, and its end at %v", heard, at)
+	}
+}
+
+// The removal is not answered in an outage. The next participant may lead long before Close gives up waiting for it.
+func TestListenersHearOfCloseAtOnceInAnOutage(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := newPeer(t, server)
+		l := start(t, p.latch())
+		await(t, l)
+		heard := hear(l)
+		heard()
+		p.link.Mute()
+		began := time.Now()
+		var failed *locks.ReleaseError
+		if err := l.Close(); !errors.As(err, &failed) || time.Since(began) != p.ConnectionTimeout() {
+			t.Errorf("Close: got %v after %v, want a ReleaseError after %v", err, time.Since(began), p.ConnectionTimeout())
+		}
+		wantEnd(t, heard(), began)
+		wantErr(t, l.Close(), nil)
+	})
+}
+
+// A round trip later the next participant may lead: its listeners must not hear of their term before these hear of the
+// end.
+func TestListenersHearOfTheEndBeforeTheNodeIsRemoved(t *testing.T) {
+	for name, end := range map[string]func(l *leader.LeaderLatch, term *locks.Lease) error{
+		"Close":   func(l *leader.LeaderLatch, _ *locks.Lease) error { return l.Close() },
+		"Release": func(_ *leader.LeaderLatch, term *locks.Lease) error { return term.Release() },
+	} {
+		inBubble(t, func(t *testing.T, server *zktest.Server) {
+			p := newPeer(t, server)
+			l := start(t, p.latch())
+			term := await(t, l)
+			var ended atomic.Bool
+			l.OnChange(func(now *locks.Lease) {
+				if ended.Store(now == nil); now == nil && term.Err() == nil {
+					t.Errorf("%s: got the end of a term that goes on", name)
+				}
+			})
+			synctest.Wait()
+			p.link.SetLatency(time.Millisecond)
+			removed := false
+			defer server.Observe(func(r zktest.Request) {
+				if r.Op == zktest.OpDelete {
+					if removed = true; !ended.Load() || term.Err() == nil {
+						t.Errorf("%s: the node is removed: listener told: %t, term: %v", name, ended.Load(), term.Err())
+					}
+				}
+			})()
+			wantErr(t, end(l, term), nil)
+			if !removed {
+				t.Errorf("%s: got no removal, want one", name)
+			}
+			wantErr(t, l.Close(), nil)
+		})
+	}
+}
+
+func TestListenersHearOfALossWhenTheTermEnds(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := newPeer(t, server)
+		l := start(t, p.latch())
+		term := await(t, l)
+		heard := hear(l)
+		heard()
+		p.link.Mute()
+		soon(t, term.Done())
+		wantEnd(t, heard(), time.Now())
 	})
 }

@@ -193,6 +193,9 @@ func (r *recipe) join(g *queue.Grant) (*Lease, error) {
 	if err := g.Join(member{l}); err != nil {
 		return nil, err
 	}
+	if v := r.opts.variant; v != nil && v.Ended != nil {
+		l.follow(follower{end: func(error) { v.Ended() }})
+	}
 	return l, nil
 }
 

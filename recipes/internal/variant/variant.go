@@ -8,6 +8,9 @@ type Variant struct {
 	Marker string
 	// Waiting is called when a contender has a node and begins to wait, if it is not nil. It must not block.
 	Waiting func()
+	// Ended is called when a lease has ended, before its node is removed, if it is not nil. It must not block: it may
+	// hold up the end of other leases.
+	Ended func()
 }
 
 // Option makes an option of a mutex that sets the variant. O is locks.Option, a function that takes the settings of a
