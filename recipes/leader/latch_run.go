@@ -13,7 +13,8 @@ import (
 // Start stands for election. It blocks until the latch has its node, so that all latches that start later lead later;
 // ctx bounds that wait and nothing else. From then on the latch stands until Close or the end of the client, through
 // losses of the connection, the session and the node. After a failed campaign, as while the servers lack the client's
-// chroot, it pauses for up to a second, and stands again.
+// chroot, it pauses for up to a second, and stands again. It re-enters no term: a latch that is started with the
+// context of a term of its election stands behind that.
 //
 // Errors are those of [locks.InterProcessMutex.Acquire], and leave the latch as it was; [ErrStarted]; [ErrNotStarted]
 // if Close came meanwhile.
@@ -32,7 +33,8 @@ func (l *LeaderLatch) Start(ctx context.Context) error {
 	case <-l.stood: // of a Start that has failed
 	default:
 	}
-	run, stop := context.WithCancel(context.WithoutCancel(ctx))
+	// Within a term of this election Acquire would re-enter: two latches would lead, the second for that term alone.
+	run, stop := context.WithCancel(locks.WithoutLease(context.WithoutCancel(ctx)))
 	done, first := make(chan struct{}), make(chan error, 1)
 	l.started, l.stop, l.done, l.failed = true, stop, done, nil
 	l.mu.Unlock()

@@ -261,3 +261,23 @@ func TestContextOfAwaitBoundsTheWait(t *testing.T) {
 		wantNodes(t, server, 2) // it still stands
 	})
 }
+
+// A latch is a participant of its own, also if a term of the same election is in the context of its Start.
+func TestLatchThatIsStartedWithinATermStandsBehindIt(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := newPeer(t, server)
+		first, second := start(t, p.latch()), p.latch()
+		term := await(t, first)
+		wantErr(t, second.Start(term.Context(t.Context())), nil)
+		t.Cleanup(func() { _ = second.Close() })
+		synctest.Wait()
+		wantNodes(t, server, 2)
+		if second.HasLeadership() {
+			t.Error("got both leading, want the first alone")
+		}
+		wantErr(t, first.Close(), nil)
+		if next := await(t, second); next.FencingToken() <= term.FencingToken() {
+			t.Errorf("got token %d after %d", next.FencingToken(), term.FencingToken())
+		}
+	})
+}

@@ -37,27 +37,34 @@ func (s *LeaderSelector) RunOnce(ctx context.Context, lead func(ctx context.Cont
 	if lead == nil {
 		return s.wrap("run", errNilLead)
 	}
-	c := &campaign{InterProcessMutex: s.lock, selector: s}
+	return s.runOnce(ctx, s.Campaign, lead)
+}
+
+func (s *LeaderSelector) runOnce(ctx context.Context, campaigns campaigning, lead func(ctx context.Context) error) error {
+	c := &campaign{InterProcessMutex: s.lock, campaigns: campaigns}
 	return locks.Do(ctx, c, func(ctx context.Context) error {
 		return lead(context.WithValue(ctx, termKey{}, c.term))
 	})
 }
 
+type campaigning func(ctx context.Context) (*locks.Lease, error)
+
 // A campaign is one acquire of a selector's mutex, which remembers the term.
 type campaign struct {
 	*locks.InterProcessMutex
-	selector *LeaderSelector
-	term     *locks.Lease
+	campaigns campaigning
+	term      *locks.Lease
 }
 
-// Acquire is Campaign.
 func (c *campaign) Acquire(ctx context.Context) (term *locks.Lease, err error) {
-	c.term, err = c.selector.Campaign(ctx)
+	c.term, err = c.campaigns(ctx)
 	return c.term, err
 }
 
 // Run is [LeaderSelector.RunOnce] again and again: each time lead returns nil or loses its term, the participant stands
-// for election anew, behind all others. A call of lead has returned before the next one begins.
+// for election anew, behind all others. A call of lead has returned before the next one begins. Unlike RunOnce, which
+// campaigns as [LeaderSelector.Campaign] does, Run re-enters no term: with the context of a term of this election it
+// stands behind that.
 //
 // A failed campaign, and an error of lead that the loss of its term does not explain, is followed by a pause of the
 // client's retry policy, see framework.WithRetryPolicy. The policy starts anew after each term that did not fail.
@@ -102,7 +109,7 @@ type runner struct {
 func (r *runner) term(ctx context.Context) error {
 	began := time.Now()
 	var leadErr error
-	err := r.selector.RunOnce(ctx, func(ctx context.Context) error {
+	err := r.selector.runOnce(ctx, r.campaign, func(ctx context.Context) error {
 		leadErr = r.lead(ctx)
 		return leadErr
 	})
@@ -120,6 +127,12 @@ func (r *runner) term(ctx context.Context) error {
 	}
 	r.connected = true
 	return err
+}
+
+// campaign is Campaign without re-entry: a term of the caller's would be there again after each return of lead, and for
+// ever lost once it has ended. Other locks of the caller stay lead's.
+func (r *runner) campaign(ctx context.Context) (*locks.Lease, error) {
+	return r.selector.Campaign(locks.WithoutLease(ctx))
 }
 
 // final reports whether no further campaign can succeed.

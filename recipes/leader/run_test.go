@@ -331,3 +331,56 @@ func TestCheckOfATermRefusesALateWrite(t *testing.T) {
 		}
 	})
 }
+
+// Run stands for election by itself, also if the context has a term of the same election. It would find that term
+// again after each return of its function, and after the term's end nothing else.
+func TestRunWithinATermStandsBehindIt(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := newPeer(t, server)
+		term := lead(t, p.selector())
+		ctx, cancel := context.WithCancel(context.WithoutCancel(term.Context(t.Context())))
+		defer cancel()
+		var tokens []int64
+		run := begin(t, func() error {
+			return p.selector().Run(ctx, func(ctx context.Context) error {
+				tokens = append(tokens, leader.Term(ctx).FencingToken())
+				if len(tokens) == 3 {
+					cancel()
+				}
+				return nil
+			})
+		})
+		if len(tokens) > 0 {
+			t.Errorf("got %d terms within another one, want none", len(tokens))
+		}
+		wantErr(t, term.Release(), nil)
+		wantErr(t, run(), context.Canceled)
+		for i, token := range tokens {
+			if token <= term.FencingToken() || i > 0 && token <= tokens[i-1] {
+				t.Errorf("got tokens %v after %d, want growing ones", tokens, term.FencingToken())
+			}
+		}
+		wantNodes(t, server, 0)
+	})
+}
+
+// The function of Run has the caller's other locks.
+func TestLeaderOfRunOwnsWhatItsCallerOwns(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := newPeer(t, server)
+		mutex := locks.NewInterProcessMutex(p.Client, "/locks/a")
+		done := errors.New("done")
+		wantErr(t, locks.Do(t.Context(), mutex, func(ctx context.Context) error {
+			return p.selector().Run(ctx, func(ctx context.Context) error {
+				lease, err := locks.Within(mutex, time.Minute).Acquire(ctx)
+				if err == nil {
+					err = lease.Release()
+				}
+				if err != nil {
+					return retry.Permanent(err)
+				}
+				return retry.Permanent(done)
+			})
+		}), done)
+	})
+}
