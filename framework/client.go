@@ -110,12 +110,26 @@ func (c *Client) Close() error {
 
 // Report queues a call of a trace, for recipes, without blocking: a goroutine of the client calls one at a time, in
 // their order, and one that blocks holds up other traces and nothing else. If 1,024 wait, the call is dropped; the log
-// counts such at Warn.
-func (c *Client) Report(call func()) { c.core.traces.push(call) }
+// counts such at Warn. It panics if call is nil.
+func (c *Client) Report(call func()) {
+	mustCall("Report", call != nil)
+	c.core.traces.push(call)
+}
 
 // ReportAlways is [Client.Report] for calls that are never dropped, such as the end of a lease. Their number has no
 // limit.
-func (c *Client) ReportAlways(call func()) { c.core.traces.pushAlways(call) }
+func (c *Client) ReportAlways(call func()) {
+	mustCall("ReportAlways", call != nil)
+	c.core.traces.pushAlways(call)
+}
+
+// mustCall refuses a nil function where there is no error to refuse it by. Later, on a goroutine of the client, a nil
+// call would be the program's end, or that of the calls behind it.
+func mustCall(op string, isFunction bool) {
+	if !isFunction {
+		panic("framework: " + op + ": the function is nil")
+	}
+}
 
 // Logger returns the client's log, for recipes: that of [WithLogger], behind a queue, so that it never blocks. Without
 // that option it discards everything.
@@ -162,10 +176,11 @@ func (c *Client) Server() string {
 // OnStateChange calls fn with the present state, if there has been one, and then with every change, in order. None is
 // dropped: while fn blocks, any number of changes wait. fn has a goroutine of its own and may use the client, Close
 // included. stop ends the calls, without waiting for one that is running: none begins after it but one that was about
-// to.
+// to. OnStateChange panics if fn is nil.
 //
 // Curator: CuratorFramework.getConnectionStateListenable().addListener().
 func (c *Client) OnStateChange(fn func(State)) (stop func()) {
+	mustCall("OnStateChange", fn != nil)
 	c.core.mu.Lock()
 	defer c.core.mu.Unlock()
 	return c.core.listeners.add(fn, c.core.state)

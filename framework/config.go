@@ -2,7 +2,6 @@ package framework
 
 import (
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -56,7 +55,7 @@ func newConfig(connect string, opts []Option) (config, error) {
 	}
 	for _, opt := range opts {
 		if opt == nil {
-			c.problems = append(c.problems, errors.New("an option is nil"))
+			c.problems = append(c.problems, errNilOption)
 			continue
 		}
 		opt(&c)

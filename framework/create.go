@@ -45,6 +45,7 @@ type createSpec struct {
 	protection bool
 	orSet      bool
 	version    int32 // with orSet
+	problem    error // with the options
 }
 
 // WithMode sets the kind of node; without it, it is [Persistent].
@@ -105,10 +106,7 @@ func OrSetData(version int32) CreateOption {
 //
 // Curator: CuratorFramework.create().
 func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...CreateOption) (created string, stat *zk.Stat, err error) {
-	spec := createSpec{mode: Persistent}
-	for _, opt := range opts {
-		opt(&spec)
-	}
+	spec := newCreateSpec(opts)
 	if err := spec.validate(path); err != nil {
 		return "", nil, &OpError{Op: "create", Path: path, Err: err}
 	}
@@ -183,9 +181,23 @@ func (c *core) orDefault(data []byte) []byte {
 	return data
 }
 
+func newCreateSpec(opts []CreateOption) createSpec {
+	spec := createSpec{mode: Persistent}
+	for _, opt := range opts {
+		if opt == nil {
+			spec.problem = errNilOption
+			continue
+		}
+		opt(&spec)
+	}
+	return spec
+}
+
 func (spec *createSpec) validate(path string) error {
 	hasTTL := spec.mode == PersistentWithTTL || spec.mode == PersistentSequentialWithTTL
 	switch {
+	case spec.problem != nil:
+		return spec.problem
 	case spec.mode < Persistent || spec.mode > PersistentSequentialWithTTL:
 		return fmt.Errorf("unknown mode %d", spec.mode)
 	case hasTTL && spec.ttl < time.Millisecond:

@@ -13,7 +13,10 @@ import (
 // A DeleteOption changes how a node is deleted.
 type DeleteOption func(*deletion)
 
-type deletion struct{ guaranteed, children bool }
+type deletion struct {
+	guaranteed, children bool
+	problem              error // with the options
+}
 
 // Guaranteed goes on deleting in the background if Delete fails for any reason but the server's answer, until the node
 // is gone or the client is closed. It is for unique names: a node that another client creates under the name meanwhile
@@ -42,6 +45,10 @@ func DeletingChildrenIfNeeded() DeleteOption { return func(d *deletion) { d.chil
 func (c *Client) Delete(ctx context.Context, path string, version int32, opts ...DeleteOption) error {
 	var d deletion
 	for _, opt := range opts {
+		if opt == nil {
+			d.problem = errNilOption
+			continue
+		}
 		opt(&d)
 	}
 	if err := c.checkDeletion(path, version, d); err != nil {
@@ -62,10 +69,12 @@ var errGuaranteedVersion = errors.New("a guaranteed delete takes no version but 
 
 // checkDeletion refuses what would be half done, or what the client stands on.
 func (c *Client) checkDeletion(path string, version int32, d deletion) error {
-	if d.guaranteed && version != -1 {
+	switch {
+	case d.problem != nil:
+		return d.problem
+	case d.guaranteed && version != -1:
 		return errGuaranteedVersion
-	}
-	if !d.children {
+	case !d.children:
 		return nil
 	}
 	absolute, err := c.AbsolutePath(path)

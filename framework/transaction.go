@@ -35,10 +35,7 @@ type Result struct {
 //
 // Curator: TransactionOp.create().
 func CreateOp(path string, data []byte, opts ...CreateOption) Op {
-	spec := createSpec{mode: Persistent}
-	for _, opt := range opts {
-		opt(&spec)
-	}
+	spec := newCreateSpec(opts)
 	op := Op{name: "create", path: path, err: spec.validate(path)}
 	switch {
 	case op.err != nil:

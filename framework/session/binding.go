@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"time"
@@ -32,8 +33,12 @@ type Binding struct {
 // for their end meanwhile. The rest is for tidy, which may be nil: it is called once after the ends of all bindings and
 // the listeners, on a goroutine of the client, and must not block either.
 //
-// Bind fails, with one of these errors, if the session is not valid: check and beginning are one step.
+// Bind fails, with one of these errors, if the session is not valid: check and beginning are one step. It also refuses
+// a nil end.
 func (s *Session) Bind(end func(cause error), tidy func()) (*Binding, error) {
+	if end == nil {
+		return nil, errors.New("session: Bind: the function is nil")
+	}
 	now := s.clock.Now()
 	s.mu.Lock()
 	lapsed := s.lapse(now)

@@ -47,7 +47,8 @@ type Watch struct {
 }
 
 // WatchData watches a node's data and existence. wake is called whenever View may return something new, on the
-// goroutine that reads the connection: it must not block, and should only wake a goroutine.
+// goroutine that reads the connection: it must not block, and should only wake a goroutine. WatchData panics if wake is
+// nil, and so do its variants.
 //
 // A node that this client may not read is watched for its existence only. A node that is gone stays gone for its
 // watchers, even if it is made anew.
@@ -87,6 +88,9 @@ const (
 const watchDelay = 50 * time.Millisecond
 
 func (s *Session) subscribe(key watchKey, wake func(), how manner) *Watch {
+	if wake == nil {
+		panic(fmt.Sprintf("session: watch on %q: the function is nil", key.path))
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	sub := &Watch{wake: wake, lasting: how == lasting}

@@ -22,10 +22,13 @@ type listener struct {
 //
 // Calls come one at a time, on a goroutine of the listener's own, without any lock, and may use the latch, Close
 // included. A panic is logged by the client. stop ends the calls: none begins after it has returned, except for one
-// that was about to, and it does not wait for one that is running.
+// that was about to, and it does not wait for one that is running. OnChange panics if fn is nil.
 //
 // Curator: LeaderLatch.addListener(); isLeader(), notLeader(). To stop before Close is CloseMode.SILENT.
 func (l *LeaderLatch) OnChange(fn func(term *locks.Lease)) (stop func()) {
+	if fn == nil {
+		panic("leader: OnChange: the function is nil")
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	li := &listener{fn: fn}

@@ -188,3 +188,12 @@ func TestListenersHearOfALossWhenTheTermEnds(t *testing.T) {
 		wantEnd(t, heard(), time.Now())
 	})
 }
+
+func TestOnChangeRefusesANilFunction(t *testing.T) {
+	defer func() {
+		if got, want := recover(), "leader: OnChange: the function is nil"; got != want {
+			t.Errorf("got panic %v, want %s", got, want)
+		}
+	}()
+	leader.NewLeaderLatch(nil, path).OnChange(nil)
+}

@@ -25,10 +25,17 @@ type Lock interface {
 // Do blocks until the lease is released. [Within] bounds the wait for the lock, and not work.
 //
 // Errors: that of Acquire; or those of work and of Release, joined. If the lock was lost meanwhile, the error is
-// [ErrLeaseLost] even if work returned nil: it may have gone on without the lock.
+// [ErrLeaseLost] even if work returned nil: it may have gone on without the lock. A nil lock or work is refused before
+// anything is acquired.
 //
 // Curator: Locker.
 func Do(ctx context.Context, lock Lock, work func(ctx context.Context) error) (err error) {
+	switch {
+	case lock == nil:
+		return errors.New("locks: Do: the lock is nil")
+	case work == nil:
+		return errors.New("locks: Do: the function is nil")
+	}
 	lease, err := lock.Acquire(ctx)
 	if err != nil {
 		return err

@@ -15,10 +15,14 @@ type listener struct {
 // OnChange calls fn with every value that differs from the one before; values that follow each other quickly may be
 // told as one. Calls come one at a time, on a goroutine of the listener's own, after Start, and may use the count,
 // Close included. A panic is logged by the client, and the next value told. stop ends the calls: none begins after it
-// has returned, except for one that was about to, and it does not wait for one that is running.
+// has returned, except for one that was about to, and it does not wait for one that is running. OnChange panics if fn
+// is nil.
 //
 // Curator: SharedCount.addListener().
 func (c *SharedCount) OnChange(fn func(count int32)) (stop func()) {
+	if fn == nil {
+		panic("shared: OnChange: the function is nil")
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	l := &listener{fn: fn, told: c.value.Value}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/shared"
 )
 
 func TestAListenerThatBlocksHoldsUpNeitherTheCountNorOtherListeners(t *testing.T) {
@@ -88,4 +89,13 @@ func TestAListenerThatPanicsIsLoggedAndHearsTheNextValue(t *testing.T) {
 			t.Errorf("%d panics were logged, want 2:\n%s", n, log.String())
 		}
 	})
+}
+
+func TestOnChangeRefusesANilFunction(t *testing.T) {
+	defer func() {
+		if got, want := recover(), "shared: OnChange: the function is nil"; got != want {
+			t.Errorf("got panic %v, want %s", got, want)
+		}
+	}()
+	shared.NewSharedCount(nil, path, 1).OnChange(nil)
 }
