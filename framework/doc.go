@@ -101,7 +101,8 @@
 // overtaken the old one, look the same to a client.
 //
 // If the younger ensemble lacks the chroot of the connect string, operations and waits fail with [ErrNoChroot] within
-// the connection timeout; the client connects as soon as the chroot is made.
+// the connection timeout; the client connects as soon as the chroot is made. What works in the background, a leader
+// latch or a shared count, goes on then.
 //
 // # Renewal by the leader alone
 //
