@@ -113,13 +113,12 @@ func (s *Session) ValidUntil() time.Time {
 	return s.clock.Wall(s.leases.validUntil())
 }
 
-// Silence is the time since the newest request was sent that any server has answered, and the newest that the leader
-// has.
-func (s *Session) Silence() (server, leader time.Duration) {
+// Silence is the time since the newest request was sent that the leader has answered.
+func (s *Session) Silence() time.Duration {
 	now := s.clock.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return now.Sub(s.leases.last), now.Sub(s.leases.led.sent)
+	return now.Sub(s.leases.led.sent)
 }
 
 // Restarts is how often the client had gone on with a younger ensemble when it opened this session. The zxids of two

@@ -199,7 +199,7 @@ func TestIdleHolderThatIsKilledBlocksForItsSession(t *testing.T) {
 	path := "/retained/" + name("mutex")
 	holder := mortal.clientIn(process, ours, w.addr).contender(godriver.Order{Recipe: "retained", Path: path})
 	waiter := w.mutex(java, path)
-	var nodes []string // what stays is dropped again if the server is not heard of for an eighth of the session timeout
+	var nodes []string // what stays is dropped again if renewals are late, as on a busy machine
 	for deadline := time.Now().Add(patience); len(nodes) == 0; nodes = w.children(path) {
 		if time.Now().After(deadline) {
 			await.Fatalf(t, "a node that stays (%v)", patience)

@@ -100,6 +100,11 @@ func (r *residence) stopListening() {
 	r.replace(nil)
 }
 
+func (r *residence) news() news {
+	s := r.base.Session
+	return news{demand: r.demand(), timeout: s.Timeout(), silence: s.Silence()}
+}
+
 // demand is what the listing, which may be old, says of contenders outside the local queue. Once heard of, they count
 // for good.
 func (r *residence) demand() demand {
@@ -126,12 +131,6 @@ func (r *residence) demand() demand {
 	default:
 		return alone
 	}
-}
-
-// hearsLeader reports whether the leader has answered lately. A listing without others may be old otherwise.
-func (r *residence) hearsLeader() bool {
-	_, leader := r.base.Session.Silence()
-	return leader < r.base.Session.Timeout()*3/8
 }
 
 func (r *residence) others(children []string) bool {
@@ -164,7 +163,7 @@ func (r *residence) takeForNews() bool {
 	case d == demanded, d == unheard, !r.base.MayBeKept(): // that the grant has ended is for lost
 		return r.take(false)
 	case d == alone:
-		return r.isHeldBack() && r.hearsLeader() && r.take(true)
+		return r.isHeldBack() && r.news().isAlone() && r.take(true)
 	default:
 		return false
 	}

@@ -52,18 +52,14 @@ func (r *residence) decide(idle bool) (fate, *framework.Removal) {
 func (r *residence) situation() situation {
 	now := time.Now()
 	s := situation{
-		now: now, usable: !r.spent && r.base.Err() == nil && r.base.MayBeKept(), hearing: r.base.Session.Timeout() / 8,
+		now: now, usable: !r.spent && r.base.Err() == nil && r.base.MayBeKept(),
 		handed: r.handed, after: r.after, age: now.Sub(r.base.Admitted),
 	}
 	if s.usable && !r.watching && r.wanted() {
 		r.watching = true
 		r.listen(r.base.Session.WatchChildren)
 	}
-	var leader time.Duration
-	s.silence, leader = r.base.Session.Silence()
-	if s.demand = r.demand(); s.demand == alone && leader >= 3*s.hearing { // hearsLeader, with one look at the clock
-		s.demand = unknown
-	}
+	s.news = r.news()
 	return s
 }
 
@@ -76,7 +72,7 @@ func (r *residence) know(s *situation) {
 func (r *residence) wanted() bool {
 	r.queue.all.mu.Lock()
 	defer r.queue.all.mu.Unlock()
-	s := situation{now: time.Now(), usable: true, demand: alone, hearing: 1}
+	s := situation{now: time.Now(), usable: true, news: news{demand: alone, timeout: time.Second}}
 	r.know(&s)
 	return r.queue.key.retention.fate(s) != removed
 }
@@ -84,11 +80,7 @@ func (r *residence) wanted() bool {
 // stay makes the residence idle, with a timer for what only the clock changes. mu is held.
 func (r *residence) stay(s situation, f fate) {
 	r.queue.kept, r.hold, r.heldBack = r, nil, f == heldBack
-	bounds := r.queue.key.retention
-	next := max(min(bounds.idle-s.idle, s.hearing-s.silence), 0)
-	if r.heldBack {
-		next = max(bounds.busy-s.age, 0)
-	}
+	next := r.queue.key.retention.standsFor(s, f)
 	at := s.now.Add(next)
 	if r.ticks && !at.Before(r.tickAt) {
 		return // one timer serves many short idle times

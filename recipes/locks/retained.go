@@ -43,8 +43,7 @@ var (
 // client is known to wait: the directory is watched, its newest listing had no other contender, and the leader has
 // answered within three eighths of the session timeout. When another contender comes, of any client and language, an
 // idle node is removed, and a busy one after the present hold, see [AfterDemand]. A contender of the same client
-// outside the local queue counts as another. Nothing is retained without READ permission on the directory, nor when no
-// server has answered for an eighth of the session timeout.
+// outside the local queue counts as another. Nothing is retained without READ permission on the directory.
 //
 // A node is kept idle only where that is likely to pay: after three grants in a row with no other client's in between,
 // and not for 30 s after another client wanted a node that had been of little use.

@@ -286,18 +286,35 @@ func TestIdleNodeThatIsLost(t *testing.T) {
 	}
 }
 
-// An idle holder that is cut off cannot hear of others, so its node goes as soon as it can tell; a frozen one finds its
-// session over at its first look.
+// An idle holder that is cut off cannot hear of others, so its node goes as soon as it can tell: when the answer to the
+// next renewal is missing. A frozen one finds its session over at its first look.
 func TestIdleNodeOfASilentLink(t *testing.T) {
-	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
-		p := newPeer(t, server)
-		lock, last := idling(t, p, locks.Idle(time.Minute))
-		hasNodes(t, server, 1)
-		p.link.Requests()
-		time.Sleep(sessionTimeout/8 + 50*time.Millisecond) // since the node was watched
-		hasNodes(t, server, 0)
-		wantOwnNode(t, last, acquire(t, lock))
-	})
+	for name, silent := range map[string]bool{"silent": true, "quiet": false} {
+		t.Run(name, func(t *testing.T) {
+			inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
+				p := newPeer(t, server)
+				want := time.Minute // Idle
+				if silent {
+					want = sessionTimeout * 3 / 8
+				}
+				var dropped []locks.Dropped
+				lock := locks.Retain(p.mutex(locks.WithTrace(locks.Trace{
+					Dropped: func(d locks.Dropped) { dropped = append(dropped, d) },
+				})), locks.Idle(time.Minute))
+				for range 3 {
+					release(t, acquire(t, lock))
+				}
+				if silent {
+					p.link.Mute()
+				}
+				time.Sleep(2 * time.Minute)
+				synctest.Wait()
+				if len(dropped) != 1 || dropped[0].Idle != want {
+					t.Errorf("got dropped %+v, want one after %v", dropped, want)
+				}
+			})
+		})
+	}
 }
 
 func TestRetainedNodeAfterAReconnection(t *testing.T) {

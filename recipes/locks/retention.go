@@ -28,18 +28,29 @@ const (
 type demand int
 
 const (
-	unknown  demand = iota // no listing yet, or the leader is silent
+	unknown  demand = iota // no listing yet
 	unheard                // no listing will tell: it is refused, or lacks the node
-	alone                  // the node is the only one
+	alone                  // by the listing, the node is the only one
 	demanded               // another contender has a node
 )
 
-type situation struct {
-	now     time.Time
-	usable  bool // the node may have another hold
+// news is what a residence has heard, and when.
+type news struct {
 	demand  demand
-	silence time.Duration // since a server was heard of
-	hearing time.Duration // how long that may be
+	timeout time.Duration // of the session
+	silence time.Duration // since the newest request was sent that the leader has answered
+}
+
+// lasts returns for how long a listing without others counts if nothing more is heard. Events come from a server that
+// keeps up with its leader. Renewals show that each quarter of the session timeout, and a round trip later.
+func (n news) lasts() time.Duration { return n.timeout*3/8 - n.silence }
+
+func (n news) isAlone() bool { return n.demand == alone && n.lasts() > 0 }
+
+type situation struct {
+	news
+	now     time.Time
+	usable  bool          // the node may have another hold
 	handed  int           // hand-overs
 	after   int           // of these, after demand
 	age     time.Duration // since the admission
@@ -53,9 +64,9 @@ type situation struct {
 func (r retention) fate(s situation) fate {
 	wantsToKeep := s.proven && s.idle < r.idle
 	switch {
-	case !s.usable, s.silence >= s.hearing, s.demand == unheard, !s.waiting && !wantsToKeep:
+	case !s.usable, s.demand == unheard, !s.waiting && !wantsToKeep:
 		return removed
-	case s.demand == alone:
+	case s.isAlone():
 		return s.handOverOrKeep()
 	case s.demand == demanded && s.waiting && s.after < r.afterDemand:
 		return handedOver
@@ -65,6 +76,19 @@ func (r retention) fate(s situation) fate {
 		return s.handOverOrKeep()
 	default: // the listing is on its way; another node takes longer
 		return heldBack
+	}
+}
+
+// standsFor returns for how long that fate of an idle node stands if nothing more is heard.
+func (r retention) standsFor(s situation, f fate) time.Duration {
+	idle, busy := r.idle-s.idle, r.busy-s.age
+	switch {
+	case f == heldBack:
+		return max(busy, 0)
+	case s.lasts() > 0:
+		return max(min(idle, s.lasts()), 0)
+	default:
+		return max(min(idle, busy), 0)
 	}
 }
 

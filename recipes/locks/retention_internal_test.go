@@ -13,7 +13,7 @@ var bounds = retention{most: 3, afterDemand: 1, busy: 100 * ms, idle: 50 * ms}
 
 // stays is a situation in which a node stays in the best of cases.
 func stays(change func(*situation)) situation {
-	s := situation{usable: true, demand: alone, hearing: 1250 * ms, proven: true, handed: 1, age: 10 * ms}
+	s := situation{news: news{demand: alone, timeout: 10 * time.Second}, usable: true, proven: true, handed: 1, age: 10 * ms}
 	change(&s)
 	return s
 }
@@ -33,8 +33,10 @@ func TestFate(t *testing.T) {
 		"alone, idle for too long":      {func(s *situation) { s.idle = 50 * ms }, removed, handedOver},
 		"alone, idle for less":          {func(s *situation) { s.idle = 49 * ms }, kept, handedOver},
 		"not usable":                    {func(s *situation) { s.usable = false }, removed, removed},
-		"a silent link":                 {func(s *situation) { s.silence = 1250 * ms }, removed, removed},
-		"a link that was heard of":      {func(s *situation) { s.silence = 1249 * ms }, kept, handedOver},
+		"silence":                       {func(s *situation) { s.silence = 3750 * ms }, kept, handedOver},
+		"silence, too many":             {func(s *situation) { s.silence, s.handed = 3750*ms, 3 }, heldBack, heldBack},
+		"silence, too late":             {func(s *situation) { s.silence, s.age = 3750*ms, 100*ms }, removed, removed},
+		"less silence, beyond both":     {func(s *situation) { s.silence, s.handed, s.age = 3749*ms, 9, time.Hour }, kept, handedOver},
 		"a directory not to be listed":  {func(s *situation) { s.demand = unheard }, removed, removed},
 		"demanded":                      {func(s *situation) { s.demand = demanded }, removed, handedOver},
 		"demanded, and one more":        {func(s *situation) { s.demand, s.after = demanded, 1 }, removed, removed},
@@ -63,26 +65,50 @@ func FuzzFate(f *testing.F) {
 	f.Fuzz(func(t *testing.T, flags, d uint8, handed, after int, age, idle, silence int64, most, afterDemand int, busy, idleTime int64) {
 		r := retention{most: most, afterDemand: afterDemand, busy: time.Duration(busy), idle: time.Duration(idleTime)}
 		s := situation{
-			usable: flags&1 != 0, waiting: flags&2 != 0, proven: flags&4 != 0, demand: demand(d % 4), handed: handed, after: after,
-			age: time.Duration(age), idle: time.Duration(idle), silence: time.Duration(silence), hearing: 1000,
+			news:   news{demand: demand(d % 4), timeout: 1000, silence: time.Duration(silence)},
+			usable: flags&1 != 0, waiting: flags&2 != 0, proven: flags&4 != 0, handed: handed, after: after,
+			age: time.Duration(age), idle: time.Duration(idle),
 		}
 		got := r.fate(s)
+		open := s.demand == unknown || s.demand == alone && s.silence >= 375
 		for rule, broken := range map[string]bool{
-			"a node that must not have another hold": got != removed && (!s.usable || s.demand == unheard || s.silence >= s.hearing),
+			"a node that must not have another hold": got != removed && (!s.usable || s.demand == unheard),
 			"a hand-over to nobody":                  got == handedOver && !s.waiting,
 			"a node kept from one that waits":        got == kept && s.waiting,
 			"a node kept for nothing":                (got == kept || got == heldBack) && !s.waiting && (!s.proven || s.idle >= r.idle),
 			"an idle node that another wants":        (got == kept || got == heldBack) && s.demand == demanded,
 			"more after demand":                      got == handedOver && s.demand == demanded && s.after >= r.afterDemand,
-			"more than Most":                         (got == handedOver || got == kept) && s.demand == unknown && s.handed >= r.most,
-			"longer than Busy":                       got != removed && s.demand == unknown && s.age >= r.busy,
-			"held back although all is known":        got == heldBack && s.demand != unknown,
+			"more than Most":                         (got == handedOver || got == kept) && open && s.handed >= r.most,
+			"longer than Busy":                       got != removed && open && s.age >= r.busy,
+			"held back although all is known":        got == heldBack && !open,
+			"a fate that ends before it has begun":   (got == kept || got == heldBack) && r.standsFor(s, got) <= 0,
 		} {
 			if broken {
 				t.Errorf("%s: got a node that is %s of %+v with %+v", rule, fates[got], s, r)
 			}
 		}
 	})
+}
+
+func TestFateOfAnIdleNodeStandsUntilTheClockChangesIt(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*situation)
+		want   time.Duration
+	}{
+		"idle":                     {func(s *situation) { s.idle = 20 * ms }, 30 * ms},
+		"alone for long":           {func(s *situation) { s.age = time.Hour }, 50 * ms},
+		"heard of long ago":        {func(s *situation) { s.silence = 3740 * ms }, 10 * ms},
+		"unknown":                  {func(s *situation) { s.demand = unknown }, 50 * ms},
+		"unknown, heard long ago":  {func(s *situation) { s.demand, s.silence = unknown, 3740*ms }, 10 * ms},
+		"silence":                  {func(s *situation) { s.silence = 3750 * ms }, 50 * ms},
+		"silence, busy for longer": {func(s *situation) { s.silence, s.age = 3750*ms, 60*ms }, 40 * ms},
+		"held back":                {func(s *situation) { s.demand, s.handed = unknown, 3 }, 90 * ms},
+	} {
+		s := stays(test.change)
+		if got := bounds.standsFor(s, bounds.fate(s)); got != test.want {
+			t.Errorf("%s: got %v, want %v", name, got, test.want)
+		}
+	}
 }
 
 func TestHistory(t *testing.T) {
