@@ -100,22 +100,27 @@ func (r *residence) stopListening() {
 	r.replace(nil)
 }
 
+// news is what was heard of contenders outside the local queue. Once heard of, they count for good.
 func (r *residence) news() news {
 	s := r.base.Session
-	return news{demand: r.demand(), timeout: s.Timeout(), silence: s.Silence()}
+	n := news{timeout: s.Timeout(), silence: s.Silence()}
+	switch w := r.listener.Load(); {
+	case r.demanded.Load():
+		n.demand = demanded
+	case w != nil:
+		view := s.View(w)
+		if n.demand = r.demand(view); n.demand == alone {
+			n.listed = time.Since(view.Read)
+			if n.asking = !view.Again.IsZero(); n.asking {
+				n.asked = time.Since(view.Again)
+			}
+		}
+	}
+	return n
 }
 
-// demand is what the listing, which may be old, says of contenders outside the local queue. Once heard of, they count
-// for good.
-func (r *residence) demand() demand {
-	if r.demanded.Load() {
-		return demanded
-	}
-	w := r.listener.Load()
-	if w == nil {
-		return unknown
-	}
-	view := r.base.Session.View(w)
+// demand is what a listing says, which may be old.
+func (r *residence) demand(view framework.View) demand {
 	switch {
 	case view.Status == framework.StatusRefused, view.Status == framework.StatusGone:
 		return unheard
@@ -130,6 +135,13 @@ func (r *residence) demand() demand {
 		return unheard
 	default:
 		return alone
+	}
+}
+
+// listAgain has the directory listed again, and its watch set. The answer comes to look.
+func (r *residence) listAgain() {
+	if w := r.listener.Load(); w != nil {
+		r.base.Session.ReadAgain(w)
 	}
 }
 
@@ -155,15 +167,15 @@ func (r *residence) look() {
 // If it becomes idle at the same time, either this sees kept set, or the news came before; then stay's caller, which
 // calls this once kept is set, finds it.
 func (r *residence) takeForNews() bool {
-	d := r.demand()
-	if d == demanded {
+	n := r.news()
+	if n.demand == demanded {
 		r.stopListening()
 	}
 	switch {
-	case d == demanded, d == unheard, !r.base.MayBeKept(): // that the grant has ended is for lost
+	case n.demand == demanded, n.demand == unheard, !r.base.MayBeKept(): // that the grant has ended is for lost
 		return r.take(false)
-	case d == alone:
-		return r.isHeldBack() && r.news().isAlone() && r.take(true)
+	case n.isAlone():
+		return r.take(true)
 	default:
 		return false
 	}
@@ -189,12 +201,6 @@ func (r *residence) take(ifHeldBack bool) bool {
 	}
 	r.queue.kept = nil
 	return true
-}
-
-func (r *residence) isHeldBack() bool {
-	r.queue.all.mu.Lock()
-	defer r.queue.all.mu.Unlock()
-	return r.heldBack
 }
 
 func (r *residence) tick() {

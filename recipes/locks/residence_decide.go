@@ -48,7 +48,8 @@ func (r *residence) decide(idle bool) (fate, *framework.Removal) {
 	}
 }
 
-// situation is what is known without mu. The first time that the node may stay, it starts the undelayed watch.
+// situation is what is known without mu. The first time that the node may stay, it starts the undelayed watch. It has
+// the directory listed again when the listing is old.
 func (r *residence) situation() situation {
 	now := time.Now()
 	s := situation{
@@ -59,7 +60,10 @@ func (r *residence) situation() situation {
 		r.watching = true
 		r.listen(r.base.Session.WatchChildren)
 	}
-	s.news = r.news()
+	if s.news = r.news(); s.isOld() {
+		r.listAgain()
+		s.news = r.news()
+	}
 	return s
 }
 

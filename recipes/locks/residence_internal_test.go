@@ -303,6 +303,44 @@ func (t *handoverTest) meanwhile(at step, happens func()) {
 	}
 }
 
+// The listing is asked for again when it is as old as a session can be silent, and once.
+func TestNewsOfAListingThatIsAskedForAgain(t *testing.T) {
+	inHandoverTest(t, func(t *handoverTest) {
+		t.mutex = Retain(NewInterProcessMutex(t.client, handoverPath), Idle(time.Minute))
+		for range 2 {
+			t.release(t.acquire())
+		}
+		last := t.acquire()
+		t.release(last)
+		synctest.Wait()
+		r, want := residenceOf(last), news{demand: alone, timeout: 10 * time.Second}
+		wants := func(when string) {
+			t.Helper()
+			got := r.news()
+			if got.silence = 0; got != want {
+				t.Errorf("%s: got %+v, want %+v", when, got, want)
+			}
+		}
+		time.Sleep(9 * time.Second)
+		t.release(t.acquire())
+		want.listed = 9 * time.Second
+		wants("before it is old")
+		execute := t.server.Hold(zktest.Match{Op: zktest.OpGetChildren2})
+		time.Sleep(time.Second) // the idle node is looked at
+		for range 2 {
+			time.Sleep(time.Millisecond)
+			t.release(t.acquire())
+		}
+		want.listed, want.asking, want.asked = 10002*time.Millisecond, true, 2*time.Millisecond
+		wants("without an answer")
+		execute()
+		synctest.Wait()
+		want.listed, want.asking, want.asked = 2*time.Millisecond, false, 0
+		wants("with one")
+		time.Sleep(time.Minute)
+	})
+}
+
 // Another client comes after it was found that none waits, and before the node is idle: its event finds nothing to
 // take.
 func TestDemandThatComesWhileTheNodeBecomesIdleIsHeard(t *testing.T) {

@@ -33,7 +33,7 @@ var (
 // Retain returns lock, an [InterProcessMutex] or a [WriteLock], with a local queue: of the contenders with one client,
 // path and options, the first acquires the lock from the servers, and its node goes from one to the next without a
 // request. With [Idle] the node also stays when none of them wants it: a client that takes the lock again and again
-// sends nothing. The first call refuses any other lock.
+// sends nothing for it. The first call refuses any other lock.
 //
 // Use it for a lock that one client takes often and briefly, and others seldom. An idle holder that crashes blocks
 // others for its session timeout, so Idle should be short. Their tries find a retained lock taken. Their acquires wait
@@ -41,9 +41,10 @@ var (
 //
 // A node is handed over at most [Most] times and within [Busy] of its admission. Neither bound counts while no other
 // client is known to wait: the directory is watched, its newest listing had no other contender, and the leader has
-// answered within three eighths of the session timeout. When another contender comes, of any client and language, an
-// idle node is removed, and a busy one after the present hold, see [AfterDemand]. A contender of the same client
-// outside the local queue counts as another. Nothing is retained without READ permission on the directory.
+// answered within three eighths of the session timeout. The listing is renewed once in the session timeout, so an event
+// that is lost keeps others waiting for that long. When another contender comes, of any client and language, an idle
+// node is removed, and a busy one after the present hold, see [AfterDemand]. A contender of the same client outside the
+// local queue counts as another. Nothing is retained without READ permission on the directory.
 //
 // A node is kept idle only where that is likely to pay: after three grants in a row with no other client's in between,
 // and not for 30 s after another client wanted a node that had been of little use.

@@ -39,11 +39,27 @@ type news struct {
 	demand  demand
 	timeout time.Duration // of the session
 	silence time.Duration // since the newest request was sent that the leader has answered
+	listed  time.Duration // since the listing was asked for by which the node is alone
+	asking  bool          // for it again
+	asked   time.Duration // since then
 }
 
-// lasts returns for how long a listing without others counts if nothing more is heard. Events come from a server that
-// keeps up with its leader. Renewals show that each quarter of the session timeout, and a round trip later.
-func (n news) lasts() time.Duration { return n.timeout*3/8 - n.silence }
+// lasts returns for how long a listing without others counts if nothing more is heard.
+//
+// Events come from a server that keeps up with its leader. Renewals show that each quarter of the session timeout, and
+// a round trip later. And an event may be lost: a server sends none while the client may not read the directory, and
+// forgets watches when its database is restored. So a listing is believed for the session timeout, and while it is
+// renewed.
+func (n news) lasts() time.Duration {
+	listing := n.timeout - n.listed
+	if n.asking {
+		listing = max(listing, n.timeout/8-n.asked)
+	}
+	return min(n.timeout*3/8-n.silence, listing)
+}
+
+// isOld reports whether the directory is to be listed again.
+func (n news) isOld() bool { return n.demand == alone && n.listed >= n.timeout && !n.asking }
 
 func (n news) isAlone() bool { return n.demand == alone && n.lasts() > 0 }
 

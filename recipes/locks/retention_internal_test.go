@@ -18,6 +18,13 @@ func stays(change func(*situation)) situation {
 	return s
 }
 
+// unanswered is for a listing that was asked for again.
+func unanswered(listed, asked time.Duration, handed int, age time.Duration) func(*situation) {
+	return func(s *situation) {
+		s.listed, s.asking, s.asked, s.handed, s.age = listed, true, asked, handed, age
+	}
+}
+
 // fates are the names that failures print.
 var fates = map[fate]string{removed: "removed", handedOver: "handed over", kept: "kept", heldBack: "held back"}
 
@@ -32,6 +39,13 @@ func TestFate(t *testing.T) {
 		"alone, not proven":             {func(s *situation) { s.proven = false }, removed, handedOver},
 		"alone, idle for too long":      {func(s *situation) { s.idle = 50 * ms }, removed, handedOver},
 		"alone, idle for less":          {func(s *situation) { s.idle = 49 * ms }, kept, handedOver},
+		"believed for long enough":      {func(s *situation) { s.listed, s.handed = 9999*ms, 9 }, kept, handedOver},
+		"believed for too long":         {func(s *situation) { s.listed, s.handed = 10*time.Second, 9 }, heldBack, heldBack},
+		"no answer yet":                 {unanswered(time.Hour, 1249*ms, 9, 0), kept, handedOver},
+		"no answer":                     {unanswered(time.Hour, 1250*ms, 1, 0), kept, handedOver},
+		"no answer, too many":           {unanswered(time.Hour, 1250*ms, 3, 0), heldBack, heldBack},
+		"no answer, too late":           {unanswered(time.Hour, 1250*ms, 1, 100*ms), removed, removed},
+		"no answer, listed lately":      {unanswered(time.Second, 2*time.Second, 9, 0), kept, handedOver},
 		"not usable":                    {func(s *situation) { s.usable = false }, removed, removed},
 		"silence":                       {func(s *situation) { s.silence = 3750 * ms }, kept, handedOver},
 		"silence, too many":             {func(s *situation) { s.silence, s.handed = 3750*ms, 3 }, heldBack, heldBack},
@@ -61,16 +75,21 @@ func TestFate(t *testing.T) {
 
 // Whatever the situation is, nothing is retained that must not be, and other clients' bounds hold.
 func FuzzFate(f *testing.F) {
-	f.Add(uint8(0xff), uint8(2), 1, 0, int64(5), int64(0), int64(0), 3, 1, int64(100), int64(50))
-	f.Fuzz(func(t *testing.T, flags, d uint8, handed, after int, age, idle, silence int64, most, afterDemand int, busy, idleTime int64) {
+	f.Add(uint8(0xff), uint8(2), 1, 0, int64(5), int64(0), int64(0), int64(7), int64(0), 3, 1, int64(100), int64(50))
+	f.Fuzz(func(t *testing.T, flags, d uint8, handed, after int, age, idle, silence, listed, asked int64,
+		most, afterDemand int, busy, idleTime int64,
+	) {
 		r := retention{most: most, afterDemand: afterDemand, busy: time.Duration(busy), idle: time.Duration(idleTime)}
 		s := situation{
-			news:   news{demand: demand(d % 4), timeout: 1000, silence: time.Duration(silence)},
+			news: news{
+				demand: demand(d % 4), timeout: 1000, silence: time.Duration(silence),
+				listed: time.Duration(listed), asking: flags&8 != 0, asked: time.Duration(asked),
+			},
 			usable: flags&1 != 0, waiting: flags&2 != 0, proven: flags&4 != 0, handed: handed, after: after,
 			age: time.Duration(age), idle: time.Duration(idle),
 		}
 		got := r.fate(s)
-		open := s.demand == unknown || s.demand == alone && s.silence >= 375
+		open := s.demand == unknown || s.demand == alone && (s.silence >= 375 || s.listed >= 1000 && (!s.asking || s.asked >= 125))
 		for rule, broken := range map[string]bool{
 			"a node that must not have another hold": got != removed && (!s.usable || s.demand == unheard),
 			"a hand-over to nobody":                  got == handedOver && !s.waiting,
@@ -102,6 +121,9 @@ func TestFateOfAnIdleNodeStandsUntilTheClockChangesIt(t *testing.T) {
 		"unknown, heard long ago":  {func(s *situation) { s.demand, s.silence = unknown, 3740*ms }, 10 * ms},
 		"silence":                  {func(s *situation) { s.silence = 3750 * ms }, 50 * ms},
 		"silence, busy for longer": {func(s *situation) { s.silence, s.age = 3750*ms, 60*ms }, 40 * ms},
+		"listed long ago":          {func(s *situation) { s.listed = 9990 * ms }, 10 * ms},
+		"no answer yet":            {unanswered(11*time.Second, 1240*ms, 1, 0), 10 * ms},
+		"no answer":                {unanswered(12*time.Second, 2*time.Second, 1, 0), 50 * ms},
 		"held back":                {func(s *situation) { s.demand, s.handed = unknown, 3 }, 90 * ms},
 	} {
 		s := stays(test.change)
