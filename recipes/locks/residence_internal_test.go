@@ -407,6 +407,66 @@ func TestLossWhileTheNextHolderIsAdmitted(t *testing.T) {
 	}
 }
 
+// away has a waiter chosen for a node that is then lost. Before the waiter is back in the local queue, happens runs.
+func (t *handoverTest) away(happens func()) (waiter <-chan acquired) {
+	t.Helper()
+	t.mutex = Retain(NewInterProcessMutex(t.client, handoverPath), Idle(time.Minute))
+	for range 2 {
+		t.release(t.acquire())
+	}
+	first := t.acquire()
+	waiter = t.begin(t.Context())
+	time.Sleep(60 * time.Millisecond) // the node is watched
+	t.meanwhile(chosen, func() {
+		_ = t.server.Delete(first.grant.Node)
+		synctest.Wait()
+		happens()
+	})
+	t.release(first)
+	return waiter
+}
+
+// Another acquire has held a node of its own meanwhile, which has become idle: the waiter gets that.
+func TestWaiterThatIsPutBackBehindAnIdleNodeGetsIt(t *testing.T) {
+	inHandoverTest(t, func(t *handoverTest) {
+		var other *Lease
+		var idle time.Time
+		lease := t.get(t.away(func() {
+			other = t.acquire()
+			t.release(other)
+			idle = time.Now()
+		}))
+		if lease.FencingToken() != other.FencingToken() || lease.LocalCount() != 1 {
+			t.Errorf("got hold %d of token %d, want the second of token %d", lease.LocalCount(), lease.FencingToken(), other.FencingToken())
+		}
+		if waited := time.Since(idle); waited > 10*time.Millisecond {
+			t.Errorf("it waited for %v beside an idle node, want 10ms, for which it was away", waited)
+		}
+		t.release(lease)
+		time.Sleep(time.Minute)
+	})
+}
+
+// Another acquire has the lock meanwhile, and listens for contenders.
+func TestWaiterThatIsPutBackIsHeardByTheHolder(t *testing.T) {
+	inHandoverTest(t, func(t *handoverTest) {
+		var other *Lease
+		waiter := t.away(func() {
+			other = t.acquire()
+			other.Contended()
+		})
+		synctest.Wait()
+		select {
+		case <-other.Contended():
+		default:
+			t.Error("got no notice of the waiter, want one")
+		}
+		t.release(other)
+		t.release(t.get(waiter))
+		time.Sleep(time.Minute)
+	})
+}
+
 // An idle node is lost while an acquire takes it. The acquire gets a node of its own.
 func TestIdleNodeThatIsLostWhileItIsTaken(t *testing.T) {
 	for name, at := range map[string]step{"before its hold": chosen, "after its hold": admitted} {

@@ -95,10 +95,18 @@ func (qs *retainedQueues) takeKept(key retainedKey) *residence {
 	qs.mu.Lock()
 	defer qs.mu.Unlock()
 	q := qs.byKey[key]
-	if q == nil || q.kept == nil || q.kept.heldBack {
+	if q == nil {
 		return nil
 	}
+	return q.takeIdle()
+}
+
+// takeIdle takes out the idle residence, unless it is held back: that decides when it knows more. mu is held.
+func (q *retainedQueue) takeIdle() *residence {
 	r := q.kept
+	if r == nil || r.heldBack {
+		return nil
+	}
 	q.kept = nil
 	return r
 }
@@ -119,13 +127,19 @@ func (qs *retainedQueues) enqueue(w *retainedWaiter, waits bool) (ahead int, ok 
 	}
 	ahead = 1 + len(q.waiting)
 	if waits {
-		w.queue, q.waiting = q, append(q.waiting, w)
-		for _, n := range q.hears {
-			n.give()
-		}
-		q.hears = nil
+		w.queue = q
+		q.insert(len(q.waiting), w)
 	}
 	return ahead, true
+}
+
+// insert makes the waiter one of those who wait, and gives the notices. mu is held.
+func (q *retainedQueue) insert(ahead int, w *retainedWaiter) {
+	q.waiting = slices.Insert(q.waiting, ahead, w)
+	for _, n := range q.hears {
+		n.give()
+	}
+	q.hears = nil
 }
 
 // first takes out the first waiter, if any: to get a baton, or be put back. mu is held.
@@ -139,18 +153,24 @@ func (q *retainedQueue) first() *retainedWaiter {
 	return w
 }
 
-// putBack puts a waiter back at the head; or makes it the front, if there is none any more.
+// putBack puts a waiter back at the head; or makes it the front, if there is none any more. It does not block.
+//
+// Much may have happened since first took it out for a node: that was lost, and the queue passed on; another acquire
+// became the front, had a node, and released; its residence found none that waited, and is idle. So it has to look.
 func (q *retainedQueue) putBack(w *retainedWaiter) {
 	q.all.mu.Lock()
-	front := !q.busy
+	front, idle := !q.busy, q.takeIdle()
 	if front {
 		q.busy = true
 	} else {
-		q.waiting = slices.Insert(q.waiting, 0, w)
+		q.insert(0, w)
 	}
 	q.all.mu.Unlock()
-	if front {
+	switch {
+	case front:
 		w.turn <- baton{}
+	case idle != nil:
+		idle.decide(true)
 	}
 }
 
