@@ -70,6 +70,7 @@ func (r *residence) situation() situation {
 // know completes a situation. mu is held.
 func (r *residence) know(s *situation) {
 	s.waiting, s.proven, s.idle = len(r.queue.waiting) > 0, r.queue.history.proven(s.now), s.now.Sub(r.holdEnded)
+	s.tried = s.waiting && r.queue.waiting[0].try
 }
 
 // wanted reports whether the node would stay without other clients.
@@ -83,7 +84,7 @@ func (r *residence) wanted() bool {
 
 // stay makes the residence idle, with a timer for what only the clock changes. mu is held.
 func (r *residence) stay(s situation, f fate) {
-	r.queue.kept, r.hold, r.heldBack = r, nil, f == heldBack
+	r.queue.kept, r.queue.unheld, r.hold, r.heldBack = r, true, nil, f == heldBack
 	next := r.queue.key.retention.standsFor(s, f)
 	at := s.now.Add(next)
 	if r.ticks && !at.Before(r.tickAt) {
@@ -122,12 +123,12 @@ func (r *residence) admit(next *recipe) (h *queue.Grant, lost bool) {
 }
 
 // admitTo makes a hold for an acquire that has taken out the idle residence, or decides about it and returns nil.
-func (r *residence) admitTo(next *recipe) *queue.Grant {
+func (r *residence) admitTo(next *recipe, try bool) *queue.Grant {
 	s := r.situation()
 	r.queue.all.mu.Lock()
 	r.know(&s)
 	r.queue.all.mu.Unlock()
-	s.waiting = true
+	s.waiting, s.tried = true, try
 	if r.queue.key.retention.fate(s) == handedOver {
 		if h, lost := r.admit(next); !lost && !h.IsOver() {
 			return h

@@ -130,7 +130,7 @@ func takeFirst(q *retainedQueue) *retainedWaiter {
 // newWaiter is a waiter that does not look.
 func (t *handoverTest) newWaiter() (w *retainedWaiter, ahead int) {
 	w = &retainedWaiter{lock: t.mutex, turn: make(chan baton, 1)}
-	ahead, _ = retainedQueuesOf(t.client).enqueue(w, true)
+	ahead, _ = retainedQueuesOf(t.client).enqueue(w)
 	return w, ahead
 }
 
@@ -361,6 +361,38 @@ func TestDemandThatComesWhileTheNodeBecomesIdleIsHeard(t *testing.T) {
 		if got, want := len(t.server.Children(handoverPath)), 1; got != want {
 			t.Errorf("got %d nodes, want %d: that of the other client", got, want)
 		}
+	})
+}
+
+// An idle node is looked at, by its timer or at news, and is out of the queue for that time.
+func TestTryWhileAnIdleNodeIsLookedAtTakesIt(t *testing.T) {
+	inHandoverTest(t, func(t *handoverTest) {
+		t.mutex = Retain(NewInterProcessMutex(t.client, handoverPath), Idle(time.Minute))
+		for range 2 {
+			t.release(t.acquire())
+		}
+		last := t.acquire()
+		tried, decisions := make(chan acquired, 1), 0
+		retainedQueuesOf(t.client).meanwhile = func(s step) {
+			if s == judged {
+				decisions++
+			}
+			if s == judged && decisions == 2 { // that of the release is the first
+				go func() {
+					lease, err := t.mutex.TryAcquire(t.Context())
+					tried <- acquired{lease, err}
+				}()
+				synctest.Wait()
+			}
+		}
+		t.release(last)
+		time.Sleep(10 * time.Second)
+		lease := t.get(tried)
+		if lease.FencingToken() != last.FencingToken() {
+			t.Errorf("got token %d, want %d of the idle node", lease.FencingToken(), last.FencingToken())
+		}
+		t.release(lease)
+		time.Sleep(time.Minute)
 	})
 }
 

@@ -143,8 +143,9 @@ func (l *RetainedLock) Acquire(ctx context.Context) (*Lease, error) {
 	return l.recipe.acquire(ctx, l.reenter, l.contend)
 }
 
-// TryAcquire returns a Lease if nobody holds the lock or waits for it, even if this client retains its node;
-// [ErrNotAcquired] otherwise.
+// TryAcquire returns a Lease if no contender holds the lock or waits for it, even if this client retains its node;
+// [ErrNotAcquired] otherwise. While this client has asked whether others wait, and has no answer yet, it blocks for
+// that, until ctx ends or the connection timeout has passed. Other errors are those of the lock.
 func (l *RetainedLock) TryAcquire(ctx context.Context) (*Lease, error) {
 	return l.recipe.try(ctx, l.reenter, l.contendNow)
 }

@@ -50,6 +50,7 @@ type retainedQueue struct {
 	all     *retainedQueues
 	busy    bool              // there is a front
 	kept    *residence        // the front, if idle: to take it out is to decide about it
+	unheld  bool              // the front is a residence, and no contender has taken its node since it was idle
 	waiting []*retainedWaiter // behind the front, in order of arrival
 	hears   []*notice         // to give when a contender waits
 	history history
@@ -107,13 +108,14 @@ func (q *retainedQueue) takeIdle() *residence {
 	if r == nil || r.heldBack {
 		return nil
 	}
-	q.kept = nil
+	q.kept, q.unheld = nil, false
 	return r
 }
 
-// enqueue puts a waiter at the end of its queue, and returns how many are ahead. With none ahead it is the front;
-// without waiting it is enqueued only then. ok is false while an idle residence can be taken.
-func (qs *retainedQueues) enqueue(w *retainedWaiter, waits bool) (ahead int, ok bool) {
+// enqueue puts a waiter at the end of its queue, and returns how many are ahead. With none ahead it is the front. A try
+// is enqueued only then, or if no contender holds the lock or waits: it waits for what the front's residence decides.
+// ok is false while an idle residence can be taken.
+func (qs *retainedQueues) enqueue(w *retainedWaiter) (ahead int, ok bool) {
 	qs.mu.Lock()
 	defer qs.mu.Unlock()
 	q := qs.find(w.lock.key)
@@ -126,7 +128,7 @@ func (qs *retainedQueues) enqueue(w *retainedWaiter, waits bool) (ahead int, ok 
 		return 0, true
 	}
 	ahead = 1 + len(q.waiting)
-	if waits {
+	if !w.try || q.unheld && ahead == 1 {
 		w.queue = q
 		q.insert(len(q.waiting), w)
 	}
@@ -144,6 +146,7 @@ func (q *retainedQueue) insert(ahead int, w *retainedWaiter) {
 
 // first takes out the first waiter, if any: to get a baton, or be put back. mu is held.
 func (q *retainedQueue) first() *retainedWaiter {
+	q.unheld = false
 	if len(q.waiting) == 0 {
 		return nil
 	}

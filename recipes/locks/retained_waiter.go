@@ -20,6 +20,7 @@ type baton struct {
 // A retainedWaiter is one acquire in a local queue; its goroutine has its fields.
 type retainedWaiter struct {
 	lock      *RetainedLock
+	try       bool
 	turn      chan baton     // has room for its baton
 	queue     *retainedQueue // nil if in none
 	front     bool
@@ -30,7 +31,7 @@ type retainedWaiter struct {
 // contend gets a hold: over the idle node, or in the local queue. It enters that only with a session, so that
 // contenders of a client that cannot connect learn that together.
 func (l *RetainedLock) contend(ctx context.Context) (*queue.Grant, queue.Progress, error) {
-	if g := l.takeOver(); g != nil {
+	if g := l.takeOver(false); g != nil {
 		return g, queue.Progress{}, nil
 	}
 	w := &retainedWaiter{lock: l, turn: make(chan baton, 1)}
@@ -41,44 +42,72 @@ func (l *RetainedLock) contend(ctx context.Context) (*queue.Grant, queue.Progres
 	})
 }
 
-// contendNow is contend for a try, which must not overtake the local queue.
+// contendNow is contend for a try, which must not overtake the local queue. It waits for no other contender, but until
+// it is known whether there are others.
 func (l *RetainedLock) contendNow(ctx context.Context) (*queue.Grant, queue.Progress, error) {
-	w := &retainedWaiter{lock: l}
+	w := &retainedWaiter{lock: l, try: true, turn: make(chan baton, 1)}
 	defer w.leave()
-	ahead, g := w.enqueue(false)
-	switch {
-	case g != nil:
-		return g, queue.Progress{}, nil
-	case ahead > 0:
-		return nil, queue.Progress{Ahead: ahead, OwnClient: true}, ErrNotAcquired
+	for !w.front {
+		ahead, g := w.enqueue()
+		switch {
+		case g != nil:
+			return g, queue.Progress{}, nil
+		case w.queue == nil:
+			return nil, queue.Progress{Ahead: ahead, OwnClient: true}, ErrNotAcquired
+		case w.front:
+			continue
+		}
+		if g, err := w.awaitDecision(ctx); err != nil || g != nil {
+			return g, queue.Progress{}, err
+		}
 	}
 	r := newResidence(w.queue, l.recipe)
 	base, at, err := r.quiet().Try(ctx)
 	if err != nil {
 		return nil, at, err
 	}
-	if g = r.begin(base); g == nil {
+	g := r.begin(base)
+	if g == nil {
 		return nil, at, base.Err()
 	}
 	w.queue = nil
 	return g, at, nil
 }
 
+// awaitDecision waits for the baton of a residence that no contender holds. Without a hold or an error the try is the
+// front; or it is in no queue, since the hold was lost on the way.
+func (w *retainedWaiter) awaitDecision(ctx context.Context) (*queue.Grant, error) {
+	var b baton
+	select {
+	case b = <-w.turn:
+	case <-ctx.Done():
+		if _, there := w.queue.remove(w); there {
+			w.queue = nil
+			return nil, retry.ContextError(ctx)
+		}
+		b = <-w.turn // as in wait
+	}
+	if g := w.take(b); g != nil && g.Err() == nil {
+		return g, nil
+	}
+	return nil, nil
+}
+
 // takeOver returns a hold over the idle node, nil if none can be had.
-func (l *RetainedLock) takeOver() *queue.Grant {
+func (l *RetainedLock) takeOver(try bool) *queue.Grant {
 	if r := retainedQueuesOf(l.recipe.client).takeKept(l.key); r != nil {
-		return r.admitTo(l.recipe)
+		return r.admitTo(l.recipe, try)
 	}
 	return nil
 }
 
 // enqueue enters the local queue, or returns a hold over the idle node.
-func (w *retainedWaiter) enqueue(waits bool) (ahead int, g *queue.Grant) {
+func (w *retainedWaiter) enqueue() (ahead int, g *queue.Grant) {
 	for {
-		if g := w.lock.takeOver(); g != nil {
+		if g := w.lock.takeOver(w.try); g != nil {
 			return 0, g
 		}
-		if ahead, ok := retainedQueuesOf(w.lock.recipe.client).enqueue(w, waits); ok {
+		if ahead, ok := retainedQueuesOf(w.lock.recipe.client).enqueue(w); ok {
 			return ahead, nil
 		}
 	}
@@ -88,7 +117,7 @@ func (w *retainedWaiter) enqueue(waits bool) (ahead int, g *queue.Grant) {
 func (w *retainedWaiter) contend(ctx context.Context, s *framework.Session) (*queue.Grant, queue.Progress, error) {
 	var waited queue.Progress
 	if w.queue == nil {
-		ahead, g := w.enqueue(true)
+		ahead, g := w.enqueue()
 		if g == nil && ahead > 0 {
 			var err error
 			if g, waited, err = w.wait(ctx, ahead, s.Timeout()); err != nil || g != nil {

@@ -71,6 +71,7 @@ type situation struct {
 	after   int           // of these, after demand
 	age     time.Duration // since the admission
 	waiting bool          // in the local queue
+	tried   bool          // the first of these is a try: it must not overtake another client
 	proven  bool          // see history
 	idle    time.Duration // since a contender of this client wanted it
 }
@@ -84,7 +85,7 @@ func (r retention) fate(s situation) fate {
 		return removed
 	case s.isAlone():
 		return s.handOverOrKeep()
-	case s.demand == demanded && s.waiting && s.after < r.afterDemand:
+	case s.demand == demanded && s.waiting && !s.tried && s.after < r.afterDemand:
 		return handedOver
 	case s.demand == demanded, s.age >= r.busy:
 		return removed

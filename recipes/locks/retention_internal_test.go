@@ -53,6 +53,8 @@ func TestFate(t *testing.T) {
 		"less silence, beyond both":     {func(s *situation) { s.silence, s.handed, s.age = 3749*ms, 9, time.Hour }, kept, handedOver},
 		"a directory not to be listed":  {func(s *situation) { s.demand = unheard }, removed, removed},
 		"demanded":                      {func(s *situation) { s.demand = demanded }, removed, handedOver},
+		"demanded, a try":               {func(s *situation) { s.demand, s.tried = demanded, true }, removed, removed},
+		"a try":                         {func(s *situation) { s.tried = true }, kept, handedOver},
 		"demanded, and one more":        {func(s *situation) { s.demand, s.after = demanded, 1 }, removed, removed},
 		"demanded, beyond both bounds":  {func(s *situation) { s.demand, s.handed, s.age = demanded, 9, time.Hour }, removed, handedOver},
 		"unknown":                       {func(s *situation) { s.demand = unknown }, kept, handedOver},
@@ -83,9 +85,9 @@ func FuzzFate(f *testing.F) {
 		s := situation{
 			news: news{
 				demand: demand(d % 4), timeout: 1000, silence: time.Duration(silence),
-				listed: time.Duration(listed), asking: flags&8 != 0, asked: time.Duration(asked),
+				listed: time.Duration(listed), asking: flags&16 != 0, asked: time.Duration(asked),
 			},
-			usable: flags&1 != 0, waiting: flags&2 != 0, proven: flags&4 != 0, handed: handed, after: after,
+			usable: flags&1 != 0, waiting: flags&2 != 0, proven: flags&4 != 0, tried: flags&8 != 0, handed: handed, after: after,
 			age: time.Duration(age), idle: time.Duration(idle),
 		}
 		got := r.fate(s)
@@ -97,6 +99,7 @@ func FuzzFate(f *testing.F) {
 			"a node kept for nothing":                (got == kept || got == heldBack) && !s.waiting && (!s.proven || s.idle >= r.idle),
 			"an idle node that another wants":        (got == kept || got == heldBack) && s.demand == demanded,
 			"more after demand":                      got == handedOver && s.demand == demanded && s.after >= r.afterDemand,
+			"a try that overtakes another client":    got == handedOver && s.tried && s.demand == demanded,
 			"more than Most":                         (got == handedOver || got == kept) && open && s.handed >= r.most,
 			"longer than Busy":                       got != removed && open && s.age >= r.busy,
 			"held back although all is known":        got == heldBack && !open,
