@@ -56,6 +56,7 @@ var guards = []guard{
 	{"G3", "recipes/locks", "TestOthersWaitForThePresentHold"},
 	{"G3", "recipes/locks", "TestANodeIsHeldBackForABoundedTime"},
 	{"G3", "recipes/locks", "TestIdleNodeIsRemovedWhenAnotherClientComes"},
+	{"G3", "recipes/locks", "TestContenderWhoseEventIsLostWaitsForTheNextListing"},
 	{"G3", "integration/interop", "TestAMutexIsFirstComeFirstServedAcrossLanguages"},
 	{"G4", lawsDir, "G4 one wake-up/a waiter's watches"},
 	{"G4", lawsDir, "G4 one wake-up/a release"},
