@@ -74,3 +74,6 @@ func (s *Session) armAgain(w *serverWatch) *transport.Call {
 	w.again = w.requests
 	return call
 }
+
+// readsAgain reports whether the request under way changes nothing: the watch is set, and the view holds.
+func (w *serverWatch) readsAgain() bool { return w.awaitsAnswer() && w.again == w.requests }

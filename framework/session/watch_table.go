@@ -53,9 +53,6 @@ func (w *serverWatch) any(lasting bool) bool {
 
 func (w *serverWatch) awaitsAnswer() bool { return w.answered != w.requests }
 
-// readsAgain reports whether the request under way changes nothing: the watch is set, and the view holds.
-func (w *serverWatch) readsAgain() bool { return w.awaitsAnswer() && w.again == w.requests }
-
 // arm makes the request that reads the node and sets the watch. mu is held.
 func (s *Session) arm(w *serverWatch) *transport.Call {
 	w.requests++

@@ -158,7 +158,8 @@ func (l *Lease) loss() error {
 
 // ValidUntil is when the lease ends unless its session is renewed; after the loss of the session, when it ended. Before
 // it, no server can give the lock to another contender, unless the lease is released or the node removed by hand: Err
-// tells of that, ValidUntil does not.
+// tells of that, ValidUntil does not. A lease that begins right after an outage may have little time left until the
+// session's next renewal.
 func (l *Lease) ValidUntil() time.Time {
 	var first time.Time
 	for i, part := range l.single() {
