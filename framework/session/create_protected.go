@@ -49,15 +49,18 @@ func (s *Session) createProtected(ctx context.Context, dir, name string, data []
 }
 
 // createForSure tries until the server has answered, and leaves the tries whose fate is unknown to the session.
-func (s *Session) createForSure(ctx context.Context, c *Creation) (Entry, error) {
-	defer func() { s.sweep(c.Left()) }()
+func (s *Session) createForSure(ctx context.Context, c *Creation) (entry Entry, err error) {
+	defer func() {
+		s.sweep(c.Left())
+		s.sweepListed(c.Dir, entry.Children) // a try may have been executed between the search for it and the next try
+	}()
 	var pace retry.Pace
 	for {
 		began := time.Now()
 		if err := s.waitAttached(ctx); err != nil {
 			return Entry{}, err
 		}
-		entry, err := s.createOrFind(ctx, c)
+		entry, err = s.createOrFind(ctx, c)
 		missing := c.guard == "" && errors.Is(err, zk.ErrNoNode)
 		// Reconnections are spaced, but the session may not have noticed yet that its connection is gone, and a server
 		// that cannot answer just then keeps it.

@@ -168,6 +168,38 @@ func TestAListingShowsANodeThatIsCreatedLate(t *testing.T) {
 	}
 }
 
+// The late try is executed after the search for it and before the next try, whose listing shows it: the node goes at
+// once, and the contender does not wait behind it.
+func TestANodeThatIsCreatedBetweenTheSearchAndTheNextTryIsRemovedAtOnce(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		w.Make("/dir")
+		goOn := w.Server.Stall(zktest.Match{Op: zktest.OpCreate2})
+		created := make(chan string, 1)
+		go func() {
+			entry, err := w.Session().CreateProtected(t.Context(), "/dir", "n-", nil)
+			if err != nil {
+				t.Error(err)
+			}
+			created <- entry.Path
+		}()
+		synctest.Wait()
+		next := w.Server.Hold(zktest.Match{Op: zktest.OpCreate2})
+		w.Server.CutSession(w.Session().ID())
+		time.Sleep(time.Second)
+		goOn()
+		synctest.Wait()
+		if n := w.Server.Children("/dir"); len(n) != 1 {
+			t.Fatalf("got nodes %q, the test needs the late one", n)
+		}
+		next()
+		path := <-created
+		synctest.Wait()
+		if n := w.Server.Children("/dir"); len(n) != 1 || path != "/dir/"+n[0] {
+			t.Errorf("got nodes %q, want %s alone", n, path)
+		}
+	})
+}
+
 // A watch on the directory shows it, too, and a session that only watches.
 func TestAWatchShowsANodeThatIsCreatedLate(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
