@@ -28,9 +28,10 @@ func TestNoExportedTypeShowsACredential(t *testing.T) {
 		cfg := session.Config{Transport: transport.Config{
 			Auth: []transport.Auth{transport.NewAuth("digest", []byte(printtest.Credentials))},
 		}}
+		removal := s.Remove("/missing")
 		synctest.Wait() // no goroutine of the client writes while fields are read
 		printtest.WantNoCredentials(t, ".", map[string]any{
-			"Session": s, "Binding": binding, "Watch": watch, "View": s.View(watch), "Removal": s.Remove("/missing"),
+			"Session": s, "Binding": binding, "Watch": watch, "View": s.View(watch), "Removal": removal,
 			"Config": cfg, "Events": session.Events{}, "Owner": &session.Owner{}, "Attachments": &session.Attachments{},
 			"Creation": &session.Creation{Dir: "/", Name: "a"}, "Entry": session.Entry{Path: "/"},
 			"CreateMode": session.Ephemeral, "Leftovers": session.Leftovers{}, "Meter": &session.Meter{},

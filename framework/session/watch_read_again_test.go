@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -161,8 +162,9 @@ func TestALostEventCostsASessionTimeout(t *testing.T) {
 				const timeout = clienttest.SessionTimeout
 				w.Make("/a")
 				began := time.Now()
-				s, wakes := w.Session(), 0
-				watch := event.watch(s, func() { wakes++ })
+				s := w.Session()
+				var wakes atomic.Int32
+				watch := event.watch(s, func() { wakes.Add(1) })
 				defer s.Unwatch(watch)
 				synctest.Wait()
 				w.Server.DropEvent(zktest.Match{})
@@ -172,12 +174,12 @@ func TestALostEventCostsASessionTimeout(t *testing.T) {
 					t.Fatal("got the news, the test needs an event that is lost")
 				}
 				for !event.seen(s.View(watch)) && time.Since(began) < time.Hour {
-					wakes = 0
+					wakes.Store(0)
 					time.Sleep(100 * time.Millisecond)
 					synctest.Wait()
 				}
-				if waited := time.Since(began); waited > timeout*5/4 || wakes == 0 {
-					t.Errorf("got the news after %v and %d wakes, want it within %v and a wake", waited, wakes, timeout*5/4)
+				if waited := time.Since(began); waited > timeout*5/4 || wakes.Load() == 0 {
+					t.Errorf("got the news after %v and %d wakes, want it within %v and a wake", waited, wakes.Load(), timeout*5/4)
 				}
 			})
 		})
