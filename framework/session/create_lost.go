@@ -80,7 +80,7 @@ func (c *Creation) isLost(name string) bool {
 	return slices.ContainsFunc(c.lost, func(try lostTry) bool { return strings.HasPrefix(name, try.name) })
 }
 
-// known notes that the fate of a try is known by its node: a request is executed once.
+// known drops the try that a node is of: a request is executed at most once.
 func (c *Creation) known(path string) {
 	c.lost = slices.DeleteFunc(c.lost, func(try lostTry) bool { return strings.HasPrefix(path, join(c.Dir, try.name)) })
 }
@@ -123,7 +123,7 @@ func (s *Session) listAfterAll(ctx context.Context, dir string) (children []stri
 // answer a sync. finish gets nil or why that is not so. The client need not have the right to read the root: a refusal
 // is a transaction, too.
 //
-// What the servers have not done by then they mostly never do, but they may (ZooKeeper 3.5 to 3.10, S5):
+// Rarely, servers execute such a request even after the fence (ZooKeeper 3.5 to 3.10, S5):
 //
 //   - A thread of a server has read a create and stands still before it queues it. The connection breaks, and the
 //     session's next one belongs to another thread. The owner check compares servers, not connections: when the first

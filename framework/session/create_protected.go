@@ -30,8 +30,9 @@ type Entry struct {
 // created all the same is then removed in the background.
 //
 // Errors: the server's (zk.ErrNoAuth, zk.ErrNoChildrenForEphemerals if dir is ephemeral, …), [ErrTooLarge], a
-// [*HangUpError], the session's [Session.Err], or ctx's cause. No node remains, with one exception: where the client
-// may create but not list, a node whose answer was lost stays until the session ends, and a warning is logged.
+// [*HangUpError], the session's [Session.Err], or ctx's cause. No node remains, with these exceptions, until the
+// session ends: one whose answer was lost where the client may create but not list, of which a warning is logged; and
+// one that a server creates later than that.
 func (s *Session) CreateProtected(ctx context.Context, dir, name string, data []byte) (Entry, error) {
 	return s.createProtected(ctx, dir, name, data, true)
 }

@@ -20,14 +20,14 @@
 // own gets it wrong some day. What goes on in the background for as long as the client lives, such as a count that is
 // followed, takes the client's SessionsWhileOpen instead, which no error of the servers ends.
 //
-//   - A node of a recipe is made by [Session.CreateProtected] and its like, which never make a second one, and removed
+//   - A node of a recipe is made by [Session.CreateProtected] and its like, which leave no second one, and removed
 //     by [Session.Remove], which goes on until a server has answered. Neither needs the caller to stay.
 //   - What must end in time is a [Binding]. The check that the session is valid and the beginning of the binding are
 //     one step.
 //   - What others do is seen through a [Watch] and [Session.View], or by a [ChildObserver]. A View is looked at, not
 //     waited for: be woken, look, decide, and wait again. An event may be lost, with the permission to read or by a
-//     restored database: what must not rest on one for ever asks again after a while ([Session.ReadAgain]). A
-//     [TreeObserver] hears of a node and everything below it, at servers since 3.6.
+//     restored database: so the session reads a watched node again when a wait has lasted, and [Session.ReadAgain] does
+//     at once. A [TreeObserver] hears of a node and everything below it, at servers since 3.6.
 //   - State of a recipe hangs on the client or on the session, by Attach, not on the process.
 //
 // # Callbacks

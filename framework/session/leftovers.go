@@ -22,6 +22,11 @@ func (s *Session) abandon() (left Leftovers, removals map[string]*Removal) {
 			left.Removals = append(left.Removals, path)
 		}
 	}
+	for path, refused := range s.refusals {
+		if refused.carry && s.removals[path] == nil {
+			left.Removals = append(left.Removals, path)
+		}
+	}
 	for _, o := range s.orphans {
 		left.orphans = append(left.orphans, *o)
 	}

@@ -13,8 +13,9 @@ import (
 )
 
 // An orphan is a try to create a node whose answer came to no caller, and whose node no search has shown. A server may
-// execute it late (see fence): the node would be nobody's, and a lock taken until the session ends. So the session
-// looks for it again and again, for four session timeouts. Whenever a listing shows the node, it is removed.
+// execute it late (see fence): no contender would own the node, and it would keep a lock taken until the session ends.
+// So the session looks for it again, four times in four session timeouts. Whenever a listing shows the node, it is
+// removed.
 //
 // A contender's own node is never an orphan's: each try has a GUID of its own, and a creation that adopts the node of a
 // lost try takes it out of what it leaves to the session.
@@ -32,19 +33,23 @@ type orphan struct {
 }
 
 // lookDelays are the times of the looks, in sixteenths of the session timeout. The first is left out after a search.
-// A server whose thread stands still for longer than the last answers no ping, and its clients have left it for long.
+// A server whose threads stand still for longer than the last was left by its clients long before.
 var lookDelays = [...]int{0, 1, 4, 16, 64}
 
-// lookTime is when a look is due, by the session timeout. All looks of a session that has been open since then share a
-// grid, so that one listing serves many.
+// lookTime is when a look is due, by the session timeout.
 func lookTime(opened, since time.Time, look int, timeout time.Duration) time.Time {
 	if lookDelays[look] == 0 {
 		return since
 	}
-	step := timeout / 16
-	at := since.Add(timeout / 16 * time.Duration(lookDelays[look]))
-	if past := at.Sub(opened) % max(step, 1); past > 0 {
-		at = at.Add(step - past)
+	return onGrid(opened, since.Add(timeout/16*time.Duration(lookDelays[look])), timeout)
+}
+
+// onGrid moves a time to the next sixteenth of the session timeout since the session was opened: what comes due at
+// nearly the same time is asked for together.
+func onGrid(opened, at time.Time, timeout time.Duration) time.Time {
+	step := max(timeout/16, 1)
+	if past := at.Sub(opened) % step; past > 0 {
+		return at.Add(step - past)
 	}
 	return at
 }
@@ -73,10 +78,10 @@ func (s *Session) sweeping(o orphan) {
 		return // gone with its session; or known
 	}
 	o.since, o.asked = s.clock.Now(), false
+	o.looks = min(o.looks, 1) // an earlier session's looks may all have been before the create is executed
 	o.due = lookTime(s.opened, o.since, o.looks, s.leases.timeout)
 	s.orphans[guidOf(o.name)] = &o
-	s.send(s.dueSearches(o.since)...)
-	s.wakeClock()
+	s.wakeClock() // which asks once for all that come at this moment
 }
 
 // guidOf is the part of a protected node's name that is unique, "" if it has none.
@@ -88,27 +93,31 @@ func guidOf(name string) string {
 	return name[:length]
 }
 
-// nextLook is when the next look is due; never, an hour from now. mu is held.
+// nextLook returns when the next look is due, or an hour from now if none is. mu is held.
 func (s *Session) nextLook(now time.Time) time.Time {
 	next := now.Add(time.Hour)
 	for _, o := range s.orphans {
-		if !o.asked && s.online {
-			next = earliest(next, o.due)
+		if o.asked || !s.online {
+			return now.Add(time.Hour) // the answer, or the next connection, comes first
 		}
+		next = earliest(next, o.due)
 	}
 	return next
 }
 
-// dueSearches makes the requests of the looks that are due: a fence, and one listing of each directory behind it. If
-// connections have ended on a fence, another request must be answered first. mu is held.
+// dueSearches makes the requests of the looks that are due: a fence, and one listing of each directory behind it. What
+// comes due until they are answered is looked for together then. If connections have ended on a fence, another request
+// must be answered first. mu is held.
 func (s *Session) dueSearches(now time.Time) []*transport.Call {
 	if len(s.orphans) == 0 || !s.online {
 		return nil
 	}
 	byDir := map[string][]*orphan{}
-	for _, guid := range slices.Sorted(maps.Keys(s.orphans)) {
-		if o := s.orphans[guid]; !o.asked && !now.Before(o.due) {
-			o.asked = true
+	for _, o := range s.orphans {
+		if o.asked {
+			return nil
+		}
+		if !now.Before(o.due) {
 			byDir[o.dir] = append(byDir[o.dir], o)
 		}
 	}
@@ -119,6 +128,9 @@ func (s *Session) dueSearches(now time.Time) []*transport.Call {
 	fence := s.fence(func(err error) { behind = err })
 	calls := one(fence)
 	for _, dir := range slices.Sorted(maps.Keys(byDir)) {
+		for _, o := range byDir[dir] {
+			o.asked = true
+		}
 		calls = append(calls, s.search(dir, byDir[dir], &behind)...)
 	}
 	if !s.support.Doubts(fence) {
@@ -142,26 +154,43 @@ func (s *Session) search(dir string, orphans []*orphan, behind *error) (calls []
 		switch {
 		case !o.sequential:
 			calls = append(calls, transport.Exists(join(dir, o.name), false, func(_ *zk.Stat, err error) {
-				if s.unanswered(*behind) || s.unanswered(err) {
-					return // looked for again on the next connection
-				}
+				var found []string
 				if err == nil {
-					s.sweepListed(dir, []string{o.name})
+					found = []string{o.name}
 				}
-				s.looked([]*orphan{o}, err)
+				s.searched(dir, []*orphan{o}, found, *behind, err)
 			}))
 		case !listed:
 			listed = true
 			calls = append(calls, transport.Children(dir, false, func(children []string, _ *zk.Stat, err error) {
-				if s.unanswered(*behind) || s.unanswered(err) {
-					return
-				}
-				s.sweepListed(dir, children)
-				s.looked(slices.DeleteFunc(slices.Clone(orphans), func(o *orphan) bool { return !o.sequential }), err)
+				asked := slices.DeleteFunc(slices.Clone(orphans), func(o *orphan) bool { return !o.sequential })
+				s.searched(dir, asked, children, *behind, err)
 			}))
 		}
 	}
 	return calls
+}
+
+// searched handles the answer to a look: what it found, or why the fence or the look itself failed.
+func (s *Session) searched(dir string, asked []*orphan, found []string, behind, err error) {
+	switch {
+	case passing(behind) || passing(err): // the server is overloaded: a look is not worth the connection
+		s.lookLater(asked)
+	case s.unanswered(behind) || s.unanswered(err): // looked for again on the next connection
+	default:
+		s.sweepListed(dir, found)
+		s.looked(asked, err)
+	}
+}
+
+// lookLater repeats a look that an overloaded server has refused.
+func (s *Session) lookLater(asked []*orphan) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, o := range asked {
+		o.asked, o.due = false, s.clock.Now().Add(max(time.Second, s.leases.timeout/16))
+	}
+	s.wakeClock()
 }
 
 // sweepListed removes the nodes of orphans that a listing shows.
@@ -186,7 +215,7 @@ func (s *Session) sweepListed(dir string, children []string) {
 	}
 }
 
-// looked plans the next looks for orphans that a look has not shown. err says why it could not.
+// looked plans the next looks for orphans that a look has not shown. err is why the look failed, or nil.
 func (s *Session) looked(orphans []*orphan, err error) {
 	now := s.clock.Now()
 	refused := err != nil && !errors.Is(err, zk.ErrNoNode)
@@ -218,7 +247,7 @@ func (s *Session) looked(orphans []*orphan, err error) {
 	}
 }
 
-// forgetLooks is for a lost connection: what was asked there is due at once. mu is held.
+// forgetLooks makes the looks due again whose answers a lost connection took. mu is held.
 func (s *Session) forgetLooks() {
 	for _, o := range s.orphans {
 		o.asked = false

@@ -3,10 +3,12 @@ package session_test
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -276,4 +278,117 @@ func TestALostCreateThatCannotBeLookedForIsLogged(t *testing.T) {
 	if n := strings.Count(log.String(), "could not be looked for"); n != 1 || !strings.Contains(log.String(), "path=/dir/_c_") {
 		t.Errorf("got %d records, want one that names the node: %s", n, log.String())
 	}
+}
+
+// Many callers leave during their searches. What they leave is looked for together.
+func TestCreatesWhoseCallersLeaveDuringTheSearchShareALook(t *testing.T) {
+	const creates = 200
+	bubble(t, func(t *testing.T, w *env) {
+		w.Make("/dir")
+		s := w.Session()
+		ctx, cancel := context.WithCancel(t.Context())
+		w.Server.Freeze()
+		var callers sync.WaitGroup
+		for range creates {
+			callers.Go(func() { _, _ = s.CreateProtected(ctx, "/dir", "n-", nil) })
+		}
+		synctest.Wait()
+		w.Link.Cut()
+		synctest.Wait()
+		answer := w.Server.Hold(zktest.Match{Op: zktest.OpMulti})
+		w.Link.Heal()
+		w.Server.Thaw()
+		w.Eventually("connected", s.Connected)
+		time.Sleep(100 * time.Millisecond) // all search
+		before := w.Server.Counts()
+		cancel()
+		callers.Wait()
+		answer()
+		wantNoNode(t, w, s, "/dir")
+		after := w.Server.Counts()
+		searches := after[zktest.OpGetChildren2] - before[zktest.OpGetChildren2]
+		if searches > creates+16 { // those that were on their way, and the looks
+			t.Errorf("got %d listings, want at most %d", searches, creates+16)
+		}
+	})
+}
+
+// An overloaded server refuses the transaction of a look: the connection stays, since other clients' requests make the
+// overload, and the session's leases hang on the connection under StandardErrorPolicy.
+func TestALookAtAnOverloadedServerKeepsTheConnection(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		w.Make("/dir")
+		how := lateCreates["sequential"]
+		path, goOn := stalled(t, w, how.op, how.create)
+		before := w.Server.Connections()
+		for i := range 3 {
+			w.Server.Throttle(zktest.Match{Op: zktest.OpMulti, Nth: i + 1})
+		}
+		goOn()
+		time.Sleep(5 * clienttest.SessionTimeout)
+		if n := w.Server.Children("/dir"); len(n) != 1 || path != "/dir/"+n[0] {
+			t.Errorf("got nodes %q, want %s alone", n, path)
+		}
+		if got := w.Server.Connections(); got != before {
+			t.Errorf("got %d connections more, want none", got-before)
+		}
+	})
+}
+
+// DELETE is missing when a late node is found, and comes back. A node with a GUID is nobody else's, also if it outlives
+// sessions.
+func TestALateNodeWhoseRemovalIsRefusedIsRemovedLater(t *testing.T) {
+	for name, how := range lateCreates {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *env) {
+				w.Make("/dir")
+				w.Make("/guard")
+				path, goOn := stalled(t, w, how.op, how.create)
+				w.protect("/dir", zk.PermAll&^zk.PermDelete)
+				goOn()
+				time.Sleep(clienttest.SessionTimeout / 2)
+				if strings.HasPrefix(name, "persistent") {
+					w.Server.ExpireSession(w.Session().ID())
+					time.Sleep(time.Second)
+				}
+				w.protect("/dir", zk.PermAll)
+				time.Sleep(3 * clienttest.SessionTimeout)
+				for _, n := range w.Server.Children("/dir") {
+					if path != "/dir/"+n {
+						t.Errorf("got node %q, want %s alone", n, path)
+					}
+				}
+			})
+		})
+	}
+}
+
+// The client gives its session up, and the servers have not yet: the old session's create is executed when the next
+// session has looked already.
+func TestALateNodeOfASessionThatTheClientHasGivenUpIsRemoved(t *testing.T) {
+	const timeout = clienttest.SessionTimeout
+	bubble(t, func(t *testing.T, w *env) {
+		w.Make("/dir")
+		how := lateCreates["persistent, by the client"]
+		path, goOn := stalled(t, w, how.op, how.create)
+		old := w.Session()
+		time.Sleep(2 * timeout) // one look is left
+		w.Link.Cut()
+		time.Sleep(timeout / 2)
+		w.Server.Freeze() // its clock stands still
+		w.Link.Heal()
+		<-old.Done()
+		w.Server.Thaw()
+		w.Connected()
+		time.Sleep(500 * time.Millisecond)
+		goOn()
+		synctest.Wait()
+		if n := w.Server.Children("/dir"); len(n) != 2 {
+			t.Fatalf("got nodes %q, the test needs one that is created late", n)
+		}
+		time.Sleep(5 * timeout)
+		if n := w.Server.Children("/dir"); len(n) != 1 || path != "/dir/"+n[0] {
+			t.Errorf("got nodes %q, want %s alone", n, path)
+		}
+	})
 }

@@ -88,8 +88,8 @@ func (s *Session) removal(path string, r *Removal) *transport.Call {
 		delete(s.removals, path)
 		wakes := s.onRemoved(path, err)
 		first := true
-		if r.again(err) {
-			first = s.noteRefusal(path)
+		if r.again(path, err) {
+			first = s.noteRefusal(path, r)
 		} else {
 			delete(s.refusals, path)
 		}

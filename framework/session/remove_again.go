@@ -8,28 +8,30 @@ import (
 )
 
 // A refusedRemoval is a node of the session that a server refuses to remove, for its ACL mostly. No event says that
-// this has changed. So the session asks again, after pauses that double from T/16 to T, until the node is
-// gone or the session is over: a lock must not stay taken for a permission that was missing for a moment.
+// this has changed. So the session asks again, after pauses that double from T/16 to T, until the node is gone or the
+// session is over: a lock must not stay taken for a permission that was missing for a moment.
 type refusedRemoval struct {
+	carry bool          // goes on in the next session
 	pause time.Duration // before the next request
 	due   time.Time
 }
 
-// again reports whether a removal that was refused is asked for again. A deletion that outlives sessions is the user's,
-// who may have made another node at the path since.
-func (r *Removal) again(err error) bool {
-	return !r.carry && (errors.Is(err, zk.ErrNoAuth) || hungUp(err))
+// again reports whether a removal of path that was refused is asked for again. A node that outlives sessions and has no
+// GUID is the user's, who may have made another one at the path since.
+func (r *Removal) again(path string, err error) bool {
+	_, name := split(path)
+	return (!r.carry || guidOf(name) != "") && (errors.Is(err, zk.ErrNoAuth) || hungUp(err))
 }
 
 // noteRefusal plans the next request for a removal that was refused, and reports whether it is the first refusal. mu is
 // held.
-func (s *Session) noteRefusal(path string) (first bool) {
+func (s *Session) noteRefusal(path string, r *Removal) (first bool) {
 	refused := s.refusals[path]
 	if first = refused == nil; first {
-		refused = &refusedRemoval{pause: s.leases.timeout / 16}
+		refused = &refusedRemoval{carry: r.carry, pause: s.leases.timeout / 16}
 		s.refusals[path] = refused
 	}
-	refused.due = s.clock.Now().Add(refused.pause)
+	refused.due = onGrid(s.opened, s.clock.Now().Add(refused.pause), s.leases.timeout)
 	refused.pause = min(2*refused.pause, s.leases.timeout)
 	s.wakeClock()
 	return first
@@ -47,7 +49,7 @@ func (s *Session) removeAgain(now time.Time) (next time.Time) {
 		case refused.due.After(now):
 			next = earliest(next, refused.due)
 		default:
-			s.removing(path, false)
+			s.removing(path, refused.carry)
 		}
 	}
 	return next

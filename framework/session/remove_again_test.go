@@ -22,7 +22,7 @@ func (w *env) protect(dir string, permissions int32) {
 	}
 }
 
-// DELETE is missing for a while. Its return is met by a request at most as late again, and no later than a session
+// DELETE is missing for a while. A request follows its return within as long as it was missing, and within a session
 // timeout.
 func TestARefusedRemovalIsAskedForAgain(t *testing.T) {
 	const timeout = clienttest.SessionTimeout

@@ -33,8 +33,8 @@ type View struct {
 	Data     []byte   // of WatchData; nil if the node may not be read
 	Children []string // of WatchChildren
 	Err      error
-	Read     time.Time // when the request was sent that this answers
-	Again    time.Time // when that of ReadAgain was sent; zero if none is under way
+	Read     time.Time // when the request for this answer was sent
+	Again    time.Time // when ReadAgain's pending request was sent; zero without one
 }
 
 // A Watch is on a node until its session ends: it is set again after every change and reconnection. All watches on a

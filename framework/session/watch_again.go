@@ -50,6 +50,16 @@ func (s *Session) putBackWatch(w *serverWatch) {
 	})
 }
 
+// putBackRead repeats ReadAgain later. The view and the server's watch stay. mu is held.
+func (s *Session) putBackRead(w *serverWatch) {
+	s.putBack(func() []*transport.Call {
+		if s.watches[w.key] != w || w.awaitsAnswer() {
+			return nil
+		}
+		return one(s.armAgain(w))
+	})
+}
+
 // mu is held.
 func (s *Session) putBackTree(t *tree) {
 	s.putBack(func() []*transport.Call {

@@ -9,7 +9,7 @@ import (
 // A server may lose an event: of a node that the client may not read when it changes (since 3.8.4 and 3.9.2), or all of
 // them, when 3.9's restore replaces the data under live connections. So nothing waits for an event alone. A node that
 // is watched is read again when its newest subscriber has waited for a session timeout, and then whenever that wait
-// has doubled: a lost event costs time, and a watch costs one read for each doubling.
+// has doubled, at least every 64 session timeouts: a lost event costs time, and a watch few reads.
 
 // ReadAgain reads a watched node and sets the server's watch again, in case that has lost an event. It does not block:
 // View tells what was read before, still Armed, until the answer, which calls wake. It does nothing while a request is
@@ -24,9 +24,12 @@ func (s *Session) ReadAgain(w *Watch) {
 	s.send(s.armAgain(watch))
 }
 
-// readDue is when a watched node is to be read again. Its newest subscriber came at since; it was last read at read.
+// longestBelief bounds the time between two reads, in session timeouts: a standby of months must not lose months.
+const longestBelief = 64
+
+// readDue is when a watched node is to be read again. Its newest subscriber came at since; read was the last time.
 func readDue(since, read time.Time, timeout time.Duration) time.Time {
-	return read.Add(max(timeout, read.Sub(since)))
+	return read.Add(min(max(timeout, read.Sub(since)), longestBelief*timeout))
 }
 
 // waitsFor notes a new subscriber. mu is held.
@@ -37,8 +40,8 @@ func (s *Session) waitsFor(w *serverWatch) {
 	}
 }
 
-// readLate reads the nodes that are due, and returns how long nothing else is. It looks at the watches at most sixteen
-// times in a session timeout. mu is held.
+// readLate reads the nodes that are due, and returns how long to wait before the next look. It looks at the watches at
+// most sixteen times in a session timeout. mu is held.
 func (s *Session) readLate() (wait time.Duration) {
 	now := time.Now()
 	if !s.online || len(s.watches) == 0 {
@@ -52,7 +55,9 @@ func (s *Session) readLate() (wait time.Duration) {
 	for _, w := range s.watches {
 		due := readDue(w.since, w.sent, s.leases.timeout).Sub(now)
 		switch {
-		case w.requests == 0: // armDeferred comes first
+		case w.requests == 0, w.view.Status == StatusUnknown && !w.awaitsAnswer():
+			// It is set later, and then no new subscriber says so.
+			wait = min(wait, s.leases.timeout)
 		case due <= 0 && w.awaitsAnswer():
 			wait = 0
 		case due <= 0 && (w.view.Status == StatusPresent || w.lasting()):

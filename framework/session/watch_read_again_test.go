@@ -192,9 +192,9 @@ func TestAWatchIsReadOnceForEachDoublingOfItsWait(t *testing.T) {
 		w.Make("/a")
 		o := w.watchData("/a")
 		defer o.stop()
-		time.Sleep(100 * clienttest.SessionTimeout) // after 1, 2, 4, 8, 16, 32 and 64
-		if got := w.Count(zktest.OpGetData); got != 1+7 {
-			t.Errorf("got %d reads, want 8", got)
+		time.Sleep(200 * clienttest.SessionTimeout) // after 1, 2, 4, 8, 16, 32, 64, 128 and 192
+		if got := w.Count(zktest.OpGetData); got != 1+9 {
+			t.Errorf("got %d reads, want 10", got)
 		}
 	})
 }
@@ -215,5 +215,68 @@ func TestANewcomerOfAnOldWatchDoesNotWaitAsLong(t *testing.T) {
 		if waited := time.Since(began); waited > clienttest.SessionTimeout*5/4 {
 			t.Errorf("waited for %v, want at most %v", waited, clienttest.SessionTimeout*5/4)
 		}
+	})
+}
+
+// The watches are looked at just when a newcomer's is not set yet: it is read again all the same.
+func TestAWatchThatIsSetAfterTheLookIsReadAgain(t *testing.T) {
+	const timeout = clienttest.SessionTimeout
+	bubble(t, func(t *testing.T, w *env) {
+		w.Make("/a")
+		w.Make("/b")
+		s := w.Session()
+		first := s.WatchData("/a", func() {}) // for which the watches are looked at
+		time.Sleep(timeout - 20*time.Millisecond)
+		s.Unwatch(first)
+		began := time.Now()
+		watch := s.WatchDataDeferred("/b", func() {})
+		defer s.Unwatch(watch)
+		time.Sleep(time.Second)
+		w.Server.DropEvent(zktest.Match{})
+		w.remove("/b")
+		w.Eventually("news", func() bool { return s.View(watch).Status == framework.StatusGone })
+		if waited := time.Since(began); waited > 2*timeout {
+			t.Errorf("got the news after %v, want it within %v", waited, 2*timeout)
+		}
+	})
+}
+
+// A node is deleted and made anew while it is read again. For its watchers it is gone, as without that.
+func TestADeletionWhileANodeIsReadAgainIsSeen(t *testing.T) {
+	for name, again := range map[string]bool{"read again": true, "not read again": false} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *env) {
+				w.Make("/a")
+				o := w.watchData("/a")
+				defer o.stop()
+				execute := w.Server.Hold(zktest.Match{Op: zktest.OpGetData})
+				if again {
+					o.session.ReadAgain(o.Watch)
+				}
+				synctest.Wait()
+				w.remove("/a")
+				w.Make("/a")
+				synctest.Wait()
+				execute()
+				o.want(t, framework.StatusGone)
+			})
+		})
+	}
+}
+
+// An overloaded server refuses the read: what the view said holds, and the read comes later.
+func TestAReadAgainThatIsRefusedForAMomentLeavesTheView(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		w.Make("/a")
+		o := w.watchChildren("/a")
+		defer o.stop()
+		w.Server.Throttle(zktest.Match{Op: zktest.OpGetChildren2})
+		w.loseEvent("/a", func() { w.Make("/a/b") })
+		o.session.ReadAgain(o.Watch)
+		synctest.Wait()
+		if v := o.view(); v.Status != framework.StatusPresent || !v.Armed {
+			t.Errorf("got %+v, want the view of before", v)
+		}
+		w.Eventually("read", func() bool { return len(o.view().Children) == 1 })
 	})
 }

@@ -22,7 +22,7 @@ type serverWatch struct {
 	requests    int       // that set it: only the answer to the newest counts
 	answered    int       // the newest that was
 	again       int       // the newest of ReadAgain, unless an event has come since
-	sent        time.Time // the newest
+	sent        time.Time // when the newest request was
 	since       time.Time // when the newest subscriber came
 	byExists    bool      // the node may not be read, or is missing
 	unreadable  error     // why, in the first case; lasting subscribers are refused then
@@ -100,6 +100,10 @@ func (s *Session) armed(w *serverWatch, n int, view View) {
 		view.Status = StatusPresent
 	case errors.Is(view.Err, zk.ErrNoNode):
 		view = View{Status: StatusGone}
+	case passing(view.Err) && w.again == n:
+		s.putBackRead(w)
+		s.mu.Unlock()
+		return
 	case passing(view.Err):
 		s.putBackWatch(w)
 		s.mu.Unlock()
@@ -180,7 +184,7 @@ func (s *Session) onWatch(e transport.WatchEvent) {
 		w := s.watches[watchKey{path: e.Path, children: children}]
 		switch {
 		case w == nil || w.requests == 0:
-		case e.Type == zk.EventNodeDeleted && !w.awaitsAnswer():
+		case e.Type == zk.EventNodeDeleted && (!w.awaitsAnswer() || w.readsAgain()):
 			w.setView(View{Status: StatusGone})
 			wakes = append(wakes, w.wakes()...)
 			if w.lasting() {

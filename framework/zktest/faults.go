@@ -44,8 +44,9 @@ func (s *Server) Hold(m Match) (release func()) {
 // Stall stops the server's thread that has read one matching write and has not
 // queued it yet, until release is called. Unlike a request that Hold keeps, the
 // write is then executed even if its connection has ended and its session has
-// come back on another one, as long as the session lives: a real server checks
-// which of the servers a session is connected to, and not by which connection.
+// come back on another one to this server, as long as the session lives: a real
+// server checks which of the servers a session is connected to, and not by which
+// connection. Such a write waits for no Freeze, and no Observe hears of it.
 // An answer leaves only if the connection still stands. Calling release again
 // does nothing, and Close releases what is stalled.
 func (s *Server) Stall(m Match) (release func()) {

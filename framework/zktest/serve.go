@@ -72,7 +72,8 @@ func (c *conn) executeStalled(op Op, d decoder, stall <-chan struct{}) {
 	}
 	s.mu.Lock()
 	defer s.unlock()
-	if s.closed || s.sessions[c.sess.id] != c.sess {
+	now := c.sess.conn
+	if s.closed || s.sessions[c.sess.id] != c.sess || now != nil && now.srv != s {
 		return
 	}
 	s.counts[op]++

@@ -91,8 +91,12 @@ func release(t *testing.T, lease *locks.Lease) {
 	}
 }
 
-// doublings is how often a watched node is read again in so long a wait: after a session timeout, two, four and so on.
-func doublings(wait time.Duration) int { return bits.Len(uint(wait / sessionTimeout)) }
+// readsAgain is how often a watched node is read again in so long a wait: after a session timeout, two, four and so on,
+// and every 64.
+func readsAgain(wait time.Duration) int {
+	timeouts := uint(wait / sessionTimeout)
+	return bits.Len(min(timeouts, 64)) + int(max(timeouts, 64)-64)/64
+}
 
 // A result is what came of an Acquire on another goroutine.
 type result struct {

@@ -282,7 +282,7 @@ func TestRequestCostsTheHolderOneRead(t *testing.T) {
 		settle()
 		p.link.Requests()
 		time.Sleep(time.Hour)
-		if sent := p.link.Requests(); len(sent) != 1 || sent[lockstest.GetData] != doublings(time.Hour) {
+		if sent := p.link.Requests(); len(sent) != 1 || sent[lockstest.GetData] != readsAgain(time.Hour) {
 			t.Errorf("in an hour without a request it sent %v", sent)
 		}
 		askToLeave(t, other, path+"/"+lease.NodeName())

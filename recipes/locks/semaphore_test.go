@@ -415,7 +415,7 @@ func TestWaitingForLeasesAsksForLittle(t *testing.T) {
 		settle()
 		p.link.Requests()
 		time.Sleep(time.Hour)
-		n := doublings(time.Hour)
+		n := readsAgain(time.Hour)
 		if sent := p.link.Requests(); len(sent) != 2 || sent[lockstest.GetData] != 3*n || sent[lockstest.GetChildren] != n {
 			t.Errorf("it sent %v, want %d times three reads and a listing", sent, n)
 		}
