@@ -65,8 +65,8 @@
 //
 // An answer can also be lost while the connection lives. A server answers a ping behind everything that the session
 // asked for before it. So once a later ping is answered, the client leaves the connection when a request is 2/3 T old,
-// and tries it again as after any lost connection. In case the server is merely slow, and answers pings aside, each
-// connection that was left for that doubles the time for requests of that kind, until one is answered sooner.
+// and tries it again as after any lost connection. A slow server may answer pings ahead of other requests. So
+// each connection left in this way doubles the limit for that kind of request, until an answer comes sooner.
 //
 // The clock goes on while the machine is suspended. [Binding.Err] compares the time, and so is right at the first look
 // after a pause of the process, when timers are late.

@@ -40,7 +40,7 @@ type ConnectError = session.ConnectError
 type NoAuthError = session.NoAuthError
 
 // A HangUpError says that a server closes the connection on a request again and again, although it answers others. A
-// request that servers take, as far as the client knows, fails so only if all of them do it for a session timeout.
+// request that servers take, as far as the client knows, fails so only if it has gone on for a session timeout.
 type HangUpError = session.HangUpError
 
 // An OpError is a failed operation. It unwraps to the reason: zk.ErrNoNode, context.DeadlineExceeded or

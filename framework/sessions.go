@@ -15,8 +15,8 @@ import (
 // again. A [retry.Pace] spaces rounds that end early.
 //
 // Each round blocks as [Client.Session] does. A missing connection is an error before the first round; later it is
-// waited out. The loop ends after an error. It is for waits; what goes on for as long as the client does takes
-// [Client.SessionsWhileOpen].
+// waited out. The loop ends after an error. It is for waits. Use [Client.SessionsWhileOpen] for work that lasts
+// as long as the client.
 //
 // Errors: as [Client.Session]; [ErrClosed], and the error of ctx's end, also in a pause.
 func (c *Client) Sessions(ctx context.Context) iter.Seq2[*Session, error] {
@@ -50,22 +50,23 @@ func (c *Client) SessionsWhileOpen(ctx context.Context, blocked func(reason erro
 	})
 }
 
-// sessions yields sessions until end, asked about the error of a round without one, returns the loop's error. If it
-// returns nil, the round has taken the connection timeout.
+// sessions yields sessions until end, asked about the error of a round without one, returns the loop's error.
 func (c *Client) sessions(ctx context.Context, end func(begun bool, err error) error) iter.Seq2[*Session, error] {
 	return func(yield func(*Session, error) bool) {
 		var pace retry.Pace
 		for begun := false; ; {
+			began := time.Now()
 			s, err := c.Session(ctx)
 			if err != nil {
 				if err = end(begun, err); err != nil {
 					yield(nil, err)
 					return
 				}
+				_ = pace.WaitUnless(ctx, time.Since(began), c.core.closing) // the connection timeout may be short
 				continue
 			}
 			begun = true
-			began := time.Now()
+			began = time.Now()
 			if !yield(s, nil) {
 				return
 			}

@@ -3,6 +3,7 @@ package framework_test
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -131,4 +132,22 @@ func TestSessionsWhileOpenEndsWithTheClientAndWithItsContext(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A connection timeout of nothing is a mistake that costs no processor: rounds without a session pause as others do.
+func TestSessionsWhileOpenPausesBetweenRoundsWithoutASession(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		client := w.Dial("zk:2181/app", framework.WithConnectionTimeout(time.Nanosecond))
+		var rounds atomic.Int32
+		go func() {
+			for range client.SessionsWhileOpen(t.Context(), func(error) { rounds.Add(1) }) {
+				return
+			}
+		}()
+		time.Sleep(time.Minute)
+		if n := rounds.Load(); n > 150 {
+			t.Errorf("got %d rounds in a minute, want about one in a second", n)
+		}
+		wantErr(t, client.Close())
+	})
 }

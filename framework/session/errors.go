@@ -78,7 +78,7 @@ func (e attemptError) Is(target error) bool {
 func (e attemptError) As(target any) bool { return errors.As(e.err, target) }
 
 // A HangUpError says that a server closes the connection on a request again and again, although it answers others. A
-// request that servers take, as far as the client knows, fails so only if all of them do it for a session timeout.
+// request that servers take, as far as the client knows, fails so only if it has gone on for a session timeout.
 type HangUpError = transport.HangUpError
 
 // Definite reports whether err is the server's answer to the operation. Every other error leaves open whether it was

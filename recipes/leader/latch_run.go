@@ -36,7 +36,7 @@ func (l *LeaderLatch) Start(ctx context.Context) error {
 	// Within a term of this election Acquire would re-enter: two latches would lead, the second for that term alone.
 	run, stop := context.WithCancel(locks.WithoutLease(context.WithoutCancel(ctx)))
 	done, first := make(chan struct{}), make(chan error, 1)
-	l.started, l.stop, l.done, l.failed = true, stop, done, nil
+	l.started, l.stop, l.done, l.failed, l.left = true, stop, done, nil, nil
 	l.mu.Unlock()
 	go l.run(run, done, first)
 	var err error
@@ -90,7 +90,8 @@ func (l *LeaderLatch) run(ctx context.Context, done chan struct{}, first chan<- 
 	}
 }
 
-// lead returns when the term has ended and its node is removed, or ends it. The error of the removal is Close's.
+// lead waits for the end of the term or of ctx, releases the term, and returns after the removal of its node. The error
+// of the removal is Close's.
 func (l *LeaderLatch) lead(ctx context.Context, term *locks.Lease) {
 	l.set(term, nil)
 	select {

@@ -129,8 +129,8 @@ func (r *runner) term(ctx context.Context) error {
 	return err
 }
 
-// campaign is Campaign without re-entry: a term of the caller's would be there again after each return of lead, and for
-// ever lost once it has ended. Other locks of the caller stay lead's.
+// campaign is Campaign without re-entry. Re-entering the caller's term would return it again after each lead, and fail
+// for ever once it has ended. Other locks of the caller stay lead's.
 func (r *runner) campaign(ctx context.Context) (*locks.Lease, error) {
 	return r.selector.Campaign(locks.WithoutLease(ctx))
 }

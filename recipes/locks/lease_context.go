@@ -11,7 +11,8 @@ import (
 // Its Err compares the time with ValidUntil and ends the lease first, so that Done is closed; contexts made from it
 // follow within the call. So the first Err is right after a suspension, when timers are late. A select on Done alone
 // may be late, and so may Err of a context that context.WithCancel or WithTimeout made from this one: it compares
-// nothing, and ends with the first look at this context or at the lease.
+// nothing, and ends with the first look at this context or at the lease. A context of another type follows when its own
+// Done is closed.
 //
 // It owns the lease: an Acquire of the same lock with it re-enters. Goroutines that share it do not exclude each other;
 // see [WithoutLease].

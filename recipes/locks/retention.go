@@ -40,8 +40,8 @@ type news struct {
 	timeout time.Duration // of the session
 	silence time.Duration // since the newest request was sent that the leader has answered
 	listed  time.Duration // since the listing was asked for by which the node is alone
-	asking  bool          // for it again
-	asked   time.Duration // since then
+	asking  bool          // a new listing was asked for
+	asked   time.Duration // since that request
 }
 
 // lasts returns for how long a listing without others counts if nothing more is heard.

@@ -286,7 +286,7 @@ func TestRequestCostsTheHolderOneRead(t *testing.T) {
 			t.Errorf("in an hour without a request it sent %v", sent)
 		}
 		askToLeave(t, other, path+"/"+lease.NodeName())
-		time.Sleep(time.Hour / 2)
+		time.Sleep(time.Minute)
 		if sent := p.link.Requests(); len(sent) != 1 || sent[lockstest.GetData] != 1 {
 			t.Errorf("it sent %v", sent)
 		}

@@ -29,7 +29,7 @@ func (c *SharedCount) followSession(ctx context.Context, session *framework.Sess
 	watch := session.WatchDataPersistent(absolute, c.signal)
 	defer session.Unwatch(watch)
 	for {
-		c.take(session.View(watch))
+		c.look(session, watch)
 		c.tell()
 		select {
 		case <-c.wake:
@@ -39,6 +39,15 @@ func (c *SharedCount) followSession(ctx context.Context, session *framework.Sess
 			return
 		}
 	}
+}
+
+// look takes what a watch on the node shows now. Looks do not overlap: an older one must not be taken after a newer.
+func (c *SharedCount) look(session *framework.Session, watch *framework.Watch) framework.View {
+	c.looking.Lock()
+	defer c.looking.Unlock()
+	view := session.View(watch)
+	c.take(view)
+	return view
 }
 
 // take notes what a watch on the node shows.
@@ -52,7 +61,7 @@ func (c *SharedCount) take(view framework.View) {
 		if value, err := decode(view.Data); err == nil {
 			c.apply(VersionedValue{Zxid: view.Stat.Mzxid, Version: view.Stat.Version, Value: value})
 		}
-		c.refuse(nil) // after the value: nobody takes an old one for a followed one
+		c.refuse(nil) // after the value: an old one must not pass for a followed one
 	case framework.StatusUnknown:
 	}
 }
@@ -83,8 +92,7 @@ func (c *SharedCount) Confirm(ctx context.Context) error {
 	watch := session.WatchDataPersistent(absolute, func() { wake(news) })
 	defer session.Unwatch(watch)
 	for {
-		view := session.View(watch)
-		c.take(view)
+		view := c.look(session, watch)
 		unfollowed := c.Unfollowed()
 		if err := c.Err(); err != nil {
 			return err

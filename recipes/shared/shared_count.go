@@ -26,6 +26,8 @@ type SharedCount struct {
 
 	wake chan struct{} // the follower has something to look at
 
+	looking sync.Mutex // held from a look at the watch until it is taken; before mu
+
 	mu         sync.Mutex
 	stop       context.CancelFunc
 	done       chan struct{} // closed when the follower has ended; nil before Start

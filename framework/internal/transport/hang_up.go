@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"syscall"
 	"time"
 )
@@ -21,8 +20,8 @@ const (
 
 // A HangUpError says that a server closed the connection on a request again and again, although it had answered others:
 // it does not know the request, or refuses its size. Whether the request was executed is not known. A request that
-// every ZooKeeper knows, or of which one was answered that was as long, fails so only if all servers of the list have
-// closed connections on it for a session timeout.
+// every ZooKeeper knows, or of which one was answered that was as long, fails so only if connections have ended on it
+// for a session timeout, wherever the client went.
 type HangUpError struct {
 	Request string // "create", "getChildren2", …
 	Path    string // of the request, "" if it has none
@@ -50,34 +49,33 @@ type ending struct {
 	prompt   bool // the oldest request had not waited for long
 	answered bool // another request had been answered
 	waiting  []int32
-	size     int // of the oldest of these
+	size     int // bytes of the oldest waiting request
 	at       time.Time
 	session  time.Duration // the session timeout
-	servers  []string      // that the client knows
 }
 
-// A row is of hang-ups in a row on one kind of request.
+// A row counts consecutive hang-ups on one kind of request.
 type row struct {
-	n       int
-	began   time.Time
-	servers map[string]bool
+	n     int
+	began time.Time // no two since then are further apart than a session timeout
+	last  time.Time
 }
 
 // add counts a hang-up.
 func (r *row) add(e ending) *row {
 	if r == nil {
-		r = &row{began: e.at, servers: make(map[string]bool)}
+		r = &row{began: e.at}
+	} else if e.at.Sub(r.last) > e.session {
+		r.began = e.at
 	}
 	r.n++
-	r.servers[e.server] = true
+	r.last = e.at
 	return r
 }
 
-// persists reports whether the hang-ups are proof against a request that servers have taken: by all servers, for a
-// session timeout. A network that resets connections has let none of these requests through for as long then.
-func (r *row) persists(e ending) bool {
-	return e.at.Sub(r.began) >= e.session && !slices.ContainsFunc(e.servers, func(server string) bool { return !r.servers[server] })
-}
+// persists reports whether the hang-ups are proof against a request that servers have taken: it was asked for again and
+// again for a session timeout, and no server has answered.
+func (r *row) persists(e ending) bool { return e.at.Sub(r.began) >= e.session }
 
 // ended notes the end of a connection. It returns an error for the oldest request if that is to fail.
 func (s *Support) ended(e ending) *HangUpError {
@@ -139,7 +137,7 @@ func (s *Support) forgetOthers(op int32, optional bool) {
 func (l *link) evidence(reason error, waiting []pending) *HangUpError {
 	e := ending{
 		server: l.server, reason: reason, answered: l.answers > 0,
-		at: l.t.cfg.Clock.Now(), session: l.t.sessionTimeout(), servers: l.t.cfg.Route.present(),
+		at: l.t.cfg.Clock.Now(), session: l.t.sessionTimeout(),
 	}
 	for _, p := range waiting {
 		switch {

@@ -35,15 +35,15 @@ func (l *link) watchOverdue() {
 	now := l.t.cfg.Clock.Now()
 	l.mu.Lock()
 	p, overtaken := l.waiting.overtaken()
-	l.mu.Unlock()
-	if !overtaken {
-		return
+	overtaken = overtaken && l.reason == nil
+	var wait time.Duration
+	if overtaken {
+		if wait = p.sent.Add(l.t.slow.allowed(p.op, l.patience)).Sub(now); wait > 0 {
+			l.overdue.Reset(wait) // before fail, which stops it, or not at all
+		}
 	}
-	wait := p.sent.Add(l.t.slow.allowed(p.op, l.patience)).Sub(now)
-	switch {
-	case wait > 0:
-		l.overdue.Reset(wait)
-	case !l.reading.Load():
+	l.mu.Unlock()
+	if overtaken && wait <= 0 && !l.reading.Load() {
 		l.fail(errOverdue)
 	}
 }

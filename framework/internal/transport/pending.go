@@ -63,7 +63,7 @@ func overtakes(xid int32) bool { return xid == xidPing || xid == xidAuth }
 // written at the same time do not count: the next ping tells.
 func (q *pendingRequests) overtaken() (pending, bool) {
 	for _, p := range q.all[q.first:q.written] {
-		if p.op != opPing { // which has no number of its own: the next answer counts for it
+		if p.op != opPing { // pings share one xid: the next ping's answer counts for it
 			return p, p.sent.Before(q.pinged)
 		}
 	}

@@ -17,7 +17,7 @@ const (
 	saslRequired = -124
 )
 
-// A server answers one request on its first connection as only a client is answered that it does not take.
+// On the first connection the server answers one request with a code that refuses the client.
 func TestWhichRefusalsOfTheClientAreBelieved(t *testing.T) {
 	auth := []transport.Auth{transport.NewAuth("digest", []byte("a:b"))}
 	for name, c := range map[string]struct {

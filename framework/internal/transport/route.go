@@ -102,17 +102,6 @@ func (r *Route) limits(session, connection time.Duration) (attempt, handshake ti
 	return attempt, handshake
 }
 
-// present are the servers at the latest attempt that have an address.
-func (r *Route) present() []string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	servers := make([]string, len(r.round.all))
-	for i, a := range r.round.all {
-		servers[i] = a.Server
-	}
-	return servers
-}
-
 // search begins to look for a server for a new session.
 func (r *Route) search() {
 	r.mu.Lock()

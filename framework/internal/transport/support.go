@@ -111,8 +111,8 @@ func (s *Support) Doubts(c *Call) bool {
 	return s.doubts[c.op] || s.rows[c.op] != nil
 }
 
-// taken reports whether servers take requests of a kind that are as long. All know those that have been there from the
-// outset, and do not refuse one for its length that carries a path alone.
+// taken reports whether servers take requests of a kind that are as long. Every server knows some kinds whose requests
+// carry only a path. Their answers may still be too long for what lies between.
 func (s *Support) taken(op int32, size int) bool {
 	switch op {
 	case opDelete, opExists, opGetData, opGetACL, opGetChildren2, opSync:
@@ -124,8 +124,8 @@ func (s *Support) taken(op int32, size int) bool {
 
 // answered notes the answer to a request of so many bytes.
 func (s *Support) answered(op, code int32, size int, server string) {
-	if n := int64(size); op > 0 && code != codeUnimplemented && n > s.longest[op].Load() {
-		s.longest[op].Store(n)
+	if op > 0 && code != codeUnimplemented {
+		raise(&s.longest[op], int64(size))
 	}
 	_, optional := features[op]
 	if code != codeUnimplemented && s.idle.Load() && (!optional || s.here.Load()&(1<<op) != 0) {
@@ -148,6 +148,16 @@ func (s *Support) answered(op, code int32, size int, server string) {
 	delete(s.rows, op)
 	delete(s.doubts, op)
 	s.rest()
+}
+
+// raise sets a value to a greater one. Two connections' readers may overlap.
+func raise(v *atomic.Int64, to int64) {
+	for {
+		before := v.Load()
+		if to <= before || v.CompareAndSwap(before, to) {
+			return
+		}
+	}
 }
 
 // doWithout gives a feature up. mu is held.
