@@ -2,7 +2,6 @@ package session
 
 import (
 	"errors"
-	"maps"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -217,32 +216,6 @@ func (s *Session) watching(path string) bool {
 		}
 	}
 	return false
-}
-
-// forgetWatches is for a lost connection, whose server forgets its watches. mu is held.
-func (s *Session) forgetWatches() {
-	for _, w := range s.watches {
-		if w.view.Status == StatusPresent {
-			w.view = View{}
-		}
-		w.requests++
-		w.answered = w.requests
-	}
-	for _, t := range s.trees {
-		t.forget()
-	}
-}
-
-// rearm sets every watch again after a reconnection, and reads each node: setWatches and setWatches2 would say that it
-// has changed, and not to what; of trees they would say nothing. mu is held.
-func (s *Session) rearm() []*transport.Call {
-	var calls []*transport.Call
-	for w := range maps.Values(s.watches) {
-		if w.view.Status == StatusUnknown || w.lasting() {
-			calls = append(calls, s.arm(w))
-		}
-	}
-	return calls
 }
 
 // wakes are called without mu.
