@@ -2,6 +2,7 @@ package session
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/gocurator/curator/framework/internal/transport"
 )
@@ -20,9 +21,26 @@ func (s *Session) forgetWatches() {
 	}
 }
 
-// rearm sets every watch again after a reconnection, and reads each node: setWatches and setWatches2 would say that it
-// has changed, and not to what; of trees they would say nothing. mu is held.
+// rearm sets every watch again after a reconnection. If connections have ended on requests of a watch, another request
+// must be answered first, or the next end says nothing: a watch is the first request of most connections. mu is held.
 func (s *Session) rearm() []*transport.Call {
+	reads := []*transport.Call{transport.Get("/", false, nil), transport.Exists("/", false, nil), transport.Children("/", false, nil)}
+	if len(s.watches) == 0 || !slices.ContainsFunc(reads, s.support.Doubts) {
+		return s.reads()
+	}
+	return one(transport.Sync("/", func(err error) {
+		if !passing(err) && s.unanswered(err) {
+			return // set on the next connection
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.send(s.reads()...)
+	}))
+}
+
+// reads makes the requests that set the watches, and read each node: setWatches and setWatches2 would say that it has
+// changed, and not to what; of trees they would say nothing. mu is held.
+func (s *Session) reads() []*transport.Call {
 	var calls []*transport.Call
 	for w := range maps.Values(s.watches) {
 		if w.view.Status == StatusUnknown || w.lasting() {

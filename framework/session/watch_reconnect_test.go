@@ -1,0 +1,37 @@
+package session_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/internal/clienttest"
+	"github.com/gocurator/curator/framework/zktest"
+)
+
+// A server, or what lies before it, closes each connection on which a listing is asked for. The watch that asks for it
+// is the first request of each connection: something else must be answered before, or nothing ever says what is wrong.
+func TestAWatchThatEndsEachConnectionIsRefused(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		w.Make("/big")
+		for i := range 2000 {
+			w.Server.DropRequest(zktest.Match{Op: zktest.OpGetChildren2, Path: "/big", Nth: i + 1})
+		}
+		o := w.watchChildren("/big")
+		defer o.stop()
+		began := time.Now()
+		w.Eventually("refused", func() bool { return o.view().Status == framework.StatusRefused })
+		if waited := time.Since(began); waited > 3*clienttest.SessionTimeout {
+			t.Errorf("refused after %v, want it within %v", waited, 3*clienttest.SessionTimeout)
+		}
+		time.Sleep(time.Second) // the refusal came with the end of a connection
+		before := w.Server.Connections()
+		if _, _, err := w.Client.Get(w.Within(time.Minute), "/big"); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(time.Minute)
+		if n := w.Server.Connections() - before; n != 0 {
+			t.Errorf("got %d connections in a minute after the refusal, want none", n)
+		}
+	})
+}
