@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
@@ -168,93 +167,6 @@ func (l *Lease) ValidUntil() time.Time {
 		}
 	}
 	return first
-}
-
-// Release ends the lease. The last lease of a hold removes the node, and waits for the server's answer for at most the
-// client's connection timeout. A retained lock may keep the node or hand it over instead.
-//
-// Errors: [ErrReleased] if it was released before; a [*LostError] if it was lost; a [*ReleaseError] if the removal is
-// refused or not confirmed. In every case the lease has ended. A multi-lock's lease releases its parts, the last one
-// first, and returns every failure.
-//
-// Curator: InterProcessLock.release(), Lease.close().
-func (l *Lease) Release() error { return l.release(nil) }
-
-// release is Release that waits for the server until enough is closed, which is no error.
-func (l *Lease) release(enough <-chan struct{}) error {
-	if err := l.missing(); err != nil {
-		return err
-	}
-	l.mu.Lock()
-	again := l.released
-	l.released = true
-	l.mu.Unlock()
-	switch {
-	case again:
-		return l.errReleased()
-	case l.grant != nil:
-		return l.releaseLease(enough)
-	}
-	l.end(l.errReleased())
-	var errs []error
-	for _, part := range slices.Backward(l.parts) {
-		errs = append(errs, part.release(enough))
-	}
-	return session.JoinErrors(errs...)
-}
-
-func (l *Lease) releaseLease(enough <-chan struct{}) error {
-	last, err := l.leaveGrant()
-	if err != nil || !last {
-		return err
-	}
-	g, r := l.grant, l.recipe
-	if k, ok := g.KeptHold().(keeper); ok {
-		return k.release(l, enough)
-	}
-	released := Released{Path: r.path, Node: g.Name, LocalCount: g.Count}
-	if err := g.RemoveNodeWithin(enough); err != nil {
-		released.Err = &ReleaseError{Path: r.path, Node: g.Name, Err: err}
-	}
-	released.Held = time.Since(g.Since)
-	r.released(released)
-	return released.Err
-}
-
-func (l *Lease) leaveGrant() (last bool, err error) {
-	last, err = l.grant.Leave(member{l})
-	switch {
-	case errors.Is(err, ErrReleased):
-		return false, l.errReleased()
-	case err != nil:
-		return false, err
-	}
-	l.end(l.errReleased())
-	return last, nil
-}
-
-// quit is Release without waiting, for a lease that only this package has. Errors do not matter: it is not the last
-// one, or its owner has an answer.
-func (l *Lease) quit() {
-	last, _ := l.leaveGrant()
-	if k, ok := l.grant.KeptHold().(keeper); last && ok {
-		k.quit(l)
-		return
-	}
-	if last {
-		l.grant.RemoveNode()
-		l.recipe.released(Released{
-			Path: l.recipe.path, Node: l.grant.Name, Held: time.Since(l.grant.Since), LocalCount: l.grant.Count,
-		})
-	}
-}
-
-// A keeper decides what becomes of a node after a hold; without one it is removed.
-type keeper interface {
-	// release ends the hold of its last lease, and waits for the node's removal, if any, until enough is closed.
-	release(last *Lease, enough <-chan struct{}) error
-	// quit is release without waiting.
-	quit(last *Lease)
 }
 
 type member struct{ lease *Lease }
