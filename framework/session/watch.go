@@ -87,10 +87,15 @@ const (
 
 const watchDelay = 50 * time.Millisecond
 
-func (s *Session) subscribe(key watchKey, wake func(), how manner) *Watch {
+// check panics at the caller: the goroutine that reads the connection would call a function that is nil.
+func (k watchKey) check(wake func()) {
 	if wake == nil {
-		panic(fmt.Sprintf("session: watch on %q: the function is nil", key.path))
+		panic(fmt.Sprintf("session: watch on %q: the function is nil", k.path))
 	}
+}
+
+func (s *Session) subscribe(key watchKey, wake func(), how manner) *Watch {
+	key.check(wake)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	sub := &Watch{wake: wake, lasting: how == lasting}

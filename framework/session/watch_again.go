@@ -39,24 +39,21 @@ func (s *Session) askForRefused(now time.Time) {
 	}
 }
 
-// Until the watch is set, nothing is known of its node. mu is held.
-func (s *Session) putBackWatch(w *serverWatch) {
-	w.view = View{}
+// Until the watch is set, nothing is known of its node, unless it was to be read again alone. mu is held.
+func (s *Session) putBackWatch(w *serverWatch, readAgain bool) {
+	if !readAgain {
+		w.view = View{}
+	}
 	s.putBack(func() []*transport.Call {
-		if s.watches[w.key] != w || w.view.Status != StatusUnknown || w.awaitsAnswer() {
+		switch {
+		case s.watches[w.key] != w || w.awaitsAnswer():
+			return nil
+		case readAgain:
+			return one(s.armAgain(w))
+		case w.view.Status != StatusUnknown:
 			return nil
 		}
 		return one(s.arm(w))
-	})
-}
-
-// putBackRead repeats ReadAgain later. The view and the server's watch stay. mu is held.
-func (s *Session) putBackRead(w *serverWatch) {
-	s.putBack(func() []*transport.Call {
-		if s.watches[w.key] != w || w.awaitsAnswer() {
-			return nil
-		}
-		return one(s.armAgain(w))
 	})
 }
 

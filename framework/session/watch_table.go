@@ -99,12 +99,8 @@ func (s *Session) armed(w *serverWatch, n int, view View) {
 		view.Status = StatusPresent
 	case errors.Is(view.Err, zk.ErrNoNode):
 		view = View{Status: StatusGone}
-	case passing(view.Err) && w.again == n:
-		s.putBackRead(w)
-		s.mu.Unlock()
-		return
 	case passing(view.Err):
-		s.putBackWatch(w)
+		s.putBackWatch(w, w.again == n)
 		s.mu.Unlock()
 		return
 	// the session has moved, for instance: the next connection asks again

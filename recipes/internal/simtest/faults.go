@@ -39,12 +39,8 @@ func (e *Env) storm(dice Dice, stop <-chan struct{}) {
 			e.slow(server, dice)
 		case 9:
 			p.cable.SetLatency(dice.Some(500 * time.Millisecond))
-		case 10:
-			e.stall(server, dice)
-		case 11:
-			e.Ensemble.Server(server).SwallowReply(zktest.Match{Nth: 1 + dice.Pick(10)})
-		case 12:
-			e.Ensemble.Server(server).DropEvent(zktest.Match{Nth: 1 + dice.Pick(3)})
+		default:
+			e.lose(kind, e.Ensemble.Server(server), dice)
 		}
 		if dice.Pick(3) == 0 {
 			e.heal()
@@ -72,9 +68,21 @@ func (e *Env) slow(server int, dice Dice) {
 	e.Ensemble.SetLag(server, dice.Some(400*time.Millisecond))
 }
 
+// lose has a server lose time, an answer or an event.
+func (e *Env) lose(kind int, server *zktest.Server, dice Dice) {
+	switch kind {
+	case 10:
+		e.stall(server, dice)
+	case 11:
+		server.SwallowReply(zktest.Match{Nth: 1 + dice.Pick(10)})
+	case 12:
+		server.DropEvent(zktest.Match{Nth: 1 + dice.Pick(3)})
+	}
+}
+
 // stall has a thread of a server execute the next create late. The connections that it may have come on break at once.
-func (e *Env) stall(server int, dice Dice) {
-	goOn := e.Ensemble.Server(server).Stall(zktest.Match{Op: zktest.OpCreate2, Path: e.path + "/*"})
+func (e *Env) stall(server *zktest.Server, dice Dice) {
+	goOn := server.Stall(zktest.Match{Op: zktest.OpCreate2, Path: e.path + "/*"})
 	time.AfterFunc(dice.Some(SessionTimeout), goOn)
 	time.AfterFunc(dice.Some(time.Second), func() {
 		for _, p := range e.Peers {
