@@ -270,10 +270,15 @@ func TestAReadAgainThatIsRefusedForAMomentLeavesTheView(t *testing.T) {
 		w.Make("/a")
 		o := w.watchChildren("/a")
 		defer o.stop()
-		w.Server.Throttle(zktest.Match{Op: zktest.OpGetChildren2})
+		for i := range 4 { // the first pause may be none
+			w.Server.Throttle(zktest.Match{Op: zktest.OpGetChildren2, Nth: i + 1})
+		}
 		w.loseEvent("/a", func() { w.Make("/a/b") })
 		o.session.ReadAgain(o.Watch)
 		synctest.Wait()
+		if n := len(o.view().Children); n != 0 {
+			t.Fatalf("got %d children, the test needs a read that is refused", n)
+		}
 		if v := o.view(); v.Status != framework.StatusPresent || !v.Armed {
 			t.Errorf("got %+v, want the view of before", v)
 		}
