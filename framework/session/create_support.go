@@ -62,3 +62,16 @@ func (s *Session) beSure(ctx context.Context, c *transport.Call) error {
 	}
 	return err
 }
+
+// sureFirst is beSure without waiting: once the server has answered something, the requests of next are sent, which is
+// called with mu held. If the connection ends first, the next one asks again.
+func (s *Session) sureFirst(next func() []*transport.Call) *transport.Call {
+	return transport.Sync("/", func(err error) {
+		if !passing(err) && s.unanswered(err) {
+			return
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.send(next()...)
+	})
+}

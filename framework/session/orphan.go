@@ -136,14 +136,7 @@ func (s *Session) dueSearches(now time.Time) []*transport.Call {
 	if !s.support.Doubts(fence) {
 		return calls
 	}
-	return one(transport.Sync("/", func(err error) {
-		if s.unanswered(err) {
-			return // looked for again on the next connection
-		}
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.send(calls...)
-	}))
+	return one(s.sureFirst(func() []*transport.Call { return calls }))
 }
 
 // search makes the requests that look for orphans of one directory. The names of nodes without a number are known: that

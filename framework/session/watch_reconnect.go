@@ -28,14 +28,7 @@ func (s *Session) rearm() []*transport.Call {
 	if len(s.watches) == 0 || !slices.ContainsFunc(reads, s.support.Doubts) {
 		return s.reads()
 	}
-	return one(transport.Sync("/", func(err error) {
-		if !passing(err) && s.unanswered(err) {
-			return // set on the next connection
-		}
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.send(s.reads()...)
-	}))
+	return one(s.sureFirst(s.reads))
 }
 
 // reads makes the requests that set the watches, and read each node: setWatches and setWatches2 would say that it has

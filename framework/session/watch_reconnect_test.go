@@ -35,3 +35,23 @@ func TestAWatchThatEndsEachConnectionIsRefused(t *testing.T) {
 		}
 	})
 }
+
+// A connection ended on a watch, and an overloaded server refuses the request that has to be answered before the watch
+// is set again. That refusal is an answer, too: the connection stays.
+func TestARefusalIsAnAnswerBeforeAWatchThatIsDoubted(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		w.Make("/a")
+		w.Server.DropRequest(zktest.Match{Op: zktest.OpGetChildren2})
+		w.Server.Throttle(zktest.Match{Op: zktest.OpSync})
+		o := w.watchChildren("/a")
+		defer o.stop()
+		w.Eventually("read", func() bool { return o.view().Status == framework.StatusPresent })
+		if got := w.Count(zktest.OpSync); got != 1 {
+			t.Errorf("got %d syncs, the test needs one", got)
+		}
+		time.Sleep(time.Minute)
+		if got := w.States.All(); len(got) != 3 { // connected, suspended, reconnected
+			t.Errorf("told %v, want one outage", got)
+		}
+	})
+}

@@ -117,23 +117,15 @@ func (s *Session) covered(key watchKey) bool { return !key.children && s.trees[k
 // connections have ended on such a request, another must be answered first. mu is held.
 func (s *Session) armTree(t *tree) []*transport.Call {
 	set := transport.WatchTree(t.path, func(err error) { s.treeArmed(t, err) })
-	if s.support.Doubts(set) {
-		return one(transport.Sync("/", func(err error) {
-			if !passing(err) && s.unanswered(err) {
-				return // set on the next connection
-			}
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			switch {
-			case s.trees[t.path] != t:
-			case err != nil:
-				s.putBackTree(t)
-			default:
-				s.send(append(one(set), s.rearmAt(t.path)...)...)
-			}
-		}))
+	if !s.support.Doubts(set) {
+		return append(one(set), s.rearmAt(t.path)...)
 	}
-	return append(one(set), s.rearmAt(t.path)...)
+	return one(s.sureFirst(func() []*transport.Call {
+		if s.trees[t.path] != t {
+			return nil
+		}
+		return append(one(set), s.rearmAt(t.path)...)
+	}))
 }
 
 // mu is held.
