@@ -30,8 +30,9 @@
 //
 // Faults of the server are methods of [Server]: [Server.DropReply],
 // [Server.SwallowReply], [Server.DropRequest], [Server.Throttle],
-// [Server.DelayReply] and [Server.Hold] concern one request, picked by a [Match]; [Server.Freeze], [Server.CutAll],
-// [Server.Restart] and [Server.RefuseConnections] the whole server;
+// [Server.DelayReply], [Server.Hold] and [Server.Stall] concern one request,
+// picked by a [Match], and [Server.DropEvent] one event; [Server.Freeze],
+// [Server.CutAll], [Server.Restart] and [Server.RefuseConnections] the whole server;
 // [Server.ExpireSession] and [Server.CutSession] one session. Faults of one
 // client's network are methods of its [Link]: latency, silence, resets.
 // An [Ensemble] is several servers on the same data, one of which may lag

@@ -2,6 +2,7 @@ package zktest
 
 import (
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -32,13 +33,9 @@ func (s *Server) DelayReply(m Match, d time.Duration) { s.addRule(&rule{match: m
 // and executes the request then, as one that had arrived. Calling release again
 // does nothing.
 func (s *Server) Hold(m Match) (release func()) {
-	r := &rule{match: m, hold: make(chan struct{})}
-	s.addRule(r)
-	return func() {
-		s.mu.Lock()
-		defer s.unlock()
-		r.release()
-	}
+	gate := make(chan struct{})
+	s.addRule(&rule{match: m, hold: gate})
+	return s.opener(gate)
 }
 
 // Stall stops the server's thread that has read one matching write and has not
@@ -50,13 +47,18 @@ func (s *Server) Hold(m Match) (release func()) {
 // An answer leaves only if the connection still stands. Calling release again
 // does nothing, and Close releases what is stalled.
 func (s *Server) Stall(m Match) (release func()) {
-	r := &rule{match: m, stall: make(chan struct{})}
-	s.addRule(r)
-	return func() {
+	gate := make(chan struct{})
+	s.addRule(&rule{match: m, stall: gate})
+	return s.opener(gate)
+}
+
+// opener returns a function that lets what waits at a gate go on.
+func (s *Server) opener(gate chan struct{}) func() {
+	return sync.OnceFunc(func() {
 		s.mu.Lock()
 		defer s.unlock()
-		r.release()
-	}
+		close(gate)
+	})
 }
 
 // DropEvent drops one matching event, by the path that it names and the session

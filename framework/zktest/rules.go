@@ -35,19 +35,6 @@ type rule struct {
 	stall       chan struct{}
 }
 
-// release lets what the rule holds or stalls go on; the store is locked.
-func (r *rule) release() {
-	for _, gate := range []chan struct{}{r.hold, r.stall} {
-		select {
-		case <-gate:
-		default:
-			if gate != nil {
-				close(gate)
-			}
-		}
-	}
-}
-
 type observer struct{ call func(Request) }
 
 // plan is what is to be done to one request.

@@ -71,8 +71,8 @@ func newLink(t *Transport, raw net.Conn, server string) *link {
 	return l
 }
 
-// alarm returns a timer, stopped, that closes the connection. Deadlines would do that as well, if there were not
-// connections that know none, such as a tunnel through SSH, or that claim to.
+// alarm returns a timer, stopped, that calls due, which may close the connection. Deadlines would do that as well, if
+// there were not connections that know none, such as a tunnel through SSH, or that claim to.
 func (l *link) alarm(due func()) *time.Timer {
 	timer := time.AfterFunc(time.Hour, due)
 	timer.Stop()
