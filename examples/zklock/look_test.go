@@ -157,7 +157,10 @@ func TestDoctorFindsWhatIsWrong(t *testing.T) {
 
 func TestDoctorNamesTheFaultsOfAServersRelease(t *testing.T) {
 	t.Parallel()
-	for version, want := range map[string]string{"3.8.6": "ZOOKEEPER-4712", "3.9.3": "ZOOKEEPER-4925", "3.9.4": ""} {
+	for version, c := range map[string]struct{ level, fault string }{
+		"3.8.6": {"look", "ZOOKEEPER-4712"}, "3.8.7": {"unknown", "ZOOKEEPER-4712"}, "3.9.3": {"look", "ZOOKEEPER-4925"}, "3.9.4": {},
+	} {
+		want := c.fault
 		server := zktest.New(t, zktest.WithVersion(version))
 		stdout, stderr, status := zklock(t, server.Addr(), "doctor", "-json")
 		var findings []struct{ Level, About, What, Advice string }
@@ -173,9 +176,9 @@ func TestDoctorNamesTheFaultsOfAServersRelease(t *testing.T) {
 		if want == "" && got != "" || !strings.Contains(got, want) || status != 0 {
 			t.Errorf("doctor at a server %s: got status %d, %q, want status 0, and %q", version, status, got, want)
 		}
-		if want != "" && (!strings.HasPrefix(got, "look "+server.Addr()) || !strings.Contains(advice, "3.9.4 or later; no release of 3.8")) {
-			t.Errorf("doctor at a server %s: got %q with the advice %q, want a look at %s, and which release to take",
-				version, got, advice, server.Addr())
+		if want != "" && (!strings.HasPrefix(got, c.level+" "+server.Addr()) || !strings.Contains(advice, "3.9.4 or later; no release of 3.8")) {
+			t.Errorf("doctor at a server %s: got %q with the advice %q, want level %s for %s, and which release to take",
+				version, got, advice, c.level, server.Addr())
 		}
 	}
 }

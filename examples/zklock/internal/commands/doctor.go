@@ -34,8 +34,9 @@ UNKNOWN; by default servers allow srvr alone.
 What no server tells: forceSync=no, with which a loss of power loses writes
 that were answered. Look into each zoo.cfg and the Java options.
 
-WRONG breaks a lock, or will; LOOK may be meant, or is rare; UNKNOWN was not to
-be seen. LOOK and UNKNOWN leave the exit status alone.
+WRONG breaks a lock, now or later; LOOK may be intended, or do harm only
+rarely; UNKNOWN could not be found out. LOOK and UNKNOWN leave the exit status
+alone.
 
 Examples:
 

@@ -53,7 +53,7 @@ func releaseFaults(r release) []string {
 
 // A version begins with its release. A commit, the name of a vendor, or the number of a vendor's build may follow:
 // "3.9.5-293c895a", "3.4.5-cdh5.16.1--1", "3.5.5.7.1.7.0-551".
-var versionText = regexp.MustCompile(`^(\d{1,6})\.(\d{1,6})\.(\d{1,6})(-(?i:snapshot|alpha|beta|rc))?(?:\D|$)`)
+var versionText = regexp.MustCompile(`^(\d{1,6})\.(\d{1,6})\.(\d{1,6})(-(?i:snapshot|alpha|beta|rc)\d*)?(?:\D|$)`)
 
 // parseVersion reads what srvr says. preview is set for a build from before the release. ok is false if the text does
 // not begin with a release.

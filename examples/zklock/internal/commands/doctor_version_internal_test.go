@@ -18,6 +18,10 @@ func TestVersionOfAServerIsParsed(t *testing.T) {
 		"3.10.0-SNAPSHOT-53a78e36f, built": "[3 10 0] true true",
 		"3.5.3-beta-8ce24f9e, built":       "[3 5 3] true true",
 		"3.9.4-snapshot":                   "[3 9 4] true true",
+		"3.5.0-alpha-1692700":              "[3 5 0] true true",
+		"3.9.4-rc1, built":                 "[3 9 4] true true",
+		"3.9.4-rc":                         "[3 9 4] true true",
+		"3.9.4-1rc":                        "[3 9 4] false true",
 		"3.9":                              "[0 0 0] false false",
 		"v24.8.4.13-lts":                   "[0 0 0] false false",
 		"3.9.99999999999999999999-x":       "[0 0 0] false false",
@@ -35,10 +39,11 @@ func TestReleasesThatLoseAnsweredWritesAreFound(t *testing.T) {
 	const (
 		beforeDiffSync = "look 4785 4712 4394"
 		beforeShutdown = "look 4712 4394"
+		endedLine      = beforeDiffSync + " ended"
 	)
 	for version, want := range map[string]string{
-		"3.4.14-4c25d480e": beforeDiffSync, "3.5.10-x": beforeDiffSync, "3.6.4-x": beforeDiffSync, "3.7.2-x": beforeDiffSync,
-		"3.5.3-beta-8ce24f9e": beforeDiffSync, "3.5.5.7.1.7.0-551": beforeDiffSync,
+		"3.4.14-4c25d480e": endedLine, "3.5.10-x": endedLine, "3.6.4-x": endedLine, "3.7.2-x": endedLine,
+		"3.5.3-beta-8ce24f9e": endedLine, "3.5.5.7.1.7.0-551": endedLine,
 		"3.8.0--1": beforeDiffSync, "3.8.4-x": beforeDiffSync, "3.8.5-x": beforeShutdown, "3.8.6-x": beforeShutdown,
 		"3.8.7-x": "unknown 4712 4394", "3.8.7-SNAPSHOT-x": "unknown 4712 4394",
 		"3.9.0-x": beforeDiffSync, "3.9.1-x": beforeDiffSync, "3.9.2-x": beforeShutdown, "3.9.3-x": "look 4925",
@@ -52,6 +57,9 @@ func TestReleasesThatLoseAnsweredWritesAreFound(t *testing.T) {
 			if strings.Contains(f.What, "ZOOKEEPER-"+fault) {
 				got = append(got, fault)
 			}
+		}
+		if strings.Contains(f.What, "a line that has ended") {
+			got = append(got, "ended")
 		}
 		if got := strings.Join(got, " "); got != want {
 			t.Errorf("%s: got %q, want %q: %+v", version, got, want, f)
