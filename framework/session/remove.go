@@ -12,8 +12,8 @@ import (
 )
 
 // A Removal is the guaranteed deletion of a node: the session asks for it on every connection until the server has
-// answered, or the session is over. It ends with a refusal, but of one of its own nodes the session then asks again, at
-// growing intervals. Nothing need wait for it.
+// answered, or the session is over. A refusal ends it. The session goes on to ask for the removal of a node of its own,
+// at growing intervals. Nothing need wait for it.
 //
 // Curator: DeleteBuilder.guaranteed().
 type Removal struct {

@@ -31,7 +31,8 @@ func (s *Session) noteRefusal(path string, r *Removal) (first bool) {
 		refused = &refusedRemoval{carry: r.carry, pause: s.leases.timeout / 16}
 		s.refusals[path] = refused
 	}
-	refused.due = onGrid(s.opened, s.clock.Now().Add(refused.pause), s.leases.timeout)
+	// Less a sixteenth, since onGrid moves it to the next: the longest pause is T, not 17/16 T.
+	refused.due = onGrid(s.opened, s.clock.Now().Add(refused.pause-s.leases.timeout/16+1), s.leases.timeout)
 	refused.pause = min(2*refused.pause, s.leases.timeout)
 	s.wakeClock()
 	return first

@@ -29,3 +29,24 @@ func TestRefusedRemovalsAreAskedForTogether(t *testing.T) {
 		}
 	})
 }
+
+// Each answer comes a moment after its request. However that falls on the sixteenths of the session timeout, the next
+// request follows within a session timeout.
+func TestARefusedRemovalIsAskedForInEachSessionTimeout(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		s, _ := unconnected()
+		s.onAttached(attachedAt(s.clock.Now()))
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for i := range 10 {
+			asked := s.clock.Now()
+			time.Sleep(s.leases.timeout / 100)
+			s.noteRefusal("/dir/n", &Removal{})
+			due := s.refusals["/dir/n"].due
+			if pause := due.Sub(asked); pause > s.leases.timeout {
+				t.Errorf("request %d: got the next one %v later, want at most %v", i, pause, s.leases.timeout)
+			}
+			time.Sleep(time.Until(due))
+		}
+	})
+}

@@ -49,7 +49,7 @@ func TestARefusedRemovalIsAskedForAgain(t *testing.T) {
 				w.protect("/dir", zk.PermAll)
 				began := time.Now()
 				w.Eventually("removed", func() bool { return !w.Server.Exists(entry.Path) })
-				if late := time.Since(began); late > min(timeout, max(missing, timeout/16))+time.Second {
+				if late := time.Since(began); late > min(timeout, max(missing, timeout/8)) {
 					t.Errorf("got it removed %v after the permission came back", late)
 				}
 				asked = w.Count(zktest.OpDelete)
