@@ -236,7 +236,7 @@ func (s *Session) looked(orphans []*orphan, err error) {
 	s.mu.Unlock()
 	s.wakeClock()
 	for _, path := range unseen {
-		s.cfg.Transport.Logger.Warn("framework: node of an abandoned create could not be looked for", "path", path, "error", err)
+		s.cfg.Transport.Logger.Warn("framework: node of a create whose answer was lost could not be looked for", "path", path, "error", err)
 	}
 }
 
