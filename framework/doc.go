@@ -51,22 +51,26 @@
 // checks the root, or the chroot, and changes nothing. A lease is then valid for about 3/4 T after each. The check
 // needs no permission: servers also write down, and answer by majority, a transaction that they refuse. While something
 // is watched and nothing held, the client sends a sync whenever the leader's last answer is T/4 old, since a server
-// that is cut off from its leader reports no change. Otherwise it sends nothing. A session that was not renewed in time
-// may live on: its Bindings have ended, its nodes stay until they are removed.
+// that is cut off from its leader reports no change. Otherwise it renews nothing. A session that was not renewed in
+// time may live on: its Bindings have ended, its nodes stay until they are removed.
 //
 // A ping goes ahead of each of these requests unless another request waits for its answer. If nothing at all arrives,
 // the client moves on to another server after T/8; after T/3 if something arrived but the answer that counts, if no
-// ping went, or if it gave up the last connection in the same way, and after twice as long on each connection after two
-// that it gave up so in a row; after 2/3 T with nothing held, waited for or watched.
+// ping went, or if it gave up the last connection in the same way. From the third connection in a row on, each gets
+// twice as long as the one before. With nothing held, waited for or watched, the client moves on after 2/3 T.
 //
 // When answers take long, since disks are slow, the next request is sent somewhat earlier: commits that take T/6 end no
 // lease. With commits of more than 0.37 T, a lease can be valid only just after a reconnection, and with 0.99 T never.
 // Contenders keep their nodes meanwhile, and get in when commits are quick again.
 //
-// An answer can also be lost while the connection lives. A server answers a ping behind everything that the session
-// asked for before it. So once a later ping is answered, the client leaves the connection when a request is 2/3 T old,
-// and tries it again as after any lost connection. A slow server may answer pings ahead of other requests. So
-// each connection left in this way doubles the limit for that kind of request, until an answer comes sooner.
+// An answer can also be lost while the connection lives. ZooKeeper answers a ping behind everything that the session
+// asked for before it. So once a later ping is answered, the client leaves the connection when a request is 2/3 T old;
+// what was not answered is tried again as after any lost connection. Another server may answer pings ahead of other
+// requests, and only be slow. So each connection left in this way doubles the limit for that kind of request, until an
+// answer comes sooner.
+//
+// An event can be lost, too. So a node that is watched is read again when the watch has lasted for T, 2T, 4T and so on,
+// and at least once in 64 T.
 //
 // The clock goes on while the machine is suspended. [Binding.Err] compares the time, and so is right at the first look
 // after a pause of the process, when timers are late.

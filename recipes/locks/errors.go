@@ -77,8 +77,8 @@ func (e *AcquireError) Error() string {
 
 func (e *AcquireError) Unwrap() error { return e.Err }
 
-// A ReleaseError says that a lease has ended here, but that its node may still exist. Unless the server refused, the
-// removal goes on in the background, until it is done or the session is over.
+// A ReleaseError says that a lease has ended here, but that its node may still exist. The removal goes on in the
+// background, until it is done or the session is over; one that a server has refused is asked for again after pauses.
 type ReleaseError struct {
 	Path string
 	Node string // the lease's

@@ -28,7 +28,7 @@
 //	S5   When a session moves, servers refuse requests of the old connection. Once a transaction on the new one is
 //	     answered, none of them is executed any more, but for those that a server had read and not queued: a stalled
 //	     thread executes them late, by less than four session timeouts. A deposed leader answers a sync, but no
-//	     transaction. Which: framework/session/create_lost.go. The net: framework/session/orphan.go.
+//	     transaction. How it comes: framework/session/create_lost.go. The net: framework/session/orphan.go.
 //	S6   A deleted directory fires its data watch before anything in its successor is answered.
 //	S7   A watch that is set fires while its connection lasts.
 //	end  A counter ends at 2³¹−1. From then on numbers are negative or repeated: no order. From 2³⁰ on only
