@@ -1,0 +1,172 @@
+//go:build linux
+
+package main_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/gocurator/curator/framework/zktest/await"
+)
+
+// otherLanguages are the drivers of integration/interop that can be run here.
+func otherLanguages() map[string][]string {
+	found := map[string][]string{}
+	if classes, _ := filepath.Glob("../.cache/curator-*-driver-*"); len(classes) > 0 {
+		dir, _ := filepath.Abs(classes[len(classes)-1])
+		jars := regexp.MustCompile(`-driver-.*`).ReplaceAllString(dir, "")
+		version := jars[strings.LastIndexByte(jars, '-')+1:]
+		found["Java Curator "+version] = []string{
+			"java", "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dorg.slf4j.simpleLogger.defaultLogLevel=off",
+			"-Djava.net.preferIPv4Stack=true", "-Dzookeeper.jmx.log4j.disable=true", "-cp", dir + ":" + jars + "/*", "Driver",
+		}
+	}
+	python, _ := filepath.Abs("../.cache/kazoo/bin/python")
+	source, err := os.ReadFile("../interop/kazoo/driver.py")
+	if _, missing := os.Stat("../.cache/kazoo/complete"); err == nil && missing == nil {
+		found["kazoo"] = []string{python, "-c", string(source)}
+	}
+	return found
+}
+
+// A driver is a process of another language, which obeys orders. Its protocol is described in
+// integration/interop/godriver.
+type driver struct {
+	*child
+	in     io.Writer
+	events chan driverAnswer
+
+	mu      sync.Mutex
+	next    int64
+	waiting map[int64]chan driverAnswer
+}
+
+type driverAnswer struct {
+	ID    int64  `json:"id"`
+	Event string `json:"event"`
+	Who   string `json:"who"`
+	OK    bool   `json:"ok"`
+	Ended int64  `json:"ended"`
+	Error string `json:"error"`
+}
+
+// at is when it happened: drivers tell the time by CLOCK_MONOTONIC.
+func (a driverAnswer) at() time.Time {
+	const clockMonotonic = 1
+	var now syscall.Timespec
+	_, _, _ = syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, clockMonotonic, uintptr(unsafe.Pointer(&now)), 0)
+	return time.Now().Add(-time.Duration(now.Nano() - a.Ended))
+}
+
+func startDriver(t *testing.T, command []string) *driver {
+	t.Helper()
+	c, in, out := startChild(t, command)
+	d := &driver{child: c, in: in, events: make(chan driverAnswer, 100), waiting: map[int64]chan driverAnswer{}}
+	go d.listen(out)
+	return d
+}
+
+func (d *driver) listen(out io.Reader) {
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		var a driverAnswer
+		if json.Unmarshal(lines.Bytes(), &a) != nil {
+			continue
+		}
+		d.mu.Lock()
+		waiting := d.waiting[a.ID]
+		d.mu.Unlock()
+		switch {
+		case waiting != nil:
+			waiting <- a
+		case a.Event != "":
+			select {
+			case d.events <- a:
+			default:
+			}
+		}
+	}
+}
+
+func (d *driver) order(order map[string]any) <-chan driverAnswer {
+	answer := make(chan driverAnswer, 1)
+	d.mu.Lock()
+	d.next++
+	order["id"] = d.next
+	d.waiting[d.next] = answer
+	d.mu.Unlock()
+	line, err := json.Marshal(order)
+	if err != nil {
+		panic(err)
+	}
+	_, _ = d.in.Write(append(line, '\n'))
+	return answer
+}
+
+func (d *driver) must(t *testing.T, order map[string]any) driverAnswer {
+	t.Helper()
+	select {
+	case a := <-d.order(order):
+		if a.Error != "" {
+			t.Fatalf("%v: %s", order, a.Error)
+		}
+		return a
+	case <-d.exited:
+		t.Fatalf("%v: the driver has ended", order)
+	case <-time.After(patience):
+		await.Fatalf(t, "the answer to %v", order)
+	}
+	return driverAnswer{}
+}
+
+// foreign is a contest within one driver: its holder and its second have a client each.
+func foreign(t *testing.T, language string, d *driver, holderAt, secondAt string, session time.Duration) *rival {
+	t.Helper()
+	r := &rival{name: language, path: "/rival/" + name("foreign"), told: make(chan time.Time, 1), admitted: make(chan time.Time, 1)}
+	holder, second := r.path+"-holder", r.path+"-second"
+	for who, at := range map[string]string{holder: holderAt, second: secondAt} {
+		d.must(t, map[string]any{"op": "open", "client": who, "connect": at, "session": session.Milliseconds(), "data": "x"})
+		d.must(t, map[string]any{
+			"op": "contender", "who": who, "client": who, "recipe": "mutex", "path": r.path, "data": "x", "n": 1, "ms": -1,
+		})
+	}
+	d.must(t, map[string]any{"op": "acquire", "who": holder, "ms": -1, "n": 1})
+	for len(d.events) > 0 {
+		<-d.events
+	}
+	granted := d.order(map[string]any{"op": "acquire", "who": second, "ms": -1, "n": 1})
+	done := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case a := <-granted:
+				r.admitted <- a.at()
+				granted = nil
+			case e := <-d.events:
+				if e.Who == holder {
+					select {
+					case r.told <- e.at():
+					default:
+					}
+				}
+			case <-done:
+				return
+			}
+		}
+	}()
+	r.close = func() {
+		close(done)
+		d.must(t, map[string]any{"op": "close", "client": holder})
+		d.must(t, map[string]any{"op": "close", "client": second})
+	}
+	return r
+}
