@@ -23,7 +23,7 @@ func TestHolderOnAFollowerThatIsCutOffKnowsFirst(t *testing.T) {
 	const session = 5 * time.Second
 	e := start(t, asShipped)
 	drivers := map[string]*driver{}
-	for language, command := range otherLanguages() {
+	for language, command := range otherLanguages(t) {
 		drivers[language] = startDriver(t, command)
 	}
 	var results table

@@ -5,10 +5,10 @@ package main_test
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -17,26 +17,63 @@ import (
 	"unsafe"
 
 	"github.com/gocurator/curator/framework/zktest/await"
+	"github.com/gocurator/curator/integration/programs"
 )
 
-// otherLanguages are the drivers of integration/interop that can be run here.
-func otherLanguages() map[string][]string {
+// otherLanguages are the drivers of integration/interop that can be run here. Where everything is required, the test
+// fails if one is missing.
+func otherLanguages(t *testing.T) map[string][]string {
+	t.Helper()
 	found := map[string][]string{}
-	if classes, _ := filepath.Glob("../.cache/curator-*-driver-*"); len(classes) > 0 {
-		dir, _ := filepath.Abs(classes[len(classes)-1])
-		jars := regexp.MustCompile(`-driver-.*`).ReplaceAllString(dir, "")
-		version := jars[strings.LastIndexByte(jars, '-')+1:]
-		found["Java Curator "+version] = []string{
-			"java", "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dorg.slf4j.simpleLogger.defaultLogLevel=off",
-			"-Djava.net.preferIPv4Stack=true", "-Dzookeeper.jmx.log4j.disable=true", "-cp", dir + ":" + jars + "/*", "Driver",
+	add := func(language string, command []string, err error) {
+		t.Helper()
+		switch {
+		case err == nil:
+			found[language] = command
+		case os.Getenv("CURATOR_INTEGRATION") == "required":
+			t.Fatalf("no %s to compare with: %v", language, err)
+		default:
+			t.Logf("no %s to compare with: %v", language, err)
 		}
 	}
-	python, _ := filepath.Abs("../.cache/kazoo/bin/python")
-	source, err := os.ReadFile("../interop/kazoo/driver.py")
-	if _, missing := os.Stat("../.cache/kazoo/complete"); err == nil && missing == nil {
-		found["kazoo"] = []string{python, "-c", string(source)}
-	}
+	language, command, err := javaDriver()
+	add(language, command, err)
+	command, err = kazooDriver()
+	add("kazoo", command, err)
 	return found
+}
+
+func javaDriver() (language string, command []string, err error) {
+	language = "Java Curator"
+	found, err := filepath.Glob("../.cache/curator-*/curator-recipes-*.jar")
+	if err != nil {
+		return language, nil, err
+	}
+	if len(found) == 0 {
+		return language, nil, errors.New("no jars in integration/.cache")
+	}
+	jars, err := filepath.Abs(filepath.Dir(found[len(found)-1]))
+	if err != nil {
+		return language, nil, err
+	}
+	language += " " + jars[1+strings.LastIndexByte(jars, '-'):]
+	classes, err := programs.Javac(jars, os.DirFS("../interop"))
+	return language, []string{
+		"java", "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dorg.slf4j.simpleLogger.defaultLogLevel=off",
+		"-Djava.net.preferIPv4Stack=true", "-Dzookeeper.jmx.log4j.disable=true", "-cp", classes + ":" + jars + "/*", "Driver",
+	}, err
+}
+
+func kazooDriver() (command []string, err error) {
+	if _, err := os.Stat("../.cache/kazoo/complete"); err != nil {
+		return nil, err
+	}
+	source, err := os.ReadFile("../interop/kazoo/driver.py")
+	if err != nil {
+		return nil, err
+	}
+	python, err := filepath.Abs("../.cache/kazoo/bin/python")
+	return []string{python, "-c", string(source)}, err
 }
 
 // A driver is a process of another language, which obeys orders. Its protocol is described in

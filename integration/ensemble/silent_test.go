@@ -54,7 +54,7 @@ func TestASilentServerOfThree(t *testing.T) {
 		_ = client.Close()
 	}
 	t.Logf("first operation of a new client, with one silent server of three: this library %s", spread(ours))
-	for language, command := range otherLanguages() {
+	for language, command := range otherLanguages(t) {
 		d := startDriver(t, command)
 		var theirs []time.Duration
 		failed := 0

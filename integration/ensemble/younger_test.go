@@ -42,7 +42,7 @@ func TestClientsAreBackAtAServerThatWasWiped(t *testing.T) {
 
 	var java *driver
 	var javaWaits <-chan driverAnswer
-	for language, command := range otherLanguages() {
+	for language, command := range otherLanguages(t) {
 		if language == "kazoo" {
 			continue
 		}

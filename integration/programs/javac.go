@@ -22,13 +22,12 @@ func Javac(jars string, sources fs.FS) (classes string, err error) {
 	if err != nil {
 		return "", err
 	}
-	source := sha256.New()
+	source, texts := sha256.New(), map[string][]byte{}
 	for _, file := range files {
-		text, err := fs.ReadFile(sources, file)
-		if err != nil {
+		if texts[file], err = fs.ReadFile(sources, file); err != nil {
 			return "", err
 		}
-		_, _ = source.Write(text) // a hash takes everything
+		_, _ = source.Write(texts[file]) // a hash takes everything
 	}
 	classes = fmt.Sprintf("%s-classes-%.5x", jars, source.Sum(nil))
 	if _, err := os.Stat(classes); err == nil {
@@ -39,13 +38,17 @@ func Javac(jars string, sources fs.FS) (classes string, err error) {
 		return "", err
 	}
 	defer func() { _ = os.RemoveAll(part) }() // gone if all went well
-	if err := os.CopyFS(part, sources); err != nil {
+	if err := os.Mkdir(filepath.Join(part, "java"), 0o700); err != nil {
 		return "", err
 	}
 	// Jars refer to classes that they lack, of which -Xlint:classfile warns.
 	args := []string{"-Xlint:all,-classfile", "-Werror", "-cp", jars + "/*", "-d", part}
 	for _, file := range files {
-		args = append(args, filepath.Join(part, filepath.FromSlash(file)))
+		name := filepath.Join(part, filepath.FromSlash(file))
+		if err := os.WriteFile(name, texts[file], 0o600); err != nil {
+			return "", err
+		}
+		args = append(args, name)
 	}
 	if out, err := exec.Command("javac", args...).CombinedOutput(); err != nil {
 		return "", fmt.Errorf("javac: %w\n%s", err, out)
