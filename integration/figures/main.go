@@ -102,7 +102,7 @@ func parse(args []string, errs io.Writer) (settings, error) {
 		floors: values("retry", "framework/zktest framework/internal/clock framework/sasl", "framework/internal", "framework/session",
 			"framework", "recipes/internal recipes/shared", "recipes", "recipes/leader", "framework/internal/clienttest recipes/locks/lockstest",
 			"recipes/internal/simtest recipes/leader/leadertest",
-			"examples/internal integration/zookeeper integration/internal", "examples integration"),
+			"integration/programs", "examples/internal integration/zookeeper integration/internal", "examples integration"),
 	}
 	flags := flag.NewFlagSet("figures", flag.ContinueOnError)
 	flags.SetOutput(errs)
