@@ -160,18 +160,25 @@ func (q *retainedQueue) first() *retainedWaiter {
 //
 // Much may have happened since first took it out for a node: that was lost, and the queue passed on; another acquire
 // became the front, had a node, and released; its residence found none that waited, and is idle. So it has to look.
+//
+// A try, and a waiter whose context has ended, are not put back: the new front may hold the lock for any time.
 func (q *retainedQueue) putBack(w *retainedWaiter) {
 	q.all.mu.Lock()
-	front, idle := !q.busy, q.takeIdle()
-	if front {
+	var idle *residence
+	front, leaves := !q.busy, w.try || w.leaves
+	switch {
+	case front:
 		q.busy = true
-	} else {
+	case !leaves:
+		idle = q.takeIdle()
 		q.insert(0, w)
 	}
 	q.all.mu.Unlock()
 	switch {
 	case front:
 		w.turn <- baton{}
+	case leaves:
+		w.turn <- baton{lost: true}
 	case idle != nil:
 		idle.decide(true)
 	}
@@ -194,12 +201,13 @@ func (q *retainedQueue) pass(c *queue.Contender) {
 	}
 }
 
-// remove takes out a waiter; a missing one is about to get the baton.
+// remove takes out a waiter; a missing one is about to get the baton, and is not put back.
 func (q *retainedQueue) remove(w *retainedWaiter) (ahead int, there bool) {
 	q.all.mu.Lock()
 	defer q.all.mu.Unlock()
 	i := slices.Index(q.waiting, w)
 	if i < 0 {
+		w.leaves = true
 		return 0, false
 	}
 	q.waiting = slices.Delete(q.waiting, i, i+1)

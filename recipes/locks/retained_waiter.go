@@ -11,10 +11,11 @@ import (
 )
 
 // A baton is what the front passes on: a hold; or the right to contend at the servers, in the place of contender there,
-// if any.
+// if any; or neither, if the node was lost and another acquire is the front.
 type baton struct {
 	grant     *queue.Grant
 	contender *queue.Contender
+	lost      bool
 }
 
 // A retainedWaiter is one acquire in a local queue; its goroutine has its fields.
@@ -26,6 +27,8 @@ type retainedWaiter struct {
 	front     bool
 	contender *queue.Contender // of the front, at the servers
 	lateness  queue.Lateness
+
+	leaves bool // its context ended while it was out of the queue; guarded by queue.all.mu
 }
 
 // contend gets a hold: over the idle node, or in the local queue. It enters that only with a session, so that
@@ -137,7 +140,7 @@ func (w *retainedWaiter) contend(ctx context.Context, s *framework.Session) (*qu
 //
 // If ctx ends while the baton is passed on, the goroutine that takes the waiter out of the queue decides: if that is
 // the waiter's, the baton goes to the next one. Otherwise it is about to come, and must not be lost: a hold is returned
-// although ctx has ended, and leave passes on the right to contend.
+// although ctx has ended, leave passes on the right to contend, and with neither the waiter has left.
 func (w *retainedWaiter) wait(ctx context.Context, ahead int, patience time.Duration) (*queue.Grant, queue.Progress, error) {
 	r := w.lock.recipe
 	at := queue.Progress{OwnClient: true, Ahead: ahead, Waits: true, Local: true}
@@ -154,6 +157,8 @@ func (w *retainedWaiter) wait(ctx context.Context, ahead int, patience time.Dura
 	}
 	g := w.take(b)
 	switch {
+	case b.lost:
+		return nil, at, retry.ContextError(ctx)
 	case g == nil:
 		return nil, at, nil
 	case g.Err() != nil:
@@ -163,9 +168,9 @@ func (w *retainedWaiter) wait(ctx context.Context, ahead int, patience time.Dura
 	return g, at, nil
 }
 
-// take returns the hold, whose residence is the front, or makes the waiter the front.
+// take returns the hold, whose residence is the front, or makes the waiter the front. With neither it is in no queue.
 func (w *retainedWaiter) take(b baton) *queue.Grant {
-	w.front, w.contender = b.grant == nil, b.contender
+	w.front, w.contender = b.grant == nil && !b.lost, b.contender
 	if !w.front {
 		w.queue = nil
 	}
@@ -215,10 +220,11 @@ func (w *retainedWaiter) leave() {
 		}
 		if g := w.take(<-w.turn); g != nil {
 			w.lock.drop(g)
-			return
 		}
 	}
-	w.queue.pass(w.contender)
+	if w.front {
+		w.queue.pass(w.contender)
+	}
 }
 
 // drop ends a hold that no lease was made of.

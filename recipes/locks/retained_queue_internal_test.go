@@ -1,0 +1,136 @@
+package locks
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A waiter was chosen for a node that is then lost, and its context ends meanwhile. Another acquire of the client has
+// the lock, for as long as it likes: the waiter must not wait for its release.
+func TestWaiterWhoseContextEndsWhileItsNodeIsLostReturnsAtOnce(t *testing.T) {
+	inHandoverTest(t, func(t *handoverTest) {
+		first := t.acquire()
+		ctx, cancel := context.WithCancel(t.Context())
+		waiter, next := t.begin(ctx), t.begin(t.Context())
+		time.Sleep(60 * time.Millisecond) // the node is watched
+		t.meanwhile(chosen, func() {
+			_ = t.server.Delete(first.grant.Node)
+			synctest.Wait() // the queue is passed on to the other
+			cancel()
+			synctest.Wait() // the waiter is in no queue, and waits for the baton
+		})
+		t.release(first)
+		synctest.Wait()
+		select {
+		case a := <-waiter:
+			if !errors.Is(a.err, context.Canceled) {
+				t.Errorf("got %v, %v, want %v", a.lease, a.err, context.Canceled)
+			}
+		default:
+			t.Error("got no return of Acquire although its context has ended, want one")
+		}
+		held := t.get(next)
+		last := t.begin(t.Context())
+		t.release(held)
+		lease := t.get(last)
+		if lease.FencingToken() != held.FencingToken() {
+			t.Errorf("got token %d, want %d: the other acquire is the front, and hands its node over", lease.FencingToken(), held.FencingToken())
+		}
+		t.release(lease)
+		time.Sleep(time.Minute)
+	})
+}
+
+// An idle node is lost while a try that waited for the decision about it gets it. The try waits behind no hold.
+func TestTryWhoseNodeIsLostOnTheWay(t *testing.T) {
+	for name, test := range map[string]struct {
+		at      step
+		another bool // an acquire waits behind the try
+		want    error
+	}{
+		"before its hold, another waits": {chosen, true, ErrNotAcquired},
+		"before its hold, none waits":    {chosen, false, nil},
+		"after its hold, another waits":  {admitted, true, ErrNotAcquired},
+		"after its hold, none waits":     {admitted, false, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inHandoverTest(t, func(t *handoverTest) {
+				t.mutex = Retain(NewInterProcessMutex(t.client, handoverPath), Idle(time.Minute))
+				for range 2 {
+					t.release(t.acquire())
+				}
+				last := t.acquire()
+				time.Sleep(60 * time.Millisecond) // the node is watched
+				tried := make(chan acquired, 1)
+				var other <-chan acquired
+				var decisions atomic.Int32
+				var lost atomic.Bool
+				retainedQueuesOf(t.client).meanwhile = func(s step) {
+					if s == judged {
+						decisions.Add(1)
+					}
+					switch {
+					case s == judged && decisions.Load() == 2: // that of the release is the first
+						go func() {
+							lease, err := t.mutex.TryAcquire(t.Context())
+							tried <- acquired{lease, err}
+						}()
+						synctest.Wait()
+						if test.another {
+							other = t.begin(t.Context())
+						}
+					case s == test.at && !lost.Swap(true):
+						_ = t.server.Delete(last.grant.Node)
+						synctest.Wait()
+					}
+				}
+				t.release(last)
+				time.Sleep(10 * time.Second) // the idle node is looked at
+				synctest.Wait()
+				if !lost.Load() {
+					t.Fatal("got no loss on the way, want one")
+				}
+				begun := time.Now()
+				a := <-tried
+				if waited := time.Since(begun); waited > 0 || !errors.Is(a.err, test.want) {
+					t.Errorf("got %v, %v after further %v, want %v before", a.lease, a.err, waited, test.want)
+				}
+				if test.another {
+					a = <-other
+				}
+				if a.err != nil || a.lease.FencingToken() <= last.FencingToken() {
+					t.Fatalf("got %v, %v, want a lease of a later node than %v", a.lease, a.err, last)
+				}
+				t.release(a.lease)
+				time.Sleep(2 * time.Minute)
+			})
+		})
+	}
+}
+
+// Another client is known to wait, and the idle node's residence has not decided yet. A try does not overtake that
+// client; an acquire may, within AfterDemand.
+func TestTryOfAnIdleNodeThatAnotherClientWantsDoesNotTakeIt(t *testing.T) {
+	for try, want := range map[bool]bool{true: false, false: true} {
+		inHandoverTest(t, func(t *handoverTest) {
+			t.mutex = Retain(NewInterProcessMutex(t.client, handoverPath), Idle(time.Minute), AfterDemand(1))
+			for range 3 {
+				t.release(t.acquire())
+			}
+			r := retainedQueuesOf(t.client).takeKept(t.mutex.key)
+			r.demanded.Store(true)
+			g := r.admitTo(t.mutex.recipe, try)
+			if got := g != nil; got != want {
+				t.Errorf("try %t: got the node: %t, want %t", try, got, want)
+			}
+			if g != nil {
+				t.mutex.drop(g)
+			}
+			time.Sleep(time.Minute)
+		})
+	}
+}
