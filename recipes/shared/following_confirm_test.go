@@ -46,6 +46,41 @@ func TestConfirmAsksNothingWhileNothingHasChanged(t *testing.T) {
 	})
 }
 
+// A watch of Confirm that stays would keep the server's, which the count's own takes off.
+func TestConfirmLeavesNoWatch(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		count := start(t, client, 1)
+		if err := count.Confirm(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := count.Close(); err != nil {
+			t.Error(err)
+		}
+		synctest.Wait()
+		if n := server.WatchCount(); n > 0 {
+			t.Errorf("got %d watches after Close, want none", n)
+		}
+	})
+}
+
+// No session is waited for.
+func TestConfirmOfACountThatIsNotFollowedFailsInAnOutage(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, link := newClient(t, server)
+		count := start(t, client, 1)
+		link.Cut()
+		time.Sleep(sessionTimeout + time.Second)
+		began := time.Now()
+		if err := count.Close(); err != nil {
+			t.Error(err)
+		}
+		if err, took := count.Confirm(t.Context()), time.Since(began); !errors.Is(err, shared.ErrNotStarted) || took > 0 {
+			t.Errorf("got %v after %v, want %v at once", err, took, shared.ErrNotStarted)
+		}
+	})
+}
+
 // The event is there, and the new value is still to be read.
 func TestConfirmWaitsForAChangeThatWasHeardOf(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {

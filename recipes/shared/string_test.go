@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/framework/zktest/printtest"
 	"github.com/gocurator/curator/recipes/shared"
 )
 
@@ -27,6 +28,15 @@ func TestACountSaysWhatItIs(t *testing.T) {
 			t.Errorf("got %s, want %s at its end", got, want)
 		}
 	})
+}
+
+func TestANilCountIsPrintedAsNil(t *testing.T) {
+	var count *shared.SharedCount
+	for form, got := range printtest.Texts(count) {
+		if !strings.Contains(got, "<nil>") || strings.Contains(got, "anic") {
+			t.Errorf("%s: got %s, want <nil>", form, got)
+		}
+	}
 }
 
 func TestErrorsOfACountAreOneLineAndNameIt(t *testing.T) {

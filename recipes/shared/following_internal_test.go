@@ -1,0 +1,76 @@
+package shared
+
+import (
+	"context"
+	"net"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest"
+)
+
+// The ensemble is replaced by a younger one, whose zxids are lower. The follower takes its value; if the follower comes
+// late, Confirm does, and must not return with the old one.
+func TestTheValueOfAYoungerEnsembleIsTaken(t *testing.T) {
+	for name, confirms := range map[string]bool{"by the follower": false, "by Confirm before the follower": true} {
+		t.Run(name, func(t *testing.T) { replaceEnsemble(t, confirms) })
+	}
+}
+
+func replaceEnsemble(t *testing.T, confirms bool) {
+	zktest.Bubble(t, func(t *testing.T) {
+		server, successor := zktest.New(t), zktest.New(t)
+		var present atomic.Pointer[zktest.Server]
+		present.Store(server)
+		client, err := framework.NewClient("zktest:2181", framework.WithSessionTimeout(10*time.Second),
+			framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
+				return present.Load().DialContext(ctx, network, address)
+			}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = client.Close() }()
+		for _, node := range []string{"/a", "/b", "/c"} {
+			if err := server.Create(node, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		count := NewSharedCount(client, "/count", 3)
+		if err := count.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if confirms {
+			withoutFollower(count)
+		}
+		if err := successor.Create("/count", encode(1)); err != nil {
+			t.Fatal(err)
+		}
+		old, err := client.Session(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		present.Store(successor)
+		server.CutAll()
+		<-old.Done()
+		if confirms {
+			err = count.Confirm(t.Context())
+		} else {
+			time.Sleep(time.Minute)
+		}
+		if err != nil || count.Count() != 1 {
+			t.Errorf("got %v and count %d, want 1, the younger ensemble's", err, count.Count())
+		}
+		_ = count.Close()
+	})
+}
+
+// withoutFollower ends the follower of a count, which does not hear of that: the follower comes late.
+func withoutFollower(c *SharedCount) {
+	c.stop()
+	<-c.done
+	c.refuse(nil)
+}
