@@ -30,3 +30,6 @@ type selectorLock struct {
 func (l *selectorLock) Acquire(ctx context.Context) (*locks.Lease, error) {
 	return l.selector.Campaign(ctx)
 }
+
+// CallEnded has a latch called as at the end of a term.
+func (l *LeaderLatch) CallEnded() { l.ended() }

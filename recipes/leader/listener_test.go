@@ -189,6 +189,20 @@ func TestListenersHearOfALossWhenTheTermEnds(t *testing.T) {
 	})
 }
 
+// The call that tells of the end of an earlier term was held up: the latch leads again.
+func TestAnEndThatIsToldLateDoesNotEndTheNextTerm(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		l := start(t, newPeer(t, server).latch())
+		await(t, l)
+		heard := hear(l)
+		heard()
+		l.CallEnded()
+		if got := heard(); len(got) != 1 || !got[0].leads || !l.HasLeadership() {
+			t.Errorf("heard %v, leads: %t, want the present term alone", got, l.HasLeadership())
+		}
+	})
+}
+
 func TestOnChangeRefusesANilFunction(t *testing.T) {
 	defer func() {
 		if got, want := recover(), "leader: OnChange: the function is nil"; got != want {
