@@ -14,6 +14,7 @@ func TestALeaseThatNoAcquireReturnedHoldsNothingAndSaysSo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			const want = "locks: there is no lease: no Acquire returned it"
 			ctx := lease.Context(t.Context())
+			isClosed(t, "its context", ctx.Done()) // before a look at its Err, which would end it
 			_, dataErr := lease.Data(t.Context())
 			for call, err := range map[string]error{
 				"Err": lease.Err(), "Release": lease.Release(), "the second Release": lease.Release(), "Data": dataErr,
@@ -24,7 +25,6 @@ func TestALeaseThatNoAcquireReturnedHoldsNothingAndSaysSo(t *testing.T) {
 				}
 			}
 			isClosed(t, "the lease", lease.Done())
-			isClosed(t, "its context", ctx.Done())
 			isOpen(t, "RevocationRequested", lease.RevocationRequested())
 			isOpen(t, "Contended", lease.Contended())
 			if !lease.ValidUntil().IsZero() || lease.Path() != "" || lease.NodeName() != "" || lease.FencingToken() != 0 ||

@@ -151,3 +151,17 @@ func TestContenderAfterALostEventIsHeardAtOnce(t *testing.T) {
 		release(t, r.must(t))
 	})
 }
+
+// The next connection lists the directory again. No later listing will tell of other contenders, so the node goes.
+func TestIdleNodeWhoseDirectoryIsRefusedIsRemoved(t *testing.T) {
+	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
+		other, p := newContender(t, server), newPeer(t, server)
+		_, _ = idling(t, p, locks.Idle(time.Hour))
+		deaf(t, other, path)
+		time.Sleep(sessionTimeout / 10)
+		hasNodes(t, server, 1)
+		p.link.Reset()
+		time.Sleep(sessionTimeout / 10)
+		hasNodes(t, server, 0)
+	})
+}
