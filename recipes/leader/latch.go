@@ -40,7 +40,7 @@ type LeaderLatch struct {
 	term      *locks.Lease  // the present one; nil while the latch does not lead
 	failed    error         // of the last campaign; nil if it goes on or has succeeded
 	left      error         // of the release at Close
-	changed   chan struct{} // closed at the next change of the two lines above, or of closed
+	changed   chan struct{} // closed at the next change of term, failed or closed
 	listeners map[*listener]struct{}
 }
 

@@ -161,8 +161,8 @@ func (c *SharedCount) Count() int32 {
 //     answered about the node again;
 //   - framework.ErrClosed or framework.ErrAuthRefused once the client has ended.
 //
-// A server does not report a change to a client that may not read it. So the loss of the READ permission is noticed
-// when the node is read next, after a reconnection at the latest, and so is its return.
+// A server does not report a change to a client that may not read it. So the loss of the READ permission, and its
+// return, are noticed when the node is read next: after a reconnection, or after at most 64 session timeouts.
 func (c *SharedCount) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
