@@ -32,16 +32,13 @@ func rebuild(t *testing.T, server *zktest.Server, limit int32) {
 // wipe deletes both, and ends the session of p.
 func wipe(t *testing.T, server *zktest.Server, p *peer) {
 	t.Helper()
-	session, err := p.Session(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	id := sessionID(t, p)
 	for _, err := range []error{server.Delete("/app/limit"), server.Delete("/app")} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	server.ExpireSession(session.ID())
+	server.ExpireSession(id)
 }
 
 // wantRefused checks that acquires are refused since the limit is not followed.

@@ -44,7 +44,7 @@ func stalledCreate(t *testing.T, server *zktest.Server, recipe lockstest.Recipe,
 	}
 	goOn := server.Stall(zktest.Match{Op: zktest.OpCreate2})
 	waiting := begin(t.Context(), t, recipe.New(a.Client, path))
-	server.CutSession(sessionOf(t, a))
+	server.CutSession(sessionID(t, a))
 	lease := soon(t, waiting).must(t)
 	execute := func() {
 		synctest.Wait() // the gate's node goes
@@ -86,7 +86,7 @@ func TestADowngradeThatIsExecutedLateKeepsNobodyOut(t *testing.T) {
 		writer := acquire(t, lock.WriteLock())
 		goOn := server.Stall(zktest.Match{Op: zktest.OpMulti, Path: path + "/*"})
 		reading := begin(writer.Context(t.Context()), t, lock.ReadLock())
-		server.CutSession(sessionOf(t, a))
+		server.CutSession(sessionID(t, a))
 		release(t, soon(t, reading).must(t))
 		goOn()
 		synctest.Wait()
@@ -122,13 +122,4 @@ func contenders(server *zktest.Server) (nodes []string) {
 		}
 	}
 	return nodes
-}
-
-func sessionOf(t *testing.T, p *peer) int64 {
-	t.Helper()
-	s, err := p.Session(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s.ID()
 }
