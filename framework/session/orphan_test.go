@@ -151,6 +151,14 @@ func TestAListingShowsANodeThatIsCreatedLate(t *testing.T) {
 			}
 			<-w.Session().Remove(entry.Path).Done()
 		},
+		"the search for another node": func(t *testing.T, w *env) {
+			w.Server.DropReply(zktest.Match{Op: zktest.OpCreate2})
+			path, _, err := w.Client.Create(t.Context(), "/dir/n-", nil, framework.WithMode(framework.EphemeralSequential), framework.WithProtection())
+			if err != nil {
+				t.Fatal(err)
+			}
+			<-w.Session().Remove(path).Done()
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *env) {
@@ -286,10 +294,12 @@ func TestCreatesWhoseCallersLeaveDuringTheSearchShareALook(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		w.Make("/dir")
 		s := w.Session()
-		ctx, cancel := context.WithCancel(t.Context())
+		var leave []context.CancelFunc
 		w.Server.Freeze()
 		var callers sync.WaitGroup
 		for range creates {
+			ctx, cancel := context.WithCancel(t.Context())
+			leave = append(leave, cancel)
 			callers.Go(func() { _, _ = s.CreateProtected(ctx, "/dir", "n-", nil) })
 		}
 		synctest.Wait()
@@ -301,7 +311,10 @@ func TestCreatesWhoseCallersLeaveDuringTheSearchShareALook(t *testing.T) {
 		w.Eventually("connected", s.Connected)
 		time.Sleep(100 * time.Millisecond) // all search
 		before := w.Server.Counts()
-		cancel()
+		for _, cancel := range leave { // the first look is on its way when the others leave
+			cancel()
+			time.Sleep(time.Millisecond)
+		}
 		callers.Wait()
 		answer()
 		wantNoNode(t, w, s, "/dir")
@@ -313,25 +326,56 @@ func TestCreatesWhoseCallersLeaveDuringTheSearchShareALook(t *testing.T) {
 	})
 }
 
-// An overloaded server refuses the transaction of a look: the connection stays, since other clients' requests make the
-// overload, and the session's leases hang on the connection under StandardErrorPolicy.
+// An overloaded server refuses a request of a look: the connection stays, since other clients' requests make the
+// overload, and the session's leases hang on the connection under StandardErrorPolicy. The session pauses for a second
+// each time.
 func TestALookAtAnOverloadedServerKeepsTheConnection(t *testing.T) {
+	for name, refused := range map[string]zktest.Op{"the transaction": zktest.OpMulti, "the listing": zktest.OpGetChildren2} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *env) {
+				w.Make("/dir")
+				how := lateCreates["sequential"]
+				path, goOn := stalled(t, w, how.op, how.create)
+				synctest.Wait()
+				before := len(w.States.All())
+				for i := range 3 {
+					w.Server.Throttle(zktest.Match{Op: refused, Nth: i + 1})
+				}
+				goOn()
+				time.Sleep(2 * time.Second) // the looks begin after less than one
+				if n := w.Server.Children("/dir"); len(n) != 2 {
+					t.Errorf("got nodes %q after two seconds, want two: a pause after each refusal", n)
+				}
+				time.Sleep(4 * time.Second)
+				if n := w.Server.Children("/dir"); len(n) != 1 || path != "/dir/"+n[0] {
+					t.Errorf("got nodes %q, want %s alone", n, path)
+				}
+				if got := w.States.All(); len(got) != before {
+					t.Errorf("told %v, want nothing after the first %d", got, before)
+				}
+			})
+		})
+	}
+}
+
+// A connection has ended on the transaction of a look, so the next look asks for something else before. The overloaded
+// server refuses that: this connection stays.
+func TestALookAfterAHangUpAtAnOverloadedServerKeepsTheConnection(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		w.Make("/dir")
 		how := lateCreates["sequential"]
 		path, goOn := stalled(t, w, how.op, how.create)
 		synctest.Wait()
 		before := len(w.States.All())
-		for i := range 3 {
-			w.Server.Throttle(zktest.Match{Op: zktest.OpMulti, Nth: i + 1})
-		}
+		w.Server.DropRequest(zktest.Match{Op: zktest.OpMulti})
+		w.Server.Throttle(zktest.Match{Op: zktest.OpSync})
 		goOn()
 		time.Sleep(5 * clienttest.SessionTimeout)
 		if n := w.Server.Children("/dir"); len(n) != 1 || path != "/dir/"+n[0] {
 			t.Errorf("got nodes %q, want %s alone", n, path)
 		}
-		if got := w.States.All(); len(got) != before {
-			t.Errorf("told %v, want nothing after the first %d", got, before)
+		if got := w.States.All(); len(got) != before+2 {
+			t.Errorf("told %v, want one loss after the first %d", got, before)
 		}
 	})
 }
