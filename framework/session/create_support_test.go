@@ -123,6 +123,23 @@ func TestTheFirstCreateAtAServerWithoutCreate2(t *testing.T) {
 	}
 }
 
+// Without create2 the Stat is asked for behind the creation, and that answer is lost: the node is found again. It would
+// stay beside the next one otherwise.
+func TestANodeWhoseStatIsLostIsAdopted(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		server := zktest.New(t, servers["ZooKeeper 3.4"])
+		client := connect(t, server)
+		if _, _, err := client.Create(t.Context(), "/dir", nil); err != nil {
+			t.Fatal(err)
+		}
+		server.DropReply(zktest.Match{Op: zktest.OpExists, Path: "/dir/_c_*"})
+		entry, err := enterable(t, client).CreateProtected(t.Context(), "/dir", "n-", nil)
+		if n := server.Children("/dir"); err != nil || len(n) != 1 || entry.Path != "/dir/"+n[0] || entry.Stat == nil {
+			t.Errorf("got %+v, %v, and nodes %q, want one with its Stat", entry, err, n)
+		}
+	})
+}
+
 // Three removals of a watch cost three connections; the fourth is not sent.
 func TestAServerThatCannotRemoveWatchesIsNotAskedToForEver(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {

@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"bytes"
+	"errors"
 	"log/slog"
 	"strings"
 	"testing"
@@ -105,4 +106,34 @@ func TestARefusedGuaranteedDeletionIsNotAskedForAgain(t *testing.T) {
 			t.Error("got the node removed, want it left")
 		}
 	})
+}
+
+// Connections end on the removal for longer than a session timeout, and then no more. The authorization is answered on
+// each of them.
+func TestARemovalThatConnectionsEndOnIsAskedForAgain(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		w.Make("/dir")
+		entry, err := w.Session().CreateProtected(t.Context(), "/dir", "n-", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stop := w.Server.Observe(func(r zktest.Request) {
+			if r.Op == zktest.OpSetAuth { // the first of a connection
+				w.Server.DropRequest(zktest.Match{Op: zktest.OpDelete})
+			}
+		})
+		w.Link.Reset()
+		w.Eventually("connected", w.Session().Connected)
+		r := w.Session().Remove(entry.Path)
+		<-r.Done()
+		stop()
+		var hangUp *framework.HangUpError
+		if !errors.As(r.Err(), &hangUp) || !w.Server.Exists(entry.Path) {
+			t.Fatalf("got %v, the test needs a removal that connections end on", r.Err())
+		}
+		w.Eventually("removed", func() bool { return !w.Server.Exists(entry.Path) })
+		if err := w.Session().Err(); err != nil {
+			t.Error(err)
+		}
+	}, framework.WithAuthorization("digest", []byte("a:b")))
 }
