@@ -188,3 +188,22 @@ func TestASlowLinkIsNotGivenUpForEver(t *testing.T) {
 		h.Release()
 	})
 }
+
+// The patience that a slow link has got goes when its answers are quick again.
+func TestASilentServerIsLeftSoonAfterASlowLinkHasRecovered(t *testing.T) {
+	const timeout = clienttest.SessionTimeout
+	bubble(t, func(t *testing.T, w *env) {
+		s, h := w.Session(), w.Bind()
+		w.Link.SetLatency(timeout / 15) // each way
+		time.Sleep(20 * timeout)
+		w.Link.SetLatency(0)
+		time.Sleep(2 * timeout)
+		w.Link.Mute()
+		silent := time.Now()
+		w.Eventually("left", func() bool { return !s.Connected() })
+		if d := time.Since(silent); d > timeout*3/8+slack {
+			t.Errorf("left after %v, want a quarter and an eighth of %v at most", d, timeout)
+		}
+		h.Release()
+	})
+}

@@ -55,16 +55,14 @@ func (s *Session) readLate() (wait time.Duration) {
 	for _, w := range s.watches {
 		due := readDue(w.since, w.sent, s.leases.timeout).Sub(now)
 		switch {
-		case w.requests == 0, w.view.Status == StatusUnknown && !w.awaitsAnswer():
-			// It is set later, and then no new subscriber says so.
-			wait = min(wait, s.leases.timeout)
-		case due <= 0 && w.awaitsAnswer():
-			wait = 0
-		case due <= 0 && (w.view.Status == StatusPresent || w.lasting()):
-			calls = append(calls, s.armAgain(w))
-			wait = min(wait, s.leases.timeout)
 		case due > 0:
 			wait = min(wait, due)
+		case w.awaitsAnswer(), w.view.Status == StatusUnknown:
+			// It is set later, and then no new subscriber says so.
+			wait = min(wait, s.leases.timeout)
+		case w.view.Status == StatusPresent, w.lasting():
+			calls = append(calls, s.armAgain(w))
+			wait = min(wait, s.leases.timeout)
 		}
 	}
 	wait = max(wait, s.leases.timeout/16)

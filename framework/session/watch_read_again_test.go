@@ -53,7 +53,12 @@ func TestWatchThatIsReadAgainSeesWhatAnEventDidNotSay(t *testing.T) {
 
 // Until the answer the view holds, unless an event comes.
 func TestViewWhileItsNodeIsReadAgain(t *testing.T) {
-	for name, changed := range map[string]bool{"nothing else happens": false, "an event comes": true} {
+	for name, c := range map[string]struct{ late, changed bool }{
+		"nothing else happens":                  {false, false},
+		"an event comes":                        {false, true},
+		"after a timeout, nothing else happens": {true, false},
+		"after a timeout, an event comes":       {true, true},
+	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *env) {
 				w.Make("/a")
@@ -61,19 +66,25 @@ func TestViewWhileItsNodeIsReadAgain(t *testing.T) {
 				o := w.watchChildren("/a")
 				time.Sleep(time.Second)
 				execute := w.Server.Hold(zktest.Match{Op: zktest.OpGetChildren2})
+				if c.late {
+					time.Sleep(clienttest.SessionTimeout - time.Second)
+					synctest.Wait()
+				}
 				asked := time.Now()
-				o.session.ReadAgain(o.Watch)
-				if changed {
+				if !c.late {
+					o.session.ReadAgain(o.Watch)
+				}
+				if c.changed {
 					w.Make("/a/b")
 				}
 				time.Sleep(time.Second)
 				v := o.view()
-				if v.Status != framework.StatusPresent || v.Armed == changed || !v.Read.Equal(began) || v.Again.IsZero() != changed {
-					t.Errorf("got %+v, want what was read at %v, armed %v", v, began, !changed)
+				if v.Status != framework.StatusPresent || v.Armed == c.changed || !v.Read.Equal(began) || v.Again.IsZero() != c.changed {
+					t.Errorf("got %+v, want what was read at %v, armed %v", v, began, !c.changed)
 				}
 				execute()
 				synctest.Wait()
-				if v := o.view(); !v.Armed || !v.Read.Equal(asked) || !v.Again.IsZero() || (len(v.Children) == 1) != changed {
+				if v := o.view(); !v.Armed || !v.Read.Equal(asked) || !v.Again.IsZero() || (len(v.Children) == 1) != c.changed {
 					t.Errorf("got %+v, want what was read at %v, armed", v, asked)
 				}
 			})
