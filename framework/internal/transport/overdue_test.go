@@ -33,7 +33,7 @@ func TestAConnectionWithALostAnswerIsLeftAfterTwoThirdsOfTheSession(t *testing.T
 				srv := zktest.New(t)
 				tr, heard := start(t, srv.DialContext)
 				attach(t, heard)
-				time.Sleep(timeout)
+				time.Sleep(timeout + timeout/10) // between two pings
 				srv.SwallowReply(zktest.Match{Op: c.op})
 				var got error
 				var waited time.Duration
@@ -195,6 +195,40 @@ func TestAnAnswerWhoseBytesAreComingIsNotOverdue(t *testing.T) {
 		tr.Send(transport.Get("/", false, func(_ []byte, _ *zk.Stat, err error) { done <- err }))
 		if err, waited := <-done, time.Since(before); !errors.Is(err, zk.ErrNoNode) || waited <= timeout*2/3 {
 			t.Errorf("got %v after %v, want %v after more than %v", err, waited, zk.ErrNoNode, timeout*2/3)
+		}
+	})
+}
+
+// An answer has come in pieces. That ends with its last byte: a later answer that is lost is overdue all the same.
+func TestALostAnswerBehindOneThatCameInPiecesIsOverdue(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		tr, heard := start(t, scripted(t, func(conn net.Conn) {
+			if !welcome(conn, 7, 12000) {
+				return
+			}
+			for frame, ok := request(conn); ok; frame, ok = request(conn) {
+				xid, op := xidAndOp(frame)
+				switch op {
+				case int32(zktest.OpGetData):
+					answer := reply(xid, 1, -101, nil)
+					_, _ = conn.Write(answer[:10])
+					time.Sleep(time.Second)
+					_, _ = conn.Write(answer[10:])
+				case int32(zktest.OpDelete):
+				default:
+					_, _ = conn.Write(reply(xid, 1, 0, nil))
+				}
+			}
+		}))
+		attach(t, heard)
+		do(t, tr, func(done func()) *transport.Call {
+			return transport.Get("/", false, func([]byte, *zk.Stat, error) { done() })
+		})
+		lost := make(chan error, 1)
+		before := time.Now()
+		tr.Send(transport.Delete("/a", -1, func(err error) { lost <- err }))
+		if err, waited := <-lost, time.Since(before); !errors.Is(err, transport.ErrBroken) || waited > timeout {
+			t.Errorf("got %v after %v, want %v within %v", err, waited, transport.ErrBroken, timeout)
 		}
 	})
 }

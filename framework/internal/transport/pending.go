@@ -75,7 +75,7 @@ func (q *pendingRequests) restart() {
 	if cap(q.all) > 1024 {
 		q.all = nil
 	}
-	*q = pendingRequests{all: q.all[:0], pinged: q.pinged}
+	*q = pendingRequests{all: q.all[:0]}
 }
 
 // takeAll takes everything, answered or not.

@@ -25,17 +25,19 @@ func TestWhichRefusalsOfTheClientAreBelieved(t *testing.T) {
 		request zktest.Op // the first of its kind is answered with code
 		code    int32
 		final   bool
+		idle    bool // until the first ping was answered
 	}{
-		"authentication fails":                         {auth, zktest.OpSetAuth, authFailed, true},
-		"authentication, where SASL is required":       {auth, zktest.OpSetAuth, saslRequired, true},
-		"SASL is required, at the first request":       {nil, zktest.OpSync, saslRequired, true},
-		"SASL is required, behind an authentication":   {auth, zktest.OpSync, saslRequired, true},
-		"SASL is required, at the first ping":          {nil, zktest.OpPing, saslRequired, true},
-		"SASL is required, on a connection that works": {nil, zktest.OpDelete, saslRequired, false},
-		"SASL is required, at a ping that follows":     {auth, zktest.OpPing, saslRequired, false},
-		"a first request fails authentication":         {nil, zktest.OpSync, authFailed, false},
-		"a request fails authentication":               {nil, zktest.OpDelete, authFailed, false},
-		"a ping fails authentication":                  {nil, zktest.OpPing, authFailed, false},
+		"authentication fails":                         {auth, zktest.OpSetAuth, authFailed, true, false},
+		"authentication, where SASL is required":       {auth, zktest.OpSetAuth, saslRequired, true, false},
+		"SASL is required, at the first request":       {nil, zktest.OpSync, saslRequired, true, false},
+		"SASL is required, behind an authentication":   {auth, zktest.OpSync, saslRequired, true, false},
+		"SASL is required, at the first ping":          {nil, zktest.OpPing, saslRequired, true, true},
+		"SASL is required, behind a ping":              {nil, zktest.OpSync, saslRequired, false, true},
+		"SASL is required, on a connection that works": {nil, zktest.OpDelete, saslRequired, false, false},
+		"SASL is required, at a ping that follows":     {auth, zktest.OpPing, saslRequired, false, false},
+		"a first request fails authentication":         {nil, zktest.OpSync, authFailed, false, false},
+		"a request fails authentication":               {nil, zktest.OpDelete, authFailed, false, false},
+		"a ping fails authentication":                  {nil, zktest.OpPing, authFailed, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			zktest.Bubble(t, func(t *testing.T) {
@@ -63,9 +65,10 @@ func TestWhichRefusalsOfTheClientAreBelieved(t *testing.T) {
 				attach(t, heard)
 				var errs []error
 				note := func(err error) { errs = append(errs, err) }
-				if name != "SASL is required, at the first ping" {
-					tr.Send(transport.Sync("/", note), transport.Delete("/a", -1, note))
+				if c.idle {
+					time.Sleep(timeout / 2)
 				}
+				tr.Send(transport.Sync("/", note), transport.Delete("/a", -1, note))
 				time.Sleep(timeout)
 				tr.Close(time.Second)
 				final := false
