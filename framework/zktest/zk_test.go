@@ -3,6 +3,7 @@ package zktest_test
 import (
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -401,6 +402,103 @@ func TestStall(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The owner check compares servers: a session that is connected to another one has moved.
+func TestAStalledWriteOfASessionAtAnotherServerIsNotExecuted(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		ens := zktest.NewEnsemble(2)
+		t.Cleanup(func() { _ = ens.Close() })
+		here, there := ens.Server(0), ens.Server(1)
+		at := here
+		c := dial(t, func(network, address string, timeout time.Duration) (net.Conn, error) {
+			return at.Dial(network, address, timeout)
+		}, 10*time.Second)
+		must[string](t)(c.Create("/c", nil, 0, all))
+		release := here.Stall(zktest.Match{Path: "/a"})
+		result := make(chan error, 1)
+		go func() {
+			_, err := c.Create("/a", nil, 0, all)
+			result <- err
+		}()
+		synctest.Wait()
+		at = there
+		here.CutSession(c.SessionID())
+		if err := <-result; err == nil {
+			t.Error("got no error, want that of a lost connection")
+		}
+		must[string](t)(c.Create("/b", nil, 0, all))
+		release()
+		synctest.Wait()
+		if here.Exists("/a") || !here.Exists("/b") {
+			t.Errorf("got /a %t and /b %t, want /b alone", here.Exists("/a"), here.Exists("/b"))
+		}
+	})
+}
+
+func TestCloseReleasesWhatIsStalled(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server) {
+		c := dial(t, srv.Dial, 10*time.Second)
+		must[string](t)(c.Create("/c", nil, 0, all))
+		srv.Stall(zktest.Match{Path: "/a"})
+		result := make(chan error, 1)
+		go func() {
+			_, err := c.Create("/a", nil, 0, all)
+			result <- err
+		}()
+		synctest.Wait()
+		srv.CutSession(c.SessionID())
+		if err := <-result; err == nil {
+			t.Error("got no error, want that of a lost connection")
+		}
+		closed := make(chan struct{})
+		go func() {
+			_ = srv.Close()
+			close(closed)
+		}()
+		select {
+		case <-closed:
+		case <-time.After(time.Minute):
+			t.Fatal("got no end of Close in a minute, want one at once")
+		}
+		if srv.Exists("/a") {
+			t.Error("got the node, want the write dropped")
+		}
+	})
+}
+
+// One event is lost, of the path and the session that are meant; the watch is spent.
+func TestDropEvent(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server) {
+		c, other := dial(t, srv.Dial, 10*time.Second), dial(t, srv.Dial, 10*time.Second)
+		must[string](t)(c.Create("/a", nil, 0, all))
+		must[string](t)(c.Create("/b", nil, 0, all))
+		watch := func(c *zk.Conn, path string) <-chan zk.Event {
+			t.Helper()
+			_, _, events, err := c.GetW(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return events
+		}
+		srv.DropEvent(zktest.Match{Path: "/a", Session: c.SessionID(), Nth: 2})
+		for i, lost := range []bool{false, true, false} {
+			own, others, elsewhere := watch(c, "/a"), watch(other, "/a"), watch(c, "/b")
+			must[*zk.Stat](t)(c.Set("/a", nil, -1))
+			must[*zk.Stat](t)(c.Set("/b", nil, -1))
+			synctest.Wait()
+			if len(own) != 1 != lost || len(others) != 1 || len(elsewhere) != 1 {
+				t.Errorf("change %d: got %d, %d and %d events, want the first lost: %t", i+1, len(own), len(others), len(elsewhere), lost)
+			}
+			if lost {
+				must[*zk.Stat](t)(c.Set("/a", nil, -1))
+				synctest.Wait()
+				if len(own) != 0 {
+					t.Error("got an event of a watch that is spent, want none")
+				}
+			}
+		}
+	})
 }
 
 func TestFreezeStopsTheClock(t *testing.T) {
