@@ -199,6 +199,33 @@ func TestAnAnswerWhoseBytesAreComingIsNotOverdue(t *testing.T) {
 	})
 }
 
+// A connection breaks by itself while a request waits behind an answered ping. That is no sign of a slow server.
+func TestAConnectionThatBreaksByItselfAllowsTheNextRequestNoMoreTime(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		srv := zktest.New(t)
+		tr, heard := start(t, srv.DialContext)
+		attach(t, heard)
+		get := func() (waited time.Duration) {
+			srv.SwallowReply(zktest.Match{Op: zktest.OpGetData})
+			done := make(chan error, 1)
+			before := time.Now()
+			tr.Send(transport.Get("/", false, func(_ []byte, _ *zk.Stat, err error) { done <- err }))
+			if err := <-done; !errors.Is(err, transport.ErrBroken) {
+				t.Errorf("got %v, want %v", err, transport.ErrBroken)
+			}
+			return time.Since(before)
+		}
+		time.AfterFunc(timeout/2, srv.CutAll)
+		if waited := get(); waited != timeout/2 {
+			t.Fatalf("got an end after %v, the test needs one after %v", waited, timeout/2)
+		}
+		eventually(t, "attached again", func() bool { return heard.count("attached") == 2 })
+		if waited := get(); waited != timeout*2/3 {
+			t.Errorf("got an end after %v, want it after %v", waited, timeout*2/3)
+		}
+	})
+}
+
 // An answer has come in pieces. That ends with its last byte: a later answer that is lost is overdue all the same.
 func TestALostAnswerBehindOneThatCameInPiecesIsOverdue(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
