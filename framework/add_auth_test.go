@@ -193,3 +193,32 @@ func TestEmptyCredentialsAreRefusedBeforeTheyAreSent(t *testing.T) {
 		})
 	}
 }
+
+// A caller may wipe its credentials after the call: later connections need them.
+func TestCredentialsAreCopied(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		for name, add := range map[string]func(credentials []byte) *framework.Client{
+			"WithAuthorization": func(credentials []byte) *framework.Client {
+				return w.Dial("zk:2181", framework.WithAuthorization("digest", credentials))
+			},
+			"AddAuth": func(credentials []byte) *framework.Client {
+				client := w.Dial("zk:2181")
+				wantErr(t, client.AddAuth(t.Context(), "digest", credentials))
+				return client
+			},
+		} {
+			credentials := []byte("bob:" + secret)
+			client := add(credentials)
+			path := "/of" + name
+			if _, _, err := client.Create(t.Context(), path, nil, framework.WithACL(zk.AuthACL(zk.PermAll)...)); err != nil {
+				t.Fatal(err)
+			}
+			clear(credentials)
+			w.Link.Reset()
+			time.Sleep(time.Minute)
+			if _, _, err := client.Get(t.Context(), path); err != nil {
+				t.Errorf("%s, on the next connection: got %v, want nil", name, err)
+			}
+		}
+	})
+}
