@@ -26,6 +26,7 @@ type conn struct {
 	nonce    string // of the SASL challenge that is not answered yet
 	watched  map[string]struct{}
 	received int    // requests
+	xid      int32  // of the request that is being executed
 	pending  int    // answers that wait for this server to catch up with the leader
 	closed   bool   // no request is executed any more
 	cut      bool   // gone is closed

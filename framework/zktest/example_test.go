@@ -9,6 +9,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/framework/zktest/txnlog"
 )
 
 // connectTo returns a client of go-zookeeper over in-memory connections.
@@ -102,6 +103,28 @@ func ExampleServer_Observe() {
 	// Output:
 	// exists /a
 	// delete /a
+}
+
+// Hear of a deletion at the moment at which the server executes it, without a watch.
+func ExampleServer_ObserveTransactions() {
+	srv := zktest.NewServer()
+	defer srv.Close()
+	conn := connectTo(srv.Dial)
+	defer conn.Close()
+
+	stop := srv.ObserveTransactions(func(t txnlog.Transaction) {
+		for _, c := range t.Changes {
+			fmt.Println(c.Kind, c.Path, t.EndsSession)
+		}
+	})
+	defer stop()
+	if _, err := conn.Create("/worker", nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll)); err != nil {
+		panic(err)
+	}
+	srv.ExpireSession(conn.SessionID())
+	// Output:
+	// Created /worker false
+	// Deleted /worker true
 }
 
 // A follower shows the past until it may catch up.

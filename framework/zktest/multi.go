@@ -3,10 +3,10 @@ package zktest
 // multi executes all steps or none. Its reply header says success either way:
 // what failed stands in the results.
 func (c *conn) multi(d *decoder, out *encoder) code {
-	t := c.srv.begin(c.sess.id, c.auth) // before decoding: a broken multi uses up a zxid
+	t := c.begin(c.auth) // before decoding: a broken multi uses up a zxid
 	steps := readMulti(d)
 	if d.bad {
-		t.commit()
+		t.fail()
 		return codeMarshalling
 	}
 	results := make([]writeResult, len(steps))

@@ -153,7 +153,7 @@ func (c *conn) refused(op Op) effect {
 		return effect{err: codeSessionExpired}
 	case c.sess.conn != c && c.movedAway(op):
 		if crossesLeader(op) && op != OpSync {
-			s.begin(c.sess.id, nil).commit() // the failure is a transaction, too
+			c.begin(nil).fail() // the failure is a transaction, too
 		}
 		return effect{silent: true, close: true}
 	}

@@ -36,7 +36,7 @@ func (c *conn) serve(frame []byte) bool {
 	}
 	for _, stall := range p.stalls {
 		if !c.wait(stall) {
-			c.executeStalled(op, d, stall)
+			c.executeStalled(xid, op, d, stall)
 			return false
 		}
 	}
@@ -63,7 +63,7 @@ func (c *conn) wait(ready <-chan struct{}) bool {
 
 // executeStalled executes a write of a connection that has ended, once the
 // thread that has read it goes on, unless its session is over by then.
-func (c *conn) executeStalled(op Op, d decoder, stall <-chan struct{}) {
+func (c *conn) executeStalled(xid int32, op Op, d decoder, stall <-chan struct{}) {
 	s := c.srv
 	select {
 	case <-stall:
@@ -77,6 +77,7 @@ func (c *conn) executeStalled(op Op, d decoder, stall <-chan struct{}) {
 		return
 	}
 	s.counts[op]++
+	c.xid = xid
 	s.reply.openReply()
 	c.dispatch(op, &d, &s.reply)
 }
@@ -133,6 +134,7 @@ func (c *conn) execute(xid int32, op Op, d decoder, p *plan) (wait <-chan struct
 	s.counts[op]++
 	s.received++
 	c.received++
+	c.xid = xid
 	s.heardFrom(c.sess)
 	s.reply.openReply()
 	before := s.zxid
@@ -211,7 +213,7 @@ func (c *conn) dispatch(op Op, d *decoder, out *encoder) effect {
 		if _, _, _, _ = d.string(), d.string(), d.string(), d.int64(); d.bad {
 			return effect{err: codeMarshalling}
 		}
-		c.srv.begin(c.sess.id, nil).commit()
+		c.begin(nil).fail()
 		return effect{err: codeReconfigDisabled}
 	}
 	return effect{err: c.read(op, d, out)}

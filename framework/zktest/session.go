@@ -77,7 +77,7 @@ func (st *store) touch(sess *session) {
 
 // newSession opens a session in a transaction of its own.
 func (st *store) newSession(timeout time.Duration) *session {
-	st.begin(0, nil).commit()
+	st.begin(st.nextSession, nil).commit()
 	sess := &session{id: st.nextSession, timeout: timeout}
 	st.nextSession++
 	sess.deadline = st.expiryAfter(timeout)
@@ -109,6 +109,9 @@ func (st *store) password(id int64) []byte {
 func (st *store) endSession(sess *session, by *conn) {
 	t := st.begin(sess.id, nil)
 	t.ended, t.endedBy = sess.id, by
+	if by != nil {
+		t.request = by.xid
+	}
 	for _, path := range st.tree.ephemeralsOf(sess.id) {
 		t.drop(path)
 	}

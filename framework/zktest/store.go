@@ -13,26 +13,27 @@ type store struct {
 	turn   chan struct{} // held while a request is observed and executed
 	hooked atomic.Bool   // there are observers or rules
 
-	mu          sync.Mutex
-	tree        *tree
-	zxid        int64
-	secret      int64
-	sessions    map[int64]*session
-	nextSession int64
-	expiry      sessionHeap
-	origin      time.Time
-	frozenAt    time.Time // zero unless frozen
-	servers     []*Server
-	leader      *Server
-	rules       []*rule
-	lostEvents  []*rule
-	observers   []*observer
-	counts      map[Op]int
-	beyond      map[string]overrun // of nodes whose sequence numbers have ended
-	conns       int                // ever accepted
-	doomed      []func()           // network calls to make once mu is released
-	closed      bool
-	down        chan struct{} // closed by Close
+	mu           sync.Mutex
+	tree         *tree
+	zxid         int64
+	secret       int64
+	sessions     map[int64]*session
+	nextSession  int64
+	expiry       sessionHeap
+	origin       time.Time
+	frozenAt     time.Time // zero unless frozen
+	servers      []*Server
+	leader       *Server
+	rules        []*rule
+	lostEvents   []*rule
+	observers    []*observer
+	txnObservers []*txnObserver
+	counts       map[Op]int
+	beyond       map[string]overrun // of nodes whose sequence numbers have ended
+	conns        int                // ever accepted
+	doomed       []func()           // network calls to make once mu is released
+	closed       bool
+	down         chan struct{} // closed by Close
 
 	alarm   *time.Timer
 	alarmAt time.Duration

@@ -15,6 +15,8 @@ type txn struct {
 	zxid    int64
 	time    int64
 	session int64
+	request int32 // the client's number of it; 0: no client asked
+	failed  bool
 	who     []identity
 	changes []change
 	undo    []func()
@@ -31,6 +33,13 @@ type txn struct {
 func (st *store) begin(session int64, who []identity) *txn {
 	st.zxid++
 	return &txn{st: st, zxid: st.zxid, time: time.Now().UnixMilli(), session: session, who: who}
+}
+
+// begin is that of the store, for the request that is being executed.
+func (c *conn) begin(who []identity) *txn {
+	t := c.srv.begin(c.sess.id, who)
+	t.request = c.xid
+	return t
 }
 
 func (t *txn) apply(c change) {
@@ -50,6 +59,12 @@ func (t *txn) rollback() {
 		undo()
 	}
 	t.changes, t.undo, t.beyond = nil, nil, nil
+	t.fail()
+}
+
+// fail ends a transaction that has changed nothing.
+func (t *txn) fail() {
+	t.failed = true
 	t.commit()
 }
 
@@ -70,6 +85,9 @@ func (t *txn) commit() {
 		if c.nodeKind == kindTTL {
 			st.reapLater()
 		}
+	}
+	if len(st.txnObservers) > 0 {
+		t.show()
 	}
 	for _, s := range st.servers {
 		s.learn(t)
@@ -123,9 +141,10 @@ func (t *txn) deleteContainer(path string) code {
 // drop deletes without asking: for the server's own purposes.
 func (t *txn) drop(path string) {
 	parentPath, _ := split(path)
+	n := t.st.tree.nodes[path]
 	t.apply(change{
-		kind: changeDelete, path: path,
-		acl: t.st.tree.nodes[path].acl, parentACL: t.st.tree.nodes[parentPath].acl,
+		kind: changeDelete, path: path, owner: n.owner,
+		acl: n.acl, parentACL: t.st.tree.nodes[parentPath].acl,
 	})
 }
 

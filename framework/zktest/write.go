@@ -10,20 +10,21 @@ func (c *conn) write(op Op, d *decoder, out *encoder) code {
 	old := c.srv.cfg.version.before(version{3, 9, 0})
 	switch {
 	case old && op == OpDeleteContainer: // it takes the whole frame for a path
-		c.srv.begin(c.sess.id, nil).commit()
+		c.begin(nil).fail()
 		return codeBadArguments
 	case old && d.bad:
-		c.srv.begin(c.sess.id, nil).commit()
+		c.begin(nil).fail()
 		return codeMarshalling
 	case d.bad:
 		return codeMarshalling
 	}
-	t := c.srv.begin(c.sess.id, c.auth)
+	t := c.begin(c.auth)
 	r := t.step(w)
-	t.commit()
 	if r.err != 0 {
+		t.fail()
 		return r.err
 	}
+	t.commit()
 	switch op {
 	case OpCreate:
 		out.string(r.path)

@@ -1,0 +1,78 @@
+package txnlog_test
+
+import (
+	"bytes"
+	"reflect"
+	"testing"
+
+	"github.com/gocurator/curator/framework/zktest/txnlog"
+)
+
+// Each body is read with and without a digest behind it.
+func TestParseReadsTheChangesOfEachType(t *testing.T) {
+	one := func(c txnlog.Change) txnlog.Transaction { return txnlog.Transaction{Changes: []txnlog.Change{c}} }
+	// Servers add the new version, or the parent's count of children.
+	versioned := func(body []byte) []byte { return i32(body, 3) }
+	none := txnlog.Transaction{}
+	plain := one(txnlog.Change{Kind: txnlog.Created, Path: "/a", Data: []byte("x")})
+	gone := one(txnlog.Change{Kind: txnlog.Deleted, Path: "/a"})
+	for name, test := range map[string]struct {
+		kind int32
+		body []byte
+		want txnlog.Transaction
+	}{
+		"create of 3.3":    {create, created("/a", "x", 0), plain},
+		"create":           {create, versioned(created("/a", "x", 0)), plain},
+		"create2":          {create2, versioned(created("/a", "x", 0)), plain},
+		"create ephemeral": {create2, versioned(created("/a", "", 1)), one(txnlog.Change{Kind: txnlog.Created, Path: "/a", Data: []byte{}, Owner: 7})},
+		"create null": {
+			create, versioned(append(world(i32(text(nil, "/a"), -1)), 0)), one(txnlog.Change{Kind: txnlog.Created, Path: "/a"}),
+		},
+		"create container": {createContainer, versioned(world(text(text(nil, "/a"), "x"))), plain},
+		"create TTL":       {createTTL, i64(versioned(world(text(text(nil, "/a"), "x"))), 1000), plain},
+		"delete":           {remove, text(nil, "/a"), gone},
+		"delete container": {deleteContainer, text(nil, "/a"), gone},
+		"set data":         {setData, versioned(text(text(nil, "/a"), "x")), one(txnlog.Change{Kind: txnlog.DataSet, Path: "/a", Data: []byte("x")})},
+		"set null":         {setData, versioned(i32(text(nil, "/a"), -1)), one(txnlog.Change{Kind: txnlog.DataSet, Path: "/a"})},
+		"set ACL":          {setACL, versioned(world(text(nil, "/a"))), one(txnlog.Change{Kind: txnlog.ACLSet, Path: "/a"})},
+		"reconfig": {
+			reconfig, versioned(text(text(nil, "/zookeeper/config"), "x")),
+			one(txnlog.Change{Kind: txnlog.DataSet, Path: "/zookeeper/config", Data: []byte("x")}),
+		},
+		"create session":               {createSession, i32(nil, 30000), none},
+		"close session":                {closeSession, nil, txnlog.Transaction{EndsSession: true}},
+		"close session without a node": {closeSession, i32(nil, 0), txnlog.Transaction{EndsSession: true}},
+		"close session without a list": {closeSession, i32(nil, -1), txnlog.Transaction{EndsSession: true}},
+		"close session with its nodes": {closeSession, text(text(i32(nil, 2), "/b"), "/a"), txnlog.Transaction{EndsSession: true, Changes: []txnlog.Change{
+			{Kind: txnlog.Deleted, Path: "/b", Owner: 7}, {Kind: txnlog.Deleted, Path: "/a", Owner: 7},
+		}}},
+		"error":   {failed, i32(nil, -101), txnlog.Transaction{Failed: true}},
+		"unknown": {999, []byte("???"), none},
+		"multi": {multi, parts(
+			create, versioned(created("/a", "", 1)), check, i32(text(nil, "/b"), 1), setData, versioned(text(text(nil, "/b"), "x")), remove, text(nil, "/a"),
+		), txnlog.Transaction{Changes: []txnlog.Change{
+			{Kind: txnlog.Created, Path: "/a", Owner: 7, Data: []byte{}},
+			{Kind: txnlog.DataSet, Path: "/b", Data: []byte("x")},
+			{Kind: txnlog.Deleted, Path: "/a", Owner: 7},
+		}}},
+		"multi with a check only": {multi, parts(check, i32(text(nil, "/b"), 1)), none},
+		"multi that failed": {
+			multi, parts(remove, text(nil, "/a"), failed, i32(nil, -101), failed, i32(nil, -2)), txnlog.Transaction{Failed: true},
+		},
+	} {
+		for with, behind := range map[string][]byte{"": nil, " and a digest": digest} {
+			log := logOf(record{zxid: 5, session: 7, request: 3, kind: test.kind, body: append(bytes.Clone(test.body), behind...)})
+			var got []txnlog.Transaction
+			err := txnlog.Parse(bytes.NewReader(log), func(t txnlog.Transaction) error { got = append(got, t); return nil })
+			if err != nil || len(got) != 1 {
+				t.Errorf("%s%s: got %v, %v", name, with, got, err)
+				continue
+			}
+			want := test.want
+			want.Zxid, want.Session, want.Request, want.At = 5, 7, 3, got[0].At
+			if !reflect.DeepEqual(got[0], want) {
+				t.Errorf("%s%s: got %+v, want %+v", name, with, got[0], want)
+			}
+		}
+	}
+}
