@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/gocurator/curator/framework/zktest/txnlog"
 )
 
 // SetCounter makes n the next number under path, as if so many nodes had been created there, which would take days. It
@@ -24,11 +26,14 @@ func (s *Server) SetCounter(path string, n int32) {
 
 // appendCounter writes a log of its own, since the server's own are padded with zeros.
 func appendCounter(dir, path string, n int32) error {
-	all, err := transactions(dir)
+	all, err := txnlog.Read(dir)
 	if err != nil {
 		return err
 	}
-	zxid := all[len(all)-1].zxid
+	if len(all) == 0 {
+		return fmt.Errorf("set the counter of %s: no transaction in %s", path, dir)
+	}
+	zxid := all[len(all)-1].Zxid
 	child := strings.TrimSuffix(path, "/") + "/counter"
 	const create, remove = 1, 2
 	log := append([]byte("ZKLG"), 0, 0, 0, 2)

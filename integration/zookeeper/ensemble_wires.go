@@ -39,7 +39,9 @@ func (e *Ensemble) addMember(id int) error {
 		}
 	}
 	m.quorum, m.election = ports[1], ports[2]
-	m.Server = &Server{t: e.t, java: e.java, port: ports[0], logFile: filepath.Join(dir, "server.log")}
+	m.Server = &Server{
+		t: e.t, java: e.java, port: ports[0], dataDir: filepath.Join(dir, "data"), logFile: filepath.Join(dir, "server.log"),
+	}
 	var err error
 	if m.clientele, err = newProxy(m.Server.Addr()); err != nil {
 		return err

@@ -119,7 +119,12 @@ func TestConfigReachesTheServer(t *testing.T) {
 
 func connect(t *testing.T, server *zookeeper.Server) *zk.Conn {
 	t.Helper()
-	conn, _, err := zk.Connect([]string{server.Addr()}, time.Minute, zk.WithLogInfo(false), zk.WithLogger(silent{}))
+	return connectTo(t, server.Addr())
+}
+
+func connectTo(t *testing.T, addr string) *zk.Conn {
+	t.Helper()
+	conn, _, err := zk.Connect([]string{addr}, time.Minute, zk.WithLogInfo(false), zk.WithLogger(silent{}))
 	if err != nil {
 		t.Fatal(err)
 	}
