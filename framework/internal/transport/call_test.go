@@ -28,6 +28,32 @@ func do(t *testing.T, tr *transport.Transport, build func(done func()) *transpor
 	<-done
 }
 
+// A lock sends several calls for each acquire. The body of one that is not long lies in the call itself.
+func TestACallIsOneAllocation(t *testing.T) {
+	const path = "/locks/0123456789/_c_0123456789abcdef0123456789abcdef-lock-0000000000"
+	var made *transport.Call
+	onStat := func(*zk.Stat, error) {}
+	onCreate := func(string, *zk.Stat, error) {}
+	onChildren := func([]string, *zk.Stat, error) {}
+	onData := func([]byte, *zk.Stat, error) {}
+	onEnd := func(error) {}
+	for name, build := range map[string]func(){
+		"create": func() {
+			made = transport.Create(path, nil, open, transport.EphemeralSequential, 0, onCreate)
+		},
+		"delete":         func() { made = transport.Delete(path, -1, onEnd) },
+		"exists":         func() { made = transport.Exists(path, true, onStat) },
+		"children":       func() { made = transport.Children(path, true, onChildren) },
+		"get":            func() { made = transport.Get(path, true, onData) },
+		"sync":           func() { made = transport.Sync(path, onEnd) },
+		"remove watches": func() { made = transport.RemoveWatches(path, transport.DataWatch, onEnd) },
+	} {
+		if got := testing.AllocsPerRun(100, build); got != 1 || made == nil {
+			t.Errorf("%s: got %v allocations, want 1", name, got)
+		}
+	}
+}
+
 func TestEveryCallIsUnderstoodByTheServer(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		srv := zktest.New(t)

@@ -195,6 +195,43 @@ func TestTheGrantedTimeoutIsReported(t *testing.T) {
 	})
 }
 
+// lingering is a connection whose first write, the handshake, goes on for a second after the server has all of it.
+type lingering struct {
+	net.Conn
+	begun time.Time // when the first write was asked for
+}
+
+func (l *lingering) Write(p []byte) (int, error) {
+	first := l.begun.IsZero()
+	if first {
+		l.begun = time.Now()
+	}
+	n, err := l.Conn.Write(p)
+	if first {
+		time.Sleep(time.Second)
+	}
+	return n, err
+}
+
+// The server counts the session from the moment at which the handshake arrives, which may be long before the write
+// returns. A later time would give leases more than the server does.
+func TestAHandshakeCountsFromBeforeItsWrite(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		srv := server(t)
+		var conn *lingering
+		_, heard := start(t, func(ctx context.Context, network, address string) (net.Conn, error) {
+			raw, err := srv.DialContext(ctx, network, address)
+			conn = &lingering{Conn: raw}
+			return conn, err
+		})
+		attach(t, heard)
+		// half a second, since the transport's clock counts suspend, and the bubble's does not
+		if got := heard.attached[0].Sent.Sub(conn.begun); got > 500*time.Millisecond {
+			t.Errorf("got a handshake that counts from %v after its write began, want it to count from before", got)
+		}
+	})
+}
+
 // Servers take authentication aside: unlike any other request it does not count as a sign of life of the session.
 // Between it and the handshake, whose answer may take long, the session may be as old as the handshake.
 func TestAnAnswerToAuthenticationRenewsNothing(t *testing.T) {

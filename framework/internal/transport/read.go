@@ -120,7 +120,7 @@ func (l *link) passOn(frame []byte, p pending, h header) ([]byte, error) {
 // complete tells a call its answer. An error that it returns ends the connection; the call is then told that, like
 // those that wait behind it.
 func (l *link) complete(p pending, h header, d *decoder) error {
-	if p.call.added && h.code != 0 {
+	if p.call.added && refusesAuth(h.code) {
 		p.call.fail(ErrAuth)
 		return errAddedRefused
 	}
@@ -156,6 +156,8 @@ func (l *link) examine(p pending, h header, d *decoder) (a answer, err error) {
 	case err != nil:
 		l.t.failed(l.server, err)
 		return a, err
+	case p.op == opSetAuth && h.code != 0: // the connection is of no use without it, the next one may be
+		return a, garbage("an authorization is answered with error code %d", h.code)
 	case h.code == codeAuthFailed, h.code == codeSaslRequired:
 		// not %w: a code that is not passing keeps callers from trying again
 		return a, garbage("%s is answered as an authentication: %v", opName(p.op), Code(h.code))
@@ -196,7 +198,7 @@ func disowned(err error) error { return fmt.Errorf("the server disowns the sessi
 // The server has authenticated the connection before it answers any other, and does not ask for that again.
 func (l *link) refusal(op, code int32) error {
 	switch {
-	case op == opSetAuth && code != 0:
+	case op == opSetAuth && refusesAuth(code):
 		return ErrAuth
 	case code == codeSaslRequired && !l.served:
 		return fmt.Errorf("%w: it takes SASL clients only", ErrAuth)
@@ -204,3 +206,7 @@ func (l *link) refusal(op, code int32) error {
 		return nil
 	}
 }
+
+// refusesAuth reports whether a code refuses an authorization. Servers use no other: an overloaded server, or a byte
+// that was changed on the way, must not end a client.
+func refusesAuth(code int32) bool { return code == codeAuthFailed || code == codeSaslRequired }

@@ -29,6 +29,9 @@ func TestWhichRefusalsOfTheClientAreBelieved(t *testing.T) {
 	}{
 		"authentication fails":                         {auth, zktest.OpSetAuth, authFailed, true, false},
 		"authentication, where SASL is required":       {auth, zktest.OpSetAuth, saslRequired, true, false},
+		"authentication times out":                     {auth, zktest.OpSetAuth, -7, false, false},
+		"authentication with an unknown code":          {auth, zktest.OpSetAuth, -999, false, false},
+		"authentication with a code above zero":        {auth, zktest.OpSetAuth, 1, false, false},
 		"SASL is required, at the first request":       {nil, zktest.OpSync, saslRequired, true, false},
 		"SASL is required, behind an authentication":   {auth, zktest.OpSync, saslRequired, true, false},
 		"SASL is required, at the first ping":          {nil, zktest.OpPing, saslRequired, true, true},

@@ -1,8 +1,10 @@
 package transport_test
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
+	"net"
 	"testing"
 
 	"github.com/go-zookeeper/zk"
@@ -10,6 +12,52 @@ import (
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/framework/zktest"
 )
+
+// A server that says so refuses every further request of the connection. Only another handshake can show whether the
+// session lives, and the answer must not renew leases.
+func TestAServerThatSaysThatTheSessionIsNotItsOwnIsLeftForAnother(t *testing.T) {
+	for code, want := range map[int32]error{-112: zk.ErrSessionExpired, -118: zk.ErrSessionMoved} {
+		t.Run(want.Error(), func(t *testing.T) {
+			zktest.Bubble(t, func(t *testing.T) {
+				var dialed []string
+				serve := answering(t, func(xid, _ int32) []byte {
+					if len(dialed) == 1 {
+						return reply(xid, 1, code, nil)
+					}
+					return reply(xid, 1, 0, []byte{0, 0, 0, 1, '/'})
+				})
+				tr, heard := start(t, func(ctx context.Context, network, address string) (net.Conn, error) {
+					dialed = append(dialed, address)
+					return serve(ctx, network, address)
+				}, func(c *transport.Config) {
+					c.Route = transport.NewRoute(func(context.Context) []string { return []string{"a:2181", "b:2181"} }, nil)
+				})
+				attach(t, heard)
+				var got error
+				ask := func(done func()) *transport.Call {
+					return transport.Sync("/", func(err error) {
+						defer done()
+						got = err
+					})
+				}
+				do(t, tr, ask)
+				if !errors.Is(got, want) || !errors.Is(got, transport.ErrBroken) {
+					t.Errorf("got %v, want a broken connection, and %v", got, want)
+				}
+				if n := len(heard.answers()); n > 0 {
+					t.Errorf("got %d answers that renew leases, want none", n)
+				}
+				eventually(t, "attached again", func() bool { return heard.count("attached") == 2 })
+				if do(t, tr, ask); got != nil {
+					t.Errorf("got %v on the next connection, want an answer", got)
+				}
+				if len(dialed) != 2 || dialed[0] == dialed[1] {
+					t.Errorf("got connections to %q, want one to each of two servers", dialed)
+				}
+			})
+		})
+	}
+}
 
 // A server whose leader is about to end the session, or has it on another connection, refuses a transaction's parts
 // under a header without an error. That is no sign of the session's life: leases are not renewed by it.
