@@ -136,6 +136,31 @@ func TestTheNamespacesNodeIsMade(t *testing.T) {
 	})
 }
 
+// Create makes a namespace's node that is missing. The chroot of a client without a namespace is not one.
+func TestAClientWithoutANamespaceDoesNotMakeItsChroot(t *testing.T) {
+	for name, opts := range map[string][]framework.CreateOption{
+		"plain": nil, "protected": {framework.WithProtection()}, "or set": {framework.OrSetData(-1)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *env) {
+				w.Make("/app")
+				client := w.Dial("zk:2181/app")
+				if err := client.BlockUntilConnected(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if err := w.Server.Delete("/app"); err != nil {
+					t.Fatal(err)
+				}
+				_, _, err := client.Create(t.Context(), "/n", nil, opts...)
+				wantErr(t, err, zk.ErrNoNode)
+				if w.Server.Exists("/app") {
+					t.Error("got /app made by its client, want it missing")
+				}
+			})
+		})
+	}
+}
+
 func TestTheACLProviderIsAskedUnlessAnACLIsGiven(t *testing.T) {
 	readers := []zk.ACL{{Perms: zk.PermRead | zk.PermCreate, Scheme: "world", ID: "anyone"}}
 	var asked []string

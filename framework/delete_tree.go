@@ -22,13 +22,20 @@ const requestsInFlight = 64
 // them.
 func (c *Client) deleteTree(ctx context.Context, path string, version int32) error {
 	err := c.deleteNode(ctx, path, version)
+	var pace retry.Pace // other clients may create nodes for as long as they like
 	for errors.Is(err, zk.ErrNotEmpty) {
+		began := time.Now()
 		if err = c.deleteBelow(ctx, path); err != nil {
 			return &OpError{Op: "delete", Path: path, Err: err}
 		}
 		err = c.deleteNode(ctx, path, version)
 		if errors.Is(err, zk.ErrNoNode) { // another client was faster
 			return nil
+		}
+		if errors.Is(err, zk.ErrNotEmpty) {
+			if err := pace.Wait(ctx, time.Since(began)); err != nil {
+				return &OpError{Op: "delete", Path: path, Err: err}
+			}
 		}
 	}
 	return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -116,6 +117,26 @@ func TestATreeInWhichOthersCreateMeanwhileIsDeleted(t *testing.T) {
 	})
 }
 
+// Another client creates a child whenever the tree is about to be empty.
+func TestATreeThatIsNeverEmptyIsDeletedWithGrowingPauses(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		w.plant(1)
+		tries := 0
+		w.Cleanup(w.Server.Observe(func(q zktest.Request) {
+			if q.Op == zktest.OpDelete && q.Path == "/tree" {
+				tries++
+				w.Make(fmt.Sprintf("/tree/late%d", tries))
+			}
+		}))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		wantErr(t, w.deleteTree(ctx), context.DeadlineExceeded)
+		if tries < 30 || tries > 150 {
+			t.Errorf("got %d tries in a minute, want about one each second", tries)
+		}
+	})
+}
+
 func TestAWrongVersionSavesTheWholeTree(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		w.plant(2)
@@ -126,6 +147,29 @@ func TestAWrongVersionSavesTheWholeTree(t *testing.T) {
 		}
 		if err := w.Client.Delete(t.Context(), "/tree", 0, framework.DeletingChildrenIfNeeded()); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// The version is right until the children are gone.
+func TestATreeWhoseNodeChangesWhileItsChildrenGoKeepsTheNode(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		w.plant(2)
+		var once sync.Once
+		w.Cleanup(w.Server.Observe(func(q zktest.Request) {
+			if q.Op == zktest.OpDelete && q.Path != "/tree" {
+				once.Do(func() {
+					if err := w.Server.SetData("/tree", []byte("new")); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+		}))
+		err := w.Client.Delete(t.Context(), "/tree", 0, framework.DeletingChildrenIfNeeded())
+		wantErr(t, err, zk.ErrBadVersion)
+		w.wantData("/tree", "new")
+		if got := w.Server.Children("/tree"); len(got) > 0 {
+			t.Errorf("got children %q, want none", got)
 		}
 	})
 }

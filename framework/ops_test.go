@@ -242,6 +242,29 @@ func TestADeletionThatMayHaveHappenedHappened(t *testing.T) {
 	})
 }
 
+// The first try deletes the node and its answer is lost; the second finds no connection; the third finds no node.
+func TestADeletionThatMayHaveHappenedBeforeAnOutageHappened(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		w.Make("/a")
+		w.Server.DropReply(zktest.Match{Op: zktest.OpDelete})
+		deleted := make(chan error, 1)
+		go func() { deleted <- w.Client.Delete(t.Context(), "/a", -1) }()
+		time.Sleep(500 * time.Millisecond) // the retry policy pauses for a second
+		if n := w.Count(zktest.OpDelete); n != 1 || w.Server.Exists("/a") {
+			t.Fatalf("got %d deletions, /a there: %t; want 1, and the node gone", n, w.Server.Exists("/a"))
+		}
+		w.Link.Cut()
+		time.Sleep(4 * time.Second) // two seconds of which a try waits for a connection
+		w.Link.Heal()
+		if err := <-deleted; err != nil {
+			t.Errorf("got %v, want the node deleted by the first try", err)
+		}
+		if n := w.Count(zktest.OpDelete); n != 2 {
+			t.Errorf("got %d deletions, want another after the outage", n)
+		}
+	}, framework.WithConnectionTimeout(2*time.Second))
+}
+
 func TestAGuaranteedDeletionHappens(t *testing.T) {
 	for name, outage := range map[string]time.Duration{"in the session": clienttest.SessionTimeout / 2, "in the next session": 3 * clienttest.SessionTimeout} {
 		t.Run(name, func(t *testing.T) {
