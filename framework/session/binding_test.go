@@ -66,6 +66,39 @@ func TestABindingEndsAtValidUntilBeforeTheServerLetsAnyoneIn(t *testing.T) {
 	}
 }
 
+// A lease that was lost shows until when it was valid. A later time, such as the one that holds while nothing is lost,
+// would let its owner go on.
+func TestALostBindingIsValidUntilItsEndAndNoLonger(t *testing.T) {
+	for name, c := range map[string]struct {
+		policy framework.ErrorPolicy
+		fault  func(w *env)
+		want   error
+	}{
+		"the session expires":   {framework.SessionErrorPolicy, func(w *env) { w.Server.ExpireSession(w.Session().ID()) }, framework.ErrSessionLost},
+		"the connection breaks": {framework.StandardErrorPolicy, func(w *env) { w.Link.Reset() }, framework.ErrSuspended},
+		"the client is closed":  {framework.SessionErrorPolicy, func(w *env) { _ = w.Client.Close() }, framework.ErrClosed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *env) {
+				h := w.Bind()
+				time.Sleep(clienttest.SessionTimeout)
+				if left := time.Until(h.ValidUntil()); left < clienttest.SessionTimeout/4 {
+					t.Errorf("got a binding with %v left before the fault, want a quarter of the session timeout or more", left)
+				}
+				c.fault(w)
+				w.Eventually("ended", h.Ended)
+				wantErr(t, h.Cause, c.want)
+				for range 2 { // at once, and when the client may be connected again
+					if d := h.ValidUntil().Sub(h.At); d < -slack || d > slack {
+						t.Errorf("got a binding that says it was valid until %v after its end, want until its end", d)
+					}
+					time.Sleep(2 * clienttest.SessionTimeout)
+				}
+			}, framework.WithErrorPolicy(c.policy))
+		})
+	}
+}
+
 func TestABindingOutlivesAnOutageUnderTheDefaultPolicy(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		h := w.Bind()

@@ -44,6 +44,7 @@ func (s *Session) find(ctx context.Context, c *Creation) (Entry, error) {
 				later, found = found.Path, Entry{Path: path, Stat: stat, Children: children}
 			}
 			s.remove(later, !c.ephemeral())
+			s.reportOrphan(later) // one of two tries was executed after the search for it
 			c.known(later)
 		}
 	}

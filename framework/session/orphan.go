@@ -203,9 +203,13 @@ func (s *Session) sweepListed(dir string, children []string) {
 	}
 	s.mu.Unlock()
 	for _, path := range found {
-		s.cfg.Transport.Logger.Warn("framework: node of a create whose answer was lost is removed", "path", path)
-		s.tell.OrphanFound(path)
+		s.reportOrphan(path)
 	}
+}
+
+func (s *Session) reportOrphan(path string) {
+	s.cfg.Transport.Logger.Warn("framework: node of a create whose answer was lost is removed", "path", path)
+	s.tell.OrphanFound(path)
 }
 
 // looked plans the next looks for orphans that a look has not shown. err is why the look failed, or nil.

@@ -227,10 +227,12 @@ func TestAWatchShowsANodeThatIsCreatedLate(t *testing.T) {
 	})
 }
 
-// Two tries of one creation are executed before it is searched for: the lower node is its own.
+// Two tries of one creation are executed before it is searched for: the lower node is its own. The other is removed,
+// and reported.
 func TestOfTwoNodesOfACreationTheLowerIsAdopted(t *testing.T) {
 	for name, how := range lateCreates {
 		t.Run(name, func(t *testing.T) {
+			var traced []string
 			bubble(t, func(t *testing.T, w *env) {
 				w.Make("/dir")
 				w.Make("/guard")
@@ -265,7 +267,10 @@ func TestOfTwoNodesOfACreationTheLowerIsAdopted(t *testing.T) {
 				if n := w.Server.Children("/dir"); len(n) != 1 || n[0] != first || path != "/dir/"+first {
 					t.Errorf("got %s, and nodes %q; want %s of %q", path, n, first, before)
 				}
-			})
+				if len(traced) != 1 || traced[0] == path {
+					t.Errorf("got %q traced, want the other than %s of %q", traced, path, before)
+				}
+			}, framework.WithTrace(framework.Trace{OrphanFound: func(path string) { traced = append(traced, path) }}))
 		})
 	}
 }

@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"context"
 	"slices"
 	"sync"
 	"testing"
@@ -122,6 +123,38 @@ func TestARemovalEndsWithItsSession(t *testing.T) {
 		w.Link.Heal()
 		w.Eventually("gone with its session", func() bool { return !w.Server.Exists(path) })
 	})
+}
+
+// A guaranteed deletion and a recipe ask for the removal of one node, which is then one removal. In either
+// order, the next session must go on with it.
+func TestARemovalWithTwoAskersGoesOnInTheNextSessionIfOneOfThemNeedsIt(t *testing.T) {
+	guaranteed := func(t *testing.T, w *env) {
+		err := w.Client.Delete(w.Within(time.Second), "/x", -1, framework.Guaranteed())
+		wantErr(t, err, context.DeadlineExceeded)
+	}
+	removed := func(_ *testing.T, w *env) { w.Session().Remove("/x") }
+	for name, asks := range map[string][]func(t *testing.T, w *env){
+		"the first needs it":  {guaranteed, removed},
+		"the second needs it": {removed, guaranteed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *env) {
+				w.Make("/x")
+				s := w.Session()
+				release := w.Server.Hold(zktest.Match{Op: zktest.OpDelete})
+				for _, ask := range asks {
+					ask(t, w)
+				}
+				w.Server.ExpireSession(s.ID())
+				release()
+				<-s.Done()
+				time.Sleep(5 * time.Second)
+				if w.Server.Exists("/x") {
+					t.Error("got /x, want it deleted by the next session")
+				}
+			})
+		})
+	}
 }
 
 func TestARemovalThatIsRefusedSaysSo(t *testing.T) {

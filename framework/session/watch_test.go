@@ -301,6 +301,37 @@ func TestANodeDeletedWhileItsWatchIsBeingSetIsGone(t *testing.T) {
 	})
 }
 
+// When a watch of the other kind is begun, the deletion of the old node is on its way, and the new one is there. The
+// request finds the new node, although the news of the deletion comes before the answer.
+func TestAWatchOnANodeMadeAnewDoesNotHearOfTheDeletionBefore(t *testing.T) {
+	for _, name := range []string{"data", "children"} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *env) {
+				begin, other := w.watchData, w.watchChildren
+				if name == "children" {
+					begin, other = other, begin
+				}
+				w.Make("/a")
+				old := other("/a")
+				w.Link.SetLatency(100 * time.Millisecond)
+				w.remove("/a")
+				w.Make("/a")
+				newcomer := begin("/a")
+				time.Sleep(time.Second)
+				old.want(t, framework.StatusGone)
+				newcomer.want(t, framework.StatusPresent)
+				if view := newcomer.view(); !view.Armed || newcomer.wakes != 1 {
+					t.Errorf("got %d wakes, and %+v; want 1, and a node that is watched", newcomer.wakes, view)
+				}
+				newcomer.stop()
+				old.stop()
+				time.Sleep(time.Second)
+				w.wantWatches(0)
+			})
+		})
+	}
+}
+
 func TestAWatchThatIsEndedWhileItIsBeingSetLeavesNothing(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		w.Make("/a")
@@ -312,6 +343,28 @@ func TestAWatchThatIsEndedWhileItIsBeingSetLeavesNothing(t *testing.T) {
 		if o.wakes != 0 {
 			t.Errorf("got %d wakes of an ended watch, want none", o.wakes)
 		}
+	})
+}
+
+// The watch has seen its node gone, and asks whether it is made anew. It is, before that request is executed.
+func TestALastingWatchThatIsEndedWhileItAsksForANewNodeLeavesNothing(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		w.Make("/a")
+		s := w.Session()
+		lasting := s.WatchDataPersistent("/a", func() {})
+		synctest.Wait()
+		release := w.Server.Hold(zktest.Match{Op: zktest.OpGetData})
+		if err := w.Server.Delete("/a"); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if got := s.View(lasting).Status; got != framework.StatusGone {
+			t.Errorf("got status %d after the deletion, want %d", got, framework.StatusGone)
+		}
+		w.Make("/a")
+		s.Unwatch(lasting)
+		release()
+		w.wantWatches(0)
 	})
 }
 

@@ -380,3 +380,28 @@ func TestADataWatchIsNotArmedBeforeTheTreeThatCoversIt(t *testing.T) {
 		}
 	})
 }
+
+// The connection may have a tree's watch already, on a node above or for another observer. Its events are not for an
+// observer that has still to read everything: what it reads after Watching would seem older than what it has heard.
+func TestATreeObserverHearsOfNoChangeBeforeWatching(t *testing.T) {
+	for name, above := range map[string]string{"beside a tree above": "/t", "beside another observer": "/t/a"} {
+		t.Run(name, func(t *testing.T) {
+			atEach(t, func(t *testing.T, w *env) {
+				w.Make("/t")
+				w.Make("/t/a")
+				first := w.watchTree(above)
+				first.want(t, "watching")
+				release := w.Server.Hold(zktest.Match{Op: zktest.OpAddWatch, Path: "/t/a"})
+				second := w.watchTree("/t/a")
+				w.Make("/t/a/b")
+				first.want(t, "+/t/a/b")
+				second.want(t)
+				release()
+				second.want(t, "watching")
+				w.change("/t/a/b")
+				first.want(t, "=/t/a/b")
+				second.want(t, "=/t/a/b")
+			})
+		})
+	}
+}
