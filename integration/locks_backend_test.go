@@ -18,6 +18,7 @@ import (
 	"github.com/gocurator/curator/framework/zktest/await"
 	"github.com/gocurator/curator/integration/internal/gozk"
 	"github.com/gocurator/curator/integration/zookeeper"
+	"github.com/gocurator/curator/recipes/journaltest"
 	"github.com/gocurator/curator/recipes/locks/lockstest"
 )
 
@@ -234,6 +235,18 @@ func readFrame(conn net.Conn) ([]byte, error) {
 func (a *administrator) Restart() {
 	a.t.Helper()
 	a.anew(a.server.Restart)
+}
+
+// Record has the logs read at the end: they have all laws of the server.
+func (a *administrator) Record(journal *journaltest.Journal) (read func() ([]journaltest.Event, journaltest.Servers)) {
+	return func() ([]journaltest.Event, journaltest.Servers) {
+		a.t.Helper()
+		executed, err := a.server.Transactions()
+		if err != nil {
+			a.t.Errorf("administrator: %v", err)
+		}
+		return journaltest.Merge(executed, journal.Events()), journaltest.Servers{Accuracy: time.Millisecond}
+	}
 }
 
 // SetCounter restarts the server, too.

@@ -99,9 +99,10 @@ func parse(args []string, errs io.Writer) (settings, error) {
 		packages: values("./framework/...", "./recipes/...", "./retry/..."),
 		roots:    values("recipes/locks.InterProcessMutex.Acquire", "recipes/locks.Lease.Release"),
 		apart:    values("framework/internal/transport"),
-		floors: values("retry", "framework/zktest framework/internal/clock framework/sasl", "framework/internal", "framework/session",
-			"framework", "recipes/internal recipes/shared", "recipes", "recipes/leader", "framework/internal/clienttest recipes/locks/lockstest",
-			"recipes/internal/simtest recipes/leader/leadertest",
+		floors: values("retry recipes/internal/steps framework/zktest/txnlog", "framework/zktest framework/internal/clock framework/sasl",
+			"framework/internal", "framework/session", "framework", "recipes/internal recipes/shared", "recipes", "recipes/leader",
+			"recipes/journaltest", "framework/internal/clienttest recipes/locks/lockstest",
+			"recipes/internal/malformtest recipes/internal/simtest recipes/leader/leadertest",
 			"integration/programs", "examples/internal integration/zookeeper integration/internal", "examples integration"),
 	}
 	flags := flag.NewFlagSet("figures", flag.ContinueOnError)

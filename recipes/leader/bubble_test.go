@@ -3,12 +3,14 @@ package leader_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/journaltest"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/retry"
@@ -24,7 +26,29 @@ const (
 // inBubble runs a test with a server of its own. What clients leave behind there, watches or connections, is an error.
 func inBubble(t *testing.T, test func(t *testing.T, server *zktest.Server)) {
 	t.Helper()
-	zktest.Bubble(t, func(t *testing.T) { test(t, zktest.New(t)) })
+	events, peers = &journaltest.Journal{}, 0
+	defer func() { events = nil }()
+	zktest.Bubble(t, func(t *testing.T) {
+		server := zktest.New(t)
+		server.ObserveTransactions(events.Transaction)
+		t.Cleanup(func() {
+			for _, problem := range journaltest.Check(events.Events(), journaltest.Servers{}) {
+				t.Errorf("the journal says: %v", problem)
+			}
+		})
+		test(t, server)
+	})
+}
+
+var (
+	events *journaltest.Journal // of the present bubble, which is checked at its end; nil outside inBubble
+	peers  int                  // in it
+)
+
+// expire ends a session as an administrator does.
+func expire(server *zktest.Server, session int64) {
+	events.Kill(session)
+	server.ExpireSession(session)
 }
 
 // A peer is a client with a network path of its own.
@@ -40,14 +64,21 @@ func newPeer(t *testing.T, server *zktest.Server, opts ...framework.Option) *pee
 
 func newPeerAt(t *testing.T, server *zktest.Server, chroot string, opts ...framework.Option) *peer {
 	t.Helper()
+	if events == nil {
+		t.Fatal("the clients of newPeer need the journal of inBubble")
+	}
 	p := &peer{link: server.NewLink()}
+	peers++
+	name := fmt.Sprintf("client %d", peers)
 	client, err := framework.NewClient("zktest:2181"+chroot, append([]framework.Option{
 		framework.WithDialer(p.link.DialContext), framework.WithSessionTimeout(sessionTimeout),
 		framework.WithConnectionTimeout(2 * time.Second), framework.WithRetryPolicy(retry.NTimes(retries, retryPause)),
+		framework.WithTrace(framework.Trace{OrphanFound: events.OrphanFound(name)}),
 	}, opts...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
+	events.Attach(client, name)
 	t.Cleanup(func() {
 		p.link.Heal()
 		_ = client.Close()

@@ -44,7 +44,7 @@ func TestFollowerLeadsIfTheLeaderHasLeftDuringItsOutage(t *testing.T) {
 		peers[1].link.Cut()
 		time.Sleep(time.Second)
 		wantErr(t, all[0].Close(), nil)
-		server.ExpireSession(session) // its node is gone as well when it comes back
+		expire(server, session) // its node is gone as well when it comes back
 		peers[1].link.Heal()
 		await(t, all[1])
 		wantNodes(t, server, 1)
@@ -57,7 +57,7 @@ func TestSessionsThatEndTogetherLeaveOneLeader(t *testing.T) {
 		await(t, all[0])
 		for range 10 {
 			for _, p := range peers {
-				server.ExpireSession(p.sessionID(t))
+				expire(server, p.sessionID(t))
 			}
 			time.Sleep(2 * sessionTimeout) // clients whose sessions end young pause before the next one
 			if got := leadsOf(all); got != 1 {

@@ -24,7 +24,7 @@ func wipe(t *testing.T, server *zktest.Server, p *peer) {
 	for _, node := range []string{path, "/leaders", ""} {
 		wantErr(t, server.Delete("/app"+node), nil)
 	}
-	server.ExpireSession(id)
+	expire(server, id)
 }
 
 // rebuilt starts something with a client in the chroot, and lets an hour pass in which the servers lack that.

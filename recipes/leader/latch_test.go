@@ -142,7 +142,7 @@ func TestLatchStandsAgainAfterEachLoss(t *testing.T) {
 		p := newPeer(t, server)
 		l := start(t, p.latch(leader.WithID("a")))
 		for name, lose := range map[string]func(term *locks.Lease){
-			"expired": func(*locks.Lease) { server.ExpireSession(p.sessionID(t)) },
+			"expired": func(*locks.Lease) { expire(server, p.sessionID(t)) },
 			"removed": func(term *locks.Lease) {
 				time.Sleep(time.Second)
 				wantErr(t, server.Delete(path+"/"+term.NodeName()), nil)

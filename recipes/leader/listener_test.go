@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
@@ -186,6 +187,34 @@ func TestListenersHearOfALossWhenTheTermEnds(t *testing.T) {
 		p.link.Mute()
 		soon(t, term.Done())
 		wantEnd(t, heard(), time.Now())
+	})
+}
+
+// The servers lack the chroot for an hour, in which the latch campaigns again and again.
+func TestListenersHearNothingOfCampaignsThatFail(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		var l *leader.LeaderLatch
+		var heard func() []change
+		wants := func(when string, want ...bool) {
+			t.Helper()
+			got := heard()
+			if !slices.EqualFunc(got, want, func(c change, leads bool) bool { return c.leads == leads }) {
+				t.Errorf("%s: heard %v, want %v", when, got, want)
+			}
+		}
+		rebuilt(t, server, nil, func(p *peer) {
+			l = start(t, p.latch())
+			await(t, l)
+			heard = hear(l)
+			wants("in the first term", true)
+		})
+		_, err := l.Await(t.Context())
+		wantErr(t, err, framework.ErrNoChroot) // the last campaign has failed
+		wants("without a chroot", true, false)
+		wantErr(t, server.Create("/app", nil), nil)
+		time.Sleep(time.Minute)
+		await(t, l)
+		wants("in the next term", true, false, true)
 	})
 }
 

@@ -98,7 +98,7 @@ func TestObserveOutlastsSessions(t *testing.T) {
 		first := lead(t, newPeer(t, server).selector(leader.WithID("first")))
 		w := observe(ctx, p.selector())
 		w.want(t, "first")
-		server.ExpireSession(p.sessionID(t))
+		expire(server, p.sessionID(t))
 		time.Sleep(time.Minute)
 		p.link.Cut()
 		time.Sleep(time.Minute)

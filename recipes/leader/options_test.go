@@ -36,7 +36,7 @@ func TestTraceHearsOfCampaignsAndOfTheTermsTheyWin(t *testing.T) {
 					AcquireEnd:   func(_ context.Context, e locks.AcquireEnd) { hear("end %d, %v", e.Token, e.Err) },
 					Lost:         func(l locks.Lost) { hear("lost %t", errors.Is(l.Err, locks.ErrLeaseLost)) },
 				}))
-				server.ExpireSession(p.sessionID(t))
+				expire(server, p.sessionID(t))
 				<-term.Done()
 				synctest.Wait()
 				mu.Lock()

@@ -160,7 +160,7 @@ func TestRunStandsAgainBehindTheOthers(t *testing.T) {
 
 func TestRunLeadsAgainAfterEachLoss(t *testing.T) {
 	for name, lose := range map[string]func(t *testing.T, server *zktest.Server, p *peer){
-		"session expired": func(t *testing.T, server *zktest.Server, p *peer) { server.ExpireSession(p.sessionID(t)) },
+		"session expired": func(t *testing.T, server *zktest.Server, p *peer) { expire(server, p.sessionID(t)) },
 		"node removed": func(t *testing.T, server *zktest.Server, _ *peer) {
 			time.Sleep(time.Second)
 			if err := server.Delete(path + "/" + server.Children(path)[0]); err != nil {
@@ -241,7 +241,7 @@ func TestFailureThatTheLossDoesNotExplainCounts(t *testing.T) {
 			if terms++; terms > 1+retries {
 				return retry.Permanent(errLead)
 			}
-			server.ExpireSession(p.sessionID(t))
+			expire(server, p.sessionID(t))
 			<-ctx.Done()
 			return errLead
 		})

@@ -15,7 +15,7 @@ import (
 
 var (
 	simulationSeed  = flag.Uint64("seed", 0, "try this seed of the simulation alone, and log its history")
-	simulationSeeds = flag.Int("seeds", 50, "how many seeds the simulation tries of each kind")
+	simulationSeeds = flag.Int("seeds", 30, "how many seeds the simulation tries of each kind")
 )
 
 // A simulation is a random schedule of an election's participants and of faults that befall them. What they do is

@@ -24,7 +24,7 @@ func (a actor) runSelector(who string, p *simtest.Peer) {
 			}
 			return nil
 		})
-		a.Note("%s: %v", who, err) // without a connection to begin with it ends by the policy
+		a.Note(who, "%v", err) // without a connection to begin with it ends by the policy
 	}
 }
 
@@ -43,11 +43,11 @@ func (a actor) runLatch(who string, p *simtest.Peer) {
 				terms[term] = true
 				a.serve(who, term)
 				if stay = a.Pick(2) == 0; stay && term.Err() == nil {
-					a.Note("%s lets go: %v", who, term.Release()) // and stands again
+					a.Note(who, "lets go: %v", term.Release()) // and stands again
 				}
 			}
 		}
-		a.Note("%s: %v, close: %v", who, err, l.Close())
+		a.Note(who, "%v, close: %v", err, l.Close())
 		a.hears(who, terms, changes)
 	}
 }
@@ -76,7 +76,7 @@ func (a actor) serve(who string, term *locks.Lease) {
 	if term.Err() != nil { // before the leader came to begin
 		return
 	}
-	a.Note("%s leads with %d", who, o.token)
+	a.Note(who, "leads with %d", o.token)
 	a.alone(who)
 	long := 3 * time.Second
 	if a.Pick(4) == 0 {
@@ -90,7 +90,7 @@ func (a actor) serve(who string, term *locks.Lease) {
 	if until := term.ValidUntil(); o.lost != nil && until.Before(o.end) {
 		a.T.Errorf("seed %d: %s heard at %v of the end at %v", a.Seed, who, o.end, until)
 	}
-	a.Note("%s led with %d: %v", who, o.token, o.lost)
+	a.Note(who, "led with %d: %v", o.token, o.lost)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.terms = append(a.terms, o)

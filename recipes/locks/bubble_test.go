@@ -2,13 +2,18 @@ package locks_test
 
 import (
 	"context"
+	"fmt"
 	"math/bits"
+	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/internal/steps"
+	"github.com/gocurator/curator/recipes/journaltest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/locks/lockstest"
 	"github.com/gocurator/curator/retry"
@@ -20,17 +25,71 @@ const (
 )
 
 // inBubble runs a test with a server of its own. What clients leave behind there, watches or connections, is an error.
-func inBubble(t *testing.T, test func(t *testing.T, server *zktest.Server)) {
+func inBubble(t *testing.T, test func(t *testing.T, server *zktest.Server), opts ...zktest.Option) {
 	t.Helper()
-	peers = nil
-	zktest.Bubble(t, func(t *testing.T) { test(t, zktest.New(t)) })
+	peers, events, observed, servers = nil, &journaltest.Journal{}, nil, journaltest.Servers{}
+	defer func() { events = nil }()
+	zktest.Bubble(t, func(t *testing.T) {
+		server := zktest.New(t, opts...)
+		observe(t, server)
+		t.Cleanup(func() {
+			for _, problem := range journaltest.Check(events.Events(), servers) {
+				t.Errorf("the journal says: %v", problem)
+			}
+		})
+		test(t, server)
+	})
 }
 
-// A peer is a client with a network path of its own.
+// events is the journal of the present bubble, which is checked at its end; nil outside inBubble.
+var events *journaltest.Journal
+
+var (
+	observed []*zktest.Server
+	servers  journaltest.Servers
+)
+
+// observe writes a server's transactions into the journal.
+func observe(t *testing.T, server *zktest.Server) {
+	t.Helper()
+	if events == nil {
+		t.Fatal("the clients of newPeer need the journal of inBubble")
+	}
+	if !slices.Contains(observed, server) {
+		observed = append(observed, server)
+		server.ObserveTransactions(events.Transaction)
+	}
+}
+
+// A peer is a client with a network path of its own. It observes its steps.
 type peer struct {
 	*framework.Client
-	link  *lockstest.Link // faults, and what was sent
-	cable *zktest.Link    // latency
+	link    *lockstest.Link // faults, and what was sent
+	cable   *zktest.Link    // latency
+	journal steps.Observer
+
+	next atomic.Pointer[meanwhile]
+}
+
+// A meanwhile is what happens once, after a step.
+type meanwhile struct {
+	at      steps.Kind
+	happens func(steps.Step)
+}
+
+// meanwhile has something happen after the next step of a kind, at which no mutex is held. The step's goroutine goes on
+// when the news of it has come.
+func (p *peer) meanwhile(at steps.Kind, happens func(steps.Step)) {
+	p.next.Store(&meanwhile{at, happens})
+}
+
+// Step is for steps.Observer.
+func (p *peer) Step(s steps.Step) {
+	p.journal.Step(s)
+	if next := p.next.Load(); next != nil && next.at == s.Kind && p.next.CompareAndSwap(next, nil) {
+		next.happens(s)
+		time.Sleep(10 * time.Millisecond)
+	}
 }
 
 // peers are the clients of the present test.
@@ -43,11 +102,13 @@ func newPeer(t *testing.T, server *zktest.Server, opts ...framework.Option) *pee
 
 func newPeerAt(t *testing.T, server *zktest.Server, chroot string, opts ...framework.Option) *peer {
 	t.Helper()
+	observe(t, server)
 	p := &peer{cable: server.NewLink()}
 	p.link = lockstest.NewLink("zktest:2181", p.cable.DialContext)
 	client, err := framework.NewClient("zktest:2181"+chroot, append([]framework.Option{
 		framework.WithDialer(p.link.DialContext), framework.WithSessionTimeout(sessionTimeout),
 		framework.WithRetryPolicy(retry.NTimes(5, 10*time.Millisecond)),
+		framework.WithTrace(framework.Trace{OrphanFound: events.OrphanFound("client")}),
 	}, opts...)...)
 	if err != nil {
 		t.Fatal(err)
@@ -61,11 +122,19 @@ func newPeerAt(t *testing.T, server *zktest.Server, chroot string, opts ...frame
 	}
 	p.Client = client
 	peers = append(peers, client)
+	p.journal = events.Of(fmt.Sprintf("client %d", len(peers)))
+	steps.Attach(client, p)
 	return p
 }
 
 func (p *peer) mutex(opts ...locks.Option) *locks.InterProcessMutex {
 	return locks.NewInterProcessMutex(p.Client, path, opts...)
+}
+
+// expire ends a session as an administrator does.
+func expire(server *zktest.Server, session int64) {
+	events.Kill(session)
+	server.ExpireSession(session)
 }
 
 // acquire gets a lease, which is released at the end of the test unless it was before.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/journaltest"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -67,7 +68,6 @@ func TestAnAcquireWhoseACLProviderPanicsLeavesNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, server *zktest.Server) {
-				before := locks.Registered() // of other tests' bubbles, whose timers stand still
 				broken := false
 				p := newPeer(t, server, framework.WithACLProvider(func(path string) []zk.ACL {
 					if broken && strings.Contains(path, "-") { // of a node, not of a parent
@@ -82,8 +82,8 @@ func TestAnAcquireWhoseACLProviderPanicsLeavesNothing(t *testing.T) {
 				panics(t, "broken provider", func() { _, _ = lock(p, path).Acquire(t.Context()) })
 				panics(t, "broken provider", func() { _, _ = lock(p, path).TryAcquire(t.Context()) })
 				time.Sleep(2 * time.Second)
-				if n := locks.Registered() - before; n != 0 || locks.RetainedQueues(p.Client) != 0 || server.WatchCount() != 0 {
-					t.Errorf("%d entries in registries, %d local queues and %d watches are left", n, locks.RetainedQueues(p.Client), server.WatchCount())
+				if left := journaltest.Left(events.Events()); len(left) > 0 || locks.RetainedQueues(p.Client) != 0 || server.WatchCount() != 0 {
+					t.Errorf("got %q, %d local queues and %d watches left, want nothing", left, locks.RetainedQueues(p.Client), server.WatchCount())
 				}
 				broken = false
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)

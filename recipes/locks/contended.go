@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/gocurator/curator/recipes/internal/queue"
+	"github.com/gocurator/curator/recipes/internal/steps"
 )
 
 // Contended returns a channel that is closed when a later contender that this lease excludes waits, of any client and
@@ -54,6 +55,7 @@ func (l *Lease) listen(n *notice) {
 	}
 	demand := l.grant.Listen(l.recipe.wantedFrom(l.grant), n.give)
 	stop := demand.Stop
+	l.grant.Step(steps.Listening)
 	if onLimit := l.recipe.onLimit; onLimit != nil {
 		forget := onLimit(demand.Look)
 		stop = func() { demand.Stop(); forget() }

@@ -9,6 +9,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/internal/steps"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/locks/lockstest"
 )
@@ -106,6 +107,40 @@ func TestContendedOfASemaphoreWhoseLimitIsLowered(t *testing.T) {
 		for _, lease := range held {
 			wantContended(t, lease, true)
 		}
+	})
+}
+
+// The limit is lowered after the lease has looked at the directory, and before it hears of limits: the directory does
+// not change, and the count has told its listeners.
+func TestContendedHearsOfALimitThatIsLoweredWhileItBeginsToListen(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := newLimited(t, server, 2)
+		held := acquire(t, p)
+		acquire(t, p)
+		lowered := false
+		p.meanwhile(steps.Listening, func(steps.Step) { p.setLimit(t, 1); lowered = true })
+		wantContended(t, held, true)
+		if !lowered {
+			t.Error("got no step of a lease that listens, want one")
+		}
+	})
+}
+
+// The client watches the directory already, for a lease that the contender does not conflict with. So the call asks
+// nothing, and no answer brings the news.
+func TestContendedHearsOfAnEarlierContenderInADirectoryThatIsWatched(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		p, other := newPeer(t, server), newPeer(t, server)
+		writer := acquire(t, readWrite(p).WriteLock())
+		reader := acquireIn(inside(t, writer), t, readWrite(p).ReadLock())
+		wantContended(t, reader, false)
+		begin(t.Context(), t, readWrite(other).ReadLock())
+		p.link.Requests()
+		wantContended(t, writer, true)
+		if sent := p.link.Requests(); len(sent) > 0 {
+			t.Errorf("the call sent %v, want nothing", sent)
+		}
+		wantContended(t, reader, false)
 	})
 }
 

@@ -1,9 +1,6 @@
 package locks
 
-import (
-	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/recipes/internal/queue"
-)
+import "github.com/gocurator/curator/framework"
 
 // RetainedQueues is how many local queues of clients have a front or contenders that wait.
 func RetainedQueues(clients ...*framework.Client) int {
@@ -17,15 +14,6 @@ func RetainedQueues(clients ...*framework.Client) int {
 			}
 		}
 		queues.mu.Unlock()
-	}
-	return n
-}
-
-// Registered is how many entries the registries of clients have.
-func Registered(clients ...*framework.Client) int {
-	n := 0
-	for _, client := range clients {
-		n += queue.RegistryOf(client).Entries()
 	}
 	return n
 }

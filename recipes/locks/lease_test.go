@@ -16,7 +16,7 @@ func TestErrOfAReleasedLeaseStaysWhenItsHoldIsLost(t *testing.T) {
 		first := acquire(t, mutex)
 		second := acquireIn(first.Context(t.Context()), t, mutex)
 		release(t, first)
-		server.ExpireSession(sessionID(t, p))
+		expire(server, sessionID(t, p))
 		<-second.Done()
 		synctest.Wait()
 		wantErr(t, first.Err(), locks.ErrReleased)

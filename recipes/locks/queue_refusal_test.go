@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/journaltest"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -117,6 +120,25 @@ func TestADirectoryWhoseCounterHasEndedIsLeftAloneForAMinute(t *testing.T) {
 		}
 		time.Sleep(2 * time.Second)
 		release(t, acquire(t, p.mutex()))
+	})
+}
+
+func TestADirectoryWhoseCounterHasEndedIsForgottenAfterAMinute(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := newPeer(t, server)
+		release(t, acquire(t, p.mutex()))
+		server.SetCreateCounter(path, lastNumber+1)
+		_, err := p.mutex().Acquire(t.Context())
+		wantErr(t, err, locks.ErrNoMoreNumbers)
+		time.Sleep(59 * time.Second)
+		if got := journaltest.Left(events.Events()); len(got) != 1 || !strings.Contains(got[0], "refusal") {
+			t.Errorf("within the minute: got %q left, want the refusal", got)
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if got := journaltest.Left(events.Events()); len(got) != 0 {
+			t.Errorf("after the minute: got %q left, want nothing", got)
+		}
 	})
 }
 

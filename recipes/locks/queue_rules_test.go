@@ -174,8 +174,7 @@ func TestRule4ARemovalAfterAChangeIsHeard(t *testing.T) {
 // can wait only for what it can read.
 func TestRule4ANodeThatMayNotBeReadIsWaitedForAllTheSame(t *testing.T) {
 	for _, version := range []string{"3.8.3", "3.9.5"} {
-		zktest.Bubble(t, func(t *testing.T) {
-			server := zktest.New(t, zktest.WithVersion(version))
+		inBubble(t, func(t *testing.T, server *zktest.Server) {
 			if err := errors.Join(server.Create("/locks", nil), server.Create(path, nil)); err != nil {
 				t.Fatal(err)
 			}
@@ -185,7 +184,7 @@ func TestRule4ANodeThatMayNotBeReadIsWaitedForAllTheSame(t *testing.T) {
 			isWaiting(t, waiter)
 			release(t, held)
 			release(t, soon(t, waiter).must(t))
-		})
+		}, zktest.WithVersion(version))
 	}
 }
 

@@ -450,7 +450,7 @@ func TestWriterWhoseSessionIsKilledLosesItsLease(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		server.ExpireSession(session.ID())
+		expire(server, session.ID())
 		release(t, (<-reader).must(t))
 		settle()
 		wantErr(t, write.Err(), locks.ErrLeaseLost)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/internal/queue"
+	"github.com/gocurator/curator/recipes/internal/steps"
 )
 
 // A residence is the stay of one node with a client, from its admission until it is removed or lost. As a member of the
@@ -200,6 +201,7 @@ func (r *residence) take(ifHeldBack bool) bool {
 		return false
 	}
 	r.queue.kept = nil
+	r.queue.step(steps.Woken)
 	return true
 }
 
@@ -222,6 +224,7 @@ func (r *residence) lost() {
 	r.gone, r.front, r.hold = true, false, nil
 	if r.queue.kept == r {
 		r.queue.kept = nil
+		r.queue.step(steps.Woken)
 	}
 	r.stopTimer()
 	mu.Unlock()

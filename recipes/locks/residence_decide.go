@@ -5,6 +5,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/internal/queue"
+	"github.com/gocurator/curator/recipes/internal/steps"
 )
 
 // decide decides what becomes of the node without a hold, does it, and returns its removal, if any. Only the goroutine
@@ -12,7 +13,7 @@ import (
 func (r *residence) decide(idle bool) (fate, *framework.Removal) {
 	for stayed := idle; ; {
 		s := r.situation()
-		r.queue.all.after(judged)
+		r.base.Step(steps.Judged)
 		r.queue.all.mu.Lock()
 		if !r.front { // lost, and passed on
 			r.queue.all.mu.Unlock()
@@ -85,6 +86,7 @@ func (r *residence) wanted() bool {
 // stay makes the residence idle, with a timer for what only the clock changes. mu is held.
 func (r *residence) stay(s situation, f fate) {
 	r.queue.kept, r.queue.unheld, r.hold, r.heldBack = r, true, nil, f == heldBack
+	r.queue.step(steps.Idle)
 	next := r.queue.key.retention.standsFor(s, f)
 	at := s.now.Add(next)
 	if r.ticks && !at.Before(r.tickAt) {
@@ -100,12 +102,12 @@ func (r *residence) stay(s situation, f fate) {
 
 // admit makes the next hold over the node, nil if the node is lost. If it is lost meanwhile, the hold has ended.
 func (r *residence) admit(next *recipe) (h *queue.Grant, lost bool) {
-	r.queue.all.after(chosen)
+	r.base.Step(steps.Chosen)
 	h, err := r.base.Hold(next.queue, int64(r.handed+1), r)
 	if err != nil {
 		return nil, true
 	}
-	r.queue.all.after(admitted)
+	r.base.Step(steps.Handed)
 	r.last = next
 	r.handed++
 	if r.demanded.Load() {

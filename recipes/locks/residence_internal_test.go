@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,6 +13,8 @@ import (
 	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/recipes/internal/queue"
+	"github.com/gocurator/curator/recipes/internal/steps"
+	"github.com/gocurator/curator/recipes/journaltest"
 )
 
 // Each step of a hand-over by itself, with what can come in between.
@@ -24,7 +27,21 @@ type handoverTest struct {
 	client *framework.Client
 	mutex  *RetainedLock
 	link   *zktest.Link
+
+	journal journaltest.Journal
+	acts    atomic.Pointer[func(steps.Kind)] // after a step
 }
+
+// Step is for steps.Observer.
+func (t *handoverTest) Step(s steps.Step) {
+	t.journal.Of("client").Step(s)
+	if acts := t.acts.Load(); acts != nil {
+		(*acts)(s.Kind)
+	}
+}
+
+// act has a function called after each step of the client. It may act only at those at which no mutex is held.
+func (t *handoverTest) act(f func(after steps.Kind)) { t.acts.Store(&f) }
 
 func inHandoverTest(t *testing.T, test func(*handoverTest)) {
 	t.Helper()
@@ -42,7 +59,10 @@ func inHandoverTest(t *testing.T, test func(*handoverTest)) {
 				t.Errorf("got %d local queues in use, want none", n)
 			}
 		})
-		test(&handoverTest{t, server, client, Retain(NewInterProcessMutex(client, handoverPath)), link})
+		h := &handoverTest{T: t, server: server, client: client, link: link}
+		steps.Attach(client, h)
+		h.mutex = Retain(NewInterProcessMutex(client, handoverPath))
+		test(h)
 	})
 }
 
@@ -300,15 +320,14 @@ func TestAWaiterThatDoesNotLookLetsTheOthersIn(t *testing.T) {
 }
 
 // meanwhile has something happen once, after a step of the residence.
-func (t *handoverTest) meanwhile(at step, happens func()) {
-	queues := retainedQueuesOf(t.client)
-	queues.meanwhile = func(s step) {
-		if s == at {
-			queues.meanwhile = nil
+func (t *handoverTest) meanwhile(at steps.Kind, happens func()) {
+	t.act(func(after steps.Kind) {
+		if after == at {
+			t.acts.Store(nil)
 			happens()
 			time.Sleep(10 * time.Millisecond) // it is heard of
 		}
-	}
+	})
 }
 
 // The listing is asked for again when it is as old as a session can be silent, and once.
@@ -359,7 +378,7 @@ func TestDemandThatComesWhileTheNodeBecomesIdleIsHeard(t *testing.T) {
 		}
 		time.Sleep(10 * time.Millisecond)
 		lease := t.acquire()
-		t.meanwhile(judged, func() {
+		t.meanwhile(steps.Judged, func() {
 			if err := t.server.Create(handoverPath+"/other-lock-0000000099", nil); err != nil {
 				t.Error(err)
 			}
@@ -381,18 +400,18 @@ func TestTryWhileAnIdleNodeIsLookedAtTakesIt(t *testing.T) {
 		}
 		last := t.acquire()
 		tried, decisions := make(chan acquired, 1), 0
-		retainedQueuesOf(t.client).meanwhile = func(s step) {
-			if s == judged {
+		t.act(func(after steps.Kind) {
+			if after == steps.Judged {
 				decisions++
 			}
-			if s == judged && decisions == 2 { // that of the release is the first
+			if after == steps.Judged && decisions == 2 { // that of the release is the first
 				go func() {
 					lease, err := t.mutex.TryAcquire(t.Context())
 					tried <- acquired{lease, err}
 				}()
 				synctest.Wait()
 			}
-		}
+		})
 		t.release(last)
 		time.Sleep(10 * time.Second)
 		lease := t.get(tried)
@@ -407,13 +426,13 @@ func TestTryWhileAnIdleNodeIsLookedAtTakesIt(t *testing.T) {
 // The node is lost after a waiter was chosen for it. The waiter is served all the same, and so is the one behind it.
 func TestLossWhileTheNextHolderIsAdmitted(t *testing.T) {
 	for name, test := range map[string]struct {
-		at      step
+		at      steps.Kind
 		waiters int
 	}{
-		"before its hold, another waits": {chosen, 2},
-		"before its hold, none waits":    {chosen, 1},
-		"after its hold, another waits":  {admitted, 2},
-		"after its hold, none waits":     {admitted, 1},
+		"before its hold, another waits": {steps.Chosen, 2},
+		"before its hold, none waits":    {steps.Chosen, 1},
+		"after its hold, another waits":  {steps.Handed, 2},
+		"after its hold, none waits":     {steps.Handed, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inHandoverTest(t, func(t *handoverTest) {
@@ -439,8 +458,8 @@ func TestLossWhileTheNextHolderIsAdmitted(t *testing.T) {
 					}
 				}
 				time.Sleep(2 * time.Second)
-				if n := Registered(t.client); n > 0 {
-					t.Errorf("got %d entries left in the registry, want none", n)
+				if left := journaltest.Left(t.journal.Events()); len(left) > 0 {
+					t.Errorf("got %q left, want nothing", left)
 				}
 			})
 		})
@@ -457,7 +476,7 @@ func (t *handoverTest) away(happens func()) (waiter <-chan acquired) {
 	first := t.acquire()
 	waiter = t.begin(t.Context())
 	time.Sleep(60 * time.Millisecond) // the node is watched
-	t.meanwhile(chosen, func() {
+	t.meanwhile(steps.Chosen, func() {
 		_ = t.server.Delete(first.grant.Node)
 		synctest.Wait()
 		happens()
@@ -509,7 +528,7 @@ func TestWaiterThatIsPutBackIsHeardByTheHolder(t *testing.T) {
 
 // An idle node is lost while an acquire takes it. The acquire gets a node of its own.
 func TestIdleNodeThatIsLostWhileItIsTaken(t *testing.T) {
-	for name, at := range map[string]step{"before its hold": chosen, "after its hold": admitted} {
+	for name, at := range map[string]steps.Kind{"before its hold": steps.Chosen, "after its hold": steps.Handed} {
 		t.Run(name, func(t *testing.T) {
 			inHandoverTest(t, func(t *handoverTest) {
 				t.mutex = Retain(NewInterProcessMutex(t.client, handoverPath), Idle(time.Second))
@@ -546,7 +565,7 @@ func TestIdleNodeWhoseSessionEndsWhileItIsTaken(t *testing.T) {
 		}
 		time.Sleep(60 * time.Millisecond) // the node is watched
 		t.release(held)
-		t.meanwhile(admitted, func() {
+		t.meanwhile(steps.Handed, func() {
 			t.server.ExpireSession(session.ID())
 			time.Sleep(70 * time.Millisecond)
 		})

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/internal/steps"
 )
 
 // silenceLeader returns when the leader has not answered for so long that the listing may be old. The server, which
@@ -67,14 +68,14 @@ func TestHeldBackNodeWaitsForTheLeader(t *testing.T) {
 		hold, waiter := t.handed(Most(1), Busy(time.Minute))
 		t.silenceLeader()
 		decisions := 0
-		retainedQueuesOf(t.client).meanwhile = func(s step) {
-			if s == judged {
+		t.act(func(after steps.Kind) {
+			if after == steps.Judged {
 				decisions++
 			}
 			if decisions > 100 {
 				t.Fatalf("got %d decisions about a node that is held back, want one", decisions)
 			}
-		}
+		})
 		t.release(hold)
 		t.waits(waiter)
 		next := t.get(waiter) // the client has turned to another server, which renews the session

@@ -250,7 +250,7 @@ func TestIdleNodeThatIsLost(t *testing.T) {
 			}
 		},
 		"the session ends": func(t *testing.T, server *zktest.Server, p *peer, _ *locks.Lease) {
-			server.ExpireSession(sessionID(t, p))
+			expire(server, sessionID(t, p))
 		},
 		"the session lapses": func(_ *testing.T, _ *zktest.Server, p *peer, _ *locks.Lease) {
 			p.link.Mute()

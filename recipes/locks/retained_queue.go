@@ -7,6 +7,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/internal/queue"
+	"github.com/gocurator/curator/recipes/internal/steps"
 )
 
 // The contenders of one client for a retained lock stand in a local queue. At most one of them, or one residence, is
@@ -26,22 +27,7 @@ type retainedQueues struct {
 	mu    sync.Mutex
 	byKey map[retainedKey]*retainedQueue
 
-	meanwhile func(step) // of tests: runs between two steps of a residence
-}
-
-// Other goroutines may come in after a step.
-type step int
-
-const (
-	judged   step = iota // the situation is known; the node's fate is next
-	chosen               // the next holder is known; its hold is next
-	admitted             // it has its hold; the residence does not know yet
-)
-
-func (qs *retainedQueues) after(s step) {
-	if qs.meanwhile != nil {
-		qs.meanwhile(s)
-	}
+	observer steps.Observer // nil but in tests
 }
 
 // A retainedQueue is guarded by all.mu.
@@ -64,7 +50,7 @@ type retainedQueuesKey struct{}
 
 func retainedQueuesOf(client *framework.Client) *retainedQueues {
 	qs, _ := client.Attach(retainedQueuesKey{}, func() any {
-		return &retainedQueues{byKey: map[retainedKey]*retainedQueue{}}
+		return &retainedQueues{byKey: map[retainedKey]*retainedQueue{}, observer: steps.Of(client)}
 	}).(*retainedQueues)
 	return qs
 }
@@ -109,6 +95,7 @@ func (q *retainedQueue) takeIdle() *residence {
 		return nil
 	}
 	q.kept, q.unheld = nil, false
+	q.step(steps.Woken)
 	return r
 }
 
@@ -138,6 +125,7 @@ func (qs *retainedQueues) enqueue(w *retainedWaiter) (ahead int, ok bool) {
 // insert makes the waiter one of those who wait, and gives the notices. mu is held.
 func (q *retainedQueue) insert(ahead int, w *retainedWaiter) {
 	q.waiting = slices.Insert(q.waiting, ahead, w)
+	q.step(steps.Waits)
 	for _, n := range q.hears {
 		n.give()
 	}
@@ -153,6 +141,7 @@ func (q *retainedQueue) first() *retainedWaiter {
 	w := q.waiting[0]
 	q.waiting[0] = nil
 	q.waiting = q.waiting[1:]
+	q.step(steps.Leaves)
 	return w
 }
 
@@ -211,6 +200,7 @@ func (q *retainedQueue) remove(w *retainedWaiter) (ahead int, there bool) {
 		return 0, false
 	}
 	q.waiting = slices.Delete(q.waiting, i, i+1)
+	q.step(steps.Leaves)
 	return 1 + i, true
 }
 

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/gocurator/curator/recipes/internal/steps"
 )
 
 // A waiter was chosen for a node that is then lost, and its context ends meanwhile. Another acquire of the client has
@@ -17,7 +19,7 @@ func TestWaiterWhoseContextEndsWhileItsNodeIsLostReturnsAtOnce(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		waiter, next := t.begin(ctx), t.begin(t.Context())
 		time.Sleep(60 * time.Millisecond) // the node is watched
-		t.meanwhile(chosen, func() {
+		t.meanwhile(steps.Chosen, func() {
 			_ = t.server.Delete(first.grant.Node)
 			synctest.Wait() // the queue is passed on to the other
 			cancel()
@@ -48,14 +50,14 @@ func TestWaiterWhoseContextEndsWhileItsNodeIsLostReturnsAtOnce(t *testing.T) {
 // An idle node is lost while a try that waited for the decision about it gets it. The try waits behind no hold.
 func TestTryWhoseNodeIsLostOnTheWay(t *testing.T) {
 	for name, test := range map[string]struct {
-		at      step
+		at      steps.Kind
 		another bool // an acquire waits behind the try
 		want    error
 	}{
-		"before its hold, another waits": {chosen, true, ErrNotAcquired},
-		"before its hold, none waits":    {chosen, false, nil},
-		"after its hold, another waits":  {admitted, true, ErrNotAcquired},
-		"after its hold, none waits":     {admitted, false, nil},
+		"before its hold, another waits": {steps.Chosen, true, ErrNotAcquired},
+		"before its hold, none waits":    {steps.Chosen, false, nil},
+		"after its hold, another waits":  {steps.Handed, true, ErrNotAcquired},
+		"after its hold, none waits":     {steps.Handed, false, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inHandoverTest(t, func(t *handoverTest) {
@@ -69,12 +71,12 @@ func TestTryWhoseNodeIsLostOnTheWay(t *testing.T) {
 				var other <-chan acquired
 				var decisions atomic.Int32
 				var lost atomic.Bool
-				retainedQueuesOf(t.client).meanwhile = func(s step) {
-					if s == judged {
+				t.act(func(after steps.Kind) {
+					if after == steps.Judged {
 						decisions.Add(1)
 					}
 					switch {
-					case s == judged && decisions.Load() == 2: // that of the release is the first
+					case after == steps.Judged && decisions.Load() == 2: // that of the release is the first
 						go func() {
 							lease, err := t.mutex.TryAcquire(t.Context())
 							tried <- acquired{lease, err}
@@ -83,11 +85,11 @@ func TestTryWhoseNodeIsLostOnTheWay(t *testing.T) {
 						if test.another {
 							other = t.begin(t.Context())
 						}
-					case s == test.at && !lost.Swap(true):
+					case after == test.at && !lost.Swap(true):
 						_ = t.server.Delete(last.grant.Node)
 						synctest.Wait()
 					}
-				}
+				})
 				t.release(last)
 				time.Sleep(10 * time.Second) // the idle node is looked at
 				synctest.Wait()

@@ -133,7 +133,7 @@ func TestAPlaceThatIsGoneIsNoPlace(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			server.ExpireSession(session.ID())
+			expire(server, session.ID())
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

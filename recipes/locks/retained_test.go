@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/locks/lockstest"
@@ -82,6 +83,28 @@ func TestAHandoverAsksNoServer(t *testing.T) {
 			}
 			if n := elapsed(t, func() { release(t, third) }); n != 1 { // nobody waits
 				t.Errorf("%s: the last release took %d round trips", name, n)
+			}
+		}
+	})
+}
+
+// A node keeps its data when it is handed over, and other clients read that: so it goes only to locks with the same.
+func TestNodeOfARetainedLockHasTheDataOfItsHolder(t *testing.T) {
+	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := newPeer(t, server, framework.WithDefaultData([]byte("default")))
+		with := func(data string) []locks.Option { return []locks.Option{locks.WithLockData([]byte(data))} }
+		var last *locks.Lease
+		for _, next := range []struct {
+			opts []locks.Option
+			want string
+		}{{nil, "default"}, {with("a"), "a"}, {with("b"), "b"}, {with(""), ""}, {with("a"), "a"}, {nil, "default"}} {
+			waiter := begin(t.Context(), t, locks.Retain(p.mutex(next.opts...)))
+			if last != nil {
+				release(t, last)
+			}
+			last = soon(t, waiter).must(t)
+			if got, _ := server.Data(path + "/" + last.NodeName()); string(got) != next.want {
+				t.Errorf("got a node with data %q, want %q", got, next.want)
 			}
 		}
 	})

@@ -90,7 +90,7 @@ func TestTryAcquireOfAHeldBackNode(t *testing.T) {
 			remove(t, server, path+"/"+last.NodeName())
 		}, nil},
 		"the session ends": {func(t *testing.T, server *zktest.Server, p *peer, _ *locks.Lease, _ func()) {
-			server.ExpireSession(sessionID(t, p))
+			expire(server, sessionID(t, p))
 		}, nil},
 		"the listing takes too long": {func(*testing.T, *zktest.Server, *peer, *locks.Lease, func()) { time.Sleep(time.Second) }, nil},
 		"no answer comes": {func(_ *testing.T, _ *zktest.Server, p *peer, _ *locks.Lease, _ func()) {

@@ -242,7 +242,7 @@ func TestSessionLossLetsAllQueueAgain(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			server.ExpireSession(session.ID())
+			expire(server, session.ID())
 		},
 		"long outage": func(_ *testing.T, _ *zktest.Server, p *peer) {
 			p.link.Cut()

@@ -38,7 +38,7 @@ func wipe(t *testing.T, server *zktest.Server, p *peer) {
 			t.Fatal(err)
 		}
 	}
-	server.ExpireSession(id)
+	expire(server, id)
 }
 
 // wantRefused checks that acquires are refused since the limit is not followed.

@@ -100,7 +100,7 @@ func TestTryIsTriedAgainInTheNextSession(t *testing.T) {
 				t.Fatal(err)
 			}
 			server.Hold(zktest.Match{Op: zktest.OpGetChildren2, Session: session.ID()}) // for ever
-			time.AfterFunc(time.Second, func() { server.ExpireSession(session.ID()) })
+			time.AfterFunc(time.Second, func() { expire(server, session.ID()) })
 			lease, err := lock(p).TryAcquire(t.Context())
 			if err != nil {
 				t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -31,6 +32,7 @@ func TestLocksWorkAtServersThatLackRequests(t *testing.T) {
 			t.Run(name+"/"+kind, func(t *testing.T) {
 				inBubble(t, func(t *testing.T, _ *zktest.Server) {
 					server := zktest.New(t, opt)
+					servers.Keeper = strings.Contains(name, "Keeper")
 					var inside, overlaps, got atomic.Int32
 					var group sync.WaitGroup
 					for range 4 {
@@ -104,6 +106,7 @@ func TestAChangeOfDataIsNotTakenForACreation(t *testing.T) {
 		t.Run(fmt.Sprint(changes), func(t *testing.T) {
 			inBubble(t, func(t *testing.T, _ *zktest.Server) {
 				server := zktest.New(t, zktest.WithKeeper("26.8"))
+				servers.Keeper = true
 				p, other := newPeer(t, server), newPeer(t, server)
 				for range 20 { // the queue is then entered without a listing
 					release(t, acquire(t, p.mutex()))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"math"
 	"strings"
 	"sync"
 	"testing"
@@ -14,9 +15,12 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
+// enoughSeeds bring out each kind of step.
+const enoughSeeds = 30
+
 var (
 	simulationSeed  = flag.Uint64("seed", 0, "try this seed of the simulation alone, and log its history")
-	simulationSeeds = flag.Int("seeds", 100, "how many seeds the simulation tries of each kind")
+	simulationSeeds = flag.Int("seeds", enoughSeeds, "how many seeds the simulation tries of each kind")
 )
 
 // A simulation is a random schedule of workers that acquire, hold, cancel and release, and of faults that befall them.
@@ -56,14 +60,18 @@ type kind struct {
 	local   bool          // more workers, and short holds
 	idle    time.Duration // with retained locks, and how long their nodes stay idle
 	retain  bool
-	mixed   bool // readers and writers beside the mutex, on the same path
+	mixed   bool  // readers and writers beside the mutex, on the same path
+	alone   bool  // clients come seldom, and then acquire often
+	numbers int32 // of the directory that are used up when the simulation begins
 	servers int
 }
 
 func TestSimulation(t *testing.T) {
-	for name, kind := range map[string]kind{
+	kinds := map[string]kind{
 		"calm":                {servers: 1},
 		"calm, mixed":         {servers: 1, mixed: true},
+		"calm, alone":         {servers: 1, alone: true, mixed: true},
+		"calm, last numbers":  {servers: 1, numbers: math.MaxInt32 - 1<<16 - 10},
 		"calm, retained":      {servers: 1, local: true, retain: true},
 		"calm, idle":          {servers: 1, local: true, retain: true, idle: 100 * time.Millisecond},
 		"calm, mixed, idle":   {servers: 1, local: true, mixed: true, retain: true, idle: 100 * time.Millisecond},
@@ -71,25 +79,36 @@ func TestSimulation(t *testing.T) {
 		"stormy, idle":        {servers: 1, faulty: true, local: true, retain: true, idle: 100 * time.Millisecond},
 		"stormy, mixed, idle": {servers: 3, faulty: true, local: true, mixed: true, retain: true, idle: 2 * time.Second},
 		"stormy":              {servers: 1, faulty: true},
+		"stormy, alone":       {servers: 3, faulty: true, alone: true, mixed: true},
 		"stormy, mixed":       {servers: 3, faulty: true, mixed: true},
-	} {
+	}
+	ran, seen := 0, simtest.Seen{}
+	for name, kind := range kinds {
 		t.Run(name, func(t *testing.T) {
+			ran++
 			if *simulationSeed != 0 {
-				simulate(t, *simulationSeed, kind)
+				simulate(t, *simulationSeed, kind, seen)
 				return
 			}
 			for seed := uint64(1); seed <= uint64(*simulationSeeds) && !t.Failed(); seed++ {
-				simulate(t, seed, kind)
+				simulate(t, seed, kind, seen)
 			}
 		})
 	}
+	if ran < len(kinds) || *simulationSeed != 0 || *simulationSeeds < enoughSeeds {
+		return
+	}
+	if missing := seen.Missing(); len(missing) > 0 {
+		t.Errorf("got no %q in any simulation, want some of each", missing)
+	}
 }
 
-func simulate(t *testing.T, seed uint64, kind kind) {
+func simulate(t *testing.T, seed uint64, kind kind, seen simtest.Seen) {
 	zktest.Bubble(t, func(t *testing.T) {
 		s := &simulation{Env: simtest.New(t, seed, kind.servers, path), kind: kind}
 		s.run()
 		s.check()
+		seen.Add(s.Env)
 		if t.Failed() || *simulationSeed != 0 {
 			s.LogHistory("./recipes/locks")
 		}
@@ -98,6 +117,14 @@ func simulate(t *testing.T, seed uint64, kind kind) {
 
 func (s *simulation) run() {
 	scenario := s.Dice(0)
+	if s.numbers > 0 {
+		for _, dir := range []string{"/locks", path} {
+			if err := s.Ensemble.Leader().Create(dir, nil); err != nil {
+				s.T.Fatal(err)
+			}
+		}
+		s.Ensemble.Leader().SetCreateCounter(path, s.numbers)
+	}
 	for range 2 + scenario.Pick(4) {
 		s.AddPeer(scenario.Some(20 * time.Millisecond))
 	}
@@ -117,8 +144,15 @@ func (s *simulation) run() {
 
 // work acquires and releases some times.
 func (s actor) work(who string, p *simtest.Peer) {
-	for range 4 + s.Pick(8) {
-		if s.retain && s.Pick(2) == 0 {
+	times := 4 + s.Pick(8)
+	if s.alone {
+		s.pause(20 * time.Second)
+		times *= 3
+	}
+	for range times {
+		if s.alone {
+			s.pause(50 * time.Millisecond)
+		} else if s.retain && s.Pick(2) == 0 {
 			s.pause(max(s.idle, 2*time.Millisecond))
 		} else {
 			s.pause(time.Second)
@@ -135,7 +169,7 @@ func (s actor) work(who string, p *simtest.Peer) {
 		}
 		lease, err := acquire(ctx)
 		if err != nil {
-			s.Note("%s: %v", who, err)
+			s.Note(who, "%v", err)
 		} else {
 			nested := s.downgrade(lease.Context(ctx), who, owner, lock, p)
 			s.hold(who, owner, shared, lease)
@@ -190,7 +224,7 @@ func (s actor) downgrade(ctx context.Context, who string, owner int, lock locks.
 		defer close(over)
 		lease, err := locks.NewInterProcessReadWriteLock(p.Client, path).ReadLock().Acquire(ctx)
 		if err != nil {
-			s.Note("%s does not read on: %v", who, err)
+			s.Note(who, "does not read on: %v", err)
 			return
 		}
 		reader.hold(who, owner, true, lease)
@@ -210,7 +244,10 @@ func (s actor) hold(who string, owner int, shared bool, lease *locks.Lease) {
 		who: who, owner: owner, shared: shared, begin: time.Now(),
 		node: lease.NodeName(), token: lease.FencingToken(), count: lease.LocalCount(),
 	}
-	s.Note("%s holds %s", who, h.node[39:])
+	s.Note(who, "holds %s", h.node[39:])
+	if s.Pick(4) == 0 {
+		lease.Contended()
+	}
 	select {
 	case <-lease.Done():
 	case <-time.After(s.howLong()):
@@ -224,11 +261,14 @@ func (s actor) hold(who string, owner int, shared bool, lease *locks.Lease) {
 	s.history = append(s.history, h)
 	s.mu.Unlock()
 	err := lease.Release()
-	s.Note("%s releases %s: %v", who, h.node[39:], err)
+	s.Note(who, "releases %s: %v", h.node[39:], err)
 }
 
 func (s actor) howLong() time.Duration {
 	most := 3 * time.Second
+	if s.alone {
+		return s.Some(20 * time.Millisecond)
+	}
 	if s.local && s.Pick(5) > 0 {
 		most = 50 * time.Millisecond
 	}

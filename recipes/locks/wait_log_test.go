@@ -261,7 +261,7 @@ func TestAWaitThatGoesOnInAnotherSessionIsClosedAtInfoOnceItHasWarned(t *testing
 		if err != nil {
 			t.Fatal(err)
 		}
-		server.ExpireSession(s.ID())
+		expire(server, s.ID())
 		time.Sleep(time.Second)
 		book.waits(slog.LevelInfo)
 		book.drop()

@@ -2,11 +2,14 @@ package shared
 
 import (
 	"context"
+	"errors"
 	"net"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
@@ -73,4 +76,28 @@ func withoutFollower(c *SharedCount) {
 	c.stop()
 	<-c.done
 	c.refuse(nil)
+}
+
+// A caller that finds no error takes the count for the node's. So the error goes after the value has come: here taking
+// the value panics, for want of a Stat, and the error must still be there.
+func TestAnErrorLastsUntilTheValueIsTaken(t *testing.T) {
+	count := NewSharedCount(nil, "/count", 0)
+	count.unfollowed = make(chan struct{}) // as after Start
+	refusal := errors.New("refused")
+	count.refuse(refusal)
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("got a value without a Stat taken, want a panic")
+			}
+		}()
+		count.take(framework.View{Status: framework.StatusPresent, Data: encode(5)})
+	}()
+	if !errors.Is(count.refused, refusal) {
+		t.Errorf("got error %v before the value was taken, want %v", count.refused, refusal)
+	}
+	count.take(framework.View{Status: framework.StatusPresent, Data: encode(5), Stat: &zk.Stat{Mzxid: 7}})
+	if count.refused != nil || count.Count() != 5 {
+		t.Errorf("got error %v and count %d after the value was taken, want none and 5", count.refused, count.Count())
+	}
 }

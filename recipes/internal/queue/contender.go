@@ -9,6 +9,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/session"
+	"github.com/gocurator/curator/recipes/internal/steps"
 	"github.com/gocurator/curator/retry"
 )
 
@@ -89,7 +90,10 @@ func (c *Contender) NextDecision(ctx context.Context) (d Decision, err error) {
 	if err := c.Queue.foreign(children); err != nil {
 		return Decision{}, err
 	}
-	return c.note(Decide(c.Queue.Markers.ParseAll(children), c.Me)), nil
+	nodes := c.Queue.Markers.ParseAll(children)
+	d = Decide(nodes, c.Me)
+	c.Queue.Registry.stepOfDecision(steps.ByListing, c.Queue.viewKey(c.Session), nodes, c.Me, d)
+	return c.note(d), nil
 }
 
 // note records the contender's progress. It copies names: a part would keep the listing in memory.
@@ -125,6 +129,7 @@ func (c *Contender) Admit() error {
 		c.Session.Unwatch(c.selfWatch) // the grant has subscribed to it too
 		c.selfWatch = nil
 	}
+	g.Step(steps.Admitted)
 	if g.Err() != nil {
 		return session.ErrNodeVanished // removed since the listing
 	}
@@ -243,7 +248,7 @@ func (c *Contender) Leave() {
 	if c.Grant != nil {
 		return
 	}
-	c.Queue.Registry.removeNode(c.node)
+	c.Queue.Registry.removeNode(c.node, c.Session.ID())
 	// Remove before Unwatch: the deletion takes the server's watch with it.
 	c.Session.Remove(c.node)
 	if c.selfWatch != nil {

@@ -45,7 +45,8 @@
 //	     under live connections, and the watches are gone. The net: a wait that has lasted T, the session timeout, reads
 //	     again what it watches, then at 2T, 4T and so on (framework/session/watch_read_again.go). A retained node
 //	     believes for T that no other contender is there, then it lists its directory again. Any lost event costs time,
-//	     never a life.
+//	     never a life, with one exception: if an administrator removes the node of a contender, and the event of that is
+//	     lost, the contender is let in, or holds on, beside the next.
 //
 // # What changes a view
 //

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/steps"
 )
 
 // A Grant is an admitted contender's node, in one session.
@@ -69,6 +70,7 @@ func newGrant(g *Grant) (*Grant, error) {
 	g.mu.Lock()
 	g.binding = binding
 	g.mu.Unlock()
+	g.Step(steps.Bound)
 	g.Queue.Registry.addGrant(g)
 	if g.IsOver() { // lost before it was added
 		g.Queue.Registry.removeGrant(g)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/steps"
 )
 
 // How a grant ends, and on which goroutine: recipes/locks/DESIGN.md.
@@ -32,6 +33,7 @@ func (g *Grant) leave(m Member) (last bool, err error) {
 	last = len(g.members) == 0
 	if last {
 		g.cause = ErrReleased
+		g.Step(steps.Ended)
 	}
 	return last, nil
 }
@@ -48,6 +50,7 @@ func (g *Grant) end(cause error) bool {
 	g.cause = cause
 	g.untidy = !errors.Is(cause, ErrReleased)
 	g.endedAt = time.Now()
+	g.Step(steps.Ended)
 	members := g.members
 	g.members = nil
 	g.mu.Unlock()
@@ -96,7 +99,7 @@ func (g *Grant) Drop() {
 
 // RemoveNode asks for the removal of an ended grant's node. It does not block.
 func (g *Grant) RemoveNode() *framework.Removal {
-	g.Queue.Registry.removeNode(g.Node)
+	g.Queue.Registry.removeNode(g.Node, g.Session.ID())
 	removal := g.Session.Remove(g.Node)
 	// After Remove: the deletion takes the watch with it.
 	g.unbind()

@@ -216,7 +216,7 @@ func (q *Queue) Add(ctx context.Context, s *framework.Session) (c *Contender, li
 func (q *Queue) contender(s *framework.Session, path string, token int64) *Contender {
 	name := path[len(q.Child("")):]
 	_, number, _ := cutNumber(name) // by the server, or Beside
-	q.Registry.addNode(path)
+	q.Registry.addNode(path, s.ID())
 	return &Contender{
 		Queue: q, Session: s, node: path, Me: Node{Name: name, Shared: q.Shared, number: number},
 		token: token, Wake: make(chan struct{}, 1), Progress: Progress{Node: name},

@@ -1,6 +1,10 @@
 package queue
 
-import "time"
+import (
+	"time"
+
+	"github.com/gocurator/curator/recipes/internal/steps"
+)
 
 // refusalTime is how long a directory whose counter has ended is left alone: servers remove empty containers once a
 // minute.
@@ -10,6 +14,9 @@ const refusalTime = time.Minute
 func (q *Queue) refuse() error {
 	q.Registry.mu.Lock()
 	defer q.Registry.mu.Unlock()
+	if _, there := q.Registry.refused[q.Config.Dir]; !there {
+		q.Registry.stepOf(steps.Refused, q.Config.Dir, 0)
+	}
 	q.Registry.refused[q.Config.Dir] = time.Now().Add(refusalTime)
 	time.AfterFunc(refusalTime, func() { _ = q.refused() })
 	return ErrNoMoreNumbers
@@ -27,5 +34,6 @@ func (q *Queue) refused() error {
 		return ErrNoMoreNumbers
 	}
 	delete(q.Registry.refused, q.Config.Dir)
+	q.Registry.stepOf(steps.Accepted, q.Config.Dir, 0)
 	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/gocurator/curator/recipes/internal/steps"
 )
 
 // A Registry is what the queues of one client have in common.
@@ -14,6 +16,8 @@ type Registry struct {
 	ourNodes map[string]bool             // by path: whether it has a grant
 	refused  map[string]time.Time        // directories at the end of their counters: until when
 	views    map[viewKey]*sharedView
+
+	observer steps.Observer // nil but in tests
 }
 
 type registryKey struct{}
@@ -21,24 +25,17 @@ type registryKey struct{}
 // RegistryOf returns the registry of a client.
 func RegistryOf(s Source) *Registry {
 	if s == nil { // a recipe without a client refuses every call
-		return newRegistry()
+		return newRegistry(nil)
 	}
-	r, _ := s.Attach(registryKey{}, func() any { return newRegistry() }).(*Registry)
+	r, _ := s.Attach(registryKey{}, func() any { return newRegistry(steps.Of(s)) }).(*Registry)
 	return r
 }
 
-func newRegistry() *Registry {
+func newRegistry(o steps.Observer) *Registry {
 	return &Registry{
 		grants: map[any]map[*Grant]struct{}{}, ourNodes: map[string]bool{}, refused: map[string]time.Time{},
-		views: map[viewKey]*sharedView{},
+		views: map[viewKey]*sharedView{}, observer: o,
 	}
-}
-
-// Entries counts the entries. None is left when all is over.
-func (r *Registry) Entries() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return len(r.grants) + len(r.ourNodes) + len(r.refused) + len(r.views)
 }
 
 func (r *Registry) addGrant(g *Grant) {
@@ -52,12 +49,17 @@ func (r *Registry) addGrant(g *Grant) {
 	if _, there := r.ourNodes[g.Node]; there { // a hold may come after the removal
 		r.ourNodes[g.Node] = true
 	}
+	g.Step(steps.Granted)
 }
 
 func (r *Registry) removeGrant(g *Grant) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	lock := g.Queue.Config.Lock
+	if _, there := r.grants[lock][g]; !there {
+		return
+	}
+	g.Step(steps.Ungranted)
 	delete(r.grants[lock], g)
 	if len(r.grants[lock]) == 0 {
 		delete(r.grants, lock)
@@ -117,16 +119,20 @@ func (r *Registry) GrantNames(lock any) map[string]bool {
 	return names
 }
 
-func (r *Registry) addNode(node string) {
+func (r *Registry) addNode(node string, session int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.ourNodes[node] = false
+	r.stepOf(steps.Queued, node, session)
 }
 
-func (r *Registry) removeNode(node string) {
+func (r *Registry) removeNode(node string, session int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.ourNodes, node)
+	if _, there := r.ourNodes[node]; there {
+		delete(r.ourNodes, node)
+		r.stepOf(steps.Unqueued, node, session)
+	}
 }
 
 func (r *Registry) isOurs(node string) bool {

@@ -2,12 +2,14 @@ package queue
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/steps"
 	"github.com/gocurator/curator/retry"
 )
 
@@ -37,9 +39,13 @@ const (
 	idleTime    = time.Second
 )
 
+func (q *Queue) viewKey(session *framework.Session) viewKey {
+	return viewKey{session: session, dir: q.Config.Dir, markers: q.markersKey}
+}
+
 // joinView returns the session's view of the queue. leave must follow.
 func (q *Queue) joinView(session *framework.Session) *sharedView {
-	key := viewKey{session: session, dir: q.Config.Dir, markers: q.markersKey}
+	key := q.viewKey(session)
 	q.Registry.mu.Lock()
 	defer q.Registry.mu.Unlock()
 	v := q.Registry.views[key]
@@ -48,6 +54,7 @@ func (q *Queue) joinView(session *framework.Session) *sharedView {
 		v.unlisted.next = -1
 		q.Registry.views[key] = v
 		session.ObserveChildren(q.Config.Dir, v)
+		v.step(steps.Step{Kind: steps.Joined, Markers: key.markers})
 	}
 	if v.idle != nil {
 		v.idle.Stop()
@@ -76,6 +83,7 @@ func (v *sharedView) drop() {
 		return
 	}
 	delete(v.registry.views, v.key)
+	v.step(steps.Step{Kind: steps.Dropped, Markers: v.key.markers})
 	v.key.session.UnobserveChildren(v.key.dir, v)
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -104,6 +112,9 @@ func (q *Queue) create(ctx context.Context, v *sharedView) (framework.Entry, err
 func (v *sharedView) Listed(children []string, dir *zk.Stat) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if v.registry.observer != nil {
+		v.step(steps.Step{Kind: steps.Listed, Names: slices.Clone(children), Zxid: dir.Pzxid})
+	}
 	v.view.list(children)
 	v.unlisted.listed(dir)
 }
@@ -112,12 +123,17 @@ func (v *sharedView) Created(name string) {
 	n, ok := v.view.markers.Parse(name)
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	v.step(steps.Step{Kind: steps.Created, Node: name})
 	v.unlisted.created(&v.view, n, ok, v.sameDirectory())
+	if d, known := v.unlisted.decisions[name]; known {
+		v.registry.stepOfDecision(steps.ByNumber, v.key, v.view.nodes, n, d)
+	}
 }
 
 func (v *sharedView) Gone(name string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	v.step(steps.Step{Kind: steps.Gone, Node: name})
 	delete(v.unlisted.decisions, name)
 	v.view.remove(name)
 }
@@ -127,6 +143,7 @@ func (v *sharedView) Gone(name string) {
 func (v *sharedView) Behind() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	v.step(steps.Step{Kind: steps.Behind})
 	v.view.list(nil)
 	v.unlisted.next = -1
 }
@@ -134,5 +151,9 @@ func (v *sharedView) Behind() {
 func (v *sharedView) decision(me Node) (Decision, bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.view.decision(me)
+	d, known := v.view.decision(me)
+	if known {
+		v.registry.stepOfDecision(steps.ByView, v.key, v.view.nodes, me, d)
+	}
+	return d, known
 }

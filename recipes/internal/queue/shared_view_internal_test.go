@@ -10,6 +10,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/journaltest"
 )
 
 const viewDir = "/view"
@@ -191,13 +192,15 @@ func TestARefusedEntryLeavesNoView(t *testing.T) {
 		if _, _, err := client.Create(t.Context(), "/e", nil, framework.WithMode(framework.Ephemeral)); err != nil {
 			t.Fatal(err)
 		}
+		var events journaltest.Journal
+		events.Attach(client, "client")
 		q := New(Config{Source: client, Dir: "/e", Marker: MutexMarker, Counts: LockMarkers()})
 		if _, _, err := q.Acquire(t.Context()); err == nil {
 			t.Error("got no error for a queue below an ephemeral node, want one")
 		}
 		time.Sleep(2 * idleTime)
-		if n := RegistryOf(client.NonNamespaceView()).Entries(); n > 0 {
-			t.Errorf("got %d entries of the registry, want none", n)
+		if events := events.Events(); len(events) == 0 || len(journaltest.Left(events)) > 0 {
+			t.Errorf("got %d steps, and %q left, want some, and nothing", len(events), journaltest.Left(events))
 		}
 	})
 }

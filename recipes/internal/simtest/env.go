@@ -3,7 +3,6 @@
 package simtest
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"strings"
 	"sync"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/journaltest"
 	"github.com/gocurator/curator/recipes/locks/lockstest"
 	"github.com/gocurator/curator/retry"
 )
@@ -25,11 +25,13 @@ type Env struct {
 	Seed     uint64
 	Ensemble *zktest.Ensemble
 	Peers    []*Peer
+	Journal  journaltest.Journal
 
-	path string
+	path  string
+	start time.Time
 
-	mu  sync.Mutex
-	log []string
+	mu     sync.Mutex
+	events []event
 }
 
 // A Peer is a client with a network path of its own.
@@ -43,8 +45,11 @@ type Peer struct {
 func New(t *testing.T, seed uint64, servers int, path string) *Env {
 	t.Helper()
 	version := []string{"3.8.6", "3.9.5"}[seed%2]
-	e := &Env{T: t, Seed: seed, Ensemble: zktest.NewEnsemble(servers, zktest.WithVersion(version)), path: path}
+	e := &Env{
+		T: t, Seed: seed, Ensemble: zktest.NewEnsemble(servers, zktest.WithVersion(version)), path: path, start: time.Now(),
+	}
 	t.Cleanup(func() { _ = e.Ensemble.Close() })
+	e.Ensemble.Leader().ObserveTransactions(e.Journal.Transaction)
 	return e
 }
 
@@ -52,16 +57,19 @@ func New(t *testing.T, seed uint64, servers int, path string) *Env {
 func (e *Env) AddPeer(latency time.Duration) {
 	e.T.Helper()
 	servers := strings.Join(e.Ensemble.Addrs(), ",")
+	name := string(rune('A' + len(e.Peers)))
 	p := &Peer{cable: e.Ensemble.NewLink()}
 	p.cable.SetLatency(latency)
 	p.link = lockstest.NewLink(servers, p.cable.DialContext)
 	client, err := framework.NewClient(servers, framework.WithDialer(p.link.DialContext),
 		framework.WithSessionTimeout(SessionTimeout), framework.WithConnectionTimeout(3*time.Second),
-		framework.WithRetryPolicy(retry.NTimes(3, 10*time.Millisecond)))
+		framework.WithRetryPolicy(retry.NTimes(3, 10*time.Millisecond)),
+		framework.WithTrace(framework.Trace{OrphanFound: e.Journal.OrphanFound(name)}))
 	if err != nil {
 		e.T.Fatal(err)
 	}
 	p.Client = client
+	e.Journal.Attach(client, name)
 	e.Peers = append(e.Peers, p)
 }
 
@@ -79,20 +87,6 @@ func (d Dice) Some(most time.Duration) time.Duration {
 	return time.Duration(d.Pick(int(most/time.Millisecond))) * time.Millisecond
 }
 
-// Note writes a line of the history.
-func (e *Env) Note(format string, args ...any) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.log = append(e.log, time.Now().Format("04:05.000000 ")+fmt.Sprintf(format, args...))
-}
-
-// LogHistory logs the history, and how to try the seed again.
-func (e *Env) LogHistory(dir string) {
-	e.T.Helper()
-	e.T.Logf("history:\n%s", strings.Join(e.log, "\n"))
-	e.T.Logf("try again with: go test %s -run TestSimulation -seed %d -count 20", dir, e.Seed)
-}
-
 // Run waits until the actors are done, with faults meanwhile if the simulation is faulty, and closes the clients. It
 // fails the test if an actor waits for ever, or if then a node or a watch is left at the servers, against G5 and G4.
 func (e *Env) Run(actors *sync.WaitGroup, faulty bool) {
@@ -100,7 +94,11 @@ func (e *Env) Run(actors *sync.WaitGroup, faulty bool) {
 	stop, done := make(chan struct{}), make(chan struct{})
 	var faults sync.WaitGroup
 	if faulty {
-		faults.Go(func() { e.storm(e.Dice(1), stop) })
+		given, err := e.givenFaults()
+		if err != nil {
+			e.T.Error(err)
+		}
+		faults.Go(func() { e.storm(given, stop) })
 	}
 	go func() { actors.Wait(); close(done) }()
 	select {
@@ -116,6 +114,29 @@ func (e *Env) Run(actors *sync.WaitGroup, faulty bool) {
 		_ = p.Close()
 	}
 	<-done
+	e.checkJournal()
+}
+
+// stepsBefore is how many entries of the journal a history has before a problem.
+const stepsBefore = 30
+
+// checkJournal checks what happened, and that nothing is left of it once the clients have let go. What led to a problem
+// goes into the history.
+func (e *Env) checkJournal() {
+	time.Sleep(2 * time.Minute) // what is kept for a while goes
+	events := e.Journal.Events()
+	noted := 0
+	for _, problem := range journaltest.Check(events, journaltest.Servers{}) {
+		e.T.Errorf("seed %d: %v", e.Seed, problem)
+		for _, entry := range events[max(noted, problem.Event-stepsBefore):max(noted, problem.Event+1)] {
+			e.addAt(entry.At, event{Lane: entry.Lane(), Text: entry.String()})
+		}
+		noted = max(noted, problem.Event+1)
+		e.addAt(problem.At, event{Lane: "journal", Text: journaltest.WithoutGUIDs(problem.Text)})
+	}
+	for _, left := range journaltest.Left(events) {
+		e.T.Errorf("seed %d: there is left: %s", e.Seed, left)
+	}
 }
 
 // checkResidue gives removals the time that they may take after a fault.

@@ -1,101 +1,137 @@
 package simtest
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
-	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/recipes/locks/lockstest"
 )
 
-// storm lets faults happen until it is stopped.
-func (e *Env) storm(dice Dice, stop <-chan struct{}) {
-	for {
-		select {
-		case <-stop:
-			return
-		case <-time.After(dice.Some(5 * time.Second)):
-		}
-		i := dice.Pick(len(e.Peers))
-		p := e.Peers[i]
-		server := dice.Pick(e.Ensemble.Size())
-		kind := dice.Pick(13)
-		e.Note("fault %d on %c, server %d", kind, 'A'+i, server)
-		switch kind {
-		case 0:
-			p.link.Cut()
-		case 1:
-			p.link.Mute()
-		case 2, 3:
-			p.link.Heal()
-		case 4:
-			p.link.Reset()
-		case 5:
-			p.link.DropReply([]lockstest.Op{lockstest.Create, lockstest.GetChildren, lockstest.Delete, lockstest.GetData}[dice.Pick(4)])
-		case 6:
-			p.link.DelayReply(lockstest.Create, dice.Some(12*time.Second))
-		case 7:
-			e.replace(server)
-		case 8:
-			e.slow(server, dice)
-		case 9:
-			p.cable.SetLatency(dice.Some(500 * time.Millisecond))
-		default:
-			e.lose(kind, e.Ensemble.Server(server), dice)
-		}
-		if dice.Pick(3) == 0 {
-			e.heal()
-		}
+// A Fault is something that befalls a client or a server. What its kind has no use for is zero.
+type Fault struct {
+	Kind   string `json:"kind"`
+	Peer   int    `json:"peer,omitempty"`
+	Server int    `json:"server,omitempty"`
+	Op     string `json:"op,omitempty"`    // whose answer is lost or late
+	Nth    int    `json:"nth,omitempty"`   // answer or event from now, which is lost
+	For    span   `json:"for,omitempty"`   // how long, or how late
+	Break  span   `json:"break,omitempty"` // when connections break during a stall
+}
+
+// The kinds of faults.
+const (
+	cut          = "cut"
+	mute         = "mute"
+	heal         = "heal"
+	reset        = "reset"
+	dropReply    = "drop reply"
+	delayReply   = "delay reply"
+	restart      = "restart"
+	elect        = "elect"
+	freeze       = "freeze"
+	lag          = "lag"
+	latency      = "latency"
+	stall        = "stall"
+	swallowReply = "swallow reply"
+	dropEvent    = "drop event"
+	isolate      = "isolate"
+	removeWaiter = "remove waiter"
+	healAll      = "heal all"
+)
+
+var (
+	ofPeers   = []string{cut, mute, heal, reset, dropReply, delayReply, latency}
+	ofServers = []string{restart, elect, freeze, lag, stall, swallowReply, dropEvent, isolate, removeWaiter, healAll}
+	replies   = []string{"create", "children", "delete", "data"}
+	replyOps  = []lockstest.Op{lockstest.Create, lockstest.GetChildren, lockstest.Delete, lockstest.GetData}
+)
+
+// check refuses what does not fit a simulation with so many clients and servers.
+func (f Fault) check(peers, servers int) error {
+	wantsOp := f.Kind == dropReply || f.Kind == delayReply
+	switch {
+	case !slices.Contains(ofPeers, f.Kind) && !slices.Contains(ofServers, f.Kind):
+		return fmt.Errorf("there is no fault %q", f.Kind)
+	case wantsOp && !slices.Contains(replies, f.Op):
+		return fmt.Errorf("the fault %q has no op %q, but %q", f.Kind, f.Op, replies)
+	case f.Peer < 0 || f.Peer >= peers || f.Server < 0 || f.Server >= servers:
+		return fmt.Errorf("the fault %q is of client %d and server %d; there are %d and %d, counted from 0",
+			f.Kind, f.Peer, f.Server, peers, servers)
+	default:
+		return nil
 	}
 }
 
-// replace has a server start anew, or another one lead.
-func (e *Env) replace(server int) {
-	if e.Ensemble.Size() == 1 {
-		e.Ensemble.Server(server).Restart()
-		return
-	}
-	e.Ensemble.Elect(server)
-}
-
-// slow has a server do nothing for a moment, or hear of everything later from now on.
-func (e *Env) slow(server int, dice Dice) {
-	if e.Ensemble.Size() == 1 {
-		e.Ensemble.Server(server).Freeze()
-		time.Sleep(dice.Some(4 * time.Second))
-		e.Ensemble.Server(server).Thaw()
-		return
-	}
-	e.Ensemble.SetLag(server, dice.Some(400*time.Millisecond))
-}
-
-// lose has a server lose time, an answer or an event.
-func (e *Env) lose(kind int, server *zktest.Server, dice Dice) {
-	switch kind {
-	case 10:
-		e.stall(server, dice)
-	case 11:
-		server.SwallowReply(zktest.Match{Nth: 1 + dice.Pick(10)})
-	case 12:
-		server.DropEvent(zktest.Match{Nth: 1 + dice.Pick(3)})
+// lane is that of the client or the server.
+func (f Fault) lane() string {
+	switch {
+	case slices.Contains(ofPeers, f.Kind):
+		return string(rune('A' + f.Peer))
+	case f.Kind == healAll:
+		return "server"
+	default:
+		return fmt.Sprint("server", f.Server)
 	}
 }
 
-// stall has a thread of a server execute the next create late. The connections that it may have come on break at once.
-func (e *Env) stall(server *zktest.Server, dice Dice) {
-	goOn := server.Stall(zktest.Match{Op: zktest.OpCreate2, Path: e.path + "/*"})
-	time.AfterFunc(dice.Some(SessionTimeout), goOn)
-	time.AfterFunc(dice.Some(time.Second), func() {
-		for _, p := range e.Peers {
-			p.link.Reset()
-		}
-	})
+// String is the fault without its lane.
+func (f Fault) String() string {
+	text := f.Kind
+	if f.Op != "" {
+		text += " to " + f.Op
+	}
+	if f.Nth != 0 {
+		text += fmt.Sprintf(", number %d", f.Nth)
+	}
+	if f.For != 0 {
+		text += fmt.Sprintf(", %v", time.Duration(f.For))
+	}
+	if f.Break != 0 {
+		text += fmt.Sprintf(", connections break after %v", time.Duration(f.Break))
+	}
+	return text
 }
 
-func (e *Env) heal() {
-	for _, p := range e.Peers {
-		p.link.Heal()
+// pickFault chooses a fault.
+func (e *Env) pickFault(dice Dice) Fault {
+	f := Fault{Peer: dice.Pick(len(e.Peers)), Server: dice.Pick(e.Ensemble.Size())}
+	kinds := []string{
+		cut, mute, heal, heal, reset, dropReply, delayReply, restart, freeze, latency, stall, swallowReply, dropEvent,
 	}
-	for i := range e.Ensemble.Size() {
-		e.Ensemble.SetLag(i, 0)
+	if e.Seed%2 == 0 { // not both: a contender whose node's removal by hand is not heard of would be let in
+		kinds[12] = removeWaiter
 	}
+	if e.Ensemble.Size() > 1 {
+		kinds[7], kinds[8] = elect, lag
+		kinds = append(kinds, isolate)
+	}
+	f.Kind = kinds[dice.Pick(len(kinds))]
+	some := func(most time.Duration) span { return span(dice.Some(most)) }
+	switch f.Kind {
+	case dropReply:
+		f.Op = replies[dice.Pick(4)]
+	case delayReply:
+		f.Op, f.For = "create", some(12*time.Second)
+	case freeze:
+		f.For = some(4 * time.Second)
+	case isolate:
+		f.For = some(2 * SessionTimeout)
+	case lag:
+		f.For = some(400 * time.Millisecond)
+	case latency:
+		f.For = some(500 * time.Millisecond)
+	case stall:
+		f.For, f.Break = some(SessionTimeout), some(time.Second)
+	case swallowReply:
+		f.Nth = 1 + dice.Pick(10)
+	case dropEvent:
+		f.Nth = 1 + dice.Pick(3)
+	}
+	if slices.Contains(ofPeers, f.Kind) {
+		f.Server = 0
+	} else {
+		f.Peer = 0
+	}
+	return f
 }

@@ -25,16 +25,18 @@ type world struct {
 	kind       Kind
 	exact      bool // time is: the law runs in a bubble
 	path       string
+	record     *lockstest.Record
 	candidates []*candidate
 }
 
 func newWorld(t *testing.T, server lockstest.Server, kind Kind, exact bool) *world {
 	w := &world{t: t, server: server, kind: kind, exact: exact, path: fmt.Sprintf("/laws/leader-%x", time.Now().UnixNano())}
+	w.record = lockstest.NewRecord(server, w.path)
 	t.Cleanup(w.cleanUp)
 	return w
 }
 
-// cleanUp has every candidate leave, and finds what is left at the server.
+// cleanUp has every candidate leave, finds what is left at the server, and checks the journal.
 func (w *world) cleanUp() {
 	for _, c := range w.candidates {
 		c.link.Heal()
@@ -45,6 +47,7 @@ func (w *world) cleanUp() {
 	for _, c := range w.candidates {
 		c.close()
 	}
+	w.record.Check(w.t, w.exact)
 }
 
 // nodes are those of candidates.
@@ -92,10 +95,12 @@ func (w *world) candidate(id string) *candidate {
 	w.t.Helper()
 	c := &candidate{w: w, id: id, link: w.server.NewLink()}
 	client, err := framework.NewClient(c.link.Servers(), framework.WithDialer(c.link.DialContext),
-		framework.WithSessionTimeout(w.server.SessionTimeout()), framework.WithRetryPolicy(retry.NTimes(10, 50*time.Millisecond)))
+		framework.WithSessionTimeout(w.server.SessionTimeout()), framework.WithRetryPolicy(retry.NTimes(10, 50*time.Millisecond)),
+		w.record.Trace(id))
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	w.record.Attach(client, id)
 	c.client = client
 	if err := client.BlockUntilConnected(w.t.Context()); err != nil {
 		w.t.Fatal(err)

@@ -5,5 +5,5 @@
 //	go test ./recipes/leader -run TestElectionsKeepTheLaws
 //
 // Every law is one of G4 and G5 besides: when it has ended, and while its clients are still connected, no node and no
-// watch may be left.
+// watch may be left. And every law checks the journal: see package recipes/journaltest.
 package leadertest

@@ -57,7 +57,7 @@ func sessionEnds(w *world) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.server.ExpireSession(a.link, s.ID())
+	w.record.ExpireSession(a.link, s.ID())
 	lost(w, term)
 	next := b.lead()
 	b.alone()

@@ -87,7 +87,7 @@ func closeEndsWaitsWithoutAConnection(t *testing.T, w *world) {
 	c.closes(t)
 	a.fails(framework.ErrClosed)
 	b.fails(framework.ErrClosed)
-	w.server.ExpireSession(c.link, session)
+	w.record.ExpireSession(c.link, session)
 	w.until("its node went with the session", func() bool { return len(w.added(before)) == 0 })
 	held.release(t)
 }
@@ -101,7 +101,7 @@ func closeEndsACreate(t *testing.T, w *world) {
 	c.link.Cut()
 	c.closes(t)
 	a.fails(framework.ErrClosed)
-	w.server.ExpireSession(c.link, session)
+	w.record.ExpireSession(c.link, session)
 }
 
 func closeFromAListener(t *testing.T, w *world) {
@@ -123,5 +123,5 @@ func closeFromAListener(t *testing.T, w *world) {
 	if err := lease.Err(); !errors.Is(err, framework.ErrClosed) {
 		t.Errorf("the lease ended with %v", err)
 	}
-	w.server.ExpireSession(c.link, session)
+	w.record.ExpireSession(c.link, session)
 }

@@ -11,7 +11,9 @@
 // client's network path, on which laws cut, mute, delay and lose.
 //
 // Every law is one of G4 and G5 besides: when it has ended, and while its clients are still connected, no node and no
-// watch may be left. In a bubble it is also one of G12: no goroutine may be.
+// watch may be left. In a bubble it is also one of G12: no goroutine may be. Every law checks the journal of its
+// clients and of the server as well: see package recipes/journaltest. In a bubble no view, grant or waiter may be left
+// there.
 //
 // # Where other libraries' tests are
 //

@@ -145,7 +145,7 @@ func theSecondWaitsForTheFirst(t *testing.T, w *world) {
 func whoStoodBehindTheDeadWaitsForTheHolder(t *testing.T, w *world) {
 	whoStoodBehindWaits(t, w, func(middle *contact, _ *attempt, node string) {
 		middle.link.Cut()
-		w.server.ExpireSession(middle.link, middle.sessionOf(t, w, node))
+		w.record.ExpireSession(middle.link, middle.sessionOf(t, w, node))
 	})
 }
 

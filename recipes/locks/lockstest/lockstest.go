@@ -9,6 +9,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/journaltest"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -86,6 +87,9 @@ type Server interface {
 	ExpireSession(link *Link, session int64)
 	// Restart ends the server as kill -9 does, and starts it again. Sessions get their full timeout anew.
 	Restart()
+	// Record begins to enter what the server executes into a journal. read returns the journal so far, with all that
+	// clients have got an answer for, and what the server is like.
+	Record(journal *journaltest.Journal) (read func() ([]journaltest.Event, journaltest.Servers))
 }
 
 // A CounterSetter can make a directory look as if many nodes had been created in it.

@@ -108,7 +108,7 @@ func aNodeOfTheOldSessionIsNotAdopted(t *testing.T, w *world) {
 		t.Fatalf("the nodes are %v", orphans)
 	}
 	w.until("the link is cut", c.link.isCut) // the answer may come after the node is seen; a cut after Heal would last
-	w.server.ExpireSession(c.link, old)
+	w.record.ExpireSession(c.link, old)
 	c.link.Heal()
 	w.until("it stands in the queue again", func() bool {
 		now := w.added(before)

@@ -7,6 +7,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/journaltest"
 )
 
 // InMemory is the backend of every day: package zktest, an ensemble of two, in a bubble. It lacks no power.
@@ -112,4 +113,10 @@ func (m *memory) AllWatches() int {
 }
 
 func (m *memory) ExpireSession(_ *Link, session int64) { m.leader().ExpireSession(session) }
-func (m *memory) SetCounter(path string, n int32)      { m.leader().SetCreateCounter(path, n) }
+
+func (m *memory) Record(journal *journaltest.Journal) (read func() ([]journaltest.Event, journaltest.Servers)) {
+	m.leader().ObserveTransactions(journal.Transaction)
+	return func() ([]journaltest.Event, journaltest.Servers) { return journal.Events(), journaltest.Servers{} }
+}
+
+func (m *memory) SetCounter(path string, n int32) { m.leader().SetCreateCounter(path, n) }

@@ -29,6 +29,7 @@ func noResidue() []law {
 var errStop = errors.New("enough")
 
 func anEndedContextSendsNothing(t *testing.T, w *world) {
+	w.record.Silent()
 	c := w.client()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errStop)

@@ -73,7 +73,7 @@ func aReleaseIsNotExecutedInTheNextSession(t *testing.T, w *world) {
 	if err := lease.Release(); err == nil {
 		t.Error("got no error of a release without a connection, want one")
 	}
-	w.server.ExpireSession(c.link, session)
+	w.record.ExpireSession(c.link, session)
 	c.link.Heal()
 	next := c.acquired(w)
 	if err := next.Err(); err != nil {
@@ -109,7 +109,7 @@ func anOldNodeOnALaggingFollowerGrantsNothing(t *testing.T, w *world) {
 	session := c.session()
 	ensemble.SetLag(w.server.SessionTimeout() / 4)
 	c.link.Reset()
-	w.server.ExpireSession(c.link, session)
+	w.record.ExpireSession(c.link, session)
 	held.release(t)
 	next := rival.get()
 	if w.recipe.Capacity == 1 {

@@ -122,6 +122,7 @@ func withinYieldsToTheCallersOwnEnd(t *testing.T, w *world) {
 }
 
 func withinReportsThatThereIsNoConnection(t *testing.T, w *world) {
+	w.record.Silent()
 	c := w.client()
 	d := w.server.SessionTimeout() / 20
 	c.link.Cut()

@@ -20,14 +20,17 @@ type world struct {
 	exact    bool // time is: the law runs in a bubble
 	recipe   Recipe
 	path     string
+	record   *Record
 	contacts []*contact
 	attempts []*attempt
 }
 
 // newWorld makes the world of one law. At its end everything is let go, and what is left of the lock at the server
-// then, nodes or watches, is an error: every law is one of G4 and G5 as well.
+// then, nodes or watches, is an error: every law is one of G4 and G5 as well. Then the
+// journal is checked.
 func newWorld(t *testing.T, server Server, recipe Recipe, exact bool) *world {
 	w := &world{t: t, server: server, recipe: recipe, exact: exact, path: fmt.Sprintf("/laws/%s-%x", recipe.Name, time.Now().UnixNano())}
+	w.record = NewRecord(server, w.path)
 	t.Cleanup(w.cleanUp)
 	return w
 }
@@ -50,6 +53,7 @@ func (w *world) cleanUp() {
 	for _, c := range w.contacts {
 		_ = c.Close()
 	}
+	w.record.Check(w.t, w.exact)
 }
 
 // A contact is a client and its path to the server.
@@ -67,13 +71,15 @@ func (w *world) client(opts ...framework.Option) *contact {
 
 func (w *world) clientOn(link *Link, opts ...framework.Option) *contact {
 	w.t.Helper()
+	name := fmt.Sprintf("client %d", len(w.contacts)+1)
 	client, err := framework.NewClient(link.connect, append([]framework.Option{
 		framework.WithDialer(link.DialContext), framework.WithSessionTimeout(w.server.SessionTimeout()),
-		framework.WithRetryPolicy(retry.NTimes(10, 50*time.Millisecond)),
+		framework.WithRetryPolicy(retry.NTimes(10, 50*time.Millisecond)), w.record.Trace(name),
 	}, opts...)...)
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	w.record.Attach(client, name)
 	c := &contact{Client: client, w: w, link: link}
 	w.contacts = append(w.contacts, c)
 	if err := client.BlockUntilConnected(w.t.Context()); err != nil {
@@ -104,7 +110,7 @@ func (c *contact) session() int64 {
 // expire ends the client's session at the server.
 func (c *contact) expire() {
 	c.w.t.Helper()
-	c.w.server.ExpireSession(c.link, c.session())
+	c.w.record.ExpireSession(c.link, c.session())
 }
 
 // lock is the lock under test, for a client.
