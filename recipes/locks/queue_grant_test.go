@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/internal/steps"
+	"github.com/gocurator/curator/recipes/journaltest"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -37,4 +39,58 @@ func TestALeaseIsOverBeforeItsTurnToHearOfTheEnd(t *testing.T) {
 		close(goOn)
 		<-lease.Done()
 	})
+}
+
+// The client hears of the loss after the decision that let the contender in, and before the lease. The contender has
+// waited, and so it watches its node already.
+func TestAGrantThatIsLostOnItsWayIsNoLease(t *testing.T) {
+	for name, test := range map[string]struct {
+		at  steps.Kind
+		end func(t *testing.T, server *zktest.Server, p *peer, s steps.Step)
+	}{
+		"removed before it is registered":             {steps.Bound, removeNode},
+		"removed after it was registered":             {steps.Admitted, removeNode},
+		"its session is over before it is registered": {steps.Bound, endSession},
+		"its session is over after it was registered": {steps.Admitted, endSession},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, server *zktest.Server) {
+				holder, p := newPeer(t, server), newPeer(t, server)
+				held := acquire(t, holder.mutex())
+				waiter := begin(t.Context(), t, p.mutex())
+				var lost steps.Step
+				p.meanwhile(test.at, func(s steps.Step) { lost = s; test.end(t, server, p, s) })
+				release(t, held)
+				r := soon(t, waiter)
+				if r.err != nil {
+					t.Fatalf("got %v, want a lease on another node than %s", r.err, lost.Node)
+				}
+				if got := r.lease.NodeName(); lost.Node == "" || got == lost.Node || r.lease.Err() != nil {
+					t.Errorf("got a lease on %s, error %v, want one that lasts on another node than %q", got, r.lease.Err(), lost.Node)
+				}
+				release(t, r.lease)
+				time.Sleep(2 * time.Minute) // views and refusals go
+				if left := journaltest.Left(events.Events()); len(left) > 0 {
+					t.Errorf("got %q left after the release, want nothing", left)
+				}
+			})
+		})
+	}
+}
+
+func removeNode(t *testing.T, server *zktest.Server, _ *peer, s steps.Step) {
+	if err := server.Delete(s.Dir + "/" + s.Node); err != nil {
+		t.Error(err)
+	}
+}
+
+func endSession(t *testing.T, server *zktest.Server, p *peer, s steps.Step) {
+	session, err := p.Session(t.Context())
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	expire(server, s.Session)
+	server.CutAll()
+	<-session.Done()
 }

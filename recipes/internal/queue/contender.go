@@ -125,6 +125,9 @@ func (c *Contender) Admit() error {
 	if err != nil {
 		return err
 	}
+	if c.Removed() { // the grant's own watch asks the server anew, and hears of it later
+		g.Drop()
+	}
 	if c.selfWatch != nil {
 		c.Session.Unwatch(c.selfWatch) // the grant has subscribed to it too
 		c.selfWatch = nil
