@@ -3,7 +3,7 @@ package locks_test
 import (
 	"testing"
 
-	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/internal/malformtest"
 )
 
 // A script is what FuzzLocksOnASpoiledConnection does to frames: for each four bytes, how many frames pass first, what
@@ -19,16 +19,16 @@ type script struct {
 // step returns what is delivered instead of a frame.
 func (s *script) step(frame []byte) []byte {
 	if s.kept != nil {
-		both := append(withLength(frame), s.kept...)
+		both := append(malformtest.WithLength(frame), s.kept...)
 		s.kept = nil
 		return both
 	}
 	if len(s.rest) < 4 {
-		return withLength(frame)
+		return malformtest.WithLength(frame)
 	}
 	if s.pass < int(s.rest[0]%32) {
 		s.pass++
-		return withLength(frame)
+		return malformtest.WithLength(frame)
 	}
 	what, at, value := s.rest[1], int(s.rest[2]), s.rest[3]
 	s.rest, s.pass = s.rest[4:], 0
@@ -36,18 +36,18 @@ func (s *script) step(frame []byte) []byte {
 	case 0:
 		return nil
 	case 1:
-		return append(withLength(frame), withLength(frame)...)
+		return append(malformtest.WithLength(frame), malformtest.WithLength(frame)...)
 	case 2:
-		s.kept = withLength(frame)
+		s.kept = malformtest.WithLength(frame)
 		return nil
 	case 3:
-		return withLength(frame[:min(at, len(frame))])
+		return malformtest.WithLength(frame[:min(at, len(frame))])
 	case 4:
-		return withLength(append(frame, make([]byte, at)...))
+		return malformtest.WithLength(append(frame, make([]byte, at)...))
 	case 5: // another length
-		return put(withLength(frame), 0, 4, int64(int8(value))<<(at%32))
+		return malformtest.Put(malformtest.WithLength(frame), 0, 4, int64(int8(value))<<(at%32))
 	case 6: // something between
-		return append([]byte{0, 0, 0, value, byte(at)}, withLength(frame)...)
+		return append([]byte{0, 0, 0, value, byte(at)}, malformtest.WithLength(frame)...)
 	case 7, 8: // one byte of the header
 		if at %= 16; at < len(frame) {
 			frame[at] ^= value
@@ -59,7 +59,7 @@ func (s *script) step(frame []byte) []byte {
 			s.bodies = true
 		}
 	}
-	return withLength(frame)
+	return malformtest.WithLength(frame)
 }
 
 // FuzzLocksOnASpoiledConnection has a client acquire, wait, hold and release while frames of its server are spoiled.
@@ -76,15 +76,14 @@ func FuzzLocksOnASpoiledConnection(f *testing.F) {
 			return
 		}
 		s := &script{rest: program}
-		run := spoilRun{when: always, spoilAll: func(kind string, frame []byte) []byte {
-			if kind == frameHandshake && len(s.rest) >= 4 && s.rest[1]%10 >= 7 {
-				return withLength(frame) // another session's id, or timeout, is believed
+		bad := mutexStory().PlayChange(t, mutexAlways, func(kind string, frame []byte) []byte {
+			if kind == malformtest.FrameHandshake && len(s.rest) >= 4 && s.rest[1]%10 >= 7 {
+				return malformtest.WithLength(frame) // another session's id, or timeout, is believed
 			}
 			return s.step(frame)
-		}}
-		zktest.Bubble(t, run.play)
-		for outcome, why := range run.outcomes {
-			if forged := s.bodies && outcome != outcomeHang; !forged {
+		})
+		for outcome, why := range bad {
+			if forged := s.bodies && outcome != malformtest.OutcomeHang; !forged {
 				t.Errorf("%s: %s", outcome, why)
 			}
 		}

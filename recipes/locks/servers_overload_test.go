@@ -12,6 +12,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/internal/malformtest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/retry"
 )
@@ -24,36 +25,36 @@ var overloads = []struct {
 }{{-7, false}, {-7, true}, {-122, false}, {-122, true}, {-127, false}}
 
 // overload has the next requests of a kind answered with an error code, executed or not.
-func (tm *tamperer) overload(kind string, times int, code int64, executed bool) {
+func overload(tm *malformtest.Tamperer, kind string, times int, code int64, executed bool) {
 	asked, answered := 0, 0
 	if !executed {
-		tm.replace(func(k string) bool {
+		tm.Replace(func(k string) bool {
 			if k == kind {
 				asked++
 			}
 			return k == kind && asked <= times
 		})
 	}
-	tm.set(func(k string, frame []byte) []byte {
+	tm.Set(func(k string, frame []byte) []byte {
 		if k == kind {
 			answered++
 		}
 		if k != kind || answered > times {
-			return withLength(frame)
+			return malformtest.WithLength(frame)
 		}
-		return withLength(put(frame[:16], 12, 4, code))
+		return malformtest.WithLength(malformtest.Put(frame[:16], 12, 4, code))
 	})
 }
 
 // newTampered makes a client behind a tamperer, connected.
-func newTampered(t *testing.T, server *zktest.Server, opts ...framework.Option) (*framework.Client, *tamperer) {
+func newTampered(t *testing.T, server *zktest.Server, opts ...framework.Option) (*framework.Client, *malformtest.Tamperer) {
 	t.Helper()
 	link := server.NewLink()
 	link.SetLatency(time.Millisecond)
-	by := newTamperer(link.DialContext)
+	by := malformtest.NewTamperer(link.DialContext)
 	client, err := framework.NewClient("zktest:2181", append([]framework.Option{
 		framework.WithDialer(by.DialContext), framework.WithSessionTimeout(sessionTimeout),
-		framework.WithConnectionTimeout(connectTimeout), framework.WithRetryPolicy(retry.NTimes(10, 100*time.Millisecond)),
+		framework.WithConnectionTimeout(malformtest.ConnectTimeout), framework.WithRetryPolicy(retry.NTimes(10, 100*time.Millisecond)),
 	}, opts...)...)
 	if err != nil {
 		t.Fatal(err)
@@ -67,14 +68,14 @@ func newTampered(t *testing.T, server *zktest.Server, opts ...framework.Option) 
 
 func TestALockOnAnOverloadedServerLosesNothing(t *testing.T) {
 	for _, o := range overloads {
-		for _, kind := range []string{frameCreate, frameListing, frameGet, frameDelete, frameSync} {
+		for _, kind := range []string{malformtest.FrameCreate, malformtest.FrameListing, malformtest.FrameGet, malformtest.FrameDelete, malformtest.FrameSync} {
 			inBubble(t, func(t *testing.T, server *zktest.Server) {
 				name := fmt.Sprintf("%s, code %d, executed %t", kind, o.code, o.executed)
 				honest := newPeer(t, server)
 				client, by := newTampered(t, server)
 				mutex := locks.NewInterProcessMutex(client, path)
 				held := acquire(t, honest.mutex())
-				by.overload(kind, 3, o.code, o.executed)
+				overload(by, kind, 3, o.code, o.executed)
 				results := begin(t.Context(), t, mutex)
 				time.Sleep(30 * time.Second)
 				isWaiting(t, results)
@@ -101,11 +102,11 @@ func TestTheWatchOnTheOwnNodeIsSetAgainOnAnOverloadedServer(t *testing.T) {
 	for _, o := range overloads {
 		inBubble(t, func(t *testing.T, server *zktest.Server) {
 			client, by := newTampered(t, server)
-			by.overload(frameGet, 3, o.code, o.executed)
+			overload(by, malformtest.FrameGet, 3, o.code, o.executed)
 			lease := acquire(t, locks.NewInterProcessMutex(client, path))
 			time.Sleep(20 * time.Second)
-			if by.count(frameGet) < 4 {
-				t.Errorf("code %d: %d reads", o.code, by.count(frameGet))
+			if by.Count(malformtest.FrameGet) < 4 {
+				t.Errorf("code %d: %d reads", o.code, by.Count(malformtest.FrameGet))
 			}
 			admin := newPeer(t, server)
 			if err := admin.Delete(t.Context(), path+"/"+lease.NodeName(), -1); err != nil {
@@ -137,7 +138,7 @@ func TestNothingIsKnownOfANodeWhoseWatchIsRefusedUntilItIsSet(t *testing.T) {
 		if got := s.View(watch); got.Status != framework.StatusPresent || !got.Armed {
 			t.Errorf("got %+v before the change, want it present and armed", got)
 		}
-		by.overload(frameGet, 5, -127, false)
+		overload(by, malformtest.FrameGet, 5, -127, false)
 		if err := server.SetData("/a", []byte("2")); err != nil {
 			t.Fatal(err)
 		}
@@ -158,19 +159,19 @@ func TestAWatchIsAskedForAgainOnTheSameConnectionWithGrowingPauses(t *testing.T)
 		inBubble(t, func(t *testing.T, server *zktest.Server) {
 			client, by := newTampered(t, server)
 			lease := acquire(t, locks.NewInterProcessMutex(client, path))
-			dials, _ := by.sent()
-			by.overload(frameGet, 1_000_000, code, false)
+			dials, _ := by.Sent()
+			overload(by, malformtest.FrameGet, 1_000_000, code, false)
 			time.Sleep(time.Minute)
-			if got := by.count(frameGet); got < 50 || got > 150 {
+			if got := by.Count(malformtest.FrameGet); got < 50 || got > 150 {
 				t.Errorf("code %d: got %d requests in a minute, want about one each second", code, got)
 			}
-			for last := by.count(frameGet); by.count(frameGet) == last; {
+			for last := by.Count(malformtest.FrameGet); by.Count(malformtest.FrameGet) == last; {
 				time.Sleep(time.Millisecond)
 			}
 			time.Sleep(10 * time.Millisecond) // it is answered now, and the next one is far
-			by.overload(frameGet, 0, code, false)
+			overload(by, malformtest.FrameGet, 0, code, false)
 			time.Sleep(2 * time.Second)
-			if got, _ := by.sent(); got != dials {
+			if got, _ := by.Sent(); got != dials {
 				t.Errorf("code %d: got %d new connections, want none", code, got-dials)
 			}
 			if err := server.Delete(path + "/" + lease.NodeName()); err != nil {
@@ -193,13 +194,13 @@ func TestATransactionOnAnOverloadedServerIsNeverExecutedTwice(t *testing.T) {
 			if err := server.Create("/t", nil); err != nil {
 				t.Fatal(err)
 			}
-			by.overload(frameMulti, 1, o.code, o.executed)
+			overload(by, malformtest.FrameMulti, 1, o.code, o.executed)
 			_, err := client.Transaction(t.Context(), framework.CreateOp("/t/n-", nil, framework.WithMode(framework.PersistentSequential)))
 			certain := o.code == -127 // that it was not executed
 			if (err == nil) != certain || err != nil && !strings.Contains(err.Error(), "TIMEOUT") {
 				t.Errorf("%s: %v", name, err)
 			}
-			requests, made := by.count(frameMulti), len(server.Children("/t"))
+			requests, made := by.Count(malformtest.FrameMulti), len(server.Children("/t"))
 			if want := map[bool]int{true: 2, false: 1}[certain]; requests != want {
 				t.Errorf("%s: sent %d times, want %d", name, requests, want)
 			}
@@ -217,21 +218,21 @@ func TestOperationsOnAnOverloadedServerAreTriedAgain(t *testing.T) {
 			if err := server.Create("/a", []byte("x")); err != nil {
 				t.Fatal(err)
 			}
-			for _, kind := range []string{frameListing, frameGet, frameSync, frameExists, frameCreate, frameDelete} {
-				by.overload(kind, 2, o.code, o.executed)
+			for _, kind := range []string{malformtest.FrameListing, malformtest.FrameGet, malformtest.FrameSync, malformtest.FrameExists, malformtest.FrameCreate, malformtest.FrameDelete} {
+				overload(by, kind, 2, o.code, o.executed)
 				var err error
 				switch kind {
-				case frameListing:
+				case malformtest.FrameListing:
 					_, _, err = client.Children(t.Context(), "/")
-				case frameGet:
+				case malformtest.FrameGet:
 					_, _, err = client.Get(t.Context(), "/a")
-				case frameSync:
+				case malformtest.FrameSync:
 					err = client.Sync(t.Context(), "/")
-				case frameExists:
+				case malformtest.FrameExists:
 					_, err = client.Exists(t.Context(), "/a")
-				case frameCreate:
+				case malformtest.FrameCreate:
 					_, _, err = client.Create(t.Context(), "/p", nil, framework.WithProtection())
-				case frameDelete:
+				case malformtest.FrameDelete:
 					err = client.Delete(t.Context(), "/a", -1)
 				}
 				if err != nil {
@@ -264,14 +265,14 @@ func TestADirectoryWithAMillionStrangersIsRefusedByName(t *testing.T) {
 		for i := range cap(names) {
 			names = append(names, fmt.Sprintf("stranger-%07d", i))
 		}
-		spoil := relist(true, func([]string) []string { return names })
-		by.set(func(kind string, frame []byte) []byte {
-			if kind == frameListing {
+		spoil := malformtest.Relist(true, func([]string) []string { return names })
+		by.Set(func(kind string, frame []byte) []byte {
+			if kind == malformtest.FrameListing {
 				frame = spoil(frame)
 			}
-			return withLength(frame)
+			return malformtest.WithLength(frame)
 		})
-		dials, _ := by.sent()
+		dials, _ := by.Sent()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		began := time.Now()
@@ -279,11 +280,11 @@ func TestADirectoryWithAMillionStrangersIsRefusedByName(t *testing.T) {
 		if !errors.Is(err, framework.ErrTooLarge) || !strings.Contains(err.Error(), "list "+path) || !strings.Contains(err.Error(), "WithMaxAnswer") {
 			t.Errorf("got %v", err)
 		}
-		if d := time.Since(began); d > time.Second || by.count(frameListing) != 1 {
-			t.Errorf("it took %v and %d listings", d, by.count(frameListing))
+		if d := time.Since(began); d > time.Second || by.Count(malformtest.FrameListing) != 1 {
+			t.Errorf("it took %v and %d listings", d, by.Count(malformtest.FrameListing))
 		}
 		time.Sleep(time.Second)
-		if more, _ := by.sent(); more != dials || len(server.Children(path)) != 0 {
+		if more, _ := by.Sent(); more != dials || len(server.Children(path)) != 0 {
 			t.Errorf("%d new connections, %q is left", more-dials, server.Children(path))
 		}
 	})
@@ -294,17 +295,17 @@ func TestAContenderWhoseNodeVanishesEachTimePausesEverLonger(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		client, by := newTampered(t, server)
 		makeDirectory(t, server)
-		spoil := relist(true, func([]string) []string { return nil })
-		by.set(func(kind string, frame []byte) []byte {
-			if kind == frameListing {
+		spoil := malformtest.Relist(true, func([]string) []string { return nil })
+		by.Set(func(kind string, frame []byte) []byte {
+			if kind == malformtest.FrameListing {
 				frame = spoil(frame)
 			}
-			return withLength(frame)
+			return malformtest.WithLength(frame)
 		})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		_, err := locks.NewInterProcessMutex(client, path).Acquire(ctx)
-		if n := by.count(frameCreate); !errors.Is(err, context.DeadlineExceeded) || n < 50 || n > 150 {
+		if n := by.Count(malformtest.FrameCreate); !errors.Is(err, context.DeadlineExceeded) || n < 50 || n > 150 {
 			t.Errorf("%d creations in a minute, %v", n, err)
 		}
 		results := begin(t.Context(), t, locks.NewInterProcessMutex(client, path))
@@ -320,12 +321,12 @@ func TestAContenderWhoseNodeVanishesEachTimePausesEverLonger(t *testing.T) {
 // The answer to the creation is lost, and the server that is asked for the node is overloaded.
 func TestALostCreationIsFoundOnAnOverloadedServer(t *testing.T) {
 	for _, o := range overloads {
-		for _, kind := range []string{frameExists, frameListing, frameSync} {
+		for _, kind := range []string{malformtest.FrameExists, malformtest.FrameListing, malformtest.FrameSync} {
 			inBubble(t, func(t *testing.T, server *zktest.Server) {
 				name := fmt.Sprintf("%s, code %d, executed %t", kind, o.code, o.executed)
 				client, by := newTampered(t, server)
 				release(t, acquire(t, locks.NewInterProcessMutex(client, path)))
-				by.overload(kind, 3, o.code, o.executed)
+				overload(by, kind, 3, o.code, o.executed)
 				server.DropReply(zktest.Match{Op: zktest.OpCreate2, Path: path + "/*"})
 				r := soon(t, begin(t.Context(), t, locks.NewInterProcessMutex(client, path)))
 				if r.err != nil {

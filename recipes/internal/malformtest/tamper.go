@@ -1,4 +1,8 @@
-package locks_test
+// Package malformtest spoils frames between a client and its server, for tests of what the client makes of them. A
+// [Story] is one use of a client, played once for each [Malformation] of each kind of frames that it gets. Whatever
+// stands in a frame, the client must not panic, hang past a context, ask its servers in a hot loop, get a lock beside a
+// holder, report what is not so, or leave anything behind; and it must work again when its server is in order.
+package malformtest
 
 import (
 	"context"
@@ -12,80 +16,92 @@ import (
 
 // Kinds of frames that a server sends: answers, by what they answer, and two more.
 const (
-	frameHandshake = "handshake"
-	frameEvent     = "event"
-	framePing      = "ping"
-	frameCreate    = "create"
-	frameDelete    = "delete"
-	frameExists    = "exists"
-	frameGet       = "get"
-	frameListing   = "listing"
-	frameSync      = "sync"
-	frameMulti     = "multi"
-	frameOther     = "other"
+	FrameHandshake = "handshake"
+	FrameEvent     = "event"
+	FramePing      = "ping"
+	FrameCreate    = "create"
+	FrameDelete    = "delete"
+	FrameExists    = "exists"
+	FrameGet       = "get"
+	FrameListing   = "listing"
+	FrameSync      = "sync"
+	FrameMulti     = "multi"
+	FrameSet       = "set"
+	FrameGetACL    = "ACL"
+	FrameSetACL    = "set ACL"
+	FrameAddWatch  = "add watch"
+	FrameUnwatch   = "remove watches"
+	FrameAuth      = "authorization"
+	FrameSASL      = "SASL"
+	FrameOther     = "other"
 )
 
 var frameKinds = map[int32]string{
-	1: frameCreate, 15: frameCreate, 19: frameCreate, 21: frameCreate, 2: frameDelete, 3: frameExists, 4: frameGet,
-	12: frameListing, 9: frameSync, 14: frameMulti, 11: framePing,
+	1: FrameCreate, 15: FrameCreate, 19: FrameCreate, 21: FrameCreate, 2: FrameDelete, 3: FrameExists, 4: FrameGet,
+	12: FrameListing, 9: FrameSync, 14: FrameMulti, 11: FramePing, 5: FrameSet, 6: FrameGetACL, 7: FrameSetACL,
+	106: FrameAddWatch, 18: FrameUnwatch, 100: FrameAuth, 102: FrameSASL,
 }
 
-// A change returns what is delivered to the client instead of a frame, which comes without its length. It may return
+// A Change returns what is delivered to the client instead of a frame, which comes without its length. It may return
 // anything, nothing included, with lengths or without. It is called with one frame at a time.
-type change func(kind string, frame []byte) []byte
+type Change func(kind string, frame []byte) []byte
 
-// A substitute tells whether a request is to be replaced by one that does nothing: the server does not see it, but its
+// A Substitute tells whether a request is to be replaced by one that does nothing: the server does not see it, but its
 // answer comes in order, as one of the request's kind, for a change to make something of it.
-type substitute func(kind string) bool
+type Substitute func(kind string) bool
 
-// A tamperer stands between one client and its server. It sees every frame in both directions, and changes those of the
+// A Tamperer stands between one client and its server. It sees every frame in both directions, and changes those of the
 // server.
-type tamperer struct {
+type Tamperer struct {
 	dial framework.DialFunc
 
 	mu         sync.Mutex
-	change     change
-	substitute substitute
+	change     Change
+	substitute Substitute
 	dials      int
 	requests   map[string]int
 }
 
-func newTamperer(dial framework.DialFunc) *tamperer {
-	return &tamperer{dial: dial, requests: map[string]int{}}
+// NewTamperer makes one that changes nothing yet and connects by dial.
+func NewTamperer(dial framework.DialFunc) *Tamperer {
+	return &Tamperer{dial: dial, requests: map[string]int{}}
 }
 
-// set replaces what is done to frames; nil leaves them alone.
-func (tm *tamperer) set(c change) {
+// Set replaces what is done to frames; nil leaves them alone.
+func (tm *Tamperer) Set(c Change) {
 	tm.mu.Lock()
 	defer tm.mu.Unlock()
 	tm.change = c
 }
 
-func (tm *tamperer) replace(s substitute) {
+// Replace says which requests are replaced; nil replaces none.
+func (tm *Tamperer) Replace(s Substitute) {
 	tm.mu.Lock()
 	defer tm.mu.Unlock()
 	tm.substitute = s
 }
 
-// sent returns how many dials and requests there have been, pings not counted.
-func (tm *tamperer) sent() (dials, requests int) {
+// Sent returns how many dials and requests there have been, pings not counted.
+func (tm *Tamperer) Sent() (dials, requests int) {
 	tm.mu.Lock()
 	defer tm.mu.Unlock()
 	for kind, n := range tm.requests {
-		if kind != framePing {
+		if kind != FramePing {
 			requests += n
 		}
 	}
 	return tm.dials, requests
 }
 
-func (tm *tamperer) count(kind string) int {
+// Count returns how many requests of a kind there have been.
+func (tm *Tamperer) Count(kind string) int {
 	tm.mu.Lock()
 	defer tm.mu.Unlock()
 	return tm.requests[kind]
 }
 
-func (tm *tamperer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+// DialContext is the client's dialer.
+func (tm *Tamperer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	tm.mu.Lock()
 	tm.dials++
 	tm.mu.Unlock()
@@ -99,7 +115,7 @@ func (tm *tamperer) DialContext(ctx context.Context, network, address string) (n
 // A tamperedConn is one connection of the client.
 type tamperedConn struct {
 	net.Conn
-	by *tamperer
+	by *Tamperer
 
 	out []byte // the last part of a request that is not whole yet; of the writer
 	in  []byte // not read yet by the client; of the reader
@@ -133,12 +149,12 @@ func (c *tamperedConn) request(body []byte) []byte {
 	defer c.mu.Unlock()
 	if !c.shaken {
 		c.shaken = true
-		return withLength(body)
+		return WithLength(body)
 	}
 	xid, op := int32(binary.BigEndian.Uint32(body)), int32(binary.BigEndian.Uint32(body[4:]))
 	kind, ok := frameKinds[op]
 	if !ok {
-		kind = frameOther
+		kind = FrameOther
 	}
 	c.asked[xid] = kind
 	c.by.mu.Lock()
@@ -149,7 +165,7 @@ func (c *tamperedConn) request(body []byte) []byte {
 		body = binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, uint32(xid)), 3)
 		body = append(body, 0, 0, 0, 1, '/', 0)
 	}
-	return withLength(body)
+	return WithLength(body)
 }
 
 func (c *tamperedConn) Read(p []byte) (int, error) {
@@ -169,11 +185,11 @@ func (c *tamperedConn) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func (tm *tamperer) changed(kind string, frame []byte) []byte {
+func (tm *Tamperer) changed(kind string, frame []byte) []byte {
 	tm.mu.Lock()
 	defer tm.mu.Unlock()
 	if tm.change == nil {
-		return withLength(frame)
+		return WithLength(frame)
 	}
 	return tm.change(kind, frame)
 }
@@ -183,14 +199,16 @@ func (c *tamperedConn) kind(frame []byte) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if _, begun := c.asked[0]; !begun {
-		c.asked[0] = frameHandshake
-		return frameHandshake
+		c.asked[0] = FrameHandshake
+		return FrameHandshake
 	}
 	switch xid := int32(binary.BigEndian.Uint32(frame)); xid {
 	case -1:
-		return frameEvent
+		return FrameEvent
 	case -2:
-		return framePing
+		return FramePing
+	case -4:
+		return FrameAuth
 	default:
 		kind := c.asked[xid]
 		delete(c.asked, xid)
@@ -198,6 +216,7 @@ func (c *tamperedConn) kind(frame []byte) string {
 	}
 }
 
-func withLength(frame []byte) []byte {
+// WithLength puts a frame's length in front of it.
+func WithLength(frame []byte) []byte {
 	return append(binary.BigEndian.AppendUint32(nil, uint32(len(frame))), frame...)
 }
