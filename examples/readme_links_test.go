@@ -138,8 +138,8 @@ func TestPlacesThatTextsNameExist(t *testing.T) {
 			continue
 		}
 		for _, name := range place.FindAllSubmatch(readFile(t, file), -1) {
-			if strings.Contains(string(name[1]), "/v0.") { // a tag
-				continue
+			if strings.Contains(string(name[1]), "/v0.") || strings.HasPrefix(string(name[1]), "integration/.cache") {
+				continue // a tag; what integration/run makes
 			}
 			found++
 			if _, err := os.Stat(filepath.Join("..", string(name[1]))); err != nil {

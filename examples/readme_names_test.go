@@ -35,8 +35,8 @@ func TestPagesNameWhatExists(t *testing.T) {
 		packages[name] = exported(t, dir, methods)
 	}
 	foreign := []string{
-		"concurrency", "context", "errors", "fmt", "http", "log", "os", "pprof", "roots", "server", "signal", "sync", "synctest", "syscall", "t",
-		"testing", "time", "tls", "x509", "zk",
+		"concurrency", "context", "errors", "fmt", "http", "log", "os", "pprof", "rand", "roots", "server", "signal", "strconv", "sync", "synctest",
+		"syscall", "t", "testing", "time", "tls", "workers", "x509", "zk",
 	}
 	for _, file := range pages {
 		page, err := os.ReadFile(file)

@@ -27,7 +27,7 @@ func TestRunDoesOnlyThePhasesThatItsArgumentsNeed(t *testing.T) {
 	java := []string{"java", "zookeeper"}
 	others := []string{"curator", "kazoo"}
 	whole := []string{
-		"tidy", "gofmt", "prose", "build", "vet windows", "vet darwin", "vet 386", "modules", "porting", "telemetry", "KDC", "kerberos", "adapters", "bench", "figures", "release", "tmux", "chromium", "lint modules",
+		"tidy", "gofmt", "prose", "build", "vet windows", "vet darwin", "vet 386", "modules", "porting", "telemetry", "KDC", "kerberos", "adapters", "bench", "figures", "release", "tmux", "chromium", "Node.js", "lint modules",
 	}
 	always := []string{"C compiler", "vet", "test"}
 	for _, tt := range []struct {
@@ -42,6 +42,7 @@ func TestRunDoesOnlyThePhasesThatItsArgumentsNeed(t *testing.T) {
 		{"--no-lint ./retry/... ./framework/...", [][]string{always}},
 		{"--no-lint ./integration/zookeeper -run Kill -v", [][]string{always, java}},
 		{"--no-lint ./examples", [][]string{always, java}},
+		{"--no-lint ./integration/replay", [][]string{always, {"Node.js"}}},
 		{"--no-lint --load 3 ./integration/interop", [][]string{always, java, others}},
 	} {
 		got, want := planned(t, strings.Fields(tt.args)...), slices.Concat(tt.want...)

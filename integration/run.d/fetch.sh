@@ -49,6 +49,7 @@ kdc() {
 }
 
 browser() { command -v chromium || install "A browser without a screen is needed" chromium; }
+node_js() { command -v node || install "Node.js is needed to replay schedules" nodejs; }
 terminal() { command -v tmux || install "A terminal without a screen is needed" tmux; }
 
 # jars has Maven copy a library and what it needs to a directory beside its place, and moves it there when it is complete.
