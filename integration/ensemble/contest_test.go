@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -27,7 +28,9 @@ const patience = 5 * time.Minute
 // start starts an ensemble with the given limits. Ticks are short where the scenario does not depend on them.
 func start(t *testing.T, config zookeeper.EnsembleConfig) *zookeeper.Ensemble {
 	t.Helper()
-	return zookeeper.StartEnsemble(t, config)
+	e := zookeeper.StartEnsemble(t, config)
+	keepRecord(t, e)
+	return e
 }
 
 // settled waits until every server leads or follows.
@@ -58,18 +61,26 @@ func awaitServing(t *testing.T, e *zookeeper.Ensemble) {
 	}
 }
 
-// connect returns a client, attached.
+// connect returns a client, attached, that keeps the test's journal.
 func connect(t *testing.T, session time.Duration, addrs []string, opts ...framework.Option) *framework.Client {
 	t.Helper()
-	opts = append([]framework.Option{
+	return connectWith(t, recordOf(t), session, addrs, opts...)
+}
+
+// connectWith is connect with another record, or with none.
+func connectWith(t *testing.T, r *record, session time.Duration, addrs []string, opts ...framework.Option) *framework.Client {
+	t.Helper()
+	trace, attach := r.trace()
+	opts = slices.Concat(trace, []framework.Option{
 		framework.WithSessionTimeout(session),
 		framework.WithConnectionTimeout(patience),
 		framework.WithRetryPolicy(retry.ExponentialBackoff(50*time.Millisecond, 10)),
-	}, opts...)
+	}, opts)
 	client, err := framework.NewClient(strings.Join(addrs, ","), opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
+	attach(client)
 	t.Cleanup(func() { _ = client.Close() })
 	connected(t, client)
 	return client
@@ -124,6 +135,7 @@ func hold(t *testing.T, holder *framework.Client, name string) *contest {
 
 func (c *contest) acquire() {
 	c.t.Helper()
+	recordOf(c.t).contest()
 	watchDelays()
 	c.told, c.second, c.begun = make(chan time.Time, 1), make(chan grant, 1), time.Now()
 	lease := acquire(c.t, c.holder, c.path)

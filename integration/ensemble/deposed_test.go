@@ -28,15 +28,17 @@ func TestHoldersOfADeposedLeaderKnowFirst(t *testing.T) {
 	var results table
 	for range *rounds {
 		for _, renewed := range []struct {
-			by   string
-			opts []framework.Option
-		}{{"quorum", nil}, {"sync", []framework.Option{framework.WithLeaderRenewal()}}} {
+			by     string
+			record *record // none where the lease outlives the lock
+			opts   []framework.Option
+		}{{"quorum", recordOf(t), nil}, {"sync", nil, []framework.Option{framework.WithLeaderRenewal()}}} {
 			var c *contest
 			var cut time.Time
 			for cut.IsZero() {
 				leader, followers := settled(t, e)
 				second := connect(t, time.Minute, addrs(followers...))
-				c = hold(t, connect(t, session, addrs(leader), renewed.opts...), name("deposed")).against(second)
+				holder := connectWith(t, renewed.record, session, addrs(leader), renewed.opts...)
+				c = hold(t, holder, name("deposed")).against(second)
 				time.Sleep(session)
 				if cut = depose(t, e, leader, followers); cut.IsZero() {
 					c.either()

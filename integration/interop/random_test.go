@@ -71,6 +71,7 @@ type run struct {
 	stop    chan struct{} // closed when nobody begins anything any more
 	faults  map[string]int
 	clock   clock
+	record  *record
 	hold    func() time.Duration // how long contenders hold
 	times   int                  // how often before they are asked whether to go on
 
@@ -90,6 +91,7 @@ type slot struct {
 	proxy   *proxy
 	process *process
 	whos    []string
+	ours    []string // clients of this library
 	workers sync.WaitGroup
 }
 
@@ -137,7 +139,7 @@ func TestRandomMixedRun(t *testing.T) {
 
 func newRun(w *world, hold func() time.Duration) *run {
 	return &run{
-		world: w, history: newHistory(), stop: make(chan struct{}), clock: lookAtClocks(), hold: hold, times: 5,
+		world: w, history: newHistory(), stop: make(chan struct{}), clock: lookAtClocks(), hold: hold, times: 5, record: newRecord(w.t),
 		faults: map[string]int{}, posts: map[string]post{},
 	}
 }
@@ -169,6 +171,7 @@ func (r *run) judge(paths ...string) {
 	r.t.Helper()
 	r.judged = true
 	r.learnRemovals()
+	r.checkJournal()
 	for _, path := range paths {
 		holds := r.history.holds(path)
 		r.report(path, holds, slices.Concat(r.conflicts(path, holds), outliving(holds), r.history.unjudged(path)))
@@ -183,10 +186,22 @@ func (r *run) judgeUnfinished(paths ...string) {
 		return
 	}
 	r.learnRemovals()
+	r.checkJournal()
 	for _, path := range paths {
 		holds := r.history.holds(path)
 		removed := slices.DeleteFunc(slices.Clone(holds), func(one hold) bool { return one.removed.to == 0 })
 		r.report(path, holds, append(r.conflicts(path, holds), outliving(removed)...))
+	}
+}
+
+// checkJournal checks what has happened inside the locks of this library.
+func (r *run) checkJournal() {
+	r.t.Helper()
+	begun := time.Now()
+	steps := r.record.check(r.t, r.server)
+	fmt.Fprintf(r.t.Output(), "the journal: %d steps, checked in %v\n", steps, time.Since(begun).Round(time.Millisecond))
+	if steps == 0 {
+		r.t.Error("got no step in the journal, want some")
 	}
 }
 
@@ -221,7 +236,7 @@ func (r *run) start(s *slot) {
 	r.t.Helper()
 	s.process = startProcess(r.t, s.posts[0].kind, command(r.t, s.posts[0].kind), r.tell)
 	r.t.Cleanup(s.process.kill)
-	s.whos = nil
+	s.whos, s.ours = nil, nil
 	for _, p := range s.posts {
 		k := r.employ(s, p)
 		s.whos = append(s.whos, k)
@@ -236,8 +251,12 @@ func (r *run) employ(s *slot, p post) (who string) {
 	data := nodeData
 	client := name("client")
 	open := godriver.Order{Op: "open", Client: client, Connect: s.proxy.addr(), Session: int(r.timeout.Milliseconds()), Data: &data}
-	if p.kind == goZK {
+	switch p.kind {
+	case goZK:
 		open.Recipe = "zklock"
+	case ours:
+		open.Journal = r.record.file(client)
+		s.ours = append(s.ours, client)
 	}
 	r.done(s.process, open)
 	who = name(p.kind)
@@ -338,6 +357,9 @@ func (r *run) kill(s *slot) {
 	r.t.Helper()
 	s.process.kill()
 	now := godriver.Now()
+	for _, client := range s.ours {
+		r.record.die(client)
+	}
 	s.workers.Wait()
 	for _, who := range s.whos {
 		r.history.died(who, now)

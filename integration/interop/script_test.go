@@ -625,6 +625,7 @@ func compareRuns(t *testing.T, java, ours []scriptLine, intended map[string]inte
 // endSession ends a contender's session as an administrator could: a second connection takes it over and closes it.
 func (w *world) endSession(k *contender) {
 	w.t.Helper()
+	w.record.kill(w.t, k.session)
 	for tries := 1; ; tries++ {
 		err := closeSession(w.addr, k.session)
 		switch {

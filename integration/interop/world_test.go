@@ -115,6 +115,7 @@ const patience = 5 * time.Minute
 type world struct {
 	t        testing.TB
 	server   *zookeeper.Server // nil if it is one in memory
+	record   *record           // nil if the server is one in memory
 	addr     string
 	observer *zk.Conn
 	timeout  time.Duration // of sessions
@@ -135,7 +136,12 @@ func newWorld(t testing.TB) *world {
 func newWorldOn(t testing.TB, server *zookeeper.Server) *world {
 	t.Helper()
 	w := newWorldAt(t, server.Addr())
-	w.server = server
+	w.server, w.record = server, newRecord(t)
+	t.Cleanup(func() {
+		if steps := w.record.check(t, server); steps == 0 && len(w.record.clients) > 0 {
+			t.Errorf("got no step of %d clients in the journal, want some", len(w.record.clients))
+		}
+	})
 	return w
 }
 
@@ -178,12 +184,17 @@ func (w *world) clientIn(p *process, kind, addr string) *client {
 	order := godriver.Order{
 		Op: "open", Client: c.name, Connect: addr, Session: int(w.timeout.Milliseconds()), Retries: w.retries, Data: &data,
 	}
-	if kind == goZK {
+	switch {
+	case kind == goZK:
 		order.Recipe = "zklock"
+	case kind == ours && w.record != nil:
+		order.Journal = w.record.file(c.name)
 	}
 	c.session = w.done(p, order).Session
 	w.t.Cleanup(func() {
-		<-p.order(godriver.Order{Op: "close", Client: c.name})
+		if a := <-p.order(godriver.Order{Op: "close", Client: c.name}); a.Error == errGone.Error() && order.Journal != "" {
+			w.record.die(c.name)
+		}
 		fleet.events.Delete(c.name)
 		if w.t.Failed() {
 			fmt.Fprintf(w.t.Output(), "%s driver says:\n%s\n", kind, p.stderr)

@@ -7,11 +7,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/journaltest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/shared"
 	"github.com/gocurator/curator/retry"
@@ -38,7 +40,7 @@ func openOurs(ctx context.Context, order Order, tell func(event string)) (client
 	if order.Data != nil {
 		opts = append(opts, framework.WithDefaultData([]byte(*order.Data)))
 	}
-	c, err := framework.NewClient(order.Connect, opts...)
+	c, err := newClient(order, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -48,6 +50,26 @@ func openOurs(ctx context.Context, order Order, tell func(event string)) (client
 		return nil, errors.Join(err, c.Close())
 	}
 	return &ours{client: c}, nil
+}
+
+// newClient makes a client, with a journal if one is ordered. The file stays open, since the client's callbacks may
+// come after Close.
+func newClient(order Order, opts []framework.Option) (*framework.Client, error) {
+	if order.Journal == "" {
+		return framework.NewClient(order.Connect, opts...)
+	}
+	file, err := os.Create(order.Journal)
+	if err != nil {
+		return nil, err
+	}
+	events := journaltest.Lines(file)
+	trace := framework.WithTrace(framework.Trace{OrphanFound: events.OrphanFound(order.Client)})
+	c, err := framework.NewClient(order.Connect, append(opts, trace)...)
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	events.Attach(c, order.Client)
+	return c, nil
 }
 
 func (o *ours) session() string {

@@ -39,6 +39,8 @@ type Order struct {
 	Session int    `json:"session,omitempty"` // open: the session's timeout in ms
 	Retries int    `json:"retries,omitempty"` // open: how often an operation is tried again, 100 ms apart; 40 if zero
 
+	Journal string `json:"journal,omitempty"` // open, of this library: the file that gets the client's journal
+
 	// Data is what nodes contain. With open, where contenders do not say otherwise.
 	Data *string `json:"data,omitempty"`
 	// contender: mutex, retained, rw, semaphore, semaphoremutex, multi, selector, latch, zklock
