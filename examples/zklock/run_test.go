@@ -69,6 +69,34 @@ func TestCommandHasTheLockInItsEnvironment(t *testing.T) {
 	}
 }
 
+func TestCommandOfANestedRunHasTheVariablesOfItsOwnLockAlone(t *testing.T) {
+	t.Parallel()
+	server := zktest.New(t)
+	r := start(t, server.Addr(), with([]string{"/locks/a", "/locks/b"}, script(program+" run /locks/c -- env")...)...)
+	r.wantStatus(0)
+	var got []string
+	for line := range strings.Lines(r.wholeOutput()) {
+		variable, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		_, outside := os.LookupEnv(variable)
+		switch {
+		case outside:
+		case slices.Contains([]string{"ZKLOCK_PATH", "ZKLOCK_COUNT", "ZKLOCK_HELD"}, variable):
+			got = append(got, variable+"="+value)
+		case strings.HasPrefix(variable, "ZKLOCK_"):
+			got = append(got, variable)
+		}
+	}
+	slices.Sort(got)
+	setting, _, _ := strings.Cut(calm, "=") // of the user, which stays
+	want := []string{
+		setting, "ZKLOCK_COUNT=1", "ZKLOCK_HELD=/locks/a:/locks/b:/locks/c", "ZKLOCK_KIND", "ZKLOCK_NODE", "ZKLOCK_PATH=/locks/c",
+		"ZKLOCK_SESSION_ID", "ZKLOCK_TIMEOUT_MS", "ZKLOCK_TOKEN",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got the variables %q, want %q", got, want)
+	}
+}
+
 func TestCommandReadsStandardInput(t *testing.T) {
 	t.Parallel()
 	server := zktest.New(t)

@@ -3,6 +3,7 @@
 package run
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"syscall"
@@ -45,5 +46,50 @@ func TestACommandThatIsKilledForItsLeaseIsLostWithAWarningOrWithout(t *testing.T
 		if got := f.status(); got != c.want {
 			t.Errorf("%s: got status %d, want %d", name, got, c.want)
 		}
+	}
+}
+
+// The time before KILL is for the command's own end: one that succeeds in it has done its work under the lock.
+func TestACommandThatEndsAfterAWarningIsLostUnlessItSucceeds(t *testing.T) {
+	for name, c := range map[string]struct {
+		end  report
+		want int
+	}{
+		"success":       {report{Exited: true}, 0},
+		"failure":       {report{Exited: true, Code: 3}, 99},
+		"ended by TERM": {report{Exited: true, Signal: int(syscall.SIGTERM)}, 99},
+	} {
+		f := &front{teller: &teller{errs: io.Discard}, job: &job{lostCode: 99}}
+		for _, r := range []report{{Warned: true, Spare: time.Second}, c.end, {Gone: true}} {
+			f.heard(r, true)
+		}
+		if got := f.status(); got != c.want {
+			t.Errorf("%s: got status %d, want %d", name, got, c.want)
+		}
+	}
+}
+
+// A held-up lease lets time pass between two readings of the clock, as a suspended machine does.
+type heldUp struct{ asked, left time.Duration }
+
+func (l *heldUp) ValidUntil() time.Time {
+	for l.asked = now(); now() < l.asked+time.Millisecond; {
+	}
+	return time.Now().Add(l.left)
+}
+
+func (*heldUp) Err() error { return nil }
+
+func TestTheKeeperHearsOfAnEndThatIsTooEarlyRatherThanTooLate(t *testing.T) {
+	var sent bytes.Buffer
+	f := &front{orders: json.NewEncoder(&sent)}
+	lease := &heldUp{left: time.Hour}
+	f.extend(lease, order{})
+	var got order
+	if err := json.Unmarshal(sent.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	if latest := lease.asked + lease.left; got.Valid > latest || got.Valid < latest-time.Hour {
+		t.Errorf("got a lease until %v, want at most %v: what passes between the readings is not added", got.Valid, latest)
 	}
 }
