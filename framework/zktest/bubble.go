@@ -27,6 +27,9 @@ import (
 //
 // A test that needs more than a day has to use synctest.Test itself.
 //
+// Under the race detector the process uses one processor meanwhile: on several,
+// the timers of a bubble may crash the detector.
+//
 // When a bubble hangs, Bubble panics on the test's goroutine with the test's name, and the
 // stacks of all goroutines are printed. The tests after it do not run, since
 // nothing can end the goroutines of a bubble that hangs.
@@ -36,6 +39,7 @@ import (
 // must not call its Run, Parallel and Deadline, and fails t if it fails.
 func Bubble(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
+	defer useOneProcessor()()
 	newWatchdog(limits{virtual: 24 * time.Hour, looks: 300, busyLooks: 10, cpu: 30 * time.Second}).run(t, time.Second, test)
 }
 

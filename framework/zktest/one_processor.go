@@ -1,0 +1,42 @@
+package zktest
+
+import (
+	"runtime"
+	"sync"
+)
+
+// processors is the limit of this process to one processor, which bubbles that
+// run at the same time share.
+var processors struct {
+	sync.Mutex
+	bubbles int // that need the limit
+	before  int // processors before the first of them
+}
+
+// useOneProcessor has the process use one processor under the race detector,
+// until each call is followed by one of the function that it returned.
+//
+// All timers of a bubble have one context in the race detector, which is not
+// made for two threads. Yet two may use it: a timer fires on the thread of the
+// bubble's clock, or, if it is due already, on that of a goroutine that looks at
+// its channel. Then the detector's stack of calls has a wrong length, and the
+// process ends with SIGSEGV (golang/go#78156, up to Go 1.26 at least). A timer
+// fires without giving its processor up: with one processor no two can.
+func useOneProcessor() (end func()) {
+	if !raceDetector {
+		return func() {}
+	}
+	processors.Lock()
+	defer processors.Unlock()
+	if processors.bubbles == 0 {
+		processors.before = runtime.GOMAXPROCS(1)
+	}
+	processors.bubbles++
+	return func() {
+		processors.Lock()
+		defer processors.Unlock()
+		if processors.bubbles--; processors.bubbles == 0 {
+			runtime.GOMAXPROCS(processors.before)
+		}
+	}
+}
