@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	steps  = flag.Int("steps", 100_000, "how many random steps are compared")
+	steps  = flag.Int("steps", 50_000, "how many random steps are compared")
 	seed   = flag.Uint64("seed", 1, "of the first script; 0: any")
 	length = flag.Int("length", 500, "steps in a script")
 )
