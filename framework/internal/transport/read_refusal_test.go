@@ -2,6 +2,7 @@ package transport_test
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"sync/atomic"
 	"testing"
@@ -88,6 +89,37 @@ func TestWhichRefusalsOfTheClientAreBelieved(t *testing.T) {
 					if err != nil && !errors.Is(err, transport.ErrBroken) {
 						t.Errorf("got %v told to a request, want %v", err, transport.ErrBroken)
 					}
+				}
+			})
+		})
+	}
+}
+
+// An authorization is added to a connection that works, and answered with a code. Its connection ends either way.
+func TestAnAddedAuthorizationIsRefusedByTheCodesOfRefusalsAlone(t *testing.T) {
+	for code, want := range map[int32]error{
+		authFailed: transport.ErrAuth, saslRequired: transport.ErrAuth,
+		-7: transport.ErrBroken, -999: transport.ErrBroken, 1: transport.ErrBroken,
+	} {
+		t.Run(fmt.Sprint(code), func(t *testing.T) {
+			zktest.Bubble(t, func(t *testing.T) {
+				tr, heard := start(t, answering(t, func(xid, op int32) []byte {
+					if op == int32(zktest.OpSetAuth) {
+						return reply(xid, 0, code, nil)
+					}
+					return reply(xid, 0, 0, nil)
+				}))
+				attach(t, heard)
+				var got error
+				do(t, tr, func(done func()) *transport.Call {
+					return tr.AddAuth(transport.NewAuth("digest", []byte("a:b")), func(err error) { got = err; done() })
+				})
+				if !errors.Is(got, want) || errors.Is(got, transport.ErrAuth) != (want == transport.ErrAuth) {
+					t.Errorf("got %v, want %v", got, want)
+				}
+				eventually(t, "attached again", func() bool { return heard.count("attached") == 2 })
+				if len(heard.failures) > 0 && errors.Is(heard.failures[0], transport.ErrAuth) {
+					t.Errorf("got %v told of the client, want nothing that ends it", heard.failures)
 				}
 			})
 		})
