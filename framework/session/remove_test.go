@@ -125,8 +125,8 @@ func TestARemovalEndsWithItsSession(t *testing.T) {
 	})
 }
 
-// A guaranteed deletion and a recipe ask for the removal of one node, which is then one removal. In either
-// order, the next session must go on with it.
+// A guaranteed deletion and a recipe ask for the removal of one node, which is then one removal. In either order, the
+// next session must go on with it.
 func TestARemovalWithTwoAskersGoesOnInTheNextSessionIfOneOfThemNeedsIt(t *testing.T) {
 	guaranteed := func(t *testing.T, w *env) {
 		err := w.Client.Delete(w.Within(time.Second), "/x", -1, framework.Guaranteed())

@@ -26,8 +26,7 @@ type world struct {
 }
 
 // newWorld makes the world of one law. At its end everything is let go, and what is left of the lock at the server
-// then, nodes or watches, is an error: every law is one of G4 and G5 as well. Then the
-// journal is checked.
+// then, nodes or watches, is an error: every law is one of G4 and G5 as well. Then the journal is checked.
 func newWorld(t *testing.T, server Server, recipe Recipe, exact bool) *world {
 	w := &world{t: t, server: server, recipe: recipe, exact: exact, path: fmt.Sprintf("/laws/%s-%x", recipe.Name, time.Now().UnixNano())}
 	w.record = NewRecord(server, w.path)
