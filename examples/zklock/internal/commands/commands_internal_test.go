@@ -8,8 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-zookeeper/zk"
-
+	"github.com/gocurator/curator/examples/zklock/internal/doctor"
 	"github.com/gocurator/curator/examples/zklock/internal/survey"
 )
 
@@ -159,59 +158,11 @@ func TestShortDurations(t *testing.T) {
 	}
 }
 
-func TestSettingsOfServersAreJudged(t *testing.T) {
-	conf := func(tick, least int) string {
-		return fmt.Sprintf("clientPort=2181\ntickTime=%d\nminSessionTimeout=%d\nmaxSessionTimeout=40000\n", tick, least)
-	}
-	for _, c := range []struct {
-		srvr, conf string
-		want       string
-	}{
-		{"Zookeeper version: 3.9.5-abc, built on x\nMode: leader\n", conf(2000, 4000), "ok"},
-		{"Zookeeper version: 3.9.5-abc\nMode: leader\n", conf(2000, 3999), "ok wrong"},
-		{"Zookeeper version: 3.4.14-abc\nMode: leader\n", conf(2000, 4000), "ok look look"},
-		{"Zookeeper version: 3.9.3-abc\nMode: leader\n", conf(2000, 3999), "ok wrong look"},
-		{"Zookeeper version: 3.9.3-abc\nMode: leader\n", "conf is not executed because it is not in the whitelist.", "ok look unknown"},
-		{"srvr is not executed because it is not in the whitelist.", conf(2000, 4000), "ok unknown"},
-		{"", "conf is not executed because it is not in the whitelist.", "unknown"},
-		{"", "", "unknown"},
-	} {
-		var levels []string
-		for _, f := range serverFindings("a:1", func(command string) (string, error) {
-			return map[string]string{"srvr": c.srvr, "conf": c.conf}[command], nil
-		}) {
-			levels = append(levels, f.Level)
-		}
-		if got := strings.Join(levels, " "); got != c.want {
-			t.Errorf("%q: got %s, want %s", c.conf, got, c.want)
-		}
-	}
-}
-
-func TestLocksAreJudged(t *testing.T) {
-	for _, c := range []struct {
-		got  finding
-		want string
-	}{
-		{kindFinding(&survey.Lock{Kind: "mutex"}), ""},
-		{kindFinding(&survey.Lock{Kind: "kazoo+mutex"}), look},
-		{kindFinding(&survey.Lock{Kind: "mutex+read/write"}), wrong},
-		{permissionFinding("/l", zk.WorldACL(zk.PermAll)), ""},
-		{permissionFinding("/l", zk.WorldACL(zk.PermRead|zk.PermCreate)), wrong},
-		{permissionFinding("/l", append(zk.WorldACL(zk.PermRead), zk.DigestACL(zk.PermCreate|zk.PermDelete, "a", "b")...)), ""},
-		{counterFinding("/l", &zk.Stat{Cversion: 1000}), ""},
-		{counterFinding("/l", &zk.Stat{Cversion: -2147483648, NumChildren: 2}), look},
-		{counterFinding("/l", &zk.Stat{Cversion: -131072}), wrong},
-	} {
-		if c.got.Level != c.want {
-			t.Errorf("got %+v, want level %q", c.got, c.want)
-		}
-	}
-}
-
 func TestReportBeginsWithTheWorst(t *testing.T) {
-	text := report([]finding{
-		{fine, "a", "fine", ""}, {wrong, "/l", strings.Repeat("very ", 30) + "wrong\x1b[2J", strings.Repeat("do ", 40)}, {look, "b", "odd", ""},
+	text := report([]doctor.Finding{
+		{Level: doctor.OK, About: "a", What: "fine"},
+		{Level: doctor.Wrong, About: "/l", What: strings.Repeat("very ", 30) + "wrong\x1b[2J", Advice: strings.Repeat("do ", 40)},
+		{Level: doctor.Look, About: "b", What: "odd"},
 	})
 	order := []int{strings.Index(text, "WRONG"), strings.Index(text, "LOOK"), strings.Index(text, "OK ")}
 	if !slices.IsSorted(order) || order[0] < 0 || strings.Contains(text, "\x1b") {
@@ -220,34 +171,6 @@ func TestReportBeginsWithTheWorst(t *testing.T) {
 	for line := range strings.Lines(text) {
 		if wide := len([]rune(strings.TrimRight(line, "\n"))); wide > 80 {
 			t.Errorf("%d columns: %s", wide, line)
-		}
-	}
-}
-
-func TestDoctorFindsASessionThatWaitsBehindItself(t *testing.T) {
-	for name, c := range map[string]struct {
-		kind, contenders string // state, session
-		found            bool
-	}{
-		"a mutex":                         {"mutex", "holds 1,waits 1", true},
-		"a mutex of two sessions":         {"mutex", "holds 1,waits 2", false},
-		"a writer behind a writer":        {"read/write", "holds 1,waits to read 2,waits 1", true},
-		"a writer behind a reader":        {"read/write", "reads 1,waits 1", true},
-		"a writer that reads as well":     {"read/write", "holds 1,waits to read 1", false},
-		"a full semaphore":                {"semaphore", "holds 1,holds 1,next 1,waits 1", true},
-		"a full semaphore of two":         {"semaphore", "holds 1,holds 2,next 1,waits 1", false},
-		"a semaphore that others wait at": {"semaphore", "holds 1,holds 1,next 2,waits 2", false},
-		"two latches of one session":      {"latch", "leads 1,waits 1", false},
-	} {
-		lock := &survey.Lock{Path: "/locks/a", Kind: c.kind}
-		for text := range strings.SplitSeq(c.contenders, ",") {
-			i := strings.LastIndex(text, " ")
-			lock.Contenders = append(lock.Contenders, survey.Contender{State: text[:i], Session: int64(text[i+1])})
-		}
-		var e examination
-		e.waitsBehindItself(lock)
-		if got := len(e.found) == 1; got != c.found {
-			t.Errorf("%s: got findings %v, want one: %t", name, e.found, c.found)
 		}
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"flag"
 	"fmt"
 	"strings"
-	"time"
 
+	"github.com/gocurator/curator/examples/zklock/internal/doctor"
 	"github.com/gocurator/curator/examples/zklock/internal/manual"
 	"github.com/gocurator/curator/examples/zklock/internal/survey"
 )
@@ -46,22 +46,6 @@ Examples:
 Exit status: as below; and 1 if something is wrong.
 ` + statuses
 
-// Levels of findings.
-const (
-	wrong   = "wrong"
-	look    = "look"
-	fine    = "ok"
-	unknown = "unknown"
-)
-
-// A finding is what doctor says about one thing.
-type finding struct {
-	Level  string `json:"level"`
-	About  string `json:"about"` // a path, a session or a server
-	What   string `json:"what"`
-	Advice string `json:"advice,omitempty"`
-}
-
 func newDoctor(set *flag.FlagSet) *looker {
 	many := set.Int("many", 100, "how many locks of one session are worth a look")
 	return &looker{paths: [2]int{0, 1}, do: func(ctx context.Context, s *scene) error {
@@ -69,26 +53,18 @@ func newDoctor(set *flag.FlagSet) *looker {
 		if len(s.paths) > 0 {
 			root = s.paths[0]
 		}
-		found, err := survey.Walk(ctx, s.client, root)
+		found, err := doctor.Locks(ctx, s.client, root, *many)
 		if err != nil {
 			return err
 		}
-		e := &examination{client: s.client, many: *many, now: time.Now()}
-		for _, f := range found {
-			if err := e.lock(ctx, f); err != nil {
-				return err
-			}
-		}
-		e.sessions()
-		e.add(finding{fine, root, fmt.Sprintf("%d locks were looked at", len(found)), ""})
-		e.found = append(e.found, examineServers(ctx, s.servers, s.limit)...)
+		found = append(found, doctor.Servers(ctx, s.servers, s.limit)...)
 		if s.json {
-			err = s.printJSON(e.found)
+			err = s.printJSON(found)
 		} else {
-			err = s.print(report(e.found))
+			err = s.print(report(found))
 		}
-		for _, f := range e.found {
-			if f.Level == wrong && err == nil {
+		for _, f := range found {
+			if f.Level == doctor.Wrong && err == nil {
 				return &statusError{ExitFound, nil}
 			}
 		}
@@ -97,9 +73,9 @@ func newDoctor(set *flag.FlagSet) *looker {
 }
 
 // report prints findings in 80 columns, the worst first.
-func report(found []finding) string {
+func report(found []doctor.Finding) string {
 	var out strings.Builder
-	for _, level := range []string{wrong, look, unknown, fine} {
+	for _, level := range []string{doctor.Wrong, doctor.Look, doctor.Unknown, doctor.OK} {
 		for _, f := range found {
 			if f.Level != level {
 				continue

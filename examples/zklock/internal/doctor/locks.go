@@ -1,4 +1,4 @@
-package commands
+package doctor
 
 import (
 	"cmp"
@@ -21,16 +21,16 @@ type examination struct {
 	client *framework.Client
 	many   int
 	now    time.Time
-	found  []finding
+	found  []Finding
 	held   map[int64]map[string]bool // session → paths of locks
 }
 
-func (e *examination) add(f finding) { e.found = append(e.found, f) }
+func (e *examination) add(f Finding) { e.found = append(e.found, f) }
 
 // lock examines one. What goes meanwhile is no finding.
 func (e *examination) lock(ctx context.Context, f survey.Found) error {
 	if f.Refused {
-		e.add(finding{unknown, f.Path, "this client may not read it", "run doctor with -auth, as a client that may"})
+		e.add(Finding{Unknown, f.Path, "this client may not read it", "run doctor with -auth, as a client that may"})
 		return nil
 	}
 	lock, err := survey.Read(ctx, e.client, f.Path)
@@ -38,7 +38,7 @@ func (e *examination) lock(ctx context.Context, f survey.Found) error {
 		return nil
 	}
 	if errors.Is(err, zk.ErrNoAuth) {
-		e.add(finding{unknown, f.Path, "this client may not read its nodes", "run doctor with -auth, as a client that may"})
+		e.add(Finding{Unknown, f.Path, "this client may not read its nodes", "run doctor with -auth, as a client that may"})
 		return nil
 	}
 	if err != nil {
@@ -46,7 +46,7 @@ func (e *examination) lock(ctx context.Context, f survey.Found) error {
 	}
 	e.add(kindFinding(lock))
 	for _, name := range lock.Strangers {
-		e.add(finding{wrong, f.Path, fmt.Sprintf("child %q is no contender", name), "Java Curator counts it: move it elsewhere"})
+		e.add(Finding{Wrong, f.Path, fmt.Sprintf("child %q is no contender", name), "Java Curator counts it: move it elsewhere"})
 	}
 	e.waitsBehindItself(lock)
 	for _, dir := range directories(lock) {
@@ -58,19 +58,19 @@ func (e *examination) lock(ctx context.Context, f survey.Found) error {
 }
 
 // kindFinding tells whether kinds are mixed.
-func kindFinding(lock *survey.Lock) finding {
+func kindFinding(lock *survey.Lock) Finding {
 	kinds := strings.Split(lock.Kind, "+")
 	switch {
 	case len(kinds) == 1:
-		return finding{Level: ""}
+		return Finding{Level: ""}
 	case slices.Equal(kinds, []string{"kazoo", "mutex"}), slices.Equal(kinds, []string{"kazoo", "read/write"}):
-		return finding{
-			look, lock.Path, "kazoo's contenders stand beside others",
+		return Finding{
+			Look, lock.Path, "kazoo's contenders stand beside others",
 			"kazoo waits for them only with extra_lock_patterns, and Java never waits for kazoo: see the runbook",
 		}
 	default:
-		return finding{
-			wrong, lock.Path, "two kinds of lock on one path: " + strings.Join(kinds, ", "),
+		return Finding{
+			Wrong, lock.Path, "two kinds of lock on one path: " + strings.Join(kinds, ", "),
 			"in Java they do not exclude each other: give each kind a path of its own",
 		}
 	}
@@ -89,7 +89,7 @@ func (e *examination) directory(ctx context.Context, dir string) error {
 	acl, stat, err := e.client.ACL(ctx, dir)
 	switch {
 	case errors.Is(err, zk.ErrNoAuth):
-		e.add(finding{unknown, dir, "this client may not read its ACL", ""})
+		e.add(Finding{Unknown, dir, "this client may not read its ACL", ""})
 	case err != nil:
 		return err
 	default:
@@ -100,7 +100,7 @@ func (e *examination) directory(ctx context.Context, dir string) error {
 }
 
 // permissionFinding tells which permissions nobody has.
-func permissionFinding(dir string, acl []zk.ACL) finding {
+func permissionFinding(dir string, acl []zk.ACL) Finding {
 	var all int32
 	for _, entry := range acl {
 		all |= entry.Perms
@@ -115,10 +115,10 @@ func permissionFinding(dir string, acl []zk.ACL) finding {
 		}
 	}
 	if len(missing) == 0 {
-		return finding{}
+		return Finding{}
 	}
-	return finding{
-		wrong, dir, "its ACL gives nobody " + strings.Join(missing, ", "),
+	return Finding{
+		Wrong, dir, "its ACL gives nobody " + strings.Join(missing, ", "),
 		"contenders need CREATE to enter, DELETE to leave and READ to wait",
 	}
 }
@@ -130,16 +130,16 @@ const (
 )
 
 // counterFinding tells how far a directory's counter is: creations are (changes + children) / 2.
-func counterFinding(dir string, stat *zk.Stat) finding {
+func counterFinding(dir string, stat *zk.Stat) Finding {
 	created := (int64(uint32(stat.Cversion)) + int64(stat.NumChildren)) / 2
 	const advice = "stop using the lock for a minute, so that its directory is removed and begins anew; see the runbook"
 	switch {
 	case created >= newcomersRefused:
-		return finding{wrong, dir, fmt.Sprintf("its counter is at its end: %d of %d", created, int64(counterEnd)), advice}
+		return Finding{Wrong, dir, fmt.Sprintf("its counter is at its end: %d of %d", created, int64(counterEnd)), advice}
 	case created >= counterEnd/2:
-		return finding{look, dir, fmt.Sprintf("its counter is at %d of %d", created, int64(counterEnd)), advice}
+		return Finding{Look, dir, fmt.Sprintf("its counter is at %d of %d", created, int64(counterEnd)), advice}
 	default:
-		return finding{}
+		return Finding{}
 	}
 }
 
@@ -154,8 +154,8 @@ func (e *examination) contenders(ctx context.Context, lock *survey.Lock) error {
 			continue
 		}
 		if stat.EphemeralOwner == 0 {
-			e.add(finding{
-				wrong, lock.Path, fmt.Sprintf("%s (%s) is no ephemeral node: it stays whatever becomes of its owner", c.Node, c.Who),
+			e.add(Finding{
+				Wrong, lock.Path, fmt.Sprintf("%s (%s) is no ephemeral node: it stays whatever becomes of its owner", c.Node, c.Who),
 				"if nothing uses it, remove it by hand: zkCli.sh delete",
 			})
 			continue
@@ -185,8 +185,8 @@ func (e *examination) waitsBehindItself(lock *survey.Lock) {
 	}
 	for _, c := range lock.Contenders {
 		if (c.State == survey.Waits || c.State == survey.Next) && holds[c.Session] {
-			e.add(finding{
-				look, lock.Path, fmt.Sprintf("session %#x holds it, and waits for it as well (%s)", uint64(c.Session), c.Who),
+			e.add(Finding{
+				Look, lock.Path, fmt.Sprintf("session %#x holds it, and waits for it as well (%s)", uint64(c.Session), c.Who),
 				"goroutines of one client that contend are fine; if it hangs, it was acquired again without Lease.Context",
 			})
 			return
@@ -199,11 +199,11 @@ func (e *examination) sessions() {
 	ids := slices.SortedFunc(maps.Keys(e.held), cmp.Compare)
 	for _, id := range ids {
 		if n := len(e.held[id]); n >= e.many {
-			e.add(finding{
-				look, fmt.Sprintf("session %#x", uint64(id)), fmt.Sprintf("stands at %d locks", n),
+			e.add(Finding{
+				Look, fmt.Sprintf("session %#x", uint64(id)), fmt.Sprintf("stands at %d locks", n),
 				"if its session ends, it loses all of them; a leak of leases looks like this, too",
 			})
 		}
 	}
-	e.found = slices.DeleteFunc(e.found, func(f finding) bool { return f.Level == "" })
+	e.found = slices.DeleteFunc(e.found, func(f Finding) bool { return f.Level == "" })
 }

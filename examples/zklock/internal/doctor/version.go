@@ -1,4 +1,4 @@
-package commands
+package doctor
 
 import (
 	"fmt"
@@ -69,29 +69,29 @@ func parseVersion(text string) (r release, preview, ok bool) {
 }
 
 // versionFinding judges a ZooKeeper server by its version. Its Level is empty if no fault of the release is known.
-func versionFinding(address, version string) finding {
+func versionFinding(address, version string) Finding {
 	r, preview, ok := parseVersion(version)
 	number := fmt.Sprintf("ZooKeeper %d.%d.%d", r[0], r[1], r[2])
 	faults := strings.Join(releaseFaults(r), ", ")
 	var level, what string
 	switch {
 	case !ok:
-		level, what = unknown, fmt.Sprintf("its version %q has a form that doctor does not know", version)
+		level, what = Unknown, fmt.Sprintf("its version %q has a form that doctor does not know", version)
 	case lastOf38.before(r) && r.before(release{3, 9, 0}):
-		level, what = unknown, number+" is newer than this doctor: whether it has the mends of "+faults+" is not known"
+		level, what = Unknown, number+" is newer than this doctor: whether it has the mends of "+faults+" is not known"
 	case r.before(release{3, 8, 0}): // not each fault is in each of these, but none is mended
-		level = look
+		level = Look
 		what = number + " is of a line that has ended: it gets no mends against the loss of writes that were answered (" + faults + ")"
 	case faults != "":
-		level = look
+		level = Look
 		what = "in an ensemble whose servers restart, " + number + " can lose writes that were answered, or lack them at some servers (" +
 			faults + "): a holder's node is gone there, and the next contender is let in beside the holder"
 	case preview:
-		level, what = unknown, "it is a build from before "+number+": which mends it has is not known"
+		level, what = Unknown, "it is a build from before "+number+": which mends it has is not known"
 	default:
-		return finding{}
+		return Finding{}
 	}
-	return finding{level, address, what, versionAdvice}
+	return Finding{level, address, what, versionAdvice}
 }
 
 const versionAdvice = "upgrade to 3.9.4 or later; no release of 3.8 has all the mends; a vendor's build may have taken them over. " +

@@ -1,7 +1,8 @@
-package commands
+package doctor
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -36,7 +37,7 @@ func TestWhatAServerDoesNotTellIsUnknown(t *testing.T) {
 		for _, f := range serverFindings("a:1", func(command string) (string, error) {
 			return map[string]string{"srvr": c.srvr, "conf": c.conf}[command], c.err
 		}) {
-			if f.Level != fine {
+			if f.Level != OK {
 				got = append(got, f.Level+" "+f.About+" "+f.What)
 			}
 		}
@@ -55,6 +56,35 @@ func TestSummaryOfAServerHasItsReleaseAlone(t *testing.T) {
 	} {
 		if got := summary(version, "leader", settings{}, false); got != want {
 			t.Errorf("%q: got %q, want %q", version, got, want)
+		}
+	}
+}
+
+func TestSettingsOfServersAreJudged(t *testing.T) {
+	conf := func(tick, least int) string {
+		return fmt.Sprintf("clientPort=2181\ntickTime=%d\nminSessionTimeout=%d\nmaxSessionTimeout=40000\n", tick, least)
+	}
+	for _, c := range []struct {
+		srvr, conf string
+		want       string
+	}{
+		{"Zookeeper version: 3.9.5-abc, built on x\nMode: leader\n", conf(2000, 4000), "ok"},
+		{"Zookeeper version: 3.9.5-abc\nMode: leader\n", conf(2000, 3999), "ok wrong"},
+		{"Zookeeper version: 3.4.14-abc\nMode: leader\n", conf(2000, 4000), "ok look look"},
+		{"Zookeeper version: 3.9.3-abc\nMode: leader\n", conf(2000, 3999), "ok wrong look"},
+		{"Zookeeper version: 3.9.3-abc\nMode: leader\n", "conf is not executed because it is not in the whitelist.", "ok look unknown"},
+		{"srvr is not executed because it is not in the whitelist.", conf(2000, 4000), "ok unknown"},
+		{"", "conf is not executed because it is not in the whitelist.", "unknown"},
+		{"", "", "unknown"},
+	} {
+		var levels []string
+		for _, f := range serverFindings("a:1", func(command string) (string, error) {
+			return map[string]string{"srvr": c.srvr, "conf": c.conf}[command], nil
+		}) {
+			levels = append(levels, f.Level)
+		}
+		if got := strings.Join(levels, " "); got != c.want {
+			t.Errorf("%q: got %s, want %s", c.conf, got, c.want)
 		}
 	}
 }

@@ -1,0 +1,45 @@
+// Package doctor looks for what is wrong with locks, and with the servers that they are on. It only reads.
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/gocurator/curator/examples/zklock/internal/survey"
+	"github.com/gocurator/curator/framework"
+)
+
+// Levels of findings.
+const (
+	Wrong   = "wrong"
+	Look    = "look"
+	OK      = "ok"
+	Unknown = "unknown"
+)
+
+// A Finding is what doctor says about one thing.
+type Finding struct {
+	Level  string `json:"level"`
+	About  string `json:"about"` // a path, a session or a server
+	What   string `json:"what"`
+	Advice string `json:"advice,omitempty"`
+}
+
+// Locks examines the locks at and below a path. many is how many locks of one session are worth a look. It blocks until
+// all are read; its errors are those of survey.Walk.
+func Locks(ctx context.Context, client *framework.Client, root string, many int) ([]Finding, error) {
+	found, err := survey.Walk(ctx, client, root)
+	if err != nil {
+		return nil, err
+	}
+	e := &examination{client: client, many: many, now: time.Now()}
+	for _, f := range found {
+		if err := e.lock(ctx, f); err != nil {
+			return nil, err
+		}
+	}
+	e.sessions()
+	e.add(Finding{OK, root, fmt.Sprintf("%d locks were looked at", len(found)), ""})
+	return e.found, nil
+}
