@@ -35,7 +35,7 @@ func TestPagesNameWhatExists(t *testing.T) {
 		packages[name] = exported(t, dir, methods)
 	}
 	foreign := []string{
-		"concurrency", "context", "errors", "fmt", "http", "log", "os", "pprof", "rand", "roots", "server", "signal", "strconv", "sync", "synctest",
+		"concurrency", "context", "errors", "fmt", "http", "log", "os", "pprof", "rand", "roots", "server", "signal", "slog", "strconv", "sync", "synctest",
 		"syscall", "t", "testing", "time", "tls", "workers", "x509", "zk",
 	}
 	for _, file := range pages {

@@ -3,6 +3,9 @@
 package examples_test
 
 import (
+	"bytes"
+	"net"
+	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
@@ -12,17 +15,25 @@ import (
 	"github.com/gocurator/curator/framework/zktest"
 )
 
-// servers is the connect string of README.md's program.
-const servers = `"zk1:2181,zk2:2181,zk3:2181"`
+// Lines of README.md's program: the one with the servers, and another one that the page offers for it.
+const (
+	servers  = "\tconst servers = \"zk1:2181,zk2:2181,zk3:2181\""
+	inMemory = "servers := zktest.NewServer().Addr()"
+)
+
+// changed is README.md's program with one text instead of another.
+func changed(t *testing.T, program, from, to string) string {
+	t.Helper()
+	if strings.Count(program, from) != 1 {
+		t.Fatalf("got %d times %q in the program, want one", strings.Count(program, from), from)
+	}
+	return strings.Replace(program, from, to, 1)
+}
 
 func TestProgramOfREADMEReleasesTheLockAtSIGTERM(t *testing.T) {
 	server := zktest.NewServer()
 	defer server.Close()
-	program := theProgram(t)
-	if strings.Count(program, servers) != 1 {
-		t.Fatalf("got %d times %s in the program, want one", strings.Count(program, servers), servers)
-	}
-	binary := compile(t, strings.Replace(program, servers, `"`+server.Addr()+`"`, 1))
+	binary := compile(t, changed(t, theProgram(t), servers, `const servers = "`+server.Addr()+`"`))
 	terminate(t, binary, func() {
 		if got := len(server.Children("/locks/nightly")); got != 1 {
 			t.Errorf("got %d lock nodes while the program holds, want 1", got)
@@ -41,23 +52,42 @@ func TestProgramOfREADMEReleasesTheLockAtSIGTERM(t *testing.T) {
 }
 
 func TestProgramOfREADMERunsOnAServerInMemory(t *testing.T) {
-	program := theProgram(t)
-	line := "\tclient, err := framework.NewClient(" + servers + ") // one client is enough for a process\n"
-	changed := strings.Replace(program, line, inMemory, 1)
-	if changed == program {
-		t.Fatalf("no line %q in the program", line)
+	if !bytes.Contains(readFile(t, "../README.md"), []byte(inMemory)) {
+		t.Errorf("README.md does not offer %s", inMemory)
 	}
-	changed = strings.Replace(changed, "/framework\"\n", "/framework\"\n\t\"github.com/gocurator/curator/framework/zktest\"\n", 1)
-	terminate(t, compile(t, changed), func() {})
+	program := changed(t, theProgram(t), servers, inMemory)
+	program = changed(t, program, "/framework\"\n", "/framework\"\n\t\"github.com/gocurator/curator/framework/zktest\"\n")
+	terminate(t, compile(t, program), func() {})
+}
+
+func TestProgramOfREADMESaysWhyItNeverHadTheLock(t *testing.T) {
+	closed, err := net.Listen("tcp", "127.0.0.1:0") // an address at which nothing listens
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed.Close()
+	program := changed(t, theProgram(t), servers, `const servers = "`+closed.Addr().String()+`"`)
+	program = changed(t, program, "framework.WithLogger(", "framework.WithConnectionTimeout(50_000_000), framework.WithLogger(")
+	p := start(t, compile(t, program))
+	for _, want := range []string{"connection refused", "ended: "} {
+		p.Await(want)
+	}
+	if got := p.Wait(); got != 1 {
+		t.Errorf("got status %d, want 1", got)
+	}
+}
+
+// start runs the program, whose log counts as its output.
+func start(t *testing.T, binary string) *process.Process {
+	t.Helper()
+	return process.StartCommand(t, exec.Command("sh", "-c", `exec "$0" 2>&1`, binary))
 }
 
 // terminate runs the program, sends SIGTERM when it holds the lock, and wants it to end in order.
 func terminate(t *testing.T, binary string, holding func()) {
 	t.Helper()
-	p := process.Start(t, binary)
-	if got, want := p.Await(""), "holding the lock"; !strings.HasPrefix(got, want) {
-		t.Errorf("got %q as the first line, want %q", got, want)
-	}
+	p := start(t, binary)
+	p.Await("holding the lock")
 	holding()
 	p.Signal(syscall.SIGTERM)
 	p.Await("ended: ")
