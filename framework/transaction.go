@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 
 	"github.com/go-zookeeper/zk"
@@ -148,12 +149,24 @@ func unexecuted(err error) bool {
 	}, func(refusal error) bool { return errors.Is(err, refusal) })
 }
 
+// missingParent names the node that a creation lacks. In a namespace it can be one that the caller never named.
+func (c *Client) missingParent(op Op, err error) error {
+	if op.name != "create" || !errors.Is(err, zk.ErrNoNode) {
+		return err
+	}
+	absolute, invalid := c.AbsolutePath(op.path)
+	if invalid != nil {
+		return err // the server has taken it for a path
+	}
+	return fmt.Errorf("%w: %q has to be made before, since transactions make no parents", err, path.Dir(absolute))
+}
+
 // results takes the first error for the failed part's: it is its own.
 func (c *Client) results(ops []Op, answers []transport.OpResult) ([]Result, error) {
 	results := make([]Result, len(answers))
 	for i, a := range answers {
 		if a.Err != nil {
-			return nil, &TransactionError{Index: i, Op: ops[i].name, Path: ops[i].path, Err: a.Err}
+			return nil, &TransactionError{Index: i, Op: ops[i].name, Path: ops[i].path, Err: c.missingParent(ops[i], a.Err)}
 		}
 		if a.Path != "" {
 			results[i].Path = c.RelativePath(a.Path)

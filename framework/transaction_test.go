@@ -55,6 +55,23 @@ func TestATransactionNamesThePartThatFailed(t *testing.T) {
 	})
 }
 
+// A namespace's own node is one that the caller of a transaction never names.
+func TestATransactionNamesTheParentThatIsMissing(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		client := w.Client.UsingNamespace("new")
+		_, err := client.Transaction(t.Context(), framework.CreateOp("/a", nil))
+		wantErr(t, err, zk.ErrNoNode)
+		if want := `"/new" has to be made before`; !strings.Contains(err.Error(), want) {
+			t.Errorf("got %q, want it to contain %q", err, want)
+		}
+		_, err = client.Transaction(t.Context(), framework.SetOp("/a", nil, -1))
+		wantErr(t, err, zk.ErrNoNode)
+		if strings.Contains(err.Error(), "/new") {
+			t.Errorf("got %q, want no word of a parent: the part changes a node", err)
+		}
+	})
+}
+
 func TestATransactionThatCannotBeIsNotSent(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		mine := errors.New("mine")

@@ -100,7 +100,7 @@ func (s *Session) Create(ctx context.Context, c *Creation) (Entry, error) {
 		create = s.createOrFind
 	}
 	if c.Mode == Container && s.support.Lacks(transport.FeatureContainers) {
-		return Entry{}, fmt.Errorf("%w: it has no containers", ErrUnsupported)
+		return Entry{}, fmt.Errorf("%w: containers came with ZooKeeper 3.5", ErrUnsupported)
 	}
 	for tries := 0; ; tries++ {
 		entry, err := create(ctx, c)

@@ -69,7 +69,9 @@ func (s *Session) WatchTree(path string, o TreeObserver) error {
 	return nil
 }
 
-func noTrees() error { return fmt.Errorf("%w: it watches no trees", ErrUnsupported) }
+func noTrees() error {
+	return fmt.Errorf("%w: watches of trees came with ZooKeeper 3.6", ErrUnsupported)
+}
 
 // UnwatchTree ends WatchTree. The observer gets no call from then on, but may be in one.
 func (s *Session) UnwatchTree(path string, o TreeObserver) {

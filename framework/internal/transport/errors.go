@@ -15,7 +15,7 @@ var (
 	ErrAuth = errors.New("authentication refused by the server")
 	// ErrUnsupported is the server's answer to an operation that it does not know: it is older than 3.5, or the feature
 	// is switched off.
-	ErrUnsupported = errors.New("operation not supported by the server (ZooKeeper 3.5 or later is needed)")
+	ErrUnsupported = errors.New("operation not supported by the server (too old for it, or switched off there)")
 	// ErrTooLarge says that a request or an answer is longer than this client sends or takes.
 	ErrTooLarge = errors.New("too large")
 
