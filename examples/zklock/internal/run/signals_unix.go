@@ -28,11 +28,6 @@ func handled() (all []os.Signal) {
 	return all
 }
 
-// ends reports whether a signal ends a wait.
-func ends(s os.Signal) bool {
-	return s == syscall.SIGINT || s == syscall.SIGTERM || s == syscall.SIGHUP || s == syscall.SIGQUIT
-}
-
 // foreground returns the group that has the terminal on standard input; false if there is no terminal.
 func foreground() (group int, ok bool) {
 	var pgrp int32
