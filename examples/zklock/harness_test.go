@@ -365,6 +365,13 @@ func (r *running) errors() string {
 	return r.stderr.String()
 }
 
+// said is what they have written to standard error so far.
+func (r *running) said() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.stderr.String()
+}
+
 // lacking ends a test that the machine has something missing for, as CURATOR_INTEGRATION wants it.
 func lacking(t *testing.T, what ...any) {
 	t.Helper()

@@ -133,6 +133,9 @@ func TestWrongUseIsRefusedBeforeAnythingIsLocked(t *testing.T) {
 		{[]string{"/locks/a", "/locks/a", "--", "true"}, 64, "twice"},
 		{[]string{"-read", "-write", "/locks/a", "--", "true"}, 64, "exclude each other"},
 		{[]string{"-semaphore", "-1", "/locks/a", "--", "true"}, 64, "at least 1"},
+		{[]string{"-semaphore", "0", "/locks/a", "--", "true"}, 64, "-semaphore 0: want at least 1"},
+		{[]string{"-semaphore", "0", "-read", "/locks/a", "--", "true"}, 64, "exclude each other"},
+		{[]string{"-try", "-wait", "0s", "/locks/a", "--", "true"}, 64, "-try and -wait exclude each other"},
 		{[]string{"-no-such-flag", "/locks/a", "--", "true"}, 64, "not defined"},
 		{[]string{"-on-revoke", "quit", "/locks/a", "--", "true"}, 64, "want term"},
 		{[]string{"-status-fd", "77", "/locks/a", "--", "true"}, 64, "-status-fd"},
@@ -181,7 +184,7 @@ func connect(t *testing.T, addr string) *framework.Client {
 func TestTakenLockIsNotWaitedForLongerThanAllowed(t *testing.T) {
 	t.Parallel()
 	server := zktest.New(t)
-	holder := start(t, server.Addr(), with([]string{"/locks/a"}, script("exec sleep 1000")...)...)
+	holder := start(t, server.Addr(), with([]string{"-data", "nightly", "/locks/a"}, script("exec sleep 1000")...)...)
 	holder.await("started")
 	for _, c := range []struct {
 		flags []string
@@ -191,6 +194,9 @@ func TestTakenLockIsNotWaitedForLongerThanAllowed(t *testing.T) {
 		r.wantStatus(c.want)
 		if _, started, _ := r.seen("started"); started {
 			t.Errorf("%v: the command was started", c.flags)
+		}
+		if want := "/locks/a is held by nightly since "; !strings.Contains(r.errors(), want) {
+			t.Errorf("%v: says %q, want %q in it", c.flags, r.errors(), want)
 		}
 	}
 	wantNodes(t, server, "/locks/a", 1) // the holder's alone

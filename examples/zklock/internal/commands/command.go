@@ -45,6 +45,7 @@ type Command struct {
 func All() []Command {
 	return []Command{
 		{"run", "run a command under a lock", run.Help, run.Flags, run.Main},
+		{"hold", "hold a lock without a command", run.HoldHelp, run.HoldFlags, run.Hold},
 		looking("ls", "list the locks at and below a path", lsHelp, newLs),
 		looking("who", "tell who holds a lock and who waits for it", whoHelp, newWho),
 		looking("watch", "show a lock while it changes hands", watchHelp, newWatch),
@@ -52,6 +53,7 @@ func All() []Command {
 		looking("doctor", "look for what is wrong with locks and servers", doctorHelp, newDoctor),
 		looking("serve", "show locks in the browser", serveHelp, newServe),
 		looking("bench", "measure how fast a lock changes hands here", benchHelp, newBench),
+		{"version", "print which zklock this is", versionHelp, func() *flag.FlagSet { set, _ := versionFlags(); return set }, version},
 	}
 }
 
@@ -105,7 +107,7 @@ func (l *looker) main(name, help string, set *flag.FlagSet, args []string, out, 
 		}
 		return code
 	}
-	paths, err := interleaved(set, args)
+	paths, err := run.Interleaved(set, args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		manual.Print(out, help, set)
@@ -157,20 +159,6 @@ func (l *looker) wants() string {
 		return "at most one"
 	default:
 		return fmt.Sprintf("%d to %d", l.paths[0], l.paths[1])
-	}
-}
-
-// interleaved parses flags that may stand before and behind the paths.
-func interleaved(set *flag.FlagSet, args []string) (paths []string, err error) {
-	for {
-		if err := set.Parse(args); err != nil {
-			return nil, err
-		}
-		if set.NArg() == 0 {
-			return paths, nil
-		}
-		paths = append(paths, set.Arg(0))
-		args = set.Args()[1:]
 	}
 }
 

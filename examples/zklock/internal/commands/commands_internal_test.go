@@ -24,6 +24,9 @@ func TestManualsFitIntoEightyColumns(t *testing.T) {
 		}
 		pages[c.Name] = page.String()
 		for _, want := range []string{"zklock " + c.Name, "Examples:", "-zk ", "-tls-ca", "xit status"} {
+			if c.Name == "version" && strings.HasPrefix(want, "-") { // it talks to no server
+				continue
+			}
 			if !strings.Contains(page.String(), want) {
 				t.Errorf("the manual of %s lacks %q", c.Name, want)
 			}

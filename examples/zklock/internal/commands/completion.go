@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gocurator/curator/examples/zklock/internal/run"
 	"github.com/gocurator/curator/examples/zklock/internal/servers"
 )
 
@@ -131,7 +132,7 @@ func typedServers(set *flag.FlagSet, before []string) *servers.Config {
 			typed.Var(f.Value, f.Name, f.Usage)
 		}
 	})
-	if _, err := interleaved(typed, before); err != nil || from.Complete(os.Getenv) != nil {
+	if _, err := run.Interleaved(typed, before); err != nil || from.Complete(os.Getenv) != nil {
 		return nil
 	}
 	from.ConnectTimeout = 2 * time.Second

@@ -30,7 +30,7 @@ Exit status: as below; and 75 if a holder has not left in time.
 ` + statuses
 
 func newRevoke(set *flag.FlagSet) *looker {
-	wait := set.Duration("wait", 10*time.Second, "how `long` to wait for them to leave")
+	wait := set.Duration("wait", 10*time.Second, "`duration` for which to wait for them to leave")
 	return &looker{paths: [2]int{1, 1}, do: func(ctx context.Context, s *scene) error {
 		lock, err := survey.Read(ctx, s.client, s.paths[0])
 		if err != nil {

@@ -45,7 +45,7 @@ func newServe(set *flag.FlagSet) *looker {
 	insecure := set.Bool("insecure", false, "let everybody in who can reach the address")
 	revoke := set.Bool("allow-revoke", false, "let users ask holders to leave")
 	hide := set.Bool("hide-data", false, "do not show what nodes contain")
-	every := set.Duration("every", time.Second, "how `often` to look")
+	every := set.Duration("every", time.Second, "`duration` from look to look")
 	return &looker{paths: [2]int{0, 1}, do: func(ctx context.Context, s *scene) error {
 		options := web.Options{
 			Client: s.client, Every: *every, AllowRevoke: *revoke, HideData: *hide,

@@ -33,8 +33,8 @@ Examples:
 ` + statuses
 
 func newWatch(set *flag.FlagSet) *looker {
-	every := set.Duration("every", time.Second, "how `often` to look")
-	lasting := set.Duration("for", 0, "end so `long` after the first look (default: never)")
+	every := set.Duration("every", time.Second, "`duration` from look to look")
+	lasting := set.Duration("for", 0, "end this `duration` after the first look (default: never)")
 	return &looker{paths: [2]int{1, 1}, do: func(ctx context.Context, s *scene) error {
 		if *every <= 0 {
 			*every = time.Second

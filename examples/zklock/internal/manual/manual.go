@@ -13,9 +13,15 @@ import (
 
 const width = 80
 
-// Print prints a command's text and its flags.
+// Print prints a command's text, its flags, and the text on settings for the connection.
 func Print(w io.Writer, text string, set *flag.FlagSet) {
-	_, _ = fmt.Fprintf(w, "%s\nFlags:\n\n%s\n%s\n", text, flags(set), servers.Help)
+	PrintAlone(w, text, set)
+	_, _ = fmt.Fprintf(w, "\n%s\n", servers.Help)
+}
+
+// PrintAlone prints the text and the flags of a command that talks to no server.
+func PrintAlone(w io.Writer, text string, set *flag.FlagSet) {
+	_, _ = fmt.Fprintf(w, "%s\nFlags:\n\n%s", text, flags(set))
 }
 
 // flags lists them in 80 columns.

@@ -58,6 +58,12 @@ func (j *job) acquire(ctx context.Context, client *framework.Client, t *teller) 
 	return lock.Acquire(ctx)
 }
 
+// An expiring lease ends at a time that renewals move on.
+type expiring interface {
+	ValidUntil() time.Time
+	Err() error
+}
+
 // A lasting is what matters of a lease here.
 type lasting interface {
 	ValidUntil() time.Time
@@ -85,16 +91,23 @@ func settle(ctx context.Context, lease lasting, room, limit time.Duration) {
 	}
 }
 
-// tellAhead tells who is ahead whenever that has changed, and every half minute.
+// noticeAfter is how long a wait lasts before people hear of it without -v.
+const noticeAfter = time.Second
+
+// tellAhead tells who is ahead whenever that has changed, and every half minute; and once, without -v, that it waits.
 func tellAhead(ctx context.Context, client *framework.Client, news <-chan locks.Waiting, t *teller) {
 	again := time.NewTicker(30 * time.Second)
 	defer again.Stop()
-	var w locks.Waiting
-	var still string
+	late := time.NewTimer(noticeAfter)
+	defer late.Stop()
+	var w, told locks.Waiting
+	notice, overdue := true, false
 	for {
+		still := ""
 		select {
 		case w = <-news:
-			still = ""
+		case <-late.C:
+			overdue = true
 		case <-again.C:
 			still = "still "
 		case <-ctx.Done():
@@ -107,9 +120,17 @@ func tellAhead(ctx context.Context, client *framework.Client, news <-chan locks.
 		if data, _, err := client.Get(ctx, path.Join(w.Path, w.Predecessor)); err == nil && len(data) > 0 {
 			who = Printable(string(data))
 		}
-		t.tell(Event{
+		e := Event{
 			Event: "waiting", Path: w.Path, Node: w.Node, Ahead: w.Ahead, Behind: who,
-			text: fmt.Sprintf("%swaiting for %s: %d ahead, next is %s", still, w.Path, w.Ahead, who),
-		})
+			text: fmt.Sprintf("%swaiting for %s: %d ahead, the nearest is %s", still, w.Path, w.Ahead, who),
+		}
+		if told != w || still != "" {
+			told = w
+			t.tell(e)
+		}
+		if overdue && notice {
+			notice = false
+			t.notice(e.text)
+		}
 	}
 }

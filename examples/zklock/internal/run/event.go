@@ -34,6 +34,7 @@ type Event struct {
 // A teller reports events, to people or as JSON, and to a descriptor. It is safe for concurrent use.
 type teller struct {
 	mu      sync.Mutex
+	command string // of zklock: run or hold
 	errs    io.Writer
 	status  io.Writer // nil: none
 	json    bool      // instead of text
@@ -60,6 +61,15 @@ func (t *teller) tell(e Event) {
 		_, _ = t.errs.Write(line)
 	case e.text != "" && !t.quiet && (t.verbose || e.problem):
 		_, _ = fmt.Fprintf(t.errs, "zklock: %s\n", Printable(e.text))
+	}
+}
+
+// notice tells people alone, and those who hear each step by -v have heard of it.
+func (t *teller) notice(text string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.json && !t.quiet && !t.verbose {
+		_, _ = fmt.Fprintf(t.errs, "zklock: %s\n", Printable(text))
 	}
 }
 

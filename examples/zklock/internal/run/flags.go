@@ -16,66 +16,6 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// Help is the manual of zklock run, without its flags.
-const Help = `zklock run [flags] PATH… -- COMMAND [argument…]
-
-Runs a command while it holds a lock. It waits for its turn, first come, first
-served. The command is ended, with all processes that descend from it, before
-another process can get the lock: TERM first, and KILL when the grace has
-passed, both while the lock is still held. Several paths are locked together,
-in one order, so that two of these cannot wait for each other.
-
-Examples:
-
-  zklock run -zk zk1:2181,zk2:2181 /locks/nightly -- ./backup.sh --all
-  zklock run -try /locks/nightly -- ./backup.sh     # status 75 if it is taken
-  zklock run -wait 30s -read /locks/index -- ./search
-  zklock run -semaphore 5 /locks/gpu -- ./train     # five at a time
-  zklock run /locks/a /locks/b -- ./move a b        # both, or wait
-  zklock run -status-fd 3 /locks/x -- ./job 3>events.json
-
-The time of the command, T being the session timeout that the servers granted:
-
-  the lease is valid for 1/2 to 3/4 T from any moment, while servers answer
-  START    after an outage not before the lease is renewed, within T/4
-  TERM     grace + margin before it ends; the command may survive that if the
-           servers answer again
-  KILL     a margin before it ends; without delay if the node was deleted, and
-           after a wake-up of the machine that comes too late
-
-The command's environment has ZKLOCK_PATH, ZKLOCK_NODE, ZKLOCK_TOKEN (the
-fencing token, a number that grows from hold to hold), ZKLOCK_SESSION_ID,
-ZKLOCK_KIND, ZKLOCK_TIMEOUT_MS and ZKLOCK_COUNT; for several paths
-ZKLOCK_0_PATH, ZKLOCK_0_NODE, ZKLOCK_0_TOKEN and so on. A store that refuses
-smaller tokens than it has seen is safe even from a command that is late.
-
-Signals: INT, TERM, HUP and QUIT end a wait. While the command runs they are
-passed on, as are USR1, USR2, WINCH and CONT; after TERM the command has the
-grace to end. On a terminal the command is in the foreground, and is not
-stopped by Ctrl-Z: others wait for it.
-
-Processes: a second process, "zklock keep", starts the command and ends it, so
-that the time is kept although zklock itself is stopped or killed. On Linux it
-ends everything that descends from the command, daemons included, and the
-command ends with it; on other systems, the command's process group. A process
-in uninterruptible sleep outlives KILL: the token is for that. Windows has no
-signals and no process groups like these, so zklock run does not run there.
-
-Exit status: that of the command, or 128 + the signal that ended it; and
-
-   64  wrong usage                       77  refused by the servers
-   69  no server reached                 78  grace and margin do not fit the
-   70  another failure                       session, or the path is another
-   75  not acquired (-try, -wait)            kind of lock
-   79  the lock was lost, and the        126, 127  the command cannot be run,
-       command ended for it                  is not there
-  128 + n  signal n came while waiting
-
--status-fd and -json write one JSON object a line: waiting, acquired, started,
-warned, recovered, asked, killed, resumed, left, lost, exited, gone, released,
-failed. They have spare_ms: how long the lock was to last from then.
-`
-
 // A job is what a command line asks for.
 type job struct {
 	servers *servers.Config
@@ -98,6 +38,8 @@ type job struct {
 	emptyStdin          bool
 	leftovers           string
 	reenter             bool
+
+	given map[string]bool // flags that the command line has
 }
 
 // Flags returns the flags of zklock run, for the manual.
@@ -107,30 +49,36 @@ func Flags() *flag.FlagSet {
 }
 
 func flags() (*flag.FlagSet, *job) {
-	set := flag.NewFlagSet("zklock run", flag.ContinueOnError)
-	set.SetOutput(io.Discard) // Main prints errors
+	set, j := lockFlags("run")
+	limit(set, &j.grace, "grace", "`duration` from TERM to KILL (default: T/8, at most 10s)")
+	limit(set, &j.margin, "margin", "`duration` from KILL to the end of the lease (default: T/16, at most 1s)")
+	set.DurationVar(&j.minHold, "min-hold", 0, "keep the lock at least so long, if the command was quicker")
+	set.StringVar(&j.onRevoke, "on-revoke", "term", "the `signal` when another process asks to leave: term, hup, int, usr1, ignore")
+	set.IntVar(&j.statusFD, "status-fd", -1, "write events as JSON lines to this `descriptor`")
+	set.BoolVar(&j.emptyStdin, "stdin-null", false, "give the command an empty standard input")
+	set.StringVar(&j.leftovers, "leftovers", "kill", "processes that the command leaves behind: `kill` them, or wait for them")
+	set.BoolVar(&j.reenter, "reenter", false, "run without locking what a zklock around this one holds already")
+	return set, j
+}
+
+// lockFlags are those of every command that takes a lock.
+func lockFlags(command string) (*flag.FlagSet, *job) {
+	set := flag.NewFlagSet("zklock "+command, flag.ContinueOnError)
+	set.SetOutput(io.Discard) // what uses the set prints errors
 	j := &job{servers: servers.Flags(set)}
 	set.BoolVar(&j.read, "read", false, "take the read lock: others may read, too")
 	set.BoolVar(&j.write, "write", false, "take the write lock of a read/write lock")
 	set.IntVar(&j.semaphore, "semaphore", 0, "take one of `n` leases; all users of the path say the same n")
 	set.BoolVar(&j.leader, "leader", false, "stand for election, beside LeaderSelectors; -data is the id")
 	set.BoolVar(&j.try, "try", false, "do not wait: status 75 if the lock is taken")
-	limit(set, &j.wait, "wait", "wait at most so `long`, then end with status 75 (default: for ever)")
-	limit(set, &j.grace, "grace", "`time` from TERM to KILL (default: T/8, at most 10s)")
-	limit(set, &j.margin, "margin", "`time` from KILL to the end of the lease (default: T/16, at most 1s)")
-	set.DurationVar(&j.minHold, "min-hold", 0, "keep the lock at least so long, if the command was quicker")
+	limit(set, &j.wait, "wait", "wait for at most this `duration`, then end with status 75 (default: for ever)")
 	set.IntVar(&j.busyCode, "E", ExitBusy, "`status` if the lock is not acquired")
 	set.IntVar(&j.lostCode, "lost-exit-code", ExitLost, "`status` if the lock was lost")
-	set.StringVar(&j.onRevoke, "on-revoke", "term", "the `signal` when another process asks to leave: term, hup, int, usr1, ignore")
 	set.StringVar(&j.data, "data", "", "`text` for the node, to tell who holds (default: user@host, process and command)")
-	set.IntVar(&j.statusFD, "status-fd", -1, "write events as JSON lines to this `descriptor`")
 	set.BoolVar(&j.json, "json", false, "write events as JSON lines to standard error, instead of texts")
 	set.BoolVar(&j.verbose, "v", false, "tell each step, and every 30 seconds who is ahead")
 	set.BoolVar(&j.quiet, "quiet", false, "tell errors only")
 	set.BoolVar(&j.debug, "debug", false, "log what the client does")
-	set.BoolVar(&j.emptyStdin, "stdin-null", false, "give the command an empty standard input")
-	set.StringVar(&j.leftovers, "leftovers", "kill", "processes that the command leaves behind: `kill` them, or wait for them")
-	set.BoolVar(&j.reenter, "reenter", false, "run without locking what a zklock around this one holds already")
 	return set, j
 }
 
@@ -154,35 +102,57 @@ func parse(args []string, getenv func(string) string) (*job, error) {
 	if found >= 0 {
 		rest, command = args[:found], args[found+1:]
 	}
-	for {
-		if err := set.Parse(rest); err != nil {
-			return nil, err
-		}
-		if set.NArg() == 0 {
-			break
-		}
-		j.paths = append(j.paths, set.Arg(0))
-		rest = set.Args()[1:]
+	if err := j.parse(set, rest); err != nil {
+		return nil, err
 	}
 	j.command = command
 	if found < 0 || len(command) == 0 {
-		return nil, errors.New("no command: it stands behind --, as in: zklock run /locks/nightly -- ./backup.sh")
+		return nil, errors.New("no command: it stands behind --, as in: zklock run /locks/nightly -- ./backup.sh; " +
+			"zklock hold holds a lock without one")
 	}
-	if err := errors.Join(j.check(), j.servers.Complete(getenv)); err != nil {
-		return nil, err
+	err := j.complete(getenv, j.checkRun)
+	return j, err
+}
+
+// parse reads flags and paths.
+func (j *job) parse(set *flag.FlagSet, args []string) (err error) {
+	j.paths, err = Interleaved(set, args)
+	j.given = map[string]bool{}
+	set.Visit(func(f *flag.Flag) { j.given[f.Name] = true })
+	return err
+}
+
+// Interleaved parses flags that may stand before, between and behind other arguments, which it returns.
+func Interleaved(set *flag.FlagSet, args []string) (others []string, err error) {
+	for {
+		if err := set.Parse(args); err != nil {
+			return nil, err
+		}
+		if set.NArg() == 0 {
+			return others, nil
+		}
+		others = append(others, set.Arg(0))
+		args = set.Args()[1:]
+	}
+}
+
+// complete checks everything, and adds what the environment and the configuration say.
+func (j *job) complete(getenv func(string) string, check func() error) error {
+	if err := errors.Join(j.checkLock(), check(), j.servers.Complete(getenv)); err != nil {
+		return err
 	}
 	if j.data == "" {
 		j.data = j.who()
 	}
-	return j, nil
+	return nil
 }
 
-// check returns everything that is wrong.
-func (j *job) check() error {
+// checkLock returns everything that is wrong with what is to be locked.
+func (j *job) checkLock() error {
 	var wrong []error
 	bad := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(format, args...)) }
 	if len(j.paths) == 0 {
-		bad("no path: say which lock, as in: zklock run /locks/nightly -- %s", strings.Join(j.command, " "))
+		bad("no path: say which lock, such as /locks/nightly")
 	}
 	for _, path := range j.paths {
 		if err := framework.ValidatePath(path); err != nil || path == "/" {
@@ -194,7 +164,7 @@ func (j *job) check() error {
 		bad("a path is named twice")
 	}
 	kinds := 0
-	for _, chosen := range []bool{j.read, j.write, j.leader, j.semaphore != 0} {
+	for _, chosen := range []bool{j.read, j.write, j.leader, j.given["semaphore"]} {
 		if chosen {
 			kinds++
 		}
@@ -202,14 +172,11 @@ func (j *job) check() error {
 	if kinds > 1 {
 		bad("-read, -write, -semaphore and -leader exclude each other")
 	}
-	if j.semaphore < 0 {
+	if j.given["semaphore"] && j.semaphore < 1 {
 		bad("-semaphore %d: want at least 1", j.semaphore)
 	}
-	if _, ok := revocation[j.onRevoke]; !ok {
-		bad("-on-revoke %s: want term, hup, int, usr1 or ignore", j.onRevoke)
-	}
-	if j.leftovers != "kill" && j.leftovers != "wait" {
-		bad("-leftovers %s: want kill or wait", j.leftovers)
+	if j.try && j.wait >= 0 {
+		bad("-try and -wait exclude each other: -try does not wait at all")
 	}
 	for name, code := range map[string]int{"E": j.busyCode, "lost-exit-code": j.lostCode} {
 		if code < 0 || code > 255 {
@@ -217,6 +184,17 @@ func (j *job) check() error {
 		}
 	}
 	return errors.Join(wrong...)
+}
+
+// checkRun returns everything that is wrong with the rest of the command line of zklock run.
+func (j *job) checkRun() (err error) {
+	if _, ok := revocation[j.onRevoke]; !ok {
+		err = fmt.Errorf("-on-revoke %s: want term, hup, int, usr1 or ignore", j.onRevoke)
+	}
+	if j.leftovers != "kill" && j.leftovers != "wait" {
+		err = errors.Join(err, fmt.Errorf("-leftovers %s: want kill or wait", j.leftovers))
+	}
+	return err
 }
 
 func (j *job) kind() string {

@@ -134,12 +134,6 @@ func (f *front) hold(lease *locks.Lease, c *command, signals <-chan os.Signal) i
 	return f.status()
 }
 
-// An expiring lease ends at a time that renewals move on.
-type expiring interface {
-	ValidUntil() time.Time
-	Err() error
-}
-
 // extend tells the keeper how long the lease is valid. The clock is read first: a suspend in between makes the end too
 // early, and never too late.
 func (f *front) extend(lease expiring, o order) {

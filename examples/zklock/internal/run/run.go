@@ -9,11 +9,9 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"os/exec"
 	"os/signal"
-	"slices"
 	"syscall"
 	"time"
 
@@ -31,30 +29,26 @@ func Main(args []string, out, errs io.Writer) int {
 		return 0
 	}
 	if err != nil {
-		return failed(errs, ExitUsage, err)
+		return failed(errs, "run", ExitUsage, err)
 	}
-	t := &teller{errs: errs, json: j.json, verbose: j.verbose, quiet: j.quiet}
+	t := j.teller("run", errs)
 	if j.statusFD >= 0 {
 		file, err := inherited(fmt.Sprint(j.statusFD))
 		if err != nil {
-			return failed(errs, ExitUsage, fmt.Errorf("-status-fd: %w", err))
+			return failed(errs, "run", ExitUsage, fmt.Errorf("-status-fd: %w", err))
 		}
 		t.status = file
 	}
 	if code, err := j.find(); err != nil {
-		return failed(errs, code, err)
+		return failed(errs, "run", code, err)
 	}
 	around := heldAround(os.Getenv)
-	for _, path := range j.paths {
-		if !slices.Contains(around, path) {
-			continue
-		}
+	if path := j.isWithin(around); path != "" {
 		if j.reenter {
 			err := syscall.Exec(j.program, j.command, os.Environ())
-			return failed(errs, ExitCannotRun, fmt.Errorf("%s: %w", j.program, err))
+			return failed(errs, "run", ExitCannotRun, fmt.Errorf("%s: %w", j.program, err))
 		}
-		return failed(errs, ExitUsage, fmt.Errorf("this process runs under a zklock that holds %s, and would wait for itself; "+
-			"-reenter runs the command without locking again", path))
+		return failed(errs, "run", ExitUsage, fmt.Errorf("%w; -reenter runs the command without locking again", errWithin(path)))
 	}
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, handled()...)
@@ -76,32 +70,22 @@ func (j *job) find() (code int, err error) {
 
 // run is everything from the connection to the release.
 func (j *job) run(t *teller, around []string, signals <-chan os.Signal) int {
-	var debug *slog.Logger
-	if j.debug {
-		debug = slog.New(slog.NewTextHandler(t.errs, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	}
-	client, err := j.servers.Client(debug)
+	client, err := j.client(t)
 	if err != nil {
-		return failed(t.errs, ExitUsage, err)
+		return failed(t.errs, "run", ExitUsage, err)
 	}
 	defer func() { _ = client.Close() }()
 	keeper, err := newFront(j, t) // now, so that nothing but a fork lies between the grant and the command
 	if err != nil {
-		return failed(t.errs, ExitSoftware, err)
+		return failed(t.errs, "run", ExitSoftware, err)
 	}
-	lease, came, err := j.await(client, keeper, signals)
-	if came != nil {
-		keeper.dismiss()
-		if err == nil {
-			_ = lease.Release() // if it fails, the client's end does it
-		}
-		number, _ := came.(syscall.Signal)
-		t.tell(Event{Event: "failed", Signal: came.String(), text: "ended by a signal before the command was started: " + came.String()})
-		return exitSignal + int(number)
+	acquire := func(ctx context.Context) (*locks.Lease, error) {
+		return j.connectAndAcquire(ctx, client, t, &keeper.plan)
 	}
+	lease, err := await(acquire, signals, nil)
 	if err != nil {
 		keeper.dismiss()
-		return j.refused(t, err)
+		return j.refused(t, client, err)
 	}
 	return j.under(client, keeper, lease, around, signals)
 }
@@ -112,7 +96,7 @@ func (j *job) under(client *framework.Client, f *front, lease *locks.Lease, arou
 	session, err := client.Session(context.Background()) // there is one: it has a lease
 	if err != nil {
 		f.dismiss()
-		return failed(f.errs, ExitCode(err), err)
+		return failed(f.errs, "run", ExitCode(err), err)
 	}
 	code := f.hold(lease, f.command(environment(os.Environ(), j, around, lease, session.ID(), session.Timeout())), signals)
 	if f.terminal {
@@ -121,18 +105,7 @@ func (j *job) under(client *framework.Client, f *front, lease *locks.Lease, arou
 	if rest := j.minHold - time.Since(begun); rest > 0 && !f.noLinger {
 		linger(lease, rest, signals)
 	}
-	err = lease.Release()
-	if errors.Is(err, locks.ErrLeaseLost) {
-		return code // which has been told
-	}
-	if err != nil {
-		f.tell(Event{
-			Event: "released", Reason: err.Error(), problem: true,
-			text: fmt.Sprintf("the lock could not be released; it ends with the session: %v", err),
-		})
-		return code
-	}
-	f.tell(Event{Event: "released", text: "released"})
+	f.release(lease)
 	return code
 }
 

@@ -28,6 +28,10 @@ func handled() (all []os.Signal) {
 	return all
 }
 
+// ignoreStops keeps this process from being stopped at the terminal: by Ctrl-Z, and by reading in the background, which
+// fails instead.
+func ignoreStops() { signal.Ignore(syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU) }
+
 // foreground returns the group that has the terminal on standard input; false if there is no terminal.
 func foreground() (group int, ok bool) {
 	var pgrp int32
