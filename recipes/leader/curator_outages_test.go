@@ -46,7 +46,7 @@ func TestCandidateWithoutPermissionFails(t *testing.T) {
 		if _, err := p.SetACL(t.Context(), path, zk.WorldACL(zk.PermAll), -1); err != nil {
 			t.Fatal(err)
 		}
-		await(t, start(t, l))
+		awaitTerm(t, start(t, l))
 	})
 }
 
@@ -55,7 +55,7 @@ func TestLeaderThatEndsDuringAnOutageLeavesNoNode(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server, framework.WithSessionTimeout(time.Minute))
 		l := start(t, p.latch())
-		await(t, l)
+		awaitTerm(t, l)
 		ctx, cancel := context.WithCancel(t.Context())
 		leads := make(chan struct{})
 		run := begin(t, func() error {
@@ -89,7 +89,7 @@ func TestLeaderThatEndsDuringAnOutageLeavesNoNode(t *testing.T) {
 func TestCandidatesKeepTheirPlacesOverRestarts(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		all, _ := latches(t, server, 3)
-		term := await(t, all[0])
+		term := awaitTerm(t, all[0])
 		nodes := server.Children(path)
 		for range 4 {
 			server.Restart()
@@ -102,10 +102,10 @@ func TestCandidatesKeepTheirPlacesOverRestarts(t *testing.T) {
 			t.Errorf("got nodes %v, want %v", got, nodes)
 		}
 		wantErr(t, all[0].Close(), nil)
-		await(t, all[1])
+		awaitTerm(t, all[1])
 		server.Restart()
 		wantErr(t, all[1].Close(), nil)
-		await(t, all[2])
+		awaitTerm(t, all[2])
 	})
 }
 
@@ -127,7 +127,7 @@ func TestServerThatIsReplacedByAnEmptyOneHasOneLeader(t *testing.T) {
 			t.Cleanup(func() { _ = client.Close() })
 			all = append(all, start(t, leader.NewLeaderLatch(client, path)))
 		}
-		term := await(t, all[0])
+		term := awaitTerm(t, all[0])
 		present.Store(successor)
 		server.CutAll()
 		<-term.Done()

@@ -39,14 +39,14 @@ func latches(t *testing.T, server *zktest.Server, n int) (all []*leader.LeaderLa
 func TestFollowerLeadsIfTheLeaderHasLeftDuringItsOutage(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		all, peers := latches(t, server, 2)
-		await(t, all[0])
+		awaitTerm(t, all[0])
 		session := peers[1].sessionID(t)
 		peers[1].link.Cut()
 		time.Sleep(time.Second)
 		wantErr(t, all[0].Close(), nil)
 		expire(server, session) // its node is gone as well when it comes back
 		peers[1].link.Heal()
-		await(t, all[1])
+		awaitTerm(t, all[1])
 		wantNodes(t, server, 1)
 	})
 }
@@ -54,7 +54,7 @@ func TestFollowerLeadsIfTheLeaderHasLeftDuringItsOutage(t *testing.T) {
 func TestSessionsThatEndTogetherLeaveOneLeader(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		all, peers := latches(t, server, 2)
-		await(t, all[0])
+		awaitTerm(t, all[0])
 		for range 10 {
 			for _, p := range peers {
 				expire(server, p.sessionID(t))
@@ -75,7 +75,7 @@ func TestErrorPolicyDecidesWhetherABlipEndsATerm(t *testing.T) {
 		inBubble(t, func(t *testing.T, server *zktest.Server) {
 			p := newPeer(t, server, framework.WithErrorPolicy(policy))
 			l := start(t, p.latch())
-			term := await(t, l)
+			term := awaitTerm(t, l)
 			campaigned := lead(t, leader.NewLeaderSelector(p.Client, "/leaders/b"))
 			var changes []*locks.Lease
 			l.OnChange(func(term *locks.Lease) { changes = append(changes, term) })
@@ -87,7 +87,7 @@ func TestErrorPolicyDecidesWhetherABlipEndsATerm(t *testing.T) {
 				}
 			}
 			p.link.Heal()
-			again := await(t, l)
+			again := awaitTerm(t, l)
 			synctest.Wait()
 			if want := map[bool]int{false: 1, true: 3}[ends]; len(changes) != want || (again == term) == ends {
 				t.Errorf("policy %v: heard %v, want %d changes", policy, changes, want)
@@ -102,12 +102,12 @@ func TestBlipUnderTheStandardPolicyHandsTheLeadershipOn(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server, framework.WithErrorPolicy(framework.StandardErrorPolicy))
 		leads := start(t, p.latch())
-		await(t, leads)
+		awaitTerm(t, leads)
 		next := start(t, newPeer(t, server).latch())
 		p.link.Cut()
 		synctest.Wait()
 		p.link.Heal()
-		await(t, next)
+		awaitTerm(t, next)
 		time.Sleep(time.Minute)
 		wantNodes(t, server, 2)
 		if leads.HasLeadership() || !next.HasLeadership() {
@@ -134,7 +134,7 @@ func TestLatchClosedDuringItsCreateLeavesNoNode(t *testing.T) {
 func TestNoneLeadsWithoutAServer(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		all, _ := latches(t, server, 10)
-		await(t, all[0])
+		awaitTerm(t, all[0])
 		server.RefuseConnections(true)
 		server.CutAll()
 		time.Sleep(sessionTimeout)
@@ -168,7 +168,7 @@ func TestTenLatchesHearOfTheirOwnTermsAlone(t *testing.T) {
 		synctest.Wait()
 		wantErr(t, all[9].Close(), nil) // it waits
 		for i, l := range all[:9] {
-			await(t, l)
+			awaitTerm(t, l)
 			synctest.Wait()
 			if i < 3 {
 				stops[i]()
@@ -198,7 +198,7 @@ func TestStartWaitsForAServer(t *testing.T) {
 		time.Sleep(30 * time.Second)
 		server.RefuseConnections(false)
 		wantErr(t, started(), nil)
-		await(t, l)
+		awaitTerm(t, l)
 		synctest.Wait()
 		if changes != 1 {
 			t.Errorf("heard %d changes, want 1", changes)

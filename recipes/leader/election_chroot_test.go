@@ -44,14 +44,14 @@ func TestLatchLeadsAgainWhenTheChrootIsMadeAnew(t *testing.T) {
 		var before *locks.Lease
 		rebuilt(t, server, nil, func(p *peer) {
 			l = start(t, p.latch())
-			before = await(t, l)
+			before = awaitTerm(t, l)
 		})
 		_, err := l.Await(t.Context())
 		wantErr(t, err, framework.ErrNoChroot)
 		wantErr(t, before.Err(), locks.ErrLeaseLost)
 		wantErr(t, server.Create("/app", nil), nil)
 		time.Sleep(time.Minute)
-		if term := await(t, l); !l.HasLeadership() || term == before {
+		if term := awaitTerm(t, l); !l.HasLeadership() || term == before {
 			t.Errorf("got leadership %t in term %v, want it in a new one", l.HasLeadership(), term)
 		}
 	})

@@ -31,8 +31,8 @@ func start(t *testing.T, l *leader.LeaderLatch) *leader.LeaderLatch {
 	return l
 }
 
-// await returns the term that a latch gets within an hour.
-func await(t *testing.T, l *leader.LeaderLatch) *locks.Lease {
+// awaitTerm returns the term that a latch gets within an hour.
+func awaitTerm(t *testing.T, l *leader.LeaderLatch) *locks.Lease {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 	defer cancel()
@@ -52,7 +52,7 @@ func TestLatchesLeadInTheOrderOfTheirStart(t *testing.T) {
 			wantNodes(t, server, len(latches)) // Start has returned
 		}
 		for i, l := range latches {
-			term := await(t, l)
+			term := awaitTerm(t, l)
 			if l.ID() != names[i] || !strings.Contains(term.NodeName(), "-latch-") {
 				t.Errorf("latch %q leads by node %s", l.ID(), term.NodeName())
 			}
@@ -85,7 +85,7 @@ func TestOnlyLatchesCountForALatch(t *testing.T) {
 			}
 		}
 		l := start(t, newPeer(t, server).latch())
-		await(t, l)
+		awaitTerm(t, l)
 		if term.Err() != nil || len(server.Children(path)) != 7 {
 			t.Errorf("the selector: %v; nodes %v", term.Err(), server.Children(path))
 		}
@@ -97,7 +97,7 @@ func TestOnlyLatchesCountForALatch(t *testing.T) {
 func TestTermOfALatchEndsBeforeItsNodeIsRemoved(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		l := start(t, newPeer(t, server).latch())
-		term, removals := await(t, l), 0
+		term, removals := awaitTerm(t, l), 0
 		work := term.Context(t.Context())
 		defer server.Observe(func(r zktest.Request) {
 			if r.Op != zktest.OpDelete {
@@ -121,7 +121,7 @@ func TestLatchThatIsCutOffEndsBeforeTheNextLeads(t *testing.T) {
 		p := newPeer(t, server)
 		first := start(t, p.latch())
 		second := start(t, newPeer(t, server).latch())
-		term := await(t, first)
+		term := awaitTerm(t, first)
 		p.link.Mute()
 		go func() {
 			<-term.Done()
@@ -129,7 +129,7 @@ func TestLatchThatIsCutOffEndsBeforeTheNextLeads(t *testing.T) {
 				t.Error("got both leading, want the first alone")
 			}
 		}()
-		await(t, second)
+		awaitTerm(t, second)
 		wantErr(t, term.Err(), locks.ErrLeaseLost)
 		if first.HasLeadership() {
 			t.Error("got both leading, want the second alone")
@@ -154,10 +154,10 @@ func TestLatchStandsAgainAfterEachLoss(t *testing.T) {
 			},
 			"released": func(term *locks.Lease) { wantErr(t, term.Release(), nil) },
 		} {
-			before := await(t, l)
+			before := awaitTerm(t, l)
 			lose(before)
 			soon(t, before.Done())
-			if term := await(t, l); term.FencingToken() <= before.FencingToken() {
+			if term := awaitTerm(t, l); term.FencingToken() <= before.FencingToken() {
 				t.Errorf("%s: got token %d after %d", name, term.FencingToken(), before.FencingToken())
 			}
 			wantNodes(t, server, 1)
@@ -170,7 +170,7 @@ func TestNothingWritesToTheNodeOfALatch(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server, framework.WithDefaultData([]byte("the address")))
 		l := start(t, p.latch())
-		term := await(t, l)
+		term := awaitTerm(t, l)
 		time.Sleep(time.Hour)
 		node := path + "/" + term.NodeName()
 		if data, _ := server.Data(node); len(data) != 0 {
@@ -221,7 +221,7 @@ func TestStartThatFailsLeavesTheLatchAsItWas(t *testing.T) {
 		wantErr(t, l.Start(ctx), context.DeadlineExceeded)
 		wantNodes(t, server, 0)
 		p.link.Heal()
-		await(t, start(t, l))
+		awaitTerm(t, start(t, l))
 		_ = p.Close()
 		synctest.Wait()
 		ctx, cancel = context.WithTimeout(t.Context(), time.Hour)
@@ -267,7 +267,7 @@ func TestLatchThatIsStartedWithinATermStandsBehindIt(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
 		first, second := start(t, p.latch()), p.latch()
-		term := await(t, first)
+		term := awaitTerm(t, first)
 		wantErr(t, second.Start(term.Context(t.Context())), nil)
 		t.Cleanup(func() { _ = second.Close() })
 		synctest.Wait()
@@ -276,7 +276,7 @@ func TestLatchThatIsStartedWithinATermStandsBehindIt(t *testing.T) {
 			t.Error("got both leading, want the first alone")
 		}
 		wantErr(t, first.Close(), nil)
-		if next := await(t, second); next.FencingToken() <= term.FencingToken() {
+		if next := awaitTerm(t, second); next.FencingToken() <= term.FencingToken() {
 			t.Errorf("got token %d after %d", next.FencingToken(), term.FencingToken())
 		}
 	})

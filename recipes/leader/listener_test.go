@@ -28,12 +28,12 @@ func TestSlowListenerHearsEachChange(t *testing.T) {
 		const terms = 5
 		var want []*locks.Lease
 		for range terms {
-			term := await(t, l)
+			term := awaitTerm(t, l)
 			want = append(want, term, nil)
 			wantErr(t, term.Release(), nil)
 			synctest.Wait()
 		}
-		want = append(want, await(t, l), nil)
+		want = append(want, awaitTerm(t, l), nil)
 		begun := time.Now()
 		wantErr(t, l.Close(), nil)
 		if took := time.Since(begun); took != 0 {
@@ -54,7 +54,7 @@ func TestSlowListenerHearsEachChange(t *testing.T) {
 func TestListenerMayUseTheLatchAndPanic(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		l := start(t, newPeer(t, server).latch())
-		await(t, l)
+		awaitTerm(t, l)
 		told := 0
 		l.OnChange(func(*locks.Lease) {
 			told++
@@ -79,7 +79,7 @@ func TestListenerMayUseTheLatchAndPanic(t *testing.T) {
 func TestStoppedListenerHearsNothing(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		l := start(t, newPeer(t, server).latch())
-		await(t, l)
+		awaitTerm(t, l)
 		told := 0
 		stop := l.OnChange(func(*locks.Lease) { told++ })
 		synctest.Wait()
@@ -127,7 +127,7 @@ func TestListenersHearOfCloseAtOnceInAnOutage(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
 		l := start(t, p.latch())
-		await(t, l)
+		awaitTerm(t, l)
 		heard := hear(l)
 		heard()
 		p.link.Mute()
@@ -151,7 +151,7 @@ func TestListenersHearOfTheEndBeforeTheNodeIsRemoved(t *testing.T) {
 		inBubble(t, func(t *testing.T, server *zktest.Server) {
 			p := newPeer(t, server)
 			l := start(t, p.latch())
-			term := await(t, l)
+			term := awaitTerm(t, l)
 			var ended atomic.Bool
 			l.OnChange(func(now *locks.Lease) {
 				if ended.Store(now == nil); now == nil && term.Err() == nil {
@@ -181,7 +181,7 @@ func TestListenersHearOfALossWhenTheTermEnds(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
 		l := start(t, p.latch())
-		term := await(t, l)
+		term := awaitTerm(t, l)
 		heard := hear(l)
 		heard()
 		p.link.Mute()
@@ -204,7 +204,7 @@ func TestListenersHearNothingOfCampaignsThatFail(t *testing.T) {
 		}
 		rebuilt(t, server, nil, func(p *peer) {
 			l = start(t, p.latch())
-			await(t, l)
+			awaitTerm(t, l)
 			heard = hear(l)
 			wants("in the first term", true)
 		})
@@ -213,7 +213,7 @@ func TestListenersHearNothingOfCampaignsThatFail(t *testing.T) {
 		wants("without a chroot", true, false)
 		wantErr(t, server.Create("/app", nil), nil)
 		time.Sleep(time.Minute)
-		await(t, l)
+		awaitTerm(t, l)
 		wants("in the next term", true, false, true)
 	})
 }
@@ -222,7 +222,7 @@ func TestListenersHearNothingOfCampaignsThatFail(t *testing.T) {
 func TestAnEndThatIsToldLateDoesNotEndTheNextTerm(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		l := start(t, newPeer(t, server).latch())
-		await(t, l)
+		awaitTerm(t, l)
 		heard := hear(l)
 		heard()
 		l.CallEnded()

@@ -18,7 +18,7 @@ func TestTraceHearsOfCampaignsAndOfTheTermsTheyWin(t *testing.T) {
 	for name, campaign := range map[string]func(t *testing.T, p *peer, trace leader.Option) *locks.Lease{
 		"selector": func(t *testing.T, p *peer, trace leader.Option) *locks.Lease { return lead(t, p.selector(trace)) },
 		"latch": func(t *testing.T, p *peer, trace leader.Option) *locks.Lease {
-			return await(t, start(t, p.latch(trace)))
+			return awaitTerm(t, start(t, p.latch(trace)))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

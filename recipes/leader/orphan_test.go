@@ -20,7 +20,7 @@ func TestACandidacyThatIsExecutedLateLetsTheNextLead(t *testing.T) {
 		},
 		"LeaderLatch": func(t *testing.T, p *peer) (*locks.Lease, func()) {
 			l := start(t, p.latch())
-			return await(t, l), func() { _ = l.Close() }
+			return awaitTerm(t, l), func() { _ = l.Close() }
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

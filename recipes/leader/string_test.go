@@ -18,7 +18,7 @@ func TestNoExportedTypeShowsACredential(t *testing.T) {
 		p := newPeer(t, server, framework.WithAuthorization("digest", []byte(printtest.Credentials)))
 		selector, latch := leader.NewLeaderSelector(p.Client, "/leaders/b", leader.WithID("a")), start(t, p.latch(leader.WithID("a")))
 		lead(t, selector)
-		await(t, latch)
+		awaitTerm(t, latch)
 		first, err := latch.Leader(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -47,8 +47,8 @@ func TestElectionsArePrintedWhileTheyChange(t *testing.T) {
 			}
 		}()
 		start(t, l)
-		wantErr(t, await(t, l).Release(), nil)
-		await(t, l)
+		wantErr(t, awaitTerm(t, l).Release(), nil)
+		awaitTerm(t, l)
 		<-done
 	})
 }
