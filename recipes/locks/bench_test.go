@@ -64,21 +64,25 @@ func BenchmarkCycle(b *testing.B) {
 }
 
 func BenchmarkReentry(b *testing.B) {
-	mutex := locks.NewInterProcessMutex(benchmarkClient(b), "/mutex")
-	lease, err := mutex.Acquire(b.Context())
-	if err != nil {
-		b.Fatal(err)
-	}
-	ctx := lease.Context(b.Context())
-	b.ReportAllocs()
-	for b.Loop() {
-		inner, err := mutex.Acquire(ctx)
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := inner.Release(); err != nil {
-			b.Fatal(err)
-		}
+	for name, opts := range map[string][]locks.Option{"plain": nil, "WithCaller": {locks.WithCaller()}} {
+		b.Run(name, func(b *testing.B) {
+			mutex := locks.NewInterProcessMutex(benchmarkClient(b), "/mutex", opts...)
+			lease, err := mutex.Acquire(b.Context())
+			if err != nil {
+				b.Fatal(err)
+			}
+			ctx := lease.Context(b.Context())
+			b.ReportAllocs()
+			for b.Loop() {
+				inner, err := mutex.Acquire(ctx)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if err := inner.Release(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
 

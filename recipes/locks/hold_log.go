@@ -43,3 +43,18 @@ func (l holdLog) released(released Released) {
 	}
 	l.logger.Debug("locks: released", attrs...)
 }
+
+// dropped is called once for a lease that the program has lost.
+func (l holdLog) dropped(lease *leaseState) {
+	if !l.enabled(slog.LevelError) {
+		return
+	}
+	attrs := []any{
+		slog.String("path", lease.recipe.path), slog.String("node", lease.grant.Name), slog.Int64("token", lease.grant.Token),
+		duration("held", time.Since(lease.grant.Since)),
+	}
+	if lease.callers != nil {
+		attrs = append(attrs, slog.String("caller", caller(lease.callers)))
+	}
+	l.logger.Error("locks: lease dropped without Release, the lock stays held", attrs...)
+}

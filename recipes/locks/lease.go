@@ -3,6 +3,7 @@ package locks
 import (
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -13,11 +14,26 @@ import (
 // A Lease is a held lock. It lasts until its Release or its loss: when the session may have ended, the client is
 // closed, or its node is removed. It ends before another contender can be admitted (G2). It is safe for concurrent use.
 //
+// A program that drops a Lease and its contexts without Release leaves the lock held, and nothing can release it. The
+// client's log says so at Error, after the next garbage collection: see [WithCaller] for where it was acquired. The
+// lock is not released, since the code that it guards may still run. A context that was made from the lease's and was
+// not canceled counts as one of them; a channel of Done, and the node's name or token, do not. A term of the Campaign
+// of a leader.LeaderSelector is not reported.
+//
 // Curator: Lease, and what a thread has between acquire() and release().
 type Lease struct {
+	*leaseState                 // nil of one that a program made
+	parts       []*Lease        // of a multi-lock's
+	drop        runtime.Cleanup // reports a Lease that the program has lost
+	_           [0]sync.Mutex   // so that vet finds copies
+}
+
+// A leaseState is a lease without what the program has of it, which it may lose: the rest of this package keeps no
+// Lease, but this. Only contexts do, which the program has as well.
+type leaseState struct {
 	recipe  *recipe      // nil for a multi-lock's
 	grant   *queue.Grant // nil for a multi-lock's
-	parts   []*Lease     // of a multi-lock's
+	callers []uintptr    // of the Acquire; nil without WithCaller
 	revoked revocation   // guarded by mu
 
 	done      chan struct{}
@@ -30,14 +46,14 @@ type Lease struct {
 }
 
 func newLease(r *recipe, g *queue.Grant) *Lease {
-	return &Lease{recipe: r, grant: g, done: make(chan struct{})}
+	return &Lease{leaseState: &leaseState{recipe: r, grant: g, done: make(chan struct{})}}
 }
 
 var errNoLease = errors.New("locks: there is no lease: no Acquire returned it")
 
 // missing is the error of a nil Lease, as a failed Acquire returns, and of one that a program made.
 func (l *Lease) missing() error {
-	if l == nil || l.done == nil {
+	if l == nil || l.leaseState == nil {
 		return errNoLease
 	}
 	return nil
@@ -68,7 +84,7 @@ type follower struct {
 //
 // Ended contexts are left out when the list would have to grow; half of it is free then, so each follower costs the
 // same. context.AfterFunc leaves them out sooner, and makes the end of thousands of leases half as slow again.
-func (l *Lease) follow(f follower) {
+func (l *leaseState) follow(f follower) {
 	l.mu.Lock()
 	if l.ended {
 		over := l.over
@@ -85,7 +101,7 @@ func (l *Lease) follow(f follower) {
 }
 
 // end ends the lease, its contexts and its multi-locks; cause is nil if the grant was lost. It does not block.
-func (l *Lease) end(cause error) {
+func (l *leaseState) end(cause error) {
 	l.mu.Lock()
 	if l.ended {
 		l.mu.Unlock()
@@ -105,7 +121,7 @@ func (l *Lease) end(cause error) {
 	}
 }
 
-func (l *Lease) reason(over error) error {
+func (l *leaseState) reason(over error) error {
 	if over == nil {
 		return l.grant.Err()
 	}
@@ -169,7 +185,7 @@ func (l *Lease) ValidUntil() time.Time {
 	return first
 }
 
-type member struct{ lease *Lease }
+type member struct{ lease *leaseState }
 
 func (m member) Ended() { m.lease.end(nil) }
 

@@ -2,6 +2,7 @@ package locks
 
 import (
 	"errors"
+	"runtime"
 	"slices"
 	"time"
 
@@ -27,6 +28,8 @@ func (l *Lease) release(enough <-chan struct{}) error {
 	again := l.released
 	l.released = true
 	l.mu.Unlock()
+	l.drop.Stop()
+	runtime.KeepAlive(l) // until here a Lease without other references would count as lost
 	switch {
 	case again:
 		return l.errReleased()
@@ -60,7 +63,7 @@ func (l *Lease) releaseLease(enough <-chan struct{}) error {
 }
 
 func (l *Lease) leaveGrant() (last bool, err error) {
-	last, err = l.grant.Leave(member{l})
+	last, err = l.grant.Leave(member{l.leaseState})
 	switch {
 	case errors.Is(err, ErrReleased):
 		return false, l.errReleased()

@@ -161,12 +161,12 @@ func (m *InterProcessMultiLock) acquire(
 		return nil, session.JoinErrors(errPartLost, lost)
 	}
 	for _, part := range lease.parts {
-		part.inform(lease)
+		part.inform(lease.leaseState)
 	}
 	return lease, nil
 }
 
-func (l *Lease) inform(other *Lease) {
+func (l *leaseState) inform(other *leaseState) {
 	l.mu.Lock()
 	l.revoked.others = append(l.revoked.others, other)
 	done := l.revoked.done

@@ -17,6 +17,7 @@ type options struct {
 	data     []byte // nil: the client's default data
 	extra    []string
 	trace    Trace
+	callers  bool
 	problems []error
 
 	variant *variant.Variant // nil: the queue of locks
@@ -76,3 +77,9 @@ func WithExtraMarkers(markers ...string) Option {
 
 // WithTrace reports the lock's events to trace.
 func WithTrace(trace Trace) Option { return func(o *options) { o.trace = trace } }
+
+// WithCaller has the log name the caller of Acquire, a function and a line, when the program drops a [Lease] without
+// Release. It costs a third of a microsecond and an allocation for each acquire.
+//
+// Curator has none.
+func WithCaller() Option { return func(o *options) { o.callers = true } }

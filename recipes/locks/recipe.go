@@ -106,6 +106,7 @@ func (r *recipe) acquire(ctx context.Context, reenter reentry, contend contentio
 	if err := r.finish(ctx, begun, got, err); err != nil {
 		return nil, err
 	}
+	got.lease.reportDrop()
 	return got.lease, nil
 }
 
@@ -190,7 +191,7 @@ func (r *recipe) acquireOnce(ctx context.Context, reenter reentry, contend conte
 
 func (r *recipe) join(g *queue.Grant) (*Lease, error) {
 	l := newLease(r, g)
-	if err := g.Join(member{l}); err != nil {
+	if err := g.Join(member{l.leaseState}); err != nil {
 		return nil, err
 	}
 	if v := r.opts.variant; v != nil && v.Ended != nil {

@@ -442,7 +442,8 @@ func TestTraceTellsOfRetainedNodes(t *testing.T) {
 	})
 }
 
-// A cycle of a retained lock makes the lease, its channel and its hold, and one thing more at most.
+// A cycle of a retained lock makes the lease, its state, its channel and its hold, two things that watch for a dropped
+// lease, and one thing more at most.
 func TestRetainedCycleAllocatesLittle(t *testing.T) {
 	server := zktest.NewServer()
 	defer server.Close()
@@ -461,7 +462,7 @@ func TestRetainedCycleAllocatesLittle(t *testing.T) {
 	for range 10 {
 		cycle()
 	}
-	const most = 4
+	const most = 7
 	got := testing.AllocsPerRun(200, cycle)
 	for range 2 { // in a stalled machine's, pings and a new connection are counted too
 		got = min(got, testing.AllocsPerRun(200, cycle))

@@ -52,11 +52,11 @@ func (l *Lease) RevocationRequested() <-chan struct{} {
 type revocation struct {
 	requested chan struct{} // nil until asked for
 	done      bool
-	others    []*Lease // to be asked as well
+	others    []*leaseState // to be asked as well
 }
 
 // request asks the holder of a lease, and of multi-locks with it, to leave.
-func (l *Lease) request() {
+func (l *leaseState) request() {
 	l.mu.Lock()
 	first := !l.revoked.done
 	l.revoked.done = true

@@ -131,7 +131,13 @@ func (s *InterProcessSemaphoreV2) acquireN(ctx context.Context, n int, contend c
 	if err == nil {
 		got.lease = leases[0]
 	}
-	return leases, s.recipe.finish(ctx, begun, got, err)
+	if err := s.recipe.finish(ctx, begun, got, err); err != nil {
+		return nil, err
+	}
+	for _, lease := range leases {
+		lease.reportDrop()
+	}
+	return leases, nil
 }
 
 func (s *InterProcessSemaphoreV2) acquireOnce(ctx context.Context, contend contentionN) ([]*Lease, queue.Progress, error) {
