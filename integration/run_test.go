@@ -27,7 +27,7 @@ func TestRunDoesOnlyThePhasesThatItsArgumentsNeed(t *testing.T) {
 	java := []string{"java", "zookeeper"}
 	others := []string{"curator", "kazoo"}
 	whole := []string{
-		"tidy", "gofmt", "prose", "build", "vet windows", "vet darwin", "vet 386", "modules", "porting", "telemetry", "KDC", "kerberos", "adapters", "bench", "figures", "release", "tmux", "chromium", "Node.js", "lint modules",
+		"tidy", "gofmt", "prose", "build", "vet windows", "vet darwin", "vet 386", "modules", "porting", "telemetry", "KDC", "kerberos", "adapters", "bench", "figures", "release", "tmux", "chromium", "Node.js", "promtool", "lint modules",
 	}
 	always := []string{"C compiler", "vet", "test"}
 	for _, tt := range []struct {

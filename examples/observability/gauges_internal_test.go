@@ -19,8 +19,10 @@ func (w world) gauge(t *testing.T, name, label string) (value float64, found boo
 	}
 	for _, family := range families {
 		for _, m := range family.GetMetric() {
-			if family.GetName() == name && len(m.GetLabel()) == 1 && m.GetLabel()[0].GetValue() == label {
-				return m.GetGauge().GetValue(), true
+			for _, l := range m.GetLabel() {
+				if family.GetName() == name && l.GetName() != "kind" && l.GetValue() == label {
+					return m.GetGauge().GetValue(), true
+				}
 			}
 		}
 	}

@@ -13,7 +13,7 @@ import (
 
 // prometheusMetrics are those that count. Gauges are read when they are asked for.
 type prometheusMetrics struct {
-	acquires    *prometheus.CounterVec   // by lock and outcome
+	acquires    *prometheus.CounterVec   // by lock, kind and outcome
 	waits       *prometheus.HistogramVec // by lock
 	handOvers   *prometheus.HistogramVec
 	holds       *prometheus.HistogramVec
@@ -44,7 +44,7 @@ func newPrometheusMetrics() *prometheusMetrics {
 		}, []string{label})
 	}
 	return &prometheusMetrics{
-		acquires:    counter("curator_lock_acquires_total", "Acquires that returned, by outcome.", "lock", "outcome"),
+		acquires:    counter("curator_lock_acquires_total", "Acquires that returned, by outcome.", "lock", "kind", "outcome"),
 		waits:       histogram("curator_lock_wait_seconds", "How long successful acquires took.", "lock"),
 		handOvers:   histogram("curator_lock_handover_seconds", "From the news that the lock is free to the grant.", "lock"),
 		holds:       histogram("curator_lock_hold_seconds", "How long holds lasted.", "lock"),
@@ -78,8 +78,8 @@ var (
 		"For how long the client's leases are valid yet if no renewal is answered; while this process holds a lock.", []string{"client"}, nil)
 	oldestDesc = prometheus.NewDesc("curator_lock_oldest_hold_start_timestamp_seconds",
 		"When the oldest hold that lasts began.", []string{"lock"}, nil)
-	waitersDesc = prometheus.NewDesc("curator_lock_waiters", "Contenders of this process that wait.", []string{"lock"}, nil)
-	heldDesc    = prometheus.NewDesc("curator_locks_held", "Holds of this process that last.", []string{"lock"}, nil)
+	waitersDesc = prometheus.NewDesc("curator_lock_waiters", "Contenders of this process that wait.", []string{"lock", "kind"}, nil)
+	heldDesc    = prometheus.NewDesc("curator_locks_held", "Holds of this process that last.", []string{"lock", "kind"}, nil)
 )
 
 // gauges reads the present when it is asked for.
@@ -96,17 +96,17 @@ func (gauges) Describe(descs chan<- *prometheus.Desc) {
 func (g gauges) Collect(metrics chan<- prometheus.Metric) {
 	held, oldest, waiters, clients := g.present()
 	holds := len(oldest) > 0
-	gauge := func(desc *prometheus.Desc, value float64, label string) {
-		metrics <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, label)
+	gauge := func(desc *prometheus.Desc, value float64, labels ...string) {
+		metrics <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
 	}
-	for name, n := range held {
-		gauge(heldDesc, float64(n), name)
+	for lock, n := range held {
+		gauge(heldDesc, float64(n), lock.name, lock.kind)
 	}
 	for name, since := range oldest {
 		gauge(oldestDesc, float64(since.UnixMilli())/1000, name)
 	}
-	for name, n := range waiters {
-		gauge(waitersDesc, float64(n), name)
+	for lock, n := range waiters {
+		gauge(waitersDesc, float64(n), lock.name, lock.kind)
 	}
 	for name, w := range clients {
 		connected, timeout, left, valid := w.look()
@@ -120,22 +120,22 @@ func (g gauges) Collect(metrics chan<- prometheus.Metric) {
 	}
 }
 
-// present copies what the gauges show. Locks that were held once are shown with 0.
+// present copies what the gauges show. Locks that nothing waits for, or holds, are shown with 0.
 func (t *Telemetry) present() (
-	held map[string]int, oldest map[string]time.Time, waiters map[string]int, clients map[string]*watched,
+	held map[named]int, oldest map[string]time.Time, waiters map[named]int, clients map[string]*watched,
 ) {
-	held, oldest, waiters, clients = map[string]int{}, map[string]time.Time{}, map[string]int{}, map[string]*watched{}
+	held, oldest, waiters, clients = map[named]int{}, map[string]time.Time{}, map[named]int{}, map[string]*watched{}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, h := range t.holds {
 		held[h.lock]++
-		if first, ok := oldest[h.lock]; !ok || h.since.Before(first) {
-			oldest[h.lock] = h.since
+		if first, ok := oldest[h.lock.name]; !ok || h.since.Before(first) {
+			oldest[h.lock.name] = h.since
 		}
 	}
-	for name, n := range t.waiters {
-		waiters[name] = n
-		held[name] += 0
+	for lock, n := range t.waiters {
+		waiters[lock] = n
+		held[lock] += 0
 	}
 	maps.Copy(clients, t.clients)
 	return held, oldest, waiters, clients

@@ -14,7 +14,6 @@ package observability
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -28,6 +27,7 @@ import (
 	tracenoop "go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -48,9 +48,18 @@ type Telemetry struct {
 	otel    *otelMetrics
 	mu      sync.Mutex
 	holds   map[holdKey]hold
-	waiters map[string]int // by lock
+	waiters map[named]int
 	clients map[string]*watched
 }
+
+// named is what tells locks apart in metrics.
+type named struct{ name, kind string }
+
+// Kinds. A standby of an election waits for as long as it lives, and that is no fault.
+const (
+	kindLock     = "lock"
+	kindElection = "election"
+)
 
 // Holds of a retained lock that share a node differ by their count.
 type holdKey struct {
@@ -60,7 +69,7 @@ type holdKey struct {
 
 // A hold is what is remembered of one from its acquire to its end.
 type hold struct {
-	lock    string
+	lock    named
 	since   time.Time
 	acquire trace.SpanContext
 }
@@ -83,7 +92,7 @@ func New(cfg Config) (*Telemetry, error) {
 	}
 	t := &Telemetry{
 		tracer: cfg.Tracer, logger: cfg.Logger, prom: newPrometheusMetrics(), otel: instruments,
-		holds: map[holdKey]hold{}, waiters: map[string]int{}, clients: map[string]*watched{},
+		holds: map[holdKey]hold{}, waiters: map[named]int{}, clients: map[string]*watched{},
 	}
 	if cfg.Registerer != nil {
 		t.prom.register(cfg.Registerer)
@@ -115,10 +124,24 @@ type acquiringKey struct{}
 
 // Lock has a lock report under a name that is one of a few: a path with an order's number in it would make a metric for
 // each order. attributes are added to spans and to OpenTelemetry's metrics: lock.kind and lock.mode, for instance.
+//
+// All counters of the name are there from now on, with 0: the increase of one that begins with 1 is none.
 func (t *Telemetry) Lock(name string, attributes ...attribute.KeyValue) locks.Option {
+	return locks.WithTrace(t.trace(named{name, kindLock}, attributes))
+}
+
+// Election is Lock for a LeaderSelector or a LeaderLatch: its standbys count as such, and not as waiters that are
+// stuck.
+func (t *Telemetry) Election(name string, attributes ...attribute.KeyValue) leader.Option {
+	return leader.WithTrace(t.trace(named{name, kindElection}, attributes))
+}
+
+func (t *Telemetry) trace(as named, attributes []attribute.KeyValue) locks.Trace {
+	name := as.name
 	attributes = append([]attribute.KeyValue{attribute.String("lock.name", name)}, attributes...)
-	l := &lock{Telemetry: t, name: name, attributes: attributes}
-	return locks.WithTrace(locks.Trace{
+	l := &lock{Telemetry: t, named: as, attributes: attributes}
+	l.begin()
+	return locks.Trace{
 		AcquireStart: l.acquireStart,
 		Waiting:      l.waiting,
 		AcquireEnd:   l.acquireEnd,
@@ -145,15 +168,36 @@ func (t *Telemetry) Lock(name string, attributes ...attribute.KeyValue) locks.Op
 		Lost: func(lost locks.Lost) {
 			l.holdEnd(holdKey{lost.Path, lost.Node, lost.LocalCount}, lost.Held, lost.Err, nil)
 		},
-	})
+	}
 }
 
 // A lock is one name under which locks report.
 type lock struct {
 	*Telemetry
+	named
 
-	name       string
 	attributes []attribute.KeyValue
+}
+
+// begin makes each counter with 0.
+func (l *lock) begin() {
+	for _, outcome := range outcomes {
+		l.prom.acquires.WithLabelValues(l.name, l.kind, outcome)
+	}
+	for _, reason := range reasons {
+		l.prom.losses.WithLabelValues(l.name, reason.text)
+		l.countLoss(0, reason.text)
+	}
+	l.prom.revocations.WithLabelValues(l.name)
+	for _, event := range []string{"handed_over", "kept", "idle", "demanded"} {
+		l.prom.retained.WithLabelValues(l.name, event)
+	}
+	l.countWaiter(0)
+}
+
+func (l *lock) countLoss(n int64, reason string) {
+	l.otel.lost.Add(context.Background(), n, metric.WithAttributes(l.attributes...),
+		metric.WithAttributes(attribute.String("error.type", reason)))
 }
 
 func (l *lock) acquireStart(ctx context.Context, start locks.AcquireStart) context.Context {
@@ -179,7 +223,7 @@ func (l *lock) waiting(ctx context.Context, w locks.Waiting) {
 
 func (l *lock) countWaiter(n int) {
 	l.mu.Lock()
-	l.waiters[l.name] += n
+	l.waiters[l.named] += n
 	l.mu.Unlock()
 	l.otel.waiting.Add(context.Background(), int64(n), metric.WithAttributes(l.attributes...))
 }
@@ -191,7 +235,7 @@ func (l *lock) acquireEnd(ctx context.Context, end locks.AcquireEnd) {
 		l.countWaiter(-1)
 	}
 	outcome := Outcome(end)
-	l.prom.acquires.WithLabelValues(l.name, outcome).Inc()
+	l.prom.acquires.WithLabelValues(l.name, l.kind, outcome).Inc()
 	a.span.SetAttributes(attribute.String("lock.outcome", outcome))
 	if end.Reentered {
 		return
@@ -212,7 +256,7 @@ func (l *lock) acquireEnd(ctx context.Context, end locks.AcquireEnd) {
 	l.otel.held.Add(ctx, 1, metric.WithAttributes(l.attributes...))
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.holds[holdKey{end.Path, end.Node, end.LocalCount}] = hold{lock: l.name, since: time.Now(), acquire: a.span.SpanContext()}
+	l.holds[holdKey{end.Path, end.Node, end.LocalCount}] = hold{lock: l.named, since: time.Now(), acquire: a.span.SpanContext()}
 }
 
 // holdEnd makes the span of a hold when it is over: it began so long ago.
@@ -237,7 +281,7 @@ func (l *lock) holdEnd(key holdKey, held time.Duration, lost, unremoved error) {
 	if lost != nil {
 		why := Reason(lost)
 		l.prom.losses.WithLabelValues(l.name, why).Inc()
-		l.otel.lost.Add(ctx, 1, attributes, metric.WithAttributes(attribute.String("error.type", why)))
+		l.countLoss(1, why)
 		l.logger.Warn("lock: lost", "error", lost,
 			slog.Group("lock", "name", l.name, "path", key.path, "node", key.node, slog.Duration("held", held)))
 		span.RecordError(lost)
@@ -246,41 +290,4 @@ func (l *lock) holdEnd(key holdKey, held time.Duration, lost, unremoved error) {
 	if unremoved != nil {
 		span.RecordError(unremoved) // it goes in the background
 	}
-}
-
-// Outcome is how an acquire ended, in a few words: the values of lock.outcome.
-func Outcome(end locks.AcquireEnd) string {
-	switch {
-	case end.Err == nil && end.Reentered:
-		return "reentered"
-	case end.Err == nil:
-		return "acquired"
-	case errors.Is(end.Err, locks.ErrNotAcquired):
-		return "not_acquired"
-	case errors.Is(end.Err, context.DeadlineExceeded):
-		return "timeout"
-	case errors.Is(end.Err, context.Canceled):
-		return "canceled"
-	default:
-		return "error"
-	}
-}
-
-// Reason is why a lock was lost, in a few words.
-func Reason(lost error) string {
-	for _, r := range []struct {
-		err  error
-		text string
-	}{
-		{locks.ErrRemoved, "removed"},
-		{framework.ErrClosed, "closed"},
-		{framework.ErrLapsed, "lapsed"},
-		{framework.ErrSuspended, "suspended"},
-		{framework.ErrSessionLost, "session"},
-	} {
-		if errors.Is(lost, r.err) {
-			return r.text
-		}
-	}
-	return "other"
 }

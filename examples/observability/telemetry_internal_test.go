@@ -112,7 +112,7 @@ func TestWaitAndHoldAreOneTrace(t *testing.T) {
 		if took := hold.EndTime.Sub(hold.StartTime); took != 2*time.Second {
 			t.Errorf("the hold took %v", took)
 		}
-		equal(t, "acquired", testutil.ToFloat64(w.prom.acquires.WithLabelValues("l", "acquired")), 2)
+		equal(t, "acquired", testutil.ToFloat64(w.prom.acquires.WithLabelValues("l", "lock", "acquired")), 2)
 		equal(t, "histograms of holds", float64(testutil.CollectAndCount(w.prom.holds)), 1)
 		if n := len(w.holds); n != 0 {
 			t.Errorf("%d holds are remembered", n)
@@ -219,7 +219,7 @@ func TestOrphanIsCounted(t *testing.T) {
 		link.Heal()
 		time.Sleep(5 * time.Second)
 		equal(t, "orphans", testutil.ToFloat64(w.prom.orphans), 1)
-		equal(t, "timeouts", testutil.ToFloat64(w.prom.acquires.WithLabelValues("l", "timeout")), 1)
+		equal(t, "timeouts", testutil.ToFloat64(w.prom.acquires.WithLabelValues("l", "lock", "timeout")), 1)
 		if children := w.server.Children("/lock"); len(children) != 1 {
 			t.Errorf("left: %v", children)
 		}

@@ -49,6 +49,21 @@ kdc() {
 }
 
 browser() { command -v chromium || install "A browser without a screen is needed" chromium; }
+# promtool judges alerts. Its package has a server that would be started when it is installed, so it is only unpacked.
+promtool() {
+	local dir=$PWD/integration/.cache/promtool
+	[[ ! -x $dir/usr/bin/promtool && -z $(type -P promtool) ]] || return 0
+	if ! command -v apt-get >/dev/null; then
+		echo "promtool is needed, of Prometheus; install it and try again (Debian: prometheus)." >&2
+		return 1
+	fi
+	[[ $(id -u) != 0 ]] || apt-get -qq -o DPkg::Lock::Timeout=600 -o Acquire::Retries=3 update || return
+	rm -rf "$dir" "$dir.part"
+	mkdir -p "$dir.part" &&
+		(cd "$dir.part" && apt-get -qq -o Acquire::Retries=3 -o APT::Sandbox::User=root download prometheus && dpkg --fsys-tarfile prometheus_*.deb | tar x ./usr/bin/promtool) &&
+		rm "$dir.part"/prometheus_*.deb &&
+		mv "$dir.part" "$dir"
+}
 node_js() { command -v node || install "Node.js is needed to replay schedules" nodejs; }
 terminal() { command -v tmux || install "A terminal without a screen is needed" tmux; }
 

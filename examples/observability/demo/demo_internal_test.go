@@ -19,14 +19,14 @@ func TestProgramShowsWhatThereIsToSee(t *testing.T) {
 		}
 		for _, want := range []string{
 			"acquire nightly", "hold nightly", "level=INFO",
-			`curator_lock_acquires_total{lock="nightly",outcome="acquired"} 2`,
-			`curator_lock_acquires_total{lock="nightly",outcome="reentered"} 1`,
-			`curator_lock_acquires_total{lock="nightly",outcome="not_acquired"} 1`,
+			`curator_lock_acquires_total{kind="lock",lock="nightly",outcome="acquired"} 2`,
+			`curator_lock_acquires_total{kind="lock",lock="nightly",outcome="reentered"} 1`,
+			`curator_lock_acquires_total{kind="lock",lock="nightly",outcome="not_acquired"} 1`,
 			`curator_lock_lost_total{lock="nightly",reason="closed"} 1`,
 			`curator_lock_revocation_requests_total{lock="nightly"} 1`,
 			`curator_client_states_total{state="CONNECTED"} 2`,
-			`curator_locks_held{lock="nightly"} 0`,
-			`curator_lock_waiters{lock="nightly"} 0`, `curator_client_connected{client="first"} 1`,
+			`curator_locks_held{kind="lock",lock="nightly"} 0`,
+			`curator_lock_waiters{kind="lock",lock="nightly"} 0`, `curator_client_connected{client="first"} 1`,
 		} {
 			if !strings.Contains(out.String(), want) {
 				t.Errorf("got no %q in\n%s", want, &out)
