@@ -25,13 +25,14 @@ type conn struct {
 	auth     []identity
 	nonce    string // of the SASL challenge that is not answered yet
 	watched  map[string]struct{}
-	received int    // requests
-	xid      int32  // of the request that is being executed
-	pending  int    // answers that wait for this server to catch up with the leader
-	closed   bool   // no request is executed any more
-	cut      bool   // gone is closed
-	sentAll  bool   // the writer has ended
-	reason   string // for which the server has closed it; "" if the client has
+	received int           // requests
+	answered time.Duration // when the last request was; 0: none
+	xid      int32         // of the request that is being executed
+	pending  int           // answers that wait for this server to catch up with the leader
+	closed   bool          // no request is executed any more
+	cut      bool          // gone is closed
+	sentAll  bool          // the writer has ended
+	reason   string        // for which the server has closed it; "" if the client has
 
 	outMu sync.Mutex
 	out   []outgoing

@@ -69,6 +69,62 @@ func TestFourLetterWords(t *testing.T) {
 	}
 }
 
+// say asks a server by a four-letter word.
+func say(t *testing.T, srv *zktest.Server, word string) string {
+	t.Helper()
+	nc, err := srv.Dial("tcp", "", time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	if _, err := io.WriteString(nc, word); err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestConsTellsWhenAConnectionWasAnsweredLast(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		srv := zktest.New(t)
+		nc, _ := attach(t, srv, nil)
+		defer nc.Close()
+		lastResponse := func() (at int) {
+			_, text, _ := strings.Cut(say(t, srv, "cons"), ",lresp=")
+			if _, err := fmt.Sscanf(text, "%d)", &at); err != nil {
+				t.Fatalf("%v in %q", err, text)
+			}
+			return at
+		}
+		first := lastResponse()
+		time.Sleep(3 * time.Second)
+		if got := lastResponse(); got != first {
+			t.Errorf("got a last response at %d ms without a request, want %d", got, first)
+		}
+		answered(nc, request(zktest.OpGetData, "/", 1))
+		if got, want := lastResponse(), first+3000; got != want {
+			t.Errorf("got a last response at %d ms, want %d", got, want)
+		}
+	})
+}
+
+func TestDumpOfAFollowerHasTimeoutsAndThatOfTheLeaderEnds(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		ensemble := zktest.NewEnsemble(2)
+		defer ensemble.Close()
+		nc, _ := attach(t, ensemble.Server(0), nil)
+		defer nc.Close()
+		for i, want := range []string{"Session Sets (1)/(1):\n1 expire at ", "Global Sessions(1):\n0x"} {
+			if got := say(t, ensemble.Server(i), "dump"); !strings.Contains(got, want) {
+				t.Errorf("server %d: got %q, want %q in it", i, got, want)
+			}
+		}
+	})
+}
+
 func TestManySessionsWatchingAtOnce(t *testing.T) {
 	const sessions, watches = 1000, 100
 	srv := zktest.New(t, zktest.WithSessionTimeouts(time.Hour, time.Hour)) // no heartbeats, however slow the machine

@@ -95,6 +95,7 @@ func crossesLeader(op Op) bool {
 // server has not applied that yet.
 func (c *conn) answer(op Op, frame []byte, due time.Time) {
 	s := c.srv
+	c.answered = s.elapsed()
 	if s == s.leader || !crossesLeader(op) {
 		c.sendAt(frame, due)
 		return

@@ -98,7 +98,7 @@ func (s *Server) cons(b *strings.Builder) {
 	for _, c := range s.sortedConns() {
 		fmt.Fprintf(b, " /%s[1](queued=0,recved=%d,sent=0", c.nc.RemoteAddr(), c.received)
 		if c.sess != nil {
-			fmt.Fprintf(b, ",sid=0x%x,to=%d", c.sess.id, c.sess.timeout.Milliseconds())
+			fmt.Fprintf(b, ",sid=0x%x,to=%d,lresp=%d", uint64(c.sess.id), c.sess.timeout.Milliseconds(), c.answered.Milliseconds())
 		}
 		b.WriteString(")\n")
 	}
@@ -146,15 +146,24 @@ func (s *Server) envi(b *strings.Builder) {
 }
 
 func (s *Server) dump(b *strings.Builder) {
-	fmt.Fprintf(b, "SessionTracker dump:\nSession Sets (%d)/(%d):\n", len(s.sessions), len(s.sessions))
 	list := make([]*session, 0, len(s.sessions))
 	for _, sess := range s.sessions {
 		list = append(list, sess)
 	}
 	slices.SortFunc(list, func(x, y *session) int { return cmp.Compare(x.id, y.id) })
+	b.WriteString("SessionTracker dump:\n")
+	if s == s.leader {
+		fmt.Fprintf(b, "Session Sets (%d)/(%d):\n", len(list), len(list))
+	} else {
+		fmt.Fprintf(b, "Global Sessions(%d):\n", len(list))
+	}
 	for _, sess := range list {
+		if s != s.leader { // only the leader knows when a session ends
+			fmt.Fprintf(b, "0x%x\t%dms\n", uint64(sess.id), sess.timeout.Milliseconds())
+			continue
+		}
 		at := time.Now().Add(sess.deadline - s.elapsed())
-		fmt.Fprintf(b, "1 expire at %s:\n\t0x%x\n", at.UTC().Format("Mon Jan 02 15:04:05 UTC 2006"), sess.id)
+		fmt.Fprintf(b, "1 expire at %s:\n\t0x%x\n", at.UTC().Format("Mon Jan 02 15:04:05 UTC 2006"), uint64(sess.id))
 	}
 	fmt.Fprintf(b, "ephemeral nodes dump:\nSessions with Ephemerals (%d):\n", len(s.view.ephemerals))
 	for _, sess := range list {
