@@ -5,6 +5,7 @@ package main_test
 import (
 	"encoding/json"
 	"io"
+	"net"
 	"net/http"
 	"os/exec"
 	"strings"
@@ -149,10 +150,45 @@ func TestDoctorFindsWhatIsWrong(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	wantOutput(t, server.Addr(), 1, []string{"2 locks were looked at, and nothing was found about 1 of them"}, "doctor", "/locks")
 	server.SetCreateCounter("/locks/b", 1<<31-100)
 	wantOutput(t, server.Addr(), 1, []string{
 		`child "0" is no contender`, "two kinds of lock", "is no ephemeral node", "counter is at its end",
 	}, "doctor", "/locks")
+}
+
+// refusing returns an address at which nothing listens.
+func refusing(t *testing.T) string {
+	t.Helper()
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+func TestDoctorNamesServersThatDoNotAnswer(t *testing.T) {
+	t.Parallel()
+	live, frozen, dead := zktest.New(t), zktest.New(t), refusing(t)
+	frozen.Freeze()
+	defer frozen.Thaw()
+	wantOutput(t, live.Addr()+","+dead, 1, []string{
+		"WRONG     " + dead + ": does not answer: connection refused", "OK        /: 0 locks were looked at", "OK        " + live.Addr() + ": ZooKeeper",
+	}, "doctor", "-answer-within", "1m")
+	none := []string{
+		"WRONG     " + dead + ": does not answer: connection refused", "WRONG     " + frozen.Addr() + ": does not answer: it is silent for 1s",
+		"UNKNOWN   /: its locks were not looked at: no server serves clients",
+	}
+	wantOutput(t, frozen.Addr()+","+dead, 69, none, "doctor", "-answer-within", "1s")
+	stdout, _, status := zklock(t, frozen.Addr()+","+dead, "doctor", "-json", "-answer-within", "1s")
+	var found []struct{ Level, About, What, Advice string }
+	if err := json.Unmarshal([]byte(stdout), &found); err != nil || len(found) != 3 || status != 69 {
+		t.Errorf("got status %d, %v, %+v, want 69 and three findings", status, err, found)
+	}
+	wantOutput(t, dead, 69, []string{"no server could be used within 1s; " + dead + ": does not answer: connection refused"},
+		"who", "-connect-timeout", "1s", "/locks/a")
+	wantOutput(t, dead, 64, []string{"-answer-within 0s: want a time that is not zero"}, "doctor", "-answer-within", "0s")
 }
 
 func TestDoctorNamesTheFaultsOfAServersRelease(t *testing.T) {

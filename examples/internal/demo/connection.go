@@ -40,8 +40,7 @@ func (c *Connection) Flags(flags *flag.FlagSet) {
 // Options are what a client needs for the connection. They fail with a *[UsageError] that names everything that is
 // wrong.
 func (c *Connection) Options() ([]framework.Option, error) {
-	secure := c.tls || c.ca != "" || c.cert != "" || c.key != "" || c.serverName != ""
-	if c.Servers == "" && (secure || c.auth != "" || c.sasl != "") {
+	if c.Servers == "" && (c.secure() || c.auth != "" || c.sasl != "") {
 		return nil, &UsageError{errors.New("-auth, -sasl and -tls are for real servers: say which with -zk")}
 	}
 	var options []framework.Option
@@ -54,7 +53,7 @@ func (c *Connection) Options() ([]framework.Option, error) {
 		option, err := readSASL(c.sasl)
 		problems, options = append(problems, err), append(options, option)
 	}
-	if secure {
+	if c.secure() {
 		config, err := c.tlsConfig()
 		problems, options = append(problems, err), append(options, framework.WithTLS(config))
 	}
@@ -99,6 +98,23 @@ func readUser(file string) (user, password string, err error) {
 		return "", "", fmt.Errorf("-sasl: %s must have one line, user:password", file)
 	}
 	return user, password, nil
+}
+
+func (c *Connection) secure() bool {
+	return c.tls || c.ca != "" || c.cert != "" || c.key != "" || c.serverName != ""
+}
+
+// TLS returns what [Connection.Options] have the client speak with the servers, for other connections to them; nil if
+// that is not TLS. Its errors are those of Options.
+func (c *Connection) TLS() (*tls.Config, error) {
+	if !c.secure() {
+		return nil, nil
+	}
+	config, err := c.tlsConfig()
+	if err != nil {
+		return nil, &UsageError{err}
+	}
+	return config, nil
 }
 
 func (c *Connection) tlsConfig() (*tls.Config, error) {

@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 
 	"github.com/gocurator/curator/examples/zklock/internal/manual"
 	"github.com/gocurator/curator/examples/zklock/internal/run"
@@ -68,8 +67,7 @@ type looker struct {
 // A scene is what a looker works on.
 type scene struct {
 	client  *framework.Client
-	servers string        // the connect string
-	limit   time.Duration // to reach a server
+	servers *servers.Config
 	paths   []string
 	json    bool
 	out     io.Writer
@@ -126,8 +124,8 @@ func (l *looker) main(name, help string, set *flag.FlagSet, args []string, out, 
 		return fail(run.ExitUsage, err)
 	}
 	defer func() { _ = client.Close() }()
-	err = l.do(ctx, &scene{client, l.servers.Servers(), l.servers.ConnectTimeout, paths, *l.json, out})
-	return l.code(ctx, err, fail)
+	err = l.do(ctx, &scene{client, l.servers, paths, *l.json, out})
+	return l.code(ctx, l.explained(ctx, err), fail)
 }
 
 // code is the status for the end of a command.

@@ -4,11 +4,15 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/gocurator/curator/examples/zklock/internal/doctor"
 	"github.com/gocurator/curator/examples/zklock/internal/manual"
+	"github.com/gocurator/curator/examples/zklock/internal/run"
 	"github.com/gocurator/curator/examples/zklock/internal/survey"
+	"github.com/gocurator/curator/framework"
 )
 
 const doctorHelp = `zklock doctor [flags] [PATH]
@@ -23,13 +27,17 @@ for what is wrong or will be. It only reads.
   permissions   directories that no client may create in, or delete from
   counters      directories whose numbers come to their end
   sessions      with very many locks, and those that wait behind themselves
+  outages       servers that refuse connections, do not answer, hang up without
+                a word, or have no leader
   settings      of servers that weaken the promise that a holder knows first:
                 sessions shorter than two ticks
   releases      of servers that can lose writes that were answered, so that
                 two hold one lock; 3.9.4 and later have the mends that there are
 
 A server must allow the four-letter commands conf and srvr, or doctor says
-UNKNOWN; by default servers allow srvr alone.
+UNKNOWN; by default servers allow srvr alone. All servers are asked at one
+time, with TLS if -tls or the like is given. If none of them serves clients,
+doctor prints what it knows of each, and the exit status is 69.
 
 What no server tells: forceSync=no, with which a loss of power loses writes
 that were answered. Look into each zoo.cfg and the Java options.
@@ -48,28 +56,66 @@ Exit status: as below; and 1 if something is wrong.
 
 func newDoctor(set *flag.FlagSet) *looker {
 	many := set.Int("many", 100, "how many locks of one session are worth a look")
+	limit := answerWithin(set, 5*time.Second)
 	return &looker{paths: [2]int{0, 1}, do: func(ctx context.Context, s *scene) error {
+		if *limit <= 0 {
+			return &statusError{run.ExitUsage, fmt.Errorf("-answer-within %v: want a time that is not zero", *limit)}
+		}
+		asked, err := s.servers.Each(*limit)
+		if err != nil {
+			return err
+		}
 		root := "/"
 		if len(s.paths) > 0 {
 			root = s.paths[0]
 		}
-		found, err := doctor.Locks(ctx, s.client, root, *many)
+		atServers, served := doctor.Servers(ctx, asked, *limit)
+		found, reached, err := examine(ctx, s.client, root, *many, served)
 		if err != nil {
 			return err
 		}
-		found = append(found, doctor.Servers(ctx, s.servers, s.limit)...)
+		found = append(found, atServers...)
 		if s.json {
 			err = s.printJSON(found)
 		} else {
 			err = s.print(report(found))
 		}
-		for _, f := range found {
-			if f.Level == doctor.Wrong && err == nil {
-				return &statusError{ExitFound, nil}
-			}
+		if err != nil {
+			return err
 		}
-		return err
+		return verdict(found, reached)
 	}}
+}
+
+// answerWithin is the flag for how long servers may take to answer four-letter commands.
+func answerWithin(set *flag.FlagSet, limit time.Duration) *time.Duration {
+	return set.Duration("answer-within", limit, "how `long` to wait for the servers' answers to four-letter commands")
+}
+
+// examine looks at locks. If no server is reached, that is a finding, and reached is false: the findings on the servers
+// say why.
+func examine(ctx context.Context, client *framework.Client, root string, many int, served bool) (found []doctor.Finding, reached bool, err error) {
+	const what = "its locks were not looked at: "
+	if !served {
+		return []doctor.Finding{{Level: doctor.Unknown, About: root, What: what + "no server serves clients"}}, false, nil
+	}
+	found, err = doctor.Locks(ctx, client, root, many)
+	if run.ExitCode(err) == run.ExitUnreachable && ctx.Err() == nil {
+		return []doctor.Finding{{Level: doctor.Unknown, About: root, What: what + err.Error()}}, false, nil
+	}
+	return found, true, err
+}
+
+// verdict is the end of doctor by what it has found.
+func verdict(found []doctor.Finding, reached bool) error {
+	switch {
+	case !reached:
+		return &statusError{run.ExitUnreachable, nil}
+	case slices.ContainsFunc(found, func(f doctor.Finding) bool { return f.Level == doctor.Wrong }):
+		return &statusError{ExitFound, nil}
+	default:
+		return nil
+	}
 }
 
 // report prints findings in 80 columns, the worst first.

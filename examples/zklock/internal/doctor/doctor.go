@@ -34,12 +34,31 @@ func Locks(ctx context.Context, client *framework.Client, root string, many int)
 		return nil, err
 	}
 	e := &examination{client: client, many: many, now: time.Now()}
+	sound := 0
 	for _, f := range found {
+		before := len(e.found)
 		if err := e.lock(ctx, f); err != nil {
 			return nil, err
 		}
+		if len(e.found) == before {
+			sound++
+		}
 	}
 	e.sessions()
-	e.add(Finding{OK, root, fmt.Sprintf("%d locks were looked at", len(found)), ""})
+	e.add(soundFinding(root, sound, len(found)))
 	return e.found, nil
+}
+
+// soundFinding tells how many locks were looked at, and nothing if something was found about each of them.
+func soundFinding(root string, sound, all int) Finding {
+	switch {
+	case sound == 0 && all > 0:
+		return Finding{}
+	case all == 1:
+		return Finding{OK, root, "1 lock was looked at", ""}
+	case sound == all:
+		return Finding{OK, root, fmt.Sprintf("%d locks were looked at", all), ""}
+	default:
+		return Finding{OK, root, fmt.Sprintf("%d locks were looked at, and nothing was found about %d of them", all, sound), ""}
+	}
 }

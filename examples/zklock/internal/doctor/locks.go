@@ -25,7 +25,12 @@ type examination struct {
 	held   map[int64]map[string]bool // session → paths of locks
 }
 
-func (e *examination) add(f Finding) { e.found = append(e.found, f) }
+// add leaves out a finding without a level, which says that nothing was found.
+func (e *examination) add(f Finding) {
+	if f.Level != "" {
+		e.found = append(e.found, f)
+	}
+}
 
 // lock examines one. What goes meanwhile is no finding.
 func (e *examination) lock(ctx context.Context, f survey.Found) error {
@@ -205,5 +210,4 @@ func (e *examination) sessions() {
 			})
 		}
 	}
-	e.found = slices.DeleteFunc(e.found, func(f Finding) bool { return f.Level == "" })
 }

@@ -12,23 +12,40 @@ import (
 	"github.com/gocurator/curator/examples/zklock/internal/fourletter"
 )
 
-// Servers asks each server for its settings, for at most so long.
-func Servers(ctx context.Context, connect string, limit time.Duration) (found []Finding) {
-	for _, address := range fourletter.Addresses(connect) {
-		limited, cancel := context.WithTimeout(ctx, limit)
-		found = append(found, serverFindings(address, func(command string) (string, error) { return fourletter.Ask(limited, address, command) })...)
-		cancel()
-	}
-	return found
+// Servers examines all servers in parallel, and blocks for at most limit. served is set if one of them may serve
+// clients: it has answered, be it that it does not allow the command.
+func Servers(ctx context.Context, servers []fourletter.Server, limit time.Duration) (found []Finding, served bool) {
+	all := make([][]Finding, len(servers))
+	serves := make([]bool, len(servers))
+	fourletter.Each(ctx, len(servers), limit, func(ctx context.Context, i int) {
+		all[i], serves[i] = serverFindings(servers[i].Address, func(command string) (string, error) {
+			return servers[i].Ask(ctx, command)
+		})
+	})
+	return slices.Concat(all...), slices.Contains(serves, true)
+}
+
+// Outages asks all servers in parallel whether they serve clients, and returns what is wrong with those that do not. It
+// blocks for at most limit.
+func Outages(ctx context.Context, servers []fourletter.Server, limit time.Duration) []Finding {
+	all := make([]Finding, len(servers))
+	fourletter.Each(ctx, len(servers), limit, func(ctx context.Context, i int) {
+		_, err := servers[i].Ask(ctx, "srvr")
+		all[i] = outageFinding(servers[i].Address, err)
+	})
+	return slices.DeleteFunc(all, func(f Finding) bool { return f.Level == "" })
 }
 
 // serverFindings judges a server by its version and its settings.
-func serverFindings(address string, ask func(command string) (string, error)) (found []Finding) {
-	srvr, err1 := ask("srvr")
-	if keeper := line(srvr, "ClickHouse Keeper version: "); keeper != "" {
-		return []Finding{{Unknown, address, "it is ClickHouse Keeper " + keeper + ": doctor knows ZooKeeper's releases and settings only", ""}}
+func serverFindings(address string, ask func(command string) (string, error)) (found []Finding, serves bool) {
+	srvr, err := ask("srvr")
+	if outage := outageFinding(address, err); outage.Level != "" {
+		return []Finding{outage}, false
 	}
-	conf, err2 := ask("conf")
+	if keeper := line(srvr, "ClickHouse Keeper version: "); keeper != "" {
+		return []Finding{{Unknown, address, "it is ClickHouse Keeper " + keeper + ": doctor knows ZooKeeper's releases and settings only", ""}}, true
+	}
+	conf, confErr := ask("conf")
 	version := line(srvr, "Zookeeper version: ")
 	settings, told := parseSettings(conf)
 	if version != "" || told {
@@ -48,31 +65,44 @@ func serverFindings(address string, ask func(command string) (string, error)) (f
 			Look, address, "it is older than 3.5: directories of locks stay for ever, and watches of given-up waits until they fire", "upgrade it",
 		})
 	}
-	found = append(found, silenceFinding(address, version != "", told, cmp.Or(err2, err1)))
-	return slices.DeleteFunc(found, func(f Finding) bool { return f.Level == "" })
+	if version == "" {
+		found = append(found, untoldFinding(address, "its version", "srvr", err))
+	}
+	if !told {
+		found = append(found, untoldFinding(address, "its settings", "conf", confErr))
+	}
+	return slices.DeleteFunc(found, func(f Finding) bool { return f.Level == "" }), true
 }
 
-// silenceFinding says what a server did not tell, and why.
-func silenceFinding(address string, version, settings bool, err error) Finding {
-	var missing, commands []string
-	if !version {
-		missing, commands = append(missing, "version"), append(commands, "srvr")
-	}
-	if !settings {
-		missing, commands = append(missing, "settings"), append(commands, "conf")
-	}
-	if len(missing) == 0 {
+// outageFinding says that a server serves nobody, by its error to srvr, which every server of a default installation
+// allows. Its Level is empty if the server may serve clients.
+func outageFinding(address string, err error) Finding {
+	var advice string
+	switch fourletter.TroubleOf(err) {
+	case fourletter.Unreachable:
+		advice = "does the server run, is its address in -zk right, and does a firewall let this machine through?"
+	case fourletter.Silent:
+		advice = "is its process stopped, or without memory? is this the port for clients, 2181 by default? See the server's log"
+	case fourletter.HungUp:
+		advice = "is this the port for clients, 2181 by default, and does it speak TLS (-tls) or not? See the server's log"
+	case fourletter.Foreign:
+		advice = "name the port for clients, 2181 by default; -tls is for a port that speaks TLS"
+	case fourletter.NotServing:
+		return Finding{Wrong, address, err.Error(), "more than half of the servers must run and reach each other; see the servers' logs"}
+	default:
 		return Finding{}
 	}
-	why := "it does not answer the four-letter command " + strings.Join(commands, ", nor ")
+	return Finding{Wrong, address, "does not answer: " + err.Error(), advice}
+}
+
+// untoldFinding says what a server that answers did not tell, and why.
+func untoldFinding(address, what, command string, err error) Finding {
+	const look = "or look at the server itself: its version must be 3.9.4 or later, and minSessionTimeout in its zoo.cfg two ticks or more"
+	why := "its answer to " + command + " lacks that"
 	if err != nil {
 		why = err.Error()
 	}
-	return Finding{
-		Unknown, address, "its " + strings.Join(missing, " and its ") + ": " + why,
-		"4lw.commands.whitelist=conf,srvr lets it tell; with TLS only, look at the server itself: its version must be 3.9.4 or later, and " +
-			"minSessionTimeout in its zoo.cfg two ticks or more",
-	}
+	return Finding{Unknown, address, what + ": " + why, fourletter.Whitelist("srvr", "conf") + " lets it tell; " + look}
 }
 
 // settings are those of a server that locks rest on.

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/examples/internal/demo"
+	"github.com/gocurator/curator/examples/zklock/internal/fourletter"
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/retry"
 )
@@ -57,6 +58,16 @@ func Flags(set *flag.FlagSet) *Config {
 
 // Servers are the addresses and the chroot.
 func (c *Config) Servers() string { return c.connection.Servers }
+
+// Each returns the servers one by one, to be asked by four-letter commands for at most so long each. Its errors are
+// those of Client.
+func (c *Config) Each(limit time.Duration) ([]fourletter.Server, error) {
+	secure, err := c.connection.TLS()
+	if err != nil {
+		return nil, err
+	}
+	return fourletter.Servers(c.connection.Servers, secure, limit), nil
+}
 
 // Complete takes from the environment and the file what the command line did not say. It is to be called after the
 // flags are parsed.

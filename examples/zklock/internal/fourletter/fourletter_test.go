@@ -1,0 +1,142 @@
+package fourletter_test
+
+import (
+	"bufio"
+	"context"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gocurator/curator/examples/zklock/internal/fourletter"
+	"github.com/gocurator/curator/framework/zktest"
+)
+
+// patience is for answers that come, on a machine that is busy.
+const patience = time.Minute
+
+// serve accepts connections, and has do answer each.
+func serve(t *testing.T, do func(net.Conn)) (address string) {
+	t.Helper()
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			do(conn)
+			conn.Close()
+		}
+	}()
+	t.Cleanup(func() {
+		listener.Close()
+		<-ended
+	})
+	return listener.Addr().String()
+}
+
+func ask(t *testing.T, address, command string, limit time.Duration) (string, error) {
+	t.Helper()
+	return fourletter.Servers(address, nil, limit)[0].Ask(t.Context(), command)
+}
+
+func TestServerAnswers(t *testing.T) {
+	server := zktest.New(t)
+	if got, err := ask(t, server.Addr(), "srvr", patience); err != nil || !strings.Contains(got, "Mode: standalone") {
+		t.Errorf("got %q, %v, want the answer to srvr", got, err)
+	}
+}
+
+func TestServerThatRefusesIsUnreachable(t *testing.T) {
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener.Close()
+	_, err = ask(t, listener.Addr().String(), "srvr", patience)
+	if fourletter.TroubleOf(err) != fourletter.Unreachable || strings.Contains(err.Error(), "dial") {
+		t.Errorf("got %v, want that the connection is refused, without Go's words around it", err)
+	}
+}
+
+func TestFrozenServerIsSilent(t *testing.T) {
+	server := zktest.New(t)
+	server.Freeze()
+	defer server.Thaw()
+	const limit = 100 * time.Millisecond
+	begun := time.Now()
+	if _, err := ask(t, server.Addr(), "srvr", limit); fourletter.TroubleOf(err) != fourletter.Silent {
+		t.Errorf("got %v, want that the server is silent", err)
+	}
+	if took := time.Since(begun); took < limit {
+		t.Errorf("got an answer after %v, want it after %v", took, limit)
+	}
+}
+
+func TestServerThatHangsUpIsNotSilent(t *testing.T) {
+	address := serve(t, func(conn net.Conn) { _, _ = conn.Read(make([]byte, 4)) })
+	if _, err := ask(t, address, "srvr", patience); fourletter.TroubleOf(err) != fourletter.HungUp {
+		t.Errorf("got %v, want that the server hangs up", err)
+	}
+}
+
+func TestWebServerThatWaitsForALineIsFound(t *testing.T) {
+	web := httptest.NewServer(http.NotFoundHandler())
+	defer web.Close()
+	_, err := ask(t, web.Listener.Addr().String(), "srvr", 4*time.Second)
+	if fourletter.TroubleOf(err) != fourletter.Foreign || !strings.Contains(err.Error(), "web server") {
+		t.Errorf("got %v, want that it is a web server", err)
+	}
+}
+
+func TestDumpIsReadToTheEndOfTheSessionsOnly(t *testing.T) {
+	address := serve(t, func(conn net.Conn) {
+		_, _ = conn.Read(make([]byte, 4))
+		_, _ = conn.Write([]byte("SessionTracker dump:\nephemeral nodes"))
+		_, _ = conn.Write([]byte(" dump:\n"))
+		_, _ = bufio.NewReader(conn).ReadByte() // until the client hangs up
+	})
+	got, err := ask(t, address, "dump", patience)
+	if err != nil || !fourletter.ParseSessions(got).Whole {
+		t.Errorf("got %q, %v, want the whole list of sessions", got, err)
+	}
+}
+
+func TestCancelledQuestionSaysNothingOfTheServer(t *testing.T) {
+	server := zktest.New(t)
+	server.Freeze()
+	defer server.Thaw()
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(50*time.Millisecond, cancel)
+	_, err := fourletter.Servers(server.Addr(), nil, patience)[0].Ask(ctx, "srvr")
+	if fourletter.TroubleOf(err) != fourletter.NotAsked {
+		t.Errorf("got %v, want that it was not asked to the end", err)
+	}
+}
+
+func TestServersOfAConnectString(t *testing.T) {
+	for connect, want := range map[string][]string{
+		"zk1":                           {"zk1:2181"},
+		"zk1:1,zk2/chroot":              {"zk1:1", "zk2:2181"},
+		"zk1:1,zk1:1":                   {"zk1:1"},
+		"[2001:db8::1],[::1]:7/a":       {"[2001:db8::1]:2181", "[::1]:7"},
+		"zk1.example.org:2181,10.0.0.7": {"zk1.example.org:2181", "10.0.0.7:2181"},
+	} {
+		var got []string
+		for _, s := range fourletter.Servers(connect, nil, patience) {
+			got = append(got, s.Address)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, want %q", connect, got, want)
+		}
+	}
+}
