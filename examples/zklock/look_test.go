@@ -80,15 +80,18 @@ func TestQueueIsShown(t *testing.T) {
 	wantOutput(t, server.Addr(), 0, []string{"came     billing", "let in   billing", "came     reports"}, "watch", "-for", "100ms", "/locks/nightly")
 	wantOutput(t, server.Addr(), 0, []string{`"what":"let in"`}, "watch", "-json", "-for", "100ms", "/locks/nightly")
 	wantCompletion(t, server.Addr(), "/locks/nightly", "who", "/locks/")
-	stdout, _, _ := zklock(t, server.Addr(), "who", "-json", "/locks/nightly")
+	wantOutput(t, server.Addr(), 0, []string{" at " + server.Addr() + ": heard ", "it is alive; ask it to leave: zklock revoke"},
+		"who", "-answer-within", "1m", "/locks/nightly")
+	stdout, _, _ := zklock(t, server.Addr(), "who", "-json", "-answer-within", "1m", "/locks/nightly")
 	var lock struct {
 		Contenders []struct {
 			State, Who, Session string
 			Token               int64
+			Client              struct{ State, Address string }
 		}
 	}
 	if err := json.Unmarshal([]byte(stdout), &lock); err != nil || len(lock.Contenders) != 2 ||
-		lock.Contenders[0].Token != holder.await("acquired").Token || !strings.HasPrefix(lock.Contenders[0].Session, "0x") {
+		lock.Contenders[0].Token != holder.await("acquired").Token || lock.Contenders[0].Client.State != "alive" || !strings.HasPrefix(lock.Contenders[0].Session, "0x") {
 		t.Errorf("got %+v, %v from\n%s", lock, err, stdout)
 	}
 	wantOutput(t, server.Addr(), 0, []string{"asked billing at host7", "has left"}, "revoke", "-wait", "1m", "/locks/nightly")

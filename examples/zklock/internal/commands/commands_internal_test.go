@@ -141,7 +141,7 @@ func TestTablesFitIntoEightyColumns(t *testing.T) {
 	lock := &survey.Lock{Path: "/l", Kind: "mutex", Contenders: []survey.Contender{contender("holds", "1", strings.Repeat("who ", 40)), contender(survey.WaitsToRead, "2", strings.Repeat("who ", 40))}}
 	lock.Contenders[0].Session = -1
 	rows := []row{{Path: "/l", Kind: "read/write", Holding: 10000, Waiting: 10000, Who: strings.Repeat("who ", 40)}}
-	for _, table := range []string{whoTable(lock, noon, false), lsTable("/", rows)} {
+	for _, table := range []string{whoTable(lock, noon, false, 80), lsTable("/", rows, 80)} {
 		for line := range strings.Lines(table) {
 			if wide := len([]rune(strings.TrimRight(line, "\n"))); wide > 80 {
 				t.Errorf("%d columns: %s", wide, line)

@@ -38,7 +38,7 @@ func newLs(set *flag.FlagSet) *looker {
 		if s.json {
 			return s.printJSON(rows)
 		}
-		return s.print(lsTable(root, rows))
+		return s.print(lsTable(root, rows, columns(s.out)))
 	}}
 }
 
@@ -95,8 +95,8 @@ func list(ctx context.Context, s *scene, root string, busy bool) ([]row, error) 
 	return kept, nil
 }
 
-// lsTable is at most 80 columns wide, unless a path is longer.
-func lsTable(root string, rows []row) string {
+// lsTable is at most width columns wide, unless a path is longer; 0 is no limit.
+func lsTable(root string, rows []row, width int) string {
 	if len(rows) == 0 {
 		return "no locks at or below " + root + "\n"
 	}
@@ -107,7 +107,7 @@ func lsTable(root string, rows []row) string {
 	var out strings.Builder
 	line := func(path, kind, holding, waiting, who string) {
 		text := fmt.Sprintf("%-*s  %-10s %5s %6s  ", wide, survey.Printable(path), kind, holding, waiting)
-		out.WriteString(strings.TrimRight(text+survey.Cut(who, max(80-len([]rune(text)), 12)), " ") + "\n")
+		out.WriteString(strings.TrimRight(text+survey.Cut(who, room(width, len([]rune(text)))), " ") + "\n")
 	}
 	line("LOCK", "KIND", "HOLD", "WAIT", "HELD BY")
 	for _, r := range rows {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gocurator/curator/examples/zklock/internal/contact"
 	"github.com/gocurator/curator/examples/zklock/internal/survey"
 )
 
@@ -22,34 +23,51 @@ of Java Curator, of kazoo and of go-zookeeper. It only reads.
            for it: also the first of those that wait)
   FOR      since its node was made: it came then, and may have been let in later
   TOKEN    its fencing token
-  SESSION  whose it is: all nodes with one session are one client's
+  SESSION  whose it is: all nodes with one session are one client's. One with
+           none is not ephemeral: no end of a process removes it
   WHO      the data of its node: zklock run -data, locks.WithLockData, or an
            address of the machine. Those that wait for a semaphore have the
-           address alone. Revoked holders show that instead
+           address alone. Revoked holders show that instead. On a terminal
+           it is cut at its width
+
+Below the table who tells whether the clients of the holders, and of the first
+three that wait, live: from where each is connected, when a server heard it
+last, and when its session ends if it is not heard again. For that it asks the
+servers of -zk by the four-letter commands cons and dump, which they must
+allow: 4lw.commands.whitelist=cons,dump,srvr,conf. A time with "about" may be
+wrong by two ticks of the servers, 4s by default; and a new leader gives all
+sessions their whole time anew. -answer-within 0s does not ask.
 
 Examples:
 
   zklock who -zk zk1:2181 /locks/nightly
   zklock who -nodes /locks/nightly      # with the names of the nodes
   zklock who -json /locks/nightly | jq -r '.contenders[0].who'
+  zklock who -json /locks/nightly | jq '.contenders[0].client'
 ` + statuses
 
 func newWho(set *flag.FlagSet) *looker {
 	nodes := set.Bool("nodes", false, "print the names of the nodes, too")
+	limit := answerWithin(set, 2*time.Second)
 	return &looker{paths: [2]int{1, 1}, do: func(ctx context.Context, s *scene) error {
 		lock, err := survey.Read(ctx, s.client, s.paths[0])
 		if err != nil {
 			return err
 		}
-		if s.json {
-			return s.printJSON(sessions(lock))
+		report, err := s.contact(ctx, lock, *limit)
+		if err != nil {
+			return err
 		}
-		return s.print(whoTable(lock, time.Now(), *nodes))
+		if s.json {
+			return s.printJSON(whoJSON(lock, report))
+		}
+		return s.print(whoTable(lock, time.Now(), *nodes, columns(s.out)) + clientsText(lock, report))
 	}}
 }
 
-// sessions adds each contender's session as people write it: as a number, JSON would not keep it.
-func sessions(lock *survey.Lock) map[string]any {
+// whoJSON adds each contender's session as people write it, since JSON would not keep the number, and what the servers
+// have told; report may be nil.
+func whoJSON(lock *survey.Lock, report *contact.Report) map[string]any {
 	text, err := json.Marshal(lock)
 	if err != nil {
 		return nil // all fields are plain
@@ -60,16 +78,27 @@ func sessions(lock *survey.Lock) map[string]any {
 	}
 	list, _ := value["contenders"].([]any)
 	for i, c := range list {
-		if fields, ok := c.(map[string]any); ok {
-			fields["session"] = fmt.Sprintf("%#x", uint64(lock.Contenders[i].Session))
-			fields["token"] = lock.Contenders[i].Token
+		fields, ok := c.(map[string]any)
+		if !ok {
+			continue
 		}
+		session := lock.Contenders[i].Session
+		fields["session"] = fmt.Sprintf("%#x", uint64(session))
+		fields["token"] = lock.Contenders[i].Token
+		fields["ephemeral"] = session != 0
+		if report != nil && session != 0 {
+			fields["client"] = report.Client(session)
+		}
+	}
+	if report != nil {
+		value["servers"] = report.Answers
 	}
 	return value
 }
 
-// whoTable prints a lock in 80 columns. Times are the servers', so a clock that differs from theirs makes FOR wrong.
-func whoTable(lock *survey.Lock, now time.Time, nodes bool) string {
+// whoTable prints a lock in so many columns; 0 is no limit. Times are the servers', so a clock that differs from theirs
+// makes FOR wrong.
+func whoTable(lock *survey.Lock, now time.Time, nodes bool, columns int) string {
 	var out strings.Builder
 	if len(lock.Contenders) == 0 {
 		return lock.Path + " is free: nothing holds it or waits for it\n"
@@ -79,7 +108,7 @@ func whoTable(lock *survey.Lock, now time.Time, nodes bool) string {
 	fmt.Fprintf(&out, "%-*s  %8s  %-12s  %-18s  %s\n", width, "STATE", "FOR", "TOKEN", "SESSION", "WHO")
 	for _, c := range lock.Contenders {
 		fmt.Fprintf(&out, "%-*s  %8s  %-12d  %-18s  %s\n", width, c.State, short(now.Sub(c.Since)), c.Token,
-			fmt.Sprintf("%#x", uint64(c.Session)), survey.Cut(c.Who, 80-46-width))
+			sessionText(c.Session), survey.Cut(c.Who, room(columns, 46+width)))
 		if nodes {
 			fmt.Fprintf(&out, "       %s\n", c.Node)
 		}
@@ -88,6 +117,14 @@ func whoTable(lock *survey.Lock, now time.Time, nodes bool) string {
 		fmt.Fprintf(&out, "\n%d other children are no contenders: zklock doctor %s\n", len(lock.Strangers), lock.Path)
 	}
 	return out.String()
+}
+
+// sessionText is a session as people write it. A node that is not ephemeral has none.
+func sessionText(session int64) string {
+	if session == 0 {
+		return "none"
+	}
+	return fmt.Sprintf("%#x", uint64(session))
 }
 
 // stateWidth is how wide the column of states is.

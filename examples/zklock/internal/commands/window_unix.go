@@ -3,6 +3,7 @@
 package commands
 
 import (
+	"cmp"
 	"os"
 	"syscall"
 	"unsafe"
@@ -10,13 +11,22 @@ import (
 
 // windowRows asks a terminal for its height.
 func windowRows(file *os.File) (rows int, ok bool) {
+	rows, _, ok = windowSize(file)
+	return rows, ok
+}
+
+// windowColumns asks a terminal for its width. It is 0 for what is no terminal.
+func windowColumns(file *os.File) int {
+	_, columns, _ := windowSize(file)
+	return columns
+}
+
+func windowSize(file *os.File) (rows, columns int, ok bool) {
 	var size struct{ rows, columns, _, _ uint16 }
 	_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, file.Fd(), syscall.TIOCGWINSZ, uintptr(unsafe.Pointer(&size)))
 	if errno != 0 {
-		return 0, false
+		return 0, 0, false
 	}
-	if size.rows == 0 {
-		return 24, true // a terminal that does not tell
-	}
-	return int(size.rows), true
+	// a terminal that does not tell has 24 rows of 80 columns
+	return int(cmp.Or(size.rows, 24)), int(cmp.Or(size.columns, 80)), true
 }
