@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/gocurator/curator/examples/zklock/internal/run"
@@ -17,8 +18,9 @@ const revokeHelp = `zklock revoke [flags] PATH
 Asks the holders of a lock to leave, and waits until they have. Nothing is
 forced. It works for holders that look at lease.RevocationRequested(), for
 zklock run, which sends TERM to its command, and for Java holders that have
-called makeRevocable. The holder's node shows the request instead of its data.
-It needs the permission to write the nodes.
+called makeRevocable. The holder's node shows the request instead of its data,
+so revoke first prints who holds: WHO, session, and since when there is the
+node. It needs the permission to write the nodes.
 
 Examples:
 
@@ -40,6 +42,9 @@ func newRevoke(set *flag.FlagSet) *looker {
 		if len(in) == 0 {
 			return s.print(lock.Path + " is free: nothing holds it\n")
 		}
+		if err := s.print(holderLines(in, time.Now())); err != nil {
+			return err
+		}
 		for _, c := range in {
 			if c.State == survey.Leads {
 				return &statusError{run.ExitConfig, fmt.Errorf("%s belongs to a LeaderLatch, which cannot be asked: "+
@@ -57,6 +62,16 @@ func newRevoke(set *flag.FlagSet) *looker {
 		}
 		return s.awaitLeave(ctx, in, *wait)
 	}}
+}
+
+// holderLines say who holds, as long as the nodes tell: a request takes the place of their data.
+func holderLines(in []survey.Contender, now time.Time) string {
+	var out strings.Builder
+	for _, c := range in {
+		fmt.Fprintf(&out, "holder: %s; session %s, since %s (%s), node %s\n",
+			c.Who, sessionText(c.Session), c.Since.Local().Format(time.DateTime), short(now.Sub(c.Since)), c.Node)
+	}
+	return out.String()
 }
 
 // awaitLeave waits until the nodes are gone.
