@@ -1,7 +1,10 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"net"
+	"os"
 	"sync"
 
 	"github.com/gocurator/curator/framework/zktest"
@@ -57,7 +60,7 @@ func (d *door) setRefuse(refuse bool) error {
 func (d *door) listen() error {
 	l, err := net.Listen("tcp", d.addr)
 	if err != nil {
-		return err
+		return listenError(d.addr, err)
 	}
 	d.addr, d.listener = l.Addr().String(), l
 	go func() {
@@ -69,6 +72,15 @@ func (d *door) listen() error {
 		}
 	}()
 	return nil
+}
+
+// listenError says what is wrong with an address, without what the Go runtime says around it.
+func listenError(addr string, err error) error {
+	var system *os.SyscallError
+	if errors.As(err, &system) {
+		return fmt.Errorf("-listen %s: cannot listen there: %w; port 0 takes a free one", addr, system.Err)
+	}
+	return fmt.Errorf("-listen %s: want an address of this machine and a port, as in 127.0.0.1:2181; port 0 takes a free one", addr)
 }
 
 func (d *door) shut() {

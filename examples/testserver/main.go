@@ -16,6 +16,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"regexp"
 	"time"
 
 	"github.com/gocurator/curator/examples/internal/demo"
@@ -84,6 +85,9 @@ func (s *settings) options(errs io.Writer) (options []zktest.Option, err error) 
 			err = fmt.Errorf("%v", p)
 		}
 	}()
+	if !released.MatchString(s.version) {
+		return nil, fmt.Errorf("-version %s: there is no such ZooKeeper; want a release of 3.4 to 3.9, such as 3.8.6, or 3.8 for its last", s.version)
+	}
 	least := s.least
 	if least == 0 {
 		least = 2 * s.tick
@@ -100,6 +104,9 @@ func (s *settings) options(errs io.Writer) (options []zktest.Option, err error) 
 	}
 	return options, nil
 }
+
+// released are the versions that ZooKeeper has, with a patch or without.
+var released = regexp.MustCompile(`^3\.[4-9](\.\d{1,3})?$`)
 
 // serve serves until a signal, the line "quit", or a failure of the listener or of the output.
 func (s *settings) serve(ctx context.Context, srv *zktest.Server, in io.Reader, out, errs io.Writer) error {

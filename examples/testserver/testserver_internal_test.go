@@ -198,6 +198,32 @@ func TestImpossibleSettingsAreRefused(t *testing.T) {
 	}
 }
 
+func TestRefusalsSayWhatToDo(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	for args, want := range map[string]string{
+		"-version 9.9":                     "-version 9.9: there is no such ZooKeeper; want a release of 3.4 to 3.9",
+		"-version 3.10":                    "there is no such ZooKeeper",
+		"-version 3.8.6.1":                 "there is no such ZooKeeper",
+		"-listen nowhere":                  "-listen nowhere: want an address of this machine and a port, as in 127.0.0.1:2181",
+		"-listen " + taken.Addr().String(): "-listen " + taken.Addr().String() + ": cannot listen there: address already in use; port 0 takes a free one",
+	} {
+		var errs bytes.Buffer
+		got := run(t.Context(), strings.Fields(args), strings.NewReader(""), io.Discard, &errs)
+		if got == 0 || !strings.Contains(errs.String(), want) || strings.Contains(errs.String(), "listen tcp") {
+			t.Errorf("%s: got status %d and %q, want a failure and %q", args, got, &errs, want)
+		}
+	}
+	for _, version := range []string{"3.4.14", "3.9.5", "3.8"} {
+		if !released.MatchString(version) {
+			t.Errorf("got that there is no ZooKeeper %s, want that there is", version)
+		}
+	}
+}
+
 // TestMain is the program itself if the environment says so.
 func TestMain(m *testing.M) {
 	if os.Getenv("TESTSERVER_ARGS") != "" {
