@@ -5,11 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
-	"os/user"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/gocurator/curator/examples/zklock/internal/servers"
@@ -32,6 +28,7 @@ type job struct {
 	busyCode, lostCode  int
 	onRevoke            string
 	data                string
+	dataCommand         bool
 	statusFD            int
 	json, verbose       bool
 	quiet, debug        bool
@@ -54,6 +51,7 @@ func flags() (*flag.FlagSet, *job) {
 	limit(set, &j.margin, "margin", "`duration` from KILL to the end of the lease (default: T/16, at most 1s)")
 	set.DurationVar(&j.minHold, "min-hold", 0, "keep the lock at least so long, if the command was quicker")
 	set.StringVar(&j.onRevoke, "on-revoke", "term", "the `signal` when another process asks to leave: term, hup, int, usr1, ignore")
+	set.BoolVar(&j.dataCommand, "data-command", false, "have the node tell the command's arguments, too: all who may read it see them")
 	set.IntVar(&j.statusFD, "status-fd", -1, "write events as JSON lines to this `descriptor`")
 	set.BoolVar(&j.emptyStdin, "stdin-null", false, "give the command an empty standard input")
 	set.StringVar(&j.leftovers, "leftovers", "kill", "processes that the command leaves behind: `kill` them, or wait for them")
@@ -74,7 +72,7 @@ func lockFlags(command string) (*flag.FlagSet, *job) {
 	limit(set, &j.wait, "wait", "wait for at most this `duration`, then end with status 75 (default: for ever)")
 	set.IntVar(&j.busyCode, "E", ExitBusy, "`status` if the lock is not acquired")
 	set.IntVar(&j.lostCode, "lost-exit-code", ExitLost, "`status` if the lock was lost")
-	set.StringVar(&j.data, "data", "", "`text` for the node, to tell who holds (default: user@host, process and command)")
+	set.StringVar(&j.data, "data", "", "`text` for the node, to tell who holds (default: user@host, process and program)")
 	set.BoolVar(&j.json, "json", false, "write events as JSON lines to standard error, instead of texts")
 	set.BoolVar(&j.verbose, "v", false, "tell each step, and every 30 seconds who is ahead")
 	set.BoolVar(&j.quiet, "quiet", false, "tell errors only")
@@ -194,7 +192,7 @@ func (j *job) checkRun() (err error) {
 	if j.leftovers != "kill" && j.leftovers != "wait" {
 		err = errors.Join(err, fmt.Errorf("-leftovers %s: want kill or wait", j.leftovers))
 	}
-	return err
+	return errors.Join(err, j.checkData())
 }
 
 func (j *job) kind() string {
@@ -210,26 +208,4 @@ func (j *job) kind() string {
 	default:
 		return "mutex"
 	}
-}
-
-// who tells people who stands in the queue.
-func (j *job) who() string {
-	name := "?"
-	if u, err := user.Current(); err == nil {
-		name = u.Username
-	}
-	host, err := os.Hostname()
-	if err != nil {
-		host = "?"
-	}
-	id := name + "@" + host
-	if j.leader {
-		return id
-	}
-	text := id + " " + strconv.Itoa(os.Getpid()) + " " + strings.Join(j.command, " ")
-	const most = 200 // bytes; the command's arguments may be long
-	if len(text) > most {
-		text = strings.ToValidUTF8(text[:most], "") + "…"
-	}
-	return text
 }
