@@ -5,7 +5,7 @@ import (
 	"os"
 )
 
-// columns is how wide a table may be: as the terminal is that out is. It is 0, for no limit, if out is a pipe or a file.
+// columns is how wide a table may be: as wide as the terminal. It is 0, for no limit, if out is a pipe or a file.
 func columns(out io.Writer) int {
 	file, isFile := out.(*os.File)
 	if !isFile {

@@ -29,8 +29,8 @@ func (r *Report) told() (some, all bool) {
 	return silent < len(r.Answers), silent == 0
 }
 
-// connection finds the session's connection. A session that has just moved may be at two servers: the later response
-// cannot be told, since each has a clock of its own, so that the one that says when it was heard wins.
+// connection finds the session's connection. A session that has just moved may be at two servers. Which response is the
+// later one is not known, since each server has a clock of its own: the one that says when it was heard wins.
 func (r *Report) connection(c *Client, session int64) {
 	for _, a := range r.Answers {
 		for _, found := range a.Connections {

@@ -3,6 +3,8 @@ package fourletter_test
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -138,5 +140,34 @@ func TestServersOfAConnectString(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: got %q, want %q", connect, got, want)
 		}
+	}
+}
+
+func TestServerIsAskedOverTLS(t *testing.T) {
+	web := httptest.NewTLSServer(http.NotFoundHandler()) // for its certificate
+	defer web.Close()
+	plain, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := zktest.New(t)
+	ended := make(chan error, 1)
+	listener := tls.NewListener(plain, &tls.Config{MinVersion: tls.VersionTLS12, Certificates: web.TLS.Certificates})
+	go func() { ended <- server.Serve(listener) }()
+	t.Cleanup(func() {
+		listener.Close()
+		<-ended
+	})
+	roots := x509.NewCertPool()
+	roots.AddCert(web.Certificate())
+	secure := &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots}
+	got, err := fourletter.Servers(plain.Addr().String(), secure, patience)[0].Ask(t.Context(), "srvr")
+	if err != nil || !strings.Contains(got, "Mode: standalone") {
+		t.Errorf("got %q, %v, want the answer to srvr", got, err)
+	}
+	if _, err := fourletter.Servers(server.Addr(), secure, patience)[0].Ask(t.Context(), "srvr"); err == nil {
+		t.Error("got an answer over TLS at a port that does not speak it, want an error")
+	} else {
+		t.Logf("TLS at a plain port: %v (%d)", err, fourletter.TroubleOf(err))
 	}
 }

@@ -22,7 +22,7 @@ func (j *job) checkData() error {
 }
 
 // who tells people who stands in the queue. Nodes of locks are readable for all by default, and stay in the servers'
-// logs: arguments, which may have passwords, are told only if that is asked for.
+// logs: the command's arguments, which may have passwords, are in the text only with -data-command.
 func (j *job) who() string {
 	name := "?"
 	if u, err := user.Current(); err == nil {
