@@ -3,134 +3,243 @@
 package main_test
 
 import (
-	"image"
-	"image/color"
-	"image/png"
+	"flag"
+	"fmt"
+	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
+	"github.com/gocurator/curator/examples/internal/browsertest"
 	"github.com/gocurator/curator/examples/internal/process"
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
-	"github.com/gocurator/curator/framework/zktest/await"
+	"github.com/gocurator/curator/integration/programs"
 )
 
-// Colours of the page's style sheet: the bar over a contender that holds, and over one that waits.
 var (
-	held  = color.RGBA{0x2a, 0x9d, 0x4a, 0xff}
-	waits = color.RGBA{0xc9, 0x8a, 0x00, 0xff}
+	pageLocks   = flag.Int("page-locks", 150, "how many locks TestLongListsAreCutInARealBrowser shows")
+	pageWaiters = flag.Int("page-waiters", 150, "how many waiters one of them has")
 )
 
-// bars counts the rows of a picture in which a bar of each colour is, wider than letters are.
-func bars(picture image.Image) (rows map[color.RGBA]int) {
-	rows = map[color.RGBA]int{}
-	for y := range picture.Bounds().Dy() {
-		wide := map[color.RGBA]int{}
-		for x := range picture.Bounds().Dx() {
-			r, g, b, a := picture.At(x, y).RGBA()
-			wide[color.RGBA{uint8(r >> 8), uint8(g >> 8), uint8(b >> 8), uint8(a >> 8)}]++
-		}
-		for _, bar := range []color.RGBA{held, waits} {
-			if wide[bar] > 100 {
-				rows[bar]++
-			}
-		}
-	}
-	return rows
-}
-
-// green counts the pixels of a picture that are more green than anything else, such as those of a thin line of a
-// holder's colour.
-func green(picture image.Image) (n int) {
-	for y := range picture.Bounds().Dy() {
-		for x := range picture.Bounds().Dx() {
-			r, g, b, _ := picture.At(x, y).RGBA()
-			if least := uint32(40 << 8); g > r+least && g > b+least {
-				n++
-			}
-		}
-	}
-	return n
-}
-
-// browse has a real browser show a page, for longer and longer, until a screenshot shows what it must.
-func browse(t *testing.T, url string, shows func(picture image.Image) bool) {
+// browse opens a page of zklock serve in a real browser.
+func browse(t *testing.T, servers string, flags ...string) (page *browsertest.Page, url string, site *process.Process) {
 	t.Helper()
-	chromium, err := exec.LookPath("chromium")
-	if err != nil {
-		lacking(t, err)
-	}
-	dir := t.TempDir()
-	shot := filepath.Join(dir, "page.png")
-	// milliseconds until the picture is taken: a stream has no end
-	for _, patience := range []string{"3000", "10000", "30000", "90000"} {
-		began := time.Now()
-		output, err := exec.CommandContext(t.Context(), chromium, "--headless", "--no-sandbox", "--disable-gpu",
-			"--user-data-dir="+filepath.Join(dir, "profile"), "--timeout="+patience, "--window-size=1000,600", "--screenshot="+shot,
-			url).CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v\n%s", err, output)
-		}
-		t.Logf("after %v", time.Since(began).Round(time.Second))
-		if picture := pictureIn(t, shot); picture != nil && shows(picture) {
-			return
-		}
-	}
-	await.Errorf(t, "%s to show what it must", url)
-}
-
-// pictureIn returns nil if no picture was taken in that time.
-func pictureIn(t *testing.T, file string) image.Image {
-	t.Helper()
-	in, err := os.Open(file)
-	if err != nil {
-		return nil
-	}
-	defer in.Close()
-	picture, err := png.Decode(in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return picture
-}
-
-// The pages in a real browser, once they have heard of a lock. In its queue the holder has a green bar, and a waiter an
-// amber one. The overview draws a line for what happened to it in the last minute.
-func TestOnARealBrowser(t *testing.T) {
 	if os.Getenv("CURATOR_INTEGRATION") == "" {
 		t.Skip("CURATOR_INTEGRATION is not set")
 	}
-	server := zktest.New(t)
-	for _, who := range []string{"billing", "reports"} {
-		r := start(t, server.Addr(), with([]string{"-data", who, "/locks/nightly"}, script("exec sleep 1000")...)...)
-		if who == "billing" {
-			r.await("started")
-		} else {
-			r.await("waiting")
-		}
+	path, err := browsertest.Find()
+	if err != nil {
+		lacking(t, err)
 	}
-	site := process.Start(t, program, "serve", "-listen", "127.0.0.1:0", "-zk", server.Addr())
-	defer func() {
+	site = process.Start(t, program, with([]string{"serve", "-listen", "127.0.0.1:0", "-zk", servers}, flags...)...)
+	t.Cleanup(func() {
+		site.Signal(syscall.SIGCONT)
 		site.Signal(syscall.SIGTERM)
 		site.Wait()
-	}()
-	url := site.Await("http://")
+	})
+	url = site.Await("http://")
+	page = browsertest.Start(t, path)
+	t.Cleanup(func() {
+		if problems := page.Problems(); len(problems) > 0 {
+			t.Errorf("the page's scripts threw %q", problems)
+		}
+	})
+	return page, url, site
+}
 
-	t.Run("the queue is a lane", func(t *testing.T) {
-		browse(t, url+"/#%2Flocks%2Fnightly", func(picture image.Image) bool {
-			rows := bars(picture)
-			t.Logf("%d rows of the holder's bar, %d of the waiter's", rows[held], rows[waits])
-			return rows[held] > 0 && rows[waits] > 0
-		})
-	})
-	t.Run("the overview has a sparkline", func(t *testing.T) {
-		browse(t, url+"/", func(picture image.Image) bool {
-			n := green(picture)
-			t.Logf("%d green pixels", n)
-			return n >= 5 && len(bars(picture)) == 0
-		})
-	})
+// colour is an expression for the colour of the bar over a contender.
+func colour(selector string) string {
+	return fmt.Sprintf("getComputedStyle(document.querySelector(%q)).borderTopColor", selector)
+}
+
+func TestPageShowsLocksInARealBrowser(t *testing.T) {
+	t.Parallel()
+	server := zktest.New(t)
+	page, url, _ := browse(t, server.Addr())
+	holder, waiter := connect(t, server.Addr()), connect(t, server.Addr())
+	for path, data := range map[string]string{
+		"/locks/nightly/" + lockName(0): "billing <b>", "/locks/nightly/" + lockName(1): "reports", "/locks/other/" + lockName(0): "archive",
+	} {
+		client := holder
+		if data == "reports" {
+			client = waiter
+		}
+		contend(t, client, path, data)
+	}
+	page.Open(url)
+	page.Until("both locks", "document.querySelectorAll('#rows tr').length === 2")
+	page.Until("the holder", "document.querySelector('#rows tr').innerText.includes('billing <b>')")
+	first := page.Text("#rows tr")
+	for _, want := range []string{"/locks/nightly", "mutex", "\t1\t"} {
+		if !strings.Contains(first, want) {
+			t.Errorf("got %q as the first row, want %q in it: the lock that has a waiter", first, want)
+		}
+	}
+	page.Until("how old that is", "/^as of \\d+s ago$/.test($('age').textContent) && $('age').className === ''")
+	page.Until("a line for the last minute", "document.querySelector('#rows polyline').getAttribute('points').split(' ').length > 2")
+	_, _ = page.Eval("$('filter').value = 'ARCHIVE'; draw()")
+	if got := page.Text("#rows"); !strings.HasPrefix(got, "/locks/other") {
+		t.Errorf("got %q with a filter for the holder, want /locks/other alone", got)
+	}
+	_, _ = page.Eval("$('filter').value = ''; document.querySelector('th[data-sort=path]').click()")
+	if got := page.Text("#rows tr:last-child"); !strings.HasPrefix(got, "/locks/other") {
+		t.Errorf("got %q as the last row by path, want /locks/other", got)
+	}
+	page.Open(url + "/#%2Flocks%2Fnightly")
+	page.Until("the queue", "document.querySelectorAll('#lane li').length === 2")
+	for selector, want := range map[string]string{"#lane li:first-child": "rgb(42, 157, 74)", "#lane li:last-child": "rgb(201, 138, 0)"} {
+		if got, err := page.Eval(colour(selector)); err != nil || got != want {
+			t.Errorf("%s: got a bar of %s, %v, want %s", selector, got, err, want)
+		}
+	}
+	if got := page.Text("#summary") + "; " + page.Text("#recent"); got != "mutex: 1 hold, 1 wait; " {
+		t.Errorf("got %q, want who holds and waits, and no events: nothing has come since the page looks", got)
+	}
+	page.Open(url + "/#!findings")
+	page.Until("the server", fmt.Sprintf("$('found').innerText.includes(%q)", server.Addr()+": ZooKeeper"))
+	page.Until("the locks", "$('found').innerText.includes('2 locks were looked at')")
+}
+
+func lockName(n int) string {
+	return fmt.Sprintf("_c_ba785fd9-44cb-4a14-8cfd-2b3b5c2badb3-lock-%010d", n)
+}
+
+// contend makes the node of a contender.
+func contend(t *testing.T, client *framework.Client, path, data string) {
+	t.Helper()
+	_, _, err := client.Create(t.Context(), path, []byte(data), framework.WithMode(framework.Ephemeral), framework.CreatingParentsIfNeeded())
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// The page stays open while the servers freeze, come back, die and are started anew, and while zklock serve stands
+// still.
+func TestPageTellsAnOutageInARealBrowser(t *testing.T) {
+	t.Parallel()
+	binary := filepath.Join(t.TempDir(), "testserver")
+	if output, err := programs.GoBuild(t.Context(), "-o", binary, "../testserver").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := free.Addr().String()
+	free.Close()
+	server := serveZooKeeper(t, binary, address)
+	page, url, site := browse(t, address, "-session", "4s")
+	contend(t, connect(t, address), "/locks/nightly/"+lockName(0), "billing")
+	for _, view := range []string{"/", "/#%2Flocks%2Fnightly"} {
+		page.Open("about:blank")
+		page.Open(url + view)
+		fresh := "$('age').className === '' && /^as of \\d+s ago$/.test($('age').textContent)"
+		page.Until("a fresh look", fresh)
+		page.Until("the holder", "document.body.innerText.includes('billing')")
+
+		server.Signal(syscall.SIGSTOP)
+		page.Until("that what it shows is old", "$('age').className === 'stale' && document.title === '! zklock'")
+		if got, want := page.Text("#age"), "who holds by now is not known"; !strings.Contains(got, want) {
+			t.Errorf("%s: got %q, want %q in it", view, got, want)
+		}
+		page.Until("that no server answers", "/no server answers|not connected/.test($('age').textContent)")
+		server.Signal(syscall.SIGCONT)
+		page.Until("a fresh look after the server goes on", fresh)
+
+		site.Signal(syscall.SIGSTOP)
+		page.Until("that zklock serve stands still", "$('age').className === 'stale' && $('age').textContent.includes('zklock serve does not answer')")
+		site.Signal(syscall.SIGCONT)
+		page.Until("a fresh look after zklock serve goes on", fresh)
+	}
+	page.Open("about:blank")
+	page.Open(url)
+	page.Until("a look", "$('age').className === ''")
+	server.Signal(syscall.SIGKILL)
+	page.Until("that the server is dead", "$('age').className === 'stale' && $('age').textContent.includes('refused')")
+	server = serveZooKeeper(t, binary, address)
+	page.Until("a fresh look at another server", "$('age').className === ''")
+	page.Until("that the lock has gone", "!$('empty').hidden")
+	_ = server
+}
+
+// serveZooKeeper starts a server in memory as a process of its own.
+func serveZooKeeper(t *testing.T, binary, address string) *process.Process {
+	t.Helper()
+	p := process.Start(t, binary, "-listen", address)
+	p.Await(address)
+	t.Cleanup(func() { p.Signal(syscall.SIGCONT) })
+	return p
+}
+
+// A phone is 390 pixels wide.
+func TestPageFitsOnAPhoneInARealBrowser(t *testing.T) {
+	t.Parallel()
+	server := zktest.New(t)
+	page, url, _ := browse(t, server.Addr())
+	client := connect(t, server.Addr())
+	for i := range 3 {
+		contend(t, client, "/locks/a-long-name-of-a-lock-that-is-about-something/"+lockName(i), "somebody@a-machine-with-a-long-name.example.org 12345 backup")
+	}
+	page.Size(390, 800)
+	for view, shown := range map[string]string{
+		"/": "document.querySelector('#rows tr').innerText.includes('backup')",
+		"/#%2Flocks%2Fa-long-name-of-a-lock-that-is-about-something": "document.querySelectorAll('#lane li').length === 3",
+		"/#!findings": "document.querySelectorAll('#found li').length > 0",
+	} {
+		page.Open("about:blank")
+		page.Open(url + view)
+		page.Until("what "+view+" shows", "typeof $ === 'function' && "+shown)
+		if got, err := page.Eval("document.documentElement.scrollWidth"); err != nil || got != "390" {
+			t.Errorf("%s: got a page %s pixels wide (%v), want 390", view, got, err)
+		}
+	}
+}
+
+// With -page-locks 1000 -page-waiters 10000 it measures what README.md says.
+func TestLongListsAreCutInARealBrowser(t *testing.T) {
+	t.Parallel()
+	server := zktest.New(t)
+	page, url, _ := browse(t, server.Addr())
+	client := connect(t, server.Addr())
+	var group errgroup.Group
+	group.SetLimit(64)
+	for i := range *pageLocks {
+		group.Go(func() error { contend(t, client, fmt.Sprintf("/locks/%04d/%s", i, lockName(0)), "billing"); return nil })
+	}
+	for i := range *pageWaiters {
+		group.Go(func() error { contend(t, client, "/locks/0000/"+lockName(i+1), fmt.Sprint("waiter ", i)); return nil })
+	}
+	_ = group.Wait()
+	const most = 100
+	for view, items := range map[string]string{"/": "#rows tr", "/#%2Flocks%2F0000": "#lane li"} {
+		page.Open("about:blank")
+		page.Open(url + view)
+		page.Until("a hundred of "+items, fmt.Sprintf("typeof $ === 'function' && document.querySelectorAll(%q).length === %d", items, most))
+		page.Until("how many there are more", fmt.Sprintf("document.body.innerText.includes('and %d more')",
+			map[string]int{"/": *pageLocks - most, "/#%2Flocks%2F0000": *pageWaiters + 1 - most}[view]))
+		page.Until("all rows", fmt.Sprintf("[...rows.values()].filter(r => r.who).length === %d", *pageLocks))
+		received, busy, begun := page.Received(), page.Busy(), time.Now()
+		page.Until("fifteen seconds", fmt.Sprintf("Date.now() >= %d", begun.Add(window()).UnixMilli()))
+		passed := time.Since(begun)
+		height, _ := page.Eval("document.documentElement.scrollHeight")
+		t.Logf("%s: %d locks, %d waiters: %v of the main thread and %d bytes in %v, %s pixels high", view, *pageLocks, *pageWaiters,
+			(page.Busy() - busy).Round(time.Millisecond), page.Received()-received, passed.Round(time.Second), height)
+		if got, most := page.Received()-received, int64(passed/time.Second+5)*2000; got > most {
+			t.Errorf("%s: got %d bytes in %v although nothing has changed, want at most %d", view, got, passed, most)
+		}
+	}
+}
+
+// window is how long TestLongListsAreCutInARealBrowser measures: its figures are of fifteen seconds.
+func window() time.Duration {
+	if *pageWaiters >= 1000 {
+		return 15 * time.Second
+	}
+	return 3 * time.Second
 }

@@ -5,6 +5,7 @@ package web
 import (
 	"crypto/sha256"
 	"crypto/subtle"
+	"crypto/tls"
 	"embed"
 	"encoding/json"
 	"errors"
@@ -20,7 +21,7 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-//go:embed page.html page.js page.css
+//go:embed page.html page.js view.js page.css icon.svg
 var page embed.FS
 
 // Options say what a Handler shows, and to whom. Client must be set.
@@ -28,6 +29,10 @@ type Options struct {
 	Client *framework.Client
 	Root   string        // locks at and below this path are shown; / if empty
 	Every  time.Duration // how often to look; a second if zero
+	// Servers is the connect string of the servers that the page asks by four-letter commands. If it is empty, its view
+	// of servers and findings has what doctor finds in locks alone.
+	Servers string
+	TLS     *tls.Config // for these commands; nil is in the clear
 	// AllowRevoke lets users ask holders to leave. It needs the permission to write the nodes.
 	AllowRevoke bool
 	HideData    bool // do not show what nodes contain
@@ -45,6 +50,7 @@ type Options struct {
 type Handler struct {
 	options Options
 	hub     *hub
+	doctor  *physician
 	routes  http.Handler
 }
 
@@ -62,10 +68,13 @@ func New(options Options) (*Handler, error) {
 	if options.Every <= 0 {
 		options.Every = time.Second
 	}
-	h := &Handler{options: options, hub: newHub(options)}
+	h := &Handler{options: options, hub: newHub(options), doctor: newPhysician(options)}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", h.file("page.html", "text/html; charset=utf-8"))
 	mux.HandleFunc("GET /page.js", h.file("page.js", "text/javascript; charset=utf-8"))
+	mux.HandleFunc("GET /view.js", h.file("view.js", "text/javascript; charset=utf-8"))
+	mux.HandleFunc("GET /icon.svg", h.file("icon.svg", "image/svg+xml"))
+	mux.HandleFunc("GET /findings", h.findings)
 	mux.HandleFunc("GET /page.css", h.file("page.css", "text/css; charset=utf-8"))
 	mux.HandleFunc("GET /events", h.events)
 	mux.HandleFunc("GET /lock", h.lock)
@@ -74,11 +83,14 @@ func New(options Options) (*Handler, error) {
 	return h, nil
 }
 
-// Close ends every stream of events, and waits until nothing reads any more.
+// Close ends every stream of events, and waits until nothing reads any more but requests that are still under way.
 func (h *Handler) Close() { h.hub.close() }
 
 // ServeHTTP serves the page.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.routes.ServeHTTP(w, r) }
+
+// bodyLimit is how long a request's body may take.
+const bodyLimit = 10 * time.Second
 
 // guard refuses requests by other names, or without the password, and says what a browser may do with the answers.
 func (h *Handler) guard(next http.Handler) http.Handler {
@@ -96,6 +108,10 @@ func (h *Handler) guard(next http.Handler) http.Handler {
 			header.Set("WWW-Authenticate", `Basic realm="zklock"`)
 			http.Error(w, "a user and a password are needed", http.StatusUnauthorized)
 			return
+		}
+		if r.URL.Path != "/events" { // a stream lasts, and has no body
+			// of what is left of the request; not all servers' writers have one
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyLimit))
 		}
 		next.ServeHTTP(w, r)
 	})

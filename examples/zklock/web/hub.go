@@ -12,22 +12,6 @@ import (
 	"github.com/gocurator/curator/examples/zklock/internal/survey"
 )
 
-// A Row is a lock in the overview.
-type Row struct {
-	Path  string    `json:"path"`
-	Kind  string    `json:"kind"`
-	Nodes int       `json:"nodes"` // contenders: who holds and who waits
-	Rate  float64   `json:"rate"`  // acquisitions a second
-	Past  []float64 `json:"past,omitempty"`
-
-	version int32
-	known   bool
-	at      time.Time
-}
-
-// sparkPoints is how many rates the overview remembers.
-const sparkPoints = 60
-
 // parallel is how many reads are under way at a time.
 const parallel = 32
 
@@ -43,19 +27,24 @@ type hub struct {
 
 	mu     sync.Mutex
 	rows   map[string]*Row
+	gone   []string // locks that the search of this look has not found any more
 	pages  map[*subscriber]bool
 	seen   map[string]*opened // locks whose details are open
 	closed bool
-	reads  int           // of the last look
-	took   time.Duration // likewise
-	failed string        // why the last look failed
-	number int           // of looks
+	number int // of looks
+	status status
 }
 
-// opened is a lock whose details a page shows.
-type opened struct {
-	lock   *survey.Lock
-	recent []survey.Change
+// A status is what a page hears of the looks, with each message and between them. Times are of this machine's clock, in
+// milliseconds.
+type status struct {
+	Now     int64   `json:"now"`
+	Fresh   int64   `json:"fresh"`   // when the last look that succeeded began; 0 before the first
+	Timeout int64   `json:"timeout"` // the session timeout: after it, what is shown says nothing of who holds
+	Failed  string  `json:"failed,omitempty"`
+	Reads   int     `json:"reads"` // of the last look
+	MS      float64 `json:"ms"`    // that it took
+	Revoke  bool    `json:"revoke"`
 }
 
 // A subscriber is a page that is open. A page that is too slow loses messages, and gets a snapshot when it has caught
@@ -149,24 +138,47 @@ func (h *hub) unsubscribe(p *subscriber) {
 	}
 }
 
+// heartbeat is what a page hears between looks: a look that waits for servers ends late.
+func (h *hub) heartbeat() message {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return message{"status", encode(h.present())}
+}
+
+// present is the status now. mu is held.
+func (h *hub) present() status {
+	s := h.status
+	s.Now, s.Revoke = time.Now().UnixMilli(), h.options.AllowRevoke
+	if s.Failed == "" && !h.options.Client.State().IsConnected() {
+		s.Failed = "no server answers"
+	}
+	return s
+}
+
+// An update is what the overview of a page has to change.
+type update struct {
+	status
+	Rows []Row    `json:"rows"`
+	Gone []string `json:"gone,omitempty"`
+}
+
 // send tells a page what has changed; a page that is behind gets everything. mu is held.
 func (h *hub) send(p *subscriber, changed []Row) {
-	status := map[string]any{
-		"reads": h.reads, "ms": float64(h.took.Microseconds()) / 1000, "failed": h.failed, "revoke": h.options.AllowRevoke,
-	}
-	if p.behind {
-		rows := make([]Row, 0, len(h.rows))
-		for _, row := range h.rows {
-			rows = append(rows, *row)
-		}
-		slices.SortFunc(rows, func(a, b Row) int { return cmp.Compare(a.Path, b.Path) })
-		p.behind = false
-		status["rows"] = rows
-		h.post(p, message{"snapshot", encode(status)})
+	u := update{status: h.present(), Rows: changed, Gone: h.gone}
+	if !p.behind {
+		h.post(p, message{"delta", encode(u)})
 		return
 	}
-	status["rows"] = changed
-	h.post(p, message{"delta", encode(status)})
+	u.Rows, u.Gone = make([]Row, 0, len(h.rows)), nil
+	for _, row := range h.rows {
+		u.Rows = append(u.Rows, *row)
+	}
+	slices.SortFunc(u.Rows, func(a, b Row) int { return cmp.Compare(a.Path, b.Path) })
+	p.behind = false
+	h.post(p, message{"snapshot", encode(u)})
+	if o := h.seen[p.lock]; o != nil && o.text != nil {
+		h.post(p, message{"lock", o.text})
+	}
 }
 
 // post never blocks: a page that does not read is sent a snapshot later. mu is held.
@@ -185,3 +197,14 @@ func encode(value any) []byte {
 	}
 	return text
 }
+
+// hidden replaces what a node contains, if that is not to be shown.
+func (h *hub) hidden(who string) string {
+	if h.options.HideData && who != "" {
+		return "(hidden)"
+	}
+	return who
+}
+
+// plain is an error without what could move a cursor.
+func plain(err error) string { return survey.Printable(err.Error()) }

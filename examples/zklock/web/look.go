@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -16,9 +14,11 @@ import (
 	"github.com/gocurator/curator/examples/zklock/internal/survey"
 )
 
-// look reads the locks, and tells the pages what has changed.
+// look reads the locks, and tells the pages what has changed. What is shown is as fresh as the beginning of the last
+// look in which every read was answered.
 func (h *hub) look(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, max(10*h.options.Every, 10*time.Second))
+	limit := max(10*h.options.Every, 10*time.Second)
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("the servers have not answered for %v", limit))
 	defer cancel()
 	begun := time.Now()
 	paths, search := h.known()
@@ -31,20 +31,57 @@ func (h *hub) look(ctx context.Context) {
 			paths, _ = h.known()
 		}
 	}
-	changed := h.measure(ctx, paths)
-	details := h.details(ctx)
+	changed, measured := h.measure(ctx, paths)
+	heads, headed := h.readHeads(ctx)
+	details, detailed := h.details(ctx)
+	err = errors.Join(err, measured, headed, detailed)
+	timeout := h.timeout(ctx)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.reads, h.took, h.failed = reads, time.Since(begun), ""
-	if err != nil {
-		h.failed = survey.Printable(err.Error())
+	h.status.Reads, h.status.MS, h.status.Timeout = reads, float64(time.Since(begun).Microseconds())/1000, timeout
+	h.status.Failed = ""
+	switch {
+	case err != nil && ctx.Err() != nil:
+		h.status.Failed = plain(context.Cause(ctx))
+	case err != nil:
+		h.status.Failed = plain(firstOf(err))
+	default:
+		h.status.Fresh = begun.UnixMilli()
 	}
+	news := h.merge(changed, heads)
 	for p := range h.pages {
-		h.send(p, changed)
+		h.send(p, news)
 		if text, ok := details[p.lock]; ok && !p.behind {
 			h.post(p, message{"lock", text})
 		}
 	}
+	h.gone = nil
+}
+
+// firstOf is the first of joined errors: in an outage each read fails for the same reason.
+func firstOf(err error) error {
+	for {
+		joined, ok := err.(interface{ Unwrap() []error })
+		if !ok || len(joined.Unwrap()) == 0 {
+			return err
+		}
+		err = joined.Unwrap()[0]
+	}
+}
+
+// timeout is the session timeout that the servers have granted, in milliseconds; 0 before the first session.
+func (h *hub) timeout(ctx context.Context) int64 {
+	h.mu.Lock()
+	known := h.status.Timeout
+	h.mu.Unlock()
+	if !h.options.Client.State().IsConnected() {
+		return known
+	}
+	session, err := h.options.Client.Session(ctx)
+	if err != nil {
+		return known
+	}
+	return session.Timeout().Milliseconds()
 }
 
 // known returns the locks to look at, and whether to search for others.
@@ -70,136 +107,80 @@ func (h *hub) settle(found []survey.Found) {
 	for _, f := range found {
 		row := old[f.Path]
 		if row == nil {
-			row = &Row{Path: f.Path}
+			row = &Row{Path: f.Path, unread: time.Now()}
 		}
-		row.Kind = f.Kind
+		if row.Kind != f.Kind {
+			row.Kind, row.told = f.Kind, false
+		}
 		h.rows[f.Path] = row
 	}
-	if len(old) != len(h.rows) {
-		for p := range h.pages {
-			p.behind = true // so that it gets all
+	for path := range old {
+		if h.rows[path] == nil {
+			h.gone = append(h.gone, path)
 		}
 	}
+	slices.Sort(h.gone)
 }
 
-// measure reads how many nodes are in each directory, and how many have come and gone: one read for each lock, of any
-// server.
-func (h *hub) measure(ctx context.Context, paths []string) (changed []Row) {
+// measure reads how many nodes have come and gone in each directory: one read for each lock, of any server, and another
+// one for the gate of a semaphore.
+func (h *hub) measure(ctx context.Context, paths []string) (changed []string, err error) {
 	var mu sync.Mutex
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallel)
 	for _, path := range paths {
 		group.Go(func() error {
-			dir := path
-			if h.isSemaphore(path) {
-				dir += "/leases"
+			counts, there, err := h.counts(ctx, path)
+			if err != nil || !there {
+				return err // a lock that has gone is found by the next search
 			}
-			stat, err := h.options.Client.Exists(ctx, dir)
-			if err != nil || stat == nil {
-				return err //nolint:nilnil // a lock that has gone is found by the next search
-			}
-			if row, news := h.update(path, int(stat.NumChildren), stat.Cversion); news {
+			if h.update(path, counts) {
 				mu.Lock()
 				defer mu.Unlock()
-				changed = append(changed, row)
+				changed = append(changed, path)
 			}
 			return nil
 		})
 	}
-	if err := group.Wait(); err != nil {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		h.failed = survey.Printable(err.Error())
-	}
-	slices.SortFunc(changed, func(a, b Row) int { return cmp.Compare(a.Path, b.Path) })
-	return changed
+	err = group.Wait()
+	return changed, err
 }
 
-func (h *hub) isSemaphore(path string) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	row := h.rows[path]
-	return row != nil && strings.Contains(row.Kind, "semaphore")
-}
-
-// update notes what was read. A row without news is not sent.
-func (h *hub) update(path string, nodes int, version int32) (Row, bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	row := h.rows[path]
-	if row == nil {
-		return Row{}, false
+// counts are the changes of the directories of a lock, as the servers count them.
+func (h *hub) counts(ctx context.Context, path string) (c [2]int32, there bool, err error) {
+	dirs := []string{path}
+	if h.isSemaphore(path) {
+		dirs = []string{path + "/leases", path + "/locks"}
 	}
-	now, rate := time.Now(), 0.0
-	if passed := now.Sub(row.at).Seconds(); row.known && passed > 0 {
-		rate = float64(max(version-row.version, 0)) / 2 / passed
-	}
-	news := !row.known || nodes != row.Nodes || rate != row.Rate
-	row.Nodes, row.Rate, row.version, row.at, row.known = nodes, rate, version, now, true
-	row.Past = append(row.Past, rate)
-	row.Past = row.Past[max(len(row.Past)-sparkPoints, 0):]
-	return Row{Path: path, Kind: row.Kind, Nodes: nodes, Rate: rate}, news
-}
-
-// details reads the locks that are open.
-func (h *hub) details(ctx context.Context) map[string][]byte {
-	h.mu.Lock()
-	paths := slices.Collect(maps.Keys(h.seen))
-	h.mu.Unlock()
-	texts := map[string][]byte{}
-	for _, path := range paths {
-		lock, err := survey.Read(ctx, h.options.Client, path)
-		if known := h.lastSeen(path); known != nil && errors.Is(err, survey.ErrNoLock) {
-			lock, err = &survey.Lock{Path: path, Kind: known.Kind}, nil // the servers removed an empty directory
-		}
+	for i, dir := range dirs {
+		stat, err := h.options.Client.Exists(ctx, dir)
 		if err != nil {
-			texts[path] = encode(map[string]string{"path": path, "error": survey.Printable(err.Error())})
-			continue
+			return c, false, err
 		}
-		h.mu.Lock()
-		if o := h.seen[path]; o != nil {
-			o.recent = append(o.recent, survey.Compare(o.lock, lock, time.Now())...)
-			o.recent = o.recent[max(len(o.recent)-50, 0):]
-			o.lock = lock
-			texts[path] = encode(h.show(lock, o.recent))
+		if stat != nil {
+			c[i], there = stat.Cversion, true
 		}
-		h.mu.Unlock()
 	}
-	return texts
+	return c, there, nil
 }
 
-// lastSeen is what stood at an open lock at the last look; nil before the first.
-func (h *hub) lastSeen(path string) *survey.Lock {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if o := h.seen[path]; o != nil {
-		return o.lock
-	}
-	return nil
-}
-
-// shown is a lock as the page gets it.
-type shown struct {
-	*survey.Lock
-	Sessions []string        `json:"sessions"` // of the contenders, in their order
-	Recent   []survey.Change `json:"recent"`
-}
-
-// show leaves out what is to be hidden.
-func (h *hub) show(lock *survey.Lock, recent []survey.Change) shown {
-	copied := *lock
-	copied.Contenders = slices.Clone(lock.Contenders)
-	s := shown{Lock: &copied, Recent: slices.Clone(recent)}
-	for i, c := range copied.Contenders {
-		s.Sessions = append(s.Sessions, fmt.Sprintf("%#x", uint64(c.Session)))
-		if h.options.HideData {
-			copied.Contenders[i].Who = "(hidden)"
+// merge returns the rows that the pages do not know, in the order of their paths. mu is held.
+func (h *hub) merge(paths ...[]string) (news []Row) {
+	all := slices.Concat(paths...)
+	for path, row := range h.rows {
+		if !row.told {
+			all = append(all, path)
 		}
 	}
-	for i := range s.Recent {
-		if h.options.HideData {
-			s.Recent[i].Who = "(hidden)"
+	slices.Sort(all)
+	for _, path := range slices.Compact(all) {
+		if row := h.rows[path]; row != nil {
+			row.told = true
+			sent := *row
+			sent.Past = nil
+			news = append(news, sent)
 		}
 	}
-	return s
+	slices.SortFunc(news, func(a, b Row) int { return cmp.Compare(a.Path, b.Path) })
+	return news
 }

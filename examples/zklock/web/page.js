@@ -1,43 +1,38 @@
 "use strict";
-// Texts of nodes come from anybody: they are set as textContent, never as HTML.
-const $ = id => document.getElementById(id);
-const rows = new Map(); // path → {path, kind, nodes, rate, past}
-let source, revocable = false;
+// What the page hears, and when it draws.
+const rows = new Map(); // path → a row of web.Row, with the rates of the last minute
+let status = {fresh: 0, timeout: 0, now: 0}; // web.status, as last heard
+let heard = 0; // when, by this machine's clock
+let source, sequence = 0;
+const silence = 6000; // of zklock serve, in milliseconds, that is worth saying: it sends something every two seconds
 
-function element(name, text, className) {
-  const e = document.createElement(name);
-  if (text !== undefined) e.textContent = text;
-  if (className) e.className = className;
-  return e;
+// age is how old what is shown is, in milliseconds: what it was when it was sent, and the time since.
+function age() { return status.fresh ? status.now - status.fresh + Date.now() - heard : Infinity; }
+
+// serverNow is the time by the clock of zklock serve.
+function serverNow() { return status.now + Date.now() - heard; }
+
+function drawAge() {
+  const old = age(), stale = old > (status.timeout || 60000), quiet = heard && Date.now() - heard > silence;
+  const parts = [old === Infinity ? "nothing was read yet" : "as of " + short(old) + " ago"];
+  if (quiet) parts.push("zklock serve does not answer");
+  else if (status.failed) parts.push(status.failed);
+  if (stale && old !== Infinity) parts.push("who holds by now is not known");
+  set($("age"), parts.join("; "));
+  $("age").className = stale && heard ? "stale" : quiet || status.failed ? "failed" : "";
+  document.body.classList.toggle("stale", stale && heard > 0);
+  document.title = (stale && heard ? "! " : "") + "zklock";
 }
 
-function spark(past) {
-  const ns = "http://www.w3.org/2000/svg", svg = document.createElementNS(ns, "svg");
-  const line = document.createElementNS(ns, "polyline"), most = Math.max(1, ...past);
-  svg.setAttribute("viewBox", "0 0 60 20");
-  line.setAttribute("points", past.map((rate, i) => (60 - past.length + i) + "," + (19 - 18 * rate / most)).join(" "));
-  svg.append(line);
-  return svg;
+function take(news) {
+  status = news;
+  heard = Date.now();
 }
 
-function drawOverview() {
-  const filter = $("filter").value, body = [];
-  for (const path of [...rows.keys()].sort()) {
-    const row = rows.get(path);
-    if (!path.includes(filter)) continue;
-    const line = element("tr"), name = element("td"), link = element("a", path), past = element("td");
-    link.href = "#" + encodeURIComponent(path);
-    name.append(link);
-    past.append(spark(row.past));
-    line.append(name, element("td", row.kind), element("td", row.nodes), element("td", row.rate.toFixed(1)), past);
-    body.push(line);
-  }
-  $("rows").replaceChildren(...body);
-  $("empty").hidden = body.length > 0;
-}
-
-function take(news, all) {
+function takeRows(news, all) {
+  take(news);
   if (all) rows.clear();
+  for (const path of news.gone || []) rows.delete(path);
   const told = new Set();
   for (const row of news.rows || []) {
     const old = rows.get(row.path);
@@ -47,36 +42,15 @@ function take(news, all) {
   }
   for (const row of rows.values()) { // what was not told has not changed
     if (!all && !told.has(row.path)) row.past.push(row.rate);
-    row.past = row.past.slice(-60);
+    if (row.past.length > 60) row.past = row.past.slice(-60);
   }
-  revocable = news.revoke;
-  $("status").textContent = news.failed || rows.size + " locks, " + news.reads + " reads in " + news.ms.toFixed(1) + " ms";
-  $("status").className = news.failed ? "failed" : "";
-  drawOverview();
+  set($("status"), rows.size + " locks, " + news.reads + " reads in " + news.ms.toFixed(1) + " ms");
+  if (all || told.size || (news.gone || []).length) draw(); // otherwise once a second
 }
 
-function drawLock(lock) {
-  $("path").textContent = lock.path;
-  if (lock.error) {
-    $("summary").textContent = lock.error;
-    $("lane").replaceChildren();
-    return;
-  }
-  const all = lock.contenders || [], isIn = c => ["holds", "reads", "leads"].includes(c.state);
-  $("summary").textContent = lock.kind + ": " + all.filter(isIn).length + " hold, " + all.filter(c => !isIn(c)).length + " wait";
-  $("lane").replaceChildren(...all.map((c, i) => {
-    const item = element("li", undefined, isIn(c) ? "in" : "");
-    const came = "came " + new Date(c.since).toLocaleTimeString() + ", token " + c.token + ", session " + lock.sessions[i];
-    item.append(element("strong", c.state), " " + c.who, element("br"), element("small", came), element("br"), element("small", c.node));
-    if (revocable && isIn(c) && c.state !== "leads") {
-      const button = element("button", "ask to leave");
-      button.onclick = () => revoke(lock.path, c.node);
-      item.append(element("br"), button);
-    }
-    return item;
-  }));
-  $("recent").replaceChildren(...(lock.recent || []).toReversed().map(c =>
-    element("li", new Date(c.time).toLocaleTimeString() + "  " + c.what + "  " + c.who)));
+function draw() {
+  drawAge();
+  if (!$("overview").hidden) drawOverview(rows, $("filter").value, $("sort").value, serverNow());
 }
 
 async function revoke(path, node) {
@@ -86,18 +60,44 @@ async function revoke(path, node) {
   if (!answer.ok) alert(await answer.text());
 }
 
-function open() {
-  if (source) source.close();
-  const lock = decodeURIComponent(location.hash.slice(1));
-  $("detail").hidden = !lock;
-  if (lock) drawLock({path: lock, contenders: []});
-  source = new EventSource("events" + (lock ? "?lock=" + encodeURIComponent(lock) : ""));
-  source.addEventListener("snapshot", e => take(JSON.parse(e.data), true));
-  source.addEventListener("delta", e => take(JSON.parse(e.data), false));
-  source.addEventListener("lock", e => drawLock(JSON.parse(e.data)));
-  source.onerror = () => { $("status").textContent = "no connection to zklock serve"; $("status").className = "failed"; };
+// examine shows the findings for as long as their view is open.
+async function examine(mine) {
+  try {
+    const answer = await fetch("findings");
+    if (mine === sequence) drawFindings(await answer.json());
+  } catch (error) {
+    if (mine === sequence) {
+      $("examined").textContent = "the findings could not be had: " + error.message;
+      $("examined").className = "failed";
+    }
+  }
+  if (mine === sequence) setTimeout(() => { if (mine === sequence) examine(mine); }, 15000);
 }
 
-$("filter").oninput = drawOverview;
+function open() {
+  if (source) source.close();
+  const hash = decodeURIComponent(location.hash.slice(1)), lock = hash.startsWith("/") ? hash : "";
+  $("findings").hidden = hash !== "!findings";
+  $("detail").hidden = !lock;
+  $("overview").hidden = !$("detail").hidden || !$("findings").hidden;
+  if (lock) drawLock({path: lock});
+  source = new EventSource("events" + (lock ? "?lock=" + encodeURIComponent(lock) : ""));
+  source.addEventListener("snapshot", e => takeRows(JSON.parse(e.data), true));
+  source.addEventListener("delta", e => takeRows(JSON.parse(e.data), false));
+  source.addEventListener("status", e => { take(JSON.parse(e.data)); drawAge(); });
+  source.addEventListener("lock", e => drawLock(JSON.parse(e.data), status.revoke ? revoke : null));
+  sequence++;
+  if (hash === "!findings") {
+    $("examined").textContent = "examining";
+    examine(sequence);
+  }
+  draw();
+}
+
+$("filter").oninput = draw;
+$("sort").onchange = draw;
+$("choose").onsubmit = () => false;
+for (const head of document.querySelectorAll("th[data-sort]")) head.onclick = () => { $("sort").value = head.dataset.sort; draw(); };
 window.onhashchange = open;
+setInterval(draw, 1000);
 open();

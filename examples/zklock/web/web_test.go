@@ -131,17 +131,17 @@ func TestStreamBeginsWithAllLocksAndTellsChanges(t *testing.T) {
 	url, client, _ := site(t, nil)
 	hold(t, client, "/locks/a", "billing")
 	events := listen(t, url+"/events")
-	events.until("the lock in a snapshot", func(name, data string) bool {
-		return name == "snapshot" && strings.Contains(data, `{"path":"/locks/a","kind":"mutex","nodes":1`)
+	events.until("the lock and its holder", func(_, data string) bool {
+		return strings.Contains(data, `{"path":"/locks/a","kind":"mutex","holders":1,"waiting":0,"who":"billing","since":`)
 	})
 	lease := hold(t, client, "/locks/b", "reports")
 	events.until("a new lock", func(_, data string) bool { return strings.Contains(data, `"path":"/locks/b"`) })
 	if err := lease.Release(); err != nil {
 		t.Fatal(err)
 	}
-	events.until("a lock that is free", func(name, data string) bool { // a look at all locks lists no empty ones
-		return strings.Contains(data, `{"path":"/locks/b","kind":"mutex","nodes":0`) ||
-			name == "snapshot" && !strings.Contains(data, `"path":"/locks/b"`)
+	events.until("a lock that is free", func(_, data string) bool { // a search for locks lists no empty ones
+		return strings.Contains(data, `{"path":"/locks/b","kind":"mutex","holders":0,"waiting":0,"rate"`) ||
+			strings.Contains(data, `"gone":["/locks/b"]`)
 	})
 }
 
@@ -161,7 +161,7 @@ func TestStreamOfALockShowsItsQueue(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(lock.Contenders) != 1 || lock.Contenders[0].State != "holds" || lock.Contenders[0].Who != "billing <script>?[2J" ||
-		len(lock.Sessions) != 1 || len(lock.Recent) != 2 {
+		len(lock.Sessions) != 1 || len(lock.Recent) != 0 {
 		t.Errorf("got %+v", lock)
 	}
 	if err := lease.Release(); err != nil {
@@ -219,7 +219,17 @@ func TestOneReadALockAndLookSufficesForTheOverview(t *testing.T) {
 		}
 	})()
 	events := listen(t, url+"/events")
-	events.until("all locks", func(name, data string) bool { return name == "snapshot" && strings.Count(data, `"path"`) == n })
+	held := 0
+	events.until("the holders of all locks", func(_, data string) bool {
+		held += strings.Count(data, `"who":"w"`) // each is sent once
+		return held == n
+	})
+	if got := nodes.Load(); got != n {
+		t.Errorf("got %d reads of contenders, want one for each of %d locks", got, n)
+	}
+	for _, count := range []*atomic.Int64{&nodes, &looks, &searches} {
+		count.Store(0)
+	}
 	for range 12 {
 		data := events.until("a look", func(name, _ string) bool { return name == "delta" })
 		var status struct {

@@ -99,7 +99,7 @@ func examine(ctx context.Context, client *framework.Client, root string, many in
 	if !served {
 		return []doctor.Finding{{Level: doctor.Unknown, About: root, What: what + "no server serves clients"}}, false, nil
 	}
-	found, err = doctor.Locks(ctx, client, root, many)
+	found, err = doctor.Locks(ctx, client, root, many, false)
 	if run.ExitCode(err) == run.ExitUnreachable && ctx.Err() == nil {
 		return []doctor.Finding{{Level: doctor.Unknown, About: root, What: what + err.Error()}}, false, nil
 	}

@@ -19,10 +19,15 @@ import (
 
 const serveHelp = `zklock serve [flags] [PATH]
 
-Serves a page that shows the locks at and below a path, / if there is none: how
-many contenders each has, how often it is acquired, and, of one lock, its queue
-and what happened lately. It reads from the servers only while a page is open:
-once for each lock and second, and more only for the lock that is looked at.
+Serves a page that shows the locks at and below a path, / if there is none: who
+holds each, since when, how many wait, since when the first, and how often it is
+acquired; of one lock, the first hundred of its queue and what happened lately;
+and what doctor finds in the locks and the servers. The page says how old that
+is, in red when it is older than the session timeout.
+
+It reads from the servers only while a page is open: a count for each lock and
+second, who holds and waits for locks that have changed, and all contenders only
+of the lock that is looked at, when it has changed.
 
 It only reads, and listens on this machine alone, unless -listen says otherwise.
 An address that others can reach needs -user-file, or -insecure. It speaks plain
@@ -47,8 +52,12 @@ func newServe(set *flag.FlagSet) *looker {
 	hide := set.Bool("hide-data", false, "do not show what nodes contain")
 	every := set.Duration("every", time.Second, "`duration` from look to look")
 	return &looker{paths: [2]int{0, 1}, do: func(ctx context.Context, s *scene) error {
+		secure, err := s.servers.TLS()
+		if err != nil {
+			return &statusError{run.ExitUsage, err}
+		}
 		options := web.Options{
-			Client: s.client, Every: *every, AllowRevoke: *revoke, HideData: *hide,
+			Client: s.client, Servers: s.servers.Servers(), TLS: secure, Every: *every, AllowRevoke: *revoke, HideData: *hide,
 			Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)),
 		}
 		if len(s.paths) > 0 {
@@ -57,7 +66,6 @@ func newServe(set *flag.FlagSet) *looker {
 		if *hosts != "" {
 			options.Hosts = strings.Split(*hosts, ",")
 		}
-		var err error
 		if options.User, options.Password, err = readUser(*users); err != nil {
 			return &statusError{run.ExitUsage, err}
 		}

@@ -26,14 +26,14 @@ type Finding struct {
 	Advice string `json:"advice,omitempty"`
 }
 
-// Locks examines the locks at and below a path. many is how many locks of one session are worth a look. It blocks until
-// all are read; its errors are those of survey.Walk.
-func Locks(ctx context.Context, client *framework.Client, root string, many int) ([]Finding, error) {
+// Locks examines the locks at and below a path. many is how many locks of one session are worth a look; hide leaves out
+// what nodes contain. It blocks until all are read; its errors are those of survey.Walk.
+func Locks(ctx context.Context, client *framework.Client, root string, many int, hide bool) ([]Finding, error) {
 	found, err := survey.Walk(ctx, client, root)
 	if err != nil {
 		return nil, err
 	}
-	e := &examination{client: client, many: many, now: time.Now()}
+	e := &examination{client: client, many: many, hide: hide, now: time.Now()}
 	sound := 0
 	for _, f := range found {
 		before := len(e.found)

@@ -20,6 +20,7 @@ import (
 type examination struct {
 	client *framework.Client
 	many   int
+	hide   bool // what nodes contain
 	now    time.Time
 	found  []Finding
 	held   map[int64]map[string]bool // session → paths of locks
@@ -30,6 +31,14 @@ func (e *examination) add(f Finding) {
 	if f.Level != "" {
 		e.found = append(e.found, f)
 	}
+}
+
+// who is what a contender's node contains, in parentheses.
+func (e *examination) who(c survey.Contender) string {
+	if e.hide {
+		return ""
+	}
+	return " (" + c.Who + ")"
 }
 
 // lock examines one. What goes meanwhile is no finding.
@@ -160,7 +169,7 @@ func (e *examination) contenders(ctx context.Context, lock *survey.Lock) error {
 		}
 		if stat.EphemeralOwner == 0 {
 			e.add(Finding{
-				Wrong, lock.Path, fmt.Sprintf("%s (%s) is no ephemeral node: it stays whatever becomes of its owner", c.Node, c.Who),
+				Wrong, lock.Path, fmt.Sprintf("%s%s is no ephemeral node: it stays whatever becomes of its owner", c.Node, e.who(c)),
 				"if nothing uses it, remove it by hand: zkCli.sh delete",
 			})
 			continue
@@ -191,7 +200,7 @@ func (e *examination) waitsBehindItself(lock *survey.Lock) {
 	for _, c := range lock.Contenders {
 		if (c.State == survey.Waits || c.State == survey.Next) && holds[c.Session] {
 			e.add(Finding{
-				Look, lock.Path, fmt.Sprintf("session %#x holds it, and waits for it as well (%s)", uint64(c.Session), c.Who),
+				Look, lock.Path, fmt.Sprintf("session %#x holds it, and waits for it as well%s", uint64(c.Session), e.who(c)),
 				"goroutines of one client that contend are fine; if it hangs, it was acquired again without Lease.Context",
 			})
 			return

@@ -4,6 +4,7 @@ package servers
 
 import (
 	"bufio"
+	"crypto/tls"
 	"errors"
 	"flag"
 	"fmt"
@@ -58,6 +59,9 @@ func Flags(set *flag.FlagSet) *Config {
 
 // Servers are the addresses and the chroot.
 func (c *Config) Servers() string { return c.connection.Servers }
+
+// TLS is how to speak with the servers; nil is in the clear. Its errors are those of Client.
+func (c *Config) TLS() (*tls.Config, error) { return c.connection.TLS() }
 
 // Each returns the servers one by one, to be asked by four-letter commands for at most so long each. Its errors are
 // those of Client.

@@ -36,27 +36,17 @@ func ReadHead(ctx context.Context, client *framework.Client, lock string) (Head,
 	}
 	kinds, _ := sortOut(children)
 	h := Head{Kind: describe(kinds)}
-	dir, holders, waiters := lock, []string(nil), []string(nil)
+	queue := contendersIn(children)
+	in := admitted(queue)
+	holders, waiters := within(lock, queue[:in]), within(lock, queue[in:])
 	if kinds["semaphore"] {
-		dir = path.Join(lock, "leases")
-		if holders, err = inOrder(ctx, client, dir); err != nil {
+		if holders, waiters, err = semaphoreHead(ctx, client, lock); err != nil {
 			return Head{}, err
 		}
-		gate := path.Join(lock, "locks")
-		if waiters, err = inOrder(ctx, client, gate); err != nil {
-			return Head{}, err
-		}
-		if holders, err = withoutNext(ctx, client, dir, holders, gate, waiters); err != nil {
-			return Head{}, err
-		}
-	} else {
-		queue := contendersIn(children)
-		in := admitted(queue)
-		holders, waiters = queue[:in], queue[in:]
 	}
 	h.Holders, h.Waiting = len(holders), len(waiters)
 	if len(holders) > 0 {
-		data, stat, err := client.Get(ctx, path.Join(dir, holders[0]))
+		data, stat, err := client.Get(ctx, holders[0])
 		switch {
 		case err == nil:
 			h.Who, h.Since = Text(data), time.UnixMilli(stat.Ctime)
@@ -67,10 +57,7 @@ func ReadHead(ctx context.Context, client *framework.Client, lock string) (Head,
 		}
 	}
 	if len(waiters) > 0 {
-		if kinds["semaphore"] {
-			dir = path.Join(lock, "locks")
-		}
-		stat, err := client.Exists(ctx, path.Join(dir, waiters[0]))
+		stat, err := client.Exists(ctx, waiters[0])
 		if err != nil {
 			return Head{}, err
 		}
@@ -114,30 +101,43 @@ func admitted(queue []string) int {
 	}
 }
 
+// within returns the paths of names in a directory.
+func within(dir string, names []string) (paths []string) {
+	for _, name := range names {
+		paths = append(paths, path.Join(dir, name))
+	}
+	return paths
+}
+
+// semaphoreHead returns the leases that count, and those that wait at the gate. The last lease does not count yet if
+// its owner is the first at the gate.
+func semaphoreHead(ctx context.Context, client *framework.Client, lock string) (holders, waiters []string, err error) {
+	if holders, err = inOrder(ctx, client, path.Join(lock, "leases")); err != nil {
+		return nil, nil, err
+	}
+	waiters, err = inOrder(ctx, client, path.Join(lock, "locks"))
+	if err != nil || len(holders) == 0 || len(waiters) == 0 {
+		return holders, waiters, err
+	}
+	last, err := client.Exists(ctx, holders[len(holders)-1])
+	if err != nil {
+		return nil, nil, err
+	}
+	first, err := client.Exists(ctx, waiters[0])
+	if err != nil {
+		return nil, nil, err
+	}
+	if last != nil && first != nil && last.EphemeralOwner == first.EphemeralOwner {
+		holders = holders[:len(holders)-1]
+	}
+	return holders, waiters, nil
+}
+
 // inOrder lists the contenders in a directory that may be missing.
 func inOrder(ctx context.Context, client *framework.Client, dir string) ([]string, error) {
 	children, _, err := client.Children(ctx, dir)
 	if errors.Is(err, zk.ErrNoNode) {
 		return nil, nil
 	}
-	return contendersIn(children), err
-}
-
-// withoutNext leaves out the last lease if its owner is the first at the gate: that lease does not count yet.
-func withoutNext(ctx context.Context, client *framework.Client, leases string, holders []string, gate string, waiters []string) ([]string, error) {
-	if len(holders) == 0 || len(waiters) == 0 {
-		return holders, nil
-	}
-	last, err := client.Exists(ctx, path.Join(leases, holders[len(holders)-1]))
-	if err != nil {
-		return nil, err
-	}
-	first, err := client.Exists(ctx, path.Join(gate, waiters[0]))
-	if err != nil {
-		return nil, err
-	}
-	if last != nil && first != nil && last.EphemeralOwner == first.EphemeralOwner {
-		return holders[:len(holders)-1], nil
-	}
-	return holders, nil
+	return within(dir, contendersIn(children)), err
 }

@@ -1,0 +1,67 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/gocurator/curator/examples/zklock/internal/doctor"
+	"github.com/gocurator/curator/examples/zklock/internal/fourletter"
+)
+
+const (
+	// findingsAge is for how long findings are shown to further pages: an examination reads every contender.
+	findingsAge = 10 * time.Second
+	// serverLimit is how long each server has for its answers.
+	serverLimit = 3 * time.Second
+	// manyLocks is how many locks of one session are worth a look.
+	manyLocks = 100
+)
+
+// Findings are what doctor says about the locks and the servers.
+type Findings struct {
+	At       time.Time        `json:"time"`
+	Findings []doctor.Finding `json:"findings"`
+	Failed   string           `json:"failed,omitempty"` // why the locks were not examined
+}
+
+// A physician examines for all pages, when one asks.
+type physician struct {
+	options Options
+
+	mu   sync.Mutex
+	last Findings
+}
+
+func newPhysician(options Options) *physician { return &physician{options: options} }
+
+// examine returns the last findings, or new ones if they are old. It blocks for some seconds; requests that come
+// meanwhile wait for the same examination.
+func (p *physician) examine(ctx context.Context) Findings {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if time.Since(p.last.At) < findingsAge {
+		return p.last
+	}
+	// The page that asked may be closed, and the answer is for the others as well.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*serverLimit)
+	defer cancel()
+	begun := Findings{At: time.Now(), Findings: []doctor.Finding{}}
+	locks, err := doctor.Locks(ctx, p.options.Client, p.options.Root, manyLocks, p.options.HideData)
+	if err != nil {
+		begun.Failed = plain(err)
+	}
+	begun.Findings = append(begun.Findings, locks...)
+	if p.options.Servers != "" {
+		servers, _ := doctor.Servers(ctx, fourletter.Servers(p.options.Servers, p.options.TLS, serverLimit), serverLimit)
+		begun.Findings = append(begun.Findings, servers...)
+	}
+	p.last = begun
+	return begun
+}
+
+// findings answers what doctor finds, as JSON.
+func (h *Handler) findings(w http.ResponseWriter, r *http.Request) {
+	answer(w, h.doctor.examine(r.Context()))
+}
