@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gocurator/curator/examples/internal/process"
 	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/framework/zktest/await"
 	"github.com/gocurator/curator/integration/programs"
@@ -93,6 +94,37 @@ func TestWatchDrawsInPlace(t *testing.T) {
 		t.Errorf("after the end the terminal shows\n%s\nwant what was there before", after)
 	}
 	inThePage(t, first, second)
+}
+
+func TestWatchTellsAnOutageAndEndsWithAKey(t *testing.T) {
+	if _, err := exec.LookPath("tmux"); err != nil {
+		lacking(t, err)
+	}
+	t.Parallel()
+	server := zktest.New(t, zktest.WithTickTime(300*time.Millisecond))
+	holder := start(t, server.Addr(), with([]string{"-data", "billing", "/locks/nightly"}, script("exec sleep 1000")...)...)
+	holder.await("started")
+	watch := program + " watch -session 6s -every 200ms -zk " + server.Addr() + " /locks/nightly"
+	p := newPane(t, "14", watch+"; echo ended with $?; sleep 1000")
+	lines := exec.Command(program, strings.Fields(watch)[1:]...)
+	programs.Instrument(t, lines)
+	piped := process.StartCommand(t, lines)
+	piped.Await("billing")
+	p.await(`holds .*billing`)
+	server.Freeze()
+	p.await(`as of .* ago`)
+	p.await(`who holds is not known; as of .* ago`)
+	piped.Await("the servers do not answer; what is known is ")
+	piped.Await("older than the session timeout: who holds is not known")
+	server.Thaw()
+	piped.Await("the servers answer again")
+	p.await(`answer   the servers answer again`)
+	p.tmux("send-keys", "q")
+	p.await(`ended with 0`)
+	piped.Signal(syscall.SIGINT)
+	if got := piped.Wait(); got != 130 {
+		t.Errorf("got status %d, want 130", got)
+	}
 }
 
 // inThePage fails unless README.md has these frames, apart from their numbers. With -record it writes them there. A

@@ -120,7 +120,7 @@ func TestFrameFitsTheTerminal(t *testing.T) {
 	for i := range 50 {
 		lock.Contenders = append(lock.Contenders, contender(survey.WaitsToRead, fmt.Sprint(i), strings.Repeat("who ", 40)))
 	}
-	w := &watcher{lock: lock, at: noon, trouble: strings.Repeat("x", 200), rate: 123456.7, recent: survey.Compare(nil, lock, noon)}
+	w := &watcher{lock: lock, at: noon, now: noon, trouble: strings.Repeat("x", 200), rate: 123456.7, recent: survey.Compare(nil, lock, noon)}
 	for _, rows := range []int{5, 10, 24, 60} {
 		frame := w.frame(rows)
 		if len(frame) > rows {

@@ -16,8 +16,8 @@ func (w *watcher) frame(rows int) []string {
 	lines := []string{
 		fmt.Sprintf("%s  %s", survey.Cut(survey.Printable(lock.Path), 55), lock.Kind),
 		fmt.Sprintf("%d hold, %d wait   %.1f acquisitions/s   %d came, %d left   %s",
-			len(lock.Holders()), lock.Waiting(), w.rate, w.came, w.losses, w.at.Format(time.TimeOnly)),
-		survey.Cut(w.trouble, 80),
+			len(lock.Holders()), lock.Waiting(), w.rate, w.came, w.losses, w.now.Format(time.TimeOnly)),
+		w.troubleLine(80),
 		fmt.Sprintf("%-*s  %8s  %-12s  %s", width, "STATE", "FOR", "TOKEN", "WHO"),
 	}
 	history := min(len(w.recent), max(rows/3, 3))
@@ -27,23 +27,39 @@ func (w *watcher) frame(rows int) []string {
 			lines = append(lines, fmt.Sprintf("… and %d more", len(lock.Contenders)-i))
 			break
 		}
-		lines = append(lines, fmt.Sprintf("%-*s  %8s  %-12d  %s", width, c.State, short(w.at.Sub(c.Since)), c.Token, survey.Cut(c.Who, 80-26-width)))
+		lines = append(lines, fmt.Sprintf("%-*s  %8s  %-12d  %s", width, c.State, short(w.now.Sub(c.Since)), c.Token, survey.Cut(c.Who, 80-26-width)))
 	}
 	lines = append(lines, "")
 	for _, c := range w.recent[len(w.recent)-history:] {
-		lines = append(lines, changeLine(c))
+		lines = append(lines, changeLine(c, 59))
 	}
 	return lines[:min(len(lines), rows)]
 }
 
-// changeLine is a change in a line of at most 80 columns.
-func changeLine(c survey.Change) string {
-	return fmt.Sprintf("%s  %-7s  %s", c.At.Format("15:04:05.0"), c.What, survey.Cut(c.Who, 59))
+// troubleLine says how old the frame is, in an outage. It is red when that is older than the session timeout.
+func (w *watcher) troubleLine(columns int) string {
+	now := w.outage()
+	if now == none {
+		return ""
+	}
+	text := "as of " + short(w.age()) + " ago"
+	if w.trouble != "" {
+		text += ": " + w.trouble
+	}
+	if now == outdated {
+		return "\x1b[41;97m" + survey.Cut("who holds is not known; "+text, columns) + "\x1b[m"
+	}
+	return survey.Cut(text, columns)
+}
+
+// changeLine is a change in a line. Its text has at most so many columns; 0 is no limit.
+func changeLine(c survey.Change, most int) string {
+	return fmt.Sprintf("%s  %-7s  %s", c.At.Format("15:04:05.0"), c.What, survey.Cut(c.Who+c.Why, most))
 }
 
 func printLines(out io.Writer, news []survey.Change) error {
 	for _, c := range news {
-		if _, err := fmt.Fprintln(out, changeLine(c)); err != nil {
+		if _, err := fmt.Fprintln(out, changeLine(c, 0)); err != nil {
 			return err
 		}
 	}

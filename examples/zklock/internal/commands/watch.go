@@ -17,13 +17,18 @@ const watchHelp = `zklock watch [flags] PATH
 
 Shows a lock while it changes hands: who holds it, who waits, how often it is
 acquired, and what happened lately. On a terminal it draws in place, in 80
-columns; elsewhere it prints a line for each event. Ctrl-C ends it.
+columns, and q or Ctrl-C ends it; elsewhere it prints a line for each event, and
+Ctrl-C ends it.
 
 It looks once in a second, with one read if nothing has changed: what comes and
 goes in between shows in the rate alone. The rate is that of creations and
 deletions in the lock's directory, as the servers count them. That a holder has
 left does not tell whether it released the lock or lost it: its own log does. A
 contender that waited at one look and is gone at the next may have been let in.
+
+When the servers do not answer, it says how old what it shows is: at once, and
+again, on a terminal in red, when that is older than the session timeout. Who
+holds by then is not known. It goes on when they answer again.
 
 Examples:
 
@@ -47,6 +52,10 @@ func newWatch(set *flag.FlagSet) *looker {
 			show = func(_ *watcher, news []survey.Change) error { return s.printEach(news) }
 		case onTerminal:
 			defer enterScreen(s.out)()
+			var stop context.CancelFunc
+			ctx, stop = context.WithCancel(ctx)
+			defer stop()
+			defer onKey('q', stop)()
 			show = func(w *watcher, _ []survey.Change) error { return draw(s.out, w.frame(rows)) }
 		default:
 			show = func(_ *watcher, news []survey.Change) error { return printLines(s.out, news) }
@@ -59,7 +68,8 @@ func newWatch(set *flag.FlagSet) *looker {
 	}}
 }
 
-// A watcher looks at a lock again and again.
+// A watcher looks at a lock again and again. A look that waits for the servers is under way on a goroutine of its own,
+// which reads what the last one has left; all else happens on one goroutine.
 type watcher struct {
 	client  *framework.Client
 	path    string
@@ -67,38 +77,61 @@ type watcher struct {
 	lasting time.Duration // after the first look; 0: until ctx ends
 
 	lock    *survey.Lock
-	at      time.Time // of the last look
-	version int32     // the directory's count of changes
-	rate    float64   // acquisitions a second, smoothed
-	losses  int       // holders that have left
+	at      time.Time     // of the last look that succeeded: what is shown is that old
+	now     time.Time     // of the frame
+	timeout time.Duration // of the session: after it, who holds is not known
+	version int32         // the directory's count of changes
+	rate    float64       // acquisitions a second, smoothed
+	losses  int           // holders that have left
 	came    int
-	trouble string          // why the last look failed
+	trouble string          // why the last look failed; empty if none has
+	told    outage          // what was said of this outage
 	recent  []survey.Change // the newest last
 }
 
 // run looks until ctx ends or the time is over. The first look must succeed; later ones may fail, as when the servers
 // are away.
 func (w *watcher) run(ctx context.Context, show func(*watcher, []survey.Change) error) error {
+	first := w.look(ctx, time.Now())
+	if first.err != nil {
+		return first.err
+	}
+	session, err := w.client.Session(ctx)
+	if err != nil {
+		return err
+	}
+	w.timeout = session.Timeout()
 	tick := time.NewTicker(w.every)
 	defer tick.Stop()
 	var over <-chan time.Time
-	for first := true; ; first = false {
-		news, err := w.look(ctx, time.Now())
-		if err != nil && first {
-			return err
+	if w.lasting > 0 {
+		over = time.After(w.lasting)
+	}
+	ctx, stop := context.WithCancel(ctx)
+	looks := make(chan sight, 1)
+	looking := false
+	defer func() {
+		stop()
+		if looking {
+			<-looks
 		}
-		if first && w.lasting > 0 {
-			over = time.After(w.lasting)
-		}
-		w.trouble = ""
-		if err != nil {
-			w.trouble = survey.Printable(err.Error())
-		}
+	}()
+	for news := w.take(first); ; {
+		w.now = time.Now()
+		news = append(news, w.outages()...)
 		if err := show(w, news); err != nil {
 			return err
 		}
+		news = nil
 		select {
 		case <-tick.C:
+			if !looking {
+				looking = true
+				go func() { looks <- w.look(ctx, time.Now()) }()
+			}
+		case s := <-looks:
+			looking = false
+			news = w.take(s)
 		case <-over:
 			return nil
 		case <-ctx.Done():
@@ -107,33 +140,52 @@ func (w *watcher) run(ctx context.Context, show func(*watcher, []survey.Change) 
 	}
 }
 
-// look reads what has changed.
-func (w *watcher) look(ctx context.Context, at time.Time) ([]survey.Change, error) {
+// A sight is what a look has found.
+type sight struct {
+	at      time.Time
+	version int32
+	lock    *survey.Lock // nil: nothing has changed
+	err     error
+}
+
+// look reads what has changed. It changes nothing of the watcher.
+func (w *watcher) look(ctx context.Context, at time.Time) (s sight) {
+	s = sight{at: at, version: w.version}
 	if w.lock != nil {
 		version, err := w.count(ctx)
+		if err == nil && version == w.version && !w.asked() {
+			return s
+		}
 		if err == nil {
-			w.measure(version, at)
-			if version == w.version && !w.asked() {
-				return nil, nil
-			}
-			w.version = version
+			s.version = version
 		}
 	}
-	now, err := survey.Read(ctx, w.client, w.path)
-	switch {
-	case errors.Is(err, survey.ErrNoLock) && w.lock != nil:
-		now = &survey.Lock{Path: w.path, Kind: w.lock.Kind} // the servers removed an empty directory
-	case err != nil:
-		return nil, err
+	s.lock, s.err = survey.Read(ctx, w.client, w.path)
+	if errors.Is(s.err, survey.ErrNoLock) && w.lock != nil {
+		s.lock, s.err = &survey.Lock{Path: w.path, Kind: w.lock.Kind}, nil // the servers removed an empty directory
+		return s
 	}
-	if w.lock == nil {
-		w.version, err = w.count(ctx)
-		w.at = at
-		if err != nil {
-			return nil, err
-		}
+	if s.err == nil && w.lock == nil {
+		s.version, s.err = countIn(ctx, w.client, s.lock)
 	}
-	news := survey.Compare(w.lock, now, at)
+	return s
+}
+
+// take notes a sight, and returns what has happened.
+func (w *watcher) take(s sight) []survey.Change {
+	if s.err != nil {
+		w.trouble = survey.Printable(s.err.Error())
+		return nil
+	}
+	w.trouble = ""
+	if w.lock != nil {
+		w.measure(s.version, s.at)
+	}
+	w.version, w.at = s.version, s.at
+	if s.lock == nil {
+		return nil
+	}
+	news := survey.Compare(w.lock, s.lock, s.at)
 	for _, c := range news {
 		switch c.What {
 		case "left":
@@ -142,23 +194,29 @@ func (w *watcher) look(ctx context.Context, at time.Time) ([]survey.Change, erro
 			w.came++
 		}
 	}
-	w.lock = now
+	w.lock = s.lock
+	w.remember(news)
+	return news
+}
+
+func (w *watcher) remember(news []survey.Change) {
 	w.recent = append(w.recent, news...)
 	w.recent = w.recent[max(len(w.recent)-100, 0):]
-	return news, nil
 }
 
 // asked reports whether a holder's data may have changed: a request to leave does that, and no count of the directory
 // tells.
 func (w *watcher) asked() bool { return len(w.lock.Contenders) > 0 && len(w.lock.Contenders) <= 16 }
 
-// count returns how many nodes were created and deleted in the directory that contenders are in.
-func (w *watcher) count(ctx context.Context) (int32, error) {
-	dir := w.path
-	if w.lock != nil && strings.Contains(w.lock.Kind, "semaphore") {
+func (w *watcher) count(ctx context.Context) (int32, error) { return countIn(ctx, w.client, w.lock) }
+
+// countIn returns how many nodes were created and deleted in the directory that a lock's contenders are in.
+func countIn(ctx context.Context, client *framework.Client, lock *survey.Lock) (int32, error) {
+	dir := lock.Path
+	if strings.Contains(lock.Kind, "semaphore") {
 		dir += "/leases"
 	}
-	stat, err := w.client.Exists(ctx, dir)
+	stat, err := client.Exists(ctx, dir)
 	if err == nil && stat == nil {
 		err = zk.ErrNoNode
 	}
@@ -175,7 +233,7 @@ func (w *watcher) measure(version int32, at time.Time) {
 		return
 	}
 	now := float64(max(version-w.version, 0)) / 2 / passed
-	w.rate, w.at = 0.7*w.rate+0.3*now, at
+	w.rate = 0.7*w.rate + 0.3*now
 	if now == 0 && w.rate < 0.05 {
 		w.rate = 0
 	}

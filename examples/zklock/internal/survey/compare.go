@@ -5,10 +5,11 @@ import "time"
 // A Change is what has happened between two looks.
 type Change struct {
 	At    time.Time `json:"time"`
-	What  string    `json:"what"` // came, let in, left (it held), or gone (it waited when last seen)
+	What  string    `json:"what"` // came, let in, left (it held), gone (it waited when last seen), silence or answer
 	Who   string    `json:"who,omitempty"`
 	Node  string    `json:"node,omitempty"`
-	After float64   `json:"seconds,omitempty"` // since it came
+	Why   string    `json:"why,omitempty"`     // of a silence of the servers, and of its end
+	After float64   `json:"seconds,omitempty"` // since it came; since what is known was read
 }
 
 // Compare tells what has happened between two looks; old is nil at the first.
@@ -20,7 +21,7 @@ func Compare(old, now *Lock, at time.Time) (news []Change) {
 		}
 	}
 	tell := func(what string, c Contender, who string) {
-		news = append(news, Change{at, what, who, c.Node, at.Sub(c.Since).Seconds()})
+		news = append(news, Change{At: at, What: what, Who: who, Node: c.Node, After: at.Sub(c.Since).Seconds()})
 	}
 	for _, c := range now.Contenders {
 		was, known := before[c.Path]
@@ -41,7 +42,7 @@ func Compare(old, now *Lock, at time.Time) (news []Change) {
 			if c.In() {
 				what = "left"
 			}
-			news = append([]Change{{at, what, c.Who, c.Node, at.Sub(c.Since).Seconds()}}, news...)
+			news = append([]Change{{At: at, What: what, Who: c.Who, Node: c.Node, After: at.Sub(c.Since).Seconds()}}, news...)
 		}
 	}
 	return news
