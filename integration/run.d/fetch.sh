@@ -48,7 +48,7 @@ kdc() {
 		install "A Kerberos server is needed" krb5-kdc krb5-admin-server
 }
 
-browser() { command -v chromium || install "A browser without a screen is needed" chromium; }
+browser() { command -v google-chrome || command -v chromium || install "A browser without a screen is needed" chromium; }
 # promtool judges alerts. Its package has a server that would be started when it is installed, so it is only unpacked.
 promtool() {
 	local dir=$PWD/integration/.cache/promtool

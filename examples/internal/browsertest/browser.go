@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -47,8 +48,16 @@ type answer struct {
 	} `json:"error"`
 }
 
-// Find returns the browser, or why there is none.
-func Find() (path string, err error) { return exec.LookPath("chromium") }
+// Find returns the browser, or why there is none. Ubuntu has Chromium as a snap alone, which does not see what tests
+// write to /tmp, but the machines of its CI have Chrome.
+func Find() (path string, err error) {
+	for _, name := range []string{"chromium", "google-chrome", "google-chrome-stable"} {
+		if path, err = exec.LookPath(name); err == nil && !strings.HasPrefix(path, "/snap/") {
+			return path, nil
+		}
+	}
+	return "", errors.New("there is neither chromium nor google-chrome, apart from snaps")
+}
 
 // Start starts a browser, with an empty page. It ends with the test.
 func Start(t testing.TB, path string) *Page {
