@@ -1,0 +1,81 @@
+//go:build linux || darwin || dragonfly || freebsd || netbsd || openbsd
+
+package run
+
+import (
+	"errors"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func (k *keeper) start(c *command) bool {
+	k.command, k.plan = c, plan{c.Grace, c.Margin}
+	files := []uintptr{0, 1, 2}
+	if c.EmptyStdin {
+		null, err := os.Open(os.DevNull)
+		if err != nil {
+			k.tell(report{Failed: err.Error(), Errno: int(syscall.EIO)})
+			return false
+		}
+		defer null.Close()
+		files[0] = null.Fd()
+	}
+	if c.Foreground {
+		signal.Ignore(syscall.SIGTTOU) // or taking the terminal would stop the new process; the command inherits it
+	}
+	if now() >= k.s.valid-c.Margin { // the machine was suspended, or this process stopped, since the lock was acquired
+		k.tell(report{Failed: "the lease is about to end already", Late: true})
+		return false
+	}
+	pid, err := syscall.ForkExec(c.Path, c.Args, &syscall.ProcAttr{Env: c.Env, Files: files, Sys: childAttributes(c.Foreground)})
+	if err != nil {
+		errno := syscall.EIO
+		errors.As(err, &errno)
+		k.tell(report{Failed: err.Error(), Errno: int(errno)})
+		return false
+	}
+	k.family = newFamily(pid)
+	k.tell(report{Started: pid})
+	return true
+}
+
+// died deals with a child that has ended or stopped.
+func (k *keeper) died(pid int) {
+	leads := pid == k.family.leader && !k.exited
+	if leads && !k.command.KeepLeftovers && k.family.ended(pid) {
+		k.left(syscall.SIGKILL) // as long as its leader is a zombie, the group has its number to itself
+	}
+	status, ended := k.family.reap(pid)
+	switch {
+	case leads && ended:
+		k.exited = true
+		r := report{Exited: true, Spare: k.s.valid - now()}
+		if status.Signaled() {
+			r.Signal = int(status.Signal())
+		} else {
+			r.Code = status.ExitStatus()
+		}
+		k.tell(r)
+		if k.command.KeepLeftovers {
+			k.left(0)
+		}
+	case leads && status.Stopped() && status.StopSignal() == syscall.SIGTSTP:
+		_ = syscall.Kill(-pid, syscall.SIGCONT) // one that holds a lock and does nothing holds up everybody else
+		k.tell(report{Resumed: true})
+	}
+}
+
+// left tells which processes the command has left behind, and sends them a signal, if it is one.
+func (k *keeper) left(sig syscall.Signal) {
+	var names []string
+	for _, p := range descendants() {
+		names = append(names, p.String())
+	}
+	if sig != 0 {
+		k.family.signal(sig)
+	}
+	if len(names) > 0 {
+		k.tell(report{Left: names})
+	}
+}
