@@ -67,6 +67,10 @@ func withProgram(do func() int) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
+	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // other users run the programs in it
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	program = filepath.Join(dir, "zklock")
 	if output, err := programs.GoBuild(context.Background(), "-o", program, ".").CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "%v\n%s", err, output)
@@ -75,12 +79,17 @@ func withProgram(do func() int) int {
 	return do()
 }
 
-// stamp writes its process and the time, again and again, until it is killed; TERM it ignores. With the argument
-// "daemon" it does so in a session of its own as well.
+// stamp writes its process, its user and the time, again and again, until it is killed; TERM it ignores. With the
+// argument "daemon" it does so in a session of its own as well, by the program that the next argument names, if there
+// is one.
 func stamp(file string) {
 	signal.Ignore(syscall.SIGTERM)
+	becomeOwner()
 	if len(os.Args) > 1 && os.Args[1] == "daemon" {
-		daemon := exec.Command(os.Args[0])
+		daemon := exec.Command(os.Args[len(os.Args)-1])
+		if len(os.Args) == 2 {
+			daemon = exec.Command(os.Args[0])
+		}
 		daemon.Stdout, daemon.SysProcAttr = os.Stdout, &syscall.SysProcAttr{Setsid: true}
 		if err := daemon.Start(); err != nil {
 			panic(err)
@@ -93,7 +102,8 @@ func stamp(file string) {
 	said := false
 	for range time.Tick(time.Millisecond) {
 		var record [16]byte
-		binary.LittleEndian.PutUint64(record[:], uint64(os.Getpid()))
+		binary.LittleEndian.PutUint32(record[:], uint32(os.Getpid()))
+		binary.LittleEndian.PutUint32(record[4:], uint32(os.Geteuid()))
 		binary.LittleEndian.PutUint64(record[8:], uint64(monotonic()))
 		if _, err := out.Write(record[:]); err != nil {
 			return

@@ -15,6 +15,7 @@ const (
 	ExitUnreachable = 69  // no server answers
 	ExitSoftware    = 70  // something that no other number tells
 	ExitBusy        = 75  // not acquired, with -try or -wait
+	ExitUnended     = 76  // the system refuses zklock a signal to a process of the command
 	ExitDenied      = 77  // the servers refuse the client, or it lacks a permission
 	ExitConfig      = 78  // grace and margin do not fit the session; the path is another kind of lock; no chroot
 	ExitLost        = 79  // the lock was lost or about to be, and the command ended for it

@@ -4,6 +4,7 @@ package run
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -70,16 +71,38 @@ func newFamily(leader int) *family {
 	return f
 }
 
-// signal sends to the child's group, and to all that have left it.
-func (f *family) signal(sig syscall.Signal) {
+// signal sends to the child's group, and to all that have left it. It returns the processes that the system does not
+// let this process signal, as they run as another user: a group's signal says nothing of them while one of the group
+// gets it. Signal 0 only asks.
+func (f *family) signal(sig syscall.Signal) (refused []process) {
 	if !f.reaped.Load() || !knowsDescendants { // with a leader that is reaped another group may get its number
 		_ = syscall.Kill(-f.leader, sig) // it may have gone
 	}
-	for _, p := range descendants() {
-		if p.group != f.leader || f.reaped.Load() {
-			_ = syscall.Kill(p.pid, sig) // likewise
+	return whoRefuses(f.members(), func(p process) error {
+		if p.group == f.leader && !f.reaped.Load() {
+			return syscall.Kill(p.pid, 0) // the group's signal has reached it, or was refused
+		}
+		return syscall.Kill(p.pid, sig)
+	})
+}
+
+// whoRefuses returns the processes that the system does not let this one signal. Any other failure means that a process
+// has gone.
+func whoRefuses(all []process, signal func(process) error) (refused []process) {
+	for _, p := range all {
+		if errors.Is(signal(p), syscall.EPERM) {
+			refused = append(refused, p)
 		}
 	}
+	return refused
+}
+
+// names are how texts and events name processes.
+func names(all []process) (texts []string) {
+	for _, p := range all {
+		texts = append(texts, p.String())
+	}
+	return texts
 }
 
 // reap takes note of an event's child. It reports how it ended if it was the leader, and true; a child that has only

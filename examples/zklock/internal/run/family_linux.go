@@ -18,7 +18,7 @@ const (
 	wNoWait             = 0x1000000
 )
 
-// knowsDescendants says that descendants finds all of them.
+// knowsDescendants says that members finds all that descend from the leader.
 const knowsDescendants = true
 
 // adoptOrphans makes this process the parent of every descendant whose own parent ends, also of one that has left its
@@ -64,8 +64,8 @@ func waitID(kind, id, options int) (pid int, ok bool) {
 	}
 }
 
-// descendants are the processes below this one. Those that are zombies already do not count.
-func descendants() (found []process) {
+// members are the processes below this one. Those that are zombies already do not count.
+func (f *family) members() []process {
 	return below(os.Getpid(), everyProcess())
 }
 

@@ -40,5 +40,10 @@ func (f *family) wait() (pid int, ok bool) {
 
 func (f *family) ended(int) bool { return true }
 
-// descendants are not known here.
-func descendants() []process { return nil }
+// members are not known here, but for the leader.
+func (f *family) members() []process {
+	if f.reaped.Load() {
+		return nil
+	}
+	return []process{{pid: f.leader, group: f.leader, name: "the command"}}
+}

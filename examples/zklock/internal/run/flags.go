@@ -35,6 +35,7 @@ type job struct {
 	emptyStdin          bool
 	leftovers           string
 	reenter             bool
+	allowSetuid         bool
 
 	given map[string]bool // flags that the command line has
 }
@@ -55,6 +56,7 @@ func flags() (*flag.FlagSet, *job) {
 	set.IntVar(&j.statusFD, "status-fd", -1, "write events as JSON lines to this `descriptor`")
 	set.BoolVar(&j.emptyStdin, "stdin-null", false, "give the command an empty standard input")
 	set.StringVar(&j.leftovers, "leftovers", "kill", "processes that the command leaves behind: `kill` them, or wait for them")
+	set.BoolVar(&j.allowSetuid, "allow-setuid", false, "let the command gain privileges, by sudo for one: such a process cannot be ended")
 	set.BoolVar(&j.reenter, "reenter", false, "run without locking what a zklock around this one holds already")
 	return set, j
 }

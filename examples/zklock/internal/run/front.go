@@ -25,17 +25,20 @@ type front struct {
 	reports <-chan report
 	hangUp  func() // closes the pipe to the keeper
 
-	valid    time.Duration // as last sent
-	started  bool
-	exited   bool // the command has
-	gone     bool // the keeper has said that nothing remains
-	unkept   bool // the keeper has ended
-	sweep    bool // the front itself ends what remains
-	code     int
-	lost     bool // the lease ended, or was about to, before the command
-	warned   bool
-	noLinger bool // a signal came when nothing of the command remained, which ends -min-hold
-	terminal bool
+	valid     time.Duration // as last sent
+	started   bool
+	exited    bool // the command has
+	gone      bool // the keeper has said that nothing remains
+	unkept    bool // the keeper has ended
+	sweep     bool // the front itself ends what remains
+	code      int
+	lost      bool // the lease ended, or was about to, before the command
+	warned    bool
+	noLinger  bool // a signal came when nothing of the command remained, which ends -min-hold
+	terminal  bool
+	over      bool // the lease has ended
+	refused   refusal
+	abandoned bool // processes live on that cannot be ended: nothing is released
 }
 
 // newFront starts a keeper, which waits for orders. It inherits what this process has inherited, and standard input and
@@ -98,7 +101,7 @@ func (f *front) drain() {
 			f.ended(pid, open)
 		case <-time.After(50 * time.Millisecond):
 			if f.sweep {
-				f.family.signal(syscall.SIGKILL)
+				f.sweepUp()
 			}
 		}
 	}
@@ -110,7 +113,7 @@ func (f *front) hold(lease *locks.Lease, c *command, signals <-chan os.Signal) i
 	tick := time.NewTicker(max(f.plan.margin/2, time.Millisecond))
 	defer tick.Stop()
 	over, asked := lease.Done(), lease.RevocationRequested()
-	for f.reports != nil || f.family.events != nil {
+	for !f.abandoned && (f.reports != nil || f.family.events != nil) {
 		select {
 		case <-over:
 			over = nil
@@ -129,6 +132,7 @@ func (f *front) hold(lease *locks.Lease, c *command, signals <-chan os.Signal) i
 				f.extend(lease, order{})
 			}
 			f.check()
+			f.tellBeside()
 		}
 	}
 	return f.status()
@@ -159,6 +163,7 @@ func (f *front) end(reason error) {
 	if f.gone || errors.Is(reason, locks.ErrReleased) {
 		return
 	}
+	f.over = true
 	f.order(order{Kill: true})
 	f.lost = f.lost || !f.exited
 	f.tell(Event{Event: "lost", Reason: fmt.Sprint(reason), text: fmt.Sprintf("the lock is lost: %v", reason), problem: true})
@@ -177,6 +182,9 @@ func (f *front) leave() {
 func (f *front) pass(s os.Signal) {
 	number, ok := s.(syscall.Signal)
 	if !ok {
+		return
+	}
+	if f.leaves(s) {
 		return
 	}
 	f.noLinger = f.noLinger || f.gone && ends(s)
@@ -212,13 +220,13 @@ func (f *front) check() {
 	}
 	if late && !f.gone && !f.sweep {
 		f.sweep, f.lost = true, f.lost || !f.exited
-		f.tell(Event{
-			Event: "killed", Spare: milliseconds(f.valid - now()), problem: true,
-			text: "the keeper has not ended the command in time: killing both",
-		})
+		spare := milliseconds(f.valid - now())
+		f.sweepUp()
+		f.tellKilled(Event{Spare: spare, text: "the keeper has not ended the command in time: killing both"})
+		return
 	}
 	if f.sweep {
-		f.family.signal(syscall.SIGKILL)
+		f.sweepUp()
 	}
 }
 
@@ -229,5 +237,6 @@ func (f *front) command(env []string) *command {
 	return &command{
 		Path: f.job.program, Args: slices.Clone(f.job.command), Env: env, Grace: f.plan.grace, Margin: f.plan.margin,
 		Foreground: f.terminal, EmptyStdin: f.job.emptyStdin, KeepLeftovers: f.job.leftovers == "wait",
+		AllowSetuid: f.job.allowSetuid,
 	}
 }

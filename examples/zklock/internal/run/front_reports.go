@@ -34,10 +34,12 @@ func (f *front) heard(r report, open bool) {
 	case r.Killed:
 		// without a warning, if the keeper slept through the time for it
 		f.lost = f.lost || f.warned || r.Spare <= f.plan.margin
-		f.tell(Event{
-			Time: r.At, Event: "killed", Spare: spare, problem: true,
+		f.tellKilled(Event{
+			Time: r.At, Spare: spare,
 			text: fmt.Sprintf("KILL to the command, %v before the lock ends", r.Spare.Round(time.Millisecond)),
 		})
+	case r.Refused != nil:
+		f.refuse(r.At, *r.Refused)
 	case r.Resumed:
 		f.tell(Event{Time: r.At, Event: "resumed", text: "a holder of a lock is not stopped: the command goes on", problem: true})
 	case r.Exited:
@@ -88,16 +90,18 @@ func (f *front) judge() {
 		return
 	}
 	f.sweep = true
-	f.family.signal(syscall.SIGKILL)
+	f.sweepUp()
 	if f.started {
 		f.lost = f.lost || !f.exited
-		f.tell(Event{Event: "killed", Reason: "keeper", text: "the keeper was killed: killing what it kept", problem: true})
+		f.tellKilled(Event{Reason: "keeper", text: "the keeper was killed: killing what it kept"})
 	}
 }
 
 // status is that of zklock.
 func (f *front) status() int {
 	switch {
+	case f.refused.ever:
+		return ExitUnended
 	case f.lost:
 		return f.job.lostCode
 	case !f.exited:

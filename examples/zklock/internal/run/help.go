@@ -45,19 +45,20 @@ command ends with it; on other systems, the command's process group. A process
 in uninterruptible sleep outlives KILL: the token is for that. Windows has no
 signals and no process groups like these, so zklock run does not run there.
 
-Exit status: that of the command, or 128 + the signal that ended it; and
+` + helpProcesses + `Exit status: that of the command, or 128 + the signal that ended it; and
 
    64  wrong usage                       77  refused by the servers
    69  no server reached                 78  grace and margin do not fit the
    70  another failure                       session, or the path is another
    75  not acquired (-try, -wait)            kind of lock
-   79  the lock was lost, and the        126, 127  the command cannot be run,
-       command ended for it                  is not there
-  128 + n  signal n came while waiting
+   76  a process could not be ended      79  the lock was lost, and the
+  126, 127  the command cannot be run,       command ended for it
+       is not there                     128 + n  signal n came while waiting
 
 -status-fd and -json write one JSON object a line: waiting, acquired, started,
 warned, recovered, asked, killed, resumed, left, lost, exited, gone, released,
-failed. They have spare_ms: how long the lock was to last from then.
+failed; of what zklock cannot end: refused, unended (instead of killed), kept,
+beside. They have spare_ms: how long the lock was to last from then.
 `
 
 // HoldHelp is the manual of zklock hold, without its flags.

@@ -77,6 +77,9 @@ type keeper struct {
 	s       situation
 	exited  bool
 	killed  bool
+	probed  bool          // since the start
+	alone   bool          // the front is gone
+	refused []string      // what could not be signalled when last tried
 	pause   time.Duration // between two rounds of KILL
 }
 
@@ -92,7 +95,7 @@ func (k *keeper) run(orders <-chan order) {
 		case o, open := <-orders:
 			if !open { // the front is gone: nobody extends the lease
 				orders = nil
-				k.s.over = true
+				k.s.over, k.alone = true, true
 				if k.family == nil {
 					return
 				}
@@ -108,6 +111,13 @@ func (k *keeper) run(orders <-chan order) {
 			}
 			k.died(pid)
 		case <-timer.C:
+			if k.abandons() {
+				return
+			}
+			if k.family != nil && !k.probed {
+				k.probed = true
+				k.probe()
+			}
 		}
 	}
 }
@@ -121,7 +131,7 @@ func (k *keeper) act() time.Duration {
 		return min(again, k.kill())
 	case do == warn:
 		k.s.warned = true
-		k.family.signal(syscall.SIGTERM)
+		k.signal(syscall.SIGTERM)
 		k.tell(report{Warned: true, Spare: k.s.valid - k.s.now})
 	}
 	return again
@@ -129,18 +139,20 @@ func (k *keeper) act() time.Duration {
 
 // kill sends KILL to all there are, and returns when to do it again: a process can have started another one meanwhile.
 func (k *keeper) kill() time.Duration {
-	if !k.killed && !k.exited {
+	first := report{At: time.Now(), Killed: true, Spare: k.s.valid - k.s.now}
+	k.signal(syscall.SIGKILL)
+	if !k.killed && !k.exited { // behind what could not be killed, if there is any
 		k.killed = true
-		k.tell(report{Killed: true, Spare: k.s.valid - k.s.now})
+		k.tell(first)
 	}
-	k.family.signal(syscall.SIGKILL)
 	k.pause = min(max(2*k.pause, time.Millisecond), 100*time.Millisecond)
 	return k.pause
 }
 
 // obey follows an order. It reports whether there is something to keep.
 func (k *keeper) obey(o order) bool {
-	if o.Valid != 0 && o.Valid != k.s.valid {
+	renewed := o.Valid != 0 && o.Valid != k.s.valid
+	if renewed {
 		k.s.valid, k.s.warned = o.Valid, false
 	}
 	if o.Start != nil {
@@ -150,19 +162,24 @@ func (k *keeper) obey(o order) bool {
 		return true
 	}
 	if o.Signal != 0 {
-		k.family.signal(syscall.Signal(o.Signal))
+		k.signal(syscall.Signal(o.Signal))
 	}
 	if o.Stop {
-		k.family.signal(syscall.SIGTERM)
 		if k.s.stopped == 0 {
 			k.s.stopped = now()
 		}
+		k.signal(syscall.SIGTERM)
+	}
+	if renewed {
+		k.probe()
 	}
 	k.s.over = k.s.over || o.Kill
-	return true
+	return !o.Leave
 }
 
 func (k *keeper) tell(r report) {
-	r.At = time.Now()
+	if r.At.IsZero() {
+		r.At = time.Now()
+	}
 	_ = k.out.Encode(r) // the front may be gone
 }

@@ -28,6 +28,9 @@ func (k *keeper) start(c *command) bool {
 		k.tell(report{Failed: "the lease is about to end already", Late: true})
 		return false
 	}
+	if !c.AllowSetuid {
+		keepPrivileges()
+	}
 	pid, err := syscall.ForkExec(c.Path, c.Args, &syscall.ProcAttr{Env: c.Env, Files: files, Sys: childAttributes(c.Foreground)})
 	if err != nil {
 		errno := syscall.EIO
@@ -68,14 +71,14 @@ func (k *keeper) died(pid int) {
 
 // left tells which processes the command has left behind, and sends them a signal, if it is one.
 func (k *keeper) left(sig syscall.Signal) {
-	var names []string
-	for _, p := range descendants() {
-		names = append(names, p.String())
+	var left []string
+	if knowsDescendants {
+		left = names(k.family.members())
+	}
+	if len(left) > 0 {
+		k.tell(report{Left: left})
 	}
 	if sig != 0 {
-		k.family.signal(sig)
-	}
-	if len(names) > 0 {
-		k.tell(report{Left: names})
+		k.signal(sig)
 	}
 }

@@ -12,6 +12,7 @@ type order struct {
 	Signal int           `json:",omitempty"` // pass it on
 	Stop   bool          `json:",omitempty"` // TERM; KILL after the grace
 	Kill   bool          `json:",omitempty"` // the lease has ended
+	Leave  bool          `json:",omitempty"` // end without what cannot be ended
 }
 
 // A command is what the keeper is to start.
@@ -22,6 +23,7 @@ type command struct {
 	Foreground    bool // give it the terminal
 	EmptyStdin    bool // it reads from /dev/null
 	KeepLeftovers bool // wait for what the command leaves behind, instead of killing it
+	AllowSetuid   bool // let it gain privileges
 }
 
 // A report is what the keeper tells the front.
@@ -38,6 +40,7 @@ type report struct {
 	Code    int           `json:",omitempty"` // of an exit
 	Signal  int           `json:",omitempty"` // that ended it
 	Left    []string      `json:",omitempty"` // processes that it left behind
+	Refused *[]string     `json:",omitempty"` // processes that live and cannot be signalled, after a change of these
 	Gone    bool          `json:",omitempty"` // all of them are, and this is the last report
 	Spare   time.Duration `json:",omitempty"` // how long the lease was to last from then
 }

@@ -74,8 +74,13 @@ func (j *job) run(t *teller, around []string, signals <-chan os.Signal) int {
 	if err != nil {
 		return failed(t.errs, "run", ExitUsage, err)
 	}
-	defer func() { _ = client.Close() }()
-	keeper, err := newFront(j, t) // now, so that nothing but a fork lies between the grant and the command
+	var keeper *front
+	defer func() {
+		if keeper == nil || !keeper.abandoned {
+			_ = client.Close()
+		} // or the session keeps the lock while what could not be ended may live
+	}()
+	keeper, err = newFront(j, t) // now, so that nothing but a fork lies between the grant and the command
 	if err != nil {
 		return failed(t.errs, "run", ExitSoftware, err)
 	}
@@ -101,6 +106,9 @@ func (j *job) under(client *framework.Client, f *front, lease *locks.Lease, arou
 	code := f.hold(lease, f.command(environment(os.Environ(), j, around, lease, session.ID(), session.Timeout())), signals)
 	if f.terminal {
 		takeTerminal(syscall.Getpgrp())
+	}
+	if f.abandoned {
+		return code
 	}
 	if rest := j.minHold - time.Since(begun); rest > 0 && !f.noLinger {
 		linger(lease, rest, signals)

@@ -1,0 +1,16 @@
+package run
+
+// helpProcesses is the part of Help about processes that zklock cannot end.
+const helpProcesses = `Other users: the system does not let zklock end a process that runs as another
+user, unless zklock may end all, as root may. So on Linux the command starts
+with "no new privileges": sudo, su, ping and other setuid programs run in it as
+the user who started zklock. If it needs more, run zklock under sudo, not sudo
+under zklock. -allow-setuid lets it gain privileges. Then, and wherever a signal
+is refused, which zklock finds out soon after the start and at each renewal of
+the lease, the command is ended and zklock ends with 76. The lock is kept while
+a process lives that cannot be ended; when the lease ends, zklock says which
+one may run beside the next holder. A second INT, TERM, HUP or QUIT ends zklock
+beside it; the lock then ends with the session. Other systems have no such flag,
+and only a refusal of the command itself is found there.
+
+`
