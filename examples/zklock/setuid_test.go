@@ -62,12 +62,9 @@ func copyProgram(to string, mode os.FileMode) error {
 // openDir is a directory in which everybody can write.
 func openDir(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "zklock-open")
+	dir := t.TempDir()
+	err := errors.Join(os.Chmod(filepath.Dir(dir), 0o755), os.Chmod(dir, 0o777)) //nolint:gosec // that is what it is for
 	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	if err := os.Chmod(dir, 0o777); err != nil { //nolint:gosec // that is what it is for
 		t.Fatal(err)
 	}
 	return dir
@@ -152,10 +149,12 @@ var losses = []loss{
 		}
 	}},
 	{name: "zklock is killed", status: 137, lose: func(c *contest, _ *zktest.Server) { c.holder.signal(syscall.SIGKILL) }},
-	{name: "zklock is stopped until its command has ended", status: 79, keeps: true, lose: func(c *contest, _ *zktest.Server) {
+	// what is stopped goes on when it has something to do
+	{name: "zklock is stopped", status: 79, keeps: true, lose: func(c *contest, _ *zktest.Server) { c.holder.signal(syscall.SIGSTOP) }},
+	{name: "zklock and its keeper are stopped", status: 79, keeps: true, lose: func(c *contest, _ *zktest.Server) {
+		keeper := c.holder.keeper()
 		c.holder.signal(syscall.SIGSTOP)
-		c.writersGone()
-		c.holder.signal(syscall.SIGCONT)
+		c.send(keeper, syscall.SIGSTOP)
 	}},
 	{name: "the keeper is killed", status: 79, keeps: true, lose: func(c *contest, _ *zktest.Server) {
 		c.send(c.holder.keeper(), syscall.SIGKILL)

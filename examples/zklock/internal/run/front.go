@@ -21,6 +21,7 @@ type front struct {
 	job     *job
 	plan    plan
 	family  *family // the keeper, and what remains if that is gone
+	alarm   *alarm
 	orders  *json.Encoder
 	reports <-chan report
 	hangUp  func() // closes the pipe to the keeper
@@ -81,7 +82,7 @@ func newFront(j *job, t *teller) (*front, error) {
 		}
 	}()
 	return &front{
-		teller: t, job: j, family: newFamily(pid), orders: json.NewEncoder(out), reports: reports, hangUp: func() { out.Close() },
+		teller: t, job: j, alarm: newAlarm(), family: newFamily(pid), orders: json.NewEncoder(out), reports: reports, hangUp: func() { out.Close() },
 	}, nil
 }
 
@@ -110,6 +111,7 @@ func (f *front) drain() {
 // hold runs the command while the lease lasts. It returns when nothing of the command remains.
 func (f *front) hold(lease *locks.Lease, c *command, signals <-chan os.Signal) int {
 	f.extend(lease, order{Start: c})
+	f.setAlarm()
 	tick := time.NewTicker(max(f.plan.margin/2, time.Millisecond))
 	defer tick.Stop()
 	over, asked := lease.Done(), lease.RevocationRequested()
@@ -207,6 +209,7 @@ func (f *front) pass(s os.Signal) {
 // check is for a keeper that does not do its work, since it was stopped or is starved: the front then ends everything
 // itself.
 func (f *front) check() {
+	f.setAlarm()
 	late := f.plan.overdue(now(), f.valid)
 	// after a stop of this process the keeper's reports wait to be read
 	for late && !f.gone && !f.sweep && f.reports != nil {
@@ -240,3 +243,6 @@ func (f *front) command(env []string) *command {
 		AllowSetuid: f.job.allowSetuid,
 	}
 }
+
+// setAlarm has this process, should it be stopped, go on when it has to look at the keeper.
+func (f *front) setAlarm() { f.alarm.set(f.plan.wake(f.valid-f.plan.margin/2, now())) }

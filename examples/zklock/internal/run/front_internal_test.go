@@ -49,6 +49,19 @@ func TestACommandThatIsKilledForItsLeaseIsLostWithAWarningOrWithout(t *testing.T
 	}
 }
 
+func TestWhatWasLateIsSaidToBeLate(t *testing.T) {
+	for left, want := range map[time.Duration]string{
+		16566 * time.Millisecond:    "16.566s before the lock ends",
+		-16566 * time.Millisecond:   "16.566s after the lock had ended",
+		-16566567 * time.Nanosecond: "17ms after the lock had ended",
+		0:                           "0s after the lock had ended",
+	} {
+		if got := spared(left); got != want {
+			t.Errorf("%v: got %q, want %q", left, got, want)
+		}
+	}
+}
+
 // The time before KILL is for the command's own end: one that succeeds in it has done its work under the lock.
 func TestACommandThatEndsAfterAWarningIsLostUnlessItSucceeds(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -29,14 +29,14 @@ func (f *front) heard(r report, open bool) {
 		f.warned = true
 		f.tell(Event{
 			Time: r.At, Event: "warned", Spare: spare, problem: true,
-			text: fmt.Sprintf("no answer from the servers: TERM to the command, %v before the lock ends", r.Spare.Round(time.Millisecond)),
+			text: "no answer from the servers: TERM to the command, " + spared(r.Spare),
 		})
 	case r.Killed:
 		// without a warning, if the keeper slept through the time for it
 		f.lost = f.lost || f.warned || r.Spare <= f.plan.margin
 		f.tellKilled(Event{
 			Time: r.At, Spare: spare,
-			text: fmt.Sprintf("KILL to the command, %v before the lock ends", r.Spare.Round(time.Millisecond)),
+			text: "KILL to the command, " + spared(r.Spare),
 		})
 	case r.Refused != nil:
 		f.refuse(r.At, *r.Refused)
@@ -54,6 +54,15 @@ func (f *front) heard(r report, open bool) {
 		f.gone = true
 		f.tell(Event{Time: r.At, Event: "gone", Spare: spare})
 	}
+}
+
+// spared says when something was done, by how long the lease was to last from then. What was late is never told as if
+// it had been in time.
+func spared(left time.Duration) string {
+	if left <= 0 {
+		return fmt.Sprintf("%v after the lock had ended", -left.Round(time.Millisecond))
+	}
+	return fmt.Sprintf("%v before the lock ends", left.Round(time.Millisecond))
 }
 
 func (f *front) commandExited(r report) {

@@ -39,7 +39,9 @@ grace to end. On a terminal the command is in the foreground, and is not
 stopped by Ctrl-Z: others wait for it.
 
 Processes: a second process, "zklock keep", starts the command and ends it, so
-that the time is kept although zklock itself is stopped or killed. On Linux it
+that the time is kept although zklock itself is stopped or killed. If both are
+stopped, Linux continues them in time; on other systems, and below a debugger,
+the command then runs on beside the next one, until CONT. On Linux the keeper
 ends everything that descends from the command, daemons included, and the
 command ends with it; on other systems, the command's process group. A process
 in uninterruptible sleep outlives KILL: the token is for that. Windows has no

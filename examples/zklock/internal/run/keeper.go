@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"runtime"
@@ -24,7 +23,7 @@ func Keep(args []string) int {
 		fmt.Fprintln(os.Stderr, "zklock keep: only zklock run starts this")
 		return ExitUsage
 	}
-	in, err1 := inherited(args[0])
+	in, err1 := ordersPipe(args[0])
 	out, err2 := inherited(args[1])
 	if err := errors.Join(err1, err2); err != nil {
 		fmt.Fprintln(os.Stderr, "zklock keep: only zklock run starts this:", err)
@@ -33,9 +32,26 @@ func Keep(args []string) int {
 	adoptOrphans()
 	ignored := make(chan os.Signal, 1) // what the front gets it passes on, so this process hears it twice or not at all
 	signal.Notify(ignored, handled()...)
-	k := &keeper{out: json.NewEncoder(out)}
-	k.run(orders(in))
+	orders, err := newInbox(in)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "zklock keep: the pipe from zklock run cannot be read:", err)
+		return ExitSoftware
+	}
+	k := &keeper{inbox: orders, out: json.NewEncoder(out), alarm: newAlarm()}
+	k.run()
 	return 0
+}
+
+// ordersPipe opens the one that orders come through, and does not let reading block.
+func ordersPipe(number string) (*os.File, error) {
+	fd, err := strconv.Atoi(number)
+	if err == nil {
+		err = syscall.SetNonblock(fd, true) // before there is a file, which goes by it
+	}
+	if err != nil {
+		return nil, err
+	}
+	return inherited(number)
 }
 
 // inherited opens a descriptor that the front left open, and leaves it to nobody else.
@@ -51,26 +67,12 @@ func inherited(number string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), "pipe"), nil
 }
 
-// orders reads them until the front is gone.
-func orders(in io.Reader) <-chan order {
-	all := make(chan order)
-	go func() { // ends with the process at the latest
-		defer close(all)
-		for lines := json.NewDecoder(in); ; {
-			var o order
-			if lines.Decode(&o) != nil {
-				return
-			}
-			all <- o
-		}
-	}()
-	return all
-}
-
 // A keeper has a command. All of it happens on one goroutine: so no signal falls between the start of a process and the
 // knowledge of it.
 type keeper struct {
+	inbox   *inbox
 	out     *json.Encoder
+	alarm   *alarm
 	command *command
 	family  *family
 	plan    plan
@@ -83,26 +85,22 @@ type keeper struct {
 	pause   time.Duration // between two rounds of KILL
 }
 
-func (k *keeper) run(orders <-chan order) {
-	timer := time.NewTimer(time.Hour)
-	for {
+func (k *keeper) run() {
+	timer := time.NewTimer(0)
+	for news := k.inbox.news; ; {
+		again, ok := k.look()
+		if !ok {
+			return
+		}
+		timer.Reset(again)
 		var events chan int
 		if k.family != nil {
 			events = k.family.events
-			timer.Reset(k.act())
 		}
 		select {
-		case o, open := <-orders:
-			if !open { // the front is gone: nobody extends the lease
-				orders = nil
-				k.s.over, k.alone = true, true
-				if k.family == nil {
-					return
-				}
-				continue
-			}
-			if !k.obey(o) {
-				return
+		case _, open := <-news:
+			if !open {
+				news = nil
 			}
 		case pid, open := <-events:
 			if !open {
@@ -120,6 +118,26 @@ func (k *keeper) run(orders <-chan order) {
 			}
 		}
 	}
+}
+
+// look follows the orders that have come, and does what is due by them. It returns when to look again, and whether
+// there is something to keep.
+func (k *keeper) look() (again time.Duration, ok bool) {
+	orders, gone := k.inbox.take()
+	for _, o := range orders {
+		if !k.obey(o) {
+			return 0, false
+		}
+	}
+	if gone { // nobody extends the lease
+		k.s.over, k.alone = true, true
+	}
+	if k.family == nil {
+		return time.Hour, !gone
+	}
+	again = k.act()
+	k.alarm.set(k.plan.wake(k.plan.due(k.s), k.s.now))
+	return again, true
 }
 
 // act does what is due, and returns when to look again.

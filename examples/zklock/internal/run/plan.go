@@ -82,5 +82,26 @@ func (p plan) next(s situation) (step, time.Duration) {
 	}
 }
 
+// due returns when the next step has to be done.
+func (p plan) due(s situation) time.Duration {
+	at := s.valid - p.margin
+	if !s.warned {
+		at -= p.grace
+	}
+	if s.stopped != 0 {
+		at = min(at, s.stopped+p.grace)
+	}
+	if s.over {
+		at = min(at, s.now)
+	}
+	return at
+}
+
+// wake returns when a process that is stopped has to go on, if it has something to do at due. For as long as it looks
+// more often than that, the time does not come.
+func (p plan) wake(due, now time.Duration) time.Duration {
+	return max(due, now+max(p.margin, 2*time.Millisecond))
+}
+
 // overdue reports whether the keeper should have ended everything by now. It leaves the keeper half of the margin.
 func (p plan) overdue(now, valid time.Duration) bool { return now >= valid-p.margin/2 }

@@ -70,6 +70,40 @@ func TestPlanSteps(t *testing.T) {
 	}
 }
 
+func TestPlanIsDueForTermThenForKill(t *testing.T) {
+	p := plan{grace: 5 * sec, margin: sec}
+	for _, c := range []struct {
+		name string
+		s    situation
+		want time.Duration
+	}{
+		{"health", situation{now: 100 * sec, valid: 130 * sec}, 124 * sec},
+		{"TERM was sent", situation{now: 125 * sec, valid: 130 * sec, warned: true}, 129 * sec},
+		{"stopped", situation{now: 100 * sec, valid: 130 * sec, stopped: 100 * sec}, 105 * sec},
+		{"stopped, the lease ends first", situation{now: 125 * sec, valid: 130 * sec, warned: true, stopped: 125 * sec}, 129 * sec},
+		{"the lease has ended", situation{now: 100 * sec, valid: 130 * sec, over: true}, 100 * sec},
+	} {
+		if got := p.due(c.s); got != c.want {
+			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// A process that looks each half margin is never continued; one that does not is, when there is something to do.
+func TestPlanWakesOnlyAProcessThatDoesNotLook(t *testing.T) {
+	p := plan{grace: 5 * sec, margin: sec}
+	for _, c := range []struct{ due, now, want time.Duration }{
+		{124 * sec, 100 * sec, 124 * sec}, {124 * sec, 124 * sec, 125 * sec}, {124 * sec, 200 * sec, 201 * sec},
+	} {
+		if got := p.wake(c.due, c.now); got != c.want {
+			t.Errorf("due at %v, now %v: got %v, want %v", c.due, c.now, got, c.want)
+		}
+	}
+	if got := (plan{}).wake(0, sec); got <= sec+time.Millisecond {
+		t.Errorf("no margin: got %v, want later than the next look", got)
+	}
+}
+
 func TestPlanIsOverdueHalfAMarginBeforeTheEnd(t *testing.T) {
 	p := plan{grace: 5 * sec, margin: sec}
 	if p.overdue(100*sec, 100*sec+sec/2+1) || !p.overdue(100*sec, 100*sec+sec/2) {
