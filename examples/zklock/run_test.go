@@ -89,7 +89,7 @@ func TestCommandOfANestedRunHasTheVariablesOfItsOwnLockAlone(t *testing.T) {
 	slices.Sort(got)
 	setting, _, _ := strings.Cut(calm, "=") // of the user, which stays
 	want := []string{
-		setting, "ZKLOCK_COUNT=1", "ZKLOCK_HELD=/locks/a:/locks/b:/locks/c", "ZKLOCK_KIND", "ZKLOCK_NODE", "ZKLOCK_PATH=/locks/c",
+		setting, "ZKLOCK_COUNT=1", "ZKLOCK_HELD=/locks/a:/locks/b:/locks/c", "ZKLOCK_KEEPERS", "ZKLOCK_KIND", "ZKLOCK_NODE", "ZKLOCK_PATH=/locks/c",
 		"ZKLOCK_SESSION_ID", "ZKLOCK_TIMEOUT_MS", "ZKLOCK_TOKEN",
 	}
 	if !slices.Equal(got, want) {

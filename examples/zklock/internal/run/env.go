@@ -69,7 +69,7 @@ func setByUs(variable string) bool {
 		return false
 	}
 	return rest[0] >= '0' && rest[0] <= '9' ||
-		slices.Contains([]string{"HELD", "PATH", "NODE", "TOKEN", "SESSION_ID", "KIND", "TIMEOUT_MS", "COUNT"}, rest)
+		slices.Contains([]string{"HELD", "PATH", "NODE", "TOKEN", "SESSION_ID", "KIND", "TIMEOUT_MS", "COUNT", "KEEPERS"}, rest)
 }
 
 func sessionID(id int64) string { return fmt.Sprintf("%#x", uint64(id)) }

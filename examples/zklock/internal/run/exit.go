@@ -14,6 +14,7 @@ const (
 	ExitUsage       = 64  // the command line is wrong
 	ExitUnreachable = 69  // no server answers
 	ExitSoftware    = 70  // something that no other number tells
+	ExitOrphans     = 71  // processes of a zklock that was killed still run on this machine
 	ExitBusy        = 75  // not acquired, with -try or -wait
 	ExitUnended     = 76  // the system refuses zklock a signal to a process of the command
 	ExitDenied      = 77  // the servers refuse the client, or it lacks a permission

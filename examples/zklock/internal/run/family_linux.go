@@ -3,6 +3,7 @@ package run
 import (
 	"bytes"
 	"os"
+	"path/filepath"
 	"strconv"
 	"syscall"
 	"unsafe"
@@ -66,22 +67,22 @@ func waitID(kind, id, options int) (pid int, ok bool) {
 
 // members are the processes below this one. Those that are zombies already do not count.
 func (f *family) members() []process {
-	return below(os.Getpid(), everyProcess())
+	return below(os.Getpid(), proc.processes())
 }
 
-// everyProcess reads /proc. What ends meanwhile is left out.
-func everyProcess() (all []process) {
-	proc, err := os.Open("/proc")
+// processes reads the directory. What ends meanwhile is left out.
+func (p procfs) processes() (all []process) {
+	dir, err := os.Open(string(p))
 	if err != nil {
 		return nil // nothing but the group is known then
 	}
-	defer proc.Close()
-	names, _ := proc.Readdirnames(-1) // what was read before an error counts
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1) // what was read before an error counts
 	for _, name := range names {
 		if _, err := strconv.Atoi(name); err != nil {
 			continue
 		}
-		stat, err := os.ReadFile("/proc/" + name + "/stat")
+		stat, err := os.ReadFile(filepath.Join(string(p), name, "stat"))
 		if err != nil {
 			continue
 		}

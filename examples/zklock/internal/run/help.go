@@ -52,7 +52,9 @@ signals and no process groups like these, so zklock run does not run there.
    64  wrong usage                       77  refused by the servers
    69  no server reached                 78  grace and margin do not fit the
    70  another failure                       session, or the path is another
-   75  not acquired (-try, -wait)            kind of lock
+   71  processes of a killed zklock          kind of lock
+       run on this machine
+   75  not acquired (-try, -wait)
    76  a process could not be ended      79  the lock was lost, and the
   126, 127  the command cannot be run,       command ended for it
        is not there                     128 + n  signal n came while waiting

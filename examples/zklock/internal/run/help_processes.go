@@ -1,7 +1,13 @@
 package run
 
-// helpProcesses is the part of Help about processes that zklock cannot end.
-const helpProcesses = `Other users: the system does not let zklock end a process that runs as another
+// helpProcesses is the part of Help about processes that outlive zklock, or that it cannot end.
+const helpProcesses = `If zklock and its keeper are killed at one moment, what the command has started
+may live on. On Linux, the next zklock that acquires the lock on this machine
+then names these processes, releases the lock, and ends with 71 instead of
+running its command. It knows them by ZKLOCK_HELD and ZKLOCK_KEEPERS in their
+environment, if it may read that and if both name a server alike.
+
+Other users: the system does not let zklock end a process that runs as another
 user, unless zklock may end all, as root may. So on Linux the command starts
 with "no new privileges": sudo, su, ping and other setuid programs run in it as
 the user who started zklock. If it needs more, run zklock under sudo, not sudo

@@ -103,7 +103,13 @@ func (j *job) under(client *framework.Client, f *front, lease *locks.Lease, arou
 		f.dismiss()
 		return failed(f.errs, "run", ExitCode(err), err)
 	}
-	code := f.hold(lease, f.command(environment(os.Environ(), j, around, lease, session.ID(), session.Timeout())), signals)
+	if !f.startsBesideNone() {
+		f.dismiss()
+		f.release(lease)
+		return ExitOrphans
+	}
+	env := environment(os.Environ(), j, around, lease, session.ID(), session.Timeout())
+	code := f.hold(lease, f.command(f.withKeepers(env, around)), signals)
 	if f.terminal {
 		takeTerminal(syscall.Getpgrp())
 	}

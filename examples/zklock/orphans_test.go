@@ -1,0 +1,70 @@
+//go:build linux
+
+package main_test
+
+import (
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/framework/zktest/await"
+)
+
+// killBoth kills zklock and its keeper before one of the two can act for the other. What has the stamps goes on.
+func (c *contest) killBoth() {
+	c.t.Helper()
+	keeper := c.holder.keeper()
+	c.holder.signal(syscall.SIGSTOP) // so that it does not notice the end of the keeper
+	await.Until(c.t, patience, "zklock to stop", func() bool { return isStopped(c.t, c.holder.cmd.Process.Pid) })
+	c.send(keeper, syscall.SIGKILL)
+	c.holder.signal(syscall.SIGKILL)
+	c.holder.wantStatus(137)
+}
+
+// The daemon of the command lives on after both have been killed. The next zklock on this machine, which has waited,
+// gets the lock and does not start its command beside it.
+func TestOrphansOfAHoldKeepTheNextCommandFromStarting(t *testing.T) {
+	t.Parallel()
+	server := zktest.New(t, zktest.WithTickTime(100*time.Millisecond))
+	c := newContest(t, "/locks/a", server.Addr(), server.Addr(), session...)
+	c.killBoth()
+	var orphan int
+	await.Until(t, patience, "the command itself to end", func() bool {
+		living := 0
+		for w := range writersOf(t, c.files[0]) {
+			if runs(int(w.pid)) {
+				orphan, living = int(w.pid), living+1
+			}
+		}
+		return living == 1
+	})
+	start(t, server.Addr(), "/locks/b", "--", "true").wantStatus(0) // another lock is none of its business
+	server.ExpireSession(c.session(server))
+	c.waiter.wantStatus(71)
+	if _, started, _ := c.waiter.seen("started"); started {
+		t.Error("a command was started beside the orphan")
+	}
+	failed := c.waiter.await("failed")
+	if len(failed.Processes) != 1 || !strings.HasPrefix(failed.Processes[0], strconv.Itoa(orphan)+" ") {
+		t.Errorf("got the processes %v, want %d", failed.Processes, orphan)
+	}
+	if text := c.waiter.errors(); !strings.Contains(text, "PID "+strconv.Itoa(orphan)) {
+		t.Errorf("zklock says %q, want PID %d in it", text, orphan)
+	}
+	wantNodes(t, server, "/locks/a", 0)
+	c.send(orphan, syscall.SIGKILL)
+	c.holder.allGone()
+	start(t, server.Addr(), "/locks/a", "--", "true").wantStatus(0)
+}
+
+// Other holders of a semaphore hold the same path, and are no orphans. Neither is a command that runs zklock itself.
+func TestLivingHoldersAreNoOrphans(t *testing.T) {
+	t.Parallel()
+	server := zktest.New(t)
+	holder := start(t, server.Addr(), with([]string{"-semaphore", "2", "/locks/a"}, script("exec sleep 1000")...)...)
+	holder.await("started")
+	start(t, server.Addr(), "-semaphore", "2", "/locks/a", "--", program, "run", "/locks/b", "--", "true").wantStatus(0)
+}
