@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -44,6 +46,8 @@ const (
 
 func TestGracePeriodIsLongerThanWorkAndRelease(t *testing.T) {
 	for name, pattern := range map[string]string{
+		"nightly-root.service": `TimeoutStopSec=(\d+)`,
+
 		"deployment.yaml": `terminationGracePeriodSeconds: (\d+)`,
 		"billing.service": `TimeoutStopSec=(\d+)`,
 		"nightly.service": `TimeoutStopSec=(\d+)`,
@@ -65,7 +69,7 @@ func TestGracePeriodIsLongerThanWorkAndRelease(t *testing.T) {
 
 func TestConnectStringsOfTheFilesAreGood(t *testing.T) {
 	found := 0
-	for _, name := range []string{"deployment.yaml", "billing.service", "nightly.service", "compose.yaml"} {
+	for _, name := range []string{"deployment.yaml", "billing.service", "nightly.service", "nightly-root.service", "compose.yaml"} {
 		for _, match := range regexp.MustCompile(`-zk[= ]([^\s"]+)`).FindAllStringSubmatch(readFile(t, name), -1) {
 			found++
 			client, err := framework.NewClient(match[1])
@@ -76,8 +80,43 @@ func TestConnectStringsOfTheFilesAreGood(t *testing.T) {
 			client.Close()
 		}
 	}
-	if found < 4 {
+	if found < 5 {
 		t.Errorf("got %d connect strings, want one in each file", found)
+	}
+}
+
+// The unit's command line is one that zklock takes, and it needs nothing that zklock could not end.
+func TestUnitOfRootRunsWhatZklockTakes(t *testing.T) {
+	unit := readFile(t, "nightly-root.service")
+	line := regexp.MustCompile(`(?m)^ExecStart=/usr/local/bin/zklock (run .*)$`).FindStringSubmatch(unit)
+	if line == nil {
+		t.Fatal("got no ExecStart that runs zklock")
+	}
+	for _, without := range []string{"sudo", "-allow-setuid", "User=", "NoNewPrivileges"} {
+		if regexp.MustCompile(`(?m)^[^#]*` + without).MatchString(unit) {
+			t.Errorf("got %s in the unit, which is for root", without)
+		}
+	}
+	for _, want := range []string{"Delegate=yes", "KillMode=mixed", "SuccessExitStatus=75"} {
+		if !strings.Contains(unit, "\n"+want+"\n") {
+			t.Errorf("got no %s in the unit", want)
+		}
+	}
+	args := strings.Fields(line[1])
+	at := slices.Index(args, "--")
+	if at < 0 {
+		t.Fatalf("got %q, want a command behind --", line[1])
+	}
+	for i, arg := range args { // the servers of the unit are not here
+		if strings.HasPrefix(arg, "-zk=") {
+			args[i] = "-zk=127.0.0.1:1"
+		}
+	}
+	// the flags are read first: a wrong one would be status 64
+	args = slices.Concat([]string{"run", "../zklock"}, args[:1], []string{"-connect-timeout", "1ms"}, args[1:at+1], []string{"true"})
+	output, err := exec.CommandContext(t.Context(), "go", args...).CombinedOutput()
+	if err == nil || !strings.Contains(string(output), "exit status 69") {
+		t.Errorf("got %v, %s, want status 69: there is no server", err, output)
 	}
 }
 
