@@ -149,6 +149,7 @@ type event struct {
 	Node      string
 	Token     int64
 	PID       int
+	Cgroup    string
 	Code      *int
 	Signal    string
 	Ahead     int

@@ -3,6 +3,8 @@
 package main_test
 
 import (
+	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -24,12 +26,34 @@ func (c *contest) killBoth() {
 	c.holder.wantStatus(137)
 }
 
+// plainContest is a contest of two ordinary users, in whose cgroups nothing can be made.
+func plainContest(t *testing.T, server *zktest.Server) *contest {
+	t.Helper()
+	dir := openDir(t)
+	c := &contest{t: t, files: [2]string{openFile(t, dir, "holder"), openFile(t, dir, "waiter")}}
+	begin := func(file string) *running {
+		plain := filepath.Join(programsForAll(t), "plain")
+		return startWith(t, func(cmd *exec.Cmd) {
+			cmd.Env = append(cmd.Env, "ZOOKEEPER="+server.Addr(), stampFile+"="+file)
+			byNobody(t, cmd)
+		}, with(session, "/locks/a", "--", plain, "daemon")...)
+	}
+	c.holder = begin(c.files[0])
+	c.holder.awaitOutput("stamping\nstamping\n")
+	if group := c.holder.await("started").Cgroup; group != "" {
+		t.Fatalf("the command of an ordinary user has the cgroup %s", group)
+	}
+	c.waiter = begin(c.files[1])
+	c.waiter.await("waiting")
+	return c
+}
+
 // The daemon of the command lives on after both have been killed. The next zklock on this machine, which has waited,
 // gets the lock and does not start its command beside it.
 func TestOrphansOfAHoldKeepTheNextCommandFromStarting(t *testing.T) {
 	t.Parallel()
 	server := zktest.New(t, zktest.WithTickTime(100*time.Millisecond))
-	c := newContest(t, "/locks/a", server.Addr(), server.Addr(), session...)
+	c := plainContest(t, server)
 	c.killBoth()
 	var orphan int
 	await.Until(t, patience, "the command itself to end", func() bool {
@@ -41,7 +65,7 @@ func TestOrphansOfAHoldKeepTheNextCommandFromStarting(t *testing.T) {
 		}
 		return living == 1
 	})
-	start(t, server.Addr(), "/locks/b", "--", "true").wantStatus(0) // another lock is none of its business
+	start(t, server.Addr(), "/locks/b", "--", "true").wantStatus(0) // another lock has no orphan
 	server.ExpireSession(c.session(server))
 	c.waiter.wantStatus(71)
 	if _, started, _ := c.waiter.seen("started"); started {

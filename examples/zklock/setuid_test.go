@@ -80,35 +80,54 @@ func openFile(t *testing.T, dir, name string) string {
 	return file
 }
 
-// unprivileged starts zklock as an ordinary user. Its command, which ignores TERM, and a daemon of it that runs a
-// setuid program of root write stamps.
-func unprivileged(t *testing.T, server, file string, args ...string) *running {
+// byNobody has an ordinary user run a command. What it needs is there, or the test ends.
+func byNobody(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	if os.Getuid() != 0 {
-		lacking(t, "only root can make a setuid program of another user")
+		lacking(t, "only root can run zklock as another user")
 	}
+	cmd.Dir = "/"
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+}
+
+// programsForAll returns the directory of copies.
+func programsForAll(t *testing.T) string {
+	t.Helper()
 	dir, err := copies()
 	if err != nil {
 		t.Fatal(err)
 	}
+	return dir
+}
+
+// unprivileged starts zklock as an ordinary user. Its command, which ignores TERM, and a daemon of it that runs a
+// setuid program of root write stamps.
+func unprivileged(t *testing.T, server, file string, prepare func(*exec.Cmd), args ...string) *running {
+	t.Helper()
+	dir := programsForAll(t)
 	var fs syscall.Statfs_t
 	const nosuid = 2 // ST_NOSUID
 	if err := syscall.Statfs(dir, &fs); err != nil || fs.Flags&nosuid != 0 {
 		lacking(t, "the directory of temporary files honours no setuid programs: ", err)
 	}
 	return startWith(t, func(cmd *exec.Cmd) {
-		cmd.Dir = "/"
 		cmd.Env = append(cmd.Env, "ZOOKEEPER="+server, stampFile+"="+file)
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+		byNobody(t, cmd)
+		prepare(cmd)
 	}, with(args, "--", filepath.Join(dir, "plain"), "daemon", filepath.Join(dir, "setuid"))...)
 }
 
 // newSetuidContest is a contest whose holder is an ordinary user's zklock with a setuid program below it.
 func newSetuidContest(t *testing.T, server *zktest.Server, flags ...string) *contest {
 	t.Helper()
+	return newSetuidContestIn(t, server, func(*exec.Cmd) {}, flags...)
+}
+
+func newSetuidContestIn(t *testing.T, server *zktest.Server, prepare func(*exec.Cmd), flags ...string) *contest {
+	t.Helper()
 	dir := openDir(t)
 	c := &contest{t: t, files: [2]string{openFile(t, dir, "holder"), filepath.Join(dir, "waiter")}}
-	c.holder = unprivileged(t, server.Addr(), c.files[0], with(flags, "/locks/a")...)
+	c.holder = unprivileged(t, server.Addr(), c.files[0], prepare, with(flags, "/locks/a")...)
 	c.holder.awaitOutput("stamping\nstamping\n")
 	return c
 }

@@ -33,6 +33,12 @@ func childAttributes(foreground bool) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Foreground: foreground, Pdeathsig: syscall.SIGKILL}
 }
 
+// in has the process start in the cgroup of a descriptor.
+func in(fd int, attributes *syscall.SysProcAttr) *syscall.SysProcAttr {
+	attributes.UseCgroupFD, attributes.CgroupFD = true, fd
+	return attributes
+}
+
 // wait blocks until a child has ended or stopped, and returns it without reaping it, or ok = false if there is no child
 // left. As long as the leader of a group is not reaped, no other group can get its number.
 func (f *family) wait() (pid int, ok bool) {

@@ -19,6 +19,9 @@ func childAttributes(foreground bool) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Foreground: foreground}
 }
 
+// in does nothing: there are no cgroups.
+func in(_ int, attributes *syscall.SysProcAttr) *syscall.SysProcAttr { return attributes }
+
 // wait blocks until the child has ended, and then until nobody is left in its group.
 func (f *family) wait() (pid int, ok bool) {
 	if !f.reaped.Load() {

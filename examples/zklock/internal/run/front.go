@@ -39,7 +39,8 @@ type front struct {
 	terminal  bool
 	over      bool // the lease has ended
 	refused   refusal
-	abandoned bool // processes live on that cannot be ended: nothing is released
+	group     *cgroup // of the command; nil if there is none
+	abandoned bool    // processes live on that cannot be ended: nothing is released
 }
 
 // newFront starts a keeper, which waits for orders. It inherits what this process has inherited, and standard input and

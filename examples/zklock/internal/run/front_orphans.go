@@ -23,7 +23,7 @@ func (f *front) withKeepers(env, around []string) []string {
 // startsBesideNone reports whether nothing remains on this machine of an earlier hold of the paths. Otherwise it says
 // what: the caller has the lock, starts nothing, and releases.
 func (f *front) startsBesideNone() bool {
-	left := names(proc.orphans(f.job.servers.Servers(), f.job.paths))
+	left := names(append(strangers(f.plan.margin), proc.orphans(f.job.servers.Servers(), f.job.paths)...))
 	if len(left) == 0 {
 		return true
 	}

@@ -20,7 +20,13 @@ type refusal struct {
 }
 
 // sweepUp sends KILL to what a keeper that is gone has left.
-func (f *front) sweepUp() { f.refuse(time.Now(), names(f.family.signal(syscall.SIGKILL))) }
+func (f *front) sweepUp() {
+	refused := f.family.signal(syscall.SIGKILL)
+	if f.group.kill() {
+		refused = outside(f.group, refused)
+	}
+	f.refuse(time.Now(), names(refused))
+}
 
 // refuse takes note of the processes that live and cannot be signalled.
 func (f *front) refuse(at time.Time, living []string) {

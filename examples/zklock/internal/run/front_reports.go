@@ -17,8 +17,7 @@ func (f *front) heard(r report, open bool) {
 		f.reports = nil
 		f.judge()
 	case r.Started != 0:
-		f.started = true
-		f.tell(Event{Time: r.At, Event: "started", PID: r.Started, text: fmt.Sprintf("started process %d", r.Started)})
+		f.commandStarted(r)
 	case r.Failed != "":
 		f.gone, f.exited, f.code = true, true, startCode(r)
 		f.tell(Event{
@@ -63,6 +62,17 @@ func spared(left time.Duration) string {
 		return fmt.Sprintf("%v after the lock had ended", -left.Round(time.Millisecond))
 	}
 	return fmt.Sprintf("%v before the lock ends", left.Round(time.Millisecond))
+}
+
+func (f *front) commandStarted(r report) {
+	f.started = true
+	text := fmt.Sprintf("started process %d in the cgroup %s, which ends whatever is in it", r.Started, r.Group)
+	if r.Group == "" {
+		text = fmt.Sprintf("started process %d without a cgroup of its own: %s", r.Started, r.NoGroup)
+	} else {
+		f.group = &cgroup{dir: r.Dir, path: r.Group}
+	}
+	f.tell(Event{Time: r.At, Event: "started", PID: r.Started, Cgroup: r.Group, text: text})
 }
 
 func (f *front) commandExited(r report) {

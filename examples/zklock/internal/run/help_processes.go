@@ -19,4 +19,10 @@ one may run beside the next holder. A second INT, TERM, HUP or QUIT ends zklock
 beside it; the lock then ends with the session. Other systems have no such flag,
 and only a refusal of the command itself is found there.
 
+Cgroups: where zklock may make a cgroup below its own (version 2, Linux 5.14; as
+root, or delegated, as by Delegate=yes of systemd), the command starts in it and
+is ended with it, processes of other users too, so nothing is refused. The event
+"started" names it as cgroup, -v says why there is none. A later zklock there
+ends and removes what one that was killed has left in its own.
+
 `

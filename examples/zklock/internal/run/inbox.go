@@ -98,10 +98,10 @@ func (in *inbox) read(fd uintptr) bool {
 		return true
 	case n == 0 && err == nil:
 		in.gone = true
-	case err != syscall.EAGAIN && err != syscall.EINTR: //nolint:errorlint // it comes as it is
+	case err != syscall.EAGAIN && err != syscall.EINTR:
 		in.gone = true
 	}
-	return err == syscall.EINTR //nolint:errorlint // likewise
+	return err == syscall.EINTR
 }
 
 // split adds the orders of all lines that have an end, with mu held.

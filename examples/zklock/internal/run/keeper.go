@@ -75,6 +75,8 @@ type keeper struct {
 	alarm   *alarm
 	command *command
 	family  *family
+	group   *cgroup // of the command; nil if there is none
+	noGroup error   // why
 	plan    plan
 	s       situation
 	exited  bool
@@ -104,6 +106,7 @@ func (k *keeper) run() {
 			}
 		case pid, open := <-events:
 			if !open {
+				k.group.remove()
 				k.tell(report{Gone: true, Spare: k.s.valid - now()})
 				return
 			}

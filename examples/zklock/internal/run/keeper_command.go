@@ -31,7 +31,7 @@ func (k *keeper) start(c *command) bool {
 	if !c.AllowSetuid {
 		keepPrivileges()
 	}
-	pid, err := syscall.ForkExec(c.Path, c.Args, &syscall.ProcAttr{Env: c.Env, Files: files, Sys: childAttributes(c.Foreground)})
+	pid, err := k.fork(c, files)
 	if err != nil {
 		errno := syscall.EIO
 		errors.As(err, &errno)
@@ -39,8 +39,35 @@ func (k *keeper) start(c *command) bool {
 		return false
 	}
 	k.family = newFamily(pid)
-	k.tell(report{Started: pid})
+	r := report{Started: pid}
+	if k.group != nil {
+		r.Dir, r.Group = k.group.dir, k.group.path
+	} else {
+		r.NoGroup = k.noGroup.Error()
+	}
+	k.tell(r)
 	return true
+}
+
+// fork starts the command in a cgroup of its own, or, where there can be none, without. What fails for another reason
+// fails again.
+func (k *keeper) fork(c *command, files []uintptr) (pid int, err error) {
+	attributes := &syscall.ProcAttr{Env: c.Env, Files: files}
+	if k.group, k.noGroup = commandCgroup(); k.noGroup == nil {
+		fd, err := k.group.open()
+		if err == nil {
+			attributes.Sys = in(fd, childAttributes(c.Foreground))
+			pid, err = syscall.ForkExec(c.Path, c.Args, attributes)
+			_ = syscall.Close(fd)
+		}
+		if err == nil {
+			return pid, nil
+		}
+		k.group.remove()
+		k.group, k.noGroup = nil, err
+	}
+	attributes.Sys = childAttributes(c.Foreground)
+	return syscall.ForkExec(c.Path, c.Args, attributes)
 }
 
 // died deals with a child that has ended or stopped.

@@ -15,9 +15,24 @@ import (
 // keeper knows of it, while the lease is good and there is time to tell: TERM and KILL to the others, as after TERM to
 // zklock itself. The front holds the lock as long as such a process lives.
 func (k *keeper) signal(sig syscall.Signal) {
-	if k.refuse(names(k.family.signal(sig))) && sig != syscall.SIGTERM && sig != syscall.SIGKILL {
+	refused := k.family.signal(sig)
+	if sig != syscall.SIGKILL || k.group.kill() {
+		refused = outside(k.group, refused)
+	}
+	if k.refuse(names(refused)) && sig != syscall.SIGTERM && sig != syscall.SIGKILL {
 		k.family.signal(syscall.SIGTERM)
 	}
+}
+
+// outside returns the processes that are not in the cgroup, which ends those in it, of other users too. A process of
+// root can leave it.
+func outside(g *cgroup, all []process) (found []process) {
+	for _, p := range all {
+		if !g.has(proc, p.pid) {
+			found = append(found, p)
+		}
+	}
+	return found
 }
 
 // refuse takes note of the processes that cannot be signalled. It reports whether the command has to be ended for them.

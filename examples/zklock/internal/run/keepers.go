@@ -101,8 +101,6 @@ func keepersOf(around string, outer, ours int, own kept) string {
 	if around == "" || len(pairs) != outer {
 		pairs = make([]string, outer)
 	}
-	for range ours {
-		pairs = append(pairs, own.front.String()+"-"+own.keeper.String()+"@"+escape.Replace(own.servers))
-	}
-	return keepers + "=" + strings.Join(pairs, ":")
+	pair := own.front.String() + "-" + own.keeper.String() + "@" + escape.Replace(own.servers)
+	return keepers + "=" + strings.Join(slices.Concat(pairs, slices.Repeat([]string{pair}, ours)), ":")
 }

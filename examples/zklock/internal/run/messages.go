@@ -30,6 +30,9 @@ type command struct {
 type report struct {
 	At      time.Time
 	Started int           `json:",omitempty"` // the number of the process
+	Dir     string        `json:",omitempty"` // of its cgroup
+	Group   string        `json:",omitempty"` // the path of that
+	NoGroup string        `json:",omitempty"` // why it has none
 	Failed  string        `json:",omitempty"` // it could not be started
 	Errno   int           `json:",omitempty"`
 	Late    bool          `json:",omitempty"` // since there was no time left

@@ -34,7 +34,7 @@ func (p procfs) orphans(servers string, paths []string) []process {
 func (p procfs) lookForOrphans(servers string, paths []string) (found []process) {
 	all := p.processes()
 	ours := ancestors(os.Getpid(), all)
-	space, err := os.Readlink(p.file(os.Getpid(), "ns/pid"))
+	space, err := p.space()
 	if err != nil {
 		return nil
 	}
@@ -52,6 +52,9 @@ func (p procfs) lookForOrphans(servers string, paths []string) (found []process)
 	}
 	return found
 }
+
+// space names what the numbers of processes belong to: those of another container mean others.
+func (p procfs) space() (string, error) { return os.Readlink(p.file(os.Getpid(), "ns/pid")) }
 
 func (p procfs) file(pid int, name string) string {
 	return filepath.Join(string(p), strconv.Itoa(pid), name)

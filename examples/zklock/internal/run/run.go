@@ -109,6 +109,7 @@ func (j *job) under(client *framework.Client, f *front, lease *locks.Lease, arou
 		return ExitOrphans
 	}
 	env := environment(os.Environ(), j, around, lease, session.ID(), session.Timeout())
+	defer func() { f.group.remove() }() // the keeper does it, unless it was killed
 	code := f.hold(lease, f.command(f.withKeepers(env, around)), signals)
 	if f.terminal {
 		takeTerminal(syscall.Getpgrp())
