@@ -89,6 +89,9 @@ func TestSetuidProgramInACgroupEndsBeforeTheNextCommand(t *testing.T) {
 			if _, refused, _ := c.holder.seen("refused"); refused {
 				t.Error("zklock says that it cannot end a process of its cgroup")
 			}
+			if _, gone, _ := c.holder.seen("gone"); l.atOnce && !gone {
+				t.Error("the keeper has not ended the command by itself")
+			}
 			if !l.atOnce {
 				t.Logf("%+v", c.judge())
 			}

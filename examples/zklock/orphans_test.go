@@ -67,10 +67,17 @@ func TestOrphansOfAHoldKeepTheNextCommandFromStarting(t *testing.T) {
 	})
 	start(t, server.Addr(), "/locks/b", "--", "true").wantStatus(0) // another lock has no orphan
 	server.ExpireSession(c.session(server))
-	c.waiter.wantStatus(71)
+	await.Until(t, patience, "the waiter to start its command, or not", func() bool {
+		_, started, _ := c.waiter.seen("started")
+		_, refused, _ := c.waiter.seen("failed")
+		return started || refused
+	})
 	if _, started, _ := c.waiter.seen("started"); started {
-		t.Error("a command was started beside the orphan")
+		c.send(orphan, syscall.SIGKILL)
+		c.waiter.signal(syscall.SIGKILL)
+		t.Fatal("a command was started beside the orphan")
 	}
+	c.waiter.wantStatus(71)
 	failed := c.waiter.await("failed")
 	if len(failed.Processes) != 1 || !strings.HasPrefix(failed.Processes[0], strconv.Itoa(orphan)+" ") {
 		t.Errorf("got the processes %v, want %d", failed.Processes, orphan)
