@@ -75,20 +75,7 @@ func TestSetuidProgramInACgroupEndsBeforeTheNextCommand(t *testing.T) {
 			if got := c.holder.await("started").Cgroup; !strings.HasPrefix(got, "/"+filepath.Base(dir)+"/zklock-") {
 				t.Errorf("got the cgroup %q, want one below %s", got, dir)
 			}
-			if !l.atOnce {
-				c.contend(server)
-			}
-			if l.lose(c, server); l.freezes {
-				server.Freeze()
-			}
-			c.holder.wantStatus(l.status)
-			if l.freezes {
-				letNextIn(server)
-			}
-			c.writersGone()
-			if _, refused, _ := c.holder.seen("refused"); refused {
-				t.Error("zklock says that it cannot end a process of its cgroup")
-			}
+			c.play(server, l)
 			if _, gone, _ := c.holder.seen("gone"); l.atOnce && !gone {
 				t.Error("the keeper has not ended the command by itself")
 			}

@@ -243,6 +243,26 @@ func letNextIn(server *zktest.Server) {
 	server.Thaw()
 }
 
+// play has the holder lose the lock, and a waiter behind it get it, unless that comes too soon for any holder. All of
+// the holder's command has to end.
+func (c *contest) play(server *zktest.Server, l loss) {
+	c.t.Helper()
+	if !l.atOnce {
+		c.contend(server)
+	}
+	if l.lose(c, server); l.freezes {
+		server.Freeze()
+	}
+	c.holder.wantStatus(l.status)
+	if l.freezes {
+		letNextIn(server)
+	}
+	c.writersGone()
+	if _, refused, _ := c.holder.seen("refused"); refused {
+		c.t.Error("zklock says that it cannot end a process of the command")
+	}
+}
+
 func TestSetuidProgramGainsNoPrivilegesAndEndsBeforeTheNextCommand(t *testing.T) {
 	t.Parallel()
 	for _, l := range losses {
@@ -254,20 +274,7 @@ func TestSetuidProgramGainsNoPrivilegesAndEndsBeforeTheNextCommand(t *testing.T)
 				c.send(pid, syscall.SIGKILL) // zklock could not
 				t.Fatalf("process %d of the command ran as root, want none", pid)
 			}
-			if !l.atOnce {
-				c.contend(server)
-			}
-			if l.lose(c, server); l.freezes {
-				server.Freeze()
-			}
-			c.holder.wantStatus(l.status)
-			if l.freezes {
-				letNextIn(server)
-			}
-			c.writersGone()
-			if _, refused, _ := c.holder.seen("refused"); refused {
-				t.Error("zklock may not signal its command")
-			}
+			c.play(server, l)
 			if !l.atOnce {
 				t.Logf("%+v", c.judge())
 			}
