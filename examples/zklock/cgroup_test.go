@@ -21,11 +21,11 @@ import (
 func delegated(t *testing.T) (in func(*exec.Cmd), dir string) {
 	t.Helper()
 	if os.Getuid() != 0 {
-		lacking(t, "only root can delegate a cgroup")
+		unable(t, "only root can delegate a cgroup")
 	}
 	mounts, err := os.ReadFile("/proc/mounts")
 	if err != nil {
-		lacking(t, err)
+		unable(t, err)
 	}
 	for line := range strings.Lines(string(mounts)) {
 		if fields := strings.Fields(line); len(fields) > 2 && fields[2] == "cgroup2" && dir == "" {
@@ -33,7 +33,7 @@ func delegated(t *testing.T) (in func(*exec.Cmd), dir string) {
 		}
 	}
 	if dir == "" || err != nil {
-		lacking(t, "no cgroup2 that can be written is mounted: ", err)
+		unable(t, "no cgroup2 that can be written is mounted: ", err)
 	}
 	t.Cleanup(func() {
 		if err := syscall.Rmdir(dir); err != nil {
@@ -42,7 +42,7 @@ func delegated(t *testing.T) (in func(*exec.Cmd), dir string) {
 		}
 	})
 	if _, err := os.Stat(filepath.Join(dir, "cgroup.kill")); err != nil {
-		lacking(t, "cgroups of this kernel cannot be killed: ", err)
+		unable(t, "cgroups of this kernel cannot be killed: ", err)
 	}
 	for _, name := range []string{"", "cgroup.procs"} {
 		if err := os.Chown(filepath.Join(dir, name), nobody, nobody); err != nil {

@@ -392,6 +392,12 @@ func lacking(t *testing.T, what ...any) {
 	t.Skip(what...)
 }
 
+// unable skips a test that nothing that could be installed lets this machine do. integration/run says which those are.
+func unable(t *testing.T, why ...any) {
+	t.Helper()
+	t.Skip(append([]any{"this machine cannot do it: "}, why...)...)
+}
+
 // wantNodes waits until so many contenders stand at a lock.
 func wantNodes(t *testing.T, server *zktest.Server, path string, want int) {
 	t.Helper()

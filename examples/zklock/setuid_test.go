@@ -84,7 +84,10 @@ func openFile(t *testing.T, dir, name string) string {
 func byNobody(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	if os.Getuid() != 0 {
-		lacking(t, "only root can run zklock as another user")
+		unable(t, "only root can run zklock as another user: sudo go test ./examples/zklock -run 'Setuid|Cgroup|Orphan|LossBeside|SecondSignal'")
+	}
+	if status, err := os.ReadFile("/proc/self/status"); err != nil || !strings.Contains(string(status), "\nNoNewPrivs:\t0\n") {
+		unable(t, "setuid programs gain no privileges below this process: ", err)
 	}
 	cmd.Dir = "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
@@ -108,7 +111,7 @@ func unprivileged(t *testing.T, server, file string, prepare func(*exec.Cmd), ar
 	var fs syscall.Statfs_t
 	const nosuid = 2 // ST_NOSUID
 	if err := syscall.Statfs(dir, &fs); err != nil || fs.Flags&nosuid != 0 {
-		lacking(t, "the directory of temporary files honours no setuid programs: ", err)
+		unable(t, "the directory of temporary files honours no setuid programs: ", err)
 	}
 	return startWith(t, func(cmd *exec.Cmd) {
 		cmd.Env = append(cmd.Env, "ZOOKEEPER="+server, stampFile+"="+file)

@@ -44,6 +44,24 @@ test_in() {
 	return $status
 }
 
+# zklock_machine says what of zklock run this machine cannot show, whatever is installed: those tests are skipped.
+zklock_machine() {
+	local mount="" on dir kind
+	if [[ $(id -u) != 0 ]]; then
+		echo "without root: processes of other users, and cgroups, are not tested"
+		return
+	fi
+	[[ $(sed -n 's/^NoNewPrivs:[[:space:]]*//p' /proc/self/status 2>/dev/null) = 0 ]] || echo "setuid programs gain nothing here: they are not tested"
+	[[ -r /proc/mounts ]] || return 0
+	while read -r on dir kind _; do [[ $kind != cgroup2 || -n $mount ]] || mount=$dir; done </proc/mounts
+	if [[ -n $mount ]] && dir=$(mktemp -d "$mount/zklock-run.XXXXXX" 2>/dev/null); then
+		[[ -e $dir/cgroup.kill ]] && echo "zklock's cgroups: real ones below $mount" || echo "zklock's cgroups: a directory of files, since this kernel kills none"
+		rmdir "$dir"
+	else
+		echo "zklock's cgroups: a directory of files, since no cgroup2 can be written here"
+	fi
+}
+
 # running_still prints the processes that carry this phase's mark in their environment, which whatever the tests start
 # inherits. A zombie has no environment any more, so it does not count.
 running_still() {
