@@ -89,6 +89,7 @@ func byNobody(t *testing.T, cmd *exec.Cmd) {
 	if status, err := os.ReadFile("/proc/self/status"); err != nil || !strings.Contains(string(status), "\nNoNewPrivs:\t0\n") {
 		unable(t, "setuid programs gain no privileges below this process: ", err)
 	}
+	openDir(t) // so that what the race detector writes can be beside it
 	cmd.Dir = "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 }

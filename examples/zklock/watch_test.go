@@ -114,7 +114,7 @@ func TestWatchTellsAnOutageAndEndsWithAKey(t *testing.T) {
 	server.Freeze()
 	p.await(`as of .* ago`)
 	p.await(`who holds is not known; as of .* ago`)
-	piped.Await("the servers do not answer; what is known is ")
+	piped.Await("no server of " + server.Addr() + " answers; what is known is ")
 	piped.Await("older than the session timeout: who holds is not known")
 	server.Thaw()
 	piped.Await("the servers answer again")

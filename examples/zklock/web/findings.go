@@ -29,23 +29,28 @@ type Findings struct {
 // A physician examines for all pages, when one asks.
 type physician struct {
 	options Options
+	ctx     context.Context //nolint:containedctx // until Close: an examination is for all pages
+	close   context.CancelFunc
 
 	mu   sync.Mutex
 	last Findings
 }
 
-func newPhysician(options Options) *physician { return &physician{options: options} }
+func newPhysician(options Options) *physician {
+	p := &physician{options: options}
+	p.ctx, p.close = context.WithCancel(context.Background())
+	return p
+}
 
 // examine returns the last findings, or new ones if they are old. It blocks for some seconds; requests that come
 // meanwhile wait for the same examination.
-func (p *physician) examine(ctx context.Context) Findings {
+func (p *physician) examine() Findings {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if time.Since(p.last.At) < findingsAge {
 		return p.last
 	}
-	// The page that asked may be closed, and the answer is for the others as well.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*serverLimit)
+	ctx, cancel := context.WithTimeout(p.ctx, 2*serverLimit)
 	defer cancel()
 	begun := Findings{At: time.Now(), Findings: []doctor.Finding{}}
 	locks, err := doctor.Locks(ctx, p.options.Client, p.options.Root, manyLocks, p.options.HideData)
@@ -62,6 +67,6 @@ func (p *physician) examine(ctx context.Context) Findings {
 }
 
 // findings answers what doctor finds, as JSON.
-func (h *Handler) findings(w http.ResponseWriter, r *http.Request) {
-	answer(w, h.doctor.examine(r.Context()))
+func (h *Handler) findings(w http.ResponseWriter, _ *http.Request) {
+	answer(w, h.doctor.examine())
 }

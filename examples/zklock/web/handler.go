@@ -84,7 +84,10 @@ func New(options Options) (*Handler, error) {
 }
 
 // Close ends every stream of events, and waits until nothing reads any more but requests that are still under way.
-func (h *Handler) Close() { h.hub.close() }
+func (h *Handler) Close() {
+	h.doctor.close()
+	h.hub.close()
+}
 
 // ServeHTTP serves the page.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.routes.ServeHTTP(w, r) }
@@ -109,8 +112,7 @@ func (h *Handler) guard(next http.Handler) http.Handler {
 			http.Error(w, "a user and a password are needed", http.StatusUnauthorized)
 			return
 		}
-		if r.URL.Path != "/events" { // a stream lasts, and has no body
-			// of what is left of the request; not all servers' writers have one
+		if r.ContentLength != 0 { // not all servers' writers have deadlines
 			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyLimit))
 		}
 		next.ServeHTTP(w, r)
@@ -184,6 +186,7 @@ func (h *Handler) revoke(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // or it would end the request's context
 	if !h.isBelow(asked.Path) {
 		http.Error(w, "no such lock here", http.StatusNotFound)
 		return

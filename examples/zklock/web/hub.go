@@ -150,30 +150,43 @@ func (h *hub) present() status {
 	s := h.status
 	s.Now, s.Revoke = time.Now().UnixMilli(), h.options.AllowRevoke
 	if s.Failed == "" && !h.options.Client.State().IsConnected() {
-		s.Failed = "no server answers"
+		s.Failed = "no server answers" + h.named()
 	}
 	return s
+}
+
+// named names the servers, if they are known.
+func (h *hub) named() string {
+	if h.options.Servers == "" {
+		return ""
+	}
+	return " of " + h.options.Servers
 }
 
 // An update is what the overview of a page has to change.
 type update struct {
 	status
-	Rows []Row    `json:"rows"`
+	Rows []Row    `json:"rows"` // none for the page of a lock
 	Gone []string `json:"gone,omitempty"`
 }
 
 // send tells a page what has changed; a page that is behind gets everything. mu is held.
 func (h *hub) send(p *subscriber, changed []Row) {
-	u := update{status: h.present(), Rows: changed, Gone: h.gone}
+	u := update{status: h.present()}
 	if !p.behind {
+		if p.lock == "" {
+			u.Rows, u.Gone = changed, h.gone
+		}
 		h.post(p, message{"delta", encode(u)})
 		return
 	}
-	u.Rows, u.Gone = make([]Row, 0, len(h.rows)), nil
-	for _, row := range h.rows {
-		u.Rows = append(u.Rows, *row)
+	if p.lock == "" {
+		u.Rows = make([]Row, 0, len(h.rows))
+		for _, row := range h.rows {
+			u.Rows = append(u.Rows, *row)
+		}
+		slices.SortFunc(u.Rows, func(a, b Row) int { return cmp.Compare(a.Path, b.Path) })
 	}
-	slices.SortFunc(u.Rows, func(a, b Row) int { return cmp.Compare(a.Path, b.Path) })
 	p.behind = false
 	h.post(p, message{"snapshot", encode(u)})
 	if o := h.seen[p.lock]; o != nil && o.text != nil {

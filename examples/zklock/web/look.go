@@ -18,7 +18,7 @@ import (
 // look in which every read was answered.
 func (h *hub) look(ctx context.Context) {
 	limit := max(10*h.options.Every, 10*time.Second)
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("the servers have not answered for %v", limit))
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("no server%s has answered for %v", h.named(), limit))
 	defer cancel()
 	begun := time.Now()
 	paths, search := h.known()

@@ -57,7 +57,7 @@ func TestStreamOfAFrozenServerTellsItsAge(t *testing.T) {
 	defer zk.Thaw()
 	events.untilStatus("the age", func(s heardStatus) bool { return s.Now-s.Fresh > 3000 })
 	got := events.untilStatus("why the look failed", func(s heardStatus) bool { return s.Failed != "" })
-	if want := "the servers have not answered for 10s"; got.Failed != want && !strings.Contains(got.Failed, "no server answers") {
+	if want := "no server has answered for 10s"; got.Failed != want && !strings.Contains(got.Failed, "no server answers") {
 		t.Errorf("got %q, want %q", got.Failed, want)
 	}
 }

@@ -3,13 +3,15 @@
 const rows = new Map(); // path → a row of web.Row, with the rates of the last minute
 let status = {fresh: 0, timeout: 0, now: 0}; // web.status, as last heard
 let heard = 0; // when, by this machine's clock
-let source, sequence = 0;
+let source, sequence = 0, retry = 0;
+const pause = 2000; // in milliseconds, before a stream that has ended is opened again
 const silence = 6000; // of zklock serve, in milliseconds, that is worth saying: it sends something every two seconds
 
 // age is how old what is shown is, in milliseconds: what it was when it was sent, and the time since.
 function age() { return status.fresh ? status.now - status.fresh + Date.now() - heard : Infinity; }
 
-// serverNow is the time by the clock of zklock serve.
+// serverNow is the time by the clock of zklock serve. Durations since what ZooKeeper's servers have dated are wrong by as
+// much as their clocks differ from it.
 function serverNow() { return status.now + Date.now() - heard; }
 
 function drawAge() {
@@ -44,7 +46,7 @@ function takeRows(news, all) {
     if (!all && !told.has(row.path)) row.past.push(row.rate);
     if (row.past.length > 60) row.past = row.past.slice(-60);
   }
-  set($("status"), rows.size + " locks, " + news.reads + " reads in " + news.ms.toFixed(1) + " ms");
+  set($("status"), (news.rows ? rows.size + " locks, " : "") + news.reads + " reads in " + news.ms.toFixed(1) + " ms");
   if (all || told.size || (news.gone || []).length) draw(); // otherwise once a second
 }
 
@@ -74,20 +76,35 @@ async function examine(mine) {
   if (mine === sequence) setTimeout(() => { if (mine === sequence) examine(mine); }, 15000);
 }
 
-function open() {
+// here is what the address of the page asks for.
+function here() { return decodeURIComponent(location.hash.slice(1)); }
+
+// listen opens the stream of the view.
+function listen() {
+  clearTimeout(retry);
   if (source) source.close();
-  const hash = decodeURIComponent(location.hash.slice(1)), lock = hash.startsWith("/") ? hash : "";
-  $("findings").hidden = hash !== "!findings";
-  $("detail").hidden = !lock;
-  $("overview").hidden = !$("detail").hidden || !$("findings").hidden;
-  if (lock) drawLock({path: lock});
+  const lock = here().startsWith("/") ? here() : "";
   source = new EventSource("events" + (lock ? "?lock=" + encodeURIComponent(lock) : ""));
   source.addEventListener("snapshot", e => takeRows(JSON.parse(e.data), true));
   source.addEventListener("delta", e => takeRows(JSON.parse(e.data), false));
   source.addEventListener("status", e => { take(JSON.parse(e.data)); drawAge(); });
   source.addEventListener("lock", e => drawLock(JSON.parse(e.data), status.revoke ? revoke : null));
+  // A browser opens a stream again that breaks off, but not one that is answered by another status, as a proxy does
+  // while zklock serve is started anew.
+  source.onerror = () => {
+    if (source.readyState === EventSource.CLOSED) retry = setTimeout(listen, pause);
+  };
+}
+
+function open() {
+  const lock = here().startsWith("/") ? here() : "";
+  $("findings").hidden = here() !== "!findings";
+  $("detail").hidden = !lock;
+  $("overview").hidden = !$("detail").hidden || !$("findings").hidden;
+  if (lock) drawLock({path: lock});
+  listen();
   sequence++;
-  if (hash === "!findings") {
+  if (!$("findings").hidden) {
     $("examined").textContent = "examining";
     examine(sequence);
   }

@@ -72,7 +72,7 @@ function drawLine(row, now) {
   return line;
 }
 
-// drawOverview draws the first rows, with durations until now, which is a time of the ZooKeeper servers.
+// drawOverview draws the first rows, with durations until now.
 function drawOverview(rows, filter, order, now) {
   const all = chosen(rows, filter, order), first = all.slice(0, mostRows), body = first.map(row => drawLine(row, now));
   const drawn = $("rows").children;

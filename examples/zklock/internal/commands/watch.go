@@ -44,7 +44,7 @@ func newWatch(set *flag.FlagSet) *looker {
 		if *every <= 0 {
 			*every = time.Second
 		}
-		w := &watcher{client: s.client, path: s.paths[0], every: *every, lasting: *lasting}
+		w := &watcher{client: s.client, servers: s.servers.Servers(), path: s.paths[0], every: *every, lasting: *lasting}
 		rows, onTerminal := terminalRows(s.out)
 		var show func(*watcher, []survey.Change) error
 		switch {
@@ -72,6 +72,7 @@ func newWatch(set *flag.FlagSet) *looker {
 // which reads what the last one has left; all else happens on one goroutine.
 type watcher struct {
 	client  *framework.Client
+	servers string // the connect string
 	path    string
 	every   time.Duration
 	lasting time.Duration // after the first look; 0: until ctx ends

@@ -63,7 +63,7 @@ func (w *watcher) why(now outage) string {
 	case outdated:
 		return fmt.Sprintf("what is known is %s old, older than the session timeout: who holds is not known", age)
 	case unheard:
-		return fmt.Sprintf("the servers do not answer; what is known is %s old", age)
+		return fmt.Sprintf("no server of %s answers; what is known is %s old", w.servers, age)
 	default:
 		return "the servers answer again"
 	}

@@ -20,8 +20,8 @@ func TestOutageIsToldOnceAndAgainAfterTheSessionTimeout(t *testing.T) {
 	}{
 		"fresh":                             {time.Second, false, none, "", none},
 		"a look that takes long":            {3 * time.Second, false, none, "", none},
-		"three looks that did not come":     {3001 * time.Millisecond, false, none, "silence the servers do not answer; what is known is 3.0s old", unheard},
-		"a look that failed":                {time.Second, true, none, "silence the servers do not answer; what is known is 1.0s old", unheard},
+		"three looks that did not come":     {3001 * time.Millisecond, false, none, "silence no server of zk1:2181 answers; what is known is 3.0s old", unheard},
+		"a look that failed":                {time.Second, true, none, "silence no server of zk1:2181 answers; what is known is 1.0s old", unheard},
 		"a silence that goes on":            {9 * time.Second, true, unheard, "", unheard},
 		"a silence of the session timeout":  {10 * time.Second, true, unheard, "", unheard},
 		"a silence that has become too old": {10001 * time.Millisecond, true, unheard, "silence what is known is 10.0s old, older than the session timeout: who holds is not known", outdated},
@@ -29,7 +29,7 @@ func TestOutageIsToldOnceAndAgainAfterTheSessionTimeout(t *testing.T) {
 		"an answer":                         {0, false, outdated, "answer the servers answer again", none},
 		"an answer after a short silence":   {0, false, unheard, "answer the servers answer again", none},
 	} {
-		w := &watcher{every: time.Second, timeout: 10 * time.Second, at: read, now: read.Add(c.age), told: c.told}
+		w := &watcher{servers: "zk1:2181", every: time.Second, timeout: 10 * time.Second, at: read, now: read.Add(c.age), told: c.told}
 		if c.failed {
 			w.take(sight{err: errors.New("no server")})
 		}
