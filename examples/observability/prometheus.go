@@ -23,6 +23,7 @@ type prometheusMetrics struct {
 	states      *prometheus.CounterVec // by state
 	orphans     prometheus.Counter
 	refusals    prometheus.Counter
+	started     prometheus.Gauge
 
 	operations     *prometheus.CounterVec   // by operation and outcome
 	operationTimes *prometheus.HistogramVec // by operation
@@ -43,7 +44,10 @@ func newPrometheusMetrics() *prometheusMetrics {
 			NativeHistogramMaxBucketNumber: 100, NativeHistogramMinResetDuration: time.Hour,
 		}, []string{label})
 	}
-	return &prometheusMetrics{
+	m := &prometheusMetrics{
+		started: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "curator_start_timestamp_seconds", Help: "When the process began to count, with 0.",
+		}),
 		acquires:    counter("curator_lock_acquires_total", "Acquires that returned, by outcome.", "lock", "kind", "outcome"),
 		waits:       histogram("curator_lock_wait_seconds", "How long successful acquires took.", "lock"),
 		handOvers:   histogram("curator_lock_handover_seconds", "From the news that the lock is free to the grant.", "lock"),
@@ -62,11 +66,13 @@ func newPrometheusMetrics() *prometheusMetrics {
 		sent:           total("curator_client_sent_bytes_total", "Bytes of operations' requests."),
 		received:       total("curator_client_received_bytes_total", "Bytes of operations' answers."),
 	}
+	m.started.SetToCurrentTime()
+	return m
 }
 
 func (m *prometheusMetrics) register(registry prometheus.Registerer) {
 	registry.MustRegister(m.acquires, m.waits, m.handOvers, m.holds, m.losses, m.revocations, m.retained, m.states, m.orphans, m.refusals,
-		m.operations, m.operationTimes, m.retries, m.sent, m.received)
+		m.operations, m.operationTimes, m.retries, m.sent, m.received, m.started)
 }
 
 // Gauges, in the order of their names.

@@ -62,7 +62,7 @@ func exported(t *testing.T) map[string][]string {
 			t.Fatal(err)
 		}
 		for _, family := range families {
-			var labels []string
+			labels := []string{} // not nil: a metric without labels is there, too
 			for _, label := range family.GetMetric()[0].GetLabel() {
 				labels = append(labels, label.GetName())
 			}

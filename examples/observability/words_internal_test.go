@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -56,6 +57,19 @@ func TestCountersAreThereWithZeroFromTheFirstUseOn(t *testing.T) {
 		}
 		if got := w.sum(t, "lock.client.lost"); got != 0 {
 			t.Errorf("lock.client.lost: got %d, want 0", got)
+		}
+	})
+}
+
+// What a young process counts, alerts take for recent.
+func TestStartIsWhenCountingBegan(t *testing.T) {
+	inBubble(t, func(t *testing.T, w world) {
+		began := time.Now().Unix()
+		time.Sleep(time.Hour)
+		w.Lock("l")
+		got := strings.Join(series(t, w.registry, "curator_start_timestamp_seconds"), ", ")
+		if want := fmt.Sprint(" ", float64(began)); got != want {
+			t.Errorf("got %q, want %q", got, want)
 		}
 	})
 }
