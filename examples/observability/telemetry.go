@@ -123,7 +123,8 @@ type acquiring struct {
 type acquiringKey struct{}
 
 // Lock has a lock report under a name that is one of a few: a path with an order's number in it would make a metric for
-// each order. attributes are added to spans and to OpenTelemetry's metrics: lock.kind and lock.mode, for instance.
+// each order. attributes are added to spans and to OpenTelemetry's metrics: lock.mode, for instance. A lock.kind
+// among them replaces the one that tells elections from locks.
 //
 // All counters of the name are there from now on, with 0: the increase of one that begins with 1 is none.
 func (t *Telemetry) Lock(name string, attributes ...attribute.KeyValue) locks.Option {
@@ -138,7 +139,7 @@ func (t *Telemetry) Election(name string, attributes ...attribute.KeyValue) lead
 
 func (t *Telemetry) trace(as named, attributes []attribute.KeyValue) locks.Trace {
 	name := as.name
-	attributes = append([]attribute.KeyValue{attribute.String("lock.name", name)}, attributes...)
+	attributes = append([]attribute.KeyValue{attribute.String("lock.name", name), attribute.String("lock.kind", as.kind)}, attributes...)
 	l := &lock{Telemetry: t, named: as, attributes: attributes}
 	l.begin()
 	return locks.Trace{
@@ -193,6 +194,7 @@ func (l *lock) begin() {
 		l.prom.retained.WithLabelValues(l.name, event)
 	}
 	l.countWaiter(0)
+	l.otel.held.Add(context.Background(), 0, metric.WithAttributes(l.attributes...))
 }
 
 func (l *lock) countLoss(n int64, reason string) {

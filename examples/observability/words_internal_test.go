@@ -3,12 +3,15 @@ package observability
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
@@ -36,6 +39,32 @@ func series(t *testing.T, registry *prometheus.Registry, family string) (all []s
 	return all
 }
 
+// points are the values of one of OpenTelemetry's counters, each behind its attributes' values, in the order of names.
+func (w world) points(t *testing.T, name string) (all []string) {
+	t.Helper()
+	var collected metricdata.ResourceMetrics
+	if err := w.reader.Collect(t.Context(), &collected); err != nil {
+		t.Fatal(err)
+	}
+	for _, scope := range collected.ScopeMetrics {
+		for _, m := range scope.Metrics {
+			data, ok := m.Data.(metricdata.Sum[int64])
+			if m.Name != name || !ok {
+				continue
+			}
+			for _, point := range data.DataPoints {
+				var values []string
+				for _, a := range point.Attributes.ToSlice() {
+					values = append(values, a.Value.AsString())
+				}
+				all = append(all, fmt.Sprint(strings.Join(values, " "), " ", point.Value))
+			}
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
 // A counter that begins with 1 has no increase, so an alert would miss the first event.
 func TestCountersAreThereWithZeroFromTheFirstUseOn(t *testing.T) {
 	inBubble(t, func(t *testing.T, w world) {
@@ -55,8 +84,16 @@ func TestCountersAreThereWithZeroFromTheFirstUseOn(t *testing.T) {
 				t.Errorf("%s: got %q, want %q", family, got, want)
 			}
 		}
-		if got := w.sum(t, "lock.client.lost"); got != 0 {
-			t.Errorf("lock.client.lost: got %d, want 0", got)
+		for name, want := range map[string]string{
+			"lock.client.lost": "closed election e 0, closed lock l 0, lapsed election e 0, lapsed lock l 0, " +
+				"other election e 0, other lock l 0, removed election e 0, removed lock l 0, " +
+				"session election e 0, session lock l 0, suspended election e 0, suspended lock l 0",
+			"lock.client.held":    "election e 0, lock l 0",
+			"lock.client.waiting": "election e 0, lock l 0",
+		} {
+			if got := strings.Join(w.points(t, name), ", "); got != want {
+				t.Errorf("%s: got %q, want %q", name, got, want)
+			}
 		}
 	})
 }
@@ -100,6 +137,15 @@ func TestReasonsAndOutcomesAreListed(t *testing.T) {
 	}
 }
 
+func TestKindThatLockIsGivenTakesThePlaceOfOurs(t *testing.T) {
+	inBubble(t, func(t *testing.T, w world) {
+		w.Lock("l", attribute.String("lock.kind", "semaphore"))
+		if got, want := strings.Join(w.points(t, "lock.client.held"), ", "), "semaphore l 0"; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
+}
+
 func TestElectionsAreToldFromLocks(t *testing.T) {
 	inBubble(t, func(t *testing.T, w world) {
 		var stop []func()
@@ -113,6 +159,11 @@ func TestElectionsAreToldFromLocks(t *testing.T) {
 		for family, want := range map[string]string{"curator_lock_waiters": "election e 1", "curator_locks_held": "election e 1"} {
 			if got := strings.Join(series(t, w.registry, family), ", "); got != want {
 				t.Errorf("%s: got %q, want %q", family, got, want)
+			}
+		}
+		for _, name := range []string{"lock.client.waiting", "lock.client.held"} {
+			if got, want := strings.Join(w.points(t, name), ", "), "election e 1"; got != want {
+				t.Errorf("%s: got %q, want %q", name, got, want)
 			}
 		}
 		for _, s := range stop {
