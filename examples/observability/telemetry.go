@@ -13,14 +13,12 @@
 package observability
 
 import (
-	"context"
 	"log/slog"
 	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/metric"
 	metricnoop "go.opentelemetry.io/otel/metric/noop"
 	"go.opentelemetry.io/otel/trace"
@@ -135,161 +133,4 @@ func (t *Telemetry) Lock(name string, attributes ...attribute.KeyValue) locks.Op
 // stuck.
 func (t *Telemetry) Election(name string, attributes ...attribute.KeyValue) leader.Option {
 	return leader.WithTrace(t.trace(named{name, kindElection}, attributes))
-}
-
-func (t *Telemetry) trace(as named, attributes []attribute.KeyValue) locks.Trace {
-	name := as.name
-	attributes = append([]attribute.KeyValue{attribute.String("lock.name", name), attribute.String("lock.kind", as.kind)}, attributes...)
-	l := &lock{Telemetry: t, named: as, attributes: attributes}
-	l.begin()
-	return locks.Trace{
-		AcquireStart: l.acquireStart,
-		Waiting:      l.waiting,
-		AcquireEnd:   l.acquireEnd,
-		RevocationRequested: func(asked locks.RevocationRequested) {
-			t.prom.revocations.WithLabelValues(name).Inc()
-			t.logger.Info("lock: holder asked to leave", slog.Group("lock", "name", name, "path", asked.Path, "node", asked.Node))
-		},
-		Released: func(r locks.Released) {
-			l.holdEnd(holdKey{r.Path, r.Node, r.LocalCount}, r.Held, nil, r.Err)
-			switch {
-			case r.HandedOver:
-				t.prom.retained.WithLabelValues(name, "handed_over").Inc()
-			case r.Retained:
-				t.prom.retained.WithLabelValues(name, "kept").Inc()
-			}
-		},
-		Dropped: func(d locks.Dropped) {
-			why := "idle"
-			if d.Demanded {
-				why = "demanded"
-			}
-			t.prom.retained.WithLabelValues(name, why).Inc()
-		},
-		Lost: func(lost locks.Lost) {
-			l.holdEnd(holdKey{lost.Path, lost.Node, lost.LocalCount}, lost.Held, lost.Err, nil)
-		},
-	}
-}
-
-// A lock is one name under which locks report.
-type lock struct {
-	*Telemetry
-	named
-
-	attributes []attribute.KeyValue
-}
-
-// begin makes each counter with 0.
-func (l *lock) begin() {
-	for _, outcome := range outcomes {
-		l.prom.acquires.WithLabelValues(l.name, l.kind, outcome)
-	}
-	for _, reason := range reasons {
-		l.prom.losses.WithLabelValues(l.name, reason.text)
-		l.countLoss(0, reason.text)
-	}
-	l.prom.revocations.WithLabelValues(l.name)
-	for _, event := range []string{"handed_over", "kept", "idle", "demanded"} {
-		l.prom.retained.WithLabelValues(l.name, event)
-	}
-	l.countWaiter(0)
-	l.otel.held.Add(context.Background(), 0, metric.WithAttributes(l.attributes...))
-}
-
-func (l *lock) countLoss(n int64, reason string) {
-	l.otel.lost.Add(context.Background(), n, metric.WithAttributes(l.attributes...),
-		metric.WithAttributes(attribute.String("error.type", reason)))
-}
-
-func (l *lock) acquireStart(ctx context.Context, start locks.AcquireStart) context.Context {
-	ctx, span := l.tracer.Start(ctx, "acquire "+l.name, trace.WithSpanKind(trace.SpanKindClient),
-		trace.WithAttributes(l.attributes...), trace.WithAttributes(attribute.String("lock.path", start.Path)))
-	return context.WithValue(ctx, acquiringKey{}, &acquiring{span: span})
-}
-
-// waiting notes on the span of an acquire for which node it waits.
-func (l *lock) waiting(ctx context.Context, w locks.Waiting) {
-	a, _ := ctx.Value(acquiringKey{}).(*acquiring)
-	a.span.AddEvent("waiting", trace.WithAttributes(
-		attribute.String("lock.predecessor", w.Predecessor), attribute.Int("lock.queue.position", w.Ahead)))
-	if !a.waits {
-		a.waits = true
-		l.countWaiter(1)
-	}
-	if w.OwnClient && !w.Local { // the local queue of a retained lock is meant to be waited in
-		l.logger.WarnContext(ctx, "lock: waits for its own client; was the lease's context handed on?",
-			slog.Group("lock", "name", l.name, "path", w.Path, "node", w.Node, "predecessor", w.Predecessor))
-	}
-}
-
-func (l *lock) countWaiter(n int) {
-	l.mu.Lock()
-	l.waiters[l.named] += n
-	l.mu.Unlock()
-	l.otel.waiting.Add(context.Background(), int64(n), metric.WithAttributes(l.attributes...))
-}
-
-func (l *lock) acquireEnd(ctx context.Context, end locks.AcquireEnd) {
-	a, _ := ctx.Value(acquiringKey{}).(*acquiring)
-	defer a.span.End()
-	if a.waits {
-		l.countWaiter(-1)
-	}
-	outcome := Outcome(end)
-	l.prom.acquires.WithLabelValues(l.name, l.kind, outcome).Inc()
-	a.span.SetAttributes(attribute.String("lock.outcome", outcome))
-	if end.Reentered {
-		return
-	}
-	l.otel.acquireDuration.Record(ctx, end.Waited.Seconds(), metric.WithAttributes(l.attributes...),
-		metric.WithAttributes(attribute.String("lock.outcome", outcome)))
-	if end.Err != nil {
-		a.span.RecordError(end.Err)
-		a.span.SetStatus(codes.Error, outcome)
-		return
-	}
-	a.span.SetAttributes(attribute.String("lock.node", end.Node), attribute.Int64("lock.token", end.Token))
-	l.prom.waits.WithLabelValues(l.name).Observe(end.Waited.Seconds())
-	if end.HandOver > 0 {
-		l.prom.handOvers.WithLabelValues(l.name).Observe(end.HandOver.Seconds())
-		l.otel.handOverDuration.Record(ctx, end.HandOver.Seconds(), metric.WithAttributes(l.attributes...))
-	}
-	l.otel.held.Add(ctx, 1, metric.WithAttributes(l.attributes...))
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.holds[holdKey{end.Path, end.Node, end.LocalCount}] = hold{lock: l.named, since: time.Now(), acquire: a.span.SpanContext()}
-}
-
-// holdEnd makes the span of a hold when it is over: it began so long ago.
-func (l *lock) holdEnd(key holdKey, held time.Duration, lost, unremoved error) {
-	attributes := metric.WithAttributes(l.attributes...)
-	l.prom.holds.WithLabelValues(l.name).Observe(held.Seconds())
-	ctx := context.Background()
-	l.otel.holdDuration.Record(ctx, held.Seconds(), attributes)
-	l.mu.Lock()
-	h, ok := l.holds[key]
-	delete(l.holds, key)
-	l.mu.Unlock()
-	if ok {
-		l.otel.held.Add(ctx, -1, attributes)
-		ctx = trace.ContextWithSpanContext(ctx, h.acquire)
-	}
-	now := time.Now()
-	_, span := l.tracer.Start(ctx, "hold "+l.name, trace.WithTimestamp(now.Add(-held)), trace.WithAttributes(l.attributes...),
-		trace.WithLinks(trace.Link{SpanContext: h.acquire}),
-		trace.WithAttributes(attribute.String("lock.path", key.path), attribute.String("lock.node", key.node)))
-	defer span.End(trace.WithTimestamp(now))
-	if lost != nil {
-		why := Reason(lost)
-		l.prom.losses.WithLabelValues(l.name, why).Inc()
-		l.countLoss(1, why)
-		l.logger.Warn("lock: lost", "error", lost,
-			slog.Group("lock", "name", l.name, "path", key.path, "node", key.node, slog.Duration("held", held)))
-		span.RecordError(lost)
-		span.SetStatus(codes.Error, why)
-	}
-	if unremoved != nil {
-		span.RecordError(unremoved) // it goes in the background
-	}
 }
