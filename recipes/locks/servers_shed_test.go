@@ -3,7 +3,9 @@ package locks_test
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"net"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -17,96 +19,217 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// A holding client and its lease.
-type holding struct {
+const (
+	shedQueues  = 500 // each with a holder and a waiter, so that there are a thousand clients
+	shedCut     = 900
+	shedConnect = 100 * time.Millisecond // what a connection takes, so that clients are away for a while
+)
+
+// A shedClient is one of the thousand, and its place in its queue.
+type shedClient struct {
 	client  *framework.Client
 	session int64
-	lease   *locks.Lease
-	dialled *atomic.Int64
+	dialled atomic.Int64
+	granted atomic.Bool
+	lease   *locks.Lease // once granted
 }
 
-// ZooKeeper 3.10 can close a share of its connections at one moment, by an operator's command.
-func TestNineOfTenClientsCutAtOneMomentKeepTheirLocks(t *testing.T) {
-	const clients, cut = 1000, 900
-	zktest.Bubble(t, func(t *testing.T) {
-		ens := zktest.NewEnsemble(3)
-		t.Cleanup(func() { _ = ens.Close() })
-		holders := make([]*holding, clients)
-		var group errgroup.Group
-		for i := range holders {
-			group.Go(func() (err error) {
-				holders[i], err = holdOne(t, ens, fmt.Sprint("/locks/", i))
-				return err
-			})
-		}
-		if err := group.Wait(); err != nil {
-			t.Fatal(err)
-		}
-		for _, server := range serversOf(ens) {
-			for _, h := range holders[:cut] {
-				server.CutSession(h.session)
-			}
-		}
-		time.Sleep(sessionTimeout / 4)
-		synctest.Wait()
-		for i, h := range holders {
-			if err := h.lease.Err(); err != nil {
-				t.Fatalf("client %d: got %v, want that it holds its lock", i, err)
-			}
-			session, err := h.client.Session(t.Context())
-			if err != nil || session.ID() != h.session || !session.Connected() {
-				t.Fatalf("client %d: got session %v, %v, want %#x, connected", i, session, err, h.session)
-			}
-			want := int64(1)
-			if i < cut {
-				want = 2
-			}
-			if got := h.dialled.Load(); got != want {
-				t.Errorf("client %d: got %d attempts to connect, want %d", i, got, want)
-			}
-		}
-		// Clients choose at random, so the spread is that of a coin.
-		for i, server := range serversOf(ens) {
-			got := server.Connections()
-			t.Logf("server %d has %d connections", i, got)
-			if got < clients/6 {
-				t.Errorf("server %d: got %d of %d connections, want about a third", i, got, clients)
-			}
-		}
-		time.Sleep(2 * sessionTimeout)
-		for i, h := range holders {
-			if err := h.lease.Release(); err != nil {
-				t.Errorf("client %d: got %v from the release two session timeouts later, want nil", i, err)
-			}
-		}
-	})
+// A shedding is an ensemble with the clients, whose first half holds one lock each, and whose second half waits for
+// these in the same order.
+type shedding struct {
+	ens *zktest.Ensemble
+	all []*shedClient
 }
 
-// holdOne connects a client to an ensemble, and acquires a lock.
-func holdOne(t *testing.T, ens *zktest.Ensemble, path string) (*holding, error) {
-	h := &holding{dialled: new(atomic.Int64)}
+func newShedding(t *testing.T) *shedding {
+	t.Helper()
+	s := &shedding{ens: zktest.NewEnsemble(3), all: make([]*shedClient, 2*shedQueues)}
+	t.Cleanup(func() { _ = s.ens.Close() })
+	var group errgroup.Group
+	for i := range s.all {
+		group.Go(func() (err error) {
+			s.all[i], err = s.connect(t)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	acquiring := make([]errgroup.Group, 2)
+	for i, c := range s.all {
+		if i == shedQueues {
+			if err := acquiring[0].Wait(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		acquiring[i/shedQueues].Go(func() (err error) {
+			c.lease, err = locks.NewInterProcessMutex(c.client, shedPath(i)).Acquire(t.Context())
+			c.granted.Store(err == nil)
+			return err
+		})
+	}
+	time.Sleep(sessionTimeout) // a client whose connection ends within a second pauses before the next
+	synctest.Wait()
+	return s
+}
+
+func shedPath(i int) string { return fmt.Sprint("/locks/", i%shedQueues) }
+
+func (s *shedding) connect(t *testing.T) (*shedClient, error) {
+	c := new(shedClient)
 	var err error
-	h.client, err = framework.NewClient(strings.Join(ens.Addrs(), ","), framework.WithSessionTimeout(sessionTimeout),
+	c.client, err = framework.NewClient(strings.Join(s.ens.Addrs(), ","), framework.WithSessionTimeout(sessionTimeout),
 		framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
-			h.dialled.Add(1)
-			return ens.DialContext(ctx, network, address)
+			c.dialled.Add(1)
+			time.Sleep(shedConnect)
+			return s.ens.DialContext(ctx, network, address)
 		}))
 	if err != nil {
 		return nil, err
 	}
-	t.Cleanup(func() { _ = h.client.Close() })
-	session, err := h.client.Session(t.Context())
+	t.Cleanup(func() { _ = c.client.Close() })
+	session, err := c.client.Session(t.Context())
 	if err != nil {
 		return nil, err
 	}
-	h.session = session.ID()
-	h.lease, err = locks.NewInterProcessMutex(h.client, path).Acquire(t.Context())
-	return h, err
+	c.session = session.ID()
+	return c, nil
 }
 
-func serversOf(ens *zktest.Ensemble) (all []*zktest.Server) {
-	for i := range ens.Size() {
-		all = append(all, ens.Server(i))
+// cut ends the connections of 900 clients at one moment, and returns which clients these are. A client may be back
+// before the last one is cut: none is cut twice, since sessions are common to the servers.
+func (s *shedding) cut(seed uint64) map[*shedClient]bool {
+	shuffled := slices.Clone(s.all)
+	rand.New(rand.NewPCG(seed, 0)).Shuffle(len(shuffled), func(i, j int) {
+		shuffled[i], shuffled[j] = shuffled[j], shuffled[i]
+	})
+	cut := map[*shedClient]bool{}
+	for _, c := range shuffled[:shedCut] {
+		s.ens.Server(0).CutSession(c.session)
+		cut[c] = true
+	}
+	return cut
+}
+
+// nodes lists the nodes of all queues.
+func (s *shedding) nodes() (all []string) {
+	for i := range shedQueues {
+		for _, node := range s.ens.Server(0).Children(shedPath(i)) {
+			all = append(all, shedPath(i)+"/"+node)
+		}
 	}
 	return all
+}
+
+func (s *shedding) wantSessions(t *testing.T) {
+	t.Helper()
+	ours := map[int64]bool{}
+	for _, c := range s.all {
+		ours[c.session] = true
+	}
+	sessions := s.ens.Server(0).Sessions()
+	for _, session := range sessions {
+		if !ours[session.ID] || !session.Connected {
+			t.Errorf("got session %#x, connected: %v; want only the first session of each client, connected", session.ID, session.Connected)
+		}
+	}
+	if len(sessions) != len(s.all) {
+		t.Errorf("got %d sessions, want %d", len(sessions), len(s.all))
+	}
+}
+
+// ZooKeeper 3.10 can close a share of its connections at one moment, by an operator's command.
+func TestNineOfTenClientsCutAtOneMomentKeepTheirLocks(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		s := newShedding(t)
+		before, reads := s.nodes(), s.ens.Server(0).Counts()[zktest.OpGetData]
+		cut := s.cut(1)
+		synctest.Wait()
+		if got := s.connections(); got != len(s.all)-shedCut {
+			t.Errorf("got %d connections while clients are away, want %d", got, len(s.all)-shedCut)
+		}
+		time.Sleep(shedConnect)
+		synctest.Wait()
+		for i, c := range s.all {
+			want := int64(1)
+			if cut[c] {
+				want = 2
+			}
+			if got := c.dialled.Load(); got != want {
+				t.Errorf("client %d: got %d attempts to connect, want %d", i, got, want)
+			}
+			if holds := i < shedQueues; c.granted.Load() != holds {
+				t.Errorf("client %d: got granted: %v, want %v", i, !holds, holds)
+			} else if holds && c.lease.Err() != nil {
+				t.Errorf("client %d: got %v, want that it holds its lock", i, c.lease.Err())
+			}
+		}
+		s.wantSessions(t)
+		if after := s.nodes(); !slices.Equal(before, after) || len(after) != len(s.all) {
+			t.Errorf("got %d nodes, %d before; want the same %d", len(after), len(before), len(s.all))
+		}
+		// A holder reads its own node again, and a waiter that and its predecessor's.
+		want := 0
+		for i, c := range s.all {
+			if cut[c] {
+				want += 1 + i/shedQueues
+			}
+		}
+		if got := s.ens.Server(0).Counts()[zktest.OpGetData] - reads; got != want {
+			t.Errorf("got %d reads of nodes by clients that are back, want %d", got, want)
+		}
+		// Clients choose at random, so the spread is that of a coin.
+		for i := range s.ens.Size() {
+			got := s.ens.Server(i).Connections()
+			t.Logf("server %d has %d connections", i, got)
+			if got < len(s.all)/6 {
+				t.Errorf("server %d: got %d of %d connections, want about a third", i, got, len(s.all))
+			}
+		}
+		s.release(t, 0, shedQueues)
+	})
+}
+
+func (s *shedding) connections() (total int) {
+	for i := range s.ens.Size() {
+		total += s.ens.Server(i).Connections()
+	}
+	return total
+}
+
+// release releases the locks of some queues at one moment, and wants that the waiters of these hold them then, and no
+// others.
+func (s *shedding) release(t *testing.T, from, to int) {
+	t.Helper()
+	var group errgroup.Group
+	for _, c := range s.all[from:to] {
+		group.Go(c.lease.Release)
+	}
+	if err := group.Wait(); err != nil {
+		t.Errorf("release: got %v, want nil", err)
+	}
+	time.Sleep(sessionTimeout / 4)
+	synctest.Wait()
+	for i, c := range s.all[shedQueues:] {
+		if want := from <= i && i < to; c.granted.Load() != want {
+			t.Errorf("waiter %d: got granted: %v, want %v", i, !want, want)
+		} else if want && c.lease.Err() != nil {
+			t.Errorf("waiter %d: got %v from its lease, want nil", i, c.lease.Err())
+		}
+	}
+}
+
+// Holders release while most waiters are away, and so hear no event: these find it out when they are back.
+func TestLocksReleasedWhileWaitersAreCutAreGranted(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		s := newShedding(t)
+		s.cut(2)
+		s.release(t, 0, shedQueues/2)
+		s.wantSessions(t)
+		for i, c := range s.all[shedQueues/2 : shedQueues] {
+			if err := c.lease.Err(); err != nil {
+				t.Errorf("holder %d: got %v, want that it holds its lock", shedQueues/2+i, err)
+			}
+		}
+	})
 }
