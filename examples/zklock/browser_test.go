@@ -108,6 +108,9 @@ func TestPageShowsLocksInARealBrowser(t *testing.T) {
 	if got := page.Text("#summary") + "; " + page.Text("#recent"); got != "mutex: 1 hold, 1 wait; " {
 		t.Errorf("got %q, want who holds and waits, and no events: nothing has come since the page looks", got)
 	}
+	page.Open("about:blank")
+	page.Open(url + "/#%")
+	page.Until("the list at an address that says nothing", "typeof rows === 'object' && document.querySelectorAll('#rows tr').length === 2")
 	page.Open(url + "/#!findings")
 	page.Until("the server", fmt.Sprintf("$('found').innerText.includes(%q)", server.Addr()+": ZooKeeper"))
 	page.Until("the locks", "$('found').innerText.includes('2 locks were looked at')")
@@ -208,12 +211,16 @@ func TestPageComesBackThroughAProxyInARealBrowser(t *testing.T) {
 	page.Open(proxy.URL)
 	page.Until("a fresh look", "$('age').className === '' && document.body.innerText.includes('billing')")
 	away.Store(true)
+	_, _ = page.Eval("location.hash = '!findings'")
+	page.Until("why there are no findings", "$('examined').textContent.includes('502 Bad Gateway')")
+	_, _ = page.Eval("location.hash = ''")
 	mu.Lock()
 	for _, cut := range streams {
 		cut()
 	}
 	mu.Unlock()
 	page.Until("that the stream has ended for good", "source.readyState === EventSource.CLOSED")
+	page.Until("that this is the list again", "!$('overview').hidden")
 	away.Store(false)
 	page.Until("a stream", "source.readyState === EventSource.OPEN")
 	page.Until("a fresh look after the proxy has found it again", "$('age').className === '' && Date.now() - heard < 1000")

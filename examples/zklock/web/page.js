@@ -66,7 +66,9 @@ async function revoke(path, node) {
 async function examine(mine) {
   try {
     const answer = await fetch("findings");
-    if (mine === sequence) drawFindings(await answer.json());
+    if (!answer.ok) throw new Error(answer.status + " " + answer.statusText);
+    const found = await answer.json();
+    if (mine === sequence) drawFindings(found);
   } catch (error) {
     if (mine === sequence) {
       $("examined").textContent = "the findings could not be had: " + error.message;
@@ -76,8 +78,14 @@ async function examine(mine) {
   if (mine === sequence) setTimeout(() => { if (mine === sequence) examine(mine); }, 15000);
 }
 
-// here is what the address of the page asks for.
-function here() { return decodeURIComponent(location.hash.slice(1)); }
+// here is what the address of the page asks for: the list, if it is no text.
+function here() {
+  try {
+    return decodeURIComponent(location.hash.slice(1));
+  } catch {
+    return "";
+  }
+}
 
 // listen opens the stream of the view.
 function listen() {
