@@ -56,8 +56,7 @@ func (s *Session) tick(now time.Time) time.Time {
 		return now
 	}
 	s.send(s.dueSearches(now)...)
-	s.armDeferred(now)
-	s.askForRefused(now)
+	s.askDueWatches(now)
 	renew, next := s.dueRenewal(now)
 	if renew {
 		s.renew(now)
@@ -71,13 +70,7 @@ func (s *Session) tick(now time.Time) time.Time {
 	if s.term != nil {
 		next = earliest(next, s.leases.validUntil())
 	}
-	if len(s.deferred) > 0 {
-		next = earliest(next, s.putOff)
-	}
-	if len(s.refused) > 0 {
-		next = earliest(next, s.askAgain)
-	}
-	next = earliest(earliest(next, s.removeAgain(now)), now.Add(s.readLate()))
+	next = earliest(earliest(next, s.removeAgain(now)), s.readLateWatches(now))
 	next = earliest(earliest(next, s.nextLook(now)), deadline)
 	s.planned = next
 	s.mu.Unlock()

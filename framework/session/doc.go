@@ -45,10 +45,11 @@
 // # Inside
 //
 // Answers and watch events are applied in the order in which they arrive, under one mutex, to one table: the bindings
-// to the session's validity (binding.go), watches (watch.go, watch_table.go, watch_tree.go), observers (observe.go),
-// removals (remove.go, leftovers.go), creations (create_protected.go, create_lost.go, create_if_exists.go). What failed
-// once does not stay so: watch_read_again.go, remove_again.go, orphan.go. Nothing blocks under it: requests are queued,
-// callbacks are called after it is released. The connection has a goroutine that reads and one that writes. The [Owner]
-// runs one more, the clock (clock.go); what that decides by is a function of what was heard (lease_clock.go). [Events]
-// tell the owner what happens; a session knows nothing else of its client.
+// to the session's validity (binding.go), observers (observe.go), removals (remove.go, leftovers.go), creations
+// (create_protected.go, create_lost.go, create_if_exists.go), and the watches, a state machine of their own
+// (framework/internal/watches), whose requests watch_requests.go sends. What failed once does not stay so:
+// remove_again.go, orphan.go, and ReadLate of the watches. Nothing blocks under it: requests are queued, callbacks are
+// called after it is released. The connection has a goroutine that reads and one that writes. The [Owner] runs one
+// more, the clock (clock.go); what that decides by is a function of what was heard (lease_clock.go). [Events] tell the
+// owner what happens; a session knows nothing else of its client.
 package session

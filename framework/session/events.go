@@ -83,10 +83,12 @@ func (s *Session) connect() {
 	s.proven, s.online = true, true
 	close(s.attached)
 	s.renewTerm(s.clock.Now())
-	refused := s.giveUpTrees()
+	s.giveUpTrees()
 	s.send(s.unfinished()...)
+	s.setWatches()
+	refused := s.watches.Wakes()
 	s.mu.Unlock()
-	refused.call()
+	call(refused)
 	s.wakeClock()
 	s.tell.Attached()
 }
@@ -99,7 +101,7 @@ func (s *Session) onDetached(reason error) {
 		s.online = false
 		s.renewalSent = time.Time{} // no charge against the next connection
 		s.attached = make(chan struct{})
-		s.forgetWatches()
+		s.watches.Detached()
 		s.forgetLooks()
 		if s.cfg.Policy == StandardErrorPolicy {
 			ended = s.endTerm(ErrSuspended)
@@ -195,7 +197,7 @@ func (s *Session) needs() transport.Reach {
 	switch {
 	case s.keptValid > 0 || s.term != nil && len(s.term.bindings) > 0:
 		return s.leases.proof()
-	case len(s.watches) > 0 || len(s.trees) > 0:
+	case !s.watches.IsEmpty():
 		return transport.ReachLeader
 	default:
 		return transport.ReachServer

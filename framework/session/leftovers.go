@@ -1,6 +1,10 @@
 package session
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/gocurator/curator/framework/internal/watches"
+)
 
 // Leftovers are what one session hands to the next: deletions of other nodes than its ephemeral ones.
 type Leftovers struct {
@@ -31,8 +35,8 @@ func (s *Session) abandon() (left Leftovers, removals map[string]*Removal) {
 		left.orphans = append(left.orphans, *o)
 	}
 	removals = s.removals
-	s.removals, s.orphans, s.watches = map[string]*Removal{}, map[string]*orphan{}, map[watchKey]*serverWatch{}
-	s.trees, s.refusals = map[string]*tree{}, map[string]*refusedRemoval{}
+	s.removals, s.orphans, s.refusals = map[string]*Removal{}, map[string]*orphan{}, map[string]*refusedRemoval{}
+	s.watches = watches.New()
 	return left.carried(), removals
 }
 

@@ -26,8 +26,7 @@ func TestObserversHearOfNoDeletionThatNobodyAskedFor(t *testing.T) {
 	if len(heard.names) > 0 {
 		t.Errorf("got %q gone, which no watch was set on; want nothing", heard.names)
 	}
-	w := &serverWatch{key: watchKey{path: "/dir/n"}, requests: 1, answered: 1, subscribers: map[*Watch]struct{}{}}
-	s.watches[w.key] = w
+	s.WatchData("/dir/n", func() {})
 	s.onWatch(transport.WatchEvent{Type: zk.EventNodeDeleted, Path: "/dir/n"})
 	if len(heard.names) != 1 || heard.names[0] != "n" {
 		t.Errorf("got %q gone, want the node that is watched", heard.names)

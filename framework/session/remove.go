@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -86,7 +87,9 @@ func (s *Session) removal(path string, r *Removal) *transport.Call {
 			return
 		}
 		delete(s.removals, path)
-		wakes := s.onRemoved(path, err)
+		s.watches.Removed(path, err != nil, time.Now())
+		s.askWatched()
+		wakes := s.watches.Wakes()
 		first := true
 		if r.again(path, err) {
 			first = s.noteRefusal(path, r)
@@ -98,7 +101,7 @@ func (s *Session) removal(path string, r *Removal) *transport.Call {
 			s.cfg.Transport.Logger.Warn("framework: node could not be removed", "path", path, "error", err)
 			s.tell.RemovalFailed(path, err)
 		}
-		wakes.call()
+		call(wakes)
 		r.finish(err)
 	})
 }
@@ -115,15 +118,13 @@ func (s *Session) unanswered(err error) bool {
 	return true
 }
 
-// unfinished makes a new connection's first requests. mu is held.
+// unfinished makes a new connection's first requests, ahead of the watches. mu is held.
 func (s *Session) unfinished() []*transport.Call {
 	var calls []*transport.Call
 	for _, path := range slices.Sorted(maps.Keys(s.removals)) {
 		calls = append(calls, s.removal(path, s.removals[path]))
 	}
-	calls = append(calls, s.dueSearches(s.clock.Now())...)
-	calls = append(calls, s.rearmTrees()...)
-	return append(calls, s.rearm()...)
+	return append(calls, s.dueSearches(s.clock.Now())...)
 }
 
 // String says whether the removal has ended.

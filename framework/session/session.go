@@ -10,6 +10,7 @@ import (
 
 	"github.com/gocurator/curator/framework/internal/clock"
 	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/framework/internal/watches"
 	"github.com/gocurator/curator/retry"
 )
 
@@ -56,15 +57,11 @@ type Session struct {
 	telling   sync.WaitGroup
 	valid     chan struct{} // closed while there is a term
 	keptValid int           // calls of KeepValid less those of stop
-	watches   map[watchKey]*serverWatch
-	trees     map[string]*tree
+	watches   *watches.Table
 	observers observers
-	readsAt   time.Time                  // when readLate looks at the watches
-	deferred  []*serverWatch             // not set yet
-	putOff    time.Time                  // until then
-	refused   []func() []*transport.Call // by an overloaded server; see putBack
-	askAgain  time.Time                  // when that is, or something else was, asked for again
-	pace      retry.Pace                 // of that
+	putOff    time.Time  // when deferred watches are set
+	askAgain  time.Time  // when watches that an overloaded server refused are, or were, asked for again
+	pace      retry.Pace // of that
 	removals  map[string]*Removal
 	refusals  map[string]*refusedRemoval // by path
 	orphans   map[string]*orphan         // by GUID
@@ -74,7 +71,7 @@ func newSession(cfg Config, tell Events) *Session {
 	s := &Session{
 		cfg: cfg, tell: tell, support: cfg.Transport.Support, clock: cfg.Transport.Clock, leases: leaseClock{quorum: !cfg.LeaderRenewal},
 		done: make(chan struct{}), wake: make(chan struct{}, 1), attached: make(chan struct{}), valid: make(chan struct{}),
-		watches: map[watchKey]*serverWatch{}, trees: map[string]*tree{}, observers: observers{},
+		watches: watches.New(), observers: observers{},
 		removals: map[string]*Removal{}, refusals: map[string]*refusedRemoval{}, orphans: map[string]*orphan{},
 	}
 	s.restarts.Store(int64(cfg.Restarts))

@@ -1,0 +1,54 @@
+// Package watches decides what a session asks of a server to keep its watches, and whom it wakes. It is a pure state
+// machine: it has no lock, sends nothing and reads no clock. Package session calls it under its mutex, sends what
+// Requests returns, and calls what Wakes returns after it has released the mutex.
+//
+// A [Table] has one watch for each [Key], that is for data and existence, or for the names of the children, of a node.
+// All subscriptions to a key share it. Here is what becomes of the watch of one subscription that is not persistent.
+// The first word of a line is what happens. "!" says that the table asks for a read that sets the watch, "x" that it
+// takes the watch off the server, "w" that it wakes the subscription, "r" that it repeats the request in AskAgain, and
+// "-" that nothing changes.
+//
+//	input        deferred  unset     asked     set       changed   checking  gone      refused
+//	Subscribe    asked!    -         -         -         -         -         asked!    asked!
+//	Deferred     -         -         -         -         -         -         asked!    asked!
+//	SetDeferred  asked!    -         -         -         -         -         -         -
+//	Found        -         -         set w     -         set w     set w     -         -
+//	Missing      -         -         gone w    -         gone w    gone w    -         -
+//	Denied       -         -         refused w -         refused w refused w -         -
+//	TooLarge     -         -         asked!    -         changed!  changed!  -         -
+//	Busy         -         -         unset r   -         unset r   set r     -         -
+//	Deleted      -         gone w    asked!    gone w    changed!  gone w    - w       gone w
+//	Changed      -         asked!    -         changed!  -         changed   -         asked!
+//	ReadAgain    -         checking! -         checking! -         -         gone!     checking!
+//	Removed      gone w    gone w    -         -         -         -         -         -
+//	Detached     unset     -         unset     unset     unset     unset     -         -
+//	Attached     asked!    asked!    -         -         -         -         -         -
+//	Unsubscribe  over      over x    over x    over x    over x    over x    over      over
+//
+// The states are these:
+//
+//   - deferred: no request was made yet. SetDeferred makes it.
+//   - unset: the server has no watch, and no request is under way: there is no connection, the server was busy, or the
+//     session is deleting the node.
+//   - asked: a request is under way, and nothing is known until its answer.
+//   - set: by all that has arrived, the node exists, and the server will report its next change.
+//   - changed: as asked, but View still returns what was known before the change.
+//   - checking: as set, with a request under way that finds out whether an event was lost.
+//   - gone, refused: the view says so. Only a new subscription asks again.
+//
+// TooLarge and Forbidden ask for the existence alone, which needs no right to read. An answer to a request that is not
+// the newest changes nothing. A persistent subscription differs in two states: "gone" has a watch at the server, on the
+// existence; and it is "refused" where the node may not be read.
+//
+// # Invariants
+//
+//   - The table makes no request without a connection.
+//   - A watch that is asked, changed or checking has exactly one newest request whose answer has not come.
+//   - Where View says Armed, the server has the watch, or an event of it is on its way, or was lost.
+//   - A subscription that is not persistent never sees a node again after it has seen it gone.
+//   - Once every request is answered and every event has come, each subscription knows what is there; after the last
+//     subscription has ended, the server has no watch.
+//
+// A tree is the watch on a node and all below it (addWatch, since ZooKeeper 3.6). It covers the node: while it lasts,
+// the node's data has no watch of its own.
+package watches

@@ -1,0 +1,192 @@
+package watches
+
+import (
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// A Status is what is known of a watched node.
+type Status int
+
+// What is known of a watched node.
+const (
+	Unknown Status = iota // until the server has answered, and from a lost connection to the next answer
+	Present               // the node exists, and the server will report its next change
+	Gone                  // it was deleted, or missing when the watch was set
+	Refused               // the server refuses the watch; View.Err is the reason
+)
+
+// A View is what is known of a watched node. Its slices must not be changed.
+type View struct {
+	Status   Status
+	Armed    bool // the server will report the next change, and has reported none since the last read
+	Stat     *zk.Stat
+	Data     []byte
+	Children []string
+	Err      error
+	Read     time.Time // when the request for this answer was made
+	Again    time.Time // when the pending request of ReadAgain was made; zero without one
+}
+
+// A phase is where the session is with one watch.
+type phase int
+
+const (
+	deferred phase = iota // no request was made yet
+	idle                  // the newest request was answered, or its answer cannot come any more
+	asked                 // a request is under way, and its answer replaces the view
+	checking              // a request is under way to find a lost event; the view holds until the answer
+)
+
+// A node is the session's one watch on a key.
+type node struct {
+	key         Key
+	phase       phase
+	view        View
+	newest      int       // number of the newest request: the answers to earlier ones do not count
+	sent        time.Time // when the newest request was made
+	since       time.Time // when the newest subscriber came
+	byExists    bool      // the node may not be read, or is missing
+	unreadable  error     // why, in the first case; persistent subscribers are refused then
+	subscribers map[*Subscription]struct{}
+}
+
+func (w *node) pending() bool { return w.phase == asked || w.phase == checking }
+
+func (w *node) persistent() bool { return w.any(true) }
+
+func (w *node) any(persistent bool) bool {
+	for sub := range w.subscribers {
+		if sub.persistent == persistent {
+			return true
+		}
+	}
+	return false
+}
+
+// setView replaces what is known and wakes the subscribers. A subscription that has seen its node gone keeps to that,
+// unless it is persistent.
+func (t *Table) setView(w *node, view View) {
+	w.view = view
+	if view.Status == Gone {
+		w.unreadable = nil // another node at the path may be readable
+	}
+	for sub := range w.subscribers {
+		sub.gone = sub.gone || view.Status == Gone && !sub.persistent
+		t.wakes = append(t.wakes, sub.wake)
+	}
+}
+
+// ask makes the request that reads the node and sets the watch. Without a connection Attached makes it.
+func (t *Table) ask(w *node, now time.Time) {
+	if !t.attached {
+		w.phase = idle
+		return
+	}
+	w.newest++
+	w.phase, w.sent = asked, now
+	op := ReadData
+	switch {
+	case w.key.Children:
+		op = ReadChildren
+	case w.byExists:
+		op = ReadStat
+	}
+	t.requests = append(t.requests, Request{Op: op, Path: w.key.Path, Watch: !t.covered(w.key), node: w, number: w.newest})
+}
+
+// check makes the request of ReadAgain: the view holds until its answer.
+func (t *Table) check(w *node, now time.Time) {
+	t.ask(w, now)
+	w.phase = checking
+}
+
+// takeOff takes a watch off the server. "No such watch" is a good answer: it fired on the way.
+func (t *Table) takeOff(key Key) {
+	if !t.attached || t.covered(key) {
+		return
+	}
+	op := RemoveData
+	if key.Children {
+		op = RemoveChildren
+	}
+	t.requests = append(t.requests, Request{Op: op, Path: key.Path})
+}
+
+// nodeAnswered applies an answer to a watch's newest request. broken reports that the connection must be left.
+func (t *Table) nodeAnswered(r Request, a Answer, now time.Time) (broken bool) {
+	w := r.node
+	if t.nodes[w.key] != w || r.number != w.newest || a.Outcome == Lost {
+		return false
+	}
+	checked := w.phase == checking
+	w.phase = idle
+	if w.switchKind(a.Outcome, a.Err) {
+		// A subscription that is not persistent must not see a node that is created before the next answer.
+		if a.Outcome == Missing && w.any(false) {
+			t.setView(w, View{Status: Gone})
+		}
+		t.ask(w, now)
+		return false
+	}
+	switch a.Outcome {
+	case Found:
+		t.setView(w, View{Status: Present, Stat: a.Stat, Data: a.Data, Children: a.Children, Read: w.sent})
+	case Missing:
+		t.setView(w, View{Status: Gone})
+	case Busy:
+		if !checked {
+			w.view = View{}
+		}
+		r.again = checked
+		t.refused = append(t.refused, r)
+	case Unclear:
+		return true
+	case TooLarge: // unlike other refusals, it has left a watch at the server
+		t.takeOff(w.key)
+		t.setView(w, View{Status: Refused, Err: a.Err, Read: w.sent})
+	default:
+		t.setView(w, View{Status: Refused, Err: a.Err, Read: w.sent})
+	}
+	return false
+}
+
+// switchKind decides from an answer whether to watch by existence instead of data, or the reverse.
+func (w *node) switchKind(outcome Outcome, err error) bool {
+	switch {
+	case w.key.Children:
+		return false
+	case w.byExists && outcome == Found && w.unreadable == nil: // created since it was missing
+		w.byExists = false
+		return true
+	case !w.byExists && w.any(false) && (outcome == Forbidden || outcome == TooLarge):
+		w.byExists, w.unreadable = true, err
+		return true
+	case !w.byExists && w.persistent() && outcome == Missing:
+		w.byExists = true
+		return true
+	default:
+		return false
+	}
+}
+
+func (t *Table) nodeEvent(w *node, kind zk.EventType, now time.Time) {
+	switch {
+	case kind == zk.EventNodeDeleted && w.phase != asked:
+		t.setView(w, View{Status: Gone})
+		if w.persistent() {
+			t.ask(w, now)
+		}
+	case kind == zk.EventNodeDeleted:
+		// The request on its way may find that the node was created again: the next answer decides.
+		t.ask(w, now)
+	case w.key.Children != (kind == zk.EventNodeChildrenChanged):
+	case w.view.Status == Gone && !w.persistent():
+		w.byExists = false // created again; that watch is spent
+	case w.pending(): // the answer is later than this event: servers keep the order of execution
+		w.phase = asked
+	default:
+		t.ask(w, now)
+	}
+}

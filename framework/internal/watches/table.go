@@ -1,0 +1,203 @@
+package watches
+
+import (
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// A Table has the watches of one session. Its methods must not run at the same time.
+type Table struct {
+	nodes    map[Key]*node
+	trees    map[string]*tree
+	attached bool          // without a connection the table makes no request
+	deferred []*node       // to be set by SetDeferred
+	refused  []Request     // by a busy server, for AskAgain
+	timeout  time.Duration // of the session
+	readsAt  time.Time     // when ReadLate looks at the nodes again
+	requests []Request
+	wakes    []func()
+}
+
+// New returns an empty table.
+func New() *Table { return &Table{nodes: map[Key]*node{}, trees: map[string]*tree{}} }
+
+// A Key is what one watch at the server is on.
+type Key struct {
+	Path     string
+	Children bool // the names of the children, not data and existence
+}
+
+// A Manner is how a subscriber watches.
+type Manner int
+
+// The manners of subscribers.
+const (
+	Promptly   Manner = iota // set the watch now
+	Persistent               // sees a node again that is created again
+	Deferred                 // SetDeferred sets the watch, unless something needs it earlier
+)
+
+// A Subscription is one use of a watch. All on one key share one watch at the server.
+type Subscription struct {
+	node       *node
+	wake       func()
+	persistent bool
+	gone       bool // has seen the node gone, and is not persistent
+}
+
+// Key is what the subscription is on; ok is false before Subscribe.
+func (sub *Subscription) Key() (key Key, ok bool) {
+	if sub.node == nil {
+		return Key{}, false
+	}
+	return sub.node.key, true
+}
+
+// Subscribe begins a subscription. wake is called when View may return something new. leaving says that the session is
+// deleting the node: Removed brings the answer to that, and no request is needed before it.
+func (t *Table) Subscribe(sub *Subscription, key Key, wake func(), how Manner, leaving bool, now time.Time) {
+	w := t.nodes[key]
+	if w == nil {
+		w = &node{key: key, subscribers: map[*Subscription]struct{}{}}
+		t.nodes[key] = w
+	}
+	*sub = Subscription{node: w, wake: wake, persistent: how == Persistent}
+	w.subscribers[sub] = struct{}{}
+	w.since = now
+	if due := now.Add(t.timeout); t.readsAt.IsZero() || due.Before(t.readsAt) {
+		t.readsAt = due
+	}
+	// A new subscriber asks again about a node that is gone, or was refused.
+	known := len(w.subscribers) > 1 && w.view.Status != Gone && w.view.Status != Refused
+	if how == Persistent && w.unreadable != nil { // perhaps readable by now
+		w.byExists, w.unreadable, known = false, nil, false
+	}
+	switch {
+	case known && (w.phase != deferred || how == Deferred):
+	case leaving && !key.Children && how != Persistent:
+		w.view = View{}
+	case w.phase == deferred && how == Deferred:
+		w.view = View{}
+		t.deferred = append(t.deferred, w)
+	default:
+		w.view = View{}
+		t.ask(w, now)
+	}
+}
+
+// HasDeferred reports whether watches wait for SetDeferred.
+func (t *Table) HasDeferred() bool { return len(t.deferred) > 0 }
+
+// SetDeferred sets the watches that were deferred.
+func (t *Table) SetDeferred(now time.Time) {
+	for _, w := range t.deferred {
+		if t.nodes[w.key] == w && w.phase == deferred {
+			t.ask(w, now)
+		}
+	}
+	t.deferred = nil
+}
+
+// Unsubscribe ends a subscription. To end it again does nothing. leaving is that of Subscribe: a deletion takes the
+// server's watch with it, and if the server refuses the deletion, Removed takes the watch off.
+func (t *Table) Unsubscribe(sub *Subscription, leaving bool) {
+	w := sub.node
+	delete(w.subscribers, sub)
+	if len(w.subscribers) > 0 || t.nodes[w.key] != w {
+		return
+	}
+	delete(t.nodes, w.key)
+	// An exists-watch is set on a missing node, too.
+	set := w.view.Status == Present || w.view.Status == Unknown || w.byExists || w.pending()
+	// A request that is under way may have been sent after the deletion.
+	if w.phase != deferred && set && (!leaving || w.pending()) {
+		t.takeOff(w.key)
+	}
+}
+
+// View returns what is known now.
+func (t *Table) View(sub *Subscription) View {
+	w := sub.node
+	if sub.gone {
+		return View{Status: Gone}
+	}
+	view := w.view
+	if sub.persistent && w.unreadable != nil && view.Status == Present {
+		return View{Status: Refused, Err: w.unreadable}
+	}
+	if w.phase == checking {
+		view.Again = w.sent
+	}
+	view.Armed = view.Status == Present && w.phase != asked && (!t.covered(w.key) || t.trees[w.key.Path].set)
+	return view
+}
+
+// Watches reports whether a server was asked to watch data, existence or children of a node.
+func (t *Table) Watches(path string) bool {
+	for _, children := range []bool{false, true} {
+		if w := t.nodes[Key{path, children}]; w != nil && w.phase != deferred {
+			return true
+		}
+	}
+	return false
+}
+
+// IsEmpty reports whether the table has neither watches nor trees.
+func (t *Table) IsEmpty() bool { return len(t.nodes) == 0 && len(t.trees) == 0 }
+
+// Attached sets every watch on a new connection: by reading the nodes, since the requests that set many watches would
+// say that a node has changed, but not to what. Of trees they would say nothing.
+func (t *Table) Attached(now time.Time, timeout time.Duration) {
+	t.attached, t.timeout = true, timeout
+	t.setTrees(now)
+	for _, w := range t.nodes {
+		if !w.pending() && (w.view.Status == Unknown || w.persistent()) {
+			t.ask(w, now)
+		}
+	}
+}
+
+// Detached is for a lost connection, whose server forgets its watches.
+func (t *Table) Detached() {
+	t.attached, t.refused = false, nil
+	for _, w := range t.nodes {
+		if w.view.Status == Present {
+			w.view = View{}
+		}
+		w.phase = idle
+		w.newest++ // an answer that is still on its way does not count
+	}
+	for _, tree := range t.trees {
+		tree.forget()
+	}
+}
+
+// Removed handles the answer to the session's own deletion of a node; refused says that the node is still there. A
+// watch that was registered meanwhile sent no request and gets its answer here.
+func (t *Table) Removed(path string, refused bool, now time.Time) {
+	for _, children := range []bool{false, true} {
+		if refused && t.nodes[Key{path, children}] == nil { // Unsubscribe has left the server's watch to the deletion
+			t.takeOff(Key{path, children})
+		}
+	}
+	w := t.nodes[Key{Path: path}]
+	switch {
+	case w == nil || w.view.Status != Unknown || w.pending():
+	case refused || w.persistent():
+		t.ask(w, now)
+	default:
+		t.setView(w, View{Status: Gone})
+	}
+}
+
+// Event applies a watch event. After a change it reads the node again, and the answer wakes the subscribers. An event
+// that nothing asked for changes nothing.
+func (t *Table) Event(kind zk.EventType, path string, now time.Time) {
+	for _, children := range []bool{false, true} {
+		if w := t.nodes[Key{path, children}]; w != nil && w.phase != deferred {
+			t.nodeEvent(w, kind, now)
+		}
+	}
+	t.treeEvent(kind, path)
+}

@@ -1,0 +1,466 @@
+package watches
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+var tableSeeds = flag.Uint64("seeds", 2000, "how many random histories of the table are tried")
+
+// A simpleServer keeps watches in the most obvious way, and answers and reports in the order of execution.
+type simpleServer struct {
+	nodes    map[string]int // version
+	data     map[string]bool
+	children map[string]bool
+	trees    map[string]bool
+}
+
+func newSimpleServer() *simpleServer {
+	return &simpleServer{nodes: map[string]int{}, data: map[string]bool{}, children: map[string]bool{}, trees: map[string]bool{}}
+}
+
+func parentOf(path string) string {
+	if i := strings.LastIndexByte(path, '/'); i > 0 {
+		return path[:i]
+	}
+	return "/"
+}
+
+type simpleEvent struct {
+	kind zk.EventType
+	path string
+}
+
+// change creates, deletes or sets a node, and returns the events.
+func (s *simpleServer) change(path string, create, remove bool) (events []simpleEvent) {
+	_, there := s.nodes[path]
+	switch {
+	case create && !there:
+		s.nodes[path] = 1
+		events = s.fire(zk.EventNodeCreated, path, s.data)
+	case remove && there:
+		delete(s.nodes, path)
+		both := map[string]bool{path: s.data[path] || s.children[path]}
+		delete(s.data, path)
+		delete(s.children, path)
+		events = s.fire(zk.EventNodeDeleted, path, both)
+	case !create && !remove && there:
+		s.nodes[path]++
+		return s.fire(zk.EventNodeDataChanged, path, s.data)
+	default:
+		return nil
+	}
+	if up := parentOf(path); s.children[up] {
+		delete(s.children, up)
+		events = append(events, simpleEvent{zk.EventNodeChildrenChanged, up})
+	}
+	return events
+}
+
+func (s *simpleServer) fire(kind zk.EventType, path string, watches map[string]bool) (events []simpleEvent) {
+	fires := watches[path]
+	delete(watches, path)
+	for at := path; ; at = parentOf(at) {
+		fires = fires || s.trees[at]
+		if at == "/" {
+			break
+		}
+	}
+	if fires {
+		return []simpleEvent{{kind, path}}
+	}
+	return nil
+}
+
+func (s *simpleServer) childrenOf(path string) (names []string) {
+	for node, version := range s.nodes {
+		if parentOf(node) == path {
+			names = append(names, fmt.Sprint(node, "#", version > 0))
+		}
+	}
+	return names
+}
+
+func (s *simpleServer) answer(r Request) Answer {
+	version, there := s.nodes[r.Path]
+	stat := &zk.Stat{Version: int32(version)}
+	missing := Answer{Outcome: Missing, Err: errors.New("no node")}
+	switch r.Op {
+	case ReadData, ReadStat:
+		if r.Watch && (there || r.Op == ReadStat) {
+			s.data[r.Path] = true
+		}
+		if !there {
+			return missing
+		}
+		if r.Op == ReadData {
+			return Answer{Stat: stat, Data: fmt.Append(nil, version)}
+		}
+	case ReadChildren:
+		if !there {
+			return missing
+		}
+		s.children[r.Path] = true
+		return Answer{Stat: stat, Children: s.childrenOf(r.Path)}
+	case SetTree:
+		s.trees[r.Path] = true
+	case RemoveData:
+		delete(s.data, r.Path)
+	case RemoveChildren:
+		delete(s.children, r.Path)
+	case RemoveTree:
+		delete(s.trees, r.Path)
+	case RemoveAny:
+		delete(s.trees, r.Path)
+		delete(s.data, r.Path)
+		delete(s.children, r.Path)
+	}
+	return Answer{Stat: stat}
+}
+
+// A subscriber of a history.
+type subscriber struct {
+	sub  Subscription
+	how  Manner
+	gone bool // has seen it
+}
+
+// A treeEar follows a tree as a cache would: it reads all when the watch is set, and a node when it hears of it.
+type treeEar struct {
+	path    string
+	server  *simpleServer
+	known   map[string]int
+	refused bool
+}
+
+func (e *treeEar) read(path string) {
+	delete(e.known, path)
+	if version, ok := e.server.nodes[path]; ok && (path == e.path || strings.HasPrefix(path, e.path+"/")) {
+		e.known[path] = version
+	}
+}
+
+func (e *treeEar) Watching() {
+	for _, path := range historyPaths {
+		e.read(path)
+	}
+}
+func (e *treeEar) Changed(_ zk.EventType, path string) { e.read(path) }
+func (e *treeEar) Refused(error)                       { e.refused = true }
+
+// A history is one random run of a table and a server, with what is under way between them, in order.
+type history struct {
+	t          *testing.T
+	pick       func(n int) int
+	table      *Table
+	server     *simpleServer
+	subs       []*subscriber
+	ears       []*treeEar
+	now        time.Time
+	attached   bool
+	toServer   []Request
+	toClient   []func() // answers and events
+	removal    string   // of the session's own, under way
+	steps      []string
+	lostEvents bool
+}
+
+var historyPaths = []string{"/a", "/a/b", "/a/b/c"}
+
+func (h *history) note(format string, args ...any) {
+	h.steps = append(h.steps, fmt.Sprintf(format, args...))
+}
+
+// take sends what the table asks for, and calls whom it wakes.
+func (h *history) take() {
+	requests := h.table.Requests()
+	if !h.attached && len(requests) > 0 {
+		h.t.Fatalf("requests %v without a connection", requests)
+	}
+	for _, r := range requests {
+		h.note("    asks: op %d of %s", r.Op, r.Path)
+	}
+	h.toServer = append(h.toServer, requests...)
+	for _, wake := range h.table.Wakes() {
+		wake()
+	}
+	for _, s := range h.subs {
+		view := h.table.View(&s.sub)
+		if s.gone && view.Status != Gone && s.how != Persistent {
+			h.t.Fatalf("a subscription to %v sees %+v after it has seen it gone", s.sub.node.key, view)
+		}
+		s.gone = s.gone || view.Status == Gone
+		if view.Armed && !h.armed(s.sub.node) {
+			h.t.Fatalf("%v is armed, but the server has no watch, and no event is on its way", s.sub.node.key)
+		}
+	}
+}
+
+// armed reports whether the server will report the next change of a node, or has.
+func (h *history) armed(w *node) bool {
+	set := h.server.data[w.key.Path] || h.server.trees[w.key.Path]
+	if w.key.Children {
+		set = h.server.children[w.key.Path]
+	}
+	return set || h.lostEvents || len(h.toClient) > 0
+}
+
+func (h *history) change(path string, create, remove bool) {
+	for _, e := range h.server.change(path, create, remove) {
+		if h.attached {
+			h.toClient = append(h.toClient, func() {
+				h.note("event %d of %s arrives", e.kind, e.path)
+				h.table.Event(e.kind, e.path, h.now)
+			})
+		}
+	}
+}
+
+// serve has the server execute the oldest request.
+func (h *history) serve(busy bool) {
+	if len(h.toServer) == 0 {
+		return
+	}
+	r := h.toServer[0]
+	h.toServer = h.toServer[1:]
+	a := Answer{Outcome: Busy, Err: errors.New("busy")}
+	if !busy {
+		a = h.server.answer(r)
+	}
+	h.note("server executes op %d of %s, busy %t: %d", r.Op, r.Path, busy, a.Outcome)
+	h.toClient = append(h.toClient, func() {
+		h.note("answer %d to op %d of %s arrives", a.Outcome, r.Op, r.Path)
+		h.table.Answered(r, a, h.now)
+	})
+}
+
+func (h *history) deliver() {
+	if len(h.toClient) == 0 {
+		return
+	}
+	arrives := h.toClient[0]
+	h.toClient = h.toClient[1:]
+	arrives()
+	h.take()
+}
+
+func (h *history) detach() {
+	h.attached, h.toServer, h.toClient, h.removal = false, nil, nil, ""
+	h.server.data, h.server.children, h.server.trees = map[string]bool{}, map[string]bool{}, map[string]bool{}
+	h.table.Detached()
+	h.take()
+}
+
+func (h *history) attach() {
+	h.attached = true
+	h.table.Attached(h.now, time.Second)
+	h.take()
+}
+
+// remove deletes a node of the session: the server executes it now, and the answer is under way.
+func (h *history) remove(path string, refused bool) {
+	if h.removal != "" || !h.attached {
+		return
+	}
+	h.removal = path
+	// In the order of the connection: what was asked before is answered before.
+	for len(h.toServer) > 0 {
+		h.serve(false)
+	}
+	if !refused {
+		h.change(path, false, true)
+	}
+	h.toClient = append(h.toClient, func() {
+		h.removal = ""
+		h.table.Removed(path, refused, h.now)
+	})
+}
+
+func (h *history) subscribe(path string) {
+	s := &subscriber{how: []Manner{Promptly, Persistent, Deferred}[h.pick(3)]}
+	key := Key{Path: path, Children: h.pick(2) == 0}
+	if key.Children && s.how == Persistent {
+		s.how = Promptly
+	}
+	h.note("subscribe to %v, manner %d", key, s.how)
+	h.subs = append(h.subs, s)
+	h.table.Subscribe(&s.sub, key, func() {}, s.how, h.removal == path, h.now)
+}
+
+func (h *history) unsubscribe(i int) {
+	s := h.subs[i]
+	h.note("unsubscribe %v", s.sub.node.key)
+	h.subs = append(h.subs[:i:i], h.subs[i+1:]...)
+	h.table.Unsubscribe(&s.sub, h.removal == s.sub.node.key.Path)
+}
+
+func (h *history) unobserve(i int) {
+	ear := h.ears[i]
+	h.note("end of the tree at %s", ear.path)
+	h.ears = append(h.ears[:i:i], h.ears[i+1:]...)
+	h.table.UnobserveTree(ear.path, ear, h.now)
+}
+
+func (h *history) step() {
+	path := historyPaths[h.pick(len(historyPaths))]
+	what := h.pick(20)
+	switch {
+	case what < 4:
+		h.note("change %s, %d", path, what)
+		h.change(path, what < 2, what == 2)
+	case what < 6:
+		h.subscribe(path)
+	case what == 6 && len(h.subs) > 0:
+		h.unsubscribe(h.pick(len(h.subs)))
+	case what == 7 && h.pick(3) == 0:
+		if h.note("attached: %t", !h.attached); h.attached {
+			h.detach()
+		} else {
+			h.attach()
+		}
+	case what == 8:
+		h.note("remove %s", path)
+		h.remove(path, h.pick(3) == 0)
+	case what == 9:
+		ear := &treeEar{path: path, server: h.server, known: map[string]int{}}
+		h.note("tree at %s", path)
+		h.ears = append(h.ears, ear)
+		h.table.ObserveTree(path, ear)
+		h.table.SetTree(path, h.now)
+	case what == 10 && len(h.ears) > 0:
+		h.unobserve(h.pick(len(h.ears)))
+	case what == 11 && len(h.subs) > 0:
+		h.table.ReadAgain(&h.subs[h.pick(len(h.subs))].sub, h.now)
+	case what == 12:
+		h.now = h.now.Add(time.Second)
+		h.table.ReadLate(h.now)
+	case what == 13:
+		h.table.SetDeferred(h.now)
+	case what == 14:
+		h.table.AskAgain(h.now)
+	case what < 17:
+		h.serve(h.pick(6) == 0)
+	default:
+		h.deliver()
+	}
+	h.take()
+}
+
+// settle has everything answered, and everything arrive.
+func (h *history) settle() {
+	if !h.attached {
+		h.attach()
+	}
+	for round := 0; ; round++ {
+		if round > 1000 {
+			h.t.Fatal("the table asks for ever")
+		}
+		for len(h.toServer)+len(h.toClient) > 0 {
+			h.serve(false)
+			h.deliver()
+		}
+		if !h.table.HasRefused() && !h.table.HasDeferred() {
+			return
+		}
+		h.table.SetDeferred(h.now)
+		h.table.AskAgain(h.now)
+		h.take()
+	}
+}
+
+// check compares what subscriptions know with what is.
+func (h *history) check() {
+	for _, s := range h.subs {
+		view, key := h.table.View(&s.sub), s.sub.node.key
+		version, there := h.server.nodes[key.Path]
+		switch {
+		case view.Status == Gone && (!there || s.how != Persistent):
+		case view.Status != Present || !there || !view.Armed:
+			h.t.Fatalf("%v: got %+v, want what is there: %t", key, view, there)
+		case key.Children && len(view.Children) != len(h.server.childrenOf(key.Path)):
+			h.t.Fatalf("%v: got %v, want %v", key, view.Children, h.server.childrenOf(key.Path))
+		case !key.Children && (view.Stat.Version != int32(version) || string(view.Data) != fmt.Sprint(version)):
+			h.t.Fatalf("%v: got version %d, data %q, want %d", key, view.Stat.Version, view.Data, version)
+		}
+	}
+	for _, ear := range h.ears {
+		want := map[string]int{}
+		for path, version := range h.server.nodes {
+			if path == ear.path || strings.HasPrefix(path, ear.path+"/") {
+				want[path] = version
+			}
+		}
+		if got := fmt.Sprint(ear.known); got != fmt.Sprint(want) || ear.refused {
+			h.t.Fatalf("tree at %s: got %v, refused %t, want %v", ear.path, got, ear.refused, want)
+		}
+	}
+}
+
+func runHistory(t *testing.T, pick func(n int) int, more func() bool) {
+	h := &history{t: t, pick: pick, table: New(), server: newSimpleServer(), now: start}
+	defer func() {
+		if t.Failed() {
+			t.Logf("the history:\n%s", strings.Join(h.steps, "\n"))
+		}
+	}()
+	h.attach()
+	for more() {
+		h.step()
+	}
+	h.settle()
+	h.check()
+	// Not by chance: the next changes must be heard of as well.
+	for _, path := range historyPaths {
+		h.change(path, true, false)
+		h.change(path, false, false)
+	}
+	h.settle()
+	h.check()
+	for len(h.subs) > 0 {
+		h.unsubscribe(0)
+		h.take()
+	}
+	for len(h.ears) > 0 {
+		h.unobserve(0)
+		h.take()
+	}
+	h.settle()
+	if left := len(h.server.trees) + len(h.server.data) + len(h.server.children); left > 0 || !h.table.IsEmpty() {
+		t.Fatalf("got %v, %v, %v at the server without a subscription, and an empty table: %t",
+			h.server.data, h.server.children, h.server.trees, h.table.IsEmpty())
+	}
+}
+
+func TestRandomHistoriesKeepTheInvariants(t *testing.T) {
+	for seed := range *tableSeeds {
+		random := rand.New(rand.NewPCG(seed, 0))
+		n := 0
+		runHistory(t, random.IntN, func() bool { n++; return n < 200 })
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
+}
+
+func FuzzTable(f *testing.F) {
+	f.Add([]byte("the quick brown fox jumps over the lazy dog"))
+	f.Fuzz(func(t *testing.T, choices []byte) {
+		choices = choices[:min(len(choices), 2000)]
+		pick := func(n int) int {
+			if len(choices) == 0 {
+				return 0
+			}
+			choice := int(choices[0])
+			choices = choices[1:]
+			return choice % n
+		}
+		runHistory(t, pick, func() bool { return len(choices) > 0 })
+	})
+}

@@ -1,0 +1,305 @@
+package watches
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// One watch, and the newest request of it.
+type one struct {
+	table   *Table
+	sub     *Subscription
+	newest  Request
+	woken   int
+	removed int
+	asked   int
+}
+
+func (o *one) take() {
+	for _, r := range o.table.Requests() {
+		if r.Op == RemoveData {
+			o.removed++
+			continue
+		}
+		o.asked++
+		o.newest = r
+	}
+	for _, wake := range o.table.Wakes() {
+		wake()
+	}
+}
+
+func (o *one) answer(outcome Outcome) {
+	a := Answer{Outcome: outcome}
+	if outcome == Found {
+		a.Stat = &zk.Stat{}
+	} else {
+		a.Err = errors.New("an error")
+	}
+	o.table.Answered(o.newest, a, start)
+	o.take()
+}
+
+var nodeKey = Key{Path: "/n"}
+
+func (o *one) subscribe(how Manner) *Subscription {
+	sub := &Subscription{}
+	o.table.Subscribe(sub, nodeKey, func() { o.woken++ }, how, false, start)
+	return sub
+}
+
+// inState makes a watch that is in a state of the table in doc.go.
+func inState(state string) *one {
+	o := &one{table: New()}
+	if state != "unset" {
+		o.table.Attached(start, time.Second)
+	}
+	how := Promptly
+	if state == "deferred" {
+		how = Deferred
+	}
+	o.sub = o.subscribe(how)
+	o.take()
+	switch state {
+	case "set", "changed", "checking":
+		o.answer(Found)
+	case "gone":
+		o.answer(Missing)
+	case "refused":
+		o.answer(Denied)
+	}
+	switch state {
+	case "changed":
+		o.table.Event(zk.EventNodeDataChanged, "/n", start)
+	case "checking":
+		o.table.ReadAgain(o.sub, start)
+	case "unset":
+		o.table.Attached(start, time.Second)
+		o.take()
+		o.answer(Busy)
+	}
+	o.take()
+	o.woken, o.asked, o.removed = 0, 0, 0
+	o.table.refused = nil
+	return o
+}
+
+func (o *one) state() string {
+	w := o.table.nodes[nodeKey]
+	if w == nil {
+		return "over"
+	}
+	switch {
+	case w.view.Status == Gone:
+		return "gone"
+	case w.phase == deferred:
+		return "deferred"
+	case w.phase == asked && w.view.Status == Present:
+		return "changed"
+	case w.phase == asked:
+		return "asked"
+	case w.phase == checking:
+		return "checking"
+	}
+	return map[Status]string{Unknown: "unset", Present: "set", Gone: "gone", Refused: "refused"}[w.view.Status]
+}
+
+func (o *one) happens(what string) {
+	outcomes := map[string]Outcome{"Found": Found, "Missing": Missing, "Denied": Denied, "TooLarge": TooLarge, "Busy": Busy}
+	if outcome, ok := outcomes[what]; ok {
+		if o.newest.node != nil && o.table.nodes[nodeKey].pending() {
+			o.answer(outcome)
+		}
+		return
+	}
+	switch what {
+	case "Subscribe":
+		o.subscribe(Promptly)
+	case "Deferred":
+		o.subscribe(Deferred)
+	case "SetDeferred":
+		o.table.SetDeferred(start)
+	case "Deleted":
+		o.table.Event(zk.EventNodeDeleted, "/n", start)
+	case "Changed":
+		o.table.Event(zk.EventNodeDataChanged, "/n", start)
+	case "ReadAgain":
+		o.table.ReadAgain(o.sub, start)
+	case "Removed":
+		o.table.Removed("/n", false, start)
+	case "Detached":
+		o.table.Detached()
+	case "Attached":
+		o.table.Attached(start, time.Second)
+	case "Unsubscribe":
+		o.table.Unsubscribe(o.sub, false)
+	default:
+		panic("unknown: " + what)
+	}
+	o.take()
+}
+
+// The table in doc.go is true, cell by cell.
+func TestTransitionsAreThoseOfTheDocumentation(t *testing.T) {
+	cells := transitions(t)
+	if len(cells) != 15*8 {
+		t.Fatalf("got %d cells in the table of doc.go, want 15 lines of 8", len(cells))
+	}
+	for _, c := range cells {
+		o := inState(c.state)
+		if got := o.state(); got != c.state {
+			t.Fatalf("the test makes %q, want %q", got, c.state)
+		}
+		o.happens(c.input)
+		got := o.state()
+		if got == c.state && o.asked == 0 {
+			got = "-"
+		}
+		got += strings.Repeat("!", o.asked)
+		got += mark(" x", o.removed > 0) + mark(" w", o.woken > 0) + mark(" r", len(o.table.refused) > 0)
+		if got != c.want {
+			t.Errorf("%s at %s: got %q, want %q as in doc.go", c.input, c.state, got, c.want)
+		}
+	}
+}
+
+func mark(mark string, is bool) string {
+	if is {
+		return mark
+	}
+	return ""
+}
+
+type cell struct{ input, state, want string }
+
+// transitions reads the table of doc.go: columns begin where the words of its first line do.
+func transitions(t *testing.T) (cells []cell) {
+	text, err := os.ReadFile("doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var states []string
+	var columns []int
+	for line := range strings.Lines(string(text)) {
+		row, ok := strings.CutPrefix(strings.TrimRight(line, "\n"), "//\t")
+		if !ok {
+			continue
+		}
+		if states == nil {
+			states = strings.Fields(row)[1:]
+			for _, state := range states {
+				columns = append(columns, strings.Index(row, " "+state)+1)
+			}
+			continue
+		}
+		for i, at := range columns {
+			end := len(row)
+			if i+1 < len(columns) {
+				end = columns[i+1]
+			}
+			cells = append(cells, cell{strings.Fields(row)[0], states[i], strings.TrimSpace(row[min(at, len(row)):min(end, len(row))])})
+		}
+	}
+	return cells
+}
+
+// A reconnection leaves a node that was seen gone alone, and sets the rest.
+func TestOnlyNodesThatWereNotSeenGoneAreWatchedAgain(t *testing.T) {
+	for _, state := range []string{"deferred", "unset", "asked", "set", "changed", "checking", "gone", "refused"} {
+		o := inState(state)
+		o.table.Detached()
+		o.take()
+		o.table.Attached(start, time.Second)
+		o.take()
+		want := 1
+		if state == "gone" || state == "refused" {
+			want = 0
+		}
+		if o.asked != want {
+			t.Errorf("%s: got %d requests on the next connection, want %d", state, o.asked, want)
+		}
+	}
+}
+
+func TestAnAnswerOfAnEarlierConnectionChangesNothing(t *testing.T) {
+	o := inState("asked")
+	old := o.newest
+	for _, change := range []func(){o.table.Detached, func() { o.table.Attached(start, time.Second) }} {
+		change()
+		o.table.Answered(old, Answer{Outcome: Missing, Err: errors.New("an error")}, start)
+		if got := o.table.View(o.sub).Status; got != Unknown {
+			t.Errorf("got status %d, want %d: the answer to the newest request has not come", got, Unknown)
+		}
+	}
+}
+
+func TestViewOfAPersistentSubscriptionSaysWhyItIsRefused(t *testing.T) {
+	o := inState("set")
+	again := o.subscribe(Persistent)
+	o.table.Event(zk.EventNodeDataChanged, "/n", start)
+	o.take()
+	o.answer(Forbidden)
+	o.answer(Found)
+	if got := o.table.View(again); got.Status != Refused || got.Err == nil {
+		t.Errorf("got %+v for the persistent one, want a refusal and its reason", got)
+	}
+	if got := o.table.View(o.sub); got.Status != Present || !got.Armed {
+		t.Errorf("got %+v for the other, want the existence", got)
+	}
+}
+
+// wantRequests compares what the table asks for.
+func wantRequests(t *testing.T, table *Table, want ...Op) {
+	t.Helper()
+	var got []Op
+	for _, r := range table.Requests() {
+		got = append(got, r.Op)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got requests %v, want %v", got, want)
+	}
+}
+
+// Unsubscribe leaves the watches on a node that the session is deleting to the server, which takes them with the node.
+func TestARefusedDeletionTakesOffWhatItWouldHaveTaken(t *testing.T) {
+	for _, key := range []Key{{Path: "/n"}, {Path: "/n", Children: true}} {
+		table := New()
+		table.Attached(start, time.Second)
+		var sub Subscription
+		table.Subscribe(&sub, key, func() {}, Promptly, false, start)
+		table.Answered(table.Requests()[0], Answer{Stat: &zk.Stat{}}, start)
+		table.Unsubscribe(&sub, true)
+		wantRequests(t, table)
+		table.Removed("/n", true, start)
+		wantRequests(t, table, RemoveData, RemoveChildren)
+	}
+}
+
+func TestWhatBecameKnownIsNotAskedForAgainAfterABusyAnswer(t *testing.T) {
+	o := inState("asked")
+	o.answer(Busy)
+	o.table.Event(zk.EventNodeDeleted, "/n", start)
+	o.table.AskAgain(start)
+	wantRequests(t, o.table)
+}
+
+// The watch by which a missing node is watched for a persistent subscription is spent when the node is created. There
+// is nothing to take off then.
+func TestASpentWatchIsNotTakenOff(t *testing.T) {
+	o := inState("asked")
+	persistent := o.subscribe(Persistent)
+	o.answer(Missing)
+	o.answer(Missing)
+	o.table.Unsubscribe(persistent, false)
+	o.table.Event(zk.EventNodeCreated, "/n", start)
+	o.table.Unsubscribe(o.sub, false)
+	wantRequests(t, o.table)
+}

@@ -1,0 +1,164 @@
+package watches
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// A TreeObserver hears what changes at and below a node. Its methods are among the functions that Wakes returns.
+type TreeObserver interface {
+	Watching()                              // the watch is set; earlier changes were not reported
+	Changed(kind zk.EventType, path string) // only after Watching
+	Refused(err error)                      // the last call
+}
+
+// A tree is the session's one watch on a node and all below it.
+type tree struct {
+	observers map[TreeObserver]bool // whether Watching was called on this connection
+	leftData  bool                  // a data watch on the node is still set
+	set       bool                  // the server has answered that it watches
+}
+
+// forget is for a lost connection.
+func (tree *tree) forget() {
+	tree.set, tree.leftData = false, false
+	for o := range tree.observers {
+		tree.observers[o] = false
+	}
+}
+
+// ObserveTree gives an observer to a node and all below it. All observers of a path share one watch at the server.
+// SetTree must follow.
+func (t *Table) ObserveTree(path string, o TreeObserver) {
+	if t.trees[path] == nil {
+		// From now on the node's own data watch is not set. One that is there would stay behind.
+		if w := t.nodes[Key{Path: path}]; w != nil && w.phase != deferred {
+			t.takeOff(w.key)
+		}
+		t.trees[path] = &tree{observers: map[TreeObserver]bool{}}
+	}
+	t.trees[path].observers[o] = false
+}
+
+// SetTree makes the request that sets the watch of a tree, and then those on the same node, which it may have replaced.
+func (t *Table) SetTree(path string, now time.Time) {
+	tree := t.trees[path]
+	if tree == nil || !t.attached {
+		return
+	}
+	t.requests = append(t.requests, Request{Op: SetTree, Path: path, tree: tree})
+	t.askAt(path, now)
+}
+
+func (t *Table) setTrees(now time.Time) {
+	for _, path := range slices.Sorted(maps.Keys(t.trees)) {
+		t.SetTree(path, now)
+	}
+}
+
+// askAt sets the watches on a node again.
+func (t *Table) askAt(path string, now time.Time) {
+	for _, children := range []bool{false, true} {
+		w := t.nodes[Key{path, children}]
+		if w != nil && w.phase != deferred && (w.view.Status == Present || w.view.Status == Unknown || w.persistent()) {
+			t.ask(w, now)
+		}
+	}
+}
+
+// UnobserveTree ends ObserveTree. The observer gets no call from then on but one that Wakes has returned.
+func (t *Table) UnobserveTree(path string, o TreeObserver, now time.Time) {
+	tree := t.trees[path]
+	if tree == nil {
+		return
+	}
+	delete(tree.observers, o)
+	if len(tree.observers) > 0 {
+		return
+	}
+	delete(t.trees, path)
+	t.removeTree(path, RemoveTree, now)
+	if w := t.nodes[Key{Path: path}]; tree.leftData && (w == nil || w.phase == deferred) {
+		t.takeOff(Key{Path: path})
+	}
+}
+
+// removeTree takes a tree's watch off the server, unless it was set again. Servers before 3.9 cannot tell it from
+// others: there all watches on the path go, and those that are needed are set again.
+func (t *Table) removeTree(path string, op Op, now time.Time) {
+	if t.trees[path] != nil || !t.attached {
+		return
+	}
+	t.requests = append(t.requests, Request{Op: op, Path: path})
+	t.askAt(path, now)
+}
+
+// covered reports whether a tree's watch reports a node's data: then the node has no data watch of its own. Before 3.9
+// that would replace the tree's, and its removal take the tree's off. A children watch does neither: servers keep it in
+// another table.
+func (t *Table) covered(key Key) bool { return !key.Children && t.trees[key.Path] != nil }
+
+// HasTrees reports whether any tree is observed.
+func (t *Table) HasTrees() bool { return len(t.trees) > 0 }
+
+// RefuseTrees ends all observations of trees, for a server that does not know them.
+func (t *Table) RefuseTrees(err error) {
+	for path := range t.trees {
+		t.refuseTree(path, err)
+	}
+}
+
+func (t *Table) refuseTree(path string, err error) {
+	tree := t.trees[path]
+	delete(t.trees, path)
+	for o := range tree.observers {
+		t.wakes = append(t.wakes, func() { o.Refused(err) })
+	}
+}
+
+func (t *Table) treeAnswered(r Request, a Answer, now time.Time) (broken bool) {
+	tree := t.trees[r.Path]
+	switch {
+	case a.Outcome == Unclear:
+		return true
+	case a.Outcome == Lost, tree != r.tree:
+	case a.Outcome == Busy:
+		t.refused = append(t.refused, r)
+	case a.Outcome != Found:
+		t.refuseTree(r.Path, a.Err)
+		t.askAt(r.Path, now) // which had no watch of their own
+	default:
+		tree.set = true
+		for o, watching := range tree.observers {
+			if !watching {
+				tree.observers[o] = true
+				t.wakes = append(t.wakes, o.Watching)
+			}
+		}
+	}
+	return false
+}
+
+// treeEvent reports an event to the observers of all trees that the node is in. A change of children is another
+// watch's.
+func (t *Table) treeEvent(kind zk.EventType, path string) {
+	if len(t.trees) == 0 || kind == zk.EventNodeChildrenChanged {
+		return
+	}
+	for at := path; ; at = at[:max(strings.LastIndexByte(at, '/'), 1)] {
+		if tree := t.trees[at]; tree != nil {
+			for o, watching := range tree.observers {
+				if watching {
+					t.wakes = append(t.wakes, func() { o.Changed(kind, path) })
+				}
+			}
+		}
+		if at == "/" {
+			return
+		}
+	}
+}
