@@ -52,6 +52,9 @@ type node struct {
 	subscribers map[*Subscription]struct{}
 }
 
+// known reports whether a new subscriber need not ask: it asks again about a node that is gone, or was refused.
+func (w *node) known() bool { return w.view.Status != Gone && w.view.Status != Refused }
+
 func (w *node) pending() bool { return w.phase == asked || w.phase == checking }
 
 func (w *node) persistent() bool { return w.any(true) }

@@ -68,8 +68,7 @@ func (t *Table) Subscribe(sub *Subscription, key Key, wake func(), how Manner, l
 	if due := now.Add(t.timeout); t.readsAt.IsZero() || due.Before(t.readsAt) {
 		t.readsAt = due
 	}
-	// A new subscriber asks again about a node that is gone, or was refused.
-	known := len(w.subscribers) > 1 && w.view.Status != Gone && w.view.Status != Refused
+	known := len(w.subscribers) > 1 && w.known()
 	if how == Persistent && w.unreadable != nil { // perhaps readable by now
 		w.byExists, w.unreadable, known = false, nil, false
 	}
