@@ -54,13 +54,13 @@ func TestDoneWaitsForBindingsThatAnotherGoroutineEnds(t *testing.T) {
 
 // The process was suspended, and its timers are late: no clock has ended the term when other goroutines look.
 func TestTheFirstLookAfterAPauseEndsBindings(t *testing.T) {
-	for name, look := range map[string]func(s *Session, b *Binding) error{
-		"Err": func(_ *Session, b *Binding) error { return b.Err() },
-		"Bind": func(s *Session, _ *Binding) error {
+	for name, look := range map[string]func(s *whole, b *Binding) error{
+		"Err": func(_ *whole, b *Binding) error { return b.Err() },
+		"Bind": func(s *whole, _ *Binding) error {
 			_, err := s.Bind(func(error) {}, nil)
 			return err
 		},
-		"a reconnection": func(s *Session, b *Binding) error {
+		"a reconnection": func(s *whole, b *Binding) error {
 			s.onDetached(errors.New("broken"))
 			s.onAttached(attachedAt(s.clock.Now()))
 			return b.Err()
@@ -70,7 +70,7 @@ func TestTheFirstLookAfterAPauseEndsBindings(t *testing.T) {
 			zktest.Bubble(t, func(t *testing.T) {
 				cfg := unconnectedConfig()
 				cfg.LeaderRenewal = true // a handshake moves the end of later leases
-				s := New(cfg, (&told{}).hear()).Session()
+				s := newWhole(cfg, (&told{}).hear())
 				s.onAttached(attachedAt(s.clock.Now()))
 				var cause error
 				b, err := s.Bind(func(err error) { cause = err }, nil)

@@ -44,12 +44,15 @@
 //
 // # Inside
 //
-// Answers and watch events are applied in the order in which they arrive, under one mutex, to one table: the bindings
-// to the session's validity (binding.go), observers (observe.go), removals (remove.go, leftovers.go), creations
-// (create_protected.go, create_lost.go, create_if_exists.go), and the watches, a state machine of their own
-// (framework/internal/watches), whose requests watch_requests.go sends. What failed once does not stay so:
-// remove_again.go, orphan.go, and ReadLate of the watches. Nothing blocks under it: requests are queued, callbacks are
-// called after it is released. The connection has a goroutine that reads and one that writes. The [Owner] runs one
-// more, the clock (clock.go); what that decides by is a function of what was heard (lease_clock.go). [Events] tell the
-// owner what happens; a session knows nothing else of its client.
+// Answers and watch events are applied in the order in which they arrive, under one mutex (core.go). A [Session] has
+// parts, each with its state, and each knows only those before it: the sender of requests, which knows fences too;
+// the validity of leases, with its bindings and the renewal (validity.go, renewal.go); observers; the watches, a state
+// machine of their own (framework/internal/watches) for which watching.go sends; removals; orphans, which are nodes
+// that a server may create late; and the maker of nodes (maker.go, create_protected.go, create_lost.go). What failed
+// once does not stay so: remove_again.go, orphan.go, and ReadLate of the watches. A method whose name ends in Locked
+// needs the mutex. Nothing blocks under it: requests are queued, callbacks are called after it is released.
+//
+// The connection has a goroutine that reads and one that writes. The [Owner] runs one more, the clock (clock.go), and
+// applies what happens to the connection (events.go); when leases end is a function of what was heard (lease_clock.go).
+// [Events] report to the client; a session knows nothing else of it.
 package session

@@ -14,13 +14,13 @@ import (
 
 // The owner passes the news on, for instance to a recipe that compares zxids of two sessions.
 func TestARestartIsCountedWhenTheOwnerHearsOfIt(t *testing.T) {
-	var s *Session
+	var s *whole
 	var counted []int
 	events := (&told{}).hear()
 	events.Restarted = func(string, int64, int64) { counted = append(counted, s.Restarts()) }
 	cfg := unconnectedConfig()
 	cfg.Restarts = 3
-	s = New(cfg, events).Session()
+	s = newWhole(cfg, events)
 	s.onRestarted("zk:1", 9, 5)
 	s.onRestarted("zk:1", 7, 2)
 	if want := []int{4, 5}; !slices.Equal(counted, want) {

@@ -9,9 +9,9 @@ func TestWhatIsLeftToASessionThatIsOverGoesToTheNext(t *testing.T) {
 	persistent := protected("n-")
 	s, owner := unconnected()
 	s.end(ErrSessionLost)
-	s.sweep(Leftovers{orphans: []orphan{{dir: "/a", name: persistent}}})
-	s.sweep(Leftovers{orphans: []orphan{{dir: "/a", name: protected("n-"), owner: 1}}})
-	if r := s.remove("/a/b", true); !errors.Is(r.Err(), ErrSessionLost) {
+	s.Owner.orphans.sweep(Leftovers{orphans: []orphan{{dir: "/a", name: persistent}}})
+	s.Owner.orphans.sweep(Leftovers{orphans: []orphan{{dir: "/a", name: protected("n-"), owner: 1}}})
+	if r := s.maker.removals.remove("/a/b", true); !errors.Is(r.Err(), ErrSessionLost) {
 		t.Errorf("a removal in a session that is over says %v", r.Err())
 	}
 	c := owner.left
@@ -20,8 +20,8 @@ func TestWhatIsLeftToASessionThatIsOverGoesToTheNext(t *testing.T) {
 	}
 	cfg := unconnectedConfig()
 	cfg.Carried = c
-	if next := New(cfg, owner.hear()).Session(); len(next.orphans) != 1 || len(next.removals) != 1 {
-		t.Errorf("adopted: %v, %v", next.orphans, next.removals)
+	if next := newWhole(cfg, owner.hear()); len(next.Owner.orphans.of) != 1 || len(next.Owner.removals.pending) != 1 {
+		t.Errorf("adopted: %v, %v", next.Owner.orphans.of, next.Owner.removals.pending)
 	}
 }
 
@@ -29,8 +29,8 @@ func TestWhatIsLeftToASessionThatIsOverGoesToTheNext(t *testing.T) {
 func TestAnOrphanOfAnotherSessionIsNotLookedFor(t *testing.T) {
 	s, _ := unconnected()
 	s.onAttached(attachedAt(s.clock.Now()))
-	s.adopt(Leftovers{orphans: []orphan{{dir: "/a", name: protected("n-"), owner: s.ID() + 1}}})
-	if len(s.orphans) != 0 {
-		t.Errorf("got %d orphans, want none", len(s.orphans))
+	s.Owner.orphans.adopt(Leftovers{orphans: []orphan{{dir: "/a", name: protected("n-"), owner: s.ID() + 1}}})
+	if len(s.Owner.orphans.of) != 0 {
+		t.Errorf("got %d orphans, want none", len(s.Owner.orphans.of))
 	}
 }

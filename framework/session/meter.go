@@ -19,14 +19,6 @@ func WithMeter(ctx context.Context, m *Meter) context.Context {
 	return context.WithValue(ctx, meterKey{}, m)
 }
 
-func (s *Session) meter(ctx context.Context) *Meter {
-	if !s.cfg.Metered {
-		return nil
-	}
-	m, _ := ctx.Value(meterKey{}).(*Meter)
-	return m
-}
-
 func (m *Meter) sent(server string, calls []*transport.Call) {
 	if m == nil {
 		return

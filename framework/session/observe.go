@@ -3,7 +3,6 @@ package session
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/go-zookeeper/zk"
 )
@@ -23,81 +22,85 @@ type ChildObserver interface {
 	Behind()
 }
 
-type observers map[string]map[ChildObserver]struct{}
-
-// ObserveChildren gives a directory an observer, until UnobserveChildren. It asks for nothing by itself.
-func (s *Session) ObserveChildren(dir string, o ChildObserver) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.observers[dir] == nil {
-		s.observers[dir] = map[ChildObserver]struct{}{}
-	}
-	s.observers[dir][o] = struct{}{}
+// observers are the observers of all directories. The functions that report may not be called under the mutex.
+type observers struct {
+	*core
+	sweep func(dir string, children []string)   // hears of each listing first
+	of    map[string]map[ChildObserver]struct{} // by directory; guarded by the mutex
 }
 
-// UnobserveChildren ends ObserveChildren.
-func (s *Session) UnobserveChildren(dir string, o ChildObserver) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.observers[dir], o)
-	if len(s.observers[dir]) == 0 {
-		delete(s.observers, dir)
+func (all *observers) add(dir string, o ChildObserver) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if all.of[dir] == nil {
+		all.of[dir] = map[ChildObserver]struct{}{}
+	}
+	all.of[dir][o] = struct{}{}
+}
+
+func (all *observers) remove(dir string, o ChildObserver) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	delete(all.of[dir], o)
+	if len(all.of[dir]) == 0 {
+		delete(all.of, dir)
 	}
 }
 
-// observing returns observers, to be called without mu.
-func (s *Session) observing(dir string) []ChildObserver {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.observers[dir]) == 0 {
+// at returns the observers of a directory.
+func (all *observers) at(dir string) []ChildObserver {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if len(all.of[dir]) == 0 {
 		return nil
 	}
-	all := make([]ChildObserver, 0, len(s.observers[dir]))
-	for o := range s.observers[dir] {
-		all = append(all, o)
-	}
-	return all
+	return slices.Collect(maps.Keys(all.of[dir]))
 }
 
-// notifyListed reports a listing whose names belong to the caller.
-func (s *Session) notifyListed(dir string, children []string, stat *zk.Stat) {
-	s.sweepListed(dir, children)
-	for _, o := range s.observing(dir) {
+// listed reports a listing whose names belong to the caller.
+func (all *observers) listed(dir string, children []string, stat *zk.Stat) {
+	all.sweep(dir, children)
+	for _, o := range all.at(dir) {
 		o.Listed(slices.Clone(children), stat)
 	}
 }
 
-func (s *Session) notifyCreated(path string) {
+func (all *observers) created(path string) {
 	dir, name := split(path)
-	for _, o := range s.observing(dir) {
+	for _, o := range all.at(dir) {
 		o.Created(name)
 	}
 }
 
-func (s *Session) notifyGone(path string) {
+func (all *observers) gone(path string) {
 	dir, name := split(path)
-	for _, o := range s.observing(dir) {
+	for _, o := range all.at(dir) {
 		o.Gone(name)
 	}
 }
 
-func (s *Session) notifyBehind() {
-	s.mu.Lock()
-	var all []ChildObserver
-	for _, observers := range s.observers {
-		all = slices.AppendSeq(all, maps.Keys(observers))
+func (all *observers) behind() {
+	all.mu.Lock()
+	var called []ChildObserver
+	for _, observers := range all.of {
+		called = slices.AppendSeq(called, maps.Keys(observers))
 	}
-	s.mu.Unlock()
-	for _, o := range all {
+	all.mu.Unlock()
+	for _, o := range called {
 		o.Behind()
 	}
 }
 
-// split takes no root.
-func split(path string) (dir, name string) {
-	i := strings.LastIndexByte(path, '/')
-	if i == 0 {
-		return "/", path[1:]
-	}
-	return path[:i], path[i+1:]
+// A TreeObserver hears what changes at and below a node. The goroutine that reads the connection calls its methods,
+// which must not block.
+type TreeObserver interface {
+	// Watching says that the server has set the watch, after every reconnection again. Nothing reports earlier changes:
+	// the observer must read everything anew, by reads sent from now on.
+	Watching()
+	// Changed says that a node was created or deleted, or its data set. Servers since 3.8.4 say nothing of nodes that
+	// the client may not read.
+	Changed(kind zk.EventType, path string)
+	// Refused is the last call: the server that the session has moved to does not know such watches ([ErrUnsupported]),
+	// or closes connections on them.
+	Refused(err error)
 }

@@ -22,12 +22,12 @@ func TestObserversHearOfNoDeletionThatNobodyAskedFor(t *testing.T) {
 	s.onAttached(attachedAt(s.clock.Now()))
 	var heard goners
 	s.ObserveChildren("/dir", &heard)
-	s.onWatch(transport.WatchEvent{Type: zk.EventNodeDeleted, Path: "/dir/n"})
+	s.Session.watching.event(transport.WatchEvent{Type: zk.EventNodeDeleted, Path: "/dir/n"})
 	if len(heard.names) > 0 {
 		t.Errorf("got %q gone, which no watch was set on; want nothing", heard.names)
 	}
 	s.WatchData("/dir/n", func() {})
-	s.onWatch(transport.WatchEvent{Type: zk.EventNodeDeleted, Path: "/dir/n"})
+	s.Session.watching.event(transport.WatchEvent{Type: zk.EventNodeDeleted, Path: "/dir/n"})
 	if len(heard.names) != 1 || heard.names[0] != "n" {
 		t.Errorf("got %q gone, want the node that is watched", heard.names)
 	}

@@ -24,12 +24,19 @@ type orphan struct {
 	sequential bool  // the server adds a number
 	owner      int64 // the session that an ephemeral node would go with; 0 if it outlives sessions
 
-	// Guarded by session.mu.
+	// Guarded by the mutex.
 	since   time.Time // when the session took it over
 	looks   int       // in lookDelays, the next one
 	due     time.Time
 	asked   bool // on this connection, and not answered
 	refused bool // the log says so
+}
+
+// The orphans of a session.
+type orphans struct {
+	*sender
+	removals *removals
+	of       map[string]*orphan // by GUID; guarded by the mutex
 }
 
 // lookDelays are the times of the looks, in sixteenths of the session timeout. The first is left out after a search.
@@ -66,22 +73,22 @@ func (c *Creation) orphan(try lostTry) orphan {
 }
 
 // sweep takes orphans over, or leaves them to the next session if they outlive this one, which is over.
-func (s *Session) sweep(left Leftovers) {
-	if len(left.orphans) > 0 && !s.adopt(left) {
-		s.tell.Left(left.carried())
+func (all *orphans) sweep(left Leftovers) {
+	if len(left.orphans) > 0 && !all.adopt(left) {
+		all.tell.Left(left.carried())
 	}
 }
 
-// mu is held, and the session is not over.
-func (s *Session) sweeping(o orphan) {
-	if o.owner != 0 && o.owner != s.ID() || s.orphans[guidOf(o.name)] != nil {
+// beginLocked takes an orphan over while the session is not over.
+func (all *orphans) beginLocked(o orphan) {
+	if o.owner != 0 && o.owner != all.sessionID() || all.of[guidOf(o.name)] != nil {
 		return // gone with its session; or known
 	}
-	o.since, o.asked = s.clock.Now(), false
+	o.since, o.asked = all.clock.Now(), false
 	o.looks = min(o.looks, 1) // an earlier session's looks may all have been before the create is executed
-	o.due = lookTime(s.opened, o.since, o.looks, s.leases.timeout)
-	s.orphans[guidOf(o.name)] = &o
-	s.wakeClock() // which asks once for all that come at this moment
+	o.due = lookTime(all.opened, o.since, o.looks, all.leases.timeout)
+	all.of[guidOf(o.name)] = &o
+	all.wakeClock() // which asks once for all that come at this moment
 }
 
 // guidOf is the part of a protected node's name that is unique, "" if it has none.
@@ -93,11 +100,11 @@ func guidOf(name string) string {
 	return name[:length]
 }
 
-// nextLook returns when the next look is due, or an hour from now if none is. mu is held.
-func (s *Session) nextLook(now time.Time) time.Time {
+// nextLocked returns when the next look is due, or an hour from now if none is.
+func (all *orphans) nextLocked(now time.Time) time.Time {
 	next := now.Add(time.Hour)
-	for _, o := range s.orphans {
-		if o.asked || !s.online {
+	for _, o := range all.of {
+		if o.asked || !all.online {
 			return now.Add(time.Hour) // the answer, or the next connection, comes first
 		}
 		next = earliest(next, o.due)
@@ -105,15 +112,15 @@ func (s *Session) nextLook(now time.Time) time.Time {
 	return next
 }
 
-// dueSearches makes the requests of the looks that are due: a fence, and one listing of each directory behind it. What
+// dueLocked makes the requests of the looks that are due: a fence, and one listing of each directory behind it. What
 // comes due until they are answered is looked for together then. If connections have ended on a fence, another request
-// must be answered first. mu is held.
-func (s *Session) dueSearches(now time.Time) []*transport.Call {
-	if len(s.orphans) == 0 || !s.online {
+// must be answered first.
+func (all *orphans) dueLocked(now time.Time) []*transport.Call {
+	if len(all.of) == 0 || !all.online {
 		return nil
 	}
 	byDir := map[string][]*orphan{}
-	for _, o := range s.orphans {
+	for _, o := range all.of {
 		if o.asked {
 			return nil
 		}
@@ -125,23 +132,23 @@ func (s *Session) dueSearches(now time.Time) []*transport.Call {
 		return nil
 	}
 	var behind error
-	fence := s.fence(func(err error) { behind = err })
+	fence := all.fence(func(err error) { behind = err })
 	calls := one(fence)
 	for _, dir := range slices.Sorted(maps.Keys(byDir)) {
 		for _, o := range byDir[dir] {
 			o.asked = true
 		}
-		calls = append(calls, s.search(dir, byDir[dir], &behind)...)
+		calls = append(calls, all.search(dir, byDir[dir], &behind)...)
 	}
-	if !s.support.Doubts(fence) {
+	if !all.support.Doubts(fence) {
 		return calls
 	}
-	return one(s.sureFirst(func() []*transport.Call { return calls }))
+	return one(all.sureFirst(func() { all.sendLocked(calls...) }))
 }
 
 // search makes the requests that look for orphans of one directory. The names of nodes without a number are known: that
 // needs no right to list.
-func (s *Session) search(dir string, orphans []*orphan, behind *error) (calls []*transport.Call) {
+func (all *orphans) search(dir string, orphans []*orphan, behind *error) (calls []*transport.Call) {
 	listed := false
 	for _, o := range orphans {
 		switch {
@@ -151,13 +158,13 @@ func (s *Session) search(dir string, orphans []*orphan, behind *error) (calls []
 				if err == nil {
 					found = []string{o.name}
 				}
-				s.searched(dir, []*orphan{o}, found, *behind, err)
+				all.searched(dir, []*orphan{o}, found, *behind, err)
 			}))
 		case !listed:
 			listed = true
 			calls = append(calls, transport.Children(dir, false, func(children []string, _ *zk.Stat, err error) {
 				asked := slices.DeleteFunc(slices.Clone(orphans), func(o *orphan) bool { return !o.sequential })
-				s.searched(dir, asked, children, *behind, err)
+				all.searched(dir, asked, children, *behind, err)
 			}))
 		}
 	}
@@ -165,62 +172,62 @@ func (s *Session) search(dir string, orphans []*orphan, behind *error) (calls []
 }
 
 // searched handles the answer to a look: what it found, or why the fence or the look itself failed.
-func (s *Session) searched(dir string, asked []*orphan, found []string, behind, err error) {
+func (all *orphans) searched(dir string, asked []*orphan, found []string, behind, err error) {
 	switch {
 	case passing(behind) || passing(err): // the server is overloaded: a look is not worth the connection
-		s.lookLater(asked)
-	case s.unanswered(behind) || s.unanswered(err): // looked for again on the next connection
+		all.lookLater(asked)
+	case all.unanswered(behind) || all.unanswered(err): // looked for again on the next connection
 	default:
-		s.sweepListed(dir, found)
-		s.looked(asked, err)
+		all.listed(dir, found)
+		all.looked(asked, err)
 	}
 }
 
 // lookLater repeats a look that an overloaded server has refused.
-func (s *Session) lookLater(asked []*orphan) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (all *orphans) lookLater(asked []*orphan) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
 	for _, o := range asked {
-		o.asked, o.due = false, s.clock.Now().Add(max(time.Second, s.leases.timeout/16))
+		o.asked, o.due = false, all.clock.Now().Add(max(time.Second, all.leases.timeout/16))
 	}
-	s.wakeClock()
+	all.wakeClock()
 }
 
-// sweepListed removes the nodes of orphans that a listing shows.
-func (s *Session) sweepListed(dir string, children []string) {
-	s.mu.Lock()
-	if len(s.orphans) == 0 || s.over != nil {
-		s.mu.Unlock()
+// listed removes the nodes of orphans that a listing shows.
+func (all *orphans) listed(dir string, children []string) {
+	all.mu.Lock()
+	if len(all.of) == 0 || all.over != nil {
+		all.mu.Unlock()
 		return
 	}
 	var found []string
 	for _, name := range children {
-		if o := s.orphans[guidOf(name)]; o != nil && o.dir == dir {
-			delete(s.orphans, guidOf(name)) // its fate is known: a request is executed once
+		if o := all.of[guidOf(name)]; o != nil && o.dir == dir {
+			delete(all.of, guidOf(name)) // its fate is known: a request is executed once
 			found = append(found, join(dir, name))
-			s.removing(join(dir, name), o.owner == 0)
+			all.removals.beginLocked(join(dir, name), o.owner == 0)
 		}
 	}
-	s.mu.Unlock()
+	all.mu.Unlock()
 	for _, path := range found {
-		s.reportOrphan(path)
+		all.report(path)
 	}
 }
 
-func (s *Session) reportOrphan(path string) {
-	s.cfg.Transport.Logger.Warn("framework: node of a create whose answer was lost is removed", "path", path)
-	s.tell.OrphanFound(path)
+func (all *orphans) report(path string) {
+	all.cfg.Transport.Logger.Warn("framework: node of a create whose answer was lost is removed", "path", path)
+	all.tell.OrphanFound(path)
 }
 
 // looked plans the next looks for orphans that a look has not shown. err is why the look failed, or nil.
-func (s *Session) looked(orphans []*orphan, err error) {
-	now := s.clock.Now()
+func (all *orphans) looked(orphans []*orphan, err error) {
+	now := all.clock.Now()
 	refused := err != nil && !errors.Is(err, zk.ErrNoNode)
 	var unseen []string
-	s.mu.Lock()
+	all.mu.Lock()
 	for _, o := range orphans {
 		guid := guidOf(o.name)
-		if s.orphans[guid] != o {
+		if all.of[guid] != o {
 			continue
 		}
 		if refused && !o.refused {
@@ -229,24 +236,24 @@ func (s *Session) looked(orphans []*orphan, err error) {
 		}
 		o.asked = false
 		for o.looks++; o.looks < len(lookDelays); o.looks++ {
-			if o.due = lookTime(s.opened, o.since, o.looks, s.leases.timeout); o.due.After(now) {
+			if o.due = lookTime(all.opened, o.since, o.looks, all.leases.timeout); o.due.After(now) {
 				break
 			}
 		}
 		if o.looks == len(lookDelays) {
-			delete(s.orphans, guid)
+			delete(all.of, guid)
 		}
 	}
-	s.mu.Unlock()
-	s.wakeClock()
+	all.mu.Unlock()
+	all.wakeClock()
 	for _, path := range unseen {
-		s.cfg.Transport.Logger.Warn("framework: node of a create whose answer was lost could not be looked for", "path", path, "error", err)
+		all.cfg.Transport.Logger.Warn("framework: node of a create whose answer was lost could not be looked for", "path", path, "error", err)
 	}
 }
 
-// forgetLooks makes the looks due again whose answers a lost connection took. mu is held.
-func (s *Session) forgetLooks() {
-	for _, o := range s.orphans {
+// forgetLooksLocked makes the looks due again whose answers a lost connection took.
+func (all *orphans) forgetLooksLocked() {
+	for _, o := range all.of {
 		o.asked = false
 	}
 }

@@ -23,34 +23,33 @@ func (r *Removal) again(path string, err error) bool {
 	return (!r.carry || guidOf(name) != "") && (errors.Is(err, zk.ErrNoAuth) || hungUp(err))
 }
 
-// noteRefusal plans the next request for a removal that was refused, and reports whether it is the first refusal. mu is
-// held.
-func (s *Session) noteRefusal(path string, r *Removal) (first bool) {
-	refused := s.refusals[path]
+// noteRefusalLocked plans the next request for a removal that was refused, and reports whether it is the first refusal.
+func (all *removals) noteRefusalLocked(path string, r *Removal) (first bool) {
+	refused := all.refusals[path]
 	if first = refused == nil; first {
-		refused = &refusedRemoval{carry: r.carry, pause: s.leases.timeout / 16}
-		s.refusals[path] = refused
+		refused = &refusedRemoval{carry: r.carry, pause: all.leases.timeout / 16}
+		all.refusals[path] = refused
 	}
 	// Less a sixteenth, since onGrid moves it to the next: the longest pause is T, not 17/16 T.
-	refused.due = onGrid(s.opened, s.clock.Now().Add(refused.pause-s.leases.timeout/16+1), s.leases.timeout)
-	refused.pause = min(2*refused.pause, s.leases.timeout)
-	s.wakeClock()
+	refused.due = onGrid(all.opened, all.clock.Now().Add(refused.pause-all.leases.timeout/16+1), all.leases.timeout)
+	refused.pause = min(2*refused.pause, all.leases.timeout)
+	all.wakeClock()
 	return first
 }
 
-// removeAgain asks for the removals that are due, and returns when the next is. mu is held.
-func (s *Session) removeAgain(now time.Time) (next time.Time) {
+// dueLocked asks for the removals that are due, and returns when the next is.
+func (all *removals) dueLocked(now time.Time) (next time.Time) {
 	next = now.Add(time.Hour)
-	if !s.online {
+	if !all.online {
 		return next
 	}
-	for path, refused := range s.refusals {
+	for path, refused := range all.refusals {
 		switch {
-		case s.removals[path] != nil: // on its way
+		case all.pending[path] != nil: // on its way
 		case refused.due.After(now):
 			next = earliest(next, refused.due)
 		default:
-			s.removing(path, refused.carry)
+			all.beginLocked(path, refused.carry)
 		}
 	}
 	return next

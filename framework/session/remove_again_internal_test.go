@@ -20,8 +20,8 @@ func TestRefusedRemovalsAreAskedForTogether(t *testing.T) {
 		defer s.mu.Unlock()
 		for i := range removals {
 			path := fmt.Sprintf("/dir/n-%d", i)
-			s.noteRefusal(path, &Removal{})
-			moments[s.refusals[path].due]++
+			s.maker.removals.noteRefusalLocked(path, &Removal{})
+			moments[s.maker.removals.refusals[path].due]++
 			time.Sleep(s.leases.timeout / removals)
 		}
 		if len(moments) > 17 {
@@ -41,8 +41,8 @@ func TestARefusedRemovalIsAskedForInEachSessionTimeout(t *testing.T) {
 		for i := range 10 {
 			asked := s.clock.Now()
 			time.Sleep(s.leases.timeout / 100)
-			s.noteRefusal("/dir/n", &Removal{})
-			due := s.refusals["/dir/n"].due
+			s.maker.removals.noteRefusalLocked("/dir/n", &Removal{})
+			due := s.maker.removals.refusals["/dir/n"].due
 			if pause := due.Sub(asked); pause > s.leases.timeout {
 				t.Errorf("request %d: got the next one %v later, want at most %v", i, pause, s.leases.timeout)
 			}

@@ -4,14 +4,10 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/gocurator/curator/framework/internal/clock"
-	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/framework/internal/watches"
-	"github.com/gocurator/curator/retry"
 )
 
 // A Session is one incarnation of the client at the ensemble: it owns ephemeral nodes, and ends with them. A client has
@@ -20,102 +16,71 @@ import (
 //
 // Its methods are safe for concurrent use and take absolute paths, see the client's AbsolutePath.
 type Session struct {
-	cfg         Config
-	tell        Events
-	support     *transport.Support
-	clock       *clock.Clock
-	transport   *transport.Transport
-	done        chan struct{} // closed when session and bindings are over
-	wake        chan struct{} // to runClock
-	id          atomic.Int64  // zero before the first handshake
+	core        core
+	sender      sender
+	validity    validity
+	watching    watching
+	observers   observers
+	removals    removals
+	orphans     orphans
+	maker       maker
 	attachments Attachments
-	unfenced    atomic.Bool // a server hangs up on fences
-
-	// mu guards the one table to which answers and watch events are applied, in the order of arrival. Nothing blocks
-	// under it: no I/O, no callback, no lock of the client.
-	mu sync.Mutex
-	// the servers take the client: the chroot is there, and authentication was not refused
-	proven   bool
-	attached chan struct{} // closed while online
-	online   bool
-	server   string // of the connection, or the newest handshake
-	over     error
-	restarts atomic.Int64 // of the ensemble, before this session
-	opened   time.Time    // by the first connection
-	leases   leaseClock
-	// when the unanswered renewal was sent; zero without one, or without a connection
-	renewalSent     time.Time
-	renewalReach    transport.Reach // of its answer
-	renewalArrivals uint64          // at the transport when that was
-	// when another was sent, since that one was too early, or zero; valid only if renewalSent is not zero
-	renewalRepeated time.Time
-	pinged          bool      // with the unanswered renewal
-	renewalsLost    int       // connections in a row that were given up for a renewal
-	planned         time.Time // when runClock looks again, unless woken
-	term            *term     // nil while leases cannot be valid
-	// ended terms whose bindings have not all ended; grows under mu, until over is set
-	telling   sync.WaitGroup
-	valid     chan struct{} // closed while there is a term
-	keptValid int           // calls of KeepValid less those of stop
-	watches   *watches.Table
-	observers observers
-	putOff    time.Time  // when deferred watches are set
-	askAgain  time.Time  // when watches that an overloaded server refused are, or were, asked for again
-	pace      retry.Pace // of that
-	removals  map[string]*Removal
-	refusals  map[string]*refusedRemoval // by path
-	orphans   map[string]*orphan         // by GUID
+	restarts    atomic.Int64 // of the ensemble, before this session
 }
 
+// newSession puts the parts together. A part knows those above it alone, in the order of the fields, but for two
+// functions: the validity asks whether anything is watched, and observers show listings to the orphans.
 func newSession(cfg Config, tell Events) *Session {
-	s := &Session{
+	s := &Session{core: core{
 		cfg: cfg, tell: tell, support: cfg.Transport.Support, clock: cfg.Transport.Clock, leases: leaseClock{quorum: !cfg.LeaderRenewal},
-		done: make(chan struct{}), wake: make(chan struct{}, 1), attached: make(chan struct{}), valid: make(chan struct{}),
-		watches: watches.New(), observers: observers{},
-		removals: map[string]*Removal{}, refusals: map[string]*refusedRemoval{}, orphans: map[string]*orphan{},
+		done: make(chan struct{}), wake: make(chan struct{}, 1), attached: make(chan struct{}),
+	}}
+	s.sender.core = &s.core
+	s.validity = validity{
+		sender: &s.sender, valid: make(chan struct{}), watchesLocked: func() bool { return !s.watching.table.IsEmpty() },
 	}
+	s.observers = observers{core: &s.core, of: map[string]map[ChildObserver]struct{}{}, sweep: s.orphans.listed}
+	s.watching = watching{sender: &s.sender, validity: &s.validity, observers: &s.observers, table: watches.New()}
+	s.removals = removals{
+		sender: &s.sender, watching: &s.watching, pending: map[string]*Removal{}, refusals: map[string]*refusedRemoval{},
+	}
+	s.orphans = orphans{sender: &s.sender, removals: &s.removals, of: map[string]*orphan{}}
+	s.maker = maker{sender: &s.sender, observers: &s.observers, removals: &s.removals, orphans: &s.orphans}
 	s.restarts.Store(int64(cfg.Restarts))
-	cfg.Transport.Events = s.events()
-	s.transport = transport.New(cfg.Transport)
-	s.adopt(cfg.Carried)
 	return s
 }
 
 // ID is the session's number at the servers, and its nodes' EphemeralOwner.
 func (s *Session) ID() int64 {
-	return s.id.Load()
+	return s.core.sessionID()
 }
 
 // Done is closed when the session is over. Every lease has ended by then.
-func (s *Session) Done() <-chan struct{} { return s.done }
+func (s *Session) Done() <-chan struct{} { return s.core.done }
 
 // Err is nil while the session may live; then [ErrSessionLost], with the reason, or [ErrClosed].
-func (s *Session) Err() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.over
-}
+func (s *Session) Err() error { return s.core.err() }
 
 // Timeout is the session timeout that the servers have granted; 0 before the first connection.
 func (s *Session) Timeout() time.Duration {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.leases.timeout
+	s.core.mu.Lock()
+	defer s.core.mu.Unlock()
+	return s.core.leases.timeout
 }
 
 // ValidUntil is when leases end without a renewal, by the ordinary clock: the servers cannot end the session earlier.
 func (s *Session) ValidUntil() time.Time {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.clock.Wall(s.leases.validUntil())
+	s.core.mu.Lock()
+	defer s.core.mu.Unlock()
+	return s.core.clock.Wall(s.core.leases.validUntil())
 }
 
 // Silence is the time since the newest request was sent that the leader has answered.
 func (s *Session) Silence() time.Duration {
-	now := s.clock.Now()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return now.Sub(s.leases.led.sent)
+	now := s.core.clock.Now()
+	s.core.mu.Lock()
+	defer s.core.mu.Unlock()
+	return now.Sub(s.core.leases.led.sent)
 }
 
 // Restarts is how often the client had gone on with a younger ensemble when it opened this session. The zxids of two
@@ -128,85 +93,40 @@ func (s *Session) Attach(key any, create func() any) any { return s.attachments.
 
 // Connected reports whether the session has a connection now.
 func (s *Session) Connected() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.online && s.over == nil
+	s.core.mu.Lock()
+	defer s.core.mu.Unlock()
+	return s.core.online && s.core.over == nil
 }
 
 // Server is the server of the connection, host:port as the connect string or the list of servers names it; "" without
 // one.
 func (s *Session) Server() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.online || s.over != nil {
+	s.core.mu.Lock()
+	defer s.core.mu.Unlock()
+	if !s.core.online || s.core.over != nil {
 		return ""
 	}
-	return s.server
-}
-
-func (s *Session) waitAttached(ctx context.Context) error {
-	for {
-		s.mu.Lock()
-		attached, online, over := s.attached, s.online, s.over
-		s.mu.Unlock()
-		switch {
-		case over != nil:
-			return over
-		case ctx.Err() != nil:
-			return retry.ContextError(ctx)
-		case online:
-			return nil
-		}
-		select {
-		case <-attached:
-		case <-s.done:
-		case <-ctx.Done():
-		}
-	}
+	return s.core.server
 }
 
 // Ready blocks until the session is connected and valid, so that a [Session.Bind] can begin, or over, or ctx is done.
 // The error is the session's or ctx's cause.
-func (s *Session) Ready(ctx context.Context) error {
-	defer s.KeepValid()()
-	for {
-		if err := s.waitAttached(ctx); err != nil {
-			return err
-		}
-		now := s.clock.Now()
-		s.mu.Lock()
-		lapsed := s.lapse(now)
-		valid, ready := s.valid, s.term != nil && s.online
-		s.mu.Unlock()
-		lapsed.end()
-		if ready {
-			return nil
-		}
-		s.wakeClock() // this wait may be all that needs a renewal
-		select {
-		case <-valid:
-		case <-s.done:
-		case <-ctx.Done():
-		}
-	}
-}
+func (s *Session) Ready(ctx context.Context) error { return s.validity.ready(ctx) }
 
 // KeepValid renews the session, as a binding does, until stop is called, so that a contender that waits can begin a
 // [Session.Bind] at any moment. Watches alone do not. stop must be called once. Neither blocks.
-func (s *Session) KeepValid() (stop func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.keptValid++
-	if s.needsWake(s.clock.Now()) {
-		s.wakeClock()
-	}
-	return s.stopKeeping
-}
+func (s *Session) KeepValid() (stop func()) { return s.validity.keepValid() }
 
-func (s *Session) stopKeeping() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.keptValid--
+// Bind begins a binding. If the session ceases to be valid, end is called once with the cause: [ErrLapsed],
+// [ErrSuspended], [ErrSessionLost] or [ErrClosed]; before the session's Done is closed and listeners hear of LOST; from
+// any goroutine. It must not block, and should only notify who relies on the binding: the session's other bindings wait
+// for their end meanwhile. The rest is for tidy, which may be nil: it is called once after the ends of all bindings and
+// the listeners, on a goroutine of the client, and must not block either.
+//
+// Bind fails, with one of these errors, if the session is not valid: check and beginning are one step. It also refuses
+// a nil end.
+func (s *Session) Bind(end func(cause error), tidy func()) (*Binding, error) {
+	return s.validity.bind(end, tidy)
 }
 
 // String is the session's number, as in ZooKeeper's logs.

@@ -36,9 +36,20 @@ func (o *told) hear() Events {
 
 // unconnected is a session whose transport was never started, and what it has told: what happens to it is called by
 // hand.
-func unconnected() (*Session, *told) {
+func unconnected() (*whole, *told) {
 	owner := &told{}
-	return New(unconnectedConfig(), owner.hear()).Session(), owner
+	return newWhole(unconnectedConfig(), owner.hear()), owner
+}
+
+// A whole is a session with what its owner does.
+type whole struct {
+	*Session
+	*Owner
+}
+
+func newWhole(cfg Config, tell Events) *whole {
+	o := New(cfg, tell)
+	return &whole{o.Session(), o}
 }
 
 func unconnectedConfig() Config {
@@ -72,7 +83,7 @@ func TestALateAnswerDoesNotReviveABinding(t *testing.T) {
 	if !errors.Is(cause, ErrLapsed) || !errors.Is(h.Err(), ErrLapsed) {
 		t.Errorf("the binding was told %v, and says %v", cause, h.Err())
 	}
-	if s.term == nil {
+	if s.Owner.validity.term == nil {
 		t.Error("got no new term, want one")
 	}
 }
@@ -93,7 +104,7 @@ func TestAnAttachmentInTimeIsNotEndedForWhatWasBefore(t *testing.T) {
 }
 
 // renewing is an unconnected session that was attached at start, and that sent a renewal a quarter of a timeout later.
-func renewing(t *testing.T) (s *Session, start time.Time) {
+func renewing(t *testing.T) (s *whole, start time.Time) {
 	t.Helper()
 	s, _ = unconnected()
 	start = s.clock.Now()
@@ -101,7 +112,7 @@ func renewing(t *testing.T) (s *Session, start time.Time) {
 	if _, err := s.Bind(func(error) {}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if s.tick(start.Add(oneTimeout / 4)); s.renewalSent.IsZero() {
+	if s.tick(start.Add(oneTimeout / 4)); s.Owner.validity.renewal.sent.IsZero() {
 		t.Fatal("got no renewal sent, want one")
 	}
 	return s, start
@@ -111,8 +122,8 @@ func renewing(t *testing.T) (s *Session, start time.Time) {
 func TestARenewalIsForgottenWithItsConnection(t *testing.T) {
 	s, start := renewing(t)
 	s.onDetached(errors.New("broken"))
-	if s.tick(start.Add(oneTimeout * 2 / 3)); !s.renewalSent.IsZero() {
-		t.Errorf("got an answer expected since %v after the connection broke, want none", s.renewalSent)
+	if s.tick(start.Add(oneTimeout * 2 / 3)); !s.Owner.validity.renewal.sent.IsZero() {
+		t.Errorf("got an answer expected since %v after the connection broke, want none", s.Owner.validity.renewal.sent)
 	}
 }
 
@@ -120,12 +131,12 @@ func TestARenewalIsForgottenWithItsConnection(t *testing.T) {
 func TestASyncDoesNotAnswerTheRenewal(t *testing.T) {
 	s, start := renewing(t)
 	s.onAnswered(start.Add(oneTimeout/4), start.Add(oneTimeout/4), transport.ReachLeader)
-	if s.renewalSent.IsZero() {
+	if s.Owner.validity.renewal.sent.IsZero() {
 		t.Error("got a sync taken for the answer to the renewal, want the transaction's alone")
 	}
 	s.onAnswered(start.Add(oneTimeout/4), start.Add(oneTimeout/4), transport.ReachMajority)
-	if !s.renewalSent.IsZero() {
-		t.Errorf("got an answer expected since %v although the transaction's came, want none", s.renewalSent)
+	if !s.Owner.validity.renewal.sent.IsZero() {
+		t.Errorf("got an answer expected since %v although the transaction's came, want none", s.Owner.validity.renewal.sent)
 	}
 }
 

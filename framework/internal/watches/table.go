@@ -10,17 +10,20 @@ import (
 type Table struct {
 	nodes    map[Key]*node
 	trees    map[string]*tree
-	attached bool          // without a connection the table makes no request
-	deferred []*node       // to be set by SetDeferred
-	refused  []Request     // by a busy server, for AskAgain
-	timeout  time.Duration // of the session
-	readsAt  time.Time     // when ReadLate looks at the nodes again
+	attached bool            // without a connection the table makes no request
+	deferred []*node         // to be set by SetDeferred
+	refused  []Request       // by a busy server, for AskAgain
+	leaving  map[string]bool // nodes that the session is deleting
+	timeout  time.Duration   // of the session
+	readsAt  time.Time       // when ReadLate looks at the nodes again
 	requests []Request
 	wakes    []func()
 }
 
 // New returns an empty table.
-func New() *Table { return &Table{nodes: map[Key]*node{}, trees: map[string]*tree{}} }
+func New() *Table {
+	return &Table{nodes: map[Key]*node{}, trees: map[string]*tree{}, leaving: map[string]bool{}}
+}
 
 // A Key is what one watch at the server is on.
 type Key struct {
@@ -54,9 +57,9 @@ func (sub *Subscription) Key() (key Key, ok bool) {
 	return sub.node.key, true
 }
 
-// Subscribe begins a subscription. wake is called when View may return something new. leaving says that the session is
-// deleting the node: Removed brings the answer to that, and no request is needed before it.
-func (t *Table) Subscribe(sub *Subscription, key Key, wake func(), how Manner, leaving bool, now time.Time) {
+// Subscribe begins a subscription. wake is called when View may return something new. For a node that the session is
+// deleting it makes no request: Removed brings the answer.
+func (t *Table) Subscribe(sub *Subscription, key Key, wake func(), how Manner, now time.Time) {
 	w := t.nodes[key]
 	if w == nil {
 		w = &node{key: key, subscribers: map[*Subscription]struct{}{}}
@@ -74,7 +77,7 @@ func (t *Table) Subscribe(sub *Subscription, key Key, wake func(), how Manner, l
 	}
 	switch {
 	case known && (w.phase != deferred || how == Deferred):
-	case leaving && !key.Children && how != Persistent:
+	case t.leaving[key.Path] && !key.Children && how != Persistent:
 		w.view = View{}
 	case w.phase == deferred && how == Deferred:
 		w.view = View{}
@@ -98,9 +101,9 @@ func (t *Table) SetDeferred(now time.Time) {
 	t.deferred = nil
 }
 
-// Unsubscribe ends a subscription. To end it again does nothing. leaving is that of Subscribe: a deletion takes the
-// server's watch with it, and if the server refuses the deletion, Removed takes the watch off.
-func (t *Table) Unsubscribe(sub *Subscription, leaving bool) {
+// Unsubscribe ends a subscription. To end it again does nothing. A deletion by the session takes the server's watch
+// with it, and if the server refuses the deletion, Removed takes the watch off.
+func (t *Table) Unsubscribe(sub *Subscription) {
 	w := sub.node
 	delete(w.subscribers, sub)
 	if len(w.subscribers) > 0 || t.nodes[w.key] != w {
@@ -110,7 +113,7 @@ func (t *Table) Unsubscribe(sub *Subscription, leaving bool) {
 	// An exists-watch is set on a missing node, too.
 	set := w.view.Status == Present || w.view.Status == Unknown || w.byExists || w.pending()
 	// A request that is under way may have been sent after the deletion.
-	if w.phase != deferred && set && (!leaving || w.pending()) {
+	if w.phase != deferred && set && (!t.leaving[w.key.Path] || w.pending()) {
 		t.takeOff(w.key)
 	}
 }
@@ -172,9 +175,13 @@ func (t *Table) Detached() {
 	}
 }
 
-// Removed handles the answer to the session's own deletion of a node; refused says that the node is still there. A
-// watch that was registered meanwhile sent no request and gets its answer here.
+// Removing says that the session is deleting a node. Removed must follow.
+func (t *Table) Removing(path string) { t.leaving[path] = true }
+
+// Removed handles the answer to a deletion; refused says that the node is still there. A watch that was registered
+// since Removing sent no request and gets its answer here.
 func (t *Table) Removed(path string, refused bool, now time.Time) {
+	delete(t.leaving, path)
 	for _, children := range []bool{false, true} {
 		if refused && t.nodes[Key{path, children}] == nil { // Unsubscribe has left the server's watch to the deletion
 			t.takeOff(Key{path, children})

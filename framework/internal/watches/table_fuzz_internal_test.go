@@ -167,7 +167,8 @@ type history struct {
 	attached   bool
 	toServer   []Request
 	toClient   []func() // answers and events
-	removal    string   // of the session's own, under way
+	removal    string   // the node that the session is deleting
+	refuses    bool     // the server will refuse that
 	steps      []string
 	lostEvents bool
 }
@@ -252,7 +253,7 @@ func (h *history) deliver() {
 }
 
 func (h *history) detach() {
-	h.attached, h.toServer, h.toClient, h.removal = false, nil, nil, ""
+	h.attached, h.toServer, h.toClient = false, nil, nil
 	h.server.data, h.server.children, h.server.trees = map[string]bool{}, map[string]bool{}, map[string]bool{}
 	h.table.Detached()
 	h.take()
@@ -260,25 +261,37 @@ func (h *history) detach() {
 
 func (h *history) attach() {
 	h.attached = true
+	if h.removal != "" {
+		h.sendRemoval()
+	}
 	h.table.Attached(h.now, time.Second)
 	h.take()
 }
 
-// remove deletes a node of the session: the server executes it now, and the answer is under way.
+// remove deletes a node of the session. Each connection asks for it first, until there is an answer.
 func (h *history) remove(path string, refused bool) {
-	if h.removal != "" || !h.attached {
+	if h.removal != "" {
 		return
 	}
-	h.removal = path
-	// In the order of the connection: what was asked before is answered before.
+	h.removal, h.refuses = path, refused
+	h.table.Removing(path)
+	if h.attached {
+		h.sendRemoval()
+	}
+}
+
+// sendRemoval has the server execute the deletion at once: behind what was asked before, whose answers come first.
+func (h *history) sendRemoval() {
 	for len(h.toServer) > 0 {
 		h.serve(false)
 	}
+	path, refused := h.removal, h.refuses
 	if !refused {
 		h.change(path, false, true)
 	}
 	h.toClient = append(h.toClient, func() {
 		h.removal = ""
+		h.note("removal of %s is answered, refused: %t", path, refused)
 		h.table.Removed(path, refused, h.now)
 	})
 }
@@ -291,14 +304,14 @@ func (h *history) subscribe(path string) {
 	}
 	h.note("subscribe to %v, manner %d", key, s.how)
 	h.subs = append(h.subs, s)
-	h.table.Subscribe(&s.sub, key, func() {}, s.how, h.removal == path, h.now)
+	h.table.Subscribe(&s.sub, key, func() {}, s.how, h.now)
 }
 
 func (h *history) unsubscribe(i int) {
 	s := h.subs[i]
 	h.note("unsubscribe %v", s.sub.node.key)
 	h.subs = append(h.subs[:i:i], h.subs[i+1:]...)
-	h.table.Unsubscribe(&s.sub, h.removal == s.sub.node.key.Path)
+	h.table.Unsubscribe(&s.sub)
 }
 
 func (h *history) unobserve(i int) {

@@ -52,7 +52,7 @@ var nodeKey = Key{Path: "/n"}
 
 func (o *one) subscribe(how Manner) *Subscription {
 	sub := &Subscription{}
-	o.table.Subscribe(sub, nodeKey, func() { o.woken++ }, how, false, start)
+	o.table.Subscribe(sub, nodeKey, func() { o.woken++ }, how, start)
 	return sub
 }
 
@@ -140,7 +140,7 @@ func (o *one) happens(what string) {
 	case "Attached":
 		o.table.Attached(start, time.Second)
 	case "Unsubscribe":
-		o.table.Unsubscribe(o.sub, false)
+		o.table.Unsubscribe(o.sub)
 	default:
 		panic("unknown: " + what)
 	}
@@ -274,9 +274,10 @@ func TestARefusedDeletionTakesOffWhatItWouldHaveTaken(t *testing.T) {
 		table := New()
 		table.Attached(start, time.Second)
 		var sub Subscription
-		table.Subscribe(&sub, key, func() {}, Promptly, false, start)
+		table.Subscribe(&sub, key, func() {}, Promptly, start)
 		table.Answered(table.Requests()[0], Answer{Stat: &zk.Stat{}}, start)
-		table.Unsubscribe(&sub, true)
+		table.Removing("/n")
+		table.Unsubscribe(&sub)
 		wantRequests(t, table)
 		table.Removed("/n", true, start)
 		wantRequests(t, table, RemoveData, RemoveChildren)
@@ -298,8 +299,8 @@ func TestASpentWatchIsNotTakenOff(t *testing.T) {
 	persistent := o.subscribe(Persistent)
 	o.answer(Missing)
 	o.answer(Missing)
-	o.table.Unsubscribe(persistent, false)
+	o.table.Unsubscribe(persistent)
 	o.table.Event(zk.EventNodeCreated, "/n", start)
-	o.table.Unsubscribe(o.sub, false)
+	o.table.Unsubscribe(o.sub)
 	wantRequests(t, o.table)
 }

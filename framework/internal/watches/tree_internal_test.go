@@ -18,7 +18,7 @@ func (q *quiet) Refused(err error)          { q.refused = err }
 // take the node's watch off now would take the tree's as well, on servers before 3.9. So the end of the tree does.
 func TestTheWatchThatATreeCoversIsTakenOffWithTheTree(t *testing.T) {
 	o := inState("set")
-	o.table.Unsubscribe(o.sub, false)
+	o.table.Unsubscribe(o.sub)
 	removal := o.table.Requests()[0]
 	ear := &quiet{}
 	o.table.ObserveTree("/n", ear)

@@ -20,7 +20,7 @@ func TestHowLongARenewalMayTake(t *testing.T) {
 		{false, true, 2, 16 * time.Second},
 		{true, false, 3, 32 * time.Second},
 	} {
-		if got := renewalPatience(24*time.Second, c.pinged, c.heard, c.lost); got != c.want {
+		if got := patience(24*time.Second, c.pinged, c.heard, c.lost); got != c.want {
 			t.Errorf("pinged %t, heard %t, lost %d: %v, want %v", c.pinged, c.heard, c.lost, got, c.want)
 		}
 	}
