@@ -33,6 +33,8 @@ func (m *mirror) Watching() {
 	m.set++
 }
 
+func (*mirror) Lost() {}
+
 func (m *mirror) Refused(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

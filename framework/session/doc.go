@@ -44,7 +44,7 @@
 //
 // # Inside
 //
-// Answers and watch events are applied in the order in which they arrive, under one mutex (core.go). A [Session] has
+// Answers and watch events are applied in the order in which they arrive, under one mutex (base.go). A [Session] has
 // parts, each with its state, and each knows only those before it: the sender of requests, which knows fences too;
 // the validity of leases, with its bindings and the renewal (validity.go, renewal.go); observers; the watches, a state
 // machine of their own (framework/internal/watches) for which watching.go sends; removals; orphans, which are nodes

@@ -98,11 +98,13 @@ func (o *Owner) onDetached(reason error) {
 	o.mu.Lock()
 	was := o.online
 	var ended *term
+	var wakes []func()
 	if was {
 		o.online = false
 		o.validity.renewal.sent = time.Time{} // no charge against the next connection
 		o.attached = make(chan struct{})
 		o.watching.table.Detached()
+		wakes = o.watching.table.Wakes()
 		o.orphans.forgetLooksLocked()
 		if o.cfg.Policy == StandardErrorPolicy {
 			ended = o.validity.endTermLocked(ErrSuspended)
@@ -110,6 +112,7 @@ func (o *Owner) onDetached(reason error) {
 	}
 	o.mu.Unlock()
 	ended.end()
+	call(wakes)
 	if was {
 		o.cfg.Transport.Logger.Debug("framework: connection lost", "session", fmt.Sprintf("%#x", o.sessionID()), "error", reason)
 		o.tell.Detached(reason)

@@ -24,7 +24,7 @@ type ChildObserver interface {
 
 // observers are the observers of all directories. The functions that report may not be called under the mutex.
 type observers struct {
-	*core
+	*base
 	sweep func(dir string, children []string)   // hears of each listing first
 	of    map[string]map[ChildObserver]struct{} // by directory; guarded by the mutex
 }
@@ -100,6 +100,9 @@ type TreeObserver interface {
 	// Changed says that a node was created or deleted, or its data set. Servers since 3.8.4 say nothing of nodes that
 	// the client may not read.
 	Changed(kind zk.EventType, path string)
+	// Lost says that the connection is lost, and the watch with it: nothing reports what happens until Watching is
+	// called again. It comes in the order of the events, and only after Watching.
+	Lost()
 	// Refused is the last call: the server that the session has moved to does not know such watches ([ErrUnsupported]),
 	// or closes connections on them.
 	Refused(err error)

@@ -67,7 +67,7 @@ func (s *Session) Sync(ctx context.Context, path string) error {
 // all later ones. A refusal is [ErrAuthRefused]; the server then closes the connection, and the session goes on.
 func (s *Session) AddAuth(ctx context.Context, scheme string, credentials []byte) error {
 	auth := transport.NewAuth(scheme, credentials)
-	return s.sender.call(ctx, func(finish func(error)) []*transport.Call { return one(s.core.transport.AddAuth(auth, finish)) })
+	return s.sender.call(ctx, func(finish func(error)) []*transport.Call { return one(s.base.transport.AddAuth(auth, finish)) })
 }
 
 // Delete removes a node that has the given version, -1 for any, like [Session.Children]. See also [Session.Remove].
@@ -127,6 +127,6 @@ func (s *Session) List(ctx context.Context, path string) ([]string, error) {
 		if err == nil || !Retryable(err) {
 			return children, err
 		}
-		_ = pace.WaitUnless(ctx, time.Since(began), s.core.done) // Ready tells
+		_ = pace.WaitUnless(ctx, time.Since(began), s.base.done) // Ready tells
 	}
 }

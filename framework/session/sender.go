@@ -14,7 +14,7 @@ import (
 
 // A sender sends requests and waits for their answers.
 type sender struct {
-	*core
+	*base
 	unfenced atomic.Bool // a server hangs up on fences
 }
 

@@ -16,7 +16,7 @@ import (
 //
 // Its methods are safe for concurrent use and take absolute paths, see the client's AbsolutePath.
 type Session struct {
-	core        core
+	base        base
 	sender      sender
 	validity    validity
 	watching    watching
@@ -31,15 +31,15 @@ type Session struct {
 // newSession puts the parts together. A part knows those above it alone, in the order of the fields, but for two
 // functions: the validity asks whether anything is watched, and observers show listings to the orphans.
 func newSession(cfg Config, tell Events) *Session {
-	s := &Session{core: core{
+	s := &Session{base: base{
 		cfg: cfg, tell: tell, support: cfg.Transport.Support, clock: cfg.Transport.Clock, leases: leaseClock{quorum: !cfg.LeaderRenewal},
 		done: make(chan struct{}), wake: make(chan struct{}, 1), attached: make(chan struct{}),
 	}}
-	s.sender.core = &s.core
+	s.sender.base = &s.base
 	s.validity = validity{
 		sender: &s.sender, valid: make(chan struct{}), watchesLocked: func() bool { return !s.watching.table.IsEmpty() },
 	}
-	s.observers = observers{core: &s.core, of: map[string]map[ChildObserver]struct{}{}, sweep: s.orphans.listed}
+	s.observers = observers{base: &s.base, of: map[string]map[ChildObserver]struct{}{}, sweep: s.orphans.listed}
 	s.watching = watching{sender: &s.sender, validity: &s.validity, observers: &s.observers, table: watches.New()}
 	s.removals = removals{
 		sender: &s.sender, watching: &s.watching, pending: map[string]*Removal{}, refusals: map[string]*refusedRemoval{},
@@ -52,35 +52,35 @@ func newSession(cfg Config, tell Events) *Session {
 
 // ID is the session's number at the servers, and its nodes' EphemeralOwner.
 func (s *Session) ID() int64 {
-	return s.core.sessionID()
+	return s.base.sessionID()
 }
 
 // Done is closed when the session is over. Every lease has ended by then.
-func (s *Session) Done() <-chan struct{} { return s.core.done }
+func (s *Session) Done() <-chan struct{} { return s.base.done }
 
 // Err is nil while the session may live; then [ErrSessionLost], with the reason, or [ErrClosed].
-func (s *Session) Err() error { return s.core.err() }
+func (s *Session) Err() error { return s.base.err() }
 
 // Timeout is the session timeout that the servers have granted; 0 before the first connection.
 func (s *Session) Timeout() time.Duration {
-	s.core.mu.Lock()
-	defer s.core.mu.Unlock()
-	return s.core.leases.timeout
+	s.base.mu.Lock()
+	defer s.base.mu.Unlock()
+	return s.base.leases.timeout
 }
 
 // ValidUntil is when leases end without a renewal, by the ordinary clock: the servers cannot end the session earlier.
 func (s *Session) ValidUntil() time.Time {
-	s.core.mu.Lock()
-	defer s.core.mu.Unlock()
-	return s.core.clock.Wall(s.core.leases.validUntil())
+	s.base.mu.Lock()
+	defer s.base.mu.Unlock()
+	return s.base.clock.Wall(s.base.leases.validUntil())
 }
 
 // Silence is the time since the newest request was sent that the leader has answered.
 func (s *Session) Silence() time.Duration {
-	now := s.core.clock.Now()
-	s.core.mu.Lock()
-	defer s.core.mu.Unlock()
-	return now.Sub(s.core.leases.led.sent)
+	now := s.base.clock.Now()
+	s.base.mu.Lock()
+	defer s.base.mu.Unlock()
+	return now.Sub(s.base.leases.led.sent)
 }
 
 // Restarts is how often the client had gone on with a younger ensemble when it opened this session. The zxids of two
@@ -93,20 +93,20 @@ func (s *Session) Attach(key any, create func() any) any { return s.attachments.
 
 // Connected reports whether the session has a connection now.
 func (s *Session) Connected() bool {
-	s.core.mu.Lock()
-	defer s.core.mu.Unlock()
-	return s.core.online && s.core.over == nil
+	s.base.mu.Lock()
+	defer s.base.mu.Unlock()
+	return s.base.online && s.base.over == nil
 }
 
 // Server is the server of the connection, host:port as the connect string or the list of servers names it; "" without
 // one.
 func (s *Session) Server() string {
-	s.core.mu.Lock()
-	defer s.core.mu.Unlock()
-	if !s.core.online || s.core.over != nil {
+	s.base.mu.Lock()
+	defer s.base.mu.Unlock()
+	if !s.base.online || s.base.over != nil {
 		return ""
 	}
-	return s.core.server
+	return s.base.server
 }
 
 // Ready blocks until the session is connected and valid, so that a [Session.Bind] can begin, or over, or ctx is done.

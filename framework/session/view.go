@@ -28,7 +28,9 @@ type View struct {
 	Status Status
 	// Armed says that the server will report the node's next change, and has reported none since the last read: by all
 	// that has arrived on the connection, the node exists.
-	Armed    bool
+	Armed bool
+	// Own says that the node belongs to this session: it is ephemeral, and goes with it.
+	Own      bool
 	Stat     *zk.Stat
 	Data     []byte   // of WatchData; nil if the node may not be read
 	Children []string // of WatchChildren

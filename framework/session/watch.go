@@ -39,11 +39,11 @@ func (s *Session) WatchChildrenDeferred(path string, wake func()) *Watch {
 
 // View returns what is known now.
 func (s *Session) View(w *Watch) View {
-	s.core.mu.Lock()
+	s.base.mu.Lock()
 	v := s.watching.table.View(&w.subscription)
-	s.core.mu.Unlock()
+	s.base.mu.Unlock()
 	return View{
-		Status: Status(v.Status), Armed: v.Armed, Stat: v.Stat, Data: v.Data, Children: v.Children, Err: v.Err,
+		Status: Status(v.Status), Armed: v.Armed, Own: v.Stat != nil && v.Stat.EphemeralOwner == s.ID(), Stat: v.Stat, Data: v.Data, Children: v.Children, Err: v.Err,
 		Read: v.Read, Again: v.Again,
 	}
 }

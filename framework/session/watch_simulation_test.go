@@ -82,6 +82,13 @@ func (c *simulatedTree) Changed(_ zk.EventType, path string) {
 	c.read(path)
 }
 
+// Lost forgets what was known: until Watching, nothing can be.
+func (c *simulatedTree) Lost() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.known)
+}
+
 func (c *simulatedTree) Refused(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -54,6 +54,24 @@ func (w *env) wantWatches(want int) {
 	}
 }
 
+func TestAViewSaysWhetherTheNodeIsTheSessionsOwn(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		entry, err := w.Session().CreateProtected(w.Context(), "/dir", "n-", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other := w.Dial("zk:2181")
+		if _, _, err := other.Create(w.Context(), "/others", nil, framework.WithMode(framework.Ephemeral)); err != nil {
+			t.Fatal(err)
+		}
+		for path, want := range map[string]bool{entry.Path: true, "/others": false, "/dir": false, "/missing": false} {
+			if got := w.watchData(path).view(); got.Own != want {
+				t.Errorf("%s: got %+v, want Own %t", path, got, want)
+			}
+		}
+	})
+}
+
 func TestManyWatchesOfANodeAreOneAtTheServer(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		w.Make("/a")

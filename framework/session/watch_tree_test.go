@@ -36,6 +36,7 @@ func (l *listener) words() []string {
 }
 
 func (l *listener) Watching()         { l.hear("watching") }
+func (l *listener) Lost()             { l.hear("lost") }
 func (l *listener) Refused(err error) { l.hear("refused"); l.err = err }
 func (l *listener) Changed(kind zk.EventType, path string) {
 	l.hear(map[zk.EventType]string{zk.EventNodeCreated: "+", zk.EventNodeDeleted: "-", zk.EventNodeDataChanged: "="}[kind] + path)
@@ -236,6 +237,7 @@ func TestATreeIsWatchedAgainAfterAReconnection(t *testing.T) {
 		l.want(t, "watching")
 		w.Link.Cut()
 		w.Eventually("suspended", func() bool { return !w.Client.State().IsConnected() })
+		l.want(t, "lost")
 		w.Make("/t/missed")
 		w.Link.Heal()
 		w.Eventually("connected", func() bool { return w.Client.State().IsConnected() })
@@ -253,7 +255,7 @@ func TestATreeIsWatchedAgainAfterAReconnection(t *testing.T) {
 		w.Link.Heal()
 		w.Eventually("connected", func() bool { return w.Client.State().IsConnected() })
 		w.wantWatches(0)
-		l.want(t)
+		l.want(t, "lost")
 	})
 }
 

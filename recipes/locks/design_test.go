@@ -260,7 +260,7 @@ func TestDumpOfWhatWaitsHasTheFramesOfTheRunbook(t *testing.T) {
 		go func() { _, _, _ = client.Get(t.Context(), "/lock") }()
 		time.Sleep(time.Second)
 		shows(t, "an operation without a connection", "framework.(*core).attachedSession")
-		shows(t, "an acquire that has lost its connection", "session.(*core).waitAttached")
+		shows(t, "an acquire that has lost its connection", "session.(*base).waitAttached")
 		shows(t, "a client without a server", "transport.(*Transport).sleep")
 		server.RefuseConnections(false)
 		_ = soon(t, entering)

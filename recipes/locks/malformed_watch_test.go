@@ -58,6 +58,8 @@ func (l *treeLog) Changed(_ zk.EventType, path string) {
 	l.paths[path] = true
 }
 
+func (*treeLog) Lost() {}
+
 func (l *treeLog) Refused(error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -171,7 +171,7 @@ func (t *Table) Detached() {
 		w.newest++ // an answer that is still on its way does not count
 	}
 	for _, tree := range t.trees {
-		tree.forget()
+		t.lose(tree)
 	}
 }
 

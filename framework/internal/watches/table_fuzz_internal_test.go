@@ -137,6 +137,7 @@ type treeEar struct {
 	path    string
 	server  *simpleServer
 	known   map[string]int
+	watches bool // between Watching and Lost
 	refused bool
 }
 
@@ -148,11 +149,13 @@ func (e *treeEar) read(path string) {
 }
 
 func (e *treeEar) Watching() {
+	e.watches = true
 	for _, path := range historyPaths {
 		e.read(path)
 	}
 }
 func (e *treeEar) Changed(_ zk.EventType, path string) { e.read(path) }
+func (e *treeEar) Lost()                               { e.watches = false }
 func (e *treeEar) Refused(error)                       { e.refused = true }
 
 // A history is one random run of a table and a server, with what is under way between them, in order.
@@ -191,6 +194,11 @@ func (h *history) take() {
 	h.toServer = append(h.toServer, requests...)
 	for _, wake := range h.table.Wakes() {
 		wake()
+	}
+	for _, ear := range h.ears {
+		if ear.watches && !h.server.trees[ear.path] && len(h.toClient) == 0 {
+			h.t.Fatalf("the observer of %s was not called when the server's watch went", ear.path)
+		}
 	}
 	for _, s := range h.subs {
 		view := h.table.View(&s.sub)

@@ -13,6 +13,7 @@ import (
 type TreeObserver interface {
 	Watching()                              // the watch is set; earlier changes were not reported
 	Changed(kind zk.EventType, path string) // only after Watching
+	Lost()                                  // the connection is, and Watching was called on it
 	Refused(err error)                      // the last call
 }
 
@@ -23,11 +24,14 @@ type tree struct {
 	set       bool                  // the server has answered that it watches
 }
 
-// forget is for a lost connection.
-func (tree *tree) forget() {
+// lose is for a lost connection.
+func (t *Table) lose(tree *tree) {
 	tree.set, tree.leftData = false, false
-	for o := range tree.observers {
-		tree.observers[o] = false
+	for o, watching := range tree.observers {
+		if watching {
+			tree.observers[o] = false
+			t.wakes = append(t.wakes, o.Lost)
+		}
 	}
 }
 

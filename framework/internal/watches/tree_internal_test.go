@@ -12,6 +12,7 @@ type quiet struct{ refused error }
 
 func (*quiet) Watching()                    {}
 func (*quiet) Changed(zk.EventType, string) {}
+func (*quiet) Lost()                        {}
 func (q *quiet) Refused(err error)          { q.refused = err }
 
 // The session ends its watch on a node, which the server is too busy to take off, and then watches the tree there. To

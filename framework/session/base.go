@@ -11,8 +11,8 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// A core is what the parts of a session share: its connection, its times, and the mutex.
-type core struct {
+// A base is what the parts of a session share: its connection, its times, and the mutex.
+type base struct {
 	cfg       Config
 	tell      Events
 	support   *transport.Support
@@ -34,35 +34,35 @@ type core struct {
 }
 
 // err is nil while the session may live.
-func (c *core) err() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.over
+func (b *base) err() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.over
 }
 
 // sessionID is the session's number; 0 before the first handshake.
-func (c *core) sessionID() int64 { return c.id.Load() }
+func (b *base) sessionID() int64 { return b.id.Load() }
 
 // sendLocked queues calls and reports whether there is a connection. The mutex is held, so that requests leave in the
 // order in which the table changed: a watch that is taken off and set again must not be taken off last.
-func (c *core) sendLocked(calls ...*transport.Call) bool {
-	return c.online && c.over == nil && c.transport.Send(calls...)
+func (b *base) sendLocked(calls ...*transport.Call) bool {
+	return b.online && b.over == nil && b.transport.Send(calls...)
 }
 
 // wakeClock makes the owner's clock recompute its next deadline.
-func (c *core) wakeClock() {
+func (b *base) wakeClock() {
 	select {
-	case c.wake <- struct{}{}:
+	case b.wake <- struct{}{}:
 	default:
 	}
 }
 
 // waitAttached blocks until there is a connection, the session is over, or ctx is done.
-func (c *core) waitAttached(ctx context.Context) error {
+func (b *base) waitAttached(ctx context.Context) error {
 	for {
-		c.mu.Lock()
-		attached, online, over := c.attached, c.online, c.over
-		c.mu.Unlock()
+		b.mu.Lock()
+		attached, online, over := b.attached, b.online, b.over
+		b.mu.Unlock()
 		switch {
 		case over != nil:
 			return over
@@ -73,7 +73,7 @@ func (c *core) waitAttached(ctx context.Context) error {
 		}
 		select {
 		case <-attached:
-		case <-c.done:
+		case <-b.done:
 		case <-ctx.Done():
 		}
 	}
