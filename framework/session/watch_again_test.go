@@ -32,6 +32,23 @@ func TestAWatchThatAnOverloadedServerDoesNotTakeOffIsTakenOffLater(t *testing.T)
 	})
 }
 
+// An overloaded server is not asked as fast as it can refuse.
+func TestAnOverloadedServerIsAskedForAWatchAfterGrowingPauses(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		w.Make("/t")
+		for i := range 1000 {
+			w.Server.Throttle(zktest.Match{Op: zktest.OpGetData, Nth: i + 1})
+		}
+		before := w.Server.Counts()[zktest.OpGetData]
+		defer w.watchData("/t").stop()
+		time.Sleep(20 * time.Second)
+		// Nine in the first second or two, then one each half second to second.
+		if got := w.Server.Counts()[zktest.OpGetData] - before; got < 15 || got > 60 {
+			t.Errorf("got %d requests in 20 s, want 20 to 50", got)
+		}
+	})
+}
+
 func TestAWatchThatIsWantedAgainIsNotTakenOffLater(t *testing.T) {
 	atEach(t, func(t *testing.T, w *env) {
 		w.Make("/t")
