@@ -9,9 +9,8 @@ import (
 	"time"
 )
 
-// conn is one client connection. A reader executes the requests one after
-// the other; a writer sends what they, and the watches, have queued, so that
-// nobody waits for a slow client with a lock held.
+// conn is one client connection. A reader executes the requests one after the other; a writer sends what they, and the
+// watches, have queued, so that no goroutine waits for a slow client with a lock held.
 type conn struct {
 	srv    *Server
 	nc     net.Conn

@@ -4,6 +4,7 @@
 //	go run .                                        this checkout
 //	go run . -dir ../.. -dir /tmp/later             two checkouts side by side, a column each
 //	go run . -list                                  the functions that the roots reach, the longest first
+//	go run . -up framework/session                  which file uses which against the order, and by which names
 //	go run . -program latch.txt -root recipes/leader.LeaderLatch.Run   what another program reaches from elsewhere
 //	go run . -h                                     all flags
 //
@@ -20,7 +21,18 @@
 //	                     adds nothing. So do the methods by which other modules call back: those of an interface
 //	                     declared elsewhere to which reached code converts a value. What runs on goroutines that were
 //	                     started before, such as a connection's reader, is not reached.
-//	exported names       of the package's scope: types, aliases, functions, variables, constants; no methods, no fields
+//	exported names       of the package's scope: types, aliases, functions, variables, constants; no methods, no fields.
+//	                     Of the package that the summary names, its own count: no alias, and no constant or variable
+//	                     whose value is a name of another package
+//	uses against order   A file uses another of its package if it has a name that the other declares: a type, a
+//	                     function, a method, a field. The order of the files is the one in which the fewest uses point
+//	                     up; where more than 16 files use each other in circles it is the best that moving one file at
+//	                     a time finds
+//	methods of a type    all that can be called on an addressable value, exported or not; promoted ones too
+//	glossary             rows of the table below the heading "Glossary"
+//	nouns                different words in the names of a package's types, functions, fields, parameters, constants
+//	                     and variables, split where the case changes, without a final s; of three letters and more
+//	code lines in all    of the engine, the session and what the session stands on, but transport and clock
 //	mutable variables    package-level variables that are neither error values nor constant tables: something in the
 //	                     module assigns to them or through them, takes their address, or their type holds state of
 //	                     its own (sync, sync/atomic, a channel, a pointer to a struct whose fields are assigned)
@@ -70,6 +82,9 @@ type settings struct {
 	apart    list // packages whose reached lines are summed up apart
 	floors   list // from the lowest to the highest, each a blank-separated list of package prefixes
 	names    string
+	methods  string
+	glossary string // relative to the checkout
+	up       string
 	program  string // its text
 	limit    int
 	list     bool
@@ -113,6 +128,9 @@ func parse(args []string, errs io.Writer) (settings, error) {
 	flags.Var(&s.apart, "apart", "`packages` whose reached lines are not part of framework's sum")
 	flags.Var(&s.floors, "floors", "prefixes of packages from the lowest floor to the highest; blanks separate those of one `floor`")
 	flags.StringVar(&s.names, "names", "framework", "`package` whose exported names are counted in the summary")
+	flags.StringVar(&s.methods, "methods", "framework/session.Session", "`type` whose methods are counted in the summary")
+	flags.StringVar(&s.glossary, "glossary", "recipes/locks/DESIGN.md", "`page` whose glossary is counted")
+	flags.StringVar(&s.up, "up", "", "print the uses against the order in a `package`, and nothing else")
 	flags.IntVar(&s.limit, "limit", 260, "the number of `lines` that a file should not exceed")
 	program := flags.String("program", "", "`file` with the program that uses the library (default one that takes and releases a mutex)")
 	flags.BoolVar(&s.list, "list", false, "print the functions that the roots reach, the longest first, and nothing else")
@@ -157,8 +175,11 @@ func run(args []string, out, errs io.Writer) error {
 		all = append(all, f)
 	}
 	text := markdown(all, s)
-	if s.list {
-		text = all[len(all)-1].list()
+	switch last := all[len(all)-1]; {
+	case s.list:
+		text = last.list()
+	case s.up != "":
+		text = last.listUp(s.up)
 	}
 	_, err = io.WriteString(out, text)
 	return err

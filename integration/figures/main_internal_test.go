@@ -194,7 +194,7 @@ func TestColumnsAndCommits(t *testing.T) {
 	if err := run(append(houseFlags(dir), "-dir", other, "-names", "high", "-limit", "60"), &out, io.Discard); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{", changed |\n|---|---|---|---|\n", "| exported names of high | ≤ 95 | 5 | 2 |", "| files with that code |  | 2 | 1 |"} {
+	for _, want := range []string{", changed |\n|---|---|---|---|\n", "| exported names of high that are no aliases | ≤ 50 | 5 | 2 |", "| files with that code | ≤ 50 | 2 | 1 |"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("got:\n%s\nwant in it:\n%s", out.String(), want)
 		}

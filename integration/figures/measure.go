@@ -21,6 +21,8 @@ type figures struct {
 	floors   *floorsOf
 	files    []fileLines // the longest first
 	reached  int         // files with reached code
+	methods  []methodCount
+	glossary int // words of the page that explains them; -1 without it
 	// reachedNames are the functions that the roots reach, closures included; reachedList has them with their lines.
 	reachedNames []string
 	reachedList  []functionReached
@@ -36,6 +38,9 @@ type perPackage struct {
 	words      int
 	functions  []function
 	complexest function
+	uses       uses
+	ownNames   int // exported, and no alias of another package's
+	nouns      int
 }
 
 // A fileLines is a file with its length.
@@ -53,7 +58,7 @@ func measure(dir string, s settings) (*figures, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &figures{commit: hash}
+	f := &figures{commit: hash, glossary: glossary(dir, s.glossary)}
 	if f.floors, err = m.judgeImports(s.floors.values); err != nil {
 		return nil, err
 	}
@@ -65,7 +70,11 @@ func measure(dir string, s settings) (*figures, error) {
 	f.reachedNames = names
 	mutable := m.mutable()
 	for _, p := range m.packages {
-		figure := perPackage{path: m.relative(p.PkgPath), exported: exported(p), mutable: mutable[p]}
+		figure := perPackage{
+			path: m.relative(p.PkgPath), exported: exported(p), mutable: mutable[p],
+			uses: m.usesOf(p), ownNames: ownNames(p), nouns: nouns(p),
+		}
+		f.methods = append(f.methods, m.methodsOf(p)...)
 		for i, file := range p.Syntax {
 			if err := f.addFile(&figure, p, i, reached); err != nil {
 				return nil, err
@@ -79,6 +88,7 @@ func measure(dir string, s settings) (*figures, error) {
 		}
 		f.packages = append(f.packages, figure)
 	}
+	slices.SortStableFunc(f.methods, func(a, b methodCount) int { return b.methods - a.methods })
 	slices.SortStableFunc(f.files, func(a, b fileLines) int { return b.lines - a.lines })
 	return f, nil
 }
