@@ -5,6 +5,7 @@
 //	go run . -dir ../.. -dir /tmp/later             two checkouts side by side, a column each
 //	go run . -list                                  the functions that the roots reach, the longest first
 //	go run . -up framework/session                  which file uses which against the order, and by which names
+//	go run . -api > ../api.txt                      the exported names, their fields and methods, a line each
 //	go run . -program latch.txt -root recipes/leader.LeaderLatch.Run   what another program reaches from elsewhere
 //	go run . -h                                     all flags
 //
@@ -85,6 +86,7 @@ type settings struct {
 	methods  string
 	glossary string // relative to the checkout
 	up       string
+	api      bool
 	program  string // its text
 	limit    int
 	list     bool
@@ -131,6 +133,7 @@ func parse(args []string, errs io.Writer) (settings, error) {
 	flags.StringVar(&s.methods, "methods", "framework/session.Session", "`type` whose methods are counted in the summary")
 	flags.StringVar(&s.glossary, "glossary", "recipes/locks/DESIGN.md", "`page` whose glossary is counted")
 	flags.StringVar(&s.up, "up", "", "print the uses against the order in a `package`, and nothing else")
+	flags.BoolVar(&s.api, "api", false, "print the exported names of all packages that others may import, and nothing else")
 	flags.IntVar(&s.limit, "limit", 260, "the number of `lines` that a file should not exceed")
 	program := flags.String("program", "", "`file` with the program that uses the library (default one that takes and releases a mutex)")
 	flags.BoolVar(&s.list, "list", false, "print the functions that the roots reach, the longest first, and nothing else")
@@ -178,6 +181,8 @@ func run(args []string, out, errs io.Writer) error {
 	switch last := all[len(all)-1]; {
 	case s.list:
 		text = last.list()
+	case s.api:
+		text = last.api
 	case s.up != "":
 		text = last.listUp(s.up)
 	}

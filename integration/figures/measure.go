@@ -23,6 +23,7 @@ type figures struct {
 	reached  int         // files with reached code
 	methods  []methodCount
 	glossary int // words of the page that explains them; -1 without it
+	api      string
 	// reachedNames are the functions that the roots reach, closures included; reachedList has them with their lines.
 	reachedNames []string
 	reachedList  []functionReached
@@ -58,7 +59,7 @@ func measure(dir string, s settings) (*figures, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &figures{commit: hash, glossary: glossary(dir, s.glossary)}
+	f := &figures{commit: hash, glossary: glossary(dir, s.glossary), api: m.api()}
 	if f.floors, err = m.judgeImports(s.floors.values); err != nil {
 		return nil, err
 	}
