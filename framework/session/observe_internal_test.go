@@ -6,6 +6,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/framework/internal/watches"
 )
 
 // goners notes which children are said to be gone.
@@ -25,6 +26,12 @@ func TestObserversHearOfNoDeletionThatNobodyAskedFor(t *testing.T) {
 	s.Session.watching.event(transport.WatchEvent{Type: zk.EventNodeDeleted, Path: "/dir/n"})
 	if len(heard.names) > 0 {
 		t.Errorf("got %q gone, which no watch was set on; want nothing", heard.names)
+	}
+	for _, op := range []watches.Op{watches.RemoveData, watches.RemoveChildren, watches.RemoveTree, watches.SetTree} {
+		s.Session.watching.answered(watches.Request{Op: op, Path: "/dir/n"}, watches.Answer{Err: zk.ErrNoNode})
+	}
+	if len(heard.names) > 0 {
+		t.Errorf("got %q gone by an answer that shows no node, want nothing", heard.names)
 	}
 	s.WatchData("/dir/n", func() {})
 	s.Session.watching.event(transport.WatchEvent{Type: zk.EventNodeDeleted, Path: "/dir/n"})

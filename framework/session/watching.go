@@ -130,7 +130,7 @@ func (w *watching) request(r watches.Request) *transport.Call {
 func (w *watching) answered(r watches.Request, a watches.Answer) {
 	a.Outcome = outcome(r.Op, a.Err)
 	switch {
-	case a.Outcome == watches.Missing:
+	case a.Outcome == watches.Missing && r.Reads():
 		w.observers.gone(r.Path)
 	case a.Outcome == watches.Found && r.Op == watches.ReadChildren:
 		w.observers.listed(r.Path, a.Children, a.Stat)

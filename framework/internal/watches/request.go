@@ -32,6 +32,9 @@ type Request struct {
 	again  bool // the view holds until the answer
 }
 
+// Reads reports whether the answer shows the node, or that it is missing.
+func (r Request) Reads() bool { return r.Op == ReadData || r.Op == ReadStat || r.Op == ReadChildren }
+
 // An Outcome is what became of a request.
 type Outcome int
 
@@ -60,13 +63,11 @@ type Answer struct {
 // Answered applies the answer to a request. broken reports that the server cannot be used: the connection must be left,
 // and the next one asks again.
 func (t *Table) Answered(r Request, a Answer, now time.Time) (broken bool) {
-	switch r.Op {
-	case ReadData, ReadStat, ReadChildren:
-		return t.nodeAnswered(r, a, now)
-	case SetTree:
-		return t.treeAnswered(r, a, now)
-	}
 	switch {
+	case r.Reads():
+		return t.nodeAnswered(r, a, now)
+	case r.Op == SetTree:
+		return t.treeAnswered(r, a, now)
 	case a.Outcome == Busy:
 		t.refused = append(t.refused, r)
 	case a.Outcome == Unsupported && r.Op == RemoveTree:

@@ -129,7 +129,7 @@ func (t *Table) treeAnswered(r Request, a Answer, now time.Time) (broken bool) {
 	switch {
 	case a.Outcome == Unclear:
 		return true
-	case a.Outcome == Lost, tree != r.tree:
+	case a.Outcome == Lost, tree == nil, tree != r.tree:
 	case a.Outcome == Busy:
 		t.refused = append(t.refused, r)
 	case a.Outcome != Found:
