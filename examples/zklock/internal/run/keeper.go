@@ -139,8 +139,14 @@ func (k *keeper) look() (again time.Duration, ok bool) {
 		return time.Hour, !gone
 	}
 	again = k.act()
-	k.alarm.set(k.plan.wake(k.plan.due(k.s), k.s.now))
+	k.setAlarm()
 	return again, true
+}
+
+// setAlarm has this process, should it be stopped, go on when it has something to do.
+func (k *keeper) setAlarm() {
+	k.s.now = now()
+	k.alarm.set(k.plan.wake(k.plan.due(k.s), k.s.now))
 }
 
 // act does what is due, and returns when to look again.

@@ -31,6 +31,7 @@ func (k *keeper) start(c *command) bool {
 	if !c.AllowSetuid {
 		keepPrivileges()
 	}
+	k.setAlarm() // first: a keeper that is stopped as soon as it has a command goes on in time
 	pid, err := k.fork(c, files)
 	if err != nil {
 		errno := syscall.EIO

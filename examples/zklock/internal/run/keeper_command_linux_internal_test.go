@@ -1,0 +1,24 @@
+//go:build linux
+
+package run
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+	"time"
+)
+
+// A keeper that is stopped between the start of its command and its next look would stay so: it goes on by an alarm
+// alone.
+func TestKeeperSetsItsAlarmBeforeItStartsTheCommand(t *testing.T) {
+	var told bytes.Buffer
+	k := &keeper{out: json.NewEncoder(&told), alarm: newAlarm()}
+	k.obey(order{Valid: now() + time.Hour})
+	if k.obey(order{Start: &command{Path: "/gone", Grace: time.Minute, Margin: time.Minute}}) {
+		t.Fatal("got a command started, want none: the test needs to see what was done before the start")
+	}
+	if due := k.s.valid - 2*time.Minute; k.alarm.at != due {
+		t.Errorf("got the alarm at %v when the command was to be started, want it at %v", k.alarm.at, due)
+	}
+}
