@@ -16,9 +16,9 @@ import (
 //	the keeper is stopped; the front renews the lease, and says so; the keeper goes on
 //	its timer has fired long ago, by the clock the old lease is over: it would kill a command that has lost nothing
 //
-// So the keeper takes the orders before each look at the clock. A renewal that the front wrote before the keeper went
-// on counts, whichever goroutine runs first. One that the front has not written yet does not: by what the keeper knows,
-// the lease has ended.
+// So the keeper reads the clock, then takes the orders, and decides by that clock. A renewal that the front wrote
+// before the keeper went on counts, whichever goroutine runs first. One that the front has not written yet does not: by
+// what the keeper knows, the lease has ended.
 type inbox struct {
 	pipe *os.File
 	raw  syscall.RawConn

@@ -38,11 +38,11 @@ func newPipe(t *testing.T) (*inbox, *os.File) {
 }
 
 // The keeper was stopped until long after the end of the lease that it knows of, which the front has renewed meanwhile.
-func TestKeeperThatGoesOnHearsOfRenewalsBeforeItLooksAtTheClock(t *testing.T) {
+func TestKeeperThatGoesOnHearsOfRenewalsBeforeItDecides(t *testing.T) {
 	var told bytes.Buffer
 	in, out := newPipe(t)
 	k := &keeper{
-		inbox: in, out: json.NewEncoder(&told), command: &command{}, plan: plan{grace: time.Second, margin: time.Second},
+		inbox: in, now: now, out: json.NewEncoder(&told), command: &command{}, plan: plan{grace: time.Second, margin: time.Second},
 		family: &family{leader: math.MaxInt32}, // no process has so high a number
 	}
 	for round := range 100 { // the goroutine of the inbox may read first, or not

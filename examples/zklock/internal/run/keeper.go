@@ -30,15 +30,16 @@ func Keep(args []string) int {
 		return ExitUsage
 	}
 	adoptOrphans()
-	ignored := make(chan os.Signal, 1) // what the front gets it passes on, so this process hears it twice or not at all
-	signal.Notify(ignored, handled()...)
+	// What the front gets it passes on, so this process hears it twice or not at all: here it is a reason to look.
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, handled()...)
 	orders, err := newInbox(in)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "zklock keep: the pipe from zklock run cannot be read:", err)
 		return ExitSoftware
 	}
-	k := &keeper{inbox: orders, out: json.NewEncoder(out), alarm: newAlarm()}
-	k.run()
+	k := &keeper{inbox: orders, out: json.NewEncoder(out), alarm: newAlarm(), now: now}
+	k.run(signals)
 	return 0
 }
 
@@ -73,6 +74,7 @@ type keeper struct {
 	inbox   *inbox
 	out     *json.Encoder
 	alarm   *alarm
+	now     func() time.Duration
 	command *command
 	family  *family
 	group   *cgroup // of the command; nil if there is none
@@ -87,7 +89,9 @@ type keeper struct {
 	pause   time.Duration // between two rounds of KILL
 }
 
-func (k *keeper) run() {
+// run returns when there is nothing to keep any more. A process that goes on after a stop gets SIGCONT, and looks at
+// once, though its timer was set before the stop.
+func (k *keeper) run(signals <-chan os.Signal) {
 	timer := time.NewTimer(0)
 	for news := k.inbox.news; ; {
 		again, ok := k.look()
@@ -107,10 +111,11 @@ func (k *keeper) run() {
 		case pid, open := <-events:
 			if !open {
 				k.group.remove()
-				k.tell(report{Gone: true, Spare: k.s.valid - now()})
+				k.tell(report{Gone: true, Spare: k.s.valid - k.now()})
 				return
 			}
 			k.died(pid)
+		case <-signals:
 		case <-timer.C:
 			if k.abandons() {
 				return
@@ -124,8 +129,14 @@ func (k *keeper) run() {
 }
 
 // look follows the orders that have come, and does what is due by them. It returns when to look again, and whether
-// there is something to keep.
+// there is something to keep. The clock is read before the orders:
+//
+//	the keeper takes the orders, and is stopped; the front renews the lease, and says so
+//	the keeper goes on: by the clock of now, and by the orders of then, its command would get TERM
+//
+// By the earlier clock nothing is due yet. The time since then counts as waited, so the next look comes at once.
 func (k *keeper) look() (again time.Duration, ok bool) {
+	k.s.now = k.now()
 	orders, gone := k.inbox.take()
 	for _, o := range orders {
 		if !k.obey(o) {
@@ -145,28 +156,28 @@ func (k *keeper) look() (again time.Duration, ok bool) {
 
 // setAlarm has this process, should it be stopped, go on when it has something to do.
 func (k *keeper) setAlarm() {
-	k.s.now = now()
-	k.alarm.set(k.plan.wake(k.plan.due(k.s), k.s.now))
+	s := k.s
+	s.now = k.now()
+	k.alarm.set(k.plan.wake(k.plan.due(s), s.now))
 }
 
-// act does what is due, and returns when to look again.
+// act does what was due when the keeper looked at the clock, and returns when to look again.
 func (k *keeper) act() time.Duration {
-	k.s.now = now()
 	do, again := k.plan.next(k.s)
 	switch {
 	case do == kill || k.killed || k.exited && !k.command.KeepLeftovers:
-		return min(again, k.kill())
+		return k.kill()
 	case do == warn:
 		k.s.warned = true
 		k.signal(syscall.SIGTERM)
-		k.tell(report{Warned: true, Spare: k.s.valid - k.s.now})
+		k.tell(report{Warned: true, Spare: k.s.valid - k.now()})
 	}
-	return again
+	return max(0, again-(k.now()-k.s.now))
 }
 
 // kill sends KILL to all there are, and returns when to do it again: a process can have started another one meanwhile.
 func (k *keeper) kill() time.Duration {
-	first := report{At: time.Now(), Killed: true, Spare: k.s.valid - k.s.now}
+	first := report{At: time.Now(), Killed: true, Spare: k.s.valid - k.now()}
 	k.signal(syscall.SIGKILL)
 	if !k.killed && !k.exited { // behind what could not be killed, if there is any
 		k.killed = true
@@ -193,7 +204,7 @@ func (k *keeper) obey(o order) bool {
 	}
 	if o.Stop {
 		if k.s.stopped == 0 {
-			k.s.stopped = now()
+			k.s.stopped = k.now()
 		}
 		k.signal(syscall.SIGTERM)
 	}

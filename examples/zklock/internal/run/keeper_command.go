@@ -24,7 +24,7 @@ func (k *keeper) start(c *command) bool {
 	if c.Foreground {
 		signal.Ignore(syscall.SIGTTOU) // or taking the terminal would stop the new process; the command inherits it
 	}
-	if now() >= k.s.valid-c.Margin { // the machine was suspended, or this process stopped, since the lock was acquired
+	if k.now() >= k.s.valid-c.Margin { // the machine was suspended, or this process stopped, meanwhile
 		k.tell(report{Failed: "the lease is about to end already", Late: true})
 		return false
 	}
@@ -81,7 +81,7 @@ func (k *keeper) died(pid int) {
 	switch {
 	case leads && ended:
 		k.exited = true
-		r := report{Exited: true, Spare: k.s.valid - now()}
+		r := report{Exited: true, Spare: k.s.valid - k.now()}
 		if status.Signaled() {
 			r.Signal = int(status.Signal())
 		} else {

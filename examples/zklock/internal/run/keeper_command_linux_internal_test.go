@@ -13,7 +13,7 @@ import (
 // alone.
 func TestKeeperSetsItsAlarmBeforeItStartsTheCommand(t *testing.T) {
 	var told bytes.Buffer
-	k := &keeper{out: json.NewEncoder(&told), alarm: newAlarm()}
+	k := &keeper{out: json.NewEncoder(&told), alarm: newAlarm(), now: now}
 	k.obey(order{Valid: now() + time.Hour})
 	if k.obey(order{Start: &command{Path: "/gone", Grace: time.Minute, Margin: time.Minute}}) {
 		t.Fatal("got a command started, want none: the test needs to see what was done before the start")

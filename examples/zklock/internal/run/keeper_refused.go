@@ -46,7 +46,7 @@ func (k *keeper) refuse(refused []string) bool {
 	if len(refused) == 0 || k.s.stopped != 0 {
 		return false
 	}
-	k.s.stopped = now()
+	k.s.stopped = k.now()
 	return true
 }
 

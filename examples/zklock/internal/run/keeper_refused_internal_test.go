@@ -14,7 +14,7 @@ import (
 // A process that cannot be signalled ends the command, as TERM to zklock does, once; the keeper reports each change.
 func TestRefusedSignalEndsTheCommandOnceAndReportsEachChange(t *testing.T) {
 	var told bytes.Buffer
-	k := &keeper{out: json.NewEncoder(&told), plan: plan{grace: time.Second, margin: time.Second}}
+	k := &keeper{now: now, out: json.NewEncoder(&told), plan: plan{grace: time.Second, margin: time.Second}}
 	k.s.valid = now() + time.Hour
 	var ends []bool
 	for _, refused := range [][]string{nil, {"7 (sudo)"}, {"7 (sudo)"}, {"7 (sudo)", "8 (sleep)"}, nil} {
