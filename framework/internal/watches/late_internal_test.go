@@ -26,7 +26,7 @@ func TestWatchesAreReadAgainWhenTheWaitHasDoubled(t *testing.T) {
 func TestAWatchIsReadLaterAndLater(t *testing.T) {
 	o := inState("set")
 	var got []time.Duration
-	for now := start; len(got) < 5; {
+	for now := start; len(got) < 5 && now.Sub(start) < time.Hour; {
 		wait := o.table.ReadLate(now)
 		if o.take(); o.asked > 0 {
 			got = append(got, now.Sub(start))
@@ -38,5 +38,27 @@ func TestAWatchIsReadLaterAndLater(t *testing.T) {
 	want := []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second}
 	if !slices.Equal(got, want) {
 		t.Errorf("got reads after %v, want %v", got, want)
+	}
+}
+
+// The event that says that a node was created may be lost, too: a subscriber that waits for it needs a read.
+func TestAMissingNodeIsReadAgainForPersistentSubscribers(t *testing.T) {
+	for _, c := range []struct {
+		how  Manner
+		want int
+	}{{Persistent, 1}, {Promptly, 0}} {
+		o := &one{table: New()}
+		o.table.Attached(start, time.Second)
+		o.subscribe(c.how)
+		o.take()
+		o.answer(Missing)
+		if c.how == Persistent { // asked by existence now
+			o.answer(Missing)
+		}
+		o.asked = 0
+		o.table.ReadLate(start.Add(time.Minute))
+		if o.take(); o.asked != c.want {
+			t.Errorf("manner %d: got %d reads of a missing node, want %d", c.how, o.asked, c.want)
+		}
 	}
 }

@@ -152,12 +152,14 @@ func (t *Table) IsEmpty() bool { return len(t.nodes) == 0 && len(t.trees) == 0 }
 // say that a node has changed, but not to what. Of trees they would say nothing.
 func (t *Table) Attached(now time.Time, timeout time.Duration) {
 	t.attached, t.timeout = true, timeout
-	t.setTrees(now)
+	// Trees come last: a server that hangs up on them has answered the rest before. With them come the watches on their
+	// nodes.
 	for _, w := range t.nodes {
-		if !w.pending() && (w.view.Status == Unknown || w.persistent()) {
+		if t.trees[w.key.Path] == nil && !w.pending() && (w.view.Status == Unknown || w.persistent()) {
 			t.ask(w, now)
 		}
 	}
+	t.setTrees(now)
 }
 
 // Detached is for a lost connection, whose server forgets its watches.

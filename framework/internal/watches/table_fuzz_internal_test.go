@@ -158,6 +158,18 @@ func (e *treeEar) Changed(_ zk.EventType, path string) { e.read(path) }
 func (e *treeEar) Lost()                               { e.watches = false }
 func (e *treeEar) Refused(error)                       { e.refused = true }
 
+// An arrival is an answer or an event on its way to the client.
+type arrival struct {
+	arrive func()
+	event  bool
+}
+
+// A flight is a request of a watch that was not answered yet.
+type flight struct {
+	node   *node
+	number int
+}
+
 // A history is one random run of a table and a server, with what is under way between them, in order.
 type history struct {
 	t          *testing.T
@@ -169,11 +181,13 @@ type history struct {
 	now        time.Time
 	attached   bool
 	toServer   []Request
-	toClient   []func() // answers and events
-	removal    string   // the node that the session is deleting
-	refuses    bool     // the server will refuse that
+	toClient   []arrival
+	inFlight   map[flight]bool
+	removal    string // the node that the session is deleting
+	refuses    bool   // the server will refuse that
 	steps      []string
 	lostEvents bool
+	treeless   bool // so that events can be lost
 }
 
 var historyPaths = []string{"/a", "/a/b", "/a/b/c"}
@@ -190,6 +204,9 @@ func (h *history) take() {
 	}
 	for _, r := range requests {
 		h.note("    asks: op %d of %s", r.Op, r.Path)
+		if r.Reads() {
+			h.inFlight[flight{r.node, r.number}] = true
+		}
 	}
 	h.toServer = append(h.toServer, requests...)
 	for _, wake := range h.table.Wakes() {
@@ -198,6 +215,11 @@ func (h *history) take() {
 	for _, ear := range h.ears {
 		if ear.watches && !h.server.trees[ear.path] && len(h.toClient) == 0 {
 			h.t.Fatalf("the observer of %s was not called when the server's watch went", ear.path)
+		}
+	}
+	for key, w := range h.table.nodes {
+		if w.pending() && !h.inFlight[flight{w, w.newest}] {
+			h.t.Fatalf("%v waits for an answer that cannot come", key)
 		}
 	}
 	for _, s := range h.subs {
@@ -224,10 +246,10 @@ func (h *history) armed(w *node) bool {
 func (h *history) change(path string, create, remove bool) {
 	for _, e := range h.server.change(path, create, remove) {
 		if h.attached {
-			h.toClient = append(h.toClient, func() {
+			h.toClient = append(h.toClient, arrival{event: true, arrive: func() {
 				h.note("event %d of %s arrives", e.kind, e.path)
 				h.table.Event(e.kind, e.path, h.now)
-			})
+			}})
 		}
 	}
 }
@@ -244,24 +266,34 @@ func (h *history) serve(busy bool) {
 		a = h.server.answer(r)
 	}
 	h.note("server executes op %d of %s, busy %t: %d", r.Op, r.Path, busy, a.Outcome)
-	h.toClient = append(h.toClient, func() {
+	h.toClient = append(h.toClient, arrival{arrive: func() {
 		h.note("answer %d to op %d of %s arrives", a.Outcome, r.Op, r.Path)
+		delete(h.inFlight, flight{r.node, r.number})
 		h.table.Answered(r, a, h.now)
-	})
+	}})
 }
 
 func (h *history) deliver() {
 	if len(h.toClient) == 0 {
 		return
 	}
-	arrives := h.toClient[0]
+	next := h.toClient[0]
 	h.toClient = h.toClient[1:]
-	arrives()
+	next.arrive()
 	h.take()
+}
+
+// lose loses the next arrival if it is an event. Watches on trees are not read again, so none may be there.
+func (h *history) lose() {
+	if len(h.toClient) > 0 && h.toClient[0].event && len(h.ears) == 0 {
+		h.note("an event is lost")
+		h.toClient, h.lostEvents = h.toClient[1:], true
+	}
 }
 
 func (h *history) detach() {
 	h.attached, h.toServer, h.toClient = false, nil, nil
+	clear(h.inFlight)
 	h.server.data, h.server.children, h.server.trees = map[string]bool{}, map[string]bool{}, map[string]bool{}
 	h.table.Detached()
 	h.take()
@@ -297,11 +329,11 @@ func (h *history) sendRemoval() {
 	if !refused {
 		h.change(path, false, true)
 	}
-	h.toClient = append(h.toClient, func() {
+	h.toClient = append(h.toClient, arrival{arrive: func() {
 		h.removal = ""
 		h.note("removal of %s is answered, refused: %t", path, refused)
 		h.table.Removed(path, refused, h.now)
-	})
+	}})
 }
 
 func (h *history) subscribe(path string) {
@@ -349,7 +381,7 @@ func (h *history) step() {
 	case what == 8:
 		h.note("remove %s", path)
 		h.remove(path, h.pick(3) == 0)
-	case what == 9:
+	case what == 9 && !h.treeless:
 		ear := &treeEar{path: path, server: h.server, known: map[string]int{}}
 		h.note("tree at %s", path)
 		h.ears = append(h.ears, ear)
@@ -362,6 +394,8 @@ func (h *history) step() {
 	case what == 12:
 		h.now = h.now.Add(time.Second)
 		h.table.ReadLate(h.now)
+	case what == 13 && h.pick(2) == 0:
+		h.lose()
 	case what == 13:
 		h.table.SetDeferred(h.now)
 	case what == 14:
@@ -379,16 +413,29 @@ func (h *history) settle() {
 	if !h.attached {
 		h.attach()
 	}
+	drain := func() {
+		for n := 0; len(h.toServer)+len(h.toClient) > 0; n++ {
+			if n > 100_000 {
+				h.t.Fatal("the table asks for ever")
+			}
+			h.serve(false)
+			h.deliver()
+		}
+	}
 	for round := 0; ; round++ {
 		if round > 1000 {
 			h.t.Fatal("the table asks for ever")
 		}
-		for len(h.toServer)+len(h.toClient) > 0 {
-			h.serve(false)
-			h.deliver()
-		}
-		if !h.table.HasRefused() && !h.table.HasDeferred() {
+		drain()
+		if !h.table.HasRefused() && !h.table.HasDeferred() && !h.lostEvents {
 			return
+		}
+		if h.lostEvents { // what is believed is read again, and shows what was lost
+			h.now = h.now.Add(longestBelief * time.Hour)
+			h.table.ReadLate(h.now)
+			h.take()
+			drain()
+			h.lostEvents = false
 		}
 		h.table.SetDeferred(h.now)
 		h.table.AskAgain(h.now)
@@ -425,12 +472,13 @@ func (h *history) check() {
 }
 
 func runHistory(t *testing.T, pick func(n int) int, more func() bool) {
-	h := &history{t: t, pick: pick, table: New(), server: newSimpleServer(), now: start}
+	h := &history{t: t, pick: pick, table: New(), server: newSimpleServer(), now: start, inFlight: map[flight]bool{}}
 	defer func() {
 		if t.Failed() {
 			t.Logf("the history:\n%s", strings.Join(h.steps, "\n"))
 		}
 	}()
+	h.treeless = pick(2) == 0
 	h.attach()
 	for more() {
 		h.step()

@@ -64,11 +64,15 @@ func (t *Table) setTrees(now time.Time) {
 	}
 }
 
-// askAt sets the watches on a node again.
+// askAt sets the watches on a node again. A request that is under way may have left out the watch, or set one that was
+// taken off.
 func (t *Table) askAt(path string, now time.Time) {
 	for _, children := range []bool{false, true} {
 		w := t.nodes[Key{path, children}]
-		if w != nil && w.phase != deferred && (w.view.Status == Present || w.view.Status == Unknown || w.persistent()) {
+		if w == nil || w.phase == deferred {
+			continue
+		}
+		if w.pending() || w.view.Status == Present || w.view.Status == Unknown || w.persistent() {
 			t.ask(w, now)
 		}
 	}

@@ -80,3 +80,39 @@ func TestTreesAreSetBeforeTheWatchesOnTheirNodes(t *testing.T) {
 	o.table.Attached(start, time.Second)
 	wantRequests(t, o.table, SetTree, ReadData)
 }
+
+// A server hangs up on the watch of a tree: what does not need it was asked before, and is answered.
+func TestWatchesApartFromTreesAreSetBeforeThem(t *testing.T) {
+	o := inState("set")
+	o.table.ObserveTree("/t", &quiet{})
+	o.table.SetTree("/t", start)
+	o.table.Detached()
+	o.take()
+	o.table.Attached(start, time.Second)
+	wantRequests(t, o.table, ReadData, SetTree)
+}
+
+// A node was read without a watch of its own, since a tree covered it. The tree ends before the answer, which must not
+// pass for that of a read with a watch.
+func TestAReadUnderWayIsRepeatedWithAWatchWhenItsTreeEnds(t *testing.T) {
+	o := inState("gone")
+	ear := &quiet{}
+	o.table.ObserveTree("/n", ear)
+	o.table.ReadAgain(o.sub, start)
+	bare := o.table.Requests()[0]
+	o.table.UnobserveTree("/n", ear, start)
+	requests := o.table.Requests()
+	if bare.Watch || len(requests) != 2 || requests[0].Op != RemoveTree || !requests[1].Reads() || !requests[1].Watch {
+		t.Fatalf("got %+v after %+v, want the end of the tree, and a read that sets a watch", requests, bare)
+	}
+	o.table.Removing("/n") // so the new subscriber asks nothing of its own
+	later := o.subscribe(Promptly)
+	o.table.Answered(bare, Answer{Outcome: Found, Stat: &zk.Stat{}}, start)
+	if view := o.table.View(later); view.Armed {
+		t.Errorf("got %+v, want no watch before the second answer", view)
+	}
+	o.table.Answered(requests[1], Answer{Outcome: Found, Stat: &zk.Stat{}}, start)
+	if view := o.table.View(later); !view.Armed {
+		t.Errorf("got %+v, want a watch", view)
+	}
+}
