@@ -19,8 +19,8 @@ type Session struct {
 	base        base
 	sender      sender
 	validity    validity
-	watching    watching
 	observers   observers
+	watching    watching
 	removals    removals
 	orphans     orphans
 	maker       maker
