@@ -184,7 +184,9 @@ func run(args []string, out, errs io.Writer) error {
 	case s.api:
 		text = last.api
 	case s.up != "":
-		text = last.listUp(s.up)
+		if text, err = last.listUp(s.up); err != nil {
+			return err
+		}
 	}
 	_, err = io.WriteString(out, text)
 	return err

@@ -72,7 +72,7 @@ func isForeign(p *packages.Package, value ast.Expr) bool {
 	return imported
 }
 
-// nouns returns the words that a package's declarations are made of, in lower case and without an s at the end: those
+// nouns counts the words that a package's declarations are made of, in lower case and without an s at the end: those
 // of types, functions, fields, parameters, constants and variables of the package.
 func nouns(p *packages.Package) int {
 	words := map[string]bool{}

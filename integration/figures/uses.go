@@ -87,14 +87,14 @@ func share(part, of int) string {
 }
 
 // listUp writes the uses against the order of one package.
-func (f *figures) listUp(path string) string {
+func (f *figures) listUp(path string) (string, error) {
 	var b strings.Builder
-	for _, p := range f.packages {
-		if p.path == path {
-			for _, u := range p.uses.up {
-				fmt.Fprintln(&b, u)
-			}
-		}
+	i := slices.IndexFunc(f.packages, func(p perPackage) bool { return p.path == path })
+	if i < 0 {
+		return "", fmt.Errorf("no package %q is measured", path)
 	}
-	return b.String()
+	for _, u := range f.packages[i].uses.up {
+		fmt.Fprintln(&b, u)
+	}
+	return b.String(), nil
 }

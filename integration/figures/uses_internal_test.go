@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"io"
+	"strings"
 	"testing"
 )
 
@@ -21,5 +22,9 @@ func TestUsesAgainstTheOrderAreCounted(t *testing.T) {
 	}
 	if got := out.String(); got != "a.go → b.go: b\n" && got != "b.go → a.go: A field\n" {
 		t.Errorf("got %q, want the use that points up, with its names", got)
+	}
+	err := run(append(houseFlags(house(t)), "-up", "gone"), io.Discard, io.Discard)
+	if err == nil || !strings.Contains(err.Error(), "no package") {
+		t.Errorf("got error %v for a package that is not there, want one that says so", err)
 	}
 }
