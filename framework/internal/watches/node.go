@@ -49,6 +49,7 @@ type node struct {
 	since       time.Time // when the newest subscriber came
 	byExists    bool      // the node may not be read, or is missing
 	unreadable  error     // why, in the first case; persistent subscribers are refused then
+	probed      bool      // a read by existence has set a watch, and a read of the data is to use it
 	subscribers map[*Subscription]struct{}
 }
 
@@ -144,14 +145,19 @@ func (t *Table) nodeAnswered(r Request, a Answer, now time.Time) (broken bool) {
 		}
 		r.again = checked
 		t.refused = append(t.refused, r)
+		return false
 	case Unclear:
 		return true
 	case TooLarge: // unlike other refusals, it has left a watch at the server
 		t.takeOff(w.key)
 		t.setView(w, View{Status: Refused, Err: a.Err, Read: w.sent})
 	default:
+		if w.probed {
+			t.takeOff(w.key)
+		}
 		t.setView(w, View{Status: Refused, Err: a.Err, Read: w.sent})
 	}
+	w.probed = false
 	return false
 }
 
@@ -161,7 +167,7 @@ func (w *node) switchKind(outcome Outcome, err error) bool {
 	case w.key.Children:
 		return false
 	case w.byExists && outcome == Found && w.unreadable == nil: // created since it was missing
-		w.byExists = false
+		w.byExists, w.probed = false, true
 		return true
 	case !w.byExists && w.any(false) && (outcome == Forbidden || outcome == TooLarge):
 		w.byExists, w.unreadable = true, err

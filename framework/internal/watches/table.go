@@ -169,7 +169,7 @@ func (t *Table) Detached() {
 		if w.view.Status == Present {
 			w.view = View{}
 		}
-		w.phase = idle
+		w.phase, w.probed = idle, false
 		w.newest++ // an answer that is still on its way does not count
 	}
 	for _, tree := range t.trees {

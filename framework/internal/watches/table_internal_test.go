@@ -284,6 +284,39 @@ func TestARefusedDeletionTakesOffWhatItWouldHaveTaken(t *testing.T) {
 	}
 }
 
+// A node was missing, so a persistent subscription watches its existence. It is created, and may not be read: the watch
+// that showed its existence is taken off, also when the server was busy meanwhile.
+func TestAnExistenceWatchOfANodeThatMayNotBeReadIsTakenOff(t *testing.T) {
+	for name, busy := range map[string]bool{"at once": false, "after a busy answer": true} {
+		t.Run(name, func(t *testing.T) {
+			table := New()
+			table.Attached(start, time.Second)
+			var sub Subscription
+			table.Subscribe(&sub, Key{Path: "/n"}, func() {}, Persistent, start)
+			answer := func(want Op, outcome Outcome) {
+				t.Helper()
+				requests := table.Requests()
+				if len(requests) != 1 || requests[0].Op != want {
+					t.Fatalf("got requests %v, want one of kind %d", requests, want)
+				}
+				table.Answered(requests[0], Answer{Outcome: outcome, Stat: &zk.Stat{}}, start)
+			}
+			answer(ReadData, Missing)
+			answer(ReadStat, Missing)
+			table.Event(zk.EventNodeCreated, "/n", start)
+			answer(ReadStat, Found)
+			if busy {
+				answer(ReadData, Busy)
+				table.AskAgain(start)
+			}
+			answer(ReadData, Forbidden)
+			wantRequests(t, table, RemoveData)
+			table.Unsubscribe(&sub)
+			wantRequests(t, table)
+		})
+	}
+}
+
 func TestWhatBecameKnownIsNotAskedForAgainAfterABusyAnswer(t *testing.T) {
 	o := inState("asked")
 	o.answer(Busy)
