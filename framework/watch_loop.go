@@ -6,7 +6,6 @@ import (
 	"iter"
 
 	"github.com/gocurator/curator/framework/session"
-	"github.com/gocurator/curator/retry"
 )
 
 // Watch yields a node's data and Stat, or that it does not exist: once the server has answered, and then after every
@@ -102,87 +101,28 @@ func sameView(a, b View, children bool) bool {
 	}
 }
 
-type loopWatch struct {
-	s        *Session
-	path     string
-	children bool
-	wake     chan struct{}
-	of       *Watch
-	// successor, if not nil, waits for a node that is gone to be made anew: a watch on its children cannot be set
-	// before.
-	successor *Watch
-}
-
-// followIn gives each view to tell until that returns false (errLeft), the server refuses, or the session or ctx ends.
+// followIn gives each view to yield until that returns false (errLeft), the server refuses, or the session or ctx ends.
 // It takes the watch off, also if the body of the loop panics.
-func followIn(ctx context.Context, s *Session, path string, children bool, tell func(View) bool) error {
-	w := &loopWatch{s: s, path: path, children: children, wake: make(chan struct{}, 1)}
-	w.set()
-	defer w.stop()
-	return w.follow(ctx, tell)
-}
-
-func (w *loopWatch) set() {
-	if w.children {
-		w.of = w.s.WatchChildren(w.path, w.wakeUp)
-	} else {
-		w.of = w.s.WatchDataPersistent(w.path, w.wakeUp)
+func followIn(ctx context.Context, s *Session, path string, children bool, yield func(View) bool) error {
+	waiter := session.NewWaiter()
+	set := s.WatchDataPersistent
+	if children {
+		set = s.WatchChildrenPersistent
 	}
-}
-
-func (w *loopWatch) wakeUp() {
-	select {
-	case w.wake <- struct{}{}:
-	default:
-	}
-}
-
-func (w *loopWatch) stop() {
-	w.s.Unwatch(w.of)
-	if w.successor != nil {
-		w.s.Unwatch(w.successor)
-	}
-}
-
-func (w *loopWatch) follow(ctx context.Context, tell func(View) bool) error {
+	w := set(path, waiter.Signal)
+	defer s.Unwatch(w)
 	for {
-		view := w.view()
-		switch view.Status {
+		switch view := s.View(w); view.Status {
 		case StatusRefused:
 			return view.Err
 		case StatusPresent, StatusGone:
-			if !tell(view) {
+			if !yield(view) {
 				return errLeft
 			}
 		case StatusUnknown:
 		}
-		select {
-		case <-w.wake:
-		case <-w.s.Done():
-			return w.s.Err()
-		case <-ctx.Done():
-			return retry.ContextError(ctx)
+		if err := waiter.Wait(ctx, s, nil); err != nil {
+			return err
 		}
 	}
-}
-
-func (w *loopWatch) view() View {
-	view := w.s.View(w.of)
-	if !w.children || view.Status != StatusGone {
-		return view
-	}
-	if w.successor == nil {
-		w.successor = w.s.WatchDataPersistent(w.path, w.wakeUp)
-	}
-	switch next := w.s.View(w.successor); next.Status {
-	case StatusPresent:
-		w.stop()
-		w.successor = nil
-		w.set()
-		return w.s.View(w.of)
-	case StatusRefused:
-		return next
-	case StatusUnknown, StatusGone:
-	}
-	return view
 }

@@ -24,8 +24,8 @@
 //     by [Session.Remove], which goes on until a server has answered. Neither needs the caller to stay.
 //   - What must end in time is a [Binding]. The check that the session is valid and the beginning of the binding are
 //     one step.
-//   - What others do is seen through a [Watch] and [Session.View], or by a [ChildObserver]. A View is looked at, not
-//     waited for: be woken, look, decide, and wait again. An event may be lost, with the permission to read or by a
+//   - What others do is seen through a [Watch] and [Session.View], or by a [ChildObserver]. A [Waiter] waits:
+//     look at the View, decide, wait, and look again. An event may be lost, with the permission to read or by a
 //     restored database: so the session reads a watched node again when a wait has lasted, and [Session.ReadAgain] does
 //     at once. A [TreeObserver] hears of a node and everything below it, at servers since 3.6.
 //   - State of a recipe hangs on the client or on the session, by Attach, not on the process.

@@ -37,7 +37,7 @@ func TestNoExportedTypeShowsACredential(t *testing.T) {
 			"CreateMode": session.Ephemeral, "Leftovers": session.Leftovers{}, "Meter": &session.Meter{},
 			"ConnectError": &session.ConnectError{}, "HangUpError": &session.HangUpError{}, "NoAuthError": &session.NoAuthError{},
 			"ErrorPolicy": session.StandardErrorPolicy, "Status": session.StatusGone,
-			"ChildObserver": session.ChildObserver(nil), "TreeObserver": session.TreeObserver(nil),
+			"ChildObserver": session.ChildObserver(nil), "TreeObserver": session.TreeObserver(nil), "Waiter": session.NewWaiter(),
 		})
 	}, auth)
 }

@@ -41,7 +41,13 @@ type View struct {
 
 // A Watch is on a node until its session ends: it is set again after every change and reconnection. All watches on a
 // node share one at the server, which is removed with the last.
-type Watch struct{ subscription watches.Subscription }
+type Watch struct {
+	subscription watches.Subscription
+
+	// Of a persistent watch on children, which is set again when the node exists again. Guarded by the session's mutex.
+	wake     func()                // nil for other watches
+	creation *watches.Subscription // to the missing node, whose children cannot be watched
+}
 
 // String names the node.
 func (w *Watch) String() string {

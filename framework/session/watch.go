@@ -32,6 +32,14 @@ func (s *Session) WatchChildren(path string, wake func()) *Watch {
 	return s.watching.subscribe(watches.Key{Path: path, Children: true}, wake, watches.Promptly)
 }
 
+// WatchChildrenPersistent is [Session.WatchChildren] that sees a node again that is created again. View must be called
+// after each wake: it sets the watch that is needed next. A node that may not be read is StatusRefused.
+func (s *Session) WatchChildrenPersistent(path string, wake func()) *Watch {
+	w := s.WatchChildren(path, wake)
+	w.wake = wake
+	return w
+}
+
 // WatchChildrenDeferred is [Session.WatchChildren], deferred as [Session.WatchDataDeferred] is.
 func (s *Session) WatchChildrenDeferred(path string, wake func()) *Watch {
 	return s.watching.subscribe(watches.Key{Path: path, Children: true}, wake, watches.Deferred)
@@ -40,11 +48,11 @@ func (s *Session) WatchChildrenDeferred(path string, wake func()) *Watch {
 // View returns what is known now.
 func (s *Session) View(w *Watch) View {
 	s.base.mu.Lock()
-	v := s.watching.table.View(&w.subscription)
+	v := s.watching.viewLocked(w)
 	s.base.mu.Unlock()
 	return View{
-		Status: Status(v.Status), Armed: v.Armed, Own: v.Stat != nil && v.Stat.EphemeralOwner == s.ID(), Stat: v.Stat, Data: v.Data, Children: v.Children, Err: v.Err,
-		Read: v.Read, Again: v.Again,
+		Status: Status(v.Status), Armed: v.Armed, Own: v.Stat != nil && v.Stat.EphemeralOwner == s.ID(),
+		Stat: v.Stat, Data: v.Data, Children: v.Children, Err: v.Err, Read: v.Read, Again: v.Again,
 	}
 }
 
@@ -60,7 +68,10 @@ func (s *Session) ReadAgain(w *Watch) {
 // The decision to take the watch off the server and the request are one step: a watch that is set on the node a moment
 // later is set after that, not removed with it.
 func (s *Session) Unwatch(w *Watch) {
-	s.watching.change(func(time.Time) { s.watching.table.Unsubscribe(&w.subscription) })
+	s.watching.change(func(time.Time) {
+		s.watching.unsubscribeLocked(w)
+		w.wake = nil // a later View sets nothing
+	})
 }
 
 // WatchTree reports the changes of a node, which need not exist, and of everything below it to an observer, until

@@ -47,6 +47,41 @@ func (w *watching) subscribe(key watches.Key, wake func(), how watches.Manner) *
 	return watch
 }
 
+// viewLocked returns what is known to a watch. A persistent watch on the children of a missing node watches for the
+// node's creation, and is then set again.
+func (w *watching) viewLocked(watch *Watch) watches.View {
+	view := w.table.View(&watch.subscription)
+	if watch.wake == nil || view.Status != watches.Gone {
+		return view
+	}
+	key, _ := watch.subscription.Key()
+	if watch.creation == nil {
+		watch.creation = &watches.Subscription{}
+		w.table.Subscribe(watch.creation, watches.Key{Path: key.Path}, watch.wake, watches.Persistent, time.Now())
+	}
+	switch node := w.table.View(watch.creation); node.Status {
+	case watches.Present:
+		w.unsubscribeLocked(watch)
+		watch.creation = nil
+		w.table.Subscribe(&watch.subscription, key, watch.wake, watches.Promptly, time.Now())
+		view = w.table.View(&watch.subscription)
+	case watches.Refused:
+		view = node
+	case watches.Unknown, watches.Gone:
+	}
+	if w.askLocked() {
+		w.validity.wakeIfDueLocked(w.clock.Now())
+	}
+	return view
+}
+
+func (w *watching) unsubscribeLocked(watch *Watch) {
+	w.table.Unsubscribe(&watch.subscription)
+	if watch.creation != nil {
+		w.table.Unsubscribe(watch.creation)
+	}
+}
+
 // change changes the table, and sends what it asks for.
 func (w *watching) change(changeLocked func(now time.Time)) {
 	w.mu.Lock()

@@ -20,7 +20,7 @@ func (e *election) observe(ctx context.Context) iter.Seq2[Participant, error] {
 			yield(Participant{}, e.wrap("observation", e.err))
 			return
 		}
-		o := &observer{election: e, yield: yield, wake: make(chan struct{}, 1)}
+		o := &observer{election: e, yield: yield, waiter: session.NewWaiter()}
 		for s, err := range e.client.Sessions(ctx) {
 			if err == nil {
 				if err = o.follow(ctx, s); o.stopped {
@@ -41,7 +41,7 @@ func (e *election) observe(ctx context.Context) iter.Seq2[Participant, error] {
 type observer struct {
 	election *election
 	yield    func(Participant, error) bool
-	wake     chan struct{}
+	waiter   session.Waiter
 	told     bool        // something was yielded,
 	last     Participant // which was this
 	stopped  bool        // the consumer has enough
@@ -77,7 +77,7 @@ func (o *observer) follow(ctx context.Context, s *framework.Session) error {
 
 // watchLeader tells of the leader, and returns nil when its node is gone.
 func (o *observer) watchLeader(ctx context.Context, s *framework.Session, name string) error {
-	watch := s.WatchData(o.election.queue.Child(name), o.signal)
+	watch := s.WatchData(o.election.queue.Child(name), o.waiter.Signal)
 	defer s.Unwatch(watch)
 	for !o.stopped {
 		switch view := s.View(watch); view.Status {
@@ -88,7 +88,10 @@ func (o *observer) watchLeader(ctx context.Context, s *framework.Session, name s
 		case framework.StatusPresent:
 			o.tell(o.election.participant(name, view.Data, view.Stat))
 		}
-		if err := o.await(ctx, s); err != nil {
+		if o.stopped {
+			break
+		}
+		if err := o.waiter.Wait(ctx, s, nil); err != nil {
 			return err
 		}
 	}
@@ -97,33 +100,17 @@ func (o *observer) watchLeader(ctx context.Context, s *framework.Session, name s
 
 // awaitNewcomer returns nil when the directory may have a contender.
 func (o *observer) awaitNewcomer(ctx context.Context, s *framework.Session) error {
-	dir := o.election.queue.Config.Dir
-	children := s.WatchChildren(dir, o.signal)
-	defer s.Unwatch(children)
-	var directory *framework.Watch // only while it does not exist
-	defer func() {
-		if directory != nil {
-			s.Unwatch(directory)
-		}
-	}()
+	watch := s.WatchChildrenPersistent(o.election.queue.Config.Dir, o.waiter.Signal)
+	defer s.Unwatch(watch)
 	for !o.stopped {
-		view := s.View(children)
-		if view.Status == framework.StatusGone {
-			if directory == nil {
-				directory = s.WatchDataPersistent(dir, o.signal)
-			}
-			view = s.View(directory)
-			if view.Status == framework.StatusPresent {
-				return nil
-			}
-		}
+		view := s.View(watch)
 		if view.Status == framework.StatusRefused {
 			return view.Err
 		}
 		if _, found := o.election.first(view.Children); found {
 			return nil
 		}
-		if err := o.await(ctx, s); err != nil {
+		if err := o.waiter.Wait(ctx, s, nil); err != nil {
 			return err
 		}
 	}
@@ -137,26 +124,4 @@ func (o *observer) tell(p Participant) {
 	}
 	o.told, o.last = true, p
 	o.stopped = !o.yield(p, nil)
-}
-
-// await blocks until a watch has something new.
-func (o *observer) await(ctx context.Context, s *framework.Session) error {
-	if o.stopped {
-		return nil
-	}
-	select {
-	case <-o.wake:
-		return nil
-	case <-s.Done():
-		return s.Err()
-	case <-ctx.Done():
-		return retry.ContextError(ctx)
-	}
-}
-
-func (o *observer) signal() {
-	select {
-	case o.wake <- struct{}{}:
-	default:
-	}
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/recipes/internal/queue"
-	"github.com/gocurator/curator/retry"
 )
 
 // A batch is the leases of one acquire that holds the gate. Each is a contender, whose node is made when the one before
@@ -28,7 +27,7 @@ func (b *batch) add(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.Wake = b.gate.Wake // all wake one goroutine
+	c.Waiter = b.gate.Waiter // all wake one goroutine
 	if b.watch != nil {
 		c.WatchOwn()
 	}
@@ -104,17 +103,13 @@ func (b *batch) await(ctx context.Context) error {
 		}
 	}
 	for {
-		select {
-		case <-b.gate.Wake:
-		case <-b.semaphore.limit.lost():
-			return b.semaphore.limit.unknown()
-		case <-b.gate.Lateness.Late():
-			b.gate.TellLate(ctx, b.progress())
-		case <-b.session.Done():
-			return b.session.Err()
-		case <-ctx.Done():
-			return retry.ContextError(ctx)
+		if err := b.gate.Waiter.Wait(ctx, b.session, b.semaphore.limit.lost()); err != nil {
+			return err
 		}
+		if err := b.semaphore.limit.unknown(); err != nil {
+			return err
+		}
+		b.gate.TellLate(ctx, b.progress())
 		if b.gate.Removed() || slices.ContainsFunc(b.members, (*queue.Contender).Removed) {
 			return session.ErrNodeVanished
 		}
@@ -136,9 +131,9 @@ func (b *batch) startWatching(ctx context.Context) {
 	for _, c := range b.members {
 		c.WatchOwn()
 	}
-	b.watch = b.session.WatchChildren(q.Config.Dir, b.gate.Signal)
+	b.watch = b.session.WatchChildren(q.Config.Dir, b.gate.Waiter.Signal)
 	if count := b.semaphore.limit.count; count != nil {
-		b.stop = count.OnChange(func(int32) { b.gate.Signal() })
+		b.stop = count.OnChange(func(int32) { b.gate.Waiter.Signal() })
 	}
 	q.Waits(ctx, b.progress())
 }

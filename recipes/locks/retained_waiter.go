@@ -146,8 +146,7 @@ func (w *retainedWaiter) wait(ctx context.Context, ahead int, patience time.Dura
 	at := queue.Progress{OwnClient: true, Ahead: ahead, Waits: true, Local: true}
 	r.trace.waiting(ctx, Waiting{Path: r.path, Ahead: ahead, OwnClient: true, Local: true})
 	r.waits.waiting(ctx, r.path, at)
-	w.lateness.Start(patience)
-	b, came := r.waits.awaitTurn(ctx, r.path, &at, &w.lateness, w.turn)
+	b, came := w.awaitBaton(ctx, &at, patience)
 	if !came {
 		if ahead, there := w.queue.remove(w); there {
 			w.queue, at.Ahead = nil, ahead
@@ -166,6 +165,26 @@ func (w *retainedWaiter) wait(ctx context.Context, ahead int, patience time.Dura
 	}
 	at.HandOver = time.Since(g.Since)
 	return g, at, nil
+}
+
+// awaitBaton blocks until the baton has come or ctx is done, and logs lateness.
+func (w *retainedWaiter) awaitBaton(ctx context.Context, at *queue.Progress, patience time.Duration) (b baton, came bool) {
+	waiter, r := session.NewWaiter(), w.lock.recipe
+	w.lateness.Start(patience, waiter.Signal)
+	defer w.lateness.Stop() // a contender at the servers goes on with it
+	for {
+		select {
+		case b = <-w.turn:
+			return b, true
+		case <-waiter.News():
+			if waited, late, first := w.lateness.Note(); late {
+				at.Late = true
+				r.waits.late(ctx, r.path, *at, waited, first)
+			}
+		case <-ctx.Done():
+			return baton{}, false
+		}
+	}
 }
 
 // take returns the hold, whose residence is the front, or makes the waiter the front. With neither it is in no queue.

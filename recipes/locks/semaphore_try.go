@@ -19,47 +19,15 @@ func (s *InterProcessSemaphoreV2) passGate(ctx context.Context, gate *queue.Cont
 	if err != nil || t.Admitted {
 		return err
 	}
-	v := newLeaseView(gate, s.recipe.queue.Config.Dir)
-	defer v.close()
-	gate.GiveUp = func() bool { return s.leases(v.children())+n > s.limit.now() }
+	leases := gate.Session.WatchChildrenPersistent(s.recipe.queue.Config.Dir, gate.Waiter.Signal)
+	defer gate.Session.Unwatch(leases)
+	gate.GiveUp = func() bool { return s.leases(gate.Session.View(leases).Children)+n > s.limit.now() }
 	for !t.Admitted {
 		if t, err = gate.Await(ctx, t); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// A leaseView watches the directory of leases, which may be missing, for a contender at the gate.
-type leaseView struct {
-	gate   *queue.Contender
-	dir    string
-	exists *framework.Watch // on the directory itself
-	leases *framework.Watch // on its children
-}
-
-func newLeaseView(gate *queue.Contender, dir string) *leaseView {
-	return &leaseView{
-		gate: gate, dir: dir,
-		exists: gate.Session.WatchDataPersistent(dir, gate.Signal), leases: gate.Session.WatchChildren(dir, gate.Signal),
-	}
-}
-
-// children returns the newest known names. A watch that saw the directory go is replaced once that exists again.
-func (v *leaseView) children() []string {
-	session := v.gate.Session
-	view := session.View(v.leases)
-	if view.Status == framework.StatusGone && session.View(v.exists).Status == framework.StatusPresent {
-		session.Unwatch(v.leases)
-		v.leases = session.WatchChildren(v.dir, v.gate.Signal)
-		view = session.View(v.leases)
-	}
-	return view.Children
-}
-
-func (v *leaseView) close() {
-	v.gate.Session.Unwatch(v.leases)
-	v.gate.Session.Unwatch(v.exists)
 }
 
 // TryAcquire returns a lease if one is free and no other contender waits for it, and [ErrNotAcquired] otherwise. If

@@ -72,21 +72,3 @@ func (l waitLog) place(path string, at queue.Progress) []slog.Attr {
 func duration(key string, d time.Duration) slog.Attr {
 	return slog.Duration(key, d.Round(time.Millisecond))
 }
-
-// awaitTurn blocks until a baton has come or ctx is done, and logs lateness.
-func (l waitLog) awaitTurn(
-	ctx context.Context, path string, at *queue.Progress, lateness *queue.Lateness, turn <-chan baton,
-) (b baton, came bool) {
-	for {
-		select {
-		case b = <-turn:
-			return b, true
-		case <-lateness.Late():
-			waited, first := lateness.Note()
-			at.Late = true
-			l.late(ctx, path, *at, waited, first)
-		case <-ctx.Done():
-			return baton{}, false
-		}
-	}
-}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/retry"
+	"github.com/gocurator/curator/framework/session"
 )
 
 // follow watches the node through one session after the other, and tells listeners.
@@ -15,37 +15,33 @@ func (c *SharedCount) follow(ctx context.Context, done chan struct{}) {
 	if err != nil {
 		return // not possible: Start has used the path
 	}
-	for session, err := range c.client.SessionsWhileOpen(ctx, c.refuse) {
+	for s, err := range c.client.SessionsWhileOpen(ctx, c.refuse) {
 		if err != nil {
 			c.refuse(err) // the client has ended; or Close was called, and Err says that
 			return
 		}
-		c.followSession(ctx, session, absolute)
+		c.followSession(ctx, s, absolute)
 	}
 }
 
-func (c *SharedCount) followSession(ctx context.Context, session *framework.Session, absolute string) {
-	c.restart(session.Restarts())
-	watch := session.WatchDataPersistent(absolute, c.signal)
-	defer session.Unwatch(watch)
+func (c *SharedCount) followSession(ctx context.Context, s *framework.Session, absolute string) {
+	c.restart(s.Restarts())
+	watch := s.WatchDataPersistent(absolute, c.waiter.Signal)
+	defer s.Unwatch(watch)
 	for {
-		c.look(session, watch)
+		c.look(s, watch)
 		c.tell()
-		select {
-		case <-c.wake:
-		case <-session.Done():
-			return
-		case <-ctx.Done():
+		if c.waiter.Wait(ctx, s, nil) != nil {
 			return
 		}
 	}
 }
 
 // look takes what a watch on the node shows now. Looks do not overlap: an older one must not be taken after a newer.
-func (c *SharedCount) look(session *framework.Session, watch *framework.Watch) framework.View {
+func (c *SharedCount) look(s *framework.Session, watch *framework.Watch) framework.View {
 	c.looking.Lock()
 	defer c.looking.Unlock()
-	view := session.View(watch)
+	view := s.View(watch)
 	c.take(view)
 	return view
 }
@@ -78,7 +74,7 @@ func (c *SharedCount) Confirm(ctx context.Context) error {
 	if err := c.Err(); err != nil {
 		return err
 	}
-	session, err := c.client.Session(ctx)
+	s, err := c.client.Session(ctx)
 	if err != nil {
 		return err
 	}
@@ -86,13 +82,13 @@ func (c *SharedCount) Confirm(ctx context.Context) error {
 	if err != nil {
 		return err // not possible: Start has used the path
 	}
-	c.restart(session.Restarts())
-	news := make(chan struct{}, 1)
+	c.restart(s.Restarts())
+	waiter := session.NewWaiter()
 	// One watch at the server serves this and the follower. If the node is gone, the newcomer asks anew.
-	watch := session.WatchDataPersistent(absolute, func() { wake(news) })
-	defer session.Unwatch(watch)
+	watch := s.WatchDataPersistent(absolute, waiter.Signal)
+	defer s.Unwatch(watch)
 	for {
-		view := c.look(session, watch)
+		view := c.look(s, watch)
 		unfollowed := c.Unfollowed()
 		if err := c.Err(); err != nil {
 			return err
@@ -100,13 +96,8 @@ func (c *SharedCount) Confirm(ctx context.Context) error {
 		if view.Armed || view.Status == framework.StatusGone {
 			return nil
 		}
-		select {
-		case <-news:
-		case <-unfollowed:
-		case <-session.Done():
-			return session.Err()
-		case <-ctx.Done():
-			return retry.ContextError(ctx)
+		if err := waiter.Wait(ctx, s, unfollowed); err != nil {
+			return err
 		}
 	}
 }
@@ -149,7 +140,7 @@ func (c *SharedCount) apply(v VersionedValue) {
 	}
 	c.mu.Unlock()
 	if newer {
-		c.signal()
+		c.waiter.Signal()
 	}
 }
 
@@ -160,13 +151,4 @@ func (c *SharedCount) restart(restarts int) {
 	defer c.mu.Unlock()
 	c.restarted = c.restarted || restarts > c.restarts
 	c.restarts = max(c.restarts, restarts)
-}
-
-func (c *SharedCount) signal() { wake(c.wake) }
-
-func wake(sleeper chan<- struct{}) {
-	select {
-	case sleeper <- struct{}{}:
-	default:
-	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/session"
 )
 
 // A SharedCount is a 32-bit number in a node that any process can read, set and follow.
@@ -24,7 +25,7 @@ type SharedCount struct {
 	seed   int32
 	err    error // misuse of the constructor
 
-	wake chan struct{} // the follower has something to look at
+	waiter session.Waiter // of the follower
 
 	looking sync.Mutex // held from a look at the watch until it is taken; before mu
 
@@ -69,7 +70,7 @@ var (
 func NewSharedCount(client *framework.Client, path string, seed int32) *SharedCount {
 	c := &SharedCount{
 		client: client, path: path, seed: seed,
-		wake: make(chan struct{}, 1), unfollowed: make(chan struct{}), listeners: map[*listener]struct{}{},
+		waiter: session.NewWaiter(), unfollowed: make(chan struct{}), listeners: map[*listener]struct{}{},
 	}
 	close(c.unfollowed) // until Start
 	c.err = framework.ValidatePath(path)

@@ -16,12 +16,12 @@ func TestOnlyAValueOfALaterTransactionIsTaken(t *testing.T) {
 	} {
 		count := NewSharedCount(nil, "/count", 0)
 		count.apply(known)
-		<-count.wake
+		<-count.waiter.News()
 		count.apply(c.next)
 		if got := count.VersionedValue(); got != c.want {
 			t.Errorf("%s: got %+v, want %+v", name, got, c.want)
 		}
-		if told := len(count.wake) == 1; told != (c.want != known) {
+		if told := len(count.waiter.News()) == 1; told != (c.want != known) {
 			t.Errorf("%s: the follower was woken: %v, want %v", name, told, c.want != known)
 		}
 	}

@@ -21,8 +21,8 @@ type Contender struct {
 	Grant    *Grant // set at admission
 	Progress Progress
 
-	// Wake says that there may be news. Contenders that are waited for together share one.
-	Wake chan struct{}
+	// Waiter has what wakes the contender. Contenders that are waited for together share one.
+	Waiter session.Waiter
 	// GiveUp, if not nil, reports that a waiting try has no chance left.
 	GiveUp func() bool
 
@@ -183,24 +183,19 @@ func (c *Contender) outlast(ctx context.Context, name string) error {
 			return view.Err
 		case view.Status == framework.StatusRefused:
 			byChildren = true
-			c.watch(c.Session.WatchChildren(c.Queue.Config.Dir, c.Signal), "")
+			c.watch(c.Session.WatchChildren(c.Queue.Config.Dir, c.Waiter.Signal), "")
 			continue
 		}
-		select {
-		case <-c.Wake:
-		case <-c.Lateness.Late():
-			c.TellLate(ctx, c.Progress)
-		case <-c.Session.Done():
-			return c.Session.Err()
-		case <-ctx.Done():
-			return retry.ContextError(ctx)
+		if err := c.Waiter.Wait(ctx, c.Session, nil); err != nil {
+			return err
 		}
+		c.TellLate(ctx, c.Progress)
 	}
 }
 
 func (c *Contender) watchAhead(name string) {
 	if c.watched != name {
-		c.watch(c.Session.WatchData(c.Queue.Child(name), c.Signal), name)
+		c.watch(c.Session.WatchData(c.Queue.Child(name), c.Waiter.Signal), name)
 	}
 }
 
@@ -217,21 +212,13 @@ func (c *Contender) WatchOwn() {
 		c.stopKeepingValid = c.Session.KeepValid()
 	}
 	if c.selfWatch == nil {
-		c.selfWatch = c.Session.WatchData(c.node, c.Signal)
+		c.selfWatch = c.Session.WatchData(c.node, c.Waiter.Signal)
 	}
 }
 
 // Removed reports whether the contender has heard of its node's removal.
 func (c *Contender) Removed() bool {
 	return c.selfWatch != nil && c.Session.View(c.selfWatch).Status == framework.StatusGone
-}
-
-// Signal wakes the contender without blocking.
-func (c *Contender) Signal() {
-	select {
-	case c.Wake <- struct{}{}:
-	default:
-	}
 }
 
 // Leave removes the contender's node, unless it has a grant.

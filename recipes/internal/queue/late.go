@@ -14,29 +14,29 @@ type Lateness struct {
 	told  bool
 }
 
-// Start notes that the acquire waits. It may be repeated. Stop must follow.
-func (l *Lateness) Start(patience time.Duration) {
+// Start notes that the acquire waits, and has signal called whenever it may be late. It may be repeated. Stop must
+// follow.
+func (l *Lateness) Start(patience time.Duration, signal func()) {
 	if l.timer != nil {
 		return
 	}
 	if l.began.IsZero() {
 		l.began, l.next = time.Now(), patience
 	}
-	l.timer = time.NewTimer(time.Until(l.began.Add(l.next)))
+	l.timer = time.AfterFunc(time.Until(l.began.Add(l.next)), signal)
 }
 
-// Late is readable when the acquire is late. Note must follow.
-func (l *Lateness) Late() <-chan time.Time { return l.timer.C }
-
-// Note reports whether the acquire is late for the first time.
-func (l *Lateness) Note() (waited time.Duration, first bool) {
-	waited, first = time.Since(l.began), !l.told
-	l.told = true
+// Note reports whether the acquire is late since the last call, and whether it is so for the first time.
+func (l *Lateness) Note() (waited time.Duration, late, first bool) {
+	if waited = time.Since(l.began); waited < l.next {
+		return waited, false, false
+	}
+	first, l.told = !l.told, true
 	for l.next <= waited {
 		l.next *= 2
 	}
 	l.timer.Reset(l.next - waited)
-	return waited, first
+	return waited, true, first
 }
 
 // Stop pauses the wait. Another Start goes on with it.
@@ -54,14 +54,17 @@ func (c *Contender) StartWaiting() {
 	if c.Lateness == nil {
 		c.Lateness = new(Lateness)
 	}
-	c.Lateness.Start(c.Session.Timeout())
+	c.Lateness.Start(c.Session.Timeout(), c.Waiter.Signal)
 }
 
-// TellLate calls Config.Late.
+// TellLate calls Config.Late if the contender is late.
 func (c *Contender) TellLate(ctx context.Context, at Progress) {
-	waited, first := c.Lateness.Note()
+	waited, late, first := c.Lateness.Note()
+	if !late {
+		return
+	}
 	c.Progress.Late = true
-	if late := c.Queue.Config.Late; late != nil {
-		late(ctx, at, waited, first)
+	if report := c.Queue.Config.Late; report != nil {
+		report(ctx, at, waited, first)
 	}
 }

@@ -219,6 +219,6 @@ func (q *Queue) contender(s *framework.Session, path string, token int64) *Conte
 	q.Registry.addNode(path, s.ID())
 	return &Contender{
 		Queue: q, Session: s, node: path, Me: Node{Name: name, Shared: q.Shared, number: number},
-		token: token, Wake: make(chan struct{}, 1), Progress: Progress{Node: name},
+		token: token, Waiter: session.NewWaiter(), Progress: Progress{Node: name},
 	}
 }
