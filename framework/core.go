@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework/internal/clock"
+	"github.com/gocurator/curator/framework/internal/live"
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/framework/session"
 )
@@ -38,27 +39,27 @@ type core struct {
 
 	mu       sync.Mutex
 	state    State
-	session  *session.Owner // the newest
+	session  *live.Owner // the newest
 	closed   bool
-	refused  error             // the servers will never take this client
-	failures map[string]error  // last of each server since the last connection
-	server   string            // that the client is connected to, or was last
-	changed  chan struct{}     // closed, and replaced, at every change
-	carried  session.Leftovers // for the next session
+	refused  error            // the servers will never take this client
+	failures map[string]error // last of each server since the last connection
+	server   string           // that the client is connected to, or was last
+	changed  chan struct{}    // closed, and replaced, at every change
+	carried  live.Leftovers   // for the next session
 
 	attachments session.Attachments // state of recipes
 }
 
 // open opens the next session, which begins to connect.
-func (c *core) open(zxid int64) (*session.Owner, error) {
+func (c *core) open(zxid int64) (*live.Owner, error) {
 	s := c.next(zxid)
 	err := s.Start()
 	return s, err
 }
 
 // next makes the next session, and hands it what is left of the one before in one step: see later.
-func (c *core) next(zxid int64) *session.Owner {
-	cfg := session.Config{
+func (c *core) next(zxid int64) *live.Owner {
+	cfg := live.Config{
 		Transport: transport.Config{
 			Route: c.route, Dial: c.cfg.dial, Secure: c.cfg.secure, SASL: c.guardSASL(c.cfg.sasl), Auth: c.cfg.auth, Added: &c.added,
 			SessionTimeout: c.cfg.sessionTimeout, ConnectionTimeout: c.cfg.connectionTimeout,
@@ -68,8 +69,8 @@ func (c *core) next(zxid int64) *session.Owner {
 		LeaderRenewal: c.cfg.leaderRenewal, Policy: c.cfg.errorPolicy,
 		Metered: c.cfg.trace.Operation != nil,
 	}
-	var s *session.Owner
-	events := session.Events{
+	var s *live.Owner
+	events := live.Events{
 		Attached: func() { c.move(s.Session(), eventAttached, nil) },
 		Detached: func(reason error) { c.move(s.Session(), eventDetached, reason) },
 		Over:     func() { c.move(s.Session(), eventOver, s.Session().Err()) },
@@ -81,14 +82,14 @@ func (c *core) next(zxid int64) *session.Owner {
 	if c.session != nil {
 		cfg.Restarts = c.session.Session().Restarts()
 	}
-	cfg.Carried, c.carried = c.carried, session.Leftovers{}
-	s = session.New(cfg, events)
+	cfg.Carried, c.carried = c.carried, live.Leftovers{}
+	s = live.New(cfg, events)
 	c.session = s
 	return s
 }
 
 // run is the client's goroutine: it runs one session after the other.
-func (c *core) run(s *session.Owner) {
+func (c *core) run(s *live.Owner) {
 	defer close(c.ended)
 	for young := 0; ; {
 		s.Run(c.closing)

@@ -10,8 +10,8 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/clock"
+	"github.com/gocurator/curator/framework/internal/live"
 	"github.com/gocurator/curator/framework/internal/transport"
-	"github.com/gocurator/curator/framework/session"
 )
 
 // unconnected is what facades share of a client that was never started, with a session that has ended.
@@ -44,7 +44,7 @@ func TestASessionThatIsOverMovesNothingAnyMore(t *testing.T) {
 
 func TestWorkForASessionThatIsOverIsCarriedToTheNext(t *testing.T) {
 	c := unconnected()
-	c.later(session.Leftovers{Removals: []string{"/a"}})
+	c.later(live.Leftovers{Removals: []string{"/a"}})
 	if got := c.carried.Removals; len(got) != 1 {
 		t.Fatalf("carried %v, want /a", got)
 	}
@@ -52,7 +52,7 @@ func TestWorkForASessionThatIsOverIsCarriedToTheNext(t *testing.T) {
 	if got := c.carried.Removals; len(got) != 0 {
 		t.Errorf("carried %v although there is another session", got)
 	}
-	c.later(session.Leftovers{Removals: []string{"/b"}})
+	c.later(live.Leftovers{Removals: []string{"/b"}})
 	if got := c.carried.Removals; len(got) != 0 {
 		t.Errorf("carried %v, want it in the present session", got)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/framework/internal/live"
 	"github.com/gocurator/curator/framework/session"
 )
 
@@ -116,7 +117,7 @@ func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...C
 		bare = strings.TrimSuffix(path, "/")
 	}
 	spec.name = path[strings.LastIndexByte(path, '/')+1:]
-	var made *session.Creation // one for all tries: it finds the node of an earlier one
+	var made *live.Creation // one for all tries: it finds the node of an earlier one
 	var entry session.Entry
 	err = c.do(ctx, "create", bare, func(ctx context.Context, s *Session, absolute string, _ bool) (err error) {
 		if made == nil {
@@ -139,7 +140,7 @@ func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...C
 }
 
 // createOrSet begins anew if the node vanishes between its two requests.
-func createOrSet(ctx context.Context, s *Session, made *session.Creation, path string, version int32) (session.Entry, error) {
+func createOrSet(ctx context.Context, s *Session, made *live.Creation, path string, version int32) (session.Entry, error) {
 	for {
 		entry, err := s.Create(ctx, made)
 		if !errors.Is(err, zk.ErrNodeExists) {
@@ -152,12 +153,12 @@ func createOrSet(ctx context.Context, s *Session, made *session.Creation, path s
 	}
 }
 
-func (c *Client) creation(path string, data []byte, spec *createSpec) *session.Creation {
+func (c *Client) creation(path string, data []byte, spec *createSpec) *live.Creation {
 	dir := path[:strings.LastIndexByte(path, '/')]
 	if dir == "" {
 		dir = "/"
 	}
-	made := &session.Creation{
+	made := &live.Creation{
 		Dir: dir, Name: spec.name, Data: c.core.orDefault(data), ACL: spec.acl,
 		Mode: spec.mode, TTL: spec.ttl, Protected: spec.protection, Parents: spec.parents, ParentMode: spec.parentMode,
 	}

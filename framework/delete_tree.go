@@ -10,7 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/gocurator/curator/framework/session"
+	"github.com/gocurator/curator/framework/internal/live"
 	"github.com/gocurator/curator/retry"
 )
 
@@ -191,7 +191,7 @@ func (c *core) deleteTree(absolute string) error {
 		switch {
 		case errors.Is(err, zk.ErrNoNode):
 			return nil
-		case err == nil || session.Definite(err) || errors.Is(err, ErrInvalidPath) || errors.As(err, &hungUp) || c.refusal() != nil:
+		case err == nil || live.Definite(err) || errors.Is(err, ErrInvalidPath) || errors.As(err, &hungUp) || c.refusal() != nil:
 			return err
 		}
 		if err := pace.Wait(c.life, time.Since(began)); err != nil {

@@ -33,7 +33,7 @@
 // Ephemeral nodes, watches and [Binding]s hang on a [Session], and must not outlive it. A session is over when its
 // timeout T has passed since the newest answered frame was sent. A Binding ends earlier, at [Session.ValidUntil]. Until
 // then, no server can have let another client take over what the session's nodes hold.
-// framework/session/lease_clock.go computes it:
+// framework/internal/live/lease_clock.go computes it:
 //
 //	ValidUntil = anchor + 0.99 T
 //	anchor     = the later of these: when the newest handshake was sent; when the newest frame was sent whose answer had

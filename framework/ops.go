@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/framework/internal/live"
 	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/retry"
 )
@@ -53,10 +54,10 @@ func (c *Client) doRetrying(ctx context.Context, op, path string, f try) error {
 		switch {
 		case errors.As(err, &final):
 			return retry.Permanent(final.err)
-		case err == nil || !session.Retryable(err):
+		case err == nil || !live.Retryable(err):
 			return retry.Permanent(err)
 		}
-		ambiguous = ambiguous || !errors.Is(err, session.ErrDetached)
+		ambiguous = ambiguous || !errors.Is(err, live.ErrDetached)
 		return err
 	})
 	if err == nil {

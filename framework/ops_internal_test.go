@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gocurator/curator/framework/internal/live"
 	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/retry"
@@ -19,10 +20,10 @@ func TestATryIsAmbiguousIfAnyEarlierOneMayHaveBeenExecuted(t *testing.T) {
 		want     []bool // of each try
 	}{
 		"lost":                     {[]error{session.ErrConnectionLost}, []bool{false, true}},
-		"not sent":                 {[]error{session.ErrDetached}, []bool{false, false}},
-		"lost, then not sent":      {[]error{session.ErrConnectionLost, session.ErrDetached}, []bool{false, true, true}},
-		"not sent, then lost":      {[]error{session.ErrDetached, session.ErrSessionLost}, []bool{false, false, true}},
-		"not sent, lost, not sent": {[]error{session.ErrDetached, session.ErrConnectionLost, session.ErrDetached}, []bool{false, false, true, true}},
+		"not sent":                 {[]error{live.ErrDetached}, []bool{false, false}},
+		"lost, then not sent":      {[]error{session.ErrConnectionLost, live.ErrDetached}, []bool{false, true, true}},
+		"not sent, then lost":      {[]error{live.ErrDetached, session.ErrSessionLost}, []bool{false, false, true}},
+		"not sent, lost, not sent": {[]error{live.ErrDetached, session.ErrConnectionLost, live.ErrDetached}, []bool{false, false, true, true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			zktest.Bubble(t, func(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/gocurator/curator/framework/session"
+	"github.com/gocurator/curator/framework/internal/live"
 )
 
 // An Operation is one call of a Client's method that asks the servers, at its end.
@@ -25,9 +25,9 @@ type Operation struct {
 }
 
 func (c *Client) doTraced(ctx context.Context, op, path string, f try) error {
-	var meter session.Meter
+	var meter live.Meter
 	o := Operation{Op: op, Path: path, Began: time.Now()}
-	o.Err = c.doRetrying(session.WithMeter(ctx, &meter), op, path, func(ctx context.Context, s *Session, absolute string, ambiguous bool) error {
+	o.Err = c.doRetrying(live.WithMeter(ctx, &meter), op, path, func(ctx context.Context, s *Session, absolute string, ambiguous bool) error {
 		o.Tries++
 		return f(ctx, s, absolute, ambiguous)
 	})

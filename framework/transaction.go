@@ -9,8 +9,8 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/framework/internal/live"
 	"github.com/gocurator/curator/framework/internal/transport"
-	"github.com/gocurator/curator/framework/session"
 )
 
 // An Op is one part of a transaction.
@@ -131,7 +131,7 @@ func (c *Client) Transaction(ctx context.Context, ops ...Op) ([]Result, error) {
 	var answers []transport.OpResult
 	err := c.do(ctx, "transaction", "/", func(ctx context.Context, s *Session, _ string, _ bool) (err error) {
 		answers, err = s.Multi(ctx, parts)
-		if err != nil && session.Retryable(err) && !unexecuted(err) {
+		if err != nil && live.Retryable(err) && !unexecuted(err) {
 			return &finalError{err}
 		}
 		return err
@@ -145,7 +145,7 @@ func (c *Client) Transaction(ctx context.Context, ops ...Op) ([]Result, error) {
 // unexecuted reports whether err proves that a request was not executed.
 func unexecuted(err error) bool {
 	return slices.ContainsFunc([]error{
-		session.ErrDetached, ErrSessionLost, zk.ErrSessionMoved, zk.ErrSessionExpired, transport.ErrThrottled,
+		live.ErrDetached, ErrSessionLost, zk.ErrSessionMoved, zk.ErrSessionExpired, transport.ErrThrottled,
 	}, func(refusal error) bool { return errors.Is(err, refusal) })
 }
 

@@ -200,7 +200,7 @@ func topFrames() (frames []string) {
 	ours := regexp.MustCompile(`(?m)^github\.com/gocurator/curator/(?:framework|recipes)/(?:[\w/]+/)?(\w+\.\S+)\(`)
 	for stack := range strings.SplitSeq(string(text), "\n\n") {
 		for _, match := range ours.FindAllStringSubmatch(strings.ReplaceAll(stack, "curator/framework.", "curator/framework/framework."), -1) {
-			if match[1] != "session.Waiter.Wait" && !strings.HasPrefix(match[1], "zktest.") && !strings.Contains(match[1], "_test.") {
+			if match[1] != "live.Waiter.Wait" && !strings.HasPrefix(match[1], "zktest.") && !strings.Contains(match[1], "_test.") {
 				frames = append(frames, match[1])
 				break
 			}
@@ -234,7 +234,7 @@ func TestDumpOfWhatWaitsHasTheFramesOfTheRunbook(t *testing.T) {
 		shows(t, "a waiter", "queue.(*Contender).outlast")
 		shows(t, "a waiter for a semaphore's lease", "locks.(*batch).await")
 		shows(t, "a waiter for a retained lock", "locks.(*retainedWaiter).awaitBaton")
-		shows(t, "a client", "session.(*Owner).runClock")
+		shows(t, "a client", "live.(*Owner).runClock")
 		shows(t, "a connection", "transport.(*link).writeLoop")
 		tracing := make(chan struct{})
 		slow := locks.WithTrace(locks.Trace{AcquireStart: func(ctx context.Context, _ locks.AcquireStart) context.Context {
@@ -252,16 +252,16 @@ func TestDumpOfWhatWaitsHasTheFramesOfTheRunbook(t *testing.T) {
 		go func() { _, _, _ = client.Get(t.Context(), "/lock") }()
 		go func() { _ = lease.Release() }()
 		entering := begin(t.Context(), t, locks.NewInterProcessMutex(client, "/free"))
-		shows(t, "an operation at a frozen server", "session.(*sender).call")
+		shows(t, "an operation at a frozen server", "live.(*sender).call")
 		shows(t, "a release at a frozen server", "queue.(*Grant).AwaitRemoval")
-		shows(t, "an acquire at a frozen server", "session.(*maker).tryCreate")
+		shows(t, "an acquire at a frozen server", "live.(*maker).tryCreate")
 		server.RefuseConnections(true)
 		server.CutAll()
 		server.Thaw()
 		go func() { _, _, _ = client.Get(t.Context(), "/lock") }()
 		time.Sleep(time.Second)
 		shows(t, "an operation without a connection", "framework.(*core).attachedSession")
-		shows(t, "an acquire that has lost its connection", "session.(*base).waitAttached")
+		shows(t, "an acquire that has lost its connection", "live.(*base).waitAttached")
 		shows(t, "a client without a server", "transport.(*Transport).sleep")
 		server.RefuseConnections(false)
 		_ = soon(t, entering)

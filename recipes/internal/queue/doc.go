@@ -28,7 +28,7 @@
 //	S5   When a session moves, servers refuse requests of the old connection. Once a transaction on the new one is
 //	     answered, none of them is executed any more, but for those that a server had read and not queued: a stalled
 //	     thread executes them late, by less than four session timeouts. A deposed leader answers a sync, but no
-//	     transaction. How it comes: framework/session/create_lost.go. The net: framework/session/orphan.go.
+//	     transaction. How it comes: framework/internal/live/create_lost.go. The net: framework/internal/live/orphan.go.
 //	S6   A deleted directory fires its data watch before anything in its successor is answered.
 //	S7   A watch that is set fires while its connection lasts.
 //	end  A counter ends at 2³¹−1. From then on numbers are negative or repeated: no order. From 2³⁰ on only
@@ -56,7 +56,7 @@
 //	our creation gets another, or    it lacks that node: the contender decides by the listing that comes with the
 //	none was known                   creation, or asks for one
 //	our creation's answer is lost    it lacks that node: the contender decides by the listing that found it
-//	                                 (framework/session/create_lost.go)
+//	                                 (framework/internal/live/create_lost.go)
 //	a deletion is heard of           it loses the node; after a writer's, which may have become a reader of the same
 //	                                 number, it decides about readers only, until whole
 //	the directory is deleted, or     it stays; no number is next until a listing of the new one

@@ -1,0 +1,135 @@
+package live
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gocurator/curator/framework/zktest"
+)
+
+// After a suspension both times are up at once: a goroutine that asks a binding for Err ends the term, and while it is
+// telling the bindings the clock ends the session, and finds no term.
+func TestDoneWaitsForBindingsThatAnotherGoroutineEnds(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		s, owner := unconnected()
+		start := s.clock.Now()
+		s.onAttached(attachedAt(start))
+		goOn := make(chan struct{})
+		const holds = 3
+		ended := 0
+		var h *Binding
+		for range holds {
+			var err error
+			if h, err = s.Bind(func(error) { <-goOn; ended++ }, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(2 * oneTimeout)
+		go func() { _ = h.Err() }()
+		synctest.Wait()
+		go s.tick(start.Add(2 * oneTimeout))
+		synctest.Wait()
+		select {
+		case <-s.Done():
+			t.Error("got Done closed while a binding has not ended, want it open")
+		default:
+		}
+		if want := []string{"attached"}; !slices.Equal(owner.events, want) {
+			t.Errorf("the owner was told %v, want %v", owner.events, want)
+		}
+		close(goOn)
+		<-s.Done()
+		if ended != holds {
+			t.Errorf("Done is closed, and %d of %d holds have ended", ended, holds)
+		}
+		synctest.Wait()
+		if want := []string{"attached", "over"}; !slices.Equal(owner.events, want) {
+			t.Errorf("the owner was told %v, want %v", owner.events, want)
+		}
+	})
+}
+
+// The process was suspended, and its timers are late: no clock has ended the term when other goroutines look.
+func TestTheFirstLookAfterAPauseEndsBindings(t *testing.T) {
+	for name, look := range map[string]func(s *whole, b *Binding) error{
+		"Err": func(_ *whole, b *Binding) error { return b.Err() },
+		"Bind": func(s *whole, _ *Binding) error {
+			_, err := s.Bind(func(error) {}, nil)
+			return err
+		},
+		"a reconnection": func(s *whole, b *Binding) error {
+			s.onDetached(errors.New("broken"))
+			s.onAttached(attachedAt(s.clock.Now()))
+			return b.Err()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			zktest.Bubble(t, func(t *testing.T) {
+				cfg := unconnectedConfig()
+				cfg.LeaderRenewal = true // a handshake moves the end of later leases
+				s := newWhole(cfg, (&told{}).hear())
+				s.onAttached(attachedAt(s.clock.Now()))
+				var cause error
+				b, err := s.Bind(func(err error) { cause = err }, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(oneTimeout)
+				if err := look(s, b); !errors.Is(err, ErrLapsed) || !errors.Is(cause, ErrLapsed) {
+					t.Errorf("got %v, and the binding ended with %v; want %v for both", err, cause, ErrLapsed)
+				}
+			})
+		})
+	}
+}
+
+func TestReleasedBindingsGetNoEndAndAllOthersGetOne(t *testing.T) {
+	s, _ := unconnected()
+	s.onAttached(attachedAt(s.clock.Now()))
+	const bindings = 10
+	var ended, tidied [bindings]int
+	var all []*Binding
+	for i := range bindings {
+		b, err := s.Bind(func(error) { ended[i]++ }, func() { tidied[i]++ })
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, b)
+	}
+	for _, i := range []int{0, 9, 4, 4, 8, 0} { // two of them twice
+		all[i].Release()
+	}
+	s.end(ErrSessionLost)
+	all[1].Release()
+	want := [bindings]int{0, 1, 1, 1, 0, 1, 1, 1, 0, 0}
+	if ended != want || tidied != want {
+		t.Errorf("got ended %v and tidied up %v, want %v", ended, tidied, want)
+	}
+}
+
+func TestBindingsAreTidiedUpAfterDoneAndAfterTheirEnd(t *testing.T) {
+	s, owner := unconnected() // its chores are done within the call that orders them
+	s.onAttached(attachedAt(s.clock.Now()))
+	tidied := false
+	_, err := s.Bind(func(error) {}, func() {
+		tidied = true
+		select {
+		case <-s.Done():
+		default:
+			t.Error("got tidied up before Done is closed, want it after")
+		}
+		if want := []string{"attached", "over"}; !slices.Equal(owner.events, want) {
+			t.Errorf("got tidied up when the owner was told %v, want %v", owner.events, want)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.end(ErrSessionLost)
+	if !tidied {
+		t.Error("got nothing tidied up, want the binding")
+	}
+}

@@ -1,0 +1,194 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/retry"
+)
+
+func (m *maker) createProtected(ctx context.Context, dir, name string, data []byte, list bool) (Entry, error) {
+	return m.createForSure(ctx, &Creation{
+		Dir: dir, Name: name, Data: m.orDefault(data), Mode: EphemeralSequential, ACL: m.cfg.ACL(join(dir, name)), list: list,
+	})
+}
+
+// createIfExists is [Session.CreateIfExists].
+func (m *maker) createIfExists(ctx context.Context, guard, dir, name string, data []byte) (string, error) {
+	entry, err := m.createForSure(ctx, &Creation{
+		Dir: dir, Name: name, Data: m.orDefault(data), Mode: Ephemeral, ACL: m.cfg.ACL(join(dir, name)), guard: guard,
+	})
+	return entry.Path, err
+}
+
+// createForSure tries until the server has answered, and leaves the tries whose fate is unknown to the session.
+func (m *maker) createForSure(ctx context.Context, c *Creation) (entry Entry, err error) {
+	defer func() {
+		m.orphans.sweep(c.Left())
+		// A try may have been executed between the search for it and the next try.
+		m.orphans.listed(c.Dir, entry.Children)
+	}()
+	var pace retry.Pace
+	for {
+		began := time.Now()
+		if err := m.waitAttached(ctx); err != nil {
+			return Entry{}, err
+		}
+		entry, err = m.createOrFind(ctx, c)
+		missing := c.guard == "" && errors.Is(err, zk.ErrNoNode)
+		// Reconnections are spaced, but the session may not have noticed yet that its connection is gone, and a server
+		// that cannot answer just then keeps it.
+		if !missing && !errors.Is(err, ErrConnectionLost) && !passing(err) {
+			return entry, err
+		}
+		_ = pace.WaitUnless(ctx, time.Since(began), m.done) // waitAttached tells
+		if missing && ctx.Err() == nil {
+			// Servers remove empty containers at any time. So the node is created right after its parent, without a
+			// pause.
+			err = m.makeParents(ctx, c.Dir, Container)
+			if err != nil && !errors.Is(err, zk.ErrNoNode) && !Retryable(err) {
+				return Entry{}, err
+			}
+		}
+	}
+}
+
+// createOrFind is one try to create c. It first finds out whether an earlier try whose answer was lost, which c
+// remembers, was executed. After a failure that is retryable it can be tried again, in any session. In the end
+// [Creation.Left] must be looked for.
+func (m *maker) createOrFind(ctx context.Context, c *Creation) (Entry, error) {
+	if len(c.lost) > 0 {
+		entry, err := m.find(ctx, c)
+		if err != nil || entry.Path != "" {
+			return entry, err
+		}
+	}
+	c.try = protected(c.Name)
+	entry, lost, err := m.tryCreate(ctx, c)
+	if err == nil && entry.Stat == nil && c.guard == "" {
+		entry, err = m.withStat(ctx, c, entry)
+		lost = err != nil && Retryable(err)
+	}
+	if lost {
+		c.lost = append(c.lost, lostTry{name: c.try, session: m.sessionID()})
+	}
+	return entry, err
+}
+
+// tryCreate sends the create, and the listing with it, and waits for the answers. If lost is set, nothing is known of
+// the node; after any other error there is none, or it is being removed.
+func (m *maker) tryCreate(ctx context.Context, c *Creation) (entry Entry, lost bool, err error) {
+	a := &attempt{maker: m, creation: c, try: lostTry{name: c.try, session: m.sessionID()}, done: make(chan struct{})}
+	calls := a.calls()
+	if err := m.beSure(ctx, calls[0]); err != nil {
+		return Entry{}, false, err
+	}
+	if err := m.checkSize(calls[0]); err != nil {
+		return Entry{}, false, err
+	}
+	meter := m.meter(ctx)
+	m.mu.Lock()
+	server := m.server
+	sent := m.sendLocked(calls...)
+	m.mu.Unlock()
+	if !sent {
+		return Entry{}, false, ErrDetached
+	}
+	meter.sent(server, calls)
+	select {
+	case <-a.done:
+		meter.received(calls)
+		entry, err = a.result()
+		return entry, errors.Is(err, ErrConnectionLost), err
+	case <-ctx.Done():
+		if a.settled.Swap(true) { // the answer came at the same moment
+			a.discard()
+		}
+		return Entry{}, false, retry.ContextError(ctx)
+	}
+}
+
+// An attempt is one create on its way.
+type attempt struct {
+	maker    *maker
+	creation *Creation
+	try      lostTry // if its answer is lost
+	entry    Entry   // written before done is closed
+	err      error
+	unlisted error // why there is no listing
+	done     chan struct{}
+	settled  atomic.Bool // by the answer or the caller's context: the later of the two discards the node
+}
+
+func (a *attempt) calls() []*transport.Call {
+	m, c := a.maker, a.creation
+	create := m.createCall(c, func(path string, stat *zk.Stat, err error) {
+		a.entry.Path, a.entry.Stat, a.err = path, stat, err
+		if err == nil && c.guard == "" {
+			m.observers.created(path)
+		}
+		if !c.list {
+			a.answered()
+		}
+	})
+	if !c.list {
+		return one(create)
+	}
+	return []*transport.Call{create, transport.Children(c.Dir, false, func(children []string, stat *zk.Stat, err error) {
+		if err == nil {
+			a.entry.Children = children
+			m.observers.listed(c.Dir, children, stat)
+		}
+		a.unlisted = err
+		a.answered()
+	})}
+}
+
+func (a *attempt) answered() {
+	if a.settled.Swap(true) {
+		a.discard()
+	}
+	close(a.done)
+}
+
+func (a *attempt) result() (Entry, error) {
+	if a.err == nil && errors.Is(a.unlisted, ErrTooLarge) { // and would be again
+		a.discard()
+		return Entry{}, fmt.Errorf("list %s: %w", a.creation.Dir, a.unlisted)
+	}
+	err := a.maker.orBroken(a.err)
+	if !errors.Is(err, ErrConnectionLost) && err != nil {
+		a.discard()
+	}
+	return a.entry, err
+}
+
+// discard removes the node, if there is one, since nothing waits for it.
+func (a *attempt) discard() {
+	switch {
+	case a.err == nil:
+		a.maker.removals.remove(a.entry.Path, !a.creation.ephemeral())
+	case !Definite(a.err):
+		a.maker.orphans.sweep(Leftovers{orphans: []orphan{a.creation.orphan(a.try)}})
+	}
+}
+
+// createGuarded makes the request that creates a node if another exists. done gets no Stat.
+func createGuarded(c *Creation, done func(path string, stat *zk.Stat, err error)) *transport.Call {
+	path := c.path()
+	parts := []transport.Op{transport.CheckOp(c.guard, -1), transport.CreateOp(path, c.Data, c.ACL, int32(c.Mode))}
+	return transport.Multi(parts, func(results []transport.OpResult, err error) {
+		for _, r := range results {
+			if err == nil && r.Err != nil {
+				err = r.Err
+			}
+		}
+		done(path, nil, err)
+	})
+}

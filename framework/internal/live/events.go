@@ -1,0 +1,184 @@
+package live
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/framework/internal/watches"
+)
+
+// events are the transport's callbacks: they alone change the table, but for callers and the clock.
+func (o *Owner) events() transport.Events {
+	return transport.Events{
+		Attached: o.onAttached, Detached: o.onDetached, Answered: o.onAnswered, Watch: o.watching.event,
+		Expired: func() { o.end(fmt.Errorf("%w: the servers say that it has expired", ErrSessionLost)) },
+		Failed:  o.onFailed, Restarted: o.onRestarted, GaveUp: o.session.observers.behind,
+	}
+}
+
+func (o *Owner) onAttached(a transport.Attachment) {
+	now := o.clock.Now()
+	o.mu.Lock()
+	o.id.Store(a.SessionID)
+	o.server = a.Server
+	if o.opened.IsZero() {
+		o.opened = now
+	}
+	lapsed := o.validity.lapseLocked(now)
+	o.leases.attached(a.Timeout, a.Sent, a.Received)
+	proven := o.proven || o.cfg.Chroot == "" && len(o.cfg.Transport.Authorizations()) == 0
+	o.mu.Unlock()
+	lapsed.end()
+	o.wakeClock()
+	if proven {
+		o.connect()
+		return
+	}
+	o.prove(a.Server)
+}
+
+// prove makes the session's first request before users get it: they hear of no connection to a missing chroot, nor of
+// one that ends with the refusal of an authentication, which is on its way ahead of this request.
+func (o *Owner) prove(server string) {
+	root := join(o.cfg.Chroot, "")
+	o.transport.Send(transport.Exists(root, false, func(_ *zk.Stat, err error) {
+		switch {
+		case err == nil, errors.Is(err, zk.ErrNoAuth): // it exists, unreadable
+			o.connect()
+		case o.err() != nil: // its end may be on its way, and waits for its answer
+		case !errors.Is(err, transport.ErrBroken):
+			if errors.Is(err, zk.ErrNoNode) {
+				err = fmt.Errorf("%w: %s", ErrNoChroot, root)
+			}
+			o.onFailed(server, err)
+			o.transport.Break(err)
+		}
+	}))
+}
+
+// onRestarted counts before the owner hears of the connection: all users find the new number.
+func (o *Owner) onRestarted(server string, seen, found int64) {
+	o.session.restarts.Add(1)
+	o.tell.Restarted(server, seen, found)
+}
+
+// onFailed passes on why a server could not be used. A refusal is final: there will be no other session.
+func (o *Owner) onFailed(server string, err error) {
+	o.tell.Failed(server, err)
+	if errors.Is(err, ErrAuthRefused) {
+		o.end(fmt.Errorf("%w: %w", ErrSessionLost, err))
+	}
+}
+
+// connect opens the session to its users, and sends what the last connection left undone.
+func (o *Owner) connect() {
+	o.mu.Lock()
+	if o.over != nil {
+		o.mu.Unlock()
+		return
+	}
+	o.proven, o.online = true, true
+	close(o.attached)
+	o.validity.renewTermLocked(o.clock.Now())
+	o.watching.giveUpTreesLocked()
+	o.sendLocked(append(o.removals.requestsLocked(), o.orphans.dueLocked(o.clock.Now())...)...)
+	o.watching.setLocked()
+	refused := o.watching.table.Wakes()
+	o.mu.Unlock()
+	call(refused)
+	o.wakeClock()
+	o.tell.Attached()
+}
+
+func (o *Owner) onDetached(reason error) {
+	o.mu.Lock()
+	was := o.online
+	var ended *term
+	var wakes []func()
+	if was {
+		o.online = false
+		o.validity.renewal.sent = time.Time{} // no charge against the next connection
+		o.attached = make(chan struct{})
+		o.watching.table.Detached()
+		wakes = o.watching.table.Wakes()
+		o.orphans.forgetLooksLocked()
+		if o.cfg.Policy == StandardErrorPolicy {
+			ended = o.validity.endTermLocked(ErrSuspended)
+		}
+	}
+	o.mu.Unlock()
+	ended.end()
+	call(wakes)
+	if was {
+		o.cfg.Transport.Logger.Debug("framework: connection lost", "session", fmt.Sprintf("%#x", o.sessionID()), "error", reason)
+		o.tell.Detached(reason)
+	}
+}
+
+func (o *Owner) onAnswered(sent, received time.Time, reach transport.Reach) {
+	o.mu.Lock()
+	// First the lapse, then the renewal: a late answer must not revive a lease that another client may already have
+	// seen expired.
+	lapsed := o.validity.lapseLocked(received)
+	o.leases.answered(sent, received, reach)
+	wake := false
+	if o.validity.renewal.answered(sent, received, reach, o.leases.timeout) {
+		wake = o.validity.needsWakeLocked(received)
+	}
+	o.validity.renewTermLocked(received)
+	o.mu.Unlock()
+	lapsed.end()
+	if wake {
+		o.wakeClock()
+	}
+}
+
+// end ends the session: first its leases, then itself; then listeners hear of it; then the rest is tidied up. What it
+// owns at the servers goes with it.
+func (o *Owner) end(cause error) {
+	o.mu.Lock()
+	if o.over != nil {
+		o.mu.Unlock()
+		return
+	}
+	conclude := o.concludeLocked(cause)
+	o.mu.Unlock()
+	conclude()
+}
+
+// concludeLocked marks the session as over and returns the work to do after unlocking.
+func (o *Owner) concludeLocked(cause error) (rest func()) {
+	o.over = cause
+	ended := o.validity.endTermLocked(cause)
+	left, removals := o.orphans.abandonLocked()
+	o.watching.table = watches.New()
+	return func() {
+		bindings := ended.tell()
+		// The bindings may have lapsed just before, and a caller of Err, for instance, ends them.
+		o.validity.telling.Wait()
+		close(o.done)
+		o.tell.Over()
+		o.tell.Left(left)
+		for _, r := range removals {
+			r.finish(fmt.Errorf("not done before: %w", cause))
+		}
+		o.validity.tidy(bindings)
+	}
+}
+
+// leastLife stands for shorter session timeouts in endedYoung: servers may grant one that is over before any answer.
+const leastLife = time.Second
+
+func (o *Owner) endedYoung() (young bool, timeout time.Duration) {
+	now := o.clock.Now()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if timeout = o.leases.timeout; timeout > 0 {
+		timeout = max(timeout, leastLife)
+	}
+	return now.Sub(o.opened) < timeout, timeout
+}

@@ -1,0 +1,81 @@
+package live
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/framework/zktest"
+)
+
+// The owner passes the news on, for instance to a recipe that compares zxids of two sessions.
+func TestARestartIsCountedWhenTheOwnerHearsOfIt(t *testing.T) {
+	var s *whole
+	var counted []int
+	events := (&told{}).hear()
+	events.Restarted = func(string, int64, int64) { counted = append(counted, s.Restarts()) }
+	cfg := unconnectedConfig()
+	cfg.Restarts = 3
+	s = newWhole(cfg, events)
+	s.onRestarted("zk:1", 9, 5)
+	s.onRestarted("zk:1", 7, 2)
+	if want := []int{4, 5}; !slices.Equal(counted, want) {
+		t.Errorf("got %v restarts when the owner heard of them, want %v", counted, want)
+	}
+}
+
+// A session that has a connection again lets its users in, who may ask for something at that moment.
+func TestWhatAReconnectionLetsInComesBehindTheRemovalsThatWereLeft(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		server := zktest.New(t)
+		if err := server.Create("/left", nil); err != nil {
+			t.Fatal(err)
+		}
+		var mu sync.Mutex
+		var order []string
+		server.Observe(func(r zktest.Request) {
+			mu.Lock()
+			defer mu.Unlock()
+			if r.Conn == 2 {
+				order = append(order, r.Op.String()+" "+r.Path)
+			}
+		})
+		var s *Session
+		attached := 0
+		events := (&told{}).hear()
+		events.Attached = func() {
+			mu.Lock()
+			attached++
+			mu.Unlock()
+			s.WatchData("/asked", func() {})
+		}
+		events.Detached, events.Over = func(error) {}, func() {} // from two goroutines
+		cfg := unconnectedConfig()
+		cfg.Transport.Dial = server.DialContext
+		cfg.Transport.Route = transport.NewRoute(func(context.Context) []string { return []string{"zk:2181"} }, nil)
+		cfg.Transport.SessionTimeout, cfg.Transport.ConnectionTimeout, cfg.Transport.MaxFrame = time.Minute, time.Minute, 1<<20
+		owner := New(cfg, events)
+		s = owner.Session()
+		if err := owner.Start(); err != nil {
+			t.Fatal(err)
+		}
+		closing := make(chan struct{})
+		defer owner.Close(time.Second)
+		defer close(closing)
+		go owner.Run(closing)
+		synctest.Wait()
+		server.DropRequest(zktest.Match{Op: zktest.OpDelete})
+		s.Remove("/left")
+		time.Sleep(time.Second)
+		mu.Lock()
+		defer mu.Unlock()
+		removal, watch := slices.Index(order, "delete /left"), slices.Index(order, "getData /asked")
+		if attached != 2 || removal < 0 || watch < removal {
+			t.Errorf("got requests %q after %d attachments, want the removal ahead of the watch, after 2", order, attached)
+		}
+	})
+}

@@ -1,0 +1,167 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/transport"
+)
+
+// A maker creates nodes.
+type maker struct {
+	*sender
+	observers *observers
+	removals  *removals
+	orphans   *orphans
+}
+
+// create is [Session.Create].
+func (m *maker) create(ctx context.Context, c *Creation) (Entry, error) {
+	if len(c.ACL) == 0 {
+		named := Creation{Dir: c.Dir, Name: c.Name} // a GUID means nothing to the provider
+		c.ACL = m.cfg.ACL(named.path())
+	}
+	try := m.createOnce
+	if c.Protected {
+		try = m.createOrFind
+	}
+	if c.Mode == Container && m.support.Lacks(transport.FeatureContainers) {
+		return Entry{}, fmt.Errorf("%w: containers came with ZooKeeper 3.5", ErrUnsupported)
+	}
+	for tries := 0; ; tries++ {
+		entry, err := try(ctx, c)
+		made := !c.Protected && errors.Is(err, errShortLived) // to do so again would be twice
+		if made || !errors.Is(err, zk.ErrNoNode) || tries == parentTries {
+			return entry, err
+		}
+		switch {
+		case c.Parents:
+			err = m.makeParents(ctx, c.Dir, c.ParentMode)
+		case c.Namespace != "" && tries == 0:
+			err = m.makeParents(ctx, c.Namespace, Container)
+		}
+		if err != nil {
+			return Entry{}, err
+		}
+	}
+}
+
+// createOnce sends an unprotected create. Without its answer it may have been executed.
+func (m *maker) createOnce(ctx context.Context, c *Creation) (Entry, error) {
+	if err := m.beSure(ctx, m.createCall(c, func(string, *zk.Stat, error) {})); err != nil {
+		return Entry{}, err
+	}
+	var entry Entry
+	err := m.call(ctx, func(finish func(error)) []*transport.Call {
+		return one(m.createCall(c, func(path string, stat *zk.Stat, err error) {
+			if err == nil {
+				entry.Path, entry.Stat = path, stat
+			}
+			finish(err)
+		}))
+	})
+	if err == nil && entry.Stat == nil {
+		entry.Stat, err = m.exists(ctx, entry.Path)
+		if err == nil && entry.Stat == nil {
+			err = errShortLived
+		}
+	}
+	if err != nil {
+		return Entry{}, err
+	}
+	return entry, nil
+}
+
+func (m *maker) orDefault(data []byte) []byte {
+	if data == nil {
+		return m.cfg.DefaultData
+	}
+	return data
+}
+
+// makeParents creates dir and what is missing above it. It begins at the bottom, where most often all is there: it
+// needs no right to read the ancestors.
+func (m *maker) makeParents(ctx context.Context, dir string, mode CreateMode) error {
+	for range parentTries {
+		err := m.makeParent(ctx, dir, mode)
+		switch {
+		case err == nil, errors.Is(err, zk.ErrNodeExists):
+			return nil
+		case errors.Is(err, zk.ErrNoNode) && dir != "/":
+			if err := m.makeParents(ctx, parent(dir), mode); err != nil {
+				return err
+			}
+		default:
+			return fmt.Errorf("parent %s: %w", dir, err)
+		}
+	}
+	return fmt.Errorf("parent %s: %w again and again", dir, zk.ErrNoNode)
+}
+
+// makeParent creates dir, as a persistent node at a server without containers.
+func (m *maker) makeParent(ctx context.Context, dir string, mode CreateMode) error {
+	acl := m.cfg.ACL(dir)
+	for {
+		kind := mode
+		bare := mode == Container && m.support.Lacks(transport.FeatureContainers)
+		if bare {
+			kind = Persistent
+		}
+		err := m.call(ctx, func(finish func(error)) []*transport.Call {
+			c := &Creation{Dir: parent(dir), Name: dir[strings.LastIndexByte(dir, '/')+1:], ACL: acl, Mode: kind}
+			return one(m.createCall(c, func(_ string, _ *zk.Stat, err error) { finish(err) }))
+		})
+		again := !bare && mode == Container && m.support.Lacks(transport.FeatureContainers)
+		if !again || !errors.Is(err, ErrUnsupported) {
+			return err
+		}
+	}
+}
+
+// parentTries is how often a parent may vanish before its child is created: servers remove empty containers at any
+// time. After that CreateProtected goes on at a slower pace, and other calls give up.
+const parentTries = 5
+
+// createCall makes the request that creates a node. At servers without create2 the Stat is nil, and has still to be
+// asked for.
+func (m *maker) createCall(c *Creation, done func(path string, stat *zk.Stat, err error)) *transport.Call {
+	simple := c.Mode <= EphemeralSequential
+	switch {
+	case c.guard != "":
+		return createGuarded(c, done)
+	case !simple:
+		return transport.Create(c.path(), c.Data, c.ACL, int32(c.Mode), c.TTL, done)
+	case m.support.Lacks(transport.FeatureCreate2):
+		return transport.CreateBare(c.path(), c.Data, c.ACL, int32(c.Mode), done)
+	}
+	return transport.Create(c.path(), c.Data, c.ACL, int32(c.Mode), c.TTL, func(path string, stat *zk.Stat, err error) {
+		// the next connection does without create2: a server that lacks it closes this one
+		if errors.Is(err, ErrUnsupported) {
+			err = fmt.Errorf("%w: %w", ErrConnectionLost, err)
+		}
+		done(path, stat, err)
+	})
+}
+
+// withStat asks for the Stat of a node that was created without. If the connection breaks, that is as if the create's
+// answer were lost: the node is found by its GUID. If the node was removed, the error is zk.ErrNoNode.
+func (m *maker) withStat(ctx context.Context, c *Creation, entry Entry) (Entry, error) {
+	stat, err := m.exists(ctx, entry.Path)
+	switch {
+	case err == nil && stat == nil:
+		return Entry{}, errShortLived
+	case err == nil:
+		entry.Stat = stat
+		return entry, nil
+	case !Retryable(err):
+		m.removals.remove(entry.Path, !c.ephemeral())
+	}
+	return Entry{}, m.orBroken(err)
+}
+
+// errShortLived says that a node that was created without its Stat is gone.
+var errShortLived = fmt.Errorf("%w: it was created, and removed before its Stat was read", zk.ErrNoNode)

@@ -1,0 +1,36 @@
+package live
+
+import (
+	"testing"
+	"time"
+)
+
+func TestLookTime(t *testing.T) {
+	const timeout = 16 * time.Second
+	opened := time.Unix(1000, 0)
+	since := opened.Add(1500 * time.Millisecond)
+	for look, want := range []time.Duration{1500 * time.Millisecond, 3 * time.Second, 6 * time.Second, 18 * time.Second, 66 * time.Second} {
+		if got := lookTime(opened, since, look, timeout).Sub(opened); got != want {
+			t.Errorf("look %d: got %v after the opening, want %v", look, got, want)
+		}
+	}
+	if got := lookTime(opened, opened, 1, timeout).Sub(opened); got != time.Second {
+		t.Errorf("on the grid: got %v, want a second", got)
+	}
+	if got := lookTime(time.Time{}, since, 1, 0); !got.Equal(since) {
+		t.Errorf("without a timeout: got %v, want %v", got, since)
+	}
+}
+
+// Names of other clients' nodes are no GUIDs.
+func TestGuidOf(t *testing.T) {
+	own := protected("n-")
+	for name, want := range map[string]string{
+		own + "0000000001": own[:39], own: own[:39], "": "", "_c_": "", "lock-0000000001": "", "_c_0123456789abcdef0123456789abcdef-": "",
+		"0123456789abcdef0123456789abcdef__lock__0000000001": "",
+	} {
+		if got := guidOf(name); got != want {
+			t.Errorf("%q: got %q, want %q", name, got, want)
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package live
+
+import (
+	"time"
+
+	"github.com/gocurator/curator/framework/internal/transport"
+)
+
+// An Owner runs a session: it applies what happens to the connection, and watches the clock. The client is one; recipes
+// get the [Session] alone.
+type Owner struct {
+	*sender
+	session  *Session
+	validity *validity
+	watching *watching
+	removals *removals
+	orphans  *orphans
+	// The servers take the client: the chroot is there, and authentication was not refused. Guarded by the mutex.
+	proven bool
+}
+
+// New makes a session. It can be given work before [Owner.Start].
+func New(cfg Config, tell Events) *Owner {
+	s := newSession(cfg, tell)
+	o := &Owner{
+		sender: &s.sender, session: s, validity: &s.validity, watching: &s.watching, removals: &s.removals, orphans: &s.orphans,
+	}
+	cfg.Transport.Events = o.events()
+	o.transport = transport.New(cfg.Transport)
+	o.orphans.adopt(cfg.Carried)
+	return o
+}
+
+// Session returns the session.
+func (o *Owner) Session() *Session { return o.session }
+
+// Start starts connecting, and does not block; Events report the rest. A started session must be closed.
+func (o *Owner) Start() error { return o.transport.Start() }
+
+// Run ends leases and the session in time, and renews them. It blocks until the session is over. When closing is
+// closed, it ends the session with [ErrClosed].
+func (o *Owner) Run(closing <-chan struct{}) { o.runClock(closing) }
+
+// Close ends the connection, after Run, and waits until its goroutines are gone. If there is a connection, it first has
+// the server end the session, and waits for the answer for at most patience; told reports whether it came. No event
+// comes from the connection after it.
+func (o *Owner) Close(patience time.Duration) (told bool) { return o.transport.Close(patience) }
+
+// LastZxid is the newest transaction that an answer has shown.
+func (o *Owner) LastZxid() int64 { return o.transport.LastZxid() }
+
+// Adopt gives work to the session, and reports whether it took it: if it is not over.
+func (o *Owner) Adopt(work Leftovers) bool { return o.orphans.adopt(work) }
+
+// EndedYoung reports whether the session, which is over, lived shorter than the timeout that was granted, and that; one
+// second stands for a shorter one.
+func (o *Owner) EndedYoung() (young bool, timeout time.Duration) { return o.endedYoung() }

@@ -1,0 +1,160 @@
+package live
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/transport"
+)
+
+// A Removal is the guaranteed deletion of a node: the session asks for it on every connection until the server has
+// answered, or the session is over. A refusal ends it. The session goes on to ask for the removal of a node of its own,
+// at growing intervals. Nothing need wait for it.
+//
+// Curator: DeleteBuilder.guaranteed().
+type Removal struct {
+	done  chan struct{}
+	err   error // written before done is closed
+	carry bool  // goes on in the next session
+}
+
+// Done is closed when the removal has ended.
+func (r *Removal) Done() <-chan struct{} { return r.done }
+
+// Err is for after Done: nil if the node is gone, the server's refusal, or what the session ended with.
+func (r *Removal) Err() error { return r.err }
+
+func (r *Removal) finish(err error) {
+	r.err = err
+	close(r.done)
+}
+
+// String says whether the removal has ended.
+func (r *Removal) String() string {
+	select {
+	case <-r.done:
+		if r.err != nil {
+			return fmt.Sprintf("removal (failed: %v)", r.err)
+		}
+		return "removal (done)"
+	default:
+		return "removal (pending)"
+	}
+}
+
+// Format is String by every verb.
+func (r *Removal) Format(f fmt.State, verb rune) { FormatText(f, verb, r.String()) }
+
+// The removals are the nodes that a session is deleting, and those that the servers refuse to delete.
+type removals struct {
+	*sender
+	watching *watching
+
+	// Guarded by the mutex, by path.
+	pending  map[string]*Removal
+	refusals map[string]*refusedRemoval
+}
+
+// remove begins a removal, which goes on in the next session if carry is set.
+func (all *removals) remove(path string, carry bool) *Removal {
+	all.mu.Lock()
+	over := all.over
+	var r *Removal
+	if over == nil {
+		r = all.beginLocked(path, carry)
+	}
+	all.mu.Unlock()
+	if over == nil {
+		return r
+	}
+	if carry {
+		all.tell.Left(Leftovers{Removals: []string{path}})
+	}
+	r = &Removal{done: make(chan struct{})}
+	r.finish(over)
+	return r
+}
+
+// beginLocked is remove while the session is not over.
+func (all *removals) beginLocked(path string, carry bool) *Removal {
+	if r := all.pending[path]; r != nil {
+		r.carry = r.carry || carry
+		return r
+	}
+	r := &Removal{done: make(chan struct{}), carry: carry}
+	all.pending[path] = r
+	all.watching.table.Removing(path)
+	all.sendLocked(all.request(path, r))
+	return r
+}
+
+func (all *removals) request(path string, r *Removal) *transport.Call {
+	return transport.Delete(path, -1, func(err error) {
+		if all.unanswered(err) {
+			return // asked again on the next connection
+		}
+		if errors.Is(err, zk.ErrNoNode) {
+			err = nil
+		}
+		if err == nil {
+			all.watching.observers.gone(path)
+		}
+		all.answered(path, r, err)
+	})
+}
+
+func (all *removals) answered(path string, r *Removal, err error) {
+	all.mu.Lock()
+	if all.pending[path] != r {
+		all.mu.Unlock()
+		return
+	}
+	delete(all.pending, path)
+	all.watching.table.Removed(path, err != nil, time.Now())
+	all.watching.askLocked()
+	wakes := all.watching.table.Wakes()
+	first := true
+	if r.again(path, err) {
+		first = all.noteRefusalLocked(path, r)
+	} else {
+		delete(all.refusals, path)
+	}
+	all.mu.Unlock()
+	if err != nil && first {
+		all.cfg.Transport.Logger.Warn("framework: node could not be removed", "path", path, "error", err)
+		all.tell.RemovalFailed(path, err)
+	}
+	call(wakes)
+	r.finish(err)
+}
+
+// requestsLocked asks for all removals again, on a new connection.
+func (all *removals) requestsLocked() []*transport.Call {
+	var calls []*transport.Call
+	for _, path := range slices.Sorted(maps.Keys(all.pending)) {
+		calls = append(calls, all.request(path, all.pending[path]))
+	}
+	return calls
+}
+
+// abandonLocked forgets the removals. It returns what the next session is to do, and those that end with this one.
+func (all *removals) abandonLocked() (left []string, ended map[string]*Removal) {
+	for path, r := range all.pending {
+		if r.carry {
+			left = append(left, path)
+		}
+	}
+	for path, refused := range all.refusals {
+		if refused.carry && all.pending[path] == nil {
+			left = append(left, path)
+		}
+	}
+	ended = all.pending
+	all.pending, all.refusals = map[string]*Removal{}, map[string]*refusedRemoval{}
+	return left, ended
+}

@@ -1,0 +1,52 @@
+package live
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/gocurator/curator/framework/zktest"
+)
+
+// Many removals are refused at different moments: the session asks again at sixteen moments of a session timeout, not
+// at one for each.
+func TestRefusedRemovalsAreAskedForTogether(t *testing.T) {
+	const removals = 1000
+	zktest.Bubble(t, func(t *testing.T) {
+		s, _ := unconnected()
+		s.onAttached(attachedAt(s.clock.Now()))
+		moments := map[time.Time]int{}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for i := range removals {
+			path := fmt.Sprintf("/dir/n-%d", i)
+			s.maker.removals.noteRefusalLocked(path, &Removal{})
+			moments[s.maker.removals.refusals[path].due]++
+			time.Sleep(s.leases.timeout / removals)
+		}
+		if len(moments) > 17 {
+			t.Errorf("got %d moments for %d removals, want at most 17", len(moments), removals)
+		}
+	})
+}
+
+// Each answer comes a moment after its request. However that falls on the sixteenths of the session timeout, the next
+// request follows within a session timeout.
+func TestARefusedRemovalIsAskedForInEachSessionTimeout(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		s, _ := unconnected()
+		s.onAttached(attachedAt(s.clock.Now()))
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for i := range 10 {
+			asked := s.clock.Now()
+			time.Sleep(s.leases.timeout / 100)
+			s.maker.removals.noteRefusalLocked("/dir/n", &Removal{})
+			due := s.maker.removals.refusals["/dir/n"].due
+			if pause := due.Sub(asked); pause > s.leases.timeout {
+				t.Errorf("request %d: got the next one %v later, want at most %v", i, pause, s.leases.timeout)
+			}
+			time.Sleep(time.Until(due))
+		}
+	})
+}

@@ -1,0 +1,150 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/clock"
+	"github.com/gocurator/curator/framework/internal/transport"
+)
+
+// oneTimeout is longer than a busy machine stalls: not all tests of it run in a bubble.
+const oneTimeout = 12 * time.Minute
+
+// told is what a session has told its owner.
+type told struct {
+	events []string // "attached", "detached", "over"
+	failed []error
+	left   Leftovers
+}
+
+func (o *told) hear() Events {
+	note := func(event string) func() { return func() { o.events = append(o.events, event) } }
+	return Events{
+		Attached: note("attached"), Detached: func(error) { note("detached")() }, Over: note("over"),
+		Left: func(work Leftovers) { o.left.Add(work) }, Failed: func(_ string, err error) { o.failed = append(o.failed, err) },
+		Restarted: func(string, int64, int64) {}, Chore: func(do func()) { do() },
+		OrphanFound: func(string) {}, RemovalFailed: func(string, error) {},
+	}
+}
+
+// unconnected is a session whose transport was never started, and what it has told: what happens to it is called by
+// hand.
+func unconnected() (*whole, *told) {
+	owner := &told{}
+	return newWhole(unconnectedConfig(), owner.hear()), owner
+}
+
+// A whole is a session with what its owner does.
+type whole struct {
+	*Session
+	*Owner
+}
+
+func newWhole(cfg Config, tell Events) *whole {
+	o := New(cfg, tell)
+	return &whole{o.Session(), o}
+}
+
+func unconnectedConfig() Config {
+	logger := slog.New(slog.DiscardHandler)
+	return Config{
+		Transport: transport.Config{
+			Logger: logger, Support: transport.NewSupport(logger), Clock: clock.New(),
+			Dial: func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("nowhere") },
+		},
+		ACL: func(string) []zk.ACL { return zk.WorldACL(zk.PermAll) },
+	}
+}
+
+func attachedAt(sent time.Time) transport.Attachment {
+	return transport.Attachment{SessionID: 7, Timeout: oneTimeout, Sent: sent, Received: sent, Server: "zk:1"}
+}
+
+// The process is suspended, and so are its timers; the first thing that happens after it is the answer to a sync that
+// was sent before.
+func TestALateAnswerDoesNotReviveABinding(t *testing.T) {
+	s, _ := unconnected()
+	now := s.clock.Now()
+	s.onAttached(attachedAt(now))
+	var cause error
+	h, err := s.Bind(func(err error) { cause = err }, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.onAnswered(now.Add(oneTimeout/4), now.Add(oneTimeout/4), transport.ReachServer)
+	s.onAnswered(now.Add(oneTimeout*3/4), now.Add(oneTimeout), transport.ReachMajority)
+	if !errors.Is(cause, ErrLapsed) || !errors.Is(h.Err(), ErrLapsed) {
+		t.Errorf("the binding was told %v, and says %v", cause, h.Err())
+	}
+	if s.Owner.validity.term == nil {
+		t.Error("got no new term, want one")
+	}
+}
+
+// runClock finds the timeout over, and before it can end the session the reader attaches it again.
+func TestAnAttachmentInTimeIsNotEndedForWhatWasBefore(t *testing.T) {
+	s, _ := unconnected()
+	start := s.clock.Now()
+	s.onAttached(attachedAt(start))
+	s.onDetached(errors.New("broken"))
+	s.onAttached(attachedAt(start.Add(oneTimeout)))
+	if s.tick(start.Add(oneTimeout)); s.Err() != nil {
+		t.Errorf("it was ended: %v", s.Err())
+	}
+	if s.tick(start.Add(2 * oneTimeout)); !errors.Is(s.Err(), ErrSessionLost) {
+		t.Errorf("it was not: %v", s.Err())
+	}
+}
+
+// renewing is an unconnected session that was attached at start, and that sent a renewal a quarter of a timeout later.
+func renewing(t *testing.T) (s *whole, start time.Time) {
+	t.Helper()
+	s, _ = unconnected()
+	start = s.clock.Now()
+	s.onAttached(attachedAt(start))
+	if _, err := s.Bind(func(error) {}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if s.tick(start.Add(oneTimeout / 4)); s.Owner.validity.renewal.sent.IsZero() {
+		t.Fatal("got no renewal sent, want one")
+	}
+	return s, start
+}
+
+// A renewal that went down with its connection must not be held against the next one, whose handshake may be under way.
+func TestARenewalIsForgottenWithItsConnection(t *testing.T) {
+	s, start := renewing(t)
+	s.onDetached(errors.New("broken"))
+	if s.tick(start.Add(oneTimeout * 2 / 3)); !s.Owner.validity.renewal.sent.IsZero() {
+		t.Errorf("got an answer expected since %v after the connection broke, want none", s.Owner.validity.renewal.sent)
+	}
+}
+
+// A deposed leader answers the sync that an operation waits for, and not the renewal: the client must still leave it.
+func TestASyncDoesNotAnswerTheRenewal(t *testing.T) {
+	s, start := renewing(t)
+	s.onAnswered(start.Add(oneTimeout/4), start.Add(oneTimeout/4), transport.ReachLeader)
+	if s.Owner.validity.renewal.sent.IsZero() {
+		t.Error("got a sync taken for the answer to the renewal, want the transaction's alone")
+	}
+	s.onAnswered(start.Add(oneTimeout/4), start.Add(oneTimeout/4), transport.ReachMajority)
+	if !s.Owner.validity.renewal.sent.IsZero() {
+		t.Errorf("got an answer expected since %v although the transaction's came, want none", s.Owner.validity.renewal.sent)
+	}
+}
+
+func TestARefusalIsFinal(t *testing.T) {
+	s, owner := unconnected()
+	s.onAttached(attachedAt(s.clock.Now()))
+	s.onFailed("zk:1", ErrAuthRefused)
+	if !errors.Is(s.Err(), ErrAuthRefused) || !errors.Is(s.Err(), ErrSessionLost) || len(owner.failed) != 1 {
+		t.Errorf("session %v, told %v", s.Err(), owner.failed)
+	}
+}

@@ -1,0 +1,193 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+	"time"
+)
+
+// A validity knows whether the session is valid, that is whether no server can have given its nodes to another, and
+// what depends on that.
+type validity struct {
+	*sender
+	watchesLocked func() bool // reports whether the session watches anything
+
+	// Guarded by the mutex.
+	term *term // nil while leases cannot be valid
+	// ended terms whose bindings have not all ended; grows under the mutex, until over is set
+	telling sync.WaitGroup
+	valid   chan struct{} // closed while there is a term
+	kept    int           // calls of keepValid less those of stop
+	renewal renewal
+	planned time.Time // when the clock looks again, unless woken
+}
+
+// A term is a stretch of time during which a session was valid without a gap. A binding ends with its term, also if the
+// session is renewed later.
+type term struct {
+	validity *validity
+
+	// Guarded by the mutex.
+	bindings []*Binding // in no order
+	err      error
+	until    time.Time // when it ended
+}
+
+// bind is [Session.Bind].
+func (v *validity) bind(end func(cause error), tidy func()) (*Binding, error) {
+	if end == nil {
+		return nil, errors.New("session: Bind: the function is nil")
+	}
+	now := v.clock.Now()
+	v.mu.Lock()
+	lapsed := v.lapseLocked(now)
+	t, over := v.term, v.over
+	var b *Binding
+	if t != nil && over == nil {
+		b = &Binding{term: t, end: end, tidy: tidy, index: len(t.bindings)}
+		t.bindings = append(t.bindings, b)
+	}
+	overtaken := b != nil && v.needsWakeLocked(now)
+	v.mu.Unlock()
+	lapsed.end()
+	switch {
+	case over != nil:
+		return nil, over
+	case b == nil:
+		return nil, ErrLapsed
+	}
+	if overtaken {
+		v.wakeClock()
+	}
+	return b, nil
+}
+
+func (t *term) removeLocked(b *Binding) {
+	if b.index >= len(t.bindings) || t.bindings[b.index] != b {
+		return
+	}
+	last := len(t.bindings) - 1
+	t.bindings[b.index] = t.bindings[last]
+	t.bindings[b.index].index = b.index
+	t.bindings[last] = nil
+	t.bindings = t.bindings[:last]
+}
+
+// lapseLocked ends the term if its time is up. Like every function that returns a term, it leaves the bindings to the
+// caller, which notifies them without the mutex.
+func (v *validity) lapseLocked(now time.Time) *term {
+	if v.term == nil || now.Before(v.leases.validUntil()) {
+		return nil
+	}
+	return v.endTermLocked(ErrLapsed)
+}
+
+func (v *validity) endTermLocked(cause error) *term {
+	t := v.term
+	if t == nil {
+		return nil
+	}
+	v.term = nil
+	v.telling.Add(1) // until tell
+	v.valid = make(chan struct{})
+	t.err = cause
+	t.until = v.leases.validUntil()
+	if now := v.clock.Now(); now.Before(t.until) {
+		t.until = now
+	}
+	return t
+}
+
+// renewTermLocked begins a term if the session is connected and valid and has none.
+func (v *validity) renewTermLocked(now time.Time) {
+	if v.term == nil && v.online && v.over == nil && now.Before(v.leases.validUntil()) {
+		v.term = &term{validity: v}
+		close(v.valid)
+	}
+}
+
+// end ends the bindings of an ended term, and has them tidied up: once for each term, without the mutex. t may be nil.
+func (t *term) end() {
+	if t != nil {
+		t.validity.tidy(t.tell())
+	}
+}
+
+// tell ends the bindings of an ended term, and returns them for tidy. It does nothing else between the first and the
+// last: a lease that ends late may have been given to another client already.
+func (t *term) tell() []*Binding {
+	if t == nil {
+		return nil
+	}
+	defer t.validity.telling.Done()
+	t.validity.mu.Lock()
+	bindings := t.bindings
+	t.bindings = nil
+	t.validity.mu.Unlock()
+	for _, b := range bindings {
+		b.end(t.err)
+	}
+	return bindings
+}
+
+const tidyBatch = 64
+
+// tidy has ended bindings tidied up, on a goroutine of its own: many take a while. The goroutines that were notified,
+// which may be many more than there are processors, run first.
+func (v *validity) tidy(bindings []*Binding) {
+	if len(bindings) == 0 {
+		return
+	}
+	v.tell.Chore(func() {
+		for i, b := range bindings {
+			if i%tidyBatch == 0 {
+				runtime.Gosched()
+			}
+			if b.tidy != nil {
+				b.tidy()
+			}
+		}
+	})
+}
+
+// ready is [Session.Ready].
+func (v *validity) ready(ctx context.Context) error {
+	defer v.keepValid()()
+	for {
+		if err := v.waitAttached(ctx); err != nil {
+			return err
+		}
+		now := v.clock.Now()
+		v.mu.Lock()
+		lapsed := v.lapseLocked(now)
+		valid, ready := v.valid, v.term != nil && v.online
+		v.mu.Unlock()
+		lapsed.end()
+		if ready {
+			return nil
+		}
+		v.wakeClock() // this wait may be all that needs a renewal
+		select {
+		case <-valid:
+		case <-v.done:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// keepValid is [Session.KeepValid].
+func (v *validity) keepValid() (stop func()) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.kept++
+	v.wakeIfDueLocked(v.clock.Now())
+	return v.stopKeeping
+}
+
+func (v *validity) stopKeeping() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.kept--
+}

@@ -1,0 +1,85 @@
+package live_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest"
+)
+
+func TestAWatchThatIsPutOffCostsNothingIfItEndsBefore(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		w.Make("/a")
+		s := w.Session()
+		for range 4 {
+			o := s.WatchDataDeferred("/a", func() { t.Error("got a wake of an ended watch, want none") })
+			time.Sleep(10 * time.Millisecond)
+			s.Unwatch(o)
+		}
+		time.Sleep(time.Second)
+		if n := w.Count(zktest.OpGetData) + w.Count(zktest.OpRemoveWatches); n != 0 {
+			t.Errorf("%d requests", n)
+		}
+	})
+}
+
+func TestAWatchThatIsPutOffIsSetInAMoment(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		w.Make("/a")
+		s := w.Session()
+		wakes := 0
+		o := s.WatchDataDeferred("/a", func() { wakes++ })
+		w.wantWatches(0)
+		time.Sleep(60 * time.Millisecond)
+		w.wantWatches(1)
+		if err := w.Server.Delete("/a"); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if got := s.View(o); got.Status != framework.StatusGone || wakes != 2 {
+			t.Errorf("%+v after %d wakes", got, wakes)
+		}
+		s.Unwatch(o)
+		w.wantWatches(0)
+	})
+}
+
+func TestASubscriberThatCannotWaitSetsTheWatchForAll(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		w.Make("/a")
+		s := w.Session()
+		patient := s.WatchDataDeferred("/a", func() {})
+		hasty := w.watchData("/a")
+		hasty.want(t, framework.StatusPresent)
+		if s.View(patient).Status != framework.StatusPresent {
+			t.Errorf("got status %v of the deferred watch, want %v", s.View(patient).Status, framework.StatusPresent)
+		}
+		time.Sleep(time.Second)
+		if n := w.Count(zktest.OpGetData); n != 1 {
+			t.Errorf("%d requests", n)
+		}
+		hasty.stop()
+		w.wantWatches(1)
+		s.Unwatch(patient)
+		w.wantWatches(0)
+	})
+}
+
+func TestAWatchThatIsPutOffOverAReconnectionIsSetOnce(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		w.Make("/a")
+		s := w.Session()
+		o := s.WatchDataDeferred("/a", func() {})
+		w.Link.Reset()
+		w.Eventually("reconnected", func() bool { return w.Client.State() == framework.StateReconnected })
+		time.Sleep(time.Second)
+		w.wantWatches(1)
+		if n := w.Count(zktest.OpGetData); n != 1 {
+			t.Errorf("%d requests", n)
+		}
+		s.Unwatch(o)
+		w.wantWatches(0)
+	})
+}

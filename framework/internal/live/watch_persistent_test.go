@@ -1,0 +1,103 @@
+package live_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/internal/clienttest"
+	"github.com/gocurator/curator/framework/zktest"
+)
+
+// watchChildrenPersistent watches like a recipe: each wake is followed by a View.
+func (w *env) watchChildrenPersistent(path string) *watching {
+	o := &watching{session: w.Session()}
+	o.Watch = o.session.WatchChildrenPersistent(path, func() { o.wakes++ })
+	synctest.Wait()
+	return o
+}
+
+// settled returns the view when nothing more comes: each wake may need a View that sets the next watch.
+func (o *watching) settled() framework.View {
+	for before := -1; before != o.wakes; synctest.Wait() {
+		before = o.wakes
+		_ = o.view()
+	}
+	return o.view()
+}
+
+func TestAPersistentWatchOnChildrenSeesTheNodeThatIsCreatedAgain(t *testing.T) {
+	for name, away := range map[string]bool{"connected": false, "while away": true} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *env) {
+				o := w.watchChildrenPersistent("/a")
+				for range 3 {
+					if got := o.settled(); got.Status != framework.StatusGone {
+						t.Errorf("before the creation: got %+v, want status %d", got, framework.StatusGone)
+					}
+					if away {
+						w.Link.Cut()
+						w.Eventually("suspended", func() bool { return w.Client.State() == framework.StateSuspended })
+					}
+					w.Make("/a")
+					w.Make("/a/b")
+					if away {
+						w.Link.Heal()
+						w.Eventually("reconnected", func() bool { return w.Client.State() == framework.StateReconnected })
+					}
+					time.Sleep(time.Second)
+					if got := o.settled(); got.Status != framework.StatusPresent || len(got.Children) != 1 || !got.Armed {
+						t.Errorf("after the creation: got %+v, want one child and an armed watch", got)
+					}
+					w.wantWatches(1)
+					for _, path := range []string{"/a/b", "/a"} {
+						if err := w.Server.Delete(path); err != nil {
+							t.Fatal(err)
+						}
+					}
+					synctest.Wait()
+				}
+				o.stop()
+				_ = o.view() // sets nothing
+				w.wantWatches(0)
+			})
+		})
+	}
+}
+
+func TestAPersistentWatchOnChildrenThatIsEndedWhileTheNodeIsMissingLeavesNothing(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		o := w.watchChildrenPersistent("/a")
+		o.settled()
+		w.wantWatches(1)
+		o.stop()
+		_ = o.view()
+		w.wantWatches(0)
+		w.Make("/a")
+		w.wantWatches(0)
+	})
+}
+
+// Since 3.8.4 a server sends no event of it.
+func TestAPersistentWatchOnChildrenOfANodeThatIsCreatedUnreadableSaysWhy(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		w := &env{&clienttest.Env{T: t, Server: zktest.NewServer(zktest.WithVersion("3.8.0")), States: &clienttest.States{}}}
+		t.Cleanup(func() { w.Server.Close() })
+		w.Link = w.Server.NewLink()
+		w.Client = w.Dial("zk:2181")
+		o := w.watchChildrenPersistent("/a")
+		o.settled()
+		w.Create("/a", framework.WithACL(zk.ACL{Perms: zk.PermAll &^ zk.PermRead, Scheme: "world", ID: "anyone"}))
+		synctest.Wait()
+		if got := o.settled(); got.Status != framework.StatusRefused {
+			t.Errorf("got %+v, want status %d", got, framework.StatusRefused)
+		} else {
+			wantErr(t, got.Err, zk.ErrNoAuth)
+		}
+		o.stop()
+		w.wantWatches(0)
+	})
+}
