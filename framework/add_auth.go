@@ -3,6 +3,8 @@ package framework
 import (
 	"context"
 	"errors"
+
+	"github.com/gocurator/curator/framework/internal/live"
 )
 
 // AddAuth says who the client is, in addition to [WithAuthorization]: on the present connection and, once a server has
@@ -19,7 +21,7 @@ func (c *Client) AddAuth(ctx context.Context, scheme string, credentials []byte)
 	if problem := authProblem(scheme, credentials); problem != nil {
 		return &OpError{Op: opAddAuth, Path: scheme, Err: problem}
 	}
-	err := c.do(ctx, opAddAuth, "/", func(ctx context.Context, s *Session, _ string, _ bool) error {
+	err := c.do(ctx, opAddAuth, "/", func(ctx context.Context, s *live.Session, _ string, _ bool) error {
 		return s.AddAuth(ctx, scheme, credentials)
 	})
 	var failed *OpError

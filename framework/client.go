@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework/internal/clock"
+	"github.com/gocurator/curator/framework/internal/live"
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/retry"
 )
@@ -202,11 +203,15 @@ func (c *Client) BlockUntilConnected(ctx context.Context) error {
 //
 // Errors: as [Client.BlockUntilConnected]; after the connection timeout a [*ConnectError], too, or [ErrNoChroot] if a
 // server says so.
-func (c *Client) Session(ctx context.Context) (*Session, error) {
-	return c.core.sessionWithin(ctx, c.core.cfg.connectionTimeout)
+func (c *Client) Session(ctx context.Context) (Session, error) {
+	s, err := c.core.sessionWithin(ctx, c.core.cfg.connectionTimeout)
+	if err != nil {
+		return nil, err // and no nil *live.Session
+	}
+	return s, nil
 }
 
-func (c *core) sessionWithin(ctx context.Context, limit time.Duration) (*Session, error) {
+func (c *core) sessionWithin(ctx context.Context, limit time.Duration) (*live.Session, error) {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	return c.attachedSession(ctx, timer.C)

@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/gocurator/curator/framework/internal/live"
 	"github.com/gocurator/curator/retry"
 )
 
-func (c *core) attachedSession(ctx context.Context, timeout <-chan time.Time) (*Session, error) {
+func (c *core) attachedSession(ctx context.Context, timeout <-chan time.Time) (*live.Session, error) {
 	for {
 		c.mu.Lock()
 		s, state, refused, closed, changed := c.session.Session(), c.state, c.refused, c.closed, c.changed

@@ -137,7 +137,7 @@ func (c *core) patience() time.Duration {
 }
 
 // move feeds the state machine. Listeners hear of changes in the order of the calls.
-func (c *core) move(s *Session, e event, reason error) {
+func (c *core) move(s *live.Session, e event, reason error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	// The reader and the clock may come here in another order than that in which they changed the session.
@@ -163,7 +163,7 @@ func (c *core) move(s *Session, e event, reason error) {
 }
 
 // mu is held.
-func (c *core) logState(s *Session, reason error) {
+func (c *core) logState(s *live.Session, reason error) {
 	attrs := []slog.Attr{slog.String("state", c.state.String()), slog.String("session", fmt.Sprintf("%#x", s.ID()))}
 	if c.server != "" { // it has been connected
 		attrs = append(attrs, slog.String("server", c.server), slog.Duration("sessionTimeout", s.Timeout()))

@@ -119,7 +119,7 @@ func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...C
 	spec.name = path[strings.LastIndexByte(path, '/')+1:]
 	var made *live.Creation // one for all tries: it finds the node of an earlier one
 	var entry session.Entry
-	err = c.do(ctx, "create", bare, func(ctx context.Context, s *Session, absolute string, _ bool) (err error) {
+	err = c.do(ctx, "create", bare, func(ctx context.Context, s *live.Session, absolute string, _ bool) (err error) {
 		if made == nil {
 			made = c.creation(absolute+path[len(bare):], data, &spec)
 		}
@@ -140,7 +140,7 @@ func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...C
 }
 
 // createOrSet begins anew if the node vanishes between its two requests.
-func createOrSet(ctx context.Context, s *Session, made *live.Creation, path string, version int32) (session.Entry, error) {
+func createOrSet(ctx context.Context, s *live.Session, made *live.Creation, path string, version int32) (session.Entry, error) {
 	for {
 		entry, err := s.Create(ctx, made)
 		if !errors.Is(err, zk.ErrNodeExists) {

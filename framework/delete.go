@@ -91,7 +91,7 @@ func (c *Client) checkDeletion(path string, version int32, d deletion) error {
 }
 
 func (c *Client) deleteNode(ctx context.Context, path string, version int32) error {
-	return c.do(ctx, "delete", path, func(ctx context.Context, s *Session, absolute string, ambiguous bool) error {
+	return c.do(ctx, "delete", path, func(ctx context.Context, s *live.Session, absolute string, ambiguous bool) error {
 		err := s.Delete(ctx, absolute, version)
 		if ambiguous && errors.Is(err, zk.ErrNoNode) {
 			return nil

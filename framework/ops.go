@@ -19,7 +19,7 @@ import (
 // error that is not the server's answer, the operation may have been executed.
 
 // A try works on one session. ambiguous says that an earlier one may have been executed.
-type try func(ctx context.Context, s *Session, absolute string, ambiguous bool) error
+type try func(ctx context.Context, s *live.Session, absolute string, ambiguous bool) error
 
 // do runs an operation under that rule, and reports it.
 func (c *Client) do(ctx context.Context, op, path string, f try) error {
@@ -74,7 +74,7 @@ func (c *Client) doRetrying(ctx context.Context, op, path string, f try) error {
 //
 // Curator: CuratorFramework.getData().
 func (c *Client) Get(ctx context.Context, path string) (data []byte, stat *zk.Stat, err error) {
-	err = c.do(ctx, "get", path, func(ctx context.Context, s *Session, absolute string, _ bool) (err error) {
+	err = c.do(ctx, "get", path, func(ctx context.Context, s *live.Session, absolute string, _ bool) (err error) {
 		data, stat, err = s.Get(ctx, absolute)
 		return err
 	})
@@ -85,7 +85,7 @@ func (c *Client) Get(ctx context.Context, path string) (data []byte, stat *zk.St
 //
 // Curator: CuratorFramework.checkExists().
 func (c *Client) Exists(ctx context.Context, path string) (stat *zk.Stat, err error) {
-	err = c.do(ctx, "exists", path, func(ctx context.Context, s *Session, absolute string, _ bool) (err error) {
+	err = c.do(ctx, "exists", path, func(ctx context.Context, s *live.Session, absolute string, _ bool) (err error) {
 		stat, err = s.Exists(ctx, absolute)
 		return err
 	})
@@ -96,7 +96,7 @@ func (c *Client) Exists(ctx context.Context, path string) (stat *zk.Stat, err er
 //
 // Curator: CuratorFramework.getChildren().
 func (c *Client) Children(ctx context.Context, path string) (children []string, stat *zk.Stat, err error) {
-	err = c.do(ctx, "children", path, func(ctx context.Context, s *Session, absolute string, _ bool) (err error) {
+	err = c.do(ctx, "children", path, func(ctx context.Context, s *live.Session, absolute string, _ bool) (err error) {
 		children, stat, err = s.Children(ctx, absolute)
 		return err
 	})
@@ -109,7 +109,7 @@ func (c *Client) Children(ctx context.Context, path string) (children []string, 
 //
 // Curator: CuratorFramework.setData().
 func (c *Client) Set(ctx context.Context, path string, data []byte, version int32) (stat *zk.Stat, err error) {
-	err = c.do(ctx, "set", path, func(ctx context.Context, s *Session, absolute string, _ bool) (err error) {
+	err = c.do(ctx, "set", path, func(ctx context.Context, s *live.Session, absolute string, _ bool) (err error) {
 		stat, err = s.Set(ctx, absolute, data, version)
 		return err
 	})
@@ -120,7 +120,7 @@ func (c *Client) Set(ctx context.Context, path string, data []byte, version int3
 //
 // Curator: CuratorFramework.sync().
 func (c *Client) Sync(ctx context.Context, path string) error {
-	return c.do(ctx, "sync", path, func(ctx context.Context, s *Session, absolute string, _ bool) error {
+	return c.do(ctx, "sync", path, func(ctx context.Context, s *live.Session, absolute string, _ bool) error {
 		return s.Sync(ctx, absolute)
 	})
 }
@@ -129,7 +129,7 @@ func (c *Client) Sync(ctx context.Context, path string) error {
 //
 // Curator: CuratorFramework.getACL().
 func (c *Client) ACL(ctx context.Context, path string) (acl []zk.ACL, stat *zk.Stat, err error) {
-	err = c.do(ctx, "ACL", path, func(ctx context.Context, s *Session, absolute string, _ bool) (err error) {
+	err = c.do(ctx, "ACL", path, func(ctx context.Context, s *live.Session, absolute string, _ bool) (err error) {
 		acl, stat, err = s.ACL(ctx, absolute)
 		return err
 	})
@@ -140,7 +140,7 @@ func (c *Client) ACL(ctx context.Context, path string) (acl []zk.ACL, stat *zk.S
 //
 // Curator: CuratorFramework.setACL().
 func (c *Client) SetACL(ctx context.Context, path string, acl []zk.ACL, version int32) (stat *zk.Stat, err error) {
-	err = c.do(ctx, "set ACL", path, func(ctx context.Context, s *Session, absolute string, _ bool) (err error) {
+	err = c.do(ctx, "set ACL", path, func(ctx context.Context, s *live.Session, absolute string, _ bool) (err error) {
 		stat, err = s.SetACL(ctx, absolute, acl, version)
 		return err
 	})

@@ -34,7 +34,7 @@ func TestATryIsAmbiguousIfAnyEarlierOneMayHaveBeenExecuted(t *testing.T) {
 				defer func() { _ = client.Close() }()
 				refusal := errors.New("no more tries")
 				var got []bool
-				err = client.do(t.Context(), "try", "/a", func(_ context.Context, _ *Session, _ string, ambiguous bool) error {
+				err = client.do(t.Context(), "try", "/a", func(_ context.Context, _ *live.Session, _ string, ambiguous bool) error {
 					got = append(got, ambiguous)
 					if n := len(got); n <= len(c.failures) {
 						return c.failures[n-1]

@@ -19,7 +19,7 @@ import (
 // as long as the client.
 //
 // Errors: as [Client.Session]; [ErrClosed], and the error of ctx's end, also in a pause.
-func (c *Client) Sessions(ctx context.Context) iter.Seq2[*Session, error] {
+func (c *Client) Sessions(ctx context.Context) iter.Seq2[Session, error] {
 	return c.sessions(ctx, func(begun bool, err error) (end error) {
 		if begun && session.Again(ctx, err) {
 			return nil
@@ -36,7 +36,7 @@ func (c *Client) Sessions(ctx context.Context) iter.Seq2[*Session, error] {
 // connection timeout. The loop's goroutine calls it, and goes on.
 //
 // Errors: [Client.Err] once that is not nil; the error of ctx's end.
-func (c *Client) SessionsWhileOpen(ctx context.Context, blocked func(reason error)) iter.Seq2[*Session, error] {
+func (c *Client) SessionsWhileOpen(ctx context.Context, blocked func(reason error)) iter.Seq2[Session, error] {
 	return c.sessions(ctx, func(_ bool, err error) (end error) {
 		switch over := c.Err(); {
 		case over != nil:
@@ -51,8 +51,8 @@ func (c *Client) SessionsWhileOpen(ctx context.Context, blocked func(reason erro
 }
 
 // sessions yields sessions until end, asked about the error of a round without one, returns the loop's error.
-func (c *Client) sessions(ctx context.Context, end func(begun bool, err error) error) iter.Seq2[*Session, error] {
-	return func(yield func(*Session, error) bool) {
+func (c *Client) sessions(ctx context.Context, end func(begun bool, err error) error) iter.Seq2[Session, error] {
+	return func(yield func(Session, error) bool) {
 		var pace retry.Pace
 		for begun := false; ; {
 			began := time.Now()

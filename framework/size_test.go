@@ -50,13 +50,13 @@ func TestAWatchWhoseAnswerIsTooLongIsRefused(t *testing.T) {
 		s := w.Session()
 		sub := s.WatchChildren(dir, func() {})
 		time.Sleep(time.Minute)
-		if view := s.View(sub); view.Status != framework.StatusRefused || !errors.Is(view.Err, framework.ErrTooLarge) {
+		if view := sub.View(); view.Status != framework.StatusRefused || !errors.Is(view.Err, framework.ErrTooLarge) {
 			t.Errorf("got %+v", view)
 		}
 		if n := w.Count(zktest.OpGetChildren2); n != 1 || w.Server.WatchCount() != 0 {
 			t.Errorf("%d listings, %d watches at the server", n, w.Server.WatchCount())
 		}
-		s.Unwatch(sub)
+		sub.Stop()
 		w.States.Want(t, framework.StateConnected)
 	}, framework.WithMaxAnswer(8<<10))
 }
@@ -67,17 +67,17 @@ func TestANodeWithLongDataIsWatchedForItsExistence(t *testing.T) {
 		s := w.Session()
 		sub := s.WatchData("/long", func() {})
 		synctest.Wait()
-		if view := s.View(sub); view.Status != framework.StatusPresent || !view.Armed || view.Data != nil {
+		if view := sub.View(); view.Status != framework.StatusPresent || !view.Armed || view.Data != nil {
 			t.Errorf("got %+v", view)
 		}
 		if err := w.Client.Delete(t.Context(), "/long", -1); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		if view := s.View(sub); view.Status != framework.StatusGone {
+		if view := sub.View(); view.Status != framework.StatusGone {
 			t.Errorf("after its deletion: %+v", view)
 		}
-		s.Unwatch(sub)
+		sub.Stop()
 	}, framework.WithMaxAnswer(8<<10))
 }
 
@@ -120,9 +120,9 @@ func TestEventsBeforeTheAnswerOfTheNewLookAreAnsweredByIt(t *testing.T) {
 		if n := w.Count(zktest.OpGetData) - before; n < 2 || n > 6 {
 			t.Errorf("%d reads in a second with a round trip of 200 ms", n)
 		}
-		if view := s.View(sub); view.Status != framework.StatusPresent || view.Stat.Version != 1000 {
+		if view := sub.View(); view.Status != framework.StatusPresent || view.Stat.Version != 1000 {
 			t.Errorf("the last change was missed: %+v", view)
 		}
-		s.Unwatch(sub)
+		sub.Stop()
 	})
 }

@@ -37,7 +37,7 @@ func TestNoExportedTypeShowsACredential(t *testing.T) {
 		}
 		defer hold.Release()
 		watch := s.WatchData("/", func() {})
-		defer s.Unwatch(watch)
+		defer watch.Stop()
 		_, connectErr := framework.NewClient("zk://"+printtest.Credentials+"@zk:2181", auth)
 		_, _, opErr := client.ACL(t.Context(), "/missing")
 		refused := client.AddAuth(t.Context(), "nosuch", []byte(printtest.Credentials))
@@ -45,7 +45,7 @@ func TestNoExportedTypeShowsACredential(t *testing.T) {
 			t.Fatal(err)
 		}
 		values := map[string]any{
-			"Client": client, "Session": s, "Binding": hold, "Watch": watch, "View": s.View(watch), "Option": []framework.Option{auth, proof},
+			"Client": client, "Session": s, "Binding": hold, "Watch": watch, "View": watch.View(), "Option": []framework.Option{auth, proof},
 			"Op": framework.CheckOp("/", -1), "Removal": s.Remove("/missing"), "OpError": []error{opErr, refused},
 			"ConnectError":     &framework.ConnectError{Servers: map[string]error{"zk:2181": connectErr}, Cause: connectErr},
 			"TransactionError": &framework.TransactionError{Op: "check", Path: "/", Err: connectErr},

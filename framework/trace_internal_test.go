@@ -5,6 +5,7 @@ import (
 	"net"
 	"testing"
 
+	"github.com/gocurator/curator/framework/internal/live"
 	"github.com/gocurator/curator/framework/zktest"
 )
 
@@ -23,7 +24,7 @@ func TestATraceThatIsNotSetAllocatesNothing(t *testing.T) {
 		if err := client.BlockUntilConnected(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		nothing := func(context.Context, *Session, string, bool) error { return nil }
+		nothing := func(context.Context, *live.Session, string, bool) error { return nil }
 		run := func(op func(ctx context.Context, op, path string, f try) error) float64 {
 			return testing.AllocsPerRun(1000, func() { _ = op(t.Context(), "get", "/a", nothing) })
 		}

@@ -129,7 +129,7 @@ func (c *Client) Transaction(ctx context.Context, ops ...Op) ([]Result, error) {
 		parts[i] = op.build(absolute, c.core)
 	}
 	var answers []transport.OpResult
-	err := c.do(ctx, "transaction", "/", func(ctx context.Context, s *Session, _ string, _ bool) (err error) {
+	err := c.do(ctx, "transaction", "/", func(ctx context.Context, s *live.Session, _ string, _ bool) (err error) {
 		answers, err = s.Multi(ctx, parts)
 		if err != nil && live.Retryable(err) && !unexecuted(err) {
 			return &finalError{err}

@@ -103,16 +103,16 @@ func sameView(a, b View, children bool) bool {
 
 // followIn gives each view to yield until that returns false (errLeft), the server refuses, or the session or ctx ends.
 // It takes the watch off, also if the body of the loop panics.
-func followIn(ctx context.Context, s *Session, path string, children bool, yield func(View) bool) error {
+func followIn(ctx context.Context, s Session, path string, children bool, yield func(View) bool) error {
 	waiter := session.NewWaiter()
 	set := s.WatchDataPersistent
 	if children {
 		set = s.WatchChildrenPersistent
 	}
 	w := set(path, waiter.Signal)
-	defer s.Unwatch(w)
+	defer w.Stop()
 	for {
-		switch view := s.View(w); view.Status {
+		switch view := w.View(); view.Status {
 		case StatusRefused:
 			return view.Err
 		case StatusPresent, StatusGone:

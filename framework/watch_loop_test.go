@@ -314,10 +314,10 @@ func TestAWatchLoopAndAContenderShareTheWatchOfANode(t *testing.T) {
 			t.Fatal(err)
 		}
 		second.want(t, "data 1", "gone")
-		if got := w.Session().View(contender); got.Status != framework.StatusGone {
+		if got := contender.View(); got.Status != framework.StatusGone {
 			t.Errorf("got view %+v, want the node gone", got)
 		}
-		w.Session().Unwatch(contender)
+		contender.Stop()
 		w.Make("/a")
 		second.want(t, "data 1", "gone", "data 1")
 		second.cancel(errEnough)
@@ -338,12 +338,12 @@ func TestAWatchLoopThatIsRefusedLeavesAContendersWatchAlone(t *testing.T) {
 		}
 		contender := w.Session().WatchData("/a", func() {})
 		time.Sleep(time.Second)
-		if got := w.Session().View(contender); got.Status != framework.StatusPresent {
+		if got := contender.View(); got.Status != framework.StatusPresent {
 			t.Fatalf("got view %+v, want the node present", got)
 		}
 		w.loop(w.Client.Watch, "/a").wantEnd(t, zk.ErrNoAuth)
 		time.Sleep(time.Second)
-		if got := w.Session().View(contender); got.Status != framework.StatusPresent {
+		if got := contender.View(); got.Status != framework.StatusPresent {
 			t.Errorf("got view %+v, want the node present", got)
 		}
 		w.wantWatches(1)
@@ -360,10 +360,10 @@ func TestAWatchLoopThatIsRefusedLeavesAContendersWatchAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second)
-		if got := w.Session().View(contender); got.Status != framework.StatusGone {
+		if got := contender.View(); got.Status != framework.StatusGone {
 			t.Errorf("got view %+v, want the node gone", got)
 		}
-		w.Session().Unwatch(contender)
+		contender.Stop()
 	})
 }
 
@@ -400,7 +400,7 @@ func TestAWatchLoopOutlivesTheRefusalOfANodeThatHasGone(t *testing.T) {
 		w.Client = w.Dial("zk:2181")
 		w.Make("/a")
 		contender := w.Session().WatchData("/a", func() {})
-		defer w.Session().Unwatch(contender)
+		defer contender.Stop()
 		time.Sleep(time.Second)
 		busy := make(chan struct{})
 		l := w.loop(w.Client.Watch, "/a")

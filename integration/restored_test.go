@@ -96,8 +96,8 @@ type restoredWaiter struct {
 	client  *framework.Client
 	holder  *framework.Client // of what it waits for, if that does not release by itself
 	lock    locks.Lock
-	session *framework.Session // the one in which it began to wait
-	theirs  *framework.Session // the holder's at that time
+	session framework.Session // the one in which it began to wait
+	theirs  framework.Session // the holder's at that time
 	done    chan error         // has a value once it is let in
 }
 
@@ -132,7 +132,7 @@ func (w *restoredWaiter) end(t *testing.T, began time.Time, timeout time.Duratio
 }
 
 // sessionNow is the session of a client, if there is one, that a server has just answered.
-func sessionNow(t *testing.T, client *framework.Client) *framework.Session {
+func sessionNow(t *testing.T, client *framework.Client) framework.Session {
 	t.Helper()
 	if client == nil {
 		return nil

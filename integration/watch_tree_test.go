@@ -87,7 +87,7 @@ func TestATreeObserverHearsOfEveryNodeOfARealServer(t *testing.T) {
 		}
 		t.Skip("the server is older than 3.6")
 	}
-	watches := []*framework.Watch{s.WatchDataPersistent("/tree", func() {}), s.WatchChildren("/tree", func() {}), s.WatchChildren("/tree/d1", func() {})}
+	watches := []framework.Watch{s.WatchDataPersistent("/tree", func() {}), s.WatchChildren("/tree", func() {}), s.WatchChildren("/tree/d1", func() {})}
 	for round := range 2 {
 		want := map[string]bool{"/tree": true}
 		for i := range 20 {
@@ -106,7 +106,7 @@ func TestATreeObserverHearsOfEveryNodeOfARealServer(t *testing.T) {
 		if _, err := other.Set(t.Context(), "/tree", fmt.Append(nil, round), -1); err != nil {
 			t.Fatal(err)
 		}
-		m.await(t, "the data watch to see the change", func() bool { return string(s.View(watches[0]).Data) == fmt.Sprint(round) })
+		m.await(t, "the data watch to see the change", func() bool { return string(watches[0].View().Data) == fmt.Sprint(round) })
 		for _, path := range []string{"/tree", "/tree2"} {
 			if err := other.Delete(t.Context(), path, -1, framework.DeletingChildrenIfNeeded()); err != nil {
 				t.Fatal(err)
@@ -120,7 +120,7 @@ func TestATreeObserverHearsOfEveryNodeOfARealServer(t *testing.T) {
 		}
 	}
 	for _, w := range watches {
-		s.Unwatch(w)
+		w.Stop()
 	}
 	s.UnwatchTree("/tree", m)
 	awaitWatches(t, server, "0")

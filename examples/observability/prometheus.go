@@ -160,7 +160,7 @@ type watched struct {
 	client *framework.Client
 
 	mu      sync.Mutex
-	session *framework.Session // the newest that was seen
+	session framework.Session // the newest that was seen
 }
 
 // look says whether the client is connected, what session timeout it was granted, and for how long its leases are

@@ -2,97 +2,148 @@ package session
 
 import (
 	"context"
-	"fmt"
+	"time"
 
-	"github.com/gocurator/curator/framework/internal/live"
+	"github.com/go-zookeeper/zk"
 )
 
-// What recipes work with.
-type (
-	// A Session is one incarnation of the client at the ensemble.
-	Session = live.Session
-	// A Watch is on a node until its session ends.
-	Watch = live.Watch
-	// A View is what is known of a watched node.
-	View = live.View
-	// A Status is what is known of a watched node.
-	Status = live.Status
-	// A Waiter has one goroutine wait for news.
-	Waiter = live.Waiter
-	// A Binding ties something to the validity of a session.
-	Binding = live.Binding
-	// A Removal is the guaranteed deletion of a node.
-	Removal = live.Removal
-	// An Entry is a node that was created under protection.
-	Entry = live.Entry
-	// A ChildObserver hears of a directory's children.
-	ChildObserver = live.ChildObserver
-	// A TreeObserver hears what changes at and below a node.
-	TreeObserver = live.TreeObserver
-	// Attachments are values that recipes hang on a client or a session.
-	Attachments = live.Attachments
-	// A CreateMode is a kind of node.
-	CreateMode = live.CreateMode
-	// An ErrorPolicy says which states end leases.
-	ErrorPolicy = live.ErrorPolicy
-	// A ConnectError says that no server could be reached.
-	ConnectError = live.ConnectError
-	// A NoAuthError says which permission is missing, and where.
-	NoAuthError = live.NoAuthError
-	// A HangUpError says that a server closes the connection on a request again and again.
-	HangUpError = live.HangUpError
-)
+// A Session is one incarnation of the client at the ensemble: it owns ephemeral nodes, and ends with them. A client has
+// one after the other. Recipes work on a Session, not on the Client, so that the next session finishes nothing by
+// accident.
+//
+// Its methods are safe for concurrent use and take absolute paths, see the client's AbsolutePath. Only this module
+// implements Session, and any release may add methods to it.
+type Session interface {
+	// ID is the session's number at the servers, and its nodes' EphemeralOwner.
+	ID() int64
+	// Done is closed when the session is over. Every lease has ended by then.
+	Done() <-chan struct{}
+	// Err is nil while the session may live; then [ErrSessionLost], with the reason, or [ErrClosed].
+	Err() error
+	// Timeout is the session timeout that the servers have granted; 0 before the first connection.
+	Timeout() time.Duration
+	// ValidUntil is when leases end without a renewal, by the ordinary clock: the servers cannot end the session
+	// earlier.
+	ValidUntil() time.Time
+	// Silence is the time since the newest request was sent that the leader has answered.
+	Silence() time.Duration
+	// Restarts is how often the client had gone on with a younger ensemble when it opened this session. The zxids of
+	// two sessions can be compared only if it is the same for both.
+	Restarts() int
+	// Connected reports whether the session has a connection now.
+	Connected() bool
+	// Server is the server of the connection, host:port as the connect string or the list of servers names it; ""
+	// without one.
+	Server() string
+	// Attach returns the session's value for key, and makes it if there is none. It goes with the session. See
+	// [Attachments.Attach].
+	Attach(key any, create func() any) any
 
-// What is known of a watched node.
-const (
-	StatusUnknown = live.StatusUnknown
-	StatusPresent = live.StatusPresent
-	StatusGone    = live.StatusGone
-	StatusRefused = live.StatusRefused
-)
+	Validity
+	Nodes
+	Watches
+	Reads
+}
 
-// The kinds of nodes.
-const (
-	Persistent                  = live.Persistent
-	Ephemeral                   = live.Ephemeral
-	PersistentSequential        = live.PersistentSequential
-	EphemeralSequential         = live.EphemeralSequential
-	Container                   = live.Container
-	PersistentWithTTL           = live.PersistentWithTTL
-	PersistentSequentialWithTTL = live.PersistentSequentialWithTTL
-)
+// Validity is the part of a [Session] that says until when the session can own anything.
+type Validity interface {
+	// Ready blocks until the session is connected and valid, so that a Bind can begin, or over, or ctx is done. The
+	// error is the session's or ctx's cause.
+	Ready(ctx context.Context) error
+	// KeepValid renews the session, as a binding does, until stop is called, so that a contender that waits can begin a
+	// binding at any moment. Watches alone do not. stop must be called once. Neither blocks.
+	KeepValid() (stop func())
+	// Bind begins a binding. If the session ceases to be valid, end is called once with the cause: [ErrLapsed],
+	// [ErrSuspended], [ErrSessionLost] or [ErrClosed]; before the session's Done is closed and listeners hear of LOST;
+	// from any goroutine. It must not block, and should only notify who relies on the binding: the session's other
+	// bindings wait for their end. The rest is for tidy, which may be nil: it is called once after the ends of all
+	// bindings and the listeners, on a goroutine of the client, and must not block either.
+	//
+	// Bind fails, with one of these errors, if the session is not valid: check and beginning are one step. It also
+	// refuses a nil end.
+	Bind(end func(cause error), tidy func()) (Binding, error)
+}
 
-// Which states end leases.
-const (
-	SessionErrorPolicy  = live.SessionErrorPolicy
-	StandardErrorPolicy = live.StandardErrorPolicy
-)
+// Nodes is the part of a [Session] that creates and removes the nodes of recipes.
+type Nodes interface {
+	// CreateProtected creates an ephemeral sequential node called name, with a GUID in front, under dir, and lists dir,
+	// in one round trip. It makes missing parents as containers.
+	//
+	// It blocks until the server has answered, however often the connection breaks: a node whose creation was not
+	// answered is found by its GUID. A server may execute that creation late, after the search; the session goes on to
+	// look for such a node for four session timeouts, and removes it. ctx and the end of the session end the wait; a
+	// node that was created all the same is then removed in the background.
+	//
+	// Errors: the server's (zk.ErrNoAuth, zk.ErrNoChildrenForEphemerals if dir is ephemeral, …), [ErrTooLarge], a
+	// [*HangUpError], the session's Err, or ctx's cause. No node remains, with these exceptions, until the session
+	// ends: one whose answer was lost where the client may create but not list, of which a warning is logged; and one
+	// that a server creates later than that.
+	CreateProtected(ctx context.Context, dir, name string, data []byte) (Entry, error)
+	// CreateProtectedUnlisted is CreateProtected without the listing, for observers of dir. Entry.Children is nil,
+	// unless the answer was lost and the node had to be looked for.
+	CreateProtectedUnlisted(ctx context.Context, dir, name string, data []byte) (Entry, error)
+	// CreateIfExists creates an ephemeral node called name, with a GUID in front, under dir, if the node guard exists:
+	// in one transaction. It returns the path. Like CreateProtected it blocks until the server has answered, and
+	// removes what a server creates late. It needs no right to read dir.
+	//
+	// Errors: zk.ErrNoNode without guard, and those of CreateProtected. No node remains.
+	CreateIfExists(ctx context.Context, guard, dir, name string, data []byte) (path string, err error)
+	// Remove deletes one of the session's ephemeral nodes for sure, in the background if need be, until the session is
+	// over. It goes ahead of all later requests: a listing that is sent after it does not have the node. It does not
+	// block.
+	Remove(path string) Removal
+}
 
-// Errors.
-var (
-	ErrClosed         = live.ErrClosed
-	ErrSessionLost    = live.ErrSessionLost
-	ErrLapsed         = live.ErrLapsed
-	ErrSuspended      = live.ErrSuspended
-	ErrConnectionLost = live.ErrConnectionLost
-	ErrAuthRefused    = live.ErrAuthRefused
-	ErrNoChroot       = live.ErrNoChroot
-	ErrUnsupported    = live.ErrUnsupported
-	ErrTooLarge       = live.ErrTooLarge
-	ErrNodeVanished   = live.ErrNodeVanished
-)
+// Watches is the part of a [Session] that shows what others do. Its methods do not block. They panic on a nil wake,
+// which is called when [Watch.View] may return something new: see "Callbacks" in the package's documentation.
+type Watches interface {
+	// WatchData watches a node's data and existence. A node that this client may not read is watched for its existence
+	// only. A node that is gone stays gone for its watchers, even if it is created again.
+	WatchData(path string, wake func()) Watch
+	// WatchDataDeferred is WatchData for a short time: it sets the watch only after some 50 ms, and so costs nothing if
+	// it ends before.
+	WatchDataDeferred(path string, wake func()) Watch
+	// WatchDataPersistent is WatchData that sees a node again that is created again. The node must be readable.
+	WatchDataPersistent(path string, wake func()) Watch
+	// WatchChildren watches the names of a node's children, like WatchData.
+	WatchChildren(path string, wake func()) Watch
+	// WatchChildrenDeferred is WatchChildren, deferred as WatchDataDeferred is.
+	WatchChildrenDeferred(path string, wake func()) Watch
+	// WatchChildrenPersistent is WatchChildren that sees a node again that is created again. View must be called after
+	// each wake: it sets the watch that is needed next. A node that may not be read is [StatusRefused].
+	WatchChildrenPersistent(path string, wake func()) Watch
+	// WatchTree reports the changes of a node, which need not exist, and of everything below it to an observer, until
+	// UnwatchTree or the end of the session. All observers of a path share one watch at the server.
+	//
+	// Errors: [ErrUnsupported] if the servers are known to lack such watches, which came with 3.6; otherwise the
+	// observer's Refused comes later. A client's first request to a server that lacks them costs the connection: the
+	// server closes it.
+	WatchTree(path string, o TreeObserver) error
+	// UnwatchTree ends WatchTree. The observer gets no call from then on, but may be in one.
+	UnwatchTree(path string, o TreeObserver)
+	// ObserveChildren gives a directory an observer, until UnobserveChildren. It asks for nothing by itself.
+	ObserveChildren(dir string, o ChildObserver)
+	// UnobserveChildren ends ObserveChildren.
+	UnobserveChildren(dir string, o ChildObserver)
+}
 
-// NewWaiter returns a Waiter that has no news.
-func NewWaiter() Waiter { return live.NewWaiter() }
-
-// Again reports whether a wait that has ended with err begins again.
-func Again(ctx context.Context, err error) bool { return live.Again(ctx, err) }
-
-// Outage reports whether err says that no server could be reached.
-func Outage(err error) bool { return live.Outage(err) }
-
-// FormatText is for Format methods.
-func FormatText(f fmt.State, verb rune, text string) { live.FormatText(f, verb, text) }
-
-// JoinErrors is errors.Join with a text of one line, which logs expect.
-func JoinErrors(errs ...error) error { return live.JoinErrors(errs...) }
+// Reads is the part of a [Session] that asks the server once. Each method blocks until the server has answered or ctx
+// is done, and does not retry.
+//
+// Errors: the server's, [ErrConnectionLost], the session's, or ctx's cause.
+type Reads interface {
+	// Children returns the names of a node's children, unsorted, and the node's Stat.
+	Children(ctx context.Context, path string) ([]string, *zk.Stat, error)
+	// Exists returns a node's Stat, or nil if there is no node.
+	Exists(ctx context.Context, path string) (*zk.Stat, error)
+	// Get reads a node's data and Stat.
+	Get(ctx context.Context, path string) ([]byte, *zk.Stat, error)
+	// Sync lets the server at hand catch up with the leader.
+	Sync(ctx context.Context, path string) error
+	// List returns the names of a node's children, unsorted, as of some moment after the call. Unlike Children it waits
+	// until the session is ready for a binding, and asks again whenever the connection breaks, or the server is
+	// overloaded.
+	//
+	// Errors: the server's (zk.ErrNoNode, …), the session's, or ctx's cause.
+	List(ctx context.Context, path string) ([]string, error)
+}

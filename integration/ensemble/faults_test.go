@@ -208,7 +208,7 @@ func TestHoldersKnowFirstWhenTheWholeEnsembleRestarts(t *testing.T) {
 	}
 }
 
-func session(t *testing.T, client *framework.Client) *framework.Session {
+func session(t *testing.T, client *framework.Client) framework.Session {
 	t.Helper()
 	ctx, cancel := await.Context(t.Context(), t, patience, "a session")
 	defer cancel()

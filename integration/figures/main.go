@@ -4,7 +4,7 @@
 //	go run .                                        this checkout
 //	go run . -dir ../.. -dir /tmp/later             two checkouts side by side, a column each
 //	go run . -list                                  the functions that the roots reach, the longest first
-//	go run . -up framework/session                  which file uses which against the order, and by which names
+//	go run . -up framework/internal/live            which file uses which against the order, and by which names
 //	go run . -api > ../api.txt                      the exported names, their fields and methods, a line each
 //	go run . -program latch.txt -root recipes/leader.LeaderLatch.Run   what another program reaches from elsewhere
 //	go run . -h                                     all flags
@@ -117,7 +117,7 @@ func parse(args []string, errs io.Writer) (settings, error) {
 		roots:    values("recipes/locks.InterProcessMutex.Acquire", "recipes/locks.Lease.Release"),
 		apart:    values("framework/internal/transport"),
 		floors: values("retry recipes/internal/steps framework/zktest/txnlog", "framework/zktest framework/internal/clock framework/sasl",
-			"framework/internal", "framework/session", "framework", "recipes/internal recipes/shared", "recipes", "recipes/leader",
+			"framework/session", "framework/internal", "framework/internal/live", "framework", "recipes/internal recipes/shared", "recipes", "recipes/leader",
 			"recipes/journaltest", "framework/internal/clienttest recipes/locks/lockstest",
 			"recipes/internal/malformtest recipes/internal/simtest recipes/leader/leadertest",
 			"integration/programs", "examples/internal integration/zookeeper integration/internal", "examples integration"),
@@ -130,7 +130,7 @@ func parse(args []string, errs io.Writer) (settings, error) {
 	flags.Var(&s.apart, "apart", "`packages` whose reached lines are not part of framework's sum")
 	flags.Var(&s.floors, "floors", "prefixes of packages from the lowest floor to the highest; blanks separate those of one `floor`")
 	flags.StringVar(&s.names, "names", "framework", "`package` whose exported names are counted in the summary")
-	flags.StringVar(&s.methods, "methods", "framework/session.Session", "`type` whose methods are counted in the summary")
+	flags.StringVar(&s.methods, "methods", "framework/internal/live.Session", "`type` whose methods are counted in the summary")
 	flags.StringVar(&s.glossary, "glossary", "recipes/locks/DESIGN.md", "`page` whose glossary is counted")
 	flags.StringVar(&s.up, "up", "", "print the uses against the order in a `package`, and nothing else")
 	flags.BoolVar(&s.api, "api", false, "print the exported names of all packages that others may import, and nothing else")

@@ -48,7 +48,7 @@ type observer struct {
 }
 
 // follow tells of leaders until the session, ctx or the consumer ends it.
-func (o *observer) follow(ctx context.Context, s *framework.Session) error {
+func (o *observer) follow(ctx context.Context, s framework.Session) error {
 	e := o.election
 	var pace retry.Pace
 	for before := ""; ; {
@@ -76,11 +76,11 @@ func (o *observer) follow(ctx context.Context, s *framework.Session) error {
 }
 
 // watchLeader tells of the leader, and returns nil when its node is gone.
-func (o *observer) watchLeader(ctx context.Context, s *framework.Session, name string) error {
+func (o *observer) watchLeader(ctx context.Context, s framework.Session, name string) error {
 	watch := s.WatchData(o.election.queue.Child(name), o.waiter.Signal)
-	defer s.Unwatch(watch)
+	defer watch.Stop()
 	for !o.stopped {
-		switch view := s.View(watch); view.Status {
+		switch view := watch.View(); view.Status {
 		case framework.StatusGone:
 			return nil
 		case framework.StatusRefused:
@@ -99,11 +99,11 @@ func (o *observer) watchLeader(ctx context.Context, s *framework.Session, name s
 }
 
 // awaitNewcomer returns nil when the directory may have a contender.
-func (o *observer) awaitNewcomer(ctx context.Context, s *framework.Session) error {
+func (o *observer) awaitNewcomer(ctx context.Context, s framework.Session) error {
 	watch := s.WatchChildrenPersistent(o.election.queue.Config.Dir, o.waiter.Signal)
-	defer s.Unwatch(watch)
+	defer watch.Stop()
 	for !o.stopped {
-		view := s.View(watch)
+		view := watch.View()
 		if view.Status == framework.StatusRefused {
 			return view.Err
 		}

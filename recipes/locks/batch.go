@@ -13,11 +13,11 @@ import (
 // it is permitted. Others count them, but do not wait for leases meanwhile.
 type batch struct {
 	semaphore *InterProcessSemaphoreV2
-	session   *framework.Session
+	session   framework.Session
 	gate      *queue.Contender
 	members   []*queue.Contender
 	listing   []string         // came with the newest member; nil once used
-	watch     *framework.Watch // on the leases, from the first wait on
+	watch     framework.Watch // on the leases, from the first wait on
 	stop      func()           // ends listening to the limit
 	admitted  bool
 }
@@ -56,7 +56,7 @@ func (b *batch) permitted(ctx context.Context) (bool, error) {
 	b.listing = nil
 	if children == nil && b.watch != nil {
 		// The watch may be shared, and older than the nodes.
-		if view := b.session.View(b.watch); view.Status == framework.StatusPresent && b.within(view.Children) {
+		if view := b.watch.View(); view.Status == framework.StatusPresent && b.within(view.Children) {
 			children = view.Children
 		}
 	}
@@ -98,7 +98,7 @@ func (b *batch) within(children []string) bool {
 func (b *batch) await(ctx context.Context) error {
 	if b.watch == nil {
 		b.startWatching(ctx)
-		if b.session.View(b.watch).Status == framework.StatusPresent {
+		if b.watch.View().Status == framework.StatusPresent {
 			return nil
 		}
 	}
@@ -113,7 +113,7 @@ func (b *batch) await(ctx context.Context) error {
 		if b.gate.Removed() || slices.ContainsFunc(b.members, (*queue.Contender).Removed) {
 			return session.ErrNodeVanished
 		}
-		switch view := b.session.View(b.watch); view.Status {
+		switch view := b.watch.View(); view.Status {
 		case framework.StatusPresent:
 			return nil
 		case framework.StatusGone:
@@ -171,7 +171,7 @@ func (b *batch) admit(ctx context.Context, again func(context.Context) error) ([
 
 func (b *batch) leave() {
 	if b.watch != nil {
-		b.session.Unwatch(b.watch)
+		b.watch.Stop()
 	}
 	if b.stop != nil {
 		b.stop()

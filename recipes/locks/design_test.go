@@ -200,7 +200,7 @@ func topFrames() (frames []string) {
 	ours := regexp.MustCompile(`(?m)^github\.com/gocurator/curator/(?:framework|recipes)/(?:[\w/]+/)?(\w+\.\S+)\(`)
 	for stack := range strings.SplitSeq(string(text), "\n\n") {
 		for _, match := range ours.FindAllStringSubmatch(strings.ReplaceAll(stack, "curator/framework.", "curator/framework/framework."), -1) {
-			if match[1] != "live.Waiter.Wait" && !strings.HasPrefix(match[1], "zktest.") && !strings.Contains(match[1], "_test.") {
+			if match[1] != "session.Waiter.Wait" && !strings.HasPrefix(match[1], "zktest.") && !strings.Contains(match[1], "_test.") {
 				frames = append(frames, match[1])
 				break
 			}

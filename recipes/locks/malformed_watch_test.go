@@ -35,7 +35,7 @@ func treeWatchStory() *malformtest.Story {
 // A treeLog is what an observer has heard of a tree.
 type treeLog struct {
 	run     *malformtest.Run
-	session *framework.Session
+	session framework.Session
 
 	mu      sync.Mutex
 	armed   bool

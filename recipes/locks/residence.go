@@ -82,8 +82,9 @@ func (r *residence) Ended() {}
 func (r *residence) AskedToLeave() {}
 
 // listen replaces the watch on the directory.
-func (r *residence) listen(watch func(dir string, wake func()) *framework.Watch) {
-	r.replace(watch(r.base.Queue.Config.Dir, r.look))
+func (r *residence) listen(watch func(dir string, wake func()) framework.Watch) {
+	w := watch(r.base.Queue.Config.Dir, r.look)
+	r.replace(&w)
 	if r.unwatched.Load() { // since before the line above, which has left a watch behind
 		r.replace(nil)
 	}
@@ -91,7 +92,7 @@ func (r *residence) listen(watch func(dir string, wake func()) *framework.Watch)
 
 func (r *residence) replace(w *framework.Watch) {
 	if before := r.listener.Swap(w); before != nil {
-		r.base.Session.Unwatch(before)
+		(*before).Stop()
 	}
 }
 
@@ -109,7 +110,7 @@ func (r *residence) news() news {
 	case r.demanded.Load():
 		n.demand = demanded
 	case w != nil:
-		view := s.View(w)
+		view := (*w).View()
 		if n.demand = r.demand(view); n.demand == alone {
 			n.listed = time.Since(view.Read)
 			if n.asking = !view.Again.IsZero(); n.asking {
@@ -142,7 +143,7 @@ func (r *residence) demand(view framework.View) demand {
 // listAgain has the directory listed again, and its watch set. The answer comes to look.
 func (r *residence) listAgain() {
 	if w := r.listener.Load(); w != nil {
-		r.base.Session.ReadAgain(w)
+		(*w).ReadAgain()
 	}
 }
 

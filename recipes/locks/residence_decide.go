@@ -10,7 +10,7 @@ import (
 
 // decide decides what becomes of the node without a hold, does it, and returns its removal, if any. Only the goroutine
 // that may decide calls it, once: then the next holder may, or that which takes the idle residence. It does not block.
-func (r *residence) decide(idle bool) (fate, *framework.Removal) {
+func (r *residence) decide(idle bool) (fate, framework.Removal) {
 	for stayed := idle; ; {
 		s := r.situation()
 		r.base.Step(steps.Judged)
@@ -144,7 +144,7 @@ func (r *residence) admitTo(next *recipe, try bool) *queue.Grant {
 
 // remove ends the residence. The queue is passed on when the removal is on its way: the node then does not block the
 // next front.
-func (r *residence) remove(idle bool, s situation) *framework.Removal {
+func (r *residence) remove(idle bool, s situation) framework.Removal {
 	r.stopListening()
 	_, _ = r.base.Leave(r) // a loss meanwhile does nothing more
 	removal := r.base.RemoveNode()
@@ -169,7 +169,7 @@ func (r *residence) release(l *Lease, enough <-chan struct{}) error {
 	return released.Err
 }
 
-func (r *residence) released(l *Lease) (Released, *framework.Removal) {
+func (r *residence) released(l *Lease) (Released, framework.Removal) {
 	h := l.grant
 	r.spent = r.spent || !h.MayBeKept()
 	r.holdEnded = time.Now()

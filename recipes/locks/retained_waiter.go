@@ -40,7 +40,7 @@ func (l *RetainedLock) contend(ctx context.Context) (*queue.Grant, queue.Progres
 	w := &retainedWaiter{lock: l, turn: make(chan baton, 1)}
 	defer w.lateness.Stop()
 	defer w.leave()
-	return queue.InSessions(ctx, l.recipe.queue.Config.Source, func(s *framework.Session) (*queue.Grant, queue.Progress, error) {
+	return queue.InSessions(ctx, l.recipe.queue.Config.Source, func(s framework.Session) (*queue.Grant, queue.Progress, error) {
 		return w.contend(ctx, s)
 	})
 }
@@ -117,7 +117,7 @@ func (w *retainedWaiter) enqueue() (ahead int, g *queue.Grant) {
 }
 
 // contend waits for the baton, and contends at the servers if it is no hold. It is called again in another session.
-func (w *retainedWaiter) contend(ctx context.Context, s *framework.Session) (*queue.Grant, queue.Progress, error) {
+func (w *retainedWaiter) contend(ctx context.Context, s framework.Session) (*queue.Grant, queue.Progress, error) {
 	var waited queue.Progress
 	if w.queue == nil {
 		ahead, g := w.enqueue()
@@ -197,7 +197,7 @@ func (w *retainedWaiter) take(b baton) *queue.Grant {
 }
 
 // contendAtServers is for the front. If ctx ends, leave passes on its place; one in a session that is over is given up.
-func (w *retainedWaiter) contendAtServers(ctx context.Context, s *framework.Session) (*queue.Grant, queue.Progress, error) {
+func (w *retainedWaiter) contendAtServers(ctx context.Context, s framework.Session) (*queue.Grant, queue.Progress, error) {
 	if w.contender == nil {
 		c, err := w.lock.recipe.queue.Enqueue(ctx, s)
 		if err != nil {

@@ -108,7 +108,7 @@ func (s *InterProcessSemaphoreV2) Acquire(ctx context.Context) (*Lease, error) {
 // Curator: InterProcessSemaphoreV2.acquire(qty), acquire(qty, time, unit).
 func (s *InterProcessSemaphoreV2) AcquireN(ctx context.Context, n int) ([]*Lease, error) {
 	return s.acquireN(ctx, n, func(ctx context.Context) ([]*queue.Grant, queue.Progress, error) {
-		return queue.InSessions(ctx, s.gate.Config.Source, func(session *framework.Session) ([]*queue.Grant, queue.Progress, error) {
+		return queue.InSessions(ctx, s.gate.Config.Source, func(session framework.Session) ([]*queue.Grant, queue.Progress, error) {
 			return s.contend(ctx, session, n)
 		})
 	})
@@ -181,7 +181,7 @@ func (r *recipe) joinAll(ctx context.Context, grants []*queue.Grant) (leases []*
 
 // contend passes the gate and waits for n leases. It keeps the gate until it has all: two contenders with a part each
 // would deadlock. It leaves in the background.
-func (s *InterProcessSemaphoreV2) contend(ctx context.Context, session *framework.Session, n int) ([]*queue.Grant, queue.Progress, error) {
+func (s *InterProcessSemaphoreV2) contend(ctx context.Context, session framework.Session, n int) ([]*queue.Grant, queue.Progress, error) {
 	gate, err := s.enterGate(ctx, session)
 	if err != nil {
 		return nil, queue.Progress{}, err
@@ -204,7 +204,7 @@ func (s *InterProcessSemaphoreV2) contend(ctx context.Context, session *framewor
 	return grants, gate.Progress, err
 }
 
-func (s *InterProcessSemaphoreV2) enterGate(ctx context.Context, session *framework.Session) (*queue.Contender, error) {
+func (s *InterProcessSemaphoreV2) enterGate(ctx context.Context, session framework.Session) (*queue.Contender, error) {
 	if !s.looked.Load() {
 		children, err := session.List(ctx, s.recipe.id.path)
 		if err != nil && !errors.Is(err, zk.ErrNoNode) {

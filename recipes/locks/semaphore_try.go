@@ -20,8 +20,8 @@ func (s *InterProcessSemaphoreV2) passGate(ctx context.Context, gate *queue.Cont
 		return err
 	}
 	leases := gate.Session.WatchChildrenPersistent(s.recipe.queue.Config.Dir, gate.Waiter.Signal)
-	defer gate.Session.Unwatch(leases)
-	gate.GiveUp = func() bool { return s.leases(gate.Session.View(leases).Children)+n > s.limit.now() }
+	defer leases.Stop()
+	gate.GiveUp = func() bool { return s.leases(leases.View().Children)+n > s.limit.now() }
 	for !t.Admitted {
 		if t, err = gate.Await(ctx, t); err != nil {
 			return err
@@ -56,12 +56,12 @@ func (s *InterProcessSemaphoreV2) TryAcquireN(ctx context.Context, n int) ([]*Le
 
 // try tries again in the next session if one ends before the answers.
 func (s *InterProcessSemaphoreV2) try(ctx context.Context, n int) ([]*queue.Grant, queue.Progress, error) {
-	return queue.InSessions(ctx, s.gate.Config.Source, func(session *framework.Session) ([]*queue.Grant, queue.Progress, error) {
+	return queue.InSessions(ctx, s.gate.Config.Source, func(session framework.Session) ([]*queue.Grant, queue.Progress, error) {
 		return s.tryInSession(ctx, session, n)
 	})
 }
 
-func (s *InterProcessSemaphoreV2) tryInSession(ctx context.Context, session *framework.Session, n int) ([]*queue.Grant, queue.Progress, error) {
+func (s *InterProcessSemaphoreV2) tryInSession(ctx context.Context, session framework.Session, n int) ([]*queue.Grant, queue.Progress, error) {
 	children, err := s.recipe.queue.List(ctx, session)
 	if err != nil {
 		return nil, queue.Progress{}, err

@@ -133,9 +133,9 @@ func TestNothingIsKnownOfANodeWhoseWatchIsRefusedUntilItIsSet(t *testing.T) {
 			t.Fatal(err)
 		}
 		watch := s.WatchData("/a", func() {})
-		defer s.Unwatch(watch)
+		defer watch.Stop()
 		time.Sleep(10 * time.Millisecond)
-		if got := s.View(watch); got.Status != framework.StatusPresent || !got.Armed {
+		if got := watch.View(); got.Status != framework.StatusPresent || !got.Armed {
 			t.Errorf("got %+v before the change, want it present and armed", got)
 		}
 		overload(by, malformtest.FrameGet, 5, -127, false)
@@ -143,11 +143,11 @@ func TestNothingIsKnownOfANodeWhoseWatchIsRefusedUntilItIsSet(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(10 * time.Millisecond)
-		if got := s.View(watch); got.Status != framework.StatusUnknown || got.Armed {
+		if got := watch.View(); got.Status != framework.StatusUnknown || got.Armed {
 			t.Errorf("got %+v while the server refuses, want it unknown", got)
 		}
 		time.Sleep(time.Second)
-		if got := s.View(watch); got.Status != framework.StatusPresent || !got.Armed || string(got.Data) != "2" {
+		if got := watch.View(); got.Status != framework.StatusPresent || !got.Armed || string(got.Data) != "2" {
 			t.Errorf("got %+v when the server has set it, want it present and armed, with data 2", got)
 		}
 	})

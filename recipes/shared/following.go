@@ -24,10 +24,10 @@ func (c *SharedCount) follow(ctx context.Context, done chan struct{}) {
 	}
 }
 
-func (c *SharedCount) followSession(ctx context.Context, s *framework.Session, absolute string) {
+func (c *SharedCount) followSession(ctx context.Context, s framework.Session, absolute string) {
 	c.restart(s.Restarts())
 	watch := s.WatchDataPersistent(absolute, c.waiter.Signal)
-	defer s.Unwatch(watch)
+	defer watch.Stop()
 	for {
 		c.look(s, watch)
 		c.tell()
@@ -38,10 +38,10 @@ func (c *SharedCount) followSession(ctx context.Context, s *framework.Session, a
 }
 
 // look takes what a watch on the node shows now. Looks do not overlap: an older one must not be taken after a newer.
-func (c *SharedCount) look(s *framework.Session, watch *framework.Watch) framework.View {
+func (c *SharedCount) look(s framework.Session, watch framework.Watch) framework.View {
 	c.looking.Lock()
 	defer c.looking.Unlock()
-	view := s.View(watch)
+	view := watch.View()
 	c.take(view)
 	return view
 }
@@ -86,7 +86,7 @@ func (c *SharedCount) Confirm(ctx context.Context) error {
 	waiter := session.NewWaiter()
 	// One watch at the server serves this and the follower. If the node is gone, the newcomer asks anew.
 	watch := s.WatchDataPersistent(absolute, waiter.Signal)
-	defer s.Unwatch(watch)
+	defer watch.Stop()
 	for {
 		view := c.look(s, watch)
 		unfollowed := c.Unfollowed()

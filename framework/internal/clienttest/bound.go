@@ -9,7 +9,7 @@ import (
 
 // A Bound is a binding that remembers how it ended.
 type Bound struct {
-	*framework.Binding
+	framework.Binding
 	mu    sync.Mutex
 	Cause error
 	At    time.Time

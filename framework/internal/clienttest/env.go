@@ -75,7 +75,7 @@ func (e *Env) Connected() {
 }
 
 // Session returns the client's present session.
-func (e *Env) Session() *framework.Session {
+func (e *Env) Session() framework.Session {
 	e.Helper()
 	s, err := e.Client.Session(e.Context())
 	if err != nil {

@@ -3,20 +3,19 @@ package live
 import (
 	"fmt"
 	"time"
+
+	"github.com/gocurator/curator/framework/session"
 )
 
-// A Binding ties something, a lease for instance, to the time until which no server can have given the session's nodes
-// to another.
-type Binding struct {
+// A binding is a [session.Binding].
+type binding struct {
 	term  *term
 	end   func(cause error)
 	tidy  func()
 	index int // in term.bindings; guarded by the mutex
 }
 
-// Err is nil while the binding is valid. It compares the time, and so is right also when timers are late, after a
-// suspension of the process or the machine.
-func (b *Binding) Err() error {
+func (b *binding) Err() error {
 	v := b.term.validity
 	now := v.clock.Now()
 	v.mu.Lock()
@@ -27,8 +26,7 @@ func (b *Binding) Err() error {
 	return err
 }
 
-// ValidUntil is when the binding ends without a renewal, or ended, by the ordinary clock.
-func (b *Binding) ValidUntil() time.Time {
+func (b *binding) ValidUntil() time.Time {
 	v := b.term.validity
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -38,8 +36,7 @@ func (b *Binding) ValidUntil() time.Time {
 	return v.clock.Wall(v.leases.validUntil())
 }
 
-// Release ends the binding. No call of end and tidy begins after it but one that was about to.
-func (b *Binding) Release() {
+func (b *binding) Release() {
 	v := b.term.validity
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -47,7 +44,7 @@ func (b *Binding) Release() {
 }
 
 // String names the session alone: the rest changes while it is printed.
-func (b *Binding) String() string {
+func (b *binding) String() string {
 	if b.term == nil {
 		return "binding that Bind did not make"
 	}
@@ -55,4 +52,4 @@ func (b *Binding) String() string {
 }
 
 // Format is String by every verb.
-func (b *Binding) Format(f fmt.State, verb rune) { FormatText(f, verb, b.String()) }
+func (b *binding) Format(f fmt.State, verb rune) { session.FormatText(f, verb, b.String()) }

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/framework/zktest"
 )
 
@@ -20,7 +21,7 @@ func TestDoneWaitsForBindingsThatAnotherGoroutineEnds(t *testing.T) {
 		goOn := make(chan struct{})
 		const holds = 3
 		ended := 0
-		var h *Binding
+		var h session.Binding
 		for range holds {
 			var err error
 			if h, err = s.Bind(func(error) { <-goOn; ended++ }, nil); err != nil {
@@ -54,13 +55,13 @@ func TestDoneWaitsForBindingsThatAnotherGoroutineEnds(t *testing.T) {
 
 // The process was suspended, and its timers are late: no clock has ended the term when other goroutines look.
 func TestTheFirstLookAfterAPauseEndsBindings(t *testing.T) {
-	for name, look := range map[string]func(s *whole, b *Binding) error{
-		"Err": func(_ *whole, b *Binding) error { return b.Err() },
-		"Bind": func(s *whole, _ *Binding) error {
+	for name, look := range map[string]func(s *whole, b session.Binding) error{
+		"Err": func(_ *whole, b session.Binding) error { return b.Err() },
+		"Bind": func(s *whole, _ session.Binding) error {
 			_, err := s.Bind(func(error) {}, nil)
 			return err
 		},
-		"a reconnection": func(s *whole, b *Binding) error {
+		"a reconnection": func(s *whole, b session.Binding) error {
 			s.onDetached(errors.New("broken"))
 			s.onAttached(attachedAt(s.clock.Now()))
 			return b.Err()
@@ -78,8 +79,8 @@ func TestTheFirstLookAfterAPauseEndsBindings(t *testing.T) {
 					t.Fatal(err)
 				}
 				time.Sleep(oneTimeout)
-				if err := look(s, b); !errors.Is(err, ErrLapsed) || !errors.Is(cause, ErrLapsed) {
-					t.Errorf("got %v, and the binding ended with %v; want %v for both", err, cause, ErrLapsed)
+				if err := look(s, b); !errors.Is(err, session.ErrLapsed) || !errors.Is(cause, session.ErrLapsed) {
+					t.Errorf("got %v, and the binding ended with %v; want %v for both", err, cause, session.ErrLapsed)
 				}
 			})
 		})
@@ -91,7 +92,7 @@ func TestReleasedBindingsGetNoEndAndAllOthersGetOne(t *testing.T) {
 	s.onAttached(attachedAt(s.clock.Now()))
 	const bindings = 10
 	var ended, tidied [bindings]int
-	var all []*Binding
+	var all []session.Binding
 	for i := range bindings {
 		b, err := s.Bind(func(error) { ended[i]++ }, func() { tidied[i]++ })
 		if err != nil {
@@ -102,7 +103,7 @@ func TestReleasedBindingsGetNoEndAndAllOthersGetOne(t *testing.T) {
 	for _, i := range []int{0, 9, 4, 4, 8, 0} { // two of them twice
 		all[i].Release()
 	}
-	s.end(ErrSessionLost)
+	s.end(session.ErrSessionLost)
 	all[1].Release()
 	want := [bindings]int{0, 1, 1, 1, 0, 1, 1, 1, 0, 0}
 	if ended != want || tidied != want {
@@ -128,7 +129,7 @@ func TestBindingsAreTidiedUpAfterDoneAndAfterTheirEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.end(ErrSessionLost)
+	s.end(session.ErrSessionLost)
 	if !tidied {
 		t.Error("got nothing tidied up, want the binding")
 	}

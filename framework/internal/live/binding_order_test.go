@@ -16,9 +16,9 @@ import (
 // First every lease, then Done, then listeners, then the tidying up.
 func TestAnEndReachesAllBindingsThenDoneThenListenersThenIsTidiedUp(t *testing.T) {
 	const holds = 100
-	for name, end := range map[string]func(w *env, s *framework.Session){
-		"expired": func(w *env, s *framework.Session) { w.Server.ExpireSession(s.ID()) },
-		"closed":  func(w *env, _ *framework.Session) { _ = w.Client.Close() },
+	for name, end := range map[string]func(w *env, s framework.Session){
+		"expired": func(w *env, s framework.Session) { w.Server.ExpireSession(s.ID()) },
+		"closed":  func(w *env, _ framework.Session) { _ = w.Client.Close() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *env) {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/gocurator/curator/framework/session"
 )
 
 // runClock ends leases and the session in time, and renews them, until the session is over.
@@ -17,7 +19,7 @@ func (o *Owner) runClock(closing <-chan struct{}) {
 		case <-o.done:
 			return
 		case <-closing:
-			o.end(ErrClosed)
+			o.end(session.ErrClosed)
 			return
 		}
 		next := o.tick(o.clock.Now())
@@ -40,7 +42,7 @@ func (o *Owner) tick(now time.Time) time.Time {
 	deadline := o.leases.deadline()
 	if !now.Before(deadline) {
 		// In one step with the look at the clock: an attachment in between must not be ended for what was before.
-		conclude := o.concludeLocked(fmt.Errorf("%w: no answer from any server for the session timeout", ErrSessionLost))
+		conclude := o.concludeLocked(fmt.Errorf("%w: no answer from any server for the session timeout", session.ErrSessionLost))
 		o.mu.Unlock()
 		conclude()
 		return now

@@ -31,14 +31,14 @@ func TestABindingThatBeginsLateIsRenewed(t *testing.T) {
 func TestAContenderAloneKeepsTheSessionValid(t *testing.T) {
 	for name, c := range map[string]struct {
 		opts []framework.Option
-		rely func(s *framework.Session) (stop func())
+		rely func(s framework.Session) (stop func())
 	}{
-		"a contender": {nil, func(s *framework.Session) func() { return s.KeepValid() }},
+		"a contender": {nil, func(s framework.Session) func() { return s.KeepValid() }},
 		"a watch, renewed by the leader": {
 			[]framework.Option{framework.WithLeaderRenewal()},
-			func(s *framework.Session) func() {
+			func(s framework.Session) func() {
 				watch := s.WatchData("/a", func() {})
-				return func() { s.Unwatch(watch) }
+				return func() { watch.Stop() }
 			},
 		},
 	} {

@@ -4,6 +4,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/framework/session"
 )
 
 // Config is of one session.
@@ -20,7 +21,7 @@ type Config struct {
 	MaxRequest int
 	// LeaderRenewal lets syncs renew leases, too.
 	LeaderRenewal bool
-	Policy        ErrorPolicy
+	Policy        session.ErrorPolicy
 	// Metered counts requests, see WithMeter.
 	Metered bool
 	// Restarts is the earlier session's.

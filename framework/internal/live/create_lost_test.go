@@ -18,6 +18,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/internal/live"
+	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/framework/zktest"
 )
 
@@ -87,7 +88,7 @@ func refusing(conn net.Conn, kind zktest.Op, left *atomic.Int32) net.Conn {
 // The answer to a create is lost, and the next connection leads to a deposed leader. It answers syncs and listings, and
 // has never heard of the node: what it says proves nothing.
 func TestALostCreateThatADeposedLeaderDeniesIsFound(t *testing.T) {
-	deposedNext(t, func(t *testing.T, leader, _ *zktest.Server, s *framework.Session, conns *atomic.Int32) {
+	deposedNext(t, func(t *testing.T, leader, _ *zktest.Server, s framework.Session, conns *atomic.Int32) {
 		entry, err := s.CreateProtected(t.Context(), "/dir", "n-", nil)
 		if err != nil {
 			t.Fatal(err)
@@ -103,7 +104,7 @@ func TestALostCreateThatADeposedLeaderDeniesIsFound(t *testing.T) {
 
 // The same, and the caller has left when the next connection comes.
 func TestALostCreateThatADeposedLeaderDeniesIsRemoved(t *testing.T) {
-	deposedNext(t, func(t *testing.T, leader, behind *zktest.Server, s *framework.Session, conns *atomic.Int32) {
+	deposedNext(t, func(t *testing.T, leader, behind *zktest.Server, s framework.Session, conns *atomic.Int32) {
 		behind.RefuseConnections(true)
 		giveUp(t, s)
 		if n := leader.Children("/dir"); len(n) != 1 {
@@ -118,7 +119,7 @@ func TestALostCreateThatADeposedLeaderDeniesIsRemoved(t *testing.T) {
 }
 
 // deposedNext runs a test whose create in /dir loses its answer, and whose next connection leads to a deposed leader.
-func deposedNext(t *testing.T, test func(t *testing.T, leader, behind *zktest.Server, s *framework.Session, conns *atomic.Int32)) {
+func deposedNext(t *testing.T, test func(t *testing.T, leader, behind *zktest.Server, s framework.Session, conns *atomic.Int32)) {
 	for range 10 { // the client may act before it hears of the hang-up
 		zktest.Bubble(t, func(t *testing.T) {
 			ensemble := zktest.NewEnsemble(2)
@@ -253,7 +254,7 @@ func TestCreateProtectedOutlastsAServerThatIsBusyBeforeTheNextTry(t *testing.T) 
 }
 
 // giveUp creates a node in /dir until its context ends.
-func giveUp(t *testing.T, s *framework.Session) {
+func giveUp(t *testing.T, s framework.Session) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
@@ -364,8 +365,8 @@ func givenUpBehind(t *testing.T, refusals int32) {
 // A context of another client's lease ends with an error that would be worth another try, were it the session's.
 func TestALostCreateThatIsGivenUpDuringItsSearchLeavesNoNode(t *testing.T) {
 	for name, cause := range map[string]error{
-		"time": context.DeadlineExceeded, "another session": fmt.Errorf("lease: %w", live.ErrSessionLost),
-		"another connection": fmt.Errorf("lease: %w", live.ErrConnectionLost),
+		"time": context.DeadlineExceeded, "another session": fmt.Errorf("lease: %w", session.ErrSessionLost),
+		"another connection": fmt.Errorf("lease: %w", session.ErrConnectionLost),
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *env) {

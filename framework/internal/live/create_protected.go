@@ -10,25 +10,26 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/retry"
 )
 
-func (m *maker) createProtected(ctx context.Context, dir, name string, data []byte, list bool) (Entry, error) {
+func (m *maker) createProtected(ctx context.Context, dir, name string, data []byte, list bool) (session.Entry, error) {
 	return m.createForSure(ctx, &Creation{
-		Dir: dir, Name: name, Data: m.orDefault(data), Mode: EphemeralSequential, ACL: m.cfg.ACL(join(dir, name)), list: list,
+		Dir: dir, Name: name, Data: m.orDefault(data), Mode: session.EphemeralSequential, ACL: m.cfg.ACL(join(dir, name)), list: list,
 	})
 }
 
 // createIfExists is [Session.CreateIfExists].
 func (m *maker) createIfExists(ctx context.Context, guard, dir, name string, data []byte) (string, error) {
 	entry, err := m.createForSure(ctx, &Creation{
-		Dir: dir, Name: name, Data: m.orDefault(data), Mode: Ephemeral, ACL: m.cfg.ACL(join(dir, name)), guard: guard,
+		Dir: dir, Name: name, Data: m.orDefault(data), Mode: session.Ephemeral, ACL: m.cfg.ACL(join(dir, name)), guard: guard,
 	})
 	return entry.Path, err
 }
 
 // createForSure tries until the server has answered, and leaves the tries whose fate is unknown to the session.
-func (m *maker) createForSure(ctx context.Context, c *Creation) (entry Entry, err error) {
+func (m *maker) createForSure(ctx context.Context, c *Creation) (entry session.Entry, err error) {
 	defer func() {
 		m.orphans.sweep(c.Left())
 		// A try may have been executed between the search for it and the next try.
@@ -38,22 +39,22 @@ func (m *maker) createForSure(ctx context.Context, c *Creation) (entry Entry, er
 	for {
 		began := time.Now()
 		if err := m.waitAttached(ctx); err != nil {
-			return Entry{}, err
+			return session.Entry{}, err
 		}
 		entry, err = m.createOrFind(ctx, c)
 		missing := c.guard == "" && errors.Is(err, zk.ErrNoNode)
 		// Reconnections are spaced, but the session may not have noticed yet that its connection is gone, and a server
 		// that cannot answer just then keeps it.
-		if !missing && !errors.Is(err, ErrConnectionLost) && !passing(err) {
+		if !missing && !errors.Is(err, session.ErrConnectionLost) && !passing(err) {
 			return entry, err
 		}
 		_ = pace.WaitUnless(ctx, time.Since(began), m.done) // waitAttached tells
 		if missing && ctx.Err() == nil {
 			// Servers remove empty containers at any time. So the node is created right after its parent, without a
 			// pause.
-			err = m.makeParents(ctx, c.Dir, Container)
+			err = m.makeParents(ctx, c.Dir, session.Container)
 			if err != nil && !errors.Is(err, zk.ErrNoNode) && !Retryable(err) {
-				return Entry{}, err
+				return session.Entry{}, err
 			}
 		}
 	}
@@ -62,7 +63,7 @@ func (m *maker) createForSure(ctx context.Context, c *Creation) (entry Entry, er
 // createOrFind is one try to create c. It first finds out whether an earlier try whose answer was lost, which c
 // remembers, was executed. After a failure that is retryable it can be tried again, in any session. In the end
 // [Creation.Left] must be looked for.
-func (m *maker) createOrFind(ctx context.Context, c *Creation) (Entry, error) {
+func (m *maker) createOrFind(ctx context.Context, c *Creation) (session.Entry, error) {
 	if len(c.lost) > 0 {
 		entry, err := m.find(ctx, c)
 		if err != nil || entry.Path != "" {
@@ -83,14 +84,14 @@ func (m *maker) createOrFind(ctx context.Context, c *Creation) (Entry, error) {
 
 // tryCreate sends the create, and the listing with it, and waits for the answers. If lost is set, nothing is known of
 // the node; after any other error there is none, or it is being removed.
-func (m *maker) tryCreate(ctx context.Context, c *Creation) (entry Entry, lost bool, err error) {
+func (m *maker) tryCreate(ctx context.Context, c *Creation) (entry session.Entry, lost bool, err error) {
 	a := &attempt{maker: m, creation: c, try: lostTry{name: c.try, session: m.sessionID()}, done: make(chan struct{})}
 	calls := a.calls()
 	if err := m.beSure(ctx, calls[0]); err != nil {
-		return Entry{}, false, err
+		return session.Entry{}, false, err
 	}
 	if err := m.checkSize(calls[0]); err != nil {
-		return Entry{}, false, err
+		return session.Entry{}, false, err
 	}
 	meter := m.meter(ctx)
 	m.mu.Lock()
@@ -98,19 +99,19 @@ func (m *maker) tryCreate(ctx context.Context, c *Creation) (entry Entry, lost b
 	sent := m.sendLocked(calls...)
 	m.mu.Unlock()
 	if !sent {
-		return Entry{}, false, ErrDetached
+		return session.Entry{}, false, ErrDetached
 	}
 	meter.sent(server, calls)
 	select {
 	case <-a.done:
 		meter.received(calls)
 		entry, err = a.result()
-		return entry, errors.Is(err, ErrConnectionLost), err
+		return entry, errors.Is(err, session.ErrConnectionLost), err
 	case <-ctx.Done():
 		if a.settled.Swap(true) { // the answer came at the same moment
 			a.discard()
 		}
-		return Entry{}, false, retry.ContextError(ctx)
+		return session.Entry{}, false, retry.ContextError(ctx)
 	}
 }
 
@@ -118,8 +119,8 @@ func (m *maker) tryCreate(ctx context.Context, c *Creation) (entry Entry, lost b
 type attempt struct {
 	maker    *maker
 	creation *Creation
-	try      lostTry // if its answer is lost
-	entry    Entry   // written before done is closed
+	try      lostTry       // if its answer is lost
+	entry    session.Entry // written before done is closed
 	err      error
 	unlisted error // why there is no listing
 	done     chan struct{}
@@ -157,13 +158,13 @@ func (a *attempt) answered() {
 	close(a.done)
 }
 
-func (a *attempt) result() (Entry, error) {
-	if a.err == nil && errors.Is(a.unlisted, ErrTooLarge) { // and would be again
+func (a *attempt) result() (session.Entry, error) {
+	if a.err == nil && errors.Is(a.unlisted, session.ErrTooLarge) { // and would be again
 		a.discard()
-		return Entry{}, fmt.Errorf("list %s: %w", a.creation.Dir, a.unlisted)
+		return session.Entry{}, fmt.Errorf("list %s: %w", a.creation.Dir, a.unlisted)
 	}
 	err := a.maker.orBroken(a.err)
-	if !errors.Is(err, ErrConnectionLost) && err != nil {
+	if !errors.Is(err, session.ErrConnectionLost) && err != nil {
 		a.discard()
 	}
 	return a.entry, err

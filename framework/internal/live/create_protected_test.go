@@ -224,7 +224,7 @@ func (l *leaver) Gone(string) {}
 func (l *leaver) Behind()     {}
 
 // wantNoNode reports nodes under protection that are left in a directory although their session lives.
-func wantNoNode(t *testing.T, w *env, s *framework.Session, dir string) {
+func wantNoNode(t *testing.T, w *env, s framework.Session, dir string) {
 	t.Helper()
 	time.Sleep(5 * time.Second)
 	synctest.Wait()

@@ -93,7 +93,7 @@ func connect(t *testing.T, server *zktest.Server, opts ...framework.Option) *fra
 	return client
 }
 
-func enterable(t *testing.T, client *framework.Client) *framework.Session {
+func enterable(t *testing.T, client *framework.Client) framework.Session {
 	t.Helper()
 	s, err := client.Session(t.Context())
 	if err != nil {
@@ -152,7 +152,7 @@ func TestAServerThatCannotRemoveWatchesIsNotAskedToForEver(t *testing.T) {
 			s := enterable(t, client)
 			w := s.WatchData("/w", func() {})
 			time.Sleep(time.Second)
-			s.Unwatch(w)
+			w.Stop()
 			time.Sleep(2 * time.Second)
 		}
 		if n := server.Counts()[zktest.OpRemoveWatches]; n > 4 {

@@ -7,23 +7,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"github.com/gocurator/curator/framework/internal/transport"
-)
-
-// A CreateMode is a kind of node.
-//
-// Curator: CreateMode.
-type CreateMode int
-
-// The kinds of nodes.
-const (
-	Persistent                  CreateMode = transport.Persistent
-	Ephemeral                   CreateMode = transport.Ephemeral            // goes with the session
-	PersistentSequential        CreateMode = transport.PersistentSequential // the server appends a number
-	EphemeralSequential         CreateMode = transport.EphemeralSequential
-	Container                   CreateMode = transport.Container // goes after its last child
-	PersistentWithTTL           CreateMode = transport.TTL       // removed after the TTL without changes or children
-	PersistentSequentialWithTTL CreateMode = transport.TTLSequential
+	"github.com/gocurator/curator/framework/session"
 )
 
 // A Creation is a node that is being created.
@@ -31,13 +15,13 @@ type Creation struct {
 	Dir, Name string // the node's name begins with Name; the server may add a number
 	Data      []byte
 	ACL       []zk.ACL // empty: that of Config.ACL
-	Mode      CreateMode
+	Mode      session.CreateMode
 	TTL       time.Duration
 	Protected bool // each try gets a GUID of its own in front of Name
 
 	Namespace  string // made if it is missing; none if empty
 	Parents    bool   // make missing ones, of this mode
-	ParentMode CreateMode
+	ParentMode session.CreateMode
 
 	guard string // must exist; none if empty
 	list  bool   // also list Dir, in the same segment
@@ -57,11 +41,11 @@ func (c *Creation) path() string {
 }
 
 func (c *Creation) ephemeral() bool {
-	return c.Mode == Ephemeral || c.Mode == EphemeralSequential
+	return c.Mode == session.Ephemeral || c.Mode == session.EphemeralSequential
 }
 
 func (c *Creation) sequential() bool {
-	return c.Mode == PersistentSequential || c.Mode == EphemeralSequential || c.Mode == PersistentSequentialWithTTL
+	return c.Mode == session.PersistentSequential || c.Mode == session.EphemeralSequential || c.Mode == session.PersistentSequentialWithTTL
 }
 
 // Left is what a session has to do about a creation that has ended: it looks for the tries whose fate is unknown.
@@ -83,12 +67,4 @@ func protected(name string) string {
 	u[8] = u[8]&0x3f | 0x80 // variant 10
 	x := hex.EncodeToString(u[:])
 	return "_c_" + x[:8] + "-" + x[8:12] + "-" + x[12:16] + "-" + x[16:20] + "-" + x[20:] + "-" + name
-}
-
-// An Entry is a node that was created under protection, and its parent's children at a moment after that; nil if they
-// have still to be listed.
-type Entry struct {
-	Path     string
-	Stat     *zk.Stat
-	Children []string
 }

@@ -9,13 +9,14 @@ import (
 
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/framework/internal/watches"
+	"github.com/gocurator/curator/framework/session"
 )
 
 // events are the transport's callbacks: they alone change the table, but for callers and the clock.
 func (o *Owner) events() transport.Events {
 	return transport.Events{
 		Attached: o.onAttached, Detached: o.onDetached, Answered: o.onAnswered, Watch: o.watching.event,
-		Expired: func() { o.end(fmt.Errorf("%w: the servers say that it has expired", ErrSessionLost)) },
+		Expired: func() { o.end(fmt.Errorf("%w: the servers say that it has expired", session.ErrSessionLost)) },
 		Failed:  o.onFailed, Restarted: o.onRestarted, GaveUp: o.session.observers.behind,
 	}
 }
@@ -52,7 +53,7 @@ func (o *Owner) prove(server string) {
 		case o.err() != nil: // its end may be on its way, and waits for its answer
 		case !errors.Is(err, transport.ErrBroken):
 			if errors.Is(err, zk.ErrNoNode) {
-				err = fmt.Errorf("%w: %s", ErrNoChroot, root)
+				err = fmt.Errorf("%w: %s", session.ErrNoChroot, root)
 			}
 			o.onFailed(server, err)
 			o.transport.Break(err)
@@ -69,8 +70,8 @@ func (o *Owner) onRestarted(server string, seen, found int64) {
 // onFailed passes on why a server could not be used. A refusal is final: there will be no other session.
 func (o *Owner) onFailed(server string, err error) {
 	o.tell.Failed(server, err)
-	if errors.Is(err, ErrAuthRefused) {
-		o.end(fmt.Errorf("%w: %w", ErrSessionLost, err))
+	if errors.Is(err, session.ErrAuthRefused) {
+		o.end(fmt.Errorf("%w: %w", session.ErrSessionLost, err))
 	}
 }
 
@@ -106,8 +107,8 @@ func (o *Owner) onDetached(reason error) {
 		o.watching.table.Detached()
 		wakes = o.watching.table.Wakes()
 		o.orphans.forgetLooksLocked()
-		if o.cfg.Policy == StandardErrorPolicy {
-			ended = o.validity.endTermLocked(ErrSuspended)
+		if o.cfg.Policy == session.StandardErrorPolicy {
+			ended = o.validity.endTermLocked(session.ErrSuspended)
 		}
 	}
 	o.mu.Unlock()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/internal/clienttest"
+	"github.com/gocurator/curator/framework/internal/live"
 	"github.com/gocurator/curator/framework/zktest"
 )
 
@@ -29,6 +30,16 @@ func bubble(t *testing.T, f func(t *testing.T, w *env), opts ...framework.Option
 func newEnv(t *testing.T, opts ...framework.Option) *env {
 	t.Helper()
 	return &env{clienttest.New(t, opts...)}
+}
+
+// live is the session, with what the client alone does in it.
+func (w *env) live() *live.Session {
+	w.Helper()
+	s, ok := w.Session().(*live.Session)
+	if !ok {
+		w.Fatalf("got a session of type %T, want one of this package", w.Session())
+	}
+	return s
 }
 
 func wantErr(t testing.TB, err error, want ...error) {

@@ -109,7 +109,7 @@ func TestWatchesAreKeptBySyncs(t *testing.T) {
 			t.Errorf("no hold can begin: %v", err)
 		}
 		stop()
-		s.Unwatch(watch)
+		watch.Stop()
 	})
 }
 
@@ -119,7 +119,7 @@ func TestABindingThatBeginsBehindASyncIsRenewedImmediately(t *testing.T) {
 		w.Make("/a")
 		s := w.Session()
 		watch := s.WatchData("/a", func() {})
-		defer s.Unwatch(watch)
+		defer watch.Stop()
 		synctest.Wait()
 		w.Link.SetLatency(clienttest.SessionTimeout / 12) // the answer to the next sync takes a sixth of the timeout
 		syncs, multis := w.Count(zktest.OpSync), w.Count(zktest.OpMulti)

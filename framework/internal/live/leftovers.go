@@ -38,7 +38,7 @@ func (all *orphans) adopt(left Leftovers) bool {
 
 // abandonLocked forgets what ends with the session. It returns the rest, and the removals, to be finished without the
 // mutex.
-func (all *orphans) abandonLocked() (left Leftovers, ended map[string]*Removal) {
+func (all *orphans) abandonLocked() (left Leftovers, ended map[string]*removal) {
 	left.Removals, ended = all.removals.abandonLocked()
 	for _, o := range all.of {
 		left.orphans = append(left.orphans, *o)

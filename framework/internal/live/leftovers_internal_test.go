@@ -3,15 +3,17 @@ package live
 import (
 	"errors"
 	"testing"
+
+	"github.com/gocurator/curator/framework/session"
 )
 
 func TestWhatIsLeftToASessionThatIsOverGoesToTheNext(t *testing.T) {
 	persistent := protected("n-")
 	s, owner := unconnected()
-	s.end(ErrSessionLost)
+	s.end(session.ErrSessionLost)
 	s.Owner.orphans.sweep(Leftovers{orphans: []orphan{{dir: "/a", name: persistent}}})
 	s.Owner.orphans.sweep(Leftovers{orphans: []orphan{{dir: "/a", name: protected("n-"), owner: 1}}})
-	if r := s.maker.removals.remove("/a/b", true); !errors.Is(r.Err(), ErrSessionLost) {
+	if r := s.maker.removals.remove("/a/b", true); !errors.Is(r.Err(), session.ErrSessionLost) {
 		t.Errorf("a removal in a session that is over says %v", r.Err())
 	}
 	c := owner.left

@@ -9,6 +9,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/framework/session"
 )
 
 // A maker creates nodes.
@@ -20,7 +21,7 @@ type maker struct {
 }
 
 // create is [Session.Create].
-func (m *maker) create(ctx context.Context, c *Creation) (Entry, error) {
+func (m *maker) create(ctx context.Context, c *Creation) (session.Entry, error) {
 	if len(c.ACL) == 0 {
 		named := Creation{Dir: c.Dir, Name: c.Name} // a GUID means nothing to the provider
 		c.ACL = m.cfg.ACL(named.path())
@@ -29,8 +30,8 @@ func (m *maker) create(ctx context.Context, c *Creation) (Entry, error) {
 	if c.Protected {
 		try = m.createOrFind
 	}
-	if c.Mode == Container && m.support.Lacks(transport.FeatureContainers) {
-		return Entry{}, fmt.Errorf("%w: containers came with ZooKeeper 3.5", ErrUnsupported)
+	if c.Mode == session.Container && m.support.Lacks(transport.FeatureContainers) {
+		return session.Entry{}, fmt.Errorf("%w: containers came with ZooKeeper 3.5", session.ErrUnsupported)
 	}
 	for tries := 0; ; tries++ {
 		entry, err := try(ctx, c)
@@ -42,20 +43,20 @@ func (m *maker) create(ctx context.Context, c *Creation) (Entry, error) {
 		case c.Parents:
 			err = m.makeParents(ctx, c.Dir, c.ParentMode)
 		case c.Namespace != "" && tries == 0:
-			err = m.makeParents(ctx, c.Namespace, Container)
+			err = m.makeParents(ctx, c.Namespace, session.Container)
 		}
 		if err != nil {
-			return Entry{}, err
+			return session.Entry{}, err
 		}
 	}
 }
 
 // createOnce sends an unprotected create. Without its answer it may have been executed.
-func (m *maker) createOnce(ctx context.Context, c *Creation) (Entry, error) {
+func (m *maker) createOnce(ctx context.Context, c *Creation) (session.Entry, error) {
 	if err := m.beSure(ctx, m.createCall(c, func(string, *zk.Stat, error) {})); err != nil {
-		return Entry{}, err
+		return session.Entry{}, err
 	}
-	var entry Entry
+	var entry session.Entry
 	err := m.call(ctx, func(finish func(error)) []*transport.Call {
 		return one(m.createCall(c, func(path string, stat *zk.Stat, err error) {
 			if err == nil {
@@ -71,7 +72,7 @@ func (m *maker) createOnce(ctx context.Context, c *Creation) (Entry, error) {
 		}
 	}
 	if err != nil {
-		return Entry{}, err
+		return session.Entry{}, err
 	}
 	return entry, nil
 }
@@ -85,7 +86,7 @@ func (m *maker) orDefault(data []byte) []byte {
 
 // makeParents creates dir and what is missing above it. It begins at the bottom, where most often all is there: it
 // needs no right to read the ancestors.
-func (m *maker) makeParents(ctx context.Context, dir string, mode CreateMode) error {
+func (m *maker) makeParents(ctx context.Context, dir string, mode session.CreateMode) error {
 	for range parentTries {
 		err := m.makeParent(ctx, dir, mode)
 		switch {
@@ -103,20 +104,20 @@ func (m *maker) makeParents(ctx context.Context, dir string, mode CreateMode) er
 }
 
 // makeParent creates dir, as a persistent node at a server without containers.
-func (m *maker) makeParent(ctx context.Context, dir string, mode CreateMode) error {
+func (m *maker) makeParent(ctx context.Context, dir string, mode session.CreateMode) error {
 	acl := m.cfg.ACL(dir)
 	for {
 		kind := mode
-		bare := mode == Container && m.support.Lacks(transport.FeatureContainers)
+		bare := mode == session.Container && m.support.Lacks(transport.FeatureContainers)
 		if bare {
-			kind = Persistent
+			kind = session.Persistent
 		}
 		err := m.call(ctx, func(finish func(error)) []*transport.Call {
 			c := &Creation{Dir: parent(dir), Name: dir[strings.LastIndexByte(dir, '/')+1:], ACL: acl, Mode: kind}
 			return one(m.createCall(c, func(_ string, _ *zk.Stat, err error) { finish(err) }))
 		})
-		again := !bare && mode == Container && m.support.Lacks(transport.FeatureContainers)
-		if !again || !errors.Is(err, ErrUnsupported) {
+		again := !bare && mode == session.Container && m.support.Lacks(transport.FeatureContainers)
+		if !again || !errors.Is(err, session.ErrUnsupported) {
 			return err
 		}
 	}
@@ -129,7 +130,7 @@ const parentTries = 5
 // createCall makes the request that creates a node. At servers without create2 the Stat is nil, and has still to be
 // asked for.
 func (m *maker) createCall(c *Creation, done func(path string, stat *zk.Stat, err error)) *transport.Call {
-	simple := c.Mode <= EphemeralSequential
+	simple := c.Mode <= session.EphemeralSequential
 	switch {
 	case c.guard != "":
 		return createGuarded(c, done)
@@ -140,8 +141,8 @@ func (m *maker) createCall(c *Creation, done func(path string, stat *zk.Stat, er
 	}
 	return transport.Create(c.path(), c.Data, c.ACL, int32(c.Mode), c.TTL, func(path string, stat *zk.Stat, err error) {
 		// the next connection does without create2: a server that lacks it closes this one
-		if errors.Is(err, ErrUnsupported) {
-			err = fmt.Errorf("%w: %w", ErrConnectionLost, err)
+		if errors.Is(err, session.ErrUnsupported) {
+			err = fmt.Errorf("%w: %w", session.ErrConnectionLost, err)
 		}
 		done(path, stat, err)
 	})
@@ -149,18 +150,18 @@ func (m *maker) createCall(c *Creation, done func(path string, stat *zk.Stat, er
 
 // withStat asks for the Stat of a node that was created without. If the connection breaks, that is as if the create's
 // answer were lost: the node is found by its GUID. If the node was removed, the error is zk.ErrNoNode.
-func (m *maker) withStat(ctx context.Context, c *Creation, entry Entry) (Entry, error) {
+func (m *maker) withStat(ctx context.Context, c *Creation, entry session.Entry) (session.Entry, error) {
 	stat, err := m.exists(ctx, entry.Path)
 	switch {
 	case err == nil && stat == nil:
-		return Entry{}, errShortLived
+		return session.Entry{}, errShortLived
 	case err == nil:
 		entry.Stat = stat
 		return entry, nil
 	case !Retryable(err):
 		m.removals.remove(entry.Path, !c.ephemeral())
 	}
-	return Entry{}, m.orBroken(err)
+	return session.Entry{}, m.orBroken(err)
 }
 
 // errShortLived says that a node that was created without its Stat is gone.

@@ -5,40 +5,27 @@ import (
 	"slices"
 
 	"github.com/go-zookeeper/zk"
-)
 
-// A ChildObserver hears what its session learns of a directory's children, in the order of arrival: on the goroutine
-// that reads the connection, before any other can see it. Its methods must not block. It hears nothing of what happens
-// while the session is not connected.
-type ChildObserver interface {
-	// Listed reports a listing, with the directory's Stat. children is the observer's own.
-	Listed(children []string, dir *zk.Stat)
-	// Created reports a node of [Session.CreateProtected] or [Session.CreateProtectedUnlisted].
-	Created(name string)
-	// Gone reports a child that was deleted, or found missing.
-	Gone(name string)
-	// Behind says that what was reported so far is no measure for what follows: the session may go on at a server that
-	// is behind it, and finds a child missing that is yet to come there.
-	Behind()
-}
+	"github.com/gocurator/curator/framework/session"
+)
 
 // observers are the observers of all directories. The functions that report may not be called under the mutex.
 type observers struct {
 	*base
-	sweep func(dir string, children []string)   // hears of each listing first
-	of    map[string]map[ChildObserver]struct{} // by directory; guarded by the mutex
+	sweep func(dir string, children []string)           // hears of each listing first
+	of    map[string]map[session.ChildObserver]struct{} // by directory; guarded by the mutex
 }
 
-func (all *observers) add(dir string, o ChildObserver) {
+func (all *observers) add(dir string, o session.ChildObserver) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	if all.of[dir] == nil {
-		all.of[dir] = map[ChildObserver]struct{}{}
+		all.of[dir] = map[session.ChildObserver]struct{}{}
 	}
 	all.of[dir][o] = struct{}{}
 }
 
-func (all *observers) remove(dir string, o ChildObserver) {
+func (all *observers) remove(dir string, o session.ChildObserver) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	delete(all.of[dir], o)
@@ -48,7 +35,7 @@ func (all *observers) remove(dir string, o ChildObserver) {
 }
 
 // at returns the observers of a directory.
-func (all *observers) at(dir string) []ChildObserver {
+func (all *observers) at(dir string) []session.ChildObserver {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	if len(all.of[dir]) == 0 {
@@ -81,7 +68,7 @@ func (all *observers) gone(path string) {
 
 func (all *observers) behind() {
 	all.mu.Lock()
-	var called []ChildObserver
+	var called []session.ChildObserver
 	for _, observers := range all.of {
 		called = slices.AppendSeq(called, maps.Keys(observers))
 	}
@@ -89,21 +76,4 @@ func (all *observers) behind() {
 	for _, o := range called {
 		o.Behind()
 	}
-}
-
-// A TreeObserver hears what changes at and below a node. The goroutine that reads the connection calls its methods,
-// which must not block.
-type TreeObserver interface {
-	// Watching says that the server has set the watch, after every reconnection again. Nothing reports earlier changes:
-	// the observer must read everything anew, by reads sent from now on.
-	Watching()
-	// Changed says that a node was created or deleted, or its data set. Servers since 3.8.4 say nothing of nodes that
-	// the client may not read.
-	Changed(kind zk.EventType, path string)
-	// Lost says that the connection is lost, and the watch with it: nothing reports what happens until Watching is
-	// called again. It comes in the order of the events, and only after Watching.
-	Lost()
-	// Refused is the last call: the server that the session has moved to does not know such watches ([ErrUnsupported]),
-	// or closes connections on them.
-	Refused(err error)
 }

@@ -10,10 +10,7 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// Children returns the names of a node's children, unsorted, and the node's Stat. It blocks until the server has
-// answered or ctx is done, and does not retry.
-//
-// Errors: the server's, [ErrConnectionLost], the session's, or ctx's cause.
+// Children is for [session.Reads].
 func (s *Session) Children(ctx context.Context, path string) ([]string, *zk.Stat, error) {
 	var found []string
 	var seen *zk.Stat
@@ -32,12 +29,12 @@ func (s *Session) Children(ctx context.Context, path string) ([]string, *zk.Stat
 	return found, seen, nil
 }
 
-// Exists returns a node's Stat, or nil if there is no node, like [Session.Children].
+// Exists is for [session.Reads].
 func (s *Session) Exists(ctx context.Context, path string) (*zk.Stat, error) {
 	return s.sender.exists(ctx, path)
 }
 
-// Get reads a node's data and Stat, like [Session.Children].
+// Get is for [session.Reads].
 func (s *Session) Get(ctx context.Context, path string) ([]byte, *zk.Stat, error) {
 	var found []byte
 	var seen *zk.Stat
@@ -53,29 +50,30 @@ func (s *Session) Get(ctx context.Context, path string) ([]byte, *zk.Stat, error
 	return found, seen, nil
 }
 
-// Set replaces a node's data if it has the given version, -1 for any, like [Session.Children].
+// Set replaces a node's data if it has the given version, -1 for any, like [session.Reads].
 func (s *Session) Set(ctx context.Context, path string, data []byte, version int32) (*zk.Stat, error) {
 	return s.sender.stat(ctx, func(done func(*zk.Stat, error)) *transport.Call { return transport.Set(path, data, version, done) })
 }
 
-// Sync lets the server at hand catch up with the leader, like [Session.Children].
+// Sync is for [session.Reads].
 func (s *Session) Sync(ctx context.Context, path string) error {
 	return s.sender.call(ctx, func(finish func(error)) []*transport.Call { return one(transport.Sync(path, finish)) })
 }
 
-// AddAuth says who the client is, like [Session.Children], on this connection and, once a server has accepted it, on
-// all later ones. A refusal is [ErrAuthRefused]; the server then closes the connection, and the session goes on.
+// AddAuth says who the client is, like [session.Reads], on this connection and, once a server has accepted it, on
+// all later ones. A refusal is [session.ErrAuthRefused]; the server then closes the connection, and the session goes
+// on.
 func (s *Session) AddAuth(ctx context.Context, scheme string, credentials []byte) error {
 	auth := transport.NewAuth(scheme, credentials)
 	return s.sender.call(ctx, func(finish func(error)) []*transport.Call { return one(s.base.transport.AddAuth(auth, finish)) })
 }
 
-// Delete removes a node that has the given version, -1 for any, like [Session.Children]. See also [Session.Remove].
+// Delete removes a node that has the given version, -1 for any, like [session.Reads]. See also [Session.Remove].
 func (s *Session) Delete(ctx context.Context, path string, version int32) error {
 	return s.sender.call(ctx, func(finish func(error)) []*transport.Call { return one(transport.Delete(path, version, finish)) })
 }
 
-// ACL returns a node's ACL and Stat, like [Session.Children].
+// ACL returns a node's ACL and Stat, like [session.Reads].
 func (s *Session) ACL(ctx context.Context, path string) ([]zk.ACL, *zk.Stat, error) {
 	var found []zk.ACL
 	var seen *zk.Stat
@@ -91,12 +89,12 @@ func (s *Session) ACL(ctx context.Context, path string) ([]zk.ACL, *zk.Stat, err
 	return found, seen, nil
 }
 
-// SetACL replaces a node's ACL if that has the given version, -1 for any, like [Session.Children].
+// SetACL replaces a node's ACL if that has the given version, -1 for any, like [session.Reads].
 func (s *Session) SetACL(ctx context.Context, path string, acl []zk.ACL, version int32) (*zk.Stat, error) {
 	return s.sender.stat(ctx, func(done func(*zk.Stat, error)) *transport.Call { return transport.SetACL(path, acl, version, done) })
 }
 
-// Multi does all parts or none, like [Session.Children]. Framework's Transaction explains its answers.
+// Multi does all parts or none, like [session.Reads]. Framework's Transaction explains its answers.
 func (s *Session) Multi(ctx context.Context, parts []transport.Op) ([]transport.OpResult, error) {
 	var answers []transport.OpResult
 	err := s.sender.call(ctx, func(finish func(error)) []*transport.Call {
@@ -111,11 +109,7 @@ func (s *Session) Multi(ctx context.Context, parts []transport.Op) ([]transport.
 	return answers, nil
 }
 
-// List returns the names of a node's children, unsorted, as of some moment after the call. Unlike [Session.Children] it
-// waits until the session is ready for a binding, and asks again whenever the connection breaks, or the server is
-// overloaded.
-//
-// Errors: the server's (zk.ErrNoNode, …), the session's, or ctx's cause.
+// List is for [session.Reads].
 func (s *Session) List(ctx context.Context, path string) ([]string, error) {
 	var pace retry.Pace
 	for {

@@ -217,7 +217,7 @@ func TestAWatchShowsANodeThatIsCreatedLate(t *testing.T) {
 		how := lateCreates["sequential"]
 		path, goOn := stalled(t, w, how.op, how.create)
 		watch := w.Session().WatchChildren("/dir", func() {})
-		defer w.Session().Unwatch(watch)
+		defer watch.Stop()
 		time.Sleep(2 * clienttest.SessionTimeout)
 		goOn()
 		synctest.Wait()

@@ -38,7 +38,7 @@ func (o *Owner) Session() *Session { return o.session }
 func (o *Owner) Start() error { return o.transport.Start() }
 
 // Run ends leases and the session in time, and renews them. It blocks until the session is over. When closing is
-// closed, it ends the session with [ErrClosed].
+// closed, it ends the session with [session.ErrClosed].
 func (o *Owner) Run(closing <-chan struct{}) { o.runClock(closing) }
 
 // Close ends the connection, after Run, and waits until its goroutines are gone. If there is a connection, it first has

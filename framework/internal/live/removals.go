@@ -10,32 +10,27 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/framework/session"
 )
 
-// A Removal is the guaranteed deletion of a node: the session asks for it on every connection until the server has
-// answered, or the session is over. A refusal ends it. The session goes on to ask for the removal of a node of its own,
-// at growing intervals. Nothing need wait for it.
-//
-// Curator: DeleteBuilder.guaranteed().
-type Removal struct {
+// A removal is a [session.Removal].
+type removal struct {
 	done  chan struct{}
 	err   error // written before done is closed
 	carry bool  // goes on in the next session
 }
 
-// Done is closed when the removal has ended.
-func (r *Removal) Done() <-chan struct{} { return r.done }
+func (r *removal) Done() <-chan struct{} { return r.done }
 
-// Err is for after Done: nil if the node is gone, the server's refusal, or what the session ended with.
-func (r *Removal) Err() error { return r.err }
+func (r *removal) Err() error { return r.err }
 
-func (r *Removal) finish(err error) {
+func (r *removal) finish(err error) {
 	r.err = err
 	close(r.done)
 }
 
 // String says whether the removal has ended.
-func (r *Removal) String() string {
+func (r *removal) String() string {
 	select {
 	case <-r.done:
 		if r.err != nil {
@@ -48,7 +43,7 @@ func (r *Removal) String() string {
 }
 
 // Format is String by every verb.
-func (r *Removal) Format(f fmt.State, verb rune) { FormatText(f, verb, r.String()) }
+func (r *removal) Format(f fmt.State, verb rune) { session.FormatText(f, verb, r.String()) }
 
 // The removals are the nodes that a session is deleting, and those that the servers refuse to delete.
 type removals struct {
@@ -56,15 +51,15 @@ type removals struct {
 	watching *watching
 
 	// Guarded by the mutex, by path.
-	pending  map[string]*Removal
+	pending  map[string]*removal
 	refusals map[string]*refusedRemoval
 }
 
 // remove begins a removal, which goes on in the next session if carry is set.
-func (all *removals) remove(path string, carry bool) *Removal {
+func (all *removals) remove(path string, carry bool) *removal {
 	all.mu.Lock()
 	over := all.over
-	var r *Removal
+	var r *removal
 	if over == nil {
 		r = all.beginLocked(path, carry)
 	}
@@ -75,25 +70,25 @@ func (all *removals) remove(path string, carry bool) *Removal {
 	if carry {
 		all.tell.Left(Leftovers{Removals: []string{path}})
 	}
-	r = &Removal{done: make(chan struct{})}
+	r = &removal{done: make(chan struct{})}
 	r.finish(over)
 	return r
 }
 
 // beginLocked is remove while the session is not over.
-func (all *removals) beginLocked(path string, carry bool) *Removal {
+func (all *removals) beginLocked(path string, carry bool) *removal {
 	if r := all.pending[path]; r != nil {
 		r.carry = r.carry || carry
 		return r
 	}
-	r := &Removal{done: make(chan struct{}), carry: carry}
+	r := &removal{done: make(chan struct{}), carry: carry}
 	all.pending[path] = r
 	all.watching.table.Removing(path)
 	all.sendLocked(all.request(path, r))
 	return r
 }
 
-func (all *removals) request(path string, r *Removal) *transport.Call {
+func (all *removals) request(path string, r *removal) *transport.Call {
 	return transport.Delete(path, -1, func(err error) {
 		if all.unanswered(err) {
 			return // asked again on the next connection
@@ -108,7 +103,7 @@ func (all *removals) request(path string, r *Removal) *transport.Call {
 	})
 }
 
-func (all *removals) answered(path string, r *Removal, err error) {
+func (all *removals) answered(path string, r *removal, err error) {
 	all.mu.Lock()
 	if all.pending[path] != r {
 		all.mu.Unlock()
@@ -143,7 +138,7 @@ func (all *removals) requestsLocked() []*transport.Call {
 }
 
 // abandonLocked forgets the removals. It returns what the next session is to do, and those that end with this one.
-func (all *removals) abandonLocked() (left []string, ended map[string]*Removal) {
+func (all *removals) abandonLocked() (left []string, ended map[string]*removal) {
 	for path, r := range all.pending {
 		if r.carry {
 			left = append(left, path)
@@ -155,6 +150,6 @@ func (all *removals) abandonLocked() (left []string, ended map[string]*Removal) 
 		}
 	}
 	ended = all.pending
-	all.pending, all.refusals = map[string]*Removal{}, map[string]*refusedRemoval{}
+	all.pending, all.refusals = map[string]*removal{}, map[string]*refusedRemoval{}
 	return left, ended
 }

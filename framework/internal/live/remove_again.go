@@ -18,13 +18,13 @@ type refusedRemoval struct {
 
 // again reports whether a removal of path that was refused is asked for again. A node that outlives sessions and has no
 // GUID is the user's, who may have made another one at the path since.
-func (r *Removal) again(path string, err error) bool {
+func (r *removal) again(path string, err error) bool {
 	_, name := split(path)
 	return (!r.carry || guidOf(name) != "") && (errors.Is(err, zk.ErrNoAuth) || hungUp(err))
 }
 
 // noteRefusalLocked plans the next request for a removal that was refused, and reports whether it is the first refusal.
-func (all *removals) noteRefusalLocked(path string, r *Removal) (first bool) {
+func (all *removals) noteRefusalLocked(path string, r *removal) (first bool) {
 	refused := all.refusals[path]
 	if first = refused == nil; first {
 		refused = &refusedRemoval{carry: r.carry, pause: all.leases.timeout / 16}

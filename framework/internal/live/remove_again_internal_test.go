@@ -20,7 +20,7 @@ func TestRefusedRemovalsAreAskedForTogether(t *testing.T) {
 		defer s.mu.Unlock()
 		for i := range removals {
 			path := fmt.Sprintf("/dir/n-%d", i)
-			s.maker.removals.noteRefusalLocked(path, &Removal{})
+			s.maker.removals.noteRefusalLocked(path, &removal{})
 			moments[s.maker.removals.refusals[path].due]++
 			time.Sleep(s.leases.timeout / removals)
 		}
@@ -41,7 +41,7 @@ func TestARefusedRemovalIsAskedForInEachSessionTimeout(t *testing.T) {
 		for i := range 10 {
 			asked := s.clock.Now()
 			time.Sleep(s.leases.timeout / 100)
-			s.maker.removals.noteRefusalLocked("/dir/n", &Removal{})
+			s.maker.removals.noteRefusalLocked("/dir/n", &removal{})
 			due := s.maker.removals.refusals["/dir/n"].due
 			if pause := due.Sub(asked); pause > s.leases.timeout {
 				t.Errorf("request %d: got the next one %v later, want at most %v", i, pause, s.leases.timeout)

@@ -9,6 +9,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/retry"
 )
 
@@ -55,7 +56,7 @@ func (s *sender) call(ctx context.Context, build func(finish func(error)) []*tra
 // checkSize refuses what servers would close the connection on.
 func (s *sender) checkSize(call *transport.Call) error {
 	if size, most := call.Size(), s.cfg.MaxRequest; size > most {
-		return fmt.Errorf("%w: the request has %d bytes, servers take %d (WithMaxRequest, jute.maxbuffer)", ErrTooLarge, size, most)
+		return fmt.Errorf("%w: the request has %d bytes, servers take %d (WithMaxRequest, jute.maxbuffer)", session.ErrTooLarge, size, most)
 	}
 	return nil
 }
@@ -109,11 +110,11 @@ func (s *sender) unanswered(err error) bool {
 // orBroken gives the connection up if the server cannot answer just now: another one may. The error is then that of a
 // lost connection.
 func (s *sender) orBroken(err error) error {
-	if errors.Is(err, ErrConnectionLost) || errors.Is(err, ErrSessionLost) || Definite(err) || !Retryable(err) {
+	if errors.Is(err, session.ErrConnectionLost) || errors.Is(err, session.ErrSessionLost) || Definite(err) || !Retryable(err) {
 		return err
 	}
 	s.transport.Break(err)
-	return fmt.Errorf("%w: %w", ErrConnectionLost, err)
+	return fmt.Errorf("%w: %w", session.ErrConnectionLost, err)
 }
 
 // beSure has the server answer something, anything, before a request on which connections have ended: if this one ends

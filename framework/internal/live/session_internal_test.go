@@ -12,6 +12,7 @@ import (
 
 	"github.com/gocurator/curator/framework/internal/clock"
 	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/framework/session"
 )
 
 // oneTimeout is longer than a busy machine stalls: not all tests of it run in a bubble.
@@ -80,7 +81,7 @@ func TestALateAnswerDoesNotReviveABinding(t *testing.T) {
 	}
 	s.onAnswered(now.Add(oneTimeout/4), now.Add(oneTimeout/4), transport.ReachServer)
 	s.onAnswered(now.Add(oneTimeout*3/4), now.Add(oneTimeout), transport.ReachMajority)
-	if !errors.Is(cause, ErrLapsed) || !errors.Is(h.Err(), ErrLapsed) {
+	if !errors.Is(cause, session.ErrLapsed) || !errors.Is(h.Err(), session.ErrLapsed) {
 		t.Errorf("the binding was told %v, and says %v", cause, h.Err())
 	}
 	if s.Owner.validity.term == nil {
@@ -98,7 +99,7 @@ func TestAnAttachmentInTimeIsNotEndedForWhatWasBefore(t *testing.T) {
 	if s.tick(start.Add(oneTimeout)); s.Err() != nil {
 		t.Errorf("it was ended: %v", s.Err())
 	}
-	if s.tick(start.Add(2 * oneTimeout)); !errors.Is(s.Err(), ErrSessionLost) {
+	if s.tick(start.Add(2 * oneTimeout)); !errors.Is(s.Err(), session.ErrSessionLost) {
 		t.Errorf("it was not: %v", s.Err())
 	}
 }
@@ -143,8 +144,8 @@ func TestASyncDoesNotAnswerTheRenewal(t *testing.T) {
 func TestARefusalIsFinal(t *testing.T) {
 	s, owner := unconnected()
 	s.onAttached(attachedAt(s.clock.Now()))
-	s.onFailed("zk:1", ErrAuthRefused)
-	if !errors.Is(s.Err(), ErrAuthRefused) || !errors.Is(s.Err(), ErrSessionLost) || len(owner.failed) != 1 {
+	s.onFailed("zk:1", session.ErrAuthRefused)
+	if !errors.Is(s.Err(), session.ErrAuthRefused) || !errors.Is(s.Err(), session.ErrSessionLost) || len(owner.failed) != 1 {
 		t.Errorf("session %v, told %v", s.Err(), owner.failed)
 	}
 }

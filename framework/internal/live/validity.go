@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"sync"
 	"time"
+
+	"github.com/gocurator/curator/framework/session"
 )
 
 // A validity knows whether the session is valid, that is whether no server can have given its nodes to another, and
@@ -30,13 +32,13 @@ type term struct {
 	validity *validity
 
 	// Guarded by the mutex.
-	bindings []*Binding // in no order
+	bindings []*binding // in no order
 	err      error
 	until    time.Time // when it ended
 }
 
 // bind is [Session.Bind].
-func (v *validity) bind(end func(cause error), tidy func()) (*Binding, error) {
+func (v *validity) bind(end func(cause error), tidy func()) (*binding, error) {
 	if end == nil {
 		return nil, errors.New("session: Bind: the function is nil")
 	}
@@ -44,9 +46,9 @@ func (v *validity) bind(end func(cause error), tidy func()) (*Binding, error) {
 	v.mu.Lock()
 	lapsed := v.lapseLocked(now)
 	t, over := v.term, v.over
-	var b *Binding
+	var b *binding
 	if t != nil && over == nil {
-		b = &Binding{term: t, end: end, tidy: tidy, index: len(t.bindings)}
+		b = &binding{term: t, end: end, tidy: tidy, index: len(t.bindings)}
 		t.bindings = append(t.bindings, b)
 	}
 	overtaken := b != nil && v.needsWakeLocked(now)
@@ -56,7 +58,7 @@ func (v *validity) bind(end func(cause error), tidy func()) (*Binding, error) {
 	case over != nil:
 		return nil, over
 	case b == nil:
-		return nil, ErrLapsed
+		return nil, session.ErrLapsed
 	}
 	if overtaken {
 		v.wakeClock()
@@ -64,7 +66,7 @@ func (v *validity) bind(end func(cause error), tidy func()) (*Binding, error) {
 	return b, nil
 }
 
-func (t *term) removeLocked(b *Binding) {
+func (t *term) removeLocked(b *binding) {
 	if b.index >= len(t.bindings) || t.bindings[b.index] != b {
 		return
 	}
@@ -81,7 +83,7 @@ func (v *validity) lapseLocked(now time.Time) *term {
 	if v.term == nil || now.Before(v.leases.validUntil()) {
 		return nil
 	}
-	return v.endTermLocked(ErrLapsed)
+	return v.endTermLocked(session.ErrLapsed)
 }
 
 func (v *validity) endTermLocked(cause error) *term {
@@ -117,7 +119,7 @@ func (t *term) end() {
 
 // tell ends the bindings of an ended term, and returns them for tidy. It does nothing else between the first and the
 // last: a lease that ends late may have been given to another client already.
-func (t *term) tell() []*Binding {
+func (t *term) tell() []*binding {
 	if t == nil {
 		return nil
 	}
@@ -136,7 +138,7 @@ const tidyBatch = 64
 
 // tidy has ended bindings tidied up, on a goroutine of its own: many take a while. The goroutines that were notified,
 // which may be many more than there are processors, run first.
-func (v *validity) tidy(bindings []*Binding) {
+func (v *validity) tidy(bindings []*binding) {
 	if len(bindings) == 0 {
 		return
 	}

@@ -16,7 +16,7 @@ func TestAWatchThatIsPutOffCostsNothingIfItEndsBefore(t *testing.T) {
 		for range 4 {
 			o := s.WatchDataDeferred("/a", func() { t.Error("got a wake of an ended watch, want none") })
 			time.Sleep(10 * time.Millisecond)
-			s.Unwatch(o)
+			o.Stop()
 		}
 		time.Sleep(time.Second)
 		if n := w.Count(zktest.OpGetData) + w.Count(zktest.OpRemoveWatches); n != 0 {
@@ -38,10 +38,10 @@ func TestAWatchThatIsPutOffIsSetInAMoment(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		if got := s.View(o); got.Status != framework.StatusGone || wakes != 2 {
+		if got := o.View(); got.Status != framework.StatusGone || wakes != 2 {
 			t.Errorf("%+v after %d wakes", got, wakes)
 		}
-		s.Unwatch(o)
+		o.Stop()
 		w.wantWatches(0)
 	})
 }
@@ -53,8 +53,8 @@ func TestASubscriberThatCannotWaitSetsTheWatchForAll(t *testing.T) {
 		patient := s.WatchDataDeferred("/a", func() {})
 		hasty := w.watchData("/a")
 		hasty.want(t, framework.StatusPresent)
-		if s.View(patient).Status != framework.StatusPresent {
-			t.Errorf("got status %v of the deferred watch, want %v", s.View(patient).Status, framework.StatusPresent)
+		if patient.View().Status != framework.StatusPresent {
+			t.Errorf("got status %v of the deferred watch, want %v", patient.View().Status, framework.StatusPresent)
 		}
 		time.Sleep(time.Second)
 		if n := w.Count(zktest.OpGetData); n != 1 {
@@ -62,7 +62,7 @@ func TestASubscriberThatCannotWaitSetsTheWatchForAll(t *testing.T) {
 		}
 		hasty.stop()
 		w.wantWatches(1)
-		s.Unwatch(patient)
+		patient.Stop()
 		w.wantWatches(0)
 	})
 }
@@ -79,7 +79,7 @@ func TestAWatchThatIsPutOffOverAReconnectionIsSetOnce(t *testing.T) {
 		if n := w.Count(zktest.OpGetData); n != 1 {
 			t.Errorf("%d requests", n)
 		}
-		s.Unwatch(o)
+		o.Stop()
 		w.wantWatches(0)
 	})
 }

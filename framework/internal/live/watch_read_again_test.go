@@ -36,7 +36,7 @@ func TestWatchThatIsReadAgainSeesWhatAnEventDidNotSay(t *testing.T) {
 		if got := o.view().Children; len(got) != 0 || o.wakes != 1 {
 			t.Fatalf("got children %q after %d wakes, want a lost event", got, o.wakes)
 		}
-		o.session.ReadAgain(o.Watch)
+		o.Watch.ReadAgain()
 		synctest.Wait()
 		if got := o.view().Children; len(got) != 1 || o.wakes != 2 {
 			t.Errorf("got children %q after %d wakes, want one and 2", got, o.wakes)
@@ -72,7 +72,7 @@ func TestViewWhileItsNodeIsReadAgain(t *testing.T) {
 				}
 				asked := time.Now()
 				if !c.late {
-					o.session.ReadAgain(o.Watch)
+					o.Watch.ReadAgain()
 				}
 				if c.changed {
 					w.Make("/a/b")
@@ -97,18 +97,18 @@ func TestNothingIsReadAgainThatIsBeingReadOrCannotBe(t *testing.T) {
 		w.Make("/a")
 		s := w.Session()
 		deferred := s.WatchDataDeferred("/a", func() {})
-		s.ReadAgain(deferred)
+		deferred.ReadAgain()
 		o := w.watchChildren("/a")
 		for range 3 {
-			s.ReadAgain(o.Watch)
+			o.Watch.ReadAgain()
 		}
 		synctest.Wait()
 		if data, children := w.Count(zktest.OpGetData), w.Count(zktest.OpGetChildren2); data != 0 || children != 2 {
 			t.Errorf("got %d reads of data and %d listings, want 0 and 2", data, children)
 		}
-		s.Unwatch(deferred)
+		deferred.Stop()
 		o.stop()
-		s.ReadAgain(o.Watch)
+		o.Watch.ReadAgain()
 		w.wantWatches(0)
 	})
 }
@@ -124,13 +124,13 @@ func TestRefusedWatchIsReadAgainAfterAnOutage(t *testing.T) {
 		o.want(t, framework.StatusRefused)
 		w.Link.Cut()
 		synctest.Wait()
-		o.session.ReadAgain(o.Watch)
+		o.Watch.ReadAgain()
 		w.Link.Heal()
 		w.Eventually("connected", o.session.Connected)
 		if _, err := w.Client.SetACL(t.Context(), "/a", zk.WorldACL(zk.PermAll), -1); err != nil {
 			t.Fatal(err)
 		}
-		o.session.ReadAgain(o.Watch)
+		o.Watch.ReadAgain()
 		o.want(t, framework.StatusPresent)
 	})
 }
@@ -138,32 +138,32 @@ func TestRefusedWatchIsReadAgainAfterAnOutage(t *testing.T) {
 // An event is lost, whatever it is of: the change is seen when the wait has lasted a session timeout, and a little.
 func TestALostEventCostsASessionTimeout(t *testing.T) {
 	for name, event := range map[string]struct {
-		watch  func(s *framework.Session, wake func()) *framework.Watch
+		watch  func(s framework.Session, wake func()) framework.Watch
 		happen func(w *env)
 		seen   func(v framework.View) bool
 	}{
 		"data": {
-			func(s *framework.Session, wake func()) *framework.Watch { return s.WatchData("/a", wake) },
+			func(s framework.Session, wake func()) framework.Watch { return s.WatchData("/a", wake) },
 			func(w *env) { w.change("/a") },
 			func(v framework.View) bool { return len(v.Data) == 0 },
 		},
 		"deletion": {
-			func(s *framework.Session, wake func()) *framework.Watch { return s.WatchData("/a", wake) },
+			func(s framework.Session, wake func()) framework.Watch { return s.WatchData("/a", wake) },
 			func(w *env) { w.remove("/a") },
 			func(v framework.View) bool { return v.Status == framework.StatusGone },
 		},
 		"creation": {
-			func(s *framework.Session, wake func()) *framework.Watch { return s.WatchDataPersistent("/b", wake) },
+			func(s framework.Session, wake func()) framework.Watch { return s.WatchDataPersistent("/b", wake) },
 			func(w *env) { w.Make("/b") },
 			func(v framework.View) bool { return v.Status == framework.StatusPresent },
 		},
 		"children": {
-			func(s *framework.Session, wake func()) *framework.Watch { return s.WatchChildren("/a", wake) },
+			func(s framework.Session, wake func()) framework.Watch { return s.WatchChildren("/a", wake) },
 			func(w *env) { w.Make("/a/b") },
 			func(v framework.View) bool { return len(v.Children) == 1 },
 		},
 		"deletion of a directory": {
-			func(s *framework.Session, wake func()) *framework.Watch { return s.WatchChildren("/a", wake) },
+			func(s framework.Session, wake func()) framework.Watch { return s.WatchChildren("/a", wake) },
 			func(w *env) { w.remove("/a") },
 			func(v framework.View) bool { return v.Status == framework.StatusGone },
 		},
@@ -176,15 +176,15 @@ func TestALostEventCostsASessionTimeout(t *testing.T) {
 				s := w.Session()
 				var wakes atomic.Int32
 				watch := event.watch(s, func() { wakes.Add(1) })
-				defer s.Unwatch(watch)
+				defer watch.Stop()
 				synctest.Wait()
 				w.Server.DropEvent(zktest.Match{})
 				event.happen(w)
 				synctest.Wait()
-				if event.seen(s.View(watch)) {
+				if event.seen(watch.View()) {
 					t.Fatal("got the news, the test needs an event that is lost")
 				}
-				for !event.seen(s.View(watch)) && time.Since(began) < time.Hour {
+				for !event.seen(watch.View()) && time.Since(began) < time.Hour {
 					wakes.Store(0)
 					time.Sleep(100 * time.Millisecond)
 					synctest.Wait()
@@ -238,14 +238,14 @@ func TestAWatchThatIsSetAfterTheLookIsReadAgain(t *testing.T) {
 		s := w.Session()
 		first := s.WatchData("/a", func() {}) // for which the watches are looked at
 		time.Sleep(timeout - 20*time.Millisecond)
-		s.Unwatch(first)
+		first.Stop()
 		began := time.Now()
 		watch := s.WatchDataDeferred("/b", func() {})
-		defer s.Unwatch(watch)
+		defer watch.Stop()
 		time.Sleep(time.Second)
 		w.Server.DropEvent(zktest.Match{})
 		w.remove("/b")
-		w.Eventually("news", func() bool { return s.View(watch).Status == framework.StatusGone })
+		w.Eventually("news", func() bool { return watch.View().Status == framework.StatusGone })
 		if waited := time.Since(began); waited > 2*timeout {
 			t.Errorf("got the news after %v, want it within %v", waited, 2*timeout)
 		}
@@ -262,7 +262,7 @@ func TestADeletionWhileANodeIsReadAgainIsSeen(t *testing.T) {
 				defer o.stop()
 				execute := w.Server.Hold(zktest.Match{Op: zktest.OpGetData})
 				if again {
-					o.session.ReadAgain(o.Watch)
+					o.Watch.ReadAgain()
 				}
 				synctest.Wait()
 				w.remove("/a")
@@ -285,7 +285,7 @@ func TestAReadAgainThatIsRefusedForAMomentLeavesTheView(t *testing.T) {
 			w.Server.Throttle(zktest.Match{Op: zktest.OpGetChildren2, Nth: i + 1})
 		}
 		w.loseEvent("/a", func() { w.Make("/a/b") })
-		o.session.ReadAgain(o.Watch)
+		o.Watch.ReadAgain()
 		synctest.Wait()
 		if n := len(o.view().Children); n != 0 {
 			t.Fatalf("got %d children, the test needs a read that is refused", n)

@@ -31,7 +31,7 @@ var simulatedPaths = []string{"/t", "/t", "/t/a", "/t/a/b"}
 type watchSimulation struct {
 	*env
 	rand    *rand.Rand
-	session *framework.Session
+	session framework.Session
 	watches []*simulatedWatch
 	trees   []*simulatedTree
 	broken  int
@@ -40,7 +40,7 @@ type watchSimulation struct {
 
 // A simulatedWatch is a subscriber.
 type simulatedWatch struct {
-	*framework.Watch
+	framework.Watch
 	kind, path string
 }
 
@@ -172,7 +172,7 @@ func (w *watchSimulation) run() {
 		if err := w.check(o); err != nil {
 			w.Errorf("%s of %s: %v", o.kind, o.path, err)
 		}
-		w.session.Unwatch(o.Watch)
+		o.Watch.Stop()
 	}
 	for _, c := range w.trees {
 		if err := c.check(); err != nil {
@@ -214,7 +214,7 @@ func (w *watchSimulation) step() {
 		if n := len(w.watches); n > 0 {
 			o := w.watches[w.rand.IntN(n)]
 			w.note("read %s of %s again", o.kind, o.path)
-			w.session.ReadAgain(o.Watch)
+			o.Watch.ReadAgain()
 		}
 	}
 }
@@ -244,7 +244,7 @@ func (w *watchSimulation) breakConnection() {
 func (w *watchSimulation) watch(path string) {
 	kind := []string{"data", "deferred data", "lasting data", "children", "deferred children"}[w.rand.IntN(5)]
 	w.note("watch %s of %s", kind, path)
-	watch := map[string]func(string, func()) *framework.Watch{
+	watch := map[string]func(string, func()) framework.Watch{
 		"data": w.session.WatchData, "deferred data": w.session.WatchDataDeferred, "lasting data": w.session.WatchDataPersistent,
 		"children": w.session.WatchChildren, "deferred children": w.session.WatchChildrenDeferred,
 	}[kind]
@@ -255,7 +255,7 @@ func (w *watchSimulation) unwatch() {
 	if n := len(w.watches); n > 0 && w.rand.IntN(2) == 0 {
 		i := w.rand.IntN(n)
 		w.note("end of the watch %s of %s", w.watches[i].kind, w.watches[i].path)
-		w.session.Unwatch(w.watches[i].Watch)
+		w.watches[i].Watch.Stop()
 		w.watches = slices.Delete(w.watches, i, i+1)
 	} else if n := len(w.trees); n > 0 {
 		i := w.rand.IntN(n)
@@ -267,7 +267,7 @@ func (w *watchSimulation) unwatch() {
 
 // check compares what a watch knows with the server. A node that was seen gone stays so for all but lasting watches.
 func (w *watchSimulation) check(o *simulatedWatch) error {
-	view := w.session.View(o.Watch)
+	view := o.Watch.View()
 	stat, there := w.Server.Stat(o.path)
 	switch {
 	case view.Status == framework.StatusGone && (!there || o.kind != "lasting data"):

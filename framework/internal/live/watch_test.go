@@ -16,8 +16,8 @@ import (
 
 // watching is a watch that counts its wakes.
 type watching struct {
-	*framework.Watch
-	session *framework.Session
+	framework.Watch
+	session framework.Session
 	wakes   int
 }
 
@@ -35,8 +35,8 @@ func (w *env) watchChildren(path string) *watching {
 	return o
 }
 
-func (o *watching) view() framework.View { return o.session.View(o.Watch) }
-func (o *watching) stop()                { o.session.Unwatch(o.Watch); synctest.Wait() }
+func (o *watching) view() framework.View { return o.Watch.View() }
+func (o *watching) stop()                { o.Watch.Stop(); synctest.Wait() }
 
 func (o *watching) want(t *testing.T, status framework.Status) {
 	t.Helper()
@@ -117,7 +117,7 @@ func TestAWatchThatIsTakenOffAndSetAgainAtOnceFires(t *testing.T) {
 		w.Make("/a")
 		for range 10 {
 			old := w.watchData("/a")
-			old.session.Unwatch(old.Watch)
+			old.Watch.Stop()
 			o := w.watchData("/a")
 			w.wantWatches(1)
 			if err := w.Server.SetData("/a", nil); err != nil {
@@ -140,7 +140,7 @@ func TestAWatchThatAnotherTakesOffAtTheSameTimeStaysSet(t *testing.T) {
 		const nodes = 32 // many at a time, so that the goroutines get in each other's way
 		s := w.Session()
 		nothing := func() {}
-		paths, watches := make([]string, nodes), make([]*framework.Watch, nodes)
+		paths, watches := make([]string, nodes), make([]framework.Watch, nodes)
 		for i := range nodes {
 			paths[i] = fmt.Sprintf("/%d", i)
 			w.Make(paths[i])
@@ -151,7 +151,7 @@ func TestAWatchThatAnotherTakesOffAtTheSameTimeStaysSet(t *testing.T) {
 			var all sync.WaitGroup
 			begin := make(chan struct{})
 			for i, old := range watches {
-				all.Go(func() { <-begin; s.Unwatch(old) })
+				all.Go(func() { <-begin; old.Stop() })
 				all.Go(func() { <-begin; watches[i] = s.WatchData(paths[i], nothing) })
 			}
 			close(begin)
@@ -161,10 +161,10 @@ func TestAWatchThatAnotherTakesOffAtTheSameTimeStaysSet(t *testing.T) {
 			}
 		}
 		for i, watch := range watches {
-			if !s.View(watch).Armed {
+			if !watch.View().Armed {
 				t.Errorf("the watch on %s is not armed", paths[i])
 			}
-			s.Unwatch(watch)
+			watch.Stop()
 		}
 	})
 }
@@ -265,17 +265,17 @@ func TestALastingWatchSeesTheNodeMadeAnew(t *testing.T) {
 				t.Fatal(err)
 			}
 			synctest.Wait()
-			if got := s.View(lasting).Status; got != framework.StatusGone {
+			if got := lasting.View().Status; got != framework.StatusGone {
 				t.Errorf("status %d after the deletion", got)
 			}
 			w.Make("/a")
 			synctest.Wait()
-			if got := s.View(lasting); got.Status != framework.StatusPresent || string(got.Data) != "1" {
+			if got := lasting.View(); got.Status != framework.StatusPresent || string(got.Data) != "1" {
 				t.Errorf("after the creation %+v", got)
 			}
 			plain.want(t, framework.StatusGone)
 		}
-		s.Unwatch(lasting)
+		lasting.Stop()
 		plain.stop()
 		w.wantWatches(0)
 	})
@@ -293,7 +293,7 @@ func TestAWatchBesideALastingOneDoesNotSeeTheNodeMadeAnew(t *testing.T) {
 		w.Make("/a")
 		exists()
 		synctest.Wait()
-		if got := w.Session().View(lasting).Status; got != framework.StatusPresent {
+		if got := lasting.View().Status; got != framework.StatusPresent {
 			t.Errorf("lasting watch: got status %d, want %d", got, framework.StatusPresent)
 		}
 		plain.want(t, framework.StatusGone)
@@ -376,11 +376,11 @@ func TestALastingWatchThatIsEndedWhileItAsksForANewNodeLeavesNothing(t *testing.
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		if got := s.View(lasting).Status; got != framework.StatusGone {
+		if got := lasting.View().Status; got != framework.StatusGone {
 			t.Errorf("got status %d after the deletion, want %d", got, framework.StatusGone)
 		}
 		w.Make("/a")
-		s.Unwatch(lasting)
+		lasting.Stop()
 		release()
 		w.wantWatches(0)
 	})
@@ -432,14 +432,14 @@ func TestWatchesWhileDisconnectedAreSetLater(t *testing.T) {
 		wakes := 0
 		o := s.WatchData("/a", func() { wakes++ })
 		dropped := s.WatchData("/dropped", func() { t.Error("an ended watch was woken") })
-		s.Unwatch(dropped)
+		dropped.Stop()
 		w.Link.Heal()
 		w.Eventually("reconnected", func() bool { return w.Client.State() == framework.StateReconnected })
-		if s.View(o).Status != framework.StatusPresent || wakes != 1 {
-			t.Errorf("%+v after %d wakes", s.View(o), wakes)
+		if o.View().Status != framework.StatusPresent || wakes != 1 {
+			t.Errorf("%+v after %d wakes", o.View(), wakes)
 		}
 		w.wantWatches(1)
-		s.Unwatch(o)
+		o.Stop()
 		w.wantWatches(0)
 	})
 }

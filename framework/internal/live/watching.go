@@ -10,6 +10,7 @@ import (
 
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/framework/internal/watches"
+	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/retry"
 )
 
@@ -26,59 +27,16 @@ type watching struct {
 	pace     retry.Pace // of that
 }
 
-const watchDelay = 50 * time.Millisecond
-
-func (w *watching) subscribe(key watches.Key, wake func(), how watches.Manner) *Watch {
-	if wake == nil { // the goroutine that reads the connection would call it
-		panic(fmt.Sprintf("session: watch on %q: the function is nil", key.Path))
-	}
-	watch := &Watch{}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	waiting := w.table.HasDeferred()
-	w.table.Subscribe(&watch.subscription, key, wake, how, time.Now())
-	if w.table.HasDeferred() && !waiting {
-		w.putOff = w.clock.Now().Add(watchDelay)
-		w.wakeClock()
-	}
-	if w.askLocked() {
-		w.validity.wakeIfDueLocked(w.clock.Now())
-	}
-	return watch
-}
-
-// viewLocked returns what is known to a watch. A persistent watch on the children of a missing node watches for the
-// node's creation, and is then set again.
-func (w *watching) viewLocked(watch *Watch) watches.View {
-	view := w.table.View(&watch.subscription)
-	if watch.wake == nil || view.Status != watches.Gone {
-		return view
-	}
-	key, _ := watch.subscription.Key()
-	if watch.creation == nil {
-		watch.creation = &watches.Subscription{}
-		w.table.Subscribe(watch.creation, watches.Key{Path: key.Path}, watch.wake, watches.Persistent, time.Now())
-	}
-	switch node := w.table.View(watch.creation); node.Status {
-	case watches.Present:
-		w.unsubscribeLocked(watch)
-		watch.creation = nil
-		w.table.Subscribe(&watch.subscription, key, watch.wake, watches.Promptly, time.Now())
-		view = w.table.View(&watch.subscription)
-	case watches.Refused:
-		view = node
-	case watches.Unknown, watches.Gone:
-	}
-	if w.askLocked() {
-		w.validity.wakeIfDueLocked(w.clock.Now())
-	}
+// withOwner completes a view with what the table does not know.
+func (w *watching) withOwner(view session.View) session.View {
+	view.Own = view.Stat != nil && view.Stat.EphemeralOwner == w.sessionID()
 	return view
 }
 
-func (w *watching) unsubscribeLocked(watch *Watch) {
-	w.table.Unsubscribe(&watch.subscription)
-	if watch.creation != nil {
-		w.table.Unsubscribe(watch.creation)
+// askInTimeLocked sends what the table asks for. The first watch of a session needs renewals.
+func (w *watching) askInTimeLocked() {
+	if w.askLocked() {
+		w.validity.wakeIfDueLocked(w.clock.Now())
 	}
 }
 
@@ -90,7 +48,7 @@ func (w *watching) change(changeLocked func(now time.Time)) {
 	w.askLocked()
 }
 
-func (w *watching) observeTree(path string, o TreeObserver) error {
+func (w *watching) observeTree(path string, o session.TreeObserver) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.support.Lacks(transport.FeatureTreeWatches) {
@@ -103,7 +61,7 @@ func (w *watching) observeTree(path string, o TreeObserver) error {
 }
 
 func noTrees() error {
-	return fmt.Errorf("%w: watches of trees came with ZooKeeper 3.6", ErrUnsupported)
+	return fmt.Errorf("%w: watches of trees came with ZooKeeper 3.6", session.ErrUnsupported)
 }
 
 // giveUpTreesLocked ends all observations of trees if the servers lack such watches.
@@ -196,7 +154,7 @@ func outcome(op watches.Op, err error) watches.Outcome {
 		return watches.Missing
 	case errors.Is(err, zk.ErrNoAuth):
 		return watches.Forbidden
-	case errors.Is(err, ErrTooLarge):
+	case errors.Is(err, session.ErrTooLarge):
 		return watches.TooLarge
 	case passing(err):
 		return watches.Busy

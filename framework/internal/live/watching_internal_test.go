@@ -12,6 +12,7 @@ import (
 
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/framework/internal/watches"
+	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/framework/zktest"
 )
 
@@ -56,7 +57,7 @@ func TestAnUnclearAnswerToAWatchEndsTheConnection(t *testing.T) {
 		s := running(t, server, &dials)
 		w := &s.watching
 		s.base.mu.Lock()
-		watch := &Watch{}
+		watch := &watch{all: w}
 		w.table.Subscribe(&watch.subscription, watches.Key{Path: "/"}, func() {}, watches.Promptly, time.Now())
 		request := w.table.Requests()[0]
 		s.base.mu.Unlock()
@@ -65,7 +66,7 @@ func TestAnUnclearAnswerToAWatchEndsTheConnection(t *testing.T) {
 		if got := dials.Load(); got != 2 {
 			t.Errorf("got %d connections, want a second one", got)
 		}
-		if got := s.View(watch); got.Status != StatusPresent || !got.Armed {
+		if got := watch.View(); got.Status != session.StatusPresent || !got.Armed {
 			t.Errorf("got %+v, want what the second connection has read", got)
 		}
 	})

@@ -5,20 +5,25 @@ import (
 	"fmt"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/session"
 )
 
+// What users know by the names of package session.
 var (
 	// ErrBroken is the outcome of a call whose connection broke before its answer came: the server may or may not have
 	// executed it.
-	ErrBroken = errors.New("connection lost")
+	ErrBroken = session.ErrConnectionLost
 	// ErrAuth says that the servers refuse this client's authentication. It is final.
-	ErrAuth = errors.New("authentication refused by the server")
+	ErrAuth = session.ErrAuthRefused
 	// ErrUnsupported is the server's answer to an operation that it does not know: it is older than 3.5, or the feature
 	// is switched off.
-	ErrUnsupported = errors.New("operation not supported by the server (too old for it, or switched off there)")
+	ErrUnsupported = session.ErrUnsupported
 	// ErrTooLarge says that a request or an answer is longer than this client sends or takes.
-	ErrTooLarge = errors.New("too large")
+	ErrTooLarge = session.ErrTooLarge
+)
 
+var (
 	errClosing    = errors.New("transport closed")
 	errNoAddress  = errors.New("no server is known by any address")
 	errNoSession  = errors.New("the server opened no session")

@@ -2,10 +2,11 @@ package transport
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"syscall"
 	"time"
+
+	"github.com/gocurator/curator/framework/session"
 )
 
 const (
@@ -17,30 +18,6 @@ const (
 	// to it.
 	promptly = time.Second
 )
-
-// A HangUpError says that a server closed the connection on a request again and again, although it had answered others:
-// it does not know the request, or refuses its size. Whether the request was executed is not known. A request that
-// every ZooKeeper knows, or of which one was answered that was as long, fails so only if connections have ended on it
-// for a session timeout, wherever the client went.
-type HangUpError struct {
-	Request string // "create", "getChildren2", …
-	Path    string // of the request, "" if it has none
-	Server  string // the last one
-	Times   int    // in a row
-	Err     error  // how the last connection ended
-}
-
-func (e *HangUpError) Error() string {
-	request := e.Request
-	if e.Path != "" {
-		request += fmt.Sprintf(" %q", e.Path)
-	}
-	return fmt.Sprintf("%s closed the connection on %s, for the %dth time in a row and after answers to other requests: "+
-		"it does not know the request, or takes none of that size: %v", e.Server, request, e.Times, e.Err)
-}
-
-// Unwrap returns how the connection ended.
-func (e *HangUpError) Unwrap() error { return e.Err }
 
 // An ending is how a connection ended: what was waiting for an answer, and whether something else had got one.
 type ending struct {
@@ -78,7 +55,7 @@ func (r *row) add(e ending) *row {
 func (r *row) persists(e ending) bool { return e.at.Sub(r.began) >= e.session }
 
 // ended notes the end of a connection. It returns an error for the oldest request if that is to fail.
-func (s *Support) ended(e ending) *HangUpError {
+func (s *Support) ended(e ending) *session.HangUpError {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer s.rest()
@@ -104,7 +81,7 @@ func (s *Support) ended(e ending) *HangUpError {
 	case optional && n >= hangUpsToDoWithout:
 		s.giveUp(op, e)
 	case !optional && n >= hangUpsToFail && op == e.waiting[0] && (!s.taken(op, e.size) || row.persists(e)):
-		return &HangUpError{Request: opName(op), Server: e.server, Times: n, Err: e.reason}
+		return &session.HangUpError{Request: opName(op), Server: e.server, Times: n, Err: e.reason}
 	}
 	return nil
 }
@@ -134,7 +111,7 @@ func (s *Support) forgetOthers(op int32, optional bool) {
 }
 
 // evidence notes how the connection ended, and returns an error for the oldest request if it is to fail.
-func (l *link) evidence(reason error, waiting []pending) *HangUpError {
+func (l *link) evidence(reason error, waiting []pending) *session.HangUpError {
 	e := ending{
 		server: l.server, reason: reason, answered: l.answers > 0,
 		at: l.t.cfg.Clock.Now(), session: l.t.sessionTimeout(),

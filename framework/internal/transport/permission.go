@@ -1,30 +1,15 @@
 package transport
 
 import (
-	"fmt"
-
 	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/session"
 )
-
-// A NoAuthError says which permission the servers miss. It is a zk.ErrNoAuth.
-type NoAuthError struct {
-	Op         string // what was refused: "create", "delete", …
-	Path       string // of its node
-	Permission string // the one that is missing: "CREATE", "DELETE", "READ", "WRITE" or "ADMIN"
-	Node       string // the node in whose ACL it is missing: the parent of a node that is created or deleted
-}
-
-func (e *NoAuthError) Error() string {
-	return fmt.Sprintf("no permission to %s %s: the ACL of %s does not give this client %s", e.Op, e.Path, e.Node, e.Permission)
-}
-
-// Unwrap makes every NoAuthError a zk.ErrNoAuth.
-func (e *NoAuthError) Unwrap() error { return zk.ErrNoAuth }
 
 // noAuth describes the refusal of a request. Requests without a path are refused without a reason.
 func noAuth(op int32, body encoder) error {
 	path := string(pathOf(body))
-	e := &NoAuthError{Path: path, Node: path}
+	e := &session.NoAuthError{Path: path, Node: path}
 	switch op {
 	case opCreate, opCreate2, opCreateContainer, opCreateTTL:
 		e.Op, e.Permission, e.Node = "create", "CREATE", parentOf(path)

@@ -1,5 +1,5 @@
 // Package watches decides what a session asks of a server to keep its watches, and whom it wakes. It is a pure state
-// machine: it has no lock, sends nothing and reads no clock. Package session calls it under its mutex, sends what
+// machine: it has no lock, sends nothing and reads no clock. Package live calls it under its mutex, sends what
 // Requests returns, and calls what Wakes returns after it has released the mutex.
 //
 // A [Table] has one watch for each [Key], that is for data and existence, or for the names of the children, of a node.

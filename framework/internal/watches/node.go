@@ -4,30 +4,23 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/session"
 )
 
-// A Status is what is known of a watched node.
-type Status int
+// What is known of a watched node. The table leaves out View.Own.
+type (
+	Status = session.Status
+	View   = session.View
+)
 
-// What is known of a watched node.
+// The statuses.
 const (
-	Unknown Status = iota // until the server has answered, and from a lost connection to the next answer
-	Present               // the node exists, and the server will report its next change
-	Gone                  // it was deleted, or missing when the watch was set
-	Refused               // the server refuses the watch; View.Err is the reason
+	Unknown = session.StatusUnknown
+	Present = session.StatusPresent
+	Gone    = session.StatusGone
+	Refused = session.StatusRefused
 )
-
-// A View is what is known of a watched node. Its slices must not be changed.
-type View struct {
-	Status   Status
-	Armed    bool // the server will report the next change, and has reported none since the last read
-	Stat     *zk.Stat
-	Data     []byte
-	Children []string
-	Err      error
-	Read     time.Time // when the request for this answer was made
-	Again    time.Time // when the pending request of ReadAgain was made; zero without one
-}
 
 // A phase is where the session is with one watch.
 type phase int

@@ -49,14 +49,6 @@ type Subscription struct {
 	gone       bool // has seen the node gone, and is not persistent
 }
 
-// Key is what the subscription is on; ok is false before Subscribe.
-func (sub *Subscription) Key() (key Key, ok bool) {
-	if sub.node == nil {
-		return Key{}, false
-	}
-	return sub.node.key, true
-}
-
 // Subscribe begins a subscription. wake is called when View may return something new. For a node that the session is
 // deleting it makes no request: Removed brings the answer.
 func (t *Table) Subscribe(sub *Subscription, key Key, wake func(), how Manner, now time.Time) {

@@ -7,15 +7,12 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/session"
 )
 
 // A TreeObserver hears what changes at and below a node. Its methods are among the functions that Wakes returns.
-type TreeObserver interface {
-	Watching()                              // the watch is set; earlier changes were not reported
-	Changed(kind zk.EventType, path string) // only after Watching
-	Lost()                                  // the connection is, and Watching was called on it
-	Refused(err error)                      // the last call
-}
+type TreeObserver = session.TreeObserver
 
 // A tree is the session's one watch on a node and all below it.
 type tree struct {

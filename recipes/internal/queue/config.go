@@ -11,7 +11,7 @@ import (
 // A Source is what a queue needs of its client.
 type Source interface {
 	// Sessions yields the connected session, and the next one after its end.
-	Sessions(ctx context.Context) iter.Seq2[*framework.Session, error]
+	Sessions(ctx context.Context) iter.Seq2[framework.Session, error]
 	// Attach returns the client's value for key; the first call makes it.
 	Attach(key any, create func() any) any
 	// ConnectionTimeout bounds the wait for a removal.

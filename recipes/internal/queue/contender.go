@@ -16,7 +16,7 @@ import (
 // A Contender is one acquire with its node. Its fields belong to the goroutine of the acquire.
 type Contender struct {
 	Queue    *Queue
-	Session  *framework.Session
+	Session  framework.Session
 	Me       Node
 	Grant    *Grant // set at admission
 	Progress Progress
@@ -35,9 +35,9 @@ type Contender struct {
 	known   bool
 	view    *sharedView // nil if it does not queue
 
-	selfWatch        *framework.Watch // nil before it waits
+	selfWatch        framework.Watch // nil before it waits
 	stopKeepingValid func()           // nil before it waits
-	aheadWatch       *framework.Watch // on watched, or on the directory
+	aheadWatch       framework.Watch // on watched, or on the directory
 	watched          string           // a node ahead; empty for the directory
 
 	Lateness *Lateness // nil before it waits
@@ -107,7 +107,7 @@ func (c *Contender) note(d Decision) Decision {
 // decideByView decides by the view if that is enough: rule 3.
 func (c *Contender) decideByView() (Decision, bool) {
 	d, ok := c.view.decision(c.Me)
-	if ok && d.Admitted && (c.selfWatch == nil || !c.Session.View(c.selfWatch).Armed) {
+	if ok && d.Admitted && (c.selfWatch == nil || !c.selfWatch.View().Armed) {
 		return Decision{}, false
 	}
 	return d, ok
@@ -129,7 +129,7 @@ func (c *Contender) Admit() error {
 		g.Drop()
 	}
 	if c.selfWatch != nil {
-		c.Session.Unwatch(c.selfWatch) // the grant has subscribed to it too
+		c.selfWatch.Stop() // the grant has subscribed to it too
 		c.selfWatch = nil
 	}
 	g.Step(steps.Admitted)
@@ -169,7 +169,7 @@ func (c *Contender) Await(ctx context.Context, d Decision) (Decision, error) {
 func (c *Contender) outlast(ctx context.Context, name string) error {
 	c.watchAhead(name)
 	for byChildren := false; ; {
-		view := c.Session.View(c.aheadWatch)
+		view := c.aheadWatch.View()
 		switch {
 		case c.Removed():
 			return session.ErrNodeVanished
@@ -199,9 +199,9 @@ func (c *Contender) watchAhead(name string) {
 	}
 }
 
-func (c *Contender) watch(w *framework.Watch, name string) {
+func (c *Contender) watch(w framework.Watch, name string) {
 	if c.aheadWatch != nil {
-		c.Session.Unwatch(c.aheadWatch)
+		c.aheadWatch.Stop()
 	}
 	c.aheadWatch, c.watched = w, name
 }
@@ -218,7 +218,7 @@ func (c *Contender) WatchOwn() {
 
 // Removed reports whether the contender has heard of its node's removal.
 func (c *Contender) Removed() bool {
-	return c.selfWatch != nil && c.Session.View(c.selfWatch).Status == framework.StatusGone
+	return c.selfWatch != nil && c.selfWatch.View().Status == framework.StatusGone
 }
 
 // Leave removes the contender's node, unless it has a grant.
@@ -230,7 +230,7 @@ func (c *Contender) Leave() {
 		c.view.leave()
 	}
 	if c.aheadWatch != nil {
-		c.Session.Unwatch(c.aheadWatch)
+		c.aheadWatch.Stop()
 	}
 	if c.stopKeepingValid != nil {
 		c.stopKeepingValid()
@@ -242,6 +242,6 @@ func (c *Contender) Leave() {
 	// Remove before Unwatch: the deletion takes the server's watch with it.
 	c.Session.Remove(c.node)
 	if c.selfWatch != nil {
-		c.Session.Unwatch(c.selfWatch)
+		c.selfWatch.Stop()
 	}
 }

@@ -9,12 +9,12 @@ import (
 // A Demand listens for contenders of any client that a grant keeps waiting: it lists the directory after each change.
 // Without permission to read that it hears nothing; after an outage, the next listing.
 type Demand struct {
-	session *framework.Session
+	session framework.Session
 	wanted  func(children []string) bool
 	heard   func()
 
 	mu    sync.Mutex
-	watch *framework.Watch // nil before and after
+	watch framework.Watch // nil before and after
 	over  bool
 }
 
@@ -38,7 +38,7 @@ func (d *Demand) Look() {
 	if watch == nil {
 		return
 	}
-	view := d.session.View(watch)
+	view := watch.View()
 	if view.Status == framework.StatusPresent && d.wanted(view.Children) && d.end() {
 		d.heard()
 	}
@@ -54,7 +54,7 @@ func (d *Demand) end() bool {
 	d.over, d.watch = true, nil
 	d.mu.Unlock()
 	if watch != nil {
-		d.session.Unwatch(watch)
+		watch.Stop()
 	}
 	return first
 }

@@ -17,9 +17,9 @@ type Grant struct {
 	Node    string // absolute path
 	Name    string
 	Token   int64
-	Session *framework.Session
+	Session framework.Session
 
-	selfWatch atomic.Pointer[framework.Watch]
+	selfWatch atomic.Value // a framework.Watch; none before watch
 
 	Admitted time.Time
 	Count    int64       // of the node's earlier holds
@@ -42,7 +42,7 @@ type Grant struct {
 	used       bool // for a check
 	hasHolds   bool
 	over       error              // made from cause by Config.Ended when first needed
-	binding    *framework.Binding // set once
+	binding    framework.Binding // set once
 }
 
 // A Member shares a grant. Its methods are called without a lock, and must not block.
@@ -85,16 +85,22 @@ func (g *Grant) watch() {
 	g.selfWatch.Store(w)
 	g.ownChanged() // earlier news found no watch
 	if g.IsOver() {
-		g.Session.Unwatch(w) // an earlier end found no watch
+		w.Stop() // an earlier end found no watch
 	}
 }
 
+// ownWatch is the watch on the grant's node, or nil.
+func (g *Grant) ownWatch() framework.Watch {
+	w, _ := g.selfWatch.Load().(framework.Watch)
+	return w
+}
+
 func (g *Grant) ownChanged() {
-	w := g.selfWatch.Load()
+	w := g.ownWatch()
 	if w == nil {
 		return
 	}
-	switch view := g.Session.View(w); {
+	switch view := w.View(); {
 	case view.Status == framework.StatusGone:
 		g.end(ErrRemoved)
 		g.tidy()

@@ -98,7 +98,7 @@ func (g *Grant) Drop() {
 }
 
 // RemoveNode asks for the removal of an ended grant's node. It does not block.
-func (g *Grant) RemoveNode() *framework.Removal {
+func (g *Grant) RemoveNode() framework.Removal {
 	g.Queue.Registry.removeNode(g.Node, g.Session.ID())
 	removal := g.Session.Remove(g.Node)
 	// After Remove: the deletion takes the watch with it.
@@ -112,7 +112,7 @@ func (g *Grant) RemoveNodeWithin(enough <-chan struct{}) error {
 }
 
 // AwaitRemoval waits for the answer, at most for the connection timeout (errUnconfirmed), or until enough is closed.
-func (g *Grant) AwaitRemoval(removal *framework.Removal, enough <-chan struct{}) error {
+func (g *Grant) AwaitRemoval(removal framework.Removal, enough <-chan struct{}) error {
 	timer := time.NewTimer(g.Queue.Config.Source.ConnectionTimeout())
 	defer timer.Stop()
 	select {
@@ -133,7 +133,7 @@ func (g *Grant) unbind() {
 	if binding != nil { // nil if the session ended within Bind
 		binding.Release()
 	}
-	if w := g.selfWatch.Load(); w != nil {
-		g.Session.Unwatch(w)
+	if w := g.ownWatch(); w != nil {
+		w.Stop()
 	}
 }

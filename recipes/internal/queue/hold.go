@@ -88,7 +88,7 @@ func (g *Grant) MayBeKept() bool {
 		return false
 	}
 	// By the table: Ended may be on its way. So may AskedToLeave, which the next holder then gets.
-	if g.Session.View(g.root().selfWatch.Load()).Status == framework.StatusGone {
+	if g.root().ownWatch().View().Status == framework.StatusGone {
 		return false
 	}
 	g.mu.Lock()

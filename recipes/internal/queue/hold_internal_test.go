@@ -27,8 +27,9 @@ func TestNodeThatIsKnownToBeGoneIsNotKeptBeforeItsGrantEnds(t *testing.T) {
 		}
 		defer g.Drop()
 		deaf := g.Session.WatchData(g.Node, func() {})
-		defer g.Session.Unwatch(deaf)
-		g.Session.Unwatch(g.selfWatch.Swap(deaf)) // the grant's turn never comes
+		defer deaf.Stop()
+		g.ownWatch().Stop()
+		g.selfWatch.Store(deaf) // the grant's turn never comes
 		synctest.Wait()
 		for _, want := range []bool{true, false} {
 			if !want {

@@ -53,7 +53,7 @@ var (
 
 // Acquire waits for its turn, in one session after the other. See InSessions.
 func (q *Queue) Acquire(ctx context.Context) (*Grant, Progress, error) {
-	return InSessions(ctx, q.Config.Source, func(s *framework.Session) (*Grant, Progress, error) {
+	return InSessions(ctx, q.Config.Source, func(s framework.Session) (*Grant, Progress, error) {
 		c, err := q.Enqueue(ctx, s)
 		if err != nil {
 			return nil, Progress{}, err
@@ -66,7 +66,7 @@ func (q *Queue) Acquire(ctx context.Context) (*Grant, Progress, error) {
 // InSessions contends in the connected session, and anew, at the tail, after errors that session.Again accepts. Only
 // Sessions reports that ctx has ended: it knows whether there was a connection.
 func InSessions[T any](
-	ctx context.Context, source Source, contend func(*framework.Session) (T, Progress, error),
+	ctx context.Context, source Source, contend func(framework.Session) (T, Progress, error),
 ) (result T, at Progress, err error) {
 	for s, err := range source.Sessions(ctx) {
 		if err != nil {
@@ -88,12 +88,12 @@ func (q *Queue) Try(ctx context.Context) (*Grant, Progress, error) {
 	if err := q.refused(); err != nil {
 		return nil, Progress{}, err
 	}
-	return InSessions(ctx, q.Config.Source, func(s *framework.Session) (*Grant, Progress, error) {
+	return InSessions(ctx, q.Config.Source, func(s framework.Session) (*Grant, Progress, error) {
 		return q.tryInSession(ctx, s)
 	})
 }
 
-func (q *Queue) tryInSession(ctx context.Context, s *framework.Session) (*Grant, Progress, error) {
+func (q *Queue) tryInSession(ctx context.Context, s framework.Session) (*Grant, Progress, error) {
 	children, err := q.List(ctx, s)
 	if err != nil {
 		return nil, Progress{}, err
@@ -133,7 +133,7 @@ func orTaken(err error) error {
 }
 
 // List returns the directory's children, if it exists.
-func (q *Queue) List(ctx context.Context, s *framework.Session) ([]string, error) {
+func (q *Queue) List(ctx context.Context, s framework.Session) ([]string, error) {
 	children, err := s.List(ctx, q.Config.Dir)
 	if errors.Is(err, zk.ErrNoNode) {
 		return []string{}, nil
@@ -177,7 +177,7 @@ func Under(dir, name string) string {
 
 // Enqueue makes a contender and its node. The contender must leave. At the end of the directory's counter the error is
 // ErrNoMoreNumbers, the node is removed, and for a minute no server is asked.
-func (q *Queue) Enqueue(ctx context.Context, s *framework.Session) (*Contender, error) {
+func (q *Queue) Enqueue(ctx context.Context, s framework.Session) (*Contender, error) {
 	if err := q.refused(); err != nil {
 		return nil, err
 	}
@@ -205,7 +205,7 @@ func (q *Queue) Enqueue(ctx context.Context, s *framework.Session) (*Contender, 
 }
 
 // Add makes a contender for a recipe that decides by itself. The contender must leave.
-func (q *Queue) Add(ctx context.Context, s *framework.Session) (c *Contender, listing []string, err error) {
+func (q *Queue) Add(ctx context.Context, s framework.Session) (c *Contender, listing []string, err error) {
 	entry, err := s.CreateProtected(ctx, q.Config.Dir, q.Config.Marker, q.Config.Data)
 	if err != nil {
 		return nil, nil, err
@@ -213,7 +213,7 @@ func (q *Queue) Add(ctx context.Context, s *framework.Session) (c *Contender, li
 	return q.contender(s, entry.Path, entry.Stat.Czxid), entry.Children, nil
 }
 
-func (q *Queue) contender(s *framework.Session, path string, token int64) *Contender {
+func (q *Queue) contender(s framework.Session, path string, token int64) *Contender {
 	name := path[len(q.Child("")):]
 	_, number, _ := cutNumber(name) // by the server, or Beside
 	q.Registry.addNode(path, s.ID())

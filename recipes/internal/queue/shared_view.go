@@ -28,7 +28,7 @@ type sharedView struct {
 }
 
 type viewKey struct {
-	session *framework.Session
+	session framework.Session
 	dir     string
 	markers string
 }
@@ -39,12 +39,12 @@ const (
 	idleTime    = time.Second
 )
 
-func (q *Queue) viewKey(session *framework.Session) viewKey {
+func (q *Queue) viewKey(session framework.Session) viewKey {
 	return viewKey{session: session, dir: q.Config.Dir, markers: q.markersKey}
 }
 
 // joinView returns the session's view of the queue. leave must follow.
-func (q *Queue) joinView(session *framework.Session) *sharedView {
+func (q *Queue) joinView(session framework.Session) *sharedView {
 	key := q.viewKey(session)
 	q.Registry.mu.Lock()
 	defer q.Registry.mu.Unlock()

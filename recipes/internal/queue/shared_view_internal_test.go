@@ -34,9 +34,9 @@ func withView(t *testing.T, test func(t *testing.T, v *sharedView, made int64)) 
 		}
 		v := &sharedView{registry: RegistryOf(client), key: viewKey{session: session, dir: viewDir}, view: view{markers: newMarkers(LockMarkers())}, unlisted: unlisted{next: -1}}
 		v.unlisted.dirWatch = session.WatchData(viewDir, func() {})
-		defer session.Unwatch(v.unlisted.dirWatch)
+		defer v.unlisted.dirWatch.Stop()
 		synctest.Wait()
-		test(t, v, session.View(v.unlisted.dirWatch).Stat.Czxid)
+		test(t, v, v.unlisted.dirWatch.View().Stat.Czxid)
 	})
 }
 

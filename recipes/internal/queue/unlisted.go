@@ -29,7 +29,7 @@ import (
 
 // An unlisted is guarded by sharedView.mu.
 type unlisted struct {
-	dirWatch  *framework.Watch    // on the directory
+	dirWatch  framework.Watch    // on the directory
 	dirCzxid  int64               // of the listed directory; zero if none was
 	next      int32               // number of the next node; negative if unknown
 	least     int32               // one more than our greatest number
@@ -90,7 +90,7 @@ func (v *sharedView) canSkipListing() bool {
 	if u.ownStreak < minStreak {
 		return false
 	}
-	if u.dirWatch != nil && v.key.session.View(u.dirWatch).Status == framework.StatusGone { // an empty container's
+	if u.dirWatch != nil && u.dirWatch.View().Status == framework.StatusGone { // an empty container's
 		v.unwatchDirectory()
 	}
 	if u.dirWatch == nil {
@@ -104,14 +104,14 @@ func (v *sharedView) sameDirectory() bool {
 	if v.unlisted.dirWatch == nil || v.unlisted.dirCzxid == 0 {
 		return false
 	}
-	dir := v.key.session.View(v.unlisted.dirWatch)
+	dir := v.unlisted.dirWatch.View()
 	return dir.Armed && dir.Stat.Czxid == v.unlisted.dirCzxid
 }
 
 // mu is held.
 func (v *sharedView) unwatchDirectory() {
 	if v.unlisted.dirWatch != nil {
-		v.key.session.Unwatch(v.unlisted.dirWatch)
+		v.unlisted.dirWatch.Stop()
 		v.unlisted.dirWatch = nil
 	}
 }

@@ -32,7 +32,7 @@ func TestAServerThatLosesSomethingLosesIt(t *testing.T) {
 				}
 				heard := make(chan struct{}, 9)
 				watch := s.WatchData(path, func() { heard <- struct{}{} })
-				defer s.Unwatch(watch)
+				defer watch.Stop()
 				<-heard // the first answer
 				if err := e.Ensemble.Leader().SetData(path, []byte("new")); err != nil {
 					t.Fatal(err)

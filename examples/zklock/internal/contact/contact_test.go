@@ -15,7 +15,7 @@ import (
 // patience is for answers that come, on a machine that is busy.
 const patience = time.Minute
 
-func session(t *testing.T, servers string) *framework.Session {
+func session(t *testing.T, servers string) framework.Session {
 	t.Helper()
 	client, err := framework.NewClient(servers, framework.WithConnectionTimeout(patience))
 	if err != nil {

@@ -1,4 +1,4 @@
-package live
+package session
 
 import (
 	"context"
@@ -29,7 +29,7 @@ func (w Waiter) News() <-chan struct{} { return w.news }
 // at everything that it waits for.
 //
 // Errors: why the session has ended, if that ends it; the end of ctx.
-func (w Waiter) Wait(ctx context.Context, s *Session, also <-chan struct{}) error {
+func (w Waiter) Wait(ctx context.Context, s Session, also <-chan struct{}) error {
 	select {
 	case <-w.news:
 		return nil

@@ -1,16 +1,17 @@
-package live_test
+package session_test
 
 import (
 	"sync"
 	"testing"
 
-	"github.com/gocurator/curator/framework/internal/live"
+	"github.com/gocurator/curator/framework/internal/clienttest"
+	"github.com/gocurator/curator/framework/session"
 )
 
 type key struct{}
 
 func TestAnAttachmentIsMadeOnceForEachKey(t *testing.T) {
-	var a live.Attachments
+	var a session.Attachments
 	if got := a.Attach(key{}, nil); got != nil {
 		t.Errorf("got %v before anything was attached, want nil", got)
 	}
@@ -27,7 +28,7 @@ func TestAnAttachmentIsMadeOnceForEachKey(t *testing.T) {
 }
 
 func TestAllWhoAttachAtOneTimeGetOneValue(t *testing.T) {
-	var a live.Attachments
+	var a session.Attachments
 	var wg sync.WaitGroup
 	got := make([]any, 8)
 	for i := range got {
@@ -42,7 +43,7 @@ func TestAllWhoAttachAtOneTimeGetOneValue(t *testing.T) {
 }
 
 func TestMakingAnAttachmentMayAttach(t *testing.T) {
-	var a live.Attachments
+	var a session.Attachments
 	outer := a.Attach(key{}, func() any { return a.Attach("inner", func() any { return new(int) }) })
 	if inner := a.Attach("inner", nil); inner != outer {
 		t.Errorf("got %v, want %v", inner, outer)
@@ -52,7 +53,7 @@ func TestMakingAnAttachmentMayAttach(t *testing.T) {
 type attachKey struct{}
 
 func TestWhatIsAttachedToASessionGoesWithIt(t *testing.T) {
-	bubble(t, func(t *testing.T, w *env) {
+	bubble(t, func(t *testing.T, w *clienttest.Env) {
 		old := w.Session()
 		first := old.Attach(attachKey{}, func() any { return new(int) })
 		if got := old.Attach(attachKey{}, nil); got != first {

@@ -1,4 +1,4 @@
-package live_test
+package session_test
 
 import (
 	"context"
@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/framework/internal/live"
+	"github.com/gocurator/curator/framework/internal/clienttest"
+	"github.com/gocurator/curator/framework/session"
 )
 
 func TestSignalsBeforeAWaitEndOneWait(t *testing.T) {
-	bubble(t, func(t *testing.T, w *env) {
-		waiter, s := live.NewWaiter(), w.Session()
+	bubble(t, func(t *testing.T, w *clienttest.Env) {
+		waiter, s := session.NewWaiter(), w.Session()
 		waiter.Signal()
 		waiter.Signal()
 		if err := waiter.Wait(w.Context(), s, nil); err != nil {
@@ -28,20 +29,20 @@ func TestSignalsBeforeAWaitEndOneWait(t *testing.T) {
 
 func TestAWaitEndsBySignalChannelSessionOrContext(t *testing.T) {
 	for name, test := range map[string]struct {
-		end  func(w *env, waiter live.Waiter, also chan struct{}, cancel func())
+		end  func(w *clienttest.Env, waiter session.Waiter, also chan struct{}, cancel func())
 		want error
 	}{
-		"a signal of a copy": {func(_ *env, waiter live.Waiter, _ chan struct{}, _ func()) { waiter.Signal() }, nil},
-		"the channel":        {func(_ *env, _ live.Waiter, also chan struct{}, _ func()) { close(also) }, nil},
-		"the session's end":  {func(w *env, _ live.Waiter, _ chan struct{}, _ func()) { w.Client.Close() }, framework.ErrClosed},
-		"the context's end":  {func(_ *env, _ live.Waiter, _ chan struct{}, cancel func()) { cancel() }, context.Canceled},
-		"the session's expiry": {func(w *env, _ live.Waiter, _ chan struct{}, _ func()) {
+		"a signal of a copy": {func(_ *clienttest.Env, waiter session.Waiter, _ chan struct{}, _ func()) { waiter.Signal() }, nil},
+		"the channel":        {func(_ *clienttest.Env, _ session.Waiter, also chan struct{}, _ func()) { close(also) }, nil},
+		"the session's end":  {func(w *clienttest.Env, _ session.Waiter, _ chan struct{}, _ func()) { w.Client.Close() }, framework.ErrClosed},
+		"the context's end":  {func(_ *clienttest.Env, _ session.Waiter, _ chan struct{}, cancel func()) { cancel() }, context.Canceled},
+		"the session's expiry": {func(w *clienttest.Env, _ session.Waiter, _ chan struct{}, _ func()) {
 			w.Server.ExpireSession(w.Session().ID())
 		}, framework.ErrSessionLost},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T, w *env) {
-				waiter, also := live.NewWaiter(), make(chan struct{})
+			bubble(t, func(t *testing.T, w *clienttest.Env) {
+				waiter, also := session.NewWaiter(), make(chan struct{})
 				ctx, cancel := context.WithCancel(w.Context())
 				defer cancel()
 				ended := make(chan error, 1)

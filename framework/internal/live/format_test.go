@@ -1,0 +1,46 @@
+package live_test
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/internal/live"
+	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/framework/session"
+	"github.com/gocurator/curator/framework/zktest/printtest"
+)
+
+func TestNoExportedTypeShowsACredential(t *testing.T) {
+	auth := framework.WithAuthorization("digest", []byte(printtest.Credentials))
+	bubble(t, func(t *testing.T, w *env) {
+		s := w.live()
+		if err := s.AddAuth(t.Context(), "digest", []byte("other:"+printtest.Password)); err != nil {
+			t.Fatal(err)
+		}
+		binding, err := s.Bind(func(error) {}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer binding.Release()
+		watch := s.WatchData("/", func() {})
+		defer watch.Stop()
+		cfg := live.Config{Transport: transport.Config{
+			Auth: []transport.Auth{transport.NewAuth("digest", []byte(printtest.Credentials))},
+		}}
+		removal := s.Remove("/missing")
+		synctest.Wait() // no goroutine of the client writes while fields are read
+		printtest.WantNoCredentials(t, ".", map[string]any{
+			"Session": s, "Config": cfg, "Events": live.Events{}, "Owner": &live.Owner{}, "Meter": &live.Meter{},
+			"Creation": &live.Creation{Dir: "/", Name: "a"}, "Leftovers": live.Leftovers{},
+		})
+		printtest.WantNoCredentials(t, "../../session", map[string]any{
+			"Session": s, "Validity": s, "Nodes": s, "Watches": s, "Reads": s,
+			"Binding": binding, "Watch": watch, "View": watch.View(), "Removal": removal, "Attachments": &session.Attachments{},
+			"Entry": session.Entry{Path: "/"}, "CreateMode": session.Ephemeral, "Status": session.StatusGone,
+			"ConnectError": &session.ConnectError{}, "HangUpError": &session.HangUpError{}, "NoAuthError": &session.NoAuthError{},
+			"ErrorPolicy": session.StandardErrorPolicy, "Waiter": session.NewWaiter(),
+			"ChildObserver": session.ChildObserver(nil), "TreeObserver": session.TreeObserver(nil),
+		})
+	}, auth)
+}

@@ -1,0 +1,150 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-zookeeper/zk"
+)
+
+var (
+	// ErrClosed says that the client was closed.
+	ErrClosed = errors.New("framework: client closed")
+	// ErrSessionLost says that the session is over: the server said so, or its timeout has passed without an answer.
+	ErrSessionLost = errors.New("framework: session lost")
+	// ErrLapsed says that leases had to end, since no answer of a majority, or of the leader under WithLeaderRenewal,
+	// proved in time that the session lives. It may live on.
+	ErrLapsed = errors.New("framework: session not renewed in time")
+	// ErrSuspended says that the connection was lost, under StandardErrorPolicy.
+	ErrSuspended = errors.New("framework: connection suspended")
+	// ErrConnectionLost says that the connection broke before the answer: the operation may have been executed.
+	ErrConnectionLost = errors.New("connection lost")
+	// ErrAuthRefused says that the servers refuse the client's authentication, or take SASL clients only.
+	ErrAuthRefused = errors.New("authentication refused by the server")
+	// ErrNoChroot says that the chroot of the connect string does not exist.
+	ErrNoChroot = errors.New("framework: the chroot of the connect string does not exist")
+	// ErrUnsupported says that the server is too old for an operation, or that the feature is switched off.
+	ErrUnsupported = errors.New("operation not supported by the server (too old for it, or switched off there)")
+	// ErrTooLarge says that a request is longer than the client's limit, and was not sent, or an answer, and was not
+	// read. Neither is tried again.
+	ErrTooLarge = errors.New("too large")
+	// ErrNodeVanished says that a node of a contender is gone although nothing of this process has removed it.
+	ErrNodeVanished = errors.New("node vanished")
+)
+
+// A NoAuthError says which permission is missing, and where. It is in the chain of every server's zk.ErrNoAuth.
+type NoAuthError struct {
+	Op         string // what was refused: "create", "delete", …
+	Path       string // of its node
+	Permission string // the one that is missing: "CREATE", "DELETE", "READ", "WRITE" or "ADMIN"
+	Node       string // the node in whose ACL it is missing: the parent of a node that is created or deleted
+}
+
+func (e *NoAuthError) Error() string {
+	return fmt.Sprintf("no permission to %s %s: the ACL of %s does not give this client %s", e.Op, e.Path, e.Node, e.Permission)
+}
+
+// Unwrap makes every NoAuthError a zk.ErrNoAuth.
+func (e *NoAuthError) Unwrap() error { return zk.ErrNoAuth }
+
+// A ConnectError says that no server could be reached, and what each did. It unwraps to all of these reasons. It is
+// context.Canceled or context.DeadlineExceeded only if the context of the call ended the wait, not an attempt's.
+type ConnectError struct {
+	Servers map[string]error // the last of each server since the last connection
+	Cause   error            // the end of the call's context, or the connection timeout
+}
+
+func (e *ConnectError) Error() string {
+	servers := make([]string, 0, len(e.Servers))
+	for server, err := range e.Servers {
+		servers = append(servers, fmt.Sprintf("%s (%s)", server, oneLine(err)))
+	}
+	slices.Sort(servers)
+	return fmt.Sprintf("framework: not connected to %s: %v", strings.Join(servers, ", "), e.Cause)
+}
+
+// Unwrap returns the cause and every server's failure.
+func (e *ConnectError) Unwrap() []error {
+	errs := []error{e.Cause}
+	for _, err := range e.Servers {
+		errs = append(errs, attemptError{err})
+	}
+	return errs
+}
+
+// An attemptError is the failure of one attempt to connect. It hides the end of the attempt's own context, which
+// dialers report in many forms: it must not look like the end of the caller's.
+type attemptError struct{ err error }
+
+func (e attemptError) Error() string { return e.err.Error() }
+
+func (e attemptError) Is(target error) bool {
+	return target != context.Canceled && target != context.DeadlineExceeded && errors.Is(e.err, target)
+}
+
+func (e attemptError) As(target any) bool { return errors.As(e.err, target) }
+
+// A HangUpError says that a server closed the connection on a request again and again, although it had answered others:
+// it does not know the request, or refuses its size. Whether the request was executed is not known. A request that
+// every ZooKeeper knows, or of which one was answered that was as long, fails so only if connections have ended on it
+// for a session timeout, wherever the client went.
+type HangUpError struct {
+	Request string // "create", "getChildren2", …
+	Path    string // of the request, "" if it has none
+	Server  string // the last one
+	Times   int    // in a row
+	Err     error  // how the last connection ended
+}
+
+func (e *HangUpError) Error() string {
+	request := e.Request
+	if e.Path != "" {
+		request += fmt.Sprintf(" %q", e.Path)
+	}
+	return fmt.Sprintf("%s closed the connection on %s, for the %dth time in a row and after answers to other requests: "+
+		"it does not know the request, or takes none of that size: %v", e.Server, request, e.Times, e.Err)
+}
+
+// Unwrap returns how the connection ended.
+func (e *HangUpError) Unwrap() error { return e.Err }
+
+// An ErrorPolicy says which states end leases.
+//
+// Curator: ConnectionStateErrorPolicy.
+type ErrorPolicy int
+
+const (
+	// SessionErrorPolicy lets leases outlast a lost connection until their ValidUntil. It is the default.
+	//
+	// Curator: SessionConnectionStateErrorPolicy.
+	SessionErrorPolicy ErrorPolicy = iota
+	// StandardErrorPolicy ends leases when the connection is lost, as Curator tells its users to do by hand.
+	//
+	// Curator: StandardConnectionStateErrorPolicy.
+	StandardErrorPolicy
+)
+
+// Again reports whether a wait that has ended with err begins anew: what it had is gone, and the present session may
+// give it again. It alone knows these errors: [ErrSessionLost], [ErrLapsed], [ErrSuspended], [ErrNodeVanished], and an
+// [Outage], which a wait outlasts that had a connection before. A caller that never had one returns the first outage
+// instead, as the client's Sessions does.
+//
+// Again is false once ctx has ended, and the caller reports that end. The context of a lost lease ends with the very
+// errors above: work under it would begin anew for ever.
+func Again(ctx context.Context, err error) bool {
+	if err == nil || ctx.Err() != nil {
+		return false
+	}
+	return errors.Is(err, ErrSessionLost) || errors.Is(err, ErrLapsed) || errors.Is(err, ErrSuspended) ||
+		errors.Is(err, ErrNodeVanished) || Outage(err)
+}
+
+// Outage reports whether err says that no server could be reached: a [*ConnectError]. That goes away by itself, unlike
+// [ErrNoChroot] and [ErrAuthRefused], which servers answer.
+func Outage(err error) bool {
+	var unreachable *ConnectError
+	return errors.As(err, &unreachable)
+}

@@ -1,0 +1,41 @@
+package session
+
+import (
+	"github.com/go-zookeeper/zk"
+)
+
+// A CreateMode is a kind of node.
+//
+// Curator: CreateMode.
+type CreateMode int
+
+// The kinds of nodes.
+const (
+	Persistent                  CreateMode = 0
+	Ephemeral                   CreateMode = 1 // goes with the session
+	PersistentSequential        CreateMode = 2 // the server appends a number
+	EphemeralSequential         CreateMode = 3
+	Container                   CreateMode = 4 // goes after its last child
+	PersistentWithTTL           CreateMode = 5 // removed after the TTL without changes or children
+	PersistentSequentialWithTTL CreateMode = 6
+)
+
+// An Entry is a node that was created under protection, and its parent's children at a moment after that; nil if they
+// have still to be listed.
+type Entry struct {
+	Path     string
+	Stat     *zk.Stat
+	Children []string
+}
+
+// A Removal is the guaranteed deletion of a node: the session asks for it on every connection until the server has
+// answered, or the session is over. A refusal ends it. The session goes on to ask for the removal of a node of its own,
+// at growing intervals. Nothing need wait for it.
+//
+// Curator: DeleteBuilder.guaranteed().
+type Removal interface {
+	// Done is closed when the removal has ended.
+	Done() <-chan struct{}
+	// Err is for after Done: nil if the node is gone, the server's refusal, or what the session ended with.
+	Err() error
+}

@@ -1,0 +1,53 @@
+package session
+
+import (
+	"fmt"
+	"strings"
+)
+
+// FormatText is for Format methods, of which package fmt calls no other for a type: it writes text by every verb, with
+// its width, quoted by %q and in hexadecimal by %x. Without such a method a verb that is not for text, such as %d,
+// prints the fields, which change meanwhile and may have credentials.
+func FormatText(f fmt.State, verb rune, text string) {
+	switch verb {
+	case 'q', 'x', 'X':
+	default:
+		verb = 's'
+	}
+	_, _ = fmt.Fprintf(f, fmt.FormatString(f, verb), text)
+}
+
+type joined struct{ errs []error }
+
+// JoinErrors is errors.Join with a text of one line, which logs expect.
+func JoinErrors(errs ...error) error {
+	var all []error
+	for _, err := range errs {
+		if err != nil {
+			all = append(all, err)
+		}
+	}
+	switch len(all) {
+	case 0:
+		return nil
+	case 1:
+		return all[0]
+	default:
+		return &joined{all}
+	}
+}
+
+func (j *joined) Error() string {
+	texts := make([]string, len(j.errs))
+	for i, err := range j.errs {
+		texts[i] = oneLine(err)
+	}
+	return strings.Join(texts, "; ")
+}
+
+// Unwrap returns all.
+func (j *joined) Unwrap() []error { return j.errs }
+
+func oneLine(err error) string {
+	return strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+}

@@ -1,0 +1,50 @@
+package session
+
+import (
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// A Watch is on a node until its session ends: it is set again after every change and reconnection. All watches on a
+// node share one at the server, which is removed with the last. It is safe for concurrent use.
+type Watch interface {
+	// View returns what is known now. It does not block.
+	View() View
+	// ReadAgain reads the node and sets the server's watch again, in case that has lost an event. It does not block:
+	// View returns what was read before, still Armed, until the answer, which calls wake. It does nothing while a
+	// request is under way, before a deferred watch is set, and without a connection.
+	ReadAgain()
+	// Stop ends the watch. wake is not called from then on, but may be running. To stop it again does nothing.
+	//
+	// The decision to take the watch off the server and the request are one step: a watch that is set on the node a
+	// moment later is set after that, not removed with it.
+	Stop()
+}
+
+// A Status is what is known of a watched node.
+type Status int
+
+// What is known of a watched node.
+const (
+	StatusUnknown Status = iota // until the server has answered, and from a lost connection to the next answer
+	StatusPresent               // the node exists, and the server will report its next change
+	StatusGone                  // it was deleted, or missing when the watch was set
+	StatusRefused               // the server refuses the watch; View.Err is the reason
+)
+
+// A View is what is known of a watched node. Its slices must not be changed.
+type View struct {
+	Status Status
+	// Armed says that the server will report the node's next change, and has reported none since the last read: by all
+	// that has arrived on the connection, the node exists.
+	Armed bool
+	// Own says that the node belongs to this session: it is ephemeral, and goes with it.
+	Own      bool
+	Stat     *zk.Stat
+	Data     []byte   // of WatchData; nil if the node may not be read
+	Children []string // of WatchChildren
+	Err      error
+	Read     time.Time // when the request for this answer was sent
+	Again    time.Time // when ReadAgain's pending request was sent; zero without one
+}
