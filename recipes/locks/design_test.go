@@ -254,7 +254,7 @@ func TestDumpOfWhatWaitsHasTheFramesOfTheRunbook(t *testing.T) {
 		entering := begin(t.Context(), t, locks.NewInterProcessMutex(client, "/free"))
 		shows(t, "an operation at a frozen server", "live.(*sender).call")
 		shows(t, "a release at a frozen server", "queue.(*Grant).AwaitRemoval")
-		shows(t, "an acquire at a frozen server", "live.(*maker).tryCreate")
+		shows(t, "an acquire at a frozen server", "live.(*sender).call")
 		server.RefuseConnections(true)
 		server.CutAll()
 		server.Thaw()

@@ -85,34 +85,23 @@ func (m *maker) createOrFind(ctx context.Context, c *Creation) (session.Entry, e
 // tryCreate sends the create, and the listing with it, and waits for the answers. If lost is set, nothing is known of
 // the node; after any other error there is none, or it is being removed.
 func (m *maker) tryCreate(ctx context.Context, c *Creation) (entry session.Entry, lost bool, err error) {
-	a := &attempt{maker: m, creation: c, try: lostTry{name: c.try, session: m.sessionID()}, done: make(chan struct{})}
+	a := &attempt{maker: m, creation: c, try: lostTry{name: c.try, session: m.sessionID()}}
 	calls := a.calls()
 	if err := m.beSure(ctx, calls[0]); err != nil {
 		return session.Entry{}, false, err
 	}
-	if err := m.checkSize(calls[0]); err != nil {
-		return session.Entry{}, false, err
-	}
-	meter := m.meter(ctx)
-	m.mu.Lock()
-	server := m.server
-	sent := m.sendLocked(calls...)
-	m.mu.Unlock()
-	if !sent {
-		return session.Entry{}, false, ErrDetached
-	}
-	meter.sent(server, calls)
-	select {
-	case <-a.done:
-		meter.received(calls)
-		entry, err = a.result()
-		return entry, errors.Is(err, session.ErrConnectionLost), err
-	case <-ctx.Done():
-		if a.settled.Swap(true) { // the answer came at the same moment
+	err = m.call(ctx, func(finish func(error)) []*transport.Call {
+		a.finish = finish
+		return calls
+	})
+	if err != nil {
+		if a.settled.Swap(true) { // the answer came when ctx ended
 			a.discard()
 		}
-		return session.Entry{}, false, retry.ContextError(ctx)
+		return session.Entry{}, false, err
 	}
+	entry, err = a.result()
+	return entry, errors.Is(err, session.ErrConnectionLost), err
 }
 
 // An attempt is one create on its way.
@@ -120,10 +109,10 @@ type attempt struct {
 	maker    *maker
 	creation *Creation
 	try      lostTry       // if its answer is lost
-	entry    session.Entry // written before done is closed
+	entry    session.Entry // written before finish is called
 	err      error
 	unlisted error // why there is no listing
-	done     chan struct{}
+	finish   func(error)
 	settled  atomic.Bool // by the answer or the caller's context: the later of the two discards the node
 }
 
@@ -155,7 +144,7 @@ func (a *attempt) answered() {
 	if a.settled.Swap(true) {
 		a.discard()
 	}
-	close(a.done)
+	a.finish(nil)
 }
 
 func (a *attempt) result() (session.Entry, error) {
