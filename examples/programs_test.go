@@ -71,7 +71,7 @@ func TestEveryProgramIsInTheList(t *testing.T) {
 			continue // a module of its own; a server, until it is stopped; zklock does what its arguments say
 		}
 		if !slices.Contains(examples, name) {
-			t.Errorf("nobody runs examples/%s", name)
+			t.Errorf("no test runs examples/%s", name)
 		}
 	}
 }

@@ -164,7 +164,7 @@ func TestPagesShowCodeThatRuns(t *testing.T) {
 	}
 }
 
-// theProgram is what README.md tells to paste.
+// theProgram is the program that README.md offers for pasting.
 func theProgram(t *testing.T) string {
 	t.Helper()
 	readme := readFile(t, "../README.md")

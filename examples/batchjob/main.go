@@ -36,7 +36,7 @@ type job struct {
 	turns int // how often the job took the lock
 }
 
-// run does all items. It takes the lock anew whenever it has made room.
+// run does all items. Whenever it has made room for another replica, it takes the lock again.
 func (j *job) run(ctx context.Context, done func(item int, lease *locks.Lease)) error {
 	for j.next <= items {
 		j.turns++

@@ -1,6 +1,6 @@
-// Configuration shows settings that several services share and that stand in two nodes. Services read both under the
-// read lock, any number at once; who changes them holds the write lock, and then turns it into the read lock to
-// announce what it wrote: nobody gets in between.
+// Configuration shows settings that several services share and that stand in two nodes. Any number of services read
+// both under the read lock. A service that changes them holds the write lock, and then turns it into the read lock to
+// announce what it wrote, so that no other writer gets in between.
 //
 //	go run ./examples/configuration                # on a server in memory
 //	go run ./examples/configuration -zk zk1:2181   # on real ZooKeeper
@@ -50,7 +50,7 @@ func (c config) Read(ctx context.Context) (host, port string, err error) {
 	return host, port, err
 }
 
-// Update changes both, and calls announce while others may read them, but nobody can have changed them again.
+// Update changes both, and calls announce while other services can read them but cannot have changed them again.
 func (c config) Update(ctx context.Context, host, port string, announce func(ctx context.Context) error) error {
 	write, err := c.lock.WriteLock().Acquire(ctx)
 	if err != nil {

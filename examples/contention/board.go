@@ -36,7 +36,7 @@ var marks = [...]struct {
 
 const (
 	width    = 79 // a terminal has 80; what is in its last column may wrap
-	margin   = 14 // of it are for the worker's number and state
+	margin   = 14 // columns for the worker's number and state
 	cells    = width - margin
 	mostRows = 14 // so that all of it fits 24 lines
 	messages = 3

@@ -22,8 +22,8 @@ type event struct {
 	Token  int64   `json:"token,omitempty"`     // the fencing token, which it has when it holds
 	Waited float64 `json:"waited_ms,omitempty"` // when it is let in
 	Held   float64 `json:"held_ms,omitempty"`   // when its hold ends
-	State  string  `json:"state,omitempty"`     // of the worker's connection; "gone" or "back" of the servers
-	Text   string  `json:"text,omitempty"`      // of a note
+	State  string  `json:"state,omitempty"`     // the worker's connection; "gone" or "back" for the servers
+	Text   string  `json:"text,omitempty"`      // what a note says
 
 	at    time.Time
 	text  string

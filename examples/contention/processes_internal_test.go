@@ -48,8 +48,8 @@ func awaitQueue(t *testing.T, client *framework.Client, want int, limit time.Dur
 }
 
 // together runs one process for each list of arguments on one server, and returns what all of them recorded. The lock
-// is taken until all their workers stand in its queue. Its directory is no container: where one process is done before
-// another one begins, the servers would remove that, and numbers would begin anew.
+// is taken until all their workers stand in its queue. Its directory is no container: the servers would remove a
+// container when one process is done before the next one begins, and numbers would start at 0 again.
 func together(t *testing.T, workers int, arguments ...[]string) (records []record) {
 	t.Helper()
 	server := zookeeper.Start(t, zookeeper.Config{})
@@ -119,7 +119,7 @@ func TestCrashedProcessLosesTheLockBeforeAnotherIsLetIn(t *testing.T) {
 	}
 	at := lossAt(t, got)
 	if at+1 == len(got) {
-		t.Fatal("nobody came after the loss")
+		t.Fatal("no worker got the lock after the loss")
 	}
 	end, next := got[at].end, got[at+1].acquired
 	t.Logf("lost after %v, let in %v later", end.Time.Sub(got[at].acquired.Time), next.Time.Sub(end.Time))

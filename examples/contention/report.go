@@ -18,7 +18,7 @@ type report struct {
 	settings settings
 	begun    time.Time
 
-	screen *screen // nil if nobody looks at it live
+	screen *screen // nil if no terminal shows it live
 
 	mu        sync.Mutex
 	print     func(event)
@@ -27,7 +27,7 @@ type report struct {
 	byNode    map[string]*hold
 	handovers []time.Duration
 	tallies   []tally
-	connected []bool // of workers, until they are cut off
+	connected []bool // for each worker, until it is cut off
 	isCut     []bool
 	silent    bool // no server answers anybody
 	finished  bool
@@ -167,7 +167,7 @@ func (r *report) note(worker int, text string) {
 	r.print(event{at: time.Now(), Worker: worker, Event: note, text: text})
 }
 
-// cut tells that a worker is cut off. Its connection says nothing of the servers any more.
+// cut reports that a worker is cut off: its connection says nothing about the servers any more.
 func (r *report) cut(worker int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -175,7 +175,7 @@ func (r *report) cut(worker int) {
 	r.print(event{at: time.Now(), Worker: worker, Event: cut, text: "its connection is cut"})
 }
 
-// state tells what became of a worker's connection, and of all of them together.
+// state reports what became of a worker's connection, and of all connections together.
 func (r *report) state(worker int, now framework.State) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

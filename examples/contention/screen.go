@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// repaint is how often a terminal is drawn anew.
+// repaint is how often a terminal is redrawn.
 const repaint = 100 * time.Millisecond
 
 // A screen draws a board on a terminal, again and again in the same place.

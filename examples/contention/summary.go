@@ -117,8 +117,8 @@ func (r *report) printSummary(interrupted bool, wrong error) {
 }
 
 // check says which holds overlapped, and which came out of turn: in the order of the holds, the numbers of their nodes
-// must rise. Tokens tell the same and more: they go on rising when the directory was removed in the meantime and counts
-// anew.
+// must rise. Tokens show the same and more: they go on rising when the directory was removed in between and its counter
+// restarted.
 func check(holds []*hold) error {
 	slices.SortFunc(holds, func(a, b *hold) int { return a.from.Compare(b.from) })
 	var problems []error

@@ -22,7 +22,7 @@ type worker struct {
 	client *framework.Client
 	report *report
 	ahead  string        // the node that it waited for last
-	told   chan struct{} // has room for the end of every acquire
+	traced chan struct{} // receives the end of each acquire; has room for all
 }
 
 // hire makes the workers. It fails if a client cannot be made as the settings say.
@@ -32,7 +32,7 @@ func hire(s settings, dial framework.DialFunc, r *report) (workers []*worker, er
 		return nil, err
 	}
 	for n := range s.workers {
-		w := &worker{number: n + 1, settings: s, line: demo.NewLine(dial), report: r, told: make(chan struct{}, s.rounds)}
+		w := &worker{number: n + 1, settings: s, line: demo.NewLine(dial), report: r, traced: make(chan struct{}, s.rounds)}
 		w.client, err = framework.NewClient(s.Servers, append(slices.Clone(options),
 			framework.WithSessionTimeout(s.session), framework.WithDialer(w.line.DialContext),
 			framework.WithStateListener(func(now framework.State) { r.state(w.number, now) }))...)
@@ -48,7 +48,7 @@ func hire(s settings, dial framework.DialFunc, r *report) (workers []*worker, er
 // dismiss closes the workers' clients.
 func dismiss(workers []*worker) {
 	for _, w := range workers {
-		_ = w.client.Close() // of one that is cut off, the session ends by its timeout
+		_ = w.client.Close() // if the worker is cut off, its session ends by its timeout
 	}
 }
 
@@ -78,7 +78,7 @@ func contend(ctx context.Context, workers []*worker) error {
 func (w *worker) work(ctx context.Context) error {
 	mutex := locks.NewInterProcessMutex(w.client, w.path, locks.WithTrace(locks.Trace{
 		Waiting:    w.waiting,
-		AcquireEnd: func(context.Context, locks.AcquireEnd) { w.told <- struct{}{} },
+		AcquireEnd: func(context.Context, locks.AcquireEnd) { w.traced <- struct{}{} },
 	}))
 	for range w.rounds {
 		w.ahead = ""
@@ -90,7 +90,7 @@ func (w *worker) work(ctx context.Context) error {
 		}
 		waited := time.Since(begun)
 		select {
-		case <-w.told: // the trace is called on another goroutine: whom this worker waited for is known now
+		case <-w.traced: // the trace runs on another goroutine; by now it has recorded whom this worker waited for
 		case <-ctx.Done():
 		}
 		w.report.acquired(w.number, lease, w.ahead, waited)
@@ -121,7 +121,7 @@ func (w *worker) hold(ctx context.Context, lease *locks.Lease) {
 	if w.crash == w.number && ctx.Err() == nil {
 		w.loseConnection(ctx, lease)
 	}
-	now := time.Now() // before the look, and before the Release: nobody can hold the lock by now
+	now := time.Now() // before the look and before the Release, so no other worker can hold the lock yet
 	if err := lease.Err(); err != nil {
 		w.report.lost(w.number, lease, now, err)
 		return
@@ -132,7 +132,8 @@ func (w *worker) hold(ctx context.Context, lease *locks.Lease) {
 	}
 }
 
-// loseConnection cuts the worker off and waits for the end of its lease. Nobody tells it: it goes by its own clock.
+// loseConnection cuts the worker off and waits for the end of its lease. No server reports that end: the lease goes by
+// the client's own clock.
 func (w *worker) loseConnection(ctx context.Context, lease *locks.Lease) {
 	w.report.cut(w.number)
 	w.line.Cut()

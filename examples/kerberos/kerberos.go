@@ -6,7 +6,7 @@
 //	defer login.Destroy()
 //	zk, err := framework.NewClient("zk1.example.com:2181", framework.WithSASL(kerberos.New(login, "zookeeper")))
 //
-// A program copies this file: it is a module of its own so that nobody else depends on gokrb5.
+// A program copies this file: it is a module of its own so that no other program depends on gokrb5.
 //
 // The service principal is zookeeper/<host>, with the host as in the connect string: nothing is looked up backwards, as
 // Java clients do by default. gokrb5 keeps the tickets and renews them. While the KDC is away, connections that there

@@ -33,7 +33,7 @@ func TestReplicasLeadOneAfterTheOther(t *testing.T) {
 	})
 }
 
-// testReplica makes a replica with a network path of its own, which tells of what it does.
+// testReplica makes a replica with a network path of its own, and logs what it does.
 func testReplica(t *testing.T, server *zktest.Server, id string) (*replica, *zktest.Link, chan event) {
 	t.Helper()
 	link := server.NewLink()

@@ -42,7 +42,7 @@ func main() {
 			return &demo.UsageError{Err: errors.New("-listen without -zk: replicas in other processes need a server in common")}
 		}
 		if *id == "" {
-			host, _ := os.Hostname() // without it the process tells them apart
+			host, _ := os.Hostname() // without it the process number distinguishes replicas
 			*id = fmt.Sprintf("%s/%d", host, os.Getpid())
 		}
 		return serve(ctx, env, *listen, *id, *pause)

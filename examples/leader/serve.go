@@ -26,7 +26,7 @@ func serve(ctx context.Context, env *demo.Env, address, id string, pause time.Du
 	env.Say("%s serves http://%v/readyz", id, listener.Addr())
 
 	err = r.stand(ctx)
-	if closed := client.Close(); closed != nil { // before the answers end: /healthz tells of it
+	if closed := client.Close(); closed != nil { // before the HTTP server ends, so that /healthz can still report it
 		env.Say("%s: %v", id, closed) // what is left is a session without nodes
 	}
 	answered, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)

@@ -30,7 +30,7 @@ func outages(ctx context.Context, env *demo.Env) error {
 	}{
 		{"The connection breaks, and is back soon.", (*demo.Line).Cut, 200 * time.Millisecond},
 		{"The connection breaks, and stays broken.", (*demo.Line).Cut, 0},
-		{"The network falls silent, and tells nobody.", (*demo.Line).Mute, 0},
+		{"The network falls silent, without a word to either end.", (*demo.Line).Mute, 0},
 	} {
 		env.Print("\n" + outage.what + "\n")
 		if err := suffer(ctx, env, outage.harm, outage.healAfter); err != nil {
@@ -83,7 +83,7 @@ func suffer(ctx context.Context, env *demo.Env, harm func(*demo.Line), healAfter
 		return survive(ctx, env, client, lease, letIn)
 	}
 
-	<-work.Done() // nobody tells the holder: this is its own clock
+	<-work.Done() // no server can reach the holder: its own clock ends the lease
 	ended := time.Now()
 	if until := lease.ValidUntil(); until.Before(ended) { // the lease had ended a moment before we looked
 		ended = until

@@ -50,7 +50,7 @@ type Telemetry struct {
 	clients map[string]*watched
 }
 
-// named is what tells locks apart in metrics.
+// named is what distinguishes locks in metrics.
 type named struct{ name, kind string }
 
 // Kinds. A standby of an election waits for as long as it lives, and that is no fault.
@@ -122,7 +122,7 @@ type acquiringKey struct{}
 
 // Lock has a lock report under a name that is one of a few: a path with an order's number in it would make a metric for
 // each order. attributes are added to spans and to OpenTelemetry's metrics: lock.mode, for instance. A lock.kind
-// among them replaces the one that tells elections from locks.
+// among them replaces the one that separates elections from locks.
 //
 // All counters of the name are there from now on, with 0: the increase of one that begins with 1 is none.
 func (t *Telemetry) Lock(name string, attributes ...attribute.KeyValue) locks.Option {

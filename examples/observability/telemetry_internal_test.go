@@ -163,7 +163,7 @@ func TestRequestToLeaveIsCounted(t *testing.T) {
 func TestRetainedNodesAreCounted(t *testing.T) {
 	inBubble(t, func(t *testing.T, w world) {
 		client := w.client(t, w.server.DialContext)
-		if err := w.server.Create("/lock", nil); err != nil { // a container would go, and numbers begin anew
+		if err := w.server.Create("/lock", nil); err != nil { // a container would be removed, and numbers would restart
 			t.Fatal(err)
 		}
 		lock := locks.Retain(locks.NewInterProcessMutex(client, "/lock", w.Lock("l")), locks.Idle(time.Second))
@@ -203,7 +203,7 @@ func TestOrphanIsCounted(t *testing.T) {
 		if err := client.BlockUntilConnected(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		// The answer to the creation is lost, and while nobody can be reached the caller gives up.
+		// The answer to the creation is lost, and the caller gives up while no server can be reached.
 		w.server.DropReply(zktest.Match{Op: zktest.OpCreate2, Path: "/lock/*"})
 		stop := w.server.Observe(func(r zktest.Request) {
 			if r.Op == zktest.OpCreate2 {

@@ -71,7 +71,7 @@ func (m Mutex) Twice(ctx context.Context, work Work) error {
 // Look is Mutex.look.
 func (m Mutex) Look(ctx context.Context) ([]string, error) {
 	if m.mutex.IsAcquiredInThisProcess() || m.mutex.IsOwnedBy(ctx) {
-		return nil, errors.New("nobody has acquired it")
+		return nil, errors.New("the mutex is not held")
 	}
 	participants, err := m.mutex.Participants(ctx)
 	return paths(participants), err

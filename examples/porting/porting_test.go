@@ -150,7 +150,7 @@ func TestLeader(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		_, err := other.Who(ctx)
 		if !errors.Is(err, leader.ErrNoLeader) {
-			t.Errorf("nobody leads: got %v", err)
+			t.Errorf("Leader while none is elected: got %v", err)
 		}
 		next := make(chan error)
 		err = mine.Serve(ctx, func(ctx context.Context) error {
@@ -230,9 +230,9 @@ func TestReadWriteLock(t *testing.T) {
 func TestSemaphore(t *testing.T) {
 	connected(t, func(t *testing.T, a, b *framework.Client) {
 		ctx, mine := t.Context(), porting.NewSemaphore(a)
-		told, err := mine.One(ctx)
-		if err != nil || !strings.HasSuffix(told, "-lease-0000000000 reports at host9") {
-			t.Errorf("one: got %q, %v", told, err)
+		report, err := mine.One(ctx)
+		if err != nil || !strings.HasSuffix(report, "-lease-0000000000 reports at host9") {
+			t.Errorf("one: got %q, %v", report, err)
 		}
 		yes, err := mine.OneForTenSeconds(ctx)
 		check(t, "oneForTenSeconds", yes, err, true)

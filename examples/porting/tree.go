@@ -40,7 +40,7 @@ func Follow(ctx context.Context, client *framework.Client, path string, use func
 	return nil
 }
 
-// Names is Tree.names, and goes on in later sessions, and when the node is deleted and made anew.
+// Names is Tree.names. It goes on in later sessions, and after the node was deleted and created again.
 func Names(ctx context.Context, client *framework.Client, path string, use func(names []string)) error {
 	for view, err := range client.WatchChildren(ctx, path) {
 		if err != nil {

@@ -30,7 +30,7 @@ type accounts struct {
 	mutex  *locks.InterProcessMutex
 }
 
-// Transfer moves money. Nobody sees the moment at which it is on neither account.
+// Transfer moves money. No other holder sees the moment at which it is on neither account.
 func (a accounts) Transfer(ctx context.Context, from, to string, amount int) error {
 	return locks.Do(ctx, a.mutex, func(ctx context.Context) error { // this ctx owns the lock ...
 		if err := a.Add(ctx, from, -amount); err != nil { // ... and so Add enters it at once, without asking a server

@@ -25,7 +25,7 @@ func TestClientOfThePageIsMade(t *testing.T) {
 	client, err := framework.NewClient("zk1.example:2281,zk2.example:2281", framework.WithTLS(&tls.Config{
 		MinVersion: tls.VersionTLS12, RootCAs: roots,
 		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-			// read anew at each connection: certificates are renewed
+			// read again at each connection: certificates are renewed
 			pair, err := tls.LoadX509KeyPair("client.pem", "client.key")
 			return &pair, err
 		},

@@ -30,8 +30,8 @@ var source string // -h prints the comment at its head
 func main() { demo.Main(night, demo.About(source)) }
 
 const (
-	items   = 9          // of the job
-	journal = "/journal" // which replica did which item, "1 1 1 2 2 …"
+	items   = 9          // the size of the job
+	journal = "/journal" // lists the replica that did each item, "1 1 1 2 2 …"
 )
 
 // A replica is one of the processes that could run the job.

@@ -32,7 +32,7 @@ func (c console) read(in io.Reader, quit func(why error)) {
 	}
 }
 
-// say answers. If nobody listens any more, that is for the next read to find out.
+// say prints an answer. If its reader has gone, the next read finds that out.
 func (c console) say(format string, args ...any) { _, _ = fmt.Fprintf(c.out, format+"\n", args...) }
 
 var errQuit = errors.New(`the line "quit"`)
@@ -61,7 +61,7 @@ func commands() []command {
 		{"cut-all", "", "reset all connections", func(c console, _ []string) error { c.srv.CutAll(); return nil }},
 		{"freeze", "", "do nothing any more, as after SIGSTOP", func(c console, _ []string) error { c.srv.Freeze(); return nil }},
 		{"thaw", "", "go on", func(c console, _ []string) error { c.srv.Thaw(); return nil }},
-		{"restart", "", "reset all connections and give all sessions their time anew", func(c console, _ []string) error { c.srv.Restart(); return nil }},
+		{"restart", "", "reset all connections and give all sessions their whole time again", func(c console, _ []string) error { c.srv.Restart(); return nil }},
 		{"refuse", "BOOL", "whether new connections are refused", func(c console, a []string) error {
 			refuse, err := strconv.ParseBool(a[0])
 			if err == nil {

@@ -67,7 +67,7 @@ func (d *door) listen() error {
 		err := d.srv.Serve(l)
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		if err != nil && d.listener == l { // nobody shut it
+		if err != nil && d.listener == l { // it was not shut on purpose
 			d.failed <- err
 		}
 	}()

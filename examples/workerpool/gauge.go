@@ -15,10 +15,10 @@ type gauge struct {
 	changed *sync.Cond // anything of what follows
 	working int
 	allowed int
-	wanted  int // of so many at work none leaves; 0: each does
+	wanted  int // so many workers stay at work; 0: each leaves when it is done
 	excess  error
 	done    bool
-	limits  []*shared.SharedCount // of the processes, as each of them knows it
+	limits  []*shared.SharedCount // for each process, the limit as it knows it
 	asked   []int                 // for each worker: how often it has asked for a lease
 }
 

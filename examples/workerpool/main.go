@@ -25,7 +25,7 @@ func main() { demo.Main(pool, demo.About(source)) }
 
 const (
 	processes = 2
-	workers   = 5 // of each process
+	workers   = 5 // in each process
 )
 
 // process runs some workers, which do one job after the other, each with a lease in its hands.

@@ -129,8 +129,8 @@ func contend(t *testing.T, client *framework.Client, path, data string) {
 	}
 }
 
-// The page stays open while the servers freeze, come back, die and are started anew, and while zklock serve stands
-// still.
+// The page stays open while the servers freeze, come back, die and are started again, and while zklock serve is
+// stopped.
 func TestPageTellsAnOutageInARealBrowser(t *testing.T) {
 	t.Parallel()
 	binary := filepath.Join(t.TempDir(), "testserver")

@@ -45,7 +45,7 @@ func delegated(t *testing.T) (in func(*exec.Cmd), dir string) {
 		unable(t, "cgroups of this kernel cannot be killed: ", err)
 	}
 	for _, name := range []string{"", "cgroup.procs"} {
-		if err := os.Chown(filepath.Join(dir, name), nobody, nobody); err != nil {
+		if err := os.Chown(filepath.Join(dir, name), ordinaryUser, ordinaryUser); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -100,7 +100,7 @@ func cgroupsGone(t *testing.T, dir string) {
 	}
 }
 
-// Nobody is left to end the daemon, which is root's, and whose environment no ordinary user may read. The next zklock
+// No process is left that ends the daemon: it is root's, and no ordinary user may read its environment. The next zklock
 // in the same cgroup ends it, and then starts its command.
 func TestCgroupOfAHoldWhoseKeepersWereKilledIsEndedBeforeTheNextCommand(t *testing.T) {
 	t.Parallel()

@@ -100,11 +100,11 @@ func TestDoctorNamesTheFaultsOfAServersRelease(t *testing.T) {
 
 func TestOnRealServersDoctorReadsTheirSettings(t *testing.T) {
 	server := zookeeper.Start(t, zookeeper.Config{})
-	told := []string{"ZooKeeper " + zookeeper.Version(), "standalone", "tick 100ms"}
+	want := []string{"ZooKeeper " + zookeeper.Version(), "standalone", "tick 100ms"}
 	if strings.HasPrefix(zookeeper.Version(), "3.8.") {
-		told = append(told, "LOOK", "ZOOKEEPER-4712")
+		want = append(want, "LOOK", "ZOOKEEPER-4712")
 	}
-	wantOutput(t, server.Addr(), 0, told, "doctor")
+	wantOutput(t, server.Addr(), 0, want, "doctor")
 	holder := start(t, server.Addr(), with([]string{"-data", "billing", "/locks/a"}, script("exec sleep 1000")...)...)
 	holder.await("started")
 	wantOutput(t, server.Addr(), 0, []string{"billing"}, "who", "/locks/a")

@@ -141,7 +141,7 @@ func stamps(t *testing.T, file string) (first, last time.Duration, writers int) 
 	return first, last, len(processes)
 }
 
-// An event is what -status-fd tells.
+// An event is one line of -status-fd.
 type event struct {
 	Time      time.Time
 	Event     string
@@ -166,7 +166,7 @@ type running struct {
 
 	mu     sync.Mutex
 	events []event
-	more   chan struct{} // closed and made anew with each event
+	more   chan struct{} // closed and replaced at each event
 	ended  chan struct{} // the status is known
 	heard  chan struct{} // every event has been read
 	told   chan struct{} // all processes that had its standard error are gone

@@ -93,10 +93,10 @@ func TestQueueIsShown(t *testing.T) {
 		lock.Contenders[0].Token != holder.await("acquired").Token || lock.Contenders[0].Client.State != "alive" || !strings.HasPrefix(lock.Contenders[0].Session, "0x") {
 		t.Errorf("got %+v, %v from\n%s", lock, err, stdout)
 	}
-	told, _, status := zklock(t, server.Addr(), "revoke", "-wait", "1m", "/locks/nightly")
+	output, _, status := zklock(t, server.Addr(), "revoke", "-wait", "1m", "/locks/nightly")
 	if order := regexp.MustCompile(`(?s)^holder: billing at host7; session 0x\w+, since 20.* node ` + node + `\nasked billing at host7 .* has left\n$`); status != 0 ||
-		!order.MatchString(told) {
-		t.Errorf("got status %d and %q from revoke, want 0, and who holds before that it was asked", status, told)
+		!order.MatchString(output) {
+		t.Errorf("got status %d and %q from revoke, want 0, and who holds before that it was asked", status, output)
 	}
 	holder.wantStatus(143)
 	waiter.await("started")

@@ -64,7 +64,7 @@ func (c *contest) session(server *zktest.Server) int64 {
 type figures struct {
 	killed time.Duration // from KILL to the moment at which the next one was let in
 	last   time.Duration // from the last thing that the holder's processes did to the first that the next one's did
-	spare  time.Duration // from the end of all processes to the end of the lease, as the keeper tells
+	spare  time.Duration // from the end of all processes to the end of the lease, by the keeper's report
 	swept  bool          // the keeper was starved, so that the front killed it and all of them, and there is no spare
 }
 

@@ -87,7 +87,7 @@ func TestCommandOfANestedRunHasTheVariablesOfItsOwnLockAlone(t *testing.T) {
 		}
 	}
 	slices.Sort(got)
-	setting, _, _ := strings.Cut(calm, "=") // of the user, which stays
+	setting, _, _ := strings.Cut(calm, "=") // the user's own setting stays
 	want := []string{
 		setting, "ZKLOCK_COUNT=1", "ZKLOCK_HELD=/locks/a:/locks/b:/locks/c", "ZKLOCK_KEEPERS", "ZKLOCK_KIND", "ZKLOCK_NODE", "ZKLOCK_PATH=/locks/c",
 		"ZKLOCK_SESSION_ID", "ZKLOCK_TIMEOUT_MS", "ZKLOCK_TOKEN",
@@ -425,7 +425,7 @@ func TestKillOfTheKeeperKillsAllOfTheCommand(t *testing.T) {
 	t.Parallel()
 	server := zktest.New(t)
 	r := start(t, server.Addr(), with([]string{"/locks/a"}, script("setsid sleep 1000 & echo ready; sleep 1000")...)...)
-	r.await("started") // the keeper has told that
+	r.await("started") // the keeper has reported it
 	r.awaitOutput("ready")
 	if err := syscall.Kill(r.keeper(), syscall.SIGKILL); err != nil {
 		t.Fatal(err)

@@ -21,8 +21,8 @@ import (
 	"github.com/gocurator/curator/framework/zktest/await"
 )
 
-// nobody is an ordinary user, who may signal no process of root.
-const nobody = 65534
+// ordinaryUser may signal no process of root.
+const ordinaryUser = 65534
 
 // becomeOwner makes a process that runs a setuid program one of the program's owner, as sudo and su do. Others stay as
 // they are.
@@ -91,7 +91,7 @@ func byNobody(t *testing.T, cmd *exec.Cmd) {
 	}
 	openDir(t) // so that what the race detector writes can be beside it
 	cmd.Dir = "/"
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: ordinaryUser, Gid: ordinaryUser}}
 }
 
 // programsForAll returns the directory of copies.
@@ -149,7 +149,7 @@ var short = []string{"-session", "12s", "-grace", "500ms", "-margin", "2500ms"}
 // A loss is a way to lose a lock, or the processes that look after it.
 type loss struct {
 	name   string
-	status int // of zklock
+	status int // zklock's exit status
 	lose   func(c *contest, server *zktest.Server)
 
 	freezes bool // the server
@@ -304,7 +304,7 @@ func TestSetuidProgramThatIsAllowedKeepsTheLockWhileItLives(t *testing.T) {
 		t.Errorf("got the event %+v, want process %s in it", unended, want)
 	}
 	if _, killed, _ := c.holder.seen("killed"); killed {
-		t.Error("zklock tells that all is killed")
+		t.Error("zklock reports that all is killed")
 	}
 	if got := len(server.Children("/locks/a")); got != 2 {
 		t.Errorf("got %d nodes, want 2: the lock is kept while process %d lives", got, pid)

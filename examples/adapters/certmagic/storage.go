@@ -58,7 +58,7 @@ func (s *Storage) Lock(ctx context.Context, name string) error {
 	}
 }
 
-// TryLock takes the lock if nobody has it, without waiting for another holder; for the servers it waits for at most the
+// TryLock takes the lock if it is free, and does not wait for another holder. It waits for the servers for at most the
 // client's connection timeout.
 func (s *Storage) TryLock(ctx context.Context, name string) (bool, error) {
 	h, first := s.reserve(name)

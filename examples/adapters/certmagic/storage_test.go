@@ -43,7 +43,7 @@ func connect(t *testing.T, dial framework.DialFunc) *framework.Client {
 // An issuer takes its time for a certificate, signed by itself, and fails the test if another one is at work.
 type issuer struct {
 	t      *testing.T
-	busy   *atomic.Bool // of all issuers
+	busy   *atomic.Bool // shared by all issuers: one of them is at work
 	issued *atomic.Int32
 	takes  time.Duration
 	fails  *atomic.Int32 // so many attempts first

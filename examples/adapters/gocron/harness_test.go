@@ -12,7 +12,7 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-const timeout = 10 * time.Second // of sessions
+const timeout = 10 * time.Second // the session timeout
 
 func connect(t *testing.T, dial framework.DialFunc) *framework.Client {
 	t.Helper()

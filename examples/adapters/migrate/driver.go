@@ -16,7 +16,7 @@
 // # What to know of golang-migrate
 //
 //   - Lock has no context. Migrate.LockTimeout, fifteen seconds, does not end it: Migrate gives up, and the Lock that
-//     goes on may take the lock when nobody is there to release it. So Lock here gives up by itself, and should do so
+//     goes on may take the lock when no caller is left to release it. So Lock here gives up by itself, and should do so
 //     earlier.
 //   - A Migrate whose Unlock has failed takes itself for locked, and answers "database locked" from then on. So Unlock
 //     does not report a loss again.

@@ -132,7 +132,7 @@ func TestLockThatIsNotHadInTimeIsNotTakenLate(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		if got := zk.Children(path); len(got) != 0 {
-			t.Errorf("the lock is held by %v, want nobody", got)
+			t.Errorf("the lock is held by %v, want no holder", got)
 		}
 		if err := m.Up(); err != nil {
 			t.Errorf("Up of the free lock: got %v, want nil", err)
@@ -235,7 +235,7 @@ func TestLockOfTheDatabaseThatFailsReleasesThisOne(t *testing.T) {
 			t.Errorf("got %v, want the database's error", err)
 		}
 		if got := zk.Children(path); len(got) != 0 {
-			t.Errorf("the lock is held by %v, want nobody", got)
+			t.Errorf("the lock is held by %v, want no holder", got)
 		}
 	})
 }

@@ -57,7 +57,7 @@ func NewLocker(client *framework.Client, path string, grace time.Duration, opts 
 // UseIn makes the locker that of a composer, as tusd's own lockers do.
 func (l *Locker) UseIn(composer *handler.StoreComposer) { composer.UseLocker(l) }
 
-// NewLock returns a lock for an upload, which nobody holds yet. It does no I/O, and never fails.
+// NewLock returns a lock for an upload, which is not held yet. It does no I/O, and never fails.
 func (l *Locker) NewLock(id string) (handler.Lock, error) {
 	// An id can be one of the store's, with any characters, and a node cannot be called "." or "..".
 	path := l.path + "/upload-" + url.PathEscape(id)

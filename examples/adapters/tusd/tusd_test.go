@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	timeout = 40 * time.Second // of sessions
+	timeout = 40 * time.Second // the session timeout
 	grace   = 10 * time.Second
 )
 

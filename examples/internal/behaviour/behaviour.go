@@ -120,7 +120,7 @@ func (p Program) mistakes(t *testing.T) {
 			t.Errorf("%q: got status %d, %q and %q; want %d, no output, and a line that says what is wrong", args, status, out, errs, want)
 		}
 		named := strings.TrimLeft(args[len(args)-1], "-")
-		if len(args) > 1 && args[0][0] == '-' { // of a flag with a value, the flag
+		if len(args) > 1 && args[0][0] == '-' { // name a flag with a value by the flag
 			named = strings.TrimLeft(args[0], "-")
 		}
 		if !strings.Contains(errs, named) {
@@ -155,12 +155,12 @@ func (p Program) noServer(t *testing.T) {
 	if want == 0 {
 		want = 1
 	}
-	const nobody = "127.0.0.1:1"
-	status, out, errs := p.run(t, nil, append([]string{"-zk", nobody}, p.real()...)...)
+	const noServer = "127.0.0.1:1"
+	status, out, errs := p.run(t, nil, append([]string{"-zk", noServer}, p.real()...)...)
 	if status != want || out != "" {
 		t.Errorf("got status %d and %q, want %d and no output", status, out, want)
 	}
-	if first, rest, _ := strings.Cut(errs, "\n"); first != p.Name+": connecting to "+nobody || !strings.Contains(rest, nobody) {
+	if first, rest, _ := strings.Cut(errs, "\n"); first != p.Name+": connecting to "+noServer || !strings.Contains(rest, noServer) {
 		t.Errorf("got %q, want a line that says where it connects to, and one that says why not", errs)
 	}
 }

@@ -76,7 +76,7 @@ func readAuth(file string) (framework.Option, error) {
 	return framework.WithAuthorization(scheme, []byte(credentials)), nil
 }
 
-// readSASL reads the user, who stays the same. The password is read anew for each connection, since it may be changed.
+// readSASL reads the user, who stays the same. Each connection reads the password again, since it may have changed.
 func readSASL(file string) (framework.Option, error) {
 	user, _, err := readUser(file)
 	if err != nil {

@@ -1,5 +1,5 @@
 // Package demo is what the examples have in common: where they run, clients whose connections can be broken, and an
-// exit status that tells whether what was promised held.
+// exit status that says whether what was promised held.
 package demo
 
 import (

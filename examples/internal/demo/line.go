@@ -31,7 +31,7 @@ func (l *Line) Cut() {
 	l.reset()
 }
 
-// Mute swallows everything in both directions and tells neither end: a firewall that forgot the connection, a broken
+// Mute swallows everything in both directions, and neither end notices: a firewall that forgot the connection, a broken
 // switch.
 func (l *Line) Mute() {
 	l.mu.Lock()

@@ -21,7 +21,7 @@ const patience = time.Minute
 type Process struct {
 	t     *testing.T
 	cmd   *exec.Cmd
-	lines chan string // of its standard output; closed at the end of it
+	lines chan string // its standard output; closed at the end of it
 }
 
 // Start starts a program, whose process has ended when the test has.
@@ -105,5 +105,5 @@ func (p *Process) Wait() (status int) {
 func (p *Process) reap() {
 	for range p.lines { // the end of its output comes before Wait closes the pipe
 	}
-	_ = p.cmd.Wait() // the status tells
+	_ = p.cmd.Wait() // the status says how it ended
 }

@@ -67,7 +67,7 @@ class Mutex {
 
     Collection<String> look() throws Exception {
         if (mutex.isAcquiredInThisProcess() || mutex.isOwnedByCurrentThread()) {
-            throw new IllegalStateException("nobody has acquired it");
+            throw new IllegalStateException("the mutex is not held");
         }
         return mutex.getParticipantNodes();
     }

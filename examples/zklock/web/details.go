@@ -24,8 +24,8 @@ type opened struct {
 const (
 	// mostShown is how many contenders a page gets.
 	mostShown = 100
-	// mostRead is how many contenders are read again although nothing was counted: a request to leave changes data
-	// alone, which no count tells.
+	// mostRead is how many contenders are read again although no counter has changed: a request to leave changes data
+	// alone, which no counter shows.
 	mostRead = 16
 	// rest is how long a long queue that changes is not read again, in times that the last read took.
 	rest = 5
@@ -117,7 +117,7 @@ type shown struct {
 	Holders  int             `json:"holders"`
 	Waiting  int             `json:"waiting"`
 	More     int             `json:"more,omitempty"` // contenders behind those that are shown
-	Sessions []string        `json:"sessions"`       // of the contenders, in their order
+	Sessions []string        `json:"sessions"`       // the contenders' sessions, in queue order
 	Recent   []survey.Change `json:"recent"`
 }
 

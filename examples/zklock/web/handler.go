@@ -132,7 +132,7 @@ func (h *Handler) isOurs(host string) bool {
 	return strings.EqualFold(name, "localhost") || ip != nil && ip.IsLoopback()
 }
 
-// mayEnter compares digests, so that the time it takes tells nothing.
+// mayEnter compares digests, so that the time it takes reveals nothing.
 func (h *Handler) mayEnter(r *http.Request) bool {
 	user, password, _ := r.BasicAuth()
 	got, want := sha256.Sum256([]byte(user+"\x00"+password)), sha256.Sum256([]byte(h.options.User+"\x00"+h.options.Password))

@@ -31,7 +31,7 @@ type hub struct {
 	pages  map[*subscriber]bool
 	seen   map[string]*opened // locks whose details are open
 	closed bool
-	number int // of looks
+	number int // counts looks
 	status status
 }
 
@@ -42,8 +42,8 @@ type status struct {
 	Fresh   int64   `json:"fresh"`   // when the last look that succeeded began; 0 before the first
 	Timeout int64   `json:"timeout"` // the session timeout: after it, what is shown says nothing of who holds
 	Failed  string  `json:"failed,omitempty"`
-	Reads   int     `json:"reads"` // of the last look
-	MS      float64 `json:"ms"`    // that it took
+	Reads   int     `json:"reads"` // reads that the last look made
+	MS      float64 `json:"ms"`    // how long it took
 	Revoke  bool    `json:"revoke"`
 }
 
@@ -170,7 +170,7 @@ type update struct {
 	Gone []string `json:"gone,omitempty"`
 }
 
-// send tells a page what has changed; a page that is behind gets everything. mu is held.
+// send sends a page what has changed; a page that is behind gets everything. mu is held.
 func (h *hub) send(p *subscriber, changed []Row) {
 	u := update{status: h.present()}
 	if !p.behind {

@@ -14,7 +14,7 @@ import (
 	"github.com/gocurator/curator/examples/zklock/internal/survey"
 )
 
-// look reads the locks, and tells the pages what has changed. What is shown is as fresh as the beginning of the last
+// look reads the locks, and sends the pages what has changed. What they show is as fresh as the beginning of the last
 // look in which every read was answered.
 func (h *hub) look(ctx context.Context) {
 	limit := max(10*h.options.Every, 10*time.Second)
@@ -110,7 +110,7 @@ func (h *hub) settle(found []survey.Found) {
 			row = &Row{Path: f.Path, unread: time.Now()}
 		}
 		if row.Kind != f.Kind {
-			row.Kind, row.told = f.Kind, false
+			row.Kind, row.sent = f.Kind, false
 		}
 		h.rows[f.Path] = row
 	}
@@ -168,14 +168,14 @@ func (h *hub) counts(ctx context.Context, path string) (c [2]int32, there bool, 
 func (h *hub) merge(paths ...[]string) (news []Row) {
 	all := slices.Concat(paths...)
 	for path, row := range h.rows {
-		if !row.told {
+		if !row.sent {
 			all = append(all, path)
 		}
 	}
 	slices.Sort(all)
 	for _, path := range slices.Compact(all) {
 		if row := h.rows[path]; row != nil {
-			row.told = true
+			row.sent = true
 			sent := *row
 			sent.Past = nil
 			news = append(news, sent)

@@ -77,7 +77,7 @@ func plant(t *testing.T, zk *zktest.Server, path, data string) {
 	}
 }
 
-// A long queue that does not change is read once, and told once.
+// A long queue that does not change is read once, and sent once.
 func TestUnchangedQueueIsReadOnce(t *testing.T) {
 	t.Parallel()
 	const n = 50

@@ -42,7 +42,7 @@ function takeRows(news, all) {
     if (!all) rows.get(row.path).past.push(row.rate);
     told.add(row.path);
   }
-  for (const row of rows.values()) { // what was not told has not changed
+  for (const row of rows.values()) { // what was not sent has not changed
     if (!all && !told.has(row.path)) row.past.push(row.rate);
     if (row.past.length > 60) row.past = row.past.slice(-60);
   }
@@ -98,7 +98,7 @@ function listen() {
   source.addEventListener("status", e => { take(JSON.parse(e.data)); drawAge(); });
   source.addEventListener("lock", e => drawLock(JSON.parse(e.data), status.revoke ? revoke : null));
   // A browser opens a stream again that breaks off, but not one that is answered by another status, as a proxy does
-  // while zklock serve is started anew.
+  // while zklock serve restarts.
   source.onerror = () => {
     if (source.readyState === EventSource.CLOSED) retry = setTimeout(listen, pause);
   };

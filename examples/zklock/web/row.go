@@ -27,7 +27,7 @@ type Row struct {
 
 	counts [2]int32
 	known  bool
-	told   bool // the pages know it
+	sent   bool // the pages know it
 	at     time.Time
 	unread time.Time // since when the head is to be read; zero if it was read
 }

@@ -68,7 +68,7 @@ func ask(t *testing.T, method, url, body string, change func(*http.Request)) (in
 	}
 	defer response.Body.Close()
 	if response.Header.Get("Content-Type") == "text/event-stream" {
-		return response.StatusCode, "(a stream)", response.Header // which has no end
+		return response.StatusCode, "(a stream)", response.Header // its body has no end
 	}
 	text, err := io.ReadAll(response.Body)
 	if err != nil {
@@ -369,7 +369,7 @@ func TestSlowPageIsSentASnapshotAndHoldsUpNobody(t *testing.T) {
 	t.Parallel()
 	url, client, _ := site(t, func(o *web.Options) { o.Every = time.Millisecond })
 	hold(t, client, "/locks/a", "billing")
-	slow := listen(t, url+"/events") // which does not read
+	slow := listen(t, url+"/events") // it never reads
 	quick := listen(t, url+"/events")
 	for range 100 {
 		quick.until("a look", func(name, _ string) bool { return name == "delta" })

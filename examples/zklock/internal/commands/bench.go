@@ -26,7 +26,7 @@ its own: the default is one below /zklock-bench.
 Examples:
 
   zklock bench -zk zk1:2181
-  zklock bench -contenders 1 -n 1000     # a lock that nobody else wants
+  zklock bench -contenders 1 -n 1000     # a lock without rivals
 ` + statuses
 
 func newBench(set *flag.FlagSet) *looker {

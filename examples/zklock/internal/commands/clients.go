@@ -35,7 +35,7 @@ func (s *scene) contact(ctx context.Context, lock *survey.Lock, limit time.Durat
 	return contact.Ask(ctx, asked, contact.Own{Session: session.ID(), Timeout: session.Timeout()}, wanted, limit), nil
 }
 
-// Most holders and waiters that the text tells about; JSON has all.
+// The most holders and waiters that the text describes; JSON has all.
 const (
 	mostHolders = 8
 	mostWaiters = 3
@@ -60,8 +60,8 @@ func foremost(lock *survey.Lock) (all []survey.Contender) {
 	return all
 }
 
-// clientsText tells about the foremost contenders' clients, about nodes that belong to none, and about servers that did
-// not tell. report may be nil.
+// clientsText describes the foremost contenders' clients, nodes that belong to no client, and servers that did not
+// answer. report may be nil.
 func clientsText(lock *survey.Lock, report *contact.Report) string {
 	var out strings.Builder
 	paragraph := func(text string) {

@@ -32,8 +32,8 @@ func TestWhoTellsWhetherTheHolderLives(t *testing.T) {
 	holder := contender(survey.Holds, "1", "billing")
 	leads, kazoo, waiter, orphan := contender(survey.Leads, "1", "id"), holder, contender(survey.Waits, "2", "reports"), holder
 	kazoo.By, orphan.Session = "kazoo", 0
-	nobody := reported(0)
-	nobody.Answers[0].Connections = nil
+	noClients := reported(0)
+	noClients.Answers[0].Connections = nil
 	for name, c := range map[string]struct {
 		contender survey.Contender
 		report    *contact.Report
@@ -46,7 +46,7 @@ func TestWhoTellsWhetherTheHolderLives(t *testing.T) {
 			"not heard for 25s, it is paused, dead or cut off; its session ends in 15s by itself unless it is heard, so there is nothing to do but wait",
 		}},
 		"a waiter": {waiter, reported(1500 * time.Millisecond), []string{"waits 0x9 from 10.0.0.7:5 at zk1:2181: heard 1.5s ago, it is alive zk1:2181 does not allow dump"}},
-		"away": {holder, nobody, []string{
+		"away": {holder, noClients, []string{
 			"connected to none of the servers asked (1): it is dead, cut off, or at a server that does not tell; its session ends within its timeout",
 		}},
 		"not allowed": {holder, untold(fourletter.NotAllowed, ""), []string{

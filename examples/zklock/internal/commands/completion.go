@@ -15,7 +15,7 @@ import (
 	"github.com/gocurator/curator/examples/zklock/internal/servers"
 )
 
-// CompletionHelp tells how the scripts are used.
+// CompletionHelp says how to use the scripts.
 const CompletionHelp = `zklock completion bash|zsh|fish
 
 Prints a script that completes commands, flags and paths of locks:

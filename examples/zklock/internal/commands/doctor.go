@@ -39,7 +39,7 @@ UNKNOWN; by default servers allow srvr alone. All servers are asked at one
 time, with TLS if -tls or the like is given. If none of them serves clients,
 doctor prints what it knows of each, and the exit status is 69.
 
-What no server tells: forceSync=no, with which a loss of power loses writes
+What no server reports: forceSync=no, with which a loss of power loses writes
 that were answered. Look into each zoo.cfg and the Java options.
 
 WRONG breaks a lock, now or later; LOOK may be intended, or do harm only

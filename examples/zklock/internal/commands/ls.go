@@ -48,7 +48,7 @@ type row struct {
 	Kind    string `json:"kind"`
 	Holding int    `json:"holding"`
 	Waiting int    `json:"waiting"`
-	Who     string `json:"who,omitempty"` // of the first holder
+	Who     string `json:"who,omitempty"` // the first holder
 	Refused bool   `json:"refused,omitempty"`
 }
 

@@ -32,7 +32,7 @@ Exit status: 0; 64 wrong usage; 70 another failure.
 type build struct {
 	Version  string `json:"version"`
 	Commit   string `json:"commit,omitempty"`
-	Time     string `json:"time,omitempty"`     // of the commit
+	Time     string `json:"time,omitempty"`     // when the commit was made
 	Modified bool   `json:"modified,omitempty"` // there were changes beside the commit
 	Go       string `json:"go"`
 	System   string `json:"system"`

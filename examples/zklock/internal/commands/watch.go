@@ -78,15 +78,15 @@ type watcher struct {
 	lasting time.Duration // after the first look; 0: until ctx ends
 
 	lock    *survey.Lock
-	at      time.Time     // of the last look that succeeded: what is shown is that old
-	now     time.Time     // of the frame
-	timeout time.Duration // of the session: after it, who holds is not known
+	at      time.Time     // when the last look that succeeded was made: what is shown is that old
+	now     time.Time     // when the frame is drawn
+	timeout time.Duration // the session timeout: after it, who holds is not known
 	version int32         // the directory's count of changes
 	rate    float64       // acquisitions a second, smoothed
 	losses  int           // holders that have left
 	came    int
 	trouble string          // why the last look failed; empty if none has
-	told    outage          // what was said of this outage
+	shown   outage          // what was said of this outage
 	recent  []survey.Change // the newest last
 }
 
@@ -205,8 +205,8 @@ func (w *watcher) remember(news []survey.Change) {
 	w.recent = w.recent[max(len(w.recent)-100, 0):]
 }
 
-// asked reports whether a holder's data may have changed: a request to leave does that, and no count of the directory
-// tells.
+// asked reports whether a holder's data may have changed: a request to leave does that, and no counter of the directory
+// shows it.
 func (w *watcher) asked() bool { return len(w.lock.Contenders) > 0 && len(w.lock.Contenders) <= 16 }
 
 func (w *watcher) count(ctx context.Context) (int32, error) { return countIn(ctx, w.client, w.lock) }

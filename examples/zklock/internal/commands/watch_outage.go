@@ -37,10 +37,10 @@ func (w *watcher) outage() outage {
 	}
 }
 
-// outages are the events of an outage that were not told yet. They stand among those of the lock.
+// outages returns the events of an outage that were not shown yet. They stand among those of the lock.
 func (w *watcher) outages() []survey.Change {
 	now := w.outage()
-	if now == w.told || now == unheard && w.told == outdated {
+	if now == w.shown || now == unheard && w.shown == outdated {
 		return nil
 	}
 	what := "silence"
@@ -51,7 +51,7 @@ func (w *watcher) outages() []survey.Change {
 	if now == none {
 		news[0].After = 0
 	}
-	w.told = now
+	w.shown = now
 	w.remember(news)
 	return news
 }

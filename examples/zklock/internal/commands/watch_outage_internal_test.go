@@ -14,7 +14,7 @@ func TestOutageIsToldOnceAndAgainAfterTheSessionTimeout(t *testing.T) {
 	for name, c := range map[string]struct {
 		age    time.Duration
 		failed bool
-		told   outage
+		shown  outage
 		want   string // what and why
 		left   outage
 	}{
@@ -25,11 +25,11 @@ func TestOutageIsToldOnceAndAgainAfterTheSessionTimeout(t *testing.T) {
 		"a silence that goes on":            {9 * time.Second, true, unheard, "", unheard},
 		"a silence of the session timeout":  {10 * time.Second, true, unheard, "", unheard},
 		"a silence that has become too old": {10001 * time.Millisecond, true, unheard, "silence what is known is 10.0s old, older than the session timeout: who holds is not known", outdated},
-		"one that was told":                 {time.Minute, true, outdated, "", outdated},
+		"one that was shown":                {time.Minute, true, outdated, "", outdated},
 		"an answer":                         {0, false, outdated, "answer the servers answer again", none},
 		"an answer after a short silence":   {0, false, unheard, "answer the servers answer again", none},
 	} {
-		w := &watcher{servers: "zk1:2181", every: time.Second, timeout: 10 * time.Second, at: read, now: read.Add(c.age), told: c.told}
+		w := &watcher{servers: "zk1:2181", every: time.Second, timeout: 10 * time.Second, at: read, now: read.Add(c.age), shown: c.shown}
 		if c.failed {
 			w.take(sight{err: errors.New("no server")})
 		}
@@ -37,8 +37,8 @@ func TestOutageIsToldOnceAndAgainAfterTheSessionTimeout(t *testing.T) {
 		if news := w.outages(); len(news) > 0 {
 			got = news[0].What + " " + news[0].Why
 		}
-		if got != c.want || w.told != c.left {
-			t.Errorf("%s: got %q and %d, want %q and %d", name, got, w.told, c.want, c.left)
+		if got != c.want || w.shown != c.left {
+			t.Errorf("%s: got %q and %d, want %q and %d", name, got, w.shown, c.want, c.left)
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 const whoHelp = `zklock who [flags] PATH
 
-Tells who holds a lock and who waits for it, in the order in which they came.
+Shows who holds a lock and who waits for it, in the order in which they came.
 It knows mutexes, read/write locks, semaphores and elections, of this library,
 of Java Curator, of kazoo and of go-zookeeper. It only reads.
 
@@ -30,13 +30,13 @@ of Java Curator, of kazoo and of go-zookeeper. It only reads.
            address alone. Revoked holders show that instead. On a terminal
            it is cut at its width
 
-Below the table who tells whether the clients of the holders, and of the first
+Below the table who shows whether the clients of the holders, and of the first
 three that wait, live: from where each is connected, when a server heard it
 last, and when its session ends if it is not heard again. For that it asks the
 servers of -zk by the four-letter commands cons and dump, which they must
 allow: 4lw.commands.whitelist=cons,dump,srvr,conf. A time with "about" may be
 wrong by two ticks of the servers, 4s by default; and a new leader gives all
-sessions their whole time anew. -answer-within 0s does not ask.
+sessions their whole time again. -answer-within 0s does not ask.
 
 Examples:
 
@@ -66,7 +66,7 @@ func newWho(set *flag.FlagSet) *looker {
 }
 
 // whoJSON adds each contender's session as people write it, since JSON would not keep the number, and what the servers
-// have told; report may be nil.
+// have answered; report may be nil.
 func whoJSON(lock *survey.Lock, report *contact.Report) map[string]any {
 	text, err := json.Marshal(lock)
 	if err != nil {

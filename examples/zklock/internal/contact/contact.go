@@ -1,5 +1,5 @@
-// Package contact tells whether the clients of sessions live: from where they are connected, when servers heard them
-// last, and when their sessions end by themselves. It asks servers by four-letter commands, and only reads.
+// Package contact finds out whether the clients of sessions live: from where they are connected, when servers heard
+// them last, and when their sessions end by themselves. It asks servers by four-letter commands, and only reads.
 package contact
 
 import (
@@ -23,9 +23,9 @@ const (
 // A Client is what servers tell about the client of a session.
 type Client struct {
 	State   string
-	Address string        // of the client, as its server sees it; "" without a connection
+	Address string        // the client's, as its server sees it; "" without a connection
 	Server  string        // to which it is connected
-	Timeout time.Duration // of its session; 0 if it is not known
+	Timeout time.Duration // the session timeout; 0 if it is not known
 	Heard   time.Duration // since it was heard; negative if that is not known
 	Left    time.Duration // until its session ends if it is not heard; negative if that is not known
 	About   bool          // Heard and Left may be wrong by two ticks
@@ -59,13 +59,13 @@ type Own struct {
 	Timeout time.Duration
 }
 
-// A Report is what all servers have told.
+// A Report is what all servers have answered.
 type Report struct {
 	Own     Own
 	Answers []Answer // in the order of the servers
 }
 
-// An Answer is what one server has told.
+// An Answer is what one server has answered.
 type Answer struct {
 	Address     string
 	Connections []fourletter.Connection // if Cons is nil
@@ -73,7 +73,7 @@ type Answer struct {
 	Cons, Dump  error
 }
 
-// MarshalJSON tells what the server has not answered.
+// MarshalJSON says what the server has not answered.
 func (a Answer) MarshalJSON() ([]byte, error) {
 	text := func(err error) string {
 		if err == nil || fourletter.TroubleOf(err) == fourletter.NotAsked {

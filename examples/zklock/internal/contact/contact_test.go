@@ -34,7 +34,7 @@ func TestClientsOfAServerAreTold(t *testing.T) {
 	holder, asks := session(t, server.Addr()), session(t, server.Addr())
 	frozen.Freeze()
 	defer frozen.Thaw()
-	const limit = 10 * time.Second // which the live server does not need
+	const limit = 10 * time.Second // the live server needs far less
 	servers := fourletter.Servers(server.Addr()+","+frozen.Addr(), nil, limit)
 	own := contact.Own{Session: asks.ID(), Timeout: asks.Timeout()}
 	report := contact.Ask(t.Context(), servers, own, []int64{holder.ID()}, limit)

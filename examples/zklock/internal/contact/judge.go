@@ -7,19 +7,19 @@ import (
 	"github.com/gocurator/curator/examples/zklock/internal/fourletter"
 )
 
-// Client judges the client of a session by what the servers have told.
+// Client judges the client of a session by what the servers have answered.
 func (r *Report) Client(session int64) Client {
 	c := Client{Heard: -1, Left: -1}
 	r.connection(&c, session)
 	if ended := r.end(&c, session); ended && c.Address == "" {
 		return Client{State: Ended, Timeout: c.Timeout, Heard: -1, Left: -1}
 	}
-	c.State = c.state(r.told())
+	c.State = c.state(r.listed())
 	return c
 }
 
-// told reports whether any server has told its connections, and whether all have.
-func (r *Report) told() (some, all bool) {
+// listed reports whether any server has listed its connections, and whether all have.
+func (r *Report) listed() (some, all bool) {
 	silent := 0
 	for _, a := range r.Answers {
 		if a.Cons != nil {
@@ -50,8 +50,9 @@ func (r *Report) connection(c *Client, session int64) {
 	}
 }
 
-// heard is how long ago a server answered a connection last. A server tells that on a clock of its own, and which time
-// it is there only if our own session is connected to it too: that was answered just now. It is negative otherwise.
+// heard is how long ago a server answered a connection last. A server reports that on a clock of its own. Which time it
+// is there is known only if our own session is connected to it too, since that was answered just now. Otherwise heard
+// is negative.
 func (a Answer) heard(own Own, c fourletter.Connection) time.Duration {
 	i := slices.IndexFunc(a.Connections, func(c fourletter.Connection) bool { return c.Session == own.Session })
 	if i < 0 || c.LastResponse == 0 || a.Connections[i].LastResponse == 0 {
@@ -92,8 +93,9 @@ func (r *Report) end(c *Client, session int64) (ended bool) {
 	return ended
 }
 
-// state judges by where the client is connected, and by when it was heard. some and all are those of told. A client
-// that was heard lately and has no connection may have ended since, or be connected to a server that does not tell.
+// state judges by where the client is connected, and by when it was heard. some and all are those of listed. A client
+// that was heard lately and has no connection may have ended since, or be connected to a server that does not list its
+// connections.
 func (c Client) state(some, all bool) string {
 	connected, known := c.Address != "", c.Heard >= 0 && c.Timeout > 0
 	switch {

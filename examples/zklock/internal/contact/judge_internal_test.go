@@ -27,8 +27,8 @@ func at(name, cons, dump string) Answer {
 }
 
 const (
-	nobody = "\n"
-	ours   = " /10.0.0.1:1[1](sid=0x1,to=30000,lresp=100000)\n"
+	none = "\n"
+	ours = " /10.0.0.1:1[1](sid=0x1,to=30000,lresp=100000)\n"
 
 	follower = "Global Sessions(2):\n0x1\t30000ms\n0x2\t40000ms\nephemeral nodes dump:\n"
 )
@@ -81,16 +81,16 @@ func TestClientIsJudged(t *testing.T) {
 			[]Answer{at("b", theirs(5), ""), at("a", ours+theirs(99000), "")}, "alive 10.0.0.2:7 a 40s 1s 39s",
 		},
 		"at no server": {
-			[]Answer{at("a", ours, follower), at("b", nobody, follower)}, "away   40s -1ns -1ns",
+			[]Answer{at("a", ours, follower), at("b", none, follower)}, "away   40s -1ns -1ns",
 		},
 		"at no server, heard lately": {
-			[]Answer{at("a", ours, follower), at("b", nobody, leader(38))}, "away   40s about 2s 38s",
+			[]Answer{at("a", ours, follower), at("b", none, leader(38))}, "away   40s about 2s 38s",
 		},
-		"at no server that tells, heard lately": {
+		"at no server that answers, heard lately": {
 			[]Answer{at("a", ours, follower), at("b", "", leader(38))}, "away   40s about 2s 38s",
 		},
 		"at no server, and silent": {
-			[]Answer{at("a", ours, follower), at("b", nobody, leader(5))}, "silent   40s about 35s 5s",
+			[]Answer{at("a", ours, follower), at("b", none, leader(5))}, "silent   40s about 35s 5s",
 		},
 		"no server allows cons": {
 			[]Answer{at("a", "", follower), at("b", "", leader(38))}, "alive   40s about 2s 38s",
@@ -105,7 +105,7 @@ func TestClientIsJudged(t *testing.T) {
 		"the session is over":  {[]Answer{at("a", ours, gone)}, "ended   0s -1ns -1ns"},
 		"the dump was cut off": {[]Answer{at("a", ours, gone[:60])}, "away   0s -1ns -1ns"},
 		"a leader that does not know us has no clock for us": {
-			[]Answer{at("a", nobody, "1 expire at Tue Nov 24 12:00:30 CET 2026:\n\t0x7\nephemeral nodes dump:\n")}, "away   0s -1ns -1ns",
+			[]Answer{at("a", none, "1 expire at Tue Nov 24 12:00:30 CET 2026:\n\t0x7\nephemeral nodes dump:\n")}, "away   0s -1ns -1ns",
 		},
 		"connected, and missing in a dump that was older": {
 			[]Answer{at("a", ours+theirs(99000), gone)}, "alive 10.0.0.2:7 a 40s 1s 39s",

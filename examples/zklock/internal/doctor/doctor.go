@@ -49,7 +49,7 @@ func Locks(ctx context.Context, client *framework.Client, root string, many int,
 	return e.found, nil
 }
 
-// soundFinding tells how many locks were looked at, and nothing if something was found about each of them.
+// soundFinding says how many locks were looked at, and nothing if something was found about each of them.
 func soundFinding(root string, sound, all int) Finding {
 	switch {
 	case sound == 0 && all > 0:

@@ -71,7 +71,7 @@ func (e *examination) lock(ctx context.Context, f survey.Found) error {
 	return e.contenders(ctx, lock)
 }
 
-// kindFinding tells whether kinds are mixed.
+// kindFinding says whether kinds are mixed.
 func kindFinding(lock *survey.Lock) Finding {
 	kinds := strings.Split(lock.Kind, "+")
 	switch {
@@ -113,7 +113,7 @@ func (e *examination) directory(ctx context.Context, dir string) error {
 	return nil
 }
 
-// permissionFinding tells which permissions nobody has.
+// permissionFinding names the permissions that no client has.
 func permissionFinding(dir string, acl []zk.ACL) Finding {
 	var all int32
 	for _, entry := range acl {
@@ -132,7 +132,7 @@ func permissionFinding(dir string, acl []zk.ACL) Finding {
 		return Finding{}
 	}
 	return Finding{
-		Wrong, dir, "its ACL gives nobody " + strings.Join(missing, ", "),
+		Wrong, dir, "its ACL gives no client " + strings.Join(missing, ", "),
 		"contenders need CREATE to enter, DELETE to leave and READ to wait",
 	}
 }
@@ -143,10 +143,10 @@ const (
 	newcomersRefused = 1<<31 - 1<<16
 )
 
-// counterFinding tells how far a directory's counter is: creations are (changes + children) / 2.
+// counterFinding says how far a directory's counter is: creations are (changes + children) / 2.
 func counterFinding(dir string, stat *zk.Stat) Finding {
 	created := (int64(uint32(stat.Cversion)) + int64(stat.NumChildren)) / 2
-	const advice = "stop using the lock for a minute, so that its directory is removed and begins anew; see the runbook"
+	const advice = "stop using the lock for a minute, so that its directory is removed and its counter restarts; see the runbook"
 	switch {
 	case created >= newcomersRefused:
 		return Finding{Wrong, dir, fmt.Sprintf("its counter is at its end: %d of %d", created, int64(counterEnd)), advice}
@@ -208,7 +208,7 @@ func (e *examination) waitsBehindItself(lock *survey.Lock) {
 	}
 }
 
-// sessions tells which ones have many locks.
+// sessions names those that have many locks.
 func (e *examination) sessions() {
 	ids := slices.SortedFunc(maps.Keys(e.held), cmp.Compare)
 	for _, id := range ids {

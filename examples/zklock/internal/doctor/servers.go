@@ -47,11 +47,11 @@ func serverFindings(address string, ask func(command string) (string, error)) (f
 	}
 	conf, confErr := ask("conf")
 	version := line(srvr, "Zookeeper version: ")
-	settings, told := parseSettings(conf)
-	if version != "" || told {
-		found = append(found, Finding{OK, address, summary(version, line(srvr, "Mode: "), settings, told), ""})
+	settings, known := parseSettings(conf)
+	if version != "" || known {
+		found = append(found, Finding{OK, address, summary(version, line(srvr, "Mode: "), settings, known), ""})
 	}
-	if told && settings.least < 2*settings.tick {
+	if known && settings.least < 2*settings.tick {
 		found = append(found, Finding{
 			Wrong, address, fmt.Sprintf("minSessionTimeout is %v, less than two ticks of %v: with such a session a holder may learn too late "+
 				"that it has lost its lock", settings.least, settings.tick), "leave minSessionTimeout out, or set it to two ticks at least",
@@ -68,13 +68,13 @@ func serverFindings(address string, ask func(command string) (string, error)) (f
 	if version == "" {
 		found = append(found, untoldFinding(address, "its version", "srvr", err))
 	}
-	if !told {
+	if !known {
 		found = append(found, untoldFinding(address, "its settings", "conf", confErr))
 	}
 	return slices.DeleteFunc(found, func(f Finding) bool { return f.Level == "" }), true
 }
 
-// outageFinding says that a server serves nobody, by its error to srvr, which every server of a default installation
+// outageFinding says that a server serves no client, by its error to srvr, which every server of a default installation
 // allows. Its Level is empty if the server may serve clients.
 func outageFinding(address string, err error) Finding {
 	var advice string
@@ -108,23 +108,23 @@ func untoldFinding(address, what, command string, err error) Finding {
 // settings are those of a server that locks rest on.
 type settings struct{ tick, least, most time.Duration }
 
-// parseSettings reads the answer to conf. told is false if one is missing.
-func parseSettings(conf string) (s settings, told bool) {
-	told = true
+// parseSettings reads the answer to conf. known is false if a setting is missing.
+func parseSettings(conf string) (s settings, known bool) {
+	known = true
 	for begin, value := range map[string]*time.Duration{"tickTime=": &s.tick, "minSessionTimeout=": &s.least, "maxSessionTimeout=": &s.most} {
 		n, err := strconv.ParseInt(line(conf, begin), 10, 64)
 		*value = time.Duration(n) * time.Millisecond
-		told = told && err == nil
+		known = known && err == nil
 	}
-	return s, told
+	return s, known
 }
 
-// summary is what a server has told, without a judgement.
-func summary(version, role string, s settings, told bool) string {
+// summary is what a server has answered, without a judgement.
+func summary(version, role string, s settings, known bool) string {
 	version, _, _ = strings.Cut(version, ",") // from here on it says when it was built
 	version, _, _ = strings.Cut(version, "-")
 	text := fmt.Sprintf("ZooKeeper %s, %s", cmp.Or(version, "of unknown version"), cmp.Or(role, "of unknown role"))
-	if told {
+	if known {
 		text += fmt.Sprintf("; tick %v, sessions of %v to %v", s.tick, s.least, s.most)
 	}
 	return text

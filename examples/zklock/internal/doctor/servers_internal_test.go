@@ -8,8 +8,8 @@ import (
 	"github.com/gocurator/curator/examples/zklock/internal/fourletter"
 )
 
-// told is an ask of serverFindings with these answers, or these errors.
-func told(answers map[string]string, troubles map[string]fourletter.Trouble) func(string) (string, error) {
+// answering is an ask for serverFindings that gives these answers, or these errors.
+func answering(answers map[string]string, troubles map[string]fourletter.Trouble) func(string) (string, error) {
 	return func(command string) (string, error) {
 		if trouble := troubles[command]; trouble != 0 {
 			return "", &fourletter.Error{Trouble: trouble, What: "because"}
@@ -46,7 +46,7 @@ func TestWhatAServerDoesNotTellIsUnknown(t *testing.T) {
 		},
 	} {
 		var got []string
-		found, serves := serverFindings("a:1", told(map[string]string{"srvr": c.srvr, "conf": c.conf}, c.troubles))
+		found, serves := serverFindings("a:1", answering(map[string]string{"srvr": c.srvr, "conf": c.conf}, c.troubles))
 		for _, f := range found {
 			if f.Level != OK {
 				got = append(got, f.Level+" "+f.About+" "+f.What)
@@ -70,7 +70,7 @@ func TestServerThatServesNobodyIsWrong(t *testing.T) {
 		fourletter.Foreign:     "does not answer: because",
 		fourletter.NotServing:  "because",
 	} {
-		found, serves := serverFindings("a:1", told(nil, troubles("srvr", trouble)))
+		found, serves := serverFindings("a:1", answering(nil, troubles("srvr", trouble)))
 		if len(found) != 1 || serves {
 			t.Fatalf("trouble %d: got %+v, serves %t, want one finding, and that it does not serve", trouble, found, serves)
 		}
@@ -128,7 +128,7 @@ func TestSettingsOfServersAreJudged(t *testing.T) {
 		{"", "", "unknown unknown"},
 	} {
 		var levels []string
-		found, _ := serverFindings("a:1", told(map[string]string{"srvr": c.srvr, "conf": c.conf}, nil))
+		found, _ := serverFindings("a:1", answering(map[string]string{"srvr": c.srvr, "conf": c.conf}, nil))
 		for _, f := range found {
 			levels = append(levels, f.Level)
 		}

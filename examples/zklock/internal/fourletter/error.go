@@ -77,7 +77,7 @@ func isTimeout(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout()
 }
 
-// judge tells an answer from texts that are none. err is how reading ended.
+// judge separates answers from texts that are none. err is how reading ended.
 func judge(command, answer string, err error, limit time.Duration) (string, error) {
 	first, _, _ := strings.Cut(answer, "\n")
 	var known *Error

@@ -42,7 +42,7 @@ func flags(set *flag.FlagSet) string {
 	return out.String()
 }
 
-// Default tells a flag's default, unless its text does, or there is none.
+// Default returns a note of a flag's default, unless the flag's text names it, or there is none.
 func Default(f *flag.Flag, usage string) string {
 	if strings.Contains(usage, "default") || slices.Contains([]string{"", "false", "0", "0s", "-1"}, f.DefValue) {
 		return ""

@@ -37,7 +37,7 @@ func (j *job) lock(client *framework.Client, trace locks.Trace) locks.Lock {
 	return lock
 }
 
-// acquire waits for the lock, and tells who is ahead.
+// acquire waits for the lock, and reports who is ahead.
 func (j *job) acquire(ctx context.Context, client *framework.Client, t *teller) (*locks.Lease, error) {
 	news := make(chan locks.Waiting, 1)
 	lock := j.lock(client, locks.Trace{Waiting: func(_ context.Context, w locks.Waiting) {
@@ -94,13 +94,14 @@ func settle(ctx context.Context, lease lasting, room, limit time.Duration) {
 // noticeAfter is how long a wait lasts before people hear of it without -v.
 const noticeAfter = time.Second
 
-// tellAhead tells who is ahead whenever that has changed, and every half minute; and once, without -v, that it waits.
+// tellAhead reports who is ahead whenever that has changed, and every half minute. Without -v it says once that it
+// waits.
 func tellAhead(ctx context.Context, client *framework.Client, news <-chan locks.Waiting, t *teller) {
 	again := time.NewTicker(30 * time.Second)
 	defer again.Stop()
 	late := time.NewTimer(noticeAfter)
 	defer late.Stop()
-	var w, told locks.Waiting
+	var w, last locks.Waiting
 	notice, overdue := true, false
 	for {
 		still := ""
@@ -124,8 +125,8 @@ func tellAhead(ctx context.Context, client *framework.Client, news <-chan locks.
 			Event: "waiting", Path: w.Path, Node: w.Node, Ahead: w.Ahead, Behind: who,
 			text: fmt.Sprintf("%swaiting for %s: %d ahead, the nearest is %s", still, w.Path, w.Ahead, who),
 		}
-		if told != w || still != "" {
-			told = w
+		if last != w || still != "" {
+			last = w
 			t.tell(e)
 		}
 		if overdue && notice {

@@ -10,7 +10,7 @@ import (
 // its lease, and if the front and the keeper both are, the command would outlive it. The kernel sends the signal though
 // no process runs:
 //
-//	the front and the keeper are stopped; nobody extends the lease, nobody ends the command
+//	the front and the keeper are stopped: no process extends the lease or ends the command
 //	the keeper goes on when TERM is due, and does its work as if it had not been stopped
 //	the front goes on when the keeper should have done it, and ends what remains
 //

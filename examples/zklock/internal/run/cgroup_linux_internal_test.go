@@ -125,7 +125,7 @@ func TestOnlyCgroupsWhoseFrontAndKeeperAreGoneAreLeftOver(t *testing.T) {
 		"zklock-1-10.6-21.5", // the number of the front has been given again
 		"zklock-1-10.5-21.5", // the front lives
 		"zklock-1-20.5-10.5", // the keeper lives
-		"zklock-2-20.5-21.5", // of another container
+		"zklock-2-20.5-21.5", // belongs to another container
 		"zklock-1-20.5", "zklock-1-x.5-21.5", "a.service",
 	} {
 		if err := os.Mkdir(filepath.Join(parent.dir, name), 0o700); err != nil {

@@ -6,7 +6,7 @@ import (
 	"unsafe"
 )
 
-const clockBoottime = 7 // of clock_gettime(2): goes on while the machine is suspended
+const clockBoottime = 7 // a clock of clock_gettime(2) that goes on while the machine is suspended
 
 // now is the time of a clock that all processes of this machine share, and that goes on while it is suspended.
 func now() time.Duration {

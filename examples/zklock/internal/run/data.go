@@ -21,8 +21,8 @@ func (j *job) checkData() error {
 	}
 }
 
-// who tells people who stands in the queue. Nodes of locks are readable for all by default, and stay in the servers'
-// logs: the command's arguments, which may have passwords, are in the text only with -data-command.
+// who is the text that names this contender to people. Nodes of locks are readable for all by default, and stay in the
+// servers' logs. So the command's arguments, which may contain passwords, are in the text only with -data-command.
 func (j *job) who() string {
 	name := "?"
 	if u, err := user.Current(); err == nil {

@@ -35,7 +35,7 @@ func environment(base []string, j *job, around []string, lease *locks.Lease, ses
 	if parts == nil {
 		parts = []*locks.Lease{lease}
 	}
-	env := slices.DeleteFunc(slices.Clone(base), setByUs) // of an outer lock
+	env := slices.DeleteFunc(slices.Clone(base), setByUs) // an outer lock's variables
 	add := func(name, value string) { env = append(env, name+"="+value) }
 	all := slices.Clone(around)
 	for i, part := range parts {

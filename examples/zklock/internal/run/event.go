@@ -35,7 +35,7 @@ type Event struct {
 // A teller reports events, to people or as JSON, and to a descriptor. It is safe for concurrent use.
 type teller struct {
 	mu      sync.Mutex
-	command string // of zklock: run or hold
+	command string // zklock's own: run or hold
 	errs    io.Writer
 	status  io.Writer // nil: none
 	json    bool      // instead of text
@@ -65,7 +65,7 @@ func (t *teller) tell(e Event) {
 	}
 }
 
-// notice tells people alone, and those who hear each step by -v have heard of it.
+// notice is for people alone; -v has already shown them each step.
 func (t *teller) notice(text string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

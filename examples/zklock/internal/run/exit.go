@@ -13,7 +13,7 @@ import (
 const (
 	ExitUsage       = 64  // the command line is wrong
 	ExitUnreachable = 69  // no server answers
-	ExitSoftware    = 70  // something that no other number tells
+	ExitSoftware    = 70  // anything without a number of its own
 	ExitOrphans     = 71  // processes of a zklock that was killed still run on this machine
 	ExitBusy        = 75  // not acquired, with -try or -wait
 	ExitUnended     = 76  // the system refuses zklock a signal to a process of the command

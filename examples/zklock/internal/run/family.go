@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// A process is what the system tells of one.
+// A process is what the system knows about one.
 type process struct {
 	pid, parent, group int
 	state              string // Z: a zombie

@@ -22,7 +22,7 @@ func childAttributes(foreground bool) *syscall.SysProcAttr {
 // in does nothing: there are no cgroups.
 func in(_ int, attributes *syscall.SysProcAttr) *syscall.SysProcAttr { return attributes }
 
-// wait blocks until the child has ended, and then until nobody is left in its group.
+// wait blocks until the child has ended, and then until no process is left in its group.
 func (f *family) wait() (pid int, ok bool) {
 	if !f.reaped.Load() {
 		var status syscall.WaitStatus

@@ -17,7 +17,7 @@ type job struct {
 	servers *servers.Config
 	paths   []string
 	command []string
-	program string // of the command, looked up
+	program string // the command's, looked up in PATH
 
 	read, write, leader bool
 	semaphore           int

@@ -39,7 +39,7 @@ type front struct {
 	terminal  bool
 	over      bool // the lease has ended
 	refused   refusal
-	group     *cgroup // of the command; nil if there is none
+	group     *cgroup // the command's; nil if there is none
 	abandoned bool    // processes live on that cannot be ended: nothing is released
 }
 
@@ -141,8 +141,8 @@ func (f *front) hold(lease *locks.Lease, c *command, signals <-chan os.Signal) i
 	return f.status()
 }
 
-// extend tells the keeper how long the lease is valid. The clock is read first: a suspend in between makes the end too
-// early, and never too late.
+// extend sends the keeper how long the lease is valid. The clock is read first: a suspend in between makes the end too
+// early, never too late.
 func (f *front) extend(lease expiring, o order) {
 	at := now()
 	left := time.Until(lease.ValidUntil())

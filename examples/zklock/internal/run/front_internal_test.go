@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// The front hears of a signal while it takes leave of its keeper: nobody is there to take it.
+// The front gets a signal after its keeper has stopped taking orders: the signal has no receiver.
 func TestSignalBehindTheEndOfTheCommandEndsMinHold(t *testing.T) {
 	for _, c := range []struct {
 		signal     syscall.Signal

@@ -74,7 +74,7 @@ func (f *front) tellBeside() {
 
 // leaves reports whether a signal ends zklock before its command: the second one while processes live that cannot be
 // ended, or else zklock would wait for them for as long as they like. The lock is not released beside them: it ends
-// with the session, which nobody extends.
+// with the session, which no process extends.
 func (f *front) leaves(s os.Signal) bool {
 	if !ends(s) || f.gone {
 		return false

@@ -65,13 +65,13 @@ func TestWhatMayRunBesideTheNextHolderIsToldOnceInEachOutage(t *testing.T) {
 	}{{time.Hour, false, 0}, {time.Second, false, 1}, {time.Second, false, 1}, {time.Hour, false, 1}, {time.Hour, true, 2}} {
 		f.valid, f.over = now()+c.left, c.over
 		if f.tellBeside(); count() != c.want {
-			t.Errorf("look %d: told %d times, want %d", i, count(), c.want)
+			t.Errorf("look %d: got %d reports, want %d", i, count(), c.want)
 		}
 	}
 	f, events = newRefusedFront()
 	f.over = true
 	if f.tellBeside(); count() != 0 {
-		t.Error("told although everything can be ended")
+		t.Error("got a report although everything can be ended")
 	}
 }
 

@@ -55,8 +55,8 @@ func (f *front) heard(r report, open bool) {
 	}
 }
 
-// spared says when something was done, by how long the lease was to last from then. What was late is never told as if
-// it had been in time.
+// spared says when something was done, by how long the lease was to last from then. What was late is never reported as
+// if it had been in time.
 func spared(left time.Duration) string {
 	if left <= 0 {
 		return fmt.Sprintf("%v after the lock had ended", -left.Round(time.Millisecond))

@@ -103,7 +103,7 @@ func (j *job) hold(t *teller, out io.Writer, input <-chan struct{}, signals <-ch
 	for _, part := range parts {
 		if _, err := fmt.Fprintln(out, part.Path(), part.FencingToken(), part.NodeName()); err != nil {
 			t.release(lease)
-			return failed(t.errs, "hold", ExitSoftware, fmt.Errorf("nobody hears that the lock is held: %w", err))
+			return failed(t.errs, "hold", ExitSoftware, fmt.Errorf("no reader learns that the lock is held: %w", err))
 		}
 	}
 	w := &watchman{teller: t, plan: p, leave: j.onRevoke == "leave", lost: j.lostCode}

@@ -55,7 +55,7 @@ func ordersPipe(number string) (*os.File, error) {
 	return inherited(number)
 }
 
-// inherited opens a descriptor that the front left open, and leaves it to nobody else.
+// inherited opens a descriptor that the front left open; no child inherits it.
 func inherited(number string) (*os.File, error) {
 	fd, err := strconv.Atoi(number)
 	if err != nil {
@@ -77,7 +77,7 @@ type keeper struct {
 	now     func() time.Duration
 	command *command
 	family  *family
-	group   *cgroup // of the command; nil if there is none
+	group   *cgroup // the command's; nil if there is none
 	noGroup error   // why
 	plan    plan
 	s       situation
@@ -143,7 +143,7 @@ func (k *keeper) look() (again time.Duration, ok bool) {
 			return 0, false
 		}
 	}
-	if gone { // nobody extends the lease
+	if gone { // no front extends the lease
 		k.s.over, k.alone = true, true
 	}
 	if k.family == nil {

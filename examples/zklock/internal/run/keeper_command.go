@@ -97,7 +97,7 @@ func (k *keeper) died(pid int) {
 	}
 }
 
-// left tells which processes the command has left behind, and sends them a signal, if it is one.
+// left names the processes that the command has left behind, and sends them the signal, if there is one.
 func (k *keeper) left(sig syscall.Signal) {
 	var left []string
 	if knowsDescendants {

@@ -41,8 +41,8 @@ func (k *keeper) refuse(refused []string) bool {
 		return false
 	}
 	k.refused = refused
-	told := append([]string{}, refused...) // null would say nothing
-	k.tell(report{Refused: &told})
+	pids := append([]string{}, refused...) // not null, which would say nothing
+	k.tell(report{Refused: &pids})
 	if len(refused) == 0 || k.s.stopped != 0 {
 		return false
 	}
@@ -66,7 +66,7 @@ func (k *keeper) abandons() bool {
 // advice is what to do about processes that cannot be signalled.
 const advice = "run zklock under sudo, not sudo under zklock"
 
-// besideText tells people that two commands may overlap.
+// besideText warns people that two commands may overlap.
 func besideText(refused []string) string {
 	return fmt.Sprintf("could not end PID %s: it may run beside the next holder of the lock", strings.Join(refused, ", PID "))
 }

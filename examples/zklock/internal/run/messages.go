@@ -5,7 +5,7 @@ import "time"
 // The front has the session and the lease; the keeper, a process of its own, has the command. So the command ends in
 // time also if the front is killed or stopped. They talk over two pipes, one JSON object a line.
 
-// An order is what the front tells the keeper. What is zero is not said.
+// An order is a message from the front to the keeper. Zero fields are not sent.
 type order struct {
 	Start  *command      `json:",omitempty"`
 	Valid  time.Duration `json:",omitempty"` // when the lease ends, by the clock of now()
@@ -17,7 +17,7 @@ type order struct {
 
 // A command is what the keeper is to start.
 type command struct {
-	Path          string // of the program
+	Path          string // the program's path
 	Args, Env     []string
 	Grace, Margin time.Duration
 	Foreground    bool // give it the terminal
@@ -26,11 +26,11 @@ type command struct {
 	AllowSetuid   bool // let it gain privileges
 }
 
-// A report is what the keeper tells the front.
+// A report is a message from the keeper to the front.
 type report struct {
 	At      time.Time
 	Started int           `json:",omitempty"` // the number of the process
-	Dir     string        `json:",omitempty"` // of its cgroup
+	Dir     string        `json:",omitempty"` // its cgroup's directory
 	Group   string        `json:",omitempty"` // the path of that
 	NoGroup string        `json:",omitempty"` // why it has none
 	Failed  string        `json:",omitempty"` // it could not be started
@@ -40,7 +40,7 @@ type report struct {
 	Killed  bool          `json:",omitempty"` // KILL was sent
 	Resumed bool          `json:",omitempty"` // it was stopped from the terminal, and goes on
 	Exited  bool          `json:",omitempty"`
-	Code    int           `json:",omitempty"` // of an exit
+	Code    int           `json:",omitempty"` // the exit code
 	Signal  int           `json:",omitempty"` // that ended it
 	Left    []string      `json:",omitempty"` // processes that it left behind
 	Refused *[]string     `json:",omitempty"` // processes that live and cannot be signalled, after a change of these

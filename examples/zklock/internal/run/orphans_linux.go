@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// A procfs is the directory in which the system tells of processes: /proc.
+// A procfs is the directory in which the system lists processes: /proc.
 type procfs string
 
 const proc procfs = "/proc"

@@ -2,7 +2,7 @@
 
 package run
 
-// A procfs has nothing here: no file tells the environments of processes.
+// A procfs is empty here: no file shows the environments of processes.
 type procfs struct{}
 
 var proc procfs

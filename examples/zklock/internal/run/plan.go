@@ -50,7 +50,7 @@ type situation struct {
 	valid   time.Duration // the end of the lease, as far as is known
 	warned  bool          // the command got TERM for this value of valid
 	stopped time.Duration // when zklock itself was asked to end, and passed TERM on; 0 if it was not
-	over    bool          // the lease has ended already, or nobody extends it any more
+	over    bool          // the lease has ended already, or no front extends it any more
 }
 
 type step int

@@ -25,7 +25,7 @@ func failed(errs io.Writer, command string, code int, err error) int {
 	return code
 }
 
-// teller returns what tells of the command as the job says.
+// teller returns what reports on the command, as the job demands.
 func (j *job) teller(command string, errs io.Writer) *teller {
 	return &teller{command: command, errs: errs, json: j.json, verbose: j.verbose, quiet: j.quiet}
 }
@@ -157,7 +157,7 @@ func (j *job) connectAndAcquire(ctx context.Context, client *framework.Client, t
 // A planError says that grace and margin do not fit.
 type planError struct{ error }
 
-// refused tells why there is no lock, and returns the status.
+// refused reports why there is no lock, and returns the status.
 func (j *job) refused(t *teller, client *framework.Client, err error) int {
 	if came := (*signaled)(nil); errors.As(err, &came) {
 		t.tell(Event{Event: "failed", Signal: came.signal.String(), text: came.Error()})
@@ -203,7 +203,7 @@ func (j *job) holders(client *framework.Client) string {
 	return strings.Join(all, ", ")
 }
 
-// release releases the lock. What a loss means has been told.
+// release releases the lock. What a loss means was reported before.
 func (t *teller) release(lease *locks.Lease) {
 	err := lease.Release()
 	switch {

@@ -8,11 +8,11 @@ type Change struct {
 	What  string    `json:"what"` // came, let in, left (it held), gone (it waited when last seen), silence or answer
 	Who   string    `json:"who,omitempty"`
 	Node  string    `json:"node,omitempty"`
-	Why   string    `json:"why,omitempty"`     // of a silence of the servers, and of its end
+	Why   string    `json:"why,omitempty"`     // why the servers were silent, or spoke again
 	After float64   `json:"seconds,omitempty"` // since it came; since what is known was read
 }
 
-// Compare tells what has happened between two looks; old is nil at the first.
+// Compare returns what has happened between two looks; old is nil at the first.
 func Compare(old, now *Lock, at time.Time) (news []Change) {
 	before := map[string]Contender{}
 	if old != nil {

@@ -18,7 +18,7 @@ type Head struct {
 	Kind    string
 	Holders int
 	Waiting int
-	Who     string    // of the first holder; empty if the lock is free
+	Who     string    // the first holder; empty if the lock is free
 	Since   time.Time // when that holder came; zero if the lock is free
 	Oldest  time.Time // when the first waiter came; zero if nothing waits
 }
@@ -52,7 +52,7 @@ func ReadHead(ctx context.Context, client *framework.Client, lock string) (Head,
 			h.Who, h.Since = Text(data), time.UnixMilli(stat.Ctime)
 		case errors.Is(err, zk.ErrNoAuth):
 			h.Who = "(may not be read)"
-		case !errors.Is(err, zk.ErrNoNode): // it has left: the next look tells
+		case !errors.Is(err, zk.ErrNoNode): // it has left: the next look shows who follows
 			return Head{}, err
 		}
 	}

@@ -15,8 +15,8 @@ const (
 	Mutex     Kind = "mutex"     // or a LeaderSelector: its nodes are those of a mutex
 	Reader    Kind = "reader"    //
 	Writer    Kind = "writer"    //
-	Lease     Kind = "lease"     // of a semaphore
-	Latch     Kind = "latch"     // of a LeaderLatch
+	Lease     Kind = "lease"     // a semaphore's
+	Latch     Kind = "latch"     // a LeaderLatch's
 	KazooLock Kind = "kazoo"     // kazoo's Lock or WriteLock
 	KazooRead Kind = "kazooRead" // kazoo's ReadLock
 )
@@ -61,7 +61,7 @@ func ParseName(name string) (n Name, ok bool) {
 	return Name{}, false
 }
 
-// author tells from what stands before the marker which library made a node.
+// author returns the library that made a node, by what stands before the marker.
 func author(before string, kind Kind) (by string, ok bool) {
 	guid, protected := strings.CutPrefix(before, "_c_")
 	guid, dashed := strings.CutSuffix(guid, "-")
@@ -69,7 +69,7 @@ func author(before string, kind Kind) (by string, ok bool) {
 	case before == "":
 		return "", true // Curator without protection
 	case protected && dashed && isHex(strings.ReplaceAll(guid, "-", "")) && strings.Contains(guid, "-"):
-		return "curator", true // of Go or Java, which look alike on purpose
+		return "curator", true // Go's and Java's names look alike on purpose
 	case protected && dashed && isHex(guid):
 		return "zk.Lock", true
 	case (kind == KazooLock || kind == KazooRead) && !protected && isHex(before):

@@ -36,7 +36,7 @@ type Contender struct {
 	Who     string    `json:"who"` // the node's data, printable
 	Node    string    `json:"node"`
 	Path    string    `json:"path"`
-	By      string    `json:"by,omitempty"` // the library, as far as its name tells
+	By      string    `json:"by,omitempty"` // the library, as far as the node's name shows it
 	Session int64     `json:"-"`
 	Since   time.Time `json:"since"` // when it came, by the server's clock
 	Token   int64     `json:"token"`
@@ -76,7 +76,7 @@ func (l *Lock) Waiting() (waiting int) {
 }
 
 // Read returns what stands at a lock. It blocks like every operation of package framework, and returns their errors;
-// ErrNoLock if the path is not one of a lock. A directory without any children counts as a lock that nobody uses.
+// ErrNoLock if the path is not one of a lock. A directory without any children counts as an unused lock.
 func Read(ctx context.Context, client *framework.Client, lock string) (*Lock, error) {
 	children, stat, err := client.Children(ctx, lock)
 	if errors.Is(err, zk.ErrNoNode) {
@@ -114,7 +114,7 @@ func Read(ctx context.Context, client *framework.Client, lock string) (*Lock, er
 	return l, nil
 }
 
-// sortOut tells which kinds of locks children belong to, and which belong to none.
+// sortOut sorts children by the kind of lock they belong to, and collects those that belong to none.
 func sortOut(children []string) (kinds map[string]bool, strangers []string) {
 	kinds = map[string]bool{}
 	for _, child := range children {

@@ -18,7 +18,7 @@ import (
 type Found struct {
 	Path    string
 	Kind    string
-	Nodes   int // contenders, those of a semaphore's queue and leases not told apart
+	Nodes   int // contenders; a semaphore's queue and its leases count alike
 	Refused bool
 }
 
@@ -28,7 +28,7 @@ type Found struct {
 func Walk(ctx context.Context, client *framework.Client, root string) ([]Found, error) {
 	stat, err := client.Exists(ctx, root)
 	if err == nil && stat == nil {
-		_, err = Read(ctx, client, root) // which says so
+		_, err = Read(ctx, client, root) // its error says so
 	}
 	if err != nil {
 		return nil, err
