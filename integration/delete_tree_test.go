@@ -59,7 +59,7 @@ func TestATreeIsDeletedWhileOthersCreateInIt(t *testing.T) {
 	if err := <-deleted; err != nil {
 		t.Fatalf("%v (%d were created meanwhile)", err, made.Load())
 	}
-	// What was created behind the last deletion of all is a tree anew.
+	// What was created after the very last deletion is a new tree.
 	if err := client.Delete(t.Context(), "/tree", -1, framework.DeletingChildrenIfNeeded()); err != nil && !errors.Is(err, zk.ErrNoNode) {
 		t.Error(err)
 	}

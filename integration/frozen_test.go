@@ -56,9 +56,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// holdUntilLost acquires, tells ValidUntil again and again, and, for each line that it reads, what a first look says:
-// Err, a re-entry, and a guarded transaction, in turn of the line's wish. "spin" has two answers, at once and when
-// the time is up: whether the lease's context was over then.
+// holdUntilLost acquires, and prints ValidUntil again and again. For each line that it reads it prints what a first
+// look says: Err, a re-entry, or a guarded transaction, as the line asks. "spin" has two answers, at once and when the
+// time is up: whether the lease's context was over then.
 func holdUntilLost(server string, session time.Duration, in io.Reader, out io.Writer) error {
 	ctx := context.Background()
 	losses := make(lossLog, 1)
@@ -120,7 +120,7 @@ func spin(owned context.Context, lease *locks.Lease) bool {
 		work, cancel := context.WithTimeout(owned, time.Hour)
 		defer cancel()
 		all.Go(func() {
-			for time.Now().Before(lease.ValidUntil()) { // which ends no lease
+			for time.Now().Before(lease.ValidUntil()) { // an endless loop ends no lease
 			}
 			if owned.Err() == nil || !errors.Is(context.Cause(work), locks.ErrLeaseLost) {
 				wrong.Add(1)
@@ -141,7 +141,7 @@ func (l lossLog) Handle(_ context.Context, record slog.Record) error {
 		if a.Key == "ended" {
 			select {
 			case l <- a.Value.Time():
-			default: // a later loss, which nobody asks for, must not hold up the client
+			default: // a later loss has no reader, and must not hold up the client
 			}
 		}
 		return true
@@ -253,7 +253,7 @@ func TestAFrozenHolderKnowsAtItsFirstLook(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !time.Unix(0, until).Before(granted) {
-				t.Errorf("the holder was told that it may hold until %v; the next was let in at %v", time.Unix(0, until), granted)
+				t.Errorf("the holder's lease was valid until %v; the next was let in at %v", time.Unix(0, until), granted)
 			}
 			h.signal(syscall.SIGCONT)
 			look := h.hear

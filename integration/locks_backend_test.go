@@ -234,7 +234,7 @@ func readFrame(conn net.Conn) ([]byte, error) {
 
 func (a *administrator) Restart() {
 	a.t.Helper()
-	a.anew(a.server.Restart)
+	a.reconnectAround(a.server.Restart)
 }
 
 // Record has the logs read at the end: they have all laws of the server.
@@ -252,10 +252,10 @@ func (a *administrator) Record(journal *journaltest.Journal) (read func() ([]jou
 // SetCounter restarts the server, too.
 func (a *administrator) SetCounter(path string, n int32) {
 	a.t.Helper()
-	a.anew(func() { a.server.SetCounter(path, n) })
+	a.reconnectAround(func() { a.server.SetCounter(path, n) })
 }
 
-func (a *administrator) anew(restart func()) {
+func (a *administrator) reconnectAround(restart func()) {
 	a.t.Helper()
 	a.once.Lock()
 	defer a.once.Unlock()

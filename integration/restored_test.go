@@ -94,7 +94,7 @@ func awaitChildren(t *testing.T, client *framework.Client, path string, want int
 type restoredWaiter struct {
 	name    string
 	client  *framework.Client
-	holder  *framework.Client // of what it waits for, if that does not release by itself
+	holder  *framework.Client // the holder that it waits for, if that does not release by itself
 	lock    locks.Lock
 	session framework.Session // the one in which it began to wait
 	theirs  framework.Session // the holder's at that time

@@ -48,7 +48,7 @@ func TestACreateThatARealServerExecutesLateKeepsNobodyOut(t *testing.T) {
 // A stalledCreate is what A does, and what B has to get then.
 type stalledCreate struct {
 	name      string
-	request   string // of the requests that create ephemeral nodes, the one that java/StalledCreates.java stalls
+	request   string // the request that java/StalledCreates.java stalls, among those that create ephemeral nodes
 	late      []time.Duration
 	dirs      []string // those below the path in which a create is stalled
 	creations int32    // in each of them, with the late one
@@ -98,7 +98,7 @@ type stalledRun struct {
 }
 
 func (r *stalledRun) run(t *testing.T) {
-	for _, dir := range r.dirs { // persistent: a container that is deleted and made anew begins to count anew
+	for _, dir := range r.dirs { // persistent, since a container that is deleted and created again counts from 0
 		if _, _, err := r.observer.Create(t.Context(), r.path+dir, nil, framework.CreatingParentsIfNeeded()); err != nil {
 			t.Fatal(err)
 		}

@@ -44,9 +44,9 @@ func TestATraceTellsOfOperationsAndStatesOfARealServer(t *testing.T) {
 	if _, _, err := client.Get(t.Context(), "/traced"); err != nil {
 		t.Fatal(err)
 	}
-	told := make(chan struct{})
-	client.ReportAlways(func() { close(told) })
-	await.Receive(t, patience, "the client to tell its traces what it has for them", told)
+	reported := make(chan struct{})
+	client.ReportAlways(func() { close(reported) })
+	await.Receive(t, patience, "the client to call its traces for all that has happened", reported)
 	_ = client.Close() // a busy server may not confirm it in time
 	mu.Lock()
 	defer mu.Unlock()

@@ -61,7 +61,7 @@ func (n *newest) await(t *testing.T, what string, ok func(view framework.View) b
 	}
 }
 
-// Another client changes a node, its children, and makes both anew, while the server is killed, and sessions end.
+// Another client changes a node and its children, and creates both again, while the server is killed and sessions end.
 func TestWatchLoopsEndUpWithTheNewestViewWhateverHappens(t *testing.T) {
 	server := zookeeper.Start(t, zookeeper.Config{})
 	short := framework.WithSessionTimeout(10 * time.Second)

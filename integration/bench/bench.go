@@ -147,7 +147,7 @@ func (b *bench) run(ctx context.Context, round int, t task) report.Run {
 		}
 		figures.Tries = try
 		run.Figures = figures
-		if figures.Foreign <= b.foreign || t.Disk { // what the kernel does for a disk is nobody's
+		if figures.Foreign <= b.foreign || t.Disk { // the kernel's work for a disk belongs to no process
 			break
 		}
 	}

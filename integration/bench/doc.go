@@ -43,8 +43,8 @@
 //
 //	go run . -rounds 1 -workloads pingpong,pingpong-think0.5,mp16,mp16-think0.1,mp16-think1,mp16-think10,mp16-graded10
 //
-// Workers take the lock, hold it, release it, and begin anew, from before the measured window to after it. They note
-// the time at each call and return, by CLOCK_MONOTONIC, which all processes have in common. From that come
+// Workers take the lock, hold it and release it, again and again, from before the measured window to after it. They
+// note the time at each call and return, by CLOCK_MONOTONIC, which all processes have in common. From that come
 //
 //	acquisitions a second  those in the window
 //	cycle                  from the call of acquire to the return of release

@@ -131,7 +131,7 @@ func (l *list) Set(text string) error {
 	return nil
 }
 
-// takes tells whether a list names something, or nothing at all.
+// takes reports whether a list names something, or nothing at all.
 func (l list) takes(name string) bool {
 	return len(l) == 0 || slices.Contains(l, name)
 }

@@ -25,7 +25,7 @@ const (
 	// that one does not, they get more, up to lastStartTime.
 	startTime, lastStartTime = 500 * time.Millisecond, 30 * time.Second
 
-	// patience is how long processes may take to start, and to end, beyond what they were told.
+	// patience is how long processes may take to start, and to end, beyond the times of their jobs.
 	patience = 3 * time.Minute
 )
 
@@ -114,7 +114,7 @@ type hand struct {
 
 type crew []*hand
 
-// hire starts the processes of a task and tells each its job.
+// hire starts the processes of a task and sends each its job.
 func (b *bench) hire(t task, addr string) (crew, error) {
 	var c crew
 	line := b.programs.lines[t.impl.Language]

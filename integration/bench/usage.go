@@ -18,7 +18,7 @@ import (
 type usage struct {
 	at                     time.Time
 	clients, server, bench time.Duration // processor time
-	machine                time.Duration // of everybody
+	machine                time.Duration // all processes of the machine
 	received, sent         float64       // ZooKeeper's packets
 	err                    error
 }

@@ -89,7 +89,7 @@ func (g generator) version() int32 {
 
 func (g generator) step() step {
 	switch n := g.IntN(1000); {
-	case n < 1: // which takes a third of a second
+	case n < 1: // rare, since it takes a third of a second
 		return step{special: expire}
 	case n < 10:
 		return step{special: pick(g, reset, steal, imposter, ahead)}

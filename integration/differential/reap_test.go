@@ -47,8 +47,8 @@ func TestContainersAndTTLNodesGoAsOnARealServer(t *testing.T) {
 // that is renewed was written to.
 var when = regexp.MustCompile(`z\+\d+`)
 
-// outlive makes containers and TTL nodes of all kinds, waits until those are gone that have to go, and tells what is
-// left, and what was heard. It writes to one all the while, and stops when the others of its age are gone.
+// outlive makes containers and TTL nodes of all kinds, waits until those are gone that have to go, and returns what is
+// left, and which events came. It writes to one all the while, and stops when the others of its age are gone.
 func (t target) outlive() (outcome []string, err error) {
 	r := &run{target: t, dir: "/0000001/R", times: map[int64]int64{}, sessions: map[int64]string{0: "none"}}
 	defer r.disconnect()

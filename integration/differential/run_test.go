@@ -40,7 +40,7 @@ type run struct {
 	times    map[int64]int64
 	sessions map[int64]string
 	clients  [clients + 1]client // the last one prepares and tidies up
-	outcome  []string            // of each step
+	outcome  []string            // what came of each step
 }
 
 type client struct {
@@ -92,7 +92,7 @@ func (r *run) prepare() error {
 	return nil
 }
 
-// tidy ends all sessions. The nodes stay: nobody will look at them.
+// tidy ends all sessions. The nodes stay: no later step looks at them.
 func (r *run) tidy() error {
 	for i := range r.clients {
 		c := &r.clients[i]
@@ -162,7 +162,7 @@ func (r *run) revive(c *client) (hello string, err error) {
 	return hello + again, err
 }
 
-// connect opens a connection for a client and tells what came of it.
+// connect opens a connection for a client and describes what came of it.
 func (r *run) connect(c *client, id int64, pass string, seen int64, timeout time.Duration) (string, error) {
 	nc, err := r.dial()
 	if err != nil {
@@ -445,8 +445,7 @@ func rest(d *decoder) string {
 	return ""
 }
 
-// body tells an answer, with what differs from run to run replaced, and lists that are unordered on a real server
-// sorted.
+// body prints an answer. It replaces what differs from run to run, and sorts lists that a real server does not order.
 func (r *run) body(op int32, d *decoder) string {
 	if len(d.b) == 0 {
 		return ""
@@ -528,7 +527,7 @@ func (r *run) stat(d *decoder) string {
 		version, cversion, aversion, who, length, children, r.moment(czxid, ctime)+r.moment(mzxid, mtime))
 }
 
-// moment tells of a time only if it contradicts what other answers have told of the same transaction, or of others.
+// moment reports a time only if it contradicts what other answers say about the same transaction, or about others.
 func (r *run) moment(zxid, ms int64) string {
 	if before, ok := r.times[zxid]; ok && before != ms {
 		return fmt.Sprintf(" time of %s differs by %d ms", r.zxid(zxid), ms-before)
@@ -540,7 +539,7 @@ func (r *run) moment(zxid, ms int64) string {
 	return ""
 }
 
-// backwards tells of transactions that are later than others but have an earlier time.
+// backwards reports transactions that are later than others but have an earlier time.
 func (r *run) backwards() string {
 	zxids := make([]int64, 0, len(r.times))
 	for zxid := range r.times {

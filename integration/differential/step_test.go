@@ -36,8 +36,8 @@ type step struct {
 	n       int32 // flags, version, mode …
 	ttl     int64
 	watch   bool
-	steps   []step // of a multi
-	since   int64  // of setWatches, from the beginning of the run
+	steps   []step // a multi's operations
+	since   int64  // setWatches' zxid, counted from the beginning of the run
 	lists   [5][]string
 	cut     int // that many bytes are missing at the end of the request
 	more    int // that many are too many

@@ -114,7 +114,7 @@ type contest struct {
 	path   string
 	holder *framework.Client
 	lease  *locks.Lease
-	told   chan time.Time // when the holder's lease ended
+	knew   chan time.Time // when the holder's lease ended
 	second chan grant
 	begun  time.Time
 }
@@ -137,18 +137,18 @@ func (c *contest) acquire() {
 	c.t.Helper()
 	recordOf(c.t).contest()
 	watchDelays()
-	c.told, c.second, c.begun = make(chan time.Time, 1), make(chan grant, 1), time.Now()
+	c.knew, c.second, c.begun = make(chan time.Time, 1), make(chan grant, 1), time.Now()
 	lease := acquire(c.t, c.holder, c.path)
 	c.lease = lease
-	told := c.told
+	knew := c.knew
 	go func() {
 		<-lease.Done()
-		told <- time.Now()
+		knew <- time.Now()
 	}()
 }
 
 // against has another client queue behind the holder, and returns when its node is there. A busy machine may cost the
-// holder its short session before; then the holder has known first, and both begin anew.
+// holder its short session before; then the holder has known first, and both start again.
 func (c *contest) against(second *framework.Client) *contest {
 	c.t.Helper()
 	for deadline := time.Now().Add(patience); ; c.acquire() {
@@ -210,12 +210,12 @@ const late = 50 * time.Millisecond
 
 // An outcome is what came of a contest in which the holder was to lose.
 type outcome struct {
-	told, admitted, validUntil time.Time
+	knew, admitted, validUntil time.Time
 	next                       *locks.Lease // the second's
 }
 
-// margin is how much earlier the holder was told than the second was admitted.
-func (o outcome) margin() time.Duration { return o.admitted.Sub(o.told) }
+// margin is how much earlier the holder knew than the second was admitted.
+func (o outcome) margin() time.Duration { return o.admitted.Sub(o.knew) }
 
 // decided waits until the second has been admitted, and checks that the holder knew first.
 func (c *contest) decided() outcome {
@@ -234,17 +234,17 @@ func (c *contest) decided() outcome {
 	case <-time.After(patience):
 		await.Fatalf(c.t, "%s: the second to be admitted", c.path)
 	}
-	// Whatever else happens, the clock must have told the holder by now.
+	// Whatever else happens, the holder's own clock must have ended the lease by now.
 	errNow, untilNow := c.lease.Err(), c.lease.ValidUntil()
 	select {
-	case o.told = <-c.told:
+	case o.knew = <-c.knew:
 	case <-time.After(patience):
-		c.t.Fatalf("%s: the holder was never told", c.path)
+		c.t.Fatalf("%s: the holder's lease never ended", c.path)
 	}
 	o.validUntil = c.lease.ValidUntil()
 	excuse := late + delayed(c.begun)
-	if errNow == nil || untilNow.After(o.admitted) || o.validUntil.After(o.admitted) || o.told.After(o.admitted.Add(excuse)) {
-		c.t.Errorf("%s: TWO HOLDERS: the first was told %v after the second had been admitted; its lease was valid until %v after that (Err: %v)",
+	if errNow == nil || untilNow.After(o.admitted) || o.validUntil.After(o.admitted) || o.knew.After(o.admitted.Add(excuse)) {
+		c.t.Errorf("%s: TWO HOLDERS: the first knew %v after the second had been admitted; its lease was valid until %v after that (Err: %v)",
 			c.path, -o.margin(), o.validUntil.Sub(o.admitted), errNow)
 	}
 	return o

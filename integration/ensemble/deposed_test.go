@@ -50,7 +50,7 @@ func TestHoldersOfADeposedLeaderKnowFirst(t *testing.T) {
 			} else {
 				o = c.ended()
 			}
-			results.add("renewed by "+renewed.by, cut, o.told, o.admitted)
+			results.add("renewed by "+renewed.by, cut, o.knew, o.admitted)
 			e.Heal()
 			awaitServing(t, e)
 		}
@@ -62,18 +62,18 @@ func TestHoldersOfADeposedLeaderKnowFirst(t *testing.T) {
 func (c *contest) ended() outcome {
 	c.t.Helper()
 	var o outcome
-	for deadline := time.After(patience); o.told.IsZero() || o.admitted.IsZero(); {
+	for deadline := time.After(patience); o.knew.IsZero() || o.admitted.IsZero(); {
 		select {
-		case o.told = <-c.told:
+		case o.knew = <-c.knew:
 		case g := <-c.second:
 			if o.admitted = g.at; g.err != nil {
 				c.t.Fatalf("%s: %v", c.path, g.err)
 			}
 		case <-deadline:
-			if o.told.IsZero() || !o.admitted.IsZero() {
-				c.t.Fatalf("%s: told at %v, the second admitted at %v", c.path, o.told, o.admitted)
+			if o.knew.IsZero() || !o.admitted.IsZero() {
+				c.t.Fatalf("%s: the holder knew at %v, the second was admitted at %v", c.path, o.knew, o.admitted)
 			}
-			await.Fatalf(c.t, "%s: the second to be admitted; the holder was told at %v", c.path, o.told)
+			await.Fatalf(c.t, "%s: the second to be admitted; the holder knew at %v", c.path, o.knew)
 		}
 	}
 	return o

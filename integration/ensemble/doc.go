@@ -27,7 +27,7 @@
 // silent, and nothing else happens. Seconds after that, of 20 rounds, as median [least .. most]; ZooKeeper 3.9.5,
 // Curator 5.9.0, two busy processors:
 //
-//	                               holder told            second admitted        told first by (below 0: two holders)
+//	                               holder knew            second admitted        knew first by (below 0: two holders)
 //	this library, in steady state   3.07 [1.76 ..  3.65]   5.21 [4.64 .. 6.53]    2.13 [ 1.41 ..  4.77]
 //	this library, just connected    3.95 [3.34 ..  4.53]   5.31 [4.01 .. 7.04]    1.87 [ 0.42 ..  2.99]
 //	go-zookeeper zk.Lock            9.83 [9.07 .. 10.10]   5.26 [4.49 .. 7.04]   -4.50 [-5.42 .. -2.88]
@@ -35,19 +35,19 @@
 //	kazoo                           9.83 [9.07 .. 10.12]   5.26 [4.51 .. 7.04]   -4.48 [-5.41 .. -2.88]
 //	a deadline counted from pings  13.94 [13.2 ..  14.6]   5.26 [4.49 .. 7.04]   -8.42 [-9.38 .. -7.09]
 //
-// 0.42 s is not the least that there can be: in other rounds a holder that had just connected was told 0.19 s before
-// the second was admitted. The rule promises a hundredth of the session timeout, 0.05 s here.
+// 0.42 s is not the least that there can be: in other rounds a holder that had just connected knew 0.19 s before the
+// second was admitted. The rule promises a hundredth of the session timeout, 0.05 s here.
 //
-// The others hear of it when the follower gives up and closes its connections: SUSPENDED, Disconnected. The last line
-// is what a lease would do that ends a session timeout after the newest answered ping was sent, from the pings of
-// zk.Lock's connection.
+// The other libraries hear of it when the follower gives up and closes its connections: SUSPENDED, Disconnected. The
+// last line is a lease that ends one session timeout after the newest answered ping was sent, computed from the pings
+// of zk.Lock's connection.
 //
 // # A new leader
 //
 // The leader of three is killed -9, 20 times; six clients with sessions of 15 s, one of which holds and five of which
 // wait. The next leader serves after 0.29 to 1.15 s. From then on, the median client needs 0.09 s until it is
 // RECONNECTED on a connection that lasts, the worst 0.84 s; go-zookeeper alone 0.70 s and 0.89 s. No client makes more
-// than 11 attempts in a second. Nobody loses a place.
+// than 11 attempts in a second. No client loses its place.
 //
 // # A leader that has been deposed
 //

@@ -39,7 +39,7 @@ func TestHoldersOfAFrozenLeaderKnowFirst(t *testing.T) {
 		leader, p := place(t, e, 4*time.Second)
 		leader.Freeze()
 		o := p.atLeader.decided()
-		t.Logf("at the frozen leader: told %v before the second was admitted", o.margin())
+		t.Logf("at the frozen leader: the holder knew %v before the second was admitted", o.margin())
 		t.Logf("at a follower: kept %v; anywhere: kept %v", p.atFollower.either(), p.anywhere.either())
 		leader.Thaw()
 		awaitServing(t, e)
@@ -53,7 +53,7 @@ func TestHoldersOfALeaderThatIsCutOffKnowFirst(t *testing.T) {
 		leader, p := place(t, e, 4*time.Second)
 		e.Peers(leader).Cut()
 		o := p.atLeader.decided()
-		t.Logf("at the leader that was cut off: told %v before the second was admitted", o.margin())
+		t.Logf("at the leader that was cut off: the holder knew %v before the second was admitted", o.margin())
 		t.Logf("at a follower: kept %v; anywhere: kept %v", p.atFollower.either(), p.anywhere.either())
 		e.Heal()
 		awaitServing(t, e)
@@ -90,7 +90,7 @@ func TestHoldersOfTheShortestSessionsKnowFirst(t *testing.T) {
 		e.Between(leader, observer).Cut()
 		for who, c := range contests {
 			o := c.decided()
-			results.add(who, cut, o.told, o.admitted)
+			results.add(who, cut, o.knew, o.admitted)
 		}
 		e.Heal()
 		awaitServing(t, e)
@@ -133,7 +133,7 @@ func TestAHolderThatHasJustMovedKnowsFirst(t *testing.T) {
 		from.Freeze()
 		from.ToServer.Heal() // what was held back arrives at the old server now
 		o := c.decided()
-		results.add("moved, then cut off", cut, o.told, o.admitted)
+		results.add("moved, then cut off", cut, o.knew, o.admitted)
 	}
 	t.Logf("seconds after the second cut, session %v\n%s", session, results.String())
 }
@@ -159,7 +159,7 @@ func TestHoldersKnowFirstWhenTheTimeoutIsNegotiatedAnew(t *testing.T) {
 		route.Cut()
 		cut := time.Now()
 		o := after.decided()
-		t.Logf("with %s timeouts: told %v after the cut, %v before the second was admitted", limits.name, o.told.Sub(cut), o.margin())
+		t.Logf("with %s timeouts: the holder knew %v after the cut, %v before the second was admitted", limits.name, o.knew.Sub(cut), o.margin())
 		route.Heal()
 		connected(t, holder)
 	}
@@ -201,7 +201,7 @@ func TestHoldersKnowFirstWhenTheWholeEnsembleRestarts(t *testing.T) {
 			}
 		case outage.down > outage.session:
 			o := c.decided()
-			t.Logf("session of %v, down for %v: told %v before the second was admitted", outage.session, outage.down, o.margin())
+			t.Logf("session of %v, down for %v: the holder knew %v before the second was admitted", outage.session, outage.down, o.margin())
 		default:
 			t.Logf("session of %v, down for as long as it takes: kept %v", outage.session, c.either())
 		}

@@ -60,13 +60,13 @@ func TestHolderOnAFollowerThatIsCutOffKnowsFirst(t *testing.T) {
 		cut := time.Now()
 
 		o := ours.decided()
-		results.add(ourName, cut, o.told, o.admitted)
+		results.add(ourName, cut, o.knew, o.admitted)
 		for _, r := range rivals {
-			told, admitted := r.outcome(t)
-			if told.IsZero() || admitted.IsZero() {
+			knew, admitted := r.outcome(t)
+			if knew.IsZero() || admitted.IsZero() {
 				continue
 			}
-			results.add(r.name, cut, told, admitted)
+			results.add(r.name, cut, knew, admitted)
 			if r.pings != nil {
 				naive := r.pings.deadline()
 				results.add("a deadline counted from pings", cut, naive, admitted)
@@ -87,22 +87,22 @@ func TestHolderOnAFollowerThatIsCutOffKnowsFirst(t *testing.T) {
 }
 
 // outcome waits for both ends of a rival's contest.
-func (r *rival) outcome(t *testing.T) (told, admitted time.Time) {
+func (r *rival) outcome(t *testing.T) (knew, admitted time.Time) {
 	t.Helper()
 	for range 2 {
 		select {
-		case told = <-r.told:
+		case knew = <-r.knew:
 		case admitted = <-r.admitted:
 		case <-time.After(patience):
 			// A rival whose second loses its session does not wait on: this library is what is judged here.
-			t.Logf("%s: left out, told at %v, second admitted at %v", r.name, told, admitted)
-			return told, admitted
+			t.Logf("%s: left out, the holder knew at %v, the second was admitted at %v", r.name, knew, admitted)
+			return knew, admitted
 		}
-		if !told.IsZero() && !admitted.IsZero() {
+		if !knew.IsZero() && !admitted.IsZero() {
 			break
 		}
 	}
-	return told, admitted
+	return knew, admitted
 }
 
 // A table collects what was measured, by who it was measured for.
@@ -110,26 +110,26 @@ type table struct{ rows []*row }
 
 type row struct {
 	who                    string
-	told, admitted, margin []time.Duration
+	knew, admitted, margin []time.Duration
 }
 
-func (t *table) add(who string, zero, told, admitted time.Time) {
+func (t *table) add(who string, zero, knew, admitted time.Time) {
 	i := slices.IndexFunc(t.rows, func(r *row) bool { return r.who == who })
 	if i < 0 {
 		i = len(t.rows)
 		t.rows = append(t.rows, &row{who: who})
 	}
 	r := t.rows[i]
-	r.told = append(r.told, told.Sub(zero))
+	r.knew = append(r.knew, knew.Sub(zero))
 	r.admitted = append(r.admitted, admitted.Sub(zero))
-	r.margin = append(r.margin, admitted.Sub(told))
+	r.margin = append(r.margin, admitted.Sub(knew))
 }
 
 func (t *table) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%-32s %-24s %-24s %s\n", "", "holder told", "second admitted", "told first by (below 0: two holders)")
+	fmt.Fprintf(&b, "%-32s %-24s %-24s %s\n", "", "holder knew", "second admitted", "knew first by (below 0: two holders)")
 	for _, r := range t.rows {
-		fmt.Fprintf(&b, "%-32s %-24s %-24s %s\n", r.who, spread(r.told), spread(r.admitted), spread(r.margin))
+		fmt.Fprintf(&b, "%-32s %-24s %-24s %s\n", r.who, spread(r.knew), spread(r.admitted), spread(r.margin))
 	}
 	return b.String()
 }

@@ -168,7 +168,7 @@ func (d *driver) must(t *testing.T, order map[string]any) driverAnswer {
 // foreign is a contest within one driver: its holder and its second have a client each.
 func foreign(t *testing.T, language string, d *driver, holderAt, secondAt string, session time.Duration) *rival {
 	t.Helper()
-	r := &rival{name: language, path: "/rival/" + name("foreign"), told: make(chan time.Time, 1), admitted: make(chan time.Time, 1)}
+	r := &rival{name: language, path: "/rival/" + name("foreign"), knew: make(chan time.Time, 1), admitted: make(chan time.Time, 1)}
 	holder, second := r.path+"-holder", r.path+"-second"
 	for who, at := range map[string]string{holder: holderAt, second: secondAt} {
 		d.must(t, map[string]any{"op": "open", "client": who, "connect": at, "session": session.Milliseconds(), "data": "x"})
@@ -191,7 +191,7 @@ func foreign(t *testing.T, language string, d *driver, holderAt, secondAt string
 			case e := <-d.events:
 				if e.Who == holder {
 					select {
-					case r.told <- e.at():
+					case r.knew <- e.at():
 					default:
 					}
 				}

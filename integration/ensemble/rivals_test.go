@@ -21,10 +21,10 @@ import (
 // A rival is another library's lock, with a holder and a second.
 type rival struct {
 	name     string
-	told     chan time.Time // when its holder heard of anything: that the connection is gone, at first
+	knew     chan time.Time // when its holder first heard anything: that the connection is gone
 	admitted chan time.Time
 	path     string
-	pings    *pings // of the holder, if it is recorded
+	pings    *pings // the holder's, if they are recorded
 	close    func()
 }
 
@@ -36,18 +36,18 @@ func (r *rival) stands(client *framework.Client) bool {
 	})
 }
 
-// zkLock is go-zookeeper's own lock: it tells its holder nothing but the states of the connection.
+// zkLock is go-zookeeper's own lock: all that its holder hears is the states of the connection.
 func zkLock(t *testing.T, holderAt, secondAt string, session time.Duration) *rival {
 	t.Helper()
 	r := &rival{
 		name: "go-zookeeper zk.Lock", path: "/rival/" + name("zklock"), pings: &pings{session: session},
-		told: make(chan time.Time, 1), admitted: make(chan time.Time, 1),
+		knew: make(chan time.Time, 1), admitted: make(chan time.Time, 1),
 	}
 	holder, _, err := zk.Connect([]string{holderAt}, session, zk.WithLogInfo(false), zk.WithLogger(silent{}),
 		zk.WithDialer(r.pings.dial), zk.WithEventCallback(func(e zk.Event) {
 			if e.State == zk.StateDisconnected || e.State == zk.StateExpired {
 				select {
-				case r.told <- time.Now():
+				case r.knew <- time.Now():
 				default:
 				}
 			}
@@ -70,8 +70,8 @@ func zkLock(t *testing.T, holderAt, secondAt string, session time.Duration) *riv
 			await.Fatalf(t, "a lock of go-zookeeper: %v", err)
 		}
 	}
-	for len(r.told) > 0 { // a first attempt that failed
-		<-r.told
+	for len(r.knew) > 0 { // a first attempt that failed
+		<-r.knew
 	}
 	go func() {
 		if err := zk.NewLock(second, r.path, zk.WorldACL(zk.PermAll)).Lock(); err == nil {

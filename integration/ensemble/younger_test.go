@@ -63,7 +63,7 @@ func TestClientsAreBackAtAServerThatWasWiped(t *testing.T) {
 	srv.Wipe()
 	serving := time.Now()
 	<-lease.Done()
-	told := time.Now()
+	knew := time.Now()
 	var back time.Time
 	select {
 	case back = <-admitted:
@@ -82,7 +82,7 @@ func TestClientsAreBackAtAServerThatWasWiped(t *testing.T) {
 	if stat != nil {
 		t.Errorf("the holder's client: got %v, want no node", stat)
 	}
-	t.Logf("wiped; it serves again after %v; holder told after %v, waiter admitted after %v", serving.Sub(wiped), told.Sub(wiped), back.Sub(wiped))
+	t.Logf("wiped; it serves again after %v; holder knew after %v, waiter admitted after %v", serving.Sub(wiped), knew.Sub(wiped), back.Sub(wiped))
 	if java != nil {
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()

@@ -14,7 +14,7 @@ import (
 
 // A module is the code of one checkout.
 type module struct {
-	path     string // of the module
+	path     string // the module's path
 	fset     *token.FileSet
 	packages []*packages.Package // those to measure, with syntax and types, sorted
 	imports  []*packages.Package // all packages of the module, with nothing but their imports

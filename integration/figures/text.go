@@ -13,7 +13,7 @@ type text struct {
 	name  string
 	lines int
 	code  map[int]bool // the numbers of the lines that have code
-	words int          // of comments
+	words int          // in comments
 }
 
 // read finds out which lines of a file have code. A literal of several lines is code in all of them.

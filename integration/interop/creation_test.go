@@ -13,8 +13,8 @@ import (
 // crossPairs are a kind to which something happens, and one that stands behind it.
 var crossPairs = [][2]string{{ours, java}, {java, ours}, {python, ours}, {ours, python}}
 
-// A process is killed when its node is made and it does not know yet. The node stays until the session ends; nobody
-// else removes it, and the next one waits for that. An administrator ends the session, so that no clock decides.
+// A process is killed when its node is made and it does not know yet. The node stays until the session ends; no other
+// process removes it, and the next one waits for that. An administrator ends the session, so that no clock decides.
 func TestAContenderIsKilledBetweenCreateAndList(t *testing.T) {
 	w := newWorld(t)
 	for _, pair := range crossPairs {

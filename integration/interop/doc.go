@@ -22,7 +22,7 @@
 //
 //	                          Java Curator 5.9   Java Curator 5.4         kazoo          zk.Lock
 //	InterProcessMutex         yes                yes                      if set     yes
-//	InterProcessReadWriteLock yes                but for its downgrades   yes, told      –
+//	InterProcessReadWriteLock yes                but for its downgrades   if set         –
 //	InterProcessSemaphoreV2   yes, live limit too yes                     –              –
 //	InterProcessSemaphoreMutex yes               yes                      –              –
 //	InterProcessMultiLock     yes                                         –              –
@@ -38,8 +38,8 @@
 // Each has a test in limits_test.go that shows it.
 //
 // kazoo ignores the nodes of other languages unless it knows of them: Lock(path, extra_lock_patterns=["lock-"]) for a
-// mutex; "__WRIT__" for its ReadLock, "__WRIT__" and "__READ__" for its WriteLock. We count kazoo's nodes without being
-// told.
+// mutex; "__WRIT__" for its ReadLock, "__WRIT__" and "__READ__" for its WriteLock. This library counts kazoo's nodes
+// without any setting.
 //
 // Curator never counts kazoo's nodes, whatever kazoo is set to: to Curator their names sort after every number. So a
 // lock that Java and Python have in common excludes one way only. A Go process may stand in a queue with either.
@@ -92,7 +92,7 @@
 //	data of a revocable mutex's node   empty                  as ever           every lease can be revoked
 //	the write lock for a reader        waits for itself       ErrUpgrade        it would never end
 //	more leases than a fixed limit     waits for ever and     refused           it would never end
-//	                                   lets nobody in
+//	                                   lets no one else in
 //	a multi-lock with a time limit     the limit for each     one limit         a context bounds the whole call
 //	                                   part
 //
@@ -104,10 +104,10 @@
 // TestRandomMixedRun has contenders of all languages work on four paths (a mutex with Java, one with kazoo, a
 // read/write lock and a semaphore of two leases with Java) while processes are killed and frozen, connections cut, and
 // the server is killed and started again. No two holds that exclude each other may overlap, where a hold of ours ends
-// at its Release or its ValidUntil, whichever is first, and one of the others at its release or when its node is gone,
-// since they are not told; those that exclude each other come in the order of their numbers; nothing may be left at the
-// end. When a node was removed, and by which session, the server's logs say: each hold of ours must end before, and no
-// session of ours may remove a node of others.
+// at its Release or its ValidUntil, whichever is first, and a hold of the other libraries at its release or when its
+// node is gone, since these report no loss; those that exclude each other come in the order of their numbers; nothing
+// may be left at the end. When a node was removed, and by which session, the server's logs say: each hold of ours must
+// end before, and no session of ours may remove a node of others.
 //
 // TestElectionUnderFaultsHasOneLeader does the same with both elections, Java's and ours, the selectors' among mutexes
 // of both languages, and has links and the server frozen as well. It prints a table: the terms of each language, how

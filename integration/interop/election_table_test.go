@@ -41,7 +41,7 @@ func kindOf(who string) string { return who[:strings.LastIndex(who, "-")] }
 // A row of the table is about the leaders of one election in one language.
 type row struct {
 	terms, lost int
-	looks       []time.Duration // of those that were frozen, after the thaw
+	looks       []time.Duration // from the thaw to the first look of each that was frozen
 	outlived    time.Duration   // by which one that was not frozen noticed the end of its node too late, at most
 }
 
@@ -68,7 +68,7 @@ func (e *electionRun) row(path, kind string) (r row) {
 	return r
 }
 
-// table tells of each election and language. Overlaps are those of the whole queue.
+// table has a row for each election and language. Overlaps are those of the whole queue.
 func (e *electionRun) table() string {
 	var text strings.Builder
 	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', tabwriter.AlignRight)

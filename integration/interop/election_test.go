@@ -94,7 +94,7 @@ func (e *electionRun) awaitTurns(n int) {
 // A fault befalls one process of a language, or the server.
 type fault struct {
 	name string
-	kind string // of the process; empty: the server
+	kind string // the process's language; empty: the server
 	do   func(s *slot)
 }
 

@@ -18,7 +18,7 @@ import (
 type hold struct {
 	who, path, node string
 	from, to        int64   // CLOCK_MONOTONIC
-	removed         removal // of its node; zero if there was none
+	removed         removal // how its node was removed; zero if it was not
 	shared          bool
 	lost            bool  // it ended before its release
 	killed          bool  // its process was killed while it lasted
@@ -112,7 +112,7 @@ func (h *history) thawed(whos []string, at int64) {
 	}
 }
 
-// unlooked says whether a process that was frozen has not told of the end of its hold yet.
+// unlooked reports whether a process that was frozen has not yet reported the end of its hold.
 func (h *history) unlooked() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

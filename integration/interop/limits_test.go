@@ -21,14 +21,14 @@ func TestKazooIgnoresOtherLanguagesWithoutExtraPatterns(t *testing.T) {
 		path := "/ignores/" + name("mutex")
 		holder := w.mutex(kind, path)
 		holder.acquire()
-		untold := w.contender(python, godriver.Order{Recipe: "mutex", Path: path, Patterns: []string{}})
-		if !untold.try(within(0)) {
-			t.Errorf("kazoo waits for %s without being told", kind)
+		unset := w.contender(python, godriver.Order{Recipe: "mutex", Path: path, Patterns: []string{}})
+		if !unset.try(within(0)) {
+			t.Errorf("kazoo waits for %s without extra patterns", kind)
 		} else {
-			untold.release()
+			unset.release()
 		}
-		told := w.mutex(python, path)
-		if told.try(within(0)) {
+		set := w.mutex(python, path)
+		if set.try(within(0)) {
 			t.Errorf("kazoo does not wait for %s, although it is set to", kind)
 		}
 		holder.release()
@@ -124,7 +124,7 @@ func TestCuratorSortsByTextBeyondTheEndOfTheCounter(t *testing.T) {
 		wait.granted()
 		other.release()
 	})
-	t.Run("Curator waits for nobody across it", func(t *testing.T) {
+	t.Run("Curator waits for no one across it", func(t *testing.T) {
 		w := w.in(t)
 		end("/wrap/wrong", 2147483647)
 		first, second := w.mutex(java, "/wrap/wrong"), w.mutex(java, "/wrap/wrong")

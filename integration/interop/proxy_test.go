@@ -39,7 +39,7 @@ func silence(_ *proxy, l *link) { l.mute = true }
 // cut cuts it. The client may come back.
 func cut(_ *proxy, l *link) { l.close() }
 
-// away cuts it and lets nobody come back before mend.
+// away cuts it, and no client can come back before mend.
 func away(p *proxy, l *link) {
 	p.mu.Lock()
 	p.closed = true

@@ -28,7 +28,7 @@ const (
 	withJava   = "/random/with-java"
 	withKazoo  = "/random/with-kazoo"
 	readWriter = "/random/read-write"
-	semaphore  = "/random/semaphore" // of two leases
+	semaphore  = "/random/semaphore" // has two leases
 )
 
 // A post is a contender of a process that lives in the run.
@@ -68,21 +68,21 @@ var slots = [][]post{
 type run struct {
 	*world
 	history *history
-	stop    chan struct{} // closed when nobody begins anything any more
+	stop    chan struct{} // closed when no contender may begin anything any more
 	faults  map[string]int
 	clock   clock
 	record  *record
 	hold    func() time.Duration // how long contenders hold
 	times   int                  // how often before they are asked whether to go on
 
-	timeline []string // of faults
+	timeline []string // the faults, in their order
 	judged   bool
 
 	late  atomic.Bool // a wait has failed the test
-	stuck atomic.Bool // that of a contender, which may have left nodes
+	stuck atomic.Bool // a contender's wait has failed, so its nodes may be left
 
 	mu    sync.Mutex
-	posts map[string]post // of contenders
+	posts map[string]post // the contenders' posts, by name
 }
 
 // A slot is a process, or the one that follows it.

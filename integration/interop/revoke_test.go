@@ -28,7 +28,7 @@ func TestAHolderIsAskedToLeaveFromTheOtherSide(t *testing.T) {
 				if a := await.Receive(t, patience, "the holder to be asked to leave", holder.events); a.Event != "revoke" {
 					t.Errorf("the holder heard %q", a.Event)
 				}
-				next.waits() // nobody is forced to
+				next.waits() // the holder is asked, not forced
 				holder.release(side)
 				next.granted()
 				asker.release(side)

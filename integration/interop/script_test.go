@@ -20,7 +20,7 @@ import (
 type script struct {
 	*world
 	kind  string
-	path  string // of the lock
+	path  string // the lock's path
 	lines []scriptLine
 	crew  map[string]*contender
 	waits map[string]*wait
@@ -155,8 +155,8 @@ func (s *script) report(who string) {
 	s.note(fmt.Sprintf("acquired in this process %v, owned by the caller %v", a.Acquired, a.Owned), "%s is asked", who)
 }
 
-// awaitLoss waits until a contender in Go has heard, on its own connection, that its node is gone. Curator's holder is
-// not told.
+// awaitLoss waits until a contender in Go has heard, on its own connection, that its node is gone. Curator reports that
+// to no holder.
 func (s *script) awaitLoss(who string) {
 	s.t.Helper()
 	if s.kind != ours {
@@ -294,7 +294,7 @@ var scripts = []struct {
 			s.release("b")
 		},
 		intended: map[string]intended{
-			"a is asked":                {"acquired in this process true, owned by the caller true", "acquired in this process false, owned by the caller false", "a lease whose node is gone has ended; Curator's holder is not told"},
+			"a is asked":                {"acquired in this process true, owned by the caller true", "acquired in this process false, owned by the caller false", "a lease whose node is gone has ended; Curator reports that to no holder"},
 			"a acquires, if it is free": {"held", "error", "an owner that has lost a lock is not let in again on the strength of it: ErrLeaseLost"},
 			"a releases":                {"done", "error", "Release tells of the loss: ErrLeaseLost"},
 		},
@@ -450,7 +450,7 @@ var scripts = []struct {
 			s.acquireForEver("a", leases(4))
 		},
 		intended: map[string]intended{
-			"a acquires 4": {"waits for ever", "error", "more leases than a fixed limit has are refused; Curator waits for ever, and lets nobody else in meanwhile"},
+			"a acquires 4": {"waits for ever", "error", "more leases than a fixed limit has are refused; Curator waits for ever, and lets no one else in"},
 		},
 	},
 	{

@@ -93,7 +93,7 @@ func TestASharedCountIsALiveLimit(t *testing.T) {
 			wait.waits()
 			set(2)
 			wait.granted()
-			set(1) // takes no lease away, but lets nobody in
+			set(1) // takes no lease away, but lets no one in
 			if late.try(within(100 * time.Millisecond)) {
 				t.Error("a lease more than the limit")
 			}

@@ -118,8 +118,8 @@ type world struct {
 	record   *record           // nil if the server is one in memory
 	addr     string
 	observer *zk.Conn
-	timeout  time.Duration // of sessions
-	retries  int           // of operations, 100 ms apart; 40 if zero
+	timeout  time.Duration // the session timeout
+	retries  int           // how often operations are repeated, 100 ms apart; 40 if zero
 }
 
 var names atomic.Int64
@@ -127,7 +127,7 @@ var names atomic.Int64
 // name makes a name that no other test has.
 func name(kind string) string { return fmt.Sprintf("%s-%d", kind, names.Add(1)) }
 
-// newWorld starts a server that lets empty containers be, so that numbers do not begin anew.
+// newWorld starts a server that keeps empty containers, so that numbers do not restart.
 func newWorld(t testing.TB) *world {
 	t.Helper()
 	return newWorldOn(t, zookeeper.Start(t, zookeeper.Config{ContainerCheckInterval: time.Hour}))

@@ -114,7 +114,7 @@ func build(t *testing.T, env []string, required, source string) {
 	}
 }
 
-// theProgram is the one that README.md tells to paste.
+// theProgram is the program that README.md offers for pasting.
 func theProgram(t *testing.T, r repository) string {
 	t.Helper()
 	_, rest, _ := strings.Cut(must(t, r, "show", "HEAD:README.md"), "```go\n")

@@ -17,7 +17,7 @@ import (
 
 // Names of groups.
 const (
-	nobody   = "nobody holds"
+	noHolder = "none holds"
 	byLeader = "renewed by the leader"
 	byQuorum = "renewed by a quorum"
 )

@@ -147,7 +147,7 @@ func (p *plan) measure(ctx context.Context, at place, timeout time.Duration) (*r
 	}()
 	w.keepBusy(ctx, 3*p.window) // until the servers' code is compiled
 	r := &result{rows: map[string]*row{}, fsync: fsync}
-	all := append(slices.Clone(groups), &group{name: nobody})
+	all := append(slices.Clone(groups), &group{name: noHolder})
 	for range p.rounds {
 		all = append(all[1:], all[0]) // no group is always the first
 		for _, g := range all {
@@ -164,7 +164,7 @@ func (p *plan) measureGroup(ctx context.Context, e *zookeeper.Ensemble, g *group
 	if err := g.acquire(ctx); err != nil {
 		return err
 	}
-	if g.name != nobody {
+	if g.name != noHolder {
 		time.Sleep(timeout / 4)
 		before, begun := newest(e), time.Now()
 		time.Sleep(max(p.window, timeout/2)) // two renewals of each client at least

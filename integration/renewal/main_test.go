@@ -45,7 +45,7 @@ func (p *plan) missing(t *testing.T) (wrong []string) {
 	if err != nil {
 		return []string{err.Error()}
 	}
-	for _, name := range []string{nobody, byLeader, byQuorum} {
+	for _, name := range []string{noHolder, byLeader, byQuorum} {
 		if row := r.rows[name]; len(row.writes) != 1 || row.writes[0] <= 0 {
 			wrong = append(wrong, fmt.Sprintf("%s: %+v", name, row))
 		}

@@ -124,12 +124,12 @@ func (r *result) row(name string) *row {
 	return r.rows[name]
 }
 
-// String is the table. A share is of the writes that the ensemble can do while nobody holds.
+// String is the table. A share is a part of the writes that the ensemble can do while no client holds a lock.
 func (r *result) String() string {
 	var b strings.Builder
-	all := median(r.rows[nobody].writes)
+	all := median(r.rows[noHolder].writes)
 	fmt.Fprintf(&b, "%-24s %-26s %-10s %-30s %-10s %s\n", "", "transactions/s, no writers", "share", "writes/s, as busy as can be", "fewer by", "leases lost")
-	for _, name := range []string{nobody, byLeader, byQuorum} {
+	for _, name := range []string{noHolder, byLeader, byQuorum} {
 		row := r.rows[name]
 		renewals, writes := median(row.renewals), median(row.writes)
 		fmt.Fprintf(&b, "%-24s %-26s %-10s %-30s %-10s %d\n", name, spread(row.renewals), percent(renewals/all),

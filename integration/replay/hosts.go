@@ -32,7 +32,7 @@ type outcome struct {
 	hangs    bool // it was ended when its time was up
 	output   []byte
 	history  []byte
-	faults   []byte // of the job
+	faults   []byte // the job's faults
 }
 
 // hosts are processes of Node.js. Each of them runs one schedule at a time.

@@ -10,8 +10,8 @@ import (
 
 const (
 	wide     = 120 // columns of a drawing
-	wideLane = 8   // of the widest lane
-	allLanes = 72  // of all lanes together, so that enough is left for what happens
+	wideLane = 8   // columns of the widest lane
+	allLanes = 72  // columns of all lanes together: the rest is for what happens
 )
 
 // draw draws a row for each event, and a column for each client and for the servers. Lanes that differ only in digits

@@ -52,7 +52,7 @@ func TestEveryLinkOfAnEnsembleCanBeCut(t *testing.T) {
 	e.Restart(func(c *zookeeper.EnsembleConfig) { c.MaxSessionTimeout = 7 * time.Second })
 	for _, m := range e.Members() {
 		if conf := m.FourLetter("conf"); !strings.Contains(conf, "maxSessionTimeout=7000\n") {
-			t.Errorf("server %d was not configured anew:\n%s", m.ID(), conf)
+			t.Errorf("server %d kept its old configuration:\n%s", m.ID(), conf)
 		}
 	}
 }

@@ -47,7 +47,7 @@ func (ls Links) Delay(d time.Duration) {
 	}
 }
 
-// Reset breaks the connections that there are, and tells both ends. New ones can be made.
+// Reset breaks the connections that there are, and both ends notice. New ones can be made.
 func (ls Links) Reset() {
 	for _, p := range ls.proxies() {
 		p.reset(func(*relay) bool { return true })

@@ -9,8 +9,8 @@ import (
 	"strconv"
 )
 
-// FreePort finds a port of loopback that nobody listens on. Until this process ends, it is given out to nobody else on
-// this machine: a server keeps its port while it is down.
+// FreePort finds an unused port of loopback. Until this process ends, no other call on this machine gets it: a server
+// keeps its port while it is down.
 func FreePort() (int, error) {
 	listener, err := listen()
 	if err != nil {
@@ -21,7 +21,7 @@ func FreePort() (int, error) {
 	return addr.Port, nil
 }
 
-// listen listens on a port of loopback that [FreePort] gives out to nobody. It keeps out of the range from which the
+// listen listens on a port of loopback that [FreePort] does not give out. It keeps out of the range from which the
 // kernel takes ports for outgoing connections: there, while a killed server is down, an outgoing connection may take
 // its port, and a client that dials the closed port again and again is at last connected to itself.
 func listen() (net.Listener, error) {

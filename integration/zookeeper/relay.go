@@ -165,7 +165,7 @@ func (r *relay) listen(src net.Conn, queue chan<- chunk, first []byte) {
 		if err == nil {
 			continue
 		}
-		// While the link is cut nobody at the other end may learn that this one is gone, so a broken connection also
+		// While the link is cut, the other end must not learn that this one is gone. So a broken connection also
 		// travels in the queue; it ends the same way, a little more politely.
 		put(nil)
 		return

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Clock tells CLOCK_MONOTONIC. Go's own clock is the same one, and reads it without a system call, but does not show
+// A Clock reads CLOCK_MONOTONIC. Go's own clock is the same one, and reads it without a system call, but does not show
 // it; so a Clock counts on from a moment at which both were read.
 type Clock struct {
 	at   time.Time

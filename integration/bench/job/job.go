@@ -20,7 +20,7 @@ const (
 	SemMutex  = "semmutex"
 )
 
-// A Job tells a process what to do.
+// A Job is what a process is to do.
 type Job struct {
 	Impl    string        `json:"impl"`
 	Lock    string        `json:"lock"`
@@ -28,9 +28,9 @@ type Job struct {
 	Path    string        `json:"path"`    // fresh for each run
 	Own     bool          `json:"own"`     // each worker has a lock of its own, below Path
 	First   int           `json:"first"`   // the number of the first worker, among those of all processes
-	Workers int           `json:"workers"` // of this process
+	Workers int           `json:"workers"` // in this process
 	Clients bool          `json:"clients"` // each worker has a client of its own; otherwise all share one
-	Limit   int           `json:"limit"`   // of a semaphore
+	Limit   int           `json:"limit"`   // a semaphore's limit
 	Hold    time.Duration `json:"hold"`
 	Think   time.Duration `json:"think"` // from a release to the next acquire, on average; of workers in Go alone
 	Warmup  time.Duration `json:"warmup"`
@@ -77,6 +77,6 @@ type Worker struct {
 // Stamped is the length of a cycle in Worker.Stamps.
 const Stamped = 5
 
-// Writes tells whether a worker's nth cycle writes, where most read: one in twenty does, and workers not at the same
+// Writes reports whether a worker's nth cycle writes, where most read: one in twenty does, and workers not at the same
 // time. Bench.java and bench.py have the same rule.
 func Writes(worker, n int) bool { return (n+7*worker)%20 == 0 }

@@ -56,7 +56,7 @@ var Impls = []Impl{
 	{ID: Floor, Label: "create + delete", Server: server.ZooKeeper, Language: Go, Locks: mutex, Floor: true},
 }
 
-// Runs tells whether the client can run a workload.
+// Runs reports whether the client can run a workload.
 func (i Impl) Runs(w Workload) bool {
 	if w.Retention {
 		return i.ID == Ours || i.ID == Retained

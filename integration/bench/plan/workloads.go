@@ -15,7 +15,7 @@ type Workload struct {
 	Says      string
 	Lock      string // a kind of package job
 	Processes int
-	Workers   int  // of each process
+	Workers   int  // in each process
 	Clients   bool // each worker has a client of its own; otherwise those of a process share one
 	Own       bool // each worker has a lock of its own
 	Hold      time.Duration

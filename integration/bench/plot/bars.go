@@ -55,7 +55,7 @@ func (b Bars) check(groups int) error {
 
 // slot is where the bar of one of n contestants stands in a group.
 func slot(group, i, n int) (from, to float64) {
-	const share = 0.8 // of the group's width; the rest keeps groups apart
+	const share = 0.8 // the bars' part of the group's width; the rest keeps groups apart
 	left := float64(group) - share/2
 	return left + share*float64(i)/float64(n), left + share*float64(i+1)/float64(n)
 }

@@ -23,7 +23,7 @@ const (
 )
 
 // colors are distinct for every reader who sees any (Okabe and Ito); yellow is left out, since the ground is white. The
-// last two are for figures with many series, whose order tells as well.
+// last two are for figures with many series, whose order identifies them as well.
 var colors = []color.Color{
 	color.RGBA{R: 0x00, G: 0x72, B: 0xB2, A: 0xFF}, // blue
 	color.RGBA{R: 0xD5, G: 0x5E, B: 0x00, A: 0xFF}, // vermillion

@@ -31,7 +31,7 @@ func TestComparisonJudgesTheIntervalsUpperEnd(t *testing.T) {
 	}{
 		"as quick":          {[]float64{100, 200, 300}, []float64{100, 200, 300}, false, "| mp4 | 200 | 200 | 1.000 [1.000..1.000] | 1.000 [1.000..1.000] | (1.00) | yes |"},
 		"slower":            {[]float64{100, 200, 300}, []float64{90, 180, 270}, true, "| mp4 | 200 | 180 | 0.900 [0.900..0.900] | 1.111 [1.111..1.111] | (1.00) | NO |"},
-		"nobody can tell":   {[]float64{100, 100, 100}, []float64{50, 100, 150}, false, ""},
+		"no clear winner":   {[]float64{100, 100, 100}, []float64{50, 100, 150}, false, ""},
 		"a round failed":    {[]float64{100, 100, 100}, []float64{100, 0, 100}, false, ""},
 		"one round is left": {[]float64{100, 100}, []float64{100, 0}, true, "1.000 [one round]"},
 		"nothing measured":  {[]float64{0, 0}, []float64{100, 100}, true, "not measured"},

@@ -79,7 +79,7 @@ func (t *tables) details() {
 	}
 }
 
-// faults tells what must not be overlooked: overlapping holds, errors, and runs without figures.
+// faults lists what must not be overlooked: overlapping holds, errors, and runs without figures.
 func (t *tables) faults() {
 	t.printf("\n### Faults\n\n")
 	acquisitions, overlaps := int64(0), 0

@@ -35,7 +35,7 @@ type Conditions struct {
 // A Case is what clients are compared in.
 type Case struct {
 	Workload string        `json:"workload"`
-	Delay    time.Duration `json:"delay"` // of the network, each way
+	Delay    time.Duration `json:"delay"` // what the network adds, each way
 	Disk     bool          `json:"disk"`  // the server's data lies on a disk, not in memory
 }
 

@@ -25,7 +25,7 @@ func every(ctx context.Context, n int, do func(ctx context.Context, i int) error
 // A contested lock is one that many want all the time.
 type contested struct {
 	mu        sync.Mutex
-	token     int64     // of the newest grant
+	token     int64     // the newest grant's
 	holder    int       // 1 more than the number of the holder
 	last      int       // who had it last
 	released  time.Time // when its Release was called

@@ -7,7 +7,7 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// cycles acquires and releases a lock that nobody else wants n times, and tells how long it took each time.
+// cycles acquires and releases an uncontended lock n times, and returns how long each time took.
 func cycles(ctx context.Context, mutex *locks.InterProcessMutex, n int) ([]time.Duration, error) {
 	return cyclesUntil(ctx, mutex, func(_ time.Time, done int) bool { return done >= n })
 }

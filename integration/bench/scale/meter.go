@@ -24,7 +24,7 @@ func (t traffic) per(n int) traffic {
 	return traffic{t.requests / number(n), t.received / number(n)}
 }
 
-// A meter tells the traffic of some clients, lap by lap, without what the meter itself asks.
+// A meter measures the traffic of some clients, lap by lap, without what the meter itself asks.
 type meter struct {
 	rig     *rig
 	clients []*framework.Client

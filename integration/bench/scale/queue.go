@@ -20,7 +20,7 @@ type queue struct {
 	gate     chan struct{}              // closed when all may join
 	waiting  sync.WaitGroup
 	admitted chan admission
-	lease    *locks.Lease // of the holder
+	lease    *locks.Lease // the holder's
 }
 
 // An admission is the end of one Acquire.
@@ -75,7 +75,7 @@ func (q *queue) wait(ctx context.Context, i int, joined func()) {
 	}
 }
 
-// join lets all of them into the queue, at once, and tells how long it took.
+// join lets all of them into the queue, at once, and returns how long that took.
 func (q *queue) join(ctx context.Context) (time.Duration, error) {
 	all := make(chan struct{})
 	begun := time.Now()
@@ -87,7 +87,7 @@ func (q *queue) join(ctx context.Context) (time.Duration, error) {
 	return q.joined(ctx, begun, all)
 }
 
-// joinLate has some more join, each when the one before stands in the queue, and tells how long each took.
+// joinLate has some more join, each when the one before stands in the queue, and returns how long each took.
 func (q *queue) joinLate(ctx context.Context, n int) ([]time.Duration, error) {
 	var times []time.Duration
 	for range n {
@@ -124,7 +124,7 @@ func (q *queue) complete(ctx context.Context) error {
 	return err
 }
 
-// handOver passes the lock on n times, and tells how long it took each time, from the call of Release to the return of
+// handOver passes the lock on n times, and returns how long each time took, from the call of Release to the return of
 // the next Acquire. The last of all waiters releases the lock at once.
 func (q *queue) handOver(ctx context.Context, n int) ([]time.Duration, error) {
 	times := make([]time.Duration, 0, n)

@@ -15,7 +15,7 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// sessionTimeout is longer than what servers grant, 40 seconds: nobody is to lose a session because the machine is
+// sessionTimeout is longer than what servers grant, 40 seconds: no client may lose its session because the machine is
 // busy.
 const sessionTimeout = 60 * time.Second
 

@@ -91,7 +91,7 @@ func (p *Process) Log() string {
 	return string(text[max(0, len(text)-2048):])
 }
 
-// freePort returns a port of loopback that nobody listens on.
+// freePort returns an unused port of loopback.
 func freePort() (string, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -64,7 +64,7 @@ func Run(ctx context.Context, kind, dir string, jvm ...string) (*Server, error) 
 	return nil, errors.Join(err, os.RemoveAll(data))
 }
 
-// InMemory tells whether a directory lies in memory.
+// InMemory reports whether a directory lies in memory.
 func InMemory(dir string) (bool, error) {
 	var fs unix.Statfs_t
 	err := unix.Statfs(dir, &fs)

@@ -87,7 +87,7 @@ func TestFigures(t *testing.T) {
 		t.Errorf("hand-overs %v and %v, want 10 and 20", f.HandOverP50, f.HandOverP99)
 	}
 	if f.Requests != -1 || f.ClientCPU != -1 {
-		t.Errorf("figures that nobody measured: %+v", f)
+		t.Errorf("got figures without measurements: %+v", f)
 	}
 }
 

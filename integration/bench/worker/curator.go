@@ -13,7 +13,7 @@ import (
 // curator is this library.
 type curator struct {
 	*framework.Client
-	retain []locks.RetainOption // of mutexes; nil if they are not retained
+	retain []locks.RetainOption // how mutexes are retained; nil if they are not
 }
 
 func dialCurator(ctx context.Context, j job.Job) (client, error) {

@@ -348,7 +348,7 @@ public final class Recipes {
                 Thread.sleep(10);
             }
             end(a);
-            check(second.await(2, TimeUnit.MINUTES), "nobody leads after a session's end");
+            check(second.await(2, TimeUnit.MINUTES), "no leader after a session's end");
             second.close();
             check(first.await(2, TimeUnit.MINUTES), "the first one does not come back");
             first.close();
@@ -379,7 +379,7 @@ public final class Recipes {
             client.delete().forPath("/cache/old");
             Set<String> want = Set.of("created /cache/new", "created /cache/new/deep", "deleted /cache/old");
             Set<String> got = ConcurrentHashMap.newKeySet();
-            while (got.size() < want.size()) { // a cache tells of different nodes in any order
+            while (got.size() < want.size()) { // a cache reports different nodes in any order
                 String event = heard.poll(2, TimeUnit.MINUTES);
                 check(event != null && want.contains(event) && got.add(event), event + " after " + got);
             }

@@ -184,7 +184,7 @@ func (w *worker) acquire(ctx context.Context, order Order) ([]string, int64, err
 	return nodes, valid, err
 }
 
-// work acquires and releases many times, and tells of each by events.
+// work acquires and releases many times, and reports each by events.
 func (w *worker) work(ctx context.Context, order Order) {
 	for range order.Times {
 		w.once(ctx, order)

@@ -37,7 +37,7 @@ func newElection(client *framework.Client, order Order) *election {
 	e := &election{makeLatch: func() *leader.LeaderLatch {
 		return leader.NewLeaderLatch(client, order.Path, leader.WithID(id))
 	}}
-	e.elector = e.makeLatch() // which may ask without standing
+	e.elector = e.makeLatch() // a latch may be asked who leads before it stands for election
 	return e
 }
 

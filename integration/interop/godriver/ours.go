@@ -122,7 +122,7 @@ func (o *ours) contender(order Order, tell func(*Answer)) (contender, error) {
 // A lockUser is what a thread is to Java: it has a lock, and re-enters what it holds.
 type lockUser struct {
 	lock  locks.Lock
-	read  locks.Lock // of a read/write lock, whose other side is lock
+	read  locks.Lock // a read/write lock's read side; lock is its write side
 	queue func(context.Context) ([]locks.Participant, error)
 	known interface {
 		IsOwnedBy(ctx context.Context) bool

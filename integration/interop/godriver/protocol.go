@@ -27,7 +27,7 @@ import (
 //	report     what Who knows of its lock without asking, and who stands in the queue
 //	value      the limit of Who's semaphore
 //	setvalue   sets it, for everybody
-//	work       Who acquires and releases Times times, and tells of each by events
+//	work       Who acquires and releases Times times, and reports each by events
 //	crash      the process ends at once
 type Order struct {
 	ID     int64  `json:"id"`
@@ -46,13 +46,13 @@ type Order struct {
 	// contender: mutex, retained, rw, semaphore, semaphoremutex, multi, selector, latch, zklock
 	Recipe    string   `json:"recipe,omitempty"`
 	Path      string   `json:"path,omitempty"`
-	Paths     []string `json:"paths,omitempty"`     // of a multi-lock
-	Max       int      `json:"max,omitempty"`       // of a semaphore, or the seed of its count
+	Paths     []string `json:"paths,omitempty"`     // a multi-lock's paths
+	Max       int      `json:"max,omitempty"`       // a semaphore's limit, or the seed of its count
 	Count     string   `json:"count,omitempty"`     // the path of a semaphore's SharedCount
 	Revocable bool     `json:"revocable,omitempty"` // contender: a request to leave becomes an event
 	Patterns  []string `json:"patterns,omitempty"`  // kazoo's extra_lock_patterns
 
-	Side  string `json:"side,omitempty"` // of a read/write lock: read or write
+	Side  string `json:"side,omitempty"` // a read/write lock's side: read or write
 	MS    int64  `json:"ms"`             // acquire: how long to wait; 0 is a try, below 0 without end
 	N     int    `json:"n"`              // acquire: how many leases
 	Value int    `json:"value"`          // setvalue

@@ -263,7 +263,7 @@ public final class Driver {
             }
         }
 
-        /** Acquires and releases many times, and tells of each by events. */
+        /** Acquires and releases many times, and reports each by events. */
         void work(Order order) throws Exception {
             for (int i = 0; i < order.times; i++) {
                 try {

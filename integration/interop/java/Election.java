@@ -10,7 +10,7 @@ import org.apache.curator.framework.recipes.leader.Participant;
  * participant resigns, whichever is first. The events acquired and released report both.
  */
 abstract class Election extends Driver.Contender {
-    /** How long the driver's work waits to lead before it stands for election anew. */
+    /** How long the driver's work waits to lead before it stands for election again. */
     private static final long PATIENCE_MS = 20_000;
 
     final String id;
