@@ -145,7 +145,7 @@ func TestAMechanismMayTakeAnAnswerWithoutTokenForTheEnd(t *testing.T) {
 			t.Errorf("the challenges were %q, want an empty one and none", challenges)
 		}
 		if about.Host != "zk.example" || about.Addr == nil || about.TLS != nil {
-			t.Errorf("the mechanism was told of %+v", about)
+			t.Errorf("the mechanism got %+v", about)
 		}
 		if n := w.Count(zktest.OpSASL); n != 1 {
 			t.Errorf("the server heard %d tokens, want 1: done means that nothing more is sent", n)

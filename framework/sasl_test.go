@@ -147,7 +147,7 @@ func TestAServerWithoutSASLIsNotTakenForOneThatAgrees(t *testing.T) {
 	})
 }
 
-// Nobody uses such a session, and without an end it would stay at the server until its timeout.
+// Such a session is unused, and without an end it would stay at the server until its timeout.
 func TestASessionWhoseExchangeFailedIsClosed(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		attempts := 0

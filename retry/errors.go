@@ -24,7 +24,7 @@ type Error struct {
 	Cause error
 }
 
-// Error tells the effort, the last failure and the cause, as in
+// Error names the effort, the last failure and the cause, as in
 // "retry: gave up after 4 attempts in 7.1s: connection refused: no retries left".
 func (e *Error) Error() string {
 	if e.Last == nil {

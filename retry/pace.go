@@ -8,8 +8,8 @@ import (
 
 // A Pace spaces the rounds of work that is begun again whenever it has ended early, for as long as it takes: a server
 // that lets every round fail at once is then asked about once a second. The first repetition comes without a pause.
-// From the second on pauses grow from 10 ms to a second, each shortened by as much as half at random. A round that has
-// lasted for a second or longer starts the series anew.
+// From the second on pauses grow from 10 ms to a second, each shortened by as much as half at random. After a round
+// that has lasted for a second or longer the series starts again.
 //
 // The zero Pace is ready. It belongs to one goroutine.
 type Pace struct{ short int }

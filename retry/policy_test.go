@@ -24,7 +24,7 @@ func TestExponentialPausesStayInCuratorsRange(t *testing.T) {
 	tests := []struct {
 		name   string
 		policy retry.Policy
-		highs  []time.Duration // of the pause before retry 0, 1, …
+		highs  []time.Duration // the longest pause before retry 0, 1, …
 	}{
 		{"three", retry.ExponentialBackoff(base, 3), []time.Duration{base, 3 * base, 7 * base}},
 		{"none", retry.ExponentialBackoff(base, 0), nil},

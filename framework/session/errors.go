@@ -38,7 +38,7 @@ var (
 // A NoAuthError says which permission is missing, and where. It is in the chain of every server's zk.ErrNoAuth.
 type NoAuthError struct {
 	Op         string // what was refused: "create", "delete", …
-	Path       string // of its node
+	Path       string // the node on which it was refused
 	Permission string // the one that is missing: "CREATE", "DELETE", "READ", "WRITE" or "ADMIN"
 	Node       string // the node in whose ACL it is missing: the parent of a node that is created or deleted
 }
@@ -93,7 +93,7 @@ func (e attemptError) As(target any) bool { return errors.As(e.err, target) }
 // for a session timeout, wherever the client went.
 type HangUpError struct {
 	Request string // "create", "getChildren2", …
-	Path    string // of the request, "" if it has none
+	Path    string // the request's path, "" if it has none
 	Server  string // the last one
 	Times   int    // in a row
 	Err     error  // how the last connection ended

@@ -23,7 +23,7 @@ func (c *conn) setAuth(d *decoder) effect {
 	return effect{}
 }
 
-// whoAmI never tells a password's digest.
+// whoAmI never shows a password's digest.
 func (c *conn) whoAmI(out *encoder) {
 	out.int32(int32(len(c.auth)))
 	for _, id := range c.auth {

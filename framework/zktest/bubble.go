@@ -45,9 +45,9 @@ func Bubble(t *testing.T, test func(t *testing.T)) {
 
 // limits are what a bubble may not exceed.
 type limits struct {
-	virtual   time.Duration // of virtual time
-	looks     int           // in a row that saw virtual time stand still
-	busyLooks int           // the same, if the process has used cpu meanwhile
+	virtual   time.Duration // how much virtual time may pass
+	looks     int           // how many in a row may see virtual time stand still
+	busyLooks int           // the same, if the process has used cpu between them
 	cpu       time.Duration
 }
 

@@ -82,9 +82,8 @@ func answer(b *testing.B, nc net.Conn, req []byte) []byte {
 	return body
 }
 
-// bubbled runs f in a bubble, with a server that starts there. The bubble's own
-// test is nobody's: failures are reported to the benchmark, whose clock must
-// not be asked inside.
+// bubbled runs f in a bubble, with a server that starts there. Failures are reported to the benchmark, not to the
+// bubble's own test; the benchmark's clock must not be asked inside.
 func bubbled(b *testing.B, f func(srv *zktest.Server)) {
 	synctest.Test(&testing.T{}, func(*testing.T) {
 		srv := zktest.NewServer()

@@ -20,7 +20,7 @@ type change struct {
 	kind      changeKind
 	path      string
 	data      []byte
-	acl       []aclEntry // of the node: the new one, or the one it had
+	acl       []aclEntry // the node's: the new one, or the one it had
 	parentACL []aclEntry
 	zxid      int64
 	time      int64

@@ -15,23 +15,23 @@ type conn struct {
 	srv    *Server
 	nc     net.Conn
 	number int
-	host   string        // of the client, for its implicit "ip" identity
+	host   string        // the client's, for its implicit "ip" identity
 	gone   chan struct{} // closed when the connection is dropped at once
 	left   chan struct{} // closed when the reader has ended
 
 	// Guarded by the store's mutex.
 	sess     *session
 	auth     []identity
-	nonce    string // of the SASL challenge that is not answered yet
+	nonce    string // the nonce of a SASL challenge that is not answered yet
 	watched  map[string]struct{}
 	received int           // requests
 	answered time.Duration // when the last request was; 0: none
-	xid      int32         // of the request that is being executed
+	xid      int32         // identifies the request that is being executed
 	pending  int           // answers that wait for this server to catch up with the leader
 	closed   bool          // no request is executed any more
 	cut      bool          // gone is closed
 	sentAll  bool          // the writer has ended
-	reason   string        // for which the server has closed it; "" if the client has
+	reason   string        // why the server has closed it; "" if the client has
 
 	outMu sync.Mutex
 	out   []outgoing

@@ -55,7 +55,7 @@ func (e *Ensemble) Leader() *Server {
 // Close ends all servers and waits for them. It always returns nil.
 func (e *Ensemble) Close() error { return e.st.servers[0].Close() }
 
-// Addrs returns the addresses by which Dial tells the servers apart:
+// Addrs returns the addresses by which Dial distinguishes the servers:
 // "server0:2181" and so on. Nothing listens there; for TCP ask each server's
 // Addr.
 func (e *Ensemble) Addrs() []string {
@@ -95,11 +95,9 @@ func (e *Ensemble) SetLag(i int, lag time.Duration) {
 	e.st.servers[i].replica.lag = max(lag, 0)
 }
 
-// Isolate cuts follower i off from the leader. It goes on answering reads and
-// pings of its clients, but the leader no longer hears of their sessions;
-// writes, syncs and handshakes hang. After the sync limit it closes its
-// connections and serves nobody until Rejoin. Isolating the leader, or a
-// server that is isolated already, does nothing.
+// Isolate cuts follower i off from the leader. It goes on answering reads and pings of its clients, but the leader no
+// longer hears of their sessions; writes, syncs and handshakes hang. After the sync limit it closes its connections and
+// serves no client until Rejoin. Isolating the leader, or a server that is isolated already, does nothing.
 func (e *Ensemble) Isolate(i int) {
 	e.st.mu.Lock()
 	defer e.st.unlock()
@@ -136,9 +134,8 @@ func (s *Server) rejoin() {
 	}
 }
 
-// Elect makes server i the leader, as after the old one's fall: nothing that
-// was committed is lost, all servers close their connections, and sessions
-// get their full timeout anew. An isolated server rejoins first.
+// Elect makes server i the leader, as after the old one's fall: nothing that was committed is lost, all servers close
+// their connections, and sessions get their full timeout again. An isolated server rejoins first.
 func (e *Ensemble) Elect(i int) {
 	st := e.st
 	st.mu.Lock()

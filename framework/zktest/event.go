@@ -4,7 +4,7 @@ import (
 	"slices"
 )
 
-// fire tells the watchers of this server of a change that its tree shows.
+// fire reports a change that the server's tree shows to the watchers at this server.
 func (s *Server) fire(c change) {
 	parent, _ := split(c.path)
 	switch c.kind {

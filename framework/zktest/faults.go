@@ -188,7 +188,7 @@ func (s *Server) SetCreateCounter(path string, n int32) {
 }
 
 // Restart cuts all connections, as a process that ends does; data and
-// sessions stay, and every session gets its full timeout anew.
+// sessions stay, and every session gets its full timeout again.
 func (s *Server) Restart() {
 	s.mu.Lock()
 	defer s.unlock()

@@ -50,7 +50,7 @@ func (s *Server) Exists(path string) bool {
 	return ok
 }
 
-// Stat returns what ZooKeeper tells about a node; false if there is none.
+// Stat returns what ZooKeeper says about a node; false if there is none.
 func (s *Server) Stat(path string) (Stat, bool) {
 	s.mu.Lock()
 	defer s.unlock()
@@ -153,8 +153,7 @@ func (s *Server) Connections() int {
 	return len(s.open)
 }
 
-// Counts tells how many requests of each kind have been executed, failed ones
-// included.
+// Counts returns how many requests of each kind have been executed, failed ones included.
 func (s *Server) Counts() map[Op]int {
 	s.mu.Lock()
 	defer s.unlock()

@@ -16,9 +16,8 @@ type memAddr string
 func (a memAddr) Network() string { return "memory" }
 func (a memAddr) String() string  { return string(a) }
 
-// Link is one client's own network path to the server; what is done to it
-// harms nobody else. All methods are safe for concurrent use and return at
-// once, except that a dial takes one round trip of the latency.
+// Link is one client's own network path to the server; what is done to it harms no other client. All methods are safe
+// for concurrent use and return at once, except that a dial takes one round trip of the latency.
 type Link struct {
 	pick  func(address string) *Server
 	delay atomic.Int64

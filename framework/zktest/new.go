@@ -31,9 +31,8 @@ func New(t TB, opts ...Option) *Server {
 	return s
 }
 
-// leaveTime is for connections that their clients have just closed: the server
-// hears of it a moment later, on a busy machine of one after the other. It
-// begins anew with each that leaves. In a bubble it costs nothing.
+// leaveTime is for connections that their clients have just closed: the server notices a moment later, and on a busy
+// machine notices one after the other. It restarts with each that leaves. In a bubble it costs nothing.
 const leaveTime = 10 * time.Second
 
 func (s *Server) leftovers() string {

@@ -14,7 +14,7 @@ type config struct {
 	superDigest  string
 	ttlNodes     bool
 	quotas       bool          // enforced
-	commitTime   time.Duration // of a transaction past the end of a counter
+	commitTime   time.Duration // how long a transaction past the end of a counter takes
 	logger       *slog.Logger  // nil: none
 	syncLimit    time.Duration // 0: five ticks
 	version      version

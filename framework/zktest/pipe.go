@@ -22,8 +22,8 @@ type half struct {
 	segments []segment
 	ended    bool      // the writer has closed; EOF is read at endDue
 	endDue   time.Time // also the time of the newest segment: nothing overtakes
-	stopped  bool      // the reader has closed,
-	stopSeen time.Time // which the writer knows only now
+	stopped  bool      // the reader has closed
+	stopSeen time.Time // when the writer learns that the reader has closed
 	reset    bool
 	muted    bool
 	readBy   time.Time

@@ -13,7 +13,7 @@ import (
 type pipeConn struct {
 	in, out       *half
 	local, remote net.Addr
-	closed        func() // tells the link that this end is gone; may be nil
+	closed        func() // reports to the link that this end is gone; may be nil
 	once          sync.Once
 }
 

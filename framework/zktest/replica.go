@@ -4,9 +4,8 @@ import (
 	"time"
 )
 
-// replica is what makes a server a follower: it applies the leader's
-// transactions later, and tells the leader only now and then which sessions
-// it has heard from. The leader's own has no content.
+// replica is what makes a server a follower: it applies the leader's transactions later, and reports to the leader only
+// now and then which sessions it has heard from. The leader's own has no content.
 type replica struct {
 	zxid    int64
 	lag     time.Duration
@@ -202,7 +201,7 @@ func (st *store) relayDue(now time.Duration) {
 	st.relayAt = 0
 	for _, s := range st.servers {
 		if s.replica.cutOff != nil {
-			continue // it tells when it can be reached again
+			continue // it reports when it can be reached again
 		}
 		for sess := range s.replica.heard {
 			if st.sessions[sess.id] == sess {

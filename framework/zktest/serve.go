@@ -82,8 +82,8 @@ func (c *conn) executeStalled(xid int32, op Op, d decoder, stall <-chan struct{}
 	c.dispatch(op, &d, &s.reply)
 }
 
-// takeTurn observes and executes a request while nobody else does. If it has
-// to wait for something else first, it returns that.
+// takeTurn observes and executes a request while no other connection does. If it has to wait for something first, it
+// returns that.
 func (c *conn) takeTurn(xid int32, op Op, d decoder, p *plan) (wait <-chan struct{}, ok bool) {
 	s := c.srv
 	select {
@@ -107,8 +107,8 @@ func (c *conn) takeTurn(xid int32, op Op, d decoder, p *plan) (wait <-chan struc
 	return c.execute(xid, op, d, p)
 }
 
-// told is the zxid in an answer, given what the request has said of it and which was the newest before it.
-func (c *conn) told(op Op, own, before int64) int64 {
+// answeredZxid is the zxid in an answer, given the request's own and the newest before it.
+func (c *conn) answeredZxid(op Op, own, before int64) int64 {
 	switch {
 	case op == OpSetAuth, op == OpSASL:
 		return 0
@@ -150,7 +150,7 @@ func (c *conn) execute(xid int32, op Op, d decoder, p *plan) (wait <-chan struct
 	if e.err != 0 && op != OpMultiRead {
 		s.reply.noBody()
 	}
-	e.zxid = c.told(op, e.zxid, before)
+	e.zxid = c.answeredZxid(op, e.zxid, before)
 	if op == OpPing {
 		xid = pingXid
 	}
@@ -166,7 +166,7 @@ func (c *conn) execute(xid int32, op Op, d decoder, p *plan) (wait <-chan struct
 	return nil, !e.close && !p.dropReply
 }
 
-// reason tells why an effect closes its connection.
+// reason says why an effect closes its connection.
 func (e effect) reason(op Op) string {
 	switch {
 	case e.err == codeUnimplemented:

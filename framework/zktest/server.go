@@ -22,10 +22,10 @@ type Server struct {
 	ending       map[*conn]struct{} // closed, but for answers that have yet to leave
 	refuse       bool
 	readOnly     bool
-	passwords    map[string]string         // of SASL users; nil: those of the options
+	passwords    map[string]string         // by SASL user; nil: those of the options
 	received     int64                     // requests
-	away         bool                      // without a leader for too long: serves nobody
-	listener     net.Listener              // of Addr
+	away         bool                      // without a leader for too long: serves no client
+	listener     net.Listener              // listens at Addr
 	listeners    map[net.Listener]struct{} // all of them
 	reply        encoder
 	events       encoder

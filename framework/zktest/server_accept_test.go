@@ -19,7 +19,7 @@ import (
 type faultyListener struct {
 	failures int
 	failed   int         // since the last client
-	calls    []time.Time // of Accept
+	calls    []time.Time // when Accept was called
 	clients  chan net.Conn
 	closed   chan struct{}
 }
@@ -71,7 +71,7 @@ func TestServeGoesOnAfterAFailedAcceptWithGrowingPauses(t *testing.T) {
 		srv, l := zktest.NewServer(zktest.WithLogger(slog.New(slog.NewTextHandler(&log, nil)))), newFaultyListener(10)
 		served := make(chan error, 1)
 		go func() { served <- srv.Serve(l) }()
-		for range 2 { // the second client comes after as many failures, and the pauses begin anew
+		for range 2 { // the second client comes after as many failures, and the pauses start again
 			if got, want := l.ask(t), "imok"; got != want {
 				t.Errorf("got %s, want %s", got, want)
 			}

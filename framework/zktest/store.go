@@ -29,7 +29,7 @@ type store struct {
 	observers    []*observer
 	txnObservers []*txnObserver
 	counts       map[Op]int
-	beyond       map[string]overrun // of nodes whose sequence numbers have ended
+	beyond       map[string]overrun // by parent: its sequence numbers have ended
 	conns        int                // ever accepted
 	doomed       []func()           // network calls to make once mu is released
 	closed       bool
@@ -107,8 +107,8 @@ func (st *store) cancelAlarm() {
 	st.alarm, st.alarmAt = nil, 0
 }
 
-// ring runs what is due. An alarm that was set anew, or stopped too late to
-// be kept from ringing, finds alarmAt changed and leaves.
+// ring runs what is due. An alarm that was set again, or stopped too late to be kept from ringing, finds alarmAt
+// changed and leaves.
 func (st *store) ring(at time.Duration) {
 	st.mu.Lock()
 	defer st.unlock()

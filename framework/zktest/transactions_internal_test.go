@@ -17,7 +17,7 @@ type replay struct {
 	st    *store
 	nodes map[string]txnlog.Change
 	zxid  int64
-	ends  int // of sessions, each of which had nodes
+	ends  int // ended sessions, each of which had nodes
 	fails int
 }
 

@@ -18,7 +18,7 @@ type node struct {
 	version  int32
 	aversion int32
 	creates  int32
-	changes  int32 // of children's data, where they count in the visible cversion
+	changes  int32 // counts changes of children's data, for servers whose visible cversion has them
 	kind     nodeKind
 }
 
@@ -31,7 +31,7 @@ const (
 	kindTTL
 )
 
-// Stat is what ZooKeeper tells about a node. Times are milliseconds since the
+// Stat is what ZooKeeper says about a node. Times are milliseconds since the
 // Unix epoch.
 type Stat struct {
 	Czxid          int64 // transaction that created the node

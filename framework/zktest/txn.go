@@ -20,7 +20,7 @@ type txn struct {
 	who     []identity
 	changes []change
 	undo    []func()
-	usage   map[string][]byte // of quotas, before this
+	usage   map[string][]byte // what quotas had used before this transaction
 	// Containers that were made here with an ephemeral's flags: until the end of
 	// the transaction they are taken for such.
 	takenFor map[string]bool
@@ -68,8 +68,8 @@ func (t *txn) fail() {
 	t.commit()
 }
 
-// commit tells the servers, each of which tells its watchers. What failed is
-// told as well, without changes, because it has used up a zxid.
+// commit hands the transaction to the servers, each of which fires its watches. A failed transaction is handed on as
+// well, without changes, because it has used up a zxid.
 func (t *txn) commit() {
 	st := t.st
 	if st.cfg.commitTime > 0 {

@@ -92,7 +92,7 @@ func (v version) before(other version) bool {
 	return slices.Compare(v[:], other[:]) < 0
 }
 
-// guarded: what a client may not read is not told by exists and events either.
+// guarded reports whether exists and events, too, hide nodes that a client may not read.
 func (v version) guarded() bool {
 	return !v.before(version{3, 8, 4}) && (v.before(version{3, 9, 0}) || !v.before(version{3, 9, 2}))
 }

@@ -196,7 +196,7 @@ func (c *conn) findWatches(d *decoder, remove bool) code {
 		case remove:
 			return t.remove(path, c, mode)
 		case old:
-			return len(t.byPath[path]) > 0 // of any client
+			return len(t.byPath[path]) > 0 // any client's watch counts
 		}
 		return t.has(path, c, mode)
 	}

@@ -10,9 +10,8 @@ import (
 	"time"
 )
 
-// words are the commands that a connection may consist of instead of the
-// protocol: four letters, answered with text. They collide with the length of
-// an impossible frame. A real server knows only srvr unless told otherwise.
+// words are the commands that a connection may consist of instead of the protocol: four letters, answered with text.
+// They collide with the length of an impossible frame. A real server knows only srvr unless it is configured otherwise.
 var words = map[string]func(s *Server, b *strings.Builder){
 	"ruok": func(_ *Server, b *strings.Builder) { b.WriteString("imok") },
 	"isro": func(s *Server, b *strings.Builder) {

@@ -14,10 +14,10 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// SessionTimeout is that of clients in tests: its thirds and quarters are whole.
+// SessionTimeout is the session timeout of clients in tests. Its thirds and quarters are whole seconds.
 const SessionTimeout = 12 * time.Second
 
-// An Env is a server, a client's own network path to it, and the client with every state that it has told.
+// An Env is a server, a client's own network path to it, and the client with every state that it has reported.
 type Env struct {
 	*testing.T
 	Server *zktest.Server

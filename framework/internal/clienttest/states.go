@@ -41,7 +41,7 @@ func (s *States) When(t testing.TB, state framework.State) time.Time {
 	defer s.mu.Unlock()
 	i := slices.Index(s.heard, state)
 	if i < 0 {
-		t.Fatalf("%v was not told, but %v", state, s.heard)
+		t.Fatalf("state %v: not reported, got %v", state, s.heard)
 	}
 	return s.at[i]
 }

@@ -1,4 +1,4 @@
-// Package clock tells time for leases: time that goes on while the machine is suspended.
+// Package clock measures time for leases: time that goes on while the machine is suspended.
 //
 // Go's monotonic clock, and every timer, stands still in suspend, while ZooKeeper's server goes on counting. A lease
 // that is compared with such a clock would seem valid after an hour in a closed laptop. A Clock therefore adds what the
@@ -7,7 +7,7 @@ package clock
 
 import "time"
 
-// A Clock tells the time of one client. Its instants are compared with its own only. It is safe for concurrent use.
+// A Clock measures the time of one client. Compare its instants with each other only. It is safe for concurrent use.
 type Clock struct {
 	began     time.Time // by the ordinary clock
 	suspended suspension

@@ -11,8 +11,8 @@ import (
 // order of the answers, and must not block.
 type Call struct {
 	op    int32
-	kind  int32 // of a node that is created
-	ops   []Op  // of a transaction
+	kind  int32 // the kind of a node that is created
+	ops   []Op  // a transaction's parts
 	added bool  // an authorization that may be refused
 	came  int   // length of its answer's frame
 	body  encoder
@@ -134,21 +134,21 @@ func Sync(path string, done func(err error)) *Call {
 	return newPathCall(opSync, path, errorDone(done))
 }
 
-// Children lists the children of a node. With watch the server tells of the next change among them.
+// Children lists the children of a node. With watch the server reports the next change among them.
 func Children(path string, watch bool, done func(children []string, stat *zk.Stat, err error)) *Call {
 	c := newPathCall(opGetChildren2, path, childrenDone(done))
 	c.body.bool(watch)
 	return c
 }
 
-// Get reads a node. With watch the server tells of its next change or deletion, if the node is there.
+// Get reads a node. With watch the server reports its next change or deletion, if the node exists.
 func Get(path string, watch bool, done func(data []byte, stat *zk.Stat, err error)) *Call {
 	c := newPathCall(opGetData, path, dataDone(done))
 	c.body.bool(watch)
 	return c
 }
 
-// Exists reads a node's Stat. With watch the server tells of its next creation, change or deletion, also if it is
+// Exists reads a node's Stat. With watch the server reports its next creation, change or deletion, also if the node is
 // missing now.
 func Exists(path string, watch bool, done func(stat *zk.Stat, err error)) *Call {
 	c := newPathCall(opExists, path, statDone(done))

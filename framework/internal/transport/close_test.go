@@ -21,34 +21,37 @@ func TestCloseIsPromptInEveryPhase(t *testing.T) {
 		return nil, ctx.Err()
 	}
 	for name, c := range map[string]struct {
-		dial  func(link *zktest.Link) dialFunc
-		bring func(srv *zktest.Server, link *zktest.Link, heard *told, t *testing.T)
-		told  bool
-		takes time.Duration
+		dial     func(link *zktest.Link) dialFunc
+		bring    func(srv *zktest.Server, link *zktest.Link, heard *recorder, t *testing.T)
+		answered bool
+		takes    time.Duration
 	}{
 		"at once": {},
-		"dialing": {dial: func(*zktest.Link) dialFunc { return black }, bring: func(*zktest.Server, *zktest.Link, *told, *testing.T) { time.Sleep(time.Hour) }},
-		"pausing": {bring: func(_ *zktest.Server, link *zktest.Link, _ *told, _ *testing.T) {
+		"dialing": {dial: func(*zktest.Link) dialFunc { return black }, bring: func(*zktest.Server, *zktest.Link, *recorder, *testing.T) { time.Sleep(time.Hour) }},
+		"pausing": {bring: func(_ *zktest.Server, link *zktest.Link, _ *recorder, _ *testing.T) {
 			link.Cut()
 			time.Sleep(time.Minute + 100*time.Millisecond)
 		}},
 		"in the handshake": {
 			dial:  func(link *zktest.Link) dialFunc { link.SetLatency(time.Second); return link.DialContext },
-			bring: func(*zktest.Server, *zktest.Link, *told, *testing.T) { time.Sleep(2500 * time.Millisecond) },
+			bring: func(*zktest.Server, *zktest.Link, *recorder, *testing.T) { time.Sleep(2500 * time.Millisecond) },
 			takes: time.Second,
 		},
-		"attached": {bring: func(_ *zktest.Server, _ *zktest.Link, heard *told, t *testing.T) { attach(t, heard) }, told: true},
-		"detached": {bring: func(_ *zktest.Server, link *zktest.Link, heard *told, t *testing.T) {
+		"attached": {bring: func(_ *zktest.Server, _ *zktest.Link, heard *recorder, t *testing.T) { attach(t, heard) }, answered: true},
+		"detached": {bring: func(_ *zktest.Server, link *zktest.Link, heard *recorder, t *testing.T) {
 			attach(t, heard)
 			link.Cut()
 			time.Sleep(time.Second)
 		}},
-		"mute": {bring: func(_ *zktest.Server, link *zktest.Link, heard *told, t *testing.T) { attach(t, heard); link.Mute() }, takes: time.Second},
-		"frozen": {bring: func(srv *zktest.Server, _ *zktest.Link, heard *told, t *testing.T) {
+		"mute": {bring: func(_ *zktest.Server, link *zktest.Link, heard *recorder, t *testing.T) {
+			attach(t, heard)
+			link.Mute()
+		}, takes: time.Second},
+		"frozen": {bring: func(srv *zktest.Server, _ *zktest.Link, heard *recorder, t *testing.T) {
 			attach(t, heard)
 			srv.Freeze()
 		}, takes: time.Second},
-		"expired": {bring: func(srv *zktest.Server, _ *zktest.Link, heard *told, t *testing.T) {
+		"expired": {bring: func(srv *zktest.Server, _ *zktest.Link, heard *recorder, t *testing.T) {
 			attach(t, heard)
 			srv.ExpireSession(heard.attached[0].SessionID)
 			time.Sleep(time.Minute)
@@ -68,8 +71,8 @@ func TestCloseIsPromptInEveryPhase(t *testing.T) {
 					c.bring(srv, link, heard, t)
 				}
 				before := time.Now()
-				if got := tr.Close(time.Second); got != c.told && c.bring != nil {
-					t.Errorf("told: %v", got)
+				if got := tr.Close(time.Second); got != c.answered && c.bring != nil {
+					t.Errorf("the farewell was answered: got %t, want %t", got, c.answered)
 				}
 				if d := time.Since(before); d != c.takes {
 					t.Errorf("Close took %v", d)
@@ -77,7 +80,7 @@ func TestCloseIsPromptInEveryPhase(t *testing.T) {
 				events := len(heard.all())
 				time.Sleep(time.Hour)
 				if len(heard.all()) != events {
-					t.Errorf("told after Close: %v", heard.all()[events:])
+					t.Errorf("got the events %v after Close, want none", heard.all()[events:])
 				}
 				if tr.Send(transport.Sync("/", func(error) {})) {
 					t.Error("got a call taken after Close, want it refused")
@@ -154,8 +157,8 @@ func TestCloseDuringTheHandshakeOfAReconnectionEndsTheSession(t *testing.T) {
 		link.SetLatency(50 * time.Millisecond)
 		tr.Break(errors.New("broken"))
 		time.Sleep(150 * time.Millisecond) // the handshake is under way
-		if told, left := tr.Close(time.Second), srv.Sessions(); !told || len(left) > 0 {
-			t.Errorf("got told %t, left %v, want a session that is closed", told, left)
+		if answered, left := tr.Close(time.Second), srv.Sessions(); !answered || len(left) > 0 {
+			t.Errorf("got answered %t, left %v, want a session that is closed", answered, left)
 		}
 	})
 }

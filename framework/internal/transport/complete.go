@@ -18,11 +18,11 @@ type answer struct {
 }
 
 // A completion is the caller's function. Its type says what stands in the body of an answer, so that a call needs no
-// second function around it. To make one of a function allocates nothing.
+// second function around it. Converting a function to it does not allocate.
 type completion interface {
 	// read takes the body of an answer to c apart.
 	read(c *Call, d *decoder) answer
-	// end tells the caller what the server has answered, or why it has not.
+	// end hands the caller the server's answer, or the reason why there is none.
 	end(a answer, err error)
 }
 
@@ -77,10 +77,10 @@ func (c *Call) read(d *decoder) (answer, error) {
 	return a, d.end()
 }
 
-// complete tells the caller what the server has answered.
+// complete hands the caller the server's answer.
 func (c *Call) complete(a answer) { c.done.end(a, nil) }
 
-// fail tells the caller that the call has failed.
+// fail hands the caller the error with which the call has failed.
 func (c *Call) fail(err error) { c.done.end(answer{}, err) }
 
 // broken is the error of a call whose answer ended the connection. Like all calls behind it, it may have been executed.

@@ -39,7 +39,7 @@ type Config struct {
 	MaxFrame int
 	Events   Events
 	Logger   *slog.Logger
-	// Clock tells when frames were sent and received; nil if there is one session only.
+	// Clock says when frames were sent and received; nil if there is one session only.
 	Clock *clock.Clock
 	// Support is what the client knows of its servers, across sessions; nil if there is one session only.
 	Support *Support
@@ -70,7 +70,7 @@ type Events struct {
 type Attachment struct {
 	SessionID      int64
 	Timeout        time.Duration // granted by the server
-	Sent, Received time.Time     // of the handshake, on Config.Clock
+	Sent, Received time.Time     // when the handshake was sent and answered, on Config.Clock
 	Server         string
 }
 

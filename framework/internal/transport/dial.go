@@ -35,7 +35,7 @@ func (t *Transport) dial(network, _ string, _ time.Duration) (net.Conn, error) {
 		t.cfg.Route.paused(d)
 		l, err := t.connect(network, t.takeSuspect())
 		if t.ctx.Err() == nil {
-			return l, err // a failure is a typed nil for nobody: go-zookeeper looks at err first
+			return l, err // after a failure l is a typed nil, which is harmless: go-zookeeper looks at err first
 		}
 		if err == nil {
 			l.fail(errClosing)

@@ -75,7 +75,7 @@ func listen(t *testing.T, stream []byte) error {
 	for {
 		if _, err := l.Read(buf); err != nil {
 			if completed != len(calls) || detached != 1 {
-				t.Errorf("%d of %d calls were completed, and %d detachments told", completed, len(calls), detached)
+				t.Errorf("%d of %d calls were completed, and %d detachments reported", completed, len(calls), detached)
 			}
 			return err
 		}

@@ -63,7 +63,7 @@ func (l *link) writeHandshake(frame []byte) (int, error) {
 	if _, err := l.raw.Write(patched); err != nil {
 		l.fail(err)
 	}
-	return len(frame), nil // as for all writes: the reader tells
+	return len(frame), nil // as for all writes, the reader reports the failure
 }
 
 // shake takes the handshake's answer and, if a server took the session, opens the link for requests.
@@ -103,10 +103,10 @@ func (l *link) shake(frame []byte) ([]byte, error) {
 	return frame, nil
 }
 
-// endUnused closes a session that the server has just opened and that nobody will use: instead of taking this client's,
-// as ClickHouse Keeper does, whose old session ends by its timeout; or for a client that could not prove who it is.
-// Nothing else is under way, so the few bytes are taken without delay; the limit is for connections that are none of
-// the kernel's.
+// endUnused closes a session that the server has just opened and that stays unused: ClickHouse Keeper opens one instead
+// of taking this client's, whose old session then ends by its timeout; others open one for a client that could not
+// prove who it is. Nothing else is under way, so the few bytes are taken without delay; the limit is for connections
+// that are none of the kernel's.
 func (l *link) endUnused() {
 	_ = l.raw.SetWriteDeadline(time.Now().Add(100 * time.Millisecond))
 	_, _ = l.raw.Write(closeSession(nil).frame(nil, xidFirst))

@@ -46,7 +46,7 @@ func TestAFailedHandshakeIsBoundedAndNamed(t *testing.T) {
 					t.Errorf("it took %v", d)
 				}
 				if heard.count("attached")+heard.count("expired")+heard.count("detached") != 0 {
-					t.Errorf("told %v", heard.all())
+					t.Errorf("got the events %v", heard.all())
 				}
 			})
 		})
@@ -64,12 +64,12 @@ func drain(conn net.Conn) {
 
 func TestGarbageAfterTheHandshakeBreaksTheConnection(t *testing.T) {
 	for name, garbage := range map[string][]byte{
-		"an unknown xid":     reply(12345, 1, 0, nil),
-		"too short":          {0, 0, 0, 4, 0, 0, 0, 1},
-		"empty":              {0, 0, 0, 0},
-		"too long":           binary.BigEndian.AppendUint32(nil, 1<<20+1),
-		"a broken event":     reply(-1, 0, 0, []byte{0, 0, 0, 3, 0, 0, 0, 3, 0x7f, 0xff, 0xff, 0xff}),
-		"a ping nobody sent": reply(-2, 0, 0, nil),
+		"an unknown xid":  reply(12345, 1, 0, nil),
+		"too short":       {0, 0, 0, 4, 0, 0, 0, 1},
+		"empty":           {0, 0, 0, 0},
+		"too long":        binary.BigEndian.AppendUint32(nil, 1<<20+1),
+		"a broken event":  reply(-1, 0, 0, []byte{0, 0, 0, 3, 0, 0, 0, 3, 0x7f, 0xff, 0xff, 0xff}),
+		"an unasked ping": reply(-2, 0, 0, nil),
 	} {
 		t.Run(name, func(t *testing.T) {
 			zktest.Bubble(t, func(t *testing.T) {
@@ -243,11 +243,11 @@ func TestAnAnswerToAuthenticationRenewsNothing(t *testing.T) {
 		attach(t, heard)
 		time.Sleep(time.Second)
 		if got := heard.answers(); srv.Counts()[zktest.OpSetAuth] != 1 || len(got) != 0 {
-			t.Errorf("%d authentications, told %v", srv.Counts()[zktest.OpSetAuth], got)
+			t.Errorf("got %d authentications and the events %v", srv.Counts()[zktest.OpSetAuth], got)
 		}
 		do(t, tr, func(done func()) *transport.Call { return transport.Ping(func(error) { done() }) })
 		if len(heard.answers()) != 1 {
-			t.Errorf("told %v", heard.answers())
+			t.Errorf("got the answers %v", heard.answers())
 		}
 	})
 }
@@ -267,7 +267,7 @@ func TestPingsTellNoZxid(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		if heard.count("detached") > 0 || tr.LastZxid() != 5 {
-			t.Errorf("told %v, the newest zxid is %d", heard.all(), tr.LastZxid())
+			t.Errorf("got the events %v, the newest zxid is %d", heard.all(), tr.LastZxid())
 		}
 	})
 }

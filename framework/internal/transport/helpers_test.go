@@ -19,8 +19,8 @@ import (
 // timeout is the session timeout of these tests: its thirds and quarters are whole.
 const timeout = 12 * time.Second
 
-// told is what a transport has told, in order.
-type told struct {
+// recorder records what a transport reports, in order.
+type recorder struct {
 	mu       sync.Mutex
 	events   []string // "attached", "detached", "answered", "watch", "expired", "failed"
 	attached []transport.Attachment
@@ -34,7 +34,7 @@ type answer struct {
 	reach          transport.Reach
 }
 
-func (e *told) add(event string, more func()) {
+func (e *recorder) add(event string, more func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if event != "answered" {
@@ -45,13 +45,13 @@ func (e *told) add(event string, more func()) {
 	}
 }
 
-func (e *told) all() []string {
+func (e *recorder) all() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return append([]string(nil), e.events...)
 }
 
-func (e *told) count(event string) (n int) {
+func (e *recorder) count(event string) (n int) {
 	for _, got := range e.all() {
 		if got == event {
 			n++
@@ -60,13 +60,13 @@ func (e *told) count(event string) (n int) {
 	return n
 }
 
-func (e *told) answers() []answer {
+func (e *recorder) answers() []answer {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return append([]answer(nil), e.answered...)
 }
 
-func (e *told) failure(t *testing.T) error {
+func (e *recorder) failure(t *testing.T) error {
 	t.Helper()
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -76,7 +76,7 @@ func (e *told) failure(t *testing.T) error {
 	return e.failures[len(e.failures)-1]
 }
 
-func (e *told) callbacks() transport.Events {
+func (e *recorder) callbacks() transport.Events {
 	return transport.Events{
 		Attached: func(a transport.Attachment) { e.add("attached", func() { e.attached = append(e.attached, a) }) },
 		Detached: func(error) { e.add("detached", nil) },
@@ -94,9 +94,9 @@ func (e *told) callbacks() transport.Events {
 type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
 
 // start begins a transport that the test closes, unless it has done so itself.
-func start(t *testing.T, dial dialFunc, change ...func(*transport.Config)) (*transport.Transport, *told) {
+func start(t *testing.T, dial dialFunc, change ...func(*transport.Config)) (*transport.Transport, *recorder) {
 	t.Helper()
-	heard := &told{}
+	heard := &recorder{}
 	cfg := transport.Config{
 		Route: transport.NewRoute(func(context.Context) []string { return []string{"zk:2181"} }, nil), Dial: dial, SessionTimeout: timeout, ConnectionTimeout: 8 * time.Second,
 		MaxFrame: 1 << 20, Events: heard.callbacks(), Logger: slog.New(slog.DiscardHandler),
@@ -125,7 +125,7 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	t.Fatalf("not within a minute: %s", what)
 }
 
-func attach(t *testing.T, heard *told) {
+func attach(t *testing.T, heard *recorder) {
 	t.Helper()
 	eventually(t, "attached", func() bool { return heard.count("attached") > 0 })
 }
@@ -202,7 +202,7 @@ func xidAndOp(frame []byte) (xid, op int32) {
 	return int32(binary.BigEndian.Uint32(frame)), int32(binary.BigEndian.Uint32(frame[4:]))
 }
 
-// server is one that may be left with half a connection: a mute link tells nobody of its end.
+// server is one that may be left with half a connection: a mute link reports its end to neither side.
 func server(t *testing.T) *zktest.Server {
 	srv := zktest.NewServer()
 	t.Cleanup(func() { srv.Close() })

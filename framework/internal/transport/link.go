@@ -24,24 +24,24 @@ type link struct {
 	address    Address
 	in         *bufio.Reader
 	frame      []byte    // the last frame read; reused
-	body       decoder   // of it; reused
-	receivedAt time.Time // when the last of what has been read was here
-	unread     []byte    // the part of it that go-zookeeper has still to read
+	body       decoder   // decodes frame; reused
+	receivedAt time.Time // when the newest bytes that were read arrived
+	unread     []byte    // the part of frame that go-zookeeper has still to read
 	until      time.Time // when silence ends the connection
 
 	known      progress      // before it was attached
-	zxid       int64         // of the newest answer
-	names      nameSet       // of the reader
-	sentAt     time.Time     // of the handshake
+	zxid       int64         // the newest answer's
+	names      nameSet       // reader goroutine only
+	sentAt     time.Time     // when the handshake was sent
 	newSession bool          // the handshake asks for a new session
 	ageAsked   bool          // the server was asked for its age just before
-	session    int64         // that the handshake asks for, and then the one that it was answered with
-	attached   bool          // of the reader
-	gone       bool          // of the reader: Detached has been told
-	shaken     bool          // of the reader: the handshake was answered
-	answers    int           // of the reader: to requests
-	served     bool          // of the reader: a request other than an authentication was answered
-	patience   time.Duration // without a frame from the server for so long the connection is given up
+	session    int64         // the one that the handshake asks for, then the one in its answer
+	attached   bool          // reader goroutine only
+	gone       bool          // Detached was called; reader goroutine only
+	shaken     bool          // the handshake was answered; reader goroutine only
+	answers    int           // answered requests; reader goroutine only
+	served     bool          // a request other than an authentication was answered; reader goroutine only
+	patience   time.Duration // how long the server may be silent before the connection is given up
 
 	silence *time.Timer // closes the connection at until
 	stuck   *time.Timer // closes it when a write takes too long
@@ -101,7 +101,7 @@ func (l *link) fail(reason error) {
 	}
 }
 
-// hangUp closes a socket. That may take long, and nobody waits for it: TLS says goodbye for up to five seconds to a
+// hangUp closes a socket. That may take long, and no caller waits for it: TLS says goodbye for up to five seconds to a
 // peer that does not listen, and the socket may be a user's. Reads and writes end before it, by a deadline, if the
 // socket knows any.
 func hangUp(raw net.Conn) {
@@ -139,7 +139,7 @@ func (l *link) answered(xid int32) (pending, bool) {
 	return l.waiting.take(xid)
 }
 
-// detach is the reader's last act: it completes what was waiting, in order, and tells that the connection is gone.
+// detach is the reader's last act: it completes what was waiting, in order, and reports that the connection is gone.
 func (l *link) detach(err error) error {
 	l.fail(err)
 	if l.gone {

@@ -29,7 +29,7 @@ func (l *link) readPastLong(limit int) error {
 		if err := l.refuse(n, limit, head[4:]); err != nil {
 			return err
 		}
-		l.endAt(time.Now(), l.patience*3/16) // of two thirds of the session timeout
+		l.endAt(time.Now(), l.patience*3/16) // patience is 2/3 of the session timeout, so this is 1/8 of it
 		if _, err = l.in.Discard(4); err == nil {
 			_, err = l.in.Discard(n)
 		}

@@ -35,7 +35,7 @@ func TestALongAnswerFailsItsOwnCallAndIsReadPast(t *testing.T) {
 			t.Errorf("got %v", errs)
 		}
 		if heard.count("detached") > 0 || len(heard.answers()) != 3 {
-			t.Errorf("told %v, %d answers", heard.all(), len(heard.answers()))
+			t.Errorf("got the events %v and %d answers", heard.all(), len(heard.answers()))
 		}
 	})
 }

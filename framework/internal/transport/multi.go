@@ -7,11 +7,11 @@ import (
 // An Op is one part of a transaction.
 type Op struct {
 	op   int32
-	kind int32 // of a node that is created
+	kind int32 // the kind of a node that is created
 	body encoder
 }
 
-// CreateOp is [Create] as a part of a transaction. Of the kinds only the first four can be had there.
+// CreateOp is [Create] as a part of a transaction, which supports only the first four kinds.
 func CreateOp(path string, data []byte, acl []zk.ACL, kind int32) Op {
 	c := Create(path, data, acl, kind, 0, nil)
 	// create, not create2: servers before 3.9 answer a create2 inside a transaction without its Stat.
@@ -35,11 +35,11 @@ func CheckOp(path string, version int32) Op {
 
 // An OpResult is what became of one part of a transaction.
 type OpResult struct {
-	Path string   // of a created node
-	Stat *zk.Stat // of a node that was set
+	Path string   // a created node's
+	Stat *zk.Stat // a set node's
 	Err  error    // why the part failed; parts after the failing one say zk.ErrAPIError
 
-	kind int32 // of the result, in the protocol's numbers
+	kind int32 // the result's kind, in the protocol's numbers
 }
 
 // The end of a transaction's parts, in both directions.

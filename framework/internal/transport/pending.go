@@ -60,7 +60,7 @@ func (q *pendingRequests) take(xid int32) (pending, bool) {
 func overtakes(xid int32) bool { return xid == xidPing || xid == xidAuth }
 
 // overtaken returns the oldest request that waits although a ping that was sent later has been answered. Two that were
-// written at the same time do not count: the next ping tells.
+// written at the same time do not count: the next ping decides.
 func (q *pendingRequests) overtaken() (pending, bool) {
 	for _, p := range q.all[q.first:q.written] {
 		if p.op != opPing { // pings share one xid: the next ping's answer counts for it
@@ -70,7 +70,8 @@ func (q *pendingRequests) overtaken() (pending, bool) {
 	return pending{}, false
 }
 
-// restart begins anew when everything has been answered. What a burst needed does not stay for as long as the session.
+// restart empties the queue when everything has been answered. The room that a burst needed does not stay for as long
+// as the session.
 func (q *pendingRequests) restart() {
 	if cap(q.all) > 1024 {
 		q.all = nil

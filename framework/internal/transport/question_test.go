@@ -106,7 +106,7 @@ func TestAServerThatHangsUpOnItsOwnZxidKeepsNoClientFromTheOthers(t *testing.T) 
 	})
 }
 
-// A server that answers the read ahead of the sync may be behind: what it tells is not compared.
+// A server that answers the read ahead of the sync may be behind: its answer is not compared.
 func TestAQuestionThatIsAnsweredOutOfOrderTellsNothing(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		_, heard := start(t, scripted(t, func(conn net.Conn) {
@@ -119,7 +119,7 @@ func TestAQuestionThatIsAnsweredOutOfOrderTellsNothing(t *testing.T) {
 		}), func(c *transport.Config) { c.LastZxid = 77 })
 		time.Sleep(10 * time.Second)
 		if heard.count("restarted 77 5") > 0 {
-			t.Errorf("told %v", heard.all())
+			t.Errorf("got the events %v", heard.all())
 		}
 	})
 }

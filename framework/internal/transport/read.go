@@ -117,8 +117,8 @@ func (l *link) passOn(frame []byte, p pending, h header) ([]byte, error) {
 	return frame[:4+headerLen], nil
 }
 
-// complete tells a call its answer. An error that it returns ends the connection; the call is then told that, like
-// those that wait behind it.
+// complete completes a call with its answer. An error that it returns ends the connection; the call then fails with it,
+// like the calls that wait behind it.
 func (l *link) complete(p pending, h header, d *decoder) error {
 	if p.call.added && refusesAuth(h.code) {
 		p.call.fail(ErrAuth)
@@ -135,7 +135,7 @@ func (l *link) complete(p pending, h header, d *decoder) error {
 	}
 	l.t.slow.answered(p.op, l.receivedAt.Sub(p.sent), l.patience)
 	l.t.cfg.Support.answered(p.op, h.code, p.call.Size(), l.server)
-	if p.op != opSetAuth { // which servers take aside: they count it as no sign of life of the session
+	if p.op != opSetAuth { // servers handle SetAuth apart: for them it is no sign of life of the session
 		l.served = true
 		l.t.cfg.Events.Answered(p.sent, l.receivedAt, reach(p.op, h.code))
 	}
@@ -150,7 +150,7 @@ func (l *link) complete(p pending, h header, d *decoder) error {
 	return nil
 }
 
-// examine takes an answer apart. Nothing of it has been told before it returns.
+// examine takes an answer apart. No callback has seen any of it before examine returns.
 func (l *link) examine(p pending, h header, d *decoder) (a answer, err error) {
 	switch err := l.refusal(p.op, h.code); {
 	case err != nil:
@@ -189,7 +189,7 @@ func (l *link) examine(p pending, h header, d *decoder) (a answer, err error) {
 }
 
 // disowned is the error of an answer that says that the session has ended or is another server's. It proves nothing
-// about the session, and the next handshake tells whether there still is one.
+// about the session, and the next handshake shows whether there still is one.
 func disowned(err error) error { return fmt.Errorf("the server disowns the session: %w", err) }
 
 // refusal says whether an answer means that this client is not welcome at all. That ends the client for good, so it is

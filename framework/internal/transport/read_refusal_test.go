@@ -80,14 +80,14 @@ func TestWhichRefusalsOfTheClientAreBelieved(t *testing.T) {
 					final = final || errors.Is(err, transport.ErrAuth)
 				}
 				if final != c.final {
-					t.Errorf("got %v told, final: want %t", heard.failures, c.final)
+					t.Errorf("got the failures %v, want a final one: %t", heard.failures, c.final)
 				}
 				if n := heard.count("attached"); n != 2 { // it is the owner that ends the session
 					t.Errorf("got %d connections, want 2", n)
 				}
 				for _, err := range errs {
 					if err != nil && !errors.Is(err, transport.ErrBroken) {
-						t.Errorf("got %v told to a request, want %v", err, transport.ErrBroken)
+						t.Errorf("a request: got %v, want %v", err, transport.ErrBroken)
 					}
 				}
 			})
@@ -119,7 +119,7 @@ func TestAnAddedAuthorizationIsRefusedByTheCodesOfRefusalsAlone(t *testing.T) {
 				}
 				eventually(t, "attached again", func() bool { return heard.count("attached") == 2 })
 				if len(heard.failures) > 0 && errors.Is(heard.failures[0], transport.ErrAuth) {
-					t.Errorf("got %v told of the client, want nothing that ends it", heard.failures)
+					t.Errorf("got the failures %v, want none that ends the client", heard.failures)
 				}
 			})
 		})

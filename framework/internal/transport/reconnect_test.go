@@ -70,7 +70,7 @@ func TestAServerThatClosesAllConnectionsIsNotStormed(t *testing.T) {
 }
 
 // A ping's answer has no body. go-zookeeper gives up a connection on one that is longer than its buffer, without a
-// further Read, so that nobody heard of the end: the next attachment came before the detachment.
+// further Read, so that the end went unnoticed: the next attachment came before the detachment.
 func TestAPingAnswerWithABodyDoesNoHarm(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		_, heard := start(t, answering(t, func(xid, _ int32) []byte {
@@ -149,7 +149,7 @@ func TestTheHighestZxidGoesIntoTheNextSessionsHandshake(t *testing.T) {
 			}
 		}), func(c *transport.Config) { c.LastZxid = 77 })
 		if got := <-zxids; got != 77 {
-			t.Errorf("the handshake tells of zxid %d", got)
+			t.Errorf("the handshake's zxid: got %d, want 77", got)
 		}
 	})
 }
@@ -162,7 +162,7 @@ func TestAnExpiredSessionIsNeverOpenedAgain(t *testing.T) {
 		srv.ExpireSession(heard.attached[0].SessionID)
 		time.Sleep(time.Hour)
 		if heard.count("expired") != 1 || heard.count("attached") != 1 || len(srv.Sessions()) != 0 {
-			t.Errorf("told %v, and the server has %d sessions", heard.all(), len(srv.Sessions()))
+			t.Errorf("got the events %v, and the server has %d sessions", heard.all(), len(srv.Sessions()))
 		}
 		if tr.Send(transport.Sync("/", func(error) { t.Error("completed") })) {
 			t.Error("got a call taken by a transport that is over, want it refused")
@@ -197,7 +197,7 @@ func TestASessionThatIsAnsweredWithAnotherHasExpired(t *testing.T) {
 		eventually(t, "expired", func() bool { return heard.count("expired") > 0 })
 		time.Sleep(time.Hour)
 		if got := heard.all(); !slices.Equal(got, []string{"attached", "detached", "expired"}) {
-			t.Errorf("told %v", got)
+			t.Errorf("got the events %v", got)
 		}
 		if !slices.Equal(foreign, []int32{-11}) || next != 2 {
 			t.Errorf("%d handshakes; in the foreign session the server heard %v, want only its end", next, foreign)
@@ -221,7 +221,8 @@ func TestAServerThatClosesAllConnectionsAfterAMomentIsNotStormed(t *testing.T) {
 	}
 }
 
-// A reconnection's handshake tells what was seen in the connection before, and its time counts from its own sending.
+// A reconnection's handshake has the zxid that was seen in the connection before, and its time counts from its own
+// sending.
 func TestAReconnectionsHandshakeHasTheNewestZxidAndItsOwnTime(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		var zxids []int64
@@ -250,7 +251,7 @@ func TestAReconnectionsHandshakeHasTheNewestZxidAndItsOwnTime(t *testing.T) {
 		}
 		synctest.Wait()
 		if want := []int64{0, 100, 200, 300}; !slices.Equal(zxids, want) {
-			t.Errorf("the handshakes told of %v, want %v", zxids, want)
+			t.Errorf("the handshakes' zxids: got %v, want %v", zxids, want)
 		}
 		for i, a := range heard.attached {
 			sent := time.Duration(i) * 3300 * time.Millisecond
@@ -291,7 +292,7 @@ func TestAServerThatHangsUpOnItsOwnZxidIsNotStormed(t *testing.T) {
 		}), func(c *transport.Config) { c.LastZxid = 77 })
 		time.Sleep(10 * time.Second)
 		if n := dials.Load(); n < 10 || n > 80 || heard.count("restarted 77 5") != 1 || heard.count("attached") > 0 {
-			t.Errorf("%d dials in ten seconds; told %v", n, heard.all())
+			t.Errorf("got %d dials in ten seconds, and the events %v", n, heard.all())
 		}
 	})
 }

@@ -30,11 +30,11 @@ type Route struct {
 
 	mu    sync.Mutex
 	round round
-	known map[string][]string // what each host was looked up to be, last
-	size  int                 // addresses at the latest attempt
+	known map[string][]string // the addresses of each host at its last look-up
+	size  int                 // how many addresses the latest attempt had
 
 	began time.Time     // the present round, without its pauses; zero before the first attempt since an attachment
-	limit time.Duration // of a handshake, at the latest attempt
+	limit time.Duration // a handshake's time limit at the latest attempt
 	cut   bool          // a look-up of this round had too little time
 	slow  int           // failed rounds since an attachment that needed more time
 }
@@ -137,9 +137,9 @@ type round struct {
 	begun  int             // count when this round began
 	failed int             // whole rounds that failed in a row
 
-	all      []Address           // at the latest attempt
-	nowhere  int                 // servers that were known by no address then
-	verdicts map[Address]verdict // of the latest attempt at each address since the search for a server began
+	all      []Address           // the addresses at the latest attempt
+	nowhere  int                 // servers without an address then
+	verdicts map[Address]verdict // by address: the latest attempt since the search for a server began
 }
 
 // next chooses among all, which is not empty and in random order.

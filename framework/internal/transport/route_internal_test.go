@@ -109,7 +109,7 @@ func TestOnlyARoundThatNeededMoreTimeDoublesTheLimits(t *testing.T) {
 					cancel()
 					ctx, cancel = context.WithDeadline(t.Context(), time.Now().Add(-time.Hour))
 				}
-				r.began = r.began.Add(-c.pause) // which has passed
+				r.began = r.began.Add(-c.pause) // the pause has passed
 				r.paused(c.pause)
 				if _, _, ok := r.next(ctx); !ok {
 					t.Fatal("got no address, want the one that is known")
@@ -145,7 +145,7 @@ func FuzzTheOrderOfAttempts(f *testing.F) {
 				r.left(a)
 				last = nil
 				if r.failed != 0 {
-					t.Fatalf("got %d failures after an attachment, want the limits to start anew", r.failed)
+					t.Fatalf("got %d failures after an attachment, want the limits to start again", r.failed)
 				}
 				if next := r.next(all); len(all) > 1 && next == a {
 					t.Fatalf("got %v next, want another than the address that was left", next)

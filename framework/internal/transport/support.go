@@ -20,7 +20,7 @@ const (
 
 var features = map[int32]string{
 	opCreate2:         "creations are followed by a request for the node's Stat",
-	opCreateContainer: "parents are persistent nodes, which nobody removes",
+	opCreateContainer: "parents are persistent nodes, which are never removed",
 	opAddWatch:        "nodes are watched one by one, not as trees",
 	opRemoveWatches:   "watches stay at the server until they fire or the connection ends",
 }
@@ -35,9 +35,9 @@ var features = map[int32]string{
 // A server that does not know a request answers that it is unimplemented (ZooKeeper), or closes the connection without
 // an answer (ClickHouse Keeper). An answer is proof. A connection that ends is evidence against its oldest unanswered
 // request if the server closed it at once, and had answered another request on it; evidence counts only in a row: on
-// connections one after the other, and without an answer to a request of that kind in between. What ends in another way
-// counts for nothing, and starts the row anew. A request that servers are known to take does not fail so soon: the
-// network may reset connections.
+// connections one after the other, and without an answer to a request of that kind in between. A connection that ends
+// in another way counts for nothing, and the row starts again. A request that servers are known to take does not fail
+// so soon: the network may reset connections.
 type Support struct {
 	logger *slog.Logger // it must not block: it is called under mu
 	idle   atomic.Bool  // there is no evidence: most answers need no look at mu

@@ -19,7 +19,7 @@ type Transport struct {
 	cfg               Config
 	conn              *zk.Conn
 	ended             <-chan zk.Event // closed when go-zookeeper's goroutines are gone
-	ctx               context.Context //nolint:containedctx // of dials; ends when the transport is leaving
+	ctx               context.Context //nolint:containedctx // the context of dials; ends when the transport is leaving
 	stop              context.CancelFunc
 	wg                sync.WaitGroup // writers and the farewell
 	seen              history
@@ -83,7 +83,7 @@ func (t *Transport) Quiet() bool {
 	return l == nil || l.quiet()
 }
 
-// LastZxid is the newest transaction that the servers certainly have, as their answers have told.
+// LastZxid is the newest transaction that the servers certainly have, by their answers.
 func (t *Transport) LastZxid() int64 { return t.seen.certain() }
 
 // Send puts calls on the wire, in one segment and in this order, and reports whether it could: if not, the transport is
@@ -107,15 +107,15 @@ func (t *Transport) current() *link {
 }
 
 // Close ends the transport and waits until all its goroutines are gone. With patience, and if it is attached or about
-// to be, it first tells the server to end the session, and waits for the answer as long as that; told reports whether
-// it came. No event arrives after Close has returned.
+// to be, it first asks the server to end the session, and waits for the answer as long as that; answered reports
+// whether it came. No event arrives after Close has returned.
 //
 // go-zookeeper's own Close waits for seconds when no server answers. It is therefore given one that does: once the
 // transport is leaving, the dialer returns a connection to a server in this process that agrees to everything.
-func (t *Transport) Close(patience time.Duration) (told bool) {
+func (t *Transport) Close(patience time.Duration) (answered bool) {
 	t.closed.Do(func() {
 		t.stop() // an exchange that is under way fails now; no further connection is opened
-		told = patience > 0 && t.endSession(patience)
+		answered = patience > 0 && t.endSession(patience)
 		t.Break(errClosing)
 		<-t.stubConnected.Done()
 		t.conn.Close()
@@ -123,7 +123,7 @@ func (t *Transport) Close(patience time.Duration) (told bool) {
 	for range t.ended { // drained until it is closed
 	}
 	t.wg.Wait()
-	return told
+	return answered
 }
 
 // endSession closes the session. While the present link is not open yet, its handshake may open a session at the

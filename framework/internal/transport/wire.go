@@ -39,7 +39,7 @@ const (
 	xidAuth   = -4
 	xidFirst  = 0x60000000
 	xidLast   = 0x7fffffff
-	headerLen = 16 // of an answer: xid, zxid, error code
+	headerLen = 16 // an answer's header: xid, zxid, error code
 )
 
 // errGarbage says that what arrived is not the ZooKeeper protocol.

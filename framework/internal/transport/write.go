@@ -51,7 +51,7 @@ func (l *link) Write(frame []byte) (int, error) {
 	}
 	defer l.mu.Unlock()
 	if l.reason != nil {
-		return len(frame), nil // an error here could wedge go-zookeeper; the reader tells it
+		return len(frame), nil // an error here could wedge go-zookeeper; the reader reports it
 	}
 	l.out = append(l.out, frame...)
 	l.waiting.push(pending{

@@ -215,7 +215,7 @@ func (q *question) close() {
 	}
 }
 
-// A verdict is what an attempt has told of the data of a server.
+// A verdict is what an attempt has shown about the data of a server.
 type verdict int
 
 const (

@@ -9,7 +9,7 @@ import (
 func TestWhetherAnEnsembleIsYounger(t *testing.T) {
 	for _, c := range []struct {
 		addresses string // server/address, in words
-		verdicts  string // of each: (b)ehind, (l)evel, (u)nknown, - not tried
+		verdicts  string // one letter for each: (b)ehind, (l)evel, (u)nknown, - not tried
 		want      bool
 	}{
 		{"a/a", "b", true},

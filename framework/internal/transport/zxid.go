@@ -15,7 +15,7 @@ import "sync"
 //     of execution, and not millions of elections ahead (the high half of a zxid counts those);
 //   - as proven only once a later answer of the same connection goes along with it. Until then it is a claim: it goes
 //     with handshakes as well, but is given up when servers have refused it again and again;
-//   - unless its connection ends with garbage. Then nothing of this connection counts. What others have told stays.
+//   - unless its connection ends with garbage. Then nothing from this connection counts. What others have shown stays.
 //
 // A server that consistently reports a possible future looks the same as one of an ensemble that is ahead.
 type history struct {
@@ -73,8 +73,8 @@ func (h *history) certain() int64 {
 	return h.proven
 }
 
-// doubt takes back what a connection has told that ended with garbage: before is what its taken returned. It reports
-// whether that gives something up.
+// doubt takes back the progress of a connection that ended with garbage: before is what its call of taken returned. It
+// reports whether that gives something up.
 func (h *history) doubt(before progress) (gaveUp bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

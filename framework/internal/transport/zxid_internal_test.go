@@ -101,7 +101,7 @@ func TestAClaimIsGivenUpWhileAnotherServerGarbles(t *testing.T) {
 	}
 	for i := range claimRefusals {
 		if h.doubt(h.taken()) {
-			t.Error("a connection that told nothing gave something up")
+			t.Error("a connection without answers gave something up")
 		}
 		if got, want := h.refused(), i == claimRefusals-1; got != want {
 			t.Errorf("refusal %d gives the claim up: got %v, want %v", i+1, got, want)

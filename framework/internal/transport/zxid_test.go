@@ -12,8 +12,8 @@ import (
 	"github.com/gocurator/curator/framework/zktest"
 )
 
-// A server that has told zxid 1000 once is away. At its address answers what is no ZooKeeper, or no sane one: neither
-// makes the client forget how far the servers have come, and take one that is behind.
+// A server that has once answered with zxid 1000 is away. At its address answers a program that is no ZooKeeper, or no
+// sane one. Neither makes the client forget how far the servers have come, and accept one that is behind.
 func TestGarbageOfOneServerDoesNotTakeBackWhatAnotherHasTold(t *testing.T) {
 	const last = 20 // more than the refusals by which a claim is given up
 	for name, garble := range map[string]func(conn net.Conn){
@@ -59,7 +59,7 @@ func TestGarbageOfOneServerDoesNotTakeBackWhatAnotherHasTold(t *testing.T) {
 					t.Errorf("the last handshake has zxid %d, want 1000", got)
 				}
 				if heard.count("gave up") > 0 {
-					t.Errorf("told %v", heard.all())
+					t.Errorf("got the events %v", heard.all())
 				}
 			})
 		})

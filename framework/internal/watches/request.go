@@ -25,7 +25,7 @@ const (
 type Request struct {
 	Op     Op
 	Path   string
-	Watch  bool // of a read: set a watch, too
+	Watch  bool // a read: set a watch, too
 	node   *node
 	number int
 	tree   *tree

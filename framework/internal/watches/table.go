@@ -12,9 +12,9 @@ type Table struct {
 	trees    map[string]*tree
 	attached bool            // without a connection the table makes no request
 	deferred []*node         // to be set by SetDeferred
-	refused  []Request       // by a busy server, for AskAgain
+	refused  []Request       // refused by a busy server; AskAgain makes them again
 	leaving  map[string]bool // nodes that the session is deleting
-	timeout  time.Duration   // of the session
+	timeout  time.Duration   // the session timeout
 	readsAt  time.Time       // when ReadLate looks at the nodes again
 	requests []Request
 	wakes    []func()

@@ -135,7 +135,7 @@ func (t *Table) treeAnswered(r Request, a Answer, now time.Time) (broken bool) {
 		t.refused = append(t.refused, r)
 	case a.Outcome != Found:
 		t.refuseTree(r.Path, a.Err)
-		t.askAt(r.Path, now) // which had no watch of their own
+		t.askAt(r.Path, now) // the nodes below had no watch of their own
 	default:
 		tree.set = true
 		for o, watching := range tree.observers {

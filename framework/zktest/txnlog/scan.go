@@ -14,7 +14,7 @@ const (
 	magic     = "ZKLG"
 	version   = 2
 	logHeader = 16 // magic, version, database
-	prefix    = 12 // of a record: checksum and length
+	prefix    = 12 // a record begins with a checksum and its length
 	// longest is far beyond what servers take from clients, 1 MB unless jute.maxbuffer is raised. A greater length is
 	// not that of a record, and must not make the rest of the log look like a record that was not finished.
 	longest = 64 << 20
