@@ -58,7 +58,7 @@ func (c *checker) exclusive(client string, key nodeKey, g *grant) {
 	markers := c.markers[nodeKey{client: client, dir: key.dir}]
 	me, ok := placeOf(markers, key.node)
 	if !ok {
-		return // of a semaphore: nodes of several contenders may have leases
+		return // a semaphore: several contenders' nodes may have leases
 	}
 	for other, o := range c.lasting {
 		p, ok := placeOf(markers, other.node)

@@ -28,7 +28,7 @@ func (c *checker) step(client string, s steps.Step) {
 		c.grantStep(client, key, s)
 	case steps.Waits, steps.Leaves, steps.Idle, steps.Woken:
 		c.localStep(client, s)
-	default: // of no meaning here
+	default: // other kinds have no meaning here
 	}
 }
 

@@ -17,8 +17,8 @@ import (
 type Journal struct {
 	mu     sync.Mutex
 	events []Event
-	lines  *json.Encoder // of Lines; then events is empty
-	err    error         // of lines
+	lines  *json.Encoder // set by Lines; then events is empty
+	err    error         // the first error of lines
 }
 
 // An Event is one entry: a step of a client, a transaction of the servers, an orphan's node that a client has found, a

@@ -139,7 +139,7 @@ var guards = []guard{
 	{"G11", lawsDir, "G11 strangers do not block/other libraries' nodes count"},
 	{"G11", lawsDir, "G11 strangers do not block/extra markers count"},
 	{"G11", lawsDir, "G11 strangers do not block/order up to the counter's end"},
-	{"G11", lawsDir, "G11 strangers do not block/nobody beyond the counter's end"},
+	{"G11", lawsDir, "G11 strangers do not block/no one beyond the counter's end"},
 	{"G11", "recipes/internal/queue", "TestOtherNamesAreNoLockNodes"},
 	{"G11", "recipes/locks", "TestADirectoryWhoseCounterHasEndedIsLeftAloneForAMinute"},
 	{"G11", "recipes/locks", "TestLeasesOfJavaCountAndStrangersDoNot"},

@@ -76,7 +76,7 @@ var (
 		{"type", 16, 4, []int64{0, -1, 5, math.MaxInt32}},
 		{"state", 20, 4, []int64{0, -112}},
 	}
-	multiFields = []field{ // of the first part's result
+	multiFields = []field{ // the fields of the first part's result
 		{"type", 16, 4, []int64{-2, 0, 3, 14, math.MaxInt32}},
 		{"error", 21, 4, []int64{1, -1, -101, math.MinInt32}},
 		{"path length", 25, 4, []int64{-2, 1 << 20, math.MaxInt32}},

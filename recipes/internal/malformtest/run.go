@@ -47,10 +47,10 @@ type Run struct {
 	kind         string
 	malformation Malformation
 	spoil        func([]byte) []byte
-	change       Change // instead of the malformation
+	change       Change // replaces the malformation
 
 	by      *Tamperer
-	skipped int  // of the frames that come as they are
+	skipped int  // frames so far that were let through as they are
 	owes    bool // the malformation takes one more frame, of any kind
 	struck  int  // frames that were spoiled
 	recover func(ctx context.Context, r *Run) error

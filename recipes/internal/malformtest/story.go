@@ -13,8 +13,8 @@ import (
 
 // A Story is one use of a client. [Story.Play] plays it again and again, each time with one malformation.
 type Story struct {
-	Server []zktest.Option    // of the server
-	Client []framework.Option // of the client whose frames are spoiled
+	Server []zktest.Option    // the server's options
+	Client []framework.Option // options of the client whose frames are spoiled
 	// Setup prepares the server, if it is not nil. The client is connected afterwards.
 	Setup func(r *Run)
 	Parts []Part

@@ -46,8 +46,8 @@ var frameKinds = map[int32]string{
 // anything, nothing included, with lengths or without. It is called with one frame at a time.
 type Change func(kind string, frame []byte) []byte
 
-// A Substitute tells whether a request is to be replaced by one that does nothing: the server does not see it, but its
-// answer comes in order, as one of the request's kind, for a change to make something of it.
+// A Substitute reports whether to replace a request by one that does nothing. The server does not see the request, but
+// an answer of its kind comes in order, for a change to make something of it.
 type Substitute func(kind string) bool
 
 // A Tamperer stands between one client and its server. It sees every frame in both directions, and changes those of the

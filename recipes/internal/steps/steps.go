@@ -84,11 +84,11 @@ type Step struct {
 	Dir      string // absolute path
 	Node     string // name of the child
 	Session  int64
-	Hold     int64    // of a hold over a retained lock's node: its number, from 1 on; 0 is the node's own grant
+	Hold     int64    // the number of a hold over a retained lock's node, from 1 on; 0 is the node's own grant
 	Names    []string // the observer's own
-	Markers  string   // that count, as "lock-/false/__READ__/true/": whether shared
-	Local    string   // tells the local queues of one directory apart
-	Zxid     int64    // of the directory's last change that the listing shows
+	Markers  string   // the markers that count, and whether each is shared: "lock-/false/__READ__/true/"
+	Local    string   // distinguishes the local queues of one directory
+	Zxid     int64    // the directory's last change that the listing shows
 	Admitted bool
 	Err      string
 	Until    time.Time        // filled in by the observer

@@ -80,7 +80,7 @@ type candidate struct {
 
 	selector *leader.LeaderSelector
 	campaign chan result
-	cancel   context.CancelFunc // of the campaign
+	cancel   context.CancelFunc // ends the campaign
 	latch    *leader.LeaderLatch
 	term     *locks.Lease // the newest
 }
@@ -183,7 +183,7 @@ func (c *candidate) resign() {
 		}
 		c.campaign = nil
 	case c.term != nil:
-		_ = c.term.Release() // of a term that was lost an error
+		_ = c.term.Release() // an error if the term was lost
 	}
 	if c.cancel != nil {
 		c.cancel()

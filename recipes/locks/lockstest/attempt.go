@@ -15,7 +15,7 @@ type attempt struct {
 	cancel  context.CancelFunc
 	waiting chan locks.Waiting // the first of each wait
 	done    chan struct{}
-	lease   *locks.Lease // of these, what is right after done
+	lease   *locks.Lease // the result, valid after done
 	err     error
 	at      time.Time
 }

@@ -73,7 +73,7 @@ func closeEndsLeases(t *testing.T, w *world) {
 		t.Errorf("Release after Close: %v", err)
 	}
 	next.get()
-	<-seen.told
+	<-seen.over
 }
 
 func closeEndsWaitsWithoutAConnection(t *testing.T, w *world) {

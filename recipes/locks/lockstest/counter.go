@@ -75,8 +75,8 @@ func (w *world) isLeftAlone(c *contact) {
 	}
 }
 
-// The numbers that servers give beyond the end sort before all others, or are equal: nobody is let in. A directory that
-// is made anew has a new counter.
+// The numbers that servers give beyond the end sort before all others, or are equal: no contender is let in. A
+// directory that is deleted and created again has a new counter.
 func nobodyIsLetInBeyondTheEnd(t *testing.T, w *world) {
 	w.setCounters(math.MaxInt32 - 1)
 	var line []*attempt

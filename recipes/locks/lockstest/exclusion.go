@@ -167,7 +167,7 @@ func whoStoodBehindWaits(t *testing.T, w *world, end func(first *contact, itself
 	line := []*attempt{w.client().queue(), w.client().queue()}
 	end(first, a, node)
 	if w.recipe.standsBehindWaiters() {
-		w.until("one of them waits anew", func() bool { return len(line[0].waiting)+len(line[1].waiting) > 0 })
+		w.until("one of them waits again", func() bool { return len(line[0].waiting)+len(line[1].waiting) > 0 })
 	}
 	for _, waiter := range line {
 		waiter.isWaiting()
@@ -205,7 +205,7 @@ func aBrokenConnectionLetsNobodyIn(t *testing.T, w *world) {
 		holder.link.Cut()
 		w.pass(w.server.SessionTimeout() / 4)
 		holder.link.Heal()
-		waits := !waiter.hasReturned() // looked at first: a lease that is lost after this look lets nobody in before it
+		waits := !waiter.hasReturned() // before the lease: a loss after this look lets no waiter in before it
 		err := held.lost()
 		switch {
 		case errors.Is(err, framework.ErrLapsed) && !w.exact:

@@ -18,8 +18,8 @@ func fence() []law {
 	}
 }
 
-// Tokens grow from holder to holder: of one client and of several, in one session and in the next, and when the
-// directory was made anew in between.
+// Tokens grow from holder to holder: in one client and across clients, in one session and in the next, and when the
+// directory was deleted and created again in between.
 func tokensGrow(t *testing.T, w *world) {
 	a, b := w.client(), w.client()
 	var last int64

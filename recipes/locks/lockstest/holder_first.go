@@ -28,15 +28,15 @@ type witness struct {
 	w     *world
 	lease *locks.Lease
 	until time.Time     // the last ValidUntil that was seen before the end
-	told  chan struct{} // closed after at and cause are written
+	over  chan struct{} // closed after at and cause are written
 	at    time.Time
 	cause error
 }
 
 func (w *world) watch(lease *locks.Lease) *witness {
-	seen := &witness{w: w, lease: lease, until: lease.ValidUntil(), told: make(chan struct{})}
+	seen := &witness{w: w, lease: lease, until: lease.ValidUntil(), over: make(chan struct{})}
 	go func() {
-		defer close(seen.told)
+		defer close(seen.over)
 		<-lease.Done()
 		seen.at, seen.cause = time.Now(), lease.Err()
 	}()
@@ -49,7 +49,7 @@ func (s *witness) before(next time.Time) {
 	t := s.w.t
 	t.Helper()
 	select {
-	case <-s.told:
+	case <-s.over:
 	case <-s.w.patience():
 		t.Fatal("got the next one admitted before the holder heard of its loss, want it after")
 	}
@@ -132,8 +132,9 @@ func anIsolatedHolderKnowsBeforeTheNext(t *testing.T, w *world) {
 		waiter := w.client().queue()
 		w.pass(timeout + timeout*time.Duration(moment)/moments)
 		seen := w.witnesses(held)
-		holder.reads(timeout) // the follower has heard from the session, and may not have told its leader,
-		// although a majority has answered since: also a deletion that fails is written down.
+		holder.reads(timeout)
+		// The follower has heard from the session, and may not have reported that to its leader, although a majority
+		// has answered since: a deletion that fails is written down, too.
 		if err := holder.Delete(t.Context(), "/there/is/no/such/node", -1); !errors.Is(err, zk.ErrNoNode) {
 			t.Error(err)
 		}

@@ -11,9 +11,9 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// A Link is one client's own network path to the servers. What is done to it harms nobody else. It understands frames
-// as far as it must to spoil a chosen answer, and it keeps a record of what the client sent. Its methods are safe for
-// concurrent use.
+// A Link is one client's own network path to the servers. What is done to it harms no other client. It understands
+// frames as far as it must to spoil a chosen answer, and it keeps a record of what the client sent. Its methods are
+// safe for concurrent use.
 type Link struct {
 	connect string
 	dial    framework.DialFunc
@@ -23,7 +23,7 @@ type Link struct {
 	muted     bool
 	wires     map[*wire]struct{}
 	faults    []*fault
-	holds     []chan struct{} // of answers that are being held, closed when they may pass
+	holds     []chan struct{} // one for each answer that is held, closed when it may pass
 	segments  [][]Op
 	refusals  map[Op]int
 	dials     int

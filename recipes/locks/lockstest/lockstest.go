@@ -85,7 +85,7 @@ type Server interface {
 	AllWatches() int
 	// ExpireSession ends a session that was made on that link, as an administrator or the passing of time does.
 	ExpireSession(link *Link, session int64)
-	// Restart ends the server as kill -9 does, and starts it again. Sessions get their full timeout anew.
+	// Restart ends the server as kill -9 does, and starts it again. Sessions get their full timeout again.
 	Restart()
 	// Record begins to enter what the server executes into a journal. read returns the journal so far, with all that
 	// clients have got an answer for, and what the server is like.

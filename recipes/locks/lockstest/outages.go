@@ -120,7 +120,7 @@ func holderAndWaiterSurviveARestart(t *testing.T, w *world) {
 	w.until("the waiter keeps its place, or the restart outlasts a lease", func() bool {
 		return held.lost() != nil || len(w.added(before)) == len(place)
 	})
-	waits := !waiter.hasReturned() // looked at first: a lease that is lost after this look lets nobody in before it
+	waits := !waiter.hasReturned() // before the lease: a loss after this look lets no waiter in before it
 	if err := held.lost(); err != nil {
 		losesByASlowRestart(t, held, waiter, err)
 		return

@@ -14,7 +14,7 @@ func strangers() []law {
 		{name: "G11 strangers do not block/other libraries' nodes count", run: otherLibrariesCount},
 		{name: "G11 strangers do not block/extra markers count", unless: composed, run: extraMarkersCount},
 		{name: "G11 strangers do not block/order up to the counter's end", needs: []Power{Counters}, unless: composed, run: theOrderLastsUpToTheEnd},
-		{name: "G11 strangers do not block/nobody beyond the counter's end", needs: []Power{Counters}, unless: composed, run: nobodyIsLetInBeyondTheEnd},
+		{name: "G11 strangers do not block/no one beyond the counter's end", needs: []Power{Counters}, unless: composed, run: nobodyIsLetInBeyondTheEnd},
 	}
 }
 
@@ -83,7 +83,7 @@ func otherLibrariesCount(t *testing.T, w *world) {
 
 func extraMarkersCount(t *testing.T, w *world) {
 	if w.recipe.Dirs != nil {
-		t.Skip("nobody else has nodes in its directories")
+		t.Skip("no other library has nodes in its directories")
 	}
 	w.makeDirs()
 	node := w.path + "/theirs-0000000000"

@@ -101,12 +101,12 @@ func withinYieldsToTheCallersOwnEnd(t *testing.T, w *world) {
 	d := w.server.SessionTimeout() / 10
 	later := 3 * d
 	if !w.exact {
-		later = 100 * d // than any stall
+		later = 100 * d // longer than any stall
 	}
 	for _, limit := range []time.Duration{d, later} {
 		for want, begin := range contextEnds(t.Context(), d) {
 			if limit == d && want != context.DeadlineExceeded {
-				continue // which of the two timers is first cannot be said
+				continue // the two timers may fire in either order
 			}
 			begun := time.Now()
 			ctx, cancel := begin()

@@ -80,7 +80,7 @@ func aReleaseWakesOne(t *testing.T, w *world) {
 	case w.recipe.Capacity != 1:
 		want = len(clients) // all who may come in together wake together
 	}
-	if awake > want && (w.exact || dials == 0) { // who connects anew sets its watches anew
+	if awake > want && (w.exact || dials == 0) { // a client that reconnects sets its watches again
 		t.Errorf("%d were woken, want %d", awake, want)
 	}
 }

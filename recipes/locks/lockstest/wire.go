@@ -29,7 +29,7 @@ const (
 	Renewal Op = -14
 )
 
-// kind tells a renewal from other transactions. What it looks at are the headers of the first two parts: a check, and
+// kind distinguishes a renewal from other transactions. It looks at the headers of the first two parts: a check, and
 // the end.
 func kind(op Op, body []byte) Op {
 	const check, header, end = 13, 9, -1
@@ -52,7 +52,7 @@ type wire struct {
 
 	// Used by the reader alone.
 	in    []byte // what has come of the present frame
-	ready []byte // of a frame: what has still to be read from us
+	ready []byte // the part of a frame that the client has still to read
 	shook bool
 
 	mu      sync.Mutex

@@ -13,7 +13,7 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// A world is what a law runs in: a server, and a lock on it that nobody else uses.
+// A world is what a law runs in: a server, and a lock on it that no other law uses.
 type world struct {
 	t        *testing.T
 	server   Server
