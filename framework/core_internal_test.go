@@ -31,7 +31,7 @@ func unconnected() *core {
 	return c
 }
 
-// The reader has attached the session, and before it tells so the session's clock ends it.
+// The reader has attached the session, and before it reports that, the session's clock ends the session.
 func TestASessionThatIsOverMovesNothingAnyMore(t *testing.T) {
 	c := unconnected()
 	for _, e := range []event{eventAttached, eventDetached} {

@@ -46,7 +46,7 @@ func TestEveryModeMakesItsKindOfNode(t *testing.T) {
 			}
 			there, ok := w.Server.Stat(path)
 			if !ok || stat.Czxid != there.Czxid || stat.EphemeralOwner != there.EphemeralOwner || stat.EphemeralOwner != c.owner {
-				t.Errorf("mode %d: the answer tells %+v, the server %+v", c.mode, stat, there)
+				t.Errorf("mode %d: the answer has %+v, the server %+v", c.mode, stat, there)
 			}
 			if err := w.Client.Delete(w.Context(), path, -1); err != nil {
 				t.Fatal(err)
@@ -336,7 +336,7 @@ func TestAProtectedCreateHasOneRetryBudget(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		for i := range 100 {
 			w.Server.DropRequest(zktest.Match{Op: zktest.OpCreate2, Nth: i + 1})
-			w.Server.DropRequest(zktest.Match{Op: zktest.OpCreate, Nth: i + 1}) // which takes its place
+			w.Server.DropRequest(zktest.Match{Op: zktest.OpCreate, Nth: i + 1}) // the create that takes its place
 		}
 		_, _, err := w.Client.Create(t.Context(), "/n", nil, framework.WithProtection())
 		wantErr(t, err, framework.ErrConnectionLost, retry.ErrExhausted)

@@ -327,7 +327,7 @@ func TestAGuaranteedDeletionOfATreeGoesOnInTheBackground(t *testing.T) {
 				w.Make("/tree")
 				time.Sleep(time.Hour)
 				if !w.Server.Exists("/tree") {
-					t.Error("got /tree, made anew, deleted again, want it kept")
+					t.Error("got the new /tree deleted, want it kept")
 				}
 			})
 		})
@@ -353,7 +353,7 @@ func TestAGuaranteedDeletionOfATreeThatIsRefusedInTheBackgroundIsLogged(t *testi
 			t.Error(err)
 		}
 		if len(told) != 1 || told[0] != "/tree" {
-			t.Errorf("told of %q, want /tree", told)
+			t.Errorf("got failed removals of %q, want /tree", told)
 		}
 		if got := log.String(); !strings.Contains(got, "could not be removed") {
 			t.Errorf("the log has %q", got)

@@ -283,7 +283,7 @@ func TestAStateChangeIsLoggedWithItsServerAndWhyTheConnectionWasLost(t *testing.
 	})
 }
 
-// Each outage says it anew, and once, however often the client tries.
+// Each outage is logged again, and once, however often the client tries.
 func TestTheFirstFailedAttemptAtAServerIsLoggedAtWarnWithItsReason(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		var mu sync.Mutex

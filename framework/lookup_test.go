@@ -61,7 +61,7 @@ func TestANameIsLookedUpAnewAtAReconnection(t *testing.T) {
 				mu.Lock()
 				defer mu.Unlock()
 				if address != net.JoinHostPort(now, "2181") {
-					return nil, errors.New("nobody at " + address)
+					return nil, errors.New("no server at " + address)
 				}
 				return w.Link.DialContext(ctx, network, address)
 			}),

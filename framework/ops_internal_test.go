@@ -17,7 +17,7 @@ import (
 func TestATryIsAmbiguousIfAnyEarlierOneMayHaveBeenExecuted(t *testing.T) {
 	for name, c := range map[string]struct {
 		failures []error
-		want     []bool // of each try
+		want     []bool // for each try
 	}{
 		"lost":                     {[]error{session.ErrConnectionLost}, []bool{false, true}},
 		"not sent":                 {[]error{live.ErrDetached}, []bool{false, false}},

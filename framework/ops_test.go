@@ -134,7 +134,7 @@ func TestEveryOperationHasOneRetryBudget(t *testing.T) {
 		tries := 0
 		for i := range 50 {
 			w.Server.DropRequest(zktest.Match{Op: kindOf[name], Nth: i + 1})
-			w.Server.DropRequest(zktest.Match{Op: zktest.OpCreate, Nth: i + 1}) // which takes the place of create2
+			w.Server.DropRequest(zktest.Match{Op: zktest.OpCreate, Nth: i + 1}) // the create in place of create2
 		}
 		before := time.Now()
 		err := op(t.Context())

@@ -44,7 +44,7 @@ func TestASocketThatIsSlowToCloseDelaysNoEndNorClose(t *testing.T) {
 		w.Link.Mute()
 		at := <-ended
 		if late := at.Sub(s.ValidUntil()); late != 0 {
-			t.Errorf("the hold was told %v after its time", late)
+			t.Errorf("the hold heard of its end %v after its time", late)
 		}
 		before := time.Now()
 		<-s.Done()

@@ -44,13 +44,13 @@ func FuzzStatesFollowTheDiagram(f *testing.F) {
 		}
 		for i, s := range told {
 			if (s == StateConnected) != (i == 0) {
-				t.Fatalf("told %v: CONNECTED is the first, and only that", told)
+				t.Fatalf("got %v, want CONNECTED first, and nowhere else", told)
 			}
 			if i > 0 && s == told[i-1] {
-				t.Fatalf("told %v: twice the same", told)
+				t.Fatalf("got %v, want no state twice in a row", told)
 			}
 			if i > 0 && s == StateSuspended && told[i-1] == StateLost {
-				t.Fatalf("told %v: what is lost is not suspended", told)
+				t.Fatalf("got %v, want no SUSPENDED after LOST", told)
 			}
 		}
 	})

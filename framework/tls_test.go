@@ -115,7 +115,7 @@ func TestAServerWithAnothersCertificateIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	err = client.BlockUntilConnected(ctx) // which says why also if ctx has ended before
+	err = client.BlockUntilConnected(ctx) // its error says why, also if ctx has ended before
 	var unreachable *framework.ConnectError
 	var invalid x509.HostnameError
 	if !errors.As(err, &unreachable) || !errors.As(err, &invalid) {

@@ -153,7 +153,7 @@ func TestATraceTellsEveryStateWithItsServer(t *testing.T) {
 }
 
 func TestATraceThatBlocksHoldsUpNoOperation(t *testing.T) {
-	var release chan struct{} // of the bubble
+	var release chan struct{} // made inside the bubble
 	bubble(t, func(t *testing.T, w *env) {
 		release = make(chan struct{})
 		w.Make("/a")

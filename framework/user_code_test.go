@@ -230,7 +230,7 @@ func TestALogHandlerThatPanicsIsReportedOnceAndCalledAgain(t *testing.T) {
 				mu.Lock()
 				defer mu.Unlock()
 				if want := strings.Join(append(append(append([]string{}, test.want...), test.want...), test.want...), "\n"); strings.Join(told, "\n") != want {
-					t.Errorf("told %q, want three times %q", told, test.want)
+					t.Errorf("got the lines %q, want three times %q", told, test.want)
 				}
 			}, framework.WithLogger(slog.New(handler)))
 		})

@@ -22,7 +22,7 @@ import (
 // exchange is a network in which the server at an address can be replaced.
 type exchange struct {
 	mu    sync.Mutex
-	links map[string]*zktest.Link // nil: nobody is there
+	links map[string]*zktest.Link // nil: no server is there
 }
 
 func (x *exchange) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
@@ -155,7 +155,7 @@ func TestAClientIsBackEachTimeTheEnsembleIsReplaced(t *testing.T) {
 
 func TestAServerThatIsBehindIsUsedOnlyIfMoreThanHalfAre(t *testing.T) {
 	for name, c := range map[string]struct {
-		at   string // what stands at a:1, b:1 …: (o)ld, (f)resh, nobody (-)
+		at   string // the servers at a:1, b:1 …: (o)ld, (f)resh, none (-)
 		back string // where the next session is: o, f, - if nowhere
 	}{
 		"all old":                      {"ooo", "o"},
@@ -224,7 +224,7 @@ func TestAChrootThatAWipedEnsembleLacksIsNamedAndNotWaitedForForEver(t *testing.
 			t.Fatal(err)
 		}
 		if err := y.Client.BlockUntilConnected(y.Within(2 * time.Second)); err != nil {
-			t.Errorf("the chroot was made anew: %v", err)
+			t.Errorf("after the chroot was created again: %v", err)
 		}
 	})
 }

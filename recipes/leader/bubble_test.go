@@ -41,8 +41,8 @@ func inBubble(t *testing.T, test func(t *testing.T, server *zktest.Server)) {
 }
 
 var (
-	events *journaltest.Journal // of the present bubble, which is checked at its end; nil outside inBubble
-	peers  int                  // in it
+	events *journaltest.Journal // the present bubble's journal, checked at its end; nil outside inBubble
+	peers  int                  // how many peers the present bubble has
 )
 
 // expire ends a session as an administrator does.

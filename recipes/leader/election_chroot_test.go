@@ -101,7 +101,7 @@ func TestObserveEndsWithAMissingChroot(t *testing.T) {
 			w = observe(t.Context(), p.selector())
 			w.want(t, "a")
 		})
-		for range w.news { // perhaps that nobody leads, before the chroot went
+		for range w.news { // perhaps that there is no leader, from before the chroot went
 		}
 		wantErr(t, w.err, framework.ErrNoChroot)
 	})

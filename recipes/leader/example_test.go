@@ -64,11 +64,11 @@ func ExampleLeaderSelector_Campaign() {
 	fmt.Println(leads.ID, "leads; the fencing token is the term's:", leads.Token == term.FencingToken())
 	fmt.Println("resigned:", term.Release())
 	_, err = selector.Leader(ctx)
-	fmt.Println("nobody leads:", errors.Is(err, leader.ErrNoLeader))
+	fmt.Println("no leader:", errors.Is(err, leader.ErrNoLeader))
 	// Output:
 	// host7 leads; the fencing token is the term's: true
 	// resigned: <nil>
-	// nobody leads: true
+	// no leader: true
 }
 
 // Observe follows the leader without taking part in the election.
@@ -89,7 +89,7 @@ func ExampleLeaderSelector_Observe() {
 			log.Fatal(err)
 		}
 		if leads == (leader.Participant{}) {
-			fmt.Println("nobody leads")
+			fmt.Println("no leader")
 			break
 		}
 		fmt.Println(leads.ID, "leads")
@@ -99,7 +99,7 @@ func ExampleLeaderSelector_Observe() {
 	}
 	// Output:
 	// host7 leads
-	// nobody leads
+	// no leader
 }
 
 // A latch stands for election until it is closed. The program asks whether it leads.

@@ -71,7 +71,7 @@ func TestListenerMayUseTheLatchAndPanic(t *testing.T) {
 		synctest.Wait()
 		wantNodes(t, server, 0)
 		if told != 2 {
-			t.Errorf("told %d changes, want 2", told)
+			t.Errorf("got %d calls, want 2", told)
 		}
 	})
 }
@@ -87,7 +87,7 @@ func TestStoppedListenerHearsNothing(t *testing.T) {
 		wantErr(t, l.Close(), nil)
 		synctest.Wait()
 		if told != 1 {
-			t.Errorf("told %d changes, want 1", told)
+			t.Errorf("got %d calls, want 1", told)
 		}
 	})
 }
@@ -164,7 +164,7 @@ func TestListenersHearOfTheEndBeforeTheNodeIsRemoved(t *testing.T) {
 			defer server.Observe(func(r zktest.Request) {
 				if r.Op == zktest.OpDelete {
 					if removed = true; !ended.Load() || term.Err() == nil {
-						t.Errorf("%s: the node is removed: listener told: %t, term: %v", name, ended.Load(), term.Err())
+						t.Errorf("%s: the node is removed: listener called: %t, term: %v", name, ended.Load(), term.Err())
 					}
 				}
 			})()
@@ -218,7 +218,7 @@ func TestListenersHearNothingOfCampaignsThatFail(t *testing.T) {
 	})
 }
 
-// The call that tells of the end of an earlier term was held up: the latch leads again.
+// The call about the end of an earlier term was held up: the latch leads again.
 func TestAnEndThatIsToldLateDoesNotEndTheNextTerm(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		l := start(t, newPeer(t, server).latch())

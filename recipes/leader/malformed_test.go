@@ -193,7 +193,7 @@ func observes(r *malformtest.Run) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		for ctx.Err() == nil { // an observation that the server has refused begins anew
+		for ctx.Err() == nil { // an observation that the server has refused starts again
 			for p, err := range leader.NewLeaderLatch(r.Client, path).Observe(ctx) {
 				if err != nil {
 					time.Sleep(time.Second)

@@ -75,8 +75,8 @@ func TestObserveYieldsEachLeader(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		lead(t, newPeer(t, server).selector(leader.WithID("anew")))
-		w.want(t, "anew")
+		lead(t, newPeer(t, server).selector(leader.WithID("third")))
+		w.want(t, "third")
 		cancel()
 		if _, open := <-w.news; open {
 			t.Error("got further news after the context ended, want none")

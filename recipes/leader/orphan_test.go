@@ -11,7 +11,8 @@ import (
 )
 
 // A thread of the server stands still with A's create, A's connection breaks, and A leads with a node that it makes on
-// the next one. The old create is executed when A has resigned: its node is nobody's, but B stands behind it.
+// the next one. The old create is executed when A has resigned: its node belongs to no contender, but B stands behind
+// it.
 func TestACandidacyThatIsExecutedLateLetsTheNextLead(t *testing.T) {
 	for name, stand := range map[string]func(t *testing.T, p *peer) (term *locks.Lease, resign func()){
 		"LeaderSelector": func(t *testing.T, p *peer) (*locks.Lease, func()) {

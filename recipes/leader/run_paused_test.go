@@ -10,7 +10,7 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// The time of the term is up, and no timer has told the leader yet, as after a suspension of the process: here the
+// The time of the term is up, and no timer has fired yet, as after a suspension of the process: here the
 // session's goroutine calls the end of another binding for a second.
 func TestALeaderKnowsTheEndOfItsTermAtTheFirstLook(t *testing.T) {
 	for name, stand := range map[string]func(s *leader.LeaderSelector, ctx context.Context, lead func(ctx context.Context) error) error{

@@ -212,7 +212,7 @@ func TestRunPausesAfterFailuresUntilThePolicyEnds(t *testing.T) {
 				return retry.Permanent(errLead)
 			}
 			if len(begun) == 3 {
-				return nil // the policy starts anew
+				return nil // the policy starts again
 			}
 			return errLead
 		})

@@ -70,7 +70,7 @@ func TestAnAcquireWhoseACLProviderPanicsLeavesNothing(t *testing.T) {
 			inBubble(t, func(t *testing.T, server *zktest.Server) {
 				broken := false
 				p := newPeer(t, server, framework.WithACLProvider(func(path string) []zk.ACL {
-					if broken && strings.Contains(path, "-") { // of a node, not of a parent
+					if broken && strings.Contains(path, "-") { // a node's path, not its parent's
 						panic("broken provider")
 					}
 					return nil

@@ -14,13 +14,13 @@ import (
 )
 
 // Clients with bad connections use semaphores and read/write locks, at random. What they believe to hold is counted at
-// every moment; at the end nothing may be left, and nobody may wait for ever. A seed that fails may pass the next time:
-// goroutines that are ready at one moment run in any order, and clients pause at random.
+// every moment; at the end nothing may be left, and no contender may wait for ever. A seed that fails may pass the next
+// time: goroutines that are ready at one moment run in any order, and clients pause at random.
 
 // A place is what locks protect.
 type place struct {
 	mu    sync.Mutex
-	units map[*locks.Lease]int // of those who are in
+	units map[*locks.Lease]int // the units of each lease that is in
 	limit int
 	err   error
 }
@@ -137,4 +137,4 @@ func ofTrouble(err error) bool {
 	return err == nil || errors.Is(err, locks.ErrLeaseLost) || errors.As(err, &unconfirmed)
 }
 
-const seeds = 5 // of hundreds that were tried
+const seeds = 5 // hundreds were tried

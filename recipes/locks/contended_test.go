@@ -111,7 +111,7 @@ func TestContendedOfASemaphoreWhoseLimitIsLowered(t *testing.T) {
 }
 
 // The limit is lowered after the lease has looked at the directory, and before it hears of limits: the directory does
-// not change, and the count has told its listeners.
+// not change, and the count has called its listeners.
 func TestContendedHearsOfALimitThatIsLoweredWhileItBeginsToListen(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newLimited(t, server, 2)

@@ -84,7 +84,8 @@ func TestACycleIsTwoRoundTripsAndThreeRequests(t *testing.T) {
 	})
 }
 
-// A lock that nobody else has used for a while is not listed: the number of a new node tells that there is no other.
+// A lock that no other client has used for a while is not listed: the number of a new node shows that there is no
+// other.
 func TestACycleOfABusyLockIsTwoRequests(t *testing.T) {
 	for name, lock := range map[string]func(*peer) locks.Lock{
 		"mutex": func(p *peer) locks.Lock { return p.mutex() },
@@ -228,8 +229,8 @@ func TestAHandoverIsTheEventAlone(t *testing.T) {
 	})
 }
 
-// Contenders that share a client learn from each other's listings: who comes later tells those who came earlier that
-// all but one before them have left.
+// Contenders that share a client learn from each other's listings: the listing of a later one shows the earlier ones
+// that all but one before them have left.
 func TestContendersOfOneClientListOnlyWhenTheyEnter(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		const contenders, rounds = 5, 20

@@ -22,7 +22,7 @@ import (
 
 const (
 	design  = "recipes/locks/DESIGN.md"
-	runbook = "examples/runbook/README.md" // which has the table of stack frames
+	runbook = "examples/runbook/README.md" // has the table of stack frames
 )
 
 // library are the directories whose code DESIGN.md describes.

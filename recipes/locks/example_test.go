@@ -249,7 +249,7 @@ func ExampleLease_FencingToken() {
 }
 
 // Goroutines that want one lock for moments hand it over to each other. A store that they write to compares the pair of
-// token and count, and so tells whose write is the later one, also between holds that share a node.
+// token and count, and so knows which write is the later one, also between holds that share a node.
 func ExampleRetain() {
 	server := zktest.NewServer()
 	defer server.Close()

@@ -50,7 +50,7 @@ func TestALostHoldIsLoggedOnceAtWarnWithItsReason(t *testing.T) {
 				}
 				lock := c.wrap(p.mutex())
 				lease := acquire(t, lock)
-				_ = acquireIn(inside(t, lease), t, lock) // of the same hold
+				_ = acquireIn(inside(t, lease), t, lock) // another lease of the same hold
 				held := sessionTimeout + time.Second     // not a moment at which a renewal is under way
 				time.Sleep(held)
 				ended := time.Now()

@@ -24,7 +24,7 @@ func TestErrOfAReleasedLeaseStaysWhenItsHoldIsLost(t *testing.T) {
 	})
 }
 
-// The time of a lease is up, and no timer has told. A context that is made now has ended, before a look at its Err.
+// The time of a lease is up, and no timer has fired. A context that is made now has ended, before a look at its Err.
 func TestContextOfALeaseWhoseTimeIsUpHasEnded(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		var lease *locks.Lease

@@ -79,7 +79,7 @@ func asksToLeave(r *malformtest.Run) {
 	})
 	time.Sleep(time.Second)
 	if err == nil && !isAsked(held) {
-		r.Bad(malformtest.OutcomeFalse, "AttemptRevoke has asked nobody")
+		r.Bad(malformtest.OutcomeFalse, "AttemptRevoke has asked no holder")
 	}
 	release(r.T, held)
 }

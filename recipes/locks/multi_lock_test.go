@@ -46,7 +46,7 @@ func TestMultiLockIsHeldWhenAllPartsAre(t *testing.T) {
 	})
 }
 
-// scripted is a lock that tells what is done with it, and fails if it is to.
+// scripted is a lock that logs its calls, and fails if the test wants that.
 type scripted struct {
 	locks.Lock
 	name string
@@ -94,7 +94,7 @@ func TestAllPartsAreReleasedThoughOneFails(t *testing.T) {
 		lease := acquire(t, locks.NewInterProcessMultiMutex(p.Client, []string{"/a", "/b", "/c"}, locks.WithTrace(trace)))
 		release(t, lease.Parts()[1])
 		wantErr(t, lease.Err(), locks.ErrReleased)
-		wantErr(t, lease.Release(), locks.ErrReleased) // of the part
+		wantErr(t, lease.Release(), locks.ErrReleased) // the part that was released before
 		synctest.Wait()
 		if want := []string{"/b", "/c", "/a"}; !slices.Equal(order, want) {
 			t.Errorf("released %v, want %v", order, want)
@@ -333,7 +333,7 @@ func TestMultiLockOutlastsTheLossOfTheSession(t *testing.T) {
 	}
 }
 
-// A part that the caller owned already is lost while the multi-lock waits: it cannot be had anew by that caller.
+// A part that the caller owned already is lost while the multi-lock waits: that caller cannot acquire it again.
 func TestOwnedPartThatIsLostDuringTheWaitEndsIt(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p, other := newPeer(t, server), newPeer(t, server)

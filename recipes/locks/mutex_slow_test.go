@@ -83,7 +83,7 @@ func (s *slowConn) deliver() {
 	arrived, aside := make(chan frame, 1000), make(chan []byte, 1000)
 	go func() {
 		defer func() { _ = s.Close() }()
-		var due time.Time // of the frame before
+		var due time.Time // when the frame before was due
 		for first := true; ; first = false {
 			data, err := readFrame(s.Conn)
 			if err != nil {

@@ -13,8 +13,8 @@ import (
 )
 
 // A thread of the server stands still with A's create, A's connection breaks, and A gets the lock with a node that it
-// makes on the next one. The old create is executed at last, while A holds the lock or after A's release: its node is
-// nobody's, and B waits for it.
+// makes on the next one. The old create is executed at last, while A holds the lock or after A's release: its node
+// belongs to no contender, and B waits for it.
 func TestACreateThatIsExecutedLateKeepsNobodyOut(t *testing.T) {
 	for _, recipe := range lockstest.Recipes() {
 		for when, late := range map[string]time.Duration{

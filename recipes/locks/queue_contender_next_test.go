@@ -13,7 +13,7 @@ import (
 )
 
 // Contenders of different clients learn that they are next while the last one before them still holds the lock: once
-// the deletion of its node has been told, nothing is asked any more.
+// the event of the deletion of its node is there, nothing is asked any more.
 func TestAHandoverBetweenClientsIsTheEventAlone(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		const clients = 5
@@ -46,7 +46,7 @@ func TestAHandoverBetweenClientsIsTheEventAlone(t *testing.T) {
 	})
 }
 
-// A lock that nobody holds for any time passes on as fast as deletions and events travel: one round trip.
+// A lock whose holders release at once passes on as fast as deletions and events travel: one round trip.
 func TestALockPassesOnEachRoundTrip(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		const clients, rounds = 4, 10

@@ -54,7 +54,7 @@ func TestAContenderThatLeftKeepsNothingRenewed(t *testing.T) {
 		}
 		release(t, held)
 		release(t, acquire(t, waiter.mutex()))
-		time.Sleep(2 * time.Second) // the view of a directory that nobody uses is dropped
+		time.Sleep(2 * time.Second) // the view of an unused directory is dropped
 		before := server.Counts()
 		time.Sleep(10 * sessionTimeout)
 		after := server.Counts()

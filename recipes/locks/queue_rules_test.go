@@ -189,7 +189,7 @@ func TestRule4ANodeThatMayNotBeReadIsWaitedForAllTheSame(t *testing.T) {
 }
 
 // Servers since 3.8.4 and 3.9.2 report the end of a node only to clients that may read it. An administrator who takes
-// that right away under a waiter keeps the news from it; it looks anew, by way of the directory, when its wait has
+// that right away under a waiter keeps the news from it. It looks again, by way of the directory, when its wait has
 // lasted a session timeout, or on its next connection.
 func TestRule4AnACLThatChangesUnderAWaiterIsSeenAfterASessionTimeout(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
@@ -211,8 +211,8 @@ func TestRule4AnACLThatChangesUnderAWaiterIsSeenAfterASessionTimeout(t *testing.
 	})
 }
 
-// Nobody tells a holder of what it may not read, not even of its own node. A check in a transaction, which the server
-// decides, does.
+// No event reports to a holder what it may not read, not even about its own node. A check in a transaction, which the
+// server decides, does.
 func TestRule4AHolderThatMayNotReadItsNodeDoesNotHearOfItsRemoval(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		secret := framework.WithACLProvider(func(string) []zk.ACL { return zk.DigestACL(zk.PermAll, "a", "b") })
@@ -225,7 +225,7 @@ func TestRule4AHolderThatMayNotReadItsNodeDoesNotHearOfItsRemoval(t *testing.T) 
 		remove(t, server, path+"/"+held.NodeName())
 		time.Sleep(2 * sessionTimeout)
 		if err := held.Err(); err != nil {
-			t.Errorf("it was told: %v", err)
+			t.Errorf("the lease ended: %v", err)
 		}
 		_, err := p.Transaction(t.Context(), held.Check(), framework.SetOp(path, nil, -1))
 		wantErr(t, err, zk.ErrNoNode)

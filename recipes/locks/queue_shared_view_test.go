@@ -38,7 +38,7 @@ func TestACrowdIsListedByAFew(t *testing.T) {
 	})
 }
 
-// Nobody of it has to list, so nobody waits for a place among those who do.
+// None of them has to list, so none waits for a place among those that do.
 func TestACrowdAtABusyLockEntersAtOnce(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := busy(t, server)

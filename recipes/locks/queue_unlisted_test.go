@@ -10,7 +10,7 @@ import (
 	"github.com/gocurator/curator/recipes/locks/lockstest"
 )
 
-// What may happen to a lock that is entered without a listing, because nobody else has used it for a while.
+// What may happen to a lock that is entered without a listing, because no other client has used it for a while.
 
 // busy returns a client that has used the lock so often that it need not list it any more.
 func busy(t *testing.T, server *zktest.Server) *peer {
@@ -34,8 +34,8 @@ func TestABusyLockThatAnotherClientHoldsIsWaitedFor(t *testing.T) {
 	})
 }
 
-// The directory is made anew, and so much happens in it that the next number is the one that the client expects. It
-// hears of that while its new node is on its way.
+// The directory is deleted and created again, and so much happens in it that the next number is the one that the client
+// expects. It hears of that while its new node is on its way.
 func TestTheDirectoryOfABusyLockIsMadeAnew(t *testing.T) {
 	for name, before := range map[string]func(*zktest.Server) error{
 		"the watch is set":        func(*zktest.Server) error { return nil },
@@ -74,8 +74,8 @@ func TestTheDirectoryOfABusyLockIsMadeAnewUnheard(t *testing.T) {
 	})
 }
 
-// takeAnew makes the lock's directory anew and acquires the lock. As many nodes will have been made in it as in the old
-// one.
+// takeAnew deletes the lock's directory, creates it again and acquires the lock. As many nodes will have been made in
+// it as in the old one.
 func takeAnew(t *testing.T, server *zktest.Server, p *peer) *locks.Lease {
 	t.Helper()
 	old, _ := server.Stat(path)
@@ -229,7 +229,7 @@ func TestABusyLockWhoseDirectoryWentIsBusyAgain(t *testing.T) {
 	})
 }
 
-// What it takes to enter without a listing is counted anew when another client has been there.
+// What it takes to enter without a listing is counted again when another client has been there.
 func TestALockThatTwoUseInTurnIsListed(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p, other := busy(t, server), newPeer(t, server)

@@ -37,8 +37,8 @@ func (c calmContext) Done() <-chan struct{} {
 	return c.Context.Done()
 }
 
-// The follower that told of the writer's end goes; the next one is behind (before 3.9 an event does not tell its zxid,
-// so it is not refused). Its listing still has the writer.
+// The follower that reported the writer's end goes, and the next one is behind. It is not refused, since before 3.9 an
+// event has no zxid. Its listing still has the writer.
 func TestAListingFromAServerThatIsBehindTheEvent(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		ens := zktest.NewEnsemble(3, zktest.WithVersion("3.8"))

@@ -16,7 +16,7 @@ func TestRule3NobodyIsAdmittedByAnEventOnANodeThatIsGone(t *testing.T) {
 	isNotAdmittedOnADeadNode(t, func(*zktest.Server, string) error { return nil })
 }
 
-// A change of data uses up the watch on the contender's own node, so its removal right after is not told.
+// A change of data uses up the watch on the contender's own node, so no event reports its removal right after.
 func TestRule3NobodyIsAdmittedByAnEventWhileItsOwnWatchIsNotSet(t *testing.T) {
 	isNotAdmittedOnADeadNode(t, func(server *zktest.Server, own string) error { return server.SetData(own, []byte("changed")) })
 }

@@ -165,7 +165,7 @@ func TestDowngradeEndsWithTheContextOfTheWriteLease(t *testing.T) {
 	})
 }
 
-// The caller gives up, and the writer has left: nobody waits for the server, although it does not answer.
+// The caller gives up, and the writer has left: no call waits for the server, although it does not answer.
 func TestCancelledDowngradeReturnsAtOnceAndLeavesNothing(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		d := beginDowngrade(t, server)

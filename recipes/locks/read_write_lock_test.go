@@ -155,7 +155,7 @@ func TestReaderWaitsForTheNearestEarlierWriter(t *testing.T) {
 		second := begin(t.Context(), t, readWrite(writers).WriteLock())
 		p := newPeer(t, server)
 		reader := begin(t.Context(), t, readWrite(p).ReadLock())
-		other := begin(t.Context(), t, readWrite(p).ReadLock()) // another reader stands in nobody's way
+		other := begin(t.Context(), t, readWrite(p).ReadLock()) // another reader stands in no one's way
 		settle()
 		p.link.Requests()
 		release(t, held)
@@ -317,7 +317,7 @@ func TestEachSideTellsWhetherItIsHeldAndByWhom(t *testing.T) {
 				t.Errorf("%s: another client has it, too", when)
 			}
 		}
-		check("nobody", t.Context(), false, false)
+		check("no holder", t.Context(), false, false)
 		write := acquire(t, rw.WriteLock())
 		inWrite := context.WithoutCancel(write.Context(t.Context()))
 		check("writer", inWrite, true, false)
@@ -327,7 +327,7 @@ func TestEachSideTellsWhetherItIsHeldAndByWhom(t *testing.T) {
 		release(t, write)
 		check("reader", inBoth, false, true)
 		release(t, read)
-		check("nobody again", inBoth, false, false)
+		check("no holder again", inBoth, false, false)
 	})
 }
 

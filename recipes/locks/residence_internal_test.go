@@ -258,7 +258,7 @@ func TestHandoverAfterTheEndOfTheLastLease(t *testing.T) {
 	}
 }
 
-// The grant is lost before the waiter has looked at it: the waiter contends anew, and hears nothing of it.
+// The grant is lost before the waiter has looked at it: the waiter contends again, and hears nothing of it.
 func TestAGrantThatIsLostOnTheWayIsNoAnswer(t *testing.T) {
 	for name, end := range map[string]func(*handoverTest, string){
 		"removed":      func(t *handoverTest, node string) { _ = t.server.Delete(node) },

@@ -278,7 +278,7 @@ func TestIdleNodeThatIsLost(t *testing.T) {
 				hasNodes(t, server, 0)
 				wantOwnNode(t, last, acquire(t, lock))
 				if len(told) > 0 {
-					t.Errorf("it tells %q, want nothing", told)
+					t.Errorf("got the calls %q, want none", told)
 				}
 				wantErr(t, last.Err(), locks.ErrReleased)
 			})

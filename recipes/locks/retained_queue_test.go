@@ -115,7 +115,7 @@ func TestAPlaceAtTheServersIsLeftToTheNext(t *testing.T) {
 		release(t, held)
 		lease := soon(t, last).must(t)
 		if want := []string{"/a ", "/a " + lease.NodeName()}; lease.Path() != "/a" || !slices.Equal(told, want) {
-			t.Errorf("the lease on %s was told of %q, want %q", lease.Path(), told, want)
+			t.Errorf("the lease on %s: got the waits %q, want %q", lease.Path(), told, want)
 		}
 		isWaiting(t, later)
 		release(t, lease)

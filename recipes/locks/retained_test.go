@@ -81,7 +81,7 @@ func TestAHandoverAsksNoServer(t *testing.T) {
 			if sent := p.link.Requests(); n != 0 || !maps.Equal(sent, want) {
 				t.Errorf("%s: it took %d round trips and sent %v, want none and %v", name, n, sent, want)
 			}
-			if n := elapsed(t, func() { release(t, third) }); n != 1 { // nobody waits
+			if n := elapsed(t, func() { release(t, third) }); n != 1 { // no contender waits
 				t.Errorf("%s: the last release took %d round trips", name, n)
 			}
 		}
@@ -198,7 +198,7 @@ func TestOthersWaitForThePresentHold(t *testing.T) {
 				for range 20 {
 					local = append(local, begin(t.Context(), t, mutex))
 				}
-				for i := range 5 { // it is known that nobody else waits
+				for i := range 5 { // it is known that no other client waits
 					release(t, last)
 					last = soon(t, local[i]).must(t)
 				}
@@ -348,7 +348,7 @@ func TestMultiLocksHandOverTheirParts(t *testing.T) {
 		release(t, first)
 		next := soon(t, waiter).must(t)
 		wantHandedOver(t, first.Parts()[0], next.Parts()[0])
-		wantOwnNode(t, first.Parts()[1], next.Parts()[1]) // nobody waited for it when it was released
+		wantOwnNode(t, first.Parts()[1], next.Parts()[1]) // no contender waited for it when it was released
 		if next.LocalCount() != 0 {
 			t.Errorf("a multi-lock's count is %d", next.LocalCount())
 		}
@@ -396,7 +396,7 @@ func TestTraceTellsOfHandovers(t *testing.T) {
 			got[line]++
 		}
 		if !maps.Equal(got, want) {
-			t.Errorf("it tells %q", told)
+			t.Errorf("got the calls %q, want %v", told, want)
 		}
 	})
 }

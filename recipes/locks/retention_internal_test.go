@@ -31,7 +31,7 @@ var fates = map[fate]string{removed: "removed", handedOver: "handed over", kept:
 func TestFate(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(*situation)
-		idle   fate // if nobody waits
+		idle   fate // if no contender waits
 		busy   fate // if a contender of the local queue waits
 	}{
 		"alone":                         {func(*situation) {}, kept, handedOver},
@@ -94,7 +94,7 @@ func FuzzFate(f *testing.F) {
 		open := s.demand == unknown || s.demand == alone && (s.silence >= 375 || s.listed >= 1000 && (!s.asking || s.asked >= 125))
 		for rule, broken := range map[string]bool{
 			"a node that must not have another hold": got != removed && (!s.usable || s.demand == unheard),
-			"a hand-over to nobody":                  got == handedOver && !s.waiting,
+			"a hand-over without a waiter":           got == handedOver && !s.waiting,
 			"a node kept from one that waits":        got == kept && s.waiting,
 			"a node kept for nothing":                (got == kept || got == heldBack) && !s.waiting && (!s.proven || s.idle >= r.idle),
 			"an idle node that another wants":        (got == kept || got == heldBack) && s.demand == demanded,

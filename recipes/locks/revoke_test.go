@@ -64,12 +64,12 @@ func (r *requests) want(t *testing.T, want ...locks.RevocationRequested) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.told) != len(want) {
-		t.Errorf("the trace was told %v, want %v", r.told, want)
+		t.Errorf("the trace: got %v, want %v", r.told, want)
 		return
 	}
 	for i, one := range r.told {
 		if one != want[i] {
-			t.Errorf("the trace was told %v, want %v", one, want[i])
+			t.Errorf("the trace: got %v, want %v", one, want[i])
 		}
 	}
 }
@@ -99,7 +99,7 @@ func TestHolderThatIsAskedToLeaveLetsTheNextOneIn(t *testing.T) {
 				}
 				askToLeave(t, other, line[0].Path)
 				wantAsked(t, lease, true)
-				isWaiting(t, waiter) // nobody is forced
+				isWaiting(t, waiter) // the holder is asked, not forced
 				release(t, lease)
 				next := (<-waiter).must(t)
 				settle()
@@ -174,7 +174,7 @@ func TestRequestIsForAllLeasesOfAHoldAndIsTracedOnce(t *testing.T) {
 		for _, lease := range []*locks.Lease{inner, outer, later} {
 			release(t, lease)
 		}
-		next := acquire(t, mutex) // another hold, which nobody has asked
+		next := acquire(t, mutex) // another hold, which was not asked to leave
 		settle()
 		wantAsked(t, next, false)
 		askToLeave(t, other, path+"/"+next.NodeName())

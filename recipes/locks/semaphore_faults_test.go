@@ -281,7 +281,7 @@ func TestWaitOutlastsALapseOfTheSession(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		other, p := newPeer(t, server), newPeer(t, server)
 		held := acquireN(t, semaphore(other, 2), 1)
-		own := acquire(t, semaphore(p, 2)) // tells when the session lapses
+		own := acquire(t, semaphore(p, 2)) // shows when the session lapses
 		waiter := begin(t.Context(), t, semaphore(p, 2))
 		settle()
 		gate := ownNode(t, server, p, gatePath)

@@ -61,7 +61,7 @@ func wantUnfollowed(t *testing.T, what string, r result, reason error) {
 	}
 }
 
-// The ensemble is rebuilt without the chroot. Later the chroot is made anew, and the limit with a smaller number.
+// The ensemble is rebuilt without the chroot. Later the chroot is created again, and the limit with a smaller number.
 func TestSemaphoreKeepsTheLimitOfAChrootThatWasMadeAnew(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		rebuild(t, server, 3)

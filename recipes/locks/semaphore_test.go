@@ -230,7 +230,7 @@ func TestParticipantsAreTheLeases(t *testing.T) {
 	})
 }
 
-// What the gate's node contains is for nobody: lock data is that of leases.
+// The gate's node has no lock data: that belongs to leases.
 func TestLockDataIsThatOfLeases(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)

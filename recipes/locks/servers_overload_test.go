@@ -121,7 +121,7 @@ func TestTheWatchOnTheOwnNodeIsSetAgainOnAnOverloadedServer(t *testing.T) {
 	}
 }
 
-// The node changes, and the server refuses to set the watch anew with the next look at it.
+// The node changes, and the server refuses to set the watch again with the next look at it.
 func TestNothingIsKnownOfANodeWhoseWatchIsRefusedUntilItIsSet(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		client, by := newTampered(t, server)

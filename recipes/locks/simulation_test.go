@@ -45,7 +45,7 @@ func (s *simulation) actor(n int) actor { return actor{s, s.Dice(n)} }
 // A hold is one grant: from the return of Acquire to the call of Release, or to the loss.
 type hold struct {
 	who        string
-	owner      int // of this hold and those nested in it
+	owner      int // owns this hold and those nested in it
 	shared     bool
 	node       string
 	token      int64
@@ -62,7 +62,7 @@ type kind struct {
 	retain  bool
 	mixed   bool  // readers and writers beside the mutex, on the same path
 	alone   bool  // clients come seldom, and then acquire often
-	numbers int32 // of the directory that are used up when the simulation begins
+	numbers int32 // how many of the directory's numbers are used up when the simulation begins
 	servers int
 }
 

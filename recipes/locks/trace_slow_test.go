@@ -118,7 +118,7 @@ func TestTraceDropsNoLoss(t *testing.T) {
 		close(goOn)
 		synctest.Wait()
 		if want := 1 + 1024; ends != want || losses != leases {
-			t.Errorf("%d acquires and %d losses were told, want %d and %d", ends, losses, want, leases)
+			t.Errorf("got %d acquires and %d losses, want %d and %d", ends, losses, want, leases)
 		}
 	})
 }

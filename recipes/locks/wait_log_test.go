@@ -60,7 +60,7 @@ func TestAWaiterWarnsOnceAfterASessionTimeoutAndRepeatsAtInfoEachTimeItsWaitHasD
 		lock func(p *peer) locks.Lock
 		// crowd is how many more contenders of the same client come before the waiter.
 		crowd int
-		want  string // of the node, the predecessor, how many are ahead, and whether that is the same client
+		want  string // the node, the predecessor, how many are ahead, and whether that is the same client
 	}{
 		"mutex":  {lock: func(p *peer) locks.Lock { return p.mutex() }, want: "node=own predecessor=held ahead=1 ownClient=false"},
 		"writer": {lock: func(p *peer) locks.Lock { return locks.NewInterProcessReadWriteLock(p.Client, path).WriteLock() }, want: "node=own predecessor=held ahead=1 ownClient=false"},
@@ -221,7 +221,7 @@ func TestTheLogClosesAWaitAtTheLevelAtWhichItSpokeLast(t *testing.T) {
 					ctx, cancel := context.WithCancel(t.Context())
 					patient, impatient := begin(t.Context(), t, wrap(p.mutex())), begin(ctx, t, wrap(p.mutex()))
 					time.Sleep(lasts)
-					book.waits(slog.LevelDebug) // which waits until all is written
+					book.waits(slog.LevelDebug) // returns when all is written
 					book.drop()
 					cancel()
 					_ = soon(t, impatient)

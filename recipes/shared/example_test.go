@@ -32,12 +32,12 @@ func ExampleSharedCount() {
 	previous := count.VersionedValue()
 	set, err := count.TrySetCount(ctx, previous, previous.Value+1)
 	fmt.Println("set:", set, err)
-	fmt.Println("told:", <-heard)
+	fmt.Println("changed:", <-heard)
 	set, err = count.TrySetCount(ctx, previous, 9)
 	fmt.Println("set again:", set, err)
 	// Output:
 	// at first: 3
 	// set: true <nil>
-	// told: 4
+	// changed: 4
 	// set again: false <nil>
 }

@@ -137,7 +137,7 @@ func TestConfirmAsksAboutANodeThatIsGone(t *testing.T) {
 		}
 		synctest.Wait()
 		if err := count.Confirm(t.Context()); err != nil || count.Count() != 7 {
-			t.Errorf("made anew: got %v and count %d, want 7", err, count.Count())
+			t.Errorf("a new node: got %v and count %d, want 7", err, count.Count())
 		}
 	})
 }

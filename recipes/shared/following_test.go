@@ -126,7 +126,7 @@ func TestFollowingGoesOnInTheNextSession(t *testing.T) {
 	})
 }
 
-// Without a node the last value stands. One that is made anew is followed, although its versions begin at 0 again.
+// Without a node the last value stands. A new node is followed, although its versions begin at 0 again.
 func TestFollowingGoesOnAfterDeletionAndReCreation(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		client, link := newClient(t, server)
@@ -190,7 +190,7 @@ func TestFollowingEndsWithTheClient(t *testing.T) {
 	})
 }
 
-// A count that nobody changes costs the renewals of the session. Besides, the node is read when the following has
+// A count that does not change costs the renewals of the session. Besides, the node is read when the following has
 // lasted for one session timeout, two, four and so on.
 func TestFollowingAsksForLittle(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {

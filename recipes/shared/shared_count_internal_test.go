@@ -2,16 +2,16 @@ package shared
 
 import "testing"
 
-// The goroutine that read the value may come to apply it after the follower has seen a newer one. Versions do not tell:
-// a node that was made anew begins with version 0 again.
+// The goroutine that read the value may come to apply it after the follower has seen a newer one. Versions do not
+// decide: a new node begins with version 0 again.
 func TestOnlyAValueOfALaterTransactionIsTaken(t *testing.T) {
 	known := VersionedValue{Zxid: 10, Version: 3, Value: 7}
 	for name, c := range map[string]struct{ next, want VersionedValue }{
 		"changed":                            {VersionedValue{11, 4, 8}, VersionedValue{11, 4, 8}},
 		"an older one that was read late":    {VersionedValue{9, 2, 6}, known},
 		"an older node's, of higher version": {VersionedValue{9, 5, 6}, known},
-		"made anew":                          {VersionedValue{12, 0, 1}, VersionedValue{12, 0, 1}},
-		"made anew, of the same version":     {VersionedValue{12, 3, 1}, VersionedValue{12, 3, 1}},
+		"a new node":                         {VersionedValue{12, 0, 1}, VersionedValue{12, 0, 1}},
+		"a new node, of the same version":    {VersionedValue{12, 3, 1}, VersionedValue{12, 3, 1}},
 		"the same":                           {known, known},
 	} {
 		count := NewSharedCount(nil, "/count", 0)

@@ -171,7 +171,7 @@ func TestTrySetCountOfAnOldValueSetsNothing(t *testing.T) {
 	})
 }
 
-// Version and number are those of the node before, and yet it is another value: another client has begun anew.
+// Version and number are those of the node before, and yet it is another value: another client has created a new node.
 func TestTrySetCountRefusesTheValueOfANodeThatWasMadeAnew(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		client, _ := newClient(t, server)
@@ -214,7 +214,7 @@ func TestTrySetCountThatComesTooLateReadsTheNewValue(t *testing.T) {
 	})
 }
 
-// Many add one each by TrySetCount, over connections that lose answers: nobody's addition is lost or done twice.
+// Many add one each by TrySetCount, over connections that lose answers: no addition is lost or done twice.
 func TestTrySetCountNeverTakesItsOwnChangeForAnothers(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		const clients, each = 4, 25
@@ -393,7 +393,7 @@ func TestUnfollowedIsClosedWhileThereIsAnError(t *testing.T) {
 			}
 			want("closed", second, true)
 		}
-		want("closed, asked anew", count.Unfollowed(), true)
+		want("closed, asked again", count.Unfollowed(), true)
 	})
 }
 

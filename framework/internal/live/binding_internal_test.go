@@ -39,7 +39,7 @@ func TestDoneWaitsForBindingsThatAnotherGoroutineEnds(t *testing.T) {
 		default:
 		}
 		if want := []string{"attached"}; !slices.Equal(owner.events, want) {
-			t.Errorf("the owner was told %v, want %v", owner.events, want)
+			t.Errorf("the owner: got %v, want %v", owner.events, want)
 		}
 		close(goOn)
 		<-s.Done()
@@ -48,7 +48,7 @@ func TestDoneWaitsForBindingsThatAnotherGoroutineEnds(t *testing.T) {
 		}
 		synctest.Wait()
 		if want := []string{"attached", "over"}; !slices.Equal(owner.events, want) {
-			t.Errorf("the owner was told %v, want %v", owner.events, want)
+			t.Errorf("the owner: got %v, want %v", owner.events, want)
 		}
 	})
 }
@@ -71,7 +71,7 @@ func TestTheFirstLookAfterAPauseEndsBindings(t *testing.T) {
 			zktest.Bubble(t, func(t *testing.T) {
 				cfg := unconnectedConfig()
 				cfg.LeaderRenewal = true // a handshake moves the end of later leases
-				s := newWhole(cfg, (&told{}).hear())
+				s := newWhole(cfg, (&ownerLog{}).hear())
 				s.onAttached(attachedAt(s.clock.Now()))
 				var cause error
 				b, err := s.Bind(func(err error) { cause = err }, nil)
@@ -123,7 +123,7 @@ func TestBindingsAreTidiedUpAfterDoneAndAfterTheirEnd(t *testing.T) {
 			t.Error("got tidied up before Done is closed, want it after")
 		}
 		if want := []string{"attached", "over"}; !slices.Equal(owner.events, want) {
-			t.Errorf("got tidied up when the owner was told %v, want %v", owner.events, want)
+			t.Errorf("tidied up when the owner had got %v, want %v", owner.events, want)
 		}
 	})
 	if err != nil {

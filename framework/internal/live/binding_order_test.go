@@ -51,7 +51,7 @@ func TestAnEndReachesAllBindingsThenDoneThenListenersThenIsTidiedUp(t *testing.T
 					told[i] = strings.Replace(told[i], "RECONNECTED", "LOST", 1)
 				}
 				if !slices.Equal(told, want) {
-					t.Errorf("told %q", told)
+					t.Errorf("got the calls %q, want %q", told, want)
 				}
 			})
 		})

@@ -180,7 +180,7 @@ func TestASlowLinkIsNotGivenUpForEver(t *testing.T) {
 		w.Link.SetLatency(clienttest.SessionTimeout / 15) // each way
 		time.Sleep(20 * clienttest.SessionTimeout)
 		if n := len(w.States.All()); n != 3 {
-			t.Errorf("told %v, want one loss", w.States.All())
+			t.Errorf("got the states %v, want one loss", w.States.All())
 		}
 		if err := h.Err(); err != nil {
 			t.Error(err)

@@ -16,7 +16,7 @@ import (
 func TestARestartIsCountedWhenTheOwnerHearsOfIt(t *testing.T) {
 	var s *whole
 	var counted []int
-	events := (&told{}).hear()
+	events := (&ownerLog{}).hear()
 	events.Restarted = func(string, int64, int64) { counted = append(counted, s.Restarts()) }
 	cfg := unconnectedConfig()
 	cfg.Restarts = 3
@@ -46,7 +46,7 @@ func TestWhatAReconnectionLetsInComesBehindTheRemovalsThatWereLeft(t *testing.T)
 		})
 		var s *Session
 		attached := 0
-		events := (&told{}).hear()
+		events := (&ownerLog{}).hear()
 		events.Attached = func() {
 			mu.Lock()
 			attached++

@@ -50,8 +50,8 @@ func wantErr(t testing.TB, err error, want ...error) {
 // framed is a client's connection that shows its frames, lengths included, to a test. The handshakes are not shown.
 type framed struct {
 	net.Conn
-	request func(op zktest.Op, frame []byte) (pass bool) // of the client: whether it goes on to the server
-	answer  func(frame []byte) []byte                    // of the server: what goes on to the client
+	request func(op zktest.Op, frame []byte) (pass bool) // gets the client's frames: whether one goes on to the server
+	answer  func(frame []byte) []byte                    // gets the server's frames: what goes on to the client
 
 	mu       sync.Mutex
 	shaken   bool // a handshake has been sent

@@ -29,7 +29,7 @@ func (n *notebook) want(t *testing.T, notes ...string) {
 	t.Helper()
 	synctest.Wait()
 	if !slices.Equal(n.notes, notes) {
-		t.Errorf("it was told %q, want %q", n.notes, notes)
+		t.Errorf("got the notes %q, want %q", n.notes, notes)
 	}
 	n.notes = nil
 }
@@ -165,7 +165,7 @@ func TestAnObserverHearsOfADeletionBeforeAViewShowsIt(t *testing.T) {
 			end()
 			o.want(t, framework.StatusGone)
 			if len(f.saw) == 0 || f.saw[0] == framework.StatusGone {
-				t.Errorf("%s: when the observer was told, others saw %v", how, f.saw)
+				t.Errorf("%s: when the observer was called, others saw %v", how, f.saw)
 			}
 			o.stop()
 			s.UnobserveChildren("/a", f)

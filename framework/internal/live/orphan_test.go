@@ -356,7 +356,7 @@ func TestALookAtAnOverloadedServerKeepsTheConnection(t *testing.T) {
 					t.Errorf("got nodes %q, want %s alone", n, path)
 				}
 				if got := w.States.All(); len(got) != before {
-					t.Errorf("told %v, want nothing after the first %d", got, before)
+					t.Errorf("got the states %v, want none after the first %d", got, before)
 				}
 			})
 		})
@@ -380,13 +380,13 @@ func TestALookAfterAHangUpAtAnOverloadedServerKeepsTheConnection(t *testing.T) {
 			t.Errorf("got nodes %q, want %s alone", n, path)
 		}
 		if got := w.States.All(); len(got) != before+2 {
-			t.Errorf("told %v, want one loss after the first %d", got, before)
+			t.Errorf("got the states %v, want one loss after the first %d", got, before)
 		}
 	})
 }
 
-// DELETE is missing when a late node is found, and comes back. A node with a GUID is nobody else's, also if it outlives
-// sessions.
+// DELETE is missing when a late node is found, and comes back. A node with a GUID belongs to its client alone, also if
+// it outlives sessions.
 func TestALateNodeWhoseRemovalIsRefusedIsRemovedLater(t *testing.T) {
 	for name, how := range lateCreates {
 		t.Run(name, func(t *testing.T) {

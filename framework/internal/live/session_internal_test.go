@@ -18,14 +18,14 @@ import (
 // oneTimeout is longer than a busy machine stalls: not all tests of it run in a bubble.
 const oneTimeout = 12 * time.Minute
 
-// told is what a session has told its owner.
-type told struct {
+// ownerLog records what a session reports to its owner.
+type ownerLog struct {
 	events []string // "attached", "detached", "over"
 	failed []error
 	left   Leftovers
 }
 
-func (o *told) hear() Events {
+func (o *ownerLog) hear() Events {
 	note := func(event string) func() { return func() { o.events = append(o.events, event) } }
 	return Events{
 		Attached: note("attached"), Detached: func(error) { note("detached")() }, Over: note("over"),
@@ -35,10 +35,10 @@ func (o *told) hear() Events {
 	}
 }
 
-// unconnected is a session whose transport was never started, and what it has told: what happens to it is called by
-// hand.
-func unconnected() (*whole, *told) {
-	owner := &told{}
+// unconnected returns a session whose transport was never started, and the record of what it reports. Tests call by
+// hand what happens to it.
+func unconnected() (*whole, *ownerLog) {
+	owner := &ownerLog{}
 	return newWhole(unconnectedConfig(), owner.hear()), owner
 }
 
@@ -82,7 +82,7 @@ func TestALateAnswerDoesNotReviveABinding(t *testing.T) {
 	s.onAnswered(now.Add(oneTimeout/4), now.Add(oneTimeout/4), transport.ReachServer)
 	s.onAnswered(now.Add(oneTimeout*3/4), now.Add(oneTimeout), transport.ReachMajority)
 	if !errors.Is(cause, session.ErrLapsed) || !errors.Is(h.Err(), session.ErrLapsed) {
-		t.Errorf("the binding was told %v, and says %v", cause, h.Err())
+		t.Errorf("the binding ended with %v, and says %v", cause, h.Err())
 	}
 	if s.Owner.validity.term == nil {
 		t.Error("got no new term, want one")
@@ -146,6 +146,6 @@ func TestARefusalIsFinal(t *testing.T) {
 	s.onAttached(attachedAt(s.clock.Now()))
 	s.onFailed("zk:1", session.ErrAuthRefused)
 	if !errors.Is(s.Err(), session.ErrAuthRefused) || !errors.Is(s.Err(), session.ErrSessionLost) || len(owner.failed) != 1 {
-		t.Errorf("session %v, told %v", s.Err(), owner.failed)
+		t.Errorf("the session ended with %v, and reported %v", s.Err(), owner.failed)
 	}
 }

@@ -252,7 +252,8 @@ func TestAWatchThatIsSetAfterTheLookIsReadAgain(t *testing.T) {
 	})
 }
 
-// A node is deleted and made anew while it is read again. For its watchers it is gone, as without that.
+// A node is deleted and created again while it is read again. For its watchers it is gone, as it would be without that
+// read.
 func TestADeletionWhileANodeIsReadAgainIsSeen(t *testing.T) {
 	for name, again := range map[string]bool{"read again": true, "not read again": false} {
 		t.Run(name, func(t *testing.T) {

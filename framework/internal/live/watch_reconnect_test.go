@@ -39,7 +39,7 @@ func TestAWatchThatEndsEachConnectionIsRefused(t *testing.T) {
 				}
 				time.Sleep(time.Minute)
 				if got := w.States.All(); len(got) != before {
-					t.Errorf("told %v, want nothing in the minute after the first %d", got, before)
+					t.Errorf("got the states %v, want none in the minute after the first %d", got, before)
 				}
 			})
 		})
@@ -61,7 +61,7 @@ func TestARefusalIsAnAnswerBeforeAWatchThatIsDoubted(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		if got := w.States.All(); len(got) != 3 { // connected, suspended, reconnected
-			t.Errorf("told %v, want one outage", got)
+			t.Errorf("got the states %v, want one outage", got)
 		}
 	})
 }

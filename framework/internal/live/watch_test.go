@@ -364,7 +364,7 @@ func TestAWatchThatIsEndedWhileItIsBeingSetLeavesNothing(t *testing.T) {
 	})
 }
 
-// The watch has seen its node gone, and asks whether it is made anew. It is, before that request is executed.
+// The watch has seen its node gone, and asks whether there is a new one. It is created before that request is executed.
 func TestALastingWatchThatIsEndedWhileItAsksForANewNodeLeavesNothing(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		w.Make("/a")

@@ -19,7 +19,7 @@ import (
 // running gives a test a session of a server, and counts its connections.
 func running(t *testing.T, server *zktest.Server, dials *atomic.Int32) *Session {
 	t.Helper()
-	events := (&told{}).hear()
+	events := (&ownerLog{}).hear()
 	events.Attached, events.Detached, events.Over = func() {}, func(error) {}, func() {} // from two goroutines
 	cfg := unconnectedConfig()
 	cfg.Transport.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {

@@ -118,7 +118,7 @@ func TestNumbersBeyondTheEndAreRecognised(t *testing.T) {
 	for name, want := range map[string]bool{
 		lockNode(0): false, lockNode(lastNumber): false, lockNode(lastNumber + 1): true, lockNode(math.MaxInt32): true,
 		lockNode(math.MinInt32): true, lockNode(-1): true,
-		"lock-2147483648": true, "lock-10000000000": true, // of servers that count in 64 bits
+		"lock-2147483648": true, "lock-10000000000": true, // as of servers that count in 64 bits
 	} {
 		if got := exhausted(name); got != want {
 			t.Errorf("exhausted(%s) is %v, want %v", name, got, want)

@@ -130,12 +130,12 @@ func TestAViewKnowsWhichNodesAreAhead(t *testing.T) {
 			v.Listed(nil, stat(made, 4, 0))
 			v.Created(lockNode(4))
 		}},
-		"the directory was made anew": {hear: func(v *sharedView, made int64) {
+		"the directory is a new one": {hear: func(v *sharedView, made int64) {
 			v.knows(made+7, 4)
 			v.Listed([]string{lockNode(2), lockNode(3)}, stat(made+7, 4, 2))
 			v.Created(lockNode(4))
 		}},
-		"the directory was made anew, and it is the second since": {hear: func(v *sharedView, made int64) {
+		"the directory is a new one, and it is the second since": {hear: func(v *sharedView, made int64) {
 			v.knows(made+7, 3)
 			v.Listed([]string{lockNode(2)}, stat(made+7, 3, 1))
 			v.Created(lockNode(3))
@@ -162,7 +162,7 @@ func TestAViewKnowsWhichNodesAreAhead(t *testing.T) {
 					t.Errorf("%+v, %v", turn, ok)
 				}
 				if entry, entered := v.entryDecision(me.Name); entered && ok && entry != turn {
-					t.Errorf("it was told %+v when it entered", entry)
+					t.Errorf("got %+v when it entered", entry)
 				}
 			})
 		})
