@@ -117,7 +117,7 @@ type block struct {
 	colour   string
 }
 
-// blocks are those of a picture, from left to right.
+// blocks returns a picture's blocks, from left to right.
 func blocks(t *testing.T, file string) []block {
 	t.Helper()
 	picture, err := os.ReadFile(file)

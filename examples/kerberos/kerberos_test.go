@@ -24,7 +24,7 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// login is that of a user whose keys are in the KDC's file.
+// login logs in a user whose keys are in the KDC's file.
 func (k *kdc) login(t *testing.T, user string) *client.Client {
 	t.Helper()
 	krb, err := config.Load(k.file("krb5.conf"))

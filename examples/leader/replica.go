@@ -24,7 +24,7 @@ type replica struct {
 	id       string
 	client   *framework.Client
 	selector *leader.LeaderSelector
-	pause    time.Duration // that an item of the work takes
+	pause    time.Duration // how long an item of the work takes
 	say      func(format string, args ...any)
 	tell     func(event)
 }

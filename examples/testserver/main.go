@@ -78,7 +78,7 @@ func (s *settings) flags(set *flag.FlagSet) {
 	})
 }
 
-// options are those of the server, which refuse what is impossible by a panic.
+// options returns the server's options, which refuse impossible values by a panic.
 func (s *settings) options(errs io.Writer) (options []zktest.Option, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -295,7 +295,7 @@ func (r *running) await(name string) event {
 	}
 }
 
-// names are those of all events.
+// names returns the names of all events.
 func (r *running) names() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

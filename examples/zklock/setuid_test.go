@@ -63,7 +63,7 @@ func copyProgram(to string, mode os.FileMode) error {
 func openDir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	err := errors.Join(os.Chmod(filepath.Dir(dir), 0o755), os.Chmod(dir, 0o777)) //nolint:gosec // that is what it is for
+	err := errors.Join(os.Chmod(filepath.Dir(dir), 0o755), os.Chmod(dir, 0o777)) //nolint:gosec // for every user
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +194,7 @@ func (c *contest) send(pid int, sig syscall.Signal) {
 // A writer is a process that has written stamps.
 type writer struct{ pid, owner uint32 }
 
-// writersOf are those of a file.
+// writersOf returns the writers of a file.
 func writersOf(t *testing.T, file string) map[writer]bool {
 	t.Helper()
 	all, err := os.ReadFile(file)

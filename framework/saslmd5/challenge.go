@@ -44,7 +44,7 @@ func (c challenge) validate() error {
 	}
 }
 
-// elements are those of a list within one value.
+// elements returns the elements of a list within one value.
 func elements(value string) []string {
 	return strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' })
 }

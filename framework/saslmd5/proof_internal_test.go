@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The values are those of an implementation that the Java server accepts.
+// The values come from an implementation that the Java server accepts.
 func TestAProofIsThatOfOtherImplementations(t *testing.T) {
 	p := proof{user: "super", password: "admin", realm: "zk-sasl-md5", nonce: "qWkHmx+rW9vYQNysvUOCA3gWLks3u9cL5rc9JJFi", cnonce: "140741146289", latin1: true}
 	if got, want := p.sum("AUTHENTICATE"), "08125d12f8b89ca7dd8b5028b5cd7c3b"; got != want {

@@ -148,14 +148,14 @@ func (e ending) resume() {
 type progress struct {
 	limits
 	virtual time.Duration // when it looked last
-	idle    int           // looks since that saw the same
-	cpu     time.Duration // that the process had used when virtual time moved last
+	idle    int           // looks in a row that saw the same virtual time
+	cpu     time.Duration // what the process had used when virtual time moved last
 }
 
 type movement string
 
 const (
-	moves     movement = "moves" // or has not stood still for long
+	moves     movement = "moves" // time moves, or has not stood still for long
 	hangsIdle movement = "waits for something outside"
 	hangsBusy movement = "spins"
 )

@@ -19,7 +19,7 @@ func TestBubbleHangsWhenItsTimeStandsStill(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		seen     func(look int) time.Duration
-		cpu      time.Duration // that is used between two looks
+		cpu      time.Duration // processor time that is used between two looks
 		want     movement
 		wantLook int
 	}{

@@ -62,7 +62,7 @@ func (s *Server) opener(gate chan struct{}) func() {
 }
 
 // DropEvent drops one matching event, by the path that it names and the session
-// that it is for. The watch that it fires is spent all the same.
+// that it is for. The watch that it fires is spent nevertheless.
 func (s *Server) DropEvent(m Match) {
 	s.mu.Lock()
 	defer s.unlock()

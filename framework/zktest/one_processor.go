@@ -9,7 +9,7 @@ import (
 // run at the same time share.
 var processors struct {
 	sync.Mutex
-	bubbles int // that need the limit
+	bubbles int // how many bubbles need the limit
 	before  int // processors before the first of them
 }
 

@@ -211,7 +211,7 @@ func sortedACL(list []aclEntry) []aclEntry {
 	return list
 }
 
-// names sorts: the real server's order is that of a hash table.
+// names sorts: the real server's order comes from a hash table.
 func (c *client) names(d *decoder) string {
 	set := make(map[string]bool)
 	for _, name := range d.strings() {

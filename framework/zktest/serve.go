@@ -12,7 +12,7 @@ type effect struct {
 	silent bool  // no answer at all
 }
 
-// pingXid is that of all answers to pings, whatever the ping's.
+// pingXid is the xid of every answer to a ping, whatever the ping's own.
 const pingXid = -2
 
 // serve executes one request. It returns false when the connection has ended.

@@ -35,7 +35,7 @@ func (st *store) begin(session int64, who []identity) *txn {
 	return &txn{st: st, zxid: st.zxid, time: time.Now().UnixMilli(), session: session, who: who}
 }
 
-// begin is that of the store, for the request that is being executed.
+// begin begins a transaction of the store, for the request that is being executed.
 func (c *conn) begin(who []identity) *txn {
 	t := c.srv.begin(c.sess.id, who)
 	t.request = c.xid

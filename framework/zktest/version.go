@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// version is that of the real server whose answers are given.
+// version is the version of the real server whose answers this one gives.
 type version [3]int
 
 // latest patch of a release line, where none is named.

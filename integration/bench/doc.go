@@ -56,7 +56,7 @@
 //	requests, events       what ZooKeeper received, and what it sent that is no answer (mntr)
 //	processor time         of clients and servers (/proc), for each acquisition
 //
-// The stamps are a proof as well: if a lock was ever held twice, by whichever client, the run fails.
+// The stamps are a proof as well: if two workers ever held a lock at one time, of whichever client, the run fails.
 //
 // # Two versions of this library
 //

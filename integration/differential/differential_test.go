@@ -22,7 +22,7 @@ var (
 
 const tick = 100 * time.Millisecond
 
-// superDigest is that of super:test.
+// superDigest is the digest of super:test.
 const superDigest = "super:D/InIHSb7yEEbrWz8b9l71RjZJU="
 
 // A pair is a real server and what claims to be like it.

@@ -57,7 +57,7 @@ func (g generator) name() string {
 
 var open = []entry{{31, "world", "anyone"}}
 
-// The digests are those of u:p and v:q.
+// These are the digests of u:p and v:q.
 var acls = [][]entry{
 	{{1, "world", "anyone"}},
 	{{31, "auth", ""}},

@@ -35,7 +35,7 @@ const longSession = 10 * time.Minute
 // A run is a script being executed by one server.
 type run struct {
 	target
-	dir      string // in which all nodes are
+	dir      string // the directory of all nodes
 	base     int64  // zxids are printed relative to this one
 	times    map[int64]int64
 	sessions map[int64]string

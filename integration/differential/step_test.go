@@ -39,8 +39,8 @@ type step struct {
 	steps   []step // a multi's operations
 	since   int64  // setWatches' zxid, counted from the beginning of the run
 	lists   [5][]string
-	cut     int // that many bytes are missing at the end of the request
-	more    int // that many are too many
+	cut     int // how many bytes are missing at the end of the request
+	more    int // how many are too many
 	alone   bool
 }
 

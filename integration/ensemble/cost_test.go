@@ -57,7 +57,7 @@ func TestOnlyHoldersAndWaitersAreRenewedFourTimesATimeout(t *testing.T) {
 			want = 11 + 6.0/timeouts
 		}
 		t.Logf("renewed by %s: %.2f requests in a timeout", who, perTimeout)
-		// three requests at the edges; fewer are those of a connection that a busy machine has lost
+		// three requests at the edges; fewer mean that a busy machine has lost a connection
 		if perTimeout > want+0.6 {
 			t.Errorf("renewed by %s: %.2f requests in a timeout, want %.1f", who, perTimeout, want)
 		}

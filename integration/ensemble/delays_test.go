@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// delays are those of a timer of this process, which a busy machine holds up as it does the library's.
+// delays are the delays of a timer of this process, which a busy machine holds up as it does the library's.
 var delays struct {
 	sync.Mutex
 	once sync.Once

@@ -21,7 +21,7 @@ type record struct {
 	contests atomic.Int64
 }
 
-// records are those of tests that have an ensemble: test's name → *record.
+// records has the record of each test that has an ensemble: test's name → *record.
 var records sync.Map
 
 // keepRecord begins the record of a test, and checks it at the end of the test.

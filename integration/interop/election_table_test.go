@@ -42,7 +42,7 @@ func kindOf(who string) string { return who[:strings.LastIndex(who, "-")] }
 type row struct {
 	terms, lost int
 	looks       []time.Duration // from the thaw to the first look of each that was frozen
-	outlived    time.Duration   // by which one that was not frozen noticed the end of its node too late, at most
+	outlived    time.Duration   // how late, at most, a leader that was not frozen noticed the end of its node
 }
 
 func (e *electionRun) row(path, kind string) (r row) {

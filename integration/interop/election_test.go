@@ -69,7 +69,7 @@ func TestElectionUnderFaultsHasOneLeader(t *testing.T) {
 // An electionRun is a run whose contenders lead.
 type electionRun struct{ *run }
 
-// storm has every fault happen, one after the other, and again for each 25 terms, while leadership changes.
+// storm lets every fault happen, one after the other, and again for each 25 terms, while leadership changes.
 func (e *electionRun) storm(crew []*slot, random *rand.Rand) {
 	e.t.Helper()
 	faults := e.faultKinds()

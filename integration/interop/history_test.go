@@ -29,7 +29,7 @@ type hold struct {
 // A span is an interval in which something happened, it is not known when exactly.
 type span struct{ from, to int64 }
 
-// A removal is that of a node by the server.
+// A removal is the removal of a node by the server.
 type removal struct {
 	span
 	by, owner int64 // sessions
@@ -380,7 +380,7 @@ func TestAHistoryTellsWhoRemovesNodesAndWhatIsNotJudged(t *testing.T) {
 	for _, c := range []struct {
 		name             string
 		by               int64 // what removes the nodes of Java's
-		early            bool  // and does so before they hold
+		early            bool  // it removes them before they hold
 		open             bool  // one has not ended
 		robbed, unjudged int
 	}{

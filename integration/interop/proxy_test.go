@@ -100,7 +100,7 @@ func (p *proxy) refuse(refuse bool) {
 	p.closed = refuse
 }
 
-// freeze has everything wait that is under way or comes, in both directions, until thaw.
+// freeze holds back everything that is under way or comes, in both directions, until thaw.
 func (p *proxy) freeze() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -58,7 +58,7 @@ func outcome(a godriver.Answer, yes, no string) string {
 // forEver is how long a script waits before it says that a contender does for ever.
 const forEver = 15 * time.Second
 
-// acquire is for locks that are got or refused at once, or within a time limit.
+// acquire is for locks that are granted or refused at once, or within a time limit.
 func (s *script) acquire(who string, hows ...how) {
 	s.t.Helper()
 	k := s.crew[who]

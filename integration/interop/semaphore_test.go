@@ -19,7 +19,7 @@ func TestASemaphoreIsSharedByTwo(t *testing.T) {
 				path := "/semaphore/" + name("s")
 				order := godriver.Order{Recipe: "semaphore", Path: path, Max: limit}
 				a, b := w.contender(pair[0], order), w.contender(pair[1], order)
-				for i := range limit { // by turns, a first
+				for i := range limit { // the two take turns, a first
 					[]*contender{a, b}[i%2].acquire()
 				}
 				if b.try(within(0)) || a.try(within(0)) {

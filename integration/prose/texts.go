@@ -16,7 +16,7 @@ type text struct {
 	wraps bool // it can be wrapped, so its width counts
 }
 
-// textsOf returns the texts of a file; of other files than pages, scripts and code there are none.
+// textsOf returns the texts of a file. Files that are neither pages nor scripts nor code have none.
 func textsOf(name string, file []byte) ([]text, error) {
 	switch filepath.Ext(name) {
 	case ".go":

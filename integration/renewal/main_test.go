@@ -38,7 +38,7 @@ func TestTheCommandMeasures(t *testing.T) {
 	}
 }
 
-// missing measures, and says which figures there are none of.
+// missing measures, and names the figures that are missing.
 func (p *plan) missing(t *testing.T) (wrong []string) {
 	t.Helper()
 	r, err := p.measure(t.Context(), p.places[0], p.timeouts[0])

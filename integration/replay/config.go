@@ -132,7 +132,7 @@ func (n numbers) String() string {
 	return fmt.Sprintf("%d to %d", n.first, n.last)
 }
 
-// arguments are those of the test binary.
+// arguments are the test binary's arguments.
 func (c *config) arguments(history, faults bool) []string {
 	args := []string{"-test.v"} // always, since printing is part of what a schedule decides about
 	if c.pattern != "" {

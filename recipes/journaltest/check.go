@@ -44,7 +44,7 @@ func Check(events []Event, servers Servers) []Problem {
 
 // Servers are those that the events are of. The zero value is zktest's.
 type Servers struct {
-	// Accuracy is that of the times of transactions: a millisecond for logs.
+	// Accuracy is how exact the times of transactions are: a millisecond for logs.
 	Accuracy time.Duration
 	// Keeper says that they do not note deletions in the zxid of a directory.
 	Keeper bool

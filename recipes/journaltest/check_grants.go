@@ -15,7 +15,7 @@ type grant struct {
 }
 
 // Two grants are beside each other if one was registered before the other was known to have ended. That is right if it
-// had ended all the same.
+// had ended nevertheless.
 type beside struct {
 	number         int
 	at             time.Time

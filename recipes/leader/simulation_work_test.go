@@ -43,7 +43,7 @@ func (a actor) runLatch(who string, p *simtest.Peer) {
 				terms[term] = true
 				a.serve(who, term)
 				if stay = a.Pick(2) == 0; stay && term.Err() == nil {
-					a.Note(who, "lets go: %v", term.Release()) // and stands again
+					a.Note(who, "lets go: %v", term.Release()) // it stands for election again
 				}
 			}
 		}

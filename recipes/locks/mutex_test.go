@@ -250,7 +250,7 @@ func TestALeaseCanBeUsedByMany(t *testing.T) {
 					}
 					released := 0
 					if err := lease.Release(); !errors.Is(err, locks.ErrReleased) {
-						released = 1 // or lost
+						released = 1 // released by this call, or lost
 					}
 					_, _, _ = lease.Err(), lease.ValidUntil(), lease.Check()
 					<-ctx.Done()

@@ -404,7 +404,7 @@ func TestTryWhileAnIdleNodeIsLookedAtTakesIt(t *testing.T) {
 			if after == steps.Judged {
 				decisions++
 			}
-			if after == steps.Judged && decisions == 2 { // that of the release is the first
+			if after == steps.Judged && decisions == 2 { // the first is the release's
 				go func() {
 					lease, err := t.mutex.TryAcquire(t.Context())
 					tried <- acquired{lease, err}

@@ -22,7 +22,7 @@ func TestADowngradeIsNotHandedOver(t *testing.T) {
 				}
 				release(t, write)
 				if !readFirst {
-					wantNodes(t, server, path, "__WRIT__", 1) // that of the waiter
+					wantNodes(t, server, path, "__WRIT__", 1) // the waiter's
 					isWaiting(t, waiter)
 					isAlive(t, read)
 					release(t, read)

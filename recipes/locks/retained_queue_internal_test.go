@@ -76,7 +76,7 @@ func TestTryWhoseNodeIsLostOnTheWay(t *testing.T) {
 						decisions.Add(1)
 					}
 					switch {
-					case after == steps.Judged && decisions.Load() == 2: // that of the release is the first
+					case after == steps.Judged && decisions.Load() == 2: // the first is the release's
 						go func() {
 							lease, err := t.mutex.TryAcquire(t.Context())
 							tried <- acquired{lease, err}

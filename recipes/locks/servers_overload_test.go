@@ -196,7 +196,7 @@ func TestATransactionOnAnOverloadedServerIsNeverExecutedTwice(t *testing.T) {
 			}
 			overload(by, malformtest.FrameMulti, 1, o.code, o.executed)
 			_, err := client.Transaction(t.Context(), framework.CreateOp("/t/n-", nil, framework.WithMode(framework.PersistentSequential)))
-			certain := o.code == -127 // that it was not executed
+			certain := o.code == -127 // the error proves that it was not executed
 			if (err == nil) != certain || err != nil && !strings.Contains(err.Error(), "TIMEOUT") {
 				t.Errorf("%s: %v", name, err)
 			}

@@ -114,7 +114,7 @@ func TestFollowingGoesOnInTheNextSession(t *testing.T) {
 		expire(t, server, client)
 		set(t, theirs, 2)
 		wantCount(t, mine, 2)
-		link.Cut() // and after an outage that is longer than the session and the connection timeout
+		link.Cut() // the outage is longer than the session timeout and the connection timeout
 		time.Sleep(time.Minute)
 		set(t, theirs, 3)
 		wantCount(t, mine, 2)

@@ -40,7 +40,7 @@ func TestAListenerThatBlocksHoldsUpNeitherTheCountNorOtherListeners(t *testing.T
 			t.Error("got Close waiting for a listener, want it returned")
 		}
 		close(goOn)
-		slow.want(t, 1, 1, 1, 1, 1) // and nothing after Close
+		slow.want(t, 1, 1, 1, 1, 1) // no call after Close
 	})
 }
 

@@ -161,7 +161,7 @@ func TestMigrationThatLosesItsLockStaysDirtyForTheNextProcess(t *testing.T) {
 			t.Errorf("the process that was cut off: got %v, want ErrLeaseLost", err)
 		}
 		link.Heal()
-		if err := cut.Up(); !errors.As(err, &dirty) { // and not "database locked": it can be used again
+		if err := cut.Up(); !errors.As(err, &dirty) { // not "database locked": it can be used again
 			t.Errorf("after the loss: got %v, want ErrDirty", err)
 		}
 	})
@@ -222,7 +222,7 @@ func TestLossDuringTheLastStatementIsReported(t *testing.T) {
 	})
 }
 
-// A stubborn database has a lock that cannot be had.
+// A stubborn database has a lock that is never free.
 type stubborn struct{ *db }
 
 func (stubborn) Lock() error { return errors.New("stubborn") }

@@ -25,8 +25,8 @@ import (
 type Program struct {
 	Name   string
 	Binary string
-	Sample string   // in its help: how to run it
-	Args   []string // that let it run without servers, if it needs some
+	Sample string   // how to run it, as its help shows
+	Args   []string // arguments that let it run without servers, if it needs some
 
 	Extra       []string // arguments that are too many; {"more"} if nil
 	OwnServer   bool     // has no -zk

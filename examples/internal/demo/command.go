@@ -172,5 +172,5 @@ func (o *output) err() error {
 	return o.first
 }
 
-// name is that of the program that runs.
+// name is the name of the program that runs.
 func name() string { return strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") }

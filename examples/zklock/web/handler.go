@@ -186,7 +186,7 @@ func (h *Handler) revoke(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // or it would end the request's context
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // otherwise the deadline ends the request's context
 	if !h.isBelow(asked.Path) {
 		http.Error(w, "no such lock here", http.StatusNotFound)
 		return

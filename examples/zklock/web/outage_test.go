@@ -109,7 +109,7 @@ func TestUnchangedQueueIsReadOnce(t *testing.T) {
 			return name == "delta"
 		})
 	}
-	if got := nodes.Load(); got > n+1 { // and the holder's for the overview
+	if got := nodes.Load(); got > n+1 { // one more: the holder's, for the overview
 		t.Errorf("got %d reads of contenders, want %d", got, n+1)
 	}
 	later := listen(t, url+"/events?lock=/locks/a") // a further page has it without another read

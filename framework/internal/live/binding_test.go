@@ -270,7 +270,7 @@ func TestBindingsEndBeforeListenersHearOfLost(t *testing.T) {
 func TestRenewalsComeEveryQuarterAndOnlyWhileSomethingDependsOnThem(t *testing.T) {
 	for name, c := range map[string]struct {
 		opts []framework.Option
-		op   zktest.Op // that renews holds
+		op   zktest.Op // the request that renews leases
 	}{
 		"by a majority": {nil, zktest.OpMulti},
 		"by the leader": {[]framework.Option{framework.WithLeaderRenewal()}, zktest.OpSync},

@@ -269,7 +269,7 @@ func TestLostCreatesThatAreGivenUpAreLookedForBehindOneTransaction(t *testing.T)
 		const creates = 3
 		w.Make("/dir")
 		s := w.Session()
-		w.Server.DelayReply(zktest.Match{Op: zktest.OpCreate2}, time.Minute) // and so the others
+		w.Server.DelayReply(zktest.Match{Op: zktest.OpCreate2}, time.Minute) // the replies behind it wait, too
 		var callers sync.WaitGroup
 		for range creates {
 			callers.Go(func() { giveUp(t, s) })

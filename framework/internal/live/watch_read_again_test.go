@@ -236,7 +236,7 @@ func TestAWatchThatIsSetAfterTheLookIsReadAgain(t *testing.T) {
 		w.Make("/a")
 		w.Make("/b")
 		s := w.Session()
-		first := s.WatchData("/a", func() {}) // for which the watches are looked at
+		first := s.WatchData("/a", func() {}) // due first: the clock looks at the watches for its sake
 		time.Sleep(timeout - 20*time.Millisecond)
 		first.Stop()
 		began := time.Now()

@@ -104,7 +104,7 @@ func TestATreeObserverHearsOfAllNodesBelowAndOfNoOthers(t *testing.T) {
 			w.Make(path)
 		}
 		l.want(t, "+/t", "+/t/a", "+/t/a/b")
-		w.watchChildren("/t/a") // whose event comes over the same connection
+		w.watchChildren("/t/a") // its event comes over the same connection
 		w.watchData("/t/a/b")
 		w.change("/t/a/b")
 		w.Make("/t/a/c")

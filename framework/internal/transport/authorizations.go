@@ -20,7 +20,7 @@ func NewAuth(scheme string, credentials []byte) Auth {
 	return Auth{Scheme: scheme, Credentials: func() []byte { return kept }}
 }
 
-// Authorizations are those of a client that were added while it was running. They outlive sessions. Its methods are
+// Authorizations are the ones that a client has added while it was running. They outlive sessions. Its methods are
 // safe for concurrent use.
 type Authorizations struct {
 	mu  sync.Mutex

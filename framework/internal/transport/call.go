@@ -112,7 +112,7 @@ func CreateBare(path string, data []byte, acl []zk.ACL, kind int32, done func(pa
 	return c
 }
 
-// path is that of a request, "" if it has none.
+// path is a request's path, "" if it has none.
 func (c *Call) path() string {
 	switch c.op {
 	case opMulti, opSetAuth, opClose:

@@ -214,7 +214,7 @@ func TestWatchesFireInOrderWithAnswersAndCanBeTakenBack(t *testing.T) {
 	})
 }
 
-// segments counts what is written at once.
+// segments counts writes, each of which is one segment.
 type segments struct {
 	net.Conn
 	mu    sync.Mutex

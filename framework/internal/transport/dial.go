@@ -121,7 +121,7 @@ func (t *Transport) open(ctx context.Context, network string, a Address) (net.Co
 	timer := time.NewTimer(dialGrace)
 	defer timer.Stop()
 	select {
-	case d := <-dialed: // with what it has to say about the end, or just in time
+	case d := <-dialed: // with its own error about the end, or just in time
 		return d.conn, d.err
 	case <-timer.C:
 		return nil, errDialer

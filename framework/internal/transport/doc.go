@@ -9,7 +9,7 @@
 // sees one history, not a race between channels.
 //
 // go-zookeeper writes each frame with exactly one Write, and reads a length and then that many bytes; the package
-// relies on nothing else about its inside. Under it the package also mends what cannot be had from outside:
+// relies on nothing else about its inside. Below it the package also mends what cannot be mended from outside:
 //
 //   - the time at which each answered frame was sent, which is what a lease is counted from;
 //   - no watch is kept by go-zookeeper, so none leaks, and none is lost by its re-registration after a reconnection;

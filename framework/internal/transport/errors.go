@@ -40,7 +40,7 @@ func (c Code) Error() string {
 	return fmt.Sprintf("zookeeper error %d, which this client has no name for", int32(c))
 }
 
-// codeNames are those of org.apache.zookeeper.KeeperException.Code.
+// codeNames are the names of org.apache.zookeeper.KeeperException.Code.
 var codeNames = map[Code]string{
 	-1:   "SYSTEMERROR",
 	-2:   "RUNTIMEINCONSISTENCY",

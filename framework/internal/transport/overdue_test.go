@@ -226,7 +226,7 @@ func TestAConnectionThatBreaksByItselfAllowsTheNextRequestNoMoreTime(t *testing.
 	})
 }
 
-// An answer has come in pieces. That ends with its last byte: a later answer that is lost is overdue all the same.
+// An answer has come in pieces. That ends with its last byte: a later answer that is lost is still overdue.
 func TestALostAnswerBehindOneThatCameInPiecesIsOverdue(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		tr, heard := start(t, scripted(t, func(conn net.Conn) {

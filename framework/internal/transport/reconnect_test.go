@@ -21,7 +21,7 @@ func TestAServerThatIsDownIsNotStormed(t *testing.T) {
 		var dials atomic.Int64
 		_, heard := start(t, func(ctx context.Context, network, address string) (net.Conn, error) {
 			if dials.Add(1) > 1000 {
-				time.Sleep(time.Second) // or the bubble's clock would never move
+				time.Sleep(time.Second) // otherwise the bubble's clock never moves
 			}
 			return link.DialContext(ctx, network, address)
 		})
@@ -268,7 +268,7 @@ func TestAServerThatHangsUpOnItsOwnZxidIsNotStormed(t *testing.T) {
 		var dials atomic.Int64
 		_, heard := start(t, scripted(t, func(conn net.Conn) {
 			if dials.Add(1) > 1000 {
-				time.Sleep(time.Second) // or the bubble's clock would never move
+				time.Sleep(time.Second) // otherwise the bubble's clock never moves
 			}
 			frame, ok := request(conn)
 			if !ok || binary.BigEndian.Uint64(frame[4:]) != 0 {

@@ -87,7 +87,7 @@ func await[T any](ctx context.Context, call func() (T, error)) (answer T, err er
 	timer := time.NewTimer(dialGrace)
 	defer timer.Stop()
 	select {
-	case o := <-done: // with what it has to say about the end, or just in time
+	case o := <-done: // with its own error about the end, or just in time
 		return o.answer, o.err
 	case <-timer.C:
 		return answer, errMechanism
@@ -150,7 +150,7 @@ func (l *link) authenticate(granted time.Duration) error {
 	case err == nil:
 		return nil
 	case l.newSession, l.t.ctx.Err() != nil:
-		l.endUnused() // and not after its timeout
+		l.endUnused() // so that the session ends now, not after its timeout
 	case errors.Is(err, ErrAuth):
 		err = fmt.Errorf("SASL %s: %w", l.t.cfg.SASL.Name(), errNotNow)
 	}

@@ -36,7 +36,7 @@ type Transport struct {
 	granted  time.Duration // session timeout; zero before
 	failures int           // attempts in a row that led to nothing
 	known    bool          // a server has opened the session
-	expired  bool          // and none knows it any more
+	expired  bool          // no server knows the session any more
 }
 
 // New makes a transport that does nothing yet.
@@ -54,7 +54,7 @@ func New(cfg Config) *Transport {
 	return t
 }
 
-// Start starts connecting. It returns at once; Events tell the rest. A transport that was started must be closed.
+// Start starts connecting. It returns at once; Events report the rest. A transport that was started must be closed.
 func (t *Transport) Start() error {
 	t.cfg.Route.search()
 	conn, ended, err := zk.Connect([]string{anyServer}, t.cfg.SessionTimeout,

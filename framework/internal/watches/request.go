@@ -15,10 +15,10 @@ const (
 	ReadStat                 // exists
 	ReadChildren             // getChildren
 	SetTree                  // addWatch, persistent and recursive
-	RemoveData               // removeWatches, like the rest: the watch on data and existence
-	RemoveChildren           // that on children
-	RemoveTree               // that on a tree
-	RemoveAny                // all on the path: servers before 3.9 do not know RemoveTree
+	RemoveData               // removeWatches, like the next ones: the watch on data and existence
+	RemoveChildren           // the watch on children
+	RemoveTree               // the watch on a tree
+	RemoveAny                // all watches on the path: servers before 3.9 do not know RemoveTree
 )
 
 // A Request is to be sent to the server. Its answer goes to Answered, together with it.

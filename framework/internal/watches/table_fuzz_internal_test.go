@@ -408,7 +408,7 @@ func (h *history) step() {
 	h.take()
 }
 
-// settle has everything answered, and everything arrive.
+// settle answers everything, and delivers everything.
 func (h *history) settle() {
 	if !h.attached {
 		h.attach()

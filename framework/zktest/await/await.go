@@ -131,5 +131,5 @@ func text(t testing.TB, format string, args []any) string {
 	return begin + fmt.Sprintf(format, args...)
 }
 
-// inBubble goes by the clock: that of a bubble begins with the year 2000 (package testing/synctest).
+// inBubble decides by the clock: a bubble's begins with the year 2000 (package testing/synctest).
 func inBubble() bool { return time.Now().Year() < 2020 }

@@ -19,7 +19,7 @@ import (
 	"testing"
 )
 
-// Password is that of Credentials.
+// Password is the password of Credentials.
 const Password = "hunter2"
 
 // Credentials are what a client under test adds, for the scheme "digest".

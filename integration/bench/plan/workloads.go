@@ -29,7 +29,8 @@ type Workload struct {
 	// Think is how long a worker waits after a release, on average, in multiples of the time for which a retained node
 	// stays idle.
 	Think float64
-	// Graded says that Think is that of the last process. The first does not wait, the others in between.
+	// Graded says that Think is the last process's pause. The first does not pause, and those in between do so in
+	// steps.
 	Graded bool
 	// Retention says that only this library runs it, with retained locks and without them.
 	Retention bool

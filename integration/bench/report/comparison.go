@@ -15,7 +15,7 @@ const (
 	Head = "head"
 )
 
-// Change returns how many times a figure of a version is that of another one in the same round.
+// Change returns a version's figure divided by another version's in the same round.
 func (r *Results) Change(c Case, impl, base string, metric Metric) stats.Interval {
 	ratios := r.of(c, impl, metric)
 	for round, value := range r.of(c, base, metric) {

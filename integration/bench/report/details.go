@@ -60,7 +60,7 @@ func millis(s stats.Spread) stats.Spread {
 	return stats.Spread{Median: s.Median / 1000, Min: s.Min / 1000, Max: s.Max / 1000}
 }
 
-// details has everything, with the extremes.
+// details prints everything, with the extremes.
 func (t *tables) details() {
 	t.printf("\n### Everything: median [least..most] of the rounds, times in µs\n\n")
 	t.printf("| | client | acquisitions/s | × Java Curator | cycle p50 | cycle p99 | hand-over p50 | hand-over p99 | wait p50 | wait p99 | most/fewest | client CPU | server CPU |\n")

@@ -100,7 +100,7 @@ func (r *Results) Spread(c Case, impl string, metric Metric) stats.Spread {
 	return stats.Over(r.of(c, impl, metric))
 }
 
-// Ratio returns how many times a figure is that of another client in the same round.
+// Ratio returns a client's figure divided by another client's in the same round.
 func (r *Results) Ratio(c Case, impl, base string, metric Metric) stats.Spread {
 	ratios := r.of(c, impl, metric)
 	for round, value := range r.of(c, base, metric) {

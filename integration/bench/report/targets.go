@@ -19,8 +19,8 @@ type Target struct {
 	Impl    string
 	Against string // another client, in the same round; empty for a figure by itself
 	Metric  Metric
-	AtLeast float64 // either this
-	AtMost  float64 // or this
+	AtLeast float64 // the lower bound, if there is one
+	AtMost  float64 // the upper bound, if there is one
 }
 
 const away = 2 * time.Millisecond

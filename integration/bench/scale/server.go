@@ -15,7 +15,7 @@ import (
 // left.
 type site interface {
 	address() string          // it listens there
-	requests() (int64, error) // that it has taken so far
+	requests() (int64, error) // how many it has taken so far
 	apart() bool              // whether it is another process, so that this one's memory is the clients'
 	Close() error
 }

@@ -15,7 +15,7 @@ import (
 type election struct {
 	elector
 	makeLatch func() *leader.LeaderLatch // nil for a selector
-	latch     *leader.LeaderLatch        // that stands for election; nil if none does
+	latch     *leader.LeaderLatch        // the one that stands for election; nil if none does
 	term      *locks.Lease
 }
 

@@ -89,7 +89,7 @@ func (r *Run) play(t *testing.T) {
 		r.story.Setup(r)
 	}
 	link := r.Server.NewLink()
-	link.SetLatency(time.Millisecond) // or a loop would stop the clock
+	link.SetLatency(time.Millisecond) // without latency a loop would stop the bubble's clock
 	r.by = NewTamperer(link.DialContext)
 	if r.part.Early {
 		r.Arm()

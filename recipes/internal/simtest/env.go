@@ -16,7 +16,7 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// SessionTimeout is that of all clients.
+// SessionTimeout is the session timeout of all clients.
 const SessionTimeout = 10 * time.Second
 
 // An Env is the surroundings of one simulation.

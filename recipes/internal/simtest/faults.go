@@ -13,8 +13,8 @@ type Fault struct {
 	Kind   string `json:"kind"`
 	Peer   int    `json:"peer,omitempty"`
 	Server int    `json:"server,omitempty"`
-	Op     string `json:"op,omitempty"`    // whose answer is lost or late
-	Nth    int    `json:"nth,omitempty"`   // answer or event from now, which is lost
+	Op     string `json:"op,omitempty"`    // the request whose answer is lost or late
+	Nth    int    `json:"nth,omitempty"`   // which answer or event is lost, counted from now
 	For    span   `json:"for,omitempty"`   // how long, or how late
 	Break  span   `json:"break,omitempty"` // when connections break during a stall
 }
@@ -63,7 +63,7 @@ func (f Fault) check(peers, servers int) error {
 	}
 }
 
-// lane is that of the client or the server.
+// lane is the lane of the client or the server.
 func (f Fault) lane() string {
 	switch {
 	case slices.Contains(ofPeers, f.Kind):

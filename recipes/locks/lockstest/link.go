@@ -35,7 +35,7 @@ type fault struct {
 	op    Op
 	delay time.Duration // 0: the connection breaks in place of the answer
 	held  chan struct{} // if not nil, closed when the answer may pass
-	cut   bool          // and the link is cut
+	cut   bool          // the link is cut, too
 }
 
 // NewLink returns a healthy link to what dial reaches. connect is the connect string for clients that use it.

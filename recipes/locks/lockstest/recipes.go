@@ -52,7 +52,7 @@ func foreign(readers bool) []string {
 		"_c_0123456789abcdef0123456789abcdef-lock-",        // go-zookeeper
 		"0123456789abcdef0123456789abcdef__lock__",         // kazoo
 		"_c_6ba7b810-9dad-41d1-80b4-00c04fd430c8-lock-",    // Curator's mutex
-		"_c_6ba7b810-9dad-41d1-80b4-00c04fd430c8-__WRIT__", // and writer
+		"_c_6ba7b810-9dad-41d1-80b4-00c04fd430c8-__WRIT__", // Curator's writer
 	}
 	if readers {
 		names = append(names,

@@ -142,7 +142,7 @@ func advice(client contact.Client, c survey.Contender, path string) string {
 	}
 }
 
-// seconds is short, without a fraction that is none.
+// seconds prints a short duration, without an empty fraction.
 func seconds(d time.Duration) string { return strings.Replace(short(d), ".0s", "s", 1) }
 
 // when is the end of a session.

@@ -24,7 +24,7 @@ const (
 type Client struct {
 	State   string
 	Address string        // the client's, as its server sees it; "" without a connection
-	Server  string        // to which it is connected
+	Server  string        // the server to which the client is connected
 	Timeout time.Duration // the session timeout; 0 if it is not known
 	Heard   time.Duration // since it was heard; negative if that is not known
 	Left    time.Duration // until its session ends if it is not heard; negative if that is not known

@@ -93,9 +93,9 @@ func (r *Report) end(c *Client, session int64) (ended bool) {
 	return ended
 }
 
-// state judges by where the client is connected, and by when it was heard. some and all are those of listed. A client
-// that was heard lately and has no connection may have ended since, or be connected to a server that does not list its
-// connections.
+// state judges by where the client is connected, and by when it was heard. some and all are the results of listed. A
+// client that was heard lately and has no connection may have ended since, or be connected to a server that does not
+// list its connections.
 func (c Client) state(some, all bool) string {
 	connected, known := c.Address != "", c.Heard >= 0 && c.Timeout > 0
 	switch {

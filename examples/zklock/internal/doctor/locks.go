@@ -41,7 +41,7 @@ func (e *examination) who(c survey.Contender) string {
 	return " (" + c.Who + ")"
 }
 
-// lock examines one. What goes meanwhile is no finding.
+// lock examines one lock. A node that disappears while it reads is no finding.
 func (e *examination) lock(ctx context.Context, f survey.Found) error {
 	if f.Refused {
 		e.add(Finding{Unknown, f.Path, "this client may not read it", "run doctor with -auth, as a client that may"})

@@ -105,7 +105,7 @@ func untoldFinding(address, what, command string, err error) Finding {
 	return Finding{Unknown, address, what + ": " + why, fourletter.Whitelist("srvr", "conf") + " lets it tell; " + look}
 }
 
-// settings are those of a server that locks rest on.
+// settings are the settings of a server that locks rely on.
 type settings struct{ tick, least, most time.Duration }
 
 // parseSettings reads the answer to conf. known is false if a setting is missing.

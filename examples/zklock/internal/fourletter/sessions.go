@@ -11,11 +11,11 @@ import (
 type Connection struct {
 	Client       string // its address
 	Session      int64
-	Timeout      time.Duration // that was granted
+	Timeout      time.Duration // as granted
 	LastResponse time.Duration // when it was last answered, on the clock of this server; 0: never
 }
 
-// Connections parses the answer to cons. Lines that are none, and connections without a session, are left out.
+// Connections parses the answer to cons. It leaves out other lines, and connections without a session.
 func Connections(cons string) (all []Connection) {
 	for line := range strings.Lines(cons) {
 		before, fields, found := strings.Cut(strings.TrimSpace(line), "(")

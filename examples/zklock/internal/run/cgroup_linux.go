@@ -142,7 +142,7 @@ func commandCgroup() (*cgroup, error) {
 	return newCgroup(parent, cgroupName(space, front, keeper))
 }
 
-// cgroupName is that of a command's cgroup. The numbers of processes mean others in another space.
+// cgroupName is the name of a command's cgroup. In another namespace the numbers of processes mean other processes.
 func cgroupName(space string, front, keeper identity) string {
 	return fmt.Sprintf("zklock-%s-%s-%s", strings.Trim(space, "pid:[]"), front, keeper)
 }

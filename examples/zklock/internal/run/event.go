@@ -21,7 +21,7 @@ type Event struct {
 	Ahead     int       `json:"ahead,omitempty"`
 	Behind    string    `json:"behind,omitempty"` // the data of the node ahead
 	PID       int       `json:"pid,omitempty"`
-	Cgroup    string    `json:"cgroup,omitempty"` // that the command was started in
+	Cgroup    string    `json:"cgroup,omitempty"` // the cgroup that the command was started in
 	Code      *int      `json:"code,omitempty"`
 	Signal    string    `json:"signal,omitempty"`
 	Spare     *float64  `json:"spare_ms,omitempty"` // how long the lease was to last from then; negative: it was over

@@ -22,7 +22,7 @@ const (
 	ExitLost        = 79  // the lock was lost or about to be, and the command ended for it
 	ExitCannotRun   = 126 // the command is there and cannot be run
 	ExitNotFound    = 127 // there is no such command
-	exitSignal      = 128 // and the number of the signal
+	exitSignal      = 128 // plus the number of the signal
 )
 
 // ExitCode returns the status for an error of the library.

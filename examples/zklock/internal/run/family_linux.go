@@ -28,7 +28,7 @@ func adoptOrphans() {
 	_, _, _ = syscall.Syscall(syscall.SYS_PRCTL, prSetChildSubreaper, 1, 0) // fails before Linux 3.4 only
 }
 
-// childAttributes are those of the command: it is killed when its parent is.
+// childAttributes are the command's attributes: it is killed when its parent is.
 func childAttributes(foreground bool) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Foreground: foreground, Pdeathsig: syscall.SIGKILL}
 }
@@ -76,7 +76,7 @@ func (f *family) members() []process {
 	return below(os.Getpid(), proc.processes())
 }
 
-// processes reads the directory. What ends meanwhile is left out.
+// processes reads the directory. It leaves out what ends while it reads.
 func (p procfs) processes() (all []process) {
 	dir, err := os.Open(string(p))
 	if err != nil {

@@ -13,7 +13,7 @@ const knowsDescendants = false
 // adoptOrphans does nothing: a process that leaves its group escapes here.
 func adoptOrphans() {}
 
-// childAttributes are those of the command. It outlives a keeper that is killed: only Linux ends a child with its
+// childAttributes are the command's attributes. It outlives a keeper that is killed: only Linux ends a child with its
 // parent.
 func childAttributes(foreground bool) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Foreground: foreground}

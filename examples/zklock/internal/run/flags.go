@@ -61,7 +61,7 @@ func flags() (*flag.FlagSet, *job) {
 	return set, j
 }
 
-// lockFlags are those of every command that takes a lock.
+// lockFlags are the flags of every command that takes a lock.
 func lockFlags(command string) (*flag.FlagSet, *job) {
 	set := flag.NewFlagSet("zklock "+command, flag.ContinueOnError)
 	set.SetOutput(io.Discard) // what uses the set prints errors

@@ -161,7 +161,7 @@ func (f *front) extend(lease expiring, o order) {
 
 func (f *front) order(o order) { _ = f.orders.Encode(o) } // a keeper that is gone is noticed as such
 
-// end has everything killed: the lease has ended, so others may be in.
+// end kills everything: the lease has ended, so others may hold the lock.
 func (f *front) end(reason error) {
 	if f.gone || errors.Is(reason, locks.ErrReleased) {
 		return

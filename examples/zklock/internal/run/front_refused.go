@@ -16,7 +16,7 @@ type refusal struct {
 	living  []string // when last tried
 	ever    bool     // the status says so, although they have ended
 	beside  bool     // it was said that they may run beside the next holder
-	signals int      // that ask zklock to end, while such processes live
+	signals int      // signals that ask zklock to end, while such processes live
 }
 
 // sweepUp sends KILL to what a keeper that is gone has left.
@@ -73,8 +73,8 @@ func (f *front) tellBeside() {
 }
 
 // leaves reports whether a signal ends zklock before its command: the second one while processes live that cannot be
-// ended, or else zklock would wait for them for as long as they like. The lock is not released beside them: it ends
-// with the session, which no process extends.
+// ended. Otherwise zklock would wait for as long as they live. The lock is not released beside them: it ends with the
+// session, which no process extends.
 func (f *front) leaves(s os.Signal) bool {
 	if !ends(s) || f.gone {
 		return false

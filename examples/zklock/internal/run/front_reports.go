@@ -116,7 +116,7 @@ func (f *front) judge() {
 	}
 }
 
-// status is that of zklock.
+// status is zklock's exit status.
 func (f *front) status() int {
 	switch {
 	case f.refused.ever:

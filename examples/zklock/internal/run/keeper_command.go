@@ -22,7 +22,7 @@ func (k *keeper) start(c *command) bool {
 		files[0] = null.Fd()
 	}
 	if c.Foreground {
-		signal.Ignore(syscall.SIGTTOU) // or taking the terminal would stop the new process; the command inherits it
+		signal.Ignore(syscall.SIGTTOU) // otherwise taking the terminal stops the new process; the command inherits it
 	}
 	if k.now() >= k.s.valid-c.Margin { // the machine was suspended, or this process stopped, meanwhile
 		k.tell(report{Failed: "the lease is about to end already", Late: true})

@@ -13,7 +13,7 @@ import (
 // it.
 const keepers = "ZKLOCK_KEEPERS"
 
-// An identity is that of a process, also after its number was given to another one.
+// An identity identifies a process, also after its number was given to another one.
 type identity struct {
 	pid   int
 	start uint64 // when it began, in the system's ticks

@@ -41,7 +41,7 @@ type report struct {
 	Resumed bool          `json:",omitempty"` // it was stopped from the terminal, and goes on
 	Exited  bool          `json:",omitempty"`
 	Code    int           `json:",omitempty"` // the exit code
-	Signal  int           `json:",omitempty"` // that ended it
+	Signal  int           `json:",omitempty"` // the signal that ended it
 	Left    []string      `json:",omitempty"` // processes that it left behind
 	Refused *[]string     `json:",omitempty"` // processes that live and cannot be signalled, after a change of these
 	Gone    bool          `json:",omitempty"` // all of them are, and this is the last report

@@ -78,7 +78,7 @@ func (j *job) run(t *teller, around []string, signals <-chan os.Signal) int {
 	defer func() {
 		if keeper == nil || !keeper.abandoned {
 			_ = client.Close()
-		} // or the session keeps the lock while what could not be ended may live
+		} // an abandoned keeper's session keeps the lock while processes that could not be ended may live
 	}()
 	keeper, err = newFront(j, t) // now, so that nothing but a fork lies between the grant and the command
 	if err != nil {

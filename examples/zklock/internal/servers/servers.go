@@ -34,7 +34,7 @@ Credentials stand in files of their own, which -auth and -sasl name, and which
 others must not be able to read: never on the command line, which every user of
 a machine can list.`
 
-// names are those of the flags, which Complete looks for elsewhere too.
+// names are the names of the flags, which Complete looks for elsewhere, too.
 var names = []string{"zk", "session", "connect-timeout", "auth", "sasl", "tls", "tls-ca", "tls-cert", "tls-key", "tls-name"}
 
 // Config is a set of settings. Make one with Flags.

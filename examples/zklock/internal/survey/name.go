@@ -12,7 +12,7 @@ type Kind string
 
 // Kinds of nodes.
 const (
-	Mutex     Kind = "mutex"     // or a LeaderSelector: its nodes are those of a mutex
+	Mutex     Kind = "mutex"     // a mutex's or a LeaderSelector's, which look alike
 	Reader    Kind = "reader"    //
 	Writer    Kind = "writer"    //
 	Lease     Kind = "lease"     // a semaphore's
