@@ -55,7 +55,7 @@ type framed struct {
 
 	mu       sync.Mutex
 	shaken   bool // a handshake has been sent
-	greeted  bool // and answered
+	greeted  bool // the handshake has been answered
 	incoming []byte
 }
 
