@@ -1,7 +1,5 @@
 # Checks that run no tests. Sourced by integration/run.
 
-tidy() { go mod tidy -diff; }
-
 # formatted uses the gofmt that belongs to go, which need not be in PATH.
 formatted() {
 	local files PATH=$PATH
@@ -13,38 +11,24 @@ formatted() {
 	}
 }
 
-# prose checks the words and the width of comments, messages and pages.
-prose() { go run ./integration/prose; }
-
-build() { go build ./...; }
-vet() { go vet "${packages[@]}"; }
-
-# Other systems are only compiled for: what depends on one has to stand in a file for it, tests included.
-vet_windows() { GOOS=windows GOARCH=amd64 CGO_ENABLED=0 go vet ./...; }
-vet_darwin() { GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 go vet ./...; }
-vet_386() { GOOS=linux GOARCH=386 CGO_ENABLED=0 go vet ./...; }
-
-# each_module runs a command in every directory below that has a module of its own, and so is no part of ./..., in three at
-# once.
-each_module() {
-	export -f in_module
-	find . -mindepth 2 -name go.mod -not -path './integration/.cache/*' | sort |
-		xargs -n 1 -P 3 bash -c 'in_module "${@: -1}" "${@:1:$#-1}"' bash "$@"
+# modules prints the directories that have a go.mod, from a depth on: 1 is all, 2 those below, which are no part of ./...
+modules() {
+	find . -mindepth "$1" -name go.mod -not -path './integration/.cache/*' | sed 's|^\./||; s|/*go\.mod$||; s|^$|.|' | sort
 }
 
-# in_module runs a command in the directory of a go.mod, and prints what it said in one piece.
+# in_modules runs a command in the modules from a depth on, in three at once.
+in_modules() {
+	export why
+	export -f in_module
+	modules "$1" | xargs -n 1 -P 3 bash -c 'in_module "${@: -1}" "${@:2:$#-2}"' bash "$@"
+}
+
+# in_module runs a command in a directory, and prints what it said in one piece.
 in_module() {
-	local dir out status=0
-	dir=$(dirname "$1")
+	local dir=$1 out status=0
 	shift
 	out=$(cd "$dir" && "$@" 2>&1) || status=$?
 	printf '%s\n' "$dir: $*" ${out:+"$out"}
+	[[ $status = 0 ]] || printf '  (cd %s && %s)\n%s\n' "$dir" "$*" "$(tail -n 20 <<<"$out" | sed 's/^/    /')" >>"$why"
 	return $status
 }
-
-vet_modules() { each_module go vet ./...; }
-lint() { integration/tool golangci-lint run --allow-parallel-runners "${packages[@]}"; }
-lint_modules() { each_module "$PWD/integration/tool" golangci-lint run --allow-parallel-runners ./...; }
-
-# porting compiles the Java side of the examples of porting.
-porting() { mvn --quiet --batch-mode -Dstyle.color=never --file examples/porting/pom.xml compile; }

@@ -13,6 +13,10 @@ tests_of() {
 	return 1
 }
 
+# apt gets packages of the system. A fresh machine may be about to upgrade itself, and have the lock for minutes.
+apt() { DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=600 -o Acquire::Retries=3 "$@"; }
+apt_update() { [[ -e $work/updated ]] || { apt update && touch "$work/updated"; }; }
+
 # install gets packages of the system, or says what is needed.
 install() {
 	local what=$1
@@ -21,16 +25,16 @@ install() {
 		echo "$what; install it and try again (Debian: $*)." >&2
 		return 1
 	fi
-	# A fresh machine may be about to upgrade itself, and have the lock for minutes.
-	local patient=(-qq -o DPkg::Lock::Timeout=600 -o Acquire::Retries=3)
-	apt-get "${patient[@]}" update &&
-		DEBIAN_FRONTEND=noninteractive apt-get "${patient[@]}" install -y --no-install-recommends "$@"
+	apt_update && apt install -y --no-install-recommends "$@"
 }
 
-c_compiler() {
-	local cc
-	read -r cc _ <<<"$(go env CC)"
-	command -v "$cc" || install "A C compiler ($cc) is needed for the race detector" gcc libc6-dev
+# get installs packages unless one of some programs is here: the programs, then as install takes them.
+get() {
+	local program
+	for program in $1; do
+		! command -v "$program" || return 0
+	done
+	install "${@:2}"
 }
 
 # Maven is needed only to fetch jars, and to compile.
@@ -44,11 +48,11 @@ java_and_maven() {
 }
 
 kdc() {
-	[[ -n $(PATH=$PATH:/usr/sbin command -v krb5kdc) && -n $(PATH=$PATH:/usr/sbin command -v kadmin.local) ]] ||
-		install "A Kerberos server is needed" krb5-kdc krb5-admin-server
+	local PATH=$PATH:/usr/sbin
+	get krb5kdc 'A Kerberos server is needed' krb5-kdc krb5-admin-server &&
+		get kadmin.local 'The administration of a Kerberos server is needed' krb5-admin-server
 }
 
-browser() { command -v google-chrome || command -v chromium || install "A browser without a screen is needed" chromium; }
 # promtool judges alerts. Its package has a server that would be started when it is installed, so it is only unpacked.
 promtool() {
 	local dir=$PWD/integration/.cache/promtool
@@ -57,15 +61,13 @@ promtool() {
 		echo "promtool is needed, of Prometheus; install it and try again (Debian: prometheus)." >&2
 		return 1
 	fi
-	[[ $(id -u) != 0 ]] || apt-get -qq -o DPkg::Lock::Timeout=600 -o Acquire::Retries=3 update || return
+	[[ $(id -u) != 0 ]] || apt_update || return
 	rm -rf "$dir" "$dir.part"
 	mkdir -p "$dir.part" &&
-		(cd "$dir.part" && apt-get -qq -o Acquire::Retries=3 -o APT::Sandbox::User=root download prometheus && dpkg --fsys-tarfile prometheus_*.deb | tar x ./usr/bin/promtool) &&
+		(cd "$dir.part" && apt -o APT::Sandbox::User=root download prometheus && dpkg --fsys-tarfile prometheus_*.deb | tar x ./usr/bin/promtool) &&
 		rm "$dir.part"/prometheus_*.deb &&
 		mv "$dir.part" "$dir"
 }
-node_js() { command -v node || install "Node.js is needed to replay schedules" nodejs; }
-terminal() { command -v tmux || install "A terminal without a screen is needed" tmux; }
 
 # jars has Maven copy a library and what it needs to a directory beside its place, and moves it there when it is complete.
 # A copy of the list lies with them, so that a list that has changed is fetched again.
@@ -82,10 +84,11 @@ jars() {
 }
 has_jars() { cmp -s "$1" "$2/pom.xml"; }
 
+# property prints one of a pom.xml.
+property() { sed -n "s|.*<$2>\(.*\)</$2>.*|\1|p" "$1"; }
+
 zookeeper_pom=integration/zookeeper/pom.xml
-zookeeper_version() {
-	echo "${ZOOKEEPER_VERSION:-$(sed -n 's|.*<zookeeper.version>\(.*\)</zookeeper.version>.*|\1|p' $zookeeper_pom)}"
-}
+zookeeper_version() { echo "${ZOOKEEPER_VERSION:-$(property $zookeeper_pom zookeeper.version)}"; }
 zookeeper_dir() { echo "$PWD/integration/.cache/zookeeper-$(zookeeper_version)"; }
 zookeeper_jars() {
 	echo "ZooKeeper $(zookeeper_version)"
@@ -93,11 +96,11 @@ zookeeper_jars() {
 }
 
 curator_pom=integration/interop/java/pom.xml
-curator_version() { echo "${CURATOR_JAVA_VERSION:-$(sed -n 's|.*<curator.version>\(.*\)</curator.version>.*|\1|p' $curator_pom)}"; }
+curator_version() { echo "${CURATOR_JAVA_VERSION:-$(property $curator_pom curator.version)}"; }
 curator_dir() { echo "$PWD/integration/.cache/curator-$1"; }
 curator_jars() {
 	local version
-	for version in "$(curator_version)" "$(sed -n 's|.*<curator.old.version>\(.*\)</curator.old.version>.*|\1|p' $curator_pom)"; do
+	for version in "$(curator_version)" "$(property $curator_pom curator.old.version)"; do
 		echo "Curator $version"
 		jars $curator_pom "$(curator_dir "$version")" "-Dcurator.version=$version" || return
 	done

@@ -1,6 +1,7 @@
 # Phases: what is planned, done, timed and summed up. Sourced by integration/run.
 
-names=() usual=() budgets=() commands=() whats=()
+names=() usual=() budgets=() whats=() within=() # of phases; within: the numbers of their parts
+parts=() commands=()                            # of parts
 beside='' # the first phase beside which the last one runs
 
 work=$(mktemp -d)
@@ -20,17 +21,25 @@ finish() {
 trap finish EXIT
 trap 'exit 130' INT TERM
 
-# plan adds a phase. What it took here the last time is a better guess than anything else.
-plan() {
+# phase adds a phase. What it took here the last time is a better guess than anything else.
+phase() {
 	local seconds=$2
 	[[ $everything = no || ! -s $timings/$1 ]] || seconds=$(<"$timings/$1")
-	names+=("$1") usual+=("$seconds") budgets+=($(($3 * 60))) commands+=("$4") whats+=("$5")
+	names+=("$1") usual+=("$seconds") budgets+=($(($3 * 60))) whats+=("$4") within+=("")
+}
+
+# part adds a part to the phase that was added last: a name, and a command.
+part() {
+	local command
+	printf -v command ' %q' "${@:2}"
+	within[${#names[@]} - 1]+=" ${#parts[@]}"
+	parts+=("$1") commands+=("${command# }")
 }
 
 clock() { printf '%d:%02d' $(($1 / 60)) $(($1 % 60)); }
 
 announce() {
-	local i sum=0 others=0 first='' end=$((${#names[@]} - 1))
+	local i p list sum=0 others=0 first='' end=$((${#names[@]} - 1))
 	for i in "${!names[@]}"; do
 		if [[ -n $beside && $i -ge $beside && $i != "$end" ]]; then others=$((others + usual[i])); else sum=$((sum + usual[i])); fi
 	done
@@ -41,7 +50,11 @@ announce() {
 	else
 		echo "integration/run: ${#names[@]} phases; how long the last one takes depends on its arguments"
 	fi
-	for i in "${!names[@]}"; do printf '  %2d %-13s %s\n' $((i + 1)) "${names[i]}" "${whats[i]}"; done
+	for i in "${!names[@]}"; do
+		printf '  %2d %-8s %s\n' $((i + 1)) "${names[i]}" "${whats[i]}"
+		list=$(for p in ${within[i]}; do printf ', %s' "${parts[p]}"; done)
+		[[ $list = ", ${names[i]}" ]] || fold -s -w 106 <<<"${list#, }" | sed 's/^/              /; s/ $//'
+	done
 	[[ $load = 0 ]] || echo "beside it, $load processes are kept busy"
 }
 
@@ -66,28 +79,39 @@ run_all() {
 			set -m # a process group, which finish can end
 			(
 				trap - EXIT INT TERM
-				phase "$end"
+				run_phase "$end"
 			) &
 			last=$!
 			set +m
 		fi
-		[[ $i = "$end" && -n $last ]] || phase "$i"
+		[[ $i = "$end" && -n $last ]] || run_phase "$i"
 	done
 	[[ -z $last ]] || wait "$last" || true
 	last=''
 }
 
-# phase runs one, with its output in a file that follow prints: so a process that the phase leaves behind, which still holds
-# its output, cannot keep this one waiting. Inside a phase set -e is off: a function has to return its failures itself.
-phase() {
-	local i=$1 start=$SECONDS result=ok title seconds
-	phase_number=$i
+# run_phase runs one, with its output in a file that follow prints: so a process that the phase leaves behind, which still
+# holds its output, cannot keep this one waiting. Inside a part set -e is off: a function has to return its failures itself.
+run_phase() {
+	local i=$1 log=$work/$1.log start=$SECONDS result=ok title seconds p from began failed
+	number=$i why=$work/$i.why # for the parts: which phase, and where they may say why they failed
 	title="[$((i + 1))/${#names[@]}] ${names[i]}"
 	echo "--- $title"
-	: >"$work/$i.log"
+	: >"$log"
 	follow "$i" "$title" &
 	local follower=$!
-	"${commands[i]}" >>"$work/$i.log" 2>&1 </dev/null || result=FAILED
+	for p in ${within[i]}; do
+		echo "    $title: ${parts[p]}" >>"$log"
+		rm -f "$why"
+		from=$(wc -c <"$log") began=$SECONDS failed=''
+		eval "${commands[p]}" >>"$log" 2>&1 </dev/null || failed=' FAILED'
+		echo "$((SECONDS - began)) ${parts[p]}$failed" >>"$work/$i.parts"
+		[[ -n $failed ]] || continue
+		result=FAILED
+		printf '\n%s: %s\n' "$title" "${parts[p]}"
+		[[ -s $why ]] || { echo "  ${commands[p]}" && tail -c "+$((from + 1))" "$log" | tail -n 20 | sed 's/^/    /'; } >"$why"
+		cat "$why"
+	done >"$work/$i.failures"
 	touch "$work/$i.ended"
 	wait "$follower" || true
 	seconds=$((SECONDS - start))
@@ -120,36 +144,24 @@ follow() {
 
 # summary ends the run: where the time went, and then, as the very last, what failed.
 summary() {
-	local i failed=0 sorted seconds result results=()
+	local i failed=0 seconds result part
 	printf '\nwhere the time went%s\n' "${beside:+ (${names[${#names[@]} - 1]}: beside others)}"
-	sorted=$(for i in "${!names[@]}"; do
+	for i in "${!names[@]}"; do
 		read -r seconds result <"$work/$i.result"
+		[[ $result != FAILED* ]] || failed=$((failed + 1))
 		printf '%5d s  %-13s %s\n' "$seconds" "${names[i]}" "$result"
-	done | sort -rn)
-	printf '%s\n%5d s  in all\n' "$sorted" $SECONDS
+		[[ $(wc -l <"$work/$i.parts") -eq 1 ]] || sort -rn "$work/$i.parts" | while read -r seconds part; do printf '%12d s  %s\n' "$seconds" "$part"; done
+	done
+	printf '%5d s  in all\n' $SECONDS
 	slowest_tests
 	crashes
 	stalls
-	for i in "${!names[@]}"; do
-		read -r seconds results[i] <"$work/$i.result"
-		[[ ${results[i]} == FAILED* ]] || continue
-		failed=$((failed + 1))
-	done
 	if [[ $failed = 0 ]]; then
 		printf '\nok: all %d phases in %s\n' ${#names[@]} "$(clock $SECONDS)"
-		repeated
-		return 0
+	else
+		printf '\nFAILED: %d of %d phases in %s\n' $failed ${#names[@]} "$(clock $SECONDS)"
+		for i in "${!names[@]}"; do cat "$work/$i.failures"; done
 	fi
-	printf '\nFAILED: %d of %d phases in %s\n' $failed ${#names[@]} "$(clock $SECONDS)"
-	for i in "${!names[@]}"; do
-		[[ ${results[i]} == FAILED* ]] || continue
-		printf '\n[%d/%d] %s\n' $((i + 1)) ${#names[@]} "${names[i]}"
-		if [[ -s $work/$i.failures ]]; then
-			cat "$work/$i.failures"
-		else
-			tail -n 20 "$work/$i.log" | sed 's/^/  /'
-		fi
-	done
 	repeated
-	return 1
+	[[ $failed = 0 ]]
 }

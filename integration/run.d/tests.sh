@@ -1,32 +1,11 @@
 # Tests, what they leave behind, and what became of them. Sourced by integration/run.
 
-tests() { test_in . "${packages[@]}"; }
-
-# The modules below are no part of ./...
-telemetry() { test_module examples/observability; }
-kerberos() { test_module examples/kerberos; }
-adapters() {
-	local mod status=0
-	for mod in examples/adapters/*/go.mod; do
-		test_module "$(dirname "$mod")" || status=1
-	done
-	cat "$work"/report-examples-adapters-*/failures >"$work/$phase_number.failures"
-	return $status
-}
-bench() { test_module integration/bench; }
-figures() { test_module integration/figures; }
-release() { test_module integration/release; }
-test_module() {
-	(cd "$1" && go mod tidy -diff) || return
-	test_in "$1" ./...
-}
-
 # test_in tests packages of the module in a directory: what stands before the first flag, or flags alone for all of args.
 # testrun repeats what may be chance. The time limit for each package is one that only a test that hangs needs. The packages
 # whose tests take longest wait for servers and sessions most of the time: six at once take two processors 7 minutes, two at
 # once 11.
 test_in() {
-	local dir=$1 status=0 v=() flags=() list=$PWD/integration/passed-only-when-repeated.txt at_once silence=$((10 + load))m
+	local dir=$1 status=0 v=() flags=() list=$PWD/integration/passed-only-when-repeated.txt at_once silence=$((10 + load))m report
 	shift
 	at_once=$(getconf _NPROCESSORS_ONLN)
 	report=$work/report-${dir//\//-}
@@ -35,13 +14,13 @@ test_in() {
 	[[ $verbose = no ]] || v=(-v)
 	[[ $dir != . ]] || flags=(${args[@]+"${args[@]}"})
 	[[ ${#flags[@]} = 0 ]] || silence=0 # they may be those of a run that takes hours
-	(cd "$dir" && CURATOR_INTEGRATION=required CURATOR_INTEGRATION_RUN=$mark-$phase_number. CURATOR_INTEGRATION_BUSY=$busy \
-		"$report/testrun" ${v[@]+"${v[@]}"} -dir "$report" -list "$list" "-silence=$silence" "$@" -- \
-		-race -shuffle=on "-timeout=$((40 + 2 * load))m" -p $((at_once < 6 ? 6 : at_once)) ${flags[@]+"${flags[@]}"}) || status=1
+	flags=(-race -shuffle=on "-timeout=$((40 + 2 * load))m" -p $((at_once < 6 ? 6 : at_once)) ${flags[@]+"${flags[@]}"})
+	(cd "$dir" && CURATOR_INTEGRATION=required CURATOR_INTEGRATION_RUN=$mark-$number. CURATOR_INTEGRATION_BUSY=$busy \
+		"$report/testrun" ${v[@]+"${v[@]}"} -dir "$report" -list "$list" "-silence=$silence" "$@" -- "${flags[@]}") || status=1
 	nothing_left | tee -a "$report/failures" || true
-	[[ ! -s $report/failures ]] || status=1
-	cp "$report/failures" "$work/$phase_number.failures"
-	return $status
+	[[ -s $report/failures ]] || return $status
+	{ echo "  (cd $dir && go test $* ${flags[*]})" && cat "$report/failures"; } >"$why"
+	return 1
 }
 
 # zklock_machine says what of zklock run this machine cannot show, whatever is installed: those tests are skipped.
@@ -67,7 +46,7 @@ zklock_machine() {
 running_still() {
 	local dir
 	for dir in /proc/[0-9]*; do
-		{ [[ $(tr '\0' '\n' <"$dir/environ") == *"CURATOR_INTEGRATION_RUN=$mark-$phase_number."* ]]; } 2>/dev/null || continue
+		{ [[ $(tr '\0' '\n' <"$dir/environ") == *"CURATOR_INTEGRATION_RUN=$mark-$number."* ]]; } 2>/dev/null || continue
 		echo "${dir#/proc/} $(tr '\0' ' ' <"$dir/cmdline" 2>/dev/null)"
 	done
 }
