@@ -143,7 +143,7 @@ func WithACLProvider(acl func(path string) []zk.ACL) Option {
 // WithLeaderRenewal renews leases by syncs, which the leader answers alone, instead of transactions, which a majority
 // of the servers writes down. It saves four small transactions in each session timeout for each client that holds or
 // waits, and leaves a gap in what [Session.ValidUntil] promises: a leader that was deposed by halves renews leases
-// whose locks its successor gives to others. The package's documentation describes both.
+// whose locks its successor gives to others. framework/session/LEASES.md describes both.
 func WithLeaderRenewal() Option { return func(c *config) { c.leaderRenewal = true } }
 
 // WithDialer replaces the [net.Dialer], for tests, proxies or in-memory servers. Each attempt calls it with a server as

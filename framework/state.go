@@ -7,6 +7,21 @@ import (
 
 // A State is what a client's users know of its connection.
 //
+//	            attached               detached
+//	LATENT ───────────────▶ CONNECTED ───────────▶ SUSPENDED ◀──┐
+//	                            │                   │     │     │ detached
+//	                            │ over         over │     │ attached
+//	                            ▼                   │     ▼     │
+//	                          LOST ◀────────────────┘  RECONNECTED
+//	                            │        ◀──── over ───────┘ ▲
+//	                            └──────── attached ──────────┘
+//
+// "attached" means that a server took the session, "detached" that the connection is gone, "over" that the session is:
+// the servers said so, or its timeout has passed since the newest answered request was sent. The client then opens a
+// new session, and RECONNECTED is that one's. If the servers refuse the client's authentication, LOST is the last
+// state, also after LATENT, and [Client.Err] says why. Listeners hear every change, in order, each on a goroutine of
+// its own.
+//
 // Curator: ConnectionState.
 type State int
 
@@ -66,7 +81,7 @@ const (
 	eventRefused // over, and the servers will never take the client
 )
 
-// next is the diagram in doc.go, row by row.
+// next is the diagram of State, row by row.
 func (s State) next(e event) State {
 	switch {
 	case e == eventAttached && s == StateLatent:

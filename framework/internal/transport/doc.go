@@ -22,4 +22,28 @@
 //   - the highest zxid seen goes with the handshake of the next session, so that no server that is behind takes it;
 //   - authentication is sent as the first frame of every connection, ahead of whatever needs it;
 //   - Close never waits for a server that does not answer.
+//
+// # Which server is tried
+//
+// Every host of the connect string is looked up at each attempt, and all of its addresses count; see
+// framework.WithLookup. The client tries the address that it has not tried, or has left, for the longest time. An
+// attempt takes at most min(T, connection timeout) divided by the addresses and one, and its handshake two seconds of
+// that. Both double with each whole round that failed and lasted so long, up to the connection timeout. A server that
+// answers a reconnection with another session has ended the client's; sessions that keep ending before T, or a second,
+// has passed once are opened with growing pauses.
+//
+// # Servers that are behind
+//
+// A handshake says up to which transaction the client has seen the data, in earlier sessions as well, and a server that
+// is behind hangs up on it. So do all servers of an ensemble that was wiped, restored from an older snapshot or
+// replaced. A new session whose handshake was hung up on therefore asks the same server, in a session of its own that
+// sees nothing and is closed again, for its newest transaction behind a sync. If that is older than what the client has
+// seen, the client tries the next address. Once it has tried all, more than half of them have answered like this and
+// none the opposite, it goes on with the younger ensemble: it says so at Warn, and begins anew with what it has seen. A
+// server that cannot be reached, or looked up, is not behind. Two ensembles that live at the same time, or one that has
+// overtaken the old one, look the same to a client.
+//
+// If the younger ensemble lacks the chroot of the connect string, operations and waits fail with framework.ErrNoChroot
+// within the connection timeout; the client connects as soon as the chroot is made. What works in the background, a
+// leader latch or a shared count, goes on then.
 package transport

@@ -37,9 +37,9 @@
 // # When S0 or S7 does not hold
 //
 //	S0   Broken by forceSync=no and a loss of power, and by releases before 3.9.4 when servers of an ensemble restart
-//	     ("Outside this promise" in framework/doc.go). The holder's node is gone and the next contender is admitted. The
-//	     holder hears of that on its next connection, if at all: no client can prevent it. The net: the store refuses
-//	     the holder, by a check in the same transaction or by a fencing token.
+//	     ("Outside this promise" in framework/session/LEASES.md). The holder's node is gone and the next contender is
+//	     admitted. The holder hears of that on its next connection, if at all: no client can prevent it. The net: the
+//	     store refuses the holder, by a check in the same transaction or by a fencing token.
 //	S7   Broken by an ACL of the watched node or directory that takes READ from the client: since 3.8.4 and 3.9.2 the
 //	     server drops the event, and the watch with it. Broken by the admin command restore of 3.9: it swaps the data
 //	     under live connections, and the watches are gone. The net: a wait that has lasted T, the session timeout, reads
