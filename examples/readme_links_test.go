@@ -99,6 +99,37 @@ func TestLinksThatLeadNowhereAreFound(t *testing.T) {
 	}
 }
 
+// A comment cites a place as "words" in a file, by its path in the module or beside the source: the file has to have
+// these words.
+func TestCommentsCiteWordsThatFilesHave(t *testing.T) {
+	comment, cited := regexp.MustCompile(`\s+//\s*`), regexp.MustCompile(`"([^"]+)" in ([\w./]*\w\.(?:go|md))\b`)
+	citations := 0
+	for _, dir := range []string{"../framework", "../recipes"} {
+		err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			for _, c := range cited.FindAllSubmatch(comment.ReplaceAll(readFile(t, path), []byte(" ")), -1) {
+				citations++
+				file := filepath.Join("..", string(c[2]))
+				if !bytes.Contains(c[2], []byte("/")) {
+					file = filepath.Join(filepath.Dir(path), string(c[2]))
+				}
+				if !bytes.Contains(readFile(t, file), c[1]) {
+					t.Errorf("%s: got no %q, which %s cites", file, c[1], path)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if citations < 2 {
+		t.Errorf("got %d citations, want at least 2", citations)
+	}
+}
+
 // program is one that a text has run or install, or the directory to do so in.
 var program = regexp.MustCompile(`cd ([\w./-]+) &&|go (?:run|install) (?:github\.com/gocurator/curator/)?([\w./-]+)`)
 

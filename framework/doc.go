@@ -2,14 +2,42 @@
 // "am I connected, is this session still mine, did that operation really happen?" Recipes such as package locks stand
 // on it. Everything exported is safe for concurrent use unless it says otherwise.
 //
-// # Use
-//
 //	client, err := framework.NewClient("zk1:2181,zk2:2181,zk3:2181/app",
 //		framework.WithSessionTimeout(5*time.Second),
 //		framework.WithRetryPolicy(retry.ExponentialBackoff(time.Second, 3)))
 //	if err != nil { … }
 //	defer client.Close()
 //	data, stat, err := client.Get(ctx, "/config")
+//
+// A [Client] opens one session after the other until it is closed. Its [State] is LATENT before the first connection,
+// then CONNECTED; SUSPENDED without a connection; RECONNECTED on the next one; and LOST when the session is over.
+//
+// # Sessions and leases
+//
+// Ephemeral nodes, watches and [Binding]s, such as a lock's lease, belong to a [Session]. The servers end a session
+// when they have heard nothing from its client for the session timeout T. A client that is cut off cannot learn that,
+// so it goes by its own clock: its session is over when T has passed since it sent the newest request that was
+// answered, and its leases end earlier, at [Session.ValidUntil]. While the client holds or waits for something it
+// renews leases every T/4. So a lease has at least about T/2 left while the connection lasts, and outlasts an outage
+// that is shorter.
+//
+// # When the connection drops
+//
+// Operations wait for a connection for at most the connection timeout and are then tried again under the retry policy,
+// within one budget each. A create under protection leaves one node: that of a try that was not answered is looked for
+// by its GUID, on a server that has caught up, and one that a server creates late is removed. A guaranteed deletion is
+// asked for again on every connection. Watches are set again. Nothing that was asked for in one session is executed in
+// the next unless an operation of the [Client] asked for it that is still waiting.
+//
+// # What is promised, and what is not
+//
+// A lease ends before any server lets the next contender in, also behind a server that is cut off from its leader, and
+// behind a leader that was deposed. [Binding.Err] is right at the first look after a pause of the process. No client
+// can stop a holder that does not look: let the store refuse a late one, by a check in the same transaction or by a
+// fencing token. That also helps against what is outside this promise: nodes and sessions that an administrator
+// removes, ensembles that are wiped or restored, servers that lose writes that they have answered (releases before
+// 3.9.4 can), guests whose clocks stand still, and [WithLeaderRenewal]. The reasons, and what was measured:
+// framework/session/LEASES.md.
 //
 // # Who the client is
 //
@@ -26,14 +54,6 @@
 // with it. An answer has at most [DefaultMaxAnswer] bytes; each name of a listing takes its length and 4 bytes, a lock
 // node about 60. [WithMaxAnswer] changes that. A longer answer is read past, not kept. Either fails its own operation
 // with [ErrTooLarge], which is not retried, and nothing else.
-//
-// # When the connection drops
-//
-// Operations wait for a connection for at most the connection timeout and are then tried again under the retry policy,
-// within one budget each. A create under protection leaves one node: that of a try that was not answered is looked for
-// by its GUID, on a server that has caught up, and one that a server creates late is removed. A guaranteed deletion is
-// asked for again on every connection. Watches are set again. Nothing that was asked for in one session is executed in
-// the next unless an operation of the [Client] asked for it that is still waiting.
 //
 // # Inside
 //

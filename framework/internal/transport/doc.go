@@ -35,13 +35,14 @@
 // # Servers that are behind
 //
 // A handshake says up to which transaction the client has seen the data, in earlier sessions as well, and a server that
-// is behind hangs up on it. So do all servers of an ensemble that was wiped, restored from an older snapshot or
-// replaced. A new session whose handshake was hung up on therefore asks the same server, in a session of its own that
-// sees nothing and is closed again, for its newest transaction behind a sync. If that is older than what the client has
-// seen, the client tries the next address. Once it has tried all, more than half of them have answered like this and
-// none the opposite, it goes on with the younger ensemble: it says so at Warn, and begins anew with what it has seen. A
-// server that cannot be reached, or looked up, is not behind. Two ensembles that live at the same time, or one that has
-// overtaken the old one, look the same to a client.
+// is behind hangs up on it, like one that does not serve. So do all servers of an ensemble that was wiped, restored
+// from an older snapshot or replaced. A new session whose handshake was hung up on therefore asks the same server, in a
+// session of its own that sees nothing and is closed again, for its newest transaction behind a sync. If that is older
+// than what the client has seen, this may be a stray server, or one side of a list that is half moved: the client tries
+// the next address. Once it has tried all, more than half of them have answered like this and none the opposite, it
+// goes on with the younger ensemble: it says so at Warn, and starts over with what it has seen. A server that cannot be
+// reached, or looked up, is not behind. Two ensembles that live at the same time, or one that has overtaken the old
+// one, look the same to a client.
 //
 // If the younger ensemble lacks the chroot of the connect string, operations and waits fail with framework.ErrNoChroot
 // within the connection timeout; the client connects as soon as the chroot is made. What works in the background, a

@@ -14,18 +14,9 @@ import (
 	"time"
 )
 
-// An ensemble that was wiped, restored from an older snapshot or replaced is younger than its clients: its newest
-// transaction is older than what they have seen. Its servers hang up on every handshake that says so, without a word,
-// exactly like a server that is merely behind the others, and like one that is not serving. So a new session whose
-// handshake was hung up on asks the same server again, with a handshake that has seen nothing, and compares what is
-// behind a sync there with what the client has seen. The question has a connection and a session of its own, which it
-// closes again. What is attached in the end was opened with a handshake that names the zxid in force, so the server has
-// at least that.
-//
-// An older answer does not mean a younger ensemble: it may be a stray server, or one side of a list that is half moved.
-// The client goes round its list, and believes the answer only if it has heard it from more than half of all addresses,
-// and from none the opposite, with every address tried since the session began to look. Two ensembles that live at the
-// same time look the same to a client.
+// An ensemble that was wiped, restored or replaced is younger than its clients: "Servers that are behind" in doc.go.
+// The question that finds it has a connection and a session of its own, which it closes again. What is attached in the
+// end was opened with a handshake that names the zxid in force, so the server has at least that.
 
 // ErrYounger says that the data of a server ends before what the client has seen.
 var ErrYounger = errors.New("the data of the server is older than what this client has seen")
