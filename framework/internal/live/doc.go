@@ -10,7 +10,6 @@
 // needs the mutex. Nothing blocks under it: requests are queued, callbacks are called after it is released.
 //
 // The connection has a goroutine that reads and one that writes. The [Owner] runs one more, the clock (clock.go), and
-// applies what happens to the connection (events.go); when leases end is a function of what was heard (lease_clock.go;
-// framework/session/LEASES.md says why).
-// [Events] report to the client; a session knows nothing else of it.
+// applies what happens to the connection (events.go). When leases end is a function of what was heard (lease_clock.go);
+// framework/session/LEASES.md says why. [Events] report to the client; a session knows nothing else of it.
 package live

@@ -6,8 +6,8 @@ import (
 	"github.com/gocurator/curator/framework/internal/transport"
 )
 
-// leaseClock knows when the servers last heard from the session. It decides two deadlines by that alone. LEASES.md says
-// what else depends on them, and what no clock can promise.
+// leaseClock knows when the servers last heard from the session. It decides two deadlines by that alone.
+// framework/session/LEASES.md says what else depends on them, and what no clock can promise.
 //
 // The session is over when its timeout has passed since the newest answered frame was sent: perhaps no server has heard
 // a later one.
