@@ -1,115 +1,63 @@
 package framework
 
 import (
-	"sync"
+	"log/slog"
+	"time"
+
+	"github.com/gocurator/curator/framework/listen"
 )
 
-// callbacks calls functions of the user, one at a time, in their order, on a goroutine that exists only while there is
-// something to call. To queue one never blocks: a callback that blocks holds up those behind it and nothing else. The
-// zero value is ready for use.
+// callbacks are the functions that the client calls on goroutines of their own: each queue has one.
 type callbacks struct {
-	limit   int                          // of waiting; 0 is none
-	dropped func(count int) (say func()) // makes the report; needed with a limit
-	isolate func(call func())            // survives a panic; nil if none can
-
-	mu      sync.Mutex
-	waiting []func()
-	missed  int           // dropped since the last report
-	running chan struct{} // closed when nothing waits or runs; nil then
-	closed  bool
+	listeners *listen.Listeners[State]
+	logs      *listen.Queue[func()]
+	panics    *slog.Logger // into logs, also of a client that logs nothing else: a bug must show
+	traces    *listen.Queue[func()]
+	chores    *listen.Queue[func()] // the client's own work after the end of leases, which does not block
 }
 
 // callbackLimit bounds the log records, or calls of traces, that wait.
 const callbackLimit = 1024
 
-// push queues a call. It is dropped, and counted, beyond the limit, and ignored after close.
-func (c *callbacks) push(call func()) { c.queue(call, false) }
-
-// pushAlways queues a call that is never dropped.
-func (c *callbacks) pushAlways(call func()) { c.queue(call, true) }
-
-func (c *callbacks) queue(call func(), always bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	switch {
-	case c.closed:
-		return
-	case c.limit > 0 && len(c.waiting) >= c.limit && !always:
-		c.missed++
-		return
+// queueCallbacks makes the queues, and puts the client's log behind one.
+func (c *core) queueCallbacks() {
+	handler := c.cfg.logger.Handler()
+	silent := handler == slog.DiscardHandler
+	if silent {
+		handler = slog.Default().Handler()
 	}
-	c.reportMissed()
-	c.waiting = append(c.waiting, call)
-	if c.running == nil {
-		c.running = make(chan struct{})
-		go c.run()
+	logs := newLogQueue(handler)
+	c.calls = callbacks{
+		listeners: listen.NewListeners(listen.Every[State]), logs: logs.calls, panics: slog.New(logs),
+		traces: listen.Bounded(callbackLimit, c.tracesDropped, c.callTrace),
+		chores: listen.Every(func(chore func()) { chore() }),
+	}
+	if !silent {
+		c.cfg.logger = c.calls.panics
 	}
 }
 
-// reportMissed queues the report of drops, at its place in the order. mu is held.
-func (c *callbacks) reportMissed() {
-	if c.missed > 0 {
-		c.waiting = append(c.waiting, c.dropped(c.missed))
-		c.missed = 0
+func (c *core) listen(fn func(State), first ...State) (stop func()) {
+	return c.calls.listeners.Add(func(s State) { _ = c.callUser("a state listener", func() { fn(s) }) }, first...)
+}
+
+func (c *core) callTrace(call func()) { _ = c.callUser("a function of a trace", call) }
+
+func (c *core) tracesDropped(count int) func() {
+	return func() {
+		c.cfg.logger.Warn("framework: calls of traces were dropped, since their functions are too slow", "dropped", count)
 	}
 }
 
-func (c *callbacks) run() {
-	finished := false
-	defer func() {
-		// a callback that ended the goroutine, as testing's FailNow does, is not the end of the others
-		if !finished {
-			go c.run()
-		}
-	}()
-	for call := c.next(); call != nil; call = c.next() {
-		if c.isolate != nil {
-			c.isolate(call)
-		} else {
-			call()
-		}
-	}
-	finished = true
-}
-
-func (c *callbacks) next() func() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.waiting) == 0 {
-		c.reportMissed()
-	}
-	if len(c.waiting) == 0 {
-		c.waiting = nil
-		close(c.running)
-		c.running = nil
-		return nil
-	}
-	call := c.waiting[0]
-	c.waiting[0] = nil
-	c.waiting = c.waiting[1:]
-	return call
-}
-
-// wait blocks until nothing waits or runs, or until enough is closed.
-func (c *callbacks) wait(enough <-chan struct{}) {
-	c.mu.Lock()
-	running := c.running
-	c.mu.Unlock()
-	if running == nil {
-		return
-	}
-	select {
-	case <-running:
-	case <-enough:
-	}
-}
-
-// close drops what waits, without waiting for what runs. No call begins then but one that was taken from the queue
-// already.
-func (c *callbacks) close() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.closed = true
-	c.waiting = nil
-	c.missed = 0
+// close waits for the chores, gives the log handler and traces a second for what waits, and waits for no listener.
+func (cs *callbacks) close() {
+	cs.chores.Wait(nil)
+	cs.listeners.Close()
+	enough := make(chan struct{})
+	timer := time.AfterFunc(time.Second, func() { close(enough) })
+	defer timer.Stop()
+	cs.traces.Wait(enough)
+	cs.traces.Close()
+	cs.logs.Wait(enough)
+	cs.logs.Close()
 }

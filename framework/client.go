@@ -39,26 +39,19 @@ func NewClient(connect string, opts ...Option) (*Client, error) {
 		cfg: cfg, closing: make(chan struct{}), ended: make(chan struct{}),
 		failures: map[string]error{}, changed: make(chan struct{}),
 	}
-	if h := c.cfg.logger.Handler(); h != slog.DiscardHandler {
-		c.cfg.logger = slog.New(newLogQueue(&c.logs, h))
-		c.panics = c.cfg.logger
-	} else { // a bug must show without logs, too
-		c.panics = slog.New(newLogQueue(&c.logs, slog.Default().Handler()))
-	}
+	c.queueCallbacks()
 	c.cfg.dial, c.cfg.secure = c.guardDial(cfg.dial), c.guardSecure(cfg.secure)
 	c.servers = &serverList{ask: c.guardServers(cfg.list), failed: c.failed, list: cfg.servers}
 	c.route = transport.NewRoute(c.servers.current, transport.Lookup(c.guardLookup(cfg.lookup)))
-	c.traces.limit, c.traces.dropped, c.traces.isolate = callbackLimit, c.tracesDropped, c.isolated("a function of a trace")
-	c.listeners.isolate = c.isolated("a state listener")
 	c.clock, c.support = clock.New(), transport.NewSupport(c.cfg.logger)
 	c.life, c.kill = context.WithCancelCause(context.Background())
 	c.root = &Client{core: c, prefix: cfg.chroot}
 	for _, fn := range cfg.listeners {
-		c.listeners.add(fn, StateLatent)
+		c.listen(fn)
 	}
 	s, err := c.open(0)
 	if err != nil {
-		c.listeners.close()
+		c.calls.listeners.Close()
 		return nil, err
 	}
 	go c.run(s)
@@ -103,9 +96,7 @@ func (c *Client) Close() error {
 	})
 	<-c.core.ended
 	c.core.trees.close()
-	c.core.chores.wait(nil)
-	c.core.listeners.close()
-	c.core.settle()
+	c.core.calls.close()
 	return c.core.closeErr
 }
 
@@ -114,14 +105,14 @@ func (c *Client) Close() error {
 // counts such at Warn. It panics if call is nil.
 func (c *Client) Report(call func()) {
 	mustCall("Report", call != nil)
-	c.core.traces.push(call)
+	c.core.calls.traces.Push(call)
 }
 
 // ReportAlways is [Client.Report] for calls that are never dropped, such as the end of a lease. Their number has no
 // limit.
 func (c *Client) ReportAlways(call func()) {
 	mustCall("ReportAlways", call != nil)
-	c.core.traces.pushAlways(call)
+	c.core.calls.traces.PushAlways(call)
 }
 
 // mustCall refuses a nil function where there is no error to refuse it by. Later, on a goroutine of the client, a nil
@@ -184,7 +175,10 @@ func (c *Client) OnStateChange(fn func(State)) (stop func()) {
 	mustCall("OnStateChange", fn != nil)
 	c.core.mu.Lock()
 	defer c.core.mu.Unlock()
-	return c.core.listeners.add(fn, c.core.state)
+	if c.core.state == StateLatent {
+		return c.core.listen(fn)
+	}
+	return c.core.listen(fn, c.core.state)
 }
 
 // BlockUntilConnected blocks until the client is connected or closed, ctx is done, or the servers refuse its

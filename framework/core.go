@@ -16,19 +16,14 @@ import (
 
 // core is what all facades of one client share.
 type core struct {
-	cfg       config
-	root      *Client
-	servers   *serverList
-	route     *transport.Route
-	clock     *clock.Clock
-	support   *transport.Support
-	added     transport.Authorizations // by AddAuth
-	listeners listeners
-	logs      callbacks
-	panics    *slog.Logger
-	traces    callbacks
-	// the client's own work after the end of leases, which does not block
-	chores   callbacks
+	cfg      config
+	root     *Client
+	servers  *serverList
+	route    *transport.Route
+	clock    *clock.Clock
+	support  *transport.Support
+	added    transport.Authorizations // by AddAuth
+	calls    callbacks
 	trees    treeRemovals
 	closing  chan struct{}
 	life     context.Context //nolint:containedctx // ends with ErrClosed when Close is called: no operation outlives it
@@ -74,7 +69,7 @@ func (c *core) next(zxid int64) *live.Owner {
 		Attached: func() { c.move(s.Session(), eventAttached, nil) },
 		Detached: func(reason error) { c.move(s.Session(), eventDetached, reason) },
 		Over:     func() { c.move(s.Session(), eventOver, s.Session().Err()) },
-		Left:     c.later, Failed: c.failed, Restarted: c.restarted, Chore: c.chores.pushAlways,
+		Left:     c.later, Failed: c.failed, Restarted: c.restarted, Chore: c.calls.chores.PushAlways,
 		OrphanFound: c.orphanFound, RemovalFailed: c.removalFailed,
 	}
 	c.mu.Lock()
@@ -157,7 +152,7 @@ func (c *core) move(s *live.Session, e event, reason error) {
 	if c.state == before || c.closed {
 		return
 	}
-	c.listeners.tell(c.state)
+	c.calls.listeners.Push(c.state)
 	c.traceState()
 	c.logState(s, reason)
 }
@@ -206,21 +201,4 @@ func (c *core) refuse(err error) {
 func (c *core) announce() {
 	close(c.changed)
 	c.changed = make(chan struct{})
-}
-
-// settle gives the log handler and traces a second for what waits.
-func (c *core) settle() {
-	enough := make(chan struct{})
-	timer := time.AfterFunc(time.Second, func() { close(enough) })
-	defer timer.Stop()
-	c.traces.wait(enough)
-	c.traces.close()
-	c.logs.wait(enough)
-	c.logs.close()
-}
-
-func (c *core) tracesDropped(count int) func() {
-	return func() {
-		c.cfg.logger.Warn("framework: calls of traces were dropped, since their functions are too slow", "dropped", count)
-	}
 }

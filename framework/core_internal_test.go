@@ -24,6 +24,7 @@ func unconnected() *core {
 			dial: func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("nowhere") },
 		},
 	}
+	c.queueCallbacks()
 	closing := make(chan struct{})
 	close(closing)
 	c.state = StateConnected

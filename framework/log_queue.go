@@ -5,12 +5,14 @@ import (
 	"log/slog"
 	"sync/atomic"
 	"time"
+
+	"github.com/gocurator/curator/framework/listen"
 )
 
 // A logQueue is a slog.Handler that hands records to the user's handler on a goroutine of its own: the client logs
 // under locks and on the goroutine that ends leases, and a handler may block, or ask the client for its state.
 type logQueue struct {
-	calls   *callbacks
+	calls   *listen.Queue[func()]
 	handler slog.Handler
 	details *atomic.Pointer[time.Time] // when the handler last refused Debug
 }
@@ -19,13 +21,13 @@ type logQueue struct {
 // second would fill the queue with them.
 const detailsPause = time.Second
 
-func newLogQueue(calls *callbacks, handler slog.Handler) slog.Handler {
-	calls.limit = callbackLimit
-	calls.dropped = func(count int) func() {
+func newLogQueue(handler slog.Handler) logQueue {
+	dropped := func(count int) func() {
 		r := slog.NewRecord(time.Now(), slog.LevelWarn, "framework: log records were dropped, since the log handler is too slow", 0)
 		r.AddAttrs(slog.Int("dropped", count))
 		return func() { _ = handle(context.Background(), handler, r) } //nolint:forbidigo // the record is the client's own
 	}
+	calls := listen.Bounded(callbackLimit, dropped, func(call func()) { call() })
 	return logQueue{calls: calls, handler: handler, details: new(atomic.Pointer[time.Time])}
 }
 
@@ -49,7 +51,7 @@ func (q logQueue) Handle(ctx context.Context, r slog.Record) error {
 		}
 	}
 	r = r.Clone()
-	q.calls.push(func() {
+	q.calls.Push(func() {
 		enabled := handle(ctx, q.handler, r)
 		switch {
 		case r.Level >= slog.LevelInfo:

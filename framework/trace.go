@@ -33,7 +33,7 @@ func (c *Client) doTraced(ctx context.Context, op, path string, f try) error {
 	})
 	o.Took = time.Since(o.Began)
 	o.Sent, o.Received, o.Server = meter.Sent, meter.Received, meter.Server
-	c.core.traces.push(func() { c.core.cfg.trace.Operation(ctx, o) })
+	c.core.calls.traces.Push(func() { c.core.cfg.trace.Operation(ctx, o) })
 	return o.Err
 }
 
@@ -41,18 +41,18 @@ func (c *Client) doTraced(ctx context.Context, op, path string, f try) error {
 func (c *core) traceState() {
 	if told := c.cfg.trace.State; told != nil {
 		state, server, at := c.state, c.server, time.Now()
-		c.traces.pushAlways(func() { told(state, server, at) })
+		c.calls.traces.PushAlways(func() { told(state, server, at) })
 	}
 }
 
 func (c *core) orphanFound(path string) {
 	if found := c.cfg.trace.OrphanFound; found != nil {
-		c.traces.push(func() { found(path) })
+		c.calls.traces.Push(func() { found(path) })
 	}
 }
 
 func (c *core) removalFailed(path string, err error) {
 	if failed := c.cfg.trace.RemovalFailed; failed != nil {
-		c.traces.push(func() { failed(path, err) })
+		c.calls.traces.Push(func() { failed(path, err) })
 	}
 }

@@ -20,15 +20,11 @@ func (c *core) callUser(what string, call func()) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("framework: %s panicked: %v", what, p)
-			c.panics.Error(err.Error(), "stack", string(debug.Stack()))
+			c.calls.panics.Error(err.Error(), "stack", string(debug.Stack()))
 		}
 	}()
 	call()
 	return nil
-}
-
-func (c *core) isolated(what string) func(call func()) {
-	return func(call func()) { _ = c.callUser(what, call) }
 }
 
 // guardDial turns a panic in the dialer into a failed attempt.

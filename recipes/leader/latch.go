@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/listen"
 	"github.com/gocurator/curator/recipes/internal/variant"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/retry"
@@ -41,7 +42,7 @@ type LeaderLatch struct {
 	failed    error         // of the last campaign; nil if it goes on or has succeeded
 	left      error         // of the release at Close
 	changed   chan struct{} // closed at the next change of term, failed or closed
-	listeners map[*listener]struct{}
+	listeners *listen.Listeners[*locks.Lease]
 }
 
 var (
@@ -61,7 +62,7 @@ func NewLeaderLatch(client *framework.Client, path string, opts ...Option) *Lead
 	o := newOptions(opts)
 	l := &LeaderLatch{
 		election: newElection(client, path, map[string]bool{latchMarker: false}, o.problems), id: o.id,
-		stood: make(chan struct{}, 1), changed: make(chan struct{}), listeners: map[*listener]struct{}{},
+		stood: make(chan struct{}, 1), changed: make(chan struct{}), listeners: listen.NewListeners(listen.Every[*locks.Lease]),
 	}
 	l.lock = locks.NewInterProcessMutex(client, path,
 		locks.WithTrace(o.trace), locks.WithLockData([]byte(o.id)), // as in Java, also an empty one

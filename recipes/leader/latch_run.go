@@ -137,6 +137,6 @@ func (l *LeaderLatch) note(term *locks.Lease, failed error) {
 	close(l.changed)
 	l.changed = make(chan struct{})
 	if turned {
-		l.tell(term)
+		l.listeners.Push(term)
 	}
 }

@@ -93,8 +93,12 @@ func methods(t *testing.T, root string) map[string]bool {
 			}
 			switch receiver := f.Recv.List[0].Type.(type) {
 			case *ast.StarExpr:
-				if name, ok := receiver.X.(*ast.Ident); ok {
-					exist[pkg+".(*"+name.Name+")."+f.Name.Name] = true
+				name, arguments := receiver.X, ""
+				if generic, ok := name.(*ast.IndexExpr); ok {
+					name, arguments = generic.X, "[...]"
+				}
+				if name, ok := name.(*ast.Ident); ok {
+					exist[pkg+".(*"+name.Name+arguments+")."+f.Name.Name] = true
 					exist[name.Name+"."+f.Name.Name] = true
 				}
 			case *ast.Ident:
@@ -128,7 +132,7 @@ func TestDesignNamesMethodsThatExist(t *testing.T) {
 func TestRunbookNamesStackFramesThatExist(t *testing.T) {
 	root := moduleRoot(t)
 	exist := methods(t, root)
-	frames := regexp.MustCompile("(?m)^\\| `(\\w+\\.(?:\\(\\*\\w+\\)|\\w+)\\.\\w+)` \\|").FindAllStringSubmatch(readFile(t, root, runbook), -1)
+	frames := regexp.MustCompile("(?m)^\\| `(\\w+\\.(?:\\(\\*\\w+(?:\\[\\.\\.\\.\\])?\\)|\\w+)\\.\\w+)`(?: \\||, )").FindAllStringSubmatch(readFile(t, root, runbook), -1)
 	if len(frames) < 12 {
 		t.Errorf("got %d frames, want at least 12", len(frames))
 	}

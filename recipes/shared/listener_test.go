@@ -91,6 +91,33 @@ func TestAListenerThatPanicsIsLoggedAndHearsTheNextValue(t *testing.T) {
 	})
 }
 
+func TestAListenerHearsNoValueTwiceInARow(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, link := newClient(t, server)
+		start(t, client, 7)
+		count := shared.NewSharedCount(client, path, 0)
+		goOn := make(chan struct{})
+		var heard, early tidings
+		count.OnChange(early.hear) // before Start, which finds 7
+		if err := count.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		count.OnChange(func(n int32) { heard.hear(n); <-goOn })
+		link.Reset()
+		time.Sleep(time.Second) // the node is read again
+		early.want(t)
+		set(t, count, 1)
+		synctest.Wait()
+		set(t, count, 2)
+		synctest.Wait()
+		set(t, count, 1) // and back, while the listener blocks
+		synctest.Wait()
+		close(goOn)
+		heard.want(t, 1)
+		early.want(t, 1, 2, 1)
+	})
+}
+
 func TestOnChangeRefusesANilFunction(t *testing.T) {
 	defer func() {
 		if got, want := recover(), "shared: OnChange: the function is nil"; got != want {

@@ -10,6 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/listen"
 	"github.com/gocurator/curator/framework/session"
 )
 
@@ -36,9 +37,10 @@ type SharedCount struct {
 	refused    error         // why the node cannot be followed; nil if it can
 	unfollowed chan struct{} // closed while there is an error; another one when there is none again
 	value      VersionedValue
-	restarts   int  // of the ensemble, as far as the client has met them
-	restarted  bool // and no value was taken since the last one
-	listeners  map[*listener]struct{}
+	restarts   int   // of the ensemble, as far as the client has met them
+	restarted  bool  // and no value was taken since the last one
+	begun      int32 // the value at Start
+	listeners  *listen.Listeners[int32]
 }
 
 // A VersionedValue is a count at a moment, for [SharedCount.TrySetCount].
@@ -70,7 +72,7 @@ var (
 func NewSharedCount(client *framework.Client, path string, seed int32) *SharedCount {
 	c := &SharedCount{
 		client: client, path: path, seed: seed,
-		waiter: session.NewWaiter(), unfollowed: make(chan struct{}), listeners: map[*listener]struct{}{},
+		waiter: session.NewWaiter(), unfollowed: make(chan struct{}), listeners: listen.NewListeners(listen.Newest[int32]),
 	}
 	close(c.unfollowed) // until Start
 	c.err = framework.ValidatePath(path)
@@ -110,9 +112,7 @@ func (c *SharedCount) Start(ctx context.Context) error {
 	if c.done != nil {
 		return ErrStarted
 	}
-	for l := range c.listeners {
-		l.told = c.value.Value
-	}
+	c.begun = c.value.Value
 	follow, stop := context.WithCancel(context.WithoutCancel(ctx))
 	c.stop, c.done, c.unfollowed = stop, make(chan struct{}), make(chan struct{})
 	go c.follow(follow, c.done)
@@ -131,6 +131,7 @@ func (c *SharedCount) Close() error {
 		if c.refused == nil {
 			close(c.unfollowed)
 		}
+		c.listeners.Close()
 	}
 	c.mu.Unlock()
 	if done == nil {
