@@ -9,7 +9,7 @@ import (
 
 // callbacks are the functions that the client calls on goroutines of their own: each queue has one.
 type callbacks struct {
-	listeners *listen.Listeners[State]
+	listeners *listen.Listeners[StateChange]
 	logs      *listen.Queue[func()]
 	panics    *slog.Logger // into logs, also of a client that logs nothing else: a bug must show
 	traces    *listen.Queue[func()]
@@ -28,7 +28,7 @@ func (c *core) queueCallbacks() {
 	}
 	logs := newLogQueue(handler)
 	c.calls = callbacks{
-		listeners: listen.NewListeners(listen.Every[State]), logs: logs.calls, panics: slog.New(logs),
+		listeners: listen.NewListeners(listen.Every[StateChange]), logs: logs.calls, panics: slog.New(logs),
 		traces: listen.Bounded(callbackLimit, c.tracesDropped, c.callTrace),
 		chores: listen.Every(func(chore func()) { chore() }),
 	}
@@ -37,8 +37,8 @@ func (c *core) queueCallbacks() {
 	}
 }
 
-func (c *core) listen(fn func(State), first ...State) (stop func()) {
-	return c.calls.listeners.Add(func(s State) { _ = c.callUser("a state listener", func() { fn(s) }) }, first...)
+func (c *core) listen(fn func(StateChange), first ...StateChange) (stop func()) {
+	return c.calls.listeners.Add(func(s StateChange) { _ = c.callUser("a state listener", func() { fn(s) }) }, first...)
 }
 
 func (c *core) callTrace(call func()) { _ = c.callUser("a function of a trace", call) }

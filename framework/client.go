@@ -131,7 +131,7 @@ func (c *Client) Logger() *slog.Logger { return c.core.cfg.logger }
 func (c *Client) State() State {
 	c.core.mu.Lock()
 	defer c.core.mu.Unlock()
-	return c.core.state
+	return c.core.change.State
 }
 
 // Err is nil while the client can be used, or may be again. After [Client.Close] it is [ErrClosed]. If the servers
@@ -165,20 +165,20 @@ func (c *Client) Server() string {
 	return s.Server()
 }
 
-// OnStateChange calls fn with the present state, if there has been one, and then with every change, in order. None is
+// OnStateChange calls fn with the last change, if there has been one, and then with every change, in order. None is
 // dropped: while fn blocks, any number of changes wait. fn has a goroutine of its own and may use the client, Close
 // included. stop ends the calls, without waiting for one that is running: none begins after it but one that was about
 // to. OnStateChange panics if fn is nil.
 //
 // Curator: CuratorFramework.getConnectionStateListenable().addListener().
-func (c *Client) OnStateChange(fn func(State)) (stop func()) {
+func (c *Client) OnStateChange(fn func(StateChange)) (stop func()) {
 	mustCall("OnStateChange", fn != nil)
 	c.core.mu.Lock()
 	defer c.core.mu.Unlock()
-	if c.core.state == StateLatent {
+	if c.core.change.State == StateLatent {
 		return c.core.listen(fn)
 	}
-	return c.core.listen(fn, c.core.state)
+	return c.core.listen(fn, c.core.change)
 }
 
 // BlockUntilConnected blocks until the client is connected or closed, ctx is done, or the servers refuse its

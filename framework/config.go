@@ -36,7 +36,7 @@ type config struct {
 	tls               *tls.Config
 	data              []byte
 	logger            *slog.Logger
-	listeners         []func(State)
+	listeners         []func(StateChange)
 	trace             Trace
 	maxAnswer         int
 	maxRequest        int

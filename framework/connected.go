@@ -13,7 +13,7 @@ import (
 func (c *core) attachedSession(ctx context.Context, timeout <-chan time.Time) (*live.Session, error) {
 	for {
 		c.mu.Lock()
-		s, state, refused, closed, changed := c.session.Session(), c.state, c.refused, c.closed, c.changed
+		s, state, refused, closed, changed := c.session.Session(), c.change.State, c.refused, c.closed, c.changed
 		c.mu.Unlock()
 		// One look at ctx: if it ended between two, the error would deny the connection.
 		ended := ctx.Err() != nil

@@ -33,7 +33,7 @@ type core struct {
 	closeErr error         // written before ended is closed
 
 	mu       sync.Mutex
-	state    State
+	change   StateChange // the last; of state LATENT before the first
 	session  *live.Owner // the newest
 	closed   bool
 	refused  error            // the servers will never take this client
@@ -146,27 +146,33 @@ func (c *core) move(s *live.Session, e event, reason error) {
 	if e == eventOver && c.refused != nil {
 		e = eventRefused
 	}
-	before := c.state
-	c.state = before.next(e)
 	c.announce()
-	if c.state == before || c.closed {
+	before := c.change.State
+	now := before.next(e)
+	if now == before {
 		return
 	}
-	c.calls.listeners.Push(c.state)
-	c.traceState()
-	c.logState(s, reason)
+	c.change = StateChange{State: now, Previous: before, SessionID: s.ID(), Server: c.server, Time: time.Now(), Err: reason}
+	if c.closed {
+		return
+	}
+	c.calls.listeners.Push(c.change)
+	if traced := c.cfg.trace.State; traced != nil {
+		change := c.change
+		c.calls.traces.PushAlways(func() { traced(change) })
+	}
+	c.logState(c.change, s.Timeout())
 }
 
-// mu is held.
-func (c *core) logState(s *live.Session, reason error) {
-	attrs := []slog.Attr{slog.String("state", c.state.String()), slog.String("session", fmt.Sprintf("%#x", s.ID()))}
-	if c.server != "" { // it has been connected
-		attrs = append(attrs, slog.String("server", c.server), slog.Duration("sessionTimeout", s.Timeout()))
+func (c *core) logState(change StateChange, timeout time.Duration) {
+	attrs := []slog.Attr{slog.String("state", change.State.String()), slog.String("session", fmt.Sprintf("%#x", change.SessionID))}
+	if change.Server != "" { // it has been connected
+		attrs = append(attrs, slog.String("server", change.Server), slog.Duration("sessionTimeout", timeout))
 	}
-	if reason != nil {
-		attrs = append(attrs, slog.Any("error", reason))
+	if change.Err != nil {
+		attrs = append(attrs, slog.Any("error", change.Err))
 	}
-	c.cfg.logger.LogAttrs(context.Background(), c.state.level(), "framework: connection state changed", attrs...)
+	c.cfg.logger.LogAttrs(context.Background(), change.State.level(), "framework: connection state changed", attrs...)
 }
 
 // failed remembers why a server could not be used, and logs it: at Warn the first time since the client was connected,

@@ -27,7 +27,7 @@ func unconnected() *core {
 	c.queueCallbacks()
 	closing := make(chan struct{})
 	close(closing)
-	c.state = StateConnected
+	c.change.State = StateConnected
 	c.next(0).Run(closing)
 	return c
 }
@@ -37,8 +37,8 @@ func TestASessionThatIsOverMovesNothingAnyMore(t *testing.T) {
 	c := unconnected()
 	for _, e := range []event{eventAttached, eventDetached} {
 		c.move(c.session.Session(), e, nil)
-		if c.state != StateLost {
-			t.Errorf("event %d made LOST %v", e, c.state)
+		if c.change.State != StateLost {
+			t.Errorf("event %d made LOST %v", e, c.change.State)
 		}
 	}
 }

@@ -74,7 +74,7 @@ func ExampleClient_OnStateChange() {
 	defer client.Close()
 
 	states := make(chan framework.State)
-	stop := client.OnStateChange(func(s framework.State) { states <- s })
+	stop := client.OnStateChange(func(change framework.StateChange) { states <- change.State })
 	defer stop()
 	fmt.Println(<-states)
 	srv.CutAll()

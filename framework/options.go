@@ -99,7 +99,7 @@ func WithNamespace(namespace string) Option {
 // WithStateListener is [Client.OnStateChange] from the first state on.
 //
 // Curator: CuratorFramework.getConnectionStateListenable().
-func WithStateListener(fn func(State)) Option {
+func WithStateListener(fn func(StateChange)) Option {
 	return func(c *config) {
 		if fn == nil {
 			c.problems = append(c.problems, errors.New("state listener is nil"))
@@ -221,9 +221,8 @@ type Trace struct {
 	// it carries, such as a span. Each request of a recursive delete is an operation; requests of locks and other
 	// recipes are none.
 	Operation func(ctx context.Context, o Operation)
-	// State reports every state, and the server that the client is connected to, or was last. Its calls are never
-	// dropped.
-	State func(state State, server string, at time.Time)
+	// State reports every change of the state. Its calls are never dropped.
+	State func(change StateChange)
 }
 
 // WithTrace reports what the client does and cleans up. Listeners hear of states sooner; locks have a trace of their

@@ -3,6 +3,7 @@ package framework
 import (
 	"fmt"
 	"log/slog"
+	"time"
 )
 
 // A State is what a client's users know of its connection.
@@ -43,6 +44,17 @@ const (
 	// such a connection.
 	StateReadOnly
 )
+
+// A StateChange is what listeners hear. Later versions may add fields.
+type StateChange struct {
+	State    State
+	Previous State // StateLatent at the first change
+	// SessionID is that of the session whose connection came or went, or that is over: 0 if it never had one.
+	SessionID int64
+	Server    string    // that the client is connected to, or was last; "" before the first connection
+	Time      time.Time // when the client noticed it: a listener may hear of it later
+	Err       error     // why the connection was lost, or the session is over; nil when there is a connection
+}
 
 // String returns Curator's name of the state.
 func (s State) String() string {

@@ -47,9 +47,9 @@ func TestListenersHearEveryStateInOrder(t *testing.T) {
 func TestASlowListenerHoldsUpNobodyAndMissesNothing(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		var slow clienttest.States
-		w.Client.OnStateChange(func(s framework.State) {
+		w.Client.OnStateChange(func(change framework.StateChange) {
 			time.Sleep(time.Hour)
-			slow.Hear(s)
+			slow.Hear(change)
 		})
 		for range 3 {
 			w.Link.Reset()
@@ -100,7 +100,7 @@ func TestAStoppedListenerHearsNoMore(t *testing.T) {
 func TestCloseFromAListenerDoesNotDeadlock(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		var done atomic.Bool
-		w.Client.OnStateChange(func(framework.State) {
+		w.Client.OnStateChange(func(framework.StateChange) {
 			if err := w.Client.Close(); err != nil {
 				t.Error(err)
 			}
@@ -119,7 +119,7 @@ func TestCloseFromAListenerDoesNotDeadlock(t *testing.T) {
 func TestAListenerMayUseTheClient(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		var seen atomic.Bool
-		w.Client.OnStateChange(func(framework.State) {
+		w.Client.OnStateChange(func(framework.StateChange) {
 			_, _, err := w.Client.Create(t.Context(), "/from-a-listener", nil)
 			seen.Store(err == nil)
 		})
@@ -215,7 +215,7 @@ func TestNeitherStopNorCloseWaitsForAListener(t *testing.T) {
 		var calls [2]atomic.Int64
 		var stops [2]func()
 		for i := range stops {
-			stops[i] = w.Client.OnStateChange(func(framework.State) {
+			stops[i] = w.Client.OnStateChange(func(framework.StateChange) {
 				calls[i].Add(1)
 				time.Sleep(time.Hour)
 			})
@@ -234,6 +234,53 @@ func TestNeitherStopNorCloseWaitsForAListener(t *testing.T) {
 		for i := range calls {
 			if n := calls[i].Load(); n != 1 {
 				t.Errorf("listener %d was called %d times, want once: it has been stopped", i, n)
+			}
+		}
+	})
+}
+
+func TestAStateChangeSaysWhatItIsAbout(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		w := newEnv(t)
+		var heard, late []framework.StateChange
+		w.Client.OnStateChange(func(change framework.StateChange) {
+			heard = append(heard, change)
+			time.Sleep(time.Hour) // the time is that of the change
+		})
+		w.Connected()
+		first, began := w.Session().ID(), time.Now()
+		w.Link.Reset()
+		w.Eventually("reconnected", func() bool { return w.Client.State() == reconnected })
+		w.Server.ExpireSession(first)
+		w.Eventually("a new session", func() bool { return w.States.Has(lost) && w.Client.State() == reconnected })
+		w.Client.OnStateChange(func(change framework.StateChange) { late = append(late, change) })
+		second, end := w.Session().ID(), time.Now()
+		time.Sleep(10 * time.Hour)
+
+		want := []framework.StateChange{
+			{State: connected, Previous: framework.StateLatent, SessionID: first},
+			{State: suspended, Previous: connected, SessionID: first},
+			{State: reconnected, Previous: suspended, SessionID: first},
+			{State: suspended, Previous: reconnected, SessionID: first},
+			{State: lost, Previous: suspended, SessionID: first},
+			{State: reconnected, Previous: lost, SessionID: second},
+		}
+		if len(heard) != len(want) || len(late) != 1 || late[0] != heard[len(heard)-1] {
+			t.Fatalf("got %+v, and %+v at a late listener; want %d changes, and the last", heard, late, len(want))
+		}
+		for i, got := range heard {
+			if got.Time.Before(began.Add(-time.Second)) || got.Time.After(end) {
+				t.Errorf("change %d: got time %v, want that of the change, from %v to %v", i, got.Time, began, end)
+			}
+			if (got.Err == nil) != got.State.IsConnected() || got.Server != "zk:2181" {
+				t.Errorf("change %d: got server %q, error %v; want zk:2181, and an error unless connected", i, got.Server, got.Err)
+			}
+			if got.State == lost {
+				wantErr(t, got.Err, framework.ErrSessionLost)
+			}
+			got.Time, got.Server, got.Err = time.Time{}, "", nil
+			if got != want[i] {
+				t.Errorf("change %d: got %+v, want %+v", i, got, want[i])
 			}
 		}
 	})

@@ -54,7 +54,7 @@ func TestNoExportedTypeShowsACredential(t *testing.T) {
 			"Result":           framework.Result{Path: "/"}, "Entry": framework.Entry{Path: "/"},
 			"State": framework.StateLost, "ErrorPolicy": framework.StandardErrorPolicy, "Status": framework.StatusGone,
 			"CreateMode": framework.Ephemeral, "CreateOption": framework.WithACL(zk.DigestACL(zk.PermAll, "user", "other")[0]),
-			"DeleteOption": framework.Guaranteed(), "Trace": framework.Trace{}, "DialFunc": framework.DialFunc(w.Link.DialContext),
+			"DeleteOption": framework.Guaranteed(), "Trace": framework.Trace{}, "StateChange": framework.StateChange{Err: refused}, "DialFunc": framework.DialFunc(w.Link.DialContext),
 			"ChildObserver": framework.ChildObserver(nil), "NoAuthError": &framework.NoAuthError{Op: "create", Path: "/", Permission: "CREATE", Node: "/"},
 			"LookupFunc": framework.LookupFunc(net.DefaultResolver.LookupHost),
 		}

@@ -37,14 +37,6 @@ func (c *Client) doTraced(ctx context.Context, op, path string, f try) error {
 	return o.Err
 }
 
-// mu is held.
-func (c *core) traceState() {
-	if told := c.cfg.trace.State; told != nil {
-		state, server, at := c.state, c.server, time.Now()
-		c.calls.traces.PushAlways(func() { told(state, server, at) })
-	}
-}
-
 func (c *core) orphanFound(path string) {
 	if found := c.cfg.trace.OrphanFound; found != nil {
 		c.calls.traces.Push(func() { found(path) })

@@ -33,10 +33,10 @@ func (tr *tracer) trace() framework.Trace {
 			tr.operations = append(tr.operations, o)
 			tr.contexts = append(tr.contexts, ctx)
 		},
-		State: func(state framework.State, server string, at time.Time) {
+		State: func(change framework.StateChange) {
 			tr.mu.Lock()
 			defer tr.mu.Unlock()
-			tr.states = append(tr.states, fmt.Sprintf("%s %s %d", state, server, at.Unix()))
+			tr.states = append(tr.states, fmt.Sprintf("%s %s %d", change.State, change.Server, change.Time.Unix()))
 		},
 	}
 }

@@ -59,8 +59,8 @@ func TestAStateListenerThatPanicsIsLoggedAndHearsTheNextState(t *testing.T) {
 		heard.Want(t, connected, suspended, reconnected)
 		w.States.Want(t, connected, suspended, reconnected)
 		log.wants(t, 3, "framework: a state listener panicked: broken listener", "user_code_test.go")
-	}, log.logger(), framework.WithStateListener(func(s framework.State) {
-		heard.Hear(s)
+	}, log.logger(), framework.WithStateListener(func(change framework.StateChange) {
+		heard.Hear(change)
 		panic("broken listener")
 	}))
 }
@@ -244,7 +244,7 @@ func TestAPanicIsLoggedWithoutALogger(t *testing.T) {
 	defer slog.SetDefault(before)
 	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
 	bubble(t, func(_ *testing.T, w *env) {
-		w.Client.OnStateChange(func(framework.State) { panic("broken listener") })
+		w.Client.OnStateChange(func(framework.StateChange) { panic("broken listener") })
 		synctest.Wait()
 	})
 	log.wants(t, 1, "framework: a state listener panicked: broken listener")

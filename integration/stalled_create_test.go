@@ -183,8 +183,8 @@ func acquireAndRelease(acquire acquisition) func(ctx context.Context, t *testing
 func giveUp(ctx context.Context, _ *testing.T, r *stalledRun) error {
 	patient, impatient := context.WithCancel(ctx)
 	defer impatient()
-	stop := r.a.OnStateChange(func(s framework.State) {
-		if s == framework.StateSuspended {
+	stop := r.a.OnStateChange(func(now framework.StateChange) {
+		if now.State == framework.StateSuspended {
 			impatient()
 		}
 	})

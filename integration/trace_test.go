@@ -25,10 +25,10 @@ func TestATraceTellsOfOperationsAndStatesOfARealServer(t *testing.T) {
 			defer mu.Unlock()
 			operations = append(operations, o)
 		},
-		State: func(state framework.State, _ string, _ time.Time) {
+		State: func(change framework.StateChange) {
 			mu.Lock()
 			defer mu.Unlock()
-			states = append(states, state)
+			states = append(states, change.State)
 		},
 	}))
 	if err != nil {

@@ -35,7 +35,7 @@ func hire(s settings, dial framework.DialFunc, r *report) (workers []*worker, er
 		w := &worker{number: n + 1, settings: s, line: demo.NewLine(dial), report: r, traced: make(chan struct{}, s.rounds)}
 		w.client, err = framework.NewClient(s.Servers, append(slices.Clone(options),
 			framework.WithSessionTimeout(s.session), framework.WithDialer(w.line.DialContext),
-			framework.WithStateListener(func(now framework.State) { r.state(w.number, now) }))...)
+			framework.WithStateListener(func(now framework.StateChange) { r.state(w.number, now.State) }))...)
 		if err != nil {
 			dismiss(workers)
 			return nil, &demo.UsageError{Err: fmt.Errorf("-zk: %w", err)}

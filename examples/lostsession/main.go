@@ -44,9 +44,9 @@ func outages(ctx context.Context, env *demo.Env) error {
 func suffer(ctx context.Context, env *demo.Env, harm func(*demo.Line), healAfter time.Duration) error {
 	client, line := env.BreakableClient()
 	reconnected := make(chan struct{}, 1)
-	defer client.OnStateChange(func(s framework.State) {
-		env.Say("holder's client: %v", s)
-		if s == framework.StateReconnected {
+	defer client.OnStateChange(func(now framework.StateChange) {
+		env.Say("holder's client: %v", now.State)
+		if now.State == framework.StateReconnected {
 			select {
 			case reconnected <- struct{}{}:
 			default:

@@ -103,7 +103,7 @@ func New(cfg Config) (*Telemetry, error) {
 func (t *Telemetry) ClientOptions() []framework.Option {
 	return []framework.Option{
 		framework.WithLogger(t.logger),
-		framework.WithStateListener(func(s framework.State) { t.prom.states.WithLabelValues(s.String()).Inc() }),
+		framework.WithStateListener(func(now framework.StateChange) { t.prom.states.WithLabelValues(now.State.String()).Inc() }),
 		framework.WithTrace(framework.Trace{
 			OrphanFound:   func(string) { t.prom.orphans.Inc() },
 			RemovalFailed: func(string, error) { t.prom.refusals.Inc() },

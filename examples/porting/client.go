@@ -20,8 +20,8 @@ func Connect(ctx context.Context, servers string, opts ...framework.Option) (*fr
 		framework.WithRetryPolicy(retry.ExponentialBackoff(time.Second, 3)),
 		framework.WithErrorPolicy(framework.SessionErrorPolicy), // the default, here
 		framework.WithNamespace("app"),
-		framework.WithStateListener(func(state framework.State) {
-			if state == framework.StateLost {
+		framework.WithStateListener(func(now framework.StateChange) {
+			if now.State == framework.StateLost {
 				slog.Warn("lost")
 			}
 		}),

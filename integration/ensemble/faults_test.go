@@ -111,7 +111,7 @@ func TestAHolderThatHasJustMovedKnowsFirst(t *testing.T) {
 		from, to := followers[0].Route(), followers[1].Route()
 		to.Cut()
 		states := make(chan framework.State, 100)
-		holder := connect(t, session, []string{from.Addr(), to.Addr()}, framework.WithStateListener(func(s framework.State) { states <- s }))
+		holder := connect(t, session, []string{from.Addr(), to.Addr()}, framework.WithStateListener(func(now framework.StateChange) { states <- now.State }))
 		c := hold(t, holder, name("moved")).against(second)
 		time.Sleep(session/2 + rand.N(session/2))
 

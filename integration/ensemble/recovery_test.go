@@ -34,8 +34,8 @@ func TestServiceIsBackWithTheNewLeader(t *testing.T) {
 	var all []*watched
 	for range clients {
 		w := &watched{states: make(chan stamped, 10_000)}
-		w.client = connect(t, session, addrs(e.Members()...), framework.WithDialer(w.dial), framework.WithStateListener(func(s framework.State) {
-			w.states <- stamped{time.Now(), s == framework.StateReconnected}
+		w.client = connect(t, session, addrs(e.Members()...), framework.WithDialer(w.dial), framework.WithStateListener(func(now framework.StateChange) {
+			w.states <- stamped{time.Now(), now.State == framework.StateReconnected}
 		}))
 		all = append(all, w)
 	}

@@ -44,7 +44,7 @@ func TestUserCodeThatTakesAnHourDelaysNothing(t *testing.T) {
 		var calls atomic.Int64
 		p := newPeer(t, server,
 			framework.WithLogger(slog.New(hourlyHandler{slog.DiscardHandler})),
-			framework.WithStateListener(func(framework.State) { time.Sleep(time.Hour) }))
+			framework.WithStateListener(func(framework.StateChange) { time.Sleep(time.Hour) }))
 		other := newPeer(t, server)
 		held := acquire(t, other.mutex())
 

@@ -17,10 +17,10 @@ type States struct {
 }
 
 // Hear is the listener.
-func (s *States) Hear(state framework.State) {
+func (s *States) Hear(change framework.StateChange) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.heard = append(s.heard, state)
+	s.heard = append(s.heard, change.State)
 	s.at = append(s.at, time.Now())
 }
 

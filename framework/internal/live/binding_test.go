@@ -249,8 +249,8 @@ func TestBindingsEndBeforeListenersHearOfLost(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		var w *env
 		var h *clienttest.Bound
-		w = newEnv(t, framework.WithStateListener(func(s framework.State) {
-			if s == framework.StateLost && !h.Ended() {
+		w = newEnv(t, framework.WithStateListener(func(now framework.StateChange) {
+			if now.State == framework.StateLost && !h.Ended() {
 				t.Error("got LOST at a listener before the binding's end, want it after")
 			}
 		}))

@@ -28,8 +28,8 @@ func openOurs(ctx context.Context, order Order, tell func(event string)) (client
 		framework.WithSessionTimeout(timeout),
 		framework.WithConnectionTimeout(min(timeout, 5*time.Second)),
 		framework.WithRetryPolicy(retry.NTimes(cmp.Or(order.Retries, 40), 100*time.Millisecond)),
-		framework.WithStateListener(func(s framework.State) {
-			switch s {
+		framework.WithStateListener(func(now framework.StateChange) {
+			switch now.State {
 			case framework.StateSuspended:
 				tell("suspended")
 			case framework.StateLost:

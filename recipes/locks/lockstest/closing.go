@@ -109,8 +109,8 @@ func closeFromAListener(t *testing.T, w *world) {
 	lost := make(chan struct{})
 	c := w.client()
 	lease := c.fill()[0]
-	stop := c.OnStateChange(func(s framework.State) {
-		if s == framework.StateSuspended {
+	stop := c.OnStateChange(func(now framework.StateChange) {
+		if now.State == framework.StateSuspended {
 			closed <- c.Close()
 			close(lost)
 		}

@@ -74,8 +74,8 @@ func contextEndsWhileTheNodeVanishes(t *testing.T, w *world) {
 func endContextWhileTheNodeVanishes(t *testing.T, w *world, held leases) (judged bool) {
 	before := w.nodes()
 	suspended := make(chan struct{}, 1)
-	c := w.client(framework.WithStateListener(func(s framework.State) {
-		if !s.IsConnected() {
+	c := w.client(framework.WithStateListener(func(now framework.StateChange) {
+		if !now.State.IsConnected() {
 			trySend(suspended)
 		}
 	}))
