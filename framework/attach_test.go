@@ -1,17 +1,21 @@
 package framework_test
 
-import "testing"
+import (
+	"testing"
 
-type attachKey struct{}
+	"github.com/gocurator/curator/framework/session"
+)
+
+type attached struct{ _ int }
 
 func TestFacadesOfAClientShareWhatIsAttached(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
-		first := w.Client.Attach(attachKey{}, func() any { return new(int) })
-		if got := w.Client.UsingNamespace("app").Attach(attachKey{}, nil); got != first {
-			t.Errorf("a facade of the same client: got %v, want %v", got, first)
+		first := session.Attach(w.Client.Attachments(), func() *attached { return &attached{} })
+		if got := session.Attach[*attached](w.Client.UsingNamespace("app").Attachments(), nil); got != first {
+			t.Errorf("a facade of the same client: got %p, want %p", got, first)
 		}
-		if got := w.Dial("zk:2181").Attach(attachKey{}, nil); got != nil {
-			t.Errorf("another client has %v attached, want nil", got)
+		if got := session.Attach[*attached](w.Dial("zk:2181").Attachments(), nil); got != nil {
+			t.Errorf("another client has %p attached, want nil", got)
 		}
 	})
 }

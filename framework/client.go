@@ -9,6 +9,7 @@ import (
 	"github.com/gocurator/curator/framework/internal/clock"
 	"github.com/gocurator/curator/framework/internal/live"
 	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/retry"
 )
 
@@ -217,10 +218,7 @@ func (c *Client) ConnectionTimeout() time.Duration { return c.core.cfg.connectio
 // RetryPolicy is that of [WithRetryPolicy].
 func (c *Client) RetryPolicy() retry.Policy { return c.core.cfg.policy }
 
-// Attach returns the client's value for key, and makes it if there is none: state of a recipe that all facades share.
-// It goes with the client. See [session.Attachments.Attach].
-func (c *Client) Attach(key any, create func() any) any {
-	return c.core.attachments.Attach(key, create)
-}
+// Attachments are what recipes hang on the client by [session.Attach]: all facades share them.
+func (c *Client) Attachments() *session.Attachments { return &c.core.attachments }
 
 var _ io.Closer = (*Client)(nil)

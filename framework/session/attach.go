@@ -4,36 +4,46 @@ import (
 	"sync"
 )
 
-// Attachments are values that recipes hang on a client or a session by keys of their own. They go with it. The zero
-// value is ready for use, and safe for concurrent use.
+// Attachments are values that recipes hang on a client or a session, one of each type. They go with it. The zero value
+// is ready for use, and safe for concurrent use.
 type Attachments struct {
 	mu     sync.Mutex
-	values map[any]any
+	values map[any]any // by typeKey
 }
 
-// Attach returns the value for key. If there is none, create makes it; without create Attach returns nil. create runs
-// under no lock, so that one of two concurrent results is dropped: it should only make the value. A value is never
-// removed, so a key should be a type of its package, and the value should keep what comes and goes.
-func (a *Attachments) Attach(key any, create func() any) any {
-	if value, found := a.find(key); found || create == nil {
+// A typeKey is the key of the value of type T. Keys of two types differ, also if one is an interface that the other
+// has.
+type typeKey[T any] struct{}
+
+// Attach returns the value of type T. If there is none, create makes it; without create Attach returns the zero value.
+// create runs under no lock, so that one of two concurrent results is dropped: it should only make the value. A value
+// is never removed, so T should be a type of the recipe's package, or a pointer to one, and the value should keep what
+// comes and goes.
+func Attach[T any](a *Attachments, create func() T) T {
+	if value, found := find[T](a); found || create == nil {
 		return value
 	}
 	made := create()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if value, found := a.values[key]; found {
+	if value, found := findLocked[T](a); found {
 		return value
 	}
 	if a.values == nil {
 		a.values = map[any]any{}
 	}
-	a.values[key] = made
+	a.values[typeKey[T]{}] = made
 	return made
 }
 
-func (a *Attachments) find(key any) (value any, found bool) {
+func find[T any](a *Attachments) (value T, found bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	value, found = a.values[key]
+	return findLocked[T](a)
+}
+
+func findLocked[T any](a *Attachments) (value T, found bool) {
+	attached, found := a.values[typeKey[T]{}]
+	value, _ = attached.(T)
 	return value, found
 }

@@ -30,7 +30,7 @@
 //     restored database: so the session reads a watched node again when a wait has lasted, and [Watch.ReadAgain] does
 //     so now. A [TreeObserver] hears of a node and everything below it, at servers since 3.6.
 //   - Functions of the recipe's users are called through package listen of the framework.
-//   - State of a recipe hangs on the client or on the session, by Attach, not on the process.
+//   - State of a recipe hangs on the client or on the session, by [Attach], not on the process.
 //
 // # Callbacks
 //

@@ -35,9 +35,8 @@ type Session interface {
 	// Server is the server of the connection, host:port as the connect string or the list of servers names it; ""
 	// without one.
 	Server() string
-	// Attach returns the session's value for key, and makes it if there is none. It goes with the session. See
-	// [Attachments.Attach].
-	Attach(key any, create func() any) any
+	// Attachments are what recipes hang on the session by [Attach].
+	Attachments() *Attachments
 
 	Validity
 	Nodes

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/framework/zktest/txnlog"
 	"github.com/gocurator/curator/recipes/internal/steps"
@@ -15,19 +16,14 @@ import (
 )
 
 // A source is a client that has nothing but values.
-type source map[any]any
+type source struct{ values session.Attachments }
 
-func (s source) Attach(key any, create func() any) any {
-	if _, there := s[key]; !there && create != nil {
-		s[key] = create()
-	}
-	return s[key]
-}
+func (s *source) Attachments() *session.Attachments { return &s.values }
 
 func TestAJournalHasWhatHappenedInItsOrder(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		var j journaltest.Journal
-		a, b := source{}, source{}
+		a, b := &source{}, &source{}
 		j.Attach(a, "A")
 		j.Attach(b, "B")
 		begun := time.Now()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/recipes/internal/queue"
 	"github.com/gocurator/curator/recipes/internal/steps"
 )
@@ -46,13 +47,10 @@ type retainedQueue struct {
 // forgetTime is how long an unused local queue, and its history, is remembered.
 const forgetTime = banTime
 
-type retainedQueuesKey struct{}
-
 func retainedQueuesOf(client *framework.Client) *retainedQueues {
-	qs, _ := client.Attach(retainedQueuesKey{}, func() any {
+	return session.Attach(client.Attachments(), func() *retainedQueues {
 		return &retainedQueues{byKey: map[retainedKey]*retainedQueue{}, observer: steps.Of(client)}
-	}).(*retainedQueues)
-	return qs
+	})
 }
 
 // find finds or makes a local queue. mu is held.

@@ -85,8 +85,8 @@ func (s *Session) Silence() time.Duration {
 // Restarts is for [session.Session].
 func (s *Session) Restarts() int { return int(s.restarts.Load()) }
 
-// Attach is for [session.Session].
-func (s *Session) Attach(key any, create func() any) any { return s.attachments.Attach(key, create) }
+// Attachments is for [session.Session].
+func (s *Session) Attachments() *session.Attachments { return &s.attachments }
 
 // Connected is for [session.Session].
 func (s *Session) Connected() bool {

@@ -6,14 +6,14 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/steps"
 )
 
 // A Source is what a queue needs of its client.
 type Source interface {
 	// Sessions yields the connected session, and the next one after its end.
 	Sessions(ctx context.Context) iter.Seq2[framework.Session, error]
-	// Attach returns the client's value for key; the first call makes it.
-	Attach(key any, create func() any) any
+	steps.Source
 	// ConnectionTimeout bounds the wait for a removal.
 	ConnectionTimeout() time.Duration
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/recipes/internal/steps"
 )
 
@@ -20,15 +21,12 @@ type Registry struct {
 	observer steps.Observer // nil but in tests
 }
 
-type registryKey struct{}
-
 // RegistryOf returns the registry of a client.
 func RegistryOf(s Source) *Registry {
 	if s == nil { // a recipe without a client refuses every call
 		return newRegistry(nil)
 	}
-	r, _ := s.Attach(registryKey{}, func() any { return newRegistry(steps.Of(s)) }).(*Registry)
-	return r
+	return session.Attach(s.Attachments(), func() *Registry { return newRegistry(steps.Of(s)) })
 }
 
 func newRegistry(o steps.Observer) *Registry {

@@ -3,7 +3,11 @@
 // two steps, where no other goroutine could be sure to come in.
 package steps
 
-import "time"
+import (
+	"time"
+
+	"github.com/gocurator/curator/framework/session"
+)
 
 // A Kind is what a step is.
 type Kind string
@@ -102,17 +106,14 @@ type Observer interface {
 
 // A Source is a client.
 type Source interface {
-	// Attach returns the client's value for key; the first call makes it.
-	Attach(key any, create func() any) any
+	// Attachments are what recipes hang on the client.
+	Attachments() *session.Attachments
 }
-
-type key struct{}
 
 // Attach gives a client an observer, for good. It must come before the client's first recipe.
-func Attach(client Source, o Observer) { client.Attach(key{}, func() any { return o }) }
+func Attach(client Source, o Observer) {
+	session.Attach(client.Attachments(), func() Observer { return o })
+}
 
 // Of returns the client's observer, nil if it has none.
-func Of(client Source) Observer {
-	o, _ := client.Attach(key{}, nil).(Observer)
-	return o
-}
+func Of(client Source) Observer { return session.Attach[Observer](client.Attachments(), nil) }
