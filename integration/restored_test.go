@@ -98,7 +98,7 @@ type restoredWaiter struct {
 	lock    locks.Lock
 	session framework.Session // the one in which it began to wait
 	theirs  framework.Session // the holder's at that time
-	done    chan error         // has a value once it is let in
+	done    chan error        // has a value once it is let in
 }
 
 func (w *restoredWaiter) begin(t *testing.T) {

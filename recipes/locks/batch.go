@@ -16,9 +16,9 @@ type batch struct {
 	session   framework.Session
 	gate      *queue.Contender
 	members   []*queue.Contender
-	listing   []string         // came with the newest member; nil once used
+	listing   []string        // came with the newest member; nil once used
 	watch     framework.Watch // on the leases, from the first wait on
-	stop      func()           // ends listening to the limit
+	stop      func()          // ends listening to the limit
 	admitted  bool
 }
 

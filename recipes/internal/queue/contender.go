@@ -36,9 +36,9 @@ type Contender struct {
 	view    *sharedView // nil if it does not queue
 
 	selfWatch        framework.Watch // nil before it waits
-	stopKeepingValid func()           // nil before it waits
+	stopKeepingValid func()          // nil before it waits
 	aheadWatch       framework.Watch // on watched, or on the directory
-	watched          string           // a node ahead; empty for the directory
+	watched          string          // a node ahead; empty for the directory
 
 	Lateness *Lateness // nil before it waits
 }

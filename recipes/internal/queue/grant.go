@@ -41,7 +41,7 @@ type Grant struct {
 	leaveAsked bool
 	used       bool // for a check
 	hasHolds   bool
-	over       error              // made from cause by Config.Ended when first needed
+	over       error             // made from cause by Config.Ended when first needed
 	binding    framework.Binding // set once
 }
 

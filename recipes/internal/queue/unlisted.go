@@ -29,7 +29,7 @@ import (
 
 // An unlisted is guarded by sharedView.mu.
 type unlisted struct {
-	dirWatch  framework.Watch    // on the directory
+	dirWatch  framework.Watch     // on the directory
 	dirCzxid  int64               // of the listed directory; zero if none was
 	next      int32               // number of the next node; negative if unknown
 	least     int32               // one more than our greatest number
