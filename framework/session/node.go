@@ -39,3 +39,11 @@ type Removal interface {
 	// Err is for after Done: nil if the node is gone, the server's refusal, or what the session ended with.
 	Err() error
 }
+
+// A NodeRead is what a server said of one node.
+type NodeRead struct {
+	Path string
+	Data []byte   // nil unless the node was read
+	Stat *zk.Stat // nil if there is no node, or it may not even be asked for
+	Err  error    // why the node was not read: zk.ErrNoNode, zk.ErrNoAuth, …; nil if it was
+}

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-	"golang.org/x/sync/errgroup"
 
+	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
@@ -25,8 +25,6 @@ type Participant struct {
 	// Retained says that this client keeps the node while nobody holds it, see [Retain]. Other clients' count as held.
 	Retained bool
 }
-
-const maxReads = 64
 
 func (r *recipe) contenders(ctx context.Context, accept func(queue.Node) bool) ([]Participant, error) {
 	holds := func(line []queue.Node, i int) bool { return queue.Decide(line, line[i]).Admitted }
@@ -81,38 +79,46 @@ func sortLine(line []queue.Node) {
 	})
 }
 
-// describe reads the nodes that accept takes. Others, and nodes that have gone, are nil.
+// describe reads the nodes that accept takes. Others, and nodes that have gone, are nil. When the session is lost, it
+// reads the rest in the next one.
 func (r *recipe) describe(ctx context.Context, line []queue.Node, accept func(queue.Node) bool) ([]*Participant, error) {
 	found := make([]*Participant, len(line))
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(maxReads)
+	var at []int // of the nodes in line
+	var paths []string
 	for i, n := range line {
-		if !accept(n) {
-			continue
+		if accept(n) {
+			at, paths = append(at, i), append(paths, r.queue.Child(n.Name))
 		}
-		group.Go(func() (err error) {
-			found[i], err = r.participant(ctx, n)
-			return err
-		})
 	}
-	return found, group.Wait()
+	for {
+		s, err := r.client.Session(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for read, failed := range s.ReadMany(ctx, paths) {
+			if err = failed; err != nil {
+				break
+			}
+			if found[at[0]], err = r.participant(read); err != nil {
+				return nil, err
+			}
+			at, paths = at[1:], paths[1:]
+		}
+		if !errors.Is(err, session.ErrSessionLost) {
+			return found, err
+		}
+	}
 }
 
-func (r *recipe) participant(ctx context.Context, n queue.Node) (*Participant, error) {
-	client := r.client
-	path := client.RelativePath(r.queue.Child(n.Name))
-	data, stat, err := client.Get(ctx, path)
-	if errors.Is(err, zk.ErrNoAuth) {
-		data = nil
-		stat, err = client.Exists(ctx, path)
-	}
+func (r *recipe) participant(read session.NodeRead) (*Participant, error) {
+	path := r.client.RelativePath(read.Path)
 	switch {
-	case errors.Is(err, zk.ErrNoNode), err == nil && stat == nil:
+	case errors.Is(read.Err, zk.ErrNoNode):
 		return nil, nil
-	case err != nil:
-		return nil, err
+	case read.Err != nil && read.Stat == nil:
+		return nil, fmt.Errorf("get %q: %w", path, read.Err)
 	}
 	return &Participant{
-		Path: path, Session: stat.EphemeralOwner, Since: time.UnixMilli(stat.Ctime), Data: data, Token: stat.Czxid,
+		Path: path, Session: read.Stat.EphemeralOwner, Since: time.UnixMilli(read.Stat.Ctime), Data: read.Data, Token: read.Stat.Czxid,
 	}, nil
 }

@@ -1,6 +1,9 @@
 package locks_test
 
 import (
+	"errors"
+	"fmt"
+	"sync/atomic"
 	"testing"
 
 	"github.com/gocurator/curator/framework/zktest"
@@ -36,5 +39,43 @@ func TestParticipantsSayWhoHolds(t *testing.T) {
 		release(t, second)
 		release(t, soon(t, writer).must(t))
 		release(t, soon(t, late).must(t))
+	})
+}
+
+// The session ends in the middle of a long queue.
+func TestParticipantsAreReadInTheNextSessionWhenOneIsLost(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		if err := errors.Join(server.Create("/locks", nil), server.Create(path, nil)); err != nil {
+			t.Fatal(err)
+		}
+		const count = 100
+		for i := range count {
+			if err := server.Create(fmt.Sprintf("%s/lock-%010d", path, i), fmt.Append(nil, i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p := newPeer(t, server)
+		s, err := p.Session(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var read atomic.Int32
+		defer server.Observe(func(r zktest.Request) {
+			if r.Op == zktest.OpGetData && read.Add(1) == count/2 {
+				go server.ExpireSession(s.ID())
+			}
+		})()
+		all, err := p.mutex().Participants(t.Context())
+		if err != nil || len(all) != count {
+			t.Fatalf("got %d participants, error %v, want %d", len(all), err, count)
+		}
+		for i, one := range all {
+			if string(one.Data) != fmt.Sprint(i) {
+				t.Errorf("participant %d: got data %q, want its number", i, one.Data)
+			}
+		}
+		if s.Err() == nil {
+			t.Error("got the session alive, want it lost in the middle")
+		}
 	})
 }

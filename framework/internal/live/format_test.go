@@ -37,7 +37,7 @@ func TestNoExportedTypeShowsACredential(t *testing.T) {
 		printtest.WantNoCredentials(t, "../../session", map[string]any{
 			"Session": s, "Validity": s, "Nodes": s, "Watches": s, "Reads": s,
 			"Binding": binding, "Watch": watch, "View": watch.View(), "Removal": removal, "Attachments": &session.Attachments{},
-			"Entry": session.Entry{Path: "/"}, "CreateMode": session.Ephemeral, "Status": session.StatusGone,
+			"Entry": session.Entry{Path: "/"}, "NodeRead": session.NodeRead{}, "CreateMode": session.Ephemeral, "Status": session.StatusGone,
 			"ConnectError": &session.ConnectError{}, "HangUpError": &session.HangUpError{}, "NoAuthError": &session.NoAuthError{},
 			"ErrorPolicy": session.StandardErrorPolicy, "Waiter": session.NewWaiter(),
 			"ChildObserver": session.ChildObserver(nil), "TreeObserver": session.TreeObserver(nil),
