@@ -9,6 +9,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/listen"
+	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/recipes/internal/variant"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/retry"
@@ -31,7 +32,7 @@ const latchMarker = "latch-"
 type LeaderLatch struct {
 	election
 	id    string
-	stood chan struct{} // has a value when the latch has got a node
+	stood session.Waiter // has news when the latch has got a node
 
 	mu        sync.Mutex
 	started   bool
@@ -62,11 +63,11 @@ func NewLeaderLatch(client *framework.Client, path string, opts ...Option) *Lead
 	o := newOptions(opts)
 	l := &LeaderLatch{
 		election: newElection(client, path, map[string]bool{latchMarker: false}, o.problems), id: o.id,
-		stood: make(chan struct{}, 1), changed: make(chan struct{}), listeners: listen.NewListeners(listen.Every[*locks.Lease]),
+		stood: session.NewWaiter(), changed: make(chan struct{}), listeners: listen.NewListeners(listen.Every[*locks.Lease]),
 	}
 	l.lock = locks.NewInterProcessMutex(client, path,
 		locks.WithTrace(o.trace), locks.WithLockData([]byte(o.id)), // as in Java, also an empty one
-		variant.Option[locks.Option](variant.Variant{Marker: latchMarker, Waiting: l.stands, Ended: l.ended}))
+		variant.Option[locks.Option](variant.Variant{Marker: latchMarker, Waiting: l.stood.Signal, Ended: l.ended}))
 	return l
 }
 
@@ -74,14 +75,6 @@ func NewLeaderLatch(client *framework.Client, path string, opts ...Option) *Lead
 //
 // Curator: LeaderLatch.getId().
 func (l *LeaderLatch) ID() string { return l.id }
-
-// stands notes that the latch has a node.
-func (l *LeaderLatch) stands() {
-	select {
-	case l.stood <- struct{}{}:
-	default:
-	}
-}
 
 // Await blocks until the latch leads, and returns its term; at once if it leads already. The latch releases the term in
 // Close. A term that the program releases itself is over, too, and the latch stands again behind the others.

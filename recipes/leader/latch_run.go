@@ -30,7 +30,7 @@ func (l *LeaderLatch) Start(ctx context.Context) error {
 		return ErrStarted
 	}
 	select {
-	case <-l.stood: // of a Start that has failed
+	case <-l.stood.News(): // of a Start that has failed
 	default:
 	}
 	// Within a term of this election Acquire would re-enter: two latches would lead, the second for that term alone.
@@ -41,7 +41,7 @@ func (l *LeaderLatch) Start(ctx context.Context) error {
 	go l.run(run, done, first)
 	var err error
 	select {
-	case <-l.stood:
+	case <-l.stood.News():
 		return nil
 	case err = <-first:
 		if err == nil {
