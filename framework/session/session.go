@@ -146,19 +146,20 @@ type Reads interface {
 	//
 	// Errors: the server's (zk.ErrNoNode, …), the session's, or ctx's cause.
 	List(ctx context.Context, path string) ([]string, error)
-	// ReadMany reads nodes, any number of them, and yields each in the order of paths. A node that is missing is yielded
-	// with zk.ErrNoNode as its Err; one that may not be read with zk.ErrNoAuth, and with its Stat if the server tells that.
+	// ReadMany reads nodes, any number of them, and yields each in the order of paths. A missing node is yielded
+	// with zk.ErrNoNode as its Err; one that may not be read with zk.ErrNoAuth, and with its Stat if the server shows
+	// that.
 	//
 	// It is for what a recipe reads once in a while: all members of a group, the nodes of a cache. At most 32 reads are
 	// under way, and fewer where answers take long, so that a renewal of the session, and what others ask, waits behind
 	// those alone. No more answers wait for a loop that is slow. ReadMany has no goroutine of its own; a loop that ends
 	// early gives up what is under way.
 	//
-	// After a lost connection ReadMany goes on with what was not answered. It blocks for the next connection, for at most
-	// the client's connection timeout each time. paths must not change while the loop runs.
+	// After a lost connection ReadMany goes on with what was not answered. It blocks for the next connection, for at
+	// most the client's connection timeout each time. paths must not change while the loop runs.
 	//
 	// An error ends it, and comes with no node: a [*ConnectError] if there was no next connection in that time, the
-	// session's, or ctx's cause. [Again] is true of the first, and of [ErrSessionLost]: a recipe reads the rest
-	// in the next session. Every answer is a NodeRead, but that of a server that was overloaded, which is asked again.
+	// session's, or ctx's cause. [Again] is true of the first, and of [ErrSessionLost]: a recipe reads the rest in the
+	// next session. Every answer is a NodeRead, but an answer of an overloaded server, which is asked again.
 	ReadMany(ctx context.Context, paths []string) iter.Seq2[NodeRead, error]
 }
