@@ -1,0 +1,150 @@
+//go:build race
+
+package ranked
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// runtime.Stack, which names the goroutine, takes longer than all else that a Lock does. So a Lock asks for its
+// goroutine only if it finds a mutex held that it may not be locked under. While the order is kept, another goroutine
+// holds that, which is rare. The Lock leaves a suspicion there: which goroutine it was. The Unlock of the suspected
+// mutex asks for its own. If they are the same, that goroutine held both, in the wrong order.
+//
+// A goroutine that locks a mutex it holds already, or waits for one that waits for it, does not come to that Unlock. It
+// hangs, and the stacks show where. The wrong order is reported when it does not hang.
+
+// A holding is a mutex that is locked: from its Lock to its Unlock it is in the list of all.
+type holding struct {
+	rank       int
+	of         any // a nil pointer to the type that has the mutex
+	next, prev *holding
+	suspicions *suspicion
+}
+
+// A suspicion belongs to a mutex that was held when a goroutine locked another one of no higher rank: this goroutine.
+type suspicion struct {
+	goroutine uint64
+	rank      int
+	of        any
+	callers   [24]uintptr // of the Lock
+	next      *suspicion
+}
+
+// held are the mutexes that are locked now, of all goroutines.
+//
+// The race detector must not see that goroutines meet here: each Lock would come after each Unlock before it, whatever
+// their mutexes, and hide most races of the library. So it ignores this mutex, by RaceDisable, and the accesses of the
+// functions that hold it, by norace. They use neither maps nor append, whose accesses the runtime reports itself.
+var held struct {
+	mu    sync.Mutex
+	first *holding
+}
+
+// begin notes that the goroutine has locked the mutex.
+//
+//go:norace
+func (h *holding) begin(rank int, of any) {
+	runtime.RaceDisable()
+	defer runtime.RaceEnable()
+	held.mu.Lock()
+	defer held.mu.Unlock()
+	var goroutine uint64
+	for other := held.first; other != nil; other = other.next {
+		if other.rank < rank {
+			continue
+		}
+		if goroutine == 0 {
+			goroutine = goroutineID()
+		}
+		s := &suspicion{goroutine: goroutine, rank: rank, of: of, next: other.suspicions}
+		runtime.Callers(3, s.callers[:])
+		other.suspicions = s
+	}
+	h.rank, h.of = rank, of
+	h.next, h.prev = held.first, nil
+	if h.next != nil {
+		h.next.prev = h
+	}
+	held.first = h
+}
+
+// end notes that the goroutine is about to unlock the mutex, and judges its suspicions.
+//
+//go:norace
+func (h *holding) end() {
+	rank, of := h.rank, h.of
+	suspicions := h.remove()
+	if suspicions == nil {
+		return
+	}
+	me := goroutineID()
+	var first *suspicion // the others follow from it
+	for s := suspicions; s != nil; s = s.next {
+		if s.goroutine == me {
+			first = s
+		}
+	}
+	if first != nil {
+		report(first, rank, of)
+	}
+}
+
+// remove takes the mutex out of the list, and returns its suspicions. If it is not locked, and so not in the list,
+// sync.Mutex ends the process.
+//
+//go:norace
+func (h *holding) remove() *suspicion {
+	runtime.RaceDisable()
+	defer runtime.RaceEnable()
+	held.mu.Lock()
+	defer held.mu.Unlock()
+	if h.prev != nil {
+		h.prev.next = h.next
+	} else {
+		held.first = h.next
+	}
+	if h.next != nil {
+		h.next.prev = h.prev
+	}
+	found := h.suspicions
+	*h = holding{}
+	return found
+}
+
+// goroutineID returns the number of this goroutine, which no other ever has.
+func goroutineID() uint64 {
+	var text [64]byte
+	line := string(text[:runtime.Stack(text[:], false)]) // goroutine 17 [running]:
+	number, _, _ := strings.Cut(strings.TrimPrefix(line, "goroutine "), " ")
+	id, err := strconv.ParseUint(number, 10, 64)
+	if err != nil {
+		panic("ranked: the stack of a goroutine begins with " + line)
+	}
+	return id
+}
+
+// report ends the process. A panic here would not: code of the user that calls the library may recover it, as
+// framework.CallUser does. With the stacks of all goroutines the reader sees which test it was.
+func report(s *suspicion, rank int, of any) {
+	text := fmt.Sprintf("ranked: wrong order of mutexes: %s (rank %d) was locked while %s (rank %d) was held\n"+
+		"goroutine %d locked the first at:\n", name(s.of), s.rank, name(of), rank, s.goroutine)
+	frames := runtime.CallersFrames(s.callers[:])
+	for more := true; more; {
+		var frame runtime.Frame
+		frame, more = frames.Next()
+		text += fmt.Sprintf("  %s\n    %s:%d\n", frame.Function, frame.File, frame.Line)
+	}
+	text += "and unlocks the second at:\n" + string(debug.Stack())
+	debug.SetTraceback("all")
+	go func() { panic(text) }()
+	select {}
+}
+
+// name is the type that has a mutex, as in queue.Grant.
+func name(of any) string { return strings.TrimPrefix(fmt.Sprintf("%T", of), "*") }
