@@ -11,6 +11,7 @@ import (
 	"github.com/gocurator/curator/framework/internal/clock"
 	"github.com/gocurator/curator/framework/internal/live"
 	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/framework/ranked"
 	"github.com/gocurator/curator/framework/session"
 )
 
@@ -32,7 +33,7 @@ type core struct {
 	ended    chan struct{} // closed when the last session has been closed
 	closeErr error         // written before ended is closed
 
-	mu       sync.Mutex
+	mu       ranked.Mutex[ranked.Client, core]
 	change   StateChange // the last; of state LATENT before the first
 	session  *live.Owner // the newest
 	closed   bool

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gocurator/curator/framework/internal/live"
+	"github.com/gocurator/curator/framework/ranked"
 	"github.com/gocurator/curator/retry"
 )
 
@@ -66,7 +67,7 @@ func (c *Client) deleteBelow(ctx context.Context, path string) error {
 
 // childrenOf returns the paths of all children. A node that is gone has none.
 func (c *Client) childrenOf(ctx context.Context, parents []string) (paths []string, err error) {
-	var mu sync.Mutex
+	var mu ranked.Mutex[ranked.Leaf, Client]
 	err = each(ctx, parents, func(ctx context.Context, path string) error {
 		names, _, err := c.Children(ctx, path)
 		if errors.Is(err, zk.ErrNoNode) {
@@ -91,7 +92,7 @@ func below(path, name string) string {
 
 // deleteLeaves deletes the nodes without children, and returns the others.
 func (c *Client) deleteLeaves(ctx context.Context, paths []string) (parents []string, err error) {
-	var mu sync.Mutex
+	var mu ranked.Mutex[ranked.Leaf, Client]
 	err = each(ctx, paths, func(ctx context.Context, path string) error {
 		err := c.deleteNode(ctx, path, -1)
 		switch {
@@ -125,7 +126,7 @@ func each(ctx context.Context, paths []string, f func(ctx context.Context, path 
 // A treeRemovals is the trees to delete in the background, one at a time, by a goroutine that exists while there are
 // any. The zero value is ready for use.
 type treeRemovals struct {
-	mu      sync.Mutex
+	mu      ranked.Mutex[ranked.Leaf, treeRemovals]
 	waiting []string // absolute paths; the first is under way
 	closed  bool
 	running sync.WaitGroup

@@ -4,7 +4,8 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
+
+	"github.com/gocurator/curator/framework/ranked"
 )
 
 type serversFunc = func(ctx context.Context) (servers []string, err error)
@@ -34,7 +35,7 @@ type serverList struct {
 	ask    serversFunc // nil: the list stays
 	failed func(server string, err error)
 
-	mu   sync.Mutex
+	mu   ranked.Mutex[ranked.Leaf, serverList]
 	list []string // the last right one; replaced, never changed
 	err  error    // of the last look
 }

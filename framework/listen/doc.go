@@ -11,6 +11,6 @@
 //
 // The function that is added must survive a panic of the user's: framework.Client's CallUser logs it.
 //
-// The package stands beside framework/session, and uses the standard library alone: it knows neither sessions nor
-// servers, and a recipe cannot reach internal packages of the framework.
+// The package stands beside framework/session: it knows neither sessions nor servers, and a recipe cannot reach
+// internal packages of the framework.
 package listen

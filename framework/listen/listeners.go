@@ -1,13 +1,13 @@
 package listen
 
-import "sync"
+import "github.com/gocurator/curator/framework/ranked"
 
 // Listeners are functions that are called with each value of a stream, each by a [Queue] of its own: one that blocks
 // holds up no other, and not the stream.
 type Listeners[T any] struct {
 	queue func(call func(T)) *Queue[T]
 
-	mu     sync.Mutex
+	mu     ranked.Mutex[ranked.Branch, Listeners[T]]
 	queues map[*Queue[T]]struct{}
 	closed bool
 }

@@ -1,6 +1,6 @@
 package listen
 
-import "sync"
+import "github.com/gocurator/curator/framework/ranked"
 
 // A Queue calls one function with the values that are pushed, one call at a time, in their order, on a goroutine that
 // exists only while there is something to call. Push never blocks: a call that blocks holds up those behind it and
@@ -12,9 +12,9 @@ import "sync"
 // found by it; a Push after it starts the next goroutine, when the last call of the first has returned.
 type Queue[T any] struct {
 	call    func(T)
-	limit   int               // of waiting; 0 is none
-	dropped func(count int) T // makes the report of what was dropped; nil of a queue that keeps the newest
-	mu      sync.Mutex        // guards what follows
+	limit   int                                 // of waiting; 0 is none
+	dropped func(count int) T                   // makes the report of what was dropped; nil of a queue that keeps the newest
+	mu      ranked.Mutex[ranked.Leaf, Queue[T]] // guards what follows
 	waiting []T
 	missed  int           // dropped since the last report
 	running chan struct{} // closed when nothing waits or runs; nil then

@@ -25,6 +25,9 @@ type Rank interface {
 // The order of the library. Mutexes of one rank are never held together by a goroutine. DESIGN.md of package locks says
 // which mutex guards what.
 type (
+	// Outer is the rank of a recipe's mutex with another one of the recipe under it.
+	Outer struct{}
+
 	// Recipe is the rank of a recipe's mutex that is held during calls of the library. Others are of rank Leaf.
 	Recipe struct{}
 
@@ -48,6 +51,9 @@ type (
 )
 
 // The numbers leave room for ranks between them.
+
+// Rank is 50.
+func (Outer) Rank() int { return 50 }
 
 // Rank is 100.
 func (Recipe) Rank() int { return 100 }

@@ -1,13 +1,13 @@
 package session
 
 import (
-	"sync"
+	"github.com/gocurator/curator/framework/ranked"
 )
 
 // Attachments are values that recipes hang on a client or a session, one of each type. They go with it. The zero value
 // is ready for use, and safe for concurrent use.
 type Attachments struct {
-	mu     sync.Mutex
+	mu     ranked.Mutex[ranked.Leaf, Attachments]
 	values map[any]any // by typeKey
 }
 

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"sync"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/listen"
+	"github.com/gocurator/curator/framework/ranked"
 	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/recipes/internal/variant"
 	"github.com/gocurator/curator/recipes/locks"
@@ -34,7 +34,7 @@ type LeaderLatch struct {
 	id    string
 	stood session.Waiter // has news when the latch has got a node
 
-	mu        sync.Mutex
+	mu        ranked.Mutex[ranked.Recipe, LeaderLatch]
 	started   bool
 	closed    bool
 	stop      context.CancelFunc

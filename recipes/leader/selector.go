@@ -3,9 +3,9 @@ package leader
 import (
 	"context"
 	"iter"
-	"sync"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/ranked"
 	"github.com/gocurator/curator/recipes/internal/queue"
 	"github.com/gocurator/curator/recipes/locks"
 )
@@ -22,7 +22,7 @@ type LeaderSelector struct {
 	election
 	id string
 
-	mu    sync.Mutex
+	mu    ranked.Mutex[ranked.Leaf, LeaderSelector]
 	terms map[*locks.Lease]struct{} // that may not have ended
 }
 

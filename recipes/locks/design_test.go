@@ -143,44 +143,6 @@ func TestRunbookNamesStackFramesThatExist(t *testing.T) {
 	}
 }
 
-// A mutex that DESIGN.md does not have is one without a place in the order.
-func TestDesignHasEveryMutex(t *testing.T) {
-	root := moduleRoot(t)
-	text := readFile(t, root, design)
-	found := 0
-	walkLibrary(t, root, func(pkg string, file *ast.File) {
-		if pkg == "leader" || pkg == "shared" { // recipes of their own, above or beside the locks
-			return
-		}
-		ast.Inspect(file, func(n ast.Node) bool {
-			spec, ok := n.(*ast.TypeSpec)
-			if !ok {
-				return true
-			}
-			if structure, ok := spec.Type.(*ast.StructType); ok && hasMutex(structure) {
-				found++
-				if name := spec.Name.Name + ".mu"; !strings.Contains(text, "`"+name+"`") {
-					t.Errorf("%s: there is no %s of package %s", design, name, pkg)
-				}
-			}
-			return true
-		})
-	})
-	if found < 10 {
-		t.Errorf("got %d mutexes, want at least 10", found)
-	}
-}
-
-func hasMutex(structure *ast.StructType) bool {
-	for _, field := range structure.Fields.List {
-		kind, ok := field.Type.(*ast.SelectorExpr)
-		if ok && len(field.Names) == 1 && field.Names[0].Name == "mu" && kind.Sel.Name == "Mutex" {
-			return true
-		}
-	}
-	return false
-}
-
 func TestDesignNamesTestsThatExist(t *testing.T) {
 	root := moduleRoot(t)
 	exist := testsIn(t, filepath.Join(root, "recipes/locks"))

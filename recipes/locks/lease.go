@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gocurator/curator/framework/ranked"
 	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
@@ -37,7 +38,7 @@ type leaseState struct {
 	revoked revocation   // guarded by mu
 
 	done      chan struct{}
-	mu        sync.Mutex
+	mu        ranked.Mutex[ranked.Leaf, leaseState]
 	ended     bool
 	over      error // ErrReleased or a *LostError; nil if the grant was lost, which has the reason
 	released  bool

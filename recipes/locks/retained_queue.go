@@ -2,10 +2,10 @@ package locks
 
 import (
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/ranked"
 	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/recipes/internal/queue"
 	"github.com/gocurator/curator/recipes/internal/steps"
@@ -25,7 +25,7 @@ type retainedKey struct {
 // retainedQueues are a client's local queues. Under mu no other lock is taken and no user code called; to give a notice
 // only closes a channel.
 type retainedQueues struct {
-	mu    sync.Mutex
+	mu    ranked.Mutex[ranked.Leaf, retainedQueues]
 	byKey map[retainedKey]*retainedQueue
 
 	observer steps.Observer // nil but in tests

@@ -5,12 +5,12 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"sync"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/listen"
+	"github.com/gocurator/curator/framework/ranked"
 	"github.com/gocurator/curator/framework/session"
 )
 
@@ -28,9 +28,9 @@ type SharedCount struct {
 
 	waiter session.Waiter // of the follower
 
-	looking sync.Mutex // held from a look at the watch until it is taken; before mu
+	looking ranked.Mutex[ranked.Outer, SharedCount] // held from a look at the watch until it is taken; before mu
 
-	mu         sync.Mutex
+	mu         ranked.Mutex[ranked.Recipe, SharedCount]
 	stop       context.CancelFunc
 	done       chan struct{} // closed when the follower has ended; nil before Start
 	closed     bool

@@ -2,12 +2,12 @@ package live
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/gocurator/curator/framework/internal/clock"
 	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/framework/ranked"
 	"github.com/gocurator/curator/retry"
 )
 
@@ -24,7 +24,7 @@ type base struct {
 
 	// mu guards the one table to which answers and watch events are applied, in the order of arrival: what follows, and
 	// the fields of the parts. Nothing blocks under it: no I/O, no callback, no lock of the client.
-	mu       sync.Mutex
+	mu       ranked.Mutex[ranked.Session, base]
 	online   bool
 	attached chan struct{} // closed while online
 	server   string        // of the connection, or the newest handshake

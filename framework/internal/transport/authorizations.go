@@ -4,7 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"slices"
-	"sync"
+
+	"github.com/gocurator/curator/framework/ranked"
 )
 
 // Auth is what a client says of who it is, as for zkCli's addauth. Package fmt prints the address of a function, and
@@ -23,7 +24,7 @@ func NewAuth(scheme string, credentials []byte) Auth {
 // Authorizations are the ones that a client has added while it was running. They outlive sessions. Its methods are
 // safe for concurrent use.
 type Authorizations struct {
-	mu  sync.Mutex
+	mu  ranked.Mutex[ranked.Leaf, Authorizations]
 	all []Auth
 }
 

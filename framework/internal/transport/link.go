@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/gocurator/curator/framework/ranked"
 )
 
 // A link is one connection to one server, as go-zookeeper sees it: a net.Conn.
@@ -52,7 +53,7 @@ type link struct {
 	opened chan struct{} // closed when the link takes requests
 	dead   chan struct{} // closed by the first failure
 
-	mu       sync.Mutex
+	mu       ranked.Mutex[ranked.Branch, link]
 	reason   error           // why it failed
 	out      []byte          // frames to be written
 	waiting  pendingRequests // for answers: what was written, and what these frames are

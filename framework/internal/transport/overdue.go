@@ -2,9 +2,10 @@ package transport
 
 import (
 	"errors"
-	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/gocurator/curator/framework/ranked"
 )
 
 // An answer can be lost while its connection lives: pings are answered, so the connection never falls silent. ZooKeeper
@@ -51,7 +52,7 @@ func (l *link) watchOverdue() {
 // slowness is how often connections in a row were left for an overdue request, by kind of request.
 type slowness struct {
 	noted atomic.Bool // there is something in left
-	mu    sync.Mutex
+	mu    ranked.Mutex[ranked.Leaf, slowness]
 	left  map[int32]int
 }
 

@@ -7,8 +7,9 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
-	"sync"
 	"time"
+
+	"github.com/gocurator/curator/framework/ranked"
 )
 
 // An Address is one way to a server.
@@ -28,7 +29,7 @@ type Route struct {
 	servers func(ctx context.Context) []string
 	lookup  Lookup // nil: servers are dialed by their names
 
-	mu    sync.Mutex
+	mu    ranked.Mutex[ranked.Leaf, Route]
 	round round
 	known map[string][]string // the addresses of each host at its last look-up
 	size  int                 // how many addresses the latest attempt had

@@ -3,8 +3,9 @@ package transport
 import (
 	"fmt"
 	"log/slog"
-	"sync"
 	"sync/atomic"
+
+	"github.com/gocurator/curator/framework/ranked"
 )
 
 // A Feature is a kind of request that not every server knows, and that a client can do without.
@@ -47,7 +48,7 @@ type Support struct {
 	// the longest request of each kind that any server has answered
 	longest [opAddWatch + 1]atomic.Int64
 
-	mu     sync.Mutex
+	mu     ranked.Mutex[ranked.Branch, Support]
 	server string // the present one
 	works  map[finding]bool
 	lacks  map[finding]bool

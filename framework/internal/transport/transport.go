@@ -12,6 +12,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/clock"
+	"github.com/gocurator/curator/framework/ranked"
 )
 
 // A Transport is one session's connection to ZooKeeper. Its methods are safe for concurrent use.
@@ -30,7 +31,7 @@ type Transport struct {
 	arrivals atomic.Uint64 // segments read
 	slow     slowness
 
-	mu       sync.Mutex
+	mu       ranked.Mutex[ranked.Leaf, Transport]
 	link     *link
 	suspect  *Address      // hung up on the handshake of a new session
 	granted  time.Duration // session timeout; zero before

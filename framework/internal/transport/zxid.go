@@ -1,6 +1,6 @@
 package transport
 
-import "sync"
+import "github.com/gocurator/curator/framework/ranked"
 
 // A history is how far the servers have come, as this client knows: the highest transaction id (zxid) that it has seen.
 // It goes with every handshake, and a server that has not come that far refuses the client, which so never goes back in
@@ -19,7 +19,7 @@ import "sync"
 //
 // A server that consistently reports a possible future looks the same as one of an ensemble that is ahead.
 type history struct {
-	mu sync.Mutex
+	mu ranked.Mutex[ranked.Leaf, history]
 	progress
 }
 

@@ -1,9 +1,8 @@
 package queue
 
 import (
-	"sync"
-
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/ranked"
 )
 
 // A Demand listens for contenders of any client that a grant keeps waiting: it lists the directory after each change.
@@ -13,7 +12,7 @@ type Demand struct {
 	wanted  func(children []string) bool
 	heard   func()
 
-	mu    sync.Mutex
+	mu    ranked.Mutex[ranked.Leaf, Demand]
 	watch framework.Watch // nil before and after
 	over  bool
 }

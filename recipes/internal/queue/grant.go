@@ -3,11 +3,11 @@ package queue
 import (
 	"errors"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/ranked"
 	"github.com/gocurator/curator/recipes/internal/steps"
 )
 
@@ -32,7 +32,7 @@ type Grant struct {
 	// What an end needs stands together: thousands may end at a time.
 
 	Since      time.Time
-	mu         sync.Mutex
+	mu         ranked.Mutex[ranked.View, Grant]
 	members    []Member
 	room       [1]Member // mostly members' array
 	cause      error     // nil while it lasts

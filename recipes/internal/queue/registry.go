@@ -3,16 +3,16 @@ package queue
 import (
 	"path"
 	"slices"
-	"sync"
 	"time"
 
+	"github.com/gocurator/curator/framework/ranked"
 	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/recipes/internal/steps"
 )
 
 // A Registry is what the queues of one client have in common.
 type Registry struct {
-	mu       sync.Mutex
+	mu       ranked.Mutex[ranked.Registry, Registry]
 	grants   map[any]map[*Grant]struct{} // by lock
 	ourNodes map[string]bool             // by path: whether it has a grant
 	refused  map[string]time.Time        // directories at the end of their counters: until when

@@ -3,12 +3,12 @@ package queue
 import (
 	"context"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/ranked"
 	"github.com/gocurator/curator/recipes/internal/steps"
 	"github.com/gocurator/curator/retry"
 )
@@ -22,7 +22,7 @@ type sharedView struct {
 	contenders int           // guarded by registry.mu
 	idle       *time.Timer   // runs drop; guarded by registry.mu
 
-	mu       sync.Mutex
+	mu       ranked.Mutex[ranked.View, sharedView]
 	view     view
 	unlisted unlisted
 }
