@@ -22,6 +22,7 @@ func (w *env) watchChildrenPersistent(path string) *watching {
 
 // settled returns the view when nothing more comes: each wake may need a View that sets the next watch.
 func (o *watching) settled() framework.View {
+	synctest.Wait() // for the reader, which counts wakes
 	for before := -1; before != o.wakes; synctest.Wait() {
 		before = o.wakes
 		_ = o.view()
