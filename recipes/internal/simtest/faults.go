@@ -14,7 +14,7 @@ type Fault struct {
 	Peer   int    `json:"peer,omitempty"`
 	Server int    `json:"server,omitempty"`
 	Op     string `json:"op,omitempty"`    // the request whose answer is lost or late
-	Nth    int    `json:"nth,omitempty"`   // which answer or event is lost, counted from now
+	Nth    int    `json:"nth,omitempty"`   // the number of the lost answer or event, counted from now
 	For    span   `json:"for,omitempty"`   // how long, or how late
 	Break  span   `json:"break,omitempty"` // when connections break during a stall
 }
