@@ -148,7 +148,7 @@ func (c *conn) execute(xid int32, op Op, d decoder, p *plan) (wait <-chan struct
 		e = c.dispatch(op, &d, &s.reply)
 	}
 	if e.err != 0 && op != OpMultiRead {
-		s.reply.noBody()
+		s.reply.dropBody()
 	}
 	e.zxid = c.answeredZxid(op, e.zxid, before)
 	if op == OpPing {

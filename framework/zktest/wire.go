@@ -188,8 +188,8 @@ func (e *encoder) stat(s Stat) {
 // sealReply fills them in once the outcome is known.
 func (e *encoder) openReply() { e.b = append(e.b[:0], make([]byte, 20)...) }
 
-// noBody takes back what stands behind the reply header.
-func (e *encoder) noBody() { e.b = e.b[:20] }
+// dropBody takes back what stands behind the reply header.
+func (e *encoder) dropBody() { e.b = e.b[:20] }
 
 func (e *encoder) sealReply(xid int32, zxid int64, err code) []byte {
 	binary.BigEndian.PutUint32(e.b[0:], uint32(len(e.b)-4))
