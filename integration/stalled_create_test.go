@@ -133,8 +133,8 @@ func (r *stalledRun) run(t *testing.T) {
 	}
 }
 
-// awaitLate blocks until the server has executed the late create in each directory. Numbers of nodes tell only what is
-// there; their parents know how many were created.
+// awaitLate blocks until the server has executed the late create in each directory. The numbers of nodes show only what
+// is there; their parents know how many were created.
 func (r *stalledRun) awaitLate(t *testing.T) {
 	t.Helper()
 	for _, dir := range r.dirs {

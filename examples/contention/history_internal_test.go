@@ -65,7 +65,7 @@ func number(t *testing.T, node string) int64 {
 	return n
 }
 
-// A turn is one hold, as the records of all processes tell.
+// A turn is one hold, as the records of all processes have it.
 type turn struct {
 	acquired, end record
 }

@@ -131,9 +131,8 @@ func (l *Link) forget(client *pipeConn) {
 // Nothing overtakes what was sent before.
 func (l *Link) SetLatency(d time.Duration) { l.delay.Store(int64(max(d, 0))) }
 
-// Mute makes the link swallow everything in both directions, also what is
-// under way, without telling either end. New connections can be made, but
-// nothing comes of them.
+// Mute makes the link swallow everything in both directions, also what is under way, and neither end notices. New
+// connections can be made, but nothing comes of them.
 func (l *Link) Mute() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -63,7 +63,7 @@ func ofQuota(path string) (about, name string, ok bool) {
 }
 
 // account counts a change that has just been made, and returns how to take
-// that back. The nodes' versions do not tell of it.
+// that back. The nodes' versions do not show it.
 func (t *tree) account(c change) (undo func()) {
 	about, name, ok := ofQuota(c.path)
 	switch {

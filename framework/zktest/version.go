@@ -24,7 +24,7 @@ var defaultVersion = version{3, 9, 5}
 //     2147483647; since then they end there, see WithCommitTime;
 //   - before 3.9 a watch replaces another mode of watch of the same client on
 //     the same path, watches of one mode cannot be removed by themselves, and
-//     an event does not tell its zxid;
+//     an event has no zxid;
 //   - before 3.8.4, and before 3.9.2 in its line, exists and events need no
 //     permission to read;
 //   - before 3.8.4 a create2 within a multi is answered without a Stat.
@@ -36,10 +36,8 @@ func WithVersion(v string) Option {
 	return func(c *config) { c.version, c.keeper = parsed, false }
 }
 
-// WithKeeper makes the server differ from ZooKeeper where a release of
-// ClickHouse Keeper does, such as "24.8", as far as that matters to a client
-// and its sources and pull requests tell; it was not compared with the real
-// thing:
+// WithKeeper makes the server differ from ZooKeeper where a release of ClickHouse Keeper does, such as "24.8", as far
+// as that matters to a client and shows in its sources and pull requests; it was not compared with the real thing:
 //
 //   - it closes the connection, without an answer, on a request that it does
 //     not know: create2 and containers before 26.7, createTTL before 26.6, the

@@ -189,7 +189,7 @@ func (s *Server) watchedBy() map[*conn][]string {
 	return by
 }
 
-// watchedPaths lists what has a watch on its data: the words tell of no other.
+// watchedPaths lists what has a watch on its data: the words show no other.
 func (s *Server) watchedPaths() []string { return sortedKeys(s.dataWatches.byPath) }
 
 func (s *Server) wchs(b *strings.Builder) {

@@ -65,8 +65,8 @@
 // In each round the two run one right after the other, and who begins changes. The table has the geometric mean of the
 // ten ratios of acquisitions a second, and its interval with 95 % confidence (Student's, of the logarithms); the same
 // for the clients' processor time, which is less noisy; and the ratio of requests. The exit status is 1 if an interval
-// ends below -least, 0.97 by default: then the working tree is slower. An interval that is wide says that the machine
-// was not quiet enough to tell.
+// ends below -least, 0.97 by default: then the working tree is slower. A wide interval says that the machine was not
+// quiet enough to judge.
 //
 // # How to read it
 //

@@ -90,7 +90,7 @@ func zxid(t *testing.T, m *zookeeper.Member) int {
 	t.Helper()
 	found := zxidLine.FindStringSubmatch(m.FourLetter("srvr"))
 	if found == nil {
-		t.Fatal("the server does not tell its zxid")
+		t.Fatal("the server does not report its zxid")
 	}
 	n, err := strconv.ParseInt(found[1], 16, 64)
 	if err != nil {

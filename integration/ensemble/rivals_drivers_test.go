@@ -97,7 +97,7 @@ type driverAnswer struct {
 	Error string `json:"error"`
 }
 
-// at is when it happened: drivers tell the time by CLOCK_MONOTONIC.
+// at is when it happened: drivers read CLOCK_MONOTONIC.
 func (a driverAnswer) at() time.Time {
 	const clockMonotonic = 1
 	var now syscall.Timespec

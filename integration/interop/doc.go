@@ -2,9 +2,9 @@
 // locks.
 //
 // Drivers in Go, Java and Python obey orders on their stdin (godriver/protocol.go); the tests steer contenders of all
-// of them on one path of a real ZooKeeper, and judge what they tell by times of CLOCK_MONOTONIC, which all of them have
-// in common, and by what stands in the server's logs. Each client of ours writes a journal of what happens inside its
-// locks, which the tests check with those logs: see package recipes/journaltest.
+// of them on one path of a real ZooKeeper, and judge what they report by times of CLOCK_MONOTONIC, which all of them
+// have in common, and by what stands in the server's logs. Each client of ours writes a journal of what happens inside
+// its locks, which the tests check with those logs: see package recipes/journaltest.
 //
 //	integration/run --no-lint ./integration/interop                            all of it, as in CI: two to three minutes
 //	integration/run --no-lint ./integration/interop -run Mutex -v              a part

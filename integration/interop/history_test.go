@@ -43,7 +43,7 @@ func (h hold) String() string {
 // ours says whether the hold is one of this library.
 func (h hold) ours() bool { return strings.HasPrefix(h.who, ours+"-") }
 
-// A history collects holds from what drivers tell. A hold of ours ends at its Release or at its ValidUntil, whichever
+// A history collects holds from what drivers report. A hold of ours ends at its Release or at its ValidUntil, whichever
 // is first, or when its process is killed. One of another library ends at the latest when the server removes its node:
 // its holder may not know.
 type history struct {

@@ -144,7 +144,7 @@ func (w *world) awaitEvent(who string, events <-chan godriver.Answer, event stri
 				return a
 			}
 		case <-limit:
-			await.Fatalf(w.t, "%s to tell of %q", who, event)
+			await.Fatalf(w.t, "%s to report %q", who, event)
 		}
 	}
 }

@@ -15,8 +15,8 @@ type place struct {
 	writer bool // a reader may follow with its number
 }
 
-// placeOf takes a name apart by a view's markers, written as "lock-/false/__READ__/true/". ok is false if the node is
-// none of the queue's.
+// placeOf takes a name apart by a view's markers, written as "lock-/false/__READ__/true/". ok is false if the node does
+// not belong to the queue.
 func placeOf(markers, name string) (p place, ok bool) {
 	const digits = 10
 	for _, width := range []int{digits, digits + 1} {

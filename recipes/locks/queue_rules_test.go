@@ -170,7 +170,7 @@ func TestRule4ARemovalAfterAChangeIsHeard(t *testing.T) {
 	})
 }
 
-// Rule 4: nodes that a peer may not read; newer servers do not even tell whether they are there. It fails if a waiter
+// Rule 4: nodes that a peer may not read; newer servers do not even say whether they are there. It fails if a waiter
 // can wait only for what it can read.
 func TestRule4ANodeThatMayNotBeReadIsWaitedForAllTheSame(t *testing.T) {
 	for _, version := range []string{"3.8.3", "3.9.5"} {

@@ -152,7 +152,7 @@ func TestContenderAfterALostEventIsHeardAtOnce(t *testing.T) {
 	})
 }
 
-// The next connection lists the directory again. No later listing will tell of other contenders, so the node goes.
+// The next connection lists the directory again. No later listing will show other contenders, so the node goes.
 func TestIdleNodeWhoseDirectoryIsRefusedIsRemoved(t *testing.T) {
 	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 		other, p := newContender(t, server), newPeer(t, server)

@@ -286,7 +286,7 @@ func TestIdleNodeThatIsLost(t *testing.T) {
 	}
 }
 
-// An idle holder that is cut off cannot hear of others, so its node goes as soon as it can tell: when the answer to the
+// An idle holder that is cut off cannot hear of others, so its node goes as soon as it can know: when the answer to the
 // next renewal is missing. A frozen one finds its session over at its first look.
 func TestIdleNodeOfASilentLink(t *testing.T) {
 	for name, silent := range map[string]bool{"silent": true, "quiet": false} {

@@ -71,8 +71,8 @@ func (d *diary) want(want ...string) {
 	d.entries = nil
 }
 
-// wantAnyhow is want for what different goroutines tell: a release ends with the answer to it, and by then the next one
-// may have heard.
+// wantAnyhow is want for what different goroutines report: a release ends with the answer to it, and by then the next
+// one may have heard.
 func (d *diary) wantAnyhow(want ...string) {
 	d.Helper()
 	synctest.Wait()

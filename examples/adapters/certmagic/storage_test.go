@@ -152,7 +152,7 @@ func TestProcessThatLostItsLockTriesNoFurtherUntilItHasTheLockAgain(t *testing.T
 			}
 		}
 		if said == 0 {
-			t.Errorf("the log does not tell that the lock was lost: %v", logs.All())
+			t.Errorf("the log does not say that the lock was lost: %v", logs.All())
 		}
 		if got := zk.Children(nodes); len(got) != 0 {
 			t.Errorf("the locks left %v, want no node", got)

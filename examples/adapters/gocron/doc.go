@@ -17,7 +17,7 @@
 //
 // # What happens on a loss
 //
-// gocron has no way to tell a job that its lock is gone, and runs it to its end. So a job should be made by
+// gocron cannot stop a job whose lock is gone, and runs it to its end. So a job should be made by
 // [Locker.Task] or [Elector.Task]: its context ends before another process can run the job, and the loss is the job's
 // error, for gocron.AfterJobRunsWithError.
 //

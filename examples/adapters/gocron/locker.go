@@ -64,8 +64,8 @@ func (l *Locker) Task(key string, work func(ctx context.Context) error) func(ctx
 	}
 }
 
-// keep notes the lease of a run. It refuses while an earlier run has not come to its Unlock: Task could not tell the
-// two apart.
+// keep notes the lease of a run. It refuses while an earlier run has not come to its Unlock: Task could not distinguish
+// the two.
 func (l *Locker) keep(key string, lease *locks.Lease) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

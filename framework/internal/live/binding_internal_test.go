@@ -11,8 +11,8 @@ import (
 	"github.com/gocurator/curator/framework/zktest"
 )
 
-// After a suspension both times are up at once: a goroutine that asks a binding for Err ends the term, and while it is
-// telling the bindings the clock ends the session, and finds no term.
+// After a suspension both times are up at once: a goroutine that asks a binding for Err ends the term, and while it
+// calls the bindings the clock ends the session, and finds no term.
 func TestDoneWaitsForBindingsThatAnotherGoroutineEnds(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		s, owner := unconnected()

@@ -104,8 +104,8 @@ func Create(path string, data []byte, acl []zk.ACL, kind int32, ttl time.Duratio
 	return c
 }
 
-// CreateBare is [Create] at servers that do not tell a new node's Stat: done gets nil in its place. It knows the first
-// four kinds.
+// CreateBare is [Create] at servers that do not return a new node's Stat: done gets nil in its place. It knows the
+// first four kinds.
 func CreateBare(path string, data []byte, acl []zk.ACL, kind int32, done func(path string, stat *zk.Stat, err error)) *Call {
 	c := Create(path, data, acl, kind, 0, done)
 	c.op = opCreate
@@ -188,9 +188,9 @@ const (
 	TreeWatch  WatchType = 5 // since 3.9; before, the answer is [ErrMarshalling]
 )
 
-// WatchTree has the server tell of each creation, deletion and change of data of a node and of all nodes below it,
-// whether they are there or not, until [RemoveWatches]. Before 3.9 a path has one watch of each connection in each
-// table, the newest.
+// WatchTree lets the server report each creation, deletion and change of data of a node and of all nodes below it,
+// whether they exist or not, until [RemoveWatches]. Before 3.9 a path has one watch of each connection in each table,
+// the newest.
 func WatchTree(path string, done func(err error)) *Call {
 	const recursive = 1
 	c := newPathCall(opAddWatch, path, errorDone(done))

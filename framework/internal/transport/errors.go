@@ -84,7 +84,7 @@ const ErrMarshalling Code = -5
 // ErrThrottled is the answer of an overloaded server to a request that it did not look at.
 const ErrThrottled Code = -127
 
-// Codes that this package must tell apart.
+// Codes that this package must distinguish.
 const (
 	codeUnimplemented    = -6
 	codeSaslRequired     = -124

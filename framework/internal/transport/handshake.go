@@ -79,7 +79,7 @@ func (l *link) shake(frame []byte) ([]byte, error) {
 	case session == 0 && l.newSession:
 		return nil, errNoSession
 	case session == 0:
-		l.gone = true // nothing was attached, and there is no failure to tell
+		l.gone = true // nothing was attached, and there is no failure to report
 		l.t.expire()
 		return frame, nil
 	case timeout <= 0:
@@ -106,7 +106,7 @@ func (l *link) shake(frame []byte) ([]byte, error) {
 // endUnused closes a session that the server has just opened and that stays unused: ClickHouse Keeper opens one instead
 // of taking this client's, whose old session then ends by its timeout; others open one for a client that could not
 // prove who it is. Nothing else is under way, so the few bytes are taken without delay; the limit is for connections
-// that are none of the kernel's.
+// that are not the kernel's.
 func (l *link) endUnused() {
 	_ = l.raw.SetWriteDeadline(time.Now().Add(100 * time.Millisecond))
 	_, _ = l.raw.Write(closeSession(nil).frame(nil, xidFirst))

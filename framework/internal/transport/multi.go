@@ -48,7 +48,7 @@ const multiEnd = -1
 // codeRuntimeInconsistency is given to the parts after the one that failed.
 const codeRuntimeInconsistency = -2
 
-// Multi does all its parts or none. If the transaction fails, err is nil and the results tell which part was the
+// Multi does all its parts or none. If the transaction fails, err is nil and the results show which part was the
 // reason.
 func Multi(ops []Op, done func(results []OpResult, err error)) *Call {
 	c := newCall(opMulti, multiDone(done))

@@ -92,8 +92,8 @@ func (t *Table) UnobserveTree(path string, o TreeObserver, now time.Time) {
 	}
 }
 
-// removeTree takes a tree's watch off the server, unless it was set again. Servers before 3.9 cannot tell it from
-// others: there all watches on the path go, and those that are needed are set again.
+// removeTree takes a tree's watch off the server, unless it was set again. Servers before 3.9 cannot distinguish it
+// from others. There it takes off all watches on the path, and sets those again that are needed.
 func (t *Table) removeTree(path string, op Op, now time.Time) {
 	if t.trees[path] != nil || !t.attached {
 		return

@@ -2,7 +2,7 @@
 //
 // A failure of this package begins with [TimedOut]. It says that the test judged nothing yet when its time was up: the
 // machine may have been too slow, or what the test waits for never happens. Other failures are about values, and a slow
-// machine is no excuse for them. So a script that runs tests can tell the two apart by the text, and repeat a test of
+// machine is no excuse for them. So a script that runs tests can distinguish the two by the text, and repeat a test of
 // the first kind.
 //
 // Where that would be wrong a failure begins with [TooLong]: if the test had failed before, and in a bubble of

@@ -56,7 +56,7 @@ func (a apache) requests() (int64, error) {
 	}
 	received, ok := figures["zk_packets_received"]
 	if !ok {
-		return 0, errors.New("mntr does not tell zk_packets_received")
+		return 0, errors.New("mntr does not report zk_packets_received")
 	}
 	return int64(received), nil
 }

@@ -275,5 +275,5 @@ func names(leases ...*locks.Lease) []string {
 	return all
 }
 
-// monotonic is a time as Now would tell it.
+// monotonic is a time as Now would return it.
 func monotonic(t time.Time) int64 { return Now() + int64(time.Until(t)) }

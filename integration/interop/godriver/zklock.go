@@ -77,7 +77,7 @@ func (z *zkLock) acquire(_ context.Context, order Order) ([]string, int64, error
 		return nil, 0, errors.Join(err, z.fresh())
 	}
 	z.lock = lock
-	// The lock does not tell its node; it is the first of this session's.
+	// The lock does not show its node; it is the first of this session's.
 	children, _, err := conn.Children(z.path)
 	if err != nil {
 		return nil, 0, nil //nolint:nilerr // it is held all the same

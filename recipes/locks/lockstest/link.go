@@ -84,7 +84,7 @@ func (l *Link) Cut() {
 	l.Reset()
 }
 
-// Mute swallows everything in both directions without telling either end, as a network does that is partitioned.
+// Mute swallows everything in both directions, and neither end notices, as in a network that is partitioned.
 func (l *Link) Mute() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -117,7 +117,7 @@ func clientText(c contact.Client, servers int) string {
 		if c.Heard >= 0 {
 			fmt.Fprintf(&out, ", heard %s%s ago", about, seconds(c.Heard))
 		}
-		out.WriteString(": it is dead, cut off, or at a server that does not tell")
+		out.WriteString(": it is dead, cut off, or at a server that does not list its connections")
 	case contact.Ended:
 		out.WriteString(": its session has ended")
 	}
@@ -159,8 +159,8 @@ func when(c contact.Client) string {
 	}
 }
 
-// silenceTexts say which servers did not tell what was needed, and how they can be made to. unknown is set if nothing
-// is known of a client.
+// silenceTexts name the servers that did not answer what was needed, and say how to make them answer. unknown is set if
+// nothing is known of a client.
 func silenceTexts(r *contact.Report, unknown bool) (texts []string) {
 	var forbidden []string
 	for _, a := range r.Answers {
@@ -177,7 +177,7 @@ func silenceTexts(r *contact.Report, unknown bool) (texts []string) {
 	if len(forbidden) > 0 {
 		slices.Sort(forbidden)
 		texts = append(texts, strings.Join(forbidden, ", ")+": in its zoo.cfg, "+fourletter.Whitelist("cons", "dump", "srvr", "conf")+
-			" lets who tell whether clients live")
+			" lets who see whether clients live")
 	}
 	if unknown && len(texts) > 0 {
 		texts[0] = "Whether their clients live is not known. " + texts[0]

@@ -47,11 +47,11 @@ func TestWhoTellsWhetherTheHolderLives(t *testing.T) {
 		}},
 		"a waiter": {waiter, reported(1500 * time.Millisecond), []string{"waits 0x9 from 10.0.0.7:5 at zk1:2181: heard 1.5s ago, it is alive zk1:2181 does not allow dump"}},
 		"away": {holder, noClients, []string{
-			"connected to none of the servers asked (1): it is dead, cut off, or at a server that does not tell; its session ends within its timeout",
+			"connected to none of the servers asked (1): it is dead, cut off, or at a server that does not list its connections; its session ends within its timeout",
 		}},
 		"not allowed": {holder, untold(fourletter.NotAllowed, ""), []string{
 			"Whether their clients live is not known. zk1:2181 does not allow cons, zk1:2181 does not allow dump: in its zoo.cfg, " +
-				"4lw.commands.whitelist=cons,dump,srvr,conf lets who tell",
+				"4lw.commands.whitelist=cons,dump,srvr,conf lets who see",
 		}},
 		"no answer": {holder, untold(fourletter.Silent, "it is silent for 2s"), []string{
 			"Whether their clients live is not known. zk1:2181 does not answer cons: it is silent for 2s",

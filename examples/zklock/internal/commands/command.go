@@ -46,7 +46,7 @@ func All() []Command {
 		{"run", "run a command under a lock", run.Help, run.Flags, run.Main},
 		{"hold", "hold a lock without a command", run.HoldHelp, run.HoldFlags, run.Hold},
 		looking("ls", "list the locks at and below a path", lsHelp, newLs),
-		looking("who", "tell who holds a lock and who waits for it", whoHelp, newWho),
+		looking("who", "show who holds a lock and who waits for it", whoHelp, newWho),
 		looking("watch", "show a lock while it changes hands", watchHelp, newWatch),
 		looking("revoke", "ask the holders of a lock to leave", revokeHelp, newRevoke),
 		looking("doctor", "look for what is wrong with locks and servers", doctorHelp, newDoctor),

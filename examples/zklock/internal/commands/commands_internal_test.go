@@ -133,7 +133,7 @@ func TestFrameFitsTheTerminal(t *testing.T) {
 		}
 	}
 	if text := strings.Join(w.frame(24), "\n"); !strings.Contains(text, "… and ") {
-		t.Errorf("the frame does not tell how many are left out:\n%s", text)
+		t.Errorf("the frame does not say how many are left out:\n%s", text)
 	}
 }
 

@@ -64,7 +64,7 @@ func newRevoke(set *flag.FlagSet) *looker {
 	}}
 }
 
-// holderLines say who holds, as long as the nodes tell: a request takes the place of their data.
+// holderLines say who holds, as long as the nodes say it: a request replaces their data.
 func holderLines(in []survey.Contender, now time.Time) string {
 	var out strings.Builder
 	for _, c := range in {

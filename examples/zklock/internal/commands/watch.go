@@ -23,7 +23,7 @@ Ctrl-C ends it.
 It looks once in a second, with one read if nothing has changed: what comes and
 goes in between shows in the rate alone. The rate is that of creations and
 deletions in the lock's directory, as the servers count them. That a holder has
-left does not tell whether it released the lock or lost it: its own log does. A
+left does not show whether it released the lock or lost it: its own log does. A
 contender that waited at one look and is gone at the next may have been let in.
 
 When the servers do not answer, it says how old what it shows is: at once, and

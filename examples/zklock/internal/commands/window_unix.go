@@ -27,6 +27,6 @@ func windowSize(file *os.File) (rows, columns int, ok bool) {
 	if errno != 0 {
 		return 0, 0, false
 	}
-	// a terminal that does not tell has 24 rows of 80 columns
+	// a terminal that does not report its size has 24 rows of 80 columns
 	return int(cmp.Or(size.rows, 24)), int(cmp.Or(size.columns, 80)), true
 }

@@ -15,12 +15,12 @@ const (
 	Alive     = "alive"     // heard as lately as a client that works is
 	Connected = "connected" // connected; when it was heard is not known
 	Silent    = "silent"    // not heard for as long as a client that works never is
-	Away      = "away"      // connected to none of the servers that tell
+	Away      = "away"      // connected to none of the servers that list connections
 	Ended     = "ended"     // its session is over
 	Unknown   = "unknown"
 )
 
-// A Client is what servers tell about the client of a session.
+// A Client is what servers say about the client of a session.
 type Client struct {
 	State   string
 	Address string        // the client's, as its server sees it; "" without a connection
@@ -125,8 +125,8 @@ func ask(ctx context.Context, s fourletter.Server, a *Answer, cons bool) (note f
 	return func() { a.Sessions, a.Dump = sessions, err }
 }
 
-// complete reports whether further answers would tell nothing about the sessions: all of them are connected, and it is
-// known when they were heard and when they end.
+// complete reports whether further answers would say nothing new about the sessions: all of them are connected, and it
+// is known when they were heard and when they end.
 func (r *Report) complete(wanted []int64) bool {
 	for _, session := range wanted {
 		if c := r.Client(session); c.Address == "" || c.Heard < 0 || c.Left < 0 {

@@ -65,8 +65,8 @@ func (a Answer) heard(own Own, c fourletter.Connection) time.Duration {
 // leader has the end of our own session as well, which was heard just now: so it is known which time it is there,
 // whatever its clock and its zone are. ended is set if a leader that knows our own session does not know this one.
 //
-// The ends of sessions lie on whole ticks, and followers tell their leader every half a tick whom they have heard: what
-// is taken from here may be wrong by two ticks.
+// The ends of sessions lie on whole ticks, and followers report to their leader every half tick whom they have heard.
+// So an end that is computed from these may be wrong by two ticks.
 func (r *Report) end(c *Client, session int64) (ended bool) {
 	for _, a := range r.Answers {
 		c.Timeout = max(c.Timeout, a.Sessions.Timeouts[session])

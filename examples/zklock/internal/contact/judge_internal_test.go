@@ -77,7 +77,7 @@ func TestClientIsJudged(t *testing.T) {
 		"never answered since it has come back": {
 			[]Answer{at("a", ours+theirs(0), "")}, "connected 10.0.0.2:7 a 40s -1ns -1ns",
 		},
-		"at two servers, of which one can tell when": {
+		"at two servers, of which one knows when": {
 			[]Answer{at("b", theirs(5), ""), at("a", ours+theirs(99000), "")}, "alive 10.0.0.2:7 a 40s 1s 39s",
 		},
 		"at no server": {

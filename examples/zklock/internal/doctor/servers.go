@@ -102,7 +102,7 @@ func untoldFinding(address, what, command string, err error) Finding {
 	if err != nil {
 		why = err.Error()
 	}
-	return Finding{Unknown, address, what + ": " + why, fourletter.Whitelist("srvr", "conf") + " lets it tell; " + look}
+	return Finding{Unknown, address, what + ": " + why, fourletter.Whitelist("srvr", "conf") + " lets it answer; " + look}
 }
 
 // settings are the settings of a server that locks rely on.

@@ -137,7 +137,7 @@ func commandCgroup() (*cgroup, error) {
 	keeper, ok2 := identify(os.Getpid())
 	space, err := proc.space()
 	if !ok1 || !ok2 || err != nil {
-		return nil, errors.New("/proc does not tell when processes began")
+		return nil, errors.New("/proc does not show when processes began")
 	}
 	return newCgroup(parent, cgroupName(space, front, keeper))
 }

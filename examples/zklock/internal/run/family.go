@@ -50,7 +50,7 @@ type family struct {
 	leader int
 	events chan int      // a child that has ended or stopped; closed when none is left
 	goOn   chan struct{} // the owner has dealt with the event
-	reaped atomic.Bool   // the leader was: its group may be signalled no more on systems that tell the descendants
+	reaped atomic.Bool   // the leader was reaped: no more signals to its group on systems that list descendants
 	status syscall.WaitStatus
 }
 

@@ -52,7 +52,7 @@ func flags() (*flag.FlagSet, *job) {
 	limit(set, &j.margin, "margin", "`duration` from KILL to the end of the lease (default: T/16, at most 1s)")
 	set.DurationVar(&j.minHold, "min-hold", 0, "keep the lock at least so long, if the command was quicker")
 	set.StringVar(&j.onRevoke, "on-revoke", "term", "the `signal` when another process asks to leave: term, hup, int, usr1, ignore")
-	set.BoolVar(&j.dataCommand, "data-command", false, "have the node tell the command's arguments, too: all who may read it see them")
+	set.BoolVar(&j.dataCommand, "data-command", false, "have the node name the command's arguments, too: all who may read it see them")
 	set.IntVar(&j.statusFD, "status-fd", -1, "write events as JSON lines to this `descriptor`")
 	set.BoolVar(&j.emptyStdin, "stdin-null", false, "give the command an empty standard input")
 	set.StringVar(&j.leftovers, "leftovers", "kill", "processes that the command leaves behind: `kill` them, or wait for them")
@@ -74,10 +74,10 @@ func lockFlags(command string) (*flag.FlagSet, *job) {
 	limit(set, &j.wait, "wait", "wait for at most this `duration`, then end with status 75 (default: for ever)")
 	set.IntVar(&j.busyCode, "E", ExitBusy, "`status` if the lock is not acquired")
 	set.IntVar(&j.lostCode, "lost-exit-code", ExitLost, "`status` if the lock was lost")
-	set.StringVar(&j.data, "data", "", "`text` for the node, to tell who holds (default: user@host, process and program)")
+	set.StringVar(&j.data, "data", "", "`text` for the node, to say who holds (default: user@host, process and program)")
 	set.BoolVar(&j.json, "json", false, "write events as JSON lines to standard error, instead of texts")
-	set.BoolVar(&j.verbose, "v", false, "tell each step, and every 30 seconds who is ahead")
-	set.BoolVar(&j.quiet, "quiet", false, "tell errors only")
+	set.BoolVar(&j.verbose, "v", false, "report each step, and every 30 seconds who is ahead")
+	set.BoolVar(&j.quiet, "quiet", false, "report errors only")
 	set.BoolVar(&j.debug, "debug", false, "log what the client does")
 	return set, j
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // withKeepers adds the variable that names the front and the keeper to the environment of a command. Where the system
-// does not tell when processes began, it stays away.
+// does not show when processes began, it adds nothing.
 func (f *front) withKeepers(env, around []string) []string {
 	front, ok1 := identify(os.Getpid())
 	keeper, ok2 := identify(f.family.leader)

@@ -12,8 +12,8 @@ import (
 
 // signal sends to the command and all that descends from it, and deals with those that the system does not let this
 // process signal. A process of another user can be neither warned nor killed, so its command is ended as soon as the
-// keeper knows of it, while the lease is good and there is time to tell: TERM and KILL to the others, as after TERM to
-// zklock itself. The front holds the lock as long as such a process lives.
+// keeper knows of it, while the lease is good and there is time to report it: TERM and KILL to the others, as after
+// TERM to zklock itself. The front holds the lock as long as such a process lives.
 func (k *keeper) signal(sig syscall.Signal) {
 	refused := k.family.signal(sig)
 	if sig != syscall.SIGKILL || k.group.kill() {

@@ -28,7 +28,7 @@ func keepPrivileges() {
 // mayEndOthers reports whether a process with these capabilities may signal the processes of every user.
 func mayEndOthers(effective uint32) bool { return effective&(1<<capKill) != 0 }
 
-// effectiveCapabilities are the first 32 of this thread, or none if the system does not tell them.
+// effectiveCapabilities are the first 32 of this thread, or none if the system does not show them.
 func effectiveCapabilities() uint32 {
 	header := struct {
 		version uint32

@@ -182,7 +182,7 @@ func (j *job) refused(t *teller, client *framework.Client, err error) int {
 	return code
 }
 
-// holders says who has what the job did not get, as far as the servers tell that soon.
+// holders says who holds what the job did not get, as far as the servers answer that soon.
 func (j *job) holders(client *framework.Client) string {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
