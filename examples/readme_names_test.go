@@ -29,6 +29,7 @@ func TestPagesNameWhatExists(t *testing.T) {
 		"retry":     "../retry",
 		"sasl":      "../framework/sasl",
 		"saslmd5":   "../framework/saslmd5",
+		"session":   "../framework/session",
 		"shared":    "../recipes/shared",
 		"zktest":    "../framework/zktest",
 	} {
