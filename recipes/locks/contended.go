@@ -61,10 +61,6 @@ func (l *Lease) listen(n *notice) {
 		stop = func() { demand.Stop(); forget() }
 		demand.Look() // the limit may have changed before the line above
 	}
-	if kept, ok := l.grant.KeptHold().(*residence); ok {
-		kept.queue.listen(n)
-		stop = func() { demand.Stop(); kept.queue.unlisten(n) }
-	}
 	l.follow(follower{end: func(error) { stop() }})
 }
 

@@ -94,7 +94,7 @@ var besideLocks = []string{"LeaderLatch.mu", "LeaderSelector.mu", "SharedCount.l
 // A mutex that DESIGN.md does not have is one without a place in the order.
 func TestDesignHasEveryMutex(t *testing.T) {
 	root := moduleRoot(t)
-	text := readFile(t, root, design)
+	text := designPages(t, root)
 	found := mutexes(t, root)
 	for name, rank := range found {
 		if ranks()[rank] == nil {

@@ -21,9 +21,15 @@ import (
 )
 
 const (
-	design  = "recipes/locks/DESIGN.md"
+	design  = "recipes/locks/DESIGN.md"    // with RETAINED.md, see designPages
 	runbook = "examples/runbook/README.md" // has the table of stack frames
 )
+
+// designPages are DESIGN.md and the page of retained locks beside it, as one text.
+func designPages(t *testing.T, root string) string {
+	t.Helper()
+	return readFile(t, root, design) + readFile(t, root, filepath.Join(filepath.Dir(design), "RETAINED.md"))
+}
 
 // library are the directories whose code DESIGN.md describes.
 var library = []string{"framework", "recipes"}
@@ -56,7 +62,7 @@ func walkLibrary(t *testing.T, root string, f func(pkg string, file *ast.File)) 
 
 func TestDesignLinksToFilesThatExist(t *testing.T) {
 	root := moduleRoot(t)
-	links := regexp.MustCompile(`\]\(([^)#]+)\)`).FindAllStringSubmatch(readFile(t, root, design), -1)
+	links := regexp.MustCompile(`\]\(([^)#]+)\)`).FindAllStringSubmatch(designPages(t, root), -1)
 	if len(links) < 30 {
 		t.Errorf("got %d links, want those of twelve steps and of each optimisation", len(links))
 	}
@@ -70,7 +76,7 @@ func TestDesignLinksToFilesThatExist(t *testing.T) {
 // A place is cited as "words" in [file](path): the file has to have these words.
 func TestDesignCitesWordsThatFilesHave(t *testing.T) {
 	root := moduleRoot(t)
-	cited := regexp.MustCompile(`"([^"]+)" in \[[^]]*\]\(([^)#]+)\)`).FindAllStringSubmatch(readFile(t, root, design), -1)
+	cited := regexp.MustCompile(`"([^"]+)" in \[[^]]*\]\(([^)#]+)\)`).FindAllStringSubmatch(designPages(t, root), -1)
 	if len(cited) < 3 {
 		t.Errorf("got %d citations, want at least 3", len(cited))
 	}
@@ -113,7 +119,7 @@ func methods(t *testing.T, root string) map[string]bool {
 func TestDesignNamesMethodsThatExist(t *testing.T) {
 	root := moduleRoot(t)
 	exist := methods(t, root)
-	names := regexp.MustCompile("`(\\w+\\.\\w+)`").FindAllStringSubmatch(readFile(t, root, design), -1)
+	names := regexp.MustCompile("`(\\w+\\.\\w+)`").FindAllStringSubmatch(designPages(t, root), -1)
 	found := 0
 	for _, name := range names {
 		if strings.HasSuffix(name[1], ".mu") { // see TestDesignHasEveryMutex
@@ -146,7 +152,7 @@ func TestRunbookNamesStackFramesThatExist(t *testing.T) {
 func TestDesignNamesTestsThatExist(t *testing.T) {
 	root := moduleRoot(t)
 	exist := testsIn(t, filepath.Join(root, "recipes/locks"))
-	names := regexp.MustCompile("`(Test\\w+)`").FindAllStringSubmatch(readFile(t, root, design), -1)
+	names := regexp.MustCompile("`(Test\\w+)`").FindAllStringSubmatch(designPages(t, root), -1)
 	if len(names) < 6 {
 		t.Errorf("got %d tests, want one for most optimisations", len(names))
 	}

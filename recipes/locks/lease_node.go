@@ -62,15 +62,15 @@ func (l *Lease) LocalCount() int64 {
 // exists. If the lease has ended, the transaction is not sent and fails with the lease's Err. A Check taken before
 // fails after the hold, since its node is not retained. Of a multi-lock, check the Parts.
 func (l *Lease) Check() framework.Op {
+	if l.hasNode() {
+		l.grant.Spend()
+	}
 	err := l.Err()
 	switch {
 	case err != nil:
 		return framework.FailedOp(err)
 	case l.grant == nil:
 		return framework.FailedOp(errMultiLease)
-	}
-	if err := l.grant.UseNode(); err != nil {
-		return framework.FailedOp(err)
 	}
 	return framework.CheckAbsoluteOp(l.grant.Node, -1)
 }

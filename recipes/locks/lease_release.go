@@ -50,8 +50,8 @@ func (l *Lease) releaseLease(enough <-chan struct{}) error {
 		return err
 	}
 	g, r := l.grant, l.recipe
-	if k, ok := g.KeptHold().(keeper); ok {
-		return k.release(l, enough)
+	if g.Keeper != nil {
+		return g.Keeper.Free(enough)
 	}
 	released := Released{Path: r.path, Node: g.Name, LocalCount: g.Count}
 	if err := g.RemoveNodeWithin(enough); err != nil {
@@ -74,26 +74,9 @@ func (l *Lease) leaveGrant() (last bool, err error) {
 	return last, nil
 }
 
-// quit is Release without waiting, for a lease that only this package has. Errors do not matter: it is not the last
-// one, or its owner has an answer.
+// quit is Release without waiting, for a lease that only this package has.
 func (l *Lease) quit() {
-	last, _ := l.leaveGrant()
-	if k, ok := l.grant.KeptHold().(keeper); last && ok {
-		k.quit(l)
-		return
-	}
-	if last {
-		l.grant.RemoveNode()
-		l.recipe.released(Released{
-			Path: l.recipe.path, Node: l.grant.Name, Held: time.Since(l.grant.Since), LocalCount: l.grant.Count,
-		})
-	}
-}
-
-// A keeper decides what becomes of a node after a hold; without one it is removed.
-type keeper interface {
-	// release ends the hold of its last lease, and waits for the node's removal, if any, until enough is closed.
-	release(last *Lease, enough <-chan struct{}) error
-	// quit is release without waiting.
-	quit(last *Lease)
+	enough := make(chan struct{})
+	close(enough)
+	_ = l.release(enough) // not the last lease, or its owner has an answer
 }

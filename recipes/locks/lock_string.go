@@ -17,11 +17,11 @@ func (r *recipe) standing(contenders *queue.Queue, accept func(*queue.Grant) boo
 		return standing{}
 	}
 	at := standing{
-		held:    r.queue.Registry.Grants(r.id, func(g *queue.Grant) bool { return !g.HasHolds() && accept(g) }),
+		held:    r.queue.Registry.Grants(r.id, accept),
 		waiting: contenders.Waiting(),
 	}
 	if !contenders.Shared {
-		at.waiting += retainedQueuesOf(r.client).waitingFor(r.id)
+		at.waiting += localWaiters(r.client, r.id)
 	}
 	return at
 }

@@ -55,7 +55,7 @@ func (r *recipe) participants(
 	if err != nil {
 		return nil, fmt.Errorf("locks: participants of %q: %w", r.path, err)
 	}
-	retained := retainedQueuesOf(client).idleNodes(r.id)
+	retained := idleNodes(client, r.id)
 	var there []Participant
 	for i, p := range all {
 		if p != nil {

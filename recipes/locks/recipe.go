@@ -160,9 +160,7 @@ func (r *recipe) ownLease(at queue.Progress) bool {
 	}
 	id := r.id
 	for _, id.family = range []string{mutexFamily, readWriteFamily} {
-		isAhead := func(g *queue.Grant) bool {
-			return !g.HasHolds() && (g.Name == at.Predecessor || at.Node == "" && at.Ahead == 1)
-		}
+		isAhead := func(g *queue.Grant) bool { return g.Name == at.Predecessor || at.Node == "" && at.Ahead == 1 }
 		if r.queue.Registry.AnyGrant(id, isAhead) {
 			return true
 		}
@@ -215,7 +213,7 @@ func (r *recipe) reenter(ctx context.Context) (*Lease, error) {
 
 // isHeld compares the time.
 func (r *recipe) isHeld(accept func(*queue.Grant) bool) bool {
-	return r.queue != nil && r.queue.Registry.AnyGrant(r.id, func(g *queue.Grant) bool { return !g.HasHolds() && accept(g) })
+	return r.queue != nil && r.queue.Registry.AnyGrant(r.id, accept)
 }
 
 // What findLasting and isHeld accept.

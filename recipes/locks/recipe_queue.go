@@ -15,6 +15,8 @@ func (r *recipe) config(dir string, k kind) queue.Config {
 	cfg := queue.Config{
 		Lock: r.id, Dir: dir, Marker: k.marker, Counts: queue.LockMarkers(r.opts.extra...), Data: r.opts.data,
 		LeaveMessage: revokeMessage,
+	}
+	cfg.Events = queue.Events{
 		Ended: func(g *queue.Grant, cause error) error {
 			if errors.Is(cause, queue.ErrReleased) {
 				return ErrReleased

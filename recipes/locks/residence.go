@@ -20,7 +20,6 @@ type residence struct {
 	base      *queue.Grant
 	last      *recipe // of the newest hold
 	watching  bool    // the directory, undelayed
-	spent     bool    // the node must not have another hold
 	holdEnded time.Time
 
 	handed int // hand-overs, and holds of the idle node
@@ -29,11 +28,12 @@ type residence struct {
 	listener  atomic.Pointer[framework.Watch] // on the directory
 	unwatched atomic.Bool                     // for good
 	demanded  atomic.Bool                     // another contender was heard of
+	spent     atomic.Bool                     // the node must not have another hold
 
 	// Guarded by queue.all.mu.
 	front    bool // to clear it is to pass the queue on
 	gone     bool // lost
-	hold     *queue.Grant
+	hold     *hold
 	heldBack bool        // while idle: no contender is admitted yet
 	timer    *time.Timer // to look at an idle node again
 	ticks    bool        // the timer runs, until tickAt
@@ -42,12 +42,16 @@ type residence struct {
 
 func newResidence(q *retainedQueue, r *recipe) *residence { return &residence{queue: q, last: r} }
 
-// quiet is the queue of a residence's contender: news of the node goes to the residence alone.
-func (r *residence) quiet() *queue.Queue {
-	q := *r.last.queue
-	q.Config.Lost = func(*queue.Grant, time.Time, error) { r.lost() }
-	q.Config.Asked = func(*queue.Grant) { r.onRevocation() }
-	return &q
+// A baseLock is the lock of bases: a lock's own grants are the holds.
+type baseLock identity
+
+// baseQueue is the queue in which the residence's contender gets the base: a loss goes to the residence alone.
+func (r *residence) baseQueue() *queue.Queue {
+	events := r.last.queue.Config.Events
+	events.Ended = func(_ *queue.Grant, cause error) error { return cause } // a hold makes its error of that
+	events.Asked = nil
+	events.Lost = func(*queue.Grant, time.Time, error) { r.lost() }
+	return r.last.queue.For(baseLock(r.last.id), events)
 }
 
 // begin makes the residence the front, with the first hold over base; nil if base is lost already.
@@ -56,30 +60,43 @@ func (r *residence) begin(base *queue.Grant) *queue.Grant {
 	if base.Join(r) != nil {
 		return nil
 	}
-	h, err := base.Hold(r.last.queue, 0, r)
-	if err != nil {
+	h := r.newHold(r.last)
+	if h == nil {
 		return nil
 	}
+	node, _ := base.Queue.Markers.Parse(base.Name)
 	mu := &r.queue.all.mu
 	mu.Lock()
 	gone := r.gone
 	if !gone {
 		r.front, r.hold = true, h
-		r.queue.history.granted(base)
+		r.queue.history.granted(node)
 	}
 	mu.Unlock()
 	if gone { // lost has found no front to pass on, and no hold
-		h.EndHold()
+		h.grant.Detach()
 		return nil
 	}
 	r.listen(base.Session.WatchChildrenDeferred)
-	return h
+	return &h.grant
 }
 
-// Ended and AskedToLeave are for queue.Member. After a loss lost is called, once all leases have ended.
+// Ended is for queue.Member. After a loss lost is called, once all leases have ended.
 func (r *residence) Ended() {}
 
-func (r *residence) AskedToLeave() {}
+// AskedToLeave decides about an idle node; otherwise the present hold, or the next, has the request.
+func (r *residence) AskedToLeave() {
+	r.spent.Store(true)
+	r.queue.all.mu.Lock()
+	idle := r.queue.kept == r
+	r.queue.all.mu.Unlock()
+	if idle {
+		r.look()
+	}
+}
+
+// isUsable reports whether the node may have another hold. The base may have ended, or be about to.
+func (r *residence) isUsable() bool { return !r.spent.Load() && !r.base.Removed() }
 
 // listen replaces the watch on the directory.
 func (r *residence) listen(watch func(dir string, wake func()) framework.Watch) {
@@ -174,23 +191,12 @@ func (r *residence) takeForNews() bool {
 		r.stopListening()
 	}
 	switch {
-	case n.demand == demanded, n.demand == unheard, !r.base.MayBeKept(): // that the grant has ended is for lost
+	case n.demand == demanded, n.demand == unheard, !r.isUsable(): // lost handles a base that has ended
 		return r.take(false)
 	case n.isAlone():
 		return r.take(true)
 	default:
 		return false
-	}
-}
-
-// onRevocation is called when the holders are asked to leave. It decides about an idle node; otherwise the present
-// hold, or the next, has the request.
-func (r *residence) onRevocation() {
-	r.queue.all.mu.Lock()
-	idle := r.queue.kept == r
-	r.queue.all.mu.Unlock()
-	if idle {
-		r.look()
 	}
 }
 
@@ -230,7 +236,7 @@ func (r *residence) lost() {
 	r.stopTimer()
 	mu.Unlock()
 	if h != nil {
-		h.EndHold()
+		h.grant.Detach()
 	}
 	if front {
 		r.queue.pass(nil)
@@ -242,9 +248,4 @@ func (r *residence) stopTimer() {
 	if r.timer != nil {
 		r.timer.Stop()
 	}
-}
-
-func (r *residence) quit(l *Lease) {
-	released, _ := r.released(l)
-	l.recipe.released(released)
 }

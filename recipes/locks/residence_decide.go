@@ -26,7 +26,7 @@ func (r *residence) decide(idle bool) (fate, framework.Removal) {
 			w := r.queue.first()
 			r.queue.all.mu.Unlock()
 			if h, _ := r.admit(w.lock.recipe); h != nil {
-				w.turn <- baton{grant: h}
+				w.turn <- baton{grant: &h.grant}
 				return f, nil
 			}
 			r.queue.putBack(w)
@@ -54,8 +54,8 @@ func (r *residence) decide(idle bool) (fate, framework.Removal) {
 func (r *residence) situation() situation {
 	now := time.Now()
 	s := situation{
-		now: now, usable: !r.spent && r.base.Err() == nil && r.base.MayBeKept(),
-		handed: r.handed, after: r.after, age: now.Sub(r.base.Admitted),
+		now: now, usable: r.base.Err() == nil && r.isUsable(),
+		handed: r.handed, after: r.after, age: now.Sub(r.base.Since),
 	}
 	if s.usable && !r.watching && r.wanted() {
 		r.watching = true
@@ -101,15 +101,14 @@ func (r *residence) stay(s situation, f fate) {
 }
 
 // admit makes the next hold over the node, nil if the node is lost. If it is lost meanwhile, the hold has ended.
-func (r *residence) admit(next *recipe) (h *queue.Grant, lost bool) {
+func (r *residence) admit(next *recipe) (h *hold, lost bool) {
 	r.base.Step(steps.Chosen)
-	h, err := r.base.Hold(next.queue, int64(r.handed+1), r)
-	if err != nil {
+	r.last = next
+	r.handed++
+	if h = r.newHold(next); h == nil {
 		return nil, true
 	}
 	r.base.Step(steps.Handed)
-	r.last = next
-	r.handed++
 	if r.demanded.Load() {
 		r.after++
 	}
@@ -119,7 +118,7 @@ func (r *residence) admit(next *recipe) (h *queue.Grant, lost bool) {
 	}
 	r.queue.all.mu.Unlock()
 	if lost { // lost has found no hold to end
-		h.EndHold()
+		h.grant.Detach()
 	}
 	return h, lost
 }
@@ -132,8 +131,8 @@ func (r *residence) admitTo(next *recipe, try bool) *queue.Grant {
 	r.queue.all.mu.Unlock()
 	s.waiting, s.tried = true, try
 	if r.queue.key.retention.fate(s) == handedOver {
-		if h, lost := r.admit(next); !lost && !h.IsOver() {
-			return h
+		if h, lost := r.admit(next); !lost && !h.grant.IsOver() {
+			return &h.grant
 		}
 		// The loss passes the queue on, or has done so.
 		return nil
@@ -150,7 +149,7 @@ func (r *residence) remove(idle bool, s situation) framework.Removal {
 	removal := r.base.RemoveNode()
 	if idle {
 		r.last.trace.dropped(Dropped{
-			Path: r.last.path, Node: r.base.Name, Kept: r.base.KeptFor(), Idle: time.Since(r.holdEnded), Holds: 1 + r.handed,
+			Path: r.last.path, Node: r.base.Name, Kept: time.Since(r.base.Since), Idle: time.Since(r.holdEnded), Holds: 1 + r.handed,
 			Demanded: s.demand == demanded,
 		})
 	}
@@ -158,25 +157,17 @@ func (r *residence) remove(idle bool, s situation) framework.Removal {
 	return removal
 }
 
-func (r *residence) release(l *Lease, enough <-chan struct{}) error {
-	released, removal := r.released(l)
-	if removal != nil {
-		if err := r.base.AwaitRemoval(removal, enough); err != nil {
-			released.Err = &ReleaseError{Path: l.recipe.path, Node: l.grant.Name, Err: err}
-		}
+// freed ends a hold without members, and decides about the node.
+func (r *residence) freed(h *hold) (Released, framework.Removal) {
+	if h.spent.Load() {
+		r.spent.Store(true)
 	}
-	l.recipe.released(released)
-	return released.Err
-}
-
-func (r *residence) released(l *Lease) (Released, framework.Removal) {
-	h := l.grant
-	r.spent = r.spent || !h.MayBeKept()
 	r.holdEnded = time.Now()
-	held := r.holdEnded.Sub(h.Since)
-	h.EndHold()
+	held := r.holdEnded.Sub(h.grant.Since)
+	h.grant.Detach()
 	f, removal := r.decide(false)
 	return Released{
-		Path: l.recipe.path, Node: h.Name, Held: held, LocalCount: h.Count, HandedOver: f == handedOver, Retained: f == kept || f == heldBack,
+		Path: h.recipe.path, Node: h.grant.Name, Held: held, LocalCount: h.grant.Count,
+		HandedOver: f == handedOver, Retained: f == kept || f == heldBack,
 	}, removal
 }

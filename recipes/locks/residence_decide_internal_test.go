@@ -18,7 +18,7 @@ func TestLocalQueueIsPassedOnAfterTheRemovalOfTheNode(t *testing.T) {
 			t.Fatalf("got %d ahead, %t, want 1, true", ahead, ok)
 		}
 		r := t.released(lease)
-		r.spent = true
+		r.spent.Store(true)
 		over := make(chan bool)
 		go func() { over <- handOver(lease) }()
 		synctest.Wait()

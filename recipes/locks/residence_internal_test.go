@@ -133,11 +133,11 @@ func (t *handoverTest) released(l *Lease) *residence {
 }
 
 // residenceOf is the residence of a lease's node.
-func residenceOf(l *Lease) *residence { return l.grant.KeptHold().(*residence) }
+func residenceOf(l *Lease) *residence { return l.grant.Keeper.(*hold).residence }
 
 // handOver is the second half of a release.
 func handOver(l *Lease) bool {
-	released, _ := residenceOf(l).released(l)
+	released, _ := residenceOf(l).freed(l.grant.Keeper.(*hold))
 	return released.HandedOver
 }
 
@@ -197,7 +197,7 @@ func TestAWaiterThatWasChosenPassesTheRightToContendOnIfItsContextHasEnded(t *te
 		r := t.released(first)
 		before := t.server.Counts()[zktest.OpCreate2]
 		giveBack(w)
-		r.spent = true
+		r.spent.Store(true)
 		if handOver(first) {
 			t.Error("got a spent node handed over, want it removed")
 		}

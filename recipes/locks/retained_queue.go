@@ -22,8 +22,7 @@ type retainedKey struct {
 	settings  string // of the node and its contender
 }
 
-// retainedQueues are a client's local queues. Under mu no other lock is taken and no user code called; to give a notice
-// only closes a channel.
+// retainedQueues are a client's local queues. Under mu no other lock is taken and no user code called.
 type retainedQueues struct {
 	mu    ranked.Mutex[ranked.Leaf, retainedQueues]
 	byKey map[retainedKey]*retainedQueue
@@ -39,7 +38,7 @@ type retainedQueue struct {
 	kept    *residence        // the front, if idle: to take it out is to decide about it
 	unheld  bool              // the front is a residence, and no contender has taken its node since it was idle
 	waiting []*retainedWaiter // behind the front, in order of arrival
-	hears   []*notice         // to give when a contender waits
+	hears   []*func()         // to call when a contender waits
 	history history
 	used    time.Time // when it had a front last
 }
@@ -120,12 +119,12 @@ func (qs *retainedQueues) enqueue(w *retainedWaiter) (ahead int, ok bool) {
 	return ahead, true
 }
 
-// insert makes the waiter one of those who wait, and gives the notices. mu is held.
+// insert makes the waiter one of those who wait, which holders hear of. mu is held.
 func (q *retainedQueue) insert(ahead int, w *retainedWaiter) {
 	q.waiting = slices.Insert(q.waiting, ahead, w)
 	q.step(steps.Waits)
-	for _, n := range q.hears {
-		n.give()
+	for _, heard := range q.hears {
+		(*heard)()
 	}
 	q.hears = nil
 }
@@ -202,7 +201,9 @@ func (q *retainedQueue) remove(w *retainedWaiter) (ahead int, there bool) {
 	return 1 + i, true
 }
 
-func (qs *retainedQueues) idleNodes(id identity) map[string]bool {
+// idleNodes returns the names of a lock's idle nodes.
+func idleNodes(client *framework.Client, id identity) map[string]bool {
+	qs := retainedQueuesOf(client)
 	qs.mu.Lock()
 	defer qs.mu.Unlock()
 	names := map[string]bool{}
@@ -214,7 +215,9 @@ func (qs *retainedQueues) idleNodes(id identity) map[string]bool {
 	return names
 }
 
-func (qs *retainedQueues) waitingFor(id identity) int {
+// localWaiters counts those who wait for a lock without a node.
+func localWaiters(client *framework.Client, id identity) int {
+	qs := retainedQueuesOf(client)
 	qs.mu.Lock()
 	defer qs.mu.Unlock()
 	n := 0
@@ -226,18 +229,18 @@ func (qs *retainedQueues) waitingFor(id identity) int {
 	return n
 }
 
-func (q *retainedQueue) listen(n *notice) {
+// listen calls heard, under mu, when a contender waits; now if one does.
+func (q *retainedQueue) listen(heard func()) (stop func()) {
 	q.all.mu.Lock()
 	defer q.all.mu.Unlock()
 	if len(q.waiting) > 0 {
-		n.give()
-		return
+		heard()
+		return func() {}
 	}
-	q.hears = append(q.hears, n)
-}
-
-func (q *retainedQueue) unlisten(n *notice) {
-	q.all.mu.Lock()
-	defer q.all.mu.Unlock()
-	q.hears = slices.DeleteFunc(q.hears, func(other *notice) bool { return other == n })
+	q.hears = append(q.hears, &heard)
+	return func() {
+		q.all.mu.Lock()
+		defer q.all.mu.Unlock()
+		q.hears = slices.DeleteFunc(q.hears, func(other *func()) bool { return other == &heard })
+	}
 }

@@ -118,8 +118,8 @@ func (s situation) handOverOrKeep() fate {
 
 // A history tells a local queue whether keeping nodes pays.
 type history struct {
-	node   string    // of the newest grant
-	streak int       // grants in a row, no other node in between
+	newest queue.Node
+	streak int       // nodes of this client in a row, no other in between
 	banned time.Time // until when nodes are not kept
 }
 
@@ -132,14 +132,14 @@ const (
 	banTime = 30 * time.Second
 )
 
-// granted notes a grant with a node of its own.
-func (h *history) granted(g *queue.Grant) {
-	if h.node != "" && g.Follows(h.node) {
+// granted notes the node of a new base.
+func (h *history) granted(node queue.Node) {
+	if h.newest.Name != "" && node.Follows(h.newest) {
 		h.streak++
 	} else {
 		h.streak = 1
 	}
-	h.node = g.Name
+	h.newest = node
 }
 
 // demoted notes that another client wanted an idle node.

@@ -139,7 +139,15 @@ func TestFateOfAnIdleNodeStandsUntilTheClockChangesIt(t *testing.T) {
 func TestHistory(t *testing.T) {
 	var h history
 	now := time.Now()
-	grant := func(number string) { h.granted(&queue.Grant{Name: "_c_x-lock-" + number}) }
+	names := queue.New(queue.Config{Counts: queue.LockMarkers()}).Markers
+	grant := func(number string) {
+		t.Helper()
+		node, ok := names.Parse("_c_x-lock-" + number)
+		if !ok {
+			t.Fatalf("got no node of number %s, want one", number)
+		}
+		h.granted(node)
+	}
 	proven := func(after time.Duration, want bool) {
 		t.Helper()
 		if got := h.proven(now.Add(after)); got != want {

@@ -65,13 +65,13 @@ func (l *RetainedLock) contendNow(ctx context.Context) (*queue.Grant, queue.Prog
 		}
 	}
 	r := newResidence(w.queue, l.recipe)
-	base, at, err := r.quiet().Try(ctx)
+	base, at, err := r.baseQueue().Try(ctx)
 	if err != nil {
 		return nil, at, err
 	}
 	g := r.begin(base)
 	if g == nil {
-		return nil, at, base.Err()
+		return nil, at, l.recipe.queue.Config.Ended(base, base.Err())
 	}
 	w.queue = nil
 	return g, at, nil
@@ -206,7 +206,7 @@ func (w *retainedWaiter) contendAtServers(ctx context.Context, s framework.Sessi
 		w.contender = c
 	}
 	c, r := w.contender, newResidence(w.queue, w.lock.recipe)
-	c.Queue, c.Lateness, c.Progress.Late = r.quiet(), &w.lateness, false // it may have been another's
+	c.Continue(r.baseQueue(), &w.lateness) // it may have been another's
 	base, at, err := c.Contend(ctx)
 	if err != nil && ctx.Err() != nil {
 		return nil, at, err

@@ -15,21 +15,20 @@ import (
 // stands before every writer that queued later. One transaction creates it only while the writer's node exists, and the
 // caller stays a member of w meanwhile: no other writer gets in between, and no listing misses both nodes.
 func (q *Queue) Beside(ctx context.Context, w *Grant) (*Grant, error) {
-	w.nested.Store(true) // before the caller leaves w: its node must not be kept
+	w.Spend() // before the caller leaves w
 	_, number, ok := cutNumber(w.Name)
 	if !ok {
 		return nil, fmt.Errorf("node %s has no number", w.Name)
 	}
 	path, err := w.Session.CreateIfExists(ctx, w.Node, q.Config.Dir, fmt.Sprintf("%s%010d", q.Config.Marker, number), q.Config.Data)
 	if errors.Is(err, zk.ErrNoNode) {
-		w.lose(ErrRemoved)
+		w.Lose(ErrRemoved)
 		return nil, w.Err()
 	}
 	if err != nil {
 		return nil, w.errOr(err)
 	}
-	c := q.contender(w.Session, path, w.Token)
-	c.count = w.Count
+	c := q.contender(w.Session, path, w.Fence)
 	defer c.Leave()
 	err = c.Admit()
 	switch {

@@ -23,7 +23,7 @@ func TestBesideIsRefusedIfTheWriterIsLostBeforeTheAnswer(t *testing.T) {
 			defer client.Close()
 			cfg := Config{
 				Source: client, Lock: "lock", Dir: "/lock", Marker: WriteMarker, Counts: LockMarkers(),
-				Ended: func(_ *Grant, cause error) error { return cause },
+				Events: Events{Ended: func(_ *Grant, cause error) error { return cause }},
 			}
 			writers := New(cfg)
 			cfg.Marker = ReadMarker

@@ -29,14 +29,18 @@ type Config struct {
 
 	// LeaveMessage as a node's data asks its holder to leave, unless empty.
 	LeaveMessage string
+
+	Events
+
+	// Foreign, unless it is nil, says why a directory with these children is not the queue's. It must not block.
+	Foreign func(children []string) error
+}
+
+// Events are what a recipe hears of its contenders and grants. They must not block. All but Ended may be nil.
+type Events struct {
 	// Ended makes the error of a grant's end from ErrReleased or the reason of a loss. It runs under a lock, and must
 	// do nothing else.
 	Ended func(g *Grant, cause error) error
-
-	// The rest may be nil, and must not block.
-
-	// Foreign says why a directory with these children is not the queue's.
-	Foreign func(children []string) error
 	// Waiting is called when a contender begins to wait or moves up.
 	Waiting func(ctx context.Context, at Progress)
 	// Late is called after a wait of a session timeout, and each time that it has doubled.

@@ -27,8 +27,7 @@ type Contender struct {
 	GiveUp func() bool
 
 	node  string // absolute path
-	token int64
-	count int64 // earlier holds of the node; of a downgraded reader, those of its writer
+	fence Fence  // of a downgraded reader, that of its writer
 
 	listing []string // came with the node; nil once used
 	decided Decision // at the node's creation, if known
@@ -116,9 +115,8 @@ func (c *Contender) decideByView() (Decision, bool) {
 // Admit makes the grant. There is none, and no error, if the session is not valid at this moment: another listing is
 // necessary.
 func (c *Contender) Admit() error {
-	g, err := newGrant(&Grant{
-		Queue: c.Queue, Node: c.node, Name: c.Me.Name, Token: c.token, Count: c.count, Session: c.Session,
-	})
+	g := &Grant{Queue: c.Queue, Node: c.node, Name: c.Me.Name, Fence: c.fence, Session: c.Session}
+	err := g.Begin()
 	if errors.Is(err, framework.ErrLapsed) {
 		return nil
 	}
@@ -244,4 +242,9 @@ func (c *Contender) Leave() {
 	if c.selfWatch != nil {
 		c.selfWatch.Stop()
 	}
+}
+
+// Continue lets another acquire go on with the contender, in a queue of the same nodes.
+func (c *Contender) Continue(q *Queue, l *Lateness) {
+	c.Queue, c.Lateness, c.Progress.Late = q, l, false
 }

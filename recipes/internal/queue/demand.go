@@ -15,10 +15,12 @@ type Demand struct {
 	mu    ranked.Mutex[ranked.Leaf, Demand]
 	watch framework.Watch // nil before and after
 	over  bool
+
+	stopKeeper func() // nil without a Keeper
 }
 
-// Listen calls heard once, when wanted accepts a listing, on this goroutine or the connection's reader: heard must not
-// block. The Demand must be stopped.
+// Listen calls heard when wanted accepts a listing, or the grant's Keeper knows of a contender without a node: on this
+// goroutine or another, perhaps twice. heard only closes a channel. The Demand must be stopped.
 func (g *Grant) Listen(wanted func(children []string) bool, heard func()) *Demand {
 	d := &Demand{session: g.Session, wanted: wanted, heard: heard}
 	watch := g.Session.WatchChildren(g.Queue.Config.Dir, d.Look)
@@ -26,6 +28,9 @@ func (g *Grant) Listen(wanted func(children []string) bool, heard func()) *Deman
 	d.watch = watch
 	d.mu.Unlock()
 	d.Look() // earlier news found no watch
+	if g.Keeper != nil {
+		d.stopKeeper = g.Keeper.Listen(heard)
+	}
 	return d
 }
 
@@ -44,7 +49,12 @@ func (d *Demand) Look() {
 }
 
 // Stop ends the listening. heard may still be running.
-func (d *Demand) Stop() { d.end() }
+func (d *Demand) Stop() {
+	d.end()
+	if d.stopKeeper != nil {
+		d.stopKeeper()
+	}
+}
 
 // end reports whether it was the first.
 func (d *Demand) end() bool {

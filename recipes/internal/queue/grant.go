@@ -13,21 +13,19 @@ import (
 
 // A Grant is an admitted contender's node, in one session.
 type Grant struct {
+	Fence
+
 	Queue   *Queue
 	Node    string // absolute path
 	Name    string
-	Token   int64
 	Session framework.Session
+	Keeper  Keeper // nil: the node is the grant's own
 
-	selfWatch atomic.Value // a framework.Watch; none before watch
+	selfWatch atomic.Value // a framework.Watch; none before watch, and none with a Keeper
 
-	Admitted time.Time
-	Count    int64       // of the node's earlier holds
-	nested   atomic.Bool // a read lock was taken within it
-
-	// Of a hold.
-	under  *Grant // has the node; nil if this is no hold
-	keptBy any    // what the caller of Hold gave
+	// Guarded by Registry.mu: the grants of one lock are a list, since a map would cost each acquire an allocation.
+	older, newer *Grant
+	listed       bool
 
 	// What an end needs stands together: thousands may end at a time.
 
@@ -39,10 +37,14 @@ type Grant struct {
 	endedAt    time.Time // of a loss
 	untidy     bool      // lost, and tidy has not run
 	leaveAsked bool
-	used       bool // for a check
-	hasHolds   bool
 	over       error             // made from cause by Config.Ended when first needed
 	binding    framework.Binding // set once
+}
+
+// A Fence orders the grants of a lock that exclude each other: by Token, then by Count.
+type Fence struct {
+	Token int64 // zxid of the node's creation
+	Count int64 // how many grants the node had before
 }
 
 // A Member shares a grant. Its methods are called without a lock, and must not block.
@@ -58,14 +60,13 @@ var (
 	errUnconfirmed = errors.New("no answer within the connection timeout, it goes on in the background")
 )
 
-// newGrant publishes a grant if the session is valid: Session.Bind does both in one step.
-func newGrant(g *Grant) (*Grant, error) {
+// Begin publishes the grant if its node is valid: Bind does both in one step.
+func (g *Grant) Begin() error {
 	g.members = g.room[:0]
 	g.Since = time.Now()
-	g.Admitted = g.Since
-	binding, err := g.Session.Bind(func(cause error) { g.end(cause) }, g.tidy)
+	binding, err := g.bind()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	g.mu.Lock()
 	g.binding = binding
@@ -75,8 +76,17 @@ func newGrant(g *Grant) (*Grant, error) {
 	if g.IsOver() { // lost before it was added
 		g.Queue.Registry.removeGrant(g)
 	}
-	g.watch()
-	return g, nil
+	if g.Keeper == nil {
+		g.watch()
+	}
+	return nil
+}
+
+func (g *Grant) bind() (framework.Binding, error) {
+	if g.Keeper != nil {
+		return g.Keeper.Bind()
+	}
+	return g.Session.Bind(func(cause error) { g.end(cause) }, g.tidy)
 }
 
 // watch hears of the node's removal by hand. It is deferred, since most holds are short.
@@ -105,11 +115,12 @@ func (g *Grant) ownChanged() {
 		g.end(ErrRemoved)
 		g.tidy()
 	case g.Queue.Config.LeaveMessage != "" && string(view.Data) == g.Queue.Config.LeaveMessage:
-		g.askToLeave()
+		g.AskToLeave()
 	}
 }
 
-func (g *Grant) askToLeave() {
+// AskToLeave asks all members to leave, also those that come later. It does not block.
+func (g *Grant) AskToLeave() {
 	g.mu.Lock()
 	first := !g.leaveAsked
 	g.leaveAsked = true
@@ -185,13 +196,7 @@ func (g *Grant) IsOver() bool {
 // ValidUntil is when the grant ends, or ended, without another renewal.
 func (g *Grant) ValidUntil() time.Time { return g.binding.ValidUntil() }
 
-// UseNode notes a check of the node, unless the grant has ended, in one step: after it the node must not have another
-// hold.
-func (g *Grant) UseNode() error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.cause == nil {
-		g.used = true
-	}
-	return g.ending()
+// Removed reports whether the session has heard that the node is gone. The members' Ended may be on its way.
+func (g *Grant) Removed() bool {
+	return g.ownWatch().View().Status == framework.StatusGone
 }

@@ -11,15 +11,10 @@ import (
 
 // How a grant ends, and on which goroutine: recipes/locks/DESIGN.md.
 
-// Leave takes a member off the grant. After the last the grant has ended, and the caller removes its node, or keeps a
-// hold's. Errors: that of the grant's end; that of a release if m has left already.
+// Leave takes a member off the grant. After the last the grant has ended, and the caller has its Keeper free the node,
+// or removes it. Errors: that of the grant's end; that of a release if m has left already.
 func (g *Grant) Leave(m Member) (last bool, err error) {
 	_ = g.Err() // ends the grant if time is up
-	return g.leave(m)
-}
-
-// leave is Leave without the time.
-func (g *Grant) leave(m Member) (last bool, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if over := g.ending(); over != nil {
@@ -71,7 +66,7 @@ func (g *Grant) tidy() {
 	if !untidy {
 		return
 	}
-	if g.under == nil {
+	if g.Keeper == nil {
 		g.RemoveNode()
 	}
 	if g.Queue.Config.Lost != nil {
@@ -82,7 +77,7 @@ func (g *Grant) tidy() {
 	}
 }
 
-// earlier returns the end of a grant: that its time was up is noticed later, a removal before.
+// earlier returns when a grant ended: at its deadline if that passed before anything looked, else when it was noticed.
 func earlier(noticed, validUntil time.Time) time.Time {
 	if validUntil.Before(noticed) {
 		return validUntil

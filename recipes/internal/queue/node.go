@@ -135,6 +135,9 @@ func cutWidth(name string, width int) (head string, number int32, ok bool) {
 // Before reports whether n stands before m. Negative numbers, from beyond the counter's end, are never ours, and ahead.
 func (n Node) Before(m Node) bool { return n.number < m.number }
 
+// Follows reports whether n was created right after m.
+func (n Node) Follows(m Node) bool { return m.number >= 0 && n.number == m.number+1 }
+
 const (
 	// lastNumber is the greatest of a contender. Those after it are for contenders that have not heard of the end: one
 	// for each client, lock and minute.

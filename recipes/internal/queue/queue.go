@@ -28,6 +28,13 @@ func New(cfg Config) *Queue {
 	return q
 }
 
+// For returns the queue of the same nodes for another lock, which has events of its own.
+func (q *Queue) For(lock any, events Events) *Queue {
+	other := *q
+	other.Config.Lock, other.Config.Events = lock, events
+	return &other
+}
+
 // A Progress is how far a contender has got.
 type Progress struct {
 	Node        string // empty if none
@@ -193,7 +200,7 @@ func (q *Queue) Enqueue(ctx context.Context, s framework.Session) (*Contender, e
 		return nil, err
 	}
 	entered = true
-	c := q.contender(s, entry.Path, entry.Stat.Czxid)
+	c := q.contender(s, entry.Path, Fence{Token: entry.Stat.Czxid})
 	c.view = v
 	c.listing = entry.Children
 	c.decided, c.known = v.entryDecision(c.Me.Name)
@@ -210,15 +217,15 @@ func (q *Queue) Add(ctx context.Context, s framework.Session) (c *Contender, lis
 	if err != nil {
 		return nil, nil, err
 	}
-	return q.contender(s, entry.Path, entry.Stat.Czxid), entry.Children, nil
+	return q.contender(s, entry.Path, Fence{Token: entry.Stat.Czxid}), entry.Children, nil
 }
 
-func (q *Queue) contender(s framework.Session, path string, token int64) *Contender {
+func (q *Queue) contender(s framework.Session, path string, fence Fence) *Contender {
 	name := path[len(q.Child("")):]
 	_, number, _ := cutNumber(name) // by the server, or Beside
 	q.Registry.addNode(path, s.ID())
 	return &Contender{
 		Queue: q, Session: s, node: path, Me: Node{Name: name, Shared: q.Shared, number: number},
-		token: token, Waiter: session.NewWaiter(), Progress: Progress{Node: name},
+		fence: fence, Waiter: session.NewWaiter(), Progress: Progress{Node: name},
 	}
 }

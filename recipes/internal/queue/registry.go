@@ -13,9 +13,9 @@ import (
 // A Registry is what the queues of one client have in common.
 type Registry struct {
 	mu       ranked.Mutex[ranked.Registry, Registry]
-	grants   map[any]map[*Grant]struct{} // by lock
-	ourNodes map[string]bool             // by path: whether it has a grant
-	refused  map[string]time.Time        // directories at the end of their counters: until when
+	grants   map[any]*Grant       // the newest by lock; the others follow it
+	ourNodes map[string]bool      // by path: whether it has a grant
+	refused  map[string]time.Time // directories at the end of their counters: until when
 	views    map[viewKey]*sharedView
 
 	observer steps.Observer // nil but in tests
@@ -31,7 +31,7 @@ func RegistryOf(s Source) *Registry {
 
 func newRegistry(o steps.Observer) *Registry {
 	return &Registry{
-		grants: map[any]map[*Grant]struct{}{}, ourNodes: map[string]bool{}, refused: map[string]time.Time{},
+		grants: map[any]*Grant{}, ourNodes: map[string]bool{}, refused: map[string]time.Time{},
 		views: map[viewKey]*sharedView{}, observer: o,
 	}
 }
@@ -40,11 +40,11 @@ func (r *Registry) addGrant(g *Grant) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	lock := g.Queue.Config.Lock
-	if r.grants[lock] == nil {
-		r.grants[lock] = map[*Grant]struct{}{}
+	if g.older = r.grants[lock]; g.older != nil {
+		g.older.newer = g
 	}
-	r.grants[lock][g] = struct{}{}
-	if _, there := r.ourNodes[g.Node]; there { // a hold may come after the removal
+	r.grants[lock], g.listed = g, true
+	if _, there := r.ourNodes[g.Node]; there { // the removal may have come first
 		r.ourNodes[g.Node] = true
 	}
 	g.Step(steps.Granted)
@@ -53,15 +53,23 @@ func (r *Registry) addGrant(g *Grant) {
 func (r *Registry) removeGrant(g *Grant) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	lock := g.Queue.Config.Lock
-	if _, there := r.grants[lock][g]; !there {
+	if !g.listed {
 		return
 	}
 	g.Step(steps.Ungranted)
-	delete(r.grants[lock], g)
-	if len(r.grants[lock]) == 0 {
+	g.listed = false
+	switch lock := g.Queue.Config.Lock; {
+	case g.newer != nil:
+		g.newer.older = g.older
+	case g.older != nil:
+		r.grants[lock] = g.older
+	default:
 		delete(r.grants, lock)
 	}
+	if g.older != nil {
+		g.older.newer = g.newer
+	}
+	g.older, g.newer = nil, nil
 }
 
 // AnyGrant reports whether an accepted grant of a lock lasts.
@@ -84,7 +92,7 @@ func (r *Registry) Grants(lock any, accept func(*Grant) bool) int {
 func (r *Registry) some(lock any, accept func(*Grant) bool) (some []*Grant) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for g := range r.grants[lock] {
+	for g := r.grants[lock]; g != nil; g = g.older {
 		if accept(g) {
 			some = append(some, g)
 		}
@@ -111,7 +119,7 @@ func (r *Registry) GrantNames(lock any) map[string]bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	names := map[string]bool{}
-	for g := range r.grants[lock] {
+	for g := r.grants[lock]; g != nil; g = g.older {
 		names[g.Name] = true
 	}
 	return names

@@ -15,7 +15,7 @@ func (g *Grant) Step(kind steps.Kind) {
 		return
 	}
 	s := steps.Step{Kind: kind, Dir: g.Queue.Config.Dir, Node: g.Name, Session: g.Session.ID()}
-	if g.under != nil {
+	if g.Keeper != nil {
 		s.Hold = 1 + g.Count
 	}
 	if kind == steps.Ended { // mu is held

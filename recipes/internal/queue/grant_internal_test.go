@@ -9,7 +9,7 @@ import (
 )
 
 // The session knows of the removal before it calls the watchers, one by one: the grant may be the last of them.
-func TestNodeThatIsKnownToBeGoneIsNotKeptBeforeItsGrantEnds(t *testing.T) {
+func TestRemovedNodeIsKnownBeforeItsGrantEnds(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		server := zktest.New(t)
 		client, err := framework.NewClient("any:2181", framework.WithDialer(server.NewLink().DialContext))
@@ -19,7 +19,7 @@ func TestNodeThatIsKnownToBeGoneIsNotKeptBeforeItsGrantEnds(t *testing.T) {
 		defer client.Close()
 		q := New(Config{
 			Source: client, Lock: "lock", Dir: "/lock", Marker: MutexMarker, Counts: LockMarkers(),
-			Ended: func(_ *Grant, cause error) error { return cause },
+			Events: Events{Ended: func(_ *Grant, cause error) error { return cause }},
 		})
 		g, _, err := q.Acquire(t.Context())
 		if err != nil {
@@ -31,15 +31,15 @@ func TestNodeThatIsKnownToBeGoneIsNotKeptBeforeItsGrantEnds(t *testing.T) {
 		g.ownWatch().Stop()
 		g.selfWatch.Store(deaf) // the grant's turn never comes
 		synctest.Wait()
-		for _, want := range []bool{true, false} {
-			if !want {
+		for _, want := range []bool{false, true} {
+			if want {
 				if err := server.Delete(g.Node); err != nil {
 					t.Fatal(err)
 				}
 				synctest.Wait()
 			}
-			if got := g.MayBeKept(); got != want || g.Err() != nil {
-				t.Errorf("node is there %t: may be kept %t, grant ended with %v; want %[1]t, and a grant that lasts", want, got, g.Err())
+			if got := g.Removed(); got != want || g.Err() != nil {
+				t.Errorf("got removed %t, a grant that ended with %v; want %t, and a grant that lasts", got, g.Err(), want)
 			}
 		}
 	})

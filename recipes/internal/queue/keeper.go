@@ -1,0 +1,50 @@
+package queue
+
+import "github.com/gocurator/curator/framework"
+
+// A Keeper has the node of a grant, and may give the node to another grant afterwards. It is how a recipe puts more
+// than one grant on a node: a grant without a Keeper has a node of its own, and the engine knows nothing else of nodes
+// that are kept.
+//
+// The methods are called without a lock. Only Free may block.
+type Keeper interface {
+	// Bind ties the grant to the node's validity, as framework.Session.Bind does for a grant with a node of its own.
+	// The Keeper calls Grant.End when that ends.
+	Bind() (framework.Binding, error)
+	// Free is called after the grant's last member has left, in place of the node's removal. If it removes the node, it
+	// waits for the answer until enough is closed.
+	Free(enough <-chan struct{}) error
+	// Spend says that the node must not have another grant: a transaction checks it, or a reader takes its place.
+	Spend()
+	// Lose ends the grant for a reason that the caller has found, and whatever else depends on the node.
+	Lose(cause error)
+	// Listen calls heard when a contender waits that has no node. heard only closes a channel.
+	Listen(heard func()) (stop func())
+}
+
+// Spend notes that the grant's node must not become another grant's. It must come before what it is for: a grant that
+// has not ended after it frees its node later.
+func (g *Grant) Spend() {
+	if g.Keeper != nil {
+		g.Keeper.Spend()
+	}
+}
+
+// Lose ends a grant whose node is known to be gone.
+func (g *Grant) Lose(cause error) {
+	if g.Keeper != nil {
+		g.Keeper.Lose(cause)
+		return
+	}
+	g.end(cause)
+	g.tidy()
+}
+
+// End ends the grant, once, when what its Keeper bound it to has ended. Detach must follow. It does not block.
+func (g *Grant) End(cause error) { g.end(cause) }
+
+// Detach takes an ended grant off its Keeper, and reports a loss. It does not block.
+func (g *Grant) Detach() {
+	g.unbind()
+	g.tidy()
+}

@@ -1,0 +1,75 @@
+package locks
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/queue"
+)
+
+// A hold is one of the grants that a residence's node has, one after the other. It has members of its own, so that
+// nothing of one hold is valid in the next. The hold is the grant's Keeper, and its Binding to the node's own grant,
+// the base. It is a member of the base: a loss of the node ends the hold in the same call.
+type hold struct {
+	grant     queue.Grant
+	residence *residence
+	recipe    *recipe     // of the acquire
+	spent     atomic.Bool // the node must not have another hold
+}
+
+var (
+	_ queue.Keeper      = (*hold)(nil)
+	_ framework.Binding = (*hold)(nil)
+	_ queue.Member      = (*hold)(nil)
+)
+
+// newHold makes the next hold for an acquire, nil if the node is lost.
+func (r *residence) newHold(next *recipe) *hold {
+	base := r.base
+	h := &hold{residence: r, recipe: next, grant: queue.Grant{
+		Queue: next.queue, Node: base.Node, Name: base.Name, Session: base.Session,
+		Fence: queue.Fence{Token: base.Token, Count: int64(r.handed)},
+	}}
+	h.grant.Keeper = h
+	if h.grant.Begin() != nil {
+		return nil
+	}
+	return h
+}
+
+// Bind checks that the base lasts, and subscribes to its end, in one step.
+func (h *hold) Bind() (framework.Binding, error) { return h, h.residence.base.Join(h) }
+
+func (h *hold) Err() error { return h.residence.base.Err() }
+
+func (h *hold) ValidUntil() time.Time { return h.residence.base.ValidUntil() }
+
+// Release ends the binding. The base may have ended too.
+func (h *hold) Release() { _, _ = h.residence.base.Leave(h) }
+
+// Ended is called when the base is lost.
+func (h *hold) Ended() { h.grant.End(h.residence.base.Err()) }
+
+// AskedToLeave passes on what the base was asked, also before the hold.
+func (h *hold) AskedToLeave() { h.grant.AskToLeave() }
+
+// Spend is by hold, since a late call must not spend the node of the next one.
+func (h *hold) Spend() { h.spent.Store(true) }
+
+func (h *hold) Lose(cause error) { h.residence.base.Lose(cause) }
+
+// Listen hears of the local queue, whose contenders have no nodes.
+func (h *hold) Listen(heard func()) (stop func()) { return h.residence.queue.listen(heard) }
+
+// Free has the residence decide about the node.
+func (h *hold) Free(enough <-chan struct{}) error {
+	released, removal := h.residence.freed(h)
+	if removal != nil {
+		if err := h.grant.AwaitRemoval(removal, enough); err != nil {
+			released.Err = &ReleaseError{Path: released.Path, Node: released.Node, Err: err}
+		}
+	}
+	h.recipe.released(released)
+	return released.Err
+}
