@@ -10,7 +10,7 @@ import (
 	"github.com/gocurator/curator/framework/listen"
 	"github.com/gocurator/curator/framework/ranked"
 	"github.com/gocurator/curator/framework/session"
-	"github.com/gocurator/curator/recipes/internal/variant"
+	"github.com/gocurator/curator/recipes/internal/lockopt"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/retry"
 )
@@ -67,7 +67,7 @@ func NewLeaderLatch(client *framework.Client, path string, opts ...Option) *Lead
 	}
 	l.lock = locks.NewInterProcessMutex(client, path,
 		locks.WithTrace(o.trace), locks.WithLockData([]byte(o.id)), // as in Java, also an empty one
-		variant.Option[locks.Option](variant.Variant{Marker: latchMarker, Waiting: l.stood.Signal, Ended: l.ended}))
+		lockopt.Variant{Marker: latchMarker, Waiting: l.stood.Signal, Ended: l.ended}.Set)
 	return l
 }
 

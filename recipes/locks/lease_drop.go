@@ -23,7 +23,7 @@ import (
 // reportDrop has the log say when the program loses the lease. Its last step is what a program can see of the lease: no
 // lease that is still in the hands of this package is reported.
 func (l *Lease) reportDrop() {
-	if l.recipe.opts.callers {
+	if l.recipe.opts.Callers {
 		var all [32]uintptr
 		l.callers = append([]uintptr(nil), all[:runtime.Callers(2, all[:])]...)
 	}

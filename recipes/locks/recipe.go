@@ -9,6 +9,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/session"
+	"github.com/gocurator/curator/recipes/internal/lockopt"
 	"github.com/gocurator/curator/recipes/internal/queue"
 	"github.com/gocurator/curator/retry"
 )
@@ -19,7 +20,7 @@ type recipe struct {
 	client *framework.Client
 	id     identity
 	path   string // as the user gave it
-	opts   *options
+	opts   lockopt.Options
 	waits  waitLog
 	holds  holdLog
 	trace  *reporter
@@ -39,17 +40,18 @@ type kind struct {
 
 func newRecipe(client *framework.Client, path string, opts []Option, k kind) recipe {
 	o := newOptions(opts)
-	r := recipe{client: client, path: path, opts: o, id: identity{family: k.family}, trace: &reporter{o.trace, client}}
+	trace, _ := o.Trace.(Trace)
+	r := recipe{client: client, path: path, id: identity{family: k.family}, trace: &reporter{trace, client}}
 	dir := ""
 	if client == nil {
-		o.problems = append(o.problems, errors.New("client is nil"))
+		o.Problems = append(o.Problems, errors.New("client is nil"))
 	} else if base, err := client.AbsolutePath(path); err != nil {
-		o.problems = append(o.problems, err)
+		o.Problems = append(o.Problems, err)
 	} else {
 		r.waits = waitLog{logger: client.Logger(), ownLease: r.ownLease}
 		r.holds.logger = client.Logger()
 		if base == "/zookeeper" || strings.HasPrefix(base, "/zookeeper/") {
-			o.problems = append(o.problems, fmt.Errorf("%w %q: belongs to ZooKeeper itself", framework.ErrInvalidPath, path))
+			o.Problems = append(o.Problems, fmt.Errorf("%w %q: belongs to ZooKeeper itself", framework.ErrInvalidPath, path))
 		}
 		r.id.client, r.id.path = client.NonNamespaceView(), base
 		dir = base
@@ -57,12 +59,13 @@ func newRecipe(client *framework.Client, path string, opts []Option, k kind) rec
 	if k.below != "" {
 		dir = queue.Under(dir, k.below)
 	}
-	if o.variant != nil {
-		k.marker = o.variant.Marker
+	if o.Variant != nil {
+		k.marker = o.Variant.Marker
 		r.id.family += " " + k.marker
 	}
+	r.opts = o
 	r.queue = queue.New(r.config(dir, k))
-	r.err = session.JoinErrors(o.problems...)
+	r.err = session.JoinErrors(o.Problems...)
 	return r
 }
 
@@ -192,7 +195,7 @@ func (r *recipe) join(g *queue.Grant) (*Lease, error) {
 	if err := g.Join(member{l.leaseState}); err != nil {
 		return nil, err
 	}
-	if v := r.opts.variant; v != nil && v.Ended != nil {
+	if v := r.opts.Variant; v != nil && v.Ended != nil {
 		l.follow(follower{end: func(error) { v.Ended() }})
 	}
 	return l, nil

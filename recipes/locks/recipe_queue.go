@@ -13,7 +13,7 @@ import (
 func (r *recipe) config(dir string, k kind) queue.Config {
 	path, trace, waits, holds := r.path, r.trace, r.waits, r.holds
 	cfg := queue.Config{
-		Lock: r.id, Dir: dir, Marker: k.marker, Counts: queue.LockMarkers(r.opts.extra...), Data: r.opts.data,
+		Lock: r.id, Dir: dir, Marker: k.marker, Counts: queue.LockMarkers(r.opts.Node.Markers()...), Data: r.opts.Node.Bytes(),
 		LeaveMessage: revokeMessage,
 	}
 	cfg.Events = queue.Events{
@@ -41,8 +41,8 @@ func (r *recipe) config(dir string, k kind) queue.Config {
 		cfg.Source = r.id.client
 	}
 	switch {
-	case r.opts.variant != nil:
-		r.opts.vary(&cfg)
+	case r.opts.Variant != nil:
+		r.vary(&cfg)
 	case k.leases:
 		cfg.Counts = map[string]bool{queue.LeaseMarker: false}
 	default:
@@ -51,10 +51,10 @@ func (r *recipe) config(dir string, k kind) queue.Config {
 	return cfg
 }
 
-func (o *options) vary(cfg *queue.Config) {
-	waiting, variant := cfg.Waiting, o.variant
+func (r *recipe) vary(cfg *queue.Config) {
+	waiting, variant := cfg.Waiting, r.opts.Variant
 	cfg.Counts = map[string]bool{variant.Marker: false}
-	for _, marker := range o.extra {
+	for _, marker := range r.opts.Node.Markers() {
 		cfg.Counts[marker] = false
 	}
 	cfg.LeaveMessage, cfg.Asked = "", nil

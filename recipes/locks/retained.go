@@ -80,13 +80,10 @@ func Retain(lock Lock, opts ...RetainOption) *RetainedLock {
 	}
 	if l.lock == nil {
 		problem := fmt.Errorf("only a mutex or a write lock can be retained, not %T", lock)
-		l.recipe = (&recipe{opts: &options{}}).withProblems(append(o.problems, problem))
+		l.recipe = (&recipe{}).withProblems(append(o.problems, problem))
 		return l
 	}
-	opt := l.recipe.opts
-	l.key = retainedKey{
-		id: l.recipe.id, retention: o.retention, settings: fmt.Sprintf("%t %q %q", opt.data != nil, opt.data, opt.extra),
-	}
+	l.key = retainedKey{id: l.recipe.id, retention: o.retention, node: l.recipe.opts.Node}
 	return l
 }
 

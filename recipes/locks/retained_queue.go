@@ -7,6 +7,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/ranked"
 	"github.com/gocurator/curator/framework/session"
+	"github.com/gocurator/curator/recipes/internal/lockopt"
 	"github.com/gocurator/curator/recipes/internal/queue"
 	"github.com/gocurator/curator/recipes/internal/steps"
 )
@@ -19,7 +20,7 @@ import (
 type retainedKey struct {
 	id        identity
 	retention retention
-	settings  string // of the node and its contender
+	node      lockopt.NodeSettings
 }
 
 // retainedQueues are a client's local queues. Under mu no other lock is taken and no user code called.

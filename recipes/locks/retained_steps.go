@@ -15,4 +15,4 @@ func (q *retainedQueue) step(kind steps.Kind) {
 	}
 }
 
-func (k retainedKey) String() string { return fmt.Sprint(k.retention, k.settings) }
+func (k retainedKey) String() string { return fmt.Sprint(k.retention, k.node) }

@@ -2,7 +2,7 @@ package leadertest
 
 import (
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/recipes/internal/variant"
+	"github.com/gocurator/curator/recipes/internal/lockopt"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/locks/lockstest"
 )
@@ -13,8 +13,7 @@ func LatchQueue() lockstest.Recipe {
 	return lockstest.Recipe{
 		Name: "the queue of LeaderLatches",
 		New: func(client *framework.Client, path string, opts ...locks.Option) locks.Lock {
-			latches := variant.Option[locks.Option](variant.Variant{Marker: "latch-"})
-			return locks.NewInterProcessMutex(client, path, append(opts, latches)...)
+			return locks.NewInterProcessMutex(client, path, append(opts, lockopt.Variant{Marker: "latch-"}.Set)...)
 		},
 		Capacity: 1, Reentrant: true, Marker: "latch-",
 		Foreign: []string{"_c_6ba7b810-9dad-41d1-80b4-00c04fd430c8-latch-"},
