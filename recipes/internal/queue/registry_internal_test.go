@@ -1,0 +1,44 @@
+package queue
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// The grants of a lock are those that were added and not removed, whatever the order, and whatever is repeated.
+func TestRegistryHasTheGrantsOfEachLock(t *testing.T) {
+	const seed = 1
+	random := rand.New(rand.NewPCG(seed, seed))
+	r := newRegistry(nil)
+	var all []*Grant
+	for i := range 12 {
+		q := &Queue{Config: Config{Lock: i % 2}, Registry: r}
+		all = append(all, &Grant{Queue: q, Name: fmt.Sprint(i)})
+	}
+	want := map[*Grant]bool{}
+	for step := range 2000 {
+		g := all[random.IntN(len(all))]
+		if want[g] || random.IntN(4) == 0 {
+			r.removeGrant(g)
+			delete(want, g)
+		} else {
+			r.addGrant(g)
+			want[g] = true
+		}
+		for lock := range 2 {
+			got := r.some(lock, func(*Grant) bool { return true })
+			names := r.GrantNames(lock)
+			for i, g := range all {
+				there := i%2 == lock && want[g]
+				if slices.Contains(got, g) != there || names[g.Name] != there {
+					t.Fatalf("seed %d, step %d, lock %d: got grants %v, want grant %d among them: %t", seed, step, lock, names, i, there)
+				}
+			}
+			if _, kept := r.grants[lock]; kept != (len(got) > 0) {
+				t.Fatalf("seed %d, step %d: got an entry of lock %d: %t, want one while it has a grant", seed, step, lock, kept)
+			}
+		}
+	}
+}
