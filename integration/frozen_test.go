@@ -75,7 +75,7 @@ func holdUntilLost(server string, session time.Duration, in io.Reader, out io.Wr
 	if err != nil {
 		return err
 	}
-	owned, retained := lease.Context(ctx), locks.Retain(mutex, locks.Idle(time.Minute))
+	owned, retained := lease.Context(ctx), mutex.Retained(locks.RetainIdle(time.Minute))
 	lines := bufio.NewScanner(in)
 	for lines.Scan() {
 		answer := ""

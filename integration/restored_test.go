@@ -37,7 +37,7 @@ func TestWaitersOfARestoredServerAreLetInWhileTheirSessionsLast(t *testing.T) {
 	kept := locks.NewInterProcessMutex(c, "/retained")
 
 	inMutex, inSemaphore := acquireSoon(t, mutex(a)), acquireSoon(t, semaphore(a))
-	retained := keepBusy(t, locks.Retain(locks.NewInterProcessMutex(a, "/retained"), locks.Idle(time.Minute)))
+	retained := keepBusy(t, locks.NewInterProcessMutex(a, "/retained").Retained(locks.RetainIdle(time.Minute)))
 	began := time.Now()
 	waiters := []*restoredWaiter{
 		{name: "B at the mutex", client: b, lock: mutex(b)},

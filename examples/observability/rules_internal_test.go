@@ -49,7 +49,7 @@ func exported(t *testing.T) map[string][]string {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second)
-		retained := locks.Retain(locks.NewInterProcessMutex(client, "/retained", w.Lock("l")), locks.Idle(time.Second))
+		retained := locks.NewInterProcessMutex(client, "/retained", w.Lock("l")).Retained(locks.RetainIdle(time.Second))
 		for range 3 { // the node of the third stays
 			if err := locks.Do(t.Context(), retained, func(context.Context) error { return nil }); err != nil {
 				t.Fatal(err)

@@ -166,7 +166,7 @@ func TestRetainedNodesAreCounted(t *testing.T) {
 		if err := w.server.Create("/lock", nil); err != nil { // a container would be removed, and numbers would restart
 			t.Fatal(err)
 		}
-		lock := locks.Retain(locks.NewInterProcessMutex(client, "/lock", w.Lock("l")), locks.Idle(time.Second))
+		lock := locks.NewInterProcessMutex(client, "/lock", w.Lock("l")).Retained(locks.RetainIdle(time.Second))
 		cycle := func(lock locks.Lock) {
 			t.Helper()
 			if err := locks.Do(t.Context(), lock, func(context.Context) error { return nil }); err != nil {

@@ -44,11 +44,11 @@ func (w *world) keeper(path, addr string, opts ...locks.RetainOption) *keeper {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(func() { _ = client.Close() })
-	k.RetainedLock = locks.Retain(locks.NewInterProcessMutex(client, path, locks.WithTrace(locks.Trace{Dropped: func(d locks.Dropped) {
+	k.RetainedLock = locks.NewInterProcessMutex(client, path, locks.WithTrace(locks.Trace{Dropped: func(d locks.Dropped) {
 		k.mu.Lock()
 		defer k.mu.Unlock()
 		k.dropped = append(k.dropped, d)
-	}})), append([]locks.RetainOption{locks.Idle(time.Minute)}, opts...)...)
+	}})).Retained(append([]locks.RetainOption{locks.RetainIdle(time.Minute)}, opts...)...)
 	return k
 }
 
@@ -88,7 +88,7 @@ func (k *keeper) stays() bool {
 	return slices.Equal(k.world.children(k.path), before)
 }
 
-// defaultBusy is the default of locks.Busy: a node is dropped unless a listing has shown by then whether others wait
+// defaultBusy is the default of locks.RetainBusy: a node is dropped unless a listing has shown by then whether others wait
 // for it.
 const defaultBusy = 100 * time.Millisecond
 
@@ -192,7 +192,7 @@ func quantiles(all []time.Duration) string {
 	return fmt.Sprintf("%v\t%v\t", at(0.5), at(0.99))
 }
 
-// An idle holder that is killed keeps others waiting until its session is over, as Retain says.
+// An idle holder that is killed keeps others waiting until its session is over, as RetainedLock says.
 func TestIdleHolderThatIsKilledBlocksForItsSession(t *testing.T) {
 	w := newWorld(t)
 	mortal := w.mortal(8 * time.Second)

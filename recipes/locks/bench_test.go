@@ -105,10 +105,10 @@ func BenchmarkSixteenGoroutines(b *testing.B) {
 func BenchmarkRetained(b *testing.B) {
 	retained := func(b *testing.B, opts ...locks.RetainOption) locks.Lock {
 		b.Helper()
-		return locks.Retain(locks.NewInterProcessMutex(benchmarkClient(b), "/one"), opts...)
+		return locks.NewInterProcessMutex(benchmarkClient(b), "/one").Retained(opts...)
 	}
 	b.Run("one", func(b *testing.B) {
-		lock := retained(b, locks.Idle(100*time.Millisecond))
+		lock := retained(b, locks.RetainIdle(100*time.Millisecond))
 		b.ReportAllocs()
 		for b.Loop() {
 			cycle(b, lock)

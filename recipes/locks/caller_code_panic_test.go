@@ -63,7 +63,7 @@ func TestAnAcquireWhoseACLProviderPanicsLeavesNothing(t *testing.T) {
 		"mutex":     func(p *peer, path string) locks.Lock { return locks.NewInterProcessMutex(p.Client, path) },
 		"semaphore": func(p *peer, path string) locks.Lock { return locks.NewInterProcessSemaphoreV2(p.Client, path, 1) },
 		"retained": func(p *peer, path string) locks.Lock {
-			return locks.Retain(locks.NewInterProcessMutex(p.Client, path))
+			return locks.NewInterProcessMutex(p.Client, path).Retained()
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -196,7 +196,7 @@ func TestDumpOfWhatWaitsHasTheFramesOfTheRunbook(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		client := newPeer(t, server).Client
 		mutex, semaphore := locks.NewInterProcessMutex(client, "/lock"), locks.NewInterProcessSemaphoreV2(client, "/leases", 1)
-		retained := locks.Retain(locks.NewInterProcessMutex(client, "/retained"))
+		retained := locks.NewInterProcessMutex(client, "/retained").Retained()
 		lease := acquire(t, mutex)
 		acquire(t, semaphore)
 		acquire(t, retained)

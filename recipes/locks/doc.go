@@ -57,7 +57,8 @@
 // G1 and G2 exclude what package framework excludes: nodes and sessions that an administrator removed, a process or a
 // guest that is paused while it holds, an ensemble that was wiped, replaced or restored from a backup (fencing tokens
 // start anew then, G9), servers that lose writes that they have answered, and the gap of framework.WithLeaderRenewal.
-// [Lease.FencingToken] and [Lease.Check] let a store refuse a late holder. [Retain] has exceptions to G3, G4 and G9.
+// [Lease.FencingToken] and [Lease.Check] let a store refuse a late holder. A [RetainedLock] has exceptions to G3, G4
+// and G9.
 //
 // # When the session goes
 //

@@ -48,7 +48,7 @@ type AcquireError struct {
 	Path        string
 	Node        string // the caller's, if it had one
 	Predecessor string // the nearest node ahead, when last seen; empty without a wait
-	Ahead       int    // how many nodes were ahead; without a node, contenders of its process, see Retain
+	Ahead       int    // how many nodes were ahead; without a node, contenders of its process, see RetainedLock
 	OwnClient   bool   // Predecessor is of the same client
 	// OwnLease says that the caller waited for a lease that its client holds; of a semaphore, that its client holds
 	// all. If the lease is the caller's, it deadlocked: it did not pass the lease's context to Acquire, or the lock is

@@ -250,7 +250,7 @@ func ExampleLease_FencingToken() {
 
 // Goroutines that want one lock for moments hand it over to each other. A store that they write to compares the pair of
 // token and count, and so knows which write is the later one, also between holds that share a node.
-func ExampleRetain() {
+func ExampleInterProcessMutex_Retained() {
 	server := zktest.NewServer()
 	defer server.Close()
 	client := connect(server)
@@ -266,7 +266,7 @@ func ExampleRetain() {
 		return true
 	}
 
-	mutex := locks.Retain(locks.NewInterProcessMutex(client, "/locks/accounts"))
+	mutex := locks.NewInterProcessMutex(client, "/locks/accounts").Retained()
 	fences := make(chan fence, 50) // in the order in which they held the lock
 	var workers sync.WaitGroup
 	for range 50 {

@@ -32,7 +32,7 @@ func TestALostHoldIsLoggedOnceAtWarnWithItsReason(t *testing.T) {
 			_ = p.Close()
 		}},
 		"over a retained node": {
-			wrap:   func(lock locks.Lock) locks.Lock { return locks.Retain(lock) },
+			wrap:   func(lock locks.Lock) locks.Lock { return retaining(lock) },
 			reason: `"node removed by hand"`, lose: func(t *testing.T, server *zktest.Server, _ *peer, lease *locks.Lease) {
 				if err := server.Delete(path + "/" + lease.NodeName()); err != nil {
 					t.Error(err)
@@ -75,7 +75,7 @@ func TestTheLossOfAnIdleRetainedNodeIsNotLogged(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		var book logBook
 		p := newPeer(t, server, book.option())
-		lock := locks.Retain(p.mutex(), locks.Idle(time.Hour))
+		lock := p.mutex().Retained(locks.RetainIdle(time.Hour))
 		var node string
 		for range 4 { // the node stays after grants in a row that were one's own
 			lease := acquire(t, lock)

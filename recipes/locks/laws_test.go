@@ -15,12 +15,12 @@ func TestRecipesKeepTheLaws(t *testing.T) {
 	}
 }
 
-// The exceptions that Retain names: an idle node or one that is handed over wakes no other client, and the directory of
-// a hold that lasts is watched until another contender comes.
+// The exceptions that RetainedLock names: an idle node or one that is handed over wakes no other client, and the
+// directory of a hold that lasts is watched until another contender comes.
 func TestRetainedLocksKeepTheLaws(t *testing.T) {
 	for name, opts := range map[string][]locks.RetainOption{
 		"handed over": nil,
-		"idle":        {locks.Idle(100 * time.Millisecond)},
+		"idle":        {locks.RetainIdle(100 * time.Millisecond)},
 	} {
 		for _, recipe := range lockstest.Recipes() {
 			if recipe.Name != "InterProcessMutex" && recipe.Name != "WriteLock" {
@@ -28,7 +28,7 @@ func TestRetainedLocksKeepTheLaws(t *testing.T) {
 			}
 			plain := recipe.New
 			recipe.New = func(client *framework.Client, path string, lockOpts ...locks.Option) locks.Lock {
-				return locks.Retain(plain(client, path, lockOpts...), opts...)
+				return retaining(plain(client, path, lockOpts...), opts...)
 			}
 			recipe.Retained = true
 			recipe.Watches = func(leases, waiters int) int {

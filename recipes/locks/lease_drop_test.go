@@ -152,7 +152,7 @@ func TestDroppedLeaseOfEachKindIsReported(t *testing.T) {
 	d.drop(t.Context(), locks.NewInterProcessReadWriteLock(d.Client, "/read").ReadLock())
 	d.drop(t.Context(), locks.NewInterProcessSemaphoreV2(d.Client, "/semaphore", 3))
 	d.drop(t.Context(), locks.NewInterProcessSemaphoreMutex(d.Client, "/semaphore-mutex"))
-	d.drop(t.Context(), locks.Retain(d.mutex("/retained")))
+	d.drop(t.Context(), d.mutex("/retained").Retained())
 	d.drop(t.Context(), locks.Within(d.mutex("/within"), time.Minute))
 	d.drop(t.Context(), locks.NewInterProcessMultiMutex(d.Client, []string{"/part/1", "/part/2"}))
 	for _, path := range []string{"/write", "/read", "/semaphore", "/semaphore-mutex", "/retained", "/within", "/part/1", "/part/2"} {
@@ -204,7 +204,7 @@ func TestLeaseThatHasEndedIsNotReported(t *testing.T) {
 	ctx := t.Context()
 	for path, use := range map[string]func(path string) error{
 		"/released":  func(path string) error { return d.released(ctx, d.mutex(path)) },
-		"/retained":  func(path string) error { return d.released(ctx, locks.Retain(d.mutex(path), locks.Idle(time.Minute))) },
+		"/retained":  func(path string) error { return d.released(ctx, d.mutex(path).Retained(locks.RetainIdle(time.Minute))) },
 		"/semaphore": func(path string) error { return d.released(ctx, locks.NewInterProcessSemaphoreV2(d.Client, path, 2)) },
 		"/done": func(path string) error {
 			return locks.Do(ctx, d.mutex(path), func(context.Context) error { d.wantNone(path); return nil })

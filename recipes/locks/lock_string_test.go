@@ -40,7 +40,7 @@ func TestLocksPrintWhatTheirClientHoldsAndWhatWaits(t *testing.T) {
 		mutex := func(p *peer) *locks.InterProcessMutex { return locks.NewInterProcessMutex(p.Client, "/m") }
 		rw := locks.NewInterProcessReadWriteLock(p.Client, "/rw")
 		semaphore := locks.NewInterProcessSemaphoreV2(p.Client, "/s", 2)
-		retained := locks.Retain(locks.NewInterProcessMutex(p.Client, "/r"), locks.Idle(time.Second))
+		retained := locks.NewInterProcessMutex(p.Client, "/r").Retained(locks.RetainIdle(time.Second))
 		below := locks.NewInterProcessMutex(p.Client, "/m/below")
 
 		held := []*locks.Lease{

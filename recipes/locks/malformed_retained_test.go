@@ -13,7 +13,7 @@ import (
 )
 
 func retainedOf(c *framework.Client) locks.Lock {
-	return locks.Retain(mutexOf(c), locks.Idle(30*time.Second))
+	return retaining(mutexOf(c), locks.RetainIdle(30*time.Second))
 }
 
 // retainedStory is a client that takes a lock again and again, alone and beside another client.

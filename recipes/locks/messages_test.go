@@ -43,7 +43,7 @@ func TestErrorsOfMisuseAreOneLine(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
 		for want, lock := range map[string]locks.Lock{
-			`locks: acquire "locks": `: locks.Retain(locks.NewInterProcessMutex(nil, "locks", nil), locks.Most(-1)),
+			`locks: acquire "locks": `: locks.NewInterProcessMutex(nil, "locks", nil).Retained(locks.RetainHandOvers(-1)),
 			`locks: acquire "/s": the limit of a semaphore must be positive and at most 2³¹-1, is -1`: locks.NewInterProcessSemaphoreV2(p.Client, "/s", -1),
 			"locks: a lock of a multi-lock is nil; locks: a lock of a multi-lock is nil":              locks.NewInterProcessMultiLock(nil, nil),
 		} {

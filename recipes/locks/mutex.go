@@ -8,7 +8,7 @@ import (
 )
 
 // An InterProcessMutex is a reentrant lock that at most one owner in all processes holds. It admits owners in the order
-// in which they came, unless [Retain] lets those of one client take turns. It is safe for concurrent use.
+// in which they came, unless a [RetainedLock] lets those of one client take turns. It is safe for concurrent use.
 //
 // Curator: InterProcessMutex.
 type InterProcessMutex struct{ recipe recipe }

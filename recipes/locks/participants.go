@@ -22,7 +22,8 @@ type Participant struct {
 	Token   int64     // the fencing token that it has, or will have; a downgraded reader has the writer's
 	Shared  bool      // a reader
 	Holds   bool      // it has been admitted, as far as the listing tells; the others wait
-	// Retained says that this client keeps the node while nobody holds it, see [Retain]. Other clients' count as held.
+	// Retained says that this client keeps the node while nobody holds it, see [RetainedLock]. Other clients' count as
+	// held.
 	Retained bool
 }
 

@@ -16,7 +16,7 @@ import (
 func TestAWaitingContenderKeepsItsSessionValid(t *testing.T) {
 	for name, lock := range map[string]func(*peer) locks.Lock{
 		"mutex":     func(p *peer) locks.Lock { return p.mutex() },
-		"local":     func(p *peer) locks.Lock { return locks.Retain(p.mutex()) },
+		"local":     func(p *peer) locks.Lock { return p.mutex().Retained() },
 		"semaphore": func(p *peer) locks.Lock { return locks.NewInterProcessSemaphoreV2(p.Client, path, 1) },
 	} {
 		t.Run(name, func(t *testing.T) {

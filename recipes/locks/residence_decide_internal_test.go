@@ -45,7 +45,7 @@ func TestOnlyAnIdleNodeThatWasWantedBansKeepingForAWhile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inHandoverTest(t, func(t *handoverTest) {
-				t.mutex = Retain(NewInterProcessMutex(t.client, handoverPath), Idle(time.Minute))
+				t.mutex = NewInterProcessMutex(t.client, handoverPath).Retained(RetainIdle(time.Minute))
 				pause := func() { time.Sleep(10 * time.Millisecond) }
 				for range 3 {
 					t.release(t.acquire())

@@ -61,7 +61,7 @@ func inHandoverTest(t *testing.T, test func(*handoverTest)) {
 		})
 		h := &handoverTest{T: t, server: server, client: client, link: link}
 		steps.Attach(client, h)
-		h.mutex = Retain(NewInterProcessMutex(client, handoverPath))
+		h.mutex = NewInterProcessMutex(client, handoverPath).Retained()
 		test(h)
 	})
 }
@@ -258,6 +258,36 @@ func TestHandoverAfterTheEndOfTheLastLease(t *testing.T) {
 	}
 }
 
+// The session knows of the removal before it calls those who watch the node, one by one: the base may be the last.
+func TestNodeThatIsKnownToBeGoneIsNotHandedOver(t *testing.T) {
+	inHandoverTest(t, func(t *handoverTest) {
+		first := t.acquire()
+		waiter := t.begin(t.Context())
+		time.Sleep(60 * time.Millisecond) // the node is watched
+		t.released(first)
+		decided, over := true, false
+		for range 100 { // the base is seldom the first
+			w := first.grant.Session.WatchData(first.grant.Node, func() {
+				if !decided {
+					decided, over = true, handOver(first)
+				}
+			})
+			defer w.Stop()
+		}
+		synctest.Wait()
+		decided = false
+		if err := t.server.Delete(first.grant.Node); err != nil {
+			t.Fatal(err)
+		}
+		lease := t.get(waiter)
+		if !decided || over || lease.FencingToken() <= first.FencingToken() {
+			t.Errorf("got a decision: %t, handed over: %t, token %d after %d; want a later node", decided, over,
+				lease.FencingToken(), first.FencingToken())
+		}
+		t.release(lease)
+	})
+}
+
 // The grant is lost before the waiter has looked at it: the waiter contends again, and hears nothing of it.
 func TestAGrantThatIsLostOnTheWayIsNoAnswer(t *testing.T) {
 	for name, end := range map[string]func(*handoverTest, string){
@@ -333,7 +363,7 @@ func (t *handoverTest) meanwhile(at steps.Kind, happens func()) {
 // The listing is asked for again when it is as old as a session can be silent, and once.
 func TestNewsOfAListingThatIsAskedForAgain(t *testing.T) {
 	inHandoverTest(t, func(t *handoverTest) {
-		t.mutex = Retain(NewInterProcessMutex(t.client, handoverPath), Idle(time.Minute))
+		t.mutex = NewInterProcessMutex(t.client, handoverPath).Retained(RetainIdle(time.Minute))
 		for range 2 {
 			t.release(t.acquire())
 		}
@@ -372,7 +402,7 @@ func TestNewsOfAListingThatIsAskedForAgain(t *testing.T) {
 // take.
 func TestDemandThatComesWhileTheNodeBecomesIdleIsHeard(t *testing.T) {
 	inHandoverTest(t, func(t *handoverTest) {
-		t.mutex = Retain(NewInterProcessMutex(t.client, handoverPath), Idle(time.Minute))
+		t.mutex = NewInterProcessMutex(t.client, handoverPath).Retained(RetainIdle(time.Minute))
 		for range 3 {
 			t.release(t.acquire())
 		}
@@ -394,7 +424,7 @@ func TestDemandThatComesWhileTheNodeBecomesIdleIsHeard(t *testing.T) {
 // An idle node is looked at, by its timer or at news, and is out of the queue for that time.
 func TestTryWhileAnIdleNodeIsLookedAtTakesIt(t *testing.T) {
 	inHandoverTest(t, func(t *handoverTest) {
-		t.mutex = Retain(NewInterProcessMutex(t.client, handoverPath), Idle(time.Minute))
+		t.mutex = NewInterProcessMutex(t.client, handoverPath).Retained(RetainIdle(time.Minute))
 		for range 2 {
 			t.release(t.acquire())
 		}
@@ -469,7 +499,7 @@ func TestLossWhileTheNextHolderIsAdmitted(t *testing.T) {
 // away has a waiter chosen for a node that is then lost. Before the waiter is back in the local queue, happens runs.
 func (t *handoverTest) away(happens func()) (waiter <-chan acquired) {
 	t.Helper()
-	t.mutex = Retain(NewInterProcessMutex(t.client, handoverPath), Idle(time.Minute))
+	t.mutex = NewInterProcessMutex(t.client, handoverPath).Retained(RetainIdle(time.Minute))
 	for range 2 {
 		t.release(t.acquire())
 	}
@@ -531,7 +561,7 @@ func TestIdleNodeThatIsLostWhileItIsTaken(t *testing.T) {
 	for name, at := range map[string]steps.Kind{"before its hold": steps.Chosen, "after its hold": steps.Handed} {
 		t.Run(name, func(t *testing.T) {
 			inHandoverTest(t, func(t *handoverTest) {
-				t.mutex = Retain(NewInterProcessMutex(t.client, handoverPath), Idle(time.Second))
+				t.mutex = NewInterProcessMutex(t.client, handoverPath).Retained(RetainIdle(time.Second))
 				for range 3 {
 					t.release(t.acquire())
 				}
@@ -554,7 +584,7 @@ func TestIdleNodeThatIsLostWhileItIsTaken(t *testing.T) {
 // binding takes a moment for its end. The acquire gets a node of its own.
 func TestIdleNodeWhoseSessionEndsWhileItIsTaken(t *testing.T) {
 	inHandoverTest(t, func(t *handoverTest) {
-		t.mutex = Retain(NewInterProcessMutex(t.client, handoverPath), Idle(time.Second))
+		t.mutex = NewInterProcessMutex(t.client, handoverPath).Retained(RetainIdle(time.Second))
 		for range 3 {
 			t.release(t.acquire())
 		}

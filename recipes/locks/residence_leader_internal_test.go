@@ -31,7 +31,7 @@ func (t *handoverTest) silenceLeader() {
 // handed returns a hold of a node that was handed over once, with another contender that waits for it.
 func (t *handoverTest) handed(opts ...RetainOption) (hold *Lease, waiter <-chan acquired) {
 	t.Helper()
-	t.mutex = Retain(NewInterProcessMutex(t.client, handoverPath), opts...)
+	t.mutex = NewInterProcessMutex(t.client, handoverPath).Retained(opts...)
 	first := t.acquire()
 	second := t.begin(t.Context())
 	time.Sleep(60 * time.Millisecond) // the node is watched
@@ -44,7 +44,7 @@ func TestBoundsCountWhileTheLeaderIsSilent(t *testing.T) {
 	for name, silent := range map[string]bool{"it answers": false, "it is silent": true} {
 		t.Run(name, func(t *testing.T) {
 			inHandoverTest(t, func(t *handoverTest) {
-				hold, waiter := t.handed(Most(1))
+				hold, waiter := t.handed(RetainHandOvers(1))
 				if silent {
 					t.silenceLeader()
 				} else {
@@ -65,7 +65,7 @@ func TestBoundsCountWhileTheLeaderIsSilent(t *testing.T) {
 // silent, and is not asked again and again.
 func TestHeldBackNodeWaitsForTheLeader(t *testing.T) {
 	inHandoverTest(t, func(t *handoverTest) {
-		hold, waiter := t.handed(Most(1), Busy(time.Minute))
+		hold, waiter := t.handed(RetainHandOvers(1), RetainBusy(time.Minute))
 		t.silenceLeader()
 		decisions := 0
 		t.act(func(after steps.Kind) {

@@ -7,44 +7,23 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework/session"
-	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
-// A RetainedLock is what [Retain] returns. It is safe for concurrent use.
-type RetainedLock struct {
-	lock      exclusiveLock
-	recipe    *recipe
-	key       retainedKey
-	retention retention
-}
-
-type exclusiveLock interface {
-	owned
-	fmt.Stringer
-	reenter(ctx context.Context) (*Lease, error)
-}
-
-var (
-	_ Lock          = (*RetainedLock)(nil)
-	_ exclusiveLock = (*InterProcessMutex)(nil)
-	_ exclusiveLock = (*WriteLock)(nil)
-)
-
-// Retain returns lock, an [InterProcessMutex] or a [WriteLock], with a local queue: of the contenders with one client,
-// path and options, the first acquires the lock from the servers, and its node goes from one to the next without a
-// request. With [Idle] the node also stays when none of them wants it: a client that takes the lock again and again
-// sends nothing for it. The first call refuses any other lock.
+// A RetainedLock is a lock with a local queue: of the contenders with one client, path and options, the first acquires
+// the lock from the servers, and its node goes from one to the next without a request. With [RetainIdle] the node also
+// stays when none of them wants it: a client that takes the lock again and again sends nothing for it. It is safe for
+// concurrent use.
 //
 // Use it for a lock that one client takes often and briefly, and others seldom. An idle holder that crashes blocks
-// others for its session timeout, so Idle should be short. Their tries find a retained lock taken. Their acquires wait
-// up to two round trips longer, until the holder has heard of them and removed its node.
+// others for its session timeout, so [RetainIdle] should be short. Their tries find a retained lock taken. Their
+// acquires wait up to two round trips longer, until the holder has heard of them and removed its node.
 //
-// A node is handed over at most [Most] times and within [Busy] of its admission. Neither bound counts while no other
-// client is known to wait: the directory is watched, its newest listing had no other contender, and the leader has
-// answered within three eighths of the session timeout. The listing is renewed once in the session timeout, so an event
-// that is lost keeps others waiting for that long. When another contender comes, of any client and language, an idle
-// node is removed, and a busy one after the present hold, see [AfterDemand]. A contender of the same client outside the
-// local queue counts as another. Nothing is retained without READ permission on the directory.
+// A node is handed over at most [RetainHandOvers] times and within [RetainBusy] of its admission. Neither bound counts
+// while no other client is known to wait: the directory is watched, its newest listing had no other contender, and the
+// leader has answered within three eighths of the session timeout. The listing is renewed once in the session timeout,
+// so an event that is lost keeps others waiting for that long. When another contender comes, of any client and
+// language, an idle node is removed, and a busy one after the present hold, see [RetainAfterDemand]. A contender of the
+// same client outside the local queue counts as another. Nothing is retained without READ permission on the directory.
 //
 // A node is kept idle only where that is likely to pay: after three grants in a row with no other client's in between,
 // and not for 30 s after another client wanted a node that had been of little use.
@@ -54,11 +33,41 @@ var (
 // its [Lease.FencingToken]; its pair with [Lease.LocalCount] grows (G9).
 //
 // A loss ends the present hold. After a downgrade, a [Lease.Check] or a request to leave, the node is removed. A
-// context that owns the present hold re-enters, by way of lock as well; those of earlier holds get [ErrReleased].
+// context that owns the present hold re-enters, also by the lock itself; those of earlier holds get [ErrReleased].
 // Contenders in the local queue have no node and are no [Participant].
 //
 // Curator has none.
-func Retain(lock Lock, opts ...RetainOption) *RetainedLock {
+type RetainedLock struct {
+	lock    exclusiveLock
+	recipe  *recipe
+	reenter reentry
+	key     retainedKey
+}
+
+// An exclusiveLock can be retained.
+type exclusiveLock interface {
+	fmt.Stringer
+	IsAcquiredInThisProcess() bool
+	IsOwnedBy(ctx context.Context) bool
+	Participants(ctx context.Context) ([]Participant, error)
+}
+
+var _ Lock = (*RetainedLock)(nil)
+
+// Retained returns the mutex as a lock that keeps its node with the client after a release. The mutex itself stays as
+// it is: its contenders are outside of the local queue. The lock's first call reports a wrong option.
+//
+// Curator has none.
+func (m *InterProcessMutex) Retained(opts ...RetainOption) *RetainedLock {
+	return newRetained(m, m.recipe, m.recipe.reenter, opts)
+}
+
+// Retained is [InterProcessMutex.Retained] for the write lock.
+func (l *WriteLock) Retained(opts ...RetainOption) *RetainedLock {
+	return newRetained(l, l.recipe, l.reenter, opts)
+}
+
+func newRetained(lock exclusiveLock, r recipe, reenter reentry, opts []RetainOption) *RetainedLock {
 	o := retainOptions{retention: retention{most: 64, busy: 100 * time.Millisecond}}
 	for _, opt := range opts {
 		if opt == nil {
@@ -67,36 +76,14 @@ func Retain(lock Lock, opts ...RetainOption) *RetainedLock {
 		}
 		opt(&o)
 	}
-	l := &RetainedLock{retention: o.retention}
-	switch inner := lock.(type) {
-	case *InterProcessMutex:
-		if inner != nil {
-			l.lock, l.recipe = inner, inner.recipe.withProblems(o.problems)
-		}
-	case *WriteLock:
-		if inner != nil {
-			l.lock, l.recipe = inner, inner.recipe.withProblems(o.problems)
-		}
+	r.err = session.JoinErrors(append([]error{r.err}, o.problems...)...)
+	return &RetainedLock{
+		lock: lock, recipe: &r, reenter: reenter,
+		key: retainedKey{id: r.id, retention: o.retention, node: r.opts.Node},
 	}
-	if l.lock == nil {
-		problem := fmt.Errorf("only a mutex or a write lock can be retained, not %T", lock)
-		l.recipe = (&recipe{}).withProblems(append(o.problems, problem))
-		return l
-	}
-	l.key = retainedKey{id: l.recipe.id, retention: o.retention, node: l.recipe.opts.Node}
-	return l
 }
 
-func (r *recipe) withProblems(problems []error) *recipe {
-	if len(problems) == 0 {
-		return r
-	}
-	refused := *r
-	refused.err = session.JoinErrors(append([]error{r.err}, problems...)...)
-	return &refused
-}
-
-// A RetainOption sets a bound of [Retain]. The lock's first call reports a wrong one.
+// A RetainOption sets a bound of a [RetainedLock]. The lock's first call reports a wrong one.
 type RetainOption func(*retainOptions)
 
 type retainOptions struct {
@@ -104,26 +91,26 @@ type retainOptions struct {
 	problems []error
 }
 
-// Most bounds how often a node is handed over, see [Retain]. The default is 64; 0 means never.
-func Most(n int) RetainOption {
-	return func(o *retainOptions) { o.most = o.notNegative("Most", n) }
+// RetainHandOvers bounds how often a node is handed over, see [RetainedLock]. The default is 64; 0 means never.
+func RetainHandOvers(n int) RetainOption {
+	return func(o *retainOptions) { o.most = o.notNegative("RetainHandOvers", n) }
 }
 
-// Busy bounds the time from a node's admission to its last hand-over, see [Retain]. The default is 100 ms.
-func Busy(d time.Duration) RetainOption {
-	return func(o *retainOptions) { o.busy = time.Duration(o.notNegative("Busy", int(d))) }
+// RetainBusy bounds the time from a node's admission to its last hand-over, see [RetainedLock]. The default is 100 ms.
+func RetainBusy(d time.Duration) RetainOption {
+	return func(o *retainOptions) { o.busy = time.Duration(o.notNegative("RetainBusy", int(d))) }
 }
 
-// Idle sets how long a node stays when no contender of its client wants it. The default is 0: it goes with the last of
-// them. Twice the usual time between holds is enough, and more than 100 ms seldom sensible.
-func Idle(d time.Duration) RetainOption {
-	return func(o *retainOptions) { o.idle = time.Duration(o.notNegative("Idle", int(d))) }
+// RetainIdle sets how long a node stays when no contender of its client wants it. The default is 0: it goes with the
+// last of them. Twice the usual time between holds is enough, and more than 100 ms seldom sensible.
+func RetainIdle(d time.Duration) RetainOption {
+	return func(o *retainOptions) { o.idle = time.Duration(o.notNegative("RetainIdle", int(d))) }
 }
 
-// AfterDemand sets how often a node is handed over after another client is known to wait. The default is 0: it is
+// RetainAfterDemand sets how often a node is handed over after another client is known to wait. The default is 0: it is
 // removed after the present hold.
-func AfterDemand(n int) RetainOption {
-	return func(o *retainOptions) { o.afterDemand = o.notNegative("AfterDemand", n) }
+func RetainAfterDemand(n int) RetainOption {
+	return func(o *retainOptions) { o.afterDemand = o.notNegative("RetainAfterDemand", n) }
 }
 
 func (o *retainOptions) notNegative(name string, n int) int {
@@ -147,30 +134,16 @@ func (l *RetainedLock) TryAcquire(ctx context.Context) (*Lease, error) {
 	return l.recipe.try(ctx, l.reenter, l.contendNow)
 }
 
-func (l *RetainedLock) reenter(ctx context.Context) (*Lease, error) { return l.lock.reenter(ctx) }
-
-func (l *RetainedLock) identities() []identity {
-	if l.lock == nil {
-		return nil
-	}
-	return l.recipe.identities()
-}
+func (l *RetainedLock) identities() []identity { return l.recipe.identities() }
 
 // IsAcquiredInThisProcess reports whether this client holds the lock. It is false while the node is idle.
-func (l *RetainedLock) IsAcquiredInThisProcess() bool {
-	return l.lock != nil && l.lock.IsAcquiredInThisProcess()
-}
+func (l *RetainedLock) IsAcquiredInThisProcess() bool { return l.lock.IsAcquiredInThisProcess() }
 
 // IsOwnedBy reports whether ctx owns a lease on the lock that lasts.
-func (l *RetainedLock) IsOwnedBy(ctx context.Context) bool {
-	return l.lock != nil && l.lock.IsOwnedBy(ctx)
-}
+func (l *RetainedLock) IsOwnedBy(ctx context.Context) bool { return l.lock.IsOwnedBy(ctx) }
 
 // Participants returns the contenders at the servers, the holder first. Retained marks this client's idle node.
 func (l *RetainedLock) Participants(ctx context.Context) ([]Participant, error) {
-	if l.lock == nil {
-		return l.recipe.contenders(ctx, func(queue.Node) bool { return true }) // which says what is wrong
-	}
 	return l.lock.Participants(ctx)
 }
 

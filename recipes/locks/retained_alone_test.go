@@ -100,7 +100,7 @@ func TestContenderWhoseEventIsLostWaitsForTheNextListing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 				other := newContender(t, server)
-				lock, _ := idling(t, newPeer(t, server), locks.Idle(time.Hour))
+				lock, _ := idling(t, newPeer(t, server), locks.RetainIdle(time.Hour))
 				time.Sleep(sessionTimeout / 2)
 				hears := deaf(t, other, path)
 				begun := time.Now()
@@ -134,7 +134,7 @@ func TestContenderWhoseEventIsLostWaitsForTheNextListing(t *testing.T) {
 func TestContenderAfterALostEventIsHeardAtOnce(t *testing.T) {
 	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 		other := newContender(t, server)
-		_, _ = idling(t, newPeer(t, server), locks.Idle(time.Hour))
+		_, _ = idling(t, newPeer(t, server), locks.RetainIdle(time.Hour))
 		hears := deaf(t, other, path)
 		ctx, cancel := context.WithCancel(t.Context())
 		first := begin(ctx, t, other.mutex())
@@ -156,7 +156,7 @@ func TestContenderAfterALostEventIsHeardAtOnce(t *testing.T) {
 func TestIdleNodeWhoseDirectoryIsRefusedIsRemoved(t *testing.T) {
 	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 		other, p := newContender(t, server), newPeer(t, server)
-		_, _ = idling(t, p, locks.Idle(time.Hour))
+		_, _ = idling(t, p, locks.RetainIdle(time.Hour))
 		deaf(t, other, path)
 		time.Sleep(sessionTimeout / 10)
 		hasNodes(t, server, 1)

@@ -14,8 +14,8 @@ func TestADowngradeIsNotHandedOver(t *testing.T) {
 			inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 				p := newPeer(t, server)
 				rw := readWrite(p)
-				write := acquire(t, locks.Retain(rw.WriteLock()))
-				waiter := begin(t.Context(), t, locks.Retain(rw.WriteLock()))
+				write := acquire(t, rw.WriteLock().Retained())
+				waiter := begin(t.Context(), t, rw.WriteLock().Retained())
 				read := acquireIn(inside(t, write), t, rw.ReadLock())
 				if readFirst {
 					release(t, read)
@@ -37,8 +37,8 @@ func TestADowngradeIsNotHandedOver(t *testing.T) {
 func TestADowngradeThatOverlapsTheReleaseIsNotHandedOver(t *testing.T) {
 	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 		rw := readWrite(newPeer(t, server))
-		write := acquire(t, locks.Retain(rw.WriteLock()))
-		waiter := begin(t.Context(), t, locks.Retain(rw.WriteLock()))
+		write := acquire(t, rw.WriteLock().Retained())
+		waiter := begin(t.Context(), t, rw.WriteLock().Retained())
 		goOn := server.Hold(zktest.Match{Op: zktest.OpMulti})
 		reader := begin(inside(t, write), t, rw.ReadLock())
 		release(t, write)
@@ -60,7 +60,7 @@ func TestReadersStayAsTheyAre(t *testing.T) {
 			t.Errorf("got one node %s for two readers, want two", first.NodeName())
 		}
 		// With AfterDemand the hand-over does not depend on whether the writer has heard of the reader by then.
-		write := func() locks.Lock { return locks.Retain(rw.WriteLock(), locks.AfterDemand(1)) }
+		write := func() locks.Lock { return rw.WriteLock().Retained(locks.RetainAfterDemand(1)) }
 		waiters := []<-chan result{begin(t.Context(), t, write()), begin(t.Context(), t, write()), begin(t.Context(), t, rw.ReadLock())}
 		release(t, first)
 		for _, waiter := range waiters {
@@ -83,8 +83,8 @@ func TestAReaderKeepsTheLocalCountOfItsWrite(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
 		rw := readWrite(p)
-		first := acquire(t, locks.Retain(rw.WriteLock()))
-		waiter := begin(t.Context(), t, locks.Retain(rw.WriteLock()))
+		first := acquire(t, rw.WriteLock().Retained())
+		waiter := begin(t.Context(), t, rw.WriteLock().Retained())
 		release(t, first)
 		second := soon(t, waiter).must(t)
 		read := acquireIn(second.Context(t.Context()), t, rw.ReadLock())
@@ -94,5 +94,26 @@ func TestAReaderKeepsTheLocalCountOfItsWrite(t *testing.T) {
 		if read.FencingToken() == first.FencingToken() && read.LocalCount() <= first.LocalCount() {
 			t.Errorf("the reader has %d/%d, the writer before it %d/%d", read.FencingToken(), read.LocalCount(), first.FencingToken(), first.LocalCount())
 		}
+	})
+}
+
+// The answer to the downgrade is the first news of the removal, since the node of a short hold is not watched.
+func TestDowngradeOfARetainedNodeThatWasRemovedLosesIt(t *testing.T) {
+	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
+		rw := readWrite(newPeer(t, server))
+		write := acquire(t, rw.WriteLock().Retained())
+		next := begin(t.Context(), t, rw.WriteLock().Retained())
+		if err := server.Delete(path + "/" + write.NodeName()); err != nil {
+			t.Fatal(err)
+		}
+		_, err := rw.ReadLock().Acquire(write.Context(t.Context()))
+		wantErr(t, err, locks.ErrLeaseLost)
+		wantErr(t, err, locks.ErrRemoved)
+		wantErr(t, write.Err(), locks.ErrRemoved)
+		lease := soon(t, next).must(t)
+		if lease.FencingToken() <= write.FencingToken() {
+			t.Errorf("got token %d after %d, want a later node", lease.FencingToken(), write.FencingToken())
+		}
+		release(t, lease)
 	})
 }

@@ -17,7 +17,7 @@ import (
 func TestANodeThatWasAskedForIsNotHandedOver(t *testing.T) {
 	for name, lock := range map[string]func(*peer) locks.Lock{
 		"mutex":      func(p *peer) locks.Lock { return retained(p) },
-		"write lock": func(p *peer) locks.Lock { return locks.Retain(readWrite(p).WriteLock()) },
+		"write lock": func(p *peer) locks.Lock { return readWrite(p).WriteLock().Retained() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {

@@ -19,7 +19,7 @@ const idle = 100 * time.Millisecond
 // idling returns a retained lock whose node stays with the client from now on, and the last lease that had it.
 func idling(t *testing.T, p *peer, opts ...locks.RetainOption) (*locks.RetainedLock, *locks.Lease) {
 	t.Helper()
-	lock := retained(p, append([]locks.RetainOption{locks.Idle(idle)}, opts...)...)
+	lock := retained(p, append([]locks.RetainOption{locks.RetainIdle(idle)}, opts...)...)
 	for range 2 {
 		release(t, acquire(t, lock))
 	}
@@ -43,7 +43,7 @@ func hasNodes(t *testing.T, server *zktest.Server, want int) {
 func TestRetainedLockOfALoneWorkerAsksNothing(t *testing.T) {
 	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
-		lock := retained(p, locks.Idle(idle))
+		lock := retained(p, locks.RetainIdle(idle))
 		for i := range 3 {
 			hasNodes(t, server, 0)
 			lease := acquire(t, lock)
@@ -143,9 +143,9 @@ func TestIdleNodeIsRemovedWhenAnotherClientComes(t *testing.T) {
 	for name, contender := range map[string]func(p, other *peer) locks.Lock{
 		"another client":           func(_, other *peer) locks.Lock { return other.mutex() },
 		"the plain lock":           func(p, _ *peer) locks.Lock { return p.mutex() },
-		"another wrapper":          func(p, _ *peer) locks.Lock { return retained(p, locks.Idle(time.Second)) },
+		"another wrapper":          func(p, _ *peer) locks.Lock { return retained(p, locks.RetainIdle(time.Second)) },
 		"a reader":                 func(_, other *peer) locks.Lock { return readWrite(other).ReadLock() },
-		"another client's wrapper": func(_, other *peer) locks.Lock { return retained(other, locks.Idle(time.Second)) },
+		"another client's wrapper": func(_, other *peer) locks.Lock { return retained(other, locks.RetainIdle(time.Second)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
@@ -211,7 +211,7 @@ func TestRetentionThatDidNotPayIsBanned(t *testing.T) {
 func TestBanIsRememberedSinceTheLastUse(t *testing.T) {
 	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 		p, other := newPeer(t, server), newPeer(t, server)
-		release(t, acquire(t, retained(p, locks.Idle(idle)))) // makes the queue
+		release(t, acquire(t, retained(p, locks.RetainIdle(idle)))) // makes the queue
 		time.Sleep(29 * time.Second)
 		lock, _ := idling(t, p)
 		hasNodes(t, server, 1)
@@ -228,7 +228,7 @@ func TestBanIsRememberedSinceTheLastUse(t *testing.T) {
 func TestPingPongIsNotRetained(t *testing.T) {
 	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 		p, other := newPeer(t, server), newPeer(t, server)
-		mine, theirs := retained(p, locks.Idle(idle)), retained(other, locks.Idle(idle))
+		mine, theirs := retained(p, locks.RetainIdle(idle)), retained(other, locks.RetainIdle(idle))
 		for range 50 {
 			for _, lock := range []locks.Lock{mine, theirs} {
 				release(t, acquire(t, lock))
@@ -262,10 +262,10 @@ func TestIdleNodeThatIsLost(t *testing.T) {
 			inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 				var told []string
 				p := newPeer(t, server)
-				lock := locks.Retain(p.mutex(locks.WithTrace(locks.Trace{
+				lock := p.mutex(locks.WithTrace(locks.Trace{
 					Lost:                func(locks.Lost) { told = append(told, "lost") },
 					RevocationRequested: func(locks.RevocationRequested) { told = append(told, "asked") },
-				})), locks.Idle(sessionTimeout))
+				})).Retained(locks.RetainIdle(sessionTimeout))
 				var last *locks.Lease
 				for range 3 {
 					last = acquire(t, lock)
@@ -298,9 +298,9 @@ func TestIdleNodeOfASilentLink(t *testing.T) {
 					want = sessionTimeout * 3 / 8
 				}
 				var dropped []locks.Dropped
-				lock := locks.Retain(p.mutex(locks.WithTrace(locks.Trace{
+				lock := p.mutex(locks.WithTrace(locks.Trace{
 					Dropped: func(d locks.Dropped) { dropped = append(dropped, d) },
-				})), locks.Idle(time.Minute))
+				})).Retained(locks.RetainIdle(time.Minute))
 				for range 3 {
 					release(t, acquire(t, lock))
 				}
@@ -320,7 +320,7 @@ func TestIdleNodeOfASilentLink(t *testing.T) {
 func TestRetainedNodeAfterAReconnection(t *testing.T) {
 	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 		p, other := newPeer(t, server), newPeer(t, server)
-		lock, last := idling(t, p, locks.Idle(time.Minute))
+		lock, last := idling(t, p, locks.RetainIdle(time.Minute))
 		p.link.Cut()
 		waiter := begin(t.Context(), t, other.mutex())
 		synctest.Wait()
@@ -334,7 +334,7 @@ func TestRetainedNodeAfterAReconnection(t *testing.T) {
 func TestCloseWithAnIdleNode(t *testing.T) {
 	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
-		_, _ = idling(t, p, locks.Idle(time.Minute))
+		_, _ = idling(t, p, locks.RetainIdle(time.Minute))
 		begun := time.Now()
 		if err := p.Close(); err != nil {
 			t.Error(err)
@@ -370,7 +370,7 @@ func TestIdleTimeAfterANodeWasHeldBack(t *testing.T) {
 	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
 		p.cable.SetLatency(time.Millisecond)
-		lock, _ := idling(t, p, locks.Most(0), locks.Busy(time.Minute))
+		lock, _ := idling(t, p, locks.RetainHandOvers(0), locks.RetainBusy(time.Minute))
 		time.Sleep(10 * time.Millisecond) // the directory is listed
 		release(t, acquire(t, lock))
 		time.Sleep(idle)
@@ -417,14 +417,14 @@ func TestTraceTellsOfRetainedNodes(t *testing.T) {
 		p, other := newPeer(t, server), newPeer(t, server)
 		var kept int
 		var dropped []locks.Dropped
-		lock := locks.Retain(p.mutex(locks.WithTrace(locks.Trace{
+		lock := p.mutex(locks.WithTrace(locks.Trace{
 			Released: func(r locks.Released) {
 				if r.Retained {
 					kept++
 				}
 			},
 			Dropped: func(d locks.Dropped) { dropped = append(dropped, d) },
-		})), locks.Idle(idle))
+		})).Retained(locks.RetainIdle(idle))
 		for range 5 {
 			release(t, acquire(t, lock))
 		}
@@ -449,7 +449,7 @@ func TestRetainedCycleAllocatesLittle(t *testing.T) {
 	defer server.Close()
 	client := mustConnect(server)
 	defer client.Close()
-	lock := locks.Retain(locks.NewInterProcessMutex(client, path), locks.Idle(time.Minute), locks.Busy(time.Minute), locks.Most(1<<30))
+	lock := locks.NewInterProcessMutex(client, path).Retained(locks.RetainIdle(time.Minute), locks.RetainBusy(time.Minute), locks.RetainHandOvers(1<<30))
 	cycle := func() {
 		lease, err := lock.Acquire(t.Context())
 		if err != nil {

@@ -61,7 +61,7 @@ func TestTryWhoseNodeIsLostOnTheWay(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inHandoverTest(t, func(t *handoverTest) {
-				t.mutex = Retain(NewInterProcessMutex(t.client, handoverPath), Idle(time.Minute))
+				t.mutex = NewInterProcessMutex(t.client, handoverPath).Retained(RetainIdle(time.Minute))
 				for range 2 {
 					t.release(t.acquire())
 				}
@@ -119,7 +119,7 @@ func TestTryWhoseNodeIsLostOnTheWay(t *testing.T) {
 func TestTryOfAnIdleNodeThatAnotherClientWantsDoesNotTakeIt(t *testing.T) {
 	for try, want := range map[bool]bool{true: false, false: true} {
 		inHandoverTest(t, func(t *handoverTest) {
-			t.mutex = Retain(NewInterProcessMutex(t.client, handoverPath), Idle(time.Minute), AfterDemand(1))
+			t.mutex = NewInterProcessMutex(t.client, handoverPath).Retained(RetainIdle(time.Minute), RetainAfterDemand(1))
 			for range 3 {
 				t.release(t.acquire())
 			}

@@ -25,12 +25,12 @@ func TestLocksThatAreSetUpAlikeShareALine(t *testing.T) {
 	}{
 		"alike":               {shares: true},
 		"with a trace":        {opts: []locks.Option{locks.WithTrace(locks.Trace{})}, shares: true},
-		"with the defaults":   {retain: []locks.RetainOption{locks.Most(64), locks.Busy(100 * time.Millisecond)}, shares: true},
+		"with the defaults":   {retain: []locks.RetainOption{locks.RetainHandOvers(64), locks.RetainBusy(100 * time.Millisecond)}, shares: true},
 		"not retained":        {plain: true},
-		"another number":      {retain: []locks.RetainOption{locks.Most(99)}},
-		"another time":        {retain: []locks.RetainOption{locks.Busy(time.Second)}},
-		"another idle time":   {retain: []locks.RetainOption{locks.Idle(time.Second)}},
-		"another demand":      {retain: []locks.RetainOption{locks.AfterDemand(1)}},
+		"another number":      {retain: []locks.RetainOption{locks.RetainHandOvers(99)}},
+		"another time":        {retain: []locks.RetainOption{locks.RetainBusy(time.Second)}},
+		"another idle time":   {retain: []locks.RetainOption{locks.RetainIdle(time.Second)}},
+		"another demand":      {retain: []locks.RetainOption{locks.RetainAfterDemand(1)}},
 		"other data":          {opts: []locks.Option{locks.WithLockData([]byte("x"))}},
 		"no data at all":      {opts: []locks.Option{locks.WithLockData(nil)}},
 		"other extra markers": {opts: []locks.Option{locks.WithExtraMarkers("x-")}},
@@ -41,7 +41,7 @@ func TestLocksThatAreSetUpAlikeShareALine(t *testing.T) {
 				first := acquire(t, retained(p))
 				var other locks.Lock = locks.NewInterProcessMutex(p.UsingNamespace("locks"), "/a", test.opts...)
 				if !test.plain {
-					other = locks.Retain(other, test.retain...)
+					other = retaining(other, test.retain...)
 				}
 				waiter := begin(t.Context(), t, other)
 				release(t, first)
@@ -96,8 +96,8 @@ func TestAPlaceAtTheServersIsLeftToTheNext(t *testing.T) {
 		gone, giveUp := context.WithCancel(t.Context())
 		middle := begin(gone, t, mutex)
 		var told []string
-		last := begin(t.Context(), t, locks.Retain(locks.NewInterProcessMutex(p.UsingNamespace("locks"), "/a",
-			locks.WithTrace(locks.Trace{Waiting: func(_ context.Context, w locks.Waiting) { told = append(told, w.Path+" "+w.Node) }}))))
+		last := begin(t.Context(), t, locks.NewInterProcessMutex(p.UsingNamespace("locks"), "/a",
+			locks.WithTrace(locks.Trace{Waiting: func(_ context.Context, w locks.Waiting) { told = append(told, w.Path+" "+w.Node) }})).Retained())
 		cancel()
 		wantErr(t, soon(t, front).err, context.Canceled)
 		synctest.Wait()
@@ -233,7 +233,7 @@ func TestNoHandoverIsLost(t *testing.T) {
 		inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 			p, remote := newPeer(t, server), newPeer(t, server)
 			p.cable.SetLatency(time.Millisecond)
-			mutex := retained(p, locks.Most(3))
+			mutex := retained(p, locks.RetainHandOvers(3))
 			var workers sync.WaitGroup
 			var inside, acquired int // guarded by the lock
 			work := func(lock locks.Lock, random *rand.Rand, rounds int) {

@@ -15,9 +15,16 @@ import (
 	"github.com/gocurator/curator/recipes/locks/lockstest"
 )
 
+// retaining retains a lock of a kind that can be retained.
+func retaining(lock locks.Lock, opts ...locks.RetainOption) *locks.RetainedLock {
+	return lock.(interface {
+		Retained(opts ...locks.RetainOption) *locks.RetainedLock
+	}).Retained(opts...)
+}
+
 // retained is a client's mutex, retained.
 func retained(p *peer, opts ...locks.RetainOption) *locks.RetainedLock {
-	return locks.Retain(p.mutex(), opts...)
+	return p.mutex().Retained(opts...)
 }
 
 // inRetainedBubble is inBubble, and checks that no local queue is in use.
@@ -58,7 +65,7 @@ func isAlive(t *testing.T, lease *locks.Lease) {
 // All of one client's: the mutex, and the writers of a read/write lock.
 func exclusive(p *peer, opts ...locks.RetainOption) map[string]locks.Lock {
 	return map[string]locks.Lock{
-		"mutex": retained(p, opts...), "write lock": locks.Retain(locks.NewInterProcessReadWriteLock(p.Client, "/rw").WriteLock(), opts...),
+		"mutex": retained(p, opts...), "write lock": locks.NewInterProcessReadWriteLock(p.Client, "/rw").WriteLock().Retained(opts...),
 	}
 }
 
@@ -98,7 +105,7 @@ func TestNodeOfARetainedLockHasTheDataOfItsHolder(t *testing.T) {
 			opts []locks.Option
 			want string
 		}{{nil, "default"}, {with("a"), "a"}, {with("b"), "b"}, {with(""), ""}, {with("a"), "a"}, {nil, "default"}} {
-			waiter := begin(t.Context(), t, locks.Retain(p.mutex(next.opts...)))
+			waiter := begin(t.Context(), t, p.mutex(next.opts...).Retained())
 			if last != nil {
 				release(t, last)
 			}
@@ -126,7 +133,7 @@ func TestHandoversAreAtMostAsManyInARowWhileOthersAreUnknown(t *testing.T) {
 	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 		const contenders, most = 16, 3
 		p := warm(t, server)
-		mutex := retained(p, locks.Most(most))
+		mutex := retained(p, locks.RetainHandOvers(most))
 		first := acquire(t, mutex)
 		var waiters []<-chan result
 		for range contenders {
@@ -160,7 +167,7 @@ func TestHandoversAreAtMostAsManyInARowWhileOthersAreUnknown(t *testing.T) {
 func TestANodeIsHeldBackForABoundedTime(t *testing.T) {
 	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 		p, remote := newPeer(t, server), newPeer(t, server)
-		mutex := retained(p, locks.Most(0))
+		mutex := retained(p, locks.RetainHandOvers(0))
 		first := acquire(t, mutex)
 		begun := time.Now()
 		const far = 200 * time.Millisecond
@@ -192,7 +199,7 @@ func TestOthersWaitForThePresentHold(t *testing.T) {
 		t.Run(fmt.Sprintf("%v and %d more", test.hold, test.after), func(t *testing.T) {
 			inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 				p, remote := newPeer(t, server), newPeer(t, server)
-				mutex := retained(p, locks.AfterDemand(test.after))
+				mutex := retained(p, locks.RetainAfterDemand(test.after))
 				last := acquire(t, mutex)
 				var local []<-chan result
 				for range 20 {
@@ -306,25 +313,16 @@ func TestReentryAndHandover(t *testing.T) {
 	})
 }
 
-func TestMisuseOfRetainIsReportedByTheFirstCall(t *testing.T) {
+func TestMisuseOfARetainedLockIsReportedByTheFirstCall(t *testing.T) {
 	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
 		for name, lock := range map[string]locks.Lock{
-			"nothing":         locks.Retain(nil),
-			"no mutex":        locks.Retain((*locks.InterProcessMutex)(nil)),
-			"no write lock":   locks.Retain((*locks.WriteLock)(nil)),
-			"read lock":       locks.Retain(readWrite(p).ReadLock()),
-			"semaphore":       locks.Retain(semaphore(p, 2)),
-			"semaphore mutex": locks.Retain(locks.NewInterProcessSemaphoreMutex(p.Client, path)),
-			"multi-lock":      locks.Retain(locks.NewInterProcessMultiMutex(p.Client, []string{"/a"})),
-			"time limit":      locks.Retain(locks.Within(p.mutex(), time.Second)),
-			"twice":           locks.Retain(retained(p)),
-			"no option":       locks.Retain(p.mutex(), nil),
-			"less than none":  retained(p, locks.Most(-1)),
-			"no time":         retained(p, locks.Busy(-1)),
-			"no idle time":    retained(p, locks.Idle(-1)),
-			"no demand":       retained(p, locks.AfterDemand(-1)),
-			"misuse of it":    locks.Retain(locks.NewInterProcessMutex(p.Client, "no path")),
+			"no option":      p.mutex().Retained(nil),
+			"less than none": retained(p, locks.RetainHandOvers(-1)),
+			"no time":        retained(p, locks.RetainBusy(-1)),
+			"no idle time":   retained(p, locks.RetainIdle(-1)),
+			"no demand":      retained(p, locks.RetainAfterDemand(-1)),
+			"misuse of it":   locks.NewInterProcessMutex(p.Client, "no path").Retained(),
 		} {
 			p.link.Segments()
 			if lease, err := lock.Acquire(t.Context()); err == nil {
@@ -341,8 +339,8 @@ func TestMisuseOfRetainIsReportedByTheFirstCall(t *testing.T) {
 func TestMultiLocksHandOverTheirParts(t *testing.T) {
 	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
-		multi := locks.NewInterProcessMultiLock(locks.Retain(locks.NewInterProcessMutex(p.Client, "/a")),
-			locks.Retain(locks.NewInterProcessMutex(p.Client, "/b")))
+		multi := locks.NewInterProcessMultiLock(locks.NewInterProcessMutex(p.Client, "/a").Retained(),
+			locks.NewInterProcessMutex(p.Client, "/b").Retained())
 		first := acquire(t, multi)
 		waiter := begin(t.Context(), t, multi)
 		release(t, first)
@@ -366,7 +364,7 @@ func TestTraceTellsOfHandovers(t *testing.T) {
 		}
 		p := newPeer(t, server)
 		traced := func(name string) locks.Lock {
-			return locks.Retain(p.mutex(locks.WithTrace(locks.Trace{
+			return p.mutex(locks.WithTrace(locks.Trace{
 				Waiting: func(_ context.Context, w locks.Waiting) {
 					tell("%s: waiting behind %d, local %v, own client %v", name, w.Ahead, w.Local, w.OwnClient)
 				},
@@ -374,7 +372,7 @@ func TestTraceTellsOfHandovers(t *testing.T) {
 					tell("%s: count %d, hand-over %v", name, e.LocalCount, e.HandOver)
 				},
 				Released: func(r locks.Released) { tell("%s: held for %v, handed over %v", name, r.Held, r.HandedOver) },
-			})))
+			})).Retained()
 		}
 		first := acquire(t, traced("a"))
 		waiter := begin(t.Context(), t, traced("b"))

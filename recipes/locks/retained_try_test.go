@@ -17,7 +17,7 @@ func heldBack(t *testing.T, server *zktest.Server, opts ...locks.RetainOption) (
 	t.Helper()
 	p := newPeer(t, server)
 	p.cable.SetLatency(oneWay)
-	lock, last := idling(t, p, append(opts, locks.Most(0))...)
+	lock, last := idling(t, p, append(opts, locks.RetainHandOvers(0))...)
 	return p, lock, last
 }
 
@@ -63,7 +63,7 @@ func TestTryAcquireOfAHeldBackNodeThatOthersWant(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 				other := newPeer(t, server)
-				_, lock, _ := heldBack(t, server, locks.AfterDemand(1))
+				_, lock, _ := heldBack(t, server, locks.RetainAfterDemand(1))
 				contender := begin(t, other, lock)
 				_, err := lock.TryAcquire(t.Context())
 				wantErr(t, err, locks.ErrNotAcquired)
@@ -100,7 +100,7 @@ func TestTryAcquireOfAHeldBackNode(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 				p := newPeer(t, server)
-				lock := retained(p, locks.Idle(idle), locks.Most(0), locks.Busy(500*time.Millisecond))
+				lock := retained(p, locks.RetainIdle(idle), locks.RetainHandOvers(0), locks.RetainBusy(500*time.Millisecond))
 				for range 2 {
 					release(t, acquire(t, lock))
 				}

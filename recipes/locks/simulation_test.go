@@ -205,9 +205,9 @@ func (s actor) retained(lock locks.Lock) locks.Lock {
 	case 0:
 		return lock
 	case 1:
-		return locks.Retain(lock, locks.Idle(s.idle), locks.Most(3), locks.AfterDemand(2))
+		return retaining(lock, locks.RetainIdle(s.idle), locks.RetainHandOvers(3), locks.RetainAfterDemand(2))
 	default:
-		return locks.Retain(lock, locks.Idle(s.idle))
+		return retaining(lock, locks.RetainIdle(s.idle))
 	}
 }
 

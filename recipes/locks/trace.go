@@ -25,7 +25,7 @@ type Trace struct {
 	RevocationRequested func(requested RevocationRequested)
 	// Released is called after the release of a hold's last lease.
 	Released func(released Released)
-	// Dropped is called when an idle retained node is removed, see [Retain].
+	// Dropped is called when an idle retained node is removed, see [RetainedLock].
 	Dropped func(dropped Dropped)
 	// Lost is called when leases have ended without release.
 	Lost func(lost Lost)
@@ -43,8 +43,8 @@ type Waiting struct {
 	Predecessor string // the nearest conflicting node ahead
 	Ahead       int    // how many nodes ahead conflict
 	OwnClient   bool   // Predecessor is of the same client
-	// Local says that the contender waits in this process, without a node: see [Retain]. Another call may follow when
-	// it contends at the servers.
+	// Local says that the contender waits in this process, without a node: see [RetainedLock]. Another call may follow
+	// when it contends at the servers.
 	Local bool
 }
 
@@ -74,7 +74,7 @@ type Released struct {
 	Node       string
 	Held       time.Duration
 	LocalCount int64
-	// HandedOver says that the node went to the next contender here, see [Retain].
+	// HandedOver says that the node went to the next contender here, see [RetainedLock].
 	HandedOver bool
 	// Retained says that the node waits here for the next one.
 	Retained bool

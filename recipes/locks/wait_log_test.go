@@ -73,7 +73,7 @@ func TestAWaiterWarnsOnceAfterASessionTimeoutAndRepeatsAtInfoEachTimeItsWaitHasD
 			crowd: 1, want: "node=own predecessor=held ahead=1 ownClient=true",
 		},
 		"behind another goroutine, of a retained lock": {
-			lock:  func(p *peer) locks.Lock { return locks.Retain(p.mutex()) },
+			lock:  func(p *peer) locks.Lock { return p.mutex().Retained() },
 			crowd: 1, want: "ahead=1 ownClient=true local=true",
 		},
 	} {
@@ -138,7 +138,7 @@ func TestAWaitForALeaseOfTheSameClientIsLoggedAsSuchAndOneBehindAnotherWaiterIsN
 		"mutex":         func(p *peer) locks.Lock { return p.mutex() },
 		"writer":        func(p *peer) locks.Lock { return locks.NewInterProcessReadWriteLock(p.Client, path).WriteLock() },
 		"semaphore":     func(p *peer) locks.Lock { return locks.NewInterProcessSemaphoreV2(p.Client, path, 1) },
-		"retained lock": func(p *peer) locks.Lock { return locks.Retain(p.mutex()) },
+		"retained lock": func(p *peer) locks.Lock { return p.mutex().Retained() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, server *zktest.Server) {
@@ -210,7 +210,7 @@ func (b *logBook) drop() {
 func TestTheLogClosesAWaitAtTheLevelAtWhichItSpokeLast(t *testing.T) {
 	for name, wrap := range map[string]func(locks.Lock) locks.Lock{
 		"at the servers":  func(lock locks.Lock) locks.Lock { return lock },
-		"in this process": func(lock locks.Lock) locks.Lock { return locks.Retain(lock) },
+		"in this process": func(lock locks.Lock) locks.Lock { return retaining(lock) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, server *zktest.Server) {
@@ -298,9 +298,9 @@ func TestATryAndAReentryAreNoWaitToClose(t *testing.T) {
 func warnedInThisProcess(t *testing.T, server *zktest.Server, book *logBook) (ahead, waiter <-chan result) {
 	t.Helper()
 	p, other := newPeer(t, server, book.option()), newPeer(t, server)
-	held := acquire(t, locks.Retain(p.mutex()))
+	held := acquire(t, p.mutex().Retained())
 	ahead = begin(t.Context(), t, other.mutex())
-	waiter = begin(t.Context(), t, locks.Retain(p.mutex()))
+	waiter = begin(t.Context(), t, p.mutex().Retained())
 	time.Sleep(sessionTimeout + time.Second)
 	release(t, held)
 	return ahead, waiter

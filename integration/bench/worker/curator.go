@@ -39,7 +39,7 @@ func (c curator) lock(_ context.Context, kind, path string, limit int) (pair, er
 	case job.Mutex:
 		mutex := locks.NewInterProcessMutex(c.Client, path)
 		if c.retain != nil {
-			return one(leased(locks.Retain(mutex, c.retain...))), nil
+			return one(leased(mutex.Retained(c.retain...))), nil
 		}
 		return one(leased(mutex)), nil
 	case job.Read, job.Write, job.ReadWrite:

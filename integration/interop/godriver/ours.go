@@ -99,7 +99,7 @@ func (o *ours) contender(order Order, tell func(*Answer)) (contender, error) {
 		m := locks.NewInterProcessMutex(o.client, order.Path, opts...)
 		c.lock, c.queue, c.known = m, m.Participants, m
 	case "retained": // a mutex whose node stays for a minute while no other client wants it
-		m := locks.Retain(locks.NewInterProcessMutex(o.client, order.Path, opts...), locks.Idle(time.Minute))
+		m := locks.NewInterProcessMutex(o.client, order.Path, opts...).Retained(locks.RetainIdle(time.Minute))
 		c.lock, c.queue, c.known = m, m.Participants, m
 	case "selector", "latch":
 		return newElection(o.client, order), nil
