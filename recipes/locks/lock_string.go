@@ -94,5 +94,7 @@ func (m *InterProcessMultiLock) Format(f fmt.State, verb rune) {
 	session.FormatText(f, verb, m.String())
 }
 
-func (w *within) String() string                { return fmt.Sprintf("%v within %v", w.lock, w.d) }
-func (w *within) Format(f fmt.State, verb rune) { session.FormatText(f, verb, w.String()) }
+func (t *TimedLock) String() string { return fmt.Sprintf("%v within %v", t.lock, t.d) }
+
+// Format is String by every verb.
+func (t *TimedLock) Format(f fmt.State, verb rune) { session.FormatText(f, verb, t.String()) }

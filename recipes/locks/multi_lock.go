@@ -34,7 +34,7 @@ func NewInterProcessMultiLock(locks ...Lock) *InterProcessMultiLock {
 	}
 	seen := map[identity]bool{}
 	for _, lock := range locks {
-		if w, ok := lock.(interface{ inner() Lock }); lock == nil || ok && w.inner() == nil {
+		if untimed(lock) == nil {
 			problems = append(problems, errors.New("locks: a lock of a multi-lock is nil"))
 			continue
 		}
@@ -64,7 +64,7 @@ func NewInterProcessMultiMutex(client *framework.Client, paths []string, opts ..
 type identified interface{ identities() []identity }
 
 func identities(lock Lock) []identity {
-	if l, ok := lock.(identified); ok {
+	if l, ok := untimed(lock).(identified); ok {
 		return l.identities()
 	}
 	return nil
@@ -181,7 +181,7 @@ func (l *leaseState) inform(other *leaseState) {
 // Curator: InterProcessMultiLock.isAcquiredInThisProcess().
 func (m *InterProcessMultiLock) IsAcquiredInThisProcess() bool {
 	for _, lock := range m.locks {
-		l, ok := lock.(interface{ IsAcquiredInThisProcess() bool })
+		l, ok := untimed(lock).(interface{ IsAcquiredInThisProcess() bool })
 		if !ok || !l.IsAcquiredInThisProcess() {
 			return false
 		}

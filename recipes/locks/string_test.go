@@ -41,7 +41,7 @@ func TestNoExportedTypeShowsACredential(t *testing.T) {
 			"InterProcessReadWriteLock": rw, "InterProcessMultiLock": locks.NewInterProcessMultiLock(mutex, rw.ReadLock()),
 			"InterProcessSemaphoreV2":    locks.NewInterProcessSemaphoreV2WithCount(p.Client, "/s", count),
 			"InterProcessSemaphoreMutex": locks.NewInterProcessSemaphoreMutex(p.Client, "/m"),
-			"Lock":                       locks.Within(mutex, time.Second), "Option": locks.WithLockData([]byte("a worker")), "Participant": all[0],
+			"Lock":                       locks.Lock(mutex), "TimedLock": locks.Within(mutex, time.Second), "Option": locks.WithLockData([]byte("a worker")), "Participant": all[0],
 			"AcquireError": acquireErr, "LostError": &locks.LostError{Path: path, Session: 1, Reason: dialErr},
 			"ReleaseError": &locks.ReleaseError{Path: path, Err: dialErr}, "Trace": locks.Trace{}, "Waiting": locks.Waiting{Path: path},
 			"AcquireStart": locks.AcquireStart{Path: path}, "AcquireEnd": locks.AcquireEnd{Path: path, Err: acquireErr},

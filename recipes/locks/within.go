@@ -24,72 +24,49 @@ import (
 //
 // No node is left behind. d does not bound re-entry, which takes no time.
 //
-// The result is the same lock as lock, also within a multi-lock, and does not change it. It has lock's methods
-// IsAcquiredInThisProcess, Participants and IsOwnedBy, if any; the static type does not show them, so call them on lock
-// itself. TryAcquire ignores d. It is as safe for concurrent use as lock.
+// The result is the same lock as lock, also within a multi-lock, and does not change it. It is as safe for concurrent
+// use as lock.
 //
 // Curator: InterProcessLock.acquire(time, unit).
-func Within(lock Lock, d time.Duration) Lock {
-	w := &within{lock: lock, d: d}
-	switch l := lock.(type) {
-	case owned:
-		return struct {
-			*within
-			owned
-		}{w, l}
-	case listed:
-		return struct {
-			*within
-			listed
-		}{w, l}
-	case acquirable:
-		return struct {
-			*within
-			acquirable
-		}{w, l}
-	default:
-		return w
-	}
-}
+func Within(lock Lock, d time.Duration) *TimedLock { return &TimedLock{lock: lock, d: d} }
 
-type (
-	acquirable interface{ IsAcquiredInThisProcess() bool }
-	listed     interface {
-		acquirable
-		Participants(ctx context.Context) ([]Participant, error)
-	}
-	owned interface {
-		listed
-		IsOwnedBy(ctx context.Context) bool
-	}
-)
-
-type within struct {
+// A TimedLock is what [Within] returns. Whether the lock is held, by whom and by which contexts is asked of the lock
+// itself.
+type TimedLock struct {
 	lock Lock
 	d    time.Duration
 }
 
-var _ Lock = (*within)(nil)
+var _ Lock = (*TimedLock)(nil)
 
-func (w *within) inner() Lock { return w.lock }
-
-func (w *within) identities() []identity { return identities(w.lock) }
-
-func (w *within) Acquire(ctx context.Context) (*Lease, error) {
+// Acquire waits for the lock, for at most the time limit.
+func (t *TimedLock) Acquire(ctx context.Context) (*Lease, error) {
 	switch {
-	case w.lock == nil:
+	case t.lock == nil:
 		return nil, errNilLock
-	case w.d <= 0:
-		return w.lock.TryAcquire(ctx)
+	case t.d <= 0:
+		return t.lock.TryAcquire(ctx)
 	}
-	return limited(ctx, &timeLimit{after: w.d}, w.lock.Acquire)
+	return limited(ctx, &timeLimit{after: t.d}, t.lock.Acquire)
 }
 
-func (w *within) TryAcquire(ctx context.Context) (*Lease, error) {
-	if w.lock == nil {
+// TryAcquire is that of the lock: the time limit does not bound it.
+func (t *TimedLock) TryAcquire(ctx context.Context) (*Lease, error) {
+	if t.lock == nil {
 		return nil, errNilLock
 	}
-	return w.lock.TryAcquire(ctx)
+	return t.lock.TryAcquire(ctx)
+}
+
+// untimed returns the lock inside of a TimedLock, or lock.
+func untimed(lock Lock) Lock {
+	for {
+		t, ok := lock.(*TimedLock)
+		if !ok {
+			return lock
+		}
+		lock = t.lock
+	}
 }
 
 var errNilLock = errors.New("locks: the lock of Within is nil")

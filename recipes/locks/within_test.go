@@ -114,48 +114,38 @@ func TestTryOfAMultiLockIsBoundedByTheSlowestClient(t *testing.T) {
 	})
 }
 
-func TestWithinForwardsWhatTheLockTellsOfItself(t *testing.T) {
+// A TimedLock is the same lock: in a multi-lock, which is asked whether it is held, and with contexts of either.
+func TestWithinIsTheSameLock(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
-		type acquired interface{ IsAcquiredInThisProcess() bool }
-		type listed interface {
-			Participants(ctx context.Context) ([]locks.Participant, error)
-		}
-		type owned interface {
-			IsOwnedBy(ctx context.Context) bool
-		}
 		rw := locks.NewInterProcessReadWriteLock(p.Client, "/rw")
-		for name, lock := range map[string]locks.Lock{
+		for name, lock := range map[string]interface {
+			locks.Lock
+			IsAcquiredInThisProcess() bool
+		}{
 			"mutex": p.mutex(), "reader": rw.ReadLock(), "semaphore": locks.NewInterProcessSemaphoreV2(p.Client, "/s", 1),
 			"semaphore mutex": locks.NewInterProcessSemaphoreMutex(p.Client, "/sm"), "multi-lock": multiMutex(p, "/m", "/n"),
-			"a lock of another package": struct{ locks.Lock }{p.mutex()},
+			"retained": p.mutex().Retained(),
 		} {
 			limited := locks.Within(locks.Within(lock, time.Second), time.Minute)
+			multi := locks.NewInterProcessMultiLock(limited)
+			if multi.IsAcquiredInThisProcess() {
+				t.Errorf("%s: got a multi-lock that is held before its part, want it free", name)
+			}
 			lease := acquire(t, limited)
-			if plain, ok := lock.(acquired); ok {
-				if l, ok := limited.(acquired); !ok || !l.IsAcquiredInThisProcess() || !plain.IsAcquiredInThisProcess() {
-					t.Errorf("%s: it does not say that it is held", name)
-				}
-			}
-			if _, ok := lock.(listed); ok {
-				if l, ok := limited.(listed); !ok {
-					t.Errorf("%s: it has no Participants", name)
-				} else if all, err := l.Participants(t.Context()); err != nil || len(all) != 1 {
-					t.Errorf("%s: participants %v, %v", name, all, err)
-				}
-			}
-			if _, ok := lock.(owned); ok {
-				if l, ok := limited.(owned); !ok || !l.IsOwnedBy(inside(t, lease)) || l.IsOwnedBy(t.Context()) {
-					t.Errorf("%s: it does not say who owns it", name)
-				}
-			} else if _, ok := limited.(owned); ok {
-				t.Errorf("%s: it claims to know its owners", name)
+			if !lock.IsAcquiredInThisProcess() || !multi.IsAcquiredInThisProcess() {
+				t.Errorf("%s: got a lock, or a multi-lock of it, that is not held, want both held", name)
 			}
 			release(t, lease)
 		}
 
-		// It is the same lock in a multi-lock.
-		_, err := locks.NewInterProcessMultiLock(p.mutex(), locks.Within(p.mutex(), time.Second)).Acquire(t.Context())
+		mutex := p.mutex()
+		lease := acquire(t, locks.Within(mutex, time.Second))
+		if !mutex.IsOwnedBy(inside(t, lease)) || mutex.IsOwnedBy(t.Context()) {
+			t.Error("got a mutex that does not know its owner, want it known")
+		}
+		release(t, lease)
+		_, err := locks.NewInterProcessMultiLock(mutex, locks.Within(p.mutex(), time.Second)).Acquire(t.Context())
 		if err == nil {
 			t.Error("got no error of a multi-lock with one path twice, want one")
 		}
