@@ -106,7 +106,7 @@ func (c *contest) contend(t *testing.T, client *framework.Client) {
 	for {
 		lease, err := mutex.Acquire(t.Context())
 		if err != nil {
-			if !errors.Is(err, locks.ErrNoMoreNumbers) {
+			if !errors.Is(err, locks.ErrCounterExhausted) {
 				t.Error(err)
 			}
 			c.refused.Add(1)

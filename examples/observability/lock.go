@@ -27,7 +27,7 @@ func (t *Telemetry) trace(as named, attributes []attribute.KeyValue) locks.Trace
 			t.logger.Info("lock: holder asked to leave", slog.Group("lock", "name", name, "path", asked.Path, "node", asked.Node))
 		},
 		Released: func(r locks.Released) {
-			l.holdEnd(holdKey{r.Path, r.Node, r.LocalCount}, r.Held, nil, r.Err)
+			l.holdEnd(holdKey{r.Path, r.Node, r.FencingCount}, r.Held, nil, r.Err)
 			switch {
 			case r.HandedOver:
 				t.prom.retained.WithLabelValues(name, "handed_over").Inc()
@@ -35,7 +35,7 @@ func (t *Telemetry) trace(as named, attributes []attribute.KeyValue) locks.Trace
 				t.prom.retained.WithLabelValues(name, "kept").Inc()
 			}
 		},
-		Dropped: func(d locks.Dropped) {
+		RetentionEnded: func(d locks.RetentionEnded) {
 			why := "idle"
 			if d.Demanded {
 				why = "demanded"
@@ -43,7 +43,7 @@ func (t *Telemetry) trace(as named, attributes []attribute.KeyValue) locks.Trace
 			t.prom.retained.WithLabelValues(name, why).Inc()
 		},
 		Lost: func(lost locks.Lost) {
-			l.holdEnd(holdKey{lost.Path, lost.Node, lost.LocalCount}, lost.Held, lost.Err, nil)
+			l.holdEnd(holdKey{lost.Path, lost.Node, lost.FencingCount}, lost.Held, lost.Err, nil)
 		},
 	}
 }
@@ -134,7 +134,7 @@ func (l *lock) acquireEnd(ctx context.Context, end locks.AcquireEnd) {
 	l.otel.held.Add(ctx, 1, metric.WithAttributes(l.attributes...))
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.holds[holdKey{end.Path, end.Node, end.LocalCount}] = hold{lock: l.named, since: time.Now(), acquire: a.span.SpanContext()}
+	l.holds[holdKey{end.Path, end.Node, end.FencingCount}] = hold{lock: l.named, since: time.Now(), acquire: a.span.SpanContext()}
 }
 
 // holdEnd makes the span of a hold when it is over: it began so long ago.

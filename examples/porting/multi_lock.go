@@ -11,7 +11,7 @@ import (
 
 // MultiLockOfPaths is MultiLock.ofPaths.
 func MultiLockOfPaths(client *framework.Client) *locks.InterProcessMultiLock {
-	return locks.NewInterProcessMultiMutex(client, []string{"/locks/from", "/locks/to"})
+	return locks.NewInterProcessMultiLockWithPaths(client, []string{"/locks/from", "/locks/to"})
 }
 
 // MultiLockOfLocks is MultiLock.ofLocks.

@@ -48,8 +48,9 @@
 // nodes for late ones. Ours wait for both kinds. That helps ours alone: a Java mutex is let in beside our writer.
 //
 // Curator sorts by text. Past the end of a directory's counter, after 2³¹ nodes, numbers are negative or all the same,
-// and Curator's newcomers are let in beside the holder. Ours are refused before that (ErrNoMoreNumbers), and wait for
-// contenders that have such a number. A directory that is left alone for a moment goes away, and its counter with it.
+// and Curator's newcomers are let in beside the holder. Ours are refused before that (ErrCounterExhausted), and wait
+// for contenders that have such a number. A directory that is left alone for a moment goes away, and its counter with
+// it.
 //
 // Up to 5.4, Curator gives the reader that a writer becomes a number of its own, behind the writers that wait. The next
 // of them, in whatever language, is then let in beside that reader. It concerns downgrades by the old version only: it

@@ -33,7 +33,7 @@ type keeper struct {
 	link  *lockstest.Link
 
 	mu      sync.Mutex
-	dropped []locks.Dropped
+	dropped []locks.RetentionEnded
 }
 
 func (w *world) keeper(path, addr string, opts ...locks.RetainOption) *keeper {
@@ -44,7 +44,7 @@ func (w *world) keeper(path, addr string, opts ...locks.RetainOption) *keeper {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(func() { _ = client.Close() })
-	k.RetainedLock = locks.NewInterProcessMutex(client, path, locks.WithTrace(locks.Trace{Dropped: func(d locks.Dropped) {
+	k.RetainedLock = locks.NewInterProcessMutex(client, path, locks.WithTrace(locks.Trace{RetentionEnded: func(d locks.RetentionEnded) {
 		k.mu.Lock()
 		defer k.mu.Unlock()
 		k.dropped = append(k.dropped, d)

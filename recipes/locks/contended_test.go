@@ -147,7 +147,7 @@ func TestContendedHearsOfAnEarlierContenderInADirectoryThatIsWatched(t *testing.
 func TestMultiLockIsContendedAtAnyPart(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p, other := newPeer(t, server), newPeer(t, server)
-		lease := acquire(t, locks.NewInterProcessMultiMutex(p.Client, []string{"/a", "/b"}))
+		lease := acquire(t, locks.NewInterProcessMultiLockWithPaths(p.Client, []string{"/a", "/b"}))
 		wantContended(t, lease, false)
 		begin(t.Context(), t, locks.NewInterProcessMutex(other.Client, "/b"))
 		wantContended(t, lease, true)

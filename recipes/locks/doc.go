@@ -47,7 +47,7 @@
 //	     queues again after a longer one. Only its context, a closed client or an error that will not go away ends the
 //	     wait. An acquire that begins without a connection fails after the connection timeout.
 //	G11  Strangers do not block: children that are no lock nodes are ignored. When a directory's counter ends, after two
-//	     thousand million nodes, newcomers are refused with [ErrNoMoreNumbers] until the directory is made anew.
+//	     thousand million nodes, newcomers are refused with [ErrCounterExhausted] until the directory is made anew.
 //	G12  Close is prompt: it ends every wait with framework.ErrClosed and every lease, and leaves no goroutine, except
 //	     for running callbacks of the user.
 //	G13  Same wire: names, modes, data and parents are Curator's.

@@ -15,11 +15,11 @@ var (
 	ErrLeaseLost = errors.New("locks: lease lost")
 	// ErrReleased says that a lease was released. Its contexts end with this cause.
 	ErrReleased = errors.New("locks: lease released")
-	// ErrNoMoreNumbers says that the counter of a lock's directory is near its end, 2³¹-1, beyond which numbers tell no
-	// order. For a minute the client asks for no further number, so that the server can remove the directory, an empty
-	// container, and its counter. Holders and waiters go on. A directory made by hand must be removed by hand, once
-	// unused.
-	ErrNoMoreNumbers = queue.ErrNoMoreNumbers
+	// ErrCounterExhausted says that the counter of a lock's directory is near its end, 2³¹-1, beyond which numbers tell
+	// no order. For a minute the client asks for no further number, so that the server can remove the directory, an
+	// empty container, and its counter. Holders and waiters go on. A directory made by hand must be removed by hand,
+	// once unused.
+	ErrCounterExhausted = queue.ErrCounterExhausted
 	// ErrRemoved is the reason of a lease that ended because its node was deleted.
 	ErrRemoved = queue.ErrRemoved
 )

@@ -275,7 +275,7 @@ func ExampleInterProcessMutex_Retained() {
 			if err != nil {
 				log.Fatal(err)
 			}
-			fences <- fence{lease.FencingToken(), lease.LocalCount()}
+			fences <- fence{lease.FencingToken(), lease.FencingCount()}
 			if err := lease.Release(); err != nil {
 				log.Fatal(err)
 			}

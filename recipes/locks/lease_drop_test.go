@@ -154,7 +154,7 @@ func TestDroppedLeaseOfEachKindIsReported(t *testing.T) {
 	d.drop(t.Context(), locks.NewInterProcessSemaphoreMutex(d.Client, "/semaphore-mutex"))
 	d.drop(t.Context(), d.mutex("/retained").Retained())
 	d.drop(t.Context(), locks.Within(d.mutex("/within"), time.Minute))
-	d.drop(t.Context(), locks.NewInterProcessMultiMutex(d.Client, []string{"/part/1", "/part/2"}))
+	d.drop(t.Context(), locks.NewInterProcessMultiLockWithPaths(d.Client, []string{"/part/1", "/part/2"}))
 	for _, path := range []string{"/write", "/read", "/semaphore", "/semaphore-mutex", "/retained", "/within", "/part/1", "/part/2"} {
 		d.await(path)
 	}
@@ -192,7 +192,7 @@ func (d *dropping) inside(lock locks.Lock) context.Context {
 //
 //go:noinline
 func (d *dropping) parts(paths ...string) []*locks.Lease {
-	lease, err := locks.NewInterProcessMultiMutex(d.Client, paths).Acquire(d.t.Context())
+	lease, err := locks.NewInterProcessMultiLockWithPaths(d.Client, paths).Acquire(d.t.Context())
 	if err != nil {
 		d.t.Fatal(err)
 	}

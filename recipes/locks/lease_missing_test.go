@@ -28,9 +28,9 @@ func TestALeaseThatNoAcquireReturnedHoldsNothingAndSaysSo(t *testing.T) {
 			isOpen(t, "RevocationRequested", lease.RevocationRequested())
 			isOpen(t, "Contended", lease.Contended())
 			if !lease.ValidUntil().IsZero() || lease.Path() != "" || lease.NodeName() != "" || lease.FencingToken() != 0 ||
-				lease.LocalCount() != 0 || lease.Parts() != nil {
+				lease.FencingCount() != 0 || lease.Parts() != nil {
 				t.Errorf("got %v, %q, %q, %d, %d, %v, want zero values", lease.ValidUntil(), lease.Path(), lease.NodeName(),
-					lease.FencingToken(), lease.LocalCount(), lease.Parts())
+					lease.FencingToken(), lease.FencingCount(), lease.Parts())
 			}
 			_ = lease.Check() // its transaction fails
 		})

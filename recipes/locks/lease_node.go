@@ -40,7 +40,7 @@ func (l *Lease) NodeName() string {
 // FencingToken is greater than that of every earlier hold of the same lock that excludes this one, of any session,
 // process or language: the zxid of the node's creation. A store that remembers the greatest token it has seen can
 // refuse a late holder. A multi-lock has none, but its Parts have. Holds that share a node, see [RetainedLock], share
-// its token, and differ by [Lease.LocalCount].
+// its token, and differ by [Lease.FencingCount].
 func (l *Lease) FencingToken() int64 {
 	if !l.hasNode() {
 		return 0
@@ -48,10 +48,10 @@ func (l *Lease) FencingToken() int64 {
 	return l.grant.Token
 }
 
-// LocalCount is how many holds the lease's node had before this one: 0 unless it was retained, see [RetainedLock]. A
-// multi-lock's is 0. The pair of FencingToken and LocalCount, compared in this order, is greater than that of every
+// FencingCount is how many holds the lease's node had before this one: 0 unless it was retained, see [RetainedLock]. A
+// multi-lock's is 0. The pair of FencingToken and FencingCount, compared in this order, is greater than that of every
 // earlier hold that excludes this one. A retained lock must not guard a store that can remember only one number.
-func (l *Lease) LocalCount() int64 {
+func (l *Lease) FencingCount() int64 {
 	if !l.hasNode() {
 		return 0
 	}

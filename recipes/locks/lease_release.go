@@ -53,7 +53,7 @@ func (l *Lease) releaseLease(enough <-chan struct{}) error {
 	if g.Keeper != nil {
 		return g.Keeper.Free(enough)
 	}
-	released := Released{Path: r.path, Node: g.Name, LocalCount: g.Count}
+	released := Released{Path: r.path, Node: g.Name, FencingCount: g.Count}
 	if err := g.RemoveNodeWithin(enough); err != nil {
 		released.Err = &ReleaseError{Path: r.path, Node: g.Name, Err: err}
 	}

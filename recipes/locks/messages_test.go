@@ -29,7 +29,7 @@ func TestAReleasedLeaseSaysWhichItIs(t *testing.T) {
 				t.Errorf("%s: got %v, want %s", name, err, want)
 			}
 		}
-		multi := acquire(t, locks.NewInterProcessMultiMutex(p.Client, []string{"/a", "/b"}))
+		multi := acquire(t, locks.NewInterProcessMultiLockWithPaths(p.Client, []string{"/a", "/b"}))
 		release(t, multi)
 		err := multi.Release()
 		wantErr(t, err, locks.ErrReleased)

@@ -50,10 +50,10 @@ func NewInterProcessMultiLock(locks ...Lock) *InterProcessMultiLock {
 	return m
 }
 
-// NewInterProcessMultiMutex returns a multi-lock of an [InterProcessMutex] for each path.
+// NewInterProcessMultiLockWithPaths returns a multi-lock of an [InterProcessMutex] for each path.
 //
 // Curator: new InterProcessMultiLock(client, paths).
-func NewInterProcessMultiMutex(client *framework.Client, paths []string, opts ...Option) *InterProcessMultiLock {
+func NewInterProcessMultiLockWithPaths(client *framework.Client, paths []string, opts ...Option) *InterProcessMultiLock {
 	locks := make([]Lock, len(paths))
 	for i, path := range paths {
 		locks[i] = NewInterProcessMutex(client, path, opts...)

@@ -19,7 +19,7 @@ func ExampleInterProcessMultiLock() {
 	defer client.Close()
 	ctx := context.Background()
 
-	both := locks.NewInterProcessMultiMutex(client, []string{"/accounts/1", "/accounts/2"})
+	both := locks.NewInterProcessMultiLockWithPaths(client, []string{"/accounts/1", "/accounts/2"})
 	lease, err := both.Acquire(ctx)
 	if err != nil {
 		log.Fatal(err)

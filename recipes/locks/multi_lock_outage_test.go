@@ -16,7 +16,7 @@ import (
 func TestMultiLockThatGivesUpInAnOutageReturnsAtOnce(t *testing.T) {
 	for name, first := range map[string]func(p *peer) locks.Lock{
 		"of locks":       func(p *peer) locks.Lock { return locks.NewInterProcessMutex(p.Client, "/first") },
-		"of multi-locks": func(p *peer) locks.Lock { return locks.NewInterProcessMultiMutex(p.Client, []string{"/first"}) },
+		"of multi-locks": func(p *peer) locks.Lock { return locks.NewInterProcessMultiLockWithPaths(p.Client, []string{"/first"}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, server *zktest.Server) {

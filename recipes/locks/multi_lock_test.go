@@ -15,7 +15,7 @@ import (
 )
 
 func multiMutex(p *peer, paths ...string) *locks.InterProcessMultiLock {
-	return locks.NewInterProcessMultiMutex(p.Client, paths)
+	return locks.NewInterProcessMultiLockWithPaths(p.Client, paths)
 }
 
 func TestMultiLockIsHeldWhenAllPartsAre(t *testing.T) {
@@ -91,7 +91,7 @@ func TestAllPartsAreReleasedThoughOneFails(t *testing.T) {
 		p := newPeer(t, server)
 		var order []string
 		trace := locks.Trace{Released: func(r locks.Released) { order = append(order, r.Path) }}
-		lease := acquire(t, locks.NewInterProcessMultiMutex(p.Client, []string{"/a", "/b", "/c"}, locks.WithTrace(trace)))
+		lease := acquire(t, locks.NewInterProcessMultiLockWithPaths(p.Client, []string{"/a", "/b", "/c"}, locks.WithTrace(trace)))
 		release(t, lease.Parts()[1])
 		wantErr(t, lease.Err(), locks.ErrReleased)
 		wantErr(t, lease.Release(), locks.ErrReleased) // the part that was released before

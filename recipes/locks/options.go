@@ -42,8 +42,8 @@ func WithLockData(data []byte) Option {
 	}
 }
 
-// WithExtraMarkers makes other clients' nodes in the queue count, as exclusive ones. A marker is what stands in their
-// names before the number.
+// WithExtraMarkers makes other clients' nodes in the queue count, as exclusive ones, as kazoo's extra_lock_patterns
+// does. A marker is what stands in their names before the number.
 func WithExtraMarkers(markers ...string) Option {
 	return func(o *lockopt.Options) {
 		for _, marker := range markers {

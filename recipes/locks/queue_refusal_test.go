@@ -39,7 +39,7 @@ func TestNoTwoHoldALockAtTheEndOfItsCounter(t *testing.T) {
 						group.Go(func() {
 							for range 20 {
 								lease, err := p.mutex().Acquire(t.Context())
-								if errors.Is(err, locks.ErrNoMoreNumbers) {
+								if errors.Is(err, locks.ErrCounterExhausted) {
 									refused.Add(1)
 									time.Sleep(7 * time.Second)
 									continue
@@ -85,8 +85,8 @@ func TestADirectoryWhoseCounterHasEndedIsLeftAloneForAMinute(t *testing.T) {
 		holder, waiter := acquire(t, p.mutex()), begin(t.Context(), t, p.mutex())
 		isWaiting(t, waiter)
 		server.SetCreateCounter(path, lastNumber+1)
-		if _, err := p.mutex().Acquire(t.Context()); !errors.Is(err, locks.ErrNoMoreNumbers) {
-			t.Fatalf("got %v, want ErrNoMoreNumbers", err)
+		if _, err := p.mutex().Acquire(t.Context()); !errors.Is(err, locks.ErrCounterExhausted) {
+			t.Fatalf("got %v, want ErrCounterExhausted", err)
 		}
 		time.Sleep(time.Second)
 		if left := server.Children(path); len(left) != 2 {
@@ -97,8 +97,8 @@ func TestADirectoryWhoseCounterHasEndedIsLeftAloneForAMinute(t *testing.T) {
 		for name, try := range map[string]func(context.Context) (*locks.Lease, error){
 			"Acquire": p.mutex().Acquire, "TryAcquire": p.mutex().TryAcquire,
 		} {
-			if _, err := try(t.Context()); !errors.Is(err, locks.ErrNoMoreNumbers) {
-				t.Errorf("%s: got %v, want ErrNoMoreNumbers", name, err)
+			if _, err := try(t.Context()); !errors.Is(err, locks.ErrCounterExhausted) {
+				t.Errorf("%s: got %v, want ErrCounterExhausted", name, err)
 			}
 		}
 		if n, m := server.Counts()[zktest.OpCreate2]-created, server.Counts()[zktest.OpGetChildren2]-listed; n+m != 0 {
@@ -115,7 +115,7 @@ func TestADirectoryWhoseCounterHasEndedIsLeftAloneForAMinute(t *testing.T) {
 		if server.Exists(path) {
 			t.Error("got the directory, want it removed")
 		}
-		if _, err := p.mutex().Acquire(t.Context()); !errors.Is(err, locks.ErrNoMoreNumbers) {
+		if _, err := p.mutex().Acquire(t.Context()); !errors.Is(err, locks.ErrCounterExhausted) {
 			t.Errorf("before the minute is over: %v", err)
 		}
 		time.Sleep(2 * time.Second)
@@ -129,7 +129,7 @@ func TestADirectoryWhoseCounterHasEndedIsForgottenAfterAMinute(t *testing.T) {
 		release(t, acquire(t, p.mutex()))
 		server.SetCreateCounter(path, lastNumber+1)
 		_, err := p.mutex().Acquire(t.Context())
-		wantErr(t, err, locks.ErrNoMoreNumbers)
+		wantErr(t, err, locks.ErrCounterExhausted)
 		time.Sleep(59 * time.Second)
 		if got := journaltest.Left(events.Events()); len(got) != 1 || !strings.Contains(got[0], "refusal") {
 			t.Errorf("within the minute: got %q left, want the refusal", got)
@@ -162,8 +162,8 @@ func TestASemaphoreOutlivesTheCounterOfItsLeases(t *testing.T) {
 			release(t, second)
 		}
 		server.SetCreateCounter(path+"/locks", math.MaxInt32)
-		if _, err := semaphore.Acquire(t.Context()); !errors.Is(err, locks.ErrNoMoreNumbers) {
-			t.Errorf("at the end of the queue's counter: got %v, want ErrNoMoreNumbers", err)
+		if _, err := semaphore.Acquire(t.Context()); !errors.Is(err, locks.ErrCounterExhausted) {
+			t.Errorf("at the end of the queue's counter: got %v, want ErrCounterExhausted", err)
 		}
 	})
 }

@@ -143,7 +143,7 @@ func (r *recipe) finish(ctx context.Context, begun time.Time, got outcome, err e
 		end.Err = err
 	} else {
 		end.Node, end.Token, end.Reentered = got.lease.NodeName(), got.lease.FencingToken(), got.reentered
-		end.HandOver, end.LocalCount = at.HandOver, got.lease.LocalCount()
+		end.HandOver, end.FencingCount = at.HandOver, got.lease.FencingCount()
 	}
 	r.waits.ended(ctx, at, end)
 	r.trace.acquireEnd(ctx, end)

@@ -148,7 +148,7 @@ func (r *residence) remove(idle bool, s situation) framework.Removal {
 	_, _ = r.base.Leave(r) // a loss meanwhile does nothing more
 	removal := r.base.RemoveNode()
 	if idle {
-		r.last.trace.dropped(Dropped{
+		r.last.trace.retentionEnded(RetentionEnded{
 			Path: r.last.path, Node: r.base.Name, Kept: time.Since(r.base.Since), Idle: time.Since(r.holdEnded), Holds: 1 + r.handed,
 			Demanded: s.demand == demanded,
 		})
@@ -167,7 +167,7 @@ func (r *residence) freed(h *hold) (Released, framework.Removal) {
 	h.grant.Detach()
 	f, removal := r.decide(false)
 	return Released{
-		Path: h.recipe.path, Node: h.grant.Name, Held: held, LocalCount: h.grant.Count,
+		Path: h.recipe.path, Node: h.grant.Name, Held: held, FencingCount: h.grant.Count,
 		HandedOver: f == handedOver, Retained: f == kept || f == heldBack,
 	}, removal
 }

@@ -178,8 +178,8 @@ func TestAWaiterThatWasChosenTakesTheGrantAlthoughItsContextHasEnded(t *testing.
 			t.Error("got a node that is not handed over, want it handed over")
 		}
 		lease := t.get(waiter)
-		if lease.LocalCount() != 1 || lease.Err() != nil {
-			t.Errorf("the lease has count %d, error %v", lease.LocalCount(), lease.Err())
+		if lease.FencingCount() != 1 || lease.Err() != nil {
+			t.Errorf("the lease has count %d, error %v", lease.FencingCount(), lease.Err())
 		}
 		t.release(lease)
 	})
@@ -248,8 +248,8 @@ func TestHandoverAfterTheEndOfTheLastLease(t *testing.T) {
 				}
 				for _, waiter := range waiters { // in their order
 					lease := t.get(waiter)
-					if got := lease.LocalCount() > 0; got != over && waiter == waiters[0] {
-						t.Errorf("the next one has count %d", lease.LocalCount())
+					if got := lease.FencingCount() > 0; got != over && waiter == waiters[0] {
+						t.Errorf("the next one has count %d", lease.FencingCount())
 					}
 					t.release(lease)
 				}
@@ -525,8 +525,8 @@ func TestWaiterThatIsPutBackBehindAnIdleNodeGetsIt(t *testing.T) {
 			t.release(other)
 			idle = time.Now()
 		}))
-		if lease.FencingToken() != other.FencingToken() || lease.LocalCount() != 1 {
-			t.Errorf("got hold %d of token %d, want the second of token %d", lease.LocalCount(), lease.FencingToken(), other.FencingToken())
+		if lease.FencingToken() != other.FencingToken() || lease.FencingCount() != 1 {
+			t.Errorf("got hold %d of token %d, want the second of token %d", lease.FencingCount(), lease.FencingToken(), other.FencingToken())
 		}
 		if waited := time.Since(idle); waited > 10*time.Millisecond {
 			t.Errorf("it waited for %v beside an idle node, want 10ms, for which it was away", waited)

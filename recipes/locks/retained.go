@@ -30,7 +30,7 @@ import (
 //
 // Three guarantees have exceptions. A later contender in the local queue may be served before an earlier one of another
 // client (G3). A release that keeps or hands over the node wakes no other client (G4). Holds that share a node share
-// its [Lease.FencingToken]; its pair with [Lease.LocalCount] grows (G9).
+// its [Lease.FencingToken]; its pair with [Lease.FencingCount] grows (G9).
 //
 // A loss ends the present hold. After a downgrade, a [Lease.Check] or a request to leave, the node is removed. A
 // context that owns the present hold re-enters, also by the lock itself; those of earlier holds get [ErrReleased].

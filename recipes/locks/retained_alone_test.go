@@ -55,7 +55,7 @@ func TestLoneClientKeepsItsNodeForTenMinutes(t *testing.T) {
 		first := holds(t, lock, 20)
 		last, begun := first, time.Now()
 		sent := asked(server, func() { last = holds(t, lock, n) })
-		if got := last.LocalCount() - first.LocalCount(); got != int64(n) || last.NodeName() != first.NodeName() {
+		if got := last.FencingCount() - first.FencingCount(); got != int64(n) || last.NodeName() != first.NodeName() {
 			t.Errorf("got the last of %d holds %d holds after the first, of nodes %s and %s, want one node",
 				n, got, first.NodeName(), last.NodeName())
 		}

@@ -78,8 +78,8 @@ func TestReadersStayAsTheyAre(t *testing.T) {
 }
 
 // G9: a writer that was given its node by another one of its client becomes a reader. The reader's pair of FencingToken
-// and LocalCount must be greater than that of the other writer, and is not to be less than its own as a writer.
-func TestAReaderKeepsTheLocalCountOfItsWrite(t *testing.T) {
+// and FencingCount must be greater than that of the other writer, and is not to be less than its own as a writer.
+func TestAReaderKeepsTheFencingCountOfItsWrite(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
 		rw := readWrite(p)
@@ -88,11 +88,11 @@ func TestAReaderKeepsTheLocalCountOfItsWrite(t *testing.T) {
 		release(t, first)
 		second := soon(t, waiter).must(t)
 		read := acquireIn(second.Context(t.Context()), t, rw.ReadLock())
-		if second.LocalCount() != 1 {
-			t.Fatalf("it was not handed over: %d", second.LocalCount())
+		if second.FencingCount() != 1 {
+			t.Fatalf("it was not handed over: %d", second.FencingCount())
 		}
-		if read.FencingToken() == first.FencingToken() && read.LocalCount() <= first.LocalCount() {
-			t.Errorf("the reader has %d/%d, the writer before it %d/%d", read.FencingToken(), read.LocalCount(), first.FencingToken(), first.LocalCount())
+		if read.FencingToken() == first.FencingToken() && read.FencingCount() <= first.FencingCount() {
+			t.Errorf("the reader has %d/%d, the writer before it %d/%d", read.FencingToken(), read.FencingCount(), first.FencingToken(), first.FencingCount())
 		}
 	})
 }

@@ -47,8 +47,8 @@ func TestRetainedLockOfALoneWorkerAsksNothing(t *testing.T) {
 		for i := range 3 {
 			hasNodes(t, server, 0)
 			lease := acquire(t, lock)
-			if lease.LocalCount() != 0 {
-				t.Errorf("acquire %d: got count %d, want a node of its own", i, lease.LocalCount())
+			if lease.FencingCount() != 0 {
+				t.Errorf("acquire %d: got count %d, want a node of its own", i, lease.FencingCount())
 			}
 			release(t, lease)
 		}
@@ -57,7 +57,7 @@ func TestRetainedLockOfALoneWorkerAsksNothing(t *testing.T) {
 		const cycles = 1000
 		for i := range cycles {
 			lease := acquire(t, lock)
-			if got, want := lease.LocalCount(), int64(i+1); got != want {
+			if got, want := lease.FencingCount(), int64(i+1); got != want {
 				t.Fatalf("got count %d, want %d", got, want)
 			}
 			release(t, lease)
@@ -297,9 +297,9 @@ func TestIdleNodeOfASilentLink(t *testing.T) {
 				if silent {
 					want = sessionTimeout * 3 / 8
 				}
-				var dropped []locks.Dropped
+				var dropped []locks.RetentionEnded
 				lock := p.mutex(locks.WithTrace(locks.Trace{
-					Dropped: func(d locks.Dropped) { dropped = append(dropped, d) },
+					RetentionEnded: func(d locks.RetentionEnded) { dropped = append(dropped, d) },
 				})).Retained(locks.RetainIdle(time.Minute))
 				for range 3 {
 					release(t, acquire(t, lock))
@@ -416,14 +416,14 @@ func TestTraceTellsOfRetainedNodes(t *testing.T) {
 	inRetainedBubble(t, func(t *testing.T, server *zktest.Server) {
 		p, other := newPeer(t, server), newPeer(t, server)
 		var kept int
-		var dropped []locks.Dropped
+		var dropped []locks.RetentionEnded
 		lock := p.mutex(locks.WithTrace(locks.Trace{
 			Released: func(r locks.Released) {
 				if r.Retained {
 					kept++
 				}
 			},
-			Dropped: func(d locks.Dropped) { dropped = append(dropped, d) },
+			RetentionEnded: func(d locks.RetentionEnded) { dropped = append(dropped, d) },
 		})).Retained(locks.RetainIdle(idle))
 		for range 5 {
 			release(t, acquire(t, lock))
@@ -432,7 +432,7 @@ func TestTraceTellsOfRetainedNodes(t *testing.T) {
 		release(t, acquire(t, lock))
 		release(t, acquire(t, other.mutex()))
 		synctest.Wait()
-		want := []locks.Dropped{{Path: path, Kept: idle, Idle: idle, Holds: 3}, {Path: path, Holds: 1, Demanded: true}}
+		want := []locks.RetentionEnded{{Path: path, Kept: idle, Idle: idle, Holds: 3}, {Path: path, Holds: 1, Demanded: true}}
 		for i := range dropped {
 			dropped[i].Node = ""
 		}

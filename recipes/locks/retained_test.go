@@ -39,18 +39,18 @@ func inRetainedBubble(t *testing.T, test func(t *testing.T, server *zktest.Serve
 // wantHandedOver checks that a lease has the node of the one before it.
 func wantHandedOver(t *testing.T, before, lease *locks.Lease) {
 	t.Helper()
-	if lease.NodeName() != before.NodeName() || lease.FencingToken() != before.FencingToken() || lease.LocalCount() != before.LocalCount()+1 {
-		t.Errorf("%s/%d/%d is followed by %s/%d/%d, which is no hand-over", before.NodeName(), before.FencingToken(), before.LocalCount(),
-			lease.NodeName(), lease.FencingToken(), lease.LocalCount())
+	if lease.NodeName() != before.NodeName() || lease.FencingToken() != before.FencingToken() || lease.FencingCount() != before.FencingCount()+1 {
+		t.Errorf("%s/%d/%d is followed by %s/%d/%d, which is no hand-over", before.NodeName(), before.FencingToken(), before.FencingCount(),
+			lease.NodeName(), lease.FencingToken(), lease.FencingCount())
 	}
 }
 
 // wantOwnNode checks that a lease has a node of its own, later than that of the one before it.
 func wantOwnNode(t *testing.T, before, lease *locks.Lease) {
 	t.Helper()
-	if lease.FencingToken() <= before.FencingToken() || lease.LocalCount() != 0 {
-		t.Errorf("%d/%d is followed by %d/%d, which is no node of its own", before.FencingToken(), before.LocalCount(),
-			lease.FencingToken(), lease.LocalCount())
+	if lease.FencingToken() <= before.FencingToken() || lease.FencingCount() != 0 {
+		t.Errorf("%d/%d is followed by %d/%d, which is no node of its own", before.FencingToken(), before.FencingCount(),
+			lease.FencingToken(), lease.FencingCount())
 	}
 }
 
@@ -307,8 +307,8 @@ func TestReentryAndHandover(t *testing.T) {
 		wantErr(t, err, locks.ErrReleased)
 		isAlive(t, next)
 		again := acquireIn(inside(t, next), t, mutex)
-		if again.LocalCount() != next.LocalCount() {
-			t.Errorf("a re-entry has count %d, its owner %d", again.LocalCount(), next.LocalCount())
+		if again.FencingCount() != next.FencingCount() {
+			t.Errorf("a re-entry has count %d, its owner %d", again.FencingCount(), next.FencingCount())
 		}
 	})
 }
@@ -347,8 +347,8 @@ func TestMultiLocksHandOverTheirParts(t *testing.T) {
 		next := soon(t, waiter).must(t)
 		wantHandedOver(t, first.Parts()[0], next.Parts()[0])
 		wantOwnNode(t, first.Parts()[1], next.Parts()[1]) // no contender waited for it when it was released
-		if next.LocalCount() != 0 {
-			t.Errorf("a multi-lock's count is %d", next.LocalCount())
+		if next.FencingCount() != 0 {
+			t.Errorf("a multi-lock's count is %d", next.FencingCount())
 		}
 	})
 }
@@ -369,7 +369,7 @@ func TestTraceTellsOfHandovers(t *testing.T) {
 					tell("%s: waiting behind %d, local %v, own client %v", name, w.Ahead, w.Local, w.OwnClient)
 				},
 				AcquireEnd: func(_ context.Context, e locks.AcquireEnd) {
-					tell("%s: count %d, hand-over %v", name, e.LocalCount, e.HandOver)
+					tell("%s: count %d, hand-over %v", name, e.FencingCount, e.HandOver)
 				},
 				Released: func(r locks.Released) { tell("%s: held for %v, handed over %v", name, r.Held, r.HandedOver) },
 			})).Retained()

@@ -242,7 +242,7 @@ func (s *simulation) newOwner() int {
 func (s actor) hold(who string, owner int, shared bool, lease *locks.Lease) {
 	h := hold{
 		who: who, owner: owner, shared: shared, begin: time.Now(),
-		node: lease.NodeName(), token: lease.FencingToken(), count: lease.LocalCount(),
+		node: lease.NodeName(), token: lease.FencingToken(), count: lease.FencingCount(),
 	}
 	s.Note(who, "holds %s", h.node[39:])
 	if s.Pick(4) == 0 {

@@ -46,7 +46,7 @@ func TestNoExportedTypeShowsACredential(t *testing.T) {
 			"ReleaseError": &locks.ReleaseError{Path: path, Err: dialErr}, "Trace": locks.Trace{}, "Waiting": locks.Waiting{Path: path},
 			"AcquireStart": locks.AcquireStart{Path: path}, "AcquireEnd": locks.AcquireEnd{Path: path, Err: acquireErr},
 			"Released": locks.Released{Err: dialErr}, "Lost": locks.Lost{Err: dialErr},
-			"RetainedLock": mutex.Retained(), "RetainOption": locks.RetainIdle(time.Second), "Dropped": locks.Dropped{Path: path},
+			"RetainedLock": mutex.Retained(), "RetainOption": locks.RetainIdle(time.Second), "RetentionEnded": locks.RetentionEnded{Path: path},
 			"RevocationRequested": locks.RevocationRequested{Path: path},
 		})
 		printtest.WantNoCredentials(t, "../shared", map[string]any{"SharedCount": count, "VersionedValue": count.VersionedValue()})

@@ -25,8 +25,8 @@ type Trace struct {
 	RevocationRequested func(requested RevocationRequested)
 	// Released is called after the release of a hold's last lease.
 	Released func(released Released)
-	// Dropped is called when an idle retained node is removed, see [RetainedLock].
-	Dropped func(dropped Dropped)
+	// RetentionEnded is called when an idle retained node is removed, see [RetainedLock].
+	RetentionEnded func(ended RetentionEnded)
 	// Lost is called when leases have ended without release.
 	Lost func(lost Lost)
 }
@@ -57,9 +57,9 @@ type AcquireEnd struct {
 	// HandOver is the time since the news that the node ahead was gone; zero without a wait.
 	HandOver  time.Duration
 	Reentered bool // the caller held the lock already
-	// LocalCount is the lease's. If it is not zero without Reentered, the node was handed over.
-	LocalCount int64
-	Err        error
+	// FencingCount is the lease's. If it is not zero without Reentered, the node was handed over.
+	FencingCount int64
+	Err          error
 }
 
 // RevocationRequested describes a request to a holder to leave.
@@ -70,10 +70,10 @@ type RevocationRequested struct {
 
 // Released describes the end of a hold.
 type Released struct {
-	Path       string
-	Node       string
-	Held       time.Duration
-	LocalCount int64
+	Path         string
+	Node         string
+	Held         time.Duration
+	FencingCount int64
 	// HandedOver says that the node went to the next contender here, see [RetainedLock].
 	HandedOver bool
 	// Retained says that the node waits here for the next one.
@@ -81,8 +81,8 @@ type Released struct {
 	Err      error // of the removal of the node
 }
 
-// Dropped describes a retained node that was idle, and is removed.
-type Dropped struct {
+// RetentionEnded describes a retained node that was idle, and is removed.
+type RetentionEnded struct {
 	Path     string
 	Node     string
 	Kept     time.Duration // since its admission
@@ -93,11 +93,11 @@ type Dropped struct {
 
 // Lost describes a hold that ended without release.
 type Lost struct {
-	Path       string
-	Node       string
-	Held       time.Duration // until the lease ended, which a process that stood still notices later
-	LocalCount int64
-	Err        error // a *LostError
+	Path         string
+	Node         string
+	Held         time.Duration // until the lease ended, which a process that stood still notices later
+	FencingCount int64
+	Err          error // a *LostError
 }
 
 // A reporter calls the trace on a goroutine of the client: locks report where leases end.
@@ -137,9 +137,9 @@ func (r *reporter) released(released Released) {
 	}
 }
 
-func (r *reporter) dropped(dropped Dropped) {
-	if r.trace.Dropped != nil {
-		r.client.Report(func() { r.trace.Dropped(dropped) })
+func (r *reporter) retentionEnded(ended RetentionEnded) {
+	if r.trace.RetentionEnded != nil {
+		r.client.Report(func() { r.trace.RetentionEnded(ended) })
 	}
 }
 

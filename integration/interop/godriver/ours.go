@@ -110,7 +110,7 @@ func (o *ours) contender(order Order, tell func(*Answer)) (contender, error) {
 		m := locks.NewInterProcessSemaphoreMutex(o.client, order.Path, opts...)
 		c.lock, c.queue = m, m.Participants
 	case "multi":
-		c.lock = locks.NewInterProcessMultiMutex(o.client, order.Paths, opts...)
+		c.lock = locks.NewInterProcessMultiLockWithPaths(o.client, order.Paths, opts...)
 	case "semaphore":
 		return newPermits(o.client, order, opts)
 	default:

@@ -54,8 +54,8 @@ var (
 	ErrTaken = errors.New("locks: not acquired")
 	// ErrRemoved is the reason of a loss: the node was deleted by hand.
 	ErrRemoved = errors.New("locks: node removed by hand")
-	// ErrNoMoreNumbers says that the directory's counter has ended.
-	ErrNoMoreNumbers = errors.New("locks: the counter of the lock's directory is used up; it starts anew when the directory has been left alone")
+	// ErrCounterExhausted says that the directory's counter has ended.
+	ErrCounterExhausted = errors.New("locks: the counter of the lock's directory is used up; it starts anew when the directory has been left alone")
 )
 
 // Acquire waits for its turn, in one session after the other. See InSessions.
@@ -183,7 +183,7 @@ func Under(dir, name string) string {
 }
 
 // Enqueue makes a contender and its node. The contender must leave. At the end of the directory's counter the error is
-// ErrNoMoreNumbers, the node is removed, and for a minute no server is asked.
+// ErrCounterExhausted, the node is removed, and for a minute no server is asked.
 func (q *Queue) Enqueue(ctx context.Context, s framework.Session) (*Contender, error) {
 	if err := q.refused(); err != nil {
 		return nil, err

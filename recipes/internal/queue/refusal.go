@@ -19,10 +19,10 @@ func (q *Queue) refuse() error {
 	}
 	q.Registry.refused[q.Config.Dir] = time.Now().Add(refusalTime)
 	time.AfterFunc(refusalTime, func() { _ = q.refused() })
-	return ErrNoMoreNumbers
+	return ErrCounterExhausted
 }
 
-// refused is ErrNoMoreNumbers while the directory is left alone.
+// refused is ErrCounterExhausted while the directory is left alone.
 func (q *Queue) refused() error {
 	q.Registry.mu.Lock()
 	defer q.Registry.mu.Unlock()
@@ -31,7 +31,7 @@ func (q *Queue) refused() error {
 	case !there:
 		return nil
 	case time.Now().Before(until):
-		return ErrNoMoreNumbers
+		return ErrCounterExhausted
 	}
 	delete(q.Registry.refused, q.Config.Dir)
 	q.Registry.stepOf(steps.Accepted, q.Config.Dir, 0)

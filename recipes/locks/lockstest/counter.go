@@ -43,7 +43,7 @@ func theOrderLastsUpToTheEnd(t *testing.T, w *world) {
 	servedInOrder(t, holder, w.clients(6))
 	for range 40 {
 		switch lease, err := holder.lock().Acquire(t.Context()); {
-		case errors.Is(err, locks.ErrNoMoreNumbers):
+		case errors.Is(err, locks.ErrCounterExhausted):
 			w.isLeftAlone(holder)
 			return
 		case err != nil:
@@ -57,7 +57,7 @@ func theOrderLastsUpToTheEnd(t *testing.T, w *world) {
 			}
 		}
 	}
-	t.Error("got 40 acquisitions of 30 numbers, want ErrNoMoreNumbers")
+	t.Error("got 40 acquisitions of 30 numbers, want ErrCounterExhausted")
 }
 
 // isLeftAlone checks that a client which was refused takes no further number.
@@ -66,8 +66,8 @@ func (w *world) isLeftAlone(c *contact) {
 	w.untilGone("the refused node has gone", func() bool { return len(w.server.Children(w.gate())) == 0 })
 	before := w.server.Stat(w.gate()).Cversion
 	for _, acquire := range []func(context.Context) (*locks.Lease, error){c.lock().Acquire, c.lock().TryAcquire} {
-		if lease, err := acquire(w.t.Context()); !errors.Is(err, locks.ErrNoMoreNumbers) {
-			w.t.Errorf("after a refusal: %v, %v, want ErrNoMoreNumbers", lease, err)
+		if lease, err := acquire(w.t.Context()); !errors.Is(err, locks.ErrCounterExhausted) {
+			w.t.Errorf("after a refusal: %v, %v, want ErrCounterExhausted", lease, err)
 		}
 	}
 	if after := w.server.Stat(w.gate()).Cversion; after != before {
@@ -84,8 +84,8 @@ func nobodyIsLetInBeyondTheEnd(t *testing.T, w *world) {
 		line = append(line, c.start(c.lock()), c.start(c.lock()))
 	}
 	for _, a := range line {
-		if a.returned(); !errors.Is(a.err, locks.ErrNoMoreNumbers) {
-			t.Errorf("beyond the end: %v, %v, want ErrNoMoreNumbers", a.lease, a.err)
+		if a.returned(); !errors.Is(a.err, locks.ErrCounterExhausted) {
+			t.Errorf("beyond the end: %v, %v, want ErrCounterExhausted", a.lease, a.err)
 		}
 	}
 	for _, dir := range slices.Backward(w.dirs()) {

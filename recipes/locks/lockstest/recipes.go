@@ -99,7 +99,7 @@ func multiLock() Recipe {
 	return Recipe{
 		Name: "InterProcessMultiLock",
 		New: func(client *framework.Client, path string, opts ...locks.Option) locks.Lock {
-			return locks.NewInterProcessMultiMutex(client, dirs(path), opts...)
+			return locks.NewInterProcessMultiLockWithPaths(client, dirs(path), opts...)
 		},
 		Capacity: 1, Reentrant: true, Composed: true, Dirs: dirs,
 		Watches: func(leases, waiters int) int { return 2*leases + 2*waiters },
