@@ -20,14 +20,17 @@ type batch struct {
 	watch     framework.Watch // on the leases, from the first wait on
 	stop      func()          // ends listening to the limit
 	admitted  bool
+
+	// As permitted has found last.
+	ahead    int  // leases too many
+	ownHolds bool // this client has all of them
 }
 
 func (b *batch) add(ctx context.Context) error {
-	c, listing, err := b.semaphore.recipe.queue.Add(ctx, b.session)
+	c, listing, err := b.semaphore.recipe.queue.CreateNode(ctx, b.session, b.gate.Waiter) // all wake one goroutine
 	if err != nil {
 		return err
 	}
-	c.Waiter = b.gate.Waiter // all wake one goroutine
 	if b.watch != nil {
 		c.WatchOwn()
 	}
@@ -74,9 +77,7 @@ func (b *batch) permitted(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	over := b.semaphore.leases(children) - limit.now()
-	b.gate.Progress.Ahead = max(0, over)
-	b.gate.Progress.Predecessor = "" // it is the first at the gate
-	b.gate.Progress.OwnHolds = over > 0 && b.ownLeases(children)
+	b.ahead, b.ownHolds = max(0, over), over > 0 && b.ownLeases(children)
 	return over <= 0, nil
 }
 
@@ -109,7 +110,7 @@ func (b *batch) await(ctx context.Context) error {
 		if err := b.semaphore.limit.unknown(); err != nil {
 			return err
 		}
-		b.gate.TellLate(ctx, b.progress())
+		b.gate.ReportLongWait(ctx, b.waiting())
 		if b.gate.Removed() || slices.ContainsFunc(b.members, (*queue.Contender).Removed) {
 			return session.ErrNodeVanished
 		}
@@ -135,12 +136,21 @@ func (b *batch) startWatching(ctx context.Context) {
 	if count := b.semaphore.limit.count; count != nil {
 		b.stop = count.OnChange(func(int32) { b.gate.Waiter.Signal() })
 	}
-	q.Waits(ctx, b.progress())
+	q.ReportWait(ctx, b.waiting())
 }
 
+// progress is that of the first at the gate, which has no predecessor.
 func (b *batch) progress() queue.Progress {
 	at := b.gate.Progress
-	return queue.Progress{Node: b.members[len(b.members)-1].Me.Name, Ahead: at.Ahead, Waits: at.Waits, OwnHolds: at.OwnHolds}
+	at.Ahead, at.OwnHolds = b.ahead, b.ownHolds
+	return at
+}
+
+// waiting is the progress of the newest member, which waits for leases.
+func (b *batch) waiting() queue.Progress {
+	at := b.progress()
+	at.Node = b.members[len(b.members)-1].Me.Name
+	return at
 }
 
 // admit makes grants of all members, or of none. If the session was not valid just now, again decides anew.

@@ -53,13 +53,13 @@ func (l *Lease) listen(n *notice) {
 	if l.Err() != nil {
 		return
 	}
-	demand := l.grant.Listen(l.recipe.wantedFrom(l.grant), n.give)
-	stop := demand.Stop
+	listener := l.grant.Listen(l.recipe.wantedFrom(l.grant), n.give)
+	stop := listener.Stop
 	l.grant.Step(steps.Listening)
 	if onLimit := l.recipe.onLimit; onLimit != nil {
-		forget := onLimit(demand.Look)
-		stop = func() { demand.Stop(); forget() }
-		demand.Look() // the limit may have changed before the line above
+		forget := onLimit(listener.Check)
+		stop = func() { listener.Stop(); forget() }
+		listener.Check() // the limit may have changed before the line above
 	}
 	l.follow(follower{end: func(error) { stop() }})
 }

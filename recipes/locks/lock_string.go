@@ -18,7 +18,7 @@ func (r *recipe) standing(contenders *queue.Queue, accept func(*queue.Grant) boo
 	}
 	at := standing{
 		held:    r.queue.Registry.Grants(r.id, accept),
-		waiting: contenders.Waiting(),
+		waiting: contenders.CountWaiting(),
 	}
 	if !contenders.Shared {
 		at.waiting += localWaiters(r.client, r.id)

@@ -125,7 +125,7 @@ func (l *ReadLock) contend(ctx context.Context, otherwise contention) contention
 	}
 }
 
-// nest makes a reader of the writer, see queue.Queue.Beside. A lease of its own keeps the writer's node until the
+// nest makes a reader of the writer, see queue.Queue.Downgrade. A lease of its own keeps the writer's node until the
 // answer, even if the caller releases its lease.
 func (l *ReadLock) nest(ctx context.Context, write *Lease) (*queue.Grant, error) {
 	keep, err := write.recipe.join(write.grant)
@@ -133,7 +133,7 @@ func (l *ReadLock) nest(ctx context.Context, write *Lease) (*queue.Grant, error)
 		return nil, err
 	}
 	defer keep.quit()
-	return l.recipe.queue.Beside(ctx, write.grant)
+	return l.recipe.queue.Downgrade(ctx, write.grant)
 }
 
 func (l *ReadLock) identities() []identity { return l.recipe.identities() }

@@ -57,7 +57,7 @@ func newRecipe(client *framework.Client, path string, opts []Option, k kind) rec
 		dir = base
 	}
 	if k.below != "" {
-		dir = queue.Under(dir, k.below)
+		dir = queue.ChildPath(dir, k.below)
 	}
 	if o.Variant != nil {
 		k.marker = o.Variant.Marker

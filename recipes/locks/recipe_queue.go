@@ -27,7 +27,7 @@ func (r *recipe) config(dir string, k kind) queue.Config {
 			waits.waiting(ctx, path, at)
 			trace.waiting(ctx, Waiting{Path: path, Node: at.Node, Predecessor: at.Predecessor, Ahead: at.Ahead, OwnClient: at.OwnClient})
 		},
-		Late: func(ctx context.Context, at queue.Progress, waited time.Duration, first bool) {
+		LongWait: func(ctx context.Context, at queue.Progress, waited time.Duration, first bool) {
 			waits.late(ctx, path, at, waited, first)
 		},
 		Asked: func(g *queue.Grant) { trace.revocationRequested(RevocationRequested{Path: path, Node: g.Name}) },

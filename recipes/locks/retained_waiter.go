@@ -26,7 +26,7 @@ type retainedWaiter struct {
 	queue     *retainedQueue // nil if in none
 	front     bool
 	contender *queue.Contender // of the front, at the servers
-	lateness  queue.Lateness
+	longWait  queue.LongWait
 
 	leaves bool // its context ended while it was out of the queue; guarded by queue.all.mu
 }
@@ -38,9 +38,9 @@ func (l *RetainedLock) contend(ctx context.Context) (*queue.Grant, queue.Progres
 		return g, queue.Progress{}, nil
 	}
 	w := &retainedWaiter{lock: l, turn: make(chan baton, 1)}
-	defer w.lateness.Stop()
+	defer w.longWait.Stop()
 	defer w.leave()
-	return queue.InSessions(ctx, l.recipe.queue.Config.Source, func(s framework.Session) (*queue.Grant, queue.Progress, error) {
+	return queue.AcrossSessions(ctx, l.recipe.queue.Config.Source, func(s framework.Session) (*queue.Grant, queue.Progress, error) {
 		return w.contend(ctx, s)
 	})
 }
@@ -132,7 +132,7 @@ func (w *retainedWaiter) contend(ctx context.Context, s framework.Session) (*que
 		}
 	}
 	g, at, err := w.contendAtServers(ctx, s)
-	at.Waits, at.Late = at.Waits || waited.Waits, at.Late || waited.Late
+	at.Waits, at.WaitsLong = at.Waits || waited.Waits, at.WaitsLong || waited.WaitsLong
 	return g, at, err
 }
 
@@ -170,15 +170,15 @@ func (w *retainedWaiter) wait(ctx context.Context, ahead int, patience time.Dura
 // awaitBaton blocks until the baton has come or ctx is done, and logs lateness.
 func (w *retainedWaiter) awaitBaton(ctx context.Context, at *queue.Progress, patience time.Duration) (b baton, came bool) {
 	waiter, r := session.NewWaiter(), w.lock.recipe
-	w.lateness.Start(patience, waiter.Signal)
-	defer w.lateness.Stop() // a contender at the servers goes on with it
+	w.longWait.Start(patience, waiter.Signal)
+	defer w.longWait.Stop() // a contender at the servers goes on with it
 	for {
 		select {
 		case b = <-w.turn:
 			return b, true
 		case <-waiter.News():
-			if waited, late, first := w.lateness.Note(); late {
-				at.Late = true
+			if waited, late, first := w.longWait.Check(); late {
+				at.WaitsLong = true
 				r.waits.late(ctx, r.path, *at, waited, first)
 			}
 		case <-ctx.Done():
@@ -206,7 +206,7 @@ func (w *retainedWaiter) contendAtServers(ctx context.Context, s framework.Sessi
 		w.contender = c
 	}
 	c, r := w.contender, newResidence(w.queue, w.lock.recipe)
-	c.Continue(r.baseQueue(), &w.lateness) // it may have been another's
+	c.Continue(r.baseQueue(), &w.longWait) // it may have been another's
 	base, at, err := c.Contend(ctx)
 	if err != nil && ctx.Err() != nil {
 		return nil, at, err

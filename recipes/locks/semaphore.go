@@ -82,7 +82,7 @@ func NewInterProcessSemaphoreV2WithCount(
 func newSemaphore(client *framework.Client, path string, opts []Option) *InterProcessSemaphoreV2 {
 	r := newRecipe(client, path, opts, kind{family: semaphoreFamily, marker: queue.LeaseMarker, below: leaseDirectory, leases: true})
 	gate := r.queue.Config
-	gate.Dir, gate.Marker, gate.Counts, gate.Data = queue.Under(r.id.path, gateDirectory), queue.MutexMarker, queue.LockMarkers(), nil
+	gate.Dir, gate.Marker, gate.Counts, gate.Data = queue.ChildPath(r.id.path, gateDirectory), queue.MutexMarker, queue.LockMarkers(), nil
 	s := &InterProcessSemaphoreV2{recipe: r, gate: queue.New(gate)}
 	s.recipe.crowded, s.recipe.onLimit = s.crowded, s.onLimit
 	return s
@@ -108,7 +108,7 @@ func (s *InterProcessSemaphoreV2) Acquire(ctx context.Context) (*Lease, error) {
 // Curator: InterProcessSemaphoreV2.acquire(qty), acquire(qty, time, unit).
 func (s *InterProcessSemaphoreV2) AcquireN(ctx context.Context, n int) ([]*Lease, error) {
 	return s.acquireN(ctx, n, func(ctx context.Context) ([]*queue.Grant, queue.Progress, error) {
-		return queue.InSessions(ctx, s.gate.Config.Source, func(session framework.Session) ([]*queue.Grant, queue.Progress, error) {
+		return queue.AcrossSessions(ctx, s.gate.Config.Source, func(session framework.Session) ([]*queue.Grant, queue.Progress, error) {
 			return s.contend(ctx, session, n)
 		})
 	})
@@ -194,14 +194,14 @@ func (s *InterProcessSemaphoreV2) contend(ctx context.Context, session framework
 	defer b.leave()
 	for range n {
 		if err := b.add(ctx); err != nil {
-			return nil, gate.Progress, err
+			return nil, b.progress(), err
 		}
 		if err := b.wait(ctx); err != nil {
-			return nil, gate.Progress, err
+			return nil, b.progress(), err
 		}
 	}
 	grants, err := b.admit(ctx, b.wait)
-	return grants, gate.Progress, err
+	return grants, b.progress(), err
 }
 
 func (s *InterProcessSemaphoreV2) enterGate(ctx context.Context, session framework.Session) (*queue.Contender, error) {

@@ -56,7 +56,7 @@ func (s *InterProcessSemaphoreV2) TryAcquireN(ctx context.Context, n int) ([]*Le
 
 // try tries again in the next session if one ends before the answers.
 func (s *InterProcessSemaphoreV2) try(ctx context.Context, n int) ([]*queue.Grant, queue.Progress, error) {
-	return queue.InSessions(ctx, s.gate.Config.Source, func(session framework.Session) ([]*queue.Grant, queue.Progress, error) {
+	return queue.AcrossSessions(ctx, s.gate.Config.Source, func(session framework.Session) ([]*queue.Grant, queue.Progress, error) {
 		return s.tryInSession(ctx, session, n)
 	})
 }
@@ -84,11 +84,11 @@ func (s *InterProcessSemaphoreV2) tryInSession(ctx context.Context, session fram
 	defer b.leave()
 	for range n {
 		if err := b.add(ctx); err != nil {
-			return nil, gate.Progress, err
+			return nil, b.progress(), err
 		}
 	}
 	if permitted, err := b.permitted(ctx); err != nil || !permitted {
-		return nil, gate.Progress, orNotAcquired(err)
+		return nil, b.progress(), orNotAcquired(err)
 	}
 	grants, err := b.admit(ctx, func(ctx context.Context) error {
 		if permitted, err := b.permitted(ctx); err != nil || !permitted {
@@ -97,9 +97,9 @@ func (s *InterProcessSemaphoreV2) tryInSession(ctx context.Context, session fram
 		return nil
 	})
 	if err != nil {
-		return nil, gate.Progress, orNotAcquired(err)
+		return nil, b.progress(), orNotAcquired(err)
 	}
-	return grants, gate.Progress, nil
+	return grants, b.progress(), nil
 }
 
 // orNotAcquired is ErrNotAcquired if a contender was ahead of a try, or its node was removed.

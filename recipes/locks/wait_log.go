@@ -37,7 +37,7 @@ func (l waitLog) late(ctx context.Context, path string, at queue.Progress, waite
 // wait's beginning.
 func (l waitLog) ended(ctx context.Context, at queue.Progress, end AcquireEnd) {
 	level := slog.LevelDebug
-	if at.Late {
+	if at.WaitsLong {
 		level = slog.LevelInfo
 	}
 	switch {

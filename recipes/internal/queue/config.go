@@ -43,8 +43,8 @@ type Events struct {
 	Ended func(g *Grant, cause error) error
 	// Waiting is called when a contender begins to wait or moves up.
 	Waiting func(ctx context.Context, at Progress)
-	// Late is called after a wait of a session timeout, and each time that it has doubled.
-	Late func(ctx context.Context, at Progress, waited time.Duration, first bool)
+	// LongWait is called after a wait of a session timeout, and each time that it has doubled.
+	LongWait func(ctx context.Context, at Progress, waited time.Duration, first bool)
 	// Asked is called once, when holders are asked to leave.
 	Asked func(g *Grant)
 	// Lost is called after a loss. ended is when the grant ended, which may be long before.

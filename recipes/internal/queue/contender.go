@@ -15,7 +15,7 @@ import (
 
 // A Contender is one acquire with its node. Its fields belong to the goroutine of the acquire.
 type Contender struct {
-	Queue    *Queue
+	queue    *Queue
 	Session  framework.Session
 	Me       Node
 	Grant    *Grant // set at admission
@@ -39,7 +39,7 @@ type Contender struct {
 	aheadWatch       framework.Watch // on watched, or on the directory
 	watched          string          // a node ahead; empty for the directory
 
-	Lateness *Lateness // nil before it waits
+	longWait *LongWait // nil before it waits
 }
 
 // Contend blocks until the contender has a grant. Leave must follow.
@@ -79,19 +79,19 @@ func (c *Contender) NextDecision(ctx context.Context) (d Decision, err error) {
 	case known:
 		return c.note(c.decided), nil
 	default:
-		if children, err = c.Queue.List(ctx, c.Session); err != nil {
+		if children, err = c.queue.List(ctx, c.Session); err != nil {
 			return Decision{}, err
 		}
 	}
 	if !slices.Contains(children, c.Me.Name) {
 		return Decision{}, session.ErrNodeVanished
 	}
-	if err := c.Queue.foreign(children); err != nil {
+	if err := c.queue.foreign(children); err != nil {
 		return Decision{}, err
 	}
-	nodes := c.Queue.Markers.ParseAll(children)
+	nodes := c.queue.Markers.ParseAll(children)
 	d = Decide(nodes, c.Me)
-	c.Queue.Registry.stepOfDecision(steps.ByListing, c.Queue.viewKey(c.Session), nodes, c.Me, d)
+	c.queue.Registry.stepOfDecision(steps.ByListing, c.queue.viewKey(c.Session), nodes, c.Me, d)
 	return c.note(d), nil
 }
 
@@ -99,7 +99,7 @@ func (c *Contender) NextDecision(ctx context.Context) (d Decision, err error) {
 func (c *Contender) note(d Decision) Decision {
 	d.predecessor, d.nextAhead = strings.Clone(d.predecessor), strings.Clone(d.nextAhead)
 	c.Progress.Predecessor, c.Progress.Ahead = d.predecessor, d.ahead
-	c.Progress.OwnClient = d.predecessor != "" && c.Queue.Registry.isOurs(c.Queue.Child(d.predecessor))
+	c.Progress.OwnClient = d.predecessor != "" && c.queue.Registry.isOurs(c.queue.Child(d.predecessor))
 	return d
 }
 
@@ -115,7 +115,7 @@ func (c *Contender) decideByView() (Decision, bool) {
 // Admit makes the grant. There is none, and no error, if the session is not valid at this moment: another listing is
 // necessary.
 func (c *Contender) Admit() error {
-	g := &Grant{Queue: c.Queue, Node: c.node, Name: c.Me.Name, Fence: c.fence, Session: c.Session}
+	g := &Grant{Queue: c.queue, Node: c.node, Name: c.Me.Name, Fence: c.fence, Session: c.Session}
 	err := g.Begin()
 	if errors.Is(err, framework.ErrLapsed) {
 		return nil
@@ -144,7 +144,7 @@ func (c *Contender) Admit() error {
 // Await blocks until a node ahead is gone, and decides again. Which node: recipes/locks/DESIGN.md.
 func (c *Contender) Await(ctx context.Context, d Decision) (Decision, error) {
 	c.StartWaiting()
-	c.Queue.Waits(ctx, c.Progress)
+	c.queue.ReportWait(ctx, c.Progress)
 	last := d.predecessor
 	if d.nextAhead != "" && !mayReadOn(d.predecessor) {
 		last = d.nextAhead
@@ -181,19 +181,19 @@ func (c *Contender) outlast(ctx context.Context, name string) error {
 			return view.Err
 		case view.Status == framework.StatusRefused:
 			byChildren = true
-			c.watch(c.Session.WatchChildren(c.Queue.Config.Dir, c.Waiter.Signal), "")
+			c.watch(c.Session.WatchChildren(c.queue.Config.Dir, c.Waiter.Signal), "")
 			continue
 		}
 		if err := c.Waiter.Wait(ctx, c.Session, nil); err != nil {
 			return err
 		}
-		c.TellLate(ctx, c.Progress)
+		c.ReportLongWait(ctx, c.Progress)
 	}
 }
 
 func (c *Contender) watchAhead(name string) {
 	if c.watched != name {
-		c.watch(c.Session.WatchData(c.Queue.Child(name), c.Waiter.Signal), name)
+		c.watch(c.Session.WatchData(c.queue.Child(name), c.Waiter.Signal), name)
 	}
 }
 
@@ -221,8 +221,8 @@ func (c *Contender) Removed() bool {
 
 // Leave removes the contender's node, unless it has a grant.
 func (c *Contender) Leave() {
-	if c.Lateness != nil {
-		c.Lateness.Stop()
+	if c.longWait != nil {
+		c.longWait.Stop()
 	}
 	if c.view != nil {
 		c.view.leave()
@@ -236,7 +236,7 @@ func (c *Contender) Leave() {
 	if c.Grant != nil {
 		return
 	}
-	c.Queue.Registry.removeNode(c.node, c.Session.ID())
+	c.queue.Registry.removeNode(c.node, c.Session.ID())
 	// Remove before Unwatch: the deletion takes the server's watch with it.
 	c.Session.Remove(c.node)
 	if c.selfWatch != nil {
@@ -245,6 +245,6 @@ func (c *Contender) Leave() {
 }
 
 // Continue lets another acquire go on with the contender, in a queue of the same nodes.
-func (c *Contender) Continue(q *Queue, l *Lateness) {
-	c.Queue, c.Lateness, c.Progress.Late = q, l, false
+func (c *Contender) Continue(q *Queue, l *LongWait) {
+	c.queue, c.longWait, c.Progress.WaitsLong = q, l, false
 }

@@ -34,7 +34,7 @@ func LockMarkers(extra ...string) map[string]bool {
 	return counts
 }
 
-// mayReadOn reports whether a reader may follow with the node's number: see Beside.
+// mayReadOn reports whether a reader may follow with the node's number: see Downgrade.
 func mayReadOn(name string) bool { return strings.Contains(name, WriteMarker) }
 
 type marker struct {

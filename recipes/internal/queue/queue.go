@@ -42,7 +42,7 @@ type Progress struct {
 	Ahead       int
 	OwnClient   bool // the predecessor is of the same client
 	Waits       bool // no try: it waits or has waited, in any session
-	Late        bool // Config.Late was called
+	WaitsLong   bool // Config.LongWait was called
 	Local       bool // it waits or has waited in this process, without a node
 	OwnHolds    bool // where several are let in: the client holds all that it waits for
 	gone        time.Time
@@ -58,9 +58,9 @@ var (
 	ErrCounterExhausted = errors.New("locks: the counter of the lock's directory is used up; it starts anew when the directory has been left alone")
 )
 
-// Acquire waits for its turn, in one session after the other. See InSessions.
+// Acquire waits for its turn, in one session after the other. See AcrossSessions.
 func (q *Queue) Acquire(ctx context.Context) (*Grant, Progress, error) {
-	return InSessions(ctx, q.Config.Source, func(s framework.Session) (*Grant, Progress, error) {
+	return AcrossSessions(ctx, q.Config.Source, func(s framework.Session) (*Grant, Progress, error) {
 		c, err := q.Enqueue(ctx, s)
 		if err != nil {
 			return nil, Progress{}, err
@@ -70,9 +70,9 @@ func (q *Queue) Acquire(ctx context.Context) (*Grant, Progress, error) {
 	})
 }
 
-// InSessions contends in the connected session, and anew, at the tail, after errors that session.Again accepts. Only
-// Sessions reports that ctx has ended: it knows whether there was a connection.
-func InSessions[T any](
+// AcrossSessions contends in the connected session, and anew, at the tail, after errors that session.Again accepts.
+// Only Sessions reports that ctx has ended: it knows whether there was a connection.
+func AcrossSessions[T any](
 	ctx context.Context, source Source, contend func(framework.Session) (T, Progress, error),
 ) (result T, at Progress, err error) {
 	for s, err := range source.Sessions(ctx) {
@@ -81,7 +81,7 @@ func InSessions[T any](
 		}
 		before := at
 		result, at, err = contend(s)
-		at.Waits, at.Late = at.Waits || before.Waits, at.Late || before.Late
+		at.Waits, at.WaitsLong = at.Waits || before.Waits, at.WaitsLong || before.WaitsLong
 		if err == nil || !session.Again(context.WithoutCancel(ctx), err) {
 			return result, at, err
 		}
@@ -95,7 +95,7 @@ func (q *Queue) Try(ctx context.Context) (*Grant, Progress, error) {
 	if err := q.refused(); err != nil {
 		return nil, Progress{}, err
 	}
-	return InSessions(ctx, q.Config.Source, func(s framework.Session) (*Grant, Progress, error) {
+	return AcrossSessions(ctx, q.Config.Source, func(s framework.Session) (*Grant, Progress, error) {
 		return q.tryInSession(ctx, s)
 	})
 }
@@ -155,15 +155,15 @@ func (q *Queue) foreign(children []string) error {
 	return q.Config.Foreign(children)
 }
 
-// Waits calls Config.Waiting.
-func (q *Queue) Waits(ctx context.Context, at Progress) {
+// ReportWait calls Config.Waiting.
+func (q *Queue) ReportWait(ctx context.Context, at Progress) {
 	if q.Config.Waiting != nil {
 		q.Config.Waiting(ctx, at)
 	}
 }
 
-// Waiting counts the client's contenders that wait with a node.
-func (q *Queue) Waiting() int { return q.Registry.waiting(q.Config.Dir, q.Config.Marker) }
+// CountWaiting counts the client's contenders that wait with a node.
+func (q *Queue) CountWaiting() int { return q.Registry.waiting(q.Config.Dir, q.Config.Marker) }
 
 // free reports whether a contender behind all these nodes would be admitted.
 func (q *Queue) free(children []string) bool {
@@ -172,10 +172,10 @@ func (q *Queue) free(children []string) bool {
 }
 
 // Child returns the path of a child of the directory.
-func (q *Queue) Child(name string) string { return Under(q.Config.Dir, name) }
+func (q *Queue) Child(name string) string { return ChildPath(q.Config.Dir, name) }
 
-// Under returns the path of a child.
-func Under(dir, name string) string {
+// ChildPath returns the path of a child.
+func ChildPath(dir, name string) string {
 	if dir == "/" {
 		return "/" + name
 	}
@@ -211,21 +211,24 @@ func (q *Queue) Enqueue(ctx context.Context, s framework.Session) (*Contender, e
 	return c, nil
 }
 
-// Add makes a contender for a recipe that decides by itself. The contender must leave.
-func (q *Queue) Add(ctx context.Context, s framework.Session) (c *Contender, listing []string, err error) {
+// CreateNode makes a contender, and its node, for a recipe that decides by itself. News wakes the waiter. The contender
+// must leave.
+func (q *Queue) CreateNode(ctx context.Context, s framework.Session, w session.Waiter) (c *Contender, listing []string, err error) {
 	entry, err := s.CreateProtected(ctx, q.Config.Dir, q.Config.Marker, q.Config.Data)
 	if err != nil {
 		return nil, nil, err
 	}
-	return q.contender(s, entry.Path, Fence{Token: entry.Stat.Czxid}), entry.Children, nil
+	c = q.contender(s, entry.Path, Fence{Token: entry.Stat.Czxid})
+	c.Waiter = w
+	return c, entry.Children, nil
 }
 
 func (q *Queue) contender(s framework.Session, path string, fence Fence) *Contender {
 	name := path[len(q.Child("")):]
-	_, number, _ := cutNumber(name) // by the server, or Beside
+	_, number, _ := cutNumber(name) // by the server, or Downgrade
 	q.Registry.addNode(path, s.ID())
 	return &Contender{
-		Queue: q, Session: s, node: path, Me: Node{Name: name, Shared: q.Shared, number: number},
+		queue: q, Session: s, node: path, Me: Node{Name: name, Shared: q.Shared, number: number},
 		fence: fence, Waiter: session.NewWaiter(), Progress: Progress{Node: name},
 	}
 }

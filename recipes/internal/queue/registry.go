@@ -107,7 +107,7 @@ func (r *Registry) waiting(dir, marker string) int {
 	for node, granted := range r.ourNodes {
 		parent, name := path.Split(node)
 		head, _, ok := cutNumber(name)
-		if !granted && parent == Under(dir, "") && ok && hasMarker(head, marker) {
+		if !granted && parent == ChildPath(dir, "") && ok && hasMarker(head, marker) {
 			n++
 		}
 	}

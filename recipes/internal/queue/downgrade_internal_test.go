@@ -12,7 +12,7 @@ import (
 )
 
 // The answer to the reader's creation comes late, to a session that is valid again: the writer was lost in between.
-func TestBesideIsRefusedIfTheWriterIsLostBeforeTheAnswer(t *testing.T) {
+func TestDowngradeIsRefusedIfTheWriterIsLostBeforeTheAnswer(t *testing.T) {
 	for _, lost := range []bool{false, true} {
 		zktest.Bubble(t, func(t *testing.T) {
 			server := zktest.New(t)
@@ -39,7 +39,7 @@ func TestBesideIsRefusedIfTheWriterIsLostBeforeTheAnswer(t *testing.T) {
 				}
 			})()
 			server.DelayReply(zktest.Match{Op: zktest.OpMulti}, time.Second)
-			r, err := readers.Beside(t.Context(), w)
+			r, err := readers.Downgrade(t.Context(), w)
 			if !lost {
 				if err != nil || r.Err() != nil {
 					t.Fatalf("got %v, want a grant", err)

@@ -11,10 +11,10 @@ import (
 	"github.com/gocurator/curator/framework/session"
 )
 
-// Beside makes a reader's grant for the holder of a writer's grant w. The reader's node gets the writer's number, so it
-// stands before every writer that queued later. One transaction creates it only while the writer's node exists, and the
-// caller stays a member of w meanwhile: no other writer gets in between, and no listing misses both nodes.
-func (q *Queue) Beside(ctx context.Context, w *Grant) (*Grant, error) {
+// Downgrade makes a reader's grant for the holder of a writer's grant w. The reader's node gets the writer's number, so
+// it stands before every writer that queued later. One transaction creates it only while the writer's node exists, and
+// the caller stays a member of w meanwhile: no other writer gets in between, and no listing misses both nodes.
+func (q *Queue) Downgrade(ctx context.Context, w *Grant) (*Grant, error) {
 	w.Spend() // before the caller leaves w
 	_, number, ok := cutNumber(w.Name)
 	if !ok {
@@ -33,7 +33,7 @@ func (q *Queue) Beside(ctx context.Context, w *Grant) (*Grant, error) {
 	err = c.Admit()
 	switch {
 	case errors.Is(err, session.ErrNodeVanished):
-		err = c.Queue.Config.Ended(w, ErrRemoved)
+		err = c.queue.Config.Ended(w, ErrRemoved)
 	case err == nil && c.Grant == nil:
 		err = framework.ErrLapsed
 	}

@@ -1,0 +1,82 @@
+package queue
+
+import (
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/ranked"
+)
+
+// A Listener listens for contenders of any client that a grant keeps waiting: it lists the directory after each change.
+// Without permission to read that it hears nothing; after an outage, the next listing.
+type Listener struct {
+	wanted func(children []string) bool
+	heard  func()
+
+	mu    ranked.Mutex[ranked.Leaf, Listener]
+	watch framework.Watch // nil before and after
+	over  bool
+
+	stopKeeper func() // nil without a Keeper
+}
+
+// Listen calls heard when wanted accepts a listing, or the grant's Keeper knows of a contender without a node: on this
+// goroutine or another, perhaps twice. heard only closes a channel. The Listener must be stopped.
+func (g *Grant) Listen(wanted func(children []string) bool, heard func()) *Listener {
+	l := &Listener{wanted: wanted, heard: heard}
+	watch := g.Session.WatchChildren(g.Queue.Config.Dir, l.Check)
+	l.mu.Lock()
+	l.watch = watch
+	l.mu.Unlock()
+	l.Check() // earlier news found no watch
+	if g.Keeper != nil {
+		l.stopKeeper = g.Keeper.Listen(heard)
+	}
+	return l
+}
+
+// Check asks wanted about the newest listing, again if it changes its mind.
+func (l *Listener) Check() {
+	l.mu.Lock()
+	watch := l.watch
+	l.mu.Unlock()
+	if watch == nil {
+		return
+	}
+	view := watch.View()
+	if view.Status == framework.StatusPresent && l.wanted(view.Children) && l.end() {
+		l.heard()
+	}
+}
+
+// Stop ends the listening. heard may still be running.
+func (l *Listener) Stop() {
+	l.end()
+	if l.stopKeeper != nil {
+		l.stopKeeper()
+	}
+}
+
+// end reports whether it was the first.
+func (l *Listener) end() bool {
+	l.mu.Lock()
+	first, watch := !l.over, l.watch
+	l.over, l.watch = true, nil
+	l.mu.Unlock()
+	if watch != nil {
+		watch.Stop()
+	}
+	return first
+}
+
+// IsBehind reports whether a child conflicts with that node and stands behind it.
+func (q *Queue) IsBehind(name string, children []string) bool {
+	me, ok := q.Markers.Parse(name)
+	if !ok {
+		return false
+	}
+	for _, child := range children {
+		if n, ok := q.Markers.Parse(child); ok && me.Before(n) && (!me.Shared || !n.Shared) {
+			return true
+		}
+	}
+	return false
+}
