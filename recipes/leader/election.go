@@ -11,6 +11,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/recipes/internal/queue"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/retry"
@@ -51,13 +52,7 @@ func newElection(client *framework.Client, path string, counts map[string]bool, 
 	} else {
 		e.queue = queue.New(queue.Config{Source: client.NonNamespaceView(), Dir: dir, Counts: counts})
 	}
-	for _, problem := range problems { // errors.Join would break the line
-		if e.err == nil {
-			e.err = problem
-		} else {
-			e.err = fmt.Errorf("%w; %w", e.err, problem)
-		}
-	}
+	e.err = session.JoinErrors(problems...)
 	return e
 }
 

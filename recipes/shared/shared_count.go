@@ -76,11 +76,8 @@ func NewSharedCount(client *framework.Client, path string, seed int32) *SharedCo
 	}
 	close(c.unfollowed) // until Start
 	c.err = framework.ValidatePath(path)
-	switch {
-	case client == nil && c.err != nil:
-		c.err = fmt.Errorf("%w; client is nil", c.err) // errors.Join would break the line
-	case client == nil:
-		c.err = errors.New("client is nil")
+	if client == nil {
+		c.err = session.JoinErrors(c.err, errors.New("client is nil"))
 	}
 	return c
 }
