@@ -88,8 +88,8 @@ func (k *keeper) stays() bool {
 	return slices.Equal(k.world.children(k.path), before)
 }
 
-// defaultBusy is the default of locks.RetainBusy: a node is dropped unless a listing has shown by then whether others wait
-// for it.
+// defaultBusy is the default of locks.RetainBusy: a node is dropped unless a listing has shown by then whether others
+// wait for it.
 const defaultBusy = 100 * time.Millisecond
 
 // comers are the languages whose contenders come to a retained lock.

@@ -1,7 +1,6 @@
 package locks
 
 import (
-	"errors"
 	"runtime"
 	"slices"
 	"time"
@@ -45,33 +44,25 @@ func (l *Lease) release(enough <-chan struct{}) error {
 }
 
 func (l *Lease) releaseLease(enough <-chan struct{}) error {
-	last, err := l.leaveGrant()
-	if err != nil || !last {
+	g, r := l.grant, l.recipe
+	last, err := g.Leave(member{l.leaseState})
+	if err != nil {
 		return err
 	}
-	g, r := l.grant, l.recipe
-	if g.Keeper != nil {
+	l.end(l.errReleased())
+	switch {
+	case !last:
+		return nil
+	case g.Keeper != nil:
 		return g.Keeper.Free(enough)
 	}
 	released := Released{Path: r.path, Node: g.Name, FencingCount: g.Count}
-	if err := g.RemoveNodeWithin(enough); err != nil {
+	if err := g.AwaitRemoval(g.RemoveNode(), enough); err != nil {
 		released.Err = &ReleaseError{Path: r.path, Node: g.Name, Err: err}
 	}
 	released.Held = time.Since(g.Since)
 	r.released(released)
 	return released.Err
-}
-
-func (l *Lease) leaveGrant() (last bool, err error) {
-	last, err = l.grant.Leave(member{l.leaseState})
-	switch {
-	case errors.Is(err, ErrReleased):
-		return false, l.errReleased()
-	case err != nil:
-		return false, err
-	}
-	l.end(l.errReleased())
-	return last, nil
 }
 
 // quit is Release without waiting, for a lease that only this package has.

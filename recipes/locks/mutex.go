@@ -36,7 +36,7 @@ func NewInterProcessMutex(client *framework.Client, path string, opts ...Option)
 //
 // Curator: InterProcessMutex.acquire(); acquire(time, unit) is Acquire of [Within].
 func (m *InterProcessMutex) Acquire(ctx context.Context) (*Lease, error) {
-	return m.recipe.acquire(ctx, m.reenter, m.recipe.contend)
+	return m.recipe.acquire(ctx, m.recipe.reenter, m.recipe.contend)
 }
 
 // TryAcquire returns a Lease if nobody else holds the mutex or waits for it, and [ErrNotAcquired] otherwise. On a taken
@@ -48,11 +48,7 @@ func (m *InterProcessMutex) Acquire(ctx context.Context) (*Lease, error) {
 //
 // Curator: InterProcessMutex.acquire(0, unit).
 func (m *InterProcessMutex) TryAcquire(ctx context.Context) (*Lease, error) {
-	return m.recipe.try(ctx, m.reenter, m.recipe.contendNow)
-}
-
-func (m *InterProcessMutex) reenter(ctx context.Context) (*Lease, error) {
-	return m.recipe.reenter(ctx)
+	return m.recipe.try(ctx, m.recipe.reenter, m.recipe.contendNow)
 }
 
 func (m *InterProcessMutex) identities() []identity { return m.recipe.identities() }

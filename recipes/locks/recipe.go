@@ -142,8 +142,9 @@ func (r *recipe) finish(ctx context.Context, begun time.Time, got outcome, err e
 		}
 		end.Err = err
 	} else {
-		end.Node, end.Token, end.Reentered = got.lease.NodeName(), got.lease.FencingToken(), got.reentered
-		end.HandOver, end.FencingCount = at.HandOver, got.lease.FencingCount()
+		g := got.lease.grant
+		end.Node, end.Token, end.FencingCount = g.Name, g.Token, g.Count
+		end.HandOver, end.Reentered = at.HandOver, got.reentered
 	}
 	r.waits.ended(ctx, at, end)
 	r.trace.acquireEnd(ctx, end)

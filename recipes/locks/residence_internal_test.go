@@ -126,9 +126,10 @@ func (t *handoverTest) release(l *Lease) {
 // released is the first half of a release: the last lease has left, and the node has not been handed over yet.
 func (t *handoverTest) released(l *Lease) *residence {
 	t.Helper()
-	if last, err := l.leaveGrant(); !last || err != nil {
+	if last, err := l.grant.Leave(member{l.leaseState}); !last || err != nil {
 		t.Fatal(last, err)
 	}
+	l.end(l.errReleased())
 	return residenceOf(l)
 }
 

@@ -9,30 +9,14 @@ type Decision struct {
 }
 
 // Decide is the rule. The nodes may have any order.
+//
+// A reader waits for the nearest writer; Curator's watch the first. Many readers behind two writers must not all wake
+// when the first leaves: a reader has no nextAhead.
 func Decide(nodes []Node, me Node) Decision {
-	if me.Shared {
-		return decideShared(nodes, me)
-	}
-	return decideExclusive(nodes, me)
-}
-
-func decideExclusive(nodes []Node, me Node) Decision {
-	return nearestAhead(nodes, me, func(Node) bool { return true })
-}
-
-// decideShared lets a reader wait for the nearest writer; Curator's watch the first. Many readers behind two writers
-// must not all wake when the first leaves: no nextAhead.
-func decideShared(nodes []Node, me Node) Decision {
-	d := nearestAhead(nodes, me, func(n Node) bool { return !n.Shared })
-	d.nextAhead = ""
-	return d
-}
-
-func nearestAhead(nodes []Node, me Node, blocks func(Node) bool) Decision {
 	d := Decision{Admitted: true}
 	var nearest, next Node
 	for _, n := range nodes {
-		if !n.Before(me) || !blocks(n) {
+		if !n.Before(me) || n.Shared && me.Shared {
 			continue
 		}
 		switch {
@@ -46,6 +30,9 @@ func nearestAhead(nodes []Node, me Node, blocks func(Node) bool) Decision {
 		d.Admitted = false
 		d.ahead++
 	}
-	d.predecessor, d.nextAhead = nearest.Name, next.Name
+	d.predecessor = nearest.Name
+	if !me.Shared {
+		d.nextAhead = next.Name
+	}
 	return d
 }

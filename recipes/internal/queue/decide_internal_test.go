@@ -71,7 +71,9 @@ func FuzzRules(f *testing.F) {
 				checkNeighbour(t, line, me, byName[turn.predecessor], turn)
 				checkFurther(t, line, me, byName[turn.predecessor], turn)
 			}
-			if lone := decideExclusive(line, me); lone.Admitted != (firstOf(line) == me) {
+			exclusive := me
+			exclusive.Shared = false
+			if lone := Decide(line, exclusive); lone.Admitted != (firstOf(line) == me) {
 				t.Errorf("among %v %s is admitted alone: %v", line, me.Name, lone.Admitted)
 			}
 		}
@@ -138,7 +140,7 @@ func checkFurther(t *testing.T, line []Node, me, ahead Node, turn Decision) {
 	rest := slices.DeleteFunc(slices.Clone(line), func(n Node) bool { return n == ahead })
 	want := ""
 	if !me.Shared {
-		want = decideExclusive(rest, me).predecessor
+		want = Decide(rest, me).predecessor
 	}
 	if turn.nextAhead != want {
 		t.Errorf("among %v %s has %q before %s, want %q", line, me.Name, turn.nextAhead, ahead.Name, want)

@@ -101,11 +101,6 @@ func (g *Grant) RemoveNode() framework.Removal {
 	return removal
 }
 
-// RemoveNodeWithin is RemoveNode and AwaitRemoval.
-func (g *Grant) RemoveNodeWithin(enough <-chan struct{}) error {
-	return g.AwaitRemoval(g.RemoveNode(), enough)
-}
-
 // AwaitRemoval waits for the answer, at most for the connection timeout (errUnconfirmed), or until enough is closed.
 func (g *Grant) AwaitRemoval(removal framework.Removal, enough <-chan struct{}) error {
 	timer := time.NewTimer(g.Queue.Config.Source.ConnectionTimeout())

@@ -58,7 +58,7 @@ const (
 const (
 	// ByListing: the contender has decided about the node, among Names.
 	ByListing Kind = "decided by listing"
-	// Bound: the session is valid, and the grant will end with it. It is not registered yet.
+	// Bound: the session, or what has the node, is valid, and the grant will end with it. It is not registered yet.
 	Bound Kind = "bound"
 	// Admitted: the grant is registered. Whether it has ended meanwhile is next.
 	Admitted Kind = "admitted"
