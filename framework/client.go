@@ -21,8 +21,8 @@ import (
 // Curator: CuratorFramework.
 type Client struct {
 	core   *core
-	prefix string // of every path: chroot and namespace
-	err    error  // of the namespace
+	prefix string // begins every path: chroot and namespace
+	err    error  // why the namespace is refused
 }
 
 // NewClient makes a client and starts to connect. Operations wait for that, and [Client.BlockUntilConnected].
@@ -201,7 +201,7 @@ func (c *Client) BlockUntilConnected(ctx context.Context) error {
 func (c *Client) Session(ctx context.Context) (Session, error) {
 	s, err := c.core.sessionWithin(ctx, c.core.cfg.connectionTimeout)
 	if err != nil {
-		return nil, err // and no nil *live.Session
+		return nil, err // not a typed nil *live.Session
 	}
 	return s, nil
 }
@@ -215,7 +215,7 @@ func (c *core) sessionWithin(ctx context.Context, limit time.Duration) (*live.Se
 // ConnectionTimeout is how long operations wait for a connection.
 func (c *Client) ConnectionTimeout() time.Duration { return c.core.cfg.connectionTimeout }
 
-// RetryPolicy is that of [WithRetryPolicy].
+// RetryPolicy returns the policy of [WithRetryPolicy].
 func (c *Client) RetryPolicy() retry.Policy { return c.core.cfg.policy }
 
 // Attachments are what recipes hang on the client by [session.Attach]: all facades share them.

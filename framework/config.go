@@ -18,7 +18,7 @@ import (
 )
 
 type config struct {
-	servers           []string    // of the connect string
+	servers           []string    // as the connect string names them
 	list              serversFunc // nil: these alone
 	chroot            string
 	namespace         string

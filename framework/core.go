@@ -34,14 +34,14 @@ type core struct {
 	closeErr error         // written before ended is closed
 
 	mu       ranked.Mutex[ranked.Client, core]
-	change   StateChange // the last; of state LATENT before the first
+	change   StateChange // the last; its state is LATENT before the first
 	session  *live.Owner // the newest
 	closed   bool
 	refused  error            // the servers will never take this client
-	failures map[string]error // last of each server since the last connection
-	server   string           // that the client is connected to, or was last
+	failures map[string]error // each server's last one since the last connection
+	server   string           // the one that the client is connected to, or was last
 	changed  chan struct{}    // closed, and replaced, at every change
-	carried  live.Leftovers   // for the next session
+	carried  live.Leftovers   // what the next session goes on with
 
 	attachments session.Attachments // state of recipes
 }

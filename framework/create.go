@@ -40,13 +40,13 @@ type createSpec struct {
 	mode       CreateMode
 	acl        []zk.ACL
 	ttl        time.Duration
-	name       string // of the node, without a GUID
+	name       string // the node's name, without a GUID
 	parents    bool
 	parentMode CreateMode
 	protection bool
 	orSet      bool
-	version    int32 // with orSet
-	problem    error // with the options
+	version    int32 // used with orSet
+	problem    error // what is wrong with the options
 }
 
 // WithMode sets the kind of node; without it, it is [Persistent].
@@ -139,7 +139,7 @@ func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...C
 	return c.RelativePath(entry.Path), entry.Stat, nil
 }
 
-// createOrSet begins anew if the node vanishes between its two requests.
+// createOrSet starts again if the node vanishes between its two requests.
 func createOrSet(ctx context.Context, s *live.Session, made *live.Creation, path string, version int32) (session.Entry, error) {
 	for {
 		entry, err := s.Create(ctx, made)

@@ -15,7 +15,7 @@ type DeleteOption func(*deletion)
 
 type deletion struct {
 	guaranteed, children bool
-	problem              error // with the options
+	problem              error // what is wrong with the options
 }
 
 // Guaranteed goes on deleting in the background if Delete fails for any reason but the server's answer, until the node

@@ -213,7 +213,7 @@ func WithLogger(logger *slog.Logger) Option {
 // one at a time, after what they report. A function that blocks holds up other traces and nothing else: 1,024 calls
 // wait; a record of the log counts those that were dropped.
 type Trace struct {
-	// OrphanFound reports that the node of a create whose answer came to nobody was found, and is going to be removed.
+	// OrphanFound reports that the node of a create whose answer was lost was found, and is going to be removed.
 	OrphanFound func(path string)
 	// RemovalFailed reports that the server refuses to remove a node that must go.
 	RemovalFailed func(path string, err error)

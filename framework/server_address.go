@@ -57,7 +57,8 @@ func misread(connect string) error {
 	}
 }
 
-// chrootProblem also refuses commas: "a:2181/app,b:2181/app" would be one server with a chroot that nobody meant.
+// chrootProblem also refuses commas: "a:2181/app,b:2181/app" would be one server with a chroot that the caller did not
+// mean.
 func chrootProblem(chroot string) string {
 	if strings.Contains(chroot, ",") {
 		return "has a comma, but the chroot stands once, behind the last server: " + connectForm

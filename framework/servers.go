@@ -37,7 +37,7 @@ type serverList struct {
 
 	mu   ranked.Mutex[ranked.Leaf, serverList]
 	list []string // the last right one; replaced, never changed
-	err  error    // of the last look
+	err  error    // the error of the last look
 }
 
 func (l *serverList) known() []string {

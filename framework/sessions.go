@@ -10,7 +10,7 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// Sessions yields the present session, again and again, for work that begins anew when its session has ended or
+// Sessions yields the present session, again and again, for work that starts again when its session has ended or
 // something in it has vanished: the body of the loop tries, and breaks after success, or an error that would come
 // again. A [retry.Pace] spaces rounds that end early.
 //

@@ -51,7 +51,7 @@ type StateChange struct {
 	Previous State // StateLatent at the first change
 	// SessionID is that of the session whose connection came or went, or that is over: 0 if it never had one.
 	SessionID int64
-	Server    string    // that the client is connected to, or was last; "" before the first connection
+	Server    string    // the one that the client is connected to, or was last; "" before the first connection
 	Time      time.Time // when the client noticed it: a listener may hear of it later
 	Err       error     // why the connection was lost, or the session is over; nil when there is a connection
 }

@@ -28,8 +28,8 @@ type Op struct {
 //
 // Curator: CuratorTransactionResult.
 type Result struct {
-	Path string   // of the created node, with its number if it is sequential
-	Stat *zk.Stat // of the node that was set
+	Path string   // the created node's, with its number if it is sequential
+	Stat *zk.Stat // the set node's
 }
 
 // CreateOp creates a node. Of the options, WithMode (one of the first four) and WithACL count in a transaction.
@@ -41,7 +41,7 @@ func CreateOp(path string, data []byte, opts ...CreateOption) Op {
 	switch {
 	case op.err != nil:
 	case spec.mode > EphemeralSequential:
-		op.err = fmt.Errorf("mode %d cannot be had in a transaction", spec.mode)
+		op.err = fmt.Errorf("mode %d is not supported in a transaction", spec.mode)
 	case spec.parents || spec.protection || spec.orSet:
 		op.err = errors.New("transactions do not support parent creation, protection or OrSetData")
 	}
@@ -94,7 +94,7 @@ func FailedOp(err error) Op { return Op{name: "check", err: err} }
 
 // A TransactionError names the part that failed. Nothing of the transaction was done. It unwraps to the reason.
 type TransactionError struct {
-	Index int    // of the failed part
+	Index int    // the failed part's, from 0 on
 	Op    string // "create", "delete", "set" or "check"
 	Path  string
 	Err   error

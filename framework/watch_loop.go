@@ -82,8 +82,8 @@ type news struct {
 	last     View
 }
 
-// is reports whether a view differs from the last, and remembers it. It compares zxids, since the versions of a node
-// that was made anew begin again. Those of a younger ensemble cannot be compared.
+// is reports whether a view differs from the last, and remembers it. It compares zxids, since a new node's versions
+// begin at 0 again. Those of a younger ensemble cannot be compared.
 func (n *news) is(view View, restarts int) bool {
 	same := n.told && restarts == n.restarts && sameView(n.last, view, n.children)
 	n.told, n.restarts, n.last = true, restarts, view

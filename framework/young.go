@@ -46,6 +46,6 @@ func (c *core) rest(s *live.Owner, young int) (now int, open bool) {
 
 func (c *core) restarted(server string, seen, found int64) {
 	c.cfg.logger.Warn("framework: the ensemble is younger than what this client has seen, so it was wiped, restored or replaced: "+
-		"the client goes on with it, and fencing tokens start anew",
+		"the client goes on with it, and fencing tokens start again",
 		"server", server, "seen", fmt.Sprintf("%#x", seen), "found", fmt.Sprintf("%#x", found))
 }

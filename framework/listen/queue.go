@@ -12,8 +12,8 @@ import "github.com/gocurator/curator/framework/ranked"
 // found by it; a Push after it starts the next goroutine, when the last call of the first has returned.
 type Queue[T any] struct {
 	call    func(T)
-	limit   int               // of waiting; 0 is none
-	dropped func(count int) T // makes the report of what was dropped; nil of a queue that keeps the newest
+	limit   int               // the most that may wait; 0 is none
+	dropped func(count int) T // makes the report of what was dropped; nil in a queue that keeps the newest
 
 	mu ranked.Mutex[ranked.Leaf, Queue[T]]
 	// Guarded by mu.

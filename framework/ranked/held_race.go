@@ -32,7 +32,7 @@ type suspicion struct {
 	goroutine uint64
 	rank      int
 	of        any
-	callers   [24]uintptr // of the Lock
+	callers   [24]uintptr // who called Lock
 	next      *suspicion
 }
 

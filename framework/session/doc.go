@@ -4,7 +4,7 @@
 //
 // # For authors of recipes
 //
-// A recipe works in the session that the client's Sessions yields, and begins anew in the next one:
+// A recipe works in the session that the client's Sessions yields, and starts again in the next one:
 //
 //	for s, err := range client.Sessions(ctx) {
 //		if err != nil {
@@ -17,7 +17,7 @@
 //	}
 //
 // Sessions pauses when rounds end early, and waits out a lost connection. [Again] knows which errors are reasons to
-// begin anew, and [Outage] which of them only say that there is no connection; a recipe that keeps such a list of its
+// start again, and [Outage] which of them only say that there is no connection; a recipe that keeps such a list of its
 // own gets it wrong some day. What goes on in the background for as long as the client lives, such as a count that is
 // followed, takes the client's SessionsWhileOpen instead, which no error of the servers ends.
 //

@@ -121,19 +121,19 @@ const (
 	//
 	// Curator: SessionConnectionStateErrorPolicy.
 	SessionErrorPolicy ErrorPolicy = iota
-	// StandardErrorPolicy ends leases when the connection is lost, as Curator tells its users to do by hand.
+	// StandardErrorPolicy ends leases when the connection is lost, as Curator advises its users to do by hand.
 	//
 	// Curator: StandardConnectionStateErrorPolicy.
 	StandardErrorPolicy
 )
 
-// Again reports whether a wait that has ended with err begins anew: what it had is gone, and the present session may
+// Again reports whether a wait that has ended with err starts again: what it had is gone, and the present session may
 // give it again. It alone knows these errors: [ErrSessionLost], [ErrLapsed], [ErrSuspended], [ErrNodeVanished], and an
 // [Outage], which a wait outlasts that had a connection before. A caller that never had one returns the first outage
 // instead, as the client's Sessions does.
 //
 // Again is false once ctx has ended, and the caller reports that end. The context of a lost lease ends with the very
-// errors above: work under it would begin anew for ever.
+// errors above: work under it would start again for ever.
 func Again(ctx context.Context, err error) bool {
 	if err == nil || ctx.Err() != nil {
 		return false

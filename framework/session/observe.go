@@ -21,7 +21,7 @@ type ChildObserver interface {
 // which must not block.
 type TreeObserver interface {
 	// Watching says that the server has set the watch, after every reconnection again. Nothing reports earlier changes:
-	// the observer must read everything anew, by reads sent from now on.
+	// the observer must read everything again, by reads sent from now on.
 	Watching()
 	// Changed says that a node was created or deleted, or its data set. Servers since 3.8.4 say nothing of nodes that
 	// the client may not read.

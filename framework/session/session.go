@@ -72,7 +72,7 @@ type Nodes interface {
 	// It blocks until the server has answered, however often the connection breaks: a node whose creation was not
 	// answered is found by its GUID. A server may execute that creation late, after the search; the session goes on to
 	// look for such a node for four session timeouts, and removes it. ctx and the end of the session end the wait; a
-	// node that was created all the same is then removed in the background.
+	// node that was created nevertheless is then removed in the background.
 	//
 	// Errors: the server's (zk.ErrNoAuth, zk.ErrNoChildrenForEphemerals if dir is ephemeral, …), [ErrTooLarge], a
 	// [*HangUpError], the session's Err, or ctx's cause. No node remains, with these exceptions, until the session

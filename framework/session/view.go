@@ -42,8 +42,8 @@ type View struct {
 	// Own says that the node belongs to this session: it is ephemeral, and goes with it.
 	Own      bool
 	Stat     *zk.Stat
-	Data     []byte   // of WatchData; nil if the node may not be read
-	Children []string // of WatchChildren
+	Data     []byte   // for WatchData; nil if the node may not be read
+	Children []string // for WatchChildren
 	Err      error
 	Read     time.Time // when the request for this answer was sent
 	Again    time.Time // when ReadAgain's pending request was sent; zero without one

@@ -17,7 +17,7 @@ type event struct {
 	Time       time.Time
 	Action     string
 	Package    string
-	ImportPath string // of a build
+	ImportPath string // the package, in events of builds
 	Test       string
 	Elapsed    float64
 	Output     string
@@ -29,7 +29,7 @@ type report struct {
 	verbose bool
 
 	mu       sync.Mutex
-	packages map[string]*result // that have not ended
+	packages map[string]*result // those that have not ended
 	passed   map[testName]int   // how often
 	recent   []span             // when tests ran that have ended in the last minute
 
@@ -38,7 +38,7 @@ type report struct {
 	retry    []string // packages in which Go's runtime died
 	waited   []entry  // tests to repeat
 	repeated []entry  // tests that passed only then
-	crashLog []string // of all rounds
+	crashLog []string // the crashes of all rounds
 	slowest  []string
 	stalls   []stall
 }

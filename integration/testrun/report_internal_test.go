@@ -96,7 +96,7 @@ func TestReport(t *testing.T) {
 			failures: "FAIL\tx/p\n  --- FAIL: TestA (0.0s)\n  TestB never ended\n  and " + crashName + "\n", failed: true,
 		},
 		{
-			name: "a test panics on an address", // which is no crash of the runtime
+			name: "a test panics on an address", // no crash of the runtime
 			in: []event{
 				output("TestA", "panic: runtime error: invalid memory address\n"),
 				output("TestA", "[signal SIGSEGV: segmentation violation]\n"), ends("TestA", "fail"), ends("", "fail"),

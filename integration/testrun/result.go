@@ -13,9 +13,9 @@ type result struct {
 	failing map[string]*failing // tests
 	spans   []span              // when those ran
 	output  []string            // all of it
-	bad     []string            // that of tests that failed, and of none
+	bad     []string            // the output of tests that failed, and the output of no test
 	after   []string            // what came after the last end of a test
-	seed    string              // of -shuffle
+	seed    string              // the seed of -shuffle
 	quiet   int                 // looks since anything was printed
 	hung    bool
 	cut     bool // go test has ended before it

@@ -20,7 +20,7 @@ import (
 // A Participant is a contender of an election: the leader, or one that waits to lead.
 type Participant struct {
 	ID      string    // the data of its node. After [locks.AttemptRevoke] that is "__REVOKE__"
-	Path    string    // of its node, below the client's namespace
+	Path    string    // its node's path, below the client's namespace
 	Session int64     // the session that its node belongs to
 	Since   time.Time // when it came, by the server's clock
 	Token   int64     // the fencing token of its term, or of the term that it will have
@@ -28,8 +28,8 @@ type Participant struct {
 }
 
 var (
-	// ErrNoLeader says that nobody stands for election, so that nobody leads.
-	ErrNoLeader = errors.New("leader: nobody leads")
+	// ErrNoLeader says that no participant stands for election, so there is no leader.
+	ErrNoLeader = errors.New("leader: the election has no leader")
 	errNilLead  = errors.New("the function that leads is nil")
 )
 

@@ -40,8 +40,8 @@ type LeaderLatch struct {
 	stop      context.CancelFunc
 	done      chan struct{} // closed when run has returned
 	term      *locks.Lease  // the present one; nil while the latch does not lead
-	failed    error         // of the last campaign; nil if it goes on or has succeeded
-	left      error         // of the release at Close
+	failed    error         // why the last campaign failed; nil if it goes on or has succeeded
+	left      error         // the error of the release at Close
 	changed   chan struct{} // closed at the next change of term, failed or closed
 	listeners *listen.Listeners[*locks.Lease]
 }

@@ -16,7 +16,7 @@ import (
 // chroot, it pauses for up to a second, and stands again. It re-enters no term: a latch that is started with the
 // context of a term of its election stands behind that.
 //
-// Errors are those of [locks.InterProcessMutex.Acquire], and leave the latch as it was; [ErrStarted]; [ErrNotStarted]
+// Errors: those of [locks.InterProcessMutex.Acquire], which leave the latch as it was; [ErrStarted]; [ErrNotStarted]
 // if Close came meanwhile.
 //
 // Curator: LeaderLatch.start().
@@ -30,7 +30,7 @@ func (l *LeaderLatch) Start(ctx context.Context) error {
 		return ErrStarted
 	}
 	select {
-	case <-l.stood.News(): // of a Start that has failed
+	case <-l.stood.News(): // left over from a Start that has failed
 	default:
 	}
 	// Within a term of this election Acquire would re-enter: two latches would lead, the second for that term alone.
@@ -61,8 +61,8 @@ func (l *LeaderLatch) Start(ctx context.Context) error {
 	return err
 }
 
-// run campaigns and leads until it is stopped, or no campaign can succeed. It tells first how the first campaign has
-// ended; after a failure of that Start stops it.
+// run campaigns and leads until it is stopped, or no campaign can succeed. It sends first how the first campaign has
+// ended; if that failed, Start stops it.
 func (l *LeaderLatch) run(ctx context.Context, done chan struct{}, first chan<- error) {
 	defer close(done)
 	var pace retry.Pace
@@ -130,7 +130,7 @@ func (l *LeaderLatch) set(term *locks.Lease, failed error) {
 	l.note(term, failed)
 }
 
-// note notes the present term, or why there is none, and tells those who wait for it. mu is held.
+// note notes the present term, or why there is none, and wakes those who wait for it. mu is held.
 func (l *LeaderLatch) note(term *locks.Lease, failed error) {
 	turned := (l.term == nil) != (term == nil)
 	l.term, l.failed = term, failed

@@ -42,12 +42,12 @@ type observer struct {
 	election *election
 	yield    func(Participant, error) bool
 	waiter   session.Waiter
-	told     bool        // something was yielded,
-	last     Participant // which was this
+	told     bool        // something was yielded
+	last     Participant // what was yielded last
 	stopped  bool        // the consumer has enough
 }
 
-// follow tells of leaders until the session, ctx or the consumer ends it.
+// follow yields leaders until the session, ctx or the consumer ends it.
 func (o *observer) follow(ctx context.Context, s framework.Session) error {
 	e := o.election
 	var pace retry.Pace
@@ -75,7 +75,7 @@ func (o *observer) follow(ctx context.Context, s framework.Session) error {
 	}
 }
 
-// watchLeader tells of the leader, and returns nil when its node is gone.
+// watchLeader yields the leader, and returns nil when its node is gone.
 func (o *observer) watchLeader(ctx context.Context, s framework.Session, name string) error {
 	watch := s.WatchData(o.election.queue.Child(name), o.waiter.Signal)
 	defer watch.Stop()

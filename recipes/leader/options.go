@@ -44,5 +44,5 @@ func WithID(id string) Option {
 	}
 }
 
-// WithTrace reports the events of campaigns and terms to trace. Its Lost tells of a term that was lost.
+// WithTrace reports the events of campaigns and terms to trace. Its Lost reports a term that was lost.
 func WithTrace(trace locks.Trace) Option { return func(o *options) { o.trace = trace } }

@@ -62,12 +62,12 @@ func (c *campaign) Acquire(ctx context.Context) (term *locks.Lease, err error) {
 }
 
 // Run is [LeaderSelector.RunOnce] again and again: each time lead returns nil or loses its term, the participant stands
-// for election anew, behind all others. A call of lead has returned before the next one begins. Unlike RunOnce, which
+// for election again, behind all others. A call of lead has returned before the next one begins. Unlike RunOnce, which
 // campaigns as [LeaderSelector.Campaign] does, Run re-enters no term: with the context of a term of this election it
 // stands behind that.
 //
 // A failed campaign, and an error of lead that the loss of its term does not explain, is followed by a pause of the
-// client's retry policy, see framework.WithRetryPolicy. The policy starts anew after each term that did not fail.
+// client's retry policy, see framework.WithRetryPolicy. The policy starts again after each term that did not fail.
 // Losses of the term, the session or the connection are no failures; terms that are lost early, one after the other,
 // are followed by pauses of up to a second. Only to begin with, there must be a connection. Servers that lack the
 // client's chroot fail a campaign, with framework.ErrNoChroot.
@@ -119,7 +119,7 @@ func (r *runner) term(ctx context.Context) error {
 	case ctx.Err() != nil, r.final(err):
 		return retry.Permanent(err)
 	case outage && r.connected:
-		return nil // which took the connection timeout
+		return nil // no pause needed: the attempt already waited for the connection timeout
 	case outage:
 		return err
 	case errors.Is(err, locks.ErrLeaseLost) && explained(ctx, leadErr):

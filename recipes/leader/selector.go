@@ -23,7 +23,7 @@ type LeaderSelector struct {
 	id string
 
 	mu    ranked.Mutex[ranked.Leaf, LeaderSelector]
-	terms map[*locks.Lease]struct{} // that may not have ended
+	terms map[*locks.Lease]struct{} // terms that may not have ended
 }
 
 // NewLeaderSelector returns a participant of the election at path. It does no I/O. The first call on the selector
@@ -100,7 +100,7 @@ func (s *LeaderSelector) HasLeadership() bool {
 }
 
 // Leader returns the participant whose node is the first one, whether it knows that it leads or not. It blocks like
-// every operation of package framework. Errors: [ErrNoLeader] if nobody stands for election; those of package
+// every operation of package framework. Errors: [ErrNoLeader] if no participant stands for election; those of package
 // framework.
 //
 // Curator: LeaderSelector.getLeader().
@@ -114,8 +114,8 @@ func (s *LeaderSelector) Participants(ctx context.Context) ([]Participant, error
 	return s.participants(ctx)
 }
 
-// Observe yields the present leader, and then each new one; the zero Participant while nobody leads. A leader may be
-// skipped that was followed by another one before the loop came to it. Observe takes no part in the election, and
+// Observe yields the present leader, and then each new one; the zero Participant while there is no leader. A leader may
+// be skipped that was followed by another one before the loop came to it. Observe takes no part in the election, and
 // outlasts lost connections and sessions. While the client is not connected it yields nothing.
 //
 // The sequence ends when the loop breaks, or with an error, which is the last element: that of the end of ctx;

@@ -153,7 +153,8 @@ func (b *batch) waiting() queue.Progress {
 	return at
 }
 
-// admit makes grants of all members, or of none. If the session was not valid just now, again decides anew.
+// admit makes grants of all members, or of none. If the session was not valid just now, it calls again, which decides
+// once more.
 func (b *batch) admit(ctx context.Context, again func(context.Context) error) ([]*queue.Grant, error) {
 	grants := make([]*queue.Grant, 0, len(b.members))
 	for _, c := range b.members {

@@ -25,7 +25,7 @@ func mutexes(t *testing.T, root string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
 	walkLibrary(t, root, func(pkg string, file *ast.File) {
-		if pkg == "ranked" { // which makes them
+		if pkg == "ranked" { // it has the mutexes themselves
 			return
 		}
 		ast.Inspect(file, func(n ast.Node) bool {

@@ -31,7 +31,7 @@
 //	G2   The holder knows first: a lease ends by its own clock before ZooKeeper may admit another contender. See package
 //	     framework.
 //	G3   First come, first served: contenders are admitted in the order in which their nodes were created.
-//	G4   One wake-up: a release admits one contender (readers behind one writer together), and tells one more that it is
+//	G4   One wake-up: a release admits one contender (readers behind one writer together), and one more learns it is
 //	     next; no other hears of it. A waiter watches its own node and one other: the nearest ahead, or the next nearest
 //	     while there is one. Giving up leaves no watch. The directory of a lock that a client uses again and again has
 //	     one, until the client has left the lock alone for a second.
@@ -47,7 +47,7 @@
 //	     queues again after a longer one. Only its context, a closed client or an error that will not go away ends the
 //	     wait. An acquire that begins without a connection fails after the connection timeout.
 //	G11  Strangers do not block: children that are no lock nodes are ignored. When a directory's counter ends, after two
-//	     thousand million nodes, newcomers are refused with [ErrCounterExhausted] until the directory is made anew.
+//	     thousand million nodes, newcomers are refused with [ErrCounterExhausted] until the directory is created again.
 //	G12  Close is prompt: it ends every wait with framework.ErrClosed and every lease, and leaves no goroutine, except
 //	     for running callbacks of the user.
 //	G13  Same wire: names, modes, data and parents are Curator's.
@@ -56,7 +56,7 @@
 //
 // G1 and G2 exclude what package framework excludes: nodes and sessions that an administrator removed, a process or a
 // guest that is paused while it holds, an ensemble that was wiped, replaced or restored from a backup (fencing tokens
-// start anew then, G9), servers that lose writes that they have answered, and the gap of framework.WithLeaderRenewal.
+// then start again, G9), servers that lose writes that they have answered, and the gap of framework.WithLeaderRenewal.
 // [Lease.FencingToken] and [Lease.Check] let a store refuse a late holder. A [RetainedLock] has exceptions to G3, G4
 // and G9.
 //

@@ -23,8 +23,8 @@ import (
 //
 // Curator: Lease, and what a thread has between acquire() and release().
 type Lease struct {
-	*leaseState                 // nil of one that a program made
-	parts       []*Lease        // of a multi-lock's
+	*leaseState                 // nil in a Lease that the program made itself
+	parts       []*Lease        // the parts of a multi-lock's lease
 	drop        runtime.Cleanup // reports a Lease that the program has lost
 	_           [0]sync.Mutex   // so that vet finds copies
 }
@@ -34,7 +34,7 @@ type Lease struct {
 type leaseState struct {
 	recipe  *recipe      // nil for a multi-lock's
 	grant   *queue.Grant // nil for a multi-lock's
-	callers []uintptr    // of the Acquire; nil without WithCaller
+	callers []uintptr    // who called Acquire; nil without WithCaller
 	revoked revocation   // guarded by mu
 
 	done      chan struct{}
@@ -174,7 +174,7 @@ func (l *Lease) loss() error {
 
 // ValidUntil is when the lease ends unless its session is renewed; after the loss of the session, when it ended. Before
 // it, no server can give the lock to another contender, unless the lease is released or the node removed by hand: Err
-// tells of that, ValidUntil does not. A lease that begins right after an outage may have little time left until the
+// reports that, ValidUntil does not. A lease that begins right after an outage may have little time left until the
 // session's next renewal.
 func (l *Lease) ValidUntil() time.Time {
 	var first time.Time

@@ -7,7 +7,8 @@ import (
 )
 
 // A program that drops a Lease without Release leaves the lock held until the client is closed. The garbage collector
-// tells of it: nothing in this package refers to a Lease, and of a leaseState only what leads to none.
+// notices that: nothing in this package refers to a Lease, and what the package keeps of a leaseState leads to no
+// Lease.
 //
 //	program ─┬─────────────────► Lease ──► leaseState ──► grant, recipe
 //	         └► leaseContext ────►│            │ ▲

@@ -14,8 +14,8 @@ import (
 type Lock interface {
 	// Acquire waits for the lock and returns a Lease on it.
 	Acquire(ctx context.Context) (*Lease, error)
-	// TryAcquire returns a Lease if nobody else holds the lock or waits for it, and ErrNotAcquired otherwise. It waits
-	// for the servers alone, at most for the client's connection timeout.
+	// TryAcquire returns a Lease if no other contender holds the lock or waits for it, and ErrNotAcquired otherwise. It
+	// waits for the servers alone, at most for the client's connection timeout.
 	TryAcquire(ctx context.Context) (*Lease, error)
 }
 

@@ -39,8 +39,8 @@ func (m *InterProcessMutex) Acquire(ctx context.Context) (*Lease, error) {
 	return m.recipe.acquire(ctx, m.recipe.reenter, m.recipe.contend)
 }
 
-// TryAcquire returns a Lease if nobody else holds the mutex or waits for it, and [ErrNotAcquired] otherwise. On a taken
-// mutex it costs one read and writes nothing.
+// TryAcquire returns a Lease if no other contender holds the mutex or waits for it, and [ErrNotAcquired] otherwise. On
+// a taken mutex it costs one read and writes nothing.
 //
 // It blocks until the servers have answered, for at most the client's connection timeout. Then the error is a
 // *framework.ConnectError without a connection, and otherwise framework.ErrConnectionLost; never ErrNotAcquired, which

@@ -15,15 +15,15 @@ import (
 
 // A Participant is a contender in a queue: a holder or a waiter.
 type Participant struct {
-	Path    string // of its node, below the client's namespace
+	Path    string // its node's path, below the client's namespace
 	Session int64
 	Since   time.Time // when it came, by the server's clock
 	Data    []byte    // by default an address of its machine; nil if the client may not read it
 	Token   int64     // the fencing token that it has, or will have; a downgraded reader has the writer's
 	Shared  bool      // a reader
-	Holds   bool      // it has been admitted, as far as the listing tells; the others wait
-	// Retained says that this client keeps the node while nobody holds it, see [RetainedLock]. Other clients' count as
-	// held.
+	Holds   bool      // it has been admitted, as far as the listing shows; the others wait
+	// Retained says that this client keeps the node while no contender holds it, see [RetainedLock]. Other clients'
+	// count as held.
 	Retained bool
 }
 
@@ -41,7 +41,7 @@ func (r *recipe) participants(
 	}
 	client, dir := r.client, r.queue.Config.Dir
 	children, _, err := client.Children(ctx, client.RelativePath(dir))
-	if errors.Is(err, zk.ErrNoNode) && r.path != client.RelativePath(dir) { // of a semaphore: a node below its own
+	if errors.Is(err, zk.ErrNoNode) && r.path != client.RelativePath(dir) { // a semaphore's directory is below its path
 		var base *zk.Stat
 		if base, err = client.Exists(ctx, r.path); err == nil && base == nil {
 			err = zk.ErrNoNode
@@ -84,7 +84,7 @@ func sortLine(line []queue.Node) {
 // reads the rest in the next one.
 func (r *recipe) describe(ctx context.Context, line []queue.Node, accept func(queue.Node) bool) ([]*Participant, error) {
 	found := make([]*Participant, len(line))
-	var at []int // of the nodes in line
+	var at []int // the nodes' indexes in line
 	var paths []string
 	for i, n := range line {
 		if accept(n) {

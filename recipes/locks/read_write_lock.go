@@ -67,7 +67,8 @@ func (l *WriteLock) Acquire(ctx context.Context) (*Lease, error) {
 	return l.recipe.acquire(ctx, l.reenter, l.recipe.contend)
 }
 
-// TryAcquire is [InterProcessMutex.TryAcquire] for the write lock: nobody else may hold either side or wait for it.
+// TryAcquire is [InterProcessMutex.TryAcquire] for the write lock: no other contender may hold either side or wait for
+// it.
 //
 // Curator: WriteLock.acquire(0, unit).
 func (l *WriteLock) TryAcquire(ctx context.Context) (*Lease, error) {

@@ -33,7 +33,7 @@ type recipe struct {
 
 type kind struct {
 	family string
-	marker string // of its own nodes
+	marker string // the marker of its own nodes
 	below  string // their directory below the path
 	leases bool   // leases count there, not locks
 }

@@ -18,15 +18,15 @@ import (
 type residence struct {
 	queue     *retainedQueue
 	base      *queue.Grant
-	last      *recipe // of the newest hold
+	last      *recipe // the newest hold's
 	watching  bool    // the directory, undelayed
 	holdEnded time.Time
 
 	handed int // hand-overs, and holds of the idle node
-	after  int // of these, after demand
+	after  int // how many of these came after demand
 
 	listener  atomic.Pointer[framework.Watch] // on the directory
-	unwatched atomic.Bool                     // for good
+	unwatched atomic.Bool                     // the directory is never watched again
 	demanded  atomic.Bool                     // another contender was heard of
 	spent     atomic.Bool                     // the node must not have another hold
 
@@ -102,7 +102,7 @@ func (r *residence) isUsable() bool { return !r.spent.Load() && !r.base.Removed(
 func (r *residence) listen(watch func(dir string, wake func()) framework.Watch) {
 	w := watch(r.base.Queue.Config.Dir, r.look)
 	r.replace(&w)
-	if r.unwatched.Load() { // since before the line above, which has left a watch behind
+	if r.unwatched.Load() { // set before the line above, which has left a watch behind
 		r.replace(nil)
 	}
 }

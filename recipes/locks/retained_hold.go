@@ -14,7 +14,7 @@ import (
 type hold struct {
 	grant     queue.Grant
 	residence *residence
-	recipe    *recipe     // of the acquire
+	recipe    *recipe     // the lock that acquired it
 	spent     atomic.Bool // the node must not have another hold
 }
 

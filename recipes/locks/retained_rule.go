@@ -21,7 +21,7 @@ const (
 	removed    fate = iota
 	handedOver      // to the local queue
 	kept            // for the next contender of this client
-	heldBack        // admits nobody until the directory is listed
+	heldBack        // admits no contender until the directory is listed
 )
 
 // A demand is what is known of contenders outside the local queue.
@@ -29,7 +29,7 @@ type demand int
 
 const (
 	unknown  demand = iota // no listing yet
-	unheard                // no listing will tell: it is refused, or lacks the node
+	unheard                // no listing will show it: it is refused, or lacks the node
 	alone                  // by the listing, the node is the only one
 	demanded               // another contender has a node
 )
@@ -37,7 +37,7 @@ const (
 // news is what a residence has heard, and when.
 type news struct {
 	demand  demand
-	timeout time.Duration // of the session
+	timeout time.Duration // the session timeout
 	silence time.Duration // since the newest request was sent that the leader has answered
 	listed  time.Duration // since the listing was asked for by which the node is alone
 	asking  bool          // a new listing was asked for
@@ -68,10 +68,10 @@ type situation struct {
 	now     time.Time
 	usable  bool          // the node may have another hold
 	handed  int           // hand-overs
-	after   int           // of these, after demand
+	after   int           // how many of these came after demand
 	age     time.Duration // since the admission
-	waiting bool          // in the local queue
-	tried   bool          // the first of these is a try: it must not overtake another client
+	waiting bool          // a contender waits in the local queue
+	tried   bool          // the first waiter is a try: it must not overtake another client
 	proven  bool          // see history
 	idle    time.Duration // since a contender of this client wanted it
 }
@@ -116,7 +116,7 @@ func (s situation) handOverOrKeep() fate {
 	return kept
 }
 
-// A history tells a local queue whether keeping nodes pays.
+// A history shows a local queue whether keeping nodes pays.
 type history struct {
 	newest queue.Node
 	streak int       // nodes of this client in a row, no other in between

@@ -25,7 +25,7 @@ type retainedWaiter struct {
 	turn      chan baton     // has room for its baton
 	queue     *retainedQueue // nil if in none
 	front     bool
-	contender *queue.Contender // of the front, at the servers
+	contender *queue.Contender // the front's, at the servers
 	longWait  queue.LongWait
 
 	leaves bool // its context ended while it was out of the queue; guarded by queue.all.mu
@@ -96,7 +96,7 @@ func (w *retainedWaiter) awaitDecision(ctx context.Context) (*queue.Grant, error
 	return nil, nil
 }
 
-// takeOver returns a hold over the idle node, nil if none can be had.
+// takeOver returns a hold over the idle node, or nil if there is none.
 func (l *RetainedLock) takeOver(try bool) *queue.Grant {
 	if r := retainedQueuesOf(l.recipe.client).takeKept(l.key); r != nil {
 		return r.admitTo(l.recipe, try)
@@ -187,7 +187,8 @@ func (w *retainedWaiter) awaitBaton(ctx context.Context, at *queue.Progress, pat
 	}
 }
 
-// take returns the hold, whose residence is the front, or makes the waiter the front. With neither it is in no queue.
+// take unpacks a baton: it returns the hold in it, or makes the waiter the front. With neither the waiter is in no
+// queue.
 func (w *retainedWaiter) take(b baton) *queue.Grant {
 	w.front, w.contender = b.grant == nil && !b.lost, b.contender
 	if !w.front {

@@ -24,10 +24,10 @@ import (
 //
 // Curator: InterProcessSemaphoreV2.
 type InterProcessSemaphoreV2 struct {
-	recipe recipe       // of the leases
+	recipe recipe       // the leases' recipe
 	gate   *queue.Queue // the contender that it admits waits for leases
 	limit  limit
-	looked atomic.Bool // for other recipes on the path
+	looked atomic.Bool // it was checked whether other recipes use the path
 }
 
 var _ Lock = (*InterProcessSemaphoreV2)(nil)

@@ -78,7 +78,7 @@ type Released struct {
 	HandedOver bool
 	// Retained says that the node waits here for the next one.
 	Retained bool
-	Err      error // of the removal of the node
+	Err      error // why the node could not be removed
 }
 
 // RetentionEnded describes a retained node that was idle, and is removed.

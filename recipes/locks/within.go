@@ -75,8 +75,8 @@ var errNilLock = errors.New("locks: the lock of Within is nil")
 // acquire it ends replaces it by what it means.
 type timeLimit struct {
 	after  time.Duration
-	try    bool            // of a try, which must not end with ErrNotAcquired if no server said so
-	caller context.Context //nolint:containedctx // of the call: if that has ended, too, its error counts
+	try    bool            // bounds a try, which must not end with ErrNotAcquired if no server said so
+	caller context.Context //nolint:containedctx // the call's: if it has ended, too, its error counts
 }
 
 func (l *timeLimit) Error() string { return fmt.Sprintf("time limit of %v", l.after) }
@@ -111,7 +111,7 @@ func (r *recipe) explainLimit(ctx context.Context, at queue.Progress, err error)
 	}
 	var unreachable *framework.ConnectError
 	if !errors.As(err, &unreachable) && !r.client.State().IsConnected() {
-		_, err = r.client.Session(ctx) // which has ended: this does not wait, and says what each server did
+		_, err = r.client.Session(ctx) // ctx has ended, so this does not wait; its error says what each server did
 		errors.As(err, &unreachable)
 	}
 	return l.meaning(unreachable, at.Ahead > 0)

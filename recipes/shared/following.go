@@ -8,7 +8,7 @@ import (
 	"github.com/gocurator/curator/framework/session"
 )
 
-// follow watches the node through one session after the other, and tells listeners.
+// follow watches the node through one session after the other, and calls listeners.
 func (c *SharedCount) follow(ctx context.Context, done chan struct{}) {
 	defer close(done)
 	absolute, err := c.client.AbsolutePath(c.path)
@@ -52,7 +52,7 @@ func (c *SharedCount) take(view framework.View) {
 	case framework.StatusRefused:
 		c.refuse(fmt.Errorf("shared: count at %q: %w", c.path, view.Err))
 	case framework.StatusGone:
-		c.refuse(nil) // the last value stands, until the node is made anew
+		c.refuse(nil) // the last value stands until there is a new node
 	case framework.StatusPresent:
 		if value, err := decode(view.Data); err == nil {
 			c.apply(VersionedValue{Zxid: view.Stat.Mzxid, Version: view.Stat.Version, Value: value})
@@ -84,7 +84,7 @@ func (c *SharedCount) Confirm(ctx context.Context) error {
 	}
 	c.restart(s.Restarts())
 	waiter := session.NewWaiter()
-	// One watch at the server serves this and the follower. If the node is gone, the newcomer asks anew.
+	// One watch at the server serves this and the follower. If the node is gone, the newcomer asks again.
 	watch := s.WatchDataPersistent(absolute, waiter.Signal)
 	defer watch.Stop()
 	for {

@@ -1,10 +1,10 @@
 package shared
 
 // OnChange calls fn with every value that differs from the one before; values that follow each other quickly may be
-// told as one. Calls come one at a time, on a goroutine of the listener's own, after Start, and may use the count,
-// Close included. A panic is logged by the client, and the next value told. stop ends the calls: none begins after it
-// has returned, except for one that was about to, and it does not wait for one that is running. OnChange panics if fn
-// is nil.
+// merged into one call. Calls come one at a time, on a goroutine of the listener's own, after Start, and may use the
+// count, Close included. The client logs a panic, and the next value causes another call. stop ends the calls: none
+// begins after it has returned, except for one that was about to, and it does not wait for one that is running.
+// OnChange panics if fn is nil.
 //
 // Curator: SharedCount.addListener().
 func (c *SharedCount) OnChange(fn func(count int32)) (stop func()) {
@@ -20,7 +20,7 @@ func (c *SharedCount) OnChange(fn func(count int32)) (stop func()) {
 		}
 		if count != heard { // it may have changed, and changed back, while fn ran
 			heard = count
-			_ = c.client.CallUser("a listener of a shared count", func() { fn(count) }) // which logs what it returns
+			_ = c.client.CallUser("a listener of a shared count", func() { fn(count) }) // CallUser logs a panic
 		}
 	})
 }

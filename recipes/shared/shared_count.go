@@ -26,7 +26,7 @@ type SharedCount struct {
 	seed   int32
 	err    error // misuse of the constructor
 
-	waiter session.Waiter // of the follower
+	waiter session.Waiter // wakes the follower
 
 	looking ranked.Mutex[ranked.Outer, SharedCount] // held from a look at the watch until it is taken; before mu
 
@@ -37,8 +37,8 @@ type SharedCount struct {
 	refused    error         // why the node cannot be followed; nil if it can
 	unfollowed chan struct{} // closed while there is an error; another one when there is none again
 	value      VersionedValue
-	restarts   int   // of the ensemble, as far as the client has met them
-	restarted  bool  // and no value was taken since the last one
+	restarts   int   // how often the client has gone on with a younger ensemble, as far as it has noticed
+	restarted  bool  // no value was taken since the last restart
 	begun      int32 // the value at Start
 	listeners  *listen.Listeners[int32]
 }
@@ -47,8 +47,8 @@ type SharedCount struct {
 //
 // Curator: VersionedValue.
 type VersionedValue struct {
-	Zxid    int64 // of the change that set it
-	Version int32 // of the node
+	Zxid    int64 // the zxid of the change that set it
+	Version int32 // the node's version
 	Value   int32
 }
 
@@ -208,8 +208,8 @@ func (c *SharedCount) SetCount(ctx context.Context, count int32) error {
 // TrySetCount sets the value if it is still previous, and reports whether it did. If not, the newer value has been read
 // by the time it returns.
 //
-// A node that was deleted and made anew is recognised once this client has heard of it. Until then ZooKeeper compares
-// the node's version alone, and a new node of the same version passes for the old one.
+// A node that was deleted and created again is recognised once this client has heard of it. Until then ZooKeeper
+// compares the node's version alone, and a new node of the same version passes for the old one.
 //
 // It is never executed twice: if the connection breaks before the answer, it fails with framework.ErrConnectionLost,
 // and the value may have been set or not.

@@ -27,9 +27,9 @@ type base struct {
 	mu       ranked.Mutex[ranked.Session, base]
 	online   bool
 	attached chan struct{} // closed while online
-	server   string        // of the connection, or the newest handshake
+	server   string        // the server of the connection, or of the newest handshake
 	over     error
-	opened   time.Time // by the first connection
+	opened   time.Time // when the first connection opened the session
 	leases   leaseClock
 }
 

@@ -49,7 +49,7 @@ type Events struct {
 	Restarted func(server string, seen, found int64)
 	// Chore: do this after what is urgent, in the order of the calls. It does not block.
 	Chore func(do func())
-	// OrphanFound: the node of a create whose answer came to nobody is going to be removed.
+	// OrphanFound: the node of a create whose answer was lost is going to be removed.
 	OrphanFound func(path string)
 	// RemovalFailed: the server refuses to remove a node that must go.
 	RemovalFailed func(path string, err error)

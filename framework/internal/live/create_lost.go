@@ -76,7 +76,7 @@ func (m *maker) listLost(ctx context.Context, c *Creation) (nodes, children []st
 	return nodes, children, err
 }
 
-// isLost reports whether a node is that of a try whose fate is unknown.
+// isLost reports whether a node belongs to a try whose fate is unknown.
 func (c *Creation) isLost(name string) bool {
 	return slices.ContainsFunc(c.lost, func(try lostTry) bool { return strings.HasPrefix(name, try.name) })
 }

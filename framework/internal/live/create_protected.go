@@ -48,7 +48,7 @@ func (m *maker) createForSure(ctx context.Context, c *Creation) (entry session.E
 		if !missing && !errors.Is(err, session.ErrConnectionLost) && !passing(err) {
 			return entry, err
 		}
-		_ = pace.WaitUnless(ctx, time.Since(began), m.done) // waitAttached tells
+		_ = pace.WaitUnless(ctx, time.Since(began), m.done) // waitAttached reports the end
 		if missing && ctx.Err() == nil {
 			// Servers remove empty containers at any time. So the node is created right after its parent, without a
 			// pause.
@@ -113,7 +113,7 @@ type attempt struct {
 	err      error
 	unlisted error // why there is no listing
 	finish   func(error)
-	settled  atomic.Bool // by the answer or the caller's context: the later of the two discards the node
+	settled  atomic.Bool // the answer came or the caller's context ended: the later of the two discards the node
 }
 
 func (a *attempt) calls() []*transport.Call {
@@ -148,7 +148,7 @@ func (a *attempt) answered() {
 }
 
 func (a *attempt) result() (session.Entry, error) {
-	if a.err == nil && errors.Is(a.unlisted, session.ErrTooLarge) { // and would be again
+	if a.err == nil && errors.Is(a.unlisted, session.ErrTooLarge) { // the next listing would be too large again
 		a.discard()
 		return session.Entry{}, fmt.Errorf("list %s: %w", a.creation.Dir, a.unlisted)
 	}

@@ -37,7 +37,7 @@ func Retryable(err error) bool {
 // ErrDetached says that a call was not sent for lack of a connection. To users it is a lost connection.
 var ErrDetached = fmt.Errorf("not connected: %w", session.ErrConnectionLost)
 
-// passing reports whether the server may soon answer otherwise.
+// passing reports whether the error is transient: the server may soon answer otherwise.
 func passing(err error) bool {
 	var code transport.Code
 	return errors.As(err, &code) && code.Passing()

@@ -34,7 +34,7 @@ type leaseClock struct {
 	shaken  time.Time     // when the newest handshake was sent
 	led     sample        // the newest that the leader answered
 	agreed  sample        // the newest that a majority answered
-	lag     time.Duration // of the newest answer that renewed leases
+	lag     time.Duration // how long the newest answer that renewed leases took
 }
 
 // proof is how far an answer must have reached to renew leases.
@@ -83,7 +83,7 @@ func (c *leaseClock) answered(sent, received time.Time, reach transport.Reach) {
 			c.anchor = latest(c.anchor, c.heard[i].sent)
 			c.heard = c.heard[i:]
 		}
-		c.anchor = latest(c.anchor, c.shaken) // of the same connection, so of the same leader
+		c.anchor = latest(c.anchor, c.shaken) // the same connection's, so the same leader's
 	}
 	c.record(sent, received)
 }

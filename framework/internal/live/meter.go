@@ -9,7 +9,7 @@ import (
 // A Meter counts the requests of one operation. It belongs to the goroutine that waits for them.
 type Meter struct {
 	Sent, Received int64  // bytes, of whole frames
-	Server         string // that was asked last
+	Server         string // the one that was asked last
 }
 
 type meterKey struct{}

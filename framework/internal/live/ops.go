@@ -121,6 +121,6 @@ func (s *Session) List(ctx context.Context, path string) ([]string, error) {
 		if err == nil || !Retryable(err) {
 			return children, err
 		}
-		_ = pace.WaitUnless(ctx, time.Since(began), s.base.done) // Ready tells
+		_ = pace.WaitUnless(ctx, time.Since(began), s.base.done) // Ready reports the end
 	}
 }

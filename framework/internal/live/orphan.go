@@ -26,9 +26,9 @@ type orphan struct {
 
 	// Guarded by the mutex.
 	since   time.Time // when the session took it over
-	looks   int       // in lookDelays, the next one
+	looks   int       // the next look's index in lookDelays
 	due     time.Time
-	asked   bool // on this connection, and not answered
+	asked   bool // a look was sent on this connection, and is not answered
 	refused bool // the log says so
 }
 
@@ -88,7 +88,7 @@ func (all *orphans) beginLocked(o orphan) {
 	o.looks = min(o.looks, 1) // an earlier session's looks may all have been before the create is executed
 	o.due = lookTime(all.opened, o.since, o.looks, all.leases.timeout)
 	all.of[guidOf(o.name)] = &o
-	all.wakeClock() // which asks once for all that come at this moment
+	all.wakeClock() // the clock's goroutine asks once for all that come at this moment
 }
 
 // guidOf is the part of a protected node's name that is unique, "" if it has none.

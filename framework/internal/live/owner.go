@@ -41,10 +41,10 @@ func (o *Owner) Start() error { return o.transport.Start() }
 // closed, it ends the session with [session.ErrClosed].
 func (o *Owner) Run(closing <-chan struct{}) { o.runClock(closing) }
 
-// Close ends the connection, after Run, and waits until its goroutines are gone. If there is a connection, it first has
-// the server end the session, and waits for the answer for at most patience; told reports whether it came. No event
-// comes from the connection after it.
-func (o *Owner) Close(patience time.Duration) (told bool) { return o.transport.Close(patience) }
+// Close ends the connection, after Run, and waits until its goroutines are gone. If there is a connection, it first
+// asks the server to end the session, and waits for the answer for at most patience; answered reports whether it came.
+// No event comes from the connection after it.
+func (o *Owner) Close(patience time.Duration) (answered bool) { return o.transport.Close(patience) }
 
 // LastZxid is the newest transaction that an answer has shown.
 func (o *Owner) LastZxid() int64 { return o.transport.LastZxid() }

@@ -35,7 +35,7 @@ func (s *Session) ReadMany(ctx context.Context, paths []string) iter.Seq2[sessio
 type reading struct {
 	session  *Session
 	rest     []string    // paths, from the first that was not yielded
-	slots    []*readSlot // of these, as far as they were asked for
+	slots    []*readSlot // one for each path that was asked for, from the first of rest
 	window   readWindow
 	underWay int
 	answers  chan readAnswer
@@ -147,7 +147,7 @@ func (r *reading) take(a readAnswer) {
 // resume waits for a connection after the reading has stalled.
 func (r *reading) resume(ctx context.Context) error {
 	s, limit := r.session, r.session.base.cfg.Transport.ConnectionTimeout
-	_ = r.pace.WaitUnless(ctx, time.Since(r.began), s.base.done) // waitAttached tells
+	_ = r.pace.WaitUnless(ctx, time.Since(r.began), s.base.done) // waitAttached reports the end
 	waiting, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	err := s.base.waitAttached(waiting)

@@ -145,8 +145,8 @@ func (v *validity) renewLocked(now time.Time) {
 	v.sendLocked(v.renewalCall(reach))
 }
 
-// renewalCall is a request that only the leader can answer, or only a majority, which writes down a transaction that
-// changes nothing all the same.
+// renewalCall is a request that only the leader can answer, or only a majority, which writes down even a transaction
+// that changes nothing.
 func (v *validity) renewalCall(reach transport.Reach) *transport.Call {
 	if reach == transport.ReachMajority {
 		return v.fence(func(error) {})

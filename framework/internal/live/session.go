@@ -22,7 +22,7 @@ type Session struct {
 	orphans     orphans
 	maker       maker
 	attachments session.Attachments
-	restarts    atomic.Int64 // of the ensemble, before this session
+	restarts    atomic.Int64 // how often the client had gone on with a younger ensemble before this session
 }
 
 var _ session.Session = (*Session)(nil)
@@ -115,7 +115,7 @@ func (s *Session) KeepValid() (stop func()) { return s.validity.keepValid() }
 func (s *Session) Bind(end func(cause error), tidy func()) (session.Binding, error) {
 	b, err := s.validity.bind(end, tidy)
 	if err != nil {
-		return nil, err // and no nil *binding
+		return nil, err // not a typed nil *binding
 	}
 	return b, nil
 }

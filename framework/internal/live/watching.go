@@ -24,7 +24,7 @@ type watching struct {
 	table    *watches.Table
 	putOff   time.Time  // when deferred watches are set
 	askAgain time.Time  // when what an overloaded server refused is, or was, asked for again
-	pace     retry.Pace // of that
+	pace     retry.Pace // spaces these requests
 }
 
 // withOwner completes a view with what the table does not know.

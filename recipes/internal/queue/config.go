@@ -23,7 +23,7 @@ type Config struct {
 	Source Source
 	Lock   any             // comparable: queues with equal ones are one lock
 	Dir    string          // absolute path
-	Marker string          // of the queue's own nodes
+	Marker string          // the marker of the queue's own nodes
 	Counts map[string]bool // markers of all that count: whether shared
 	Data   []byte          // nil: the client's default
 

@@ -27,7 +27,7 @@ type Contender struct {
 	GiveUp func() bool
 
 	node  string // absolute path
-	fence Fence  // of a downgraded reader, that of its writer
+	fence Fence  // a downgraded reader has its writer's
 
 	listing []string // came with the node; nil once used
 	decided Decision // at the node's creation, if known
@@ -123,7 +123,7 @@ func (c *Contender) Admit() error {
 	if err != nil {
 		return err
 	}
-	if c.Removed() { // the grant's own watch asks the server anew, and hears of it later
+	if c.Removed() { // the grant's own watch asks the server again, and hears of it later
 		g.Drop()
 	}
 	if c.selfWatch != nil {

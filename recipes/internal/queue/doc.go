@@ -59,8 +59,8 @@
 //	                                 (framework/internal/live/create_lost.go)
 //	a deletion is heard of           it loses the node; after a writer's, which may have become a reader of the same
 //	                                 number, it decides about readers only, until whole
-//	the directory is deleted, or     it stays; no number is next until a listing of the new one
-//	made anew
+//	the directory is deleted, and    it stays; no number is next until a listing of the new one
+//	perhaps created again
 //	the connection is lost           it stays (S4), and admits once the contender's own watch is set on the new one
 //	the session gives a zxid up      it is empty, and no number is next: its contenders list the directory
 //	the session ends                 it goes too

@@ -34,7 +34,7 @@ type Grant struct {
 	members    []Member
 	room       [1]Member // mostly members' array
 	cause      error     // nil while it lasts
-	endedAt    time.Time // of a loss
+	endedAt    time.Time // when the grant was lost
 	untidy     bool      // lost, and tidy has not run
 	leaveAsked bool
 	over       error             // made from cause by Config.Ended when first needed

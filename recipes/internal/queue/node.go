@@ -56,7 +56,7 @@ func newMarkers(counts map[string]bool) markers {
 	return all
 }
 
-// String tells markers apart: no name of a node has a slash.
+// String differs for different markers: no name of a node has a slash.
 func (ms markers) String() string {
 	var text strings.Builder
 	for _, m := range ms {

@@ -55,7 +55,7 @@ var (
 	// ErrRemoved is the reason of a loss: the node was deleted by hand.
 	ErrRemoved = errors.New("locks: node removed by hand")
 	// ErrCounterExhausted says that the directory's counter has ended.
-	ErrCounterExhausted = errors.New("locks: the counter of the lock's directory is used up; it starts anew when the directory has been left alone")
+	ErrCounterExhausted = errors.New("locks: the counter of the lock's directory is used up; it starts again when the directory has been left alone")
 )
 
 // Acquire waits for its turn, in one session after the other. See AcrossSessions.
@@ -70,7 +70,7 @@ func (q *Queue) Acquire(ctx context.Context) (*Grant, Progress, error) {
 	})
 }
 
-// AcrossSessions contends in the connected session, and anew, at the tail, after errors that session.Again accepts.
+// AcrossSessions contends in the connected session, and again, at the tail, after errors that session.Again accepts.
 // Only Sessions reports that ctx has ended: it knows whether there was a connection.
 func AcrossSessions[T any](
 	ctx context.Context, source Source, contend func(framework.Session) (T, Progress, error),

@@ -138,8 +138,8 @@ func (v *sharedView) Gone(name string) {
 	v.view.remove(name)
 }
 
-// Behind empties the view: a reader that took a writer's place may be missing at a server that has nodes with greater
-// numbers, and its end be reported there.
+// Behind empties the view. A writer that becomes a reader creates its reader's node while later nodes are there
+// already. A server that is behind may have those and lack the reader's node, and still report the writer's end.
 func (v *sharedView) Behind() {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -18,8 +18,8 @@ import (
 //  2. The node has another number: others have created nodes that the view lacks. The next number is unknown from then
 //     on, and the contender lists the queue.
 //
-// A directory that is made anew counts anew. So the directory is watched, and its czxid must be the listed one's; its
-// deletion fires the watch before anything in its successor is answered (S6).
+// A directory that is deleted and created again counts from 0. So the directory is watched, and its czxid must be the
+// listed one's; its deletion fires the watch before anything in its successor is answered (S6).
 //
 // A listing's Stat has the count of creations at its moment (S3): the next number. A server that counts changes there
 // too says a greater one. So the count must also be the least possible: one more than our greatest number.
@@ -30,11 +30,11 @@ import (
 // An unlisted is guarded by sharedView.mu.
 type unlisted struct {
 	dirWatch  framework.Watch     // on the directory
-	dirCzxid  int64               // of the listed directory; zero if none was
+	dirCzxid  int64               // the listed directory's; zero if none was listed
 	next      int32               // number of the next node; negative if unknown
 	least     int32               // one more than our greatest number
 	ownStreak int                 // nodes in a row that were ours
-	decisions map[string]Decision // of case 1, until the contender asks
+	decisions map[string]Decision // made in case 1, until the contender asks
 }
 
 // minStreak is the streak that is trusted: a wrong guess costs a round trip.
@@ -90,7 +90,7 @@ func (v *sharedView) canSkipListing() bool {
 	if u.ownStreak < minStreak {
 		return false
 	}
-	if u.dirWatch != nil && u.dirWatch.View().Status == framework.StatusGone { // an empty container's
+	if u.dirWatch != nil && u.dirWatch.View().Status == framework.StatusGone { // it was empty, and removed
 		v.unwatchDirectory()
 	}
 	if u.dirWatch == nil {

@@ -7,7 +7,7 @@ type view struct {
 	markers    markers
 	children   []string // the newest listing, until it is parsed
 	nodes      []Node   // the same, parsed, with the appended nodes
-	writerLeft bool     // since the view was whole: a downgraded reader may be missing
+	writerLeft bool     // a writer left since the view was whole, so a downgraded reader may be missing
 }
 
 // list makes the view that of a listing, and keeps children.
