@@ -17,7 +17,14 @@ func TestCheckFinds(t *testing.T) {
 		want          []string
 	}{
 		"a word in a comment":                {"a.go", "package a\n\n// Whoever reads.\n", []string{"a.go:3: \"Whoever\""}},
-		"a word after code":                  {"a.go", "package a\n\nvar a int // is told\n", []string{"a.go:3: \"is told\""}},
+		"a word after code":                  {"a.go", "package a\n\nvar a int // is told\n", []string{"a.go:3: \"told\""}},
+		"the other words":                    {"a.md", "Nobody tells it anew.\n", []string{"a.md:1: \"tells\"", "a.md:1: \"Nobody\"", "a.md:1: \"anew\""}},
+		"names that have them":               {"a.go", "package a\n\n// hasTold, retells, nobodyElse\nvar told, nobody int\n", nil},
+		"a fragment after code":              {"a.go", "package a\n\nvar a int // of the last look\n", []string{"a.go:3: begins with \"of\""}},
+		"a clause after code":                {"a.go", "package a\n\nvar a int // which is left\n", []string{"a.go:3: begins with \"which\""}},
+		"a fragment after a directive":       {"a.go", "package a\n\nvar a int //nolint:b // of dials\n", []string{"a.go:3: begins with \"of\""}},
+		"a line that begins with of":         {"a.go", "package a\n\n// The end\n// of a lease.\nvar a int // often; the end of it\n", nil},
+		"a page that has a comment":          {"a.md", "    a // of it\n", nil},
 		"a word in a string":                 {"a.go", "package a\n\nvar a = `\nin vain`\n", []string{"a.go:4: \"in vain\""}},
 		"a name that has it":                 {"a.go", "package a\n\nvar somebody2 int\n", nil},
 		"a string of a test":                 {"a_test.go", "package a\n\nvar a = \"somebody\"\n", nil},
