@@ -38,10 +38,10 @@ func (c *core) queueCallbacks() {
 }
 
 func (c *core) listen(fn func(StateChange), first ...StateChange) (stop func()) {
-	return c.calls.listeners.Add(func(s StateChange) { _ = c.callUser("a state listener", func() { fn(s) }) }, first...)
+	return c.calls.listeners.Add(func(s StateChange) { _ = c.catchPanic("a state listener", func() { fn(s) }) }, first...)
 }
 
-func (c *core) callTrace(call func()) { _ = c.callUser("a function of a trace", call) }
+func (c *core) callTrace(call func()) { _ = c.catchPanic("a function of a trace", call) }
 
 func (c *core) tracesDropped(count int) func() {
 	return func() {

@@ -101,18 +101,18 @@ func (c *Client) Close() error {
 	return c.core.closeErr
 }
 
-// Report queues a call of a trace, for recipes, without blocking: a goroutine of the client calls one at a time, in
+// QueueTrace queues a call of a trace, for recipes, without blocking: a goroutine of the client calls one at a time, in
 // their order, and one that blocks holds up other traces and nothing else. If 1,024 wait, the call is dropped; the log
 // counts such at Warn. It panics if call is nil.
-func (c *Client) Report(call func()) {
-	mustCall("Report", call != nil)
+func (c *Client) QueueTrace(call func()) {
+	mustCall("QueueTrace", call != nil)
 	c.core.calls.traces.Push(call)
 }
 
-// ReportAlways is [Client.Report] for calls that are never dropped, such as the end of a lease. Their number has no
-// limit.
-func (c *Client) ReportAlways(call func()) {
-	mustCall("ReportAlways", call != nil)
+// QueueTraceAlways is [Client.QueueTrace] for calls that are never dropped, such as the end of a lease. Their number
+// has no limit.
+func (c *Client) QueueTraceAlways(call func()) {
+	mustCall("QueueTraceAlways", call != nil)
 	c.core.calls.traces.PushAlways(call)
 }
 
@@ -138,6 +138,8 @@ func (c *Client) State() State {
 // Err is nil while the client can be used, or may be again. After [Client.Close] it is [ErrClosed]. If the servers
 // refuse the client's authentication, it says why ([ErrAuthRefused]), and every operation fails with it; listeners hear
 // [StateLost].
+//
+// Curator: CuratorFramework.isStarted(), getState().
 func (c *Client) Err() error {
 	c.core.mu.Lock()
 	defer c.core.mu.Unlock()
@@ -145,15 +147,6 @@ func (c *Client) Err() error {
 		return ErrClosed
 	}
 	return c.core.refused
-}
-
-// Started reports whether the client has not been closed. Whether it is connected, State says.
-//
-// Curator: CuratorFramework.isStarted(), getState().
-func (c *Client) Started() bool {
-	c.core.mu.Lock()
-	defer c.core.mu.Unlock()
-	return !c.core.closed
 }
 
 // Server is the server of the connection, host:port as the connect string or [WithServers] names it; "" without one.

@@ -27,12 +27,12 @@ func TestNilFunctionsAreRefusedWhereTheyEnter(t *testing.T) {
 				w.Client.OnStateChange(nil)
 				return nil
 			},
-			`panic: framework: Report: the function is nil`: func() error {
-				w.Client.Report(nil)
+			`panic: framework: QueueTrace: the function is nil`: func() error {
+				w.Client.QueueTrace(nil)
 				return nil
 			},
-			`panic: framework: ReportAlways: the function is nil`: func() error {
-				w.Client.ReportAlways(nil)
+			`panic: framework: QueueTraceAlways: the function is nil`: func() error {
+				w.Client.QueueTraceAlways(nil)
 				return nil
 			},
 			`session: Bind: the function is nil`: func() error {
@@ -49,7 +49,7 @@ func TestNilFunctionsAreRefusedWhereTheyEnter(t *testing.T) {
 			}
 		}
 		reported := make(chan struct{})
-		w.Client.Report(func() { close(reported) })
+		w.Client.QueueTrace(func() { close(reported) })
 		select {
 		case <-reported:
 		case <-time.After(time.Minute):

@@ -99,7 +99,7 @@ func TestCloseEndsWaitsWithErrClosed(t *testing.T) {
 				if name != "a session's CreateProtected" {
 					w.Link.Cut()
 				} else {
-					release := w.Server.Hold(zktest.Match{Op: zktest.OpCreate2})
+					release := w.Server.HoldRequest(zktest.Match{Op: zktest.OpCreate2})
 					defer release()
 				}
 				synctest.Wait()

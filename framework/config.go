@@ -1,6 +1,7 @@
 package framework
 
 import (
+	"context"
 	"crypto/tls"
 	"fmt"
 	"log/slog"
@@ -17,6 +18,11 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
+type (
+	dialFunc   func(ctx context.Context, network, address string) (net.Conn, error)
+	lookupFunc func(ctx context.Context, host string) (ips []string, err error)
+)
+
 type config struct {
 	servers           []string    // as the connect string names them
 	list              serversFunc // nil: these alone
@@ -29,29 +35,29 @@ type config struct {
 	acl               func(path string) []zk.ACL
 	sasl              sasl.Mechanism
 	auth              []transport.Auth
-	leaderRenewal     bool
-	dial              DialFunc
-	lookup            LookupFunc
+	syncRenewal       bool
+	dial              dialFunc
+	lookup            lookupFunc
 	secure            secureFunc
 	tls               *tls.Config
 	data              []byte
 	logger            *slog.Logger
 	listeners         []func(StateChange)
 	trace             Trace
-	maxAnswer         int
+	maxResponse       int
 	maxRequest        int
 	problems          []error
 }
 
 func newConfig(connect string, opts []Option) (config, error) {
 	c := config{
-		sessionTimeout:    DefaultSessionTimeout,
-		connectionTimeout: DefaultConnectionTimeout,
+		sessionTimeout:    defaultSessionTimeout,
+		connectionTimeout: defaultConnectionTimeout,
 		policy:            retry.ExponentialBackoff(time.Second, 3),
 		acl:               func(string) []zk.ACL { return nil },
 		logger:            slog.New(slog.DiscardHandler),
-		maxAnswer:         DefaultMaxAnswer,
-		maxRequest:        DefaultMaxRequest,
+		maxResponse:       defaultMaxResponse,
+		maxRequest:        defaultMaxRequest,
 	}
 	for _, opt := range opts {
 		if opt == nil {
@@ -91,7 +97,7 @@ func (c *config) validate() {
 	if c.connectionTimeout <= 0 {
 		c.problems = append(c.problems, fmt.Errorf("connection timeout must be positive, is %v", c.connectionTimeout))
 	}
-	for name, size := range map[string]int{"answer": c.maxAnswer, "request": c.maxRequest} {
+	for name, size := range map[string]int{"answer": c.maxResponse, "request": c.maxRequest} {
 		if size < minSize || size > math.MaxInt32 {
 			c.problems = append(c.problems, fmt.Errorf("the longest %s must have between %d and 2³¹-1 bytes, is %d", name, minSize, size))
 		}

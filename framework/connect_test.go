@@ -209,7 +209,7 @@ func TestTheConnectionMovesOnFromAServerThatAnswersNoSync(t *testing.T) {
 }
 
 // silent dials an ensemble of which some servers take connections and never say a word.
-func silent(t *testing.T, ens *zktest.Ensemble, mute ...string) framework.DialFunc {
+func silent(t *testing.T, ens *zktest.Ensemble, mute ...string) func(ctx context.Context, network, address string) (net.Conn, error) {
 	black := zktest.NewServer()
 	t.Cleanup(func() { black.Close() })
 	dead, alive := black.NewLink(), ens.NewLink()

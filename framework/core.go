@@ -34,58 +34,58 @@ type core struct {
 	closeErr error         // written before ended is closed
 
 	mu       ranked.Mutex[ranked.Client, core]
-	change   StateChange // the last; its state is LATENT before the first
-	session  *live.Owner // the newest
+	change   StateChange  // the last; its state is LATENT before the first
+	session  *live.Runner // the newest
 	closed   bool
 	refused  error            // the servers will never take this client
 	failures map[string]error // each server's last one since the last connection
 	server   string           // the one that the client is connected to, or was last
 	changed  chan struct{}    // closed, and replaced, at every change
-	carried  live.Leftovers   // what the next session goes on with
+	carried  live.Backlog     // what the next session goes on with
 
 	attachments session.Attachments // state of recipes
 }
 
 // open opens the next session, which begins to connect.
-func (c *core) open(zxid int64) (*live.Owner, error) {
+func (c *core) open(zxid int64) (*live.Runner, error) {
 	s := c.next(zxid)
 	err := s.Start()
 	return s, err
 }
 
 // next makes the next session, and hands it what is left of the one before in one step: see later.
-func (c *core) next(zxid int64) *live.Owner {
+func (c *core) next(zxid int64) *live.Runner {
 	cfg := live.Config{
 		Transport: transport.Config{
 			Route: c.route, Dial: c.cfg.dial, Secure: c.cfg.secure, SASL: c.guardSASL(c.cfg.sasl), Auth: c.cfg.auth, Added: &c.added,
 			SessionTimeout: c.cfg.sessionTimeout, ConnectionTimeout: c.cfg.connectionTimeout,
-			LastZxid: zxid, MaxFrame: c.cfg.maxAnswer, Logger: c.cfg.logger, Clock: c.clock, Support: c.support,
+			LastZxid: zxid, MaxFrame: c.cfg.maxResponse, Logger: c.cfg.logger, Clock: c.clock, Support: c.support,
 		},
 		Chroot: c.cfg.chroot, ACL: c.acl, DefaultData: c.cfg.data, MaxRequest: c.cfg.maxRequest,
-		LeaderRenewal: c.cfg.leaderRenewal, Policy: c.cfg.errorPolicy,
-		Metered: c.cfg.trace.Operation != nil,
+		SyncRenewal: c.cfg.syncRenewal, Policy: c.cfg.errorPolicy,
+		CountTraffic: c.cfg.trace.Operation != nil,
 	}
-	var s *live.Owner
+	var s *live.Runner
 	events := live.Events{
 		Attached: func() { c.move(s.Session(), eventAttached, nil) },
 		Detached: func(reason error) { c.move(s.Session(), eventDetached, reason) },
 		Over:     func() { c.move(s.Session(), eventOver, s.Session().Err()) },
-		Left:     c.later, Failed: c.failed, Restarted: c.restarted, Chore: c.calls.chores.PushAlways,
+		Backlog:  c.later, Failed: c.failed, Restarted: c.restarted, Chore: c.calls.chores.PushAlways,
 		OrphanFound: c.orphanFound, RemovalFailed: c.removalFailed,
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.session != nil {
-		cfg.Restarts = c.session.Session().Restarts()
+		cfg.EnsembleGeneration = c.session.Session().EnsembleGeneration()
 	}
-	cfg.Carried, c.carried = c.carried, live.Leftovers{}
+	cfg.Carried, c.carried = c.carried, live.Backlog{}
 	s = live.New(cfg, events)
 	c.session = s
 	return s
 }
 
 // run is the client's goroutine: it runs one session after the other.
-func (c *core) run(s *live.Owner) {
+func (c *core) run(s *live.Runner) {
 	defer close(c.ended)
 	for young := 0; ; {
 		s.Run(c.closing)

@@ -45,7 +45,7 @@ func TestASessionThatIsOverMovesNothingAnyMore(t *testing.T) {
 
 func TestWorkForASessionThatIsOverIsCarriedToTheNext(t *testing.T) {
 	c := unconnected()
-	c.later(live.Leftovers{Removals: []string{"/a"}})
+	c.later(live.Backlog{Removals: []string{"/a"}})
 	if got := c.carried.Removals; len(got) != 1 {
 		t.Fatalf("carried %v, want /a", got)
 	}
@@ -53,7 +53,7 @@ func TestWorkForASessionThatIsOverIsCarriedToTheNext(t *testing.T) {
 	if got := c.carried.Removals; len(got) != 0 {
 		t.Errorf("carried %v although there is another session", got)
 	}
-	c.later(live.Leftovers{Removals: []string{"/b"}})
+	c.later(live.Backlog{Removals: []string{"/b"}})
 	if got := c.carried.Removals; len(got) != 0 {
 		t.Errorf("carried %v, want it in the present session", got)
 	}

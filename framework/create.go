@@ -118,7 +118,7 @@ func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...C
 	}
 	spec.name = path[strings.LastIndexByte(path, '/')+1:]
 	var made *live.Creation // one for all tries: it finds the node of an earlier one
-	var entry session.Entry
+	var entry session.CreatedNode
 	err = c.do(ctx, "create", bare, func(ctx context.Context, s *live.Session, absolute string, _ bool) (err error) {
 		if made == nil {
 			made = c.creation(absolute+path[len(bare):], data, &spec)
@@ -131,7 +131,7 @@ func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...C
 		return err
 	})
 	if made != nil {
-		c.core.later(made.Left())
+		c.core.later(made.Backlog())
 	}
 	if err != nil {
 		return "", nil, err
@@ -140,7 +140,7 @@ func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...C
 }
 
 // createOrSet starts again if the node vanishes between its two requests.
-func createOrSet(ctx context.Context, s *live.Session, made *live.Creation, path string, version int32) (session.Entry, error) {
+func createOrSet(ctx context.Context, s *live.Session, made *live.Creation, path string, version int32) (session.CreatedNode, error) {
 	for {
 		entry, err := s.Create(ctx, made)
 		if !errors.Is(err, zk.ErrNodeExists) {
@@ -148,7 +148,7 @@ func createOrSet(ctx context.Context, s *live.Session, made *live.Creation, path
 		}
 		stat, err := s.Set(ctx, path, made.Data, version)
 		if !errors.Is(err, zk.ErrNoNode) {
-			return session.Entry{Path: path, Stat: stat}, err
+			return session.CreatedNode{Path: path, Stat: stat}, err
 		}
 	}
 }

@@ -59,7 +59,7 @@ func (c *Client) Delete(ctx context.Context, path string, version int32, opts ..
 		deleted, later = c.deleteTree, c.deleteTreeLater
 	}
 	err := deleted(ctx, path, version)
-	if err != nil && d.guaranteed && !live.Definite(err) && !errors.Is(err, ErrInvalidPath) {
+	if err != nil && d.guaranteed && !live.IsAnswer(err) && !errors.Is(err, ErrInvalidPath) {
 		later(path)
 	}
 	return err
@@ -105,12 +105,12 @@ func (c *Client) deleteLater(path string) {
 	if err != nil {
 		return
 	}
-	c.core.later(live.Leftovers{Removals: []string{absolute}})
+	c.core.later(live.Backlog{Removals: []string{absolute}})
 }
 
 // later gives work to the present session, or, if that is over, to the next: in one step, so that no session gets work
 // after it has handed over what it had.
-func (c *core) later(work live.Leftovers) {
+func (c *core) later(work live.Backlog) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.session.Adopt(work) {

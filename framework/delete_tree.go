@@ -188,11 +188,11 @@ func (c *core) deleteTree(absolute string) error {
 	for {
 		began := time.Now()
 		err := c.root.deleteTree(c.life, c.root.RelativePath(absolute), -1)
-		var hungUp *HangUpError
+		var disconnected *DisconnectError
 		switch {
 		case errors.Is(err, zk.ErrNoNode):
 			return nil
-		case err == nil || live.Definite(err) || errors.Is(err, ErrInvalidPath) || errors.As(err, &hungUp) || c.refusal() != nil:
+		case err == nil || live.IsAnswer(err) || errors.Is(err, ErrInvalidPath) || errors.As(err, &disconnected) || c.refusal() != nil:
 			return err
 		}
 		if err := pace.Wait(c.life, time.Since(began)); err != nil {

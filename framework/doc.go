@@ -14,9 +14,9 @@
 //
 // # Sessions and leases
 //
-// Ephemeral nodes, watches and [Binding]s, such as a lock's lease, belong to a [Session]. The servers end a session
-// when they have heard nothing from its client for the session timeout T. A client that is cut off cannot learn that,
-// so it goes by its own clock: its session is over when T has passed since it sent the newest request that was
+// Ephemeral nodes, watches and [session.Binding]s, such as a lock's lease, belong to a [Session]. The servers end a
+// session when they have heard nothing from its client for the session timeout T. A client that is cut off cannot learn
+// that, so it goes by its own clock: its session is over when T has passed since it sent the newest request that was
 // answered, and its leases end earlier, at [Session.ValidUntil]. While the client holds or waits for something it
 // renews leases every T/4. So a lease has at least about T/2 left while the connection lasts, and outlasts an outage
 // that is shorter.
@@ -36,7 +36,7 @@
 // can stop a holder that does not look: let the store refuse a late one, by a check in the same transaction or by a
 // fencing token. That also helps against what is outside this promise: nodes and sessions that an administrator
 // removes, ensembles that are wiped or restored, servers that lose writes that they have answered (releases before
-// 3.9.4 can), guests whose clocks stand still, and [WithLeaderRenewal]. The reasons, and what was measured:
+// 3.9.4 can), guests whose clocks stand still, and [WithSyncRenewal]. The reasons, and what was measured:
 // framework/session/LEASES.md.
 //
 // # Who the client is
@@ -48,11 +48,11 @@
 //
 // # Sizes
 //
-// A request has at most [DefaultMaxRequest] bytes, as much as servers take by default: a node's data, its path, its ACL
+// A request has at most 1 MiB less one byte, as much as servers take by default: a node's data, its path, its ACL
 // and a few dozen bytes; or a whole transaction. If the servers' jute.maxbuffer says otherwise, [WithMaxRequest] should
 // say the same. A longer request is not sent: the server would close the connection on it, and all others would go down
-// with it. An answer has at most [DefaultMaxAnswer] bytes; each name of a listing takes its length and 4 bytes, a lock
-// node about 60. [WithMaxAnswer] changes that. A longer answer is read past, not kept. Either fails its own operation
+// with it. An answer has at most 16 MiB; each name of a listing takes its length and 4 bytes, a lock
+// node about 60. [WithMaxResponse] changes that. A longer answer is read past, not kept. Either fails its own operation
 // with [ErrTooLarge], which is not retried, and nothing else.
 //
 // # Inside

@@ -13,15 +13,15 @@ var (
 	ErrClosed = session.ErrClosed
 	// ErrSessionLost says that the session is over: the server said so, or its timeout has passed without an answer.
 	ErrSessionLost = session.ErrSessionLost
-	// ErrLapsed says that leases had to end, since no answer of a majority, or of the leader under WithLeaderRenewal,
+	// ErrNotRenewed says that leases had to end, since no answer of a majority, or of the leader under WithSyncRenewal,
 	// proved in time that the session lives. It may live on.
-	ErrLapsed = session.ErrLapsed
+	ErrNotRenewed = session.ErrNotRenewed
 	// ErrSuspended says that the connection was lost, under StandardErrorPolicy.
 	ErrSuspended = session.ErrSuspended
 	// ErrConnectionLost says that the connection broke before the answer: the operation may have been executed.
 	ErrConnectionLost = session.ErrConnectionLost
 	// ErrInvalidPath says that ZooKeeper would refuse a path.
-	ErrInvalidPath = errors.New("framework: invalid path")
+	ErrInvalidPath = session.ErrInvalidPath
 	// ErrAuthRefused says that the servers refuse the client's authentication, or take SASL clients only.
 	ErrAuthRefused = session.ErrAuthRefused
 	// ErrNoChroot says that the chroot of the connect string does not exist.
@@ -29,7 +29,7 @@ var (
 	// ErrUnsupported says that the server is older than 3.5, or that the feature is switched off.
 	ErrUnsupported = session.ErrUnsupported
 	// ErrTooLarge says that a request is longer than [WithMaxRequest] allows, and was not sent, or an answer than
-	// [WithMaxAnswer], and was not read. Neither is tried again.
+	// [WithMaxResponse], and was not read. Neither is tried again.
 	ErrTooLarge = session.ErrTooLarge
 )
 
@@ -39,9 +39,9 @@ type ConnectError = session.ConnectError
 // A NoAuthError says which permission is missing, and where. It is in the chain of every server's zk.ErrNoAuth.
 type NoAuthError = session.NoAuthError
 
-// A HangUpError says that a server closes the connection on a request again and again, although it answers others. A
-// request that servers take, as far as the client knows, fails so only if it has gone on for a session timeout.
-type HangUpError = session.HangUpError
+// A DisconnectError says that a server closes the connection on a request again and again, although it answers others.
+// A request that servers take, as far as the client knows, fails so only if it has gone on for a session timeout.
+type DisconnectError = session.DisconnectError
 
 // An OpError is a failed operation. It unwraps to the reason: zk.ErrNoNode, context.DeadlineExceeded or
 // [ErrConnectionLost], for instance.

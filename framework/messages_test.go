@@ -82,7 +82,7 @@ func TestAnEndedContextIsNamedAsTheReason(t *testing.T) {
 }
 
 // answering is a server that greets every client with a text, and reads what it says.
-func answering(text string) framework.DialFunc {
+func answering(text string) func(ctx context.Context, network, address string) (net.Conn, error) {
 	return func(context.Context, string, string) (net.Conn, error) {
 		ours, theirs := net.Pipe()
 		go func() {

@@ -57,7 +57,7 @@ func (c *Client) doRetrying(ctx context.Context, op, path string, f try) error {
 		case err == nil || !live.Retryable(err):
 			return retry.Permanent(err)
 		}
-		ambiguous = ambiguous || !errors.Is(err, live.ErrDetached)
+		ambiguous = ambiguous || !errors.Is(err, live.ErrNotSent)
 		return err
 	})
 	if err == nil {

@@ -20,10 +20,10 @@ func TestATryIsAmbiguousIfAnyEarlierOneMayHaveBeenExecuted(t *testing.T) {
 		want     []bool // for each try
 	}{
 		"lost":                     {[]error{session.ErrConnectionLost}, []bool{false, true}},
-		"not sent":                 {[]error{live.ErrDetached}, []bool{false, false}},
-		"lost, then not sent":      {[]error{session.ErrConnectionLost, live.ErrDetached}, []bool{false, true, true}},
-		"not sent, then lost":      {[]error{live.ErrDetached, session.ErrSessionLost}, []bool{false, false, true}},
-		"not sent, lost, not sent": {[]error{live.ErrDetached, session.ErrConnectionLost, live.ErrDetached}, []bool{false, false, true, true}},
+		"not sent":                 {[]error{live.ErrNotSent}, []bool{false, false}},
+		"lost, then not sent":      {[]error{session.ErrConnectionLost, live.ErrNotSent}, []bool{false, true, true}},
+		"not sent, then lost":      {[]error{live.ErrNotSent, session.ErrSessionLost}, []bool{false, false, true}},
+		"not sent, lost, not sent": {[]error{live.ErrNotSent, session.ErrConnectionLost, live.ErrNotSent}, []bool{false, false, true, true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			zktest.Bubble(t, func(t *testing.T) {

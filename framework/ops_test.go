@@ -103,7 +103,7 @@ func TestEveryOperationObeysItsContextWhileTheServerIsSilent(t *testing.T) {
 			t.Errorf("it took %v", d)
 		}
 		wantErr(t, err, context.DeadlineExceeded, reason)
-		w.Server.Thaw()
+		w.Server.Unfreeze()
 		w.Link.Reset()
 	})
 }

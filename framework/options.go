@@ -26,23 +26,14 @@ import (
 //	longest answer       16 MiB               (a listing of some hundred thousand lock nodes)
 //	longest request      1 MiB less one byte  (ZooKeeper's jute.maxbuffer)
 const (
-	DefaultSessionTimeout    = 60 * time.Second
-	DefaultConnectionTimeout = 15 * time.Second
-	DefaultMaxAnswer         = 16 << 20
-	DefaultMaxRequest        = 0xfffff
+	defaultSessionTimeout    = 60 * time.Second
+	defaultConnectionTimeout = 15 * time.Second
+	defaultMaxResponse       = 16 << 20
+	defaultMaxRequest        = 0xfffff
 )
 
 // An Option sets up a client. Options never fail: [NewClient] names everything that is wrong with them.
 type Option func(*config)
-
-// A DialFunc opens a connection to a server, as [net.Dialer.DialContext]. It should return when ctx ends: otherwise the
-// client goes on without it, and closes what it returns later. Close of the connection must end its reads and writes,
-// and may block. The connection needs no deadlines.
-type DialFunc func(ctx context.Context, network, address string) (net.Conn, error)
-
-// A LookupFunc finds the IP addresses of a host, as [net.Resolver.LookupHost]. It should return when ctx ends:
-// otherwise the client goes on without it, and does not look that host up before it has returned.
-type LookupFunc func(ctx context.Context, host string) (ips []string, err error)
 
 // WithSessionTimeout asks for a session that lives so long without contact. The server may grant another timeout.
 //
@@ -62,12 +53,12 @@ func WithConnectionTimeout(d time.Duration) Option {
 // Curator: CuratorFrameworkFactory.Builder.retryPolicy().
 func WithRetryPolicy(p retry.Policy) Option { return func(c *config) { c.policy = p } }
 
-// WithMaxAnswer bounds answers in bytes: a node's data, or a listing, of which each name takes its length and 4 bytes.
-// The operation of a longer answer fails with [ErrTooLarge]. The client reads past the rest; if that takes longer than
-// an eighth of the session timeout, it gives the connection up for another.
+// WithMaxResponse bounds answers in bytes: a node's data, or a listing, of which each name takes its length and 4
+// bytes. The operation of a longer answer fails with [ErrTooLarge]. The client reads past the rest; if that takes
+// longer than an eighth of the session timeout, it gives the connection up for another.
 //
 // Curator: the system property jute.maxbuffer of the client.
-func WithMaxAnswer(bytes int) Option { return func(c *config) { c.maxAnswer = bytes } }
+func WithMaxResponse(bytes int) Option { return func(c *config) { c.maxResponse = bytes } }
 
 // WithMaxRequest bounds requests in bytes. A longer one fails with [ErrTooLarge], and is not sent: a server closes the
 // connection on a request beyond its own system property jute.maxbuffer, which should be the same.
@@ -140,15 +131,18 @@ func WithACLProvider(acl func(path string) []zk.ACL) Option {
 	}
 }
 
-// WithLeaderRenewal renews leases by syncs, which the leader answers alone, instead of transactions, which a majority
+// WithSyncRenewal renews leases by syncs, which the leader answers alone, instead of transactions, which a majority
 // of the servers writes down. It saves four small transactions in each session timeout for each client that holds or
 // waits, and leaves a gap in what [Session.ValidUntil] promises: a leader that was deposed by halves renews leases
 // whose locks its successor gives to others. framework/session/LEASES.md describes both.
-func WithLeaderRenewal() Option { return func(c *config) { c.leaderRenewal = true } }
+func WithSyncRenewal() Option { return func(c *config) { c.syncRenewal = true } }
 
-// WithDialer replaces the [net.Dialer], for tests, proxies or in-memory servers. Each attempt calls it with a server as
-// in the connect string, or with an address of [WithLookup]. WithTLS works on top of it.
-func WithDialer(dial DialFunc) Option {
+// WithDialer replaces the [net.Dialer], for tests, proxies or in-memory servers. Each attempt calls dial with a server
+// as in the connect string, or with an address of [WithLookup]. WithTLS works on top of it.
+//
+// dial should return when ctx ends: otherwise the client goes on without it, and closes what it returns later. Close of
+// the connection must end its reads and writes, and may block. The connection needs no deadlines.
+func WithDialer(dial func(ctx context.Context, network, address string) (net.Conn, error)) Option {
 	return func(c *config) {
 		if dial == nil {
 			c.problems = append(c.problems, errors.New("dialer is nil"))
@@ -161,8 +155,9 @@ func WithDialer(dial DialFunc) Option {
 // WithLookup replaces [net.DefaultResolver] for the hosts of the connect string. A host may have several addresses,
 // such as a headless service of Kubernetes: each attempt to connect looks all hosts up, and tries the address that was
 // not tried for the longest time. While a look-up fails, its last answer stands in. lookup must be safe for concurrent
-// use. Without it, a client with a [WithDialer] looks nothing up.
-func WithLookup(lookup LookupFunc) Option {
+// use. It should return when ctx ends: otherwise the client goes on without it, and does not look that host up before
+// it has returned. Without this option, a client with a [WithDialer] looks nothing up.
+func WithLookup(lookup func(ctx context.Context, host string) (ips []string, err error)) Option {
 	return func(c *config) {
 		if lookup == nil {
 			c.problems = append(c.problems, errors.New("look-up function is nil"))

@@ -44,14 +44,14 @@ type guardedMechanism struct {
 
 // Name is asked for when an exchange has failed.
 func (g *guardedMechanism) Name() (name string) {
-	if g.core.callUser("the SASL mechanism", func() { name = g.mechanism.Name() }) != nil {
+	if g.core.catchPanic("the SASL mechanism", func() { name = g.mechanism.Name() }) != nil {
 		return "mechanism"
 	}
 	return name
 }
 
 func (g *guardedMechanism) Start(ctx context.Context, server sasl.Server) (x sasl.Exchange, err error) {
-	panicked := g.core.callUser("the SASL mechanism", func() { x, err = g.mechanism.Start(ctx, server) })
+	panicked := g.core.catchPanic("the SASL mechanism", func() { x, err = g.mechanism.Start(ctx, server) })
 	switch {
 	case panicked != nil:
 		return nil, panicked
@@ -68,7 +68,7 @@ type guardedExchange struct {
 }
 
 func (g *guardedExchange) Step(challenge []byte) (response []byte, done bool, err error) {
-	panicked := g.core.callUser("the SASL mechanism", func() { response, done, err = g.exchange.Step(challenge) })
+	panicked := g.core.catchPanic("the SASL mechanism", func() { response, done, err = g.exchange.Step(challenge) })
 	if panicked != nil {
 		return nil, false, panicked
 	}

@@ -269,7 +269,7 @@ func TestAYoungerEnsembleThatRequiresSASLIsRecognised(t *testing.T) {
 		x.replace(map[string]*zktest.Server{"zk:2181": fresh})
 		w.Eventually("the client goes on", func() bool {
 			s, err := client.Session(t.Context())
-			return err == nil && s.Restarts() == 1
+			return err == nil && s.EnsembleGeneration() == 1
 		})
 	})
 }

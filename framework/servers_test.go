@@ -219,17 +219,17 @@ func TestAConnectErrorNamesTheServersOfThePresentList(t *testing.T) {
 
 func TestServerAndStartedFollowTheClient(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
-		if got := w.Client.Server(); got != "zk:2181" || !w.Client.Started() || w.Session().Timeout() != clienttest.SessionTimeout {
-			t.Errorf("connected: at %q, started %v, timeout %v", got, w.Client.Started(), w.Session().Timeout())
+		if got := w.Client.Server(); got != "zk:2181" || w.Client.Err() != nil || w.Session().Timeout() != clienttest.SessionTimeout {
+			t.Errorf("connected: at %q, started %v, timeout %v", got, w.Client.Err() == nil, w.Session().Timeout())
 		}
 		w.Link.Cut()
 		w.Eventually("suspended", func() bool { return w.Client.State() == suspended })
-		if got := w.Client.Server(); got != "" || !w.Client.Started() {
-			t.Errorf("suspended: at %q, started %v", got, w.Client.Started())
+		if got := w.Client.Server(); got != "" || w.Client.Err() != nil {
+			t.Errorf("suspended: at %q, started %v", got, w.Client.Err() == nil)
 		}
 		_ = w.Client.Close()
-		if got := w.Client.Server(); got != "" || w.Client.Started() {
-			t.Errorf("closed: at %q, started %v", got, w.Client.Started())
+		if got := w.Client.Server(); got != "" || w.Client.Err() == nil {
+			t.Errorf("closed: at %q, started %v", got, w.Client.Err() == nil)
 		}
 	})
 }

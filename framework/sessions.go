@@ -21,7 +21,7 @@ import (
 // Errors: as [Client.Session]; [ErrClosed], and the error of ctx's end, also in a pause.
 func (c *Client) Sessions(ctx context.Context) iter.Seq2[Session, error] {
 	return c.sessions(ctx, func(begun bool, err error) (end error) {
-		if begun && session.Again(ctx, err) {
+		if begun && session.ShouldStartOver(ctx, err) {
 			return nil
 		}
 		return err
@@ -62,7 +62,7 @@ func (c *Client) sessions(ctx context.Context, end func(begun bool, err error) e
 					yield(nil, err)
 					return
 				}
-				_ = pace.WaitUnless(ctx, time.Since(began), c.core.closing) // the connection timeout may be short
+				_ = pace.WaitOrDone(ctx, time.Since(began), c.core.closing) // the connection timeout may be short
 				continue
 			}
 			begun = true
@@ -70,7 +70,7 @@ func (c *Client) sessions(ctx context.Context, end func(begun bool, err error) e
 			if !yield(s, nil) {
 				return
 			}
-			_ = pace.WaitUnless(ctx, time.Since(began), c.core.closing) // Session returns the error
+			_ = pace.WaitOrDone(ctx, time.Since(began), c.core.closing) // Session returns the error
 		}
 	}
 }

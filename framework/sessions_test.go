@@ -94,7 +94,7 @@ func TestOnlyTheFirstSessionMayBeMissing(t *testing.T) {
 			}
 			w.Link.Cut()
 			<-s.Done()
-			time.AfterFunc(3*framework.DefaultConnectionTimeout, w.Link.Heal)
+			time.AfterFunc(3*clienttest.ConnectionTimeout, w.Link.Heal)
 		}
 	})
 }

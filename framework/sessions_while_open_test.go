@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/internal/clienttest"
 )
 
 // While no server can be reached, and none has been, the loop waits, and nothing is reported.
@@ -67,7 +68,7 @@ func TestSessionsWhileOpenOutlastsAMissingChroot(t *testing.T) {
 				<-s.Done()
 			}
 		}()
-		time.Sleep(5*framework.DefaultConnectionTimeout + time.Second)
+		time.Sleep(5*clienttest.ConnectionTimeout + time.Second)
 		synctest.Wait()
 		if len(reasons) != 5 || opened != 1 {
 			t.Errorf("got %d reasons and %d sessions in five connection timeouts, want 5 and 1", len(reasons), opened)
@@ -116,7 +117,7 @@ func TestSessionsWhileOpenEndsWithTheClientAndWithItsContext(t *testing.T) {
 						}
 					}
 				}()
-				time.Sleep(4 * framework.DefaultConnectionTimeout)
+				time.Sleep(4 * clienttest.ConnectionTimeout)
 				began := time.Now()
 				c.end(client, stop)
 				synctest.Wait()

@@ -31,7 +31,7 @@ func TestAnAnswerThatIsTooLongFailsOnceAndForGood(t *testing.T) {
 		before, began := w.Count(zktest.OpGetChildren2)+w.Count(zktest.OpGetData), time.Now()
 		_, _, err := w.Client.Children(t.Context(), dir)
 		wantErr(t, err, framework.ErrTooLarge)
-		if text := err.Error(); !strings.Contains(text, `children "/crowd"`) || !strings.Contains(text, "this client takes 8192 (WithMaxAnswer)") {
+		if text := err.Error(); !strings.Contains(text, `children "/crowd"`) || !strings.Contains(text, "this client takes 8192 (WithMaxResponse)") {
 			t.Errorf("the error is %q", text)
 		}
 		_, _, err = w.Client.Get(t.Context(), "/long")
@@ -40,7 +40,7 @@ func TestAnAnswerThatIsTooLongFailsOnceAndForGood(t *testing.T) {
 			t.Errorf("%d requests in %v", n, time.Since(began))
 		}
 		w.States.Want(t, framework.StateConnected)
-	}, framework.WithMaxAnswer(8<<10))
+	}, framework.WithMaxResponse(8<<10))
 }
 
 func TestAWatchWhoseAnswerIsTooLongIsRefused(t *testing.T) {
@@ -50,7 +50,7 @@ func TestAWatchWhoseAnswerIsTooLongIsRefused(t *testing.T) {
 		s := w.Session()
 		sub := s.WatchChildren(dir, func() {})
 		time.Sleep(time.Minute)
-		if view := sub.View(); view.Status != framework.StatusRefused || !errors.Is(view.Err, framework.ErrTooLarge) {
+		if view := sub.View(); view.Status != framework.StatusFailed || !errors.Is(view.Err, framework.ErrTooLarge) {
 			t.Errorf("got %+v", view)
 		}
 		if n := w.Count(zktest.OpGetChildren2); n != 1 || w.Server.WatchCount() != 0 {
@@ -58,7 +58,7 @@ func TestAWatchWhoseAnswerIsTooLongIsRefused(t *testing.T) {
 		}
 		sub.Stop()
 		w.States.Want(t, framework.StateConnected)
-	}, framework.WithMaxAnswer(8<<10))
+	}, framework.WithMaxResponse(8<<10))
 }
 
 func TestANodeWithLongDataIsWatchedForItsExistence(t *testing.T) {
@@ -67,7 +67,7 @@ func TestANodeWithLongDataIsWatchedForItsExistence(t *testing.T) {
 		s := w.Session()
 		sub := s.WatchData("/long", func() {})
 		synctest.Wait()
-		if view := sub.View(); view.Status != framework.StatusPresent || !view.Armed || view.Data != nil {
+		if view := sub.View(); view.Status != framework.StatusPresent || !view.Current || view.Data != nil {
 			t.Errorf("got %+v", view)
 		}
 		if err := w.Client.Delete(t.Context(), "/long", -1); err != nil {
@@ -78,7 +78,7 @@ func TestANodeWithLongDataIsWatchedForItsExistence(t *testing.T) {
 			t.Errorf("after its deletion: %+v", view)
 		}
 		sub.Stop()
-	}, framework.WithMaxAnswer(8<<10))
+	}, framework.WithMaxResponse(8<<10))
 }
 
 func TestARequestThatIsTooLongIsNotSent(t *testing.T) {
@@ -95,7 +95,7 @@ func TestARequestThatIsTooLongIsNotSent(t *testing.T) {
 }
 
 func TestSizesThatMakeNoSenseAreRefused(t *testing.T) {
-	_, err := framework.NewClient("zk:2181", framework.WithMaxAnswer(100), framework.WithMaxRequest(-1))
+	_, err := framework.NewClient("zk:2181", framework.WithMaxResponse(100), framework.WithMaxRequest(-1))
 	if err == nil || !strings.Contains(err.Error(), "longest answer") || !strings.Contains(err.Error(), "longest request") {
 		t.Errorf("got %v", err)
 	}

@@ -104,7 +104,7 @@ func TestADialerThatDoesNotHeedItsContextHoldsUpNothing(t *testing.T) {
 			late <- theirs
 			return ours, nil
 		}))
-		ctx, cancel := context.WithTimeout(t.Context(), framework.DefaultConnectionTimeout)
+		ctx, cancel := context.WithTimeout(t.Context(), clienttest.ConnectionTimeout)
 		defer cancel()
 		if err := client.BlockUntilConnected(ctx); err != nil {
 			t.Errorf("got %v, want a connection to the other server", err)
@@ -119,7 +119,7 @@ func TestADialerThatDoesNotHeedItsContextHoldsUpNothing(t *testing.T) {
 			late <- theirs
 			return ours, nil
 		}))
-		time.Sleep(2 * framework.DefaultConnectionTimeout)
+		time.Sleep(2 * clienttest.ConnectionTimeout)
 		ctx, cancel = context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		err := alone.BlockUntilConnected(ctx)

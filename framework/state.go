@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// A State is what a client's users know of its connection.
+// A State is what a client's users know of its connection. It has no READ_ONLY: the client asks for no
+// connection to a server that takes reads only.
 //
 //	            attached               detached
 //	LATENT ───────────────▶ CONNECTED ───────────▶ SUSPENDED ◀──┐
@@ -40,9 +41,6 @@ const (
 	// StateLost says that the session is over: its ephemeral nodes are gone or about to go, and every lease has ended
 	// before. The servers refuse a client that stays in this state, or enters it from StateLatent: see [Client.Err].
 	StateLost
-	// StateReadOnly says that the server takes reads only. It does not occur at present: go-zookeeper never asks for
-	// such a connection.
-	StateReadOnly
 )
 
 // A StateChange is what listeners hear. Later versions may add fields.
@@ -69,8 +67,6 @@ func (s State) String() string {
 		return "RECONNECTED"
 	case StateLost:
 		return "LOST"
-	case StateReadOnly:
-		return "READ_ONLY"
 	default:
 		return fmt.Sprintf("State(%d)", int(s))
 	}
@@ -80,7 +76,7 @@ func (s State) String() string {
 //
 // Curator: ConnectionState.isConnected().
 func (s State) IsConnected() bool {
-	return s == StateConnected || s == StateReconnected || s == StateReadOnly
+	return s == StateConnected || s == StateReconnected
 }
 
 // Events come from one session at a time, in order.

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-var allStates = []State{StateLatent, StateConnected, StateSuspended, StateReconnected, StateLost, StateReadOnly}
+var allStates = []State{StateLatent, StateConnected, StateSuspended, StateReconnected, StateLost}
 
 func TestStateMachine(t *testing.T) {
 	for _, row := range []struct{ from, attached, detached, over State }{
@@ -14,7 +14,6 @@ func TestStateMachine(t *testing.T) {
 		{StateSuspended, StateReconnected, StateSuspended, StateLost},
 		{StateReconnected, StateReconnected, StateSuspended, StateLost},
 		{StateLost, StateReconnected, StateLost, StateLost},
-		{StateReadOnly, StateReadOnly, StateSuspended, StateLost},
 	} {
 		if a, d, o := row.from.next(eventAttached), row.from.next(eventDetached), row.from.next(eventOver); a != row.attached ||
 			d != row.detached || o != row.over {
@@ -61,7 +60,7 @@ func TestStatesHaveCuratorsNames(t *testing.T) {
 	for _, s := range append(allStates, 77) {
 		names = append(names, s.String())
 	}
-	want := []string{"LATENT", "CONNECTED", "SUSPENDED", "RECONNECTED", "LOST", "READ_ONLY", "State(77)"}
+	want := []string{"LATENT", "CONNECTED", "SUSPENDED", "RECONNECTED", "LOST", "State(77)"}
 	if !slices.Equal(names, want) {
 		t.Errorf("got %v", names)
 	}

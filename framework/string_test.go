@@ -45,18 +45,17 @@ func TestNoExportedTypeShowsACredential(t *testing.T) {
 			t.Fatal(err)
 		}
 		values := map[string]any{
-			"Client": client, "Session": s, "Binding": hold, "Watch": watch, "View": watch.View(), "Option": []framework.Option{auth, proof},
-			"Op": framework.CheckOp("/", -1), "Removal": s.Remove("/missing"), "OpError": []error{opErr, refused},
+			"Client": client, "Session": s, "View": watch.View(), "Option": []framework.Option{auth, proof},
+			"Op": framework.CheckOp("/", -1), "OpError": []error{opErr, refused},
 			"ConnectError":     &framework.ConnectError{Servers: map[string]error{"zk:2181": connectErr}, Cause: connectErr},
 			"TransactionError": &framework.TransactionError{Op: "check", Path: "/", Err: connectErr},
-			"HangUpError":      &framework.HangUpError{Request: "create", Path: "/", Server: "zk:2181", Times: 5, Err: connectErr},
+			"DisconnectError":  &framework.DisconnectError{Request: "create", Path: "/", Server: "zk:2181", Times: 5, Err: connectErr},
 			"Operation":        framework.Operation{Op: "add authorization", Path: "/", Err: refused},
-			"Result":           framework.Result{Path: "/"}, "Entry": framework.Entry{Path: "/"},
-			"State": framework.StateLost, "ErrorPolicy": framework.StandardErrorPolicy, "Status": framework.StatusGone,
+			"Result":           framework.Result{Path: "/"},
+			"State":            framework.StateLost, "ErrorPolicy": framework.StandardErrorPolicy, "Status": framework.StatusGone,
 			"CreateMode": framework.Ephemeral, "CreateOption": framework.WithACL(zk.DigestACL(zk.PermAll, "user", "other")[0]),
-			"DeleteOption": framework.Guaranteed(), "Trace": framework.Trace{}, "StateChange": framework.StateChange{Err: refused}, "DialFunc": framework.DialFunc(w.Link.DialContext),
-			"ChildObserver": framework.ChildObserver(nil), "NoAuthError": &framework.NoAuthError{Op: "create", Path: "/", Permission: "CREATE", Node: "/"},
-			"LookupFunc": framework.LookupFunc(net.DefaultResolver.LookupHost),
+			"DeleteOption": framework.Guaranteed(), "Trace": framework.Trace{}, "StateChange": framework.StateChange{Err: refused},
+			"NoAuthError": &framework.NoAuthError{Op: "create", Path: "/", Permission: "CREATE", Node: "/"},
 		}
 		synctest.Wait() // no goroutine of the client writes while its fields are read
 		printtest.WantNoCredentials(t, ".", values)

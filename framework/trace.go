@@ -25,9 +25,9 @@ type Operation struct {
 }
 
 func (c *Client) doTraced(ctx context.Context, op, path string, f try) error {
-	var meter live.Meter
+	var meter live.Traffic
 	o := Operation{Op: op, Path: path, Began: time.Now()}
-	o.Err = c.doRetrying(live.WithMeter(ctx, &meter), op, path, func(ctx context.Context, s *live.Session, absolute string, ambiguous bool) error {
+	o.Err = c.doRetrying(live.WithTraffic(ctx, &meter), op, path, func(ctx context.Context, s *live.Session, absolute string, ambiguous bool) error {
 		o.Tries++
 		return f(ctx, s, absolute, ambiguous)
 	})

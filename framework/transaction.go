@@ -1,6 +1,7 @@
 package framework
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -82,15 +83,18 @@ func CheckOp(path string, version int32) Op {
 	}}
 }
 
-// CheckAbsoluteOp is CheckOp of a path as [Client.AbsolutePath] returns it, for recipes.
-func CheckAbsoluteOp(path string, version int32) Op {
-	op := CheckOp(path, version)
+// Absolute returns op for a path as [Client.AbsolutePath] returns it, for recipes.
+func (op Op) Absolute() Op {
 	op.absolute = true
 	return op
 }
 
-// FailedOp makes a transaction fail with err before it is sent, for functions that return an Op and cannot.
-func FailedOp(err error) Op { return Op{name: "check", err: err} }
+// Failing returns op so that its transaction fails with err and is not sent: for functions that return an Op and
+// cannot. The zero Op will do.
+func (op Op) Failing(err error) Op {
+	op.name, op.err = cmp.Or(op.name, "check"), err
+	return op
+}
 
 // A TransactionError names the part that failed. Nothing of the transaction was done. It unwraps to the reason.
 type TransactionError struct {
@@ -145,7 +149,7 @@ func (c *Client) Transaction(ctx context.Context, ops ...Op) ([]Result, error) {
 // unexecuted reports whether err proves that a request was not executed.
 func unexecuted(err error) bool {
 	return slices.ContainsFunc([]error{
-		live.ErrDetached, ErrSessionLost, zk.ErrSessionMoved, zk.ErrSessionExpired, transport.ErrThrottled,
+		live.ErrNotSent, ErrSessionLost, zk.ErrSessionMoved, zk.ErrSessionExpired, transport.ErrThrottled,
 	}, func(refusal error) bool { return errors.Is(err, refusal) })
 }
 

@@ -24,7 +24,7 @@ func TestATransactionDoesAllItsParts(t *testing.T) {
 			framework.CreateOp("/new-", []byte("x"), framework.WithMode(framework.EphemeralSequential)),
 			framework.SetOp("/set", []byte("y"), 0),
 			framework.DeleteOp("/old", -1),
-			framework.CheckAbsoluteOp("/app/set", 1))
+			framework.CheckOp("/app/set", 1).Absolute())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +80,7 @@ func TestATransactionThatCannotBeIsNotSent(t *testing.T) {
 			"mode":       framework.CreateOp("/a", nil, framework.WithMode(framework.Container)),
 			"protection": framework.CreateOp("/a", nil, framework.WithProtection()),
 			"parents":    framework.CreateOp("/a", nil, framework.CreatingParentsIfNeeded()),
-			"own error":  framework.FailedOp(mine),
+			"own error":  framework.Op{}.Failing(mine),
 		} {
 			_, err := w.Client.Transaction(t.Context(), framework.CheckOp("/", -1), op)
 			var failed *framework.TransactionError

@@ -11,12 +11,13 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// CallUser calls a function of the user, for recipes, on a goroutine that is not the user's: a panic there would end
+// CatchPanic calls a function of the user, for recipes, on a goroutine that is not the user's: a panic there would end
 // the process, and leave locks to their timeout. It is logged at Error with its stack, to slog.Default if the client
-// has no logger, and returned as an error; there is no other. what names the function. CallUser blocks as long as call.
-func (c *Client) CallUser(what string, call func()) error { return c.core.callUser(what, call) }
+// has no logger, and returned as an error; there is no other. what names the function. CatchPanic blocks as long as
+// call.
+func (c *Client) CatchPanic(what string, call func()) error { return c.core.catchPanic(what, call) }
 
-func (c *core) callUser(what string, call func()) (err error) {
+func (c *core) catchPanic(what string, call func()) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("framework: %s panicked: %v", what, p)
@@ -28,9 +29,9 @@ func (c *core) callUser(what string, call func()) (err error) {
 }
 
 // guardDial turns a panic in the dialer into a failed attempt.
-func (c *core) guardDial(dial DialFunc) DialFunc {
+func (c *core) guardDial(dial dialFunc) dialFunc {
 	return func(ctx context.Context, network, address string) (conn net.Conn, err error) {
-		panicked := c.callUser("the dialer", func() { conn, err = dial(ctx, network, address) })
+		panicked := c.catchPanic("the dialer", func() { conn, err = dial(ctx, network, address) })
 		if panicked != nil {
 			return nil, panicked
 		}
@@ -44,7 +45,7 @@ func (c *core) guardSecure(secure secureFunc) secureFunc {
 		return nil
 	}
 	return func(ctx context.Context, raw net.Conn, server string) (conn net.Conn, err error) {
-		panicked := c.callUser("the TLS handshake", func() { conn, err = secure(ctx, raw, server) })
+		panicked := c.catchPanic("the TLS handshake", func() { conn, err = secure(ctx, raw, server) })
 		if panicked != nil {
 			return nil, panicked
 		}
@@ -54,7 +55,7 @@ func (c *core) guardSecure(secure secureFunc) secureFunc {
 
 // guardLookup does so for look-ups, and leaves one behind that does not heed its context. The next look-up of the host
 // waits for that one, so that there is one at a time.
-func (c *core) guardLookup(lookup LookupFunc) LookupFunc {
+func (c *core) guardLookup(lookup lookupFunc) lookupFunc {
 	if lookup == nil {
 		return nil
 	}
@@ -81,7 +82,7 @@ const userGrace = 100 * time.Millisecond
 func (c *core) askUser(ctx context.Context, running *singleflight.Group, key, what string, ask func() ([]string, error)) ([]string, error) {
 	answer := running.DoChan(key, func() (found any, err error) {
 		var names []string
-		if panicked := c.callUser("the "+what, func() { names, err = ask() }); panicked != nil {
+		if panicked := c.catchPanic("the "+what, func() { names, err = ask() }); panicked != nil {
 			return []string(nil), panicked
 		}
 		return names, err

@@ -69,10 +69,10 @@ func TestATraceThatPanicsIsLoggedAndCalledAgain(t *testing.T) {
 	var log errorLog
 	bubble(t, func(t *testing.T, w *env) {
 		for range 2 {
-			w.Client.Report(func() { panic("broken trace") })
+			w.Client.QueueTrace(func() { panic("broken trace") })
 		}
 		called := false
-		w.Client.ReportAlways(func() { called = true })
+		w.Client.QueueTraceAlways(func() { called = true })
 		synctest.Wait()
 		if !called {
 			t.Error("got no call after the panics, want one")
@@ -138,7 +138,7 @@ func TestALookUpThatDoesNotHeedItsContextHoldsUpNothing(t *testing.T) {
 			<-goOn
 			return []string{"10.0.0.2"}, nil
 		}))
-		if err := client.BlockUntilConnected(w.Within(framework.DefaultConnectionTimeout)); err != nil {
+		if err := client.BlockUntilConnected(w.Within(clienttest.ConnectionTimeout)); err != nil {
 			t.Errorf("got %v, want a connection to the other server", err)
 		}
 		if err := closesWithin(t, client, time.Second); err != nil {

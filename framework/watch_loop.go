@@ -59,12 +59,12 @@ func (c *Client) watch(ctx context.Context, path string, children bool) iter.Seq
 				return
 			}
 			err = followIn(ctx, s, absolute, children, func(view View) bool {
-				return !news.is(view, s.Restarts()) || yield(view, nil)
+				return !news.is(view, s.EnsembleGeneration()) || yield(view, nil)
 			})
 			switch {
 			case errors.Is(err, errLeft):
 				return
-			case !session.Again(ctx, err):
+			case !session.ShouldStartOver(ctx, err):
 				fail(err)
 				return
 			}
@@ -76,17 +76,17 @@ func (c *Client) watch(ctx context.Context, path string, children bool) iter.Seq
 var errLeft = errors.New("left")
 
 type news struct {
-	children bool
-	told     bool
-	restarts int
-	last     View
+	children   bool
+	told       bool
+	generation int
+	last       View
 }
 
 // is reports whether a view differs from the last, and remembers it. It compares zxids, since a new node's versions
 // begin at 0 again. Those of a younger ensemble cannot be compared.
-func (n *news) is(view View, restarts int) bool {
-	same := n.told && restarts == n.restarts && sameView(n.last, view, n.children)
-	n.told, n.restarts, n.last = true, restarts, view
+func (n *news) is(view View, generation int) bool {
+	same := n.told && generation == n.generation && sameView(n.last, view, n.children)
+	n.told, n.generation, n.last = true, generation, view
 	return !same
 }
 
@@ -113,7 +113,7 @@ func followIn(ctx context.Context, s Session, path string, children bool, yield 
 	defer w.Stop()
 	for {
 		switch view := w.View(); view.Status {
-		case StatusRefused:
+		case StatusFailed:
 			return view.Err
 		case StatusPresent, StatusGone:
 			if !yield(view) {

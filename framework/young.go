@@ -28,7 +28,7 @@ func betweenSessions(young int, timeout time.Duration, random float64) time.Dura
 
 // rest pauses after the end of s, and reports whether the client is still open. young counts the sessions in a row that
 // ended young.
-func (c *core) rest(s *live.Owner, young int) (now int, open bool) {
+func (c *core) rest(s *live.Runner, young int) (now int, open bool) {
 	ended, timeout := s.EndedYoung()
 	if !ended {
 		young = 0

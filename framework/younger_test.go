@@ -216,7 +216,7 @@ func TestAChrootThatAWipedEnsembleLacksIsNamedAndNotWaitedForForEver(t *testing.
 		before := time.Now()
 		_, err := y.Client.Session(t.Context())
 		var unreachable *framework.ConnectError
-		if wantErr(t, err, framework.ErrNoChroot); errors.As(err, &unreachable) || time.Since(before) > framework.DefaultConnectionTimeout {
+		if wantErr(t, err, framework.ErrNoChroot); errors.As(err, &unreachable) || time.Since(before) > clienttest.ConnectionTimeout {
 			t.Errorf("after %v: %v, which is waited out", time.Since(before), err)
 		}
 		admin := y.dialVia("a:1")

@@ -31,8 +31,8 @@ var (
 	_ lockstest.CounterSetter = (*administrator)(nil)
 )
 
-func (standalone) Lacks() map[lockstest.Power]string {
-	return map[lockstest.Power]string{
+func (standalone) MissingCapabilities() map[lockstest.Capability]string {
+	return map[lockstest.Capability]string{
 		lockstest.Followers: "one server has none; package integration/ensemble has them",
 		lockstest.Bubble:    "a real server lives in real time",
 	}

@@ -45,7 +45,7 @@ func TestATraceTellsOfOperationsAndStatesOfARealServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	reported := make(chan struct{})
-	client.ReportAlways(func() { close(reported) })
+	client.QueueTraceAlways(func() { close(reported) })
 	await.Receive(t, patience, "the client to call its traces for all that has happened", reported)
 	_ = client.Close() // a busy server may not confirm it in time
 	mu.Lock()

@@ -87,7 +87,7 @@ func TestWatchLoopsEndUpWithTheNewestViewWhateverHappens(t *testing.T) {
 			case i == 100 && round == 2: // longer than the session timeout of 10 s
 				server.Freeze()
 				time.Sleep(12 * time.Second)
-				server.Thaw()
+				server.Unfreeze()
 			}
 		}
 		data.await(t, "data 199", func(view framework.View) bool { return string(view.Data) == "199" })

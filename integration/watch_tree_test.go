@@ -14,6 +14,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/framework/zktest/await"
 	"github.com/gocurator/curator/integration/zookeeper"
 )
@@ -87,7 +88,7 @@ func TestATreeObserverHearsOfEveryNodeOfARealServer(t *testing.T) {
 		}
 		t.Skip("the server is older than 3.6")
 	}
-	watches := []framework.Watch{s.WatchDataPersistent("/tree", func() {}), s.WatchChildren("/tree", func() {}), s.WatchChildren("/tree/d1", func() {})}
+	watches := []session.Watch{s.WatchDataPersistent("/tree", func() {}), s.WatchChildren("/tree", func() {}), s.WatchChildren("/tree/d1", func() {})}
 	for round := range 2 {
 		want := map[string]bool{"/tree": true}
 		for i := range 20 {

@@ -33,18 +33,18 @@ func (p *Pace) Next(lasted time.Duration) time.Duration {
 //
 // Errors: [ContextError] of ctx.
 func (p *Pace) Wait(ctx context.Context, lasted time.Duration) error {
-	return p.WaitUnless(ctx, lasted, nil)
+	return p.WaitOrDone(ctx, lasted, nil)
 }
 
-// WaitUnless is [Pace.Wait], and returns when over is closed, too: there will be no next round.
-func (p *Pace) WaitUnless(ctx context.Context, lasted time.Duration, over <-chan struct{}) error {
+// WaitOrDone is [Pace.Wait], and returns when done is closed, too: there will be no next round.
+func (p *Pace) WaitOrDone(ctx context.Context, lasted time.Duration, done <-chan struct{}) error {
 	if d := p.Next(lasted); d > 0 {
 		timer := time.NewTimer(d)
 		defer timer.Stop()
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
-		case <-over:
+		case <-done:
 		}
 	}
 	return ContextError(ctx)

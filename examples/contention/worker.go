@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"time"
 
@@ -26,7 +27,7 @@ type worker struct {
 }
 
 // hire makes the workers. It fails if a client cannot be made as the settings say.
-func hire(s settings, dial framework.DialFunc, r *report) (workers []*worker, err error) {
+func hire(s settings, dial func(ctx context.Context, network, address string) (net.Conn, error), r *report) (workers []*worker, err error) {
 	options, err := s.Options()
 	if err != nil {
 		return nil, err

@@ -58,7 +58,7 @@ func (r *replica) stand(ctx context.Context) error {
 // lead works for as long as the replica leads. Its ctx ends before another one can lead. An item that has begun is not
 // broken off for SIGTERM, but for the end of the term.
 func (r *replica) lead(ctx context.Context) error {
-	term := leader.Term(ctx)
+	term := leader.LeaseFromContext(ctx)
 	working := term.Context(context.WithoutCancel(ctx))
 	r.report("leads", 0)
 	r.say("%s leads, with token %d", r.id, term.FencingToken())

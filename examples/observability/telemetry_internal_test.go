@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"net"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -50,7 +51,7 @@ func inBubble(t *testing.T, do func(t *testing.T, w world)) {
 	})
 }
 
-func (w world) client(t *testing.T, dial framework.DialFunc) *framework.Client {
+func (w world) client(t *testing.T, dial func(ctx context.Context, network, address string) (net.Conn, error)) *framework.Client {
 	t.Helper()
 	client, err := framework.NewClient("any:2181", append(w.ClientOptions(),
 		framework.WithDialer(dial), framework.WithSessionTimeout(10*time.Second))...)

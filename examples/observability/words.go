@@ -38,7 +38,7 @@ var reasons = []struct {
 }{
 	{locks.ErrRemoved, "removed"},
 	{framework.ErrClosed, "closed"},
-	{framework.ErrLapsed, "lapsed"},
+	{framework.ErrNotRenewed, "lapsed"},
 	{framework.ErrSuspended, "suspended"},
 	{framework.ErrSessionLost, "session"},
 	{nil, otherReason},

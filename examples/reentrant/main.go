@@ -89,7 +89,7 @@ func bank(ctx context.Context, env *demo.Env) error {
 			}
 			env.Say("the replica that takes from %s is done", from)
 			reported := make(chan struct{}) // calls of traces come in their order
-			client.ReportAlways(func() { close(reported) })
+			client.QueueTraceAlways(func() { close(reported) })
 			select {
 			case <-reported:
 				return nil

@@ -60,7 +60,7 @@ func commands() []command {
 		{"cut", "SESSION", "reset a session's connection", func(c console, a []string) error { return session(a[0], c.srv.CutSession) }},
 		{"cut-all", "", "reset all connections", func(c console, _ []string) error { c.srv.CutAll(); return nil }},
 		{"freeze", "", "do nothing any more, as after SIGSTOP", func(c console, _ []string) error { c.srv.Freeze(); return nil }},
-		{"thaw", "", "go on", func(c console, _ []string) error { c.srv.Thaw(); return nil }},
+		{"thaw", "", "go on", func(c console, _ []string) error { c.srv.Unfreeze(); return nil }},
 		{"restart", "", "reset all connections and give all sessions their whole time again", func(c console, _ []string) error { c.srv.Restart(); return nil }},
 		{"refuse", "BOOL", "whether new connections are refused", func(c console, a []string) error {
 			refuse, err := strconv.ParseBool(a[0])

@@ -51,7 +51,7 @@ func TestDoctorNamesServersThatDoNotAnswer(t *testing.T) {
 	t.Parallel()
 	live, frozen, dead := zktest.New(t), zktest.New(t), refusing(t)
 	frozen.Freeze()
-	defer frozen.Thaw()
+	defer frozen.Unfreeze()
 	wantOutput(t, live.Addr()+","+dead, 1, []string{
 		"WRONG     " + dead + ": does not answer: connection refused", "OK        /: 0 locks were looked at", "OK        " + live.Addr() + ": ZooKeeper",
 	}, "doctor", "-answer-within", "1m")

@@ -118,7 +118,7 @@ func TestFrozenServerEndsTheCommandBeforeTheLease(t *testing.T) {
 	for _, s := range server.Sessions() { // by time they would end as much later; the waiter may have lost its own
 		server.ExpireSession(s.ID)
 	}
-	server.Thaw()
+	server.Unfreeze()
 	t.Logf("%+v", c.judge())
 }
 
@@ -135,7 +135,7 @@ func TestOutageThatEndsWithinTheGraceEndsNothing(t *testing.T) {
 	r.awaitOutput("ready")
 	server.Freeze()
 	r.await("warned")
-	server.Thaw()
+	server.Unfreeze()
 	r.await("recovered")
 	r.awaitOutput("term")
 	end, err := os.OpenFile(fifo, os.O_WRONLY, 0)
@@ -283,7 +283,7 @@ func TestOnRealServersTheNextOneIsLetInWhenAllIsGone(t *testing.T) {
 			c := newContest(t, "/locks/frozen", server.Addr(), server.Addr(), session...)
 			server.Freeze()
 			c.holder.wantStatus(79)
-			server.Thaw()
+			server.Unfreeze()
 			t.Logf("%+v", c.judge())
 		})
 	})

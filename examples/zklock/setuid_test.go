@@ -244,7 +244,7 @@ func letNextIn(server *zktest.Server) {
 	for _, s := range server.Sessions() { // by time they would end later; the waiter may have lost its own
 		server.ExpireSession(s.ID)
 	}
-	server.Thaw()
+	server.Unfreeze()
 }
 
 // play has the holder lose the lock, and a waiter behind it get it, unless that comes too soon for any holder. All of

@@ -116,7 +116,7 @@ func TestWatchTellsAnOutageAndEndsWithAKey(t *testing.T) {
 	p.await(`who holds is not known; as of .* ago`)
 	piped.Await("no server of " + server.Addr() + " answers; what is known is ")
 	piped.Await("older than the session timeout: who holds is not known")
-	server.Thaw()
+	server.Unfreeze()
 	piped.Await("the servers answer again")
 	p.await(`answer   the servers answer again`)
 	p.tmux("send-keys", "q")

@@ -6,10 +6,10 @@
 // goroutine calls it, one call at a time, with every value in order or with the newest alone:
 //
 //	changes := listen.NewListeners(listen.Every[Change])
-//	stop := changes.Add(func(c Change) { _ = client.CallUser("a listener of a cache", func() { fn(c) }) })
+//	stop := changes.Add(func(c Change) { _ = client.CatchPanic("a listener of a cache", func() { fn(c) }) })
 //	changes.Push(change) // under the mutex that orders the changes
 //
-// The function that is added must survive a panic of the user's: framework.Client's CallUser logs it.
+// The function that is added must survive a panic of the user's: framework.Client's CatchPanic logs it.
 //
 // The package stands beside framework/session: it knows neither sessions nor servers, and a recipe cannot reach
 // internal packages of the framework.

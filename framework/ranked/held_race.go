@@ -130,7 +130,7 @@ func goroutineID() uint64 {
 }
 
 // report ends the process. A panic here would not: code of the user that calls the library may recover it, as
-// framework.CallUser does. With the stacks of all goroutines the reader sees which test it was.
+// framework.CatchPanic does. With the stacks of all goroutines the reader sees which test it was.
 func report(s *suspicion, rank int, of any) {
 	text := fmt.Sprintf("ranked: wrong order of mutexes: %s (rank %d) was locked while %s (rank %d) was held\n"+
 		"goroutine %d locked the first at:\n", name(s.of), s.rank, name(of), rank, s.goroutine)

@@ -11,15 +11,15 @@
 //			return err // ctx has ended, the client is closed, or there was no connection to begin with
 //		}
 //		err = work(ctx, s)
-//		if !session.Again(ctx, err) {
+//		if !session.ShouldStartOver(ctx, err) {
 //			return err
 //		}
 //	}
 //
-// Sessions pauses when rounds end early, and waits out a lost connection. [Again] knows which errors are reasons to
-// start again, and [Outage] which of them only say that there is no connection; a recipe that keeps such a list of its
-// own gets it wrong some day. What goes on in the background for as long as the client lives, such as a count that is
-// followed, takes the client's SessionsWhileOpen instead, which no error of the servers ends.
+// Sessions pauses when rounds end early, and waits out a lost connection. [ShouldStartOver] knows which errors are
+// reasons to start again, and [Outage] which of them only say that there is no connection; a recipe that keeps such a
+// list of its own gets it wrong some day. What goes on in the background for as long as the client lives, such as a
+// count that is followed, takes the client's SessionsWhileOpen instead, which no error of the servers ends.
 //
 //   - A node of a recipe is made by [Nodes.CreateProtected] and its like, which leave no second one, and removed
 //     by [Nodes.Remove], which goes on until a server has answered. Neither needs the caller to stay.
@@ -36,12 +36,12 @@
 // # Callbacks
 //
 // The functions that a recipe gives to a session are called by the goroutine that reads the connection, by the one that
-// watches the clock, or by a caller of Bind, Binding.Err, Ready or List that finds the time up. While a callback runs,
-// nothing else of the session is heard, and the other bindings of the session wait for their end. So a callback must
-// not wait: neither for an answer nor for a lock under which others wait, nor for the user, whom it must not call. It
-// should only wake: close a channel, send to one that has room, set a variable. It may queue requests (Remove,
-// Stop), as a grant does whose node is gone. The tidy function of a Binding runs apart from these; it must not wait
-// either.
+// watches the clock, or by a caller of Bind, Binding.Err, BlockUntilValid or List that finds the time up. While a
+// callback runs, nothing else of the session is heard, and the other bindings of the session wait for their end. So a
+// callback must not wait: neither for an answer nor for a lock under which others wait, nor for the user, whom it must
+// not call. It should only wake: close a channel, send to one that has room, set a variable. It may queue requests
+// (Remove, Stop), as a grant does whose node is gone. The cleanup function of a Binding runs apart from these; it must
+// not wait either.
 //
 // Paths are absolute, as the client's AbsolutePath returns them. Everything here is safe for concurrent use.
 package session

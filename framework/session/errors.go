@@ -15,9 +15,9 @@ var (
 	ErrClosed = errors.New("framework: client closed")
 	// ErrSessionLost says that the session is over: the server said so, or its timeout has passed without an answer.
 	ErrSessionLost = errors.New("framework: session lost")
-	// ErrLapsed says that leases had to end, since no answer of a majority, or of the leader under WithLeaderRenewal,
+	// ErrNotRenewed says that leases had to end, since no answer of a majority, or of the leader under WithSyncRenewal,
 	// proved in time that the session lives. It may live on.
-	ErrLapsed = errors.New("framework: session not renewed in time")
+	ErrNotRenewed = errors.New("framework: session not renewed in time")
 	// ErrSuspended says that the connection was lost, under StandardErrorPolicy.
 	ErrSuspended = errors.New("framework: connection suspended")
 	// ErrConnectionLost says that the connection broke before the answer: the operation may have been executed.
@@ -31,8 +31,10 @@ var (
 	// ErrTooLarge says that a request is longer than the client's limit, and was not sent, or an answer, and was not
 	// read. Neither is tried again.
 	ErrTooLarge = errors.New("too large")
-	// ErrNodeVanished says that a node of a contender is gone although nothing of this process has removed it.
-	ErrNodeVanished = errors.New("node vanished")
+	// ErrInvalidPath says that ZooKeeper would refuse a path.
+	ErrInvalidPath = errors.New("framework: invalid path")
+	// ErrNodeDeleted says that a node of a contender is gone although nothing of this process has removed it.
+	ErrNodeDeleted = errors.New("node deleted by another client")
 )
 
 // A NoAuthError says which permission is missing, and where. It is in the chain of every server's zk.ErrNoAuth.
@@ -87,11 +89,11 @@ func (e attemptError) Is(target error) bool {
 
 func (e attemptError) As(target any) bool { return errors.As(e.err, target) }
 
-// A HangUpError says that a server closed the connection on a request again and again, although it had answered others:
-// it does not know the request, or refuses its size. Whether the request was executed is not known. A request that
-// every ZooKeeper knows, or of which one was answered that was as long, fails so only if connections have ended on it
-// for a session timeout, wherever the client went.
-type HangUpError struct {
+// A DisconnectError says that a server closed the connection on a request again and again, although it had answered
+// others: it does not know the request, or refuses its size. Whether the request was executed is not known. A request
+// that every ZooKeeper knows, or of which one was answered that was as long, fails so only if connections have ended on
+// it for a session timeout, wherever the client went.
+type DisconnectError struct {
 	Request string // "create", "getChildren2", …
 	Path    string // the request's path, "" if it has none
 	Server  string // the last one
@@ -99,7 +101,7 @@ type HangUpError struct {
 	Err     error  // how the last connection ended
 }
 
-func (e *HangUpError) Error() string {
+func (e *DisconnectError) Error() string {
 	request := e.Request
 	if e.Path != "" {
 		request += fmt.Sprintf(" %q", e.Path)
@@ -109,7 +111,7 @@ func (e *HangUpError) Error() string {
 }
 
 // Unwrap returns how the connection ended.
-func (e *HangUpError) Unwrap() error { return e.Err }
+func (e *DisconnectError) Unwrap() error { return e.Err }
 
 // An ErrorPolicy says which states end leases.
 //
@@ -127,19 +129,19 @@ const (
 	StandardErrorPolicy
 )
 
-// Again reports whether a wait that has ended with err starts again: what it had is gone, and the present session may
-// give it again. It alone knows these errors: [ErrSessionLost], [ErrLapsed], [ErrSuspended], [ErrNodeVanished], and an
-// [Outage], which a wait outlasts that had a connection before. A caller that never had one returns the first outage
-// instead, as the client's Sessions does.
+// ShouldStartOver reports whether a wait that has ended with err starts again: what it had is gone, and the present
+// session may give it again. It alone knows these errors: [ErrSessionLost], [ErrNotRenewed], [ErrSuspended],
+// [ErrNodeDeleted], and an [Outage], which a wait outlasts that had a connection before. A caller that never had one
+// returns the first outage instead, as the client's Sessions does.
 //
-// Again is false once ctx has ended, and the caller reports that end. The context of a lost lease ends with the very
-// errors above: work under it would start again for ever.
-func Again(ctx context.Context, err error) bool {
+// ShouldStartOver is false once ctx has ended, and the caller reports that end. The context of a lost lease ends with
+// the very errors above: work under it would start again for ever.
+func ShouldStartOver(ctx context.Context, err error) bool {
 	if err == nil || ctx.Err() != nil {
 		return false
 	}
-	return errors.Is(err, ErrSessionLost) || errors.Is(err, ErrLapsed) || errors.Is(err, ErrSuspended) ||
-		errors.Is(err, ErrNodeVanished) || Outage(err)
+	return errors.Is(err, ErrSessionLost) || errors.Is(err, ErrNotRenewed) || errors.Is(err, ErrSuspended) ||
+		errors.Is(err, ErrNodeDeleted) || Outage(err)
 }
 
 // Outage reports whether err says that no server could be reached: a [*ConnectError]. That goes away by itself, unlike

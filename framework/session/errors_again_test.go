@@ -19,10 +19,10 @@ func TestAgainKnowsWhichErrorsEndAWait(t *testing.T) {
 		{nil, false},
 		{session.ErrSessionLost, true},
 		{fmt.Errorf("acquire: %w", fmt.Errorf("%w: expired", session.ErrSessionLost)), true},
-		{session.ErrLapsed, true},
+		{session.ErrNotRenewed, true},
 		{session.ErrSuspended, true},
-		{session.ErrNodeVanished, true},
-		{errors.Join(errors.New("one part"), session.ErrNodeVanished), true},
+		{session.ErrNodeDeleted, true},
+		{errors.Join(errors.New("one part"), session.ErrNodeDeleted), true},
 		{&session.ConnectError{Cause: errors.New("connection timeout")}, true},
 		{session.ErrClosed, false},
 		{session.ErrAuthRefused, false},
@@ -33,19 +33,19 @@ func TestAgainKnowsWhichErrorsEndAWait(t *testing.T) {
 		{context.Canceled, false},
 		{errors.New("other"), false},
 	} {
-		if got := session.Again(t.Context(), c.err); got != c.want {
-			t.Errorf("Again(%v) = %v, want %v", c.err, got, c.want)
+		if got := session.ShouldStartOver(t.Context(), c.err); got != c.want {
+			t.Errorf("ShouldStartOver(%v) = %v, want %v", c.err, got, c.want)
 		}
 	}
 }
 
 func TestNothingGoesOnAfterTheEndOfItsContext(t *testing.T) {
-	for _, cause := range []error{context.Canceled, session.ErrSessionLost, fmt.Errorf("lease lost: %w", session.ErrNodeVanished)} {
+	for _, cause := range []error{context.Canceled, session.ErrSessionLost, fmt.Errorf("lease lost: %w", session.ErrNodeDeleted)} {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(cause)
-		for _, err := range []error{cause, session.ErrSessionLost, session.ErrNodeVanished, &session.ConnectError{Cause: cause}} {
-			if session.Again(ctx, err) {
-				t.Errorf("Again(%v) is true in a context that has ended with %v", err, cause)
+		for _, err := range []error{cause, session.ErrSessionLost, session.ErrNodeDeleted, &session.ConnectError{Cause: cause}} {
+			if session.ShouldStartOver(ctx, err) {
+				t.Errorf("ShouldStartOver(%v) is true in a context that has ended with %v", err, cause)
 			}
 		}
 	}

@@ -20,9 +20,9 @@ const (
 	PersistentSequentialWithTTL CreateMode = 6
 )
 
-// An Entry is a node that was created under protection, and its parent's children at a moment after that; nil if they
-// have still to be listed.
-type Entry struct {
+// A CreatedNode is a node that was created under protection, and its parent's children at a moment after that; nil if
+// they have still to be listed.
+type CreatedNode struct {
 	Path     string
 	Stat     *zk.Stat
 	Children []string

@@ -8,7 +8,7 @@ import "github.com/go-zookeeper/zk"
 type ChildObserver interface {
 	// Listed reports a listing, with the directory's Stat. children is the observer's own.
 	Listed(children []string, dir *zk.Stat)
-	// Created reports a node of [Nodes.CreateProtected] or [Nodes.CreateProtectedUnlisted].
+	// Created reports a node of [Nodes.CreateProtected] or [Nodes.CreateProtectedWithoutListing].
 	Created(name string)
 	// Gone reports a child that was deleted, or found missing.
 	Gone(name string)

@@ -26,11 +26,11 @@ type Session interface {
 	// ValidUntil is when leases end without a renewal, by the ordinary clock: the servers cannot end the session
 	// earlier.
 	ValidUntil() time.Time
-	// Silence is the time since the newest request was sent that the leader has answered.
-	Silence() time.Duration
-	// Restarts is how often the client had gone on with a younger ensemble when it opened this session. The zxids of
-	// two sessions can be compared only if it is the same for both.
-	Restarts() int
+	// SinceLeaderContact is the time since the newest request was sent that the leader has answered.
+	SinceLeaderContact() time.Duration
+	// EnsembleGeneration is how often the client had gone on with a younger ensemble when it opened this session. The
+	// zxids of two sessions can be compared only if it is the same for both.
+	EnsembleGeneration() int
 	// Connected reports whether the session has a connection now.
 	Connected() bool
 	// Server is the server of the connection, host:port as the connect string or the list of servers names it; ""
@@ -47,21 +47,21 @@ type Session interface {
 
 // Validity is the part of a [Session] that says until when the session can own anything.
 type Validity interface {
-	// Ready blocks until the session is connected and valid, so that a Bind can begin, or over, or ctx is done. The
-	// error is the session's or ctx's cause.
-	Ready(ctx context.Context) error
-	// KeepValid renews the session, as a binding does, until stop is called, so that a contender that waits can begin a
-	// binding at any moment. Watches alone do not. stop must be called once. Neither blocks.
-	KeepValid() (stop func())
-	// Bind begins a binding. If the session ceases to be valid, end is called once with the cause: [ErrLapsed],
+	// BlockUntilValid blocks until the session is connected and valid, so that a Bind can begin, or over, or ctx is
+	// done. The error is the session's or ctx's cause.
+	BlockUntilValid(ctx context.Context) error
+	// StartRenewal renews the session, as a binding does, until stop is called, so that a contender that waits can
+	// begin a binding at any moment. Watches alone do not. stop must be called once. Neither blocks.
+	StartRenewal() (stop func())
+	// Bind begins a binding. If the session ceases to be valid, onEnd is called once with the cause: [ErrNotRenewed],
 	// [ErrSuspended], [ErrSessionLost] or [ErrClosed]; before the session's Done is closed and listeners hear of LOST;
 	// from any goroutine. It must not block, and should only notify who relies on the binding: the session's other
-	// bindings wait for their end. The rest is for tidy, which may be nil: it is called once after the ends of all
+	// bindings wait for their end. The rest is for cleanup, which may be nil: it is called once after the ends of all
 	// bindings and the listeners, on a goroutine of the client, and must not block either.
 	//
 	// Bind fails, with one of these errors, if the session is not valid: check and beginning are one step. It also
-	// refuses a nil end.
-	Bind(end func(cause error), tidy func()) (Binding, error)
+	// refuses a nil onEnd.
+	Bind(onEnd func(cause error), cleanup func()) (Binding, error)
 }
 
 // Nodes is the part of a [Session] that creates and removes the nodes of recipes.
@@ -75,13 +75,13 @@ type Nodes interface {
 	// node that was created nevertheless is then removed in the background.
 	//
 	// Errors: the server's (zk.ErrNoAuth, zk.ErrNoChildrenForEphemerals if dir is ephemeral, …), [ErrTooLarge], a
-	// [*HangUpError], the session's Err, or ctx's cause. No node remains, with these exceptions, until the session
+	// [*DisconnectError], the session's Err, or ctx's cause. No node remains, with these exceptions, until the session
 	// ends: one whose answer was lost where the client may create but not list, of which a warning is logged; and one
 	// that a server creates later than that.
-	CreateProtected(ctx context.Context, dir, name string, data []byte) (Entry, error)
-	// CreateProtectedUnlisted is CreateProtected without the listing, for observers of dir. Entry.Children is nil,
-	// unless the answer was lost and the node had to be looked for.
-	CreateProtectedUnlisted(ctx context.Context, dir, name string, data []byte) (Entry, error)
+	CreateProtected(ctx context.Context, dir, name string, data []byte) (CreatedNode, error)
+	// CreateProtectedWithoutListing is CreateProtected without the listing, for observers of dir. CreatedNode.Children
+	// is nil, unless the answer was lost and the node had to be looked for.
+	CreateProtectedWithoutListing(ctx context.Context, dir, name string, data []byte) (CreatedNode, error)
 	// CreateIfExists creates an ephemeral node called name, with a GUID in front, under dir, if the node guard exists:
 	// in one transaction. It returns the path. Like CreateProtected it blocks until the server has answered, and
 	// removes what a server creates late. It needs no right to read dir.
@@ -110,7 +110,7 @@ type Watches interface {
 	// WatchChildrenDeferred is WatchChildren, deferred as WatchDataDeferred is.
 	WatchChildrenDeferred(path string, wake func()) Watch
 	// WatchChildrenPersistent is WatchChildren that sees a node again that is created again. View must be called after
-	// each wake: it sets the watch that is needed next. A node that may not be read is [StatusRefused].
+	// each wake: it sets the watch that is needed next. A node that may not be read is [StatusFailed].
 	WatchChildrenPersistent(path string, wake func()) Watch
 	// WatchTree reports the changes of a node, which need not exist, and of everything below it to an observer, until
 	// UnwatchTree or the end of the session. All observers of a path share one watch at the server.
@@ -159,7 +159,8 @@ type Reads interface {
 	// most the client's connection timeout each time. paths must not change while the loop runs.
 	//
 	// An error ends it, and comes with no node: a [*ConnectError] if there was no next connection in that time, the
-	// session's, or ctx's cause. [Again] is true of the first, and of [ErrSessionLost]: a recipe reads the rest in the
-	// next session. Every answer is a NodeRead, but an answer of an overloaded server, which is asked again.
+	// session's, or ctx's cause. [ShouldStartOver] is true of the first, and of [ErrSessionLost]: a recipe reads the
+	// rest in the next session. Every answer is a NodeRead, but an answer of an overloaded server, which is asked
+	// again.
 	ReadMany(ctx context.Context, paths []string) iter.Seq2[NodeRead, error]
 }

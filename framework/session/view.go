@@ -12,7 +12,7 @@ type Watch interface {
 	// View returns what is known now. It does not block.
 	View() View
 	// ReadAgain reads the node and sets the server's watch again, in case that has lost an event. It does not block:
-	// View returns what was read before, still Armed, until the answer, which calls wake. It does nothing while a
+	// View returns what was read before, still Current, until the answer, which calls wake. It does nothing while a
 	// request is under way, before a deferred watch is set, and without a connection.
 	ReadAgain()
 	// Stop ends the watch. wake is not called from then on, but may be running. To stop it again does nothing.
@@ -30,15 +30,15 @@ const (
 	StatusUnknown Status = iota // until the server has answered, and from a lost connection to the next answer
 	StatusPresent               // the node exists, and the server will report its next change
 	StatusGone                  // it was deleted, or missing when the watch was set
-	StatusRefused               // the server refuses the watch; View.Err is the reason
+	StatusFailed                // the server refuses the watch; View.Err is the reason
 )
 
 // A View is what is known of a watched node. Its slices must not be changed.
 type View struct {
 	Status Status
-	// Armed says that the server will report the node's next change, and has reported none since the last read: by all
-	// that has arrived on the connection, the node exists.
-	Armed bool
+	// Current says that the server will report the node's next change, and has reported none since the last read: by
+	// all that has arrived on the connection, the node exists.
+	Current bool
 	// Own says that the node belongs to this session: it is ephemeral, and goes with it.
 	Own      bool
 	Stat     *zk.Stat
@@ -46,5 +46,5 @@ type View struct {
 	Children []string // for WatchChildren
 	Err      error
 	Read     time.Time // when the request for this answer was sent
-	Again    time.Time // when ReadAgain's pending request was sent; zero without one
+	Pending  time.Time // when ReadAgain's pending request was sent; zero without one
 }

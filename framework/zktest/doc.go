@@ -29,8 +29,8 @@
 // # Faults
 //
 // Faults of the server are methods of [Server]: [Server.DropReply],
-// [Server.SwallowReply], [Server.DropRequest], [Server.Throttle],
-// [Server.DelayReply], [Server.Hold] and [Server.Stall] concern one request,
+// [Server.SwallowReply], [Server.DropRequest], [Server.ThrottleRequest],
+// [Server.DelayReply], [Server.HoldRequest] and [Server.Stall] concern one request,
 // picked by a [Match], and [Server.DropEvent] one event; [Server.Freeze],
 // [Server.CutAll], [Server.Restart] and [Server.RefuseConnections] the whole server;
 // [Server.ExpireSession] and [Server.CutSession] one session. Faults of one

@@ -150,7 +150,7 @@ func (e *Ensemble) Elect(i int) {
 		return
 	}
 	if old.isFrozen() {
-		old.thaw()
+		old.unfreeze()
 	}
 	s.rejoin()
 	s.follow(1<<63 - 1)

@@ -18,28 +18,28 @@ func (s *Server) SwallowReply(m Match) { s.addRule(&rule{match: m, swallow: true
 // DropRequest drops one matching request unexecuted and closes its connection.
 func (s *Server) DropRequest(m Match) { s.addRule(&rule{match: m, dropRequest: true}) }
 
-// Throttle refuses one matching request, unexecuted, as an overloaded server
+// ThrottleRequest refuses one matching request, unexecuted, as an overloaded server
 // does (THROTTLEDOP, since 3.6). The connection stays.
-func (s *Server) Throttle(m Match) { s.addRule(&rule{match: m, throttle: true}) }
+func (s *Server) ThrottleRequest(m Match) { s.addRule(&rule{match: m, throttle: true}) }
 
 // DelayReply executes one matching request at once, but lets its answer, and
 // so all that follows on that connection, leave d later.
 func (s *Server) DelayReply(m Match, d time.Duration) { s.addRule(&rule{match: m, delay: d}) }
 
-// Hold makes one matching request wait, unexecuted, and with it all later
+// HoldRequest makes one matching request wait, unexecuted, and with it all later
 // ones of that connection, until release is called. If the session ends or
 // comes back on another connection first, the request is never executed; if
 // the connection merely breaks, the server does not notice before the release
 // and executes the request then, as one that had arrived. Calling release again
 // does nothing.
-func (s *Server) Hold(m Match) (release func()) {
+func (s *Server) HoldRequest(m Match) (release func()) {
 	gate := make(chan struct{})
 	s.addRule(&rule{match: m, hold: gate})
 	return s.opener(gate)
 }
 
 // Stall stops the server's thread that has read one matching write and has not
-// queued it yet, until release is called. Unlike a request that Hold keeps, the
+// queued it yet, until release is called. Unlike a request that HoldRequest keeps, the
 // write is then executed even if its connection has ended and its session has
 // come back on another one to this server, as long as the session lives: a real
 // server checks which of the servers a session is connected to, and not by which
@@ -104,16 +104,16 @@ func (s *Server) Freeze() {
 	}
 }
 
-// Thaw undoes Freeze: the server goes on where it stood.
-func (s *Server) Thaw() {
+// Unfreeze undoes Freeze: the server goes on where it stood.
+func (s *Server) Unfreeze() {
 	s.mu.Lock()
 	defer s.unlock()
 	if s.isFrozen() {
-		s.thaw()
+		s.unfreeze()
 	}
 }
 
-func (s *Server) thaw() {
+func (s *Server) unfreeze() {
 	close(*s.gate.Swap(nil))
 	if s == s.leader {
 		s.origin = s.origin.Add(time.Since(s.frozenAt))

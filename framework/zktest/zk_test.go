@@ -329,7 +329,7 @@ func TestSwallowedReplyHappenedAndTheConnectionStays(t *testing.T) {
 func TestThrottledRequestIsNotExecutedAndTheConnectionStays(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server) {
 		c := dial(t, srv.Dial, 10*time.Second)
-		srv.Throttle(zktest.Match{Op: zktest.OpCreate, Path: "/a"})
+		srv.ThrottleRequest(zktest.Match{Op: zktest.OpCreate, Path: "/a"})
 		if _, err := c.Create("/a", nil, 0, all); err == nil || srv.Exists("/a") {
 			t.Errorf("got %v, exists %t, want an error and no node", err, srv.Exists("/a"))
 		}
@@ -343,7 +343,7 @@ func TestThrottledRequestIsNotExecutedAndTheConnectionStays(t *testing.T) {
 func TestHoldAndDelay(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server) {
 		c := dial(t, srv.Dial, 10*time.Second)
-		release := srv.Hold(zktest.Match{Path: "/a"})
+		release := srv.HoldRequest(zktest.Match{Path: "/a"})
 		done := make(chan error, 1)
 		go func() {
 			_, err := c.Create("/a", nil, 0, all)
@@ -509,7 +509,7 @@ func TestFreezeStopsTheClock(t *testing.T) {
 		link.Cut()
 		srv.Freeze()
 		time.Sleep(time.Hour)
-		srv.Thaw()
+		srv.Unfreeze()
 		time.Sleep(9 * time.Second)
 		if !srv.Exists("/e") {
 			t.Fatal("got no /e, want a session that does not time out while frozen")

@@ -28,7 +28,7 @@ func TestOnlyHoldersAndWaitersAreRenewedFourTimesATimeout(t *testing.T) {
 	const session, timeouts = 6 * time.Second, 6 // so many that a few requests at the edges count for little
 	server := zookeeper.Start(t, zookeeper.Config{})
 	clients := map[string]*framework.Client{}
-	for by, opts := range map[string][]framework.Option{"sync": {framework.WithLeaderRenewal()}, "quorum": nil} {
+	for by, opts := range map[string][]framework.Option{"sync": {framework.WithSyncRenewal()}, "quorum": nil} {
 		client := func(who string) *framework.Client {
 			who = by + ", " + who
 			clients[who] = connect(t, session, []string{server.Addr()}, opts...)

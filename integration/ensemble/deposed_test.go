@@ -19,7 +19,7 @@ import (
 // syncs by itself all the while, unless a write waits for a majority that will never come; to end a session is a write,
 // so the sessions of everybody else are long here.
 //
-// The holder knows first. With framework.WithLeaderRenewal, which counts answers to sync, the lease outlives the lock:
+// The holder knows first. With framework.WithSyncRenewal, which counts answers to sync, the lease outlives the lock:
 // that is measured, and stands in doc.go.
 func TestHoldersOfADeposedLeaderKnowFirst(t *testing.T) {
 	t.Parallel()
@@ -31,7 +31,7 @@ func TestHoldersOfADeposedLeaderKnowFirst(t *testing.T) {
 			by     string
 			record *record // none where the lease outlives the lock
 			opts   []framework.Option
-		}{{"quorum", recordOf(t), nil}, {"sync", nil, []framework.Option{framework.WithLeaderRenewal()}}} {
+		}{{"quorum", recordOf(t), nil}, {"sync", nil, []framework.Option{framework.WithSyncRenewal()}}} {
 			var c *contest
 			var cut time.Time
 			for cut.IsZero() {

@@ -53,7 +53,7 @@
 //
 // See framework/session/LEASES.md: what the leader says is lost at first, what it hears 3.4 s later; syncLimit 4 s,
 // sessions of 2 s. Of 5 rounds, the holder knows 5.63 s [5.45 .. 6.32] before the second is admitted; with
-// framework.WithLeaderRenewal 0.95 s [0.11 .. 1.05] after that.
+// framework.WithSyncRenewal 0.95 s [0.11 .. 1.05] after that.
 //
 // # Cost
 //

@@ -41,7 +41,7 @@ func TestHoldersOfAFrozenLeaderKnowFirst(t *testing.T) {
 		o := p.atLeader.decided()
 		t.Logf("at the frozen leader: the holder knew %v before the second was admitted", o.margin())
 		t.Logf("at a follower: kept %v; anywhere: kept %v", p.atFollower.either(), p.anywhere.either())
-		leader.Thaw()
+		leader.Unfreeze()
 		awaitServing(t, e)
 	}
 }

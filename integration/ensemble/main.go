@@ -156,7 +156,7 @@ func command(m *zookeeper.Member, order string) bool {
 	case "freeze":
 		m.Freeze()
 	case "thaw":
-		m.Thaw()
+		m.Unfreeze()
 	default:
 		return false
 	}

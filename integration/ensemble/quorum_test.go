@@ -59,7 +59,7 @@ func TestATransactionThatFailsNeedsAMajorityAndASyncDoesNot(t *testing.T) {
 		}
 	}
 	for _, f := range followers {
-		f.Thaw()
+		f.Unfreeze()
 	}
 	for path, answer := range answers {
 		err := await.Receive(t, patience, "the answer to the check of "+path, answer)

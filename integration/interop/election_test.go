@@ -126,7 +126,7 @@ func (e *electionRun) faultKinds() (all []fault) {
 		fault{"frozen server", "", func(*slot) {
 			e.server.Freeze()
 			time.Sleep(long)
-			e.server.Thaw()
+			e.server.Unfreeze()
 		}})
 }
 

@@ -39,7 +39,7 @@ func connectGroups(ctx context.Context, e *zookeeper.Ensemble, holders int, time
 	for _, g := range groups {
 		var opts []framework.Option
 		if g == leader {
-			opts = append(opts, framework.WithLeaderRenewal())
+			opts = append(opts, framework.WithSyncRenewal())
 		}
 		if err := g.connect(ctx, e, holders, timeout, opts); err != nil {
 			for _, g := range groups {

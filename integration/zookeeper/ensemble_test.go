@@ -72,7 +72,7 @@ func TestFiveServersSurviveTheLossOfTwo(t *testing.T) {
 	if third == first {
 		t.Fatalf("the third leader is %v", third)
 	}
-	first.Thaw()
+	first.Unfreeze()
 	e.Heal()
 	awaitServing(t, e)
 }

@@ -164,7 +164,7 @@ func (s *Server) Wipe() {
 }
 
 // Freeze stops the server in its tracks (SIGSTOP) and returns when it stands: connections stay open, and nothing is
-// answered until Thaw.
+// answered until Unfreeze.
 func (s *Server) Freeze() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -173,8 +173,8 @@ func (s *Server) Freeze() {
 	}
 }
 
-// Thaw lets a frozen server go on (SIGCONT).
-func (s *Server) Thaw() {
+// Unfreeze lets a frozen server go on (SIGCONT).
+func (s *Server) Unfreeze() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.process.signal(syscall.SIGCONT); err != nil {

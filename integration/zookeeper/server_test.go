@@ -71,7 +71,7 @@ func TestAFrozenServerAnswersWhenThawed(t *testing.T) {
 		t.Errorf("a frozen server answered %q, %v", answer[:n], err)
 	}
 
-	server.Thaw()
+	server.Unfreeze()
 	if err := conn.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}

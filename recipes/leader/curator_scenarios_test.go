@@ -120,7 +120,7 @@ func TestLatchClosedDuringItsCreateLeavesNoNode(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
 		l := p.latch()
-		release := server.Hold(zktest.Match{Op: zktest.OpCreate2, Path: path + "/*"})
+		release := server.HoldRequest(zktest.Match{Op: zktest.OpCreate2, Path: path + "/*"})
 		starts := begin(t, func() error { return l.Start(t.Context()) })
 		closes := begin(t, l.Close)
 		release()

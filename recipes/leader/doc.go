@@ -2,7 +2,7 @@
 //
 //	selector := leader.NewLeaderSelector(client, "/leaders/billing", leader.WithID(hostname))
 //	err := selector.Run(ctx, func(ctx context.Context) error { // until ctx ends or the retry policy gives up
-//		return bill(ctx, leader.Term(ctx).FencingToken()) // ctx ends before another process can lead
+//		return bill(ctx, leader.LeaseFromContext(ctx).FencingToken()) // ctx ends before another process can lead
 //	})
 //
 // # A term of office

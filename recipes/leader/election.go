@@ -19,12 +19,12 @@ import (
 
 // A Participant is a contender of an election: the leader, or one that waits to lead.
 type Participant struct {
-	ID      string    // the data of its node. After [locks.AttemptRevoke] that is "__REVOKE__"
-	Path    string    // its node's path, below the client's namespace
-	Session int64     // the session that its node belongs to
-	Since   time.Time // when it came, by the server's clock
-	Token   int64     // the fencing token of its term, or of the term that it will have
-	Leads   bool      // its node is the first one. It may not know of it yet
+	ID       string    // the data of its node. After [locks.AttemptRevoke] that is "__REVOKE__"
+	Path     string    // its node's path, below the client's namespace
+	Session  int64     // the session that its node belongs to
+	Since    time.Time // when it came, by the server's clock
+	Token    int64     // the fencing token of its term, or of the term that it will have
+	IsLeader bool      // its node is the first one. It may not know of it yet
 }
 
 var (
@@ -73,7 +73,7 @@ func (e *election) participants(ctx context.Context) ([]Participant, error) {
 	all := make([]Participant, len(line))
 	for i, p := range line {
 		all[i] = Participant{
-			ID: string(p.Data), Path: p.Path, Session: p.Session, Since: p.Since, Token: p.Token, Leads: i == 0,
+			ID: string(p.Data), Path: p.Path, Session: p.Session, Since: p.Since, Token: p.Token, IsLeader: i == 0,
 		}
 	}
 	return all, nil
@@ -138,6 +138,6 @@ func (e *election) first(children []string) (name string, found bool) {
 func (e *election) participant(name string, data []byte, stat *zk.Stat) Participant {
 	return Participant{
 		ID: string(data), Path: e.client.RelativePath(e.queue.Child(name)), Session: stat.EphemeralOwner,
-		Since: time.UnixMilli(stat.Ctime), Token: stat.Czxid, Leads: true,
+		Since: time.UnixMilli(stat.Ctime), Token: stat.Czxid, IsLeader: true,
 	}
 }

@@ -31,7 +31,7 @@ func ExampleLeaderSelector_Run() {
 
 	selector := leader.NewLeaderSelector(client, "/leaders/billing", leader.WithID("host7"))
 	err := selector.Run(ctx, func(ctx context.Context) error {
-		fmt.Println("leads:", selector.HasLeadership(), leader.Term(ctx).Err())
+		fmt.Println("leads:", selector.HasLeadership(), leader.LeaseFromContext(ctx).Err())
 		stop()
 		<-ctx.Done() // also when the term is lost, before another process leads
 		fmt.Println("stops")

@@ -80,7 +80,7 @@ func (l *LeaderLatch) run(ctx context.Context, done chan struct{}, first chan<- 
 			l.set(nil, over)
 			return
 		}
-		if session.Again(ctx, err) {
+		if session.ShouldStartOver(ctx, err) {
 			err = nil // an outage, which the next campaign waits out
 		}
 		if ctx.Err() == nil {

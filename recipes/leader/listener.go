@@ -25,6 +25,6 @@ func (l *LeaderLatch) OnChange(fn func(term *locks.Lease)) (stop func()) {
 		present = append(present, l.term)
 	}
 	return l.listeners.Add(func(term *locks.Lease) {
-		_ = l.client.CallUser("a listener of a leader latch", func() { fn(term) }) // CallUser logs a panic
+		_ = l.client.CatchPanic("a listener of a leader latch", func() { fn(term) }) // CatchPanic logs a panic
 	}, present...)
 }

@@ -163,7 +163,7 @@ func inTurns(r *malformtest.Run) {
 	defer cancel()
 	lead := func(who string) func(ctx context.Context) error {
 		return func(ctx context.Context) error {
-			o.Enter(r, who, leader.Term(ctx))
+			o.Enter(r, who, leader.LeaseFromContext(ctx))
 			select {
 			case <-time.After(time.Second):
 			case <-ctx.Done():

@@ -26,7 +26,7 @@ func (e *election) observe(ctx context.Context) iter.Seq2[Participant, error] {
 				if err = o.follow(ctx, s); o.stopped {
 					return
 				}
-				if ctx.Err() != nil || session.Again(ctx, err) {
+				if ctx.Err() != nil || session.ShouldStartOver(ctx, err) {
 					continue // Sessions reports the end of ctx
 				}
 			}
@@ -83,7 +83,7 @@ func (o *observer) watchLeader(ctx context.Context, s framework.Session, name st
 		switch view := watch.View(); view.Status {
 		case framework.StatusGone:
 			return nil
-		case framework.StatusRefused:
+		case framework.StatusFailed:
 			return view.Err
 		case framework.StatusPresent:
 			o.tell(o.election.participant(name, view.Data, view.Stat))
@@ -104,7 +104,7 @@ func (o *observer) awaitNewcomer(ctx context.Context, s framework.Session) error
 	defer watch.Stop()
 	for !o.stopped {
 		view := watch.View()
-		if view.Status == framework.StatusRefused {
+		if view.Status == framework.StatusFailed {
 			return view.Err
 		}
 		if _, found := o.election.first(view.Children); found {

@@ -26,7 +26,7 @@ func observe(ctx context.Context, s *leader.LeaderSelector) *watched {
 			if w.err = err; err != nil {
 				continue
 			}
-			if p != (leader.Participant{}) && !p.Leads {
+			if p != (leader.Participant{}) && !p.IsLeader {
 				p.ID += " does not lead"
 			}
 			w.news <- p.ID

@@ -14,17 +14,17 @@ import (
 
 type termKey struct{}
 
-// Term returns the term of office in which a function runs that [LeaderSelector.Run] or [LeaderSelector.RunOnce] has
-// called with ctx, or with the context that ctx comes from; nil in any other. It has the fencing token, the Check for
-// transactions, and Done.
-func Term(ctx context.Context) *locks.Lease {
+// LeaseFromContext returns the term of office in which a function runs that [LeaderSelector.Run] or
+// [LeaderSelector.RunOnce] has called with ctx, or with the context that ctx comes from; nil in any other. It has the
+// fencing token, the Check for transactions, and Done.
+func LeaseFromContext(ctx context.Context) *locks.Lease {
 	term, _ := ctx.Value(termKey{}).(*locks.Lease)
 	return term
 }
 
 // RunOnce campaigns, and calls lead when this participant leads. The context that lead gets ends when ctx ends and when
-// the term is lost, which is before another participant can lead; [Term] returns the term. When lead returns or panics,
-// the term ends, and then its node is removed.
+// the term is lost, which is before another participant can lead; [LeaseFromContext] returns the term. When lead
+// returns or panics, the term ends, and then its node is removed.
 //
 // RunOnce blocks until lead has returned and the term is released. A lead that does not return when its context ends
 // runs without the leadership.
@@ -143,7 +143,7 @@ func (r *runner) final(err error) bool {
 // explained reports whether a lead whose term was lost has failed for that reason.
 func explained(ctx context.Context, leadErr error) bool {
 	return leadErr == nil || errors.Is(leadErr, locks.ErrLeaseLost) || errors.Is(leadErr, context.Canceled) ||
-		session.Again(ctx, leadErr)
+		session.ShouldStartOver(ctx, leadErr)
 }
 
 // ended is what Run returns.

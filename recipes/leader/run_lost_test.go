@@ -26,7 +26,7 @@ func TestRunPausesAfterTermsThatAreLostEarly(t *testing.T) {
 				return retry.Permanent(errLead)
 			}
 			time.Sleep(100 * time.Millisecond) // the node is watched
-			wantErr(t, server.Delete(path+"/"+leader.Term(ctx).NodeName()), nil)
+			wantErr(t, server.Delete(path+"/"+leader.LeaseFromContext(ctx).NodeName()), nil)
 			<-ctx.Done()
 			last = time.Now()
 			return nil

@@ -37,7 +37,7 @@ func TestLeaderThatIsCutOffEndsBeforeTheNextLeads(t *testing.T) {
 			return first.selector().RunOnce(t.Context(), func(ctx context.Context) error {
 				<-ctx.Done()
 				ended = time.Now()
-				if term := leader.Term(ctx); !errors.Is(term.Err(), locks.ErrLeaseLost) {
+				if term := leader.LeaseFromContext(ctx); !errors.Is(term.Err(), locks.ErrLeaseLost) {
 					t.Errorf("the term ended with %v", term.Err())
 				}
 				return nil
@@ -97,7 +97,7 @@ func TestRunWaitsForItsFunctionBeforeItResigns(t *testing.T) {
 				<-ctx.Done()
 				time.Sleep(time.Second) // tidies up
 				wantNodes(t, server, 1)
-				if err := leader.Term(ctx).Err(); err != nil {
+				if err := leader.LeaseFromContext(ctx).Err(); err != nil {
 					t.Errorf("the term has ended before: %v", err)
 				}
 				return errLead
@@ -180,7 +180,7 @@ func TestRunLeadsAgainAfterEachLoss(t *testing.T) {
 				terms := make(chan *locks.Lease)
 				run := begin(t, func() error {
 					return p.selector().Run(ctx, func(ctx context.Context) error {
-						terms <- leader.Term(ctx)
+						terms <- leader.LeaseFromContext(ctx)
 						return untilDone(ctx)
 					})
 				})
@@ -314,7 +314,7 @@ func TestCheckOfATermRefusesALateWrite(t *testing.T) {
 		if err := server.Create("/journal", nil); err != nil {
 			t.Fatal(err)
 		}
-		if leader.Term(t.Context()) != nil {
+		if leader.LeaseFromContext(t.Context()) != nil {
 			t.Error("got a term of a selector that does not lead, want none")
 		}
 		write := func(check framework.Op) error {
@@ -323,8 +323,8 @@ func TestCheckOfATermRefusesALateWrite(t *testing.T) {
 		}
 		var late framework.Op
 		wantErr(t, p.selector().RunOnce(t.Context(), func(ctx context.Context) error {
-			late = leader.Term(ctx).Check()
-			return write(leader.Term(ctx).Check())
+			late = leader.LeaseFromContext(ctx).Check()
+			return write(leader.LeaseFromContext(ctx).Check())
 		}), nil)
 		if err := write(late); err == nil {
 			t.Error("got no error of a write after the term, want one")
@@ -343,7 +343,7 @@ func TestRunWithinATermStandsBehindIt(t *testing.T) {
 		var tokens []int64
 		run := begin(t, func() error {
 			return p.selector().Run(ctx, func(ctx context.Context) error {
-				tokens = append(tokens, leader.Term(ctx).FencingToken())
+				tokens = append(tokens, leader.LeaseFromContext(ctx).FencingToken())
 				if len(tokens) == 3 {
 					cancel()
 				}

@@ -41,15 +41,15 @@ func TestParticipantsLeadInTheOrderInWhichTheyCame(t *testing.T) {
 				t.Errorf("got participants %v, %v, want %v", ids(all), err, names[i:])
 			}
 			for n, p := range all {
-				if p.Leads != (n == 0) {
-					t.Errorf("participant %d: Leads is %t", n, p.Leads)
+				if p.IsLeader != (n == 0) {
+					t.Errorf("participant %d: IsLeader is %t", n, p.IsLeader)
 				}
 			}
 			leads, err := observer.Leader(t.Context())
 			switch {
 			case err != nil:
 				t.Fatal(err)
-			case leads.ID != name, leads.Path != path+"/"+term.NodeName(), leads.Token != term.FencingToken(), !leads.Leads, leads != all[0]:
+			case leads.ID != name, leads.Path != path+"/"+term.NodeName(), leads.Token != term.FencingToken(), !leads.IsLeader, leads != all[0]:
 				t.Errorf("got leader %+v, want %s at %s with token %d", leads, name, term.NodeName(), term.FencingToken())
 			case leads.Token <= token:
 				t.Errorf("got token %d after %d", leads.Token, token)

@@ -18,7 +18,7 @@ func (a actor) runSelector(who string, p *simtest.Peer) {
 	defer cancel()
 	for left := 3 + a.Pick(4); left > 0; {
 		err := selector.Run(ctx, func(ctx context.Context) error {
-			a.serve(who, leader.Term(ctx))
+			a.serve(who, leader.LeaseFromContext(ctx))
 			if left--; left <= 0 {
 				cancel()
 			}

@@ -16,9 +16,9 @@ type batch struct {
 	session   framework.Session
 	gate      *queue.Contender
 	members   []*queue.Contender
-	listing   []string        // came with the newest member; nil once used
-	watch     framework.Watch // on the leases, from the first wait on
-	stop      func()          // ends listening to the limit
+	listing   []string      // came with the newest member; nil once used
+	watch     session.Watch // on the leases, from the first wait on
+	stop      func()        // ends listening to the limit
 	admitted  bool
 
 	// As permitted has found last.
@@ -70,7 +70,7 @@ func (b *batch) permitted(ctx context.Context) (bool, error) {
 		}
 	}
 	if !b.within(children) {
-		return false, session.ErrNodeVanished
+		return false, session.ErrNodeDeleted
 	}
 	limit := b.semaphore.limit
 	if err := limit.confirm(ctx); err != nil {
@@ -112,14 +112,14 @@ func (b *batch) await(ctx context.Context) error {
 		}
 		b.gate.ReportLongWait(ctx, b.waiting())
 		if b.gate.Removed() || slices.ContainsFunc(b.members, (*queue.Contender).Removed) {
-			return session.ErrNodeVanished
+			return session.ErrNodeDeleted
 		}
 		switch view := b.watch.View(); view.Status {
 		case framework.StatusPresent:
 			return nil
 		case framework.StatusGone:
-			return session.ErrNodeVanished
-		case framework.StatusRefused:
+			return session.ErrNodeDeleted
+		case framework.StatusFailed:
 			return view.Err
 		case framework.StatusUnknown:
 		}

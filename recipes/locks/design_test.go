@@ -206,7 +206,7 @@ func TestDumpOfWhatWaitsHasTheFramesOfTheRunbook(t *testing.T) {
 		shows(t, "a waiter", "queue.(*Contender).outlast")
 		shows(t, "a waiter for a semaphore's lease", "locks.(*batch).await")
 		shows(t, "a waiter for a retained lock", "locks.(*retainedWaiter).awaitBaton")
-		shows(t, "a client", "live.(*Owner).runClock")
+		shows(t, "a client", "live.(*Runner).runClock")
 		shows(t, "a connection", "transport.(*link).writeLoop")
 		tracing := make(chan struct{})
 		slow := locks.WithTrace(locks.Trace{AcquireStart: func(ctx context.Context, _ locks.AcquireStart) context.Context {
@@ -229,7 +229,7 @@ func TestDumpOfWhatWaitsHasTheFramesOfTheRunbook(t *testing.T) {
 		shows(t, "an acquire at a frozen server", "live.(*sender).call")
 		server.RefuseConnections(true)
 		server.CutAll()
-		server.Thaw()
+		server.Unfreeze()
 		go func() { _, _, _ = client.Get(t.Context(), "/lock") }()
 		time.Sleep(time.Second)
 		shows(t, "an operation without a connection", "framework.(*core).attachedSession")

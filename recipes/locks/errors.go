@@ -25,7 +25,7 @@ var (
 )
 
 // A LostError says that a lease ended without its release. It is [ErrLeaseLost], and unwraps to the reason:
-// [ErrRemoved], framework.ErrLapsed, framework.ErrSuspended, framework.ErrSessionLost or framework.ErrClosed.
+// [ErrRemoved], framework.ErrNotRenewed, framework.ErrSuspended, framework.ErrSessionLost or framework.ErrClosed.
 type LostError struct {
 	Path    string
 	Node    string // the lease's

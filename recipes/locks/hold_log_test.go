@@ -26,7 +26,7 @@ func TestALostHoldIsLoggedOnceAtWarnWithItsReason(t *testing.T) {
 		"whose client is cut off": {wrap: plain, reason: `"session not renewed in time"`, lose: func(_ *testing.T, server *zktest.Server, _ *peer, _ *locks.Lease) {
 			server.Freeze()
 			time.Sleep(sessionTimeout)
-			server.Thaw()
+			server.Unfreeze()
 		}},
 		"whose client is closed": {wrap: plain, reason: `"client closed"`, lose: func(_ *testing.T, _ *zktest.Server, p *peer, _ *locks.Lease) {
 			_ = p.Close()

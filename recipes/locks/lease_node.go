@@ -68,11 +68,11 @@ func (l *Lease) Check() framework.Op {
 	err := l.Err()
 	switch {
 	case err != nil:
-		return framework.FailedOp(err)
+		return framework.Op{}.Failing(err)
 	case l.grant == nil:
-		return framework.FailedOp(errMultiLease)
+		return framework.Op{}.Failing(errMultiLease)
 	}
-	return framework.CheckAbsoluteOp(l.grant.Node, -1)
+	return framework.CheckOp(l.grant.Node, -1).Absolute()
 }
 
 var errMultiLease = errors.New("locks: the lease of a multi-lock has no node; ask its Parts")

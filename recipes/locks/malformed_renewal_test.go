@@ -14,7 +14,7 @@ func renewalStory() *malformtest.Story {
 		Recover: takesAgain(mutexOf),
 		Parts: []malformtest.Part{
 			{Name: "by writes", Live: renews, Kinds: []string{malformtest.FrameMulti, malformtest.FramePing}},
-			{Name: "by syncs", Client: []framework.Option{framework.WithLeaderRenewal()}, Live: renews, Kinds: []string{malformtest.FrameSync}},
+			{Name: "by syncs", Client: []framework.Option{framework.WithSyncRenewal()}, Live: renews, Kinds: []string{malformtest.FrameSync}},
 			{Name: "by no write", All: true, Live: lapses, Only: isNoAnswer, Kinds: []string{malformtest.FrameMulti}},
 		},
 	}

@@ -268,7 +268,7 @@ func TestMultiLockOverTwoClientsEndsWithTheShorterSession(t *testing.T) {
 				if lasted := time.Since(cut); lasted > sessionTimeout/2 {
 					t.Errorf("it lasted for %v more, and the shorter session is one of %v", lasted, sessionTimeout/2)
 				}
-				wantErr(t, lease.Err(), locks.ErrLeaseLost, framework.ErrLapsed)
+				wantErr(t, lease.Err(), locks.ErrLeaseLost, framework.ErrNotRenewed)
 				wantErr(t, context.Cause(ctx), locks.ErrLeaseLost)
 				ended := 0
 				for _, part := range lease.Parts() {

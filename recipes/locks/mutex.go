@@ -30,7 +30,7 @@ func NewInterProcessMutex(client *framework.Client, path string, opts ...Option)
 //
 // Errors are [*AcquireError]s that unwrap to: ctx's cause and ctx.Err(); framework.ErrClosed; a *framework.ConnectError
 // without a connection; [ErrLeaseLost] or [ErrReleased] if ctx owns a lease that has ended; [ErrCounterExhausted];
-// [ErrOtherRecipe]; the server's answer (zk.ErrNoAuth, …) or a *framework.HangUpError; framework.ErrInvalidPath and
+// [ErrOtherRecipe]; the server's answer (zk.ErrNoAuth, …) or a *framework.DisconnectError; framework.ErrInvalidPath and
 // other misuse. No node is left behind, see G5; but without DELETE permission below path it stays until the permission
 // comes back, or the session is over, and the client logs that at Warn.
 //

@@ -21,7 +21,7 @@ func TestAWaitingContenderKeepsItsSessionValid(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, server *zktest.Server) {
-				holder, waiter := newPeer(t, server, framework.WithLeaderRenewal()), newPeer(t, server)
+				holder, waiter := newPeer(t, server, framework.WithSyncRenewal()), newPeer(t, server)
 				held := acquire(t, lock(holder))
 				waiting := begin(t.Context(), t, lock(waiter))
 				before := server.Counts()[zktest.OpMulti]
@@ -45,7 +45,7 @@ func TestAWaitingContenderKeepsItsSessionValid(t *testing.T) {
 // What a contender keeps up it must give up again, however its wait ends.
 func TestAContenderThatLeftKeepsNothingRenewed(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
-		holder, waiter := newPeer(t, server, framework.WithLeaderRenewal()), newPeer(t, server)
+		holder, waiter := newPeer(t, server, framework.WithSyncRenewal()), newPeer(t, server)
 		held := acquire(t, holder.mutex())
 		ctx, cancel := context.WithTimeout(t.Context(), sessionTimeout)
 		defer cancel()

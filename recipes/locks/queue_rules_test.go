@@ -73,7 +73,7 @@ func TestRule2AListingWithoutTheOwnNodeAdmitsNobody(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
 		release(t, acquire(t, p.mutex()))
-		resume := server.Hold(zktest.Match{Op: zktest.OpGetChildren2})
+		resume := server.HoldRequest(zktest.Match{Op: zktest.OpGetChildren2})
 		results := begin(t.Context(), t, p.mutex())
 		removed := otherChild(server, "")
 		if err := server.Delete(path + "/" + removed); err != nil {
@@ -312,7 +312,7 @@ func TestRule6AReleasedLeaseGuardsNoTransaction(t *testing.T) {
 		}
 		p := newPeer(t, server)
 		lease := acquire(t, p.mutex())
-		resume := server.Hold(zktest.Match{Op: zktest.OpDelete}) // the node is still there
+		resume := server.HoldRequest(zktest.Match{Op: zktest.OpDelete}) // the node is still there
 		defer resume()
 		go func() { _ = lease.Release() }()
 		synctest.Wait()

@@ -84,7 +84,7 @@ func TestANodeThatWasPutBack(t *testing.T) {
 		held := acquire(t, locks.NewInterProcessReadWriteLock(newPeer(t, server).Client, path).WriteLock())
 		waiter := begin(t.Context(), t, locks.NewInterProcessReadWriteLock(newPeer(t, server).Client, path, calm(&rounds)).WriteLock())
 		node := path + "/" + held.NodeName()
-		resume := server.Hold(zktest.Match{Op: zktest.OpGetChildren2})
+		resume := server.HoldRequest(zktest.Match{Op: zktest.OpGetChildren2})
 		if err := server.Delete(node); err != nil {
 			t.Fatal(err)
 		}

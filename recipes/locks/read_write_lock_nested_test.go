@@ -136,7 +136,7 @@ func TestDowngradeWaitsOutAnOutage(t *testing.T) {
 func TestWriterThatLeavesMeanwhileStaysUntilItIsAReader(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		d := beginDowngrade(t, server)
-		goOn := server.Hold(zktest.Match{Op: zktest.OpMulti})
+		goOn := server.HoldRequest(zktest.Match{Op: zktest.OpMulti})
 		read := begin(d.ctx, t, d.rw.ReadLock())
 		release(t, d.write)
 		wantErr(t, d.write.Err(), locks.ErrReleased)
@@ -156,7 +156,7 @@ func TestWriterThatLeavesMeanwhileStaysUntilItIsAReader(t *testing.T) {
 func TestDowngradeEndsWithTheContextOfTheWriteLease(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		d := beginDowngrade(t, server)
-		goOn := server.Hold(zktest.Match{Op: zktest.OpMulti})
+		goOn := server.HoldRequest(zktest.Match{Op: zktest.OpMulti})
 		read := begin(d.write.Context(t.Context()), t, d.rw.ReadLock())
 		release(t, d.write)
 		wantErr(t, (<-read).err, locks.ErrReleased)
@@ -169,7 +169,7 @@ func TestDowngradeEndsWithTheContextOfTheWriteLease(t *testing.T) {
 func TestCancelledDowngradeReturnsAtOnceAndLeavesNothing(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		d := beginDowngrade(t, server)
-		goOn := server.Hold(zktest.Match{Op: zktest.OpMulti})
+		goOn := server.HoldRequest(zktest.Match{Op: zktest.OpMulti})
 		ctx, cancel := context.WithCancel(d.ctx)
 		read := begin(ctx, t, d.rw.ReadLock())
 		release(t, d.write)
@@ -188,7 +188,7 @@ func TestCancelledDowngradeReturnsAtOnceAndLeavesNothing(t *testing.T) {
 func TestCancelledDowngradeLeavesTheWriterWhereItIs(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		d := beginDowngrade(t, server)
-		goOn := server.Hold(zktest.Match{Op: zktest.OpMulti})
+		goOn := server.HoldRequest(zktest.Match{Op: zktest.OpMulti})
 		ctx, cancel := context.WithTimeout(d.ctx, time.Second)
 		defer cancel()
 		_, err := d.rw.ReadLock().Acquire(ctx)
@@ -302,7 +302,7 @@ func TestDowngradeOfAWriterWhoseSessionIsOverIsRefused(t *testing.T) {
 func TestDowngradeEndsWithTheClient(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		d := beginDowngrade(t, server)
-		goOn := server.Hold(zktest.Match{Op: zktest.OpMulti})
+		goOn := server.HoldRequest(zktest.Match{Op: zktest.OpMulti})
 		read := begin(d.ctx, t, d.rw.ReadLock())
 		closed := make(chan error, 1)
 		go func() { closed <- d.Close() }()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/recipes/internal/queue"
 	"github.com/gocurator/curator/recipes/internal/steps"
 )
@@ -25,10 +26,10 @@ type residence struct {
 	handed int // hand-overs, and holds of the idle node
 	after  int // how many of these came after demand
 
-	listener  atomic.Pointer[framework.Watch] // on the directory
-	unwatched atomic.Bool                     // the directory is never watched again
-	demanded  atomic.Bool                     // another contender was heard of
-	spent     atomic.Bool                     // the node must not have another hold
+	listener  atomic.Pointer[session.Watch] // on the directory
+	unwatched atomic.Bool                   // the directory is never watched again
+	demanded  atomic.Bool                   // another contender was heard of
+	spent     atomic.Bool                   // the node must not have another hold
 
 	// Guarded by queue.all.mu.
 	front    bool // to clear it is to pass the queue on
@@ -99,7 +100,7 @@ func (r *residence) AskedToLeave() {
 func (r *residence) isUsable() bool { return !r.spent.Load() && !r.base.Removed() }
 
 // listen replaces the watch on the directory.
-func (r *residence) listen(watch func(dir string, wake func()) framework.Watch) {
+func (r *residence) listen(watch func(dir string, wake func()) session.Watch) {
 	w := watch(r.base.Queue.Config.Dir, r.look)
 	r.replace(&w)
 	if r.unwatched.Load() { // set before the line above, which has left a watch behind
@@ -107,7 +108,7 @@ func (r *residence) listen(watch func(dir string, wake func()) framework.Watch) 
 	}
 }
 
-func (r *residence) replace(w *framework.Watch) {
+func (r *residence) replace(w *session.Watch) {
 	if before := r.listener.Swap(w); before != nil {
 		(*before).Stop()
 	}
@@ -122,7 +123,7 @@ func (r *residence) stopListening() {
 // news is what was heard of contenders outside the local queue. Once heard of, they count for good.
 func (r *residence) news() news {
 	s := r.base.Session
-	n := news{timeout: s.Timeout(), silence: s.Silence()}
+	n := news{timeout: s.Timeout(), silence: s.SinceLeaderContact()}
 	switch w := r.listener.Load(); {
 	case r.demanded.Load():
 		n.demand = demanded
@@ -130,8 +131,8 @@ func (r *residence) news() news {
 		view := (*w).View()
 		if n.demand = r.demand(view); n.demand == alone {
 			n.listed = time.Since(view.Read)
-			if n.asking = !view.Again.IsZero(); n.asking {
-				n.asked = time.Since(view.Again)
+			if n.asking = !view.Pending.IsZero(); n.asking {
+				n.asked = time.Since(view.Pending)
 			}
 		}
 	}
@@ -141,14 +142,14 @@ func (r *residence) news() news {
 // demand is what a listing says, which may be old.
 func (r *residence) demand(view framework.View) demand {
 	switch {
-	case view.Status == framework.StatusRefused, view.Status == framework.StatusGone:
+	case view.Status == framework.StatusFailed, view.Status == framework.StatusGone:
 		return unheard
 	case view.Status != framework.StatusPresent:
 		return unknown
 	case r.others(view.Children):
 		r.demanded.Store(true)
 		return demanded
-	case !view.Armed:
+	case !view.Current:
 		return unknown
 	case !slices.Contains(view.Children, r.base.Name):
 		return unheard

@@ -3,14 +3,14 @@ package locks
 import (
 	"time"
 
-	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/recipes/internal/queue"
 	"github.com/gocurator/curator/recipes/internal/steps"
 )
 
 // decide decides what becomes of the node without a hold, does it, and returns its removal, if any. Only the goroutine
 // that may decide calls it, once: then the next holder may, or that which takes the idle residence. It does not block.
-func (r *residence) decide(idle bool) (fate, framework.Removal) {
+func (r *residence) decide(idle bool) (fate, session.Removal) {
 	for stayed := idle; ; {
 		s := r.situation()
 		r.base.Step(steps.Judged)
@@ -143,7 +143,7 @@ func (r *residence) admitTo(next *recipe, try bool) *queue.Grant {
 
 // remove ends the residence. The queue is passed on when the removal is on its way: the node then does not block the
 // next front.
-func (r *residence) remove(idle bool, s situation) framework.Removal {
+func (r *residence) remove(idle bool, s situation) session.Removal {
 	r.stopListening()
 	_, _ = r.base.Leave(r) // a loss meanwhile does nothing more
 	removal := r.base.RemoveNode()
@@ -158,7 +158,7 @@ func (r *residence) remove(idle bool, s situation) framework.Removal {
 }
 
 // freed ends a hold without members, and decides about the node.
-func (r *residence) freed(h *hold) (Released, framework.Removal) {
+func (r *residence) freed(h *hold) (Released, session.Removal) {
 	if h.spent.Load() {
 		r.spent.Store(true)
 	}

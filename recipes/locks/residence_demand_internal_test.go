@@ -17,15 +17,15 @@ func TestDemandByAView(t *testing.T) {
 			want demand
 		}{
 			"no answer yet": {framework.View{Status: framework.StatusUnknown}, unknown},
-			"refused":       {framework.View{Status: framework.StatusRefused}, unheard},
+			"refused":       {framework.View{Status: framework.StatusFailed}, unheard},
 			"no directory":  {framework.View{Status: framework.StatusGone}, unheard},
 			"alone": {
-				framework.View{Status: framework.StatusPresent, Armed: true, Children: []string{own, "x"}}, alone,
+				framework.View{Status: framework.StatusPresent, Current: true, Children: []string{own, "x"}}, alone,
 			},
 			"its watch has fired": {framework.View{Status: framework.StatusPresent, Children: []string{own}}, unknown},
-			"without the node":    {framework.View{Status: framework.StatusPresent, Armed: true}, unheard},
+			"without the node":    {framework.View{Status: framework.StatusPresent, Current: true}, unheard},
 			"another contender": {
-				framework.View{Status: framework.StatusPresent, Armed: true, Children: []string{own, other}}, demanded,
+				framework.View{Status: framework.StatusPresent, Current: true, Children: []string{own, other}}, demanded,
 			},
 			"another contender, its watch has fired": {
 				framework.View{Status: framework.StatusPresent, Children: []string{other, own}}, demanded,

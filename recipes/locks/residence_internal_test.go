@@ -309,8 +309,8 @@ func TestAGrantThatIsLostOnTheWayIsNoAnswer(t *testing.T) {
 					t.Errorf("got fencing token %d after %d, want a greater one: another node",
 						lease.FencingToken(), first.FencingToken())
 				}
-				if g, _, err := slow.wait(t.Context(), behind, time.Hour); g != nil || !errors.Is(err, session.ErrNodeVanished) {
-					t.Errorf("got %v, %v, want %v", g, err, session.ErrNodeVanished)
+				if g, _, err := slow.wait(t.Context(), behind, time.Hour); g != nil || !errors.Is(err, session.ErrNodeDeleted) {
+					t.Errorf("got %v, %v, want %v", g, err, session.ErrNodeDeleted)
 				}
 				t.release(lease)
 			})
@@ -383,7 +383,7 @@ func TestNewsOfAListingThatIsAskedForAgain(t *testing.T) {
 		t.release(t.acquire())
 		want.listed = 9 * time.Second
 		wants("before it is old")
-		execute := t.server.Hold(zktest.Match{Op: zktest.OpGetChildren2})
+		execute := t.server.HoldRequest(zktest.Match{Op: zktest.OpGetChildren2})
 		time.Sleep(time.Second) // the idle node is looked at
 		for range 2 {
 			time.Sleep(time.Millisecond)

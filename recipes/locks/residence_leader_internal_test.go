@@ -13,14 +13,14 @@ import (
 func (t *handoverTest) silenceLeader() {
 	t.Helper()
 	for range 10 {
-		t.server.Throttle(zktest.Match{Op: zktest.OpMulti})
+		t.server.ThrottleRequest(zktest.Match{Op: zktest.OpMulti})
 	}
 	s, err := t.client.Session(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 1000 {
-		if s.Silence() >= s.Timeout()*3/8 {
+		if s.SinceLeaderContact() >= s.Timeout()*3/8 {
 			return
 		}
 		time.Sleep(10 * time.Millisecond)

@@ -39,7 +39,7 @@ func TestADowngradeThatOverlapsTheReleaseIsNotHandedOver(t *testing.T) {
 		rw := readWrite(newPeer(t, server))
 		write := acquire(t, rw.WriteLock().Retained())
 		waiter := begin(t.Context(), t, rw.WriteLock().Retained())
-		goOn := server.Hold(zktest.Match{Op: zktest.OpMulti})
+		goOn := server.HoldRequest(zktest.Match{Op: zktest.OpMulti})
 		reader := begin(inside(t, write), t, rw.ReadLock())
 		release(t, write)
 		isWaiting(t, waiter)

@@ -4,7 +4,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
@@ -19,9 +19,9 @@ type hold struct {
 }
 
 var (
-	_ queue.Keeper      = (*hold)(nil)
-	_ framework.Binding = (*hold)(nil)
-	_ queue.Member      = (*hold)(nil)
+	_ queue.Keeper    = (*hold)(nil)
+	_ session.Binding = (*hold)(nil)
+	_ queue.Member    = (*hold)(nil)
 )
 
 // newHold makes the next hold for an acquire, nil if the node is lost.
@@ -39,7 +39,7 @@ func (r *residence) newHold(next *recipe) *hold {
 }
 
 // Bind checks that the base lasts, and subscribes to its end, in one step.
-func (h *hold) Bind() (framework.Binding, error) { return h, h.residence.base.Join(h) }
+func (h *hold) Bind() (session.Binding, error) { return h, h.residence.base.Join(h) }
 
 func (h *hold) Err() error { return h.residence.base.Err() }
 

@@ -144,7 +144,7 @@ func TestAPlaceThatIsGoneIsNoPlace(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				begin(ctx, t, mutex)
 				last := begin(t.Context(), t, mutex)
-				goOn := server.Hold(zktest.Match{Op: zktest.OpGetChildren2, Session: sessionID(t, p)})
+				goOn := server.HoldRequest(zktest.Match{Op: zktest.OpGetChildren2, Session: sessionID(t, p)})
 				cancel()
 				synctest.Wait() // the next one asks for the line
 				end(t, server, p)

@@ -161,7 +161,7 @@ func (w *retainedWaiter) wait(ctx context.Context, ahead int, patience time.Dura
 	case g == nil:
 		return nil, at, nil
 	case g.Err() != nil:
-		return nil, at, session.ErrNodeVanished // it was lost on the way; the loss passes the queue on
+		return nil, at, session.ErrNodeDeleted // it was lost on the way; the loss passes the queue on
 	}
 	at.HandOver = time.Since(g.Since)
 	return g, at, nil
@@ -218,7 +218,7 @@ func (w *retainedWaiter) contendAtServers(ctx context.Context, s framework.Sessi
 	}
 	g := r.begin(base)
 	if g == nil {
-		return nil, at, session.ErrNodeVanished // it was lost already; the front contends again
+		return nil, at, session.ErrNodeDeleted // it was lost already; the front contends again
 	}
 	w.queue = nil // its place is the residence's now
 	return g, at, nil

@@ -413,7 +413,7 @@ func TestTryTellsWhatItMet(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		goOn := server.Hold(zktest.Match{Op: zktest.OpCreate2, Session: session.ID()})
+		goOn := server.HoldRequest(zktest.Match{Op: zktest.OpCreate2, Session: session.ID()})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		_, err = s.TryAcquire(ctx)

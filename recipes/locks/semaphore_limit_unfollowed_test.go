@@ -97,7 +97,7 @@ func TestSemaphoreAdmitsNobodyBeforeALimitThatWasLostIsRead(t *testing.T) {
 		s := followLimit(t, newPeerAt(t, server, "/app"), "/limit", 9)
 		wipe(t, server, s.peer)
 		time.Sleep(2 * time.Minute)
-		answer := server.Hold(zktest.Match{Op: zktest.OpGetData, Path: "/app/limit"})
+		answer := server.HoldRequest(zktest.Match{Op: zktest.OpGetData, Path: "/app/limit"})
 		rebuild(t, server, 1)
 		if err := s.BlockUntilConnected(t.Context()); err != nil {
 			t.Fatal(err)

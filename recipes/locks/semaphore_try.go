@@ -104,7 +104,7 @@ func (s *InterProcessSemaphoreV2) tryInSession(ctx context.Context, session fram
 
 // orNotAcquired is ErrNotAcquired if a contender was ahead of a try, or its node was removed.
 func orNotAcquired(err error) error {
-	if err == nil || errors.Is(err, session.ErrNodeVanished) {
+	if err == nil || errors.Is(err, session.ErrNodeDeleted) {
 		return ErrNotAcquired
 	}
 	return err

@@ -28,7 +28,7 @@ func try(t *testing.T, s *locks.InterProcessSemaphoreV2) <-chan result {
 func TestTryRightAfterAnotherClientsAcquireGetsALease(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		first, second := newPeer(t, server), newPeer(t, server)
-		open := server.Hold(zktest.Match{Op: zktest.OpDelete, Path: gatePath + "/*"})
+		open := server.HoldRequest(zktest.Match{Op: zktest.OpDelete, Path: gatePath + "/*"})
 		held := acquire(t, semaphore(first, 2))
 		tried := try(t, semaphore(second, 2))
 		isWaiting(t, tried)
@@ -44,8 +44,8 @@ func TestTryBehindAContenderAtTheGateFailsAsSoonAsNoLeaseIsFree(t *testing.T) {
 	for _, limit := range []int{1, 2} {
 		inBubble(t, func(t *testing.T, server *zktest.Server) {
 			first, second := newPeer(t, server), newPeer(t, server)
-			proceed := server.Hold(zktest.Match{Op: zktest.OpCreate2, Path: leasesPath + "/*"})
-			leave := server.Hold(zktest.Match{Op: zktest.OpDelete, Path: gatePath + "/*"})
+			proceed := server.HoldRequest(zktest.Match{Op: zktest.OpCreate2, Path: leasesPath + "/*"})
+			leave := server.HoldRequest(zktest.Match{Op: zktest.OpDelete, Path: gatePath + "/*"})
 			ahead := begin(t.Context(), t, semaphore(first, limit))
 			tried := try(t, semaphore(second, limit))
 			isWaiting(t, tried)
@@ -74,7 +74,7 @@ func TestTryBehindAContenderAtTheGateFailsAsSoonAsNoLeaseIsFree(t *testing.T) {
 func TestTryBehindAContenderThatStaysAtTheGateEndsWithinTheConnectionTimeout(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		first, second := newPeer(t, server), newPeer(t, server, framework.WithConnectionTimeout(2*time.Second))
-		open := server.Hold(zktest.Match{Op: zktest.OpDelete, Path: gatePath + "/*"})
+		open := server.HoldRequest(zktest.Match{Op: zktest.OpDelete, Path: gatePath + "/*"})
 		held := acquire(t, semaphore(first, 2))
 		begun := time.Now()
 		_, err := semaphore(second, 2).TryAcquire(t.Context())
@@ -99,7 +99,7 @@ func TestTryIsTriedAgainInTheNextSession(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			server.Hold(zktest.Match{Op: zktest.OpGetChildren2, Session: session.ID()}) // for ever
+			server.HoldRequest(zktest.Match{Op: zktest.OpGetChildren2, Session: session.ID()}) // for ever
 			time.AfterFunc(time.Second, func() { expire(server, session.ID()) })
 			lease, err := lock(p).TryAcquire(t.Context())
 			if err != nil {

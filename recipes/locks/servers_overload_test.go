@@ -135,7 +135,7 @@ func TestNothingIsKnownOfANodeWhoseWatchIsRefusedUntilItIsSet(t *testing.T) {
 		watch := s.WatchData("/a", func() {})
 		defer watch.Stop()
 		time.Sleep(10 * time.Millisecond)
-		if got := watch.View(); got.Status != framework.StatusPresent || !got.Armed {
+		if got := watch.View(); got.Status != framework.StatusPresent || !got.Current {
 			t.Errorf("got %+v before the change, want it present and armed", got)
 		}
 		overload(by, malformtest.FrameGet, 5, -127, false)
@@ -143,11 +143,11 @@ func TestNothingIsKnownOfANodeWhoseWatchIsRefusedUntilItIsSet(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(10 * time.Millisecond)
-		if got := watch.View(); got.Status != framework.StatusUnknown || got.Armed {
+		if got := watch.View(); got.Status != framework.StatusUnknown || got.Current {
 			t.Errorf("got %+v while the server refuses, want it unknown", got)
 		}
 		time.Sleep(time.Second)
-		if got := watch.View(); got.Status != framework.StatusPresent || !got.Armed || string(got.Data) != "2" {
+		if got := watch.View(); got.Status != framework.StatusPresent || !got.Current || string(got.Data) != "2" {
 			t.Errorf("got %+v when the server has set it, want it present and armed, with data 2", got)
 		}
 	})
@@ -277,7 +277,7 @@ func TestADirectoryWithAMillionStrangersIsRefusedByName(t *testing.T) {
 		defer cancel()
 		began := time.Now()
 		_, err := locks.NewInterProcessMutex(client, path).Acquire(ctx)
-		if !errors.Is(err, framework.ErrTooLarge) || !strings.Contains(err.Error(), "list "+path) || !strings.Contains(err.Error(), "WithMaxAnswer") {
+		if !errors.Is(err, framework.ErrTooLarge) || !strings.Contains(err.Error(), "list "+path) || !strings.Contains(err.Error(), "WithMaxResponse") {
 			t.Errorf("got %v", err)
 		}
 		if d := time.Since(began); d > time.Second || by.Count(malformtest.FrameListing) != 1 {

@@ -115,36 +115,36 @@ func (r *reporter) acquireStart(ctx context.Context, start AcquireStart) context
 
 func (r *reporter) waiting(ctx context.Context, waiting Waiting) {
 	if r.trace.Waiting != nil {
-		r.client.Report(func() { r.trace.Waiting(ctx, waiting) })
+		r.client.QueueTrace(func() { r.trace.Waiting(ctx, waiting) })
 	}
 }
 
 func (r *reporter) acquireEnd(ctx context.Context, end AcquireEnd) {
 	if r.trace.AcquireEnd != nil {
-		r.client.Report(func() { r.trace.AcquireEnd(ctx, end) })
+		r.client.QueueTrace(func() { r.trace.AcquireEnd(ctx, end) })
 	}
 }
 
 func (r *reporter) revocationRequested(requested RevocationRequested) {
 	if r.trace.RevocationRequested != nil {
-		r.client.ReportAlways(func() { r.trace.RevocationRequested(requested) })
+		r.client.QueueTraceAlways(func() { r.trace.RevocationRequested(requested) })
 	}
 }
 
 func (r *reporter) released(released Released) {
 	if r.trace.Released != nil {
-		r.client.Report(func() { r.trace.Released(released) })
+		r.client.QueueTrace(func() { r.trace.Released(released) })
 	}
 }
 
 func (r *reporter) retentionEnded(ended RetentionEnded) {
 	if r.trace.RetentionEnded != nil {
-		r.client.Report(func() { r.trace.RetentionEnded(ended) })
+		r.client.QueueTrace(func() { r.trace.RetentionEnded(ended) })
 	}
 }
 
 func (r *reporter) lost(lost Lost) {
 	if r.trace.Lost != nil {
-		r.client.ReportAlways(func() { r.trace.Lost(lost) })
+		r.client.QueueTraceAlways(func() { r.trace.Lost(lost) })
 	}
 }

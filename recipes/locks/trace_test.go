@@ -159,7 +159,7 @@ func TestTraceTellsOfADowngrade(t *testing.T) {
 		rw := readWrite(newPeer(t, server), d.trace())
 		write := acquire(t, rw.WriteLock())
 		d.want(started, granted)
-		goOn := server.Hold(zktest.Match{Op: zktest.OpMulti})
+		goOn := server.HoldRequest(zktest.Match{Op: zktest.OpMulti})
 		read := begin(inside(t, write), t, rw.ReadLock())
 		d.want(started)
 		release(t, write)

@@ -25,7 +25,7 @@ func (c *SharedCount) follow(ctx context.Context, done chan struct{}) {
 }
 
 func (c *SharedCount) followSession(ctx context.Context, s framework.Session, absolute string) {
-	c.restart(s.Restarts())
+	c.restart(s.EnsembleGeneration())
 	watch := s.WatchDataPersistent(absolute, c.waiter.Signal)
 	defer watch.Stop()
 	for {
@@ -38,7 +38,7 @@ func (c *SharedCount) followSession(ctx context.Context, s framework.Session, ab
 }
 
 // look takes what a watch on the node shows now. Looks do not overlap: an older one must not be taken after a newer.
-func (c *SharedCount) look(s framework.Session, watch framework.Watch) framework.View {
+func (c *SharedCount) look(s framework.Session, watch session.Watch) framework.View {
 	c.looking.Lock()
 	defer c.looking.Unlock()
 	view := watch.View()
@@ -49,7 +49,7 @@ func (c *SharedCount) look(s framework.Session, watch framework.Watch) framework
 // take notes what a watch on the node shows.
 func (c *SharedCount) take(view framework.View) {
 	switch view.Status {
-	case framework.StatusRefused:
+	case framework.StatusFailed:
 		c.refuse(fmt.Errorf("shared: count at %q: %w", c.path, view.Err))
 	case framework.StatusGone:
 		c.refuse(nil) // the last value stands until there is a new node
@@ -82,7 +82,7 @@ func (c *SharedCount) Confirm(ctx context.Context) error {
 	if err != nil {
 		return err // not possible: Start has used the path
 	}
-	c.restart(s.Restarts())
+	c.restart(s.EnsembleGeneration())
 	waiter := session.NewWaiter()
 	// One watch at the server serves this and the follower. If the node is gone, the newcomer asks again.
 	watch := s.WatchDataPersistent(absolute, waiter.Signal)
@@ -93,7 +93,7 @@ func (c *SharedCount) Confirm(ctx context.Context) error {
 		if err := c.Err(); err != nil {
 			return err
 		}
-		if view.Armed || view.Status == framework.StatusGone {
+		if view.Current || view.Status == framework.StatusGone {
 			return nil
 		}
 		if err := waiter.Wait(ctx, s, unfollowed); err != nil {
@@ -146,9 +146,9 @@ func (c *SharedCount) apply(v VersionedValue) {
 
 // restart notes how often the client has met a younger ensemble. Zxids of different ensembles cannot be compared: after
 // each, the next value counts as newer.
-func (c *SharedCount) restart(restarts int) {
+func (c *SharedCount) restart(generation int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.restarted = c.restarted || restarts > c.restarts
-	c.restarts = max(c.restarts, restarts)
+	c.restarted = c.restarted || generation > c.generation
+	c.generation = max(c.generation, generation)
 }

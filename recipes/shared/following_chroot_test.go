@@ -46,7 +46,7 @@ func TestErrOfAMissingChrootStaysUntilTheNodeIsRead(t *testing.T) {
 		count := start(t, client, 9)
 		loseChroot(t, server, client, path, parent, "")
 		time.Sleep(2 * time.Minute)
-		answer := server.Hold(zktest.Match{Op: zktest.OpGetData, Path: "/app" + path})
+		answer := server.HoldRequest(zktest.Match{Op: zktest.OpGetData, Path: "/app" + path})
 		makeAll(t, server, "/app", "/app"+parent)
 		makeCount(t, server, 1)
 		if err := client.BlockUntilConnected(t.Context()); err != nil {

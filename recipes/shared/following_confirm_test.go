@@ -86,7 +86,7 @@ func TestConfirmWaitsForAChangeThatWasHeardOf(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		client, _ := newClient(t, server)
 		count := start(t, client, 1)
-		answer := server.Hold(zktest.Match{Op: zktest.OpGetData, Path: path})
+		answer := server.HoldRequest(zktest.Match{Op: zktest.OpGetData, Path: path})
 		if err := server.SetData(path, bytesOf(2)); err != nil {
 			t.Fatal(err)
 		}
@@ -154,7 +154,7 @@ func TestConfirmEndsWithTheFollowingAndWithItsContext(t *testing.T) {
 		inBubble(t, func(t *testing.T, server *zktest.Server) {
 			client, _ := newClient(t, server)
 			count := start(t, client, 1)
-			server.Hold(zktest.Match{Op: zktest.OpGetData, Path: path})
+			server.HoldRequest(zktest.Match{Op: zktest.OpGetData, Path: path})
 			if err := server.SetData(path, bytesOf(2)); err != nil {
 				t.Fatal(err)
 			}

@@ -20,7 +20,7 @@ func (c *SharedCount) OnChange(fn func(count int32)) (stop func()) {
 		}
 		if count != heard { // it may have changed, and changed back, while fn ran
 			heard = count
-			_ = c.client.CallUser("a listener of a shared count", func() { fn(count) }) // CallUser logs a panic
+			_ = c.client.CatchPanic("a listener of a shared count", func() { fn(count) }) // CatchPanic logs a panic
 		}
 	})
 }

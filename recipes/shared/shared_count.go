@@ -37,7 +37,7 @@ type SharedCount struct {
 	refused    error         // why the node cannot be followed; nil if it can
 	unfollowed chan struct{} // closed while there is an error; another one when there is none again
 	value      VersionedValue
-	restarts   int   // how often the client has gone on with a younger ensemble, as far as it has noticed
+	generation int   // how often the client has gone on with a younger ensemble, as far as it has noticed
 	restarted  bool  // no value was taken since the last restart
 	begun      int32 // the value at Start
 	listeners  *listen.Listeners[int32]
@@ -57,13 +57,13 @@ var (
 	ErrNotStarted = errors.New("shared: count is not started")
 	// ErrStarted says that a SharedCount was started before.
 	ErrStarted = errors.New("shared: count was started before")
-	// ErrVersion says that the node's version has come round to -1, which ZooKeeper takes for "any". One SetCount makes
-	// the count usable again.
+	// ErrIllegalVersion says that the node's version has come round to -1, which ZooKeeper takes for "any". One
+	// SetCount makes the count usable again.
 	//
 	// Curator: IllegalTrySetVersionException.
-	ErrVersion = errors.New("shared: version -1 cannot be compared; use SetCount once")
-	// ErrForeign says that the node does not have the four bytes of a count.
-	ErrForeign = errors.New("shared: not a count")
+	ErrIllegalVersion = errors.New("shared: version -1 cannot be compared; use SetCount once")
+	// ErrNotACount says that the node does not have the four bytes of a count.
+	ErrNotACount = errors.New("shared: not a count")
 )
 
 // NewSharedCount returns the count at path. It does no I/O. If there is no node yet, Start makes it with seed.
@@ -84,7 +84,7 @@ func NewSharedCount(client *framework.Client, path string, seed int32) *SharedCo
 
 // Start makes the node if it is missing, reads it, and follows its changes from then on, until Close or the end of the
 // client, whatever becomes of the servers. It blocks like the operations of package framework, whose errors it returns;
-// [ErrForeign] if the node holds something else; [ErrStarted]. After an error the count is as before.
+// [ErrNotACount] if the node holds something else; [ErrStarted]. After an error the count is as before.
 //
 // Curator: SharedCount.start().
 func (c *SharedCount) Start(ctx context.Context) error {
@@ -220,7 +220,7 @@ func (c *SharedCount) TrySetCount(ctx context.Context, previous VersionedValue, 
 	case !c.running():
 		return false, ErrNotStarted
 	case previous.Version == -1:
-		return false, ErrVersion
+		return false, ErrIllegalVersion
 	case c.VersionedValue() != previous:
 		return false, nil
 	}
@@ -250,7 +250,7 @@ func encode(count int32) []byte {
 
 func decode(data []byte) (int32, error) {
 	if len(data) != 4 {
-		return 0, ErrForeign
+		return 0, ErrNotACount
 	}
 	return int32(binary.BigEndian.Uint32(data)), nil
 }

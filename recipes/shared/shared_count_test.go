@@ -127,7 +127,7 @@ func TestForeignNodeIsNoCount(t *testing.T) {
 		if _, _, err := client.Create(t.Context(), path, []byte("12"), framework.CreatingParentsIfNeeded()); err != nil {
 			t.Fatal(err)
 		}
-		if err := shared.NewSharedCount(client, path, 1).Start(t.Context()); !errors.Is(err, shared.ErrForeign) {
+		if err := shared.NewSharedCount(client, path, 1).Start(t.Context()); !errors.Is(err, shared.ErrNotACount) {
 			t.Errorf("Start: %v", err)
 		}
 		if data, _ := server.Data(path); string(data) != "12" {
@@ -289,7 +289,7 @@ func TestVersionThatHasComeRoundIsNotCompared(t *testing.T) {
 		count := start(t, client, 1)
 		previous := count.VersionedValue()
 		previous.Version = -1
-		if ok, err := count.TrySetCount(t.Context(), previous, 2); ok || !errors.Is(err, shared.ErrVersion) {
+		if ok, err := count.TrySetCount(t.Context(), previous, 2); ok || !errors.Is(err, shared.ErrIllegalVersion) {
 			t.Errorf("TrySetCount: %v, %v", ok, err)
 		}
 		wantCount(t, count, 1)

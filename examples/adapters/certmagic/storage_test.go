@@ -10,6 +10,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"math/big"
+	"net"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -30,7 +31,7 @@ const (
 	nodes  = "/locks/name-issue_cert_" + domain
 )
 
-func connect(t *testing.T, dial framework.DialFunc) *framework.Client {
+func connect(t *testing.T, dial func(ctx context.Context, network, address string) (net.Conn, error)) *framework.Client {
 	t.Helper()
 	client, err := framework.NewClient("any:2181", framework.WithDialer(dial), framework.WithSessionTimeout(10*time.Second))
 	if err != nil {

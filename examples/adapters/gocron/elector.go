@@ -41,7 +41,7 @@ func NewElector(client *framework.Client, path string, opts ...leader.Option) *E
 // under way. It blocks; its errors are those of leader.LeaderSelector.Run.
 func (e *Elector) Run(ctx context.Context) error {
 	return e.selector.Run(ctx, func(ctx context.Context) error {
-		t := &term{lease: leader.Term(ctx)}
+		t := &term{lease: leader.LeaseFromContext(ctx)}
 		e.set(t)
 		select {
 		case <-ctx.Done():

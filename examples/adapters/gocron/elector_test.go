@@ -3,6 +3,7 @@ package gocronlock_test
 import (
 	"context"
 	"errors"
+	"net"
 	"testing"
 	"time"
 
@@ -41,7 +42,7 @@ func TestJobsRunAtTheLeaderAloneAndAtTheNextOneAfterALoss(t *testing.T) {
 		failures := make(chan error, 100)
 		for _, p := range []struct {
 			who  string
-			dial framework.DialFunc
+			dial func(ctx context.Context, network, address string) (net.Conn, error)
 		}{{"first", link.DialContext}, {"second", server.DialContext}} {
 			elector, _ := stand(t, connect(t, p.dial), p.who)
 			schedule(t, gocron.WithDistributedElector(elector), 20*time.Second,

@@ -2,6 +2,7 @@ package gocronlock_test
 
 import (
 	"context"
+	"net"
 	"slices"
 	"sync"
 	"testing"
@@ -14,7 +15,7 @@ import (
 
 const timeout = 10 * time.Second // the session timeout
 
-func connect(t *testing.T, dial framework.DialFunc) *framework.Client {
+func connect(t *testing.T, dial func(ctx context.Context, network, address string) (net.Conn, error)) *framework.Client {
 	t.Helper()
 	client, err := framework.NewClient("any:2181", framework.WithDialer(dial), framework.WithSessionTimeout(timeout))
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -22,7 +23,7 @@ import (
 
 const path = "/migrations/orders"
 
-func connect(t *testing.T, dial framework.DialFunc) *framework.Client {
+func connect(t *testing.T, dial func(ctx context.Context, network, address string) (net.Conn, error)) *framework.Client {
 	t.Helper()
 	client, err := framework.NewClient("any:2181", framework.WithDialer(dial), framework.WithSessionTimeout(20*time.Second))
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -28,7 +29,7 @@ const (
 	grace   = 10 * time.Second
 )
 
-func connect(t *testing.T, dial framework.DialFunc) *framework.Client {
+func connect(t *testing.T, dial func(ctx context.Context, network, address string) (net.Conn, error)) *framework.Client {
 	t.Helper()
 	client, err := framework.NewClient("any:2181", framework.WithDialer(dial), framework.WithSessionTimeout(timeout))
 	if err != nil {
@@ -44,7 +45,7 @@ type tusd struct {
 	*handler.Handler
 }
 
-func serve(t *testing.T, dir string, dial framework.DialFunc) tusd {
+func serve(t *testing.T, dir string, dial func(ctx context.Context, network, address string) (net.Conn, error)) tusd {
 	t.Helper()
 	composer := handler.NewStoreComposer()
 	filestore.New(dir).UseIn(composer)

@@ -131,7 +131,7 @@ type Env struct {
 	connect string
 	session time.Duration
 	options []framework.Option
-	dial    framework.DialFunc
+	dial    func(ctx context.Context, network, address string) (net.Conn, error)
 	name    string
 	begun   time.Time
 

@@ -5,13 +5,11 @@ import (
 	"net"
 	"sync"
 	"syscall"
-
-	"github.com/gocurator/curator/framework"
 )
 
 // A Line is one client's way to the servers. It is a dialer, and it can be broken.
 type Line struct {
-	dial framework.DialFunc
+	dial func(ctx context.Context, network, address string) (net.Conn, error)
 
 	mu    sync.Mutex
 	cut   bool
@@ -20,7 +18,9 @@ type Line struct {
 }
 
 // NewLine makes a line over a dialer.
-func NewLine(dial framework.DialFunc) *Line { return &Line{dial: dial} }
+func NewLine(dial func(ctx context.Context, network, address string) (net.Conn, error)) *Line {
+	return &Line{dial: dial}
+}
 
 // Cut closes the client's connections, without a word to the server, and lets no other be made: the process was killed,
 // or the cable pulled.

@@ -40,7 +40,7 @@ func main() {
 		if err != nil {
 			return err
 		}
-		servers, dial := connection.Servers, framework.DialFunc(new(net.Dialer).DialContext)
+		servers, dial := connection.Servers, new(net.Dialer).DialContext
 		if servers == "" {
 			server := zktest.NewServer()
 			defer server.Close() //nolint:errcheck // it returns nil
@@ -104,7 +104,7 @@ func observe(ctx context.Context, connect string, options []framework.Option, ou
 // reported waits until the functions of traces have run for what the client has done: they run in order, beside it.
 func reported(ctx context.Context, client *framework.Client) error {
 	done := make(chan struct{})
-	client.ReportAlways(func() { close(done) })
+	client.QueueTraceAlways(func() { close(done) })
 	select {
 	case <-done:
 		return nil

@@ -54,7 +54,7 @@ func TestStreamOfAFrozenServerTellsItsAge(t *testing.T) {
 	events := listen(t, url+"/events")
 	events.untilStatus("a look", func(s heardStatus) bool { return s.Fresh > 0 })
 	zk.Freeze()
-	defer zk.Thaw()
+	defer zk.Unfreeze()
 	events.untilStatus("the age", func(s heardStatus) bool { return s.Now-s.Fresh > 3000 })
 	got := events.untilStatus("why the look failed", func(s heardStatus) bool { return s.Failed != "" })
 	if want := "no server has answered for 10s"; got.Failed != want && !strings.Contains(got.Failed, "no server answers") {

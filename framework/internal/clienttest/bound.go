@@ -4,12 +4,12 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/session"
 )
 
 // A Bound is a binding that remembers how it ended.
 type Bound struct {
-	framework.Binding
+	session.Binding
 	mu    sync.Mutex
 	Cause error
 	At    time.Time

@@ -17,6 +17,9 @@ import (
 // SessionTimeout is the session timeout of clients in tests. Its thirds and quarters are whole seconds.
 const SessionTimeout = 12 * time.Second
 
+// ConnectionTimeout is the default of clients that set none.
+const ConnectionTimeout = 15 * time.Second
+
 // An Env is a server, a client's own network path to it, and the client with every state that it has reported.
 type Env struct {
 	*testing.T

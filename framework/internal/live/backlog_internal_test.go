@@ -11,8 +11,8 @@ func TestWhatIsLeftToASessionThatIsOverGoesToTheNext(t *testing.T) {
 	persistent := protected("n-")
 	s, owner := unconnected()
 	s.end(session.ErrSessionLost)
-	s.Owner.orphans.sweep(Leftovers{orphans: []orphan{{dir: "/a", name: persistent}}})
-	s.Owner.orphans.sweep(Leftovers{orphans: []orphan{{dir: "/a", name: protected("n-"), owner: 1}}})
+	s.Runner.orphans.sweep(Backlog{orphans: []orphan{{dir: "/a", name: persistent}}})
+	s.Runner.orphans.sweep(Backlog{orphans: []orphan{{dir: "/a", name: protected("n-"), owner: 1}}})
 	if r := s.maker.removals.remove("/a/b", true); !errors.Is(r.Err(), session.ErrSessionLost) {
 		t.Errorf("a removal in a session that is over says %v", r.Err())
 	}
@@ -22,8 +22,8 @@ func TestWhatIsLeftToASessionThatIsOverGoesToTheNext(t *testing.T) {
 	}
 	cfg := unconnectedConfig()
 	cfg.Carried = c
-	if next := newWhole(cfg, owner.hear()); len(next.Owner.orphans.of) != 1 || len(next.Owner.removals.pending) != 1 {
-		t.Errorf("adopted: %v, %v", next.Owner.orphans.of, next.Owner.removals.pending)
+	if next := newWhole(cfg, owner.hear()); len(next.Runner.orphans.of) != 1 || len(next.Runner.removals.pending) != 1 {
+		t.Errorf("adopted: %v, %v", next.Runner.orphans.of, next.Runner.removals.pending)
 	}
 }
 
@@ -31,8 +31,8 @@ func TestWhatIsLeftToASessionThatIsOverGoesToTheNext(t *testing.T) {
 func TestAnOrphanOfAnotherSessionIsNotLookedFor(t *testing.T) {
 	s, _ := unconnected()
 	s.onAttached(attachedAt(s.clock.Now()))
-	s.Owner.orphans.adopt(Leftovers{orphans: []orphan{{dir: "/a", name: protected("n-"), owner: s.ID() + 1}}})
-	if len(s.Owner.orphans.of) != 0 {
-		t.Errorf("got %d orphans, want none", len(s.Owner.orphans.of))
+	s.Runner.orphans.adopt(Backlog{orphans: []orphan{{dir: "/a", name: protected("n-"), owner: s.ID() + 1}}})
+	if len(s.Runner.orphans.of) != 0 {
+		t.Errorf("got %d orphans, want none", len(s.Runner.orphans.of))
 	}
 }

@@ -20,7 +20,7 @@ func TestACarriedRemovalIsAskedForOnce(t *testing.T) {
 		}
 		client := connect(t, server)
 		s := enterable(t, client)
-		release := server.Hold(zktest.Match{Op: zktest.OpDelete})
+		release := server.HoldRequest(zktest.Match{Op: zktest.OpDelete})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if err := client.Delete(ctx, "/x", -1, framework.Guaranteed()); !errors.Is(err, context.DeadlineExceeded) {

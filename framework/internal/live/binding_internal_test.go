@@ -70,7 +70,7 @@ func TestTheFirstLookAfterAPauseEndsBindings(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			zktest.Bubble(t, func(t *testing.T) {
 				cfg := unconnectedConfig()
-				cfg.LeaderRenewal = true // a handshake moves the end of later leases
+				cfg.SyncRenewal = true // a handshake moves the end of later leases
 				s := newWhole(cfg, (&ownerLog{}).hear())
 				s.onAttached(attachedAt(s.clock.Now()))
 				var cause error
@@ -79,8 +79,8 @@ func TestTheFirstLookAfterAPauseEndsBindings(t *testing.T) {
 					t.Fatal(err)
 				}
 				time.Sleep(oneTimeout)
-				if err := look(s, b); !errors.Is(err, session.ErrLapsed) || !errors.Is(cause, session.ErrLapsed) {
-					t.Errorf("got %v, and the binding ended with %v; want %v for both", err, cause, session.ErrLapsed)
+				if err := look(s, b); !errors.Is(err, session.ErrNotRenewed) || !errors.Is(cause, session.ErrNotRenewed) {
+					t.Errorf("got %v, and the binding ended with %v; want %v for both", err, cause, session.ErrNotRenewed)
 				}
 			})
 		})

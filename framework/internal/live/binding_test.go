@@ -47,8 +47,8 @@ func TestABindingEndsAtValidUntilBeforeTheServerLetsAnyoneIn(t *testing.T) {
 				if d := h.At.Sub(until); d < -slack || d > slack {
 					t.Errorf("ended %v after ValidUntil", d)
 				}
-				wantErr(t, h.Cause, framework.ErrLapsed)
-				wantErr(t, h.Err(), framework.ErrLapsed)
+				wantErr(t, h.Cause, framework.ErrNotRenewed)
+				wantErr(t, h.Err(), framework.ErrNotRenewed)
 				if !h.ValidUntil().Equal(until) {
 					t.Errorf("it says now that it ended at %v, not at %v", h.ValidUntil(), until)
 				}
@@ -189,8 +189,8 @@ func TestALapsedBindingStaysLapsedInTheSameSession(t *testing.T) {
 		if w.Session() != s {
 			t.Fatalf("got session %v, want %v to live on", w.Session(), s)
 		}
-		wantErr(t, h.Err(), framework.ErrLapsed)
-		if err := s.Ready(t.Context()); err != nil {
+		wantErr(t, h.Err(), framework.ErrNotRenewed)
+		if err := s.BlockUntilValid(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		again := w.Bind() // a new one may begin
@@ -206,8 +206,8 @@ func TestNoBindingBeginsInASessionThatIsNotValid(t *testing.T) {
 		s := w.Session()
 		time.Sleep(10 * clienttest.SessionTimeout) // nothing is held, so nothing is renewed
 		_, err := s.Bind(func(error) { t.Error("got a binding ended that was refused, want no call") }, nil)
-		wantErr(t, err, framework.ErrLapsed)
-		if err := s.Ready(w.Within(time.Second)); err != nil {
+		wantErr(t, err, framework.ErrNotRenewed)
+		if err := s.BlockUntilValid(w.Within(time.Second)); err != nil {
 			t.Fatal(err)
 		}
 		h, err := s.Bind(func(error) {}, nil)
@@ -219,7 +219,7 @@ func TestNoBindingBeginsInASessionThatIsNotValid(t *testing.T) {
 		<-s.Done()
 		_, err = s.Bind(func(error) { t.Error("got a binding ended that was refused, want no call") }, nil)
 		wantErr(t, err, framework.ErrSessionLost)
-		wantErr(t, s.Ready(t.Context()), framework.ErrSessionLost)
+		wantErr(t, s.BlockUntilValid(t.Context()), framework.ErrSessionLost)
 	})
 }
 
@@ -228,7 +228,7 @@ func TestReadyEndsWithItsContext(t *testing.T) {
 		s := w.Session()
 		w.Link.Cut()
 		time.Sleep(time.Second)
-		wantErr(t, s.Ready(w.Within(time.Second)), context.DeadlineExceeded)
+		wantErr(t, s.BlockUntilValid(w.Within(time.Second)), context.DeadlineExceeded)
 	})
 }
 
@@ -273,7 +273,7 @@ func TestRenewalsComeEveryQuarterAndOnlyWhileSomethingDependsOnThem(t *testing.T
 		op   zktest.Op // the request that renews leases
 	}{
 		"by a majority": {nil, zktest.OpMulti},
-		"by the leader": {[]framework.Option{framework.WithLeaderRenewal()}, zktest.OpSync},
+		"by the leader": {[]framework.Option{framework.WithSyncRenewal()}, zktest.OpSync},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *env) {
@@ -293,7 +293,7 @@ func TestRenewalsComeEveryQuarterAndOnlyWhileSomethingDependsOnThem(t *testing.T
 					}
 				}
 				none("with nothing held or watched")
-				if err := w.Session().Ready(t.Context()); err != nil {
+				if err := w.Session().BlockUntilValid(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 				h := w.Bind()

@@ -9,7 +9,7 @@ import (
 )
 
 // runClock ends leases and the session in time, and renews them, until the session is over.
-func (o *Owner) runClock(closing <-chan struct{}) {
+func (o *Runner) runClock(closing <-chan struct{}) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -28,7 +28,7 @@ func (o *Owner) runClock(closing <-chan struct{}) {
 }
 
 // tick does what is due and returns when to look again.
-func (o *Owner) tick(now time.Time) time.Time {
+func (o *Runner) tick(now time.Time) time.Time {
 	o.mu.Lock()
 	if lapsed := o.validity.lapseLocked(now); lapsed != nil { // the end of leases comes first
 		o.mu.Unlock()

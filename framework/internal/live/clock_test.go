@@ -33,9 +33,9 @@ func TestAContenderAloneKeepsTheSessionValid(t *testing.T) {
 		opts []framework.Option
 		rely func(s framework.Session) (stop func())
 	}{
-		"a contender": {nil, func(s framework.Session) func() { return s.KeepValid() }},
+		"a contender": {nil, func(s framework.Session) func() { return s.StartRenewal() }},
 		"a watch, renewed by the leader": {
-			[]framework.Option{framework.WithLeaderRenewal()},
+			[]framework.Option{framework.WithSyncRenewal()},
 			func(s framework.Session) func() {
 				watch := s.WatchData("/a", func() {})
 				return func() { watch.Stop() }
@@ -100,7 +100,7 @@ func (w *trio) here() string { return w.dialed()[len(w.dialed())-1] }
 // bothWays runs f with renewals by sync and by transaction.
 func bothWays(t *testing.T, f func(t *testing.T, opts ...framework.Option)) {
 	t.Run("transaction", func(t *testing.T) { zktest.Bubble(t, func(t *testing.T) { f(t) }) })
-	t.Run("sync", func(t *testing.T) { zktest.Bubble(t, func(t *testing.T) { f(t, framework.WithLeaderRenewal()) }) })
+	t.Run("sync", func(t *testing.T) { zktest.Bubble(t, func(t *testing.T) { f(t, framework.WithSyncRenewal()) }) })
 }
 
 // The server falls silent at any moment of the renewals; the others answer.

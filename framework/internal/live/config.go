@@ -19,15 +19,15 @@ type Config struct {
 	DefaultData []byte
 	// MaxRequest bounds requests in bytes.
 	MaxRequest int
-	// LeaderRenewal lets syncs renew leases, too.
-	LeaderRenewal bool
-	Policy        session.ErrorPolicy
-	// Metered counts requests, see WithMeter.
-	Metered bool
-	// Restarts is the earlier session's.
-	Restarts int
+	// SyncRenewal lets syncs renew leases, too.
+	SyncRenewal bool
+	Policy      session.ErrorPolicy
+	// CountTraffic has the bytes of requests and answers counted, see WithTraffic.
+	CountTraffic bool
+	// EnsembleGeneration is the earlier session's.
+	EnsembleGeneration int
 	// Carried is what the earlier session has left.
-	Carried Leftovers
+	Carried Backlog
 }
 
 // Events are calls of a session to its owner, under no lock of the session. All are needed, and none may block.
@@ -40,9 +40,9 @@ type Events struct {
 	Detached func(reason error)
 	// Over: the session and its leases have ended, and Done is closed.
 	Over func()
-	// Left: this is to be done in the next session. It comes after Over, and for all such work that comes after the
+	// Backlog: this is to be done in the next session. It comes after Over, and for all such work that comes after the
 	// end.
-	Left func(Leftovers)
+	Backlog func(Backlog)
 	// Failed: a server could not be used, or refused the client. ErrAuthRefused is final, for the next session as well.
 	Failed func(server string, err error)
 	// Restarted: the session goes on with an ensemble younger than what the client has seen.

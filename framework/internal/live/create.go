@@ -8,17 +8,17 @@ import (
 
 // Create tries once to create a node, and its parents if it may; the namespace's own node in any case. After a failure
 // that is [Retryable] it can be called again with the same c, in any session. It does not wait for a connection.
-func (s *Session) Create(ctx context.Context, c *Creation) (session.Entry, error) {
+func (s *Session) Create(ctx context.Context, c *Creation) (session.CreatedNode, error) {
 	return s.maker.create(ctx, c)
 }
 
 // CreateProtected is for [session.Nodes].
-func (s *Session) CreateProtected(ctx context.Context, dir, name string, data []byte) (session.Entry, error) {
+func (s *Session) CreateProtected(ctx context.Context, dir, name string, data []byte) (session.CreatedNode, error) {
 	return s.maker.createProtected(ctx, dir, name, data, true)
 }
 
-// CreateProtectedUnlisted is for [session.Nodes].
-func (s *Session) CreateProtectedUnlisted(ctx context.Context, dir, name string, data []byte) (session.Entry, error) {
+// CreateProtectedWithoutListing is for [session.Nodes].
+func (s *Session) CreateProtectedWithoutListing(ctx context.Context, dir, name string, data []byte) (session.CreatedNode, error) {
 	return s.maker.createProtected(ctx, dir, name, data, false)
 }
 

@@ -21,27 +21,27 @@ type lostTry struct {
 
 // find looks for the nodes of the tries whose answers were lost. The lowest of this session is the creation's; the
 // others are removed. A node of another session would vanish with that.
-func (m *maker) find(ctx context.Context, c *Creation) (session.Entry, error) {
+func (m *maker) find(ctx context.Context, c *Creation) (session.CreatedNode, error) {
 	nodes, children, err := m.listLost(ctx, c)
 	if err != nil {
-		return session.Entry{}, err
+		return session.CreatedNode{}, err
 	}
-	var found session.Entry
+	var found session.CreatedNode
 	for _, path := range nodes {
 		stat, err := m.exists(ctx, path)
 		switch {
 		case err != nil:
-			return session.Entry{}, m.orBroken(err)
+			return session.CreatedNode{}, m.orBroken(err)
 		case stat == nil: // not executed, or removed meanwhile
 		case c.ephemeral() && stat.EphemeralOwner != m.sessionID():
 			m.removals.remove(path, false)
 			c.known(path)
 		case found.Stat == nil:
-			found = session.Entry{Path: path, Stat: stat, Children: children}
+			found = session.CreatedNode{Path: path, Stat: stat, Children: children}
 		default:
 			later := path
 			if stat.Czxid < found.Stat.Czxid {
-				later, found = found.Path, session.Entry{Path: path, Stat: stat, Children: children}
+				later, found = found.Path, session.CreatedNode{Path: path, Stat: stat, Children: children}
 			}
 			m.removals.remove(later, !c.ephemeral())
 			m.orphans.report(later) // one of two tries was executed after the search for it

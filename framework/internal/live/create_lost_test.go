@@ -373,7 +373,7 @@ func TestALostCreateThatIsGivenUpDuringItsSearchLeavesNoNode(t *testing.T) {
 				w.Make("/dir")
 				s := w.Session()
 				w.Server.DropReply(zktest.Match{Op: zktest.OpCreate2})
-				answer := w.Server.Hold(zktest.Match{Op: zktest.OpMulti})
+				answer := w.Server.HoldRequest(zktest.Match{Op: zktest.OpMulti})
 				ctx, cancel := context.WithCancelCause(t.Context())
 				time.AfterFunc(3*time.Second, func() { cancel(cause) })
 				_, err := s.CreateProtected(ctx, "/dir", "n-", nil)
@@ -401,7 +401,7 @@ func TestCreateProtectedWhoseAnswerLeavesOpenWhetherItWasDoneLeavesNoNode(t *tes
 			return forged(conn, zktest.OpCreate2, systemError), err
 		}))
 		s := enterable(t, client)
-		if _, err := s.CreateProtected(t.Context(), "/dir", "n-", nil); err == nil || live.Definite(err) || live.Retryable(err) {
+		if _, err := s.CreateProtected(t.Context(), "/dir", "n-", nil); err == nil || live.IsAnswer(err) || live.Retryable(err) {
 			t.Fatalf("got %v, want an error that is neither definite nor worth another try", err)
 		}
 		if n := server.Counts()[zktest.OpCreate2]; n != 1 {

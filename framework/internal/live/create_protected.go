@@ -14,7 +14,7 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-func (m *maker) createProtected(ctx context.Context, dir, name string, data []byte, list bool) (session.Entry, error) {
+func (m *maker) createProtected(ctx context.Context, dir, name string, data []byte, list bool) (session.CreatedNode, error) {
 	return m.createForSure(ctx, &Creation{
 		Dir: dir, Name: name, Data: m.orDefault(data), Mode: session.EphemeralSequential, ACL: m.cfg.ACL(join(dir, name)), list: list,
 	})
@@ -29,9 +29,9 @@ func (m *maker) createIfExists(ctx context.Context, guard, dir, name string, dat
 }
 
 // createForSure tries until the server has answered, and leaves the tries whose fate is unknown to the session.
-func (m *maker) createForSure(ctx context.Context, c *Creation) (entry session.Entry, err error) {
+func (m *maker) createForSure(ctx context.Context, c *Creation) (entry session.CreatedNode, err error) {
 	defer func() {
-		m.orphans.sweep(c.Left())
+		m.orphans.sweep(c.Backlog())
 		// A try may have been executed between the search for it and the next try.
 		m.orphans.listed(c.Dir, entry.Children)
 	}()
@@ -39,7 +39,7 @@ func (m *maker) createForSure(ctx context.Context, c *Creation) (entry session.E
 	for {
 		began := time.Now()
 		if err := m.waitAttached(ctx); err != nil {
-			return session.Entry{}, err
+			return session.CreatedNode{}, err
 		}
 		entry, err = m.createOrFind(ctx, c)
 		missing := c.guard == "" && errors.Is(err, zk.ErrNoNode)
@@ -48,13 +48,13 @@ func (m *maker) createForSure(ctx context.Context, c *Creation) (entry session.E
 		if !missing && !errors.Is(err, session.ErrConnectionLost) && !passing(err) {
 			return entry, err
 		}
-		_ = pace.WaitUnless(ctx, time.Since(began), m.done) // waitAttached reports the end
+		_ = pace.WaitOrDone(ctx, time.Since(began), m.done) // waitAttached reports the end
 		if missing && ctx.Err() == nil {
 			// Servers remove empty containers at any time. So the node is created right after its parent, without a
 			// pause.
 			err = m.makeParents(ctx, c.Dir, session.Container)
 			if err != nil && !errors.Is(err, zk.ErrNoNode) && !Retryable(err) {
-				return session.Entry{}, err
+				return session.CreatedNode{}, err
 			}
 		}
 	}
@@ -62,8 +62,8 @@ func (m *maker) createForSure(ctx context.Context, c *Creation) (entry session.E
 
 // createOrFind is one try to create c. It first finds out whether an earlier try whose answer was lost, which c
 // remembers, was executed. After a failure that is retryable it can be tried again, in any session. In the end
-// [Creation.Left] must be looked for.
-func (m *maker) createOrFind(ctx context.Context, c *Creation) (session.Entry, error) {
+// [Creation.Backlog] must be looked for.
+func (m *maker) createOrFind(ctx context.Context, c *Creation) (session.CreatedNode, error) {
 	if len(c.lost) > 0 {
 		entry, err := m.find(ctx, c)
 		if err != nil || entry.Path != "" {
@@ -84,11 +84,11 @@ func (m *maker) createOrFind(ctx context.Context, c *Creation) (session.Entry, e
 
 // tryCreate sends the create, and the listing with it, and waits for the answers. If lost is set, nothing is known of
 // the node; after any other error there is none, or it is being removed.
-func (m *maker) tryCreate(ctx context.Context, c *Creation) (entry session.Entry, lost bool, err error) {
+func (m *maker) tryCreate(ctx context.Context, c *Creation) (entry session.CreatedNode, lost bool, err error) {
 	a := &attempt{maker: m, creation: c, try: lostTry{name: c.try, session: m.sessionID()}}
 	calls := a.calls()
 	if err := m.beSure(ctx, calls[0]); err != nil {
-		return session.Entry{}, false, err
+		return session.CreatedNode{}, false, err
 	}
 	err = m.call(ctx, func(finish func(error)) []*transport.Call {
 		a.finish = finish
@@ -98,7 +98,7 @@ func (m *maker) tryCreate(ctx context.Context, c *Creation) (entry session.Entry
 		if a.settled.Swap(true) { // the answer came when ctx ended
 			a.discard()
 		}
-		return session.Entry{}, false, err
+		return session.CreatedNode{}, false, err
 	}
 	entry, err = a.result()
 	return entry, errors.Is(err, session.ErrConnectionLost), err
@@ -108,8 +108,8 @@ func (m *maker) tryCreate(ctx context.Context, c *Creation) (entry session.Entry
 type attempt struct {
 	maker    *maker
 	creation *Creation
-	try      lostTry       // if its answer is lost
-	entry    session.Entry // written before finish is called
+	try      lostTry             // if its answer is lost
+	entry    session.CreatedNode // written before finish is called
 	err      error
 	unlisted error // why there is no listing
 	finish   func(error)
@@ -147,10 +147,10 @@ func (a *attempt) answered() {
 	a.finish(nil)
 }
 
-func (a *attempt) result() (session.Entry, error) {
+func (a *attempt) result() (session.CreatedNode, error) {
 	if a.err == nil && errors.Is(a.unlisted, session.ErrTooLarge) { // the next listing would be too large again
 		a.discard()
-		return session.Entry{}, fmt.Errorf("list %s: %w", a.creation.Dir, a.unlisted)
+		return session.CreatedNode{}, fmt.Errorf("list %s: %w", a.creation.Dir, a.unlisted)
 	}
 	err := a.maker.orBroken(a.err)
 	if !errors.Is(err, session.ErrConnectionLost) && err != nil {
@@ -164,8 +164,8 @@ func (a *attempt) discard() {
 	switch {
 	case a.err == nil:
 		a.maker.removals.remove(a.entry.Path, !a.creation.ephemeral())
-	case !Definite(a.err):
-		a.maker.orphans.sweep(Leftovers{orphans: []orphan{a.creation.orphan(a.try)}})
+	case !IsAnswer(a.err):
+		a.maker.orphans.sweep(Backlog{orphans: []orphan{a.creation.orphan(a.try)}})
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/framework/zktest"
 )
 
@@ -22,9 +23,9 @@ import (
 func TestCreateProtectedOutlastsADirectoryThatVanishesAgainAndAgain(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		child := zktest.Match{Op: zktest.OpCreate2, Path: "/locks/a/*"}
-		proceed := w.Server.Hold(child)
+		proceed := w.Server.HoldRequest(child)
 		var wg sync.WaitGroup
-		var entry framework.Entry
+		var entry session.CreatedNode
 		var err error
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
@@ -36,7 +37,7 @@ func TestCreateProtectedOutlastsADirectoryThatVanishesAgainAndAgain(t *testing.T
 					wantErr(t, w.Server.Delete(dir))
 				}
 			}
-			next := w.Server.Hold(child)
+			next := w.Server.HoldRequest(child)
 			proceed()
 			proceed = next
 			time.Sleep(time.Second)
@@ -139,7 +140,7 @@ func TestCreateProtectedEndsWithItsSession(t *testing.T) {
 func TestCreateProtectedEndsWithTheSessionsErrorWhileItMakesParents(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		s := w.Session()
-		release := w.Server.Hold(zktest.Match{Op: zktest.OpCreateContainer, Path: "/locks*"})
+		release := w.Server.HoldRequest(zktest.Match{Op: zktest.OpCreateContainer, Path: "/locks*"})
 		defer release()
 		ended := make(chan error, 1)
 		go func() {
@@ -165,7 +166,7 @@ func TestCreateProtectedWhoseListingIsTooLargeLeavesNoNode(t *testing.T) {
 		_, err := s.CreateProtected(t.Context(), "/crowd", "lock-", nil)
 		wantErr(t, err, framework.ErrTooLarge)
 		wantNoNode(t, w, s, "/crowd")
-	}, framework.WithMaxAnswer(8<<10))
+	}, framework.WithMaxResponse(8<<10))
 }
 
 // The caller's context ends while the answer is applied, before the caller could look at it: it is the caller that
@@ -181,7 +182,7 @@ func TestACreateProtectedWhoseCallerLeavesAtTheAnswerLeavesNoNode(t *testing.T) 
 					ctx, leave := context.WithCancel(t.Context())
 					observer := &leaver{atCreation: !list, leave: leave}
 					s.ObserveChildren("/dir", observer)
-					create := s.CreateProtectedUnlisted
+					create := s.CreateProtectedWithoutListing
 					if list {
 						create = s.CreateProtected
 					}

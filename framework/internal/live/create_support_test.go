@@ -178,9 +178,9 @@ func TestARequestThatEndsEveryConnectionFails(t *testing.T) {
 		}
 		s := enterable(t, client)
 		_, err := s.CreateProtected(t.Context(), "/dir", "n-", nil)
-		var hangUp *framework.HangUpError
+		var hangUp *framework.DisconnectError
 		if !errors.As(err, &hangUp) {
-			t.Fatalf("got %v, want a HangUpError", err)
+			t.Fatalf("got %v, want a DisconnectError", err)
 		}
 		if hangUp.Request != "create" || hangUp.Server == "" || hangUp.Times < 5 || !strings.HasPrefix(hangUp.Path, "/dir/_c_") {
 			t.Errorf("%+v", *hangUp)
@@ -257,7 +257,7 @@ func TestBrokenConnectionsAreNoEvidence(t *testing.T) {
 		"the server is slow": func(server *zktest.Server) {
 			var resume []func()
 			for n := range 6 {
-				resume = append(resume, server.Hold(zktest.Match{Op: zktest.OpCreate2, Nth: n + 1}))
+				resume = append(resume, server.HoldRequest(zktest.Match{Op: zktest.OpCreate2, Nth: n + 1}))
 			}
 			for range 7 {
 				time.AfterFunc(time.Duration(len(resume))*2*time.Second, server.Restart)
@@ -294,7 +294,7 @@ func TestANodeThatIsGoneBeforeItsStatIsReadIsNoResult(t *testing.T) {
 			t.Fatal(err)
 		}
 		removed := func(prefix string) {
-			release := server.Hold(zktest.Match{Op: zktest.OpExists, Path: "/dir/" + prefix + "*"})
+			release := server.HoldRequest(zktest.Match{Op: zktest.OpExists, Path: "/dir/" + prefix + "*"})
 			go func() {
 				time.Sleep(time.Second)
 				for _, name := range server.Children("/dir") {

@@ -48,9 +48,9 @@ func (c *Creation) sequential() bool {
 	return c.Mode == session.PersistentSequential || c.Mode == session.EphemeralSequential || c.Mode == session.PersistentSequentialWithTTL
 }
 
-// Left is what a session has to do about a creation that has ended: it looks for the tries whose fate is unknown.
-func (c *Creation) Left() Leftovers {
-	var left Leftovers
+// Backlog is what a session has to do about a creation that has ended: it looks for the tries whose fate is unknown.
+func (c *Creation) Backlog() Backlog {
+	var left Backlog
 	for _, try := range c.lost {
 		left.orphans = append(left.orphans, c.orphan(try))
 	}

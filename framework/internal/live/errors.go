@@ -11,9 +11,9 @@ import (
 	"github.com/gocurator/curator/framework/session"
 )
 
-// Definite reports whether err is the server's answer to the operation. Every other error leaves open whether it was
+// IsAnswer reports whether err is the server's answer to the operation. Every other error leaves open whether it was
 // executed.
-func Definite(err error) bool {
+func IsAnswer(err error) bool {
 	return slices.ContainsFunc([]error{
 		zk.ErrNoNode, zk.ErrNoAuth, zk.ErrBadVersion, zk.ErrNoChildrenForEphemerals, zk.ErrNodeExists, zk.ErrNotEmpty,
 		zk.ErrInvalidACL, zk.ErrAuthFailed, zk.ErrBadArguments, transport.ErrUnsupported, transport.ErrTooLarge,
@@ -29,13 +29,13 @@ func Retryable(err error) bool {
 		return code.Passing()
 	default:
 		return slices.ContainsFunc([]error{
-			transport.ErrBroken, ErrDetached, session.ErrSessionLost, zk.ErrConnectionClosed, zk.ErrSessionMoved, zk.ErrSessionExpired,
+			transport.ErrBroken, ErrNotSent, session.ErrSessionLost, zk.ErrConnectionClosed, zk.ErrSessionMoved, zk.ErrSessionExpired,
 		}, func(trouble error) bool { return errors.Is(err, trouble) })
 	}
 }
 
-// ErrDetached says that a call was not sent for lack of a connection. To users it is a lost connection.
-var ErrDetached = fmt.Errorf("not connected: %w", session.ErrConnectionLost)
+// ErrNotSent says that a call was not sent for lack of a connection. To users it is a lost connection.
+var ErrNotSent = fmt.Errorf("not connected: %w", session.ErrConnectionLost)
 
 // passing reports whether the error is transient: the server may soon answer otherwise.
 func passing(err error) bool {
@@ -44,7 +44,7 @@ func passing(err error) bool {
 }
 
 // hungUp reports that to ask again would end the next connection.
-func hungUp(err error) bool {
-	var e *session.HangUpError
+func disconnects(err error) bool {
+	var e *session.DisconnectError
 	return errors.As(err, &e)
 }

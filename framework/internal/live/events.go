@@ -13,7 +13,7 @@ import (
 )
 
 // events are the transport's callbacks: they alone change the table, but for callers and the clock.
-func (o *Owner) events() transport.Events {
+func (o *Runner) events() transport.Events {
 	return transport.Events{
 		Attached: o.onAttached, Detached: o.onDetached, Answered: o.onAnswered, Watch: o.watching.event,
 		Expired: func() { o.end(fmt.Errorf("%w: the servers say that it has expired", session.ErrSessionLost)) },
@@ -21,7 +21,7 @@ func (o *Owner) events() transport.Events {
 	}
 }
 
-func (o *Owner) onAttached(a transport.Attachment) {
+func (o *Runner) onAttached(a transport.Attachment) {
 	now := o.clock.Now()
 	o.mu.Lock()
 	o.id.Store(a.SessionID)
@@ -44,7 +44,7 @@ func (o *Owner) onAttached(a transport.Attachment) {
 
 // prove makes the session's first request before users get it: they hear of no connection to a missing chroot, nor of
 // one that ends with the refusal of an authentication, which is on its way ahead of this request.
-func (o *Owner) prove(server string) {
+func (o *Runner) prove(server string) {
 	root := join(o.cfg.Chroot, "")
 	o.transport.Send(transport.Exists(root, false, func(_ *zk.Stat, err error) {
 		switch {
@@ -62,13 +62,13 @@ func (o *Owner) prove(server string) {
 }
 
 // onRestarted counts before the owner hears of the connection: all users find the new number.
-func (o *Owner) onRestarted(server string, seen, found int64) {
-	o.session.restarts.Add(1)
+func (o *Runner) onRestarted(server string, seen, found int64) {
+	o.session.generation.Add(1)
 	o.tell.Restarted(server, seen, found)
 }
 
 // onFailed passes on why a server could not be used. A refusal is final: there will be no other session.
-func (o *Owner) onFailed(server string, err error) {
+func (o *Runner) onFailed(server string, err error) {
 	o.tell.Failed(server, err)
 	if errors.Is(err, session.ErrAuthRefused) {
 		o.end(fmt.Errorf("%w: %w", session.ErrSessionLost, err))
@@ -76,7 +76,7 @@ func (o *Owner) onFailed(server string, err error) {
 }
 
 // connect opens the session to its users, and sends what the last connection left undone.
-func (o *Owner) connect() {
+func (o *Runner) connect() {
 	o.mu.Lock()
 	if o.over != nil {
 		o.mu.Unlock()
@@ -95,7 +95,7 @@ func (o *Owner) connect() {
 	o.tell.Attached()
 }
 
-func (o *Owner) onDetached(reason error) {
+func (o *Runner) onDetached(reason error) {
 	o.mu.Lock()
 	was := o.online
 	var ended *term
@@ -120,7 +120,7 @@ func (o *Owner) onDetached(reason error) {
 	}
 }
 
-func (o *Owner) onAnswered(sent, received time.Time, reach transport.Reach) {
+func (o *Runner) onAnswered(sent, received time.Time, reach transport.Reach) {
 	o.mu.Lock()
 	// First the lapse, then the renewal: a late answer must not revive a lease that another client may already have
 	// seen expired.
@@ -140,7 +140,7 @@ func (o *Owner) onAnswered(sent, received time.Time, reach transport.Reach) {
 
 // end ends the session: first its leases, then itself; then listeners hear of it; then the rest is tidied up. What it
 // owns at the servers goes with it.
-func (o *Owner) end(cause error) {
+func (o *Runner) end(cause error) {
 	o.mu.Lock()
 	if o.over != nil {
 		o.mu.Unlock()
@@ -152,7 +152,7 @@ func (o *Owner) end(cause error) {
 }
 
 // concludeLocked marks the session as over and returns the work to do after unlocking.
-func (o *Owner) concludeLocked(cause error) (rest func()) {
+func (o *Runner) concludeLocked(cause error) (rest func()) {
 	o.over = cause
 	ended := o.validity.endTermLocked(cause)
 	left, removals := o.orphans.abandonLocked()
@@ -163,7 +163,7 @@ func (o *Owner) concludeLocked(cause error) (rest func()) {
 		o.validity.telling.Wait()
 		close(o.done)
 		o.tell.Over()
-		o.tell.Left(left)
+		o.tell.Backlog(left)
 		for _, r := range removals {
 			r.finish(fmt.Errorf("not done before: %w", cause))
 		}
@@ -174,7 +174,7 @@ func (o *Owner) concludeLocked(cause error) (rest func()) {
 // leastLife stands for shorter session timeouts in endedYoung: servers may grant one that is over before any answer.
 const leastLife = time.Second
 
-func (o *Owner) endedYoung() (young bool, timeout time.Duration) {
+func (o *Runner) endedYoung() (young bool, timeout time.Duration) {
 	now := o.clock.Now()
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -17,9 +17,9 @@ func TestARestartIsCountedWhenTheOwnerHearsOfIt(t *testing.T) {
 	var s *whole
 	var counted []int
 	events := (&ownerLog{}).hear()
-	events.Restarted = func(string, int64, int64) { counted = append(counted, s.Restarts()) }
+	events.Restarted = func(string, int64, int64) { counted = append(counted, s.EnsembleGeneration()) }
 	cfg := unconnectedConfig()
-	cfg.Restarts = 3
+	cfg.EnsembleGeneration = 3
 	s = newWhole(cfg, events)
 	s.onRestarted("zk:1", 9, 5)
 	s.onRestarted("zk:1", 7, 2)

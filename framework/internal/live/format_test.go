@@ -31,14 +31,14 @@ func TestNoExportedTypeShowsACredential(t *testing.T) {
 		removal := s.Remove("/missing")
 		synctest.Wait() // no goroutine of the client writes while fields are read
 		printtest.WantNoCredentials(t, ".", map[string]any{
-			"Session": s, "Config": cfg, "Events": live.Events{}, "Owner": &live.Owner{}, "Meter": &live.Meter{},
-			"Creation": &live.Creation{Dir: "/", Name: "a"}, "Leftovers": live.Leftovers{},
+			"Session": s, "Config": cfg, "Events": live.Events{}, "Runner": &live.Runner{}, "Traffic": &live.Traffic{},
+			"Creation": &live.Creation{Dir: "/", Name: "a"}, "Backlog": live.Backlog{},
 		})
 		printtest.WantNoCredentials(t, "../../session", map[string]any{
 			"Session": s, "Validity": s, "Nodes": s, "Watches": s, "Reads": s,
 			"Binding": binding, "Watch": watch, "View": watch.View(), "Removal": removal, "Attachments": &session.Attachments{},
-			"Entry": session.Entry{Path: "/"}, "NodeRead": session.NodeRead{}, "CreateMode": session.Ephemeral, "Status": session.StatusGone,
-			"ConnectError": &session.ConnectError{}, "HangUpError": &session.HangUpError{}, "NoAuthError": &session.NoAuthError{},
+			"CreatedNode": session.CreatedNode{Path: "/"}, "NodeRead": session.NodeRead{}, "CreateMode": session.Ephemeral, "Status": session.StatusGone,
+			"ConnectError": &session.ConnectError{}, "DisconnectError": &session.DisconnectError{}, "NoAuthError": &session.NoAuthError{},
 			"ErrorPolicy": session.StandardErrorPolicy, "Waiter": session.NewWaiter(),
 			"ChildObserver": session.ChildObserver(nil), "TreeObserver": session.TreeObserver(nil),
 		})

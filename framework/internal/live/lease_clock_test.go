@@ -21,7 +21,7 @@ func TestLeasesLiveOnTransactions(t *testing.T) {
 			t.Errorf("%d renewals with nothing held", n)
 		}
 		s := w.Session()
-		if err := s.Ready(t.Context()); err != nil {
+		if err := s.BlockUntilValid(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		h := w.Bind()
@@ -100,7 +100,7 @@ func TestWatchesAreKeptBySyncs(t *testing.T) {
 		if n := w.Count(zktest.OpSync) - syncs; n < 39 || n > 41 {
 			t.Errorf("%d syncs for a watch in ten timeouts, want 40", n)
 		}
-		stop := s.KeepValid() // as a contender does
+		stop := s.StartRenewal() // as a contender does
 		time.Sleep(10 * clienttest.SessionTimeout)
 		if n := w.Count(zktest.OpMulti) - multis; n < 39 || n > 41 {
 			t.Errorf("%d transactions for a contender in ten timeouts, want 40", n)

@@ -21,7 +21,7 @@ type maker struct {
 }
 
 // create is [Session.Create].
-func (m *maker) create(ctx context.Context, c *Creation) (session.Entry, error) {
+func (m *maker) create(ctx context.Context, c *Creation) (session.CreatedNode, error) {
 	if len(c.ACL) == 0 {
 		named := Creation{Dir: c.Dir, Name: c.Name} // a GUID means nothing to the provider
 		c.ACL = m.cfg.ACL(named.path())
@@ -31,7 +31,7 @@ func (m *maker) create(ctx context.Context, c *Creation) (session.Entry, error) 
 		try = m.createOrFind
 	}
 	if c.Mode == session.Container && m.support.Lacks(transport.FeatureContainers) {
-		return session.Entry{}, fmt.Errorf("%w: containers came with ZooKeeper 3.5", session.ErrUnsupported)
+		return session.CreatedNode{}, fmt.Errorf("%w: containers came with ZooKeeper 3.5", session.ErrUnsupported)
 	}
 	for tries := 0; ; tries++ {
 		entry, err := try(ctx, c)
@@ -46,17 +46,17 @@ func (m *maker) create(ctx context.Context, c *Creation) (session.Entry, error) 
 			err = m.makeParents(ctx, c.Namespace, session.Container)
 		}
 		if err != nil {
-			return session.Entry{}, err
+			return session.CreatedNode{}, err
 		}
 	}
 }
 
 // createOnce sends an unprotected create. Without its answer it may have been executed.
-func (m *maker) createOnce(ctx context.Context, c *Creation) (session.Entry, error) {
+func (m *maker) createOnce(ctx context.Context, c *Creation) (session.CreatedNode, error) {
 	if err := m.beSure(ctx, m.createCall(c, func(string, *zk.Stat, error) {})); err != nil {
-		return session.Entry{}, err
+		return session.CreatedNode{}, err
 	}
-	var entry session.Entry
+	var entry session.CreatedNode
 	err := m.call(ctx, func(finish func(error)) []*transport.Call {
 		return one(m.createCall(c, func(path string, stat *zk.Stat, err error) {
 			if err == nil {
@@ -72,7 +72,7 @@ func (m *maker) createOnce(ctx context.Context, c *Creation) (session.Entry, err
 		}
 	}
 	if err != nil {
-		return session.Entry{}, err
+		return session.CreatedNode{}, err
 	}
 	return entry, nil
 }
@@ -150,18 +150,18 @@ func (m *maker) createCall(c *Creation, done func(path string, stat *zk.Stat, er
 
 // withStat asks for the Stat of a node that was created without. If the connection breaks, that is as if the create's
 // answer were lost: the node is found by its GUID. If the node was removed, the error is zk.ErrNoNode.
-func (m *maker) withStat(ctx context.Context, c *Creation, entry session.Entry) (session.Entry, error) {
+func (m *maker) withStat(ctx context.Context, c *Creation, entry session.CreatedNode) (session.CreatedNode, error) {
 	stat, err := m.exists(ctx, entry.Path)
 	switch {
 	case err == nil && stat == nil:
-		return session.Entry{}, errShortLived
+		return session.CreatedNode{}, errShortLived
 	case err == nil:
 		entry.Stat = stat
 		return entry, nil
 	case !Retryable(err):
 		m.removals.remove(entry.Path, !c.ephemeral())
 	}
-	return session.Entry{}, m.orBroken(err)
+	return session.CreatedNode{}, m.orBroken(err)
 }
 
 // errShortLived says that a node that was created without its Stat is gone.

@@ -55,7 +55,7 @@ func TestAnObserverHearsWhatTheSessionHears(t *testing.T) {
 		n.want(t, "gone 0")
 		s.Remove("/a/2")
 		n.want(t, "gone 2")
-		entry, err := s.CreateProtectedUnlisted(t.Context(), "/a", "lock-", nil)
+		entry, err := s.CreateProtectedWithoutListing(t.Context(), "/a", "lock-", nil)
 		if err != nil || entry.Children != nil {
 			t.Fatalf("%+v, %v", entry, err)
 		}
@@ -74,7 +74,7 @@ func TestALostAnswerToAnUnlistedEntryIsListed(t *testing.T) {
 		var n notebook
 		w.Session().ObserveChildren("/a", &n)
 		w.Server.DropReply(zktest.Match{Op: zktest.OpCreate2})
-		entry, err := w.Session().CreateProtectedUnlisted(t.Context(), "/a", "lock-", nil)
+		entry, err := w.Session().CreateProtectedWithoutListing(t.Context(), "/a", "lock-", nil)
 		if err != nil || len(entry.Children) != 1 {
 			t.Errorf("%+v, %v", entry, err)
 		}
@@ -84,7 +84,7 @@ func TestALostAnswerToAnUnlistedEntryIsListed(t *testing.T) {
 func TestWhoWatchesANodeThatIsLeavingAsksForNothing(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		path := w.Create("/a/1", framework.WithMode(framework.EphemeralSequential), framework.CreatingParentsIfNeeded())
-		resume := w.Server.Hold(zktest.Match{Op: zktest.OpDelete})
+		resume := w.Server.HoldRequest(zktest.Match{Op: zktest.OpDelete})
 		s := w.Session()
 		s.Remove(path)
 		o := w.watchData(path)
@@ -104,7 +104,7 @@ func TestWhoWatchesANodeThatCouldNotBeRemovedAsksForIt(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		w.Make("/a")
 		w.Make("/a/1")
-		resume := w.Server.Hold(zktest.Match{Op: zktest.OpDelete})
+		resume := w.Server.HoldRequest(zktest.Match{Op: zktest.OpDelete})
 		w.Session().Remove("/a") // it has a child
 		o := w.watchData("/a")
 		resume()
@@ -177,10 +177,10 @@ func TestAnObserverHearsOfADeletionBeforeAViewShowsIt(t *testing.T) {
 				t.Fatal(err)
 			}
 		})
-		resume := w.Server.Hold(zktest.Match{Op: zktest.OpGetData})
+		resume := w.Server.HoldRequest(zktest.Match{Op: zktest.OpGetData})
 		toldFirst("an answer", watch, resume)
 		w.Make("/a/1")
-		resume = w.Server.Hold(zktest.Match{Op: zktest.OpDelete})
+		resume = w.Server.HoldRequest(zktest.Match{Op: zktest.OpDelete})
 		s.Remove("/a/1")
 		toldFirst("a removal", watch, resume)
 	})
@@ -189,7 +189,7 @@ func TestAnObserverHearsOfADeletionBeforeAViewShowsIt(t *testing.T) {
 func TestAChildrenWatchFiresWhenItsNodeIsBeingRemoved(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		w.Make("/a")
-		resume := w.Server.Hold(zktest.Match{Op: zktest.OpDelete})
+		resume := w.Server.HoldRequest(zktest.Match{Op: zktest.OpDelete})
 		w.Session().Remove("/a")
 		o := w.watchChildren("/a")
 		resume()
@@ -206,7 +206,7 @@ func TestAWatchThatEndsWhileItsNodeIsNotRemovedIsTakenOff(t *testing.T) {
 		w.Make("/a/1")
 		o := w.watchData("/a")
 		o.want(t, framework.StatusPresent)
-		resume := w.Server.Hold(zktest.Match{Op: zktest.OpDelete})
+		resume := w.Server.HoldRequest(zktest.Match{Op: zktest.OpDelete})
 		w.Session().Remove("/a") // it has a child
 		o.stop()
 		resume()
@@ -220,7 +220,7 @@ func TestARefusedCreationIsNotReportedToObservers(t *testing.T) {
 		var n notebook
 		w.Session().ObserveChildren(dir, &n)
 		defer w.Session().UnobserveChildren(dir, &n)
-		if _, err := w.Session().CreateProtectedUnlisted(t.Context(), dir, "lock-", nil); !errors.Is(err, zk.ErrNoChildrenForEphemerals) {
+		if _, err := w.Session().CreateProtectedWithoutListing(t.Context(), dir, "lock-", nil); !errors.Is(err, zk.ErrNoChildrenForEphemerals) {
 			t.Errorf("got %v", err)
 		}
 		n.want(t)

@@ -114,13 +114,13 @@ func (s *Session) List(ctx context.Context, path string) ([]string, error) {
 	var pace retry.Pace
 	for {
 		began := time.Now()
-		if err := s.Ready(ctx); err != nil {
+		if err := s.BlockUntilValid(ctx); err != nil {
 			return nil, err
 		}
 		children, _, err := s.Children(ctx, path)
 		if err == nil || !Retryable(err) {
 			return children, err
 		}
-		_ = pace.WaitUnless(ctx, time.Since(began), s.base.done) // Ready reports the end
+		_ = pace.WaitOrDone(ctx, time.Since(began), s.base.done) // Ready reports the end
 	}
 }

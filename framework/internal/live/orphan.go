@@ -73,9 +73,9 @@ func (c *Creation) orphan(try lostTry) orphan {
 }
 
 // sweep takes orphans over, or leaves them to the next session if they outlive this one, which is over.
-func (all *orphans) sweep(left Leftovers) {
+func (all *orphans) sweep(left Backlog) {
 	if len(left.orphans) > 0 && !all.adopt(left) {
-		all.tell.Left(left.carried())
+		all.tell.Backlog(left.carried())
 	}
 }
 

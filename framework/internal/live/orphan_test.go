@@ -193,7 +193,7 @@ func TestANodeThatIsCreatedBetweenTheSearchAndTheNextTryIsRemovedAtOnce(t *testi
 			created <- entry.Path
 		}()
 		synctest.Wait()
-		next := w.Server.Hold(zktest.Match{Op: zktest.OpCreate2})
+		next := w.Server.HoldRequest(zktest.Match{Op: zktest.OpCreate2})
 		w.Server.CutSession(w.Session().ID())
 		time.Sleep(time.Second)
 		goOn()
@@ -247,7 +247,7 @@ func TestOfTwoNodesOfACreationTheLowerIsAdopted(t *testing.T) {
 				}()
 				synctest.Wait()
 				w.Server.DropReply(zktest.Match{Op: how.op, Path: "/dir/*"})
-				answer := w.Server.Hold(zktest.Match{Op: zktest.OpMulti, Path: "/", Nth: 2}) // the second search
+				answer := w.Server.HoldRequest(zktest.Match{Op: zktest.OpMulti, Path: "/", Nth: 2}) // the second search
 				w.Server.CutSession(w.Session().ID())
 				time.Sleep(3 * time.Second)
 				goOn()
@@ -310,9 +310,9 @@ func TestCreatesWhoseCallersLeaveDuringTheSearchShareALook(t *testing.T) {
 		synctest.Wait()
 		w.Link.Cut()
 		synctest.Wait()
-		answer := w.Server.Hold(zktest.Match{Op: zktest.OpMulti})
+		answer := w.Server.HoldRequest(zktest.Match{Op: zktest.OpMulti})
 		w.Link.Heal()
-		w.Server.Thaw()
+		w.Server.Unfreeze()
 		w.Eventually("connected", s.Connected)
 		time.Sleep(100 * time.Millisecond) // all search
 		before := w.Server.Counts()
@@ -344,7 +344,7 @@ func TestALookAtAnOverloadedServerKeepsTheConnection(t *testing.T) {
 				synctest.Wait()
 				before := len(w.States.All())
 				for i := range 3 {
-					w.Server.Throttle(zktest.Match{Op: refused, Nth: i + 1})
+					w.Server.ThrottleRequest(zktest.Match{Op: refused, Nth: i + 1})
 				}
 				goOn()
 				time.Sleep(2 * time.Second) // the looks begin after less than one
@@ -373,7 +373,7 @@ func TestALookAfterAHangUpAtAnOverloadedServerKeepsTheConnection(t *testing.T) {
 		synctest.Wait()
 		before := len(w.States.All())
 		w.Server.DropRequest(zktest.Match{Op: zktest.OpMulti})
-		w.Server.Throttle(zktest.Match{Op: zktest.OpSync})
+		w.Server.ThrottleRequest(zktest.Match{Op: zktest.OpSync})
 		goOn()
 		time.Sleep(5 * clienttest.SessionTimeout)
 		if n := w.Server.Children("/dir"); len(n) != 1 || path != "/dir/"+n[0] {
@@ -428,7 +428,7 @@ func TestALateNodeOfASessionThatTheClientHasGivenUpIsRemoved(t *testing.T) {
 		w.Server.Freeze() // its clock stands still
 		w.Link.Heal()
 		<-old.Done()
-		w.Server.Thaw()
+		w.Server.Unfreeze()
 		w.Connected()
 		time.Sleep(500 * time.Millisecond)
 		goOn()

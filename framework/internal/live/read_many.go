@@ -147,7 +147,7 @@ func (r *reading) take(a readAnswer) {
 // resume waits for a connection after the reading has stalled.
 func (r *reading) resume(ctx context.Context) error {
 	s, limit := r.session, r.session.base.cfg.Transport.ConnectionTimeout
-	_ = r.pace.WaitUnless(ctx, time.Since(r.began), s.base.done) // waitAttached reports the end
+	_ = r.pace.WaitOrDone(ctx, time.Since(r.began), s.base.done) // waitAttached reports the end
 	waiting, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	err := s.base.waitAttached(waiting)

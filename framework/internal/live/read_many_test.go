@@ -220,7 +220,7 @@ func TestReadManyAsksAnOverloadedServerAgainAfterPauses(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		paths := fill(t, w.Server, 100, 10)
 		for n := range 6 {
-			w.Server.Throttle(zktest.Match{Op: zktest.OpGetData, Path: paths[50], Nth: n + 1})
+			w.Server.ThrottleRequest(zktest.Match{Op: zktest.OpGetData, Path: paths[50], Nth: n + 1})
 		}
 		begun := time.Now()
 		wantMany(t, w.Session(), paths, 10)
@@ -263,7 +263,7 @@ func TestReadManyEndsWithItsContextTheSessionOrALongOutage(t *testing.T) {
 					}
 					nodes++
 				}
-				if c.want != ctxEnded && !session.Again(ctx, failed) {
+				if c.want != ctxEnded && !session.ShouldStartOver(ctx, failed) {
 					t.Errorf("got error %v, want one after which a recipe begins again", failed)
 				}
 				if !errors.Is(failed, c.want) || nodes < 2 || nodes > 100 {
@@ -272,7 +272,7 @@ func TestReadManyEndsWithItsContextTheSessionOrALongOutage(t *testing.T) {
 				if took := time.Since(begun); took > 100*time.Millisecond+c.after {
 					t.Errorf("got the end after %v, want it %v after its cause", took, c.after)
 				}
-				w.Server.Thaw()
+				w.Server.Unfreeze()
 			}, framework.WithConnectionTimeout(5*time.Second))
 		})
 	}

@@ -68,7 +68,7 @@ func (all *removals) remove(path string, carry bool) *removal {
 		return r
 	}
 	if carry {
-		all.tell.Left(Leftovers{Removals: []string{path}})
+		all.tell.Backlog(Backlog{Removals: []string{path}})
 	}
 	r = &removal{done: make(chan struct{})}
 	r.finish(over)

@@ -141,7 +141,7 @@ func TestARemovalWithTwoAskersGoesOnInTheNextSessionIfOneOfThemNeedsIt(t *testin
 			bubble(t, func(t *testing.T, w *env) {
 				w.Make("/x")
 				s := w.Session()
-				release := w.Server.Hold(zktest.Match{Op: zktest.OpDelete})
+				release := w.Server.HoldRequest(zktest.Match{Op: zktest.OpDelete})
 				for _, ask := range asks {
 					ask(t, w)
 				}

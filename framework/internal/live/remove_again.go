@@ -20,7 +20,7 @@ type refusedRemoval struct {
 // GUID is the user's, who may have made another one at the path since.
 func (r *removal) again(path string, err error) bool {
 	_, name := split(path)
-	return (!r.carry || guidOf(name) != "") && (errors.Is(err, zk.ErrNoAuth) || hungUp(err))
+	return (!r.carry || guidOf(name) != "") && (errors.Is(err, zk.ErrNoAuth) || disconnects(err))
 }
 
 // noteRefusalLocked plans the next request for a removal that was refused, and reports whether it is the first refusal.

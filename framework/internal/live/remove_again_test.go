@@ -94,7 +94,7 @@ func TestARefusedGuaranteedDeletionIsNotAskedForAgain(t *testing.T) {
 		w.Make("/dir")
 		w.Make("/dir/a")
 		w.protect("/dir", zk.PermAll&^zk.PermDelete)
-		release := w.Server.Hold(zktest.Match{Op: zktest.OpDelete})
+		release := w.Server.HoldRequest(zktest.Match{Op: zktest.OpDelete})
 		if err := w.Client.Delete(w.Within(time.Second), "/dir/a", -1, framework.Guaranteed()); err == nil {
 			t.Fatal("got no error, the test needs a deletion that goes on in the background")
 		}
@@ -127,7 +127,7 @@ func TestARemovalThatConnectionsEndOnIsAskedForAgain(t *testing.T) {
 		r := w.Session().Remove(entry.Path)
 		<-r.Done()
 		stop()
-		var hangUp *framework.HangUpError
+		var hangUp *framework.DisconnectError
 		if !errors.As(r.Err(), &hangUp) || !w.Server.Exists(entry.Path) {
 			t.Fatalf("got %v, the test needs a removal that connections end on", r.Err())
 		}

@@ -6,9 +6,9 @@ import (
 	"github.com/gocurator/curator/framework/internal/transport"
 )
 
-// An Owner runs a session: it applies what happens to the connection, and watches the clock. The client is one; recipes
+// A Runner runs a session: it applies what happens to the connection, and watches the clock. The client is one; recipes
 // get the [Session] alone.
-type Owner struct {
+type Runner struct {
 	*sender
 	session  *Session
 	validity *validity
@@ -19,10 +19,10 @@ type Owner struct {
 	proven bool
 }
 
-// New makes a session. It can be given work before [Owner.Start].
-func New(cfg Config, tell Events) *Owner {
+// New makes a session. It can be given work before [Runner.Start].
+func New(cfg Config, tell Events) *Runner {
 	s := newSession(cfg, tell)
-	o := &Owner{
+	o := &Runner{
 		sender: &s.sender, session: s, validity: &s.validity, watching: &s.watching, removals: &s.removals, orphans: &s.orphans,
 	}
 	cfg.Transport.Events = o.events()
@@ -32,26 +32,26 @@ func New(cfg Config, tell Events) *Owner {
 }
 
 // Session returns the session.
-func (o *Owner) Session() *Session { return o.session }
+func (o *Runner) Session() *Session { return o.session }
 
 // Start starts connecting, and does not block; Events report the rest. A started session must be closed.
-func (o *Owner) Start() error { return o.transport.Start() }
+func (o *Runner) Start() error { return o.transport.Start() }
 
 // Run ends leases and the session in time, and renews them. It blocks until the session is over. When closing is
 // closed, it ends the session with [session.ErrClosed].
-func (o *Owner) Run(closing <-chan struct{}) { o.runClock(closing) }
+func (o *Runner) Run(closing <-chan struct{}) { o.runClock(closing) }
 
 // Close ends the connection, after Run, and waits until its goroutines are gone. If there is a connection, it first
 // asks the server to end the session, and waits for the answer for at most patience; answered reports whether it came.
 // No event comes from the connection after it.
-func (o *Owner) Close(patience time.Duration) (answered bool) { return o.transport.Close(patience) }
+func (o *Runner) Close(patience time.Duration) (answered bool) { return o.transport.Close(patience) }
 
 // LastZxid is the newest transaction that an answer has shown.
-func (o *Owner) LastZxid() int64 { return o.transport.LastZxid() }
+func (o *Runner) LastZxid() int64 { return o.transport.LastZxid() }
 
 // Adopt gives work to the session, and reports whether it took it: if it is not over.
-func (o *Owner) Adopt(work Leftovers) bool { return o.orphans.adopt(work) }
+func (o *Runner) Adopt(work Backlog) bool { return o.orphans.adopt(work) }
 
 // EndedYoung reports whether the session, which is over, lived shorter than the timeout that was granted, and that; one
 // second stands for a shorter one.
-func (o *Owner) EndedYoung() (young bool, timeout time.Duration) { return o.endedYoung() }
+func (o *Runner) EndedYoung() (young bool, timeout time.Duration) { return o.endedYoung() }

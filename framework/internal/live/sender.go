@@ -32,7 +32,7 @@ func (s *sender) call(ctx context.Context, build func(finish func(error)) []*tra
 			return err
 		}
 	}
-	meter := s.meter(ctx)
+	traffic := s.traffic(ctx)
 	s.mu.Lock()
 	over, server := s.over, s.server
 	sent := s.sendLocked(calls...)
@@ -41,12 +41,12 @@ func (s *sender) call(ctx context.Context, build func(finish func(error)) []*tra
 	case over != nil:
 		return over
 	case !sent:
-		return ErrDetached
+		return ErrNotSent
 	}
-	meter.sent(server, calls)
+	traffic.sent(server, calls)
 	select {
 	case err := <-done:
-		meter.received(calls)
+		traffic.received(calls)
 		return err
 	case <-ctx.Done():
 		return retry.ContextError(ctx)
@@ -61,11 +61,11 @@ func (s *sender) checkSize(call *transport.Call) error {
 	return nil
 }
 
-func (s *sender) meter(ctx context.Context) *Meter {
-	if !s.cfg.Metered {
+func (s *sender) traffic(ctx context.Context) *Traffic {
+	if !s.cfg.CountTraffic {
 		return nil
 	}
-	m, _ := ctx.Value(meterKey{}).(*Meter)
+	m, _ := ctx.Value(trafficKey{}).(*Traffic)
 	return m
 }
 
@@ -98,7 +98,7 @@ func (s *sender) stat(ctx context.Context, build func(done func(*zk.Stat, error)
 // unanswered reports whether err leaves open what happened. If it came from the server, overloaded for instance,
 // another connection does not come by itself.
 func (s *sender) unanswered(err error) bool {
-	if err == nil || Definite(err) || hungUp(err) {
+	if err == nil || IsAnswer(err) || disconnects(err) {
 		return false
 	}
 	if !errors.Is(err, transport.ErrBroken) {
@@ -110,7 +110,7 @@ func (s *sender) unanswered(err error) bool {
 // orBroken gives the connection up if the server cannot answer just now: another one may. The error is then that of a
 // lost connection.
 func (s *sender) orBroken(err error) error {
-	if errors.Is(err, session.ErrConnectionLost) || errors.Is(err, session.ErrSessionLost) || Definite(err) || !Retryable(err) {
+	if errors.Is(err, session.ErrConnectionLost) || errors.Is(err, session.ErrSessionLost) || IsAnswer(err) || !Retryable(err) {
 		return err
 	}
 	s.transport.Break(err)
@@ -124,7 +124,7 @@ func (s *sender) beSure(ctx context.Context, c *transport.Call) error {
 		return nil
 	}
 	err := s.call(ctx, func(finish func(error)) []*transport.Call { return one(transport.Sync("/", finish)) })
-	if Definite(err) {
+	if IsAnswer(err) {
 		return nil
 	}
 	return err
@@ -169,7 +169,7 @@ func (s *sender) fence(finish func(error)) *transport.Call {
 		switch {
 		case errors.Is(err, zk.ErrNoNode) || errors.Is(err, zk.ErrNoAuth): // some servers say it there
 			err = nil
-		case hungUp(err) && !s.unfenced.Swap(true):
+		case disconnects(err) && !s.unfenced.Swap(true):
 			s.cfg.Transport.Logger.Warn("framework: the server hangs up on transactions, lost nodes are looked for after a sync", "error", err)
 		}
 		finish(err)

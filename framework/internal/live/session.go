@@ -22,7 +22,7 @@ type Session struct {
 	orphans     orphans
 	maker       maker
 	attachments session.Attachments
-	restarts    atomic.Int64 // how often the client had gone on with a younger ensemble before this session
+	generation  atomic.Int64 // how often the client had gone on with a younger ensemble before this session
 }
 
 var _ session.Session = (*Session)(nil)
@@ -31,7 +31,7 @@ var _ session.Session = (*Session)(nil)
 // functions: the validity asks whether anything is watched, and observers show listings to the orphans.
 func newSession(cfg Config, tell Events) *Session {
 	s := &Session{base: base{
-		cfg: cfg, tell: tell, support: cfg.Transport.Support, clock: cfg.Transport.Clock, leases: leaseClock{quorum: !cfg.LeaderRenewal},
+		cfg: cfg, tell: tell, support: cfg.Transport.Support, clock: cfg.Transport.Clock, leases: leaseClock{quorum: !cfg.SyncRenewal},
 		done: make(chan struct{}), wake: make(chan struct{}, 1), attached: make(chan struct{}),
 	}}
 	s.sender.base = &s.base
@@ -45,7 +45,7 @@ func newSession(cfg Config, tell Events) *Session {
 	}
 	s.orphans = orphans{sender: &s.sender, removals: &s.removals, of: map[string]*orphan{}}
 	s.maker = maker{sender: &s.sender, observers: &s.observers, removals: &s.removals, orphans: &s.orphans}
-	s.restarts.Store(int64(cfg.Restarts))
+	s.generation.Store(int64(cfg.EnsembleGeneration))
 	return s
 }
 
@@ -74,16 +74,16 @@ func (s *Session) ValidUntil() time.Time {
 	return s.base.clock.Wall(s.base.leases.validUntil())
 }
 
-// Silence is for [session.Session].
-func (s *Session) Silence() time.Duration {
+// SinceLeaderContact is for [session.Session].
+func (s *Session) SinceLeaderContact() time.Duration {
 	now := s.base.clock.Now()
 	s.base.mu.Lock()
 	defer s.base.mu.Unlock()
 	return now.Sub(s.base.leases.led.sent)
 }
 
-// Restarts is for [session.Session].
-func (s *Session) Restarts() int { return int(s.restarts.Load()) }
+// EnsembleGeneration is for [session.Session].
+func (s *Session) EnsembleGeneration() int { return int(s.generation.Load()) }
 
 // Attachments is for [session.Session].
 func (s *Session) Attachments() *session.Attachments { return &s.attachments }
@@ -105,15 +105,15 @@ func (s *Session) Server() string {
 	return s.base.server
 }
 
-// Ready is for [session.Validity].
-func (s *Session) Ready(ctx context.Context) error { return s.validity.ready(ctx) }
+// BlockUntilValid is for [session.Validity].
+func (s *Session) BlockUntilValid(ctx context.Context) error { return s.validity.blockUntilValid(ctx) }
 
-// KeepValid is for [session.Validity].
-func (s *Session) KeepValid() (stop func()) { return s.validity.keepValid() }
+// StartRenewal is for [session.Validity].
+func (s *Session) StartRenewal() (stop func()) { return s.validity.startRenewal() }
 
 // Bind is for [session.Validity].
-func (s *Session) Bind(end func(cause error), tidy func()) (session.Binding, error) {
-	b, err := s.validity.bind(end, tidy)
+func (s *Session) Bind(onEnd func(cause error), cleanup func()) (session.Binding, error) {
+	b, err := s.validity.bind(onEnd, cleanup)
 	if err != nil {
 		return nil, err // not a typed nil *binding
 	}

@@ -22,14 +22,14 @@ const oneTimeout = 12 * time.Minute
 type ownerLog struct {
 	events []string // "attached", "detached", "over"
 	failed []error
-	left   Leftovers
+	left   Backlog
 }
 
 func (o *ownerLog) hear() Events {
 	note := func(event string) func() { return func() { o.events = append(o.events, event) } }
 	return Events{
 		Attached: note("attached"), Detached: func(error) { note("detached")() }, Over: note("over"),
-		Left: func(work Leftovers) { o.left.Add(work) }, Failed: func(_ string, err error) { o.failed = append(o.failed, err) },
+		Backlog: func(work Backlog) { o.left.Add(work) }, Failed: func(_ string, err error) { o.failed = append(o.failed, err) },
 		Restarted: func(string, int64, int64) {}, Chore: func(do func()) { do() },
 		OrphanFound: func(string) {}, RemovalFailed: func(string, error) {},
 	}
@@ -45,7 +45,7 @@ func unconnected() (*whole, *ownerLog) {
 // A whole is a session with what its owner does.
 type whole struct {
 	*Session
-	*Owner
+	*Runner
 }
 
 func newWhole(cfg Config, tell Events) *whole {
@@ -81,10 +81,10 @@ func TestALateAnswerDoesNotReviveABinding(t *testing.T) {
 	}
 	s.onAnswered(now.Add(oneTimeout/4), now.Add(oneTimeout/4), transport.ReachServer)
 	s.onAnswered(now.Add(oneTimeout*3/4), now.Add(oneTimeout), transport.ReachMajority)
-	if !errors.Is(cause, session.ErrLapsed) || !errors.Is(h.Err(), session.ErrLapsed) {
+	if !errors.Is(cause, session.ErrNotRenewed) || !errors.Is(h.Err(), session.ErrNotRenewed) {
 		t.Errorf("the binding ended with %v, and says %v", cause, h.Err())
 	}
-	if s.Owner.validity.term == nil {
+	if s.Runner.validity.term == nil {
 		t.Error("got no new term, want one")
 	}
 }
@@ -113,7 +113,7 @@ func renewing(t *testing.T) (s *whole, start time.Time) {
 	if _, err := s.Bind(func(error) {}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if s.tick(start.Add(oneTimeout / 4)); s.Owner.validity.renewal.sent.IsZero() {
+	if s.tick(start.Add(oneTimeout / 4)); s.Runner.validity.renewal.sent.IsZero() {
 		t.Fatal("got no renewal sent, want one")
 	}
 	return s, start
@@ -123,8 +123,8 @@ func renewing(t *testing.T) (s *whole, start time.Time) {
 func TestARenewalIsForgottenWithItsConnection(t *testing.T) {
 	s, start := renewing(t)
 	s.onDetached(errors.New("broken"))
-	if s.tick(start.Add(oneTimeout * 2 / 3)); !s.Owner.validity.renewal.sent.IsZero() {
-		t.Errorf("got an answer expected since %v after the connection broke, want none", s.Owner.validity.renewal.sent)
+	if s.tick(start.Add(oneTimeout * 2 / 3)); !s.Runner.validity.renewal.sent.IsZero() {
+		t.Errorf("got an answer expected since %v after the connection broke, want none", s.Runner.validity.renewal.sent)
 	}
 }
 
@@ -132,12 +132,12 @@ func TestARenewalIsForgottenWithItsConnection(t *testing.T) {
 func TestASyncDoesNotAnswerTheRenewal(t *testing.T) {
 	s, start := renewing(t)
 	s.onAnswered(start.Add(oneTimeout/4), start.Add(oneTimeout/4), transport.ReachLeader)
-	if s.Owner.validity.renewal.sent.IsZero() {
+	if s.Runner.validity.renewal.sent.IsZero() {
 		t.Error("got a sync taken for the answer to the renewal, want the transaction's alone")
 	}
 	s.onAnswered(start.Add(oneTimeout/4), start.Add(oneTimeout/4), transport.ReachMajority)
-	if !s.Owner.validity.renewal.sent.IsZero() {
-		t.Errorf("got an answer expected since %v although the transaction's came, want none", s.Owner.validity.renewal.sent)
+	if !s.Runner.validity.renewal.sent.IsZero() {
+		t.Errorf("got an answer expected since %v although the transaction's came, want none", s.Runner.validity.renewal.sent)
 	}
 }
 

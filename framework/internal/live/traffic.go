@@ -6,35 +6,35 @@ import (
 	"github.com/gocurator/curator/framework/internal/transport"
 )
 
-// A Meter counts the requests of one operation. It belongs to the goroutine that waits for them.
-type Meter struct {
+// Traffic is what one operation has sent and received. It belongs to the goroutine that waits for the answers.
+type Traffic struct {
 	Sent, Received int64  // bytes, of whole frames
 	Server         string // the one that was asked last
 }
 
-type meterKey struct{}
+type trafficKey struct{}
 
-// WithMeter counts the requests of the returned context, in sessions whose Config says Metered.
-func WithMeter(ctx context.Context, m *Meter) context.Context {
-	return context.WithValue(ctx, meterKey{}, m)
+// WithTraffic counts the requests of the returned context, in sessions whose Config says CountTraffic.
+func WithTraffic(ctx context.Context, t *Traffic) context.Context {
+	return context.WithValue(ctx, trafficKey{}, t)
 }
 
-func (m *Meter) sent(server string, calls []*transport.Call) {
-	if m == nil {
+func (t *Traffic) sent(server string, calls []*transport.Call) {
+	if t == nil {
 		return
 	}
-	m.Server = server
+	t.Server = server
 	for _, c := range calls {
-		m.Sent += int64(c.Sent())
+		t.Sent += int64(c.Sent())
 	}
 }
 
 // received counts the answers to completed calls.
-func (m *Meter) received(calls []*transport.Call) {
-	if m == nil {
+func (t *Traffic) received(calls []*transport.Call) {
+	if t == nil {
 		return
 	}
 	for _, c := range calls {
-		m.Received += int64(c.Received())
+		t.Received += int64(c.Received())
 	}
 }

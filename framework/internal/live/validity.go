@@ -21,7 +21,7 @@ type validity struct {
 	// ended terms whose bindings have not all ended; grows under the mutex, until over is set
 	telling sync.WaitGroup
 	valid   chan struct{} // closed while there is a term
-	kept    int           // calls of keepValid less those of stop
+	kept    int           // calls of startRenewal less those of stop
 	renewal renewal
 	planned time.Time // when the clock looks again, unless woken
 }
@@ -58,7 +58,7 @@ func (v *validity) bind(end func(cause error), tidy func()) (*binding, error) {
 	case over != nil:
 		return nil, over
 	case b == nil:
-		return nil, session.ErrLapsed
+		return nil, session.ErrNotRenewed
 	}
 	if overtaken {
 		v.wakeClock()
@@ -83,7 +83,7 @@ func (v *validity) lapseLocked(now time.Time) *term {
 	if v.term == nil || now.Before(v.leases.validUntil()) {
 		return nil
 	}
-	return v.endTermLocked(session.ErrLapsed)
+	return v.endTermLocked(session.ErrNotRenewed)
 }
 
 func (v *validity) endTermLocked(cause error) *term {
@@ -154,9 +154,9 @@ func (v *validity) tidy(bindings []*binding) {
 	})
 }
 
-// ready is [Session.Ready].
-func (v *validity) ready(ctx context.Context) error {
-	defer v.keepValid()()
+// blockUntilValid is [Session.BlockUntilValid].
+func (v *validity) blockUntilValid(ctx context.Context) error {
+	defer v.startRenewal()()
 	for {
 		if err := v.waitAttached(ctx); err != nil {
 			return err
@@ -179,16 +179,16 @@ func (v *validity) ready(ctx context.Context) error {
 	}
 }
 
-// keepValid is [Session.KeepValid].
-func (v *validity) keepValid() (stop func()) {
+// startRenewal is [Session.StartRenewal].
+func (v *validity) startRenewal() (stop func()) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.kept++
 	v.wakeIfDueLocked(v.clock.Now())
-	return v.stopKeeping
+	return v.stopRenewal
 }
 
-func (v *validity) stopKeeping() {
+func (v *validity) stopRenewal() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.kept--

@@ -20,7 +20,7 @@ func TestAWatchThatAnOverloadedServerDoesNotTakeOffIsTakenOffLater(t *testing.T)
 		} {
 			stop := set()
 			for i := range 3 {
-				w.Server.Throttle(zktest.Match{Op: zktest.OpRemoveWatches, Nth: i + 1})
+				w.Server.ThrottleRequest(zktest.Match{Op: zktest.OpRemoveWatches, Nth: i + 1})
 			}
 			stop()
 			time.Sleep(time.Minute)
@@ -39,7 +39,7 @@ func TestAnOverloadedServerIsAskedForAWatchAfterGrowingPauses(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		w.Make("/t")
 		for i := range 1000 {
-			w.Server.Throttle(zktest.Match{Op: zktest.OpGetData, Nth: i + 1})
+			w.Server.ThrottleRequest(zktest.Match{Op: zktest.OpGetData, Nth: i + 1})
 		}
 		before := w.Server.Counts()[zktest.OpGetData]
 		defer w.watchData("/t").stop()
@@ -55,7 +55,7 @@ func TestAWatchThatIsWantedAgainIsNotTakenOffLater(t *testing.T) {
 	atEach(t, func(t *testing.T, w *env) {
 		w.Make("/t")
 		for i := range 4 {
-			w.Server.Throttle(zktest.Match{Op: zktest.OpRemoveWatches, Nth: i + 1})
+			w.Server.ThrottleRequest(zktest.Match{Op: zktest.OpRemoveWatches, Nth: i + 1})
 		}
 		data, tree := w.watchData("/t"), w.watchTree("/u")
 		data.stop()
@@ -82,7 +82,7 @@ func TestAThrottledRemovalBelowATreeIsDoneWithTheTree(t *testing.T) {
 				data := w.watchData("/t")
 				time.Sleep(time.Second)
 				for i := range 3 {
-					w.Server.Throttle(zktest.Match{Op: zktest.OpRemoveWatches, Nth: i + 1})
+					w.Server.ThrottleRequest(zktest.Match{Op: zktest.OpRemoveWatches, Nth: i + 1})
 				}
 				if !watchFirst {
 					data.stop()

@@ -41,7 +41,7 @@ func (w *persistentWatch) viewLocked() session.View {
 		w.unsubscribeLocked()
 		table.Subscribe(&w.subscription, w.key, w.wake, watches.Promptly, time.Now())
 		view = table.View(&w.subscription)
-	case session.StatusRefused:
+	case session.StatusFailed:
 		view = node
 	case session.StatusUnknown, session.StatusGone:
 	}

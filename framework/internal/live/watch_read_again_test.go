@@ -10,6 +10,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/internal/clienttest"
+	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/framework/zktest"
 )
 
@@ -65,7 +66,7 @@ func TestViewWhileItsNodeIsReadAgain(t *testing.T) {
 				began := time.Now()
 				o := w.watchChildren("/a")
 				time.Sleep(time.Second)
-				execute := w.Server.Hold(zktest.Match{Op: zktest.OpGetChildren2})
+				execute := w.Server.HoldRequest(zktest.Match{Op: zktest.OpGetChildren2})
 				if c.late {
 					time.Sleep(clienttest.SessionTimeout - time.Second)
 					synctest.Wait()
@@ -79,12 +80,12 @@ func TestViewWhileItsNodeIsReadAgain(t *testing.T) {
 				}
 				time.Sleep(time.Second)
 				v := o.view()
-				if v.Status != framework.StatusPresent || v.Armed == c.changed || !v.Read.Equal(began) || v.Again.IsZero() != c.changed {
+				if v.Status != framework.StatusPresent || v.Current == c.changed || !v.Read.Equal(began) || v.Pending.IsZero() != c.changed {
 					t.Errorf("got %+v, want what was read at %v, armed %v", v, began, !c.changed)
 				}
 				execute()
 				synctest.Wait()
-				if v := o.view(); !v.Armed || !v.Read.Equal(asked) || !v.Again.IsZero() || (len(v.Children) == 1) != c.changed {
+				if v := o.view(); !v.Current || !v.Read.Equal(asked) || !v.Pending.IsZero() || (len(v.Children) == 1) != c.changed {
 					t.Errorf("got %+v, want what was read at %v, armed", v, asked)
 				}
 			})
@@ -121,7 +122,7 @@ func TestRefusedWatchIsReadAgainAfterAnOutage(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := w.watchChildren("/a")
-		o.want(t, framework.StatusRefused)
+		o.want(t, framework.StatusFailed)
 		w.Link.Cut()
 		synctest.Wait()
 		o.Watch.ReadAgain()
@@ -138,32 +139,32 @@ func TestRefusedWatchIsReadAgainAfterAnOutage(t *testing.T) {
 // An event is lost, whatever it is of: the change is seen when the wait has lasted a session timeout, and a little.
 func TestALostEventCostsASessionTimeout(t *testing.T) {
 	for name, event := range map[string]struct {
-		watch  func(s framework.Session, wake func()) framework.Watch
+		watch  func(s framework.Session, wake func()) session.Watch
 		happen func(w *env)
 		seen   func(v framework.View) bool
 	}{
 		"data": {
-			func(s framework.Session, wake func()) framework.Watch { return s.WatchData("/a", wake) },
+			func(s framework.Session, wake func()) session.Watch { return s.WatchData("/a", wake) },
 			func(w *env) { w.change("/a") },
 			func(v framework.View) bool { return len(v.Data) == 0 },
 		},
 		"deletion": {
-			func(s framework.Session, wake func()) framework.Watch { return s.WatchData("/a", wake) },
+			func(s framework.Session, wake func()) session.Watch { return s.WatchData("/a", wake) },
 			func(w *env) { w.remove("/a") },
 			func(v framework.View) bool { return v.Status == framework.StatusGone },
 		},
 		"creation": {
-			func(s framework.Session, wake func()) framework.Watch { return s.WatchDataPersistent("/b", wake) },
+			func(s framework.Session, wake func()) session.Watch { return s.WatchDataPersistent("/b", wake) },
 			func(w *env) { w.Make("/b") },
 			func(v framework.View) bool { return v.Status == framework.StatusPresent },
 		},
 		"children": {
-			func(s framework.Session, wake func()) framework.Watch { return s.WatchChildren("/a", wake) },
+			func(s framework.Session, wake func()) session.Watch { return s.WatchChildren("/a", wake) },
 			func(w *env) { w.Make("/a/b") },
 			func(v framework.View) bool { return len(v.Children) == 1 },
 		},
 		"deletion of a directory": {
-			func(s framework.Session, wake func()) framework.Watch { return s.WatchChildren("/a", wake) },
+			func(s framework.Session, wake func()) session.Watch { return s.WatchChildren("/a", wake) },
 			func(w *env) { w.remove("/a") },
 			func(v framework.View) bool { return v.Status == framework.StatusGone },
 		},
@@ -261,7 +262,7 @@ func TestADeletionWhileANodeIsReadAgainIsSeen(t *testing.T) {
 				w.Make("/a")
 				o := w.watchData("/a")
 				defer o.stop()
-				execute := w.Server.Hold(zktest.Match{Op: zktest.OpGetData})
+				execute := w.Server.HoldRequest(zktest.Match{Op: zktest.OpGetData})
 				if again {
 					o.Watch.ReadAgain()
 				}
@@ -283,7 +284,7 @@ func TestAReadAgainThatIsRefusedForAMomentLeavesTheView(t *testing.T) {
 		o := w.watchChildren("/a")
 		defer o.stop()
 		for i := range 4 { // the first pause may be none
-			w.Server.Throttle(zktest.Match{Op: zktest.OpGetChildren2, Nth: i + 1})
+			w.Server.ThrottleRequest(zktest.Match{Op: zktest.OpGetChildren2, Nth: i + 1})
 		}
 		w.loseEvent("/a", func() { w.Make("/a/b") })
 		o.Watch.ReadAgain()
@@ -291,7 +292,7 @@ func TestAReadAgainThatIsRefusedForAMomentLeavesTheView(t *testing.T) {
 		if n := len(o.view().Children); n != 0 {
 			t.Fatalf("got %d children, the test needs a read that is refused", n)
 		}
-		if v := o.view(); v.Status != framework.StatusPresent || !v.Armed {
+		if v := o.view(); v.Status != framework.StatusPresent || !v.Current {
 			t.Errorf("got %+v, want the view of before", v)
 		}
 		w.Eventually("read", func() bool { return len(o.view().Children) == 1 })

@@ -28,7 +28,7 @@ func TestAWatchThatEndsEachConnectionIsRefused(t *testing.T) {
 				o := c.watch(w, "/big")
 				defer o.stop()
 				began := time.Now()
-				w.Eventually("refused", func() bool { return o.view().Status == framework.StatusRefused })
+				w.Eventually("refused", func() bool { return o.view().Status == framework.StatusFailed })
 				if waited := time.Since(began); waited > 3*clienttest.SessionTimeout {
 					t.Errorf("refused after %v, want it within %v", waited, 3*clienttest.SessionTimeout)
 				}
@@ -52,7 +52,7 @@ func TestARefusalIsAnAnswerBeforeAWatchThatIsDoubted(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		w.Make("/a")
 		w.Server.DropRequest(zktest.Match{Op: zktest.OpGetChildren2})
-		w.Server.Throttle(zktest.Match{Op: zktest.OpSync})
+		w.Server.ThrottleRequest(zktest.Match{Op: zktest.OpSync})
 		o := w.watchChildren("/a")
 		defer o.stop()
 		w.Eventually("read", func() bool { return o.view().Status == framework.StatusPresent })

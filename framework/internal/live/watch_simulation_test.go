@@ -15,6 +15,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/internal/clienttest"
+	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/framework/zktest"
 )
 
@@ -40,7 +41,7 @@ type watchSimulation struct {
 
 // A simulatedWatch is a subscriber.
 type simulatedWatch struct {
-	framework.Watch
+	session.Watch
 	kind, path string
 }
 
@@ -209,7 +210,7 @@ func (w *watchSimulation) step() {
 	case 17, 18, 19:
 		op := []zktest.Op{0, zktest.OpAddWatch, zktest.OpRemoveWatches, zktest.OpGetData, zktest.OpExists, zktest.OpGetChildren2}[w.rand.IntN(6)]
 		w.note("throttle %v", op)
-		w.Server.Throttle(zktest.Match{Op: op})
+		w.Server.ThrottleRequest(zktest.Match{Op: op})
 	case 20, 21:
 		if n := len(w.watches); n > 0 {
 			o := w.watches[w.rand.IntN(n)]
@@ -244,7 +245,7 @@ func (w *watchSimulation) breakConnection() {
 func (w *watchSimulation) watch(path string) {
 	kind := []string{"data", "deferred data", "lasting data", "children", "deferred children"}[w.rand.IntN(5)]
 	w.note("watch %s of %s", kind, path)
-	watch := map[string]func(string, func()) framework.Watch{
+	watch := map[string]func(string, func()) session.Watch{
 		"data": w.session.WatchData, "deferred data": w.session.WatchDataDeferred, "lasting data": w.session.WatchDataPersistent,
 		"children": w.session.WatchChildren, "deferred children": w.session.WatchChildrenDeferred,
 	}[kind]

@@ -11,12 +11,13 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/internal/clienttest"
+	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/framework/zktest"
 )
 
 // watching is a watch that counts its wakes.
 type watching struct {
-	framework.Watch
+	session.Watch
 	session framework.Session
 	wakes   int
 }
@@ -140,7 +141,7 @@ func TestAWatchThatAnotherTakesOffAtTheSameTimeStaysSet(t *testing.T) {
 		const nodes = 32 // many at a time, so that the goroutines get in each other's way
 		s := w.Session()
 		nothing := func() {}
-		paths, watches := make([]string, nodes), make([]framework.Watch, nodes)
+		paths, watches := make([]string, nodes), make([]session.Watch, nodes)
 		for i := range nodes {
 			paths[i] = fmt.Sprintf("/%d", i)
 			w.Make(paths[i])
@@ -161,7 +162,7 @@ func TestAWatchThatAnotherTakesOffAtTheSameTimeStaysSet(t *testing.T) {
 			}
 		}
 		for i, watch := range watches {
-			if !watch.View().Armed {
+			if !watch.View().Current {
 				t.Errorf("the watch on %s is not armed", paths[i])
 			}
 			watch.Stop()
@@ -284,8 +285,8 @@ func TestALastingWatchSeesTheNodeMadeAnew(t *testing.T) {
 // Get finds no node; the node is made; exists, which is asked because of the lasting watch, finds it.
 func TestAWatchBesideALastingOneDoesNotSeeTheNodeMadeAnew(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
-		get := w.Server.Hold(zktest.Match{Op: zktest.OpGetData})
-		exists := w.Server.Hold(zktest.Match{Op: zktest.OpExists})
+		get := w.Server.HoldRequest(zktest.Match{Op: zktest.OpGetData})
+		exists := w.Server.HoldRequest(zktest.Match{Op: zktest.OpExists})
 		plain := w.watchData("/a")
 		lasting := w.Session().WatchDataPersistent("/a", func() {})
 		get()
@@ -303,7 +304,7 @@ func TestAWatchBesideALastingOneDoesNotSeeTheNodeMadeAnew(t *testing.T) {
 func TestANodeDeletedWhileItsWatchIsBeingSetIsGone(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		w.Make("/a")
-		release := w.Server.Hold(zktest.Match{Op: zktest.OpGetData, Path: "/a"})
+		release := w.Server.HoldRequest(zktest.Match{Op: zktest.OpGetData, Path: "/a"})
 		o := w.watchData("/a")
 		o.want(t, framework.StatusUnknown)
 		if err := w.Server.Delete("/a"); err != nil {
@@ -338,7 +339,7 @@ func TestAWatchOnANodeMadeAnewDoesNotHearOfTheDeletionBefore(t *testing.T) {
 				time.Sleep(time.Second)
 				old.want(t, framework.StatusGone)
 				newcomer.want(t, framework.StatusPresent)
-				if view := newcomer.view(); !view.Armed || newcomer.wakes != 1 {
+				if view := newcomer.view(); !view.Current || newcomer.wakes != 1 {
 					t.Errorf("got %d wakes, and %+v; want 1, and a node that is watched", newcomer.wakes, view)
 				}
 				newcomer.stop()
@@ -353,7 +354,7 @@ func TestAWatchOnANodeMadeAnewDoesNotHearOfTheDeletionBefore(t *testing.T) {
 func TestAWatchThatIsEndedWhileItIsBeingSetLeavesNothing(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		w.Make("/a")
-		release := w.Server.Hold(zktest.Match{Op: zktest.OpGetData})
+		release := w.Server.HoldRequest(zktest.Match{Op: zktest.OpGetData})
 		o := w.watchData("/a")
 		o.stop()
 		release()
@@ -371,7 +372,7 @@ func TestALastingWatchThatIsEndedWhileItAsksForANewNodeLeavesNothing(t *testing.
 		s := w.Session()
 		lasting := s.WatchDataPersistent("/a", func() {})
 		synctest.Wait()
-		release := w.Server.Hold(zktest.Match{Op: zktest.OpGetData})
+		release := w.Server.HoldRequest(zktest.Match{Op: zktest.OpGetData})
 		if err := w.Server.Delete("/a"); err != nil {
 			t.Fatal(err)
 		}
@@ -416,7 +417,7 @@ func TestAWatchThatIsRefusedSaysWhy(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		w.Create("/a", framework.WithACL(zk.ACL{Perms: zk.PermAll &^ zk.PermRead, Scheme: "world", ID: "anyone"}))
 		o := w.watchChildren("/a")
-		o.want(t, framework.StatusRefused)
+		o.want(t, framework.StatusFailed)
 		wantErr(t, o.view().Err, zk.ErrNoAuth)
 		o.stop()
 		w.wantWatches(0)

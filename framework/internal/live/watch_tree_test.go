@@ -337,7 +337,7 @@ func TestATreeIsWatchedAtAnOverloadedServerWithoutLeavingIt(t *testing.T) {
 					w.Server.DropRequest(zktest.Match{Op: zktest.OpAddWatch})
 				}
 				for i := range 3 {
-					w.Server.Throttle(zktest.Match{Op: op, Path: "/*", Nth: i + 1})
+					w.Server.ThrottleRequest(zktest.Match{Op: op, Path: "/*", Nth: i + 1})
 				}
 				b := w.Bind()
 				l := w.watchTree("/t")
@@ -361,18 +361,18 @@ func TestADataWatchIsNotArmedBeforeTheTreeThatCoversIt(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		w.Make("/t")
 		for i := range 3 {
-			w.Server.Throttle(zktest.Match{Op: zktest.OpAddWatch, Path: "/*", Nth: i + 1})
+			w.Server.ThrottleRequest(zktest.Match{Op: zktest.OpAddWatch, Path: "/*", Nth: i + 1})
 		}
 		w.Bind()
 		l := w.watchTree("/t")
 		data := w.watchData("/t")
 		for ; w.Server.WatchCount() == 0; synctest.Wait() {
-			if got := data.view(); got.Status != framework.StatusPresent || got.Armed {
-				t.Fatalf("got status %d, armed %v, want %d and not armed: the server watches nothing", got.Status, got.Armed, framework.StatusPresent)
+			if got := data.view(); got.Status != framework.StatusPresent || got.Current {
+				t.Fatalf("got status %d, armed %v, want %d and not armed: the server watches nothing", got.Status, got.Current, framework.StatusPresent)
 			}
 			time.Sleep(10 * time.Millisecond)
 		}
-		w.Eventually("armed", func() bool { return data.view().Armed })
+		w.Eventually("armed", func() bool { return data.view().Current })
 		l.want(t, "watching")
 		woken := data.wakes
 		w.change("/t")
@@ -393,7 +393,7 @@ func TestATreeObserverHearsOfNoChangeBeforeWatching(t *testing.T) {
 				w.Make("/t/a")
 				first := w.watchTree(above)
 				first.want(t, "watching")
-				release := w.Server.Hold(zktest.Match{Op: zktest.OpAddWatch, Path: "/t/a"})
+				release := w.Server.HoldRequest(zktest.Match{Op: zktest.OpAddWatch, Path: "/t/a"})
 				second := w.watchTree("/t/a")
 				w.Make("/t/a/b")
 				first.want(t, "+/t/a/b")

@@ -160,7 +160,7 @@ func outcome(op watches.Op, err error) watches.Outcome {
 		return watches.Busy
 	case op == watches.RemoveTree && errors.Is(err, transport.ErrMarshalling):
 		return watches.Unsupported
-	case Definite(err) || hungUp(err):
+	case IsAnswer(err) || disconnects(err):
 		return watches.Denied
 	default:
 		return watches.Unclear

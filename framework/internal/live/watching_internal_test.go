@@ -66,7 +66,7 @@ func TestAnUnclearAnswerToAWatchEndsTheConnection(t *testing.T) {
 		if got := dials.Load(); got != 2 {
 			t.Errorf("got %d connections, want a second one", got)
 		}
-		if got := watch.View(); got.Status != session.StatusPresent || !got.Armed {
+		if got := watch.View(); got.Status != session.StatusPresent || !got.Current {
 			t.Errorf("got %+v, want what the second connection has read", got)
 		}
 	})

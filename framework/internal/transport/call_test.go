@@ -300,7 +300,7 @@ func TestCallsAreCompletedWithErrBrokenBeforeTheDetachmentIsReported(t *testing.
 		srv := zktest.New(t)
 		tr, heard := start(t, srv.DialContext)
 		attach(t, heard)
-		release := srv.Hold(zktest.Match{Op: zktest.OpExists})
+		release := srv.HoldRequest(zktest.Match{Op: zktest.OpExists})
 		defer release()
 		broken := 0
 		for range 5 {

@@ -55,7 +55,7 @@ func (r *row) add(e ending) *row {
 func (r *row) persists(e ending) bool { return e.at.Sub(r.began) >= e.session }
 
 // ended notes the end of a connection. It returns an error for the oldest request if that is to fail.
-func (s *Support) ended(e ending) *session.HangUpError {
+func (s *Support) ended(e ending) *session.DisconnectError {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer s.rest()
@@ -81,7 +81,7 @@ func (s *Support) ended(e ending) *session.HangUpError {
 	case optional && n >= hangUpsToDoWithout:
 		s.giveUp(op, e)
 	case !optional && n >= hangUpsToFail && op == e.waiting[0] && (!s.taken(op, e.size) || row.persists(e)):
-		return &session.HangUpError{Request: opName(op), Server: e.server, Times: n, Err: e.reason}
+		return &session.DisconnectError{Request: opName(op), Server: e.server, Times: n, Err: e.reason}
 	}
 	return nil
 }
@@ -111,7 +111,7 @@ func (s *Support) forgetOthers(op int32, optional bool) {
 }
 
 // evidence notes how the connection ended, and returns an error for the oldest request if it is to fail.
-func (l *link) evidence(reason error, waiting []pending) *session.HangUpError {
+func (l *link) evidence(reason error, waiting []pending) *session.DisconnectError {
 	e := ending{
 		server: l.server, reason: reason, answered: l.answers > 0,
 		at: l.t.cfg.Clock.Now(), session: l.t.sessionTimeout(),

@@ -68,7 +68,7 @@ func (l *link) refuse(n, limit int, head []byte) error {
 		return err
 	}
 	l.t.cfg.Events.Answered(p.sent, l.receivedAt, reach(p.op, h.code))
-	p.call.fail(fmt.Errorf("%w: the answer has %d bytes, this client takes %d (WithMaxAnswer)", ErrTooLarge, n, limit))
+	p.call.fail(fmt.Errorf("%w: the answer has %d bytes, this client takes %d (WithMaxResponse)", ErrTooLarge, n, limit))
 	return nil
 }
 

@@ -14,22 +14,22 @@ import (
 )
 
 func TestEvidenceOfHangUps(t *testing.T) {
-	type event func(s *Support) *session.HangUpError
+	type event func(s *Support) *session.DisconnectError
 	end := func(reason error, prompt, answered bool, waiting ...int32) event {
-		return func(s *Support) *session.HangUpError {
+		return func(s *Support) *session.DisconnectError {
 			return s.ended(ending{server: "a:2181", reason: reason, prompt: prompt, answered: answered, waiting: waiting})
 		}
 	}
 	answer := func(op, code int32) event {
-		return func(s *Support) *session.HangUpError { s.answered(op, code, 100, "a:2181"); return nil }
+		return func(s *Support) *session.DisconnectError { s.answered(op, code, 100, "a:2181"); return nil }
 	}
 	times := func(n int, e event) []event { return slices.Repeat([]event{e}, n) }
 	hangUp := func(waiting ...int32) event { return end(io.EOF, true, true, waiting...) }
-	hangUpB := func(s *Support) *session.HangUpError {
+	hangUpB := func(s *Support) *session.DisconnectError {
 		return s.ended(ending{server: "b:2181", reason: io.EOF, prompt: true, answered: true, waiting: []int32{opCreate2}})
 	}
 	attach := func(server string) event {
-		return func(s *Support) *session.HangUpError { s.attached(server); return nil }
+		return func(s *Support) *session.DisconnectError { s.attached(server); return nil }
 	}
 	for name, test := range map[string]struct {
 		events [][]event
@@ -72,7 +72,7 @@ func TestEvidenceOfHangUps(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := NewSupport(slog.New(slog.DiscardHandler))
 			s.attached("a:2181")
-			var last *session.HangUpError
+			var last *session.DisconnectError
 			for _, e := range slices.Concat(test.events...) {
 				last = e(s)
 			}

@@ -44,7 +44,7 @@
 //
 //   - The table makes no request without a connection.
 //   - A watch that is asked, changed or checking has exactly one newest request whose answer has not come.
-//   - Where View says Armed, the server has the watch, or an event of it is on its way, or was lost.
+//   - Where View says Current, the server has the watch, or an event of it is on its way, or was lost.
 //   - A subscription that is not persistent never sees a node again after it has seen it gone.
 //   - Once every request is answered and every event has come, each subscription knows what is there; after the last
 //     subscription has ended, the server has no watch.

@@ -19,7 +19,7 @@ const (
 	Unknown = session.StatusUnknown
 	Present = session.StatusPresent
 	Gone    = session.StatusGone
-	Refused = session.StatusRefused
+	Refused = session.StatusFailed
 )
 
 // A phase is where the session is with one watch.

@@ -121,9 +121,9 @@ func (t *Table) View(sub *Subscription) View {
 		return View{Status: Refused, Err: w.unreadable}
 	}
 	if w.phase == checking {
-		view.Again = w.sent
+		view.Pending = w.sent
 	}
-	view.Armed = view.Status == Present && w.phase != asked && (!t.covered(w.key) || t.trees[w.key.Path].set)
+	view.Current = view.Status == Present && w.phase != asked && (!t.covered(w.key) || t.trees[w.key.Path].set)
 	return view
 }
 

@@ -228,7 +228,7 @@ func (h *history) take() {
 			h.t.Fatalf("a subscription to %v sees %+v after it has seen it gone", s.sub.node.key, view)
 		}
 		s.gone = s.gone || view.Status == Gone
-		if view.Armed && !h.armed(s.sub.node) {
+		if view.Current && !h.armed(s.sub.node) {
 			h.t.Fatalf("%v is armed, but the server has no watch, and no event is on its way", s.sub.node.key)
 		}
 	}
@@ -450,7 +450,7 @@ func (h *history) check() {
 		version, there := h.server.nodes[key.Path]
 		switch {
 		case view.Status == Gone && (!there || s.how != Persistent):
-		case view.Status != Present || !there || !view.Armed:
+		case view.Status != Present || !there || !view.Current:
 			h.t.Fatalf("%v: got %+v, want what is there: %t", key, view, there)
 		case key.Children && len(view.Children) != len(h.server.childrenOf(key.Path)):
 			h.t.Fatalf("%v: got %v, want %v", key, view.Children, h.server.childrenOf(key.Path))

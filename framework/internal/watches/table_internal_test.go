@@ -251,7 +251,7 @@ func TestViewOfAPersistentSubscriptionSaysWhyItIsRefused(t *testing.T) {
 	if got := o.table.View(again); got.Status != Refused || got.Err == nil {
 		t.Errorf("got %+v for the persistent one, want a refusal and its reason", got)
 	}
-	if got := o.table.View(o.sub); got.Status != Present || !got.Armed {
+	if got := o.table.View(o.sub); got.Status != Present || !got.Current {
 		t.Errorf("got %+v for the other, want the existence", got)
 	}
 }

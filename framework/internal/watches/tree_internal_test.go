@@ -108,11 +108,11 @@ func TestAReadUnderWayIsRepeatedWithAWatchWhenItsTreeEnds(t *testing.T) {
 	o.table.Removing("/n") // so the new subscriber asks nothing of its own
 	later := o.subscribe(Promptly)
 	o.table.Answered(bare, Answer{Outcome: Found, Stat: &zk.Stat{}}, start)
-	if view := o.table.View(later); view.Armed {
+	if view := o.table.View(later); view.Current {
 		t.Errorf("got %+v, want no watch before the second answer", view)
 	}
 	o.table.Answered(requests[1], Answer{Outcome: Found, Stat: &zk.Stat{}}, start)
-	if view := o.table.View(later); !view.Armed {
+	if view := o.table.View(later); !view.Current {
 		t.Errorf("got %+v, want a watch", view)
 	}
 }

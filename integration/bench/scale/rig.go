@@ -59,7 +59,7 @@ func (r *rig) warm(ctx context.Context, lasts time.Duration) (err error) {
 }
 
 // open makes clients that are connected.
-func (r *rig) open(ctx context.Context, n int, dial framework.DialFunc) ([]*framework.Client, error) {
+func (r *rig) open(ctx context.Context, n int, dial func(ctx context.Context, network, address string) (net.Conn, error)) ([]*framework.Client, error) {
 	all := make([]*framework.Client, n)
 	err := each(ctx, n, func(ctx context.Context, i int) (err error) {
 		all[i], err = framework.NewClient("scale:2181", framework.WithDialer(dial), framework.WithSessionTimeout(sessionTimeout),

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net"
 	"slices"
 	"sync"
 	"testing"
@@ -116,7 +117,7 @@ func (r *Run) play(t *testing.T) {
 	r.worksAgain()
 }
 
-func (r *Run) connect(dial framework.DialFunc, opts ...framework.Option) *framework.Client {
+func (r *Run) connect(dial func(ctx context.Context, network, address string) (net.Conn, error), opts ...framework.Option) *framework.Client {
 	client, err := framework.NewClient("zktest:2181", append([]framework.Option{
 		framework.WithDialer(dial), framework.WithSessionTimeout(SessionTimeout),
 		framework.WithConnectionTimeout(ConnectTimeout), framework.WithRetryPolicy(retry.NTimes(5, 10*time.Millisecond)),

@@ -10,8 +10,6 @@ import (
 	"io"
 	"net"
 	"sync"
-
-	"github.com/gocurator/curator/framework"
 )
 
 // Kinds of frames that a server sends: answers, by what they answer, and two more.
@@ -53,7 +51,7 @@ type Substitute func(kind string) bool
 // A Tamperer stands between one client and its server. It sees every frame in both directions, and changes those of the
 // server.
 type Tamperer struct {
-	dial framework.DialFunc
+	dial func(ctx context.Context, network, address string) (net.Conn, error)
 
 	mu         sync.Mutex
 	change     Change
@@ -63,7 +61,7 @@ type Tamperer struct {
 }
 
 // NewTamperer makes one that changes nothing yet and connects by dial.
-func NewTamperer(dial framework.DialFunc) *Tamperer {
+func NewTamperer(dial func(ctx context.Context, network, address string) (net.Conn, error)) *Tamperer {
 	return &Tamperer{dial: dial, requests: map[string]int{}}
 }
 

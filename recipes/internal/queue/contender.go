@@ -34,10 +34,10 @@ type Contender struct {
 	known   bool
 	view    *sharedView // nil if it does not queue
 
-	selfWatch        framework.Watch // nil before it waits
-	stopKeepingValid func()          // nil before it waits
-	aheadWatch       framework.Watch // on watched, or on the directory
-	watched          string          // a node ahead; empty for the directory
+	selfWatch   session.Watch // nil before it waits
+	stopRenewal func()        // nil before it waits
+	aheadWatch  session.Watch // on watched, or on the directory
+	watched     string        // a node ahead; empty for the directory
 
 	longWait *LongWait // nil before it waits
 }
@@ -84,7 +84,7 @@ func (c *Contender) NextDecision(ctx context.Context) (d Decision, err error) {
 		}
 	}
 	if !slices.Contains(children, c.Me.Name) {
-		return Decision{}, session.ErrNodeVanished
+		return Decision{}, session.ErrNodeDeleted
 	}
 	if err := c.queue.foreign(children); err != nil {
 		return Decision{}, err
@@ -106,7 +106,7 @@ func (c *Contender) note(d Decision) Decision {
 // decideByView decides by the view if that is enough: rule 3.
 func (c *Contender) decideByView() (Decision, bool) {
 	d, ok := c.view.decision(c.Me)
-	if ok && d.Admitted && (c.selfWatch == nil || !c.selfWatch.View().Armed) {
+	if ok && d.Admitted && (c.selfWatch == nil || !c.selfWatch.View().Current) {
 		return Decision{}, false
 	}
 	return d, ok
@@ -117,7 +117,7 @@ func (c *Contender) decideByView() (Decision, bool) {
 func (c *Contender) Admit() error {
 	g := &Grant{Queue: c.queue, Node: c.node, Name: c.Me.Name, Fence: c.fence, Session: c.Session}
 	err := g.Begin()
-	if errors.Is(err, framework.ErrLapsed) {
+	if errors.Is(err, framework.ErrNotRenewed) {
 		return nil
 	}
 	if err != nil {
@@ -132,7 +132,7 @@ func (c *Contender) Admit() error {
 	}
 	g.Step(steps.Admitted)
 	if g.Err() != nil {
-		return session.ErrNodeVanished // removed since the listing
+		return session.ErrNodeDeleted // removed since the listing
 	}
 	c.Grant = g
 	if !c.Progress.gone.IsZero() {
@@ -170,16 +170,16 @@ func (c *Contender) outlast(ctx context.Context, name string) error {
 		view := c.aheadWatch.View()
 		switch {
 		case c.Removed():
-			return session.ErrNodeVanished
+			return session.ErrNodeDeleted
 		case c.GiveUp != nil && c.GiveUp():
 			return ErrTaken
 		case view.Status == framework.StatusGone,
 			byChildren && view.Status == framework.StatusPresent && !slices.Contains(view.Children, name):
 			c.watch(nil, "")
 			return nil
-		case view.Status == framework.StatusRefused && byChildren:
+		case view.Status == framework.StatusFailed && byChildren:
 			return view.Err
-		case view.Status == framework.StatusRefused:
+		case view.Status == framework.StatusFailed:
 			byChildren = true
 			c.watch(c.Session.WatchChildren(c.queue.Config.Dir, c.Waiter.Signal), "")
 			continue
@@ -197,7 +197,7 @@ func (c *Contender) watchAhead(name string) {
 	}
 }
 
-func (c *Contender) watch(w framework.Watch, name string) {
+func (c *Contender) watch(w session.Watch, name string) {
 	if c.aheadWatch != nil {
 		c.aheadWatch.Stop()
 	}
@@ -206,8 +206,8 @@ func (c *Contender) watch(w framework.Watch, name string) {
 
 // WatchOwn watches the contender's own node, and keeps the session valid for an admission at any moment.
 func (c *Contender) WatchOwn() {
-	if c.stopKeepingValid == nil {
-		c.stopKeepingValid = c.Session.KeepValid()
+	if c.stopRenewal == nil {
+		c.stopRenewal = c.Session.StartRenewal()
 	}
 	if c.selfWatch == nil {
 		c.selfWatch = c.Session.WatchData(c.node, c.Waiter.Signal)
@@ -230,8 +230,8 @@ func (c *Contender) Leave() {
 	if c.aheadWatch != nil {
 		c.aheadWatch.Stop()
 	}
-	if c.stopKeepingValid != nil {
-		c.stopKeepingValid()
+	if c.stopRenewal != nil {
+		c.stopRenewal()
 	}
 	if c.Grant != nil {
 		return

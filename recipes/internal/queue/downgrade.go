@@ -32,10 +32,10 @@ func (q *Queue) Downgrade(ctx context.Context, w *Grant) (*Grant, error) {
 	defer c.Leave()
 	err = c.Admit()
 	switch {
-	case errors.Is(err, session.ErrNodeVanished):
+	case errors.Is(err, session.ErrNodeDeleted):
 		err = c.queue.Config.Ended(w, ErrRemoved)
 	case err == nil && c.Grant == nil:
-		err = framework.ErrLapsed
+		err = framework.ErrNotRenewed
 	}
 	if err != nil {
 		return nil, w.errOr(err)

@@ -35,7 +35,7 @@ func TestDowngradeIsRefusedIfTheWriterIsLostBeforeTheAnswer(t *testing.T) {
 			defer w.Drop()
 			defer server.Observe(func(r zktest.Request) {
 				if lost && r.Op == zktest.OpMulti && strings.HasPrefix(r.Path, "/lock/") {
-					go w.end(framework.ErrLapsed)
+					go w.end(framework.ErrNotRenewed)
 				}
 			})()
 			server.DelayReply(zktest.Match{Op: zktest.OpMulti}, time.Second)
@@ -47,7 +47,7 @@ func TestDowngradeIsRefusedIfTheWriterIsLostBeforeTheAnswer(t *testing.T) {
 				r.Drop()
 				return
 			}
-			if !errors.Is(err, framework.ErrLapsed) {
+			if !errors.Is(err, framework.ErrNotRenewed) {
 				t.Errorf("got %v, want the writer's loss", err)
 			}
 			time.Sleep(time.Second)

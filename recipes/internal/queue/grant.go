@@ -8,6 +8,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/ranked"
+	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/recipes/internal/steps"
 )
 
@@ -21,7 +22,7 @@ type Grant struct {
 	Session framework.Session
 	Keeper  Keeper // nil: the node is the grant's own
 
-	selfWatch atomic.Value // a framework.Watch; none before watch, and none with a Keeper
+	selfWatch atomic.Value // a session.Watch; none before watch, and none with a Keeper
 
 	// Guarded by Registry.mu: the grants of one lock are a list, since a map would cost each acquire an allocation.
 	older, newer *Grant
@@ -37,8 +38,8 @@ type Grant struct {
 	endedAt    time.Time // when the grant was lost
 	untidy     bool      // lost, and tidy has not run
 	leaveAsked bool
-	over       error             // made from cause by Config.Ended when first needed
-	binding    framework.Binding // set once
+	over       error           // made from cause by Config.Ended when first needed
+	binding    session.Binding // set once
 }
 
 // A Fence orders the grants of a lock that exclude each other: by Token, then by Count.
@@ -82,7 +83,7 @@ func (g *Grant) Begin() error {
 	return nil
 }
 
-func (g *Grant) bind() (framework.Binding, error) {
+func (g *Grant) bind() (session.Binding, error) {
 	if g.Keeper != nil {
 		return g.Keeper.Bind()
 	}
@@ -100,8 +101,8 @@ func (g *Grant) watch() {
 }
 
 // ownWatch is the watch on the grant's node, or nil.
-func (g *Grant) ownWatch() framework.Watch {
-	w, _ := g.selfWatch.Load().(framework.Watch)
+func (g *Grant) ownWatch() session.Watch {
+	w, _ := g.selfWatch.Load().(session.Watch)
 	return w
 }
 

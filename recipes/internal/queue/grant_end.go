@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/recipes/internal/steps"
 )
 
@@ -93,7 +93,7 @@ func (g *Grant) Drop() {
 }
 
 // RemoveNode asks for the removal of an ended grant's node. It does not block.
-func (g *Grant) RemoveNode() framework.Removal {
+func (g *Grant) RemoveNode() session.Removal {
 	g.Queue.Registry.removeNode(g.Node, g.Session.ID())
 	removal := g.Session.Remove(g.Node)
 	// After Remove: the deletion takes the watch with it.
@@ -102,7 +102,7 @@ func (g *Grant) RemoveNode() framework.Removal {
 }
 
 // AwaitRemoval waits for the answer, at most for the connection timeout (errUnconfirmed), or until enough is closed.
-func (g *Grant) AwaitRemoval(removal framework.Removal, enough <-chan struct{}) error {
+func (g *Grant) AwaitRemoval(removal session.Removal, enough <-chan struct{}) error {
 	timer := time.NewTimer(g.Queue.Config.Source.ConnectionTimeout())
 	defer timer.Stop()
 	select {

@@ -1,6 +1,8 @@
 package queue
 
-import "github.com/gocurator/curator/framework"
+import (
+	"github.com/gocurator/curator/framework/session"
+)
 
 // A Keeper has the node of a grant, and may give the node to another grant afterwards. It is how a recipe puts more
 // than one grant on a node: a grant without a Keeper has a node of its own, and the engine knows nothing else of nodes
@@ -10,7 +12,7 @@ import "github.com/gocurator/curator/framework"
 type Keeper interface {
 	// Bind ties the grant to the node's validity, as framework.Session.Bind does for a grant with a node of its own.
 	// The Keeper calls Grant.End when that ends.
-	Bind() (framework.Binding, error)
+	Bind() (session.Binding, error)
 	// Free is called after the grant's last member has left, in place of the node's removal. If it removes the node, it
 	// waits for the answer until enough is closed.
 	Free(enough <-chan struct{}) error

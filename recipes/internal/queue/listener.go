@@ -3,6 +3,7 @@ package queue
 import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/ranked"
+	"github.com/gocurator/curator/framework/session"
 )
 
 // A Listener listens for contenders of any client that a grant keeps waiting: it lists the directory after each change.
@@ -12,7 +13,7 @@ type Listener struct {
 	heard  func()
 
 	mu    ranked.Mutex[ranked.Leaf, Listener]
-	watch framework.Watch // nil before and after
+	watch session.Watch // nil before and after
 	over  bool
 
 	stopKeeper func() // nil without a Keeper

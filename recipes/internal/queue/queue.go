@@ -70,8 +70,8 @@ func (q *Queue) Acquire(ctx context.Context) (*Grant, Progress, error) {
 	})
 }
 
-// AcrossSessions contends in the connected session, and again, at the tail, after errors that session.Again accepts.
-// Only Sessions reports that ctx has ended: it knows whether there was a connection.
+// AcrossSessions contends in the connected session, and again, at the tail, after errors that session.ShouldStartOver
+// accepts. Only Sessions reports that ctx has ended: it knows whether there was a connection.
 func AcrossSessions[T any](
 	ctx context.Context, source Source, contend func(framework.Session) (T, Progress, error),
 ) (result T, at Progress, err error) {
@@ -82,7 +82,7 @@ func AcrossSessions[T any](
 		before := at
 		result, at, err = contend(s)
 		at.Waits, at.WaitsLong = at.Waits || before.Waits, at.WaitsLong || before.WaitsLong
-		if err == nil || !session.Again(context.WithoutCancel(ctx), err) {
+		if err == nil || !session.ShouldStartOver(context.WithoutCancel(ctx), err) {
 			return result, at, err
 		}
 	}
@@ -133,7 +133,7 @@ func (q *Queue) tryInSession(ctx context.Context, s framework.Session) (*Grant, 
 
 // orTaken is ErrTaken instead of err if the node of a try was removed.
 func orTaken(err error) error {
-	if errors.Is(err, session.ErrNodeVanished) {
+	if errors.Is(err, session.ErrNodeDeleted) {
 		return ErrTaken
 	}
 	return err

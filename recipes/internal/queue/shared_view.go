@@ -9,6 +9,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/ranked"
+	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/recipes/internal/steps"
 	"github.com/gocurator/curator/retry"
 )
@@ -90,23 +91,23 @@ func (v *sharedView) drop() {
 	v.unwatchDirectory()
 }
 
-func (q *Queue) create(ctx context.Context, v *sharedView) (framework.Entry, error) {
-	session := v.key.session
+func (q *Queue) create(ctx context.Context, v *sharedView) (session.CreatedNode, error) {
+	s := v.key.session
 	if v.canSkipListing() {
-		return session.CreateProtectedUnlisted(ctx, q.Config.Dir, q.Config.Marker, q.Config.Data)
+		return s.CreateProtectedWithoutListing(ctx, q.Config.Dir, q.Config.Marker, q.Config.Data)
 	}
 	select {
 	case v.listing <- struct{}{}:
 		defer func() { <-v.listing }()
-	case <-session.Done():
-		return framework.Entry{}, session.Err()
+	case <-s.Done():
+		return session.CreatedNode{}, s.Err()
 	case <-ctx.Done():
-		return framework.Entry{}, retry.ContextError(ctx)
+		return session.CreatedNode{}, retry.ContextError(ctx)
 	}
 	if v.canSkipListing() {
-		return session.CreateProtectedUnlisted(ctx, q.Config.Dir, q.Config.Marker, q.Config.Data)
+		return s.CreateProtectedWithoutListing(ctx, q.Config.Dir, q.Config.Marker, q.Config.Data)
 	}
-	return session.CreateProtected(ctx, q.Config.Dir, q.Config.Marker, q.Config.Data)
+	return s.CreateProtected(ctx, q.Config.Dir, q.Config.Marker, q.Config.Data)
 }
 
 func (v *sharedView) Listed(children []string, dir *zk.Stat) {

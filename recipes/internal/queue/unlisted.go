@@ -4,6 +4,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/session"
 )
 
 // A contender need not list a queue that its session has had to itself for a while. Without this file the engine is
@@ -29,7 +30,7 @@ import (
 
 // An unlisted is guarded by sharedView.mu.
 type unlisted struct {
-	dirWatch  framework.Watch     // on the directory
+	dirWatch  session.Watch       // on the directory
 	dirCzxid  int64               // the listed directory's; zero if none was listed
 	next      int32               // number of the next node; negative if unknown
 	least     int32               // one more than our greatest number
@@ -105,7 +106,7 @@ func (v *sharedView) sameDirectory() bool {
 		return false
 	}
 	dir := v.unlisted.dirWatch.View()
-	return dir.Armed && dir.Stat.Czxid == v.unlisted.dirCzxid
+	return dir.Current && dir.Stat.Czxid == v.unlisted.dirCzxid
 }
 
 // mu is held.

@@ -98,7 +98,7 @@ func (e *Env) strikeServer(f Fault, server *zktest.Server) {
 	case freeze:
 		server.Freeze()
 		time.Sleep(time.Duration(f.For))
-		server.Thaw()
+		server.Unfreeze()
 	case lag:
 		e.Ensemble.SetLag(f.Server, time.Duration(f.For))
 	case stall:

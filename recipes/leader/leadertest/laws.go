@@ -31,7 +31,7 @@ const stranger = "0"
 // Run runs all laws on an election.
 func Run(t *testing.T, backend lockstest.Backend, kind Kind) {
 	t.Helper()
-	_, inRealTime := backend.Lacks()[lockstest.Bubble]
+	_, inRealTime := backend.MissingCapabilities()[lockstest.Bubble]
 	for _, law := range []struct {
 		name string
 		run  func(w *world)

@@ -39,8 +39,8 @@ func (c *candidate) lists(want ...string) {
 	var got []string
 	for i, p := range all {
 		got = append(got, p.ID)
-		if p.Leads != (i == 0) {
-			c.w.t.Errorf("participant %d leads: %t", i, p.Leads)
+		if p.IsLeader != (i == 0) {
+			c.w.t.Errorf("participant %d leads: %t", i, p.IsLeader)
 		}
 	}
 	if !slices.Equal(got, want) {

@@ -208,7 +208,7 @@ func aBrokenConnectionLetsNobodyIn(t *testing.T, w *world) {
 		waits := !waiter.hasReturned() // before the lease: a loss after this look lets no waiter in before it
 		err := held.lost()
 		switch {
-		case errors.Is(err, framework.ErrLapsed) && !w.exact:
+		case errors.Is(err, framework.ErrNotRenewed) && !w.exact:
 			_ = waiter.get().Release()
 			return false // the outages were too long for the lease
 		case err != nil:

@@ -16,7 +16,7 @@ func holderFirst() []law {
 	return []law{
 		{name: "G2 the holder knows first/a mute network", run: aMutedHolderKnowsBeforeTheNext},
 		{name: "G2 the holder knows first/idle, acquire, cut", run: anIdleSessionsLeaseEndsInTime},
-		{name: "G2 the holder knows first/a follower without its leader", needs: []Power{Followers}, run: anIsolatedHolderKnowsBeforeTheNext},
+		{name: "G2 the holder knows first/a follower without its leader", needs: []Capability{Followers}, run: anIsolatedHolderKnowsBeforeTheNext},
 		{name: "G2 the holder knows first/while the ensemble answers", run: validityNeverMovesBack},
 		{name: "G2 the holder knows first/contexts", run: contextsEndWithTheLease},
 		{name: "G2 the holder knows first/StandardErrorPolicy", run: theStandardPolicyEndsLeasesAtSuspension},
@@ -186,7 +186,7 @@ func contextsEndWithTheLease(t *testing.T, w *world) {
 	ctx := lease.Context(t.Context())
 	holder.link.Mute()
 	<-ctx.Done()
-	if cause := context.Cause(ctx); !errors.Is(cause, locks.ErrLeaseLost) || !errors.Is(cause, framework.ErrLapsed) {
+	if cause := context.Cause(ctx); !errors.Is(cause, locks.ErrLeaseLost) || !errors.Is(cause, framework.ErrNotRenewed) {
 		t.Errorf("the context ended with %v", cause)
 	}
 	if now, until := time.Now(), lease.ValidUntil(); now.Before(until) {

@@ -7,8 +7,6 @@ import (
 	"sync"
 	"syscall"
 	"time"
-
-	"github.com/gocurator/curator/framework"
 )
 
 // A Link is one client's own network path to the servers. What is done to it harms no other client. It understands
@@ -16,7 +14,7 @@ import (
 // safe for concurrent use.
 type Link struct {
 	connect string
-	dial    framework.DialFunc
+	dial    func(ctx context.Context, network, address string) (net.Conn, error)
 
 	mu        sync.Mutex
 	cut       bool
@@ -39,7 +37,7 @@ type fault struct {
 }
 
 // NewLink returns a healthy link to what dial reaches. connect is the connect string for clients that use it.
-func NewLink(connect string, dial framework.DialFunc) *Link {
+func NewLink(connect string, dial func(ctx context.Context, network, address string) (net.Conn, error)) *Link {
 	return &Link{
 		connect: connect, dial: dial, wires: map[*wire]struct{}{}, refusals: map[Op]int{}, passwords: map[int64][]byte{},
 	}

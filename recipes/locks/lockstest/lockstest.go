@@ -44,25 +44,25 @@ type Recipe struct {
 	Composed bool
 }
 
-// A Power is something that a backend may be able to do to its servers.
-type Power string
+// A Capability is something that a backend may be able to do to its servers.
+type Capability string
 
-// The powers that not every backend has.
+// The capabilities that not every backend has.
 const (
 	// Counters is a Server that is a [CounterSetter].
-	Counters Power = "set the counter of a directory"
+	Counters Capability = "set the counter of a directory"
 	// Followers is a Server that is an [Ensemble].
-	Followers Power = "cut a follower off from its leader, or let it lag"
+	Followers Capability = "cut a follower off from its leader, or let it lag"
 	// Bubble says that laws run in a testing/synctest bubble: time is exact, and costs nothing.
-	Bubble Power = "stop the clock"
+	Bubble Capability = "stop the clock"
 )
 
 // A Backend is a kind of ZooKeeper on which laws are run.
 type Backend interface {
 	// Run runs one law, as a test of its own or in a bubble.
 	Run(t *testing.T, law func(t *testing.T, server Server))
-	// Lacks returns the powers that the backend does not have, with the reasons.
-	Lacks() map[Power]string
+	// MissingCapabilities returns what the backend cannot do, with the reasons.
+	MissingCapabilities() map[Capability]string
 }
 
 // A Server is one ZooKeeper, or an ensemble, as an administrator sees it. What fails is a failure of the law's test.
@@ -114,7 +114,7 @@ type Ensemble interface {
 // A law is one thing that a lock promises.
 type law struct {
 	name  string
-	needs []Power
+	needs []Capability
 	// unless says why the law is not one for a recipe; nil or "" if it is.
 	unless func(r Recipe) string
 	run    func(t *testing.T, w *world)
@@ -126,14 +126,14 @@ func Run(t *testing.T, backend Backend, recipe Recipe) {
 	if recipe.New == nil || recipe.Name == "" {
 		t.Fatalf("lockstest: got recipe %q, New set: %t; want both", recipe.Name, recipe.New != nil)
 	}
-	lacks := backend.Lacks()
-	_, realTime := lacks[Bubble]
+	missing := backend.MissingCapabilities()
+	_, realTime := missing[Bubble]
 	var unseen []string
 	for _, law := range laws() {
 		t.Run(law.name, func(t *testing.T) {
-			for _, power := range law.needs {
-				if reason, lacking := lacks[power]; lacking {
-					unseen = append(unseen, fmt.Sprintf("%s: it cannot %s: %s", law.name, power, reason))
+			for _, capability := range law.needs {
+				if reason, isMissing := missing[capability]; isMissing {
+					unseen = append(unseen, fmt.Sprintf("%s: it cannot %s: %s", law.name, capability, reason))
 					t.Skip(unseen[len(unseen)-1])
 				}
 			}

@@ -10,7 +10,7 @@ import (
 	"github.com/gocurator/curator/recipes/journaltest"
 )
 
-// InMemory is the backend of every day: package zktest, an ensemble of two, in a bubble. It lacks no power.
+// InMemory is the backend of every day: package zktest, an ensemble of two, in a bubble. It has every capability.
 type InMemory struct {
 	// Tick is the servers' granularity of time; 0 is a short one. The longest that goes with MemorySessionTimeout is
 	// half of that.
@@ -19,8 +19,8 @@ type InMemory struct {
 
 var _ Backend = InMemory{}
 
-// Lacks is of the Backend.
-func (InMemory) Lacks() map[Power]string { return nil }
+// MissingCapabilities is of the Backend.
+func (InMemory) MissingCapabilities() map[Capability]string { return nil }
 
 // Run runs a law in a bubble. A goroutine that is left over fails it.
 func (b InMemory) Run(t *testing.T, law func(t *testing.T, server Server)) {

@@ -94,7 +94,7 @@ func aWaiterKeepsItsPlaceWhenALeaseHasLapsed(t *testing.T, w *world) {
 			_ = waiter.get().Release()
 			return false // the outage was too long
 		}
-		if !errors.Is(lapsed, framework.ErrLapsed) {
+		if !errors.Is(lapsed, framework.ErrNotRenewed) {
 			t.Errorf("the lease ended with %v", lapsed)
 		}
 		waiter.isWaiting()
@@ -140,7 +140,7 @@ func holderAndWaiterSurviveARestart(t *testing.T, w *world) {
 // losesByASlowRestart is for a restart that outlasts the lease, as it does on a busy machine: the lease was lost for
 // want of answers, and the waiter, in its old place or in a new one, is let in.
 func losesByASlowRestart(t *testing.T, held leases, waiter *attempt, err error) {
-	if !errors.Is(err, locks.ErrLeaseLost) || !errors.Is(err, framework.ErrLapsed) && !errors.Is(err, framework.ErrSessionLost) {
+	if !errors.Is(err, locks.ErrLeaseLost) || !errors.Is(err, framework.ErrNotRenewed) && !errors.Is(err, framework.ErrSessionLost) {
 		t.Errorf("the lease ended with %v", err)
 	}
 	for _, lease := range held {

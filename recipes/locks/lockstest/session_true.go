@@ -13,7 +13,7 @@ func sessionTrue() []law {
 		{name: "G7 session-true/a waiter's session ends", run: aWaiterQueuesAgainInItsNewSession},
 		{name: "G7 session-true/a holder's session ends", run: aLeaseDoesNotOutliveItsSession},
 		{name: "G7 session-true/a release does not cross", run: aReleaseIsNotExecutedInTheNextSession},
-		{name: "G7 session-true/a follower that lags", needs: []Power{Followers}, unless: composed, run: anOldNodeOnALaggingFollowerGrantsNothing},
+		{name: "G7 session-true/a follower that lags", needs: []Capability{Followers}, unless: composed, run: anOldNodeOnALaggingFollowerGrantsNothing},
 		{name: "G7 session-true/the present holder's own next", run: theNextSessionQueuesBehindTheOldOne},
 	}
 }

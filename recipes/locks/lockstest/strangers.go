@@ -13,8 +13,8 @@ func strangers() []law {
 		{name: "G11 strangers do not block/children of no kind", unless: composed, run: strangersDoNotBlock},
 		{name: "G11 strangers do not block/other libraries' nodes count", run: otherLibrariesCount},
 		{name: "G11 strangers do not block/extra markers count", unless: composed, run: extraMarkersCount},
-		{name: "G11 strangers do not block/order up to the counter's end", needs: []Power{Counters}, unless: composed, run: theOrderLastsUpToTheEnd},
-		{name: "G11 strangers do not block/no one beyond the counter's end", needs: []Power{Counters}, unless: composed, run: nobodyIsLetInBeyondTheEnd},
+		{name: "G11 strangers do not block/order up to the counter's end", needs: []Capability{Counters}, unless: composed, run: theOrderLastsUpToTheEnd},
+		{name: "G11 strangers do not block/no one beyond the counter's end", needs: []Capability{Counters}, unless: composed, run: nobodyIsLetInBeyondTheEnd},
 	}
 }
 

@@ -33,7 +33,7 @@ func TestClientsOfAServerAreTold(t *testing.T) {
 	server, frozen := zktest.New(t), zktest.New(t)
 	holder, asks := session(t, server.Addr()), session(t, server.Addr())
 	frozen.Freeze()
-	defer frozen.Thaw()
+	defer frozen.Unfreeze()
 	const limit = 10 * time.Second // the live server needs far less
 	servers := fourletter.Servers(server.Addr()+","+frozen.Addr(), nil, limit)
 	own := contact.Own{Session: asks.ID(), Timeout: asks.Timeout()}
@@ -55,7 +55,7 @@ func TestReportWaitsForWhatIsUnknownAndNoLonger(t *testing.T) {
 	server, frozen := zktest.New(t), zktest.New(t)
 	asks := session(t, server.Addr())
 	frozen.Freeze()
-	defer frozen.Thaw()
+	defer frozen.Unfreeze()
 	const limit = 300 * time.Millisecond
 	servers := fourletter.Servers(server.Addr()+","+frozen.Addr(), nil, limit)
 	begun := time.Now()

@@ -73,7 +73,7 @@ func TestServerThatRefusesIsUnreachable(t *testing.T) {
 func TestFrozenServerIsSilent(t *testing.T) {
 	server := zktest.New(t)
 	server.Freeze()
-	defer server.Thaw()
+	defer server.Unfreeze()
 	const limit = 100 * time.Millisecond
 	begun := time.Now()
 	if _, err := ask(t, server.Addr(), "srvr", limit); fourletter.TroubleOf(err) != fourletter.Silent {
@@ -116,7 +116,7 @@ func TestDumpIsReadToTheEndOfTheSessionsOnly(t *testing.T) {
 func TestCancelledQuestionSaysNothingOfTheServer(t *testing.T) {
 	server := zktest.New(t)
 	server.Freeze()
-	defer server.Thaw()
+	defer server.Unfreeze()
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(50*time.Millisecond, cancel)
 	_, err := fourletter.Servers(server.Addr(), nil, patience)[0].Ask(ctx, "srvr")

@@ -194,7 +194,7 @@ func latch(ctx context.Context, client *framework.Client, lock string) (all []Co
 	participants, err := leader.NewLeaderLatch(client, lock).Participants(ctx)
 	for _, p := range participants {
 		state := Waits
-		if p.Leads {
+		if p.IsLeader {
 			state = Leads
 		}
 		all = append(all, contender(locks.Participant{
