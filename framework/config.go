@@ -114,11 +114,11 @@ func validateNamespace(namespace string) error {
 	if namespace == "" {
 		return fmt.Errorf("namespace %q: %w: empty", namespace, ErrInvalidPath)
 	}
-	if bare := strings.Trim(namespace, "/"); bare != namespace && bare != "" && pathProblem("/"+bare) == "" {
+	if bare := strings.Trim(namespace, "/"); bare != namespace && bare != "" && session.ValidatePath("/"+bare) == nil {
 		return fmt.Errorf("namespace %q: %w: must not begin or end with /, write %q", namespace, ErrInvalidPath, bare)
 	}
-	if problem := pathProblem("/" + namespace); problem != "" {
-		return fmt.Errorf("namespace %q: %w: %s", namespace, ErrInvalidPath, problem)
+	if err := session.ValidatePath("/" + namespace); err != nil {
+		return fmt.Errorf("namespace %q: %w", namespace, err)
 	}
 	return nil
 }

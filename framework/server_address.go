@@ -6,6 +6,8 @@ import (
 	"net"
 	"strconv"
 	"strings"
+
+	"github.com/gocurator/curator/framework/session"
 )
 
 const defaultPort = "2181"
@@ -22,8 +24,8 @@ func parseConnectString(connect string, listed bool) (servers []string, chroot s
 	hosts, root, found := strings.Cut(connect, "/")
 	if found && root != "" {
 		chroot = "/" + root
-		if problem := chrootProblem(chroot); problem != "" {
-			problems = append(problems, fmt.Errorf("chroot %q: %s", chroot, problem))
+		if problem := chrootProblem(chroot); problem != nil {
+			problems = append(problems, fmt.Errorf("chroot %q: %w", chroot, problem))
 		}
 	}
 	if listed && hosts == "" {
@@ -59,11 +61,11 @@ func misread(connect string) error {
 
 // chrootProblem also refuses commas: "a:2181/app,b:2181/app" would be one server with a chroot that the caller did not
 // mean.
-func chrootProblem(chroot string) string {
+func chrootProblem(chroot string) error {
 	if strings.Contains(chroot, ",") {
-		return "has a comma, but the chroot stands once, behind the last server: " + connectForm
+		return errors.New("has a comma, but the chroot stands once, behind the last server: " + connectForm)
 	}
-	return pathProblem(chroot)
+	return session.ValidatePath(chroot)
 }
 
 // parseServer checks one server of a connect string and adds the default port.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/examples/internal/demo"
-	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/session"
 )
 
 // settings are what the command line says.
@@ -51,7 +51,7 @@ func (s *settings) check() error {
 	refuse(s.hold < 0, "-hold %v: must not be negative", s.hold)
 	refuse(s.session <= 0, "-session %v: must be positive", s.session)
 	refuse(s.crash < 0 || s.crash > s.workers, "-crash %d: there is no such worker", s.crash)
-	if err := framework.ValidatePath(s.path); err != nil {
+	if err := session.ValidatePath(s.path); err != nil {
 		problems = append(problems, fmt.Errorf("-path: %w", err))
 	}
 	if _, err := s.Options(); err != nil {

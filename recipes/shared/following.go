@@ -29,7 +29,7 @@ func (c *SharedCount) followSession(ctx context.Context, s framework.Session, ab
 	watch := s.WatchDataPersistent(absolute, c.waiter.Signal)
 	defer watch.Stop()
 	for {
-		c.look(s, watch)
+		c.look(watch)
 		c.tell()
 		if c.waiter.Wait(ctx, s, nil) != nil {
 			return
@@ -38,7 +38,7 @@ func (c *SharedCount) followSession(ctx context.Context, s framework.Session, ab
 }
 
 // look takes what a watch on the node shows now. Looks do not overlap: an older one must not be taken after a newer.
-func (c *SharedCount) look(s framework.Session, watch session.Watch) framework.View {
+func (c *SharedCount) look(watch session.Watch) framework.View {
 	c.looking.Lock()
 	defer c.looking.Unlock()
 	view := watch.View()
@@ -88,7 +88,7 @@ func (c *SharedCount) Confirm(ctx context.Context) error {
 	watch := s.WatchDataPersistent(absolute, waiter.Signal)
 	defer watch.Stop()
 	for {
-		view := c.look(s, watch)
+		view := c.look(watch)
 		unfollowed := c.Unfollowed()
 		if err := c.Err(); err != nil {
 			return err

@@ -75,7 +75,7 @@ func NewSharedCount(client *framework.Client, path string, seed int32) *SharedCo
 		waiter: session.NewWaiter(), unfollowed: make(chan struct{}), listeners: listen.NewListeners(listen.Newest[int32]),
 	}
 	close(c.unfollowed) // until Start
-	c.err = framework.ValidatePath(path)
+	c.err = session.ValidatePath(path)
 	if client == nil {
 		c.err = session.JoinErrors(c.err, errors.New("client is nil"))
 	}

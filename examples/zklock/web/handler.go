@@ -18,6 +18,7 @@ import (
 
 	"github.com/gocurator/curator/examples/zklock/internal/survey"
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -62,7 +63,7 @@ func New(options Options) (*Handler, error) {
 	if options.Root == "" {
 		options.Root = "/"
 	}
-	if err := framework.ValidatePath(options.Root); err != nil {
+	if err := session.ValidatePath(options.Root); err != nil {
 		return nil, err
 	}
 	if options.Every <= 0 {
@@ -172,7 +173,7 @@ func (h *Handler) lock(w http.ResponseWriter, r *http.Request) {
 // isBelow reports whether a path is at or below the root.
 func (h *Handler) isBelow(path string) bool {
 	root := strings.TrimSuffix(h.options.Root, "/")
-	return framework.ValidatePath(path) == nil && (path == h.options.Root || strings.HasPrefix(path, root+"/"))
+	return session.ValidatePath(path) == nil && (path == h.options.Root || strings.HasPrefix(path, root+"/"))
 }
 
 // revoke asks the holder with a node to leave. The request repeats the node's name, which the user has typed.

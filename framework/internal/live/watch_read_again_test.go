@@ -37,7 +37,7 @@ func TestWatchThatIsReadAgainSeesWhatAnEventDidNotSay(t *testing.T) {
 		if got := o.view().Children; len(got) != 0 || o.wakes != 1 {
 			t.Fatalf("got children %q after %d wakes, want a lost event", got, o.wakes)
 		}
-		o.Watch.ReadAgain()
+		o.ReadAgain()
 		synctest.Wait()
 		if got := o.view().Children; len(got) != 1 || o.wakes != 2 {
 			t.Errorf("got children %q after %d wakes, want one and 2", got, o.wakes)
@@ -73,7 +73,7 @@ func TestViewWhileItsNodeIsReadAgain(t *testing.T) {
 				}
 				asked := time.Now()
 				if !c.late {
-					o.Watch.ReadAgain()
+					o.ReadAgain()
 				}
 				if c.changed {
 					w.Make("/a/b")
@@ -101,7 +101,7 @@ func TestNothingIsReadAgainThatIsBeingReadOrCannotBe(t *testing.T) {
 		deferred.ReadAgain()
 		o := w.watchChildren("/a")
 		for range 3 {
-			o.Watch.ReadAgain()
+			o.ReadAgain()
 		}
 		synctest.Wait()
 		if data, children := w.Count(zktest.OpGetData), w.Count(zktest.OpGetChildren2); data != 0 || children != 2 {
@@ -109,7 +109,7 @@ func TestNothingIsReadAgainThatIsBeingReadOrCannotBe(t *testing.T) {
 		}
 		deferred.Stop()
 		o.stop()
-		o.Watch.ReadAgain()
+		o.ReadAgain()
 		w.wantWatches(0)
 	})
 }
@@ -125,13 +125,13 @@ func TestRefusedWatchIsReadAgainAfterAnOutage(t *testing.T) {
 		o.want(t, framework.StatusFailed)
 		w.Link.Cut()
 		synctest.Wait()
-		o.Watch.ReadAgain()
+		o.ReadAgain()
 		w.Link.Heal()
 		w.Eventually("connected", o.session.Connected)
 		if _, err := w.Client.SetACL(t.Context(), "/a", zk.WorldACL(zk.PermAll), -1); err != nil {
 			t.Fatal(err)
 		}
-		o.Watch.ReadAgain()
+		o.ReadAgain()
 		o.want(t, framework.StatusPresent)
 	})
 }
@@ -264,7 +264,7 @@ func TestADeletionWhileANodeIsReadAgainIsSeen(t *testing.T) {
 				defer o.stop()
 				execute := w.Server.HoldRequest(zktest.Match{Op: zktest.OpGetData})
 				if again {
-					o.Watch.ReadAgain()
+					o.ReadAgain()
 				}
 				synctest.Wait()
 				w.remove("/a")
@@ -287,7 +287,7 @@ func TestAReadAgainThatIsRefusedForAMomentLeavesTheView(t *testing.T) {
 			w.Server.ThrottleRequest(zktest.Match{Op: zktest.OpGetChildren2, Nth: i + 1})
 		}
 		w.loseEvent("/a", func() { w.Make("/a/b") })
-		o.Watch.ReadAgain()
+		o.ReadAgain()
 		synctest.Wait()
 		if n := len(o.view().Children); n != 0 {
 			t.Fatalf("got %d children, the test needs a read that is refused", n)

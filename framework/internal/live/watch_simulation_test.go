@@ -173,7 +173,7 @@ func (w *watchSimulation) run() {
 		if err := w.check(o); err != nil {
 			w.Errorf("%s of %s: %v", o.kind, o.path, err)
 		}
-		o.Watch.Stop()
+		o.Stop()
 	}
 	for _, c := range w.trees {
 		if err := c.check(); err != nil {
@@ -215,7 +215,7 @@ func (w *watchSimulation) step() {
 		if n := len(w.watches); n > 0 {
 			o := w.watches[w.rand.IntN(n)]
 			w.note("read %s of %s again", o.kind, o.path)
-			o.Watch.ReadAgain()
+			o.ReadAgain()
 		}
 	}
 }
@@ -256,7 +256,7 @@ func (w *watchSimulation) unwatch() {
 	if n := len(w.watches); n > 0 && w.rand.IntN(2) == 0 {
 		i := w.rand.IntN(n)
 		w.note("end of the watch %s of %s", w.watches[i].kind, w.watches[i].path)
-		w.watches[i].Watch.Stop()
+		w.watches[i].Stop()
 		w.watches = slices.Delete(w.watches, i, i+1)
 	} else if n := len(w.trees); n > 0 {
 		i := w.rand.IntN(n)
@@ -268,7 +268,7 @@ func (w *watchSimulation) unwatch() {
 
 // check compares what a watch knows with the server. A node that was seen gone stays so for all but lasting watches.
 func (w *watchSimulation) check(o *simulatedWatch) error {
-	view := o.Watch.View()
+	view := o.View()
 	stat, there := w.Server.Stat(o.path)
 	switch {
 	case view.Status == framework.StatusGone && (!there || o.kind != "lasting data"):

@@ -36,8 +36,8 @@ func (w *env) watchChildren(path string) *watching {
 	return o
 }
 
-func (o *watching) view() framework.View { return o.Watch.View() }
-func (o *watching) stop()                { o.Watch.Stop(); synctest.Wait() }
+func (o *watching) view() framework.View { return o.View() }
+func (o *watching) stop()                { o.Stop(); synctest.Wait() }
 
 func (o *watching) want(t *testing.T, status framework.Status) {
 	t.Helper()
@@ -118,7 +118,7 @@ func TestAWatchThatIsTakenOffAndSetAgainAtOnceFires(t *testing.T) {
 		w.Make("/a")
 		for range 10 {
 			old := w.watchData("/a")
-			old.Watch.Stop()
+			old.Stop()
 			o := w.watchData("/a")
 			w.wantWatches(1)
 			if err := w.Server.SetData("/a", nil); err != nil {

@@ -8,10 +8,11 @@ import (
 	"github.com/gocurator/curator/framework/session"
 )
 
-// What is known of a watched node. The table leaves out View.Own.
 type (
+	// A Status is what is known of a watched node.
 	Status = session.Status
-	View   = session.View
+	// A View is what is known of a watched node, but for Own.
+	View = session.View
 )
 
 // The statuses.

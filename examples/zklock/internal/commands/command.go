@@ -17,6 +17,7 @@ import (
 	"github.com/gocurator/curator/examples/zklock/internal/servers"
 	"github.com/gocurator/curator/examples/zklock/internal/survey"
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/session"
 )
 
 // ExitNoLock is the status if there is no lock at a path.
@@ -162,7 +163,7 @@ func (l *looker) wants() string {
 
 func validate(paths []string) (err error) {
 	for _, path := range paths {
-		if framework.ValidatePath(path) != nil {
+		if session.ValidatePath(path) != nil {
 			err = errors.Join(err, fmt.Errorf("%q is no path: it begins with / and ends without", path))
 		}
 	}

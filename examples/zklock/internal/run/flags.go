@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/examples/zklock/internal/servers"
-	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/session"
 )
 
 // A job is what a command line asks for.
@@ -155,7 +155,7 @@ func (j *job) checkLock() error {
 		bad("no path: say which lock, such as /locks/nightly")
 	}
 	for _, path := range j.paths {
-		if err := framework.ValidatePath(path); err != nil || path == "/" {
+		if err := session.ValidatePath(path); err != nil || path == "/" {
 			bad("%q is no path of a lock: it begins with / and ends without", path)
 		}
 	}
