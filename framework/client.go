@@ -90,7 +90,7 @@ func (c *Client) Close() error {
 	c.core.once.Do(func() {
 		c.core.mu.Lock()
 		c.core.closed = true
-		c.core.announce()
+		c.core.announceLocked()
 		c.core.mu.Unlock()
 		close(c.core.closing)
 		c.core.kill(ErrClosed)

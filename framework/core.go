@@ -147,7 +147,7 @@ func (c *core) move(s *live.Session, e event, reason error) {
 	if e == eventOver && c.refused != nil {
 		e = eventRefused
 	}
-	c.announce()
+	c.announceLocked()
 	before := c.change.State
 	now := before.next(e)
 	if now == before {
@@ -200,12 +200,12 @@ func (c *core) refuse(err error) {
 	defer c.mu.Unlock()
 	if c.refused == nil {
 		c.refused = err
-		c.announce()
+		c.announceLocked()
 	}
 }
 
-// announce wakes all waiters. mu is held.
-func (c *core) announce() {
+// announceLocked wakes all waiters.
+func (c *core) announceLocked() {
 	close(c.changed)
 	c.changed = make(chan struct{})
 }

@@ -119,7 +119,7 @@ func (l *LeaderLatch) ended() {
 	}
 	select {
 	case <-l.term.Done():
-		l.note(nil, nil)
+		l.noteLocked(nil, nil)
 	default:
 	}
 }
@@ -127,11 +127,11 @@ func (l *LeaderLatch) ended() {
 func (l *LeaderLatch) set(term *locks.Lease, failed error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.note(term, failed)
+	l.noteLocked(term, failed)
 }
 
-// note notes the present term, or why there is none, and wakes those who wait for it. mu is held.
-func (l *LeaderLatch) note(term *locks.Lease, failed error) {
+// noteLocked notes the present term, or why there is none, and wakes those who wait for it.
+func (l *LeaderLatch) noteLocked(term *locks.Lease, failed error) {
 	turned := (l.term == nil) != (term == nil)
 	l.term, l.failed = term, failed
 	close(l.changed)

@@ -209,7 +209,7 @@ func (r *residence) take(ifHeldBack bool) bool {
 		return false
 	}
 	r.queue.kept = nil
-	r.queue.step(steps.Woken)
+	r.queue.stepLocked(steps.Woken)
 	return true
 }
 
@@ -232,9 +232,9 @@ func (r *residence) lost() {
 	r.gone, r.front, r.hold = true, false, nil
 	if r.queue.kept == r {
 		r.queue.kept = nil
-		r.queue.step(steps.Woken)
+		r.queue.stepLocked(steps.Woken)
 	}
-	r.stopTimer()
+	r.stopTimerLocked()
 	mu.Unlock()
 	if h != nil {
 		h.grant.Detach()
@@ -244,8 +244,8 @@ func (r *residence) lost() {
 	}
 }
 
-// stopTimer is called when front is cleared: nothing starts it again. mu is held.
-func (r *residence) stopTimer() {
+// stopTimerLocked is called when front is cleared: nothing starts it again.
+func (r *residence) stopTimerLocked() {
 	if r.timer != nil {
 		r.timer.Stop()
 	}

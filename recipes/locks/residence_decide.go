@@ -19,11 +19,11 @@ func (r *residence) decide(idle bool) (fate, session.Removal) {
 			r.queue.all.mu.Unlock()
 			return removed, r.base.RemoveNode()
 		}
-		r.know(&s)
+		r.knowLocked(&s)
 		f := r.queue.key.retention.fate(s)
 		switch f {
 		case handedOver:
-			w := r.queue.first()
+			w := r.queue.firstLocked()
 			r.queue.all.mu.Unlock()
 			if h, _ := r.admit(w.lock.recipe); h != nil {
 				w.turn <- baton{grant: &h.grant}
@@ -31,7 +31,7 @@ func (r *residence) decide(idle bool) (fate, session.Removal) {
 			}
 			r.queue.putBack(w)
 		case kept, heldBack:
-			r.stay(s, f)
+			r.stayLocked(s, f)
 			r.queue.all.mu.Unlock()
 			if !r.takeForNews() {
 				return f, nil
@@ -39,7 +39,7 @@ func (r *residence) decide(idle bool) (fate, session.Removal) {
 			stayed = true
 		case removed:
 			r.front, r.hold = false, nil
-			r.stopTimer()
+			r.stopTimerLocked()
 			if stayed && s.demand == demanded {
 				r.queue.history.demoted(r.handed, time.Now())
 			}
@@ -68,8 +68,8 @@ func (r *residence) situation() situation {
 	return s
 }
 
-// know completes a situation. mu is held.
-func (r *residence) know(s *situation) {
+// knowLocked completes a situation.
+func (r *residence) knowLocked(s *situation) {
 	s.waiting, s.proven, s.idle = len(r.queue.waiting) > 0, r.queue.history.proven(s.now), s.now.Sub(r.holdEnded)
 	s.tried = s.waiting && r.queue.waiting[0].try
 }
@@ -79,14 +79,14 @@ func (r *residence) wanted() bool {
 	r.queue.all.mu.Lock()
 	defer r.queue.all.mu.Unlock()
 	s := situation{now: time.Now(), usable: true, news: news{demand: alone, timeout: time.Second}}
-	r.know(&s)
+	r.knowLocked(&s)
 	return r.queue.key.retention.fate(s) != removed
 }
 
-// stay makes the residence idle, with a timer for what only the clock changes. mu is held.
-func (r *residence) stay(s situation, f fate) {
+// stayLocked makes the residence idle, with a timer for what only the clock changes.
+func (r *residence) stayLocked(s situation, f fate) {
 	r.queue.kept, r.queue.unheld, r.hold, r.heldBack = r, true, nil, f == heldBack
-	r.queue.step(steps.Idle)
+	r.queue.stepLocked(steps.Idle)
 	next := r.queue.key.retention.standsFor(s, f)
 	at := s.now.Add(next)
 	if r.ticks && !at.Before(r.tickAt) {
@@ -127,7 +127,7 @@ func (r *residence) admit(next *recipe) (h *hold, lost bool) {
 func (r *residence) admitTo(next *recipe, try bool) *queue.Grant {
 	s := r.situation()
 	r.queue.all.mu.Lock()
-	r.know(&s)
+	r.knowLocked(&s)
 	r.queue.all.mu.Unlock()
 	s.waiting, s.tried = true, try
 	if r.queue.key.retention.fate(s) == handedOver {

@@ -146,7 +146,7 @@ func handOver(l *Lease) bool {
 func takeFirst(q *retainedQueue) *retainedWaiter {
 	q.all.mu.Lock()
 	defer q.all.mu.Unlock()
-	return q.first()
+	return q.firstLocked()
 }
 
 // giveBack undoes takeFirst.

@@ -53,8 +53,8 @@ func retainedQueuesOf(client *framework.Client) *retainedQueues {
 	})
 }
 
-// find finds or makes a local queue. mu is held.
-func (qs *retainedQueues) find(key retainedKey) *retainedQueue {
+// findLocked finds or makes a local queue.
+func (qs *retainedQueues) findLocked(key retainedKey) *retainedQueue {
 	q := qs.byKey[key]
 	if q == nil {
 		q = &retainedQueue{key: key, all: qs, used: time.Now()}
@@ -83,17 +83,17 @@ func (qs *retainedQueues) takeKept(key retainedKey) *residence {
 	if q == nil {
 		return nil
 	}
-	return q.takeIdle()
+	return q.takeIdleLocked()
 }
 
-// takeIdle takes out the idle residence, unless it is held back: that decides when it knows more. mu is held.
-func (q *retainedQueue) takeIdle() *residence {
+// takeIdleLocked takes out the idle residence, unless it is held back: that decides when it knows more.
+func (q *retainedQueue) takeIdleLocked() *residence {
 	r := q.kept
 	if r == nil || r.heldBack {
 		return nil
 	}
 	q.kept, q.unheld = nil, false
-	q.step(steps.Woken)
+	q.stepLocked(steps.Woken)
 	return r
 }
 
@@ -103,7 +103,7 @@ func (q *retainedQueue) takeIdle() *residence {
 func (qs *retainedQueues) enqueue(w *retainedWaiter) (ahead int, ok bool) {
 	qs.mu.Lock()
 	defer qs.mu.Unlock()
-	q := qs.find(w.lock.key)
+	q := qs.findLocked(w.lock.key)
 	switch {
 	case q.kept != nil && !q.kept.heldBack:
 		return 0, false
@@ -115,23 +115,23 @@ func (qs *retainedQueues) enqueue(w *retainedWaiter) (ahead int, ok bool) {
 	ahead = 1 + len(q.waiting)
 	if !w.try || q.unheld && ahead == 1 {
 		w.queue = q
-		q.insert(len(q.waiting), w)
+		q.insertLocked(len(q.waiting), w)
 	}
 	return ahead, true
 }
 
-// insert makes the waiter one of those who wait, which holders hear of. mu is held.
-func (q *retainedQueue) insert(ahead int, w *retainedWaiter) {
+// insertLocked makes the waiter one of those who wait, which holders hear of.
+func (q *retainedQueue) insertLocked(ahead int, w *retainedWaiter) {
 	q.waiting = slices.Insert(q.waiting, ahead, w)
-	q.step(steps.Waits)
+	q.stepLocked(steps.Waits)
 	for _, heard := range q.hears {
 		(*heard)()
 	}
 	q.hears = nil
 }
 
-// first takes out the first waiter, if any: to get a baton, or be put back. mu is held.
-func (q *retainedQueue) first() *retainedWaiter {
+// firstLocked takes out the first waiter, if any: to get a baton, or be put back.
+func (q *retainedQueue) firstLocked() *retainedWaiter {
 	q.unheld = false
 	if len(q.waiting) == 0 {
 		return nil
@@ -139,7 +139,7 @@ func (q *retainedQueue) first() *retainedWaiter {
 	w := q.waiting[0]
 	q.waiting[0] = nil
 	q.waiting = q.waiting[1:]
-	q.step(steps.Leaves)
+	q.stepLocked(steps.Leaves)
 	return w
 }
 
@@ -157,8 +157,8 @@ func (q *retainedQueue) putBack(w *retainedWaiter) {
 	case front:
 		q.busy = true
 	case !leaves:
-		idle = q.takeIdle()
-		q.insert(0, w)
+		idle = q.takeIdleLocked()
+		q.insertLocked(0, w)
 	}
 	q.all.mu.Unlock()
 	switch {
@@ -175,7 +175,7 @@ func (q *retainedQueue) putBack(w *retainedWaiter) {
 // alone may call it, once; it does not block.
 func (q *retainedQueue) pass(c *queue.Contender) {
 	q.all.mu.Lock()
-	w := q.first()
+	w := q.firstLocked()
 	if q.busy = w != nil; !q.busy {
 		q.used = time.Now()
 	}
@@ -198,7 +198,7 @@ func (q *retainedQueue) remove(w *retainedWaiter) (ahead int, there bool) {
 		return 0, false
 	}
 	q.waiting = slices.Delete(q.waiting, i, i+1)
-	q.step(steps.Leaves)
+	q.stepLocked(steps.Leaves)
 	return 1 + i, true
 }
 

@@ -8,8 +8,8 @@ import (
 
 // Reports of steps: see package steps. They do nothing without an observer.
 
-// step reports a step of the local queue. mu is held.
-func (q *retainedQueue) step(kind steps.Kind) {
+// stepLocked reports a step of the local queue.
+func (q *retainedQueue) stepLocked(kind steps.Kind) {
 	if q.all.observer != nil {
 		q.all.observer.Step(steps.Step{Kind: kind, Dir: q.key.id.path, Local: q.key.String()})
 	}

@@ -58,7 +58,7 @@ func (r *row) persists(e ending) bool { return e.at.Sub(r.began) >= e.session }
 func (s *Support) ended(e ending) *session.DisconnectError {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	defer s.rest()
+	defer s.restLocked()
 	op, found := s.suspect(e)
 	if !found || !e.prompt || !hungUp(e.reason) {
 		clear(s.rows)
@@ -79,18 +79,18 @@ func (s *Support) ended(e ending) *session.DisconnectError {
 	}
 	switch {
 	case optional && n >= hangUpsToDoWithout:
-		s.giveUp(op, e)
+		s.giveUpLocked(op, e)
 	case !optional && n >= hangUpsToFail && op == e.waiting[0] && (!s.taken(op, e.size) || row.persists(e)):
 		return &session.DisconnectError{Request: opName(op), Server: e.server, Times: n, Err: e.reason}
 	}
 	return nil
 }
 
-// giveUp does without a feature, or takes back that it works at a server. mu is held.
-func (s *Support) giveUp(op int32, e ending) {
+// giveUpLocked does without a feature, or takes back that it works at a server.
+func (s *Support) giveUpLocked(op int32, e ending) {
 	here := finding{op, e.server}
 	if !s.works[here] {
-		s.doWithout(op, e.server, e.reason)
+		s.doWithoutLocked(op, e.server, e.reason)
 		return
 	}
 	delete(s.works, here)
@@ -136,7 +136,7 @@ func (l *link) evidence(reason error, waiting []pending) *session.DisconnectErro
 // answering, the first feature behind it that has not worked there.
 func (s *Support) suspect(e ending) (op int32, found bool) {
 	for _, op := range e.waiting {
-		if _, optional := features[op]; optional && !s.works[finding{op, e.server}] && !s.lackedBy(e.server, op) {
+		if _, optional := features[op]; optional && !s.works[finding{op, e.server}] && !s.lackedByLocked(e.server, op) {
 			return op, true
 		}
 	}

@@ -85,11 +85,11 @@ func (s *Support) attached(server string) {
 func (s *Support) Lacks(f Feature) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.lackedBy(s.server, int32(f))
+	return s.lackedByLocked(s.server, int32(f))
 }
 
-// lackedBy is Lacks for any server. mu is held.
-func (s *Support) lackedBy(server string, op int32) bool {
+// lackedByLocked is Lacks for any server.
+func (s *Support) lackedByLocked(server string, op int32) bool {
 	if s.lacks[finding{op, server}] || s.known[op] {
 		return s.lacks[finding{op, server}]
 	}
@@ -135,7 +135,7 @@ func (s *Support) answered(op, code int32, size int, server string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if optional && code == codeUnimplemented {
-		s.doWithout(op, server, toError(code))
+		s.doWithoutLocked(op, server, toError(code))
 		return
 	}
 	if optional {
@@ -148,7 +148,7 @@ func (s *Support) answered(op, code int32, size int, server string) {
 	}
 	delete(s.rows, op)
 	delete(s.doubts, op)
-	s.rest()
+	s.restLocked()
 }
 
 // raise sets a value to a greater one. Two connections' readers may overlap.
@@ -161,9 +161,9 @@ func raise(v *atomic.Int64, to int64) {
 	}
 }
 
-// doWithout gives a feature up. mu is held.
-func (s *Support) doWithout(op int32, server string, reason error) {
-	if !s.lackedBy(server, op) {
+// doWithoutLocked gives a feature up.
+func (s *Support) doWithoutLocked(op int32, server string, reason error) {
+	if !s.lackedByLocked(server, op) {
 		s.logger.Warn("framework: the server does not know a request, the client does without it",
 			"request", opName(op), "server", server, "error", reason, "instead", features[op])
 	}
@@ -171,11 +171,11 @@ func (s *Support) doWithout(op int32, server string, reason error) {
 	s.lacks[finding{op, server}] = true
 	delete(s.rows, op)
 	delete(s.doubts, op)
-	s.rest()
+	s.restLocked()
 }
 
-// rest notes whether there is any evidence. mu is held.
-func (s *Support) rest() { s.idle.Store(len(s.rows) == 0 && len(s.doubts) == 0) }
+// restLocked notes whether there is any evidence.
+func (s *Support) restLocked() { s.idle.Store(len(s.rows) == 0 && len(s.doubts) == 0) }
 
 // opName is ZooKeeper's name of a kind of request.
 func opName(op int32) string {

@@ -141,7 +141,7 @@ func (g *Grant) Join(m Member) error {
 		return err
 	}
 	g.mu.Lock()
-	if over := g.ending(); over != nil {
+	if over := g.endingLocked(); over != nil {
 		g.mu.Unlock()
 		return over
 	}
@@ -157,7 +157,7 @@ func (g *Grant) Join(m Member) error {
 // Err is nil while the grant lasts. It checks the time.
 func (g *Grant) Err() error {
 	g.mu.Lock()
-	over := g.ending()
+	over := g.endingLocked()
 	binding := g.binding
 	g.mu.Unlock()
 	if over != nil {
@@ -168,11 +168,11 @@ func (g *Grant) Err() error {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.ending()
+	return g.endingLocked()
 }
 
-// ending is Err without the time; mu is held. It makes the error when first asked: an end makes none.
-func (g *Grant) ending() error {
+// endingLocked is Err without the time. It makes the error when first asked: an end makes none.
+func (g *Grant) endingLocked() error {
 	if g.over == nil && g.cause != nil {
 		g.over = g.Queue.Config.Ended(g, g.cause)
 	}

@@ -17,7 +17,7 @@ func (g *Grant) Leave(m Member) (last bool, err error) {
 	_ = g.Err() // ends the grant if time is up
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if over := g.ending(); over != nil {
+	if over := g.endingLocked(); over != nil {
 		return false, over
 	}
 	i := slices.Index(g.members, m)

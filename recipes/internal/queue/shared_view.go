@@ -88,7 +88,7 @@ func (v *sharedView) drop() {
 	v.key.session.UnobserveChildren(v.key.dir, v)
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.unwatchDirectory()
+	v.unwatchDirectoryLocked()
 }
 
 func (q *Queue) create(ctx context.Context, v *sharedView) (session.CreatedNode, error) {
@@ -125,7 +125,7 @@ func (v *sharedView) Created(name string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.step(steps.Step{Kind: steps.Created, Node: name})
-	v.unlisted.created(&v.view, n, ok, v.sameDirectory())
+	v.unlisted.created(&v.view, n, ok, v.sameDirectoryLocked())
 	if d, known := v.unlisted.decisions[name]; known {
 		v.registry.stepOfDecision(steps.ByNumber, v.key, v.view.nodes, n, d)
 	}

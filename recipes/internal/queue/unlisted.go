@@ -92,16 +92,16 @@ func (v *sharedView) canSkipListing() bool {
 		return false
 	}
 	if u.dirWatch != nil && u.dirWatch.View().Status == framework.StatusGone { // it was empty, and removed
-		v.unwatchDirectory()
+		v.unwatchDirectoryLocked()
 	}
 	if u.dirWatch == nil {
 		u.dirWatch = v.key.session.WatchData(v.key.dir, func() {})
 	}
-	return u.next >= 0 && v.sameDirectory()
+	return u.next >= 0 && v.sameDirectoryLocked()
 }
 
-// sameDirectory reports whether the listed directory exists still. mu is held.
-func (v *sharedView) sameDirectory() bool {
+// sameDirectoryLocked reports whether the listed directory exists still.
+func (v *sharedView) sameDirectoryLocked() bool {
 	if v.unlisted.dirWatch == nil || v.unlisted.dirCzxid == 0 {
 		return false
 	}
@@ -109,8 +109,7 @@ func (v *sharedView) sameDirectory() bool {
 	return dir.Current && dir.Stat.Czxid == v.unlisted.dirCzxid
 }
 
-// mu is held.
-func (v *sharedView) unwatchDirectory() {
+func (v *sharedView) unwatchDirectoryLocked() {
 	if v.unlisted.dirWatch != nil {
 		v.unlisted.dirWatch.Stop()
 		v.unlisted.dirWatch = nil
