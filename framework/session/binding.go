@@ -12,6 +12,7 @@ type Binding interface {
 	Err() error
 	// ValidUntil is when the binding ends without a renewal, or ended, by the ordinary clock.
 	ValidUntil() time.Time
-	// Release ends the binding. No call of end and tidy begins after it but one that was about to.
+	// Release ends the binding, and does not block. Bind's onEnd and cleanup are not called from then on, but may be
+	// running, or about to.
 	Release()
 }

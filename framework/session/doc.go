@@ -15,6 +15,7 @@
 //			return err
 //		}
 //	}
+//	return nil // not reached: the loop ends with an error, or by work
 //
 // Sessions pauses when rounds end early, and waits out a lost connection. [ShouldStartOver] knows which errors are
 // reasons to start again, and [Outage] which of them only say that there is no connection; a recipe that keeps such a
@@ -22,7 +23,9 @@
 // count that is followed, takes the client's SessionsWhileOpen instead, which no error of the servers ends.
 //
 //   - A node of a recipe is made by [Nodes.CreateProtected] and its like, which leave no second one, and removed
-//     by [Nodes.Remove], which goes on until a server has answered. Neither needs the caller to stay.
+//     by [Nodes.Remove], which goes on until a server has answered. Neither needs the caller to stay. It is ephemeral.
+//     What outlives its session, such as the mark that a barrier is open, is made and deleted by the client, whose
+//     paths begin after chroot and namespace.
 //   - What must end in time is a [Binding]. The check that the session is valid and the beginning of the binding are
 //     one step.
 //   - What others do is seen through a [Watch] and [Watch.View], or by a [ChildObserver]. A [Waiter] waits:

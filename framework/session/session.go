@@ -51,7 +51,8 @@ type Validity interface {
 	// done. The error is the session's or ctx's cause.
 	BlockUntilValid(ctx context.Context) error
 	// StartRenewal renews the session, as a binding does, until stop is called, so that a contender that waits can
-	// begin a binding at any moment. Watches alone do not. stop must be called once. Neither blocks.
+	// begin a binding at any moment. A wait that ends without a binding does not need it: while the connection lasts,
+	// nodes and watches stay. stop must be called once. Neither blocks.
 	StartRenewal() (stop func())
 	// Bind begins a binding. If the session ceases to be valid, onEnd is called once with the cause: [ErrNotRenewed],
 	// [ErrSuspended], [ErrSessionLost] or [ErrClosed]; before the session's Done is closed and listeners hear of LOST;
@@ -64,7 +65,8 @@ type Validity interface {
 	Bind(onEnd func(cause error), cleanup func()) (Binding, error)
 }
 
-// Nodes is the part of a [Session] that creates and removes the nodes of recipes.
+// Nodes is the part of a [Session] that creates and removes the nodes of recipes. A node and its parents get the ACL
+// that the client has for their paths; nil data stand for the client's default.
 type Nodes interface {
 	// CreateProtected creates an ephemeral sequential node called name, with a GUID in front, under dir, and lists dir,
 	// in one round trip. It makes missing parents as containers.
@@ -95,7 +97,8 @@ type Nodes interface {
 }
 
 // Watches is the part of a [Session] that shows what others do. Its methods do not block. They panic on a nil wake,
-// which is called when [Watch.View] may return something new: see "Callbacks" in the package's documentation.
+// which is called when [Watch.View] may return something new: see "Callbacks" in the package's documentation. A node
+// that is missing when the watch is set is [StatusGone].
 type Watches interface {
 	// WatchData watches a node's data and existence. A node that this client may not read is watched for its existence
 	// only. A node that is gone stays gone for its watchers, even if it is created again.
