@@ -42,7 +42,7 @@ type observer struct {
 	election *election
 	yield    func(Participant, error) bool
 	waiter   session.Waiter
-	told     bool        // something was yielded
+	yielded  bool        // something was yielded
 	last     Participant // what was yielded last
 	stopped  bool        // the consumer has enough
 }
@@ -66,7 +66,7 @@ func (o *observer) follow(ctx context.Context, s framework.Session) error {
 			before = name
 			err = o.watchLeader(ctx, s, name)
 		} else {
-			o.tell(Participant{})
+			o.yieldNew(Participant{})
 			err = o.awaitNewcomer(ctx, s)
 		}
 		if err != nil || o.stopped {
@@ -86,7 +86,7 @@ func (o *observer) watchLeader(ctx context.Context, s framework.Session, name st
 		case framework.StatusFailed:
 			return view.Err
 		case framework.StatusPresent:
-			o.tell(o.election.participant(name, view.Data, view.Stat))
+			o.yieldNew(o.election.participant(name, view.Data, view.Stat))
 		}
 		if o.stopped {
 			break
@@ -117,11 +117,11 @@ func (o *observer) awaitNewcomer(ctx context.Context, s framework.Session) error
 	return nil
 }
 
-// tell yields p unless it was yielded last.
-func (o *observer) tell(p Participant) {
-	if o.stopped || o.told && o.last.Path == p.Path && o.last.Token == p.Token {
+// yieldNew yields p unless it was yielded last.
+func (o *observer) yieldNew(p Participant) {
+	if o.stopped || o.yielded && o.last.Path == p.Path && o.last.Token == p.Token {
 		return
 	}
-	o.told, o.last = true, p
+	o.yielded, o.last = true, p
 	o.stopped = !o.yield(p, nil)
 }

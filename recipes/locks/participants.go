@@ -28,13 +28,13 @@ type Participant struct {
 }
 
 func (r *recipe) contenders(ctx context.Context, accept func(queue.Node) bool) ([]Participant, error) {
-	holds := func(line []queue.Node, i int) bool { return queue.Decide(line, line[i]).Admitted }
+	holds := func(nodes []queue.Node, i int) bool { return queue.Decide(nodes, nodes[i]).Admitted }
 	return r.participants(ctx, accept, holds)
 }
 
 // participants returns the nodes of a queue that accept takes, in order. holds reports whether one was admitted.
 func (r *recipe) participants(
-	ctx context.Context, accept func(queue.Node) bool, holds func(line []queue.Node, i int) bool,
+	ctx context.Context, accept func(queue.Node) bool, holds func(nodes []queue.Node, i int) bool,
 ) ([]Participant, error) {
 	if err := r.misuse(); err != nil {
 		return nil, fmt.Errorf("locks: participants of %q: %w", r.path, err)
@@ -50,9 +50,9 @@ func (r *recipe) participants(
 	if err != nil {
 		return nil, fmt.Errorf("locks: participants of %q: %w", r.path, err)
 	}
-	line := r.queue.Markers.ParseAll(children)
-	sortLine(line)
-	all, err := r.describe(ctx, line, accept)
+	nodes := r.queue.Markers.ParseAll(children)
+	sortNodes(nodes)
+	all, err := r.describe(ctx, nodes, accept)
 	if err != nil {
 		return nil, fmt.Errorf("locks: participants of %q: %w", r.path, err)
 	}
@@ -60,15 +60,15 @@ func (r *recipe) participants(
 	var there []Participant
 	for i, p := range all {
 		if p != nil {
-			p.Shared, p.Holds, p.Retained = line[i].Shared, holds(line, i), retained[line[i].Name]
+			p.Shared, p.Holds, p.Retained = nodes[i].Shared, holds(nodes, i), retained[nodes[i].Name]
 			there = append(there, *p)
 		}
 	}
 	return there, nil
 }
 
-func sortLine(line []queue.Node) {
-	slices.SortStableFunc(line, func(a, b queue.Node) int {
+func sortNodes(nodes []queue.Node) {
+	slices.SortStableFunc(nodes, func(a, b queue.Node) int {
 		switch {
 		case a.Before(b):
 			return -1
@@ -82,11 +82,11 @@ func sortLine(line []queue.Node) {
 
 // describe reads the nodes that accept takes. Others, and nodes that have gone, are nil. When the session is lost, it
 // reads the rest in the next one.
-func (r *recipe) describe(ctx context.Context, line []queue.Node, accept func(queue.Node) bool) ([]*Participant, error) {
-	found := make([]*Participant, len(line))
-	var at []int // the nodes' indexes in line
+func (r *recipe) describe(ctx context.Context, nodes []queue.Node, accept func(queue.Node) bool) ([]*Participant, error) {
+	found := make([]*Participant, len(nodes))
+	var at []int // their indexes
 	var paths []string
-	for i, n := range line {
+	for i, n := range nodes {
 		if accept(n) {
 			at, paths = append(at, i), append(paths, r.queue.Child(n.Name))
 		}

@@ -30,7 +30,7 @@ func (c *SharedCount) followSession(ctx context.Context, s framework.Session, ab
 	defer watch.Stop()
 	for {
 		c.look(watch)
-		c.tell()
+		c.publish()
 		if c.waiter.Wait(ctx, s, nil) != nil {
 			return
 		}

@@ -25,8 +25,8 @@ func (c *SharedCount) OnChange(fn func(count int32)) (stop func()) {
 	})
 }
 
-// tell gives the listeners the newest value. It does not block.
-func (c *SharedCount) tell() {
+// publish gives the listeners the newest value. It does not block.
+func (c *SharedCount) publish() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.listeners.Push(c.value.Value)

@@ -9,10 +9,10 @@ import (
 
 // A binding is a [session.Binding].
 type binding struct {
-	term  *term
-	end   func(cause error)
-	tidy  func()
-	index int // in term.bindings; guarded by the mutex
+	term    *term
+	onEnd   func(cause error)
+	cleanup func()
+	index   int // in term.bindings; guarded by the mutex
 }
 
 func (b *binding) Err() error {

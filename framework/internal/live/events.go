@@ -158,9 +158,9 @@ func (o *Runner) concludeLocked(cause error) (rest func()) {
 	left, removals := o.orphans.abandonLocked()
 	o.watching.table = watches.New()
 	return func() {
-		bindings := ended.tell()
+		bindings := ended.endBindings()
 		// The bindings may have lapsed just before, and a caller of Err, for instance, ends them.
-		o.validity.telling.Wait()
+		o.validity.ending.Wait()
 		close(o.done)
 		o.tell.Over()
 		o.tell.Backlog(left)

@@ -19,7 +19,7 @@ type validity struct {
 	// Guarded by the mutex.
 	term *term // nil while leases cannot be valid
 	// ended terms whose bindings have not all ended; grows under the mutex, until over is set
-	telling sync.WaitGroup
+	ending  sync.WaitGroup
 	valid   chan struct{} // closed while there is a term
 	kept    int           // calls of startRenewal less those of stop
 	renewal renewal
@@ -38,8 +38,8 @@ type term struct {
 }
 
 // bind is [Session.Bind].
-func (v *validity) bind(end func(cause error), tidy func()) (*binding, error) {
-	if end == nil {
+func (v *validity) bind(onEnd func(cause error), cleanup func()) (*binding, error) {
+	if onEnd == nil {
 		return nil, errors.New("session: Bind: the function is nil")
 	}
 	now := v.clock.Now()
@@ -48,7 +48,7 @@ func (v *validity) bind(end func(cause error), tidy func()) (*binding, error) {
 	t, over := v.term, v.over
 	var b *binding
 	if t != nil && over == nil {
-		b = &binding{term: t, end: end, tidy: tidy, index: len(t.bindings)}
+		b = &binding{term: t, onEnd: onEnd, cleanup: cleanup, index: len(t.bindings)}
 		t.bindings = append(t.bindings, b)
 	}
 	overtaken := b != nil && v.needsWakeLocked(now)
@@ -92,7 +92,7 @@ func (v *validity) endTermLocked(cause error) *term {
 		return nil
 	}
 	v.term = nil
-	v.telling.Add(1) // until tell
+	v.ending.Add(1) // until endBindings
 	v.valid = make(chan struct{})
 	t.err = cause
 	t.until = v.leases.validUntil()
@@ -113,23 +113,23 @@ func (v *validity) renewTermLocked(now time.Time) {
 // end ends the bindings of an ended term, and has them tidied up: once for each term, without the mutex. t may be nil.
 func (t *term) end() {
 	if t != nil {
-		t.validity.tidy(t.tell())
+		t.validity.tidy(t.endBindings())
 	}
 }
 
-// tell ends the bindings of an ended term, and returns them for tidy. It does nothing else between the first and the
-// last: a lease that ends late may have been given to another client already.
-func (t *term) tell() []*binding {
+// endBindings ends the bindings of an ended term, and returns them for tidy. It does nothing else between the first and
+// the last: a lease that ends late may have been given to another client already.
+func (t *term) endBindings() []*binding {
 	if t == nil {
 		return nil
 	}
-	defer t.validity.telling.Done()
+	defer t.validity.ending.Done()
 	t.validity.mu.Lock()
 	bindings := t.bindings
 	t.bindings = nil
 	t.validity.mu.Unlock()
 	for _, b := range bindings {
-		b.end(t.err)
+		b.onEnd(t.err)
 	}
 	return bindings
 }
@@ -147,8 +147,8 @@ func (v *validity) tidy(bindings []*binding) {
 			if i%tidyBatch == 0 {
 				runtime.Gosched()
 			}
-			if b.tidy != nil {
-				b.tidy()
+			if b.cleanup != nil {
+				b.cleanup()
 			}
 		}
 	})
