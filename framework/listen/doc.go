@@ -13,4 +13,6 @@
 //
 // The package stands beside framework/session: it knows neither sessions nor servers, and a recipe cannot reach
 // internal packages of the framework.
+//
+// Curator: ListenerManager.
 package listen

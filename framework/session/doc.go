@@ -4,7 +4,8 @@
 //
 // # For authors of recipes
 //
-// A recipe works in the session that the client's Sessions yields, and starts again in the next one:
+// The example of this package is a whole recipe, in fifty lines. A recipe works in the session that the client's
+// Sessions yields, and starts again in the next one:
 //
 //	for s, err := range client.Sessions(ctx) {
 //		if err != nil {
@@ -47,4 +48,6 @@
 // not wait either.
 //
 // Paths are absolute, as the client's AbsolutePath returns them. Everything here is safe for concurrent use.
+//
+// Curator has no such package: there recipes work on the client, through one session after the other.
 package session

@@ -80,6 +80,8 @@ type Nodes interface {
 	// [*DisconnectError], the session's Err, or ctx's cause. No node remains, with these exceptions, until the session
 	// ends: one whose answer was lost where the client may create but not list, of which a warning is logged; and one
 	// that a server creates later than that.
+	//
+	// Curator: CreateBuilder.creatingParentContainersIfNeeded().withProtection().
 	CreateProtected(ctx context.Context, dir, name string, data []byte) (CreatedNode, error)
 	// CreateProtectedWithoutListing is CreateProtected without the listing, for observers of dir. CreatedNode.Children
 	// is nil, unless the answer was lost and the node had to be looked for.
@@ -93,6 +95,8 @@ type Nodes interface {
 	// Remove deletes one of the session's ephemeral nodes for sure, in the background if need be, until the session is
 	// over. It goes ahead of all later requests: a listing that is sent after it does not have the node. It does not
 	// block.
+	//
+	// Curator: DeleteBuilder.guaranteed().
 	Remove(path string) Removal
 }
 

@@ -21,7 +21,7 @@
 // # What is shared
 //
 //	                          Java Curator 5.9   Java Curator 5.4         kazoo          zk.Lock
-//	InterProcessMutex         yes                yes                      if set     yes
+//	InterProcessMutex         yes                yes                      if set         yes
 //	InterProcessReadWriteLock yes                but for its downgrades   if set         –
 //	InterProcessSemaphoreV2   yes, live limit too yes                     –              –
 //	InterProcessSemaphoreMutex yes               yes                      –              –

@@ -43,10 +43,9 @@
 //	S7   Broken by an ACL of the watched node or directory that takes READ from the client: since 3.8.4 and 3.9.2 the
 //	     server drops the event, and the watch with it. Broken by the admin command restore of 3.9: it swaps the data
 //	     under live connections, and the watches are gone. The net: a wait that has lasted T, the session timeout, reads
-//	     again what it watches, then at 2T, 4T and so on (framework/internal/watches/late.go). A retained node
-//	     believes for T that no other contender is there, then it lists its directory again. Any lost event costs time,
-//	     never a life, with one exception: if an administrator removes the node of a contender, and the event of that is
-//	     lost, the contender is let in, or holds on, beside the next.
+//	     again what it watches, then at 2T, 4T and so on (framework/internal/watches/late.go). Any lost event costs
+//	     time, never a life, with one exception: if an administrator removes the node of a contender, and the event of
+//	     that is lost, the contender is let in, or holds on, beside the next.
 //
 // # What changes a view
 //
