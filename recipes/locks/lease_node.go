@@ -62,15 +62,18 @@ func (l *Lease) FencingCount() int64 {
 // exists. If the lease has ended, the transaction is not sent and fails with the lease's Err. A Check taken before
 // fails after the hold, since its node is not retained. Of a multi-lock, check the Parts.
 func (l *Lease) Check() framework.Op {
-	if l.hasNode() {
-		l.grant.Spend()
-	}
 	err := l.Err()
 	switch {
 	case err != nil:
 		return framework.Op{}.Failing(err)
 	case l.grant == nil:
 		return framework.Op{}.Failing(errMultiLease)
+	}
+	l.grant.Spend()
+	// The lease may have left the grant in a Release that has not ended the lease yet, and the grant's last lease may
+	// have freed the node before Spend.
+	if err := l.grant.Err(); err != nil {
+		return framework.Op{}.Failing(err)
 	}
 	return framework.CheckOp(l.grant.Node, -1).Absolute()
 }
