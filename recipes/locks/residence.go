@@ -61,7 +61,7 @@ func (r *residence) begin(base *queue.Grant) *queue.Grant {
 	if base.Join(r) != nil {
 		return nil
 	}
-	h := r.newHold(r.last)
+	h := r.newHold(r.last, 0)
 	if h == nil {
 		return nil
 	}

@@ -103,12 +103,12 @@ func (r *residence) stayLocked(s situation, f fate) {
 // admit makes the next hold over the node, nil if the node is lost. If it is lost meanwhile, the hold has ended.
 func (r *residence) admit(next *recipe) (h *hold, lost bool) {
 	r.base.Step(steps.Chosen)
-	r.last = next
-	r.handed++
-	if h = r.newHold(next); h == nil {
+	if h = r.newHold(next, r.handed+1); h == nil {
 		return nil, true
 	}
 	r.base.Step(steps.Handed)
+	r.last = next
+	r.handed++
 	if r.demanded.Load() {
 		r.after++
 	}

@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gocurator/curator/recipes/internal/queue"
 	"github.com/gocurator/curator/recipes/internal/steps"
 )
 
@@ -78,4 +79,21 @@ func TestOnlyAnIdleNodeThatWasWantedBansKeepingForAWhile(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The node was lost after the residence had chosen the next acquire, which had no hold.
+func TestAnAcquireThatFindsTheNodeLostCountsAsNoHold(t *testing.T) {
+	inHandoverTest(t, func(t *handoverTest) {
+		lease := t.acquire()
+		r := t.released(lease)
+		last, next := r.last, NewInterProcessMutex(t.client, handoverPath).Retained().recipe
+		r.base.End(queue.ErrRemoved)
+		if h, lost := r.admit(next); h != nil || !lost {
+			t.Errorf("got hold %v, lost %t, want none of a lost node", h, lost)
+		}
+		if r.handed != 0 || r.last != last {
+			t.Errorf("got %d holds handed over, the newest to its acquire: %t; want none", r.handed, r.last == next)
+		}
+		r.base.Detach()
+	})
 }

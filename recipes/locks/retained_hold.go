@@ -24,12 +24,12 @@ var (
 	_ queue.Member    = (*hold)(nil)
 )
 
-// newHold makes the next hold for an acquire, nil if the node is lost.
-func (r *residence) newHold(next *recipe) *hold {
+// newHold makes a hold for an acquire, after so many others of the node; nil if the node is lost.
+func (r *residence) newHold(next *recipe, before int) *hold {
 	base := r.base
 	h := &hold{residence: r, recipe: next, grant: queue.Grant{
 		Queue: next.queue, Node: base.Node, Name: base.Name, Session: base.Session,
-		Fence: queue.Fence{Token: base.Token, Count: int64(r.handed)},
+		Fence: queue.Fence{Token: base.Token, Count: int64(before)},
 	}}
 	h.grant.Keeper = h
 	if h.grant.Begin() != nil {
