@@ -44,7 +44,9 @@ func TestALockThatNoConstructorMadeIsRefused(t *testing.T) {
 		"InterProcessSemaphoreV2":                  &locks.InterProcessSemaphoreV2{},
 		"InterProcessSemaphoreMutex":               &locks.InterProcessSemaphoreMutex{},
 		"InterProcessMultiLock":                    &locks.InterProcessMultiLock{},
-		"Within":                                   locks.Within(&locks.InterProcessMutex{}, 1),
+		"RetainedLock":                             &locks.RetainedLock{},
+		"a retained lock of an InterProcessMutex":  (&locks.InterProcessMutex{}).Retained(),
+		"Within": locks.Within(&locks.InterProcessMutex{}, 1),
 	} {
 		t.Run(name, func(t *testing.T) {
 			const want = "no constructor of this package made the lock"
@@ -64,6 +66,12 @@ func TestALockThatNoConstructorMadeIsRefused(t *testing.T) {
 			if l, ok := lock.(interface{ IsAcquiredInThisProcess() bool }); ok && l.IsAcquiredInThisProcess() {
 				t.Error("IsAcquiredInThisProcess: got true, want false")
 			}
+			if l, ok := lock.(interface {
+				IsOwnedBy(ctx context.Context) bool
+			}); ok && l.IsOwnedBy(t.Context()) {
+				t.Error("IsOwnedBy: got true, want false")
+			}
+			_ = locks.NewInterProcessMultiLock(lock) // its calls fail
 		})
 	}
 }

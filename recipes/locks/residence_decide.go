@@ -25,7 +25,7 @@ func (r *residence) decide(idle bool) (fate, session.Removal) {
 		case handedOver:
 			w := r.queue.firstLocked()
 			r.queue.all.mu.Unlock()
-			if h, _ := r.admit(w.lock.recipe); h != nil {
+			if h, _ := r.admit(&w.lock.recipe); h != nil {
 				w.turn <- baton{grant: &h.grant}
 				return f, nil
 			}

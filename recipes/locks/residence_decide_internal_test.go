@@ -86,7 +86,7 @@ func TestAnAcquireThatFindsTheNodeLostCountsAsNoHold(t *testing.T) {
 	inHandoverTest(t, func(t *handoverTest) {
 		lease := t.acquire()
 		r := t.released(lease)
-		last, next := r.last, NewInterProcessMutex(t.client, handoverPath).Retained().recipe
+		last, next := r.last, &NewInterProcessMutex(t.client, handoverPath).Retained().recipe
 		r.base.End(queue.ErrRemoved)
 		if h, lost := r.admit(next); h != nil || !lost {
 			t.Errorf("got hold %v, lost %t, want none of a lost node", h, lost)

@@ -322,7 +322,7 @@ func TestAGrantThatIsLostOnTheWayIsNoAnswer(t *testing.T) {
 func TestAGrantThatHasEndedIsNoFront(t *testing.T) {
 	inHandoverTest(t, func(t *handoverTest) {
 		lease := t.acquire()
-		r := newResidence(residenceOf(lease).queue, t.mutex.recipe)
+		r := newResidence(residenceOf(lease).queue, &t.mutex.recipe)
 		base := residenceOf(lease).base
 		t.release(lease)
 		if h := r.begin(base); h != nil || r.front {

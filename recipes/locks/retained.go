@@ -39,7 +39,7 @@ import (
 // Curator has none.
 type RetainedLock struct {
 	lock    exclusiveLock
-	recipe  *recipe
+	recipe  recipe
 	reenter reentry
 	key     retainedKey
 }
@@ -78,7 +78,7 @@ func newRetained(lock exclusiveLock, r recipe, reenter reentry, opts []RetainOpt
 	}
 	r.err = session.JoinErrors(append([]error{r.err}, o.problems...)...)
 	return &RetainedLock{
-		lock: lock, recipe: &r, reenter: reenter,
+		lock: lock, recipe: r, reenter: reenter,
 		key: retainedKey{id: r.id, retention: o.retention, node: r.opts.Node},
 	}
 }
@@ -137,13 +137,20 @@ func (l *RetainedLock) TryAcquire(ctx context.Context) (*Lease, error) {
 func (l *RetainedLock) identities() []identity { return l.recipe.identities() }
 
 // IsAcquiredInThisProcess reports whether this client holds the lock. It is false while the node is idle.
-func (l *RetainedLock) IsAcquiredInThisProcess() bool { return l.lock.IsAcquiredInThisProcess() }
+func (l *RetainedLock) IsAcquiredInThisProcess() bool {
+	return l.lock != nil && l.lock.IsAcquiredInThisProcess()
+}
 
 // IsOwnedBy reports whether ctx owns a lease on the lock that lasts.
-func (l *RetainedLock) IsOwnedBy(ctx context.Context) bool { return l.lock.IsOwnedBy(ctx) }
+func (l *RetainedLock) IsOwnedBy(ctx context.Context) bool {
+	return l.lock != nil && l.lock.IsOwnedBy(ctx)
+}
 
 // Participants returns the contenders at the servers, the holder first. Retained marks this client's idle node.
 func (l *RetainedLock) Participants(ctx context.Context) ([]Participant, error) {
+	if l.lock == nil {
+		return l.recipe.contenders(ctx, nil) // which refuses
+	}
 	return l.lock.Participants(ctx)
 }
 

@@ -125,7 +125,7 @@ func TestTryOfAnIdleNodeThatAnotherClientWantsDoesNotTakeIt(t *testing.T) {
 			}
 			r := retainedQueuesOf(t.client).takeKept(t.mutex.key)
 			r.demanded.Store(true)
-			g := r.admitTo(t.mutex.recipe, try)
+			g := r.admitTo(&t.mutex.recipe, try)
 			if got := g != nil; got != want {
 				t.Errorf("try %t: got the node: %t, want %t", try, got, want)
 			}

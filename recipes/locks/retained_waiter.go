@@ -64,7 +64,7 @@ func (l *RetainedLock) contendNow(ctx context.Context) (*queue.Grant, queue.Prog
 			return g, queue.Progress{}, err
 		}
 	}
-	r := newResidence(w.queue, l.recipe)
+	r := newResidence(w.queue, &l.recipe)
 	base, at, err := r.baseQueue().Try(ctx)
 	if err != nil {
 		return nil, at, err
@@ -99,7 +99,7 @@ func (w *retainedWaiter) awaitDecision(ctx context.Context) (*queue.Grant, error
 // takeOver returns a hold over the idle node, or nil if there is none.
 func (l *RetainedLock) takeOver(try bool) *queue.Grant {
 	if r := retainedQueuesOf(l.recipe.client).takeKept(l.key); r != nil {
-		return r.admitTo(l.recipe, try)
+		return r.admitTo(&l.recipe, try)
 	}
 	return nil
 }
@@ -142,7 +142,7 @@ func (w *retainedWaiter) contend(ctx context.Context, s framework.Session) (*que
 // the waiter's, the baton goes to the next one. Otherwise it is about to come, and must not be lost: a hold is returned
 // although ctx has ended, leave passes on the right to contend, and with neither the waiter has left.
 func (w *retainedWaiter) wait(ctx context.Context, ahead int, patience time.Duration) (*queue.Grant, queue.Progress, error) {
-	r := w.lock.recipe
+	r := &w.lock.recipe
 	at := queue.Progress{OwnClient: true, Ahead: ahead, Waits: true, Local: true}
 	r.trace.waiting(ctx, Waiting{Path: r.path, Ahead: ahead, OwnClient: true, Local: true})
 	r.waits.waiting(ctx, r.path, at)
@@ -169,7 +169,7 @@ func (w *retainedWaiter) wait(ctx context.Context, ahead int, patience time.Dura
 
 // awaitBaton blocks until the baton has come or ctx is done, and logs lateness.
 func (w *retainedWaiter) awaitBaton(ctx context.Context, at *queue.Progress, patience time.Duration) (b baton, came bool) {
-	waiter, r := session.NewWaiter(), w.lock.recipe
+	waiter, r := session.NewWaiter(), &w.lock.recipe
 	w.longWait.Start(patience, waiter.Signal)
 	defer w.longWait.Stop() // a contender at the servers goes on with it
 	for {
@@ -206,7 +206,7 @@ func (w *retainedWaiter) contendAtServers(ctx context.Context, s framework.Sessi
 		}
 		w.contender = c
 	}
-	c, r := w.contender, newResidence(w.queue, w.lock.recipe)
+	c, r := w.contender, newResidence(w.queue, &w.lock.recipe)
 	c.Continue(r.baseQueue(), &w.longWait) // it may have been another's
 	base, at, err := c.Contend(ctx)
 	if err != nil && ctx.Err() != nil {
