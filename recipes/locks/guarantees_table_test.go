@@ -125,6 +125,7 @@ var guards = []guard{
 	{"G9", lawsDir, "G9 fence/a guarded transaction"},
 	{"G9", lawsDir, "G9 fence/a re-entry has its owner's token"},
 	{"G9", "recipes/locks", "TestAReaderKeepsTheFencingCountOfItsWrite"},
+	{"G9", "recipes/locks", "TestCheckOfALeaseThatIsBeingReleasedFailsInTheNextHold"},
 	{"G9", "recipes/locks", "TestANodeThatWasPutBack"},
 	{"G10", lawsDir, "G10 outages are waited out/shorter than the session"},
 	{"G10", lawsDir, "G10 outages are waited out/longer than the session"},
