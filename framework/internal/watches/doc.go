@@ -8,22 +8,22 @@
 // takes the watch off the server, "w" that it wakes the subscription, "r" that it repeats the request in AskAgain, and
 // "-" that nothing changes.
 //
-//	input        deferred  unset     asked     set       changed   checking  gone      refused
-//	Subscribe    asked!    -         -         -         -         -         asked!    asked!
-//	Deferred     -         -         -         -         -         -         asked!    asked!
-//	SetDeferred  asked!    -         -         -         -         -         -         -
-//	Found        -         -         set w     -         set w     set w     -         -
-//	Missing      -         -         gone w    -         gone w    gone w    -         -
-//	Denied       -         -         refused w -         refused w refused w -         -
-//	TooLarge     -         -         asked!    -         changed!  changed!  -         -
-//	Busy         -         -         unset r   -         unset r   set r     -         -
-//	Deleted      -         gone w    asked!    gone w    changed!  gone w    - w       gone w
-//	Changed      -         asked!    -         changed!  -         changed   -         asked!
-//	ReadAgain    -         checking! -         checking! -         -         gone!     checking!
-//	Removed      gone w    gone w    -         -         -         -         -         -
-//	Detached     unset     -         unset     unset     unset     unset     -         -
-//	Attached     asked!    asked!    -         -         -         -         -         -
-//	Unsubscribe  over      over x    over x    over x    over x    over x    over      over
+//	input        deferred  unset     asked     set       changed   checking    gone      refused
+//	Subscribe    asked!    -         -         -         -         -           asked!    asked!
+//	Deferred     -         -         -         -         -         -           asked!    asked!
+//	SetDeferred  asked!    -         -         -         -         -           -         -
+//	Found        -         -         set w     -         set w     set w       -         -
+//	Missing      -         -         gone w    -         gone w    gone w      -         -
+//	Denied       -         -         refused w -         refused w refused x w -         -
+//	TooLarge     -         -         asked!    -         changed!  changed!    -         -
+//	Busy         -         -         unset r   -         unset r   set r       -         -
+//	Deleted      -         gone w    asked!    gone w    changed!  gone w      - w       gone w
+//	Changed      -         asked!    -         changed!  -         changed     -         asked!
+//	ReadAgain    -         checking! -         checking! -         -           gone!     checking!
+//	Removed      gone w    gone w    -         -         -         -           -         -
+//	Detached     unset     -         unset     unset     unset     unset       -         -
+//	Attached     asked!    asked!    -         -         -         -           -         -
+//	Unsubscribe  over      over x    over x    over x    over x    over x      over      over
 //
 // The states are these:
 //
@@ -35,6 +35,8 @@
 //   - changed: as asked, but View still returns what was known before the change.
 //   - checking: as set, with a request under way that finds out whether an event was lost.
 //   - gone, refused: the view says so. Only a new subscription asks again.
+//
+// A refusal sets no watch. The one of "checking", from an answer before, is taken off.
 //
 // TooLarge and Forbidden ask for the existence alone, which needs no right to read. An answer to a request that is not
 // the newest changes nothing. A persistent subscription differs in two states: "gone" has a watch at the server, on the

@@ -43,7 +43,7 @@ type node struct {
 	since       time.Time // when the newest subscriber came
 	byExists    bool      // the node may not be read, or is missing
 	unreadable  error     // why, in the first case; persistent subscribers are refused then
-	probed      bool      // a read by existence has set a watch, and a read of the data is to use it
+	watched     bool      // an answer has set the server's watch, and no event has come since
 	subscribers map[*Subscription]struct{}
 }
 
@@ -115,7 +115,11 @@ func (t *Table) takeOff(key Key) {
 // nodeAnswered applies an answer to a watch's newest request. broken reports that the connection must be left.
 func (t *Table) nodeAnswered(r Request, a Answer, now time.Time) (broken bool) {
 	w := r.node
-	if t.nodes[w.key] != w || r.number != w.newest || a.Outcome == Lost {
+	if t.nodes[w.key] != w || a.Outcome == Lost {
+		return false
+	}
+	w.watched = w.watched || r.setsWatch(a.Outcome)
+	if r.number != w.newest {
 		return false
 	}
 	checked := w.phase == checking
@@ -139,19 +143,15 @@ func (t *Table) nodeAnswered(r Request, a Answer, now time.Time) (broken bool) {
 		}
 		r.again = checked
 		t.refused = append(t.refused, r)
-		return false
 	case Unclear:
 		return true
-	case TooLarge: // unlike other refusals, it has left a watch at the server
-		t.takeOff(w.key)
-		t.setView(w, View{Status: Refused, Err: a.Err, Read: w.sent})
 	default:
-		if w.probed {
+		if w.watched { // by this answer if it is too long, or by one before the refusal
 			t.takeOff(w.key)
+			w.watched = false
 		}
 		t.setView(w, View{Status: Refused, Err: a.Err, Read: w.sent})
 	}
-	w.probed = false
 	return false
 }
 
@@ -161,7 +161,7 @@ func (w *node) switchKind(outcome Outcome, err error) bool {
 	case w.key.Children:
 		return false
 	case w.byExists && outcome == Found && w.unreadable == nil: // created since it was missing
-		w.byExists, w.probed = false, true
+		w.byExists = false
 		return true
 	case !w.byExists && w.any(false) && (outcome == Forbidden || outcome == TooLarge):
 		w.byExists, w.unreadable = true, err
@@ -175,6 +175,9 @@ func (w *node) switchKind(outcome Outcome, err error) bool {
 }
 
 func (t *Table) nodeEvent(w *node, kind zk.EventType, now time.Time) {
+	if kind == zk.EventNodeDeleted || w.key.Children == (kind == zk.EventNodeChildrenChanged) {
+		w.watched = false
+	}
 	switch {
 	case kind == zk.EventNodeDeleted && w.phase != asked:
 		t.setView(w, View{Status: Gone})

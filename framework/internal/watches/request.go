@@ -35,6 +35,12 @@ type Request struct {
 // Reads reports whether the answer shows the node, or that it is missing.
 func (r Request) Reads() bool { return r.Op == ReadData || r.Op == ReadStat || r.Op == ReadChildren }
 
+// setsWatch reports whether the server has set a watch with this answer: an existence watch on a missing node, too, and
+// one whose answer is too long.
+func (r Request) setsWatch(outcome Outcome) bool {
+	return r.Watch && (outcome == Found || outcome == TooLarge || outcome == Missing && r.Op == ReadStat)
+}
+
 // An Outcome is what became of a request.
 type Outcome int
 

@@ -103,9 +103,9 @@ func (t *Table) Unsubscribe(sub *Subscription) {
 	}
 	delete(t.nodes, w.key)
 	// An exists-watch is set on a missing node, too.
-	set := w.view.Status == Present || w.view.Status == Unknown || w.byExists || w.pending()
-	// A request that is under way may have been sent after the deletion.
-	if w.phase != deferred && set && (!t.leaving[w.key.Path] || w.pending()) {
+	set := w.view.Status == Present || w.view.Status == Unknown || w.watched || w.pending()
+	// A request that is under way may have been sent after the deletion, and what deletes no node takes no watch.
+	if w.phase != deferred && set && (!t.leaving[w.key.Path] || w.pending() || w.view.Status == Gone) {
 		t.takeOff(w.key)
 	}
 }
@@ -161,7 +161,7 @@ func (t *Table) Detached() {
 		if w.view.Status == Present {
 			w.view = View{}
 		}
-		w.phase, w.probed = idle, false
+		w.phase, w.watched = idle, false
 		w.newest++ // an answer that is still on its way does not count
 	}
 	for _, tree := range t.trees {

@@ -20,10 +20,14 @@ type simpleServer struct {
 	data     map[string]bool
 	children map[string]bool
 	trees    map[string]bool
+	// whether the data at a path may not be read now; without an entry it was readable all the time
+	unreadable map[string]bool
 }
 
 func newSimpleServer() *simpleServer {
-	return &simpleServer{nodes: map[string]int{}, data: map[string]bool{}, children: map[string]bool{}, trees: map[string]bool{}}
+	return &simpleServer{
+		nodes: map[string]int{}, data: map[string]bool{}, children: map[string]bool{}, trees: map[string]bool{}, unreadable: map[string]bool{},
+	}
 }
 
 func parentOf(path string) string {
@@ -94,6 +98,9 @@ func (s *simpleServer) answer(r Request) Answer {
 	missing := Answer{Outcome: Missing, Err: errors.New("no node")}
 	switch r.Op {
 	case ReadData, ReadStat:
+		if r.Op == ReadData && there && s.unreadable[r.Path] {
+			return Answer{Outcome: Forbidden, Err: errors.New("no permission")}
+		}
 		if r.Watch && (there || r.Op == ReadStat) {
 			s.data[r.Path] = true
 		}
@@ -188,6 +195,7 @@ type history struct {
 	steps      []string
 	lostEvents bool
 	treeless   bool // so that events can be lost
+	readable   bool // no permission changes
 }
 
 var historyPaths = []string{"/a", "/a/b", "/a/b/c"}
@@ -222,6 +230,7 @@ func (h *history) take() {
 			h.t.Fatalf("%v waits for an answer that cannot come", key)
 		}
 	}
+	h.findLeftWatches()
 	for _, s := range h.subs {
 		view := h.table.View(&s.sub)
 		if s.gone && view.Status != Gone && s.how != Persistent {
@@ -230,6 +239,24 @@ func (h *history) take() {
 		s.gone = s.gone || view.Status == Gone
 		if view.Current && !h.armed(s.sub.node) {
 			h.t.Fatalf("%v is armed, but the server has no watch, and no event is on its way", s.sub.node.key)
+		}
+	}
+}
+
+// findLeftWatches fails if the server has a watch without a subscription while nothing is under way that takes it off.
+func (h *history) findLeftWatches() {
+	if len(h.toServer)+len(h.toClient) > 0 || h.removal != "" || h.table.HasRefused() {
+		return
+	}
+	for children, set := range map[bool]map[string]bool{false: h.server.data, true: h.server.children} {
+		for path := range set {
+			key := Key{path, children}
+			if h.table.covered(key) { // the end of the tree takes it off
+				continue
+			}
+			if w := h.table.nodes[key]; w == nil || w.phase == deferred {
+				h.t.Fatalf("the server has a watch on %s, children %t, without a subscription", path, children)
+			}
 		}
 	}
 }
@@ -363,7 +390,7 @@ func (h *history) unobserve(i int) {
 
 func (h *history) step() {
 	path := historyPaths[h.pick(len(historyPaths))]
-	what := h.pick(20)
+	what := h.pick(22)
 	switch {
 	case what < 4:
 		h.note("change %s, %d", path, what)
@@ -400,7 +427,13 @@ func (h *history) step() {
 		h.table.SetDeferred(h.now)
 	case what == 14:
 		h.table.AskAgain(h.now)
-	case what < 17:
+	case what == 15 && !h.readable:
+		h.server.unreadable[path] = !h.server.unreadable[path]
+		h.note("%s may not be read: %t", path, h.server.unreadable[path])
+	case what == 16 && h.attached && h.removal == "" && h.pick(3) == 0:
+		h.note("all is answered")
+		h.settle()
+	case what < 19:
 		h.serve(h.pick(6) == 0)
 	default:
 		h.deliver()
@@ -448,12 +481,16 @@ func (h *history) check() {
 	for _, s := range h.subs {
 		view, key := h.table.View(&s.sub), s.sub.node.key
 		version, there := h.server.nodes[key.Path]
+		_, unread := h.server.unreadable[key.Path]
+		unread = unread && !key.Children // no event says that a permission has changed
 		switch {
 		case view.Status == Gone && (!there || s.how != Persistent):
+		case unread && s.how == Persistent && view.Status == Refused:
 		case view.Status != Present || !there || !view.Current:
 			h.t.Fatalf("%v: got %+v, want what is there: %t", key, view, there)
 		case key.Children && len(view.Children) != len(h.server.childrenOf(key.Path)):
 			h.t.Fatalf("%v: got %v, want %v", key, view.Children, h.server.childrenOf(key.Path))
+		case unread && view.Data == nil && view.Stat.Version == int32(version):
 		case !key.Children && (view.Stat.Version != int32(version) || string(view.Data) != fmt.Sprint(version)):
 			h.t.Fatalf("%v: got version %d, data %q, want %d", key, view.Stat.Version, view.Data, version)
 		}
@@ -478,7 +515,7 @@ func runHistory(t *testing.T, pick func(n int) int, more func() bool) {
 			t.Logf("the history:\n%s", strings.Join(h.steps, "\n"))
 		}
 	}()
-	h.treeless = pick(2) == 0
+	h.treeless, h.readable = pick(2) == 0, pick(2) == 0
 	h.attach()
 	for more() {
 		h.step()

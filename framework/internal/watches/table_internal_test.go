@@ -317,6 +317,105 @@ func TestAnExistenceWatchOfANodeThatMayNotBeReadIsTakenOff(t *testing.T) {
 	}
 }
 
+// A watch that an answer has set is taken off when the node is refused: nothing else would do it.
+func TestTheWatchBeforeARefusalIsTakenOff(t *testing.T) {
+	type asked struct {
+		*testing.T
+		table *Table
+		sub   Subscription
+	}
+	// take returns the one request.
+	take := func(a *asked, want Op) Request {
+		a.Helper()
+		requests := a.table.Requests()
+		if len(requests) != 1 || requests[0].Op != want {
+			a.Fatalf("got requests %v, want one of kind %d", requests, want)
+		}
+		return requests[0]
+	}
+	answer := func(a *asked, r Request, outcome Outcome) {
+		got := Answer{Outcome: outcome, Stat: &zk.Stat{}}
+		if outcome != Found {
+			got.Err = errors.New("an error")
+		}
+		a.table.Answered(r, got, start)
+	}
+	tests := map[string]struct {
+		play func(a *asked)
+		want []Op
+	}{
+		"set by existence for another subscription": {func(a *asked) {
+			var other Subscription
+			a.table.Unsubscribe(&a.sub)
+			a.table.Requests()
+			a.table.Subscribe(&other, nodeKey, func() {}, Promptly, start)
+			answer(a, take(a, ReadData), Forbidden)
+			answer(a, take(a, ReadStat), Found)
+			a.table.Subscribe(&a.sub, nodeKey, func() {}, Persistent, start)
+			a.table.Unsubscribe(&other)
+			answer(a, take(a, ReadData), Forbidden)
+		}, []Op{RemoveData}},
+		"set while the node was readable": {func(a *asked) {
+			answer(a, take(a, ReadData), Found)
+			a.table.ReadAgain(&a.sub, start)
+			answer(a, take(a, ReadData), Forbidden)
+		}, []Op{RemoveData}},
+		"set on a missing node": {func(a *asked) {
+			answer(a, take(a, ReadData), Missing)
+			answer(a, take(a, ReadStat), Missing)
+			a.table.ReadAgain(&a.sub, start)
+			answer(a, take(a, ReadStat), Forbidden)
+		}, []Op{RemoveData}},
+		"set by an answer that is not the newest": {func(a *asked) {
+			first := take(a, ReadData)
+			a.table.Event(zk.EventNodeDeleted, nodeKey.Path, start)
+			newest := take(a, ReadData)
+			answer(a, first, Found)
+			answer(a, newest, Forbidden)
+		}, []Op{RemoveData}},
+		"set by the answer that is too long": {func(a *asked) {
+			answer(a, take(a, ReadData), TooLarge)
+		}, []Op{RemoveData}},
+		"spent": {func(a *asked) {
+			answer(a, take(a, ReadData), Found)
+			a.table.Event(zk.EventNodeDataChanged, nodeKey.Path, start)
+			answer(a, take(a, ReadData), Forbidden)
+		}, nil},
+		"lost with its connection": {func(a *asked) {
+			answer(a, take(a, ReadData), Found)
+			a.table.Detached()
+			a.table.Attached(start, time.Second)
+			answer(a, take(a, ReadData), Forbidden)
+		}, nil},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			a := &asked{T: t, table: New()}
+			a.table.Attached(start, time.Second)
+			a.table.Subscribe(&a.sub, nodeKey, func() {}, Persistent, start)
+			test.play(a)
+			wantRequests(t, a.table, test.want...)
+			a.table.Unsubscribe(&a.sub)
+			wantRequests(t, a.table)
+		})
+	}
+}
+
+// The session deletes a node that is missing: that fires no watch, so the existence watch of a persistent subscription
+// is taken off when that ends.
+func TestADeletionOfAMissingNodeLeavesItsWatchToTheSubscription(t *testing.T) {
+	table := New()
+	table.Attached(start, time.Second)
+	var sub Subscription
+	table.Subscribe(&sub, nodeKey, func() {}, Persistent, start)
+	for range 2 { // the data is asked for, then the existence
+		table.Answered(table.Requests()[0], Answer{Outcome: Missing}, start)
+	}
+	table.Removing(nodeKey.Path)
+	table.Unsubscribe(&sub)
+	wantRequests(t, table, RemoveData)
+}
+
 func TestWhatBecameKnownIsNotAskedForAgainAfterABusyAnswer(t *testing.T) {
 	o := inState("asked")
 	o.answer(Busy)
