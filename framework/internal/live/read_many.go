@@ -150,12 +150,21 @@ func (r *reading) resume(ctx context.Context) error {
 	_ = r.pace.WaitOrDone(ctx, time.Since(r.began), s.base.done) // waitAttached reports the end
 	waiting, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	err := s.base.waitAttached(waiting)
-	if err != nil && ctx.Err() == nil && waiting.Err() != nil && s.Err() == nil {
-		return s.unreachable(limit)
+	if s.base.waitAttached(waiting) != nil {
+		// Not its error: the wait may end with its own deadline, and then the session or ctx. Callers would take that
+		// deadline for theirs.
+		ended := ctx.Err() != nil
+		switch over := s.Err(); {
+		case over != nil:
+			return over
+		case ended:
+			return retry.ContextError(ctx)
+		default:
+			return s.unreachable(limit)
+		}
 	}
 	r.stalled, r.window, r.began = false, readWindow{size: 1}, time.Now()
-	return err
+	return nil
 }
 
 // unreachable is the error of a wait for a connection that has lasted for limit.

@@ -277,3 +277,53 @@ func TestReadManyEndsWithItsContextTheSessionOrALongOutage(t *testing.T) {
 		})
 	}
 }
+
+// A lateContext runs a function in the first Err after a moment: between the end of a wait and the look at its cause.
+type lateContext struct {
+	context.Context
+	at   time.Time
+	late func()
+}
+
+func (c *lateContext) Err() error {
+	if late := c.late; late != nil && !c.at.IsZero() && !time.Now().Before(c.at) {
+		c.late = nil
+		late()
+	}
+	return c.Context.Err()
+}
+
+// The wait for a connection has lasted for the connection timeout. Before ReadMany looks why it has ended, the session
+// ends, or ctx does: the deadline of the wait is no caller's.
+func TestReadManyReportsNoDeadlineOfItsOwn(t *testing.T) {
+	const limit = 5 * time.Second
+	ctxEnded := errors.New("enough")
+	for name, want := range map[string]error{"ctx": ctxEnded, "session": framework.ErrClosed, "outage": framework.ErrConnectionLost} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *env) {
+				paths := fill(t, w.Server, 10, 10)
+				s := w.Session()
+				inner, cancel := context.WithCancelCause(t.Context())
+				defer cancel(nil)
+				ctx := &lateContext{Context: inner, late: func() {
+					switch want {
+					case ctxEnded:
+						cancel(ctxEnded)
+					case framework.ErrClosed:
+						_ = w.Client.Close()
+					}
+				}}
+				var failed error
+				for _, err := range s.ReadMany(ctx, paths) {
+					if failed = err; err == nil && ctx.at.IsZero() {
+						w.Link.Cut()
+						ctx.at = time.Now().Add(limit)
+					}
+				}
+				if !errors.Is(failed, want) || errors.Is(failed, context.DeadlineExceeded) {
+					t.Errorf("got %v, want %v", failed, want)
+				}
+			}, framework.WithConnectionTimeout(limit))
+		})
+	}
+}
