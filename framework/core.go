@@ -67,9 +67,9 @@ func (c *core) next(zxid int64) *live.Runner {
 	}
 	var s *live.Runner
 	events := live.Events{
-		Attached: func() { c.move(s.Session(), eventAttached, nil) },
-		Detached: func(reason error) { c.move(s.Session(), eventDetached, reason) },
-		Over:     func() { c.move(s.Session(), eventOver, s.Session().Err()) },
+		Attached: func(server string) { c.move(s.Session(), eventAttached, server, nil) },
+		Detached: func(reason error) { c.move(s.Session(), eventDetached, "", reason) },
+		Over:     func() { c.move(s.Session(), eventOver, "", s.Session().Err()) },
 		Backlog:  c.later, Failed: c.failed, Restarted: c.restarted, Chore: c.calls.chores.PushAlways,
 		OrphanFound: c.orphanFound, RemovalFailed: c.removalFailed,
 	}
@@ -132,8 +132,9 @@ func (c *core) patience() time.Duration {
 	}
 }
 
-// move feeds the state machine. Listeners hear of changes in the order of the calls.
-func (c *core) move(s *live.Session, e event, reason error) {
+// move feeds the state machine. Listeners hear of changes in the order of the calls. server belongs to eventAttached: s
+// itself has none any more if the clock ends it meanwhile.
+func (c *core) move(s *live.Session, e event, server string, reason error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	// The reader and the clock may come here in another order than that in which they changed the session.
@@ -142,7 +143,7 @@ func (c *core) move(s *live.Session, e event, reason error) {
 	}
 	if e == eventAttached {
 		clear(c.failures)
-		c.server = s.Server()
+		c.server = server
 	}
 	if e == eventOver && c.refused != nil {
 		e = eventRefused

@@ -36,10 +36,20 @@ func unconnected() *core {
 func TestASessionThatIsOverMovesNothingAnyMore(t *testing.T) {
 	c := unconnected()
 	for _, e := range []event{eventAttached, eventDetached} {
-		c.move(c.session.Session(), e, nil)
+		c.move(c.session.Session(), e, "", nil)
 		if c.change.State != StateLost {
 			t.Errorf("event %d made LOST %v", e, c.change.State)
 		}
+	}
+}
+
+// The session's clock ends it while the client moves to CONNECTED: the change has the server nevertheless.
+func TestAStateChangeHasTheServerOfASessionThatEndsMeanwhile(t *testing.T) {
+	c := unconnected()
+	c.next(0) // without a connection, as a session is that has just ended
+	c.move(c.session.Session(), eventAttached, "zk:1", nil)
+	if got := c.change; got.State != StateReconnected || got.Server != "zk:1" {
+		t.Errorf("got %v at %q, want %v at zk:1", got.State, got.Server, StateReconnected)
 	}
 }
 

@@ -34,8 +34,8 @@ type Config struct {
 // Attached, Detached and Over come from two goroutines, perhaps in another order than the session changed: at Attached
 // and Detached the owner asks for Err, which is not nil before Over is called.
 type Events struct {
-	// Attached: a server took the session, and users find it so.
-	Attached func()
+	// Attached: this server took the session, and users find it so, unless the session has ended since.
+	Attached func(server string)
 	// Detached: the connection is gone.
 	Detached func(reason error)
 	// Over: the session and its leases have ended, and Done is closed.

@@ -88,11 +88,11 @@ func (o *Runner) connect() {
 	o.watching.giveUpTreesLocked()
 	o.sendLocked(append(o.removals.requestsLocked(), o.orphans.dueLocked(o.clock.Now())...)...)
 	o.watching.setLocked()
-	refused := o.watching.table.Wakes()
+	refused, server := o.watching.table.Wakes(), o.server
 	o.mu.Unlock()
 	call(refused)
 	o.wakeClock()
-	o.tell.Attached()
+	o.tell.Attached(server)
 }
 
 func (o *Runner) onDetached(reason error) {

@@ -47,7 +47,7 @@ func TestWhatAReconnectionLetsInComesBehindTheRemovalsThatWereLeft(t *testing.T)
 		var s *Session
 		attached := 0
 		events := (&ownerLog{}).hear()
-		events.Attached = func() {
+		events.Attached = func(string) {
 			mu.Lock()
 			attached++
 			mu.Unlock()

@@ -28,7 +28,7 @@ type ownerLog struct {
 func (o *ownerLog) hear() Events {
 	note := func(event string) func() { return func() { o.events = append(o.events, event) } }
 	return Events{
-		Attached: note("attached"), Detached: func(error) { note("detached")() }, Over: note("over"),
+		Attached: func(string) { note("attached")() }, Detached: func(error) { note("detached")() }, Over: note("over"),
 		Backlog: func(work Backlog) { o.left.Add(work) }, Failed: func(_ string, err error) { o.failed = append(o.failed, err) },
 		Restarted: func(string, int64, int64) {}, Chore: func(do func()) { do() },
 		OrphanFound: func(string) {}, RemovalFailed: func(string, error) {},

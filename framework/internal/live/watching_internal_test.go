@@ -20,7 +20,7 @@ import (
 func running(t *testing.T, server *zktest.Server, dials *atomic.Int32) *Session {
 	t.Helper()
 	events := (&ownerLog{}).hear()
-	events.Attached, events.Detached, events.Over = func() {}, func(error) {}, func() {} // from two goroutines
+	events.Attached, events.Detached, events.Over = func(string) {}, func(error) {}, func() {} // from two goroutines
 	cfg := unconnectedConfig()
 	cfg.Transport.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
 		dials.Add(1)
