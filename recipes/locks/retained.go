@@ -149,7 +149,7 @@ func (l *RetainedLock) IsOwnedBy(ctx context.Context) bool {
 // Participants returns the contenders at the servers, the holder first. Retained marks this client's idle node.
 func (l *RetainedLock) Participants(ctx context.Context) ([]Participant, error) {
 	if l.lock == nil {
-		return l.recipe.contenders(ctx, nil) // which refuses
+		return l.recipe.contenders(ctx, nil) // its error says what is wrong
 	}
 	return l.lock.Participants(ctx)
 }
