@@ -68,3 +68,24 @@ func TestNodeThatIsLostWhileItsHoldBeginsHasNoHold(t *testing.T) {
 		})
 	}
 }
+
+func TestReleasedHoldListensNoMore(t *testing.T) {
+	inHandoverTest(t, func(t *handoverTest) {
+		lease := t.acquire()
+		local := residenceOf(lease).queue
+		contended := lease.Contended()
+		t.release(lease)
+		next := t.acquire()
+		waiter := t.begin(t.Context())
+		select {
+		case <-contended:
+			t.Error("got a waiter heard of after the release, want none")
+		default:
+		}
+		if other := residenceOf(next).queue; other != local {
+			t.Fatalf("got the local queue %p after %p, want the same", other, local)
+		}
+		t.release(next)
+		t.release(t.get(waiter))
+	})
+}
