@@ -136,3 +136,35 @@ func TestTryOfAnIdleNodeThatAnotherClientWantsDoesNotTakeIt(t *testing.T) {
 		})
 	}
 }
+
+// An acquire was put back ahead of a try that waits for the decision about an idle node, and contends at the servers.
+// Its context ends, and the try gets its place there: the try must not find that ahead of its own node.
+func TestTryThatGetsThePlaceOfAnAcquireHasTheLock(t *testing.T) {
+	inHandoverTest(t, func(t *handoverTest) {
+		queues, key := retainedQueuesOf(t.client), t.mutex.key
+		queues.mu.Lock()
+		q := queues.findLocked(key)
+		q.busy, q.unheld = true, true
+		queues.mu.Unlock()
+		s, err := t.client.Session(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		place, err := t.mutex.recipe.queue.Enqueue(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := make(chan acquired, 1)
+		go func() {
+			lease, err := t.mutex.TryAcquire(t.Context())
+			got <- acquired{lease, err}
+		}()
+		synctest.Wait() // the try is in the local queue
+		q.pass(place)
+		t.release(t.get(got))
+		time.Sleep(time.Minute)
+		if left := t.server.Children(t.mutex.recipe.path); len(left) != 0 {
+			t.Errorf("got nodes %v, want none", left)
+		}
+	})
+}

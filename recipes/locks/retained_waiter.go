@@ -64,6 +64,9 @@ func (l *RetainedLock) contendNow(ctx context.Context) (*queue.Grant, queue.Prog
 			return g, queue.Progress{}, err
 		}
 	}
+	if w.contender != nil { // an acquire had it, put back ahead of the try: it must not stand ahead at the servers
+		w.giveUpPlace()
+	}
 	r := newResidence(w.queue, &l.recipe)
 	base, at, err := r.baseQueue().Try(ctx)
 	if err != nil {
