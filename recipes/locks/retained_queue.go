@@ -148,19 +148,25 @@ func (q *retainedQueue) firstLocked() *retainedWaiter {
 // Much may have happened since first took it out for a node: that was lost, and the queue passed on; another acquire
 // became the front, had a node, and released; its residence found none that waited, and is idle. So it has to look.
 //
-// A try, and a waiter whose context has ended, are not put back: the new front may hold the lock for any time.
+// A try, and a waiter whose context has ended, are not put back: the new front may hold the lock for any time. For the
+// same reason a try that waits for the idle residence's decision leaves when an acquire is put back ahead of it.
 func (q *retainedQueue) putBack(w *retainedWaiter) {
 	q.all.mu.Lock()
 	var idle *residence
+	var tries []*retainedWaiter
 	front, leaves := !q.busy, w.try || w.leaves
 	switch {
 	case front:
 		q.busy = true
 	case !leaves:
 		idle = q.takeIdleLocked()
+		tries = q.takeTriesLocked()
 		q.insertLocked(0, w)
 	}
 	q.all.mu.Unlock()
+	for _, try := range tries {
+		try.turn <- baton{lost: true}
+	}
 	switch {
 	case front:
 		w.turn <- baton{}
@@ -169,6 +175,18 @@ func (q *retainedQueue) putBack(w *retainedWaiter) {
 	case idle != nil:
 		idle.decide(true)
 	}
+}
+
+// takeTriesLocked takes out the tries that wait. Each gets a baton.
+func (q *retainedQueue) takeTriesLocked() (tries []*retainedWaiter) {
+	q.waiting = slices.DeleteFunc(q.waiting, func(w *retainedWaiter) bool {
+		if w.try {
+			q.stepLocked(steps.Leaves)
+			tries = append(tries, w)
+		}
+		return w.try
+	})
+	return tries
 }
 
 // pass makes the next waiter the front, with c's place at the servers, if any. Without a waiter c leaves. The front

@@ -137,6 +137,38 @@ func TestTryOfAnIdleNodeThatAnotherClientWantsDoesNotTakeIt(t *testing.T) {
 	}
 }
 
+// A try waits for the decision about an idle node. An acquire that was chosen for a node that was lost is put back: it
+// may hold the lock for any time, so the try does not wait behind it.
+func TestTryDoesNotWaitBehindAnAcquireThatIsPutBack(t *testing.T) {
+	inHandoverTest(t, func(t *handoverTest) {
+		queues := retainedQueuesOf(t.client)
+		queues.mu.Lock()
+		q := queues.findLocked(t.mutex.key)
+		q.busy, q.unheld = true, true
+		queues.mu.Unlock()
+		got := make(chan acquired, 1)
+		go func() {
+			lease, err := t.mutex.TryAcquire(t.Context())
+			got <- acquired{lease, err}
+		}()
+		synctest.Wait() // the try is in the local queue
+		w := &retainedWaiter{lock: t.mutex, turn: make(chan baton, 1)}
+		queues.mu.Lock()
+		q.unheld = false // firstLocked took the acquire out
+		queues.mu.Unlock()
+		q.putBack(w)
+		synctest.Wait()
+		if len(got) == 0 {
+			t.Error("the try waits behind the acquire, want its end")
+		}
+		q.pass(nil) // to the acquire
+		q.pass(nil) // to none
+		if a := <-got; !errors.Is(a.err, ErrNotAcquired) {
+			t.Errorf("got %v, %v, want %v", a.lease, a.err, ErrNotAcquired)
+		}
+	})
+}
+
 // An acquire was put back ahead of a try that waits for the decision about an idle node, and contends at the servers.
 // Its context ends, and the try gets its place there: the try must not find that ahead of its own node.
 func TestTryThatGetsThePlaceOfAnAcquireHasTheLock(t *testing.T) {
