@@ -221,12 +221,16 @@ func TestDumpOfWhatWaitsHasTheFramesOfTheRunbook(t *testing.T) {
 			_ = soon(t, w)
 		}
 		server.Freeze()
-		go func() { _, _, _ = client.Get(t.Context(), "/lock") }()
-		go func() { _ = lease.Release() }()
 		entering := begin(t.Context(), t, locks.NewInterProcessMutex(client, "/free"))
-		shows(t, "an operation at a frozen server", "live.(*sender).call")
-		shows(t, "a release at a frozen server", "queue.(*Grant).AwaitRemoval")
 		shows(t, "an acquire at a frozen server", "live.(*sender).call")
+		go func() { _, _, _ = client.Get(t.Context(), "/lock") }()
+		shows(t, "an operation at a frozen server", "live.(*sender).call")
+		others := func(frame string) bool { return frame != "live.(*sender).call" }
+		if got := len(slices.DeleteFunc(topFrames(), others)); got != 2 {
+			t.Errorf("got %d goroutines that wait for an answer, want the acquire's and the operation's", got)
+		}
+		go func() { _ = lease.Release() }()
+		shows(t, "a release at a frozen server", "queue.(*Grant).AwaitRemoval")
 		server.RefuseConnections(true)
 		server.CutAll()
 		server.Unfreeze()

@@ -608,3 +608,27 @@ func TestIdleNodeWhoseSessionEndsWhileItIsTaken(t *testing.T) {
 		time.Sleep(2 * time.Second)
 	})
 }
+
+// A residence ends while its goroutine sets the watch on the directory: the goroutine that ends it finds no watch to
+// take off.
+func TestResidenceThatEndsWhileItBeginsToListenLeavesNoWatch(t *testing.T) {
+	inHandoverTest(t, func(t *handoverTest) {
+		t.mutex = NewInterProcessMutex(t.client, handoverPath).Retained(RetainIdle(time.Minute))
+		for range 3 {
+			t.release(t.acquire())
+		}
+		r := retainedQueuesOf(t.client).takeKept(t.mutex.key)
+		r.listen(func(dir string, wake func()) session.Watch {
+			r.stopListening()
+			return r.base.Session.WatchChildren(dir, wake)
+		})
+		if w := r.listener.Load(); w != nil {
+			t.Errorf("got %v, want no watch", *w)
+		}
+		r.decide(true)
+		time.Sleep(time.Minute)
+		if got := t.server.WatchCount(); got != 0 {
+			t.Errorf("got %d watches at the server, want none", got)
+		}
+	})
+}

@@ -237,7 +237,7 @@ func (c *Contender) Leave() {
 		return
 	}
 	c.queue.Registry.removeNode(c.node, c.Session.ID())
-	// Remove before Unwatch: the deletion takes the server's watch with it.
+	// Remove before Stop: the deletion takes the server's watch with it.
 	c.Session.Remove(c.node)
 	if c.selfWatch != nil {
 		c.selfWatch.Stop()
