@@ -101,8 +101,8 @@ type Nodes interface {
 }
 
 // Watches is the part of a [Session] that shows what others do. Its methods do not block. They panic on a nil wake,
-// which is called when [Watch.View] may return something new: see "Callbacks" in the package's documentation. A node
-// that is missing when the watch is set is [StatusGone].
+// which is called when [Watch.View] may return something new: see "Callbacks" in the package's documentation. Of a lost
+// connection only persistent watches hear. A node that is missing when the watch is set is [StatusGone].
 type Watches interface {
 	// WatchData watches a node's data and existence. A node that this client may not read is watched for its existence
 	// only. A node that is gone stays gone for its watchers, even if it is created again.
@@ -110,14 +110,17 @@ type Watches interface {
 	// WatchDataDeferred is WatchData for a short time: it sets the watch only after some 50 ms, and so costs nothing if
 	// it ends before.
 	WatchDataDeferred(path string, wake func()) Watch
-	// WatchDataPersistent is WatchData that sees a node again that is created again. The node must be readable.
+	// WatchDataPersistent is WatchData that sees a node again that is created again. The node must be readable. A lost
+	// connection calls wake, too: View is then [StatusUnknown] until the answer on the next connection. That of a node
+	// that was not known to exist stays as it was, and calls no wake.
 	WatchDataPersistent(path string, wake func()) Watch
 	// WatchChildren watches the names of a node's children, like WatchData.
 	WatchChildren(path string, wake func()) Watch
 	// WatchChildrenDeferred is WatchChildren, deferred as WatchDataDeferred is.
 	WatchChildrenDeferred(path string, wake func()) Watch
 	// WatchChildrenPersistent is WatchChildren that sees a node again that is created again. View must be called after
-	// each wake: it sets the watch that is needed next. A node that may not be read is [StatusFailed].
+	// each wake: it sets the watch that is needed next. A node that may not be read is [StatusFailed]. A lost
+	// connection calls wake as for WatchDataPersistent.
 	WatchChildrenPersistent(path string, wake func()) Watch
 	// WatchTree reports the changes of a node, which need not exist, and of everything below it to an observer, until
 	// UnwatchTree or the end of the session. All observers of a path share one watch at the server.

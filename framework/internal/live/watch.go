@@ -35,7 +35,7 @@ func (s *Session) WatchChildrenDeferred(path string, wake func()) session.Watch 
 
 // WatchChildrenPersistent is for [session.Watches].
 func (s *Session) WatchChildrenPersistent(path string, wake func()) session.Watch {
-	return &persistentWatch{watch: s.watching.subscribe(watches.Key{Path: path, Children: true}, wake, watches.Promptly), wake: wake}
+	return &persistentWatch{watch: s.watching.subscribe(watches.Key{Path: path, Children: true}, wake, watches.Attentive), wake: wake}
 }
 
 // WatchTree is for [session.Watches].

@@ -39,7 +39,7 @@ func (w *persistentWatch) viewLocked() session.View {
 	switch node := table.View(w.creation); node.Status {
 	case session.StatusPresent:
 		w.unsubscribeLocked()
-		table.Subscribe(&w.subscription, w.key, w.wake, watches.Promptly, time.Now())
+		table.Subscribe(&w.subscription, w.key, w.wake, watches.Attentive, time.Now())
 		view = table.View(&w.subscription)
 	case session.StatusFailed:
 		view = node

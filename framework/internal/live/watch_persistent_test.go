@@ -9,6 +9,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/internal/clienttest"
+	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/framework/zktest"
 )
 
@@ -67,6 +68,63 @@ func TestAPersistentWatchOnChildrenSeesTheNodeThatIsCreatedAgain(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The others would be woken for nothing: their users wait for what others do.
+func TestALostConnectionWakesPersistentWatchesAlone(t *testing.T) {
+	type subscribe func(path string, wake func()) session.Watch
+	for name, c := range map[string]struct {
+		watch func(s framework.Session) subscribe
+		want  int
+	}{
+		"data":                {func(s framework.Session) subscribe { return s.WatchData }, 0},
+		"deferred data":       {func(s framework.Session) subscribe { return s.WatchDataDeferred }, 0},
+		"persistent data":     {func(s framework.Session) subscribe { return s.WatchDataPersistent }, 1},
+		"children":            {func(s framework.Session) subscribe { return s.WatchChildren }, 0},
+		"deferred children":   {func(s framework.Session) subscribe { return s.WatchChildrenDeferred }, 0},
+		"persistent children": {func(s framework.Session) subscribe { return s.WatchChildrenPersistent }, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *env) {
+				w.Make("/a")
+				o := &watching{session: w.Session()}
+				o.Watch = c.watch(o.session)("/a", func() { o.wakes++ })
+				defer o.stop()
+				time.Sleep(time.Second) // until deferred watches are set
+				o.want(t, framework.StatusPresent)
+				read := o.wakes
+				w.Link.Cut()
+				w.Eventually("suspended", func() bool { return w.Client.State() == framework.StateSuspended })
+				if o.want(t, framework.StatusUnknown); o.wakes-read != c.want {
+					t.Errorf("got %d wakes by the lost connection, want %d", o.wakes-read, c.want)
+				}
+				w.Link.Heal()
+				w.Eventually("reconnected", func() bool { return w.Client.State() == framework.StateReconnected })
+				if o.want(t, framework.StatusPresent); o.wakes-read != c.want+1 {
+					t.Errorf("got %d wakes by the loss and the answer after it, want %d", o.wakes-read, c.want+1)
+				}
+			})
+		})
+	}
+}
+
+// The children of a node that is created again are watched by another subscription.
+func TestALostConnectionWakesAPersistentWatchOnChildrenAlsoAfterTheNodeWasCreatedAgain(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		o := w.watchChildrenPersistent("/a")
+		defer o.stop()
+		o.settled()
+		w.Make("/a")
+		if got := o.settled(); got.Status != framework.StatusPresent {
+			t.Fatalf("got %+v, want status %d", got, framework.StatusPresent)
+		}
+		before := o.wakes
+		w.Link.Reset()
+		synctest.Wait()
+		if got := o.view(); got.Status != framework.StatusUnknown || o.wakes != before+1 {
+			t.Errorf("got %+v and %d wakes, want status %d and one", got, o.wakes-before, framework.StatusUnknown)
+		}
+	})
 }
 
 func TestAPersistentWatchOnChildrenThatIsEndedWhileTheNodeIsMissingLeavesNothing(t *testing.T) {

@@ -5,8 +5,8 @@
 // A [Table] has one watch for each [Key], that is for data and existence, or for the names of the children, of a node.
 // All subscriptions to a key share it. Here is what becomes of the watch of one subscription that is not persistent.
 // The first word of a line is what happens. "!" says that the table asks for a read that sets the watch, "x" that it
-// takes the watch off the server, "w" that it wakes the subscription, "r" that it repeats the request in AskAgain, and
-// "-" that nothing changes.
+// takes the watch off the server, "w" that it wakes the subscription, "l" that it does so if the subscription hears of
+// lost connections, "r" that it repeats the request in AskAgain, and "-" that nothing changes.
 //
 //	input        deferred  unset     asked     set       changed   checking    gone      refused
 //	Subscribe    asked!    -         -         -         -         -           asked!    asked!
@@ -21,7 +21,7 @@
 //	Changed      -         asked!    -         changed!  -         changed     -         asked!
 //	ReadAgain    -         checking! -         checking! -         -           gone!     checking!
 //	Removed      gone w    gone w    -         -         -         -           -         -
-//	Detached     unset     -         unset     unset     unset     unset       -         -
+//	Detached     unset     -         unset     unset l   unset l   unset l     -         -
 //	Attached     asked!    asked!    -         -         -         -           -         -
 //	Unsubscribe  over      over x    over x    over x    over x    over x      over      over
 //
@@ -40,7 +40,7 @@
 //
 // TooLarge and Forbidden ask for the existence alone, which needs no right to read. An answer to a request that is not
 // the newest changes nothing. A persistent subscription differs in two states: "gone" has a watch at the server, on the
-// existence; and it is "refused" where the node may not be read.
+// existence; and it is "refused" where the node may not be read. Both it and an attentive one hear of lost connections.
 //
 // # Invariants
 //
@@ -48,6 +48,7 @@
 //   - A watch that is asked, changed or checking has exactly one newest request whose answer has not come.
 //   - Where View says Current, the server has the watch, or an event of it is on its way, or was lost.
 //   - A subscription that is not persistent never sees a node again after it has seen it gone.
+//   - A lost connection wakes the subscriptions that hear of it and whose View it changes, and no others.
 //   - Once every request is answered and every event has come, each subscription knows what is there; after the last
 //     subscription has ended, the server has no watch.
 //

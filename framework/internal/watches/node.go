@@ -76,6 +76,15 @@ func (t *Table) setView(w *node, view View) {
 	}
 }
 
+// wakeOfLoss wakes the subscribers that hear of a lost connection, unless they keep to having seen the node gone.
+func (t *Table) wakeOfLoss(w *node) {
+	for sub := range w.subscribers {
+		if sub.hearsLoss && !sub.gone {
+			t.wakes = append(t.wakes, sub.wake)
+		}
+	}
+}
+
 // ask makes the request that reads the node and sets the watch. Without a connection Attached makes it.
 func (t *Table) ask(w *node, now time.Time) {
 	if !t.attached {

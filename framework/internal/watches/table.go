@@ -39,6 +39,7 @@ const (
 	Promptly   Manner = iota // set the watch now
 	Persistent               // sees a node again that is created again
 	Deferred                 // SetDeferred sets the watch, unless something needs it earlier
+	Attentive                // Promptly, but woken by a lost connection, as Persistent is
 )
 
 // A Subscription is one use of a watch. All on one key share one watch at the server.
@@ -46,6 +47,7 @@ type Subscription struct {
 	node       *node
 	wake       func()
 	persistent bool
+	hearsLoss  bool // woken when a lost connection changes the view
 	gone       bool // has seen the node gone, and is not persistent
 }
 
@@ -57,19 +59,20 @@ func (t *Table) Subscribe(sub *Subscription, key Key, wake func(), how Manner, n
 		w = &node{key: key, subscribers: map[*Subscription]struct{}{}}
 		t.nodes[key] = w
 	}
-	*sub = Subscription{node: w, wake: wake, persistent: how == Persistent}
+	persistent := how == Persistent
+	*sub = Subscription{node: w, wake: wake, persistent: persistent, hearsLoss: persistent || how == Attentive}
 	w.subscribers[sub] = struct{}{}
 	w.since = now
 	if due := now.Add(t.timeout); t.readsAt.IsZero() || due.Before(t.readsAt) {
 		t.readsAt = due
 	}
 	known := len(w.subscribers) > 1 && w.known()
-	if how == Persistent && w.unreadable != nil { // perhaps readable by now
+	if persistent && w.unreadable != nil { // perhaps readable by now
 		w.byExists, w.unreadable, known = false, nil, false
 	}
 	switch {
 	case known && (w.phase != deferred || how == Deferred):
-	case t.leaving[key.Path] && !key.Children && how != Persistent:
+	case t.leaving[key.Path] && !key.Children && !persistent:
 		w.view = View{}
 	case w.phase == deferred && how == Deferred:
 		w.view = View{}
@@ -154,12 +157,14 @@ func (t *Table) Attached(now time.Time, timeout time.Duration) {
 	t.setTrees(now)
 }
 
-// Detached is for a lost connection, whose server forgets its watches.
+// Detached is for a lost connection, whose server forgets its watches. It wakes only the subscribers that hear of the
+// loss: to a contender of a lock it would say nothing that the contender could act on.
 func (t *Table) Detached() {
 	t.attached, t.refused = false, nil
 	for _, w := range t.nodes {
 		if w.view.Status == Present {
 			w.view = View{}
+			t.wakeOfLoss(w)
 		}
 		w.phase, w.watched = idle, false
 		w.newest++ // an answer that is still on its way does not count

@@ -137,6 +137,7 @@ type subscriber struct {
 	sub  Subscription
 	how  Manner
 	gone bool // has seen it
+	woke int  // how often
 }
 
 // A treeEar follows a tree as a cache would: it reads all when the watch is set, and a node when it hears of it.
@@ -322,8 +323,22 @@ func (h *history) detach() {
 	h.attached, h.toServer, h.toClient = false, nil, nil
 	clear(h.inFlight)
 	h.server.data, h.server.children, h.server.trees = map[string]bool{}, map[string]bool{}, map[string]bool{}
+	before := make([]Status, len(h.subs))
+	for i, s := range h.subs {
+		before[i], s.woke = h.table.View(&s.sub).Status, 0
+	}
 	h.table.Detached()
 	h.take()
+	for i, s := range h.subs {
+		want := 0
+		if s.how != Promptly && s.how != Deferred && h.table.View(&s.sub).Status != before[i] {
+			want = 1
+		}
+		if s.woke != want {
+			h.t.Fatalf("the lost connection wakes a subscription to %v, manner %d, of status %d: got %d times, want %d",
+				s.sub.node.key, s.how, before[i], s.woke, want)
+		}
+	}
 }
 
 func (h *history) attach() {
@@ -367,11 +382,11 @@ func (h *history) subscribe(path string) {
 	s := &subscriber{how: []Manner{Promptly, Persistent, Deferred}[h.pick(3)]}
 	key := Key{Path: path, Children: h.pick(2) == 0}
 	if key.Children && s.how == Persistent {
-		s.how = Promptly
+		s.how = Attentive
 	}
 	h.note("subscribe to %v, manner %d", key, s.how)
 	h.subs = append(h.subs, s)
-	h.table.Subscribe(&s.sub, key, func() {}, s.how, h.now)
+	h.table.Subscribe(&s.sub, key, func() { s.woke++ }, s.how, h.now)
 }
 
 func (h *history) unsubscribe(i int) {

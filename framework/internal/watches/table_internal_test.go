@@ -57,12 +57,14 @@ func (o *one) subscribe(how Manner) *Subscription {
 }
 
 // inState makes a watch that is in a state of the table in doc.go.
-func inState(state string) *one {
+func inState(state string) *one { return inStateFor(Promptly, state) }
+
+// inStateFor is inState for a subscription of another manner. Only one that is deferred gets to "deferred".
+func inStateFor(how Manner, state string) *one {
 	o := &one{table: New()}
 	if state != "unset" {
 		o.table.Attached(start, time.Second)
 	}
-	how := Promptly
 	if state == "deferred" {
 		how = Deferred
 	}
@@ -149,12 +151,19 @@ func (o *one) happens(what string) {
 
 // The table in doc.go is true, cell by cell.
 func TestTransitionsAreThoseOfTheDocumentation(t *testing.T) {
+	for _, how := range []Manner{Promptly, Attentive} {
+		wantTransitions(t, how)
+	}
+}
+
+func wantTransitions(t *testing.T, how Manner) {
+	t.Helper()
 	cells := transitions(t)
 	if len(cells) != 15*8 {
 		t.Fatalf("got %d cells in the table of doc.go, want 15 lines of 8", len(cells))
 	}
 	for _, c := range cells {
-		o := inState(c.state)
+		o := inStateFor(how, c.state)
 		if got := o.state(); got != c.state {
 			t.Fatalf("the test makes %q, want %q", got, c.state)
 		}
@@ -165,8 +174,9 @@ func TestTransitionsAreThoseOfTheDocumentation(t *testing.T) {
 		}
 		got += strings.Repeat("!", o.asked)
 		got += mark(" x", o.removed > 0) + mark(" w", o.woken > 0) + mark(" r", len(o.table.refused) > 0)
-		if got != c.want {
-			t.Errorf("%s at %s: got %q, want %q as in doc.go", c.input, c.state, got, c.want)
+		want := strings.ReplaceAll(c.want, " l", mark(" w", how == Attentive))
+		if got != want {
+			t.Errorf("%s at %s, manner %d: got %q, want %q as in doc.go", c.input, c.state, how, got, want)
 		}
 	}
 }
@@ -225,6 +235,21 @@ func TestOnlyNodesThatWereNotSeenGoneAreWatchedAgain(t *testing.T) {
 		}
 		if o.asked != want {
 			t.Errorf("%s: got %d requests on the next connection, want %d", state, o.asked, want)
+		}
+	}
+}
+
+func TestALostConnectionWakesOnlySubscriptionsThatHearOfIt(t *testing.T) {
+	for _, c := range []struct {
+		how  Manner
+		want int
+	}{{Promptly, 0}, {Deferred, 0}, {Persistent, 1}, {Attentive, 1}} {
+		o := inState("set")
+		again := o.subscribe(c.how)
+		o.table.Detached()
+		o.take()
+		if got := o.table.View(again).Status; got != Unknown || o.woken != c.want {
+			t.Errorf("manner %d: got status %d and %d wakes, want %d and %d", c.how, got, o.woken, Unknown, c.want)
 		}
 	}
 }
