@@ -31,8 +31,8 @@
 // Faults of the server are methods of [Server]: [Server.DropReply],
 // [Server.SwallowReply], [Server.DropRequest], [Server.ThrottleRequest],
 // [Server.DelayReply], [Server.HoldRequest] and [Server.Stall] concern one request,
-// picked by a [Match], and [Server.DropEvent] one event; [Server.Freeze],
-// [Server.CutAll], [Server.Restart] and [Server.RefuseConnections] the whole server;
+// picked by a [Match], [Server.DropEvent] one event and [Server.DropEvents] many;
+// [Server.Freeze], [Server.CutAll], [Server.Restart] and [Server.RefuseConnections] the whole server;
 // [Server.ExpireSession] and [Server.CutSession] one session. Faults of one
 // client's network are methods of its [Link]: latency, silence, resets.
 // An [Ensemble] is several servers on the same data, one of which may lag

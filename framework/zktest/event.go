@@ -41,10 +41,14 @@ func (s *Server) notify(hear []*conn, event int32, path string, acl []aclEntry, 
 	}
 }
 
-// loses reports whether an event is one that DropEvent drops.
+// loses reports whether an event is one that DropEvent or DropEvents drops.
 func (s *Server) loses(c *conn, path string) bool {
+	event, paths := Request{Session: c.id()}, []string{path}
+	if slices.ContainsFunc(s.silenced, func(r *rule) bool { return r.match.matches(event, paths) }) {
+		return true
+	}
 	for i, r := range s.lostEvents {
-		if !r.match.matches(Request{Session: c.id()}, []string{path}) {
+		if !r.match.matches(event, paths) {
 			continue
 		}
 		if r.seen++; r.seen >= max(1, r.match.Nth) {

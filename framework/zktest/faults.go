@@ -62,11 +62,26 @@ func (s *Server) opener(gate chan struct{}) func() {
 }
 
 // DropEvent drops one matching event, by the path that it names and the session
-// that it is for. The watch that it fires is spent nevertheless.
+// that it is for, whether the watch is on the node or on a tree with it. A watch
+// that fires once is spent nevertheless. n calls drop the next n events.
 func (s *Server) DropEvent(m Match) {
 	s.mu.Lock()
 	defer s.unlock()
 	s.lostEvents = append(s.lostEvents, &rule{match: m})
+}
+
+// DropEvents drops all matching events until stop is called. Nth has no meaning
+// here, and DropEvent does not count these events. Calling stop again does nothing.
+func (s *Server) DropEvents(m Match) (stop func()) {
+	lost := &rule{match: m}
+	s.mu.Lock()
+	defer s.unlock()
+	s.silenced = append(s.silenced, lost)
+	return func() {
+		s.mu.Lock()
+		defer s.unlock()
+		s.silenced = slices.DeleteFunc(s.silenced, func(r *rule) bool { return r == lost })
+	}
 }
 
 // Observe calls fn for each client request right before it is executed, in

@@ -25,7 +25,8 @@ type store struct {
 	servers      []*Server
 	leader       *Server
 	rules        []*rule
-	lostEvents   []*rule
+	lostEvents   []*rule // each drops one event
+	silenced     []*rule // each drops all
 	observers    []*observer
 	txnObservers []*txnObserver
 	counts       map[Op]int
