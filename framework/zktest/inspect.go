@@ -32,6 +32,26 @@ func (s *Server) SetData(path string, data []byte) error {
 	return s.administer(writeOp{op: OpSetData, node: newNode{path: path, data: bytes.Clone(data)}, version: -1})
 }
 
+// ACL is an entry of a node's access control list, with the fields of
+// go-zookeeper's: zktest.ACL(entry) converts one.
+type ACL struct {
+	Perms  int32 // a sum of 1 (read), 2 (write), 4 (create), 8 (delete) and 16 (admin)
+	Scheme string
+	ID     string
+}
+
+// SetACL replaces a node's access control list, whatever its ACL and Aversion.
+// No watch fires, as on a real server: clients notice when they ask again, or by
+// what they do not hear any more. It refuses what the server would refuse of a
+// client: an empty list, and entries that it does not know.
+func (s *Server) SetACL(path string, entries ...ACL) error {
+	acl := make([]aclEntry, len(entries))
+	for i, e := range entries {
+		acl[i] = aclEntry{e.Perms, identity{e.Scheme, e.ID}}
+	}
+	return s.administer(writeOp{op: OpSetACL, node: newNode{path: path, acl: acl}, version: -1})
+}
+
 // administer makes one change as the super user; watches fire as for any.
 func (s *Server) administer(w writeOp) error {
 	s.mu.Lock()
