@@ -40,7 +40,7 @@
 //
 // # What it looks like from inside
 //
-// [Server.Stat], [Server.Children], [Server.Watches], [Server.Sessions],
+// [Server.Stat], [Server.Children], [Server.ListWatches], [Server.Sessions],
 // [Server.Counts] and others show what the server has, and [Server.Observe]
 // shows each request at the moment at which it is executed.
 // [Server.ObserveTransactions] shows what requests, ends of sessions and the

@@ -104,53 +104,6 @@ func (s *Server) Children(path string) []string {
 	return n.sortedChildren()
 }
 
-// Watches counts the watches on a path that clients have at this server. A
-// client counts once for each kind: data and existence (one kind to the
-// server), children, persistent, recursive.
-func (s *Server) Watches(path string) int {
-	s.mu.Lock()
-	defer s.unlock()
-	return s.watchesOn(path)
-}
-
-// WatchCount counts the watches on all paths, as Watches does.
-func (s *Server) WatchCount() int {
-	s.mu.Lock()
-	defer s.unlock()
-	return s.watchCount()
-}
-
-func (s *Server) watchCount() int {
-	total := 0
-	for path := range s.dataWatches.byPath {
-		total += s.watchesOn(path)
-	}
-	for path := range s.childWatches.byPath {
-		if s.dataWatches.byPath[path] == nil {
-			total += s.watchesOn(path)
-		}
-	}
-	return total
-}
-
-// watchesOn counts a persistent watch once, though it stands in both tables.
-func (s *Server) watchesOn(path string) int {
-	total := 0
-	for _, mode := range s.dataWatches.byPath[path] {
-		for _, bit := range []watchMode{watchOnce, watchPersistent, watchRecursive} {
-			if mode&bit != 0 {
-				total++
-			}
-		}
-	}
-	for _, mode := range s.childWatches.byPath[path] {
-		if mode&watchOnce != 0 {
-			total++
-		}
-	}
-	return total
-}
-
 // Sessions lists the live sessions by id.
 func (s *Server) Sessions() []Session {
 	s.mu.Lock()
