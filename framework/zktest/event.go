@@ -6,6 +6,10 @@ import (
 
 // fire reports a change that the server's tree shows to the watchers at this server.
 func (s *Server) fire(c change) {
+	if s.cfg.keeper {
+		s.fireAsKeeper(c)
+		return
+	}
 	parent, _ := split(c.path)
 	switch c.kind {
 	case changeCreate:

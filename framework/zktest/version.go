@@ -46,7 +46,11 @@ func WithVersion(v string) Option {
 //   - a client that comes back with its session gets another, new one, and its
 //     old one ends when its time is up;
 //   - a change of a node's data counts in its parent's Cversion, and the
-//     removal of a child does not change its parent's Pzxid.
+//     removal of a child does not change its parent's Pzxid;
+//   - an event of a tree has the path on which the watch was set, not the
+//     node's: so it is from 26.1 to 26.8 at least;
+//   - a client with several watches that a change concerns gets an event for
+//     each, and no event needs permission to read.
 //
 // It panics if the release has another form.
 func WithKeeper(release string) Option {

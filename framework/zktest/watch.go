@@ -99,6 +99,21 @@ func (t *watchTable) take(path string, event int32) []*conn {
 	return slices.Compact(hear)
 }
 
+// takeMode returns who has a watch of one mode on path, by connection number, and removes those that fire once.
+func (t *watchTable) takeMode(path string, mode watchMode) []*conn {
+	var hear []*conn
+	for c, has := range t.byPath[path] {
+		if has&mode != 0 {
+			hear = append(hear, c)
+		}
+	}
+	for _, c := range hear {
+		t.remove(path, c, mode&watchOnce)
+	}
+	slices.SortFunc(hear, func(a, b *conn) int { return cmp.Compare(a.number, b.number) })
+	return hear
+}
+
 func (t *watchTable) ancestors(path string, hear []*conn) []*conn {
 	for path != "/" {
 		path, _ = split(path)
