@@ -95,7 +95,7 @@ func (t tree) without(path string) tree {
 	return t
 }
 
-// cut returns b without the paths from from until before to. It visits every branch that it removes.
+// cut returns b without the nodes with from <= path < to. It visits every branch that it removes.
 func (t *tree) cut(b *branch, from, to string) *branch {
 	switch {
 	case b == nil:
@@ -140,7 +140,7 @@ func (t tree) after(path string) (*Node, bool) {
 	return nil, false
 }
 
-// between returns the nodes from from until before to in order.
+// between returns the nodes with from <= path < to in order.
 func (t tree) between(from, to string) iter.Seq[*Node] {
 	return func(yield func(*Node) bool) {
 		lower := from
@@ -160,8 +160,8 @@ func compare(old, current *branch, backwards bool, yield func(before, after *Nod
 	if old == current {
 		return true
 	}
-	root := old
-	if !old.outranks(current) {
+	root := old // any path would do; to take the root with the higher priority measured the same
+	if root == nil {
 		root = current
 	}
 	oldLeft, before, oldRight := old.split(root.node.Path)
@@ -197,7 +197,7 @@ func (b *branch) over(left, right *branch) *branch {
 // outranks reports whether b is to be above c. The order is total, so that equal hashes do not make the shape depend on
 // anything but the paths.
 func (b *branch) outranks(c *branch) bool {
-	return c == nil || b != nil && (b.priority > c.priority || b.priority == c.priority && b.node.Path < c.node.Path)
+	return c == nil || b.priority > c.priority || b.priority == c.priority && b.node.Path < c.node.Path
 }
 
 // split returns what of b precedes path, the node at path or nil, and what of b follows path.
@@ -230,8 +230,8 @@ func merge(left, right *branch) *branch {
 	}
 }
 
-// ascend yields the nodes from from until before to in order, and reports whether yield always returned true. Yield
-// may raise from, to skip what comes before that.
+// ascend yields the nodes with from <= path < to in order, and reports whether yield always returned true. A yield that
+// raises from skips what precedes it.
 func (b *branch) ascend(from *string, to string, yield func(*Node) bool) bool {
 	for b != nil && *from < to {
 		switch path := b.node.Path; {

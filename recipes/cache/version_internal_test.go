@@ -106,7 +106,7 @@ func checkBranches(t *testing.T, b *branch, from, to string) {
 		t.Errorf("a branch between %q and %q: got %q", from, to, path)
 	}
 	for _, child := range []*branch{b.left, b.right} {
-		if child.outranks(b) && child != nil {
+		if child != nil && child.outranks(b) {
 			t.Errorf("got %q with priority %d below %q with %d", child.node.Path, child.priority, path, b.priority)
 		}
 	}
