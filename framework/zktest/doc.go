@@ -41,8 +41,9 @@
 // # What it looks like from inside
 //
 // [Server.Stat], [Server.Children], [Server.ListWatches], [Server.Sessions],
-// [Server.Counts] and others show what the server has, and [Server.Observe]
-// shows each request at the moment at which it is executed.
+// [Server.Counts], [Server.CountRequests] and others show what the server has and
+// was asked, and [Server.Observe] shows each request at the moment at which it is
+// executed.
 // [Server.ObserveTransactions] shows what requests, ends of sessions and the
 // server itself have changed; package txnlog reads the same from a real
 // server's logs.

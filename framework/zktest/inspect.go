@@ -126,11 +126,28 @@ func (s *Server) Connections() int {
 	return len(s.open)
 }
 
-// Counts returns how many requests of each kind have been executed, failed ones included.
+// Counts returns how many requests of each kind have been executed, failed ones included. CountRequests has those of
+// some paths or one session.
 func (s *Server) Counts() map[Op]int {
 	s.mu.Lock()
 	defer s.unlock()
 	return maps.Clone(s.counts)
+}
+
+// CountRequests counts the matching requests that are executed from now on, failed
+// ones included, at any server of the ensemble. A multi or multiRead counts once. Nth
+// has no meaning here. count returns the number so far.
+func (s *Server) CountRequests(m Match) (count func() int) {
+	counter := &counter{match: m}
+	s.mu.Lock()
+	defer s.unlock()
+	s.counters = append(s.counters, counter)
+	s.rehook()
+	return func() int {
+		s.mu.Lock()
+		defer s.unlock()
+		return counter.n
+	}
 }
 
 func (s *Server) sortedConns() []*conn {

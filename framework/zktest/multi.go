@@ -113,20 +113,18 @@ func encodeFailure(out *encoder, steps, failed int, err code) {
 	multiHeader(out, -1, true, -1)
 }
 
-// multiRead answers each read on its own: one that fails harms no other. If
-// all steps are modifications, the end of a list of answers stands behind the
-// error.
-func (c *conn) multiRead(d *decoder, out *encoder) code {
-	type get struct {
-		op   Op
-		path string
-	}
-	var gets []get
-	var writes bool
+// getOp is a decoded read of a multiRead.
+type getOp struct {
+	op   Op
+	path string
+}
+
+// readGets decodes the steps of a multiRead, and reports whether some are modifications.
+func readGets(d *decoder) (gets []getOp, writes bool) {
 	for {
 		op, more := d.multiHeader()
 		if !more {
-			break
+			return gets, writes
 		}
 		if op != OpGetChildren && op != OpGetData {
 			readStep(op, d)
@@ -135,8 +133,15 @@ func (c *conn) multiRead(d *decoder, out *encoder) code {
 		}
 		path := d.string()
 		d.bool() // a watch flag has no effect here
-		gets = append(gets, get{op, path})
+		gets = append(gets, getOp{op, path})
 	}
+}
+
+// multiRead answers each read on its own: one that fails harms no other. If
+// all steps are modifications, the end of a list of answers stands behind the
+// error.
+func (c *conn) multiRead(d *decoder, out *encoder) code {
+	gets, writes := readGets(d)
 	switch {
 	case d.bad, writes && len(gets) > 0:
 		return codeMarshalling

@@ -9,7 +9,7 @@ import (
 // Match selects requests. A zero field matches anything.
 type Match struct {
 	Op      Op
-	Path    string // exactly, or with a final "*" by prefix; any of the paths of a multi
+	Path    string // exactly, or with a final "*" by prefix; any of the paths of a multi or multiRead
 	Session int64
 	Nth     int // the how manieth match from now on is meant; 0 means 1
 }
@@ -17,7 +17,7 @@ type Match struct {
 // Request describes a client's request to an observer.
 type Request struct {
 	Op      Op
-	Path    string // the first path of a multi; "" where there is none
+	Path    string // the first path of a multi or multiRead; "" where there is none
 	Session int64
 	Xid     int32
 	Conn    int // connections count from 1 in the order of their dials
@@ -37,10 +37,17 @@ type rule struct {
 
 type observer struct{ call func(Request) }
 
+// A counter counts the requests that match.
+type counter struct {
+	match Match
+	n     int
+}
+
 // plan is what is to be done to one request.
 type plan struct {
 	request     Request
 	observers   []*observer
+	counters    []*counter
 	holds       []chan struct{}
 	stalls      []chan struct{}
 	dropReply   bool
@@ -75,6 +82,11 @@ func (c *conn) plan(xid int32, op Op, body []byte) plan {
 		return p
 	}
 	s.heardFrom(c.sess) // it has been heard from, even if it is held now
+	for _, n := range s.counters {
+		if n.match.matches(p.request, paths) {
+			p.counters = append(p.counters, n)
+		}
+	}
 	for _, r := range s.rules {
 		if !r.match.matches(p.request, paths) {
 			continue
@@ -119,6 +131,11 @@ func pathsOf(op Op, body []byte) (paths []string) {
 		for _, w := range readMulti(&d) {
 			paths = append(paths, w.node.path)
 		}
+	case op == OpMultiRead:
+		gets, _ := readGets(&d)
+		for _, g := range gets {
+			paths = append(paths, g.path)
+		}
 	case op.hasPath():
 		if path := d.string(); !d.bad {
 			paths = append(paths, path)
@@ -134,4 +151,12 @@ func (st *store) addRule(r *rule) {
 	st.rehook()
 }
 
-func (st *store) rehook() { st.hooked.Store(len(st.rules)+len(st.observers) > 0) }
+// counted counts a request that is executed.
+func (st *store) counted(op Op, p *plan) {
+	st.counts[op]++
+	for _, n := range p.counters {
+		n.n++
+	}
+}
+
+func (st *store) rehook() { st.hooked.Store(len(st.rules)+len(st.observers)+len(st.counters) > 0) }

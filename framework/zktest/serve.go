@@ -36,7 +36,7 @@ func (c *conn) serve(frame []byte) bool {
 	}
 	for _, stall := range p.stalls {
 		if !c.wait(stall) {
-			c.executeStalled(xid, op, d, stall)
+			c.executeStalled(xid, op, d, &p, stall)
 			return false
 		}
 	}
@@ -63,7 +63,7 @@ func (c *conn) wait(ready <-chan struct{}) bool {
 
 // executeStalled executes a write of a connection that has ended, once the
 // thread that has read it goes on, unless its session is over by then.
-func (c *conn) executeStalled(xid int32, op Op, d decoder, stall <-chan struct{}) {
+func (c *conn) executeStalled(xid int32, op Op, d decoder, p *plan, stall <-chan struct{}) {
 	s := c.srv
 	select {
 	case <-stall:
@@ -76,7 +76,7 @@ func (c *conn) executeStalled(xid int32, op Op, d decoder, stall <-chan struct{}
 	if s.closed || s.sessions[c.sess.id] != c.sess || now != nil && now.srv != s {
 		return
 	}
-	s.counts[op]++
+	s.counted(op, p)
 	c.xid = xid
 	s.reply.openReply()
 	c.dispatch(op, &d, &s.reply)
@@ -131,7 +131,7 @@ func (c *conn) execute(xid int32, op Op, d decoder, p *plan) (wait <-chan struct
 	if wait := c.blocked(op); wait != nil {
 		return wait, true
 	}
-	s.counts[op]++
+	s.counted(op, p)
 	s.received++
 	c.received++
 	c.xid = xid

@@ -11,7 +11,7 @@ import (
 type store struct {
 	cfg    config
 	turn   chan struct{} // held while a request is observed and executed
-	hooked atomic.Bool   // there are observers or rules
+	hooked atomic.Bool   // there are observers, counters or rules
 
 	mu           sync.Mutex
 	tree         *tree
@@ -28,6 +28,7 @@ type store struct {
 	lostEvents   []*rule // each drops one event
 	silenced     []*rule // each drops all
 	observers    []*observer
+	counters     []*counter
 	txnObservers []*txnObserver
 	counts       map[Op]int
 	beyond       map[string]overrun // by parent: its sequence numbers have ended
