@@ -43,7 +43,7 @@
 // [Server.Stat], [Server.Children], [Server.ListWatches], [Server.Sessions],
 // [Server.Counts], [Server.CountRequests] and others show what the server has and
 // was asked, and [Server.Observe] shows each request at the moment at which it is
-// executed.
+// executed. [Link.MostUnderWay] measures how many clients have under way at one time.
 // [Server.ObserveTransactions] shows what requests, ends of sessions and the
 // server itself have changed; package txnlog reads the same from a real
 // server's logs.

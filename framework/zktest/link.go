@@ -22,10 +22,11 @@ type Link struct {
 	pick  func(address string) *Server
 	delay atomic.Int64
 
-	mu    sync.Mutex
-	muted bool
-	cut   bool
-	pipes map[*pipeConn]struct{} // the client ends
+	mu     sync.Mutex
+	muted  bool
+	cut    bool
+	pipes  map[*pipeConn]struct{} // the client ends
+	meters []*meter               // for new connections
 }
 
 // NewLink returns a healthy link without latency.
@@ -80,7 +81,12 @@ func (l *Link) DialContext(ctx context.Context, _, address string) (net.Conn, er
 	if !l.admit(client) {
 		return fail(syscall.ECONNREFUSED)
 	}
-	client.closed = func() { l.forget(client) }
+	client.closed = func() {
+		for _, m := range client.meters {
+			m.closed()
+		}
+		l.forget(client)
+	}
 	if !srv.take(server, "127.0.0.1") {
 		l.forget(client)
 		return fail(syscall.ECONNREFUSED)
@@ -114,6 +120,9 @@ func (l *Link) admit(client *pipeConn) bool {
 	}
 	if l.muted {
 		client.mute()
+	}
+	for _, m := range l.meters {
+		client.meters = append(client.meters, &pipeMeter{meter: m})
 	}
 	l.pipes[client] = struct{}{}
 	return true

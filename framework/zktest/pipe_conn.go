@@ -13,7 +13,8 @@ import (
 type pipeConn struct {
 	in, out       *half
 	local, remote net.Addr
-	closed        func() // reports to the link that this end is gone; may be nil
+	closed        func()       // reports to the link that this end is gone; may be nil
+	meters        []*pipeMeter // at the client's end only
 	once          sync.Once
 }
 
@@ -33,10 +34,16 @@ func (c *pipeConn) fail(op string, err error) error {
 
 func (c *pipeConn) Read(p []byte) (int, error) {
 	n, err := c.in.read(p)
+	for _, m := range c.meters {
+		m.read(p[:n])
+	}
 	return n, c.fail("read", err)
 }
 
 func (c *pipeConn) Write(p []byte) (int, error) {
+	for _, m := range c.meters { // before an answer can come
+		m.wrote(p)
+	}
 	n, err := c.out.write(p)
 	return n, c.fail("write", err)
 }
