@@ -111,8 +111,7 @@ type Watches interface {
 	// it ends before.
 	WatchDataDeferred(path string, wake func()) Watch
 	// WatchDataPersistent is WatchData that sees a node again that is created again. The node must be readable. A lost
-	// connection calls wake, too: View is then [StatusUnknown] until the answer on the next connection. That of a node
-	// that was not known to exist stays as it was, and calls no wake.
+	// connection calls wake, too: View is then [StatusUnknown] until the answer on the next connection.
 	WatchDataPersistent(path string, wake func()) Watch
 	// WatchChildren watches the names of a node's children, like WatchData.
 	WatchChildren(path string, wake func()) Watch

@@ -162,7 +162,7 @@ func (t *Table) Attached(now time.Time, timeout time.Duration) {
 func (t *Table) Detached() {
 	t.attached, t.refused = false, nil
 	for _, w := range t.nodes {
-		if w.view.Status == Present {
+		if w.view.Status == Present || w.view.Status == Gone && w.persistent() {
 			w.view = View{}
 			t.wakeOfLoss(w)
 		}

@@ -254,6 +254,26 @@ func TestALostConnectionWakesOnlySubscriptionsThatHearOfIt(t *testing.T) {
 	}
 }
 
+// The node may be created while the connection is lost.
+func TestALostConnectionMakesAGonePersistentSubscriptionUnknown(t *testing.T) {
+	for how, want := range map[Manner]struct {
+		status Status
+		wakes  int
+	}{Promptly: {Gone, 0}, Persistent: {Unknown, 1}} {
+		o := inState("gone")
+		again := o.subscribe(how)
+		o.take()
+		o.answer(Missing)
+		o.take()
+		o.woken = 0
+		o.table.Detached()
+		o.take()
+		if got := o.table.View(again).Status; got != want.status || o.woken != want.wakes {
+			t.Errorf("manner %d: got status %d and %d wakes, want %d and %d", how, got, o.woken, want.status, want.wakes)
+		}
+	}
+}
+
 func TestAnAnswerOfAnEarlierConnectionChangesNothing(t *testing.T) {
 	o := inState("asked")
 	old := o.newest
