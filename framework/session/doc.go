@@ -33,7 +33,7 @@
 //     look at the View, decide, wait, and look again. An event may be lost, with the permission to read or by a
 //     restored database: so the session reads a watched node again when a wait has lasted, and [Watch.ReadAgain] does
 //     so now. A [TreeObserver] hears of a node and everything below it, at servers since 3.6.
-//   - Many nodes are read by [Reads.ReadMany], which delays no renewal.
+//   - Many nodes, their data, their Stats or their children, are read by [Reads.ReadMany], which delays no renewal.
 //   - Functions of the recipe's users are called through package listen of the framework.
 //   - State of a recipe hangs on the client or on the session, by [Attach], not on the process.
 //

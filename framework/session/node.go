@@ -40,10 +40,21 @@ type Removal interface {
 	Err() error
 }
 
+// A NodePart is what [Reads.ReadMany] reads of each node.
+type NodePart int
+
+// The parts of a node. Its Stat comes with each.
+const (
+	ReadData     NodePart = iota // getData, and exists where the data may not be read
+	ReadStat                     // exists
+	ReadChildren                 // getChildren2
+)
+
 // A NodeRead is what a server said of one node.
 type NodeRead struct {
-	Path string
-	Data []byte   // nil unless the node was read
-	Stat *zk.Stat // nil if there is no node, or it may not even be asked for
-	Err  error    // why the node was not read: zk.ErrNoNode, zk.ErrNoAuth, …; nil if it was
+	Path     string
+	Data     []byte   // nil unless they were read
+	Children []string // their names, unsorted; nil unless they were read
+	Stat     *zk.Stat // nil if there is no node, or it may not even be asked for
+	Err      error    // why the node was not read: zk.ErrNoNode, zk.ErrNoAuth, …; nil if it was
 }

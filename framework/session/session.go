@@ -155,21 +155,22 @@ type Reads interface {
 	//
 	// Errors: the server's (zk.ErrNoNode, …), the session's, or ctx's cause.
 	List(ctx context.Context, path string) ([]string, error)
-	// ReadMany reads nodes, any number of them, and yields each in the order of paths. A missing node is yielded
-	// with zk.ErrNoNode as its Err; one that may not be read with zk.ErrNoAuth, and with its Stat if the server shows
-	// that.
+	// ReadMany reads one part of nodes, any number of them, and yields each in the order of paths. A missing node is
+	// yielded with zk.ErrNoNode as its Err; one that may not be read with zk.ErrNoAuth. Where data were asked for, it
+	// then has its Stat if the server shows that.
 	//
-	// It is for what a recipe reads once in a while: all members of a group, the nodes of a cache. At most 32 reads are
-	// under way, and fewer where answers take long, so that a renewal of the session, and what others ask, waits behind
-	// those alone. No more answers wait for a loop that is slow. ReadMany has no goroutine of its own; a loop that ends
-	// early gives up what is under way.
+	// It is for what a recipe reads once in a while: all members of a group, the nodes of a cache. All ReadManys of a
+	// session together have at most 32 reads under way, and fewer where answers take long, so that a renewal of the
+	// session, and what others ask, waits behind those alone. They take turns, read by read. At most 32 answers wait
+	// for a loop that is slow, and delay no other. ReadMany has no goroutine of its own; a loop that ends early gives
+	// up what is under way.
 	//
 	// After a lost connection ReadMany goes on with what was not answered. It blocks for the next connection, for at
 	// most the client's connection timeout each time. paths must not change while the loop runs.
 	//
 	// An error ends it, and comes with no node: a [*ConnectError] if there was no next connection in that time, the
 	// session's, or ctx's cause. [ShouldStartOver] is true of the first, and of [ErrSessionLost]: a recipe reads the
-	// rest in the next session. Every answer is a NodeRead, but an answer of an overloaded server, which is asked
-	// again.
-	ReadMany(ctx context.Context, paths []string) iter.Seq2[NodeRead, error]
+	// rest in the next session. An unknown part is an error, too. Every answer is a NodeRead, but an answer of an
+	// overloaded server, which is asked again.
+	ReadMany(ctx context.Context, paths []string, part NodePart) iter.Seq2[NodeRead, error]
 }

@@ -96,7 +96,7 @@ func (r *recipe) describe(ctx context.Context, nodes []queue.Node, accept func(q
 		if err != nil {
 			return nil, err
 		}
-		for read, failed := range s.ReadMany(ctx, paths) {
+		for read, failed := range s.ReadMany(ctx, paths, session.ReadData) {
 			if err = failed; err != nil {
 				break
 			}

@@ -5,23 +5,25 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 
-	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/retry"
 )
 
 // ReadMany is for [session.Reads].
-func (s *Session) ReadMany(ctx context.Context, paths []string) iter.Seq2[session.NodeRead, error] {
+func (s *Session) ReadMany(ctx context.Context, paths []string, part session.NodePart) iter.Seq2[session.NodeRead, error] {
 	return func(yield func(session.NodeRead, error) bool) {
-		r := reading{
-			session: s, rest: paths, window: readWindow{size: 1}, began: time.Now(),
-			answers: make(chan readAnswer, mostReads),
+		if part < session.ReadData || part > session.ReadChildren {
+			yield(session.NodeRead{}, fmt.Errorf("session: ReadMany: %d is no part of a node", part))
+			return
 		}
-		for len(r.rest) > 0 {
+		r := s.reads.begin(paths, part)
+		defer r.end()
+		for range paths {
 			read, err := r.next(ctx)
 			if !yield(read, err) || err != nil {
 				return
@@ -30,18 +32,20 @@ func (s *Session) ReadMany(ctx context.Context, paths []string) iter.Seq2[sessio
 	}
 }
 
-// A reading is one ReadMany. Only its caller's goroutine uses it: the connection's reader puts answers into a channel
-// that has room for all that is under way.
+// A reading is one ReadMany. Its caller's goroutine takes answers, and waits. Requests are sent by that goroutine, or
+// by the one that reads the connection, when an answer has made room: neither waits for the other.
 type reading struct {
-	session  *Session
-	rest     []string    // paths, from the first that was not yielded
-	slots    []*readSlot // one for each path that was asked for, from the first of rest
-	window   readWindow
-	underWay int
-	answers  chan readAnswer
-	stalled  bool // nothing is sent until all that is under way has come back, and there is a connection
-	pace     retry.Pace
-	began    time.Time // since it last stalled
+	queue   *readQueue
+	part    session.NodePart
+	changed chan struct{} // has room for one: an answer has come, or the reading has stalled
+	pace    retry.Pace
+	began   time.Time // since it last stalled
+
+	// Guarded by the mutex.
+	rest    []string    // paths, from the first that was not yielded
+	slots   []*readSlot // one for each path that was asked for, from the first of rest; at most mostReads
+	waits   bool        // is in the queue
+	stalled bool        // nothing is sent until there is a connection
 }
 
 type readSlot struct {
@@ -51,127 +55,124 @@ type readSlot struct {
 	read    session.NodeRead
 }
 
-type readAnswer struct {
-	slot       *readSlot
-	data       []byte
-	stat       *zk.Stat
-	err        error
-	sent, came time.Time
-}
-
-// next returns the first node. It sends before it looks, so that reads are under way while the caller's loop works.
+// next returns the first node.
 func (r *reading) next(ctx context.Context) (session.NodeRead, error) {
 	for {
 		if ctx.Err() != nil {
 			return session.NodeRead{}, retry.ContextError(ctx)
 		}
-		r.send()
-		if slot := r.slots[0]; slot.done {
-			r.slots, r.rest = r.slots[1:], r.rest[1:]
+		slot, stalled := r.take()
+		if slot != nil {
 			return slot.read, nil
 		}
-		if r.underWay == 0 { // so it has stalled: the first node was asked for before others
+		if stalled {
 			if err := r.resume(ctx); err != nil {
 				return session.NodeRead{}, err
 			}
 			continue
 		}
 		select {
-		case a := <-r.answers:
-			r.take(a)
+		case <-r.changed:
 		case <-ctx.Done():
 		}
 	}
 }
 
-// send asks for nodes as far as the window allows. An answer that no loop has asked for yet counts as under way.
-func (r *reading) send() {
-	for i := range r.rest {
-		if i == len(r.slots) {
-			r.slots = append(r.slots, &readSlot{read: session.NodeRead{Path: r.rest[i]}})
-		}
-		if r.stalled || r.underWay >= r.window.size {
-			return
-		}
-		if slot := r.slots[i]; !slot.sent {
-			r.ask(slot)
-		}
+// take returns the first node if it was read. The room that it leaves is used before the caller's loop works on it.
+func (r *reading) take() (first *readSlot, stalled bool) {
+	r.queue.mu.Lock()
+	defer r.queue.mu.Unlock()
+	if len(r.slots) > 0 && r.slots[0].done {
+		first = r.slots[0]
+		r.slots, r.rest = slices.Delete(r.slots, 0, 1), r.rest[1:]
 	}
+	r.queue.joinLocked(r)
+	return first, r.stalled
 }
 
-// ask sends one request. Without a connection the reading stalls.
-func (r *reading) ask(slot *readSlot) {
-	answer := readAnswer{slot: slot, sent: time.Now()}
-	done := func(data []byte, stat *zk.Stat, err error) {
-		answer.data, answer.stat, answer.err, answer.came = data, stat, err, time.Now()
-		r.answers <- answer
+// nextLocked returns what to ask for next, nil if there is nothing.
+func (r *reading) nextLocked() *readSlot {
+	if r.stalled {
+		return nil
 	}
-	call := transport.Get(slot.read.Path, false, done)
-	if slot.refused != nil {
-		call = transport.Exists(slot.read.Path, false, func(stat *zk.Stat, err error) { done(nil, stat, err) })
+	for _, slot := range r.slots {
+		if !slot.sent {
+			return slot
+		}
 	}
-	if err := r.session.sender.checkSize(call); err != nil {
-		slot.sent, slot.done, slot.read.Err = true, true, err
-		return
+	asked := len(r.slots)
+	if asked == min(len(r.rest), mostReads) {
+		return nil
 	}
-	base := &r.session.base
-	base.mu.Lock()
-	sent := base.sendLocked(call)
-	base.mu.Unlock()
-	if !sent {
-		r.stalled = true
-		return
-	}
-	slot.sent = true
-	r.underWay++
+	r.slots = append(r.slots, &readSlot{read: session.NodeRead{Path: r.rest[asked]}})
+	return r.slots[asked]
 }
 
-// take applies an answer. What may be answered otherwise soon is asked again.
-func (r *reading) take(a readAnswer) {
-	r.underWay--
-	slot := a.slot
+// applyLocked applies an answer. It reports whether the question is open: the reading then stalls, and asks again.
+func (r *reading) applyLocked(slot *readSlot, read session.NodeRead) (open bool) {
 	switch {
-	case a.err != nil && Retryable(a.err):
+	case read.Err != nil && Retryable(read.Err):
 		slot.sent, r.stalled = false, true
-		return
-	case errors.Is(a.err, zk.ErrNoAuth) && slot.refused == nil:
-		slot.sent, slot.refused = false, a.err
-	case errors.Is(a.err, zk.ErrNoAuth) || a.err == nil:
-		slot.done, slot.read.Data, slot.read.Stat, slot.read.Err = true, a.data, a.stat, slot.refused
+		return true
+	case errors.Is(read.Err, zk.ErrNoAuth) && r.part == session.ReadData && slot.refused == nil:
+		slot.sent, slot.refused = false, read.Err
 	default:
-		slot.done, slot.read.Err = true, a.err
+		if read.Err == nil {
+			read.Err = slot.refused
+		}
+		slot.done, slot.read = true, read
 	}
-	r.window.answered(a.sent, a.came, r.session.Timeout())
+	return false
+}
+
+// wake has the caller's goroutine look.
+func (r *reading) wake() {
+	select {
+	case r.changed <- struct{}{}:
+	default:
+	}
 }
 
 // resume waits for a connection after the reading has stalled.
 func (r *reading) resume(ctx context.Context) error {
-	s, limit := r.session, r.session.base.cfg.Transport.ConnectionTimeout
-	_ = r.pace.WaitOrDone(ctx, time.Since(r.began), s.base.done) // waitAttached reports the end
+	base := r.queue.base
+	limit := base.cfg.Transport.ConnectionTimeout
+	_ = r.pace.WaitOrDone(ctx, time.Since(r.began), base.done) // waitAttached reports the end
 	waiting, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	if s.base.waitAttached(waiting) != nil {
+	if base.waitAttached(waiting) != nil {
 		// Not its error: the wait may end with its own deadline, and then the session or ctx. Callers would take that
 		// deadline for theirs.
 		ended := ctx.Err() != nil
-		switch over := s.Err(); {
+		switch over := base.err(); {
 		case over != nil:
 			return over
 		case ended:
 			return retry.ContextError(ctx)
 		default:
-			return s.unreachable(limit)
+			return base.unreachable(limit)
 		}
 	}
-	r.stalled, r.window, r.began = false, readWindow{size: 1}, time.Now()
+	base.mu.Lock()
+	defer base.mu.Unlock()
+	r.stalled, r.began = false, time.Now()
 	return nil
 }
 
 // unreachable is the error of a wait for a connection that has lasted for limit.
-func (s *Session) unreachable(limit time.Duration) error {
-	s.base.mu.Lock()
-	defer s.base.mu.Unlock()
+func (b *base) unreachable(limit time.Duration) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	return &session.ConnectError{
-		Servers: map[string]error{s.base.server: session.ErrConnectionLost}, Cause: fmt.Errorf("connection timeout of %v", limit),
+		Servers: map[string]error{b.server: session.ErrConnectionLost}, Cause: fmt.Errorf("connection timeout of %v", limit),
 	}
+}
+
+// end gives up what was not yielded, and the place in the queue. What is under way needs its slot until it is answered.
+func (r *reading) end() {
+	r.queue.mu.Lock()
+	defer r.queue.mu.Unlock()
+	r.rest, r.slots = nil, nil
+	r.queue.leaveLocked(r)
+	r.queue.readings--
 }

@@ -18,6 +18,7 @@ type Session struct {
 	validity    validity
 	observers   observers
 	watching    watching
+	reads       readQueue
 	removals    removals
 	orphans     orphans
 	maker       maker
@@ -40,6 +41,7 @@ func newSession(cfg Config, tell Events) *Session {
 	}
 	s.observers = observers{base: &s.base, of: map[string]map[session.ChildObserver]struct{}{}, sweep: s.orphans.listed}
 	s.watching = watching{sender: &s.sender, validity: &s.validity, observers: &s.observers, table: watches.New()}
+	s.reads = readQueue{sender: &s.sender, observers: &s.observers}
 	s.removals = removals{
 		sender: &s.sender, watching: &s.watching, pending: map[string]*removal{}, refusals: map[string]*refusedRemoval{},
 	}

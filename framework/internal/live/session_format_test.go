@@ -37,7 +37,8 @@ func TestNoExportedTypeShowsACredential(t *testing.T) {
 		printtest.WantNoCredentials(t, "../../session", map[string]any{
 			"Session": s, "Validity": s, "Nodes": s, "Watches": s, "Reads": s,
 			"Binding": binding, "Watch": watch, "View": watch.View(), "Removal": removal, "Attachments": &session.Attachments{},
-			"CreatedNode": session.CreatedNode{Path: "/"}, "NodeRead": session.NodeRead{}, "CreateMode": session.Ephemeral, "Status": session.StatusGone,
+			"CreatedNode": session.CreatedNode{Path: "/"}, "NodeRead": session.NodeRead{},
+			"NodePart": session.ReadStat, "CreateMode": session.Ephemeral, "Status": session.StatusGone,
 			"ConnectError": &session.ConnectError{}, "DisconnectError": &session.DisconnectError{}, "NoAuthError": &session.NoAuthError{},
 			"ErrorPolicy": session.StandardErrorPolicy, "Waiter": session.NewWaiter(),
 			"ChildObserver": session.ChildObserver(nil), "TreeObserver": session.TreeObserver(nil),
