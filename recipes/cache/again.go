@@ -1,0 +1,61 @@
+package cache
+
+import "time"
+
+// What no event has reported is found by reading each node again, one after the other, so that the whole tree takes
+// options.readAgain. An event comes before the answer that shows the change: if there is one when the answer is taken,
+// the difference was not missed.
+
+// rootAgain is how often a root is read again that may not be read.
+const rootAgain = time.Minute
+
+// readAgainLater has one node read again after its share of the time.
+func (f *follower) readAgainLater() {
+	every := f.cache.options.readAgain / time.Duration(f.nodes.len()+1)
+	if f.torn {
+		every = rootAgain
+	}
+	f.readNothingAgain()
+	f.cache.mu.Lock()
+	defer f.cache.mu.Unlock()
+	if every > 0 {
+		f.timer = time.AfterFunc(every, func() {
+			f.cache.mu.Lock()
+			defer f.cache.mu.Unlock()
+			f.due = true
+			f.waiter.Signal()
+		})
+	}
+}
+
+func (f *follower) readNothingAgain() {
+	f.cache.mu.Lock()
+	defer f.cache.mu.Unlock()
+	f.due = false
+	if f.timer != nil {
+		f.timer.Stop()
+	}
+}
+
+// takeAgain returns the next node to be read again.
+func (f *follower) takeAgain() []task {
+	n, ok := f.nodes.after(f.cursor)
+	f.cursor = f.root
+	if ok && !f.torn {
+		f.cursor = n.Path
+	}
+	return []task{{path: f.cursor, round: f.round, again: true, look: true}}
+}
+
+// found counts differences that no event has reported, and logs them.
+func (f *follower) found(paths ...string) {
+	for _, path := range paths {
+		if f.hearsOf(path) {
+			continue
+		}
+		f.cache.mu.Lock()
+		f.cache.stats.Found++
+		f.cache.mu.Unlock()
+		f.cache.client.Logger().Warn("cache: a node has changed, and no event has reported it", "root", f.root, "path", path)
+	}
+}

@@ -1,0 +1,208 @@
+package cache
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/session"
+)
+
+// contents are the nodes that a cache has, and decide what an answer of the servers makes of them. They send nothing,
+// and have no lock.
+//
+// Answers are taken in the order in which their requests were sent, so the newest is right, whatever its zxid says: a
+// restored ensemble begins at lower ones.
+type contents struct {
+	root    string
+	depth   int
+	noData  bool
+	always  bool // each task lists: its Stat does not count children, and a listing costs nothing
+	keep    func(relative string) bool
+	removed func(path string) // hears of each path that the contents no longer have, and of those that were not there
+
+	nodes  tree
+	unread map[unreadable]error // why nodes could not be read or listed
+}
+
+type unreadable struct {
+	path    string
+	listing bool
+}
+
+// A task is a node that is to be read.
+type task struct {
+	path  string
+	round int  // in which it was heard of; what is found below it inherits that
+	whole bool // part of a reading of the whole tree: known children are to be read as well
+	owed  bool // Synced waits for it
+	again bool // it may find what no event has reported
+	look  bool // by a request, not by the node's watch
+	event event
+}
+
+// below is the task to read a child.
+func (t task) below(path string) task {
+	t.path, t.event, t.look = path, event{}, false
+	return t
+}
+
+// answered takes what a server has said of a node. changed says that the contents differ, by more than a Stat. list
+// says that the node's children are to be listed.
+func (c *contents) answered(t task, r session.NodeRead) (changed, list bool) {
+	before, known := c.nodes.get(t.path)
+	delete(c.unread, unreadable{path: t.path})
+	switch {
+	case errors.Is(r.Err, zk.ErrNoNode):
+		return c.drop(t.path), false
+	case r.Err != nil:
+		if t.path == c.root { // what it had is kept, as without a connection
+			c.unread[unreadable{path: t.path}] = r.Err
+			return false, false
+		}
+		changed = c.drop(t.path)
+		c.unread[unreadable{path: t.path}] = r.Err
+		return changed, false
+	case t.path != c.root && !c.has(parent(t.path)): // it is read with its parent, if that is there
+		return false, false
+	}
+	node := &Node{Path: t.path, Data: r.Data, Stat: r.Stat}
+	if c.noData {
+		node.Data = nil
+	}
+	if known && !sameNode(before, node) {
+		c.dropBelow(t.path) // it is gone with the node that was there
+		known = false
+	}
+	c.nodes = c.nodes.with(node)
+	changed = !known || !sameContent(before, node)
+	list = c.inside(t.path, 1) && (!known || t.whole || t.again || c.always)
+	if list && !c.always && node.Stat.NumChildren == 0 {
+		delete(c.unread, unreadable{t.path, true})
+		return c.dropBelow(t.path) || changed, false
+	}
+	return changed, list
+}
+
+// listed takes the names of a node's children. It returns what is to be read now, and what is gone.
+func (c *contents) listed(t task, r session.NodeRead) (next []task, gone []string) {
+	dir, known := c.nodes.get(t.path)
+	delete(c.unread, unreadable{t.path, true})
+	switch {
+	case !known:
+		return nil, nil
+	case errors.Is(r.Err, zk.ErrNoNode) || r.Err == nil && r.Stat.Czxid != dir.Stat.Czxid:
+		return []task{t}, nil // it has gone, or was created again, since it was read
+	case r.Err != nil: // its children are known from events alone
+		c.unread[unreadable{t.path, true}] = r.Err
+	}
+	listed := make(map[string]bool, len(r.Children))
+	for _, name := range r.Children {
+		listed[name] = true
+	}
+	for child := range c.nodes.children(t.path) {
+		switch name := child.Path[strings.LastIndexByte(child.Path, '/')+1:]; {
+		case r.Err == nil && !listed[name]:
+			gone = append(gone, child.Path)
+		case t.whole:
+			next = append(next, t.below(child.Path))
+		}
+		delete(listed, child.Path[strings.LastIndexByte(child.Path, '/')+1:])
+	}
+	for _, path := range gone {
+		c.drop(path)
+	}
+	for name := range listed {
+		if path := join(t.path, name); validName(name) && c.keep(c.relative(path)) {
+			next = append(next, t.below(path))
+		}
+	}
+	slices.SortFunc(next, func(a, b task) int { return strings.Compare(a.path, b.path) })
+	return next, gone
+}
+
+// wants reports whether a node that an event names is one to read.
+func (c *contents) wants(path string) bool {
+	if !c.inside(path, 0) || session.ValidatePath(path) != nil {
+		return false
+	}
+	relative := c.relative(path)
+	for i := range len(relative) + 1 {
+		if i < len(relative) && relative[i] != '/' {
+			continue
+		}
+		if at := relative[:i]; path != c.root && !c.has(join(c.root, at)) && !c.keep(at) {
+			return false
+		}
+	}
+	return true
+}
+
+// inside reports whether nodes that stand so far below a path are within the root and the depth.
+func (c *contents) inside(path string, below int) bool {
+	if path == c.root {
+		return c.depth < 0 || below <= c.depth
+	}
+	if !strings.HasPrefix(path, prefix(c.root)) {
+		return false
+	}
+	return c.depth < 0 || strings.Count(c.relative(path), "/")+1+below <= c.depth
+}
+
+func (c *contents) relative(path string) string { return strings.TrimPrefix(path, prefix(c.root)) }
+
+func (c *contents) has(path string) bool {
+	_, known := c.nodes.get(path)
+	return known
+}
+
+// drop removes a node with everything below it, and reports whether it was there.
+func (c *contents) drop(path string) bool {
+	known := c.has(path)
+	c.forgetBelow(path)
+	delete(c.unread, unreadable{path, true})
+	c.removed(path)
+	c.nodes = c.nodes.without(path)
+	return known
+}
+
+// dropBelow removes everything below a node, and reports whether there was anything.
+func (c *contents) dropBelow(path string) (dropped bool) {
+	c.forgetBelow(path)
+	for child := range c.nodes.children(path) {
+		c.nodes = c.nodes.without(child.Path)
+		dropped = true
+	}
+	return dropped
+}
+
+func (c *contents) forgetBelow(path string) {
+	for n := range c.nodes.below(path) {
+		c.removed(n.Path)
+	}
+	for u := range c.unread {
+		if strings.HasPrefix(u.path, prefix(path)) && u.path != path {
+			c.removed(u.path)
+			delete(c.unread, u)
+		}
+	}
+}
+
+// prefix is what the paths below a path begin with.
+func prefix(path string) string {
+	if path == "/" {
+		return path
+	}
+	return path + "/"
+}
+
+func join(dir, name string) string { return prefix(dir) + name }
+
+func parent(path string) string { return path[:max(strings.LastIndexByte(path, '/'), 1)] }
+
+// validName refuses what no server may answer.
+func validName(name string) bool {
+	return !strings.Contains(name, "/") && session.ValidatePath("/"+name) == nil
+}

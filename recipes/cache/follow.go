@@ -1,0 +1,356 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/session"
+)
+
+// A follower keeps a cache up to date from Start to its end, through one session after the other. Its goroutine works
+// in rounds: it takes the paths of which something was heard since the last round, and a part of what is still to be
+// read, reads these nodes, and lists those whose children it does not know.
+//
+// A node of which an event has come is read by a request that is sent after that, so no answer hides a change. An event
+// that comes while the node is read causes another round. So the contents at the end of a round have every change that
+// was heard of before it began.
+//
+// A round is short, so that events are not behind a reading of the whole tree for long.
+type follower struct {
+	cache    *CuratorCache
+	absolute string // the root as the servers know it
+	waiter   session.Waiter
+	stop     context.CancelFunc
+
+	// For the goroutine alone.
+	contents
+	source     source
+	changed    []task          // what was heard of, and what is new below that
+	reading    []task          // the whole tree, parents before their children
+	waiting    map[string]task // read by a watch that has not answered
+	round      int
+	torn       bool   // the root could not be read: the whole tree must be, when it can be
+	cursor     string // the path that was read again last
+	wrongPaths bool   // events have the paths of other nodes
+
+	// Guarded by cache.mu.
+	tree     *treeSource // whose calls count; nil without one
+	watching bool        // the source hears of every change
+	refused  bool        // the servers do not watch trees
+	restart  bool        // the whole tree is to be read
+	heard    map[string]event
+	due      bool // a node is to be read again
+	next     int  // the round after the present one
+	settled  int  // the contents have what was heard before this round began
+	blocked  error
+	timer    *time.Timer
+}
+
+// An event is what was heard of a path.
+type event struct {
+	kind  zk.EventType
+	known *Node // the root, as the contents had it when its event came
+}
+
+func newFollower(c *CuratorCache, absolute string, stop context.CancelFunc) *follower {
+	f := &follower{
+		cache: c, absolute: absolute, waiter: session.NewWaiter(), stop: stop, waiting: map[string]task{}, heard: map[string]event{},
+		next: 1,
+	}
+	f.contents = contents{
+		root: c.path, depth: c.options.depth, noData: c.options.noData, keep: f.keeps, unread: map[unreadable]error{},
+		removed: func(path string) {
+			delete(f.waiting, path)
+			f.source.forget(path)
+		},
+	}
+	return f
+}
+
+// keeps asks the filter.
+func (f *follower) keeps(relative string) (keep bool) {
+	if f.cache.options.keep == nil {
+		return true
+	}
+	err := f.cache.client.CatchPanic("the filter of a cache", func() { keep = f.cache.options.keep(relative) })
+	return keep && err == nil
+}
+
+func (f *follower) follow(ctx context.Context) {
+	defer f.readNothingAgain()
+	for s, err := range f.cache.client.SessionsWhileOpen(ctx, f.block) {
+		if err != nil {
+			f.cache.end(f, err) // the client has ended; or the cache has, and does not have this follower any more
+			return
+		}
+		f.followIn(ctx, s)
+	}
+}
+
+// block notes why there is no session.
+func (f *follower) block(err error) {
+	f.cache.mu.Lock()
+	defer f.cache.mu.Unlock()
+	f.blocked = err
+	f.cache.wakeLocked()
+}
+
+func (f *follower) followIn(ctx context.Context, s session.Session) {
+	f.source = f.choose(s)
+	defer func() {
+		f.source.stop()
+		f.lose()
+	}()
+	f.readAgainLater()
+	for {
+		tasks := f.take(s)
+		err := f.read(ctx, s, tasks)
+		if err == nil && len(tasks) > 0 {
+			continue
+		}
+		if err != nil { // no connection: what was under way is read with the whole tree
+			f.readWhole()
+		}
+		if f.waiter.Wait(ctx, s, nil) != nil {
+			return
+		}
+	}
+}
+
+// readWhole has the whole tree read, by requests from now on.
+func (f *follower) readWhole() {
+	f.cache.mu.Lock()
+	defer f.cache.mu.Unlock()
+	f.restart = true
+}
+
+// hear notes an event for the next round. It does not block.
+func (f *follower) hear(path string, e event) {
+	f.cache.mu.Lock()
+	defer f.cache.mu.Unlock()
+	f.heard[path] = e
+	f.waiter.Signal()
+}
+
+// hearsOf reports whether an event of a path waits for the next round.
+func (f *follower) hearsOf(path string) bool {
+	f.cache.mu.Lock()
+	defer f.cache.mu.Unlock()
+	_, heard := f.heard[path]
+	return heard
+}
+
+// lose notes that nothing is heard of from now on.
+func (f *follower) lose() {
+	f.cache.mu.Lock()
+	defer f.cache.mu.Unlock()
+	f.watching = false
+	f.staleLocked()
+}
+
+func (f *follower) staleLocked() {
+	if now := f.cache.now.Load(); f.cache.follower == f && now.synced {
+		f.cache.publishLocked(&state{nodes: now.nodes})
+	}
+}
+
+// nextRoundLocked is the first round that begins after the call.
+func (f *follower) nextRoundLocked() int {
+	f.waiter.Signal()
+	return f.next
+}
+
+// take begins a round, and returns what is to be read in it.
+func (f *follower) take(s session.Session) []task {
+	c := f.cache
+	c.mu.Lock()
+	if f.refused {
+		f.refused = false
+		c.mu.Unlock()
+		f.source.stop()
+		f.source = f.watchNodes(s)
+		c.mu.Lock()
+	}
+	if !f.watching {
+		c.mu.Unlock()
+		return nil
+	}
+	heard, restart, due := f.heard, f.restart, f.due && (c.now.Load().synced || f.torn)
+	f.heard, f.restart, f.round = map[string]event{}, false, f.next
+	f.next++
+	c.mu.Unlock()
+	if restart {
+		f.changed, f.reading = nil, []task{{path: f.root, whole: true, owed: true}}
+		clear(f.waiting)
+	}
+	tasks := f.ofEvents(heard)
+	for _, queue := range []*[]task{&f.changed, &f.reading} {
+		n := min(len(*queue), max(f.source.room()-len(f.waiting), 0))
+		tasks = append(tasks, (*queue)[:n]...)
+		*queue = (*queue)[n:]
+	}
+	if len(tasks) == 0 && due {
+		tasks = f.takeAgain()
+	}
+	return tasks
+}
+
+// ofEvents returns what is to be read because of events. A node whose last event says that it is gone need not be read:
+// answers that came before that event were taken in earlier rounds.
+func (f *follower) ofEvents(heard map[string]event) (tasks []task) {
+	for _, path := range slices.Sorted(maps.Keys(heard)) {
+		e := heard[path]
+		t, waits := f.waiting[path]
+		switch {
+		case e.kind == zk.EventNodeDeleted && path != f.root:
+			f.drop(path)
+		case waits:
+			delete(f.waiting, path)
+			t.event = e
+			tasks = append(tasks, t)
+		case f.has(path) || path == f.root || !f.always && f.wants(path):
+			tasks = append(tasks, task{path: path, round: f.round, event: e})
+		}
+	}
+	f.publish()
+	return tasks
+}
+
+// read reads the nodes of a round, and lists what it must. An error says that there is no connection, or that the
+// session or the cache is over.
+func (f *follower) read(ctx context.Context, s session.Session, tasks []task) error {
+	from := f.source
+	if len(tasks) == 1 && tasks[0].look {
+		f.source.check(tasks[0].path)
+		from = reader{f, s}
+		defer f.readAgainLater()
+	}
+	var lists []task
+	i := 0
+	for r, err := range from.read(ctx, tasks) {
+		if err != nil {
+			return err
+		}
+		t := tasks[i]
+		i++
+		if f.waits(t, r.Err) {
+			continue
+		}
+		f.distrust(t, r)
+		changed, list := f.answered(t, r)
+		if changed && t.again {
+			f.found(t.path)
+		}
+		if list {
+			lists = append(lists, t)
+		}
+		f.publish()
+	}
+	i = 0
+	for r, err := range from.list(ctx, lists) {
+		if err != nil {
+			return err
+		}
+		t := lists[i]
+		i++
+		if f.waits(t, r.Err) {
+			continue
+		}
+		next, gone := f.listed(t, r)
+		if t.again {
+			f.found(gone...)
+		}
+		if t.owed {
+			f.reading = append(f.reading, next...)
+		} else {
+			f.changed = append(f.changed, next...)
+		}
+		f.publish()
+	}
+	if torn := f.torn; f.finish() != torn {
+		f.readAgainLater()
+	}
+	return nil
+}
+
+// waits reports whether a task waits for its watch.
+func (f *follower) waits(t task, err error) bool {
+	lost := errors.Is(err, errLost)
+	if !lost && !errors.Is(err, errPending) {
+		return false
+	}
+	if lost {
+		f.cache.mu.Lock()
+		f.staleLocked()
+		f.cache.mu.Unlock()
+		t.owed = true
+	}
+	f.waiting[t.path] = t
+	return true
+}
+
+// publish shows the contents, unless they are too large.
+func (f *follower) publish() {
+	c := f.cache
+	if limit := c.options.maxBytes; limit > 0 && f.nodes.bytes() > limit {
+		c.end(f, fmt.Errorf("%w: %d nodes with %d bytes, at most %d are allowed", ErrTooLarge, f.nodes.len(), f.nodes.bytes(), limit))
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if now := c.now.Load(); c.follower == f && now.nodes != f.nodes {
+		c.publishLocked(&state{nodes: f.nodes, synced: now.synced})
+	}
+}
+
+// finish ends a round, and reports whether the root cannot be read. Synced is decided under the mutex that the loss of
+// the watch needs: it does not come after that.
+func (f *follower) finish() (torn bool) {
+	oldest, owed := f.round+1, len(f.reading) > 0
+	for _, t := range f.changed {
+		oldest = min(oldest, t.round)
+	}
+	for _, t := range f.waiting {
+		oldest, owed = min(oldest, t.round), owed || t.owed
+	}
+	rootErr := f.unread[unreadable{path: f.root}]
+	c := f.cache
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f.settled = oldest - 1
+	if c.follower == f {
+		f.reportUnreadableLocked()
+	}
+	switch {
+	case rootErr != nil:
+		f.torn, f.blocked = true, rootErr
+		f.staleLocked()
+	case f.torn:
+		f.torn, f.restart = false, true
+		f.waiter.Signal()
+	case !owed && f.watching && !f.restart && c.follower == f && !c.now.Load().synced:
+		f.blocked = nil
+		c.stats.Readings++
+		c.publishLocked(&state{nodes: f.nodes, synced: true})
+	}
+	c.wakeLocked()
+	return f.torn
+}
+
+// reportUnreadableLocked counts what cannot be read, and logs when there is more of it.
+func (f *follower) reportUnreadableLocked() {
+	c, n := f.cache, len(f.unread)
+	if n > c.stats.Unreadable {
+		for u, err := range f.unread {
+			c.client.Logger().Warn("cache: nodes cannot be read, and are left out", "root", f.root, "count", n, "one", u.path, "error", err)
+			break
+		}
+	}
+	c.stats.Unreadable = n
+}

@@ -1,0 +1,235 @@
+package cache_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/cache"
+	"github.com/gocurator/curator/retry"
+)
+
+const sessionTimeout = 10 * time.Second
+
+// inBubble runs a test with a server of its own. A goroutine, a watch or a connection that is left at its end is an
+// error.
+func inBubble(t *testing.T, test func(t *testing.T, server *zktest.Server), opts ...zktest.Option) {
+	t.Helper()
+	zktest.Bubble(t, func(t *testing.T) { test(t, zktest.New(t, opts...)) })
+}
+
+// newClient makes a client over a path of its own.
+func newClient(t *testing.T, server *zktest.Server, opts ...framework.Option) (*framework.Client, *zktest.Link) {
+	t.Helper()
+	link := server.NewLink()
+	client, err := framework.NewClient("zktest:2181", append([]framework.Option{
+		framework.WithDialer(link.DialContext), framework.WithSessionTimeout(sessionTimeout),
+		framework.WithRetryPolicy(retry.NTimes(5, 10*time.Millisecond)),
+	}, opts...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		link.Heal()
+		_ = client.Close()
+	})
+	if err := client.BlockUntilConnected(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return client, link
+}
+
+// start starts a cache, and closes it at the end of the test.
+func start(t *testing.T, client *framework.Client, path string, opts ...cache.Option) *cache.CuratorCache {
+	t.Helper()
+	c := cache.NewCuratorCache(client, path, opts...)
+	if err := c.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	synctest.Wait()
+	return c
+}
+
+func makeNode(t *testing.T, server *zktest.Server, path, data string) {
+	t.Helper()
+	if err := server.Create(path, []byte(data)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func setNode(t *testing.T, server *zktest.Server, path, data string) {
+	t.Helper()
+	if err := server.SetData(path, []byte(data)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func deleteNode(t *testing.T, server *zktest.Server, path string) {
+	t.Helper()
+	if err := server.Delete(path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// events is a subscriber that remembers, and keeps a copy of the cache by events alone.
+type events struct {
+	mu     sync.Mutex
+	heard  []string
+	nodes  map[string]cache.Node
+	synced bool
+	wrong  []string // what no order of events allows
+}
+
+func subscribe(c *cache.CuratorCache) *events {
+	e := &events{nodes: map[string]cache.Node{}}
+	c.OnEvent(e.hear)
+	return e
+}
+
+func (e *events) hear(event cache.Event) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	n := event.Node()
+	text := event.Kind.String()
+	if n.Path != "" {
+		text += " " + n.Path
+		if len(n.Data) > 0 {
+			text += "=" + string(n.Data)
+		}
+	}
+	e.heard = append(e.heard, text)
+	e.apply(event, n)
+}
+
+func (e *events) apply(event cache.Event, n cache.Node) {
+	before, known := e.nodes[n.Path]
+	complain := func(format string, args ...any) { e.wrong = append(e.wrong, fmt.Sprintf(format, args...)) }
+	switch event.Kind {
+	case cache.Created:
+		if known {
+			complain("created %s, which is there", n.Path)
+		}
+		e.nodes[n.Path] = n
+	case cache.Changed:
+		if !known || !same(before, event.Old) {
+			complain("changed %s from %v, have %v", n.Path, event.Old, before)
+		}
+		e.nodes[n.Path] = n
+	case cache.Deleted:
+		if !known || !same(before, event.Old) {
+			complain("deleted %s as %v, have %v", n.Path, event.Old, before)
+		}
+		for path := range e.nodes {
+			if strings.HasPrefix(path, n.Path+"/") {
+				complain("deleted %s before %s", n.Path, path)
+			}
+		}
+		delete(e.nodes, n.Path)
+	case cache.Synced:
+		if e.synced {
+			complain("synced twice")
+		}
+		e.synced = true
+	case cache.Stale:
+		if !e.synced {
+			complain("stale twice")
+		}
+		e.synced = false
+	}
+}
+
+func same(a, b cache.Node) bool {
+	return a.Path == b.Path && bytes.Equal(a.Data, b.Data) && a.Stat.Czxid == b.Stat.Czxid && a.Stat.Mzxid == b.Stat.Mzxid
+}
+
+// want checks what was heard since the last time.
+func (e *events) want(t *testing.T, want ...string) {
+	t.Helper()
+	synctest.Wait()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !slices.Equal(e.heard, want) {
+		t.Errorf("heard %q, want %q", e.heard, want)
+	}
+	e.heard = nil
+	e.checkLocked(t)
+}
+
+func (e *events) checkLocked(t *testing.T) {
+	t.Helper()
+	for _, wrong := range e.wrong {
+		t.Error(wrong)
+	}
+	e.wrong = nil
+}
+
+// wantEqual checks that the cache has what the server has below a path as far as keep says, and that a subscriber has
+// heard of just that.
+func wantEqual(t *testing.T, server *zktest.Server, c *cache.CuratorCache, e *events, path string, keep func(path string) bool) {
+	t.Helper()
+	want := map[string]string{}
+	var walk func(path string)
+	walk = func(path string) {
+		stat, ok := server.Stat(path)
+		if !ok || !keep(path) {
+			return
+		}
+		content, _ := server.Data(path)
+		want[path] = fmt.Sprintf("%q czxid %d mzxid %d", content, stat.Czxid, stat.Mzxid)
+		for _, name := range server.Children(path) {
+			walk(strings.TrimSuffix(path, "/") + "/" + name)
+		}
+	}
+	walk(path)
+	text := func(n cache.Node) string {
+		return fmt.Sprintf("%q czxid %d mzxid %d", n.Data, n.Stat.Czxid, n.Stat.Mzxid)
+	}
+	got := map[string]string{}
+	for n := range c.All() {
+		got[n.Path] = text(n)
+	}
+	compare(t, "the cache", got, want)
+	if e == nil {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.checkLocked(t)
+	heard := map[string]string{}
+	for path, n := range e.nodes {
+		heard[path] = text(n)
+	}
+	compare(t, "the subscriber", heard, want)
+}
+
+func compare(t *testing.T, who string, got, want map[string]string) {
+	t.Helper()
+	for path, w := range want {
+		if got[path] != w {
+			t.Errorf("%s has %s as %q, want %q", who, path, got[path], w)
+		}
+	}
+	for path, g := range got {
+		if want[path] == "" {
+			t.Errorf("%s has %s as %q, want none", who, path, g)
+		}
+	}
+}
+
+func all(string) bool { return true }
+
+// cancelled is a context that has ended.
+func cancelled(t *testing.T) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
+}

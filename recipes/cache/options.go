@@ -1,0 +1,96 @@
+package cache
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// An Option changes what a [CuratorCache] keeps. Options that are out of range, or contradict each other, are refused
+// by Start.
+type Option func(*options)
+
+type options struct {
+	depth     int // how far below the root nodes are kept; everything if it is negative
+	noData    bool
+	keep      func(relative string) bool // nil keeps everything
+	maxBytes  int64                      // no limit if it is 0
+	readAgain time.Duration              // never if it is 0
+	errs      []error
+}
+
+const everything = -1
+
+func newOptions(opts []Option) options {
+	o := options{depth: everything, readAgain: time.Hour}
+	for _, option := range opts {
+		if option == nil {
+			o.errs = append(o.errs, errors.New("an option is nil"))
+			continue
+		}
+		option(&o)
+	}
+	if o.depth == 0 && o.keep != nil {
+		o.errs = append(o.errs, errors.New("WithFilter with a depth of 0: there is nothing to filter"))
+	}
+	return o
+}
+
+// WithDepth limits how far below the root nodes are kept: 0 is the root alone, 1 its children as well. By default
+// everything below the root is kept.
+//
+// Curator: CuratorCache.Options.SINGLE_NODE_CACHE and NodeCache are depth 0, PathChildrenCache is depth 1,
+// TreeCache.Builder.setMaxDepth().
+func WithDepth(depth int) Option {
+	return func(o *options) {
+		if depth < 0 {
+			o.errs = append(o.errs, fmt.Errorf("WithDepth(%d): a depth is not negative", depth))
+		}
+		o.depth = depth
+	}
+}
+
+// WithoutData keeps nodes without their data, which are not even read where the whole tree is one watch.
+//
+// Curator: CuratorCacheStorage.dataNotCached(), whose events have the new data; cacheData of PathChildrenCache.
+func WithoutData() Option { return func(o *options) { o.noData = true } }
+
+// WithFilter keeps only nodes that keep accepts, by their paths relative to the root, such as "workers/7". What it
+// refuses is left out with everything below, and is neither listed nor read. The root is always kept. keep must give
+// the same answer each time, and neither block nor use the cache: nothing is read meanwhile. If it panics, the node is
+// left out, and the panic logged.
+//
+// Curator: TreeCacheSelector.
+func WithFilter(keep func(relative string) bool) Option {
+	return func(o *options) {
+		if keep == nil {
+			o.errs = append(o.errs, errors.New("WithFilter: the function is nil"))
+		}
+		o.keep = keep
+	}
+}
+
+// WithMaxBytes ends the cache with [ErrTooLarge] when its paths and data have more than limit bytes.
+//
+// Curator has none.
+func WithMaxBytes(limit int64) Option {
+	return func(o *options) {
+		if limit <= 0 {
+			o.errs = append(o.errs, fmt.Errorf("WithMaxBytes(%d): the limit must be positive", limit))
+		}
+		o.maxBytes = limit
+	}
+}
+
+// WithReadAgain reads the whole tree again in each such time, one request after the other, to find what no event has
+// reported: events can be lost, and a change of permissions causes none. The default is an hour; 0 switches it off.
+//
+// Curator has none.
+func WithReadAgain(every time.Duration) Option {
+	return func(o *options) {
+		if every < 0 {
+			o.errs = append(o.errs, fmt.Errorf("WithReadAgain(%v): a time is not negative", every))
+		}
+		o.readAgain = every
+	}
+}

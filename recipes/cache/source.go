@@ -1,0 +1,85 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"github.com/gocurator/curator/framework/session"
+)
+
+// A source reads the nodes of rounds, and watches them. Tasks are answered in their order.
+type source interface {
+	read(ctx context.Context, tasks []task) iter.Seq2[session.NodeRead, error]
+	list(ctx context.Context, tasks []task) iter.Seq2[session.NodeRead, error]
+	room() int          // how many nodes may be read in a round, with those that wait for their watch
+	forget(path string) // the cache does not have the node
+	check(path string)  // a watch may have lost an event
+	stop()              // leaves no watch at the server
+}
+
+// As a node's error these say that its watch has no answer yet. The task waits until the path is heard of.
+var (
+	errPending = errors.New("the watch has not answered yet")
+	errLost    = errors.New("the watch was lost with the connection")
+)
+
+// choose returns the source for a session: one watch for all, or one for each node where that is less, or all that the
+// servers have.
+func (f *follower) choose(s session.Session) source {
+	if f.depth == 0 || f.wrongPaths {
+		return f.watchNodes(s)
+	}
+	t := &treeSource{reader: reader{f, s}}
+	f.always = false
+	f.cache.mu.Lock()
+	f.tree, f.refused = t, false
+	f.cache.mu.Unlock()
+	if s.WatchTree(f.absolute, t) != nil {
+		return f.watchNodes(s)
+	}
+	return t
+}
+
+// A reader asks the servers, and watches nothing.
+type reader struct {
+	f *follower
+	s session.Session
+}
+
+func (r reader) read(ctx context.Context, tasks []task) iter.Seq2[session.NodeRead, error] {
+	part := session.ReadData
+	if r.f.noData {
+		part = session.ReadStat
+	}
+	return r.s.ReadMany(ctx, r.f.absolutes(tasks), part)
+}
+
+func (r reader) list(ctx context.Context, tasks []task) iter.Seq2[session.NodeRead, error] {
+	return r.s.ReadMany(ctx, r.f.absolutes(tasks), session.ReadChildren)
+}
+
+// room keeps rounds short: ReadMany has at most 32 of the reads under way at a time.
+func (reader) room() int { return 1024 }
+
+func (reader) forget(string) {}
+
+func (reader) check(string) {}
+
+func (reader) stop() {}
+
+// absolutes returns the paths of tasks as the servers know them.
+func (f *follower) absolutes(tasks []task) []string {
+	paths := make([]string, len(tasks))
+	for i, t := range tasks {
+		paths[i] = f.absoluteOf(t.path)
+	}
+	return paths
+}
+
+func (f *follower) absoluteOf(path string) string {
+	if path == f.root {
+		return f.absolute
+	}
+	return join(f.absolute, f.relative(path))
+}

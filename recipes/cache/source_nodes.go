@@ -1,0 +1,131 @@
+package cache
+
+import (
+	"context"
+	"iter"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/session"
+)
+
+// A nodeSource has a watch on each node, and one on its children if those are in the cache. The watches read what they
+// report, again after each change and each reconnection; a task whose watch has not answered waits for that.
+type nodeSource struct {
+	reader
+	watches map[string]*nodeWatch
+}
+
+type nodeWatch struct {
+	parts [2]session.Watch // the node, and its children; nil while there is none
+	read  [2]bool          // it has answered before
+}
+
+const (
+	data = iota
+	children
+)
+
+// watchNodes begins to watch nodes one by one.
+func (f *follower) watchNodes(s session.Session) source {
+	f.always = true
+	f.cache.mu.Lock()
+	defer f.cache.mu.Unlock()
+	f.tree, f.refused, f.watching, f.restart = nil, false, true, true
+	clear(f.heard)
+	return &nodeSource{reader: reader{f, s}, watches: map[string]*nodeWatch{}}
+}
+
+func (n *nodeSource) read(_ context.Context, tasks []task) iter.Seq2[session.NodeRead, error] {
+	return n.look(tasks, data)
+}
+
+func (n *nodeSource) list(_ context.Context, tasks []task) iter.Seq2[session.NodeRead, error] {
+	return n.look(tasks, children)
+}
+
+// look answers by what the watches know.
+func (n *nodeSource) look(tasks []task, part int) iter.Seq2[session.NodeRead, error] {
+	return func(yield func(session.NodeRead, error) bool) {
+		for _, t := range tasks {
+			if !yield(n.lookAt(t.path, part), nil) {
+				return
+			}
+		}
+	}
+}
+
+func (n *nodeSource) lookAt(path string, part int) session.NodeRead {
+	w := n.watches[path]
+	if w == nil {
+		w = &nodeWatch{}
+		n.watches[path] = w
+	}
+	absolute := n.f.absoluteOf(path)
+	if w.parts[part] == nil {
+		set := n.s.WatchDataPersistent
+		if part == children {
+			set = n.s.WatchChildrenPersistent
+		}
+		w.parts[part] = set(absolute, func() { n.f.hear(path, event{kind: zk.EventNodeDataChanged}) })
+	}
+	view := w.parts[part].View()
+	r := session.NodeRead{Path: absolute, Data: view.Data, Stat: view.Stat, Children: view.Children}
+	switch {
+	case view.Status == session.StatusUnknown && w.read[part]:
+		r.Err = errLost
+	case view.Status == session.StatusUnknown, view.Status == session.StatusPresent && !view.Current:
+		r.Err = errPending
+	case view.Status == session.StatusFailed: // the next look asks again
+		r.Err = view.Err
+		w.parts[part].Stop()
+		w.parts[part] = nil
+	case view.Status == session.StatusGone && part == children:
+		r.Err = errPending // the node's own watch says whether it is gone; this one shows it again if it is not
+	case view.Status == session.StatusGone:
+		r.Err = zk.ErrNoNode
+	}
+	w.read[part] = view.Status != session.StatusUnknown
+	return r
+}
+
+// room bounds how many watches have their first read under way.
+func (*nodeSource) room() int { return 32 }
+
+// forget keeps the watch on the root, which sees the root when it is made.
+func (n *nodeSource) forget(path string) {
+	if path == n.f.root {
+		return
+	}
+	n.end(n.watches[path])
+	delete(n.watches, path)
+}
+
+func (n *nodeSource) check(path string) {
+	if w := n.watches[path]; w != nil {
+		for _, watch := range w.parts {
+			if watch != nil {
+				watch.ReadAgain()
+			}
+		}
+	}
+}
+
+func (n *nodeSource) stop() {
+	for _, w := range n.watches {
+		n.end(w)
+	}
+	n.watches = nil
+	n.f.lose()
+}
+
+func (*nodeSource) end(w *nodeWatch) {
+	if w == nil {
+		return
+	}
+	for _, watch := range w.parts {
+		if watch != nil {
+			watch.Stop()
+		}
+	}
+}

@@ -1,0 +1,24 @@
+package cache
+
+import (
+	"fmt"
+	"log/slog"
+
+	"github.com/gocurator/curator/framework/session"
+)
+
+// String names the root and the number of nodes. It is safe while the cache changes.
+func (c *CuratorCache) String() string {
+	return fmt.Sprintf("cache of %q (%d nodes)", c.path, c.Len())
+}
+
+// Format is String by every verb.
+func (c *CuratorCache) Format(f fmt.State, verb rune) { session.FormatText(f, verb, c.String()) }
+
+// LogValue is for package slog.
+func (c *CuratorCache) LogValue() slog.Value {
+	if c == nil {
+		return slog.StringValue("<nil>")
+	}
+	return slog.GroupValue(slog.String("path", c.path), slog.Int("nodes", c.Len()), slog.Bool("synced", c.Synced()))
+}
