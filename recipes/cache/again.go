@@ -6,16 +6,10 @@ import "time"
 // options.readAgain. An event comes before the answer that shows the change: if there is one when the answer is taken,
 // the difference was not missed.
 
-// rootAgain is how often a root is read again that may not be read.
-const rootAgain = time.Minute
-
 // readAgainLater has one node read again after its share of the time.
 func (f *follower) readAgainLater() {
-	every := f.cache.options.readAgain / time.Duration(f.nodes.len()+1)
-	if f.torn {
-		every = rootAgain
-	}
 	f.readNothingAgain()
+	every := f.cache.options.readAgain / time.Duration(f.nodes.len()+1)
 	f.cache.mu.Lock()
 	defer f.cache.mu.Unlock()
 	if every > 0 {
@@ -44,7 +38,7 @@ func (f *follower) takeAgain() []task {
 	if ok && !f.torn {
 		f.cursor = n.Path
 	}
-	return []task{{path: f.cursor, round: f.round, again: true, look: true}}
+	return []task{{path: f.cursor, round: f.round, again: true}}
 }
 
 // found counts differences that no event has reported, and logs them.

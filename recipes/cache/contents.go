@@ -38,14 +38,13 @@ type task struct {
 	round int  // in which it was heard of; what is found below it inherits that
 	whole bool // part of a reading of the whole tree: known children are to be read as well
 	owed  bool // Synced waits for it
-	again bool // it may find what no event has reported
-	look  bool // by a request, not by the node's watch
+	again bool // it looks for what no event has reported, by requests
 	event event
 }
 
 // below is the task to read a child.
 func (t task) below(path string) task {
-	t.path, t.event, t.look = path, event{}, false
+	t.path, t.event, t.again = path, event{}, false
 	return t
 }
 

@@ -149,12 +149,12 @@ func (s *subscription) call(e Event) bool {
 	return true
 }
 
-// differ yields what makes the newer of two states out of the older, and reports whether it yielded all. Deleted comes
-// before Created, so that a node that was made again has both in that order: first what is gone, children before
+// differ yields what makes the newer of two states out of the older, until yield returns false. Deleted comes before
+// Created, so that a node that was made again has both in that order: first what is gone, children before
 // parents, then what is there, parents before children.
-func differ(seen, now *state, yield func(Event) bool) bool {
+func differ(seen, now *state, yield func(Event) bool) {
 	if seen.synced && !now.synced && !yield(Event{Kind: Stale}) {
-		return false
+		return
 	}
 	gone := func(before, after *Node) bool {
 		return before == nil || after != nil && sameNode(before, after) || yield(Event{Kind: Deleted, Old: *before})
@@ -169,10 +169,10 @@ func differ(seen, now *state, yield func(Event) bool) bool {
 			return yield(Event{Kind: Created, New: *after})
 		}
 	}
-	if !differences(seen.nodes, now.nodes, true, gone) || !differences(seen.nodes, now.nodes, false, there) {
-		return false
+	if differences(seen.nodes, now.nodes, true, gone) && differences(seen.nodes, now.nodes, false, there) &&
+		now.synced && !seen.synced {
+		yield(Event{Kind: Synced})
 	}
-	return !now.synced || seen.synced || yield(Event{Kind: Synced})
 }
 
 // sameNode reports whether two nodes of one path are one, at two moments, and not made one after the other.

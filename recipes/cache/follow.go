@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -31,8 +32,7 @@ type follower struct {
 	// For the goroutine alone.
 	contents
 	source     source
-	changed    []task          // what was heard of, and what is new below that
-	reading    []task          // the whole tree, parents before their children
+	queue      []task          // to be read, parents before their children
 	waiting    map[string]task // read by a watch that has not answered
 	round      int
 	torn       bool   // the root could not be read: the whole tree must be, when it can be
@@ -186,15 +186,13 @@ func (f *follower) take(s session.Session) []task {
 	f.next++
 	c.mu.Unlock()
 	if restart {
-		f.changed, f.reading = nil, []task{{path: f.root, whole: true, owed: true}}
+		f.queue = []task{{path: f.root, whole: true, owed: true}}
 		clear(f.waiting)
 	}
 	tasks := f.ofEvents(heard)
-	for _, queue := range []*[]task{&f.changed, &f.reading} {
-		n := min(len(*queue), max(f.source.room()-len(f.waiting), 0))
-		tasks = append(tasks, (*queue)[:n]...)
-		*queue = (*queue)[n:]
-	}
+	n := min(len(f.queue), max(f.source.room()-len(f.waiting), 0))
+	tasks = append(tasks, f.queue[:n]...)
+	f.queue = f.queue[n:]
 	if len(tasks) == 0 && due {
 		tasks = f.takeAgain()
 	}
@@ -226,22 +224,13 @@ func (f *follower) ofEvents(heard map[string]event) (tasks []task) {
 // session or the cache is over.
 func (f *follower) read(ctx context.Context, s session.Session, tasks []task) error {
 	from := f.source
-	if len(tasks) == 1 && tasks[0].look {
+	if len(tasks) == 1 && tasks[0].again {
 		f.source.check(tasks[0].path)
 		from = reader{f, s}
 		defer f.readAgainLater()
 	}
 	var lists []task
-	i := 0
-	for r, err := range from.read(ctx, tasks) {
-		if err != nil {
-			return err
-		}
-		t := tasks[i]
-		i++
-		if f.waits(t, r.Err) {
-			continue
-		}
+	err := f.each(tasks, from.read(ctx, tasks), func(t task, r session.NodeRead) {
 		f.distrust(t, r)
 		changed, list := f.answered(t, r)
 		if changed && t.again {
@@ -250,31 +239,42 @@ func (f *follower) read(ctx context.Context, s session.Session, tasks []task) er
 		if list {
 			lists = append(lists, t)
 		}
-		f.publish()
+	})
+	if err != nil {
+		return err
 	}
-	i = 0
-	for r, err := range from.list(ctx, lists) {
+	err = f.each(lists, from.list(ctx, lists), func(t task, r session.NodeRead) {
+		below, gone := f.listed(t, r)
+		f.queue = append(f.queue, below...)
+		if !t.again {
+			return
+		}
+		f.found(gone...)
+		for _, b := range below {
+			if f.unread[unreadable{path: b.path}] == nil { // what could not be read is new each time
+				f.found(b.path)
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	f.finish()
+	return nil
+}
+
+// each has the answers to tasks taken, but for those that wait for a watch.
+func (f *follower) each(tasks []task, answers iter.Seq2[session.NodeRead, error], take func(t task, r session.NodeRead)) error {
+	i := 0
+	for r, err := range answers {
 		if err != nil {
 			return err
 		}
-		t := lists[i]
+		if t := tasks[i]; !f.waits(t, r.Err) {
+			take(t, r)
+			f.publish()
+		}
 		i++
-		if f.waits(t, r.Err) {
-			continue
-		}
-		next, gone := f.listed(t, r)
-		if t.again {
-			f.found(gone...)
-		}
-		if t.owed {
-			f.reading = append(f.reading, next...)
-		} else {
-			f.changed = append(f.changed, next...)
-		}
-		f.publish()
-	}
-	if torn := f.torn; f.finish() != torn {
-		f.readAgainLater()
 	}
 	return nil
 }
@@ -309,14 +309,10 @@ func (f *follower) publish() {
 	}
 }
 
-// finish ends a round, and reports whether the root cannot be read. Synced is decided under the mutex that the loss of
-// the watch needs: it does not come after that.
-func (f *follower) finish() (torn bool) {
-	oldest, owed := f.round+1, len(f.reading) > 0
-	for _, t := range f.changed {
-		oldest = min(oldest, t.round)
-	}
-	for _, t := range f.waiting {
+// finish ends a round. Synced is decided under the mutex that the loss of the watch needs: it does not come after that.
+func (f *follower) finish() {
+	oldest, owed := f.round+1, false
+	for t := range f.unfinished {
 		oldest, owed = min(oldest, t.round), owed || t.owed
 	}
 	rootErr := f.unread[unreadable{path: f.root}]
@@ -340,7 +336,16 @@ func (f *follower) finish() (torn bool) {
 		c.publishLocked(&state{nodes: f.nodes, synced: true})
 	}
 	c.wakeLocked()
-	return f.torn
+}
+
+// unfinished yields the tasks of later rounds.
+func (f *follower) unfinished(yield func(task) bool) {
+	for _, t := range f.queue {
+		if !yield(t) {
+			return
+		}
+	}
+	maps.Values(f.waiting)(yield)
 }
 
 // reportUnreadableLocked counts what cannot be read, and logs when there is more of it.

@@ -46,10 +46,13 @@ func (t *treeSource) Lost() {
 
 // Refused has the nodes watched one by one.
 func (t *treeSource) Refused(error) {
-	t.locked(func(f *follower) {
-		f.watching, f.refused = false, true
-		f.staleLocked()
-	})
+	t.locked((*follower).refuseLocked)
+}
+
+// refuseLocked gives up the tree's watch.
+func (f *follower) refuseLocked() {
+	f.watching, f.refused = false, true
+	f.staleLocked()
 }
 
 func (t *treeSource) locked(do func(f *follower)) {
@@ -71,19 +74,17 @@ func (t *treeSource) stop() {
 // sends events of all nodes with the path of the watch. The event was there before the answer was sent, so if the root
 // is still what it was when the event came, another node has changed.
 func (f *follower) distrust(t task, r session.NodeRead) {
-	e := t.event
-	if e.known == nil || r.Err != nil {
+	known := t.event.known
+	switch {
+	case known == nil || r.Err != nil || r.Stat.Czxid != known.Stat.Czxid:
 		return
-	}
-	same := r.Stat.Czxid == e.known.Stat.Czxid
-	if e.kind == zk.EventNodeDataChanged {
-		same = r.Stat.Mzxid == e.known.Stat.Mzxid
-	}
-	if !same {
+	case t.event.kind == zk.EventNodeDataChanged && r.Stat.Mzxid != known.Stat.Mzxid:
 		return
 	}
 	f.wrongPaths = true
 	f.cache.client.Logger().Warn("cache: the server reports changes with the path of another node, so each node is watched by itself",
-		"root", f.root, "event", e.kind.String())
-	f.source.(*treeSource).Refused(nil)
+		"root", f.root, "event", t.event.kind.String())
+	f.cache.mu.Lock()
+	defer f.cache.mu.Unlock()
+	f.refuseLocked()
 }
