@@ -110,6 +110,11 @@ func (c *contents) listed(t task, r session.NodeRead) (next []task, gone []strin
 		}
 		delete(listed, child.Path[strings.LastIndexByte(child.Path, '/')+1:])
 	}
+	for u := range c.unread { // a server may withhold the event that an unreadable node is gone
+		if name, below := strings.CutPrefix(u.path, prefix(t.path)); below && r.Err == nil && !u.listing && !strings.Contains(name, "/") && !listed[name] {
+			delete(c.unread, u)
+		}
+	}
 	for _, path := range gone {
 		c.drop(path)
 	}
@@ -162,6 +167,7 @@ func (c *contents) drop(path string) bool {
 	known := c.has(path)
 	c.forgetBelow(path)
 	delete(c.unread, unreadable{path, true})
+	delete(c.unread, unreadable{path, false})
 	c.removed(path)
 	c.nodes = c.nodes.without(path)
 	return known
