@@ -192,7 +192,9 @@ func (f *follower) take(s session.Session) []task {
 	tasks := f.ofEvents(heard)
 	n := min(len(f.queue), max(f.source.room()-len(f.waiting), 0))
 	tasks = append(tasks, f.queue[:n]...)
-	f.queue = f.queue[n:]
+	if f.queue = f.queue[n:]; len(f.queue) == 0 {
+		f.queue = nil // it may have been long
+	}
 	if len(tasks) == 0 && due {
 		tasks = f.takeAgain()
 	}
