@@ -142,6 +142,9 @@ func WithSyncRenewal() Option { return func(c *config) { c.syncRenewal = true } 
 //
 // dial should return when ctx ends: otherwise the client goes on without it, and closes what it returns later. Close of
 // the connection must end its reads and writes, and may block. The connection needs no deadlines.
+//
+// dial must be safe for concurrent use: a client asks servers for some things on a second connection, which it closes
+// again.
 func WithDialer(dial func(ctx context.Context, network, address string) (net.Conn, error)) Option {
 	return func(c *config) {
 		if dial == nil {

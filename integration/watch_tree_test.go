@@ -133,12 +133,31 @@ func TestATreeObserverHearsOfEveryNodeOfARealServer(t *testing.T) {
 	}
 }
 
-// Servers before 3.6 answer that they do not know the request, and close the connection. Run it with
-// ZOOKEEPER_VERSION=3.5.10.
-func TestATreeObserverLearnsWhetherTheServerHasSuchWatches(t *testing.T) {
-	server := zookeeper.Start(t, zookeeper.Config{})
-	client := newClient(t, server)
+// Servers before 3.6 answer that they do not know the request, and close the connection. Those with the other one of
+// ZooKeeper's two watch managers fail in it. A lease is held meanwhile. Run it with ZOOKEEPER_VERSION=3.5.10 too.
+func TestATreeObserverLearnsWhetherTheServerHasSuchWatchesBesideALease(t *testing.T) {
+	older := strings.HasPrefix(zookeeper.Version(), "3.4.") || strings.HasPrefix(zookeeper.Version(), "3.5.")
+	t.Run("WatchManager", func(t *testing.T) { learnsOfTrees(t, zookeeper.Config{}, !older) })
+	t.Run("WatchManagerOptimized", func(t *testing.T) {
+		optimized := "-Dzookeeper.watchManagerName=org.apache.zookeeper.server.watch.WatchManagerOptimized"
+		learnsOfTrees(t, zookeeper.Config{JavaOptions: []string{optimized}}, false)
+	})
+}
+
+func learnsOfTrees(t *testing.T, config zookeeper.Config, want bool) {
+	server := zookeeper.Start(t, config)
+	var mu sync.Mutex
+	var states []framework.State
+	client := newClient(t, server, framework.WithStateListener(func(change framework.StateChange) {
+		mu.Lock()
+		defer mu.Unlock()
+		states = append(states, change.State)
+	}))
 	s, err := client.Session(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	lease, err := s.Bind(func(cause error) { t.Errorf("the lease ended: %v", cause) }, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,19 +167,24 @@ func TestATreeObserverLearnsWhetherTheServerHasSuchWatches(t *testing.T) {
 	}
 	var refused error
 	m.await(t, "the watch to be set or refused", func() bool { refused = m.err; return m.set > 0 || refused != nil })
-	if refused == nil {
-		return
+	if got := refused == nil; got != want {
+		t.Errorf("server %s: got refused: %v, want watches of trees: %t", zookeeper.Version(), refused, want)
 	}
-	if !errors.Is(refused, framework.ErrUnsupported) {
-		t.Errorf("got %v, want ErrUnsupported", refused)
+	if refused != nil {
+		if err := s.WatchTree("/tree", m); !errors.Is(refused, framework.ErrUnsupported) || !errors.Is(err, framework.ErrUnsupported) {
+			t.Errorf("got %v and %v, want ErrUnsupported", refused, err)
+		}
 	}
 	if _, err := client.Exists(t.Context(), "/"); err != nil {
 		t.Errorf("the client is of no use any more: %v", err)
 	}
-	if now, err := client.Session(t.Context()); now != s {
-		t.Errorf("got session %v, %v, want %v", now, err, s)
+	if err := lease.Err(); err != nil {
+		t.Errorf("got lease %v, want it valid", err)
 	}
-	if err := s.WatchTree("/tree", m); !errors.Is(err, framework.ErrUnsupported) {
-		t.Errorf("got %v, want ErrUnsupported", err)
+	lease.Release()
+	mu.Lock()
+	defer mu.Unlock()
+	if !slices.Equal(states, []framework.State{framework.StateConnected}) {
+		t.Errorf("got states %v, want the first connection alone", states)
 	}
 }

@@ -40,12 +40,12 @@
 // # Callbacks
 //
 // The functions that a recipe gives to a session are called by the goroutine that reads the connection, by the one that
-// watches the clock, or by a caller of Bind, Binding.Err, BlockUntilValid or List that finds the time up. While a
-// callback runs, nothing else of the session is heard, and the other bindings of the session wait for their end. So a
-// callback must not wait: neither for an answer nor for a lock under which others wait, nor for the user, whom it must
-// not call. It should only wake: close a channel, send to one that has room, set a variable. It may queue requests
-// (Remove, Stop), as a grant does whose node is gone. The cleanup function of a Binding runs apart from these; it must
-// not wait either.
+// watches the clock, by a caller of Bind, Binding.Err, BlockUntilValid or List that finds the time up, or, for
+// TreeObserver.Refused, by the one that asks whether the server watches trees. While a callback runs, nothing else of
+// the session is heard, and the other bindings of the session wait for their end. So a callback must not wait: neither
+// for an answer nor for a lock under which others wait, nor for the user, whom it must not call. It should only wake:
+// close a channel, send to one that has room, set a variable. It may queue requests (Remove, Stop), as a grant does
+// whose node is gone. The cleanup function of a Binding runs apart from these; it must not wait either.
 //
 // Paths are absolute, as the client's AbsolutePath returns them. Everything here is safe for concurrent use.
 //

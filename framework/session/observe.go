@@ -18,7 +18,7 @@ type ChildObserver interface {
 }
 
 // A TreeObserver hears what changes at and below a node. The goroutine that reads the connection calls its methods,
-// which must not block.
+// which must not block. Refused may come from the goroutine that has asked the server, but never beside another call.
 type TreeObserver interface {
 	// Watching says that the server has set the watch, after every reconnection again. Nothing reports earlier changes:
 	// the observer must read everything again, by reads sent from now on.
@@ -29,7 +29,7 @@ type TreeObserver interface {
 	// Lost says that the connection is lost, and the watch with it: nothing reports what happens until Watching is
 	// called again. It comes in the order of the events, and only after Watching.
 	Lost()
-	// Refused is the last call: the server that the session has moved to does not know such watches ([ErrUnsupported]),
-	// or closes connections on them.
+	// Refused is the last call: the server, or the one that the session has moved to, does not know such watches
+	// ([ErrUnsupported]), or closes connections on them.
 	Refused(err error)
 }

@@ -124,9 +124,14 @@ type Watches interface {
 	// WatchTree reports the changes of a node, which need not exist, and of everything below it to an observer, until
 	// UnwatchTree or the end of the session. All observers of a path share one watch at the server.
 	//
-	// Errors: [ErrUnsupported] if the servers are known to lack such watches, which came with 3.6; otherwise the
-	// observer's Refused comes later. A client's first request to a server that lacks them costs the connection: the
-	// server closes it.
+	// A server that lacks such watches, which came with 3.6, closes the connection on them. So the client asks each
+	// server once, on a connection of its own that holds no lease, before it sets the first one there. Until the answer
+	// the tree is not watched. A server that cannot be asked is asked again while the session's connection lasts. Where
+	// one address leads to servers of several versions, the answer may be another server's, and that of an older server
+	// costs the connection after all.
+	//
+	// Errors: [ErrUnsupported] if the server is known to lack such watches; otherwise the observer's Refused comes
+	// later.
 	WatchTree(path string, o TreeObserver) error
 	// UnwatchTree ends WatchTree. The observer gets no call from then on, but may be in one.
 	UnwatchTree(path string, o TreeObserver)

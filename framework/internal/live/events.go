@@ -88,6 +88,7 @@ func (o *Runner) connect() {
 	o.watching.giveUpTreesLocked()
 	o.sendLocked(append(o.removals.requestsLocked(), o.orphans.dueLocked(o.clock.Now())...)...)
 	o.watching.setLocked()
+	o.watching.askForTreesLocked()
 	refused, server := o.watching.table.Wakes(), o.server
 	o.mu.Unlock()
 	call(refused)
@@ -104,6 +105,7 @@ func (o *Runner) onDetached(reason error) {
 		o.online = false
 		o.validity.renewal.sent = time.Time{} // no charge against the next connection
 		o.attached = make(chan struct{})
+		o.watching.breakOffQuestionLocked()
 		o.watching.table.Detached()
 		wakes = o.watching.table.Wakes()
 		o.orphans.forgetLooksLocked()
@@ -156,6 +158,7 @@ func (o *Runner) concludeLocked(cause error) (rest func()) {
 	o.over = cause
 	ended := o.validity.endTermLocked(cause)
 	left, removals := o.orphans.abandonLocked()
+	o.watching.breakOffQuestionLocked()
 	o.watching.table = watches.New()
 	return func() {
 		bindings := ended.endBindings()

@@ -44,7 +44,11 @@ func (o *Runner) Run(closing <-chan struct{}) { o.runClock(closing) }
 // Close ends the connection, after Run, and waits until its goroutines are gone. If there is a connection, it first
 // asks the server to end the session, and waits for the answer for at most patience; answered reports whether it came.
 // No event comes from the connection after it.
-func (o *Runner) Close(patience time.Duration) (answered bool) { return o.transport.Close(patience) }
+func (o *Runner) Close(patience time.Duration) (answered bool) {
+	answered = o.transport.Close(patience)
+	o.watching.trees.done.Wait()
+	return answered
+}
 
 // LastZxid is the newest transaction that an answer has shown.
 func (o *Runner) LastZxid() int64 { return o.transport.LastZxid() }

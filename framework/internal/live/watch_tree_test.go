@@ -1,7 +1,6 @@
 package live_test
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -259,82 +258,13 @@ func TestATreeIsWatchedAgainAfterAReconnection(t *testing.T) {
 	})
 }
 
-func TestAServerWithoutTreeWatchesRefusesAndKeepsTheOthers(t *testing.T) {
-	zktest.Bubble(t, func(t *testing.T) {
-		w := &env{&clienttest.Env{T: t, Server: zktest.New(t, zktest.WithVersion("3.5.10")), States: &clienttest.States{}}}
-		w.Link = w.Server.NewLink()
-		w.Client = w.Dial("zk:2181", framework.WithStateListener(w.States.Hear))
-		w.Connected()
-		w.Make("/t")
-		data := w.watchData("/t")
-		b := w.Bind()
-		l, other := &listener{}, &listener{}
-		w.Link.SetLatency(time.Millisecond) // both watches are asked for before the server hangs up
-		for path, o := range map[string]*listener{"/t": l, "/u": other} {
-			if err := w.Session().WatchTree(path, o); err != nil {
-				t.Fatal(err)
-			}
-		}
-		w.Eventually("connected again", func() bool { return w.Client.State() == framework.StateReconnected })
-		w.Link.SetLatency(0)
-		time.Sleep(time.Minute)
-		l.want(t, "refused")
-		other.want(t, "refused")
-		wantErr(t, errors.Join(l.err, other.err), framework.ErrUnsupported)
-		wantErr(t, w.Session().WatchTree("/t", l), framework.ErrUnsupported)
-		w.change("/t")
-		if synctest.Wait(); data.view().Stat.Version != 1 {
-			t.Errorf("got view %+v, want version 1", data.view())
-		}
-		if b.Ended() {
-			t.Errorf("a lease ended: %v", b.Cause)
-		}
-		w.States.Want(t, framework.StateConnected, framework.StateSuspended, framework.StateReconnected)
-		data.stop()
-		w.wantWatches(0)
-		if err := w.Client.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
-// ClickHouse Keeper hangs up without an answer, and ends the session with that.
-func TestAServerThatHangsUpOnTreeWatchesIsFoundOut(t *testing.T) {
-	zktest.Bubble(t, func(t *testing.T) {
-		w := &env{&clienttest.Env{T: t, Server: zktest.New(t, zktest.WithKeeper("24.8")), States: &clienttest.States{}}}
-		w.Link = w.Server.NewLink()
-		w.Client = w.Dial("zk:2181")
-		defer w.Client.Close()
-		tries := 0
-		for s, err := range w.Client.Sessions(w.Within(time.Hour)) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			tries++
-			l := &listener{}
-			if err := s.WatchTree("/t", l); err != nil {
-				wantErr(t, err, framework.ErrUnsupported)
-				break
-			}
-			select {
-			case <-s.Done():
-			case <-time.After(time.Minute):
-				t.Fatalf("the session goes on; heard %q", l.heard)
-			}
-		}
-		if tries > 6 {
-			t.Errorf("found out after %d sessions", tries)
-		}
-	})
-}
-
 // An overloaded server refuses for a moment. To leave the connection would have the next one set all watches.
 func TestATreeIsWatchedAtAnOverloadedServerWithoutLeavingIt(t *testing.T) {
 	for _, op := range []zktest.Op{zktest.OpAddWatch, zktest.OpSync} {
 		t.Run(op.String(), func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *env) {
 				if op == zktest.OpSync { // a connection ended on the request once, so a sync goes ahead of it
-					w.Server.DropRequest(zktest.Match{Op: zktest.OpAddWatch})
+					w.Server.DropRequest(zktest.Match{Op: zktest.OpAddWatch, Path: "/t"})
 				}
 				for i := range 3 {
 					w.Server.ThrottleRequest(zktest.Match{Op: op, Path: "/*", Nth: i + 1})
@@ -359,6 +289,7 @@ func TestATreeIsWatchedAtAnOverloadedServerWithoutLeavingIt(t *testing.T) {
 // The request that sets the tree's watch is refused for a moment; the one that reads its root for a data watch is not.
 func TestADataWatchIsNotArmedBeforeTheTreeThatCoversIt(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
+		w.Session().UnwatchTree("/known", w.watchTree("/known")) // now the server is known to take trees
 		w.Make("/t")
 		for i := range 3 {
 			w.Server.ThrottleRequest(zktest.Match{Op: zktest.OpAddWatch, Path: "/*", Nth: i + 1})

@@ -2,7 +2,6 @@ package live
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -25,6 +24,7 @@ type watching struct {
 	putOff   time.Time  // when deferred watches are set
 	askAgain time.Time  // when what an overloaded server refused is, or was, asked for again
 	pace     retry.Pace // spaces these requests
+	trees    treeQuestion
 }
 
 // withOwner completes a view with what the table does not know.
@@ -46,29 +46,6 @@ func (w *watching) change(changeLocked func(now time.Time)) {
 	defer w.mu.Unlock()
 	changeLocked(time.Now())
 	w.askLocked()
-}
-
-func (w *watching) observeTree(path string, o session.TreeObserver) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.support.Lacks(transport.FeatureTreeWatches) {
-		return noTrees()
-	}
-	w.table.ObserveTree(path, o)
-	w.askSurelyLocked(func() { w.table.SetTree(path, time.Now()) }, transport.WatchTree(path, nil))
-	w.validity.wakeIfDueLocked(w.clock.Now())
-	return nil
-}
-
-func noTrees() error {
-	return fmt.Errorf("%w: watches of trees came with ZooKeeper 3.6", session.ErrUnsupported)
-}
-
-// giveUpTreesLocked ends all observations of trees if the servers lack such watches.
-func (w *watching) giveUpTreesLocked() {
-	if w.table.HasTrees() && w.support.Lacks(transport.FeatureTreeWatches) {
-		w.table.RefuseTrees(noTrees())
-	}
 }
 
 // askLocked sends what the table of watches asks for, and reports whether there was anything. Requests leave in the
@@ -160,6 +137,8 @@ func outcome(op watches.Op, err error) watches.Outcome {
 		return watches.Busy
 	case op == watches.RemoveTree && errors.Is(err, transport.ErrMarshalling):
 		return watches.Unsupported
+	case op == watches.SetTree && errors.Is(err, transport.ErrMarshalling): // another server has answered the question
+		return watches.Denied
 	case IsAnswer(err) || disconnects(err):
 		return watches.Denied
 	default:
@@ -169,7 +148,12 @@ func outcome(op watches.Op, err error) watches.Outcome {
 
 // setLocked sets every watch on a new connection.
 func (w *watching) setLocked() {
-	set := func() { w.table.Attached(time.Now(), w.leases.timeout) }
+	set := func() {
+		if w.support.Has(transport.FeatureTreeWatches) {
+			w.table.SetTrees(time.Now())
+		}
+		w.table.Attached(time.Now(), w.leases.timeout)
+	}
 	var kinds []*transport.Call
 	if w.table.HasTrees() {
 		kinds = append(kinds, transport.WatchTree("/", nil))

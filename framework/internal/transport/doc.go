@@ -23,6 +23,11 @@
 //   - authentication is sent as the first frame of every connection, ahead of whatever needs it;
 //   - Close never waits for a server that does not answer.
 //
+// # Questions
+//
+// What a server may answer by closing the connection it is asked on a second one, which has a session of its own and is
+// closed again: how far its data goes (below), and whether it takes watches of trees (question_tree.go).
+//
 // # Which server is tried
 //
 // Every host of the connect string is looked up at each attempt, and all of its addresses count; see

@@ -3,6 +3,7 @@ package transport
 import (
 	"errors"
 	"io"
+	"slices"
 	"syscall"
 	"time"
 
@@ -65,7 +66,11 @@ func (s *Support) ended(e ending) *session.DisconnectError {
 		clear(s.doubts)
 		return nil
 	}
-	_, optional := features[op]
+	if slices.Contains(e.waiting, opAddWatch) { // the server may have been replaced by an older one
+		delete(s.works, finding{opAddWatch, e.server})
+		s.here.Store(0)
+	}
+	optional := givenUp(op)
 	s.forgetOthers(op, optional)
 	if !e.answered {
 		s.doubts[op] = true
@@ -86,6 +91,12 @@ func (s *Support) ended(e ending) *session.DisconnectError {
 	return nil
 }
 
+// givenUp reports whether the client does without a kind of request that connections have ended on.
+func givenUp(op int32) bool {
+	_, optional := features[op]
+	return optional && !askedFirst(op)
+}
+
 // giveUpLocked does without a feature, or takes back that it works at a server.
 func (s *Support) giveUpLocked(op int32, e ending) {
 	here := finding{op, e.server}
@@ -103,7 +114,7 @@ func (s *Support) giveUpLocked(op int32, e ending) {
 // held.
 func (s *Support) forgetOthers(op int32, optional bool) {
 	for other := range s.rows {
-		if _, both := features[other]; other != op && (!optional || !both) {
+		if other != op && (!optional || !givenUp(other)) {
 			delete(s.rows, other)
 			delete(s.doubts, other)
 		}
@@ -136,7 +147,7 @@ func (l *link) evidence(reason error, waiting []pending) *session.DisconnectErro
 // answering, the first feature behind it that has not worked there.
 func (s *Support) suspect(e ending) (op int32, found bool) {
 	for _, op := range e.waiting {
-		if _, optional := features[op]; optional && !s.works[finding{op, e.server}] && !s.lackedByLocked(e.server, op) {
+		if givenUp(op) && !s.works[finding{op, e.server}] && !s.lackedByLocked(e.server, op) {
 			return op, true
 		}
 	}

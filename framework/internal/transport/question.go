@@ -10,6 +10,7 @@ import (
 )
 
 // A question is a connection with a session of its own, which serves to ask one server one thing, and is closed again.
+// Whatever the server makes of it ends no connection on which a lease rests.
 type question struct {
 	conn  net.Conn
 	in    *bufio.Reader
@@ -60,13 +61,17 @@ func (t *Transport) identify(ctx context.Context, a Address, q *question) error 
 	})
 }
 
-// open opens a session, as short as the server gives.
+// questionTimeout is the session timeout. A connection that ends within promptly has not ended with its session: that
+// would look like the end that a request is answered with.
+const questionTimeout = 2 * promptly
+
+// open opens a session.
 func (q *question) open() error {
 	var e encoder
 	e.int32(0) // the length
 	e.int32(0) // protocol version
 	e.int64(0) // has seen nothing
-	e.int32(1) // session timeout in milliseconds
+	e.int32(int32(questionTimeout.Milliseconds()))
 	e.int64(0) // no session yet
 	e.bytes(make([]byte, 16))
 	binary.BigEndian.PutUint32(e, uint32(len(e)-4))
@@ -89,6 +94,7 @@ func (q *question) open() error {
 const (
 	xidQuestionSync = xidFirst + iota
 	xidQuestion
+	xidQuestionTree
 	xidQuestionClose
 )
 

@@ -39,6 +39,9 @@ var features = map[int32]string{
 // connections one after the other, and without an answer to a request of that kind in between. A connection that ends
 // in another way counts for nothing, and the row starts again. A request that servers are known to take does not fail
 // so soon: the network may reset connections.
+//
+// A watch of a tree is the exception: each server is asked about it, in a question, before it gets one. A connection
+// that ends on one all the same takes back that it has worked there, and the server is asked again.
 type Support struct {
 	logger *slog.Logger // it must not block: it is called under mu
 	idle   atomic.Bool  // there is no evidence: most answers need no look at mu
@@ -56,6 +59,9 @@ type Support struct {
 	rows   map[int32]*row // by kind of request
 	doubts map[int32]bool // hung up on before anything was answered
 }
+
+// askedFirst reports whether servers are asked about a kind of request in a question.
+func askedFirst(op int32) bool { return op == opAddWatch }
 
 // A finding is about a feature of a server.
 type finding struct {
@@ -88,9 +94,16 @@ func (s *Support) Lacks(f Feature) bool {
 	return s.lackedByLocked(s.server, int32(f))
 }
 
+// Has reports whether a feature has worked at the present server.
+func (s *Support) Has(f Feature) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.works[finding{int32(f), s.server}]
+}
+
 // lackedByLocked is Lacks for any server.
 func (s *Support) lackedByLocked(server string, op int32) bool {
-	if s.lacks[finding{op, server}] || s.known[op] {
+	if s.lacks[finding{op, server}] || s.known[op] || askedFirst(op) {
 		return s.lacks[finding{op, server}]
 	}
 	for lacking := range s.lacks {
@@ -139,16 +152,32 @@ func (s *Support) answered(op, code int32, size int, server string) {
 		return
 	}
 	if optional {
-		s.known[op] = true
-		s.works[finding{op, server}] = true
-		delete(s.lacks, finding{op, server})
-		if server == s.server {
-			s.here.Or(1 << op)
-		}
+		s.worksLocked(op, server)
 	}
 	delete(s.rows, op)
 	delete(s.doubts, op)
 	s.restLocked()
+}
+
+// asked notes what a question has shown: why the server does without a feature, or nil.
+func (s *Support) asked(f Feature, server string, reason error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if reason != nil {
+		s.doWithoutLocked(int32(f), server, reason)
+		return
+	}
+	s.worksLocked(int32(f), server)
+}
+
+// worksLocked notes that a feature works at a server.
+func (s *Support) worksLocked(op int32, server string) {
+	s.known[op] = true
+	s.works[finding{op, server}] = true
+	delete(s.lacks, finding{op, server})
+	if server == s.server {
+		s.here.Or(1 << op)
+	}
 }
 
 // raise sets a value to a greater one. Two connections' readers may overlap.

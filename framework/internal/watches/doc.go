@@ -54,5 +54,6 @@
 //     subscription has ended, the server has no watch.
 //
 // A tree is the watch on a node and all below it (addWatch, since ZooKeeper 3.6). It covers the node: while it lasts,
-// the node's data has no watch of its own.
+// the node's data has no watch of its own. On a connection whose server is not known to take trees, none is set, and
+// none covers its node: SetTrees says that it does.
 package watches

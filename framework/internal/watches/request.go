@@ -109,7 +109,7 @@ func (t *Table) AskAgain(now time.Time) {
 		switch r.Op {
 		case SetTree:
 			if t.trees[r.Path] == r.tree {
-				t.SetTree(r.Path, now)
+				t.setTree(r.Path, now)
 			}
 		case RemoveData, RemoveChildren:
 			t.takeOffAgain(r)

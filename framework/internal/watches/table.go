@@ -8,16 +8,17 @@ import (
 
 // A Table has the watches of one session. Its methods must not run at the same time.
 type Table struct {
-	nodes    map[Key]*node
-	trees    map[string]*tree
-	attached bool            // without a connection the table makes no request
-	deferred []*node         // to be set by SetDeferred
-	refused  []Request       // refused by a busy server; AskAgain makes them again
-	leaving  map[string]bool // nodes that the session is deleting
-	timeout  time.Duration   // the session timeout
-	readsAt  time.Time       // when ReadLate looks at the nodes again
-	requests []Request
-	wakes    []func()
+	nodes      map[Key]*node
+	trees      map[string]*tree
+	attached   bool            // without a connection the table makes no request
+	takesTrees bool            // the server is known to take watches of trees
+	deferred   []*node         // to be set by SetDeferred
+	refused    []Request       // refused by a busy server; AskAgain makes them again
+	leaving    map[string]bool // nodes that the session is deleting
+	timeout    time.Duration   // the session timeout
+	readsAt    time.Time       // when ReadLate looks at the nodes again
+	requests   []Request
+	wakes      []func()
 }
 
 // New returns an empty table.
@@ -150,7 +151,7 @@ func (t *Table) Attached(now time.Time, timeout time.Duration) {
 	// Trees come last: a server that hangs up on them has answered the rest before. With them come the watches on their
 	// nodes.
 	for _, w := range t.nodes {
-		if t.trees[w.key.Path] == nil && !w.pending() && (w.view.Status == Unknown || w.persistent()) {
+		if !t.hasTree(w.key.Path) && !w.pending() && (w.view.Status == Unknown || w.persistent()) {
 			t.ask(w, now)
 		}
 	}
@@ -160,7 +161,7 @@ func (t *Table) Attached(now time.Time, timeout time.Duration) {
 // Detached is for a lost connection, whose server forgets its watches. It wakes only the subscribers that hear of the
 // loss: to a contender of a lock it would say nothing that the contender could act on.
 func (t *Table) Detached() {
-	t.attached, t.refused = false, nil
+	t.attached, t.takesTrees, t.refused = false, false, nil
 	for _, w := range t.nodes {
 		if w.view.Status == Present || w.view.Status == Gone && w.persistent() {
 			w.view = View{}

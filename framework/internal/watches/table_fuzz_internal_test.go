@@ -346,6 +346,9 @@ func (h *history) attach() {
 	if h.removal != "" {
 		h.sendRemoval()
 	}
+	if h.pick(2) == 0 { // otherwise the server is asked first
+		h.table.SetTrees(h.now)
+	}
 	h.table.Attached(h.now, time.Second)
 	h.take()
 }
@@ -405,7 +408,7 @@ func (h *history) unobserve(i int) {
 
 func (h *history) step() {
 	path := historyPaths[h.pick(len(historyPaths))]
-	what := h.pick(22)
+	what := h.pick(23)
 	switch {
 	case what < 4:
 		h.note("change %s, %d", path, what)
@@ -427,8 +430,7 @@ func (h *history) step() {
 		ear := &treeEar{path: path, server: h.server, known: map[string]int{}}
 		h.note("tree at %s", path)
 		h.ears = append(h.ears, ear)
-		h.table.ObserveTree(path, ear)
-		h.table.SetTree(path, h.now)
+		h.table.ObserveTree(path, ear, h.now)
 	case what == 10 && len(h.ears) > 0:
 		h.unobserve(h.pick(len(h.ears)))
 	case what == 11 && len(h.subs) > 0:
@@ -450,6 +452,9 @@ func (h *history) step() {
 		h.settle()
 	case what < 19:
 		h.serve(h.pick(6) == 0)
+	case what == 22 && h.attached:
+		h.note("the server is known to take trees")
+		h.table.SetTrees(h.now)
 	default:
 		h.deliver()
 	}
@@ -461,6 +466,8 @@ func (h *history) settle() {
 	if !h.attached {
 		h.attach()
 	}
+	h.table.SetTrees(h.now)
+	h.take()
 	drain := func() {
 		for n := 0; len(h.toServer)+len(h.toClient) > 0; n++ {
 			if n > 100_000 {

@@ -32,23 +32,43 @@ func (t *Table) lose(tree *tree) {
 	}
 }
 
-// ObserveTree gives an observer to a node and all below it. All observers of a path share one watch at the server.
-// SetTree must follow.
-func (t *Table) ObserveTree(path string, o TreeObserver) {
+// ObserveTree gives an observer to a node and all below it. All observers of a path share one watch at the server,
+// which is set once SetTrees was called on this connection.
+func (t *Table) ObserveTree(path string, o TreeObserver, now time.Time) {
 	if t.trees[path] == nil {
-		// From now on the node's own data watch is not set. One that is there would stay behind.
-		if w := t.nodes[Key{Path: path}]; w != nil && w.phase != deferred {
-			t.takeOff(w.key)
+		if t.takesTrees {
+			t.uncover(path)
 		}
 		t.trees[path] = &tree{observers: map[TreeObserver]bool{}}
 	}
 	t.trees[path].observers[o] = false
+	t.setTree(path, now)
 }
 
-// SetTree makes the request that sets the watch of a tree, and then those on the same node, which it may have replaced.
-func (t *Table) SetTree(path string, now time.Time) {
+// SetTrees says that the server takes watches of trees. It makes the requests for them, and on a connection that is yet
+// to come Attached does. Without it a connection has no such watch, and the nodes have their own.
+func (t *Table) SetTrees(now time.Time) {
+	if t.takesTrees {
+		return
+	}
+	for _, path := range t.treePaths() {
+		t.uncover(path)
+	}
+	t.takesTrees = true
+	t.setTrees(now)
+}
+
+// uncover takes the data watch of a node off, which a tree is going to cover: it would stay behind.
+func (t *Table) uncover(path string) {
+	if w := t.nodes[Key{Path: path}]; w != nil && w.phase != deferred {
+		t.takeOff(w.key)
+	}
+}
+
+// setTree makes the request that sets the watch of a tree, and then those on the same node, which it may have replaced.
+func (t *Table) setTree(path string, now time.Time) {
 	tree := t.trees[path]
-	if tree == nil || !t.attached {
+	if tree == nil || !t.attached || !t.takesTrees {
 		return
 	}
 	t.requests = append(t.requests, Request{Op: SetTree, Path: path, tree: tree})
@@ -56,10 +76,12 @@ func (t *Table) SetTree(path string, now time.Time) {
 }
 
 func (t *Table) setTrees(now time.Time) {
-	for _, path := range slices.Sorted(maps.Keys(t.trees)) {
-		t.SetTree(path, now)
+	for _, path := range t.treePaths() {
+		t.setTree(path, now)
 	}
 }
+
+func (t *Table) treePaths() []string { return slices.Sorted(maps.Keys(t.trees)) }
 
 // askAt sets the watches on a node again. A request that is under way may have left out the watch, or set one that was
 // taken off.
@@ -95,7 +117,7 @@ func (t *Table) UnobserveTree(path string, o TreeObserver, now time.Time) {
 // removeTree takes a tree's watch off the server, unless it was set again. Servers before 3.9 cannot distinguish it
 // from others. There it takes off all watches on the path, and sets those again that are needed.
 func (t *Table) removeTree(path string, op Op, now time.Time) {
-	if t.trees[path] != nil || !t.attached {
+	if t.trees[path] != nil || !t.attached || !t.takesTrees {
 		return
 	}
 	t.requests = append(t.requests, Request{Op: op, Path: path})
@@ -105,23 +127,31 @@ func (t *Table) removeTree(path string, op Op, now time.Time) {
 // covered reports whether a tree's watch reports a node's data: then the node has no data watch of its own. Before 3.9
 // that would replace the tree's, and its removal take the tree's off. A children watch does neither: servers keep it in
 // another table.
-func (t *Table) covered(key Key) bool { return !key.Children && t.trees[key.Path] != nil }
+func (t *Table) covered(key Key) bool { return !key.Children && t.hasTree(key.Path) }
+
+// hasTree reports whether the watch of a tree on a node is set, or asked for, on this connection, or will be on the
+// next.
+func (t *Table) hasTree(path string) bool { return t.takesTrees && t.trees[path] != nil }
 
 // HasTrees reports whether any tree is observed.
 func (t *Table) HasTrees() bool { return len(t.trees) > 0 }
 
 // RefuseTrees ends all observations of trees, for a server that does not know them.
-func (t *Table) RefuseTrees(err error) {
-	for path := range t.trees {
-		t.refuseTree(path, err)
+func (t *Table) RefuseTrees(err error, now time.Time) {
+	for _, path := range t.treePaths() {
+		t.refuseTree(path, err, now)
 	}
 }
 
-func (t *Table) refuseTree(path string, err error) {
+func (t *Table) refuseTree(path string, err error, now time.Time) {
 	tree := t.trees[path]
+	covered := t.covered(Key{Path: path})
 	delete(t.trees, path)
 	for o := range tree.observers {
 		t.wakes = append(t.wakes, func() { o.Refused(err) })
+	}
+	if covered { // the node has no watch of its own
+		t.askAt(path, now)
 	}
 }
 
@@ -134,8 +164,7 @@ func (t *Table) treeAnswered(r Request, a Answer, now time.Time) (broken bool) {
 	case a.Outcome == Busy:
 		t.refused = append(t.refused, r)
 	case a.Outcome != Found:
-		t.refuseTree(r.Path, a.Err)
-		t.askAt(r.Path, now) // the nodes below had no watch of their own
+		t.refuseTree(r.Path, a.Err, now)
 	default:
 		tree.set = true
 		for o, watching := range tree.observers {

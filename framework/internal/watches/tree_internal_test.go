@@ -22,25 +22,25 @@ func TestTheWatchThatATreeCoversIsTakenOffWithTheTree(t *testing.T) {
 	o.table.Unsubscribe(o.sub)
 	removal := o.table.Requests()[0]
 	ear := &quiet{}
-	o.table.ObserveTree("/n", ear)
-	o.table.SetTree("/n", start)
+	o.table.ObserveTree("/n", ear, start)
+	o.table.SetTrees(start)
 	wantRequests(t, o.table, SetTree)
 	o.table.Answered(removal, Answer{Outcome: Busy, Err: errors.New("busy")}, start)
 	o.table.AskAgain(start)
 	wantRequests(t, o.table)
 	o.table.UnobserveTree("/n", ear, start)
 	wantRequests(t, o.table, RemoveTree, RemoveData)
-	o.table.ObserveTree("/n", ear)
+	o.table.ObserveTree("/n", ear, start)
 	o.table.UnobserveTree("/n", ear, start)
-	wantRequests(t, o.table, RemoveTree)
+	wantRequests(t, o.table, SetTree, RemoveTree)
 }
 
 // A server before 3.9 does not know the removal of a tree's watch alone, and takes all watches on the path off.
 func TestAllWatchesGoWithATreeWhereItsOwnCannot(t *testing.T) {
 	o := inState("set")
 	ear := &quiet{}
-	o.table.ObserveTree("/n", ear)
-	o.table.SetTree("/n", start)
+	o.table.ObserveTree("/n", ear, start)
+	o.table.SetTrees(start)
 	o.table.Requests()
 	o.table.UnobserveTree("/n", ear, start)
 	removal := o.table.Requests()[0]
@@ -51,8 +51,8 @@ func TestAllWatchesGoWithATreeWhereItsOwnCannot(t *testing.T) {
 func TestARefusedTreeGivesItsNodeAWatchOfItsOwn(t *testing.T) {
 	o := inState("set")
 	ear := &quiet{}
-	o.table.ObserveTree("/n", ear)
-	o.table.SetTree("/n", start)
+	o.table.ObserveTree("/n", ear, start)
+	o.table.SetTrees(start)
 	requests := o.table.Requests()
 	set, read := requests[1], requests[2]
 	if set.Op != SetTree || read.Op != ReadData || read.Watch {
@@ -74,8 +74,8 @@ func TestARefusedTreeGivesItsNodeAWatchOfItsOwn(t *testing.T) {
 func TestTreesAreSetBeforeTheWatchesOnTheirNodes(t *testing.T) {
 	o := inState("set")
 	o.table.Detached()
-	o.table.ObserveTree("/n", &quiet{})
-	o.table.SetTree("/n", start)
+	o.table.ObserveTree("/n", &quiet{}, start)
+	o.table.SetTrees(start)
 	wantRequests(t, o.table)
 	o.table.Attached(start, time.Second)
 	wantRequests(t, o.table, SetTree, ReadData)
@@ -84,10 +84,11 @@ func TestTreesAreSetBeforeTheWatchesOnTheirNodes(t *testing.T) {
 // A server hangs up on the watch of a tree: what does not need it was asked before, and is answered.
 func TestWatchesApartFromTreesAreSetBeforeThem(t *testing.T) {
 	o := inState("set")
-	o.table.ObserveTree("/t", &quiet{})
-	o.table.SetTree("/t", start)
+	o.table.ObserveTree("/t", &quiet{}, start)
+	o.table.SetTrees(start)
 	o.table.Detached()
 	o.take()
+	o.table.SetTrees(start)
 	o.table.Attached(start, time.Second)
 	wantRequests(t, o.table, ReadData, SetTree)
 }
@@ -97,7 +98,9 @@ func TestWatchesApartFromTreesAreSetBeforeThem(t *testing.T) {
 func TestAReadUnderWayIsRepeatedWithAWatchWhenItsTreeEnds(t *testing.T) {
 	o := inState("gone")
 	ear := &quiet{}
-	o.table.ObserveTree("/n", ear)
+	o.table.ObserveTree("/n", ear, start)
+	o.table.SetTrees(start)
+	o.table.Requests()
 	o.table.ReadAgain(o.sub, start)
 	bare := o.table.Requests()[0]
 	o.table.UnobserveTree("/n", ear, start)
@@ -114,5 +117,62 @@ func TestAReadUnderWayIsRepeatedWithAWatchWhenItsTreeEnds(t *testing.T) {
 	o.table.Answered(requests[1], Answer{Outcome: Found, Stat: &zk.Stat{}}, start)
 	if view := o.table.View(later); !view.Current {
 		t.Errorf("got %+v, want a watch", view)
+	}
+}
+
+// Until the server is known to take watches of trees, as long as the question takes, a node below one is watched by
+// itself.
+func TestATreeCoversItsNodeOnceTheServerIsKnownToTakeIt(t *testing.T) {
+	o := inState("set")
+	ear := &quiet{}
+	o.table.ObserveTree("/n", ear, start)
+	wantRequests(t, o.table)
+	if view := o.table.View(o.sub); !view.Current {
+		t.Errorf("got %+v, want the node's own watch to stay", view)
+	}
+	o.table.SetTrees(start)
+	requests := o.table.Requests()
+	if len(requests) != 3 || requests[0].Op != RemoveData || requests[1].Op != SetTree || requests[2].Op != ReadData || requests[2].Watch {
+		t.Errorf("got %+v, want the node's watch taken off, the tree set, and a read without a watch", requests)
+	}
+	if view := o.table.View(o.sub); view.Current {
+		t.Errorf("got %+v, want no watch before the tree's", view)
+	}
+	o.table.SetTrees(start)
+	wantRequests(t, o.table)
+}
+
+func TestATreeThatWasNotSetLeavesNoRequestBehind(t *testing.T) {
+	for name, end := range map[string]func(table *Table, ear TreeObserver){
+		"unobserved": func(table *Table, ear TreeObserver) { table.UnobserveTree("/n", ear, start) },
+		"refused":    func(table *Table, _ TreeObserver) { table.RefuseTrees(errors.New("too old"), start) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := inState("set")
+			ear := &quiet{}
+			o.table.ObserveTree("/n", ear, start)
+			end(o.table, ear)
+			wantRequests(t, o.table)
+			if view := o.table.View(o.sub); !view.Current || o.table.HasTrees() {
+				t.Errorf("got %+v, trees: %t, want the node's own watch alone", view, o.table.HasTrees())
+			}
+			o.take()
+			if got := ear.refused != nil; got != (name == "refused") {
+				t.Errorf("got Refused called: %t", got)
+			}
+		})
+	}
+}
+
+// The next server may be older.
+func TestTreesAreNotSetOnAConnectionToAServerThatIsNotKnown(t *testing.T) {
+	o := inState("set")
+	o.table.ObserveTree("/n", &quiet{}, start)
+	o.table.SetTrees(start)
+	o.table.Detached()
+	o.take()
+	o.table.Attached(start, time.Second)
+	if requests := o.table.Requests(); len(requests) != 1 || requests[0].Op != ReadData || !requests[0].Watch {
+		t.Errorf("got %+v, want a read that sets the node's own watch", requests)
 	}
 }
