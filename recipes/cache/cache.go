@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/go-zookeeper/zk"
+
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/listen"
 	"github.com/gocurator/curator/framework/ranked"
@@ -189,7 +191,7 @@ func (c *CuratorCache) Synced() bool { return c.now.Load().synced }
 // Sync blocks until the cache has every change that was committed before the call. It asks the server to catch up with
 // the leader, and waits until the cache has what the server then reports; without a connection it waits for one.
 //
-// Errors: that of [CuratorCache.Err], if the cache does not follow; those of framework.Client.Sync; the end of ctx.
+// Errors: that of [CuratorCache.Err], if the cache does not follow; those of framework.Client.Sync and Exists; the end of ctx.
 //
 // Curator has none.
 func (c *CuratorCache) Sync(ctx context.Context) error {
@@ -197,6 +199,9 @@ func (c *CuratorCache) Sync(ctx context.Context) error {
 		return err
 	}
 	if err := c.client.Sync(ctx, c.path); err != nil {
+		return err
+	}
+	if err := c.outwaitWatches(ctx); err != nil {
 		return err
 	}
 	began := 0
@@ -214,4 +219,21 @@ func (c *CuratorCache) Sync(ctx context.Context) error {
 		}
 		return now.synced && f.settled >= began, nil
 	})
+}
+
+// outwaitWatches lets watches of single nodes read what they have heard of: their answers come before those to later
+// requests. A root that was created is read twice, first for its existence. The watch of a tree needs none of that.
+func (c *CuratorCache) outwaitWatches(ctx context.Context) error {
+	c.mu.Lock()
+	single := c.follower != nil && c.follower.tree == nil
+	c.mu.Unlock()
+	for range 2 {
+		if !single {
+			break
+		}
+		if _, err := c.client.Exists(ctx, c.path); err != nil && !errors.Is(err, zk.ErrNoAuth) {
+			return err
+		}
+	}
+	return nil
 }

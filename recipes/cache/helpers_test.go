@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
@@ -30,21 +33,27 @@ func inBubble(t *testing.T, test func(t *testing.T, server *zktest.Server), opts
 func newClient(t *testing.T, server *zktest.Server, opts ...framework.Option) (*framework.Client, *zktest.Link) {
 	t.Helper()
 	link := server.NewLink()
-	client, err := framework.NewClient("zktest:2181", append([]framework.Option{
-		framework.WithDialer(link.DialContext), framework.WithSessionTimeout(sessionTimeout),
+	client := dial(t, "zktest:2181", link.DialContext, opts...)
+	t.Cleanup(link.Heal) // before the client is closed
+	return client, link
+}
+
+type dialer = func(ctx context.Context, network, address string) (net.Conn, error)
+
+func dial(t *testing.T, connect string, dialer dialer, opts ...framework.Option) *framework.Client {
+	t.Helper()
+	client, err := framework.NewClient(connect, append([]framework.Option{
+		framework.WithDialer(dialer), framework.WithSessionTimeout(sessionTimeout),
 		framework.WithRetryPolicy(retry.NTimes(5, 10*time.Millisecond)),
 	}, opts...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		link.Heal()
-		_ = client.Close()
-	})
+	t.Cleanup(func() { _ = client.Close() })
 	if err := client.BlockUntilConnected(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return client, link
+	return client
 }
 
 // start starts a cache, and closes it at the end of the test.
@@ -89,8 +98,10 @@ type events struct {
 	wrong  []string // what no order of events allows
 }
 
+func newEvents() *events { return &events{nodes: map[string]cache.Node{}} }
+
 func subscribe(c *cache.CuratorCache) *events {
-	e := &events{nodes: map[string]cache.Node{}}
+	e := newEvents()
 	c.OnEvent(e.hear)
 	return e
 }
@@ -172,35 +183,36 @@ func (e *events) checkLocked(t *testing.T) {
 	e.wrong = nil
 }
 
-// wantEqual checks that the cache has what the server has below a path as far as keep says, and that a subscriber has
-// heard of just that.
-func wantEqual(t *testing.T, server *zktest.Server, c *cache.CuratorCache, e *events, path string, keep func(path string) bool) {
+// A view is what a cache is to have of a server.
+type view struct {
+	base   string // the client's chroot and namespace
+	root   string // as the client has it
+	noData bool
+	keep   func(path string) bool // by the server's path
+}
+
+// relative is a server's path below the root, "a/b"; "" for the root and what is not below it.
+func (v view) relative(path string) string {
+	_, relative, _ := strings.Cut(path, strings.TrimSuffix(v.base+v.root, "/")+"/")
+	return relative
+}
+
+// wantEqual checks that the cache has what the server has, and that a subscriber has heard of just that.
+func (v view) wantEqual(t *testing.T, server *zktest.Server, c *cache.CuratorCache, e *events) {
 	t.Helper()
-	want := map[string]string{}
-	var walk func(path string)
-	walk = func(path string) {
-		stat, ok := server.Stat(path)
-		if !ok || !keep(path) {
-			return
-		}
-		content, _ := server.Data(path)
-		want[path] = fmt.Sprintf("%q czxid %d mzxid %d", content, stat.Czxid, stat.Mzxid)
-		for _, name := range server.Children(path) {
-			walk(strings.TrimSuffix(path, "/") + "/" + name)
-		}
-	}
-	walk(path)
-	text := func(n cache.Node) string {
-		return fmt.Sprintf("%q czxid %d mzxid %d", n.Data, n.Stat.Czxid, n.Stat.Mzxid)
-	}
 	got := map[string]string{}
 	for n := range c.All() {
 		got[n.Path] = text(n)
 	}
-	compare(t, "the cache", got, want)
-	if e == nil {
-		return
+	compare(t, "the cache", got, v.of(server))
+	if e != nil {
+		v.wantHeard(t, server, e)
 	}
+}
+
+// wantHeard checks that a subscriber has heard of what the server has.
+func (v view) wantHeard(t *testing.T, server *zktest.Server, e *events) {
+	t.Helper()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.checkLocked(t)
@@ -208,7 +220,45 @@ func wantEqual(t *testing.T, server *zktest.Server, c *cache.CuratorCache, e *ev
 	for path, n := range e.nodes {
 		heard[path] = text(n)
 	}
-	compare(t, "the subscriber", heard, want)
+	compare(t, "the subscriber", heard, v.of(server))
+}
+
+// of is what the server has, by the client's paths.
+func (v view) of(server *zktest.Server) map[string]string {
+	nodes := map[string]string{}
+	var walk func(path string)
+	walk = func(path string) {
+		stat, ok := server.Stat(path)
+		if !ok || !v.keep(path) {
+			return
+		}
+		data, _ := server.Data(path)
+		if v.noData {
+			data = nil
+		}
+		n := cache.Node{Path: "/" + strings.TrimPrefix(path, v.base+"/"), Data: data, Stat: &zk.Stat{Czxid: stat.Czxid, Mzxid: stat.Mzxid}}
+		if path == v.base {
+			n.Path = "/"
+		}
+		nodes[n.Path] = text(n)
+		for _, name := range server.Children(path) {
+			walk(strings.TrimSuffix(path, "/") + "/" + name)
+		}
+	}
+	if walk(strings.TrimSuffix(v.base+v.root, "/")); v.base+v.root == "/" {
+		walk("/")
+	}
+	return nodes
+}
+
+func text(n cache.Node) string {
+	return fmt.Sprintf("%.20q czxid %d mzxid %d", n.Data, n.Stat.Czxid, n.Stat.Mzxid)
+}
+
+// wantEqual checks that the cache has what the server has below a path, and that a subscriber has heard of just that.
+func wantEqual(t *testing.T, server *zktest.Server, c *cache.CuratorCache, e *events, path string) {
+	t.Helper()
+	view{root: path, keep: all}.wantEqual(t, server, c, e)
 }
 
 func compare(t *testing.T, who string, got, want map[string]string) {

@@ -78,7 +78,7 @@ func (h *history) run() {
 		time.Sleep(30 * time.Second)
 		synctest.Wait()
 		for _, e := range h.heard {
-			wantEqual(h.t, h.server, h.cache, e, "/t", h.keep)
+			view{root: "/t", keep: h.keep}.wantEqual(h.t, h.server, h.cache, e)
 		}
 		if !h.cache.Synced() {
 			h.t.Errorf("not synced: %v", h.cache.Err())
