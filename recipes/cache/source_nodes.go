@@ -78,10 +78,12 @@ func (n *nodeSource) lookAt(path string, part int) session.NodeRead {
 		r.Err = errPending
 	case view.Status == session.StatusFailed: // the next look asks again
 		r.Err = view.Err
-		w.parts[part].Stop()
-		w.parts[part] = nil
+		w.end(part)
+		return r
 	case view.Status == session.StatusGone && part == children:
-		r.Err = errPending // the node's own watch says whether it is gone; this one shows it again if it is not
+		r.Err = errPending // the node's own watch says whether it is gone, or was made again: then the next look asks
+		w.end(part)
+		return r
 	case view.Status == session.StatusGone:
 		r.Err = zk.ErrNoNode
 	}
@@ -92,13 +94,17 @@ func (n *nodeSource) lookAt(path string, part int) session.NodeRead {
 // room bounds how many watches have their first read under way.
 func (*nodeSource) room() int { return 32 }
 
-// forget keeps the watch on the root, which sees the root when it is made.
+// forget keeps the watch on the root itself, which sees the root when it is made.
 func (n *nodeSource) forget(path string) {
-	if path == n.f.root {
+	w := n.watches[path]
+	if w == nil {
 		return
 	}
-	n.end(n.watches[path])
-	delete(n.watches, path)
+	w.end(children)
+	if path != n.f.root {
+		w.end(data)
+		delete(n.watches, path)
+	}
 }
 
 func (n *nodeSource) check(path string) {
@@ -113,19 +119,17 @@ func (n *nodeSource) check(path string) {
 
 func (n *nodeSource) stop() {
 	for _, w := range n.watches {
-		n.end(w)
+		w.end(data)
+		w.end(children)
 	}
 	n.watches = nil
 	n.f.lose()
 }
 
-func (*nodeSource) end(w *nodeWatch) {
-	if w == nil {
-		return
+// end ends the watch on one part. A later look sets another one, which has not answered yet.
+func (w *nodeWatch) end(part int) {
+	if w.parts[part] != nil {
+		w.parts[part].Stop()
 	}
-	for _, watch := range w.parts {
-		if watch != nil {
-			watch.Stop()
-		}
-	}
+	w.parts[part], w.read[part] = nil, false
 }
