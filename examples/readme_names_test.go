@@ -23,6 +23,7 @@ var pages = []string{
 func TestPagesNameWhatExists(t *testing.T) {
 	packages, methods := map[string]map[string]bool{}, map[string]bool{}
 	for name, dir := range map[string]string{
+		"cache":     "../recipes/cache",
 		"framework": "../framework",
 		"leader":    "../recipes/leader",
 		"locks":     "../recipes/locks",

@@ -1,6 +1,6 @@
 // Package framework keeps a connection to a ZooKeeper ensemble alive and makes operations on it reliable: it answers
-// "am I connected, is this session still mine, did that operation really happen?" Recipes such as package locks stand
-// on it. Everything exported is safe for concurrent use unless it says otherwise.
+// "am I connected, is this session still mine, did that operation really happen?" Recipes such as packages locks
+// and cache stand on it. Everything exported is safe for concurrent use unless it says otherwise.
 //
 //	client, err := framework.NewClient("zk1:2181,zk2:2181,zk3:2181/app",
 //		framework.WithSessionTimeout(5*time.Second),

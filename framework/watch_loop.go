@@ -37,7 +37,8 @@ func (c *Client) Watch(ctx context.Context, path string) iter.Seq2[View, error] 
 	return c.watch(ctx, path, false)
 }
 
-// WatchChildren is [Client.Watch] of the names of a node's children, unsorted.
+// WatchChildren is [Client.Watch] of the names of a node's children, unsorted. For their data, and for what is below
+// them, there is package recipes/cache: a loop of Watch for each child takes a goroutine for each.
 //
 // Curator: usingWatcher() of getChildren(), PathChildrenCache without data; kazoo: ChildrenWatch.
 func (c *Client) WatchChildren(ctx context.Context, path string) iter.Seq2[View, error] {
