@@ -14,6 +14,7 @@ import (
 
 	"go.yaml.in/yaml/v2"
 
+	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -55,6 +56,11 @@ func exported(t *testing.T) map[string][]string {
 				t.Fatal(err)
 			}
 		}
+		workers := cache.NewCuratorCache(client, "/workers")
+		if err := workers.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		w.WatchCache("workers", workers)
 		synctest.Wait()
 		families, err := w.registry.Gather()
 		if err != nil {

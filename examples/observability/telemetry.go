@@ -1,5 +1,5 @@
-// Package observability ties the hooks of locks and clients to OpenTelemetry, Prometheus and slog. It is a module of
-// its own, so that programs that use the locks depend on none of the three.
+// Package observability ties the hooks of locks, clients and caches to OpenTelemetry, Prometheus and slog. It is a
+// module of its own, so that programs that use the locks depend on none of the three.
 //
 //	telemetry, err := observability.New(observability.Config{
 //		Tracer: otel.Tracer("billing"), Meter: otel.Meter("billing"),
@@ -8,6 +8,7 @@
 //	client, err := framework.NewClient(servers, telemetry.ClientOptions()...)
 //	telemetry.Watch("billing", client)
 //	mutex := locks.NewInterProcessMutex(client, "/locks/nightly", telemetry.Lock("nightly"))
+//	telemetry.WatchCache("workers", workers) // a CuratorCache
 //
 // README.md lists what there is to see; the dashboard and the alert rules beside it use the same names.
 package observability
@@ -25,6 +26,7 @@ import (
 	tracenoop "go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
 )
@@ -48,6 +50,7 @@ type Telemetry struct {
 	holds   map[holdKey]hold
 	waiters map[named]int
 	clients map[string]*watched
+	caches  map[string]*cache.CuratorCache
 }
 
 // named is what distinguishes locks in metrics.
@@ -91,10 +94,14 @@ func New(cfg Config) (*Telemetry, error) {
 	t := &Telemetry{
 		tracer: cfg.Tracer, logger: cfg.Logger, prom: newPrometheusMetrics(), otel: instruments,
 		holds: map[holdKey]hold{}, waiters: map[named]int{}, clients: map[string]*watched{},
+		caches: map[string]*cache.CuratorCache{},
+	}
+	if err := t.observeCaches(cfg.Meter); err != nil {
+		return nil, err
 	}
 	if cfg.Registerer != nil {
 		t.prom.register(cfg.Registerer)
-		cfg.Registerer.MustRegister(gauges{t})
+		cfg.Registerer.MustRegister(gauges{t}, cacheMetrics{t})
 	}
 	return t, nil
 }

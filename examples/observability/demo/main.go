@@ -1,4 +1,5 @@
-// Demo shows locks in traces, metrics and logs, through package observability: two services take turns.
+// Demo shows locks in traces, metrics and logs, through package observability: two services take turns, and a cache has
+// what stands in their queue.
 //
 //	cd examples/observability
 //	go run ./demo                # on a server in memory; prints spans, and at the end all metrics; log lines on stderr
@@ -26,11 +27,14 @@ import (
 	"github.com/gocurator/curator/examples/observability"
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
 //go:embed main.go
 var source string // -h prints the comment at its head
+
+const path = "/examples/observability"
 
 func main() {
 	var connection demo.Connection
@@ -80,9 +84,12 @@ func observe(ctx context.Context, connect string, options []framework.Option, ou
 	defer second.Close() //nolint:errcheck // closed below, too
 	telemetry.Watch("first", first)
 	telemetry.Watch("second", second)
-	if _, err := first.Session(ctx); err != nil {
+	queue := cache.NewCuratorCache(first, path, cache.WithDepth(1))
+	if err := queue.Start(ctx); err != nil {
 		return err
 	}
+	defer queue.Close() //nolint:errcheck // it has been started
+	telemetry.WatchCache("queue", queue)
 	if err := takeTurns(ctx, telemetry, first, second); err != nil {
 		return err
 	}
@@ -115,7 +122,6 @@ func reported(ctx context.Context, client *framework.Client) error {
 
 // takeTurns lets a service wait for another, ask it to leave, and hold the lock until its client is closed under it.
 func takeTurns(ctx context.Context, telemetry *observability.Telemetry, firstClient, secondClient *framework.Client) error {
-	const path = "/examples/observability"
 	first := locks.NewInterProcessMutex(firstClient, path, telemetry.Lock("nightly"))
 	second := locks.NewInterProcessMutex(secondClient, path, telemetry.Lock("nightly"))
 	holding, err := first.Acquire(ctx)
