@@ -191,7 +191,8 @@ func (c *CuratorCache) Synced() bool { return c.now.Load().synced }
 // Sync blocks until the cache has every change that was committed before the call. It asks the server to catch up with
 // the leader, and waits until the cache has what the server then reports; without a connection it waits for one.
 //
-// Errors: that of [CuratorCache.Err], if the cache does not follow; those of framework.Client.Sync and Exists; the end of ctx.
+// Errors: that of [CuratorCache.Err], if the cache does not follow; those of framework.Client.Sync and Exists; the end
+// of ctx.
 //
 // Curator has none.
 func (c *CuratorCache) Sync(ctx context.Context) error {
