@@ -6,6 +6,6 @@
 //   - a [TokenStore], as Hadoop has: memory that begins with what is there, follows from then on without a gap, and
 //     removes by the data of what is gone.
 //
-// [Run] has several processes of each change the servers and follow them, while connections are cut and sessions end.
-// When that is over, each process must have what the servers have.
+// [Run] has several processes of each change the servers and follow them, while connections are cut, sessions end, and
+// the server restarts. When that is over, each process must have what the servers have.
 package porttest

@@ -88,8 +88,8 @@ func (w *world) run() {
 	if differs := difference(p.has(), p.wants(w.tree(false))); differs != "" {
 		w.t.Fatalf("seed %d: %s has started: %s", w.Seed, p.name, differs)
 	}
-	for range w.N {
-		w.storm()
+	for round := range w.N {
+		w.storm(round == 0)
 		w.wantAll()
 	}
 	w.end()
@@ -125,8 +125,9 @@ func (w *world) join(number int) *process {
 	return p
 }
 
-// storm has each process change things while faults befall them, and another process join them.
-func (w *world) storm() {
+// storm has each process change things while faults befall them, and another process join them. The server may restart
+// meanwhile.
+func (w *world) storm(restart bool) {
 	var changing sync.WaitGroup
 	stormy := slices.Clone(w.processes)
 	for _, p := range stormy {
@@ -140,8 +141,11 @@ func (w *world) storm() {
 	for i := range w.Steps {
 		time.Sleep(time.Duration(w.dice.Int64N(int64(w.unit))))
 		w.fault(stormy[w.dice.IntN(len(stormy))])
-		if i == w.Steps/2 {
+		switch {
+		case i == w.Steps/2:
 			w.join(len(w.processes))
+		case i == w.Steps/4 && restart:
+			w.server.Restart()
 		}
 	}
 	for _, p := range stormy {
