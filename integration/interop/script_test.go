@@ -626,8 +626,14 @@ func compareRuns(t *testing.T, java, ours []scriptLine, intended map[string]inte
 func (w *world) endSession(k *contender) {
 	w.t.Helper()
 	w.record.kill(w.t, k.session)
+	w.takeSession(k.session)
+}
+
+// takeSession takes a session over and closes it.
+func (w *world) takeSession(session string) {
+	w.t.Helper()
 	for tries := 1; ; tries++ {
-		err := closeSession(w.addr, k.session)
+		err := closeSession(w.addr, session)
 		switch {
 		case err == nil, tries > 1 && errors.Is(err, errNotTakenOver):
 			return

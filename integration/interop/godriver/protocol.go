@@ -21,10 +21,11 @@ import (
 //	open       Client is connected, and named
 //	close      it is closed
 //	revoke     through Client, the holder of Node is asked to leave
+//	write      through Client, Node is made with its parents or gets Data; without Data, it goes with all below it
 //	contender  Who is born: a thread, or what stands for it, with a lock of its own
-//	acquire    Who acquires; a second time, that is a re-entry
-//	release    Who releases once
-//	report     what Who knows of its lock without asking, and who stands in the queue
+//	acquire    Who acquires; a second time, that is a re-entry; a cache starts
+//	release    Who releases once; a cache is closed
+//	report     what Who knows of its lock without asking, and who stands in the queue; all nodes of a cache
 //	value      the limit of Who's semaphore
 //	setvalue   sets it, for everybody
 //	work       Who acquires and releases Times times, and reports each by events
@@ -43,11 +44,12 @@ type Order struct {
 
 	// Data is what nodes contain. With open, where contenders do not say otherwise.
 	Data *string `json:"data,omitempty"`
-	// contender: mutex, retained, rw, semaphore, semaphoremutex, multi, selector, latch, zklock
+	// contender: mutex, retained, rw, semaphore, semaphoremutex, multi, selector, latch, zklock, curatorcache,
+	// treecache
 	Recipe    string   `json:"recipe,omitempty"`
 	Path      string   `json:"path,omitempty"`
 	Paths     []string `json:"paths,omitempty"`     // a multi-lock's paths
-	Max       int      `json:"max,omitempty"`       // a semaphore's limit, or the seed of its count
+	Max       int      `json:"max,omitempty"`       // a semaphore's limit, the seed of its count, a cache's depth
 	Count     string   `json:"count,omitempty"`     // the path of a semaphore's SharedCount
 	Revocable bool     `json:"revocable,omitempty"` // contender: a request to leave becomes an event
 	Patterns  []string `json:"patterns,omitempty"`  // kazoo's extra_lock_patterns
@@ -56,7 +58,7 @@ type Order struct {
 	MS    int64  `json:"ms"`             // acquire: how long to wait; 0 is a try, below 0 without end
 	N     int    `json:"n"`              // acquire: how many leases
 	Value int    `json:"value"`          // setvalue
-	Node  string `json:"node,omitempty"` // revoke: a path
+	Node  string `json:"node,omitempty"` // revoke, write: a path
 
 	Times int   `json:"times,omitempty"` // work
 	Hold  int64 `json:"hold,omitempty"`  // work: µs to hold
@@ -74,8 +76,8 @@ func (o Order) openTimeout() time.Duration {
 // An Answer says what came of an order, or what happened by itself. Times are CLOCK_MONOTONIC in ns, so those of
 // different processes compare.
 //
-// Events: acquired, released (the moment before the release was asked for), missed, failed, revoke; and suspended and
-// lost of a client, which is then Who.
+// Events: acquired, released (the moment before the release was asked for), missed, failed, revoke; cache, with one
+// CacheNode; and suspended and lost of a client, which is then Who.
 type Answer struct {
 	ID       int64    `json:"id,omitempty"`
 	Event    string   `json:"event,omitempty"`
@@ -87,10 +89,26 @@ type Answer struct {
 	Nodes    []string `json:"nodes,omitempty"` // names
 	IDs      []string `json:"ids,omitempty"`   // report: participants in order; owned: the first one leads
 	Value    int      `json:"value,omitempty"`
-	Session  string   `json:"session,omitempty"` // open
+	Session  string   `json:"session,omitempty"` // open; report of a cache
 	Acquired bool     `json:"acquired,omitempty"`
 	Owned    bool     `json:"owned,omitempty"`
 	Error    string   `json:"error,omitempty"`
+
+	Cache []CacheNode `json:"cache,omitempty"` // the cache's nodes, or its event
+}
+
+// A CacheNode is a node in the state of a cache, or in an event. Kinds of events are created, changed and deleted; and
+// of the whole cache, without a path, synced, and as the cache says them stale, suspended, lost and reconnected.
+type CacheNode struct {
+	Kind     string     `json:"kind,omitempty"`
+	Path     string     `json:"path,omitempty"`
+	Data     string     `json:"data,omitempty"`
+	Czxid    int64      `json:"czxid,omitempty"`
+	Mzxid    int64      `json:"mzxid,omitempty"`
+	Pzxid    int64      `json:"pzxid,omitempty"`
+	Version  int32      `json:"version,omitempty"`
+	Cversion int32      `json:"cversion,omitempty"`
+	Old      *CacheNode `json:"old,omitempty"` // changed: the node before
 }
 
 // Now is CLOCK_MONOTONIC in ns, which is System.nanoTime and time.monotonic_ns elsewhere.

@@ -81,6 +81,7 @@ public final class Driver {
         String session;
         boolean acquired;
         boolean owned;
+        List<Caches.Node> cache;
         String error;
     }
 
@@ -140,6 +141,17 @@ public final class Driver {
         say(a);
     }
 
+    /** A cache's event. */
+    static void change(String who, Caches.Node node) {
+        Answer a = new Answer();
+        a.event = "cache";
+        a.who = who;
+        a.ok = true;
+        a.began = a.ended = System.nanoTime();
+        a.cache = List.of(node);
+        say(a);
+    }
+
     static Thread daemon(Runnable r) {
         Thread t = new Thread(r);
         t.setDaemon(true);
@@ -174,6 +186,7 @@ public final class Driver {
                 a.session = Long.toUnsignedString(client.getZookeeperClient().getZooKeeper().getSessionId());
             }
             case "close" -> client(order.client).close();
+            case "write" -> Caches.write(client(order.client), order);
             case "revoke" -> Revoker.attemptRevoke(client(order.client), order.node);
             default -> throw new IllegalArgumentException("unknown order " + order.op);
         }
@@ -215,6 +228,8 @@ public final class Driver {
             case "semaphore" -> new Permits(order, client);
             case "selector" -> new Elections.Selector(order, client);
             case "latch" -> new Elections.Latch(order, client);
+            case "curatorcache" -> new Caches.Whole(order, client);
+            case "treecache" -> new Caches.Tree(order, client);
             default -> throw new IllegalArgumentException("unknown recipe " + order.recipe);
         };
         CONTENDERS.put(order.who, c);
