@@ -34,7 +34,7 @@ type cacheRun struct {
 }
 
 // rushed is the number of changes that the writers make between two faults, or while one lasts, at most.
-const rushed = 400
+const rushed = 100
 
 func TestRandomChangesReachCaches(t *testing.T) {
 	seed := *randomSeed
@@ -47,6 +47,7 @@ func TestRandomChangesReachCaches(t *testing.T) {
 		faults: map[string]int{}, never: map[string]int64{}, unreported: map[string]int64{},
 	}
 	r.replicas = []*replica{
+		r.ourCache(newProxy(t, r.addr), r.root, 0),
 		r.javaCache(curatorCache, newProxy(t, r.addr), r.root, 0),
 		r.javaCache(treeCache, newProxy(t, r.addr), r.root, 0),
 	}
@@ -89,13 +90,13 @@ func (r *cacheRun) round() {
 			}
 		})
 	}
-	for range 1 + r.random.IntN(5) {
+	for range r.random.IntN(4) {
 		r.awaitChanges()
-		if which := r.random.IntN(len(r.replicas) + 1); which < len(r.replicas) {
-			r.fault(r.replicas[which])
-		} else {
+		if r.random.IntN(10) == 0 {
 			r.faults["session over of a writer"]++
 			r.takeSession(r.sessionOf(r.guest))
+		} else {
+			r.fault(r.replicas[r.random.IntN(len(r.replicas))])
 		}
 	}
 	r.awaitChanges()

@@ -2,11 +2,53 @@
 
 package interop_test
 
+// A cacheStory is what happens below the root of three caches.
+type cacheStory struct {
+	name   string
+	levels int      // how many are cached; all for 0
+	before []change // the caches start
+	steps  []step
+	// What Java's caches do otherwise. Each must happen.
+	deviations []deviation
+}
+
+// A step is over when all three caches have what came of it.
+type step struct {
+	how     string
+	changes []change
+}
+
+// How changes are made. Each on its own, or together: then a cache reads what is left when all of them have happened.
+const (
+	singly      = "singly"
+	together    = "together"     // in a transaction
+	whileCutOff = "cut off"      // no cache has a connection
+	whileEnded  = "session over" // the same, and the sessions of all end
+)
+
+// A change is made below the root. The guest is another client, whose ephemeral nodes go when it leaves.
+type change struct{ op, path, data string }
+
+func create(path, data string) change    { return change{"create", path, data} }
+func set(path, data string) change       { return change{"set", path, data} }
+func remove(path string) change          { return change{"remove", path, ""} }
+func ephemeral(path, data string) change { return change{"ephemeral", path, data} }
+func secret(path, data string) change    { return change{"secret", path, data} } // for the guest alone to read
+func publish(path, data string) change   { return change{"publish", path, data} }
+func guestLeaves() change                { return change{"leave", "", ""} }
+
+// A deviation is what one of Java's caches makes of a path: its events from the start to the end, or that it never has
+// the node.
+type deviation struct{ kind, path, events, why string }
+
+const never = "never"
+
 // Why Java's caches report something else.
 const (
 	comparesVersions = "CuratorCache compares versions, not czxids: a node that was deleted and created again while the " +
 		"cache was cut off is changed"
-	sameVersion      = "… and unchanged if the version is the same, though the data are new"
+	sameVersion = "CuratorCache compares versions: a node that was deleted and created again while the cache was cut off, " +
+		"with the same version, is unchanged"
 	comparesCversion = "CuratorCache lists a node again if its cversion has changed, so it never has the children of one " +
 		"that was created again with as many changes"
 	comparesMzxid = "TreeCache compares mzxids, not czxids: a node that was deleted and created again while the cache was " +

@@ -3,71 +3,12 @@
 package interop_test
 
 import (
-	"fmt"
-	"maps"
-	"path"
-	"slices"
-	"strings"
 	"sync"
 	"testing"
 
-	"github.com/go-zookeeper/zk"
-
 	"github.com/gocurator/curator/framework/zktest/await"
+	"github.com/gocurator/curator/integration/interop/godriver"
 )
-
-// A cacheStory is what happens below the root of three caches.
-type cacheStory struct {
-	name   string
-	levels int      // how many are cached; all for 0
-	before []change // the caches start
-	steps  []step
-	// What Java's caches do otherwise. Each must happen.
-	deviations []deviation
-}
-
-// A step is over when all three caches have what came of it.
-type step struct {
-	how     string
-	changes []change
-}
-
-// How changes are made. Each on its own, or together: then a cache reads what is left when all of them have happened.
-const (
-	singly      = "singly"
-	together    = "together"     // in a transaction
-	whileCutOff = "cut off"      // no cache has a connection
-	whileEnded  = "session over" // the same, and the sessions of all end
-)
-
-// A change is made below the root. The guest is another client, whose ephemeral nodes go when it leaves.
-type change struct{ op, path, data string }
-
-func create(path, data string) change    { return change{"create", path, data} }
-func set(path, data string) change       { return change{"set", path, data} }
-func remove(path string) change          { return change{"remove", path, ""} }
-func ephemeral(path, data string) change { return change{"ephemeral", path, data} }
-func secret(path, data string) change    { return change{"secret", path, data} } // for the guest alone to read
-func publish(path, data string) change   { return change{"publish", path, data} }
-func guestLeaves() change                { return change{"leave", "", ""} }
-
-// A deviation is what one of Java's caches makes of a path: its events from the start to the end, or that it never has
-// the node.
-type deviation struct{ kind, path, events, why string }
-
-const never = "never"
-
-// A scene is a story that is played.
-type scene struct {
-	*world
-	story    cacheStory
-	root     string
-	link     *proxy
-	guest    *zk.Conn
-	replicas []*replica
-	tree     nodeTree            // at the end of the last step
-	ideal    map[string][]string // the events of a cache that has read every node once a step, by path
-}
 
 func TestCachesReportTheSameEvents(t *testing.T) {
 	w := newWorld(t)
@@ -81,197 +22,26 @@ func TestCachesReportTheSameEvents(t *testing.T) {
 	playing.Wait()
 }
 
-func play(w *world, story cacheStory) {
-	w.t.Helper()
-	s := &scene{world: w, story: story, root: "/" + name("cached"), link: newProxy(w.t, w.addr), ideal: map[string][]string{}}
-	s.guest = newWorldAt(w.t, w.addr).observer
-	if err := s.guest.AddAuth("digest", []byte("guest:secret")); err != nil {
-		w.t.Fatal(err)
+func TestCreatedChildMakesTheStatOfItsParentNewInTreeCacheAlone(t *testing.T) {
+	w := newWorld(t)
+	s := newScene(w, cacheStory{before: []change{create("/", "")}})
+	read := s.tree["/"]
+	s.take(step{singly, []change{create("/a", "")}})
+	changed := s.tree["/"]
+	if changed.Pzxid == read.Pzxid || changed.Cversion == read.Cversion {
+		t.Fatalf("got the Stat %+v of a node with a child, want another than %+v", changed, read)
 	}
-	for _, c := range story.before {
-		s.make(c)
-	}
-	s.replicas = []*replica{w.javaCache(treeCache, s.link, s.root, story.levels)}
-	if story.levels <= 1 { // CuratorCache has the node alone or everything
-		s.replicas = append(s.replicas, w.javaCache(curatorCache, s.link, s.root, story.levels))
-	}
-	s.settle()
-	for _, step := range story.steps {
-		s.take(step)
-	}
-	s.judge()
-}
-
-// take makes the changes of a step, and waits until all caches have them.
-func (s *scene) take(now step) {
-	s.t.Helper()
-	switch now.how {
-	case singly:
-		for _, c := range now.changes {
-			s.make(c)
-			s.settle()
-		}
-		return
-	case together:
-		s.transact(now.changes)
-	default:
-		var sessions []string
-		for _, r := range s.replicas {
-			sessions = append(sessions, r.session())
-		}
-		s.link.refuse(true)
-		s.link.cutAll()
-		for _, c := range now.changes {
-			s.make(c)
-		}
-		if now.how == whileEnded {
-			for _, session := range sessions {
-				s.takeSession(session)
-			}
-		}
-		s.link.refuse(false)
-	}
-	s.settle()
-}
-
-func (s *scene) make(c change) {
-	s.t.Helper()
-	var err error
-	switch node := s.node(c); c.op {
-	case "create":
-		_, err = s.observer.Create(node, []byte(c.data), 0, worldACL)
-	case "ephemeral":
-		_, err = s.guest.Create(node, []byte(c.data), zk.FlagEphemeral, worldACL)
-	case "set":
-		_, err = s.observer.Set(node, []byte(c.data), -1)
-	case "remove":
-		err = s.observer.Delete(node, -1)
-	case "secret":
-		_, err = s.guest.Create(node, []byte(c.data), 0, zk.AuthACL(zk.PermAll))
-	case "publish":
-		if _, err = s.guest.SetACL(node, worldACL, -1); err == nil {
-			_, err = s.guest.Set(node, []byte(c.data), -1)
-		}
-	case "leave":
-		s.guest.Close()
-	}
-	if err != nil {
-		s.t.Fatalf("%s %s: %v", c.op, c.path, err)
-	}
-}
-
-func (s *scene) node(c change) string { return path.Join(s.root, c.path) }
-
-func (s *scene) transact(changes []change) {
-	s.t.Helper()
-	var ops []any
-	for _, c := range changes {
-		switch node := s.node(c); c.op {
-		case "create":
-			ops = append(ops, &zk.CreateRequest{Path: node, Data: []byte(c.data), Acl: worldACL})
-		case "set":
-			ops = append(ops, &zk.SetDataRequest{Path: node, Data: []byte(c.data), Version: -1})
-		case "remove":
-			ops = append(ops, &zk.DeleteRequest{Path: node, Version: -1})
-		}
-	}
-	if _, err := s.observer.Multi(ops...); err != nil {
-		s.t.Fatalf("transaction of %v: %v", changes, err)
-	}
-}
-
-// settle waits until all caches have what the server has.
-func (s *scene) settle() {
-	s.t.Helper()
-	now := s.nodes(s.root, s.story.levels)
-	for name, events := range differences(s.tree, now) {
-		s.ideal[name] = append(s.ideal[name], events...)
-	}
-	s.tree = now
 	for _, r := range s.replicas {
-		s.awaitTree(r, s.visible(r, now))
-	}
-}
-
-// visible is the part of a tree that a cache does not miss for ever.
-func (s *scene) visible(r *replica, tree nodeTree) nodeTree {
-	seen := maps.Clone(tree)
-	for _, d := range s.story.deviations {
-		if d.kind == r.kind && d.events == never {
-			delete(seen, d.path)
+		want := read
+		if r.kind == treeCache { // TreeCache lists the parent a moment later
+			want = changed
+		}
+		var got godriver.CacheNode
+		if !await.Within(patience, func() bool {
+			got = r.nodes()["/"]
+			return got.Pzxid == want.Pzxid && got.Cversion == want.Cversion
+		}) {
+			t.Errorf("%s: got %+v, want the Stat of %+v", r.kind, got, want)
 		}
 	}
-	return seen
-}
-
-// awaitTree waits until a cache has a tree. Ours must have reported it, too; when Java's have, a flush shows.
-func (w *world) awaitTree(r *replica, want nodeTree) {
-	w.t.Helper()
-	var lacks string
-	if !await.Within(patience, func() bool {
-		lacks = apart(r.nodes(), want)
-		if lacks == "" && r.kind == ours {
-			lacks = apart(r.log.reported(), want)
-		}
-		return lacks == ""
-	}) {
-		await.Fatalf(w.t, "%s to have the server's tree:\n%s", r.kind, lacks)
-	}
-}
-
-// judge compares what the caches have reported in the whole story.
-func (s *scene) judge() {
-	s.t.Helper()
-	for _, r := range s.replicas {
-		want := maps.Clone(s.ideal)
-		want[""] = s.signals(r.kind)
-		for _, d := range s.story.deviations {
-			if d.kind != r.kind {
-				continue
-			}
-			fmt.Fprintf(s.t.Output(), "%s, %s: %s, not %s: %s\n",
-				d.kind, d.path, d.events, strings.Join(s.ideal[d.path], ", "), d.why)
-			want[d.path] = nil
-			if d.events != never && d.events != "" {
-				want[d.path] = strings.Split(d.events, ", ")
-			}
-			if slices.Equal(want[d.path], s.ideal[d.path]) {
-				s.t.Errorf("%s, %s: got %v, which is no deviation", d.kind, d.path, want[d.path])
-			}
-		}
-		s.compare(r, want)
-		for _, problem := range r.log.problems {
-			s.t.Errorf("%s: %s", r.kind, problem)
-		}
-	}
-}
-
-func (s *scene) compare(r *replica, want map[string][]string) {
-	s.t.Helper()
-	got := r.log.byPath()
-	both := maps.Clone(got)
-	maps.Copy(both, want)
-	for _, name := range slices.Sorted(maps.Keys(both)) {
-		if !slices.Equal(got[name], want[name]) {
-			s.t.Errorf("%s, events of %q: got %q, want %q", r.kind, name, got[name], want[name])
-		}
-	}
-}
-
-// signals are the events of the whole cache. CuratorCache has one in its life. TreeCache reports states of the
-// connection, and reports them before the differences that it has missed. It reports that it is complete again for new
-// sessions only.
-func (s *scene) signals(kind string) []string {
-	all := []string{"synced"}
-	for _, step := range s.story.steps {
-		switch cut, ended := step.how == whileCutOff, step.how == whileEnded; {
-		case kind == ours && (cut || ended):
-			all = append(all, "stale", "synced")
-		case kind == treeCache && cut:
-			all = append(all, "suspended", "reconnected")
-		case kind == treeCache && ended:
-			all = append(all, "suspended", "lost", "reconnected", "synced")
-		}
-	}
-	return all
 }

@@ -10,6 +10,7 @@
 //	integration/run --no-lint ./integration/interop -run Mutex -v              a part
 //	integration/run --no-lint ./integration/interop -run Random -v -acquisitions 20000   ten random minutes
 //	integration/run --no-lint ./integration/interop -run Random -seed 7        the same faults at about the same times
+//	integration/run --no-lint ./integration/interop -run Cache -v              caches, and how Java's differ
 //	integration/run --no-lint ./integration/interop -run Election -v -terms 50   elections with Java: three minutes
 //	integration/run --no-lint ./integration/interop -run GetsARetainedLock -v -demands 100
 //	                                                                         how long contenders of each language wait
@@ -29,9 +30,11 @@
 //	revocation                both ways          both ways                –              –
 //	LeaderSelector            yes, mutexes too   yes, mutexes too         –              –
 //	LeaderLatch               yes                yes                      –              –
+//	CuratorCache, TreeCache   yes, see below                              –              –
 //
-// "Shared" means: contenders are let in in the order in which they came, whatever the languages; none is let in before
-// the release of what excludes it; nothing is left behind; and nodes have the same names, modes, data and ACLs.
+// "Shared" means, for locks and elections: contenders are let in in the order in which they came, whatever the
+// languages; none is let in before the release of what excludes it; nothing is left behind; and nodes have the same
+// names, modes, data and ACLs.
 //
 // # Limits of the others
 //
@@ -100,6 +103,33 @@
 // Not compared, since only one of the two has it: a lease ends by its own clock before anybody else is let in, fencing
 // tokens, waits that outlast any number of retries.
 //
+// # Caches
+//
+// cache_test.go plays stories, on one server, to the cache of this library and to Java's two. They end with the
+// server's nodes and report the same events of each node, but for these differences. The tests list them with -v, and
+// fail if one of them is no longer there.
+//
+//	what happens                         CuratorCache          TreeCache               here
+//	a node is deleted and created        changed; no event if  updated                 deleted, created
+//	again while the cache is cut off     the version is the
+//	                                     same
+//	… and has had as many children       never has the new     created                 created
+//	since as before                      children
+//	a missing root is created and        created when it       not seen again before   created when it
+//	deleted, then created                comes                 the next reconnection   comes
+//	a node that could not be read is     created               not seen before the     created
+//	opened and set                                             next reconnection
+//	the connection is lost for a moment  no event              suspended, reconnected  stale, synced
+//	the session ends                     no event              suspended, lost,        stale, synced
+//	                                                           reconnected, synced
+//	a child comes: its parent's Stat     as it was read        new                     as it was read
+//
+// TreeCache's "reconnected" comes before the differences that it has missed, our "synced" after them. In all three,
+// changes between two reads of a node are one event.
+//
+// In random runs TreeCache reports some events twice: it lists the children of a node that it has dropped already if
+// the node was created again, so two of its objects have the same nodes from then on.
+//
 // # Random runs
 //
 // TestRandomMixedRun has contenders of all languages work on four paths (a mutex with Java, one with kazoo, a
@@ -109,6 +139,11 @@
 // node is gone, since these report no loss; those that exclude each other come in the order of their numbers; nothing
 // may be left at the end. When a node was removed, and by which session, the server's logs say: each hold of ours must
 // end before, and no session of ours may remove a node of others.
+//
+// TestRandomChangesReachCaches has writers of both languages change a tree while the caches lose their connections and
+// their sessions. After each round all caches must have the server's nodes, and their events must add up to them; what
+// is excused stands above. A cache of ours may report no node as created that is there, and no other node than it had
+// reported as changed or deleted.
 //
 // TestElectionUnderFaultsHasOneLeader does the same with both elections, Java's and ours, the selectors' among mutexes
 // of both languages, and has links and the server frozen as well. It prints a table: the terms of each language, how

@@ -33,8 +33,8 @@ func need(t testing.TB, what string, err error) {
 	}
 }
 
-// cache is the directory in which integration/run collects things.
-func cache(parts ...string) string {
+// collected is the directory in which integration/run collects things.
+func collected(parts ...string) string {
 	return filepath.Join(append([]string{"..", ".cache"}, parts...)...)
 }
 
@@ -63,7 +63,7 @@ func needJavaDowngrade(t testing.TB) {
 // javaCommand returns the command line of the Java driver.
 func javaCommand(t testing.TB, version string) []string {
 	t.Helper()
-	jars, err := filepath.Abs(cache("curator-" + version))
+	jars, err := filepath.Abs(collected("curator-" + version))
 	if err == nil {
 		_, err = os.Stat(filepath.Join(jars, "curator-recipes-"+version+".jar"))
 	}
@@ -80,9 +80,9 @@ func javaCommand(t testing.TB, version string) []string {
 // kazooCommand returns the command line of the Python driver.
 func kazooCommand(t testing.TB) []string {
 	t.Helper()
-	python, err := filepath.Abs(cache("kazoo", "bin", "python"))
+	python, err := filepath.Abs(collected("kazoo", "bin", "python"))
 	if err == nil {
-		_, err = os.Stat(cache("kazoo", "complete"))
+		_, err = os.Stat(collected("kazoo", "complete"))
 	}
 	need(t, "kazoo", err)
 	return []string{python, "kazoo/driver.py"}

@@ -19,8 +19,9 @@ import (
 )
 
 var (
-	acquisitions = flag.Int("acquisitions", 600, "how many holds TestRandomMixedRun waits for at least; every hundred see a fault more")
-	randomSeed   = flag.Uint64("seed", 0, "of TestRandomMixedRun; a new one each time if 0")
+	acquisitions = flag.Int("acquisitions", 600, "how many holds TestRandomMixedRun waits for at least; every hundred see a fault more. "+
+		"TestRandomChangesReachCaches takes a second for sixty")
+	randomSeed = flag.Uint64("seed", 0, "of the random runs; a new one each time if 0")
 )
 
 // Curator does not count kazoo's nodes, so they cannot share a path. Ours and zk.Lock stand in both queues.
