@@ -8,7 +8,8 @@
 //	go run . check results/results.json                        is what the library promises met in that run?
 //	go run . report results/results.json                       that run's tables and plots once more
 //	go run . compare -base main                                is the working tree as quick as a commit? eight minutes
-//	go run . compare -h                                        its flags; go run . -h has all others
+//	go run . cache                                             caches in place of locks: a few minutes
+//	go run . compare -h                                        its flags; so has cache; go run . -h has all others
 //
 // Results are tables (results.md), what the library promises and whether it was met (targets.txt), plots, and
 // everything that was measured (results.json). The repository has those of one run in figures, without results.json:

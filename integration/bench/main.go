@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gocurator/curator/integration/bench/caches"
 	"github.com/gocurator/curator/integration/bench/plan"
 	"github.com/gocurator/curator/integration/bench/report"
 	"github.com/gocurator/curator/integration/bench/worker"
@@ -30,15 +31,19 @@ func main() {
 	}
 }
 
-// command is the whole program. Its first argument may be one of four words; without it, it measures.
+// command is the whole program. Its first argument may be a word; without it, it measures.
 func command(ctx context.Context, args []string) error {
 	word := ""
 	if len(args) > 0 {
 		word = args[0]
 	}
 	switch word {
-	case "worker": // the benchmark starts itself like this
+	case lockWorker: // the benchmark starts itself like this
 		return worker.Main(ctx, os.Stdin, os.Stdout)
+	case cacheWorker:
+		return caches.Follow(ctx, os.Stdin, os.Stdout)
+	case "cache":
+		return cacheCommand(ctx, args[1:], os.Stdout)
 	case "compare":
 		return compare(ctx, args[1:], os.Stdout)
 	case "check", "report":

@@ -119,7 +119,7 @@ func (b *bench) hire(t task, addr string) (crew, error) {
 	var c crew
 	line := b.programs.lines[t.impl.Language]
 	if t.worker != "" {
-		line = []string{t.worker, "worker"}
+		line = []string{t.worker, lockWorker}
 	}
 	for i := range t.workload.Processes {
 		p, err := server.Start(filepath.Join(b.dir, fmt.Sprintf("worker-%d-%d.log", b.runs, i)), true, line[0], line[1:]...)

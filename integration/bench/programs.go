@@ -3,10 +3,11 @@
 package main
 
 import (
-	_ "embed"
+	"embed"
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -14,13 +15,16 @@ import (
 	"github.com/gocurator/curator/integration/bench/server"
 )
 
-//go:embed java/Bench.java
-var javaSource []byte
-
-//go:embed kazoo/bench.py
-var pythonSource []byte
+//go:embed java/*.java kazoo/*.py
+var sources embed.FS
 
 const curatorJars = "curator-5.9.0"
+
+// What is started of each language: one program takes locks, and another has a cache.
+const (
+	lockWorker, cacheWorker = "worker", "cache-worker" // words of this program
+	lockScript, cacheScript = "bench.py", "cache.py"
+)
 
 // programs are the command lines of the workers, by language.
 type programs struct {
@@ -53,7 +57,7 @@ func (p *programs) find(dir string, impl plan.Impl) error {
 // self is this very program.
 func (p *programs) self() ([]string, error) {
 	file, err := os.Executable()
-	return []string{file, "worker"}, err
+	return []string{file, lockWorker}, err
 }
 
 func (p *programs) java(dir string) ([]string, error) {
@@ -66,11 +70,12 @@ func (p *programs) java(dir string) ([]string, error) {
 			return nil, fmt.Errorf("%s: %w", name, server.ErrMissing)
 		}
 	}
-	source, classes := filepath.Join(dir, "Bench.java"), filepath.Join(jars, "*")
-	if err := os.WriteFile(source, javaSource, 0o600); err != nil {
+	files, err := unpack(dir, "java")
+	if err != nil {
 		return nil, err
 	}
-	if out, err := exec.Command("javac", "-cp", classes, "-d", dir, source).CombinedOutput(); err != nil {
+	classes := filepath.Join(jars, "*")
+	if out, err := exec.Command("javac", append([]string{"-cp", classes, "-d", dir}, files...)...).CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("javac: %w\n%s", err, out)
 	}
 	version, err := exec.Command("java", "-version").CombinedOutput()
@@ -86,12 +91,32 @@ func (p *programs) python(dir string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	python, source := filepath.Join(env, "bin", "python"), filepath.Join(dir, "bench.py")
-	if err := os.WriteFile(source, pythonSource, 0o600); err != nil {
+	if _, err := unpack(dir, "kazoo"); err != nil {
 		return nil, err
 	}
+	python, source := filepath.Join(env, "bin", "python"), filepath.Join(dir, lockScript)
 	version, err := exec.Command(python, "-c",
 		"import kazoo.version, platform; print(kazoo.version.__version__, 'on Python', platform.python_version())").Output()
 	p.versions["kazoo"] = strings.TrimSpace(string(version))
 	return []string{python, source}, err
+}
+
+// unpack writes the sources of a language to dir and returns the files.
+func unpack(dir, language string) (files []string, err error) {
+	entries, err := sources.ReadDir(language)
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range entries {
+		text, err := sources.ReadFile(path.Join(language, entry.Name()))
+		if err != nil {
+			return nil, err
+		}
+		file := filepath.Join(dir, entry.Name())
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			return nil, err
+		}
+		files = append(files, file)
+	}
+	return files, nil
 }

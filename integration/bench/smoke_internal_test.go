@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gocurator/curator/integration/bench/caches"
 	"github.com/gocurator/curator/integration/bench/plan"
 	"github.com/gocurator/curator/integration/bench/report"
 	"github.com/gocurator/curator/integration/bench/worker"
@@ -19,8 +21,9 @@ import (
 
 // TestMain lets the benchmark start the test's program as a worker.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == "worker" {
-		if err := worker.Main(context.Background(), os.Stdin, os.Stdout); err != nil {
+	workers := map[string]func(context.Context, io.Reader, io.Writer) error{lockWorker: worker.Main, cacheWorker: caches.Follow}
+	if len(os.Args) > 1 && workers[os.Args[1]] != nil {
+		if err := workers[os.Args[1]](context.Background(), os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
