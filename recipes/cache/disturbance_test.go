@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -173,7 +174,7 @@ func (c *slowConn) Read(p []byte) (int, error) {
 		if _, err := io.ReadFull(c.Conn, head); err != nil {
 			return 0, err
 		}
-		c.rest = append(head, make([]byte, binary.BigEndian.Uint32(head))...)
+		c.rest = slices.Concat(head, make([]byte, binary.BigEndian.Uint32(head)))
 		if _, err := io.ReadFull(c.Conn, c.rest[4:]); err != nil {
 			return 0, err
 		}

@@ -168,7 +168,7 @@ func play(script []byte, paths []string) []version {
 		switch script[0] % 8 {
 		case 0:
 			next.tree = next.without(path)
-			next.model.remove(path)
+			next.remove(path)
 		case 1: // what is there already
 			if n, ok := next.get(path); ok {
 				next.tree = next.with(n)

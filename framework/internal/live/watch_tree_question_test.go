@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"net"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -36,9 +37,7 @@ func newQuestioned(t *testing.T, n int, opts ...zktest.Option) *questioned {
 	t.Cleanup(func() { ensemble.Close() })
 	q := &questioned{addrs: ensemble.Addrs(), target: ensemble.Addrs()[0], old: map[string]bool{}}
 	q.env = &env{&clienttest.Env{T: t, Server: ensemble.Server(0), Link: ensemble.NewLink(), States: &clienttest.States{}}}
-	connect := ""
-	for i, address := range q.addrs {
-		connect += "," + address
+	for i := range q.addrs {
 		q.servers = append(q.servers, ensemble.Server(i))
 		t.Cleanup(ensemble.Server(i).Observe(func(r zktest.Request) {
 			if r.Op == zktest.OpAddWatch {
@@ -48,7 +47,7 @@ func newQuestioned(t *testing.T, n int, opts ...zktest.Option) *questioned {
 			}
 		}))
 	}
-	q.Client = q.Dial(connect[1:], framework.WithDialer(q.dial), framework.WithStateListener(q.States.Hear))
+	q.Client = q.Dial(strings.Join(q.addrs, ","), framework.WithDialer(q.dial), framework.WithStateListener(q.States.Hear))
 	q.Connected()
 	return q
 }

@@ -34,16 +34,16 @@ func (t *Transport) AskForTrees(ctx context.Context) error {
 		err := t.inQuestion(ctx, "tcp", l.address, func(q *question) error { return q.tree(t.cfg.Authorizations()) })
 		switch {
 		case err == nil:
-			t.cfg.Support.asked(FeatureTreeWatches, l.server, nil)
+			t.cfg.Support.askedForTrees(l.server, nil)
 			return nil
 		case !errors.As(err, &lack):
 			return err
 		case !lack.closed:
-			t.cfg.Support.asked(FeatureTreeWatches, l.server, err)
+			t.cfg.Support.askedForTrees(l.server, err)
 			return nil
 		}
 	}
-	t.cfg.Support.asked(FeatureTreeWatches, l.server, lack)
+	t.cfg.Support.askedForTrees(l.server, lack)
 	return nil
 }
 

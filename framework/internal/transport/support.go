@@ -159,15 +159,15 @@ func (s *Support) answered(op, code int32, size int, server string) {
 	s.restLocked()
 }
 
-// asked notes what a question has shown: why the server does without a feature, or nil.
-func (s *Support) asked(f Feature, server string, reason error) {
+// askedForTrees notes what a question has shown: why the server does without watches of trees, or nil.
+func (s *Support) askedForTrees(server string, reason error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if reason != nil {
-		s.doWithoutLocked(int32(f), server, reason)
+		s.doWithoutLocked(opAddWatch, server, reason)
 		return
 	}
-	s.worksLocked(int32(f), server)
+	s.worksLocked(opAddWatch, server)
 }
 
 // worksLocked notes that a feature works at a server.

@@ -19,7 +19,7 @@ func TestAConnectionThatEndsOnATreeHasTheServerAskedAgain(t *testing.T) {
 	}
 	want("at first", false, false)
 	for n := 1; n <= hangUpsToFail; n++ {
-		s.asked(FeatureTreeWatches, "a:2181", nil)
+		s.askedForTrees("a:2181", nil)
 		want("it has answered a question", true, false)
 		err := s.ended(ending{server: "a:2181", reason: io.EOF, prompt: true, answered: true, waiting: []int32{opAddWatch}})
 		want("it has hung up", false, false)
@@ -27,10 +27,10 @@ func TestAConnectionThatEndsOnATreeHasTheServerAskedAgain(t *testing.T) {
 			t.Errorf("got %v after %d hang-ups, want the request to fail after %d", err, n, hangUpsToFail)
 		}
 	}
-	s.asked(FeatureTreeWatches, "a:2181", nil)
+	s.askedForTrees("a:2181", nil)
 	s.ended(ending{server: "a:2181", reason: io.EOF, prompt: true, answered: true, waiting: []int32{opGetData, opAddWatch}})
 	want("it has hung up on what was asked before", false, false)
-	s.asked(FeatureTreeWatches, "a:2181", nil)
+	s.askedForTrees("a:2181", nil)
 	s.ended(ending{server: "a:2181", reason: errSilent, prompt: true, answered: true, waiting: []int32{opAddWatch}})
 	want("the network has ended the connection", true, false)
 }
@@ -38,8 +38,8 @@ func TestAConnectionThatEndsOnATreeHasTheServerAskedAgain(t *testing.T) {
 // That one server lacks them says nothing about another: to ask costs no connection.
 func TestEachServerIsJudgedByItselfForTrees(t *testing.T) {
 	s := NewSupport(slog.New(slog.DiscardHandler))
-	s.asked(FeatureTreeWatches, "a:2181", io.EOF)
-	s.asked(FeatureTreeWatches, "c:2181", nil)
+	s.askedForTrees("a:2181", io.EOF)
+	s.askedForTrees("c:2181", nil)
 	for server, want := range map[string][2]bool{"a:2181": {false, true}, "b:2181": {}, "c:2181": {true, false}} {
 		s.attached(server)
 		if got := [2]bool{s.Has(FeatureTreeWatches), s.Lacks(FeatureTreeWatches)}; got != want {
@@ -47,7 +47,7 @@ func TestEachServerIsJudgedByItselfForTrees(t *testing.T) {
 		}
 	}
 	other := NewSupport(slog.New(slog.DiscardHandler))
-	other.asked(FeatureTreeWatches, "a:2181", io.EOF)
+	other.askedForTrees("a:2181", io.EOF)
 	if other.attached("b:2181"); other.Lacks(FeatureTreeWatches) {
 		t.Error("got a server that was not asked taken for one that lacks them")
 	}
