@@ -293,6 +293,9 @@ func (f *follower) waits(t task, err error) bool {
 		f.cache.mu.Unlock()
 		t.owed = true
 	}
+	if other, found := f.waiting[t.path]; found { // listed twice before it is read
+		t.round, t.whole, t.owed = min(t.round, other.round), t.whole || other.whole, t.owed || other.owed
+	}
 	f.waiting[t.path] = t
 	return true
 }

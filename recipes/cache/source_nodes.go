@@ -80,8 +80,11 @@ func (n *nodeSource) lookAt(path string, part int) session.NodeRead {
 		r.Err = view.Err
 		w.end(part)
 		return r
+	case part == children && view.Status == session.StatusPresent && !n.agrees(w, view.Stat):
+		r.Err = errPending
+		n.check(path)
 	case view.Status == session.StatusGone && part == children:
-		r.Err = errPending // the node's own watch says whether it is gone, or was made again: then the next look asks
+		r.Err = errPending // the node's own watch says what has become of it; the next look asks
 		w.end(part)
 		return r
 	case view.Status == session.StatusGone:
@@ -89,6 +92,13 @@ func (n *nodeSource) lookAt(path string, part int) session.NodeRead {
 	}
 	w.read[part] = view.Status != session.StatusUnknown
 	return r
+}
+
+// agrees reports whether a node's own watch shows the node that a listing is of. If not, one of the two watches has
+// lost an event, and says so when both have read again.
+func (*nodeSource) agrees(w *nodeWatch, dir *zk.Stat) bool {
+	node := w.parts[data].View().Stat
+	return node == nil || node.Czxid == dir.Czxid
 }
 
 // room bounds how many watches have their first read under way.

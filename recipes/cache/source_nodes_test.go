@@ -2,9 +2,11 @@ package cache_test
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/cache"
 )
 
 func TestARootThatIsMadeAgainIsNoLostConnectionAtOldServers(t *testing.T) {
@@ -27,5 +29,49 @@ func TestARootThatIsMadeAgainIsNoLostConnectionAtOldServers(t *testing.T) {
 		if n := c.Stats().Readings; n != 1 {
 			t.Errorf("the tree was read %d times, want 1", n)
 		}
+	}, zktest.WithVersion("3.5"))
+}
+
+func TestStartWaitsForANodeThatIsListedTwiceBeforeItIsRead(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		makeNode(t, server, "/t", "")
+		makeNode(t, server, "/t/a", "1")
+		client, _ := newClient(t, server)
+		for i := range 5 {
+			server.ThrottleRequest(zktest.Match{Op: zktest.OpGetData, Path: "/t/a", Nth: i + 1})
+		}
+		c := cache.NewCuratorCache(client, "/t")
+		t.Cleanup(func() { _ = c.Close() })
+		started := make(chan error, 1)
+		go func() { started <- c.Start(t.Context()) }()
+		synctest.Wait() // the session pauses before it asks for /t/a again
+		makeNode(t, server, "/t/b", "")
+		if err := <-started; err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := c.Get("/t/a"); !ok {
+			t.Errorf("/t/a is missing after Start, have %d nodes", c.Len())
+		}
+	}, zktest.WithVersion("3.5"))
+}
+
+// A loop that looked again at once would have no pause in which the time of the bubble goes on.
+func TestWatchesThatShowTwoNodesOfOnePathAreReadAgainNotLookedAtInALoop(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		makeNode(t, server, "/t", "")
+		makeNode(t, server, "/t/a", "1")
+		makeNode(t, server, "/t/a/b", "1")
+		client, link := newClient(t, server)
+		link.SetLatency(300 * time.Millisecond)
+		c := start(t, client, "/t")
+		hear := server.DropEvents(zktest.Match{Path: "/t*"})
+		deleteNode(t, server, "/t/a/b")
+		deleteNode(t, server, "/t/a")
+		makeNode(t, server, "/t/a", "2")
+		makeNode(t, server, "/t/a/c", "2")
+		time.Sleep(time.Second)
+		hear()
+		time.Sleep(time.Hour)
+		wantEqual(t, server, c, nil, "/t")
 	}, zktest.WithVersion("3.5"))
 }
