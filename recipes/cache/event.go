@@ -2,6 +2,7 @@ package cache
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -126,17 +127,18 @@ type subscription struct {
 	calling bool // fn has been called, and has not returned
 }
 
-// hear calls fn with what makes a state out of the one that was seen before. The queue drops states in between.
+// hear calls fn with what makes a state out of the one that was seen before. The queue drops states in between. Only
+// Close breaks off: a cache that has ended by itself may be started again, and fn goes on from what it has heard.
 func (s *subscription) hear(now *state) {
 	seen := s.seen
 	switch {
 	case s.calling: // fn has ended the goroutine before this one
-	case now.err == nil:
-		s.seen = now
-		differ(seen, now, func(e Event) bool { return s.cache.now.Load().err == nil && s.call(e) })
-	case seen.synced:
-		s.call(Event{Kind: Stale})
+		return
+	case now.err != nil:
+		now = &state{nodes: seen.nodes}
 	}
+	s.seen = now
+	differ(seen, now, func(e Event) bool { return !errors.Is(s.cache.now.Load().err, ErrClosed) && s.call(e) })
 }
 
 func (s *subscription) call(e Event) bool {
