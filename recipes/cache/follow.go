@@ -73,6 +73,8 @@ func newFollower(c *CuratorCache, absolute string, stop context.CancelFunc) *fol
 	return f
 }
 
+var errFilterEnded = errors.New("cache: the filter has ended its goroutine")
+
 // keeps asks the filter.
 func (f *follower) keeps(relative string) (keep bool) {
 	if f.cache.options.keep == nil {
@@ -84,6 +86,7 @@ func (f *follower) keeps(relative string) (keep bool) {
 
 func (f *follower) follow(ctx context.Context) {
 	defer f.readNothingAgain()
+	defer f.cache.end(f, errFilterEnded) // unless it has ended before, as below
 	for s, err := range f.cache.client.SessionsWhileOpen(ctx, f.block) {
 		if err != nil {
 			f.cache.end(f, err) // the client has ended; or the cache has, and does not have this follower any more

@@ -58,7 +58,7 @@ func WithoutData() Option { return func(o *options) { o.noData = true } }
 // WithFilter keeps only nodes that keep accepts, by their paths relative to the root, such as "workers/7". What it
 // refuses is left out with everything below, and is neither listed nor read. The root is always kept. keep must give
 // the same answer each time, and neither block nor use the cache: nothing is read meanwhile. If it panics, the node is
-// left out, and the panic logged.
+// left out, and the panic logged. If it ends its goroutine, as testing's FailNow does, the cache ends, and Err says so.
 //
 // Curator: TreeCacheSelector.
 func WithFilter(keep func(relative string) bool) Option {
