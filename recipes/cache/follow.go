@@ -43,6 +43,7 @@ type follower struct {
 	tree     *treeSource // whose calls count; nil without one
 	watching bool        // the source hears of every change
 	refused  bool        // the servers do not watch trees
+	lost     bool        // heard has watches that were lost with the connection
 	restart  bool        // the whole tree is to be read
 	heard    map[string]event
 	due      bool // a node is to be read again
@@ -133,11 +134,16 @@ func (f *follower) readWhole() {
 	f.restart = true
 }
 
-// hear notes an event for the next round. It does not block.
-func (f *follower) hear(path string, e event) {
+// hear notes an event for the next round. It does not block. That the connection is lost shows at once, though the
+// follower may be waiting for the next one.
+func (f *follower) hear(path string, e event, connected bool) {
 	f.cache.mu.Lock()
 	defer f.cache.mu.Unlock()
 	f.heard[path] = e
+	if !connected {
+		f.lost = true
+		f.staleLocked()
+	}
 	f.waiter.Signal()
 }
 
@@ -185,7 +191,7 @@ func (f *follower) take(s session.Session) []task {
 		return nil
 	}
 	heard, restart, due := f.heard, f.restart, f.due && (c.now.Load().synced || f.torn)
-	f.heard, f.restart, f.round = map[string]event{}, false, f.next
+	f.heard, f.restart, f.lost, f.round = map[string]event{}, false, false, f.next
 	f.next++
 	c.mu.Unlock()
 	if restart {
@@ -338,7 +344,7 @@ func (f *follower) finish() {
 	case f.torn:
 		f.torn, f.restart = false, true
 		f.waiter.Signal()
-	case !owed && f.watching && !f.restart && c.follower == f && !c.now.Load().synced:
+	case !owed && f.watching && !f.restart && !f.lost && c.follower == f && !c.now.Load().synced:
 		f.blocked = nil
 		c.stats.Readings++
 		c.publishLocked(&state{nodes: f.nodes, synced: true})

@@ -67,7 +67,7 @@ func (n *nodeSource) lookAt(path string, part int) session.NodeRead {
 		if part == children {
 			set = n.s.WatchChildrenPersistent
 		}
-		w.parts[part] = set(absolute, func() { n.f.hear(path, event{kind: zk.EventNodeDataChanged}) })
+		w.parts[part] = set(absolute, func() { n.f.hear(path, event{kind: zk.EventNodeDataChanged}, n.s.Connected()) })
 	}
 	view := w.parts[part].View()
 	r := session.NodeRead{Path: absolute, Data: view.Data, Stat: view.Stat, Children: view.Children}

@@ -75,3 +75,23 @@ func TestWatchesThatShowTwoNodesOfOnePathAreReadAgainNotLookedAtInALoop(t *testi
 		wantEqual(t, server, c, nil, "/t")
 	}, zktest.WithVersion("3.5"))
 }
+
+func TestALostConnectionShowsWhileANodeIsReadAgain(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		makeNode(t, server, "/t", "")
+		client, link := newClient(t, server)
+		c := start(t, client, "/t", cache.WithDepth(0), cache.WithReadAgain(time.Minute))
+		e := subscribe(c)
+		e.want(t, "created /t", "synced")
+		time.Sleep(59 * time.Second)
+		release := server.HoldRequest(zktest.Match{Op: zktest.OpGetData, Nth: 2}) // behind that of the watch
+		time.Sleep(2 * time.Second)
+		link.Cut()
+		e.want(t, "stale")
+		release()
+		setNode(t, server, "/t", "2")
+		link.Heal()
+		time.Sleep(time.Minute)
+		e.want(t, "changed /t=2", "synced")
+	})
+}
