@@ -6,10 +6,16 @@ import "time"
 // options.readAgain. An event comes before the answer that shows the change: if there is one when the answer is taken,
 // the difference was not missed.
 
+// rootAgain is how often a root is read again that may not be read: the cache is Stale until it can be.
+const rootAgain = time.Minute
+
 // readAgainLater has one node read again after its share of the time.
 func (f *follower) readAgainLater() {
 	f.readNothingAgain()
 	every := f.cache.options.readAgain / time.Duration(f.nodes.len()+1)
+	if f.torn {
+		every = rootAgain
+	}
 	f.cache.mu.Lock()
 	defer f.cache.mu.Unlock()
 	if every > 0 {

@@ -270,7 +270,10 @@ func (f *follower) read(ctx context.Context, s session.Session, tasks []task) er
 	if err != nil {
 		return err
 	}
-	f.finish()
+	torn := f.torn
+	if f.finish(); f.torn != torn {
+		f.readAgainLater()
+	}
 	return nil
 }
 
