@@ -93,7 +93,10 @@ func (c *CuratorCache) start(ctx context.Context) error {
 		stop()
 		return err
 	}
-	if _, err = c.client.Session(ctx); err == nil {
+	waiting, enough := context.WithCancel(ctx)
+	defer enough()
+	defer context.AfterFunc(following, enough)() // Close ends the wait for a server
+	if _, err = c.client.Session(waiting); err == nil {
 		go f.follow(following)
 		err = c.await(ctx, func() (bool, error) {
 			switch now := c.now.Load(); {
@@ -106,6 +109,9 @@ func (c *CuratorCache) start(ctx context.Context) error {
 	}
 	if err != nil {
 		c.end(f, nil)
+	}
+	if over := c.now.Load().err; err != nil && errors.Is(over, ErrClosed) {
+		return over
 	}
 	return err
 }

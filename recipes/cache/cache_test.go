@@ -1,9 +1,11 @@
 package cache_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gocurator/curator/framework/zktest"
@@ -50,6 +52,31 @@ func TestSubscriberHearsWhatIsThereThenSyncedThenEachDifference(t *testing.T) {
 			}, zktest.WithVersion(version))
 		})
 	}
+}
+
+func TestCloseEndsAStartThatWaitsForAServer(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, link := newClient(t, server)
+		link.Cut()
+		time.Sleep(2 * sessionTimeout)
+		c := cache.NewCuratorCache(client, "/t")
+		started := make(chan error, 1)
+		go func() { started <- c.Start(t.Context()) }()
+		synctest.Wait()
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+		synctest.Wait()
+		select {
+		case err := <-started:
+			if !errors.Is(err, cache.ErrClosed) {
+				t.Errorf("got %v of Start, want ErrClosed", err)
+			}
+		default:
+			t.Error("Start goes on after Close")
+			<-started
+		}
+	})
 }
 
 // Servers before 3.6, and a depth of 0, have a watch for each node, which reads what it has heard of: a root that was
