@@ -35,9 +35,10 @@ type follower struct {
 	queue      []task          // to be read, parents before their children
 	waiting    map[string]task // read by a watch that has not answered
 	round      int
-	torn       bool   // the root could not be read: the whole tree must be, when it can be
-	cursor     string // the path that was read again last
-	wrongPaths bool   // events have the paths of other nodes
+	torn       bool      // the root could not be read: the whole tree must be, when it can be
+	cursor     string    // the path that was read again last
+	rootRead   *rootRead // nil while it may be that of another time
+	wrongPaths bool      // events have the paths of other nodes
 
 	// Guarded by cache.mu.
 	tree     *treeSource // whose calls count; nil without one
@@ -46,6 +47,7 @@ type follower struct {
 	lost     bool        // heard has watches that were lost with the connection
 	restart  bool        // the whole tree is to be read
 	heard    map[string]event
+	said     said // what the root's events have said
 	due      bool // a node is to be read again
 	next     int  // the round after the present one
 	settled  int  // the contents have what was heard before this round began
@@ -55,8 +57,8 @@ type follower struct {
 
 // An event is what was heard of a path.
 type event struct {
-	kind  zk.EventType
-	known *Node // the root, as the contents had it when its event came
+	kind zk.EventType
+	said said // what the root's events had said by then
 }
 
 func newFollower(c *CuratorCache, absolute string, stop context.CancelFunc) *follower {
@@ -196,6 +198,7 @@ func (f *follower) take(s session.Session) []task {
 	c.mu.Unlock()
 	if restart {
 		f.queue = []task{{path: f.root, whole: true, owed: true}}
+		f.rootRead = nil
 		clear(f.waiting)
 	}
 	tasks := f.ofEvents(heard)
@@ -224,7 +227,7 @@ func (f *follower) ofEvents(heard map[string]event) (tasks []task) {
 			t.event = e
 			tasks = append(tasks, t)
 		case f.has(path) || path == f.root || !f.always && f.wants(path):
-			tasks = append(tasks, task{path: path, round: f.round, event: e})
+			tasks = append(tasks, task{path: path, round: f.round, event: e, whole: path == f.root && !f.always && f.rootRead == nil})
 		}
 	}
 	f.publish()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
 	"net"
 	"slices"
 	"strings"
@@ -54,6 +55,28 @@ func dial(t *testing.T, connect string, dialer dialer, opts ...framework.Option)
 		t.Fatal(err)
 	}
 	return client
+}
+
+// A warnings is a log.
+type warnings struct {
+	mu  sync.Mutex
+	log bytes.Buffer
+}
+
+func (w *warnings) Write(line []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.log.Write(line)
+}
+
+func (w *warnings) option() framework.Option {
+	return framework.WithLogger(slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelWarn})))
+}
+
+func (w *warnings) count(text string) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return strings.Count(w.log.String(), text)
 }
 
 // start starts a cache, and closes it at the end of the test.

@@ -16,7 +16,7 @@ type treeSource struct{ reader }
 // Watching has the whole tree read: nothing reports what happened before.
 func (t *treeSource) Watching() {
 	t.locked(func(f *follower) {
-		f.watching, f.restart = true, true
+		f.watching, f.restart, f.said = true, true, said{}
 		clear(f.heard)
 	})
 }
@@ -28,7 +28,12 @@ func (t *treeSource) Changed(kind zk.EventType, path string) {
 		e := event{kind: kind}
 		switch {
 		case path == f.absolute:
-			e.known, _ = f.cache.now.Load().nodes.get(f.root)
+			if kind == zk.EventNodeDataChanged {
+				f.said.sets++
+			} else {
+				f.said.others++
+			}
+			e.said = f.said
 			f.heard[f.root] = e
 		case below && (f.depth < 0 || strings.Count(relative, "/") < f.depth):
 			f.heard[join(f.root, relative)] = e
@@ -70,21 +75,41 @@ func (t *treeSource) stop() {
 	t.s.UnwatchTree(t.f.absolute, t)
 }
 
-// distrust gives up the tree's watch if an event of the root is not true of the root: ClickHouse Keeper 26.3 to 26.8
-// sends events of all nodes with the path of the watch. The event was there before the answer was sent, so if the root
-// is still what it was when the event came, another node has changed.
+// said counts what events have said of the root since the watch was set.
+type said struct {
+	sets   int32 // its data were set
+	others int   // it was created or deleted
+}
+
+// A rootRead is what an answer has said of the root, and how many events had come by then.
+type rootRead struct {
+	czxid   int64
+	version int32
+	said    said
+}
+
+// distrust gives up the tree's watch if events of the root are not true of the root: ClickHouse Keeper 26.3 to 26.8
+// sends events of all nodes with the path of the watch. A task's events had come before its request was sent. So if the
+// root is still the same node, and was not set as often since it was known for certain, another node has changed.
+//
+// Until then its events have the whole tree read.
 func (f *follower) distrust(t task, r session.NodeRead) {
-	known := t.event.known
-	switch {
-	case known == nil || r.Err != nil || r.Stat.Czxid != known.Stat.Czxid:
-		return
-	case t.event.kind == zk.EventNodeDataChanged && r.Stat.Mzxid != known.Stat.Mzxid:
+	if t.path != f.root || f.always {
 		return
 	}
-	f.wrongPaths = true
-	f.cache.client.Logger().Warn("cache: the server reports changes with the path of another node, so each node is watched by itself",
-		"root", f.root, "event", t.event.kind.String())
+	if r.Err != nil || f.rootRead != nil && f.rootRead.czxid != r.Stat.Czxid {
+		f.rootRead = nil
+	}
+	heard, before := t.event.said, f.rootRead
 	f.cache.mu.Lock()
 	defer f.cache.mu.Unlock()
-	f.refuseLocked()
+	if before != nil && (heard.others > before.said.others || heard.sets-before.said.sets > r.Stat.Version-before.version) {
+		f.wrongPaths = true
+		f.cache.client.Logger().Warn("cache: the server reports changes with the path of another node, so each node is watched by itself",
+			"root", f.root, "event", t.event.kind.String())
+		f.refuseLocked()
+	}
+	if _, more := f.heard[f.root]; r.Err == nil && !more {
+		f.rootRead = &rootRead{czxid: r.Stat.Czxid, version: r.Stat.Version, said: f.said}
+	}
 }
