@@ -1,6 +1,9 @@
 package cache
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // What no event has reported is found by reading each node again, one after the other, so that the whole tree takes
 // options.readAgain. An event comes before the answer that shows the change: if there is one when the answer is taken,
@@ -11,13 +14,17 @@ const rootAgain = time.Minute
 
 // readAgainLater has one node read again after its share of the time.
 func (f *follower) readAgainLater() {
-	f.readNothingAgain()
+	f.cache.mu.Lock()
+	defer f.cache.mu.Unlock()
+	f.readAgainLaterLocked()
+}
+
+func (f *follower) readAgainLaterLocked() {
+	f.readNothingAgainLocked()
 	every := f.cache.options.readAgain / time.Duration(f.nodes.len()+1)
 	if f.torn {
 		every = rootAgain
 	}
-	f.cache.mu.Lock()
-	defer f.cache.mu.Unlock()
 	if every > 0 {
 		f.timer = time.AfterFunc(every, func() {
 			f.cache.mu.Lock()
@@ -31,6 +38,10 @@ func (f *follower) readAgainLater() {
 func (f *follower) readNothingAgain() {
 	f.cache.mu.Lock()
 	defer f.cache.mu.Unlock()
+	f.readNothingAgainLocked()
+}
+
+func (f *follower) readNothingAgainLocked() {
 	f.due = false
 	if f.timer != nil {
 		f.timer.Stop()
@@ -47,15 +58,28 @@ func (f *follower) takeAgain() []task {
 	return []task{{path: f.cursor, round: f.round, again: true}}
 }
 
-// found counts differences that no event has reported, and logs them.
-func (f *follower) found(paths ...string) {
+// found counts differences that no event has reported, and logs them. It reports whether there was any.
+func (f *follower) found(paths ...string) (any bool) {
 	for _, path := range paths {
-		if f.hearsOf(path) {
+		if f.source.hears(path) {
 			continue
 		}
+		any = true
 		f.cache.mu.Lock()
 		f.cache.stats.Found++
 		f.cache.mu.Unlock()
 		f.cache.client.Logger().Warn("cache: a node has changed, and no event has reported it", "root", f.root, "path", path)
 	}
+	return any
+}
+
+// foundBelow is found for a listing.
+func (f *follower) foundBelow(below []task, gone []string) (any bool) {
+	paths := slices.Clone(gone)
+	for _, b := range below {
+		if f.unread[unreadable{path: b.path}] == nil { // what could not be read is new each time
+			paths = append(paths, b.path)
+		}
+	}
+	return f.found(paths...)
 }

@@ -65,6 +65,7 @@ func (c *contents) answered(t task, r session.NodeRead) (changed, list bool) {
 		c.unread[unreadable{path: t.path}] = r.Err
 		return changed, false
 	case t.path != c.root && !c.has(parent(t.path)): // it is read with its parent, if that is there
+		c.removed(t.path)
 		return false, false
 	}
 	node := &Node{Path: t.path, Data: r.Data, Stat: r.Stat}
@@ -78,9 +79,10 @@ func (c *contents) answered(t task, r session.NodeRead) (changed, list bool) {
 	c.nodes = c.nodes.with(node)
 	changed = !known || !sameContent(before, node)
 	list = c.inside(t.path, 1) && (!known || t.whole || t.again || c.always)
-	if list && !c.always && node.Stat.NumChildren == 0 {
+	if list && !c.always && node.Stat.NumChildren == 0 && !c.hasBelow(t.path) {
 		delete(c.unread, unreadable{t.path, true})
-		return c.dropBelow(t.path) || changed, false
+		c.forgetBelow(t.path)
+		list = false
 	}
 	return changed, list
 }
@@ -93,7 +95,8 @@ func (c *contents) listed(t task, r session.NodeRead) (next []task, gone []strin
 	case !known:
 		return nil, nil
 	case errors.Is(r.Err, zk.ErrNoNode) || r.Err == nil && r.Stat.Czxid != dir.Stat.Czxid:
-		return []task{t}, nil // it has gone, or was created again, since it was read
+		t.again = false
+		return []task{t}, nil // it has gone, or was created again, since it was read: there is an event
 	case r.Err != nil: // its children are known from events alone
 		c.unread[unreadable{t.path, true}] = r.Err
 	}
@@ -173,14 +176,19 @@ func (c *contents) drop(path string) bool {
 	return known
 }
 
-// dropBelow removes everything below a node, and reports whether there was anything.
-func (c *contents) dropBelow(path string) (dropped bool) {
+// dropBelow removes everything below a node.
+func (c *contents) dropBelow(path string) {
 	c.forgetBelow(path)
 	for child := range c.nodes.children(path) {
 		c.nodes = c.nodes.without(child.Path)
-		dropped = true
 	}
-	return dropped
+}
+
+func (c *contents) hasBelow(path string) bool {
+	for range c.nodes.below(path) {
+		return true
+	}
+	return false
 }
 
 func (c *contents) forgetBelow(path string) {

@@ -59,7 +59,7 @@ func TestAnAnswerReplacesWhatTheContentsHave(t *testing.T) {
 			want: []string{"/t 1 1", "/t/a 4 4", "/t/a0 1 1"}, changed: true, list: true},
 		"read again": {have: []string{"/t", "/t/a 2 2"}, task: task{path: "/t/a", again: true}, answer: "/t/a 2 2 1", want: []string{"/t 1 1", "/t/a 2 2"}, list: true},
 		"read again, its children are gone": {have: []string{"/t", "/t/a", "/t/a/b"}, task: task{path: "/t/a", again: true}, answer: "/t/a 1 1 0",
-			want: []string{"/t 1 1", "/t/a 1 1"}, changed: true},
+			want: []string{"/t 1 1", "/t/a 1 1", "/t/a/b 1 1"}, list: true},
 		"with the whole tree": {have: []string{"/t"}, task: task{path: "/t", whole: true}, answer: "/t 1 1 1", want: []string{"/t 1 1"}, list: true},
 		"gone":                {have: []string{"/t", "/t/a", "/t/a/b", "/t/a0"}, task: task{path: "/t/a"}, err: zk.ErrNoNode, want: []string{"/t 1 1", "/t/a0 1 1"}, changed: true},
 		"gone before":         {have: []string{"/t"}, task: task{path: "/t/a"}, err: zk.ErrNoNode, want: []string{"/t 1 1"}},

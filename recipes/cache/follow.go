@@ -149,12 +149,13 @@ func (f *follower) hear(path string, e event, connected bool) {
 	f.waiter.Signal()
 }
 
-// hearsOf reports whether an event of a path waits for the next round.
+// hearsOf reports whether an event of a path waits for the next round, or the whole tree is to be read since events
+// were missed.
 func (f *follower) hearsOf(path string) bool {
 	f.cache.mu.Lock()
 	defer f.cache.mu.Unlock()
 	_, heard := f.heard[path]
-	return heard
+	return heard || f.restart || !f.watching
 }
 
 // lose notes that nothing is heard of from now on.
@@ -207,7 +208,7 @@ func (f *follower) take(s session.Session) []task {
 	if f.queue = f.queue[n:]; len(f.queue) == 0 {
 		f.queue = nil // it may have been long
 	}
-	if len(tasks) == 0 && due {
+	if len(tasks) == 0 && len(f.waiting) == 0 && due {
 		tasks = f.takeAgain()
 	}
 	return tasks
@@ -239,7 +240,6 @@ func (f *follower) ofEvents(heard map[string]event) (tasks []task) {
 func (f *follower) read(ctx context.Context, s session.Session, tasks []task) error {
 	from := f.source
 	if len(tasks) == 1 && tasks[0].again {
-		f.source.check(tasks[0].path)
 		from = reader{f, s}
 		defer f.readAgainLater()
 	}
@@ -247,8 +247,8 @@ func (f *follower) read(ctx context.Context, s session.Session, tasks []task) er
 	err := f.each(tasks, from.read(ctx, tasks), func(t task, r session.NodeRead) {
 		f.distrust(t, r)
 		changed, list := f.answered(t, r)
-		if changed && t.again {
-			f.found(t.path)
+		if changed && t.again && f.found(t.path) {
+			f.source.check(t.path)
 		}
 		if list {
 			lists = append(lists, t)
@@ -258,16 +258,11 @@ func (f *follower) read(ctx context.Context, s session.Session, tasks []task) er
 		return err
 	}
 	err = f.each(lists, from.list(ctx, lists), func(t task, r session.NodeRead) {
+		_, refused := f.unread[unreadable{t.path, true}]
 		below, gone := f.listed(t, r)
 		f.queue = append(f.queue, below...)
-		if !t.again {
-			return
-		}
-		f.found(gone...)
-		for _, b := range below {
-			if f.unread[unreadable{path: b.path}] == nil { // what could not be read is new each time
-				f.found(b.path)
-			}
+		if t.again && f.foundBelow(below, gone) || t.again && refused {
+			f.source.check(t.path)
 		}
 	})
 	if err != nil {
@@ -354,6 +349,7 @@ func (f *follower) finish() {
 		f.blocked = nil
 		c.stats.Readings++
 		c.publishLocked(&state{nodes: f.nodes, synced: true})
+		f.readAgainLaterLocked()
 	}
 	c.wakeLocked()
 }

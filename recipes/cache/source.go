@@ -12,10 +12,11 @@ import (
 type source interface {
 	read(ctx context.Context, tasks []task) iter.Seq2[session.NodeRead, error]
 	list(ctx context.Context, tasks []task) iter.Seq2[session.NodeRead, error]
-	room() int          // how many nodes may be read in a round, with those that wait for their watch
-	forget(path string) // the cache does not have the node
-	check(path string)  // a watch may have lost an event
-	stop()              // leaves no watch at the server
+	room() int              // how many nodes may be read in a round, with those that wait for their watch
+	forget(path string)     // the cache does not have the node
+	hears(path string) bool // a change of the node was reported, and not taken yet
+	check(path string)      // a watch has lost an event, or is missing
+	stop()                  // leaves no watch at the server
 }
 
 // As a node's error these say that its watch has no answer yet. The task waits until the path is heard of.
@@ -63,6 +64,8 @@ func (r reader) list(ctx context.Context, tasks []task) iter.Seq2[session.NodeRe
 func (reader) room() int { return 1024 }
 
 func (reader) forget(string) {}
+
+func (r reader) hears(path string) bool { return r.f.hearsOf(path) }
 
 func (reader) check(string) {}
 

@@ -19,6 +19,7 @@ type nodeSource struct {
 type nodeWatch struct {
 	parts [2]session.Watch // the node, and its children; nil while there is none
 	read  [2]bool          // it has answered before
+	taken [2]*zk.Stat      // by the answer that was taken last
 }
 
 const (
@@ -90,7 +91,7 @@ func (n *nodeSource) lookAt(path string, part int) session.NodeRead {
 	case view.Status == session.StatusGone:
 		r.Err = zk.ErrNoNode
 	}
-	w.read[part] = view.Status != session.StatusUnknown
+	w.read[part], w.taken[part] = view.Status != session.StatusUnknown, view.Stat
 	return r
 }
 
@@ -117,12 +118,33 @@ func (n *nodeSource) forget(path string) {
 	}
 }
 
+// hears knows of events whose watches have not called yet: first they read the node. A child that is new, or gone, is
+// heard of by its parent.
+func (n *nodeSource) hears(path string) bool {
+	dir := parent(path)
+	return n.f.hearsOf(path) || n.f.hearsOf(dir) || n.asks(path, data) || n.asks(dir, children)
+}
+
+func (n *nodeSource) asks(path string, part int) bool {
+	w := n.watches[path]
+	if w == nil || w.parts[part] == nil {
+		return false
+	}
+	view := w.parts[part].View()
+	return view.Status == session.StatusUnknown || view.Status == session.StatusPresent && !view.Current || view.Stat != w.taken[part]
+}
+
+// check reads a node by its watches. The next round sets one that is missing.
 func (n *nodeSource) check(path string) {
-	if w := n.watches[path]; w != nil {
-		for _, watch := range w.parts {
-			if watch != nil {
-				watch.ReadAgain()
-			}
+	w := n.watches[path]
+	if w == nil {
+		return
+	}
+	for _, watch := range w.parts {
+		if watch != nil {
+			watch.ReadAgain()
+		} else {
+			n.f.hear(path, event{kind: zk.EventNodeDataChanged})
 		}
 	}
 }
