@@ -97,3 +97,29 @@ func TestEventsOfTheRootAreNotTakenForThoseOfAnotherNode(t *testing.T) {
 		})
 	}
 }
+
+// A program may go from servers that watch trees to some that do not, and back: zktest has no servers of two versions
+// that know the same session.
+func TestCacheFollowsWhicheverServersThereAre(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		w := newWorld(t, "3.9.5", rand.New(rand.NewPCG(1, 1)))
+		makeNode(t, w.server, "/t", "")
+		client := dial(t, "zktest:2181", w.DialContext)
+		c := start(t, client, "/t")
+		e := subscribe(c)
+		for i, version := range []string{"3.5", "3.6", "3.5", "3.9.5"} {
+			w.opts = []zktest.Option{zktest.WithVersion(version)}
+			w.replace()
+			time.Sleep(30 * time.Second)
+			for range 3 {
+				makeNode(t, w.server, fmt.Sprintf("/t/%d", i), "")
+				time.Sleep(10 * time.Millisecond)
+				wantEqual(t, w.server, c, e, "/t")
+				deleteNode(t, w.server, fmt.Sprintf("/t/%d", i))
+			}
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
