@@ -58,28 +58,26 @@ func (f *follower) takeAgain() []task {
 	return []task{{path: f.cursor, round: f.round, again: true}}
 }
 
-// found counts differences that no event has reported, and logs them. It reports whether there was any.
-func (f *follower) found(paths ...string) (any bool) {
+// found counts differences that no event has reported, and logs them.
+func (f *follower) found(paths ...string) {
 	for _, path := range paths {
 		if f.source.hears(path) {
 			continue
 		}
-		any = true
 		f.cache.mu.Lock()
 		f.cache.stats.Found++
 		f.cache.mu.Unlock()
 		f.cache.client.Logger().Warn("cache: a node has changed, and no event has reported it", "root", f.root, "path", path)
 	}
-	return any
 }
 
 // foundBelow is found for a listing.
-func (f *follower) foundBelow(below []task, gone []string) (any bool) {
+func (f *follower) foundBelow(below []task, gone []string) {
 	paths := slices.Clone(gone)
 	for _, b := range below {
 		if f.unread[unreadable{path: b.path}] == nil { // what could not be read is new each time
 			paths = append(paths, b.path)
 		}
 	}
-	return f.found(paths...)
+	f.found(paths...)
 }

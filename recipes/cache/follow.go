@@ -247,7 +247,8 @@ func (f *follower) read(ctx context.Context, s session.Session, tasks []task) er
 	err := f.each(tasks, from.read(ctx, tasks), func(t task, r session.NodeRead) {
 		f.distrust(t, r)
 		changed, list := f.answered(t, r)
-		if changed && t.again && f.found(t.path) {
+		if changed && t.again {
+			f.found(t.path)
 			f.source.check(t.path)
 		}
 		if list {
@@ -261,7 +262,8 @@ func (f *follower) read(ctx context.Context, s session.Session, tasks []task) er
 		_, refused := f.unread[unreadable{t.path, true}]
 		below, gone := f.listed(t, r)
 		f.queue = append(f.queue, below...)
-		if t.again && f.foundBelow(below, gone) || t.again && refused {
+		if t.again && (len(below)+len(gone) > 0 || refused) {
+			f.foundBelow(below, gone)
 			f.source.check(t.path)
 		}
 	})

@@ -125,13 +125,14 @@ func (n *nodeSource) hears(path string) bool {
 	return n.f.hearsOf(path) || n.f.hearsOf(dir) || n.asks(path, data) || n.asks(dir, children)
 }
 
+// asks reports whether a watch is reading, or has read what was not taken. That of a missing node may always be.
 func (n *nodeSource) asks(path string, part int) bool {
 	w := n.watches[path]
 	if w == nil || w.parts[part] == nil {
 		return false
 	}
 	view := w.parts[part].View()
-	return view.Status == session.StatusUnknown || view.Status == session.StatusPresent && !view.Current || view.Stat != w.taken[part]
+	return !view.Current || view.Stat != w.taken[part]
 }
 
 // check reads a node by its watches. The next round sets one that is missing.
