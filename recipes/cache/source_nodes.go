@@ -145,7 +145,7 @@ func (n *nodeSource) check(path string) {
 		if watch != nil {
 			watch.ReadAgain()
 		} else {
-			n.f.hear(path, event{kind: zk.EventNodeDataChanged})
+			n.f.hear(path, event{kind: zk.EventNodeDataChanged}, true)
 		}
 	}
 }
