@@ -232,7 +232,11 @@ func (c *CuratorCache) Sync(ctx context.Context) error {
 // requests. A root that was created is read twice, first for its existence. The watch of a tree needs none of that.
 func (c *CuratorCache) outwaitWatches(ctx context.Context) error {
 	c.mu.Lock()
-	single := c.follower != nil && c.follower.tree == nil
+	single := c.follower != nil
+	if single {
+		_, tree := c.follower.observer.(*treeSource)
+		single = !tree
+	}
 	c.mu.Unlock()
 	for range 2 {
 		if !single {

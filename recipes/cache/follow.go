@@ -32,8 +32,7 @@ type follower struct {
 	// For the goroutine alone.
 	contents
 	source     source
-	queue      []task          // to be read, parents before their children
-	waiting    map[string]task // read by a watch that has not answered
+	queue      []task // to be read, parents before their children
 	round      int
 	torn       bool      // the root could not be read: the whole tree must be, when it can be
 	cursor     string    // the path that was read again last
@@ -41,11 +40,10 @@ type follower struct {
 	wrongPaths bool      // events have the paths of other nodes
 
 	// Guarded by cache.mu.
-	tree     *treeSource // whose calls count; nil without one
-	watching bool        // the source hears of every change
-	refused  bool        // the servers do not watch trees
-	lost     bool        // heard has watches that were lost with the connection
-	restart  bool        // the whole tree is to be read
+	observer source // whose calls count; nil without one
+	watching bool   // the source hears of every change
+	refused  bool   // the servers do not watch trees
+	restart  bool   // the whole tree is to be read
 	heard    map[string]event
 	said     said // what the root's events have said
 	due      bool // a node is to be read again
@@ -63,15 +61,11 @@ type event struct {
 
 func newFollower(c *CuratorCache, absolute string, stop context.CancelFunc) *follower {
 	f := &follower{
-		cache: c, absolute: absolute, waiter: session.NewWaiter(), stop: stop, waiting: map[string]task{}, heard: map[string]event{},
-		next: 1,
+		cache: c, absolute: absolute, waiter: session.NewWaiter(), stop: stop, heard: map[string]event{}, next: 1,
 	}
 	f.contents = contents{
 		root: c.path, depth: c.options.depth, noData: c.options.noData, keep: f.keeps, unread: map[unreadable]error{},
-		removed: func(path string) {
-			delete(f.waiting, path)
-			f.source.forget(path)
-		},
+		removed: func(path string) { f.source.forget(path) },
 	}
 	return f
 }
@@ -136,17 +130,14 @@ func (f *follower) readWhole() {
 	f.restart = true
 }
 
-// hear notes an event for the next round. It does not block. That the connection is lost shows at once, though the
-// follower may be waiting for the next one.
-func (f *follower) hear(path string, e event, connected bool) {
+// locked changes what is guarded by the cache's mutex, for the source whose calls count, and wakes the goroutine.
+func (f *follower) locked(from source, change func(f *follower)) {
 	f.cache.mu.Lock()
 	defer f.cache.mu.Unlock()
-	f.heard[path] = e
-	if !connected {
-		f.lost = true
-		f.staleLocked()
+	if f.observer == from {
+		change(f)
+		f.waiter.Signal()
 	}
-	f.waiter.Signal()
 }
 
 // hearsOf reports whether an event of a path waits for the next round, or the whole tree is to be read since events
@@ -194,21 +185,20 @@ func (f *follower) take(s session.Session) []task {
 		return nil
 	}
 	heard, restart, due := f.heard, f.restart, f.due && (c.now.Load().synced || f.torn)
-	f.heard, f.restart, f.lost, f.round = map[string]event{}, false, false, f.next
+	f.heard, f.restart, f.round = map[string]event{}, false, f.next
 	f.next++
 	c.mu.Unlock()
 	if restart {
 		f.queue = []task{{path: f.root, whole: true, owed: true}}
 		f.rootRead = nil
-		clear(f.waiting)
 	}
 	tasks := f.ofEvents(heard)
-	n := min(len(f.queue), max(f.source.room()-len(f.waiting), 0))
+	n := min(len(f.queue), f.source.room())
 	tasks = append(tasks, f.queue[:n]...)
 	if f.queue = f.queue[n:]; len(f.queue) == 0 {
 		f.queue = nil // it may have been long
 	}
-	if len(tasks) == 0 && len(f.waiting) == 0 && due {
+	if len(tasks) == 0 && due {
 		tasks = f.takeAgain()
 	}
 	return tasks
@@ -219,14 +209,10 @@ func (f *follower) take(s session.Session) []task {
 func (f *follower) ofEvents(heard map[string]event) (tasks []task) {
 	for _, path := range slices.Sorted(maps.Keys(heard)) {
 		e := heard[path]
-		t, waits := f.waiting[path]
 		switch {
 		case e.kind == zk.EventNodeDeleted && path != f.root:
 			f.drop(path)
-		case waits:
-			delete(f.waiting, path)
-			t.event = e
-			tasks = append(tasks, t)
+		case !f.source.news(path):
 		case f.has(path) || path == f.root || !f.always && f.wants(path):
 			tasks = append(tasks, task{path: path, round: f.round, event: e, whole: path == f.root && !f.always && f.rootRead == nil})
 		}
@@ -277,39 +263,18 @@ func (f *follower) read(ctx context.Context, s session.Session, tasks []task) er
 	return nil
 }
 
-// each has the answers to tasks taken, but for those that wait for a watch.
+// each has the answers to tasks taken.
 func (f *follower) each(tasks []task, answers iter.Seq2[session.NodeRead, error], take func(t task, r session.NodeRead)) error {
 	i := 0
 	for r, err := range answers {
 		if err != nil {
 			return err
 		}
-		if t := tasks[i]; !f.waits(t, r.Err) {
-			take(t, r)
-			f.publish()
-		}
+		take(tasks[i], r)
+		f.publish()
 		i++
 	}
 	return nil
-}
-
-// waits reports whether a task waits for its watch.
-func (f *follower) waits(t task, err error) bool {
-	lost := errors.Is(err, errLost)
-	if !lost && !errors.Is(err, errPending) {
-		return false
-	}
-	if lost {
-		f.cache.mu.Lock()
-		f.staleLocked()
-		f.cache.mu.Unlock()
-		t.owed = true
-	}
-	if other, found := f.waiting[t.path]; found { // listed twice before it is read
-		t.round, t.whole, t.owed = min(t.round, other.round), t.whole || other.whole, t.owed || other.owed
-	}
-	f.waiting[t.path] = t
-	return true
 }
 
 // publish shows the contents, unless they are too large.
@@ -329,7 +294,7 @@ func (f *follower) publish() {
 // finish ends a round. Synced is decided under the mutex that the loss of the watch needs: it does not come after that.
 func (f *follower) finish() {
 	oldest, owed := f.round+1, false
-	for t := range f.unfinished {
+	for _, t := range f.queue {
 		oldest, owed = min(oldest, t.round), owed || t.owed
 	}
 	rootErr := f.unread[unreadable{path: f.root}]
@@ -347,23 +312,13 @@ func (f *follower) finish() {
 	case f.torn:
 		f.torn, f.restart = false, true
 		f.waiter.Signal()
-	case !owed && f.watching && !f.restart && !f.lost && c.follower == f && !c.now.Load().synced:
+	case !owed && f.watching && !f.restart && c.follower == f && !c.now.Load().synced:
 		f.blocked = nil
 		c.stats.Readings++
 		c.publishLocked(&state{nodes: f.nodes, synced: true})
 		f.readAgainLaterLocked()
 	}
 	c.wakeLocked()
-}
-
-// unfinished yields the tasks of later rounds.
-func (f *follower) unfinished(yield func(task) bool) {
-	for _, t := range f.queue {
-		if !yield(t) {
-			return
-		}
-	}
-	maps.Values(f.waiting)(yield)
 }
 
 // reportUnreadableLocked counts what cannot be read, and logs when there is more of it.

@@ -2,7 +2,6 @@ package cache
 
 import (
 	"context"
-	"errors"
 	"iter"
 
 	"github.com/gocurator/curator/framework/session"
@@ -12,29 +11,23 @@ import (
 type source interface {
 	read(ctx context.Context, tasks []task) iter.Seq2[session.NodeRead, error]
 	list(ctx context.Context, tasks []task) iter.Seq2[session.NodeRead, error]
-	room() int              // how many nodes may be read in a round, with those that wait for their watch
+	room() int              // how many nodes may be read in a round
+	news(path string) bool  // a node that was heard of is to be read
 	forget(path string)     // the cache does not have the node
 	hears(path string) bool // a change of the node was reported, and not taken yet
 	check(path string)      // a watch has lost an event, or is missing
 	stop()                  // leaves no watch at the server
 }
 
-// As a node's error these say that its watch has no answer yet. The task waits until the path is heard of.
-var (
-	errPending = errors.New("the watch has not answered yet")
-	errLost    = errors.New("the watch was lost with the connection")
-)
-
-// choose returns the source for a session: one watch for all, or one for each node where that is less, or all that the
-// servers have.
+// choose returns the source for a session: one watch for all, or one for each node where servers have no others.
 func (f *follower) choose(s session.Session) source {
-	if f.depth == 0 || f.wrongPaths {
+	if f.wrongPaths {
 		return f.watchNodes(s)
 	}
 	t := &treeSource{reader: reader{f, s}}
 	f.always = false
 	f.cache.mu.Lock()
-	f.tree, f.refused = t, false
+	f.observer, f.refused = t, false
 	f.cache.mu.Unlock()
 	if s.WatchTree(f.absolute, t) != nil {
 		return f.watchNodes(s)
@@ -62,6 +55,8 @@ func (r reader) list(ctx context.Context, tasks []task) iter.Seq2[session.NodeRe
 
 // room keeps rounds short: ReadMany has at most 32 of the reads under way at a time.
 func (reader) room() int { return 1024 }
+
+func (reader) news(string) bool { return true }
 
 func (reader) forget(string) {}
 

@@ -9,160 +9,190 @@ import (
 	"github.com/gocurator/curator/framework/session"
 )
 
-// A nodeSource has a watch on each node, and one on its children if those are in the cache. The watches read what they
-// report, again after each change and each reconnection; a task whose watch has not answered waits for that.
+// A nodeSource has a watch on each node, and one on its children if those are in the cache. The watches say only that
+// there is news: what they read is not taken, so that answers come by one way, in one order. They are set before the
+// node is read, on the same connection: a change that the answer does not show is reported.
+//
+// A lost connection ends the watches, and shows in those on nodes. The session sets all again on the next connection,
+// by requests that leave before any of them is answered. So the first answer has the whole tree read, by requests that
+// come after all watches.
 type nodeSource struct {
 	reader
 	watches map[string]*nodeWatch
 }
 
 type nodeWatch struct {
-	parts [2]session.Watch // the node, and its children; nil while there is none
-	read  [2]bool          // it has answered before
-	taken [2]*zk.Stat      // by the answer that was taken last
+	data, children session.Watch // nil if it is not set
+	listed         int64         // the Pzxid of the last listing
 }
-
-const (
-	data = iota
-	children
-)
 
 // watchNodes begins to watch nodes one by one.
 func (f *follower) watchNodes(s session.Session) source {
 	f.always = true
 	f.cache.mu.Lock()
 	defer f.cache.mu.Unlock()
-	f.tree, f.refused, f.watching, f.restart = nil, false, true, true
+	n := &nodeSource{reader: reader{f, s}, watches: map[string]*nodeWatch{}}
+	f.observer, f.refused, f.watching, f.restart = n, false, true, true
 	clear(f.heard)
-	return &nodeSource{reader: reader{f, s}, watches: map[string]*nodeWatch{}}
+	return n
 }
 
-func (n *nodeSource) read(_ context.Context, tasks []task) iter.Seq2[session.NodeRead, error] {
-	return n.look(tasks, data)
+// heard is called by the watches on a node.
+func (n *nodeSource) heard(path string) {
+	n.f.locked(n, func(f *follower) {
+		switch connected := n.s.Connected(); {
+		case !connected:
+			f.watching = false
+			f.staleLocked()
+		case !f.watching:
+			f.watching, f.restart = true, true
+			clear(f.heard)
+		default:
+			f.heard[path] = event{kind: zk.EventNodeDataChanged}
+		}
+	})
 }
 
-func (n *nodeSource) list(_ context.Context, tasks []task) iter.Seq2[session.NodeRead, error] {
-	return n.look(tasks, children)
+func (n *nodeSource) read(ctx context.Context, tasks []task) iter.Seq2[session.NodeRead, error] {
+	for _, t := range tasks {
+		w := n.watches[t.path]
+		if w == nil {
+			w = &nodeWatch{}
+			n.watches[t.path] = w
+		}
+		if w.data == nil || w.data.View().Status == session.StatusFailed {
+			stopWatch(w.data)
+			w.data = n.s.WatchDataPersistent(n.f.absoluteOf(t.path), func() { n.heard(t.path) })
+		}
+	}
+	return n.reader.read(ctx, tasks)
 }
 
-// look answers by what the watches know.
-func (n *nodeSource) look(tasks []task, part int) iter.Seq2[session.NodeRead, error] {
+func (n *nodeSource) list(ctx context.Context, tasks []task) iter.Seq2[session.NodeRead, error] {
+	for _, t := range tasks {
+		w := n.watches[t.path]
+		if w == nil {
+			continue // it is gone since it was read
+		}
+		if w.children != nil {
+			if status := w.children.View().Status; status != session.StatusFailed && status != session.StatusGone {
+				continue
+			}
+			stopWatch(w.children)
+		}
+		w.children = n.s.WatchChildren(n.f.absoluteOf(t.path), func() { n.heard(t.path) })
+	}
 	return func(yield func(session.NodeRead, error) bool) {
-		for _, t := range tasks {
-			if !yield(n.lookAt(t.path, part), nil) {
+		i := 0
+		for r, err := range n.reader.list(ctx, tasks) {
+			if w := n.watches[tasks[min(i, len(tasks)-1)].path]; w != nil && r.Stat != nil {
+				w.listed = r.Stat.Pzxid
+			}
+			i++
+			if !yield(r, err) {
 				return
 			}
 		}
 	}
 }
 
-func (n *nodeSource) lookAt(path string, part int) session.NodeRead {
+// room bounds how many watches are set at a time: each reads its node.
+func (*nodeSource) room() int { return 16 }
+
+// news reports whether the watches on a node know of something that the contents do not have. It spares the reads that
+// their first answers would cause.
+func (n *nodeSource) news(path string) bool {
 	w := n.watches[path]
-	if w == nil {
-		w = &nodeWatch{}
-		n.watches[path] = w
+	if w == nil || w.data == nil {
+		return false
 	}
-	absolute := n.f.absoluteOf(path)
-	if w.parts[part] == nil {
-		set := n.s.WatchDataPersistent
-		if part == children {
-			set = n.s.WatchChildrenPersistent
+	node, known := n.f.nodes.get(path)
+	switch view := w.data.View(); view.Status {
+	case session.StatusUnknown:
+		return false
+	case session.StatusGone:
+		return known
+	case session.StatusFailed:
+		return n.f.unread[unreadable{path: path}] == nil
+	case session.StatusPresent:
+		if !known || view.Stat.Czxid != node.Stat.Czxid || view.Stat.Mzxid != node.Stat.Mzxid {
+			return true
 		}
-		w.parts[part] = set(absolute, func() { n.f.hear(path, event{kind: zk.EventNodeDataChanged}, n.s.Connected()) })
 	}
-	view := w.parts[part].View()
-	r := session.NodeRead{Path: absolute, Data: view.Data, Stat: view.Stat, Children: view.Children}
-	switch {
-	case view.Status == session.StatusUnknown && w.read[part]:
-		r.Err = errLost
-	case view.Status == session.StatusUnknown, view.Status == session.StatusPresent && !view.Current:
-		r.Err = errPending
-	case view.Status == session.StatusFailed: // the next look asks again
-		r.Err = view.Err
-		w.end(part)
-		return r
-	case part == children && view.Status == session.StatusPresent && !n.agrees(w, view.Stat):
-		r.Err = errPending
-		n.check(path)
-	case view.Status == session.StatusGone && part == children:
-		r.Err = errPending // the node's own watch says what has become of it; the next look asks
-		w.end(part)
-		return r
-	case view.Status == session.StatusGone:
-		r.Err = zk.ErrNoNode
-	}
-	w.read[part], w.taken[part] = view.Status != session.StatusUnknown, view.Stat
-	return r
+	return w.children != nil && !n.showsListing(w, path)
 }
 
-// agrees reports whether a node's own watch shows the node that a listing is of. If not, one of the two watches has
-// lost an event, and says so when both have read again.
-func (*nodeSource) agrees(w *nodeWatch, dir *zk.Stat) bool {
-	node := w.parts[data].View().Stat
-	return node == nil || node.Czxid == dir.Czxid
+// showsListing reports whether a watch on children has what the last listing has, or less.
+func (n *nodeSource) showsListing(w *nodeWatch, path string) bool {
+	switch view := w.children.View(); view.Status {
+	case session.StatusUnknown:
+		return true
+	case session.StatusFailed:
+		return n.f.unread[unreadable{path, true}] != nil
+	case session.StatusPresent:
+		return view.Stat.Pzxid == w.listed
+	case session.StatusGone:
+	}
+	return false
 }
 
-// room bounds how many watches have their first read under way.
-func (*nodeSource) room() int { return 32 }
+// hears reports whether a watch has heard of the change that the contents have. If it is current, and shows something
+// else, it has lost the event. A child that is new, or gone, is heard of by its parent.
+func (n *nodeSource) hears(path string) bool {
+	return n.f.hearsOf(path) || n.knows(path) || path != n.f.root && n.asksListing(parent(path))
+}
 
-// forget keeps the watch on the root itself, which sees the root when it is made.
+func (n *nodeSource) knows(path string) bool {
+	w := n.watches[path]
+	if w == nil || w.data == nil {
+		return false
+	}
+	view := w.data.View()
+	node, known := n.f.nodes.get(path)
+	return !view.Current || known && view.Stat.Mzxid == node.Stat.Mzxid && view.Stat.Czxid == node.Stat.Czxid
+}
+
+// asksListing reports whether children of a node are still to be listed: the node is new, or its watch has news.
+func (n *nodeSource) asksListing(path string) bool {
+	w := n.watches[path]
+	return w == nil || w.children == nil || !w.children.View().Current || !n.showsListing(w, path)
+}
+
+// forget keeps the watch on the root itself, which sees the root when it is created.
 func (n *nodeSource) forget(path string) {
 	w := n.watches[path]
 	if w == nil {
 		return
 	}
-	w.end(children)
+	stopWatch(w.children)
+	w.children = nil
 	if path != n.f.root {
-		w.end(data)
+		stopWatch(w.data)
 		delete(n.watches, path)
 	}
 }
 
-// hears knows of events whose watches have not called yet: first they read the node. A child that is new, or gone, is
-// heard of by its parent.
-func (n *nodeSource) hears(path string) bool {
-	dir := parent(path)
-	return n.f.hearsOf(path) || n.f.hearsOf(dir) || n.asks(path, data) || n.asks(dir, children)
-}
-
-// asks reports whether a watch is reading, or has read what was not taken. That of a missing node may always be.
-func (n *nodeSource) asks(path string, part int) bool {
-	w := n.watches[path]
-	if w == nil || w.parts[part] == nil {
-		return false
-	}
-	view := w.parts[part].View()
-	return !view.Current || view.Stat != w.taken[part]
-}
-
-// check reads a node by its watches. The next round sets one that is missing.
+// check has the watches on a node read again.
 func (n *nodeSource) check(path string) {
-	w := n.watches[path]
-	if w == nil {
-		return
-	}
-	for _, watch := range w.parts {
-		if watch != nil {
-			watch.ReadAgain()
-		} else {
-			n.f.hear(path, event{kind: zk.EventNodeDataChanged}, true)
+	if w := n.watches[path]; w != nil {
+		for _, watch := range []session.Watch{w.data, w.children} {
+			if watch != nil {
+				watch.ReadAgain()
+			}
 		}
 	}
 }
 
 func (n *nodeSource) stop() {
 	for _, w := range n.watches {
-		w.end(data)
-		w.end(children)
+		stopWatch(w.data)
+		stopWatch(w.children)
 	}
-	n.watches = nil
-	n.f.lose()
+	n.f.locked(n, func(f *follower) { f.observer, f.watching = nil, false })
 }
 
-// end ends the watch on one part. A later look sets another one, which has not answered yet.
-func (w *nodeWatch) end(part int) {
-	if w.parts[part] != nil {
-		w.parts[part].Stop()
+func stopWatch(w session.Watch) {
+	if w != nil {
+		w.Stop()
 	}
-	w.parts[part], w.read[part] = nil, false
 }

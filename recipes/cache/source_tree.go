@@ -15,7 +15,7 @@ type treeSource struct{ reader }
 
 // Watching has the whole tree read: nothing reports what happened before.
 func (t *treeSource) Watching() {
-	t.locked(func(f *follower) {
+	t.f.locked(t, func(f *follower) {
 		f.watching, f.restart, f.said = true, true, said{}
 		clear(f.heard)
 	})
@@ -23,7 +23,7 @@ func (t *treeSource) Watching() {
 
 // Changed notes an event.
 func (t *treeSource) Changed(kind zk.EventType, path string) {
-	t.locked(func(f *follower) {
+	t.f.locked(t, func(f *follower) {
 		relative, below := strings.CutPrefix(path, prefix(f.absolute))
 		e := event{kind: kind}
 		switch {
@@ -43,7 +43,7 @@ func (t *treeSource) Changed(kind zk.EventType, path string) {
 
 // Lost comes before any Changed that the watch may have missed.
 func (t *treeSource) Lost() {
-	t.locked(func(f *follower) {
+	t.f.locked(t, func(f *follower) {
 		f.watching = false
 		f.staleLocked()
 	})
@@ -51,7 +51,7 @@ func (t *treeSource) Lost() {
 
 // Refused has the nodes watched one by one.
 func (t *treeSource) Refused(error) {
-	t.locked((*follower).refuseLocked)
+	t.f.locked(t, (*follower).refuseLocked)
 }
 
 // refuseLocked gives up the tree's watch.
@@ -60,18 +60,8 @@ func (f *follower) refuseLocked() {
 	f.staleLocked()
 }
 
-func (t *treeSource) locked(do func(f *follower)) {
-	f := t.f
-	f.cache.mu.Lock()
-	defer f.cache.mu.Unlock()
-	if f.tree == t {
-		do(f)
-		f.waiter.Signal()
-	}
-}
-
 func (t *treeSource) stop() {
-	t.locked(func(f *follower) { f.tree, f.watching = nil, false })
+	t.f.locked(t, func(f *follower) { f.observer, f.watching = nil, false })
 	t.s.UnwatchTree(t.f.absolute, t)
 }
 
