@@ -292,6 +292,20 @@ func TestAServerThatLosesItsAnswerIsAskedAgain(t *testing.T) {
 	})
 }
 
+// A question takes more round trips than an attempt to connect, whose time the servers of a list share.
+func TestAServerThatIsFarAwayIsAskedOnce(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		q := newQuestioned(t, 5)
+		q.Link.SetLatency(300 * time.Millisecond)
+		l := q.watchTree("/t")
+		time.Sleep(10 * time.Second)
+		l.want(t, "watching")
+		if got := q.dials(); got != 2 {
+			t.Errorf("got %d connections, want the session's and the question's", got)
+		}
+	})
+}
+
 func TestATreeThatHasEndedIsNotAskedAbout(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		q := newQuestioned(t, 1)

@@ -17,11 +17,12 @@ type question struct {
 	frame []byte
 }
 
-// inQuestion has ask use a question at the server at a. It ends with ctx, and in the time that an attempt to connect
-// has.
-func (t *Transport) inQuestion(ctx context.Context, network string, a Address, ask func(q *question) error) error {
-	attempt, handshake := t.cfg.Route.limits(t.sessionTimeout(), t.cfg.ConnectionTimeout)
-	ctx, cancel := context.WithTimeout(ctx, attempt)
+// timeLimits are how long a question, and the handshake in it, may take.
+type timeLimits struct{ whole, handshake time.Duration }
+
+// inQuestion has ask use a question at the server at a. It ends with ctx, and in time.
+func (t *Transport) inQuestion(ctx context.Context, network string, a Address, limits timeLimits, ask func(q *question) error) error {
+	ctx, cancel := context.WithTimeout(ctx, limits.whole)
 	defer cancel()
 	conn, err := t.open(ctx, network, a)
 	if err != nil {
@@ -31,7 +32,7 @@ func (t *Transport) inQuestion(ctx context.Context, network string, a Address, a
 	end := sync.OnceFunc(func() { go hangUp(conn) })
 	defer end()
 	defer context.AfterFunc(ctx, end)()
-	shaking := time.AfterFunc(handshake, end)
+	shaking := time.AfterFunc(limits.handshake, end)
 	defer shaking.Stop()
 	q := question{conn: conn, in: bufio.NewReader(conn)}
 	err = q.open()

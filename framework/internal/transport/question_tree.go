@@ -29,9 +29,11 @@ func (t *Transport) AskForTrees(ctx context.Context) error {
 	if l == nil {
 		return ErrBroken
 	}
+	// There is a connection: no other server waits for its turn, as it does in an attempt.
+	limits := timeLimits{t.cfg.ConnectionTimeout, t.cfg.ConnectionTimeout}
 	var lack *lackError
 	for range hangUpsOnQuestion {
-		err := t.inQuestion(ctx, "tcp", l.address, func(q *question) error { return q.tree(t.cfg.Authorizations()) })
+		err := t.inQuestion(ctx, "tcp", l.address, limits, func(q *question) error { return q.tree(t.cfg.Authorizations()) })
 		switch {
 		case err == nil:
 			t.cfg.Support.askedForTrees(l.server, nil)
