@@ -306,6 +306,17 @@ func TestAServerThatIsFarAwayIsAskedOnce(t *testing.T) {
 	})
 }
 
+// The end of a question's session takes a majority of the servers. The tree waits for that no longer than a second.
+func TestATreeDoesNotWaitForTheEndOfAQuestionsSession(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		q := newQuestioned(t, 1)
+		defer q.Server.HoldRequest(zktest.Match{Op: zktest.OpCloseSession})()
+		l := q.watchTree("/t")
+		time.Sleep(time.Second)
+		l.want(t, "watching")
+	})
+}
+
 func TestATreeThatHasEndedIsNotAskedAbout(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		q := newQuestioned(t, 1)

@@ -38,7 +38,10 @@ func (t *Transport) inQuestion(ctx context.Context, network string, a Address, l
 	err = q.open()
 	inTime := shaking.Stop()
 	if err == nil && inTime {
-		defer q.close()
+		defer func() {
+			shaking.Reset(promptly) // an ensemble without a quorum does not end it, and nothing may wait for that
+			q.close()
+		}()
 		if err = t.identify(ctx, a, &q); err == nil {
 			err = ask(&q)
 		}
