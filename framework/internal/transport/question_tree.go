@@ -59,8 +59,10 @@ func (e *lackError) Error() string { return e.reason.Error() }
 func (e *lackError) Unwrap() error { return e.reason }
 
 // tree asks for the watch of a tree. A closed connection counts for an answer as in Support: if another request was
-// answered on it, and the server did not take its time.
+// answered on it, and the server did not take its time. Nor may the session have expired: the server has heard of it
+// when it got that other request, at the latest.
 func (q *question) tree(auth []Auth) error {
+	heard := time.Now()
 	if _, err := q.conn.Write(Exists("/", false, nil).frame(authFrames(auth), xidQuestion)); err != nil {
 		return err
 	}
@@ -76,7 +78,7 @@ func (q *question) tree(auth []Auth) error {
 	}
 	code, err := q.await(xidQuestionTree)
 	switch {
-	case err != nil && hungUp(err) && time.Since(began) < promptly:
+	case err != nil && hungUp(err) && time.Since(began) < promptly && time.Since(heard) < questionTimeout:
 		return &lackError{fmt.Errorf("the server closed the connection on it: %w", err), true}
 	case err != nil:
 		return err
