@@ -84,6 +84,8 @@ func (q *question) tree(auth []Auth) error {
 		return err
 	case code == codeUnimplemented, Code(code) == ErrMarshalling: // the latter from a WatchManagerOptimized
 		return &lackError{toError(code), false}
+	case code == codeNoAuth: // about the node: it knows the request
+		return nil
 	default:
 		return toError(code)
 	}

@@ -35,6 +35,7 @@ func TestWhatAServerAnswersAboutTreesInAQuestion(t *testing.T) {
 	}{
 		"takes it":            {answer(0), answer(0), true, false, 1},
 		"but may not read":    {answer(-102), answer(0), true, false, 1},
+		"refuses this one":    {answer(0), answer(-102), true, false, 1},
 		"an event goes ahead": {answer(0), func(conn net.Conn, xid int32) bool { return answer(0)(conn, -1) && answer(0)(conn, xid) }, true, false, 1},
 		"unimplemented":       {answer(0), answer(-6), false, true, 1},
 		"marshalling error":   {answer(0), answer(-5), false, true, 1},
