@@ -121,7 +121,8 @@ func (t *Table) AskAgain(now time.Time) {
 	}
 }
 
-// takeOffAgain takes a watch off unless it is needed again. If a tree covers the node by now, the end of the tree does.
+// takeOffAgain takes a watch off unless the node is watched again: then the end of that does, or of the tree that
+// covers the node by now.
 func (t *Table) takeOffAgain(r Request) {
 	key := Key{Path: r.Path, Children: r.Op == RemoveChildren}
 	w := t.nodes[key]
@@ -130,6 +131,8 @@ func (t *Table) takeOffAgain(r Request) {
 		t.trees[r.Path].leftData = true
 	case w == nil || w.phase == deferred:
 		t.takeOff(key)
+	default:
+		w.watched = true
 	}
 }
 

@@ -469,6 +469,34 @@ func TestWhatBecameKnownIsNotAskedForAgainAfterABusyAnswer(t *testing.T) {
 	wantRequests(t, o.table)
 }
 
+// The server is too busy to take a watch off. The next subscription finds the node missing, which sets none.
+func TestAWatchThatABusyServerHasKeptGoesWithTheNextSubscription(t *testing.T) {
+	table := New()
+	table.Attached(start, time.Second)
+	request := func(op Op) Request {
+		t.Helper()
+		requests := slices.Clone(table.Requests())
+		if len(requests) != 1 || requests[0].Op != op {
+			t.Fatalf("got requests %v, want %v", requests, op)
+		}
+		return requests[0]
+	}
+	var first, next Subscription
+	table.Subscribe(&first, nodeKey, func() {}, Persistent, start)
+	table.Answered(request(ReadData), Answer{Outcome: Missing}, start)
+	table.Answered(request(ReadStat), Answer{Outcome: Missing}, start)
+	table.Unsubscribe(&first)
+	removal := request(RemoveData)
+	table.Subscribe(&next, nodeKey, func() {}, Promptly, start)
+	read := request(ReadData)
+	table.Answered(removal, Answer{Outcome: Busy}, start)
+	table.Answered(read, Answer{Outcome: Missing}, start)
+	table.AskAgain(start)
+	wantRequests(t, table)
+	table.Unsubscribe(&next)
+	wantRequests(t, table, RemoveData)
+}
+
 // The watch by which a missing node is watched for a persistent subscription is spent when the node is created. There
 // is nothing to take off then.
 func TestASpentWatchIsNotTakenOff(t *testing.T) {
