@@ -119,7 +119,7 @@ type Watches interface {
 	WatchChildrenDeferred(path string, wake func()) Watch
 	// WatchChildrenPersistent is WatchChildren that sees a node again that is created again. View must be called after
 	// each wake: it sets the watch that is needed next. A node that may not be read is [StatusFailed]. A lost
-	// connection calls wake as for WatchDataPersistent.
+	// connection calls wake, and makes View unknown, as for WatchDataPersistent.
 	WatchChildrenPersistent(path string, wake func()) Watch
 	// WatchTree reports the changes of a node, which need not exist, and of everything below it to an observer, until
 	// UnwatchTree or the end of the session. All observers of a path share one watch at the server.

@@ -15,6 +15,7 @@ type persistentWatch struct {
 
 	// Guarded by the mutex.
 	creation *watches.Subscription // to the missing node; nil while it is not known to be missing
+	missing  bool                  // creation has said so; unknown then means that the connection is lost
 	stopped  bool
 }
 
@@ -43,7 +44,12 @@ func (w *persistentWatch) viewLocked() session.View {
 		view = table.View(&w.subscription)
 	case session.StatusFailed:
 		view = node
-	case session.StatusUnknown, session.StatusGone:
+	case session.StatusGone:
+		w.missing = true
+	case session.StatusUnknown:
+		if w.missing {
+			view = node
+		}
 	}
 	w.all.askInTimeLocked()
 	return view
@@ -53,7 +59,7 @@ func (w *persistentWatch) unsubscribeLocked() {
 	w.all.table.Unsubscribe(&w.subscription)
 	if w.creation != nil {
 		w.all.table.Unsubscribe(w.creation)
-		w.creation = nil
+		w.creation, w.missing = nil, false
 	}
 }
 

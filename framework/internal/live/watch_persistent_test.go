@@ -127,6 +127,34 @@ func TestALostConnectionWakesAPersistentWatchOnChildrenAlsoAfterTheNodeWasCreate
 	})
 }
 
+// It may be created meanwhile.
+func TestALostConnectionMakesAMissingNodeUnknownToPersistentWatches(t *testing.T) {
+	for name, watch := range map[string]func(s framework.Session, wake func()) session.Watch{
+		"data":     func(s framework.Session, wake func()) session.Watch { return s.WatchDataPersistent("/a", wake) },
+		"children": func(s framework.Session, wake func()) session.Watch { return s.WatchChildrenPersistent("/a", wake) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *env) {
+				o := &watching{session: w.Session()}
+				o.Watch = watch(o.session, func() { o.wakes++ })
+				defer o.stop()
+				o.settled()
+				o.want(t, framework.StatusGone)
+				before := o.wakes
+				w.Link.Cut()
+				synctest.Wait()
+				if o.want(t, framework.StatusUnknown); o.wakes != before+1 {
+					t.Errorf("got %d wakes by the lost connection, want one", o.wakes-before)
+				}
+				w.Link.Heal()
+				w.Eventually("reconnected", func() bool { return w.Client.State() == framework.StateReconnected })
+				o.settled()
+				o.want(t, framework.StatusGone)
+			})
+		})
+	}
+}
+
 func TestAPersistentWatchOnChildrenThatIsEndedWhileTheNodeIsMissingLeavesNothing(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		o := w.watchChildrenPersistent("/a")
