@@ -105,8 +105,8 @@ func TestClaimsOfPagesNameTestsThatExist(t *testing.T) {
 }
 
 func TestREADMEIsShort(t *testing.T) {
-	if lines := strings.Count(string(readFile(t, "../README.md")), "\n"); lines > 150 {
-		t.Errorf("got %d lines of README.md, want at most 150", lines)
+	if lines := strings.Count(string(readFile(t, "../README.md")), "\n"); lines > 160 {
+		t.Errorf("got %d lines of README.md, want at most 160", lines)
 	}
 }
 

@@ -8,17 +8,20 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"iter"
 	"log"
 	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/integration/programs"
+	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
 )
@@ -133,6 +136,51 @@ func TestLeaderStandsAgainAfterEachTerm(t *testing.T) {
 			t.Errorf("got %d terms and %v, want 2 and %v", terms, err, context.Canceled)
 		}
 	})
+}
+
+func TestCacheYieldsWhatThereIsAndWhatChanges(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		server := zktest.New(t)
+		client, err := framework.NewClient("any:2181", framework.WithDialer(server.DialContext))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.Close()
+		for _, path := range []string{"/workers", "/workers/7"} {
+			if err := server.Create(path, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		var seen []string
+		see := func(event cache.Event, err error, workers iter.Seq[cache.Node]) {
+			for worker := range workers {
+				seen = append(seen, fmt.Sprint(event.Kind, event.Node().Path, " has ", worker.Path, ", ", err))
+			}
+			if event.Kind == cache.Synced {
+				stop()
+			}
+		}
+		if err := followWorkers(ctx, client, see); err != nil {
+			t.Error(err)
+		}
+		want := []string{
+			"created/workers has /workers/7, <nil>", "created/workers/7 has /workers/7, <nil>", "synced has /workers/7, <nil>",
+			"kind 0 has /workers/7, context canceled",
+		}
+		if !slices.Equal(seen, want) {
+			t.Errorf("got %q, want %q", seen, want)
+		}
+	})
+}
+
+func followWorkers(ctx context.Context, client *framework.Client, see func(cache.Event, error, iter.Seq[cache.Node])) error {
+	workers := cache.NewCuratorCache(client, "/workers", cache.WithDepth(1))
+	err := workers.Start(ctx)                     // blocks until it has everything
+	for event, err := range workers.Events(ctx) { // Created for each node, Synced, then every difference
+		see(event, err, workers.Children("/workers"))
+	}
+	return errors.Join(err, workers.Close())
 }
 
 var goBlocks = regexp.MustCompile("(?s)```go\n(.*?)```")
