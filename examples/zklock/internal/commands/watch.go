@@ -68,8 +68,9 @@ func newWatch(set *flag.FlagSet) *looker {
 	}}
 }
 
-// A watcher looks at a lock again and again. A look that waits for the servers is under way on a goroutine of its own,
-// which reads what the last one has left; all else happens on one goroutine.
+// A watcher looks at a lock again and again. A cache would read each node that comes and goes, thousands in a second of
+// a busy lock, and would not know the rate, which is a count of the directory. A look that waits for the servers is
+// under way on a goroutine of its own, which reads what the last one has left; all else happens on one goroutine.
 type watcher struct {
 	client  *framework.Client
 	servers string // the connect string
