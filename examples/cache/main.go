@@ -108,7 +108,7 @@ func serve(ctx context.Context, env *demo.Env) error {
 		env.Say("service "+format, args...)
 		x.heard <- fmt.Sprintf(format, args...)
 	})
-	defer s.Close()
+	defer s.Close() //nolint:errcheck // the end of an example
 	first, err := x.worker(ctx, "1", "host1:80")
 	if err == nil {
 		err = x.changes(ctx, s)

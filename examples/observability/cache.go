@@ -104,7 +104,7 @@ func (t *Telemetry) observeCaches(meter metric.Meter) error {
 	found := counter("cache.client.found", "Differences that no event had reported, found by reading again.", "{difference}")
 	behind, err := meter.Float64ObservableGauge("cache.client.stale.duration",
 		metric.WithDescription("For how long the cache may have been behind; 0 if it is up to date."), metric.WithUnit("s"))
-	if err = errors.Join(append(errs, err)...); err != nil {
+	if err := errors.Join(append(errs, err)...); err != nil {
 		return err
 	}
 	_, err = meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {

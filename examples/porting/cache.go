@@ -20,7 +20,8 @@ func Settings(ctx context.Context, client *framework.Client, use func(settings s
 		case cache.Synced, cache.Stale:
 		}
 	})
-	return settings, settings.Start(ctx)
+	err := settings.Start(ctx)
+	return settings, err
 }
 
 // Workers is Cache.workers. It returns when came has all, or is about to: Java's method returns before.
@@ -41,7 +42,8 @@ func Workers(
 			left(string(node.Data))
 		}
 	})
-	return workers, workers.Start(ctx)
+	err := workers.Start(ctx)
+	return workers, err
 }
 
 // Present is Cache.present.
@@ -56,7 +58,8 @@ func Present(workers *cache.CuratorCache) (all []string) {
 func Orders(ctx context.Context, client *framework.Client) (*cache.CuratorCache, error) {
 	orders := cache.NewCuratorCache(client, "/orders", cache.WithDepth(2), cache.WithoutData(),
 		cache.WithFilter(func(relative string) bool { return path.Base(relative) != "archive" }))
-	return orders, orders.Start(ctx)
+	err := orders.Start(ctx)
+	return orders, err
 }
 
 // Region is Cache.region.
@@ -84,7 +87,8 @@ func Changes(
 			deleted(string(event.Old.Data))
 		}
 	})
-	return tokens, tokens.Start(ctx)
+	err := tokens.Start(ctx)
+	return tokens, err
 }
 
 // Bytes is Cache.bytes.
