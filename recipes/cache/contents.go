@@ -25,11 +25,9 @@ type contents struct {
 
 	nodes  tree
 	unread map[unreadable]error // why nodes could not be read or listed
-}
 
-type unreadable struct {
-	path    string
-	listing bool
+	// The keys of unread by their parents: what is below a node is found without a look at all of them.
+	unreadIn map[string]map[unreadable]struct{}
 }
 
 // A task is a node that is to be read.
@@ -52,17 +50,19 @@ func (t task) below(path string) task {
 // says that the node's children are to be listed.
 func (c *contents) answered(t task, r session.NodeRead) (changed, list bool) {
 	before, known := c.nodes.get(t.path)
-	delete(c.unread, unreadable{path: t.path})
+	c.readable(unreadable{path: t.path})
 	switch {
 	case errors.Is(r.Err, zk.ErrNoNode):
 		return c.drop(t.path), false
 	case r.Err != nil:
 		if t.path == c.root { // what it had is kept, as without a connection
-			c.unread[unreadable{path: t.path}] = r.Err
+			c.unreadable(unreadable{path: t.path}, r.Err)
 			return false, false
 		}
 		changed = c.drop(t.path)
-		c.unread[unreadable{path: t.path}] = r.Err
+		if c.has(parent(t.path)) {
+			c.unreadable(unreadable{path: t.path}, r.Err)
+		}
 		return changed, false
 	case t.path != c.root && !c.has(parent(t.path)): // it is read with its parent, if that is there
 		c.removed(t.path)
@@ -80,7 +80,7 @@ func (c *contents) answered(t task, r session.NodeRead) (changed, list bool) {
 	changed = !known || !sameContent(before, node)
 	list = c.inside(t.path, 1) && (!known || t.whole || t.again || c.always)
 	if list && !c.always && node.Stat.NumChildren == 0 && !c.hasBelow(t.path) {
-		delete(c.unread, unreadable{t.path, true})
+		c.readable(unreadable{t.path, true})
 		c.forgetBelow(t.path)
 		list = false
 	}
@@ -90,7 +90,7 @@ func (c *contents) answered(t task, r session.NodeRead) (changed, list bool) {
 // listed takes the names of a node's children. It returns what is to be read now, and what is gone.
 func (c *contents) listed(t task, r session.NodeRead) (next []task, gone []string) {
 	dir, known := c.nodes.get(t.path)
-	delete(c.unread, unreadable{t.path, true})
+	c.readable(unreadable{t.path, true})
 	switch {
 	case !known:
 		return nil, nil
@@ -98,7 +98,7 @@ func (c *contents) listed(t task, r session.NodeRead) (next []task, gone []strin
 		t.again = false
 		return []task{t}, nil // it has gone, or was created again, since it was read: there is an event
 	case r.Err != nil: // its children are known from events alone
-		c.unread[unreadable{t.path, true}] = r.Err
+		c.unreadable(unreadable{t.path, true}, r.Err)
 	}
 	listed := make(map[string]bool, len(r.Children))
 	for _, name := range r.Children {
@@ -113,9 +113,9 @@ func (c *contents) listed(t task, r session.NodeRead) (next []task, gone []strin
 		}
 		delete(listed, child.Path[strings.LastIndexByte(child.Path, '/')+1:])
 	}
-	for u := range c.unread { // a server may withhold the event that an unreadable node is gone
-		if name, below := strings.CutPrefix(u.path, prefix(t.path)); below && r.Err == nil && !u.listing && !strings.Contains(name, "/") && !listed[name] {
-			delete(c.unread, u)
+	for u := range c.unreadIn[t.path] { // a server may withhold the event that an unreadable node is gone
+		if name := strings.TrimPrefix(u.path, prefix(t.path)); r.Err == nil && !u.listing && !listed[name] {
+			c.readable(u)
 		}
 	}
 	for _, path := range gone {
@@ -169,8 +169,8 @@ func (c *contents) has(path string) bool {
 func (c *contents) drop(path string) bool {
 	known := c.has(path)
 	c.forgetBelow(path)
-	delete(c.unread, unreadable{path, true})
-	delete(c.unread, unreadable{path, false})
+	c.readable(unreadable{path, true})
+	c.readable(unreadable{path, false})
 	c.removed(path)
 	c.nodes = c.nodes.without(path)
 	return known
@@ -194,13 +194,9 @@ func (c *contents) hasBelow(path string) bool {
 func (c *contents) forgetBelow(path string) {
 	for n := range c.nodes.below(path) {
 		c.removed(n.Path)
+		c.forgetUnreadIn(n.Path)
 	}
-	for u := range c.unread {
-		if strings.HasPrefix(u.path, prefix(path)) && u.path != path {
-			c.removed(u.path)
-			delete(c.unread, u)
-		}
-	}
+	c.forgetUnreadIn(path)
 }
 
 // prefix is what the paths below a path begin with.

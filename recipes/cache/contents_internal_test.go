@@ -108,7 +108,7 @@ func TestAListingSaysWhatIsToBeReadAndWhatIsGone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := newContents(everything, func(name string) bool { return name != "no" }, test.have...)
 			if test.unread.path != "" {
-				c.unread[test.unread] = zk.ErrNoAuth
+				c.unreadable(test.unread, zk.ErrNoAuth)
 			}
 			next, gone := c.listed(test.task, session.NodeRead{Stat: &zk.Stat{Czxid: max(test.czxid, 1)}, Children: strings.Fields(test.children), Err: test.err})
 			var paths []string
