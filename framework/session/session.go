@@ -131,7 +131,7 @@ type Watches interface {
 	// costs the connection after all.
 	//
 	// Errors: [ErrUnsupported] if the server is known to lack such watches; otherwise the observer's Refused comes
-	// later.
+	// later, also if the server could not be asked within the connection timeout.
 	WatchTree(path string, o TreeObserver) error
 	// UnwatchTree ends WatchTree. The observer gets no call from then on, but may be in one.
 	UnwatchTree(path string, o TreeObserver)

@@ -211,6 +211,7 @@ func (c *CuratorCache) Sync(ctx context.Context) error {
 	if err := c.outwaitWatches(ctx); err != nil {
 		return err
 	}
+	var following *follower
 	began := 0
 	return c.await(ctx, func() (bool, error) {
 		f, now := c.follower, c.now.Load()
@@ -221,8 +222,8 @@ func (c *CuratorCache) Sync(ctx context.Context) error {
 			return false, ErrNotStarted
 		case f.blocked != nil:
 			return false, f.blocked
-		case began == 0:
-			began = f.nextRoundLocked()
+		case f != following: // the first, or the cache was started again
+			following, began = f, f.nextRoundLocked()
 		}
 		return now.synced && f.settled >= began, nil
 	})

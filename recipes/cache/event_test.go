@@ -168,9 +168,11 @@ func TestAFunctionMayCloseTheCacheThatCallsIt(t *testing.T) {
 			calls++
 			_ = c.Close()
 		})
+		release := server.HoldRequest(zktest.Match{Op: zktest.OpGetData, Path: "/t/a"}) // so that Start waits meanwhile
 		if err := c.Start(t.Context()); !errors.Is(err, cache.ErrClosed) {
 			t.Errorf("Start: got %v, want %v", err, cache.ErrClosed)
 		}
+		release()
 		again := start(t, client, "/t")
 		var err error
 		for _, err = range again.Events(t.Context()) {

@@ -32,7 +32,9 @@ type follower struct {
 	// For the goroutine alone.
 	contents
 	source     source
-	queue      []task // to be read, parents before their children
+	queue      []task      // to be read, parents before their children
+	left       map[int]int // tasks in the queue by the round in which they were heard of
+	owed       int         // tasks in the queue that Synced waits for
 	round      int
 	torn       bool      // the root could not be read: the whole tree must be, when it can be
 	cursor     string    // the path that was read again last
@@ -61,7 +63,7 @@ type event struct {
 
 func newFollower(c *CuratorCache, absolute string, stop context.CancelFunc) *follower {
 	f := &follower{
-		cache: c, absolute: absolute, waiter: session.NewWaiter(), stop: stop, heard: map[string]event{}, next: 1,
+		cache: c, absolute: absolute, waiter: session.NewWaiter(), stop: stop, heard: map[string]event{}, left: map[int]int{}, next: 1,
 	}
 	f.contents = contents{
 		root: c.path, depth: c.options.depth, noData: c.options.noData, keep: f.keeps, unread: map[unreadable]error{},
@@ -189,19 +191,42 @@ func (f *follower) take(s session.Session) []task {
 	f.next++
 	c.mu.Unlock()
 	if restart {
-		f.queue = []task{{path: f.root, whole: true, owed: true}}
+		f.queue, f.left, f.owed = nil, map[int]int{}, 0
+		f.push(task{path: f.root, round: f.round, whole: true, owed: true})
 		f.rootRead = nil
 	}
 	tasks := f.ofEvents(heard)
-	n := min(len(f.queue), f.source.room())
-	tasks = append(tasks, f.queue[:n]...)
-	if f.queue = f.queue[n:]; len(f.queue) == 0 {
-		f.queue = nil // it may have been long
-	}
+	tasks = append(tasks, f.pop(f.source.room())...)
 	if len(tasks) == 0 && due {
 		tasks = f.takeAgain()
 	}
 	return tasks
+}
+
+func (f *follower) push(tasks ...task) {
+	f.queue = append(f.queue, tasks...)
+	f.count(tasks, 1)
+}
+
+func (f *follower) pop(room int) []task {
+	n := min(len(f.queue), room)
+	tasks := f.queue[:n]
+	if f.queue = f.queue[n:]; len(f.queue) == 0 {
+		f.queue = nil // it may have been long
+	}
+	f.count(tasks, -1)
+	return tasks
+}
+
+func (f *follower) count(tasks []task, by int) {
+	for _, t := range tasks {
+		if f.left[t.round] += by; f.left[t.round] == 0 {
+			delete(f.left, t.round)
+		}
+		if t.owed {
+			f.owed += by
+		}
+	}
 }
 
 // ofEvents returns what is to be read because of events. A node whose last event says that it is gone need not be read:
@@ -247,7 +272,7 @@ func (f *follower) read(ctx context.Context, s session.Session, tasks []task) er
 	err = f.each(lists, from.list(ctx, lists), func(t task, r session.NodeRead) {
 		_, refused := f.unread[unreadable{t.path, true}]
 		below, gone := f.listed(t, r)
-		f.queue = append(f.queue, below...)
+		f.push(below...)
 		if t.again && (len(below)+len(gone) > 0 || refused) {
 			f.foundBelow(below, gone)
 			f.source.check(t.path)
@@ -293,9 +318,9 @@ func (f *follower) publish() {
 
 // finish ends a round. Synced is decided under the mutex that the loss of the watch needs: it does not come after that.
 func (f *follower) finish() {
-	oldest, owed := f.round+1, false
-	for _, t := range f.queue {
-		oldest, owed = min(oldest, t.round), owed || t.owed
+	oldest := f.round + 1
+	for round := range f.left {
+		oldest = min(oldest, round)
 	}
 	rootErr := f.unread[unreadable{path: f.root}]
 	c := f.cache
@@ -312,7 +337,7 @@ func (f *follower) finish() {
 	case f.torn:
 		f.torn, f.restart = false, true
 		f.waiter.Signal()
-	case !owed && f.watching && !f.restart && c.follower == f && !c.now.Load().synced:
+	case f.owed == 0 && f.watching && !f.restart && c.follower == f && !c.now.Load().synced:
 		f.blocked = nil
 		c.stats.Readings++
 		c.publishLocked(&state{nodes: f.nodes, synced: true})

@@ -95,3 +95,31 @@ func TestALostConnectionShowsWhileANodeIsReadAgain(t *testing.T) {
 		e.want(t, "changed /t=2", "synced")
 	})
 }
+
+// The follower stands in the filter from before the loss until the watches have answered on the next connection.
+func TestSyncedAfterALostConnectionComesBehindWhatWasMadeMeanwhile(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		makeNode(t, server, "/t", "")
+		client, link := newClient(t, server)
+		goOn := make(chan struct{})
+		c := start(t, client, "/t", cache.WithFilter(func(relative string) bool {
+			if relative == "a" {
+				<-goOn
+			}
+			return true
+		}))
+		e := subscribe(c)
+		e.want(t, "created /t", "synced")
+		makeNode(t, server, "/t/a", "")
+		synctest.Wait()
+		link.Cut()
+		e.want(t, "stale")
+		makeNode(t, server, "/t/b", "")
+		link.Heal()
+		time.Sleep(sessionTimeout / 2)
+		link.SetLatency(10 * time.Millisecond)
+		close(goOn)
+		time.Sleep(time.Second)
+		e.want(t, "created /t/a", "created /t/b", "synced")
+	}, zktest.WithVersion("3.5"))
+}

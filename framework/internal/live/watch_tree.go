@@ -96,18 +96,34 @@ func (w *watching) askForTrees() {
 }
 
 // askServer asks the present server until it has answered, no tree waits for that, or ctx ends, and acts on the answer.
+// A server that has not answered within the connection timeout, since it takes no second connection from this host, for
+// one, is not known to lack trees; but those that are there wait no longer.
 func (w *watching) askServer(ctx context.Context) {
 	var pace retry.Pace
+	first := time.Now()
 	for failed := false; ; failed = true {
 		began := time.Now()
 		err := w.transport.AskForTrees(ctx)
 		if err != nil && ctx.Err() == nil && !failed {
 			w.cfg.Transport.Logger.Warn("framework: the server could not be asked whether it watches trees, and is asked again", "error", err)
 		}
+		if err != nil && ctx.Err() == nil && time.Since(first) >= w.cfg.Transport.ConnectionTimeout {
+			w.refuseTrees(fmt.Errorf("%w, as far as is known: the server could not be asked: %w", session.ErrUnsupported, err))
+			return
+		}
 		if !w.settleTrees() || pace.Wait(ctx, time.Since(began)) != nil {
 			return
 		}
 	}
+}
+
+func (w *watching) refuseTrees(err error) {
+	w.mu.Lock()
+	w.table.RefuseTrees(err, time.Now())
+	w.askLocked()
+	wakes := w.table.Wakes()
+	w.mu.Unlock()
+	call(wakes)
 }
 
 // settleTrees sets the trees at the present server, or refuses them, or reports that this is still in question. Refused
