@@ -9,9 +9,10 @@ import (
 	"github.com/gocurator/curator/framework/session"
 )
 
-// A nodeSource has a watch on each node, and one on its children if those are in the cache. The watches say only that
-// there is news: what they read is not taken, so that answers come by one way, in one order. They are set before the
-// node is read, on the same connection: a change that the answer does not show is reported.
+// A nodeSource has a watch on each node, and one on its children if those are in the cache. They are set before the
+// node is read, on the same connection: a change that the answer does not show is reported. What a node's own watch has
+// read is taken in place of another answer while it is current: it is then as new as all answers so far, since an event
+// comes before the answers that show its change.
 //
 // A lost connection ends the watches, and shows in those on nodes. The session sets all again on the next connection,
 // by requests that leave before any of them is answered. So the first answer has the whole tree read, by requests that
@@ -54,7 +55,9 @@ func (n *nodeSource) heard(path string) {
 }
 
 func (n *nodeSource) read(ctx context.Context, tasks []task) iter.Seq2[session.NodeRead, error] {
-	for _, t := range tasks {
+	var asked []task
+	known := map[int]session.NodeRead{}
+	for i, t := range tasks {
 		w := n.watches[t.path]
 		if w == nil {
 			w = &nodeWatch{}
@@ -64,8 +67,26 @@ func (n *nodeSource) read(ctx context.Context, tasks []task) iter.Seq2[session.N
 			stopWatch(w.data)
 			w.data = n.s.WatchDataPersistent(n.f.absoluteOf(t.path), func() { n.heard(t.path) })
 		}
+		if view := w.data.View(); view.Current && view.Pending.IsZero() {
+			known[i] = session.NodeRead{Data: view.Data, Stat: view.Stat}
+		} else {
+			asked = append(asked, t)
+		}
 	}
-	return n.reader.read(ctx, tasks)
+	return func(yield func(session.NodeRead, error) bool) {
+		next, stop := iter.Pull2(n.reader.read(ctx, asked))
+		defer stop()
+		for i := range tasks {
+			r, found := known[i]
+			var err error
+			if !found {
+				r, err, _ = next()
+			}
+			if !yield(r, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 func (n *nodeSource) list(ctx context.Context, tasks []task) iter.Seq2[session.NodeRead, error] {
