@@ -19,8 +19,8 @@ type source interface {
 	stop()                  // leaves no watch at the server
 }
 
-// choose returns the source for a session: one watch for all, or one for each node where that is all, or servers have no
-// others. The watch of a tree would report all that happens below a node that is kept alone.
+// choose returns the source for a session: one watch for all, or one for each node where that is all, or servers have
+// no others. The watch of a tree would report all that happens below a node that is kept alone.
 func (f *follower) choose(s session.Session) source {
 	if f.depth == 0 || f.wrongPaths {
 		return f.watchNodes(s)
