@@ -29,8 +29,9 @@ func (t *Transport) AskForTrees(ctx context.Context) error {
 	if l == nil {
 		return ErrBroken
 	}
-	// There is a connection: no other server waits for its turn, as it does in an attempt.
-	limits := timeLimits{t.cfg.ConnectionTimeout, t.cfg.ConnectionTimeout}
+	// There is a connection: no other server waits for its turn, as it does in an attempt. A question takes twice as
+	// many round trips as the handshake, which is all that the session needed in this time.
+	limits := timeLimits{2 * t.cfg.ConnectionTimeout, t.cfg.ConnectionTimeout}
 	var lack *lackError
 	for range hangUpsOnQuestion {
 		err := t.inQuestion(ctx, "tcp", l.address, limits, func(q *question) error { return q.tree(t.cfg.Authorizations()) })
