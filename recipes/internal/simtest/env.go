@@ -3,6 +3,7 @@
 package simtest
 
 import (
+	"context"
 	"math/rand/v2"
 	"strings"
 	"sync"
@@ -32,6 +33,7 @@ type Env struct {
 
 	mu     sync.Mutex
 	events []event
+	checks int // how often a cache was checked
 }
 
 // A Peer is a client with a network path of its own.
@@ -100,6 +102,13 @@ func (e *Env) Run(actors *sync.WaitGroup, faulty bool) {
 		}
 		faults.Go(func() { e.storm(given, stop) })
 	}
+	following, unfollow := context.WithCancel(e.T.Context())
+	var caches sync.WaitGroup
+	followers := e.followers()
+	for i, f := range followers {
+		dice := e.Dice(-1 - i)
+		caches.Go(func() { f.follow(following, dice) })
+	}
 	go func() { actors.Wait(); close(done) }()
 	select {
 	case <-done:
@@ -109,6 +118,11 @@ func (e *Env) Run(actors *sync.WaitGroup, faulty bool) {
 	close(stop)
 	faults.Wait()
 	e.heal()
+	unfollow()
+	caches.Wait()
+	for _, f := range followers {
+		f.checkEnd()
+	}
 	e.checkResidue()
 	for _, p := range e.Peers {
 		_ = p.Close()
