@@ -265,6 +265,10 @@ func (f *follower) read(ctx context.Context, s session.Session, tasks []task) er
 		if list {
 			lists = append(lists, t)
 		}
+		if f.has(t.path) && !f.source.watches(t.path) {
+			t.again = false
+			f.push(t)
+		}
 	})
 	if err != nil {
 		return err

@@ -11,8 +11,9 @@ import (
 type source interface {
 	read(ctx context.Context, tasks []task) iter.Seq2[session.NodeRead, error]
 	list(ctx context.Context, tasks []task) iter.Seq2[session.NodeRead, error]
-	room() int              // how many nodes may be read in a round
-	news(path string) bool  // a node that was heard of is to be read
+	room() int             // how many nodes may be read in a round
+	news(path string) bool // a node that was heard of is to be read
+	watches(path string) bool
 	forget(path string)     // the cache does not have the node
 	hears(path string) bool // a change of the node was reported, and not taken yet
 	check(path string)      // a watch has lost an event, or is missing
@@ -58,6 +59,8 @@ func (r reader) list(ctx context.Context, tasks []task) iter.Seq2[session.NodeRe
 func (reader) room() int { return 1024 }
 
 func (reader) news(string) bool { return true }
+
+func (reader) watches(string) bool { return true }
 
 func (reader) forget(string) {}
 

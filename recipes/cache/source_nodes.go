@@ -19,7 +19,7 @@ import (
 // come after all watches.
 type nodeSource struct {
 	reader
-	watches map[string]*nodeWatch
+	watched map[string]*nodeWatch
 }
 
 type nodeWatch struct {
@@ -32,7 +32,7 @@ func (f *follower) watchNodes(s session.Session) source {
 	f.always = true
 	f.cache.mu.Lock()
 	defer f.cache.mu.Unlock()
-	n := &nodeSource{reader: reader{f, s}, watches: map[string]*nodeWatch{}}
+	n := &nodeSource{reader: reader{f, s}, watched: map[string]*nodeWatch{}}
 	f.observer, f.refused, f.watching, f.restart = n, false, true, true
 	clear(f.heard)
 	return n
@@ -58,10 +58,10 @@ func (n *nodeSource) read(ctx context.Context, tasks []task) iter.Seq2[session.N
 	var asked []task
 	known := map[int]session.NodeRead{}
 	for i, t := range tasks {
-		w := n.watches[t.path]
+		w := n.watched[t.path]
 		if w == nil {
 			w = &nodeWatch{}
-			n.watches[t.path] = w
+			n.watched[t.path] = w
 		}
 		if w.data == nil || w.data.View().Status == session.StatusFailed {
 			stopWatch(w.data)
@@ -91,7 +91,7 @@ func (n *nodeSource) read(ctx context.Context, tasks []task) iter.Seq2[session.N
 
 func (n *nodeSource) list(ctx context.Context, tasks []task) iter.Seq2[session.NodeRead, error] {
 	for _, t := range tasks {
-		w := n.watches[t.path]
+		w := n.watched[t.path]
 		if w == nil {
 			continue // it is gone since it was read
 		}
@@ -106,7 +106,7 @@ func (n *nodeSource) list(ctx context.Context, tasks []task) iter.Seq2[session.N
 	return func(yield func(session.NodeRead, error) bool) {
 		i := 0
 		for r, err := range n.reader.list(ctx, tasks) {
-			if w := n.watches[tasks[min(i, len(tasks)-1)].path]; w != nil && r.Stat != nil {
+			if w := n.watched[tasks[min(i, len(tasks)-1)].path]; w != nil && r.Stat != nil {
 				w.listed = r.Stat.Pzxid
 			}
 			i++
@@ -120,10 +120,14 @@ func (n *nodeSource) list(ctx context.Context, tasks []task) iter.Seq2[session.N
 // room bounds how many watches are set at a time: each reads its node.
 func (*nodeSource) room() int { return 16 }
 
+// watches reports whether a node has a watch. It may have lost that between its request and the answer: an answer before
+// it said that the node, or the one above, is gone.
+func (n *nodeSource) watches(path string) bool { return n.watched[path] != nil }
+
 // news reports whether the watches on a node know of something that the contents do not have. It spares the reads that
 // their first answers would cause.
 func (n *nodeSource) news(path string) bool {
-	w := n.watches[path]
+	w := n.watched[path]
 	if w == nil || w.data == nil {
 		return false
 	}
@@ -164,7 +168,7 @@ func (n *nodeSource) hears(path string) bool {
 }
 
 func (n *nodeSource) knows(path string) bool {
-	w := n.watches[path]
+	w := n.watched[path]
 	if w == nil || w.data == nil {
 		return false
 	}
@@ -175,13 +179,13 @@ func (n *nodeSource) knows(path string) bool {
 
 // asksListing reports whether children of a node are still to be listed: the node is new, or its watch has news.
 func (n *nodeSource) asksListing(path string) bool {
-	w := n.watches[path]
+	w := n.watched[path]
 	return w == nil || w.children == nil || !w.children.View().Current || !n.showsListing(w, path)
 }
 
 // forget keeps the watch on the root itself, which sees the root when it is created.
 func (n *nodeSource) forget(path string) {
-	w := n.watches[path]
+	w := n.watched[path]
 	if w == nil {
 		return
 	}
@@ -189,13 +193,13 @@ func (n *nodeSource) forget(path string) {
 	w.children = nil
 	if path != n.f.root {
 		stopWatch(w.data)
-		delete(n.watches, path)
+		delete(n.watched, path)
 	}
 }
 
 // check has the watches on a node read again.
 func (n *nodeSource) check(path string) {
-	if w := n.watches[path]; w != nil {
+	if w := n.watched[path]; w != nil {
 		for _, watch := range []session.Watch{w.data, w.children} {
 			if watch != nil {
 				watch.ReadAgain()
@@ -205,7 +209,7 @@ func (n *nodeSource) check(path string) {
 }
 
 func (n *nodeSource) stop() {
-	for _, w := range n.watches {
+	for _, w := range n.watched {
 		stopWatch(w.data)
 		stopWatch(w.children)
 	}

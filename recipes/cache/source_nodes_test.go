@@ -123,3 +123,34 @@ func TestSyncedAfterALostConnectionComesBehindWhatWasMadeMeanwhile(t *testing.T)
 		e.want(t, "created /t/a", "created /t/b", "synced")
 	}, zktest.WithVersion("3.5"))
 }
+
+// A parent and its child are deleted and created again, and both are read in one round: the answer about the parent ends
+// the watch on the old child, which is the new one's as well. The follower stands in the filter until both were heard of.
+func TestChildThatIsReadWithItsNewParentIsWatchedAtOldServers(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		for _, path := range []string{"/t", "/t/p", "/t/p/c"} {
+			makeNode(t, server, path, "1")
+		}
+		client, _ := newClient(t, server)
+		goOn := make(chan struct{})
+		c := start(t, client, "/t", cache.WithFilter(func(relative string) bool {
+			if relative == "a" {
+				<-goOn
+			}
+			return relative != "a"
+		}))
+		e := subscribe(c)
+		e.want(t, "created /t=1", "created /t/p=1", "created /t/p/c=1", "synced")
+		makeNode(t, server, "/t/a", "")
+		synctest.Wait()
+		deleteNode(t, server, "/t/p/c")
+		deleteNode(t, server, "/t/p")
+		makeNode(t, server, "/t/p", "2")
+		makeNode(t, server, "/t/p/c", "2")
+		synctest.Wait()
+		close(goOn)
+		e.want(t, "deleted /t/p/c=1", "deleted /t/p=1", "created /t/p=2", "created /t/p/c=2")
+		setNode(t, server, "/t/p/c", "3")
+		e.want(t, "changed /t/p/c=3")
+	}, zktest.WithVersion("3.5"))
+}
