@@ -128,7 +128,8 @@
 // changes between two reads of a node are one event.
 //
 // In random runs TreeCache reports some events twice: it lists the children of a node that it has dropped already if
-// the node was created again, so two of its objects have the same nodes from then on.
+// the node was created again, so two of its objects have the same nodes from then on. Only one of them is read again
+// after a reconnection, so some nodes are created in its events and never deleted, though the cache no longer has them.
 //
 // # Random runs
 //
