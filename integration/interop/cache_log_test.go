@@ -21,7 +21,6 @@ type cacheLog struct {
 	signal   string   // the last event of the whole cache
 	synced   nodeTree // as it was at the last "synced"
 	problems []string
-	echoed   int              // TreeCache: events that were repeated
 	mistaken map[string]int64 // CuratorCache: the czxids of nodes that it took for those before them
 }
 
@@ -42,9 +41,7 @@ func (l *cacheLog) add(e godriver.CacheNode) {
 		return
 	}
 	known, there := l.tree[e.Path]
-	if l.echoes(e, known, there) {
-		l.echoed++
-	} else if what := l.misfit(e, known, there); what != "" {
+	if what := l.misfit(e, known, there); what != "" {
 		l.problem(e, what)
 	}
 	if l.kind == ours {
@@ -75,21 +72,6 @@ func (l *cacheLog) misfit(e, known godriver.CacheNode, there bool) string {
 		return "but it was " + printed(known)
 	default:
 		return ""
-	}
-}
-
-// echoes reports whether a cache repeats itself: TreeCache lists the children of a node that it has dropped already if
-// the node was created again, so two of its objects report the same nodes from then on. The later report is not older.
-func (l *cacheLog) echoes(e, known godriver.CacheNode, there bool) bool {
-	switch {
-	case l.kind != treeCache:
-		return false
-	case e.Kind == "created":
-		return there && e.Mzxid >= known.Mzxid
-	case e.Kind == "changed":
-		return there && e.Mzxid >= known.Mzxid && !same(*e.Old, known)
-	default:
-		return !there
 	}
 }
 

@@ -127,9 +127,10 @@
 // TreeCache's "reconnected" comes before the differences that it has missed, our "synced" after them. In all three,
 // changes between two reads of a node are one event.
 //
-// In random runs TreeCache reports some events twice: it lists the children of a node that it has dropped already if
-// the node was created again, so two of its objects have the same nodes from then on. Only one of them is read again
-// after a reconnection, so some nodes are created in its events and never deleted, though the cache no longer has them.
+// In random runs TreeCache's events do not add up. It lists the children of a node that it has dropped already if the
+// node was created again, so two of its objects report the same nodes from then on: nodes are created twice and deleted
+// twice, or deleted late, when the next node of that path was created already. Only one of the two is read again after
+// a reconnection, so some nodes are never deleted. The cache itself has what the server has.
 //
 // # Random runs
 //
@@ -142,9 +143,9 @@
 // end before, and no session of ours may remove a node of others.
 //
 // TestRandomChangesReachCaches has writers of both languages change a tree while the caches lose their connections and
-// their sessions. After each round all caches must have the server's nodes, and their events must add up to them; what
-// is excused stands above. A cache of ours may report no node as created that is there, and no other node than it had
-// reported as changed or deleted.
+// their sessions. After each round all caches must have the server's nodes, and the events of ours and of CuratorCache
+// must add up to them; what is excused stands above. Neither may report that a node is created which is there, or that
+// another node is changed or deleted than the one that it had reported.
 //
 // TestElectionUnderFaultsHasOneLeader does the same with both elections, Java's and ours, the selectors' among mutexes
 // of both languages, and has links and the server frozen as well. It prints a table: the terms of each language, how
