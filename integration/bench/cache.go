@@ -50,8 +50,9 @@ Last, what caches do to a lease of the same client, with a session timeout T of 
 fill, and while they read again after cuts. "lease left" is the least time that it had left. That is at most 0.49 T
 without caches as well: a renewal is sent T/4 after the answer to the last one, and proves what was answered T/4 before
 it was sent. The renewals are transactions that change nothing, as real ones, but every 5 ms: often enough for a
-percentile; their times are from call to return. At most 64 reads should be under way, and the 99th percentile should
-grow by less than 50 ms.
+percentile; their times are from call to return. "lost" is how often the client had no connection without a cut: it
+leaves a server that is silent for T/8. At most 64 reads should be under way, and the 99th percentile should grow by less
+than 50 ms.
 
 `
 

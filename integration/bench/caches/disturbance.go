@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/recipes/locks"
 )
@@ -20,6 +21,7 @@ type Disturbance struct {
 	Took     time.Duration // the longest reading of all trees; 0 without caches
 	Left     time.Duration // the least time that the lease had left
 	Reads    int           // most under way
+	Lost     int           // how often the client had no connection, but for the cuts
 	Renewals []time.Duration
 }
 
@@ -68,6 +70,7 @@ func Disturb(ctx context.Context, site Site, trial Trial) ([]Disturbance, error)
 	}
 	for i, p := range probed {
 		phases[i].Renewals = p.Renewals
+		phases[i].Lost += p.Lost
 		phases[i].Reads, phases[i].Took = max(phases[i].Reads, p.Reads), max(phases[i].Took, p.Took)
 	}
 	return phases, nil
@@ -92,7 +95,7 @@ func disturb(ctx context.Context, site Site, trial Trial, probe bool) (phases []
 	cut := func(again func() error) (longest time.Duration, err error) {
 		for range trial.Cuts {
 			begun := time.Now()
-			wire.Cut()
+			w.cut()
 			if err := again(); err != nil {
 				return 0, err
 			}
@@ -134,10 +137,11 @@ type watcher struct {
 	stop   context.CancelFunc
 	done   sync.WaitGroup
 
-	mu    sync.Mutex
-	left  time.Duration
-	took  []time.Duration // by probes
-	error error
+	mu        sync.Mutex
+	left      time.Duration
+	suspended int             // less the cuts
+	took      []time.Duration // by probes
+	error     error
 }
 
 const longAgo = time.Hour // more than any lease has left
@@ -146,11 +150,28 @@ func watch(ctx context.Context, wire *Wire, client *framework.Client, lease *loc
 	ctx, stop := context.WithCancel(ctx)
 	w := &watcher{wire: wire, client: client, lease: lease, stop: stop, left: longAgo}
 	wire.Lap()
+	client.OnStateChange(func(c framework.StateChange) {
+		if c.State == framework.StateSuspended {
+			w.note(1)
+		}
+	})
 	w.done.Go(func() { w.look(ctx) })
 	if probe {
 		w.done.Go(func() { w.probe(ctx) })
 	}
 	return w
+}
+
+// cut cuts the connection, of which the client hears a moment later.
+func (w *watcher) cut() {
+	w.note(-1)
+	w.wire.Cut()
+}
+
+func (w *watcher) note(suspended int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.suspended += suspended
 }
 
 // look notes the least time that the lease has left.
@@ -171,7 +192,8 @@ func (w *watcher) lookLocked() {
 }
 
 // probe sends what a renewal is to a server: a transaction that changes nothing. One that the cut of a connection has
-// met does not count: it took until there was another connection.
+// met does not count: it took until there was another connection. Nor does one whose connection is lost, see
+// Disturbance.Lost.
 func (w *watcher) probe(ctx context.Context) {
 	const apart = 5 * time.Millisecond
 	for ctx.Err() == nil {
@@ -180,7 +202,7 @@ func (w *watcher) probe(ctx context.Context) {
 		took := time.Since(begun)
 		w.mu.Lock()
 		switch {
-		case ctx.Err() != nil || before != w.wire.Changes():
+		case ctx.Err() != nil || before != w.wire.Changes() || errors.Is(err, session.ErrConnectionLost):
 		case err != nil && w.error == nil:
 			w.error = err
 		case err == nil:
@@ -193,15 +215,15 @@ func (w *watcher) probe(ctx context.Context) {
 
 // phase returns what happened since the last one.
 func (w *watcher) phase(name string, took time.Duration) Disturbance {
-	reads, renewals := w.wire.Lap()
+	lap := w.wire.Lap()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.lookLocked() // a phase may be short
-	d := Disturbance{Phase: name, Took: took, Left: w.left, Reads: reads, Renewals: slices.Clone(w.took)}
+	d := Disturbance{Phase: name, Took: took, Left: w.left, Reads: lap.Reads, Lost: w.suspended, Renewals: slices.Clone(w.took)}
 	if len(w.took) == 0 { // without probes
-		d.Renewals = renewals
+		d.Renewals = lap.Renewals
 	}
-	w.left, w.took = longAgo, nil
+	w.left, w.took, w.suspended = longAgo, nil, 0
 	return d
 }
 

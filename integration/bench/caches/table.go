@@ -63,7 +63,7 @@ func (t *Table) Write(out io.Writer) error {
 	}
 	if len(t.Leases) > 0 {
 		lines = append(lines, "", row("caches × nodes", "server", "a lease while", "took ms", "reads under way",
-			"lease left s", "of T", "renewals", "p50 ms", "p99 ms", "growth ms"))
+			"lease left s", "of T", "lost", "renewals", "p50 ms", "p99 ms", "growth ms"))
 	}
 	for _, p := range t.Leases {
 		for _, d := range p.Phases {
@@ -99,7 +99,7 @@ func (p Phases) row(d Disturbance) string {
 		growth = millis(time.Duration(now - before))
 	}
 	return row(p.Size, p.Where, d.Phase, took, d.Reads, fmt.Sprintf("%.3f", d.Left.Seconds()),
-		fmt.Sprintf("%.2f", d.Left.Seconds()/p.Timeout.Seconds()), len(d.Renewals),
+		fmt.Sprintf("%.2f", d.Left.Seconds()/p.Timeout.Seconds()), d.Lost, len(d.Renewals),
 		quantile(d.Renewals, 0.5), quantile(d.Renewals, 0.99), growth)
 }
 

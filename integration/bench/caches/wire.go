@@ -12,12 +12,11 @@ import (
 type Wire struct {
 	dial func(ctx context.Context, network, address string) (net.Conn, error)
 
-	mu       sync.Mutex
-	taps     map[*tap]bool
-	changes  int // connections made, and cuts
-	reads    int // under way
-	most     int // the greatest value of reads since the last Lap
-	renewals []time.Duration
+	mu      sync.Mutex
+	taps    map[*tap]bool
+	changes int // connections made, and cuts
+	reads   int // under way
+	lap     Lap
 }
 
 // NewWire returns a way to what dial reaches.
@@ -58,14 +57,19 @@ func (w *Wire) Changes() int {
 	return w.changes
 }
 
-// Lap returns how many reads were under way at most, and how long the answers to transactions took, since the last Lap.
-// A renewal is a transaction.
-func (w *Wire) Lap() (most int, renewals []time.Duration) {
+// A Lap is what has happened on a [Wire] for a time.
+type Lap struct {
+	Reads    int             // most under way at one time
+	Renewals []time.Duration // how long the answers to transactions took; a renewal is one
+}
+
+// Lap returns what has happened since the last Lap.
+func (w *Wire) Lap() Lap {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	most, renewals = w.most, w.renewals
-	w.most, w.renewals = w.reads, nil
-	return most, renewals
+	lap := w.lap
+	w.lap = Lap{Reads: w.reads}
+	return lap
 }
 
 // The types of requests that a Wire distinguishes, as on the wire.
@@ -114,7 +118,7 @@ func (t *tap) Write(p []byte) (int, error) {
 		t.pending[xid] = request{op, time.Now()}
 		if isRead(op) {
 			t.wire.reads++
-			t.wire.most = max(t.wire.most, t.wire.reads)
+			t.wire.lap.Reads = max(t.wire.lap.Reads, t.wire.reads)
 		}
 	})
 	t.wire.mu.Unlock()
@@ -136,7 +140,7 @@ func (t *tap) Read(p []byte) (int, error) {
 		case isRead(r.op):
 			t.wire.reads--
 		case r.op == opMulti:
-			t.wire.renewals = append(t.wire.renewals, time.Since(r.sent))
+			t.wire.lap.Renewals = append(t.wire.lap.Renewals, time.Since(r.sent))
 		}
 	})
 	return n, err

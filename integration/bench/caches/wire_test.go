@@ -41,9 +41,9 @@ func TestWireCountsReadsUnderWayAndTimesTransactions(t *testing.T) {
 			if _, err := client.Transaction(t.Context(), framework.CheckOp("/", -1)); err != nil {
 				t.Fatal(err)
 			}
-			most, renewals := wire.Lap()
-			if most != want || len(renewals) != 1 || renewals[0] != 100*time.Millisecond {
-				t.Errorf("lap %d: got %d reads and transactions of %v, want %d and one of 100ms", lap, most, renewals, want)
+			got := wire.Lap()
+			if got.Reads != want || len(got.Renewals) != 1 || got.Renewals[0] != 100*time.Millisecond {
+				t.Errorf("lap %d: got %+v, want %d reads and one transaction of 100ms", lap, got, want)
 			}
 		}
 	})
@@ -73,11 +73,11 @@ func TestWireForgetsWhatACutMet(t *testing.T) {
 		if err := <-read; err != nil {
 			t.Fatal(err)
 		}
-		if most, _ := wire.Lap(); most != 1 {
-			t.Errorf("got %d reads under way, want 1: the second was sent after the cut", most)
+		if got := wire.Lap(); got.Reads != 1 {
+			t.Errorf("got %+v, want 1 read: the second was sent after the cut", got)
 		}
-		if most, _ := wire.Lap(); most != 0 || wire.Changes() != 3 {
-			t.Errorf("got %d reads under way and %d changes, want 0, and 3: two connections and a cut", most, wire.Changes())
+		if got := wire.Lap(); got.Reads != 0 || wire.Changes() != 3 {
+			t.Errorf("got %+v and %d changes, want no read, and 3: two connections and a cut", got, wire.Changes())
 		}
 	})
 }
