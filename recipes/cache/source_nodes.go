@@ -120,8 +120,8 @@ func (n *nodeSource) list(ctx context.Context, tasks []task) iter.Seq2[session.N
 // room bounds how many watches are set at a time: each reads its node.
 func (*nodeSource) room() int { return 16 }
 
-// watches reports whether a node has a watch. It may have lost that between its request and the answer: an answer before
-// it said that the node, or the one above, is gone.
+// watches reports whether a node has a watch. It may have lost that between its request and the answer: an answer
+// before it said that the node, or the one above, is gone.
 func (n *nodeSource) watches(path string) bool { return n.watched[path] != nil }
 
 // news reports whether the watches on a node know of something that the contents do not have. It spares the reads that

@@ -124,8 +124,9 @@ func TestSyncedAfterALostConnectionComesBehindWhatWasMadeMeanwhile(t *testing.T)
 	}, zktest.WithVersion("3.5"))
 }
 
-// A parent and its child are deleted and created again, and both are read in one round: the answer about the parent ends
-// the watch on the old child, which is the new one's as well. The follower stands in the filter until both were heard of.
+// A parent and its child are deleted and created again, and both are read in one round: the answer about the parent
+// ends the watch on the old child, which is the new one's as well. The follower stands in the filter until both were
+// heard of.
 func TestChildThatIsReadWithItsNewParentIsWatchedAtOldServers(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		for _, path := range []string{"/t", "/t/p", "/t/p/c"} {
