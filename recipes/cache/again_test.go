@@ -105,10 +105,8 @@ func TestNothingIsFoundThatAnEventHasReported(t *testing.T) {
 
 func TestTheTreeIsReadAgainOneRequestAtATime(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
-		path := ""
-		for range 20 { // a node below the other, so that the first reading has one request at a time, too
-			path += "/t"
-			makeNode(t, server, path, "")
+		for depth := range 20 { // a node below the other, so that the first reading has one request at a time, too
+			makeNode(t, server, strings.Repeat("/t", depth+1), "")
 		}
 		link := server.NewLink()
 		link.SetLatency(10 * time.Millisecond)

@@ -55,18 +55,24 @@ func TestAnAnswerReplacesWhatTheContentsHave(t *testing.T) {
 		"the same":                {have: []string{"/t", "/t/a 2 3"}, task: task{path: "/t/a"}, answer: "/t/a 2 3 1", want: []string{"/t 1 1", "/t/a 2 3"}},
 		"data were set":           {have: []string{"/t", "/t/a 2 3"}, task: task{path: "/t/a"}, answer: "/t/a 2 4 1", want: []string{"/t 1 1", "/t/a 2 4"}, changed: true},
 		"the past of an ensemble": {have: []string{"/t", "/t/a 5 9"}, task: task{path: "/t/a"}, answer: "/t/a 5 7 1", want: []string{"/t 1 1", "/t/a 5 7"}, changed: true},
-		"another node": {have: []string{"/t", "/t/a 2 2", "/t/a/b", "/t/a0"}, task: task{path: "/t/a"}, answer: "/t/a 4 4 1",
-			want: []string{"/t 1 1", "/t/a 4 4", "/t/a0 1 1"}, changed: true, list: true},
+		"another node": {
+			have: []string{"/t", "/t/a 2 2", "/t/a/b", "/t/a0"}, task: task{path: "/t/a"}, answer: "/t/a 4 4 1",
+			want: []string{"/t 1 1", "/t/a 4 4", "/t/a0 1 1"}, changed: true, list: true,
+		},
 		"read again": {have: []string{"/t", "/t/a 2 2"}, task: task{path: "/t/a", again: true}, answer: "/t/a 2 2 1", want: []string{"/t 1 1", "/t/a 2 2"}, list: true},
-		"read again, its children are gone": {have: []string{"/t", "/t/a", "/t/a/b"}, task: task{path: "/t/a", again: true}, answer: "/t/a 1 1 0",
-			want: []string{"/t 1 1", "/t/a 1 1", "/t/a/b 1 1"}, list: true},
+		"read again, its children are gone": {
+			have: []string{"/t", "/t/a", "/t/a/b"}, task: task{path: "/t/a", again: true}, answer: "/t/a 1 1 0",
+			want: []string{"/t 1 1", "/t/a 1 1", "/t/a/b 1 1"}, list: true,
+		},
 		"with the whole tree": {have: []string{"/t"}, task: task{path: "/t", whole: true}, answer: "/t 1 1 1", want: []string{"/t 1 1"}, list: true},
 		"gone":                {have: []string{"/t", "/t/a", "/t/a/b", "/t/a0"}, task: task{path: "/t/a"}, err: zk.ErrNoNode, want: []string{"/t 1 1", "/t/a0 1 1"}, changed: true},
 		"gone before":         {have: []string{"/t"}, task: task{path: "/t/a"}, err: zk.ErrNoNode, want: []string{"/t 1 1"}},
 		"not readable":        {have: []string{"/t", "/t/a", "/t/a/b"}, task: task{path: "/t/a"}, err: zk.ErrNoAuth, want: []string{"/t 1 1", "unread /t/a false"}, changed: true},
 		"the root is gone":    {have: []string{"/t", "/t/a"}, task: task{path: "/t"}, err: zk.ErrNoNode, changed: true},
-		"the root is not readable": {have: []string{"/t", "/t/a"}, task: task{path: "/t"}, err: zk.ErrNoAuth,
-			want: []string{"/t 1 1", "/t/a 1 1", "unread /t false"}},
+		"the root is not readable": {
+			have: []string{"/t", "/t/a"}, task: task{path: "/t"}, err: zk.ErrNoAuth,
+			want: []string{"/t 1 1", "/t/a 1 1", "unread /t false"},
+		},
 		"at the depth": {have: []string{"/t", "/t/a"}, task: task{path: "/t/a/b"}, answer: "/t/a/b 2 2 7", want: []string{"/t 1 1", "/t/a 1 1", "/t/a/b 2 2"}, changed: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -101,8 +107,10 @@ func TestAListingSaysWhatIsToBeReadAndWhatIsGone(t *testing.T) {
 		"of another node":          {have: []string{"/t", "/t/a"}, task: task{path: "/t"}, czxid: 7, children: "b", next: "/t", want: []string{"/t 1 1", "/t/a 1 1"}},
 		"it has gone":              {have: []string{"/t", "/t/a"}, task: task{path: "/t/a"}, err: zk.ErrNoNode, next: "/t/a", want: []string{"/t 1 1", "/t/a 1 1"}},
 		"it had gone before":       {have: []string{"/t"}, task: task{path: "/t/a"}, err: zk.ErrNoNode, want: []string{"/t 1 1"}},
-		"too long": {have: []string{"/t", "/t/a"}, task: task{path: "/t", whole: true}, err: session.ErrTooLarge, next: "/t/a",
-			want: []string{"/t 1 1", "/t/a 1 1", "unread /t true"}},
+		"too long": {
+			have: []string{"/t", "/t/a"}, task: task{path: "/t", whole: true}, err: session.ErrTooLarge, next: "/t/a",
+			want: []string{"/t 1 1", "/t/a 1 1", "unread /t true"},
+		},
 		"not too long any more": {have: []string{"/t"}, unread: unreadable{"/t", true}, task: task{path: "/t"}, want: []string{"/t 1 1"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package cache_test
 
 import (
+	"slices"
 	"testing"
 	"testing/synctest"
 
@@ -23,8 +24,8 @@ func TestNewNodesThatAreReadBeforeTheirNewParentAreDeletedBeforeTheOldParent(t *
 		setNode(t, server, "/t/p/c", "2")
 		setNode(t, server, "/t/p/c/d", "2")
 		synctest.Wait() // the requests are at the server
-		for i := len(family) - 1; i >= 0; i-- {
-			deleteNode(t, server, family[i])
+		for _, path := range slices.Backward(family) {
+			deleteNode(t, server, path)
 		}
 		for _, path := range family {
 			makeNode(t, server, path, "3")

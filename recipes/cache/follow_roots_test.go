@@ -64,13 +64,13 @@ func TestARootThatDoesNotExistIsWaitedForAndNotCreated(t *testing.T) {
 					test.view.keep = all
 					root := strings.TrimSuffix(test.view.base+test.view.root, "/")
 					names := strings.Split(root, "/")[1:]
-					make := func() {
+					makeRoot := func() {
 						for i := range names {
 							_ = server.Create("/"+strings.Join(names[:i+1], "/"), nil)
 						}
 					}
 					if test.connect != "" {
-						make()
+						makeRoot()
 						if test.connect != root {
 							deleteNode(t, server, root)
 						}
@@ -85,7 +85,7 @@ func TestARootThatDoesNotExistIsWaitedForAndNotCreated(t *testing.T) {
 						}
 					}
 					for range 2 {
-						make()
+						makeRoot()
 						_ = server.Create(root+"/a", nil)
 						synctest.Wait()
 						test.view.wantEqual(t, server, c, e)
@@ -100,7 +100,7 @@ func TestARootThatDoesNotExistIsWaitedForAndNotCreated(t *testing.T) {
 						}
 						test.view.wantEqual(t, server, c, e)
 					}
-					make() // the client closes in its chroot
+					makeRoot() // the client closes in its chroot
 				}, zktest.WithVersion(version))
 			})
 		}

@@ -299,10 +299,3 @@ func compare(t *testing.T, who string, got, want map[string]string) {
 }
 
 func all(string) bool { return true }
-
-// cancelled is a context that has ended.
-func cancelled(t *testing.T) context.Context {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	return ctx
-}

@@ -52,9 +52,9 @@ var tooLarge = strings.Repeat("x", 5<<10)
 
 func newHistory(t *testing.T, kind string, random *rand.Rand) *history {
 	h := &history{world: newWorld(t, kind, random)}
-	any := func(choices ...string) string { return choices[random.IntN(len(choices))] }
+	one := func(choices ...string) string { return choices[random.IntN(len(choices))] }
 	connect := strings.Join(h.addrs, ",")
-	h.view.base = any("", "", "", "/app", "/app/space")
+	h.view.base = one("", "", "", "/app", "/app/space")
 	clientOptions := []framework.Option{framework.WithMaxResponse(4 << 10)}
 	for i, name := range strings.Split(strings.Trim(h.view.base, "/"), "/") {
 		if name == "" {
@@ -62,7 +62,7 @@ func newHistory(t *testing.T, kind string, random *rand.Rand) *history {
 		}
 		makeNode(t, h.server, strings.Join(strings.Split(h.view.base, "/")[:i+2], "/"), "")
 		if i == 0 && random.IntN(2) == 0 {
-			connect += "/" + name
+			connect = fmt.Sprint(connect, "/", name)
 		} else {
 			rest := strings.Join(strings.Split(h.view.base, "/")[i+1:], "/")
 			clientOptions = append(clientOptions, framework.WithNamespace(rest))
@@ -71,7 +71,7 @@ func newHistory(t *testing.T, kind string, random *rand.Rand) *history {
 	}
 	h.client = dial(t, connect, h.DialContext, clientOptions...)
 	t.Cleanup(h.calm) // before the client is closed
-	h.view.root = any("/t", "/t", "/t", "/t/a", "/")
+	h.view.root = one("/t", "/t", "/t", "/t/a", "/")
 	h.cache = cache.NewCuratorCache(h.client, h.view.root, h.options()...)
 	for range random.IntN(30) {
 		h.change()
@@ -109,7 +109,8 @@ func (h *history) options() (opts []cache.Option) {
 	h.view.keep = func(path string) bool {
 		relative := h.view.relative(path)
 		deep := strings.Count(relative, "/") + 1
-		return relative == "" || (depth == 4 || deep <= depth) && !(filter && strings.HasSuffix(relative, "b")) && h.readable(path)
+		kept := (depth == 4 || deep <= depth) && (!filter || !strings.HasSuffix(relative, "b"))
+		return relative == "" || kept && h.readable(path)
 	}
 	return opts
 }
@@ -216,11 +217,11 @@ func (h *history) did(format string, args ...any) {
 
 // change makes, sets or deletes a node, or changes who may read it.
 func (h *history) change() {
-	path := h.view.base + "/t"
+	names := []string{h.view.base, "t"}
 	for range h.rand.IntN(4) {
-		path += "/" + string(rune('a'+h.rand.IntN(3)))
+		names = append(names, string(rune('a'+h.rand.IntN(3))))
 	}
-	data := []byte(fmt.Sprint(h.rand.IntN(10)))
+	path, data := strings.Join(names, "/"), fmt.Append(nil, h.rand.IntN(10))
 	if h.rand.IntN(30) == 0 && h.view.relative(path) != "" && !h.view.noData {
 		data = []byte(tooLarge)
 	}

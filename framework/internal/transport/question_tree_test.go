@@ -41,8 +41,10 @@ func TestWhatAServerAnswersAboutTreesInAQuestion(t *testing.T) {
 		"marshalling error":   {answer(0), answer(-5), false, true, 1},
 		"hangs up":            {answer(0), func(net.Conn, int32) bool { return false }, false, true, 2},
 		"hangs up later":      {answer(0), func(net.Conn, int32) bool { time.Sleep(time.Second); return false }, false, false, 1},
-		"slow, and hangs up": {func(conn net.Conn, xid int32) bool { time.Sleep(1500 * time.Millisecond); return answer(0)(conn, xid) },
-			func(net.Conn, int32) bool { time.Sleep(600 * time.Millisecond); return false }, false, false, 1},
+		"slow, and hangs up": {
+			func(conn net.Conn, xid int32) bool { time.Sleep(1500 * time.Millisecond); return answer(0)(conn, xid) },
+			func(net.Conn, int32) bool { time.Sleep(600 * time.Millisecond); return false }, false, false, 1,
+		},
 		"hangs up before":    {func(net.Conn, int32) bool { return false }, nil, false, false, 1},
 		"refuses the client": {answer(-124), nil, false, false, 1},
 		"throttled":          {answer(0), answer(-127), false, false, 1},
