@@ -36,6 +36,7 @@ type follower struct {
 	left       map[int]int // tasks in the queue by the round in which they were heard of
 	owed       int         // tasks in the queue that Synced waits for
 	round      int
+	filled     bool      // the whole tree was read once
 	torn       bool      // the root could not be read: the whole tree must be, when it can be
 	cursor     string    // the path that was read again last
 	rootRead   *rootRead // nil while it may be that of another time
@@ -306,11 +307,21 @@ func (f *follower) each(tasks []task, answers iter.Seq2[session.NodeRead, error]
 	return nil
 }
 
-// publish shows the contents, unless they are too large.
+// tooLarge ends the cache if the contents have more bytes than so many times the limit.
+func (f *follower) tooLarge(times int64) bool {
+	c, limit := f.cache, f.cache.options.maxBytes
+	if limit == 0 || f.nodes.bytes() <= limit*times {
+		return false
+	}
+	c.end(f, fmt.Errorf("%w: %d nodes with %d bytes, at most %d are allowed", ErrTooLarge, f.nodes.len(), f.nodes.bytes(), limit))
+	return true
+}
+
+// publish shows the contents, unless they are too large. While the tree is read after an outage, they may have what is
+// gone beside what is new: then they may be twice as large.
 func (f *follower) publish() {
 	c := f.cache
-	if limit := c.options.maxBytes; limit > 0 && f.nodes.bytes() > limit {
-		c.end(f, fmt.Errorf("%w: %d nodes with %d bytes, at most %d are allowed", ErrTooLarge, f.nodes.len(), f.nodes.bytes(), limit))
+	if !f.filled && f.tooLarge(1) || f.tooLarge(2) {
 		return
 	}
 	c.mu.Lock()
@@ -322,6 +333,9 @@ func (f *follower) publish() {
 
 // finish ends a round. Synced is decided under the mutex that the loss of the watch needs: it does not come after that.
 func (f *follower) finish() {
+	if f.owed == 0 && f.tooLarge(1) {
+		return
+	}
 	oldest := f.round + 1
 	for round := range f.left {
 		oldest = min(oldest, round)
@@ -342,7 +356,7 @@ func (f *follower) finish() {
 		f.torn, f.restart = false, true
 		f.waiter.Signal()
 	case f.owed == 0 && f.watching && !f.restart && c.follower == f && !c.now.Load().synced:
-		f.blocked = nil
+		f.blocked, f.filled = nil, true
 		c.stats.Readings++
 		c.publishLocked(&state{nodes: f.nodes, synced: true})
 		f.readAgainLaterLocked()

@@ -70,7 +70,8 @@ func WithFilter(keep func(relative string) bool) Option {
 	}
 }
 
-// WithMaxBytes ends the cache with [ErrTooLarge] when its paths and data have more than limit bytes.
+// WithMaxBytes ends the cache with [ErrTooLarge] when its paths and data have more than limit bytes. While a tree is
+// read again after an outage, what is gone may be there beside what is new: so long twice as much is allowed.
 //
 // Curator has none.
 func WithMaxBytes(limit int64) Option {
