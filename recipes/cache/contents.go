@@ -52,18 +52,8 @@ func (c *contents) answered(t task, r session.NodeRead) (changed, list bool) {
 	before, known := c.nodes.get(t.path)
 	c.readable(unreadable{path: t.path})
 	switch {
-	case errors.Is(r.Err, zk.ErrNoNode):
-		return c.drop(t.path), false
 	case r.Err != nil:
-		if t.path == c.root { // what it had is kept, as without a connection
-			c.unreadable(unreadable{path: t.path}, r.Err)
-			return false, false
-		}
-		changed = c.drop(t.path)
-		if c.has(parent(t.path)) {
-			c.unreadable(unreadable{path: t.path}, r.Err)
-		}
-		return changed, false
+		return c.missed(t.path, r.Err), false
 	case t.path != c.root && !c.has(parent(t.path)): // it is read with its parent, if that is there
 		c.removed(t.path)
 		return false, false
@@ -78,13 +68,32 @@ func (c *contents) answered(t task, r session.NodeRead) (changed, list bool) {
 	}
 	c.nodes = c.nodes.with(node)
 	changed = !known || !sameContent(before, node)
-	list = c.inside(t.path, 1) && (!known || t.whole || t.again || c.always)
-	if list && !c.always && node.Stat.NumChildren == 0 && !c.hasBelow(t.path) {
-		c.readable(unreadable{t.path, true})
-		c.forgetBelow(t.path)
-		list = false
+	return changed, c.lists(t, node, known)
+}
+
+// lists reports whether the children of a node that was read are to be listed.
+func (c *contents) lists(t task, n *Node, known bool) bool {
+	switch {
+	case !c.inside(t.path, 1) || known && !t.whole && !t.again && !c.always:
+		return false
+	case c.always || n.Stat.NumChildren > 0 || c.hasBelow(t.path):
+		return true
 	}
-	return changed, list
+	c.readable(unreadable{t.path, true})
+	c.forgetBelow(t.path)
+	return false
+}
+
+// missed takes why a node was not read. A root that is there keeps what it had, as without a connection.
+func (c *contents) missed(path string, err error) (changed bool) {
+	there := !errors.Is(err, zk.ErrNoNode)
+	if !there || path != c.root {
+		changed = c.drop(path)
+	}
+	if there && (path == c.root || c.has(parent(path))) {
+		c.unreadable(unreadable{path: path}, err)
+	}
+	return changed
 }
 
 // listed takes the names of a node's children. It returns what is to be read now, and what is gone.
@@ -99,35 +108,42 @@ func (c *contents) listed(t task, r session.NodeRead) (next []task, gone []strin
 		return []task{t}, nil // it has gone, or was created again, since it was read: there is an event
 	case r.Err != nil: // its children are known from events alone
 		c.unreadable(unreadable{t.path, true}, r.Err)
+	default:
+		gone = c.dropUnlisted(t.path, r.Children)
 	}
-	listed := make(map[string]bool, len(r.Children))
-	for _, name := range r.Children {
-		listed[name] = true
-	}
-	for child := range c.nodes.children(t.path) {
-		switch name := child.Path[strings.LastIndexByte(child.Path, '/')+1:]; {
-		case r.Err == nil && !listed[name]:
-			gone = append(gone, child.Path)
-		case t.whole:
+	if t.whole {
+		for child := range c.nodes.children(t.path) {
 			next = append(next, t.below(child.Path))
 		}
-		delete(listed, child.Path[strings.LastIndexByte(child.Path, '/')+1:])
 	}
-	for u := range c.unreadIn[t.path] { // a server may withhold the event that an unreadable node is gone
-		if name := strings.TrimPrefix(u.path, prefix(t.path)); r.Err == nil && !u.listing && !listed[name] {
-			c.readable(u)
-		}
-	}
-	for _, path := range gone {
-		c.drop(path)
-	}
-	for name := range listed {
-		if path := join(t.path, name); validName(name) && c.keep(c.relative(path)) {
+	for _, name := range r.Children {
+		if path := join(t.path, name); validName(name) && !c.has(path) && c.keep(c.relative(path)) {
 			next = append(next, t.below(path))
 		}
 	}
 	slices.SortFunc(next, func(a, b task) int { return strings.Compare(a.path, b.path) })
-	return next, gone
+	return slices.CompactFunc(next, func(a, b task) bool { return a.path == b.path }), gone
+}
+
+// dropUnlisted removes the children that a listing does not have. A server may withhold the event that an unreadable
+// node is gone.
+func (c *contents) dropUnlisted(dir string, names []string) (gone []string) {
+	listed := make(map[string]bool, len(names))
+	for _, name := range names {
+		listed[join(dir, name)] = true
+	}
+	for child := range c.nodes.children(dir) {
+		if !listed[child.Path] {
+			gone = append(gone, child.Path)
+			c.drop(child.Path)
+		}
+	}
+	for u := range c.unreadIn[dir] {
+		if !u.listing && !listed[u.path] {
+			c.readable(u)
+		}
+	}
+	return gone
 }
 
 // wants reports whether a node that an event names is one to read.

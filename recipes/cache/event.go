@@ -159,7 +159,7 @@ func differ(seen, now *state, yield func(Event) bool) {
 		return
 	}
 	stayed := func(before, after *Node) bool {
-		return before != nil && after != nil && sameNode(before, after) && !replacedAbove(seen.nodes, now.nodes, before.Path)
+		return before != nil && after != nil && stays(seen.nodes, now.nodes, before.Path)
 	}
 	gone := func(before, after *Node) bool {
 		return before == nil || stayed(before, after) || yield(Event{Kind: Deleted, Old: *before})
@@ -174,25 +174,29 @@ func differ(seen, now *state, yield func(Event) bool) {
 			return sameContent(before, after) || yield(Event{Kind: Changed, Old: *before, New: *after})
 		}
 	}
-	if differences(seen.nodes, now.nodes, true, gone) && differences(seen.nodes, now.nodes, false, there) &&
-		now.synced && !seen.synced {
+	all := differences(seen.nodes, now.nodes, true, gone) && differences(seen.nodes, now.nodes, false, there)
+	if all && now.synced && !seen.synced {
 		yield(Event{Kind: Synced})
 	}
 }
 
-// replacedAbove reports whether a node above a path is another one than before. A node may be read between the moment
-// when its parent is created again and the moment when that is read. So one version has the new node below the old
-// parent, and a later one has the same node below the new parent. For a subscriber who saw the first, that node goes
-// and comes with its parent: otherwise the old parent would be Deleted before its child.
-func replacedAbove(seen, now tree, path string) bool {
-	for dir := parent(path); dir != path; path, dir = dir, parent(dir) {
-		before, known := seen.get(dir)
-		after, there := now.get(dir)
+// stays reports whether a node is the same in two versions, and those above it as well. A node may be read between the
+// moment when its parent is created again and the moment when that is read. So one version has the new node below the
+// old parent, and a later one has the same node below the new parent. For a subscriber who saw the first, that node
+// goes and comes with its parent: otherwise the old parent would be Deleted before its child.
+func stays(seen, now tree, path string) bool {
+	for {
+		before, known := seen.get(path)
+		after, there := now.get(path)
 		if known && there && !sameNode(before, after) {
+			return false
+		}
+		dir := parent(path)
+		if dir == path {
 			return true
 		}
+		path = dir
 	}
-	return false
 }
 
 // sameNode reports whether two nodes of one path are one, at two moments, and not made one after the other.

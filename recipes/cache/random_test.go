@@ -17,7 +17,7 @@ import (
 	"github.com/gocurator/curator/recipes/cache"
 )
 
-var histories = flag.Int("histories", 12, "how many random histories the cache is compared with, at each kind of servers; each has about 150 operations")
+var histories = flag.Int("histories", 5, "how many random histories the cache is compared with, at each kind of servers; each has about 150 operations")
 
 // Random changes and faults at servers of each kind: at each quiet moment the cache and every subscriber have what the
 // server has. Nothing is found by reading again but what no event reports.

@@ -43,6 +43,8 @@ const (
 	Attentive                // Promptly, but woken by a lost connection, as Persistent is
 )
 
+func (m Manner) hearsLoss() bool { return m == Persistent || m == Attentive }
+
 // A Subscription is one use of a watch. All on one key share one watch at the server.
 type Subscription struct {
 	node       *node
@@ -61,7 +63,7 @@ func (t *Table) Subscribe(sub *Subscription, key Key, wake func(), how Manner, n
 		t.nodes[key] = w
 	}
 	persistent := how == Persistent
-	*sub = Subscription{node: w, wake: wake, persistent: persistent, hearsLoss: persistent || how == Attentive}
+	*sub = Subscription{node: w, wake: wake, persistent: persistent, hearsLoss: how.hearsLoss()}
 	w.subscribers[sub] = struct{}{}
 	w.since = now
 	if due := now.Add(t.timeout); t.readsAt.IsZero() || due.Before(t.readsAt) {
