@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/recipes/internal/queue"
 )
@@ -122,4 +123,32 @@ func (r *recipe) participant(read session.NodeRead) (*Participant, error) {
 	return &Participant{
 		Path: path, Session: read.Stat.EphemeralOwner, Since: time.UnixMilli(read.Stat.Ctime), Data: read.Data, Token: read.Stat.Czxid,
 	}, nil
+}
+
+// idleNodes returns the names of a lock's idle nodes.
+func idleNodes(client *framework.Client, id identity) map[string]bool {
+	qs := retainedQueuesOf(client)
+	qs.mu.Lock()
+	defer qs.mu.Unlock()
+	names := map[string]bool{}
+	for key, q := range qs.byKey {
+		if key.id == id && q.kept != nil {
+			names[q.kept.base.Name] = true
+		}
+	}
+	return names
+}
+
+// localWaiters counts those who wait for a lock without a node.
+func localWaiters(client *framework.Client, id identity) int {
+	qs := retainedQueuesOf(client)
+	qs.mu.Lock()
+	defer qs.mu.Unlock()
+	n := 0
+	for key, q := range qs.byKey {
+		if key.id == id {
+			n += len(q.waiting)
+		}
+	}
+	return n
 }

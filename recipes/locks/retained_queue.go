@@ -220,34 +220,6 @@ func (q *retainedQueue) remove(w *retainedWaiter) (ahead int, there bool) {
 	return 1 + i, true
 }
 
-// idleNodes returns the names of a lock's idle nodes.
-func idleNodes(client *framework.Client, id identity) map[string]bool {
-	qs := retainedQueuesOf(client)
-	qs.mu.Lock()
-	defer qs.mu.Unlock()
-	names := map[string]bool{}
-	for key, q := range qs.byKey {
-		if key.id == id && q.kept != nil {
-			names[q.kept.base.Name] = true
-		}
-	}
-	return names
-}
-
-// localWaiters counts those who wait for a lock without a node.
-func localWaiters(client *framework.Client, id identity) int {
-	qs := retainedQueuesOf(client)
-	qs.mu.Lock()
-	defer qs.mu.Unlock()
-	n := 0
-	for key, q := range qs.byKey {
-		if key.id == id {
-			n += len(q.waiting)
-		}
-	}
-	return n
-}
-
 // listen calls heard, under mu, when a contender waits; now if one does.
 func (q *retainedQueue) listen(heard func()) (stop func()) {
 	q.all.mu.Lock()
