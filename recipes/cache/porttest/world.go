@@ -11,11 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest/await"
-	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/recipes/locks/lockstest"
-	"github.com/gocurator/curator/retry"
 )
 
 // Rounds is how long the programs run: each round is a storm of changes and faults, and a quiet moment.
@@ -29,14 +26,14 @@ type Rounds struct {
 // Run runs the three programs on a backend.
 func Run(t *testing.T, backend lockstest.Backend, rounds Rounds) {
 	t.Helper()
-	for _, program := range []struct {
+	for _, each := range []struct {
 		name  string
-		start func(ctx context.Context, w *world, p *process)
+		start startFunc
 	}{{"registry", startRegistry}, {"inventory", startInventory}, {"tokens", new(stores).start}} {
-		t.Run(program.name, func(t *testing.T) {
+		t.Run(each.name, func(t *testing.T) {
 			backend.Run(t, func(t *testing.T, server lockstest.Server) {
 				w := &world{
-					t: t, server: server, Rounds: rounds, root: "/" + program.name, program: program.start,
+					t: t, server: server, Rounds: rounds, root: "/" + each.name, start: each.start,
 					unit: time.Second, patience: 2 * time.Minute, dice: rand.New(rand.NewPCG(rounds.Seed, 0)),
 				}
 				if _, realTime := backend.MissingCapabilities()[lockstest.Bubble]; realTime {
@@ -54,26 +51,10 @@ type world struct {
 	server lockstest.Server
 	Rounds
 	root           string
-	program        func(ctx context.Context, w *world, p *process) // starts the program in a process
-	unit, patience time.Duration                                   // what a step takes at most, and what may take long
+	start          startFunc
+	unit, patience time.Duration // what a step takes at most, and what may take long
 	dice           *rand.Rand
 	processes      []*process
-}
-
-// A process is a client with a path of its own to the servers. What follows dice is set by its program.
-type process struct {
-	*framework.Client
-	name   string
-	number int
-	link   *lockstest.Link
-	dice   *rand.Rand
-
-	announcer *Announcer                                     // nil without one
-	step      func(ctx context.Context)                      // changes something
-	has       func() map[string]string                       // what the program knows
-	wants     func(tree map[string]string) map[string]string // what it should, by the nodes that the servers have
-	caches    func() []*cache.CuratorCache
-	close     func()
 }
 
 // run begins with two processes. One more joins in each round, while the others change things.
@@ -93,36 +74,6 @@ func (w *world) run() {
 		w.wantAll()
 	}
 	w.end()
-}
-
-// join starts a process.
-func (w *world) join(number int) *process {
-	w.t.Helper()
-	p := &process{
-		name: fmt.Sprintf("process %d", number), number: number, link: w.server.NewLink(),
-		dice: rand.New(rand.NewPCG(w.Seed, uint64(number+1))),
-	}
-	client, err := framework.NewClient(p.link.Servers(), framework.WithDialer(p.link.DialContext),
-		framework.WithSessionTimeout(w.server.SessionTimeout()), framework.WithRetryPolicy(retry.NTimes(10, 50*time.Millisecond)))
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	p.Client = client
-	ctx, cancel := await.Context(w.t.Context(), w.t, w.patience, p.name+" to start")
-	defer cancel()
-	if err := client.BlockUntilConnected(ctx); err != nil {
-		w.t.Fatal(err)
-	}
-	w.t.Cleanup(func() {
-		p.link.Heal()
-		if p.close != nil {
-			p.close()
-		}
-		_ = client.Close()
-	})
-	w.program(ctx, w, p)
-	w.processes = append(w.processes, p)
-	return p
 }
 
 // storm has each process change things while faults befall them, and another process join them. The server may restart
