@@ -84,7 +84,7 @@ func disturb(ctx context.Context, site Site, trial Trial, probe bool) (phases []
 	if err != nil {
 		return nil, err
 	}
-	defer client.Close()
+	defer func() { _ = client.Close() }()
 	lease, err := locks.NewInterProcessMutex(client, "/held").Acquire(ctx)
 	if err != nil {
 		return nil, err

@@ -39,7 +39,7 @@ func Many(ctx context.Context, size Size, changes int) (f Figures, err error) {
 	if err != nil {
 		return f, err
 	}
-	defer client.Close()
+	defer func() { _ = client.Close() }()
 	if err := client.BlockUntilConnected(ctx); err != nil {
 		return f, err
 	}
@@ -130,7 +130,7 @@ func closeAll(all []*cache.CuratorCache) {
 // readAgain waits until each cache has read its tree more often than so many times, and is up to date.
 func readAgain(ctx context.Context, all []*cache.CuratorCache, times int) error {
 	for _, c := range all {
-		for int(c.Stats().Readings) <= times || !c.Synced() {
+		for c.Stats().Readings <= times || !c.Synced() {
 			if err := c.Err(); err != nil {
 				return err
 			}

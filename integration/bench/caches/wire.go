@@ -46,7 +46,7 @@ func (w *Wire) Cut() {
 	w.changes++
 	w.mu.Unlock()
 	for t := range taps {
-		t.Close()
+		_ = t.Close()
 	}
 }
 
