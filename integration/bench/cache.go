@@ -64,7 +64,7 @@ func parseCache(args []string, out io.Writer) (cacheOptions, error) {
 	flags := flag.NewFlagSet("bench cache", flag.ContinueOnError)
 	flags.SetOutput(out)
 	flags.Usage = func() {
-		fmt.Fprint(flags.Output(), cacheUsage)
+		_, _ = fmt.Fprint(flags.Output(), cacheUsage)
 		flags.PrintDefaults()
 	}
 	flags.Var(&o.impls, "impls", "`clients` to compare, separated by commas; none for an empty list")
