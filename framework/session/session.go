@@ -92,6 +92,37 @@ type Nodes interface {
 	//
 	// Errors: zk.ErrNoNode without guard, and those of CreateProtected. No node remains.
 	CreateIfExists(ctx context.Context, guard, dir, name string, data []byte) (path string, err error)
+	// CreateAt creates an ephemeral node at path itself, for a name that others look for. A node of this session that
+	// is there already counts as created, with the data that it has. replaced, unless nil, is the Stat of a node at
+	// path that is deleted in the same transaction, if it still has that version: there is no moment without a node.
+	// CreateAt makes missing parents as containers.
+	//
+	// It blocks until the server has answered, however often the connection breaks, and first until a RemoveAt of the
+	// same path has ended. ctx and the end of the session end the wait; a node that was created nevertheless is then
+	// removed in the background, as by RemoveAt.
+	//
+	// Errors: the server's (zk.ErrNodeExists if the node belongs to another; with replaced zk.ErrBadVersion,
+	// zk.ErrNoNode and zk.ErrNotEmpty; zk.ErrNoAuth, zk.ErrNoChildrenForEphemerals, …), [ErrTooLarge], a
+	// [*DisconnectError], the session's Err, or ctx's cause. After a server's error RemoveAt is due if an earlier try
+	// may have been executed: a caller that gives up calls it in any case.
+	//
+	// A session has one creator for each path at a time.
+	//
+	// Curator has none: its nodes of known names belong to the client, not to a session.
+	CreateAt(ctx context.Context, path string, data []byte, replaced *zk.Stat) error
+	// RemoveAt deletes the node of CreateAt for sure, in the background if need be, until the session is over: if the
+	// node belongs to this session, and not if another has taken the path. A node that a server creates late is removed
+	// for four session timeouts. It does not block.
+	//
+	// It looks whose the node is before each delete, but no request can name the owner: a node that is created between
+	// the two, where yet another client has deleted this session's, is deleted if it has the same version.
+	RemoveAt(path string) Removal
+	// Set replaces a node's data if it has the given version, -1 for any. It asks once, and does not retry: after
+	// ErrConnectionLost it may have been executed. A Set that succeeds was executed while the session lived.
+	//
+	// Errors: zk.ErrNoNode, zk.ErrBadVersion, zk.ErrNoAuth, ErrTooLarge, ErrConnectionLost, the session's, or ctx's
+	// cause.
+	Set(ctx context.Context, path string, data []byte, version int32) (*zk.Stat, error)
 	// Remove deletes one of the session's ephemeral nodes for sure, in the background if need be, until the session is
 	// over. It goes ahead of all later requests: a listing that is sent after it does not have the node. It does not
 	// block.

@@ -28,7 +28,7 @@ func (all *orphans) adopt(left Backlog) bool {
 		return false
 	}
 	for _, path := range left.Removals {
-		all.removals.beginLocked(path, true)
+		all.removals.beginLocked(path, removal{carry: true})
 	}
 	for _, o := range left.orphans {
 		all.beginLocked(o)

@@ -3,6 +3,8 @@ package live
 import (
 	"context"
 
+	"github.com/go-zookeeper/zk"
+
 	"github.com/gocurator/curator/framework/session"
 )
 
@@ -26,6 +28,14 @@ func (s *Session) CreateProtectedWithoutListing(ctx context.Context, dir, name s
 func (s *Session) CreateIfExists(ctx context.Context, guard, dir, name string, data []byte) (string, error) {
 	return s.maker.createIfExists(ctx, guard, dir, name, data)
 }
+
+// CreateAt is for [session.Nodes].
+func (s *Session) CreateAt(ctx context.Context, path string, data []byte, replaced *zk.Stat) error {
+	return s.maker.createAt(ctx, path, data, replaced)
+}
+
+// RemoveAt is for [session.Nodes].
+func (s *Session) RemoveAt(path string) session.Removal { return s.maker.removeAt(path) }
 
 // Remove is for [session.Nodes].
 func (s *Session) Remove(path string) session.Removal { return s.removals.remove(path, false) }

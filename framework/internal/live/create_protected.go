@@ -22,8 +22,9 @@ func (m *maker) createProtected(ctx context.Context, dir, name string, data []by
 
 // createIfExists is [Session.CreateIfExists].
 func (m *maker) createIfExists(ctx context.Context, guard, dir, name string, data []byte) (string, error) {
+	exists := transport.CheckOp(guard, -1)
 	entry, err := m.createForSure(ctx, &Creation{
-		Dir: dir, Name: name, Data: m.orDefault(data), Mode: session.Ephemeral, ACL: m.cfg.ACL(join(dir, name)), guard: guard,
+		Dir: dir, Name: name, Data: m.orDefault(data), Mode: session.Ephemeral, ACL: m.cfg.ACL(join(dir, name)), first: &exists,
 	})
 	return entry.Path, err
 }
@@ -42,7 +43,7 @@ func (m *maker) createForSure(ctx context.Context, c *Creation) (entry session.C
 			return session.CreatedNode{}, err
 		}
 		entry, err = m.createOrFind(ctx, c)
-		missing := c.guard == "" && errors.Is(err, zk.ErrNoNode)
+		missing := c.first == nil && errors.Is(err, zk.ErrNoNode)
 		// Reconnections are spaced, but the session may not have noticed yet that its connection is gone, and a server
 		// that cannot answer just then keeps it.
 		if !missing && !errors.Is(err, session.ErrConnectionLost) && !passing(err) {
@@ -72,7 +73,7 @@ func (m *maker) createOrFind(ctx context.Context, c *Creation) (session.CreatedN
 	}
 	c.try = protected(c.Name)
 	entry, lost, err := m.tryCreate(ctx, c)
-	if err == nil && entry.Stat == nil && c.guard == "" {
+	if err == nil && entry.Stat == nil && c.first == nil {
 		entry, err = m.withStat(ctx, c, entry)
 		lost = err != nil && Retryable(err)
 	}
@@ -120,7 +121,7 @@ func (a *attempt) calls() []*transport.Call {
 	m, c := a.maker, a.creation
 	create := m.createCall(c, func(path string, stat *zk.Stat, err error) {
 		a.entry.Path, a.entry.Stat, a.err = path, stat, err
-		if err == nil && c.guard == "" {
+		if err == nil && c.first == nil {
 			m.observers.created(path)
 		}
 		if !c.list {
@@ -169,10 +170,10 @@ func (a *attempt) discard() {
 	}
 }
 
-// createGuarded makes the request that creates a node if another exists. done gets no Stat.
-func createGuarded(c *Creation, done func(path string, stat *zk.Stat, err error)) *transport.Call {
+// createAfter makes the request that creates a node as the second part of a transaction. done gets no Stat.
+func createAfter(first transport.Op, c *Creation, done func(path string, stat *zk.Stat, err error)) *transport.Call {
 	path := c.path()
-	parts := []transport.Op{transport.CheckOp(c.guard, -1), transport.CreateOp(path, c.Data, c.ACL, int32(c.Mode))}
+	parts := []transport.Op{first, transport.CreateOp(path, c.Data, c.ACL, int32(c.Mode))}
 	return transport.Multi(parts, func(results []transport.OpResult, err error) {
 		for _, r := range results {
 			if err == nil && r.Err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/framework/session"
 )
 
@@ -23,9 +24,9 @@ type Creation struct {
 	Parents    bool   // make missing ones, of this mode
 	ParentMode session.CreateMode
 
-	guard string // must exist; none if empty
-	list  bool   // also list Dir, in the same segment
-	try   string // name of the newest try of a protected creation
+	first *transport.Op // done before, in one transaction; none if nil
+	list  bool          // also list Dir, in the same segment
+	try   string        // name of the newest try of a protected creation
 	lost  []lostTry
 }
 

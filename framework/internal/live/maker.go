@@ -18,6 +18,7 @@ type maker struct {
 	observers *observers
 	removals  *removals
 	orphans   *orphans
+	unsettled map[string]struct{} // paths of CreateAt at which a server may create a node late; guarded by the mutex
 }
 
 // create is [Session.Create].
@@ -132,8 +133,8 @@ const parentTries = 5
 func (m *maker) createCall(c *Creation, done func(path string, stat *zk.Stat, err error)) *transport.Call {
 	simple := c.Mode <= session.EphemeralSequential
 	switch {
-	case c.guard != "":
-		return createGuarded(c, done)
+	case c.first != nil:
+		return createAfter(*c.first, c, done)
 	case !simple:
 		return transport.Create(c.path(), c.Data, c.ACL, int32(c.Mode), c.TTL, done)
 	case m.support.Lacks(transport.FeatureCreate2):

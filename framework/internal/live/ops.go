@@ -50,7 +50,7 @@ func (s *Session) Get(ctx context.Context, path string) ([]byte, *zk.Stat, error
 	return found, seen, nil
 }
 
-// Set replaces a node's data if it has the given version, -1 for any, like [session.Reads].
+// Set is for [session.Nodes].
 func (s *Session) Set(ctx context.Context, path string, data []byte, version int32) (*zk.Stat, error) {
 	return s.sender.stat(ctx, func(done func(*zk.Stat, error)) *transport.Call { return transport.Set(path, data, version, done) })
 }

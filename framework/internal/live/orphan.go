@@ -16,6 +16,7 @@ type orphan struct {
 	dir, name  string
 	sequential bool  // the server adds a number
 	owner      int64 // the session that an ephemeral node would go with; 0 if it outlives sessions
+	exact      bool  // the name has no GUID: the node is the orphan's if it belongs to owner
 
 	// Guarded by the mutex.
 	since   time.Time // when the session took it over
@@ -29,7 +30,15 @@ type orphan struct {
 type orphans struct {
 	*sender
 	removals *removals
-	of       map[string]*orphan // by GUID; guarded by the mutex
+	of       map[string]*orphan // by key; guarded by the mutex
+}
+
+// key is what no other orphan of the session has: the GUID, or the path of a name without one.
+func (o *orphan) key() string {
+	if o.exact {
+		return join(o.dir, o.name)
+	}
+	return guidOf(o.name)
 }
 
 // lookDelays are the times of the looks, in sixteenths of the session timeout. The first is left out after a search.
@@ -74,13 +83,13 @@ func (all *orphans) sweep(left Backlog) {
 
 // beginLocked takes an orphan over while the session is not over.
 func (all *orphans) beginLocked(o orphan) {
-	if o.owner != 0 && o.owner != all.sessionID() || all.of[guidOf(o.name)] != nil {
+	if o.owner != 0 && o.owner != all.sessionID() || all.of[o.key()] != nil {
 		return // gone with its session; or known
 	}
 	o.since, o.asked = all.clock.Now(), false
 	o.looks = min(o.looks, 1) // an earlier session's looks may all have been before the create is executed
 	o.due = lookTime(all.opened, o.since, o.looks, all.leases.timeout)
-	all.of[guidOf(o.name)] = &o
+	all.of[o.key()] = &o
 	all.wakeClock() // the clock's goroutine asks once for all that come at this moment
 }
 
@@ -105,12 +114,26 @@ func (all *orphans) listed(dir string, children []string) {
 		if o := all.of[guidOf(name)]; o != nil && o.dir == dir {
 			delete(all.of, guidOf(name)) // its fate is known: a request is executed once
 			found = append(found, join(dir, name))
-			all.removals.beginLocked(join(dir, name), o.owner == 0)
+			all.removals.beginLocked(join(dir, name), removal{carry: o.owner == 0})
 		}
 	}
 	all.mu.Unlock()
 	for _, path := range found {
 		all.report(path)
+	}
+}
+
+// foundExact removes the node of an orphan without a GUID.
+func (all *orphans) foundExact(o *orphan) {
+	all.mu.Lock()
+	found := all.of[o.key()] == o && all.over == nil
+	if found {
+		delete(all.of, o.key())
+		all.removals.beginLocked(o.key(), removal{own: true})
+	}
+	all.mu.Unlock()
+	if found {
+		all.report(o.key())
 	}
 }
 

@@ -64,10 +64,14 @@ func (all *orphans) search(dir string, orphans []*orphan, behind *error) (calls 
 	for _, o := range orphans {
 		switch {
 		case !o.sequential:
-			calls = append(calls, transport.Exists(join(dir, o.name), false, func(_ *zk.Stat, err error) {
+			calls = append(calls, transport.Exists(join(dir, o.name), false, func(stat *zk.Stat, err error) {
 				var found []string
-				if err == nil {
+				switch {
+				case err != nil:
+				case !o.exact:
 					found = []string{o.name}
+				case stat.EphemeralOwner == o.owner:
+					all.foundExact(o)
 				}
 				all.searched(dir, []*orphan{o}, found, *behind, err)
 			}))
@@ -111,8 +115,7 @@ func (all *orphans) looked(orphans []*orphan, err error) {
 	var unseen []string
 	all.mu.Lock()
 	for _, o := range orphans {
-		guid := guidOf(o.name)
-		if all.of[guid] != o {
+		if all.of[o.key()] != o {
 			continue
 		}
 		if refused && !o.refused {
@@ -126,7 +129,7 @@ func (all *orphans) looked(orphans []*orphan, err error) {
 			}
 		}
 		if o.looks == len(lookDelays) {
-			delete(all.of, guid)
+			delete(all.of, o.key())
 		}
 	}
 	all.mu.Unlock()

@@ -18,6 +18,7 @@ type removal struct {
 	done  chan struct{}
 	err   error // written before done is closed
 	carry bool  // goes on in the next session
+	own   bool  // deletes a node of this session alone, see removeOwn
 }
 
 func (r *removal) Done() <-chan struct{} { return r.done }
@@ -57,17 +58,21 @@ type removals struct {
 
 // remove begins a removal, which goes on in the next session if carry is set.
 func (all *removals) remove(path string, carry bool) *removal {
+	return all.begin(path, removal{carry: carry})
+}
+
+func (all *removals) begin(path string, kind removal) *removal {
 	all.mu.Lock()
 	over := all.over
 	var r *removal
 	if over == nil {
-		r = all.beginLocked(path, carry)
+		r = all.beginLocked(path, kind)
 	}
 	all.mu.Unlock()
 	if over == nil {
 		return r
 	}
-	if carry {
+	if kind.carry {
 		all.tell.Backlog(Backlog{Removals: []string{path}})
 	}
 	r = &removal{done: make(chan struct{})}
@@ -75,20 +80,25 @@ func (all *removals) remove(path string, carry bool) *removal {
 	return r
 }
 
-// beginLocked is remove while the session is not over.
-func (all *removals) beginLocked(path string, carry bool) *removal {
+// beginLocked is begin while the session is not over.
+func (all *removals) beginLocked(path string, kind removal) *removal {
 	if r := all.pending[path]; r != nil {
-		r.carry = r.carry || carry
+		r.carry = r.carry || kind.carry
 		return r
 	}
-	r := &removal{done: make(chan struct{}), carry: carry}
+	r := &removal{done: make(chan struct{}), carry: kind.carry, own: kind.own}
 	all.pending[path] = r
-	all.watching.table.Removing(path)
+	if !r.own {
+		all.watching.table.Removing(path)
+	}
 	all.sendLocked(all.request(path, r))
 	return r
 }
 
 func (all *removals) request(path string, r *removal) *transport.Call {
+	if r.own {
+		return all.requestOwn(path, r)
+	}
 	return transport.Delete(path, -1, func(err error) {
 		if all.unanswered(err) {
 			return // asked again on the next connection
@@ -110,9 +120,12 @@ func (all *removals) answered(path string, r *removal, err error) {
 		return
 	}
 	delete(all.pending, path)
-	all.watching.table.Removed(path, err != nil, time.Now())
-	all.watching.askLocked()
-	wakes := all.watching.table.Wakes()
+	var wakes []func()
+	if !r.own {
+		all.watching.table.Removed(path, err != nil, time.Now())
+		all.watching.askLocked()
+		wakes = all.watching.table.Wakes()
+	}
 	first := true
 	if r.again(path, err) {
 		first = all.noteRefusalLocked(path, r)

@@ -12,6 +12,7 @@ import (
 // session is over: a lock must not stay taken for a permission that was missing for a moment.
 type refusedRemoval struct {
 	carry bool          // goes on in the next session
+	own   bool          // see removeOwn
 	pause time.Duration // before the next request
 	due   time.Time
 }
@@ -27,7 +28,7 @@ func (r *removal) again(path string, err error) bool {
 func (all *removals) noteRefusalLocked(path string, r *removal) (first bool) {
 	refused := all.refusals[path]
 	if first = refused == nil; first {
-		refused = &refusedRemoval{carry: r.carry, pause: all.leases.timeout / 16}
+		refused = &refusedRemoval{carry: r.carry, own: r.own, pause: all.leases.timeout / 16}
 		all.refusals[path] = refused
 	}
 	// Less a sixteenth, since onGrid moves it to the next: the longest pause is T, not 17/16 T.
@@ -49,7 +50,7 @@ func (all *removals) dueLocked(now time.Time) (next time.Time) {
 		case refused.due.After(now):
 			next = earliest(next, refused.due)
 		default:
-			all.beginLocked(path, refused.carry)
+			all.beginLocked(path, removal{carry: refused.carry, own: refused.own})
 		}
 	}
 	return next

@@ -46,7 +46,7 @@ func newSession(cfg Config, tell Events) *Session {
 		sender: &s.sender, watching: &s.watching, pending: map[string]*removal{}, refusals: map[string]*refusedRemoval{},
 	}
 	s.orphans = orphans{sender: &s.sender, removals: &s.removals, of: map[string]*orphan{}}
-	s.maker = maker{sender: &s.sender, observers: &s.observers, removals: &s.removals, orphans: &s.orphans}
+	s.maker = maker{sender: &s.sender, observers: &s.observers, removals: &s.removals, orphans: &s.orphans, unsettled: map[string]struct{}{}}
 	s.generation.Store(int64(cfg.EnsembleGeneration))
 	return s
 }

@@ -1,0 +1,124 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/framework/session"
+	"github.com/gocurator/curator/retry"
+)
+
+// createAt is [Session.CreateAt]. The node has no GUID by which a search could tell it from others' nodes: it is this
+// creation's if it belongs to the session.
+//
+// A server may execute a create late, see fence. While the node is wanted, that does no harm: the path is taken, or the
+// late node is the one that is wanted. So the path is noted as unsettled, and looked at once the node is not wanted any
+// more.
+func (m *maker) createAt(ctx context.Context, path string, data []byte, replaced *zk.Stat) error {
+	dir, name := split(path)
+	c := &Creation{Dir: dir, Name: name, Data: m.orDefault(data), Mode: session.Ephemeral, ACL: m.cfg.ACL(path)}
+	if replaced != nil {
+		first := transport.DeleteOp(path, replaced.Version)
+		c.first = &first
+	}
+	err := m.claim(ctx, path)
+	var pace retry.Pace
+	for err == nil {
+		began := time.Now()
+		if err = m.waitAttached(ctx); err != nil {
+			break
+		}
+		err = m.createAtOnce(ctx, c)
+		missing := c.first == nil && errors.Is(err, zk.ErrNoNode)
+		if missing {
+			// Servers remove empty containers at any time. So the node is created right after its parent.
+			if err = m.makeParents(ctx, dir, session.Container); err == nil {
+				continue
+			}
+		}
+		if err == nil || !missing && IsAnswer(err) {
+			return err
+		}
+		if again := missing && errors.Is(err, zk.ErrNoNode) || Retryable(err); !again {
+			break
+		}
+		_ = pace.WaitOrDone(ctx, time.Since(began), m.done)
+		err = nil // waitAttached reports the end
+	}
+	m.abandonAt(path)
+	return err
+}
+
+// createAtOnce is one try. A node of the session that is there may be that of an earlier one.
+func (m *maker) createAtOnce(ctx context.Context, c *Creation) error {
+	_, err := m.createOnce(ctx, c)
+	if err != nil && !IsAnswer(err) && !errors.Is(err, ErrNotSent) {
+		m.mu.Lock()
+		m.unsettled[c.path()] = struct{}{}
+		m.mu.Unlock()
+	}
+	if !errors.Is(err, zk.ErrNodeExists) && !errors.Is(err, zk.ErrBadVersion) {
+		return err
+	}
+	stat, lookErr := m.exists(ctx, c.path())
+	switch {
+	case lookErr != nil:
+		return lookErr
+	case stat != nil && stat.EphemeralOwner == m.sessionID():
+		return nil
+	default:
+		return err
+	}
+}
+
+// claim ends what would remove the node of a creation that begins: looks for the late node of an earlier one, and its
+// removal, whose end it waits for.
+func (m *maker) claim(ctx context.Context, path string) error {
+	for {
+		m.mu.Lock()
+		if m.orphans.of[path] != nil {
+			delete(m.orphans.of, path)
+			m.unsettled[path] = struct{}{}
+		}
+		pending := m.removals.pending[path]
+		if pending == nil {
+			delete(m.removals.refusals, path)
+		}
+		m.mu.Unlock()
+		if pending == nil {
+			return nil
+		}
+		select {
+		case <-pending.done:
+		case <-ctx.Done():
+			return retry.ContextError(ctx)
+		}
+	}
+}
+
+// abandonAt removes a node that may be there, or come, although its creation has failed.
+func (m *maker) abandonAt(path string) {
+	m.mu.Lock()
+	_, unsettled := m.unsettled[path]
+	m.mu.Unlock()
+	if unsettled {
+		m.removeAt(path)
+	}
+}
+
+// removeAt is [Session.RemoveAt].
+func (m *maker) removeAt(path string) *removal {
+	m.mu.Lock()
+	_, unsettled := m.unsettled[path]
+	delete(m.unsettled, path)
+	m.mu.Unlock()
+	if unsettled {
+		dir, name := split(path)
+		m.orphans.sweep(Backlog{orphans: []orphan{{dir: dir, name: name, owner: m.sessionID(), exact: true}}})
+	}
+	return m.removals.removeOwn(path)
+}

@@ -1,0 +1,56 @@
+package live
+
+import (
+	"errors"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/transport"
+)
+
+// removeOwn is remove of a node at a path that others use, too. The answer to the delete may be lost, and a successor
+// may create its own node at the path at once. To ask for the delete again would remove that one. So each request
+// follows a look: the node is deleted if it belongs to this session, and has the version that the look has shown.
+//
+// No request can name the owner. So a node that another client creates between look and delete, after a third has
+// deleted ours, is deleted if it has the same version.
+func (all *removals) removeOwn(path string) *removal { return all.begin(path, removal{own: true}) }
+
+// requestOwn makes the look, whose answer sends the delete.
+func (all *removals) requestOwn(path string, r *removal) *transport.Call {
+	return transport.Exists(path, false, func(stat *zk.Stat, err error) {
+		switch {
+		case all.unanswered(err): // asked again on the next connection
+		case err == nil && stat.EphemeralOwner == all.sessionID():
+			all.sendOwn(path, r, all.deleteOwn(path, r, stat.Version))
+		case err == nil || errors.Is(err, zk.ErrNoNode):
+			all.answered(path, r, nil)
+		default:
+			all.answered(path, r, err)
+		}
+	})
+}
+
+func (all *removals) deleteOwn(path string, r *removal, version int32) *transport.Call {
+	return transport.Delete(path, version, func(err error) {
+		switch {
+		case all.unanswered(err):
+		case errors.Is(err, zk.ErrBadVersion):
+			all.sendOwn(path, r, all.requestOwn(path, r))
+		case err == nil || errors.Is(err, zk.ErrNoNode):
+			all.watching.observers.gone(path)
+			all.answered(path, r, nil)
+		default:
+			all.answered(path, r, err)
+		}
+	})
+}
+
+// sendOwn goes on with a removal. If the connection was lost meanwhile, the next one begins with a look.
+func (all *removals) sendOwn(path string, r *removal, call *transport.Call) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if all.pending[path] == r {
+		all.sendLocked(call)
+	}
+}
