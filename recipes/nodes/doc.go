@@ -1,0 +1,36 @@
+// Package nodes keeps a node in ZooKeeper for as long as a program wants it there: a registration that survives what
+// ephemeral nodes of a client do not, the end of a session and a removal by hand.
+//
+//	node := nodes.NewPersistentNode(client, "/services/web/10.0.0.1:80", data)
+//	if err := node.Start(ctx); err != nil { // blocks until the node is there
+//		return err
+//	}
+//	defer node.Close() // removes it, if it is still this client's
+//
+// # What a persistent node promises
+//
+//   - It is there from the return of Start to Close. When the session ends, the next one creates it again, and a node
+//     that was deleted by hand is created at once. [PersistentNode.There], [PersistentNode.OnChange] and
+//     [PersistentNode.Err] say when it is not there, and why.
+//   - A node is this client's if its owner is a session that this client has had. All others are strangers', also one
+//     with the same data: the program that ran here before, and was killed, leaves a node that the servers remove when
+//     its session expires. Start waits for that, a session timeout and a tick at most. A program that took that node
+//     for its own would be without one from then on.
+//   - The node of a stranger is neither written nor deleted, except with [Overwriting].
+//   - A node that is left of this client's last session is replaced in one transaction. There is no moment without one.
+//   - Nothing remains after Close. What a server executes late is looked for, for four session timeouts, and removed.
+//     The answer to the removal may be lost, and a successor may create its node at once: that one stays.
+//
+// # What no client can promise
+//
+// A request to ZooKeeper can name the version of a node, and not its owner. So a node is looked at before it is
+// deleted, written or replaced, and between the two it may become another one: if it is deleted by hand, and
+// a stranger creates one of the same version, within that round trip, then the stranger's is deleted, written or
+// replaced. Two programs that use one path never cause this by themselves, since each leaves the other's node alone.
+//
+// A node that outlives sessions ([WithMode]) names no owner at all. It is this client's if its zxid is that of its
+// creation here. If the answer to the creation is lost, a node that was not there a moment before, has never been
+// written and has the same data counts as this client's; and a creation that a server executes after Close stays.
+//
+// Curator: PersistentNode, PersistentTtlNode. Package discovery registers services by such nodes.
+package nodes

@@ -1,0 +1,241 @@
+package nodes
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/session"
+	"github.com/gocurator/curator/retry"
+)
+
+// A keeper keeps a node from Start to its end, through one session after the other. Its goroutine looks, decides and
+// acts. An act that fails is tried again after a pause.
+type keeper struct {
+	node     *PersistentNode
+	registry *registry
+	absolute string // the path without GUID and number
+	waiter   session.Waiter
+	stop     context.CancelFunc
+	done     chan struct{} // closed when the goroutine has ended
+
+	// For the goroutine alone.
+	path      string // absolute, with GUID and number; "" while they are not known
+	made      int64  // see sight
+	expected  bool   // see sight
+	confirmed bool   // see sight
+	trying    int    // the number of the data that an act writes
+	touched   time.Time
+
+	// Written before done is closed.
+	removal session.Removal // deletes an ephemeral node; nil if there is nothing to remove
+	failed  error           // to remove a node that outlives sessions
+}
+
+func newKeeper(n *PersistentNode, absolute string, stop context.CancelFunc) *keeper {
+	k := &keeper{
+		node: n, registry: registryOf(n.client), absolute: absolute, waiter: session.NewWaiter(), stop: stop, done: make(chan struct{}),
+	}
+	if !n.options.sequential() {
+		k.path = absolute
+	}
+	return k
+}
+
+func (k *keeper) run(ctx context.Context) {
+	defer k.leave()
+	for s, err := range k.node.client.SessionsWhileOpen(ctx, k.node.blocked) {
+		if err != nil {
+			k.node.lose(err) // the client has ended; or the node was closed, and Err says that
+			break
+		}
+		k.keepIn(ctx, s)
+	}
+	if !k.node.options.ephemeral() {
+		k.failed = k.removeLasting(ctx)
+	}
+}
+
+// leave gives the path free.
+func (k *keeper) leave() {
+	if !k.node.options.sequential() {
+		k.registry.drop(k.absolute)
+	}
+	close(k.done)
+}
+
+// keepIn keeps the node until the session is over, or ctx.
+func (k *keeper) keepIn(ctx context.Context, s session.Session) {
+	ephemeral := k.node.options.ephemeral()
+	k.registry.enter(s.ID())
+	missing := ephemeral // a node that outlives sessions is looked for first: it may be there since an earlier one
+	var pace retry.Pace
+	for ctx.Err() == nil && s.Err() == nil {
+		began := time.Now()
+		var err error
+		if missing || k.path == "" {
+			err = k.create(ctx, s)
+			missing = err != nil
+		}
+		if err == nil {
+			missing, err = k.follow(ctx, s)
+		}
+		// After a lost connection the next try is due. Nothing is wrong with the node.
+		if err != nil && !session.ShouldStartOver(ctx, err) && !errors.Is(err, framework.ErrConnectionLost) && ctx.Err() == nil {
+			k.node.fail(err, k.trying)
+		}
+		_ = pace.WaitOrDone(ctx, time.Since(began), s.Done())
+	}
+	if !ephemeral {
+		return
+	}
+	if ctx.Err() != nil && k.path != "" {
+		k.removal = s.RemoveAt(k.path)
+	}
+	k.node.lose(nil)
+}
+
+// create creates the node. One that is there already is looked at next.
+func (k *keeper) create(ctx context.Context, s session.Session) error {
+	n := k.node
+	data, number := n.want()
+	k.trying, k.confirmed, k.expected = number, false, false
+	switch {
+	case n.options.ephemeral() && k.path != "":
+		err := s.CreateAt(ctx, k.path, data, nil)
+		if errors.Is(err, zk.ErrNodeExists) {
+			return nil
+		}
+		return err // a node with the data of an earlier try counts as created: the look shows them
+	case n.options.ephemeral():
+		dir, name := split(k.absolute)
+		created, err := s.CreateProtectedWithoutListing(ctx, dir, name, data)
+		if err != nil {
+			return err
+		}
+		k.path = created.Path
+	default:
+		path, stat, err := n.client.Create(ctx, n.client.RelativePath(k.orAbsolute()), data, k.createOptions()...)
+		if errors.Is(err, zk.ErrNodeExists) {
+			k.expected = true
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if k.path, err = n.client.AbsolutePath(path); err != nil {
+			return err
+		}
+		k.made = stat.Czxid
+	}
+	k.confirmed = true
+	n.found(n.client.RelativePath(k.path), number)
+	return nil
+}
+
+func (k *keeper) orAbsolute() string {
+	if k.path == "" {
+		return k.absolute
+	}
+	return k.path
+}
+
+func (k *keeper) createOptions() []framework.CreateOption {
+	o := &k.node.options
+	opts := []framework.CreateOption{framework.WithMode(o.mode), framework.CreatingParentContainersIfNeeded()}
+	if k.path != "" {
+		opts[0] = framework.WithMode(o.fixed())
+	} else {
+		opts = append(opts, framework.WithProtection())
+	}
+	if o.hasTTL() {
+		opts = append(opts, framework.WithTTL(o.ttl))
+	}
+	return opts
+}
+
+// follow watches the node and acts, until there is none, or another one. An error is that of an act.
+func (k *keeper) follow(ctx context.Context, s session.Session) (missing bool, err error) {
+	watch := s.WatchData(k.path, k.waiter.Signal)
+	defer watch.Stop()
+	for {
+		view := watch.View()
+		data, number := k.node.want()
+		k.trying = number
+		stat := view.Stat
+		switch decide(k.see(view), data, &k.node.options) {
+		case wait:
+			k.node.wait(view)
+		case create:
+			k.node.lose(nil)
+			return true, nil
+		case replace:
+			return k.replace(ctx, s, data, stat)
+		case adopt, write:
+			if _, err := s.Set(ctx, k.path, data, stat.Version); err != nil {
+				return false, unlessChanged(err)
+			}
+			k.made, k.confirmed, k.expected = stat.Czxid, true, false
+			k.node.has(number)
+		case keep:
+			k.made, k.confirmed, k.expected = stat.Czxid, true, false
+			k.node.has(number)
+		}
+		if err := k.keepTTL(ctx); err != nil {
+			return false, err
+		}
+		if err := k.waiter.Wait(ctx, s, nil); err != nil {
+			return false, err
+		}
+	}
+}
+
+func (k *keeper) see(view framework.View) sight {
+	sees := sight{view: view, made: k.made, expected: k.expected, confirmed: k.confirmed, pending: k.node.pending()}
+	if view.Status == framework.StatusPresent {
+		sees.former = k.registry.had(view.Stat.EphemeralOwner)
+	}
+	return sees
+}
+
+// replace creates the node in place of another.
+func (k *keeper) replace(ctx context.Context, s session.Session, data []byte, other *zk.Stat) (missing bool, err error) {
+	k.confirmed = false
+	if k.node.options.ephemeral() {
+		return false, unlessChanged(s.CreateAt(ctx, k.path, data, other))
+	}
+	// An ephemeral node, and one with a TTL, cannot be exchanged in one transaction at all servers.
+	err = unlessChanged(k.node.client.Delete(ctx, k.node.client.RelativePath(k.path), other.Version))
+	return err == nil, err
+}
+
+// unlessChanged drops an error that says that the node is another one than that of the look: the next look shows it.
+func unlessChanged(err error) error {
+	if errors.Is(err, zk.ErrBadVersion) || errors.Is(err, zk.ErrNoNode) || errors.Is(err, zk.ErrNodeExists) {
+		return nil
+	}
+	return err
+}
+
+// end ends the keeping, and returns what has become of the node.
+func (k *keeper) end() error {
+	k.stop()
+	<-k.done
+	if k.removal == nil {
+		return k.failed
+	}
+	timeout := time.NewTimer(k.node.client.ConnectionTimeout())
+	defer timeout.Stop()
+	select {
+	case <-k.removal.Done():
+	case <-timeout.C:
+		return context.DeadlineExceeded
+	}
+	if err := k.removal.Err(); !errors.Is(err, framework.ErrSessionLost) && !errors.Is(err, framework.ErrClosed) {
+		return err
+	}
+	return nil // the node goes with its session
+}

@@ -1,0 +1,71 @@
+package nodes
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// touchName is the child that keeps a node with a TTL, as in Java.
+const touchName = "touch"
+
+// keepTTL has the servers keep a node with a TTL: twice in that time it writes a child, of the same TTL.
+func (k *keeper) keepTTL(ctx context.Context) error {
+	o := &k.node.options
+	if !o.hasTTL() || !k.node.There() {
+		return nil
+	}
+	half := o.ttl / 2
+	if time.Since(k.touched) < half {
+		return nil
+	}
+	touch := k.node.client.RelativePath(k.path) + "/" + touchName
+	_, _, err := k.node.client.Create(ctx, touch, []byte{}, framework.WithMode(framework.PersistentWithTTL), framework.WithTTL(o.ttl), framework.OrSetData(-1))
+	if err != nil && !errors.Is(err, zk.ErrNoNode) { // a node that is gone is created again
+		return err
+	}
+	k.touched = time.Now()
+	time.AfterFunc(half, k.waiter.Signal)
+	return nil
+}
+
+// removeLasting removes a node that outlives sessions, if it is the one that was created here. It has a connection
+// timeout for that, after ctx, which has ended.
+func (k *keeper) removeLasting(ctx context.Context) error {
+	client := k.node.client
+	if k.made == 0 || k.path == "" || client.Err() != nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), client.ConnectionTimeout())
+	defer cancel()
+	path := client.RelativePath(k.path)
+	for {
+		stat, err := client.Exists(ctx, path)
+		if err != nil || stat == nil || stat.Czxid != k.made {
+			return err
+		}
+		if k.node.options.hasTTL() {
+			if err := client.Delete(ctx, path+"/"+touchName, -1); err != nil && !errors.Is(err, zk.ErrNoNode) {
+				return err
+			}
+		}
+		err = client.Delete(ctx, path, stat.Version)
+		switch {
+		case errors.Is(err, zk.ErrNoNode):
+			return nil
+		case !errors.Is(err, zk.ErrBadVersion):
+			return err
+		}
+	}
+}
+
+// split returns a node's parent and name.
+func split(path string) (dir, name string) {
+	i := strings.LastIndexByte(path, '/')
+	return path[:max(i, 1)], path[i+1:]
+}

@@ -1,0 +1,93 @@
+package nodes
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// An Option changes how a [PersistentNode] is kept. Options that are out of range, or contradict each other, are
+// refused by Start.
+type Option func(*options)
+
+type options struct {
+	mode        framework.CreateMode
+	ttl         time.Duration
+	overwriting bool
+	errs        []error
+}
+
+func newOptions(opts []Option) options {
+	o := options{mode: framework.Ephemeral}
+	for _, option := range opts {
+		if option == nil {
+			o.errs = append(o.errs, errors.New("an option is nil"))
+			continue
+		}
+		option(&o)
+	}
+	switch {
+	case o.mode < framework.Persistent || o.mode > framework.PersistentSequentialWithTTL:
+		o.errs = append(o.errs, fmt.Errorf("WithMode(%d): unknown mode", o.mode))
+	case o.mode == framework.Container:
+		o.errs = append(o.errs, errors.New("WithMode(Container): servers remove a container that has no children"))
+	case o.hasTTL() && o.ttl < 2*time.Millisecond:
+		o.errs = append(o.errs, fmt.Errorf("WithTTL(%v): the mode needs a TTL of at least 2 ms", o.ttl))
+	case !o.hasTTL() && o.ttl != 0:
+		o.errs = append(o.errs, fmt.Errorf("WithTTL(%v): the mode has no TTL", o.ttl))
+	}
+	return o
+}
+
+func (o *options) ephemeral() bool {
+	return o.mode == framework.Ephemeral || o.mode == framework.EphemeralSequential
+}
+
+func (o *options) sequential() bool {
+	return o.mode == framework.EphemeralSequential || o.mode == framework.PersistentSequential || o.mode == framework.PersistentSequentialWithTTL
+}
+
+func (o *options) hasTTL() bool {
+	return o.mode == framework.PersistentWithTTL || o.mode == framework.PersistentSequentialWithTTL
+}
+
+// fixed is the mode of a node whose name is known, number included.
+func (o *options) fixed() framework.CreateMode {
+	switch o.mode {
+	case framework.EphemeralSequential:
+		return framework.Ephemeral
+	case framework.PersistentSequential:
+		return framework.Persistent
+	case framework.PersistentSequentialWithTTL:
+		return framework.PersistentWithTTL
+	default:
+		return o.mode
+	}
+}
+
+// WithMode sets the kind of node. The default is framework.Ephemeral; framework.Container is refused.
+//
+// A sequential node is created under protection: its name is "_c_", a GUID, the name that was asked for, and a number.
+// It keeps this name when it is made again.
+//
+// The other modes outlive the session, and the program: a node of theirs is there until Close, also while the client is
+// not connected.
+//
+// Curator: the CreateMode of new PersistentNode(), with useProtection for sequential nodes.
+func WithMode(mode framework.CreateMode) Option { return func(o *options) { o.mode = mode } }
+
+// WithTTL sets after what time the servers remove a node of the modes that have a TTL, once this program has ended. It
+// counts in milliseconds. Until then a child called touch, which is written twice in that time, keeps the node: watches
+// on the node hear nothing of that.
+//
+// Curator: the ttl of new PersistentTtlNode(), whose child has the same name.
+func WithTTL(ttl time.Duration) Option { return func(o *options) { o.ttl = ttl } }
+
+// Overwriting takes a node over that belongs to another: an ephemeral one is replaced in one transaction, and its owner
+// is not asked; one that outlives sessions, where the mode does, is kept with new data. Two programs that overwrite
+// each other's node do so without end, at most about once a second each. The default waits until the node goes.
+//
+// Curator: new PersistentNode(), always, and by the data alone.
+func Overwriting() Option { return func(o *options) { o.overwriting = true } }

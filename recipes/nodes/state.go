@@ -1,0 +1,101 @@
+package nodes
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/session"
+	"github.com/gocurator/curator/retry"
+)
+
+// found notes that the node was created, and where.
+func (n *PersistentNode) found(path string, number int) {
+	n.change(func() { n.actual, n.written = path, number })
+}
+
+// has notes that the node is there, with the data of a number.
+func (n *PersistentNode) has(number int) {
+	n.change(func() { n.there, n.written, n.reason = true, max(n.written, number), nil })
+}
+
+// wait notes what a node shows that is not this client's.
+func (n *PersistentNode) wait(view framework.View) {
+	switch view.Status {
+	case framework.StatusPresent:
+		owner := "outlives sessions"
+		if view.Stat.EphemeralOwner != 0 {
+			owner = fmt.Sprintf("belongs to session %#x", view.Stat.EphemeralOwner)
+		}
+		n.change(func() { n.there, n.reason, n.tried = false, fmt.Errorf("%w: it %s", ErrForeign, owner), n.wanted })
+	case framework.StatusFailed:
+		n.blocked(view.Err)
+	}
+}
+
+// lose notes that the node is gone; with err, that it is not made again.
+func (n *PersistentNode) lose(err error) {
+	n.change(func() {
+		n.there = false
+		if err != nil {
+			n.reason, n.tried = err, n.wanted
+		}
+	})
+}
+
+// fail notes why the data of a number could not be written.
+func (n *PersistentNode) fail(err error, number int) {
+	n.change(func() { n.reason, n.tried = err, number })
+}
+
+// blocked notes why there is no session.
+func (n *PersistentNode) blocked(err error) {
+	n.change(func() { n.reason, n.tried = err, n.wanted })
+}
+
+// change changes the state, unless the node was closed, and makes it known.
+func (n *PersistentNode) change(change func()) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.closed {
+		return
+	}
+	before := n.there
+	change()
+	if n.there != before {
+		n.changes.Push(n.there)
+	}
+	n.wakeLocked()
+}
+
+func (n *PersistentNode) wakeLocked() {
+	if n.news != nil {
+		close(n.news)
+		n.news = nil
+	}
+}
+
+// await blocks until done, which is called with the mutex held, reports the end, or an error. The end of ctx comes with
+// the reason why the node is not there.
+func (n *PersistentNode) await(ctx context.Context, done func() (bool, error)) error {
+	for {
+		n.mu.Lock()
+		finished, err := done()
+		if n.closed && err == nil {
+			err = ErrClosed
+		}
+		if n.news == nil {
+			n.news = make(chan struct{})
+		}
+		news, reason := n.news, n.reason
+		n.mu.Unlock()
+		if finished || err != nil {
+			return err
+		}
+		select {
+		case <-news:
+		case <-ctx.Done():
+			return session.JoinErrors(reason, retry.ContextError(ctx))
+		}
+	}
+}
