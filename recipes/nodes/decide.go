@@ -57,7 +57,7 @@ func decide(s sight, data []byte, o *options) action {
 		return successor
 	case !mine:
 		return wait
-	case s.pending || !s.confirmed && !same(s.view, data):
+	case (s.pending || !s.confirmed) && !same(s.view, data):
 		return write
 	default:
 		return keep
