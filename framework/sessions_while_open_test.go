@@ -149,6 +149,6 @@ func TestSessionsWhileOpenPausesBetweenRoundsWithoutASession(t *testing.T) {
 		if n := rounds.Load(); n > 150 {
 			t.Errorf("got %d rounds in a minute, want about one in a second", n)
 		}
-		wantErr(t, client.Close())
+		_ = client.Close() // no server answers within a nanosecond
 	})
 }

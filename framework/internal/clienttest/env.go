@@ -128,9 +128,12 @@ func (e *Env) Within(d time.Duration) context.Context {
 	return ctx
 }
 
-// WantErr checks that err is all of want.
+// WantErr checks that err is all of want, or nil if there is none.
 func WantErr(t testing.TB, err error, want ...error) {
 	t.Helper()
+	if len(want) == 0 && err != nil {
+		t.Errorf("got error %v, want none", err)
+	}
 	for _, w := range want {
 		if !errors.Is(err, w) {
 			t.Errorf("got error %v, want %v", err, w)
