@@ -40,10 +40,12 @@ func (m *maker) createAt(ctx context.Context, path string, data []byte, replaced
 				continue
 			}
 		}
-		if err == nil || !missing && IsAnswer(err) {
+		// A server without create2 answers that it does not know the request, and loses the connection: again.
+		again := missing && errors.Is(err, zk.ErrNoNode) || Retryable(err)
+		if err == nil || !missing && !again && IsAnswer(err) {
 			return err
 		}
-		if again := missing && errors.Is(err, zk.ErrNoNode) || Retryable(err); !again {
+		if !again {
 			break
 		}
 		_ = pace.WaitOrDone(ctx, time.Since(began), m.done)
@@ -55,7 +57,7 @@ func (m *maker) createAt(ctx context.Context, path string, data []byte, replaced
 
 // createAtOnce is one try. A node of the session that is there may be that of an earlier one.
 func (m *maker) createAtOnce(ctx context.Context, c *Creation) error {
-	_, err := m.createOnce(ctx, c)
+	_, err := m.createBare(ctx, c)
 	if err != nil && !IsAnswer(err) && !errors.Is(err, ErrNotSent) {
 		m.mu.Lock()
 		m.unsettled[c.path()] = struct{}{}

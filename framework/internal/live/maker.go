@@ -54,6 +54,21 @@ func (m *maker) create(ctx context.Context, c *Creation) (session.CreatedNode, e
 
 // createOnce sends an unprotected create. Without its answer it may have been executed.
 func (m *maker) createOnce(ctx context.Context, c *Creation) (session.CreatedNode, error) {
+	entry, err := m.createBare(ctx, c)
+	if err == nil && entry.Stat == nil {
+		entry.Stat, err = m.exists(ctx, entry.Path)
+		if err == nil && entry.Stat == nil {
+			err = errShortLived
+		}
+	}
+	if err != nil {
+		return session.CreatedNode{}, err
+	}
+	return entry, nil
+}
+
+// createBare is createOnce for callers that need no Stat.
+func (m *maker) createBare(ctx context.Context, c *Creation) (session.CreatedNode, error) {
 	if err := m.beSure(ctx, m.createCall(c, func(string, *zk.Stat, error) {})); err != nil {
 		return session.CreatedNode{}, err
 	}
@@ -66,12 +81,6 @@ func (m *maker) createOnce(ctx context.Context, c *Creation) (session.CreatedNod
 			finish(err)
 		}))
 	})
-	if err == nil && entry.Stat == nil {
-		entry.Stat, err = m.exists(ctx, entry.Path)
-		if err == nil && entry.Stat == nil {
-			err = errShortLived
-		}
-	}
 	if err != nil {
 		return session.CreatedNode{}, err
 	}
