@@ -120,7 +120,8 @@ func (m *maker) removeAt(path string) *removal {
 	m.mu.Unlock()
 	if unsettled {
 		dir, name := split(path)
-		m.orphans.sweep(Backlog{orphans: []orphan{{dir: dir, name: name, owner: m.sessionID(), exact: true}}})
+		// The first look is the removal's own.
+		m.orphans.sweep(Backlog{orphans: []orphan{{dir: dir, name: name, owner: m.sessionID(), exact: true, looks: 1}}})
 	}
 	return m.removals.removeOwn(path)
 }

@@ -123,17 +123,18 @@ func (all *orphans) listed(dir string, children []string) {
 	}
 }
 
-// foundExact removes the node of an orphan without a GUID.
+// foundExact removes the node of an orphan without a GUID. The looks go on: the node may be that of another try, which
+// was answered, or of one of several that are still to come.
 func (all *orphans) foundExact(o *orphan) {
+	path := o.key()
 	all.mu.Lock()
-	found := all.of[o.key()] == o && all.over == nil
+	found := all.of[path] == o && all.over == nil && all.removals.pending[path] == nil && all.removals.refusals[path] == nil
 	if found {
-		delete(all.of, o.key())
-		all.removals.beginLocked(o.key(), removal{own: true})
+		all.removals.beginLocked(path, removal{own: true})
 	}
 	all.mu.Unlock()
 	if found {
-		all.report(o.key())
+		all.report(path)
 	}
 }
 
