@@ -123,5 +123,5 @@ func (m *maker) removeAt(path string) *removal {
 		// The first look is the removal's own.
 		m.orphans.sweep(Backlog{orphans: []orphan{{dir: dir, name: name, owner: m.sessionID(), exact: true, looks: 1}}})
 	}
-	return m.removals.removeOwn(path)
+	return m.removals.removeOwn(path, unsettled)
 }

@@ -24,8 +24,7 @@ func (all *orphans) nextLocked(now time.Time) time.Time {
 }
 
 // dueLocked makes the requests of the looks that are due: a fence, and one listing of each directory behind it. What
-// comes due until they are answered is looked for together then. If connections have ended on a fence, another request
-// must be answered first.
+// comes due until they are answered is looked for together then.
 func (all *orphans) dueLocked(now time.Time) []*transport.Call {
 	if len(all.of) == 0 || !all.online {
 		return nil
@@ -43,18 +42,14 @@ func (all *orphans) dueLocked(now time.Time) []*transport.Call {
 		return nil
 	}
 	var behind error
-	fence := all.fence(func(err error) { behind = err })
-	calls := one(fence)
+	var calls []*transport.Call
 	for _, dir := range slices.Sorted(maps.Keys(byDir)) {
 		for _, o := range byDir[dir] {
 			o.asked = true
 		}
 		calls = append(calls, all.search(dir, byDir[dir], &behind)...)
 	}
-	if !all.support.Doubts(fence) {
-		return calls
-	}
-	return one(all.sureFirst(func() { all.sendLocked(calls...) }))
+	return all.behindFence(&behind, calls...)
 }
 
 // search makes the requests that look for orphans of one directory. The names of nodes without a number are known: that

@@ -19,6 +19,8 @@ type removal struct {
 	err   error // written before done is closed
 	carry bool  // goes on in the next session
 	own   bool  // deletes a node of this session alone, see removeOwn
+	// fenced makes the first look of an own one come behind a fence: the answer to a create may be lost.
+	fenced bool
 }
 
 func (r *removal) Done() <-chan struct{} { return r.done }
@@ -91,14 +93,15 @@ func (all *removals) beginLocked(path string, kind removal) *removal {
 	if !r.own {
 		all.watching.table.Removing(path)
 	}
+	if r.own {
+		all.sendLocked(all.looks(kind.fenced, map[string]*removal{path: r})...)
+		return r
+	}
 	all.sendLocked(all.request(path, r))
 	return r
 }
 
 func (all *removals) request(path string, r *removal) *transport.Call {
-	if r.own {
-		return all.requestOwn(path, r)
-	}
 	return transport.Delete(path, -1, func(err error) {
 		if all.unanswered(err) {
 			return // asked again on the next connection
@@ -144,10 +147,15 @@ func (all *removals) answered(path string, r *removal, err error) {
 // requestsLocked asks for all removals again, on a new connection.
 func (all *removals) requestsLocked() []*transport.Call {
 	var calls []*transport.Call
+	own := map[string]*removal{}
 	for _, path := range slices.Sorted(maps.Keys(all.pending)) {
-		calls = append(calls, all.request(path, all.pending[path]))
+		if r := all.pending[path]; r.own {
+			own[path] = r
+		} else {
+			calls = append(calls, all.request(path, r))
+		}
 	}
-	return calls
+	return append(calls, all.looks(true, own)...)
 }
 
 // abandonLocked forgets the removals. It returns what the next session is to do, and those that end with this one.

@@ -2,6 +2,8 @@ package live
 
 import (
 	"errors"
+	"maps"
+	"slices"
 
 	"github.com/go-zookeeper/zk"
 
@@ -12,20 +14,40 @@ import (
 // may create its own node at the path at once. To ask for the delete again would remove that one. So each request
 // follows a look: the node is deleted if it belongs to this session, and has the version that the look has shown.
 //
+// On a new connection the look comes behind a fence. Otherwise a server that is behind would still show the node that
+// is deleted already, and the next delete would hit the successor's; or it would not show the node yet, and the removal
+// would end too early. The latter can happen without a new connection, too, if the answer to a create was lost: then
+// fenced is set.
+//
 // No request can name the owner. So a node that another client creates between look and delete, after a third has
 // deleted ours, is deleted if it has the same version.
-func (all *removals) removeOwn(path string) *removal { return all.begin(path, removal{own: true}) }
+func (all *removals) removeOwn(path string, fenced bool) *removal {
+	return all.begin(path, removal{own: true, fenced: fenced})
+}
 
-// requestOwn makes the look, whose answer sends the delete.
-func (all *removals) requestOwn(path string, r *removal) *transport.Call {
+// looks makes the looks of removals, whose answers send the deletes.
+func (all *removals) looks(fenced bool, own map[string]*removal) []*transport.Call {
+	var behind error
+	var calls []*transport.Call
+	for _, path := range slices.Sorted(maps.Keys(own)) {
+		calls = append(calls, all.look(path, own[path], &behind))
+	}
+	if !fenced || len(calls) == 0 {
+		return calls
+	}
+	return all.behindFence(&behind, calls...)
+}
+
+func (all *removals) look(path string, r *removal, behind *error) *transport.Call {
 	return transport.Exists(path, false, func(stat *zk.Stat, err error) {
 		switch {
-		case all.unanswered(err): // asked again on the next connection
+		case all.unanswered(*behind) || all.unanswered(err): // asked again on the next connection
 		case err == nil && stat.EphemeralOwner == all.sessionID():
 			all.sendOwn(path, r, all.deleteOwn(path, r, stat.Version))
-		case err == nil || errors.Is(err, zk.ErrNoNode):
+		case errors.Is(err, zk.ErrNoNode):
+			all.watching.observers.gone(path)
 			all.answered(path, r, nil)
-		default:
+		default: // another session's, or a refusal
 			all.answered(path, r, err)
 		}
 	})
@@ -36,7 +58,7 @@ func (all *removals) deleteOwn(path string, r *removal, version int32) *transpor
 		switch {
 		case all.unanswered(err):
 		case errors.Is(err, zk.ErrBadVersion):
-			all.sendOwn(path, r, all.requestOwn(path, r))
+			all.sendOwn(path, r, all.look(path, r, new(error)))
 		case err == nil || errors.Is(err, zk.ErrNoNode):
 			all.watching.observers.gone(path)
 			all.answered(path, r, nil)

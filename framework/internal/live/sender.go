@@ -176,6 +176,17 @@ func (s *sender) fence(finish func(error)) *transport.Call {
 	})
 }
 
+// behindFence puts requests behind a fence, whose error goes to behind. If connections have ended on the fence, another
+// request must be answered first.
+func (s *sender) behindFence(behind *error, calls ...*transport.Call) []*transport.Call {
+	fence := s.fence(func(err error) { *behind = err })
+	calls = append(one(fence), calls...)
+	if !s.support.Doubts(fence) {
+		return calls
+	}
+	return one(s.sureFirst(func() { s.sendLocked(calls...) }))
+}
+
 // awaitFence blocks until a fence is answered.
 func (s *sender) awaitFence(ctx context.Context) error {
 	err := s.beSure(ctx, s.fence(func(error) {}))
