@@ -32,7 +32,7 @@ func (m *maker) createAt(ctx context.Context, path string, data []byte, replaced
 		if err = m.waitAttached(ctx); err != nil {
 			break
 		}
-		err = m.createAtOnce(ctx, c)
+		err = m.createAtOnce(ctx, c, replaced)
 		missing := c.first == nil && errors.Is(err, zk.ErrNoNode)
 		if missing {
 			// Servers remove empty containers at any time. So the node is created right after its parent.
@@ -56,25 +56,65 @@ func (m *maker) createAt(ctx context.Context, path string, data []byte, replaced
 }
 
 // createAtOnce is one try. A node of the session that is there may be that of an earlier one.
-func (m *maker) createAtOnce(ctx context.Context, c *Creation) error {
+func (m *maker) createAtOnce(ctx context.Context, c *Creation, replaced *zk.Stat) error {
+	path := c.path()
+	if replaced != nil && m.isUnsettled(path) {
+		if done, err := m.isReplaced(ctx, path, replaced); done || err != nil {
+			return err
+		}
+	}
 	_, err := m.createBare(ctx, c)
 	if err != nil && !IsAnswer(err) && !errors.Is(err, ErrNotSent) {
 		m.mu.Lock()
-		m.unsettled[c.path()] = struct{}{}
+		m.unsettled[path] = struct{}{}
 		m.mu.Unlock()
 	}
 	if !errors.Is(err, zk.ErrNodeExists) && !errors.Is(err, zk.ErrBadVersion) {
 		return err
 	}
-	stat, lookErr := m.exists(ctx, c.path())
+	stat, lookErr := m.exists(ctx, path)
 	switch {
 	case lookErr != nil:
 		return lookErr
-	case stat != nil && stat.EphemeralOwner == m.sessionID():
+	case m.isMadeBy(stat, replaced):
 		return nil
 	default:
 		return err
 	}
+}
+
+// isMadeBy reports whether a node is that of an earlier try. The one that was to be replaced may be the session's, too.
+func (m *maker) isMadeBy(stat, replaced *zk.Stat) bool {
+	return stat != nil && stat.EphemeralOwner == m.sessionID() && (replaced == nil || stat.Czxid != replaced.Czxid)
+}
+
+// isReplaced looks whether an earlier try was executed before the transaction is sent again. That would otherwise
+// delete whatever node of the same version is there by now: the session's own, or one that another client has created
+// in its place.
+func (m *maker) isReplaced(ctx context.Context, path string, replaced *zk.Stat) (bool, error) {
+	if err := m.awaitFence(ctx); err != nil {
+		return false, err
+	}
+	stat, err := m.exists(ctx, path)
+	switch {
+	case err != nil:
+		return false, err
+	case stat == nil:
+		return false, zk.ErrNoNode
+	case m.isMadeBy(stat, replaced):
+		return true, nil
+	case stat.Czxid != replaced.Czxid:
+		return false, zk.ErrBadVersion
+	default:
+		return false, nil
+	}
+}
+
+func (m *maker) isUnsettled(path string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, unsettled := m.unsettled[path]
+	return unsettled
 }
 
 // claim ends what would remove the node of a creation that begins: looks for the late node of an earlier one, and its
