@@ -98,13 +98,18 @@ type Nodes interface {
 	// CreateAt makes missing parents as containers.
 	//
 	// It blocks until the server has answered, however often the connection breaks, and first until a RemoveAt of the
-	// same path has ended. ctx and the end of the session end the wait; a node that was created nevertheless is then
-	// removed in the background, as by RemoveAt.
+	// same path has ended. A transaction whose answer was lost is sent again only if replaced is still there. ctx and
+	// the end of the session end the wait. After their errors, and after a DisconnectError, a node of this session at
+	// path is removed in the background, as by RemoveAt.
 	//
 	// Errors: the server's (zk.ErrNodeExists if the node belongs to another; with replaced zk.ErrBadVersion,
 	// zk.ErrNoNode and zk.ErrNotEmpty; zk.ErrNoAuth, zk.ErrNoChildrenForEphemerals, …), [ErrTooLarge], a
 	// [*DisconnectError], the session's Err, or ctx's cause. After a server's error RemoveAt is due if an earlier try
 	// may have been executed: a caller that gives up calls it in any case.
+	//
+	// No request can name a node but by path and version. So a node that another client creates in the place of
+	// replaced, before the transaction is executed, is deleted if it has the same version; a server may execute a
+	// transaction late, after a lost connection.
 	//
 	// A session has one creator for each path at a time.
 	//
@@ -112,10 +117,11 @@ type Nodes interface {
 	CreateAt(ctx context.Context, path string, data []byte, replaced *zk.Stat) error
 	// RemoveAt deletes the node of CreateAt for sure, in the background if need be, until the session is over: if the
 	// node belongs to this session, and not if another has taken the path. A node that a server creates late is removed
-	// for four session timeouts. It does not block.
+	// for four session timeouts. The client must be allowed to read the node. It does not block.
 	//
 	// It looks whose the node is before each delete, but no request can name the owner: a node that is created between
-	// the two, where yet another client has deleted this session's, is deleted if it has the same version.
+	// the two, where yet another client has deleted this session's, is deleted if it has the same version. So is one
+	// that is created before a server executes the delete late, after a lost connection and its look.
 	RemoveAt(path string) Removal
 	// Set replaces a node's data if it has the given version, -1 for any. It asks once, and does not retry: after
 	// ErrConnectionLost it may have been executed. A Set that succeeds was executed while the session lived.

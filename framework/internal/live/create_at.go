@@ -33,25 +33,29 @@ func (m *maker) createAt(ctx context.Context, path string, data []byte, replaced
 			break
 		}
 		err = m.createAtOnce(ctx, c, replaced)
-		missing := c.first == nil && errors.Is(err, zk.ErrNoNode)
-		if missing {
-			// Servers remove empty containers at any time. So the node is created right after its parent.
-			if err = m.makeParents(ctx, dir, session.Container); err == nil {
-				continue
-			}
-		}
-		// A server without create2 answers that it does not know the request, and loses the connection: again.
-		again := missing && errors.Is(err, zk.ErrNoNode) || Retryable(err)
-		if err == nil || !missing && !again && IsAnswer(err) {
+		missing := replaced == nil && errors.Is(err, zk.ErrNoNode)
+		switch {
+		case err == nil:
+			return nil
+		case missing, Retryable(err), ctx.Err() != nil: // the cause of ctx may be any error, and is no answer
+		case IsAnswer(err):
+			return err
+		default:
+			m.removeAt(path)
 			return err
 		}
-		if !again {
-			break
+		_ = pace.WaitOrDone(ctx, time.Since(began), m.done) // waitAttached reports the end
+		err = nil
+		if missing && ctx.Err() == nil {
+			// Servers remove empty containers at any time. So the node is created right after its parent, without a
+			// pause.
+			err = m.makeParents(ctx, dir, session.Container)
+			if errors.Is(err, zk.ErrNoNode) || Retryable(err) || ctx.Err() != nil {
+				err = nil
+			}
 		}
-		_ = pace.WaitOrDone(ctx, time.Since(began), m.done)
-		err = nil // waitAttached reports the end
 	}
-	m.abandonAt(path)
+	m.removeAt(path)
 	return err
 }
 
@@ -64,7 +68,7 @@ func (m *maker) createAtOnce(ctx context.Context, c *Creation, replaced *zk.Stat
 		}
 	}
 	_, err := m.createBare(ctx, c)
-	if err != nil && !IsAnswer(err) && !errors.Is(err, ErrNotSent) {
+	if err != nil && (ctx.Err() != nil || !IsAnswer(err) && !errors.Is(err, ErrNotSent)) {
 		m.mu.Lock()
 		m.unsettled[path] = struct{}{}
 		m.mu.Unlock()
@@ -139,16 +143,6 @@ func (m *maker) claim(ctx context.Context, path string) error {
 		case <-ctx.Done():
 			return retry.ContextError(ctx)
 		}
-	}
-}
-
-// abandonAt removes a node that may be there, or come, although its creation has failed.
-func (m *maker) abandonAt(path string) {
-	m.mu.Lock()
-	_, unsettled := m.unsettled[path]
-	m.mu.Unlock()
-	if unsettled {
-		m.removeAt(path)
 	}
 }
 
