@@ -98,9 +98,9 @@ type Nodes interface {
 	// CreateAt makes missing parents as containers.
 	//
 	// It blocks until the server has answered, however often the connection breaks, and first until a RemoveAt of the
-	// same path has ended. A transaction whose answer was lost is sent again only if replaced is still there. ctx and
-	// the end of the session end the wait. After their errors, and after a DisconnectError, a node of this session at
-	// path is removed in the background, as by RemoveAt.
+	// same path has ended. A transaction that cannot be sent at once, or whose answer was lost, is sent only if
+	// replaced is still there. ctx and the end of the session end the wait. After their errors, and after a
+	// DisconnectError, a node of this session at path is removed in the background, as by RemoveAt.
 	//
 	// Errors: the server's (zk.ErrNodeExists if the node belongs to another; with replaced zk.ErrBadVersion,
 	// zk.ErrNoNode and zk.ErrNotEmpty; zk.ErrNoAuth, zk.ErrNoChildrenForEphemerals, …), [ErrTooLarge], a

@@ -57,6 +57,13 @@ func (b *base) wakeClock() {
 	}
 }
 
+// isAttached reports whether there is a connection.
+func (b *base) isAttached() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.online
+}
+
 // waitAttached blocks until there is a connection, the session is over, or ctx is done.
 func (b *base) waitAttached(ctx context.Context) error {
 	for {

@@ -25,14 +25,14 @@ func (m *maker) createAt(ctx context.Context, path string, data []byte, replaced
 		first := transport.DeleteOp(path, replaced.Version)
 		c.first = &first
 	}
-	err := m.claim(ctx, path)
+	waited, err := m.claim(ctx, path)
 	var pace retry.Pace
-	for err == nil {
+	for late := waited || !m.isAttached(); err == nil; late = true {
 		began := time.Now()
 		if err = m.waitAttached(ctx); err != nil {
 			break
 		}
-		err = m.createAtOnce(ctx, c, replaced)
+		err = m.createAtOnce(ctx, c, replaced, late)
 		missing := replaced == nil && errors.Is(err, zk.ErrNoNode)
 		switch {
 		case err == nil:
@@ -59,10 +59,11 @@ func (m *maker) createAt(ctx context.Context, path string, data []byte, replaced
 	return err
 }
 
-// createAtOnce is one try. A node of the session that is there may be that of an earlier one.
-func (m *maker) createAtOnce(ctx context.Context, c *Creation, replaced *zk.Stat) error {
+// createAtOnce is one try. A node of the session that is there may be that of an earlier one. late says that the caller
+// has waited since it has seen the node that is to be replaced.
+func (m *maker) createAtOnce(ctx context.Context, c *Creation, replaced *zk.Stat, late bool) error {
 	path := c.path()
-	if replaced != nil && m.isUnsettled(path) {
+	if replaced != nil && late {
 		if done, err := m.isReplaced(ctx, path, replaced); done || err != nil {
 			return err
 		}
@@ -92,9 +93,9 @@ func (m *maker) isMadeBy(stat, replaced *zk.Stat) bool {
 	return stat != nil && stat.EphemeralOwner == m.sessionID() && (replaced == nil || stat.Czxid != replaced.Czxid)
 }
 
-// isReplaced looks whether an earlier try was executed before the transaction is sent again. That would otherwise
-// delete whatever node of the same version is there by now: the session's own, or one that another client has created
-// in its place.
+// isReplaced looks, before a transaction that is not sent at once, whether an earlier try was executed. It would
+// otherwise delete whatever node of the same version is there by now: the session's own, or one that another client has
+// created in its place.
 func (m *maker) isReplaced(ctx context.Context, path string, replaced *zk.Stat) (bool, error) {
 	if err := m.awaitFence(ctx); err != nil {
 		return false, err
@@ -114,17 +115,10 @@ func (m *maker) isReplaced(ctx context.Context, path string, replaced *zk.Stat) 
 	}
 }
 
-func (m *maker) isUnsettled(path string) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	_, unsettled := m.unsettled[path]
-	return unsettled
-}
-
 // claim ends what would remove the node of a creation that begins: looks for the late node of an earlier one, and its
 // removal, whose end it waits for.
-func (m *maker) claim(ctx context.Context, path string) error {
-	for {
+func (m *maker) claim(ctx context.Context, path string) (waited bool, err error) {
+	for ; ; waited = true {
 		m.mu.Lock()
 		if m.orphans.of[path] != nil {
 			delete(m.orphans.of, path)
@@ -136,12 +130,12 @@ func (m *maker) claim(ctx context.Context, path string) error {
 		}
 		m.mu.Unlock()
 		if pending == nil {
-			return nil
+			return waited, nil
 		}
 		select {
 		case <-pending.done:
 		case <-ctx.Done():
-			return retry.ContextError(ctx)
+			return true, retry.ContextError(ctx)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/framework/zktest/txnlog"
 )
@@ -135,4 +136,43 @@ func TestCreateAtDoesNotTakeTheReplacedNodeForItsOwn(t *testing.T) {
 		wantErr(t, w.Server.SetData("/a", []byte("changed")))
 		wantErr(t, w.Session().CreateAt(t.Context(), "/a", []byte("new"), stat), zk.ErrBadVersion)
 	})
+}
+
+// The caller's Stat is out of date by the time that the transaction can be sent.
+func TestCreateAtThatWaitsFirstLeavesTheNodeThatHasTakenTheReplacedOnesPlace(t *testing.T) {
+	for name, wait := range map[string]func(w *env) (end func()){
+		"for a connection": func(w *env) func() {
+			w.Link.Cut()
+			w.Eventually("suspended", func() bool { return w.Client.State() == framework.StateSuspended })
+			return func() {
+				wantErr(w, w.Server.Delete("/a"))
+				w.Make("/a")
+				w.Link.Heal()
+			}
+		},
+		"for a removal": func(w *env) func() {
+			answer := w.Server.HoldRequest(zktest.Match{Op: zktest.OpExists})
+			w.Session().RemoveAt("/a")
+			return func() {
+				again := w.Server.HoldRequest(zktest.Match{Op: zktest.OpMulti})
+				answer()
+				w.Eventually("removed", func() bool { return !w.Server.Exists("/a") })
+				w.Make("/a")
+				again()
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *env) {
+				s := w.Session()
+				stat := predecessor(t, w, true)
+				end := wait(w)
+				time.AfterFunc(time.Second, end)
+				wantErr(t, s.CreateAt(w.Within(time.Minute), "/a", nil, stat), zk.ErrBadVersion)
+				if data, _ := w.Server.Data("/a"); string(data) != "1" {
+					t.Errorf("got a node with %q, want the successor's", data)
+				}
+			})
+		})
+	}
 }
