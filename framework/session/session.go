@@ -109,7 +109,8 @@ type Nodes interface {
 	//
 	// No request can name a node but by path and version. So a node that another client creates in the place of
 	// replaced, before the transaction is executed, is deleted if it has the same version; a server may execute a
-	// transaction late, after a lost connection.
+	// transaction late, after a lost connection. A server that is behind shows nodes that are gone: call Sync before
+	// the read that yields replaced.
 	//
 	// A session has one creator for each path at a time.
 	//
