@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -62,7 +63,7 @@ func TestACreateAtWhoseContextEndsWithAServersErrorLeavesNoNode(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *env) {
 				s := w.Session()
-				proceed := w.Server.HoldRequest(zktest.Match{Op: zktest.OpCreate2})
+				proceed := w.Server.Stall(zktest.Match{Op: zktest.OpCreate2})
 				ctx, cancel := context.WithCancelCause(t.Context())
 				time.AfterFunc(time.Second, func() { cancel(cause) })
 				began := time.Now()
@@ -70,7 +71,13 @@ func TestACreateAtWhoseContextEndsWithAServersErrorLeavesNoNode(t *testing.T) {
 				if !errors.Is(err, context.Cause(ctx)) || time.Since(began) != time.Second {
 					t.Errorf("got %v after %v, want %v after a second", err, time.Since(began), context.Cause(ctx))
 				}
+				w.Server.CutSession(s.ID())
+				time.Sleep(time.Second)
 				proceed()
+				synctest.Wait()
+				if !w.Server.Exists("/a") {
+					t.Fatal("got no node, the test needs one that is created late")
+				}
 				time.Sleep(5 * clienttest.SessionTimeout)
 				if w.Server.Exists("/a") || s.Err() != nil {
 					t.Errorf("got a node %t, session error %v; want neither", w.Server.Exists("/a"), s.Err())

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -137,8 +138,9 @@ func lagging(t *testing.T, lag time.Duration) *twoServers {
 		if err == nil {
 			return conn, nil
 		}
-		e.moved.Store(true)
-		return e.follower.DialContext(ctx, network, address)
+		conn, err = e.follower.DialContext(ctx, network, address)
+		e.moved.Store(err == nil)
+		return conn, err
 	}))
 	e.session = enterable(t, client)
 	ensemble.SetLag(1, lag)
@@ -181,12 +183,31 @@ func TestRemoveAtIsDoneOnlyWhenTheNodeIsGoneAtAServerThatIsBehind(t *testing.T) 
 		soon, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		wantErr(t, e.session.CreateAt(soon, "/a", nil, nil), context.DeadlineExceeded)
+		if e.follower.Exists("/a") || !e.leader.Exists("/a") {
+			t.Fatal("the test needs a node that the follower lacks")
+		}
 		e.follower.RefuseConnections(false)
 		r := e.session.RemoveAt("/a")
 		<-r.Done()
 		wantErr(t, r.Err())
 		if !e.moved.Load() || e.leader.Exists("/a") || e.session.Err() != nil {
 			t.Errorf("got node %t, session error %v; want neither", e.leader.Exists("/a"), e.session.Err())
+		}
+	})
+}
+
+// The look must see what an earlier connection has asked for. Once is enough.
+func TestRemoveAtOfAPathWhoseCreateWasLostLooksBehindATransaction(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		s := w.Session()
+		w.Server.DropReply(zktest.Match{Op: zktest.OpCreate2})
+		wantErr(t, s.CreateAt(t.Context(), "/a", nil, nil))
+		for _, want := range [][]string{{"multi /", "exists /a", "delete /a"}, {"exists /a"}} {
+			seen := w.observe()
+			<-s.RemoveAt("/a").Done()
+			if !slices.Equal(seen.all, want) {
+				t.Errorf("got the requests %q, want %q", seen.all, want)
+			}
 		}
 	})
 }
