@@ -21,6 +21,8 @@ type removal struct {
 	own   bool  // deletes a node of this session alone, see removeOwn
 	// fenced makes the first look of an own one come behind a fence: the answer to a create may be lost.
 	fenced bool
+	// replaced is the own removal that this plain one does the work of; nil for most.
+	replaced *removal
 }
 
 func (r *removal) Done() <-chan struct{} { return r.done }
@@ -30,6 +32,9 @@ func (r *removal) Err() error { return r.err }
 func (r *removal) finish(err error) {
 	r.err = err
 	close(r.done)
+	if r.replaced != nil {
+		r.replaced.finish(err)
+	}
 }
 
 // String says whether the removal has ended.
@@ -84,11 +89,13 @@ func (all *removals) begin(path string, kind removal) *removal {
 
 // beginLocked is begin while the session is not over.
 func (all *removals) beginLocked(path string, kind removal) *removal {
-	if r := all.pending[path]; r != nil {
-		r.carry = r.carry || kind.carry
-		return r
+	before := all.pending[path]
+	if before != nil && (!before.own || kind.own) {
+		before.carry = before.carry || kind.carry
+		return before
 	}
-	r := &removal{done: make(chan struct{}), carry: kind.carry, own: kind.own}
+	// The end of an own removal would say nothing of another's node, which a plain one deletes, too.
+	r := &removal{done: make(chan struct{}), carry: kind.carry, own: kind.own, replaced: before}
 	all.pending[path] = r
 	if !r.own {
 		all.watching.table.Removing(path)
