@@ -43,8 +43,8 @@ func TestAGuaranteedDeletionIsDoneAlsoWhereRemoveAtIsUnderWay(t *testing.T) {
 	}
 }
 
-// The answer to the look of RemoveAt comes when Remove has asked for the deletion already. Another request could hit the
-// node of a successor.
+// The answer to the look of RemoveAt comes when Remove has asked for the deletion already. Another request could hit
+// the node of a successor.
 func TestRemoveThatTakesARemoveAtOverDeletesOnce(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		s := w.Session()
