@@ -12,6 +12,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/recipes/leader"
+	"github.com/gocurator/curator/recipes/nodes"
 )
 
 const manager = "/mysync/manager"
@@ -79,6 +80,39 @@ func TestMysyncMovedWaitsForItsPredecessorsDyingNode(t *testing.T) {
 		must(t, restarted.Close())
 		synctest.Wait()
 		wantManager(t, "the rival after it", rival.HasLeadership(), true)
+	})
+}
+
+// Processes that have not moved read mysync's node, and each other's. With a node at the same path, of one session and
+// kept there, a fleet moves one process after the other.
+func TestMysyncMovedToAPersistentNodeStandsBesideMysync(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		server := zktest.New(t)
+		must(t, server.Create("/mysync", nil))
+		killed := newPeer(t, server)
+		before, _ := killed.goZookeeper()
+		rival, _ := newPeer(t, server).goZookeeper()
+		wantManager(t, "the first container", mysyncBefore(before, container), true)
+		killed.link.Cut()
+
+		node := nodes.NewPersistentNode(newPeer(t, server).curator(), manager, []byte(container))
+		soon, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := node.Start(soon); !errors.Is(err, nodes.ErrForeign) {
+			t.Errorf("Start behind the predecessor's node: got %v, want %v", err, nodes.ErrForeign)
+		}
+		must(t, node.Start(t.Context()))
+		for range 3 {
+			stat, _ := server.Stat(manager)
+			if stat.EphemeralOwner == before.SessionID() {
+				t.Error("got the predecessor's node, want one of its own")
+			}
+			wantManager(t, "the rival behind it", mysyncBefore(rival, other), false)
+			server.ExpireSession(stat.EphemeralOwner)
+			time.Sleep(2 * time.Second)
+		}
+		must(t, node.Close())
+		wantManager(t, "the rival after it", mysyncBefore(rival, other), true)
 	})
 }
 
