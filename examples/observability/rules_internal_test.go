@@ -16,6 +16,7 @@ import (
 
 	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/recipes/nodes"
 )
 
 // exported are the names of the metrics that a run exports, with their labels. Of histograms there are three.
@@ -61,6 +62,11 @@ func exported(t *testing.T) map[string][]string {
 			t.Fatal(err)
 		}
 		w.WatchCache("workers", workers)
+		orders := nodes.NewPersistentNode(client, "/services/orders", nil)
+		if err := orders.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		w.WatchRegistration("orders", orders)
 		synctest.Wait()
 		families, err := w.registry.Gather()
 		if err != nil {

@@ -9,11 +9,13 @@
 //	telemetry.Watch("billing", client)
 //	mutex := locks.NewInterProcessMutex(client, "/locks/nightly", telemetry.Lock("nightly"))
 //	telemetry.WatchCache("workers", workers) // a CuratorCache
+//	telemetry.WatchRegistration("orders", node) // a PersistentNode, or a registration of service discovery
 //
 // README.md lists what there is to see; the dashboard and the alert rules beside it use the same names.
 package observability
 
 import (
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -51,6 +53,8 @@ type Telemetry struct {
 	waiters map[named]int
 	clients map[string]*watched
 	caches  map[string]*cache.CuratorCache
+
+	registrations map[string]*watchedRegistration
 }
 
 // named is what distinguishes locks in metrics.
@@ -94,14 +98,14 @@ func New(cfg Config) (*Telemetry, error) {
 	t := &Telemetry{
 		tracer: cfg.Tracer, logger: cfg.Logger, prom: newPrometheusMetrics(), otel: instruments,
 		holds: map[holdKey]hold{}, waiters: map[named]int{}, clients: map[string]*watched{},
-		caches: map[string]*cache.CuratorCache{},
+		caches: map[string]*cache.CuratorCache{}, registrations: map[string]*watchedRegistration{},
 	}
-	if err := t.observeCaches(cfg.Meter); err != nil {
+	if err := errors.Join(t.observeCaches(cfg.Meter), t.observeRegistrations(cfg.Meter)); err != nil {
 		return nil, err
 	}
 	if cfg.Registerer != nil {
 		t.prom.register(cfg.Registerer)
-		cfg.Registerer.MustRegister(gauges{t}, cacheMetrics{t})
+		cfg.Registerer.MustRegister(gauges{t}, cacheMetrics{t}, registrationMetrics{t})
 	}
 	return t, nil
 }
