@@ -3,6 +3,7 @@ package live_test
 import (
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -31,17 +32,25 @@ func TestWatchesOfTheSessionSeeItsRemoveAtOnce(t *testing.T) {
 					s := w.Session()
 					wantErr(t, s.CreateAt(t.Context(), "/a", nil, nil))
 					seen := []framework.Status{framework.StatusUnknown}
+					var mu sync.Mutex
 					var o session.Watch
+					mu.Lock()
 					o = watch(s, "/a", func() {
+						mu.Lock()
+						defer mu.Unlock()
 						// A lost connection makes the view of persistent watches unknown, which is no news of the node.
 						if status := o.View().Status; status != framework.StatusUnknown && seen[len(seen)-1] != status {
 							seen = append(seen, status)
 						}
 					})
+					mu.Unlock()
 					time.Sleep(time.Second)
 					lose(w.Server)
 					<-s.RemoveAt("/a").Done()
 					time.Sleep(time.Second)
+					mu.Lock()
+					seen = slices.Clone(seen)
+					mu.Unlock()
 					want := []framework.Status{framework.StatusUnknown, framework.StatusPresent, framework.StatusGone}
 					if view := o.View(); !slices.Equal(seen, want) || view.Status != framework.StatusGone {
 						t.Errorf("got the statuses %v, and then %+v; want %v", seen, view, want)
