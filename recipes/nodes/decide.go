@@ -37,11 +37,10 @@ type sight struct {
 // zxid. The answer to the create may be lost: then it is the one that a retry has found, not changed since, and with
 // the same data.
 func decide(s sight, data []byte, o *options) action {
-	switch s.view.Status {
-	case framework.StatusGone:
+	switch {
+	case s.view.Status == framework.StatusGone:
 		return create
-	case framework.StatusPresent:
-	default:
+	case !s.view.Current: // what it has become is on its way: after a write, the view has the data before
 		return wait
 	}
 	stat := s.view.Stat

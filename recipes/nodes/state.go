@@ -21,14 +21,14 @@ func (n *PersistentNode) has(number int) {
 
 // wait notes what a node shows that is not this client's.
 func (n *PersistentNode) wait(view framework.View) {
-	switch view.Status {
-	case framework.StatusPresent:
+	switch {
+	case view.Current:
 		owner := "outlives sessions"
 		if view.Stat.EphemeralOwner != 0 {
 			owner = fmt.Sprintf("belongs to session %#x", view.Stat.EphemeralOwner)
 		}
 		n.change(func() { n.there, n.reason, n.tried = false, fmt.Errorf("%w: it %s", ErrForeign, owner), n.wanted })
-	case framework.StatusFailed:
+	case view.Status == framework.StatusFailed:
 		n.blocked(view.Err)
 	}
 }

@@ -1,0 +1,210 @@
+package nodes_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/nodes"
+)
+
+// setSoon sets data on a goroutine of its own.
+func setSoon(ctx context.Context, node *nodes.PersistentNode, data string) (ended <-chan error) {
+	done := make(chan error, 1)
+	go func() { done <- node.Set(ctx, []byte(data)) }()
+	synctest.Wait()
+	return done
+}
+
+// The view of the node's watch has the data before a write until it has been read again.
+func TestSetToTheDataBeforeTheLastWriteWritesThem(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		node := start(t, client, path, "1")
+		wantErr(t, node.Set(t.Context(), []byte("2")))
+		wantErr(t, node.Set(t.Context(), []byte("1")))
+		wantThere(t, server, client, node, "1")
+	})
+}
+
+func TestSetIsOneWriteAndOneReadAndLaterNodesHaveTheData(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		node := start(t, client, path, "1")
+		r := observe(t, server)
+		data := []byte("2")
+		wantErr(t, node.Set(t.Context(), data))
+		copy(data, "x")
+		r.want(t, "setData "+path, "getData "+path)
+		wantThere(t, server, client, node, "2")
+		expire(t, server, client)
+		wantThere(t, server, client, node, "2")
+	})
+}
+
+func TestSetToTheDataThatAreThereWritesNothing(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		node := start(t, client, path, "1")
+		r := observe(t, server)
+		wantErr(t, node.Set(t.Context(), []byte("1")))
+		r.want(t)
+	})
+}
+
+func TestOfTwoQuickSetsTheNodeGetsTheLast(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, link := newClient(t, server)
+		node := start(t, client, path, "1")
+		link.SetLatency(10 * time.Millisecond)
+		first := setSoon(t.Context(), node, "2")
+		second := setSoon(t.Context(), node, "3")
+		wantErr(t, <-first)
+		wantErr(t, <-second)
+		wantThere(t, server, client, node, "3")
+	})
+}
+
+func TestSetWhileStartBlocksGivesTheNodeTheNewData(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		makeNode(t, server, path, "other")
+		client, _ := newClient(t, server)
+		node := newNode(t, client, path, "1")
+		started := startSoon(t, node)
+		set := setSoon(t.Context(), node, "2")
+		wantPending(t, set)
+		deleteNode(t, server, path)
+		wantErr(t, <-started)
+		wantErr(t, <-set)
+		wantThere(t, server, client, node, "2")
+	})
+}
+
+func TestSetInAnOutageEndsWithItsContextAndIsWrittenLater(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, link := newClient(t, server)
+		node := start(t, client, path, "1")
+		link.Cut()
+		wantErr(t, node.Set(within(t, time.Second), []byte("2")), context.DeadlineExceeded)
+		wantNode(t, server, path, "1", sessionOfServer(t, server))
+		link.Heal()
+		time.Sleep(5 * time.Second)
+		wantThere(t, server, client, node, "2")
+	})
+}
+
+func sessionOfServer(t *testing.T, server *zktest.Server) int64 {
+	t.Helper()
+	all := server.Sessions()
+	if len(all) != 1 {
+		t.Fatalf("got %d sessions, want 1", len(all))
+	}
+	return all[0].ID
+}
+
+func TestSetWhoseAnswerIsLostIsWrittenOnce(t *testing.T) {
+	for name, fault := range map[string]func(server *zktest.Server){
+		"request": func(server *zktest.Server) { server.DropRequest(zktest.Match{Op: zktest.OpSetData}) },
+		"answer":  func(server *zktest.Server) { server.DropReply(zktest.Match{Op: zktest.OpSetData}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, server *zktest.Server) {
+				client, _ := newClient(t, server)
+				node := start(t, client, path, "1")
+				executed := record(t, server, path)
+				fault(server)
+				wantErr(t, node.Set(t.Context(), []byte("2")))
+				executed.want(t, "DataSet=2")
+				wantThere(t, server, client, node, "2")
+			})
+		})
+	}
+}
+
+// Set returns what the server said. The keeper tries again.
+func TestSetThatAnOverloadedServerRefusesIsWrittenAllTheSame(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		node := start(t, client, path, "1")
+		server.ThrottleRequest(zktest.Match{Op: zktest.OpSetData})
+		if err := node.Set(t.Context(), []byte("2")); err == nil {
+			t.Error("got no error, want the server's refusal")
+		}
+		wantThere(t, server, client, node, "2")
+	})
+}
+
+func TestDataThatAreTooLargeAreRefusedAndSmallerOnesAreWritten(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server, framework.WithMaxRequest(4096))
+		node := start(t, client, path, "1")
+		wantErr(t, node.Set(t.Context(), []byte(strings.Repeat("x", 5000))), framework.ErrTooLarge)
+		if !node.There() {
+			t.Error("got not there, want there, with the data before")
+		}
+		wantErr(t, node.Err(), framework.ErrTooLarge)
+		time.Sleep(time.Minute)
+		wantErr(t, node.Set(t.Context(), []byte("2")))
+		wantThere(t, server, client, node, "2")
+	})
+}
+
+func TestStartWithDataThatAreTooLargeFailsAndNothingRemains(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server, framework.WithMaxRequest(4096))
+		node := newNode(t, client, path, strings.Repeat("x", 5000))
+		wantErr(t, node.Start(t.Context()), framework.ErrTooLarge)
+		wantNode(t, server, path, "", 0)
+	})
+}
+
+func TestSetWithoutPermissionFailsAndIsWrittenOnceItIsGiven(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		node := start(t, client, path, "1")
+		wantErr(t, server.SetACL(path, zktest.ACL{Perms: 1, Scheme: "world", ID: "anyone"}))
+		wantErr(t, node.Set(t.Context(), []byte("2")), zk.ErrNoAuth)
+		wantErr(t, node.Err(), zk.ErrNoAuth)
+		wantErr(t, server.SetACL(path, zktest.ACL{Perms: 31, Scheme: "world", ID: "anyone"}))
+		time.Sleep(2 * time.Second)
+		wantThere(t, server, client, node, "2")
+	})
+}
+
+func TestDataThatOthersWriteStayUntilTheNextSetOrNode(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, link := newClient(t, server)
+		node := start(t, client, path, "1")
+		wantErr(t, server.SetData(path, []byte("other")))
+		link.Reset()
+		time.Sleep(time.Hour)
+		wantThere(t, server, client, node, "other")
+		wantErr(t, node.Set(t.Context(), []byte("2")))
+		wantThere(t, server, client, node, "2")
+		wantErr(t, server.SetData(path, []byte("other")))
+		expire(t, server, client)
+		wantThere(t, server, client, node, "2")
+	})
+}
+
+func TestDataThatOthersWriteBetweenLookAndWriteAreReplaced(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		node := start(t, client, path, "1")
+		times := 3
+		t.Cleanup(server.Observe(func(request zktest.Request) {
+			if request.Op == zktest.OpSetData && times > 0 {
+				times--
+				_ = server.SetData(path, []byte("other"))
+			}
+		}))
+		wantErr(t, node.Set(t.Context(), []byte("2")))
+		wantThere(t, server, client, node, "2")
+	})
+}
