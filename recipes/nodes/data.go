@@ -43,6 +43,9 @@ func (n *PersistentNode) Set(ctx context.Context, data []byte) error {
 		if n.reason != nil && !errors.Is(n.reason, ErrForeign) && n.tried >= number {
 			return false, n.reason
 		}
+		if n.keeper != k { // Start has failed meanwhile
+			return false, ErrNotStarted
+		}
 		return n.written >= number, nil
 	})
 	if err != nil {

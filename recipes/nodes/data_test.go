@@ -86,6 +86,23 @@ func TestSetWhileStartBlocksGivesTheNodeTheNewData(t *testing.T) {
 	})
 }
 
+func TestSetWhileStartFailsFails(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		makeNode(t, server, path, "other")
+		client, _ := newClient(t, server)
+		node := newNode(t, client, path, "1")
+		failed := make(chan error, 1)
+		ctx := within(t, time.Minute)
+		go func() { failed <- node.Start(ctx) }()
+		synctest.Wait()
+		wantErr(t, node.Set(within(t, time.Hour), []byte("2")), nodes.ErrNotStarted)
+		wantErr(t, <-failed, nodes.ErrForeign)
+		deleteNode(t, server, path)
+		wantErr(t, node.Start(t.Context()))
+		wantThere(t, server, client, node, "2")
+	})
+}
+
 func TestSetInAnOutageEndsWithItsContextAndIsWrittenLater(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		client, link := newClient(t, server)

@@ -2,8 +2,10 @@ package nodes_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"log/slog"
+	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -93,6 +95,18 @@ func (r *transactions) want(t *testing.T, want ...string) {
 	r.all = nil
 }
 
+// wantNoGap checks that there was a node after each transaction.
+func (r *transactions) wantNoGap(t *testing.T) {
+	t.Helper()
+	synctest.Wait()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.all) == 0 || slices.ContainsFunc(r.all, func(one string) bool { return strings.HasSuffix(one, "Deleted") }) {
+		t.Errorf("got the transactions %q, want some, and a node after each", r.all)
+	}
+	r.all = nil
+}
+
 // warnings is a log.
 type warnings struct {
 	mu  sync.Mutex
@@ -113,4 +127,25 @@ func (w *warnings) count(text string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return strings.Count(w.log.String(), text)
+}
+
+// An exchange is a way to one server, and later to another.
+type exchange struct {
+	mu   sync.Mutex
+	link *zktest.Link
+}
+
+func (e *exchange) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	e.mu.Lock()
+	link := e.link
+	e.mu.Unlock()
+	return link.DialContext(ctx, network, address)
+}
+
+func (e *exchange) to(link *zktest.Link) {
+	e.mu.Lock()
+	old := e.link
+	e.link = link
+	e.mu.Unlock()
+	old.Cut()
 }

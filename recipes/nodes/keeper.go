@@ -49,7 +49,9 @@ func (k *keeper) run(ctx context.Context) {
 	defer k.leave()
 	for s, err := range k.node.client.SessionsWhileOpen(ctx, k.node.blocked) {
 		if err != nil {
-			k.node.lose(err) // the client has ended; or the node was closed, and Err says that
+			if ctx.Err() == nil {
+				k.node.lose(err) // the client has ended
+			}
 			break
 		}
 		k.keepIn(ctx, s)

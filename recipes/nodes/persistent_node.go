@@ -127,6 +127,7 @@ func (n *PersistentNode) start(ctx context.Context) error {
 		return ErrClosed
 	}
 	n.keeper, n.there, n.reason = nil, false, nil
+	n.wakeLocked()
 	return err
 }
 

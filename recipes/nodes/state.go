@@ -3,6 +3,7 @@ package nodes
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/session"
@@ -33,12 +34,12 @@ func (n *PersistentNode) wait(view framework.View) {
 	}
 }
 
-// lose notes that the node is gone; with err, that it is not made again.
+// lose notes that the node is gone; with err, that it is never made again, whatever data it gets.
 func (n *PersistentNode) lose(err error) {
 	n.change(func() {
 		n.there = false
 		if err != nil {
-			n.reason, n.tried = err, n.wanted
+			n.reason, n.tried = err, math.MaxInt
 		}
 	})
 }
