@@ -170,6 +170,9 @@ func (k *keeper) follow(ctx context.Context, s session.Session) (missing bool, e
 		stat := view.Stat
 		switch decide(k.see(view), data, &k.node.options) {
 		case wait:
+			if view.Status == framework.StatusFailed {
+				return false, view.Err // only another watch asks again
+			}
 			k.node.wait(view)
 		case create:
 			k.node.lose(nil)

@@ -20,18 +20,16 @@ func (n *PersistentNode) has(number int) {
 	n.change(func() { n.there, n.written, n.reason = true, max(n.written, number), nil })
 }
 
-// wait notes what a node shows that is not this client's.
+// wait notes whose node a view shows that is not this client's.
 func (n *PersistentNode) wait(view framework.View) {
-	switch {
-	case view.Current:
-		owner := "outlives sessions"
-		if view.Stat.EphemeralOwner != 0 {
-			owner = fmt.Sprintf("belongs to session %#x", view.Stat.EphemeralOwner)
-		}
-		n.change(func() { n.there, n.reason, n.tried = false, fmt.Errorf("%w: it %s", ErrForeign, owner), n.wanted })
-	case view.Status == framework.StatusFailed:
-		n.blocked(view.Err)
+	if !view.Current {
+		return
 	}
+	owner := "outlives sessions"
+	if view.Stat.EphemeralOwner != 0 {
+		owner = fmt.Sprintf("belongs to session %#x", view.Stat.EphemeralOwner)
+	}
+	n.change(func() { n.there, n.reason, n.tried = false, fmt.Errorf("%w: it %s", ErrForeign, owner), n.wanted })
 }
 
 // lose notes that the node is gone; with err, that it is never made again, whatever data it gets.
