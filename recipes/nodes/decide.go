@@ -21,11 +21,11 @@ const (
 // A sight is what a watch shows of the node, and what is known of it otherwise.
 type sight struct {
 	view      framework.View
-	former    bool  // it belongs to a session that this client had before
-	made      int64 // the zxid that created the node, for modes that outlive sessions; 0 if it is not known
-	expected  bool  // a create of this node has just found one there, where a look had found none
-	confirmed bool  // the node was seen with the data, or they were written
-	pending   bool  // there are newer data to be written
+	former    bool   // it belongs to a session that this client had before
+	made      int64  // the zxid that created the node, for modes that outlive sessions; 0 if it is not known
+	unknown   []byte // the data of a create whose outcome is not known, for those modes; nil for none
+	confirmed bool   // the node was seen with the data, or they were written
+	pending   bool   // there are newer data to be written
 }
 
 // decide is the rule whose node it is, and what follows.
@@ -34,7 +34,7 @@ type sight struct {
 // session that is over would go at the servers' expiry, and is replaced. All others are strangers'.
 //
 // A node that outlives sessions names no owner. It is this client's if it is the one that was created here, by its
-// zxid. The answer to the create may be lost: then it is the one that a retry has found, not changed since, and with
+// zxid. The answer to the create may be lost: then it is one that was not there before, is not changed since, and has
 // the same data.
 func decide(s sight, data []byte, o *options) action {
 	switch {
@@ -46,7 +46,7 @@ func decide(s sight, data []byte, o *options) action {
 	stat := s.view.Stat
 	mine, successor := s.view.Own, replace
 	if !o.ephemeral() {
-		mine = stat.EphemeralOwner == 0 && (stat.Czxid == s.made || s.expected && stat.Version == 0 && same(s.view, data))
+		mine = stat.EphemeralOwner == 0 && isMade(s.view, s.made, s.unknown)
 		if stat.EphemeralOwner == 0 {
 			successor = adopt
 		}
@@ -61,6 +61,11 @@ func decide(s sight, data []byte, o *options) action {
 	default:
 		return keep
 	}
+}
+
+// isMade reports whether a node that outlives sessions was created here.
+func isMade(view framework.View, made int64, unknown []byte) bool {
+	return made != 0 && view.Stat.Czxid == made || unknown != nil && view.Stat.Version == 0 && same(view, unknown)
 }
 
 // same reports whether the node has the data. Of a node that may not be read that is not known.

@@ -25,19 +25,21 @@ type keeper struct {
 	// For the goroutine alone.
 	path      string // absolute, with GUID and number; "" while they are not known
 	made      int64  // see sight
-	expected  bool   // see sight
+	unknown   []byte // see sight
 	confirmed bool   // see sight
 	trying    int    // the number of the data that an act writes
 	touched   time.Time
 
 	// Written before done is closed.
 	removal session.Removal // deletes an ephemeral node; nil if there is nothing to remove
-	failed  error           // to remove a node that outlives sessions
+	remove  func() error    // a node that outlives sessions, by calls of which each has the turn
+	turn    chan struct{}
 }
 
 func newKeeper(n *PersistentNode, absolute string, stop context.CancelFunc) *keeper {
 	k := &keeper{
 		node: n, registry: registryOf(n.client), absolute: absolute, waiter: session.NewWaiter(), stop: stop, done: make(chan struct{}),
+		turn: make(chan struct{}, 1),
 	}
 	if !n.options.sequential() {
 		k.path = absolute
@@ -57,7 +59,7 @@ func (k *keeper) run(ctx context.Context) {
 		k.keepIn(ctx, s)
 	}
 	if !k.node.options.ephemeral() {
-		k.failed = k.removeLasting(ctx)
+		k.remove = func() error { return k.removeLasting(ctx) }
 	}
 }
 
@@ -73,20 +75,20 @@ func (k *keeper) leave() {
 func (k *keeper) keepIn(ctx context.Context, s session.Session) {
 	ephemeral := k.node.options.ephemeral()
 	k.registry.enter(s.ID())
-	missing := ephemeral // a node that outlives sessions is looked for first: it may be there since an earlier one
+	missing := true
 	var pace retry.Pace
 	for ctx.Err() == nil && s.Err() == nil {
 		began := time.Now()
 		var err error
-		if missing || k.path == "" {
-			err = k.create(ctx, s)
-			missing = err != nil
-		}
-		if err == nil {
+		if k.path != "" && (!missing || !ephemeral) { // what outlives sessions is known by a look right before its create
 			missing, err = k.follow(ctx, s)
 		}
-		// After a lost connection the next try is due. Nothing is wrong with the node.
-		if err != nil && !session.ShouldStartOver(ctx, err) && !errors.Is(err, framework.ErrConnectionLost) && ctx.Err() == nil {
+		if err == nil && missing {
+			if err = k.create(ctx, s); err == nil {
+				missing, err = k.follow(ctx, s)
+			}
+		}
+		if refuses(ctx, err) {
 			k.node.fail(err, k.trying)
 		}
 		_ = pace.WaitOrDone(ctx, time.Since(began), s.Done())
@@ -100,11 +102,16 @@ func (k *keeper) keepIn(ctx context.Context, s session.Session) {
 	k.node.lose(nil)
 }
 
+// refuses reports whether err says that something is wrong with the node. After a lost connection the next try is due.
+func refuses(ctx context.Context, err error) bool {
+	return err != nil && !session.ShouldStartOver(ctx, err) && !errors.Is(err, framework.ErrConnectionLost) && ctx.Err() == nil
+}
+
 // create creates the node. One that is there already is looked at next.
 func (k *keeper) create(ctx context.Context, s session.Session) error {
 	n := k.node
 	data, number := n.want()
-	k.trying, k.confirmed, k.expected = number, false, false
+	k.trying, k.confirmed = number, false
 	switch {
 	case n.options.ephemeral() && k.path != "":
 		err := s.CreateAt(ctx, k.path, data, nil)
@@ -120,10 +127,13 @@ func (k *keeper) create(ctx context.Context, s session.Session) error {
 		}
 		k.path = created.Path
 	default:
+		k.unknown = data
 		path, stat, err := n.client.Create(ctx, n.client.RelativePath(k.orAbsolute()), data, k.createOptions()...)
 		if errors.Is(err, zk.ErrNodeExists) {
-			k.expected = true
 			return nil
+		}
+		if refuses(ctx, err) {
+			k.unknown = nil
 		}
 		if err != nil {
 			return err
@@ -131,7 +141,7 @@ func (k *keeper) create(ctx context.Context, s session.Session) error {
 		if k.path, err = n.client.AbsolutePath(path); err != nil {
 			return err
 		}
-		k.made = stat.Czxid
+		k.made, k.unknown = stat.Czxid, nil
 	}
 	k.confirmed = true
 	n.found(n.client.RelativePath(k.path), number)
@@ -183,10 +193,10 @@ func (k *keeper) follow(ctx context.Context, s session.Session) (missing bool, e
 			if _, err := s.Set(ctx, k.path, data, stat.Version); err != nil {
 				return false, unlessChanged(err)
 			}
-			k.made, k.confirmed, k.expected = stat.Czxid, true, false
+			k.made, k.confirmed, k.unknown = stat.Czxid, true, nil
 			k.node.has(number)
 		case keep:
-			k.made, k.confirmed, k.expected = stat.Czxid, true, false
+			k.made, k.confirmed, k.unknown = stat.Czxid, true, nil
 			k.node.has(number)
 		}
 		if err := k.keepTTL(ctx); err != nil {
@@ -199,7 +209,7 @@ func (k *keeper) follow(ctx context.Context, s session.Session) (missing bool, e
 }
 
 func (k *keeper) see(view framework.View) sight {
-	sees := sight{view: view, made: k.made, expected: k.expected, confirmed: k.confirmed, pending: k.node.pending()}
+	sees := sight{view: view, made: k.made, unknown: k.unknown, confirmed: k.confirmed, pending: k.node.pending()}
 	if view.Status == framework.StatusPresent {
 		sees.former = k.registry.had(view.Stat.EphemeralOwner)
 	}
@@ -213,8 +223,7 @@ func (k *keeper) replace(ctx context.Context, s session.Session, data []byte, ot
 		return false, unlessChanged(s.CreateAt(ctx, k.path, data, other))
 	}
 	// An ephemeral node, and one with a TTL, cannot be exchanged in one transaction at all servers.
-	err = unlessChanged(k.node.client.Delete(ctx, k.node.client.RelativePath(k.path), other.Version))
-	return err == nil, err
+	return false, unlessChanged(k.deleteOnce(ctx, other.Version))
 }
 
 // unlessChanged drops an error that says that the node is another one than that of the look: the next look shows it.
@@ -229,8 +238,13 @@ func unlessChanged(err error) error {
 func (k *keeper) end() error {
 	k.stop()
 	<-k.done
+	if k.remove != nil {
+		k.turn <- struct{}{}
+		defer func() { <-k.turn }()
+		return k.remove()
+	}
 	if k.removal == nil {
-		return k.failed
+		return nil
 	}
 	timeout := time.NewTimer(k.node.client.ConnectionTimeout())
 	defer timeout.Stop()

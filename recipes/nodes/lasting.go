@@ -35,33 +35,40 @@ func (k *keeper) keepTTL(ctx context.Context) error {
 }
 
 // removeLasting removes a node that outlives sessions, if it is the one that was created here. It has a connection
-// timeout for that, after ctx, which has ended.
+// timeout for that, after ctx, which has ended. After a success it does nothing.
 func (k *keeper) removeLasting(ctx context.Context) error {
 	client := k.node.client
-	if k.made == 0 || k.path == "" || client.Err() != nil {
+	if k.made == 0 && k.unknown == nil || k.path == "" || client.Err() != nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), client.ConnectionTimeout())
 	defer cancel()
 	path := client.RelativePath(k.path)
 	for {
-		stat, err := client.Exists(ctx, path)
-		if err != nil || stat == nil || stat.Czxid != k.made {
-			return err
-		}
-		if k.node.options.hasTTL() {
-			if err := client.Delete(ctx, path+"/"+touchName, -1); err != nil && !errors.Is(err, zk.ErrNoNode) {
-				return err
+		data, stat, err := client.Get(ctx, path)
+		if err == nil && stat.EphemeralOwner == 0 && isMade(framework.View{Stat: stat, Data: data}, k.made, k.unknown) {
+			if k.node.options.hasTTL() {
+				if err := client.Delete(ctx, path+"/"+touchName, -1); err != nil && !errors.Is(err, zk.ErrNoNode) {
+					return err
+				}
 			}
+			err = k.deleteOnce(ctx, stat.Version)
 		}
-		err = client.Delete(ctx, path, stat.Version)
 		switch {
-		case errors.Is(err, zk.ErrNoNode):
+		case err == nil, errors.Is(err, zk.ErrNoNode):
+			k.made, k.unknown = 0, nil
 			return nil
-		case !errors.Is(err, zk.ErrBadVersion):
+		case !errors.Is(err, zk.ErrBadVersion) && !errors.Is(err, framework.ErrConnectionLost):
 			return err
 		}
 	}
+}
+
+// deleteOnce deletes the node if it has the version. After a lost connection it does not ask again: the node may be
+// that of a successor by then.
+func (k *keeper) deleteOnce(ctx context.Context, version int32) error {
+	_, err := k.node.client.Transaction(ctx, framework.DeleteOp(k.node.client.RelativePath(k.path), version))
+	return err
 }
 
 // split returns a node's parent and name.

@@ -192,11 +192,15 @@ func TestCloseWhoseAnswerIsLostLeavesTheNodeOfTheSuccessor(t *testing.T) {
 			node := start(t, client, path, "up", nodes.WithMode(mode))
 			successor := newNode(t, other, path, "up")
 			started := startSoon(t, successor)
-			server.DropReply(zktest.Match{Op: zktest.OpDelete, Path: path})
+			executed := record(t, server, path)
+			for _, op := range []zktest.Op{zktest.OpDelete, zktest.OpMulti} {
+				server.DropReply(zktest.Match{Op: op, Path: path})
+			}
 			closed := closeSoon(node)
 			wantErr(t, <-started)
 			wantErr(t, <-closed)
 			time.Sleep(5 * sessionTimeout)
+			executed.want(t, "Deleted", "Created=up")
 			wantThere(t, server, other, successor, "up")
 		})
 	}

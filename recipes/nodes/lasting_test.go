@@ -1,0 +1,235 @@
+package nodes_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/nodes"
+)
+
+var persistent = nodes.WithMode(framework.Persistent)
+
+// wantKept checks a node that outlives sessions.
+func wantKept(t *testing.T, server *zktest.Server, node *nodes.PersistentNode, data string) {
+	t.Helper()
+	wantNode(t, server, node.Path(), data, 0)
+	if !node.There() || node.Err() != nil {
+		t.Errorf("got there %v, error %v; want true and none", node.There(), node.Err())
+	}
+}
+
+func TestAPersistentNodeOutlivesItsSessionsAndItsClientAndCloseDeletesIt(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		executed := record(t, server, path)
+		node := start(t, client, path, "up", persistent)
+		var heard changes
+		node.OnChange(heard.hear)
+		expire(t, server, client)
+		time.Sleep(time.Minute)
+		wantKept(t, server, node, "up")
+		heard.want(t)
+		executed.want(t, "Created=up")
+		wantErr(t, node.Close())
+		executed.want(t, "Deleted")
+
+		other, _ := newClient(t, server)
+		left := start(t, other, path, "left", persistent)
+		wantErr(t, other.Close())
+		wantErr(t, left.Close())
+		wantNode(t, server, path, "left", 0)
+	})
+}
+
+func TestAPersistentNodeThatIsDeletedWhileCutOffIsMadeAgain(t *testing.T) {
+	for _, out := range []time.Duration{time.Second, time.Hour} {
+		inBubble(t, func(t *testing.T, server *zktest.Server) {
+			client, link := newClient(t, server)
+			node := start(t, client, path, "up", persistent)
+			var heard changes
+			node.OnChange(heard.hear)
+			link.Cut()
+			deleteNode(t, server, path)
+			time.Sleep(out)
+			link.Heal()
+			time.Sleep(5 * time.Second)
+			wantKept(t, server, node, "up")
+			heard.want(t, false, true)
+			wantErr(t, node.Close())
+			wantNode(t, server, path, "", 0)
+		})
+	}
+}
+
+func TestThePersistentNodeOfAPredecessorIsAStrangersUnlessOverwritten(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		makeNode(t, server, path, "1")
+		before, _ := server.Stat(path)
+		client, _ := newClient(t, server)
+		executed := record(t, server, path)
+		wantErr(t, newNode(t, client, path, "1", persistent).Start(within(t, time.Hour)), nodes.ErrForeign, context.DeadlineExceeded)
+		executed.want(t)
+		node := start(t, client, path, "2", persistent, nodes.Overwriting())
+		executed.want(t, "DataSet=2")
+		wantKept(t, server, node, "2")
+		if after, _ := server.Stat(path); after.Czxid != before.Czxid {
+			t.Error("got another node, want the same with new data")
+		}
+		expire(t, server, client)
+		wantKept(t, server, node, "2")
+		wantErr(t, node.Close())
+		wantNode(t, server, path, "", 0)
+	})
+}
+
+func TestAPersistentNodeThatAStrangerHasReplacedIsAwaited(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, link := newClient(t, server)
+		node := start(t, client, path, "up", persistent)
+		link.Cut()
+		deleteNode(t, server, path)
+		makeNode(t, server, path, "up") // with the same data
+		link.Heal()
+		time.Sleep(5 * time.Second)
+		wantNotThere(t, node, nodes.ErrForeign)
+		time.Sleep(time.Hour)
+		wantErr(t, node.Close())
+		wantNode(t, server, path, "up", 0)
+	})
+}
+
+func TestAPersistentNodeReplacesTheEphemeralNodeOfThisClient(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, link := newClient(t, server, framework.WithSessionTimeout(2*time.Minute))
+		first := start(t, client, path, "1")
+		former := sessionOf(t, client)
+		link.Cut()
+		<-former.Done()
+		wantErr(t, first.Close())
+		link.Heal()
+		node := start(t, client, path, "2", persistent)
+		wantKept(t, server, node, "2")
+	}, zktest.WithTickTime(time.Minute))
+}
+
+// The server has executed the create, and says so to nothing: the node is this client's all the same.
+func TestAPersistentNodeWhoseCreateIsNotAnsweredIsKnownAgain(t *testing.T) {
+	create := zktest.Match{Op: zktest.OpCreate2, Path: path}
+	for name, fault := range map[string]func(server *zktest.Server, link *zktest.Link){
+		"request":  func(server *zktest.Server, _ *zktest.Link) { server.DropRequest(create) },
+		"answer":   func(server *zktest.Server, _ *zktest.Link) { server.DropReply(create) },
+		"throttle": func(server *zktest.Server, _ *zktest.Link) { server.ThrottleRequest(create) },
+		"answer and a short outage": func(server *zktest.Server, link *zktest.Link) {
+			dropAndCut(server, link, create, 8*time.Second)
+		},
+		"answer and the session": func(server *zktest.Server, link *zktest.Link) {
+			dropAndCut(server, link, create, time.Minute)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, server *zktest.Server) {
+				makeNode(t, server, "/services/web", "")
+				client, link := newClient(t, server)
+				fault(server, link)
+				node := newNode(t, client, path, "1", persistent)
+				started := startSoon(t, node)
+				set := setSoon(within(t, 5*time.Minute), node, "2")
+				time.Sleep(3 * time.Minute)
+				wantErr(t, <-started)
+				wantErr(t, <-set)
+				wantKept(t, server, node, "2")
+				wantErr(t, node.Close())
+				wantNode(t, server, path, "", 0)
+			})
+		})
+	}
+}
+
+// dropAndCut drops the answer to a request, and cuts the link for some time.
+func dropAndCut(server *zktest.Server, link *zktest.Link, m zktest.Match, out time.Duration) {
+	server.DropReply(m)
+	once := true
+	server.Observe(func(r zktest.Request) {
+		if once && r.Op == m.Op {
+			once = false
+			go func() {
+				time.Sleep(time.Millisecond)
+				link.Cut()
+				time.Sleep(out)
+				link.Heal()
+			}()
+		}
+	})
+}
+
+func TestAPersistentNodeWhoseCreateIsNotAnsweredIsRemovedByClose(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		makeNode(t, server, "/services/web", "")
+		client, _ := newClient(t, server)
+		node := newNode(t, client, path, "1", persistent)
+		server.SwallowReply(zktest.Match{Op: zktest.OpCreate2, Path: path})
+		started := startSoon(t, node)
+		wantPending(t, started)
+		wantErr(t, node.Close())
+		wantErr(t, <-started, nodes.ErrClosed)
+		wantNode(t, server, path, "", 0)
+	})
+}
+
+// While it was refused, another has made a node with the same data. That it was not there before says nothing.
+func TestAPersistentNodeThatAnotherMadeWhileACreateWasRefusedIsAStrangers(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		makeNode(t, server, "/services/web", "")
+		client, _ := newClient(t, server)
+		node := start(t, client, path, "up", persistent)
+		wantErr(t, server.SetACL("/services/web", anyone(1)))
+		deleteNode(t, server, path)
+		time.Sleep(time.Minute)
+		wantNotThere(t, node, zk.ErrNoAuth)
+		makeNode(t, server, path, "up")
+		wantErr(t, server.SetACL("/services/web", anyone(31)))
+		time.Sleep(time.Minute)
+		wantNotThere(t, node, nodes.ErrForeign)
+		wantErr(t, node.Close())
+		wantNode(t, server, path, "up", 0)
+	})
+}
+
+func TestCloseOfAPersistentNodeThatIsRefusedCanBeCalledAgain(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		node := start(t, client, path, "up", persistent)
+		makeNode(t, server, path+"/child", "")
+		wantErr(t, node.Close(), zk.ErrNotEmpty)
+		deleteNode(t, server, path+"/child")
+		wantErr(t, node.Close())
+		wantNode(t, server, path, "", 0)
+		makeNode(t, server, path, "other")
+		wantErr(t, node.Close())
+		wantNode(t, server, path, "other", 0)
+	})
+}
+
+func TestCloseOfAPersistentNodeInAnOutageEndsWithTheConnectionTimeoutAndCanBeCalledAgain(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, link := newClient(t, server)
+		node := start(t, client, path, "up", persistent)
+		link.Cut()
+		began := time.Now()
+		if err := node.Close(); err == nil {
+			t.Error("got no error, want one")
+		}
+		if waited := time.Since(began); waited > 5*time.Second {
+			t.Errorf("Close took %v, want at most the connection timeout of 5 s", waited)
+		}
+		link.Heal()
+		time.Sleep(5 * time.Second)
+		wantErr(t, node.Close())
+		wantNode(t, server, path, "", 0)
+	})
+}
