@@ -115,6 +115,13 @@ func wantErr(t *testing.T, err error, want ...error) {
 	}
 }
 
+func wantSomeErr(t *testing.T, err error) {
+	t.Helper()
+	if err == nil {
+		t.Error("got no error, want one")
+	}
+}
+
 func sessionOf(t *testing.T, client *framework.Client) framework.Session {
 	t.Helper()
 	s, err := client.Session(t.Context())

@@ -80,7 +80,7 @@ func (k *keeper) keepIn(ctx context.Context, s session.Session) {
 	for ctx.Err() == nil && s.Err() == nil {
 		began := time.Now()
 		var err error
-		if k.path != "" && (!missing || !ephemeral) { // what outlives sessions is known by a look right before its create
+		if k.path != "" && (!missing || !ephemeral) { // what outlives sessions is looked for right before a create
 			missing, err = k.follow(ctx, s)
 		}
 		if err == nil && missing {

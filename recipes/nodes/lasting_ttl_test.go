@@ -1,0 +1,150 @@
+package nodes_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/nodes"
+)
+
+const ttl = time.Minute
+
+func withTTL(mode framework.CreateMode) []nodes.Option {
+	return []nodes.Option{nodes.WithMode(mode), nodes.WithTTL(ttl)}
+}
+
+var ttlModes = []framework.CreateMode{framework.PersistentWithTTL, framework.PersistentSequentialWithTTL}
+
+func TestANodeWithATTLIsKeptByAChildThatIsWrittenTwiceInThatTime(t *testing.T) {
+	for _, mode := range ttlModes {
+		inBubble(t, func(t *testing.T, server *zktest.Server) {
+			client, _ := newClient(t, server)
+			node := start(t, client, path, "up", withTTL(mode)...)
+			watched := record(t, server, node.Path())
+			touched := record(t, server, node.Path()+"/touch")
+			time.Sleep(10*ttl + ttl/4)
+			wantKept(t, server, node, "up")
+			watched.want(t)
+			if n := len(touched.all); n < 19 || n > 21 {
+				t.Errorf("mode %v: the child was written %d times in ten times the TTL, want 20", mode, n)
+			}
+			wantErr(t, node.Close())
+			wantNode(t, server, node.Path(), "", 0)
+			time.Sleep(10 * ttl)
+		})
+	}
+}
+
+func TestAWatchOnANodeWithATTLHearsNothingOfTheChildsWrites(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		start(t, client, path, "up", withTTL(framework.PersistentWithTTL)...)
+		conn, connected, err := zk.Connect([]string{"127.0.0.1:2181"}, sessionTimeout, zk.WithDialer(server.Dial), zk.WithLogInfo(false))
+		wantErr(t, err)
+		defer func() {
+			conn.Close()
+			for range connected { // closed when the connection has wholly ended
+			}
+		}()
+		_, _, data, err := conn.GetW(path)
+		wantErr(t, err)
+		_, _, children, err := conn.ChildrenW(path)
+		wantErr(t, err)
+		select {
+		case e := <-data:
+			t.Errorf("got the event %v, want none", e)
+		case e := <-children:
+			t.Errorf("got the event %v, want none", e)
+		case <-time.After(10 * ttl):
+		}
+	})
+}
+
+func TestANodeWithATTLGoesAfterTheProgramHasEnded(t *testing.T) {
+	for _, mode := range ttlModes {
+		inBubble(t, func(t *testing.T, server *zktest.Server) {
+			client, _ := newClient(t, server)
+			node := start(t, client, path, "up", withTTL(mode)...)
+			time.Sleep(5 * ttl)
+			wantErr(t, client.Close())
+			time.Sleep(ttl / 2)
+			wantNode(t, server, node.Path(), "up", 0)
+			time.Sleep(2*ttl + 5*time.Second) // first the child, then the node
+			wantNode(t, server, node.Path(), "", 0)
+		})
+	}
+}
+
+func TestANodeWithATTLThatWentInAnOutageIsMadeAgain(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, link := newClient(t, server)
+		node := start(t, client, path, "up", withTTL(framework.PersistentWithTTL)...)
+		link.Cut()
+		time.Sleep(5 * ttl)
+		wantNode(t, server, path, "", 0)
+		link.Heal()
+		time.Sleep(10 * time.Second)
+		wantKept(t, server, node, "up")
+		time.Sleep(5 * ttl)
+		wantKept(t, server, node, "up")
+	})
+}
+
+func TestANodeWithATTLOutlivesAnOutageOfHalfOfIt(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, link := newClient(t, server)
+		executed := record(t, server, path)
+		node := start(t, client, path, "up", withTTL(framework.PersistentWithTTL)...)
+		for range 10 {
+			link.Cut()
+			time.Sleep(ttl/2 - 5*time.Second)
+			link.Heal()
+			time.Sleep(10 * time.Second)
+		}
+		wantKept(t, server, node, "up")
+		executed.want(t, "Created=up")
+	})
+}
+
+func TestTheTouchOfANodeThatIsDeletedIsMadeAgain(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		node := start(t, client, path, "up", withTTL(framework.PersistentWithTTL)...)
+		time.Sleep(ttl / 4)
+		deleteNode(t, server, path+"/touch")
+		deleteNode(t, server, path)
+		time.Sleep(5 * ttl)
+		wantKept(t, server, node, "up")
+		deleteNode(t, server, path+"/touch")
+		time.Sleep(5 * ttl)
+		wantKept(t, server, node, "up")
+	})
+}
+
+func TestStartWithATTLWhereServersHaveNoneIsErrUnsupported(t *testing.T) {
+	for name, option := range map[string]zktest.Option{
+		"off": zktest.WithTTLNodes(false), "3.4": zktest.WithVersion("3.4"), "Keeper": zktest.WithKeeper("24.8"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, server *zktest.Server) {
+				makeNode(t, server, "/services/web", "")
+				client, _ := newClient(t, server)
+				for _, mode := range ttlModes {
+					node := newNode(t, client, path, "up", withTTL(mode)...)
+					if name == "Keeper" {
+						wantSomeErr(t, node.Start(t.Context()))
+					} else {
+						wantErr(t, node.Start(t.Context()), framework.ErrUnsupported)
+					}
+				}
+				if left := server.Children("/services/web"); len(left) != 0 {
+					t.Errorf("got %q, want nothing left", left)
+				}
+			}, option)
+		})
+	}
+}
