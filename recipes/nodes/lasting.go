@@ -34,11 +34,14 @@ func (k *keeper) keepTTL(ctx context.Context) error {
 	return nil
 }
 
+// mayRemain reports whether the node was created here, or may have been, and was not removed.
+func (k *keeper) mayRemain() bool { return k.path != "" && (k.made != 0 || k.unknown != nil) }
+
 // removeLasting removes a node that outlives sessions, if it is the one that was created here. It has a connection
 // timeout for that, after ctx, which has ended. After a success it does nothing.
 func (k *keeper) removeLasting(ctx context.Context) error {
 	client := k.node.client
-	if k.made == 0 && k.unknown == nil || k.path == "" || client.Err() != nil {
+	if !k.mayRemain() || client.Err() != nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), client.ConnectionTimeout())

@@ -199,37 +199,3 @@ func TestAPersistentNodeThatAnotherMadeWhileACreateWasRefusedIsAStrangers(t *tes
 		wantNode(t, server, path, "up", 0)
 	})
 }
-
-func TestCloseOfAPersistentNodeThatIsRefusedCanBeCalledAgain(t *testing.T) {
-	inBubble(t, func(t *testing.T, server *zktest.Server) {
-		client, _ := newClient(t, server)
-		node := start(t, client, path, "up", persistent)
-		makeNode(t, server, path+"/child", "")
-		wantErr(t, node.Close(), zk.ErrNotEmpty)
-		deleteNode(t, server, path+"/child")
-		wantErr(t, node.Close())
-		wantNode(t, server, path, "", 0)
-		makeNode(t, server, path, "other")
-		wantErr(t, node.Close())
-		wantNode(t, server, path, "other", 0)
-	})
-}
-
-func TestCloseOfAPersistentNodeInAnOutageEndsWithTheConnectionTimeoutAndCanBeCalledAgain(t *testing.T) {
-	inBubble(t, func(t *testing.T, server *zktest.Server) {
-		client, link := newClient(t, server)
-		node := start(t, client, path, "up", persistent)
-		link.Cut()
-		began := time.Now()
-		if err := node.Close(); err == nil {
-			t.Error("got no error, want one")
-		}
-		if waited := time.Since(began); waited > 5*time.Second {
-			t.Errorf("Close took %v, want at most the connection timeout of 5 s", waited)
-		}
-		link.Heal()
-		time.Sleep(5 * time.Second)
-		wantErr(t, node.Close())
-		wantNode(t, server, path, "", 0)
-	})
-}

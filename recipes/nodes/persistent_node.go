@@ -26,6 +26,7 @@ type PersistentNode struct {
 
 	mu      ranked.Mutex[ranked.Recipe, PersistentNode]
 	keeper  *keeper       // nil before Start and after its failure
+	failed  *keeper       // that of a Start that has failed: it may have left a node that outlives sessions
 	closed  bool          // Close was called
 	news    chan struct{} // closed at the next change; nil while nothing waits for that
 	actual  string        // the path with GUID and number; "" while they are not known
@@ -120,13 +121,13 @@ func (n *PersistentNode) start(ctx context.Context) error {
 	if err == nil {
 		return nil
 	}
-	_ = k.end() // a node that cannot be removed is logged, and goes with its session
+	_ = k.end() // a node that cannot be removed goes with its session, or is known to the next Start
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.closed {
 		return ErrClosed
 	}
-	n.keeper, n.there, n.reason = nil, false, nil
+	n.keeper, n.failed, n.there, n.reason = nil, k, false, nil
 	n.wakeLocked()
 	return err
 }
@@ -145,9 +146,12 @@ func (n *PersistentNode) begin(k *keeper) error {
 			return err
 		}
 	}
+	if left := n.failed; left != nil && left.mayRemain() {
+		k.path, k.made, k.unknown = left.path, left.made, left.unknown
+	}
 	n.keeper, n.actual, n.there, n.written, n.reason = k, "", false, 0, nil
-	if !n.options.sequential() {
-		n.actual = n.path
+	if k.path != "" {
+		n.actual = n.client.RelativePath(k.path)
 	}
 	return nil
 }

@@ -1,0 +1,76 @@
+package nodes_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/nodes"
+)
+
+func TestCloseOfAPersistentNodeThatIsRefusedCanBeCalledAgain(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		node := start(t, client, path, "up", persistent)
+		makeNode(t, server, path+"/child", "")
+		wantErr(t, node.Close(), zk.ErrNotEmpty)
+		deleteNode(t, server, path+"/child")
+		wantErr(t, node.Close())
+		wantNode(t, server, path, "", 0)
+		makeNode(t, server, path, "other")
+		wantErr(t, node.Close())
+		wantNode(t, server, path, "other", 0)
+	})
+}
+
+func TestCloseOfAPersistentNodeInAnOutageEndsWithTheConnectionTimeoutAndCanBeCalledAgain(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, link := newClient(t, server)
+		node := start(t, client, path, "up", persistent)
+		link.Cut()
+		began := time.Now()
+		if err := node.Close(); err == nil {
+			t.Error("got no error, want one")
+		}
+		if waited := time.Since(began); waited > 5*time.Second {
+			t.Errorf("Close took %v, want at most the connection timeout of 5 s", waited)
+		}
+		link.Heal()
+		time.Sleep(5 * time.Second)
+		wantErr(t, node.Close())
+		wantNode(t, server, path, "", 0)
+	})
+}
+
+// Start cannot remove what it has created, since there is no connection.
+func TestStartAgainKnowsTheLastingNodeThatAnEarlierOneHasLeft(t *testing.T) {
+	for _, mode := range []framework.CreateMode{framework.Persistent, framework.PersistentSequential, framework.PersistentWithTTL} {
+		for _, lost := range []zktest.Op{zktest.OpCreate2, zktest.OpCreateTTL, zktest.OpGetData} {
+			inBubble(t, func(t *testing.T, server *zktest.Server) {
+				makeNode(t, server, "/services/web", "")
+				client, link := newClient(t, server)
+				opts := []nodes.Option{nodes.WithMode(mode)}
+				if mode == framework.PersistentWithTTL {
+					opts = append(opts, nodes.WithTTL(time.Hour))
+				}
+				node := newNode(t, client, path, "1", opts...)
+				dropAndCut(server, link, zktest.Match{Op: lost}, time.Minute)
+				err := node.Start(within(t, time.Second))
+				time.Sleep(2 * time.Minute)
+				if err != nil {
+					wantErr(t, node.Start(t.Context()))
+				}
+				if all := server.Children("/services/web"); len(all) != 1 || "/services/web/"+all[0] != node.Path() || !node.There() {
+					t.Errorf("mode %v: got %q, there %v; want %s alone, and true", mode, all, node.There(), node.Path())
+				}
+				wantErr(t, node.Close())
+				if all := server.Children("/services/web"); len(all) != 0 {
+					t.Errorf("mode %v: got %q, want none", mode, all)
+				}
+			})
+		}
+	}
+}
