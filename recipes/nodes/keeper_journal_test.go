@@ -1,0 +1,90 @@
+package nodes_test
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/framework/zktest/txnlog"
+)
+
+// Who has created a node.
+const (
+	nothing = iota
+	ours
+	strangers
+)
+
+// A judge follows the servers' transactions on the node, and knows which of them break a rule:
+//
+//   - none of this client's deletes or writes the stranger's node, but to overwrite it;
+//   - while the node is kept, none of this client's leaves no node where it had one.
+type judge struct {
+	stranger    int64 // session
+	overwriting bool
+	stop        func()
+
+	mu      sync.Mutex
+	created int // by whom the present node was created, or adopted
+	since   time.Time
+	kept    bool
+	wrong   []string
+}
+
+func newJudge(server *zktest.Server, stranger int64) *judge {
+	j := &judge{stranger: stranger}
+	j.stop = server.ObserveTransactions(j.see)
+	return j
+}
+
+func (j *judge) see(transaction txnlog.Transaction) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	before := j.created
+	byUs := transaction.Session != 0 && transaction.Session != j.stranger && !transaction.EndsSession
+	for _, c := range transaction.Changes {
+		if c.Path != path {
+			continue
+		}
+		if byUs && j.created == strangers && !j.overwriting {
+			j.wrong = append(j.wrong, fmt.Sprintf("got the stranger's node %v by session %#x, want it spared", c.Kind, transaction.Session))
+		}
+		switch {
+		case c.Kind == txnlog.Deleted:
+			j.created, j.since = nothing, time.Now()
+		case byUs: // created; or adopted by new data, when overwriting
+			j.created = ours
+		case c.Kind == txnlog.Created:
+			j.created = strangers
+		}
+	}
+	if byUs && j.kept && before == ours && j.created == nothing {
+		j.wrong = append(j.wrong, fmt.Sprintf("got no node after a transaction of session %#x, want one all the time", transaction.Session))
+	}
+}
+
+func (j *judge) keep(kept bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.kept = kept
+}
+
+func (j *judge) creator() int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.created
+}
+
+// freeFor reports whether there has been no node for so long.
+func (j *judge) freeFor(d time.Duration) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.created == nothing && time.Since(j.since) >= d
+}
+
+func (j *judge) broken() []string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.wrong
+}
