@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/framework/zktest/txnlog"
 )
@@ -87,4 +88,19 @@ func (j *judge) broken() []string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.wrong
+}
+
+// strange makes or deletes a stranger's node. It comes to a path that has been free for some time: between a look and
+// the delete that follows it no request can tell a stranger's node.
+func (h *history) strange() {
+	if h.judge.creator() == strangers {
+		wantErr(h.t, h.stranger.Delete(h.t.Context(), path, -1))
+		return
+	}
+	if !h.judge.freeFor(100 * time.Millisecond) {
+		return
+	}
+	mode := []framework.CreateMode{framework.Ephemeral, framework.Persistent}[h.rand.IntN(2)]
+	_, _, err := h.stranger.Create(h.t.Context(), path, []byte(h.data), framework.WithMode(mode)) // the same data
+	h.did("stranger, mode %v: %v", mode, err)
 }

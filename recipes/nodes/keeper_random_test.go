@@ -207,21 +207,6 @@ func (h *history) disturbRequest() {
 	}
 }
 
-// strange makes or deletes a stranger's node. It comes to a path that has been free for some time: between a look and
-// the delete that follows it no request can tell a stranger's node.
-func (h *history) strange() {
-	if h.judge.creator() == strangers {
-		wantErr(h.t, h.stranger.Delete(h.t.Context(), path, -1))
-		return
-	}
-	if !h.judge.freeFor(100 * time.Millisecond) {
-		return
-	}
-	mode := []framework.CreateMode{framework.Ephemeral, framework.Persistent}[h.rand.IntN(2)]
-	_, _, err := h.stranger.Create(h.t.Context(), path, []byte(h.data), framework.WithMode(mode)) // the same data
-	h.did("stranger, mode %v: %v", mode, err)
-}
-
 // quiet ends all faults, and checks what must be.
 func (h *history) quiet() {
 	h.link.Heal()
