@@ -137,6 +137,27 @@ func TestOverwritingANodeThatHasChildrenIsAnErrorUntilTheyGo(t *testing.T) {
 	})
 }
 
+func TestOverwritingANodeThatChangesBetweenLookAndReplacementReplacesItAllTheSame(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		makeNode(t, server, path, "other")
+		client, _ := newClient(t, server)
+		times := 3
+		t.Cleanup(server.Observe(func(request zktest.Request) {
+			switch {
+			case request.Op != zktest.OpMulti:
+				return
+			case times > 1:
+				_ = server.SetData(path, []byte("changed"))
+			case times == 1:
+				_ = server.Delete(path)
+			}
+			times--
+		}))
+		node := start(t, client, path, "up", nodes.Overwriting())
+		wantThere(t, server, client, node, "up")
+	})
+}
+
 func TestTwoThatOverwriteEachOtherDoSoAboutOnceASecond(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		a, _ := newClient(t, server)

@@ -48,6 +48,7 @@ func TestWhatFollowsFromWhatIsSeenOfANode(t *testing.T) {
 		{"own, set to the same", sight{view: seen(own, 9, 0), former: true, confirmed: true, pending: true}, "1", keep, replace, keep, replace},
 		{"own, changed meanwhile", sight{view: stale(seen(own, 9, 0)), former: true, pending: true}, "2", wait, wait, wait, wait},
 		{"own, unreadable", sight{view: unreadable(seen(own, 9, 0)), former: true}, "1", write, replace, write, replace},
+		{"own, unreadable, to be empty", sight{view: unreadable(seen(own, 9, 0)), former: true}, "", write, replace, write, replace},
 		{"own, unreadable, written", sight{view: unreadable(seen(own, 9, 1)), former: true, confirmed: true}, "1", keep, replace, keep, replace},
 		{"former", sight{view: seen(former, 9, 0), former: true}, "1", replace, replace, replace, replace},
 		{"former, changed meanwhile", sight{view: stale(seen(former, 9, 0)), former: true}, "1", wait, wait, wait, wait},

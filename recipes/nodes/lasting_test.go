@@ -178,6 +178,9 @@ func TestAPersistentNodeWhoseCreateIsNotAnsweredIsRemovedByClose(t *testing.T) {
 		wantErr(t, node.Close())
 		wantErr(t, <-started, nodes.ErrClosed)
 		wantNode(t, server, path, "", 0)
+		makeNode(t, server, path, "1") // a successor's, with the same data
+		wantErr(t, node.Close())
+		wantNode(t, server, path, "1", 0)
 	})
 }
 

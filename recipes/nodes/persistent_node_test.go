@@ -99,6 +99,20 @@ func TestStartEndsWithItsContextAndNothingRemains(t *testing.T) {
 	}
 }
 
+func TestStartUnderAContextThatHasEndedCreatesNothing(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		node := newNode(t, client, path, "up")
+		wantErr(t, node.Start(ctx), context.Canceled)
+		time.Sleep(time.Minute)
+		wantNode(t, server, path, "", 0)
+		wantErr(t, node.Start(t.Context()))
+		wantThere(t, server, client, node, "up")
+	})
+}
+
 func TestStartAgainAfterItsContextEndedKeepsTheNodeOfTheLateCreate(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		makeNode(t, server, "/services/web", "")
