@@ -87,6 +87,21 @@ func TestCloseWhileStartBlocksEndsItAndNothingRemains(t *testing.T) {
 	}
 }
 
+func TestCloseWhileStartWaitsForAServerEndsItAtOnce(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, link := newClient(t, server)
+		link.Cut()
+		node := newNode(t, client, path, "up")
+		started := startSoon(t, node)
+		began := time.Now()
+		wantErr(t, node.Close())
+		wantErr(t, <-started, nodes.ErrClosed)
+		if waited := time.Since(began); waited > 0 {
+			t.Errorf("Close took %v, want no time", waited)
+		}
+	})
+}
+
 func TestCloseWhileTheNodeIsMadeAgainLeavesNothing(t *testing.T) {
 	for name, fault := range map[string]func(*zktest.Server, zktest.Match) func(){
 		"held": (*zktest.Server).HoldRequest, "stalled": (*zktest.Server).Stall,
