@@ -91,6 +91,7 @@ func TestCloseWhileStartWaitsForAServerEndsItAtOnce(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		client, link := newClient(t, server)
 		link.Cut()
+		time.Sleep(time.Minute) // the session is over
 		node := newNode(t, client, path, "up")
 		started := startSoon(t, node)
 		began := time.Now()
