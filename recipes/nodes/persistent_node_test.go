@@ -41,7 +41,7 @@ func TestStartOnAnEmptyPathIsOneCreateAndOneReadAndThenQuiet(t *testing.T) {
 		r := observe(t, server)
 		node := start(t, client, path, "up")
 		r.want(t, "create "+path, "getData "+path)
-		time.Sleep(10 * time.Hour) // the session reads a watched node again, later and later
+		time.Sleep(3 * time.Hour) // the session reads a watched node again, later and later
 		r.take()
 		time.Sleep(time.Hour)
 		for _, request := range r.take() {
