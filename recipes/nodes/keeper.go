@@ -188,7 +188,7 @@ func (k *keeper) follow(ctx context.Context, s session.Session) (missing bool, e
 			k.node.lose(nil)
 			return true, nil
 		case replace:
-			return k.replace(ctx, s, data, stat)
+			return false, k.replace(ctx, s, data, stat)
 		case adopt, write:
 			if _, err := s.Set(ctx, k.path, data, stat.Version); err != nil {
 				return false, unlessChanged(err)
@@ -217,13 +217,13 @@ func (k *keeper) see(view framework.View) sight {
 }
 
 // replace creates the node in place of another.
-func (k *keeper) replace(ctx context.Context, s session.Session, data []byte, other *zk.Stat) (missing bool, err error) {
+func (k *keeper) replace(ctx context.Context, s session.Session, data []byte, other *zk.Stat) error {
 	k.confirmed = false
 	if k.node.options.ephemeral() {
-		return false, unlessChanged(s.CreateAt(ctx, k.path, data, other))
+		return unlessChanged(s.CreateAt(ctx, k.path, data, other))
 	}
 	// An ephemeral node, and one with a TTL, cannot be exchanged in one transaction at all servers.
-	return false, unlessChanged(k.deleteOnce(ctx, other.Version))
+	return unlessChanged(k.deleteOnce(ctx, other.Version))
 }
 
 // unlessChanged drops an error that says that the node is another one than that of the look: the next look shows it.

@@ -4,8 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-zookeeper/zk"
-
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/recipes/nodes"
@@ -39,27 +37,26 @@ func TestANodeWithATTLIsKeptByAChildThatIsWrittenTwiceInThatTime(t *testing.T) {
 	}
 }
 
-func TestAWatchOnANodeWithATTLHearsNothingOfTheChildsWrites(t *testing.T) {
+func TestWatchersOfANodeWithATTLHearNothingOfTheChildsWrites(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		client, _ := newClient(t, server)
 		start(t, client, path, "up", withTTL(framework.PersistentWithTTL)...)
-		conn, connected, err := zk.Connect([]string{"127.0.0.1:2181"}, sessionTimeout, zk.WithDialer(server.Dial), zk.WithLogInfo(false))
-		wantErr(t, err)
-		defer func() {
-			conn.Close()
-			for range connected { // closed when the connection has wholly ended
+		other, _ := newClient(t, server)
+		ctx := within(t, 10*ttl)
+		views := map[string]int{}
+		for view, err := range other.Watch(ctx, path) {
+			if err == nil && view.Status == framework.StatusPresent {
+				views["node"]++
 			}
-		}()
-		_, _, data, err := conn.GetW(path)
-		wantErr(t, err)
-		_, _, children, err := conn.ChildrenW(path)
-		wantErr(t, err)
-		select {
-		case e := <-data:
-			t.Errorf("got the event %v, want none", e)
-		case e := <-children:
-			t.Errorf("got the event %v, want none", e)
-		case <-time.After(10 * ttl):
+		}
+		ctx = within(t, 10*ttl)
+		for view, err := range other.WatchChildren(ctx, path) {
+			if err == nil && view.Status == framework.StatusPresent {
+				views["children"]++
+			}
+		}
+		if views["node"] != 1 || views["children"] != 1 {
+			t.Errorf("got %v views in ten times the TTL, want the first of each", views)
 		}
 	})
 }
