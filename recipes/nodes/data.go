@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/gocurator/curator/framework"
 )
 
 // Data returns what the node is to have, as it was set last.
@@ -20,7 +22,7 @@ func (n *PersistentNode) Data() []byte {
 // ones of another Set. Data that others write stay until the next Set, or the next node.
 //
 // Errors: [ErrNotStarted]; [ErrClosed]; the end of ctx, with the reason why the node is not there: the data are written
-// as soon as they can be; the server's zk.ErrNoAuth, and framework.ErrTooLarge: so are these.
+// as soon as they can be; the server's zk.ErrNoAuth: so are these; framework.ErrTooLarge, which changes nothing.
 //
 // Curator: PersistentNode.setData(), which does not wait.
 func (n *PersistentNode) Set(ctx context.Context, data []byte) error {
@@ -48,10 +50,24 @@ func (n *PersistentNode) Set(ctx context.Context, data []byte) error {
 		}
 		return n.written >= number, nil
 	})
+	if errors.Is(err, framework.ErrTooLarge) {
+		n.takeBack(number)
+		k.waiter.Signal()
+	}
 	if err != nil {
 		return fmt.Errorf("nodes: set %q: %w", n.path, err)
 	}
 	return nil
+}
+
+// takeBack replaces data that no node can have by those that it had. The next session could make none with them.
+func (n *PersistentNode) takeBack(number int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.wanted == number && n.had != nil {
+		n.data = n.had
+		n.wanted++
+	}
 }
 
 // copied returns a copy that is not nil: nil stands for the client's default data elsewhere.

@@ -157,16 +157,19 @@ func TestSetThatAnOverloadedServerRefusesIsWrittenAllTheSame(t *testing.T) {
 	})
 }
 
-func TestDataThatAreTooLargeAreRefusedAndSmallerOnesAreWritten(t *testing.T) {
+func TestDataThatAreTooLargeAreRefusedAndThoseBeforeStayForLaterNodes(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		client, _ := newClient(t, server, framework.WithMaxRequest(4096))
 		node := start(t, client, path, "1")
-		wantErr(t, node.Set(t.Context(), []byte(strings.Repeat("x", 5000))), framework.ErrTooLarge)
-		if !node.There() {
-			t.Error("got not there, want there, with the data before")
-		}
-		wantErr(t, node.Err(), framework.ErrTooLarge)
-		time.Sleep(time.Minute)
+		tooLarge := strings.Repeat("x", 5000)
+		wantErr(t, node.Set(t.Context(), []byte(tooLarge)), framework.ErrTooLarge)
+		first, second := setSoon(t.Context(), node, tooLarge), setSoon(t.Context(), node, tooLarge)
+		wantErr(t, <-first, framework.ErrTooLarge)
+		wantErr(t, <-second, framework.ErrTooLarge)
+		time.Sleep(2 * time.Second)
+		wantThere(t, server, client, node, "1")
+		expire(t, server, client)
+		wantThere(t, server, client, node, "1")
 		wantErr(t, node.Set(t.Context(), []byte("2")))
 		wantThere(t, server, client, node, "2")
 	})

@@ -194,10 +194,10 @@ func (k *keeper) follow(ctx context.Context, s session.Session) (missing bool, e
 				return false, unlessChanged(err)
 			}
 			k.made, k.confirmed, k.unknown = stat.Czxid, true, nil
-			k.node.has(number)
+			k.node.has(data, number)
 		case keep:
 			k.made, k.confirmed, k.unknown = stat.Czxid, true, nil
-			k.node.has(number)
+			k.node.has(data, number)
 		}
 		if err := k.keepTTL(ctx); err != nil {
 			return false, err

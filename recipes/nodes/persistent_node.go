@@ -32,6 +32,7 @@ type PersistentNode struct {
 	actual  string        // the path with GUID and number; "" while they are not known
 	data    []byte        // that the node is to have; not changed
 	wanted  int           // how often data were set
+	had     []byte        // that the node had last; nil for none
 	there   bool
 	written int   // the node has the data that were set so many times; 0 for none
 	reason  error // why the node is not there, or lacks its data

@@ -16,8 +16,8 @@ func (n *PersistentNode) found(path string, number int) {
 }
 
 // has notes that the node is there, with the data of a number.
-func (n *PersistentNode) has(number int) {
-	n.change(func() { n.there, n.written, n.reason = true, max(n.written, number), nil })
+func (n *PersistentNode) has(data []byte, number int) {
+	n.change(func() { n.there, n.had, n.written, n.reason = true, data, max(n.written, number), nil })
 }
 
 // wait notes whose node a view shows that is not this client's.
