@@ -27,6 +27,7 @@ type keeper struct {
 	made      int64  // see sight
 	unknown   []byte // see sight
 	confirmed bool   // see sight
+	sure      bool   // in the present session: there is no node of an earlier one
 	trying    int    // the number of the data that an act writes
 	touched   time.Time
 
@@ -34,6 +35,7 @@ type keeper struct {
 	removal session.Removal // deletes an ephemeral node; nil if there is nothing to remove
 	remove  func() error    // a node that outlives sessions, by calls of which each has the turn
 	turn    chan struct{}
+	former  error           // to take over the node of an earlier session
 }
 
 func newKeeper(n *PersistentNode, absolute string, stop context.CancelFunc) *keeper {
@@ -75,6 +77,7 @@ func (k *keeper) leave() {
 func (k *keeper) keepIn(ctx context.Context, s session.Session) {
 	ephemeral := k.node.options.ephemeral()
 	k.registry.enter(s.ID())
+	k.sure = false
 	missing := true
 	var pace retry.Pace
 	for ctx.Err() == nil && s.Err() == nil {
@@ -97,6 +100,7 @@ func (k *keeper) keepIn(ctx context.Context, s session.Session) {
 		return
 	}
 	if ctx.Err() != nil && k.path != "" {
+		k.former = k.takeFormer(ctx, s)
 		k.removal = s.RemoveAt(k.path)
 	}
 	k.node.lose(nil)
@@ -118,6 +122,7 @@ func (k *keeper) create(ctx context.Context, s session.Session) error {
 		if errors.Is(err, zk.ErrNodeExists) {
 			return nil
 		}
+		k.sure = err == nil
 		return err // a node with the data of an earlier try counts as created: the look shows them
 	case n.options.ephemeral():
 		dir, name := split(k.absolute)
@@ -125,7 +130,7 @@ func (k *keeper) create(ctx context.Context, s session.Session) error {
 		if err != nil {
 			return err
 		}
-		k.path = created.Path
+		k.path, k.sure = created.Path, true
 	default:
 		k.unknown = data
 		path, stat, err := n.client.Create(ctx, n.client.RelativePath(k.orAbsolute()), data, k.createOptions()...)
@@ -178,6 +183,7 @@ func (k *keeper) follow(ctx context.Context, s session.Session) (missing bool, e
 		data, number := k.node.want()
 		k.trying = number
 		stat := view.Stat
+		k.sure = k.sure || k.rulesOutFormer(view)
 		switch decide(k.see(view), data, &k.node.options) {
 		case wait:
 			if view.Status == framework.StatusFailed {
@@ -237,7 +243,9 @@ func unlessChanged(err error) error {
 // end ends the keeping, and returns what has become of the node.
 func (k *keeper) end() error {
 	k.stop()
-	<-k.done
+	timeout := time.NewTimer(k.node.client.ConnectionTimeout())
+	defer timeout.Stop()
+	<-k.done // keepIn has the same time at the end
 	if k.remove != nil {
 		k.turn <- struct{}{}
 		defer func() { <-k.turn }()
@@ -246,8 +254,6 @@ func (k *keeper) end() error {
 	if k.removal == nil {
 		return nil
 	}
-	timeout := time.NewTimer(k.node.client.ConnectionTimeout())
-	defer timeout.Stop()
 	select {
 	case <-k.removal.Done():
 	case <-timeout.C:
@@ -256,5 +262,5 @@ func (k *keeper) end() error {
 	if err := k.removal.Err(); !errors.Is(err, framework.ErrSessionLost) && !errors.Is(err, framework.ErrClosed) {
 		return err
 	}
-	return nil // the node goes with its session
+	return k.former // without an error, a node that is left goes with its session
 }
