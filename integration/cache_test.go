@@ -70,9 +70,12 @@ func disturb(t *testing.T, admin *administrator, client *framework.Client, link 
 	case 2:
 		link.DropReply(lockstest.GetData)
 	case 3:
-		now, cancel := context.WithCancel(t.Context())
-		cancel()
-		if s, err := client.Session(now); err == nil && s.Connected() {
+		if !client.State().IsConnected() {
+			return
+		}
+		now, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if s, err := client.Session(now); err == nil {
 			admin.ExpireSession(link, s.ID())
 		}
 	case 4, 5:
