@@ -33,6 +33,9 @@ func (e *Env) followers() (all []*follower) {
 	}
 	roots := []string{e.path, e.path[:strings.LastIndexByte(e.path, '/')], "/"}
 	for i, p := range e.Peers {
+		if p.mortal {
+			continue
+		}
 		f := &follower{env: e, peer: p, root: roots[i%len(roots)], heard: map[string]cache.Node{}}
 		if f.root == "" {
 			f.root = "/"
@@ -94,7 +97,7 @@ func (f *follower) checkSync(ctx context.Context) {
 		now[n.Path] = stampOf(n)
 	}
 	after := f.env.tree(f.root)
-	if f.env.lostEvents() {
+	if f.env.LostEvents() {
 		return
 	}
 	for path, want := range before {
@@ -171,9 +174,9 @@ func (e *Env) tree(root string) map[string]stamp {
 	return nodes
 }
 
-// lostEvents reports whether a server has lost an event, or is about to: then a cache may be behind until it reads
+// LostEvents reports whether a server has lost an event, or is about to: then a cache may be behind until it reads
 // again.
-func (e *Env) lostEvents() bool {
+func (e *Env) LostEvents() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, happened := range e.events {

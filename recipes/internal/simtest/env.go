@@ -5,16 +5,13 @@ package simtest
 import (
 	"context"
 	"math/rand/v2"
-	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/recipes/journaltest"
-	"github.com/gocurator/curator/recipes/locks/lockstest"
-	"github.com/gocurator/curator/retry"
 )
 
 // SessionTimeout is the session timeout of all clients.
@@ -28,19 +25,17 @@ type Env struct {
 	Peers    []*Peer
 	Journal  journaltest.Journal
 
-	path  string
-	start time.Time
+	path    string
+	start   time.Time
+	replies int // how many of the replies may be lost
 
-	mu     sync.Mutex
-	events []event
-	checks int // how often a cache was checked
-}
+	isolated atomic.Bool // a server was isolated
 
-// A Peer is a client with a network path of its own.
-type Peer struct {
-	*framework.Client
-	link  *lockstest.Link // faults
-	cable *zktest.Link    // latency
+	mu        sync.Mutex
+	events    []event
+	checks    int // how often a cache was checked
+	calmUntil time.Time
+	touched   []time.Time // see Touched
 }
 
 // New makes an Env of so many servers, with a recipe at path. It ends with the test.
@@ -49,30 +44,11 @@ func New(t *testing.T, seed uint64, servers int, path string) *Env {
 	version := []string{"3.8.6", "3.9.5"}[seed%2]
 	e := &Env{
 		T: t, Seed: seed, Ensemble: zktest.NewEnsemble(servers, zktest.WithVersion(version)), path: path, start: time.Now(),
+		replies: ofLocks,
 	}
 	t.Cleanup(func() { _ = e.Ensemble.Close() })
 	e.Ensemble.Leader().ObserveTransactions(e.Journal.Transaction)
 	return e
-}
-
-// AddPeer makes a client, which Run closes.
-func (e *Env) AddPeer(latency time.Duration) {
-	e.T.Helper()
-	servers := strings.Join(e.Ensemble.Addrs(), ",")
-	name := string(rune('A' + len(e.Peers)))
-	p := &Peer{cable: e.Ensemble.NewLink()}
-	p.cable.SetLatency(latency)
-	p.link = lockstest.NewLink(servers, p.cable.DialContext)
-	client, err := framework.NewClient(servers, framework.WithDialer(p.link.DialContext),
-		framework.WithSessionTimeout(SessionTimeout), framework.WithConnectionTimeout(3*time.Second),
-		framework.WithRetryPolicy(retry.NTimes(3, 10*time.Millisecond)),
-		framework.WithTrace(framework.Trace{OrphanFound: e.Journal.OrphanFound(name)}))
-	if err != nil {
-		e.T.Fatal(err)
-	}
-	p.Client = client
-	e.Journal.Attach(client, name)
-	e.Peers = append(e.Peers, p)
 }
 
 // Dice make the choices of one actor: what others do at the same moment does not change them.
@@ -124,7 +100,7 @@ func (e *Env) Run(actors *sync.WaitGroup, faulty bool) {
 		f.checkEnd()
 	}
 	e.checkResidue()
-	for _, p := range e.Peers {
+	for _, p := range e.peers() {
 		_ = p.Close()
 	}
 	<-done

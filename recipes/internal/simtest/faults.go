@@ -43,9 +43,17 @@ const (
 var (
 	ofPeers   = []string{cut, mute, heal, reset, dropReply, delayReply, latency}
 	ofServers = []string{restart, elect, freeze, lag, stall, swallowReply, dropEvent, isolate, removeWaiter, healAll}
-	replies   = []string{"create", "children", "delete", "data"}
-	replyOps  = []lockstest.Op{lockstest.Create, lockstest.GetChildren, lockstest.Delete, lockstest.GetData}
+	replies   = []string{"create", "children", "delete", "data", "multi", "exists", "set"}
+	replyOps  = []lockstest.Op{
+		lockstest.Create, lockstest.GetChildren, lockstest.Delete, lockstest.GetData, lockstest.Multi, lockstest.Exists, lockstest.SetData,
+	}
 )
+
+// ofLocks is how many of the replies locks get: those of the others would change all their seeds.
+const ofLocks = 4
+
+// LoseAnyReply lets faults befall the answers to transactions, looks and writes, too.
+func (e *Env) LoseAnyReply() { e.replies = len(replies) }
 
 // check refuses what does not fit a simulation with so many clients and servers.
 func (f Fault) check(peers, servers int) error {
@@ -110,9 +118,12 @@ func (e *Env) pickFault(dice Dice) Fault {
 	some := func(most time.Duration) span { return span(dice.Some(most)) }
 	switch f.Kind {
 	case dropReply:
-		f.Op = replies[dice.Pick(4)]
+		f.Op = replies[dice.Pick(e.replies)]
 	case delayReply:
 		f.Op, f.For = "create", some(12*time.Second)
+		if e.replies > ofLocks && dice.Pick(2) == 0 {
+			f.Op = "multi"
+		}
 	case freeze:
 		f.For = some(4 * time.Second)
 	case isolate:
@@ -123,6 +134,9 @@ func (e *Env) pickFault(dice Dice) Fault {
 		f.For = some(500 * time.Millisecond)
 	case stall:
 		f.For, f.Break = some(SessionTimeout), some(time.Second)
+		if e.replies > ofLocks && dice.Pick(2) == 0 {
+			f.Op = "multi"
+		}
 	case swallowReply:
 		f.Nth = 1 + dice.Pick(10)
 	case dropEvent:

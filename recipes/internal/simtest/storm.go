@@ -22,6 +22,9 @@ func (e *Env) storm(given []event, stop <-chan struct{}) {
 			return
 		case <-time.After(dice.Some(5 * time.Second)):
 		}
+		if !e.awaitStorm(stop) {
+			return
+		}
 		e.strike(e.pickFault(dice))
 		if dice.Pick(3) == 0 {
 			e.strike(Fault{Kind: healAll})
@@ -64,7 +67,7 @@ func (e *Env) stormAgain(given []event, stop <-chan struct{}) {
 func (e *Env) strike(f Fault) {
 	e.add(event{Lane: f.lane(), Text: f.String(), Fault: &f})
 	if slices.Contains(ofPeers, f.Kind) {
-		e.strikePeer(f, e.Peers[f.Peer])
+		e.strikePeer(f, e.peers()[f.Peer])
 	} else {
 		e.strikeServer(f, e.Ensemble.Server(f.Server))
 	}
@@ -93,23 +96,32 @@ func (e *Env) strikeServer(f Fault, server *zktest.Server) {
 	switch f.Kind {
 	case restart:
 		server.Restart()
+		e.touch()
 	case elect:
 		e.Ensemble.Elect(f.Server)
+		e.touch()
 	case freeze:
+		e.touch()
 		server.Freeze()
 		time.Sleep(time.Duration(f.For))
 		server.Unfreeze()
+		e.touch()
 	case lag:
 		e.Ensemble.SetLag(f.Server, time.Duration(f.For))
 	case stall:
-		e.stall(server, time.Duration(f.For), time.Duration(f.Break))
+		op := zktest.OpCreate2
+		if f.Op == "multi" {
+			op = zktest.OpMulti
+		}
+		e.stall(server, op, time.Duration(f.For), time.Duration(f.Break))
 	case swallowReply:
 		server.SwallowReply(zktest.Match{Nth: f.Nth})
 	case dropEvent:
 		server.DropEvent(zktest.Match{Nth: f.Nth})
 	case isolate:
 		e.Ensemble.Isolate(f.Server)
-		time.AfterFunc(time.Duration(f.For), func() { e.Ensemble.Rejoin(f.Server) })
+		e.isolated.Store(true)
+		time.AfterFunc(time.Duration(f.For), func() { e.rejoin(f.Server) })
 	case removeWaiter:
 		e.removeWaiter()
 	case healAll:
@@ -117,12 +129,13 @@ func (e *Env) strikeServer(f Fault, server *zktest.Server) {
 	}
 }
 
-// stall has a thread of a server execute the next create late. The connections that it may have come on break before.
-func (e *Env) stall(server *zktest.Server, late, broken time.Duration) {
-	goOn := server.Stall(zktest.Match{Op: zktest.OpCreate2, Path: e.path + "/*"})
-	time.AfterFunc(late, goOn)
+// stall has a thread of a server execute the next create, or transaction, late. The connections that it may have come
+// on break before.
+func (e *Env) stall(server *zktest.Server, op zktest.Op, late, broken time.Duration) {
+	goOn := server.Stall(zktest.Match{Op: op, Path: e.path + "/*"})
+	time.AfterFunc(late, func() { goOn(); e.touch() })
 	time.AfterFunc(broken, func() {
-		for _, p := range e.Peers {
+		for _, p := range e.peers() {
 			p.link.Reset()
 		}
 	})
@@ -144,11 +157,19 @@ func (e *Env) removeWaiter() {
 
 // heal ends what else would last.
 func (e *Env) heal() {
-	for _, p := range e.Peers {
+	for _, p := range e.peers() {
 		p.link.Heal()
 	}
 	for i := range e.Ensemble.Size() {
 		e.Ensemble.SetLag(i, 0)
-		e.Ensemble.Rejoin(i)
+		e.rejoin(i)
+	}
+}
+
+// rejoin ends the isolation of a server, which then reports the sessions that it has heard from.
+func (e *Env) rejoin(server int) {
+	e.Ensemble.Rejoin(server)
+	if e.isolated.Load() {
+		e.touch()
 	}
 }

@@ -19,6 +19,7 @@ type Link struct {
 	mu        sync.Mutex
 	cut       bool
 	muted     bool
+	suspended chan struct{} // closed by Resume; nil while the client runs
 	wires     map[*wire]struct{}
 	faults    []*fault
 	holds     []chan struct{} // one for each answer that is held, closed when it may pass
@@ -49,7 +50,7 @@ func (l *Link) Servers() string { return l.connect }
 // DialContext is what a client dials with.
 func (l *Link) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	refused := &net.OpError{Op: "dial", Net: network, Err: syscall.ECONNREFUSED}
-	if l.isCut() || !l.awaitHeld(ctx) {
+	if !l.awaitRunning(ctx.Done()) || l.isCut() || !l.awaitHeld(ctx) {
 		return nil, refused
 	}
 	raw, err := l.dial(ctx, network, address)

@@ -19,11 +19,12 @@ const (
 	Delete        Op = 2
 	Exists        Op = 3
 	GetData       Op = 4
+	SetData       Op = 5
 	Sync          Op = 9
 	GetChildren   Op = 12
+	Multi         Op = 14 // that is no Renewal
 	RemoveWatches Op = 18
 	ping          Op = 11
-	multi         Op = 14
 
 	// Renewal is a transaction that only checks one node, by which a client renews its session's leases.
 	Renewal Op = -14
@@ -33,7 +34,7 @@ const (
 // the end.
 func kind(op Op, body []byte) Op {
 	const check, header, end = 13, 9, -1
-	if op != multi || len(body) < header+4 || binary.BigEndian.Uint32(body) != check {
+	if op != Multi || len(body) < header+4 || binary.BigEndian.Uint32(body) != check {
 		return op
 	}
 	second := header + 4 + int(binary.BigEndian.Uint32(body[header:])) + 4
@@ -72,6 +73,9 @@ func (w *wire) Close() error {
 
 // Write passes on whole frames, as clients write them.
 func (w *wire) Write(p []byte) (int, error) {
+	if !w.link.awaitRunning(w.down) {
+		return 0, io.ErrClosedPipe
+	}
 	if w.link.isMute() {
 		return len(p), nil
 	}
@@ -103,6 +107,9 @@ func (w *wire) Read(p []byte) (int, error) {
 	for len(w.ready) == 0 {
 		if err := w.next(); err != nil {
 			return 0, err
+		}
+		if !w.link.awaitRunning(w.down) {
+			return 0, io.ErrClosedPipe
 		}
 		if w.link.isMute() {
 			w.ready = nil
