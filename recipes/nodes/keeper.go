@@ -5,8 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/go-zookeeper/zk"
-
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/retry"
@@ -35,7 +33,7 @@ type keeper struct {
 	removal session.Removal // deletes an ephemeral node; nil if there is nothing to remove
 	remove  func() error    // a node that outlives sessions, by calls of which each has the turn
 	turn    chan struct{}
-	former  error           // to take over the node of an earlier session
+	former  error // to take over the node of an earlier session
 }
 
 func newKeeper(n *PersistentNode, absolute string, stop context.CancelFunc) *keeper {
@@ -111,69 +109,6 @@ func refuses(ctx context.Context, err error) bool {
 	return err != nil && !session.ShouldStartOver(ctx, err) && !errors.Is(err, framework.ErrConnectionLost) && ctx.Err() == nil
 }
 
-// create creates the node. One that is there already is looked at next.
-func (k *keeper) create(ctx context.Context, s session.Session) error {
-	n := k.node
-	data, number := n.want()
-	k.trying, k.confirmed = number, false
-	switch {
-	case n.options.ephemeral() && k.path != "":
-		err := s.CreateAt(ctx, k.path, data, nil)
-		if errors.Is(err, zk.ErrNodeExists) {
-			return nil
-		}
-		k.sure = err == nil
-		return err // a node with the data of an earlier try counts as created: the look shows them
-	case n.options.ephemeral():
-		dir, name := split(k.absolute)
-		created, err := s.CreateProtectedWithoutListing(ctx, dir, name, data)
-		if err != nil {
-			return err
-		}
-		k.path, k.sure = created.Path, true
-	default:
-		k.unknown = data
-		path, stat, err := n.client.Create(ctx, n.client.RelativePath(k.orAbsolute()), data, k.createOptions()...)
-		if errors.Is(err, zk.ErrNodeExists) {
-			return nil
-		}
-		if refuses(ctx, err) {
-			k.unknown = nil
-		}
-		if err != nil {
-			return err
-		}
-		if k.path, err = n.client.AbsolutePath(path); err != nil {
-			return err
-		}
-		k.made, k.unknown = stat.Czxid, nil
-	}
-	k.confirmed = true
-	n.found(n.client.RelativePath(k.path), number)
-	return nil
-}
-
-func (k *keeper) orAbsolute() string {
-	if k.path == "" {
-		return k.absolute
-	}
-	return k.path
-}
-
-func (k *keeper) createOptions() []framework.CreateOption {
-	o := &k.node.options
-	opts := []framework.CreateOption{framework.WithMode(o.mode), framework.CreatingParentContainersIfNeeded()}
-	if k.path != "" {
-		opts[0] = framework.WithMode(o.fixed())
-	} else {
-		opts = append(opts, framework.WithProtection())
-	}
-	if o.hasTTL() {
-		opts = append(opts, framework.WithTTL(o.ttl))
-	}
-	return opts
-}
-
 // follow watches the node and acts, until there is none, or another one. An error is that of an act.
 func (k *keeper) follow(ctx context.Context, s session.Session) (missing bool, err error) {
 	watch := s.WatchData(k.path, k.waiter.Signal)
@@ -220,24 +155,6 @@ func (k *keeper) see(view framework.View) sight {
 		sees.former = k.registry.had(view.Stat.EphemeralOwner)
 	}
 	return sees
-}
-
-// replace creates the node in place of another.
-func (k *keeper) replace(ctx context.Context, s session.Session, data []byte, other *zk.Stat) error {
-	k.confirmed = false
-	if k.node.options.ephemeral() {
-		return unlessChanged(s.CreateAt(ctx, k.path, data, other))
-	}
-	// An ephemeral node, and one with a TTL, cannot be exchanged in one transaction at all servers.
-	return unlessChanged(k.deleteOnce(ctx, other.Version))
-}
-
-// unlessChanged drops an error that says that the node is another one than that of the look: the next look shows it.
-func unlessChanged(err error) error {
-	if errors.Is(err, zk.ErrBadVersion) || errors.Is(err, zk.ErrNoNode) || errors.Is(err, zk.ErrNodeExists) {
-		return nil
-	}
-	return err
 }
 
 // end ends the keeping, and returns what has become of the node.

@@ -16,7 +16,7 @@ import (
 
 var (
 	histories = flag.Int("histories", 300, "how many random histories are played with one persistent node")
-	firstSeed = flag.Int("seed", 0, "the first history's number")
+	firstSeed = flag.Int("first", 0, "the first history's number")
 )
 
 // Random faults, removals by hand and strangers' nodes: at each quiet moment the node is there with the newest data if
