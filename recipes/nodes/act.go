@@ -73,14 +73,23 @@ func (k *keeper) createOptions() []framework.CreateOption {
 	return opts
 }
 
-// replace creates the node in place of another.
+// replace creates the node in place of another, if that is still there. A server that is behind may show the node of
+// this client's last session when a successor has taken the path already, with a node of the same version. So the server
+// catches up first, and the look is repeated.
 func (k *keeper) replace(ctx context.Context, s session.Session, data []byte, other *zk.Stat) error {
+	if err := s.Sync(ctx, k.path); err != nil {
+		return err
+	}
+	now, err := s.Exists(ctx, k.path)
+	if err != nil || now == nil || now.Czxid != other.Czxid {
+		return err // the next look shows what is there
+	}
 	k.confirmed = false
 	if k.node.options.ephemeral() {
-		return unlessChanged(s.CreateAt(ctx, k.path, data, other))
+		return unlessChanged(s.CreateAt(ctx, k.path, data, now))
 	}
 	// An ephemeral node, and one with a TTL, cannot be exchanged in one transaction at all servers.
-	return unlessChanged(k.deleteOnce(ctx, other.Version))
+	return unlessChanged(k.deleteOnce(ctx, now.Version))
 }
 
 // unlessChanged drops an error that says that the node is another one than that of the look: the next look shows it.

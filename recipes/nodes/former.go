@@ -29,7 +29,11 @@ func (k *keeper) takeFormer(ctx context.Context, s session.Session) error {
 	client := k.node.client
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), client.ConnectionTimeout())
 	defer cancel()
-	stat, err := client.Exists(ctx, client.RelativePath(k.path))
+	path := client.RelativePath(k.path)
+	if err := client.Sync(ctx, path); err != nil {
+		return ctx.Err()
+	}
+	stat, err := client.Exists(ctx, path)
 	if err == nil && stat != nil && stat.EphemeralOwner != s.ID() && k.registry.had(stat.EphemeralOwner) {
 		_ = s.CreateAt(ctx, k.path, nil, stat)
 	}
