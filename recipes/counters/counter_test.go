@@ -1,0 +1,315 @@
+package counters_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/counters"
+)
+
+// Java's ByteBuffer.putLong and putInt.
+func TestNumbersHaveTheBytesOfJava(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		long := counters.NewDistributedAtomicLong(client, "/long")
+		integer := counters.NewDistributedAtomicInteger(client, "/integer")
+		for n, want := range map[int64]string{
+			0: "0000000000000000", 1: "0000000000000001", -1: "ffffffffffffffff", 0x0102030405060708: "0102030405060708",
+			math.MinInt64: "8000000000000000", math.MaxInt64: "7fffffffffffffff",
+		} {
+			if err := long.Set(t.Context(), n); err != nil {
+				t.Fatal(err)
+			}
+			data, _ := server.Data("/long")
+			if got, err := long.Get(t.Context()); fmt.Sprintf("%x", data) != want || got != n || err != nil {
+				t.Errorf("%d: got %x, read as %d, %v, want %s", n, data, got, err, want)
+			}
+		}
+		for n, want := range map[int32]string{0: "00000000", -2: "fffffffe", 0x01020304: "01020304", math.MinInt32: "80000000"} {
+			if err := integer.Set(t.Context(), n); err != nil {
+				t.Fatal(err)
+			}
+			data, _ := server.Data("/integer")
+			if got, err := integer.Get(t.Context()); fmt.Sprintf("%x", data) != want || got != n || err != nil {
+				t.Errorf("%d: got %x, read as %d, %v, want %s", n, data, got, err, want)
+			}
+		}
+	})
+}
+
+func TestAddReturnsTheNumbersBeforeAndAfter(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		number(t, server, 40)
+		l, _ := newLong(t, server)
+		wantAdd(t, l, 2, 40, 42)
+		wantAdd(t, l, -50, 42, -8)
+		wantAdd(t, l, 0, -8, -8)
+		wantNumber(t, server, -8)
+	})
+}
+
+// As Java's getData and setData.
+func TestAddCostsOneReadAndOneWrite(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		number(t, server, 0)
+		l, _ := newLong(t, server, counters.WithLock(lockPath))
+		earlier := server.Counts()
+		for range 10 {
+			if _, _, err := l.Add(t.Context(), 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for op, n := range server.Counts() {
+			want := 0
+			if op == zktest.OpGetData || op == zktest.OpMulti {
+				want = 10
+			}
+			if got := n - earlier[op]; got != want {
+				t.Errorf("ten Adds: got %d requests %v, want %d", got, op, want)
+			}
+		}
+	})
+}
+
+func TestAddMakesAMissingNodeInContainersAndCountsFromZero(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		l, _ := newLong(t, server)
+		wantAdd(t, l, 5, 0, 5)
+		wantNumber(t, server, 5)
+		time.Sleep(time.Hour)
+		wantNumber(t, server, 5) // the node itself is no container
+		remove(t, server)
+		wantRemoved(t, server, "/numbers")
+	})
+}
+
+// wantRemoved waits until the server has removed an empty container.
+func wantRemoved(t *testing.T, server *zktest.Server, container string) {
+	t.Helper()
+	time.Sleep(2 * time.Minute)
+	if server.Exists(container) {
+		t.Errorf("got %s kept, want a container, removed without children", container)
+	}
+}
+
+func TestEmptyDataAndAMissingNodeAreZero(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		l, _ := newLong(t, server)
+		if n, err := l.Get(t.Context()); n != 0 || err != nil || server.Exists(path) {
+			t.Errorf("missing: got %d, %v, node %v, want 0 and none", n, err, server.Exists(path))
+		}
+		put(t, server, nil)
+		if n, err := l.Get(t.Context()); n != 0 || err != nil {
+			t.Errorf("empty: got %d, %v, want 0", n, err)
+		}
+		if ok, err := l.CompareAndSet(t.Context(), 0, 7); !ok || err != nil {
+			t.Errorf("CompareAndSet of 0 with empty data: got %v, %v, want true", ok, err)
+		}
+		put(t, server, nil)
+		wantAdd(t, l, 3, 0, 3)
+	})
+}
+
+func TestDataOfAnotherLengthAreNoNumber(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		long := counters.NewDistributedAtomicLong(client, path)
+		integer := counters.NewDistributedAtomicInteger(client, path)
+		for length := 1; length < 20; length++ {
+			data := bytes.Repeat([]byte{1}, length)
+			put(t, server, data)
+			was, _ := server.Stat(path)
+			if length != 8 {
+				_, err := long.Get(t.Context())
+				wantCertain(t, err, counters.ErrNotACounter)
+				_, _, err = long.Add(t.Context(), 1)
+				wantCertain(t, err, counters.ErrNotACounter)
+				_, err = long.CompareAndSet(t.Context(), 1, 2)
+				wantCertain(t, err, counters.ErrNotACounter)
+			}
+			if length != 4 {
+				_, _, err := integer.Add(t.Context(), 1)
+				wantCertain(t, err, counters.ErrNotACounter)
+			}
+			if is, _ := server.Stat(path); is != was {
+				t.Errorf("%d bytes: got the node changed, from %+v to %+v, want none", length, was, is)
+			}
+		}
+		if ok, err := long.Initialize(t.Context(), 1); ok || err != nil {
+			t.Errorf("Initialize: got %v, %v, want false", ok, err)
+		}
+		_, err := long.Get(t.Context())
+		if want := `counters: not a counter: "/numbers/hits" has 19 bytes, want 8 or none`; err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+		if err := long.Set(t.Context(), 5); err != nil {
+			t.Errorf("Set: got %v, want the data replaced", err)
+		}
+		wantNumber(t, server, 5)
+	})
+}
+
+func TestAddWrapsAsJavaDoes(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		number(t, server, math.MaxInt64)
+		long := counters.NewDistributedAtomicLong(client, path)
+		wantAdd(t, long, 1, math.MaxInt64, math.MinInt64)
+		wantAdd(t, long, -1, math.MinInt64, math.MaxInt64)
+		integer := counters.NewDistributedAtomicInteger(client, "/integer")
+		if err := integer.Set(t.Context(), math.MaxInt32-1); err != nil {
+			t.Fatal(err)
+		}
+		if before, after, err := integer.Add(t.Context(), 3); before != math.MaxInt32-1 || after != math.MinInt32+1 || err != nil {
+			t.Errorf("got %d, %d, %v, want it wrapped", before, after, err)
+		}
+	})
+}
+
+func TestCompareAndSetTriesOnce(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		l, _ := newLong(t, server)
+		want := func(what string, old, value int64, want bool) {
+			t.Helper()
+			if got, err := l.CompareAndSet(t.Context(), old, value); got != want || err != nil {
+				t.Errorf("%s: CompareAndSet(%d, %d): got %v, %v, want %v", what, old, value, got, err, want)
+			}
+		}
+		want("missing node", 0, 1, false)
+		if server.Exists(path) {
+			t.Error("got a node made, want none")
+		}
+		number(t, server, 5)
+		want("another number", 4, 9, false)
+		want("the number", 5, 6, true)
+		wantNumber(t, server, 6)
+		want("no change", 6, 6, true)
+		before(t, server, zktest.OpMulti, func(nth int) {
+			switch nth {
+			case 1:
+				number(t, server, 6)
+			case 2:
+				remove(t, server)
+			default:
+				t.Errorf("got write %d, want one for each call", nth)
+			}
+		})
+		want("the same number written between", 6, 7, false)
+		want("deleted between", 6, 7, false)
+	})
+}
+
+func TestSetNeedsNoNodeAndAsksForNoNumber(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		l, _ := newLong(t, server)
+		reads := server.Counts()[zktest.OpGetData]
+		for _, n := range []int64{7, -3} {
+			if err := l.Set(t.Context(), n); err != nil {
+				t.Fatal(err)
+			}
+			wantNumber(t, server, n)
+		}
+		if n := server.Counts()[zktest.OpGetData] - reads; n != 0 {
+			t.Errorf("got %d reads, want none", n)
+		}
+		server.DropReply(zktest.Match{Op: zktest.OpSetData, Path: path})
+		if err := l.Set(t.Context(), 8); err != nil {
+			t.Errorf("after a lost answer: got %v, want it repeated", err)
+		}
+		wantNumber(t, server, 8)
+	})
+}
+
+func TestInitializeMakesTheNodeOnce(t *testing.T) {
+	for name, opts := range map[string][]framework.Option{"": nil, "in a namespace": {framework.WithNamespace("app")}} {
+		inBubble(t, func(t *testing.T, server *zktest.Server) {
+			client, _ := newClient(t, server, opts...)
+			for _, path := range []string{"/top", "/deep/down/there"} {
+				l := counters.NewDistributedAtomicLong(client, path)
+				for _, want := range []bool{true, false} {
+					if ok, err := l.Initialize(t.Context(), 41); ok != want || err != nil {
+						t.Errorf("%s %s: got %v, %v, want %v", path, name, ok, err, want)
+					}
+				}
+				wantAdd(t, l, 1, 41, 42)
+			}
+			if err := client.Delete(t.Context(), "/deep/down/there", -1); err != nil {
+				t.Fatal(err)
+			}
+			space := ""
+			if len(opts) > 0 {
+				space = "/app"
+			}
+			wantRemoved(t, server, space+"/deep")
+		})
+	}
+}
+
+// Containers came with ZooKeeper 3.5.
+func TestInitializeMakesParentsAtAServerWithoutContainers(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		l, _ := newLong(t, server)
+		if ok, err := l.Initialize(t.Context(), 3); !ok || err != nil {
+			t.Errorf("got %v, %v, want true", ok, err)
+		}
+		wantAdd(t, l, 1, 3, 4)
+	}, zktest.WithVersion("3.4.14"))
+}
+
+func TestErrorsOfTheServerAreCertain(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		number(t, server, 5)
+		l, _ := newLong(t, server)
+		const read, create = 1, 4
+		if err := server.SetACL(path, zktest.ACL{Perms: read, Scheme: "world", ID: "anyone"}); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err := l.Add(t.Context(), 1)
+		wantCertain(t, err, zk.ErrNoAuth)
+		_, err = l.CompareAndSet(t.Context(), 5, 6)
+		wantCertain(t, err, zk.ErrNoAuth)
+		wantCertain(t, l.Set(t.Context(), 6), zk.ErrNoAuth)
+		if err := server.SetACL(path, zktest.ACL{Perms: create, Scheme: "world", ID: "anyone"}); err != nil {
+			t.Fatal(err)
+		}
+		_, err = l.Get(t.Context())
+		wantCertain(t, err, zk.ErrNoAuth)
+		remove(t, server)
+		if err := server.SetACL("/numbers", zktest.ACL{Perms: read, Scheme: "world", ID: "anyone"}); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err = l.Add(t.Context(), 1)
+		wantCertain(t, err, zk.ErrNoAuth)
+		_, err = l.Initialize(t.Context(), 1)
+		wantCertain(t, err, zk.ErrNoAuth)
+	})
+}
+
+func TestCallsOfAClosedClientFail(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		number(t, server, 5)
+		client, _ := newClient(t, server)
+		l := counters.NewDistributedAtomicLong(client, path)
+		_ = client.Close()
+		synctest.Wait()
+		_, _, err := l.Add(t.Context(), 1)
+		wantCertain(t, err, framework.ErrClosed)
+		_, err = l.CompareAndSet(t.Context(), 5, 6)
+		wantCertain(t, err, framework.ErrClosed)
+		_, err = l.Initialize(t.Context(), 6)
+		wantCertain(t, err, framework.ErrClosed)
+		if err := l.Set(t.Context(), 6); !errors.Is(err, framework.ErrClosed) {
+			t.Errorf("Set: got %v, want ErrClosed", err)
+		}
+		wantNumber(t, server, 5)
+	})
+}

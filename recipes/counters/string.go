@@ -1,0 +1,44 @@
+package counters
+
+import (
+	"fmt"
+	"log/slog"
+
+	"github.com/gocurator/curator/framework/session"
+)
+
+// String names the node. It does not read the number.
+func (l *DistributedAtomicLong) String() string {
+	return fmt.Sprintf("atomic long at %q", l.counter.path)
+}
+
+// Format is String by every verb.
+func (l *DistributedAtomicLong) Format(f fmt.State, verb rune) {
+	session.FormatText(f, verb, l.String())
+}
+
+// LogValue is for package slog.
+func (l *DistributedAtomicLong) LogValue() slog.Value {
+	if l == nil {
+		return slog.StringValue("<nil>")
+	}
+	return slog.GroupValue(slog.String("path", l.counter.path))
+}
+
+// String names the node. It does not read the number.
+func (i *DistributedAtomicInteger) String() string {
+	return fmt.Sprintf("atomic integer at %q", i.counter.path)
+}
+
+// Format is String by every verb.
+func (i *DistributedAtomicInteger) Format(f fmt.State, verb rune) {
+	session.FormatText(f, verb, i.String())
+}
+
+// LogValue is for package slog.
+func (i *DistributedAtomicInteger) LogValue() slog.Value {
+	if i == nil {
+		return slog.StringValue("<nil>")
+	}
+	return slog.GroupValue(slog.String("path", i.counter.path))
+}
