@@ -1,15 +1,10 @@
 package counters_test
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"math"
 	"testing"
-	"testing/synctest"
 	"time"
-
-	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
@@ -119,45 +114,6 @@ func TestEmptyDataAndAMissingNodeAreZero(t *testing.T) {
 	})
 }
 
-func TestDataOfAnotherLengthAreNoNumber(t *testing.T) {
-	inBubble(t, func(t *testing.T, server *zktest.Server) {
-		client, _ := newClient(t, server)
-		long := counters.NewDistributedAtomicLong(client, path)
-		integer := counters.NewDistributedAtomicInteger(client, path)
-		for length := 1; length < 20; length++ {
-			data := bytes.Repeat([]byte{1}, length)
-			put(t, server, data)
-			was, _ := server.Stat(path)
-			if length != 8 {
-				_, err := long.Get(t.Context())
-				wantCertain(t, err, counters.ErrNotACounter)
-				_, _, err = long.Add(t.Context(), 1)
-				wantCertain(t, err, counters.ErrNotACounter)
-				_, err = long.CompareAndSet(t.Context(), 1, 2)
-				wantCertain(t, err, counters.ErrNotACounter)
-			}
-			if length != 4 {
-				_, _, err := integer.Add(t.Context(), 1)
-				wantCertain(t, err, counters.ErrNotACounter)
-			}
-			if is, _ := server.Stat(path); is != was {
-				t.Errorf("%d bytes: got the node changed, from %+v to %+v, want none", length, was, is)
-			}
-		}
-		if ok, err := long.Initialize(t.Context(), 1); ok || err != nil {
-			t.Errorf("Initialize: got %v, %v, want false", ok, err)
-		}
-		_, err := long.Get(t.Context())
-		if want := `counters: not a counter: "/numbers/hits" has 19 bytes, want 8 or none`; err == nil || err.Error() != want {
-			t.Errorf("got %v, want %s", err, want)
-		}
-		if err := long.Set(t.Context(), 5); err != nil {
-			t.Errorf("Set: got %v, want the data replaced", err)
-		}
-		wantNumber(t, server, 5)
-	})
-}
-
 func TestAddWrapsAsJavaDoes(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		client, _ := newClient(t, server)
@@ -263,53 +219,4 @@ func TestInitializeMakesParentsAtAServerWithoutContainers(t *testing.T) {
 		}
 		wantAdd(t, l, 1, 3, 4)
 	}, zktest.WithVersion("3.4.14"))
-}
-
-func TestErrorsOfTheServerAreCertain(t *testing.T) {
-	inBubble(t, func(t *testing.T, server *zktest.Server) {
-		number(t, server, 5)
-		l, _ := newLong(t, server)
-		const read, create = 1, 4
-		if err := server.SetACL(path, zktest.ACL{Perms: read, Scheme: "world", ID: "anyone"}); err != nil {
-			t.Fatal(err)
-		}
-		_, _, err := l.Add(t.Context(), 1)
-		wantCertain(t, err, zk.ErrNoAuth)
-		_, err = l.CompareAndSet(t.Context(), 5, 6)
-		wantCertain(t, err, zk.ErrNoAuth)
-		wantCertain(t, l.Set(t.Context(), 6), zk.ErrNoAuth)
-		if err := server.SetACL(path, zktest.ACL{Perms: create, Scheme: "world", ID: "anyone"}); err != nil {
-			t.Fatal(err)
-		}
-		_, err = l.Get(t.Context())
-		wantCertain(t, err, zk.ErrNoAuth)
-		remove(t, server)
-		if err := server.SetACL("/numbers", zktest.ACL{Perms: read, Scheme: "world", ID: "anyone"}); err != nil {
-			t.Fatal(err)
-		}
-		_, _, err = l.Add(t.Context(), 1)
-		wantCertain(t, err, zk.ErrNoAuth)
-		_, err = l.Initialize(t.Context(), 1)
-		wantCertain(t, err, zk.ErrNoAuth)
-	})
-}
-
-func TestCallsOfAClosedClientFail(t *testing.T) {
-	inBubble(t, func(t *testing.T, server *zktest.Server) {
-		number(t, server, 5)
-		client, _ := newClient(t, server)
-		l := counters.NewDistributedAtomicLong(client, path)
-		_ = client.Close()
-		synctest.Wait()
-		_, _, err := l.Add(t.Context(), 1)
-		wantCertain(t, err, framework.ErrClosed)
-		_, err = l.CompareAndSet(t.Context(), 5, 6)
-		wantCertain(t, err, framework.ErrClosed)
-		_, err = l.Initialize(t.Context(), 6)
-		wantCertain(t, err, framework.ErrClosed)
-		if err := l.Set(t.Context(), 6); !errors.Is(err, framework.ErrClosed) {
-			t.Errorf("Set: got %v, want ErrClosed", err)
-		}
-		wantNumber(t, server, 5)
-	})
 }
