@@ -25,6 +25,7 @@ func TestPagesNameWhatExists(t *testing.T) {
 	for name, dir := range map[string]string{
 		"cache":     "../recipes/cache",
 		"nodes":     "../recipes/nodes",
+		"counters":  "../recipes/counters",
 		"framework": "../framework",
 		"leader":    "../recipes/leader",
 		"locks":     "../recipes/locks",

@@ -256,6 +256,27 @@ func TestSemaphore(t *testing.T) {
 	})
 }
 
+func TestAtomic(t *testing.T) {
+	connected(t, func(t *testing.T, a, b *framework.Client) {
+		ctx := t.Context()
+		for want, client := range []*framework.Client{a, b, a} {
+			n, err := porting.Hit(ctx, client)
+			check(t, "hit", n, err, int64(want+1))
+		}
+		yes, err := porting.Correct(ctx, a, 0, 7)
+		check(t, "correct 0", yes, err, true)
+		yes, err = porting.Correct(ctx, b, 0, 8)
+		check(t, "correct 0, which is 7", yes, err, false)
+		must(t, porting.Reset(ctx, b))
+		yes, err = porting.Correct(ctx, a, 0, 9)
+		check(t, "correct 0 after a reset", yes, err, true)
+		mine, err := porting.Number(ctx, a, 150)
+		check(t, "numbers of one", mine[149], err, 149)
+		theirs, err := porting.Number(ctx, b, 1)
+		check(t, "numbers of another, behind two blocks", theirs[0], err, 200)
+	})
+}
+
 func TestSemaphoreMutex(t *testing.T) {
 	connected(t, func(t *testing.T, a, _ *framework.Client) {
 		mine := porting.NewSemaphoreMutex(a)
