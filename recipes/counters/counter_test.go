@@ -140,9 +140,10 @@ func TestCompareAndSetTriesOnce(t *testing.T) {
 				t.Errorf("%s: CompareAndSet(%d, %d): got %v, %v, want %v", what, old, value, got, err, want)
 			}
 		}
+		tries := server.CountRequests(write)
 		want("missing node", 0, 1, false)
-		if server.Exists(path) {
-			t.Error("got a node made, want none")
+		if server.Exists(path) || tries() > 0 {
+			t.Errorf("missing node: got %d writes, made %v, want none", tries(), server.Exists(path))
 		}
 		number(t, server, 5)
 		want("another number", 4, 9, false)

@@ -43,6 +43,22 @@ func TestAnAddQueuesAfterThreeLostRaces(t *testing.T) {
 	}
 }
 
+// Others wait for the one that has the lock.
+func TestAnAddUnderTheLockBeginsWithoutPauses(t *testing.T) {
+	for races, want := range map[int][2]time.Duration{2: {0, 10 * time.Millisecond}, 8: {60 * time.Millisecond, 200 * time.Millisecond}} {
+		inBubble(t, func(t *testing.T, server *zktest.Server) {
+			number(t, server, 0)
+			l, _ := newLong(t, server, counters.WithLock(lockPath))
+			contend(t, server, races)
+			began := time.Now()
+			wantAdd(t, l, 1, int64(100*races), int64(100*races+1))
+			if took := time.Since(began); took < want[0] || took > want[1] {
+				t.Errorf("%d lost races: got %v, want %v", races, took, want)
+			}
+		})
+	}
+}
+
 func TestAnAddWithoutWithLockNeverQueues(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		number(t, server, 0)

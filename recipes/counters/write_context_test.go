@@ -53,6 +53,26 @@ func TestAddWhoseContextEndsBeforeTheWriteIsCertain(t *testing.T) {
 	})
 }
 
+// The server is overloaded and refuses the write, and the connection is lost in the pause before the next try.
+func TestAddWhoseContextEndsInAnOutageBetweenTriesIsCertain(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		number(t, server, 5)
+		l, link := newLong(t, server)
+		server.ThrottleRequest(write)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		done := add(ctx, l, 1)
+		synctest.Wait()
+		link.Cut()
+		got := <-done
+		wantCertain(t, got.err, context.DeadlineExceeded)
+		if !session.Outage(got.err) {
+			t.Errorf("got %v, want an outage", got.err)
+		}
+		wantNumber(t, server, 5)
+	})
+}
+
 // Lost races are counted by nothing but time.
 func TestAddWhoseContextEndsBetweenRacesIsCertain(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
