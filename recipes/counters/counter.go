@@ -113,20 +113,14 @@ func (c *counter[T]) initialize(ctx context.Context, value T) (bool, error) {
 	if err := c.misuse(); err != nil {
 		return false, err
 	}
-	var pace retry.Pace
-	for {
-		began := time.Now()
-		outcome, err := c.create(ctx, encode(value))
-		if !errors.Is(err, zk.ErrNoNode) || errors.Is(err, ErrUnknown) {
-			return outcome == written, err
-		}
+	outcome, err := c.write(ctx, "initialize", node{version: missing}, encode(value))
+	if errors.Is(err, zk.ErrNoNode) && !errors.Is(err, ErrUnknown) {
 		if err := c.makeParent(ctx, err); err != nil {
 			return false, err
 		}
-		if err := pace.Wait(ctx, time.Since(began)); err != nil { // containers that are empty may go again
-			return false, fmt.Errorf("counters: initialize at %q: %w", c.path, err)
-		}
+		outcome, err = c.write(ctx, "initialize", node{version: missing}, encode(value))
 	}
+	return outcome == written, err
 }
 
 // read returns the node, and its number.

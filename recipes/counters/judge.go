@@ -59,8 +59,8 @@ const (
 // Of a creation, the question is whether the node that is there is ours: one that was made before it and deleted does
 // not matter.
 func judge(seen, now node, data []byte) outcome {
-	same := seen.missing() || now.czxid == seen.czxid
-	if !now.missing() && same && now.version == seen.version+1 && !bytes.Equal(now.data, data) {
+	sameNode := !now.missing() && (seen.missing() || now.czxid == seen.czxid)
+	if sameNode && now.version == seen.version+1 && !bytes.Equal(now.data, data) {
 		return passed
 	}
 	return undecided

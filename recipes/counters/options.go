@@ -28,9 +28,7 @@ var (
 // An Option is one of a counter's constructor.
 type Option func(*options)
 
-type options struct {
-	lock *string // nil without a lock
-}
+type options struct{ lock *string } // nil without a lock
 
 // WithLock has writers that lose often queue on an InterProcessMutex at path: an Add that has lost three races acquires
 // it, and tries again until it has counted. The lock is a queue, and not what keeps the number right. Writers that have
@@ -45,20 +43,15 @@ func WithLock(path string) Option { return func(o *options) { o.lock = &path } }
 // newCounter is for constructors. What is wrong with their arguments is the error of each call.
 func newCounter[T number](client *framework.Client, path string, opts []Option) counter[T] {
 	c := counter[T]{client: client, path: path}
-	problems := []error{session.ValidatePath(path)}
-	if path == "/" {
-		problems = append(problems, errors.New("the root is no counter"))
-	}
-	if client == nil {
-		problems = append(problems, errors.New("client is nil"))
+	problems := []error{
+		session.ValidatePath(path), problem(path == "/", "the root is no counter"), problem(client == nil, "client is nil"),
 	}
 	var o options
 	for _, opt := range opts {
-		if opt == nil {
-			problems = append(problems, errors.New("an option is nil"))
-			continue
+		problems = append(problems, problem(opt == nil, "an option is nil"))
+		if opt != nil {
+			opt(&o)
 		}
-		opt(&o)
 	}
 	if o.lock != nil {
 		problems = append(problems, lockProblem(path, *o.lock))
@@ -70,14 +63,19 @@ func newCounter[T number](client *framework.Client, path string, opts []Option) 
 	return c
 }
 
+func problem(there bool, text string) error {
+	if there {
+		return errors.New(text)
+	}
+	return nil
+}
+
 // lockProblem says what is wrong with the path of a lock. A lock makes its path as a container, which servers remove
 // when it is empty: below a counter that was deleted, it would make a counter that does not last.
 func lockProblem(path, lock string) error {
 	if err := session.ValidatePath(lock); err != nil {
 		return fmt.Errorf("lock: %w", err)
 	}
-	if lock == path || strings.HasPrefix(lock, path+"/") {
-		return fmt.Errorf("the path of the lock, %q, is the counter's or below it", lock)
-	}
-	return nil
+	inside := lock == path || strings.HasPrefix(lock, path+"/")
+	return problem(inside, fmt.Sprintf("the path of the lock, %q, is the counter's or below it", lock))
 }

@@ -15,14 +15,10 @@ type place struct {
 func (p *place) held() bool { return p.lease != nil && p.lease.Err() == nil }
 
 // enter waits for the lock. A lease that was lost is given up first.
-func (p *place) enter(ctx context.Context) error {
+func (p *place) enter(ctx context.Context) (err error) {
 	p.leave()
-	lease, err := p.mutex.Acquire(ctx)
-	if err != nil {
-		return err
-	}
-	p.lease = lease
-	return nil
+	p.lease, err = p.mutex.Acquire(ctx)
+	return err
 }
 
 // leave releases the lock, if it is held. If that fails, the servers remove the lock's node by and by: an Add that has
@@ -30,6 +26,5 @@ func (p *place) enter(ctx context.Context) error {
 func (p *place) leave() {
 	if p.lease != nil {
 		_ = p.lease.Release()
-		p.lease = nil
 	}
 }

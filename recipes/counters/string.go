@@ -18,12 +18,7 @@ func (l *DistributedAtomicLong) Format(f fmt.State, verb rune) {
 }
 
 // LogValue is for package slog.
-func (l *DistributedAtomicLong) LogValue() slog.Value {
-	if l == nil {
-		return slog.StringValue("<nil>")
-	}
-	return slog.GroupValue(slog.String("path", l.counter.path))
-}
+func (l *DistributedAtomicLong) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(l)) }
 
 // String names the node. It does not read the number.
 func (i *DistributedAtomicInteger) String() string {
@@ -36,9 +31,4 @@ func (i *DistributedAtomicInteger) Format(f fmt.State, verb rune) {
 }
 
 // LogValue is for package slog.
-func (i *DistributedAtomicInteger) LogValue() slog.Value {
-	if i == nil {
-		return slog.StringValue("<nil>")
-	}
-	return slog.GroupValue(slog.String("path", i.counter.path))
-}
+func (i *DistributedAtomicInteger) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(i)) }

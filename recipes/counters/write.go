@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -29,49 +30,30 @@ const mostTries = 10
 //
 // So a try that a server executes late, after its connection has ended, changes nothing: no fence and no session is
 // needed for that. A server could execute it only if the node was deleted, created again, and is at version 7 again.
-func (c *counter[T]) write(ctx context.Context, op string, seen node, data []byte) (outcome, error) {
-	stat, lost, err := c.send(ctx, setIf(c.path, data, seen.version)...)
-	switch {
-	case err == nil && stat.Czxid == seen.czxid:
-		return written, nil
-	case err == nil:
-		return 0, c.unknown(op, errors.New("the node was deleted and created again before the write"))
-	case lost == nil && (errors.Is(err, zk.ErrBadVersion) || errors.Is(err, zk.ErrNoNode)):
-		return passed, nil
-	case lost == nil:
-		return 0, err
-	case !errors.Is(err, zk.ErrBadVersion):
-		return 0, c.unknown(op, lost, err)
-	}
-	return c.judgeLost(ctx, op, lost, seen, data)
-}
-
-// create makes the node with data. It is executed once at most, as write is; a node that is there stays as it is.
 //
-// Errors: zk.ErrNoNode if the parent is missing.
-func (c *counter[T]) create(ctx context.Context, data []byte) (outcome, error) {
-	_, lost, err := c.send(ctx, framework.CreateOp(c.path, data))
+// If seen says that there is no node, write makes it, on the condition that there is none. Then zk.ErrNoNode says that
+// the parent is missing.
+func (c *counter[T]) write(ctx context.Context, op string, seen node, data []byte) (outcome, error) {
+	ops, refusal := setIf(c.path, data, seen.version), zk.ErrBadVersion
+	if seen.missing() {
+		ops, refusal = []framework.Op{framework.CreateOp(c.path, data)}, zk.ErrNodeExists
+	}
+	stat, lost, err := c.send(ctx, ops)
 	switch {
-	case err == nil:
+	case err == nil && (seen.missing() || stat.Czxid == seen.czxid):
 		return written, nil
-	case lost == nil && errors.Is(err, zk.ErrNodeExists):
+	case err == nil:
+		return 0, c.unknown(op, lost, errors.New("the node was deleted and created again before the write"))
+	case lost == nil && (errors.Is(err, refusal) || !seen.missing() && errors.Is(err, zk.ErrNoNode)):
 		return passed, nil
 	case lost == nil:
 		return 0, err
-	case !errors.Is(err, zk.ErrNodeExists):
-		return 0, c.unknown("initialize", lost, err)
-	}
-	return c.judgeLost(ctx, "initialize", lost, node{version: missing}, data)
-}
-
-// judgeLost asks what a write has left whose answer was lost, and which was refused when it was sent again.
-func (c *counter[T]) judgeLost(ctx context.Context, op string, lost error, seen node, data []byte) (outcome, error) {
-	now, err := look(ctx, c.client, c.path)
-	if err != nil {
+	case !errors.Is(err, refusal):
 		return 0, c.unknown(op, lost, err)
 	}
-	if judge(seen, now, data) == undecided {
-		return 0, c.unknown(op, lost)
+	now, err := look(ctx, c.client, c.path)
+	if err != nil || judge(seen, now, data) == undecided {
+		return 0, c.unknown(op, lost, err)
 	}
 	return passed, nil
 }
@@ -96,7 +78,7 @@ func setIfAnyLeaves(set framework.Op, path string, version int32) []framework.Op
 //
 // If it fails, lost is why it may have been executed nevertheless: by a try before the last one, or by that. If lost is
 // nil it was not.
-func (c *counter[T]) send(ctx context.Context, ops ...framework.Op) (stat *zk.Stat, lost, err error) {
+func (c *counter[T]) send(ctx context.Context, ops []framework.Op) (stat *zk.Stat, lost, err error) {
 	var pace retry.Pace
 	for tries := 1; ; tries++ {
 		began := time.Now()
@@ -131,25 +113,19 @@ func answerLost(err error) bool {
 }
 
 func (c *counter[T]) unknown(op string, reasons ...error) error {
-	if len(reasons) == 2 && errors.Is(reasons[1], reasons[0]) {
-		reasons = reasons[1:]
-	}
-	return fmt.Errorf("%w: %s at %q: %w", ErrUnknown, op, c.path, session.JoinErrors(reasons...))
+	return fmt.Errorf("%w: %s at %q: %w", ErrUnknown, op, c.path, session.JoinErrors(slices.Compact(reasons)...))
 }
 
 // makeParent makes the node above the counter, in answer to a creation that failed for want of it. It may be that of
 // the client's namespace.
 func (c *counter[T]) makeParent(ctx context.Context, failure error) error {
-	absolute, err := c.client.AbsolutePath(c.path)
-	if err != nil {
-		return err
-	}
+	absolute, _ := c.client.AbsolutePath(c.path) // the path is good: the servers have answered about it
 	root := c.client.NonNamespaceView()
 	parent := path.Dir(root.RelativePath(absolute))
 	if parent == "/" {
 		return failure // the chroot is gone
 	}
-	_, _, err = root.Create(ctx, parent, []byte{}, framework.WithMode(framework.Container), framework.CreatingParentContainersIfNeeded())
+	_, _, err := root.Create(ctx, parent, []byte{}, framework.WithMode(framework.Container), framework.CreatingParentContainersIfNeeded())
 	if errors.Is(err, framework.ErrUnsupported) { // before ZooKeeper 3.5
 		_, _, err = root.Create(ctx, parent, []byte{}, framework.CreatingParentContainersIfNeeded())
 	}
