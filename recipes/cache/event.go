@@ -35,13 +35,14 @@ func (k Kind) String() string {
 	return kinds[k]
 }
 
-// An Event is a difference between two versions of a cache, or says whether it is up to date.
+// An Event is a difference between two versions of a cache, or says whether it is up to date. If a node was made again
+// between the two, its Deleted and its Created have both nodes.
 //
 // Curator: CuratorCacheListener.event(), TreeCacheEvent, PathChildrenCacheEvent.
 type Event struct {
 	Kind Kind
-	Old  Node // zero but for Changed and Deleted
-	New  Node // zero but for Created and Changed
+	Old  Node // what was there; zero if nothing was
+	New  Node // what is there; zero if nothing is
 }
 
 // Node is the node that the event is about: New, or Old of Deleted.
@@ -162,22 +163,33 @@ func differ(seen, now *state, yield func(Event) bool) {
 		return before != nil && after != nil && stays(seen.nodes, now.nodes, before.Path)
 	}
 	gone := func(before, after *Node) bool {
-		return before == nil || stayed(before, after) || yield(Event{Kind: Deleted, Old: *before})
+		return before == nil || stayed(before, after) || yield(newEvent(Deleted, before, after))
 	}
 	there := func(before, after *Node) bool {
 		switch {
 		case after == nil:
 			return true
 		case !stayed(before, after):
-			return yield(Event{Kind: Created, New: *after})
+			return yield(newEvent(Created, before, after))
 		default:
-			return sameContent(before, after) || yield(Event{Kind: Changed, Old: *before, New: *after})
+			return sameContent(before, after) || yield(newEvent(Changed, before, after))
 		}
 	}
 	all := differences(seen.nodes, now.nodes, true, gone) && differences(seen.nodes, now.nodes, false, there)
 	if all && now.synced && !seen.synced {
 		yield(Event{Kind: Synced})
 	}
+}
+
+func newEvent(kind Kind, before, after *Node) Event {
+	e := Event{Kind: kind}
+	if before != nil {
+		e.Old = *before
+	}
+	if after != nil {
+		e.New = *after
+	}
+	return e
 }
 
 // stays reports whether a node is the same in two versions, and those above it as well. A node may be read between the

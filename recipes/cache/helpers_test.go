@@ -117,11 +117,14 @@ type events struct {
 	mu     sync.Mutex
 	heard  []string
 	nodes  map[string]cache.Node
+	again  map[string]cache.Event // the Deleted of nodes whose Created is to follow
 	synced bool
 	wrong  []string // what no order of events allows
 }
 
-func newEvents() *events { return &events{nodes: map[string]cache.Node{}} }
+func newEvents() *events {
+	return &events{nodes: map[string]cache.Node{}, again: map[string]cache.Event{}}
+}
 
 func subscribe(c *cache.CuratorCache) *events {
 	e := newEvents()
@@ -152,6 +155,10 @@ func (e *events) apply(event cache.Event, n cache.Node) {
 		if known {
 			complain("created %s, which is there", n.Path)
 		}
+		if deleted, again := e.again[n.Path]; again != (event.Old.Path != "") || again && !sameNodes(deleted, event) {
+			complain("created %s of %v, deleted before as %v", n.Path, event, deleted)
+		}
+		delete(e.again, n.Path)
 		e.nodes[n.Path] = n
 	case cache.Changed:
 		if !known || !same(before, event.Old) {
@@ -168,7 +175,13 @@ func (e *events) apply(event cache.Event, n cache.Node) {
 			}
 		}
 		delete(e.nodes, n.Path)
+		if event.New.Path != "" {
+			e.again[n.Path] = event
+		}
 	case cache.Synced:
+		for path := range e.again {
+			complain("synced before %s was created again", path)
+		}
 		if e.synced {
 			complain("synced twice")
 		}
@@ -180,6 +193,8 @@ func (e *events) apply(event cache.Event, n cache.Node) {
 		e.synced = false
 	}
 }
+
+func sameNodes(a, b cache.Event) bool { return same(a.Old, b.Old) && same(a.New, b.New) }
 
 func same(a, b cache.Node) bool {
 	return a.Path == b.Path && bytes.Equal(a.Data, b.Data) && a.Stat.Czxid == b.Stat.Czxid && a.Stat.Mzxid == b.Stat.Mzxid
