@@ -24,6 +24,7 @@ func TestPagesNameWhatExists(t *testing.T) {
 	packages, methods := map[string]map[string]bool{}, map[string]bool{}
 	for name, dir := range map[string]string{
 		"cache":     "../recipes/cache",
+		"discovery": "../recipes/discovery",
 		"nodes":     "../recipes/nodes",
 		"counters":  "../recipes/counters",
 		"framework": "../framework",

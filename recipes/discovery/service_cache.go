@@ -1,0 +1,206 @@
+package discovery
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"path"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/ranked"
+	"github.com/gocurator/curator/framework/session"
+	"github.com/gocurator/curator/recipes/cache"
+)
+
+// A ServiceCache has the instances of one service, and follows the servers. It decodes each node once, for all readers
+// and subscribers. What it promises is what a [cache.CuratorCache] promises.
+//
+// Its methods are safe for concurrent use.
+//
+// Curator: ServiceCache, ServiceProvider.
+type ServiceCache struct {
+	path  string
+	nodes *cache.CuratorCache
+	err   error // misuse of the constructors
+
+	mu      ranked.Mutex[ranked.Leaf, ServiceCache]
+	decoded map[*zk.Stat]decoded // each reading of a node has a Stat of its own
+}
+
+type decoded struct {
+	instance ServiceInstance
+	err      error
+}
+
+// NewServiceCache returns a cache of the instances of a service. It does no I/O. The service need not exist. Start
+// reports what is wrong with the arguments, and with those of [NewServiceDiscovery].
+//
+// Curator: ServiceDiscovery.serviceCacheBuilder().
+func (d *ServiceDiscovery) NewServiceCache(name string) *ServiceCache {
+	return &ServiceCache{
+		path: d.path(name), nodes: cache.NewCuratorCache(d.client, d.path(name), cache.WithDepth(1)),
+		err: d.misuse(partProblem("name", name)), decoded: map[*zk.Stat]decoded{},
+	}
+}
+
+// Start fills the cache, and has it follow the servers until Close or the end of the client. It blocks until the cache
+// has every instance; a service that does not exist has none, until it does. ctx bounds this wait, and nothing else.
+//
+// Errors: what is wrong with the arguments of the constructors, all at once; those of [cache.CuratorCache.Start]. After
+// an error nothing remains at the servers, and Start may be called again.
+//
+// Curator: ServiceCache.start(), which makes the service's node if there is none.
+func (c *ServiceCache) Start(ctx context.Context) error {
+	if c.err != nil {
+		return c.err
+	}
+	return c.nodes.Start(ctx)
+}
+
+// Close ends the following, and the loops and functions that hear of events, and empties the cache. It does not block.
+// Its errors are those of [cache.CuratorCache.Close].
+//
+// Curator: ServiceCache.close().
+func (c *ServiceCache) Close() error { return c.nodes.Close() }
+
+// Err is nil while the cache follows the servers, also while it is Stale for want of a connection; otherwise one of
+// those of [cache.CuratorCache.Err]. A node that cannot be decoded is no such error, see Bad.
+//
+// Curator has none.
+func (c *ServiceCache) Err() error { return c.nodes.Err() }
+
+// Synced reports whether the cache has every instance, and hears of each change. It is false until Start has returned,
+// and while the connection is lost.
+//
+// Curator has none.
+func (c *ServiceCache) Synced() bool { return c.nodes.Synced() }
+
+// Sync blocks until the cache has every change that was committed before the call. Its errors are those of
+// [cache.CuratorCache.Sync].
+//
+// Curator has none.
+func (c *ServiceCache) Sync(ctx context.Context) error { return c.nodes.Sync(ctx) }
+
+// Stats returns figures of now, of the nodes of the service and its own. It does not block.
+//
+// Curator has none.
+func (c *ServiceCache) Stats() cache.Stats { return c.nodes.Stats() }
+
+// String names the service's node. It is safe while the cache changes.
+func (c *ServiceCache) String() string { return fmt.Sprintf("service cache of %q", c.path) }
+
+// Format is String by every verb.
+func (c *ServiceCache) Format(f fmt.State, verb rune) { session.FormatText(f, verb, c.String()) }
+
+// Instances yields the instances of one moment, by the names of their nodes, also those that are not enabled. It asks
+// no server, and holds no lock while the loop runs.
+//
+// Curator: ServiceCache.getInstances(); ServiceProvider.getAllInstances(), with IsEnabled.
+func (c *ServiceCache) Instances() iter.Seq[ServiceInstance] {
+	return func(yield func(ServiceInstance) bool) {
+		for node := range c.nodes.Children(c.path) {
+			if d := c.decode(node); d.err == nil && !yield(d.instance) {
+				return
+			}
+		}
+	}
+}
+
+// Bad returns the nodes of one moment that cannot be decoded, by their names, and why: an [ErrBadInstance]. Nodes that
+// may not be read are not among them; Stats counts those.
+//
+// Curator logs them.
+func (c *ServiceCache) Bad() map[string]error {
+	bad := map[string]error{}
+	for node := range c.nodes.Children(c.path) {
+		if err := c.decode(node).err; err != nil {
+			bad[path.Base(node.Path)] = err
+		}
+	}
+	return bad
+}
+
+// decode decodes a node, or has done so before.
+func (c *ServiceCache) decode(node cache.Node) decoded {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	d, known := c.decoded[node.Stat]
+	if !known {
+		d.instance, d.err = decode(node.Path, node.Data, nil)
+		if len(c.decoded) > 2*c.nodes.Len() { // most are of nodes that have changed or gone
+			clear(c.decoded)
+		}
+		c.decoded[node.Stat] = d
+	}
+	return d
+}
+
+// An Event is a difference between two versions of a [ServiceCache], or says whether it is up to date.
+//
+// Curator: ServiceCacheListener.cacheChanged(), which does not say what.
+type Event struct {
+	Kind cache.Kind
+	Node string          // the name of the instance's node, which no other instance of the service has
+	Old  ServiceInstance // zero but for Changed and Deleted
+	New  ServiceInstance // zero but for Created and Changed
+}
+
+// Events yields Created for each instance that the cache has, Synced once it has every one, and then every difference,
+// as [cache.CuratorCache.Events] does. The loop runs on the caller's goroutine, and blocks between two events.
+//
+// An instance whose node was deleted and created again by one session, as Java does when it reconnects, is Changed if
+// the cache was never seen without it, and otherwise Deleted and Created. If another session has created it again, it
+// is Deleted and Created. Nodes of no session are treated as those of one.
+//
+// An instance whose node cannot be decoded any more is Deleted, and Created once it can.
+//
+// Errors, each with no event, and the last of the loop: those of [cache.CuratorCache.Events]. Before Start the loop
+// waits for it.
+//
+// Curator: ServiceCache.addListener().
+func (c *ServiceCache) Events(ctx context.Context) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		for of, err := range c.nodes.Events(ctx) {
+			if event, is := c.event(of); (is || err != nil) && !yield(event, err) {
+				return
+			}
+		}
+	}
+}
+
+// OnEvent calls fn with the events of [ServiceCache.Events], one call at a time, on a goroutine of the subscription's
+// own. fn may block, and use the cache; everything else is as [cache.CuratorCache.OnEvent] says. OnEvent panics if fn
+// is nil.
+//
+// Curator: ServiceCache.addListener().
+func (c *ServiceCache) OnEvent(fn func(Event)) (stop func()) {
+	if fn == nil {
+		panic("discovery: OnEvent: the function is nil")
+	}
+	return c.nodes.OnEvent(func(of cache.Event) {
+		if event, is := c.event(of); is {
+			fn(event)
+		}
+	})
+}
+
+// event makes an event out of one of a node, and reports whether there is one. Both events of a node that was made
+// again have both nodes: if one session has made them, the second event counts for both.
+func (c *ServiceCache) event(of cache.Event) (Event, bool) {
+	node, before, after := of.Node().Path, of.Old, of.New
+	switch same := before.Stat != nil && after.Stat != nil && before.Stat.EphemeralOwner == after.Stat.EphemeralOwner; {
+	case node == "": // Synced or Stale
+		return Event{Kind: of.Kind}, true
+	case node == c.path || same && of.Kind == cache.Deleted:
+		return Event{}, false
+	case of.Kind == cache.Deleted:
+		after = cache.Node{}
+	case !same:
+		before = cache.Node{}
+	}
+	old, now := c.decode(before), c.decode(after) // the zero node cannot be decoded
+	kinds := map[[2]bool]cache.Kind{{false, true}: cache.Created, {true, true}: cache.Changed, {true, false}: cache.Deleted}
+	kind, is := kinds[[2]bool{old.err == nil, now.err == nil}]
+	return Event{Kind: kind, Node: path.Base(node), Old: old.instance, New: now.instance}, is
+}
