@@ -197,7 +197,6 @@ func Payload[T any](i ServiceInstance) (T, error) {
 	if json.Unmarshal(i.Payload, &pair) == nil && len(pair) == 2 && pair[0][0] == '"' && json.Unmarshal(pair[1], &value) == nil {
 		return value, nil
 	}
-	value = none // what a pair has left there
 	if err := json.Unmarshal(i.Payload, &value); err != nil {
 		return none, fmt.Errorf("discovery: payload of %q of service %q as %T: %w", i.ID, i.Name, none, err)
 	}

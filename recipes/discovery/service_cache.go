@@ -162,7 +162,7 @@ type Event struct {
 func (c *ServiceCache) Events(ctx context.Context) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		for of, err := range c.nodes.Events(ctx) {
-			if event, is := c.event(of); (is || err != nil) && !yield(event, err) {
+			if event, is := c.event(of); is && !yield(event, err) { // an error comes with an empty event
 				return
 			}
 		}
