@@ -150,8 +150,9 @@ type Event struct {
 // as [cache.CuratorCache.Events] does. The loop runs on the caller's goroutine, and blocks between two events.
 //
 // An instance whose node was deleted and created again by one session, as Java does when it reconnects, is Changed if
-// the cache was never seen without it, and otherwise Deleted and Created. If another session has created it again, it
-// is Deleted and Created. Nodes of no session are treated as those of one.
+// the cache has read both at once. If it has read that the node was gone, as it mostly has if it was connected, that is
+// Deleted and Created. So it always is if another session has created the node again. Nodes of no session are treated
+// as those of one.
 //
 // An instance whose node cannot be decoded any more is Deleted, and Created once it can.
 //
