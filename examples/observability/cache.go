@@ -13,9 +13,15 @@ import (
 	"github.com/gocurator/curator/recipes/cache"
 )
 
+// A Cache is what can be watched: a CuratorCache, or the ServiceCache of service discovery, with the nodes that it has.
+type Cache interface {
+	Err() error
+	Stats() cache.Stats
+}
+
 // WatchCache shows what a cache has, and for how long it may have been behind, under a name that is one of a few. A
 // further cache of that name takes its place. A cache that is not started, or is closed, is not shown.
-func (t *Telemetry) WatchCache(name string, c *cache.CuratorCache) {
+func (t *Telemetry) WatchCache(name string, c Cache) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.caches[name] = c

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/recipes/cache"
+	"github.com/gocurator/curator/recipes/discovery"
 )
 
 // cacheValues are the metrics of the caches as both systems show them, in the order of wantCaches.
@@ -119,5 +120,30 @@ func TestCacheThatHasEndedByItselfIsShownAsStale(t *testing.T) {
 		synctest.Wait()
 		time.Sleep(7 * time.Second)
 		w.wantCaches(t, "too large", "workers 0", "workers 0", "workers 0", "workers 7", "workers 1", "workers 0")
+	})
+}
+
+func TestTheCacheOfAServiceIsShownAsAnyOther(t *testing.T) {
+	inBubble(t, func(t *testing.T, w world) {
+		services := discovery.NewServiceDiscovery(w.client(t, w.server.DialContext), "/s")
+		orders := services.NewServiceCache("orders")
+		w.WatchCache("orders", orders)
+		if err := orders.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		r, err := services.Register(t.Context(), discovery.ServiceInstance{Name: "orders", ID: "7", Registered: time.UnixMilli(1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		bytes := fmt.Sprint("orders ", orders.Stats().Bytes)
+		w.wantCaches(t, "with an instance", "orders 2", bytes, "orders 0", "orders 0", "orders 1", "orders 0")
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := orders.Close(); err != nil {
+			t.Fatal(err)
+		}
+		w.wantCaches(t, "closed", "", "", "", "", "", "")
 	})
 }

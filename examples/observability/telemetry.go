@@ -8,7 +8,7 @@
 //	client, err := framework.NewClient(servers, telemetry.ClientOptions()...)
 //	telemetry.Watch("billing", client)
 //	mutex := locks.NewInterProcessMutex(client, "/locks/nightly", telemetry.Lock("nightly"))
-//	telemetry.WatchCache("workers", workers) // a CuratorCache
+//	telemetry.WatchCache("workers", workers) // a CuratorCache, or a ServiceCache
 //	telemetry.WatchRegistration("orders", node) // a PersistentNode, or a registration of service discovery
 //
 // README.md lists what there is to see; the dashboard and the alert rules beside it use the same names.
@@ -28,7 +28,6 @@ import (
 	tracenoop "go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
 )
@@ -52,7 +51,7 @@ type Telemetry struct {
 	holds   map[holdKey]hold
 	waiters map[named]int
 	clients map[string]*watched
-	caches  map[string]*cache.CuratorCache
+	caches  map[string]Cache
 
 	registrations map[string]*watchedRegistration
 }
@@ -98,7 +97,7 @@ func New(cfg Config) (*Telemetry, error) {
 	t := &Telemetry{
 		tracer: cfg.Tracer, logger: cfg.Logger, prom: newPrometheusMetrics(), otel: instruments,
 		holds: map[holdKey]hold{}, waiters: map[named]int{}, clients: map[string]*watched{},
-		caches: map[string]*cache.CuratorCache{}, registrations: map[string]*watchedRegistration{},
+		caches: map[string]Cache{}, registrations: map[string]*watchedRegistration{},
 	}
 	if err := errors.Join(t.observeCaches(cfg.Meter), t.observeRegistrations(cfg.Meter)); err != nil {
 		return nil, err
