@@ -17,7 +17,7 @@ func TestACacheRemembersNoMoreThanTwiceWhatItHas(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer client.Close() //nolint:errcheck // the end of a test
+		defer client.Close()
 		services := NewServiceDiscovery(client, "/services")
 		r, err := services.Register(t.Context(), ServiceInstance{Name: "orders", ID: "7"})
 		if err != nil {
@@ -27,7 +27,7 @@ func TestACacheRemembersNoMoreThanTwiceWhatItHas(t *testing.T) {
 		if err := c.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		defer c.Close() //nolint:errcheck // the end of a test
+		defer c.Close()
 		changes := 0
 		c.OnEvent(func(Event) { changes++ })
 		for n := range 100 {
