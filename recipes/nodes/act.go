@@ -74,8 +74,8 @@ func (k *keeper) createOptions() []framework.CreateOption {
 }
 
 // replace creates the node in place of another, if that is still there. A server that is behind may show the node of
-// this client's last session when a successor has taken the path already, with a node of the same version. So the server
-// catches up first, and the look is repeated.
+// this client's last session when a successor has taken the path already, with a node of the same version. So the
+// server catches up first, and the look is repeated.
 func (k *keeper) replace(ctx context.Context, s session.Session, data []byte, other *zk.Stat) error {
 	if err := s.Sync(ctx, k.path); err != nil {
 		return err

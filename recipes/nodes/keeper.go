@@ -31,15 +31,15 @@ type keeper struct {
 
 	// Written before done is closed.
 	removal session.Removal // deletes an ephemeral node; nil if there is nothing to remove
+	former  chan error      // why the node of an earlier session is left, once
 	remove  func() error    // a node that outlives sessions, by calls of which each has the turn
 	turn    chan struct{}
-	former  error // to take over the node of an earlier session
 }
 
 func newKeeper(n *PersistentNode, absolute string, stop context.CancelFunc) *keeper {
 	k := &keeper{
 		node: n, registry: registryOf(n.client), absolute: absolute, waiter: session.NewWaiter(), stop: stop, done: make(chan struct{}),
-		turn: make(chan struct{}, 1),
+		former: make(chan error, 1), turn: make(chan struct{}, 1),
 	}
 	if !n.options.sequential() {
 		k.path = absolute
@@ -61,14 +61,6 @@ func (k *keeper) run(ctx context.Context) {
 	if !k.node.options.ephemeral() {
 		k.remove = func() error { return k.removeLasting(ctx) }
 	}
-}
-
-// leave gives the path free.
-func (k *keeper) leave() {
-	if !k.node.options.sequential() {
-		k.registry.drop(k.absolute)
-	}
-	close(k.done)
 }
 
 // keepIn keeps the node until the session is over, or ctx.
@@ -98,7 +90,9 @@ func (k *keeper) keepIn(ctx context.Context, s session.Session) {
 		return
 	}
 	if ctx.Err() != nil && k.path != "" {
-		k.former = k.takeFormer(ctx, s)
+		if err := k.takeFormer(ctx, s); err != nil {
+			k.former <- err
+		}
 		k.removal = s.RemoveAt(k.path)
 	}
 	k.node.lose(nil)
@@ -155,29 +149,4 @@ func (k *keeper) see(view framework.View) sight {
 		sees.former = k.registry.had(view.Stat.EphemeralOwner)
 	}
 	return sees
-}
-
-// end ends the keeping, and returns what has become of the node.
-func (k *keeper) end() error {
-	k.stop()
-	timeout := time.NewTimer(k.node.client.ConnectionTimeout())
-	defer timeout.Stop()
-	<-k.done // keepIn has the same time at the end
-	if k.remove != nil {
-		k.turn <- struct{}{}
-		defer func() { <-k.turn }()
-		return k.remove()
-	}
-	if k.removal == nil {
-		return nil
-	}
-	select {
-	case <-k.removal.Done():
-	case <-timeout.C:
-		return context.DeadlineExceeded
-	}
-	if err := k.removal.Err(); !errors.Is(err, framework.ErrSessionLost) && !errors.Is(err, framework.ErrClosed) {
-		return err
-	}
-	return k.former // without an error, a node that is left goes with its session
 }

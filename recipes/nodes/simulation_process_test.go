@@ -150,11 +150,8 @@ func (r *provider) close() {
 	before, connected := r.session(), time.Since(r.peer.ConnectedSince()) > 0
 	r.calls.Go(func() {
 		err := r.node.Close()
-		for range 100 {
-			if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, nodes.ErrNotStarted) {
-				break
-			}
-			time.Sleep(time.Millisecond) // Start may be about to begin
+		for again := 0; errors.Is(err, nodes.ErrNotStarted) && again < 10; again++ { // Start is about to begin
+			time.Sleep(time.Millisecond)
 			err = r.node.Close()
 		}
 		r.Note(r.who, "closed: %v", err)
