@@ -26,7 +26,9 @@
 // A request to ZooKeeper can name the version of a node, and not its owner. So a node is looked at before it is
 // deleted, written or replaced, and between the two it may become another one: if it is deleted by hand, and
 // a stranger creates one of the same version, within that round trip, then the stranger's is deleted, written or
-// replaced. Two programs that use one path never cause this by themselves, since each leaves the other's node alone.
+// replaced. Two programs that use one path cause this by themselves in one case alone: a node of the client's last
+// session goes with that session right before it is replaced, and the other program, which has waited, creates its own.
+// That one then waits in turn.
 //
 // A node that outlives sessions ([WithMode]) names no owner at all. It is this client's if its zxid is that of its
 // creation here. If the answer to the creation is lost, a node that was not there a moment before, has never been
