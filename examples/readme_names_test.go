@@ -15,7 +15,7 @@ import (
 
 // pages are what is written for users to read. The Go names in them have to exist, and so do the tests that they name.
 var pages = []string{
-	"../README.md", "README.md", "adapters/README.md", "comparison/README.md", "faq/README.md", "kubernetes/README.md", "porting/README.md",
+	"../README.md", "README.md", "adapters/README.md", "adapters/schedulers/README.md", "comparison/README.md", "faq/README.md", "kubernetes/README.md", "porting/README.md",
 	"runbook/README.md", "security/README.md", "sizing/README.md", "testing/README.md", "zklock/README.md", "../integration/bench/figures/README.md",
 	"../.github/RELEASING.md", "../.github/SECURITY.md", "observability/README.md",
 }
@@ -40,8 +40,9 @@ func TestPagesNameWhatExists(t *testing.T) {
 		packages[name] = exported(t, dir, methods)
 	}
 	foreign := []string{
-		"concurrency", "context", "errors", "fmt", "http", "log", "os", "pprof", "rand", "roots", "server", "signal", "slog", "strconv", "sync", "synctest",
-		"syscall", "t", "testing", "time", "tls", "workers", "x509", "zk",
+		"asynq", "chain", "concurrency", "context", "cron", "errors", "fmt", "http", "j", "log", "os", "pprof", "rand", "roots",
+		"schedule", "scheduler", "server", "signal", "slog", "strconv", "sync", "synctest", "syscall",
+		"t", "testing", "time", "tls", "workers", "x509", "zk",
 	}
 	for _, file := range pages {
 		page, err := os.ReadFile(file)
