@@ -40,7 +40,7 @@ func TestPagesNameWhatExists(t *testing.T) {
 		packages[name] = exported(t, dir, methods)
 	}
 	foreign := []string{
-		"asynq", "chain", "concurrency", "context", "cron", "errors", "fmt", "http", "j", "log", "os", "pprof", "rand", "roots",
+		"asynq", "chain", "concurrency", "context", "cron", "errors", "fmt", "http", "j", "kratos", "log", "os", "pprof", "rand", "roots",
 		"schedule", "scheduler", "server", "signal", "slog", "strconv", "sync", "synctest", "syscall",
 		"t", "testing", "time", "tls", "workers", "x509", "zk",
 	}

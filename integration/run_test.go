@@ -43,8 +43,9 @@ func TestRunDoesOnlyThePhasesThatItsArgumentsNeed(t *testing.T) {
 		phases["files"] = []string{"tidy", "gofmt", "prose"}
 		phases["vet"] = []string{"vet", "build", "windows", "darwin", "386", "modules", "porting"}
 		phases["modules"] = []string{
-			"examples/adapters/certmagic", "examples/adapters/gocron", "examples/adapters/kratos", "examples/adapters/migrate",
-			"examples/adapters/schedulers", "examples/adapters/tusd", "examples/adapters/vault", "examples/kerberos", "examples/observability",
+			"examples/adapters/certmagic", "examples/adapters/gocron", "examples/adapters/goframe", "examples/adapters/kratos",
+			"examples/adapters/migrate", "examples/adapters/schedulers", "examples/adapters/tusd", "examples/adapters/vault",
+			"examples/kerberos", "examples/observability",
 			"integration/bench", "integration/figures", "integration/release",
 		}
 		if lint {

@@ -109,6 +109,10 @@ func (w *watcher) follow() {
 		if err == nil {
 			break
 		}
+		if w.registry.client.Err() != nil {
+			w.stop(err)
+			return
+		}
 		select {
 		case w.failed <- err:
 		default: // an earlier one has not been heard yet
