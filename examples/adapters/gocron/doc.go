@@ -26,9 +26,10 @@
 //   - It skips a run whose lock it does not get, and reports why to gocron.AfterLockError. [Locker.Lock] does not wait
 //     for another process: a job that waited would run the same tick a second time.
 //   - Processes' clocks differ. With a short job, the process whose clock is late finds the lock free again, and runs
-//     the same tick a second time. NewLocker's minHold keeps the lock for at least so long: more than the clocks
-//     differ, less than the interval of the job. Shutdown waits for that as for a job, ten seconds unless
-//     gocron.WithStopTimeout says otherwise.
+//     the same tick a second time. NewLocker's minHold keeps the lock for at least so long: more than twice what the
+//     clocks differ, less than the interval of the job. A process that has to wait for the servers for half of it skips
+//     the run, for the same reason. Shutdown waits for minHold as for a job, ten seconds unless gocron.WithStopTimeout
+//     says otherwise.
 //   - It cancels the job's context on Shutdown and after the last run, and then hands that context to Unlock, whose
 //     error it drops. Unlock releases regardless of it.
 //   - The key of a lock is the job's name, by default that of its function. Two jobs of one name share a lock.

@@ -28,16 +28,22 @@ type Locker struct {
 var _ gocron.Locker = (*Locker)(nil)
 
 // NewLocker returns a locker whose locks are mutexes below path, each named after its job. It does no I/O. A lock is
-// held for at least minHold, so that a process whose clock is late does not find it free again.
+// held for at least minHold, so that a process whose clock is late by less than half of it does not find it free again.
 func NewLocker(client *framework.Client, path string, minHold time.Duration, opts ...locks.Option) *Locker {
 	return &Locker{client: client, path: path, minHold: minHold, opts: opts, held: map[string]*locks.Lease{}}
 }
 
-// Lock takes the lock of a job if it is free, without waiting for another holder; for the servers it waits for at most
-// the client's connection timeout. Errors are those of locks.InterProcessMutex.TryAcquire, [locks.ErrNotAcquired] among
-// them, also when this process has not ended an earlier run of the job, whose lock it lost.
+// Lock takes the lock of a job if it is free, without waiting for another holder. It waits for the servers for at most
+// the client's connection timeout, and half of the least time: later the other process may have had the lock already.
+// Errors are those of locks.InterProcessMutex.TryAcquire, [locks.ErrNotAcquired] among them, also when this process has
+// not ended an earlier run of the job, whose lock it lost.
 func (l *Locker) Lock(ctx context.Context, key string) (gocron.Lock, error) {
 	mutex := locks.NewInterProcessMutex(l.client, l.path+"/"+nodeName(key), l.opts...)
+	if l.minHold > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, l.minHold/2)
+		defer cancel()
+	}
 	lease, err := mutex.TryAcquire(locks.WithoutLease(ctx))
 	if err != nil {
 		return nil, fmt.Errorf("lock of job %q: %w", key, err)

@@ -3,6 +3,7 @@ package gocronlock_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -44,6 +45,29 @@ func TestJobOfSchedulersWithDifferentClocksRunsOnceATick(t *testing.T) {
 		}
 		if got, want := skipped.Load(), int32(20); got != want {
 			t.Errorf("%d runs were skipped, want %d", got, want)
+		}
+	})
+}
+
+// Without a bound, the wait for the servers would outlast the least time of the other process.
+func TestRunThatHadToWaitForTheServersIsSkipped(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		server := zktest.New(t)
+		jobs := &room{t: t}
+		link := server.NewLink()
+		for who, dial := range map[string]*zktest.Link{"cut": link, "other": server.NewLink()} {
+			locker := gocronlock.NewLocker(connect(t, dial.DialContext), "/jobs", 4*time.Second)
+			schedule(t, gocron.WithDistributedLocker(locker), time.Minute,
+				locker.Task("nightly", func(ctx context.Context) error { return jobs.stay(ctx, who, 100*time.Millisecond) }),
+				gocron.WithName("nightly"))
+		}
+		time.Sleep(time.Minute - 100*time.Millisecond)
+		link.Cut()
+		time.Sleep(5 * time.Second)
+		link.Heal()
+		time.Sleep(30 * time.Second)
+		if got := jobs.all(); !slices.Equal(got, []string{"other"}) {
+			t.Errorf("the tick ran in %v, want one run, in the other process", got)
 		}
 	})
 }

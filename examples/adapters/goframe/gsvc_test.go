@@ -9,7 +9,7 @@ import (
 	goframeregistry "github.com/gocurator/curator/examples/adapters/goframe"
 )
 
-// What follows has the shape of GoFrame's package gsvc, as far as a registry meets it: GoFrame cannot be required here.
+// What follows has the shape of GoFrame's package gsvc, as far as a registry meets it: GoFrame is no dependency.
 
 type (
 	gsvcMetadata    map[string]any

@@ -11,7 +11,7 @@ import (
 )
 
 // present sends the requests that Kratos's own adapter sends, contrib/registry/zookeeper of its v2 and v3, read in May
-// 2026. It is no dependency: its module asks for all of Kratos.
+// 2026. It is no dependency of this module.
 type present struct {
 	t    *testing.T
 	conn *zk.Conn
