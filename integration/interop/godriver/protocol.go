@@ -30,6 +30,19 @@ import (
 //	setvalue   sets it, for everybody
 //	work       Who acquires and releases Times times, and reports each by events
 //	crash      the process ends at once
+//
+// Java's driver has contenders of other recipes, too, and kazoo's has numbers. What is started is acquired, and what is
+// closed is released.
+//
+//	report     all instances of a service cache or a service provider
+//	setdata    Who's persistent node gets Data
+//	value      Who's number
+//	setvalue   sets it; also compareandset, from Old; initialize; and add, by Value
+//	work       Who increments a number Times times, and answers with all values
+//	register   Who's service discovery registers Service; also update and unregister
+//	names      all names of services
+//	instances  all instances of the service Node
+//	instance   one that a service provider chooses
 type Order struct {
 	ID     int64  `json:"id"`
 	Op     string `json:"op"`
@@ -45,12 +58,12 @@ type Order struct {
 	// Data is what nodes contain. With open, where contenders do not say otherwise.
 	Data *string `json:"data,omitempty"`
 	// contender: mutex, retained, rw, semaphore, semaphoremutex, multi, selector, latch, zklock, curatorcache,
-	// treecache
+	// treecache, persistentnode, atomiclong, atomicinteger, discovery, servicecache, serviceprovider
 	Recipe    string   `json:"recipe,omitempty"`
 	Path      string   `json:"path,omitempty"`
 	Paths     []string `json:"paths,omitempty"`     // a multi-lock's paths
 	Max       int      `json:"max,omitempty"`       // a semaphore's limit, the seed of its count, a cache's depth
-	Count     string   `json:"count,omitempty"`     // the path of a semaphore's SharedCount
+	Count     string   `json:"count,omitempty"`     // the path of a semaphore's SharedCount, of a number's lock
 	Revocable bool     `json:"revocable,omitempty"` // contender: a request to leave becomes an event
 	Patterns  []string `json:"patterns,omitempty"`  // kazoo's extra_lock_patterns
 
@@ -58,7 +71,14 @@ type Order struct {
 	MS    int64  `json:"ms"`             // acquire: how long to wait; 0 is a try, below 0 without end
 	N     int    `json:"n"`              // acquire: how many leases
 	Value int    `json:"value"`          // setvalue
-	Node  string `json:"node,omitempty"` // revoke, write: a path
+	Old   int    `json:"old,omitempty"`  // compareandset
+	Node  string `json:"node,omitempty"` // revoke, write: a path; the name of a service
+
+	Mode     string   `json:"mode,omitempty"`     // contender: a persistent node's mode, as Java calls it
+	Protect  bool     `json:"protect,omitempty"`  // contender: a persistent node under protection
+	Payloads string   `json:"payloads,omitempty"` // contender, of services: job, map, string, long, spring
+	Enabled  bool     `json:"enabled,omitempty"`  // contender, of services: "enabled" is written
+	Service  *Service `json:"service,omitempty"`
 
 	Times int   `json:"times,omitempty"` // work
 	Hold  int64 `json:"hold,omitempty"`  // work: µs to hold
@@ -77,7 +97,8 @@ func (o Order) openTimeout() time.Duration {
 // different processes compare.
 //
 // Events: acquired, released (the moment before the release was asked for), missed, failed, revoke; cache, with one
-// CacheNode; and suspended and lost of a client, which is then Who.
+// CacheNode; services, with all that a service cache has; created, of a persistent node; and suspended and lost of a
+// client, which is then Who.
 type Answer struct {
 	ID       int64    `json:"id,omitempty"`
 	Event    string   `json:"event,omitempty"`
@@ -89,12 +110,30 @@ type Answer struct {
 	Nodes    []string `json:"nodes,omitempty"` // names
 	IDs      []string `json:"ids,omitempty"`   // report: participants in order; owned: the first one leads
 	Value    int      `json:"value,omitempty"`
+	Values   []int64  `json:"values,omitempty"`  // work: of a number; Value is how often it took its lock
 	Session  string   `json:"session,omitempty"` // open; report of a cache
 	Acquired bool     `json:"acquired,omitempty"`
 	Owned    bool     `json:"owned,omitempty"`
 	Error    string   `json:"error,omitempty"`
 
-	Cache []CacheNode `json:"cache,omitempty"` // the cache's nodes, or its event
+	Cache    []CacheNode `json:"cache,omitempty"`    // the cache's nodes, or its event
+	Services []Service   `json:"services,omitempty"` // the instances that were asked for, or those of an event
+}
+
+// A Service is an instance in Java's ServiceDiscovery, whatever stands on the wire.
+type Service struct {
+	Name         string          `json:"name"`
+	ID           string          `json:"id"`
+	Address      string          `json:"address,omitempty"`
+	Port         *int            `json:"port,omitempty"`
+	SSLPort      *int            `json:"sslPort,omitempty"`
+	Payload      json.RawMessage `json:"payload,omitempty"` // without "@class"
+	PayloadClass string          `json:"payloadClass,omitempty"`
+	Registered   int64           `json:"registered"` // in ms
+	Type         string          `json:"type"`
+	URISpec      string          `json:"uriSpec,omitempty"`
+	URI          string          `json:"uri,omitempty"` // an answer: what the URISpec builds
+	Enabled      bool            `json:"enabled"`
 }
 
 // A CacheNode is a node in the state of a cache, or in an event. Kinds of events are created, changed and deleted; and

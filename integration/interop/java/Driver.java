@@ -60,8 +60,14 @@ public final class Driver {
         String side;
         long ms = -1;
         int n = 1;
-        int value;
+        long value;
+        long old;
         String node;
+        String mode;
+        boolean protect;
+        String payloads;
+        boolean enabled;
+        Services.Service service;
         int times;
         long hold;
         long pause;
@@ -77,7 +83,9 @@ public final class Driver {
         long ended;
         List<String> nodes;
         List<String> ids;
-        int value;
+        long value;
+        List<Long> values;
+        List<Services.Service> services;
         String session;
         boolean acquired;
         boolean owned;
@@ -93,11 +101,14 @@ public final class Driver {
             switch (order.op) {
                 case "crash" -> Runtime.getRuntime().halt(137);
                 case "contender" -> answer(order, a -> hire(order));
-                case "acquire", "release", "report", "value", "setvalue", "work" -> {
+                default -> {
                     Contender c = CONTENDERS.get(order.who);
-                    c.thread.execute(() -> answer(order, a -> c.obey(order, a)));
+                    if (c == null) {
+                        clients.execute(() -> answer(order, a -> manage(order, a)));
+                    } else {
+                        c.thread.execute(() -> answer(order, a -> c.obey(order, a)));
+                    }
                 }
-                default -> clients.execute(() -> answer(order, a -> manage(order, a)));
             }
         }
         System.exit(0);
@@ -149,6 +160,17 @@ public final class Driver {
         a.ok = true;
         a.began = a.ended = System.nanoTime();
         a.cache = List.of(node);
+        say(a);
+    }
+
+    /** The instances of a service cache, after a change. */
+    static void services(String who, List<Services.Service> services) {
+        Answer a = new Answer();
+        a.event = "services";
+        a.who = who;
+        a.ok = true;
+        a.began = a.ended = System.nanoTime();
+        a.services = services;
         say(a);
     }
 
@@ -230,6 +252,12 @@ public final class Driver {
             case "latch" -> new Elections.Latch(order, client);
             case "curatorcache" -> new Caches.Whole(order, client);
             case "treecache" -> new Caches.Tree(order, client);
+            case "persistentnode" -> new Nodes(order, client);
+            case "atomiclong" -> new Counters.OfLongs(order, client);
+            case "atomicinteger" -> new Counters.OfIntegers(order, client);
+            case "discovery" -> new Services.Discovery(order, client);
+            case "servicecache" -> new Services.Cache(order, client);
+            case "serviceprovider" -> new Services.Provider(order, client);
             default -> throw new IllegalArgumentException("unknown recipe " + order.recipe);
         };
         CONTENDERS.put(order.who, c);
@@ -428,7 +456,7 @@ public final class Driver {
         @Override
         void obey(Order order, Answer a) throws Exception {
             switch (order.op) {
-                case "setvalue" -> count.setCount(order.value);
+                case "setvalue" -> count.setCount((int) order.value);
                 case "value" -> a.value = count.getCount();
                 default -> super.obey(order, a);
             }
