@@ -3,7 +3,6 @@
 package interop_test
 
 import (
-	"bytes"
 	"encoding/binary"
 	"io"
 	"net"
@@ -24,9 +23,9 @@ type proxy struct {
 	frozen chan struct{} // while links are frozen; closed when they thaw
 }
 
-// A loss is the answer to the creation or deletion of a lock node that a client does not get.
+// A loss is the answer to a change that a client does not get.
 type loss struct {
-	deletion bool
+	of       string
 	happened chan struct{} // closed when the server has answered
 	then     func(p *proxy, l *link)
 }
@@ -78,12 +77,17 @@ func (p *proxy) addr() string { return p.listener.Addr().String() }
 
 // loseCreate has the next answer to a successful creation of a lock node lost.
 func (p *proxy) loseCreate(then func(*proxy, *link)) *loss {
-	return p.loseAnswer(&loss{happened: make(chan struct{}), then: then})
+	return p.loseAnswer(&loss{of: creation, happened: make(chan struct{}), then: then})
 }
 
 // loseDelete has the next answer to a successful deletion of a lock node lost.
 func (p *proxy) loseDelete(then func(*proxy, *link)) *loss {
-	return p.loseAnswer(&loss{deletion: true, happened: make(chan struct{}), then: then})
+	return p.loseAnswer(&loss{of: deletion, happened: make(chan struct{}), then: then})
+}
+
+// loseSet has the next answer to a successful setting of data lost.
+func (p *proxy) loseSet(then func(*proxy, *link)) *loss {
+	return p.loseAnswer(&loss{of: setting, happened: make(chan struct{}), then: then})
 }
 
 func (p *proxy) loseAnswer(l *loss) *loss {
@@ -143,7 +147,7 @@ type link struct {
 	mute           bool // used by one goroutine
 
 	mu      sync.Mutex
-	changes map[uint32]bool // xid → whether it is a deletion
+	changes map[uint32]string // by xid
 }
 
 func (l *link) close() {
@@ -158,7 +162,7 @@ func (p *proxy) serve(client net.Conn) {
 		return
 	}
 	defer server.Close()
-	l := &link{client: client, server: server, changes: map[uint32]bool{}}
+	l := &link{client: client, server: server, changes: map[uint32]string{}}
 	p.mu.Lock()
 	if p.closed {
 		p.mu.Unlock()
@@ -203,32 +207,19 @@ func (l *link) copy(to io.Writer, from io.Reader, pass func(), look func(frame [
 	}
 }
 
-// request notes the creation and the deletion of lock nodes. Parents have other names.
-func (l *link) request(frame []byte) {
-	const create, deletion, create2 = 1, 2, 15
-	if op := binary.BigEndian.Uint32(frame[4:]); op == create || op == create2 || op == deletion {
-		size := binary.BigEndian.Uint32(frame[8:])
-		if path := frame[12 : 12+size]; bytes.Contains(path, []byte("lock-")) || bytes.Contains(path, []byte("__")) {
-			l.mu.Lock()
-			l.changes[binary.BigEndian.Uint32(frame)] = op == deletion
-			l.mu.Unlock()
-		}
-	}
-}
-
 // answer does to the answer to a change what is asked for.
 func (p *proxy) answer(l *link, frame []byte) {
-	xid, failed := binary.BigEndian.Uint32(frame), binary.BigEndian.Uint32(frame[12:]) != 0
+	xid := binary.BigEndian.Uint32(frame)
 	l.mu.Lock()
-	deletion, changed := l.changes[xid]
+	change, changed := l.changes[xid]
 	delete(l.changes, xid)
 	l.mu.Unlock()
-	if !changed || failed {
+	if !changed || isError(frame) {
 		return
 	}
 	p.mu.Lock()
 	lose := p.lose
-	if lose != nil && lose.deletion != deletion {
+	if lose != nil && lose.of != change {
 		lose = nil
 	}
 	if lose != nil {

@@ -15,6 +15,7 @@ import time
 from kazoo.client import KazooClient
 from kazoo.exceptions import LockTimeout
 from kazoo.protocol.states import KazooState
+from kazoo.recipe.counter import Counter
 from kazoo.recipe.lock import Lock, ReadLock, WriteLock
 from kazoo.retry import KazooRetry
 
@@ -143,8 +144,24 @@ class Contender:
             time.sleep(order.get("pause", 0) / 1e6)
 
 
+class Number(Contender):
+    """A counter, in Curator's bytes."""
+
+    def __init__(self, order):
+        super().__init__(order)
+        self.counter = Counter(self.client, order["path"], support_curator=True)
+
+    def obey(self, order, result):
+        if order["op"] == "add":
+            self.counter += order["value"]
+            result["value"] = self.counter.post_value
+        else:
+            result["value"] = self.counter.value
+
+
 def hire(order, result):
-    contenders[order["who"]] = Contender(order)
+    kind = Number if order["recipe"] == "atomicinteger" else Contender
+    contenders[order["who"]] = kind(order)
 
 
 def main():
