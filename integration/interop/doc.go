@@ -1,5 +1,5 @@
 // Package interop proves on the real things that this library, Java Curator, kazoo and go-zookeeper's zk.Lock share
-// locks.
+// locks, and that this library and Java Curator share elections, services and numbers.
 //
 // Drivers in Go, Java and Python obey orders on their stdin (godriver/protocol.go); the tests steer contenders of all
 // of them on one path of a real ZooKeeper, and judge what they report by times of CLOCK_MONOTONIC, which all of them
@@ -11,6 +11,7 @@
 //	integration/run --no-lint ./integration/interop -run Random -v -acquisitions 20000   ten random minutes
 //	integration/run --no-lint ./integration/interop -run Random -seed 7        the same faults at about the same times
 //	integration/run --no-lint ./integration/interop -run Cache -v              caches, and how Java's differ
+//	integration/run --no-lint ./integration/interop -run JavaAndGo -v        services, persistent nodes and numbers
 //	integration/run --no-lint ./integration/interop -run Election -v -terms 50   elections with Java: three minutes
 //	integration/run --no-lint ./integration/interop -run GetsARetainedLock -v -demands 100
 //	                                                                         how long contenders of each language wait
@@ -31,6 +32,10 @@
 //	LeaderSelector            yes, mutexes too   yes, mutexes too         –              –
 //	LeaderLatch               yes                yes                      –              –
 //	CuratorCache, TreeCache   yes, see below                              –              –
+//	ServiceDiscovery          yes, see below                              –              –
+//	PersistentNode            yes, see below                              –              –
+//	DistributedAtomicLong     yes, see below                              –              –
+//	DistributedAtomicInteger  yes, see below                              if set         –
 //
 // "Shared" means, for locks and elections: contenders are let in in the order in which they came, whatever the
 // languages; none is let in before the release of what excludes it; nothing is left behind; and nodes have the same
@@ -131,6 +136,37 @@
 // node was created again, so two of its objects report the same nodes from then on: nodes are created twice and deleted
 // twice, or deleted late, when the next node of that path was created already. Only one of the two is read again after
 // a reconnection, so some nodes are never deleted. The cache itself has what the server has.
+//
+// # Services, persistent nodes, numbers
+//
+// discovery_test.go has a writer in each language for one service. After each step Java's queryForInstances,
+// ServiceCache and ServiceProvider, and our Instances and ServiceCache, have the same instances, with the same URIs.
+// The nodes of both languages are equal byte by byte. Payloads are of a class, maps, texts, large numbers, and of
+// Spring Cloud's class. nodes_test.go has persistent nodes of both languages on one path, and counters_test.go has
+// numbers of both, with the same outcomes, the same bytes, and the sum of all under load. kazoo's Counter has the
+// bytes of DistributedAtomicInteger with support_curator=True.
+//
+// What Curator does otherwise, each shown by a story:
+//
+//	what happens                         Curator                                here
+//	the connection comes back            every instance is deleted and          nodes stay as they are
+//	                                     registered again, STATIC ones too
+//	a DYNAMIC_SEQUENTIAL instance        one more node whenever it connects;    one node
+//	                                     it can be neither updated nor
+//	                                     unregistered
+//	a payload of a class that a reader   queryForInstances fails for all;       an instance as others
+//	does not expect                      ServiceCache lacks this one
+//	a node that is no instance           the same                               the others, and an error
+//	an instance is made again, with the  ServiceCache keeps the old one until   deleted, created
+//	same version, while a cache is cut   the next change
+//	off
+//	an id that another process has       its node is deleted. If that comes     waits until it goes
+//	                                     back at once, it is deleted again,
+//	                                     and nothing is registered, without
+//	                                     an error
+//	the path of a PersistentNode has a   gets new data, and is deleted by       waits until it goes
+//	node of another client               close
+//	the answer to an increment is lost   is counted twice, also by kazoo        ErrUnknown, counted once at most
 //
 // # Random runs
 //
