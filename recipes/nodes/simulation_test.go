@@ -52,7 +52,7 @@ type simulation struct {
 }
 
 // counts say what a simulation has tried.
-type counts struct{ claims, replaced, departures, closings, listed int }
+type counts struct{ claims, replaced, departures, closings, listed, excused int }
 
 func TestSimulation(t *testing.T) {
 	for name, kind := range map[string]struct {
@@ -111,6 +111,7 @@ func (c *counts) add(o counts) {
 	c.departures += o.departures
 	c.closings += o.closings
 	c.listed += o.listed
+	c.excused += o.excused
 }
 
 func (s *simulation) run() {
@@ -209,7 +210,7 @@ func (s *simulation) check() {
 		s.Note("law", "%s", problem)
 	}
 	s.counts.claims, s.counts.departures, s.counts.closings = len(s.claims), len(s.departures), len(s.closings)
-	s.counts.replaced = h.Replaced()
+	s.counts.replaced, s.counts.excused = h.Replaced(), h.Excused()
 }
 
 // settledCalm is the longest gap without faults: after some removals by hand in a row, a node is made again after

@@ -36,6 +36,7 @@ type History struct {
 	of       map[string][]*Life // by path, in order
 	process  func(session int64) string
 	problems []string
+	excused  int
 }
 
 // roundTrip bounds the time between a look at a node and the request that follows it, under faults.
@@ -103,6 +104,7 @@ func (h *History) judge(did string, t txnlog.Transaction, life *Life) {
 		before := lives[n-2]
 		gone := before.Expired || before.By == 0
 		if before.Process == by && gone && before.Version == life.Version && t.At.Sub(before.Ended) <= roundTrip {
+			h.excused++
 			return
 		}
 	}
@@ -124,6 +126,9 @@ func (h *History) problem(format string, args ...any) {
 }
 
 func clock(t time.Time) string { return t.Format("04:05.000") }
+
+// Excused counts the strangers' nodes that have met what no client can promise.
+func (h *History) Excused() int { return h.excused }
 
 // Replaced counts the nodes that a process has replaced by its own next one in a transaction.
 func (h *History) Replaced() (n int) {
