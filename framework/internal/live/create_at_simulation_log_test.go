@@ -104,7 +104,7 @@ func (l *exactLog) deletedLocked(tx txnlog.Transaction, c txnlog.Change) {
 	case c.Owner == l.foreign:
 		// The documented window: the node was created after the look. Gentle strangers leave none.
 		czxid := l.nodes[c.Path]
-		if inWindow := l.rough && czxid > l.looked[c.Path]; !inWindow && !(replaces && czxid == l.wanted[c.Path]) {
+		if inWindow := l.rough && czxid > l.looked[c.Path]; !inWindow && (!replaces || czxid != l.wanted[c.Path]) {
 			l.problemLocked("transaction %#x deletes a stranger's node at %s", tx.Zxid, c.Path)
 		}
 	case replaces:
