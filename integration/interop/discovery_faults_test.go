@@ -134,7 +134,7 @@ func sessionOverUnseen(w *world) {
 	m.readLink.refuse(false)
 	m.weRegister(bare(m.service, m.payload, "go-2")) // Java's cache shows when it is connected
 	for _, r := range m.readers {
-		if r.name == "Java's ServiceCache" || r.name == "Java's ServiceProvider" {
+		if strings.HasPrefix(r.name, "Java's Service") {
 			m.want["go-1"] = stale
 		} else {
 			m.wants(fresh)

@@ -33,10 +33,26 @@ func (m *market) javaReaders(c *client) []reader {
 			return a.Services, nil
 		}
 	}
+	cache := m.theirs(c, "servicecache")
 	return []reader{
 		{"Java's queryForInstances", false, ask(m.theirs(c, "discovery"), "instances")},
-		{"Java's ServiceCache", false, ask(m.theirs(c, "servicecache"), "report")},
+		{"Java's ServiceCache", false, ask(cache, "report")},
+		{"Java's ServiceCacheListener", false, newest(cache.events)},
 		{"Java's ServiceProvider", true, ask(m.provider, "report")},
+	}
+}
+
+// newest returns what came with the last event.
+func newest(events <-chan godriver.Answer) func() ([]godriver.Service, error) {
+	var last godriver.Answer
+	return func() ([]godriver.Service, error) {
+		for {
+			select {
+			case last = <-events:
+			default:
+				return last.Services, nil
+			}
+		}
 	}
 }
 
