@@ -1,6 +1,7 @@
 package kratosregistry_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -14,13 +15,16 @@ import (
 func TestServiceOfAnAppIsThereWhileItRuns(t *testing.T) {
 	zk := zktest.New(t)
 	ours := services(t, zk.DialContext)
-	app := kratos.New(kratos.Context(t.Context()), kratos.Name("hello"), kratos.ID("a"), kratos.Registrar(ours))
+	started := make(chan struct{})
+	app := kratos.New(kratos.Context(t.Context()), kratos.Name("hello"), kratos.ID("a"), kratos.Registrar(ours),
+		kratos.AfterStart(func(context.Context) error { close(started); return nil }))
 	ended := make(chan error, 1)
 	go func() { ended <- app.Run() }()
 	f := follow(t, ours)
 	if got := await.Receive(t, 10*time.Second, "the service", f.heard); got != "a" {
 		t.Errorf("while the app runs: got %q, want a", got)
 	}
+	await.Receive(t, 10*time.Second, "the end of the registration", started)
 	if err := app.Stop(); err != nil {
 		t.Errorf("Stop: got %v, want nil", err)
 	}
