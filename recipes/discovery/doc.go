@@ -40,7 +40,8 @@
 // An instance is the data of the node at base path, name and ID, such as /services/orders/7f0c…; missing parents
 // are created as containers. Its [ServiceType] says whether the node is ephemeral. The node of a DynamicSequential
 // instance is called "_c_", a GUID, the ID and a number, where Java's has the last two alone. So nodes differ in their
-// names ([Event.Node]), but instances not always in their IDs.
+// names ([Event.Node]), but instances not always in their IDs. A service whose name in Java has slashes, such as
+// shop/orders, is found by its last part, orders, below /services/shop.
 //
 // Java deletes its node and creates it again whenever it reconnects; [ServiceCache.Events] says what readers here see
 // of that. It also deletes the node of another process that has its ID. So a service in both languages needs different

@@ -144,15 +144,18 @@ func (i *ServiceInstance) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// problems is all that is wrong with an instance.
+// problems is all that is wrong with an instance. Its name and ID need not be parts of paths: Java has services whose
+// names have slashes, and the base path here may have the rest of such a name.
 func (i ServiceInstance) problems() []error {
-	errs := []error{partProblem("name", i.Name), partProblem("id", i.ID), portProblem("port", i.Port), portProblem("sslPort", i.SSLPort)}
+	errs := []error{portProblem("port", i.Port), portProblem("sslPort", i.SSLPort)}
 	check := func(ok bool, format string, args ...any) {
 		if !ok {
 			errs = append(errs, fmt.Errorf(format, args...))
 		}
 	}
-	check(utf8.ValidString(i.Address), "address %q: not UTF-8", i.Address)
+	for at, text := range []string{i.Name, i.ID, i.Address} {
+		check(utf8.ValidString(text) && (text != "" || at == 2), "%s %q: empty, or not UTF-8", fieldNames[at], text)
+	}
 	check(len(i.Payload) == 0 || json.Valid(i.Payload), "payload: not JSON")
 	check(slices.Contains([]ServiceType{"", Dynamic, DynamicSequential, Static, Permanent}, i.Type), "serviceType: unknown %q", i.Type)
 	for _, name := range slices.Sorted(maps.Keys(i.Extra)) {

@@ -128,6 +128,14 @@ func TestUnknownFieldsPassThrough(t *testing.T) {
 	}
 }
 
+// Such names are several parts of a path in Java. A discovery whose base path has all but the last finds the instances.
+func TestNamesAndIDsMayHaveSlashes(t *testing.T) {
+	var i discovery.ServiceInstance
+	if err := json.Unmarshal([]byte(`{"name":"shop/orders","id":"host/8080"}`), &i); err != nil || i.Name != "shop/orders" || i.ID != "host/8080" {
+		t.Errorf("got %+v, %v, want the name shop/orders and the ID host/8080", i, err)
+	}
+}
+
 // A class that Go does not have, and numbers that a float64 does not have.
 func TestPayloadsPassThrough(t *testing.T) {
 	for _, payload := range []string{
@@ -145,20 +153,20 @@ func TestPayloadsPassThrough(t *testing.T) {
 
 func TestAnInstanceIsRefusedWithEverythingThatIsWrongWithIt(t *testing.T) {
 	i := discovery.ServiceInstance{
-		ID: "a/b", Address: "\xff", Port: pointer(-1), SSLPort: pointer(65536), Payload: json.RawMessage(`{`), Type: "SOMETIMES",
+		ID: "\xff", Address: "\xff", Port: pointer(-1), SSLPort: pointer(65536), Payload: json.RawMessage(`{`), Type: "SOMETIMES",
 		Extra: map[string]json.RawMessage{"port": json.RawMessage(`1`), "x": json.RawMessage(`}`), "y": nil},
 	}
 	_, err := i.MarshalJSON()
-	wantTexts(t, err, `name ""`, `id "a/b"`, `address "\xff"`, "port: -1", "sslPort: 65536", "payload: not JSON", `serviceType: unknown "SOMETIMES"`,
+	wantTexts(t, err, `name ""`, `id "\xff"`, `address "\xff"`, "port: -1", "sslPort: 65536", "payload: not JSON", `serviceType: unknown "SOMETIMES"`,
 		`Extra: "port" has a field`, `Extra: "x" is not JSON`, `Extra: "y" is not JSON`)
 }
 
 func TestANodeIsRefusedWithEverythingThatIsWrongWithIt(t *testing.T) {
-	text := `{"name":7,"id":"..","address":[],"port":-1,"sslPort":80.5,"registrationTimeUTC":"now","serviceType":"SOMETIMES",` +
+	text := `{"name":7,"id":"","address":[],"port":-1,"sslPort":80.5,"registrationTimeUTC":"now","serviceType":"SOMETIMES",` +
 		`"uriSpec":[],"enabled":"yes"}`
 	i := order("7", 80)
 	err := i.UnmarshalJSON([]byte(text))
-	wantTexts(t, err, "name: json: ", `id ".."`, "address: json: ", "port: -1", "sslPort: json: ", "registrationTimeUTC: json: ",
+	wantTexts(t, err, "name: json: ", `id ""`, "address: json: ", "port: -1", "sslPort: json: ", "registrationTimeUTC: json: ",
 		`serviceType: unknown "SOMETIMES"`, "uriSpec: json: ", "enabled: json: ")
 	if brief(i) != "7:80" {
 		t.Errorf("got the instance %s, want it as it was", brief(i))

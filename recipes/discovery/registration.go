@@ -43,8 +43,8 @@ func (d *ServiceDiscovery) Register(ctx context.Context, i ServiceInstance) (*Re
 	if i.Registered.IsZero() {
 		i.Registered = time.Now()
 	}
-	data, err := i.MarshalJSON()
-	if err := d.misuse(err); err != nil {
+	data, err := i.MarshalJSON() // refuses an empty name
+	if err := d.misuse(err, partProblem("name", cmp.Or(i.Name, "-")), partProblem("id", i.ID)); err != nil {
 		return nil, err
 	}
 	opts := []nodes.Option{nodes.WithMode(framework.Ephemeral)}

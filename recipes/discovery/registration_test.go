@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"regexp"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -208,6 +209,10 @@ func TestRegisterReportsEverythingThatIsWrongAndMakesNothing(t *testing.T) {
 		i := discovery.ServiceInstance{Name: "a/b", ID: "..", Port: pointer(-1), Payload: json.RawMessage("?"), Type: "SOMETIMES"}
 		_, err := discovery.NewServiceDiscovery(nil, "services").Register(t.Context(), i)
 		wantTexts(t, err, "discovery: ", `"services"`, "client is nil", `name "a/b"`, `id ".."`, "port: -1", "payload", "SOMETIMES")
+		_, err = discovery.NewServiceDiscovery(client, base).Register(t.Context(), discovery.ServiceInstance{})
+		if wantTexts(t, err, `discovery: name "": empty`); strings.Contains(err.Error(), ";") {
+			t.Errorf("without a name: got %v, want one error", err)
+		}
 		if _, err = discovery.NewServiceDiscovery(client, base).Register(t.Context(), i); err == nil || len(server.Children("/")) > 1 {
 			t.Errorf("got %v, and the nodes %v, want an error and /zookeeper alone", err, server.Children("/"))
 		}
