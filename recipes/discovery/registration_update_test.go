@@ -41,6 +41,20 @@ func TestAnUpdateReplacesWhatTheNodeHasAndLaterNodesHaveIt(t *testing.T) {
 	})
 }
 
+// The watch shows the data of the update before for a moment.
+func TestAnUpdateBackToWhatTheNodeHadBeforeIsWritten(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		r := register(t, client, order("7", 80))
+		for _, port := range []int{81, 80, 81, 80} {
+			if err := r.Update(t.Context(), order("7", port)); err != nil {
+				t.Error(err)
+			}
+			wantNode(t, server, orders+"/7", r.Instance(), sessionOf(t, client))
+		}
+	})
+}
+
 func TestAnUpdateOfAnotherInstanceIsRefusedWithEverythingThatIsWrong(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		client, _ := newClient(t, server)
