@@ -30,7 +30,8 @@ type Follower struct {
 
 	mu    sync.Mutex
 	heard map[string]cache.Node
-	wrong []string // events that do not follow from those before
+	again map[string]string // the texts of nodes whose Deleted says that they were made again
+	wrong []string          // events that do not follow from those before
 }
 
 // Followers returns caches of Root, one of each kind. They are not started.
@@ -51,7 +52,7 @@ func Followers(client *framework.Client) []*Follower {
 		nil, {cache.WithoutData()}, {cache.WithDepth(0)}, {cache.WithDepth(1)}, {cache.WithFilter(notB)},
 	} {
 		all[i].CuratorCache = cache.NewCuratorCache(client, Root, opts...)
-		all[i].heard = map[string]cache.Node{}
+		all[i].heard, all[i].again = map[string]cache.Node{}, map[string]string{}
 		all[i].OnEvent(all[i].hear)
 	}
 	return all
@@ -64,7 +65,9 @@ func (f *Follower) hear(e cache.Event) {
 	before, known := f.heard[n.Path]
 	switch e.Kind {
 	case cache.Created:
-		f.expect(e, !known && e.Old.Path == "")
+		old, again := f.again[n.Path]
+		f.expect(e, !known && again == (e.Old.Path != "") && (!again || old == f.text(e.Old)))
+		delete(f.again, n.Path)
 		f.heard[n.Path] = n
 	case cache.Changed:
 		f.expect(e, known && f.text(before) == f.text(e.Old))
@@ -72,6 +75,9 @@ func (f *Follower) hear(e cache.Event) {
 	case cache.Deleted:
 		f.expect(e, known && f.text(before) == f.text(e.Old))
 		delete(f.heard, n.Path)
+		if e.New.Path != "" {
+			f.again[n.Path] = f.text(e.Old)
+		}
 	}
 }
 
