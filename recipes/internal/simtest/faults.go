@@ -120,10 +120,8 @@ func (e *Env) pickFault(dice Dice) Fault {
 	case dropReply:
 		f.Op = replies[dice.Pick(e.replies)]
 	case delayReply:
-		f.Op, f.For = "create", some(12*time.Second)
-		if e.replies > ofLocks && dice.Pick(2) == 0 {
-			f.Op = "multi"
-		}
+		f.For = some(12 * time.Second)
+		f.Op = e.orMulti("create", dice)
 	case freeze:
 		f.For = some(4 * time.Second)
 	case isolate:
@@ -134,9 +132,7 @@ func (e *Env) pickFault(dice Dice) Fault {
 		f.For = some(500 * time.Millisecond)
 	case stall:
 		f.For, f.Break = some(SessionTimeout), some(time.Second)
-		if e.replies > ofLocks && dice.Pick(2) == 0 {
-			f.Op = "multi"
-		}
+		f.Op = e.orMulti("", dice)
 	case swallowReply:
 		f.Nth = 1 + dice.Pick(10)
 	case dropEvent:
@@ -148,4 +144,12 @@ func (e *Env) pickFault(dice Dice) Fault {
 		f.Peer = 0
 	}
 	return f
+}
+
+// orMulti is op, or a transaction where any reply may be lost.
+func (e *Env) orMulti(op string, dice Dice) string {
+	if e.replies > ofLocks && dice.Pick(2) == 0 {
+		return "multi"
+	}
+	return op
 }
