@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -112,10 +113,13 @@ func marshal(value any) ([]byte, error) {
 // UnmarshalJSON takes what Java's JsonInstanceSerializer writes, its fields in any order. One that is missing or null
 // is not set. Unknown fields are Extra.
 //
-// Errors: that this is no JSON object; otherwise all that is wrong with its fields, at once.
+// Errors: that this is no JSON object in UTF-8; otherwise all that is wrong with its fields, at once.
 //
 // Curator: JsonInstanceSerializer.deserialize().
 func (i *ServiceInstance) UnmarshalJSON(data []byte) error {
+	if !utf8.Valid(data) { // package json would replace what is wrong
+		return errors.New("not UTF-8")
+	}
 	var raw map[string]json.RawMessage // package json takes the names of a struct in any case, unlike Java
 	if err := json.Unmarshal(data, &raw); err != nil {
 		return err
@@ -156,13 +160,24 @@ func (i ServiceInstance) problems() []error {
 	for at, text := range []string{i.Name, i.ID, i.Address} {
 		check(utf8.ValidString(text) && (text != "" || at == 2), "%s %q: empty, or not UTF-8", fieldNames[at], text)
 	}
-	check(len(i.Payload) == 0 || json.Valid(i.Payload), "payload: not JSON")
+	check(len(i.Payload) == 0 || isField(i.Payload), "payload: not JSON, in UTF-8, of less than 10000 levels")
 	check(slices.Contains([]ServiceType{"", Dynamic, DynamicSequential, Static, Permanent}, i.Type), "serviceType: unknown %q", i.Type)
 	for _, name := range slices.Sorted(maps.Keys(i.Extra)) {
 		check(!slices.Contains(fieldNames[:], name), "Extra: %q has a field of its own", name)
-		check(utf8.ValidString(name) && json.Valid(i.Extra[name]), "Extra: %q is not JSON", name)
+		check(utf8.ValidString(name) && isField(i.Extra[name]), "Extra: %q is not JSON, in UTF-8, of less than 10000 levels", name)
+	}
+	if i.URISpec != nil {
+		for _, part := range i.URISpec.Parts {
+			check(utf8.ValidString(part.Value), "uriSpec: %q is not UTF-8", part.Value)
+		}
 	}
 	return errs
+}
+
+// isField reports whether JSON can be that of a field. Package json takes any bytes in a string, where Java's reader
+// fails for the whole service; and it reads no more than 10,000 levels, of which the instance is one.
+func isField(raw json.RawMessage) bool {
+	return utf8.Valid(raw) && json.Valid(raw) && json.Valid(slices.Concat([]byte("["), raw, []byte("]")))
 }
 
 // partProblem is what is wrong with a name that is to be a part of a path.

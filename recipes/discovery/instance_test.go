@@ -182,6 +182,34 @@ func TestWhatIsNoObjectIsNoInstance(t *testing.T) {
 	}
 }
 
+// Java's reader fails for the whole service on bytes that are not UTF-8, and Go's on a node with too many levels.
+func TestTextsThatNoReaderTakesAreRefusedAndNotReplaced(t *testing.T) {
+	const bad = "\"\xff\""
+	deep := json.RawMessage(strings.Repeat("[", 10000) + strings.Repeat("]", 10000))
+	for want, change := range map[string]func(i *discovery.ServiceInstance){
+		"payload: not JSON, in UTF-8": func(i *discovery.ServiceInstance) { i.Payload = json.RawMessage(bad) },
+		"of less than 10000 levels":   func(i *discovery.ServiceInstance) { i.Payload = deep },
+		`Extra: "x" is not JSON`:      func(i *discovery.ServiceInstance) { i.Extra = map[string]json.RawMessage{"x": json.RawMessage(bad)} },
+		`Extra: "deep" is not JSON`:   func(i *discovery.ServiceInstance) { i.Extra = map[string]json.RawMessage{"deep": deep} },
+		`uriSpec: "\xff" is not UTF-8`: func(i *discovery.ServiceInstance) {
+			i.URISpec = &discovery.URISpec{Parts: []discovery.URIPart{part("\xff", false)}}
+		},
+		`payload: not JSON, in UTF-8, of `: func(i *discovery.ServiceInstance) { i.Payload = json.RawMessage("1,2") },
+	} {
+		i := order("7", 80)
+		change(&i)
+		_, err := i.MarshalJSON()
+		wantTexts(t, err, want)
+	}
+	var i discovery.ServiceInstance
+	wantTexts(t, i.UnmarshalJSON([]byte(`{"name":"orders","id":"7","address":`+bad+`}`)), "not UTF-8")
+	most := order("7", 80)
+	most.Payload = deep[1 : len(deep)-1]
+	if err := i.UnmarshalJSON(data(t, most)); err != nil {
+		t.Errorf("a payload of 9999 levels: got %v, want none", err)
+	}
+}
+
 func wantTexts(t *testing.T, err error, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
