@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"iter"
@@ -62,7 +63,13 @@ func (c *ServiceCache) Start(ctx context.Context) error {
 // Its errors are those of [cache.CuratorCache.Close].
 //
 // Curator: ServiceCache.close().
-func (c *ServiceCache) Close() error { return c.nodes.Close() }
+func (c *ServiceCache) Close() error {
+	err := c.nodes.Close()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.decoded)
+	return err
+}
 
 // Err is nil while the cache follows the servers, also while it is Stale for want of a connection; otherwise one of
 // those of [cache.CuratorCache.Err]. A node that cannot be decoded is no such error, see Bad.
@@ -187,13 +194,16 @@ func (c *ServiceCache) OnEvent(fn func(Event)) (stop func()) {
 }
 
 // event makes an event out of one of a node, and reports whether there is one. Both events of a node that was made
-// again have both nodes: if one session has made them, the second event counts for both.
+// again have both nodes: if one session has made them, the second event counts for both. If both nodes are one, only
+// that of the service was made again.
 func (c *ServiceCache) event(of cache.Event) (Event, bool) {
 	node, before, after := of.Node().Path, of.Old, of.New
-	switch same := before.Stat != nil && after.Stat != nil && before.Stat.EphemeralOwner == after.Stat.EphemeralOwner; {
+	same := before.Stat != nil && after.Stat != nil && before.Stat.EphemeralOwner == after.Stat.EphemeralOwner
+	one := same && before.Stat.Mzxid == after.Stat.Mzxid && bytes.Equal(before.Data, after.Data)
+	switch {
 	case node == "": // Synced or Stale
 		return Event{Kind: of.Kind}, true
-	case node == c.path || same && of.Kind == cache.Deleted:
+	case node == c.path || one || same && of.Kind == cache.Deleted:
 		return Event{}, false
 	case of.Kind == cache.Deleted:
 		after = cache.Node{}
