@@ -27,7 +27,8 @@
 //   - An instance is registered from the return of [ServiceDiscovery.Register] to [Registration.Close]. Its node is
 //     a [nodes.PersistentNode]: when the session ends, the next one registers the instance again.
 //   - Two processes do not register one ID: the second waits until the first has gone. An instance whose process ends,
-//     or is cut off, goes with its session, within a session timeout and two ticks of the servers.
+//     or is cut off, goes with its session, within a session timeout and two ticks of the servers. Other types than
+//     [Dynamic] differ, see [ServiceDiscovery.Register].
 //   - A [ServiceCache] shows what the servers had a moment ago, also without a connection, and reports every
 //     difference.
 //   - A node that is no instance harms no other: [ServiceDiscovery.Instances] returns the others with an error, as

@@ -26,10 +26,10 @@ type Registration struct{ node *nodes.PersistentNode }
 // An empty ID becomes a random UUID, and a zero Registered the time of the call. An empty Address stays empty: Java
 // takes the first one of the machine, which others may not reach.
 //
-// A node of Dynamic or DynamicSequential is ephemeral. If it is another client's, as that of the process which ran
-// here before and was killed, then Register waits until it goes. The node of DynamicSequential has a name of its own
-// for each registration. One of Static or Permanent stays when the process ends, and Register takes it over, also from
-// a program that is running: two programs must not register one ID.
+// A node of Dynamic or DynamicSequential is ephemeral. If it is another client's, as that of the process which ran here
+// before and was killed, then Register waits until it goes; so it does for one of Static, which may never go. The node
+// of DynamicSequential has a name of its own for each registration. One of Static or Permanent stays when the process
+// ends, and Register takes it over, also from a program that is running: two programs must not register one ID.
 //
 // Errors: all that is wrong with the instance and with the arguments of the constructor, at once; those of
 // [nodes.PersistentNode.Start], as nodes.ErrForeign with the end of ctx if the node is still another's, and
@@ -120,7 +120,8 @@ func (r *Registration) OnChange(fn func(there bool)) (stop func()) { return r.no
 func (r *Registration) Err() error { return r.node.Err() }
 
 // Close ends the registration. It blocks until the server has removed the node, and has the errors of
-// [nodes.PersistentNode.Close]. It also removes one of Static or Permanent, unless another has written it since.
+// [nodes.PersistentNode.Close]. It also removes one of Static or Permanent, and does not heed that another program has
+// taken that over: its registration makes the node again.
 //
 // Curator: ServiceDiscovery.unregisterService(), close().
 func (r *Registration) Close() error { return r.node.Close() }

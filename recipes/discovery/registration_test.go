@@ -203,6 +203,34 @@ func TestAPermanentInstanceIsTakenOverFromAProcessThatHasEnded(t *testing.T) {
 	}
 }
 
+// Nothing in a node that outlives sessions says whose it is after the second has written it.
+func TestAPermanentInstanceThatItsFirstProcessClosesIsMadeAgainByTheOneThatTookItOver(t *testing.T) {
+	for _, serviceType := range []discovery.ServiceType{discovery.Static, discovery.Permanent} {
+		inBubble(t, func(t *testing.T, server *zktest.Server) {
+			first, _ := newClient(t, server)
+			second, _ := newClient(t, server)
+			i := order("7", 80)
+			i.Type = serviceType
+			r := register(t, first, i)
+			i.Port = pointer(81)
+			successor := register(t, second, i)
+			synctest.Wait()
+			if got := brief(r.Instance()); !r.There() || !successor.There() || got != "7:80" {
+				t.Errorf("%s: the first is there: %t, as %s, the second %t, want both, and 7:80", serviceType, r.There(), got, successor.There())
+			}
+			before, _ := server.Stat(orders + "/7")
+			if err := r.Close(); err != nil {
+				t.Errorf("%s: got %v, want none", serviceType, err)
+			}
+			synctest.Wait()
+			wantNode(t, server, orders+"/7", successor.Instance(), 0)
+			if after, _ := server.Stat(orders + "/7"); after.Czxid == before.Czxid {
+				t.Errorf("%s: got the node of %x, want another", serviceType, after.Czxid)
+			}
+		})
+	}
+}
+
 func TestRegisterReportsEverythingThatIsWrongAndMakesNothing(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		client, _ := newClient(t, server)

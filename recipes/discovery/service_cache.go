@@ -14,8 +14,8 @@ import (
 	"github.com/gocurator/curator/recipes/cache"
 )
 
-// A ServiceCache has the instances of one service, and follows the servers. It decodes each node once, for all readers
-// and subscribers. What it promises is what a [cache.CuratorCache] promises.
+// A ServiceCache has the instances of one service, and follows the servers. It keeps what it has decoded, for all
+// readers and subscribers. What it promises is what a [cache.CuratorCache] promises.
 //
 // Its methods are safe for concurrent use.
 //
