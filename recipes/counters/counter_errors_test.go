@@ -3,6 +3,8 @@ package counters_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -78,6 +80,31 @@ func TestErrorsOfTheServerAreCertain(t *testing.T) {
 		wantCertain(t, err, zk.ErrNoAuth)
 		_, err = l.Initialize(t.Context(), 1)
 		wantCertain(t, err, zk.ErrNoAuth)
+	})
+}
+
+// A transaction has no path of its own.
+func TestAWriteThatFailsNamesTheCounterAndTheOperation(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		number(t, server, 5)
+		l, _ := newLong(t, server)
+		for op, call := range map[string]func() error{
+			"add":             func() error { _, _, err := l.Add(t.Context(), 1); return err },
+			"compare and set": func() error { _, err := l.CompareAndSet(t.Context(), 5, 6); return err },
+			"initialize":      func() error { _, err := l.Initialize(t.Context(), 6); return err },
+		} {
+			for nth := range 6 { // as many tries as the retry policy allows
+				throttled := write
+				throttled.Nth = nth + 1
+				server.ThrottleRequest(throttled)
+			}
+			err := call()
+			wantCertain(t, err, err)
+			if want := fmt.Sprintf("counters: %s at %q: framework: ", op, path); err == nil || !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("got the error %v, want it to begin with %s", err, want)
+			}
+		}
+		wantNumber(t, server, 5)
 	})
 }
 

@@ -46,8 +46,8 @@ func (c *counter[T]) write(ctx context.Context, op string, seen node, data []byt
 		return 0, c.unknown(op, lost, errors.New("the node was deleted and created again before the write"))
 	case lost == nil && (errors.Is(err, refusal) || !seen.missing() && errors.Is(err, zk.ErrNoNode)):
 		return passed, nil
-	case lost == nil:
-		return 0, err
+	case lost == nil: // the path of a transaction is "/"
+		return 0, fmt.Errorf("counters: %s at %q: %w", op, c.path, err)
 	case !errors.Is(err, refusal):
 		return 0, c.unknown(op, lost, err)
 	}
