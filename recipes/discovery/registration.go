@@ -125,9 +125,3 @@ func (r *Registration) Err() error { return r.node.Err() }
 //
 // Curator: ServiceDiscovery.unregisterService(), close().
 func (r *Registration) Close() error { return r.node.Close() }
-
-// String names the instance's node, and says whether it is there. It is safe while that changes.
-func (r *Registration) String() string { return fmt.Sprintf("registration by %v", r.node) }
-
-// Format is String by every verb.
-func (r *Registration) Format(f fmt.State, verb rune) { session.FormatText(f, verb, r.String()) }

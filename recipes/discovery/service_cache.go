@@ -3,14 +3,12 @@ package discovery
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"iter"
 	"path"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/ranked"
-	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/recipes/cache"
 )
 
@@ -93,12 +91,6 @@ func (c *ServiceCache) Sync(ctx context.Context) error { return c.nodes.Sync(ctx
 //
 // Curator has none.
 func (c *ServiceCache) Stats() cache.Stats { return c.nodes.Stats() }
-
-// String names the service's node. It is safe while the cache changes.
-func (c *ServiceCache) String() string { return fmt.Sprintf("service cache of %q", c.path) }
-
-// Format is String by every verb.
-func (c *ServiceCache) Format(f fmt.State, verb rune) { session.FormatText(f, verb, c.String()) }
 
 // Instances yields the instances of one moment, by the names of their nodes, also those that are not enabled. It asks
 // no server, and holds no lock while the loop runs.

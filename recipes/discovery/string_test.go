@@ -23,8 +23,17 @@ func TestNoExportedTypeShowsACredential(t *testing.T) {
 		})
 		for _, value := range []any{r, c} {
 			for form, text := range printtest.Texts(value) {
-				if !strings.Contains(form, "slog") && !strings.Contains(text, orders) {
+				if !strings.Contains(text, orders) {
 					t.Errorf("%T as %s: got %s, want its path", value, form, text)
+				}
+			}
+		}
+		var noRegistration *discovery.Registration
+		var noCache *discovery.ServiceCache
+		for _, none := range []any{noRegistration, noCache} {
+			for form, text := range printtest.Texts(none) {
+				if !strings.Contains(text, "<nil>") {
+					t.Errorf("%T as %s: got %s, want <nil>", none, form, text)
 				}
 			}
 		}
