@@ -51,7 +51,7 @@ func kazooCounts(w *world) {
 	}
 	for _, c := range []struct {
 		language string
-		add      int
+		add      int64
 		want     string
 	}{{python, 5, "5"}, {ours, -300, "-295"}, {java, 1, "-294"}, {python, 300, "6"}} {
 		if got := users[c.language].call(numberStep{op: "add", value: c.add}); got != c.want {

@@ -13,12 +13,12 @@ import (
 // A numberStep is one call of a number, or a change of its node by hand.
 type numberStep struct {
 	op         string
-	old, value int
+	old, value int64
 	node       []byte // by hand
 }
 
 // numberSteps are what both languages do with a number whose least value is min.
-func numberSteps(least, most int) []numberStep {
+func numberSteps(least, most int64) []numberStep {
 	return []numberStep{
 		{op: "value"},
 		{op: "compareandset", old: 0, value: 1}, // there is no node

@@ -23,7 +23,7 @@ type numberUser struct {
 // numberKinds are the numbers that both languages have.
 var numberKinds = []struct {
 	recipe      string
-	least, most int
+	least, most int64
 	ours        func(w *world, client *framework.Client, path string, opts ...counters.Option) numberUser
 }{
 	{"atomiclong", math.MinInt64, math.MaxInt64, func(w *world, client *framework.Client, path string, opts ...counters.Option) numberUser {
@@ -60,7 +60,7 @@ func theirNumber(c *client, recipe, path, lock string) numberUser {
 }
 
 // number is an order that concerns a number.
-func (k *contender) number(op string, old, value int) godriver.Order {
+func (k *contender) number(op string, old, value int64) godriver.Order {
 	o := k.order(op)
 	o.Old, o.Value = old, value
 	return o

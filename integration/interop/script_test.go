@@ -173,7 +173,7 @@ func (s *script) awaitLoss(who string) {
 func (s *script) setLimit(who string, limit int) {
 	s.t.Helper()
 	order := s.crew[who].order("setvalue")
-	order.Value = limit
+	order.Value = int64(limit)
 	s.note(outcome(<-s.crew[who].process.order(order), "done", "no"), "%s sets the limit to %d", who, limit)
 }
 

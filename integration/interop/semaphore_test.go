@@ -84,7 +84,7 @@ func TestASharedCountIsALiveLimit(t *testing.T) {
 			setter, waiter, late := w.contender(pair[0], order), w.contender(pair[1], order), w.contender(pair[1], order)
 			set := func(limit int) {
 				t.Helper()
-				w.done(setter.process, godriver.Order{Op: "setvalue", Who: setter.who, Value: limit})
+				w.done(setter.process, godriver.Order{Op: "setvalue", Who: setter.who, Value: int64(limit)})
 				setter.awaitLimit(limit)
 				late.awaitLimit(limit)
 			}

@@ -70,8 +70,8 @@ type Order struct {
 	Side  string `json:"side,omitempty"` // a read/write lock's side: read or write
 	MS    int64  `json:"ms"`             // acquire: how long to wait; 0 is a try, below 0 without end
 	N     int    `json:"n"`              // acquire: how many leases
-	Value int    `json:"value"`          // setvalue
-	Old   int    `json:"old,omitempty"`  // compareandset
+	Value int64  `json:"value"`          // setvalue
+	Old   int64  `json:"old,omitempty"`  // compareandset
 	Node  string `json:"node,omitempty"` // revoke, write: a path; the name of a service
 
 	Mode     string   `json:"mode,omitempty"`     // contender: a persistent node's mode, as Java calls it
