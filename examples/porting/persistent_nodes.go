@@ -33,7 +33,7 @@ func Drain(ctx context.Context, node *nodes.PersistentNode) error {
 // Lease is PersistentNodes.lease.
 func Lease(ctx context.Context, client *framework.Client, name string) (*nodes.PersistentNode, error) {
 	node := nodes.NewPersistentNode(client, "/tenants/"+name, nil,
-		nodes.WithMode(framework.PersistentWithTTL), nodes.WithTTL(time.Hour))
+		nodes.WithMode(framework.PersistentWithTTL), nodes.WithTTL(time.Hour), nodes.Overwriting())
 	err := node.Start(ctx)
 	return node, err
 }

@@ -3,6 +3,7 @@ package nodes
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/go-zookeeper/zk"
 
@@ -10,86 +11,76 @@ import (
 	"github.com/gocurator/curator/framework/session"
 )
 
-// create creates the node. One that is there already is looked at next.
-func (k *keeper) create(ctx context.Context, s session.Session) error {
-	n := k.node
-	data, number := n.want()
-	k.trying, k.confirmed = number, false
+// create creates the node. The look that follows shows whether it has the data: an earlier try may have created it with
+// others. A node of another is looked at, too.
+func (k *keeper) create(ctx context.Context, s session.Session) (err error) {
+	k.want, k.claimed = k.node.want(), true
+	path := k.path
 	switch {
-	case n.options.ephemeral() && k.path != "":
-		err := s.CreateAt(ctx, k.path, data, nil)
-		if errors.Is(err, zk.ErrNodeExists) {
-			return nil
-		}
-		k.sure = err == nil
-		return err // a node with the data of an earlier try counts as created: the look shows them
-	case n.options.ephemeral():
-		dir, name := split(k.absolute)
-		created, err := s.CreateProtectedWithoutListing(ctx, dir, name, data)
-		if err != nil {
-			return err
-		}
-		k.path, k.sure = created.Path, true
+	case !k.node.options.ephemeral():
+		path, err = k.createLasting(ctx)
+	case path == "":
+		path, err = k.createNumbered(ctx, s)
 	default:
-		k.unknown = data
-		path, stat, err := n.client.Create(ctx, n.client.RelativePath(k.orAbsolute()), data, k.createOptions()...)
-		if errors.Is(err, zk.ErrNodeExists) {
-			return nil
-		}
-		if refuses(ctx, err) {
-			k.unknown = nil
-		}
-		if err != nil {
-			return err
-		}
-		if k.path, err = n.client.AbsolutePath(path); err != nil {
-			return err
-		}
-		k.made, k.unknown = stat.Czxid, nil
+		err = s.CreateAt(ctx, path, k.want.data, nil)
 	}
-	k.confirmed = true
-	n.found(n.client.RelativePath(k.path), number)
+	switch {
+	case err == nil:
+		k.path = path
+		k.node.change(func(is *state) { is.path = path })
+	case !errors.Is(err, zk.ErrNodeExists):
+		return err
+	}
+	k.missing = false
 	return nil
 }
 
-func (k *keeper) orAbsolute() string {
-	if k.path == "" {
-		return k.absolute
-	}
-	return k.path
+func (k *keeper) createNumbered(ctx context.Context, s session.Session) (path string, err error) {
+	slash := strings.LastIndexByte(k.absolute, '/')
+	dir, name := k.absolute[:max(slash, 1)], k.absolute[slash+1:]
+	created, err := s.CreateProtectedWithoutListing(ctx, dir, name, k.want.data)
+	return created.Path, err
 }
 
-func (k *keeper) createOptions() []framework.CreateOption {
-	o := &k.node.options
-	opts := []framework.CreateOption{framework.WithMode(o.mode), framework.CreatingParentContainersIfNeeded()}
-	if k.path != "" {
-		opts[0] = framework.WithMode(o.fixed())
-	} else {
-		opts = append(opts, framework.WithProtection())
-	}
-	if o.hasTTL() {
-		opts = append(opts, framework.WithTTL(o.ttl))
-	}
-	return opts
-}
-
-// replace creates the node in place of another, if that is still there. A server that is behind may show the node of
-// this client's last session when a successor has taken the path already, with a node of the same version. So the
-// server catches up first, and the look is repeated.
-func (k *keeper) replace(ctx context.Context, s session.Session, data []byte, other *zk.Stat) error {
+// replace creates the node in place of that of an earlier session; also of a stranger's, if overwriting. A server that
+// is behind may show the node of this client's last session when a successor has taken the path already, with a node of
+// the same version. So the server catches up first, and the look is repeated.
+func (k *keeper) replace(ctx context.Context, s session.Session, overwriting bool) error {
 	if err := s.Sync(ctx, k.path); err != nil {
 		return err
 	}
-	now, err := s.Exists(ctx, k.path)
-	if err != nil || now == nil || now.Czxid != other.Czxid {
-		return err // the next look shows what is there
+	other, err := s.Exists(ctx, k.path)
+	switch {
+	case err != nil:
+		return err
+	case other == nil, k.node.options.isMine(other, other.EphemeralOwner == s.ID()):
+		return nil // the next look shows it
+	case !overwriting && !k.registry.had(other.EphemeralOwner):
+		return nil
+	case k.node.options.ephemeral():
+		return unlessChanged(s.CreateAt(ctx, k.path, k.want.data, other))
+	default: // not all servers exchange an ephemeral node and another one in one transaction
+		return unlessChanged(k.deleteOnce(ctx, other.Version))
 	}
-	k.confirmed = false
-	if k.node.options.ephemeral() {
-		return unlessChanged(s.CreateAt(ctx, k.path, data, now))
+}
+
+// takeFormer makes a node of an earlier session the present one's, which RemoveAt can delete: the present session has
+// begun right before the end, and has not replaced that node yet. It has a connection timeout for that, after the end
+// of ctx. A node that is left goes with its session.
+func (k *keeper) takeFormer(ctx context.Context, s session.Session) error {
+	if k.written > 0 { // the present session has had a node
+		return nil
 	}
-	// An ephemeral node, and one with a TTL, cannot be exchanged in one transaction at all servers.
-	return unlessChanged(k.deleteOnce(ctx, now.Version))
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), k.node.client.ConnectionTimeout())
+	defer cancel()
+	for {
+		if err := s.BlockUntilValid(ctx); err != nil {
+			return err
+		}
+		if err := k.replace(ctx, s, false); !errors.Is(err, framework.ErrConnectionLost) {
+			return err
+		}
+	}
 }
 
 // unlessChanged drops an error that says that the node is another one than that of the look: the next look shows it.

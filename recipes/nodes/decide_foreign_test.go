@@ -8,32 +8,29 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/recipes/nodes"
 )
 
 func TestStartBehindAStrangersNodeWaitsAndTakesOverWithinARoundTrip(t *testing.T) {
-	for _, mode := range []framework.CreateMode{framework.Ephemeral, framework.Persistent} {
-		inBubble(t, func(t *testing.T, server *zktest.Server) {
-			makeNode(t, server, path, "up") // the same data
-			client, link := newClient(t, server)
-			link.SetLatency(50 * time.Millisecond)
-			node := newNode(t, client, path, "up", nodes.WithMode(mode))
-			ended := startSoon(t, node)
-			time.Sleep(time.Hour)
-			wantPending(t, ended)
-			wantNotThere(t, node, nodes.ErrForeign)
-			before, _ := server.Stat(path)
-			wantErr(t, server.Delete(path))
-			time.Sleep(101 * time.Millisecond) // the event, and the create
-			if after, exists := server.Stat(path); !exists || after.Czxid == before.Czxid {
-				t.Errorf("mode %v: got node %v of zxid %d after a round trip, want another than that of %d", mode, exists, after.Czxid, before.Czxid)
-			}
-			wantErr(t, <-ended)
-			link.SetLatency(0)
-		})
-	}
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		makeNode(t, server, path, "up") // the same data
+		client, link := newClient(t, server)
+		link.SetLatency(50 * time.Millisecond)
+		node := newNode(t, client, path, "up")
+		ended := startSoon(t, node)
+		time.Sleep(time.Hour)
+		wantPending(t, ended)
+		wantNotThere(t, node, nodes.ErrForeign)
+		before, _ := server.Stat(path)
+		wantErr(t, server.Delete(path))
+		time.Sleep(101 * time.Millisecond) // the event, and the create
+		if after, exists := server.Stat(path); !exists || after.Czxid == before.Czxid {
+			t.Errorf("got node %v of zxid %d after a round trip, want another than that of %d", exists, after.Czxid, before.Czxid)
+		}
+		wantErr(t, <-ended)
+		link.SetLatency(0)
+	})
 }
 
 func TestStartThatEndsBehindAStrangersNodeIsErrForeignAndNothingRemains(t *testing.T) {

@@ -30,9 +30,9 @@
 // session goes with that session right before it is replaced, and the other program, which has waited, creates its own.
 // That one then waits in turn.
 //
-// A node that outlives sessions ([WithMode]) names no owner at all. It is this client's if its zxid is that of its
-// creation here. If the answer to the creation is lost, a node that was not there a moment before, has never been
-// written and has the same data counts as this client's; and a creation that a server executes after Close stays.
+// A node that outlives sessions ([WithMode]) names no owner at all. One with a number is known by its GUID. One without
+// needs [Overwriting]: whichever node that is not ephemeral is at the path counts as this client's, gets the data, and
+// is deleted by Close. A creation that a server executes after Close stays.
 //
 // Curator: PersistentNode, PersistentTtlNode. Package discovery registers services by such nodes.
 package nodes

@@ -71,6 +71,15 @@ func newNode(t *testing.T, client *framework.Client, path, data string, opts ...
 	return node
 }
 
+// withMode also overwrites, where the mode needs that.
+func withMode(mode framework.CreateMode) []nodes.Option {
+	opts := []nodes.Option{nodes.WithMode(mode)}
+	if mode == framework.Persistent || mode == framework.PersistentWithTTL {
+		opts = append(opts, nodes.Overwriting())
+	}
+	return opts
+}
+
 // startSoon starts a node on a goroutine of its own.
 func startSoon(t *testing.T, node *nodes.PersistentNode) (ended <-chan error) {
 	t.Helper()

@@ -3,12 +3,27 @@ package nodes
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math"
+	"sync"
 	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/retry"
 )
+
+// A registry is what the persistent nodes of one client share.
+type registry struct {
+	sessions sync.Map // the IDs of those that nodes of this client may belong to
+	kept     sync.Map // absolute paths: two persistent nodes at one would take each other's node for their own
+}
+
+// had reports whether a node of a session may be this client's.
+func (r *registry) had(session int64) bool {
+	_, had := r.sessions.Load(session)
+	return had
+}
 
 // A keeper keeps a node from Start to its end, through one session after the other. Its goroutine looks, decides and
 // acts. An act that fails is tried again after a pause.
@@ -21,68 +36,70 @@ type keeper struct {
 	done     chan struct{} // closed when the goroutine has ended
 
 	// For the goroutine alone.
-	path      string // absolute, with GUID and number; "" while they are not known
-	made      int64  // see sight
-	unknown   []byte // see sight
-	confirmed bool   // see sight
-	sure      bool   // in the present session: there is no node of an earlier one
-	trying    int    // the number of the data that an act writes
-	touched   time.Time
+	path    string // absolute, with GUID and number; "" while they are not known
+	missing bool   // the node is to be created
+	czxid   int64  // that of the node that was seen last
+	written int    // number of the data that this node has; 0 for none, and at first in each session if it is ephemeral
+	claimed bool   // a node was kept or created, or perhaps created
+	want    content
+	touched time.Time
 
 	// Written before done is closed.
 	removal session.Removal // deletes an ephemeral node; nil if there is nothing to remove
-	former  chan error      // why the node of an earlier session is left, once
-	remove  func() error    // a node that outlives sessions, by calls of which each has the turn
-	turn    chan struct{}
-}
-
-func newKeeper(n *PersistentNode, absolute string, stop context.CancelFunc) *keeper {
-	k := &keeper{
-		node: n, registry: registryOf(n.client), absolute: absolute, waiter: session.NewWaiter(), stop: stop, done: make(chan struct{}),
-		former: make(chan error, 1), turn: make(chan struct{}, 1),
-	}
-	if !n.options.sequential() {
-		k.path = absolute
-	}
-	return k
+	left    error           // why a node that outlives sessions is left, or that of an earlier session
 }
 
 func (k *keeper) run(ctx context.Context) {
 	defer k.leave()
-	for s, err := range k.node.client.SessionsWhileOpen(ctx, k.node.blocked) {
+	for s, err := range k.node.client.SessionsWhileOpen(ctx, k.blocked) {
 		if err != nil {
-			if ctx.Err() == nil {
-				k.node.lose(err) // the client has ended
+			if ctx.Err() == nil { // the client has ended: no data will ever be written
+				k.node.change(func(is *state) { is.there, is.reason, is.tried = false, err, math.MaxInt })
 			}
 			break
 		}
 		k.keepIn(ctx, s)
 	}
-	if !k.node.options.ephemeral() {
-		k.remove = func() error { return k.removeLasting(ctx) }
+	if !k.node.options.ephemeral() && k.claimed && k.node.client.Err() == nil {
+		k.left = k.removeLasting(ctx)
 	}
+}
+
+// leave gives the path free.
+func (k *keeper) leave() {
+	if !k.node.options.sequential() {
+		k.registry.kept.Delete(k.absolute)
+	}
+	close(k.done)
+}
+
+// blocked notes why there is no session.
+func (k *keeper) blocked(err error) { k.refused(err, k.node.want()) }
+
+// refused notes why the data were not written.
+func (k *keeper) refused(err error, data content) {
+	k.node.change(func(is *state) { is.reason, is.tried = err, data.number })
 }
 
 // keepIn keeps the node until the session is over, or ctx.
 func (k *keeper) keepIn(ctx context.Context, s session.Session) {
 	ephemeral := k.node.options.ephemeral()
-	k.registry.enter(s.ID())
-	k.sure = false
-	missing := true
+	if ephemeral {
+		k.missing, k.written = true, 0
+	}
+	k.registry.sessions.Store(s.ID(), nil)
 	var pace retry.Pace
 	for ctx.Err() == nil && s.Err() == nil {
 		began := time.Now()
 		var err error
-		if k.path != "" && (!missing || !ephemeral) { // what outlives sessions is looked for right before a create
-			missing, err = k.follow(ctx, s)
+		if k.missing {
+			err = k.create(ctx, s)
 		}
-		if err == nil && missing {
-			if err = k.create(ctx, s); err == nil {
-				missing, err = k.follow(ctx, s)
-			}
+		if err == nil {
+			err = k.follow(ctx, s)
 		}
 		if refuses(ctx, err) {
-			k.node.fail(err, k.trying)
+			k.refused(err, k.want)
 		}
 		_ = pace.WaitOrDone(ctx, time.Since(began), s.Done())
 	}
@@ -90,12 +107,10 @@ func (k *keeper) keepIn(ctx context.Context, s session.Session) {
 		return
 	}
 	if ctx.Err() != nil && k.path != "" {
-		if err := k.takeFormer(ctx, s); err != nil {
-			k.former <- err
-		}
+		k.left = k.takeFormer(ctx, s)
 		k.removal = s.RemoveAt(k.path)
 	}
-	k.node.lose(nil)
+	k.node.change(func(is *state) { is.there = false })
 }
 
 // refuses reports whether err says that something is wrong with the node. After a lost connection the next try is due.
@@ -103,50 +118,80 @@ func refuses(ctx context.Context, err error) bool {
 	return err != nil && !session.ShouldStartOver(ctx, err) && !errors.Is(err, framework.ErrConnectionLost) && ctx.Err() == nil
 }
 
-// follow watches the node and acts, until there is none, or another one. An error is that of an act.
-func (k *keeper) follow(ctx context.Context, s session.Session) (missing bool, err error) {
+// follow watches the node and acts, until it is missing, or another one. An error is that of an act.
+func (k *keeper) follow(ctx context.Context, s session.Session) error {
 	watch := s.WatchData(k.path, k.waiter.Signal)
 	defer watch.Stop()
 	for {
 		view := watch.View()
-		data, number := k.node.want()
-		k.trying = number
-		stat := view.Stat
-		k.sure = k.sure || k.rulesOutFormer(view)
-		switch decide(k.see(view), data, &k.node.options) {
+		k.want = k.node.want()
+		switch decide(k.see(view), k.want.data, &k.node.options) {
 		case wait:
 			if view.Status == framework.StatusFailed {
-				return false, view.Err // only another watch asks again
+				return view.Err // only another watch asks again
 			}
-			k.node.wait(view)
+			if view.Current {
+				err := fmt.Errorf("%w: its ephemeralOwner is %#x", ErrForeign, view.Stat.EphemeralOwner)
+				k.node.change(func(is *state) { is.there, is.reason = false, err })
+			}
 		case create:
-			k.node.lose(nil)
-			return true, nil
+			k.missing = true
+			k.node.change(func(is *state) { is.there = false })
+			return nil
 		case replace:
-			return false, k.replace(ctx, s, data, stat)
-		case adopt, write:
-			if _, err := s.Set(ctx, k.path, data, stat.Version); err != nil {
-				return false, unlessChanged(err)
+			return k.replace(ctx, s, k.node.options.overwriting)
+		case write:
+			if _, err := s.Set(ctx, k.path, k.want.data, view.Stat.Version); err != nil {
+				return unlessChanged(err)
 			}
-			k.made, k.confirmed, k.unknown = stat.Czxid, true, nil
-			k.node.has(data, number)
+			k.kept()
 		case keep:
-			k.made, k.confirmed, k.unknown = stat.Czxid, true, nil
-			k.node.has(data, number)
+			k.kept()
 		}
 		if err := k.keepTTL(ctx); err != nil {
-			return false, err
+			return err
 		}
 		if err := k.waiter.Wait(ctx, s, nil); err != nil {
-			return false, err
+			return err
 		}
 	}
 }
 
 func (k *keeper) see(view framework.View) sight {
-	sees := sight{view: view, made: k.made, unknown: k.unknown, confirmed: k.confirmed, pending: k.node.pending()}
+	sees := sight{view: view}
 	if view.Status == framework.StatusPresent {
+		if view.Stat.Czxid != k.czxid {
+			k.czxid, k.written = view.Stat.Czxid, 0
+		}
 		sees.former = k.registry.had(view.Stat.EphemeralOwner)
 	}
+	sees.pending = k.written < k.want.number
 	return sees
+}
+
+// kept notes that the node is there, and has its data.
+func (k *keeper) kept() {
+	k.written, k.claimed = k.want.number, true
+	k.node.change(func(is *state) { is.there, is.reason, is.tried, is.had = true, nil, k.want.number, k.want.data })
+}
+
+// end ends the keeping, and returns why the node is left.
+func (k *keeper) end() error {
+	k.stop()
+	timeout := time.NewTimer(k.node.client.ConnectionTimeout())
+	defer timeout.Stop()
+	<-k.done
+	if k.removal == nil {
+		return k.left
+	}
+	select {
+	case <-k.removal.Done():
+	case <-timeout.C:
+		return context.DeadlineExceeded
+	}
+	err := session.JoinErrors(k.left, k.removal.Err())
+	if errors.Is(err, framework.ErrSessionLost) || errors.Is(err, framework.ErrClosed) {
+		return nil // the node goes with its session
+	}
+	return err
 }

@@ -68,9 +68,9 @@ func newHistory(t *testing.T, server *zktest.Server, random *rand.Rand) *history
 	t.Cleanup(h.judge.stop)
 	h.client, h.link = newClient(t, server)
 	if h.lasting = random.IntN(4) == 0; h.lasting {
-		h.options = append(h.options, persistent)
-	}
-	if random.IntN(5) == 0 {
+		h.options = persistent
+		h.judge.overwriting = true
+	} else if random.IntN(5) == 0 {
 		h.options = append(h.options, nodes.Overwriting())
 		h.judge.overwriting = true
 	}
@@ -136,14 +136,16 @@ func (h *history) close() {
 		return
 	}
 	h.judge.keep(false)
-	for {
-		err := h.node.Close()
-		h.did("close: %v", err)
-		if err == nil || !h.lasting {
-			break
-		}
-		h.link.Heal() // a node that outlives sessions is removed by another call
+	err := h.node.Close()
+	h.did("close: %v", err)
+	for err != nil && h.lasting { // a later one removes it
+		h.link.Heal()
 		time.Sleep(time.Second)
+		h.node = nodes.NewPersistentNode(h.client, path, nil, h.options...)
+		if err = h.node.Start(h.t.Context()); err == nil {
+			err = h.node.Close()
+		}
+		h.did("close again: %v", err)
 	}
 	h.node, h.started = nil, false
 }

@@ -18,7 +18,7 @@ func TestStartBelowAnEphemeralNodeFails(t *testing.T) {
 		client, _ := newClient(t, server)
 		makeEphemeral(t, client, "/services/web", "x")
 		for _, mode := range []framework.CreateMode{framework.Ephemeral, framework.EphemeralSequential, framework.Persistent} {
-			node := newNode(t, client, path, "up", nodes.WithMode(mode))
+			node := newNode(t, client, path, "up", withMode(mode)...)
 			wantErr(t, node.Start(t.Context()), zk.ErrNoChildrenForEphemerals)
 			wantNotThere(t, node, nodes.ErrNotStarted)
 		}
@@ -33,7 +33,7 @@ func TestStartWithoutPermissionToCreateFailsAndWorksOnceItIsGiven(t *testing.T) 
 		wantErr(t, server.SetACL("/services/web", anyone(1)))
 		client, _ := newClient(t, server)
 		for _, mode := range []framework.CreateMode{framework.Ephemeral, framework.EphemeralSequential, framework.Persistent} {
-			node := newNode(t, client, path, "up", nodes.WithMode(mode))
+			node := newNode(t, client, path, "up", withMode(mode)...)
 			wantErr(t, node.Start(t.Context()), zk.ErrNoAuth)
 			wantErr(t, server.SetACL("/services/web", anyone(31)))
 			wantErr(t, node.Start(t.Context()))
@@ -48,7 +48,7 @@ func TestWithoutPermissionToMakeItAgainErrSaysSoUntilItIsGiven(t *testing.T) {
 		inBubble(t, func(t *testing.T, server *zktest.Server) {
 			makeNode(t, server, "/services/web", "")
 			client, _ := newClient(t, server)
-			node := start(t, client, path, "up", nodes.WithMode(mode))
+			node := start(t, client, path, "up", withMode(mode)...)
 			var heard changes
 			node.OnChange(heard.hear)
 			wantErr(t, server.SetACL("/services/web", anyone(1)))
@@ -138,7 +138,7 @@ func TestANodeIsKeptBelowNamespaceAndChroot(t *testing.T) {
 		client, _ := newClientAt(t, server, "/app", framework.WithNamespace("space"))
 		wantErr(t, client.BlockUntilConnected(t.Context()))
 		for mode := framework.Persistent; mode <= framework.EphemeralSequential; mode++ {
-			node := start(t, client, path, "1", nodes.WithMode(mode))
+			node := start(t, client, path, "1", withMode(mode)...)
 			if n := len(server.Children("/app/space/services/web")); n != 1 {
 				t.Errorf("mode %v: got %d nodes, want 1", mode, n)
 			}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
-	"github.com/gocurator/curator/recipes/nodes"
 )
 
 var sequentialModes = []framework.CreateMode{framework.EphemeralSequential, framework.PersistentSequential}
@@ -18,7 +17,7 @@ func TestASequentialNodeKeepsItsNameWhenItIsMadeAgain(t *testing.T) {
 	for _, mode := range sequentialModes {
 		inBubble(t, func(t *testing.T, server *zktest.Server) {
 			client, link := newClient(t, server)
-			node := newNode(t, client, path, "up", nodes.WithMode(mode))
+			node := newNode(t, client, path, "up", withMode(mode)...)
 			if got := node.Path(); got != "" {
 				t.Errorf("got the path %q before Start, want none", got)
 			}
@@ -66,7 +65,7 @@ func TestThereIsOneSequentialNodeWhateverIsLost(t *testing.T) {
 					makeNode(t, server, "/services/web", "")
 					client, _ := newClient(t, server)
 					lose(server, zktest.Match{Op: zktest.OpCreate2})
-					node := start(t, client, path, "up", nodes.WithMode(mode))
+					node := start(t, client, path, "up", withMode(mode)...)
 					time.Sleep(5 * sessionTimeout)
 					if all := server.Children("/services/web"); len(all) != 1 || "/services/web/"+all[0] != node.Path() {
 						t.Errorf("got %q, want %s alone", all, node.Path())
@@ -87,7 +86,7 @@ func TestStartOfASequentialNodeThatEndsLeavesNothing(t *testing.T) {
 					makeNode(t, server, "/services/web", "")
 					client, _ := newClient(t, server)
 					proceed := fault(server, zktest.Match{Op: zktest.OpCreate2})
-					node := newNode(t, client, path, "up", nodes.WithMode(mode))
+					node := newNode(t, client, path, "up", withMode(mode)...)
 					if err := node.Start(within(t, time.Second)); err == nil {
 						t.Error("got no error, want the end of ctx")
 					}

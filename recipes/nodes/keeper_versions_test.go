@@ -7,7 +7,6 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
-	"github.com/gocurator/curator/recipes/nodes"
 )
 
 func TestANodeIsKeptAtServersOfEachKind(t *testing.T) {
@@ -19,7 +18,7 @@ func TestANodeIsKeptAtServersOfEachKind(t *testing.T) {
 			t.Run(fmt.Sprint(name, "/", mode), func(t *testing.T) {
 				inBubble(t, func(t *testing.T, server *zktest.Server) {
 					client, link := newClient(t, server)
-					node := start(t, client, path, "1", nodes.WithMode(mode))
+					node := start(t, client, path, "1", withMode(mode)...)
 					wantErr(t, node.Set(t.Context(), []byte("2")))
 					deleteNode(t, server, node.Path())
 					time.Sleep(2 * time.Second)

@@ -3,7 +3,6 @@ package nodes
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -34,34 +33,43 @@ func (k *keeper) keepTTL(ctx context.Context) error {
 	return nil
 }
 
-// mayRemain reports whether the node was created here, or may have been, and was not removed.
-func (k *keeper) mayRemain() bool { return k.path != "" && (k.made != 0 || k.unknown != nil) }
-
-// removeLasting removes a node that outlives sessions, if it is the one that was created here. It has a connection
-// timeout for that, after ctx, which has ended. After a success it does nothing.
-func (k *keeper) removeLasting(ctx context.Context) error {
-	client := k.node.client
-	if !k.mayRemain() || client.Err() != nil {
-		return nil
+// createLasting creates a node that outlives sessions; the first time with a GUID and a number, if it is to have them.
+func (k *keeper) createLasting(ctx context.Context) (path string, err error) {
+	client, o := k.node.client, &k.node.options
+	path = k.path
+	opts := []framework.CreateOption{framework.WithMode(o.fixed()), framework.CreatingParentContainersIfNeeded()}
+	if path == "" {
+		path = k.absolute
+		opts = append(opts, framework.WithMode(o.mode), framework.WithProtection())
 	}
+	if o.hasTTL() {
+		opts = append(opts, framework.WithTTL(o.ttl))
+	}
+	created, _, err := client.Create(ctx, client.RelativePath(path), k.want.data, opts...)
+	if err != nil {
+		return "", err
+	}
+	return client.AbsolutePath(created)
+}
+
+// removeLasting removes a node that outlives sessions. It has a connection timeout for that, after the end of ctx.
+// After a lost answer it removes no other node than the one that it saw first: the next may be a successor's.
+func (k *keeper) removeLasting(ctx context.Context) error {
+	client, path := k.node.client, k.node.client.RelativePath(k.path)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), client.ConnectionTimeout())
 	defer cancel()
-	path := client.RelativePath(k.path)
-	for {
-		data, stat, err := client.Get(ctx, path)
-		if err == nil && stat.EphemeralOwner == 0 && isMade(framework.View{Stat: stat, Data: data}, k.made, k.unknown) {
-			if k.node.options.hasTTL() {
-				if err := client.Delete(ctx, path+"/"+touchName, -1); err != nil && !errors.Is(err, zk.ErrNoNode) {
-					return err
-				}
-			}
-			err = k.deleteOnce(ctx, stat.Version)
+	for first := int64(0); ; {
+		stat, err := client.Exists(ctx, path)
+		if err != nil || stat == nil || stat.EphemeralOwner != 0 || first != 0 && stat.Czxid != first {
+			return err
 		}
-		switch {
-		case err == nil, errors.Is(err, zk.ErrNoNode):
-			k.made, k.unknown = 0, nil
-			return nil
-		case !errors.Is(err, zk.ErrBadVersion) && !errors.Is(err, framework.ErrConnectionLost):
+		first = stat.Czxid
+		if k.node.options.hasTTL() {
+			if err := client.Delete(ctx, path+"/"+touchName, -1); err != nil && !errors.Is(err, zk.ErrNoNode) {
+				return err
+			}
+		}
+		if err = unlessChanged(k.deleteOnce(ctx, stat.Version)); err != nil && !errors.Is(err, framework.ErrConnectionLost) {
 			return err
 		}
 	}
@@ -70,12 +78,6 @@ func (k *keeper) removeLasting(ctx context.Context) error {
 // deleteOnce deletes the node if it has the version. After a lost connection it does not ask again: the node may be
 // that of a successor by then.
 func (k *keeper) deleteOnce(ctx context.Context, version int32) error {
-	_, err := k.node.client.Transaction(ctx, framework.DeleteOp(k.node.client.RelativePath(k.path), version))
+	_, err := k.node.client.Transaction(ctx, framework.DeleteOp(k.path, version).Absolute())
 	return err
-}
-
-// split returns a node's parent and name.
-func split(path string) (dir, name string) {
-	i := strings.LastIndexByte(path, '/')
-	return path[:max(i, 1)], path[i+1:]
 }

@@ -11,25 +11,24 @@ import (
 	"github.com/gocurator/curator/recipes/nodes"
 )
 
-func TestCloseOfAPersistentNodeThatIsRefusedCanBeCalledAgain(t *testing.T) {
+func TestCloseOfAPersistentNodeThatIsRefusedLeavesItToALaterOne(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		client, _ := newClient(t, server)
-		node := start(t, client, path, "up", persistent)
+		node := start(t, client, path, "up", persistent...)
 		makeNode(t, server, path+"/child", "")
 		wantErr(t, node.Close(), zk.ErrNotEmpty)
 		deleteNode(t, server, path+"/child")
-		wantErr(t, node.Close())
+		wantErr(t, node.Close(), zk.ErrNotEmpty)
+		wantNode(t, server, path, "up", 0)
+		wantErr(t, start(t, client, path, "up", persistent...).Close())
 		wantNode(t, server, path, "", 0)
-		makeNode(t, server, path, "other")
-		wantErr(t, node.Close())
-		wantNode(t, server, path, "other", 0)
 	})
 }
 
-func TestCloseOfAPersistentNodeInAnOutageEndsWithTheConnectionTimeoutAndCanBeCalledAgain(t *testing.T) {
+func TestCloseOfAPersistentNodeInAnOutageEndsWithTheConnectionTimeoutAndLeavesItToALaterOne(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		client, link := newClient(t, server)
-		node := start(t, client, path, "up", persistent)
+		node := start(t, client, path, "up", persistent...)
 		link.Cut()
 		began := time.Now()
 		if err := node.Close(); err == nil {
@@ -40,8 +39,19 @@ func TestCloseOfAPersistentNodeInAnOutageEndsWithTheConnectionTimeoutAndCanBeCal
 		}
 		link.Heal()
 		time.Sleep(5 * time.Second)
-		wantErr(t, node.Close())
+		wantErr(t, start(t, client, path, "up", persistent...).Close())
 		wantNode(t, server, path, "", 0)
+	})
+}
+
+func TestCloseOfAPersistentNodeAgainLeavesTheNodeOfASuccessor(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		node := start(t, client, path, "up", persistent...)
+		wantErr(t, node.Close())
+		makeNode(t, server, path, "up")
+		wantErr(t, node.Close())
+		wantNode(t, server, path, "up", 0)
 	})
 }
 
@@ -52,7 +62,7 @@ func TestStartAgainKnowsTheLastingNodeThatAnEarlierOneHasLeft(t *testing.T) {
 			inBubble(t, func(t *testing.T, server *zktest.Server) {
 				makeNode(t, server, "/services/web", "")
 				client, link := newClient(t, server)
-				opts := []nodes.Option{nodes.WithMode(mode)}
+				opts := withMode(mode)
 				if mode == framework.PersistentWithTTL {
 					opts = append(opts, nodes.WithTTL(time.Hour))
 				}

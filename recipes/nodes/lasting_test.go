@@ -1,7 +1,6 @@
 package nodes_test
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -12,7 +11,7 @@ import (
 	"github.com/gocurator/curator/recipes/nodes"
 )
 
-var persistent = nodes.WithMode(framework.Persistent)
+var persistent = withMode(framework.Persistent)
 
 // wantKept checks a node that outlives sessions.
 func wantKept(t *testing.T, server *zktest.Server, node *nodes.PersistentNode, data string) {
@@ -27,7 +26,7 @@ func TestAPersistentNodeOutlivesItsSessionsAndItsClientAndCloseDeletesIt(t *test
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		client, _ := newClient(t, server)
 		executed := record(t, server, path)
-		node := start(t, client, path, "up", persistent)
+		node := start(t, client, path, "up", persistent...)
 		var heard changes
 		node.OnChange(heard.hear)
 		expire(t, server, client)
@@ -39,7 +38,7 @@ func TestAPersistentNodeOutlivesItsSessionsAndItsClientAndCloseDeletesIt(t *test
 		executed.want(t, "Deleted")
 
 		other, _ := newClient(t, server)
-		left := start(t, other, path, "left", persistent)
+		left := start(t, other, path, "left", persistent...)
 		wantErr(t, other.Close())
 		wantErr(t, left.Close())
 		wantNode(t, server, path, "left", 0)
@@ -50,7 +49,7 @@ func TestAPersistentNodeThatIsDeletedWhileCutOffIsMadeAgain(t *testing.T) {
 	for _, out := range []time.Duration{time.Second, time.Hour} {
 		inBubble(t, func(t *testing.T, server *zktest.Server) {
 			client, link := newClient(t, server)
-			node := start(t, client, path, "up", persistent)
+			node := start(t, client, path, "up", persistent...)
 			var heard changes
 			node.OnChange(heard.hear)
 			link.Cut()
@@ -66,40 +65,80 @@ func TestAPersistentNodeThatIsDeletedWhileCutOffIsMadeAgain(t *testing.T) {
 	}
 }
 
-func TestThePersistentNodeOfAPredecessorIsAStrangersUnlessOverwritten(t *testing.T) {
+func TestThePersistentNodeOfAPredecessorIsKeptWithNewData(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		makeNode(t, server, path, "1")
 		before, _ := server.Stat(path)
 		client, _ := newClient(t, server)
 		executed := record(t, server, path)
-		wantErr(t, newNode(t, client, path, "1", persistent).Start(within(t, time.Hour)), nodes.ErrForeign, context.DeadlineExceeded)
-		executed.want(t)
-		node := start(t, client, path, "2", persistent, nodes.Overwriting())
+		node := start(t, client, path, "2", persistent...)
 		executed.want(t, "DataSet=2")
 		wantKept(t, server, node, "2")
 		if after, _ := server.Stat(path); after.Czxid != before.Czxid {
 			t.Error("got another node, want the same with new data")
 		}
+		wantErr(t, server.SetData(path, []byte("other")))
 		expire(t, server, client)
-		wantKept(t, server, node, "2")
+		wantKept(t, server, node, "other")
 		wantErr(t, node.Close())
 		wantNode(t, server, path, "", 0)
 	})
 }
 
-func TestAPersistentNodeThatAStrangerHasReplacedIsAwaited(t *testing.T) {
+func TestAPersistentNodeThatAnotherHasMadeAgainGetsTheDataAndCloseDeletesIt(t *testing.T) {
+	for _, out := range []time.Duration{time.Second, time.Hour} {
+		inBubble(t, func(t *testing.T, server *zktest.Server) {
+			client, link := newClient(t, server)
+			node := start(t, client, path, "up", persistent...)
+			link.Cut()
+			deleteNode(t, server, path)
+			makeNode(t, server, path, "other")
+			time.Sleep(out)
+			link.Heal()
+			time.Sleep(5 * time.Second)
+			wantKept(t, server, node, "up")
+			wantErr(t, node.Close())
+			wantNode(t, server, path, "", 0)
+		})
+	}
+}
+
+func TestStartOfAPersistentNodeThatFailsLeavesTheNodeOfAPredecessor(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
-		client, link := newClient(t, server)
-		node := start(t, client, path, "up", persistent)
-		link.Cut()
+		makeNode(t, server, path, "1")
+		wantErr(t, server.SetACL(path, anyone(1)))
+		client, _ := newClient(t, server)
+		wantErr(t, newNode(t, client, path, "2", persistent...).Start(t.Context()), zk.ErrNoAuth)
+		wantNode(t, server, path, "1", 0)
+	})
+}
+
+func TestAPersistentNodeReplacesAnEphemeralOne(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		stranger, _ := newClient(t, server)
+		for _, owner := range []*framework.Client{client, stranger} {
+			makeEphemeral(t, owner, path, "1")
+			node := start(t, client, path, "2", persistent...)
+			wantKept(t, server, node, "2")
+			wantErr(t, node.Close())
+			wantNode(t, server, path, "", 0)
+		}
+	})
+}
+
+func TestCloseLeavesAnEphemeralNodeAtThePathOfAPersistentOne(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		stranger, _ := newClient(t, server)
+		node := start(t, client, path, "up", persistent...)
+		proceed := server.HoldRequest(zktest.Match{Op: zktest.OpCreate2, Session: sessionOf(t, client).ID()})
 		deleteNode(t, server, path)
-		makeNode(t, server, path, "up") // with the same data
-		link.Heal()
-		time.Sleep(5 * time.Second)
-		wantNotThere(t, node, nodes.ErrForeign)
-		time.Sleep(time.Hour)
-		wantErr(t, node.Close())
-		wantNode(t, server, path, "up", 0)
+		makeEphemeral(t, stranger, path, "other")
+		closed := closeSoon(node)
+		proceed()
+		wantErr(t, <-closed)
+		wantNode(t, server, path, "other", sessionOf(t, stranger).ID())
 	})
 }
 
@@ -112,7 +151,7 @@ func TestAPersistentNodeReplacesTheEphemeralNodeOfThisClient(t *testing.T) {
 		<-former.Done()
 		wantErr(t, first.Close())
 		link.Heal()
-		node := start(t, client, path, "2", persistent)
+		node := start(t, client, path, "2", persistent...)
 		wantKept(t, server, node, "2")
 	}, zktest.WithTickTime(time.Minute))
 }
@@ -136,7 +175,7 @@ func TestAPersistentNodeWhoseCreateIsNotAnsweredIsKnownAgain(t *testing.T) {
 				makeNode(t, server, "/services/web", "")
 				client, link := newClient(t, server)
 				fault(server, link)
-				node := newNode(t, client, path, "1", persistent)
+				node := newNode(t, client, path, "1", persistent...)
 				started := startSoon(t, node)
 				set := setSoon(within(t, 5*time.Minute), node, "2")
 				time.Sleep(3 * time.Minute)
@@ -171,7 +210,7 @@ func TestAPersistentNodeWhoseCreateIsNotAnsweredIsRemovedByClose(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		makeNode(t, server, "/services/web", "")
 		client, _ := newClient(t, server)
-		node := newNode(t, client, path, "1", persistent)
+		node := newNode(t, client, path, "1", persistent...)
 		server.SwallowReply(zktest.Match{Op: zktest.OpCreate2, Path: path})
 		started := startSoon(t, node)
 		wantPending(t, started)
@@ -181,24 +220,5 @@ func TestAPersistentNodeWhoseCreateIsNotAnsweredIsRemovedByClose(t *testing.T) {
 		makeNode(t, server, path, "1") // a successor's, with the same data
 		wantErr(t, node.Close())
 		wantNode(t, server, path, "1", 0)
-	})
-}
-
-// While it was refused, another has made a node with the same data. That it was not there before says nothing.
-func TestAPersistentNodeThatAnotherMadeWhileACreateWasRefusedIsAStrangers(t *testing.T) {
-	inBubble(t, func(t *testing.T, server *zktest.Server) {
-		makeNode(t, server, "/services/web", "")
-		client, _ := newClient(t, server)
-		node := start(t, client, path, "up", persistent)
-		wantErr(t, server.SetACL("/services/web", anyone(1)))
-		deleteNode(t, server, path)
-		time.Sleep(time.Minute)
-		wantNotThere(t, node, zk.ErrNoAuth)
-		makeNode(t, server, path, "up")
-		wantErr(t, server.SetACL("/services/web", anyone(31)))
-		time.Sleep(time.Minute)
-		wantNotThere(t, node, nodes.ErrForeign)
-		wantErr(t, node.Close())
-		wantNode(t, server, path, "up", 0)
 	})
 }

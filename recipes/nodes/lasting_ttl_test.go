@@ -12,7 +12,7 @@ import (
 const ttl = time.Minute
 
 func withTTL(mode framework.CreateMode) []nodes.Option {
-	return []nodes.Option{nodes.WithMode(mode), nodes.WithTTL(ttl)}
+	return append(withMode(mode), nodes.WithTTL(ttl))
 }
 
 var ttlModes = []framework.CreateMode{framework.PersistentWithTTL, framework.PersistentSequentialWithTTL}

@@ -72,7 +72,7 @@ func TestAListenerMayCloseTheNode(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				inBubble(t, func(t *testing.T, server *zktest.Server) {
 					client, _ := newClient(t, server)
-					node := newNode(t, client, path, "up", nodes.WithMode(mode))
+					node := newNode(t, client, path, "up", withMode(mode)...)
 					closed := make(chan error, 2)
 					node.OnChange(func(there bool) {
 						if there == when {

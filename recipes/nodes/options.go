@@ -38,6 +38,9 @@ func newOptions(opts []Option) options {
 	case !o.hasTTL() && o.ttl != 0:
 		o.errs = append(o.errs, fmt.Errorf("WithTTL(%v): the mode has no TTL", o.ttl))
 	}
+	if (o.mode == framework.Persistent || o.mode == framework.PersistentWithTTL) && !o.overwriting {
+		o.errs = append(o.errs, fmt.Errorf("WithMode(%d): a node that outlives sessions names no owner: it needs Overwriting()", o.mode))
+	}
 	return o
 }
 
@@ -46,18 +49,14 @@ func (o *options) ephemeral() bool {
 }
 
 func (o *options) sequential() bool {
-	return o.mode == framework.EphemeralSequential || o.mode == framework.PersistentSequential || o.mode == framework.PersistentSequentialWithTTL
+	return o.mode == framework.EphemeralSequential || o.mode != o.fixed()
 }
 
-func (o *options) hasTTL() bool {
-	return o.mode == framework.PersistentWithTTL || o.mode == framework.PersistentSequentialWithTTL
-}
+func (o *options) hasTTL() bool { return o.fixed() == framework.PersistentWithTTL }
 
-// fixed is the mode of a node whose name is known, number included.
+// fixed is the mode of a node that outlives sessions once its name is known, number included.
 func (o *options) fixed() framework.CreateMode {
 	switch o.mode {
-	case framework.EphemeralSequential:
-		return framework.Ephemeral
 	case framework.PersistentSequential:
 		return framework.Persistent
 	case framework.PersistentSequentialWithTTL:
@@ -73,7 +72,8 @@ func (o *options) fixed() framework.CreateMode {
 // It keeps this name when it is made again.
 //
 // The other modes outlive the session, and the program: a node of theirs is there until Close, also while the client is
-// not connected.
+// not connected. Such a node names no owner. One without a number needs [Overwriting]: whichever node is at its path
+// counts as this client's.
 //
 // Curator: the CreateMode of new PersistentNode(), with useProtection for sequential nodes.
 func WithMode(mode framework.CreateMode) Option { return func(o *options) { o.mode = mode } }
@@ -85,9 +85,10 @@ func WithMode(mode framework.CreateMode) Option { return func(o *options) { o.mo
 // Curator: the ttl of new PersistentTtlNode(), whose child has the same name.
 func WithTTL(ttl time.Duration) Option { return func(o *options) { o.ttl = ttl } }
 
-// Overwriting takes a node over that belongs to another: an ephemeral one is replaced in one transaction, and its owner
-// is not asked; one that outlives sessions, where the mode does, is kept with new data. Two programs that overwrite
-// each other's node do so without end, at most about once a second each. The default waits until the node goes.
+// Overwriting takes a node over that belongs to another, and does not ask its owner: it is replaced, in one transaction
+// if the mode is ephemeral; one that outlives sessions, where the mode does, is kept with new data, and Close deletes
+// it. Two programs that overwrite each other's node do so without end, at most about once a second each. The default
+// waits until the node goes.
 //
 // Curator: new PersistentNode(), always, and by the data alone.
 func Overwriting() Option { return func(o *options) { o.overwriting = true } }

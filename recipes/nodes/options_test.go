@@ -22,6 +22,8 @@ func TestWhatIsWrongWithANodeIsAllNamedByStart(t *testing.T) {
 		{"/a", []nodes.Option{nodes.WithMode(-1)}, []string{"client is nil", "WithMode(-1)"}},
 		{"/a/", []nodes.Option{nodes.WithMode(framework.PersistentWithTTL)}, []string{`"/a/"`, "client is nil", "WithTTL(0s)"}},
 		{"/a", []nodes.Option{nodes.WithMode(framework.PersistentSequentialWithTTL), nodes.WithTTL(time.Millisecond)}, []string{"WithTTL(1ms)"}},
+		{"/a", []nodes.Option{nodes.WithMode(framework.Persistent)}, []string{"client is nil", "WithMode(0)", "Overwriting()"}},
+		{"/a", []nodes.Option{nodes.WithMode(framework.PersistentWithTTL)}, []string{"WithTTL(0s)", "WithMode(5)", "Overwriting()"}},
 		{"/a", []nodes.Option{nodes.WithTTL(-time.Second)}, []string{"client is nil", "WithTTL(-1s)"}},
 	} {
 		node := nodes.NewPersistentNode(nil, c.path, nil, c.opts...)

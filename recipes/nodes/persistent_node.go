@@ -24,19 +24,12 @@ type PersistentNode struct {
 
 	changes *listen.Listeners[bool]
 
-	mu      ranked.Mutex[ranked.Recipe, PersistentNode]
-	keeper  *keeper       // nil before Start and after its failure
-	failed  *keeper       // that of a Start that has failed: it may have left a node that outlives sessions
-	closed  bool          // Close was called
-	news    chan struct{} // closed at the next change; nil while nothing waits for that
-	actual  string        // the path with GUID and number; "" while they are not known
-	data    []byte        // that the node is to have; not changed
-	wanted  int           // how often data were set
-	had     []byte        // that the node had last; nil for none
-	there   bool
-	written int   // the node has the data that were set so many times; 0 for none
-	reason  error // why the node is not there, or lacks its data
-	tried   int   // the data with which reason came
+	mu     ranked.Mutex[ranked.Recipe, PersistentNode]
+	keeper *keeper       // nil before Start and after its failure
+	closed bool          // Close was called
+	news   chan struct{} // closed at the next change
+	wanted content
+	state  state
 }
 
 var (
@@ -60,7 +53,7 @@ var (
 func NewPersistentNode(client *framework.Client, path string, data []byte, opts ...Option) *PersistentNode {
 	n := &PersistentNode{
 		client: client, path: path, options: newOptions(opts), changes: listen.NewListeners(listen.Every[bool]),
-		data: copied(data), wanted: 1,
+		wanted: content{copied(data), 1}, news: make(chan struct{}),
 	}
 	errs := append([]error{session.ValidatePath(path)}, n.options.errs...)
 	if path == "/" {
@@ -100,7 +93,8 @@ func (n *PersistentNode) start(ctx context.Context) error {
 		return err
 	}
 	keeping, stop := context.WithCancel(context.WithoutCancel(ctx))
-	k := newKeeper(n, absolute, stop)
+	k := &keeper{node: n, absolute: absolute, waiter: session.NewWaiter(), stop: stop, done: make(chan struct{})}
+	k.registry = session.Attach(n.client.Attachments(), func() *registry { return &registry{} })
 	if err := n.begin(k); err != nil {
 		stop()
 		return err
@@ -112,24 +106,16 @@ func (n *PersistentNode) start(ctx context.Context) error {
 		k.leave()
 	} else {
 		go k.run(keeping)
-		err = n.await(ctx, func() (bool, error) {
-			if n.reason != nil && !errors.Is(n.reason, ErrForeign) {
-				return false, n.reason
-			}
-			return n.there && n.written > 0, nil
-		})
+		err = n.await(ctx, k, 0)
 	}
 	if err == nil {
 		return nil
 	}
-	_ = k.end() // a node that cannot be removed goes with its session, or is known to the next Start
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.closed {
+	_ = k.end() // an ephemeral node that cannot be removed goes with its session
+	n.change(func(is *state) { n.keeper, is.there = nil, false })
+	if errors.Is(n.Err(), ErrClosed) { // Close has ended the wait for a server
 		return ErrClosed
 	}
-	n.keeper, n.failed, n.there, n.reason = nil, k, false, nil
-	n.wakeLocked()
 	return err
 }
 
@@ -143,17 +129,13 @@ func (n *PersistentNode) begin(k *keeper) error {
 		return ErrStarted
 	}
 	if !n.options.sequential() {
-		if err := k.registry.keep(k.absolute); err != nil {
-			return err
+		if _, kept := k.registry.kept.LoadOrStore(k.absolute, nil); kept {
+			return fmt.Errorf("%w: %q", ErrKept, k.absolute)
 		}
+		n.state.path = k.absolute
 	}
-	if left := n.failed; left != nil && left.mayRemain() {
-		k.path, k.made, k.unknown = left.path, left.made, left.unknown
-	}
-	n.keeper, n.actual, n.there, n.written, n.reason = k, "", false, 0, nil
-	if k.path != "" {
-		n.actual = n.client.RelativePath(k.path)
-	}
+	n.state = state{path: n.state.path, had: n.state.had}
+	n.keeper, k.path, k.missing = k, n.state.path, n.state.path == ""
 	return nil
 }
 
@@ -163,28 +145,25 @@ func (n *PersistentNode) begin(k *keeper) error {
 //
 // Errors: [ErrNotStarted]; the server's zk.ErrNoAuth, zk.ErrNotEmpty if the node has children; context.DeadlineExceeded
 // without an answer in that time. The removal of an ephemeral node goes on in the background after the last, and after
-// zk.ErrNoAuth, until its session ends, and the node with it. Another node stays then, and Close may be called again,
-// which otherwise does nothing. Without a session Close returns nil: the node of the one before goes at the servers'
-// expiry.
+// zk.ErrNoAuth, until its session ends, and the node with it. A node that outlives sessions stays, until a later
+// PersistentNode takes it over: Close tries once. Without a session Close returns nil: the node of the one before goes
+// at the servers' expiry.
 //
 // To leave a node behind that outlives sessions, close the client, and not the node.
 //
 // Curator: PersistentNode.close(). PersistentTtlNode.close() leaves the node.
 func (n *PersistentNode) Close() error {
+	n.change(func(is *state) {
+		if n.keeper != nil {
+			n.closed, is.there = true, false
+			n.changes.Close()
+		}
+	})
 	n.mu.Lock()
 	k := n.keeper
-	if k == nil && !n.closed {
-		n.mu.Unlock()
-		return ErrNotStarted
-	}
-	if !n.closed {
-		n.closed, n.there, n.reason = true, false, ErrClosed
-		n.changes.Close()
-		n.wakeLocked()
-	}
 	n.mu.Unlock()
 	if k == nil {
-		return nil
+		return ErrNotStarted
 	}
 	if err := k.end(); err != nil {
 		return fmt.Errorf("nodes: close %q: %w", n.path, err)
@@ -198,7 +177,10 @@ func (n *PersistentNode) Close() error {
 func (n *PersistentNode) Path() string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.actual
+	if n.state.path == "" {
+		return ""
+	}
+	return n.client.RelativePath(n.state.path)
 }
 
 // There reports whether the node is there, and this client's, by what the servers have said. It does no I/O. While the
@@ -208,7 +190,7 @@ func (n *PersistentNode) Path() string {
 func (n *PersistentNode) There() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.there
+	return n.state.there
 }
 
 // Err is nil while the node is there, or is being made. It does no I/O. It is
@@ -223,8 +205,16 @@ func (n *PersistentNode) There() bool {
 func (n *PersistentNode) Err() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.keeper == nil && !n.closed {
+	return n.errLocked()
+}
+
+func (n *PersistentNode) errLocked() error {
+	switch {
+	case n.closed:
+		return ErrClosed
+	case n.keeper == nil:
 		return ErrNotStarted
+	default:
+		return n.state.reason
 	}
-	return n.reason
 }

@@ -208,7 +208,7 @@ func TestCloseWhoseAnswerIsLostLeavesTheNodeOfTheSuccessor(t *testing.T) {
 		inBubble(t, func(t *testing.T, server *zktest.Server) {
 			client, _ := newClient(t, server)
 			other, _ := newClient(t, server)
-			node := start(t, client, path, "up", nodes.WithMode(mode))
+			node := start(t, client, path, "up", withMode(mode)...)
 			successor := newNode(t, other, path, "up")
 			started := startSoon(t, successor)
 			executed := record(t, server, path)

@@ -212,7 +212,7 @@ func TestANodeDeletedByHandAtAnyStepIsThereAtTheEndOrGoneAfterClose(t *testing.T
 							_ = server.Delete(path)
 						}
 					}))
-					node := newNode(t, client, path, "1", nodes.WithMode(mode))
+					node := newNode(t, client, path, "1", withMode(mode)...)
 					wantErr(t, node.Start(t.Context()))
 					wantErr(t, node.Set(t.Context(), []byte("2")))
 					time.Sleep(time.Second)

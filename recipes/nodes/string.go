@@ -12,7 +12,7 @@ func (n *PersistentNode) String() string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	is := "not there"
-	if n.there {
+	if n.state.there {
 		is = "there"
 	}
 	return fmt.Sprintf("persistent node %q (%s)", n.path, is)

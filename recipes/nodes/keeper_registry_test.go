@@ -14,7 +14,7 @@ func TestTwoPersistentNodesOfOneClientAtOnePathAreRefusedUntilTheFirstIsClosed(t
 		client, _ := newClient(t, server, framework.WithNamespace("services"))
 		first := start(t, client, "/web/1", "1")
 		for _, mode := range []framework.CreateMode{framework.Ephemeral, framework.Persistent} {
-			second := newNode(t, client.NonNamespaceView(), path, "2", nodes.WithMode(mode))
+			second := newNode(t, client.NonNamespaceView(), path, "2", withMode(mode)...)
 			wantErr(t, second.Start(t.Context()), nodes.ErrKept)
 			wantNotThere(t, second, nodes.ErrNotStarted)
 			if data, _ := server.Data(path); string(data) != "1" || !first.There() {
