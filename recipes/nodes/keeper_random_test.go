@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	histories = flag.Int("histories", 300, "how many random histories are played with one persistent node")
+	histories = flag.Int("histories", 100, "how many random histories are played with one persistent node")
 	firstSeed = flag.Int("first", 0, "the first history's number")
 )
 
