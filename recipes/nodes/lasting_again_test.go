@@ -8,6 +8,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/framework/zktest/txnlog"
 	"github.com/gocurator/curator/recipes/nodes"
 )
 
@@ -83,4 +84,22 @@ func TestStartAgainKnowsTheLastingNodeThatAnEarlierOneHasLeft(t *testing.T) {
 			})
 		}
 	}
+}
+
+// The answer to the delete is lost, and a successor, which was waiting, makes its node in that moment.
+func TestCloseOfAPersistentNodeWhoseAnswerIsLostLeavesTheNodeOfASuccessor(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		node := start(t, client, path, "up", persistent...)
+		waits := true
+		t.Cleanup(server.ObserveTransactions(func(transaction txnlog.Transaction) {
+			if waits && transaction.Changes[0].Kind == txnlog.Deleted {
+				waits = false
+				go func() { _ = server.Create(path, []byte("successor's")) }()
+			}
+		}))
+		server.DropReply(zktest.Match{Op: zktest.OpMulti, Path: path})
+		wantErr(t, node.Close())
+		wantNode(t, server, path, "successor's", 0)
+	})
 }
