@@ -60,7 +60,7 @@ func (k *keeper) run(ctx context.Context) {
 		}
 		k.keepIn(ctx, s)
 	}
-	if !k.node.options.ephemeral() && k.claimed && k.node.client.Err() == nil {
+	if !k.node.options.ephemeral() && k.claimed && k.path != "" && k.node.client.Err() == nil {
 		k.left = k.removeLasting(ctx)
 	}
 }

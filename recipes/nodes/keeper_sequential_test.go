@@ -7,6 +7,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/nodes"
 )
 
 var sequentialModes = []framework.CreateMode{framework.EphemeralSequential, framework.PersistentSequential}
@@ -102,5 +103,27 @@ func TestStartOfASequentialNodeThatEndsLeavesNothing(t *testing.T) {
 				})
 			})
 		}
+	}
+}
+
+// Its name is not known yet: there is nothing to look for but the node of the late creation, by its GUID.
+func TestCloseOfASequentialNodeWhileItIsCreatedReturnsNilAndNothingRemains(t *testing.T) {
+	for _, mode := range sequentialModes {
+		inBubble(t, func(t *testing.T, server *zktest.Server) {
+			makeNode(t, server, "/services/web", "")
+			client, _ := newClient(t, server)
+			proceed := server.Stall(zktest.Match{Op: zktest.OpCreate2})
+			node := newNode(t, client, path, "up", withMode(mode)...)
+			started := startSoon(t, node)
+			wantPending(t, started)
+			closed := closeSoon(node)
+			wantErr(t, <-started, nodes.ErrClosed)
+			wantErr(t, <-closed)
+			proceed()
+			time.Sleep(5 * sessionTimeout)
+			if all := server.Children("/services/web"); len(all) != 0 {
+				t.Errorf("mode %v: got %q, want none", mode, all)
+			}
+		})
 	}
 }
