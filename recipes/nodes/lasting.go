@@ -53,12 +53,16 @@ func (k *keeper) createLasting(ctx context.Context) (path string, err error) {
 }
 
 // removeLasting removes a node that outlives sessions. It has a connection timeout for that, after the end of ctx.
-// After a lost answer it removes no other node than the one that it saw first: the next may be a successor's.
+// After a lost answer it removes no other node than the one that it saw first: the next may be a successor's. A server
+// that is behind would still show the first, so it catches up before each look.
 func (k *keeper) removeLasting(ctx context.Context) error {
 	client, path := k.node.client, k.node.client.RelativePath(k.path)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), client.ConnectionTimeout())
 	defer cancel()
 	for first := int64(0); ; {
+		if err := client.Sync(ctx, path); err != nil {
+			return err
+		}
 		stat, err := client.Exists(ctx, path)
 		if err != nil || stat == nil || stat.EphemeralOwner != 0 || first != 0 && stat.Czxid != first {
 			return err

@@ -103,3 +103,35 @@ func TestCloseOfAPersistentNodeWhoseAnswerIsLostLeavesTheNodeOfASuccessor(t *tes
 		wantNode(t, server, path, "successor's", 0)
 	})
 }
+
+// As above, and the next server is behind: it still shows the node that is deleted already. The successor's has the
+// same version.
+func TestCloseOfAPersistentNodeWhoseAnswerIsLostLeavesTheNodeOfASuccessorAtAServerThatIsBehind(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		ensemble := zktest.NewEnsemble(3)
+		defer ensemble.Close()
+		leader, follower := ensemble.Leader(), ensemble.Server(1)
+		way := &exchange{link: leader.NewLink()}
+		client, err := framework.NewClient("zk:2181", framework.WithDialer(way.DialContext), framework.WithSessionTimeout(sessionTimeout))
+		wantErr(t, err)
+		defer client.Close()
+		node := nodes.NewPersistentNode(client, path, []byte("up"), persistent...)
+		wantErr(t, node.Start(t.Context()))
+		time.Sleep(time.Second) // the follower has it
+		ensemble.SetLag(1, 2*time.Second)
+		waits := true
+		t.Cleanup(leader.ObserveTransactions(func(transaction txnlog.Transaction) {
+			if waits && transaction.Changes[0].Kind == txnlog.Deleted {
+				waits = false
+				go func() {
+					_ = leader.Create(path, []byte("successor's"))
+					way.to(follower.NewLink())
+				}()
+			}
+		}))
+		leader.SwallowReply(zktest.Match{Op: zktest.OpMulti, Path: path})
+		wantErr(t, node.Close())
+		time.Sleep(time.Minute)
+		wantNode(t, leader, path, "successor's", 0)
+	})
+}
