@@ -42,6 +42,18 @@ func (k *keeper) createNumbered(ctx context.Context, s session.Session) (path st
 	return created.Path, err
 }
 
+// write writes the data if the node has the version. Without an answer they may be written, also late.
+func (k *keeper) write(ctx context.Context, s session.Session, version int32) error {
+	_, err := s.Set(ctx, k.path, k.want.data, version)
+	switch {
+	case err == nil:
+		k.late = -1
+	case !refuses(ctx, err):
+		k.late, k.claimed = version, true
+	}
+	return err
+}
+
 // replace creates the node in place of that of an earlier session; also of a stranger's, if overwriting. A server that
 // is behind may show the node of this client's last session when a successor has taken the path already, with a node of
 // the same version. So the server catches up first, and the look is repeated.

@@ -228,3 +228,22 @@ func TestDataThatOthersWriteBetweenLookAndWriteAreReplaced(t *testing.T) {
 		wantThere(t, server, client, node, "2")
 	})
 }
+
+// The answer to a write is lost, and its data are set back. The server executes the write late, and finds another
+// version.
+func TestAWriteThatIsExecutedLateDoesNotUndoALaterSet(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		node := start(t, client, path, "1")
+		proceed := server.Stall(zktest.Match{Op: zktest.OpSetData})
+		wantErr(t, node.Set(within(t, 100*time.Millisecond), []byte("2")), context.DeadlineExceeded)
+		server.CutAll()
+		wantErr(t, node.Set(t.Context(), []byte("1")))
+		proceed()
+		time.Sleep(time.Minute)
+		wantThere(t, server, client, node, "1")
+		executed := record(t, server, path)
+		wantErr(t, node.Set(t.Context(), []byte("1")))
+		executed.want(t)
+	})
+}

@@ -24,6 +24,7 @@ type sight struct {
 	view    framework.View
 	former  bool // it belongs to a session that this client has had
 	pending bool // the node was not seen yet, or newer data are to be written
+	late    bool // a server may still execute an earlier write at this version: another write keeps it from that
 }
 
 // decide is the rule whose node it is, and what follows.
@@ -45,7 +46,7 @@ func decide(s sight, data []byte, o *options) action {
 		return replace
 	case !mine:
 		return wait
-	case s.pending && !same(s.view, data):
+	case s.pending && (s.late || !same(s.view, data)):
 		return write
 	default:
 		return keep

@@ -40,6 +40,7 @@ type keeper struct {
 	missing bool   // the node is to be created
 	czxid   int64  // that of the node that was seen last
 	written int    // number of the data that this node has; 0 for none, and at first in each session if it is ephemeral
+	late    int32  // version at which a server may still execute a write whose answer was lost; -1 for none
 	claimed bool   // a node was kept or created, or perhaps created
 	want    content
 	touched time.Time
@@ -85,7 +86,7 @@ func (k *keeper) refused(err error, data content) {
 func (k *keeper) keepIn(ctx context.Context, s session.Session) {
 	ephemeral := k.node.options.ephemeral()
 	if ephemeral {
-		k.missing, k.written = true, 0
+		k.missing, k.written, k.late = true, 0, -1
 	}
 	k.registry.sessions.Store(s.ID(), nil)
 	var pace retry.Pace
@@ -141,7 +142,7 @@ func (k *keeper) follow(ctx context.Context, s session.Session) error {
 		case replace:
 			return k.replace(ctx, s, k.node.options.overwriting)
 		case write:
-			if _, err := s.Set(ctx, k.path, k.want.data, view.Stat.Version); err != nil {
+			if err := k.write(ctx, s, view.Stat.Version); err != nil {
 				return unlessChanged(err)
 			}
 			k.kept()
@@ -166,6 +167,7 @@ func (k *keeper) see(view framework.View) sight {
 		sees.former = k.registry.had(view.Stat.EphemeralOwner)
 	}
 	sees.pending = k.written < k.want.number
+	sees.late = sees.pending && view.Stat != nil && view.Stat.Version == k.late
 	return sees
 }
 

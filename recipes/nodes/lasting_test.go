@@ -222,3 +222,18 @@ func TestAPersistentNodeWhoseCreateIsNotAnsweredIsRemovedByClose(t *testing.T) {
 		wantNode(t, server, path, "1", 0)
 	})
 }
+
+func TestThePersistentNodeOfAPredecessorIsRemovedByCloseIfTheAnswerToItsDataIsLost(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		makeNode(t, server, path, "0")
+		node := newNode(t, client, path, "1", persistent...)
+		server.SwallowReply(zktest.Match{Op: zktest.OpSetData, Path: path})
+		started := startSoon(t, node)
+		wantPending(t, started)
+		wantNode(t, server, path, "1", 0)
+		wantErr(t, node.Close())
+		wantErr(t, <-started, nodes.ErrClosed)
+		wantNode(t, server, path, "", 0)
+	})
+}

@@ -93,7 +93,7 @@ func (n *PersistentNode) start(ctx context.Context) error {
 		return err
 	}
 	keeping, stop := context.WithCancel(context.WithoutCancel(ctx))
-	k := &keeper{node: n, absolute: absolute, waiter: session.NewWaiter(), stop: stop, done: make(chan struct{})}
+	k := &keeper{node: n, absolute: absolute, waiter: session.NewWaiter(), stop: stop, done: make(chan struct{}), late: -1}
 	k.registry = session.Attach(n.client.Attachments(), func() *registry { return &registry{} })
 	if err := n.begin(k); err != nil {
 		stop()
