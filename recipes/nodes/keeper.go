@@ -137,9 +137,10 @@ func (k *keeper) follow(ctx context.Context, s session.Session) error {
 			}
 		case create:
 			k.missing = true
-			k.node.change(func(is *state) { is.there = false })
+			k.node.change(func(is *state) { is.there, is.reason = false, nil })
 			return nil
 		case replace:
+			k.node.change(func(is *state) { is.there = false })
 			return k.replace(ctx, s, k.node.options.overwriting)
 		case write:
 			if err := k.write(ctx, s, view.Stat.Version); err != nil {

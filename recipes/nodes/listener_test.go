@@ -141,3 +141,22 @@ func TestANilListenerPanicsOnItsCallersGoroutine(t *testing.T) {
 	}()
 	nodes.NewPersistentNode(nil, path, nil).OnChange(nil)
 }
+
+// While the client is cut off, its node is deleted and a stranger's is created.
+func TestAListenerHearsThatAnotherHadThePathBeforeItIsOverwritten(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, link := newClient(t, server)
+		stranger, _ := newClient(t, server)
+		node := start(t, client, path, "up", nodes.Overwriting())
+		heard := &changes{}
+		node.OnChange(heard.hear)
+		link.Cut()
+		time.Sleep(time.Second)
+		deleteNode(t, server, path)
+		makeEphemeral(t, stranger, path, "other")
+		link.Heal()
+		time.Sleep(5 * time.Second)
+		wantThere(t, server, client, node, "up")
+		heard.want(t, false, true)
+	})
+}

@@ -67,3 +67,19 @@ func TestCloseAtOneTimeWithOtherCallsEndsAllOfThem(t *testing.T) {
 		link.SetLatency(0)
 	})
 }
+
+func TestErrIsNilOnceTheStrangersNodeHasGoneAndTheNodeIsBeingMade(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		makeNode(t, server, path, "other")
+		node := newNode(t, client, path, "up")
+		started := startSoon(t, node)
+		wantNotThere(t, node, nodes.ErrForeign)
+		proceed := server.HoldRequest(zktest.Match{Op: zktest.OpCreate2})
+		deleteNode(t, server, path)
+		wantNotThere(t, node)
+		proceed()
+		wantErr(t, <-started)
+		wantThere(t, server, client, node, "up")
+	})
+}
