@@ -2,11 +2,8 @@ package nodes
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
-
-	"github.com/gocurator/curator/framework"
 )
 
 // Data returns what the node is to have, as it was set last.
@@ -18,7 +15,8 @@ func (n *PersistentNode) Data() []byte { return slices.Clone(n.want().data) }
 // ones of another Set. Data that others write stay until the next Set, or the next node.
 //
 // Errors: [ErrNotStarted]; [ErrClosed]; the end of ctx, with the reason why the node is not there: the data are written
-// as soon as they can be; the server's zk.ErrNoAuth: so are these; framework.ErrTooLarge, which changes nothing.
+// as soon as they can be; the server's zk.ErrNoAuth: so are these; framework.ErrTooLarge, which changes nothing, also
+// if it comes after the end of ctx.
 //
 // Curator: PersistentNode.setData(), which does not wait.
 func (n *PersistentNode) Set(ctx context.Context, data []byte) error {
@@ -39,21 +37,7 @@ func (n *PersistentNode) set(ctx context.Context, data []byte) error {
 	number := n.wanted.number
 	n.mu.Unlock()
 	k.waiter.Signal()
-	err := n.await(ctx, k, number)
-	if errors.Is(err, framework.ErrTooLarge) {
-		n.takeBack(number)
-		k.waiter.Signal()
-	}
-	return err
-}
-
-// takeBack replaces data that no node can have by those that it had. The next session could make none with them.
-func (n *PersistentNode) takeBack(number int) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.wanted.number == number && n.state.had != nil {
-		n.wanted = content{n.state.had, number + 1}
-	}
+	return n.await(ctx, k, number)
 }
 
 // copied returns a copy that is not nil: nil stands for the client's default data elsewhere.

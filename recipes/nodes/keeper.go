@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -77,9 +78,19 @@ func (k *keeper) leave() {
 // blocked notes why there is no session.
 func (k *keeper) blocked(err error) { k.refused(err, k.node.want()) }
 
-// refused notes why the data were not written.
+// refused notes why the data were not written. Data that no node can have are replaced by those that it had: a later
+// node could not be made with them, also if no Set waits any more.
 func (k *keeper) refused(err error, data content) {
-	k.node.change(func(is *state) { is.reason, is.tried = err, data.number })
+	k.node.change(func(is *state) {
+		if !errors.Is(err, framework.ErrTooLarge) || bytes.Equal(data.data, is.had) {
+			is.reason, is.tried = err, data.number
+			return
+		}
+		is.tooLarge, is.excess = data.number, err
+		if k.node.wanted.number == data.number {
+			k.node.wanted = content{is.had, data.number + 1}
+		}
+	})
 }
 
 // keepIn keeps the node until the session is over, or ctx.

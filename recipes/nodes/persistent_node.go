@@ -55,6 +55,7 @@ func NewPersistentNode(client *framework.Client, path string, data []byte, opts 
 		client: client, path: path, options: newOptions(opts), changes: listen.NewListeners(listen.Every[bool]),
 		wanted: content{copied(data), 1}, news: make(chan struct{}),
 	}
+	n.state.had = n.wanted.data
 	errs := append([]error{session.ValidatePath(path)}, n.options.errs...)
 	if path == "/" {
 		errs = append(errs, errors.New("the root is always there"))
@@ -73,8 +74,9 @@ func NewPersistentNode(client *framework.Client, path string, data []byte, opts 
 //
 // Errors: what is wrong with the arguments of the constructor, all at once; those of framework.Client.Session, such as
 // a framework.ConnectError without a server; the server's, such as zk.ErrNoAuth, zk.ErrNoChildrenForEphemerals, or
-// framework.ErrUnsupported for a TTL; [ErrForeign], with the end of ctx; [ErrKept]; [ErrStarted]; [ErrClosed]; the end
-// of ctx. After an error this client leaves no node behind, as after Close, and Start may be called again.
+// framework.ErrUnsupported for a TTL; framework.ErrTooLarge; [ErrForeign], with the end of ctx; [ErrKept];
+// [ErrStarted]; [ErrClosed]; the end of ctx. After an error this client leaves no node behind, as after Close, and
+// Start may be called again.
 //
 // Curator: PersistentNode.start(), waitForInitialCreate().
 func (n *PersistentNode) Start(ctx context.Context) error {
@@ -193,7 +195,7 @@ func (n *PersistentNode) There() bool {
 	return n.state.there
 }
 
-// Err is nil while the node is there, or is being made. It does no I/O. It is
+// Err is nil while the node is there with its data, or is being made. It does no I/O. It is
 //
 //   - [ErrNotStarted] before Start; [ErrClosed];
 //   - [ErrForeign] while the node of another is there;

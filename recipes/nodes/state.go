@@ -16,11 +16,13 @@ type content struct {
 
 // A state is what is known of the node.
 type state struct {
-	path   string // with GUID and number; "" while they are not known
-	there  bool
-	reason error  // why it is not there, or lacks its data
-	tried  int    // number of the data that reason is about; without a reason, that the node had last
-	had    []byte // the data that the node had last; nil for none
+	path     string // with GUID and number; "" while they are not known
+	there    bool
+	reason   error  // why it is not there, or lacks its data
+	tried    int    // number of the data that reason is about; without a reason, that the node had last
+	had      []byte // the data that the node had last; before there was one, those of the constructor
+	tooLarge int    // number of the data that were taken back, since no node can have them; 0 for none
+	excess   error  // what says so
 }
 
 // change changes the state, unless the node was closed, and makes it known.
@@ -51,6 +53,8 @@ func (n *PersistentNode) await(ctx context.Context, k *keeper, number int) error
 			return ErrClosed
 		case !current: // Start has failed meanwhile
 			return ErrNotStarted
+		case number > 0 && number <= state.tooLarge:
+			return state.excess
 		case state.tried < number || errors.Is(state.reason, ErrForeign):
 		case state.reason != nil || state.there:
 			return state.reason
