@@ -45,6 +45,7 @@ type keeper struct {
 	claimed bool   // a node was kept or created, or perhaps created
 	want    content
 	touched time.Time
+	beat    *time.Timer // until the next touch; nil before the first
 
 	// Written before done is closed.
 	removal session.Removal // deletes an ephemeral node; nil if there is nothing to remove
@@ -69,6 +70,9 @@ func (k *keeper) run(ctx context.Context) {
 
 // leave gives the path free.
 func (k *keeper) leave() {
+	if k.beat != nil {
+		k.beat.Stop()
+	}
 	if !k.node.options.sequential() {
 		k.registry.kept.Delete(k.absolute)
 	}

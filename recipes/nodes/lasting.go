@@ -29,7 +29,7 @@ func (k *keeper) keepTTL(ctx context.Context) error {
 		return err
 	}
 	k.touched = time.Now()
-	time.AfterFunc(half, k.waiter.Signal)
+	k.beat = time.AfterFunc(half, k.waiter.Signal)
 	return nil
 }
 
