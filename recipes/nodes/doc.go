@@ -12,10 +12,10 @@
 //   - It is there from the return of Start to Close. When the session ends, the next one creates it again, and a node
 //     that was deleted by hand is created at once. [PersistentNode.There], [PersistentNode.OnChange] and
 //     [PersistentNode.Err] say when it is not there, and why.
-//   - A node is this client's if its owner is a session that this client has had. All others are strangers', also one
-//     with the same data: the program that ran here before, and was killed, leaves a node that the servers remove when
-//     its session expires. Start waits for that, a session timeout and a tick at most. A program that took that node
-//     for its own would be without one from then on.
+//   - A node is this client's if its owner is a session in which this client has kept persistent nodes. All others are
+//     strangers', also one with the same data: the program that ran here before, and was killed, leaves a node that the
+//     servers remove when its session expires. Start waits for that, a session timeout and a tick at most. A program
+//     that took that node for its own would be without one from then on.
 //   - The node of a stranger is neither written nor deleted, except with [Overwriting].
 //   - A node that is left of this client's last session is replaced in one transaction. There is no moment without one.
 //   - Nothing remains after Close. What a server executes late is looked for, for four session timeouts, and removed.
@@ -26,9 +26,10 @@
 // A request to ZooKeeper can name the version of a node, and not its owner. So a node is looked at before it is
 // deleted, written or replaced, and between the two it may become another one: if it is deleted by hand, and
 // a stranger creates one of the same version, within that round trip, then the stranger's is deleted, written or
-// replaced. Two programs that use one path cause this by themselves in one case alone: a node of the client's last
-// session goes with that session right before it is replaced, and the other program, which has waited, creates its own.
-// That one then waits in turn.
+// replaced. Two programs that use one path cause this by themselves in two cases. A node of the client's last session
+// goes with that session right before it is replaced, and the other program, which has waited, creates its own. Or a
+// connection breaks, and a server executes the request that was sent on it late, when the other program has taken the
+// path. A program creates its node again if it was deleted in this way, and waits in turn if it was replaced.
 //
 // A node that outlives sessions ([WithMode]) names no owner at all. One with a number is known by its GUID. One without
 // needs [Overwriting]: whichever node that is not ephemeral is at the path counts as this client's, gets the data, and
