@@ -135,7 +135,8 @@ func (s *Server) rejoin() {
 }
 
 // Elect makes server i the leader, as after the old one's fall: nothing that was committed is lost, all servers close
-// their connections, and sessions get their full timeout again. An isolated server rejoins first.
+// their connections, and sessions get their full timeout again. An isolated server rejoins first. If server i leads
+// already, connections are closed, and nothing else happens.
 func (e *Ensemble) Elect(i int) {
 	st := e.st
 	st.mu.Lock()
