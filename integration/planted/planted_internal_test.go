@@ -1,0 +1,172 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func everyBug(t *testing.T) []bug {
+	t.Helper()
+	bugs, err := readBugs("bugs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(bugs) == 0 {
+		t.Errorf("got %d bugs, want some", len(bugs))
+	}
+	return bugs
+}
+
+func TestEveryBugFitsAndCompiles(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bugs := everyBug(t)
+	c := newCompiler(t, root, bugs)
+	for _, b := range bugs {
+		t.Run(b.name, func(t *testing.T) {
+			texts, err := b.files(root)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, change := range b.changes {
+				if err := c.check(path.Dir(change.file), texts); err != nil {
+					t.Errorf("%s does not compile: %v", change.file, err)
+				}
+			}
+		})
+	}
+}
+
+func TestEveryBugIsFoundByATestThatExists(t *testing.T) {
+	results, err := readResults("found")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range everyBug(t) {
+		r, ok := results[b.name]
+		switch want := "found"; {
+		case b.equivalent != "" && (!ok || r.verdict == "equivalent"):
+		case !ok || r.verdict != want:
+			t.Errorf("%s: got the result %q, want %q: go run ./integration/planted -run '^%s$'", b.name, r.verdict, want, b.name)
+		case !hasTest(t, filepath.Join("../..", r.pkg), r.test):
+			t.Errorf("%s: %s has no test %s any more: go run ./integration/planted -again -run '^%s$'", b.name, r.pkg, r.test, b.name)
+		}
+	}
+}
+
+var testFiles = map[string]string{} // by directory: the text of the tests
+
+func hasTest(t *testing.T, dir, test string) bool {
+	t.Helper()
+	if _, ok := testFiles[dir]; !ok {
+		files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			testFiles[dir] += string(text)
+		}
+	}
+	top, _, _ := strings.Cut(test, "/")
+	return strings.Contains(testFiles[dir], "\nfunc "+top+"(")
+}
+
+// A compiler checks the types of packages. What they import comes from the compiler's export data.
+type compiler struct {
+	root    string
+	set     *token.FileSet
+	imports types.Importer
+	files   map[string][]string // by directory, relative to the root
+}
+
+func newCompiler(t *testing.T, root string, bugs []bug) *compiler {
+	t.Helper()
+	args := []string{"list", "-export", "-deps", "-json=ImportPath,Export,Dir,GoFiles"}
+	dirs := map[string]bool{}
+	for _, b := range bugs {
+		for _, change := range b.changes {
+			if dir := "./" + path.Dir(change.file); !dirs[dir] {
+				dirs[dir] = true
+				args = append(args, dir)
+			}
+		}
+	}
+	cmd := exec.Command("go", args...)
+	cmd.Dir = root
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, &errs)
+	}
+	c := &compiler{root: root, set: token.NewFileSet(), files: map[string][]string{}}
+	exports := map[string]string{}
+	for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p struct {
+			ImportPath, Export, Dir string
+			GoFiles                 []string
+		}
+		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		exports[p.ImportPath] = p.Export
+		for _, file := range p.GoFiles {
+			if dir, err := filepath.Rel(root, p.Dir); err == nil {
+				c.files[filepath.ToSlash(dir)] = append(c.files[filepath.ToSlash(dir)], filepath.Join(p.Dir, file))
+			}
+		}
+	}
+	c.imports = importer.ForCompiler(c.set, "gc", func(path string) (io.ReadCloser, error) {
+		if exports[path] == "" {
+			return nil, fmt.Errorf("no export data of %s", path)
+		}
+		return os.Open(exports[path])
+	})
+	return c
+}
+
+// check compiles the package of a directory, with other texts for some files.
+func (c *compiler) check(dir string, texts map[string]string) error {
+	var files []*ast.File
+	changed := 0
+	for _, name := range c.files[dir] {
+		var text any
+		if other, ok := texts[name]; ok {
+			text = other
+			changed++
+		}
+		file, err := parser.ParseFile(c.set, name, text, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		files = append(files, file)
+	}
+	if changed == 0 {
+		return errors.New("the changed file is not compiled on this system")
+	}
+	config := types.Config{Importer: c.imports}
+	_, err := config.Check(dir, c.set, files, nil)
+	return err
+}
