@@ -3,7 +3,8 @@
 // A model is three functions: the steps that are possible in a state, what must be true in every state, and which
 // states are clean ends. [Model.Explore] goes through the states in the order of their distance from the start, so the
 // history of a failure is one of the shortest. It then goes back from the clean ends: a state from which no clean end
-// can be reached is a failure too. That finds what stays stuck for ever, without any measure of time.
+// can be reached is a failure too. That finds what stays stuck for ever, without any measure of time. A fault may end
+// what is stuck, as the end of a session ends every wait in it: so the way to a clean end takes no step that is a fault.
 package explore
 
 import (
@@ -23,8 +24,10 @@ type Model[S any] struct {
 	Steps func(s S, step func(name string, next S))
 	// Check, if not nil, says what is wrong with a state. It is called once for each.
 	Check func(s S) error
-	// IsEnd, if not nil, reports whether a state is a clean end. Every state must be able to reach one.
+	// IsEnd, if not nil, reports whether a state is a clean end. Every state must be able to reach one without faults.
 	IsEnd func(s S) bool
+	// IsFault, if not nil, reports whether a step is a fault, by its name. It is called once for each name.
+	IsFault func(name string) bool
 	// Limit bounds the number of states; zero means no bound. The states at the bound are checked, their steps are not
 	// taken, and they count as able to reach an end.
 	Limit int
@@ -68,8 +71,10 @@ var ErrStuck = errors.New("no clean end can be reached")
 // It keeps 16 bytes of a hash for each state instead of its key: two states are mistaken for one with a probability of
 // less than 10⁻²² for 10⁸ states.
 func (m Model[S]) Explore() (Result, error) {
-	e := explorer[S]{model: m, seen: map[hash]int32{}, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}}
-	e.visit(-1, "", m.Start)
+	e := explorer[S]{
+		model: m, seen: map[hash]int32{}, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, nameOf: map[string]int32{},
+	}
+	e.visit(-1, 0, m.Start)
 	for at := 0; at < len(e.states) && e.failure == nil; at++ {
 		e.expand(int32(at))
 	}
@@ -88,8 +93,8 @@ type hash [2]uint64
 type visited struct {
 	from  int32 // the state before, on a shortest way; negative for the start
 	depth int32
-	step  string
-	ends  bool // a clean end, or a state whose steps were not taken
+	step  int32 // its index in the names
+	ends  bool  // a clean end, or a state whose steps were not taken
 }
 
 type explorer[S any] struct {
@@ -97,8 +102,12 @@ type explorer[S any] struct {
 	seeds   [2]maphash.Seed
 	seen    map[hash]int32
 	states  []visited
-	waiting []S // the states that were not expanded yet
-	before  [][2]int32
+	waiting []S        // the states that were not expanded yet
+	before  [][2]int32 // the steps without a fault: to which state, and from which
+	names   []string
+	faults  []bool // by name
+	nameOf  map[string]int32
+	steps   int
 	ends    int
 	cut     bool
 	key     []byte
@@ -108,20 +117,40 @@ type explorer[S any] struct {
 // expand takes the steps of a state.
 func (e *explorer[S]) expand(at int32) {
 	s := e.waiting[0]
+	var none S
+	e.waiting[0] = none // for the garbage collector
 	e.waiting = e.waiting[1:]
 	if e.model.Limit > 0 && len(e.states) >= e.model.Limit {
 		e.cut, e.states[at].ends = true, true
 		return
 	}
 	e.model.Steps(s, func(name string, next S) {
-		if e.failure == nil {
-			e.before = append(e.before, [2]int32{e.visit(at, name, next), at})
+		if e.failure != nil {
+			return
+		}
+		e.steps++
+		step := e.name(name)
+		to := e.visit(at, step, next)
+		if e.model.IsEnd != nil && !e.faults[step] {
+			e.before = append(e.before, [2]int32{to, at})
 		}
 	})
 }
 
+// name returns the index of a step's name.
+func (e *explorer[S]) name(name string) int32 {
+	if i, ok := e.nameOf[name]; ok {
+		return i
+	}
+	i := int32(len(e.names))
+	e.names = append(e.names, name)
+	e.faults = append(e.faults, e.model.IsFault != nil && e.model.IsFault(name))
+	e.nameOf[name] = i
+	return i
+}
+
 // visit returns the number of a state, which it checks if it is new.
-func (e *explorer[S]) visit(from int32, step string, s S) int32 {
+func (e *explorer[S]) visit(from, step int32, s S) int32 {
 	e.key = e.model.Key(e.key[:0], s)
 	h := hash{maphash.Bytes(e.seeds[0], e.key), maphash.Bytes(e.seeds[1], e.key)}
 	if at, ok := e.seen[h]; ok {
@@ -150,14 +179,14 @@ func (e *explorer[S]) visit(from int32, step string, s S) int32 {
 func (e *explorer[S]) fail(at int32, err error) {
 	e.failure = &Failure{Err: err}
 	for ; e.states[at].from >= 0; at = e.states[at].from {
-		e.failure.History = append(e.failure.History, e.states[at].step)
+		e.failure.History = append(e.failure.History, e.names[e.states[at].step])
 	}
 	for i, j := 0, len(e.failure.History)-1; i < j; i, j = i+1, j-1 {
 		e.failure.History[i], e.failure.History[j] = e.failure.History[j], e.failure.History[i]
 	}
 }
 
-// findStuck goes back from the ends. The first state that it does not reach is one nearest to the start.
+// findStuck goes back from the ends, by steps without a fault. The first state that it does not reach is one nearest to the start.
 func (e *explorer[S]) findStuck() {
 	first := make([]int32, len(e.states)+1) // in sources, where those of a state begin
 	for _, step := range e.before {
@@ -198,7 +227,7 @@ func (e *explorer[S]) findStuck() {
 }
 
 func (e *explorer[S]) result() Result {
-	r := Result{States: len(e.states), Steps: len(e.before), Ends: e.ends, Complete: !e.cut && e.failure == nil}
+	r := Result{States: len(e.states), Steps: e.steps, Ends: e.ends, Complete: !e.cut && e.failure == nil}
 	if len(e.states) > 0 {
 		r.Depth = int(e.states[len(e.states)-1].depth)
 	}

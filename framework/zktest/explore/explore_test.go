@@ -87,6 +87,25 @@ func TestStateWithoutAnEndIsStuck(t *testing.T) {
 	}
 }
 
+// From -1 a fault alone leads back.
+func TestStateWhoseOnlyWayToAnEndIsAFaultIsStuck(t *testing.T) {
+	for name, stuck := range map[string]bool{"repair": false, "fault": true} {
+		model := trap(4)
+		steps := model.Steps
+		model.Steps = func(s int, step func(string, int)) {
+			steps(s, step)
+			if s == -1 {
+				step(name, 3)
+			}
+		}
+		model.IsFault = func(name string) bool { return name == "fault" }
+		got, err := model.Explore()
+		if got.Steps != 6 || errors.Is(err, explore.ErrStuck) != stuck {
+			t.Errorf("%s: got %v, %v; want 6 steps, stuck %t", name, got, err, stuck)
+		}
+	}
+}
+
 func TestStatesAtTheLimitCountAsAbleToEnd(t *testing.T) {
 	model := trap(100)
 	model.Limit = 3
