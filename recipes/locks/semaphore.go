@@ -221,13 +221,7 @@ func (s *InterProcessSemaphoreV2) enterGate(ctx context.Context, session framewo
 }
 
 func (s *InterProcessSemaphoreV2) leases(children []string) int {
-	n := 0
-	for _, name := range children {
-		if _, ok := s.recipe.queue.Markers.Parse(name); ok {
-			n++
-		}
-	}
-	return n
+	return s.recipe.queue.Markers.Count(children)
 }
 
 // Participants returns the leases that are held, and that for which a contender waits, in the order of their creation.

@@ -60,8 +60,8 @@ func (c *Contender) WaitTurn(ctx context.Context) error {
 	var pace retry.Pace
 	d, err := c.NextDecision(ctx)
 	for err == nil && !d.Admitted {
-		ahead, began := d.predecessor, time.Now()
-		if d, err = c.Await(ctx, d); err == nil && !d.Admitted && d.predecessor == ahead {
+		ahead, began := d.Predecessor, time.Now()
+		if d, err = c.Await(ctx, d); err == nil && !d.Admitted && d.Predecessor == ahead {
 			// Gone, and listed still: the server is behind, or worse.
 			err = pace.Wait(ctx, time.Since(began))
 		}
@@ -83,33 +83,29 @@ func (c *Contender) NextDecision(ctx context.Context) (d Decision, err error) {
 			return Decision{}, err
 		}
 	}
-	if !slices.Contains(children, c.Me.Name) {
+	d, nodes, listed := c.queue.Markers.DecideByListing(children, c.Me)
+	if !listed {
 		return Decision{}, session.ErrNodeDeleted
 	}
 	if err := c.queue.foreign(children); err != nil {
 		return Decision{}, err
 	}
-	nodes := c.queue.Markers.ParseAll(children)
-	d = Decide(nodes, c.Me)
 	c.queue.Registry.stepOfDecision(steps.ByListing, c.queue.viewKey(c.Session), nodes, c.Me, d)
 	return c.note(d), nil
 }
 
 // note records the contender's progress. It copies names: a part would keep the listing in memory.
 func (c *Contender) note(d Decision) Decision {
-	d.predecessor, d.nextAhead = strings.Clone(d.predecessor), strings.Clone(d.nextAhead)
-	c.Progress.Predecessor, c.Progress.Ahead = d.predecessor, d.ahead
-	c.Progress.OwnClient = d.predecessor != "" && c.queue.Registry.isOurs(c.queue.Child(d.predecessor))
+	d.Predecessor, d.NextAhead = strings.Clone(d.Predecessor), strings.Clone(d.NextAhead)
+	c.Progress.Predecessor, c.Progress.Ahead = d.Predecessor, d.Ahead
+	c.Progress.OwnClient = d.Predecessor != "" && c.queue.Registry.isOurs(c.queue.Child(d.Predecessor))
 	return d
 }
 
-// decideByView decides by the view if that is enough: rule 3.
-func (c *Contender) decideByView() (Decision, bool) {
-	d, ok := c.view.decision(c.Me)
-	if ok && d.Admitted && (c.selfWatch == nil || !c.selfWatch.View().Current) {
-		return Decision{}, false
-	}
-	return d, ok
+// decideByView decides by the view if that is enough.
+func (c *Contender) decideByView() (d Decision, enough bool) {
+	d, known := c.view.decision(c.Me)
+	return d, known && d.Suffices(c.selfWatch != nil && c.selfWatch.View().Current)
 }
 
 // Admit makes the grant. There is none, and no error, if the session is not valid at this moment: another listing is
@@ -145,19 +141,16 @@ func (c *Contender) Admit() error {
 func (c *Contender) Await(ctx context.Context, d Decision) (Decision, error) {
 	c.StartWaiting()
 	c.queue.ReportWait(ctx, c.Progress)
-	last := d.predecessor
-	if d.nextAhead != "" && !mayReadOn(d.predecessor) {
-		last = d.nextAhead
-	}
+	last := d.Awaited()
 	if err := c.outlast(ctx, last); err != nil {
 		return Decision{}, err
 	}
 	c.Progress.gone = time.Now()
-	if d, ok := c.decideByView(); ok && (d.Admitted || d.ahead == 1) {
+	if d, enough := c.decideByView(); enough {
 		return c.note(d), nil
 	}
-	if last != d.predecessor {
-		c.watchAhead(d.predecessor) // goes out together with the listing
+	if last != d.Predecessor {
+		c.watchAhead(d.Predecessor) // goes out together with the listing
 	}
 	return c.NextDecision(ctx)
 }

@@ -1,17 +1,19 @@
 package queue
 
+import "slices"
+
 // A Decision is the rule's, about one contender.
 type Decision struct {
 	Admitted    bool
-	predecessor string // the nearest ahead
-	nextAhead   string // the next nearest; empty if none matters
-	ahead       int
+	Predecessor string // the nearest ahead
+	NextAhead   string // the next nearest; empty if none matters
+	Ahead       int
 }
 
 // Decide is the rule. The nodes may have any order.
 //
 // A reader waits for the nearest writer; Curator's watch the first. Many readers behind two writers must not all wake
-// when the first leaves: a reader has no nextAhead.
+// when the first leaves: a reader has no NextAhead.
 func Decide(nodes []Node, me Node) Decision {
 	d := Decision{Admitted: true}
 	var nearest, next Node
@@ -24,15 +26,36 @@ func Decide(nodes []Node, me Node) Decision {
 			nearest = n
 		case nearest.Before(n):
 			nearest, next = n, nearest
-		case d.ahead == 1 || next.Before(n):
+		case d.Ahead == 1 || next.Before(n):
 			next = n
 		}
 		d.Admitted = false
-		d.ahead++
+		d.Ahead++
 	}
-	d.predecessor = nearest.Name
+	d.Predecessor = nearest.Name
 	if !me.Shared {
-		d.nextAhead = next.Name
+		d.NextAhead = next.Name
 	}
 	return d
 }
+
+// DecideByListing is rule 2: a listing without the contender's node decides nothing. nodes are those of the listing.
+func (ms Markers) DecideByListing(children []string, me Node) (d Decision, nodes []Node, listed bool) {
+	if !slices.Contains(children, me.Name) {
+		return Decision{}, nil, false
+	}
+	nodes = ms.ParseAll(children)
+	return Decide(nodes, me), nodes, true
+}
+
+// Awaited is the node whose end the contender waits for before it decides again. Which: recipes/locks/DESIGN.md.
+func (d Decision) Awaited() string {
+	if d.NextAhead != "" && !mayReadOn(d.Predecessor) {
+		return d.NextAhead
+	}
+	return d.Predecessor
+}
+
+// Suffices reports whether a decision by the view, after a wait, needs no listing: rule 3. watched says that the watch
+// on the contender's node is set, and has not fired.
+func (d Decision) Suffices(watched bool) bool { return d.Admitted && watched || d.Ahead == 1 }

@@ -28,19 +28,19 @@ func TestRules(t *testing.T) {
 		{nil, "w1", Decision{Admitted: true}},
 		{lineOf("w1"), "w1", Decision{Admitted: true}},
 		{lineOf("w2", "w3", "r9"), "w1", Decision{Admitted: true}},
-		{lineOf("w1", "w2"), "w2", Decision{predecessor: "w1", ahead: 1}},
-		{lineOf("w1", "r2", "w3"), "w3", Decision{predecessor: "r2", nextAhead: "w1", ahead: 2}},
-		{lineOf("w3", "w1", "w2", "w4"), "w4", Decision{predecessor: "w3", nextAhead: "w2", ahead: 3}},
-		{lineOf("w7", "w1", "w4"), "w5", Decision{predecessor: "w4", nextAhead: "w1", ahead: 2}},
-		{lineOf("w7", beyond), "w7", Decision{predecessor: beyond, ahead: 1}},
-		{lineOf("w7", last, beyond, "w-2147483647"), "w7", Decision{predecessor: "w-2147483647", nextAhead: beyond, ahead: 2}},
+		{lineOf("w1", "w2"), "w2", Decision{Predecessor: "w1", Ahead: 1}},
+		{lineOf("w1", "r2", "w3"), "w3", Decision{Predecessor: "r2", NextAhead: "w1", Ahead: 2}},
+		{lineOf("w3", "w1", "w2", "w4"), "w4", Decision{Predecessor: "w3", NextAhead: "w2", Ahead: 3}},
+		{lineOf("w7", "w1", "w4"), "w5", Decision{Predecessor: "w4", NextAhead: "w1", Ahead: 2}},
+		{lineOf("w7", beyond), "w7", Decision{Predecessor: beyond, Ahead: 1}},
+		{lineOf("w7", last, beyond, "w-2147483647"), "w7", Decision{Predecessor: "w-2147483647", NextAhead: beyond, Ahead: 2}},
 		{lineOf("w7", last), "w7", Decision{Admitted: true}},
 		{nil, "r1", Decision{Admitted: true}},
 		{lineOf("r1", "r2", "r3"), "r3", Decision{Admitted: true}},
-		{lineOf("w1", "r2"), "r2", Decision{predecessor: "w1", ahead: 1}},
-		{lineOf("w1", "w2", "r3", "r4", "w9"), "r4", Decision{predecessor: "w2", ahead: 2}},
+		{lineOf("w1", "r2"), "r2", Decision{Predecessor: "w1", Ahead: 1}},
+		{lineOf("w1", "w2", "r3", "r4", "w9"), "r4", Decision{Predecessor: "w2", Ahead: 2}},
 		{lineOf("w2", "r1"), "r1", Decision{Admitted: true}},
-		{lineOf("r7", beyond), "r7", Decision{predecessor: beyond, ahead: 1}},
+		{lineOf("r7", beyond), "r7", Decision{Predecessor: beyond, Ahead: 1}},
 		{lineOf("r7", "r-2147483648"), "r7", Decision{Admitted: true}},
 	} {
 		if got := Decide(test.others, lineOf(test.me)[0]); got != test.want {
@@ -68,8 +68,8 @@ func FuzzRules(f *testing.F) {
 			case turn.Admitted:
 				admitted = append(admitted, me)
 			default:
-				checkNeighbour(t, line, me, byName[turn.predecessor], turn)
-				checkFurther(t, line, me, byName[turn.predecessor], turn)
+				checkNeighbour(t, line, me, byName[turn.Predecessor], turn)
+				checkFurther(t, line, me, byName[turn.Predecessor], turn)
 			}
 			exclusive := me
 			exclusive.Shared = false
@@ -129,8 +129,8 @@ func checkNeighbour(t *testing.T, line []Node, me, ahead Node, turn Decision) {
 			t.Errorf("among %v %s waits for %s, but %s is nearer", line, me.Name, ahead.Name, n.Name)
 		}
 	}
-	if behind != turn.ahead {
-		t.Errorf("among %v got %s with %d ahead, want %d", line, me.Name, turn.ahead, behind)
+	if behind != turn.Ahead {
+		t.Errorf("among %v got %s with %d ahead, want %d", line, me.Name, turn.Ahead, behind)
 	}
 }
 
@@ -140,9 +140,9 @@ func checkFurther(t *testing.T, line []Node, me, ahead Node, turn Decision) {
 	rest := slices.DeleteFunc(slices.Clone(line), func(n Node) bool { return n == ahead })
 	want := ""
 	if !me.Shared {
-		want = Decide(rest, me).predecessor
+		want = Decide(rest, me).Predecessor
 	}
-	if turn.nextAhead != want {
-		t.Errorf("among %v %s has %q before %s, want %q", line, me.Name, turn.nextAhead, ahead.Name, want)
+	if turn.NextAhead != want {
+		t.Errorf("among %v %s has %q before %s, want %q", line, me.Name, turn.NextAhead, ahead.Name, want)
 	}
 }

@@ -16,11 +16,11 @@ import (
 // the caller stays a member of w meanwhile: no other writer gets in between, and no listing misses both nodes.
 func (q *Queue) Downgrade(ctx context.Context, w *Grant) (*Grant, error) {
 	w.Spend() // before the caller leaves w
-	_, number, ok := cutNumber(w.Name)
+	name, ok := ReaderName(w.Name, q.Config.Marker)
 	if !ok {
 		return nil, fmt.Errorf("node %s has no number", w.Name)
 	}
-	path, err := w.Session.CreateIfExists(ctx, w.Node, q.Config.Dir, fmt.Sprintf("%s%010d", q.Config.Marker, number), q.Config.Data)
+	path, err := w.Session.CreateIfExists(ctx, w.Node, q.Config.Dir, name, q.Config.Data)
 	if errors.Is(err, zk.ErrNoNode) {
 		w.Lose(ErrRemoved)
 		return nil, w.Err()
@@ -46,4 +46,10 @@ func (q *Queue) Downgrade(ctx context.Context, w *Grant) (*Grant, error) {
 		return nil, lost
 	}
 	return c.Grant, nil
+}
+
+// ReaderName is the name, without its GUID, of the node with which a writer's holder goes on as a reader.
+func ReaderName(writer, marker string) (name string, ok bool) {
+	_, number, ok := cutNumber(writer)
+	return fmt.Sprintf("%s%010d", marker, number), ok
 }

@@ -42,11 +42,11 @@ type marker struct {
 	shared bool // a reader's
 }
 
-// markers are those that count, the longest first: it decides if several fit. Other children are ignored.
-type markers []marker
+// Markers are those that count, the longest first: it decides if several fit. Other children are ignored.
+type Markers []marker
 
-func newMarkers(counts map[string]bool) markers {
-	all := make(markers, 0, len(counts))
+func newMarkers(counts map[string]bool) Markers {
+	all := make(Markers, 0, len(counts))
 	for text, shared := range counts {
 		all = append(all, marker{text, shared})
 	}
@@ -57,7 +57,7 @@ func newMarkers(counts map[string]bool) markers {
 }
 
 // String differs for different markers: no name of a node has a slash.
-func (ms markers) String() string {
+func (ms Markers) String() string {
 	var text strings.Builder
 	for _, m := range ms {
 		fmt.Fprintf(&text, "%s/%t/", m.text, m.shared)
@@ -74,7 +74,7 @@ type Node struct {
 
 // Parse takes a child's name apart. The marker says where the number begins: "lock--2147483647" is negative, although
 // its last ten characters are a number, too.
-func (ms markers) Parse(name string) (n Node, ok bool) {
+func (ms Markers) Parse(name string) (n Node, ok bool) {
 	for _, width := range []int{10, 11} {
 		head, number, ok := cutWidth(name, width)
 		if !ok {
@@ -89,7 +89,8 @@ func (ms markers) Parse(name string) (n Node, ok bool) {
 	return Node{}, false
 }
 
-func (ms markers) ParseAll(children []string) []Node {
+// ParseAll returns the nodes among children.
+func (ms Markers) ParseAll(children []string) []Node {
 	nodes := make([]Node, 0, len(children))
 	for _, name := range children {
 		if n, ok := ms.Parse(name); ok {
@@ -97,6 +98,17 @@ func (ms markers) ParseAll(children []string) []Node {
 		}
 	}
 	return nodes
+}
+
+// Count returns how many of these children are nodes.
+func (ms Markers) Count(children []string) int {
+	n := 0
+	for _, name := range children {
+		if _, ok := ms.Parse(name); ok {
+			n++
+		}
+	}
+	return n
 }
 
 // hasMarker reports whether a name without its number ends with a whole marker: not "block-" with "lock-". kazoo's
@@ -146,8 +158,8 @@ const (
 	firstDoubtful = 1 << 30
 )
 
-// exhausted reports by a new node's name whether the counter has ended. Servers that count in 64 bits go beyond int32.
-func exhausted(name string) bool {
+// Exhausted reports by a new node's name whether the counter has ended. Servers that count in 64 bits go beyond int32.
+func Exhausted(name string) bool {
 	head, number, ok := cutNumber(name)
 	whole := strings.HasSuffix(head, "-") || strings.HasSuffix(head, "_") // not the end of a longer number
 	return !ok || !whole || number < 0 || number > lastNumber

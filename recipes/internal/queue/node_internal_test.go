@@ -120,8 +120,8 @@ func TestNumbersBeyondTheEndAreRecognised(t *testing.T) {
 		lockNode(math.MinInt32): true, lockNode(-1): true,
 		"lock-2147483648": true, "lock-10000000000": true, // as of servers that count in 64 bits
 	} {
-		if got := exhausted(name); got != want {
-			t.Errorf("exhausted(%s) is %v, want %v", name, got, want)
+		if got := Exhausted(name); got != want {
+			t.Errorf("Exhausted(%s) is %v, want %v", name, got, want)
 		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 type Queue struct {
 	Config     Config
 	Shared     bool // its contenders are readers
-	Markers    markers
+	Markers    Markers
 	markersKey string
 	Registry   *Registry
 }
@@ -204,7 +204,7 @@ func (q *Queue) Enqueue(ctx context.Context, s framework.Session) (*Contender, e
 	c.view = v
 	c.listing = entry.Children
 	c.decided, c.known = v.entryDecision(c.Me.Name)
-	if exhausted(c.Me.Name) {
+	if Exhausted(c.Me.Name) {
 		c.Leave()
 		return nil, q.refuse()
 	}

@@ -24,8 +24,8 @@ type sharedView struct {
 	idle       *time.Timer   // runs drop; guarded by registry.mu
 
 	mu       ranked.Mutex[ranked.View, sharedView]
-	view     view
-	unlisted unlisted
+	view     View
+	unlisted Unlisted
 }
 
 type viewKey struct {
@@ -51,8 +51,8 @@ func (q *Queue) joinView(session framework.Session) *sharedView {
 	defer q.Registry.mu.Unlock()
 	v := q.Registry.views[key]
 	if v == nil {
-		v = &sharedView{key: key, registry: q.Registry, listing: make(chan struct{}, maxListings), view: view{markers: q.Markers}}
-		v.unlisted.next = -1
+		v = &sharedView{key: key, registry: q.Registry, listing: make(chan struct{}, maxListings), view: View{Markers: q.Markers}}
+		v.unlisted.Next = -1
 		q.Registry.views[key] = v
 		session.ObserveChildren(q.Config.Dir, v)
 		v.step(steps.Step{Kind: steps.Joined, Markers: key.markers})
@@ -116,18 +116,18 @@ func (v *sharedView) Listed(children []string, dir *zk.Stat) {
 	if v.registry.observer != nil {
 		v.step(steps.Step{Kind: steps.Listed, Names: slices.Clone(children), Zxid: dir.Pzxid})
 	}
-	v.view.list(children)
-	v.unlisted.listed(dir)
+	v.view.List(children)
+	v.unlisted.Listed(dir)
 }
 
 func (v *sharedView) Created(name string) {
-	n, ok := v.view.markers.Parse(name)
+	n, ok := v.view.Markers.Parse(name)
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.step(steps.Step{Kind: steps.Created, Node: name})
-	v.unlisted.created(&v.view, n, ok, v.sameDirectoryLocked())
-	if d, known := v.unlisted.decisions[name]; known {
-		v.registry.stepOfDecision(steps.ByNumber, v.key, v.view.nodes, n, d)
+	v.unlisted.Created(&v.view, n, ok, v.sameDirectoryLocked())
+	if d, known := v.unlisted.Decisions[name]; known {
+		v.registry.stepOfDecision(steps.ByNumber, v.key, v.view.Nodes, n, d)
 	}
 }
 
@@ -135,8 +135,8 @@ func (v *sharedView) Gone(name string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.step(steps.Step{Kind: steps.Gone, Node: name})
-	delete(v.unlisted.decisions, name)
-	v.view.remove(name)
+	delete(v.unlisted.Decisions, name)
+	v.view.Remove(name)
 }
 
 // Behind empties the view. A writer that becomes a reader creates its reader's node while later nodes are there
@@ -145,16 +145,16 @@ func (v *sharedView) Behind() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.step(steps.Step{Kind: steps.Behind})
-	v.view.list(nil)
-	v.unlisted.next = -1
+	v.view.List(nil)
+	v.unlisted.Next = -1
 }
 
 func (v *sharedView) decision(me Node) (Decision, bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	d, known := v.view.decision(me)
+	d, known := v.view.Decision(me)
 	if known {
-		v.registry.stepOfDecision(steps.ByView, v.key, v.view.nodes, me, d)
+		v.registry.stepOfDecision(steps.ByView, v.key, v.view.Nodes, me, d)
 	}
 	return d, known
 }

@@ -32,7 +32,7 @@ func withView(t *testing.T, test func(t *testing.T, v *sharedView, made int64)) 
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := &sharedView{registry: RegistryOf(client), key: viewKey{session: session, dir: viewDir}, view: view{markers: newMarkers(LockMarkers())}, unlisted: unlisted{next: -1}}
+		v := &sharedView{registry: RegistryOf(client), key: viewKey{session: session, dir: viewDir}, view: View{Markers: newMarkers(LockMarkers())}, unlisted: Unlisted{Next: -1}}
 		v.unlisted.dirWatch = session.WatchData(viewDir, func() {})
 		defer v.unlisted.dirWatch.Stop()
 		synctest.Wait()
@@ -139,7 +139,7 @@ func TestAViewKnowsWhichNodesAreAhead(t *testing.T) {
 			v.knows(made+7, 3)
 			v.Listed([]string{lockNode(2)}, stat(made+7, 3, 1))
 			v.Created(lockNode(3))
-			v.unlisted.dirCzxid = made
+			v.unlisted.DirCzxid = made
 			v.Created(lockNode(4))
 		}},
 		"there has been no listing": {hear: func(v *sharedView, _ int64) { v.Created(lockNode(4)) }},
@@ -158,7 +158,7 @@ func TestAViewKnowsWhichNodesAreAhead(t *testing.T) {
 			withView(t, func(t *testing.T, v *sharedView, made int64) {
 				test.hear(v, made)
 				turn, ok := v.decision(me)
-				if ok != test.ok || turn.ahead != test.behind || ok && turn.Admitted != (test.behind == 0) {
+				if ok != test.ok || turn.Ahead != test.behind || ok && turn.Admitted != (test.behind == 0) {
 					t.Errorf("%+v, %v", turn, ok)
 				}
 				if entry, entered := v.entryDecision(me.Name); entered && ok && entry != turn {
@@ -215,8 +215,8 @@ func TestAViewThatIsDroppedHearsNothing(t *testing.T) {
 		if _, _, err := session.Children(t.Context(), viewDir); err != nil {
 			t.Fatal(err)
 		}
-		if dropped.unlisted.dirCzxid != 0 {
-			t.Errorf("got a listing of %#x at a dropped view, want none", dropped.unlisted.dirCzxid)
+		if dropped.unlisted.DirCzxid != 0 {
+			t.Errorf("got a listing of %#x at a dropped view, want none", dropped.unlisted.DirCzxid)
 		}
 	})
 }
@@ -246,12 +246,12 @@ func TestAViewKnowsNothingWhenItsServersMayBeBehindIt(t *testing.T) {
 		v.knows(made, 7)
 		v.Listed([]string{lockNode(6)}, stat(made, 7, 1))
 		me := Node{Name: lockNode(6), number: 6}
-		if _, known := v.decision(me); !known || v.unlisted.next != 7 {
-			t.Fatalf("after a listing: got decided %v, next %d; want true, 7", known, v.unlisted.next)
+		if _, known := v.decision(me); !known || v.unlisted.Next != 7 {
+			t.Fatalf("after a listing: got decided %v, next %d; want true, 7", known, v.unlisted.Next)
 		}
 		v.Behind()
-		if _, known := v.decision(me); known || v.unlisted.next >= 0 {
-			t.Errorf("got decided %v, next %d; want false, and no number", known, v.unlisted.next)
+		if _, known := v.decision(me); known || v.unlisted.Next >= 0 {
+			t.Errorf("got decided %v, next %d; want false, and no number", known, v.unlisted.Next)
 		}
 	})
 }

@@ -28,26 +28,27 @@ import (
 // In case 1 the view forgets that a writer left: one that became a reader had created a node for that before its
 // own went, which would have taken the number.
 
-// An unlisted is guarded by sharedView.mu.
-type unlisted struct {
+// An Unlisted is guarded by sharedView.mu.
+type Unlisted struct {
 	dirWatch  session.Watch       // on the directory
-	dirCzxid  int64               // the listed directory's; zero if none was listed
-	next      int32               // number of the next node; negative if unknown
-	least     int32               // one more than our greatest number
+	DirCzxid  int64               // the listed directory's; zero if none was listed
+	Next      int32               // number of the next node; negative if unknown
+	Least     int32               // one more than our greatest number
 	ownStreak int                 // nodes in a row that were ours
-	decisions map[string]Decision // made in case 1, until the contender asks
+	Decisions map[string]Decision // made in case 1, until the contender asks
 }
 
 // minStreak is the streak that is trusted: a wrong guess costs a round trip.
 const minStreak = 8
 
-func (u *unlisted) listed(dir *zk.Stat) {
-	if u.dirCzxid != dir.Czxid {
-		u.dirCzxid, u.least = dir.Czxid, 0
+// Listed notes the Stat that came with a listing.
+func (u *Unlisted) Listed(dir *zk.Stat) {
+	if u.DirCzxid != dir.Czxid {
+		u.DirCzxid, u.Least = dir.Czxid, 0
 	}
-	u.next = -1
-	if most := creations(dir); most == u.least {
-		u.next = most
+	u.Next = -1
+	if most := creations(dir); most == u.Least {
+		u.Next = most
 	}
 }
 
@@ -60,12 +61,12 @@ func creations(dir *zk.Stat) int32 {
 	return -1
 }
 
-// created notes a node of the session's, a contender's if ok. In case 1 it decides about the contender.
-func (u *unlisted) created(v *view, n Node, ok, sameDirectory bool) {
-	isNext := ok && u.next >= 0 && n.number == u.next && n.number < firstDoubtful
-	u.next = -1
+// Created notes a node of the session's, a contender's if ok. In case 1 it decides about the contender.
+func (u *Unlisted) Created(v *View, n Node, ok, sameDirectory bool) {
+	isNext := ok && u.Next >= 0 && n.number == u.Next && n.number < firstDoubtful
+	u.Next = -1
 	if ok {
-		u.least = max(u.least, n.number+1)
+		u.Least = max(u.Least, n.number+1)
 	}
 	if !isNext {
 		u.ownStreak = 0
@@ -75,12 +76,12 @@ func (u *unlisted) created(v *view, n Node, ok, sameDirectory bool) {
 	if !sameDirectory {
 		return
 	}
-	u.next = n.number + 1
-	if u.decisions == nil {
-		u.decisions = map[string]Decision{}
+	u.Next = n.number + 1
+	if u.Decisions == nil {
+		u.Decisions = map[string]Decision{}
 	}
-	u.decisions[n.Name] = Decide(v.parsed(), n)
-	v.appendNext(n)
+	u.Decisions[n.Name] = Decide(v.Parsed(), n)
+	v.AppendNext(n)
 }
 
 // canSkipListing reports whether the next acquire may skip the listing. It starts the watch that makes this safe.
@@ -97,17 +98,20 @@ func (v *sharedView) canSkipListing() bool {
 	if u.dirWatch == nil {
 		u.dirWatch = v.key.session.WatchData(v.key.dir, func() {})
 	}
-	return u.next >= 0 && v.sameDirectoryLocked()
+	return u.Next >= 0 && v.sameDirectoryLocked()
 }
 
 // sameDirectoryLocked reports whether the listed directory exists still.
 func (v *sharedView) sameDirectoryLocked() bool {
-	if v.unlisted.dirWatch == nil || v.unlisted.dirCzxid == 0 {
+	if v.unlisted.dirWatch == nil {
 		return false
 	}
 	dir := v.unlisted.dirWatch.View()
-	return dir.Current && dir.Stat.Czxid == v.unlisted.dirCzxid
+	return dir.Current && v.unlisted.IsOf(dir.Stat.Czxid)
 }
+
+// IsOf reports whether the listed directory is the one that a transaction created.
+func (u *Unlisted) IsOf(czxid int64) bool { return u.DirCzxid != 0 && u.DirCzxid == czxid }
 
 func (v *sharedView) unwatchDirectoryLocked() {
 	if v.unlisted.dirWatch != nil {
@@ -120,7 +124,7 @@ func (v *sharedView) unwatchDirectoryLocked() {
 func (v *sharedView) entryDecision(name string) (d Decision, known bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	d, known = v.unlisted.decisions[name]
-	delete(v.unlisted.decisions, name)
+	d, known = v.unlisted.Decisions[name]
+	delete(v.unlisted.Decisions, name)
 	return d, known
 }

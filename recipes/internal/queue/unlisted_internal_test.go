@@ -38,7 +38,7 @@ func TestTheNumberOfCreations(t *testing.T) {
 func TestNearTheEndOfTheCounterNothingIsDecidedWithoutAListing(t *testing.T) {
 	for number, decided := range map[int]bool{firstDoubtful - 1: true, firstDoubtful: false, lastNumber: false, math.MaxInt32: false} {
 		withView(t, func(t *testing.T, v *sharedView, made int64) {
-			v.unlisted.dirCzxid, v.unlisted.next = made, int32(number)
+			v.unlisted.DirCzxid, v.unlisted.Next = made, int32(number)
 			v.Created(lockNode(number))
 			if turn, ok := v.entryDecision(lockNode(number)); ok != decided {
 				t.Errorf("%d enters: decided without a listing: %v (%+v), want %v", number, ok, turn, decided)
@@ -55,7 +55,7 @@ func TestNearTheEndOfTheCounterNothingIsDecidedWithoutAListing(t *testing.T) {
 // Older servers go on with negative numbers.
 func TestANegativeNumberTellsNothing(t *testing.T) {
 	withView(t, func(t *testing.T, v *sharedView, made int64) {
-		v.unlisted.dirCzxid = made
+		v.unlisted.DirCzxid = made
 		v.Created("lock--000000001")
 		if turn, ok := v.entryDecision("lock--000000001"); ok {
 			t.Errorf("%+v: there has been no listing", turn)
