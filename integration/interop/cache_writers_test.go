@@ -19,7 +19,7 @@ func (w *world) javaWriter() writer {
 	w.t.Helper()
 	c := w.client(java)
 	return func(node string, data *string) {
-		<-c.process.order(godriver.Order{Op: "write", Client: c.name, Node: node, Data: data})
+		<-c.process.Order(godriver.Order{Op: "write", Client: c.name, Node: node, Data: data})
 	}
 }
 

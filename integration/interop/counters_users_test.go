@@ -40,7 +40,7 @@ func theirNumber(c *client, recipe, path, lock string) numberUser {
 	k := c.contender(godriver.Order{Recipe: recipe, Path: path, Count: lock})
 	return numberUser{
 		call: func(step numberStep) string {
-			a := <-k.process.order(k.number(step.op, step.old, step.value))
+			a := <-k.process.Order(k.number(step.op, step.old, step.value))
 			if a.Error != "" {
 				return outcomeOf(nil, false, errors.New(a.Error))
 			}

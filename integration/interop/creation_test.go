@@ -25,12 +25,12 @@ func TestAContenderIsKilledBetweenCreateAndList(t *testing.T) {
 			victim := w.fresh(pair[0], nil)
 			killed := w.clientIn(victim, pair[0], p.addr()).contender(mutexAt(path))
 			lost := p.loseCreate(silence)
-			go killed.process.order(killed.order("acquire"))
+			go killed.process.Order(killed.order("acquire"))
 			<-lost.happened
 			node := w.awaitChildren(path, 1)[0]
 			waiter := w.mutex(pair[1], path)
 			wait := waiter.queue(path)
-			victim.kill()
+			victim.Kill()
 			wait.waits()
 			if there, _, err := w.observer.Exists(path + "/" + node); err != nil || !there {
 				t.Errorf("the node of %s was removed: %v", pair[0], err)
@@ -58,7 +58,7 @@ func TestALostReplyIsNoSecondNodeBesideAnotherLanguage(t *testing.T) {
 			loser := w.clientIn(w.fresh(pair[0], nil), pair[0], p.addr()).contender(mutexAt(path))
 			waiter := w.mutex(pair[1], path)
 			lost := p.loseCreate(cut)
-			answer := loser.process.order(loser.order("acquire"))
+			answer := loser.process.Order(loser.order("acquire"))
 			<-lost.happened
 			node := w.awaitChildren(path, 1)[0]
 			wait := waiter.queue(path)
@@ -90,7 +90,7 @@ func TestAContenderThatGaveUpRemovesItsOwnNode(t *testing.T) {
 			loser := w.clientIn(w.fresh(pair[0], nil), pair[0], p.addr()).contender(mutexAt(path))
 			waiter := w.mutex(pair[1], path)
 			lost := p.loseCreate(away)
-			answer := loser.process.order(loser.order("acquire", within(3*time.Second)))
+			answer := loser.process.Order(loser.order("acquire", within(3*time.Second)))
 			await.Receive(t, patience, pair[0]+" to create a node", lost.happened)
 			w.awaitChildren(path, 1)
 			wait := waiter.queue(path)

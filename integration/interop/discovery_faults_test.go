@@ -79,7 +79,7 @@ func kill(w *world) {
 	go func() { started <- ours.Start(ctx) }()
 	await.Until(m.t, patience, "our node to find Java's", func() bool { return errors.Is(ours.Err(), nodes.ErrForeign) })
 	m.settle()
-	process.kill()
+	process.Kill()
 	m.settle() // it is there until the server ends its session
 	delete(m.want, s.ID)
 	m.settle()
@@ -166,7 +166,7 @@ func sequentials(w *world) {
 	}
 	order := m.java.order("update")
 	order.Service = &theirs
-	if a := <-m.java.process.order(order); !strings.Contains(a.Error, "NoNode") {
+	if a := <-m.java.process.Order(order); !strings.Contains(a.Error, "NoNode") {
 		m.t.Errorf("Java's update of a sequential instance: got %+v, want NoNode: it uses the path without the number", a)
 	}
 	m.order("unregister", theirs)
@@ -209,7 +209,7 @@ func sameID(w *world) {
 	deleted := m.javaLink.loseDelete(func(p *proxy, _ *link) { p.freeze() })
 	order := m.java.order("register")
 	order.Service = &theirs
-	answer := m.java.process.order(order)
+	answer := m.java.process.Order(order)
 	<-deleted.happened
 	m.awaitRegisteredAgain([]string{id}, before)
 	before = m.czxids([]string{id})

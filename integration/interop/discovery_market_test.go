@@ -52,7 +52,7 @@ func (m *market) theirs(c *client, recipe string) *contender {
 		Recipe: recipe, Path: m.base, Node: m.service, Payloads: m.payload, Enabled: m.writesEnabled,
 	})
 	k.acquire(within(patience))
-	m.t.Cleanup(func() { <-k.process.order(k.order("release")) })
+	m.t.Cleanup(func() { <-k.process.Order(k.order("release")) })
 	return k
 }
 

@@ -26,7 +26,7 @@ func (m *market) javaReaders(c *client) []reader {
 		return func() ([]godriver.Service, error) {
 			order := k.order(op)
 			order.Node = m.service
-			a := <-k.process.order(order)
+			a := <-k.process.Order(order)
 			if a.Error != "" {
 				return nil, errors.New(a.Error)
 			}

@@ -24,7 +24,7 @@ func uriSpecs(w *world) {
 			_, err := discovery.ParseURISpec(text)
 			order := m.java.order("register")
 			order.Service = &s
-			if a := <-m.java.process.order(order); (a.Error == "") != (err == nil) {
+			if a := <-m.java.process.Order(order); (a.Error == "") != (err == nil) {
 				m.t.Errorf("URI spec %q: Java says %q, and Go %v", text, a.Error, err)
 			}
 			if err == nil {

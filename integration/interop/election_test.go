@@ -111,10 +111,10 @@ func (e *electionRun) faultKinds() (all []fault) {
 				s.proxy.thaw()
 			}},
 			fault{"frozen process", kind, func(s *slot) {
-				s.process.freeze(e.t)
+				s.process.Freeze(e.t)
 				time.Sleep(long)
 				e.history.thawed(s.whos, godriver.Now())
-				s.process.thaw(e.t)
+				s.process.Thaw(e.t)
 				e.awaitLooks()
 			}})
 	}

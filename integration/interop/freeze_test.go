@@ -20,14 +20,14 @@ func TestAFrozenHolderIsSucceededByAnotherLanguage(t *testing.T) {
 			waiter := w.mutex(pair[1], path)
 			holder.acquire()
 			wait := waiter.queue(path)
-			process.freeze(t)
+			process.Freeze(t)
 			got := wait.granted()
-			process.thaw(t)
+			process.Thaw(t)
 
 			order := holder.order("report")
-			report := <-process.order(order)
+			report := <-process.Order(order)
 			order.Op = "release"
-			released := <-process.order(order)
+			released := <-process.Order(order)
 			if pair[0] == ours {
 				if report.Acquired || report.Owned {
 					t.Errorf("the frozen holder believes to hold: %+v", report)

@@ -108,10 +108,10 @@ func TestFrozenLeaderIsSucceededByTheOtherLanguage(t *testing.T) {
 				next := w.contender(pair[1], order)
 				frozen.acquire()
 				wait := next.queue(path)
-				process.freeze(t)
+				process.Freeze(t)
 				got := wait.granted()
 				thawed := godriver.Now()
-				process.thaw(t)
+				process.Thaw(t)
 
 				report := w.done(process, frozen.order("report"))
 				looked := time.Duration(report.Ended - thawed).Round(10 * time.Microsecond)

@@ -174,13 +174,13 @@ func TestASemaphoreAndAMutexOnOnePath(t *testing.T) {
 	}
 	for _, recipe := range []string{"mutex", "rw"} {
 		k := w.contender(ours, godriver.Order{Recipe: recipe, Path: path})
-		if a := <-k.process.order(k.order("acquire")); a.Error == "" {
+		if a := <-k.process.Order(k.order("acquire")); a.Error == "" {
 			t.Errorf("our %s goes together with a semaphore", recipe)
 		}
 	}
 	// zk.Lock stumbles over every child that is no lock, and leaves its node behind until its session ends.
 	k := w.mutex(goZK, path)
-	if a := <-k.process.order(k.order("acquire")); a.Error == "" {
+	if a := <-k.process.Order(k.order("acquire")); a.Error == "" {
 		t.Error("zk.Lock goes together with a semaphore")
 	}
 }
@@ -218,7 +218,7 @@ func TestCuratorReturnsALeaseOfADeadSession(t *testing.T) {
 			p := newProxy(t, w.addr)
 			late := w.mortal(4*time.Second).clientIn(fleet.get(t, kind), kind, p.addr()).contender(order)
 			lost := p.loseDelete(away)
-			answer := late.process.order(late.order("acquire"))
+			answer := late.process.Order(late.order("acquire"))
 			await.Receive(t, patience, kind+" to leave its inner mutex", lost.happened)
 			w.awaitChildren(path+"/leases", 0) // the session is over
 			holder := w.contender(ours, order)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework/zktest/await"
+	"github.com/gocurator/curator/integration/internal/drivers"
 	"github.com/gocurator/curator/integration/interop/godriver"
 	"github.com/gocurator/curator/integration/zookeeper"
 )
@@ -72,7 +73,7 @@ type run struct {
 	stop    chan struct{} // closed when no contender may begin anything any more
 	faults  map[string]int
 	clock   clock
-	record  *record
+	record  *drivers.Record
 	hold    func() time.Duration // how long contenders hold
 	times   int                  // how often before they are asked whether to go on
 
@@ -90,7 +91,7 @@ type run struct {
 type slot struct {
 	posts   []post
 	proxy   *proxy
-	process *process
+	process *drivers.Process
 	whos    []string
 	ours    []string // clients of this library
 	workers sync.WaitGroup
@@ -140,7 +141,7 @@ func TestRandomMixedRun(t *testing.T) {
 
 func newRun(w *world, hold func() time.Duration) *run {
 	return &run{
-		world: w, history: newHistory(), stop: make(chan struct{}), clock: lookAtClocks(), hold: hold, times: 5, record: newRecord(w.t),
+		world: w, history: newHistory(), stop: make(chan struct{}), clock: lookAtClocks(), hold: hold, times: 5, record: drivers.NewRecord(w.t),
 		faults: map[string]int{}, posts: map[string]post{},
 	}
 }
@@ -199,7 +200,7 @@ func (r *run) judgeUnfinished(paths ...string) {
 func (r *run) checkJournal() {
 	r.t.Helper()
 	begun := time.Now()
-	steps := r.record.check(r.t, r.server)
+	steps := r.record.Check(r.t, r.server)
 	fmt.Fprintf(r.t.Output(), "the journal: %d steps, checked in %v\n", steps, time.Since(begun).Round(time.Millisecond))
 	if steps == 0 {
 		r.t.Error("got no step in the journal, want some")
@@ -235,8 +236,8 @@ func (r *run) report(path string, holds []hold, problems []string) {
 // start starts the process of a slot and sets its contenders to work.
 func (r *run) start(s *slot) {
 	r.t.Helper()
-	s.process = startProcess(r.t, s.posts[0].kind, command(r.t, s.posts[0].kind), r.tell)
-	r.t.Cleanup(s.process.kill)
+	s.process = drivers.Start(r.t, s.posts[0].kind, command(r.t, s.posts[0].kind), r.tell)
+	r.t.Cleanup(s.process.Kill)
 	s.whos, s.ours = nil, nil
 	for _, p := range s.posts {
 		k := r.employ(s, p)
@@ -256,7 +257,7 @@ func (r *run) employ(s *slot, p post) (who string) {
 	case goZK:
 		open.Recipe = "zklock"
 	case ours:
-		open.Journal = r.record.file(client)
+		open.Journal = r.record.File(client)
 		s.ours = append(s.ours, client)
 	}
 	r.done(s.process, open)
@@ -271,7 +272,7 @@ func (r *run) employ(s *slot, p post) (who string) {
 }
 
 // work has a contender work until the run or its process ends.
-func (r *run) work(process *process, who string, p post) {
+func (r *run) work(process *drivers.Process, who string, p post) {
 	for {
 		select {
 		case <-r.stop:
@@ -282,7 +283,7 @@ func (r *run) work(process *process, who string, p post) {
 			Op: "work", Who: who, Side: p.side, MS: -1, N: 1, Times: r.times, Hold: r.hold().Microseconds(), Pause: rand.Int64N(20_000),
 		}
 		select {
-		case a := <-process.order(order):
+		case a := <-process.Order(order):
 			if a.Error != "" {
 				return
 			}
@@ -341,9 +342,9 @@ func (r *run) fault(random *rand.Rand, crew []*slot) {
 	default:
 		long := time.Duration(float64(r.timeout) * []float64{0.3, 1.6}[random.IntN(2)])
 		fault = fmt.Sprintf("freeze %s for %v", kind, long)
-		s.process.freeze(r.t)
+		s.process.Freeze(r.t)
 		time.Sleep(long)
-		s.process.thaw(r.t)
+		s.process.Thaw(r.t)
 	}
 }
 
@@ -356,10 +357,10 @@ func (r *run) note(fault string, begun int64, s *slot) {
 // kill kills the process of a slot, and starts the one that follows it.
 func (r *run) kill(s *slot) {
 	r.t.Helper()
-	s.process.kill()
+	s.process.Kill()
 	now := godriver.Now()
 	for _, client := range s.ours {
-		r.record.die(client)
+		r.record.Die(client)
 	}
 	s.workers.Wait()
 	for _, who := range s.whos {

@@ -5,6 +5,7 @@ package interop_test
 import (
 	"testing"
 
+	"github.com/gocurator/curator/integration/internal/drivers"
 	"github.com/gocurator/curator/integration/interop/godriver"
 )
 
@@ -108,7 +109,7 @@ func TestADowngradeKeepsWritersOut(t *testing.T) {
 		for _, early := range []bool{true, false} {
 			t.Run(pair[0]+" downgrades, "+pair[1]+" waits", func(t *testing.T) {
 				if pair[0] == java {
-					needJavaDowngrade(t)
+					drivers.NeedJavaDowngrade(t)
 				}
 				w := w.in(t)
 				path := "/downgrade/" + name("rw")

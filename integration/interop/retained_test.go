@@ -208,7 +208,7 @@ func TestIdleHolderThatIsKilledBlocksForItsSession(t *testing.T) {
 		holder.acquire()
 		holder.release()
 	}
-	process.kill()
+	process.Kill()
 	got := waiter.acquire()
 	t.Logf("a contender waited for %v; the session timeout was %v", waited(got).Round(time.Millisecond), mortal.timeout)
 	if slices.Contains(w.children(path), nodes[0]) {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework/zktest/await"
+	"github.com/gocurator/curator/integration/internal/drivers"
 	"github.com/gocurator/curator/integration/interop/godriver"
 )
 
@@ -64,7 +65,7 @@ func (s *script) acquire(who string, hows ...how) {
 	k := s.crew[who]
 	order := k.order("acquire", hows...)
 	select {
-	case a := <-k.process.order(order):
+	case a := <-k.process.Order(order):
 		s.note(outcome(a, "held", "not acquired"), "%s acquires%s", who, describe(order))
 	case <-time.After(patience):
 		await.Fatalf(s.t, "%s: %s, who acquires%s (%v); the tree is\n%s", s.kind, who, describe(order), patience, s.tree("/"))
@@ -77,7 +78,7 @@ func (s *script) acquireForEver(who string, hows ...how) {
 	k := s.crew[who]
 	order := k.order("acquire", hows...)
 	select {
-	case a := <-k.process.order(order):
+	case a := <-k.process.Order(order):
 		s.note(outcome(a, "held", "not acquired"), "%s acquires%s", who, describe(order))
 	case <-time.After(forEver):
 		s.note("waits for ever", "%s acquires%s", who, describe(order))
@@ -106,7 +107,7 @@ func (s *script) enqueue(who, directory string, n int, hows ...how) {
 	s.t.Helper()
 	k := s.crew[who]
 	order := k.order("acquire", hows...)
-	s.waits[who] = &wait{k: k, answer: k.process.order(order)}
+	s.waits[who] = &wait{k: k, answer: k.process.Order(order)}
 	s.awaitChildren(s.path+directory, n)
 	s.note("", "%s queues%s", who, describe(order))
 }
@@ -146,7 +147,7 @@ func (s *script) release(who string, hows ...how) {
 	if order.Side != "" {
 		side = " the " + order.Side + " lock"
 	}
-	s.note(outcome(<-k.process.order(order), "done", "no"), "%s releases%s", who, side)
+	s.note(outcome(<-k.process.Order(order), "done", "no"), "%s releases%s", who, side)
 }
 
 func (s *script) report(who string) {
@@ -174,7 +175,7 @@ func (s *script) setLimit(who string, limit int) {
 	s.t.Helper()
 	order := s.crew[who].order("setvalue")
 	order.Value = int64(limit)
-	s.note(outcome(<-s.crew[who].process.order(order), "done", "no"), "%s sets the limit to %d", who, limit)
+	s.note(outcome(<-s.crew[who].process.Order(order), "done", "no"), "%s sets the limit to %d", who, limit)
 }
 
 // awaitLimit waits until a contender has heard of a limit.
@@ -373,7 +374,7 @@ var scripts = []struct {
 	{
 		name: "read/write lock: downgraded",
 		run: func(s *script) {
-			needJavaDowngrade(s.t)
+			drivers.NeedJavaDowngrade(s.t)
 			data := "mine"
 			s.hire(godriver.Order{Recipe: "rw", Data: &data}, "a", "b", "c")
 			s.acquire("a", write)
@@ -522,7 +523,7 @@ var scripts = []struct {
 			s.acquire("b")
 			s.acquire("c")
 			a := s.crew["a"]
-			answer := a.process.order(a.order("acquire", within(12*time.Second)))
+			answer := a.process.Order(a.order("acquire", within(12*time.Second)))
 			s.awaitChildren(s.path+"/1", 2)
 			time.Sleep(6 * time.Second)
 			s.release("b")
@@ -544,10 +545,10 @@ var scripts = []struct {
 		run: func(s *script) {
 			k := s.client(s.kind)
 			order := godriver.Order{Op: "contender", Client: k.name, Who: name("invalid"), Recipe: "mutex", Path: "no/slash"}
-			a := <-k.process.order(order)
+			a := <-k.process.Order(order)
 			if a.Error == "" {
 				order.Op = "acquire"
-				a = <-k.process.order(order)
+				a = <-k.process.Order(order)
 			}
 			s.note(outcome(a, "held", "not acquired"), "the constructor or the first acquire")
 		},
@@ -625,7 +626,7 @@ func compareRuns(t *testing.T, java, ours []scriptLine, intended map[string]inte
 // endSession ends a contender's session as an administrator could: a second connection takes it over and closes it.
 func (w *world) endSession(k *contender) {
 	w.t.Helper()
-	w.record.kill(w.t, k.session)
+	w.record.Kill(w.t, k.session)
 	w.takeSession(k.session)
 }
 

@@ -17,13 +17,14 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/zktest/await"
+	"github.com/gocurator/curator/integration/internal/drivers"
 	"github.com/gocurator/curator/integration/interop/godriver"
 	"github.com/gocurator/curator/integration/zookeeper"
 )
 
 // Kinds of contenders.
 const (
-	ours    = "go"
+	ours    = drivers.Ours
 	java    = "java"     // Java Curator
 	oldJava = "java-old" // its 5.4
 	python  = "kazoo"
@@ -31,7 +32,7 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	if os.Getenv(driverEnv) != "" {
+	if os.Getenv(drivers.Env) != "" {
 		if err := godriver.Run(os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
@@ -46,17 +47,17 @@ func TestMain(m *testing.M) {
 
 // fleet are the drivers that tests share, because a virtual machine takes its time to warm up. Tests that freeze or
 // kill one have their own: see world.fresh.
-var fleet drivers
+var fleet sharedDrivers
 
-type drivers struct {
+type sharedDrivers struct {
 	mu  sync.Mutex
-	all map[string]*process
+	all map[string]*drivers.Process
 	// events of a shared driver go to the test that has the contender or client.
 	events sync.Map // name → func(godriver.Answer)
 }
 
 // get returns the shared driver of a kind.
-func (d *drivers) get(t testing.TB, kind string) *process {
+func (d *sharedDrivers) get(t testing.TB, kind string) *drivers.Process {
 	t.Helper()
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -66,25 +67,25 @@ func (d *drivers) get(t testing.TB, kind string) *process {
 	if p := d.all[kind]; p != nil {
 		return p
 	}
-	p := startProcess(t, kind, command(t, kind), d.dispatch)
+	p := drivers.Start(t, kind, command(t, kind), d.dispatch)
 	if d.all == nil {
-		d.all = map[string]*process{}
+		d.all = map[string]*drivers.Process{}
 	}
 	d.all[kind] = p
 	return p
 }
 
-func (d *drivers) dispatch(a godriver.Answer) {
+func (d *sharedDrivers) dispatch(a godriver.Answer) {
 	if fn, ok := d.events.Load(a.Who); ok {
 		fn.(func(godriver.Answer))(a)
 	}
 }
 
-func (d *drivers) end() {
+func (d *sharedDrivers) end() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, p := range d.all {
-		p.kill()
+		p.Kill()
 	}
 }
 
@@ -92,13 +93,13 @@ func command(t testing.TB, kind string) []string {
 	t.Helper()
 	switch kind {
 	case java:
-		return javaCommand(t, curatorVersion)
+		return drivers.JavaCommand(t, drivers.CuratorVersion)
 	case oldJava:
-		return javaCommand(t, curatorOldVersion)
+		return drivers.JavaCommand(t, drivers.CuratorOldVersion)
 	case python:
-		return kazooCommand(t)
+		return drivers.KazooCommand(t)
 	default:
-		return goCommand(t)
+		return drivers.GoCommand(t)
 	}
 }
 
@@ -115,7 +116,7 @@ const patience = 5 * time.Minute
 type world struct {
 	t        testing.TB
 	server   *zookeeper.Server // nil if it is one in memory
-	record   *record           // nil if the server is one in memory
+	record   *drivers.Record   // nil if the server is one in memory
 	addr     string
 	observer *zk.Conn
 	timeout  time.Duration // the session timeout
@@ -136,10 +137,10 @@ func newWorld(t testing.TB) *world {
 func newWorldOn(t testing.TB, server *zookeeper.Server) *world {
 	t.Helper()
 	w := newWorldAt(t, server.Addr())
-	w.server, w.record = server, newRecord(t)
+	w.server, w.record = server, drivers.NewRecord(t)
 	t.Cleanup(func() {
-		if steps := w.record.check(t, server); steps == 0 && len(w.record.clients) > 0 {
-			t.Errorf("got no step of %d clients in the journal, want some", len(w.record.clients))
+		if steps := w.record.Check(t, server); steps == 0 && w.record.Clients() > 0 {
+			t.Errorf("got no step of %d clients in the journal, want some", w.record.Clients())
 		}
 	})
 	return w
@@ -164,7 +165,7 @@ type client struct {
 	world   *world
 	kind    string
 	name    string
-	process *process
+	process *drivers.Process
 	session string
 	lost    chan godriver.Answer // suspended and lost
 }
@@ -176,7 +177,7 @@ func (w *world) client(kind string) *client {
 }
 
 // clientIn opens a session in a driver, to an address, for as long as the test lasts.
-func (w *world) clientIn(p *process, kind, addr string) *client {
+func (w *world) clientIn(p *drivers.Process, kind, addr string) *client {
 	w.t.Helper()
 	c := &client{world: w, kind: kind, name: name(kind), process: p, lost: make(chan godriver.Answer, 1000)}
 	fleet.events.Store(c.name, func(a godriver.Answer) { c.lost <- a })
@@ -188,45 +189,45 @@ func (w *world) clientIn(p *process, kind, addr string) *client {
 	case kind == goZK:
 		order.Recipe = "zklock"
 	case kind == ours && w.record != nil:
-		order.Journal = w.record.file(c.name)
+		order.Journal = w.record.File(c.name)
 	}
 	c.session = w.done(p, order).Session
 	w.t.Cleanup(func() {
-		if a := <-p.order(godriver.Order{Op: "close", Client: c.name}); a.Error == errGone.Error() && order.Journal != "" {
-			w.record.die(c.name)
+		if a := <-p.Order(godriver.Order{Op: "close", Client: c.name}); a.Error == drivers.ErrGone.Error() && order.Journal != "" {
+			w.record.Die(c.name)
 		}
 		fleet.events.Delete(c.name)
 		if w.t.Failed() {
-			fmt.Fprintf(w.t.Output(), "%s driver says:\n%s\n", kind, p.stderr)
+			fmt.Fprintf(w.t.Output(), "%s driver says:\n%s\n", kind, p.Stderr)
 		}
 	})
 	return c
 }
 
 // fresh starts a driver for this test alone.
-func (w *world) fresh(kind string, events func(godriver.Answer)) *process {
+func (w *world) fresh(kind string, events func(godriver.Answer)) *drivers.Process {
 	w.t.Helper()
-	p := startProcess(w.t, kind, command(w.t, kind), events)
-	w.t.Cleanup(p.kill)
+	p := drivers.Start(w.t, kind, command(w.t, kind), events)
+	w.t.Cleanup(p.Kill)
 	return p
 }
 
 // done gives an order and waits until it is done. An error ends the test.
-func (w *world) done(p *process, order godriver.Order) godriver.Answer {
+func (w *world) done(p *drivers.Process, order godriver.Order) godriver.Answer {
 	w.t.Helper()
-	return w.wait(p, order.Op, p.order(order))
+	return w.wait(p, order.Op, p.Order(order))
 }
 
-func (w *world) wait(p *process, what string, answer <-chan godriver.Answer) godriver.Answer {
+func (w *world) wait(p *drivers.Process, what string, answer <-chan godriver.Answer) godriver.Answer {
 	w.t.Helper()
 	select {
 	case a := <-answer:
 		if a.Error != "" {
-			w.t.Fatalf("%s: %s %s: %s\n%s", p.language, what, a.Who, a.Error, p.stderr)
+			w.t.Fatalf("%s: %s %s: %s\n%s", p.Language, what, a.Who, a.Error, p.Stderr)
 		}
 		return a
 	case <-time.After(patience):
-		await.Fatalf(w.t, "the answer of %s to %s (%v); the tree is\n%s%s", p.language, what, patience, w.tree("/"), p.stderr)
+		await.Fatalf(w.t, "the answer of %s to %s (%v); the tree is\n%s%s", p.Language, what, patience, w.tree("/"), p.Stderr)
 		return godriver.Answer{}
 	}
 }
@@ -330,7 +331,7 @@ type wait struct {
 func (k *contender) queue(path string, hows ...how) *wait {
 	k.world.t.Helper()
 	before := len(k.world.children(path))
-	w := &wait{k: k, answer: k.process.order(k.order("acquire", hows...))}
+	w := &wait{k: k, answer: k.process.Order(k.order("acquire", hows...))}
 	k.world.awaitChildren(path, before+1)
 	return w
 }

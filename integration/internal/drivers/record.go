@@ -1,6 +1,6 @@
 //go:build linux
 
-package interop_test
+package drivers
 
 import (
 	"os"
@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gocurator/curator/integration/zookeeper"
+	"github.com/gocurator/curator/framework/zktest/txnlog"
 	"github.com/gocurator/curator/recipes/journaltest"
 )
 
-// A record collects the journals that clients of this library write in other processes, each to a file of its own.
-type record struct {
+// A Record collects the journals that clients of this library write in other processes, each to a file of its own.
+type Record struct {
 	dir string
 
 	mu      sync.Mutex
@@ -23,30 +23,31 @@ type record struct {
 	outside []journaltest.Event // deaths of processes, and ends of sessions by an administrator
 }
 
-func newRecord(t testing.TB) *record {
+// NewRecord makes an empty record, whose files go with the test.
+func NewRecord(t testing.TB) *Record {
 	t.Helper()
-	return &record{dir: t.TempDir()}
+	return &Record{dir: t.TempDir()}
 }
 
-// file returns where a new client is to write its journal.
-func (r *record) file(client string) string {
+// File returns where a new client is to write its journal.
+func (r *Record) File(client string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.clients = append(r.clients, client)
 	return r.path(client)
 }
 
-func (r *record) path(client string) string { return filepath.Join(r.dir, client) }
+func (r *Record) path(client string) string { return filepath.Join(r.dir, client) }
 
-// die notes that the process of a client was killed.
-func (r *record) die(client string) {
+// Die notes that the process of a client was killed.
+func (r *Record) Die(client string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.outside = append(r.outside, journaltest.Event{At: time.Now(), Client: client, Died: true})
 }
 
-// kill notes that a session is about to be ended.
-func (r *record) kill(t testing.TB, session string) {
+// Kill notes that a session is about to be ended.
+func (r *Record) Kill(t testing.TB, session string) {
 	t.Helper()
 	id, err := strconv.ParseUint(session, 10, 64)
 	if err != nil {
@@ -57,8 +58,20 @@ func (r *record) kill(t testing.TB, session string) {
 	r.outside = append(r.outside, journaltest.Event{At: time.Now(), Killed: int64(id)})
 }
 
-// check checks the journals with what the server has executed, and returns how many steps they have.
-func (r *record) check(t testing.TB, server *zookeeper.Server) (steps int) {
+// An executor is a server or an ensemble.
+type executor interface {
+	Transactions() ([]txnlog.Transaction, error)
+}
+
+// Clients are how many journals there are.
+func (r *Record) Clients() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.clients)
+}
+
+// Check checks the journals with what the server has executed, and returns how many steps they have.
+func (r *Record) Check(t testing.TB, server executor) (steps int) {
 	t.Helper()
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -1,6 +1,6 @@
 //go:build linux
 
-package interop_test
+package drivers
 
 import (
 	"bufio"
@@ -18,13 +18,13 @@ import (
 	"github.com/gocurator/curator/integration/programs"
 )
 
-// A process is a driver. Its methods are safe for concurrent use.
-type process struct {
-	language string
+// A Process is a driver. Its methods are safe for concurrent use.
+type Process struct {
+	Language string
 	cmd      *exec.Cmd
 	stdin    io.WriteCloser
 	exited   chan struct{} // closed when the process has been waited for
-	stderr   *tail
+	Stderr   *Tail         // what it has said on stderr
 
 	mu      sync.Mutex
 	next    int64
@@ -33,25 +33,29 @@ type process struct {
 	events  func(godriver.Answer) // never nil
 }
 
-var errGone = errors.New("the driver has ended")
+// ErrGone is the error of an answer that the driver has not lived to give.
+var ErrGone = errors.New("the driver has ended")
 
-// driverEnv makes the test binary a driver.
-const driverEnv = "CURATOR_INTEROP_DRIVER"
+// Ours is the language of the drivers of this library.
+const Ours = "go"
 
-// startProcess starts a driver. It has to be killed; with this process it dies in any case.
-func startProcess(t testing.TB, language string, command []string, events func(godriver.Answer)) *process {
+// Env makes the test binary a driver.
+const Env = "CURATOR_INTEROP_DRIVER"
+
+// Start starts a driver. It has to be killed; with this process it dies in any case.
+func Start(t testing.TB, language string, command []string, events func(godriver.Answer)) *Process {
 	t.Helper()
 	if events == nil {
 		events = func(godriver.Answer) {}
 	}
-	p := &process{
-		language: language, cmd: exec.Command(command[0], command[1:]...), exited: make(chan struct{}),
-		stderr: &tail{}, waiting: map[int64]chan godriver.Answer{}, events: events,
+	p := &Process{
+		Language: language, cmd: exec.Command(command[0], command[1:]...), exited: make(chan struct{}),
+		Stderr: &Tail{}, waiting: map[int64]chan godriver.Answer{}, events: events,
 	}
-	p.cmd.Env = append(os.Environ(), driverEnv+"=1")
-	p.cmd.Stderr = p.stderr
+	p.cmd.Env = append(os.Environ(), Env+"=1")
+	p.cmd.Stderr = p.Stderr
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if language == ours { // go-zookeeper's connections are not free of races when they are lost
+	if language == Ours { // go-zookeeper's connections are not free of races when they are lost
 		programs.Instrument(t, p.cmd)
 	}
 	stdin, err := p.cmd.StdinPipe()
@@ -73,7 +77,7 @@ func startProcess(t testing.TB, language string, command []string, events func(g
 
 // run starts the process and waits for it. It keeps its thread, which to the kernel is the parent that Pdeathsig is
 // about.
-func (p *process) run(stdout io.Reader, started chan<- error) {
+func (p *Process) run(stdout io.Reader, started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	err := p.cmd.Start()
@@ -94,18 +98,18 @@ func (p *process) run(stdout io.Reader, started chan<- error) {
 	p.waiting = nil
 	p.mu.Unlock()
 	for _, answer := range waiting {
-		answer <- godriver.Answer{Error: errGone.Error()}
+		answer <- godriver.Answer{Error: ErrGone.Error()}
 	}
 	close(p.exited)
 }
 
-func (p *process) listen(stdout io.Reader) {
+func (p *Process) listen(stdout io.Reader) {
 	lines := bufio.NewScanner(stdout)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		var a godriver.Answer
 		if err := json.Unmarshal(lines.Bytes(), &a); err != nil {
-			_, _ = p.stderr.Write(append(lines.Bytes(), '\n')) // the last line of a killed process, or a stray print
+			_, _ = p.Stderr.Write(append(lines.Bytes(), '\n')) // the last line of a killed process, or a stray print
 			continue
 		}
 		if a.ID == 0 {
@@ -122,13 +126,13 @@ func (p *process) listen(stdout io.Reader) {
 	}
 }
 
-// order gives an order. The answer comes later; if the process ends before, it says so.
-func (p *process) order(order godriver.Order) <-chan godriver.Answer {
+// Order gives an order. The answer comes later; if the process ends before, it says so.
+func (p *Process) Order(order godriver.Order) <-chan godriver.Answer {
 	answer := make(chan godriver.Answer, 1)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.gone {
-		answer <- godriver.Answer{Error: errGone.Error()}
+		answer <- godriver.Answer{Error: ErrGone.Error()}
 		return answer
 	}
 	p.next++
@@ -142,17 +146,17 @@ func (p *process) order(order godriver.Order) <-chan godriver.Answer {
 	return answer
 }
 
-// kill ends the process as kill -9 does and returns when it is gone.
-func (p *process) kill() {
+// Kill ends the process as kill -9 does and returns when it is gone.
+func (p *Process) Kill() {
 	_ = p.cmd.Process.Kill()
 	<-p.exited
 }
 
-// freeze stops the process and returns when every thread of it stands.
-func (p *process) freeze(t testing.TB) {
+// Freeze stops the process and returns when every thread of it stands.
+func (p *Process) Freeze(t testing.TB) {
 	t.Helper()
 	if err := p.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Errorf("freeze the %s driver: %v", p.language, err)
+		t.Errorf("freeze the %s driver: %v", p.Language, err)
 		return
 	}
 	for {
@@ -164,20 +168,21 @@ func (p *process) freeze(t testing.TB) {
 	}
 }
 
-func (p *process) thaw(t testing.TB) {
+// Thaw lets a frozen process go on.
+func (p *Process) Thaw(t testing.TB) {
 	t.Helper()
 	if err := p.cmd.Process.Signal(syscall.SIGCONT); err != nil {
-		t.Errorf("thaw the %s driver: %v", p.language, err)
+		t.Errorf("thaw the %s driver: %v", p.Language, err)
 	}
 }
 
-// A tail keeps the last of what is written to it.
-type tail struct {
+// A Tail keeps the last of what is written to it.
+type Tail struct {
 	mu  sync.Mutex
 	all []byte
 }
 
-func (w *tail) Write(b []byte) (int, error) {
+func (w *Tail) Write(b []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.all = append(w.all, b...)
@@ -185,7 +190,7 @@ func (w *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func (w *tail) String() string {
+func (w *Tail) String() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return string(w.all)
