@@ -3,36 +3,19 @@
 package zookeeper
 
 import (
-	"cmp"
-	"errors"
-	"fmt"
-	"os"
-	"slices"
+	"path/filepath"
 
 	"github.com/gocurator/curator/framework/zktest/txnlog"
 )
 
 // Transactions reads from the logs of the servers that vote what the ensemble has executed: what most of them have
-// logged. The log of one server may have more, which a leader that was deposed has never executed. And it may have
-// less, since a server that comes back far behind gets a snapshot.
+// logged.
 func (e *Ensemble) Transactions() ([]txnlog.Transaction, error) {
-	var executed []txnlog.Transaction
-	logged := map[int64]int{} // by zxid: in how many logs
+	var dirs []string
 	for _, m := range e.members {
-		if m.observer {
-			continue
-		}
-		all, err := m.Transactions()
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			return nil, fmt.Errorf("server %d: %w", m.id, err)
-		}
-		for _, t := range all {
-			logged[t.Zxid]++
-			if logged[t.Zxid] == e.config.Servers/2+1 {
-				executed = append(executed, t)
-			}
+		if !m.observer {
+			dirs = append(dirs, filepath.Join(m.dataDir, "version-2"))
 		}
 	}
-	slices.SortFunc(executed, func(a, b txnlog.Transaction) int { return cmp.Compare(a.Zxid, b.Zxid) })
-	return executed, nil
+	return txnlog.ReadMost(dirs...)
 }
