@@ -26,8 +26,11 @@ type Record struct {
 // NewRecord makes an empty record, whose files go with the test.
 func NewRecord(t testing.TB) *Record {
 	t.Helper()
-	return &Record{dir: t.TempDir()}
+	return NewRecordIn(t.TempDir())
 }
+
+// NewRecordIn makes an empty record, whose files stay in a directory.
+func NewRecordIn(dir string) *Record { return &Record{dir: dir} }
 
 // File returns where a new client is to write its journal.
 func (r *Record) File(client string) string {

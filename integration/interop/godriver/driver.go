@@ -10,6 +10,8 @@ import (
 	"io"
 	"os"
 	"time"
+
+	"github.com/gocurator/curator/framework"
 )
 
 // A driver obeys the orders of one input.
@@ -134,7 +136,10 @@ func (d *driver) hire(order Order) error {
 	if err != nil {
 		return err
 	}
-	w := &worker{driver: d, who: order.Who, lock: lock, orders: make(chan Order, 1000)}
+	w := &worker{driver: d, who: order.Who, recipe: order.Recipe, lock: lock, orders: make(chan Order, 1000)}
+	if o, ok := c.(*ours); ok {
+		w.client = o.client
+	}
 	d.crew.put(order.Who, w)
 	go w.run()
 	return nil
@@ -144,7 +149,10 @@ func (d *driver) hire(order Order) error {
 type worker struct {
 	driver *driver
 	who    string
+	recipe string
+	client *framework.Client // nil if it is not one of this library
 	lock   contender
+	holds  int // how many there were, with the present one
 	orders chan Order
 }
 
@@ -207,8 +215,11 @@ func (w *worker) once(ctx context.Context, order Order) {
 		time.Sleep(200 * time.Millisecond)
 		return
 	}
+	w.holds++
 	w.event("acquired", now, valid, nodes, nil)
+	w.write(ctx, order, Begin, Plain)
 	w.hold(time.Duration(order.Hold) * time.Microsecond)
+	w.write(ctx, order, Token, Plain, End)
 	// It is said before it is done: a process that is killed in between must not seem to hold what others can have.
 	err = w.lock.release(order, func(valid int64) { w.event("released", Now(), valid, nodes, nil) })
 	if err != nil {

@@ -101,6 +101,8 @@ func (o *ours) contender(order Order, tell func(*Answer)) (contender, error) {
 	case "retained": // a mutex whose node stays for a minute while no other client wants it
 		m := locks.NewInterProcessMutex(o.client, order.Path, opts...).Retained(locks.RetainIdle(time.Minute))
 		c.lock, c.queue, c.known = m, m.Participants, m
+	case "persistentnode":
+		return newRegistration(o.client, order), nil
 	case "selector", "latch":
 		return newElection(o.client, order), nil
 	case "rw":
@@ -211,7 +213,7 @@ func participants(ctx context.Context, queue func(context.Context) ([]locks.Part
 type permits struct {
 	semaphore *locks.InterProcessSemaphoreV2
 	count     *shared.SharedCount
-	held      [][]*locks.Lease
+	batches   [][]*locks.Lease // held, each of one acquire
 }
 
 func newPermits(client *framework.Client, order Order, opts []locks.Option) (contender, error) {
@@ -237,16 +239,16 @@ func (p *permits) acquire(ctx context.Context, order Order) ([]string, int64, er
 	if err != nil {
 		return nil, 0, err
 	}
-	p.held = append(p.held, leases)
+	p.batches = append(p.batches, leases)
 	return names(leases...), monotonic(leases[0].ValidUntil()), nil
 }
 
 func (p *permits) release(_ Order, leaving func(valid int64)) error {
-	if len(p.held) == 0 {
+	if len(p.batches) == 0 {
 		return errors.New("nothing is held")
 	}
-	last := p.held[len(p.held)-1]
-	p.held = p.held[:len(p.held)-1]
+	last := p.batches[len(p.batches)-1]
+	p.batches = p.batches[:len(p.batches)-1]
 	leaving(monotonic(last[0].ValidUntil()))
 	return locks.ReleaseAll(last...)
 }

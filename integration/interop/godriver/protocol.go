@@ -80,6 +80,8 @@ type Order struct {
 	Enabled  bool     `json:"enabled,omitempty"`  // contender, of services: "enabled" is written
 	Service  *Service `json:"service,omitempty"`
 
+	Store string `json:"store,omitempty"` // work, of this library: where holders write; see Write
+
 	Times int   `json:"times,omitempty"` // work
 	Hold  int64 `json:"hold,omitempty"`  // work: µs to hold
 	Pause int64 `json:"pause,omitempty"` // work: µs in between
@@ -96,7 +98,8 @@ func (o Order) openTimeout() time.Duration {
 // An Answer says what came of an order, or what happened by itself. Times are CLOCK_MONOTONIC in ns, so those of
 // different processes compare.
 //
-// Events: acquired, released (the moment before the release was asked for), missed, failed, revoke; cache, with one
+// Events: acquired, released (the moment before the release was asked for), missed, failed, revoke; wrote, with the
+// kind of the Write in IDs, and Began before the last look at the lease; cache, with one
 // CacheNode; services, with all that a service cache has; created, of a persistent node; and suspended and lost of a
 // client, which is then Who.
 type Answer struct {
