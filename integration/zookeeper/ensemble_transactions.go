@@ -8,8 +8,7 @@ import (
 	"github.com/gocurator/curator/framework/zktest/txnlog"
 )
 
-// Transactions reads from the logs of the servers that vote what the ensemble has executed: what most of them have
-// logged.
+// Transactions reads from the logs of the servers that vote what the ensemble has executed.
 func (e *Ensemble) Transactions() ([]txnlog.Transaction, error) {
 	var dirs []string
 	for _, m := range e.members {
@@ -17,5 +16,5 @@ func (e *Ensemble) Transactions() ([]txnlog.Transaction, error) {
 			dirs = append(dirs, filepath.Join(m.dataDir, "version-2"))
 		}
 	}
-	return txnlog.ReadMost(dirs...)
+	return txnlog.ReadEnsemble(dirs...)
 }

@@ -11,6 +11,14 @@ type owners struct {
 	with map[int64]map[string]struct{}
 }
 
+// complete adds to all transactions what logs do not say.
+func complete(all []Transaction) {
+	known := owners{}
+	for i := range all {
+		known.complete(&all[i])
+	}
+}
+
 // complete adds to a transaction what logs do not say: the owners of deleted nodes, and the nodes that went with a
 // session and are not listed. Those follow the listed ones, sorted by path.
 func (o *owners) complete(t *Transaction) {

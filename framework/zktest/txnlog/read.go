@@ -25,39 +25,7 @@ func Read(dir string) ([]Transaction, error) {
 	return all, nil
 }
 
-// ReadMost returns what an ensemble has executed: the transactions that most of the servers have logged. Each directory
-// is that of a server that votes. The log of one server may have more, which a leader that was deposed has never
-// executed. And it may have less, since a server that comes back far behind gets a snapshot; so the owners of deleted
-// nodes are known from the logs of all. A server without any log has none of the transactions.
-func ReadMost(dirs ...string) ([]Transaction, error) {
-	var executed []Transaction
-	logged := map[int64]int{} // by zxid: in how many logs
-	for _, dir := range dirs {
-		all, err := readAsLogged(dir)
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			return nil, err
-		}
-		for _, t := range all {
-			logged[t.Zxid]++
-			if logged[t.Zxid] == len(dirs)/2+1 {
-				executed = append(executed, t)
-			}
-		}
-	}
-	slices.SortFunc(executed, byZxid)
-	complete(executed)
-	return executed, nil
-}
-
 func byZxid(a, b Transaction) int { return cmp.Compare(a.Zxid, b.Zxid) }
-
-// complete adds what logs do not say.
-func complete(all []Transaction) {
-	known := owners{}
-	for i := range all {
-		known.complete(&all[i])
-	}
-}
 
 // readAsLogged returns the transactions with what their records say.
 func readAsLogged(dir string) ([]Transaction, error) {

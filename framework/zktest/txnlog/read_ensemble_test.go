@@ -1,0 +1,71 @@
+package txnlog_test
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/gocurator/curator/framework/zktest/txnlog"
+)
+
+// The third server got a snapshot in place of the deletion of /a, and does not know that it was gone when its session
+// ended.
+func TestReadEnsembleKnowsOwnersFromAllLogs(t *testing.T) {
+	made := record{zxid: 1, session: 7, kind: create, body: created("/a", "", 1)}
+	gone := record{zxid: 2, session: 7, kind: remove, body: text(nil, "/a")}
+	ends := record{zxid: 3, session: 7, kind: closeSession}
+	all, err := txnlog.ReadEnsemble(
+		write(t, map[string][]byte{"log.1": logOf(made, gone)}),
+		write(t, map[string][]byte{"log.1": logOf(made, gone, ends)}),
+		write(t, map[string][]byte{"log.1": logOf(made, ends)}),
+	)
+	if got, want := zxids(all), []int64{1, 2, 3}; err != nil || !slices.Equal(got, want) {
+		t.Fatalf("got %v (%v), want %v", got, err, want)
+	}
+	want := []txnlog.Change{{Kind: txnlog.Deleted, Path: "/a", Owner: 7}}
+	if !reflect.DeepEqual(all[1].Changes, want) || all[2].Changes != nil {
+		t.Errorf("got the changes %v and %v, want %v and none", all[1].Changes, all[2].Changes, want)
+	}
+}
+
+// Each log is the zxids of a server.
+func TestReadEnsembleHasWhatLeadersHaveTakenOver(t *testing.T) {
+	const e1, e2, e3 = 1 << 32, 2 << 32, 3 << 32
+	for name, test := range map[string]struct {
+		logs [][]int64
+		want []int64
+	}{
+		"all have all": {[][]int64{{e1 + 1, e2 + 1}, {e1 + 1, e2 + 1}, {e1 + 1, e2 + 1}}, []int64{e1 + 1, e2 + 1}},
+		"a deposed leader has more": {
+			[][]int64{{e1 + 1, e1 + 2}, {e1 + 1, e2 + 1}, {e1 + 1, e2 + 1}}, []int64{e1 + 1, e2 + 1},
+		},
+		"more, and then a snapshot": {
+			[][]int64{{e1 + 1, e1 + 2, e3 + 1}, {e1 + 1, e2 + 1, e3 + 1}, {e1 + 1, e2 + 1}}, []int64{e1 + 1, e2 + 1, e3 + 1},
+		},
+		"more, and then a snapshot in the middle of the next epoch": {
+			[][]int64{{e1 + 1, e1 + 2, e2 + 2}, {e1 + 1, e2 + 1, e2 + 2}, {e1 + 1, e2 + 1}}, []int64{e1 + 1, e2 + 1, e2 + 2},
+		},
+		"one leader alone has what it has taken over": {
+			[][]int64{{e1 + 1, e2 + 1, e3 + 1}, {e1 + 1, e3 + 1}, {e1 + 1}}, []int64{e1 + 1, e2 + 1, e3 + 1},
+		},
+		"an epoch in which nothing was executed": {
+			[][]int64{{e1 + 1, e2 + 1}, {e1 + 1, e3 + 1}, {e1 + 1, e3 + 1}}, []int64{e1 + 1, e3 + 1},
+		},
+		"the newest is logged by one": {[][]int64{{e1 + 1, e1 + 2}, {e1 + 1}, {e1 + 1}}, []int64{e1 + 1}},
+		"one has no log":              {[][]int64{{e1 + 1, e1 + 2}, {e1 + 1, e1 + 2}, nil}, []int64{e1 + 1, e1 + 2}},
+	} {
+		var dirs []string
+		for _, log := range test.logs {
+			files := map[string][]byte{}
+			for _, zxid := range log {
+				files[fmt.Sprintf("log.%x", zxid)] = logOf(record{zxid: zxid, kind: createSession})
+			}
+			dirs = append(dirs, write(t, files))
+		}
+		all, err := txnlog.ReadEnsemble(dirs...)
+		if got := zxids(all); err != nil || !slices.Equal(got, test.want) {
+			t.Errorf("%s: got %#x (%v), want %#x", name, got, err, test.want)
+		}
+	}
+}
