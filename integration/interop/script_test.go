@@ -5,16 +5,16 @@ package interop_test
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
+	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/gocurator/curator/framework/zktest/await"
 	"github.com/gocurator/curator/integration/internal/drivers"
 	"github.com/gocurator/curator/integration/interop/godriver"
+	"github.com/gocurator/curator/integration/zookeeper"
 )
 
 // A script is a sequence of calls, made of one library, and what came of each. It writes down what both must agree on.
@@ -633,16 +633,15 @@ func (w *world) endSession(k *contender) {
 // takeSession takes a session over and closes it.
 func (w *world) takeSession(session string) {
 	w.t.Helper()
-	for tries := 1; ; tries++ {
-		err := closeSession(w.addr, session)
-		switch {
-		case err == nil, tries > 1 && errors.Is(err, errNotTakenOver):
-			return
-		case errors.Is(err, os.ErrDeadlineExceeded):
-			await.Fatalf(w.t, "the end of the session: %v", err)
-		case tries == 100, !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) && !errors.Is(err, syscall.EPIPE):
-			w.t.Fatal(err)
-		}
-		// The client has taken its session back in between.
+	id, err := strconv.ParseUint(session, 10, 64)
+	if err != nil {
+		w.t.Fatalf("session %q: %v", session, err)
+	}
+	err = zookeeper.EndSession(w.addr, int64(id))
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		await.Fatalf(w.t, "the end of the session: %v", err)
+	case err != nil:
+		w.t.Fatalf("end session %d: %v", id, err)
 	}
 }
