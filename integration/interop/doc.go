@@ -1,5 +1,6 @@
 // Package interop proves on the real things that this library, Java Curator, kazoo and go-zookeeper's zk.Lock share
-// locks, and that this library and Java Curator share elections, services and numbers.
+// locks, that this library and Java Curator share elections, services and numbers, and that versions of this library
+// share all that both have.
 //
 // Drivers in Go, Java and Python obey orders on their stdin (godriver/protocol.go); the tests steer contenders of all
 // of them on one path of a real ZooKeeper, and judge what they report by times of CLOCK_MONOTONIC, which all of them
@@ -12,6 +13,7 @@
 //	integration/run --no-lint ./integration/interop -run Random -seed 7        the same faults at about the same times
 //	integration/run --no-lint ./integration/interop -run Cache -v              caches, and how Java's differ
 //	integration/run --no-lint ./integration/interop -run JavaAndGo -v        services, persistent nodes and numbers
+//	integration/run --no-lint ./integration/interop -run 'Version|Upgrade' -v   versions of this library
 //	integration/run --no-lint ./integration/interop -run Election -v -terms 50   elections with Java: three minutes
 //	integration/run --no-lint ./integration/interop -run GetsARetainedLock -v -demands 100
 //	                                                                         how long contenders of each language wait
@@ -40,6 +42,20 @@
 // "Shared" means, for locks and elections: contenders are let in in the order in which they came, whatever the
 // languages; none is let in before the release of what excludes it; nothing is left behind; and nodes have the same
 // names, modes, data and ACLs.
+//
+// # Versions of this library
+//
+// What every version promises to every other one is the wire: a recipe that both have makes nodes of the same names,
+// modes, data and ACLs in both. So processes of different versions stand in one queue, in the order in which they came;
+// hand over locks and elections; hear of one limit, and of requests to leave; and leave a lock that one of them retains
+// to the other. A service can be upgraded process by process, and back, while its locks are in use. Nothing is promised
+// of what only one version has: an earlier one has no caches, services or numbers.
+//
+// The tests have a second driver of this library, "go-earlier". It is built from the history of this repository, as it
+// was at commit f762448, before the first release, and takes part beside Java in the tests of mutexes, read/write locks
+// with downgrades, semaphores with fixed and live limits, multi-locks, requests to leave, elections and retained locks.
+// upgrade_test.go compares the nodes of both versions, and replaces the processes of a queue one after the other, with
+// a crash among them, there and back. A clone without that commit fails these tests: git fetch --unshallow.
 //
 // # Limits of the others
 //

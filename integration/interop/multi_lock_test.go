@@ -11,7 +11,7 @@ import (
 
 func TestAMultiLockIsSharedByTwo(t *testing.T) {
 	w := newWorld(t)
-	for _, pair := range [][2]string{{ours, java}, {java, ours}} {
+	for _, pair := range [][2]string{{ours, java}, {java, ours}, {ours, earlier}, {earlier, ours}} {
 		t.Run(pair[0]+" holds, "+pair[1]+" waits", func(t *testing.T) {
 			w := w.in(t)
 			a, b, c := "/multi/"+name("a"), "/multi/"+name("b"), "/multi/"+name("c")

@@ -22,6 +22,8 @@ var pairs = [][2]string{
 	{python, ours},
 	{ours, oldJava},
 	{oldJava, ours},
+	{ours, earlier},
+	{earlier, ours},
 }
 
 func mutexAt(path string) godriver.Order { return godriver.Order{Recipe: "mutex", Path: path} }
@@ -64,6 +66,8 @@ func TestAMutexIsFirstComeFirstServedAcrossLanguages(t *testing.T) {
 		{goZK, ours, python},
 		{python, ours, python},
 		{java, ours, oldJava},
+		{ours, earlier, java},
+		{earlier, ours, earlier},
 	} {
 		t.Run(kinds[0]+" "+kinds[1]+" "+kinds[2], func(t *testing.T) {
 			w := w.in(t)
@@ -102,7 +106,7 @@ func (w *world) passThrough(path string, kinds []string, times int) {
 
 func TestAHolderReentersWhileOthersWait(t *testing.T) {
 	w := newWorld(t)
-	for _, pair := range [][2]string{{ours, java}, {java, ours}, {ours, python}} {
+	for _, pair := range [][2]string{{ours, java}, {java, ours}, {ours, python}, {ours, earlier}, {earlier, ours}} {
 		t.Run(pair[0]+" holds, "+pair[1]+" waits", func(t *testing.T) {
 			w := w.in(t)
 			path := "/reenter/" + name("mutex")
@@ -126,7 +130,9 @@ func TestAHolderReentersWhileOthersWait(t *testing.T) {
 
 func TestATryOrATimedWaitLeavesNothing(t *testing.T) {
 	w := newWorld(t)
-	for _, pair := range [][2]string{{ours, java}, {java, ours}, {goZK, ours}, {ours, python}, {python, ours}} {
+	for _, pair := range [][2]string{
+		{ours, java}, {java, ours}, {goZK, ours}, {ours, python}, {python, ours}, {ours, earlier}, {earlier, ours},
+	} {
 		t.Run(pair[0]+" holds, "+pair[1]+" tries", func(t *testing.T) {
 			w := w.in(t)
 			path := "/try/" + name("mutex")

@@ -11,7 +11,14 @@ import (
 
 // readWritePairs are the kinds that share a read/write lock, each in both roles.
 var readWritePairs = [][2]string{
-	{ours, java}, {java, ours}, {ours, oldJava}, {oldJava, ours}, {ours, python}, {python, ours},
+	{ours, java},
+	{java, ours},
+	{ours, oldJava},
+	{oldJava, ours},
+	{ours, python},
+	{python, ours},
+	{ours, earlier},
+	{earlier, ours},
 }
 
 func (w *world) readWrite(kind, path string) *contender {
@@ -67,6 +74,8 @@ func TestAReadWriteLockIsFirstComeFirstServedAcrossLanguages(t *testing.T) {
 		{java, ours, ours, ours, java},
 		{python, ours, python, ours, python},
 		{ours, python, ours, python, ours},
+		{ours, earlier, ours, earlier, ours},
+		{earlier, ours, earlier, ours, earlier},
 	} {
 		t.Run(kinds[0]+" first, "+kinds[2]+" writes", func(t *testing.T) {
 			w := w.in(t)
@@ -105,7 +114,9 @@ func TestAReadWriteLockIsFirstComeFirstServedAcrossLanguages(t *testing.T) {
 // between.
 func TestADowngradeKeepsWritersOut(t *testing.T) {
 	w := newWorld(t)
-	for _, pair := range [][2]string{{ours, java}, {java, ours}, {ours, oldJava}, {ours, python}, {ours, ours}, {java, java}} {
+	for _, pair := range [][2]string{
+		{ours, java}, {java, ours}, {ours, oldJava}, {ours, python}, {ours, ours}, {java, java}, {ours, earlier}, {earlier, ours},
+	} {
 		for _, early := range []bool{true, false} {
 			t.Run(pair[0]+" downgrades, "+pair[1]+" waits", func(t *testing.T) {
 				if pair[0] == java {

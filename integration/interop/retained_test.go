@@ -93,7 +93,7 @@ func (k *keeper) stays() bool {
 const defaultBusy = 100 * time.Millisecond
 
 // comers are the languages whose contenders come to a retained lock.
-var comers = []string{ours, java, goZK, python}
+var comers = []string{ours, java, goZK, python, earlier}
 
 // A contender of another process finds an idle node. Its creation is an event at the holder, which lists the directory
 // and removes its node; that is an event at the contender.

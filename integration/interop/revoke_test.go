@@ -11,7 +11,7 @@ import (
 
 func TestAHolderIsAskedToLeaveFromTheOtherSide(t *testing.T) {
 	w := newWorld(t)
-	for _, pair := range [][2]string{{ours, java}, {java, ours}, {oldJava, ours}, {ours, oldJava}} {
+	for _, pair := range [][2]string{{ours, java}, {java, ours}, {oldJava, ours}, {ours, oldJava}, {ours, earlier}, {earlier, ours}} {
 		for _, recipe := range []string{"mutex", "rw"} {
 			t.Run(recipe+": "+pair[1]+" asks "+pair[0], func(t *testing.T) {
 				w := w.in(t)

@@ -12,7 +12,7 @@ import (
 
 func TestASemaphoreIsSharedByTwo(t *testing.T) {
 	w := newWorld(t)
-	for _, pair := range [][2]string{{ours, java}, {java, ours}, {oldJava, ours}, {ours, oldJava}} {
+	for _, pair := range [][2]string{{ours, java}, {java, ours}, {oldJava, ours}, {ours, oldJava}, {ours, earlier}, {earlier, ours}} {
 		for limit := 1; limit <= 3; limit++ {
 			t.Run(fmt.Sprintf("%s first, %s waits, %d leases", pair[0], pair[1], limit), func(t *testing.T) {
 				w := w.in(t)
@@ -47,7 +47,9 @@ func TestASemaphoreIsSharedByTwo(t *testing.T) {
 // Requests are served in their order, whatever its language and however many leases it wants.
 func TestASemaphoreIsFirstComeFirstServedAcrossLanguages(t *testing.T) {
 	w := newWorld(t)
-	for _, kinds := range [][3]string{{ours, java, ours}, {java, ours, java}, {java, ours, ours}, {ours, java, java}} {
+	for _, kinds := range [][3]string{
+		{ours, java, ours}, {java, ours, java}, {java, ours, ours}, {ours, java, java}, {ours, earlier, ours}, {earlier, ours, earlier},
+	} {
 		t.Run(fmt.Sprint(kinds), func(t *testing.T) {
 			w := w.in(t)
 			path := "/order/" + name("s")
@@ -76,7 +78,7 @@ func TestASemaphoreIsFirstComeFirstServedAcrossLanguages(t *testing.T) {
 
 func TestASharedCountIsALiveLimit(t *testing.T) {
 	w := newWorld(t)
-	for _, pair := range [][2]string{{ours, java}, {java, ours}} {
+	for _, pair := range [][2]string{{ours, java}, {java, ours}, {ours, earlier}, {earlier, ours}} {
 		t.Run(pair[0]+" sets, "+pair[1]+" waits", func(t *testing.T) {
 			w := w.in(t)
 			path := "/live/" + name("s")
@@ -111,7 +113,7 @@ func TestASharedCountIsALiveLimit(t *testing.T) {
 
 func TestASemaphoreMutexIsSharedByTwo(t *testing.T) {
 	w := newWorld(t)
-	for _, pair := range [][2]string{{ours, java}, {java, ours}, {oldJava, ours}, {ours, oldJava}} {
+	for _, pair := range [][2]string{{ours, java}, {java, ours}, {oldJava, ours}, {ours, oldJava}, {ours, earlier}, {earlier, ours}} {
 		t.Run(pair[0]+" holds, "+pair[1]+" waits", func(t *testing.T) {
 			w := w.in(t)
 			path := "/sm/" + name("lock")

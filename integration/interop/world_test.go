@@ -29,6 +29,7 @@ const (
 	oldJava = "java-old" // its 5.4
 	python  = "kazoo"
 	goZK    = "zk.Lock"
+	earlier = "go-earlier" // this library, at an earlier commit
 )
 
 func TestMain(m *testing.M) {
@@ -42,6 +43,7 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	status := m.Run()
 	fleet.end()
+	_ = os.RemoveAll(earlierDriver.dir)
 	os.Exit(status)
 }
 
@@ -98,6 +100,8 @@ func command(t testing.TB, kind string) []string {
 		return drivers.JavaCommand(t, drivers.CuratorOldVersion)
 	case python:
 		return drivers.KazooCommand(t)
+	case earlier:
+		return earlierCommand(t)
 	default:
 		return drivers.GoCommand(t)
 	}

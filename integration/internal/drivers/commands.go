@@ -12,8 +12,8 @@ import (
 	"github.com/gocurator/curator/integration/programs"
 )
 
-// need ends the test as CURATOR_INTEGRATION wants it if something that integration/run collects is missing.
-func need(t testing.TB, what string, err error) {
+// Need ends the test as CURATOR_INTEGRATION wants it if something that integration/run collects is missing.
+func Need(t testing.TB, what string, err error) {
 	t.Helper()
 	switch {
 	case os.Getenv("CURATOR_INTEGRATION") == "":
@@ -64,9 +64,9 @@ func JavaCommand(t testing.TB, version string) []string {
 	if err == nil {
 		_, err = os.Stat(filepath.Join(jars, "curator-recipes-"+version+".jar"))
 	}
-	need(t, "Java Curator "+version, err)
+	Need(t, "Java Curator "+version, err)
 	classes, err := programs.Javac(jars, interop.Sources)
-	need(t, "Java Curator "+version, err)
+	Need(t, "Java Curator "+version, err)
 	return []string{
 		"java", "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto",
 		"-Dorg.slf4j.simpleLogger.defaultLogLevel=error", "-Djava.net.preferIPv4Stack=true", "-Dzookeeper.jmx.log4j.disable=true",
@@ -81,7 +81,7 @@ func KazooCommand(t testing.TB) []string {
 	if err == nil {
 		_, err = os.Stat(collected("kazoo", "complete"))
 	}
-	need(t, "kazoo", err)
+	Need(t, "kazoo", err)
 	return []string{python, filepath.Join("..", "interop", "kazoo", "driver.py")}
 }
 
@@ -89,8 +89,8 @@ func KazooCommand(t testing.TB) []string {
 // TestMain.
 func GoCommand(t testing.TB) []string {
 	t.Helper()
-	need(t, "Go driver", nil)
+	Need(t, "Go driver", nil)
 	self, err := os.Executable()
-	need(t, "Go driver", err)
+	Need(t, "Go driver", err)
 	return []string{self}
 }
