@@ -26,8 +26,9 @@ type actor struct {
 	name string
 	step func(ctx context.Context) error
 	done atomic.Int64
-	last atomic.Pointer[string] // the text of the last error
-	seen int64                  // done, at the settled moment before
+	seen int64 // done, at the settled moment before
+
+	failure atomic.Value // the text of the last one
 }
 
 func (s *soak) act(ctx context.Context, a *actor) {
@@ -46,8 +47,7 @@ func (s *soak) step(a *actor) {
 		if ctx.Err() != nil {
 			await.Errorf(s.t, "a step of %q: %v", a.name, err)
 		}
-		text := err.Error()
-		a.last.Store(&text)
+		a.failure.Store(err.Error())
 		s.failures.add(a.name, err)
 		return
 	}

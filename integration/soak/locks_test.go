@@ -67,7 +67,8 @@ func unlessTaken(err error) error {
 
 func try(ctx context.Context, lock interface {
 	TryAcquire(ctx context.Context) (*locks.Lease, error)
-}) error {
+},
+) error {
 	lease, err := lock.TryAcquire(ctx)
 	if err != nil {
 		return unlessTaken(err)
@@ -75,7 +76,7 @@ func try(ctx context.Context, lock interface {
 	return lease.Release()
 }
 
-// giveUp holds a lock while an acquire waits for it in vain.
+// giveUp holds a lock while an acquire waits for it until its time is up.
 func giveUp(ctx context.Context, lock locks.Lock) error {
 	lease, err := lock.Acquire(ctx)
 	if err != nil {

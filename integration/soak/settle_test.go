@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// Figures that are counted. Each must be what it was at the first settled moment.
+// Figures that are counted. Each must be what it was before the load began.
 const (
 	goroutines = iota
 	descriptors
@@ -75,10 +75,10 @@ func (s *soak) differ(got counts, want *counts) {
 		s.t.Errorf("the counts do not settle within %v: got %v last", patience/2, got)
 		return
 	}
-	details := s.details()
+	details := s.detail()
 	for i, name := range figureNames {
 		if got[i] != want[i] {
-			s.t.Errorf("%s: got %d when everything was released, want %d as before%s", name, got[i], want[i], more(details[i], s.first[i]))
+			s.t.Errorf("%s: got %d when everything was released, want %d as before%s", name, got[i], want[i], more(details[i], s.details[i]))
 		}
 	}
 }
@@ -94,8 +94,8 @@ func more(now, before map[string]int) string {
 	return text.String()
 }
 
-// details are what the counts are made of, by name.
-func (s *soak) details() (d [figures]map[string]int) {
+// detail is what the counts are made of, by name.
+func (s *soak) detail() (d [figures]map[string]int) {
 	d[goroutines], d[descriptors] = stacks(), map[string]int{}
 	for _, file := range openFiles() {
 		d[descriptors][file]++
@@ -134,17 +134,17 @@ func stacks() map[string]int {
 	all := map[string]int{}
 	for group := range strings.SplitSeq(text.String(), "\n\n") {
 		var n int
-		var stack string
+		var stack strings.Builder
 		for line := range strings.Lines(group) {
 			if fields := strings.Fields(line); fields[0] == "#" {
 				name, _, _ := strings.Cut(fields[2], "+0x")
-				stack += "\n\t" + name
+				stack.WriteString("\n\t" + name)
 			} else if len(fields) > 2 && fields[1] == "@" {
 				n, _ = strconv.Atoi(fields[0])
 			}
 		}
-		if !strings.Contains(stack, "pprof.") { // this one
-			all[stack] += n
+		if what := stack.String(); !strings.Contains(what, "pprof.") { // this one
+			all[what] += n
 		}
 	}
 	return all

@@ -43,7 +43,8 @@ type soak struct {
 	actors   []*actor
 	pace     pace
 	history  history
-	first    [figures]map[string]int // what the counts were made of at the first settled moment
+	rest     counts                  // what there was before the load began, and must be whenever it stands still
+	details  [figures]map[string]int // what those counts are made of
 
 	// Each step of an actor holds gate for reading, so a writer finds the load between steps.
 	gate      sync.RWMutex
@@ -62,7 +63,7 @@ type pace struct {
 
 func TestNothingGrowsUnderAMixedLoad(t *testing.T) {
 	s := &soak{t: t, pace: pace{load: 2500 * time.Millisecond, pause: 150 * time.Millisecond}}
-	least := 3
+	least := 2
 	if *length > 0 {
 		s.pace, least = pace{load: 24 * time.Second, pause: 1500 * time.Millisecond}, 8
 	}
@@ -97,9 +98,10 @@ func (s *soak) begin() {
 	// A watch goes with its directory, so directories of most locks stay; others are containers, which go when empty.
 	for _, path := range []string{
 		"/soak", "/soak/mutex", "/soak/rw", "/soak/semaphore", "/soak/semaphore/leases", "/soak/semaphore/locks", "/soak/retained",
-		"/soak/revoked", "/soak/selector", "/soak/latch", "/soak/nodes", "/soak/still", "/soak/still/child", cachetest.Root,
+		"/soak/revoked", "/soak/selector", "/soak/latch", "/soak/nodes", "/soak/still", "/soak/still/child", "/soak/number", "/soak/queued",
+		cachetest.Root,
 	} {
-		if _, _, err := s.clients[0].Create(s.t.Context(), path, nil); err != nil {
+		if _, _, err := s.clients[0].Create(s.t.Context(), path, []byte{}); err != nil {
 			s.t.Fatal(err)
 		}
 	}
@@ -112,9 +114,12 @@ func (s *soak) begin() {
 	}
 	ctx, stop := context.WithCancel(s.t.Context())
 	s.stop = stop
+	s.gate.Lock()
+	defer s.gate.Unlock()
 	for _, a := range s.actors {
 		s.acting.Go(func() { s.act(ctx, a) })
 	}
+	s.rest, s.details = s.settle(nil), s.detail()
 }
 
 func (s *soak) connect() *framework.Client {
@@ -131,20 +136,13 @@ func (s *soak) connect() *framework.Client {
 // moment samples the figures. The load stands still, and holds nothing.
 func (s *soak) moment(at time.Duration) {
 	s.tidy()
-	var want *counts
-	if len(s.history.samples) > 0 {
-		want = &s.history.samples[0].counts
-	}
-	got := s.settle(want)
-	if want == nil {
-		s.first = s.details()
-	}
+	got := s.settle(&s.rest)
 	s.history.samples = append(s.history.samples, sample{at: at, counts: got, memory: measureMemory()})
 	s.history.steps, s.history.failures, s.history.disturbed = s.steps(), s.failures.text(), s.disturbed
 	s.publish(*report, s.history.text)
 	for _, a := range s.actors {
 		if a.done.Load() == a.seen {
-			s.t.Errorf("%s: got no step done since the moment before; its last error: %v", a.name, a.last.Load())
+			s.t.Errorf("%s: got no step done since the moment before; its last failure: %q", a.name, a.failure.Load())
 		}
 		a.seen = a.done.Load()
 	}
