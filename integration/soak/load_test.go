@@ -106,8 +106,8 @@ func (f *failures) text() string {
 	return text.String()
 }
 
-// disturb lets the load work, and resets links, ends sessions and restarts a server meanwhile, one after the other in
-// turn.
+// disturb lets the load work until each actor has done a step, and resets links, ends sessions and restarts a server
+// meanwhile, one after the other in turn.
 func (s *soak) disturb() {
 	members := s.ensemble.Members()
 	next := func() int { s.disturbed++; return s.disturbed }
@@ -120,6 +120,11 @@ func (s *soak) disturb() {
 		happen()
 	}
 	pause(s.t.Context(), s.pace.load/6)
+	for _, a := range s.actors {
+		if !await.Within(patience, func() bool { return a.done.Load() > a.seen }) {
+			await.Errorf(s.t, "a step of %q that does not fail; its last failure: %q", a.name, a.failure.Load())
+		}
+	}
 }
 
 // expire ends a client's session at a server.

