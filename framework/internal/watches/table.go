@@ -111,7 +111,7 @@ func (t *Table) Unsubscribe(sub *Subscription) {
 	// An exists-watch is set on a missing node, too.
 	set := w.view.Status == Present || w.view.Status == Unknown || w.watched || w.pending()
 	// A request that is under way may have been sent after the deletion, and what deletes no node takes no watch.
-	if w.phase != deferred && set && (!t.leaving[w.key.Path] || w.pending() || w.view.Status == Gone) {
+	if w.phase != deferred && set && (!t.leaving[w.key.Path] || w.pending() || w.byExists) {
 		t.takeOff(w.key)
 	}
 }

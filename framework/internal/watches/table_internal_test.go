@@ -509,3 +509,19 @@ func TestASpentWatchIsNotTakenOff(t *testing.T) {
 	o.table.Unsubscribe(o.sub)
 	wantRequests(t, o.table)
 }
+
+// The deletion deletes no node, and so takes no watch. A subscription that comes and goes meanwhile changes nothing.
+func TestLastSubscriptionTakesTheWatchOnAMissingNodeOffDuringADeletion(t *testing.T) {
+	o := &one{table: New()}
+	o.table.Attached(start, time.Second)
+	persistent := o.subscribe(Persistent)
+	o.take()
+	o.answer(Missing)
+	o.answer(Missing) // to the request that watches the existence
+	o.table.Removing(nodeKey.Path)
+	o.table.Unsubscribe(o.subscribe(Promptly))
+	o.table.Unsubscribe(persistent)
+	if o.take(); o.removed != 1 {
+		t.Errorf("got %d requests that take the watch off, want 1", o.removed)
+	}
+}
