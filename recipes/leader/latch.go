@@ -34,14 +34,10 @@ type LeaderLatch struct {
 	id    string
 	stood session.Waiter // has news when the latch has got a node
 
-	mu        ranked.Mutex[ranked.Recipe, LeaderLatch]
-	started   bool
-	closed    bool
+	mu ranked.Mutex[ranked.Recipe, LeaderLatch]
+	standing[*locks.Lease]
 	stop      context.CancelFunc
 	done      chan struct{} // closed when run has returned
-	term      *locks.Lease  // the present one; nil while the latch does not lead
-	failed    error         // why the last campaign failed; nil if it goes on or has succeeded
-	left      error         // the error of the release at Close
 	changed   chan struct{} // closed at the next change of term, failed or closed
 	listeners *listen.Listeners[*locks.Lease]
 }
@@ -86,15 +82,10 @@ func (l *LeaderLatch) ID() string { return l.id }
 func (l *LeaderLatch) Await(ctx context.Context) (*locks.Lease, error) {
 	for {
 		l.mu.Lock()
-		term, failed, changed, standing := l.term, l.failed, l.changed, l.started && !l.closed
+		now, changed := l.standing, l.changed
 		l.mu.Unlock()
-		switch {
-		case !standing:
-			return nil, ErrNotStarted
-		case term != nil && term.Err() == nil:
-			return term, nil
-		case failed != nil:
-			return nil, failed
+		if term, waits, err := now.await(isOver); !waits {
+			return term, err
 		}
 		select {
 		case <-changed:
@@ -110,10 +101,13 @@ func (l *LeaderLatch) Await(ctx context.Context) (*locks.Lease, error) {
 // Curator: LeaderLatch.hasLeadership().
 func (l *LeaderLatch) HasLeadership() bool {
 	l.mu.Lock()
-	term := l.term
+	now := l.standing
 	l.mu.Unlock()
-	return term != nil && term.Err() == nil
+	return now.leads() && !isOver(now.term)
 }
+
+// isOver reports whether a term has ended, by the time too.
+func isOver(term *locks.Lease) bool { return term.Err() != nil }
 
 // Close ends the term, if the latch leads, has the listeners called, and then removes its node, so that the next
 // participant leads. It blocks until the server has confirmed the removal, for at most the client's connection timeout.
@@ -125,8 +119,7 @@ func (l *LeaderLatch) HasLeadership() bool {
 // Curator: LeaderLatch.close().
 func (l *LeaderLatch) Close() error {
 	l.mu.Lock()
-	again, stop, done := l.closed, l.stop, l.done
-	l.closed = true
+	again, stop, done := l.close(), l.stop, l.done
 	close(l.changed)
 	l.changed = make(chan struct{})
 	l.mu.Unlock()

@@ -25,9 +25,9 @@ func (l *LeaderLatch) Start(ctx context.Context) error {
 		return l.wrap("start", l.err)
 	}
 	l.mu.Lock()
-	if l.started || l.closed {
+	if err := l.start(); err != nil {
 		l.mu.Unlock()
-		return ErrStarted
+		return err
 	}
 	select {
 	case <-l.stood.News(): // left over from a Start that has failed
@@ -36,7 +36,7 @@ func (l *LeaderLatch) Start(ctx context.Context) error {
 	// Within a term of this election Acquire would re-enter: two latches would lead, the second for that term alone.
 	run, stop := context.WithCancel(locks.WithoutLease(context.WithoutCancel(ctx)))
 	done, first := make(chan struct{}), make(chan error, 1)
-	l.started, l.stop, l.done, l.failed, l.left = true, stop, done, nil, nil
+	l.stop, l.done = stop, done
 	l.mu.Unlock()
 	go l.run(run, done, first)
 	var err error
@@ -54,11 +54,7 @@ func (l *LeaderLatch) Start(ctx context.Context) error {
 	<-done
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.started = false
-	if l.closed {
-		return ErrNotStarted
-	}
-	return err
+	return l.startFailed(err)
 }
 
 // run campaigns and leads until it is stopped, or no campaign can succeed. It sends first how the first campaign has
@@ -114,7 +110,7 @@ func (l *LeaderLatch) lead(ctx context.Context, term *locks.Lease) {
 func (l *LeaderLatch) ended() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.term == nil {
+	if !l.leads() {
 		return
 	}
 	select {
@@ -132,8 +128,7 @@ func (l *LeaderLatch) set(term *locks.Lease, failed error) {
 
 // noteLocked notes the present term, or why there is none, and wakes those who wait for it.
 func (l *LeaderLatch) noteLocked(term *locks.Lease, failed error) {
-	turned := (l.term == nil) != (term == nil)
-	l.term, l.failed = term, failed
+	turned := l.note(term, failed)
 	close(l.changed)
 	l.changed = make(chan struct{})
 	if turned {
