@@ -228,12 +228,7 @@ func (r *residence) lost() {
 	r.stopListening()
 	mu := &r.queue.all.mu
 	mu.Lock()
-	front, h := r.front, r.hold
-	r.gone, r.front, r.hold = true, false, nil
-	if r.queue.kept == r {
-		r.queue.kept = nil
-		r.queue.stepLocked(steps.Woken)
-	}
+	front, h := r.loseLocked()
 	r.stopTimerLocked()
 	mu.Unlock()
 	if h != nil {
@@ -242,6 +237,17 @@ func (r *residence) lost() {
 	if front {
 		r.queue.pass(nil)
 	}
+}
+
+// loseLocked notes the loss. front reports that the caller has to pass the queue on; h is the hold to be ended.
+func (r *residence) loseLocked() (front bool, h *hold) {
+	front, h = r.front, r.hold
+	r.gone, r.front, r.hold = true, false, nil
+	if r.queue.kept == r {
+		r.queue.kept = nil
+		r.queue.stepLocked(steps.Woken)
+	}
+	return front, h
 }
 
 // stopTimerLocked is called when front is cleared: nothing starts it again.

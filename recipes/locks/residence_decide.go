@@ -21,32 +21,46 @@ func (r *residence) decide(idle bool) (fate, session.Removal) {
 		}
 		r.knowLocked(&s)
 		f := r.queue.key.retention.fate(s)
+		next := r.settleLocked(s, f, stayed)
 		switch f {
 		case handedOver:
-			w := r.queue.firstLocked()
 			r.queue.all.mu.Unlock()
-			if h, _ := r.admit(&w.lock.recipe); h != nil {
-				w.turn <- baton{grant: &h.grant}
+			if h, _ := r.admit(&next.lock.recipe); h != nil {
+				next.turn <- baton{grant: &h.grant}
 				return f, nil
 			}
-			r.queue.putBack(w)
+			r.queue.putBack(next)
 		case kept, heldBack:
-			r.stayLocked(s, f)
+			r.setTimerLocked(s, f)
 			r.queue.all.mu.Unlock()
 			if !r.takeForNews() {
 				return f, nil
 			}
 			stayed = true
 		case removed:
-			r.front, r.hold = false, nil
 			r.stopTimerLocked()
-			if stayed && s.demand == demanded {
-				r.queue.history.demoted(r.handed, time.Now())
-			}
 			r.queue.all.mu.Unlock()
 			return f, r.remove(idle, s)
 		}
 	}
+}
+
+// settleLocked notes that fate of the node. It takes out the waiter to which the node is handed over. stayed reports
+// whether the node was idle before.
+func (r *residence) settleLocked(s situation, f fate, stayed bool) (next *retainedWaiter) {
+	switch f {
+	case handedOver:
+		return r.queue.firstLocked()
+	case kept, heldBack:
+		r.queue.kept, r.queue.unheld, r.hold, r.heldBack = r, true, nil, f == heldBack
+		r.queue.stepLocked(steps.Idle)
+	case removed:
+		r.front, r.hold = false, nil
+		if stayed && s.demand == demanded {
+			r.queue.history.demoted(r.handed, s.now)
+		}
+	}
+	return nil
 }
 
 // situation is what is known without mu. The first time that the node may stay, it starts the undelayed watch. It has
@@ -83,10 +97,8 @@ func (r *residence) wanted() bool {
 	return r.queue.key.retention.fate(s) != removed
 }
 
-// stayLocked makes the residence idle, with a timer for what only the clock changes.
-func (r *residence) stayLocked(s situation, f fate) {
-	r.queue.kept, r.queue.unheld, r.hold, r.heldBack = r, true, nil, f == heldBack
-	r.queue.stepLocked(steps.Idle)
+// setTimerLocked gives the idle residence a timer for what only the clock changes.
+func (r *residence) setTimerLocked(s situation, f fate) {
 	next := r.queue.key.retention.standsFor(s, f)
 	at := s.now.Add(next)
 	if r.ticks && !at.Before(r.tickAt) {

@@ -152,17 +152,7 @@ func (q *retainedQueue) firstLocked() *retainedWaiter {
 // same reason a try that waits for the idle residence's decision leaves when an acquire is put back ahead of it.
 func (q *retainedQueue) putBack(w *retainedWaiter) {
 	q.all.mu.Lock()
-	var idle *residence
-	var tries []*retainedWaiter
-	front, leaves := !q.busy, w.try || w.leaves
-	switch {
-	case front:
-		q.busy = true
-	case !leaves:
-		idle = q.takeIdleLocked()
-		tries = q.takeTriesLocked()
-		q.insertLocked(0, w)
-	}
+	front, leaves, tries, idle := q.putBackLocked(w)
 	q.all.mu.Unlock()
 	for _, try := range tries {
 		try.turn <- baton{lost: true}
@@ -175,6 +165,23 @@ func (q *retainedQueue) putBack(w *retainedWaiter) {
 	case idle != nil:
 		idle.decide(true)
 	}
+}
+
+// putBackLocked reports whether the waiter is the front, or else leaves; and which tries leave. The caller decides
+// about the residence that it has taken out.
+func (q *retainedQueue) putBackLocked(w *retainedWaiter) (
+	front, leaves bool, tries []*retainedWaiter, idle *residence,
+) {
+	front, leaves = !q.busy, w.try || w.leaves
+	switch {
+	case front:
+		q.busy = true
+	case !leaves:
+		idle = q.takeIdleLocked()
+		tries = q.takeTriesLocked()
+		q.insertLocked(0, w)
+	}
+	return front, leaves, tries, idle
 }
 
 // takeTriesLocked takes out the tries that wait. Each gets a baton.
