@@ -119,7 +119,7 @@ func parse(args []string, errs io.Writer) (settings, error) {
 		floors: values("retry framework/ranked framework/zktest/txnlog framework/zktest/explore", "framework/zktest framework/internal/clock framework/listen framework/sasl",
 			"framework/session", "framework/internal", "framework/internal/live", "framework", "recipes/internal/steps", "recipes/internal recipes/shared recipes/cache recipes/nodes", "recipes", "recipes/leader recipes/counters",
 			"recipes/journaltest", "framework/internal/clienttest recipes/locks/lockstest recipes/cache/cachetest",
-			"recipes/internal/malformtest recipes/internal/simtest recipes/leader/leadertest recipes/cache/porttest recipes/nodes/nodestest",
+			"recipes/internal/model recipes/internal/malformtest recipes/internal/simtest recipes/leader/leadertest recipes/cache/porttest recipes/nodes/nodestest",
 			"integration/programs", "examples/internal integration/zookeeper integration/internal", "examples integration"),
 	}
 	flags := flag.NewFlagSet("figures", flag.ContinueOnError)

@@ -4,7 +4,7 @@
 // states are clean ends. [Model.Explore] goes through the states in the order of their distance from the start, so the
 // history of a failure is one of the shortest. It then goes back from the clean ends: a state from which no clean end
 // can be reached is a failure too. That finds what stays stuck for ever, without any measure of time. A fault may end
-// what is stuck, as the end of a session ends every wait in it: so the way to a clean end takes no step that is a fault.
+// what is stuck, as the end of a session ends every wait in it: so the way to a clean end takes no fault.
 package explore
 
 import (
@@ -186,7 +186,8 @@ func (e *explorer[S]) fail(at int32, err error) {
 	}
 }
 
-// findStuck goes back from the ends, by steps without a fault. The first state that it does not reach is one nearest to the start.
+// findStuck goes back from the ends, by steps without a fault. The first state that it does not reach is one nearest to
+// the start.
 func (e *explorer[S]) findStuck() {
 	first := make([]int32, len(e.states)+1) // in sources, where those of a state begin
 	for _, step := range e.before {
