@@ -62,3 +62,23 @@ func TestAMissingNodeIsReadAgainForPersistentSubscribers(t *testing.T) {
 		}
 	}
 }
+
+// The first subscriber has waited for long. The second may be waiting for the very event that was lost.
+func TestANodeIsReadAgainForANewSubscriberAfterASessionTimeout(t *testing.T) {
+	o := inState("set")
+	now := start
+	for now.Sub(start) < 17*time.Second {
+		now = now.Add(time.Second)
+		o.table.ReadLate(now)
+		if o.take(); o.asked > 0 {
+			o.answer(Found)
+			o.asked = 0
+		}
+	}
+	o.table.Subscribe(new(Subscription), nodeKey, func() {}, Promptly, now)
+	o.take()
+	o.table.ReadLate(now.Add(time.Second))
+	if o.take(); o.asked != 1 {
+		t.Errorf("got %d reads a session timeout after the second subscriber came, want 1", o.asked)
+	}
+}

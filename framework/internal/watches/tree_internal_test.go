@@ -2,6 +2,7 @@ package watches
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -14,6 +15,40 @@ func (*quiet) Watching()                    {}
 func (*quiet) Changed(zk.EventType, string) {}
 func (*quiet) Lost()                        {}
 func (q *quiet) Refused(err error)          { q.refused = err }
+
+// A recorder notes the calls of a tree's observer.
+type recorder struct {
+	quiet
+	heard []string
+}
+
+func (r *recorder) Watching()                           { r.heard = append(r.heard, "watching") }
+func (r *recorder) Changed(_ zk.EventType, path string) { r.heard = append(r.heard, path) }
+
+// The second observer shares the watch of the first, and reads the tree once it hears of the watch. What it heard
+// before would be changes to nothing.
+func TestAnObserverHearsOfATreesChangesOnceItHasHeardOfTheWatch(t *testing.T) {
+	o := &one{table: New()}
+	o.table.Attached(start, time.Second)
+	o.table.SetTrees(start)
+	var first, second recorder
+	o.table.ObserveTree("/n", &first, start)
+	o.take()
+	o.answer(Found)
+	o.table.ObserveTree("/n", &second, start)
+	o.take()
+	o.table.Event(zk.EventNodeCreated, "/n/early", start)
+	o.take()
+	o.answer(Found)
+	o.table.Event(zk.EventNodeCreated, "/n/late", start)
+	o.take()
+	if want := []string{"watching", "/n/early", "/n/late"}; !slices.Equal(first.heard, want) {
+		t.Errorf("the first observer: got %v, want %v", first.heard, want)
+	}
+	if want := []string{"watching", "/n/late"}; !slices.Equal(second.heard, want) {
+		t.Errorf("the second observer: got %v, want %v", second.heard, want)
+	}
+}
 
 // The session ends its watch on a node, which the server is too busy to take off, and then watches the tree there. To
 // take the node's watch off now would take the tree's as well, on servers before 3.9. So the end of the tree does.
@@ -31,6 +66,23 @@ func TestTheWatchThatATreeCoversIsTakenOffWithTheTree(t *testing.T) {
 	o.table.UnobserveTree("/n", ear, start)
 	wantRequests(t, o.table, RemoveTree, RemoveData)
 	o.table.ObserveTree("/n", ear, start)
+	o.table.UnobserveTree("/n", ear, start)
+	wantRequests(t, o.table, SetTree, RemoveTree)
+}
+
+func TestTheWatchThatATreeCoversGoesWithItsConnection(t *testing.T) {
+	o := inState("set")
+	o.table.Unsubscribe(o.sub)
+	removal := o.table.Requests()[0]
+	ear := &quiet{}
+	o.table.ObserveTree("/n", ear, start)
+	o.table.SetTrees(start)
+	o.table.Answered(removal, Answer{Outcome: Busy, Err: errors.New("busy")}, start)
+	o.table.AskAgain(start)
+	o.table.Detached()
+	o.table.Requests()
+	o.table.Attached(start, time.Second)
+	o.table.SetTrees(start)
 	o.table.UnobserveTree("/n", ear, start)
 	wantRequests(t, o.table, SetTree, RemoveTree)
 }
