@@ -40,6 +40,24 @@ func TestALongAnswerFailsItsOwnCallAndIsReadPast(t *testing.T) {
 	})
 }
 
+func TestAServerMayBeSilentAfterALongAnswerAsAfterAnyOther(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		srv := zktest.New(t)
+		if err := srv.Create("/long", make([]byte, 5000)); err != nil {
+			t.Fatal(err)
+		}
+		tr, heard := start(t, srv.DialContext, func(cfg *transport.Config) { cfg.MaxFrame = 4096 })
+		attach(t, heard)
+		do(t, tr, func(done func()) *transport.Call {
+			return transport.Get("/long", false, func([]byte, *zk.Stat, error) { done() })
+		})
+		time.Sleep(timeout / 4) // the first ping comes later
+		if got := heard.count("detached"); got > 0 {
+			t.Errorf("got %d detachments, want none", got)
+		}
+	})
+}
+
 func TestALongAnswerThatTricklesEndsTheConnectionAfterAnEighthOfTheSession(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		tr, heard := start(t, scripted(t, func(conn net.Conn) {

@@ -81,3 +81,19 @@ func TestALineUsesItsMemoryAgain(t *testing.T) {
 		t.Errorf("%v allocations", got)
 	}
 }
+
+// The answer to a ping that was written together with a request may have come ahead of it by right: it stood first.
+func TestOnlyAPingThatWasWrittenLaterOvertakesARequest(t *testing.T) {
+	written := time.Unix(100, 0)
+	for _, c := range []struct {
+		pinged time.Time
+		want   bool
+	}{{time.Time{}, false}, {written.Add(-1), false}, {written, false}, {written.Add(1), true}} {
+		q := pendingRequests{pinged: c.pinged}
+		q.push(pending{xid: 7, op: opSync})
+		q.stamp(written)
+		if _, got := q.overtaken(); got != c.want {
+			t.Errorf("a ping of %v, a request of %v: got overtaken %t, want %t", c.pinged, written, got, c.want)
+		}
+	}
+}

@@ -151,3 +151,42 @@ func TestSupportRestsWithoutEvidence(t *testing.T) {
 		t.Error("got doubt about a request that the server has answered, want none")
 	}
 }
+
+// The end is evidence against a request, whether or not anything was answered before. Only if something was, it counts.
+func TestARequestIsDoubtedAfterAHangUpUntilItIsAnswered(t *testing.T) {
+	for _, answered := range []bool{false, true} {
+		s := NewSupport(slog.New(slog.DiscardHandler))
+		s.ended(ending{server: "a:2181", reason: io.EOF, prompt: true, answered: answered, waiting: []int32{opCreate}})
+		if !s.Doubts(newCall(opCreate, nil)) || s.Doubts(newCall(opGetData, nil)) {
+			t.Errorf("a hang-up behind an answer: %t: want doubt about the request, and about no other", answered)
+		}
+		s.answered(opCreate, 0, 100, "a:2181")
+		if s.Doubts(newCall(opCreate, nil)) {
+			t.Errorf("a hang-up behind an answer: %t: got doubt after an answer, want none", answered)
+		}
+	}
+}
+
+// Requests that are sent while the oldest waits are new, but the server may have been at that one all the time.
+func TestAHangUpLongAfterTheOldestRequestIsNoEvidenceAgainstIt(t *testing.T) {
+	tr := New(Config{Route: NewRoute(nil, nil), Logger: slog.New(slog.DiscardHandler)})
+	now := tr.cfg.Clock.Now()
+	for _, c := range []struct {
+		waited time.Duration
+		want   bool
+	}{{0, true}, {2 * promptly, false}} {
+		tr.cfg.Support = NewSupport(tr.cfg.Logger)
+		var err *session.DisconnectError
+		for range hangUpsToFail {
+			l := newLink(tr, canned{}, "a:2181")
+			l.answers = 1
+			err = l.evidence(io.EOF, []pending{
+				{op: opSetData, call: Set("/a", nil, 0, nil), sent: now.Add(-c.waited)},
+				{op: opGetData, call: Get("/a", false, nil), sent: now},
+			})
+		}
+		if (err != nil) != c.want {
+			t.Errorf("waited %v: got %v, want an error: %t", c.waited, err, c.want)
+		}
+	}
+}
