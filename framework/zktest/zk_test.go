@@ -543,6 +543,25 @@ func TestSessionsSurviveRestartAndReconnect(t *testing.T) {
 	})
 }
 
+func TestARestartGivesSessionsTheirFullTimeoutAgain(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server) {
+		link := srv.NewLink()
+		c := dial(t, link.Dial, 10*time.Second)
+		must[string](t)(c.Create("/e", nil, zk.FlagEphemeral, all))
+		link.Cut()
+		time.Sleep(8 * time.Second)
+		srv.Restart()
+		time.Sleep(9 * time.Second)
+		if !srv.Exists("/e") {
+			t.Fatal("got no /e nine seconds after the restart, want a session that lives for ten")
+		}
+		time.Sleep(3 * time.Second)
+		if srv.Exists("/e") {
+			t.Fatal("got /e, want the session ended")
+		}
+	})
+}
+
 func TestACL(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server) {
 		a, b := dial(t, srv.Dial, 10*time.Second), dial(t, srv.Dial, 10*time.Second)
