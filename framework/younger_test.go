@@ -141,13 +141,20 @@ func TestAClientIsBackAtAnEnsembleThatWasWiped(t *testing.T) {
 func TestAClientIsBackEachTimeTheEnsembleIsReplaced(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		y := newYounger(t, "a:1")
-		for range 3 {
+		for replaced := 1; replaced <= 3; replaced++ {
 			next := zktest.NewServer()
 			t.Cleanup(func() { next.Close() })
 			y.replace(map[string]*zktest.Server{"a:1": next})
 			y.Eventually("back", func() bool { _, err := y.Client.Exists(y.Within(time.Millisecond), "/"); return err == nil })
 			for range 50 {
 				y.Create("/n-", framework.WithMode(framework.PersistentSequential))
+			}
+			s, err := y.Client.Session(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := s.EnsembleGeneration(); got != replaced {
+				t.Errorf("got the generation %d, want %d: one more for each ensemble", got, replaced)
 			}
 		}
 	})
