@@ -197,3 +197,16 @@ func FuzzValidity(f *testing.F) {
 		}
 	})
 }
+
+// Frames that come so soon after each other that not each is remembered count for the end of the session all the same.
+func TestASessionLastsForItsTimeoutFromTheNewestAnsweredFrame(t *testing.T) {
+	const timeout = 64 * time.Second
+	start := time.Unix(1000, 0)
+	var c leaseClock
+	c.attached(timeout, start, start)
+	sent := start.Add(timeout / 128)
+	c.answered(sent, sent, transport.ReachServer)
+	if got, want := c.deadline(), sent.Add(timeout); !got.Equal(want) {
+		t.Errorf("got the session over at %v, want %v", got, want)
+	}
+}
