@@ -133,9 +133,7 @@ func (b *batch) startWatching(ctx context.Context) {
 		c.WatchOwn()
 	}
 	b.watch = b.session.WatchChildren(q.Config.Dir, b.gate.Waiter.Signal)
-	if count := b.semaphore.limit.count; count != nil {
-		b.stop = count.OnChange(func(int32) { b.gate.Waiter.Signal() })
-	}
+	b.stop = b.semaphore.recipe.onLimit(b.gate.Waiter.Signal)
 	q.ReportWait(ctx, b.waiting())
 }
 
