@@ -31,6 +31,7 @@ func TestAfterARestartOfTheEnsembleTheNextValueIsTaken(t *testing.T) {
 	count := NewSharedCount(nil, "/count", 0)
 	count.apply(VersionedValue{Zxid: 10, Version: 3, Value: 7})
 	count.restart(1)
+	count.restart(1) // Confirm's, before the value has come
 	count.apply(VersionedValue{Zxid: 2, Version: 0, Value: 1})
 	count.restart(1) // the next session at the same ensemble
 	count.apply(VersionedValue{Zxid: 1, Version: 0, Value: 9})

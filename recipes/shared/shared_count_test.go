@@ -66,7 +66,8 @@ func TestBeforeStartThereIsTheSeedAndNothingElse(t *testing.T) {
 
 func TestStartedOnce(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
-		client, _ := newClient(t, server)
+		client, link := newClient(t, server)
+		link.SetLatency(time.Millisecond) // no Start has an answer when the last one begins
 		count := shared.NewSharedCount(client, path, 3)
 		errs := make(chan error, 5)
 		for range 5 {
