@@ -32,6 +32,7 @@ func TestRules(t *testing.T) {
 		{lineOf("w1", "r2", "w3"), "w3", Decision{Predecessor: "r2", NextAhead: "w1", Ahead: 2}},
 		{lineOf("w3", "w1", "w2", "w4"), "w4", Decision{Predecessor: "w3", NextAhead: "w2", Ahead: 3}},
 		{lineOf("w7", "w1", "w4"), "w5", Decision{Predecessor: "w4", NextAhead: "w1", Ahead: 2}},
+		{lineOf("w1", "w0"), "w2", Decision{Predecessor: "w1", NextAhead: "w0", Ahead: 2}},
 		{lineOf("w7", beyond), "w7", Decision{Predecessor: beyond, Ahead: 1}},
 		{lineOf("w7", last, beyond, "w-2147483647"), "w7", Decision{Predecessor: "w-2147483647", NextAhead: beyond, Ahead: 2}},
 		{lineOf("w7", last), "w7", Decision{Admitted: true}},

@@ -42,3 +42,21 @@ func TestRegistryHasTheGrantsOfEachLock(t *testing.T) {
 		}
 	}
 }
+
+// A session may end between the binding of a grant and its entry: the node is removed first.
+func TestGrantThatComesAfterTheRemovalOfItsNodeLeavesNothing(t *testing.T) {
+	r := newRegistry(nil)
+	g := &Grant{Queue: &Queue{Config: Config{Lock: "lock"}, Registry: r}, Node: "/lock/node"}
+	for _, removedFirst := range []bool{false, true} {
+		r.addNode(g.Node, 1)
+		if removedFirst {
+			r.removeNode(g.Node, 1)
+		}
+		r.addGrant(g)
+		if got := r.isOurs(g.Node); got == removedFirst {
+			t.Errorf("removed before the grant %t: got a node of the client's %t, want %t", removedFirst, got, !removedFirst)
+		}
+		r.removeGrant(g)
+		r.removeNode(g.Node, 1)
+	}
+}

@@ -14,13 +14,18 @@ func TestAViewDecidesOnlyWhatItKnows(t *testing.T) {
 		known bool
 		ahead int
 	}{
-		"nothing":                                {func(*View) {}, me, false, 0},
-		"a listing without the contender":        {func(v *View) { v.List([]string{writer}) }, me, false, 0},
-		"a listing":                              {func(v *View) { v.List([]string{writer, lockNode(5)}) }, me, true, 1},
-		"a deletion that was not heard of yet":   {func(v *View) { v.List([]string{lockNode(4), lockNode(5)}) }, me, true, 1},
-		"a deletion":                             {func(v *View) { v.List([]string{lockNode(4), lockNode(5)}); v.Remove(lockNode(4)) }, me, true, 0},
-		"a writer's deletion":                    {func(v *View) { v.List([]string{writer, lockNode(5)}); v.Remove(writer) }, me, false, 0},
-		"the deletion of a writer not in it":     {func(v *View) { v.List([]string{lockNode(5)}); v.Remove(writer) }, me, false, 0},
+		"nothing":                              {func(*View) {}, me, false, 0},
+		"a listing without the contender":      {func(v *View) { v.List([]string{writer}) }, me, false, 0},
+		"a listing":                            {func(v *View) { v.List([]string{writer, lockNode(5)}) }, me, true, 1},
+		"a deletion that was not heard of yet": {func(v *View) { v.List([]string{lockNode(4), lockNode(5)}) }, me, true, 1},
+		"a deletion":                           {func(v *View) { v.List([]string{lockNode(4), lockNode(5)}); v.Remove(lockNode(4)) }, me, true, 0},
+		"a writer's deletion":                  {func(v *View) { v.List([]string{writer, lockNode(5)}); v.Remove(writer) }, me, false, 0},
+		"the deletion of a writer not in it":   {func(v *View) { v.List([]string{lockNode(5)}); v.Remove(writer) }, me, false, 0},
+		"a writer's deletion, then another's": {func(v *View) {
+			v.List([]string{writer, lockNode(4), lockNode(5)})
+			v.Remove(writer)
+			v.Remove(lockNode(4))
+		}, me, false, 0},
 		"a writer's deletion, and a new listing": {func(v *View) { v.Remove(writer); v.List([]string{lockNode(5)}) }, me, true, 0},
 		"a writer's deletion, then the next node": {func(v *View) {
 			v.List([]string{writer})
