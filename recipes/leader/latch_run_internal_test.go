@@ -49,9 +49,9 @@ func TestListenersHearOfTheEndOfATermThatEndedBeforeItBegan(t *testing.T) {
 	})
 }
 
-// A Start that failed has left the latch as it was, also if it got a term whose removal was not confirmed. The latch
-// then waits behind another until it is closed.
-func TestCloseReturnsNoErrorOfAStartThatFailed(t *testing.T) {
+// A Start that failed has left the latch as it was, also if it got a term whose removal was not confirmed, or its
+// campaign was refused. The latch then waits behind another until it is closed.
+func TestAStartThatFailedLeavesNoErrorToAwaitAndClose(t *testing.T) {
 	inLatchTest(t, func(t *testing.T, client *framework.Client) {
 		first := NewLeaderLatch(client, "/leaders")
 		if err := first.Start(t.Context()); err != nil {
@@ -65,11 +65,37 @@ func TestCloseReturnsNoErrorOfAStartThatFailed(t *testing.T) {
 			t.Fatalf("got %v, want %v", err, context.DeadlineExceeded)
 		}
 		l.left = &locks.ReleaseError{Path: "/leaders", Node: "n", Err: context.DeadlineExceeded}
+		l.failed = errors.New("refused")
 		if err := l.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
+		if _, err := l.Await(late); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v of a latch that waits, want %v", err, context.DeadlineExceeded)
+		}
 		if err := l.Close(); err != nil {
 			t.Errorf("got %v of a latch that has not led, want nil", err)
+		}
+	})
+}
+
+// A Start that was given up when its node had just come has left the news of that.
+func TestStartDoesNotEndByTheNewsOfAnEarlierStart(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		link := zktest.New(t).NewLink()
+		link.Mute()
+		client, err := framework.NewClient("zktest:2181", framework.WithDialer(link.DialContext))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = client.Close() }()
+		l := NewLeaderLatch(client, "/leaders")
+		late, cancel := context.WithDeadline(t.Context(), time.Now())
+		defer cancel()
+		for range 20 { // both are there: a select takes either
+			l.stood.Signal()
+			if err := l.Start(late); !errors.Is(err, context.DeadlineExceeded) {
+				t.Fatalf("got %v of a Start without a server, want %v", err, context.DeadlineExceeded)
+			}
 		}
 	})
 }

@@ -200,3 +200,37 @@ func TestObserveWithoutAConnectionFails(t *testing.T) {
 		}
 	})
 }
+
+// Each listing shows the leader, and each look at its node shows that it has gone, as by servers that are not equally
+// far.
+func TestObserverPausesWhileALeaderComesAndGoes(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		const most = 12
+		p, node, rounds := newPeer(t, server), path+"/lock-0000000001", 0
+		for _, dir := range []string{"/leaders", path} {
+			wantErr(t, server.Create(dir, nil), nil)
+		}
+		observed := p.sessionID(t)
+		defer server.Observe(func(r zktest.Request) {
+			switch {
+			case r.Session != observed || rounds == most:
+			case r.Op == zktest.OpGetChildren2 && r.Path == path:
+				rounds++
+				_ = server.Create(node, nil)
+			case r.Path == node:
+				_ = server.Delete(node)
+			}
+		})()
+		begun := time.Now()
+		for leads, err := range p.selector().Observe(t.Context()) {
+			wantErr(t, err, nil)
+			if leads.Path != node {
+				t.Errorf("got leader %+v, want the one at %s", leads, node)
+			}
+			break
+		}
+		if took := time.Since(begun); rounds != most || took < time.Second {
+			t.Errorf("got %d rounds within %v, want %d with growing pauses", rounds, took, most)
+		}
+	})
+}

@@ -62,3 +62,41 @@ func TestALeaderKnowsTheEndOfItsTermAtTheFirstLook(t *testing.T) {
 		})
 	}
 }
+
+// As above; Await does not return the term that is over.
+func TestALatchKnowsTheEndOfItsTermAtTheFirstLook(t *testing.T) {
+	for name, leads := range map[string]func(t *testing.T, l *leader.LeaderLatch) bool{
+		"HasLeadership": func(_ *testing.T, l *leader.LeaderLatch) bool { return l.HasLeadership() },
+		"Await": func(t *testing.T, l *leader.LeaderLatch) bool {
+			ended, cancel := context.WithCancel(t.Context())
+			cancel()
+			_, err := l.Await(ended)
+			return err == nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, server *zktest.Server) {
+				p := newPeer(t, server)
+				s, err := p.Session(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := s.Bind(func(error) { time.Sleep(time.Second) }, nil); err != nil {
+					t.Fatal(err)
+				}
+				l := start(t, p.latch())
+				term := awaitTerm(t, l)
+				p.link.Mute()
+				time.Sleep(time.Until(s.ValidUntil()) + time.Millisecond)
+				select {
+				case <-term.Done():
+					t.Error("before the first look: got Done closed, want it open")
+				default:
+				}
+				if leads(t, l) {
+					t.Error("got a latch that leads, want one whose time is up")
+				}
+			})
+		})
+	}
+}

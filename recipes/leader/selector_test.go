@@ -1,6 +1,7 @@
 package leader_test
 
 import (
+	"context"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -172,6 +173,23 @@ func TestHasLeadershipFollowsTheSelectorsOwnTerms(t *testing.T) {
 	})
 }
 
+func TestHasLeadershipOutlastsTheContextOfItsCampaign(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		s := newPeer(t, server).selector()
+		ctx, cancel := context.WithCancel(t.Context())
+		term, err := s.Campaign(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cancel()
+		synctest.Wait()
+		if !s.HasLeadership() || term.Err() != nil {
+			t.Errorf("got leadership %t, a term that ended with %v; want a term that lasts", s.HasLeadership(), term.Err())
+		}
+		wantErr(t, term.Release(), nil)
+	})
+}
+
 func TestLeaderCostsAListingAndARead(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		lead(t, newPeer(t, server).selector())
@@ -230,6 +248,10 @@ func TestMisuseIsReportedByEveryCall(t *testing.T) {
 		}
 		wantErr(t, leader.NewLeaderSelector(p.Client, "/zookeeper/x").Run(t.Context(), nothing), framework.ErrInvalidPath)
 		large := p.selector(leader.WithID(string(make([]byte, 2<<20))))
+		begun := time.Now()
 		wantErr(t, large.Run(t.Context(), nothing), framework.ErrTooLarge)
+		if took := time.Since(begun); took > 0 {
+			t.Errorf("got an id that is too large refused after %v, want no second try", took)
+		}
 	})
 }
