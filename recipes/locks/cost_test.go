@@ -174,13 +174,26 @@ func TestTheFirstAcquireInADirectoryMakesIt(t *testing.T) {
 }
 
 func TestTryAcquireOfATakenLockIsOneReadAndNoWrite(t *testing.T) {
+	for name, lock := range map[string]struct{ taken, tried func(*peer) locks.Lock }{
+		"mutex": {
+			func(p *peer) locks.Lock { return p.mutex() }, func(p *peer) locks.Lock { return p.mutex() },
+		},
+		"write lock with a reader": {
+			func(p *peer) locks.Lock { return readWrite(p).ReadLock() }, func(p *peer) locks.Lock { return readWrite(p).WriteLock() },
+		},
+	} {
+		t.Run(name, func(t *testing.T) { tryATakenLock(t, lock.taken, lock.tried) })
+	}
+}
+
+func tryATakenLock(t *testing.T, taken, tried func(*peer) locks.Lock) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
-		acquire(t, newPeer(t, server).mutex())
+		acquire(t, taken(newPeer(t, server)))
 		p := newPeer(t, server)
 		p.cable.SetLatency(oneWay)
 		p.link.Segments()
 		n := elapsed(t, func() {
-			if lease, err := p.mutex().TryAcquire(t.Context()); !errors.Is(err, locks.ErrNotAcquired) {
+			if lease, err := tried(p).TryAcquire(t.Context()); !errors.Is(err, locks.ErrNotAcquired) {
 				t.Errorf("got %v, %v", lease, err)
 			}
 		})

@@ -65,3 +65,22 @@ func TestAContenderThatLeftKeepsNothingRenewed(t *testing.T) {
 		}
 	})
 }
+
+// The removal of its node takes the watch on that with it; the watch on the node ahead is taken off.
+func TestAContenderThatGivesUpTakesOffTheWatchOnTheNodeAheadAlone(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		held := acquire(t, newPeer(t, server).mutex())
+		ctx, cancel := context.WithCancel(t.Context())
+		waiter := begin(ctx, t, newPeer(t, server).mutex())
+		count := server.CountRequests(zktest.Match{Op: zktest.OpRemoveWatches})
+		cancel()
+		if r := soon(t, waiter); r.err == nil {
+			t.Error("got a lock that another client holds, want an error")
+		}
+		time.Sleep(time.Second)
+		if got := count(); got != 1 {
+			t.Errorf("got %d watches taken off, want 1", got)
+		}
+		release(t, held)
+	})
+}

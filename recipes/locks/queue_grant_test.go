@@ -14,6 +14,12 @@ import (
 
 // Thousands of leases end one after the other. One whose turn has not come compares the time by itself.
 func TestALeaseIsOverBeforeItsTurnToHearOfTheEnd(t *testing.T) {
+	for name, look := range map[string]func(*locks.Lease) error{"Err": (*locks.Lease).Err, "Release": (*locks.Lease).Release} {
+		t.Run(name, func(t *testing.T) { lookBeforeTheEnd(t, look) })
+	}
+}
+
+func lookBeforeTheEnd(t *testing.T, look func(*locks.Lease) error) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
 		s, err := p.Session(t.Context())
@@ -33,7 +39,7 @@ func TestALeaseIsOverBeforeItsTurnToHearOfTheEnd(t *testing.T) {
 			t.Error("got Done closed, the test needs a lease that has not heard of its end")
 		default:
 		}
-		if err := lease.Err(); !errors.Is(err, locks.ErrLeaseLost) {
+		if err := look(lease); !errors.Is(err, locks.ErrLeaseLost) {
 			t.Errorf("got %v after the session timeout, want a lost lease", err)
 		}
 		close(goOn)
@@ -93,4 +99,58 @@ func endSession(t *testing.T, server *zktest.Server, p *peer, s steps.Step) {
 	expire(server, s.Session)
 	server.CutAll()
 	<-session.Done()
+}
+
+// The session's validity ends, and the session lives on: the grant's node is removed before the grant watches that.
+func TestAGrantThatEndsBeforeItIsWatchedLeavesNoWatch(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := newPeer(t, server)
+		s, err := p.Session(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var lost steps.Step
+		p.meanwhile(steps.Bound, func(bound steps.Step) {
+			lost = bound
+			p.link.Mute()
+			time.Sleep(time.Until(s.ValidUntil()) + time.Millisecond)
+			p.link.Heal()
+		})
+		lease := acquire(t, p.mutex())
+		if lost.Node == "" || lease.NodeName() == lost.Node {
+			t.Errorf("got a lease on %s, want one on another node than %q", lease.NodeName(), lost.Node)
+		}
+		release(t, lease)
+		time.Sleep(2 * time.Second) // the view of an unused directory is dropped
+		before := server.Counts()
+		time.Sleep(10 * sessionTimeout)
+		after := server.Counts()
+		for _, op := range []zktest.Op{zktest.OpMulti, zktest.OpSync} {
+			if n := after[op] - before[op]; n > 0 {
+				t.Errorf("got %d requests %v of a client that watches nothing, want none", n, op)
+			}
+		}
+	})
+}
+
+// The client hears of the loss a minute after the end of the hold.
+func TestALossThatIsNoticedLateCountsFromItsDeadline(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := newPeer(t, server)
+		s, err := p.Session(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Bind(func(error) { time.Sleep(time.Minute) }, nil); err != nil { // before that of the lease
+			t.Fatal(err)
+		}
+		lost := make(chan locks.Lost, 1)
+		lease := acquire(t, p.mutex(locks.WithTrace(locks.Trace{Lost: func(l locks.Lost) { lost <- l }})))
+		begun := time.Now()
+		p.link.Cut()
+		held := lease.ValidUntil().Sub(begun)
+		if got := <-lost; got.Held != held || time.Since(begun) < time.Minute {
+			t.Errorf("got a hold of %v after %v, want %v", got.Held, time.Since(begun), held)
+		}
+	})
 }

@@ -557,6 +557,33 @@ func TestWaiterThatIsPutBackIsHeardByTheHolder(t *testing.T) {
 	})
 }
 
+func TestIdleNodeThatIsLostIsInNoLocalQueue(t *testing.T) {
+	inHandoverTest(t, func(t *handoverTest) {
+		t.mutex = NewInterProcessMutex(t.client, handoverPath).Retained(RetainIdle(time.Minute))
+		for range minOwnGrants {
+			t.release(t.acquire())
+		}
+		time.Sleep(time.Second) // the node is watched
+		queues := retainedQueuesOf(t.client)
+		kept := func() *residence {
+			queues.mu.Lock()
+			defer queues.mu.Unlock()
+			return queues.byKey[t.mutex.key].kept
+		}
+		idle := kept()
+		if idle == nil {
+			t.Fatal("got no idle node, want one")
+		}
+		if err := t.server.Delete(idle.base.Node); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if got := kept(); got != nil {
+			t.Errorf("got the idle node %s, which is lost, want none", got.base.Name)
+		}
+	})
+}
+
 // An idle node is lost while an acquire takes it. The acquire gets a node of its own.
 func TestIdleNodeThatIsLostWhileItIsTaken(t *testing.T) {
 	for name, at := range map[string]steps.Kind{"before its hold": steps.Chosen, "after its hold": steps.Handed} {

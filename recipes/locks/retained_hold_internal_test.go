@@ -89,3 +89,17 @@ func TestReleasedHoldListensNoMore(t *testing.T) {
 		t.release(t.get(waiter))
 	})
 }
+
+func TestHoldHearsOfAContenderThatHasWaitedBeforeItListens(t *testing.T) {
+	inHandoverTest(t, func(t *handoverTest) {
+		lease := t.acquire()
+		waiter := t.begin(t.Context())
+		select {
+		case <-lease.Contended():
+		default:
+			t.Error("got no notice of the waiter, want one")
+		}
+		t.release(lease)
+		t.release(t.get(waiter))
+	})
+}

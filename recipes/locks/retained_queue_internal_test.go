@@ -200,3 +200,22 @@ func TestTryThatGetsThePlaceOfAnAcquireHasTheLock(t *testing.T) {
 		}
 	})
 }
+
+// An acquire waits for the decision about an idle node. A try behind it would wait for the acquire's hold.
+func TestTryDoesNotEnterTheLocalQueueBehindAnother(t *testing.T) {
+	inHandoverTest(t, func(t *handoverTest) {
+		queues := retainedQueuesOf(t.client)
+		queues.mu.Lock()
+		q := queues.findLocked(t.mutex.key)
+		q.busy, q.unheld = true, true
+		queues.mu.Unlock()
+		waiter, _ := t.newWaiter()
+		try := &retainedWaiter{lock: t.mutex, try: true, turn: make(chan baton, 1)}
+		if ahead, ok := queues.enqueue(try); ahead != 2 || !ok || try.queue != nil {
+			t.Errorf("got %d ahead, decided %t, the try in the queue %t; want 2, true, false", ahead, ok, try.queue != nil)
+		}
+		q.pass(nil) // to the acquire
+		<-waiter.turn
+		q.pass(nil) // to none
+	})
+}

@@ -214,10 +214,20 @@ func TestParticipantsAreTheLeases(t *testing.T) {
 			t.Errorf("before there is a lease: %v, %v", got, err)
 		}
 		held := acquireN(t, s, 3)
+		ctx, cancel := context.WithCancel(t.Context())
+		waiter := begin(ctx, t, s)
 		got, err := s.Participants(t.Context())
-		if err != nil || len(got) != len(held) {
+		if err != nil || len(got) != len(held)+1 {
 			t.Fatalf("%v, %v", got, err)
 		}
+		for i, one := range got {
+			if want := i < len(held); one.Holds != want {
+				t.Errorf("participant %d: got a lease that is held %t, want %t", i, one.Holds, want)
+			}
+		}
+		cancel()
+		wantErr(t, soon(t, waiter).err, context.Canceled)
+		got = got[:len(held)]
 		for i, one := range got {
 			if one.Path != leasesPath+"/"+held[i].NodeName() || one.Token != held[i].FencingToken() || string(one.Data) != "mine" {
 				t.Errorf("%d: %+v", i, one)

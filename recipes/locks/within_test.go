@@ -103,7 +103,7 @@ func TestTryOfAMultiLockIsBoundedByTheSlowestClient(t *testing.T) {
 		mutex := func(p *peer, path string) locks.Lock { return locks.NewInterProcessMutex(p.Client, path) }
 		slow.link.Mute()
 		begun := time.Now()
-		_, err := locks.NewInterProcessMultiLock(mutex(quick, "/a"), mutex(slow, "/b"), mutex(slow, "/c")).TryAcquire(t.Context())
+		_, err := locks.NewInterProcessMultiLock(mutex(quick, "/a"), mutex(slow, "/b"), mutex(quick, "/c")).TryAcquire(t.Context())
 		wantErr(t, err, framework.ErrConnectionLost)
 		if took := time.Since(begun); took != 3*time.Second {
 			t.Errorf("it took %v, want the connection timeout of the slower client", took)
@@ -196,5 +196,40 @@ func TestWithinBoundsALockOfAnotherPackage(t *testing.T) {
 				t.Errorf("after the caller's deadline: %v", err)
 			}
 		}
+	})
+}
+
+// A lateContext ends a moment after its deadline.
+type lateContext struct{ context.Context }
+
+func (c lateContext) Deadline() (time.Time, bool) {
+	deadline, ok := c.Context.Deadline()
+	return deadline.Add(-time.Millisecond), ok
+}
+
+// Two timers for one moment may fire in either order: a limit that ends with the caller's deadline has none.
+func TestWithinYieldsToADeadlineOfTheSameMoment(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		acquire(t, newPeer(t, server).mutex())
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second+time.Millisecond)
+		defer cancel()
+		_, err := locks.Within(newPeer(t, server).mutex(), time.Second).Acquire(lateContext{ctx})
+		if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, locks.ErrNotAcquired) {
+			t.Errorf("got %v, want the caller's deadline alone", err)
+		}
+	})
+}
+
+// The caller's trace takes longer than the limit.
+func TestWithinDoesNotBoundAReentryThatItsTraceHoldsUp(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		slow := locks.WithTrace(locks.Trace{AcquireStart: func(ctx context.Context, _ locks.AcquireStart) context.Context {
+			time.Sleep(time.Second)
+			return ctx
+		}})
+		mutex := newPeer(t, server).mutex(slow)
+		lease := acquire(t, mutex)
+		release(t, acquireIn(lease.Context(t.Context()), t, locks.Within(mutex, time.Millisecond)))
+		release(t, lease)
 	})
 }
