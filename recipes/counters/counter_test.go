@@ -186,6 +186,20 @@ func TestSetNeedsNoNodeAndAsksForNoNumber(t *testing.T) {
 	})
 }
 
+func TestSetReplacesTheNumberOfANodeThatIsMadeBetweenItsRequests(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		if err := server.Create("/numbers", nil); err != nil {
+			t.Fatal(err)
+		}
+		l, _ := newLong(t, server)
+		before(t, server, zktest.OpCreate2, func(int) { number(t, server, 40) })
+		if err := l.Set(t.Context(), 7); err != nil {
+			t.Error(err)
+		}
+		wantNumber(t, server, 7)
+	})
+}
+
 func TestInitializeMakesTheNodeOnce(t *testing.T) {
 	for name, opts := range map[string][]framework.Option{"": nil, "in a namespace": {framework.WithNamespace("app")}} {
 		inBubble(t, func(t *testing.T, server *zktest.Server) {

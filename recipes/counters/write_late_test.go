@@ -59,6 +59,31 @@ func TestAWriteThatIsExecutedLatePassesForOneOfANewNodeOfTheSameVersion(t *testi
 	})
 }
 
+// The creation may still be executed: a parent that is made again would let it.
+func TestInitializeWhoseParentGoesAfterALostAnswerIsUnknown(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		if err := server.Create("/numbers", nil); err != nil {
+			t.Fatal(err)
+		}
+		l, link := newLong(t, server)
+		defer server.Stall(write)()
+		done := make(chan error, 1)
+		go func() {
+			_, err := l.Initialize(t.Context(), 9)
+			done <- err
+		}()
+		synctest.Wait()
+		if err := server.Delete("/numbers"); err != nil {
+			t.Fatal(err)
+		}
+		link.Reset()
+		wantUnknown(t, <-done, framework.ErrConnectionLost)
+		if server.Exists("/numbers") {
+			t.Error("got the parent made again, want none")
+		}
+	})
+}
+
 func TestAnAddGoesOnInTheNextSession(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		number(t, server, 5)
