@@ -103,6 +103,24 @@ func TestNothingIsFoundThatAnEventHasReported(t *testing.T) {
 	}
 }
 
+func TestWhatMayNotBeReadIsNotFoundEachTimeThatItIsListed(t *testing.T) {
+	for _, version := range bothSources {
+		inBubble(t, func(t *testing.T, server *zktest.Server) {
+			makeNode(t, server, "/t", "")
+			makeNode(t, server, "/t/a", "")
+			if err := server.SetACL("/t/a", zktest.ACL{Perms: 31, Scheme: "digest", ID: "x:x"}); err != nil {
+				t.Fatal(err)
+			}
+			client, _ := newClient(t, server)
+			c := start(t, client, "/t", cache.WithReadAgain(time.Minute))
+			time.Sleep(time.Hour)
+			if got := c.Stats(); got.Found != 0 || got.Unreadable != 1 {
+				t.Errorf("version %s: found %d with %d unreadable, want 0 and 1", version, got.Found, got.Unreadable)
+			}
+		}, zktest.WithVersion(version))
+	}
+}
+
 func TestTheTreeIsReadAgainOneRequestAtATime(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		for depth := range 20 { // a node below the other, so that the first reading has one request at a time, too

@@ -112,6 +112,25 @@ func TestSyncHasEveryChangeThatWasCommittedBefore(t *testing.T) {
 	}
 }
 
+// A source that watches each node reads few of them in a round.
+func TestSyncHasWhatIsBelowNodesThatWereJustMade(t *testing.T) {
+	for _, version := range bothSources {
+		inBubble(t, func(t *testing.T, server *zktest.Server) {
+			makeNode(t, server, "/t", "")
+			client, link := newClient(t, server)
+			c := start(t, client, "/t")
+			link.SetLatency(10 * time.Millisecond)
+			makeNode(t, server, "/t/a", "")
+			for i := range 100 {
+				makeNode(t, server, fmt.Sprintf("/t/a/%d", i), "")
+			}
+			if err := c.Sync(t.Context()); err != nil || c.Len() != 102 {
+				t.Errorf("version %s: got %d nodes, %v, want 102", version, c.Len(), err)
+			}
+		}, zktest.WithVersion(version))
+	}
+}
+
 func TestSyncHasWhatAFollowerThatLagsDoesNotHaveYet(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		servers := zktest.NewEnsemble(2)

@@ -35,3 +35,16 @@ func TestUnreadableNodeOfADirectoryThatIsGoneDoesNotCount(t *testing.T) {
 		t.Errorf("got %d unreadable nodes, want none", len(c.unread))
 	}
 }
+
+// A reading of the whole tree lists no directory whose Stat counts no children.
+func TestADirectoryThatIsEmptyAgainIsNotUnreadable(t *testing.T) {
+	c := newContents(everything, keepAll, "/t", "/t/a 1 1 2")
+	c.listed(task{path: "/t/a"}, session.NodeRead{Err: zk.ErrNoAuth})
+	if got, want := len(c.unread), 1; got != want {
+		t.Errorf("got %d unreadable listings after the refusal, want %d", got, want)
+	}
+	_, list := c.answered(task{path: "/t/a", whole: true}, session.NodeRead{Stat: &zk.Stat{Czxid: 1, Mzxid: 1}})
+	if list || len(c.unread) != 0 {
+		t.Errorf("got a listing %v and %d that are unreadable, want neither", list, len(c.unread))
+	}
+}
