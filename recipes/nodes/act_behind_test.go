@@ -13,6 +13,13 @@ import (
 // that session ends, and a successor takes the path, with a node of the same version. The client's server is behind,
 // and shows the old node at the next look: a transaction that replaces that one would delete the successor's.
 func TestReplaceLeavesASuccessorsNodeAtAServerThatIsBehind(t *testing.T) {
+	for _, mode := range []framework.CreateMode{framework.Ephemeral, framework.Persistent} {
+		replaceAtAServerThatIsBehind(t, mode)
+	}
+}
+
+func replaceAtAServerThatIsBehind(t *testing.T, mode framework.CreateMode) {
+	t.Helper()
 	zktest.Bubble(t, func(t *testing.T) {
 		const path, timeout, lag = "/services/a", 10 * time.Second, 2 * time.Second
 		ensemble := zktest.NewEnsemble(3)
@@ -46,7 +53,12 @@ func TestReplaceLeavesASuccessorsNodeAtAServerThatIsBehind(t *testing.T) {
 			t.Fatalf("got a node of session %#x, want that of %#x", stat.EphemeralOwner, before.EphemeralOwner)
 		}
 		ensemble.Leader().ExpireSession(before.EphemeralOwner)
-		if err := ensemble.Leader().Create(path, []byte("successor")); err != nil {
+		other, err := framework.NewClient("zk:2181", framework.WithDialer(ensemble.Leader().DialContext))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer other.Close()
+		if _, _, err := other.Create(t.Context(), path, []byte("successor"), framework.WithMode(mode)); err != nil {
 			t.Fatal(err)
 		}
 		successor, _ := ensemble.Leader().Stat(path)

@@ -1,6 +1,7 @@
 package nodes_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -9,42 +10,51 @@ import (
 	"github.com/gocurator/curator/recipes/nodes"
 )
 
-// The client's session ends by its own clock, and lives on at the server, which was restarted meanwhile. The next one
-// has just begun when the node is closed: it has asked for nothing that was answered.
-func TestCloseRemovesTheNodeOfTheSessionBefore(t *testing.T) {
-	zktest.Bubble(t, func(t *testing.T) {
-		const path, timeout = "/services/a", 10 * time.Second
-		server := zktest.New(t)
-		link := server.NewLink()
-		client, err := framework.NewClient("zk:2181", framework.WithDialer(link.DialContext), framework.WithSessionTimeout(timeout))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer client.Close()
-		node := nodes.NewPersistentNode(client, path, nil)
-		if err := node.Start(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		before, _ := server.Stat(path)
+// afterItsSession returns a node whose session has ended by its client's clock, and lives on at the server, which was
+// restarted meanwhile. The next session has just begun: it has asked for nothing that was answered, until release.
+func afterItsSession(t *testing.T, server *zktest.Server) (node *nodes.PersistentNode, link *zktest.Link, release func()) {
+	t.Helper()
+	client, link := newClient(t, server, framework.WithConnectionTimeout(3*time.Second))
+	node = start(t, client, path, "up")
+	before, _ := server.Stat(path)
+	link.Mute()
+	time.Sleep(sessionTimeout / 2)
+	server.Restart()
+	time.Sleep(sessionTimeout/2 + time.Second)
+	release = server.HoldRequest(zktest.Match{Op: zktest.OpCreate2, Path: path})
+	t.Cleanup(release)
+	link.Heal()
+	sessionOf(t, client)
+	time.Sleep(time.Millisecond) // the create is held
+	if stat, _ := server.Stat(path); stat.EphemeralOwner != before.EphemeralOwner {
+		t.Fatalf("got a node of session %#x, want that of %#x", stat.EphemeralOwner, before.EphemeralOwner)
+	}
+	return node, link, release
+}
+
+func TestCloseRemovesTheNodeOfTheSessionBeforeWhateverAnswerIsLost(t *testing.T) {
+	const none = zktest.OpSetData // is not asked
+	for _, op := range []zktest.Op{none, zktest.OpSync, zktest.OpExists, zktest.OpMulti} {
+		t.Run(op.String(), func(t *testing.T) {
+			inBubble(t, func(t *testing.T, server *zktest.Server) {
+				node, _, release := afterItsSession(t, server)
+				server.DropReply(zktest.Match{Op: op, Path: path})
+				time.AfterFunc(time.Second, release)
+				wantErr(t, node.Close())
+				wantNode(t, server, path, "", 0)
+			})
+		})
+	}
+}
+
+func TestCloseInAnOutageAfterItsSessionEndsWithTheConnectionTimeout(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		node, link, _ := afterItsSession(t, server)
 		link.Mute()
-		time.Sleep(timeout / 2)
-		server.Restart()
-		time.Sleep(timeout/2 + time.Second)
-		release := server.HoldRequest(zktest.Match{Op: zktest.OpCreate2, Path: path})
-		link.Heal()
-		if err := client.BlockUntilConnected(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Millisecond) // the create is held
-		if stat, _ := server.Stat(path); stat.EphemeralOwner != before.EphemeralOwner {
-			t.Fatalf("got a node of session %#x, want that of %#x", stat.EphemeralOwner, before.EphemeralOwner)
-		}
-		time.AfterFunc(time.Second, release)
-		if err := node.Close(); err != nil {
-			t.Error(err)
-		}
-		if stat, there := server.Stat(path); there {
-			t.Errorf("got a node of session %#x after Close, want none", stat.EphemeralOwner)
+		began := time.Now()
+		wantErr(t, node.Close(), context.DeadlineExceeded)
+		if got, want := time.Since(began), 3*time.Second; got != want {
+			t.Errorf("Close took %v, want %v", got, want)
 		}
 	})
 }

@@ -42,3 +42,18 @@ func TestDataThatAreTooLargeAndWereSetWhileStartBlocksLeaveThoseOfTheConstructor
 		wantThere(t, server, client, node, "2")
 	})
 }
+
+func TestOfTwoSetsOfDataThatAreTooLargeBothFailThoughTheNodeSkipsTheFirst(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, link := newClient(t, server, framework.WithMaxRequest(4096))
+		node := start(t, client, path, "1")
+		link.Cut()
+		time.Sleep(time.Minute)
+		tooLarge := strings.Repeat("x", 5000)
+		first, second := setSoon(t.Context(), node, tooLarge), setSoon(t.Context(), node, tooLarge)
+		link.Heal()
+		wantErr(t, <-first, framework.ErrTooLarge)
+		wantErr(t, <-second, framework.ErrTooLarge)
+		wantThere(t, server, client, node, "1")
+	})
+}

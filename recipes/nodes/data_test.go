@@ -160,7 +160,8 @@ func TestSetThatAnOverloadedServerRefusesIsWrittenAllTheSame(t *testing.T) {
 func TestDataThatAreTooLargeAreRefusedAndThoseBeforeStayForLaterNodes(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		client, _ := newClient(t, server, framework.WithMaxRequest(4096))
-		node := start(t, client, path, "1")
+		node := start(t, client, path, "0")
+		wantErr(t, node.Set(t.Context(), []byte("1")))
 		tooLarge := strings.Repeat("x", 5000)
 		wantErr(t, node.Set(t.Context(), []byte(tooLarge)), framework.ErrTooLarge)
 		first, second := setSoon(t.Context(), node, tooLarge), setSoon(t.Context(), node, tooLarge)

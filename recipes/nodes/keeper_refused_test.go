@@ -71,6 +71,23 @@ func TestWithoutPermissionToMakeItAgainErrSaysSoUntilItIsGiven(t *testing.T) {
 	}
 }
 
+func TestANodeThatWasRefusedIsMadeAtOnceInTheNextSession(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		makeNode(t, server, "/services/web", "")
+		client, _ := newClient(t, server)
+		node := start(t, client, path, "up")
+		for range 10 { // each pause is at random
+			wantErr(t, server.SetACL("/services/web", anyone(1)))
+			deleteNode(t, server, path)
+			time.Sleep(time.Minute)
+			wantNotThere(t, node, zk.ErrNoAuth)
+			wantErr(t, server.SetACL("/services/web", anyone(31)))
+			expire(t, server, client)
+			wantThere(t, server, client, node, "up")
+		}
+	})
+}
+
 // Nothing but the Stat of such a node can be read: the data are written once more, to be sure.
 func TestANodeThatItsCreatorMayNotReadIsKeptAndSetAtServersThatShowItsStat(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-zookeeper/zk"
+
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/recipes/nodes"
@@ -119,6 +121,22 @@ func TestTheTouchOfANodeThatIsDeletedIsMadeAgain(t *testing.T) {
 		deleteNode(t, server, path+"/touch")
 		time.Sleep(5 * ttl)
 		wantKept(t, server, node, "up")
+	})
+}
+
+func TestTheTouchThatWasRefusedIsMadeOnceItIsPermitted(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		node := start(t, client, path, "up", withTTL(framework.PersistentWithTTL)...)
+		executed := record(t, server, path)
+		time.Sleep(ttl / 4)
+		wantErr(t, server.SetACL(path, anyone(31&^zk.PermCreate)))
+		time.Sleep(ttl / 2)
+		wantErr(t, node.Err(), zk.ErrNoAuth)
+		wantErr(t, server.SetACL(path, anyone(31)))
+		time.Sleep(5 * ttl)
+		wantKept(t, server, node, "up")
+		executed.want(t, "ACLSet=", "ACLSet=")
 	})
 }
 

@@ -150,7 +150,7 @@ func TestCallsInTheWrongOrderAreRefused(t *testing.T) {
 	})
 }
 
-func TestTheConstructorCopiesItsDataAndDataReturnsACopy(t *testing.T) {
+func TestTheConstructorAndSetCopyTheirDataAndDataReturnsACopy(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		client, _ := newClient(t, server)
 		data := []byte("up")
@@ -160,6 +160,11 @@ func TestTheConstructorCopiesItsDataAndDataReturnsACopy(t *testing.T) {
 		wantErr(t, node.Start(t.Context()))
 		defer node.Close()
 		wantThere(t, server, client, node, "up")
+		data = []byte("on")
+		wantErr(t, node.Set(t.Context(), data))
+		copy(data, "xx")
+		expire(t, server, client)
+		wantThere(t, server, client, node, "on")
 	})
 }
 
