@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -138,6 +139,31 @@ func TestHolderThatStaysIsAStatus(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantOutput(t, server.Addr(), 78, []string{"LeaderLatch"}, "revoke", "/latch")
+}
+
+func TestRevokeWaitsForEachOfTheHolders(t *testing.T) {
+	t.Parallel()
+	server := zktest.New(t)
+	client := connect(t, server.Addr())
+	var ended sync.WaitGroup
+	defer ended.Wait()
+	for range 2 {
+		lease, err := locks.NewInterProcessReadWriteLock(client, "/locks/a").ReadLock().Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended.Go(func() {
+			select {
+			case <-lease.RevocationRequested():
+				_ = lease.Release() // otherwise zklock does not end with 0
+			case <-t.Context().Done():
+			}
+		})
+	}
+	stdout, stderr, status := zklock(t, server.Addr(), "revoke", "-wait", "1m", "/locks/a")
+	if got := strings.Count(stdout, " has left\n"); status != 0 || got != 2 {
+		t.Errorf("got status %d and %q%s, want 0, and that both have left", status, stdout, stderr)
+	}
 }
 
 func TestBenchMeasures(t *testing.T) {

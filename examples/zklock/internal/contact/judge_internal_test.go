@@ -77,8 +77,11 @@ func TestClientIsJudged(t *testing.T) {
 		"never answered since it has come back": {
 			[]Answer{at("a", ours+theirs(0), "")}, "connected 10.0.0.2:7 a 40s -1ns -1ns",
 		},
-		"at two servers, of which one knows when": {
+		"at two servers, of which the second knows when": {
 			[]Answer{at("b", theirs(5), ""), at("a", ours+theirs(99000), "")}, "alive 10.0.0.2:7 a 40s 1s 39s",
+		},
+		"at two servers, of which the first knows when": {
+			[]Answer{at("a", ours+theirs(99000), ""), at("b", theirs(5), "")}, "alive 10.0.0.2:7 a 40s 1s 39s",
 		},
 		"at no server": {
 			[]Answer{at("a", ours, follower), at("b", none, follower)}, "away   40s -1ns -1ns",

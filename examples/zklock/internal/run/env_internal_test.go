@@ -21,7 +21,7 @@ func TestHeldPathsSurviveTheEnvironment(t *testing.T) {
 
 func TestVariablesOfAnOuterLockAreReplacedAndSettingsKept(t *testing.T) {
 	for variable, want := range map[string]bool{
-		"ZKLOCK_PATH=/a": true, "ZKLOCK_0_NODE=x": true, "ZKLOCK_12_TOKEN=3": true, "ZKLOCK_HELD=": true,
+		"ZKLOCK_PATH=/a": true, "ZKLOCK_0_NODE=x": true, "ZKLOCK_12_TOKEN=3": true, "ZKLOCK_HELD=": true, "ZKLOCK_KEEPERS=": true,
 		"ZKLOCK_AUTH=digest:a:b": false, "ZKLOCK_SESSION=10s": false, "ZKLOCK_": false, "PATH=/bin": false, "ZKLOCK_PATHS=": false,
 	} {
 		if got := setByUs(variable); got != want {

@@ -6,9 +6,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"math"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gocurator/curator/recipes/locks"
 )
 
 // The front gets a signal after its keeper has stopped taking orders: the signal has no receiver.
@@ -79,6 +83,36 @@ func TestACommandThatEndsAfterAWarningIsLostUnlessItSucceeds(t *testing.T) {
 		if got := f.status(); got != c.want {
 			t.Errorf("%s: got status %d, want %d", name, got, c.want)
 		}
+	}
+}
+
+// A command that has survived an outage is not ended any more: how it ends later is its own.
+func TestACommandThatFailsAfterTheServersHaveAnsweredAgainIsNotLost(t *testing.T) {
+	f := &front{teller: &teller{errs: io.Discard}, job: &job{lostCode: 99}, orders: json.NewEncoder(io.Discard)}
+	f.heard(report{Warned: true, Spare: time.Second}, true)
+	f.extend(&heldUp{left: time.Hour}, order{})
+	for _, r := range []report{{Exited: true, Code: 3}, {Gone: true}} {
+		f.heard(r, true)
+	}
+	if got, want := f.status(), 3; got != want {
+		t.Errorf("got status %d, want %d", got, want)
+	}
+}
+
+// The lease may end, and the keeper's end be noticed, while its last reports are still to be read.
+func TestTheEndOfTheKeeperIsJudgedByItsLastReports(t *testing.T) {
+	var told bytes.Buffer
+	f := &front{
+		teller: &teller{errs: io.Discard, status: &told}, job: &job{}, orders: json.NewEncoder(io.Discard),
+		started: true, exited: true, unkept: true, reports: make(chan report),
+		family: &family{leader: math.MaxInt32}, // no process has so high a number
+	}
+	f.judge()
+	f.heard(report{Gone: true}, true)
+	f.heard(report{}, false)
+	f.end(locks.ErrLeaseLost)
+	if got := told.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, `"event":"gone"`) || f.lost {
+		t.Errorf("got the events %s and a loss %v, want gone alone and none", got, f.lost)
 	}
 }
 

@@ -5,6 +5,7 @@ package run
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"math"
 	"os"
 	"slices"
@@ -86,6 +87,20 @@ func TestKeeperThatIsStoppedAfterItTookTheOrdersTakesThemAgain(t *testing.T) {
 	if again, ok = k.look(); !ok || told.Len() > 0 || k.s.valid != renewed || again == 0 {
 		t.Errorf("got the reports %q, a lease until %v and the next look after %v, want none, %v and later",
 			told.String(), k.s.valid, again, renewed)
+	}
+}
+
+func TestASecondTermToZklockDoesNotLengthenTheGrace(t *testing.T) {
+	var clock time.Duration
+	k := &keeper{
+		now: func() time.Duration { return clock }, out: json.NewEncoder(io.Discard), command: &command{},
+		family: &family{leader: math.MaxInt32}, // no process has so high a number
+	}
+	for _, clock = range []time.Duration{5 * time.Second, 7 * time.Second} {
+		k.obey(order{Stop: true})
+	}
+	if got, want := k.s.stopped, 5*time.Second; got != want {
+		t.Errorf("got a grace from %v on, want it from %v on", got, want)
 	}
 }
 

@@ -187,3 +187,22 @@ func TestWalkFindsLocksOfAllKinds(t *testing.T) {
 		}
 	})
 }
+
+// Servers remove the directory of a lock that is not used any more at any moment.
+func TestWalkPassesOverADirectoryThatGoesMeanwhile(t *testing.T) {
+	bubble(t, func(ctx context.Context, t *testing.T, server *zktest.Server, client *framework.Client) {
+		take(ctx, t, locks.NewInterProcessMutex(client, "/locks/b"))
+		if err := server.Create("/locks/a", nil); err != nil {
+			t.Fatal(err)
+		}
+		defer server.Observe(func(r zktest.Request) {
+			if r.Path == "/locks/a" {
+				_ = server.Delete(r.Path)
+			}
+		})()
+		found, err := Walk(ctx, client, "/")
+		if err != nil || len(found) != 1 || found[0].Path != "/locks/b" {
+			t.Errorf("got %v, %v, want /locks/b alone", found, err)
+		}
+	})
+}
