@@ -120,7 +120,7 @@ func parse(args []string, errs io.Writer) (settings, error) {
 			"framework/session", "framework/internal", "framework/internal/live", "framework", "recipes/internal/steps", "recipes/internal recipes/shared recipes/cache recipes/nodes", "recipes", "recipes/leader recipes/counters",
 			"recipes/journaltest", "framework/internal/clienttest recipes/locks/lockstest recipes/cache/cachetest",
 			"recipes/internal/model recipes/internal/malformtest recipes/internal/simtest recipes/leader/leadertest recipes/cache/porttest recipes/nodes/nodestest",
-			"integration/programs", "examples/internal integration/zookeeper integration/internal", "examples integration"),
+			"integration/programs", "examples/internal integration/zookeeper integration/internal", "examples integration", "integration/internal/drivers"),
 	}
 	flags := flag.NewFlagSet("figures", flag.ContinueOnError)
 	flags.SetOutput(errs)
