@@ -41,6 +41,7 @@ func TestRunDoesOnlyThePhasesThatItsArgumentsNeed(t *testing.T) {
 	whole := func(lint bool) map[string][]string {
 		phases := selected(java, others, []string{"tmux", "chromium", "Node.js", "promtool", "KDC"})
 		phases["files"] = []string{"tidy", "gofmt", "prose"}
+		phases["test"] = []string{"test", "under fire"}
 		phases["vet"] = []string{"vet", "build", "windows", "darwin", "386", "modules", "porting"}
 		phases["modules"] = []string{
 			"examples/adapters/certmagic", "examples/adapters/gocron", "examples/adapters/goframe", "examples/adapters/kratos",

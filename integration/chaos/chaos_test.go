@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	length   = flag.Duration("for", 45*time.Second, "how long faults are made")
+	length   = flag.Duration("for", 30*time.Second, "how long faults are made")
 	seedFlag = flag.Uint64("seed", 0, "of the schedule; drawn if 0")
 	picture  = flag.String("picture", "", "write two minutes of the run to this SVG `file`")
 	figures  = flag.String("json", "", "write the report to this JSON `file`")

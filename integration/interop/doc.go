@@ -13,7 +13,7 @@
 //	integration/run --no-lint ./integration/interop -run Random -seed 7        the same faults at about the same times
 //	integration/run --no-lint ./integration/interop -run Cache -v              caches, and how Java's differ
 //	integration/run --no-lint ./integration/interop -run JavaAndGo -v        services, persistent nodes and numbers
-//	integration/run --no-lint ./integration/interop -run 'Version|Upgrade' -v   versions of this library
+//	integration/run --no-lint ./integration/interop -run Version -v             versions of this library
 //	integration/run --no-lint ./integration/interop -run Election -v -terms 50   elections with Java: three minutes
 //	integration/run --no-lint ./integration/interop -run GetsARetainedLock -v -demands 100
 //	                                                                         how long contenders of each language wait

@@ -78,7 +78,7 @@ func (w *world) queueOf(order godriver.Order) string {
 
 // Three processes that queue for one lock are replaced, one after the other, each while it holds. The second one is
 // killed. There and back.
-func TestRollingUpgradeKeepsExclusionAndOrder(t *testing.T) {
+func TestVersionsKeepExclusionAndOrderInARollingUpgrade(t *testing.T) {
 	const replicas = 3
 	w := newWorld(t)
 	for _, recipe := range []string{"mutex", "selector", "latch"} {

@@ -1,7 +1,7 @@
 // Planted breaks the library on purpose, one bug at a time, and prints which test notices.
 //
 //	go run ./integration/planted                       every bug that has no result yet
-//	go run ./integration/planted -run queue/           those whose names match
+//	go run ./integration/planted -only queue/          those whose names match
 //	go run ./integration/planted -again                every bug, beginning with the test that noticed it last time
 //	go run ./integration/planted -list                 the bugs, and the promises that they break
 //

@@ -48,7 +48,7 @@ func parse(args []string, errs io.Writer) (settings, error) {
 	var s settings
 	flags := flag.NewFlagSet("planted", flag.ContinueOnError)
 	flags.SetOutput(errs)
-	pattern := flags.String("run", "", "only bugs whose names match this `expression`")
+	pattern := flags.String("only", "", "only bugs whose names match this `expression`")
 	flags.BoolVar(&s.again, "again", false, "also bugs that have a result: first the test that noticed it")
 	flags.BoolVar(&s.list, "list", false, "print the bugs and the promises that they break, and end")
 	flags.BoolVar(&s.verbose, "v", false, "print what go test prints")
@@ -59,7 +59,7 @@ func parse(args []string, errs io.Writer) (settings, error) {
 	}
 	var err error
 	if s.run, err = regexp.Compile(*pattern); err != nil {
-		_, _ = fmt.Fprintln(errs, "planted: -run:", err)
+		_, _ = fmt.Fprintln(errs, "planted: -only:", err)
 		return s, err
 	}
 	if flags.NArg() > 0 {

@@ -63,9 +63,9 @@ func TestEveryBugIsFoundByATestThatExists(t *testing.T) {
 		switch want := "found"; {
 		case b.equivalent != "" && (!ok || r.verdict == "equivalent"):
 		case !ok || r.verdict != want:
-			t.Errorf("%s: got the result %q, want %q: go run ./integration/planted -run '^%s$'", b.name, r.verdict, want, b.name)
+			t.Errorf("%s: got the result %q, want %q: go run ./integration/planted -only '^%s$'", b.name, r.verdict, want, b.name)
 		case !hasTest(t, filepath.Join("../..", r.pkg), r.test):
-			t.Errorf("%s: %s has no test %s any more: go run ./integration/planted -again -run '^%s$'", b.name, r.pkg, r.test, b.name)
+			t.Errorf("%s: %s has no test %s any more: go run ./integration/planted -again -only '^%s$'", b.name, r.pkg, r.test, b.name)
 		}
 	}
 }

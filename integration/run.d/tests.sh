@@ -12,7 +12,7 @@ test_in() {
 	mkdir -p "$report"
 	go build -o "$report/testrun" ./integration/testrun || return
 	[[ $verbose = no ]] || v=(-v)
-	[[ $dir != . ]] || flags=(${args[@]+"${args[@]}"})
+	[[ $dir != . && $dir != ./. ]] || flags=(${args[@]+"${args[@]}"})
 	[[ ${#flags[@]} = 0 ]] || silence=0 # they may be those of a run that takes hours
 	flags=(-race -shuffle=on "-timeout=$((40 + 2 * load))m" -p $((at_once < 6 ? 6 : at_once)) ${flags[@]+"${flags[@]}"})
 	(cd "$dir" && CURATOR_INTEGRATION=required CURATOR_INTEGRATION_RUN=$mark-$number. CURATOR_INTEGRATION_BUSY=$busy \
@@ -21,6 +21,15 @@ test_in() {
 	[[ -s $report/failures ]] || return $status
 	{ echo "  (cd $dir && go test $* ${flags[*]})" && cat "$report/failures"; } >"$why"
 	return 1
+}
+
+# test_all_but tests the module's packages without those in these directories.
+test_all_but() {
+	local rest but
+	but=$(printf '|/%s$' "$@")
+	rest=$(go list ./... | grep -vE "${but#|}") || return
+	# shellcheck disable=SC2086 # one package a word
+	test_in . $rest
 }
 
 # zklock_machine says what of zklock run this machine cannot show, whatever is installed: those tests are skipped.

@@ -6,7 +6,7 @@ import (
 )
 
 // limit keeps the run of every day short.
-const limit = 10_000
+const limit = 5_000
 
 func TestEveryStateIsRight(t *testing.T) {
 	for _, c := range Configs {
