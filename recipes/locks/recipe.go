@@ -27,8 +27,8 @@ type recipe struct {
 	err    error // misuse: every call fails with it
 
 	// Of a semaphore alone.
-	crowded func(leases []string) bool // more than the limit
-	onLimit func(changed func()) (stop func())
+	crowded func(leases []string) bool         // more than the limit
+	onLimit func(changed func()) (stop func()) // has changed called after each change of a semaphore's limit
 }
 
 type kind struct {

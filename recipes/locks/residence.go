@@ -184,8 +184,8 @@ func (r *residence) look() {
 
 // takeForNews takes the idle residence out of the queue if there is news for it. The caller decides then.
 //
-// If it becomes idle at the same time, either this sees kept set, or the news came before; then stay's caller, which
-// calls this once kept is set, finds it.
+// If it becomes idle at the same time, either this sees kept set, or the news came before; then decide, which calls
+// this once kept is set, finds it.
 func (r *residence) takeForNews() bool {
 	n := r.news()
 	if n.demand == demanded {

@@ -45,7 +45,7 @@ func (r *residence) decide(idle bool) (fate, session.Removal) {
 	}
 }
 
-// settleLocked notes that fate of the node. It takes out the waiter to which the node is handed over. stayed reports
+// settleLocked notes the fate of the node. It takes out the waiter to which the node is handed over. stayed reports
 // whether the node was idle before.
 func (r *residence) settleLocked(s situation, f fate, stayed bool) (next *retainedWaiter) {
 	switch f {

@@ -167,8 +167,8 @@ func (q *retainedQueue) putBack(w *retainedWaiter) {
 	}
 }
 
-// putBackLocked reports whether the waiter is the front, or else leaves; and which tries leave. The caller decides
-// about the residence that it has taken out.
+// putBackLocked reports whether the waiter is the front, or else leaves; and which tries leave. The caller lets
+// idle, the residence that was idle and is no more, decide.
 func (q *retainedQueue) putBackLocked(w *retainedWaiter) (
 	front, leaves bool, tries []*retainedWaiter, idle *residence,
 ) {

@@ -110,8 +110,10 @@ func (t *Table) Unsubscribe(sub *Subscription) {
 	delete(t.nodes, w.key)
 	// An exists-watch is set on a missing node, too.
 	set := w.view.Status == Present || w.view.Status == Unknown || w.watched || w.pending()
-	// A request that is under way may have been sent after the deletion, and what deletes no node takes no watch.
-	if w.phase != deferred && set && (!t.leaving[w.key.Path] || w.pending() || w.byExists) {
+	// A request that is under way may have been sent after the deletion. A deletion that finds no node takes no watch:
+	// the view says so, or says nothing, as after a subscription that came during the deletion.
+	left := w.watched && w.view.Status != Present
+	if w.phase != deferred && set && (!t.leaving[w.key.Path] || w.pending() || left) {
 		t.takeOff(w.key)
 	}
 }

@@ -525,3 +525,42 @@ func TestLastSubscriptionTakesTheWatchOnAMissingNodeOffDuringADeletion(t *testin
 		t.Errorf("got %d requests that take the watch off, want 1", o.removed)
 	}
 }
+
+// The server's watch was left by an earlier watch of the node, when the request that takes it off was refused.
+func TestLastSubscriptionTakesOffDuringADeletionWhatABusyServerHasKept(t *testing.T) {
+	o := &one{table: New()}
+	o.table.Attached(start, time.Second)
+	persistent := o.subscribe(Persistent)
+	o.take()
+	o.answer(Missing)
+	o.answer(Missing) // to the request that watches the existence
+	o.table.Unsubscribe(persistent)
+	for _, r := range o.table.Requests() {
+		o.table.Answered(r, Answer{Outcome: Busy, Err: errors.New("an error")}, start)
+	}
+	prompt := o.subscribe(Promptly)
+	o.take()
+	o.answer(Missing)
+	o.table.AskAgain(start)
+	o.take()
+	o.table.Removing(nodeKey.Path)
+	o.table.Unsubscribe(prompt)
+	if o.take(); o.removed != 1 {
+		t.Errorf("got %d requests that take the watch off, want 1", o.removed)
+	}
+}
+
+// The deletion of an existing node takes its watch, also one that watches the existence alone.
+func TestDeletionTakesTheWatchOnAnUnreadableNode(t *testing.T) {
+	o := &one{table: New()}
+	o.table.Attached(start, time.Second)
+	sub := o.subscribe(Promptly)
+	o.take()
+	o.answer(Forbidden)
+	o.answer(Found) // to the request that watches the existence
+	o.table.Removing(nodeKey.Path)
+	o.table.Unsubscribe(sub)
+	if o.take(); o.removed != 0 {
+		t.Errorf("got %d requests that take the watch off, want none", o.removed)
+	}
+}

@@ -7,8 +7,9 @@ import (
 	"slices"
 )
 
-// ReadEnsemble returns what an ensemble has executed, in the order of zxids. Each directory is that of a server that
-// votes; one without a log has none of the transactions. It is meant for servers that have nothing to do.
+// ReadEnsemble returns what an ensemble has executed, in the order of zxids. Each directory is one that Read takes, of
+// a server that votes; one without a log has none of the transactions. The servers should be idle or have ended. The
+// errors are those of Read. If a server has lost its log, as with a new disk, transactions may be missing.
 //
 // The log of one server may have more: what a leader that was deposed has proposed, and no other leader has taken over.
 // And it may have less, since a server that comes back far behind gets a snapshot. So neither one log nor what most of

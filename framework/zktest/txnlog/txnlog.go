@@ -1,6 +1,7 @@
 // Package txnlog reads what ZooKeeper servers have executed, in order: from the transaction logs of real servers
-// ([Read], [Parse]) and, through zktest's Server.ObserveTransactions, from servers in memory. Tests judge by it what
-// clients cannot see, such as when a node was deleted and by which session. It needs nothing but the standard library.
+// ([Read], [ReadEnsemble], [Parse]) and, through zktest's Server.ObserveTransactions, from servers in memory. Tests
+// judge by it what clients cannot see, such as when a node was deleted and by which session. It needs nothing but the
+// standard library.
 //
 // A replay starts with the nodes that each server has of itself: /, /zookeeper, /zookeeper/quota and
 // /zookeeper/config. Below /zookeeper/quota servers count usage without transactions.
@@ -34,7 +35,8 @@ type Change struct {
 	Kind Kind
 	Path string
 	// Owner is the session that an ephemeral node belongs to, of Created and of Deleted; 0 if the node is not
-	// ephemeral. Read and Parse do not know the owner of a Deleted node whose creation they have not read.
+	// ephemeral. Read, ReadEnsemble and Parse do not know the owner of a Deleted node whose creation they have not
+	// read.
 	Owner int64
 	// Data is the node's content after Created and DataSet; nil if the request had none. Readers must not modify it.
 	Data []byte

@@ -28,7 +28,7 @@ import (
 // In case 1 the view forgets that a writer left: one that became a reader had created a node for that before its
 // own went, which would have taken the number.
 
-// An Unlisted is guarded by sharedView.mu.
+// An Unlisted is what a session knows of the numbers in a directory. sharedView.mu guards it.
 type Unlisted struct {
 	dirWatch  session.Watch       // on the directory
 	DirCzxid  int64               // the listed directory's; zero if none was listed
@@ -110,7 +110,7 @@ func (v *sharedView) sameDirectoryLocked() bool {
 	return dir.Current && v.unlisted.IsOf(dir.Stat.Czxid)
 }
 
-// IsOf reports whether the listed directory is the one that a transaction created.
+// IsOf reports whether the listed directory has this czxid.
 func (u *Unlisted) IsOf(czxid int64) bool { return u.DirCzxid != 0 && u.DirCzxid == czxid }
 
 func (v *sharedView) unwatchDirectoryLocked() {
