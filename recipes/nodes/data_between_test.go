@@ -3,6 +3,7 @@ package nodes_test
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -34,23 +35,24 @@ func TestSetOfANodeThatGoesBetweenLookAndWriteReturnsWhenItIsMadeAgain(t *testin
 // The client asks for the ACL of the next node after the keeper has taken its data, and before they are refused.
 func TestDataThatAreTooLargeLeaveThoseOfALaterSet(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
-		var node *nodes.PersistentNode
-		var later <-chan error
+		var shared atomic.Pointer[nodes.PersistentNode] // the client calls acl on a goroutine of its own
+		later := make(chan (<-chan error), 1)
 		acl := func(string) []zk.ACL {
-			if len(node.Data()) > 4096 {
-				later = setSoon(t.Context(), node, "3")
+			if node := shared.Load(); node != nil && len(node.Data()) > 4096 {
+				later <- setSoon(t.Context(), node, "3")
 			}
 			return zk.WorldACL(zk.PermAll)
 		}
 		client, link := newClient(t, server, framework.WithMaxRequest(4096), framework.WithACLProvider(acl))
-		node = newNode(t, client, path, "1")
+		node := newNode(t, client, path, "1")
+		shared.Store(node)
 		wantErr(t, node.Start(t.Context()))
 		link.Cut()
 		time.Sleep(time.Minute)
 		wantErr(t, node.Set(within(t, time.Second), []byte(strings.Repeat("x", 5000))), context.DeadlineExceeded)
 		link.Heal()
 		time.Sleep(time.Minute)
-		wantErr(t, <-later)
+		wantErr(t, <-<-later)
 		wantThere(t, server, client, node, "3")
 	})
 }
