@@ -11,7 +11,7 @@ import (
 	"github.com/gocurator/curator/framework/zktest/explore"
 )
 
-var modelStates = flag.Int("model.states", 20_000, "how many states of each world of latches are visited; 0: all")
+var modelStates = flag.Int("model.states", 2_000, "how many states of each world of latches are visited; 0: all")
 
 var errCampaign = errors.New("the campaign has failed")
 

@@ -12,7 +12,7 @@ import (
 	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
-var modelStates = flag.Int("model.states", 4000, "how many states of each scene of retained locks are visited; 0: all")
+var modelStates = flag.Int("model.states", 1_500, "how many states of each scene of retained locks are visited; 0: all")
 
 // The model is one local queue beside a contender of another client. Each section under retainedQueues.mu is one step,
 // and calls the real function on a queue and residences made of the state. Between the sections stand goroutines: the

@@ -6,7 +6,7 @@ import (
 )
 
 // limit keeps the run of every day short.
-const limit = 5_000
+const limit = 2_500
 
 func TestEveryStateIsRight(t *testing.T) {
 	for _, c := range Configs {
