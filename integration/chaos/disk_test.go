@@ -3,6 +3,7 @@
 package chaos_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -32,6 +33,9 @@ func newDisk(m *zookeeper.Member) (*disk, error) {
 	}
 	mountErr := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=1g")
 	if err := os.CopyFS(dir, os.DirFS(aside)); err != nil {
+		if mountErr == nil {
+			err = errors.Join(err, syscall.Unmount(dir, syscall.MNT_DETACH))
+		}
 		return nil, err
 	}
 	if mountErr != nil {

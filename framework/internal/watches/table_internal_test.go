@@ -510,14 +510,20 @@ func TestASpentWatchIsNotTakenOff(t *testing.T) {
 	wantRequests(t, o.table)
 }
 
-// The deletion deletes no node, and so takes no watch. A subscription that comes and goes meanwhile changes nothing.
-func TestLastSubscriptionTakesTheWatchOnAMissingNodeOffDuringADeletion(t *testing.T) {
+// awaitsCreation makes a persistent subscription to a missing node, whose existence the server watches.
+func awaitsCreation() (*one, *Subscription) {
 	o := &one{table: New()}
 	o.table.Attached(start, time.Second)
 	persistent := o.subscribe(Persistent)
 	o.take()
 	o.answer(Missing)
 	o.answer(Missing) // to the request that watches the existence
+	return o, persistent
+}
+
+// The deletion deletes no node, and so takes no watch. A subscription that comes and goes meanwhile changes nothing.
+func TestLastSubscriptionTakesTheWatchOnAMissingNodeOffDuringADeletion(t *testing.T) {
+	o, persistent := awaitsCreation()
 	o.table.Removing(nodeKey.Path)
 	o.table.Unsubscribe(o.subscribe(Promptly))
 	o.table.Unsubscribe(persistent)
@@ -528,12 +534,7 @@ func TestLastSubscriptionTakesTheWatchOnAMissingNodeOffDuringADeletion(t *testin
 
 // The server's watch was left by an earlier watch of the node, when the request that takes it off was refused.
 func TestLastSubscriptionTakesOffDuringADeletionWhatABusyServerHasKept(t *testing.T) {
-	o := &one{table: New()}
-	o.table.Attached(start, time.Second)
-	persistent := o.subscribe(Persistent)
-	o.take()
-	o.answer(Missing)
-	o.answer(Missing) // to the request that watches the existence
+	o, persistent := awaitsCreation()
 	o.table.Unsubscribe(persistent)
 	for _, r := range o.table.Requests() {
 		o.table.Answered(r, Answer{Outcome: Busy, Err: errors.New("an error")}, start)

@@ -1,6 +1,6 @@
 package model
 
-// Configs are the worlds that are explored. The figures of each stand in doc.go.
+// Configs are the worlds that are explored. integration/PROOF.md has the figures of each.
 var Configs = []Config{
 	{Name: "mutex", Clients: [][]Kind{{Mutex}, {Mutex}}, Faults: Faults{Cuts: 1, Lates: 1}},
 	{Name: "mutex, lapse", Clients: [][]Kind{{Mutex}, {Mutex}}, Faults: Faults{Lapses: 1, GiveUps: 1}},
