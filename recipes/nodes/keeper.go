@@ -6,25 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"sync"
 	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/retry"
 )
-
-// A registry is what the persistent nodes of one client share.
-type registry struct {
-	sessions sync.Map // the IDs of those that nodes of this client may belong to
-	kept     sync.Map // absolute paths: two persistent nodes at one would take each other's node for their own
-}
-
-// had reports whether a node of a session may be this client's.
-func (r *registry) had(session int64) bool {
-	_, had := r.sessions.Load(session)
-	return had
-}
 
 // A keeper keeps a node from Start to its end, through one session after the other. Its goroutine looks, decides and
 // acts. An act that fails is tried again after a pause.
@@ -103,7 +90,7 @@ func (k *keeper) keepIn(ctx context.Context, s session.Session) {
 	if ephemeral {
 		k.missing, k.written, k.late = true, 0, -1
 	}
-	k.registry.sessions.Store(s.ID(), nil)
+	k.registry.add(s.ID())
 	var pace retry.Pace
 	for ctx.Err() == nil && s.Err() == nil {
 		began := time.Now()

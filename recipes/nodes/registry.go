@@ -1,0 +1,35 @@
+package nodes
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// mostSessions is how many sessions a registry remembers. A node of an older one, which its servers have not ended yet,
+// would be waited for as one of another client is: until its session ends.
+const mostSessions = 64
+
+// A registry is what the persistent nodes of one client share.
+type registry struct {
+	// The IDs of the newest sessions, which nodes of this client may belong to.
+	sessions atomic.Pointer[[]int64]
+	kept     sync.Map // absolute paths: two persistent nodes at one would take each other's node for their own
+}
+
+// add remembers a session. Its keepers add it at the same time.
+func (r *registry) add(session int64) {
+	for !r.had(session) {
+		before, after := r.sessions.Load(), []int64{session}
+		if before != nil {
+			after = append((*before)[max(0, len(*before)-mostSessions+1):len(*before):len(*before)], session)
+		}
+		r.sessions.CompareAndSwap(before, &after)
+	}
+}
+
+// had reports whether a node of a session may be this client's.
+func (r *registry) had(session int64) bool {
+	sessions := r.sessions.Load()
+	return sessions != nil && slices.Contains(*sessions, session)
+}

@@ -1,0 +1,29 @@
+package nodes
+
+import (
+	"sync"
+	"testing"
+)
+
+func TestARegistryRemembersTheNewestSessions(t *testing.T) {
+	var r registry
+	const sessions = 10 * mostSessions
+	for id := range int64(sessions) {
+		var keepers sync.WaitGroup
+		for range 4 {
+			keepers.Go(func() { r.add(id) })
+		}
+		keepers.Wait()
+		if !r.had(id) {
+			t.Fatalf("session %d was forgotten as soon as it was added", id)
+		}
+	}
+	for id := range int64(sessions) {
+		if had, newest := r.had(id), id >= sessions-mostSessions; had != newest {
+			t.Errorf("session %d of %d is remembered: %v, should be %v", id, sessions, had, newest)
+		}
+	}
+	if kept := len(*r.sessions.Load()); kept != mostSessions {
+		t.Errorf("%d sessions are kept, should be %d", kept, mostSessions)
+	}
+}
