@@ -29,6 +29,8 @@
 //  8. At the end no node of a contender is left, no orphan, no registration.
 //
 // What cannot be proven: holds of the other languages are counted, and are judged only as nodes in the queue. They hear
-// of no loss, and may work on beside the next holder; see package interop. A hold of ours whose begin or end was not
-// answered is proven for the shorter time. Times of hand-over are those of drivers, not of servers.
+// of no loss, and may work on beside the next holder; see package interop. One of them may leave a node behind in a
+// session that goes on, which this library never may. Its process is ended then so that the run can go on, and the
+// report counts it. A hold of ours whose begin or end was not answered is proven for the shorter time. Times of
+// hand-over are those of drivers, not of servers.
 package chaos

@@ -16,6 +16,8 @@ type episode struct {
 	Begun   int64  `json:"begun"`   // CLOCK_MONOTONIC
 	Healed  int64  `json:"healed"`  // when nothing was broken any more, but sessions
 	Serving int64  `json:"serving"` // when each lock had been acquired since
+
+	Forgotten bool `json:"forgotten"` // for that, a process of another language was ended
 }
 
 // play does what a window says, all of it at a time, and then heals everything.

@@ -28,6 +28,7 @@ type report struct {
 	Quiet        times                     `json:"handOverQuiet"`
 	Fire         times                     `json:"handOverUnderFire"`
 	Service      times                     `json:"timeToService"`
+	Forgotten    map[string]int            `json:"forgottenNodes"` // by language
 	Lost         int                       `json:"leasesLost"`
 	Unknown      int                       `json:"leasesLostWithoutARemoval"`
 	Margin       times                     `json:"knewFirstBy"`
@@ -44,7 +45,7 @@ type report struct {
 func newReport(seed uint64) *report {
 	return &report{
 		Seed: seed, Acquisitions: map[string]map[string]int{}, Failed: map[string]int{}, Faults: map[string]int{},
-		Writes: map[string]int{}, Proven: map[string]int{},
+		Writes: map[string]int{}, Proven: map[string]int{}, Forgotten: map[string]int{},
 	}
 }
 
@@ -75,7 +76,9 @@ func (r *report) add(one *run, l *ledger) {
 		r.Acquisitions[kind][h.language]++
 	}
 	for _, e := range one.episodes {
-		r.Service = append(r.Service, time.Duration(e.Serving-e.Healed))
+		if !e.Forgotten {
+			r.Service = append(r.Service, time.Duration(e.Serving-e.Healed))
+		}
 	}
 	for what, n := range one.history.writes {
 		r.Writes[what] += n
@@ -156,6 +159,7 @@ func (r *report) text() string {
 	line("hand-overs in quiet times", r.Quiet)
 	line("hand-overs under fire", r.Fire)
 	line("time to service after healing", r.Service)
+	line("nodes that others had forgotten", counts(r.Forgotten))
 	line("leases lost, without a removal", fmt.Sprint(r.Lost, ", ", r.Unknown))
 	line("the holder knew first by", r.Margin)
 	line("writes", counts(r.Writes))
