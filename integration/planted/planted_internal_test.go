@@ -96,7 +96,8 @@ type compiler struct {
 	root    string
 	set     *token.FileSet
 	imports types.Importer
-	files   map[string][]string // by directory, relative to the root
+	files   map[string][]string  // by directory, relative to the root
+	parsed  map[string]*ast.File // as they are
 }
 
 func newCompiler(t *testing.T, root string, bugs []bug) *compiler {
@@ -119,7 +120,7 @@ func newCompiler(t *testing.T, root string, bugs []bug) *compiler {
 	if err != nil {
 		t.Fatalf("go list: %v\n%s", err, &errs)
 	}
-	c := &compiler{root: root, set: token.NewFileSet(), files: map[string][]string{}}
+	c := &compiler{root: root, set: token.NewFileSet(), files: map[string][]string{}, parsed: map[string]*ast.File{}}
 	exports := map[string]string{}
 	for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
 		var p struct {
@@ -152,12 +153,11 @@ func (c *compiler) check(dir string, texts map[string]string) error {
 	var files []*ast.File
 	changed := 0
 	for _, name := range c.files[dir] {
-		var text any
-		if other, ok := texts[name]; ok {
-			text = other
+		text, ok := texts[name]
+		if ok {
 			changed++
 		}
-		file, err := parser.ParseFile(c.set, name, text, parser.SkipObjectResolution)
+		file, err := c.parse(name, text, !ok)
 		if err != nil {
 			return err
 		}
@@ -169,4 +169,17 @@ func (c *compiler) check(dir string, texts map[string]string) error {
 	config := types.Config{Importer: c.imports}
 	_, err := config.Check(dir, c.set, files, nil)
 	return err
+}
+
+// parse returns a file, with another text if it has changed. One that has not is read once for all bugs.
+func (c *compiler) parse(name, text string, asIs bool) (*ast.File, error) {
+	if !asIs {
+		return parser.ParseFile(c.set, name, text, parser.SkipObjectResolution)
+	}
+	file, err := c.parsed[name], error(nil)
+	if file == nil {
+		file, err = parser.ParseFile(c.set, name, nil, parser.SkipObjectResolution)
+		c.parsed[name] = file
+	}
+	return file, err
 }
