@@ -27,13 +27,18 @@ type holding struct {
 	suspicions *suspicion
 }
 
-// A suspicion belongs to a mutex that was held when a goroutine locked another one of no higher rank: this goroutine.
+// A suspicion belongs to a mutex that was held when a goroutine locked another one of no higher rank.
 type suspicion struct {
+	*locking
+	next *suspicion
+}
+
+// A locking is that Lock.
+type locking struct {
 	goroutine uint64
 	rank      int
 	of        any
 	callers   [24]uintptr // who called Lock
-	next      *suspicion
 }
 
 // held are the mutexes that are locked now, of all goroutines.
@@ -50,21 +55,25 @@ var held struct {
 //
 //go:norace
 func (h *holding) begin(rank int, of any) {
+	if !h.add(rank, of) {
+		return
+	}
+	// Without held.mu, or all who lock would wait for this. What this goroutine holds it goes on to hold.
+	l := &locking{goroutine: goroutineID(), rank: rank, of: of}
+	runtime.Callers(3, l.callers[:])
+	h.suspect(l)
+}
+
+// add puts the mutex in the list, and reports whether one is there that it may not be locked under.
+//
+//go:norace
+func (h *holding) add(rank int, of any) (wrong bool) {
 	runtime.RaceDisable()
 	defer runtime.RaceEnable()
 	held.mu.Lock()
 	defer held.mu.Unlock()
-	var goroutine uint64
-	for other := held.first; other != nil; other = other.next {
-		if other.rank < rank {
-			continue
-		}
-		if goroutine == 0 {
-			goroutine = goroutineID()
-		}
-		s := &suspicion{goroutine: goroutine, rank: rank, of: of, next: other.suspicions}
-		runtime.Callers(3, s.callers[:])
-		other.suspicions = s
+	for other := held.first; other != nil && !wrong; other = other.next {
+		wrong = other.rank >= rank
 	}
 	h.rank, h.of = rank, of
 	h.next, h.prev = held.first, nil
@@ -72,6 +81,22 @@ func (h *holding) begin(rank int, of any) {
 		h.next.prev = h
 	}
 	held.first = h
+	return wrong
+}
+
+// suspect leaves a suspicion at each mutex that this one may not be locked under.
+//
+//go:norace
+func (h *holding) suspect(l *locking) {
+	runtime.RaceDisable()
+	defer runtime.RaceEnable()
+	held.mu.Lock()
+	defer held.mu.Unlock()
+	for other := held.first; other != nil; other = other.next {
+		if other != h && other.rank >= l.rank {
+			other.suspicions = &suspicion{locking: l, next: other.suspicions}
+		}
+	}
 }
 
 // end notes that the goroutine is about to unlock the mutex, and judges its suspicions.
