@@ -170,7 +170,7 @@ func (w *world) listed(i int8, m message) {
 func (w *world) sameDirectory(i int8) bool {
 	c := &w.clients[i]
 	j := c.find(queueName)
-	return j >= 0 && c.watches[j].as == set && c.unlisted.IsOf(int64(c.watches[j].tree))
+	return j >= 0 && c.watches[j].as == set && (w.off(Czxid) || c.unlisted.IsOf(int64(c.watches[j].tree)))
 }
 
 func (w *world) created(i int8, m message) {

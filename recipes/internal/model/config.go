@@ -35,6 +35,8 @@ type Config struct {
 	Raised   int8     // another limit, set at any time; 0 if it stays
 	Faults   Faults   // how many may happen
 	Off      Off      // what does not hold
+
+	unreduced bool // without isAlone and isNext: every order of steps
 }
 
 // Faults are how often things may happen that no contender needs.
@@ -77,6 +79,7 @@ const (
 	NewName
 	Looks
 	LimitInOrder
+	Czxid
 	OneAtTheGate
 )
 

@@ -35,9 +35,15 @@
 //	NewName              a create is repeated under its name                        stuck
 //	Looks                nothing looks for creates that were lost                   stuck
 //	LimitInOrder         the limit is older than the listing                        out of turn
+//	Czxid                the watched directory need not be the listed one           out of turn
 //
 // Safety does not need S3: a node that gets the number after the session's greatest has no other before it that the
-// view lacks, by S2 alone. A wrong count costs a listing.
+// view lacks, by S2 alone. A wrong count costs a listing. Nor does safety care which of the nodes ahead a contender
+// waits for: after the wait it decides again, by a listing or by a view that lacks none of them.
+//
+// Not every order of steps is explored: isAlone and isNext leave out what makes no difference. A test explores worlds
+// without them, too. The same nodes come and go, the same grants begin and end in the same orders, the same is wrong,
+// and the last states are the same.
 //
 // # Not in it
 //

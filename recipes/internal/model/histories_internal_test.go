@@ -2,20 +2,6 @@ package model
 
 // Where the exploration of a switch begins, so that the failure is near.
 const (
-	aHoldsAndBWaits = `
-		a queues
-		the server executes the creation of a for client 1
-		the server executes the listing of a for client 1
-		client 1 hears of the creation of a0-lock-0000000000
-		client 1 hears of the listing of a
-		a takes its turn
-		b queues
-		the server executes the creation of b for client 2
-		the server executes the listing of b for client 2
-		client 2 hears of the creation of b0-lock-0000000001
-		client 2 hears of the listing of b
-		the server executes the read of b0-lock-0000000001 for client 2
-		the server executes the read of a0-lock-0000000000 for client 2`
 	aBecomesAReaderAndCWaits = `
 		a queues
 		the server executes the creation of a for client 1
@@ -56,4 +42,11 @@ const (
 		a takes its turn
 		a releases
 		the server executes the removal of a1-lock-0000000001 for client 1`
+	aReturnsAndBHasMadeTheDirectory = aHasHadTheDirectoryToItself + `
+		! client 1 loses its connection
+		! the empty directory is removed
+		client 1 connects to server 1
+		the server executes the removal of a1-lock-0000000001 for client 1
+		client 1 hears of the removal of a1-lock-0000000001
+		the server executes the creation of b for client 2`
 )

@@ -56,7 +56,7 @@ func (s stepper) may(possible bool, name string, do func(w *world)) {
 func (w *world) steps(take func(string, *world)) {
 	s := stepper{w, take}
 	for i := range w.clients {
-		if s.isAlone(int8(i)) && s.local(int8(i)) {
+		if !w.unreduced && s.isAlone(int8(i)) && s.local(int8(i)) {
 			return
 		}
 	}
@@ -86,10 +86,12 @@ func (s stepper) client(i int8) {
 	}
 	for server := range s.servers {
 		behind := server == 1 && c.seen > 0 && !s.off(S4)
+		if c.server >= 0 || behind || server > 0 && i < s.Steady {
+			continue
+		}
 		connects := fmt.Sprintf("%s connects to server %d", who, server+1)
-		can := c.server < 0 && !behind && (server == 0 || i >= s.Steady)
-		s.may(can, connects, func(w *world) { w.connect(i, int8(server), false) })
-		s.may(can && len(c.watches) > 1, connects+", and sets the newest watch first", func(w *world) { w.connect(i, int8(server), true) })
+		s.may(true, connects, func(w *world) { w.connect(i, int8(server), false) })
+		s.may(len(c.watches) > 1, connects+", and sets the newest watch first", func(w *world) { w.connect(i, int8(server), true) })
 	}
 	s.may(c.server >= 0 && !c.valid, who+" renews its lease", func(w *world) { w.clients[i].valid = true })
 	s.clientFaults(i, who)
@@ -149,10 +151,10 @@ func (s stepper) isAlone(i int8) bool {
 }
 
 func (s stepper) clientFaults(i int8, who string) {
-	if i < s.Steady {
+	c := &s.clients[i]
+	if i < s.Steady || c.valid && s.faults.Cuts+s.faults.Lapses == 0 {
 		return
 	}
-	c := &s.clients[i]
 	cut := c.server >= 0 && s.faults.Cuts > 0
 	s.may(cut, "! "+who+" loses its connection", func(w *world) {
 		w.faults.Cuts--

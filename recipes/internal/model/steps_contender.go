@@ -62,10 +62,11 @@ func (s stepper) hold(by int8) {
 }
 
 // isNext reports whether a contender may be the next to begin. Clients that are alike begin in the order of their
-// numbers: any other history is one of these with the clients renamed.
+// numbers: any other history is one of these with the clients renamed. They are not alike if one has no faults, or
+// acquires again.
 func (s stepper) isNext(by int8) bool {
 	i := s.owner[by]
-	if i == 0 || s.all[by].try >= 0 || !slices.Equal(s.Clients[i], s.Clients[i-1]) {
+	if s.unreduced || i == 0 || i == s.Steady || i == 1 && s.Again > 0 || !slices.Equal(s.Clients[i], s.Clients[i-1]) {
 		return true
 	}
 	for x := range s.all {
