@@ -124,7 +124,9 @@ type residents struct {
 
 // with calls a function of the library on what the state stands for, and returns the state after it.
 func (w tenancy) with(call func(residents)) tenancy {
-	key := retainedKey{retention: retention{most: int(w.most), afterDemand: int(w.afterDemand), busy: modelBusy, idle: modelIdle}}
+	key := retainedKey{retention: retention{
+		most: int(w.most), afterDemand: int(w.afterDemand), busy: modelBusy, idle: modelIdle,
+	}}
 	q := &retainedQueue{key: key, busy: w.busy, unheld: w.unheld, used: modelNow}
 	q.all = &retainedQueues{byKey: map[retainedKey]*retainedQueue{key: q}}
 	if w.proven {
@@ -132,10 +134,15 @@ func (w tenancy) with(call func(residents)) tenancy {
 	}
 	r := residents{queue: q}
 	for i, a := range w.acquires {
-		r.acquires[i] = &retainedWaiter{lock: &RetainedLock{key: key}, try: a.try, leaves: a.leaves, turn: make(chan baton, 1)}
+		r.acquires[i] = &retainedWaiter{
+			lock: &RetainedLock{key: key}, try: a.try, leaves: a.leaves, turn: make(chan baton, 1),
+		}
 	}
 	for i, s := range w.stays {
-		r.stays[i] = &residence{queue: q, front: s.front, gone: s.gone, heldBack: s.heldBack, handed: int(s.handed), after: int(s.after), holdEnded: modelNow}
+		r.stays[i] = &residence{
+			queue: q, front: s.front, gone: s.gone, heldBack: s.heldBack, handed: int(s.handed), after: int(s.after),
+			holdEnded: modelNow,
+		}
 		if s.held {
 			r.stays[i].hold = &hold{}
 		}
@@ -237,7 +244,8 @@ func (s stay) demand() demand {
 // situation is what a residence knows after it has looked.
 func (w tenancy) situation(s stay) situation {
 	known := situation{
-		news: news{demand: s.seen, timeout: time.Hour}, now: modelNow, usable: !s.lapsed, handed: int(s.handed), after: int(s.after),
+		news: news{demand: s.seen, timeout: time.Hour}, now: modelNow, usable: !s.lapsed,
+		handed: int(s.handed), after: int(s.after),
 	}
 	if s.old {
 		known.age = modelBusy
@@ -302,7 +310,8 @@ func (w tenancy) after(names ...string) tenancy {
 
 // newHandover makes a scene that begins when an acquire has been taken out to get the node.
 func newHandover(change func(w *tenancy)) tenancy {
-	return newTenancy([3]int8{2, 1, 0}, change).after("acquire 0 is called!", "acquire 0 looks for an idle node", "acquire 0 enters the local queue",
+	return newTenancy([3]int8{2, 1, 0}, change).after(
+		"acquire 0 is called!", "acquire 0 looks for an idle node", "acquire 0 enters the local queue",
 		"acquire 0 creates its node", "acquire 0 is admitted", "acquire 1 is called!", "acquire 1 looks for an idle node",
 		"acquire 1 enters the local queue", "acquire 0 releases", "residence 0 looks", "residence 0 decides")
 }
@@ -315,7 +324,9 @@ func TestRetainedQueueIsRightInEveryState(t *testing.T) {
 		"two acquires, cancelled": newTenancy([3]int8{1, 1, 0}, func(w *tenancy) { w.cancels, w.others = 1, 0 }),
 		"an acquire and a try":    newTenancy([3]int8{1, 0, 1}, func(w *tenancy) { w.losses = 1 }),
 		"a lost hand-over":        newHandover(func(w *tenancy) { w.losses, w.others = 1, 0 }),
-		"all":                     newTenancy([3]int8{2, 2, 1}, func(w *tenancy) { w.losses, w.cancels, w.afterDemand = 1, 1, 1 }),
+		"all": newTenancy([3]int8{2, 2, 1}, func(w *tenancy) {
+			w.losses, w.cancels, w.afterDemand = 1, 1, 1
+		}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			result, err := w.explore(*modelStates)
