@@ -111,6 +111,25 @@ func TestReleasedBindingsGetNoEndAndAllOthersGetOne(t *testing.T) {
 	}
 }
 
+// A lock that hears of the end of its lease releases it.
+func TestBindingsThatAreReleasedAsTheyEndAllEndOnce(t *testing.T) {
+	s, _ := unconnected()
+	s.onAttached(attachedAt(s.clock.Now()))
+	var all [4]session.Binding
+	var ended, tidied [len(all)]int
+	for i := range all {
+		var err error
+		all[i], err = s.Bind(func(error) { ended[i]++; all[i].Release() }, func() { tidied[i]++ })
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.end(session.ErrSessionLost)
+	if want := [len(all)]int{1, 1, 1, 1}; ended != want || tidied != want {
+		t.Errorf("got ended %v and tidied up %v, want %v", ended, tidied, want)
+	}
+}
+
 func TestBindingsAreTidiedUpAfterDoneAndAfterTheirEnd(t *testing.T) {
 	s, owner := unconnected() // its chores are done within the call that orders them
 	s.onAttached(attachedAt(s.clock.Now()))

@@ -91,6 +91,27 @@ func TestTwoNodesOfCreateAtThatAreCreatedLateAreRemoved(t *testing.T) {
 	})
 }
 
+// A CreateAt takes the path over from the looks for a late node of the one before, which may still come when the second
+// is over, too.
+func TestALateNodeOfACreateAtIsRemovedAlsoAfterASecondOneOfItsPath(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		s := w.Session()
+		goOn := createAtLate(t, w, "/a")
+		<-s.RemoveAt("/a").Done()
+		wantErr(t, s.CreateAt(t.Context(), "/a", nil, nil))
+		<-s.RemoveAt("/a").Done()
+		goOn()
+		synctest.Wait()
+		if !w.Server.Exists("/a") {
+			t.Fatal("got no node, the test needs one that is created late")
+		}
+		time.Sleep(5 * clienttest.SessionTimeout)
+		if w.Server.Exists("/a") || s.Err() != nil {
+			t.Errorf("got node %t, session error %v; want neither", w.Server.Exists("/a"), s.Err())
+		}
+	})
+}
+
 // A look for a late node must not remove the one that CreateAt makes again, nor one that it finds.
 func TestALookForALateNodeLeavesTheNodeOfALaterCreateAt(t *testing.T) {
 	for name, before := range map[string]bool{"it comes before": true, "it comes after": false} {
@@ -125,7 +146,8 @@ func TestALookForALateNodeLeavesTheNodeOfALaterCreateAt(t *testing.T) {
 type twoServers struct {
 	leader, follower *zktest.Server
 	session          framework.Session
-	moved            atomic.Bool // to the follower
+	moved            atomic.Bool  // to the follower
+	refusals         atomic.Int32 // how many transactions the follower cannot take just then
 }
 
 func lagging(t *testing.T, lag time.Duration) *twoServers {
@@ -139,8 +161,11 @@ func lagging(t *testing.T, lag time.Duration) *twoServers {
 			return conn, nil
 		}
 		conn, err = e.follower.DialContext(ctx, network, address)
-		e.moved.Store(err == nil)
-		return conn, err
+		if err != nil {
+			return nil, err
+		}
+		e.moved.Store(true)
+		return refusing(conn, zktest.OpMulti, &e.refusals), nil
 	}))
 	e.session = enterable(t, client)
 	ensemble.SetLag(1, lag)
@@ -173,27 +198,34 @@ func TestRemoveAtLeavesASuccessorsNodeAfterItsAnswerIsLostAndTheNextServerIsBehi
 	})
 }
 
-// The answer to the create is lost, and the follower does not have the node yet.
+// The answer to the create is lost, and the follower does not have the node yet. Behind a transaction that it refuses,
+// its answer proves nothing.
 func TestRemoveAtIsDoneOnlyWhenTheNodeIsGoneAtAServerThatIsBehind(t *testing.T) {
-	zktest.Bubble(t, func(t *testing.T) {
-		e := lagging(t, 5*time.Second)
-		e.leader.DropReply(zktest.Match{Op: zktest.OpCreate2})
-		e.leader.RefuseConnections(true)
-		e.follower.RefuseConnections(true)
-		soon, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		wantErr(t, e.session.CreateAt(soon, "/a", nil, nil), context.DeadlineExceeded)
-		if e.follower.Exists("/a") || !e.leader.Exists("/a") {
-			t.Fatal("the test needs a node that the follower lacks")
-		}
-		e.follower.RefuseConnections(false)
-		r := e.session.RemoveAt("/a")
-		<-r.Done()
-		wantErr(t, r.Err())
-		if !e.moved.Load() || e.leader.Exists("/a") || e.session.Err() != nil {
-			t.Errorf("got node %t, session error %v; want neither", e.leader.Exists("/a"), e.session.Err())
-		}
-	})
+	for name, refusals := range map[string]int32{"it catches up": 0, "it refuses to at first": 3} {
+		t.Run(name, func(t *testing.T) {
+			zktest.Bubble(t, func(t *testing.T) {
+				e := lagging(t, 5*time.Second)
+				e.refusals.Store(refusals)
+				e.leader.DropReply(zktest.Match{Op: zktest.OpCreate2})
+				e.leader.RefuseConnections(true)
+				e.follower.RefuseConnections(true)
+				soon, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				wantErr(t, e.session.CreateAt(soon, "/a", nil, nil), context.DeadlineExceeded)
+				if e.follower.Exists("/a") || !e.leader.Exists("/a") {
+					t.Fatal("the test needs a node that the follower lacks")
+				}
+				e.follower.RefuseConnections(false)
+				r := e.session.RemoveAt("/a")
+				<-r.Done()
+				wantErr(t, r.Err())
+				if !e.moved.Load() || e.refusals.Load() > 0 || e.leader.Exists("/a") || e.session.Err() != nil {
+					t.Errorf("got node %t, %d refusals left, session error %v; want none of them",
+						e.leader.Exists("/a"), e.refusals.Load(), e.session.Err())
+				}
+			})
+		})
+	}
 }
 
 // The look must see what an earlier connection has asked for. Once is enough.

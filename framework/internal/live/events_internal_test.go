@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/framework/zktest"
 )
 
@@ -26,6 +28,16 @@ func TestARestartIsCountedWhenTheOwnerHearsOfIt(t *testing.T) {
 	if want := []int{4, 5}; !slices.Equal(counted, want) {
 		t.Errorf("got %v restarts when the owner heard of them, want %v", counted, want)
 	}
+}
+
+// configOf is of a session at a server.
+func configOf(server *zktest.Server) Config {
+	cfg := unconnectedConfig()
+	cfg.Transport.Dial = server.DialContext
+	cfg.Transport.Route = transport.NewRoute(func(context.Context) []string { return []string{"zk:2181"} }, nil)
+	cfg.Transport.SessionTimeout, cfg.Transport.ConnectionTimeout, cfg.Transport.MaxFrame = time.Minute, time.Minute, 1<<20
+	cfg.MaxRequest = 1 << 20
+	return cfg
 }
 
 // A session that has a connection again lets its users in, who may ask for something at that moment.
@@ -54,11 +66,7 @@ func TestWhatAReconnectionLetsInComesBehindTheRemovalsThatWereLeft(t *testing.T)
 			s.WatchData("/asked", func() {})
 		}
 		events.Detached, events.Over = func(error) {}, func() {} // from two goroutines
-		cfg := unconnectedConfig()
-		cfg.Transport.Dial = server.DialContext
-		cfg.Transport.Route = transport.NewRoute(func(context.Context) []string { return []string{"zk:2181"} }, nil)
-		cfg.Transport.SessionTimeout, cfg.Transport.ConnectionTimeout, cfg.Transport.MaxFrame = time.Minute, time.Minute, 1<<20
-		owner := New(cfg, events)
+		owner := New(configOf(server), events)
 		s = owner.Session()
 		if err := owner.Start(); err != nil {
 			t.Fatal(err)
@@ -76,6 +84,27 @@ func TestWhatAReconnectionLetsInComesBehindTheRemovalsThatWereLeft(t *testing.T)
 		removal, watch := slices.Index(order, "delete /left"), slices.Index(order, "getData /asked")
 		if attached != 2 || removal < 0 || watch < removal {
 			t.Errorf("got requests %q after %d attachments, want the removal ahead of the watch, after 2", order, attached)
+		}
+	})
+}
+
+// The connection outlasts the session until the owner closes it. A call that fails must not be done on it all the same.
+func TestASessionThatIsOverSendsNothing(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		server := zktest.New(t)
+		events := (&ownerLog{}).hear()
+		events.Attached, events.Over = func(string) {}, func() {} // from two goroutines
+		owner := New(configOf(server), events)
+		if err := owner.Start(); err != nil {
+			t.Fatal(err)
+		}
+		defer owner.Close(time.Second)
+		synctest.Wait()
+		owner.end(session.ErrClosed)
+		_, err := owner.Session().Create(t.Context(), &Creation{Dir: "/", Name: "late", Mode: session.Persistent})
+		synctest.Wait()
+		if !errors.Is(err, session.ErrClosed) || server.Exists("/late") {
+			t.Errorf("got error %v and node %t, want %v and none", err, server.Exists("/late"), session.ErrClosed)
 		}
 	})
 }

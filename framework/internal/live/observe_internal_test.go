@@ -1,6 +1,7 @@
 package live
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/go-zookeeper/zk"
@@ -37,5 +38,58 @@ func TestObserversHearOfNoDeletionThatNobodyAskedFor(t *testing.T) {
 	s.Session.watching.event(transport.WatchEvent{Type: zk.EventNodeDeleted, Path: "/dir/n"})
 	if len(heard.names) != 1 || heard.names[0] != "n" {
 		t.Errorf("got %q gone, want the node that is watched", heard.names)
+	}
+}
+
+// A removing is an observer that notes whether the nodes of a listing are being removed when it sees them.
+type removing struct {
+	goners
+	removals *removals
+	known    []bool
+}
+
+func (r *removing) Listed(names []string, _ *zk.Stat) {
+	r.removals.mu.Lock()
+	defer r.removals.mu.Unlock()
+	for _, name := range names {
+		r.known = append(r.known, r.removals.pending["/dir/"+name] != nil)
+	}
+}
+
+// What an observer asks for when it sees the listing comes behind the removal.
+func TestALostNodeIsBeingRemovedWhenObserversSeeIt(t *testing.T) {
+	s, _ := unconnected()
+	s.onAttached(attachedAt(s.clock.Now()))
+	name := protected("n-")
+	s.Runner.orphans.adopt(Backlog{orphans: []orphan{{dir: "/dir", name: name, sequential: true}}})
+	observer := &removing{removals: s.Runner.removals}
+	s.ObserveChildren("/dir", observer)
+	s.observers.listed("/dir", []string{name + "0000000007", protected("n-") + "0000000008"}, nil)
+	if want := []bool{true, false}; !slices.Equal(observer.known, want) {
+		t.Errorf("got removals %v of a lost node and another, want %v", observer.known, want)
+	}
+}
+
+// Two locks at one path observe one directory.
+func TestAnObserverThatLeavesLeavesTheOthers(t *testing.T) {
+	s, _ := unconnected()
+	var leaves, stays goners
+	s.ObserveChildren("/dir", &leaves)
+	s.ObserveChildren("/dir", &stays)
+	s.UnobserveChildren("/dir", &leaves)
+	s.observers.gone("/dir/n")
+	if len(leaves.names) > 0 || len(stays.names) != 1 {
+		t.Errorf("got %q for the one that has left and %q for the other, want nothing and the node", leaves.names, stays.names)
+	}
+}
+
+func TestAnObserverOfTheRootHearsOfItsNodes(t *testing.T) {
+	s, _ := unconnected()
+	var heard goners
+	s.ObserveChildren("/", &heard)
+	s.observers.gone("/n")
+	s.observers.gone("/n/below")
+	if want := []string{"n"}; !slices.Equal(heard.names, want) {
+		t.Errorf("got %q gone, want %q", heard.names, want)
 	}
 }

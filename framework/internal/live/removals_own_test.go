@@ -108,6 +108,20 @@ func TestRemoveAtRemovesTheSessionsNodeAloneWhateverIsLost(t *testing.T) {
 	}
 }
 
+func TestRemoveAtWhoseNodeIsDeletedBetweenLookAndDeleteSucceeds(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		s := w.Session()
+		wantErr(t, s.CreateAt(t.Context(), "/a", nil, nil))
+		release := w.Server.HoldRequest(zktest.Match{Op: zktest.OpDelete})
+		r := s.RemoveAt("/a")
+		synctest.Wait()
+		wantErr(t, w.Server.Delete("/a"))
+		release()
+		<-r.Done()
+		wantErr(t, r.Err())
+	})
+}
+
 // Each change makes another look necessary. The node goes nevertheless, once it stays as it is between look and delete.
 func TestRemoveAtRemovesANodeThatIsChangedMeanwhile(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {

@@ -2,9 +2,13 @@ package live
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/framework/zktest"
 )
 
@@ -49,4 +53,21 @@ func TestARefusedRemovalIsAskedForInEachSessionTimeout(t *testing.T) {
 			time.Sleep(time.Until(due))
 		}
 	})
+}
+
+// The session ends while its second request for the removal is under way.
+func TestARefusedRemovalThatIsAskedForAgainIsLeftToTheNextSession(t *testing.T) {
+	s, owner := unconnected()
+	s.onAttached(attachedAt(s.clock.Now()))
+	path := "/dir/" + protected("n-")
+	removals := s.maker.removals
+	removals.answered(path, removals.remove(path, true), zk.ErrNoAuth)
+	s.mu.Lock()
+	removals.dueLocked(s.clock.Now().Add(oneTimeout))
+	asked := removals.pending[path] != nil
+	s.mu.Unlock()
+	s.end(session.ErrSessionLost)
+	if !asked || !slices.Equal(owner.left.Removals, []string{path}) {
+		t.Errorf("got asked again %t and %q left, want true and %s", asked, owner.left.Removals, path)
+	}
 }

@@ -81,3 +81,16 @@ func TestPatienceEndsWhenAnswersAreFastAgain(t *testing.T) {
 		}
 	}
 }
+
+// Each connection that is given up for a renewal gives the next one more time, up to a bound.
+func TestPatienceGrowsWithEachConnectionThatIsGivenUp(t *testing.T) {
+	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	var r renewal
+	for n := range 100 {
+		r.gaveUp(start)
+		want := 8 * time.Second << min(n, mostLost-1)
+		if got := r.limit(24*time.Second, 0).Sub(start); got != want {
+			t.Fatalf("after %d connections: got %v, want %v", n+1, got, want)
+		}
+	}
+}

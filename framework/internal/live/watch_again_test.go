@@ -1,6 +1,7 @@
 package live_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -51,6 +52,24 @@ func TestAnOverloadedServerIsAskedForAWatchAfterGrowingPauses(t *testing.T) {
 		// Nine in the first second or two, then one each half second to second.
 		if got := w.Server.Counts()[zktest.OpGetData] - before; got < 15 || got > 60 {
 			t.Errorf("got %d requests in 20 s, want 20 to 50", got)
+		}
+	})
+}
+
+// The pause grows with each round, not with each of its refusals.
+func TestManyRefusedWatchesAreAskedForAgainAsOftenAsOne(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		for i := range 1000 {
+			w.Server.ThrottleRequest(zktest.Match{Op: zktest.OpGetData, Nth: i + 1})
+		}
+		count := w.Server.CountRequests(zktest.Match{Op: zktest.OpGetData, Path: "/t0"})
+		for i := range 20 {
+			w.Make(fmt.Sprintf("/t%d", i))
+			w.watchData(fmt.Sprintf("/t%d", i))
+		}
+		time.Sleep(2 * time.Second)
+		if got := count(); got < 8 {
+			t.Errorf("got %d requests for one of 20 watches in 2 s, want at least 8", got)
 		}
 	})
 }

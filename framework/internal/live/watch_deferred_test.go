@@ -1,6 +1,7 @@
 package live_test
 
 import (
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -43,6 +44,22 @@ func TestAWatchThatIsPutOffIsSetInAMoment(t *testing.T) {
 		}
 		o.Stop()
 		w.wantWatches(0)
+	})
+}
+
+func TestAWatchThatIsPutOffDoesNotWaitForThoseThatBeginLater(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		w.Make("/a")
+		s := w.Session()
+		o := s.WatchDataDeferred("/a", func() {})
+		for i := range 3 {
+			time.Sleep(20 * time.Millisecond)
+			s.WatchDataDeferred(fmt.Sprintf("/later%d", i), func() {})
+		}
+		synctest.Wait()
+		if got := o.View(); got.Status != framework.StatusPresent {
+			t.Errorf("got view %+v after 60 ms, want the node", got)
+		}
 	})
 }
 
