@@ -41,6 +41,14 @@ func TestAContenderAloneKeepsTheSessionValid(t *testing.T) {
 				return func() { watch.Stop() }
 			},
 		},
+		"a tree, renewed by the leader": {
+			[]framework.Option{framework.WithSyncRenewal()},
+			func(s framework.Session) func() {
+				tree := &listener{}
+				wantErr(t, s.WatchTree("/a", tree))
+				return func() { s.UnwatchTree("/a", tree) }
+			},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *env) {

@@ -3,6 +3,8 @@ package live
 import (
 	"testing"
 	"time"
+
+	"github.com/gocurator/curator/framework/internal/transport"
 )
 
 func TestLookTime(t *testing.T) {
@@ -31,6 +33,22 @@ func TestGuidOf(t *testing.T) {
 	} {
 		if got := guidOf(name); got != want {
 			t.Errorf("%q: got %q, want %q", name, got, want)
+		}
+	}
+}
+
+// An overloaded server is not asked faster by a client with a short session timeout.
+func TestALookThatAnOverloadedServerRefusesIsRepeatedNoEarlierThanInASecond(t *testing.T) {
+	for timeout, want := range map[time.Duration]time.Duration{4 * time.Second: time.Second, 32 * time.Second: 2 * time.Second} {
+		s, _ := unconnected()
+		a := attachedAt(s.clock.Now())
+		a.Timeout = timeout
+		s.onAttached(a)
+		o := &orphan{dir: "/dir", name: protected("n-")}
+		before := s.clock.Now()
+		s.Runner.orphans.searched("/dir", []*orphan{o}, nil, nil, transport.Code(-7))
+		if pause := o.due.Sub(before); pause < want || pause > want+time.Minute {
+			t.Errorf("timeout %v: got the next look in %v, want it in %v", timeout, pause, want)
 		}
 	}
 }

@@ -1,9 +1,12 @@
 package live_test
 
 import (
+	"errors"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -46,6 +49,24 @@ func wantReasons(t *testing.T, version string, refuses bool) {
 		}
 		if reads, exists := w.Count(zktest.OpGetData)-before, w.Count(zktest.OpExists)-looks; reads != 3 || exists != 1 {
 			t.Errorf("got %d reads and %d looks, want 3 and 1", reads, exists)
+		}
+	})
+}
+
+// Servers close the connection on it. The nodes behind it are read all the same.
+func TestReadManyAsksForNoPathThatIsTooLarge(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		w.Make("/a")
+		var errs []error
+		for read, err := range w.Session().ReadMany(w.Within(time.Minute), []string{"/" + strings.Repeat("x", 2<<20), "/a"}, session.ReadData) {
+			wantErr(t, err)
+			errs = append(errs, read.Err)
+		}
+		if len(errs) != 2 || !errors.Is(errs[0], session.ErrTooLarge) || errs[1] != nil {
+			t.Errorf("got errors %.200v, want %v for the first of two nodes", errs, session.ErrTooLarge)
+		}
+		if n := w.Count(zktest.OpGetData); n != 1 {
+			t.Errorf("got %d reads, want one", n)
 		}
 	})
 }

@@ -125,8 +125,13 @@ func TestARemovalThatConnectionsEndOnIsAskedForAgain(t *testing.T) {
 		w.Link.Reset()
 		w.Eventually("connected", w.Session().Connected)
 		r := w.Session().Remove(entry.Path)
-		<-r.Done()
+		select {
+		case <-r.Done():
+		case <-time.After(time.Minute):
+			t.Error("got no end of the removal, want it refused after a few connections")
+		}
 		stop()
+		<-r.Done()
 		var hangUp *framework.DisconnectError
 		if !errors.As(r.Err(), &hangUp) || !w.Server.Exists(entry.Path) {
 			t.Fatalf("got %v, the test needs a removal that connections end on", r.Err())

@@ -94,3 +94,20 @@ func TestPatienceGrowsWithEachConnectionThatIsGivenUp(t *testing.T) {
 		}
 	}
 }
+
+// A renewal that was sent too early for what has been heard meanwhile is repeated once.
+func TestARenewalIsRepeatedOnce(t *testing.T) {
+	leases := leaseClock{quorum: true}
+	leases.hear(step{sent: 0, received: 0.01, timeout: 12})
+	leases.hear(step{sent: 1, received: 1.5})
+	leases.hear(step{sent: 3.9, received: 6.9, reach: transport.ReachMajority}) // slow, and so the next is early
+	var r renewal
+	r.begin(at(4), transport.ReachMajority, 0, false)
+	if due, _ := r.due(at(7), transport.ReachMajority, &leases, 0); !due {
+		t.Fatal("got no early renewal, the test needs one")
+	}
+	r.repeated = at(7)
+	if due, next := r.due(at(7.1), transport.ReachMajority, &leases, 0); due || !next.Equal(at(8)) {
+		t.Errorf("got a renewal due again %t, and the next look at %v; want none, and 8 s", due, next.Sub(epoch))
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"slices"
 	"testing"
 	"time"
 
@@ -147,5 +148,20 @@ func TestARefusalIsFinal(t *testing.T) {
 	s.onFailed("zk:1", session.ErrAuthRefused)
 	if !errors.Is(s.Err(), session.ErrAuthRefused) || !errors.Is(s.Err(), session.ErrSessionLost) || len(owner.failed) != 1 {
 		t.Errorf("the session ended with %v, and reported %v", s.Err(), owner.failed)
+	}
+}
+
+// The owner gives the work to the next session, which it makes when it hears of the end.
+func TestTheOwnerHearsOfTheEndBeforeItGetsWhatIsLeft(t *testing.T) {
+	var order []string
+	events := (&ownerLog{}).hear()
+	events.Over = func() { order = append(order, "over") }
+	events.Backlog = func(Backlog) { order = append(order, "backlog") }
+	s := newWhole(unconnectedConfig(), events)
+	s.onAttached(attachedAt(s.clock.Now()))
+	s.Runner.removals.remove("/left", true)
+	s.end(session.ErrSessionLost)
+	if want := []string{"over", "backlog"}; !slices.Equal(order, want) {
+		t.Errorf("got %q, want %q", order, want)
 	}
 }
