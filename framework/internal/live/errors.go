@@ -43,7 +43,7 @@ func passing(err error) bool {
 	return errors.As(err, &code) && code.Passing()
 }
 
-// hungUp reports that to ask again would end the next connection.
+// disconnects reports that to ask again would end the next connection.
 func disconnects(err error) bool {
 	var e *session.DisconnectError
 	return errors.As(err, &e)
