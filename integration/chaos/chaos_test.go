@@ -29,7 +29,7 @@ const (
 	retryPause     = 100 * time.Millisecond
 	// patience bounds everything that must happen at some time.
 	patience = 3 * time.Minute
-	// graceForOthers is how long service may be away until nodes are looked for that other languages have forgotten.
+	// graceForOthers is how long service may be away until servers or other languages are helped.
 	graceForOthers = 8 * sessionTimeout
 	// roundLength bounds how much has to be judged at a time. Each round has servers of its own.
 	roundLength = 5 * time.Minute
@@ -82,7 +82,7 @@ type run struct {
 	episodes  []episode
 	stop      chan struct{} // closed when no contender may begin anything any more
 	names     int
-	forgotten bool // a node that another language has forgotten was in the way
+	helped    bool // service came back only with help
 	from      int64
 	clock     span
 }
@@ -138,9 +138,8 @@ func (r *run) round(long time.Duration) {
 	schedule := newSchedule(r.seed, len(r.ensemble.Members()), r.disk != nil)
 	for until := time.Now().Add(long); time.Now().Before(until) && !r.t.Failed(); {
 		e := r.play(schedule.next())
-		r.forgotten = false
 		e.Serving = r.serving(e.Healed)
-		e.Forgotten = r.forgotten
+		e.Helped = r.helped
 		r.episodes = append(r.episodes, e)
 		time.Sleep(time.Second) // a quiet time, for comparison
 	}
@@ -179,19 +178,24 @@ func (r *run) create(path string) {
 }
 
 // serving waits until every lock has been acquired and every registration is there since a time, and returns when. It
-// notes in r.forgotten if a process had to be ended for that.
+// notes in r.helped if servers or another language had to be helped for that.
 func (r *run) serving(since int64) int64 {
 	r.t.Helper()
 	var waiting []string
 	served := func() bool {
-		waiting = append(r.history.unserved(since), r.unregistered()...)
+		waiting = r.history.unserved(since)
+		if len(waiting) == 0 { // the servers answer
+			waiting = r.unregistered()
+		}
 		return len(waiting) == 0
 	}
+	r.helped = false
 	for until := time.Now().Add(patience); !await.Within(graceForOthers, served); {
-		if r.forgotten = r.restartForgetful() || r.forgotten; time.Now().After(until) {
+		if time.Now().After(until) {
 			await.Errorf(r.t, "service after faults have healed, at %v; there are %q", waiting, r.nodes())
 			break
 		}
+		r.helped = r.help() || r.helped
 	}
 	return godriver.Now()
 }

@@ -29,8 +29,11 @@
 //  8. At the end no node of a contender is left, no orphan, no registration.
 //
 // What cannot be proven: holds of the other languages are counted, and are judged only as nodes in the queue. They hear
-// of no loss, and may work on beside the next holder; see package interop. One of them may leave a node behind in a
-// session that goes on, which this library never may. Its process is ended then so that the run can go on, and the
-// report counts it. A hold of ours whose begin or end was not answered is proven for the shorter time. Times of
-// hand-over are those of drivers, not of servers.
+// of no loss, and may work on beside the next holder; see package interop. A hold of ours whose begin or end was not
+// answered is proven for the shorter time. Times of hand-over are those of drivers, not of servers.
+//
+// Other software is helped where it stops all service, and the report counts it: a process of another language that has
+// left a node behind in a session that goes on, which this library never may; and servers that find no leader although
+// all is healed. Of 3.9.5, one that has cut its log back can refuse what its leader sends, as "cached out of order",
+// and begin another election, again and again, until it is started again.
 package chaos

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gocurator/curator/framework/zktest/await"
 	"github.com/gocurator/curator/integration/interop/godriver"
 	"github.com/gocurator/curator/integration/zookeeper"
 )
@@ -17,7 +18,7 @@ type episode struct {
 	Healed  int64  `json:"healed"`  // when nothing was broken any more, but sessions
 	Serving int64  `json:"serving"` // when each lock had been acquired since
 
-	Forgotten bool `json:"forgotten"` // for that, a process of another language was ended
+	Helped bool `json:"helped"` // for that, servers or a process of another language were started again
 }
 
 // play does what a window says, all of it at a time, and then heals everything.
@@ -55,7 +56,9 @@ func (r *run) begin(f fault) (heal, during func()) {
 	if f.Kind == rollServers {
 		return heal, func() {
 			for _, m := range all {
-				m.Restart()
+				m.Kill()
+				m.Start()
+				await.Within(graceForOthers, func() bool { return m.Role() != "" })
 			}
 		}
 	}

@@ -28,7 +28,8 @@ type report struct {
 	Quiet        times                     `json:"handOverQuiet"`
 	Fire         times                     `json:"handOverUnderFire"`
 	Service      times                     `json:"timeToService"`
-	Forgotten    map[string]int            `json:"forgottenNodes"` // by language
+	Forgotten    map[string]int            `json:"forgottenNodes"`   // by language
+	Revived      int                       `json:"revivedEnsembles"` // that elected no leader although all was healed
 	Lost         int                       `json:"leasesLost"`
 	Unknown      int                       `json:"leasesLostWithoutARemoval"`
 	Margin       times                     `json:"knewFirstBy"`
@@ -76,7 +77,7 @@ func (r *report) add(one *run, l *ledger) {
 		r.Acquisitions[kind][h.language]++
 	}
 	for _, e := range one.episodes {
-		if !e.Forgotten {
+		if !e.Helped {
 			r.Service = append(r.Service, time.Duration(e.Serving-e.Healed))
 		}
 	}
@@ -160,6 +161,7 @@ func (r *report) text() string {
 	line("hand-overs under fire", r.Fire)
 	line("time to service after healing", r.Service)
 	line("nodes that others had forgotten", counts(r.Forgotten))
+	line("ensembles without a leader, healed", r.Revived)
 	line("leases lost, without a removal", fmt.Sprint(r.Lost, ", ", r.Unknown))
 	line("the holder knew first by", r.Margin)
 	line("writes", counts(r.Writes))

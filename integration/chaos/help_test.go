@@ -10,7 +10,23 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/framework/zktest/await"
+	"github.com/gocurator/curator/integration/zookeeper"
 )
+
+// help does what an operator would do for software that does not belong to this library: servers that find no leader
+// though nothing is broken any more are started again, and so are processes that have forgotten a node. It reports
+// whether there was something to do.
+func (r *run) help() bool {
+	leads := func(m *zookeeper.Member) bool { return m.Role() == "leader" }
+	if await.Within(2*sessionTimeout, func() bool { return slices.ContainsFunc(r.ensemble.Members(), leads) }) {
+		return r.restartForgetful()
+	}
+	fmt.Fprintln(r.t.Output(), "the servers have no leader, and are started again")
+	r.report.Revived++
+	r.ensemble.Restart(nil)
+	return true
+}
 
 // restartForgetful ends each process of another language that has forgotten a node, and starts another one in its
 // place. It reports whether there was one. An acquire of such a process has failed without an answer to its creation,
