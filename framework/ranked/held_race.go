@@ -33,7 +33,7 @@ type suspicion struct {
 	next *suspicion
 }
 
-// A locking is that Lock.
+// A locking is a Lock that left suspicions: who called it, and for which mutex.
 type locking struct {
 	goroutine uint64
 	rank      int

@@ -32,8 +32,13 @@
 // of no loss, and may work on beside the next holder; see package interop. A hold of ours whose begin or end was not
 // answered is proven for the shorter time. Times of hand-over are those of drivers, not of servers.
 //
-// Other software is helped where it stops all service, and the report counts it: a process of another language that has
-// left a node behind in a session that goes on, which this library never may; and servers that find no leader although
-// all is healed. Of 3.9.5, one that has cut its log back can refuse what its leader sends, as "cached out of order",
-// and begin another election, again and again, until it is started again.
+// Where other software stops all service for half a minute, the test starts it again, as an operator would, and the
+// report says how often:
+//
+//   - A process of another language may have left a node behind in a session that goes on. This library never may.
+//   - Servers may find no leader although all is healed. A server of 3.9.5 that has cut its log back still has what it
+//     cut in memory. Then it refuses what its leader sends ("cached out of order"), and its next leader's as well.
+//
+// Such a window has no time to service. A restart of all servers gives every client a new connection, so these windows
+// do not show that our clients would have come back without it.
 package chaos

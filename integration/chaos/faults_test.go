@@ -58,7 +58,9 @@ func (r *run) begin(f fault) (heal, during func()) {
 			for _, m := range all {
 				m.Kill()
 				m.Start()
-				await.Within(graceForOthers, func() bool { return m.Role() != "" })
+				if !await.Within(graceForOthers, func() bool { return m.Role() != "" }) {
+					r.report.Restarts["servers, given up in a rolling restart"]++
+				}
 			}
 		}
 	}

@@ -23,7 +23,7 @@ func (r *run) help() bool {
 		return r.restartForgetful()
 	}
 	fmt.Fprintln(r.t.Output(), "the servers have no leader, and are started again")
-	r.report.Revived++
+	r.report.Restarts["servers"]++
 	r.ensemble.Restart(nil)
 	return true
 }
@@ -31,12 +31,12 @@ func (r *run) help() bool {
 // restartForgetful ends each process of another language that has forgotten a node, and starts another one in its
 // place. It reports whether there was one. An acquire of such a process has failed without an answer to its creation,
 // and the node keeps all others waiting while its session lasts. A contender has one node in a directory: of two,
-// one is forgotten. If the process is one of this library, its nodes stay, and so the test fails.
+// one is forgotten. A process of this library is left alone, and so the test fails.
 func (r *run) restartForgetful() bool {
 	found := false
 	for _, s := range r.slots[:processes] {
 		if slots[s.number].language != ours && r.hasForgotten(s) {
-			r.report.Forgotten[slots[s.number].language]++
+			r.report.Restarts[slots[s.number].language]++
 			r.kill(s)
 			r.start(s)
 			found = true

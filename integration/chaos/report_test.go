@@ -28,8 +28,8 @@ type report struct {
 	Quiet        times                     `json:"handOverQuiet"`
 	Fire         times                     `json:"handOverUnderFire"`
 	Service      times                     `json:"timeToService"`
-	Forgotten    map[string]int            `json:"forgottenNodes"`   // by language
-	Revived      int                       `json:"revivedEnsembles"` // that elected no leader although all was healed
+	Helped       int                       `json:"windowsThatNeededHelp"` // they are not in Service
+	Restarts     map[string]int            `json:"restartsToHelp"`        // by language, or of servers
 	Lost         int                       `json:"leasesLost"`
 	Unknown      int                       `json:"leasesLostWithoutARemoval"`
 	Margin       times                     `json:"knewFirstBy"`
@@ -46,7 +46,7 @@ type report struct {
 func newReport(seed uint64) *report {
 	return &report{
 		Seed: seed, Acquisitions: map[string]map[string]int{}, Failed: map[string]int{}, Faults: map[string]int{},
-		Writes: map[string]int{}, Proven: map[string]int{}, Forgotten: map[string]int{},
+		Writes: map[string]int{}, Proven: map[string]int{}, Restarts: map[string]int{},
 	}
 }
 
@@ -77,7 +77,9 @@ func (r *report) add(one *run, l *ledger) {
 		r.Acquisitions[kind][h.language]++
 	}
 	for _, e := range one.episodes {
-		if !e.Helped {
+		if e.Helped {
+			r.Helped++
+		} else {
 			r.Service = append(r.Service, time.Duration(e.Serving-e.Healed))
 		}
 	}
@@ -160,8 +162,7 @@ func (r *report) text() string {
 	line("hand-overs in quiet times", r.Quiet)
 	line("hand-overs under fire", r.Fire)
 	line("time to service after healing", r.Service)
-	line("nodes that others had forgotten", counts(r.Forgotten))
-	line("ensembles without a leader, healed", r.Revived)
+	line("the same, but only with help", fmt.Sprint(r.Helped, "; restarts: ", counts(r.Restarts)))
 	line("leases lost, without a removal", fmt.Sprint(r.Lost, ", ", r.Unknown))
 	line("the holder knew first by", r.Margin)
 	line("writes", counts(r.Writes))

@@ -22,15 +22,15 @@ const (
 // A sight is what a watch shows of the node, and what is known of it otherwise.
 type sight struct {
 	view    framework.View
-	former  bool // it belongs to a session that this client has had
+	former  bool // it belongs to a session that the registry knows
 	pending bool // the node was not seen yet, or newer data are to be written
 	late    bool // a server may still execute an earlier write at this version: another write keeps it from that
 }
 
 // decide is the rule whose node it is, and what follows.
 //
-// An ephemeral node is this client's if it belongs to one of its sessions. The present session's is kept; one of a
-// session that is over would go at the servers' expiry, and is replaced. All others are strangers'.
+// An ephemeral node is this client's if it belongs to a session that the registry knows. The present session's is kept;
+// one of a session that is over would go at the servers' expiry, and is replaced. All others are strangers'.
 //
 // A node that outlives sessions names no owner: whichever is at the path is this client's.
 func decide(s sight, data []byte, o *options) action {

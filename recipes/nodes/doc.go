@@ -12,10 +12,10 @@
 //   - It is there from the return of Start to Close. When the session ends, the next one creates it again, and a node
 //     that was deleted by hand is created at once. [PersistentNode.There], [PersistentNode.OnChange] and
 //     [PersistentNode.Err] say when it is not there, and why.
-//   - A node is this client's if its owner is a session in which this client has kept persistent nodes. All others are
-//     strangers', also one with the same data: the program that ran here before, and was killed, leaves a node that the
-//     servers remove when its session expires. Start waits for that, a session timeout and a tick at most. A program
-//     that took that node for its own would be without one from then on.
+//   - A node is this client's if its owner is one of the newest 64 sessions in which this client has kept persistent
+//     nodes. All others are strangers', also one with the same data: the program that ran here before, and was killed,
+//     leaves a node that the servers remove when its session expires. Start waits for that, a session timeout and a
+//     tick at most. A program that took that node for its own would be without one from then on.
 //   - The node of a stranger is neither written nor deleted, except with [Overwriting].
 //   - A node that is left of this client's last session is replaced in one transaction. There is no moment without one.
 //   - Nothing remains after Close. What a server executes late is looked for, for four session timeouts, and removed.

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// mostSessions is how many sessions a registry remembers. A node of an older one, which its servers have not ended yet,
-// would be waited for as one of another client is: until its session ends.
+// mostSessions is how many sessions a registry remembers. If the servers have not ended an older one yet, its node
+// counts as that of another client.
 const mostSessions = 64
 
 // A registry is what the persistent nodes of one client share.

@@ -9,12 +9,7 @@ func TestARegistryRemembersTheNewestSessions(t *testing.T) {
 	var r registry
 	const sessions = 10 * mostSessions
 	for id := range int64(sessions) {
-		var keepers sync.WaitGroup
-		for range 4 {
-			keepers.Go(func() { r.add(id) })
-		}
-		keepers.Wait()
-		if !r.had(id) {
+		if r.add(id); !r.had(id) {
 			t.Fatalf("session %d was forgotten as soon as it was added", id)
 		}
 	}
@@ -25,5 +20,26 @@ func TestARegistryRemembersTheNewestSessions(t *testing.T) {
 	}
 	if kept := len(*r.sessions.Load()); kept != mostSessions {
 		t.Errorf("%d sessions are kept, should be %d", kept, mostSessions)
+	}
+}
+
+func TestNoSessionIsLostThatIsAddedAtTheSameTimeAsAnother(t *testing.T) {
+	for range 100 {
+		var r registry
+		var keepers sync.WaitGroup
+		start := make(chan struct{})
+		for id := range int64(mostSessions) {
+			keepers.Go(func() {
+				<-start
+				r.add(id)
+			})
+		}
+		close(start)
+		keepers.Wait()
+		for id := range int64(mostSessions) {
+			if !r.had(id) {
+				t.Fatalf("session %d of %d was lost", id, mostSessions)
+			}
+		}
 	}
 }

@@ -97,11 +97,12 @@ func (s stepper) client(i int8) {
 	s.clientFaults(i, who)
 }
 
-// local takes the steps that change nothing but what a client knows and sends. It reports whether there are any.
+// local takes the steps that change nothing but what a client knows and sends. It reports whether there are any,
+// faults apart.
 func (s stepper) local(i int8) bool {
 	taken := false
 	s.take = func(take func(string, *world)) func(string, *world) {
-		return func(name string, next *world) { taken = true; take(name, next) }
+		return func(name string, next *world) { taken = taken || !isFault(name); take(name, next) }
 	}(s.take)
 	c := &s.clients[i]
 	who := fmt.Sprintf("client %d", i+1)
