@@ -20,10 +20,12 @@ type registry struct {
 // add remembers a session. Its keepers add it at the same time.
 func (r *registry) add(session int64) {
 	for !r.had(session) {
-		before, after := r.sessions.Load(), []int64{session}
+		before := r.sessions.Load()
+		var newest []int64
 		if before != nil {
-			after = append((*before)[max(0, len(*before)-mostSessions+1):len(*before):len(*before)], session)
+			newest = (*before)[max(0, len(*before)-mostSessions+1):]
 		}
+		after := append(slices.Clone(newest), session)
 		r.sessions.CompareAndSwap(before, &after)
 	}
 }
