@@ -72,16 +72,15 @@ const (
 var outcomes = []string{OutcomePanic, OutcomeLocked, OutcomeHot, OutcomeHang, OutcomeGrant, OutcomeFalse, OutcomeLeak}
 
 // Play spoils one frame after the other and fails t, by part, kind and malformation, for each harm. It logs the counts
-// by outcome. Under the race detector, once a frame of a kind has been spoiled, it plays each fourth malformation only,
-// others in each part.
+// by outcome.
 func (s *Story) Play(t *testing.T) {
 	t.Helper()
 	counts, inputs := map[string]int{}, 0
-	for turn, part := range s.Parts {
+	for _, part := range s.Parts {
 		for _, kind := range part.Kinds {
 			struck := 0
-			for i, m := range Malformations(kind) {
-				if m.Variant && !s.Whole || part.Only != nil && !part.Only(m) || struck > 0 && (i+turn)%oneOf != 0 {
+			for _, m := range Malformations(kind) {
+				if m.Variant && !s.Whole || part.Only != nil && !part.Only(m) {
 					continue
 				}
 				name := fmt.Sprintf("%s, %s %s", part.Name, kind, m.Name)
