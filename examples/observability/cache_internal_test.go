@@ -67,8 +67,8 @@ func (w world) wantCaches(t *testing.T, when string, want ...string) {
 
 func TestCachesAreShownWhileTheyFollowTheServers(t *testing.T) {
 	inBubble(t, func(t *testing.T, w world) {
-		for path, data := range map[string]string{"/workers": "", "/workers/7": "idle"} {
-			if err := w.server.Create(path, []byte(data)); err != nil {
+		for _, node := range []struct{ path, data string }{{"/workers", ""}, {"/workers/7", "idle"}} {
+			if err := w.server.Create(node.path, []byte(node.data)); err != nil {
 				t.Fatal(err)
 			}
 		}
