@@ -140,6 +140,7 @@ func (r *run) round(long time.Duration) {
 		e := r.play(schedule.next())
 		e.Serving = r.serving(e.Healed)
 		e.Helped = r.helped
+		r.repairServers()
 		r.episodes = append(r.episodes, e)
 		time.Sleep(time.Second) // a quiet time, for comparison
 	}

@@ -41,4 +41,7 @@
 //
 // Such a window has no time to service. A restart of all servers gives every client a new connection, so these windows
 // do not show that our clients would have come back without it.
+//
+// A server of 3.9.5 that is killed while it joins a leader may refuse to start on what it has written. The other two
+// serve; after the window the test repairs it ([zookeeper.Member.Repair]) and counts that.
 package chaos

@@ -58,9 +58,7 @@ func (r *run) begin(f fault) (heal, during func()) {
 			for _, m := range all {
 				m.Kill()
 				m.Start()
-				if !await.Within(graceForOthers, func() bool { return m.Role() != "" }) {
-					r.report.Restarts["servers, given up in a rolling restart"]++
-				}
+				await.Within(graceForOthers, func() bool { return m.Role() != "" || m.Ended() })
 			}
 		}
 	}

@@ -28,6 +28,27 @@ func (r *run) help() bool {
 	return true
 }
 
+// repairServers starts the servers that have ended by themselves, so that the next faults find all of them. One that
+// refuses to start on what it has written is repaired first.
+func (r *run) repairServers() {
+	for _, m := range r.ensemble.Members() {
+		for tries := 0; m.Ended() && !r.t.Failed(); tries++ {
+			if tries == 3 {
+				r.t.Errorf("server %d ends again and again", m.ID())
+				break
+			}
+			r.report.Restarts["servers that had ended"]++
+			m.Start()
+			if await.Within(graceForOthers, func() bool { return m.Ended() || m.Role() != "" }); !m.Ended() {
+				break
+			}
+			if err := m.Repair(); err != nil {
+				r.t.Error(err)
+			}
+		}
+	}
+}
+
 // restartForgetful ends each process of another language that has forgotten a node, and starts another one in its
 // place. It reports whether there was one. An acquire of such a process has failed without an answer to its creation,
 // and the node keeps all others waiting while its session lasts. A contender has one node in a directory: of two,
