@@ -116,6 +116,7 @@ func (p *plot) shade(number int, e episode, bottom float64) {
 func (p *plot) row(row []hold, y float64) {
 	process, _, _ := strings.Cut(row[0].who, ".")
 	p.text(left-6, y+9, ` text-anchor="end"`, "%s  %s", path.Base(strings.TrimSuffix(row[0].path, "/leases")), process)
+	var alone, shared strings.Builder
 	for _, h := range row {
 		if h.from > p.to || h.to < p.from {
 			continue
@@ -129,11 +130,13 @@ func (p *plot) row(row []hold, y float64) {
 			}
 			fmt.Fprintf(p, `<rect x="%.1f" y="%.1f" width="1.5" height="11" fill="#d50000"/>`+"\n", p.x(until), y)
 		}
-		opacity := 1.0
+		lines := &alone
 		if h.shared {
-			opacity = 0.5
+			lines = &shared
 		}
-		fmt.Fprintf(p, `<rect x="%.1f" y="%.1f" width="%.2f" height="11" fill="%s" opacity="%.1f"/>`+"\n",
-			p.x(h.from), y, max(0.3, p.x(until)-p.x(h.from)), colours[h.language], opacity)
+		fmt.Fprintf(lines, "M%.1f %.1fh%.1f", p.x(h.from), y+5.5, max(0.3, p.x(until)-p.x(h.from)))
 	}
+	const holds = `<path d="%s" stroke="%s" stroke-width="11" opacity="%s"/>` + "\n"
+	fmt.Fprintf(p, holds, &alone, colours[row[0].language], "1")
+	fmt.Fprintf(p, holds, &shared, colours[row[0].language], "0.5")
 }
