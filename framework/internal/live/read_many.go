@@ -137,9 +137,9 @@ func (r *reading) wake() {
 func (r *reading) resume(ctx context.Context) error {
 	base := r.queue.base
 	limit := base.cfg.Transport.ConnectionTimeout
-	_ = r.pace.WaitOrDone(ctx, time.Since(r.began), base.done) // waitAttached reports the end
 	waiting, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
+	_ = r.pace.WaitOrDone(waiting, time.Since(r.began), base.done) // waitAttached reports the end
 	if base.waitAttached(waiting) != nil {
 		// Not its error: the wait may end with its own deadline, and then the session or ctx. Callers would take that
 		// deadline for theirs.
