@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -26,8 +25,9 @@ const (
 
 var errShort = errors.New("it is cut off")
 
-// decode reads one record: the header, the body by its type, and behind that a digest of the tree, which it skips.
-func decode(record []byte) (t Transaction, err error) {
+// decode reads one record: the header, the body by its type, and behind that a digest of the tree, which it skips. Of
+// nodes that are not in the scope it reads no more than the paths, and takes no memory for them.
+func decode(record []byte, in scope) (t Transaction, err error) {
 	f := &fields{rest: record}
 	t.Session, t.Request, t.Zxid = f.int64(), f.int32(), f.int64()
 	t.At = time.UnixMilli(f.int64())
@@ -37,12 +37,12 @@ func decode(record []byte) (t Transaction, err error) {
 	}
 	switch kind {
 	case typeMulti:
-		err = t.decodeMulti(f)
+		err = t.decodeMulti(f, in)
 	case typeCloseSession:
 		t.EndsSession = true
-		t.decodeDeleted(f.rest)
+		t.decodeDeleted(f.rest, in)
 	default:
-		t.decodePart(kind, f)
+		t.decodePart(kind, f, in)
 	}
 	if f.short {
 		err = errShort
@@ -54,14 +54,14 @@ func decode(record []byte) (t Transaction, err error) {
 }
 
 // decodeMulti reads the parts, each of which has a buffer of its own. A part that was refused refuses all.
-func (t *Transaction) decodeMulti(f *fields) error {
+func (t *Transaction) decodeMulti(f *fields, in scope) error {
 	for n := f.int32(); n > 0 && !f.short; n-- {
 		kind := f.int32()
-		part := &fields{rest: f.bytes()}
+		part := &fields{rest: f.view()}
 		if kind == typeMulti || kind == typeCloseSession { // no server writes them, and a multi could go on for ever
 			return fmt.Errorf("a part of type %d", kind)
 		}
-		t.decodePart(kind, part)
+		t.decodePart(kind, part, in)
 		if part.short {
 			return fmt.Errorf("a part of type %d: %w", kind, errShort)
 		}
@@ -74,42 +74,53 @@ func (t *Transaction) decodeMulti(f *fields) error {
 
 // decodePart reads what stands alone or in a multi. Types that change no node are skipped, and so are unknown ones: the
 // transaction stays, since the zxid and the request may be all that the reader wants.
-func (t *Transaction) decodePart(kind int32, f *fields) {
-	var c Change
+func (t *Transaction) decodePart(kind int32, f *fields, in scope) {
+	var change Kind
 	switch kind {
 	case typeCreate, typeCreate2, typeCreateContainer, typeCreateTTL:
-		c = Change{Kind: Created, Path: f.text(), Data: f.bytes()}
-		f.skipACL()
-		if (kind == typeCreate || kind == typeCreate2) && f.bool() {
-			c.Owner = t.Session
-		}
+		change = Created
 	case typeDelete, typeDeleteContainer:
-		c = Change{Kind: Deleted, Path: f.text()}
+		change = Deleted
 	case typeSetData, typeReconfig: // a new configuration is the data of a node
-		c = Change{Kind: DataSet, Path: f.text(), Data: f.bytes()}
+		change = DataSet
 	case typeSetACL:
-		c = Change{Kind: ACLSet, Path: f.text()}
-		f.skipACL()
+		change = ACLSet
 	case typeError:
 		t.Failed = true
 		return
 	default:
 		return
 	}
+	path := f.view()
+	if !in.has(path) {
+		return
+	}
+	c := Change{Kind: change, Path: string(path)}
+	if change == Created || change == DataSet {
+		c.Data = f.bytes()
+	}
+	if change == Created || change == ACLSet {
+		f.skipACL()
+	}
+	if (kind == typeCreate || kind == typeCreate2) && f.bool() {
+		c.Owner = t.Session
+	}
 	t.Changes = append(t.Changes, c)
 }
 
 // decodeDeleted reads the list of nodes that go with a session, which servers write since 3.6 unless they are
 // configured not to. A digest may stand in its place. Read as a list it would have two paths without a character.
-func (t *Transaction) decodeDeleted(body []byte) {
+func (t *Transaction) decodeDeleted(body []byte, in scope) {
 	f := &fields{rest: body}
 	var deleted []Change
 	for n := f.int32(); n > 0 && !f.short; n-- {
-		path := f.text()
-		if !strings.HasPrefix(path, "/") {
+		path := f.view()
+		if len(path) == 0 || path[0] != '/' {
 			return
 		}
-		deleted = append(deleted, Change{Kind: Deleted, Path: path, Owner: t.Session})
+		if in.has(path) {
+			deleted = append(deleted, Change{Kind: Deleted, Path: string(path), Owner: t.Session})
+		}
 	}
 	if !f.short {
 		t.Changes = deleted
@@ -141,8 +152,8 @@ func (f *fields) int32() int32 { return int32(binary.BigEndian.Uint32(f.next(4))
 
 func (f *fields) int64() int64 { return int64(binary.BigEndian.Uint64(f.next(8))) }
 
-// bytes returns a copy of a buffer; nil if it is absent, which a length of -1 says.
-func (f *fields) bytes() []byte {
+// view returns a buffer within the record; nil if it is absent, which a length of -1 says.
+func (f *fields) view() []byte {
 	n := int(f.int32())
 	if n == -1 || f.short {
 		return nil
@@ -151,24 +162,21 @@ func (f *fields) bytes() []byte {
 	if f.short {
 		return nil
 	}
-	return append(make([]byte, 0, n), b...)
+	return b
 }
 
-func (f *fields) text() string {
-	n := int(f.int32())
-	if n == -1 || f.short {
-		return ""
+// bytes returns a copy of a buffer; nil if it is absent.
+func (f *fields) bytes() []byte {
+	b := f.view()
+	if b == nil {
+		return nil
 	}
-	b := f.next(n)
-	if f.short {
-		return ""
-	}
-	return string(b)
+	return append(make([]byte, 0, len(b)), b...)
 }
 
 // skipACL skips a list of permissions, schemes and ids.
 func (f *fields) skipACL() {
 	for n := f.int32(); n > 0 && !f.short; n-- {
-		_, _, _ = f.int32(), f.text(), f.text()
+		_, _, _ = f.int32(), f.view(), f.view()
 	}
 }

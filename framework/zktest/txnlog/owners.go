@@ -5,18 +5,13 @@ import (
 	"slices"
 )
 
-// owners are the ephemeral nodes that are there: the session of each, and the nodes of each session.
+// owners are the nodes that are there: the session of each, which is 0 unless it is ephemeral, and the ephemeral nodes
+// of each session.
 type owners struct {
 	of   map[string]int64
 	with map[int64]map[string]struct{}
-}
-
-// complete adds to all transactions what logs do not say.
-func complete(all []Transaction) {
-	known := owners{}
-	for i := range all {
-		known.complete(&all[i])
-	}
+	// missed is called for each node that goes and was not known; it may be nil.
+	missed func(path string, owner int64)
 }
 
 // complete adds to a transaction what logs do not say: the owners of deleted nodes, and the nodes that went with a
@@ -26,12 +21,14 @@ func (o *owners) complete(t *Transaction) {
 		switch c := &t.Changes[i]; c.Kind {
 		case Created:
 			o.remove(c.Path)
-			if c.Owner != 0 {
-				o.add(c.Path, c.Owner)
-			}
+			o.add(c.Path, c.Owner)
 		case Deleted:
-			if owner := o.remove(c.Path); owner != 0 {
+			owner, known := o.remove(c.Path)
+			if owner != 0 {
 				c.Owner = owner
+			}
+			if !known && o.missed != nil {
+				o.missed(c.Path, c.Owner)
 			}
 		}
 	}
@@ -39,7 +36,8 @@ func (o *owners) complete(t *Transaction) {
 		return
 	}
 	for _, path := range slices.Sorted(maps.Keys(o.with[t.Session])) {
-		t.Changes = append(t.Changes, Change{Kind: Deleted, Path: path, Owner: o.remove(path)})
+		owner, _ := o.remove(path)
+		t.Changes = append(t.Changes, Change{Kind: Deleted, Path: path, Owner: owner})
 	}
 }
 
@@ -48,6 +46,9 @@ func (o *owners) add(path string, session int64) {
 		o.of, o.with = map[string]int64{}, map[int64]map[string]struct{}{}
 	}
 	o.of[path] = session
+	if session == 0 {
+		return
+	}
 	paths := o.with[session]
 	if paths == nil {
 		paths = map[string]struct{}{}
@@ -56,16 +57,16 @@ func (o *owners) add(path string, session int64) {
 	paths[path] = struct{}{}
 }
 
-// remove returns the owner, 0 if there is none.
-func (o *owners) remove(path string) int64 {
-	session, ok := o.of[path]
-	if !ok {
-		return 0
+// remove returns the owner, 0 if there is none, and whether the node was there.
+func (o *owners) remove(path string) (session int64, known bool) {
+	session, known = o.of[path]
+	if !known {
+		return 0, false
 	}
 	delete(o.of, path)
 	delete(o.with[session], path)
 	if len(o.with[session]) == 0 {
 		delete(o.with, session)
 	}
-	return session
+	return session, true
 }

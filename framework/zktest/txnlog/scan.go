@@ -2,7 +2,6 @@ package txnlog
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -18,11 +17,13 @@ const (
 	// longest is far beyond what servers take from clients, 1 MB unless jute.maxbuffer is raised. A greater length is
 	// not that of a record, and must not make the rest of the log look like a record that was not finished.
 	longest = 64 << 20
+
+	bufferSize = 128 << 10
 )
 
 // scan calls fn for each transaction of a log, with the owners that the log itself names.
 func scan(r io.Reader, fn func(Transaction) error) error {
-	in := &input{r: bufio.NewReader(r)}
+	in := newInput(r)
 	if err := in.start(); err != nil {
 		return ignoreEnd(err)
 	}
@@ -32,9 +33,9 @@ func scan(r io.Reader, fn func(Transaction) error) error {
 		if err != nil {
 			return ignoreEnd(err)
 		}
-		t, err := decode(record)
+		t, err := decode(record, all)
 		if err != nil {
-			return fmt.Errorf("record at offset %d: %w", at, err)
+			return recordError(at, err)
 		}
 		if err := fn(t); err != nil {
 			return err
@@ -42,11 +43,19 @@ func scan(r io.Reader, fn func(Transaction) error) error {
 	}
 }
 
-// errEnd says that no whole record follows.
-var errEnd = errors.New("end of the log")
+func recordError(at int64, err error) error { return fmt.Errorf("record at offset %d: %w", at, err) }
+
+var (
+	// errEnd says that no record follows.
+	errEnd = errors.New("end of the log")
+	// errTorn says that only a part of a record follows.
+	errTorn = errors.New("it ends in the middle of a record")
+	// errChecksum says that a record is not what was written. The next one may be whole.
+	errChecksum = errors.New("checksum")
+)
 
 func ignoreEnd(err error) error {
-	if errors.Is(err, errEnd) {
+	if errors.Is(err, errEnd) || errors.Is(err, errTorn) {
 		return nil
 	}
 	return err
@@ -55,26 +64,50 @@ func ignoreEnd(err error) error {
 type input struct {
 	r      *bufio.Reader
 	offset int64
-	buf    bytes.Buffer
+	long   []byte // for what does not fit the buffer
 }
 
-// next returns n bytes, which are valid until the following call. It takes no more memory than there are bytes.
-func (in *input) next(n int64) ([]byte, error) {
-	in.buf.Reset()
-	got, err := io.CopyN(&in.buf, in.r, n)
-	in.offset += got
+func newInput(r io.Reader) *input { return &input{r: bufio.NewReaderSize(r, bufferSize)} }
+
+// next returns n bytes, which are valid until the following call. It takes no more memory than there are bytes. Before
+// the end of the log it returns what there is, and errEnd.
+func (in *input) next(n int) (b []byte, err error) {
+	if n <= bufferSize {
+		b, err = in.r.Peek(n)
+		_, _ = in.r.Discard(len(b)) // they are buffered
+		in.offset += int64(len(b))
+	} else {
+		b, err = in.nextLong(n)
+	}
 	switch {
 	case errors.Is(err, io.EOF):
-		return nil, errEnd
+		return b, errEnd
 	case err != nil:
 		return nil, fmt.Errorf("at offset %d: %w", in.offset, err)
 	}
-	return in.buf.Bytes(), nil
+	return b, nil
+}
+
+func (in *input) nextLong(n int) ([]byte, error) {
+	in.long = in.long[:0]
+	for len(in.long) < n {
+		b, err := in.r.Peek(min(n-len(in.long), bufferSize))
+		in.long = append(in.long, b...)
+		_, _ = in.r.Discard(len(b)) // they are buffered
+		in.offset += int64(len(b))
+		if err != nil {
+			return in.long, err
+		}
+	}
+	return in.long, nil
 }
 
 // start reads the header. A log without a whole one was begun by a server that was killed.
 func (in *input) start() error {
 	head, err := in.next(logHeader)
+	if errors.Is(err, errEnd) && len(head) > 0 {
+		return errTorn
+	}
 	if err != nil {
 		return err
 	}
@@ -87,33 +120,50 @@ func (in *input) start() error {
 	return nil
 }
 
-// record returns the next record, or errEnd if only zeros or a record that was not finished follow.
+// record returns the next record, which is valid until the following call. It returns errEnd if only zeros follow, and
+// errTorn if a record follows that was not finished. After errChecksum the next call reads the next record.
 func (in *input) record() ([]byte, error) {
 	at := in.offset
 	head, err := in.next(prefix)
 	if err != nil {
-		return nil, err
+		return nil, tornUnlessZero(err, head)
 	}
-	sum, size := binary.BigEndian.Uint64(head), int64(int32(binary.BigEndian.Uint32(head[8:])))
+	sum, size := binary.BigEndian.Uint64(head), int(int32(binary.BigEndian.Uint32(head[8:])))
 	switch {
 	case size == 0: // servers allocate the log ahead, as zeros
-		return nil, errEnd
+		return nil, tornUnlessZero(errEnd, head)
 	case size < 0 || size > longest:
-		return nil, fmt.Errorf("record at offset %d: impossible length %d", at, size)
+		return nil, recordError(at, fmt.Errorf("impossible length %d", size))
 	}
 	body, err := in.next(size + 1)
+	if errors.Is(err, errEnd) {
+		return nil, errTorn
+	}
 	if err != nil {
 		return nil, err
 	}
 	body, last := body[:size], body[size]
 	switch {
 	case last == 0: // the server was killed while it wrote this
-		return nil, errEnd
+		return nil, errTorn
 	case last != 'B':
-		return nil, fmt.Errorf("record at offset %d: it ends with %q, want 'B'", at, last)
+		return nil, recordError(at, fmt.Errorf("it ends with %q, want 'B'", last))
 	}
 	if got := uint64(adler32.Checksum(body)); got != sum {
-		return nil, fmt.Errorf("record at offset %d: checksum %#x, want %#x", at, got, sum)
+		return nil, recordError(at, fmt.Errorf("%w %#x, want %#x", errChecksum, got, sum))
 	}
 	return body, nil
+}
+
+// tornUnlessZero is for the end of a log within what would be the beginning of a record.
+func tornUnlessZero(err error, rest []byte) error {
+	if !errors.Is(err, errEnd) {
+		return err
+	}
+	for _, b := range rest {
+		if b != 0 {
+			return errTorn
+		}
+	}
+	return errEnd
 }

@@ -1,7 +1,7 @@
 // Package txnlog reads what ZooKeeper servers have executed, in order: from the transaction logs of real servers
-// ([Read], [ReadEnsemble], [Parse]) and, through zktest's Server.ObserveTransactions, from servers in memory. Tests
-// judge by it what clients cannot see, such as when a node was deleted and by which session. It needs nothing but the
-// standard library.
+// ([Open], [Read], [ReadEnsemble], [Parse]) and, through zktest's Server.ObserveTransactions, from servers in memory.
+// Tests judge by it what clients cannot see, such as when a node was deleted and by which session; tools read logs of
+// any size, also damaged ones, with [Open]. It needs nothing but the standard library.
 //
 // A replay starts with the nodes that each server has of itself: /, /zookeeper, /zookeeper/quota and
 // /zookeeper/config. Below /zookeeper/quota servers count usage without transactions.

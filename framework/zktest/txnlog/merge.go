@@ -1,0 +1,74 @@
+package txnlog
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// A merge reads the logs of all servers in the order of zxids. It opens a log when the names of the others say that
+// their records may follow, so that few are open at a time.
+type merge struct {
+	unopened []*cursor // by the first zxid
+	open     []*cursor
+	newest   []*cursor // those that stand on the newest zxid
+	past     int64     // the newest zxid
+}
+
+func newMerge(servers []serverFiles, note func(Note)) *merge {
+	m := &merge{past: math.MinInt64}
+	for i, s := range servers {
+		for _, log := range s.logs {
+			m.unopened = append(m.unopened, &cursor{logFile: log, server: i, note: note})
+		}
+	}
+	slices.SortStableFunc(m.unopened, func(a, b *cursor) int { return cmp.Compare(a.first, b.first) })
+	return m
+}
+
+// next returns the cursors that stand on the next zxid, in the order of servers; none at the end. Their records are
+// valid until the following call.
+func (m *merge) next() []*cursor {
+	for _, c := range m.newest {
+		m.keep(c, c.move(m.past))
+	}
+	m.newest = m.newest[:0]
+	lowest := m.lowest()
+	for len(m.unopened) > 0 && (len(m.open) == 0 || m.unopened[0].first <= lowest) {
+		c := m.unopened[0]
+		m.unopened = m.unopened[1:]
+		m.keep(c, c.open(m.past))
+		lowest = m.lowest()
+	}
+	m.open = slices.DeleteFunc(m.open, func(c *cursor) bool {
+		if c.zxid() == lowest {
+			m.newest = append(m.newest, c)
+			return true
+		}
+		return false
+	})
+	m.past = lowest
+	slices.SortStableFunc(m.newest, func(a, b *cursor) int { return cmp.Compare(a.server, b.server) })
+	return m.newest
+}
+
+func (m *merge) keep(c *cursor, hasRecord bool) {
+	if hasRecord {
+		m.open = append(m.open, c)
+	}
+}
+
+func (m *merge) lowest() (zxid int64) {
+	for i, c := range m.open {
+		if i == 0 || c.zxid() < zxid {
+			zxid = c.zxid()
+		}
+	}
+	return zxid
+}
+
+func (m *merge) close() {
+	for _, c := range slices.Concat(m.open, m.newest) {
+		c.close()
+	}
+}

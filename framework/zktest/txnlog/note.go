@@ -1,0 +1,62 @@
+package txnlog
+
+import "fmt"
+
+// A Note says what is wrong in the files of servers, or what they lack.
+type Note struct {
+	Kind NoteKind
+	// File is a log, a snapshot, or a directory; empty of Gap.
+	File string
+	// Offset is where in the file, of Damaged and Torn.
+	Offset int64
+	// First and Last are zxids, of Gap, Deposed, Unconfirmed and Differs.
+	First, Last int64
+	// Err says what is wrong, of Damaged and Torn. Of Damaged it names the offset.
+	Err error
+}
+
+// NoteKind says what a Note is about.
+type NoteKind string
+
+// The kinds of notes.
+const (
+	// Damaged is a record that is not what a server wrote, or a file that is no log or snapshot. The other records and
+	// files are read.
+	Damaged NoteKind = "damaged"
+	// Torn is a file that ends in the middle of a record: its server was killed or writes on, or a copy is not whole.
+	Torn NoteKind = "torn"
+	// Gap is a number of transactions of one leader that no log has.
+	Gap NoteKind = "gap"
+	// Deposed are transactions of a server's log that were never executed: a leader that was deposed had proposed them.
+	Deposed NoteKind = "deposed"
+	// Unconfirmed are the newest transactions, which most servers do not have in their logs.
+	Unconfirmed NoteKind = "unconfirmed"
+	// Differs is a transaction that is another one in the log of another server.
+	Differs NoteKind = "differs"
+	// NoLog is a directory without a log.
+	NoLog NoteKind = "no log"
+)
+
+// String returns a sentence without a full stop.
+func (n Note) String() string {
+	switch n.Kind {
+	case Damaged:
+		return fmt.Sprintf("%s: %v", n.File, n.Err)
+	case Torn:
+		return fmt.Sprintf("%s: ends in the middle of a record at offset %d: its server was killed or is writing it, "+
+			"or the copy is not whole", n.File, n.Offset)
+	case Gap:
+		return fmt.Sprintf("%d transactions are in no log, from zxid %#x to %#x", n.Last-n.First+1, n.First, n.Last)
+	case Deposed:
+		return fmt.Sprintf("%s: transactions from zxid %#x to %#x were not executed: a leader that was deposed proposed them",
+			n.File, n.First, n.Last)
+	case Unconfirmed:
+		return fmt.Sprintf("%s: transactions from zxid %#x to %#x are left out: most servers do not have them yet",
+			n.File, n.First, n.Last)
+	case Differs:
+		return fmt.Sprintf("%s: transaction %#x is not that of the other servers, and is left out", n.File, n.First)
+	case NoLog:
+		return n.File + ": no log of transactions"
+	}
+	return fmt.Sprintf("%s: %s: %v", n.File, n.Kind, n.Err)
+}
