@@ -88,7 +88,7 @@ func contendersIn(children []string) []string {
 func admitted(queue []string) int {
 	isReader := func(name string) bool {
 		n, _ := ParseName(name)
-		return n.Kind == Reader || n.Kind == KazooRead
+		return n.Kind.Shared()
 	}
 	readers := slices.IndexFunc(queue, func(name string) bool { return !isReader(name) })
 	switch {

@@ -21,6 +21,32 @@ const (
 	KazooRead Kind = "kazooRead" // kazoo's ReadLock
 )
 
+// Shared reports whether nodes of the kind hold together with others of it: readers.
+func (k Kind) Shared() bool { return k == Reader || k == KazooRead }
+
+// family is the kind of lock that a kind of node belongs to.
+func (k Kind) family() string {
+	switch k {
+	case Reader, Writer:
+		return "read/write"
+	case KazooLock, KazooRead:
+		return "kazoo"
+	case Lease:
+		return "semaphore"
+	default:
+		return string(k)
+	}
+}
+
+// Describe names the lock whose nodes are of these kinds, such as "read/write", or "unused" if there is none.
+func Describe(kinds ...Kind) string {
+	families := map[string]bool{}
+	for _, k := range kinds {
+		families[k.family()] = true
+	}
+	return describe(families)
+}
+
 // markers are what stands before the number, and what it means. Those with underscores may follow a GUID directly.
 var markers = []struct {
 	text string

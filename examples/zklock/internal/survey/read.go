@@ -124,12 +124,8 @@ func sortOut(children []string) (kinds map[string]bool, strangers []string) {
 			kinds["semaphore"] = true
 		case !ok || name.Kind == Lease:
 			strangers = append(strangers, child)
-		case name.Kind == Reader || name.Kind == Writer:
-			kinds["read/write"] = true
-		case name.Kind == KazooLock || name.Kind == KazooRead:
-			kinds["kazoo"] = true
 		default:
-			kinds[string(name.Kind)] = true
+			kinds[name.Kind.family()] = true
 		}
 	}
 	slices.Sort(strangers)

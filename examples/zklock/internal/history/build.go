@@ -1,0 +1,306 @@
+package history
+
+import (
+	"cmp"
+	"iter"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gocurator/curator/examples/zklock/internal/survey"
+	"github.com/gocurator/curator/framework/zktest/txnlog"
+)
+
+// Options say what a History is to have.
+type Options struct {
+	// From and To bound it: a contender that ended before From, or came after To, is left out. Zero is no bound.
+	From, To time.Time
+	// Most is how many contenders that have ended are kept, the newest; 0 for all.
+	Most int
+	// Limit is that of the semaphores; 0 if it is not known.
+	Limit int
+	// Begin is the first transaction of the logs. Contenders that were created before it are known from a snapshot.
+	Begin txnlog.Moment
+}
+
+// Of builds a history from transactions in the order of their execution. Nodes that are older than Options.Begin come
+// first, as txnlog.Log.Transactions gives them.
+func Of(root string, all iter.Seq[txnlog.Transaction], o Options) *History {
+	b := &builder{o: o, root: root, lines: map[lineKey]*line{}, there: map[string]*contender{}}
+	for t := range all {
+		b.add(t)
+	}
+	return b.history()
+}
+
+// A builder replays transactions.
+type builder struct {
+	o     Options
+	root  string
+	lines map[lineKey]*line
+	there map[string]*contender // by path
+	ended []*contender          // in this order
+	last  txnlog.Moment
+	first txnlog.Moment
+	begun bool // the nodes that are older than the logs are in
+	omit  int
+}
+
+// A lineKey is a directory and what queues there: nodes of other families do not count for each other.
+type lineKey struct {
+	dir    string
+	family family
+}
+
+// A family is the kinds of nodes that wait for each other.
+type family int
+
+const (
+	exclusion family = iota // mutexes, readers and writers, also kazoo's
+	latches
+	leases
+)
+
+func familyOf(kind survey.Kind) family {
+	switch kind {
+	case survey.Lease:
+		return leases
+	case survey.Latch:
+		return latches
+	default:
+		return exclusion
+	}
+}
+
+// A contender is a Contender in the making. Gate and ranks are a lease's.
+type contender struct {
+	Contender
+	line   *line
+	number int64
+	leased bool       // it stands at the gate of a semaphore, and has become a lease
+	gate   *contender // its place at the gate, while it is there
+	gated  bool       // it had a place at the gate
+	ranks  []rank     // what its place was, until it counts for sure
+	passed bool       // its client has left the gate
+}
+
+func (b *builder) add(t txnlog.Transaction) {
+	now := txnlog.Moment{Zxid: t.Zxid, At: t.At}
+	if !b.begun && t.Zxid >= b.o.Begin.Zxid && !t.At.IsZero() {
+		b.begin()
+	}
+	if t.At.IsZero() { // known from what came later
+		now.At = b.last.At
+	}
+	for _, c := range t.Changes {
+		switch c.Kind {
+		case txnlog.Created:
+			b.create(t, c, now)
+		case txnlog.Deleted:
+			if one := b.there[c.Path]; one != nil {
+				b.end(one, t, now)
+			}
+		case txnlog.DataSet:
+			if one := b.there[c.Path]; one != nil && string(c.Data) == revoke {
+				one.AskedToLeave = now
+			}
+		default:
+		}
+	}
+	b.last = now
+	if b.first == (txnlog.Moment{}) {
+		b.first = now
+	}
+}
+
+// revoke is the data by which a contender is asked to leave.
+const revoke = "__REVOKE__"
+
+func (b *builder) create(t txnlog.Transaction, c txnlog.Change, now txnlog.Moment) {
+	dir, name := path.Split(c.Path)
+	dir = path.Clean(dir)
+	parsed, ok := survey.ParseName(name)
+	if !ok {
+		if name == leaseDirectory { // a semaphore's gate is one before the first lease is there
+			b.line(c.Path, leases)
+		}
+		return
+	}
+	if old := b.there[c.Path]; old != nil { // its deletion is in no log
+		b.end(old, txnlog.Transaction{Zxid: t.Zxid}, now)
+	}
+	one := &contender{
+		Contender: Contender{Path: c.Path, Node: name, Kind: parsed.Kind, By: parsed.By, Session: c.Owner, Who: survey.Cut(survey.Text(c.Data), mostWho)},
+		line:      b.line(dir, familyOf(parsed.Kind)), number: parsed.Number,
+	}
+	if !t.At.IsZero() {
+		one.Queued, one.Czxid, one.Token = now, t.Zxid, t.Zxid
+	}
+	b.there[c.Path] = one
+	if one.line.family == leases {
+		b.takeFromGate(one)
+	}
+	one.line.enter(one, now, b.begun)
+}
+
+// mostWho is how much of a node's data is kept, in characters.
+const mostWho = 200
+
+func (b *builder) line(dir string, f family) *line {
+	key := lineKey{dir, f}
+	l := b.lines[key]
+	if l == nil {
+		l = &line{dir: dir, family: f}
+		b.lines[key] = l
+	}
+	return l
+}
+
+// takeFromGate finds the place at a semaphore's gate of the client that creates a lease: the first, or it would not be
+// its turn.
+func (b *builder) takeFromGate(lease *contender) {
+	parent, name := path.Split(lease.line.dir)
+	gate := b.lines[lineKey{parent + gateDirectory, exclusion}]
+	if name != leaseDirectory || gate == nil || len(gate.queue) == 0 || gate.queue[0].Session != lease.Session {
+		return
+	}
+	lease.gate, lease.gated = gate.queue[0], true
+	lease.gate.leased, lease.Queued = true, lease.gate.Queued
+}
+
+// The directories of a semaphore.
+const (
+	gateDirectory  = "locks"
+	leaseDirectory = "leases"
+)
+
+// begin lets in what stands first when the logs begin.
+func (b *builder) begin() {
+	b.begun = true
+	for _, l := range b.lines {
+		l.begin()
+	}
+	b.last = b.o.Begin
+}
+
+func (b *builder) end(one *contender, t txnlog.Transaction, now txnlog.Moment) {
+	delete(b.there, one.Path)
+	if one.LetIn.Zxid == now.Zxid { // a session ends that stood behind itself
+		one.LetIn = txnlog.Moment{}
+	}
+	one.Ended, one.EndedBy, one.How = now, t.Session, how(one, t)
+	one.line.leave(one, now)
+	if one.line.family == exclusion && one.How == Released {
+		b.passGate(one)
+	}
+	b.keep(one)
+}
+
+// how says how a contender ended, by the transaction that deleted its node.
+func how(one *contender, t txnlog.Transaction) How {
+	switch {
+	case t.At.IsZero():
+		return Unknown
+	case t.EndsSession && t.Request != 0:
+		return Closed
+	case t.EndsSession:
+		return Expired
+	case t.Session != one.Session || t.Session == 0:
+		return Removed
+	case one.LetIn == (txnlog.Moment{}):
+		return GaveUp
+	default:
+		return Released
+	}
+}
+
+// passGate notes that a client leaves the gate of a semaphore: what it has there counts, since it takes back what does
+// not count before it leaves.
+func (b *builder) passGate(gate *contender) {
+	dir, name := path.Split(gate.line.dir)
+	if name != gateDirectory {
+		return
+	}
+	if l := b.lines[lineKey{dir + leaseDirectory, leases}]; l != nil {
+		l.pass(gate)
+	}
+}
+
+// keep takes in a contender that has ended, unless it is left out.
+func (b *builder) keep(one *contender) {
+	one.gate = nil
+	if !b.o.From.IsZero() && one.Ended.At.Before(b.o.From) || !b.o.To.IsZero() && one.Queued.At.After(b.o.To) || one.leased {
+		return
+	}
+	b.ended = append(b.ended, one)
+	if b.o.Most > 0 && len(b.ended) >= 2*b.o.Most { // half at a time, so that each is moved once
+		cut := len(b.ended) - b.o.Most
+		b.ended = append(b.ended[:0], b.ended[cut:]...)
+		clear(b.ended[len(b.ended):cap(b.ended)])
+		b.omit += cut
+	}
+}
+
+func (b *builder) history() *History {
+	if !b.begun {
+		b.begin()
+	}
+	kept := b.ended
+	if cut := len(kept) - b.o.Most; b.o.Most > 0 && cut > 0 {
+		kept, b.omit = kept[cut:], b.omit+cut
+	}
+	for _, one := range b.there {
+		if !one.leased && (b.o.To.IsZero() || !one.Queued.At.After(b.o.To)) {
+			kept = append(kept, one)
+		}
+	}
+	return &History{Path: b.root, From: b.first, To: b.last, Omitted: b.omit, Locks: b.sort(kept)}
+}
+
+// sort puts contenders to their locks.
+func (b *builder) sort(kept []*contender) (locks []Lock) {
+	byPath := map[string][]*contender{}
+	for _, one := range kept {
+		p := b.lockOf(one.line)
+		byPath[p] = append(byPath[p], one)
+	}
+	for p, list := range byPath {
+		lock := Lock{Path: p}
+		slices.SortFunc(list, func(a, b *contender) int {
+			return cmp.Or(cmp.Compare(a.Queued.Zxid, b.Queued.Zxid), cmp.Compare(a.Czxid, b.Czxid), strings.Compare(a.Path, b.Path))
+		})
+		var kinds []survey.Kind
+		if l := b.lines[lineKey{path.Join(p, leaseDirectory), leases}]; l != nil {
+			kinds, lock.Limit = append(kinds, survey.Lease), cmp.Or(b.o.Limit, l.most)
+		}
+		for _, one := range list {
+			if one.line.family == exclusion && one.line.dir != p {
+				one.neverLeased()
+			}
+			one.settle(lock.Limit)
+			if one.line.dir == p {
+				kinds = append(kinds, one.Kind)
+			}
+			lock.Contenders = append(lock.Contenders, one.Contender)
+		}
+		lock.Kind = survey.Describe(kinds...)
+		locks = append(locks, lock)
+	}
+	slices.SortFunc(locks, func(a, b Lock) int { return strings.Compare(a.Path, b.Path) })
+	return locks
+}
+
+// lockOf is the path of the lock that a line belongs to. A directory "locks" is a semaphore's gate if there are leases
+// beside it; a lock can also be called so.
+func (b *builder) lockOf(l *line) string {
+	parent, name := path.Split(l.dir)
+	switch {
+	case l.family == leases && name == leaseDirectory:
+		return path.Clean(parent)
+	case l.family == exclusion && name == gateDirectory && b.lines[lineKey{parent + leaseDirectory, leases}] != nil:
+		return path.Clean(parent)
+	default:
+		return l.dir
+	}
+}

@@ -1,0 +1,69 @@
+package history
+
+import "github.com/gocurator/curator/framework/zktest/txnlog"
+
+// A rank is how many leases there were up to a lease, itself included, since a moment.
+type rank struct {
+	count int
+	since txnlog.Moment
+}
+
+// enterLease takes in a lease, which is the last. It counts when there are no more than the limit, which servers do not
+// know. So its ranks are noted until it is known that it counts.
+func (l *line) enterLease(one *contender, now txnlog.Moment, begun bool) {
+	one.ranks = []rank{{len(l.queue), now}}
+	if begun && !one.gated { // no client does this: there is no telling when it counts
+		one.passed = true
+	}
+}
+
+// leaveLease takes out a lease. Those behind it move up.
+func (l *line) leaveLease(one *contender, now txnlog.Moment) {
+	l.queue = remove(l.queue, one)
+	for i := len(l.queue) - 1; i >= 0 && !l.queue[i].passed && order(l.queue[i], one) > 0; i-- {
+		l.queue[i].ranks = append(l.queue[i].ranks, rank{i + 1, now})
+	}
+}
+
+// pass notes that what the client at the gate has counts.
+func (l *line) pass(gate *contender) {
+	for i := len(l.queue) - 1; i >= 0 && !l.queue[i].passed; i-- {
+		if one := l.queue[i]; one.gate == gate {
+			one.passed = true
+			l.most = max(l.most, one.ranks[len(one.ranks)-1].count)
+		}
+	}
+}
+
+// beginLease is for a lease that is older than the logs. It counts if its client is not at the gate any more.
+func (l *line) beginLease(one *contender) {
+	if !one.gated {
+		one.passed = true
+		one.LetIn, one.LetInEarlier = one.Queued, true
+		l.most = max(l.most, one.ranks[0].count)
+	}
+}
+
+// settle finds out when a lease was let in, under a limit that is at least 1.
+func (one *contender) settle(limit int) {
+	if one.line.family != leases || one.LetInEarlier {
+		return
+	}
+	for _, r := range one.ranks {
+		if r.count <= max(limit, 1) || !one.gated {
+			one.LetIn = r.since
+			break
+		}
+	}
+	if one.How == GaveUp && one.LetIn != (txnlog.Moment{}) {
+		one.How = Released
+	}
+}
+
+// neverLeased is for a place at the gate that has not become a lease.
+func (one *contender) neverLeased() {
+	one.LetIn, one.LetInEarlier = txnlog.Moment{}, false
+	if one.How == Released {
+		one.How = GaveUp
+	}
+}
