@@ -2,42 +2,25 @@ package main
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
+	"github.com/gocurator/curator/examples/internal/lanes"
 	"github.com/gocurator/curator/framework"
 )
 
-// A mark is what one cell of a worker's line shows. Of several in one cell the greatest is shown.
-type mark int
-
+// The marks of a worker's line.
 const (
-	idle mark = iota
-	waits
-	away   // not connected
-	holds  //
-	unsure // holds, and is not connected: the lease has not ended yet
-	gone   // the lock is lost
+	idle   = lanes.Idle
+	waits  = lanes.Waits
+	away   = lanes.Away
+	holds  = lanes.Holds
+	unsure = lanes.Unsure
+	gone   = lanes.Gone
 )
 
-// marks are the runes and the colours of a terminal, and the words of the legend.
-var marks = [...]struct {
-	sign   rune
-	colour string
-	word   string
-}{
-	idle:   {' ', "", ""},
-	waits:  {'·', "\x1b[2m", "waits"},
-	away:   {'~', "\x1b[33m", "not connected"},
-	holds:  {'█', "\x1b[32m", "holds"},
-	unsure: {'▒', "\x1b[33m", "holds, not connected"},
-	gone:   {'✗', "\x1b[31m", "LOST"},
-}
-
 const (
-	width    = 79 // a terminal has 80; what is in its last column may wrap
 	margin   = 14 // columns for the worker's number and state
-	cells    = width - margin
+	cells    = lanes.Width - margin
 	mostRows = 14 // so that all of it fits 24 lines
 	messages = 3
 )
@@ -58,16 +41,16 @@ type board struct {
 
 // A lane is what is known of one worker.
 type lane struct {
-	role   mark // idle, waits, holds or gone
+	role   lanes.Mark // idle, waits, holds or gone
 	away   bool
-	cells  [cells]mark
+	cells  [cells]lanes.Mark
 	filled int
 	spans  []span
 }
 
 // A span is a mark and when it began. It ends with the next one's beginning.
 type span struct {
-	mark mark
+	mark lanes.Mark
 	from time.Time
 }
 
@@ -76,7 +59,7 @@ func newBoard(title string, begun time.Time, workers int) *board {
 }
 
 // mark is what the worker is now.
-func (l *lane) mark() mark {
+func (l *lane) mark() lanes.Mark {
 	switch {
 	case l.away && l.role == holds:
 		return unsure
@@ -161,9 +144,9 @@ func (b *board) rows() []lane { return b.lanes[:min(len(b.lanes), mostRows)] }
 
 // lines are what a terminal shows, with colours or without.
 func (b *board) lines(colours bool) []string {
-	lines := []string{clip(b.title), ""}
+	lines := []string{lanes.Clip(b.title), ""}
 	for i, l := range b.rows() {
-		lines = append(lines, fmt.Sprintf("%4d %-8s ", i+1, word(l.mark()))+l.draw(b.now, colours))
+		lines = append(lines, fmt.Sprintf("%4d %-8s ", i+1, l.mark().Word())+lanes.Draw(l.cells[:b.now+1], colours))
 	}
 	more := ""
 	if hidden := len(b.lanes) - mostRows; hidden > 0 {
@@ -171,13 +154,14 @@ func (b *board) lines(colours bool) []string {
 	}
 	now := fmt.Sprintf("%.1f s", b.end.Sub(b.begun).Seconds())
 	axis := max(b.now+1, len(now)+4)
-	lines = append(lines, fmt.Sprintf("%-*s0 s%*s", margin, more, axis-3, now), legend(colours), clip(b.summary()))
+	lines = append(lines, fmt.Sprintf("%-*s0 s%*s", margin, more, axis-3, now),
+		lanes.Legend(colours, waits, away, holds, unsure, gone), lanes.Clip(b.summary()))
 	for i := range messages {
 		line := ""
 		if i < len(b.news) {
 			line = b.news[i]
 		}
-		lines = append(lines, clip(line))
+		lines = append(lines, lanes.Clip(line))
 	}
 	return lines
 }
@@ -197,56 +181,4 @@ func (b *board) summary() string {
 		}
 	}
 	return fmt.Sprintf("%s%d wait", text, n)
-}
-
-// word is a state in at most eight letters.
-func word(m mark) string {
-	switch m {
-	case unsure:
-		return "holds?"
-	case away:
-		return "away"
-	case idle:
-		return ""
-	default:
-		return marks[m].word
-	}
-}
-
-func (l *lane) draw(now int, colours bool) string {
-	var line strings.Builder
-	before := idle
-	for c, m := range l.cells[:now+1] {
-		if colours && (c == 0 || m != before) {
-			line.WriteString("\x1b[0m" + marks[m].colour)
-		}
-		before = m
-		line.WriteRune(marks[m].sign)
-	}
-	if colours {
-		line.WriteString("\x1b[0m")
-	}
-	return line.String()
-}
-
-// legend explains the signs.
-func legend(colours bool) string {
-	var text strings.Builder
-	for m := waits; m <= gone; m++ {
-		sign := string(marks[m].sign)
-		if colours {
-			sign = marks[m].colour + sign + "\x1b[0m"
-		}
-		fmt.Fprintf(&text, "%s %s   ", sign, marks[m].word)
-	}
-	return strings.TrimSpace(text.String())
-}
-
-// clip cuts a line that is too long.
-func clip(line string) string {
-	runes := []rune(line)
-	if len(runes) <= width {
-		return line
-	}
-	return string(runes[:width-1]) + "…"
 }

@@ -75,7 +75,7 @@ func TestBoardFitsATerminalWhateverHappens(t *testing.T) {
 			}
 		}
 	}
-	if coloured := strings.Join(b.lines(true), ""); !strings.Contains(coloured, marks[holds].colour) {
+	if coloured := strings.Join(b.lines(true), ""); !strings.Contains(coloured, holds.Colour()) {
 		t.Errorf("got no colours in %q", coloured)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"github.com/gocurator/curator/examples/internal/lanes"
 )
 
 // Sizes of the picture, and the colours of its marks.
@@ -35,7 +37,7 @@ func (b *board) svg() string {
 	next()
 	for i, l := range b.rows() {
 		next()
-		text(cellWidth, "#a0aec0", fmt.Sprintf("%3d  %s", i+1, word(l.mark())))
+		text(cellWidth, "#a0aec0", fmt.Sprintf("%3d  %s", i+1, l.mark().Word()))
 		for i, span := range l.spans {
 			to := b.end
 			if i+1 < len(l.spans) {
@@ -51,8 +53,8 @@ func (b *board) svg() string {
 	left := cellWidth
 	for m := waits; m <= gone; m++ {
 		fmt.Fprintf(&body, "<rect x=\"%d\" y=\"%d\" width=\"10\" height=\"10\" fill=\"%s\"/>\n", left, y-10, paint[m])
-		text(left+14, "#a0aec0", marks[m].word)
-		left += 14 + (len(marks[m].word)+2)*cellWidth
+		text(left+14, "#a0aec0", m.Meaning())
+		left += 14 + (len(m.Meaning())+2)*cellWidth
 	}
 	for _, line := range b.news {
 		next()
@@ -62,11 +64,11 @@ func (b *board) svg() string {
 	return fmt.Sprintf("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" "+
 		"font-family=\"ui-monospace, Menlo, Consolas, monospace\" font-size=\"%d\" xml:space=\"preserve\">\n"+
 		"<rect width=\"100%%\" height=\"100%%\" rx=\"6\" fill=\"#1a202c\"/>\n%s</svg>\n",
-		(width+2)*cellWidth, height, (width+2)*cellWidth, height, fontSize, body.String())
+		(lanes.Width+2)*cellWidth, height, (lanes.Width+2)*cellWidth, height, fontSize, body.String())
 }
 
 // bar draws a span: waiting as a thin line, the rest as blocks.
-func bar(body *strings.Builder, m mark, from, to float64, y int) {
+func bar(body *strings.Builder, m lanes.Mark, from, to float64, y int) {
 	if m == idle || to <= from {
 		return
 	}

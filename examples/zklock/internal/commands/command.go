@@ -52,6 +52,7 @@ func All() []Command {
 		looking("revoke", "ask the holders of a lock to leave", revokeHelp, newRevoke),
 		looking("doctor", "look for what is wrong with locks and servers", doctorHelp, newDoctor),
 		looking("serve", "show locks in the browser", serveHelp, newServe),
+		{"history", "show who held a lock, from the servers' logs", historyHelp, func() *flag.FlagSet { return newHistorian().set }, readHistory},
 		looking("bench", "measure how fast a lock changes hands here", benchHelp, newBench),
 		{"version", "print which zklock this is", versionHelp, func() *flag.FlagSet { set, _ := versionFlags(); return set }, version},
 	}

@@ -88,7 +88,7 @@ func candidates(before []string, last string) (words []string) {
 		set.VisitAll(func(f *flag.Flag) { words = append(words, "-"+f.Name) })
 		return words
 	}
-	if strings.HasPrefix(last, "/") {
+	if strings.HasPrefix(last, "/") && set.Lookup("zk") != nil { // else it asks no servers, and this is a file
 		return completePath(set, before[1:], last)
 	}
 	return nil

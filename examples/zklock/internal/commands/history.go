@@ -1,0 +1,208 @@
+package commands
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/gocurator/curator/examples/zklock/internal/history"
+	"github.com/gocurator/curator/examples/zklock/internal/manual"
+	"github.com/gocurator/curator/examples/zklock/internal/run"
+	"github.com/gocurator/curator/examples/zklock/internal/survey"
+	"github.com/gocurator/curator/framework/zktest/txnlog"
+)
+
+// ExitIncomplete is history's status if a part of the files is damaged or missing.
+const ExitIncomplete = 65
+
+const historyHelp = `zklock history [flags] DIR... PATH
+
+Shows who queued at a lock, who held it and how that ended, from the transaction
+logs and snapshots of a ZooKeeper server, of the releases 3.5 to 3.9. It asks no
+server: it reads files, also beside a running server, or copies of them.
+
+DIR is a server's dataDir, or version-2 in it; with dataLogDir, give both. Give
+those of all servers of an ensemble for what they have executed together: the
+log of one alone may lack transactions, or have some that were never executed.
+
+PATH is a lock, or a directory above several. Of several it lists the locks.
+
+  QUEUED   when its node was made: for a semaphore's lease, when its client came
+  WAITED   until no contender was in its way
+  HELD     from then on: the earliest moment at which its client can hold. The
+           client learns of it later, and may end its work earlier. "<" says
+           that it was let in before the logs begin
+  ENDED    released (by its own session), gave up (while it waited), closed
+           (its client closed the session), expired (the servers ended the
+           session), removed (by another session or by hand), unknown (in a gap
+           of the logs); or what it does still: holds, waits
+  TOKEN    its fencing token, which is the zxid of its node's creation
+  SESSION  whose it was
+  WHO      the data of its node
+
+Times are those of the ensemble's leader, when it took a request up. Servers do
+not store the limit of a semaphore: it is taken for the most leases that were
+held together, unless -limit says it. A lock that is retained, by RetainedLock,
+is one hold, whatever its client did in between. Snapshots that snappy has
+compressed are not read. kazoo's semaphores are not known.
+
+What is damaged, missing, or was never executed is said on the standard error
+and in "notes" of -json; all the rest is shown. Nodes that are older than the
+logs are known from a snapshot. A node that no file has, or whose end is in a
+gap, has no times.
+
+-json prints one object: path, from and to (zxid and time of the first and the
+newest transaction), locks, omitted, notes. A lock has path, kind, limit and
+contenders; a contender has path, node, kind, by, session, who, token, czxid,
+queued, let_in, let_in_earlier, asked_to_leave, ended, how, ended_by,
+waited_seconds and held_seconds. A note has kind, file, offset, first, last and
+text.
+
+Examples:
+
+  zklock history /var/lib/zookeeper /locks/nightly
+  zklock history -last 1h -lanes /var/lib/zookeeper /locks/nightly
+  zklock history -longest 10 zk1/version-2 zk2/version-2 zk3/version-2 /locks
+  zklock history -json -from "2026-11-24 09:00:00" zk1 /locks/nightly
+
+Exit status: 0; 64 wrong usage; 65 something is damaged or missing, the rest is
+shown; 66 there is no log in DIR, or no lock at PATH in it; 70 another failure.
+`
+
+// A historian is what history's flags say.
+type historian struct {
+	set      *flag.FlagSet
+	json     bool
+	lanes    bool
+	last     time.Duration
+	longest  int
+	from, to moment
+	o        history.Options
+}
+
+func newHistorian() *historian {
+	h := &historian{set: flag.NewFlagSet("zklock history", flag.ContinueOnError)}
+	h.set.SetOutput(io.Discard)
+	h.set.BoolVar(&h.json, "json", false, "print JSON")
+	h.set.BoolVar(&h.lanes, "lanes", false, "draw a line for each client, over time")
+	h.set.DurationVar(&h.last, "last", 0, "the `duration` before the newest transaction alone")
+	h.set.Var(&h.from, "from", "leave out what ended before a `time`: 2026-11-24 09:00:00, local, or RFC 3339")
+	h.set.Var(&h.to, "to", "leave out what came after a `time`")
+	h.set.IntVar(&h.longest, "longest", 0, "print the `number` longest waits, and those that waited most often, alone")
+	h.set.IntVar(&h.o.Most, "most", 10000, "the `number` of contenders that are kept, the newest; 0 for all, as memory allows")
+	h.set.IntVar(&h.o.Limit, "limit", 0, "the `number` of leases that the semaphores have, if it is known")
+	return h
+}
+
+// A moment is a time on the command line.
+type moment struct{ time.Time }
+
+func (m *moment) String() string { return "" }
+
+func (m *moment) Set(text string) (err error) {
+	if m.Time, err = time.Parse(time.RFC3339, text); err == nil {
+		return nil
+	}
+	for _, layout := range []string{time.DateTime, "2006-01-02T15:04:05"} {
+		if m.Time, err = time.ParseInLocation(layout, text, time.Local); err == nil { //nolint:gosmopolitan // as people type it
+			return nil
+		}
+	}
+	return errors.New(`want a time such as "2026-11-24 09:00:00" or 2026-11-24T09:00:00Z`)
+}
+
+// readHistory runs the command, and returns the status of the process.
+func readHistory(args []string, out, errs io.Writer) int {
+	h := newHistorian()
+	words, err := run.Interleaved(h.set, args)
+	if errors.Is(err, flag.ErrHelp) {
+		manual.PrintAlone(out, historyHelp, h.set)
+		return 0
+	}
+	fail := func(code int, err error) int {
+		_, _ = fmt.Fprintf(errs, "zklock history: %s\n", survey.Printable(err.Error()))
+		if code == run.ExitUsage {
+			_, _ = fmt.Fprintln(errs, "zklock history -h has the manual")
+		}
+		return code
+	}
+	if err := errors.Join(err, h.check(words)); err != nil {
+		return fail(run.ExitUsage, err)
+	}
+	h.o.From, h.o.To = h.from.Time, h.to.Time
+	dirs, path := words[:len(words)-1], words[len(words)-1]
+	found, err := history.Read(path, dirs, h.last, h.o)
+	status := 0
+	if found != nil {
+		status = sayNotes(errs, found)
+	}
+	switch {
+	case errors.Is(err, history.ErrNoLock), errors.Is(err, os.ErrNotExist):
+		return fail(ExitNoLock, err)
+	case err != nil:
+		return fail(run.ExitSoftware, err)
+	}
+	if err := h.print(out, found); err != nil {
+		return fail(run.ExitSoftware, err)
+	}
+	return status
+}
+
+func (h *historian) check(words []string) (err error) {
+	if len(words) < 2 {
+		return errors.New("want a directory of a server, and the path of a lock behind it")
+	}
+	switch {
+	case h.last < 0 || h.longest < 0 || h.o.Most < 0 || h.o.Limit < 0:
+		err = errors.New("-last, -longest, -most and -limit are not negative")
+	case h.last > 0 && !h.from.IsZero():
+		err = errors.New("-last and -from exclude each other")
+	case h.json && (h.lanes || h.longest > 0):
+		err = errors.New("-json has everything: without -lanes and -longest")
+	}
+	return errors.Join(err, validate(words[len(words)-1:]))
+}
+
+// sayNotes prints what is wrong with the files. Its status is not 0 if they do not say all.
+func sayNotes(errs io.Writer, h *history.History) (status int) {
+	for _, n := range h.Notes {
+		_, _ = fmt.Fprintf(errs, "zklock history: %s\n", survey.Printable(n.String()))
+		switch n.Kind {
+		case txnlog.Damaged, txnlog.Gap, txnlog.Differs, txnlog.NoLog:
+			status = ExitIncomplete
+		default: // what servers do
+		}
+	}
+	if h.MoreNotes > 0 {
+		_, _ = fmt.Fprintf(errs, "zklock history: and %d more\n", h.MoreNotes)
+	}
+	if h.Omitted > 0 {
+		_, _ = fmt.Fprintf(errs, "zklock history: the %d oldest contenders are left out; -from, -to and -most choose others\n", h.Omitted)
+	}
+	return status
+}
+
+func (h *historian) print(out io.Writer, found *history.History) error {
+	if h.json {
+		return printHistory(out, found)
+	}
+	var text string
+	switch wide := columns(out); {
+	case len(found.Locks) > 1:
+		text = locksTable(found, wide)
+		if h.longest > 0 {
+			text += "\n" + longestTable(found, h.longest, wide)
+		}
+	case h.longest > 0:
+		text = longestTable(found, h.longest, wide)
+	case h.lanes:
+		text = lanesOf(found, &found.Locks[0], h.o, wide > 0)
+	default:
+		text = historyTable(found, &found.Locks[0], wide)
+	}
+	_, err := io.WriteString(out, text)
+	return err
+}

@@ -1,0 +1,161 @@
+package commands
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gocurator/curator/examples/zklock/internal/history"
+	"github.com/gocurator/curator/examples/zklock/internal/survey"
+)
+
+// timeColumn is a moment, to a millisecond, as servers know it.
+const timeColumn = "2006-01-02 15:04:05.000"
+
+func clock(at time.Time) string {
+	if at.IsZero() {
+		return "?"
+	}
+	return at.Local().Format(timeColumn) //nolint:gosmopolitan // people read it
+}
+
+// historyTable has a line for each contender of a lock, in so many columns; 0 is no limit.
+func historyTable(h *history.History, lock *history.Lock, columns int) string {
+	return lockTitle(h, lock) + "\n" + contendersTable(h, lock.Contenders, columns)
+}
+
+func lockTitle(h *history.History, lock *history.Lock) string {
+	held := 0
+	for i := range lock.Contenders {
+		if lock.Contenders[i].LetIn.Zxid != 0 {
+			held++
+		}
+	}
+	kind := lock.Kind
+	if lock.Limit > 0 {
+		kind += fmt.Sprintf(" of %d", lock.Limit)
+	}
+	return fmt.Sprintf("%s: %s, %d contenders, %d let in; logs from %s to %s\n",
+		survey.Printable(lock.Path), kind, len(lock.Contenders), held, clock(h.From.At), clock(h.To.At))
+}
+
+func contendersTable(h *history.History, list []history.Contender, columns int) string {
+	var out strings.Builder
+	const format = "%-23s  %8s  %9s  %-8s  %-12s  %-18s  "
+	line := func(queued, waited, held, ended, token, session, who string) {
+		text := fmt.Sprintf(format, queued, waited, held, ended, token, session)
+		out.WriteString(strings.TrimRight(text+survey.Cut(who, room(columns, len([]rune(text)))), " ") + "\n")
+	}
+	line("QUEUED", "WAITED", "HELD", "ENDED", "TOKEN", "SESSION", "WHO")
+	for i := range list {
+		c := &list[i]
+		waited, held, token := "?", "-", "?"
+		if !c.Queued.At.IsZero() {
+			waited = short(c.Waited(h.To.At))
+		}
+		if !c.LetIn.At.IsZero() {
+			held = short(c.Held(h.To.At))
+		}
+		if c.LetInEarlier {
+			waited, held = "?", "<"+held
+		}
+		if c.Token != 0 {
+			token = fmt.Sprint(c.Token)
+		}
+		line(clock(c.Queued.At), waited, held, ended(c), token, sessionText(c.Session), c.Who)
+	}
+	return out.String()
+}
+
+// ended says how a contender ended, or what it does.
+func ended(c *history.Contender) string {
+	switch {
+	case c.How != "":
+		return string(c.How)
+	case c.LetIn.Zxid != 0 || c.LetInEarlier:
+		return "holds"
+	default:
+		return "waits"
+	}
+}
+
+// locksTable has a line for each lock.
+func locksTable(h *history.History, columns int) string {
+	wide := 4
+	for _, l := range h.Locks {
+		wide = max(wide, len([]rune(survey.Printable(l.Path))))
+	}
+	var out strings.Builder
+	line := func(path, kind, queued, held, wait, hold, who string) {
+		text := fmt.Sprintf("%-*s  %-10s %6s %6s  %12s  %12s  ", wide, survey.Printable(path), kind, queued, held, wait, hold)
+		out.WriteString(strings.TrimRight(text+survey.Cut(who, room(columns, len([]rune(text)))), " ") + "\n")
+	}
+	line("LOCK", "KIND", "QUEUED", "LET IN", "LONGEST WAIT", "LONGEST HOLD", "HELD LONGEST BY")
+	for _, l := range h.Locks {
+		held, who := 0, ""
+		var wait, hold time.Duration
+		for i := range l.Contenders {
+			c := &l.Contenders[i]
+			wait = max(wait, c.Waited(h.To.At))
+			if c.LetIn.Zxid != 0 || c.LetInEarlier {
+				held++
+			}
+			if d := c.Held(h.To.At); d > hold {
+				hold, who = d, c.Who
+			}
+		}
+		line(l.Path, l.Kind, fmt.Sprint(len(l.Contenders)), fmt.Sprint(held), short(wait), short(hold), who)
+	}
+	return out.String()
+}
+
+// A waiter is a client, by its session and the data of its nodes, and how it waited.
+type waiter struct {
+	who     string
+	session int64
+	times   int
+	all     time.Duration
+	longest time.Duration
+}
+
+// longestTable has the contenders that waited longest, and below them the clients that waited most often. A contender
+// that was let in as it came has not waited.
+func longestTable(h *history.History, most, columns int) string {
+	var waits []history.Contender
+	byClient := map[waiter]*waiter{}
+	for _, l := range h.Locks {
+		for i := range l.Contenders {
+			c := &l.Contenders[i]
+			d := c.Waited(h.To.At)
+			if c.Queued.Zxid == c.LetIn.Zxid || c.Queued.Zxid == 0 || c.LetInEarlier {
+				continue
+			}
+			waits = append(waits, *c)
+			key := waiter{who: c.Who, session: c.Session}
+			w := byClient[key]
+			if w == nil {
+				w = &waiter{who: c.Who, session: c.Session}
+				byClient[key] = w
+			}
+			w.times, w.all, w.longest = w.times+1, w.all+d, max(w.longest, d)
+		}
+	}
+	slices.SortStableFunc(waits, func(a, b history.Contender) int { return cmp.Compare(b.Waited(h.To.At), a.Waited(h.To.At)) })
+	var clients []*waiter
+	for _, w := range byClient {
+		clients = append(clients, w)
+	}
+	slices.SortFunc(clients, func(a, b *waiter) int {
+		return cmp.Or(cmp.Compare(b.times, a.times), cmp.Compare(b.all, a.all), cmp.Compare(a.session, b.session), strings.Compare(a.who, b.who))
+	})
+	var out strings.Builder
+	fmt.Fprintf(&out, "The longest of %d waits:\n\n%s\n", len(waits), contendersTable(h, waits[:min(most, len(waits))], columns))
+	fmt.Fprintf(&out, "Who waited most often:\n\n%6s  %8s  %8s  %-18s  WHO\n", "WAITS", "MEAN", "LONGEST", "SESSION")
+	for _, w := range clients[:min(most, len(clients))] {
+		text := fmt.Sprintf("%6d  %8s  %8s  %-18s  ", w.times, short(w.all/time.Duration(w.times)), short(w.longest), sessionText(w.session))
+		out.WriteString(text + survey.Cut(w.who, room(columns, len(text))) + "\n")
+	}
+	return out.String()
+}
