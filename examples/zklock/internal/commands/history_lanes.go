@@ -16,7 +16,7 @@ const (
 	mostLanes  = 40
 )
 
-// A client's lane has all its contenders. Clients are told apart by session and data.
+// A clientLane has all contenders of a client, which is a session and the data of its nodes.
 type clientLane struct {
 	who   string
 	cells [laneCells]lanes.Mark

@@ -29,7 +29,7 @@ func historyTable(h *history.History, lock *history.Lock, columns int) string {
 func lockTitle(h *history.History, lock *history.Lock) string {
 	held := 0
 	for i := range lock.Contenders {
-		if lock.Contenders[i].LetIn.Zxid != 0 {
+		if lock.Contenders[i].In() {
 			held++
 		}
 	}
@@ -74,7 +74,7 @@ func ended(c *history.Contender) string {
 	switch {
 	case c.How != "":
 		return string(c.How)
-	case c.LetIn.Zxid != 0 || c.LetInEarlier:
+	case c.In():
 		return "holds"
 	default:
 		return "waits"
@@ -99,7 +99,7 @@ func locksTable(h *history.History, columns int) string {
 		for i := range l.Contenders {
 			c := &l.Contenders[i]
 			wait = max(wait, c.Waited(h.To.At))
-			if c.LetIn.Zxid != 0 || c.LetInEarlier {
+			if c.In() {
 				held++
 			}
 			if d := c.Held(h.To.At); d > hold {

@@ -160,13 +160,27 @@ func (b *builder) line(dir string, f family) *line {
 // takeFromGate finds the place at a semaphore's gate of the client that creates a lease: the first, or it would not be
 // its turn.
 func (b *builder) takeFromGate(lease *contender) {
+	if first := b.firstAtGate(lease); first != nil && first.Session == lease.Session {
+		lease.take(first)
+	} else if b.begun {
+		b.takeUnknownGate(lease)
+	}
+}
+
+// takeUnknownGate is for a lease whose client may stand first at the gate: a snapshot has missed whose place that is.
+func (b *builder) takeUnknownGate(lease *contender) {
+	if first := b.firstAtGate(lease); first != nil && first.isUnknown() {
+		lease.take(first)
+	}
+}
+
+func (b *builder) firstAtGate(lease *contender) *contender {
 	parent, name := path.Split(lease.line.dir)
 	gate := b.lines[lineKey{parent + gateDirectory, exclusion}]
-	if name != leaseDirectory || gate == nil || len(gate.queue) == 0 || gate.queue[0].Session != lease.Session {
-		return
+	if name != leaseDirectory || gate == nil || len(gate.queue) == 0 {
+		return nil
 	}
-	lease.gate, lease.gated = gate.queue[0], true
-	lease.gate.leased, lease.Queued = true, lease.gate.Queued
+	return gate.queue[0]
 }
 
 // The directories of a semaphore.
@@ -178,6 +192,11 @@ const (
 // begin lets in what stands first when the logs begin.
 func (b *builder) begin() {
 	b.begun = true
+	for _, l := range b.lines {
+		if n := len(l.queue); n > 0 && l.family == leases && !l.queue[n-1].gated {
+			b.takeUnknownGate(l.queue[n-1])
+		}
+	}
 	for _, l := range b.lines {
 		l.begin()
 	}
@@ -191,7 +210,7 @@ func (b *builder) end(one *contender, t txnlog.Transaction, now txnlog.Moment) {
 	}
 	one.Ended, one.EndedBy, one.How = now, t.Session, how(one, t)
 	one.line.leave(one, now)
-	if one.line.family == exclusion && one.How == Released {
+	if one.line.family == exclusion && (one.How == Released || one.How == Unknown) {
 		b.passGate(one)
 	}
 	b.keep(one)
@@ -200,7 +219,7 @@ func (b *builder) end(one *contender, t txnlog.Transaction, now txnlog.Moment) {
 // how says how a contender ended, by the transaction that deleted its node.
 func how(one *contender, t txnlog.Transaction) How {
 	switch {
-	case t.At.IsZero():
+	case t.At.IsZero(), one.isUnknown() && !t.EndsSession:
 		return Unknown
 	case t.EndsSession && t.Request != 0:
 		return Closed
@@ -208,12 +227,15 @@ func how(one *contender, t txnlog.Transaction) How {
 		return Expired
 	case t.Session != one.Session || t.Session == 0:
 		return Removed
-	case one.LetIn == (txnlog.Moment{}):
+	case !one.In():
 		return GaveUp
 	default:
 		return Released
 	}
 }
+
+// isUnknown reports whether neither its creation nor its owner is known.
+func (one *contender) isUnknown() bool { return one.Czxid == 0 && one.Session == 0 }
 
 // passGate notes that a client leaves the gate of a semaphore: what it has there counts, since it takes back what does
 // not count before it leaves.

@@ -163,6 +163,14 @@ func TestHistorySaysWhatBecameOfEachContender(t *testing.T) {
 				"leases/lease-01 1 2 10 released", "leases/lease-02 4 5 0", "leases/lease-03 7 10 0", "locks/lock-04 8 0 12 gave up",
 			},
 		},
+		"a session that ends with a lease behind its own": {
+			"semaphore",
+			[]string{
+				"create 1 locks/lock-01", "create 1 leases/lease-01", "delete 1 locks/lock-01",
+				"create 1 locks/lock-02", "create 1 leases/lease-02", "expire 1",
+			},
+			[]string{"leases/lease-01 1 2 6 expired", "leases/lease-02 4 0 6 expired"},
+		},
 		"a lease that is taken back": {
 			"semaphore",
 			[]string{

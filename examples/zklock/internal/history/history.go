@@ -48,7 +48,8 @@ type Contender struct {
 	Queued txnlog.Moment
 	// LetIn is when no contender stood in its way any more: the earliest moment at which its client could hold.
 	LetIn txnlog.Moment
-	// LetInEarlier says that it was let in before the logs begin: it is not known when, and LetIn is Queued.
+	// LetInEarlier says that it was let in before the logs begin: it is not known when, and LetIn is Queued, which may
+	// be zero.
 	LetInEarlier bool
 	// AskedToLeave is when its data became the request to leave.
 	AskedToLeave txnlog.Moment
@@ -69,15 +70,18 @@ const (
 	Closed   How = "closed"   // its client closed the session
 	Expired  How = "expired"  // the servers ended the session, which they had not heard in time
 	Removed  How = "removed"  // another session deleted it, or an administrator
-	Unknown  How = "unknown"  // it went in a gap of the logs
+	Unknown  How = "unknown"  // it went in a gap of the logs, or whose it was is not known
 )
+
+// In reports whether it was ever let in.
+func (c *Contender) In() bool { return c.LetInEarlier || c.LetIn != (txnlog.Moment{}) }
 
 // Held is how long its client can have held, until a time if it is there still; 0 if it was never let in.
 func (c *Contender) Held(now time.Time) time.Duration { return between(c.LetIn, c.Ended, now) }
 
 // Waited is how long it waited to be let in: until it ended, or until a time if it waits still.
 func (c *Contender) Waited(now time.Time) time.Duration {
-	if c.LetIn != (txnlog.Moment{}) {
+	if c.In() {
 		return between(c.Queued, c.LetIn, now)
 	}
 	return between(c.Queued, c.Ended, now)

@@ -93,7 +93,7 @@ func (l *line) leave(one *contender, now txnlog.Moment) {
 
 // letIn reports whether a contender has been let in, now or before.
 func (l *line) letIn(one *contender, now txnlog.Moment) bool {
-	if one.LetIn != (txnlog.Moment{}) {
+	if one.In() {
 		return true
 	}
 	if !l.mayEnter(one) {
@@ -105,9 +105,9 @@ func (l *line) letIn(one *contender, now txnlog.Moment) bool {
 
 // begin lets in what stands first when the logs begin.
 func (l *line) begin() {
-	for _, one := range l.queue {
+	for i, one := range l.queue {
 		if l.family == leases {
-			l.beginLease(one)
+			l.beginLease(one, i)
 		} else if l.mayEnter(one) {
 			one.LetIn, one.LetInEarlier = one.Queued, true
 		}
