@@ -45,9 +45,6 @@ func (m *Member) Route() *Route {
 	return &Route{Links: p.links(), ToServer: Links{p.there}, FromServer: Links{p.back}, addr: p.addr()}
 }
 
-// DataDir is where the server keeps its data.
-func (m *Member) DataDir() string { return m.dataDir }
-
 // ID is the server's number.
 func (m *Member) ID() int { return m.id }
 

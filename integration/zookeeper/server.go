@@ -122,6 +122,9 @@ func (s *Server) SecureAddr() string {
 	return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.secure))
 }
 
+// DataDir is where the server keeps its data: its logs are in version-2 below.
+func (s *Server) DataDir() string { return s.dataDir }
+
 // PID returns the id of the running process, or of the last one.
 func (s *Server) PID() int {
 	s.mu.Lock()

@@ -3,6 +3,7 @@ package txnlog
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"os"
 	"time"
 )
@@ -57,19 +58,30 @@ func (c *cursor) move(past int64) bool {
 		var err error
 		c.at = c.in.offset
 		c.record, err = c.in.record()
-		if err == nil && len(c.record) < headSize {
-			err = recordError(c.at, errShort)
+		if err == nil {
+			err = c.check()
 		}
 		switch {
 		case err == nil && c.zxid() > past:
 			return true
 		case err == nil:
-		case (errors.Is(err, errChecksum) || errors.Is(err, errShort)) && c.damaged < mostDamaged:
+		case errors.Is(err, errRecord) && c.damaged < mostDamaged:
 			c.damage(err)
 		default:
 			return c.end(err)
 		}
 	}
+}
+
+// check refuses a record that is whole, and that no server writes.
+func (c *cursor) check() error {
+	switch {
+	case len(c.record) < headSize:
+		return recordError(c.at, fmt.Errorf("%w: %w", errRecord, errShort))
+	case c.zxid() < 0:
+		return recordError(c.at, fmt.Errorf("%w: zxid %#x", errRecord, uint64(c.zxid())))
+	}
+	return nil
 }
 
 // decode reads the record; ok is false if it is damaged.

@@ -177,8 +177,12 @@ func TestLogGoesOnBehindDamage(t *testing.T) {
 		want  []int64
 		notes []string
 	}{
-		"a body":    {damage(len(first)+50, 'x'), []int64{1, 3, 4}, []string{offset + ": checksum", "from zxid 0x2 to 0x2"}},
-		"a length":  {damage(len(first)+8, 0x7f), []int64{1, 4}, []string{offset + ": impossible length", "from zxid 0x2 to 0x3"}},
+		"a body":   {damage(len(first)+50, 'x'), []int64{1, 3, 4}, []string{offset + ": damaged: checksum", "from zxid 0x2 to 0x2"}},
+		"a length": {damage(len(first)+8, 0x7f), []int64{1, 4}, []string{offset + ": impossible length", "from zxid 0x2 to 0x3"}},
+		"a zxid": {
+			append(append(slices.Clone(first), record{zxid: -2, kind: createSession}.appendTo(nil)...), made(2, 7, "/b").appendTo(nil)...),
+			[]int64{1, 2, 4}, []string{offset + ": damaged: zxid 0xfffffffffffffffe", "from zxid 0x3 to 0x3"},
+		},
 		"a magic":   {damage(0, 'x'), []int64{4}, []string{"offset 0: "}},
 		"a version": {damage(7, 3), []int64{4}, []string{"version 3 of the format, want 2"}},
 		"an end":    {whole[:len(whole)-5], []int64{1, 4}, []string{"ends in the middle of a record at " + offset, "from zxid 0x2 to 0x3"}},

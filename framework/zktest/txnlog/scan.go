@@ -50,8 +50,8 @@ var (
 	errEnd = errors.New("end of the log")
 	// errTorn says that only a part of a record follows.
 	errTorn = errors.New("it ends in the middle of a record")
-	// errChecksum says that a record is not what was written. The next one may be whole.
-	errChecksum = errors.New("checksum")
+	// errRecord says that a record is not what a server wrote. The next one may be whole.
+	errRecord = errors.New("damaged")
 )
 
 func ignoreEnd(err error) error {
@@ -121,7 +121,7 @@ func (in *input) start() error {
 }
 
 // record returns the next record, which is valid until the following call. It returns errEnd if only zeros follow, and
-// errTorn if a record follows that was not finished. After errChecksum the next call reads the next record.
+// errTorn if a record follows that was not finished. After errRecord the next call reads the next record.
 func (in *input) record() ([]byte, error) {
 	at := in.offset
 	head, err := in.next(prefix)
@@ -150,7 +150,7 @@ func (in *input) record() ([]byte, error) {
 		return nil, recordError(at, fmt.Errorf("it ends with %q, want 'B'", last))
 	}
 	if got := uint64(adler32.Checksum(body)); got != sum {
-		return nil, recordError(at, fmt.Errorf("%w %#x, want %#x", errChecksum, got, sum))
+		return nil, recordError(at, fmt.Errorf("%w: checksum %#x, want %#x", errRecord, got, sum))
 	}
 	return body, nil
 }
