@@ -174,9 +174,10 @@ func (r *run) judge(paths ...string) {
 	r.judged = true
 	r.learnRemovals()
 	r.checkJournal()
+	zklock := r.zklockHistory()
 	for _, path := range paths {
 		holds := r.history.holds(path)
-		r.report(path, holds, slices.Concat(r.conflicts(path, holds), outliving(holds), r.history.unjudged(path)))
+		r.report(path, holds, slices.Concat(zklock.differences(path, holds), r.conflicts(path, holds), outliving(holds), r.history.unjudged(path)))
 	}
 }
 

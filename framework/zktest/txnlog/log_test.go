@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/adler32"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -128,8 +129,10 @@ func TestLogBeginsWithTheNodesOfASnapshot(t *testing.T) {
 	}
 	a, b := snapNode{"/l/a", "x", 3, 7}, snapNode{"/l/b", "y", 4, 7}
 	c, container := snapNode{"/l/c", "z", 10, 7}, snapNode{"/l", "", 2, -1 << 63}
-	rest := []string{"10 Created /l/c of 7", "11 Deleted /l/a of 7", "12 Created /l/d of 8", "13 Deleted /l/d of 8",
-		"14 Deleted /l/b of 7", "14 Deleted /l/c of 7"}
+	rest := []string{
+		"10 Created /l/c of 7", "11 Deleted /l/a of 7", "12 Created /l/d of 8", "13 Deleted /l/d of 8",
+		"14 Deleted /l/b of 7", "14 Deleted /l/c of 7",
+	}
 	known := []string{"2 Created /l", "3 Created /l/a of 7", "4 Created /l/b of 7"}
 	for name, test := range map[string]struct {
 		files  map[string][]byte
@@ -149,9 +152,7 @@ func TestLogBeginsWithTheNodesOfASnapshot(t *testing.T) {
 		"none":                                 {nil, []string{"0 Created /l/a ?", "0 Created /l/b of 7 ?"}, nil},
 	} {
 		files := logs()
-		for file, content := range test.files {
-			files[file] = content
-		}
+		maps.Copy(files, test.files)
 		got, log := replayed(t, "/l", write(t, files))
 		want := slices.Concat(test.before, rest)
 		if name == "fuzzy, without what went later" || name == "after the logs' begin" || len(test.before) > 0 && strings.HasPrefix(test.before[0], "0") {

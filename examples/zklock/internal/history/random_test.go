@@ -277,7 +277,7 @@ func (p *play) compare(seed uint64) {
 		}
 		for _, a := range lock.Contenders {
 			for _, b := range lock.Contenders {
-				if lock.Kind != "semaphore" && a.Token < b.Token && overlap(a, b) && !(a.Kind.Shared() && b.Kind.Shared()) {
+				if lock.Kind != "semaphore" && a.Token < b.Token && overlap(a, b) && (!a.Kind.Shared() || !b.Kind.Shared()) {
 					wrong("%s: %s and %s overlap", lock.Path, a.Node, b.Node)
 				}
 			}
