@@ -83,10 +83,6 @@ func (l *Log) look() {
 	for _, t := range l.before {
 		known.complete(&t)
 	}
-	created := map[string]int64{} // by path, of those that are there
-	for _, t := range l.before {
-		created[t.Changes[0].Path] = t.Zxid
-	}
 	known.missed = func(path string, owner int64) { l.addMissed(path, owner) }
 	x.each(func(c *cursor) bool {
 		l.passed(c)
@@ -95,18 +91,9 @@ func (l *Log) look() {
 			return true
 		}
 		known.complete(&t)
-		for _, change := range t.Changes {
-			switch change.Kind {
-			case Created:
-				created[change.Path] = t.Zxid
-			case Deleted:
-				delete(created, change.Path)
-			default:
-			}
-		}
 		return true
 	})
-	l.addVanished(created)
+	l.addVanished(known.of)
 }
 
 // passed notes a gap between the newest transaction and the next, and goes to that.

@@ -5,14 +5,16 @@ import (
 	"slices"
 )
 
-// owners are the nodes that are there: the session of each, which is 0 unless it is ephemeral, and the ephemeral nodes
-// of each session.
+// owners are the nodes that are there, and the ephemeral ones of each session.
 type owners struct {
-	of   map[string]int64
+	of   map[string]origin
 	with map[int64]map[string]struct{}
 	// missed is called for each node that goes and was not known; it may be nil.
 	missed func(path string, owner int64)
 }
+
+// An origin is a node's session, which is 0 unless it is ephemeral, and the zxid of its creation.
+type origin struct{ owner, czxid int64 }
 
 // complete adds to a transaction what logs do not say: the owners of deleted nodes, and the nodes that went with a
 // session and are not listed. Those follow the listed ones, sorted by path.
@@ -21,7 +23,7 @@ func (o *owners) complete(t *Transaction) {
 		switch c := &t.Changes[i]; c.Kind {
 		case Created:
 			o.remove(c.Path)
-			o.add(c.Path, c.Owner)
+			o.add(c.Path, origin{c.Owner, t.Zxid})
 		case Deleted:
 			owner, known := o.remove(c.Path)
 			if owner != 0 {
@@ -41,28 +43,29 @@ func (o *owners) complete(t *Transaction) {
 	}
 }
 
-func (o *owners) add(path string, session int64) {
+func (o *owners) add(path string, from origin) {
 	if o.of == nil {
-		o.of, o.with = map[string]int64{}, map[int64]map[string]struct{}{}
+		o.of, o.with = map[string]origin{}, map[int64]map[string]struct{}{}
 	}
-	o.of[path] = session
-	if session == 0 {
+	o.of[path] = from
+	if from.owner == 0 {
 		return
 	}
-	paths := o.with[session]
+	paths := o.with[from.owner]
 	if paths == nil {
 		paths = map[string]struct{}{}
-		o.with[session] = paths
+		o.with[from.owner] = paths
 	}
 	paths[path] = struct{}{}
 }
 
 // remove returns the owner, 0 if there is none, and whether the node was there.
 func (o *owners) remove(path string) (session int64, known bool) {
-	session, known = o.of[path]
+	from, known := o.of[path]
 	if !known {
 		return 0, false
 	}
+	session = from.owner
 	delete(o.of, path)
 	delete(o.with[session], path)
 	if len(o.with[session]) == 0 {

@@ -66,7 +66,7 @@ func (l *Log) readNodes(s logFile, olderThan int64) (list []Transaction, err err
 
 // addVanished adds the deletions of nodes that must have gone in a gap: the newest whole snapshot after it lacks them,
 // and no log deletes them. Without such a snapshot they stay, and the note on the gap warns.
-func (l *Log) addVanished(created map[string]int64) {
+func (l *Log) addVanished(left map[string]origin) {
 	if len(l.gaps) == 0 {
 		return
 	}
@@ -75,14 +75,14 @@ func (l *Log) addVanished(created map[string]int64) {
 		return
 	}
 	var gone []string
-	for path, zxid := range created {
-		if !there[path] && zxid < at {
+	for path, from := range left {
+		if !there[path] && from.czxid < at {
 			gone = append(gone, path)
 		}
 	}
 	slices.Sort(gone)
 	for _, path := range gone {
-		i := slices.IndexFunc(l.gaps, func(g Note) bool { return g.First > created[path] && g.Last <= at })
+		i := slices.IndexFunc(l.gaps, func(g Note) bool { return g.First > left[path].czxid && g.Last <= at })
 		if i >= 0 {
 			l.filled[i] = append(l.filled[i], Transaction{Zxid: l.gaps[i].Last, Changes: []Change{{Kind: Deleted, Path: path}}})
 		}

@@ -214,6 +214,9 @@ func (b *builder) end(one *contender, t txnlog.Transaction, now txnlog.Moment) {
 		b.passGate(one)
 	}
 	b.keep(one)
+	if l := one.line; len(l.queue) == 0 && l.family != leases { // a path has many locks over time
+		delete(b.lines, lineKey{l.dir, l.family})
+	}
 }
 
 // how says how a contender ended, by the transaction that deleted its node.
