@@ -2,7 +2,6 @@ package txnlog_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -17,12 +16,8 @@ func FuzzOpen(f *testing.F) {
 	first := logOf(made(2, 7, "/l/a"), made(3, 7, "/other"), record{zxid: 4, session: 7, kind: multi, body: parts(remove, text(nil, "/l/a"), create, created("/l/b", "", 1))})
 	second := logOf(gone(6, 8, "/l/old"), record{zxid: 7, session: 7, kind: closeSession, body: append(text(i32(nil, 1), "/l/b"), digest...)})
 	nodes := snapshotOf(snapNode{"/l", "", 1, -1 << 63}, snapNode{"/l/old", "x", 1, 8}, snapNode{"/other", "x", 1, 0})
-	var packed bytes.Buffer
-	w := gzip.NewWriter(&packed)
-	_, _ = w.Write(nodes)
-	_ = w.Close()
 	f.Add(first, second, nodes, false)
-	f.Add(first, first, packed.Bytes(), true)
+	f.Add(first, first, zipped(nodes), true)
 	f.Add(first[:len(first)-3], append(second, make([]byte, 50)...), nodes[:len(nodes)-60], false)
 	f.Add(i32(nil, 1<<30), i32(i64(logOf(), 1), 60<<20), i32([]byte("ZKSN"), 2), false)
 	f.Fuzz(func(t *testing.T, first, second, snapshot []byte, zipped bool) {

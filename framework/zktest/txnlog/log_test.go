@@ -1,6 +1,8 @@
 package txnlog_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"hash/adler32"
@@ -39,6 +41,16 @@ func snapshotOf(nodes ...snapNode) []byte {
 	s = text(i64(s, int64(adler32.Checksum(s))), "/")
 	s = text(i32(i64(s, 9), 2), "1234")
 	return text(i64(s, int64(adler32.Checksum(s))), "/")
+}
+
+func zipped(content []byte) []byte {
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	_, err := w.Write(content)
+	if err = errors.Join(err, w.Close()); err != nil {
+		panic(err) // it is in memory
+	}
+	return packed.Bytes()
 }
 
 // replayed opens directories for a path, and prints what was executed, with "?" where no time is known.
@@ -139,13 +151,20 @@ func TestLogBeginsWithTheNodesOfASnapshot(t *testing.T) {
 		before []string
 		notes  []string
 	}{
-		"just before the logs":                 {map[string][]byte{"snapshot.9": snapshotOf(b, a, container)}, known, nil},
-		"fuzzy, with what came later":          {map[string][]byte{"snapshot.9": snapshotOf(container, a, b, c)}, known, nil},
-		"fuzzy, without what went later":       {map[string][]byte{"snapshot.9": snapshotOf(container, b)}, []string{"2 Created /l", "4 Created /l/b of 7", "0 Created /l/a ?"}, nil},
-		"after the logs' begin":                {map[string][]byte{"snapshot.c": snapshotOf(container, b, c)}, []string{"2 Created /l", "4 Created /l/b of 7", "0 Created /l/a ?"}, nil},
-		"the newest before, of several":        {map[string][]byte{"snapshot.9": snapshotOf(container, a, b), "snapshot.5": snapshotOf(), "snapshot.c": snapshotOf()}, known, nil},
-		"the next one, since one is cut off":   {map[string][]byte{"snapshot.9": snapshotOf(a)[:90], "snapshot.c": snapshotOf(container, a, b)}, known, []string{"snapshot.9: at offset"}},
-		"the next one, since one is damaged":   {map[string][]byte{"snapshot.9": append(snapshotOf(a)[:80], snapshotOf(b)[79:]...), "snapshot.c": snapshotOf(container, a, b)}, known, []string{"snapshot.9: "}},
+		"just before the logs":               {map[string][]byte{"snapshot.9": snapshotOf(b, a, container)}, known, nil},
+		"fuzzy, with what came later":        {map[string][]byte{"snapshot.9": snapshotOf(container, a, b, c)}, known, nil},
+		"fuzzy, without what went later":     {map[string][]byte{"snapshot.9": snapshotOf(container, b)}, []string{"2 Created /l", "4 Created /l/b of 7", "0 Created /l/a ?"}, nil},
+		"after the logs' begin":              {map[string][]byte{"snapshot.c": snapshotOf(container, b, c)}, []string{"2 Created /l", "4 Created /l/b of 7", "0 Created /l/a ?"}, nil},
+		"the newest before, of several":      {map[string][]byte{"snapshot.9": snapshotOf(container, a, b), "snapshot.5": snapshotOf(), "snapshot.c": snapshotOf()}, known, nil},
+		"the next one, since one is cut off": {map[string][]byte{"snapshot.9": snapshotOf(a)[:90], "snapshot.c": snapshotOf(container, a, b)}, known, []string{"snapshot.9: at offset"}},
+		"the next one, since one is damaged": {
+			map[string][]byte{"snapshot.9": bytes.Replace(snapshotOf(a), []byte("/l/a"), []byte("/l/z"), 1), "snapshot.c": snapshotOf(container, a, b)},
+			known, []string{"snapshot.9: checksum"},
+		},
+		"compressed": {map[string][]byte{"snapshot.9.gz": zipped(snapshotOf(b, a, container))}, known, nil},
+		"compressed, and cut off": {
+			map[string][]byte{"snapshot.9.gz": zipped(snapshotOf(a))[:60], "snapshot.c": snapshotOf(container, a, b)}, known, []string{"snapshot.9.gz: "},
+		},
 		"the next one, since one is of snappy": {map[string][]byte{"snapshot.9.snappy": nil, "snapshot.c": snapshotOf(container, a, b)}, known, []string{"snappy"}},
 		"another format":                       {map[string][]byte{"snapshot.9": logOf()}, []string{"0 Created /l/a ?", "0 Created /l/b of 7 ?"}, []string{"not a snapshot"}},
 		"long before the logs":                 {map[string][]byte{"snapshot.5": snapshotOf(container, a, b)}, known, []string{"4 transactions are in no log, from zxid 0x6 to 0x9"}},
@@ -189,6 +208,7 @@ func TestLogGoesOnBehindDamage(t *testing.T) {
 		"an end":    {whole[:len(whole)-5], []int64{1, 4}, []string{"ends in the middle of a record at " + offset, "from zxid 0x2 to 0x3"}},
 		"a head":    {whole[:len(first)+5], []int64{1, 4}, []string{"ends in the middle of a record at " + offset, "from zxid 0x2 to 0x3"}},
 		"the start": {whole[:9], []int64{4}, []string{"ends in the middle of a record at offset 0"}},
+		"a repeat":  {append(slices.Clone(whole), whole[16:]...), []int64{1, 2, 4}, []string{"from zxid 0x3 to 0x3"}},
 		"no bytes":  {nil, []int64{4}, nil},
 		"zeros":     {append(slices.Clone(whole), make([]byte, 99)...), []int64{1, 2, 4}, []string{"from zxid 0x3 to 0x3"}},
 	} {
