@@ -158,12 +158,17 @@ func TestLogBeginsWithTheNodesOfASnapshot(t *testing.T) {
 		"the newest before, of several":      {map[string][]byte{"snapshot.9": snapshotOf(container, a, b), "snapshot.5": snapshotOf(), "snapshot.c": snapshotOf()}, known, nil},
 		"the next one, since one is cut off": {map[string][]byte{"snapshot.9": snapshotOf(a)[:90], "snapshot.c": snapshotOf(container, a, b)}, known, []string{"snapshot.9: at offset"}},
 		"the next one, since one is damaged": {
-			map[string][]byte{"snapshot.9": bytes.Replace(snapshotOf(a), []byte("/l/a"), []byte("/l/z"), 1), "snapshot.c": snapshotOf(container, a, b)},
-			known, []string{"snapshot.9: checksum"},
+			map[string][]byte{
+				"snapshot.9": bytes.Replace(snapshotOf(a), []byte("/l/a"), []byte("/l/z"), 1), "snapshot.c": snapshotOf(container, a, b),
+			},
+			known,
+			[]string{"snapshot.9: checksum"},
 		},
 		"compressed": {map[string][]byte{"snapshot.9.gz": zipped(snapshotOf(b, a, container))}, known, nil},
 		"compressed, and cut off": {
-			map[string][]byte{"snapshot.9.gz": zipped(snapshotOf(a))[:60], "snapshot.c": snapshotOf(container, a, b)}, known, []string{"snapshot.9.gz: "},
+			map[string][]byte{"snapshot.9.gz": zipped(snapshotOf(a))[:60], "snapshot.c": snapshotOf(container, a, b)},
+			known,
+			[]string{"snapshot.9.gz: "},
 		},
 		"the next one, since one is of snappy": {map[string][]byte{"snapshot.9.snappy": nil, "snapshot.c": snapshotOf(container, a, b)}, known, []string{"snappy"}},
 		"another format":                       {map[string][]byte{"snapshot.9": logOf()}, []string{"0 Created /l/a ?", "0 Created /l/b of 7 ?"}, []string{"not a snapshot"}},
