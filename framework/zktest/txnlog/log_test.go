@@ -206,7 +206,8 @@ func TestLogGoesOnBehindDamage(t *testing.T) {
 		"a length": {damage(len(first)+8, 0x7f), []int64{1, 4}, []string{offset + ": impossible length", "from zxid 0x2 to 0x3"}},
 		"a zxid": {
 			append(append(slices.Clone(first), record{zxid: -2, kind: createSession}.appendTo(nil)...), made(2, 7, "/b").appendTo(nil)...),
-			[]int64{1, 2, 4}, []string{offset + ": damaged: zxid 0xfffffffffffffffe", "from zxid 0x3 to 0x3"},
+			[]int64{1, 2, 4},
+			[]string{offset + ": damaged: zxid 0xfffffffffffffffe", "from zxid 0x3 to 0x3"},
 		},
 		"a magic":   {damage(0, 'x'), []int64{4}, []string{"offset 0: "}},
 		"a version": {damage(7, 3), []int64{4}, []string{"version 3 of the format, want 2"}},
@@ -247,7 +248,7 @@ func TestLogFillsAGapFromLaterFiles(t *testing.T) {
 }
 
 func TestLogSaysWhatServersHaveApart(t *testing.T) {
-	const e1, e2 = 1 << 32, 2 << 32
+	const e1, e2 int64 = 1 << 32, 2 << 32
 	one := record{zxid: e1 + 1, kind: createSession}
 	other := record{zxid: e1 + 1, session: 9, kind: createSession}
 	dirs := []string{
