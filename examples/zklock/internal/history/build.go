@@ -1,11 +1,8 @@
 package history
 
 import (
-	"cmp"
 	"iter"
 	"path"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/gocurator/curator/examples/zklock/internal/survey"
@@ -157,38 +154,6 @@ func (b *builder) line(dir string, f family) *line {
 	return l
 }
 
-// takeFromGate finds the place at a semaphore's gate of the client that creates a lease: the first, or it would not be
-// its turn.
-func (b *builder) takeFromGate(lease *contender) {
-	if first := b.firstAtGate(lease); first != nil && first.Session == lease.Session {
-		lease.take(first)
-	} else if b.begun {
-		b.takeUnknownGate(lease)
-	}
-}
-
-// takeUnknownGate is for a lease whose client may stand first at the gate: a snapshot has missed whose place that is.
-func (b *builder) takeUnknownGate(lease *contender) {
-	if first := b.firstAtGate(lease); first != nil && first.isUnknown() {
-		lease.take(first)
-	}
-}
-
-func (b *builder) firstAtGate(lease *contender) *contender {
-	parent, name := path.Split(lease.line.dir)
-	gate := b.lines[lineKey{parent + gateDirectory, exclusion}]
-	if name != leaseDirectory || gate == nil || len(gate.queue) == 0 {
-		return nil
-	}
-	return gate.queue[0]
-}
-
-// The directories of a semaphore.
-const (
-	gateDirectory  = "locks"
-	leaseDirectory = "leases"
-)
-
 // begin lets in what stands first when the logs begin.
 func (b *builder) begin() {
 	b.begun = true
@@ -237,21 +202,6 @@ func how(one *contender, t txnlog.Transaction) How {
 	}
 }
 
-// isUnknown reports whether neither its creation nor its owner is known.
-func (one *contender) isUnknown() bool { return one.Czxid == 0 && one.Session == 0 }
-
-// passGate notes that a client leaves the gate of a semaphore: what it has there counts, since it takes back what does
-// not count before it leaves.
-func (b *builder) passGate(gate *contender) {
-	dir, name := path.Split(gate.line.dir)
-	if name != gateDirectory {
-		return
-	}
-	if l := b.lines[lineKey{dir + leaseDirectory, leases}]; l != nil {
-		l.pass(gate)
-	}
-}
-
 // keep takes in a contender that has ended, unless it is left out.
 func (b *builder) keep(one *contender) {
 	one.gate = nil
@@ -281,51 +231,4 @@ func (b *builder) history() *History {
 		}
 	}
 	return &History{Path: b.root, From: b.first, To: b.last, Omitted: b.omit, Locks: b.sort(kept)}
-}
-
-// sort puts contenders to their locks.
-func (b *builder) sort(kept []*contender) (locks []Lock) {
-	byPath := map[string][]*contender{}
-	for _, one := range kept {
-		p := b.lockOf(one.line)
-		byPath[p] = append(byPath[p], one)
-	}
-	for p, list := range byPath {
-		lock := Lock{Path: p}
-		slices.SortFunc(list, func(a, b *contender) int {
-			return cmp.Or(cmp.Compare(a.Queued.Zxid, b.Queued.Zxid), cmp.Compare(a.Czxid, b.Czxid), strings.Compare(a.Path, b.Path))
-		})
-		var kinds []survey.Kind
-		if l := b.lines[lineKey{path.Join(p, leaseDirectory), leases}]; l != nil {
-			kinds, lock.Limit = append(kinds, survey.Lease), cmp.Or(b.o.Limit, l.most)
-		}
-		for _, one := range list {
-			if one.line.family == exclusion && one.line.dir != p {
-				one.neverLeased()
-			}
-			one.settle(lock.Limit)
-			if one.line.dir == p {
-				kinds = append(kinds, one.Kind)
-			}
-			lock.Contenders = append(lock.Contenders, one.Contender)
-		}
-		lock.Kind = survey.Describe(kinds...)
-		locks = append(locks, lock)
-	}
-	slices.SortFunc(locks, func(a, b Lock) int { return strings.Compare(a.Path, b.Path) })
-	return locks
-}
-
-// lockOf is the path of the lock that a line belongs to. A directory "locks" is a semaphore's gate if there are leases
-// beside it; a lock can also be called so.
-func (b *builder) lockOf(l *line) string {
-	parent, name := path.Split(l.dir)
-	switch {
-	case l.family == leases && name == leaseDirectory:
-		return path.Clean(parent)
-	case l.family == exclusion && name == gateDirectory && b.lines[lineKey{parent + leaseDirectory, leases}] != nil:
-		return path.Clean(parent)
-	default:
-		return l.dir
-	}
 }
