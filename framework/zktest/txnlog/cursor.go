@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"time"
 )
@@ -19,6 +20,8 @@ type cursor struct {
 	logFile
 	server int
 	note   func(Note)
+	// checkRest says that the zeros behind the last record are read as well: there could be more.
+	checkRest bool
 
 	file    *os.File
 	in      *input
@@ -39,8 +42,8 @@ func (c *cursor) time() time.Time {
 func (c *cursor) head() [headSize]byte { return [headSize]byte(c.record) }
 
 // open goes to the first record whose zxid is greater than past, and reports whether there is one.
-func (c *cursor) open(past int64) bool {
-	file, err := os.Open(c.name)
+func (c *cursor) open(past int64, late func(*cursor)) bool {
+	file, err := openRegular(c.name)
 	if err != nil {
 		return c.end(err)
 	}
@@ -48,12 +51,13 @@ func (c *cursor) open(past int64) bool {
 	if err := c.in.start(); err != nil {
 		return c.end(err)
 	}
-	return c.move(past)
+	return c.move(past, late)
 }
 
 // move goes to the next record whose zxid is greater than past, and reports whether there is one. Records before that
-// are there a second time: a server that gets its leader's transactions again writes them again.
-func (c *cursor) move(past int64) bool {
+// are there a second time: a server that gets its leader's transactions again writes them again. For these it calls
+// late, which may be nil.
+func (c *cursor) move(past int64, late func(*cursor)) bool {
 	for {
 		var err error
 		c.at = c.in.offset
@@ -64,6 +68,8 @@ func (c *cursor) move(past int64) bool {
 		switch {
 		case err == nil && c.zxid() > past:
 			return true
+		case err == nil && late != nil:
+			late(c)
 		case err == nil:
 		case errors.Is(err, errRecord) && c.damaged < mostDamaged:
 			c.damage(err)
@@ -100,15 +106,49 @@ func (c *cursor) damage(err error) {
 
 // end closes the file, and notes why it is not read further.
 func (c *cursor) end(err error) bool {
-	switch {
-	case errors.Is(err, errEnd):
-	case errors.Is(err, errTorn):
+	defer c.close()
+	switch rest := c.checkRest && c.hasRest(err); {
+	case errors.Is(err, errTorn) && !rest:
 		c.note(Note{Kind: Torn, File: c.name, Offset: c.at, Err: err})
+	case rest:
+		c.note(Note{Kind: Damaged, File: c.name, Offset: c.at, Err: recordError(c.at, errRest), Rest: true})
+	case errors.Is(err, errEnd):
 	default:
-		c.damage(err)
+		c.note(Note{Kind: Damaged, File: c.name, Offset: c.at, Err: err, Rest: c.file != nil})
 	}
-	c.close()
 	return false
+}
+
+// errRest says that the log seems to end, and does not.
+var errRest = errors.New("no record, and more behind it")
+
+// hasRest reports whether more than zeros follow what looks like the end of the log. A server writes on meanwhile, but
+// from the end: if a record is there now, the log has ended.
+func (c *cursor) hasRest(err error) bool {
+	if c.file == nil || !errors.Is(err, errEnd) && !errors.Is(err, errTorn) {
+		return false
+	}
+	for err = nil; err == nil; {
+		var b []byte
+		b, err = c.in.next(bufferSize)
+		if !allZero(b) {
+			return !c.isWritten()
+		}
+	}
+	return false
+}
+
+// isWritten reports whether a record is there now.
+func (c *cursor) isWritten() bool {
+	if _, err := c.file.Seek(c.at, io.SeekStart); err != nil {
+		return false
+	}
+	in := newInput(c.file)
+	if c.at == 0 {
+		return in.start() == nil
+	}
+	_, err := in.record()
+	return err == nil
 }
 
 func (c *cursor) close() {

@@ -7,31 +7,45 @@ import (
 
 // epochs are the zxids of the logs of several servers, as far as they say what was executed.
 type epochs struct {
-	of     [][]span // by server, in the order of zxids
-	newest int64    // the last zxid that most servers have logged
+	of     [][]span        // by server, in the order of zxids
+	most   map[int64]int64 // the last zxid of each epoch that most servers have logged
+	newest int64           // the last zxid that most servers have logged
+	last   int64           // the last zxid that any server has logged
 }
 
 // A span is what a log has of one epoch.
 type span struct{ first, last int64 }
 
 func newEpochs(servers []serverFiles) epochs {
-	e := epochs{of: make([][]span, len(servers))}
-	m := newMerge(servers, func(Note) {})
+	e := epochs{of: make([][]span, len(servers)), most: map[int64]int64{}}
+	m := newMerge(servers, func(Note) {}, false)
 	defer m.close()
 	for on := m.next(); len(on) > 0; on = m.next() {
-		zxid, logged, last := on[0].zxid(), 0, -1
+		zxid, last := on[0].zxid(), -1
 		for _, c := range on { // in the order of servers, one of which may have it twice
 			if c.server != last {
 				e.add(c.server, zxid)
-				logged++
 			}
 			last = c.server
 		}
-		if logged > len(servers)/2 {
-			e.newest = zxid
+		e.last = zxid
+		if haveMost(on, len(servers)) {
+			e.newest, e.most[epoch(zxid)] = zxid, zxid
 		}
 	}
 	return e
+}
+
+// haveMost reports whether most of the servers have logged what cursors stand on, in the order of servers.
+func haveMost(on []*cursor, servers int) bool {
+	logged, last := 0, -1
+	for _, c := range on {
+		if c.server != last {
+			logged++
+		}
+		last = c.server
+	}
+	return logged > servers/2
 }
 
 func (e *epochs) add(server int, zxid int64) {
@@ -49,22 +63,27 @@ func epoch(zxid int64) int64 { return zxid >> 32 }
 func endsOf(e epochs) map[int64]int64 {
 	ends := map[int64]int64{}
 	for end := e.newest; end != 0; {
-		newer := epoch(end)
-		ends[newer] = end
-		first := end
-		end = 0
-		for _, spans := range e.of {
-			if i := begin(spans, newer); i < len(spans) {
-				first = min(first, spans[i].first)
-			}
-		}
-		for _, spans := range e.of {
-			if i := begin(spans, newer); i > 0 && i < len(spans) && spans[i].first == first {
-				end = max(end, spans[i-1].last)
-			}
-		}
+		ends[epoch(end)] = end
+		end, _ = e.lastBefore(epoch(end))
 	}
 	return ends
+}
+
+// lastBefore returns the last zxid before the first one of an epoch, in the logs that have both, and this first one.
+// The last zxid is 0 if no log has both.
+func (e *epochs) lastBefore(newer int64) (last, first int64) {
+	begun := false
+	for _, spans := range e.of {
+		if i := begin(spans, newer); i < len(spans) && epoch(spans[i].first) == newer && (!begun || spans[i].first < first) {
+			first, begun = spans[i].first, true
+		}
+	}
+	for _, spans := range e.of {
+		if i := begin(spans, newer); i > 0 && i < len(spans) && spans[i].first == first {
+			last = max(last, spans[i-1].last)
+		}
+	}
+	return last, first
 }
 
 // begin returns the index of an epoch, or of the next later one.

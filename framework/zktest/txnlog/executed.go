@@ -1,34 +1,87 @@
 package txnlog
 
-import "math"
+import (
+	"cmp"
+	"math"
+	"slices"
+)
 
-// executed are the transactions that an ensemble has executed, of several logs. ends has the last one of each epoch;
-// nil if there is one log, which is believed.
+// executed are the transactions that an ensemble has executed, of several logs. The log of one server alone is
+// believed.
 type executed struct {
 	servers []serverFiles
-	ends    map[int64]int64
 	note    func(Note)
+	// judge returns what is to be said of a transaction that an ensemble may not have executed, and "" of the others.
+	// It is nil if there is one log. What is Deposed is left out.
+	judge func(zxid int64) NoteKind
+	until int64 // later transactions were written meanwhile
 
-	left map[int]*Note // what was left out last, by server
+	checkRest bool          // the ends of logs are examined
+	late      func(*cursor) // is called for a record that stands behind later ones; nil for none
+
+	rows map[rowKey]*Note
 }
 
-// newExecuted reads the logs of several servers once, to learn which transactions were executed.
+// A rowKey is for the transactions in a row of which the same is to be said.
+type rowKey struct {
+	server int
+	kind   NoteKind
+}
+
+// newExecuted leaves out all that the logs do not show to have been executed. It reads the logs of several servers
+// once.
 func newExecuted(servers []serverFiles, note func(Note)) *executed {
-	x := &executed{servers: servers, note: note, left: map[int]*Note{}}
+	x := &executed{servers: servers, note: note, until: math.MaxInt64, rows: map[rowKey]*Note{}}
 	if len(servers) > 1 {
-		x.ends = endsOf(newEpochs(servers))
+		ends := endsOf(newEpochs(servers))
+		x.judge = func(zxid int64) NoteKind {
+			if zxid <= ends[epoch(zxid)] {
+				return ""
+			}
+			return Deposed
+		}
 	}
 	return x
 }
 
+// newLikely leaves out only what was not executed, by all that the logs and the zxids of snapshots show. It reads the
+// logs of several servers once.
+func newLikely(servers []serverFiles, snapshots []int64, note func(Note)) *executed {
+	x := &executed{servers: servers, note: note, until: math.MaxInt64, rows: map[rowKey]*Note{}}
+	if len(servers) > 1 {
+		e := newEpochs(servers)
+		cuts := cutsOf(e, snapshots)
+		slices.Reverse(cuts)
+		x.until = e.last
+		x.judge = func(zxid int64) NoteKind {
+			i, _ := slices.BinarySearchFunc(cuts, zxid, func(c cut, zxid int64) int { return cmp.Compare(c.last, zxid) })
+			switch {
+			case i < len(cuts) && cuts[i].first <= zxid:
+				return cuts[i].kind
+			case zxid > e.newest:
+				return Unconfirmed
+			default:
+				return ""
+			}
+		}
+	}
+	return x
+}
+
+// again reads the same transactions.
+func (x *executed) again(note func(Note)) *executed {
+	return &executed{servers: x.servers, judge: x.judge, until: x.until, note: note, rows: map[rowKey]*Note{}}
+}
+
 // each calls fn with the cursors that stand on a transaction, one after the other, until fn returns false.
 func (x *executed) each(fn func(c *cursor) bool) {
-	m := newMerge(x.servers, x.note)
+	m := newMerge(x.servers, x.note, x.checkRest)
+	m.late = x.late
 	defer m.close()
-	defer x.noteLeft()
+	defer x.noteRows()
 	for {
 		on := m.next()
-		if len(on) == 0 {
+		if len(on) == 0 || on[0].zxid() > x.until {
 			return
 		}
 		if x.isLeft(on) {
@@ -47,49 +100,50 @@ func (x *executed) isLeft(on []*cursor) bool {
 			x.note(Note{Kind: Differs, File: c.name, First: c.zxid(), Last: c.zxid()})
 		}
 	}
-	if x.ends == nil {
+	if x.judge == nil {
 		return false
 	}
-	zxid := on[0].zxid()
-	if zxid <= x.ends[epoch(zxid)] {
+	kind := x.judge(on[0].zxid())
+	switch {
+	case kind == "":
+		return false
+	case kind == Unconfirmed && haveMost(on, len(x.servers)): // the servers have written on since the first reading
+		for server := range x.servers {
+			delete(x.rows, rowKey{server, kind})
+		}
 		return false
 	}
 	for _, c := range on {
-		x.leave(c, zxid)
+		x.addToRow(c, kind)
 	}
-	return true
+	return kind == Deposed
 }
 
-// leave counts a transaction that was not executed, and notes a row of them as one.
-func (x *executed) leave(c *cursor, zxid int64) {
-	if row := x.left[c.server]; row != nil && epoch(row.Last) == epoch(zxid) {
+func (x *executed) addToRow(c *cursor, kind NoteKind) {
+	key, zxid := rowKey{c.server, kind}, c.zxid()
+	switch row := x.rows[key]; {
+	case row == nil:
+	case kind == Unconfirmed, epoch(row.Last) == epoch(zxid):
 		row.Last = zxid
 		return
-	} else if row != nil {
+	default:
 		x.note(*row)
 	}
-	row := Note{Kind: Deposed, File: x.servers[c.server].dir, First: zxid, Last: zxid}
-	newest := int64(math.MinInt64)
-	for _, end := range x.ends {
-		newest = max(newest, end)
-	}
-	if zxid > newest {
-		row.Kind = Unconfirmed
-	}
-	x.left[c.server] = &row
+	x.rows[key] = &Note{Kind: kind, File: x.servers[c.server].dir, First: zxid, Last: zxid}
 }
 
-func (x *executed) noteLeft() {
+func (x *executed) noteRows() {
 	for server := range x.servers {
-		if row := x.left[server]; row != nil {
-			x.note(*row)
+		for _, kind := range []NoteKind{Deposed, Unproven, Unconfirmed} {
+			if row := x.rows[rowKey{server, kind}]; row != nil {
+				x.note(*row)
+			}
 		}
 	}
-	clear(x.left)
+	clear(x.rows)
 }
 
 // peek calls fn with the first transaction, if there is one, and notes nothing.
 func (x *executed) peek(fn func(c *cursor)) {
-	quiet := &executed{servers: x.servers, ends: x.ends, note: func(Note) {}, left: map[int]*Note{}}
-	quiet.each(func(c *cursor) bool { fn(c); return false })
+	x.again(func(Note) {}).each(func(c *cursor) bool { fn(c); return false })
 }

@@ -73,3 +73,15 @@ func findAll(dirs []string) ([]serverFiles, error) {
 	}
 	return servers, nil
 }
+
+// openRegular opens a file. A pipe would wait for its other end.
+func openRegular(name string) (*os.File, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: not a regular file", info.Mode().Type())
+	}
+	return os.Open(name)
+}

@@ -1,8 +1,10 @@
 package txnlog
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
-	"iter"
+	"math"
 	"os"
 	"slices"
 	"time"
@@ -14,17 +16,28 @@ type Log struct {
 	// First and Last are the first and the newest transaction that was executed, of all; zero if there is none.
 	First, Last Moment
 	// Notes say what is wrong in the files, or missing, in the order in which they were read; at most 100 of them.
+	// Those that are Incomplete go before others.
 	Notes []Note
 	// MoreNotes is how many there are beyond.
 	MoreNotes int
 
+	// Incomplete says that one of all notes is Note.Incomplete.
+	Incomplete bool
+
 	in        scope
-	servers   []serverFiles
-	ends      map[int64]int64
-	gaps      []Note
-	before    []Transaction         // nodes that are older than the logs
-	filled    map[int][]Transaction // by gap: what must have happened in it
-	snapshots []logFile
+	read      *executed
+	count     int // the executed transactions
+	gaps      []gap
+	before    []Transaction // nodes that are older than the logs
+	snapshots []logFile     // by zxid
+	executed  []int64       // their zxids
+	damaged   map[damage]struct{}
+}
+
+// A damage is where a note stands that a second reading need not repeat.
+type damage struct {
+	file   string
+	offset int64
 }
 
 // A Moment is when a transaction was executed, by the clock of its leader.
@@ -43,133 +56,115 @@ const mostNotes = 100
 // It blocks while it reads, takes memory for the nodes below the path that are there at one time, and may run beside
 // the servers. It fails if no directory has a log, with an error that is os.ErrNotExist. What is damaged or missing is
 // no error: see Notes.
+//
+// Of several servers it leaves out only what was not executed for sure. What may have been executed is taken for that,
+// with a note: unlike ReadEnsemble, Open also reads old copies, and logs of which the servers have removed the first.
 func Open(path string, dirs ...string) (*Log, error) {
-	found, err := findAll(dirs)
-	if err != nil {
-		return nil, err
+	l := &Log{in: scope(path), damaged: map[damage]struct{}{}}
+	servers, err := l.find(dirs)
+	if len(servers) == 0 {
+		return nil, fmt.Errorf("txnlog: find the logs in %q: %w", dirs, errors.Join(os.ErrNotExist, err))
 	}
-	l := &Log{in: scope(path), filled: map[int][]Transaction{}}
-	for _, s := range found {
-		l.snapshots = append(l.snapshots, s.snapshots...)
-		switch {
-		case len(s.logs) > 0:
-			l.servers = append(l.servers, s)
-		case len(s.snapshots) == 0:
-			l.addNote(Note{Kind: NoLog, File: s.dir})
-		}
-	}
-	if len(l.servers) == 0 {
-		return nil, fmt.Errorf("txnlog: find the logs in %q: %w", dirs, os.ErrNotExist)
-	}
+	l.read = newLikely(joinParts(servers), l.executed, l.addNote)
 	l.look()
 	return l, nil
 }
 
-func (l *Log) addNote(n Note) {
-	if len(l.Notes) < mostNotes {
-		l.Notes = append(l.Notes, n)
-	} else {
-		l.MoreNotes++
+// find returns the servers that have logs, and takes in the snapshots. The error is about directories that are not
+// read, which are noted.
+func (l *Log) find(dirs []string) (servers []serverFiles, failed error) {
+	for _, dir := range withoutTwins(dirs) {
+		s, err := findFiles(dir)
+		if err != nil {
+			failed = errors.Join(failed, err)
+			l.addNote(Note{Kind: Damaged, File: s.dir, Err: err})
+			continue
+		}
+		l.snapshots = append(l.snapshots, s.snapshots...)
+		switch {
+		case len(s.logs) > 0:
+			servers = append(servers, s)
+		case len(s.snapshots) == 0:
+			l.addNote(Note{Kind: NoLog, File: s.dir})
+		}
 	}
+	slices.SortStableFunc(l.snapshots, func(a, b logFile) int { return cmp.Compare(a.first, b.first) })
+	for _, s := range l.snapshots {
+		l.executed = append(l.executed, s.first)
+	}
+	return servers, failed
+}
+
+// addNote keeps a note. If there are too many, those that say that something is missing take the place of others.
+func (l *Log) addNote(n Note) {
+	l.Incomplete = l.Incomplete || n.Incomplete()
+	if n.Kind == Damaged {
+		l.damaged[damage{n.File, n.Offset}] = struct{}{}
+	}
+	if len(l.Notes) == mostNotes {
+		l.MoreNotes++
+		i := slices.IndexFunc(l.Notes, func(n Note) bool { return !n.Incomplete() })
+		if i < 0 || !n.Incomplete() {
+			return
+		}
+		l.Notes = slices.Delete(l.Notes, i, i+1)
+	}
+	l.Notes = append(l.Notes, n)
 }
 
 // look reads everything once: which transactions were executed, what no log has, and which nodes went whose creation
 // was not seen.
 func (l *Log) look() {
-	x := newExecuted(l.servers, l.addNote)
-	l.ends = x.ends
-	l.readOldest(x)
-	known := owners{}
-	for _, t := range l.before {
-		known.complete(&t)
+	l.read.checkRest = true
+	l.read.late = l.late
+	l.readOldest(l.read)
+	f := &filler{l: l, unread: l.snapshots, byGap: make([]int, len(l.gaps))}
+	for i := range f.byGap {
+		f.byGap[i] = -1 // there is no later snapshot
 	}
-	known.missed = func(path string, owner int64) { l.addMissed(path, owner) }
-	x.each(func(c *cursor) bool {
-		l.passed(c)
-		t, ok := c.decode(l.in)
-		if !ok || len(t.Changes) == 0 && !t.EndsSession {
-			return true
+	for _, t := range l.before {
+		t.Changes = slices.Clone(t.Changes)
+		f.change(&t)
+	}
+	f.known.missed = l.addMissed
+	l.read.each(func(c *cursor) bool {
+		now := Moment{c.zxid(), c.time()}
+		if l.count++; l.First == (Moment{}) {
+			l.First = now
+		} else {
+			f.passed(now.Zxid)
 		}
-		known.complete(&t)
+		l.Last = now
+		if t, ok := c.decode(l.in); ok && (len(t.Changes) > 0 || t.EndsSession) {
+			f.change(&t)
+		}
 		return true
 	})
-	l.addVanished(known.of)
-}
-
-// passed notes a gap between the newest transaction and the next, and goes to that.
-func (l *Log) passed(c *cursor) {
-	now := Moment{c.zxid(), c.time()}
-	if l.First == (Moment{}) {
-		l.First = now
-	} else if from, to := gapBetween(l.Last.Zxid, now.Zxid); from <= to {
-		l.addGap(from, to)
+	if l.count > 0 {
+		f.passed(afterAll)
 	}
-	l.Last = now
+	f.end()
 }
 
-func (l *Log) addGap(from, to int64) {
-	gap := Note{Kind: Gap, First: from, Last: to}
-	l.gaps = append(l.gaps, gap)
-	l.addNote(gap)
-}
+// afterAll is a zxid behind all that servers give out.
+const afterAll = math.MaxInt32 << 32
 
-// gapBetween returns the zxids that a leader has given out between two; from is greater than to if there are none. How
-// many an earlier leader gave out is not known.
-func gapBetween(before, next int64) (from, to int64) {
-	if epoch(before) == epoch(next) {
-		return before + 1, next - 1
+// late notes a record that stands behind later ones and is not there a second time.
+func (l *Log) late(c *cursor) {
+	zxid := c.zxid()
+	i, _ := slices.BinarySearchFunc(l.gaps, zxid, func(g gap, zxid int64) int { return cmp.Compare(g.last, zxid) })
+	if i < len(l.gaps) && l.gaps[i].first <= zxid && c.damaged < mostDamaged {
+		c.damage(recordError(c.at, fmt.Errorf("transaction %#x stands behind later ones, and is left out", zxid)))
 	}
-	return epoch(next)<<32 + 1, next - 1
 }
 
 // addMissed takes in a node that goes and was not seen to come: before the logs begin, or in the last gap.
 func (l *Log) addMissed(path string, owner int64) {
 	t := Transaction{Session: owner, Changes: []Change{{Kind: Created, Path: path, Owner: owner}}}
 	if n := len(l.gaps); n > 0 {
-		t.Zxid = l.gaps[n-1].Last
-		l.filled[n-1] = append(l.filled[n-1], t)
+		t.Zxid = l.gaps[n-1].last
+		l.gaps[n-1].filled = append(l.gaps[n-1].filled, t)
 		return
 	}
 	l.before = append(l.before, t)
-}
-
-// Transactions returns the executed transactions that change a node at or below the path, with these changes alone.
-// Nodes that are older than the logs come first, each with its creation, as far as a snapshot knows it: Zxid, At,
-// Owner and at most 4 KB of data. Where it is not known, Zxid and At are zero. What must have happened in a gap, by
-// what is there later, stands at the gap's last zxid, and At is zero.
-func (l *Log) Transactions() iter.Seq[Transaction] {
-	return func(yield func(Transaction) bool) {
-		known, gap := owners{}, 0
-		show := func(list []Transaction) bool {
-			for _, t := range list {
-				t.Changes = slices.Clone(t.Changes)
-				known.complete(&t)
-				if !yield(t) {
-					return false
-				}
-			}
-			return true
-		}
-		if !show(l.before) {
-			return
-		}
-		x := &executed{servers: l.servers, ends: l.ends, note: func(Note) {}, left: map[int]*Note{}}
-		x.each(func(c *cursor) bool {
-			if c.zxid() > l.Last.Zxid { // it was written after the first look
-				return false
-			}
-			for gap < len(l.gaps) && l.gaps[gap].Last < c.zxid() {
-				if !show(l.filled[gap]) {
-					return false
-				}
-				gap++
-			}
-			t, ok := c.decode(l.in)
-			if !ok {
-				return true
-			}
-			known.complete(&t)
-			return len(t.Changes) == 0 || yield(t)
-		})
-	}
 }

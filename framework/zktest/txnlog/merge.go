@@ -13,13 +13,14 @@ type merge struct {
 	open     []*cursor
 	newest   []*cursor // those that stand on the newest zxid
 	past     int64     // the newest zxid
+	late     func(*cursor)
 }
 
-func newMerge(servers []serverFiles, note func(Note)) *merge {
+func newMerge(servers []serverFiles, note func(Note), checkRest bool) *merge {
 	m := &merge{past: math.MinInt64}
 	for i, s := range servers {
 		for _, log := range s.logs {
-			m.unopened = append(m.unopened, &cursor{logFile: log, server: i, note: note})
+			m.unopened = append(m.unopened, &cursor{logFile: log, server: i, note: note, checkRest: checkRest})
 		}
 	}
 	slices.SortStableFunc(m.unopened, func(a, b *cursor) int { return cmp.Compare(a.first, b.first) })
@@ -30,14 +31,14 @@ func newMerge(servers []serverFiles, note func(Note)) *merge {
 // valid until the following call.
 func (m *merge) next() []*cursor {
 	for _, c := range m.newest {
-		m.keep(c, c.move(m.past))
+		m.keep(c, c.move(m.past, m.late))
 	}
 	m.newest = m.newest[:0]
 	lowest := m.lowest()
 	for len(m.unopened) > 0 && (len(m.open) == 0 || m.unopened[0].first <= lowest) {
 		c := m.unopened[0]
 		m.unopened = m.unopened[1:]
-		m.keep(c, c.open(m.past))
+		m.keep(c, c.open(m.past, m.late))
 		lowest = m.lowest()
 	}
 	m.open = slices.DeleteFunc(m.open, func(c *cursor) bool {

@@ -9,10 +9,12 @@ type Note struct {
 	File string
 	// Offset is where in the file, of Damaged and Torn.
 	Offset int64
-	// First and Last are zxids, of Gap, Deposed, Unconfirmed and Differs.
+	// First and Last are zxids, of Gap, Deposed, Unproven, Unconfirmed and Differs.
 	First, Last int64
 	// Err says what is wrong, of Damaged and Torn. Of Damaged it names the offset.
 	Err error
+	// Rest says that the rest of the file is not read, of Damaged.
+	Rest bool
 }
 
 // NoteKind says what a Note is about.
@@ -29,7 +31,11 @@ const (
 	Gap NoteKind = "gap"
 	// Deposed are transactions of a server's log that were never executed: a leader that was deposed had proposed them.
 	Deposed NoteKind = "deposed"
-	// Unconfirmed are the newest transactions, which most servers do not have in their logs.
+	// Unproven are transactions at the end of an epoch that may not have been executed: the logs that would show it
+	// are missing. They are taken for executed.
+	Unproven NoteKind = "unproven"
+	// Unconfirmed are the newest transactions, which most servers do not have in their logs. They are taken for
+	// executed.
 	Unconfirmed NoteKind = "unconfirmed"
 	// Differs is a transaction that is another one in the log of another server.
 	Differs NoteKind = "differs"
@@ -37,11 +43,19 @@ const (
 	NoLog NoteKind = "no log"
 )
 
+// Incomplete reports whether a note says that the files do not show all that was executed, or not for sure. What
+// servers leave behind when they are killed or deposed says nothing of that kind.
+func (n Note) Incomplete() bool { return n.Kind != Torn && n.Kind != Deposed }
+
 // String returns a sentence without a full stop.
 func (n Note) String() string {
 	switch n.Kind {
 	case Damaged:
-		return fmt.Sprintf("%s: %v", n.File, n.Err)
+		text := fmt.Sprintf("%s: %v", n.File, n.Err)
+		if n.Rest {
+			text += "; the rest of the file is not read"
+		}
+		return text
 	case Torn:
 		return fmt.Sprintf("%s: ends in the middle of a record at offset %d: its server was killed or is writing it, "+
 			"or the copy is not whole", n.File, n.Offset)
@@ -50,9 +64,12 @@ func (n Note) String() string {
 	case Deposed:
 		return fmt.Sprintf("%s: transactions from zxid %#x to %#x were not executed: a leader that was deposed proposed them",
 			n.File, n.First, n.Last)
+	case Unproven:
+		return fmt.Sprintf("%s: transactions from zxid %#x to %#x may not have been executed: the logs that would show it "+
+			"are missing", n.File, n.First, n.Last)
 	case Unconfirmed:
-		return fmt.Sprintf("%s: transactions from zxid %#x to %#x are left out: most servers do not have them yet",
-			n.File, n.First, n.Last)
+		return fmt.Sprintf("%s: transactions from zxid %#x to %#x may not have been executed: most of these servers do not "+
+			"have them, unless their files are older", n.File, n.First, n.Last)
 	case Differs:
 		return fmt.Sprintf("%s: transaction %#x is not that of the other servers, and is left out", n.File, n.First)
 	case NoLog:

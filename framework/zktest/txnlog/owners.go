@@ -14,7 +14,11 @@ type owners struct {
 }
 
 // An origin is a node's session, which is 0 unless it is ephemeral, and the zxid of its creation.
-type origin struct{ owner, czxid int64 }
+type origin struct {
+	owner, czxid int64
+	seen         int64 // the last zxid at which it was there for sure
+	snapshot     int   // the number of the last one that has it, see filler.used
+}
 
 // complete adds to a transaction what logs do not say: the owners of deleted nodes, and the nodes that went with a
 // session and are not listed. Those follow the listed ones, sorted by path.
@@ -23,7 +27,7 @@ func (o *owners) complete(t *Transaction) {
 		switch c := &t.Changes[i]; c.Kind {
 		case Created:
 			o.remove(c.Path)
-			o.add(c.Path, origin{c.Owner, t.Zxid})
+			o.add(c.Path, origin{owner: c.Owner, czxid: t.Zxid, seen: t.Zxid})
 		case Deleted:
 			owner, known := o.remove(c.Path)
 			if owner != 0 {

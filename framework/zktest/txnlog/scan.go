@@ -160,10 +160,17 @@ func tornUnlessZero(err error, rest []byte) error {
 	if !errors.Is(err, errEnd) {
 		return err
 	}
-	for _, b := range rest {
-		if b != 0 {
-			return errTorn
-		}
+	if !allZero(rest) {
+		return errTorn
 	}
 	return errEnd
+}
+
+func allZero(all []byte) bool {
+	for _, b := range all {
+		if b != 0 {
+			return false
+		}
+	}
+	return true
 }

@@ -10,7 +10,6 @@ import (
 	"hash/adler32"
 	"io"
 	"math"
-	"os"
 	"strings"
 	"time"
 )
@@ -34,12 +33,13 @@ type node struct {
 
 var errSnappy = errors.New("snapshots that snappy has compressed are not read")
 
-// readSnapshot calls fn for each node in the scope. It fails unless the snapshot is whole and its checksum is right.
+// readSnapshot calls fn for each node in the scope, until fn returns an error. It fails unless the snapshot is whole
+// and its checksum is right.
 //
 // A server writes a snapshot while it executes transactions: it is fuzzy. It has all transactions up to the zxid in its
 // name, and may have any of the later ones.
-func readSnapshot(name string, in scope, fn func(node)) error {
-	file, err := os.Open(name)
+func readSnapshot(name string, in scope, fn func(node) error) error {
+	file, err := openRegular(name)
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func readSnapshot(name string, in scope, fn func(node)) error {
 
 // parseSnapshot reads a snapshot as releases from 3.4 to 3.9 write it: sessions, ACLs, nodes, a checksum. What follows,
 // a digest and the last zxid, has checksums of its own and says nothing about nodes.
-func parseSnapshot(from io.Reader, in scope, fn func(node)) error {
+func parseSnapshot(from io.Reader, in scope, fn func(node) error) error {
 	s := &snapshotInput{r: bufio.NewReaderSize(from, bufferSize), sum: adler32.New()}
 	head := s.next(logHeader)
 	if s.err == nil && string(head[:4]) != snapshotMagic {
@@ -100,7 +100,7 @@ type snapshotInput struct {
 }
 
 // node reads a node, and reports whether another follows.
-func (s *snapshotInput) node(in scope, fn func(node)) bool {
+func (s *snapshotInput) node(in scope, fn func(node) error) bool {
 	path := s.path()
 	if s.err != nil || string(path) == "/" { // the root is called "", and this is the end
 		return false
@@ -131,9 +131,9 @@ func (s *snapshotInput) node(in scope, fn func(node)) bool {
 		n.owner = 0
 	}
 	if wanted && n.path != "" {
-		fn(n)
+		s.err = fn(n)
 	}
-	return true
+	return s.err == nil
 }
 
 // path returns a text that is valid until the next read.

@@ -2,24 +2,40 @@ package txnlog
 
 import (
 	"cmp"
+	"errors"
+	"math"
 	"slices"
 )
 
+const (
+	// mostNodes and mostKept bound what is kept of one snapshot: its nodes below the path, and the bytes of their paths
+	// and data. Data beyond mostKeptData is left out. A small file may decompress to any number of nodes.
+	mostNodes    = 1 << 20
+	mostKept     = 64 << 20
+	mostKeptData = 16 << 20
+)
+
+var errTooMany = errors.New("it has too many nodes at the path and below it to be read")
+
 // readOldest reads the nodes that are older than the logs. A snapshot just before the logs has them. So does a later
 // one, together with what the logs delete until then, which addMissed adds. What the logs create is left to them, so it
-// does not matter which of the transactions after its zxid a snapshot has.
+// does not matter which of the transactions after its zxid a snapshot has. If the logs are empty, all nodes of the
+// newest snapshot are older.
 func (l *Log) readOldest(x *executed) {
-	first := int64(0)
-	x.peek(func(c *cursor) { first = c.zxid() })
+	first, empty := int64(math.MaxInt64), true
+	x.peek(func(c *cursor) { first, empty = c.zxid(), false })
 	for _, s := range snapshotsFor(l.snapshots, first) {
-		before, err := l.readNodes(s, first)
+		nodes, err := l.readNodes(s, func(n node) bool { return n.czxid < first })
 		if err != nil {
 			l.addNote(Note{Kind: Damaged, File: s.name, Err: err})
 			continue
 		}
-		l.before = before
-		if from, to := gapBetween(s.first, first); s.first < first && from <= to {
-			l.addGap(from, to)
+		for _, n := range nodes {
+			l.before = append(l.before, n.creation())
+		}
+		if from, to := max(s.first, epoch(first)<<32)+1, first-1; !empty && s.first < first && from <= to {
+			l.addNote(Note{Kind: Gap, First: from, Last: to})
+			l.gaps = append(l.gaps, gap{first: from, last: to})
 		}
 		return
 	}
@@ -29,11 +45,10 @@ func (l *Log) readOldest(x *executed) {
 // just before it, the later ones, the oldest first, and those with a gap behind them, the newest first.
 func snapshotsFor(snapshots []logFile, first int64) []logFile {
 	rank := func(s logFile) int {
-		from, to := gapBetween(s.first, first)
 		switch {
 		case s.first >= first:
 			return 1
-		case from > to:
+		case max(s.first, epoch(first)<<32)+1 >= first:
 			return 0
 		default:
 			return 2
@@ -50,53 +65,33 @@ func snapshotsFor(snapshots []logFile, first int64) []logFile {
 	return sorted
 }
 
-// readNodes returns the creations of the nodes that are older than a zxid, in order.
-func (l *Log) readNodes(s logFile, olderThan int64) (list []Transaction, err error) {
-	err = readSnapshot(s.name, l.in, func(n node) {
-		if n.czxid < olderThan {
-			list = append(list, Transaction{
-				Zxid: n.czxid, At: n.ctime, Session: n.owner,
-				Changes: []Change{{Kind: Created, Path: n.path, Owner: n.owner, Data: n.data}},
-			})
+// readNodes returns nodes of a snapshot by their creation.
+func (l *Log) readNodes(s logFile, wanted func(node) bool) (list []node, err error) {
+	kept, data := 0, 0
+	err = readSnapshot(s.name, l.in, func(n node) error {
+		if !wanted(n) {
+			return nil
 		}
+		if data += len(n.data); data > mostKeptData {
+			n.data = nil
+		}
+		if kept += len(n.path) + len(n.data); kept > mostKept || len(list) == mostNodes {
+			return errTooMany
+		}
+		list = append(list, n)
+		return nil
 	})
-	slices.SortStableFunc(list, func(a, b Transaction) int { return cmp.Compare(a.Zxid, b.Zxid) })
-	return list, err
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(list, func(a, b node) int { return cmp.Compare(a.czxid, b.czxid) })
+	return list, nil
 }
 
-// addVanished adds the deletions of nodes that must have gone in a gap: the newest whole snapshot after it lacks them,
-// and no log deletes them. Without such a snapshot they stay, and the note on the gap warns.
-func (l *Log) addVanished(left map[string]origin) {
-	if len(l.gaps) == 0 {
-		return
+// creation is the transaction that a log without a gap would have.
+func (n node) creation() Transaction {
+	return Transaction{
+		Zxid: n.czxid, At: n.ctime, Session: n.owner,
+		Changes: []Change{{Kind: Created, Path: n.path, Owner: n.owner, Data: n.data}},
 	}
-	there, at, ok := l.newestNodes()
-	if !ok {
-		return
-	}
-	var gone []string
-	for path, from := range left {
-		if !there[path] && from.czxid < at {
-			gone = append(gone, path)
-		}
-	}
-	slices.Sort(gone)
-	for _, path := range gone {
-		i := slices.IndexFunc(l.gaps, func(g Note) bool { return g.First > left[path].czxid && g.Last <= at })
-		if i >= 0 {
-			l.filled[i] = append(l.filled[i], Transaction{Zxid: l.gaps[i].Last, Changes: []Change{{Kind: Deleted, Path: path}}})
-		}
-	}
-}
-
-// newestNodes returns the paths in the newest whole snapshot, and its zxid.
-func (l *Log) newestNodes() (there map[string]bool, at int64, ok bool) {
-	sorted := slices.SortedFunc(slices.Values(l.snapshots), func(a, b logFile) int { return cmp.Compare(b.first, a.first) })
-	for _, s := range sorted {
-		there = map[string]bool{}
-		if readSnapshot(s.name, l.in, func(n node) { there[n.path] = true }) == nil {
-			return there, s.first, true
-		}
-	}
-	return nil, 0, false
 }
