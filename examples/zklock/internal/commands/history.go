@@ -12,7 +12,6 @@ import (
 	"github.com/gocurator/curator/examples/zklock/internal/manual"
 	"github.com/gocurator/curator/examples/zklock/internal/run"
 	"github.com/gocurator/curator/examples/zklock/internal/survey"
-	"github.com/gocurator/curator/framework/zktest/txnlog"
 )
 
 // ExitIncomplete is history's status if a part of the files is damaged or missing.
@@ -50,9 +49,11 @@ is one hold, whatever its client did in between. Snapshots that snappy has
 compressed are not read. kazoo's semaphores are not known.
 
 What is damaged, missing, or was never executed is said on the standard error
-and in "notes" of -json; all the rest is shown. Nodes that are older than the
-logs are known from a snapshot. A node that no file has, or whose end is in a
-gap, has no times.
+and in "notes" of -json; all the rest is shown. What may have been executed is
+shown as well, and said: such are the newest transactions if most of the servers
+have older files. Nodes that are older than the logs are known from a snapshot,
+and so is what came or went in a gap. A node that no file has, or whose end is
+in a gap, has no times.
 
 -json prints one object: path, from and to (zxid and time of the first and the
 newest transaction), locks, omitted, notes. A lock has path, kind, limit and
@@ -68,8 +69,9 @@ Examples:
   zklock history -longest 10 zk1/version-2 zk2/version-2 zk3/version-2 /locks
   zklock history -json -from "2026-11-24 09:00:00" zk1 /locks/nightly
 
-Exit status: 0; 64 wrong usage; 65 something is damaged or missing, the rest is
-shown; 66 there is no log in DIR, or no lock at PATH in it; 70 another failure.
+Exit status: 0; 64 wrong usage; 65 something is damaged, missing or not certain,
+the rest is shown; 66 there is no log in DIR, or no lock at PATH in it; 70
+another failure.
 `
 
 // A historian is what history's flags say.
@@ -170,11 +172,9 @@ func (h *historian) check(words []string) (err error) {
 func sayNotes(errs io.Writer, h *history.History) (status int) {
 	for _, n := range h.Notes {
 		_, _ = fmt.Fprintf(errs, "zklock history: %s\n", survey.Printable(n.String()))
-		switch n.Kind {
-		case txnlog.Damaged, txnlog.Gap, txnlog.Differs, txnlog.NoLog:
-			status = ExitIncomplete
-		default: // what servers do
-		}
+	}
+	if h.Incomplete {
+		status = ExitIncomplete
 	}
 	if h.MoreNotes > 0 {
 		_, _ = fmt.Fprintf(errs, "zklock history: and %d more\n", h.MoreNotes)

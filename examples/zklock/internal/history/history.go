@@ -20,6 +20,8 @@ type History struct {
 	// Notes say what is wrong in the files, or missing, and MoreNotes how many there are beyond.
 	Notes     []txnlog.Note
 	MoreNotes int
+	// Incomplete says that the files do not show all that happened, or not for sure.
+	Incomplete bool
 }
 
 // A Lock is a lock's part of a history.

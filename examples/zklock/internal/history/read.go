@@ -24,7 +24,7 @@ func Read(root string, dirs []string, last time.Duration, o Options) (*History, 
 	}
 	o.Begin = log.First
 	h := Of(root, log.Transactions(), o)
-	h.From, h.To, h.Notes, h.MoreNotes = log.First, log.Last, log.Notes, log.MoreNotes
+	h.From, h.To, h.Notes, h.MoreNotes, h.Incomplete = log.First, log.Last, log.Notes, log.MoreNotes, log.Incomplete
 	if len(h.Locks) == 0 {
 		return h, fmt.Errorf("%w at or below %s in these logs, which go from %s to %s", ErrNoLock, root,
 			log.First.At.Format(time.RFC3339), log.Last.At.Format(time.RFC3339))
