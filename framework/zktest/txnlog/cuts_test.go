@@ -12,7 +12,7 @@ import (
 
 // Each log is the zxids of a server. What the logs do not refute is shown, with a word about it.
 func TestLogLeavesOutOnlyWhatWasNotExecutedForSure(t *testing.T) {
-	const e1, e2, e3 = 1 << 32, 2 << 32, 3 << 32
+	const e1, e2, e3 int64 = 1 << 32, 2 << 32, 3 << 32
 	for name, test := range map[string]struct {
 		logs     [][]int64
 		snapshot string

@@ -106,6 +106,15 @@ func TestLogReadsOtherDirectoriesIfOneIsNone(t *testing.T) {
 	}
 }
 
+func TestLogThatIsADirectoryIsNotOpened(t *testing.T) {
+	dir := write(t, map[string][]byte{"log.1": logOf(made(1, 7, "/a"))})
+	if err := os.Mkdir(filepath.Join(dir, "log.2"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	_, log := replayed(t, "/", dir)
+	wantNotes(t, "a directory", log, "not a regular file")
+}
+
 func TestLogSaysThatATransactionStandsBehindLaterOnes(t *testing.T) {
 	one, two, three := made(1, 7, "/a"), made(2, 7, "/b"), made(3, 7, "/c")
 	got, log := replayed(t, "/", write(t, map[string][]byte{"log.1": logOf(one, three, two, three)}))

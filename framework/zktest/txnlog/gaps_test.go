@@ -7,7 +7,7 @@ import (
 
 // The snapshot after each gap says what came and went in it.
 func TestLogTakesWhatHappenedInAGapFromTheNextSnapshot(t *testing.T) {
-	const e2, e3 = 2 << 32, 3 << 32
+	const e2, e3 int64 = 2 << 32, 3 << 32
 	a, b, c := snapNode{"/l/a", "x", 1, 7}, snapNode{"/l/b", "x", 5, 8}, snapNode{"/l/c", "x", 2, 9}
 	set := record{zxid: 5, session: 7, kind: setData, body: text(text(nil, "/l/a"), "x")}
 	for name, test := range map[string]struct {
@@ -32,6 +32,12 @@ func TestLogTakesWhatHappenedInAGapFromTheNextSnapshot(t *testing.T) {
 		"one that a log makes a second time": {
 			map[string][]byte{"log.1": logOf(made(1, 7, "/l/a")), "log.9": logOf(made(9, 8, "/l/a"))},
 			[]string{"1 Created /l/a of 7", "8 Deleted /l/a of 7 ?", "9 Created /l/a of 8"}, []string{"from zxid 0x2 to 0x8"},
+		},
+		"one that was there behind the gap, and that a fuzzy snapshot lacks": {
+			map[string][]byte{
+				"log.1": logOf(made(1, 7, "/l/a")), "log.5": logOf(set), "log.9": logOf(made(9, 9, "/l/d")), "snapshot.4": snapshotOf(),
+			},
+			[]string{"1 Created /l/a of 7", "5 DataSet /l/a", "9 Created /l/d of 9"}, []string{"from zxid 0x2 to 0x4", "from zxid 0x6 to 0x8"},
 		},
 		"one that a transaction replaces": {
 			map[string][]byte{
