@@ -20,34 +20,48 @@ func TestLogLeavesOutOnlyWhatWasNotExecutedForSure(t *testing.T) {
 		notes    []string
 	}{
 		"the logs of the other epoch are removed": {
-			[][]int64{{e1 + 1, e1 + 2}, {e2 + 5, e2 + 6}, {e2 + 5, e2 + 6}}, "", []int64{e1 + 1, e1 + 2, e2 + 5, e2 + 6},
+			[][]int64{{e1 + 1, e1 + 2}, {e2 + 5, e2 + 6}, {e2 + 5, e2 + 6}},
+			"",
+			[]int64{e1 + 1, e1 + 2, e2 + 5, e2 + 6},
 			[]string{"in no log, from zxid 0x200000001", "0x100000001 to 0x100000002 may not have been executed: the logs that would show it are missing"},
 		},
 		"a server that may have led has lost its log": {
-			[][]int64{{e1 + 1, e1 + 2, e1 + 3}, {e1 + 1, e2 + 1}, {e2 + 1}}, "", []int64{e1 + 1, e1 + 2, e1 + 3, e2 + 1},
+			[][]int64{{e1 + 1, e1 + 2, e1 + 3}, {e1 + 1, e2 + 1}, {e2 + 1}},
+			"",
+			[]int64{e1 + 1, e1 + 2, e1 + 3, e2 + 1},
 			[]string{"0x100000002 to 0x100000003 may not have been executed: the logs"},
 		},
 		"a snapshot has more": {
-			[][]int64{{e1 + 1, e1 + 2}, {e1 + 1, e2 + 1}, {e1 + 1, e2 + 1}}, "snapshot.100000002", []int64{e1 + 1, e1 + 2, e2 + 1},
+			[][]int64{{e1 + 1, e1 + 2}, {e1 + 1, e2 + 1}, {e1 + 1, e2 + 1}},
+			"snapshot.100000002",
+			[]int64{e1 + 1, e1 + 2, e2 + 1},
 			[]string{"0x100000002 to 0x100000002 may not have been executed: the logs"},
 		},
 		"a leader of whom only the second transaction is there": {
-			[][]int64{{e1 + 1, e1 + 2}, {e1 + 1, e2 + 2}, {e1 + 1, e2 + 2}}, "", []int64{e1 + 1, e1 + 2, e2 + 2},
+			[][]int64{{e1 + 1, e1 + 2}, {e1 + 1, e2 + 2}, {e1 + 1, e2 + 2}},
+			"",
+			[]int64{e1 + 1, e1 + 2, e2 + 2},
 			[]string{"in no log, from zxid 0x200000001", "0x100000002 to 0x100000002 may not have been executed: the logs"},
 		},
 		"a deposed leader": {
 			[][]int64{{e1 + 1, e1 + 2}, {e1 + 1, e2 + 1}, {e1 + 1, e2 + 1}}, "", []int64{e1 + 1, e2 + 1}, []string{"0x100000002 to 0x100000002 were not executed"},
 		},
 		"a deposed leader, and one that has just begun": {
-			[][]int64{{e1 + 1, e1 + 2}, {e1 + 1, e2 + 1}, {e1 + 1}}, "", []int64{e1 + 1, e2 + 1},
+			[][]int64{{e1 + 1, e1 + 2}, {e1 + 1, e2 + 1}, {e1 + 1}},
+			"",
+			[]int64{e1 + 1, e2 + 1},
 			[]string{"0x100000002 to 0x100000002 were not executed", "0x200000001 to 0x200000001 may not have been executed: most"},
 		},
 		"two deposed leaders": {
-			[][]int64{{e1 + 1, e1 + 2}, {e1 + 1, e2 + 1}, {e1 + 1, e3 + 1}, {e1 + 1, e3 + 1}, {e1 + 1, e3 + 1}}, "", []int64{e1 + 1, e3 + 1},
+			[][]int64{{e1 + 1, e1 + 2}, {e1 + 1, e2 + 1}, {e1 + 1, e3 + 1}, {e1 + 1, e3 + 1}, {e1 + 1, e3 + 1}},
+			"",
+			[]int64{e1 + 1, e3 + 1},
 			[]string{"0x100000002 to 0x100000002 were not", "0x200000001 to 0x200000001 were not"},
 		},
 		"an old copy": {
-			[][]int64{{e1 + 1, e1 + 2, e2 + 1}, {e1 + 1}}, "", []int64{e1 + 1, e1 + 2, e2 + 1},
+			[][]int64{{e1 + 1, e1 + 2, e2 + 1}, {e1 + 1}},
+			"",
+			[]int64{e1 + 1, e1 + 2, e2 + 1},
 			[]string{"0x100000002 to 0x200000001 may not have been executed: most of these servers"},
 		},
 		"all have all": {[][]int64{{e1 + 1, e2 + 1}, {e1 + 1, e2 + 1}}, "", []int64{e1 + 1, e2 + 1}, nil},

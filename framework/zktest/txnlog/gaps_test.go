@@ -17,34 +17,40 @@ func TestLogTakesWhatHappenedInAGapFromTheNextSnapshot(t *testing.T) {
 	}{
 		"a node that came and stays": {
 			map[string][]byte{"log.1": logOf(made(1, 7, "/l/a")), "log.9": logOf(made(9, 9, "/l/d")), "snapshot.8": snapshotOf(a, b)},
-			[]string{"1 Created /l/a of 7", "5 Created /l/b of 8", "9 Created /l/d of 9"}, []string{"from zxid 0x2 to 0x8"},
+			[]string{"1 Created /l/a of 7", "5 Created /l/b of 8", "9 Created /l/d of 9"},
+			[]string{"from zxid 0x2 to 0x8"},
 		},
 		"one that came, and goes with its session": {
 			map[string][]byte{
 				"log.1": logOf(made(1, 7, "/l/a")), "log.9": logOf(record{zxid: 9, session: 8, kind: closeSession}), "snapshot.8": snapshotOf(a, b),
 			},
-			[]string{"1 Created /l/a of 7", "5 Created /l/b of 8", "9 Deleted /l/b of 8"}, []string{"from zxid 0x2 to 0x8"},
+			[]string{"1 Created /l/a of 7", "5 Created /l/b of 8", "9 Deleted /l/b of 8"},
+			[]string{"from zxid 0x2 to 0x8"},
 		},
 		"one that was made a second time": {
 			map[string][]byte{"log.1": logOf(made(1, 7, "/l/b")), "log.9": logOf(made(9, 9, "/l/d")), "snapshot.8": snapshotOf(b)},
-			[]string{"1 Created /l/b of 7", "4 Deleted /l/b of 7 ?", "5 Created /l/b of 8", "9 Created /l/d of 9"}, []string{"from zxid 0x2 to 0x8"},
+			[]string{"1 Created /l/b of 7", "4 Deleted /l/b of 7 ?", "5 Created /l/b of 8", "9 Created /l/d of 9"},
+			[]string{"from zxid 0x2 to 0x8"},
 		},
 		"one that a log makes a second time": {
 			map[string][]byte{"log.1": logOf(made(1, 7, "/l/a")), "log.9": logOf(made(9, 8, "/l/a"))},
-			[]string{"1 Created /l/a of 7", "8 Deleted /l/a of 7 ?", "9 Created /l/a of 8"}, []string{"from zxid 0x2 to 0x8"},
+			[]string{"1 Created /l/a of 7", "8 Deleted /l/a of 7 ?", "9 Created /l/a of 8"},
+			[]string{"from zxid 0x2 to 0x8"},
 		},
 		"one that was there behind the gap, and that a fuzzy snapshot lacks": {
 			map[string][]byte{
 				"log.1": logOf(made(1, 7, "/l/a")), "log.5": logOf(set), "log.9": logOf(made(9, 9, "/l/d")), "snapshot.4": snapshotOf(),
 			},
-			[]string{"1 Created /l/a of 7", "5 DataSet /l/a", "9 Created /l/d of 9"}, []string{"from zxid 0x2 to 0x4", "from zxid 0x6 to 0x8"},
+			[]string{"1 Created /l/a of 7", "5 DataSet /l/a", "9 Created /l/d of 9"},
+			[]string{"from zxid 0x2 to 0x4", "from zxid 0x6 to 0x8"},
 		},
 		"one that a transaction replaces": {
 			map[string][]byte{
 				"log.1": logOf(made(1, 7, "/l/a")),
 				"log.9": logOf(record{zxid: 9, session: 8, kind: multi, body: parts(remove, text(nil, "/l/a"), create, created("/l/a", "", 1))}),
 			},
-			[]string{"1 Created /l/a of 7", "9 Deleted /l/a of 7", "9 Created /l/a of 8"}, []string{"from zxid 0x2 to 0x8"},
+			[]string{"1 Created /l/a of 7", "9 Deleted /l/a of 7", "9 Created /l/a of 8"},
+			[]string{"from zxid 0x2 to 0x8"},
 		},
 		"one that went in the second gap, since it was there before": {
 			map[string][]byte{"log.1": logOf(made(1, 7, "/l/a")), "log.5": logOf(set), "log.9": logOf(made(9, 9, "/l/d")), "snapshot.9": snapshotOf()},
@@ -63,7 +69,8 @@ func TestLogTakesWhatHappenedInAGapFromTheNextSnapshot(t *testing.T) {
 			map[string][]byte{
 				"log.1": logOf(made(1, 7, "/l/a")), "log.9": logOf(made(9, 9, "/l/d")), "snapshot.8": snapshotOf()[:60], "snapshot.9": snapshotOf(b),
 			},
-			[]string{"1 Created /l/a of 7", "5 Created /l/b of 8", "8 Deleted /l/a of 7 ?", "9 Created /l/d of 9"}, []string{"snapshot.8: ", "from zxid 0x2 to 0x8", "snapshot.8: "},
+			[]string{"1 Created /l/a of 7", "5 Created /l/b of 8", "8 Deleted /l/a of 7 ?", "9 Created /l/d of 9"},
+			[]string{"snapshot.8: ", "from zxid 0x2 to 0x8", "snapshot.8: "},
 		},
 		"a whole epoch": {
 			map[string][]byte{
@@ -78,15 +85,18 @@ func TestLogTakesWhatHappenedInAGapFromTheNextSnapshot(t *testing.T) {
 		},
 		"the end of an epoch": {
 			map[string][]byte{"log.1": logOf(made(1, 7, "/l/a")), "log.200000001": logOf(made(e2+1, 9, "/l/d")), "snapshot.3": snapshotOf(a, c)},
-			[]string{"1 Created /l/a of 7", "2 Created /l/c of 9", fmt.Sprint(e2+1, " Created /l/d of 9")}, []string{"from zxid 0x2 to 0x3"},
+			[]string{"1 Created /l/a of 7", "2 Created /l/c of 9", fmt.Sprint(e2+1, " Created /l/d of 9")},
+			[]string{"from zxid 0x2 to 0x3"},
 		},
 		"the end of the logs": {
 			map[string][]byte{"log.1": logOf(made(1, 7, "/l/a")), "snapshot.8": snapshotOf(b)},
-			[]string{"1 Created /l/a of 7", "5 Created /l/b of 8", "8 Deleted /l/a of 7 ?"}, []string{"from zxid 0x2 to 0x8"},
+			[]string{"1 Created /l/a of 7", "5 Created /l/b of 8", "8 Deleted /l/a of 7 ?"},
+			[]string{"from zxid 0x2 to 0x8"},
 		},
 		"an epoch without a transaction": {
 			map[string][]byte{"log.1": logOf(made(1, 7, "/l/a")), "log.300000001": logOf(made(e3+1, 9, "/l/d")), "snapshot.200000000": snapshotOf(a)},
-			[]string{"1 Created /l/a of 7", fmt.Sprint(e3+1, " Created /l/d of 9")}, nil,
+			[]string{"1 Created /l/a of 7", fmt.Sprint(e3+1, " Created /l/d of 9")},
+			nil,
 		},
 		"empty logs": {
 			map[string][]byte{"log.9": nil, "snapshot.8": snapshotOf(a, b)}, []string{"1 Created /l/a of 7", "5 Created /l/b of 8"}, nil,

@@ -5,6 +5,7 @@ import (
 	"hash/adler32"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/gocurator/curator/framework/zktest/txnlog"
@@ -20,12 +21,12 @@ func kept(t *testing.T, dir string) (size int) {
 	}
 	var before string
 	for reading := range 2 {
-		var text string
+		var text strings.Builder
 		last := int64(-1 << 63)
 		there := map[string]bool{}
 		size = 0
 		for transaction := range log.Transactions() {
-			text += fmt.Sprint(transaction.Zxid, transaction.At, transaction.Changes, "\n")
+			fmt.Fprintln(&text, transaction.Zxid, transaction.At, transaction.Changes)
 			if transaction.Zxid < last && transaction.Zxid >= log.First.Zxid {
 				t.Errorf("transaction %#x comes behind %#x", transaction.Zxid, last)
 			}
@@ -40,10 +41,10 @@ func kept(t *testing.T, dir string) (size int) {
 				}
 			}
 		}
-		if reading > 0 && text != before {
-			t.Errorf("got first\n%sand then\n%s", before, text)
+		if reading > 0 && text.String() != before {
+			t.Errorf("got first\n%sand then\n%s", before, text.String())
 		}
-		before = text
+		before = text.String()
 	}
 	if log.MoreNotes == 0 {
 		incomplete := false
