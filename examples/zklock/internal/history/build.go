@@ -75,11 +75,12 @@ type contender struct {
 	Contender
 	line   *line
 	number int64
-	leased bool       // it stands at the gate of a semaphore, and has become a lease
-	gate   *contender // its place at the gate, while it is there
-	gated  bool       // it had a place at the gate
-	ranks  []rank     // what its place was, until it counts for sure
-	passed bool       // its client has left the gate
+
+	batch  *batch // of a lease, and of a place at the gate that has become one
+	leased bool   // it stands at the gate of a semaphore, and has become a lease
+	ranks  []rank // of a lease, until it counts for sure
+	older  bool   // a lease that is older than the logs, and counts
+	atGate bool   // a lease that went before the place at the gate
 }
 
 func (b *builder) add(t txnlog.Transaction) {
@@ -158,7 +159,7 @@ func (b *builder) line(dir string, f family) *line {
 func (b *builder) begin() {
 	b.begun = true
 	for _, l := range b.lines {
-		if n := len(l.queue); n > 0 && l.family == leases && !l.queue[n-1].gated {
+		if n := len(l.queue); n > 0 && l.family == leases && l.queue[n-1].batch == nil {
 			b.takeUnknownGate(l.queue[n-1])
 		}
 	}
@@ -175,6 +176,9 @@ func (b *builder) end(one *contender, t txnlog.Transaction, now txnlog.Moment) {
 	}
 	one.Ended, one.EndedBy, one.How = now, t.Session, how(one, t)
 	one.line.leave(one, now)
+	if one.leased {
+		one.batch.gate = nil
+	}
 	if one.line.family == exclusion && (one.How == Released || one.How == Unknown) {
 		b.passGate(one)
 	}
@@ -204,7 +208,6 @@ func how(one *contender, t txnlog.Transaction) How {
 
 // keep takes in a contender that has ended, unless it is left out.
 func (b *builder) keep(one *contender) {
-	one.gate = nil
 	if !b.o.From.IsZero() && one.Ended.At.Before(b.o.From) || !b.o.To.IsZero() && one.Queued.At.After(b.o.To) || one.leased {
 		return
 	}

@@ -171,6 +171,41 @@ func TestHistorySaysWhatBecameOfEachContender(t *testing.T) {
 			},
 			[]string{"leases/lease-01 1 2 6 expired", "leases/lease-02 4 0 6 expired"},
 		},
+		"two leases for one acquire": {
+			"semaphore",
+			[]string{
+				"create 1 locks/lock-01", "create 1 leases/lease-01", "delete 1 locks/lock-01",
+				"create 2 locks/lock-02", "create 2 leases/lease-02", "delete 2 locks/lock-02",
+				"create 3 locks/lock-03", "create 3 leases/lease-03", "delete 1 leases/lease-01", "create 3 leases/lease-04",
+				"delete 2 leases/lease-02", "delete 3 locks/lock-03", "delete 3 leases/lease-03",
+			},
+			[]string{
+				"leases/lease-01 1 2 9 released", "leases/lease-02 4 5 11 released", "leases/lease-03 7 11 13 released", "leases/lease-04 7 11 0",
+			},
+		},
+		"two leases for one acquire, which gives up with one": {
+			"semaphore",
+			[]string{
+				"create 1 locks/lock-01", "create 1 leases/lease-01", "delete 1 locks/lock-01",
+				"create 2 locks/lock-02", "create 2 leases/lease-02", "delete 2 locks/lock-02", "delete 1 leases/lease-01",
+				"create 3 locks/lock-03", "create 3 leases/lease-03", "create 3 leases/lease-04",
+				"delete 3 leases/lease-03", "delete 3 leases/lease-04", "delete 3 locks/lock-03",
+			},
+			[]string{
+				"leases/lease-01 1 2 7 released", "leases/lease-02 4 5 0", "leases/lease-03 8 0 11 gave up", "leases/lease-04 8 0 12 gave up",
+			},
+		},
+		"a session that ends with the first of two leases in": {
+			"semaphore",
+			[]string{
+				"create 1 locks/lock-01", "create 1 leases/lease-01", "delete 1 locks/lock-01",
+				"create 2 locks/lock-02", "create 2 leases/lease-02", "delete 2 locks/lock-02", "delete 1 leases/lease-01",
+				"create 3 locks/lock-03", "create 3 leases/lease-03", "create 3 leases/lease-04", "expire 3", "delete 2 leases/lease-02",
+			},
+			[]string{
+				"leases/lease-01 1 2 7 released", "leases/lease-02 4 5 12 released", "leases/lease-03 8 0 11 expired", "leases/lease-04 8 0 11 expired",
+			},
+		},
 		"a lease that is taken back": {
 			"semaphore",
 			[]string{

@@ -1,10 +1,15 @@
 package history
 
-import "path"
+import (
+	"path"
+)
 
 // takeFromGate finds the place at a semaphore's gate of the client that creates a lease: the first, or it would not be
 // its turn.
 func (b *builder) takeFromGate(lease *contender) {
+	if lease.isUnknown() { // nor is it known whose place was its own
+		return
+	}
 	if first := b.firstAtGate(lease); first != nil && first.Session == lease.Session {
 		lease.take(first)
 	} else if b.begun {
@@ -14,7 +19,7 @@ func (b *builder) takeFromGate(lease *contender) {
 
 // takeUnknownGate is for a lease whose client may stand first at the gate: a snapshot has missed whose place that is.
 func (b *builder) takeUnknownGate(lease *contender) {
-	if first := b.firstAtGate(lease); first != nil && first.isUnknown() {
+	if first := b.firstAtGate(lease); first != nil && first.isUnknown() && !lease.isUnknown() {
 		lease.take(first)
 	}
 }
@@ -41,7 +46,7 @@ func (one *contender) isUnknown() bool { return one.Czxid == 0 && one.Session ==
 // not count before it leaves.
 func (b *builder) passGate(gate *contender) {
 	dir, name := path.Split(gate.line.dir)
-	if name != gateDirectory {
+	if name != gateDirectory || gate.batch == nil {
 		return
 	}
 	if l := b.lines[lineKey{dir + leaseDirectory, leases}]; l != nil {

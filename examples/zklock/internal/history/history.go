@@ -48,7 +48,8 @@ type Contender struct {
 	Czxid int64
 	// Queued is when it came. Of a semaphore's lease that is when its client came to the gate.
 	Queued txnlog.Moment
-	// LetIn is when no contender stood in its way any more: the earliest moment at which its client could hold.
+	// LetIn is when no contender stood in its way any more: the earliest moment at which its client could hold. Leases
+	// of one acquire are let in together, with the last. One that its client removed before it left the gate was not.
 	LetIn txnlog.Moment
 	// LetInEarlier says that it was let in before the logs begin: it is not known when, and LetIn is Queued, which may
 	// be zero.

@@ -39,7 +39,7 @@ func (l *line) enter(one *contender, now txnlog.Moment, begun bool) {
 	l.queue = insert(l.queue, one)
 	switch {
 	case l.family == leases:
-		l.enterLease(one, now, begun)
+		l.enterLease(one, now)
 		return
 	case !one.Kind.Shared():
 		l.exclusive = insert(l.exclusive, one)

@@ -29,7 +29,7 @@ func (b *builder) sort(kept []*contender) (locks []Lock) {
 			if one.line.family == exclusion && one.line.dir != p {
 				one.neverLeased()
 			}
-			one.settle(lock.Limit)
+			one.settle(lock.Limit, b.o.Limit > 0)
 			if one.line.dir == p {
 				kinds = append(kinds, one.Kind)
 			}
