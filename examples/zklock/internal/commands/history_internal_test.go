@@ -81,10 +81,10 @@ func TestHistoryIsPrintedAsOneObject(t *testing.T) {
 		t.Fatalf("%v in %s", err, out.String())
 	}
 	b := got.Locks[0].Contenders[1]
-	if got.Path != "/l" || got.To.Zxid != "0x98" || b.Who != "b" || b.Token != 113 || b.LetIn.Zxid != "0x7e" || b.Waited != 13 || b.Held != 13 || b.How != "released" {
+	if got.Path != "/l" || got.To.Zxid != "0x98" || b.Who != "b" || b.Token != 113 || b.LetIn.Zxid != "0x7e" || *b.Waited != 13 || *b.Held != 13 || b.How != "released" {
 		t.Errorf("got %+v from %s", got, out.String())
 	}
-	if c := got.Locks[0].Contenders[2]; c.LetIn != nil || c.Held != 0 || c.Waited != 4 {
+	if c := got.Locks[0].Contenders[2]; c.LetIn != nil || *c.Held != 0 || *c.Waited != 4 {
 		t.Errorf("got %+v, want no hold", c)
 	}
 	if n := got.Notes[0]; n.Kind != "gap" || n.First != "0x5a" || !strings.Contains(n.Text, "2 transactions are in no log") {

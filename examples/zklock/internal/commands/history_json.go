@@ -14,7 +14,7 @@ import (
 // A momentJSON is null if the moment is not known or has not come.
 type momentJSON struct {
 	Zxid string     `json:"zxid"`
-	Time *time.Time `json:"time"` // null in a gap of the logs
+	Time *time.Time `json:"time"` // null in a gap of the logs, and if no clock can have shown it
 }
 
 func momentOf(m txnlog.Moment) *momentJSON {
@@ -22,7 +22,7 @@ func momentOf(m txnlog.Moment) *momentJSON {
 		return nil
 	}
 	j := &momentJSON{Zxid: zxidText(m.Zxid)}
-	if !m.At.IsZero() {
+	if year := m.At.UTC().Year(); !m.At.IsZero() && year >= 0 && year <= 9999 { // JSON has no other years
 		at := m.At.UTC()
 		j.Time = &at
 	}
@@ -47,8 +47,8 @@ type contenderJSON struct {
 	Ended        *momentJSON `json:"ended"`
 	How          string      `json:"how,omitempty"`
 	EndedBy      string      `json:"ended_by,omitempty"`
-	Waited       float64     `json:"waited_seconds"`
-	Held         float64     `json:"held_seconds"`
+	Waited       *float64    `json:"waited_seconds"` // null if it is not known
+	Held         *float64    `json:"held_seconds"`
 }
 
 func contenderOf(c *history.Contender, now time.Time) contenderJSON {
@@ -56,12 +56,20 @@ func contenderOf(c *history.Contender, now time.Time) contenderJSON {
 		Path: c.Path, Node: c.Node, Kind: string(c.Kind), By: c.By, Session: sessionText(c.Session), Who: c.Who,
 		Token: c.Token, Czxid: zxidText(c.Czxid), Queued: momentOf(c.Queued), LetIn: momentOf(c.LetIn), LetInEarlier: c.LetInEarlier,
 		AskedToLeave: momentOf(c.AskedToLeave), Ended: momentOf(c.Ended), How: string(c.How),
-		Waited: c.Waited(now).Seconds(), Held: c.Held(now).Seconds(),
+		Waited: secondsOf(c.Waited(now)), Held: secondsOf(c.Held(now)),
 	}
 	if c.EndedBy != 0 {
 		j.EndedBy = sessionText(c.EndedBy)
 	}
 	return j
+}
+
+func secondsOf(d time.Duration, known bool) *float64 {
+	if !known {
+		return nil
+	}
+	seconds := d.Seconds()
+	return &seconds
 }
 
 type noteJSON struct {

@@ -8,6 +8,7 @@ import (
 	"github.com/gocurator/curator/examples/internal/lanes"
 	"github.com/gocurator/curator/examples/zklock/internal/history"
 	"github.com/gocurator/curator/examples/zklock/internal/survey"
+	"github.com/gocurator/curator/framework/zktest/txnlog"
 )
 
 const (
@@ -71,28 +72,32 @@ func laneBounds(h *history.History, lock *history.Lock, o history.Options) (from
 	return from, to
 }
 
-// draw marks the cells of a contender.
+// draw marks the cells of a contender. Of a moment in a gap of the logs there is no time: what lasts until then, or
+// from then on, is drawn where it is known.
 func (l *clientLane) draw(c *history.Contender, to time.Time, at func(time.Time) int) {
-	mark := func(m lanes.Mark, from, until time.Time) {
-		if from.IsZero() || from.After(to) {
+	mark := func(m lanes.Mark, from, until txnlog.Moment) {
+		end := until.At
+		switch {
+		case from.At.IsZero() || from.At.After(to):
 			return
+		case until == (txnlog.Moment{}) || end.After(to):
+			end = to
+		case end.IsZero():
+			end = from.At
 		}
-		if until.IsZero() || until.After(to) {
-			until = to
-		}
-		for i := at(from); i <= at(until); i++ {
+		for i := at(from.At); i <= at(end); i++ {
 			l.cells[i] = max(l.cells[i], m)
 		}
 	}
-	if c.LetIn.At.IsZero() {
-		mark(lanes.Waits, c.Queued.At, c.Ended.At)
+	if !c.In() {
+		mark(lanes.Waits, c.Queued, c.Ended)
 		return
 	}
 	if !c.LetInEarlier {
-		mark(lanes.Waits, c.Queued.At, c.LetIn.At)
+		mark(lanes.Waits, c.Queued, c.LetIn)
 	}
-	mark(lanes.Holds, c.LetIn.At, c.Ended.At)
+	mark(lanes.Holds, c.LetIn, c.Ended)
 	if c.How == history.Expired || c.How == history.Removed || c.How == history.Unknown {
-		mark(lanes.Gone, c.Ended.At, c.Ended.At)
+		mark(lanes.Gone, c.Ended, c.Ended)
 	}
 }

@@ -51,15 +51,12 @@ func contendersTable(h *history.History, list []history.Contender, columns int) 
 	line("QUEUED", "WAITED", "HELD", "ENDED", "TOKEN", "SESSION", "WHO")
 	for i := range list {
 		c := &list[i]
-		waited, held, token := "?", "-", "?"
-		if !c.Queued.At.IsZero() {
-			waited = short(c.Waited(h.To.At))
-		}
-		if !c.LetIn.At.IsZero() {
-			held = short(c.Held(h.To.At))
+		waited, held, token := shortOr(c.Waited(h.To.At)), "-", "?"
+		if c.In() {
+			held = shortOr(c.Held(h.To.At))
 		}
 		if c.LetInEarlier {
-			waited, held = "?", "<"+held
+			held = "<" + held
 		}
 		if c.Token != 0 {
 			token = fmt.Sprint(c.Token)
@@ -67,6 +64,14 @@ func contendersTable(h *history.History, list []history.Contender, columns int) 
 		line(clock(c.Queued.At), waited, held, ended(c), token, sessionText(c.Session), c.Who)
 	}
 	return out.String()
+}
+
+// shortOr is "?" for what is not known.
+func shortOr(d time.Duration, known bool) string {
+	if !known {
+		return "?"
+	}
+	return short(d)
 }
 
 // ended says how a contender ended, or what it does.
@@ -98,11 +103,13 @@ func locksTable(h *history.History, columns int) string {
 		var wait, hold time.Duration
 		for i := range l.Contenders {
 			c := &l.Contenders[i]
-			wait = max(wait, c.Waited(h.To.At))
+			if d, known := c.Waited(h.To.At); known {
+				wait = max(wait, d)
+			}
 			if c.In() {
 				held++
 			}
-			if d := c.Held(h.To.At); d > hold {
+			if d, known := c.Held(h.To.At); known && d > hold {
 				hold, who = d, c.Who
 			}
 		}
@@ -128,8 +135,8 @@ func longestTable(h *history.History, most, columns int) string {
 	for _, l := range h.Locks {
 		for i := range l.Contenders {
 			c := &l.Contenders[i]
-			d := c.Waited(h.To.At)
-			if c.Queued.Zxid == c.LetIn.Zxid || c.Queued.Zxid == 0 || c.LetInEarlier {
+			d, known := c.Waited(h.To.At)
+			if !known || c.Queued.Zxid == c.LetIn.Zxid {
 				continue
 			}
 			waits = append(waits, *c)
@@ -142,7 +149,11 @@ func longestTable(h *history.History, most, columns int) string {
 			w.times, w.all, w.longest = w.times+1, w.all+d, max(w.longest, d)
 		}
 	}
-	slices.SortStableFunc(waits, func(a, b history.Contender) int { return cmp.Compare(b.Waited(h.To.At), a.Waited(h.To.At)) })
+	slices.SortStableFunc(waits, func(a, b history.Contender) int {
+		waitedA, _ := a.Waited(h.To.At)
+		waitedB, _ := b.Waited(h.To.At)
+		return cmp.Compare(waitedB, waitedA)
+	})
 	var clients []*waiter
 	for _, w := range byClient {
 		clients = append(clients, w)

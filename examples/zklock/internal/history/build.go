@@ -38,10 +38,12 @@ type builder struct {
 	lines map[lineKey]*line
 	there map[string]*contender // by path
 	ended []*contender          // in this order
-	last  txnlog.Moment
-	first txnlog.Moment
-	begun bool // the nodes that are older than the logs are in
-	omit  int
+	// undated are those that ended in a gap of the logs, since the newest transaction whose time is known.
+	undated []*contender
+	last    txnlog.Moment
+	first   txnlog.Moment
+	begun   bool // the nodes that are older than the logs are in
+	omit    int
 }
 
 // A lineKey is a directory and what queues there: nodes of other families do not count for each other.
@@ -76,9 +78,9 @@ type contender struct {
 	line   *line
 	number int64
 
-	batch  *batch // of a lease, and of a place at the gate that has become one
+	batch  *batch // the leases of its acquire; a place at the gate has one when there are leases
 	leased bool   // it stands at the gate of a semaphore, and has become a lease
-	ranks  []rank // of a lease, until it counts for sure
+	ranks  []rank // a lease's, until it counts for sure
 	older  bool   // a lease that is older than the logs, and counts
 	atGate bool   // a lease that went before the place at the gate
 }
@@ -88,8 +90,8 @@ func (b *builder) add(t txnlog.Transaction) {
 	if !b.begun && t.Zxid >= b.o.Begin.Zxid && !t.At.IsZero() {
 		b.begin()
 	}
-	if t.At.IsZero() { // known from what came later
-		now.At = b.last.At
+	if !t.At.IsZero() {
+		b.keepUndated(now)
 	}
 	for _, c := range t.Changes {
 		switch c.Kind {
@@ -105,6 +107,9 @@ func (b *builder) add(t txnlog.Transaction) {
 			}
 		default:
 		}
+	}
+	if t.At.IsZero() { // known from what came later: nothing is known of the time
+		return
 	}
 	b.last = now
 	if b.first == (txnlog.Moment{}) {
@@ -182,7 +187,11 @@ func (b *builder) end(one *contender, t txnlog.Transaction, now txnlog.Moment) {
 	if one.line.family == exclusion && (one.How == Released || one.How == Unknown) {
 		b.passGate(one)
 	}
-	b.keep(one)
+	if now.At.IsZero() {
+		b.undated = append(b.undated, one)
+	} else {
+		b.keep(one, now.At)
+	}
 	if l := one.line; len(l.queue) == 0 && l.family != leases { // a path has many locks over time
 		delete(b.lines, lineKey{l.dir, l.family})
 	}
@@ -206,9 +215,17 @@ func how(one *contender, t txnlog.Transaction) How {
 	}
 }
 
-// keep takes in a contender that has ended, unless it is left out.
-func (b *builder) keep(one *contender) {
-	if !b.o.From.IsZero() && one.Ended.At.Before(b.o.From) || !b.o.To.IsZero() && one.Queued.At.After(b.o.To) || one.leased {
+// keepUndated takes in what ended before a moment, in a gap of the logs.
+func (b *builder) keepUndated(now txnlog.Moment) {
+	for _, one := range b.undated {
+		b.keep(one, now.At)
+	}
+	b.undated = nil
+}
+
+// keep takes in a contender that has ended, at some time until the one given, unless it is left out.
+func (b *builder) keep(one *contender, until time.Time) {
+	if !b.o.From.IsZero() && until.Before(b.o.From) || !b.o.To.IsZero() && one.Queued.At.After(b.o.To) || one.leased {
 		return
 	}
 	b.ended = append(b.ended, one)
@@ -224,6 +241,7 @@ func (b *builder) history() *History {
 	if !b.begun {
 		b.begin()
 	}
+	b.keepUndated(b.last)
 	kept := b.ended
 	if cut := len(kept) - b.o.Most; b.o.Most > 0 && cut > 0 {
 		kept, b.omit = kept[cut:], b.omit+cut

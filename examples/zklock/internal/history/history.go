@@ -34,7 +34,8 @@ type Lock struct {
 	Contenders []Contender // by their creation, those whose creation is not known first
 }
 
-// A Contender is a node that queued at a lock. A Moment is zero if it has not come, or is not known.
+// A Contender is a node that queued at a lock. A Moment is zero if it has not come, or is not known. Its time is zero
+// if it was in a gap of the logs, which ends with its zxid.
 type Contender struct {
 	Path    string
 	Node    string // its name
@@ -49,7 +50,7 @@ type Contender struct {
 	// Queued is when it came. Of a semaphore's lease that is when its client came to the gate.
 	Queued txnlog.Moment
 	// LetIn is when no contender stood in its way any more: the earliest moment at which its client could hold. Leases
-	// of one acquire are let in together, with the last. One that its client removed before it left the gate was not.
+	// of one acquire are let in together, with the last; one that its client removed before it left the gate is not.
 	LetIn txnlog.Moment
 	// LetInEarlier says that it was let in before the logs begin: it is not known when, and LetIn is Queued, which may
 	// be zero.
@@ -79,24 +80,35 @@ const (
 // In reports whether it was ever let in.
 func (c *Contender) In() bool { return c.LetInEarlier || c.LetIn != (txnlog.Moment{}) }
 
-// Held is how long its client can have held, until a time if it is there still; 0 if it was never let in.
-func (c *Contender) Held(now time.Time) time.Duration { return between(c.LetIn, c.Ended, now) }
-
-// Waited is how long it waited to be let in: until it ended, or until a time if it waits still.
-func (c *Contender) Waited(now time.Time) time.Duration {
-	if c.In() {
-		return between(c.Queued, c.LetIn, now)
+// Held is how long its client can have held, until a time if it is there still; 0 if it was never let in. It is not
+// known if it was let in or ended at a moment whose time is not known.
+func (c *Contender) Held(now time.Time) (d time.Duration, known bool) {
+	if !c.In() {
+		return 0, true
 	}
-	return between(c.Queued, c.Ended, now)
+	return between(c.LetIn, c.Ended, now)
 }
 
-// between is 0 if it has not begun, and never negative: the next leader's clock may be behind.
-func between(from, to txnlog.Moment, now time.Time) time.Duration {
-	if from.At.IsZero() {
-		return 0
+// Waited is how long it waited to be let in: until it ended, or until a time if it waits still. It is not known if it
+// was let in before the logs begin.
+func (c *Contender) Waited(now time.Time) (d time.Duration, known bool) {
+	switch {
+	case c.LetInEarlier:
+		return 0, false
+	case c.In():
+		return between(c.Queued, c.LetIn, now)
+	default:
+		return between(c.Queued, c.Ended, now)
 	}
-	if !to.At.IsZero() {
+}
+
+// between is never negative: the next leader's clock may be behind.
+func between(from, to txnlog.Moment, now time.Time) (d time.Duration, known bool) {
+	if to != (txnlog.Moment{}) {
 		now = to.At
 	}
-	return max(now.Sub(from.At), 0)
+	if from.At.IsZero() || now.IsZero() {
+		return 0, false
+	}
+	return max(now.Sub(from.At), 0), true
 }
