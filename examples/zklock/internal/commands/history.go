@@ -27,7 +27,8 @@ DIR is a server's dataDir, or version-2 in it; with dataLogDir, give both. Give
 those of all servers of an ensemble for what they have executed together: the
 log of one alone may lack transactions, or have some that were never executed.
 
-PATH is a lock, or a directory above several. Of several it lists the locks.
+PATH is a lock, or a directory above several. Of several it lists the locks. A
+node in a lock, and the leases or the gate of a semaphore, stand for their lock.
 
   QUEUED   when its node was made: for a semaphore's lease, when its client came
   WAITED   until no contender was in its way
@@ -37,10 +38,23 @@ PATH is a lock, or a directory above several. Of several it lists the locks.
   ENDED    released (by its own session), gave up (while it waited), closed
            (its client closed the session), expired (the servers ended the
            session), removed (by another session or by hand), unknown (in a gap
-           of the logs); or what it does still: holds, waits
+           of the logs, or whose it was is not known); or what it does still:
+           holds, waits
   TOKEN    its fencing token, which is the zxid of its node's creation
   SESSION  whose it was
   WHO      the data of its node
+
+Whose turn it is, is decided by the rule of this library: all nodes of a lock
+count. Clients of other libraries may hold while their nodes are shown to wait,
+or to have given up. Curator for Java does not wait for kazoo's nodes, nor a
+mutex of it for readers and writers on its path, and before 5.5 a writer that
+becomes a reader is in beside the next writer. kazoo waits for others only if
+it is set to. If a lock's nodes were mixed so, that is said below it, and in
+"may_overlap" of -json.
+
+A semaphore's lease that its session removed before it left the gate was never
+held; those of one acquire are let in together. Of leases that are older than
+the logs it may not be known whose place at the gate was their own.
 
 Times are those of the ensemble's leader, when it took a request up. Servers do
 not store the limit of a semaphore: it is taken for the most leases that were
@@ -53,14 +67,16 @@ and in "notes" of -json; all the rest is shown. What may have been executed is
 shown as well, and said: such are the newest transactions if most of the servers
 have older files. Nodes that are older than the logs are known from a snapshot,
 and so is what came or went in a gap. A node that no file has, or whose end is
-in a gap, has no times.
+in a gap, has no times, and durations that follow from them are not known: "?",
+or null.
 
 -json prints one object: path, from and to (zxid and time of the first and the
-newest transaction), locks, omitted, notes. A lock has path, kind, limit and
+newest transaction), locks, omitted, notes, and more_notes, which is how many
+notes there are beyond. A lock has path, kind, limit, may_overlap and
 contenders; a contender has path, node, kind, by, session, who, token, czxid,
-queued, let_in, let_in_earlier, asked_to_leave, ended, how, ended_by,
-waited_seconds and held_seconds. A note has kind, file, offset, first, last and
-text.
+queued, let_in, let_in_earlier, asked_to_leave, asked_earlier (before the logs
+begin), ended, how, ended_by, waited_seconds and held_seconds. A note has kind,
+file, offset, first, last and text.
 
 Examples:
 

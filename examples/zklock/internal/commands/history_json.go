@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf16"
 
 	"github.com/gocurator/curator/examples/zklock/internal/history"
 	"github.com/gocurator/curator/framework/zktest/txnlog"
@@ -44,6 +47,7 @@ type contenderJSON struct {
 	LetIn        *momentJSON `json:"let_in"`
 	LetInEarlier bool        `json:"let_in_earlier,omitempty"`
 	AskedToLeave *momentJSON `json:"asked_to_leave,omitempty"`
+	AskedEarlier bool        `json:"asked_earlier,omitempty"`
 	Ended        *momentJSON `json:"ended"`
 	How          string      `json:"how,omitempty"`
 	EndedBy      string      `json:"ended_by,omitempty"`
@@ -55,7 +59,7 @@ func contenderOf(c *history.Contender, now time.Time) contenderJSON {
 	j := contenderJSON{
 		Path: c.Path, Node: c.Node, Kind: string(c.Kind), By: c.By, Session: sessionText(c.Session), Who: c.Who,
 		Token: c.Token, Czxid: zxidText(c.Czxid), Queued: momentOf(c.Queued), LetIn: momentOf(c.LetIn), LetInEarlier: c.LetInEarlier,
-		AskedToLeave: momentOf(c.AskedToLeave), Ended: momentOf(c.Ended), How: string(c.How),
+		AskedToLeave: momentOf(c.AskedToLeave), AskedEarlier: c.AskedEarlier, Ended: momentOf(c.Ended), How: string(c.How),
 		Waited: secondsOf(c.Waited(now)), Held: secondsOf(c.Held(now)),
 	}
 	if c.EndedBy != 0 {
@@ -101,6 +105,9 @@ func printHistory(out io.Writer, h *history.History) error {
 		if l.Limit > 0 {
 			w.text(", \"limit\": ").value(l.Limit)
 		}
+		if len(l.MayOverlap) > 0 {
+			w.text(", \"may_overlap\": ").value(l.MayOverlap)
+		}
 		w.text(", \"contenders\": [")
 		for i := range l.Contenders {
 			w.comma(i).text("\n").value(contenderOf(&l.Contenders[i], h.To.At))
@@ -141,7 +148,27 @@ func (w *jsonWriter) value(v any) *jsonWriter {
 	if err != nil {
 		w.err = err // all fields are plain
 	}
-	return w.text(string(text))
+	return w.text(escaped(string(text)))
+}
+
+// escaped writes what would move the cursor, or the words around it, in the way that JSON has for it. All of that is in
+// strings.
+func escaped(text string) string {
+	odd := func(r rune) bool { return r >= 0x7f && !unicode.IsPrint(r) }
+	if !strings.ContainsFunc(text, odd) {
+		return text
+	}
+	var out strings.Builder
+	for _, r := range text {
+		if !odd(r) {
+			out.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			fmt.Fprintf(&out, "\\u%04x", unit)
+		}
+	}
+	return out.String()
 }
 
 func (w *jsonWriter) end() error {

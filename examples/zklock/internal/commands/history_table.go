@@ -23,7 +23,16 @@ func clock(at time.Time) string {
 
 // historyTable has a line for each contender of a lock, in so many columns; 0 is no limit.
 func historyTable(h *history.History, lock *history.Lock, columns int) string {
-	return lockTitle(h, lock) + "\n" + contendersTable(h, lock.Contenders, columns)
+	return lockTitle(h, lock) + "\n" + contendersTable(h, lock.Contenders, columns) + mayOverlap(lock)
+}
+
+// mayOverlap says that the rule by which contenders are shown to wait may not be that of all.
+func mayOverlap(lock *history.Lock) string {
+	var out strings.Builder
+	for _, why := range lock.MayOverlap {
+		fmt.Fprintf(&out, "\n%s: holds may have overlapped: %s\n", survey.Printable(lock.Path), why)
+	}
+	return out.String()
 }
 
 func lockTitle(h *history.History, lock *history.Lock) string {
@@ -114,6 +123,9 @@ func locksTable(h *history.History, columns int) string {
 			}
 		}
 		line(l.Path, l.Kind, fmt.Sprint(len(l.Contenders)), fmt.Sprint(held), short(wait), short(hold), who)
+	}
+	for i := range h.Locks {
+		out.WriteString(mayOverlap(&h.Locks[i]))
 	}
 	return out.String()
 }

@@ -24,7 +24,7 @@ type Options struct {
 // Of builds a history from transactions in the order of their execution. Nodes that are older than Options.Begin come
 // first, as txnlog.Log.Transactions gives them.
 func Of(root string, all iter.Seq[txnlog.Transaction], o Options) *History {
-	b := &builder{o: o, root: root, lines: map[lineKey]*line{}, there: map[string]*contender{}}
+	b := &builder{o: o, root: root, lines: map[lineKey]*line{}, mixed: map[string]mixture{}, there: map[string]*contender{}}
 	for t := range all {
 		b.add(t)
 	}
@@ -36,6 +36,7 @@ type builder struct {
 	o     Options
 	root  string
 	lines map[lineKey]*line
+	mixed map[string]mixture    // by directory, of queues that are gone
 	there map[string]*contender // by path
 	ended []*contender          // in this order
 	// undated are those that ended in a gap of the logs, since the newest transaction whose time is known.
@@ -137,6 +138,7 @@ func (b *builder) create(t txnlog.Transaction, c txnlog.Change, now txnlog.Momen
 		Contender: Contender{Path: c.Path, Node: name, Kind: parsed.Kind, By: parsed.By, Session: c.Owner, Who: survey.Cut(survey.Text(c.Data), mostWho)},
 		line:      b.line(dir, familyOf(parsed.Kind)), number: parsed.Number,
 	}
+	one.AskedEarlier = !b.begun && string(c.Data) == revoke
 	if !t.At.IsZero() {
 		one.Queued, one.Czxid, one.Token = now, t.Zxid, t.Zxid
 	}
@@ -194,6 +196,9 @@ func (b *builder) end(one *contender, t txnlog.Transaction, now txnlog.Moment) {
 	}
 	if l := one.line; len(l.queue) == 0 && l.family != leases { // a path has many locks over time
 		delete(b.lines, lineKey{l.dir, l.family})
+		if l.mixed != 0 {
+			b.mixed[l.dir] |= l.mixed
+		}
 	}
 }
 

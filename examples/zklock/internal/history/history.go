@@ -30,7 +30,10 @@ type Lock struct {
 	Kind string // as in survey.Lock
 	// Limit is the most leases of a semaphore at one time. It is what Options say; else the most that were held
 	// together, so that the true limit may be greater. It is 0 for other locks.
-	Limit      int
+	Limit int
+	// MayOverlap says why clients of other libraries may have held beside those that were let in, although their nodes
+	// are shown to wait, or to have given up. It is nil if all stood by the rule of this library.
+	MayOverlap []string
 	Contenders []Contender // by their creation, those whose creation is not known first
 }
 
@@ -55,8 +58,10 @@ type Contender struct {
 	// LetInEarlier says that it was let in before the logs begin: it is not known when, and LetIn is Queued, which may
 	// be zero.
 	LetInEarlier bool
-	// AskedToLeave is when its data became the request to leave.
+	// AskedToLeave is when its data became the request to leave, and AskedEarlier says that it was before the logs
+	// begin.
 	AskedToLeave txnlog.Moment
+	AskedEarlier bool
 	// Ended is when its node went.
 	Ended txnlog.Moment
 	How   How

@@ -16,6 +16,8 @@ type line struct {
 	queue     []*contender
 	exclusive []*contender // those of queue that are not shared
 	most      int          // the most leases that surely counted at one time
+	standing  [recipes]int // how many of queue are of each
+	mixed     mixture
 }
 
 func order(a, b *contender) int {
@@ -46,6 +48,7 @@ func (l *line) enter(one *contender, now txnlog.Moment, begun bool) {
 	default:
 		l.takePlace(one)
 	}
+	l.mix(one)
 	if begun && l.mayEnter(one) {
 		one.LetIn = now
 	}
@@ -77,6 +80,7 @@ func (l *line) leave(one *contender, now txnlog.Moment) {
 		return
 	}
 	l.queue = remove(l.queue, one)
+	l.unmix(one)
 	if one.Kind.Shared() {
 		if len(l.exclusive) > 0 {
 			l.letIn(l.exclusive[0], now)

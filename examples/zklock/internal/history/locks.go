@@ -36,6 +36,11 @@ func (b *builder) sort(kept []*contender) (locks []Lock) {
 			lock.Contenders = append(lock.Contenders, one.Contender)
 		}
 		lock.Kind = survey.Describe(kinds...)
+		mixed := b.mixed[p]
+		if l := b.lines[lineKey{p, exclusion}]; l != nil {
+			mixed |= l.mixed
+		}
+		lock.MayOverlap = mixed.texts()
 		locks = append(locks, lock)
 	}
 	slices.SortFunc(locks, func(a, b Lock) int { return strings.Compare(a.Path, b.Path) })
