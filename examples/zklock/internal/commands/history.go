@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/gocurator/curator/examples/zklock/internal/history"
@@ -205,20 +206,23 @@ func (h *historian) print(out io.Writer, found *history.History) error {
 	if h.json {
 		return printHistory(out, found)
 	}
-	var text string
-	switch wide := columns(out); {
-	case len(found.Locks) > 1:
-		text = locksTable(found, wide)
-		if h.longest > 0 {
-			text += "\n" + longestTable(found, h.longest, wide)
-		}
-	case h.longest > 0:
-		text = longestTable(found, h.longest, wide)
-	case h.lanes:
-		text = lanesOf(found, &found.Locks[0], h.o, wide > 0)
-	default:
-		text = historyTable(found, &found.Locks[0], wide)
+	wide := columns(out)
+	var parts []string
+	if len(found.Locks) > 1 {
+		parts = append(parts, locksTable(found, wide))
 	}
+	for i := range found.Locks {
+		if h.lanes {
+			parts = append(parts, lanesOf(found, &found.Locks[i], h.o, wide > 0))
+		}
+	}
+	if h.longest > 0 {
+		parts = append(parts, longestTable(found, h.longest, wide))
+	}
+	if len(parts) == 0 {
+		parts = append(parts, historyTable(found, &found.Locks[0], wide))
+	}
+	text := strings.Join(parts, "\n")
 	_, err := io.WriteString(out, text)
 	return err
 }

@@ -1,9 +1,7 @@
 package commands
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -23,7 +21,7 @@ func clock(at time.Time) string {
 
 // historyTable has a line for each contender of a lock, in so many columns; 0 is no limit.
 func historyTable(h *history.History, lock *history.Lock, columns int) string {
-	return lockTitle(h, lock) + "\n" + contendersTable(h, lock.Contenders, columns) + mayOverlap(lock)
+	return lockTitle(h, lock) + "\n" + contendersTable(h, lock.Contenders, nil, columns) + mayOverlap(lock)
 }
 
 // mayOverlap says that the rule by which contenders are shown to wait may not be that of all.
@@ -50,14 +48,25 @@ func lockTitle(h *history.History, lock *history.Lock) string {
 		survey.Printable(lock.Path), kind, len(lock.Contenders), held, clock(h.From.At), clock(h.To.At))
 }
 
-func contendersTable(h *history.History, list []history.Contender, columns int) string {
+// contendersTable names the locks of contenders if it has several.
+func contendersTable(h *history.History, list []history.Contender, locks []string, columns int) string {
 	var out strings.Builder
+	wide := 4
+	for _, lock := range locks {
+		wide = max(wide, len([]rune(survey.Printable(lock))))
+	}
+	lockColumn := func(lock string) string {
+		if locks == nil {
+			return ""
+		}
+		return fmt.Sprintf("%-*s  ", wide, survey.Printable(lock))
+	}
 	const format = "%-23s  %8s  %9s  %-8s  %-12s  %-18s  "
-	line := func(queued, waited, held, ended, token, session, who string) {
-		text := fmt.Sprintf(format, queued, waited, held, ended, token, session)
+	line := func(queued, waited, held, ended, token, session, lock, who string) {
+		text := fmt.Sprintf(format, queued, waited, held, ended, token, session) + lockColumn(lock)
 		out.WriteString(strings.TrimRight(text+survey.Cut(who, room(columns, len([]rune(text)))), " ") + "\n")
 	}
-	line("QUEUED", "WAITED", "HELD", "ENDED", "TOKEN", "SESSION", "WHO")
+	line("QUEUED", "WAITED", "HELD", "ENDED", "TOKEN", "SESSION", "LOCK", "WHO")
 	for i := range list {
 		c := &list[i]
 		waited, held, token := shortOr(c.Waited(h.To.At)), "-", "?"
@@ -70,7 +79,11 @@ func contendersTable(h *history.History, list []history.Contender, columns int) 
 		if c.Token != 0 {
 			token = fmt.Sprint(c.Token)
 		}
-		line(clock(c.Queued.At), waited, held, ended(c), token, sessionText(c.Session), c.Who)
+		lock := ""
+		if locks != nil {
+			lock = locks[i]
+		}
+		line(clock(c.Queued.At), waited, held, ended(c), token, sessionText(c.Session), lock, c.Who)
 	}
 	return out.String()
 }
@@ -126,59 +139,6 @@ func locksTable(h *history.History, columns int) string {
 	}
 	for i := range h.Locks {
 		out.WriteString(mayOverlap(&h.Locks[i]))
-	}
-	return out.String()
-}
-
-// A waiter is a client, by its session and the data of its nodes, and how it waited.
-type waiter struct {
-	who     string
-	session int64
-	times   int
-	all     time.Duration
-	longest time.Duration
-}
-
-// longestTable has the contenders that waited longest, and below them the clients that waited most often. A contender
-// that was let in as it came has not waited.
-func longestTable(h *history.History, most, columns int) string {
-	var waits []history.Contender
-	byClient := map[waiter]*waiter{}
-	for _, l := range h.Locks {
-		for i := range l.Contenders {
-			c := &l.Contenders[i]
-			d, known := c.Waited(h.To.At)
-			if !known || c.Queued.Zxid == c.LetIn.Zxid {
-				continue
-			}
-			waits = append(waits, *c)
-			key := waiter{who: c.Who, session: c.Session}
-			w := byClient[key]
-			if w == nil {
-				w = &waiter{who: c.Who, session: c.Session}
-				byClient[key] = w
-			}
-			w.times, w.all, w.longest = w.times+1, w.all+d, max(w.longest, d)
-		}
-	}
-	slices.SortStableFunc(waits, func(a, b history.Contender) int {
-		waitedA, _ := a.Waited(h.To.At)
-		waitedB, _ := b.Waited(h.To.At)
-		return cmp.Compare(waitedB, waitedA)
-	})
-	var clients []*waiter
-	for _, w := range byClient {
-		clients = append(clients, w)
-	}
-	slices.SortFunc(clients, func(a, b *waiter) int {
-		return cmp.Or(cmp.Compare(b.times, a.times), cmp.Compare(b.all, a.all), cmp.Compare(a.session, b.session), strings.Compare(a.who, b.who))
-	})
-	var out strings.Builder
-	fmt.Fprintf(&out, "The longest of %d waits:\n\n%s\n", len(waits), contendersTable(h, waits[:min(most, len(waits))], columns))
-	fmt.Fprintf(&out, "Who waited most often:\n\n%6s  %8s  %8s  %-18s  WHO\n", "WAITS", "MEAN", "LONGEST", "SESSION")
-	for _, w := range clients[:min(most, len(clients))] {
-		text := fmt.Sprintf("%6d  %8s  %8s  %-18s  ", w.times, short(w.all/time.Duration(w.times)), short(w.longest), sessionText(w.session))
-		out.WriteString(text + survey.Cut(w.who, room(columns, len(text))) + "\n")
 	}
 	return out.String()
 }

@@ -79,6 +79,9 @@ func lines(h *history.History) (list []string) {
 			if c.Token != c.Czxid {
 				line += fmt.Sprintf(" token %d", c.Token)
 			}
+			if c.AskedToLeave.Zxid != 0 {
+				line += fmt.Sprintf(" asked %d", c.AskedToLeave.Zxid)
+			}
 			list = append(list, strings.TrimSpace(line))
 		}
 	}
@@ -135,6 +138,21 @@ func TestHistorySaysWhatBecameOfEachContender(t *testing.T) {
 			"read/write",
 			[]string{"create 1 __WRIT__01", "create 2 __WRIT__02", "create 1 __READ__01", "delete 1 __WRIT__01", "delete 1 __READ__01"},
 			[]string{"__WRIT__01 1 1 4 released", "__WRIT__02 2 5 0", "__READ__01 3 3 5 released token 1"},
+		},
+		"a reader of another session with a writer's number": {
+			"read/write",
+			[]string{"create 1 __WRIT__01", "create 2 __READ__01"},
+			[]string{"__WRIT__01 1 1 0", "__READ__01 2 2 0"},
+		},
+		"a holder that is asked to leave": {
+			"mutex",
+			[]string{"create 1 lock-01", "create 2 lock-02", "revoke 9 lock-01", "delete 1 lock-01"},
+			[]string{"lock-01 1 1 4 released asked 3", "lock-02 2 4 0"},
+		},
+		"a node that comes again, and whose deletion is in no log": {
+			"mutex",
+			[]string{"create 1 lock-01", "create 2 lock-01"},
+			[]string{"lock-01 1 1 2 unknown", "lock-01 2 2 0"},
 		},
 		"a writer that gives up lets readers in": {
 			"read/write",
