@@ -224,6 +224,14 @@ func TestHistorySaysWhatBecameOfEachContender(t *testing.T) {
 				"leases/lease-01 1 2 7 released", "leases/lease-02 4 5 12 released", "leases/lease-03 8 0 11 expired", "leases/lease-04 8 0 11 expired",
 			},
 		},
+		"a lease that is removed by hand while it waits": {
+			"semaphore",
+			[]string{
+				"create 1 locks/lock-01", "create 1 leases/lease-01", "delete 1 locks/lock-01",
+				"create 2 locks/lock-02", "create 2 leases/lease-02", "delete 9 leases/lease-02", "delete 2 locks/lock-02",
+			},
+			[]string{"leases/lease-01 1 2 0", "leases/lease-02 4 0 6 removed"},
+		},
 		"a lease that is taken back": {
 			"semaphore",
 			[]string{

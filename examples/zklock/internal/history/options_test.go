@@ -64,3 +64,13 @@ func TestARequestToLeaveThatIsOlderThanTheLogsIsKnown(t *testing.T) {
 		}
 	}
 }
+
+func TestALeaseThatIsOlderThanTheLogsAndIsTakenBackIsNotLetIn(t *testing.T) {
+	all := replay("create 1 leases/lease-01", "create 2 locks/lock-01", "create 2 leases/lease-02", "delete 1 leases/lease-01",
+		"delete 2 leases/lease-02", "delete 2 locks/lock-01")
+	h := history.Of("/l", slices.Values(all), history.Options{Limit: 1, Begin: txnlog.Moment{Zxid: 4, At: noon}})
+	want := []string{"leases/lease-01 1 1 4 released", "leases/lease-02 2 0 5 unknown"}
+	if got := lines(h); !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
