@@ -28,6 +28,10 @@ type Session interface {
 	ValidUntil() time.Time
 	// SinceLeaderContact is the time since the newest request was sent that the leader has answered.
 	SinceLeaderContact() time.Duration
+	// LastZxid is the newest transaction, by its zxid, that an answer has shown to the client, in this session or an
+	// earlier one; 0 before the first. Watch events do not count. What happens in the program after the call happens
+	// after that transaction was executed. It is for records: see locks.AcquireEnd.
+	LastZxid() int64
 	// EnsembleGeneration is how often the client had gone on with a younger ensemble when it opened this session. The
 	// zxids of two sessions can be compared only if it is the same for both.
 	EnsembleGeneration() int

@@ -56,7 +56,7 @@ func (l *Lease) releaseLease(enough <-chan struct{}) error {
 	case g.Keeper != nil:
 		return g.Keeper.Free(enough)
 	}
-	released := Released{Path: r.path, Node: g.Name, FencingCount: g.Count}
+	released := Released{Path: r.path, Node: g.Name, FencingCount: g.Count, Zxid: g.SeenAtRelease()}
 	if err := g.AwaitRemoval(g.RemoveNode(), enough); err != nil {
 		released.Err = &ReleaseError{Path: r.path, Node: g.Name, Err: err}
 	}

@@ -145,6 +145,7 @@ func (r *recipe) finish(ctx context.Context, begun time.Time, got outcome, err e
 		g := got.lease.grant
 		end.Node, end.Token, end.FencingCount = g.Name, g.Token, g.Count
 		end.HandOver, end.Reentered = at.HandOver, got.reentered
+		end.Session, end.Zxid = g.Session.ID(), g.Session.LastZxid()
 	}
 	r.waits.ended(ctx, at, end)
 	r.trace.acquireEnd(ctx, end)

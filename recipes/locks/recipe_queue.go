@@ -32,7 +32,9 @@ func (r *recipe) config(dir string, k kind) queue.Config {
 		},
 		Asked: func(g *queue.Grant) { trace.revocationRequested(RevocationRequested{Path: path, Node: g.Name}) },
 		Lost: func(g *queue.Grant, ended time.Time, err error) {
-			lost := Lost{Path: path, Node: g.Name, Held: ended.Sub(g.Since), FencingCount: g.Count, Err: err}
+			lost := Lost{
+				Path: path, Node: g.Name, Held: ended.Sub(g.Since), FencingCount: g.Count, Zxid: g.Session.LastZxid(), Err: err,
+			}
 			holds.lost(lost, ended)
 			trace.lost(lost)
 		},

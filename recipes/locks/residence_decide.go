@@ -179,7 +179,7 @@ func (r *residence) freed(h *hold) (Released, session.Removal) {
 	h.grant.Detach()
 	f, removal := r.decide(false)
 	return Released{
-		Path: h.recipe.path, Node: h.grant.Name, Held: held, FencingCount: h.grant.Count,
+		Path: h.recipe.path, Node: h.grant.Name, Held: held, FencingCount: h.grant.Count, Zxid: h.grant.SeenAtRelease(),
 		HandedOver: f == handedOver, Retained: f == kept || f == heldBack,
 	}, removal
 }

@@ -59,7 +59,12 @@ type AcquireEnd struct {
 	Reentered bool // the caller held the lock already
 	// FencingCount is the lease's. If it is not zero without Reentered, the node was handed over.
 	FencingCount int64
-	Err          error
+	Session      int64 // the lease's; 0 after an error
+	// Zxid is the newest transaction that the client had seen before Acquire returned, see session.Session's LastZxid:
+	// the hold begins after it. The servers' log has both. A waiter may be let in by a watch event, which does not
+	// count: then it also begins after the deletion of the last Waiting's Predecessor.
+	Zxid int64
+	Err  error
 }
 
 // RevocationRequested describes a request to a holder to leave.
@@ -74,6 +79,7 @@ type Released struct {
 	Node         string
 	Held         time.Duration
 	FencingCount int64
+	Zxid         int64 // the newest transaction that the client had seen when the hold ended
 	// HandedOver says that the node went to the next contender here, see [RetainedLock].
 	HandedOver bool
 	// Retained says that the node waits here for the next one.
@@ -97,6 +103,7 @@ type Lost struct {
 	Node         string
 	Held         time.Duration // until the lease ended, which a process that stood still notices later
 	FencingCount int64
+	Zxid         int64 // the newest transaction that the client had seen when it noticed the loss
 	Err          error // a *LostError
 }
 

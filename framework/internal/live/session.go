@@ -84,6 +84,9 @@ func (s *Session) SinceLeaderContact() time.Duration {
 	return now.Sub(s.base.leases.led.sent)
 }
 
+// LastZxid is for [session.Session].
+func (s *Session) LastZxid() int64 { return s.sender.transport.SeenZxid() }
+
 // EnsembleGeneration is for [session.Session].
 func (s *Session) EnsembleGeneration() int { return int(s.generation.Load()) }
 

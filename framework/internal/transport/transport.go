@@ -87,6 +87,10 @@ func (t *Transport) Quiet() bool {
 // LastZxid is the newest transaction that the servers certainly have, by their answers.
 func (t *Transport) LastZxid() int64 { return t.seen.certain() }
 
+// SeenZxid is the newest transaction that an answer has shown. Unlike LastZxid it counts the last answer of a
+// connection, which no later one has confirmed.
+func (t *Transport) SeenZxid() int64 { return t.seen.newest() }
+
 // Send puts calls on the wire, in one segment and in this order, and reports whether it could: if not, the transport is
 // not attached and no call is completed. It does not wait for anything.
 func (t *Transport) Send(calls ...*Call) bool {

@@ -59,7 +59,7 @@ func (h *history) saw(zxid, last int64) (int64, error) {
 	return zxid, nil
 }
 
-// newest is for handshakes.
+// newest is for handshakes, and for records of what a client had seen.
 func (h *history) newest() int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()

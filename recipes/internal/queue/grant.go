@@ -37,6 +37,7 @@ type Grant struct {
 	cause      error     // nil while it lasts
 	endedAt    time.Time // when the grant was lost
 	untidy     bool      // lost, and tidy has not run
+	seen       int64     // the newest transaction that the client had seen when the last member left
 	leaveAsked bool
 	over       error           // made from cause by Config.Ended when first needed
 	binding    session.Binding // set once

@@ -27,10 +27,18 @@ func (g *Grant) Leave(m Member) (last bool, err error) {
 	g.members = slices.Delete(g.members, i, i+1)
 	last = len(g.members) == 0
 	if last {
+		g.seen = g.Session.LastZxid() // before the end: no transaction counts that came after it
 		g.cause = ErrReleased
 		g.Step(steps.Ended)
 	}
 	return last, nil
+}
+
+// SeenAtRelease is the newest transaction that the client had seen when the last member left; 0 before that.
+func (g *Grant) SeenAtRelease() int64 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.seen
 }
 
 // end ends the grant, or reports false if it has ended, and calls its members' Ended; nothing else, since thousands of
