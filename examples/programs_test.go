@@ -16,7 +16,7 @@ import (
 // Each of these programs does its example by itself, checks how it turned out, and ends. Their tests run them in
 // bubbles; here they are run as a person would.
 var examples = []string{
-	"batchjob", "cache", "configuration", "contention", "discovery", "guardedwrite", "leader", "lostsession", "reentrant", "singleton", "workerpool",
+	"batchjob", "cache", "configuration", "contention", "discovery", "guardedwrite", "holds", "leader", "lostsession", "reentrant", "singleton", "workerpool",
 }
 
 // A machine that stands still for half of a session ends leases, and the examples promise that a short outage does not.

@@ -58,8 +58,10 @@ func (z *zxids) of(kind txnlog.Kind, node string) int64 {
 // A record of a hold is laid over the servers' log: its zxids must be those that the client had seen, not later ones.
 func TestTraceSaysWhichTransactionsTheClientHadSeen(t *testing.T) {
 	for name, lock := range map[string]func(*peer, locks.Option) locks.Lock{
-		"mutex":    func(p *peer, o locks.Option) locks.Lock { return p.mutex(o) },
-		"retained": func(p *peer, o locks.Option) locks.Lock { return p.mutex(o).Retained(locks.RetainIdle(time.Millisecond)) },
+		"mutex": func(p *peer, o locks.Option) locks.Lock { return p.mutex(o) },
+		"retained": func(p *peer, o locks.Option) locks.Lock {
+			return p.mutex(o).Retained(locks.RetainIdle(time.Millisecond))
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, server *zktest.Server) {
