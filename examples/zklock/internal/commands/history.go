@@ -79,16 +79,28 @@ queued, let_in, let_in_earlier, asked_to_leave, asked_earlier (before the logs
 begin), ended, how, ended_by, waited_seconds and held_seconds. A note has kind,
 file, offset, first, last and text.
 
+-check lays a file of records over the logs, as package examples/holds/records
+writes them: a line of JSON for each hold, with the session, the token, and the
+newest transaction that the client had seen at its begin and at its end. -check
+may be given several times, for all that held the lock. It says of each two
+holds that exclude each other whether they overlapped, did not, or that it
+cannot tell. Transactions decide that, never the clocks of two processes: when a
+lost hold ended, its client's clock alone has recorded. It also finds holds
+without a record, records without a node, tokens and sessions that differ, and
+holds that outlasted their node.
+
 Examples:
 
   zklock history /var/lib/zookeeper /locks/nightly
   zklock history -last 1h -lanes /var/lib/zookeeper /locks/nightly
   zklock history -longest 10 zk1/version-2 zk2/version-2 zk3/version-2 /locks
   zklock history -json -from "2026-11-24 09:00:00" zk1 /locks/nightly
+  zklock history -check a.ndjson -check b.ndjson zk1 zk2 zk3 /locks/nightly
 
-Exit status: 0; 64 wrong usage; 65 something is damaged, missing or not certain,
-the rest is shown; 66 there is no log in DIR, or no lock at PATH in it; 70
-another failure.
+Exit status: 0, with -check if nothing overlapped; 1 if holds overlapped; 64
+wrong usage; 65 something is damaged, missing or not certain, the rest is shown,
+or -check cannot tell; 66 there is no log in DIR, no lock at PATH in it, or no
+file of records; 70 another failure.
 `
 
 // A historian is what history's flags say.
@@ -100,6 +112,7 @@ type historian struct {
 	longest  int
 	from, to moment
 	o        history.Options
+	records  fileNames // -check
 }
 
 func newHistorian() *historian {
@@ -112,6 +125,7 @@ func newHistorian() *historian {
 	h.set.Var(&h.to, "to", "leave out what came after a `time`")
 	h.set.IntVar(&h.longest, "longest", 0, "print the `number` longest waits, and those that waited most often, alone")
 	h.set.IntVar(&h.o.Most, "most", 10000, "the `number` of contenders that are kept, the newest; 0 for all, as memory allows")
+	h.set.Var(&h.records, "check", "lay a `file` of clients' records over it, and say whether holds overlapped; several times for several files")
 	h.set.IntVar(&h.o.Limit, "limit", 0, "the `number` of leases that the semaphores have, if it is known")
 	return h
 }
@@ -152,6 +166,9 @@ func readHistory(args []string, out, errs io.Writer) int {
 		return fail(run.ExitUsage, err)
 	}
 	h.o.From, h.o.To = h.from.Time, h.to.Time
+	if len(h.records) > 0 {
+		h.keepForCheck()
+	}
 	dirs, path := words[:len(words)-1], words[len(words)-1]
 	found, err := history.Read(path, dirs, h.last, h.o)
 	status := 0
@@ -163,6 +180,9 @@ func readHistory(args []string, out, errs io.Writer) int {
 		return fail(ExitNoLock, err)
 	case err != nil:
 		return fail(run.ExitSoftware, err)
+	}
+	if len(h.records) > 0 {
+		return h.checkRecords(out, fail, found, status)
 	}
 	if err := h.print(out, found); err != nil {
 		return fail(run.ExitSoftware, err)
@@ -181,6 +201,8 @@ func (h *historian) check(words []string) (err error) {
 		err = errors.New("-last and -from exclude each other")
 	case h.json && (h.lanes || h.longest > 0):
 		err = errors.New("-json has everything: without -lanes and -longest")
+	case len(h.records) > 0 && (h.lanes || h.longest > 0):
+		err = errors.New("-check prints what it finds alone: without -lanes and -longest")
 	}
 	return errors.Join(err, validate(words[len(words)-1:]))
 }

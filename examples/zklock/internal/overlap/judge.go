@@ -1,0 +1,148 @@
+package overlap
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gocurator/curator/examples/zklock/internal/survey"
+)
+
+// decide says of two holds whether they overlapped.
+func decide(a, b *Hold) Verdict {
+	switch {
+	case a.endedBefore() <= b.beganAfter(), b.endedBefore() <= a.beganAfter():
+		return Apart
+	case a.beganBefore() <= b.endedAfter() && b.beganBefore() <= a.endedAfter():
+		return Overlapped
+	case inTurn(a, b), inTurn(b, a):
+		return Apart
+	default:
+		return Unknown
+	}
+}
+
+// inTurn reports whether one process has recorded, by its one clock, that a ended before b began.
+func inTurn(a, b *Hold) bool {
+	return a.Process != "" && a.Process == b.Process && !b.Begin.Time.Before(a.End.Time)
+}
+
+// clocks is what the clocks say of two holds, which is no proof unless they are one.
+func clocks(a, b *Hold) string {
+	if b.Begin.Time.Before(a.Begin.Time) {
+		a, b = b, a
+	}
+	gap := b.Begin.Time.Sub(a.End.Time).Round(time.Millisecond)
+	if gap >= 0 {
+		return fmt.Sprintf("by their own clocks the one ended %v before the other began: they did not overlap if the clocks differ by less", gap)
+	}
+	overlap := min(-gap, b.End.Time.Sub(b.Begin.Time).Round(time.Millisecond))
+	return fmt.Sprintf("by their own clocks they overlapped for %v: they did unless the clocks differ by as much as %v", overlap, -gap)
+}
+
+// mostOpen bounds how many holds are compared with each that follows.
+const mostOpen = 1000
+
+// isOver reports whether a ended before b and all later ones began: by transactions, or by the clock of b's process if
+// those later ones begin after the end of b, or overlap that.
+func isOver(a, b *Hold) bool {
+	return a.endedBefore() <= b.beganAfter() || inTurn(a, b) && b.kind != survey.Lease && !b.kind.Shared()
+}
+
+// isSettled reports whether nothing more is to be said of a: that its end is not known has been reported, and nothing
+// proves that it lasted until b or a later one began.
+func isSettled(a, b *Hold) bool { return a.unclear && a.endedAfter() < b.beganAfter() }
+
+// exclude judges holds that exclude each other, in the order in which they can have begun.
+func (j *judge) exclude(holds []*Hold) {
+	var shared, exclusive []*Hold
+	for _, b := range holds {
+		exclusive = j.compare(exclusive, b)
+		if b.kind.Shared() {
+			shared = j.bounded(append(shared, b), b)
+			continue
+		}
+		shared = j.compare(shared, b)
+		exclusive = j.bounded(append(exclusive, b), b)
+	}
+}
+
+// compare judges b and each earlier hold that may last, and returns those to compare with later ones. An unknown end
+// is reported once for a hold, with the first exclusive one that follows: if it did not overlap that one, it did
+// not overlap those after it.
+func (j *judge) compare(earlier []*Hold, b *Hold) []*Hold {
+	kept := earlier[:0]
+	for _, a := range earlier {
+		verdict := decide(a, b)
+		switch {
+		case a.kind.Shared() != b.kind.Shared() && a.token == b.token && a.Session == b.Session:
+			// a writer, and the reader that it became
+		case verdict == Overlapped:
+			j.report(Overlapped, overlapWhy(a, b), a, b)
+		case verdict == Unknown && !a.unclear:
+			j.report(Unknown, clocks(a, b), a, b)
+			a.unclear = !b.kind.Shared()
+		}
+		if !isOver(a, b) && !isSettled(a, b) {
+			kept = append(kept, a)
+		}
+	}
+	return kept
+}
+
+// bounded cuts a list that is too long: what is left out could be compared with later ones.
+func (j *judge) bounded(list []*Hold, now *Hold) []*Hold {
+	if len(list) <= mostOpen {
+		return list
+	}
+	list = slices.DeleteFunc(list, func(a *Hold) bool { return a.endedBefore() <= now.beganAfter() })
+	if cut := len(list) - mostOpen; cut > 0 {
+		j.report(Unknown, fmt.Sprintf("more than %d holds may have lasted when this one began: the oldest is not compared with it", mostOpen), list[0], now)
+		list = list[cut:]
+	}
+	return list
+}
+
+func overlapWhy(a, b *Hold) string {
+	return fmt.Sprintf("each began before a transaction that the other's client had seen when that ended: %d, where %d was seen, and %d, where %d was",
+		a.beganBefore(), b.endedAfter(), b.beganBefore(), a.endedAfter())
+}
+
+// count judges a semaphore's leases: more than the limit at one time.
+func (j *judge) count(holds []*Hold, limit int, known bool) {
+	if len(holds) > 0 && !known {
+		j.report(Unknown, "the limit of the semaphore is not known: say it with -limit")
+		return
+	}
+	var open []*Hold
+	for _, b := range holds {
+		open = slices.DeleteFunc(open, func(a *Hold) bool { return isOver(a, b) || isSettled(a, b) })
+		j.crowd(open, b, limit)
+		open = j.bounded(append(open, b), b)
+	}
+}
+
+// crowd judges a lease and those that may have lasted when it began. Holds of which each two overlapped were all held
+// at one time: they are intervals.
+func (j *judge) crowd(open []*Hold, b *Hold, limit int) {
+	sure, perhaps := []*Hold{b}, []*Hold{b}
+	for _, a := range open {
+		verdict := decide(a, b)
+		if verdict != Apart && !a.unclear {
+			perhaps = append(perhaps, a)
+		}
+		if verdict == Overlapped && !slices.ContainsFunc(sure, func(other *Hold) bool { return decide(a, other) != Overlapped }) {
+			sure = append(sure, a)
+		}
+	}
+	switch {
+	case len(sure) > limit:
+		j.report(Overlapped, fmt.Sprintf("of these %d each two overlapped, and the limit is %d", len(sure), limit), sure...)
+	case len(perhaps) > limit:
+		why := fmt.Sprintf("%d leases may have been held at one time, and the limit is %d", len(perhaps), limit)
+		j.report(Unknown, why, perhaps[:min(len(perhaps), limit+1)]...)
+		for _, a := range perhaps {
+			a.unclear = a.endedBefore() == never
+		}
+	}
+}

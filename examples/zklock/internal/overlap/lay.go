@@ -1,0 +1,147 @@
+package overlap
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gocurator/curator/examples/holds/records"
+	"github.com/gocurator/curator/examples/zklock/internal/history"
+	"github.com/gocurator/curator/examples/zklock/internal/survey"
+	"github.com/gocurator/curator/framework/zktest/txnlog"
+)
+
+// A family is the kinds of nodes that can exclude each other.
+type family int
+
+const (
+	exclusion family = iota // mutexes, readers and writers, also kazoo's
+	latches
+	leases
+)
+
+func familyOf(kind survey.Kind) family {
+	switch kind {
+	case survey.Lease:
+		return leases
+	case survey.Latch:
+		return latches
+	default:
+		return exclusion
+	}
+}
+
+// lay lays each record over its node, and returns the holds in the order in which they can have begun.
+func (j *judge) lay(in Input) map[family][]*Hold {
+	nodes := make(map[string]*history.Contender, len(in.Lock.Contenders))
+	for i := range in.Lock.Contenders {
+		nodes[in.Lock.Contenders[i].Node] = &in.Lock.Contenders[i]
+	}
+	recorded := map[string]bool{}
+	twice := map[twin]bool{}
+	holds := map[family][]*Hold{}
+	for _, rec := range in.Records {
+		c := nodes[rec.Node]
+		if c == nil {
+			j.without(in, rec)
+			continue
+		}
+		recorded[rec.Node] = true
+		if key := (twin{rec.Process, rec.Node, rec.Count}); twice[key] {
+			continue // a file was given twice, or lies in two directories
+		} else {
+			twice[key] = true
+		}
+		j.Holds++
+		if h := j.layOver(rec, c, nodes); h != nil {
+			holds[familyOf(c.Kind)] = append(holds[familyOf(c.Kind)], h)
+		}
+	}
+	j.unrecorded(in.Lock.Contenders, recorded)
+	for _, list := range holds {
+		slices.SortStableFunc(list, func(a, b *Hold) int {
+			return cmp.Or(cmp.Compare(a.beganAfter(), b.beganAfter()), cmp.Compare(a.token, b.token), cmp.Compare(a.Count, b.Count))
+		})
+	}
+	return holds
+}
+
+// A twin is what only one record can have.
+type twin struct {
+	process, node string
+	count         int64
+}
+
+// without is for a record without a node.
+func (j *judge) without(in Input, rec records.Record) {
+	if rec.Czxid > 0 && (rec.Czxid < in.Complete || rec.Czxid > in.To) {
+		j.Outside++
+		return
+	}
+	j.find(Finding{"a record of a node that is not in the logs", rec.Node, rec.Process, rec.Begin.Time})
+}
+
+// unrecorded finds holds of the servers' log that no client has recorded. One that lasts has no record yet.
+func (j *judge) unrecorded(all []history.Contender, recorded map[string]bool) {
+	for _, c := range all {
+		if !recorded[c.Node] && c.LetIn != (txnlog.Moment{}) && c.Ended != (txnlog.Moment{}) {
+			j.find(Finding{fmt.Sprintf("let in, then %s, and no record of it", c.How), c.Node, "", c.LetIn.At})
+		}
+	}
+}
+
+// layOver bounds a hold by what the servers have executed. It is nil if the record is not of that node.
+func (j *judge) layOver(rec records.Record, c *history.Contender, nodes map[string]*history.Contender) *Hold {
+	wrong := func(format string, args ...any) {
+		j.find(Finding{fmt.Sprintf(format, args...), rec.Node, rec.Process, rec.Begin.Time})
+	}
+	switch {
+	case rec.Czxid != 0 && c.Token != 0 && rec.Czxid != c.Token:
+		wrong("the record has the token %d, the logs have %d", rec.Czxid, c.Token)
+		return nil
+	case rec.Session != 0 && c.Session != 0 && int64(rec.Session) != c.Session:
+		wrong("the record has the session %v, the logs have %v", rec.Session, records.SessionID(c.Session))
+		return nil
+	}
+	h := &Hold{Record: rec, Who: c.Who, kind: c.Kind, token: c.Token}
+	began := max(rec.Begin.Zxid, c.Czxid)
+	if ahead := nodes[rec.After]; ahead != nil {
+		began = max(began, ahead.Ended.Zxid)
+	}
+	ended := began
+	if rec.How == records.Released || rec.How == records.HandedOver || rec.How == records.Retained {
+		ended = max(ended, rec.End.Zxid)
+	}
+	h.Bounds = [4]int64{began, c.Ended.Zxid, ended, 0}
+	deleted := later(c.Ended.Zxid)
+	switch {
+	case began >= deleted:
+		wrong("the hold began after its client had seen transaction %d, and its node was deleted by %d", began, deleted)
+		h.Bounds[1] = 0
+	case ended >= deleted:
+		wrong("the hold lasted until after its client had seen transaction %d, and its node was deleted by %d", ended, deleted)
+	case endsBefore(rec.How, c.How):
+		h.Bounds[3] = c.Ended.Zxid
+	}
+	return h
+}
+
+// endsBefore reports whether a hold ended before its node was deleted, by how both ended. A client ends its lease
+// before it sends the deletion, or the end of its session. Any other deletion is news to the client.
+func endsBefore(hold records.How, node history.How) bool {
+	switch node {
+	case history.Released, history.GaveUp:
+		return hold == records.Released || hold == records.HandedOver || hold == records.Retained
+	case history.Closed:
+		return hold != records.Open
+	default:
+		return false
+	}
+}
+
+// Belongs reports whether a record is of a lock: its path is that of the servers, or the end of it if the program did
+// not say its chroot or namespace.
+func Belongs(recorded, lock string) bool {
+	return recorded == lock || recorded != "/" && strings.HasSuffix(lock, recorded)
+}

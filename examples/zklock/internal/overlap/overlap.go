@@ -1,0 +1,142 @@
+// Package overlap lays records of holds, as the clients have written them, over what the servers have executed, and
+// says of each pair of holds that exclude each other whether they overlapped.
+//
+// Order is decided by transactions, never by comparing the clocks of two processes. Of each hold there are four bounds:
+// it began after the newest transaction that its client had seen then, or whose effect let it in, and before its node
+// was deleted; it ended after the newest transaction that its client had seen by then and, if it was released, before
+// its client's own deletion of the node. So a hold that was lost has no later bound: whether its client noticed in time
+// is not in any log. Then the answer is that the records cannot tell, with what the clocks say.
+//
+// That a hold begins while its node is there is taken for granted: clients check it when they are let in. Everything
+// else, above all when holds end, is judged by what was recorded.
+package overlap
+
+import (
+	"math"
+	"time"
+
+	"github.com/gocurator/curator/examples/holds/records"
+	"github.com/gocurator/curator/examples/zklock/internal/history"
+	"github.com/gocurator/curator/examples/zklock/internal/survey"
+)
+
+// A Verdict says of two or more holds whether they overlapped.
+type Verdict string
+
+// The verdicts.
+const (
+	Apart      Verdict = "did not overlap"
+	Overlapped Verdict = "overlapped"
+	Unknown    Verdict = "cannot tell"
+)
+
+// An Input is what is known of one lock.
+type Input struct {
+	Lock history.Lock
+	// Complete is the oldest zxid from which on the lock has every contender; To is the newest one of the logs. Records
+	// of older and of newer nodes are counted, not judged.
+	Complete, To int64
+	// LimitKnown says that Lock.Limit is the semaphore's limit. What was held together says nothing of overlaps.
+	LimitKnown bool
+	Records    []records.Record
+}
+
+// A Result is what the records of one lock say.
+type Result struct {
+	Path     string    `json:"path"`
+	Verdict  Verdict   `json:"verdict"` // the worst: overlapped, then cannot tell
+	Holds    int       `json:"holds"`   // that were recorded, and have their node in the logs
+	Outside  int       `json:"outside"` // records of nodes that are older or newer than the logs
+	Groups   []Group   `json:"groups"`  // that overlapped or may have, at most mostListed of each
+	Findings []Finding `json:"findings"`
+	// Overlaps, Unclear and Found count all groups and findings, also those that are not listed.
+	Overlaps int `json:"overlaps"`
+	Unclear  int `json:"unclear"`
+	Found    int `json:"found"`
+}
+
+// mostListed bounds the lists of a Result.
+const mostListed = 100
+
+// A Group is two holds that exclude each other or, of a semaphore, one more than its limit.
+type Group struct {
+	Verdict Verdict `json:"verdict"`
+	Why     string  `json:"why"`
+	Holds   []Hold  `json:"holds"`
+}
+
+// A Hold is a record laid over its node. Zxids are 0 where there is no bound.
+type Hold struct {
+	records.Record
+	Who string `json:"who,omitempty"`
+	// It began after Bounds[0] and before Bounds[1], and ended after Bounds[2] and before Bounds[3].
+	Bounds [4]int64 `json:"bounds"`
+
+	kind    survey.Kind
+	token   int64
+	unclear bool // it was reported that its end is not known
+}
+
+// A Finding is something of a record or a node that should not be.
+type Finding struct {
+	What    string    `json:"what"`
+	Node    string    `json:"node"`
+	Process string    `json:"process,omitempty"`
+	Time    time.Time `json:"time,omitzero"` // by the client's clock, or the servers' if there is no record
+}
+
+// never is later than all transactions.
+const never = math.MaxInt64
+
+func (h *Hold) beganAfter() int64  { return h.Bounds[0] }
+func (h *Hold) beganBefore() int64 { return later(h.Bounds[1]) }
+func (h *Hold) endedAfter() int64  { return h.Bounds[2] }
+func (h *Hold) endedBefore() int64 { return later(h.Bounds[3]) }
+
+// later is an upper bound as it is compared.
+func later(zxid int64) int64 {
+	if zxid == 0 {
+		return never
+	}
+	return zxid
+}
+
+// Judge says whether the holds of a lock overlapped. It takes memory for the records, and time that is little more than
+// proportional to their number unless many overlap.
+func Judge(in Input) Result {
+	j := judge{Result: Result{Path: in.Lock.Path, Verdict: Apart, Groups: []Group{}, Findings: []Finding{}}}
+	byKind := j.lay(in)
+	j.exclude(byKind[exclusion])
+	j.exclude(byKind[latches])
+	j.count(byKind[leases], in.Lock.Limit, in.LimitKnown)
+	switch {
+	case j.Overlaps > 0:
+		j.Verdict = Overlapped
+	case j.Unclear > 0 || j.Found > 0:
+		j.Verdict = Unknown
+	}
+	return j.Result
+}
+
+type judge struct{ Result }
+
+func (j *judge) find(f Finding) {
+	if j.Found++; len(j.Findings) < mostListed {
+		j.Findings = append(j.Findings, f)
+	}
+}
+
+func (j *judge) report(verdict Verdict, why string, holds ...*Hold) {
+	listed := &j.Unclear
+	if verdict == Overlapped {
+		listed = &j.Overlaps
+	}
+	if *listed++; *listed > mostListed {
+		return
+	}
+	g := Group{Verdict: verdict, Why: why}
+	for _, h := range holds {
+		g.Holds = append(g.Holds, *h)
+	}
+	j.Groups = append(j.Groups, g)
+}

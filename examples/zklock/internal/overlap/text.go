@@ -1,0 +1,109 @@
+package overlap
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gocurator/curator/examples/holds/records"
+	"github.com/gocurator/curator/examples/zklock/internal/survey"
+)
+
+// Worst is the verdict of all locks together.
+func Worst(results []Result, incomplete bool) Verdict {
+	worst := Apart
+	if incomplete || len(results) == 0 {
+		worst = Unknown
+	}
+	for _, r := range results {
+		switch {
+		case r.Verdict == Overlapped:
+			return Overlapped
+		case r.Verdict == Unknown:
+			worst = Unknown
+		}
+	}
+	return worst
+}
+
+// Text says what was found, for people, in lines of at most about 100 characters.
+func Text(results []Result, notes []string) string {
+	var out strings.Builder
+	for _, r := range results {
+		r.text(&out)
+	}
+	for _, n := range notes {
+		line(&out, "  ! ", n)
+	}
+	return out.String()
+}
+
+func (r *Result) text(out *strings.Builder) {
+	line(out, "", fmt.Sprintf("%s: %s, by %d recorded holds%s", r.Path, r.headline(), r.Holds, r.outside()))
+	for _, g := range r.Groups {
+		line(out, "  ", string(g.Verdict)+":")
+		for _, h := range g.Holds {
+			line(out, "    ", h.text())
+		}
+		line(out, "    ", g.Why)
+	}
+	more(out, "groups", r.Overlaps+r.Unclear-len(r.Groups))
+	for _, f := range r.Findings {
+		text := f.What + ": " + f.Node
+		if !f.Time.IsZero() {
+			text += " at " + f.Time.Format(format)
+		}
+		if f.Process != "" {
+			text += " by " + f.Process
+		}
+		line(out, "  ! ", text)
+	}
+	more(out, "findings", r.Found-len(r.Findings))
+}
+
+func (r *Result) headline() string {
+	switch {
+	case r.Verdict == Apart && r.Holds == 0:
+		return "nothing to judge"
+	case r.Verdict == Apart:
+		return "nothing overlapped"
+	case r.Overlaps > 0:
+		return fmt.Sprintf("%d overlapped", r.Overlaps)
+	default:
+		return fmt.Sprintf("nothing is known to have overlapped, %d undecided", r.Unclear+r.Found)
+	}
+}
+
+func (r *Result) outside() string {
+	if r.Outside == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d more are outside of the logs)", r.Outside)
+}
+
+const format = "2006-01-02 15:04:05.000"
+
+// text is a hold: whose, by which token, and from when to when by its own clock.
+func (h *Hold) text() string {
+	who := h.Who
+	if h.Process != "" {
+		who = strings.TrimSpace(who + " (" + h.Process + ")")
+	}
+	text := fmt.Sprintf("token %d, session %v, %s to %s, %s", h.token, h.Session, h.Begin.Time.UTC().Format(format),
+		h.End.Time.UTC().Format("15:04:05.000"), h.How)
+	if h.How == records.Lost && h.Reason != "" {
+		text += " (" + h.Reason + ")"
+	}
+	return text + ": " + who + ", held " + h.End.Time.Sub(h.Begin.Time).Round(time.Millisecond).String()
+}
+
+// line writes a text of which no part can move a cursor.
+func line(out *strings.Builder, before, text string) {
+	out.WriteString(strings.TrimRight(before+survey.Printable(text), " ") + "\n")
+}
+
+func more(out *strings.Builder, what string, n int) {
+	if n > 0 {
+		line(out, "  ", fmt.Sprintf("and %d more %s", n, what))
+	}
+}
