@@ -3,6 +3,7 @@ package overlap_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -108,12 +109,13 @@ func judged(seed uint64) (verdict overlap.Verdict, truly bool, text func() strin
 	}
 	result := overlap.Judge(in)
 	text = func() string {
-		text := overlap.Text([]overlap.Result{result}, nil)
+		var text strings.Builder
+		text.WriteString(overlap.Text([]overlap.Result{result}, nil))
 		for _, one := range all {
-			text += fmt.Sprintf("%s %s: held %d to %d, node %d to %d %s, process %d, record %+v\n", one.node.Node, one.node.Kind,
+			_, _ = fmt.Fprintf(&text, "%s %s: held %d to %d, node %d to %d %s, process %d, record %+v\n", one.node.Node, one.node.Kind,
 				one.from, one.to, one.node.Czxid, one.node.Ended.Zxid, one.node.How, one.process, one.rec)
 		}
-		return text
+		return text.String()
 	}
 	return result.Verdict, conflict(all, limit), text
 }

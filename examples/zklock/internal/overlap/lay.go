@@ -48,11 +48,11 @@ func (j *judge) lay(in Input) map[family][]*Hold {
 			continue
 		}
 		recorded[rec.Node] = true
-		if key := (twin{rec.Process, rec.Node, rec.Count}); twice[key] {
+		key := twin{rec.Process, rec.Node, rec.Count}
+		if twice[key] {
 			continue // a file was given twice, or lies in two directories
-		} else {
-			twice[key] = true
 		}
+		twice[key] = true
 		j.Holds++
 		if h := j.layOver(rec, c, nodes); h != nil {
 			holds[familyOf(c.Kind)] = append(holds[familyOf(c.Kind)], h)

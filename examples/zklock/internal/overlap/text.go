@@ -16,11 +16,12 @@ func Worst(results []Result, incomplete bool) Verdict {
 		worst = Unknown
 	}
 	for _, r := range results {
-		switch {
-		case r.Verdict == Overlapped:
+		switch r.Verdict {
+		case Overlapped:
 			return Overlapped
-		case r.Verdict == Unknown:
+		case Unknown:
 			worst = Unknown
+		case Apart:
 		}
 	}
 	return worst
