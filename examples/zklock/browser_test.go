@@ -24,6 +24,7 @@ import (
 
 	"github.com/gocurator/curator/examples/internal/browsertest"
 	"github.com/gocurator/curator/examples/internal/process"
+	"github.com/gocurator/curator/examples/zklock/internal/logtest"
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/integration/programs"
@@ -114,6 +115,34 @@ func TestPageShowsLocksInARealBrowser(t *testing.T) {
 	page.Open(url + "/#!findings")
 	page.Until("the server", fmt.Sprintf("$('found').innerText.includes(%q)", server.Addr()+": ZooKeeper"))
 	page.Until("the locks", "$('found').innerText.includes('2 locks were looked at')")
+}
+
+func TestPageShowsTheLastHourInARealBrowser(t *testing.T) {
+	t.Parallel()
+	server, dir := zktest.New(t), t.TempDir()
+	logtest.Keep(t, server, dir)
+	page, url, _ := browse(t, server.Addr(), "-log", dir)
+	holder, waiter := connect(t, server.Addr()), connect(t, server.Addr())
+	contend(t, holder, "/locks/nightly/"+lockName(0), "billing <b>")
+	contend(t, waiter, "/locks/nightly/"+lockName(1), "reports")
+	page.Open(url + "/#%2Flocks%2Fnightly")
+	page.Until("a lane for each client", "document.querySelectorAll('#lanes tr').length === 2")
+	if got := page.Text("#lanes"); !strings.Contains(got, "billing <b>") || !strings.Contains(got, "1 × held") || !strings.Contains(got, "0 × held") {
+		t.Errorf("got the lanes %q, want who held, and who did not", got)
+	}
+	for selector, want := range map[string]string{"#lanes tr:last-child rect": "rgb(42, 157, 74)", "#lanes tr:first-child rect": "rgb(201, 138, 0)"} {
+		if got, err := page.Eval(fmt.Sprintf("getComputedStyle(document.querySelector(%q)).fill", selector)); err != nil || got != want {
+			t.Errorf("%s: got a bar of %s, %v, want %s", selector, got, err, want)
+		}
+	}
+	if got := page.Text("#span"); !strings.Contains(got, "by the servers' logs") {
+		t.Errorf("got %q, want of which time that is", got)
+	}
+	page.Open("about:blank")
+	without, url, _ := browse(t, server.Addr(), "-log", filepath.Join(dir, "nowhere"))
+	without.Open(url + "/#%2Flocks%2Fnightly")
+	without.Until("why there is no past", "$('span').className === 'failed' && $('span').textContent.includes('nowhere')")
+	without.Until("the queue all the same", "document.querySelectorAll('#lane li').length === 2")
 }
 
 func lockName(n int) string {

@@ -121,6 +121,8 @@ type shown struct {
 	Recent   []survey.Change `json:"recent"`
 }
 
+func sessionText(id int64) string { return fmt.Sprintf("%#x", uint64(id)) }
+
 // show leaves out what is to be hidden, and all contenders but the first.
 func (h *hub) show(lock *survey.Lock, recent []survey.Change) shown {
 	copied := *lock
@@ -130,7 +132,7 @@ func (h *hub) show(lock *survey.Lock, recent []survey.Change) shown {
 		Recent: slices.Clone(recent),
 	}
 	for i, c := range copied.Contenders {
-		s.Sessions = append(s.Sessions, fmt.Sprintf("%#x", uint64(c.Session)))
+		s.Sessions = append(s.Sessions, sessionText(c.Session))
 		copied.Contenders[i].Who = h.hidden(c.Who)
 	}
 	for i := range s.Recent {

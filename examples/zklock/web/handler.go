@@ -34,6 +34,10 @@ type Options struct {
 	// of servers and findings has what doctor finds in locks alone.
 	Servers string
 	TLS     *tls.Config // for these commands; nil is in the clear
+	// Logs are directories with transaction logs and snapshots of the servers, from which the page of a lock shows its
+	// last hour; none shows no past. The chroot is that of Servers. A directory that cannot be read, or not now, is
+	// named there; one that hangs keeps one goroutine waiting, also after Close.
+	Logs []string
 	// AllowRevoke lets users ask holders to leave. It needs the permission to write the nodes.
 	AllowRevoke bool
 	HideData    bool // do not show what nodes contain
@@ -53,6 +57,8 @@ type Handler struct {
 	hub     *hub
 	doctor  *physician
 	routes  http.Handler
+
+	historian *historian
 }
 
 // New returns a handler. It does no I/O. The page uses relative addresses, so http.StripPrefix can put it below a path.
@@ -70,6 +76,7 @@ func New(options Options) (*Handler, error) {
 		options.Every = time.Second
 	}
 	h := &Handler{options: options, hub: newHub(options), doctor: newPhysician(options)}
+	h.historian = newHistorian(options, h.hub.hidden)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", h.file("page.html", "text/html; charset=utf-8"))
 	mux.HandleFunc("GET /page.js", h.file("page.js", "text/javascript; charset=utf-8"))
@@ -79,6 +86,7 @@ func New(options Options) (*Handler, error) {
 	mux.HandleFunc("GET /page.css", h.file("page.css", "text/css; charset=utf-8"))
 	mux.HandleFunc("GET /events", h.events)
 	mux.HandleFunc("GET /lock", h.lock)
+	mux.HandleFunc("GET /history", h.past)
 	mux.HandleFunc("POST /revoke", h.revoke)
 	h.routes = h.guard(http.NewCrossOriginProtection().Handler(mux))
 	return h, nil

@@ -78,6 +78,22 @@ async function examine(mine) {
   if (mine === sequence) setTimeout(() => { if (mine === sequence) examine(mine); }, 15000);
 }
 
+// remember shows the last hour of a lock, from the servers' logs, for as long as its page is open.
+async function remember(mine, lock) {
+  let pause = 15000;
+  try {
+    const answer = await fetch("history?path=" + encodeURIComponent(lock));
+    if (answer.status === 404) return; // zklock serve has no logs
+    if (!answer.ok) throw new Error(answer.status + " " + answer.statusText);
+    const past = await answer.json();
+    if (past.reading) pause = 2000;
+    if (mine === sequence) drawPast(past);
+  } catch (error) {
+    if (mine === sequence) drawPast({failed: error.message, contenders: []});
+  }
+  if (mine === sequence) setTimeout(() => { if (mine === sequence) remember(mine, lock); }, pause);
+}
+
 // here is what the address of the page asks for: the list, if it is no text.
 function here() {
   try {
@@ -110,8 +126,10 @@ function open() {
   $("detail").hidden = !lock;
   $("overview").hidden = !$("detail").hidden || !$("findings").hidden;
   if (lock) drawLock({path: lock});
+  $("past").hidden = true;
   listen();
   sequence++;
+  if (lock) remember(sequence, lock);
   if (!$("findings").hidden) {
     $("examined").textContent = "examining";
     examine(sequence);

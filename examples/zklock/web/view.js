@@ -112,6 +112,60 @@ function drawLock(lock, ask) {
     element("li", new Date(c.time).toLocaleTimeString() + "  " + c.what + "  " + c.who)));
 }
 
+const mostLanes = 40; // clients; more are counted, not drawn
+
+// drawPast draws a lane for each client of the last hour, the newest first: when it waited, and when it held the lock.
+function drawPast(past) {
+  $("past").hidden = false;
+  const from = Date.parse(past.from), to = Date.parse(past.to), clients = new Map();
+  for (const c of past.contenders.toReversed()) {
+    const key = c.session + " " + c.who;
+    if (!clients.has(key)) clients.set(key, []);
+    clients.get(key).push(c);
+  }
+  const parts = [];
+  if (past.to) parts.push("from " + new Date(from).toLocaleTimeString() + " to " + new Date(to).toLocaleString() + ", by the servers' logs");
+  if (past.to && !past.contenders.length) parts.push("no contender");
+  if (past.more) parts.push(past.more + " older contenders are left out");
+  if (clients.size > mostLanes) parts.push((clients.size - mostLanes) + " more clients are not drawn");
+  if (past.reading) parts.push(past.reading);
+  if (past.failed) parts.push("the logs cannot be read: " + past.failed);
+  set($("span"), parts.join("; "));
+  $("span").className = past.failed ? "failed" : "";
+  $("lanes").replaceChildren(...[...clients.values()].slice(0, mostLanes).map(list => drawLane(list, from, to)));
+  $("pastnotes").replaceChildren(...(past.notes || []).map(note => element("li", note)));
+}
+
+function drawLane(list, from, to) {
+  const ns = "http://www.w3.org/2000/svg", line = element("tr"), svg = document.createElementNS(ns, "svg");
+  const width = 1000, at = time => (Math.max(Date.parse(time), from) - from) / Math.max(1, to - from) * width;
+  svg.setAttribute("viewBox", "0 0 " + width + " 10");
+  svg.setAttribute("preserveAspectRatio", "none");
+  const bar = (kind, begin, end, text) => {
+    const rect = document.createElementNS(ns, "rect"), title = document.createElementNS(ns, "title");
+    rect.setAttribute("class", kind);
+    rect.setAttribute("x", Math.min(begin, width - 2));
+    rect.setAttribute("width", Math.max(2, end - begin)); // a short hold is seen, too
+    rect.setAttribute("height", 10);
+    title.textContent = text;
+    rect.append(title);
+    svg.append(rect);
+  };
+  let held = 0;
+  for (const c of list) {
+    const end = c.ended ? at(c.ended) : width, letIn = c.letIn ? at(c.letIn) : end;
+    if (c.queued && (!c.letIn || letIn > at(c.queued))) bar("waits", at(c.queued), letIn, "waited from " + new Date(c.queued).toLocaleTimeString());
+    if (!c.letIn) continue;
+    const lasted = (c.ended ? Date.parse(c.ended) : to) - Date.parse(c.letIn);
+    held += lasted;
+    bar("holds", letIn, end, "held from " + new Date(c.letIn).toLocaleTimeString() + " for " + short(lasted) + ", token " + c.token + ", " + (c.how || "holds"));
+  }
+  const cell = element("td");
+  cell.append(svg);
+  line.append(element("td", list[0].who || list[0].session), cell, element("td", list.filter(c => c.letIn).length + " × held, " + short(held)));
+  return line;
+}
+
 function drawFindings(answer) {
   const rank = {wrong: 0, look: 1, unknown: 2, ok: 3};
   $("examined").textContent = "examined " + new Date(answer.time).toLocaleTimeString() +

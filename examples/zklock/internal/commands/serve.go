@@ -29,6 +29,12 @@ It reads from the servers only while a page is open: a count for each lock and
 second, who holds and waits for locks that have changed, and all contenders only
 of the lock that is looked at, when it has changed.
 
+With -log DIR the page of a lock also shows its last hour, a lane for each
+client: when it waited, and when it held. DIR has the transaction logs and
+snapshots of a server, as for zklock history; give it several times for several
+servers. Logs are read while that page is open, every ten seconds at most, and
+less often if they are long. A DIR that cannot be read is named on the page.
+
 It only reads, and listens on this machine alone, unless -listen says otherwise.
 An address that others can reach needs -user-file, or -insecure. It speaks plain
 HTTP: put a proxy with TLS before it where a network lies in between.
@@ -40,6 +46,7 @@ Examples:
 
   zklock serve -zk zk1:2181                      # http://127.0.0.1:8420
   zklock serve -allow-revoke /locks
+  zklock serve -log /var/lib/zookeeper           # on a server's machine
   zklock serve -listen :8420 -user-file who -host locks.example.org
 ` + statuses
 
@@ -51,6 +58,8 @@ func newServe(set *flag.FlagSet) *looker {
 	revoke := set.Bool("allow-revoke", false, "let users ask holders to leave")
 	hide := set.Bool("hide-data", false, "do not show what nodes contain")
 	every := set.Duration("every", time.Second, "`duration` from look to look")
+	var logs fileNames
+	set.Var(&logs, "log", "`directory` with a server's logs, for the last hour of each lock; several times for several servers")
 	return &looker{paths: [2]int{0, 1}, do: func(ctx context.Context, s *scene) error {
 		secure, err := s.servers.TLS()
 		if err != nil {
@@ -58,6 +67,7 @@ func newServe(set *flag.FlagSet) *looker {
 		}
 		options := web.Options{
 			Client: s.client, Servers: s.servers.Servers(), TLS: secure, Every: *every, AllowRevoke: *revoke, HideData: *hide,
+			Logs:   logs,
 			Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)),
 		}
 		if len(s.paths) > 0 {

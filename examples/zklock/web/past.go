@@ -1,0 +1,194 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gocurator/curator/examples/zklock/internal/history"
+	"github.com/gocurator/curator/examples/zklock/internal/survey"
+)
+
+const (
+	// pastSpan is how much of a lock's past is shown.
+	pastSpan = time.Hour
+	// pastShown is how many contenders of it are shown, the newest.
+	pastShown = 300
+	// pastKept is for how many locks the past is kept.
+	pastKept = 16
+	// pastRest is for how long a past is shown without another reading, and pastShare the same in times that the
+	// reading took: the logs of a busy ensemble are long.
+	pastRest  = 10 * time.Second
+	pastShare = 20
+	// pastPatience is how long a request waits for a reading. The reading goes on.
+	pastPatience = 2 * time.Second
+)
+
+// A Past is what the servers' logs say of a lock, until their newest transaction.
+type Past struct {
+	Path       string    `json:"path"`
+	From       time.Time `json:"from,omitzero"`
+	To         time.Time `json:"to,omitzero"`
+	Contenders []Passed  `json:"contenders"`
+	More       int       `json:"more,omitempty"` // older contenders that are left out
+	Notes      []string  `json:"notes,omitempty"`
+	Failed     string    `json:"failed,omitempty"`  // why the logs were not read
+	Reading    string    `json:"reading,omitempty"` // they are being read: what is shown is old, or nothing yet
+}
+
+// A Passed is a contender of the past. Times are zero if they are not known, or have not come.
+type Passed struct {
+	Who     string    `json:"who"`
+	Session string    `json:"session"`
+	Token   int64     `json:"token"`
+	Queued  time.Time `json:"queued,omitzero"`
+	LetIn   time.Time `json:"letIn,omitzero"`
+	Ended   time.Time `json:"ended,omitzero"`
+	How     string    `json:"how,omitempty"`
+}
+
+// A historian reads logs for all pages, one lock at a time: a directory that hangs holds up the goroutine that reads
+// it, and no page.
+type historian struct {
+	dirs   []string
+	chroot string
+	hide   func(who string) string
+
+	mu      sync.Mutex
+	known   map[string]*known
+	reading *reading // nil while nothing is read
+}
+
+type known struct {
+	past  Past
+	until time.Time // nothing is read again before
+}
+
+type reading struct {
+	path  string
+	begun time.Time
+	done  chan struct{}
+}
+
+func newHistorian(options Options, hide func(string) string) *historian {
+	h := &historian{dirs: options.Logs, hide: hide, known: map[string]*known{}}
+	if at := strings.Index(options.Servers, "/"); at >= 0 {
+		h.chroot = options.Servers[at:]
+	}
+	return h
+}
+
+// ask returns the past of a lock. It blocks for pastPatience at most.
+func (h *historian) ask(ctx context.Context, lock string) Past {
+	h.mu.Lock()
+	if k := h.known[lock]; k != nil && time.Now().Before(k.until) {
+		h.mu.Unlock()
+		return k.past
+	}
+	if h.reading == nil {
+		h.reading = &reading{lock, time.Now(), make(chan struct{})}
+		go h.read(*h.reading)
+	}
+	now := *h.reading
+	h.mu.Unlock()
+	patience := time.NewTimer(pastPatience)
+	defer patience.Stop()
+	select {
+	case <-now.done:
+	case <-patience.C:
+	case <-ctx.Done():
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	past := Past{Path: lock, Contenders: []Passed{}}
+	k := h.known[lock]
+	if k != nil {
+		past = k.past
+	}
+	if k == nil || !time.Now().Before(k.until) {
+		past.Reading = "the logs are being read, for " + time.Since(now.begun).Round(time.Second).String() + " by now"
+		if now.path != lock {
+			past.Reading = "the logs are being read for another lock"
+		}
+	}
+	return past
+}
+
+// read reads the past of one lock. It blocks for as long as the files do.
+func (h *historian) read(r reading) {
+	past := h.pastOf(r.path)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.known) >= pastKept {
+		h.forgetOldest()
+	}
+	took := time.Since(r.begun)
+	h.known[r.path] = &known{past, time.Now().Add(max(pastRest, pastShare*took))}
+	h.reading = nil
+	close(r.done)
+}
+
+func (h *historian) forgetOldest() {
+	oldest := ""
+	for lock, k := range h.known {
+		if oldest == "" || k.until.Before(h.known[oldest].until) {
+			oldest = lock
+		}
+	}
+	delete(h.known, oldest)
+}
+
+func (h *historian) pastOf(lock string) Past {
+	past := Past{Path: lock, Contenders: []Passed{}}
+	at := path.Join("/", h.chroot, lock)
+	found, err := history.Read(at, h.dirs, pastSpan, history.Options{Most: pastShown})
+	if found != nil {
+		past.From, past.To, past.More = found.To.At.Add(-pastSpan), found.To.At, found.Omitted
+		if past.From.Before(found.From.At) {
+			past.From = found.From.At
+		}
+		for i, n := range found.Notes {
+			if i == 3 {
+				break
+			}
+			past.Notes = append(past.Notes, survey.Printable(n.String()))
+		}
+	}
+	switch {
+	case errors.Is(err, history.ErrNoLock):
+		return past
+	case err != nil:
+		past.Failed = plain(err)
+		return past
+	}
+	for _, l := range found.Locks {
+		if l.Path != at {
+			continue // a lock below this one
+		}
+		past.More += max(0, len(l.Contenders)-pastShown)
+		for _, c := range l.Contenders[max(0, len(l.Contenders)-pastShown):] {
+			past.Contenders = append(past.Contenders, Passed{
+				Who: h.hide(c.Who), Session: sessionText(c.Session), Token: c.Token,
+				Queued: c.Queued.At, LetIn: c.LetIn.At, Ended: c.Ended.At, How: string(c.How),
+			})
+		}
+	}
+	return past
+}
+
+// past answers what the servers' logs say of a lock, as JSON.
+func (h *Handler) past(w http.ResponseWriter, r *http.Request) {
+	lock := r.URL.Query().Get("path")
+	switch {
+	case len(h.options.Logs) == 0:
+		http.Error(w, "no logs are shown; zklock serve -log names them", http.StatusNotFound)
+	case !h.isBelow(lock):
+		http.Error(w, "no such lock here", http.StatusNotFound)
+	default:
+		answer(w, h.historian.ask(r.Context(), lock))
+	}
+}
