@@ -104,7 +104,7 @@ func (j *judge) bounded(list []*Hold, now *Hold) []*Hold {
 }
 
 func overlapWhy(a, b *Hold) string {
-	return fmt.Sprintf("each began before a transaction that the other's client had seen when that ended: %d, where %d was seen, and %d, where %d was",
+	return fmt.Sprintf("each began before a transaction that the other's client had seen when that ended: before %d, where %d was seen, and before %d, where %d was",
 		a.beganBefore(), b.endedAfter(), b.beganBefore(), a.endedAfter())
 }
 

@@ -44,7 +44,9 @@ func (r *Result) text(out *strings.Builder) {
 	for _, g := range r.Groups {
 		line(out, "  ", string(g.Verdict)+":")
 		for _, h := range g.Holds {
-			line(out, "    ", h.text())
+			whose, when := h.text()
+			line(out, "    ", whose)
+			line(out, "      ", when)
 		}
 		line(out, "    ", g.Why)
 	}
@@ -52,7 +54,7 @@ func (r *Result) text(out *strings.Builder) {
 	for _, f := range r.Findings {
 		text := f.What + ": " + f.Node
 		if !f.Time.IsZero() {
-			text += " at " + f.Time.Format(format)
+			text += " at " + f.Time.UTC().Format(format)
 		}
 		if f.Process != "" {
 			text += " by " + f.Process
@@ -85,17 +87,17 @@ func (r *Result) outside() string {
 const format = "2006-01-02 15:04:05.000"
 
 // text is a hold: whose, by which token, and from when to when by its own clock.
-func (h *Hold) text() string {
-	who := h.Who
+func (h *Hold) text() (whose, when string) {
+	whose = fmt.Sprintf("token %d, session %v: %s", h.token, h.Session, h.Who)
 	if h.Process != "" {
-		who = strings.TrimSpace(who + " (" + h.Process + ")")
+		whose += " (" + h.Process + ")"
 	}
-	text := fmt.Sprintf("token %d, session %v, %s to %s, %s", h.token, h.Session, h.Begin.Time.UTC().Format(format),
-		h.End.Time.UTC().Format("15:04:05.000"), h.How)
+	when = fmt.Sprintf("%s to %s, held %v, %s", h.Begin.Time.UTC().Format(format), h.End.Time.UTC().Format("15:04:05.000"),
+		h.End.Time.Sub(h.Begin.Time).Round(time.Millisecond), h.How)
 	if h.How == records.Lost && h.Reason != "" {
-		text += " (" + h.Reason + ")"
+		when += " (" + h.Reason + ")"
 	}
-	return text + ": " + who + ", held " + h.End.Time.Sub(h.Begin.Time).Round(time.Millisecond).String()
+	return whose, when
 }
 
 // line writes a text of which no part can move a cursor.
