@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gocurator/curator/framework/internal/cause"
 	"github.com/gocurator/curator/framework/internal/clock"
 	"github.com/gocurator/curator/framework/internal/live"
 	"github.com/gocurator/curator/framework/internal/transport"
@@ -22,6 +23,7 @@ type core struct {
 	servers  *serverList
 	route    *transport.Route
 	clock    *clock.Clock
+	ring     *cause.Ring // guarded by the session at work
 	support  *transport.Support
 	added    transport.Authorizations // by AddAuth
 	calls    callbacks
@@ -63,7 +65,7 @@ func (c *core) next(zxid int64) *live.Runner {
 		},
 		Chroot: c.cfg.chroot, ACL: c.acl, DefaultData: c.cfg.data, MaxRequest: c.cfg.maxRequest,
 		SyncRenewal: c.cfg.syncRenewal, Policy: c.cfg.errorPolicy,
-		CountTraffic: c.cfg.trace.Operation != nil,
+		CountTraffic: c.cfg.trace.Operation != nil, Ring: c.ring,
 	}
 	var s *live.Runner
 	events := live.Events{

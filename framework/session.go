@@ -12,6 +12,10 @@ type (
 	View = session.View
 	// A Status is what is known of a watched node. See [session.Status].
 	Status = session.Status
+	// An Explanation says why something was lost. See [session.Explanation].
+	Explanation = session.Explanation
+	// A LossKind is an Explanation's, one of a closed list. See [session.LossKind].
+	LossKind = session.LossKind
 )
 
 // What is known of a watched node.

@@ -55,6 +55,7 @@ func TestNoExportedTypeShowsACredential(t *testing.T) {
 			"State":            framework.StateLost, "ErrorPolicy": framework.StandardErrorPolicy, "Status": framework.StatusGone,
 			"CreateMode": framework.Ephemeral, "CreateOption": framework.WithACL(zk.DigestACL(zk.PermAll, "user", "other")[0]),
 			"DeleteOption": framework.Guaranteed(), "Trace": framework.Trace{}, "StateChange": framework.StateChange{Err: refused},
+			"Explanation": framework.Explanation{Sentence: "no server was reached"}, "LossKind": framework.LossKind(0),
 			"NoAuthError": &framework.NoAuthError{Op: "create", Path: "/", Permission: "CREATE", Node: "/"},
 		}
 		synctest.Wait() // no goroutine of the client writes while its fields are read

@@ -119,6 +119,11 @@ func (r *Registration) OnChange(fn func(there bool)) (stop func()) { return r.no
 // Curator has none.
 func (r *Registration) Err() error { return r.node.Err() }
 
+// LastLoss says why the instance's node was gone last, as [nodes.PersistentNode.LastLoss].
+//
+// Curator has none.
+func (r *Registration) LastLoss() session.Explanation { return r.node.LastLoss() }
+
 // Close ends the registration. It blocks until the server has removed the node, and has the errors of
 // [nodes.PersistentNode.Close]. It also removes one of Static or Permanent, and does not heed that another program has
 // taken that over: its registration makes the node again.

@@ -25,7 +25,8 @@ func (l holdLog) lost(lost Lost, ended time.Time) {
 	}
 	l.logger.Warn("locks: lease lost", slog.String("path", lost.Path), slog.String("node", lost.Node),
 		slog.String("session", fmt.Sprintf("%#x", why.Session)), duration("held", lost.Held),
-		slog.Time("ended", ended.Round(0)), slog.String("reason", bare(why.Reason)))
+		slog.Time("ended", ended.Round(0)), slog.String("reason", bare(why.Reason)),
+		slog.String("cause", lost.Explanation.Sentence))
 }
 
 func (l holdLog) released(released Released) {

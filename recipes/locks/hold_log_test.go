@@ -17,23 +17,24 @@ func TestALostHoldIsLoggedOnceAtWarnWithItsReason(t *testing.T) {
 		wrap   func(locks.Lock) locks.Lock
 		lose   func(t *testing.T, server *zktest.Server, p *peer, lease *locks.Lease)
 		reason string
+		cause  string
 	}{
-		"whose node is deleted": {wrap: plain, reason: `"node removed by hand"`, lose: func(t *testing.T, server *zktest.Server, _ *peer, lease *locks.Lease) {
+		"whose node is deleted": {wrap: plain, reason: `"node removed by hand"`, cause: "the node was removed, by another session or by hand, or with its own session", lose: func(t *testing.T, server *zktest.Server, _ *peer, lease *locks.Lease) {
 			if err := server.Delete(path + "/" + lease.NodeName()); err != nil {
 				t.Error(err)
 			}
 		}},
-		"whose client is cut off": {wrap: plain, reason: `"session not renewed in time"`, lose: func(_ *testing.T, server *zktest.Server, _ *peer, _ *locks.Lease) {
+		"whose client is cut off": {wrap: plain, reason: `"session not renewed in time"`, cause: "servers took connections and answered nothing for 4.9s: zktest:2181", lose: func(_ *testing.T, server *zktest.Server, _ *peer, _ *locks.Lease) {
 			server.Freeze()
 			time.Sleep(sessionTimeout)
 			server.Unfreeze()
 		}},
-		"whose client is closed": {wrap: plain, reason: `"client closed"`, lose: func(_ *testing.T, _ *zktest.Server, p *peer, _ *locks.Lease) {
+		"whose client is closed": {wrap: plain, reason: `"client closed"`, cause: "this client was closed", lose: func(_ *testing.T, _ *zktest.Server, p *peer, _ *locks.Lease) {
 			_ = p.Close()
 		}},
 		"over a retained node": {
 			wrap:   func(lock locks.Lock) locks.Lock { return retaining(lock) },
-			reason: `"node removed by hand"`, lose: func(t *testing.T, server *zktest.Server, _ *peer, lease *locks.Lease) {
+			reason: `"node removed by hand"`, cause: "the node was removed, by another session or by hand, or with its own session", lose: func(t *testing.T, server *zktest.Server, _ *peer, lease *locks.Lease) {
 				if err := server.Delete(path + "/" + lease.NodeName()); err != nil {
 					t.Error(err)
 				}
@@ -60,8 +61,8 @@ func TestALostHoldIsLoggedOnceAtWarnWithItsReason(t *testing.T) {
 				c.lose(t, server, p, lease)
 				<-lease.Done()
 				got := book.waits(slog.LevelWarn)
-				want := fmt.Sprintf(`lease lost" path=%s node=own session=%#x held=%v ended=%s reason=%s`,
-					path, s.ID(), held.Round(time.Millisecond), ended.Format("2006-01-02T15:04:05.000Z07:00"), c.reason)
+				want := fmt.Sprintf(`lease lost" path=%s node=own session=%#x held=%v ended=%s reason=%s cause=%q`,
+					path, s.ID(), held.Round(time.Millisecond), ended.Format("2006-01-02T15:04:05.000Z07:00"), c.reason, c.cause)
 				if len(got) != 1 || placeless(strings.Join(got, "")) != want {
 					t.Errorf("got %q, want %q alone", got, want)
 				}

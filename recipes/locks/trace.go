@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/session"
 )
 
 // A Trace is a set of functions that a lock calls, unless they are nil.
@@ -105,6 +106,8 @@ type Lost struct {
 	FencingCount int64
 	Zxid         int64 // the newest transaction that the client had seen when it noticed the loss
 	Err          error // a *LostError
+	// Explanation says why: its Kind is for a metric's label, its Sentence for people. It is the *LostError's Explain.
+	Explanation session.Explanation
 }
 
 // A reporter calls the trace on a goroutine of the client: locks report where leases end.

@@ -44,7 +44,10 @@ func (k *keeper) run(ctx context.Context) {
 	for s, err := range k.node.client.SessionsWhileOpen(ctx, k.blocked) {
 		if err != nil {
 			if ctx.Err() == nil { // the client has ended: no data will ever be written
-				k.node.change(func(is *state) { is.there, is.reason, is.tried = false, err, math.MaxInt })
+				k.node.change(func(is *state) {
+					is.goes(err)
+					is.reason, is.tried = err, math.MaxInt
+				})
 			}
 			break
 		}
@@ -113,7 +116,7 @@ func (k *keeper) keepIn(ctx context.Context, s session.Session) {
 		k.left = k.takeFormer(ctx, s)
 		k.removal = s.RemoveAt(k.path)
 	}
-	k.node.change(func(is *state) { is.there = false })
+	k.node.change(func(is *state) { is.goes(s.Err()) })
 }
 
 // refuses reports whether err says that something is wrong with the node. After a lost connection the next try is due.
@@ -135,14 +138,21 @@ func (k *keeper) follow(ctx context.Context, s session.Session) error {
 			}
 			if view.Current {
 				err := fmt.Errorf("%w: its ephemeralOwner is %#x", ErrForeign, view.Stat.EphemeralOwner)
-				k.node.change(func(is *state) { is.there, is.reason = false, err })
+				k.node.change(func(is *state) {
+					is.goes(session.ErrNodeDeleted)
+					is.removed = false
+					is.reason = err
+				})
 			}
 		case create:
 			k.missing = true
-			k.node.change(func(is *state) { is.there, is.reason = false, nil })
+			k.node.change(func(is *state) {
+				is.goes(session.ErrNodeDeleted)
+				is.reason = nil
+			})
 			return nil
 		case replace:
-			k.node.change(func(is *state) { is.there = false })
+			k.node.change(func(is *state) { is.goes(session.ErrNodeDeleted) })
 			return k.replace(ctx, s, k.node.options.overwriting)
 		case write:
 			if err := k.write(ctx, s, view.Stat.Version); err != nil {
@@ -177,7 +187,7 @@ func (k *keeper) see(view framework.View) sight {
 // kept notes that the node is there, and has its data.
 func (k *keeper) kept() {
 	k.written, k.claimed = k.want.number, true
-	k.node.change(func(is *state) { is.there, is.reason, is.tried, is.had = true, nil, k.want.number, k.want.data })
+	k.node.change(func(is *state) { is.comes(k.want) })
 }
 
 // end ends the keeping, and returns why the node is left.

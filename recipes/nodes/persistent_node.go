@@ -210,6 +210,17 @@ func (n *PersistentNode) Err() error {
 	return n.errLocked()
 }
 
+// LastLoss says why the node was gone last, although Close had not been called: its session is over, or it was deleted.
+// It is zero if that never happened. It does not block, and a listener may call it.
+//
+// Curator has none.
+func (n *PersistentNode) LastLoss() session.Explanation {
+	n.mu.Lock()
+	lost := n.state.lost
+	n.mu.Unlock()
+	return session.Explain(lost)
+}
+
 func (n *PersistentNode) errLocked() error {
 	switch {
 	case n.closed:

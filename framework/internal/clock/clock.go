@@ -24,6 +24,12 @@ func (c *Clock) Now() time.Time {
 	return now.Add(c.suspended.until(now.Sub(c.began), c.gap(now)))
 }
 
+// Suspended is how long the machine has been suspended since the clock was made.
+func (c *Clock) Suspended() time.Duration {
+	now := time.Now()
+	return c.suspended.until(now.Sub(c.began), c.gap(now))
+}
+
 // Wall turns an instant of this clock into one of the ordinary clock, to be shown to users and to be compared with
 // time.Now. It goes by how far away the instant is: the wall clock has gone on during suspend, too, so an instant from
 // before one must not be moved by it.

@@ -4,13 +4,14 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/gocurator/curator/framework/internal/cause"
 	"github.com/gocurator/curator/framework/session"
 )
 
 func TestWhatIsLeftToASessionThatIsOverGoesToTheNext(t *testing.T) {
 	persistent := protected("n-")
 	s, owner := unconnected()
-	s.end(session.ErrSessionLost)
+	s.end(session.ErrSessionLost, cause.Expired)
 	s.Runner.orphans.sweep(Backlog{orphans: []orphan{{dir: "/a", name: persistent}}})
 	s.Runner.orphans.sweep(Backlog{orphans: []orphan{{dir: "/a", name: protected("n-"), owner: 1}}})
 	if r := s.maker.removals.remove("/a/b", true); !errors.Is(r.Err(), session.ErrSessionLost) {

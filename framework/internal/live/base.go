@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gocurator/curator/framework/internal/cause"
 	"github.com/gocurator/curator/framework/internal/clock"
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/framework/ranked"
@@ -31,6 +32,7 @@ type base struct {
 	over     error
 	opened   time.Time // when the first connection opened the session
 	leases   leaseClock
+	ring     *cause.Ring // the client's: its sessions follow each other, and the one at work guards it
 }
 
 // err is nil while the session may live.

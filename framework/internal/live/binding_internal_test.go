@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gocurator/curator/framework/internal/cause"
 	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/framework/zktest"
 )
@@ -103,7 +104,7 @@ func TestReleasedBindingsGetNoEndAndAllOthersGetOne(t *testing.T) {
 	for _, i := range []int{0, 9, 4, 4, 8, 0} { // two of them twice
 		all[i].Release()
 	}
-	s.end(session.ErrSessionLost)
+	s.end(session.ErrSessionLost, cause.Expired)
 	all[1].Release()
 	want := [bindings]int{0, 1, 1, 1, 0, 1, 1, 1, 0, 0}
 	if ended != want || tidied != want {
@@ -124,7 +125,7 @@ func TestBindingsThatAreReleasedAsTheyEndAllEndOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s.end(session.ErrSessionLost)
+	s.end(session.ErrSessionLost, cause.Expired)
 	if want := [len(all)]int{1, 1, 1, 1}; ended != want || tidied != want {
 		t.Errorf("got ended %v and tidied up %v, want %v", ended, tidied, want)
 	}
@@ -148,7 +149,7 @@ func TestBindingsAreTidiedUpAfterDoneAndAfterTheirEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.end(session.ErrSessionLost)
+	s.end(session.ErrSessionLost, cause.Expired)
 	if !tidied {
 		t.Error("got nothing tidied up, want the binding")
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/gocurator/curator/framework/internal/cause"
 	"github.com/gocurator/curator/framework/session"
 )
 
@@ -19,7 +20,7 @@ func (o *Runner) runClock(closing <-chan struct{}) {
 		case <-o.done:
 			return
 		case <-closing:
-			o.end(session.ErrClosed)
+			o.end(session.ErrClosed, cause.ClientClosed)
 			return
 		}
 		next := o.tick(o.clock.Now())
@@ -30,6 +31,7 @@ func (o *Runner) runClock(closing <-chan struct{}) {
 // tick does what is due and returns when to look again.
 func (o *Runner) tick(now time.Time) time.Time {
 	o.mu.Lock()
+	o.validity.ranLocked(now)
 	if lapsed := o.validity.lapseLocked(now); lapsed != nil { // the end of leases comes first
 		o.mu.Unlock()
 		lapsed.end()
@@ -42,7 +44,7 @@ func (o *Runner) tick(now time.Time) time.Time {
 	deadline := o.leases.deadline()
 	if !now.Before(deadline) {
 		// In one step with the look at the clock: an attachment in between must not be ended for what was before.
-		conclude := o.concludeLocked(fmt.Errorf("%w: no answer from any server for the session timeout", session.ErrSessionLost))
+		conclude := o.concludeLocked(fmt.Errorf("%w: no answer from any server for the session timeout", session.ErrSessionLost), cause.TimedOut)
 		o.mu.Unlock()
 		conclude()
 		return now
@@ -56,6 +58,7 @@ func (o *Runner) tick(now time.Time) time.Time {
 	}
 	silent := o.online && !renew && !o.validity.renewal.sent.IsZero() && !now.Before(o.validity.renewalLimitLocked())
 	if silent {
+		o.ring.GiveUp(now, o.server, o.validity.heardLocked())
 		o.validity.renewal.gaveUp(now)
 	}
 	if o.validity.term != nil {

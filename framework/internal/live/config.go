@@ -3,6 +3,7 @@ package live
 import (
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/framework/internal/cause"
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/framework/session"
 )
@@ -26,6 +27,8 @@ type Config struct {
 	CountTraffic bool
 	// EnsembleGeneration is the earlier session's.
 	EnsembleGeneration int
+	// Ring is the client's; the session at work writes to it under its mutex.
+	Ring *cause.Ring
 	// Carried is what the earlier session has left.
 	Carried Backlog
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/framework/internal/cause"
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/framework/internal/watches"
 	"github.com/gocurator/curator/framework/session"
@@ -16,8 +17,10 @@ import (
 func (o *Runner) events() transport.Events {
 	return transport.Events{
 		Attached: o.onAttached, Detached: o.onDetached, Answered: o.onAnswered, Watch: o.watching.event,
-		Expired: func() { o.end(fmt.Errorf("%w: the servers say that it has expired", session.ErrSessionLost)) },
-		Failed:  o.onFailed, Restarted: o.onRestarted, GaveUp: o.session.observers.behind,
+		Expired: func() {
+			o.end(fmt.Errorf("%w: the servers say that it has expired", session.ErrSessionLost), cause.Expired)
+		},
+		Trying: o.onTrying, Failed: o.onFailed, Restarted: o.onRestarted, GaveUp: o.session.observers.behind,
 	}
 }
 
@@ -30,6 +33,7 @@ func (o *Runner) onAttached(a transport.Attachment) {
 		o.opened = now
 	}
 	lapsed := o.validity.lapseLocked(now)
+	o.ring.Attach(a.Sent, a.Received, a.Server)
 	o.leases.attached(a.Timeout, a.Sent, a.Received)
 	proven := o.proven || o.cfg.Chroot == "" && len(o.cfg.Transport.Authorizations()) == 0
 	o.mu.Unlock()
@@ -67,11 +71,23 @@ func (o *Runner) onRestarted(server string, seen, found int64) {
 	o.tell.Restarted(server, seen, found)
 }
 
+// onTrying notes an attempt to connect, for the explanation of a loss.
+func (o *Runner) onTrying(server string, reached bool) {
+	now := o.clock.Now()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.ring.Try(now, server, reached)
+}
+
 // onFailed passes on why a server could not be used. A refusal is final: there will be no other session.
 func (o *Runner) onFailed(server string, err error) {
+	now := o.clock.Now()
+	o.mu.Lock()
+	o.ring.Fail(now, server, transport.FailureCode(err))
+	o.mu.Unlock()
 	o.tell.Failed(server, err)
 	if errors.Is(err, session.ErrAuthRefused) {
-		o.end(fmt.Errorf("%w: %w", session.ErrSessionLost, err))
+		o.end(fmt.Errorf("%w: %w", session.ErrSessionLost, err), cause.AuthRefused)
 	}
 }
 
@@ -97,7 +113,10 @@ func (o *Runner) connect() {
 }
 
 func (o *Runner) onDetached(reason error) {
+	now := o.clock.Now()
 	o.mu.Lock()
+	code := o.endCode(reason)
+	o.ring.Detach(now, o.server, code)
 	was := o.online
 	var ended *term
 	var wakes []func()
@@ -110,7 +129,9 @@ func (o *Runner) onDetached(reason error) {
 		wakes = o.watching.table.Wakes()
 		o.orphans.forgetLooksLocked()
 		if o.cfg.Policy == session.StandardErrorPolicy {
-			ended = o.validity.endTermLocked(session.ErrSuspended)
+			loss := o.validity.lossLocked(now, cause.Disconnected)
+			loss.is.Code = code
+			ended = o.validity.endTermLocked(session.ErrSuspended, loss)
 		}
 	}
 	o.mu.Unlock()
@@ -130,6 +151,7 @@ func (o *Runner) onAnswered(sent, received time.Time, reach transport.Reach) {
 	o.leases.answered(sent, received, reach)
 	wake := false
 	if o.validity.renewal.answered(sent, received, reach, o.leases.timeout) {
+		o.ring.Answer(sent, received, o.server)
 		wake = o.validity.needsWakeLocked(received)
 	}
 	o.validity.renewTermLocked(received)
@@ -142,21 +164,24 @@ func (o *Runner) onAnswered(sent, received time.Time, reach transport.Reach) {
 
 // end ends the session: first its leases, then itself; then listeners hear of it; then the rest is tidied up. What it
 // owns at the servers goes with it.
-func (o *Runner) end(cause error) {
+func (o *Runner) end(reason error, how cause.How) {
 	o.mu.Lock()
 	if o.over != nil {
 		o.mu.Unlock()
 		return
 	}
-	conclude := o.concludeLocked(cause)
+	conclude := o.concludeLocked(reason, how)
 	o.mu.Unlock()
 	conclude()
 }
 
 // concludeLocked marks the session as over and returns the work to do after unlocking.
-func (o *Runner) concludeLocked(cause error) (rest func()) {
-	o.over = cause
-	ended := o.validity.endTermLocked(cause)
+func (o *Runner) concludeLocked(reason error, how cause.How) (rest func()) {
+	now := o.clock.Now()
+	o.validity.ranLocked(now)
+	loss := o.validity.lossLocked(now, how)
+	o.over = &lostError{reason, loss}
+	ended := o.validity.endTermLocked(reason, loss)
 	left, removals := o.orphans.abandonLocked()
 	o.watching.breakOffQuestionLocked()
 	o.watching.table = watches.New()
@@ -164,11 +189,12 @@ func (o *Runner) concludeLocked(cause error) (rest func()) {
 		bindings := ended.endBindings()
 		// The bindings may have lapsed just before, and a caller of Err, for instance, ends them.
 		o.validity.ending.Wait()
+		loss.keep()
 		close(o.done)
 		o.tell.Over()
 		o.tell.Backlog(left)
 		for _, r := range removals {
-			r.finish(fmt.Errorf("not done before: %w", cause))
+			r.finish(fmt.Errorf("not done before: %w", reason))
 		}
 		o.validity.tidy(bindings)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gocurator/curator/framework/internal/cause"
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/framework/zktest"
@@ -100,7 +101,7 @@ func TestASessionThatIsOverSendsNothing(t *testing.T) {
 		}
 		defer owner.Close(time.Second)
 		synctest.Wait()
-		owner.end(session.ErrClosed)
+		owner.end(session.ErrClosed, cause.ClientClosed)
 		_, err := owner.Session().Create(t.Context(), &Creation{Dir: "/", Name: "late", Mode: session.Persistent})
 		synctest.Wait()
 		if !errors.Is(err, session.ErrClosed) || server.Exists("/late") {

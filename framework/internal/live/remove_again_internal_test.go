@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/framework/internal/cause"
 	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/framework/zktest"
 )
@@ -66,7 +67,7 @@ func TestARefusedRemovalThatIsAskedForAgainIsLeftToTheNextSession(t *testing.T) 
 	removals.dueLocked(s.clock.Now().Add(oneTimeout))
 	asked := removals.pending[path] != nil
 	s.mu.Unlock()
-	s.end(session.ErrSessionLost)
+	s.end(session.ErrSessionLost, cause.Expired)
 	if !asked || !slices.Equal(owner.left.Removals, []string{path}) {
 		t.Errorf("got asked again %t and %q left, want true and %s", asked, owner.left.Removals, path)
 	}

@@ -136,6 +136,7 @@ func (v *validity) renewLocked(now time.Time) {
 		v.sendLocked(v.renewalCall(reach))
 		return
 	}
+	v.ring.Renew(now, v.planned, v.server)
 	// A ping goes ahead: behind a renewal, or any write, its answer would come no earlier.
 	pinged := v.transport.Quiet()
 	v.renewal.begin(now, reach, v.transport.Arrivals(), pinged)

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gocurator/curator/framework/internal/cause"
 	"github.com/gocurator/curator/framework/internal/watches"
 	"github.com/gocurator/curator/framework/session"
 )
@@ -33,8 +34,12 @@ var _ session.Session = (*Session)(nil)
 func newSession(cfg Config, tell Events) *Session {
 	s := &Session{base: base{
 		cfg: cfg, tell: tell, support: cfg.Transport.Support, clock: cfg.Transport.Clock, leases: leaseClock{quorum: !cfg.SyncRenewal},
-		done: make(chan struct{}), wake: make(chan struct{}, 1), attached: make(chan struct{}),
+		ring: cfg.Ring, done: make(chan struct{}), wake: make(chan struct{}, 1), attached: make(chan struct{}),
 	}}
+	if s.base.ring == nil {
+		s.base.ring = cause.New(s.base.clock.Now())
+	}
+	s.base.ring.Begin(s.base.clock.Now())
 	s.sender.base = &s.base
 	s.validity = validity{
 		sender: &s.sender, valid: make(chan struct{}), watchesLocked: func() bool { return !s.watching.table.IsEmpty() },

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/framework/internal/cause"
 	"github.com/gocurator/curator/framework/internal/clock"
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/framework/session"
@@ -160,7 +161,7 @@ func TestTheOwnerHearsOfTheEndBeforeItGetsWhatIsLeft(t *testing.T) {
 	s := newWhole(unconnectedConfig(), events)
 	s.onAttached(attachedAt(s.clock.Now()))
 	s.Runner.removals.remove("/left", true)
-	s.end(session.ErrSessionLost)
+	s.end(session.ErrSessionLost, cause.Expired)
 	if want := []string{"over", "backlog"}; !slices.Equal(order, want) {
 		t.Errorf("got %q, want %q", order, want)
 	}

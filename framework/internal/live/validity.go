@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gocurator/curator/framework/internal/cause"
 	"github.com/gocurator/curator/framework/session"
 )
 
@@ -34,6 +35,7 @@ type term struct {
 	// Guarded by the mutex.
 	bindings []*binding // in no order
 	err      error
+	loss     *loss
 	until    time.Time // when it ended
 }
 
@@ -83,10 +85,11 @@ func (v *validity) lapseLocked(now time.Time) *term {
 	if v.term == nil || now.Before(v.leases.validUntil()) {
 		return nil
 	}
-	return v.endTermLocked(session.ErrNotRenewed)
+	v.ranLocked(now)
+	return v.endTermLocked(session.ErrNotRenewed, v.lossLocked(now, cause.Lapsed))
 }
 
-func (v *validity) endTermLocked(cause error) *term {
+func (v *validity) endTermLocked(reason error, loss *loss) *term {
 	t := v.term
 	if t == nil {
 		return nil
@@ -94,7 +97,7 @@ func (v *validity) endTermLocked(cause error) *term {
 	v.term = nil
 	v.ending.Add(1) // until endBindings
 	v.valid = make(chan struct{})
-	t.err = cause
+	t.loss, t.err = loss, &lostError{reason, loss}
 	t.until = v.leases.validUntil()
 	if now := v.clock.Now(); now.Before(t.until) {
 		t.until = now
@@ -131,6 +134,7 @@ func (t *term) endBindings() []*binding {
 	for _, b := range bindings {
 		b.onEnd(t.err)
 	}
+	t.loss.keep()
 	return bindings
 }
 

@@ -62,6 +62,8 @@ type Events struct {
 	Restarted func(server string, seen, found int64)
 	// GaveUp: zxids of answers are not believed any more. The next server may be behind these answers.
 	GaveUp func()
+	// Trying: an attempt to attach begins, or has a connection now and waits for the handshake's answer. It may be nil.
+	Trying func(server string, reached bool)
 	// Failed: an attempt to attach failed, or the server refused the client for a reason that it named.
 	Failed func(server string, err error)
 }

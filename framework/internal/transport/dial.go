@@ -66,6 +66,7 @@ func (t *Transport) connect(network string, suspect *Address) (*link, error) {
 // attempt connects to one address.
 func (t *Transport) attempt(network string, a Address) (*link, error) {
 	start := time.Now()
+	t.trying(a.Server, false)
 	attempt, handshake := t.cfg.Route.limits(t.sessionTimeout(), t.cfg.ConnectionTimeout)
 	ctx, cancel := context.WithDeadline(t.ctx, start.Add(attempt))
 	defer cancel()
@@ -74,6 +75,7 @@ func (t *Transport) attempt(network string, a Address) (*link, error) {
 		t.failedAt(a, err)
 		return nil, err
 	}
+	t.trying(a.Server, true)
 	l := newLink(t, raw, a.Server)
 	l.address = a
 	now := time.Now()

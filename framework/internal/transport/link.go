@@ -166,7 +166,7 @@ func (l *link) detach(err error) error {
 			l.t.cfg.Events.GaveUp()
 		}
 		l.t.hungUp(l, reason)
-		l.t.failedAt(l.address, handshakeError(reason, isTLS(l.raw)))
+		l.t.failedAt(l.address, unshaken{handshakeError(reason, isTLS(l.raw))})
 		return err
 	}
 	if found && errors.Is(reason, errOverdue) {

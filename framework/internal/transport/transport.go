@@ -186,6 +186,12 @@ func (t *Transport) expire() {
 	t.cfg.Events.Expired()
 }
 
+func (t *Transport) trying(server string, reached bool) {
+	if t.cfg.Events.Trying != nil && t.ctx.Err() == nil {
+		t.cfg.Events.Trying(server, reached)
+	}
+}
+
 // failedAt is failed for an attempt at one of a server's addresses.
 func (t *Transport) failedAt(a Address, err error) {
 	if a.Dial != a.Server {

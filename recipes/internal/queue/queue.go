@@ -53,7 +53,7 @@ var (
 	// ErrTaken ends a try: another contender holds the lock or is ahead.
 	ErrTaken = errors.New("locks: not acquired")
 	// ErrRemoved is the reason of a loss: the node was deleted by hand.
-	ErrRemoved = errors.New("locks: node removed by hand")
+	ErrRemoved error = removedByHand{}
 	// ErrCounterExhausted says that the directory's counter has ended.
 	ErrCounterExhausted = errors.New("locks: the counter of the lock's directory is used up; it starts again when the directory has been left alone")
 )
@@ -232,3 +232,11 @@ func (q *Queue) contender(s framework.Session, path string, fence Fence) *Conten
 		fence: fence, Waiter: session.NewWaiter(), Progress: Progress{Node: name},
 	}
 }
+
+// removedByHand is no session.ErrNodeDeleted, on which waits start over: a lease ends with it.
+type removedByHand struct{}
+
+func (removedByHand) Error() string { return "locks: node removed by hand" }
+
+// Explain is for session.Explain.
+func (removedByHand) Explain() session.Explanation { return session.Explain(session.ErrNodeDeleted) }

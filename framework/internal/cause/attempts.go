@@ -1,0 +1,72 @@
+package cause
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gocurator/curator/framework/session"
+)
+
+// attempts counts the failed attempts to connect to each server, by how they failed.
+type attempts [servers + 1][codes]int
+
+func (a *attempts) add(e Event) {
+	if e.Code < codes {
+		a[e.Server%(servers+1)][e.Code] += int(e.Count)
+	}
+}
+
+// most is how most attempts at a server failed.
+func (a *attempts) most(server int) (code Code, any bool) {
+	most := 0
+	for c, n := range a[server] {
+		if n > most {
+			code, most = Code(c), n
+		}
+	}
+	return code, most > 0
+}
+
+// verdict says what kept the client without a connection. Servers that it reached say more than those that it did not:
+// a server that crashes leaves the others without a leader.
+func (a *attempts) verdict(r *Record, l *Loss, t *tally) (session.LossKind, string) {
+	var hungUp, silent, away []string
+	for i := range a {
+		name := r.Servers[i]
+		switch code, any := a.most(i); {
+		case !any:
+		case code == HungUp:
+			hungUp = append(hungUp, name)
+		case code == Silent:
+			silent = append(silent, name)
+		default:
+			away = append(away, fmt.Sprintf("%s (%v)", name, code))
+		}
+	}
+	slices.Sort(hungUp)
+	slices.Sort(silent)
+	slices.Sort(away)
+	var also string
+	if len(away) > 0 {
+		also = "; not reached: " + strings.Join(away, ", ")
+	}
+	span := about(l.At - t.since)
+	switch {
+	case len(hungUp) > 0 && len(silent) == 0:
+		return session.LossNotServing, fmt.Sprintf("each server that was reached hung up on the handshake for %s, as servers without a leader do: %s%s",
+			span, strings.Join(hungUp, ", "), also)
+	case len(hungUp) > 0:
+		return session.LossUnknown, fmt.Sprintf("not certain: servers hung up on the handshake (%s) or answered nothing (%s) for %s%s",
+			strings.Join(hungUp, ", "), strings.Join(silent, ", "), span, also)
+	case len(silent) > 0:
+		return session.LossNotAnswered, fmt.Sprintf("servers took connections and answered nothing for %s: %s%s",
+			span, strings.Join(silent, ", "), also)
+	case len(away) > 0 && t.unanswered > 0:
+		return session.LossNotReached, fmt.Sprintf("%s stopped answering %s before, and no server was reached: %s",
+			r.Servers[t.silent], span, strings.Join(away, ", "))
+	case len(away) > 0:
+		return session.LossNotReached, fmt.Sprintf("no server was reached for %s: %s", span, strings.Join(away, ", "))
+	}
+	return session.LossUnknown, fmt.Sprintf("the connection was lost %s before, and no attempt to connect had an outcome", span)
+}

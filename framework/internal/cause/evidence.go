@@ -1,0 +1,77 @@
+package cause
+
+import (
+	"fmt"
+	"time"
+)
+
+// lines bounds the evidence: the events nearest to the loss.
+const lines = 40
+
+// evidence prints the events of the last session timeouts before a loss.
+func evidence(r *Record, l *Loss) []string {
+	from := min(l.From, l.At) - l.Timeout/4
+	var all []string
+	for _, e := range r.Events {
+		if e.At < from && e.A < from || e.At > l.At {
+			continue
+		}
+		if text := r.text(e, l); text != "" {
+			all = append(all, ago(l.At-e.At)+text)
+		}
+	}
+	if a := r.Trying; a.Active && a.Since <= l.At {
+		stage := "dialing"
+		if a.Reached {
+			stage = "waiting for the answer to the handshake"
+		}
+		all = append(all, fmt.Sprintf("%san attempt to connect to %s began: %s", ago(l.At-a.Since), r.Servers[a.Server%(servers+1)], stage))
+	}
+	return all[max(0, len(all)-lines):]
+}
+
+// ago is a time before the loss, in milliseconds.
+func ago(ns int64) string {
+	return fmt.Sprintf("-%.3fs ", time.Duration(max(0, ns)).Seconds())
+}
+
+func (r *Record) text(e Event, l *Loss) string {
+	server := r.Servers[e.Server%(servers+1)]
+	took := about(e.A)
+	switch e.Kind {
+	case Began:
+		return "a session began"
+	case Attached:
+		return fmt.Sprintf("%s took the session after %s", server, took)
+	case Renewed:
+		return fmt.Sprintf("a renewal was sent to %s", server)
+	case Answered:
+		return fmt.Sprintf("%s answered the renewal after %s", server, took)
+	case GaveUp:
+		if e.A != 0 {
+			return fmt.Sprintf("%s had answered pings, but not the renewal: left", server)
+		}
+		return fmt.Sprintf("nothing had come from %s: left", server)
+	case Detached:
+		return fmt.Sprintf("the connection to %s ended: %v", server, e.Code)
+	case Failed:
+		if e.Count > 1 {
+			return fmt.Sprintf("%d attempts to connect to %s failed, the last at %s: %v", e.Count, server, ago(l.At-e.A), e.Code)
+		}
+		return fmt.Sprintf("an attempt to connect to %s failed: %v", server, e.Code)
+	case Late:
+		if e.B > 0 {
+			return fmt.Sprintf("a timer ran %s late, the machine was suspended for %s of it", took, about(e.B))
+		}
+		return fmt.Sprintf("a timer ran %s late", took)
+	case Ended:
+		return endTexts[How(e.A)%(AuthRefused+1)]
+	default:
+		return ""
+	}
+}
+
+var endTexts = [AuthRefused + 1]string{
+	"leases ended: no renewal was answered in time", "the session was over: no answer for the session timeout",
+	"a server said that the session is over", "leases ended with the connection", "the client was closed", "authentication was refused",
+}

@@ -1,0 +1,174 @@
+package cause
+
+import (
+	"math"
+	"time"
+)
+
+const (
+	size    = 256 // events
+	servers = 15  // that have a name here; the rest are one, the last
+)
+
+// least is how late a timer must run to be an event. Go's own are late by less, also on a busy machine.
+const least = 10 * time.Millisecond
+
+// A Ring keeps the newest events of a client. Its methods but New do not allocate, and are not safe for concurrent use.
+type Ring struct {
+	began     time.Time
+	count     uint64 // events ever
+	ran       int64  // until when the time of late timers has been counted
+	suspended time.Duration
+	trying    Trying
+	names     [servers + 1]string
+	events    [size]Event
+}
+
+// Trying is an attempt to connect that is under way.
+type Trying struct {
+	Since   int64
+	Server  uint8
+	Reached bool // there is a connection, and no answer to the handshake yet
+	Active  bool
+}
+
+// A Record is a part of a ring as it was.
+type Record struct {
+	Events  []Event // the oldest first
+	Servers [servers + 1]string
+	Trying  Trying
+}
+
+// New returns a ring that begins at an instant, with which all others are compared.
+func New(began time.Time) *Ring {
+	r := &Ring{began: began}
+	r.names[servers] = "another server"
+	return r
+}
+
+// Since is the time of an instant here.
+func (r *Ring) Since(at time.Time) int64 { return int64(at.Sub(r.began)) }
+
+// Mark is the place behind the newest event, for [Ring.Until].
+func (r *Ring) Mark() uint64 { return r.count }
+
+// Until copies what the ring still has of the events before a mark.
+func (r *Ring) Until(mark uint64) Record {
+	rec := Record{Servers: r.names, Trying: r.trying}
+	mark = min(mark, r.count)
+	first := max(r.count, size) - size
+	if first >= mark {
+		return rec
+	}
+	rec.Events = make([]Event, 0, mark-first)
+	for i := first; i < mark; i++ {
+		rec.Events = append(rec.Events, r.events[i%size])
+	}
+	return rec
+}
+
+func (r *Ring) add(e Event) {
+	r.events[r.count%size] = e
+	r.count++
+}
+
+// server is the index of a name.
+func (r *Ring) server(name string) uint8 {
+	if name == "" {
+		return servers
+	}
+	for i := range r.names[:servers] {
+		switch r.names[i] {
+		case name:
+			return uint8(i)
+		case "":
+			r.names[i] = name
+			return uint8(i)
+		}
+	}
+	return servers
+}
+
+// Begin notes that a session began.
+func (r *Ring) Begin(now time.Time) {
+	r.trying.Active = false
+	r.add(Event{At: r.Since(now), Kind: Began})
+}
+
+// Try notes that an attempt to connect began, or that it has a connection now.
+func (r *Ring) Try(now time.Time, server string, reached bool) {
+	if reached && r.trying.Active {
+		r.trying.Reached = true
+		return
+	}
+	r.trying = Trying{Since: r.Since(now), Server: r.server(server), Active: true}
+}
+
+// Fail notes that the attempt failed. Failures of one outage that are alike become one event.
+func (r *Ring) Fail(now time.Time, server string, code Code) {
+	r.trying.Active = false
+	at, index := r.Since(now), r.server(server)
+	for i := r.count; i > 0 && r.count-i < size && r.events[(i-1)%size].Kind == Failed; i-- {
+		if e := &r.events[(i-1)%size]; e.Server == index && e.Code == code {
+			e.A = at
+			if e.Count < math.MaxUint16 {
+				e.Count++
+			}
+			return
+		}
+	}
+	r.add(Event{At: at, A: at, Kind: Failed, Server: index, Code: code, Count: 1})
+}
+
+// Attach notes that a server took the session, with an answer to a request of sent.
+func (r *Ring) Attach(sent, received time.Time, server string) {
+	r.trying.Active = false
+	r.add(Event{At: r.Since(received), A: int64(received.Sub(sent)), Kind: Attached, Server: r.server(server)})
+}
+
+// Detach notes that the connection ended.
+func (r *Ring) Detach(now time.Time, server string, code Code) {
+	r.add(Event{At: r.Since(now), Kind: Detached, Server: r.server(server), Code: code})
+}
+
+// Renew notes that a renewal was written that was planned for then.
+func (r *Ring) Renew(now, planned time.Time, server string) {
+	late := time.Duration(0)
+	if !planned.IsZero() {
+		late = max(0, now.Sub(planned))
+	}
+	r.add(Event{At: r.Since(now), A: int64(late), Kind: Renewed, Server: r.server(server)})
+}
+
+// Answer notes the answer to a renewal of sent.
+func (r *Ring) Answer(sent, received time.Time, server string) {
+	r.add(Event{At: r.Since(received), A: int64(received.Sub(sent)), Kind: Answered, Server: r.server(server)})
+}
+
+// GiveUp notes that the client leaves a server that did not answer a renewal; heard says whether it answered others.
+func (r *Ring) GiveUp(now time.Time, server string, heard bool) {
+	e := Event{At: r.Since(now), Kind: GaveUp, Server: r.server(server)}
+	if heard {
+		e.A = 1
+	}
+	r.add(e)
+}
+
+// Run notes that the client's clock runs now, for which it was planned then, and how long the machine has ever been
+// suspended. It is an event only if the clock is late. Time is counted once, however many looks find it.
+func (r *Ring) Run(now, planned time.Time, suspended time.Duration) {
+	at := r.Since(now)
+	slept := max(0, suspended-r.suspended)
+	r.suspended = max(r.suspended, suspended)
+	late := at - max(r.Since(planned), r.ran)
+	if planned.IsZero() || late < int64(least) {
+		return
+	}
+	r.ran = at
+	r.add(Event{At: at, A: late, B: min(int64(slept), late), Kind: Late})
+}
+
+// End notes that leases or the session ended.
+func (r *Ring) End(now time.Time, how How) {
+	r.add(Event{At: r.Since(now), A: int64(how), Kind: Ended})
+}

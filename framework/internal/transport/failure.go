@@ -1,0 +1,80 @@
+package transport
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"syscall"
+
+	"github.com/gocurator/curator/framework/internal/cause"
+	"github.com/gocurator/curator/framework/session"
+)
+
+// unshaken is why a connection ended before the handshake was answered.
+type unshaken struct{ error }
+
+func (e unshaken) Unwrap() error { return e.error }
+
+// FailureCode says why an attempt to connect failed, or why a connection ended. A server that is not serving closes the
+// connection on the handshake; with the handshake unread in its buffer, its system resets it.
+func FailureCode(err error) cause.Code {
+	var early unshaken
+	shaking := errors.As(err, &early)
+	closed := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+	reset := errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+	switch {
+	case err == nil:
+		return cause.Other
+	case errors.Is(err, ErrAuth):
+		return cause.Auth
+	case errors.Is(err, session.ErrNoChroot):
+		return cause.NoChroot
+	case shaking && (closed || reset):
+		return cause.HungUp
+	case errors.Is(err, errSilent), errors.Is(err, errStuck):
+		return cause.Silent
+	case errors.Is(err, errOverdue):
+		return cause.Overdue
+	case isSecurity(err):
+		return cause.TLS
+	case closed:
+		return cause.Closed
+	case reset:
+		return cause.Reset
+	default:
+		return dialCode(err)
+	}
+}
+
+func isSecurity(err error) bool {
+	var record tls.RecordHeaderError
+	var certificate *tls.CertificateVerificationError
+	var alert tls.AlertError
+	var host x509.HostnameError
+	var authority x509.UnknownAuthorityError
+	return errors.As(err, &record) || errors.As(err, &certificate) || errors.As(err, &alert) || errors.As(err, &host) ||
+		errors.As(err, &authority)
+}
+
+// dialCode is the code of a connection that did not come about.
+func dialCode(err error) cause.Code {
+	var name *net.DNSError
+	var timeout net.Error
+	switch {
+	case errors.As(err, &name):
+		return cause.NoName
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return cause.Refused
+	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
+		return cause.Unreachable
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, errDialer),
+		errors.As(err, &timeout) && timeout.Timeout():
+		return cause.Timeout
+	default:
+		return cause.Other
+	}
+}

@@ -1,0 +1,95 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+)
+
+// A LossKind says why a lease, a term or a registration was lost. The list is closed: a metric can have one label for
+// each. A release may add to it.
+type LossKind int
+
+const (
+	// LossUnknown says that what the client saw names no single cause.
+	LossUnknown LossKind = iota
+	// LossProcessStopped says that the process did not run: it was stopped, throttled, or starved of a processor.
+	LossProcessStopped
+	// LossMachineSuspended says that the machine was suspended, as a closed laptop is.
+	LossMachineSuspended
+	// LossNotReached says that no server could be reached: connections were refused, timed out, or failed otherwise.
+	LossNotReached
+	// LossNotAnswered says that connections stood, and nothing came over them.
+	LossNotAnswered
+	// LossNotServing says that each server that was reached closed the connection instead of answering the handshake,
+	// as servers without a leader do.
+	LossNotServing
+	// LossAnsweredLate says that servers answered, but renewals too late or not at all.
+	LossAnsweredLate
+	// LossSessionEnded says that the servers ended the session while they heard from this client: by an administrator,
+	// or with a restored snapshot, for instance.
+	LossSessionEnded
+	// LossNodeRemoved says that the node was removed, by another session or by hand. The session lived on.
+	LossNodeRemoved
+	// LossClientClosed says that this client was closed.
+	LossClientClosed
+	// LossConnectionLost says that the connection was lost, which ends leases under [StandardErrorPolicy] alone.
+	LossConnectionLost
+	// LossAuthRefused says that a server refused this client's authentication.
+	LossAuthRefused
+)
+
+var lossKinds = [...]string{
+	"unknown", "process-stopped", "machine-suspended", "not-reached", "not-answered", "not-serving", "answered-late", "session-ended",
+	"node-removed", "client-closed", "connection-lost", "auth-refused",
+}
+
+// LossKinds returns all kinds, for a metric that begins at zero for each.
+func LossKinds() []LossKind {
+	kinds := make([]LossKind, len(lossKinds))
+	for i := range kinds {
+		kinds[i] = LossKind(i)
+	}
+	return kinds
+}
+
+// String is a word for a metric's label: "process-stopped", "not-reached", and so on.
+func (k LossKind) String() string {
+	if k < 0 || int(k) >= len(lossKinds) {
+		return fmt.Sprintf("LossKind(%d)", int(k))
+	}
+	return lossKinds[k]
+}
+
+// An Explanation says why something was lost, by what its client saw.
+type Explanation struct {
+	Kind LossKind
+	// Sentence is for people: one line without a period, such as "this process did not run for at least 11.2 s".
+	Sentence string
+	// Evidence is what Sentence stands on: one line for each event, with the time before the loss, the oldest first. It
+	// must not be changed: all leases that ended together share it.
+	Evidence []string
+}
+
+// String is the sentence.
+func (e Explanation) String() string { return e.Sentence }
+
+// Explain returns why err came, if it ended something: a lost lease's error, the cause of its context's end, or a
+// session's Err. For other errors it is [LossUnknown] with the error's text, and zero without an error. It does not
+// block, and the first call for what ended together takes some microseconds. It is safe for concurrent use.
+//
+// Curator has none.
+func Explain(err error) Explanation {
+	var explained interface{ Explain() Explanation }
+	switch {
+	case err == nil:
+		return Explanation{}
+	case errors.As(err, &explained):
+		return explained.Explain()
+	case errors.Is(err, ErrNodeDeleted):
+		return Explanation{Kind: LossNodeRemoved, Sentence: "the node was removed, by another session or by hand"}
+	case errors.Is(err, ErrClosed):
+		return Explanation{Kind: LossClientClosed, Sentence: "this client was closed"}
+	default:
+		return Explanation{Sentence: oneLine(err)}
+	}
+}

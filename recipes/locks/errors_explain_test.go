@@ -1,0 +1,208 @@
+package locks_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/session"
+	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+var explanations = flag.Int("explanations", 50, "how often each cause of a loss is played, with other times each time")
+
+// A patient is a client that holds a lock, with what can be done to it.
+type patient struct {
+	t        *testing.T
+	rand     *rand.Rand
+	timeout  time.Duration
+	ensemble *zktest.Ensemble
+	link     *zktest.Link
+	client   *framework.Client
+	lease    *locks.Lease
+	deaf     atomic.Bool // what servers send is swallowed
+	dumb     atomic.Bool // what the client sends is swallowed
+	dark     atomic.Bool // dialing takes until its context ends
+}
+
+// upTo is a random part of a duration.
+func (p *patient) upTo(d time.Duration) time.Duration {
+	return time.Duration(p.rand.Int64N(int64(d) + 1))
+}
+
+func (p *patient) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	if p.dark.Load() {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	conn, err := p.link.DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	return halfOpen{conn, p}, nil
+}
+
+// A halfOpen is a connection that can lose one direction.
+type halfOpen struct {
+	net.Conn
+	patient *patient
+}
+
+func (c halfOpen) Read(b []byte) (int, error) {
+	for {
+		n, err := c.Conn.Read(b)
+		if err != nil || !c.patient.deaf.Load() {
+			return n, err
+		}
+	}
+}
+
+func (c halfOpen) Write(b []byte) (int, error) {
+	if c.patient.dumb.Load() {
+		return len(b), nil
+	}
+	return c.Conn.Write(b)
+}
+
+// eachServer does something to all servers of the ensemble.
+func (p *patient) eachServer(do func(*zktest.Server)) {
+	for i := range p.ensemble.Size() {
+		do(p.ensemble.Server(i))
+	}
+}
+
+// lateWrites has every write from now on answered late.
+func (p *patient) lateWrites(by time.Duration) {
+	p.eachServer(func(s *zktest.Server) {
+		for i := range 30 {
+			s.DelayReply(zktest.Match{Op: zktest.OpMulti, Nth: i + 1}, by)
+		}
+	})
+}
+
+type ailment struct {
+	name string
+	opts []framework.Option
+	ail  func(p *patient)
+	want session.LossKind
+	says string // a part of the sentence
+}
+
+var ailments = []ailment{
+	{name: "the link is cut", ail: func(p *patient) { p.link.Cut() }, want: session.LossNotReached, says: "connection refused"},
+	{name: "the link swallows all, and new connections do not come about", ail: func(p *patient) {
+		p.link.Mute()
+		p.dark.Store(true)
+	}, want: session.LossNotReached, says: "timed out"},
+	{name: "half-open: answers are swallowed", ail: func(p *patient) { p.deaf.Store(true) }, want: session.LossNotAnswered},
+	{name: "half-open: requests are swallowed", ail: func(p *patient) { p.dumb.Store(true) }, want: session.LossNotAnswered},
+	{name: "mute servers", ail: func(p *patient) { p.eachServer((*zktest.Server).Freeze) }, want: session.LossNotAnswered},
+	{name: "late answers to writes", ail: func(p *patient) { p.lateWrites(p.timeout*2/5 + p.upTo(p.timeout)) }, want: session.LossAnsweredLate},
+	{name: "servers without a leader", ail: func(p *patient) {
+		p.eachServer(func(s *zktest.Server) { s.SetReadOnly(true) })
+	}, want: session.LossNotServing, says: "as servers without a leader do"},
+	{name: "expiry", ail: func(p *patient) {
+		s, err := p.client.Session(p.t.Context())
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		p.ensemble.Leader().ExpireSession(s.ID())
+	}, want: session.LossSessionEnded},
+	{name: "removal by hand", ail: func(p *patient) {
+		if err := p.ensemble.Leader().Delete(path + "/" + p.lease.NodeName()); err != nil {
+			p.t.Fatal(err)
+		}
+	}, want: session.LossNodeRemoved},
+	{name: "the client is closed", ail: func(p *patient) { _ = p.client.Close() }, want: session.LossClientClosed},
+	{name: "a reset under StandardErrorPolicy", opts: []framework.Option{framework.WithErrorPolicy(framework.StandardErrorPolicy)},
+		ail: func(p *patient) { p.link.Reset() }, want: session.LossConnectionLost, says: "connection reset"},
+}
+
+// Each cause is named in 95 of a hundred losses, and in the others none is.
+func TestALossIsExplainedByItsCauseAndNeverByAnother(t *testing.T) {
+	for _, ailment := range ailments {
+		t.Run(ailment.name, func(t *testing.T) {
+			named := 0
+			for seed := range *explanations {
+				zktest.Bubble(t, func(t *testing.T) {
+					p := newPatient(t, seed, ailment.opts)
+					got := p.diagnose(ailment.ail)
+					switch {
+					case got.Kind == ailment.want && strings.Contains(got.Sentence, ailment.says):
+						named++
+					case got.Kind == session.LossUnknown:
+						t.Logf("seed %d: unnamed: %s\n\t%s", seed, got.Sentence, strings.Join(got.Evidence, "\n\t"))
+					default:
+						t.Errorf("seed %d: got %v: %s, want %v with %q\n\t%s", seed, got.Kind, got.Sentence, ailment.want, ailment.says,
+							strings.Join(got.Evidence, "\n\t"))
+					}
+					if strings.ContainsAny(got.Sentence, "\r\n") || got.Sentence == "" {
+						t.Errorf("seed %d: got the sentence %q, want one line", seed, got.Sentence)
+					}
+				})
+			}
+			if named*100 < *explanations*95 {
+				t.Errorf("named %d of %d, want 95 of a hundred", named, *explanations)
+			}
+		})
+	}
+}
+
+// newPatient makes a client of one or three servers that holds a lock for a while.
+func newPatient(t *testing.T, seed int, opts []framework.Option) *patient {
+	t.Helper()
+	p := &patient{t: t, rand: rand.New(rand.NewPCG(uint64(seed), 34))} //nolint:gosec // a test repeats its seeds
+	p.timeout = 4*time.Second + p.upTo(36*time.Second)
+	p.ensemble = zktest.NewEnsemble(1 + 2*p.rand.IntN(2))
+	t.Cleanup(func() { _ = p.ensemble.Close() })
+	p.link = p.ensemble.NewLink()
+	p.link.SetLatency(p.upTo(10 * time.Millisecond))
+	client, err := framework.NewClient(strings.Join(p.ensemble.Addrs(), ","), append([]framework.Option{
+		framework.WithDialer(p.dial), framework.WithSessionTimeout(p.timeout),
+	}, opts...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	p.client = client
+	if p.lease, err = locks.NewInterProcessMutex(client, path).Acquire(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(p.upTo(3 * p.timeout))
+	return p
+}
+
+// diagnose makes the client lose its lease.
+func (p *patient) diagnose(ail func(p *patient)) session.Explanation {
+	p.t.Helper()
+	ail(p)
+	select {
+	case <-p.lease.Done():
+	case <-time.After(5 * p.timeout):
+		p.t.Fatal("the lease is not lost within five session timeouts")
+	}
+	var lost *locks.LostError
+	if err := p.lease.Err(); !errors.As(err, &lost) {
+		p.t.Fatalf("got %v, want a LostError", err)
+	}
+	time.Sleep(p.timeout / 8) // until the client hears why its connection ended
+	return lost.Explain()
+}
+
+func ExampleLostError_Explain() {
+	err := error(&locks.LostError{Path: "/locks/a", Reason: framework.ErrClosed})
+	var lost *locks.LostError
+	if errors.As(err, &lost) {
+		fmt.Println(lost.Explain().Kind, "-", lost.Explain())
+	}
+	// Output: client-closed - this client was closed
+}
