@@ -22,7 +22,7 @@ const (
 	GaveUp                   // the client left a server that did not answer a renewal; A: not 0 if other answers came
 	Detached                 // the connection ended
 	Failed                   // attempts to connect failed; A: when the newest did
-	Late                     // a timer ran late; A: by how much, B: for how much of that the machine was suspended
+	Late                     // a timer ran late; A: by how much, B: how long the machine was suspended
 	Ended                    // leases or the session ended; A: a How
 	kinds                    // how many there are
 )

@@ -61,7 +61,7 @@ func (r *Record) text(e Event, l *Loss) string {
 		return fmt.Sprintf("an attempt to connect to %s failed: %v", server, e.Code)
 	case Late:
 		if e.B > 0 {
-			return fmt.Sprintf("a timer ran %s late, the machine was suspended for %s of it", took, about(e.B))
+			return fmt.Sprintf("a timer ran %s late, after a suspension of %s", took, about(e.B))
 		}
 		return fmt.Sprintf("a timer ran %s late", took)
 	case Ended:

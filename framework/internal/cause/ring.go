@@ -165,7 +165,7 @@ func (r *Ring) Run(now, planned time.Time, suspended time.Duration) {
 		return
 	}
 	r.ran = at
-	r.add(Event{At: at, A: late, B: min(int64(slept), late), Kind: Late})
+	r.add(Event{At: at, A: late, B: int64(slept), Kind: Late})
 }
 
 // End notes that leases or the session ended.

@@ -147,6 +147,9 @@ func (w *walk) note(spent *int64, to int64) {
 	if s.to <= s.from {
 		return
 	}
+	if spent != &w.apart {
+		s.from = w.waitedFrom(s)
+	}
 	ran := s.to - s.from
 	for _, stop := range w.stops {
 		ran -= stop.in(s)
@@ -160,4 +163,15 @@ func (w *walk) note(spent *int64, to int64) {
 	if spent != &w.apart && s.to-s.from > w.pending {
 		w.silent, w.pending = w.server, s.to-s.from
 	}
+}
+
+// waitedFrom is when a wait for a renewal began to count. A process that stops during one cannot take the answer, and
+// whether it stopped right after it sent the renewal, or when its next timer was due, cannot be known.
+func (w *walk) waitedFrom(s stretch) int64 {
+	for _, stop := range w.stops {
+		if s.from <= stop.from && stop.from < s.to && stop.from-s.from <= w.loss.Timeout/3 {
+			return min(s.to, stop.to)
+		}
+	}
+	return s.from
 }

@@ -1,0 +1,233 @@
+package cause_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gocurator/curator/framework/internal/cause"
+	"github.com/gocurator/curator/framework/session"
+)
+
+const timeout = 12 * time.Second
+
+// A story is what happened to a client whose lease was proven at 3 s and ends at 15 s: at first all is well.
+type story struct {
+	*cause.Ring
+	loss cause.Loss
+}
+
+func newStory() *story {
+	s := &story{Ring: cause.New(began)}
+	s.Begin(at(0))
+	s.Try(at(0), "zk1", false)
+	s.Try(at(0), "zk1", true)
+	s.Attach(at(0), at(time.Millisecond), "zk1")
+	s.renewal(3*time.Second, time.Millisecond)
+	s.renewal(6*time.Second, time.Millisecond)
+	s.loss = cause.Loss{At: int64(15 * time.Second), From: int64(3 * time.Second), Until: int64(15 * time.Second), Timeout: int64(timeout), Valid: true}
+	return s
+}
+
+func (s *story) renewal(sent, took time.Duration) {
+	s.Renew(at(sent), at(sent), "zk1")
+	if took > 0 {
+		s.Answer(at(sent), at(sent+took), "zk1")
+	}
+}
+
+// left is a renewal that is given up.
+func (s *story) left(sent, took time.Duration, heard bool) {
+	s.renewal(sent, 0)
+	s.GiveUp(at(sent+took), "zk1", heard)
+	s.Detach(at(sent+took), "zk1", cause.NotRenewed)
+}
+
+func (s *story) fail(from, to time.Duration, server string, code cause.Code) {
+	for ; from < to; from += time.Second {
+		s.Try(at(from), server, false)
+		s.Fail(at(from), server, code)
+	}
+}
+
+func (s *story) judge() session.Explanation {
+	s.End(at(time.Duration(s.loss.At)), s.loss.How)
+	return cause.Judge(s.Until(s.Mark()), s.loss)
+}
+
+var stories = map[string]struct {
+	tell func(s *story)
+	want session.LossKind
+	says string
+}{
+	"nothing was seen": {func(*story) {}, session.LossUnknown, "no cause was seen"},
+	"the process did not run": {func(s *story) {
+		s.loss.At = int64(20 * time.Second)
+		s.Run(at(20*time.Second), at(9*time.Second), 0)
+	}, session.LossProcessStopped, "this process did not run for at least 11s"},
+	"the process stopped while a renewal was under way": {func(s *story) {
+		s.renewal(9*time.Second, 0)
+		s.loss.At = int64(30 * time.Second)
+		s.Run(at(30*time.Second), at(10500*time.Millisecond), 0)
+	}, session.LossProcessStopped, "19.5s"},
+	"the process ran now and then": {func(s *story) {
+		for i := range 8 {
+			from := 7*time.Second + time.Duration(i)*time.Second
+			s.Run(at(from+900*time.Millisecond), at(from), 0)
+		}
+	}, session.LossProcessStopped, "7.2s"},
+	"the machine was suspended": {func(s *story) {
+		s.loss.At = int64(time.Hour)
+		s.Run(at(time.Hour), at(9*time.Second), time.Hour-10*time.Second)
+	}, session.LossMachineSuspended, "the machine was suspended for 59m50s"},
+	"the process noticed late that the network was gone": {func(s *story) {
+		s.Detach(at(7*time.Second), "zk1", cause.Reset)
+		s.fail(7*time.Second, 14*time.Second, "zk1", cause.Refused)
+		s.loss.At = int64(20 * time.Second)
+		s.Run(at(20*time.Second), at(14*time.Second), 0)
+	}, session.LossNotReached, "zk1 (connection refused)"},
+	"half a stop, half an outage": {func(s *story) {
+		s.Detach(at(7*time.Second), "zk1", cause.Reset)
+		s.fail(7*time.Second, 11*time.Second, "zk1", cause.Refused)
+		s.Run(at(15*time.Second), at(11*time.Second), 0)
+	}, session.LossUnknown, "this process did not run for at least 4s, and no server was reached"},
+	"no server was reached": {func(s *story) {
+		s.Detach(at(7*time.Second), "zk1", cause.Closed)
+		s.fail(7*time.Second, 15*time.Second, "zk2", cause.Timeout)
+		s.fail(7*time.Second, 15*time.Second, "zk1", cause.NoName)
+	}, session.LossNotReached, "no server was reached for 8s: zk1 (unknown name), zk2 (timed out)"},
+	"one fell silent, the others were not reached": {func(s *story) {
+		s.left(9*time.Second, 1500*time.Millisecond, false)
+		s.fail(11*time.Second, 15*time.Second, "zk2", cause.Refused)
+		s.fail(11*time.Second, 15*time.Second, "zk3", cause.Unreachable)
+	}, session.LossNotReached, "zk1 stopped answering 6s before, and no server was reached: zk2 (connection refused), zk3 (unreachable)"},
+	"dialing has had no outcome": {func(s *story) {
+		s.left(9*time.Second, 1500*time.Millisecond, false)
+		s.Try(at(10500*time.Millisecond), "zk2", false)
+	}, session.LossNotReached, "zk2 (timed out)"},
+	"a handshake has had no answer": {func(s *story) {
+		s.left(9*time.Second, 1500*time.Millisecond, false)
+		s.Try(at(10500*time.Millisecond), "zk2", false)
+		s.Try(at(10600*time.Millisecond), "zk2", true)
+	}, session.LossNotAnswered, "answered nothing for 6s: zk2"},
+	"the server answered nothing": {func(s *story) { s.renewal(9*time.Second, 0) }, session.LossNotAnswered, "zk1 stopped answering 6s before"},
+	"the server answered pings alone": {func(s *story) {
+		s.renewal(9*time.Second, 0)
+		s.loss.Heard = true
+	}, session.LossAnsweredLate, "zk1 answered, but no renewal within 6s"},
+	"the client left two servers that answered pings alone": {func(s *story) {
+		s.left(6500*time.Millisecond, 4*time.Second, true)
+		s.Attach(at(10500*time.Millisecond), at(10510*time.Millisecond), "zk2")
+		s.left(10510*time.Millisecond, 4*time.Second, true)
+	}, session.LossAnsweredLate, "no renewal within 4s"},
+	"answers were late": {func(s *story) {
+		s.renewal(7*time.Second, 3*time.Second)
+		s.renewal(10*time.Second, 4900*time.Millisecond)
+	}, session.LossAnsweredLate, "renewals were answered only after 4.9s"},
+	"handshakes were answered late": {func(s *story) {
+		s.Detach(at(7*time.Second), "zk1", cause.Reset)
+		s.Attach(at(7*time.Second), at(13*time.Second), "zk1")
+		s.renewal(13*time.Second, 0)
+		s.loss.Heard = true
+	}, session.LossAnsweredLate, "6s"},
+	"servers hung up": {func(s *story) {
+		s.Detach(at(7*time.Second), "zk1", cause.Closed)
+		s.fail(7*time.Second, 15*time.Second, "zk2", cause.Refused)
+		s.fail(7*time.Second, 15*time.Second, "zk1", cause.HungUp)
+	}, session.LossNotServing, "each server that was reached hung up on the handshake for 8s, as servers without a leader do: zk1; not reached: zk2 (connection refused)"},
+	"a server that starts hung up once": {func(s *story) {
+		s.Detach(at(7*time.Second), "zk1", cause.Closed)
+		s.fail(7*time.Second, 14*time.Second, "zk1", cause.Refused)
+		s.Fail(at(14*time.Second), "zk1", cause.HungUp)
+	}, session.LossNotReached, "zk1 (connection refused)"},
+	"some servers hung up, one said nothing": {func(s *story) {
+		s.Detach(at(7*time.Second), "zk1", cause.Closed)
+		s.fail(7*time.Second, 15*time.Second, "zk1", cause.HungUp)
+		s.fail(7*time.Second, 15*time.Second, "zk2", cause.Silent)
+	}, session.LossUnknown, "not certain"},
+	"an outage, then late answers": {func(s *story) {
+		s.Detach(at(7*time.Second), "zk1", cause.Closed)
+		s.fail(7*time.Second, 11*time.Second, "zk1", cause.Refused)
+		s.Attach(at(11*time.Second), at(11*time.Second), "zk1")
+		s.renewal(11*time.Second, 0)
+		s.loss.Heard = true
+	}, session.LossUnknown, "zk1 answered, but no renewal within 4s, and no server was reached"},
+	"the servers ended a valid session": {func(s *story) {
+		s.loss.How, s.loss.At = cause.Expired, int64(8*time.Second)
+	}, session.LossSessionEnded, "which was valid"},
+	"the servers ended a session whose leases had ended, and answered until then": {func(s *story) {
+		s.loss.How, s.loss.Valid = cause.Expired, false
+	}, session.LossSessionEnded, "no cause was seen"},
+	"the servers said so before the clock that was late": {func(s *story) {
+		s.loss.How, s.loss.At = cause.Expired, int64(30*time.Second)
+		s.Run(at(30*time.Second), at(9*time.Second), 0)
+	}, session.LossProcessStopped, "21s"},
+	"the session was over by the clock, without a connection": {func(s *story) {
+		s.loss.How, s.loss.Valid = cause.TimedOut, false
+		s.Detach(at(4*time.Second), "zk1", cause.Reset)
+		s.fail(4*time.Second, 15*time.Second, "zk1", cause.Refused)
+	}, session.LossNotReached, "for 11s"},
+	"the client was closed": {func(s *story) { s.loss.How = cause.ClientClosed }, session.LossClientClosed, ""},
+	"authentication was refused": {func(s *story) {
+		s.Fail(at(8*time.Second), "zk3", cause.Auth)
+		s.loss.How = cause.AuthRefused
+	}, session.LossAuthRefused, "zk3 refused this client's authentication"},
+	"the connection ended under StandardErrorPolicy": {func(s *story) {
+		s.loss.How, s.loss.Code = cause.Disconnected, cause.Reset
+	}, session.LossConnectionLost, "the connection to zk1 was lost: connection reset"},
+	"what went before the last renewal does not count": {func(s *story) {
+		s.Ring = cause.New(began)
+		s.Detach(at(0), "zk1", cause.Reset)
+		s.fail(0, 2*time.Second, "zk1", cause.Refused)
+		s.Run(at(3*time.Second), at(-time.Minute), 0)
+		s.Attach(at(3*time.Second), at(3*time.Second), "zk1")
+		s.renewal(4*time.Second, time.Millisecond)
+	}, session.LossUnknown, "no cause was seen"},
+}
+
+func TestJudgeNamesWhatTheTimeWasSpentOn(t *testing.T) {
+	for name, test := range stories {
+		t.Run(name, func(t *testing.T) {
+			s := newStory()
+			test.tell(s)
+			got := s.judge()
+			if got.Kind != test.want || !strings.Contains(got.Sentence, test.says) {
+				t.Errorf("got %v: %s, want %v with %q\n\t%s", got.Kind, got.Sentence, test.want, test.says, strings.Join(got.Evidence, "\n\t"))
+			}
+			if len(got.Evidence) == 0 {
+				t.Error("got no evidence, want some")
+			}
+		})
+	}
+}
+
+// The judge names a kind of the list in one line, whatever a ring has.
+func FuzzJudge(f *testing.F) {
+	f.Add([]byte{2, 1, 0, 3, 1, 2, 5, 7, 7, 9, 8}, uint8(0), int64(15e9), int64(3e9), int64(15e9), int64(12e9))
+	f.Fuzz(func(t *testing.T, events []byte, how uint8, at, from, until, timeout int64) {
+		rec := cause.Record{Servers: [16]string{"zk1", "zk2", "zk3"}}
+		for i := 0; i+7 < len(events); i += 8 {
+			b := events[i : i+8]
+			rec.Events = append(rec.Events, cause.Event{
+				At: int64(b[0]) * 1e8, A: (int64(b[1]) - 10) * 1e8, B: int64(b[2]) * 1e8, Count: uint16(b[3]) << 8,
+				Kind: cause.Kind(b[4]), Server: b[5], Code: cause.Code(b[6]),
+			})
+			rec.Trying = cause.Trying{Since: int64(b[0]) * 1e8, Server: b[5], Reached: b[7]&1 != 0, Active: b[7]&2 != 0}
+		}
+		got := cause.Judge(rec, cause.Loss{How: cause.How(how), At: at, From: from, Until: until, Timeout: timeout, Valid: how&8 != 0, Heard: how&16 != 0})
+		if int(got.Kind) >= len(session.LossKinds()) || got.Kind < 0 {
+			t.Errorf("got kind %v, want one of the list", got.Kind)
+		}
+		if got.Sentence == "" || strings.ContainsAny(got.Sentence, "\r\n") {
+			t.Errorf("got the sentence %q, want one line", got.Sentence)
+		}
+		if len(got.Evidence) > 40 {
+			t.Errorf("got %d lines of evidence, want at most 40", len(got.Evidence))
+		}
+		for _, line := range got.Evidence {
+			if !strings.HasPrefix(line, "-") || strings.ContainsAny(line, "\r\n") {
+				t.Errorf("got the evidence %q, want one line with a time before the loss", line)
+			}
+		}
+	})
+}
