@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -43,7 +44,7 @@ func (t *Telemetry) trace(as named, attributes []attribute.KeyValue) locks.Trace
 			t.prom.retained.WithLabelValues(name, why).Inc()
 		},
 		Lost: func(lost locks.Lost) {
-			l.holdEnd(holdKey{lost.Path, lost.Node, lost.FencingCount}, lost.Held, lost.Err, nil)
+			l.holdEnd(holdKey{lost.Path, lost.Node, lost.FencingCount}, lost.Held, &lost, nil)
 		},
 	}
 }
@@ -64,6 +65,9 @@ func (l *lock) begin() {
 	for _, reason := range reasons {
 		l.prom.losses.WithLabelValues(l.name, reason.text)
 		l.countLoss(0, reason.text)
+	}
+	for _, kind := range session.LossKinds() {
+		l.prom.causes.WithLabelValues(l.name, kind.String())
 	}
 	l.prom.revocations.WithLabelValues(l.name)
 	for _, event := range []string{"handed_over", "kept", "idle", "demanded"} {
@@ -138,7 +142,7 @@ func (l *lock) acquireEnd(ctx context.Context, end locks.AcquireEnd) {
 }
 
 // holdEnd makes the span of a hold when it is over: it began so long ago.
-func (l *lock) holdEnd(key holdKey, held time.Duration, lost, unremoved error) {
+func (l *lock) holdEnd(key holdKey, held time.Duration, lost *locks.Lost, unremoved error) {
 	attributes := metric.WithAttributes(l.attributes...)
 	l.prom.holds.WithLabelValues(l.name).Observe(held.Seconds())
 	ctx := context.Background()
@@ -157,12 +161,13 @@ func (l *lock) holdEnd(key holdKey, held time.Duration, lost, unremoved error) {
 		trace.WithAttributes(attribute.String("lock.path", key.path), attribute.String("lock.node", key.node)))
 	defer span.End(trace.WithTimestamp(now))
 	if lost != nil {
-		why := Reason(lost)
+		why := Reason(lost.Err)
 		l.prom.losses.WithLabelValues(l.name, why).Inc()
+		l.prom.causes.WithLabelValues(l.name, lost.Explanation.Kind.String()).Inc()
 		l.countLoss(1, why)
-		l.logger.Warn("lock: lost", "error", lost,
+		l.logger.Warn("lock: lost", "error", lost.Err, "cause", lost.Explanation.Sentence,
 			slog.Group("lock", "name", l.name, "path", key.path, "node", key.node, slog.Duration("held", held)))
-		span.RecordError(lost)
+		span.RecordError(lost.Err, trace.WithAttributes(attribute.String("lock.lost.cause", lost.Explanation.Sentence)))
 		span.SetStatus(codes.Error, why)
 	}
 	if unremoved != nil {

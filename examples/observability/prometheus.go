@@ -18,6 +18,7 @@ type prometheusMetrics struct {
 	handOvers   *prometheus.HistogramVec
 	holds       *prometheus.HistogramVec
 	losses      *prometheus.CounterVec // by lock and reason
+	causes      *prometheus.CounterVec // by lock and cause
 	revocations *prometheus.CounterVec
 	retained    *prometheus.CounterVec // by lock and event
 	states      *prometheus.CounterVec // by state
@@ -53,6 +54,7 @@ func newPrometheusMetrics() *prometheusMetrics {
 		handOvers:   histogram("curator_lock_handover_seconds", "From the news that the lock is free to the grant.", "lock"),
 		holds:       histogram("curator_lock_hold_seconds", "How long holds lasted.", "lock"),
 		losses:      counter("curator_lock_lost_total", "Holds that ended without their release.", "lock", "reason"),
+		causes:      counter("curator_lock_lost_causes_total", "Holds that ended without their release, by what explains it.", "lock", "cause"),
 		revocations: counter("curator_lock_revocation_requests_total", "Holders that were asked to leave.", "lock"),
 		retained: counter("curator_lock_retained_total",
 			"What became of the nodes of retained locks: handed_over, kept, and after that idle or demanded.", "lock", "event"),
@@ -71,7 +73,7 @@ func newPrometheusMetrics() *prometheusMetrics {
 }
 
 func (m *prometheusMetrics) register(registry prometheus.Registerer) {
-	registry.MustRegister(m.acquires, m.waits, m.handOvers, m.holds, m.losses, m.revocations, m.retained, m.states, m.orphans, m.refusals,
+	registry.MustRegister(m.acquires, m.waits, m.handOvers, m.holds, m.losses, m.causes, m.revocations, m.retained, m.states, m.orphans, m.refusals,
 		m.operations, m.operationTimes, m.retries, m.sent, m.received, m.started)
 }
 

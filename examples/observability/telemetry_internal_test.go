@@ -132,11 +132,12 @@ func TestLossIsCountedWithItsReason(t *testing.T) {
 		<-lease.Done()
 		synctest.Wait()
 		equal(t, "lapsed", testutil.ToFloat64(w.prom.losses.WithLabelValues("l", "lapsed")), 1)
+		equal(t, "not-reached", testutil.ToFloat64(w.prom.causes.WithLabelValues("l", "not-reached")), 1)
 		equal(t, "suspended", testutil.ToFloat64(w.prom.states.WithLabelValues("SUSPENDED")), 1)
 		if hold := w.span(t, "hold l", 0); hold.Status.Code != codes.Error || hold.Status.Description != "lapsed" {
 			t.Errorf("status %v", hold.Status)
 		}
-		if !strings.Contains(w.logs.String(), "lock: lost") || !strings.Contains(w.logs.String(), "SUSPENDED") {
+		if !strings.Contains(w.logs.String(), "lock: lost") || !strings.Contains(w.logs.String(), "no server was reached for") || !strings.Contains(w.logs.String(), "SUSPENDED") {
 			t.Errorf("logs: %s", w.logs)
 		}
 		link.Heal()

@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
+	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
 )
@@ -65,6 +66,18 @@ func (w world) points(t *testing.T, name string) (all []string) {
 	return all
 }
 
+// zeros are the causes of losses of locks, none of which has happened.
+func zeros(locks ...string) string {
+	var all []string
+	for _, kind := range session.LossKinds() {
+		for _, lock := range locks {
+			all = append(all, fmt.Sprintf("%v %s 0", kind, lock))
+		}
+	}
+	slices.Sort(all)
+	return strings.Join(all, ", ")
+}
+
 // A counter that begins with 1 has no increase, so an alert would miss the first event.
 func TestCountersAreThereWithZeroFromTheFirstUseOn(t *testing.T) {
 	inBubble(t, func(t *testing.T, w world) {
@@ -73,6 +86,7 @@ func TestCountersAreThereWithZeroFromTheFirstUseOn(t *testing.T) {
 		for family, want := range map[string]string{
 			"curator_lock_lost_total": "e closed 0, e lapsed 0, e other 0, e removed 0, e session 0, e suspended 0, " +
 				"l closed 0, l lapsed 0, l other 0, l removed 0, l session 0, l suspended 0",
+			"curator_lock_lost_causes_total": zeros("e", "l"),
 			"curator_lock_acquires_total": "election e acquired 0, election e canceled 0, election e error 0, election e not_acquired 0, " +
 				"election e reentered 0, election e timeout 0, lock l acquired 0, lock l canceled 0, lock l error 0, " +
 				"lock l not_acquired 0, lock l reentered 0, lock l timeout 0",

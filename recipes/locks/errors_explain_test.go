@@ -123,8 +123,10 @@ var ailments = []ailment{
 		}
 	}, want: session.LossNodeRemoved},
 	{name: "the client is closed", ail: func(p *patient) { _ = p.client.Close() }, want: session.LossClientClosed},
-	{name: "a reset under StandardErrorPolicy", opts: []framework.Option{framework.WithErrorPolicy(framework.StandardErrorPolicy)},
-		ail: func(p *patient) { p.link.Reset() }, want: session.LossConnectionLost, says: "connection reset"},
+	{
+		name: "a reset under StandardErrorPolicy", opts: []framework.Option{framework.WithErrorPolicy(framework.StandardErrorPolicy)},
+		ail: func(p *patient) { p.link.Reset() }, want: session.LossConnectionLost, says: "connection reset",
+	},
 }
 
 // Each cause is named in 95 of a hundred losses, and in the others none is.

@@ -18,7 +18,7 @@ func (a *attempts) add(e Event) {
 }
 
 // most is how most attempts at a server failed.
-func (a *attempts) most(server int) (code Code, any bool) {
+func (a *attempts) most(server int) (code Code, tried bool) {
 	most := 0
 	for c, n := range a[server] {
 		if n > most {
@@ -34,8 +34,8 @@ func (a *attempts) verdict(r *Record, l *Loss, t *tally) (session.LossKind, stri
 	var hungUp, silent, away []string
 	for i := range a {
 		name := r.Servers[i]
-		switch code, any := a.most(i); {
-		case !any:
+		switch code, tried := a.most(i); {
+		case !tried:
 		case code == HungUp:
 			hungUp = append(hungUp, name)
 		case code == Silent:

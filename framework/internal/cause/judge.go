@@ -2,6 +2,7 @@ package cause
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gocurator/curator/framework/session"
@@ -100,9 +101,9 @@ func (t *tally) lateness(r *Record) string {
 
 // newest is the server of the newest event of a kind.
 func (r *Record) newest(kind Kind) string {
-	for i := len(r.Events) - 1; i >= 0; i-- {
-		if r.Events[i].Kind == kind {
-			return r.Servers[r.Events[i].Server%(servers+1)]
+	for _, e := range slices.Backward(r.Events) {
+		if e.Kind == kind {
+			return r.Servers[e.Server%(servers+1)]
 		}
 	}
 	return "the server"

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/gocurator/curator/framework/session"
 )
 
 // An Event is a line of -status-fd and -json. Fields that do not belong to the event are left out.
@@ -27,9 +29,18 @@ type Event struct {
 	Spare     *float64  `json:"spare_ms,omitempty"` // how long the lease was to last from then; negative: it was over
 	Processes []string  `json:"processes,omitempty"`
 	Reason    string    `json:"reason,omitempty"`
+	Cause     string    `json:"cause,omitempty"` // what explains a loss, one of a closed list: session.LossKind
 
 	text    string // for people
 	problem bool   // text is printed without -v
+}
+
+// lostEvent says that the lock is lost, and what explains that. Making it takes some microseconds: first the command is
+// killed.
+func lostEvent(reason error) Event {
+	why := session.Explain(reason)
+	text := fmt.Sprintf("%v: %s", reason, why)
+	return Event{Event: "lost", Reason: text, Cause: why.Kind.String(), text: "the lock is lost: " + text, problem: true}
 }
 
 // A teller reports events, to people or as JSON, and to a descriptor. It is safe for concurrent use.

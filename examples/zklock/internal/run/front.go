@@ -169,7 +169,7 @@ func (f *front) end(reason error) {
 	f.over = true
 	f.order(order{Kill: true})
 	f.lost = f.lost || !f.exited
-	f.tell(Event{Event: "lost", Reason: fmt.Sprint(reason), text: fmt.Sprintf("the lock is lost: %v", reason), problem: true})
+	f.tell(lostEvent(reason))
 }
 
 // leave passes a request to leave on to the command.

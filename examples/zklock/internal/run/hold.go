@@ -134,8 +134,7 @@ func (w *watchman) watch(lease heldLease, asked, input <-chan struct{}, signals 
 	for {
 		select {
 		case <-lease.Done():
-			reason := lease.Err()
-			w.tell(Event{Event: "lost", Reason: fmt.Sprint(reason), text: fmt.Sprintf("the lock is lost: %v", reason), problem: true})
+			w.tell(lostEvent(lease.Err()))
 			return w.lost
 		case <-asked:
 			asked = nil
