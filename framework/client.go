@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework/internal/cause"
+	"github.com/gocurator/curator/framework/internal/cgroup"
 	"github.com/gocurator/curator/framework/internal/clock"
 	"github.com/gocurator/curator/framework/internal/live"
 	"github.com/gocurator/curator/framework/internal/transport"
@@ -46,7 +47,7 @@ func NewClient(connect string, opts ...Option) (*Client, error) {
 	c.servers = &serverList{ask: c.guardServers(cfg.list), failed: c.failed, list: cfg.servers}
 	c.route = transport.NewRoute(c.servers.current, transport.Lookup(c.guardLookup(cfg.lookup)))
 	c.clock, c.support = clock.New(), transport.NewSupport(c.cfg.logger)
-	c.ring = cause.New(c.clock.Now())
+	c.ring, c.meter = cause.New(c.clock.Now()), cgroup.Find()
 	c.life, c.kill = context.WithCancelCause(context.Background())
 	c.root = &Client{core: c, prefix: cfg.chroot}
 	for _, fn := range cfg.listeners {

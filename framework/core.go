@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework/internal/cause"
+	"github.com/gocurator/curator/framework/internal/cgroup"
 	"github.com/gocurator/curator/framework/internal/clock"
 	"github.com/gocurator/curator/framework/internal/live"
 	"github.com/gocurator/curator/framework/internal/transport"
@@ -24,6 +25,7 @@ type core struct {
 	route    *transport.Route
 	clock    *clock.Clock
 	ring     *cause.Ring // guarded by the session at work
+	meter    *cgroup.Meter
 	support  *transport.Support
 	added    transport.Authorizations // by AddAuth
 	calls    callbacks
@@ -65,7 +67,7 @@ func (c *core) next(zxid int64) *live.Runner {
 		},
 		Chroot: c.cfg.chroot, ACL: c.acl, DefaultData: c.cfg.data, MaxRequest: c.cfg.maxRequest,
 		SyncRenewal: c.cfg.syncRenewal, Policy: c.cfg.errorPolicy,
-		CountTraffic: c.cfg.trace.Operation != nil, Ring: c.ring,
+		CountTraffic: c.cfg.trace.Operation != nil, Ring: c.ring, Meter: c.meter,
 	}
 	var s *live.Runner
 	events := live.Events{

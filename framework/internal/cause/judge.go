@@ -19,7 +19,13 @@ type Loss struct {
 	Code    Code  // why the connection ended; for Disconnected alone
 	// Valid says that leases were valid when a server ended the session.
 	Valid bool
+	// Throttled, unless it is nil, is asked about a time in which the process did not run: for how long its cgroup was
+	// throttled, summed over the processors, in a span around that; false if that is not known.
+	Throttled func(from, to int64) (throttled, span int64, known bool)
 }
+
+// mention is the shortest throttling that is worth a word.
+const mention = int64(100 * time.Millisecond)
 
 // How much of a session timeout must be spent on something before it is named, and how much accounts for a loss by
 // itself: leases last at least half of it without a renewal.
@@ -62,7 +68,7 @@ func (t *tally) verdict(r *Record, l *Loss) (session.LossKind, string) {
 		if t.suspended > t.stopped/2 {
 			return session.LossMachineSuspended, "the machine was suspended for " + about(t.slept)
 		}
-		return session.LossProcessStopped, "this process did not run for at least " + about(t.stood)
+		return session.LossProcessStopped, "this process did not run for at least " + about(t.stood) + t.throttling(l)
 	case stopped && cut >= l.Timeout/noticeable:
 		_, other := t.network(r, l)
 		return session.LossUnknown, fmt.Sprintf("not certain: this process did not run for at least %s, and %s", about(t.stood), other)
@@ -70,6 +76,18 @@ func (t *tally) verdict(r *Record, l *Loss) (session.LossKind, string) {
 		return session.LossUnknown, "no cause was seen"
 	}
 	return t.network(r, l)
+}
+
+// throttling says how far a CPU quota explains that the process did not run.
+func (t *tally) throttling(l *Loss) string {
+	if l.Throttled == nil || len(t.stops) == 0 {
+		return ""
+	}
+	throttled, span, known := l.Throttled(t.stops[0].from, t.stops[len(t.stops)-1].to)
+	if !known || throttled < mention {
+		return ""
+	}
+	return fmt.Sprintf("; its cgroup was throttled for %s in the %s around that, all processors together", about(throttled), about(span))
 }
 
 // network names what kept a process that ran from the servers. A server that falls silent before others are not reached

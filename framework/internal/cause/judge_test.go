@@ -70,6 +70,18 @@ var stories = map[string]struct {
 		s.loss.At = int64(30 * time.Second)
 		s.Run(at(30*time.Second), at(10500*time.Millisecond), 0)
 	}, session.LossProcessStopped, "19.5s"},
+	"the process was throttled": {func(s *story) {
+		s.loss.At = int64(20 * time.Second)
+		s.Run(at(20*time.Second), at(9*time.Second), 0)
+		s.loss.Throttled = func(from, to int64) (int64, int64, bool) {
+			return int64(10900 * time.Millisecond), to - from + int64(3*time.Second), true
+		}
+	}, session.LossProcessStopped, "at least 11s; its cgroup was throttled for 10.9s in the 14s around that"},
+	"the process was not throttled": {func(s *story) {
+		s.loss.At = int64(20 * time.Second)
+		s.Run(at(20*time.Second), at(9*time.Second), 0)
+		s.loss.Throttled = func(int64, int64) (int64, int64, bool) { return int64(time.Millisecond), int64(time.Minute), true }
+	}, session.LossProcessStopped, "at least 11s"},
 	"the process ran now and then": {func(s *story) {
 		for i := range 8 {
 			from := 7*time.Second + time.Duration(i)*time.Second

@@ -9,6 +9,7 @@ type tally struct {
 	apart              int64 // without a connection
 	before             int64 // the part of these three that came before the first late timer
 	attempts           attempts
+	stops              []stretch // in which the process did not run
 
 	silent  uint8 // the server that was waited for longest
 	pending int64 // how long
@@ -26,7 +27,6 @@ type walk struct {
 	tally
 	loss   *Loss
 	window stretch
-	stops  []stretch
 
 	connected bool
 	waiting   bool  // for the answer to a renewal

@@ -68,6 +68,9 @@ func (o *Runner) tick(now time.Time) time.Time {
 	next = earliest(earliest(next, o.orphans.nextLocked(now)), deadline)
 	o.validity.planned = next
 	o.mu.Unlock()
+	if renew {
+		o.validity.meter(now)
+	}
 	if silent {
 		o.transport.Break(errNoRenewal)
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/cause"
+	"github.com/gocurator/curator/framework/internal/cgroup"
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/framework/session"
 )
@@ -29,6 +30,8 @@ type Config struct {
 	EnsembleGeneration int
 	// Ring is the client's; the session at work writes to it under its mutex.
 	Ring *cause.Ring
+	// Meter says for how long the process was throttled; nil where that is not known.
+	Meter *cgroup.Meter
 	// Carried is what the earlier session has left.
 	Carried Backlog
 }

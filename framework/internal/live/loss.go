@@ -63,9 +63,25 @@ func (l *loss) explain() session.Explanation {
 		record := l.record
 		l.record = cause.Record{}
 		l.validity.mu.Unlock()
-		l.why = cause.Judge(record, l.is)
+		is := l.is
+		is.Throttled = l.validity.throttled
+		l.why = cause.Judge(record, is)
 	})
 	return l.why
+}
+
+// throttled takes a sample of now, and says what happened between two times of the ring.
+func (v *validity) throttled(from, to int64) (throttled, span int64, known bool) {
+	v.cfg.Meter.Take(time.Duration(v.ring.Since(v.clock.Now())))
+	use, known := v.cfg.Meter.Between(time.Duration(from), time.Duration(to))
+	return int64(use.Throttled), int64(use.Span), known
+}
+
+// meter has a sample of the process's cgroup taken, if one is due, on the goroutine of chores. No mutex is held.
+func (v *validity) meter(now time.Time) {
+	if at := time.Duration(v.ring.Since(now)); v.cfg.Meter.Due(at) {
+		v.tell.Chore(func() { v.cfg.Meter.Take(at) })
+	}
 }
 
 // A lostError is the end of a term or of a session, with the explanation: see [session.Explain].

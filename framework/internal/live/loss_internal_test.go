@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"sync/atomic"
@@ -14,6 +16,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/gocurator/curator/framework/internal/cgroup"
 	"github.com/gocurator/curator/framework/internal/clock"
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/framework/session"
@@ -78,7 +81,7 @@ func (p *process) run() {
 	}
 }
 
-func newProcess(t *testing.T, seed int) *process {
+func newProcess(t *testing.T, seed int, meter *cgroup.Meter) *process {
 	t.Helper()
 	server := zktest.NewServer()
 	t.Cleanup(func() { _ = server.Close() })
@@ -98,7 +101,7 @@ func newProcess(t *testing.T, seed int) *process {
 			SessionTimeout: p.timeout, ConnectionTimeout: p.timeout, MaxFrame: 1 << 20, Logger: logger, Clock: clock.New(),
 			Support: transport.NewSupport(logger), Added: &transport.Authorizations{},
 		},
-		MaxRequest: 1 << 20,
+		MaxRequest: 1 << 20, Meter: meter,
 	}, Events{
 		Attached: func(string) {}, Detached: func(error) {}, Over: func() {}, Backlog: func(Backlog) {}, Failed: func(string, error) {},
 		Restarted: func(string, int64, int64) {}, Chore: func(do func()) { do() }, OrphanFound: func(string) {},
@@ -139,6 +142,26 @@ func TestAProcessThatDidNotRunIsNamed(t *testing.T) {
 	})
 }
 
+func TestAProcessThatWasThrottledIsNamedWithThat(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		dir := t.TempDir()
+		throttled := func(microseconds string) {
+			if err := os.WriteFile(filepath.Join(dir, "cpu.stat"), []byte("throttled_usec "+microseconds+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		throttled("1000000")
+		p := newProcess(t, 1, cgroup.New(os.DirFS(dir)))
+		time.Sleep(p.timeout)
+		throttled("11900000")
+		p.stop(2 * p.timeout)
+		got := session.Explain(<-p.ended)
+		if want := "its cgroup was throttled for 10.9s in the "; got.Kind != session.LossProcessStopped || !strings.Contains(got.Sentence, want) {
+			t.Errorf("got %v: %s, want a stopped process with %q", got.Kind, got, want)
+		}
+	})
+}
+
 func TestASuspendedMachineIsNamed(t *testing.T) {
 	diagnose(t, session.LossMachineSuspended, func(p *process) string {
 		slept := (p.timeout + p.upTo(time.Hour)).Round(100 * time.Millisecond)
@@ -153,7 +176,7 @@ func diagnose(t *testing.T, want session.LossKind, ail func(p *process) (says st
 	named := 0
 	for seed := range *explanations {
 		zktest.Bubble(t, func(t *testing.T) {
-			p := newProcess(t, seed)
+			p := newProcess(t, seed, nil)
 			says := ail(p)
 			cause := <-p.ended
 			if !errors.Is(cause, session.ErrNotRenewed) && !errors.Is(cause, session.ErrSessionLost) {
