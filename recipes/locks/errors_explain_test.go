@@ -200,6 +200,28 @@ func (p *patient) diagnose(ail func(p *patient)) session.Explanation {
 	return lost.Explain()
 }
 
+// A server that ends a session may report the removal of its nodes first, and then close its connection.
+func TestANodeThatWentWithItsSessionIsExplainedByTheSession(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		p := newPatient(t, 3, nil)
+		s, err := p.client.Session(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := p.diagnose(func(p *patient) {
+			p.link.SetLatency(5 * time.Millisecond)
+			if err := p.ensemble.Leader().Delete(path + "/" + p.lease.NodeName()); err != nil {
+				t.Fatal(err)
+			}
+			<-p.lease.Done() // before anything that the client asks for then has arrived
+			p.ensemble.Leader().ExpireSession(s.ID())
+		})
+		if err := p.lease.Err(); !errors.Is(err, locks.ErrRemoved) || got.Kind != session.LossSessionEnded {
+			t.Errorf("got %v: %s after %v, want the end of the session after a removal", got.Kind, got, err)
+		}
+	})
+}
+
 func ExampleLostError_Explain() {
 	err := error(&locks.LostError{Path: "/locks/a", Reason: framework.ErrClosed})
 	var lost *locks.LostError
@@ -207,4 +229,31 @@ func ExampleLostError_Explain() {
 		fmt.Println(lost.Explain().Kind, "-", lost.Explain())
 	}
 	// Output: client-closed - this client was closed
+}
+
+// Two causes in a row: either may be named, or none; never a third.
+func TestOfTwoCausesNoThirdIsNamed(t *testing.T) {
+	var all []ailment
+	for _, a := range ailments {
+		switch a.want {
+		case session.LossNotReached, session.LossNotAnswered, session.LossAnsweredLate, session.LossNotServing:
+			all = append(all, a)
+		default:
+		}
+	}
+	for seed := range 2 * *explanations {
+		zktest.Bubble(t, func(t *testing.T) {
+			p := newPatient(t, seed, nil)
+			first, second := all[p.rand.IntN(len(all))], all[p.rand.IntN(len(all))]
+			got := p.diagnose(func(p *patient) {
+				first.ail(p)
+				time.Sleep(p.upTo(p.timeout * 3 / 4))
+				second.ail(p)
+			})
+			if got.Kind != first.want && got.Kind != second.want && got.Kind != session.LossUnknown {
+				t.Errorf("seed %d, %s, then %s: got %v: %s\n\t%s", seed, first.name, second.name, got.Kind, got.Sentence,
+					strings.Join(got.Evidence, "\n\t"))
+			}
+		})
+	}
 }
