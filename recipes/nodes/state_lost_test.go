@@ -52,7 +52,7 @@ func TestALostNodeIsExplained(t *testing.T) {
 				heard := make(chan session.Explanation, 10)
 				node.OnChange(func(there bool) {
 					if !there {
-						time.Sleep(sessionTimeout / 4) // until the client knows whether its session has ended with the node
+						time.Sleep(sessionTimeout / 4) // until the client knows whether its session is over, too
 						heard <- node.LastLoss()
 					}
 				})
