@@ -1,6 +1,7 @@
 package live_test
 
 import (
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -49,6 +50,25 @@ func TestAllBindingsOfATermShareOneExplanation(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestTheEvidenceHasRenewalsAndTheirAnswers(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		causes, _ := bind(t, w, 1, false)
+		time.Sleep(clienttest.SessionTimeout)
+		w.Link.Cut()
+		time.Sleep(clienttest.SessionTimeout)
+		synctest.Wait()
+		got := strings.Join(session.Explain(causes[0]).Evidence, "\n")
+		for _, want := range []string{
+			"a renewal was sent to zk:2181", "zk:2181 answered the renewal after 0s", "the connection to zk:2181 ended: connection reset",
+			"attempts to connect to zk:2181 failed", "leases ended: no renewal was answered in time",
+		} {
+			if !strings.Contains(got, want) {
+				t.Errorf("got\n%s\nwant %q in it", got, want)
+			}
+		}
+	})
 }
 
 func TestALossIsExplainedInALaterSessionAsItWas(t *testing.T) {
