@@ -94,7 +94,7 @@ func (w *walk) step(e Event) {
 		w.connected, w.waiting = true, false
 	case Renewed:
 		if !w.waiting {
-			w.waiting, w.from, w.server = true, e.At, e.Server
+			w.waiting, w.from, w.server = true, e.At, e.Server%(servers+1)
 		}
 	case Answered:
 		if w.waiting && e.A >= w.loss.Timeout/noticeable {
