@@ -29,9 +29,10 @@ func (a *attempts) most(server int) (code Code, tried bool) {
 }
 
 // verdict says what kept the client without a connection. Servers that it reached say more than those that it did not:
-// a server that crashes leaves the others without a leader.
-func (a *attempts) verdict(r *Record, l *Loss, t *tally) (session.LossKind, string) {
-	var hungUp, silent, away []string
+// a server that crashes leaves the others without a leader. silent is the server of the connection before, if it had
+// fallen silent.
+func (a *attempts) verdict(r *Record, silent string, span int64) (session.LossKind, string) {
+	var hungUp, mute, away []string
 	for i := range a {
 		name := r.Servers[i]
 		switch code, tried := a.most(i); {
@@ -39,34 +40,34 @@ func (a *attempts) verdict(r *Record, l *Loss, t *tally) (session.LossKind, stri
 		case code == HungUp:
 			hungUp = append(hungUp, name)
 		case code == Silent:
-			silent = append(silent, name)
+			mute = append(mute, name)
 		default:
 			away = append(away, fmt.Sprintf("%s (%v)", name, code))
 		}
 	}
 	slices.Sort(hungUp)
-	slices.Sort(silent)
+	slices.Sort(mute)
 	slices.Sort(away)
 	var also string
 	if len(away) > 0 {
 		also = "; not reached: " + strings.Join(away, ", ")
 	}
-	span := about(l.At - t.since)
+	lasted := about(span)
 	switch {
-	case len(hungUp) > 0 && len(silent) == 0:
+	case len(hungUp) > 0 && len(mute) == 0:
 		return session.LossNotServing, fmt.Sprintf("each server that was reached hung up on the handshake for %s, as servers without a leader do: %s%s",
-			span, strings.Join(hungUp, ", "), also)
+			lasted, strings.Join(hungUp, ", "), also)
 	case len(hungUp) > 0:
-		return session.LossUnknown, fmt.Sprintf("not certain: servers hung up on the handshake (%s) or answered nothing (%s) for %s%s",
-			strings.Join(hungUp, ", "), strings.Join(silent, ", "), span, also)
-	case len(silent) > 0:
+		return session.LossUnknown, fmt.Sprintf("servers hung up on the handshake (%s) or answered nothing (%s) for %s%s",
+			strings.Join(hungUp, ", "), strings.Join(mute, ", "), lasted, also)
+	case len(mute) > 0:
 		return session.LossNotAnswered, fmt.Sprintf("servers took connections and answered nothing for %s: %s%s",
-			span, strings.Join(silent, ", "), also)
-	case len(away) > 0 && t.unanswered > 0:
+			lasted, strings.Join(mute, ", "), also)
+	case len(away) > 0 && silent != "":
 		return session.LossNotReached, fmt.Sprintf("%s stopped answering %s before, and no server was reached: %s",
-			r.Servers[t.silent], span, strings.Join(away, ", "))
+			silent, lasted, strings.Join(away, ", "))
 	case len(away) > 0:
-		return session.LossNotReached, fmt.Sprintf("no server was reached for %s: %s", span, strings.Join(away, ", "))
+		return session.LossNotReached, fmt.Sprintf("no server was reached for %s: %s", lasted, strings.Join(away, ", "))
 	}
-	return session.LossUnknown, fmt.Sprintf("the connection was lost %s before, and no attempt to connect had an outcome", span)
+	return session.LossUnknown, fmt.Sprintf("the connection was lost %s before, and no attempt to connect had an outcome", lasted)
 }

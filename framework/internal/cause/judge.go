@@ -3,6 +3,7 @@ package cause
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gocurator/curator/framework/session"
@@ -27,11 +28,11 @@ type Loss struct {
 // mention is the shortest throttling that is worth a word.
 const mention = int64(100 * time.Millisecond)
 
-// How much of a session timeout must be spent on something before it is named, and how much accounts for a loss by
-// itself: leases last at least half of it without a renewal.
+// What part of a session timeout must be spent on something before it is named, and what part is worth a word beside
+// others.
 const (
 	noticeable = 8
-	enough     = 2
+	worth      = 64
 )
 
 // Judge says why something ended.
@@ -47,81 +48,115 @@ func judge(r *Record, l *Loss) (session.LossKind, string) {
 	case l.How == AuthRefused:
 		return session.LossAuthRefused, r.newest(Failed) + " refused this client's authentication"
 	case l.How == Disconnected:
-		return session.LossConnectionLost, fmt.Sprintf("the connection to %s was lost: %v", r.newest(Attached), l.Code)
+		return session.LossConnectionLost, fmt.Sprintf("the connection to %s was lost: %v", r.newest(Detached), l.Code)
 	case l.How == Expired && l.Valid && l.At < l.Until:
-		return session.LossSessionEnded, "the servers ended the session, which was valid: an administrator or a restored snapshot does that"
+		return session.LossSessionEnded, "the servers ended the session, which was valid by this client's clock"
 	}
-	t := measure(r, l)
-	kind, sentence := t.verdict(r, l)
-	if kind == session.LossUnknown && l.How == Expired {
+	kind, sentence, seen := measure(r, l).verdict(r, l)
+	if !seen && l.How == Expired {
 		return session.LossSessionEnded, "the servers ended the session: " + sentence
 	}
 	return kind, sentence
 }
 
-// verdict names what the time was spent on.
-func (t *tally) verdict(r *Record, l *Loss) (session.LossKind, string) {
-	cut := t.unanswered + t.apart + t.late
-	stopped := t.stopped >= l.Timeout/noticeable
+// verdict names what the time was spent on. It names nothing that others share the time with. What has healed is not
+// named, but may leave what has not uncertain.
+func (t *tally) verdict(r *Record, l *Loss) (kind session.LossKind, sentence string, seen bool) {
+	least := l.Timeout / noticeable
+	stopped := t.fresh.stopped >= least
+	cut := t.fresh.cut()
 	switch {
-	case t.stopped >= l.Timeout/enough, stopped && t.before < l.Timeout/noticeable/2:
-		if t.suspended > t.stopped/2 {
-			return session.LossMachineSuspended, "the machine was suspended for " + about(t.slept)
+	case stopped && max(t.before, t.after) < least/2 && t.fresh.stopped >= (t.fresh.stopped+t.fresh.hidden+cut)/5*3:
+		if t.fresh.suspended > t.fresh.stopped/2 {
+			return session.LossMachineSuspended, "the machine was suspended for " + about(slept(t.unhealed)), true
 		}
-		return session.LossProcessStopped, "this process did not run for at least " + about(t.stood) + t.throttling(l)
-	case stopped && cut >= l.Timeout/noticeable:
-		_, other := t.network(r, l)
-		return session.LossUnknown, fmt.Sprintf("not certain: this process did not run for at least %s, and %s", about(t.stood), other)
-	case cut < l.Timeout/noticeable:
-		return session.LossUnknown, "no cause was seen"
+		return session.LossProcessStopped, "this process did not run for at least " + about(stood(t.unhealed)) + t.throttling(l), true
+	case cut < least && t.all.stopped < least:
+		return session.LossUnknown, "no cause was seen", false
+	case cut >= least && !stopped:
+		if most := t.fresh.most(); most != troubles && t.all.most() == most {
+			if kind, sentence = t.network(r, l, most); kind != session.LossUnknown {
+				return kind, sentence, true
+			}
+		}
 	}
-	return t.network(r, l)
+	return session.LossUnknown, "not certain: " + strings.Join(t.parts(r, l), ", and "), true
+}
+
+// parts are what the time was shared by.
+func (t *tally) parts(r *Record, l *Loss) (parts []string) {
+	if t.all.stopped >= l.Timeout/noticeable {
+		parts = append(parts, "this process did not run for at least "+about(stood(t.stops)))
+	}
+	if t.all.of[late] >= l.Timeout/worth {
+		parts = append(parts, t.lateness(r))
+	}
+	if d := t.all.of[unanswered]; d >= l.Timeout/worth {
+		parts = append(parts, "a server answered nothing for "+about(d))
+	}
+	if d := t.all.of[apart]; d >= l.Timeout/worth {
+		_, part := t.tried.verdict(r, "", d)
+		parts = append(parts, part)
+	}
+	return parts
+}
+
+func stood(stops []pause) (d int64) {
+	for _, p := range stops {
+		d += p.to - p.from
+	}
+	return d
+}
+
+func slept(stops []pause) (d int64) {
+	for _, p := range stops {
+		d += p.slept
+	}
+	return d
 }
 
 // throttling says how far a CPU quota explains that the process did not run.
 func (t *tally) throttling(l *Loss) string {
-	if l.Throttled == nil || len(t.stops) == 0 {
+	if l.Throttled == nil || len(t.unhealed) == 0 {
 		return ""
 	}
-	throttled, span, known := l.Throttled(t.stops[0].from, t.stops[len(t.stops)-1].to)
+	throttled, span, known := l.Throttled(t.unhealed[0].from, t.unhealed[len(t.unhealed)-1].to)
 	if !known || throttled < mention {
 		return ""
 	}
 	return fmt.Sprintf("; its cgroup was throttled for %s in the %s around that, all processors together", about(throttled), about(span))
 }
 
-// network names what kept a process that ran from the servers. A server that falls silent before others are not reached
-// may as well have been cut off with them: that time goes with the time without a connection.
-func (t *tally) network(r *Record, l *Loss) (session.LossKind, string) {
-	cut := t.unanswered + t.apart + t.late
-	apart := t.apart
-	if t.apart >= l.Timeout/noticeable/2 {
-		apart += t.unanswered
-	}
-	switch most := cut * 3 / 5; {
-	case t.apart > 0 && apart >= most:
-		return t.attempts.verdict(r, l, t)
-	case t.late >= most:
+// network says what kept a process that ran from the servers.
+func (t *tally) network(r *Record, l *Loss, most trouble) (session.LossKind, string) {
+	switch most {
+	case late:
 		return session.LossAnsweredLate, t.lateness(r)
-	case t.unanswered >= most:
-		return session.LossNotAnswered, fmt.Sprintf("%s stopped answering %s before", r.Servers[t.silent], about(l.At-t.since))
+	case unanswered:
+		return session.LossNotAnswered, fmt.Sprintf("%s stopped answering %s before", r.server(t.silent), about(l.At-t.since[unanswered]))
 	}
-	_, other := t.attempts.verdict(r, l, t)
-	return session.LossUnknown, fmt.Sprintf("not certain: %s, and %s", t.lateness(r), other)
+	silent := ""
+	if t.fresh.led > 0 {
+		silent = r.server(t.leader)
+	}
+	return t.triedSince.verdict(r, silent, l.At-t.since[apart])
 }
 
 func (t *tally) lateness(r *Record) string {
 	if t.took > 0 {
 		return "renewals were answered only after " + about(t.took)
 	}
-	return fmt.Sprintf("%s answered, but no renewal within %s", r.Servers[t.silent], about(t.pending))
+	return fmt.Sprintf("%s answered, but no renewal within %s", r.server(t.silent), about(t.longest()))
 }
+
+// server is the name of a server.
+func (r *Record) server(index uint8) string { return r.Servers[index%(servers+1)] }
 
 // newest is the server of the newest event of a kind.
 func (r *Record) newest(kind Kind) string {
 	for _, e := range slices.Backward(r.Events) {
 		if e.Kind == kind {
-			return r.Servers[e.Server%(servers+1)]
+			return r.server(e.Server)
 		}
 	}
 	return "the server"

@@ -164,6 +164,105 @@ var stories = map[string]struct {
 		s.renewal(11*time.Second, 0)
 		s.loss.Heard = true
 	}, session.LossUnknown, "zk1 answered, but no renewal within 4s, and no server was reached"},
+	"a stop that a renewal followed, then refusals": {func(s *story) {
+		s.Run(at(8600*time.Millisecond), at(7*time.Second), 0)
+		s.renewal(8600*time.Millisecond, time.Millisecond)
+		s.Detach(at(8700*time.Millisecond), "zk1", cause.Reset)
+		s.fail(8700*time.Millisecond, 15*time.Second, "zk2", cause.Refused)
+	}, session.LossNotReached, "no server was reached for 6.3s: zk2 (connection refused)"},
+	"a long stop that a renewal followed, then a silent server": {func(s *story) {
+		s.Run(at(10*time.Second), at(6500*time.Millisecond), 0)
+		s.renewal(10*time.Second, time.Millisecond)
+		s.renewal(13*time.Second, 0)
+	}, session.LossUnknown, "this process did not run for at least 3.5s, and a server answered nothing for 2s"},
+	"a long stop that a renewal followed, and nothing else": {func(s *story) {
+		s.Run(at(13*time.Second), at(6400*time.Millisecond), 0)
+		s.renewal(13*time.Second, time.Millisecond)
+	}, session.LossUnknown, "not certain: this process did not run for at least 6.6s"},
+	"a short stop, then refusals": {func(s *story) {
+		s.Run(at(5600*time.Millisecond), at(4*time.Second), 0)
+		s.Detach(at(5600*time.Millisecond), "zk1", cause.Reset)
+		s.fail(5600*time.Millisecond, 15*time.Second, "zk2", cause.Refused)
+	}, session.LossNotReached, "no server was reached for 9.4s"},
+	"a stop, then refusals": {func(s *story) {
+		s.Run(at(10*time.Second), at(7*time.Second), 0)
+		s.Detach(at(10*time.Second), "zk1", cause.Reset)
+		s.fail(10*time.Second, 15*time.Second, "zk2", cause.Refused)
+	}, session.LossUnknown, "this process did not run for at least 3s, and no server was reached for 5s"},
+	"refusals, then a stop": {func(s *story) {
+		s.Ring = cause.New(began)
+		s.Attach(at(0), at(0), "zk1")
+		s.Detach(at(3100*time.Millisecond), "zk1", cause.Reset)
+		s.fail(3100*time.Millisecond, 9*time.Second, "zk2", cause.Refused)
+		s.Run(at(16*time.Second), at(9*time.Second), 0)
+		s.loss.At = int64(16 * time.Second)
+	}, session.LossUnknown, "this process did not run for at least 7s, and no server was reached"},
+	"a few refusals, then a long stop": {func(s *story) {
+		s.Detach(at(7*time.Second), "zk1", cause.Reset)
+		s.fail(7*time.Second, 8*time.Second, "zk2", cause.Refused)
+		s.Run(at(16*time.Second), at(8*time.Second), 0)
+		s.loss.At = int64(16 * time.Second)
+	}, session.LossUnknown, "this process did not run for at least 8s"},
+	"a wait as long as the stop that followed": {func(s *story) {
+		s.renewal(8*time.Second, 0)
+		s.Run(at(15*time.Second), at(11500*time.Millisecond), 0)
+	}, session.LossUnknown, "not certain: this process did not run for at least 3.5s"},
+	"an outage that healed, then a silent server": {func(s *story) {
+		s.Detach(at(6500*time.Millisecond), "zk1", cause.Reset)
+		s.fail(6500*time.Millisecond, 11*time.Second, "zk1", cause.Refused)
+		s.Attach(at(11*time.Second), at(11*time.Second), "zk1")
+		s.renewal(11*time.Second, time.Millisecond)
+		s.renewal(13*time.Second, 0)
+	}, session.LossUnknown, "a server answered nothing for 2s, and no server was reached for 4.5s"},
+	"the time of what has healed is not the trouble's": {func(s *story) {
+		s.Detach(at(6100*time.Millisecond), "zk1", cause.Reset)
+		s.Attach(at(6100*time.Millisecond), at(6600*time.Millisecond), "zk1")
+		s.renewal(6600*time.Millisecond, time.Millisecond)
+		s.renewal(9*time.Second, 0)
+	}, session.LossNotAnswered, "zk1 stopped answering 6s before"},
+	"a reconnection in milliseconds is not the trouble's beginning": {func(s *story) {
+		s.Detach(at(6100*time.Millisecond), "zk1", cause.Reset)
+		s.Attach(at(6100*time.Millisecond), at(6104*time.Millisecond), "zk1")
+		s.renewal(9*time.Second, 0)
+	}, session.LossNotAnswered, "zk1 stopped answering 6s before"},
+	"not reached first, then silent": {func(s *story) {
+		s.Detach(at(3100*time.Millisecond), "zk1", cause.Reset)
+		s.fail(3100*time.Millisecond, 6*time.Second, "zk1", cause.Refused)
+		s.Attach(at(6*time.Second), at(6*time.Second), "zk2")
+		s.Renew(at(6*time.Second), at(6*time.Second), "zk2")
+	}, session.LossNotAnswered, "zk2 stopped answering 9s before"},
+	"renewals of a ring that has no older events": {func(s *story) {
+		s.Ring = cause.New(began)
+		s.renewal(6*time.Second, time.Millisecond)
+		s.left(9*time.Second, 4*time.Second, false)
+		s.Attach(at(13*time.Second), at(13*time.Second), "zk2")
+		s.Renew(at(13*time.Second), at(13*time.Second), "zk2")
+	}, session.LossNotAnswered, "zk1 stopped answering 6s before"},
+	"a renewal in a ring that has no older events": {func(s *story) {
+		s.Ring = cause.New(began)
+		s.left(9*time.Second, 4*time.Second, false)
+		s.Attach(at(13*time.Second), at(13*time.Second), "zk2")
+		s.Renew(at(13*time.Second), at(13*time.Second), "zk2")
+	}, session.LossNotAnswered, "zk1 stopped answering 6s before"},
+	"an answer in a ring that has no older events": {func(s *story) {
+		s.Ring = cause.New(began)
+		s.Answer(at(6*time.Second), at(6*time.Second), "zk1")
+	}, session.LossUnknown, "no cause was seen"},
+	"health in a ring that has no older events": {func(s *story) {
+		s.Ring = cause.New(began)
+		s.renewal(6*time.Second, time.Millisecond)
+	}, session.LossUnknown, "no cause was seen"},
+	"dialing took long, and the connection came at the end": {func(s *story) {
+		s.Detach(at(7*time.Second), "zk1", cause.Reset)
+		s.Try(at(7*time.Second), "zk2", false)
+		s.Try(at(14995*time.Millisecond), "zk2", true)
+	}, session.LossNotReached, "no server was reached for 8s: zk2 (timed out)"},
+	"the servers ended a session after a stop and an outage": {func(s *story) {
+		s.Detach(at(7*time.Second), "zk1", cause.Reset)
+		s.fail(7*time.Second, 11*time.Second, "zk1", cause.Refused)
+		s.Run(at(15*time.Second), at(11*time.Second), 0)
+		s.loss.How, s.loss.Valid = cause.Expired, false
+	}, session.LossUnknown, "not certain: this process did not run"},
 	"the servers ended a valid session": {func(s *story) {
 		s.loss.How, s.loss.At = cause.Expired, int64(8*time.Second)
 	}, session.LossSessionEnded, "which was valid"},
@@ -185,6 +284,7 @@ var stories = map[string]struct {
 		s.loss.How = cause.AuthRefused
 	}, session.LossAuthRefused, "zk3 refused this client's authentication"},
 	"the connection ended under StandardErrorPolicy": {func(s *story) {
+		s.Detach(at(15*time.Second), "zk1", cause.Reset)
 		s.loss.How, s.loss.Code = cause.Disconnected, cause.Reset
 	}, session.LossConnectionLost, "the connection to zk1 was lost: connection reset"},
 	"what went before the last renewal does not count": {func(s *story) {

@@ -27,6 +27,7 @@ type Ring struct {
 // Trying is an attempt to connect that is under way.
 type Trying struct {
 	Since   int64
+	Until   int64 // when there was a connection; valid only if Reached
 	Server  uint8
 	Reached bool // there is a connection, and no answer to the handshake yet
 	Active  bool
@@ -72,7 +73,7 @@ func (r *Ring) add(e Event) {
 	r.count++
 }
 
-// server is the index of a name.
+// server is the index of a name. A new name takes the place of one that no event has.
 func (r *Ring) server(name string) uint8 {
 	if name == "" {
 		return servers
@@ -82,6 +83,19 @@ func (r *Ring) server(name string) uint8 {
 		case name:
 			return uint8(i)
 		case "":
+			r.names[i] = name
+			return uint8(i)
+		}
+	}
+	var used [servers + 1]bool
+	for i := range min(r.count, size) {
+		used[r.events[i].Server] = true
+	}
+	if r.trying.Active {
+		used[r.trying.Server] = true
+	}
+	for i := range r.names[:servers] {
+		if !used[i] {
 			r.names[i] = name
 			return uint8(i)
 		}
@@ -98,10 +112,11 @@ func (r *Ring) Begin(now time.Time) {
 // Try notes that an attempt to connect began, or that it has a connection now.
 func (r *Ring) Try(now time.Time, server string, reached bool) {
 	if reached && r.trying.Active {
-		r.trying.Reached = true
+		r.trying.Reached, r.trying.Until = true, r.Since(now)
 		return
 	}
-	r.trying = Trying{Since: r.Since(now), Server: r.server(server), Active: true}
+	at := r.Since(now)
+	r.trying = Trying{Since: at, Until: at, Server: r.server(server), Reached: reached, Active: true}
 }
 
 // Fail notes that the attempt failed. Failures of one outage that are alike become one event.

@@ -126,3 +126,19 @@ func TestTimeInWhichAClockWasLateIsCountedOnce(t *testing.T) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
+
+func TestANewServerTakesTheNameThatNoEventHas(t *testing.T) {
+	r := cause.New(began)
+	for i := range 100 {
+		r.Attach(at(time.Duration(i)*time.Hour), at(time.Duration(i)*time.Hour), fmt.Sprintf("zk%d:2181", i))
+		for j := range 20 { // 13 servers are in the ring at most
+			r.Renew(at(time.Duration(i)*time.Hour+time.Duration(j)*time.Second), time.Time{}, fmt.Sprintf("zk%d:2181", i))
+		}
+	}
+	rec := r.Until(r.Mark())
+	for _, e := range rec.Events {
+		if got, want := rec.Servers[e.Server], fmt.Sprintf("zk%d:2181", time.Duration(e.At)/time.Hour); got != want {
+			t.Fatalf("got %q for the event at %v, want %q", got, time.Duration(e.At), want)
+		}
+	}
+}

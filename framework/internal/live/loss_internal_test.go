@@ -28,6 +28,8 @@ var explanations = flag.Int("explanations", 50, "how often each cause of a loss 
 // A process is a session with a binding, whose goroutines can be stopped.
 type process struct {
 	*Runner
+	server  *zktest.Server
+	link    *zktest.Link
 	rand    *rand.Rand
 	timeout time.Duration
 	until   time.Time  // the process is stopped until then
@@ -85,14 +87,15 @@ func newProcess(t *testing.T, seed int, meter *cgroup.Meter) *process {
 	t.Helper()
 	server := zktest.NewServer()
 	t.Cleanup(func() { _ = server.Close() })
-	p := &process{rand: rand.New(rand.NewPCG(uint64(seed), 34)), ended: make(chan error, 1)} //nolint:gosec // a test repeats its seeds
+	p := &process{server: server, link: server.NewLink(), rand: rand.New(rand.NewPCG(uint64(seed), 34)), ended: make(chan error, 1)} //nolint:gosec // a test repeats its seeds
 	p.timeout = 4*time.Second + p.upTo(36*time.Second)
 	logger := slog.New(slog.DiscardHandler)
 	p.Runner = New(Config{
 		Transport: transport.Config{
 			Route: transport.NewRoute(func(context.Context) []string { return []string{"zk:2181"} }, nil),
 			Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
-				conn, err := server.DialContext(ctx, network, address)
+				conn, err := p.link.DialContext(ctx, network, address)
+				p.stopped()
 				if err != nil {
 					return nil, err
 				}
@@ -122,6 +125,9 @@ func newProcess(t *testing.T, seed int, meter *cgroup.Meter) *process {
 		t.Fatal(err)
 	}
 	time.Sleep(p.upTo(3 * p.timeout))
+	if seed%3 == 0 {
+		time.Sleep(40 * p.timeout) // the ring has renewals alone
+	}
 	return p
 }
 
@@ -194,5 +200,70 @@ func diagnose(t *testing.T, want session.LossKind, ail func(p *process) (says st
 	}
 	if t.Logf("named %d of %d", named, *explanations); named*100 < *explanations*95 {
 		t.Errorf("named %d of %d, want 95 of a hundred", named, *explanations)
+	}
+}
+
+// part is a part of the session timeout.
+func (p *process) part(of float64) time.Duration { return time.Duration(float64(p.timeout) * of) }
+
+// mixtures have a cause of which the leases would have ended in any case, beside a stop that alone would not have.
+var mixtures = []struct {
+	name string
+	want session.LossKind
+	ail  func(p *process)
+}{
+	{"a stop, a renewal, then a mute link", session.LossNotAnswered, func(p *process) {
+		p.stop(p.timeout / 4)
+		time.Sleep(p.timeout/4 + p.timeout/64)
+		p.link.Mute()
+	}},
+	{"a stop, a renewal, then a link that is cut", session.LossNotReached, func(p *process) {
+		p.stop(p.timeout / 4)
+		time.Sleep(p.timeout/4 + p.timeout/64)
+		p.link.Cut()
+	}},
+	{"a stop of a quarter, with the link cut", session.LossNotReached, func(p *process) {
+		p.stop(p.timeout / 4)
+		p.link.Cut()
+	}},
+	{"a longer stop, with the link cut", session.LossNotReached, func(p *process) {
+		p.stop(p.part(.35))
+		p.link.Cut()
+	}},
+	{"a stop, with a frozen server", session.LossNotAnswered, func(p *process) {
+		p.stop(p.part(.3))
+		p.server.Freeze()
+	}},
+	{"a frozen server, then a stop", session.LossNotAnswered, func(p *process) {
+		p.server.Freeze()
+		time.Sleep(p.upTo(p.timeout / 2))
+		p.stop(p.part(.3))
+	}},
+	{"the link cut, then a long stop", session.LossNotReached, func(p *process) {
+		p.link.Cut()
+		time.Sleep(p.timeout / 10)
+		p.stop(p.part(.6))
+	}},
+	{"the link cut for half of the timeout, then a long stop", session.LossNotReached, func(p *process) {
+		p.link.Cut()
+		time.Sleep(p.timeout / 2)
+		p.stop(p.part(.6))
+	}},
+}
+
+func TestAStopIsNotNamedForALossThatSomethingElseCaused(t *testing.T) {
+	for _, mixture := range mixtures {
+		t.Run(mixture.name, func(t *testing.T) {
+			for seed := range 30 {
+				zktest.Bubble(t, func(t *testing.T) {
+					p := newProcess(t, seed, nil)
+					mixture.ail(p)
+					got := session.Explain(<-p.ended)
+					if got.Kind != mixture.want && got.Kind != session.LossUnknown || got.Sentence == "no cause was seen" {
+						t.Errorf("seed %d: got %v: %s, want %v or not certain\n\t%s", seed, got.Kind, got, mixture.want, strings.Join(got.Evidence, "\n\t"))
+					}
+				})
+			}
+		})
 	}
 }
