@@ -108,6 +108,16 @@ func field(text, name string) (d time.Duration, found bool) {
 	return 0, false
 }
 
+// Awaits reports whether there is no sample yet of a time or later.
+func (m *Meter) Awaits(at time.Duration) bool {
+	if m == nil {
+		return false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.samples[(m.count+kept-1)%kept].at < at
+}
+
 // Between is what happened from the newest sample before from to the oldest after to; false if either is missing.
 func (m *Meter) Between(from, to time.Duration) (u Use, known bool) {
 	if m == nil {

@@ -81,9 +81,9 @@ func (o *Runner) onTrying(server string, reached bool) {
 
 // onFailed passes on why a server could not be used. A refusal is final: there will be no other session.
 func (o *Runner) onFailed(server string, err error) {
-	now := o.clock.Now()
+	now, code := o.clock.Now(), transport.FailureCode(err) // outside of the mutex: a dialer's error has methods
 	o.mu.Lock()
-	o.ring.Fail(now, server, transport.FailureCode(err))
+	o.ring.Fail(now, server, code)
 	o.mu.Unlock()
 	o.tell.Failed(server, err)
 	if errors.Is(err, session.ErrAuthRefused) {
@@ -113,9 +113,9 @@ func (o *Runner) connect() {
 }
 
 func (o *Runner) onDetached(reason error) {
-	now := o.clock.Now()
+	now, code := o.clock.Now(), endCode(reason) // outside of the mutex: a dialer's error has methods
 	o.mu.Lock()
-	code := o.endCode(reason)
+	lapsed := o.validity.lapseLocked(now) // a process that stood still may hear of this before its clock runs
 	o.ring.Detach(now, o.server, code)
 	was := o.online
 	var ended *term
@@ -135,6 +135,7 @@ func (o *Runner) onDetached(reason error) {
 		}
 	}
 	o.mu.Unlock()
+	lapsed.end()
 	ended.end()
 	call(wakes)
 	if was {
@@ -178,6 +179,7 @@ func (o *Runner) end(reason error, how cause.How) {
 // concludeLocked marks the session as over and returns the work to do after unlocking.
 func (o *Runner) concludeLocked(reason error, how cause.How) (rest func()) {
 	now := o.clock.Now()
+	lapsed := o.validity.lapseLocked(now)
 	o.validity.ranLocked(now)
 	loss := o.validity.lossLocked(now, how)
 	o.over = &lostError{reason, loss}
@@ -186,7 +188,7 @@ func (o *Runner) concludeLocked(reason error, how cause.How) (rest func()) {
 	o.watching.breakOffQuestionLocked()
 	o.watching.table = watches.New()
 	return func() {
-		bindings := ended.endBindings()
+		bindings := append(lapsed.endBindings(), ended.endBindings()...) // only one has any
 		// The bindings may have lapsed just before, and a caller of Err, for instance, ends them.
 		o.validity.ending.Wait()
 		loss.keep()
@@ -196,6 +198,7 @@ func (o *Runner) concludeLocked(reason error, how cause.How) (rest func()) {
 		for _, r := range removals {
 			r.finish(fmt.Errorf("not done before: %w", reason))
 		}
+		o.validity.endSample()
 		o.validity.tidy(bindings)
 	}
 }

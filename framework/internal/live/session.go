@@ -44,6 +44,7 @@ func newSession(cfg Config, tell Events) *Session {
 	s.validity = validity{
 		sender: &s.sender, valid: make(chan struct{}), watchesLocked: func() bool { return !s.watching.table.IsEmpty() },
 	}
+	s.validity.sample = s.validity.takeSample
 	s.observers = observers{base: &s.base, of: map[string]map[session.ChildObserver]struct{}{}, sweep: s.orphans.listed}
 	s.watching = watching{sender: &s.sender, validity: &s.validity, observers: &s.observers, table: watches.New()}
 	s.reads = readQueue{sender: &s.sender, observers: &s.observers}

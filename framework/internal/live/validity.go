@@ -25,6 +25,8 @@ type validity struct {
 	kept    int           // calls of startRenewal less those of stop
 	renewal renewal
 	planned time.Time // when the clock looks again, unless woken
+
+	sample func() // takeSample; made once
 }
 
 // A term is a stretch of time during which a session was valid without a gap. A binding ends with its term, also if the
@@ -116,7 +118,9 @@ func (v *validity) renewTermLocked(now time.Time) {
 // end ends the bindings of an ended term, and has them tidied up: once for each term, without the mutex. t may be nil.
 func (t *term) end() {
 	if t != nil {
-		t.validity.tidy(t.endBindings())
+		bindings := t.endBindings()
+		t.validity.endSample()
+		t.validity.tidy(bindings)
 	}
 }
 

@@ -21,6 +21,8 @@ func (e unshaken) Unwrap() error { return e.error }
 
 // FailureCode says why an attempt to connect failed, or why a connection ended. A server that is not serving closes the
 // connection on the handshake; with the handshake unread in its buffer, its system resets it.
+//
+// It calls methods of err, which a program's dialer may have made, so no mutex may be held.
 func FailureCode(err error) cause.Code {
 	var early unshaken
 	shaking := errors.As(err, &early)
