@@ -28,7 +28,8 @@ const (
 	// LossSessionEnded says that the servers ended the session while they heard from this client: by an administrator,
 	// or with a restored snapshot, for instance.
 	LossSessionEnded
-	// LossNodeRemoved says that the node was removed, by another session or by hand. The session lived on.
+	// LossNodeRemoved says that the node was removed: by another session, by hand, or with the end of its session.
+	// Right after a removal the client cannot know which.
 	LossNodeRemoved
 	// LossClientClosed says that this client was closed.
 	LossClientClosed

@@ -106,7 +106,8 @@ type Lost struct {
 	FencingCount int64
 	Zxid         int64 // the newest transaction that the client had seen when it noticed the loss
 	Err          error // a *LostError
-	// Explanation says why: its Kind is for a metric's label, its Sentence for people. It is the *LostError's Explain.
+	// Explanation says why: its Kind is for a metric's label, its Sentence for people. It is what
+	// the *LostError's Explain knew then: for a removed node, a later call may know more.
 	Explanation session.Explanation
 }
 
