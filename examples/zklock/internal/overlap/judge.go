@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	"github.com/gocurator/curator/examples/zklock/internal/survey"
 )
 
 // decide says of two holds whether they overlapped.
@@ -22,13 +20,20 @@ func decide(a, b *Hold) Verdict {
 	}
 }
 
-// inTurn reports whether one process has recorded, by its one clock, that a ended before b began.
+// inTurn reports whether one process has recorded, by its one clock, that a ended before b began. A begin without a
+// session was not recorded: its time may be too late.
 func inTurn(a, b *Hold) bool {
-	return a.Process != "" && a.Process == b.Process && !b.Begin.Time.Before(a.End.Time)
+	return a.Process != "" && a.Process == b.Process && b.Session != 0 && a.isTimed() && b.isTimed() && !b.Begin.Time.Before(a.End.Time)
 }
+
+// isTimed reports whether the record has its times.
+func (h *Hold) isTimed() bool { return !h.Begin.Time.IsZero() && !h.End.Time.IsZero() }
 
 // clocks is what the clocks say of two holds, which is no proof unless they are one.
 func clocks(a, b *Hold) string {
+	if !a.isTimed() || !b.isTimed() {
+		return "a time is not known, so their clocks say nothing"
+	}
 	if b.Begin.Time.Before(a.Begin.Time) {
 		a, b = b, a
 	}
@@ -43,11 +48,9 @@ func clocks(a, b *Hold) string {
 // mostOpen bounds how many holds are compared with each that follows.
 const mostOpen = 1000
 
-// isOver reports whether a ended before b and all later ones began: by transactions, or by the clock of b's process if
-// those later ones begin after the end of b, or overlap that.
-func isOver(a, b *Hold) bool {
-	return a.endedBefore() <= b.beganAfter() || inTurn(a, b) && b.kind != survey.Lease && !b.kind.Shared()
-}
+// isOver reports whether a ended before b and all later ones began. No clock says that: the order of holds is that in
+// which they can have begun, and a later one can have begun before b.
+func isOver(a, b *Hold) bool { return a.endedBefore() <= b.beganAfter() }
 
 // isSettled reports whether nothing more is to be said of a: that its end is not known has been reported, and nothing
 // proves that it lasted until b or a later one began.
@@ -75,7 +78,7 @@ func (j *judge) compare(earlier []*Hold, b *Hold) []*Hold {
 	for _, a := range earlier {
 		verdict := decide(a, b)
 		switch {
-		case a.kind.Shared() != b.kind.Shared() && a.token == b.token && a.Session == b.Session:
+		case becameReader(a, b), becameReader(b, a):
 			// a writer, and the reader that it became
 		case verdict == Overlapped:
 			j.report(Overlapped, overlapWhy(a, b), a, b)
@@ -88,6 +91,15 @@ func (j *judge) compare(earlier []*Hold, b *Hold) []*Hold {
 		}
 	}
 	return kept
+}
+
+// becameReader reports whether r is the hold of a reader in the place of the writer w, and w began before r did. The
+// first hold of the writer's node did; of others the clock of the process says that.
+func becameReader(w, r *Hold) bool {
+	if w.kind.Shared() || !r.kind.Shared() || w.token != r.token || w.Session != r.Session || w.Session == 0 {
+		return false
+	}
+	return w.Count == 0 || w.Process != "" && w.Process == r.Process && w.isTimed() && r.isTimed() && !r.Begin.Time.Before(w.Begin.Time)
 }
 
 // bounded cuts a list that is too long: what is left out could be compared with later ones.

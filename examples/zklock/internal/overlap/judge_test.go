@@ -41,6 +41,11 @@ func hold(node, from, to int64, how records.How) records.Record {
 
 func after(r records.Record, node int64) records.Record { r.After = fmt.Sprint("n", node); return r }
 
+func timeless(r records.Record) records.Record {
+	r.Begin.Time, r.End.Time = time.Time{}, time.Time{}
+	return r
+}
+
 func by(r records.Record, process string) records.Record { r.Process = process; return r }
 
 func TestPairsAreJudgedByWhatTheirClientsHadSeen(t *testing.T) {
@@ -118,6 +123,33 @@ func TestPairsAreJudgedByWhatTheirClientsHadSeen(t *testing.T) {
 				func() r { h := by(hold(10, 13, 14, records.Released), "p"); h.Count = 1; return h }(),
 			},
 			want: overlap.Apart, why: "2 recorded holds",
+		},
+		"one process, without its times": {
+			nodes:   []c{node(mutex, 10, 20, expired), node(mutex, 12, 30, released)},
+			records: []r{timeless(by(hold(10, 10, 15, records.Lost), "p")), timeless(by(hold(12, 21, 25, records.Released), "p"))},
+			want:    overlap.Unknown, why: "a time is not known",
+		},
+		"one process, a begin that was not recorded": {
+			nodes: []c{node(mutex, 10, 20, expired), node(mutex, 12, 30, released)},
+			records: []r{by(hold(10, 10, 15, records.Lost), "p"), func() r {
+				h := by(hold(12, 21, 25, records.Released), "p")
+				h.Czxid, h.Session = 0, 0
+				return h
+			}()},
+			want: overlap.Unknown,
+		},
+		"a later hold of a writer that had gone on as a reader": {
+			nodes: []c{node(writer, 10, 40, released), func() c {
+				n := node(reader, 15, 60, released)
+				n.Token, n.Session = 10, 10
+				return n
+			}()},
+			records: []r{
+				by(hold(10, 10, 16, records.Retained), "p"),
+				func() r { h := by(hold(10, 22, 35, records.Released), "p"); h.Count = 1; return h }(),
+				func() r { h := by(hold(15, 15, 50, records.Released), "p"); h.Czxid, h.Session = 10, 10; return h }(),
+			},
+			want: overlap.Unknown, why: "1 undecided",
 		},
 		"readers": {
 			nodes:   []c{node(reader, 10, 20, released), node(reader, 12, 30, released)},
