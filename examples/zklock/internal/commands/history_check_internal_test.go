@@ -75,7 +75,7 @@ func TestHistorySaysByRecordsWhetherHoldsOverlapped(t *testing.T) {
 		want   string
 	}{
 		"both":                 {[]string{save(t, all[0], ""), second}, 0, "/locks/a: nothing overlapped, by 2 recorded holds\n"},
-		"a torn line":          {[]string{save(t, all[0], `{"path":`), second}, 0, "the last line has no end"},
+		"a torn line":          {[]string{save(t, all[0], `{"path":`), second}, ExitIncomplete, "the last line has no end"},
 		"a broken line":        {[]string{save(t, all[0], "x\n"), second}, ExitIncomplete, "1 lines are no records"},
 		"a missing record":     {[]string{save(t, all[0], `{"missing":1}`+"\n"), second}, ExitIncomplete, "1 records are missing"},
 		"one process's alone":  {[]string{second}, ExitIncomplete, "let in, then released, and no record of it"},

@@ -60,7 +60,7 @@ func TestPairsAreJudgedByWhatTheirClientsHadSeen(t *testing.T) {
 		want    overlap.Verdict
 		why     string // in the text, unless empty
 	}{
-		"no hold": {want: overlap.Apart, why: "nothing to judge"},
+		"no hold": {want: overlap.Unknown, why: "nothing to judge"},
 		"one after the other, by a listing": {
 			nodes:   []c{node(mutex, 10, 20, released), node(mutex, 12, 30, released)},
 			records: []r{hold(10, 10, 15, records.Released), hold(12, 20, 25, records.Released)},
@@ -203,13 +203,70 @@ func TestPairsAreJudgedByWhatTheirClientsHadSeen(t *testing.T) {
 			nodes: []c{node(mutex, 10, 20, released)},
 			want:  overlap.Unknown, why: "let in, then released, and no record of it: n10",
 		},
-		"no record of what lasts, waits or gave up": {
-			nodes: []c{node(mutex, 10, 0, ""), func() c {
+		"no record of what gave up": {
+			nodes: []c{node(mutex, 10, 20, released), func() c {
 				n := node(mutex, 12, 30, history.GaveUp)
 				n.LetIn = txnlog.Moment{}
 				return n
 			}()},
-			want: overlap.Apart,
+			records: []r{hold(10, 10, 15, records.Released)},
+			want:    overlap.Apart,
+		},
+		"what lasts after a release": {
+			nodes: []c{node(mutex, 10, 20, released), func() c {
+				n := node(mutex, 12, 0, "")
+				n.LetIn = at(20)
+				return n
+			}()},
+			records: []r{hold(10, 10, 15, records.Released)},
+			want:    overlap.Apart,
+		},
+		"what lasts after a loss": {
+			nodes:   []c{node(mutex, 10, 20, expired), node(mutex, 12, 0, "")},
+			records: []r{hold(10, 10, 15, records.Lost)},
+			want:    overlap.Unknown, why: "no record: its node is still there",
+		},
+		"a retained node that lasts after another's loss": {
+			nodes:   []c{node(mutex, 10, 20, expired), node(mutex, 12, 0, "")},
+			records: []r{by(hold(10, 10, 15, records.Lost), "p"), by(hold(12, 21, 25, records.Retained), "p")},
+			want:    overlap.Unknown, why: "no record: its node is still there",
+		},
+		"no record of what is older than the logs": {
+			nodes: []c{func() c {
+				n := node(mutex, 10, 20, released)
+				n.LetIn, n.LetInEarlier = txnlog.Moment{}, true
+				return n
+			}(), node(mutex, 12, 30, released)},
+			records: []r{after(hold(12, 20, 25, records.Released), 10)},
+			want:    overlap.Unknown, why: "let in, then released, and no record of it: n10",
+		},
+		"handed over to a hold without a record": {
+			nodes:   []c{node(mutex, 10, 20, released)},
+			records: []r{hold(10, 10, 12, records.HandedOver)},
+			want:    overlap.Unknown, why: "handed over, and no record of the next hold: n10",
+		},
+		"retained, and released later": {
+			nodes:   []c{node(mutex, 10, 20, released)},
+			records: []r{hold(10, 10, 12, records.Retained)},
+			want:    overlap.Apart,
+		},
+		"retained, then its client was killed": {
+			nodes:   []c{node(mutex, 10, 20, expired)},
+			records: []r{hold(10, 10, 12, records.Retained)},
+			want:    overlap.Unknown, why: "retained, then expired",
+		},
+		"no record of a hold between two": {
+			nodes: []c{node(mutex, 10, 20, released)},
+			records: []r{
+				by(hold(10, 10, 12, records.HandedOver), "p"),
+				func() r { h := by(hold(10, 13, 14, records.Released), "p"); h.Count = 2; return h }(),
+			},
+			want: overlap.Unknown, why: "held 3 times at least, of which there are 2 records: n10",
+		},
+		"two records of one hold": {
+			nodes:   []c{node(mutex, 10, 20, released)},
+			records: []r{hold(10, 10, 15, records.HandedOver), hold(10, 15, 16, records.Released)},
+			want:    overlap.Unknown, why: "two records of one hold, which differ: n10",
 		},
 		"no node": {
 			nodes:   []c{node(mutex, 10, 20, released)},
@@ -220,6 +277,25 @@ func TestPairsAreJudgedByWhatTheirClientsHadSeen(t *testing.T) {
 			nodes:   []c{node(mutex, 10, 20, released)},
 			records: []r{hold(10, 10, 15, records.Released), hold(3, 3, 4, records.Released), hold(130, 130, 140, records.Released)},
 			want:    overlap.Apart, why: "(2 more are outside of the logs)",
+		},
+		"a hold that may last until those after the logs": {
+			nodes:   []c{node(mutex, 10, 20, expired)},
+			records: []r{hold(10, 10, 15, records.Lost), hold(130, 130, 140, records.Released)},
+			want:    overlap.Unknown, why: "its end is not known, and 1 recorded holds are newer than the logs: n10",
+		},
+		"a hold before the logs that may last until these": {
+			nodes:   []c{node(mutex, 10, 20, released)},
+			records: []r{hold(10, 10, 15, records.Released), hold(3, 3, 4, records.Lost)},
+			want:    overlap.Unknown, why: "its node is older than the logs, and the hold may have lasted until these: n3",
+		},
+		"a hold before the logs whose client had seen these": {
+			nodes:   []c{node(mutex, 10, 20, released)},
+			records: []r{hold(10, 10, 15, records.Released), hold(3, 3, 11, records.Released)},
+			want:    overlap.Unknown, why: "its node is older than the logs, and the hold may have lasted until these: n3",
+		},
+		"none but nodes outside of the logs": {
+			records: []r{hold(3, 3, 4, records.Released), hold(130, 130, 140, records.Released)},
+			want:    overlap.Unknown, why: "nothing to judge, by 0 recorded holds (2 more are outside of the logs)",
 		},
 		"another token": {
 			nodes:   []c{node(mutex, 10, 20, released)},

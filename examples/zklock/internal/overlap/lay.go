@@ -9,7 +9,6 @@ import (
 	"github.com/gocurator/curator/examples/holds/records"
 	"github.com/gocurator/curator/examples/zklock/internal/history"
 	"github.com/gocurator/curator/examples/zklock/internal/survey"
-	"github.com/gocurator/curator/framework/zktest/txnlog"
 )
 
 // A family is the kinds of nodes that can exclude each other.
@@ -38,31 +37,44 @@ func (j *judge) lay(in Input) map[family][]*Hold {
 	for i := range in.Lock.Contenders {
 		nodes[in.Lock.Contenders[i].Node] = &in.Lock.Contenders[i]
 	}
-	recorded := map[string]bool{}
-	twice := map[twin]bool{}
+	chains := map[string]*chain{}
+	first := map[twin]int{}
 	holds := map[family][]*Hold{}
-	for _, rec := range in.Records {
+	for i := range in.Records {
+		rec := &in.Records[i]
 		c := nodes[rec.Node]
 		if c == nil {
-			j.without(in, rec)
+			j.without(&in, rec)
 			continue
 		}
-		recorded[rec.Node] = true
 		key := twin{rec.Process, rec.Node, rec.Count}
-		if twice[key] {
-			continue // a file was given twice, or lies in two directories
+		if k, twice := first[key]; twice {
+			if same(&in.Records[k], rec) {
+				continue // a file was given twice, or lies in two directories
+			}
+			j.find(Finding{"two records of one hold, which differ", rec.Node, rec.Process, rec.Begin.Time})
+		} else {
+			first[key] = i
 		}
-		twice[key] = true
 		j.Holds++
-		if h := j.layOver(rec, c, nodes); h != nil {
+		if chains[rec.Node] == nil {
+			chains[rec.Node] = &chain{}
+		}
+		ended := int64(0)
+		if h := j.layOver(*rec, c, nodes); h != nil {
+			ended = h.endedAfter()
 			holds[familyOf(c.Kind)] = append(holds[familyOf(c.Kind)], h)
 		}
+		chains[rec.Node].extend(rec, ended)
 	}
-	j.unrecorded(in.Lock.Contenders, recorded)
+	for _, h := range j.unrecorded(in.Lock.Contenders, chains) {
+		holds[familyOf(h.kind)] = append(holds[familyOf(h.kind)], h)
+	}
 	for _, list := range holds {
 		slices.SortStableFunc(list, func(a, b *Hold) int {
 			return cmp.Or(cmp.Compare(a.beganAfter(), b.beganAfter()), cmp.Compare(a.token, b.token), cmp.Compare(a.Count, b.Count))
 		})
+		j.beyond(list)
 	}
 	return holds
 }
@@ -73,22 +85,13 @@ type twin struct {
 	count         int64
 }
 
-// without is for a record without a node.
-func (j *judge) without(in Input, rec records.Record) {
-	if rec.Czxid > 0 && (rec.Czxid < in.Complete || rec.Czxid > in.To) {
-		j.Outside++
-		return
+// same reports whether two records are copies of one line.
+func same(a, b *records.Record) bool {
+	one, other := *a, *b
+	for _, m := range []*records.Moment{&one.Begin, &one.End, &other.Begin, &other.End} {
+		m.Time = m.Time.UTC() // a time that was parsed twice has two locations
 	}
-	j.find(Finding{"a record of a node that is not in the logs", rec.Node, rec.Process, rec.Begin.Time})
-}
-
-// unrecorded finds holds of the servers' log that no client has recorded. One that lasts has no record yet.
-func (j *judge) unrecorded(all []history.Contender, recorded map[string]bool) {
-	for _, c := range all {
-		if !recorded[c.Node] && c.LetIn != (txnlog.Moment{}) && c.Ended != (txnlog.Moment{}) {
-			j.find(Finding{fmt.Sprintf("let in, then %s, and no record of it", c.How), c.Node, "", c.LetIn.At})
-		}
-	}
+	return one == other
 }
 
 // layOver bounds a hold by what the servers have executed. It is nil if the record is not of that node.
@@ -110,7 +113,7 @@ func (j *judge) layOver(rec records.Record, c *history.Contender, nodes map[stri
 		began = max(began, ahead.Ended.Zxid)
 	}
 	ended := began
-	if rec.How == records.Released || rec.How == records.HandedOver || rec.How == records.Retained {
+	if isReleased(rec.How) {
 		ended = max(ended, rec.End.Zxid)
 	}
 	h.Bounds = [4]int64{began, c.Ended.Zxid, ended, 0}
@@ -132,12 +135,17 @@ func (j *judge) layOver(rec records.Record, c *history.Contender, nodes map[stri
 func endsBefore(hold records.How, node history.How) bool {
 	switch node {
 	case history.Released, history.GaveUp:
-		return hold == records.Released || hold == records.HandedOver || hold == records.Retained
+		return isReleased(hold)
 	case history.Closed:
 		return hold != records.Open
 	default:
 		return false
 	}
+}
+
+// isReleased reports whether the client ended the hold itself.
+func isReleased(how records.How) bool {
+	return how == records.Released || how == records.HandedOver || how == records.Retained
 }
 
 // Belongs reports whether a record is of a lock: its path is that of the servers, or the end of it if the program did

@@ -16,8 +16,8 @@ const mostRecords = 500_000
 type Files struct {
 	Records []records.Record
 	Notes   []string // what could not be read
-	// Incomplete says that records are missing, or could not be read. A last line without an end is none of them: the
-	// servers' logs have that hold.
+	// Incomplete says that records are missing, or could not be read. That includes a last line without an end: of a
+	// retained node the servers' logs do not say how often it was held.
 	Incomplete bool
 }
 
@@ -68,7 +68,7 @@ func (f *Files) note(name string, r records.Report) {
 	if r.Missing > 0 {
 		f.Notes = append(f.Notes, fmt.Sprintf("%s: %d records are missing, which the process could not write", name, r.Missing))
 	}
-	f.Incomplete = f.Incomplete || r.Broken > 0 || r.Missing > 0
+	f.Incomplete = f.Incomplete || r.Broken > 0 || r.Missing > 0 || r.Torn
 }
 
 // mayBelong reports whether a record may be of a lock at or below root. A program that did not say its chroot or

@@ -34,7 +34,7 @@ const (
 type Input struct {
 	Lock history.Lock
 	// Complete is the oldest zxid from which on the lock has every contender; To is the newest one of the logs. Records
-	// of older and of newer nodes are counted, not judged.
+	// of older and of newer nodes are counted, not judged: if a hold may have lasted beyond either, that is a finding.
 	Complete, To int64
 	// LimitKnown says that Lock.Limit is the semaphore's limit. What was held together says nothing of overlaps.
 	LimitKnown bool
@@ -112,13 +112,16 @@ func Judge(in Input) Result {
 	switch {
 	case j.Overlaps > 0:
 		j.Verdict = Overlapped
-	case j.Unclear > 0 || j.Found > 0:
+	case j.Unclear > 0 || j.Found > 0 || j.Holds == 0:
 		j.Verdict = Unknown
 	}
 	return j.Result
 }
 
-type judge struct{ Result }
+type judge struct {
+	Result
+	newer int // records of nodes that are newer than the logs
+}
 
 func (j *judge) find(f Finding) {
 	if j.Found++; len(j.Findings) < mostListed {

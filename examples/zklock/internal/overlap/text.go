@@ -66,7 +66,7 @@ func (r *Result) text(out *strings.Builder) {
 
 func (r *Result) headline() string {
 	switch {
-	case r.Verdict == Apart && r.Holds == 0:
+	case r.Holds+r.Unclear+r.Found == 0:
 		return "nothing to judge"
 	case r.Verdict == Apart:
 		return "nothing overlapped"
@@ -91,6 +91,12 @@ func (h *Hold) text() (whose, when string) {
 	whose = fmt.Sprintf("token %d, session %v: %s", h.token, h.Session, h.Who)
 	if h.Process != "" {
 		whose += " (" + h.Process + ")"
+	}
+	switch {
+	case h.How == "":
+		return whose, "no record: its node is still there"
+	case !h.isTimed():
+		return whose, "at times that are not known, " + string(h.How)
 	}
 	when = fmt.Sprintf("%s to %s, held %v, %s", h.Begin.Time.UTC().Format(format), h.End.Time.UTC().Format("15:04:05.000"),
 		h.End.Time.Sub(h.Begin.Time).Round(time.Millisecond), h.How)
