@@ -62,15 +62,16 @@ func (f *File) Write(text []byte) (int, error) {
 	if err := f.makeRoom(int64(len(text))); err != nil {
 		return 0, err
 	}
+	before := 0
 	if f.torn {
-		text = append([]byte{'\n'}, text...)
+		text, before = append([]byte{'\n'}, text...), 1
 	}
 	n, err := f.file.Write(text)
 	f.size += int64(n)
 	if n > 0 {
 		f.torn = text[n-1] != '\n'
 	}
-	return n, err
+	return max(0, n-before), err
 }
 
 // makeRoom begins another file if the line does not fit. mu is held.

@@ -94,3 +94,18 @@ func TestOpenFileRefusesALimitThatIsNone(t *testing.T) {
 		t.Error("got no error for a limit of 0 bytes")
 	}
 }
+
+func TestAWriteBehindATornLineSaysWhatItWroteOfItsOwn(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "holds")
+	if err := os.WriteFile(name, []byte("torn"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := records.OpenFile(name, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if n, err := f.Write([]byte("line\n")); n != 5 || err != nil {
+		t.Errorf("got %d, %v, want the 5 bytes of the line", n, err)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 )
 
 // longest is how long a line may be; a longer one counts as unreadable.
@@ -49,7 +50,7 @@ func Read(r io.Reader, each func(Record) error) (Report, error) {
 				report.First = fmt.Errorf("line %d: %w", number, problem)
 			}
 		default:
-			report.Missing += rec.Missing
+			report.Missing += min(rec.Missing, math.MaxInt64-report.Missing)
 			if rec.Node != "" {
 				report.Records++
 				if err := each(rec); err != nil {

@@ -75,6 +75,9 @@ func (id *SessionID) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// longestName is how long the names in a record may be: a reader keeps many of them.
+const longestName = 1 << 10
+
 // Validate reports what a record cannot be. It is for records that come from a file.
 func (r *Record) Validate() error {
 	switch {
@@ -90,6 +93,10 @@ func (r *Record) Validate() error {
 		return fmt.Errorf("records: a negative number in the record of node %s", r.Node)
 	case strings.Contains(r.After, "/"):
 		return fmt.Errorf("records: %q is no node of a lock", r.After)
+	case max(len(r.Path), len(r.Node), len(r.After), len(r.Process)) > longestName:
+		return fmt.Errorf("records: a name of more than %d bytes", longestName)
+	case r.Process != "" && (r.Begin.Time.IsZero() || r.End.Time.Before(r.Begin.Time)):
+		return fmt.Errorf("records: node %s was held from %v to %v, which is no time of one clock", r.Node, r.Begin.Time, r.End.Time)
 	}
 	switch r.How {
 	case Released, HandedOver, Retained, Lost, Open:

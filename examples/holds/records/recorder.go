@@ -23,7 +23,9 @@ const (
 )
 
 // A Recorder writes a record for each hold of the locks that have its Trace. It never blocks a lock or a trace: a
-// goroutine of its own writes, and the record after those that could not be written counts them. Close must be called.
+// goroutine of its own writes, and the record after those that could not be written counts them. Of calls that
+// locks.Trace drops, Close counts an acquire without its end as missing, and records a hold without its end as Open:
+// see there. Close must be called.
 // Its methods are safe for concurrent use.
 type Recorder struct {
 	root    string
@@ -33,6 +35,9 @@ type Recorder struct {
 	lines   chan line
 	done    chan struct{}
 	missing atomic.Int64 // records that were not written, and not counted in one that was
+	// acquires is how many have begun and not ended. A locks.Trace drops calls when many wait for it, but none of
+	// AcquireStart.
+	acquires atomic.Int64
 
 	mu     sync.Mutex
 	open   map[hold]Record
@@ -80,10 +85,12 @@ func NewRecorder(w io.Writer, root string) *Recorder {
 func (r *Recorder) Trace(also locks.Trace) locks.Trace {
 	t := also
 	t.AcquireStart = func(ctx context.Context, start locks.AcquireStart) context.Context {
+		began := r.now() // the wait includes the time that also takes
+		r.acquires.Add(1)
 		if also.AcquireStart != nil {
 			ctx = also.AcquireStart(ctx, start)
 		}
-		return context.WithValue(ctx, acquireKey{}, &acquire{began: r.now()})
+		return context.WithValue(ctx, acquireKey{}, &acquire{began: began})
 	}
 	t.Waiting = func(ctx context.Context, w locks.Waiting) {
 		if also.Waiting != nil {
@@ -94,6 +101,7 @@ func (r *Recorder) Trace(also locks.Trace) locks.Trace {
 		}
 	}
 	t.AcquireEnd = func(ctx context.Context, end locks.AcquireEnd) {
+		r.acquires.Add(-1)
 		if also.AcquireEnd != nil {
 			also.AcquireEnd(ctx, end)
 		}
@@ -215,7 +223,8 @@ func (r *Recorder) run(w io.Writer) {
 }
 
 // Close writes a record of each hold that lasts, as [Open], and blocks until the writer has written all lines. It does
-// not close the writer. Close the clients first: a hold that ends later has no other record. Its error says how many
+// not close the writer. Close the clients first: a hold that ends later has no other record, and an acquire that
+// has not ended counts as missing. Its error says how many
 // records are missing that no record counts, and why.
 func (r *Recorder) Close() error {
 	now := r.now()
@@ -229,6 +238,7 @@ func (r *Recorder) Close() error {
 	last := r.open
 	r.open = nil
 	r.mu.Unlock()
+	r.missing.Add(max(0, r.acquires.Load()))
 	for key, rec := range last {
 		rec.End, rec.How = Moment{Time: now}, Open
 		r.lines <- r.encode(key.path, rec)

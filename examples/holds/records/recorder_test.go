@@ -297,3 +297,44 @@ func BenchmarkAcquireStart(b *testing.B) {
 		b.Fatal(err)
 	}
 }
+
+// A wait has the time in it that another trace took.
+func TestAHoldBeginsAfterItsWaitWhateverAnotherTraceDoes(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		var written bytes.Buffer
+		r := records.NewRecorder(&written, "")
+		trace := r.Trace(locks.Trace{AcquireStart: func(ctx context.Context, _ locks.AcquireStart) context.Context {
+			time.Sleep(time.Second)
+			return ctx
+		}})
+		begun := time.Now()
+		ctx := trace.AcquireStart(t.Context(), locks.AcquireStart{Path: lockPath})
+		trace.AcquireEnd(ctx, locks.AcquireEnd{Path: lockPath, Node: "n", Waited: time.Second})
+		trace.Released(locks.Released{Path: lockPath, Node: "n", Held: time.Minute})
+		all := finish(t, r, &written)
+		if len(all) != 1 || !all[0].Begin.Time.Equal(begun.Add(time.Second)) {
+			t.Errorf("got %+v, want a hold from %v on", all, begun.Add(time.Second))
+		}
+	})
+}
+
+func TestAnAcquireOfWhichTheEndIsNotTracedIsCountedAsMissing(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		var written bytes.Buffer
+		r := records.NewRecorder(&written, "")
+		trace := r.Trace(locks.Trace{})
+		for n := range 3 {
+			ctx := trace.AcquireStart(t.Context(), locks.AcquireStart{Path: lockPath})
+			if n == 1 {
+				trace.AcquireEnd(ctx, locks.AcquireEnd{Path: lockPath, Err: context.Canceled})
+			}
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+		report, err := records.Read(&written, func(records.Record) error { return nil })
+		if err != nil || report.Missing != 2 {
+			t.Errorf("got %+v, %v, want two that are missing", report, err)
+		}
+	})
+}

@@ -3,14 +3,20 @@ package overlap
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/gocurator/curator/examples/holds/records"
 	"github.com/gocurator/curator/examples/zklock/internal/history"
 )
 
-// mostRecords is how many records of the locks in question are taken, at about 600 bytes each.
-const mostRecords = 500_000
+const (
+	// mostRecords is how many records of the locks in question are taken, at about 600 bytes each: their names are
+	// bounded, and few differ.
+	mostRecords = 500_000
+	// longestReason is to what a reason is cut.
+	longestReason = 200
+)
 
 // Files are the records of some files.
 type Files struct {
@@ -30,6 +36,7 @@ func Load(root string, names ...string) (*Files, error) {
 		if kept, ok := same[s]; ok {
 			return kept
 		}
+		s = strings.Clone(s) // the rest of a reason is not kept
 		same[s] = s
 		return s
 	}
@@ -44,6 +51,9 @@ func Load(root string, names ...string) (*Files, error) {
 			}
 			if len(files.Records) == mostRecords {
 				return fmt.Errorf("more than %d records: name the path of one lock, and fewer files", mostRecords)
+			}
+			if len(r.Reason) > longestReason {
+				r.Reason = strings.ToValidUTF8(r.Reason[:longestReason], "") + "…"
 			}
 			r.Path, r.Process, r.Reason = one(r.Path), one(r.Process), one(r.Reason)
 			files.Records = append(files.Records, r)
@@ -118,12 +128,11 @@ func sortByLock(locks []history.Lock, all []records.Record) [][]records.Record {
 		if !ok {
 			i, ok = byPath[r.Path]
 		}
-		for k := 0; k < len(locks) && !ok; k++ {
-			if Belongs(r.Path, locks[k].Path) {
-				i, ok = k, true
-			}
+		if !ok {
+			i = slices.IndexFunc(locks, func(l history.Lock) bool { return Belongs(r.Path, l.Path) })
+			byPath[r.Path] = i // many records have that path
 		}
-		if ok {
+		if i >= 0 {
 			of[i] = append(of[i], r)
 		}
 	}
