@@ -80,8 +80,8 @@ func NewRecorder(w io.Writer, root string) *Recorder {
 	return r
 }
 
-// Trace returns the functions that record, for locks.WithTrace. Each calls that of also first, if there is one: a lock
-// has one trace.
+// Trace returns the functions that record, for locks.WithTrace. Each then calls that of also, if there is one: a lock
+// has one trace, and if also closes the recorder, that has the call already.
 func (r *Recorder) Trace(also locks.Trace) locks.Trace {
 	t := also
 	t.AcquireStart = func(ctx context.Context, start locks.AcquireStart) context.Context {
@@ -93,33 +93,33 @@ func (r *Recorder) Trace(also locks.Trace) locks.Trace {
 		return context.WithValue(ctx, acquireKey{}, &acquire{began: began})
 	}
 	t.Waiting = func(ctx context.Context, w locks.Waiting) {
-		if also.Waiting != nil {
-			also.Waiting(ctx, w)
-		}
 		if a, ok := ctx.Value(acquireKey{}).(*acquire); ok && w.Predecessor != "" {
 			a.after = w.Predecessor
+		}
+		if also.Waiting != nil {
+			also.Waiting(ctx, w)
 		}
 	}
 	t.AcquireEnd = func(ctx context.Context, end locks.AcquireEnd) {
 		r.acquires.Add(-1)
-		if also.AcquireEnd != nil {
-			also.AcquireEnd(ctx, end)
-		}
 		if end.Err == nil && !end.Reentered {
 			r.begin(ctx, end)
 		}
+		if also.AcquireEnd != nil {
+			also.AcquireEnd(ctx, end)
+		}
 	}
 	t.Released = func(released locks.Released) {
+		r.released(released)
 		if also.Released != nil {
 			also.Released(released)
 		}
-		r.released(released)
 	}
 	t.Lost = func(lost locks.Lost) {
+		r.lost(lost)
 		if also.Lost != nil {
 			also.Lost(lost)
 		}
-		r.lost(lost)
 	}
 	return t
 }

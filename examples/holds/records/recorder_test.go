@@ -338,3 +338,19 @@ func TestAnAcquireOfWhichTheEndIsNotTracedIsCountedAsMissing(t *testing.T) {
 		}
 	})
 }
+
+func TestAnotherTraceIsCalledWhenTheRecordIsKnown(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		var written bytes.Buffer
+		r := records.NewRecorder(&written, "")
+		trace := r.Trace(locks.Trace{Released: func(locks.Released) {
+			if err := r.Close(); err != nil {
+				t.Error(err)
+			}
+		}})
+		trace.Released(locks.Released{Path: lockPath, Node: "n"})
+		if all := finish(t, r, &written); len(all) != 1 {
+			t.Errorf("got %d records, want one", len(all))
+		}
+	})
+}

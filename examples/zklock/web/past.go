@@ -20,9 +20,10 @@ const (
 	pastShown = 300
 	// pastKept is for how many locks the past is kept.
 	pastKept = 16
-	// pastRest is for how long a past is shown without another reading, and pastShare the same in times that the
-	// reading took: the logs of a busy ensemble are long.
+	// pastRest is for how long a past is shown without another reading of it. pastPause is between two readings of
+	// any locks, and pastShare the same for both in times that the reading took: the logs of a busy ensemble are long.
 	pastRest  = 10 * time.Second
+	pastPause = time.Second
 	pastShare = 20
 	// pastPatience is how long a request waits for a reading. The reading goes on.
 	pastPatience = 2 * time.Second
@@ -57,8 +58,11 @@ type historian struct {
 	dirs   []string
 	chroot string
 	hide   func(who string) string
+	now    func() time.Time
+	look   func(lock string) Past // it is called by one goroutine at a time
 
 	mu      sync.Mutex
+	nextAt  time.Time // nothing is read before
 	known   map[string]*known
 	reading *reading // nil while nothing is read
 }
@@ -75,7 +79,8 @@ type reading struct {
 }
 
 func newHistorian(options Options, hide func(string) string) *historian {
-	h := &historian{dirs: options.Logs, hide: hide, known: map[string]*known{}}
+	h := &historian{dirs: options.Logs, hide: hide, now: time.Now, known: map[string]*known{}}
+	h.look = h.pastOf
 	if at := strings.Index(options.Servers, "/"); at >= 0 {
 		h.chroot = options.Servers[at:]
 	}
@@ -85,49 +90,61 @@ func newHistorian(options Options, hide func(string) string) *historian {
 // ask returns the past of a lock. It blocks for pastPatience at most.
 func (h *historian) ask(ctx context.Context, lock string) Past {
 	h.mu.Lock()
-	if k := h.known[lock]; k != nil && time.Now().Before(k.until) {
+	if k := h.known[lock]; k != nil && h.now().Before(k.until) {
 		h.mu.Unlock()
 		return k.past
 	}
 	if h.reading == nil {
-		h.reading = &reading{lock, time.Now(), make(chan struct{})}
+		if pause := h.nextAt.Sub(h.now()); pause > 0 {
+			past := h.latest(lock)
+			h.mu.Unlock()
+			past.Reading = "the logs are being read at times: again in " + max(time.Second, pause.Round(time.Second)).String()
+			return past
+		}
+		h.reading = &reading{lock, h.now(), make(chan struct{})}
 		go h.read(*h.reading)
 	}
-	now := *h.reading
+	current := *h.reading
 	h.mu.Unlock()
 	patience := time.NewTimer(pastPatience)
 	defer patience.Stop()
 	select {
-	case <-now.done:
+	case <-current.done:
 	case <-patience.C:
 	case <-ctx.Done():
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	past := Past{Path: lock, Contenders: []Passed{}}
-	k := h.known[lock]
-	if k != nil {
-		past = k.past
-	}
-	if k == nil || !time.Now().Before(k.until) {
-		past.Reading = "the logs are being read, for " + time.Since(now.begun).Round(time.Second).String() + " by now"
-		if now.path != lock {
+	past := h.latest(lock)
+	if k := h.known[lock]; k == nil || !h.now().Before(k.until) {
+		past.Reading = "the logs are being read, for " + h.now().Sub(current.begun).Round(time.Second).String() + " by now"
+		if current.path != lock {
 			past.Reading = "the logs are being read for another lock"
 		}
 	}
 	return past
 }
 
+// latest is what was read of a lock, however old. mu is held.
+func (h *historian) latest(lock string) Past {
+	if k := h.known[lock]; k != nil {
+		return k.past
+	}
+	return Past{Path: lock, Contenders: []Passed{}}
+}
+
 // read reads the past of one lock. It blocks for as long as the files do.
 func (h *historian) read(r reading) {
-	past := h.pastOf(r.path)
+	past := h.look(r.path)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.known) >= pastKept {
 		h.forgetOldest()
 	}
-	took := time.Since(r.begun)
-	h.known[r.path] = &known{past, time.Now().Add(max(pastRest, pastShare*took))}
+	now := h.now()
+	share := pastShare * now.Sub(r.begun)
+	h.known[r.path] = &known{past, now.Add(max(pastRest, share))}
+	h.nextAt = now.Add(max(pastPause, share))
 	h.reading = nil
 	close(r.done)
 }

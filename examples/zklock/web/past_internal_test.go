@@ -1,0 +1,55 @@
+package web
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// reader is a historian whose readings take some time each, and are counted.
+func reader(takes time.Duration) (h *historian, readings func() int) {
+	count := 0
+	h = newHistorian(Options{}, func(who string) string { return who })
+	h.look = func(lock string) Past {
+		time.Sleep(takes)
+		count++
+		return Past{Path: lock, More: count}
+	}
+	return h, func() int { return count }
+}
+
+func TestAPastIsShownForTenSecondsOrTwentyTimesItsReading(t *testing.T) {
+	for takes, rest := range map[time.Duration]time.Duration{0: 10 * time.Second, time.Second: 20 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			h, _ := reader(takes)
+			first := h.ask(t.Context(), "/a")
+			time.Sleep(rest - 1)
+			again := h.ask(t.Context(), "/a")
+			time.Sleep(1)
+			if next := h.ask(t.Context(), "/a"); first.More != 1 || again.More != 1 || again.Reading != "" || next.More != 2 || next.Reading != "" {
+				t.Errorf("a reading of %v: got %+v, %+v, then %+v, want two readings, %v apart", takes, first, again, next, rest)
+			}
+		})
+	}
+}
+
+// Many pages of different locks read no more often than one does.
+func TestReadingsOfAllLocksPauseTogether(t *testing.T) {
+	for takes, most := range map[time.Duration]int{0: 60, 500 * time.Millisecond: 6} {
+		synctest.Test(t, func(t *testing.T) {
+			h, readings := reader(takes)
+			begun, paused := time.Now(), 0
+			for n := 0; time.Since(begun) < time.Minute; n++ {
+				if strings.Contains(h.ask(t.Context(), "/lock"+strconv.Itoa(n)).Reading, "again in") {
+					paused++
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+			if got := readings(); got < most-1 || got > most || paused == 0 {
+				t.Errorf("a reading of %v: got %d within a minute, %d answers that say when, want %d", takes, got, paused, most)
+			}
+		})
+	}
+}
