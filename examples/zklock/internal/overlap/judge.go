@@ -48,6 +48,13 @@ func clocks(a, b *Hold) string {
 // mostOpen bounds how many holds are compared with each that follows.
 const mostOpen = 1000
 
+const (
+	// mostCounted is how many overlaps are counted, about.
+	mostCounted = 100_000
+	// mostCompared is how many pairs are compared, about: that takes some seconds.
+	mostCompared = 1_000_000_000
+)
+
 // isOver reports whether a ended before b and all later ones began. No clock says that: the order of holds is that in
 // which they can have begun, and a later one can have begun before b.
 func isOver(a, b *Hold) bool { return a.endedBefore() <= b.beganAfter() }
@@ -56,10 +63,24 @@ func isOver(a, b *Hold) bool { return a.endedBefore() <= b.beganAfter() }
 // proves that it lasted until b or a later one began.
 func isSettled(a, b *Hold) bool { return a.unclear && a.endedAfter() < b.beganAfter() }
 
+// isEnough reports whether so much was found or compared that the rest is left out. It says so in the second case: in
+// the first, the verdict is known.
+func (j *judge) isEnough(b *Hold) bool {
+	if j.compared > j.mostCompared && j.Overlaps < mostCounted {
+		j.report(Unknown, func() string {
+			return "too many holds may have lasted at one time: this one and later ones are not compared"
+		}, b)
+	}
+	return j.compared > j.mostCompared || j.Overlaps >= mostCounted
+}
+
 // exclude judges holds that exclude each other, in the order in which they can have begun.
 func (j *judge) exclude(holds []*Hold) {
 	var shared, exclusive []*Hold
 	for _, b := range holds {
+		if j.isEnough(b) {
+			return
+		}
 		exclusive = j.compare(exclusive, b)
 		if b.kind.Shared() {
 			shared = j.bounded(append(shared, b), b)
@@ -75,15 +96,16 @@ func (j *judge) exclude(holds []*Hold) {
 // not overlap those after it.
 func (j *judge) compare(earlier []*Hold, b *Hold) []*Hold {
 	kept := earlier[:0]
+	j.compared += len(earlier)
 	for _, a := range earlier {
 		verdict := decide(a, b)
 		switch {
 		case becameReader(a, b), becameReader(b, a):
 			// a writer, and the reader that it became
 		case verdict == Overlapped:
-			j.report(Overlapped, overlapWhy(a, b), a, b)
+			j.report(Overlapped, func() string { return overlapWhy(a, b) }, a, b)
 		case verdict == Unknown && !a.unclear:
-			j.report(Unknown, clocks(a, b), a, b)
+			j.report(Unknown, func() string { return clocks(a, b) }, a, b)
 			a.unclear = !b.kind.Shared()
 		}
 		if !isOver(a, b) && !isSettled(a, b) {
@@ -109,7 +131,9 @@ func (j *judge) bounded(list []*Hold, now *Hold) []*Hold {
 	}
 	list = slices.DeleteFunc(list, func(a *Hold) bool { return a.endedBefore() <= now.beganAfter() })
 	if cut := len(list) - mostOpen; cut > 0 {
-		j.report(Unknown, fmt.Sprintf("more than %d holds may have lasted when this one began: the oldest is not compared with it", mostOpen), list[0], now)
+		j.report(Unknown, func() string {
+			return fmt.Sprintf("more than %d holds may have lasted when this one began: the oldest is not compared with it", mostOpen)
+		}, list[0], now)
 		list = list[cut:]
 	}
 	return list
@@ -123,11 +147,14 @@ func overlapWhy(a, b *Hold) string {
 // count judges a semaphore's leases: more than the limit at one time.
 func (j *judge) count(holds []*Hold, limit int, known bool) {
 	if len(holds) > 0 && !known {
-		j.report(Unknown, "the limit of the semaphore is not known: say it with -limit")
+		j.report(Unknown, func() string { return "the limit of the semaphore is not known: say it with -limit" })
 		return
 	}
 	var open []*Hold
 	for _, b := range holds {
+		if j.isEnough(b) {
+			return
+		}
 		open = slices.DeleteFunc(open, func(a *Hold) bool { return isOver(a, b) || isSettled(a, b) })
 		j.crowd(open, b, limit)
 		open = j.bounded(append(open, b), b)
@@ -139,20 +166,24 @@ func (j *judge) count(holds []*Hold, limit int, known bool) {
 func (j *judge) crowd(open []*Hold, b *Hold, limit int) {
 	sure, perhaps := []*Hold{b}, []*Hold{b}
 	for _, a := range open {
+		j.compared += 1 + len(sure)
 		verdict := decide(a, b)
 		if verdict != Apart && !a.unclear {
 			perhaps = append(perhaps, a)
 		}
-		if verdict == Overlapped && !slices.ContainsFunc(sure, func(other *Hold) bool { return decide(a, other) != Overlapped }) {
+		if verdict == Overlapped && len(sure) <= limit && !slices.ContainsFunc(sure, func(other *Hold) bool { return decide(a, other) != Overlapped }) {
 			sure = append(sure, a)
 		}
 	}
 	switch {
 	case len(sure) > limit:
-		j.report(Overlapped, fmt.Sprintf("of these %d each two overlapped, and the limit is %d", len(sure), limit), sure...)
+		j.report(Overlapped, func() string {
+			return fmt.Sprintf("of these %d each two overlapped, and the limit is %d", len(sure), limit)
+		}, sure...)
 	case len(perhaps) > limit:
-		why := fmt.Sprintf("%d leases may have been held at one time, and the limit is %d", len(perhaps), limit)
-		j.report(Unknown, why, perhaps[:min(len(perhaps), limit+1)]...)
+		j.report(Unknown, func() string {
+			return fmt.Sprintf("%d leases may have been held at one time, and the limit is %d", len(perhaps), limit)
+		}, perhaps[:min(len(perhaps), limit+1)]...)
 		for _, a := range perhaps {
 			a.unclear = a.endedBefore() == never
 		}

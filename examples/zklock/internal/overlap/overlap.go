@@ -49,7 +49,8 @@ type Result struct {
 	Outside  int       `json:"outside"` // records of nodes that are older or newer than the logs
 	Groups   []Group   `json:"groups"`  // that overlapped or may have, at most mostListed of each
 	Findings []Finding `json:"findings"`
-	// Overlaps, Unclear and Found count all groups and findings, also those that are not listed.
+	// Overlaps, Unclear and Found count all groups and findings, also those that are not listed; groups until Overlaps
+	// is mostCounted.
 	Overlaps int `json:"overlaps"`
 	Unclear  int `json:"unclear"`
 	Found    int `json:"found"`
@@ -102,9 +103,9 @@ func later(zxid int64) int64 {
 }
 
 // Judge says whether the holds of a lock overlapped. It takes memory for the records, and time that is little more than
-// proportional to their number unless many overlap.
+// proportional to their number unless many overlap. That is bounded: what is then left out is not called apart.
 func Judge(in Input) Result {
-	j := judge{Result: Result{Path: in.Lock.Path, Verdict: Apart, Groups: []Group{}, Findings: []Finding{}}}
+	j := judge{mostCompared: mostCompared, Result: Result{Path: in.Lock.Path, Verdict: Apart, Groups: []Group{}, Findings: []Finding{}}}
 	byKind := j.lay(in)
 	j.exclude(byKind[exclusion])
 	j.exclude(byKind[latches])
@@ -121,6 +122,8 @@ func Judge(in Input) Result {
 type judge struct {
 	Result
 	newer int // records of nodes that are newer than the logs
+	// compared is how many pairs were compared, of about mostCompared.
+	compared, mostCompared int
 }
 
 func (j *judge) find(f Finding) {
@@ -129,7 +132,7 @@ func (j *judge) find(f Finding) {
 	}
 }
 
-func (j *judge) report(verdict Verdict, why string, holds ...*Hold) {
+func (j *judge) report(verdict Verdict, why func() string, holds ...*Hold) {
 	listed := &j.Unclear
 	if verdict == Overlapped {
 		listed = &j.Overlaps
@@ -137,7 +140,7 @@ func (j *judge) report(verdict Verdict, why string, holds ...*Hold) {
 	if *listed++; *listed > mostListed {
 		return
 	}
-	g := Group{Verdict: verdict, Why: why}
+	g := Group{Verdict: verdict, Why: why()}
 	for _, h := range holds {
 		g.Holds = append(g.Holds, *h)
 	}

@@ -70,6 +70,8 @@ func (r *Result) headline() string {
 		return "nothing to judge"
 	case r.Verdict == Apart:
 		return "nothing overlapped"
+	case r.Overlaps >= mostCounted:
+		return fmt.Sprintf("at least %d overlapped", mostCounted)
 	case r.Overlaps > 0:
 		return fmt.Sprintf("%d overlapped", r.Overlaps)
 	default:
