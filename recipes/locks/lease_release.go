@@ -56,11 +56,12 @@ func (l *Lease) releaseLease(enough <-chan struct{}) error {
 	case g.Keeper != nil:
 		return g.Keeper.Free(enough)
 	}
-	released := Released{Path: r.path, Node: g.Name, FencingCount: g.Count, Zxid: g.SeenAtRelease()}
+	released := Released{
+		Path: r.path, Node: g.Name, Held: time.Since(g.Since), FencingCount: g.Count, Zxid: g.SeenAtRelease(),
+	}
 	if err := g.AwaitRemoval(g.RemoveNode(), enough); err != nil {
 		released.Err = &ReleaseError{Path: r.path, Node: g.Name, Err: err}
 	}
-	released.Held = time.Since(g.Since)
 	r.released(released)
 	return released.Err
 }

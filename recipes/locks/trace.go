@@ -78,7 +78,7 @@ type RevocationRequested struct {
 type Released struct {
 	Path         string
 	Node         string
-	Held         time.Duration
+	Held         time.Duration // until the lease ended, not until its node was removed
 	FencingCount int64
 	Zxid         int64 // the newest transaction that the client had seen when the hold ended
 	// HandedOver says that the node went to the next contender here, see [RetainedLock].
