@@ -1,16 +1,20 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/gocurator/curator/examples/zklock/internal/history"
 	"github.com/gocurator/curator/examples/zklock/internal/survey"
+	"github.com/gocurator/curator/framework/zktest/txnlog"
 )
 
 const (
@@ -159,6 +163,30 @@ func (h *historian) forgetOldest() {
 	delete(h.known, oldest)
 }
 
+// pastNotes is how many notes are shown.
+const pastNotes = 3
+
+// worstNotes are the texts of some notes, those of missing transactions first, and how many more there are.
+func worstNotes(all []txnlog.Note) (texts []string) {
+	harmless := func(n txnlog.Note) int {
+		switch n.Kind {
+		case txnlog.Damaged, txnlog.Gap, txnlog.Differs, txnlog.NoLog:
+			return 0
+		default:
+			return 1
+		}
+	}
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, func(a, b txnlog.Note) int { return cmp.Compare(harmless(a), harmless(b)) })
+	for _, n := range all[:min(len(all), pastNotes)] {
+		texts = append(texts, survey.Printable(n.String()))
+	}
+	if more := len(all) - pastNotes; more > 0 {
+		texts = append(texts, fmt.Sprintf("and %d more, which zklock history names", more))
+	}
+	return texts
+}
+
 func (h *historian) pastOf(lock string) Past {
 	past := Past{Path: lock, Contenders: []Passed{}}
 	at := path.Join("/", h.chroot, lock)
@@ -168,12 +196,7 @@ func (h *historian) pastOf(lock string) Past {
 		if past.From.Before(found.From.At) {
 			past.From = found.From.At
 		}
-		for i, n := range found.Notes {
-			if i == 3 {
-				break
-			}
-			past.Notes = append(past.Notes, survey.Printable(n.String()))
-		}
+		past.Notes = worstNotes(found.Notes)
 	}
 	switch {
 	case errors.Is(err, history.ErrNoLock):

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/gocurator/curator/framework/zktest/txnlog"
 )
 
 // reader is a historian whose readings take some time each, and are counted.
@@ -51,5 +53,18 @@ func TestReadingsOfAllLocksPauseTogether(t *testing.T) {
 				t.Errorf("a reading of %v: got %d within a minute, %d answers that say when, want %d", takes, got, paused, most)
 			}
 		})
+	}
+}
+
+func TestNotesOfWhatIsMissingAreShownFirstAndTheRestIsCounted(t *testing.T) {
+	all := []txnlog.Note{
+		{Kind: txnlog.Torn, File: "a"}, {Kind: txnlog.Deposed, File: "b"}, {Kind: txnlog.Unconfirmed, File: "c"}, {Kind: txnlog.NoLog, File: "d"},
+	}
+	got := worstNotes(all)
+	if len(got) != 4 || !strings.HasPrefix(got[0], "d: ") || !strings.HasPrefix(got[1], "a: ") || !strings.HasPrefix(got[3], "and 1 more") {
+		t.Errorf("got %q, want that of d, two of the others, and one more", got)
+	}
+	if got := worstNotes(all[:3]); len(got) != 3 {
+		t.Errorf("got %q, want three", got)
 	}
 }
