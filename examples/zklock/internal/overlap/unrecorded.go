@@ -69,7 +69,7 @@ func (j *judge) unrecorded(all []history.Contender, chains map[string]*chain) (l
 // without is for a record without a node. One that is older than the logs is left out if its client released it before
 // they begin. A newer one began after the logs end.
 func (j *judge) without(in *Input, rec *records.Record) {
-	what := ""
+	var what string
 	switch {
 	case rec.Czxid > in.To:
 		j.Outside++
