@@ -37,6 +37,29 @@ func TestAPastIsShownForTenSecondsOrTwentyTimesItsReading(t *testing.T) {
 	}
 }
 
+// A disk that does not answer holds up the goroutine that reads it.
+func TestADirectoryThatHangsHoldsUpNoPage(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		answers := make(chan Past)
+		h := newHistorian(Options{}, func(who string) string { return who })
+		h.look = func(string) Past { return <-answers }
+		for _, c := range []struct{ lock, want string }{
+			{"/a", "the logs are being read, for 2s by now"},
+			{"/b", "the logs are being read for another lock"},
+			{"/a", "the logs are being read, for 6s by now"},
+		} {
+			begun := time.Now()
+			if got := h.ask(t.Context(), c.lock); got.Reading != c.want || time.Since(begun) != pastPatience {
+				t.Errorf("%s: got %+v after %v, want %q after %v", c.lock, got, time.Since(begun), c.want, pastPatience)
+			}
+		}
+		answers <- Past{Path: "/a", More: 7}
+		if got := h.ask(t.Context(), "/a"); got.Reading != "" || got.More != 7 {
+			t.Errorf("got %+v once the disk answers, want what it has", got)
+		}
+	})
+}
+
 // Many pages of different locks read no more often than one does.
 func TestReadingsOfAllLocksPauseTogether(t *testing.T) {
 	for takes, most := range map[time.Duration]int{0: 60, 500 * time.Millisecond: 6} {

@@ -237,8 +237,13 @@ func (p *play) stand(ctx context.Context, client *framework.Client, random *rand
 	p.failed = append(p.failed, span{from, time.Now()})
 }
 
-func (p *play) history() *history.History {
+// transactions are what was executed so far: ended clients may still be closing their sessions.
+func (p *play) transactions() []txnlog.Transaction {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return history.Of("/l", slices.Values(slices.Clone(p.executed)), history.Options{Limit: limit})
+	return slices.Clone(p.executed)
+}
+
+func (p *play) history() *history.History {
+	return history.Of("/l", slices.Values(p.transactions()), history.Options{Limit: limit})
 }

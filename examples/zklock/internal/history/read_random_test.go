@@ -157,7 +157,7 @@ func TestFilesGiveTheHistoryOfWhatTheyHave(t *testing.T) {
 	for i := range *histories {
 		seed := *firstSeed + uint64(i)
 		var all []txnlog.Transaction
-		zktest.Bubble(t, func(t *testing.T) { all = playRandom(t, seed).executed })
+		zktest.Bubble(t, func(t *testing.T) { all = playRandom(t, seed).transactions() })
 		random := rand.New(rand.NewPCG(seed, 9))
 		dir, listed := t.TempDir(), random.IntN(4) > 0
 		first := write(t, dir, all, listed, random)
