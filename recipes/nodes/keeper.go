@@ -30,6 +30,7 @@ type keeper struct {
 	written int    // number of the data that this node has; 0 for none, and at first in each session if it is ephemeral
 	late    int32  // version at which a server may still execute a write whose answer was lost; -1 for none
 	claimed bool   // a node was kept or created, or perhaps created
+	begun   bool   // a node was kept: Start does not fail any more
 	want    content
 	touched time.Time
 	beat    *time.Timer // until the next touch; nil before the first
@@ -72,12 +73,13 @@ func (k *keeper) leave() {
 // blocked notes why there is no session.
 func (k *keeper) blocked(err error) { k.refused(err, k.node.want()) }
 
-// refused notes why the data were not written. Data that no node can have are replaced by those that it had: a later
-// node could not be made with them, also if no Set waits any more.
-func (k *keeper) refused(err error, data content) {
+// refused notes why the data were not written, and reports whether Start fails with that. Data that no node can have
+// are replaced by those that it had: a later node could not be made with them, also if no Set waits any more.
+func (k *keeper) refused(err error, data content) (fails bool) {
 	k.node.change(func(is *state) {
 		if !errors.Is(err, framework.ErrTooLarge) || bytes.Equal(data.data, is.had) {
 			is.reason, is.tried = err, data.number
+			fails = true
 			return
 		}
 		is.tooLarge, is.excess = data.number, err
@@ -85,6 +87,7 @@ func (k *keeper) refused(err error, data content) {
 			k.node.wanted = content{is.had, data.number + 1}
 		}
 	})
+	return fails
 }
 
 // keepIn keeps the node until the session is over, or ctx.
@@ -104,8 +107,10 @@ func (k *keeper) keepIn(ctx context.Context, s session.Session) {
 		if err == nil {
 			err = k.follow(ctx, s)
 		}
-		if refuses(ctx, err) {
-			k.refused(err, k.want)
+		if refuses(ctx, err) && k.refused(err, k.want) && !k.begun {
+			// Start fails with that, and ends ctx. The end of another try, without its answer, would look as if the
+			// node of a predecessor had been written, and had to be deleted.
+			<-ctx.Done()
 		}
 		_ = pace.WaitOrDone(ctx, time.Since(began), s.Done())
 	}
@@ -186,7 +191,7 @@ func (k *keeper) see(view framework.View) sight {
 
 // kept notes that the node is there, and has its data.
 func (k *keeper) kept() {
-	k.written, k.claimed = k.want.number, true
+	k.written, k.claimed, k.begun = k.want.number, true, true
 	k.node.change(func(is *state) { is.comes(k.want) })
 }
 
