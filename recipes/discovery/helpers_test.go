@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -152,6 +153,7 @@ func wantInstances(t *testing.T, c *discovery.ServiceCache, want ...string) {
 
 // An ear is a subscriber that remembers, and keeps a copy of the cache by events alone.
 type ear struct {
+	gate  atomic.Pointer[chan struct{}]
 	mu    sync.Mutex
 	heard []string
 	known map[string]string // by the names of nodes
@@ -164,7 +166,17 @@ func subscribe(c *discovery.ServiceCache) *ear {
 	return e
 }
 
+// hold has the next event wait, and those behind it, until goOn is called.
+func (e *ear) hold() (goOn func()) {
+	gate := make(chan struct{})
+	e.gate.Store(&gate)
+	return func() { close(gate) }
+}
+
 func (e *ear) hear(event discovery.Event) {
+	if gate := e.gate.Load(); gate != nil {
+		<-*gate
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	before, after := brief(event.Old), brief(event.New)
