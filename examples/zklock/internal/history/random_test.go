@@ -1,11 +1,9 @@
 package history_test
 
 import (
-	"context"
-	"errors"
 	"flag"
-	"fmt"
 	"math/rand/v2"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"testing"
@@ -16,12 +14,11 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/framework/zktest/txnlog"
-	"github.com/gocurator/curator/recipes/leader"
-	"github.com/gocurator/curator/recipes/locks"
 )
 
 var (
-	histories = flag.Int("histories", 40, "how many random histories are compared with what clients record")
+	histories = flag.Int("histories", 40, "how many random histories are compared with what clients record: with GOMAXPROCS=1, "+
+		"which saves the waking of threads, a hundred a second")
 	firstSeed = flag.Uint64("seed", 1, "the first seed of the random histories")
 )
 
@@ -49,6 +46,9 @@ type play struct {
 	holds    []hold
 	failed   []span // acquires that returned no lease
 	looks    int    // contenders that were compared with what package survey reads
+
+	built   *history.History // the last one, for the goroutine of the test alone
+	builtOf int              // how many transactions it is built of
 }
 
 type span struct{ from, to time.Time }
@@ -58,7 +58,16 @@ func (s span) has(at time.Time) bool {
 	return !at.Before(s.from.Truncate(time.Millisecond)) && !at.After(s.to)
 }
 
+// collectLess lets more garbage pile up until the end of a test: each connection of the driver allocates 3 MB of
+// buffers, so that collecting took most of the time.
+func collectLess(t *testing.T) {
+	t.Helper()
+	before := debug.SetGCPercent(400)
+	t.Cleanup(func() { debug.SetGCPercent(before) })
+}
+
 func TestHistoriesAreWhatClientsRecord(t *testing.T) {
+	collectLess(t)
 	seen, looks := map[history.How]int{}, 0
 	for i := range *histories {
 		seed := *firstSeed + uint64(i)
@@ -146,97 +155,6 @@ func (p *play) trouble() {
 	}
 }
 
-// use acquires locks at random.
-func (p *play) use(client *framework.Client, random *rand.Rand) {
-	rw := locks.NewInterProcessReadWriteLock(client, "/l/rw")
-	semaphore := locks.NewInterProcessSemaphoreV2(client, "/l/semaphore", limit)
-	all := []locks.Lock{locks.NewInterProcessMutex(client, "/l/mutex"), rw.ReadLock(), rw.WriteLock(), semaphore}
-	for range 1 + random.IntN(4) {
-		time.Sleep(time.Duration(random.IntN(500)) * time.Millisecond)
-		ctx, cancel := context.WithTimeout(context.Background(), time.Duration(1+random.IntN(3000))*time.Millisecond)
-		switch i := random.IntN(len(all) + 3); {
-		case i < len(all):
-			from := time.Now()
-			lease, err := all[i].Acquire(ctx)
-			p.held(from, lease, err, random)
-		case i == len(all)+1:
-			p.holdAll(ctx, semaphore, random)
-		case i == len(all):
-			p.lead(ctx, client, random)
-		default:
-			p.stand(ctx, client, random)
-		}
-		cancel()
-	}
-}
-
-// held holds a lease for a while.
-func (p *play) held(from time.Time, lease *locks.Lease, err error, random *rand.Rand) {
-	if err != nil {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.failed = append(p.failed, span{from, time.Now()})
-		return
-	}
-	h := hold{name: lease.NodeName(), token: lease.FencingToken(), acquired: time.Now()}
-	select {
-	case <-time.After(time.Duration(random.IntN(1000)) * time.Millisecond):
-	case <-lease.Done():
-	case <-lease.RevocationRequested():
-	}
-	h.ended = time.Now()
-	_ = lease.Release() // the loss is asked for
-	h.lost = lease.Err() != nil && !errors.Is(lease.Err(), locks.ErrReleased)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.holds = append(p.holds, h)
-}
-
-// holdAll holds all leases of a semaphore.
-func (p *play) holdAll(ctx context.Context, semaphore *locks.InterProcessSemaphoreV2, random *rand.Rand) {
-	from := time.Now()
-	leases, err := semaphore.AcquireN(ctx, limit)
-	if err != nil {
-		p.held(from, nil, err, random)
-		return
-	}
-	var holders sync.WaitGroup
-	for _, lease := range leases {
-		random := rand.New(rand.NewPCG(random.Uint64(), 7))
-		holders.Go(func() { p.held(from, lease, nil, random) })
-	}
-	holders.Wait()
-}
-
-func (p *play) lead(ctx context.Context, client *framework.Client, random *rand.Rand) {
-	from := time.Now()
-	latch := leader.NewLeaderLatch(client, "/l/latch")
-	if err := latch.Start(ctx); err != nil {
-		p.held(from, nil, err, random)
-		return
-	}
-	term, err := latch.Await(ctx)
-	p.held(from, term, err, random)
-	_ = latch.Close() // its node goes, or has gone
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.failed = append(p.failed, span{from, time.Now()}) // it may have stood again
-}
-
-// stand stands in the mutex's queue under a name of kazoo's, and heeds no turn.
-func (p *play) stand(ctx context.Context, client *framework.Client, random *rand.Rand) {
-	from := time.Now()
-	name := fmt.Sprintf("/l/mutex/%032x__lock__", random.Uint64())
-	node, _, err := client.Create(ctx, name, []byte("kazoo"), framework.CreatingParentsIfNeeded(), framework.WithMode(framework.EphemeralSequential))
-	if err == nil {
-		time.Sleep(time.Duration(random.IntN(500)) * time.Millisecond)
-		_ = client.Delete(context.Background(), node, -1) // it may have gone
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.failed = append(p.failed, span{from, time.Now()})
-}
-
 // transactions are what was executed so far: ended clients may still be closing their sessions.
 func (p *play) transactions() []txnlog.Transaction {
 	p.mu.Lock()
@@ -244,6 +162,10 @@ func (p *play) transactions() []txnlog.Transaction {
 	return slices.Clone(p.executed)
 }
 
+// history is that of what was executed so far.
 func (p *play) history() *history.History {
-	return history.Of("/l", slices.Values(p.transactions()), history.Options{Limit: limit})
+	if all := p.transactions(); p.built == nil || p.builtOf != len(all) {
+		p.built, p.builtOf = history.Of("/l", slices.Values(all), history.Options{Limit: limit}), len(all)
+	}
+	return p.built
 }
