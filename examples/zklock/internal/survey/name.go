@@ -70,19 +70,27 @@ type Name struct {
 
 // ParseName reads the name of a node. Names that no library gives to a contender are not ok.
 func ParseName(name string) (n Name, ok bool) {
+	marked := strings.TrimRight(name, "0123456789")
+	digits := len(name) - len(marked)
+	if digits < 10 {
+		return Name{}, false
+	}
 	for _, m := range markers {
-		at := strings.LastIndex(name, m.text)
-		if at < 0 {
-			continue
+		before, ok := strings.CutSuffix(marked, m.text)
+		if !ok { // behind 2,147,483,647 servers give out negative numbers
+			if before, ok = strings.CutSuffix(strings.TrimSuffix(marked, "-"), m.text); !ok {
+				continue
+			}
+			digits++
 		}
-		before, digits := name[:at], name[at+len(m.text):]
-		number, err := strconv.ParseInt(digits, 10, 32)
-		if err != nil || len(strings.TrimPrefix(digits, "-")) < 10 {
-			continue
+		number, err := strconv.ParseInt(name[len(name)-digits:], 10, 32)
+		if err != nil {
+			return Name{}, false
 		}
 		if by, ok := author(before, m.kind); ok {
 			return Name{m.kind, number, by}, true
 		}
+		return Name{}, false
 	}
 	return Name{}, false
 }

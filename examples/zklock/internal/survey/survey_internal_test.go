@@ -35,6 +35,7 @@ func TestNamesTellKindNumberAndLibrary(t *testing.T) {
 		"lock-3":                           {},
 		"lock-000000000x":                  {},
 		"lock-99999999999":                 {},
+		"lock-+0000000012":                 {},
 		"":                                 {},
 	} {
 		if got, ok := ParseName(name); got != want || ok != (want.Kind != "") {
