@@ -55,8 +55,8 @@ func (c *cursor) open(past int64, late func(*cursor)) bool {
 }
 
 // move goes to the next record whose zxid is greater than past, and reports whether there is one. Records before that
-// are there a second time: a server that gets its leader's transactions again writes them again. For these it calls
-// late, which may be nil.
+// are mostly there a second time: a server that gets its leader's transactions again writes them again. For these it
+// calls late.
 func (c *cursor) move(past int64, late func(*cursor)) bool {
 	for {
 		var err error
@@ -68,9 +68,8 @@ func (c *cursor) move(past int64, late func(*cursor)) bool {
 		switch {
 		case err == nil && c.zxid() > past:
 			return true
-		case err == nil && late != nil:
-			late(c)
 		case err == nil:
+			late(c)
 		case errors.Is(err, errRecord) && c.damaged < mostDamaged:
 			c.damage(err)
 		default:

@@ -120,6 +120,8 @@ func TestLogSaysThatATransactionStandsBehindLaterOnes(t *testing.T) {
 	got, log := replayed(t, "/", write(t, map[string][]byte{"log.1": logOf(one, three, two, three)}))
 	wantLines(t, "another order", got, "1 Created /a of 7", "3 Created /c of 7")
 	wantNotes(t, "another order", log, "from zxid 0x2 to 0x2", "transaction 0x2 stands behind later ones, and is left out")
+	_, log = replayed(t, "/", write(t, map[string][]byte{"log.1": logOf(two, one, three)}))
+	wantNotes(t, "before the first", log, "transaction 0x1 stands behind later ones, and is left out")
 	_, log = replayed(t, "/", write(t, map[string][]byte{"log.1": logOf(one, two, one, two, three)}))
 	wantNotes(t, "a second time", log)
 }

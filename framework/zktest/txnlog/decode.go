@@ -1,6 +1,7 @@
 package txnlog
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -26,7 +27,8 @@ const (
 var errShort = errors.New("it is cut off")
 
 // decode reads one record: the header, the body by its type, and behind that a digest of the tree, which it skips. Of
-// nodes that are not in the scope it reads no more than the paths, and takes no memory for them.
+// nodes that are not in the scope it reads no more than the paths, and takes no memory for them. The data of changes
+// lies in the record: see own.
 func decode(record []byte, in scope) (t Transaction, err error) {
 	f := &fields{rest: record}
 	t.Session, t.Request, t.Zxid = f.int64(), f.int32(), f.int64()
@@ -51,6 +53,13 @@ func decode(record []byte, in scope) (t Transaction, err error) {
 		return t, fmt.Errorf("transaction %#x of type %d: %w", t.Zxid, kind, err)
 	}
 	return t, nil
+}
+
+// own copies the data of changes, which is valid no longer than the record.
+func (t *Transaction) own() {
+	for i := range t.Changes {
+		t.Changes[i].Data = bytes.Clone(t.Changes[i].Data)
+	}
 }
 
 // decodeMulti reads the parts, each of which has a buffer of its own. A part that was refused refuses all.
@@ -97,7 +106,7 @@ func (t *Transaction) decodePart(kind int32, f *fields, in scope) {
 	}
 	c := Change{Kind: change, Path: string(path)}
 	if change == Created || change == DataSet {
-		c.Data = f.bytes()
+		c.Data = f.view()
 	}
 	if change == Created || change == ACLSet {
 		f.skipACL()
@@ -163,15 +172,6 @@ func (f *fields) view() []byte {
 		return nil
 	}
 	return b
-}
-
-// bytes returns a copy of a buffer; nil if it is absent.
-func (f *fields) bytes() []byte {
-	b := f.view()
-	if b == nil {
-		return nil
-	}
-	return append(make([]byte, 0, len(b)), b...)
 }
 
 // skipACL skips a list of permissions, schemes and ids.

@@ -2,7 +2,10 @@ package txnlog_test
 
 import (
 	"bytes"
+	"errors"
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gocurator/curator/framework/zktest/txnlog"
@@ -72,6 +75,37 @@ func TestParseReadsTheChangesOfEachType(t *testing.T) {
 			want.Zxid, want.Session, want.Request, want.At = 5, 7, 3, got[0].At
 			if !reflect.DeepEqual(got[0], want) {
 				t.Errorf("%s%s: got %+v, want %+v", name, with, got[0], want)
+			}
+		}
+	}
+}
+
+// Records are read into a buffer that is used again.
+func TestDataIsThatOfItsTransactionWhenLaterOnesWereRead(t *testing.T) {
+	data := func(zxid int64) string { return strings.Repeat(string(rune('a'+zxid%26)), 5000) }
+	var records []record
+	for zxid := range int64(200) {
+		records = append(records, record{zxid: zxid + 1, kind: create, body: created("/a", data(zxid+1), 0)})
+	}
+	log := logOf(records...)
+	dir := write(t, map[string][]byte{"log.1": log})
+	opened, err := txnlog.Open("/", dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var parsed []txnlog.Transaction
+	err = txnlog.Parse(bytes.NewReader(log), func(one txnlog.Transaction) error { parsed = append(parsed, one); return nil })
+	listed, readErr := txnlog.Read(dir)
+	if err := errors.Join(err, readErr); err != nil {
+		t.Fatal(err)
+	}
+	for name, all := range map[string][]txnlog.Transaction{"Open": slices.Collect(opened.Transactions()), "Read": listed, "Parse": parsed} {
+		if len(all) != len(records) {
+			t.Errorf("%s: got %d transactions, want %d", name, len(all), len(records))
+		}
+		for _, one := range all {
+			if got := string(one.Changes[0].Data); got != data(one.Zxid) {
+				t.Fatalf("%s: transaction %d has the data %.20q, want %.20q", name, one.Zxid, got, data(one.Zxid))
 			}
 		}
 	}

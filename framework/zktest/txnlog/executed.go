@@ -16,8 +16,7 @@ type executed struct {
 	judge func(zxid int64) NoteKind
 	until int64 // later transactions were written meanwhile
 
-	checkRest bool          // the ends of logs are examined
-	late      func(*cursor) // is called for a record that stands behind later ones; nil for none
+	checkRest bool // the ends of logs are examined
 
 	rows map[rowKey]*Note
 }
@@ -76,7 +75,6 @@ func (x *executed) again(note func(Note)) *executed {
 // each calls fn with the cursors that stand on a transaction, one after the other, until fn returns false.
 func (x *executed) each(fn func(c *cursor) bool) {
 	m := newMerge(x.servers, x.note, x.checkRest)
-	m.late = x.late
 	defer m.close()
 	defer x.noteRows()
 	for {

@@ -33,13 +33,13 @@ func joinParts(servers []serverFiles) []serverFiles {
 		if len(servers[later].snapshots) > 0 {
 			continue
 		}
-		begin, _ := bounds(servers[later].logs[:1])
+		begin := firstOf(servers[later].logs[0])
 		for earlier, s := range servers {
 			last := s.logs[len(s.logs)-1]
 			if earlier == later || len(s.snapshots) == 0 || last.first >= servers[later].logs[0].first {
 				continue
 			}
-			_, end := bounds([]logFile{last})
+			end := lastOf(last)
 			if end == 0 || max(end, epoch(begin)<<32)+1 != begin {
 				continue
 			}
@@ -51,14 +51,21 @@ func joinParts(servers []serverFiles) []serverFiles {
 	return servers
 }
 
-// bounds returns the first and the last zxid of logs; zero if there is none.
-func bounds(logs []logFile) (first, last int64) {
-	m := newMerge([]serverFiles{{logs: logs}}, func(Note) {}, false)
+// firstOf returns the first zxid of a log; zero if there is none.
+func firstOf(log logFile) (zxid int64) {
+	eachOf(log, func(first int64) bool { zxid = first; return false })
+	return zxid
+}
+
+// lastOf returns the last zxid of a log; zero if there is none.
+func lastOf(log logFile) (zxid int64) {
+	eachOf(log, func(next int64) bool { zxid = next; return true })
+	return zxid
+}
+
+func eachOf(log logFile, fn func(zxid int64) bool) {
+	m := newMerge([]serverFiles{{logs: []logFile{log}}}, func(Note) {}, false)
 	defer m.close()
-	for on := m.next(); len(on) > 0; on = m.next() {
-		if last = on[0].zxid(); first == 0 {
-			first = last
-		}
+	for on := m.next(); len(on) > 0 && fn(on[0].zxid()); on = m.next() {
 	}
-	return first, last
 }

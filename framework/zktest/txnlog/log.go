@@ -116,7 +116,6 @@ func (l *Log) addNote(n Note) {
 // was not seen.
 func (l *Log) look() {
 	l.read.checkRest = true
-	l.read.late = l.late
 	l.readOldest(l.read)
 	f := &filler{l: l, unread: l.snapshots, byGap: make([]int, len(l.gaps))}
 	for i := range f.byGap {
@@ -148,15 +147,6 @@ func (l *Log) look() {
 
 // afterAll is a zxid behind all that servers give out.
 const afterAll = math.MaxInt32 << 32
-
-// late notes a record that stands behind later ones and is not there a second time.
-func (l *Log) late(c *cursor) {
-	zxid := c.zxid()
-	i, _ := slices.BinarySearchFunc(l.gaps, zxid, func(g gap, zxid int64) int { return cmp.Compare(g.last, zxid) })
-	if i < len(l.gaps) && l.gaps[i].first <= zxid && c.damaged < mostDamaged {
-		c.damage(recordError(c.at, fmt.Errorf("transaction %#x stands behind later ones, and is left out", zxid)))
-	}
-}
 
 // addMissed takes in a node that goes and was not seen to come: before the logs begin, or in the last gap.
 func (l *Log) addMissed(path string, owner int64) {

@@ -65,6 +65,7 @@ func (r *replay) next(c *cursor) bool {
 	if !ok {
 		return true
 	}
+	t.own()
 	r.known.complete(&t)
 	r.stopped = len(t.Changes) > 0 && !r.yield(t)
 	return !r.stopped

@@ -2,6 +2,7 @@ package txnlog
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 )
@@ -13,7 +14,7 @@ type merge struct {
 	open     []*cursor
 	newest   []*cursor // those that stand on the newest zxid
 	past     int64     // the newest zxid
-	late     func(*cursor)
+	read     passed
 }
 
 func newMerge(servers []serverFiles, note func(Note), checkRest bool) *merge {
@@ -41,16 +42,29 @@ func (m *merge) next() []*cursor {
 		m.keep(c, c.open(m.past, m.late))
 		lowest = m.lowest()
 	}
-	m.open = slices.DeleteFunc(m.open, func(c *cursor) bool {
+	others := m.open[:0]
+	for _, c := range m.open {
 		if c.zxid() == lowest {
 			m.newest = append(m.newest, c)
-			return true
+		} else {
+			others = append(others, c)
 		}
-		return false
-	})
-	m.past = lowest
-	slices.SortStableFunc(m.newest, func(a, b *cursor) int { return cmp.Compare(a.server, b.server) })
+	}
+	m.open, m.past = others, lowest
+	if len(m.newest) > 0 {
+		m.read.add(lowest)
+	}
+	if len(m.newest) > 1 {
+		slices.SortStableFunc(m.newest, func(a, b *cursor) int { return cmp.Compare(a.server, b.server) })
+	}
 	return m.newest
+}
+
+// late notes a record that stands behind later ones and is not there a second time.
+func (m *merge) late(c *cursor) {
+	if zxid := c.zxid(); !m.read.has(zxid) && c.damaged < mostDamaged {
+		c.damage(recordError(c.at, fmt.Errorf("transaction %#x stands behind later ones, and is left out", zxid)))
+	}
 }
 
 func (m *merge) keep(c *cursor, hasRecord bool) {
@@ -72,4 +86,21 @@ func (m *merge) close() {
 	for _, c := range slices.Concat(m.open, m.newest) {
 		c.close()
 	}
+}
+
+// passed are the zxids that a merge has read, in ascending order.
+type passed []span
+
+func (p *passed) add(zxid int64) {
+	n := len(*p)
+	if n == 0 || n < mostGaps && (*p)[n-1].last+1 < zxid {
+		*p = append(*p, span{zxid, zxid})
+		return
+	}
+	(*p)[n-1].last = zxid // gaps beyond mostGaps are not kept
+}
+
+func (p *passed) has(zxid int64) bool {
+	i, _ := slices.BinarySearchFunc(*p, zxid, func(s span, zxid int64) int { return cmp.Compare(s.last, zxid) })
+	return i < len(*p) && (*p)[i].first <= zxid
 }

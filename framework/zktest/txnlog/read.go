@@ -11,8 +11,9 @@ import (
 // if the server was killed while it wrote it. At the end of the last log of an ensemble's member there may be
 // transactions that were never committed.
 //
-// Read fails if dir has no log, and if a log is damaged; the error names the file and the offset. It keeps all
-// transactions in memory; Open does not, and reads beyond what is damaged.
+// Read fails if dir has no log, if a log is damaged, or if a transaction stands behind later ones and nowhere else. The
+// error names the file and the offset. It keeps all transactions in memory, also those that change nothing; Open does
+// neither, and reads beyond what is damaged.
 func Read(dir string) ([]Transaction, error) {
 	servers, err := findAll([]string{dir})
 	if err != nil {
@@ -24,17 +25,22 @@ func Read(dir string) ([]Transaction, error) {
 	return readExecuted(servers)
 }
 
-// readExecuted returns all that was executed, or an error about the first damage.
+// readExecuted returns all that was executed, or an error about the first damage or difference.
 func readExecuted(servers []serverFiles) (list []Transaction, err error) {
 	x := newExecuted(servers, func(n Note) {
-		if n.Kind == Damaged && err == nil {
+		switch {
+		case err != nil:
+		case n.Kind == Damaged:
 			err = fmt.Errorf("txnlog: read %s: %w", n.File, n.Err)
+		case n.Kind == Differs:
+			err = fmt.Errorf("txnlog: read %v", n)
 		}
 	})
 	known := owners{}
 	x.each(func(c *cursor) bool {
 		t, ok := c.decode(all)
 		if ok {
+			t.own()
 			known.complete(&t)
 			list = append(list, t)
 		}

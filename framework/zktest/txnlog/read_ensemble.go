@@ -1,8 +1,9 @@
 package txnlog
 
 // ReadEnsemble returns what an ensemble has executed, in the order of zxids. Each directory is one that Read takes, of
-// a server that votes; one without a log has none of the transactions. The servers should be idle or have ended. The
-// errors are those of Read. If a server has lost its log, as with a new disk, transactions may be missing.
+// a server that votes; one without a log has none of the transactions. The servers should be idle or have ended. If a
+// server has lost its log, as with a new disk, transactions may be missing. The errors are those of Read, and that a
+// transaction is another one in the log of another server.
 //
 // The log of one server may have more: what a leader that was deposed has proposed, and no other leader has taken over.
 // And it may have less, since a server that comes back far behind gets a snapshot. So neither one log nor what most of

@@ -2,8 +2,10 @@ package txnlog_test
 
 import (
 	"fmt"
+	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gocurator/curator/framework/zktest/txnlog"
@@ -67,5 +69,17 @@ func TestReadEnsembleHasWhatLeadersHaveTakenOver(t *testing.T) {
 		if got := zxids(all); err != nil || !slices.Equal(got, test.want) {
 			t.Errorf("%s: got %#x (%v), want %#x", name, got, err, test.want)
 		}
+	}
+}
+
+func TestReadEnsembleRefusesTwoTransactionsOfOneZxid(t *testing.T) {
+	one, two, other := made(1, 7, "/a"), made(2, 7, "/b"), made(2, 8, "/b")
+	dirs := []string{
+		write(t, map[string][]byte{"log.1": logOf(one, two)}), write(t, map[string][]byte{"log.1": logOf(one, other)}),
+		write(t, map[string][]byte{"log.1": logOf(one, two)}),
+	}
+	all, err := txnlog.ReadEnsemble(dirs...)
+	if want := filepath.Join(dirs[1], "log.1") + ": transaction 0x2 is not that of the other servers"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v and the error %v, want %q", all, err, want)
 	}
 }

@@ -201,6 +201,18 @@ func TestReadNamesTheDamagedFileAndTheOffset(t *testing.T) {
 	}
 }
 
+func TestReadRefusesATransactionBehindLaterOnes(t *testing.T) {
+	one, two, three := made(1, 7, "/a"), made(2, 7, "/b"), made(3, 7, "/c")
+	dir := write(t, map[string][]byte{"log.1": logOf(one, three, two)})
+	at := fmt.Sprintf("%s: record at offset %d: transaction 0x2 stands behind later ones", filepath.Join(dir, "log.1"), len(logOf(one, three)))
+	if all, err := txnlog.Read(dir); err == nil || !strings.Contains(err.Error(), at) {
+		t.Errorf("got %v and the error %v, want %q", all, err, at)
+	}
+	if all := read(t, map[string][]byte{"log.1": logOf(one, two, one, three)}); !slices.Equal(zxids(all), []int64{1, 2, 3}) {
+		t.Errorf("one that is there a second time: got %v, want 1 to 3", zxids(all))
+	}
+}
+
 // rawRecord is a record of any content.
 func rawRecord(body []byte) []byte {
 	log := i64(nil, int64(adler32.Checksum(body)))

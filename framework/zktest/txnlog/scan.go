@@ -37,6 +37,7 @@ func scan(r io.Reader, fn func(Transaction) error) error {
 		if err != nil {
 			return recordError(at, err)
 		}
+		t.own()
 		if err := fn(t); err != nil {
 			return err
 		}
