@@ -50,27 +50,7 @@ type builder struct {
 // A lineKey is a directory and what queues there: nodes of other families do not count for each other.
 type lineKey struct {
 	dir    string
-	family family
-}
-
-// A family is the kinds of nodes that wait for each other.
-type family int
-
-const (
-	exclusion family = iota // mutexes, readers and writers, also kazoo's
-	latches
-	leases
-)
-
-func familyOf(kind survey.Kind) family {
-	switch kind {
-	case survey.Lease:
-		return leases
-	case survey.Latch:
-		return latches
-	default:
-		return exclusion
-	}
+	family Family
 }
 
 // A contender is a Contender in the making. Gate and ranks are a lease's.
@@ -127,7 +107,7 @@ func (b *builder) create(t txnlog.Transaction, c txnlog.Change, now txnlog.Momen
 	parsed, ok := survey.ParseName(name)
 	if !ok {
 		if name == leaseDirectory { // a semaphore's gate is one before the first lease is there
-			b.line(c.Path, leases)
+			b.line(c.Path, Leases)
 		}
 		return
 	}
@@ -136,14 +116,14 @@ func (b *builder) create(t txnlog.Transaction, c txnlog.Change, now txnlog.Momen
 	}
 	one := &contender{
 		Contender: Contender{Path: c.Path, Node: name, Kind: parsed.Kind, By: parsed.By, Session: c.Owner, Who: survey.Cut(survey.Text(c.Data), mostWho)},
-		line:      b.line(dir, familyOf(parsed.Kind)), number: parsed.Number,
+		line:      b.line(dir, FamilyOf(parsed.Kind)), number: parsed.Number,
 	}
 	one.AskedEarlier = !b.begun && string(c.Data) == revoke
 	if !t.At.IsZero() {
 		one.Queued, one.Czxid, one.Token = now, t.Zxid, t.Zxid
 	}
 	b.there[c.Path] = one
-	if one.line.family == leases {
+	if one.line.family == Leases {
 		b.takeFromGate(one)
 	}
 	one.line.enter(one, now, b.begun)
@@ -152,7 +132,7 @@ func (b *builder) create(t txnlog.Transaction, c txnlog.Change, now txnlog.Momen
 // mostWho is how much of a node's data is kept, in characters.
 const mostWho = 200
 
-func (b *builder) line(dir string, f family) *line {
+func (b *builder) line(dir string, f Family) *line {
 	key := lineKey{dir, f}
 	l := b.lines[key]
 	if l == nil {
@@ -166,7 +146,7 @@ func (b *builder) line(dir string, f family) *line {
 func (b *builder) begin() {
 	b.begun = true
 	for _, l := range b.lines {
-		if n := len(l.queue); n > 0 && l.family == leases && l.queue[n-1].batch == nil {
+		if n := len(l.queue); n > 0 && l.family == Leases && l.queue[n-1].batch == nil {
 			b.takeUnknownGate(l.queue[n-1])
 		}
 	}

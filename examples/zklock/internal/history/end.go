@@ -16,7 +16,7 @@ func (b *builder) end(one *contender, t txnlog.Transaction, now txnlog.Moment) {
 	if one.leased {
 		one.batch.gate = nil
 	}
-	if one.line.family == exclusion && (one.How == Released || one.How == Unknown) {
+	if one.line.family == Exclusion && (one.How == Released || one.How == Unknown) {
 		b.passGate(one)
 	}
 	if now.At.IsZero() {
@@ -24,7 +24,7 @@ func (b *builder) end(one *contender, t txnlog.Transaction, now txnlog.Moment) {
 	} else {
 		b.keep(one, now.At)
 	}
-	if l := one.line; len(l.queue) == 0 && l.family != leases { // a path has many locks over time
+	if l := one.line; len(l.queue) == 0 && l.family != Leases { // a path has many locks over time
 		delete(b.lines, lineKey{l.dir, l.family})
 		if l.mixed != 0 {
 			b.mixed[l.dir] |= l.mixed

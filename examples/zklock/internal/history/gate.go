@@ -26,7 +26,7 @@ func (b *builder) takeUnknownGate(lease *contender) {
 
 func (b *builder) firstAtGate(lease *contender) *contender {
 	parent, name := path.Split(lease.line.dir)
-	gate := b.lines[lineKey{parent + gateDirectory, exclusion}]
+	gate := b.lines[lineKey{parent + gateDirectory, Exclusion}]
 	if name != leaseDirectory || gate == nil || len(gate.queue) == 0 {
 		return nil
 	}
@@ -49,7 +49,7 @@ func (b *builder) passGate(gate *contender) {
 	if name != gateDirectory || gate.batch == nil {
 		return
 	}
-	if l := b.lines[lineKey{dir + leaseDirectory, leases}]; l != nil {
+	if l := b.lines[lineKey{dir + leaseDirectory, Leases}]; l != nil {
 		l.pass(gate)
 	}
 }

@@ -98,7 +98,7 @@ func (l *line) beginLease(one *contender, i int) {
 // settle finds out when a lease was let in, under a limit that is at least 1. The limit is known, or taken from the
 // leases that count for sure.
 func (one *contender) settle(limit int, known bool) {
-	if one.line.family != leases {
+	if one.line.family != Leases {
 		return
 	}
 	if !one.takenBack() {

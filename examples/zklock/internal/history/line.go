@@ -12,7 +12,7 @@ import (
 // recipes/internal/queue, numbers decide; negative ones, from beyond the counter's end, are ahead.
 type line struct {
 	dir       string
-	family    family
+	family    Family
 	queue     []*contender
 	exclusive []*contender // those of queue that are not shared
 	most      int          // the most leases that surely counted at one time
@@ -40,7 +40,7 @@ func remove(list []*contender, one *contender) []*contender {
 func (l *line) enter(one *contender, now txnlog.Moment, begun bool) {
 	l.queue = insert(l.queue, one)
 	switch {
-	case l.family == leases:
+	case l.family == Leases:
 		l.enterLease(one, now)
 		return
 	case !one.Kind.Shared():
@@ -75,7 +75,7 @@ func (l *line) mayEnter(one *contender) bool {
 
 // leave takes out a contender, and lets in who may enter now.
 func (l *line) leave(one *contender, now txnlog.Moment) {
-	if l.family == leases {
+	if l.family == Leases {
 		l.leaveLease(one, now)
 		return
 	}
@@ -110,7 +110,7 @@ func (l *line) letIn(one *contender, now txnlog.Moment) bool {
 // begin lets in what stands first when the logs begin.
 func (l *line) begin() {
 	for i, one := range l.queue {
-		if l.family == leases {
+		if l.family == Leases {
 			l.beginLease(one, i)
 		} else if l.mayEnter(one) {
 			one.LetIn, one.LetInEarlier = one.Queued, true

@@ -22,11 +22,11 @@ func (b *builder) sort(kept []*contender) (locks []Lock) {
 			return cmp.Or(cmp.Compare(a.Queued.Zxid, b.Queued.Zxid), cmp.Compare(a.Czxid, b.Czxid), strings.Compare(a.Path, b.Path))
 		})
 		var kinds []survey.Kind
-		if l := b.lines[lineKey{path.Join(p, leaseDirectory), leases}]; l != nil {
+		if l := b.lines[lineKey{path.Join(p, leaseDirectory), Leases}]; l != nil {
 			kinds, lock.Limit = append(kinds, survey.Lease), cmp.Or(b.o.Limit, l.most)
 		}
 		for _, one := range list {
-			if one.line.family == exclusion && one.line.dir != p {
+			if one.line.family == Exclusion && one.line.dir != p {
 				one.neverLeased()
 			}
 			one.settle(lock.Limit, b.o.Limit > 0)
@@ -37,7 +37,7 @@ func (b *builder) sort(kept []*contender) (locks []Lock) {
 		}
 		lock.Kind = survey.Describe(kinds...)
 		mixed := b.mixed[p]
-		if l := b.lines[lineKey{p, exclusion}]; l != nil {
+		if l := b.lines[lineKey{p, Exclusion}]; l != nil {
 			mixed |= l.mixed
 		}
 		lock.MayOverlap = mixed.texts()
@@ -52,9 +52,9 @@ func (b *builder) sort(kept []*contender) (locks []Lock) {
 func (b *builder) lockOf(l *line) string {
 	parent, name := path.Split(l.dir)
 	switch {
-	case l.family == leases && name == leaseDirectory:
+	case l.family == Leases && name == leaseDirectory:
 		return path.Clean(parent)
-	case l.family == exclusion && name == gateDirectory && b.lines[lineKey{parent + leaseDirectory, leases}] != nil:
+	case l.family == Exclusion && name == gateDirectory && b.lines[lineKey{parent + leaseDirectory, Leases}] != nil:
 		return path.Clean(parent)
 	default:
 		return l.dir

@@ -54,7 +54,7 @@ func recipeOf(kind survey.Kind) recipe {
 
 // mix notes what stands together as a contender enters, which is in the queue.
 func (l *line) mix(one *contender) {
-	if l.family != exclusion {
+	if l.family != Exclusion {
 		return
 	}
 	l.standing[recipeOf(one.Kind)]++
@@ -70,7 +70,7 @@ func (l *line) mix(one *contender) {
 }
 
 func (l *line) unmix(one *contender) {
-	if l.family == exclusion {
+	if l.family == Exclusion {
 		l.standing[recipeOf(one.Kind)]--
 	}
 }

@@ -8,38 +8,17 @@ import (
 
 	"github.com/gocurator/curator/examples/holds/records"
 	"github.com/gocurator/curator/examples/zklock/internal/history"
-	"github.com/gocurator/curator/examples/zklock/internal/survey"
 )
-
-// A family is the kinds of nodes that can exclude each other.
-type family int
-
-const (
-	exclusion family = iota // mutexes, readers and writers, also kazoo's
-	latches
-	leases
-)
-
-func familyOf(kind survey.Kind) family {
-	switch kind {
-	case survey.Lease:
-		return leases
-	case survey.Latch:
-		return latches
-	default:
-		return exclusion
-	}
-}
 
 // lay lays each record over its node, and returns the holds in the order in which they can have begun.
-func (j *judge) lay(in Input) map[family][]*Hold {
+func (j *judge) lay(in Input) map[history.Family][]*Hold {
 	nodes := make(map[string]*history.Contender, len(in.Lock.Contenders))
 	for i := range in.Lock.Contenders {
 		nodes[in.Lock.Contenders[i].Node] = &in.Lock.Contenders[i]
 	}
 	chains := map[string]*chain{}
 	first := map[twin]int{}
-	holds := map[family][]*Hold{}
+	holds := map[history.Family][]*Hold{}
 	for i := range in.Records {
 		rec := &in.Records[i]
 		c := nodes[rec.Node]
@@ -63,12 +42,12 @@ func (j *judge) lay(in Input) map[family][]*Hold {
 		ended := int64(0)
 		if h := j.layOver(*rec, c, nodes); h != nil {
 			ended = h.endedAfter()
-			holds[familyOf(c.Kind)] = append(holds[familyOf(c.Kind)], h)
+			holds[history.FamilyOf(c.Kind)] = append(holds[history.FamilyOf(c.Kind)], h)
 		}
 		chains[rec.Node].extend(rec, ended)
 	}
 	for _, h := range j.unrecorded(in.Lock.Contenders, chains) {
-		holds[familyOf(h.kind)] = append(holds[familyOf(h.kind)], h)
+		holds[history.FamilyOf(h.kind)] = append(holds[history.FamilyOf(h.kind)], h)
 	}
 	for _, list := range holds {
 		slices.SortStableFunc(list, func(a, b *Hold) int {

@@ -107,9 +107,9 @@ func later(zxid int64) int64 {
 func Judge(in Input) Result {
 	j := judge{mostCompared: mostCompared, Result: Result{Path: in.Lock.Path, Verdict: Apart, Groups: []Group{}, Findings: []Finding{}}}
 	byKind := j.lay(in)
-	j.exclude(byKind[exclusion])
-	j.exclude(byKind[latches])
-	j.count(byKind[leases], in.Lock.Limit, in.LimitKnown)
+	j.exclude(byKind[history.Exclusion])
+	j.exclude(byKind[history.Latches])
+	j.count(byKind[history.Leases], in.Lock.Limit, in.LimitKnown)
 	switch {
 	case j.Overlaps > 0:
 		j.Verdict = Overlapped
