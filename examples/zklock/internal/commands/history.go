@@ -85,9 +85,10 @@ newest transaction that the client had seen at its begin and at its end. -check
 may be given several times, for all that held the lock. It says of each two
 holds that exclude each other whether they overlapped, did not, or that it
 cannot tell. Transactions decide that, never the clocks of two processes: when a
-lost hold ended, its client's clock alone has recorded. It also finds holds
-without a record, records without a node, tokens and sessions that differ, and
-holds that outlasted their node.
+lost hold ended, its client's clock alone has recorded. So of that and the next
+hold it cannot tell, unless the process that lost it held the lock once more
+before the next one began. It also finds holds without a record, records without
+a node, tokens and sessions that differ, and holds that outlasted their node.
 
 Examples:
 

@@ -106,6 +106,48 @@ func TestPairsAreJudgedByWhatTheirClientsHadSeen(t *testing.T) {
 			records: []r{by(hold(10, 10, 15, records.Lost), "p"), by(hold(12, 21, 25, records.Released), "p")},
 			want:    overlap.Apart,
 		},
+		"its process held again, and released that, before the second began": {
+			nodes: []c{node(mutex, 10, 20, expired), node(mutex, 22, 30, released), node(mutex, 24, 40, released)},
+			records: []r{
+				by(hold(10, 10, 15, records.Lost), "p"), by(after(hold(22, 22, 25, records.Released), 10), "p"), after(hold(24, 24, 35, records.Released), 22),
+			},
+			want: overlap.Apart,
+		},
+		"its process held again, and the second began before the end of that": {
+			nodes: []c{node(mutex, 10, 20, expired), node(mutex, 12, 30, released), node(mutex, 22, 40, released)},
+			records: []r{
+				by(hold(10, 10, 15, records.Lost), "p"), after(hold(12, 12, 25, records.Released), 10), by(after(hold(22, 22, 35, records.Released), 12), "p"),
+			},
+			want: overlap.Unknown, why: "1 undecided",
+		},
+		"another process held, and released that, before the third began": {
+			nodes: []c{node(mutex, 10, 20, expired), node(reader, 22, 30, released), node(mutex, 24, 40, released)},
+			records: []r{
+				by(hold(10, 10, 15, records.Lost), "p"), by(after(hold(22, 22, 25, records.Released), 10), "q"), after(hold(24, 24, 35, records.Released), 22),
+			},
+			want: overlap.Unknown, why: "2 undecided",
+		},
+		"its process held again, in a hold of which the begin was not recorded": {
+			nodes: []c{node(mutex, 10, 20, expired), node(reader, 22, 30, released), node(mutex, 24, 40, released)},
+			records: []r{
+				by(hold(10, 10, 15, records.Lost), "p"),
+				func() r {
+					h := by(after(hold(22, 22, 25, records.Released), 10), "p")
+					h.Czxid, h.Session = 0, 0
+					return h
+				}(),
+				after(hold(24, 24, 35, records.Released), 22),
+			},
+			want: overlap.Unknown, why: "2 undecided",
+		},
+		"its process held again, and what it had seen contradicts its clock": {
+			nodes: []c{node(mutex, 10, 20, expired), node(mutex, 22, 30, released), node(mutex, 24, 40, released)},
+			records: []r{
+				func() r { h := by(hold(10, 10, 15, records.Released), "p"); h.End.Zxid = 45; return h }(),
+				by(after(hold(22, 22, 25, records.Released), 10), "p"), after(hold(24, 24, 35, records.Released), 22),
+			},
+			want: overlap.Overlapped, why: "2 overlapped",
+		},
 		"a lost hold is reported with the next alone": {
 			nodes:   []c{node(mutex, 10, 20, expired), node(mutex, 12, 30, released), node(mutex, 14, 40, released)},
 			records: []r{hold(10, 10, 15, records.Lost), after(hold(12, 21, 25, records.Released), 10), after(hold(14, 31, 35, records.Released), 12)},

@@ -49,6 +49,7 @@ func (j *judge) lay(in Input) map[history.Family][]*Hold {
 	for _, h := range j.unrecorded(in.Lock.Contenders, chains) {
 		holds[history.FamilyOf(h.kind)] = append(holds[history.FamilyOf(h.kind)], h)
 	}
+	endBeforeLater(holds)
 	for _, list := range holds {
 		slices.SortStableFunc(list, func(a, b *Hold) int {
 			return cmp.Or(cmp.Compare(a.beganAfter(), b.beganAfter()), cmp.Compare(a.token, b.token), cmp.Compare(a.Count, b.Count))

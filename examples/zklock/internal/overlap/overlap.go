@@ -4,11 +4,24 @@
 // Order is decided by transactions, never by comparing the clocks of two processes. Of each hold there are four bounds:
 // it began after the newest transaction that its client had seen then, or whose effect let it in, and before its node
 // was deleted; it ended after the newest transaction that its client had seen by then and, if it was released, before
-// its client's own deletion of the node. So a hold that was lost has no later bound: whether its client noticed in time
-// is not in any log. Then the answer is that the records cannot tell, with what the clocks say.
+// its client's own deletion of the node. A hold that was lost has no such deletion. It ended before the node of a later
+// hold of the same process was deleted, since the one clock of the process has the order of both; else it has no later
+// bound: whether its client noticed in time is not in any log. Then the answer is that the records cannot tell, with
+// what the clocks say.
 //
 // That a hold begins while its node is there is taken for granted: clients check it when they are let in. Everything
 // else, above all when holds end, is judged by what was recorded.
+//
+// # What stays undecided
+//
+// The transaction that a client had seen when it noticed a loss says nothing of its lease's end, which was earlier. Nor
+// do times of the servers and durations of the client together: leaders' clocks are set while they run. That the
+// servers let the next one in no sooner than the lease had ended is what is to be proved.
+//
+// A record names one node whose end let its hold in, the last that it waited for. A writer that waited for several
+// readers, and the holder of a retained node that another contender of its client waited for, can have heard of more
+// ends by watch events, which carry no zxid before ZooKeeper 3.9. So some of their pairs are undecided. To name all
+// these nodes in locks.AcquireEnd, each contender would have to keep the view that admitted it, in every acquire.
 package overlap
 
 import (
