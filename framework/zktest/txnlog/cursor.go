@@ -19,6 +19,8 @@ const headSize = 8 + 4 + 8 + 8 + 4
 type cursor struct {
 	logFile
 	server int
+	voter  int  // see serverFiles
+	newest bool // it is the last log of its server
 	note   func(Note)
 	// checkRest says that the zeros behind the last record are read as well: there could be more.
 	checkRest bool
@@ -107,6 +109,8 @@ func (c *cursor) damage(err error) {
 func (c *cursor) end(err error) bool {
 	defer c.close()
 	switch rest := c.checkRest && c.hasRest(err); {
+	case errors.Is(err, errCut) && !c.newest && !rest:
+		c.note(Note{Kind: CutShort, File: c.name, Offset: c.at, Err: err})
 	case errors.Is(err, errTorn) && !rest:
 		c.note(Note{Kind: Torn, File: c.name, Offset: c.at, Err: err})
 	case rest:

@@ -1,6 +1,10 @@
 package txnlog
 
-import "math"
+import (
+	"cmp"
+	"math"
+	"slices"
+)
 
 // A cut is a range of zxids of which the logs of several servers do not show that it was executed.
 type cut struct {
@@ -10,50 +14,67 @@ type cut struct {
 }
 
 // cutsOf goes from one epoch to the one before it. What a leader knew of an earlier epoch stands before its own first
-// transaction. That proves that the rest was not executed, unless a server that may have led has lost this part of its
-// log, or a snapshot has more. executed are the zxids of snapshots.
-func cutsOf(e epochs, executed []int64) (cuts []cut) {
+// transaction in the log of a witness: the rest was not executed. Some of that is left in doubt all the same: if most
+// servers do not lack it, or a snapshot has it. Without a witness, only what most servers have logged is sure, and
+// transactions may be missing: unseen has where. executed are the zxids of snapshots.
+func cutsOf(e epochs, executed []int64) (cuts []cut, unseen []span) {
 	newer, ok := e.lastEpoch(math.MaxInt64)
 	for ok {
 		begin := newer << 32
-		end, first := e.lastBefore(newer)
-		switch c := (cut{end + 1, begin - 1, Deposed}); {
-		case end == 0: // no log has both
-			if newer, ok = e.lastEpoch(newer); ok {
-				cuts = append(cuts, cut{max(newer<<32, e.most[newer]+1), begin - 1, Unproven})
+		if end, found := e.witnessed(newer); found {
+			c := cut{end + 1, begin, Deposed}
+			if anyBetween(executed, end, begin) || !e.mostLack(c) {
+				c.kind = Unproven
 			}
-			continue
-		case first != begin+1 || e.beginsAfter(end) || anyBetween(executed, end, begin):
-			c.kind = Unproven
-			fallthrough
-		default:
 			cuts = append(cuts, c)
+			newer = epoch(end)
+			continue
 		}
-		newer = epoch(end)
+		if newer, ok = e.lastEpoch(newer); ok {
+			cuts = append(cuts, cut{max(newer<<32, e.most[newer]+1), begin, Unproven})
+			unseen = append(unseen, span{e.lastOf(newer) + 1, begin})
+		}
 	}
-	return cuts
+	return cuts, unseen
+}
+
+// mostLack reports whether most servers have logged nothing of a range: what they logged before it, or a snapshot from
+// before it, is still there.
+func (e *epochs) mostLack(c cut) bool {
+	lack, have := map[int]struct{}{}, map[int]struct{}{}
+	for server, spans := range e.of {
+		voter := e.servers[server].voter
+		switch i, _ := slices.BinarySearchFunc(spans, c.first, func(s span, zxid int64) int { return cmp.Compare(s.last, zxid) }); {
+		case i < len(spans) && spans[i].first <= c.last:
+			have[voter] = struct{}{}
+		case i > 0 || hasOlder(e.servers[server].snapshots, c.first):
+			lack[voter] = struct{}{}
+		}
+	}
+	for voter := range have {
+		delete(lack, voter)
+	}
+	return len(lack) > e.electorate.servers/2
 }
 
 // lastEpoch returns the last epoch before another that a log has transactions of.
 func (e *epochs) lastEpoch(before int64) (last int64, ok bool) {
 	for _, spans := range e.of {
-		for _, s := range spans {
-			if n := epoch(s.first); n < before && (!ok || n > last) {
-				last, ok = n, true
-			}
+		if i := begin(spans, before); i > 0 {
+			last, ok = max(last, epoch(spans[i-1].first)), true
 		}
 	}
 	return last, ok
 }
 
-// beginsAfter reports whether the log of a server begins after a zxid.
-func (e *epochs) beginsAfter(zxid int64) bool {
+// lastOf returns the last zxid of an epoch that a log has.
+func (e *epochs) lastOf(number int64) (last int64) {
 	for _, spans := range e.of {
-		if len(spans) > 0 && spans[0].first > zxid {
-			return true
+		if i := begin(spans, number); i < len(spans) && epoch(spans[i].first) == number {
+			last = max(last, spans[i].last)
 		}
 	}
-	return false
+	return last
 }
 
 // anyBetween reports whether one of the zxids of snapshots is that of a transaction between two others.

@@ -23,7 +23,10 @@ func TestLogLeavesOutOnlyWhatWasNotExecutedForSure(t *testing.T) {
 			[][]int64{{e1 + 1, e1 + 2}, {e2 + 5, e2 + 6}, {e2 + 5, e2 + 6}},
 			"",
 			[]int64{e1 + 1, e1 + 2, e2 + 5, e2 + 6},
-			[]string{"in no log, from zxid 0x200000001", "0x100000001 to 0x100000002 may not have been executed: the logs that would show it are missing"},
+			[]string{
+				"0x100000003 to 0x200000000 may be missing", "in no log, from zxid 0x200000001",
+				"0x100000001 to 0x100000002 may not have been executed: the logs that would show it are missing",
+			},
 		},
 		"a server that may have led has lost its log": {
 			[][]int64{{e1 + 1, e1 + 2, e1 + 3}, {e1 + 1, e2 + 1}, {e2 + 1}},
@@ -41,7 +44,7 @@ func TestLogLeavesOutOnlyWhatWasNotExecutedForSure(t *testing.T) {
 			[][]int64{{e1 + 1, e1 + 2}, {e1 + 1, e2 + 2}, {e1 + 1, e2 + 2}},
 			"",
 			[]int64{e1 + 1, e1 + 2, e2 + 2},
-			[]string{"in no log, from zxid 0x200000001", "0x100000002 to 0x100000002 may not have been executed: the logs"},
+			[]string{"0x100000003 to 0x200000000 may be missing", "in no log, from zxid 0x200000001", "0x100000002 to 0x100000002 may not have been executed: the logs"},
 		},
 		"a deposed leader": {
 			[][]int64{{e1 + 1, e1 + 2}, {e1 + 1, e2 + 1}, {e1 + 1, e2 + 1}}, "", []int64{e1 + 1, e2 + 1}, []string{"0x100000002 to 0x100000002 were not executed"},
@@ -76,6 +79,7 @@ func TestLogLeavesOutOnlyWhatWasNotExecutedForSure(t *testing.T) {
 				files[fmt.Sprintf("log.%x", zxid)] = logOf(made(zxid, 7, fmt.Sprintf("/l/%x", zxid)))
 			}
 			files[fmt.Sprintf("snapshot.%x", log[0]-1)] = snapshotOf()
+			files["myid"] = fmt.Appendf(nil, "%d\n", i+1)
 			if i == 0 && test.snapshot != "" {
 				files[test.snapshot] = snapshotOf()
 			}

@@ -57,7 +57,7 @@ func TestLogSaysThatTheRestOfAFileIsNotRead(t *testing.T) {
 func TestNotesThatSomethingIsMissingGoBeforeOthers(t *testing.T) {
 	files := map[string][]byte{}
 	for zxid := range int64(130) {
-		files[fmt.Sprintf("log.%x", zxid+1)] = append(logOf(made(zxid+1, 7, "/a")), 0, 0, 0, 1)
+		files[fmt.Sprintf("log.%x", zxid+1)] = slices.Concat(logOf(made(zxid+1, 7, "/a")), []byte{0, 0, 0, 1}, make([]byte, 20))
 	}
 	files["log.90"] = logOf(made(0x90, 7, "/b"))
 	_, log := replayed(t, "/", write(t, files))
@@ -166,5 +166,49 @@ func TestSnapshotGivesTheDataOfItsFirstNodes(t *testing.T) {
 	wantNotes(t, "data", log)
 	if with != 4096 || without != 5000-4096 {
 		t.Errorf("got the data of %d nodes, and %d without, want %d and %d", with, without, 4096, 5000-4096)
+	}
+}
+
+// Behind what a server has written it has allocated zeros, so a file that ends there was copied in part.
+func TestLogThatIsCutShortIsIncompleteUnlessItIsTheNewest(t *testing.T) {
+	whole, next := logOf(made(1, 7, "/a"), made(2, 7, "/b")), logOf(made(1<<32+1, 7, "/c"))
+	for name, test := range map[string]struct {
+		log  []byte
+		want txnlog.NoteKind
+	}{
+		"in a body":                    {whole[:len(whole)-9], txnlog.CutShort},
+		"before the last byte":         {whole[:len(whole)-1], txnlog.CutShort},
+		"in a checksum":                {logOf(made(1, 7, "/a"), made(2, 7, "/b"))[:len(logOf(made(1, 7, "/a")))+3], txnlog.CutShort},
+		"in the header":                {whole[:15], txnlog.CutShort},
+		"no bytes":                     {nil, txnlog.CutShort},
+		"zeros in a body":              {append(whole[:len(whole)-9:len(whole)-9], make([]byte, 99)...), txnlog.Torn},
+		"zeros in place of the length": {append(slices.Clone(logOf(made(1, 7, "/a"))), append([]byte{0, 0, 0, 0, 1}, make([]byte, 99)...)...), txnlog.Torn},
+	} {
+		for newest, names := range map[bool][2]string{false: {"log.1", "log.100000001"}, true: {"log.100000001", "log.1"}} {
+			_, log := replayed(t, "/", write(t, map[string][]byte{names[0]: test.log, names[1]: next}))
+			want := test.want
+			if newest {
+				want = txnlog.Torn
+			}
+			if n := log.Notes[0]; n.Kind != want || n.Incomplete() != (want == txnlog.CutShort) {
+				t.Errorf("%s, newest %v: got %v of kind %s, incomplete %v, want %s", name, newest, n, n.Kind, n.Incomplete(), want)
+			}
+		}
+	}
+}
+
+func TestCompressedLogsAreNotRead(t *testing.T) {
+	dir := write(t, map[string][]byte{"log.1": logOf(made(1, 7, "/a")), "log.2.gz": zipped(logOf(made(2, 7, "/b")))})
+	got, log := replayed(t, "/", dir)
+	wantLines(t, "one of two", got, "1 Created /a of 7")
+	wantNotes(t, "one of two", log, "log.2.gz: compressed logs are not read")
+	if !log.Incomplete {
+		t.Error("got no word that transactions may be missing")
+	}
+	if err := os.Remove(filepath.Join(dir, "log.1")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := txnlog.Open("/", dir); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "log.2.gz: compressed") {
+		t.Errorf("got %v, want fs.ErrNotExist, and the log that is not read", err)
 	}
 }

@@ -7,7 +7,11 @@ import (
 
 // epochs are the zxids of the logs of several servers, as far as they say what was executed.
 type epochs struct {
-	of     [][]span        // by server, in the order of zxids
+	servers []serverFiles
+	of      [][]span // by server, in the order of zxids
+	damaged []bool   // by server: a part of a log is not read
+	electorate
+	apart  []serverFiles   // the snapshots of the servers that have them elsewhere, see isWitness
 	most   map[int64]int64 // the last zxid of each epoch that most servers have logged
 	newest int64           // the last zxid that most servers have logged
 	last   int64           // the last zxid that any server has logged
@@ -16,9 +20,17 @@ type epochs struct {
 // A span is what a log has of one epoch.
 type span struct{ first, last int64 }
 
-func newEpochs(servers []serverFiles) epochs {
-	e := epochs{of: make([][]span, len(servers)), most: map[int64]int64{}}
-	m := newMerge(servers, func(Note) {}, false)
+func newEpochs(servers []serverFiles, of electorate) epochs {
+	e := epochs{
+		servers: servers, of: make([][]span, len(servers)), damaged: make([]bool, len(servers)), electorate: of,
+		most: map[int64]int64{},
+	}
+	damaged := map[string]struct{}{}
+	m := newMerge(servers, func(n Note) {
+		if n.Incomplete() {
+			damaged[n.File] = struct{}{}
+		}
+	}, true)
 	defer m.close()
 	for on := m.next(); len(on) > 0; on = m.next() {
 		zxid, last := on[0].zxid(), -1
@@ -29,23 +41,17 @@ func newEpochs(servers []serverFiles) epochs {
 			last = c.server
 		}
 		e.last = zxid
-		if haveMost(on, len(servers)) {
+		if e.hasMost(on) {
 			e.newest, e.most[epoch(zxid)] = zxid, zxid
 		}
 	}
-	return e
-}
-
-// haveMost reports whether most of the servers have logged what cursors stand on, in the order of servers.
-func haveMost(on []*cursor, servers int) bool {
-	logged, last := 0, -1
-	for _, c := range on {
-		if c.server != last {
-			logged++
+	for i, s := range servers {
+		for _, log := range s.logs {
+			_, isDamaged := damaged[log.name]
+			e.damaged[i] = e.damaged[i] || isDamaged
 		}
-		last = c.server
 	}
-	return logged > servers/2
+	return e
 }
 
 func (e *epochs) add(server int, zxid int64) {

@@ -10,7 +10,9 @@ import (
 // believed.
 type executed struct {
 	servers []serverFiles
-	note    func(Note)
+	electorate
+	unseen []span // where transactions may be missing, the latest first
+	note   func(Note)
 	// judge returns what is to be said of a transaction that an ensemble may not have executed, and "" of the others.
 	// It is nil if there is one log. What is Deposed is left out.
 	judge func(zxid int64) NoteKind
@@ -30,9 +32,10 @@ type rowKey struct {
 // newExecuted leaves out all that the logs do not show to have been executed. It reads the logs of several servers
 // once.
 func newExecuted(servers []serverFiles, note func(Note)) *executed {
-	x := &executed{servers: servers, note: note, until: math.MaxInt64, rows: map[rowKey]*Note{}}
+	of := electorateOf(servers, nil)
+	x := &executed{servers: servers, electorate: of, note: note, until: math.MaxInt64, rows: map[rowKey]*Note{}}
 	if len(servers) > 1 {
-		ends := endsOf(newEpochs(servers))
+		ends := endsOf(newEpochs(servers, of))
 		x.judge = func(zxid int64) NoteKind {
 			if zxid <= ends[epoch(zxid)] {
 				return ""
@@ -43,13 +46,18 @@ func newExecuted(servers []serverFiles, note func(Note)) *executed {
 	return x
 }
 
-// newLikely leaves out only what was not executed, by all that the logs and the zxids of snapshots show. It reads the
-// logs of several servers once.
-func newLikely(servers []serverFiles, snapshots []int64, note func(Note)) *executed {
-	x := &executed{servers: servers, note: note, until: math.MaxInt64, rows: map[rowKey]*Note{}}
+// newLikely leaves out only what was not executed, by all that the logs and the zxids of snapshots show; apart are
+// directories without logs. It reads the logs of several servers once.
+func newLikely(servers, apart []serverFiles, snapshots []int64, note func(Note)) *executed {
+	of := electorateOf(servers, apart)
+	x := &executed{servers: servers, electorate: of, note: note, until: math.MaxInt64, rows: map[rowKey]*Note{}}
 	if len(servers) > 1 {
-		e := newEpochs(servers)
-		cuts := cutsOf(e, snapshots)
+		e := newEpochs(servers, of)
+		if haveApart(servers, apart) {
+			e.apart = apart
+		}
+		var cuts []cut
+		cuts, x.unseen = cutsOf(e, snapshots)
 		slices.Reverse(cuts)
 		x.until = e.last
 		x.judge = func(zxid int64) NoteKind {
@@ -69,7 +77,7 @@ func newLikely(servers []serverFiles, snapshots []int64, note func(Note)) *execu
 
 // again reads the same transactions.
 func (x *executed) again(note func(Note)) *executed {
-	return &executed{servers: x.servers, judge: x.judge, until: x.until, note: note, rows: map[rowKey]*Note{}}
+	return &executed{servers: x.servers, electorate: x.electorate, judge: x.judge, until: x.until, note: note, rows: map[rowKey]*Note{}}
 }
 
 // each calls fn with the cursors that stand on a transaction, one after the other, until fn returns false.
@@ -105,7 +113,7 @@ func (x *executed) isLeft(on []*cursor) bool {
 	switch {
 	case kind == "":
 		return false
-	case kind == Unconfirmed && haveMost(on, len(x.servers)): // the servers have written on since the first reading
+	case kind == Unconfirmed && x.hasMost(on): // the servers have written on since the first reading
 		for server := range x.servers {
 			delete(x.rows, rowKey{server, kind})
 		}

@@ -23,15 +23,23 @@ type serverFiles struct {
 	dir       string
 	logs      []logFile
 	snapshots []logFile
+	// compressed are logs as well, which are not read.
+	compressed []string
+	// member is the number of the server in its ensemble, as its file "myid" has it; empty if that is not there.
+	member string
+	// voter is the same for directories of one server, and for those that may be copies of one.
+	voter int
+	// joined is the first zxid of another directory that may be of the same server; 0 if there is none.
+	joined int64
 }
 
 // findFiles lists a directory that a server calls version-2, or the one above it. A directory that is not there has no
 // files.
 func findFiles(dir string) (serverFiles, error) {
-	if below := filepath.Join(dir, "version-2"); isDir(below) {
+	if below := filepath.Join(dir, versionDir); isDir(below) {
 		dir = below
 	}
-	found := serverFiles{dir: dir}
+	found := serverFiles{dir: dir, member: memberOf(dir)}
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return found, fmt.Errorf("txnlog: find the logs in %s: %w", dir, err)
@@ -47,6 +55,8 @@ func findFiles(dir string) (serverFiles, error) {
 		switch {
 		case kind == "log" && compressed == "":
 			found.logs = append(found.logs, file)
+		case kind == "log":
+			found.compressed = append(found.compressed, file.name)
 		case kind == "snapshot":
 			found.snapshots = append(found.snapshots, file)
 		}
@@ -56,6 +66,9 @@ func findFiles(dir string) (serverFiles, error) {
 	slices.SortFunc(found.snapshots, byFirst)
 	return found, nil
 }
+
+// versionDir is what servers call the directory of their files. Beside it stands "myid".
+const versionDir = "version-2"
 
 func isDir(name string) bool {
 	info, err := os.Stat(name)
@@ -70,6 +83,7 @@ func findAll(dirs []string) ([]serverFiles, error) {
 		if servers[i], err = findFiles(dir); err != nil {
 			return nil, err
 		}
+		servers[i].voter = i
 	}
 	return servers, nil
 }

@@ -11,7 +11,7 @@ func withoutTwins(dirs []string) (list []string) {
 	var infos []os.FileInfo
 	for _, dir := range dirs {
 		named := dir
-		if below := filepath.Join(dir, "version-2"); isDir(below) {
+		if below := filepath.Join(dir, versionDir); isDir(below) {
 			named = below
 		}
 		info, err := os.Stat(named)
@@ -27,7 +27,9 @@ func withoutTwins(dirs []string) (list []string) {
 }
 
 // joinParts takes two directories for one server: a dataDir that has old logs, and the dataLogDir in which this server
-// has logged since. The dataLogDir has no snapshots, and goes on where the dataDir ends.
+// has logged since. The dataLogDir has no snapshots, and goes on in the epoch in which the dataDir ends. Nothing proves
+// it: the parts count as one server, of which only the first can show what a leader knew. At the begin of an epoch each
+// log goes on where another ends, so these are not joined.
 func joinParts(servers []serverFiles) []serverFiles {
 	for later := range servers {
 		if len(servers[later].snapshots) > 0 {
@@ -39,12 +41,14 @@ func joinParts(servers []serverFiles) []serverFiles {
 			if earlier == later || len(s.snapshots) == 0 || last.first >= servers[later].logs[0].first {
 				continue
 			}
-			end := lastOf(last)
-			if end == 0 || max(end, epoch(begin)<<32)+1 != begin {
+			if end := lastOf(last); end == 0 || end+1 != begin {
 				continue
 			}
 			servers = slices.Clone(servers)
 			servers[earlier].logs = slices.Concat(s.logs, servers[later].logs)
+			if s.joined == 0 {
+				servers[earlier].joined = begin
+			}
 			return joinParts(slices.Delete(servers, later, later+1))
 		}
 	}

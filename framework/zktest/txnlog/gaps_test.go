@@ -8,6 +8,7 @@ import (
 // The snapshot after each gap says what came and went in it.
 func TestLogTakesWhatHappenedInAGapFromTheNextSnapshot(t *testing.T) {
 	const e2, e3 int64 = 2 << 32, 3 << 32
+	const one = "one server of an ensemble"
 	a, b, c := snapNode{"/l/a", "x", 1, 7}, snapNode{"/l/b", "x", 5, 8}, snapNode{"/l/c", "x", 2, 9}
 	set := record{zxid: 5, session: 7, kind: setData, body: text(text(nil, "/l/a"), "x")}
 	for name, test := range map[string]struct {
@@ -81,12 +82,12 @@ func TestLogTakesWhatHappenedInAGapFromTheNextSnapshot(t *testing.T) {
 				"1 Created /l/a of 7", fmt.Sprint(e2+5, " Created /l/b of 8"), fmt.Sprint(e2+255, " Deleted /l/a of 7 ?"),
 				fmt.Sprint(e3+1, " Created /l/d of 9"),
 			},
-			[]string{"255 transactions are in no log, from zxid 0x200000001 to 0x2000000ff"},
+			[]string{"255 transactions are in no log, from zxid 0x200000001 to 0x2000000ff", one},
 		},
 		"the end of an epoch": {
 			map[string][]byte{"log.1": logOf(made(1, 7, "/l/a")), "log.200000001": logOf(made(e2+1, 9, "/l/d")), "snapshot.3": snapshotOf(a, c)},
 			[]string{"1 Created /l/a of 7", "2 Created /l/c of 9", fmt.Sprint(e2+1, " Created /l/d of 9")},
-			[]string{"from zxid 0x2 to 0x3"},
+			[]string{"from zxid 0x2 to 0x3", one},
 		},
 		"the end of the logs": {
 			map[string][]byte{"log.1": logOf(made(1, 7, "/l/a")), "snapshot.8": snapshotOf(b)},
@@ -96,10 +97,10 @@ func TestLogTakesWhatHappenedInAGapFromTheNextSnapshot(t *testing.T) {
 		"an epoch without a transaction": {
 			map[string][]byte{"log.1": logOf(made(1, 7, "/l/a")), "log.300000001": logOf(made(e3+1, 9, "/l/d")), "snapshot.200000000": snapshotOf(a)},
 			[]string{"1 Created /l/a of 7", fmt.Sprint(e3+1, " Created /l/d of 9")},
-			nil,
+			[]string{one},
 		},
 		"empty logs": {
-			map[string][]byte{"log.9": nil, "snapshot.8": snapshotOf(a, b)}, []string{"1 Created /l/a of 7", "5 Created /l/b of 8"}, nil,
+			map[string][]byte{"log.9": nil, "snapshot.8": snapshotOf(a, b)}, []string{"1 Created /l/a of 7", "5 Created /l/b of 8"}, []string{"log.9: ends in the header, or is empty: its server"},
 		},
 	} {
 		got, log := replayed(t, "/l", write(t, test.files))

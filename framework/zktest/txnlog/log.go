@@ -51,7 +51,7 @@ const mostNotes = 100
 
 // Open finds the logs and the snapshots in the directories of servers, and reads them once, for what Transactions
 // needs. It follows the nodes at and below a path, "/" for all. A directory is one that a server calls version-2, or
-// the one above it. If a server keeps its snapshots elsewhere, that is another directory.
+// the one above it. If all servers keep their snapshots elsewhere, these are as many directories more.
 //
 // It blocks while it reads, takes memory for the nodes below the path that are there at one time, and may run beside
 // the servers. It fails if no directory has a log, with an error that is os.ErrNotExist. What is damaged or missing is
@@ -59,20 +59,28 @@ const mostNotes = 100
 //
 // Of several servers it leaves out only what was not executed for sure. What may have been executed is taken for that,
 // with a note: unlike ReadEnsemble, Open also reads old copies, and logs of which the servers have removed the first.
+// For Log.Incomplete to be false, Open needs the directories of all servers of the ensemble that vote, but for one, and
+// the snapshots that servers have written beside their logs. Of five servers, two that are given can look like all.
+// Directories count as those of two servers if their logs differ, or their files "myid", which is in dataDir.
 func Open(path string, dirs ...string) (*Log, error) {
 	l := &Log{in: scope(path), damaged: map[damage]struct{}{}}
-	servers, err := l.find(dirs)
+	servers, apart, err := l.find(dirs)
 	if len(servers) == 0 {
 		return nil, fmt.Errorf("txnlog: find the logs in %q: %w", dirs, errors.Join(os.ErrNotExist, err))
 	}
-	l.read = newLikely(joinParts(servers), l.executed, l.addNote)
+	servers = joinParts(servers)
+	setVoters(servers)
+	l.read = newLikely(servers, apart, l.executed, l.addNote)
+	for _, s := range slices.Backward(l.read.unseen) {
+		l.addNote(Note{Kind: Unseen, First: s.first, Last: s.last})
+	}
 	l.look()
 	return l, nil
 }
 
-// find returns the servers that have logs, and takes in the snapshots. The error is about directories that are not
-// read, which are noted.
-func (l *Log) find(dirs []string) (servers []serverFiles, failed error) {
+// find returns the servers that have logs, and the directories that have snapshots alone. It takes in all snapshots.
+// The error is about directories and files that are not read, which are noted.
+func (l *Log) find(dirs []string) (servers, apart []serverFiles, failed error) {
 	for _, dir := range withoutTwins(dirs) {
 		s, err := findFiles(dir)
 		if err != nil {
@@ -80,11 +88,17 @@ func (l *Log) find(dirs []string) (servers []serverFiles, failed error) {
 			l.addNote(Note{Kind: Damaged, File: s.dir, Err: err})
 			continue
 		}
+		for _, name := range s.compressed {
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", name, errCompressed))
+			l.addNote(Note{Kind: Damaged, File: name, Err: errCompressed})
+		}
 		l.snapshots = append(l.snapshots, s.snapshots...)
 		switch {
 		case len(s.logs) > 0:
 			servers = append(servers, s)
-		case len(s.snapshots) == 0:
+		case len(s.snapshots) > 0:
+			apart = append(apart, s)
+		default:
 			l.addNote(Note{Kind: NoLog, File: s.dir})
 		}
 	}
@@ -92,8 +106,10 @@ func (l *Log) find(dirs []string) (servers []serverFiles, failed error) {
 	for _, s := range l.snapshots {
 		l.executed = append(l.executed, s.first)
 	}
-	return servers, failed
+	return servers, apart, failed
 }
+
+var errCompressed = errors.New("compressed logs are not read")
 
 // addNote keeps a note. If there are too many, those that say that something is missing take the place of others.
 func (l *Log) addNote(n Note) {
@@ -116,6 +132,7 @@ func (l *Log) addNote(n Note) {
 // was not seen.
 func (l *Log) look() {
 	l.read.checkRest = true
+	sessions := serversOfSessions{}
 	l.readOldest(l.read)
 	f := &filler{l: l, unread: l.snapshots, byGap: make([]int, len(l.gaps))}
 	for i := range f.byGap {
@@ -134,6 +151,7 @@ func (l *Log) look() {
 			f.passed(now.Zxid)
 		}
 		l.Last = now
+		sessions.add(c)
 		if t, ok := c.decode(l.in); ok && (len(t.Changes) > 0 || t.EndsSession) {
 			f.change(&t)
 		}
@@ -143,6 +161,7 @@ func (l *Log) look() {
 		f.passed(afterAll)
 	}
 	f.end()
+	l.noteOthers(len(sessions))
 }
 
 // afterAll is a zxid behind all that servers give out.

@@ -213,9 +213,9 @@ func TestLogGoesOnBehindDamage(t *testing.T) {
 		"a version": {damage(7, 3), []int64{4}, []string{"version 3 of the format, want 2"}},
 		"an end":    {whole[:len(whole)-5], []int64{1, 4}, []string{"ends in the middle of a record at " + offset, "from zxid 0x2 to 0x3"}},
 		"a head":    {whole[:len(first)+5], []int64{1, 4}, []string{"ends in the middle of a record at " + offset, "from zxid 0x2 to 0x3"}},
-		"the start": {whole[:9], []int64{4}, []string{"ends in the middle of a record at offset 0"}},
+		"the start": {whole[:9], []int64{4}, []string{"ends in the header, or is empty"}},
 		"a repeat":  {append(slices.Clone(whole), whole[16:]...), []int64{1, 2, 4}, []string{"from zxid 0x3 to 0x3"}},
-		"no bytes":  {nil, []int64{4}, nil},
+		"no bytes":  {nil, []int64{4}, []string{"ends in the header, or is empty, without zeros behind it, and is not the newest"}},
 		"zeros":     {append(slices.Clone(whole), make([]byte, 99)...), []int64{1, 2, 4}, []string{"from zxid 0x3 to 0x3"}},
 	} {
 		dir := write(t, map[string][]byte{"log.1": test.log, "log.4": next})
@@ -252,9 +252,9 @@ func TestLogSaysWhatServersHaveApart(t *testing.T) {
 	one := record{zxid: e1 + 1, kind: createSession}
 	other := record{zxid: e1 + 1, session: 9, kind: createSession}
 	dirs := []string{
-		write(t, map[string][]byte{"log.1": logOf(one, made(e1+2, 7, "/deposed"))}),
-		write(t, map[string][]byte{"log.1": logOf(one, made(e2+1, 7, "/a"), made(e2+2, 7, "/new"))}),
-		write(t, map[string][]byte{"log.1": logOf(other, made(e2+1, 7, "/a"))}),
+		write(t, map[string][]byte{"log.1": logOf(one, made(e1+2, 7, "/deposed")), "snapshot.0": snapshotOf()}),
+		write(t, map[string][]byte{"log.1": logOf(one, made(e2+1, 7, "/a"), made(e2+2, 7, "/new")), "snapshot.0": snapshotOf()}),
+		write(t, map[string][]byte{"log.1": logOf(other, made(e2+1, 7, "/a")), "snapshot.0": snapshotOf()}),
 	}
 	got, log := replayed(t, "/", dirs...)
 	wantLines(t, "three servers", got, fmt.Sprint(e2+1, " Created /a of 7"), fmt.Sprint(e2+2, " Created /new of 7"))

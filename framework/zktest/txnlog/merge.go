@@ -20,8 +20,10 @@ type merge struct {
 func newMerge(servers []serverFiles, note func(Note), checkRest bool) *merge {
 	m := &merge{past: math.MinInt64}
 	for i, s := range servers {
-		for _, log := range s.logs {
-			m.unopened = append(m.unopened, &cursor{logFile: log, server: i, note: note, checkRest: checkRest})
+		for n, log := range s.logs {
+			m.unopened = append(m.unopened, &cursor{
+				logFile: log, server: i, voter: s.voter, newest: n == len(s.logs)-1, note: note, checkRest: checkRest,
+			})
 		}
 	}
 	slices.SortStableFunc(m.unopened, func(a, b *cursor) int { return cmp.Compare(a.first, b.first) })

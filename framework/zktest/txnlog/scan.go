@@ -51,6 +51,8 @@ var (
 	errEnd = errors.New("end of the log")
 	// errTorn says that only a part of a record follows.
 	errTorn = errors.New("it ends in the middle of a record")
+	// errCut says so of a file that ends there as well. Servers allocate a log ahead, so zeros follow what they write.
+	errCut = fmt.Errorf("%w, and the file ends there", errTorn)
 	// errRecord says that a record is not what a server wrote. The next one may be whole.
 	errRecord = errors.New("damaged")
 )
@@ -103,11 +105,11 @@ func (in *input) nextLong(n int) ([]byte, error) {
 	return in.long, nil
 }
 
-// start reads the header. A log without a whole one was begun by a server that was killed.
+// start reads the header. A log without a whole one was begun by a server that was killed, or is cut short.
 func (in *input) start() error {
 	head, err := in.next(logHeader)
-	if errors.Is(err, errEnd) && len(head) > 0 {
-		return errTorn
+	if errors.Is(err, errEnd) {
+		return errCut
 	}
 	if err != nil {
 		return err
@@ -122,23 +124,29 @@ func (in *input) start() error {
 }
 
 // record returns the next record, which is valid until the following call. It returns errEnd if only zeros follow, and
-// errTorn if a record follows that was not finished. After errRecord the next call reads the next record.
+// errTorn if a record follows that was not finished: errCut if the file ends in it. After errRecord the next call reads
+// the next record.
 func (in *input) record() ([]byte, error) {
 	at := in.offset
 	head, err := in.next(prefix)
 	if err != nil {
-		return nil, tornUnlessZero(err, head)
+		if errors.Is(err, errEnd) && len(head) > 0 { // the checksum has zeros, too
+			err = errCut
+		}
+		return nil, err
 	}
 	sum, size := binary.BigEndian.Uint64(head), int(int32(binary.BigEndian.Uint32(head[8:])))
 	switch {
+	case size == 0 && !allZero(head):
+		return nil, errTorn
 	case size == 0: // servers allocate the log ahead, as zeros
-		return nil, tornUnlessZero(errEnd, head)
+		return nil, errEnd
 	case size < 0 || size > longest:
 		return nil, recordError(at, fmt.Errorf("impossible length %d", size))
 	}
 	body, err := in.next(size + 1)
 	if errors.Is(err, errEnd) {
-		return nil, errTorn
+		return nil, errCut
 	}
 	if err != nil {
 		return nil, err
@@ -154,17 +162,6 @@ func (in *input) record() ([]byte, error) {
 		return nil, recordError(at, fmt.Errorf("%w: checksum %#x, want %#x", errRecord, got, sum))
 	}
 	return body, nil
-}
-
-// tornUnlessZero is for the end of a log within what would be the beginning of a record.
-func tornUnlessZero(err error, rest []byte) error {
-	if !errors.Is(err, errEnd) {
-		return err
-	}
-	if !allZero(rest) {
-		return errTorn
-	}
-	return errEnd
 }
 
 func allZero(all []byte) bool {

@@ -27,6 +27,9 @@ server: it reads files, also beside a running server, or copies of them.
 DIR is a server's dataDir, or version-2 in it; with dataLogDir, give both. Give
 those of all servers of an ensemble for what they have executed together: the
 log of one alone may lack transactions, or have some that were never executed.
+That is said, with status 65; and so it is if an ensemble has had more than one
+leader, and no server's snapshots are in the DIR of its logs, or of all servers
+in another: these show what a server got by a snapshot, and has in no log.
 
 PATH is a lock, or a directory above several. Of several it lists the locks. A
 node in a lock, and the leases or the gate of a semaphore, stand for their lock.

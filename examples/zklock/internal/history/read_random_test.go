@@ -142,7 +142,7 @@ func write(t *testing.T, dir string, all []txnlog.Transaction, listed bool, rand
 	for i, one := range all[from:] {
 		if i == 0 || random.IntN(10) == 0 {
 			if name != "" {
-				file(name, append(log, make([]byte, random.IntN(100))...))
+				file(name, append(log, make([]byte, random.IntN(2)*(12+random.IntN(100)))...))
 			}
 			name, log = fmt.Sprintf("log.%x", one.Zxid), append(i32([]byte("ZKLG"), 2), make([]byte, 8)...)
 		}
