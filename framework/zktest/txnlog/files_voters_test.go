@@ -20,6 +20,7 @@ func TestDirectoriesOfOneServerAreNoMajority(t *testing.T) {
 	}{
 		"two servers have it, by their numbers": {[]server{{"1", more, zero}, {"2", more, zero}, {"3", less, zero}}, false, false},
 		"one has it, by its number":             {[]server{{"1", more, zero}, {"1", older, zero}, {"3", less, zero}}, true, false},
+		"two servers have it, one twice":        {[]server{{"1", more, zero}, {"1", older, zero}, {"2", more, zero}, {"3", less, zero}}, false, false},
 		"equal logs":                            {[]server{{"", more, zero}, {"", more, zero}, {"", less, zero}}, true, false},
 		"equal logs, and one number":            {[]server{{"1", more, zero}, {"", more, zero}, {"3", less, zero}}, true, false},
 		"logs that differ":                      {[]server{{"", more, zero}, {"", older, zero}, {"", less, zero}}, false, false},

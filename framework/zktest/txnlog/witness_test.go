@@ -131,11 +131,23 @@ func TestDirectoriesOfTwoServersAreNotJoined(t *testing.T) {
 	}
 	wantNotes(t, "an epoch's begin", log, "0x100000002 to 0x100000002 may not have been executed: the logs")
 
-	// Two servers look like one: the second got a snapshot of epoch 2 elsewhere.
+	// If the first and the second were one server, two of three would have the newest.
+	_, log = open(t,
+		server{"", [][]int64{{e1 + 1}}, zero},
+		server{"", [][]int64{{e2 + 1, e2 + 2}}, nil},
+		server{"", [][]int64{{e1 + 1}, {e2 + 1}, {e2 + 2}}, zero},
+		server{"", [][]int64{{e1 + 1}, {e2 + 1}}, zero})
+	unconfirmed := func(n txnlog.Note) bool { return n.Kind == txnlog.Unconfirmed && n.First == e2+2 }
+	if !slices.ContainsFunc(log.Notes, unconfirmed) {
+		t.Errorf("the newest: got %v, want that %#x may not have been executed", notes(log), e2+2)
+	}
+
+	// Within an epoch, two servers look like one. The second got a snapshot of epoch 2, which is elsewhere.
 	shown, log = open(t,
 		server{"", [][]int64{{e1 + 1, e1 + 2}}, zero},
 		server{"", [][]int64{{e1 + 3}, {e3 + 1}}, nil},
-		server{"", [][]int64{{e1 + 1, e1 + 2, e1 + 3}, {e2 + 1}}, zero})
+		server{"", [][]int64{{e1 + 1, e1 + 2, e1 + 3}, {e2 + 1}}, zero},
+		server{"", [][]int64{{e1 + 1, e1 + 2, e1 + 3}}, zero})
 	if !slices.Contains(shown, e2+1) || !log.Incomplete {
 		t.Errorf("within an epoch: got %#x, incomplete %v, want %#x shown, and a note: %v", shown, log.Incomplete, e2+1, notes(log))
 	}
