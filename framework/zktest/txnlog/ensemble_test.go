@@ -170,11 +170,11 @@ func (g *given) choose() {
 
 func (g *given) give(i int, m *member, layout int) {
 	g.lines = append(g.lines, fmt.Sprintf("server %d, layout %d: logs %x, snapshots %x", i, layout, m.logs, slices.Sorted(maps.Keys(m.snapshots))))
-	logs, snapshots := g.newDir(i, layout != dataLogDirs), ""
+	logs := g.newDir(i, layout != dataLogDirs)
+	snapshots := logs
 	switch layout {
 	case together:
 		g.writeLogs(logs, m.logs)
-		snapshots = logs
 	case apart:
 		g.writeLogs(logs, m.logs)
 		snapshots = g.newDir(i, true)
@@ -183,7 +183,6 @@ func (g *given) give(i int, m *member, layout int) {
 		moved := g.r.IntN(len(m.logs) + 1)
 		g.writeLogs(logs, m.logs[:moved])
 		g.writeLogs(g.newDir(i, false), m.logs[moved:])
-		snapshots = logs
 	default:
 		g.writeLogs(logs, m.logs)
 		return
