@@ -99,7 +99,8 @@ func OrSetData(version int32) CreateOption {
 // creations. nil data stands for that of [WithDefaultData], as with Curator; empty data, []byte{}, for none.
 //
 // If the connection breaks, Create tries again. Without protection that can leave two sequential nodes, or give
-// zk.ErrNodeExists for its own node.
+// zk.ErrNodeExists for its own node. The answer to a try after one without an answer is [ErrConnectionLost], too: the
+// node may have been created.
 //
 // Errors: zk.ErrNodeExists, zk.ErrNoNode if there is no parent, zk.ErrNoChildrenForEphemerals, zk.ErrNoAuth,
 // [ErrUnsupported] for TTLs that are switched off, and those of all operations. With [OrSetData] also zk.ErrBadVersion,
@@ -119,7 +120,7 @@ func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...C
 	spec.name = path[strings.LastIndexByte(path, '/')+1:]
 	var made *live.Creation // one for all tries: it finds the node of an earlier one
 	var entry session.CreatedNode
-	err = c.do(ctx, "create", bare, func(ctx context.Context, s *live.Session, absolute string, _ bool) (err error) {
+	err = c.do(ctx, "create", bare, func(ctx context.Context, s *live.Session, absolute string, ambiguous bool) (err error) {
 		if made == nil {
 			made = c.creation(absolute+path[len(bare):], data, &spec)
 		}
@@ -127,6 +128,9 @@ func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...C
 			entry, err = createOrSet(ctx, s, made, absolute, spec.version)
 		} else {
 			entry, err = s.Create(ctx, made)
+		}
+		if ambiguous && !spec.protection && err != nil && live.IsAnswer(err) {
+			err = &finalError{fmt.Errorf("%w, after a try without an answer: %w", err, ErrConnectionLost)}
 		}
 		return err
 	})

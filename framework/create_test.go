@@ -3,6 +3,7 @@ package framework_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"testing"
@@ -356,7 +357,25 @@ func TestAnUnprotectedCreateMayFindItsOwnNode(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		w.Server.DropReply(zktest.Match{Op: zktest.OpCreate2})
 		_, _, err := w.Client.Create(t.Context(), "/n", nil)
-		wantErr(t, err, zk.ErrNodeExists)
+		wantErr(t, err, zk.ErrNodeExists, framework.ErrConnectionLost)
+	})
+}
+
+// Whose node is there, the answer shows only if no try before went without one.
+func TestAnAnswerToACreateIsALostConnectionOnlyAfterATryWithoutAnAnswer(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		if err := w.Server.Create("/n", nil); err != nil {
+			t.Fatal(err)
+		}
+		for _, lost := range []bool{false, true} {
+			if lost {
+				w.Server.DropRequest(zktest.Match{Op: zktest.OpCreate2})
+			}
+			_, _, err := w.Client.Create(t.Context(), "/n", nil)
+			if !errors.Is(err, zk.ErrNodeExists) || errors.Is(err, framework.ErrConnectionLost) != lost {
+				t.Errorf("after a lost request, %v: got %v, want %v, and %v only after that", lost, err, zk.ErrNodeExists, framework.ErrConnectionLost)
+			}
+		}
 	})
 }
 
