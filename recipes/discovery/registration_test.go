@@ -6,9 +6,12 @@ import (
 	"errors"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
@@ -244,5 +247,34 @@ func TestRegisterReportsEverythingThatIsWrongAndMakesNothing(t *testing.T) {
 		if _, err = discovery.NewServiceDiscovery(client, base).Register(t.Context(), i); err == nil || len(server.Children("/")) > 1 {
 			t.Errorf("got %v, and the nodes %v, want an error and /zookeeper alone", err, server.Children("/"))
 		}
+	})
+}
+
+// This client looks: there is no node. Another program registers the same ID, and its ACL does not give WRITE. This
+// client's create is answered with zk.ErrNodeExists, and its write with zk.ErrNoAuth: Register fails.
+func TestRegisterOfAStaticInstanceThatFailsLeavesTheOneThatAnotherHasRegisteredRightBefore(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		register(t, client, order("parent", 80))
+		others, mine := order("7", 80), order("7", 81)
+		others.Type, mine.Type = discovery.Static, discovery.Static
+		others.Registered = time.UnixMilli(5)
+		var once sync.Once
+		t.Cleanup(server.Observe(func(r zktest.Request) {
+			if r.Op == zktest.OpCreate2 && r.Path == orders+"/7" {
+				once.Do(func() {
+					if err := server.Create(r.Path, data(t, others)); err != nil {
+						t.Error(err)
+					}
+					if err := server.SetACL(r.Path, zktest.ACL{Perms: zk.PermRead, Scheme: "world", ID: "anyone"}); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+		}))
+		if _, err := discovery.NewServiceDiscovery(client, base).Register(t.Context(), mine); !errors.Is(err, zk.ErrNoAuth) {
+			t.Errorf("got %v, want %v", err, zk.ErrNoAuth)
+		}
+		wantNode(t, server, orders+"/7", others, 0)
 	})
 }

@@ -14,7 +14,7 @@ import (
 // create creates the node. The look that follows shows whether it has the data: an earlier try may have created it with
 // others. A node of another is looked at, too.
 func (k *keeper) create(ctx context.Context, s session.Session) (err error) {
-	k.want, k.claimed = k.node.want(), true
+	k.want = k.node.want()
 	path := k.path
 	switch {
 	case !k.node.options.ephemeral():
@@ -44,12 +44,15 @@ func (k *keeper) createNumbered(ctx context.Context, s session.Session) (path st
 
 // write writes the data if the node has the version. Without an answer they may be written, also late.
 func (k *keeper) write(ctx context.Context, s session.Session, version int32) error {
-	_, err := s.Set(ctx, k.path, k.want.data, version)
+	stat, err := s.Set(ctx, k.path, k.want.data, version)
 	switch {
 	case err == nil:
 		k.late = -1
-	case !refuses(ctx, err):
-		k.late, k.claimed = version, true
+		k.czxid = stat.Czxid // another node may have come to the path since the view, with the same version
+		k.claim.take(stat.Czxid)
+	case mayBeExecuted(ctx, err):
+		k.late = version
+		k.claim.doubt(version+1, k.want.data)
 	}
 	return err
 }

@@ -32,7 +32,8 @@ type sight struct {
 // An ephemeral node is this client's if it belongs to a session that the registry knows. The present session's is kept;
 // one of a session that is over would go at the servers' expiry, and is replaced. All others are strangers'.
 //
-// A node that outlives sessions names no owner: whichever is at the path is this client's.
+// A node that outlives sessions names no owner: whichever is at the path is kept as this client's. A claim decides
+// whether it is removed at the end.
 func decide(s sight, data []byte, o *options) action {
 	switch {
 	case s.view.Status == framework.StatusGone:

@@ -18,8 +18,19 @@
 //     tick at most. A program that took that node for its own would be without one from then on.
 //   - The node of a stranger is neither written nor deleted, except with [Overwriting].
 //   - A node that is left of this client's last session is replaced in one transaction. There is no moment without one.
-//   - Nothing remains after Close. What a server executes late is looked for, for four session timeouts, and removed.
-//     The answer to the removal may be lost, and a successor may create its node at once: that one stays.
+//   - Nothing of it remains after Close. What a server executes late is looked for, for four session timeouts, and
+//     removed. The answer to the removal may be lost, and a successor may create its node at once: that one stays.
+//
+// # What is removed
+//
+// Close, and a Start that fails, remove a node only if it is this PersistentNode's. Each other node stays.
+//
+//   - An ephemeral node is, if its owner is a session of this client, as above: a client has one PersistentNode at a
+//     path ([ErrKept]).
+//   - A node that outlives sessions ([WithMode]) names no owner. One with a number is known by the GUID in its name.
+//   - One without is this PersistentNode's if a create or a write of it was executed on that node. The answer shows
+//     that. Without an answer the node shows it: it has the data that were sent, at the version that the request gives
+//     them. A node that had the data before needs no write, and is this PersistentNode's if Start returns nil.
 //
 // # What no client can promise
 //
@@ -31,9 +42,11 @@
 // connection breaks, and a server executes the request that was sent on it late, when the other program has taken the
 // path. A program creates its node again if it was deleted in this way, and waits in turn if it was replaced.
 //
-// A node that outlives sessions ([WithMode]) names no owner at all. One with a number is known by its GUID. One without
-// needs [Overwriting]: whichever node that is not ephemeral is at the path counts as this client's, gets the data, and
-// is deleted by Close. A creation that a server executes after Close stays.
+// A node that outlives sessions and has no number needs [Overwriting]: whichever node that is not ephemeral is at the
+// path gets the data, and Close deletes it. If the answer to a request was lost, and Close or the end of Start follows,
+// the node is judged by its data. So one to which another client has given the same data at that version is removed,
+// and one that another client has written to since stays. One that this client may not read stays as well, and Close
+// says so. A create or a write that a server executes after Close stays.
 //
 // Curator: PersistentNode, PersistentTtlNode. Package discovery registers services by such nodes.
 package nodes

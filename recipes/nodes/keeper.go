@@ -29,7 +29,7 @@ type keeper struct {
 	czxid   int64  // that of the node that was seen last
 	written int    // number of the data that this node has; 0 for none, and at first in each session if it is ephemeral
 	late    int32  // version at which a server may still execute a write whose answer was lost; -1 for none
-	claimed bool   // a node was kept or created, or perhaps created
+	claim   claim  // on a node that outlives sessions
 	begun   bool   // a node was kept: Start does not fail any more
 	want    content
 	touched time.Time
@@ -42,7 +42,8 @@ type keeper struct {
 
 func (k *keeper) run(ctx context.Context) {
 	defer k.leave()
-	for s, err := range k.node.client.SessionsWhileOpen(ctx, k.blocked) {
+	blocked := func(err error) { k.refused(ctx, err, k.node.want()) } // there is no session
+	for s, err := range k.node.client.SessionsWhileOpen(ctx, blocked) {
 		if err != nil {
 			if ctx.Err() == nil { // the client has ended: no data will ever be written
 				k.node.change(func(is *state) {
@@ -54,7 +55,7 @@ func (k *keeper) run(ctx context.Context) {
 		}
 		k.keepIn(ctx, s)
 	}
-	if !k.node.options.ephemeral() && k.claimed && k.path != "" && k.node.client.Err() == nil {
+	if !k.node.options.ephemeral() && k.mayHave() && k.node.client.Err() == nil {
 		k.left = k.removeLasting(ctx)
 	}
 }
@@ -70,12 +71,17 @@ func (k *keeper) leave() {
 	close(k.done)
 }
 
-// blocked notes why there is no session.
-func (k *keeper) blocked(err error) { k.refused(err, k.node.want()) }
+// refused notes why the data were not written. If Start fails with that, it blocks until the end of ctx, which Start
+// brings about: another try could write to the node of a predecessor, for nothing, and Start would have to remove it.
+func (k *keeper) refused(ctx context.Context, err error, data content) {
+	if k.note(err, data) && !k.begun {
+		<-ctx.Done()
+	}
+}
 
-// refused notes why the data were not written, and reports whether Start fails with that. Data that no node can have
-// are replaced by those that it had: a later node could not be made with them, also if no Set waits any more.
-func (k *keeper) refused(err error, data content) (fails bool) {
+// note notes why the data were not written, and reports whether Start fails with that. Data that no node can have are
+// replaced by those that it had: a later node could not be made with them, also if no Set waits any more.
+func (k *keeper) note(err error, data content) (fails bool) {
 	k.node.change(func(is *state) {
 		if !errors.Is(err, framework.ErrTooLarge) || bytes.Equal(data.data, is.had) {
 			is.reason, is.tried = err, data.number
@@ -107,10 +113,8 @@ func (k *keeper) keepIn(ctx context.Context, s session.Session) {
 		if err == nil {
 			err = k.follow(ctx, s)
 		}
-		if refuses(ctx, err) && k.refused(err, k.want) && !k.begun {
-			// Start fails with that, and ends ctx. The end of another try, without its answer, would look as if the
-			// node of a predecessor had been written, and had to be deleted.
-			<-ctx.Done()
+		if refuses(ctx, err) {
+			k.refused(ctx, err, k.want)
 		}
 		_ = pace.WaitOrDone(ctx, time.Since(began), s.Done())
 	}
@@ -127,6 +131,12 @@ func (k *keeper) keepIn(ctx context.Context, s session.Session) {
 // refuses reports whether err says that something is wrong with the node. After a lost connection the next try is due.
 func refuses(ctx context.Context, err error) bool {
 	return err != nil && !session.ShouldStartOver(ctx, err) && !errors.Is(err, framework.ErrConnectionLost) && ctx.Err() == nil
+}
+
+// mayBeExecuted reports whether err leaves open if the request was executed, or will be.
+func mayBeExecuted(ctx context.Context, err error) bool {
+	var hungUp *framework.DisconnectError
+	return err != nil && (!refuses(ctx, err) || errors.As(err, &hungUp))
 }
 
 // follow watches the node and acts, until it is missing, or another one. An error is that of an act.
@@ -189,10 +199,22 @@ func (k *keeper) see(view framework.View) sight {
 	return sees
 }
 
-// kept notes that the node is there, and has its data.
+// kept notes that the node is there, and has its data. So Start returns, if it has not failed yet.
 func (k *keeper) kept() {
-	k.written, k.claimed, k.begun = k.want.number, true, true
-	k.node.change(func(is *state) { is.comes(k.want) })
+	k.written = k.want.number
+	k.node.change(func(is *state) {
+		if is.failed {
+			return
+		}
+		is.comes(k.want)
+		k.begun = true
+		k.claim.take(k.czxid)
+	})
+}
+
+// mayHave reports whether there may be a node that outlives sessions, and is this keeper's.
+func (k *keeper) mayHave() bool {
+	return k.path != "" && (k.node.options.sequential() || !k.claim.none())
 }
 
 // end ends the keeping, and returns why the node is left.

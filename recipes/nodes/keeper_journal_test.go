@@ -2,6 +2,7 @@ package nodes_test
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,6 +21,8 @@ const (
 // A judge follows the servers' transactions on the node, and knows which of them break a rule:
 //
 //   - none of this client's deletes or writes the stranger's node, but to overwrite it;
+//   - none deletes a stranger's node that outlives sessions unless this client has written to it, or kept one, or
+//     replaces it: a Start that fails does none of these;
 //   - while the node is kept, none of this client's leaves no node where it had one.
 type judge struct {
 	stranger    int64 // session
@@ -30,6 +33,7 @@ type judge struct {
 	created int // by whom the present node was created, or adopted
 	since   time.Time
 	kept    bool
+	lasting bool // the stranger's node that is there was created while none was kept, outlives sessions, and is to stay
 	wrong   []string
 }
 
@@ -51,6 +55,12 @@ func (j *judge) see(transaction txnlog.Transaction) {
 		if byUs && j.created == strangers && !j.overwriting {
 			j.wrong = append(j.wrong, fmt.Sprintf("got the stranger's node %v by session %#x, want it spared", c.Kind, transaction.Session))
 		}
+		if byUs && j.lasting && c.Kind == txnlog.Deleted && !creates(transaction) {
+			j.wrong = append(j.wrong, fmt.Sprintf("got the stranger's node deleted by session %#x, which has never written to it", transaction.Session))
+		}
+		if c.Kind != txnlog.DataSet || byUs {
+			j.lasting = c.Kind == txnlog.Created && transaction.Session == j.stranger && c.Owner == 0 && !j.kept
+		}
 		switch {
 		case c.Kind == txnlog.Deleted:
 			j.created, j.since = nothing, time.Now()
@@ -65,10 +75,15 @@ func (j *judge) see(transaction txnlog.Transaction) {
 	}
 }
 
+func creates(transaction txnlog.Transaction) bool {
+	return slices.ContainsFunc(transaction.Changes, func(c txnlog.Change) bool { return c.Path == path && c.Kind == txnlog.Created })
+}
+
 func (j *judge) keep(kept bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.kept = kept
+	j.lasting = j.lasting && !kept
 }
 
 func (j *judge) creator() int {

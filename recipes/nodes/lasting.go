@@ -34,6 +34,7 @@ func (k *keeper) keepTTL(ctx context.Context) error {
 }
 
 // createLasting creates a node that outlives sessions; the first time with a GUID and a number, if it is to have them.
+// Create tries again by itself. So zk.ErrNodeExists may come of its own node, and is framework.ErrConnectionLost then.
 func (k *keeper) createLasting(ctx context.Context) (path string, err error) {
 	client, o := k.node.client, &k.node.options
 	path = k.path
@@ -45,29 +46,33 @@ func (k *keeper) createLasting(ctx context.Context) (path string, err error) {
 	if o.hasTTL() {
 		opts = append(opts, framework.WithTTL(o.ttl))
 	}
-	created, _, err := client.Create(ctx, client.RelativePath(path), k.want.data, opts...)
-	if err != nil {
-		return "", err
+	created, stat, err := client.Create(ctx, client.RelativePath(path), k.want.data, opts...)
+	switch {
+	case err == nil:
+		k.claim.take(stat.Czxid)
+		return client.AbsolutePath(created)
+	case mayBeExecuted(ctx, err):
+		k.claim.doubt(0, k.want.data)
 	}
-	return client.AbsolutePath(created)
+	return "", err
 }
 
-// removeLasting removes a node that outlives sessions. It has a connection timeout for that, after the end of ctx.
-// After a lost answer it removes no other node than the one that it saw first: the next may be a successor's. A server
-// that is behind would still show the first, so it catches up before each look.
+// removeLasting removes a node that outlives sessions, if it is this keeper's. It has a connection timeout for that,
+// after the end of ctx. After a lost answer the next node may be a successor's. A server that is behind would still
+// show the first, so it catches up before each look; on the same connection it has also executed or refused what was
+// sent before.
 func (k *keeper) removeLasting(ctx context.Context) error {
 	client, path := k.node.client, k.node.client.RelativePath(k.path)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), client.ConnectionTimeout())
 	defer cancel()
-	for first := int64(0); ; {
+	for {
 		if err := client.Sync(ctx, path); err != nil {
 			return err
 		}
-		stat, err := client.Exists(ctx, path)
-		if err != nil || stat == nil || stat.EphemeralOwner != 0 || first != 0 && stat.Czxid != first {
+		stat, err := k.findOwn(ctx, path)
+		if err != nil || stat == nil {
 			return err
 		}
-		first = stat.Czxid
 		if k.node.options.hasTTL() {
 			if err := client.Delete(ctx, path+"/"+touchName, -1); err != nil && !errors.Is(err, zk.ErrNoNode) {
 				return err
@@ -77,6 +82,28 @@ func (k *keeper) removeLasting(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// findOwn returns the Stat of the node at path, if it outlives sessions and is this keeper's; otherwise nil.
+func (k *keeper) findOwn(ctx context.Context, path string) (*zk.Stat, error) {
+	client := k.node.client
+	stat, err := client.Exists(ctx, path)
+	switch {
+	case err != nil || stat == nil || stat.EphemeralOwner != 0:
+		return nil, err
+	case k.node.options.sequential() || k.claim.has(stat): // the name has the GUID of this keeper's node
+		return stat, nil
+	case !k.claim.doubts():
+		return nil, nil
+	}
+	data, stat, err := client.Get(ctx, path)
+	switch {
+	case errors.Is(err, zk.ErrNoNode):
+		return nil, nil
+	case err != nil || !k.claim.sees(data, stat):
+		return nil, err
+	}
+	return stat, nil
 }
 
 // deleteOnce deletes the node if it has the version. After a lost connection it does not ask again: the node may be

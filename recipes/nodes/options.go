@@ -72,8 +72,8 @@ func (o *options) fixed() framework.CreateMode {
 // It keeps this name when it is made again.
 //
 // The other modes outlive the session, and the program: a node of theirs is there until Close, also while the client is
-// not connected. Such a node names no owner. One without a number needs [Overwriting]: whichever node is at its path
-// counts as this client's.
+// not connected. Such a node names no owner. One without a number needs [Overwriting]: whichever node is at its path is
+// taken over.
 //
 // Curator: the CreateMode of new PersistentNode(), with useProtection for sequential nodes.
 func WithMode(mode framework.CreateMode) Option { return func(o *options) { o.mode = mode } }

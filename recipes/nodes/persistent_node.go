@@ -75,8 +75,9 @@ func NewPersistentNode(client *framework.Client, path string, data []byte, opts 
 // Errors: what is wrong with the arguments of the constructor, all at once; those of framework.Client.Session, such as
 // a framework.ConnectError without a server; the server's, such as zk.ErrNoAuth, zk.ErrNoChildrenForEphemerals, or
 // framework.ErrUnsupported for a TTL; framework.ErrTooLarge; [ErrForeign], with the end of ctx; [ErrKept];
-// [ErrStarted]; [ErrClosed]; the end of ctx. After an error this client leaves no node behind, as after Close, and
-// Start may be called again.
+// [ErrStarted]; [ErrClosed]; the end of ctx. After an error no node remains that Start has created or written, as after
+// Close, and no other one was removed (see "What is removed" in the package's documentation). Start may be called
+// again.
 //
 // Curator: PersistentNode.start(), waitForInitialCreate().
 func (n *PersistentNode) Start(ctx context.Context) error {
@@ -110,7 +111,7 @@ func (n *PersistentNode) start(ctx context.Context) error {
 		go k.run(keeping)
 		err = n.await(ctx, k, 0)
 	}
-	if err == nil {
+	if err == nil || !n.fails() {
 		return nil
 	}
 	_ = k.end() // an ephemeral node that cannot be removed goes with its session

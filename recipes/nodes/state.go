@@ -18,6 +18,8 @@ type content struct {
 type state struct {
 	path     string // with GUID and number; "" while they are not known
 	there    bool
+	begun    bool   // it was there: Start does not fail any more
+	failed   bool   // Start fails: the node is not kept any more
 	reason   error  // why it is not there, or lacks its data
 	lost     error  // why it went last; nil if it never did
 	removed  bool   // it went by a removal, and nothing has come of it yet: its session may have ended with that
@@ -37,7 +39,7 @@ func (s *state) goes(cause error) {
 
 // comes notes that the node is there, with this content.
 func (s *state) comes(with content) {
-	s.there, s.removed = true, false
+	s.there, s.begun, s.removed = true, true, false
 	s.reason, s.tried, s.had = nil, with.number, with.data
 }
 
@@ -55,6 +57,14 @@ func (n *PersistentNode) change(change func(s *state)) {
 	}
 	close(n.news)
 	n.news = make(chan struct{})
+}
+
+// fails decides whether Start fails, once and for all: it does not if the node was kept meanwhile.
+func (n *PersistentNode) fails() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.state.failed = !n.state.begun
+	return n.state.failed
 }
 
 // await blocks until the node is there with the data of a number, or newer ones. The end of ctx comes with the reason
