@@ -47,7 +47,7 @@ func TestRunDoesOnlyThePhasesThatItsArgumentsNeed(t *testing.T) {
 			"examples/adapters/certmagic", "examples/adapters/gocron", "examples/adapters/goframe", "examples/adapters/kratos",
 			"examples/adapters/migrate", "examples/adapters/schedulers", "examples/adapters/tusd", "examples/adapters/vault",
 			"examples/kerberos", "examples/observability",
-			"integration/bench", "integration/figures", "integration/release",
+			"integration/bench", "integration/figures", "integration/release", "integration/vet",
 		}
 		if lint {
 			phases["lint"] = []string{"lint", "modules"}

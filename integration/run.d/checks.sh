@@ -11,6 +11,9 @@ formatted() {
 	}
 }
 
+# vet_for does what go vet does for another system, and compiles nothing for it.
+vet_for() { go run -C integration/vet . -dir "$PWD" "$1" ./...; }
+
 # modules prints the directories that have a go.mod, from a depth on: 1 is all, 2 those below, which are no part of ./...
 modules() {
 	find . -mindepth "$1" -name go.mod -not -path './integration/.cache/*' | sed 's|^\./||; s|/*go\.mod$||; s|^$|.|' | sort

@@ -15,7 +15,7 @@ test_in() {
 	[[ $dir != . && $dir != ./. ]] || flags=(${args[@]+"${args[@]}"})
 	[[ ${#flags[@]} = 0 ]] || silence=0 # they may be those of a run that takes hours
 	# These read source code, one thing after the other, and with the detector four times as long.
-	case $dir in *integration/figures | *integration/release) race=() ;; esac
+	case $dir in *integration/figures | *integration/release | *integration/vet) race=() ;; esac
 	flags=(${race[@]+"${race[@]}"} -shuffle=on "-timeout=$((40 + 2 * load))m" -p $((at_once < 6 ? 6 : at_once)) ${flags[@]+"${flags[@]}"})
 	(cd "$dir" && CURATOR_INTEGRATION=required CURATOR_INTEGRATION_RUN=$mark-$number. CURATOR_INTEGRATION_BUSY=$busy \
 		"$report/testrun" ${v[@]+"${v[@]}"} -dir "$report" -list "$list" "-silence=$silence" "$@" -- "${flags[@]}") || status=1
