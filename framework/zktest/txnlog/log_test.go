@@ -2,10 +2,8 @@ package txnlog_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
-	"hash/adler32"
 	"io/fs"
 	"maps"
 	"os"
@@ -18,40 +16,6 @@ import (
 
 	"github.com/gocurator/curator/framework/zktest/txnlog"
 )
-
-// A snapNode is a node of a snapshot. An owner of 0 makes it persistent.
-type snapNode struct {
-	path, data   string
-	czxid, owner int64
-}
-
-// snapshotOf is a snapshot as releases since 3.6 write it: with a digest behind the checksum.
-func snapshotOf(nodes ...snapNode) []byte {
-	s := i64(i32([]byte("ZKSN"), 2), -1)
-	s = i32(i64(i32(s, 1), 7), 30000) // one session
-	s = world(i64(i32(s, 1), 1))      // one ACL
-	for _, n := range append([]snapNode{{}}, nodes...) {
-		s = text(text(s, n.path), n.data)
-		s = i64(i64(i64(s, 1), n.czxid), n.czxid)
-		s = i64(i64(s, 1_700_000_000_000+n.czxid), 1_700_000_000_000)
-		s = i64(i32(i32(i32(s, 0), 0), 0), n.owner)
-		s = i64(s, n.czxid)
-	}
-	s = text(s, "/")
-	s = text(i64(s, int64(adler32.Checksum(s))), "/")
-	s = text(i32(i64(s, 9), 2), "1234")
-	return text(i64(s, int64(adler32.Checksum(s))), "/")
-}
-
-func zipped(content []byte) []byte {
-	var packed bytes.Buffer
-	w := gzip.NewWriter(&packed)
-	_, err := w.Write(content)
-	if err = errors.Join(err, w.Close()); err != nil {
-		panic(err) // it is in memory
-	}
-	return packed.Bytes()
-}
 
 // replayed opens directories for a path, and prints what was executed, with "?" where no time is known.
 func replayed(t *testing.T, path string, dirs ...string) (lines []string, log *txnlog.Log) {
@@ -170,10 +134,15 @@ func TestLogBeginsWithTheNodesOfASnapshot(t *testing.T) {
 			known,
 			[]string{"snapshot.9.gz: "},
 		},
-		"the next one, since one is of snappy": {map[string][]byte{"snapshot.9.snappy": nil, "snapshot.c": snapshotOf(container, a, b)}, known, []string{"snappy"}},
-		"another format":                       {map[string][]byte{"snapshot.9": logOf()}, []string{"0 Created /l/a ?", "0 Created /l/b of 7 ?"}, []string{"not a snapshot"}},
-		"long before the logs":                 {map[string][]byte{"snapshot.5": snapshotOf(container, a, b)}, known, []string{"4 transactions are in no log, from zxid 0x6 to 0x9"}},
-		"none":                                 {nil, []string{"0 Created /l/a ?", "0 Created /l/b of 7 ?"}, nil},
+		"compressed by snappy": {map[string][]byte{"snapshot.9.snappy": snapped(snapshotOf(b, a, container))}, known, nil},
+		"compressed by snappy, and cut off": {
+			map[string][]byte{"snapshot.9.snappy": snapped(snapshotOf(a))[:60], "snapshot.c": snapshotOf(container, a, b)},
+			known,
+			[]string{"snapshot.9.snappy: at offset 0: it is cut off"},
+		},
+		"another format":       {map[string][]byte{"snapshot.9": logOf()}, []string{"0 Created /l/a ?", "0 Created /l/b of 7 ?"}, []string{"not a snapshot"}},
+		"long before the logs": {map[string][]byte{"snapshot.5": snapshotOf(container, a, b)}, known, []string{"4 transactions are in no log, from zxid 0x6 to 0x9"}},
+		"none":                 {nil, []string{"0 Created /l/a ?", "0 Created /l/b of 7 ?"}, nil},
 	} {
 		files := logs()
 		maps.Copy(files, test.files)

@@ -31,8 +31,6 @@ type node struct {
 	ctime time.Time
 }
 
-var errSnappy = errors.New("snapshots that snappy has compressed are not read")
-
 // readSnapshot calls fn for each node in the scope, until fn returns an error. It fails unless the snapshot is whole
 // and its checksum is right.
 //
@@ -47,7 +45,9 @@ func readSnapshot(name string, in scope, fn func(node) error) error {
 	var from io.Reader = file
 	switch {
 	case strings.HasSuffix(name, ".snappy"):
-		return errSnappy
+		if from, err = newSnappyReader(bufio.NewReader(file)); err != nil {
+			return err
+		}
 	case strings.HasSuffix(name, ".gz"):
 		if from, err = gzip.NewReader(bufio.NewReader(file)); err != nil {
 			return err

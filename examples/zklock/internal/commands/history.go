@@ -63,8 +63,10 @@ the logs it may not be known whose place at the gate was their own.
 Times are those of the ensemble's leader, when it took a request up. Servers do
 not store the limit of a semaphore: it is taken for the most leases that were
 held together, unless -limit says it. A lock that is retained, by RetainedLock,
-is one hold, whatever its client did in between. Snapshots that snappy has
-compressed are not read. kazoo's semaphores are not known.
+is one hold, whatever its client did in between: of the holds within it servers
+do not hear, but the records for -check have each. The leases of a semaphore of
+kazoo are not read, since their nodes have no numbers; PATH-__lock__ is the
+queue for them. Snapshots may be compressed, by gzip or snappy.
 
 What is damaged, missing, or was never executed is said on the standard error
 and in "notes" of -json; all the rest is shown. What may have been executed is
