@@ -76,13 +76,13 @@ and so is what came or went in a gap. A node that no file has, or whose end is
 in a gap, has no times, and durations that follow from them are not known: "?",
 or null.
 
--json prints one object: path, from and to (zxid and time of the first and the
-newest transaction), locks, omitted, notes, and more_notes, which is how many
-notes there are beyond. A lock has path, kind, limit, may_overlap and
-contenders; a contender has path, node, kind, by, session, who, token, czxid,
-queued, let_in, let_in_earlier, asked_to_leave, asked_earlier (before the logs
-begin), ended, how, ended_by, waited_seconds and held_seconds. A note has kind,
-file, offset, first, last and text.
+-json without -check prints one object: path, from and to (zxid and time of the
+first and the newest transaction), locks, omitted, notes, and more_notes, which
+is how many notes there are beyond. A lock has path, kind, limit, may_overlap
+and contenders; a contender has path, node, kind, by, session, who, token,
+czxid, queued, let_in, let_in_earlier, asked_to_leave, asked_earlier (before the
+logs begin), ended, how, ended_by, waited_seconds and held_seconds. A note has
+kind, file, offset, first, last and text.
 
 -check lays a file of records over the logs, as package examples/holds/records
 writes them: a line of JSON for each hold, with the session, the token, and the
@@ -93,7 +93,16 @@ cannot tell. Transactions decide that, never the clocks of two processes: when a
 lost hold ended, its client's clock alone has recorded. So of that and the next
 hold it cannot tell, unless the process that lost it held the lock once more
 before the next one began. It also finds holds without a record, records without
-a node, tokens and sessions that differ, and holds that outlasted their node.
+a node, tokens and sessions that differ, and holds that outlasted their node. It
+judges all that the logs have, and keeps 500,000 contenders unless -most says
+how many. Give the files to which records were rotated as well.
+
+With -json it prints path, verdict, locks, and notes of the records. A lock has
+path, verdict, holds, outside, may_overlap, groups and findings, at most 100 of
+each, and how many there are: overlaps, unclear and found. A group has verdict,
+why and holds, which are records with who and bounds: a hold began after the
+first zxid and before the second, and ended after the third and before the
+fourth; 0 is no bound.
 
 Examples:
 
@@ -162,7 +171,8 @@ func readHistory(args []string, out, errs io.Writer) int {
 		return 0
 	}
 	fail := func(code int, err error) int {
-		_, _ = fmt.Fprintf(errs, "zklock history: %s\n", survey.Printable(err.Error()))
+		text := strings.ReplaceAll(err.Error(), "\n", "; ") // errors that are joined
+		_, _ = fmt.Fprintf(errs, "zklock history: %s\n", survey.Printable(text))
 		if code == run.ExitUsage {
 			_, _ = fmt.Fprintln(errs, "zklock history -h has the manual")
 		}
@@ -209,6 +219,8 @@ func (h *historian) check(words []string) (err error) {
 		err = errors.New("-json has everything: without -lanes and -longest")
 	case len(h.records) > 0 && (h.lanes || h.longest > 0):
 		err = errors.New("-check prints what it finds alone: without -lanes and -longest")
+	case len(h.records) > 0 && (h.last > 0 || !h.from.IsZero() || !h.to.IsZero()):
+		err = errors.New("-check judges all that the logs have: without -last, -from and -to")
 	}
 	return errors.Join(err, validate(words[len(words)-1:]))
 }

@@ -46,23 +46,22 @@ type checked struct {
 // checkRecords prints what the clients' records say, and returns the status of the process. With a status that is not 0
 // the logs do not say all.
 func (h *historian) checkRecords(out io.Writer, fail func(int, error) int, found *history.History, status int) int {
-	files, err := overlap.Load(found.Path, h.records...)
+	files, err := overlap.Load(found, h.records...)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return fail(ExitNoLock, err)
 	case err != nil:
 		return fail(run.ExitSoftware, err)
 	}
-	windowed := h.last > 0 || !h.o.From.IsZero() || !h.o.To.IsZero()
-	results := overlap.Check(found, files.Records, windowed, h.o.Limit > 0)
-	verdict := overlap.Worst(results, files.Incomplete || status != 0)
+	results := overlap.Check(found, files, h.o.Limit > 0)
+	verdict := overlap.Worst(results, files.Incomplete || status != 0 || found.Omitted > 0)
 	text := overlap.Text(results, files.Notes)
 	if h.json {
 		object, err := json.MarshalIndent(checked{found.Path, verdict, results, append([]string{}, files.Notes...)}, "", "  ")
 		if err != nil {
 			return fail(run.ExitSoftware, err)
 		}
-		text = string(object) + "\n"
+		text = escaped(string(object)) + "\n"
 	}
 	if _, err := io.WriteString(out, text); err != nil {
 		return fail(run.ExitSoftware, err)

@@ -67,6 +67,8 @@ func save(t *testing.T, rec records.Record, behind string) (name string) {
 func TestHistorySaysByRecordsWhetherHoldsOverlapped(t *testing.T) {
 	dir, all := record(t)
 	second := save(t, all[1], "")
+	elsewhere := all[0]
+	elsewhere.Path = "/locks/a/b"
 	outlasted := all[0]
 	outlasted.End.Zxid = all[1].End.Zxid + 100 // it had seen the second's end
 	for name, test := range map[string]struct {
@@ -83,7 +85,9 @@ func TestHistorySaysByRecordsWhetherHoldsOverlapped(t *testing.T) {
 		"a file that is not":   {[]string{"/nowhere"}, ExitNoLock, "no such file"},
 		"a directory as file":  {[]string{dir}, 70, "is a directory"},
 		"with lanes, refused":  {[]string{second, "-lanes"}, 64, "-check prints what it finds alone"},
-		"outside of -most one": {[]string{save(t, all[0], ""), second, "-most", "1"}, 0, "(1 more are outside of the logs)"},
+		"with a time, refused": {[]string{second, "-last=1h"}, 64, "-check judges all that the logs have"},
+		"outside of -most one": {[]string{save(t, all[0], ""), second, "-most", "1"}, ExitIncomplete, "the 1 oldest contenders are left out"},
+		"of no lock there is":  {[]string{save(t, elsewhere, ""), second}, ExitIncomplete, "/locks/a/b: 1 records, and no lock of that path"},
 	} {
 		var args []string
 		for _, file := range test.files {
@@ -107,5 +111,17 @@ func TestHistorySaysByRecordsWhetherHoldsOverlapped(t *testing.T) {
 	if status != ExitFound || got.Verdict != overlap.Overlapped || len(got.Locks) != 1 || len(got.Locks[0].Groups) != 1 ||
 		got.Locks[0].Groups[0].Holds[0].Node != all[0].Node {
 		t.Errorf("got status %d and %+v, want the overlap of the two", status, got)
+	}
+}
+
+func TestCheckAsJSONMovesNoCursor(t *testing.T) {
+	dir, all := record(t)
+	all[0].Process, all[0].Reason = "p\u009b", "\u202ewhy"
+	all[0].End.Zxid = all[1].End.Zxid + 100
+	var out, errs bytes.Buffer
+	status := readHistory([]string{"-json", "-check", save(t, all[0], ""), "-check", save(t, all[1], ""), dir, "/locks"}, &out, &errs)
+	if text := out.String(); status != ExitFound || strings.ContainsAny(text, "\u009b\u202e") ||
+		!strings.Contains(text, `p\u009b`) || !strings.Contains(text, `\u202ewhy`) {
+		t.Errorf("got status %d and %q, want %d, and both escaped", status, text, ExitFound)
 	}
 }

@@ -91,3 +91,10 @@ func TestHistoryIsPrintedAsOneObject(t *testing.T) {
 		t.Errorf("got the note %+v", n)
 	}
 }
+
+func TestMistakesAreOneLine(t *testing.T) {
+	status, _, errs := runHistory(t, "-nothing")
+	if want := "-nothing; want a directory"; status != 64 || !strings.Contains(errs, want) {
+		t.Errorf("got status %d and %q, want 64 and %q", status, errs, want)
+	}
+}

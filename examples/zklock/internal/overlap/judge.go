@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/gocurator/curator/examples/holds/records"
 )
 
 // decide says of two holds whether they overlapped.
@@ -23,8 +25,12 @@ func decide(a, b *Hold) Verdict {
 // inTurn reports whether one process has recorded, by its one clock, that a ended before b began. A begin without a
 // session was not recorded: its time may be too late.
 func inTurn(a, b *Hold) bool {
-	return a.Process != "" && a.Process == b.Process && b.Session != 0 && a.isTimed() && b.isTimed() && !b.Begin.Time.Before(a.End.Time)
+	return a.Process != "" && a.Process == b.Process && b.Session != 0 && a.hasEnd() && b.isTimed() && !b.Begin.Time.Before(a.End.Time)
 }
+
+// hasEnd reports whether the record has the time at which the hold ended. One that lasted when its recorder was closed
+// may have lasted for any time.
+func (h *Hold) hasEnd() bool { return h.isTimed() && h.How != records.Open }
 
 // isTimed reports whether the record has its times.
 func (h *Hold) isTimed() bool { return !h.Begin.Time.IsZero() && !h.End.Time.IsZero() }
@@ -33,6 +39,9 @@ func (h *Hold) isTimed() bool { return !h.Begin.Time.IsZero() && !h.End.Time.IsZ
 func clocks(a, b *Hold) string {
 	if !a.isTimed() || !b.isTimed() {
 		return "a time is not known, so their clocks say nothing"
+	}
+	if !a.hasEnd() || !b.hasEnd() {
+		return "a hold lasted when its recorder was closed, so their clocks say nothing"
 	}
 	if b.Begin.Time.Before(a.Begin.Time) {
 		a, b = b, a

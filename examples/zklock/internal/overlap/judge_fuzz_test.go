@@ -12,6 +12,7 @@ import (
 	"github.com/gocurator/curator/examples/zklock/internal/history"
 	"github.com/gocurator/curator/examples/zklock/internal/overlap"
 	"github.com/gocurator/curator/examples/zklock/internal/survey"
+	"github.com/gocurator/curator/framework/zktest/txnlog"
 )
 
 // A truth is a hold as it was. Its times lie between transactions, of which there is one each at 1000, 2000 and so on.
@@ -101,14 +102,47 @@ func conflict(all []truth, limit int) bool {
 	return false
 }
 
+// closeSome closes the recorders of some while they hold.
+func closeSome(r *rand.Rand, all []truth) {
+	for i := range all {
+		if one := &all[i]; r.IntN(10) == 0 {
+			one.rec.How, one.rec.End = records.Open, records.Moment{Time: one.rec.Begin.Time.Add(time.Duration(r.IntN(one.to - one.from)))}
+		}
+	}
+}
+
+// inputOf is what is known of invented holds, by logs that begin and end anywhere.
+func inputOf(r *rand.Rand, all []truth, limit int) overlap.Input {
+	in := overlap.Input{Lock: history.Lock{Path: "/a", Limit: limit}, From: 1, To: 1 << 40, LimitKnown: true}
+	if r.IntN(4) == 0 {
+		in.From = int64(1 + r.IntN(8))
+	}
+	if r.IntN(4) == 0 {
+		in.To = in.From + 6 + int64(r.IntN(20))
+	}
+	for _, one := range all {
+		one.rec.Czxid, one.node.Token = one.node.Czxid, one.node.Czxid
+		in.Records = append(in.Records, one.rec)
+		if one.node.Ended.Zxid < in.From || one.node.Czxid > in.To {
+			continue
+		}
+		if one.node.Ended.Zxid > in.To {
+			one.node.Ended, one.node.How = txnlog.Moment{}, ""
+		}
+		if one.node.Czxid < in.From {
+			one.node.LetIn, one.node.LetInEarlier = txnlog.Moment{}, true
+		}
+		in.Lock.Contenders = append(in.Lock.Contenders, one.node)
+	}
+	return in
+}
+
 // judged is the verdict on invented holds, and whether it is the truth.
 func judged(seed uint64) (verdict overlap.Verdict, truly bool, text func() string) {
 	all, limit := invent(rand.New(rand.NewPCG(seed, 1)))
-	in := overlap.Input{Lock: history.Lock{Path: "/a", Limit: limit}, Complete: 1, To: 1 << 40, LimitKnown: true}
-	for _, one := range all {
-		in.Lock.Contenders = append(in.Lock.Contenders, one.node)
-		in.Records = append(in.Records, one.rec)
-	}
+	r := rand.New(rand.NewPCG(seed, 2))
+	closeSome(r, all)
+	in := inputOf(r, all, limit)
 	result := overlap.Judge(in)
 	text = func() string {
 		var text strings.Builder

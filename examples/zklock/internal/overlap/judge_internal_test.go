@@ -13,7 +13,7 @@ import (
 
 // crowded is a lock of which the holds of one node all lasted at one time.
 func crowded(kind survey.Kind, holds int) Input {
-	in := Input{Complete: 1, To: 100, LimitKnown: true, Lock: history.Lock{Path: "/a", Limit: 20, Contenders: []history.Contender{{
+	in := Input{From: 1, To: 100, LimitKnown: true, Lock: history.Lock{Path: "/a", Limit: 20, Contenders: []history.Contender{{
 		Path: "/a", Node: "n", Kind: kind, Session: 10, Token: 10, Czxid: 10, LetIn: txnlog.Moment{Zxid: 10},
 		Ended: txnlog.Moment{Zxid: 20}, How: history.Expired,
 	}}}}

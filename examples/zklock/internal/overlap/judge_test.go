@@ -1,6 +1,7 @@
 package overlap_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -46,20 +47,48 @@ func timeless(r records.Record) records.Record {
 	return r
 }
 
+// waiting is a node that was never let in.
+func waiting(kind survey.Kind, created, deleted int64, how history.How) history.Contender {
+	c := node(kind, created, deleted, how)
+	c.LetIn = txnlog.Moment{}
+	return c
+}
+
+// inGap is a node that went at a time that is not known, at the zxid of its end or before.
+func inGap(c history.Contender) history.Contender { c.Ended.At = time.Time{}; return c }
+
 func by(r records.Record, process string) records.Record { r.Process = process; return r }
+
+// A pairing is a lock's nodes with the records of its holds, and what is to be said of them.
+type pairing struct {
+	nodes   []history.Contender
+	records []records.Record
+	limit   int
+	mixed   []string // the lock's MayOverlap
+	want    overlap.Verdict
+	why     string // in the text, unless empty
+}
+
+func judgeAll(t *testing.T, all map[string]pairing) {
+	t.Helper()
+	for name, test := range all {
+		got := overlap.Judge(overlap.Input{
+			Lock: history.Lock{Path: "/a", Limit: max(test.limit, 1), Contenders: test.nodes, MayOverlap: test.mixed}, From: 5, To: 100,
+			LimitKnown: test.limit > 0, Records: test.records,
+		})
+		text := overlap.Text([]overlap.Result{got}, nil)
+		if got.Verdict != test.want || !strings.Contains(text, test.why) {
+			t.Errorf("%s: got %s, want %s and %q:\n%s", name, got.Verdict, test.want, test.why, text)
+		}
+	}
+}
 
 func TestPairsAreJudgedByWhatTheirClientsHadSeen(t *testing.T) {
 	type c = history.Contender
 	type r = records.Record
 	mutex, reader, writer, lease := survey.Mutex, survey.Reader, survey.Writer, survey.Lease
 	released, expired, closed := history.Released, history.Expired, history.Closed
-	for name, test := range map[string]struct {
-		nodes   []c
-		records []r
-		limit   int
-		want    overlap.Verdict
-		why     string // in the text, unless empty
-	}{
+	judgeAll(t, map[string]pairing{
 		"no hold": {want: overlap.Unknown, why: "nothing to judge"},
 		"one after the other, by a listing": {
 			nodes:   []c{node(mutex, 10, 20, released), node(mutex, 12, 30, released)},
@@ -105,48 +134,6 @@ func TestPairsAreJudgedByWhatTheirClientsHadSeen(t *testing.T) {
 			nodes:   []c{node(mutex, 10, 20, expired), node(mutex, 12, 30, released)},
 			records: []r{by(hold(10, 10, 15, records.Lost), "p"), by(hold(12, 21, 25, records.Released), "p")},
 			want:    overlap.Apart,
-		},
-		"its process held again, and released that, before the second began": {
-			nodes: []c{node(mutex, 10, 20, expired), node(mutex, 22, 30, released), node(mutex, 24, 40, released)},
-			records: []r{
-				by(hold(10, 10, 15, records.Lost), "p"), by(after(hold(22, 22, 25, records.Released), 10), "p"), after(hold(24, 24, 35, records.Released), 22),
-			},
-			want: overlap.Apart,
-		},
-		"its process held again, and the second began before the end of that": {
-			nodes: []c{node(mutex, 10, 20, expired), node(mutex, 12, 30, released), node(mutex, 22, 40, released)},
-			records: []r{
-				by(hold(10, 10, 15, records.Lost), "p"), after(hold(12, 12, 25, records.Released), 10), by(after(hold(22, 22, 35, records.Released), 12), "p"),
-			},
-			want: overlap.Unknown, why: "1 undecided",
-		},
-		"another process held, and released that, before the third began": {
-			nodes: []c{node(mutex, 10, 20, expired), node(reader, 22, 30, released), node(mutex, 24, 40, released)},
-			records: []r{
-				by(hold(10, 10, 15, records.Lost), "p"), by(after(hold(22, 22, 25, records.Released), 10), "q"), after(hold(24, 24, 35, records.Released), 22),
-			},
-			want: overlap.Unknown, why: "2 undecided",
-		},
-		"its process held again, in a hold of which the begin was not recorded": {
-			nodes: []c{node(mutex, 10, 20, expired), node(reader, 22, 30, released), node(mutex, 24, 40, released)},
-			records: []r{
-				by(hold(10, 10, 15, records.Lost), "p"),
-				func() r {
-					h := by(after(hold(22, 22, 25, records.Released), 10), "p")
-					h.Czxid, h.Session = 0, 0
-					return h
-				}(),
-				after(hold(24, 24, 35, records.Released), 22),
-			},
-			want: overlap.Unknown, why: "2 undecided",
-		},
-		"its process held again, and what it had seen contradicts its clock": {
-			nodes: []c{node(mutex, 10, 20, expired), node(mutex, 22, 30, released), node(mutex, 24, 40, released)},
-			records: []r{
-				func() r { h := by(hold(10, 10, 15, records.Released), "p"); h.End.Zxid = 45; return h }(),
-				by(after(hold(22, 22, 25, records.Released), 10), "p"), after(hold(24, 24, 35, records.Released), 22),
-			},
-			want: overlap.Overlapped, why: "2 overlapped",
 		},
 		"a lost hold is reported with the next alone": {
 			nodes:   []c{node(mutex, 10, 20, expired), node(mutex, 12, 30, released), node(mutex, 14, 40, released)},
@@ -241,131 +228,14 @@ func TestPairsAreJudgedByWhatTheirClientsHadSeen(t *testing.T) {
 			records: []r{hold(10, 10, 35, records.Released)},
 			want:    overlap.Unknown, why: "say it with -limit",
 		},
-		"no record": {
-			nodes: []c{node(mutex, 10, 20, released)},
-			want:  overlap.Unknown, why: "let in, then released, and no record of it: n10",
-		},
-		"no record of what gave up": {
-			nodes: []c{node(mutex, 10, 20, released), func() c {
-				n := node(mutex, 12, 30, history.GaveUp)
-				n.LetIn = txnlog.Moment{}
-				return n
-			}()},
-			records: []r{hold(10, 10, 15, records.Released)},
-			want:    overlap.Apart,
-		},
-		"what lasts after a release": {
-			nodes: []c{node(mutex, 10, 20, released), func() c {
-				n := node(mutex, 12, 0, "")
-				n.LetIn = at(20)
-				return n
-			}()},
-			records: []r{hold(10, 10, 15, records.Released)},
-			want:    overlap.Apart,
-		},
-		"what lasts after a loss": {
-			nodes:   []c{node(mutex, 10, 20, expired), node(mutex, 12, 0, "")},
-			records: []r{hold(10, 10, 15, records.Lost)},
-			want:    overlap.Unknown, why: "no record: its node is still there",
-		},
-		"a retained node that lasts after another's loss": {
-			nodes:   []c{node(mutex, 10, 20, expired), node(mutex, 12, 0, "")},
-			records: []r{by(hold(10, 10, 15, records.Lost), "p"), by(hold(12, 21, 25, records.Retained), "p")},
-			want:    overlap.Unknown, why: "no record: its node is still there",
-		},
-		"no record of what is older than the logs": {
-			nodes: []c{func() c {
-				n := node(mutex, 10, 20, released)
-				n.LetIn, n.LetInEarlier = txnlog.Moment{}, true
-				return n
-			}(), node(mutex, 12, 30, released)},
-			records: []r{after(hold(12, 20, 25, records.Released), 10)},
-			want:    overlap.Unknown, why: "let in, then released, and no record of it: n10",
-		},
-		"handed over to a hold without a record": {
-			nodes:   []c{node(mutex, 10, 20, released)},
-			records: []r{hold(10, 10, 12, records.HandedOver)},
-			want:    overlap.Unknown, why: "handed over, and no record of the next hold: n10",
-		},
-		"retained, and released later": {
-			nodes:   []c{node(mutex, 10, 20, released)},
-			records: []r{hold(10, 10, 12, records.Retained)},
-			want:    overlap.Apart,
-		},
-		"retained, then its client was killed": {
-			nodes:   []c{node(mutex, 10, 20, expired)},
-			records: []r{hold(10, 10, 12, records.Retained)},
-			want:    overlap.Unknown, why: "retained, then expired",
-		},
-		"no record of a hold between two": {
-			nodes: []c{node(mutex, 10, 20, released)},
-			records: []r{
-				by(hold(10, 10, 12, records.HandedOver), "p"),
-				func() r { h := by(hold(10, 13, 14, records.Released), "p"); h.Count = 2; return h }(),
-			},
-			want: overlap.Unknown, why: "held 3 times at least, of which there are 2 records: n10",
-		},
-		"two records of one hold": {
-			nodes:   []c{node(mutex, 10, 20, released)},
-			records: []r{hold(10, 10, 15, records.HandedOver), hold(10, 15, 16, records.Released)},
-			want:    overlap.Unknown, why: "two records of one hold, which differ: n10",
-		},
-		"no node": {
-			nodes:   []c{node(mutex, 10, 20, released)},
-			records: []r{hold(10, 10, 15, records.Released), hold(13, 13, 14, records.Released)},
-			want:    overlap.Unknown, why: "a record of a node that is not in the logs: n13",
-		},
-		"nodes outside of the logs": {
-			nodes:   []c{node(mutex, 10, 20, released)},
-			records: []r{hold(10, 10, 15, records.Released), hold(3, 3, 4, records.Released), hold(130, 130, 140, records.Released)},
-			want:    overlap.Apart, why: "(2 more are outside of the logs)",
-		},
-		"a hold that may last until those after the logs": {
-			nodes:   []c{node(mutex, 10, 20, expired)},
-			records: []r{hold(10, 10, 15, records.Lost), hold(130, 130, 140, records.Released)},
-			want:    overlap.Unknown, why: "its end is not known, and 1 recorded holds are newer than the logs: n10",
-		},
-		"a hold before the logs that may last until these": {
-			nodes:   []c{node(mutex, 10, 20, released)},
-			records: []r{hold(10, 10, 15, records.Released), hold(3, 3, 4, records.Lost)},
-			want:    overlap.Unknown, why: "its node is older than the logs, and the hold may have lasted until these: n3",
-		},
-		"a hold before the logs whose client had seen these": {
-			nodes:   []c{node(mutex, 10, 20, released)},
-			records: []r{hold(10, 10, 15, records.Released), hold(3, 3, 11, records.Released)},
-			want:    overlap.Unknown, why: "its node is older than the logs, and the hold may have lasted until these: n3",
-		},
-		"none but nodes outside of the logs": {
-			records: []r{hold(3, 3, 4, records.Released), hold(130, 130, 140, records.Released)},
-			want:    overlap.Unknown, why: "nothing to judge, by 0 recorded holds (2 more are outside of the logs)",
-		},
-		"another token": {
-			nodes:   []c{node(mutex, 10, 20, released)},
-			records: []r{func() r { h := hold(10, 10, 15, records.Released); h.Czxid = 11; return h }()},
-			want:    overlap.Unknown, why: "the record has the token 11, the logs have 10",
-		},
-		"another session": {
-			nodes:   []c{node(mutex, 10, 20, released)},
-			records: []r{func() r { h := hold(10, 10, 15, records.Released); h.Session = 11; return h }()},
-			want:    overlap.Unknown, why: "the record has the session 0xb, the logs have 0xa",
-		},
-		"begun after the end of its node": {
-			nodes:   []c{node(mutex, 10, 20, released)},
-			records: []r{hold(10, 21, 22, records.Released)},
-			want:    overlap.Unknown, why: "began after its client had seen transaction 21, and its node was deleted by 20",
-		},
-		"a file that was given twice": {
-			nodes:   []c{node(mutex, 10, 20, released)},
-			records: []r{hold(10, 10, 15, records.Released), hold(10, 10, 15, records.Released)},
-			want:    overlap.Apart, why: "by 1 recorded holds",
-		},
-	} {
-		got := overlap.Judge(overlap.Input{
-			Lock: history.Lock{Path: "/a", Limit: max(test.limit, 1), Contenders: test.nodes}, Complete: 5, To: 100, LimitKnown: test.limit > 0, Records: test.records,
-		})
-		text := overlap.Text([]overlap.Result{got}, nil)
-		if got.Verdict != test.want || !strings.Contains(text, test.why) {
-			t.Errorf("%s: got %s, want %s and %q:\n%s", name, got.Verdict, test.want, test.why, text)
-		}
+	})
+}
+
+func TestATimeThatNoJSONHasIsLeftOut(t *testing.T) {
+	c := node(survey.Mutex, 10, 20, history.Released)
+	c.LetIn.At = time.Date(20_000, 1, 1, 0, 0, 0, 0, time.UTC)
+	got := overlap.Judge(overlap.Input{Lock: history.Lock{Path: "/a", Contenders: []history.Contender{c}}, From: 5, To: 100})
+	if _, err := json.Marshal(got); err != nil || len(got.Findings) != 1 {
+		t.Errorf("got %+v and the error %v, want one finding", got, err)
 	}
 }

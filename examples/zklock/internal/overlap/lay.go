@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/gocurator/curator/examples/holds/records"
 	"github.com/gocurator/curator/examples/zklock/internal/history"
+	"github.com/gocurator/curator/framework/zktest/txnlog"
 )
 
 // lay lays each record over its node, and returns the holds in the order in which they can have begun.
@@ -26,7 +26,7 @@ func (j *judge) lay(in Input) map[history.Family][]*Hold {
 			j.without(&in, rec)
 			continue
 		}
-		key := twin{rec.Process, rec.Node, rec.Count}
+		key := twin{rec.Node, rec.Count}
 		if k, twice := first[key]; twice {
 			if same(&in.Records[k], rec) {
 				continue // a file was given twice, or lies in two directories
@@ -46,7 +46,8 @@ func (j *judge) lay(in Input) map[history.Family][]*Hold {
 		}
 		chains[rec.Node].extend(rec, ended)
 	}
-	for _, h := range j.unrecorded(in.Lock.Contenders, chains) {
+	j.findOutside()
+	for _, h := range j.unrecorded(&in.Lock, chains) {
 		holds[history.FamilyOf(h.kind)] = append(holds[history.FamilyOf(h.kind)], h)
 	}
 	endBeforeLater(holds)
@@ -54,15 +55,14 @@ func (j *judge) lay(in Input) map[history.Family][]*Hold {
 		slices.SortStableFunc(list, func(a, b *Hold) int {
 			return cmp.Or(cmp.Compare(a.beganAfter(), b.beganAfter()), cmp.Compare(a.token, b.token), cmp.Compare(a.Count, b.Count))
 		})
-		j.beyond(list)
 	}
 	return holds
 }
 
 // A twin is what only one record can have.
 type twin struct {
-	process, node string
-	count         int64
+	node  string
+	count int64
 }
 
 // same reports whether two records are copies of one line.
@@ -90,7 +90,7 @@ func (j *judge) layOver(rec records.Record, c *history.Contender, nodes map[stri
 	h := &Hold{Record: rec, Who: c.Who, kind: c.Kind, token: c.Token}
 	began := max(rec.Begin.Zxid, c.Czxid)
 	if ahead := nodes[rec.After]; ahead != nil {
-		began = max(began, ahead.Ended.Zxid)
+		began = max(began, certain(ahead.Ended))
 	}
 	ended := began
 	if isReleased(rec.How) {
@@ -110,6 +110,14 @@ func (j *judge) layOver(rec records.Record, c *history.Contender, nodes map[stri
 	return h
 }
 
+// certain is the zxid of a moment; 0 if that was in a gap of the logs, and is the last that is possible.
+func certain(m txnlog.Moment) int64 {
+	if m.At.IsZero() {
+		return 0
+	}
+	return m.Zxid
+}
+
 // endsBefore reports whether a hold ended before its node was deleted, by how both ended. A client ends its lease
 // before it sends the deletion, or the end of its session. Any other deletion is news to the client.
 func endsBefore(hold records.How, node history.How) bool {
@@ -126,10 +134,4 @@ func endsBefore(hold records.How, node history.How) bool {
 // isReleased reports whether the client ended the hold itself.
 func isReleased(how records.How) bool {
 	return how == records.Released || how == records.HandedOver || how == records.Retained
-}
-
-// Belongs reports whether a record is of a lock: its path is that of the servers, or the end of it if the program did
-// not say its chroot or namespace.
-func Belongs(recorded, lock string) bool {
-	return recorded == lock || recorded != "/" && strings.HasSuffix(lock, recorded)
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gocurator/curator/examples/holds/records"
+	"github.com/gocurator/curator/examples/zklock/internal/history"
 	"github.com/gocurator/curator/examples/zklock/internal/overlap"
 )
 
@@ -22,8 +23,8 @@ func TestLoadKeepsTheBeginOfAReason(t *testing.T) {
 	if err := os.WriteFile(name, append(text, '\n'), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got, err := overlap.Load("/", name)
-	if err != nil || len(got.Records) != 1 || got.Records[0].Reason != strings.Repeat("é", 100)+"…" || got.Incomplete {
+	got, err := overlap.Load(&history.History{Path: "/", Locks: []history.Lock{{Path: "/a"}}}, name)
+	if err != nil || len(got.Records) != 1 || len(got.Records[0]) != 1 || got.Records[0][0].Reason != strings.Repeat("é", 100)+"…" || got.Incomplete {
 		t.Errorf("got %+v, %v, want one record with 100 letters of its reason", got, err)
 	}
 }

@@ -25,6 +25,7 @@
 package overlap
 
 import (
+	"fmt"
 	"math"
 	"time"
 
@@ -46,9 +47,9 @@ const (
 // An Input is what is known of one lock.
 type Input struct {
 	Lock history.Lock
-	// Complete is the oldest zxid from which on the lock has every contender; To is the newest one of the logs. Records
-	// of older and of newer nodes are counted, not judged: if a hold may have lasted beyond either, that is a finding.
-	Complete, To int64
+	// From and To are the oldest and the newest transaction of the logs. Records of older and of newer nodes are not
+	// judged, but counted: that is a finding.
+	From, To int64
 	// LimitKnown says that Lock.Limit is the semaphore's limit. What was held together says nothing of overlaps.
 	LimitKnown bool
 	Records    []records.Record
@@ -56,12 +57,14 @@ type Input struct {
 
 // A Result is what the records of one lock say.
 type Result struct {
-	Path     string    `json:"path"`
-	Verdict  Verdict   `json:"verdict"` // the worst: overlapped, then cannot tell
-	Holds    int       `json:"holds"`   // that were recorded, and have their node in the logs
-	Outside  int       `json:"outside"` // records of nodes that are older or newer than the logs
-	Groups   []Group   `json:"groups"`  // that overlapped or may have, at most mostListed of each
-	Findings []Finding `json:"findings"`
+	Path    string  `json:"path"`
+	Verdict Verdict `json:"verdict"` // the worst: overlapped, then cannot tell
+	Holds   int     `json:"holds"`   // that were recorded, and have their node in the logs
+	Outside int     `json:"outside"` // records of nodes that are older or newer than the logs
+	// MayOverlap is history.Lock's.
+	MayOverlap []string  `json:"may_overlap,omitempty"`
+	Groups     []Group   `json:"groups"` // that overlapped or may have, at most mostListed of each
+	Findings   []Finding `json:"findings"`
 	// Overlaps, Unclear and Found count all groups and findings, also those that are not listed; groups until Overlaps
 	// is mostCounted.
 	Overlaps int `json:"overlaps"`
@@ -118,7 +121,9 @@ func later(zxid int64) int64 {
 // Judge says whether the holds of a lock overlapped. It takes memory for the records, and time that is little more than
 // proportional to their number unless many overlap. That is bounded: what is then left out is not called apart.
 func Judge(in Input) Result {
-	j := judge{mostCompared: mostCompared, Result: Result{Path: in.Lock.Path, Verdict: Apart, Groups: []Group{}, Findings: []Finding{}}}
+	j := judge{mostCompared: mostCompared, Result: Result{
+		Path: in.Lock.Path, Verdict: Apart, MayOverlap: in.Lock.MayOverlap, Groups: []Group{}, Findings: []Finding{},
+	}}
 	byKind := j.lay(in)
 	j.exclude(byKind[history.Exclusion])
 	j.exclude(byKind[history.Latches])
@@ -134,14 +139,45 @@ func Judge(in Input) Result {
 
 type judge struct {
 	Result
-	newer int // records of nodes that are newer than the logs
+	older, newer outside
 	// compared is how many pairs were compared, of about mostCompared.
 	compared, mostCompared int
 }
 
 func (j *judge) find(f Finding) {
+	if year := f.Time.Year(); year < 0 || year > 9999 { // no JSON has them
+		f.Time = time.Time{}
+	}
 	if j.Found++; len(j.Findings) < mostListed {
 		j.Findings = append(j.Findings, f)
+	}
+}
+
+// outside are records of nodes that are not in the logs.
+type outside struct {
+	count int
+	first *records.Record
+}
+
+func (o *outside) add(rec *records.Record) {
+	if o.count++; o.first == nil {
+		o.first = rec
+	}
+}
+
+// findOutside finds that holds could not be judged.
+func (j *judge) findOutside() {
+	for _, o := range []struct {
+		outside
+		what string
+	}{
+		{j.older, "%d recorded holds have nodes that are older than the logs, which do not show when these holds ended; the first"},
+		{j.newer, "%d recorded holds have nodes that are newer than the logs, which do not show whether these overlapped; the first"},
+	} {
+		if o.count > 0 {
+			j.Outside += o.count
+			j.find(Finding{fmt.Sprintf(o.what, o.count), o.first.Node, o.first.Process, o.first.Begin.Time})
+		}
 	}
 }
 

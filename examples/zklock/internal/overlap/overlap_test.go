@@ -78,7 +78,7 @@ func (l *ledger) check(path string, limit int) (overlap.Result, string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	h := history.Of(path, slices.Values(l.all), history.Options{Limit: limit})
-	results := overlap.Check(h, l.records, false, limit > 0)
+	results := overlap.Check(h, &overlap.Files{Records: [][]records.Record{l.records}}, limit > 0)
 	if len(results) != 1 {
 		l.t.Fatalf("got %d locks, want one", len(results))
 	}

@@ -41,6 +41,9 @@ func Text(results []Result, notes []string) string {
 
 func (r *Result) text(out *strings.Builder) {
 	line(out, "", fmt.Sprintf("%s: %s, by %d recorded holds%s", r.Path, r.headline(), r.Holds, r.outside()))
+	for _, why := range r.MayOverlap {
+		line(out, "  ! ", "holds may have overlapped: "+why)
+	}
 	for _, g := range r.Groups {
 		line(out, "  ", string(g.Verdict)+":")
 		for _, h := range g.Holds {

@@ -30,6 +30,9 @@ func endBeforeLater(holds map[history.Family][]*Hold) {
 			}
 		}
 		for _, h := range list {
+			if !h.hasEnd() {
+				continue
+			}
 			later, _ := slices.BinarySearchFunc(list, h.End.Time, func(b *Hold, end time.Time) int {
 				if b.Begin.Time.After(end) {
 					return 1

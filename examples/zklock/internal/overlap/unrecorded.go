@@ -29,19 +29,21 @@ func (c *chain) extend(rec *records.Record, ended int64) {
 func (c *chain) stays() bool { return c.how == records.HandedOver || c.how == records.Retained }
 
 // unrecorded finds holds of the servers' log that no client has recorded, and returns those that may last: a record
-// comes with the end of a hold.
-func (j *judge) unrecorded(all []history.Contender, chains map[string]*chain) (lasting []*Hold) {
-	for i := range all {
-		c := &all[i]
+// comes with the end of a hold. Where clients of other libraries may have held that were not let in, it finds those as
+// well.
+func (j *judge) unrecorded(lock *history.Lock, chains map[string]*chain) (lasting []*Hold) {
+	for i := range lock.Contenders {
+		c := &lock.Contenders[i]
 		known := chains[c.Node]
 		if known == nil {
 			known = &chain{last: -1}
 		}
-		if !c.In() && known.counts == 0 {
-			continue
-		}
 		what, lasts := "", c.Ended == (txnlog.Moment{})
 		switch {
+		case !c.In() && known.counts == 0 && len(lock.MayOverlap) == 0:
+			continue
+		case !c.In() && known.counts == 0:
+			what = "not let in by this library's rule, by its own it may have been, and no record of it"
 		case known.counts != known.last+1:
 			what = fmt.Sprintf("held %d times at least, of which there are %d records", known.last+1, known.counts)
 		case lasts:
@@ -55,10 +57,10 @@ func (j *judge) unrecorded(all []history.Contender, chains map[string]*chain) (l
 		if what != "" {
 			j.find(Finding{what, c.Node, "", c.LetIn.At})
 		}
-		if lasts && (known.counts == 0 || known.stays()) {
+		if lasts && (known.counts == 0 && c.In() || known.stays()) {
 			h := &Hold{Who: c.Who, kind: c.Kind, token: c.Token}
 			h.Record = records.Record{Path: c.Path, Node: c.Node, Session: records.SessionID(c.Session), Czxid: c.Token, Count: known.last + 1}
-			began := max(c.LetIn.Zxid, c.Czxid, known.ended)
+			began := max(certain(c.LetIn), c.Czxid, known.ended)
 			h.Bounds = [4]int64{began, 0, began, 0}
 			lasting = append(lasting, h)
 		}
@@ -66,33 +68,14 @@ func (j *judge) unrecorded(all []history.Contender, chains map[string]*chain) (l
 	return lasting
 }
 
-// without is for a record without a node. One that is older than the logs is left out if its client released it before
-// they begin. A newer one began after the logs end.
+// without is for a record without a node.
 func (j *judge) without(in *Input, rec *records.Record) {
-	var what string
 	switch {
 	case rec.Czxid > in.To:
-		j.Outside++
-		j.newer++
-		return
-	case rec.Czxid == 0 || rec.Czxid >= in.Complete:
-		what = "a record of a node that is not in the logs"
+		j.newer.add(rec)
+	case rec.Czxid == 0 || rec.Czxid >= in.From:
+		j.find(Finding{"a record of a node that is not in the logs", rec.Node, rec.Process, rec.Begin.Time})
 	default:
-		j.Outside++
-		if isReleased(rec.How) && rec.End.Zxid > 0 && rec.End.Zxid < in.Complete {
-			return
-		}
-		what = "its node is older than the logs, and the hold may have lasted until these"
-	}
-	j.find(Finding{what, rec.Node, rec.Process, rec.Begin.Time})
-}
-
-// beyond finds the first hold that may have lasted until those that are newer than the logs.
-func (j *judge) beyond(holds []*Hold) {
-	for _, h := range holds {
-		if j.newer > 0 && h.endedBefore() == never {
-			j.find(Finding{fmt.Sprintf("its end is not known, and %d recorded holds are newer than the logs", j.newer), h.Node, h.Process, h.Begin.Time})
-			return
-		}
+		j.older.add(rec)
 	}
 }
