@@ -220,6 +220,12 @@ var stories = map[string]struct {
 		s.renewal(6600*time.Millisecond, time.Millisecond)
 		s.renewal(9*time.Second, 0)
 	}, session.LossNotAnswered, "zk1 stopped answering 6s before"},
+	"a silence that healed is no part of the next": {func(s *story) {
+		s.left(6100*time.Millisecond, 1500*time.Millisecond, false)
+		s.Attach(at(7600*time.Millisecond), at(7600*time.Millisecond), "zk2")
+		s.renewal(7600*time.Millisecond, time.Millisecond)
+		s.renewal(9*time.Second, 0)
+	}, session.LossNotAnswered, "zk1 stopped answering 6s before"},
 	"a reconnection in milliseconds is not the trouble's beginning": {func(s *story) {
 		s.Detach(at(6100*time.Millisecond), "zk1", cause.Reset)
 		s.Attach(at(6100*time.Millisecond), at(6104*time.Millisecond), "zk1")
