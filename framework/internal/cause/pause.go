@@ -21,7 +21,7 @@ func (w *walk) stop(r *Record) {
 		}
 	}
 	for _, e := range r.Events {
-		p := pause{stretch{e.At - e.A, e.At}, e.B}
+		p := pause{stretch{e.At - e.A, e.At}, e.slept()}
 		if e.Kind != Late || p.in(w.window) <= 0 {
 			continue
 		}

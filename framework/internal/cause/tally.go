@@ -33,7 +33,7 @@ type spent struct {
 	stopped, suspended int64 // by timers that ran late, and how much of that the machine was suspended
 	hidden             int64 // waiting for a renewal until a pause, which may have begun before its timer was due
 	of                 [troubles]int64
-	led                int64 // the part of unanswered that came just before a time without a connection
+	led                int64 // the silence that came just before a time without a connection
 }
 
 // cut is for how long a process that ran had no answers.

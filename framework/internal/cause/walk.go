@@ -10,8 +10,14 @@ type walk struct {
 	waiting   bool  // for the answer to a renewal
 	from      int64 // when the present stretch began
 	server    uint8
-	lead      int64 // for how long the server of the connection that ended last had been silent
-	leading   uint8 // that server
+	lead      lead
+}
+
+// A lead is the silence in which the last connection ended.
+type lead struct {
+	from   int64
+	ran    int64 // how much of it counts
+	server uint8
 }
 
 // measure adds up.
@@ -36,7 +42,7 @@ func measure(r *Record, l *Loss) *tally {
 		if a.Reached && l.At-a.Until >= a.Until-a.Since {
 			code = Silent
 		}
-		w.try(Event{Server: a.Server, Code: code, Count: 1})
+		w.try(Event{Server: a.Server, Code: code, N: 1})
 	}
 	return &w.tally
 }
@@ -44,7 +50,7 @@ func measure(r *Record, l *Loss) *tally {
 func (w *walk) step(e Event) {
 	switch e.Kind {
 	case Began:
-		w.connected, w.waiting, w.from, w.lead = false, false, e.At, 0
+		w.connected, w.waiting, w.from, w.lead = false, false, e.At, lead{}
 		w.tried, w.triedSince = attempts{}, attempts{}
 	case Attached:
 		if !w.connected {
@@ -59,9 +65,9 @@ func (w *walk) step(e Event) {
 	case Answered:
 		w.answer(e)
 	case GaveUp:
-		w.leave(e.At, e.A != 0)
+		w.leave(e.At, e.N != 0, e.A)
 	case Detached:
-		w.leave(e.At, e.Code == Overdue)
+		w.leave(e.At, e.Code == Overdue, 0)
 	case Failed:
 		if e.A > w.window.from {
 			w.try(e)
@@ -81,7 +87,7 @@ func (w *walk) answer(e Event) {
 	case e.A < w.loss.Timeout/noticeable:
 		w.fresh = spent{stopped: w.fresh.stopped, suspended: w.fresh.suspended}
 		w.triedSince = attempts{}
-		w.before, w.after, w.pending, w.lead = 0, 0, 0, 0
+		w.before, w.after, w.pending, w.lead = 0, 0, 0, lead{}
 		w.since = [troubles]int64{w.loss.At, w.loss.At, w.loss.At}
 	case w.waiting:
 		w.took = max(w.took, e.A)
@@ -104,17 +110,22 @@ func (w *walk) attach(e Event) {
 	}
 }
 
-// leave ends a connection.
-func (w *walk) leave(at int64, heard bool) {
+// leave ends a connection whose server has been silent for so long. heard says that it answered something while it was
+// waited for. Silent after that, it may be slow, or gone: the time after it says which.
+func (w *walk) leave(at int64, heard bool, silent int64) {
 	if !w.connected {
 		return
 	}
-	w.lead = 0
+	w.lead = lead{}
 	switch {
 	case w.waiting && heard:
-		w.note(late, at)
+		ran := w.note(late, at)
+		if silent >= w.loss.Timeout/noticeable {
+			w.lead = lead{max(w.window.from, at-silent), min(ran, silent), w.server}
+		}
 	case w.waiting:
-		w.lead, w.leading = w.note(unanswered, at), w.server
+		ran := w.note(unanswered, at)
+		w.lead = lead{w.since[unanswered], ran, w.server}
 	}
 	w.connected, w.waiting, w.from = false, false, at
 }
@@ -146,11 +157,11 @@ func (w *walk) note(what trouble, to int64) (ran int64) {
 	switch {
 	case what != apart && s.to-s.from > w.pending:
 		w.silent, w.pending = w.server, s.to-s.from
-	case what == apart && ran >= w.loss.Timeout/noticeable/2 && w.lead > 0:
-		w.all.led += w.lead
-		w.fresh.led += w.lead
-		w.leader, w.lead = w.leading, 0
-		w.since[apart] = min(w.since[apart], w.since[unanswered])
+	case what == apart && ran >= w.loss.Timeout/noticeable/2 && w.lead.ran > 0:
+		w.all.led += w.lead.ran
+		w.fresh.led += w.lead.ran
+		w.since[apart] = min(w.since[apart], w.lead.from)
+		w.leader, w.lead = w.lead.server, lead{}
 	}
 	return ran
 }
