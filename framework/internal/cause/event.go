@@ -19,10 +19,10 @@ const (
 	Attached                 // a server took the session; A: how long its answer took
 	Renewed                  // a renewal was written; A: how late
 	Answered                 // a renewal was answered; A: after how long
-	GaveUp                   // the client left a server that did not answer a renewal; N: 0 if it answered nothing since; A: its silence
+	GaveUp                   // the client left a server for a renewal; N: not 0 if it answered others since; A: its silence
 	Detached                 // the connection ended
 	Failed                   // attempts to connect failed alike; A: when the newest did, N: how many
-	Late                     // a timer ran late; A: by how much, N: how long the machine was suspended, in units of unit
+	Late                     // a timer ran late; A: by how much, N: how many units the machine was suspended
 	Ended                    // leases or the session ended; A: a How
 	kinds                    // how many there are
 )

@@ -32,7 +32,7 @@ func TestWhatShowsThatAServerAnswersOthers(t *testing.T) {
 	sent := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	const soon, later = 100 * time.Millisecond, time.Second // the timeout is 32 s
 	for name, c := range map[string]struct {
-		asked, came time.Duration // of the newest answer, after the renewal was sent
+		asked, came time.Duration // after the renewal was sent
 		want        bool
 	}{
 		"none since":                                     {-time.Second, -time.Millisecond, false},
