@@ -48,7 +48,7 @@ func TestALostNodeIsExplained(t *testing.T) {
 				if got := node.LastLoss(); got.Sentence != "" {
 					t.Errorf("before a loss: got %v: %s, want nothing", got.Kind, got)
 				}
-				time.Sleep(sessionTimeout)
+				time.Sleep(sessionTimeout + time.Second) // no ping and no renewal is under way
 				heard := make(chan session.Explanation, 10)
 				node.OnChange(func(there bool) {
 					if !there {
