@@ -48,7 +48,7 @@ func TestALostNodeIsExplained(t *testing.T) {
 				if got := node.LastLoss(); got.Sentence != "" {
 					t.Errorf("before a loss: got %v: %s, want nothing", got.Kind, got)
 				}
-				time.Sleep(sessionTimeout)
+				time.Sleep(sessionTimeout + time.Second) // no ping and no renewal is under way
 				heard := make(chan session.Explanation, 10)
 				node.OnChange(func(there bool) {
 					if !there {
@@ -65,4 +65,26 @@ func TestALostNodeIsExplained(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The node was gone before its session ended.
+func TestALossIsNotReplacedByALaterEndOfItsSession(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		node := start(t, client, path, "up")
+		wantErr(t, server.Create("/services/web/2", nil)) // the parent stays
+		wantErr(t, server.SetACL("/services/web", anyone(1)))
+		wantErr(t, server.Delete(path))
+		time.Sleep(time.Hour)
+		if node.There() {
+			t.Fatal("got a node, want none: the server refuses to create it")
+		}
+		before := node.LastLoss()
+		expire(t, server, client)
+		time.Sleep(time.Minute)
+		if got := node.LastLoss(); got.Kind != session.LossNodeRemoved || before.Kind != got.Kind || before.Sentence != got.Sentence {
+			t.Errorf("got %v: %s, and after the session's end %v: %s; want a removal", before.Kind, before, got.Kind, got)
+		}
+		wantErr(t, server.SetACL("/services/web", anyone(31)))
+	})
 }

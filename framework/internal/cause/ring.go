@@ -13,6 +13,9 @@ const (
 // least is how late a timer must run to be an event. Go's own are late by less, also on a busy machine.
 const least = 10 * time.Millisecond
 
+// unit is that of a suspension in an event: 32 bits have more than a year of it.
+const unit = 10 * time.Millisecond
+
 // A Ring keeps the newest events of a client. Its methods but New do not allocate, and are not safe for concurrent use.
 type Ring struct {
 	began     time.Time
@@ -33,13 +36,6 @@ type Trying struct {
 	Active  bool
 }
 
-// A Record is a part of a ring as it was.
-type Record struct {
-	Events  []Event // the oldest first
-	Servers [servers + 1]string
-	Trying  Trying
-}
-
 // New returns a ring that begins at an instant, with which all others are compared.
 func New(began time.Time) *Ring {
 	r := &Ring{began: began}
@@ -50,23 +46,8 @@ func New(began time.Time) *Ring {
 // Since is the time of an instant here.
 func (r *Ring) Since(at time.Time) int64 { return int64(at.Sub(r.began)) }
 
-// Mark is the place behind the newest event, for [Ring.Until].
+// Mark is the place behind the newest event, for [Ring.Record].
 func (r *Ring) Mark() uint64 { return r.count }
-
-// Until copies what the ring still has of the events before a mark.
-func (r *Ring) Until(mark uint64) Record {
-	rec := Record{Servers: r.names, Trying: r.trying}
-	mark = min(mark, r.count)
-	first := max(r.count, size) - size
-	if first >= mark {
-		return rec
-	}
-	rec.Events = make([]Event, 0, mark-first)
-	for i := first; i < mark; i++ {
-		rec.Events = append(rec.Events, r.events[i%size])
-	}
-	return rec
-}
 
 func (r *Ring) add(e Event) {
 	r.events[r.count%size] = e
@@ -126,13 +107,13 @@ func (r *Ring) Fail(now time.Time, server string, code Code) {
 	for i := r.count; i > 0 && r.count-i < size && r.events[(i-1)%size].Kind == Failed; i-- {
 		if e := &r.events[(i-1)%size]; e.Server == index && e.Code == code {
 			e.A = at
-			if e.Count < math.MaxUint16 {
-				e.Count++
+			if e.N < math.MaxUint32 {
+				e.N++
 			}
 			return
 		}
 	}
-	r.add(Event{At: at, A: at, Kind: Failed, Server: index, Code: code, Count: 1})
+	r.add(Event{At: at, A: at, Kind: Failed, Server: index, Code: code, N: 1})
 }
 
 // Attach notes that a server took the session, with an answer to a request of sent.
@@ -160,11 +141,12 @@ func (r *Ring) Answer(sent, received time.Time, server string) {
 	r.add(Event{At: r.Since(received), A: int64(received.Sub(sent)), Kind: Answered, Server: r.server(server)})
 }
 
-// GiveUp notes that the client leaves a server that did not answer a renewal; heard says whether it answered others.
-func (r *Ring) GiveUp(now time.Time, server string, heard bool) {
+// GiveUp notes that the client leaves a server that did not answer a renewal. heard is when the newest other answer
+// came since that was sent; zero for none.
+func (r *Ring) GiveUp(now, heard time.Time, server string) {
 	e := Event{At: r.Since(now), Kind: GaveUp, Server: r.server(server)}
-	if heard {
-		e.A = 1
+	if !heard.IsZero() {
+		e.A, e.N = int64(now.Sub(heard)), 1
 	}
 	r.add(e)
 }
@@ -180,7 +162,7 @@ func (r *Ring) Run(now, planned time.Time, suspended time.Duration) {
 		return
 	}
 	r.ran = at
-	r.add(Event{At: at, A: late, B: int64(slept), Kind: Late})
+	r.add(Event{At: at, A: late, N: uint32(min(slept/unit, math.MaxUint32)), Kind: Late})
 }
 
 // End notes that leases or the session ended.

@@ -21,13 +21,14 @@ import (
 //
 // An error may be retained for long: from keep on it does not retain the session, and once explained no events.
 type loss struct {
-	is     cause.Loss
-	mark   uint64 // the place in the ring
-	meter  *cgroup.Meter
-	once   sync.Once
-	of     *validity // nil once kept
-	record atomic.Pointer[cause.Record]
-	why    atomic.Pointer[session.Explanation]
+	is       cause.Loss
+	mark     uint64 // the place in the ring
+	meter    *cgroup.Meter
+	once     sync.Once
+	of       *validity // nil once kept
+	survival *survival // says whether the session has ended too; for Disconnected alone
+	record   atomic.Pointer[cause.Record]
+	why      atomic.Pointer[session.Explanation]
 }
 
 // lossLocked is a loss of now.
@@ -39,12 +40,9 @@ func (v *validity) lossLocked(now time.Time, how cause.How) *loss {
 	}
 	return &loss{of: v, mark: v.ring.Mark(), meter: v.cfg.Meter, is: cause.Loss{
 		How: how, At: v.ring.Since(now), From: v.ring.Since(from), Until: v.ring.Since(until), Timeout: int64(v.leases.timeout),
-		Heard: v.heardLocked(), Valid: v.term != nil,
+		Heard: !v.renewal.heard(&v.leases).IsZero(), Valid: v.term != nil,
 	}}
 }
-
-// heardLocked reports whether something has arrived since the pending renewal was sent.
-func (v *validity) heardLocked() bool { return v.transport.Arrivals() != v.renewal.arrivals }
 
 // ranLocked notes that the session's clock runs, and how late.
 func (v *validity) ranLocked(now time.Time) { v.ring.Run(now, v.planned, v.clock.Suspended()) }
@@ -53,7 +51,7 @@ func (v *validity) ranLocked(now time.Time) { v.ring.Run(now, v.planned, v.clock
 func (l *loss) keep() {
 	l.once.Do(func() {
 		l.of.mu.Lock()
-		record := l.of.ring.Until(l.mark)
+		record := l.of.ring.Record(l.mark, &l.is)
 		l.of.mu.Unlock()
 		l.record.Store(&record)
 		l.of = nil
@@ -63,6 +61,9 @@ func (l *loss) keep() {
 // explain judges once, but for a process that did not run: until there is a later sample of its cgroup, see endSample,
 // nothing says whether it was throttled.
 func (l *loss) explain() session.Explanation {
+	if why, known := l.survival.endedBy(); known {
+		return why
+	}
 	l.keep()
 	record := l.record.Load()
 	if record == nil {

@@ -114,7 +114,7 @@ func (g *Grant) ownChanged() {
 	}
 	switch view := w.View(); {
 	case view.Status == framework.StatusGone:
-		g.end(ErrRemoved)
+		g.end(removal{lost: g.Session.NodeLost()})
 		g.tidy()
 	case g.Queue.Config.LeaveMessage != "" && string(view.Data) == g.Queue.Config.LeaveMessage:
 		g.AskToLeave()
