@@ -64,6 +64,11 @@ func (d *driver) take(order Order) {
 	switch order.Op {
 	case "crash":
 		os.Exit(137)
+	case "spin", "stall", "crowd":
+		go d.answer(order, func(*Answer) error {
+			halt(order.Op, time.Duration(order.MS)*time.Millisecond, order.N)
+			return nil
+		})
 	case "contender":
 		d.answer(order, func(*Answer) error { return d.hire(order) })
 	case "open", "close", "revoke":

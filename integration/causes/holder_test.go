@@ -1,0 +1,71 @@
+//go:build linux
+
+package causes_test
+
+import (
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"github.com/gocurator/curator/framework/zktest/await"
+	"github.com/gocurator/curator/integration/internal/drivers"
+	"github.com/gocurator/curator/integration/interop/godriver"
+)
+
+// A holder is a process that holds a lock.
+type holder struct {
+	*drivers.Process
+	t    *testing.T
+	lost <-chan godriver.Answer
+
+	began, ended int64 // the cause of its loss, by godriver.Now
+}
+
+// paths makes each lock's path another one.
+var paths atomic.Int64
+
+// startHolder starts a process, with these settings of its environment, and returns when it holds a lock.
+func startHolder(t *testing.T, servers string, env ...string) *holder {
+	t.Helper()
+	command := append(append([]string{"env"}, env...), drivers.GoCommand(t)...)
+	h := &holder{Process: drivers.Start(t, drivers.Ours, command, nil), t: t}
+	t.Cleanup(h.Kill)
+	h.do(godriver.Order{
+		Op: "open", Client: "client", Connect: servers, Session: int(sessionTimeout.Milliseconds()), MS: patience.Milliseconds(),
+	})
+	h.do(godriver.Order{Op: "contender", Client: "client", Who: "holder", Recipe: "mutex", Path: fmt.Sprintf("/causes/%d", paths.Add(1))})
+	h.do(godriver.Order{Op: "acquire", Who: "holder", MS: -1, N: 1})
+	h.lost = h.Order(godriver.Order{Op: "explain", Who: "holder"})
+	return h
+}
+
+// startHolders starts n of them.
+func startHolders(t *testing.T, n int, servers string, env ...string) []*holder {
+	t.Helper()
+	all := make([]*holder, n)
+	for i := range all {
+		all[i] = startHolder(t, servers, env...)
+	}
+	return all
+}
+
+// do gives an order and waits until it is done.
+func (h *holder) do(order godriver.Order) godriver.Answer {
+	h.t.Helper()
+	a := await.Receive(h.t, patience, h.Language+" to "+order.Op, h.Order(order))
+	if a.Error != "" {
+		h.t.Fatalf("%s: %s\n%s", order.Op, a.Error, h.Stderr)
+	}
+	return a
+}
+
+// loss waits for the end of the lease, and ends the process.
+func (h *holder) loss() godriver.Answer {
+	h.t.Helper()
+	a := await.Receive(h.t, patience, "the loss of a lease", h.lost)
+	if a.Loss == nil {
+		h.t.Fatalf("got no loss: %s\n%s", a.Error, h.Stderr)
+	}
+	h.Kill()
+	return a
+}

@@ -1,0 +1,106 @@
+//go:build linux
+
+package causes_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gocurator/curator/framework/session"
+	"github.com/gocurator/curator/integration/interop/godriver"
+	"github.com/gocurator/curator/integration/zookeeper"
+)
+
+func TestAProcessThatIsStoppedBySIGSTOPIsNamed(t *testing.T) {
+	t.Parallel()
+	server := zookeeper.Start(t, zookeeper.Config{})
+	c := &tally{cause: "SIGSTOP", want: session.LossProcessStopped}
+	c.fill(t, func(n int) {
+		c.stop(t, startHolders(t, min(n, 10), server.Addr()), func(h *holder) {
+			time.Sleep(upTo(sessionTimeout))
+			h.Freeze(t)
+			h.began = godriver.Now()
+			time.Sleep(sessionTimeout + sessionTimeout/20 + upTo(sessionTimeout))
+			h.ended = godriver.Now()
+			h.Thaw(t)
+		})
+	})
+}
+
+// halts are what keeps a program from running, by its own doing. Busy loops have their turn one after the other, since
+// they would take the processors from the server too.
+var halts = map[string]struct {
+	order  godriver.Order
+	env    []string
+	atOnce int
+}{
+	"a busy loop with GOMAXPROCS=1":   {godriver.Order{Op: "spin"}, []string{"GOMAXPROCS=1", "GODEBUG=asyncpreemptoff=1"}, 1},
+	"a stop of the world that stalls": {godriver.Order{Op: "stall"}, []string{"GOMAXPROCS=2", "GODEBUG=asyncpreemptoff=1"}, 10},
+}
+
+func TestAProcessThatKeepsItselfFromRunningIsNamed(t *testing.T) {
+	for name, halt := range halts {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := zookeeper.Start(t, zookeeper.Config{})
+			c := &tally{cause: name, want: session.LossProcessStopped}
+			c.fill(t, func(n int) {
+				c.stop(t, startHolders(t, min(n, halt.atOnce), server.Addr(), halt.env...), func(h *holder) {
+					h.halt(halt.order, sessionTimeout+sessionTimeout/20+upTo(sessionTimeout))
+				})
+			})
+		})
+	}
+}
+
+// Where goroutines wait for a processor, the client's clock may have its turn in time, and what reads from the server
+// may not. Whether it is named or not, no server is to blame.
+func TestAServerIsNotNamedForAnAnswerThatABusyProcessDidNotRead(t *testing.T) {
+	t.Parallel()
+	server := zookeeper.Start(t, zookeeper.Config{})
+	c := &tally{cause: "a crowd of goroutines with GOMAXPROCS=1", want: session.LossProcessStopped, anyUnknown: true}
+	c.fill(t, func(int) {
+		h := startHolder(t, server.Addr(), "GOMAXPROCS=1")
+		h.halt(godriver.Order{Op: "crowd", N: 400 + rand.IntN(1000)}, 2*sessionTimeout)
+		a := h.loss()
+		c.add(t, a, truth{began: h.began, ended: h.ended, stopped: true, says: stopped})
+	})
+}
+
+// halt has the process halt itself some time from now, and returns when it goes on.
+func (h *holder) halt(order godriver.Order, d time.Duration) {
+	time.Sleep(upTo(sessionTimeout))
+	order.MS = d.Milliseconds()
+	a := <-h.Order(order)
+	h.began, h.ended = a.Began, a.Ended
+}
+
+// stop stops each holder, all at a time, and judges their losses.
+func (c *tally) stop(t *testing.T, holders []*holder, stop func(h *holder)) {
+	t.Helper()
+	var all sync.WaitGroup
+	for _, h := range holders {
+		all.Go(func() { stop(h) })
+	}
+	all.Wait()
+	for _, h := range holders {
+		a := h.loss()
+		c.add(t, a, truth{began: h.began, ended: h.ended, stopped: true, says: stopped})
+	}
+}
+
+// stopped wants a sentence that says for how long a process did not run: not longer than it really did, and not shorter
+// by more than the client's pause between two looks at the clock.
+func stopped(sentence string, really time.Duration) error {
+	text, found := strings.CutPrefix(sentence, "this process did not run for at least ")
+	text, _, _ = strings.Cut(text, ";")
+	d, err := time.ParseDuration(text)
+	if !found || err != nil || d < really-sessionTimeout/3 || d > really+sessionTimeout/8 {
+		return fmt.Errorf("the sentence does not say that the process did not run for %v", really)
+	}
+	return nil
+}
