@@ -141,7 +141,8 @@ func (l *lock) acquireEnd(ctx context.Context, end locks.AcquireEnd) {
 	l.holds[holdKey{end.Path, end.Node, end.FencingCount}] = hold{lock: l.named, since: time.Now(), acquire: a.span.SpanContext()}
 }
 
-// holdEnd makes the span of a hold when it is over: it began so long ago.
+// holdEnd makes the span of a hold when it is over, which the trace reports after the removal of its node. The span
+// begins at the hold's own AcquireEnd, unless the client dropped that.
 func (l *lock) holdEnd(key holdKey, held time.Duration, lost *locks.Lost, unremoved error) {
 	attributes := metric.WithAttributes(l.attributes...)
 	l.prom.holds.WithLabelValues(l.name).Observe(held.Seconds())
@@ -155,11 +156,13 @@ func (l *lock) holdEnd(key holdKey, held time.Duration, lost *locks.Lost, unremo
 		l.otel.held.Add(ctx, -1, attributes)
 		ctx = trace.ContextWithSpanContext(ctx, h.acquire)
 	}
-	now := time.Now()
-	_, span := l.tracer.Start(ctx, "hold "+l.name, trace.WithTimestamp(now.Add(-held)), trace.WithAttributes(l.attributes...),
+	if !ok {
+		h.since = time.Now().Add(-held)
+	}
+	_, span := l.tracer.Start(ctx, "hold "+l.name, trace.WithTimestamp(h.since), trace.WithAttributes(l.attributes...),
 		trace.WithLinks(trace.Link{SpanContext: h.acquire}),
 		trace.WithAttributes(attribute.String("lock.path", key.path), attribute.String("lock.node", key.node)))
-	defer span.End(trace.WithTimestamp(now))
+	defer span.End(trace.WithTimestamp(h.since.Add(held)))
 	if lost != nil {
 		why := Reason(lost.Err)
 		l.prom.losses.WithLabelValues(l.name, why).Inc()

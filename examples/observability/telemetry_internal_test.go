@@ -121,6 +121,27 @@ func TestWaitAndHoldAreOneTrace(t *testing.T) {
 	})
 }
 
+// The trace reports a release when the removal of the node is answered.
+func TestAHoldsSpanEndsWithItsLease(t *testing.T) {
+	inBubble(t, func(t *testing.T, w world) {
+		link := w.server.NewLink()
+		lease, err := locks.NewInterProcessMutex(w.client(t, link.DialContext), "/lock", w.Lock("l")).Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		link.SetLatency(100 * time.Millisecond)
+		time.Sleep(5 * time.Second)
+		if err := lease.Release(); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		acquire, hold := w.span(t, "acquire l", 0), w.span(t, "hold l", 0)
+		if !hold.StartTime.Equal(acquire.EndTime) || hold.EndTime.Sub(hold.StartTime) != 5*time.Second {
+			t.Errorf("got a hold from %v to %v, want one of 5s from %v", hold.StartTime, hold.EndTime, acquire.EndTime)
+		}
+	})
+}
+
 func TestLossIsCountedWithItsReason(t *testing.T) {
 	inBubble(t, func(t *testing.T, w world) {
 		link := w.server.NewLink()

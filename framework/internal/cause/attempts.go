@@ -13,7 +13,7 @@ type attempts [servers + 1][codes]int
 
 func (a *attempts) add(e Event) {
 	if e.Code < codes {
-		a[e.Server%(servers+1)][e.Code] += int(e.Count)
+		a[e.Server%(servers+1)][e.Code] += int(e.N)
 	}
 }
 

@@ -3,14 +3,14 @@ package cause
 // An Event is one entry of a [Ring]. Times and durations are in nanoseconds; a time counts from the ring's beginning.
 type Event struct {
 	At     int64
-	A, B   int64
-	Count  uint16 // how many attempts failed alike
+	A      int64
+	N      uint32
 	Kind   Kind
 	Server uint8 // index in Record.Servers
 	Code   Code  // why a connection ended or an attempt failed
 }
 
-// A Kind says what happened. The comments say what A and B are.
+// A Kind says what happened. The comments say what A and N are.
 type Kind uint8
 
 // What happened.
@@ -19,13 +19,16 @@ const (
 	Attached                 // a server took the session; A: how long its answer took
 	Renewed                  // a renewal was written; A: how late
 	Answered                 // a renewal was answered; A: after how long
-	GaveUp                   // the client left a server that did not answer a renewal; A: not 0 if other answers came
+	GaveUp                   // the client left a server for a renewal; N: not 0 if it answered others since; A: its silence
 	Detached                 // the connection ended
-	Failed                   // attempts to connect failed; A: when the newest did
-	Late                     // a timer ran late; A: by how much, B: how long the machine was suspended
+	Failed                   // attempts to connect failed alike; A: when the newest did, N: how many
+	Late                     // a timer ran late; A: by how much, N: how many units the machine was suspended
 	Ended                    // leases or the session ended; A: a How
 	kinds                    // how many there are
 )
+
+// slept is for how long the machine was suspended, by a [Late].
+func (e *Event) slept() int64 { return int64(e.N) * int64(unit) }
 
 // A Code says why a connection ended, or why an attempt to connect failed.
 type Code uint8

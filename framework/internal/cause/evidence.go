@@ -48,20 +48,20 @@ func (r *Record) text(e Event, l *Loss) string {
 	case Answered:
 		return fmt.Sprintf("%s answered the renewal after %s", server, took)
 	case GaveUp:
-		if e.A != 0 {
-			return fmt.Sprintf("%s had answered pings, but not the renewal: left", server)
+		if e.N != 0 {
+			return fmt.Sprintf("%s had answered something else after the renewal, and then nothing for %s: left", server, took)
 		}
-		return fmt.Sprintf("nothing had come from %s: left", server)
+		return fmt.Sprintf("%s had answered nothing since the renewal: left", server)
 	case Detached:
 		return fmt.Sprintf("the connection to %s ended: %v", server, e.Code)
 	case Failed:
-		if e.Count > 1 {
-			return fmt.Sprintf("%d attempts to connect to %s failed, the last at %s: %v", e.Count, server, ago(l.At-e.A), e.Code)
+		if e.N > 1 {
+			return fmt.Sprintf("%d attempts to connect to %s failed, the last at %s: %v", e.N, server, ago(l.At-e.A), e.Code)
 		}
 		return fmt.Sprintf("an attempt to connect to %s failed: %v", server, e.Code)
 	case Late:
-		if e.B > 0 {
-			return fmt.Sprintf("a timer ran %s late, after a suspension of %s", took, about(e.B))
+		if e.N > 0 {
+			return fmt.Sprintf("a timer ran %s late, after a suspension of %s", took, about(e.slept()))
 		}
 		return fmt.Sprintf("a timer ran %s late", took)
 	case Ended:

@@ -39,7 +39,11 @@ func (s *story) renewal(sent, took time.Duration) {
 // left is a renewal that is given up.
 func (s *story) left(sent, took time.Duration, heard bool) {
 	s.renewal(sent, 0)
-	s.GiveUp(at(sent+took), "zk1", heard)
+	var answered time.Time
+	if heard { // pings, until it is left
+		answered = at(sent + took)
+	}
+	s.GiveUp(at(sent+took), answered, "zk1")
 	s.Detach(at(sent+took), "zk1", cause.NotRenewed)
 }
 
@@ -132,6 +136,27 @@ var stories = map[string]struct {
 		s.Attach(at(10500*time.Millisecond), at(10510*time.Millisecond), "zk2")
 		s.left(10510*time.Millisecond, 4*time.Second, true)
 	}, session.LossAnsweredLate, "no renewal within 4s"},
+	"the server answered a ping, then nothing, and took no other connection": {func(s *story) {
+		s.renewal(9*time.Second, 0)
+		s.GiveUp(at(13*time.Second), at(9001*time.Millisecond), "zk1")
+		s.Detach(at(13*time.Second), "zk1", cause.NotRenewed)
+		s.fail(13*time.Second, 15*time.Second, "zk2", cause.Refused)
+	}, session.LossNotReached, "zk1 stopped answering 6s before, and no server was reached: zk2 (connection refused)"},
+	"the server answered a ping, then nothing, and then no handshake": {func(s *story) {
+		s.renewal(9*time.Second, 0)
+		s.GiveUp(at(13*time.Second), at(9001*time.Millisecond), "zk1")
+		s.Detach(at(13*time.Second), "zk1", cause.NotRenewed)
+		s.Try(at(13*time.Second), "zk1", false)
+		s.Try(at(13*time.Second), "zk1", true)
+	}, session.LossNotAnswered, "answered nothing for 6s: zk1"},
+	"the server answered a ping, then nothing, and so did the next": {func(s *story) {
+		s.renewal(8*time.Second, 0)
+		s.GiveUp(at(12*time.Second), at(8001*time.Millisecond), "zk1")
+		s.Detach(at(12*time.Second), "zk1", cause.NotRenewed)
+		s.Attach(at(12*time.Second), at(12001*time.Millisecond), "zk2")
+		s.Renew(at(12001*time.Millisecond), time.Time{}, "zk2")
+		s.loss.Heard = true
+	}, session.LossAnsweredLate, "zk1 answered, but no renewal within 4s"},
 	"answers were late": {func(s *story) {
 		s.renewal(7*time.Second, 3*time.Second)
 		s.renewal(10*time.Second, 4900*time.Millisecond)
@@ -218,6 +243,12 @@ var stories = map[string]struct {
 		s.Detach(at(6100*time.Millisecond), "zk1", cause.Reset)
 		s.Attach(at(6100*time.Millisecond), at(6600*time.Millisecond), "zk1")
 		s.renewal(6600*time.Millisecond, time.Millisecond)
+		s.renewal(9*time.Second, 0)
+	}, session.LossNotAnswered, "zk1 stopped answering 6s before"},
+	"a silence that healed is no part of the next": {func(s *story) {
+		s.left(6100*time.Millisecond, 1500*time.Millisecond, false)
+		s.Attach(at(7600*time.Millisecond), at(7600*time.Millisecond), "zk2")
+		s.renewal(7600*time.Millisecond, time.Millisecond)
 		s.renewal(9*time.Second, 0)
 	}, session.LossNotAnswered, "zk1 stopped answering 6s before"},
 	"a reconnection in milliseconds is not the trouble's beginning": {func(s *story) {
@@ -321,7 +352,7 @@ func FuzzJudge(f *testing.F) {
 		for i := 0; i+7 < len(events); i += 8 {
 			b := events[i : i+8]
 			rec.Events = append(rec.Events, cause.Event{
-				At: int64(b[0]) * 1e8, A: (int64(b[1]) - 10) * 1e8, B: int64(b[2]) * 1e8, Count: uint16(b[3]) << 8,
+				At: int64(b[0]) * 1e8, A: (int64(b[1]) - 10) * 1e8, N: uint32(b[2]) | uint32(b[3])<<8,
 				Kind: cause.Kind(b[4]), Server: b[5], Code: cause.Code(b[6]),
 			})
 			rec.Trying = cause.Trying{Since: int64(b[0]) * 1e8, Server: b[5], Reached: b[7]&1 != 0, Active: b[7]&2 != 0}

@@ -13,6 +13,9 @@ const (
 // least is how late a timer must run to be an event. Go's own are late by less, also on a busy machine.
 const least = 10 * time.Millisecond
 
+// unit is that of a suspension in an event: 32 bits have more than a year of it.
+const unit = 10 * time.Millisecond
+
 // A Ring keeps the newest events of a client. Its methods but New do not allocate, and are not safe for concurrent use.
 type Ring struct {
 	began     time.Time
@@ -126,13 +129,13 @@ func (r *Ring) Fail(now time.Time, server string, code Code) {
 	for i := r.count; i > 0 && r.count-i < size && r.events[(i-1)%size].Kind == Failed; i-- {
 		if e := &r.events[(i-1)%size]; e.Server == index && e.Code == code {
 			e.A = at
-			if e.Count < math.MaxUint16 {
-				e.Count++
+			if e.N < math.MaxUint32 {
+				e.N++
 			}
 			return
 		}
 	}
-	r.add(Event{At: at, A: at, Kind: Failed, Server: index, Code: code, Count: 1})
+	r.add(Event{At: at, A: at, Kind: Failed, Server: index, Code: code, N: 1})
 }
 
 // Attach notes that a server took the session, with an answer to a request of sent.
@@ -160,11 +163,12 @@ func (r *Ring) Answer(sent, received time.Time, server string) {
 	r.add(Event{At: r.Since(received), A: int64(received.Sub(sent)), Kind: Answered, Server: r.server(server)})
 }
 
-// GiveUp notes that the client leaves a server that did not answer a renewal; heard says whether it answered others.
-func (r *Ring) GiveUp(now time.Time, server string, heard bool) {
+// GiveUp notes that the client leaves a server that did not answer a renewal. heard is when the newest other answer
+// came since that was sent; zero for none.
+func (r *Ring) GiveUp(now, heard time.Time, server string) {
 	e := Event{At: r.Since(now), Kind: GaveUp, Server: r.server(server)}
-	if heard {
-		e.A = 1
+	if !heard.IsZero() {
+		e.A, e.N = int64(now.Sub(heard)), 1
 	}
 	r.add(e)
 }
@@ -180,7 +184,7 @@ func (r *Ring) Run(now, planned time.Time, suspended time.Duration) {
 		return
 	}
 	r.ran = at
-	r.add(Event{At: at, A: late, B: int64(slept), Kind: Late})
+	r.add(Event{At: at, A: late, N: uint32(min(slept/unit, math.MaxUint32)), Kind: Late})
 }
 
 // End notes that leases or the session ended.

@@ -17,8 +17,8 @@ func TestARingHasAtMost16KB(t *testing.T) {
 	if got := unsafe.Sizeof(cause.Ring{}); got > 16<<10 {
 		t.Errorf("got %d bytes, want at most 16 KB", got)
 	}
-	if got := unsafe.Sizeof(cause.Event{}); got > 40 {
-		t.Errorf("got an event of %d bytes, want at most 40", got)
+	if got := unsafe.Sizeof(cause.Event{}); got > 24 {
+		t.Errorf("got an event of %d bytes, want at most 24", got)
 	}
 }
 
@@ -85,12 +85,12 @@ func TestFailuresOfOneOutageThatAreAlikeAreOneEvent(t *testing.T) {
 	}
 	r.Fail(at(1000*time.Second), "zk0:2181", cause.Timeout)
 	got := r.Until(r.Mark()).Events
-	if len(got) != 4 || got[0].Count != 334 || got[0].A != int64(999*time.Second) || got[3].Count != 1 {
+	if len(got) != 4 || got[0].N != 334 || got[0].A != int64(999*time.Second) || got[3].N != 1 {
 		t.Errorf("got %+v, want three events for 1000 refusals and one for a timeout", got)
 	}
 	r.Attach(at(1001*time.Second), at(1001*time.Second), "zk1:2181")
 	r.Fail(at(1002*time.Second), "zk0:2181", cause.Refused)
-	if got := r.Until(r.Mark()).Events; len(got) != 6 || got[5].Count != 1 {
+	if got := r.Until(r.Mark()).Events; len(got) != 6 || got[5].N != 1 {
 		t.Errorf("got %+v, want an event of its own in another outage", got)
 	}
 }
@@ -104,8 +104,8 @@ func TestServersBeyondFifteenShareAName(t *testing.T) {
 	if got := len(rec.Events); got != 16 {
 		t.Errorf("got %d events, want 16", got)
 	}
-	if last := rec.Events[15]; rec.Servers[last.Server] != "another server" || last.Count != 5 {
-		t.Errorf("got %d failures of %q, want 5 of another server", last.Count, rec.Servers[last.Server])
+	if last := rec.Events[15]; rec.Servers[last.Server] != "another server" || last.N != 5 {
+		t.Errorf("got %d failures of %q, want 5 of another server", last.N, rec.Servers[last.Server])
 	}
 }
 
@@ -119,7 +119,7 @@ func TestTimeInWhichAClockWasLateIsCountedOnce(t *testing.T) {
 	r.Run(planned.Add(6*time.Second), time.Time{}, time.Second)
 	got := r.Until(r.Mark()).Events
 	want := []cause.Event{
-		{At: int64(5 * time.Second), A: int64(4 * time.Second), B: int64(time.Second), Kind: cause.Late},
+		{At: int64(5 * time.Second), A: int64(4 * time.Second), N: 100, Kind: cause.Late},
 		{At: int64(6 * time.Second), A: int64(time.Second), Kind: cause.Late},
 	}
 	if len(got) != 2 || got[0] != want[0] || got[1] != want[1] {

@@ -58,7 +58,7 @@ func (o *Runner) tick(now time.Time) time.Time {
 	}
 	silent := o.online && !renew && !o.validity.renewal.sent.IsZero() && !now.Before(o.validity.renewalLimitLocked())
 	if silent {
-		o.ring.GiveUp(now, o.server, o.validity.heardLocked())
+		o.ring.GiveUp(now, o.validity.renewal.heard(&o.leases), o.server)
 		o.validity.renewal.gaveUp(now)
 	}
 	if o.validity.term != nil {

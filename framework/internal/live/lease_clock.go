@@ -30,6 +30,7 @@ type leaseClock struct {
 	timeout time.Duration
 	heard   []sample  // in the last timeout, oldest first
 	last    time.Time // when the newest answered frame was sent
+	came    time.Time // when the newest answer was received
 	anchor  time.Time
 	shaken  time.Time     // when the newest handshake was sent
 	led     sample        // the newest that the leader answered
@@ -91,7 +92,7 @@ func (c *leaseClock) answered(sent, received time.Time, reach transport.Reach) {
 // record keeps a sample, unless there is one of nearly the same time: an anchor a little too early does no harm, and a
 // busy client need not remember every frame.
 func (c *leaseClock) record(sent, received time.Time) {
-	c.last = latest(c.last, sent)
+	c.last, c.came = latest(c.last, sent), latest(c.came, received)
 	if n := len(c.heard); n > 0 && received.Sub(c.heard[n-1].received) < c.timeout/64 {
 		return
 	}

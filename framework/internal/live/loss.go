@@ -39,12 +39,9 @@ func (v *validity) lossLocked(now time.Time, how cause.How) *loss {
 	}
 	return &loss{of: v, mark: v.ring.Mark(), meter: v.cfg.Meter, is: cause.Loss{
 		How: how, At: v.ring.Since(now), From: v.ring.Since(from), Until: v.ring.Since(until), Timeout: int64(v.leases.timeout),
-		Heard: v.heardLocked(), Valid: v.term != nil,
+		Heard: !v.renewal.heard(&v.leases).IsZero(), Valid: v.term != nil,
 	}}
 }
-
-// heardLocked reports whether something has arrived since the pending renewal was sent.
-func (v *validity) heardLocked() bool { return v.transport.Arrivals() != v.renewal.arrivals }
 
 // ranLocked notes that the session's clock runs, and how late.
 func (v *validity) ranLocked(now time.Time) { v.ring.Run(now, v.planned, v.clock.Suspended()) }

@@ -57,6 +57,26 @@ var mixtures = []struct {
 	}},
 }
 
+// The server answers the ping that goes ahead of a renewal, and then nothing is heard of it.
+func TestAServerThatFallsSilentAfterAPingIsNotCalledSlow(t *testing.T) {
+	for seed := range 30 {
+		zktest.Bubble(t, func(t *testing.T) {
+			p := newProcess(t, seed, nil)
+			p.server.DelayReply(zktest.Match{Op: zktest.OpMulti}, p.timeout)
+			for sent := (time.Time{}); sent.IsZero(); time.Sleep(time.Millisecond) {
+				p.mu.Lock()
+				sent = p.validity.renewal.sent
+				p.mu.Unlock()
+			}
+			p.link.Mute()
+			got := session.Explain(<-p.ended)
+			if got.Kind != session.LossNotAnswered || !strings.Contains(strings.Join(got.Evidence, " "), "answered something else") {
+				t.Errorf("seed %d: got %v: %s, want %v after a ping\n\t%s", seed, got.Kind, got, session.LossNotAnswered, strings.Join(got.Evidence, "\n\t"))
+			}
+		})
+	}
+}
+
 func TestAStopIsNotNamedForALossThatSomethingElseCaused(t *testing.T) {
 	for _, mixture := range mixtures {
 		t.Run(mixture.name, func(t *testing.T) {

@@ -43,6 +43,17 @@ func (r *renewal) limit(timeout time.Duration, arrivals uint64) time.Time {
 	return r.sent.Add(patience(timeout, r.pinged, arrivals != r.arrivals, r.lost))
 }
 
+// heard is when the newest answer came that shows that the server has answered something else since the pending renewal
+// was sent; zero without one. It is one to a request that was sent with the renewal or later, such as the ping that
+// goes ahead, or one that came so long after the renewal was sent that it was not on its way then. A watch event shows
+// nothing: a server that does not hear this client sends those.
+func (r *renewal) heard(leases *leaseClock) time.Time {
+	if r.sent.IsZero() || leases.last.Before(r.sent) && leases.came.Sub(r.sent) < leases.timeout/64 {
+		return time.Time{}
+	}
+	return leases.came
+}
+
 // underWay reports whether a request is under way that reaches far enough.
 func (r *renewal) underWay(reach transport.Reach) bool { return !r.sent.IsZero() && r.reach >= reach }
 

@@ -28,6 +28,32 @@ func TestHowLongARenewalMayTake(t *testing.T) {
 	}
 }
 
+func TestWhatShowsThatAServerAnswersOthers(t *testing.T) {
+	sent := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	const soon, later = 100 * time.Millisecond, time.Second // the timeout is 32 s
+	for name, c := range map[string]struct {
+		asked, came time.Duration // after the renewal was sent
+		want        bool
+	}{
+		"none since":                                     {-time.Second, -time.Millisecond, false},
+		"one that was on its way":                        {-time.Millisecond, soon, false},
+		"that to the ping ahead":                         {0, soon, true},
+		"one to a later request":                         {soon, 2 * soon, true},
+		"one to an earlier request, long after":          {-time.Millisecond, later, true},
+		"one to an earlier request, just not on its way": {-time.Millisecond, 500 * time.Millisecond, true},
+	} {
+		leases := leaseClock{timeout: 32 * time.Second}
+		leases.record(sent.Add(c.asked), sent.Add(c.came))
+		r := renewal{sent: sent}
+		if got := r.heard(&leases); got.IsZero() == c.want || c.want && !got.Equal(sent.Add(c.came)) {
+			t.Errorf("%s: got %v, want an answer: %t", name, got, c.want)
+		}
+		if got := (&renewal{}).heard(&leases); !got.IsZero() {
+			t.Errorf("%s: got %v without a renewal", name, got)
+		}
+	}
+}
+
 // Which renewal an answer is one to, and which is then still under way. Times are seconds after some moment; the
 // timeout is 24 s.
 func TestWhatAnAnswerLeavesOfARenewal(t *testing.T) {

@@ -1,0 +1,167 @@
+package cause
+
+// A walk goes through the events of a record, and notes each stretch as it ends.
+type walk struct {
+	tally
+	loss   *Loss
+	window stretch
+
+	connected bool
+	waiting   bool  // for the answer to a renewal
+	from      int64 // when the present stretch began
+	server    uint8
+	lead      lead
+}
+
+// A lead is the silence in which the last connection ended.
+type lead struct {
+	from   int64
+	ran    int64 // how much of it counts
+	server uint8
+}
+
+// measure adds up.
+func measure(r *Record, l *Loss) *tally {
+	w := walk{loss: l, window: stretch{l.From, min(l.At, l.Until)}}
+	w.since = [troubles]int64{l.At, l.At, l.At}
+	w.stop(r)
+	w.from = l.From
+	for _, e := range r.Events {
+		w.step(e)
+	}
+	switch {
+	case w.waiting && l.Heard:
+		w.note(late, l.At)
+	case w.waiting:
+		w.note(unanswered, l.At)
+	case !w.connected:
+		w.note(apart, l.At)
+	}
+	if a := r.Trying; a.Active && !w.connected && a.Since < l.At {
+		code := Timeout
+		if a.Reached && l.At-a.Until >= a.Until-a.Since {
+			code = Silent
+		}
+		w.try(Event{Server: a.Server, Code: code, N: 1})
+	}
+	return &w.tally
+}
+
+func (w *walk) step(e Event) {
+	switch e.Kind {
+	case Began:
+		w.connected, w.waiting, w.from, w.lead = false, false, e.At, lead{}
+		w.tried, w.triedSince = attempts{}, attempts{}
+	case Attached:
+		if !w.connected {
+			w.attach(e)
+		}
+		w.connected, w.waiting = true, false
+	case Renewed:
+		if !w.waiting {
+			w.waiting, w.from, w.server = true, e.At, e.Server%(servers+1)
+		}
+		w.connected = true // also if the ring has no older event
+	case Answered:
+		w.answer(e)
+	case GaveUp:
+		w.leave(e.At, e.N != 0, e.A)
+	case Detached:
+		w.leave(e.At, e.Code == Overdue, 0)
+	case Failed:
+		if e.A > w.window.from {
+			w.try(e)
+		}
+	case Late, Ended:
+	}
+}
+
+func (w *walk) try(e Event) {
+	w.tried.add(e)
+	w.triedSince.add(e)
+}
+
+// answer ends a wait. What went before an answer in time has healed.
+func (w *walk) answer(e Event) {
+	switch {
+	case e.A < w.loss.Timeout/noticeable:
+		w.fresh = spent{stopped: w.fresh.stopped, suspended: w.fresh.suspended}
+		w.triedSince = attempts{}
+		w.before, w.after, w.pending, w.lead = 0, 0, 0, lead{}
+		w.since = [troubles]int64{w.loss.At, w.loss.At, w.loss.At}
+	case w.waiting:
+		w.took = max(w.took, e.A)
+		w.note(late, e.At)
+	}
+	w.connected, w.waiting = true, false
+}
+
+// attach ends the time without a connection. A handshake that took long was answered late.
+func (w *walk) attach(e Event) {
+	shook := e.At
+	if e.A >= w.loss.Timeout/noticeable {
+		shook = e.At - e.A
+	}
+	w.note(apart, max(shook, w.from))
+	if shook < e.At {
+		w.took = max(w.took, e.A)
+		w.from = max(shook, w.from)
+		w.note(late, e.At)
+	}
+}
+
+// leave ends a connection whose server has been silent for so long. heard says that it answered something while it was
+// waited for. Silent after that, it may be slow, or gone: the time after it says which.
+func (w *walk) leave(at int64, heard bool, silent int64) {
+	if !w.connected {
+		return
+	}
+	w.lead = lead{}
+	switch {
+	case w.waiting && heard:
+		ran := w.note(late, at)
+		if silent >= w.loss.Timeout/noticeable {
+			w.lead = lead{max(w.window.from, at-silent), min(ran, silent), w.server}
+		}
+	case w.waiting:
+		ran := w.note(unanswered, at)
+		w.lead = lead{w.since[unanswered], ran, w.server}
+	}
+	w.connected, w.waiting, w.from = false, false, at
+}
+
+// note ends a stretch, and returns how much of it counts: as far as the process ran.
+func (w *walk) note(what trouble, to int64) (ran int64) {
+	s := stretch{max(w.from, w.window.from), min(to, w.window.to)}
+	if s.to <= s.from {
+		return 0
+	}
+	if what != apart {
+		from := w.waitedFrom(s)
+		w.all.hidden += w.hidden(s.from, from)
+		w.fresh.hidden += w.hidden(s.from, from)
+		s.from = from
+	}
+	ran = s.to - s.from
+	for _, p := range w.stops {
+		ran -= p.in(s)
+	}
+	ran = max(0, ran)
+	w.all.of[what] += ran
+	w.fresh.of[what] += ran
+	w.since[what] = min(w.since[what], s.from)
+	if n := len(w.unhealed); n > 0 {
+		w.before += s.in(stretch{s.from, w.unhealed[0].from})
+		w.after += s.in(stretch{w.unhealed[n-1].to, s.to})
+	}
+	switch {
+	case what != apart && s.to-s.from > w.pending:
+		w.silent, w.pending = w.server, s.to-s.from
+	case what == apart && ran >= w.loss.Timeout/noticeable/2 && w.lead.ran > 0:
+		w.all.led += w.lead.ran
+		w.fresh.led += w.lead.ran
+		w.since[apart] = min(w.since[apart], w.lead.from)
+		w.leader, w.lead = w.lead.server, lead{}
+	}
+	return ran
+}
