@@ -18,6 +18,8 @@ type lead struct {
 	from   int64
 	ran    int64 // how much of it counts
 	server uint8
+	slow   bool     // the server had answered something after the renewal
+	tried  attempts // since then
 }
 
 // measure adds up.
@@ -29,20 +31,20 @@ func measure(r *Record, l *Loss) *tally {
 	for _, e := range r.Events {
 		w.step(e)
 	}
-	switch {
-	case w.waiting && l.Heard:
-		w.note(late, l.At)
-	case w.waiting:
-		w.note(unanswered, l.At)
-	case !w.connected:
-		w.note(apart, l.At)
-	}
 	if a := r.Trying; a.Active && !w.connected && a.Since < l.At {
 		code := Timeout
 		if a.Reached && l.At-a.Until >= a.Until-a.Since {
 			code = Silent
 		}
 		w.try(Event{Server: a.Server, Code: code, N: 1})
+	}
+	switch {
+	case w.waiting && l.Heard:
+		w.note(late, l.At)
+	case w.waiting:
+		w.note(w.silence(), l.At)
+	case !w.connected:
+		w.note(w.without(), l.At)
 	}
 	return &w.tally
 }
@@ -79,6 +81,28 @@ func (w *walk) step(e Event) {
 func (w *walk) try(e Event) {
 	w.tried.add(e)
 	w.triedSince.add(e)
+	w.lead.tried.add(e)
+}
+
+// A server that answered pings, but no renewal, may have fallen silent after the ping. If then it or another one takes
+// the session and answers no renewal either, or another one takes a connection and answers no handshake, they wait for
+// the same leader, or for a majority: servers do not fall silent one after the other, each at that moment. Either is an
+// answer that comes too late, or not yet.
+
+// silence is what the wait for a server is that has answered nothing since the renewal.
+func (w *walk) silence() trouble {
+	if w.lead.slow {
+		return late
+	}
+	return unanswered
+}
+
+// without is what the time without a connection is.
+func (w *walk) without() trouble {
+	if w.lead.slow && w.lead.tried.mute(w.lead.server) {
+		return late
+	}
+	return apart
 }
 
 // answer ends a wait. What went before an answer in time has healed.
@@ -86,7 +110,7 @@ func (w *walk) answer(e Event) {
 	switch {
 	case e.A < w.loss.Timeout/noticeable:
 		w.fresh = spent{stopped: w.fresh.stopped, suspended: w.fresh.suspended}
-		w.triedSince = attempts{}
+		w.triedSince, w.doubtful = attempts{}, false
 		w.before, w.after, w.pending, w.lead = 0, 0, 0, lead{}
 		w.since = [troubles]int64{w.loss.At, w.loss.At, w.loss.At}
 	case w.waiting:
@@ -102,7 +126,7 @@ func (w *walk) attach(e Event) {
 	if e.A >= w.loss.Timeout/noticeable {
 		shook = e.At - e.A
 	}
-	w.note(apart, max(shook, w.from))
+	w.note(w.without(), max(shook, w.from))
 	if shook < e.At {
 		w.took = max(w.took, e.A)
 		w.from = max(shook, w.from)
@@ -116,17 +140,19 @@ func (w *walk) leave(at int64, heard bool, silent int64) {
 	if !w.connected {
 		return
 	}
-	w.lead = lead{}
+	next := lead{}
 	switch {
 	case w.waiting && heard:
 		ran := w.note(late, at)
 		if silent >= w.loss.Timeout/noticeable {
-			w.lead = lead{max(w.window.from, at-silent), min(ran, silent), w.server}
+			next = lead{from: max(w.window.from, at-silent), ran: min(ran, silent), server: w.server, slow: true}
 		}
 	case w.waiting:
-		ran := w.note(unanswered, at)
-		w.lead = lead{w.since[unanswered], ran, w.server}
+		what := w.silence()
+		ran := w.note(what, at)
+		next = lead{from: w.since[what], ran: ran, server: w.server, slow: what == late}
 	}
+	w.lead = next
 	w.connected, w.waiting, w.from = false, false, at
 }
 
@@ -155,8 +181,10 @@ func (w *walk) note(what trouble, to int64) (ran int64) {
 		w.after += s.in(stretch{w.unhealed[n-1].to, s.to})
 	}
 	switch {
-	case what != apart && s.to-s.from > w.pending:
+	case what != apart && w.connected && s.to-s.from > w.pending:
 		w.silent, w.pending = w.server, s.to-s.from
+	case what == apart && w.lead.slow && w.lead.tried.any(Silent):
+		w.doubtful = true
 	case what == apart && ran >= w.loss.Timeout/noticeable/2 && w.lead.ran > 0:
 		w.all.led += w.lead.ran
 		w.fresh.led += w.lead.ran
