@@ -2,7 +2,7 @@
 // names the cause by them. Both are pure: the caller says when an event was.
 //
 // A ring belongs to a client and goes with it from session to session. The session at work guards it by its mutex.
-// Recording takes no memory: a ring has room for 256 events, some 9 KB in all. An event of a healthy session is a
+// Recording takes no memory: a ring has room for 256 events, some 6 KB in all. An event of a healthy session is a
 // renewal or its answer, eight or so in a session timeout; attempts to connect that fail alike are one event, however
 // many they are. So the ring has what happened in many session timeouts.
 //

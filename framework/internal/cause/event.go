@@ -19,7 +19,7 @@ const (
 	Attached                 // a server took the session; A: how long its answer took
 	Renewed                  // a renewal was written; A: how late
 	Answered                 // a renewal was answered; A: after how long
-	GaveUp                   // the client left a server for a renewal; N: not 0 if it answered others since; A: its silence
+	GaveUp                   // the client left a server for a renewal; A: its silence, N: not 0 if it answered others
 	Detached                 // the connection ended
 	Failed                   // attempts to connect failed alike; A: when the newest did, N: how many
 	Late                     // a timer ran late; A: by how much, N: how many units the machine was suspended

@@ -6,11 +6,11 @@ import (
 )
 
 // lines bounds the evidence: the events nearest to the loss.
-const lines = 40
+const lines = 32
 
 // evidence prints the events of the last session timeouts before a loss.
 func evidence(r *Record, l *Loss) []string {
-	from := min(l.From, l.At) - l.Timeout/4
+	from := l.Since()
 	var all []string
 	for _, e := range r.Events {
 		if e.At < from && e.A < from || e.At > l.At {

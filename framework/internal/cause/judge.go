@@ -51,6 +51,8 @@ func judge(r *Record, l *Loss) (session.LossKind, string) {
 		return session.LossConnectionLost, fmt.Sprintf("the connection to %s was lost: %v", r.newest(Detached), l.Code)
 	case l.How == Expired && l.Valid && l.At < l.Until:
 		return session.LossSessionEnded, "the servers ended the session, which was valid by this client's clock"
+	case r.unseen(l) >= l.Timeout/noticeable:
+		return session.LossUnknown, fmt.Sprintf("not certain: of the first %s nothing is recorded any more", about(r.unseen(l)))
 	}
 	kind, sentence, seen := measure(r, l).verdict(r, l)
 	if !seen && l.How == Expired {

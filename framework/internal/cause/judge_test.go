@@ -65,7 +65,7 @@ func (s *story) fail(from, to time.Duration, server string, code cause.Code) {
 
 func (s *story) judge() session.Explanation {
 	s.End(at(time.Duration(s.loss.At)), s.loss.How)
-	return cause.Judge(s.Until(s.Mark()), s.loss)
+	return cause.Judge(s.Record(s.Mark(), &s.loss), s.loss)
 }
 
 var stories = map[string]struct {
@@ -402,7 +402,7 @@ func TestJudgeNamesWhatTheTimeWasSpentOn(t *testing.T) {
 func FuzzJudge(f *testing.F) {
 	f.Add([]byte{2, 1, 0, 3, 1, 2, 5, 7, 7, 9, 8}, uint8(0), int64(15e9), int64(3e9), int64(15e9), int64(12e9))
 	f.Fuzz(func(t *testing.T, events []byte, how uint8, at, from, until, timeout int64) {
-		rec := cause.Record{Servers: [16]string{"zk1", "zk2", "zk3"}}
+		rec := cause.Record{Servers: [16]string{"zk1", "zk2", "zk3"}, Cut: how&32 != 0}
 		for i := 0; i+7 < len(events); i += 8 {
 			b := events[i : i+8]
 			rec.Events = append(rec.Events, cause.Event{
@@ -418,8 +418,8 @@ func FuzzJudge(f *testing.F) {
 		if got.Sentence == "" || strings.ContainsAny(got.Sentence, "\r\n") {
 			t.Errorf("got the sentence %q, want one line", got.Sentence)
 		}
-		if len(got.Evidence) > 40 {
-			t.Errorf("got %d lines of evidence, want at most 40", len(got.Evidence))
+		if len(got.Evidence) > 32 {
+			t.Errorf("got %d lines of evidence, want at most 32", len(got.Evidence))
 		}
 		for _, line := range got.Evidence {
 			if !strings.HasPrefix(line, "-") || strings.ContainsAny(line, "\r\n") {

@@ -36,13 +36,6 @@ type Trying struct {
 	Active  bool
 }
 
-// A Record is a part of a ring as it was.
-type Record struct {
-	Events  []Event // the oldest first
-	Servers [servers + 1]string
-	Trying  Trying
-}
-
 // New returns a ring that begins at an instant, with which all others are compared.
 func New(began time.Time) *Ring {
 	r := &Ring{began: began}
@@ -53,23 +46,8 @@ func New(began time.Time) *Ring {
 // Since is the time of an instant here.
 func (r *Ring) Since(at time.Time) int64 { return int64(at.Sub(r.began)) }
 
-// Mark is the place behind the newest event, for [Ring.Until].
+// Mark is the place behind the newest event, for [Ring.Record].
 func (r *Ring) Mark() uint64 { return r.count }
-
-// Until copies what the ring still has of the events before a mark.
-func (r *Ring) Until(mark uint64) Record {
-	rec := Record{Servers: r.names, Trying: r.trying}
-	mark = min(mark, r.count)
-	first := max(r.count, size) - size
-	if first >= mark {
-		return rec
-	}
-	rec.Events = make([]Event, 0, mark-first)
-	for i := first; i < mark; i++ {
-		rec.Events = append(rec.Events, r.events[i%size])
-	}
-	return rec
-}
 
 func (r *Ring) add(e Event) {
 	r.events[r.count%size] = e

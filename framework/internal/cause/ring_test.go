@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"testing"
 	"time"
-	"unsafe"
 
 	"github.com/gocurator/curator/framework/internal/cause"
 )
@@ -12,15 +11,6 @@ import (
 var began = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func at(d time.Duration) time.Time { return began.Add(d) }
-
-func TestARingHasAtMost16KB(t *testing.T) {
-	if got := unsafe.Sizeof(cause.Ring{}); got > 16<<10 {
-		t.Errorf("got %d bytes, want at most 16 KB", got)
-	}
-	if got := unsafe.Sizeof(cause.Event{}); got > 24 {
-		t.Errorf("got an event of %d bytes, want at most 24", got)
-	}
-}
 
 // renew records what a renewal does.
 func renew(r *cause.Ring, now time.Time) {
@@ -52,45 +42,19 @@ func BenchmarkRenewal(b *testing.B) {
 	}
 }
 
-func TestARingKeepsTheNewestEventsBeforeAMark(t *testing.T) {
-	r := cause.New(began)
-	for i := range 300 {
-		r.Renew(at(time.Duration(i)*time.Second), time.Time{}, "zk1:2181")
-	}
-	mark := r.Mark()
-	for i := range 6 {
-		r.Answer(at(300*time.Second), at(time.Duration(300+i)*time.Second), "zk1:2181")
-	}
-	got := r.Until(mark).Events
-	if len(got) != 250 { // six of the 256 were overwritten since
-		t.Fatalf("got %d events, want 250", len(got))
-	}
-	for i, e := range got {
-		if want := int64(time.Duration(50+i) * time.Second); e.Kind != cause.Renewed || e.At != want {
-			t.Fatalf("event %d: got kind %d at %v, want a renewal at %v", i, e.Kind, time.Duration(e.At), time.Duration(want))
-		}
-	}
-	for range 300 {
-		r.Renew(at(400*time.Second), time.Time{}, "zk1:2181")
-	}
-	if got := r.Until(mark).Events; len(got) != 0 {
-		t.Errorf("got %d events, want none: all were overwritten", len(got))
-	}
-}
-
 func TestFailuresOfOneOutageThatAreAlikeAreOneEvent(t *testing.T) {
 	r := cause.New(began)
 	for i := range 1000 {
 		r.Fail(at(time.Duration(i)*time.Second), fmt.Sprintf("zk%d:2181", i%3), cause.Refused)
 	}
 	r.Fail(at(1000*time.Second), "zk0:2181", cause.Timeout)
-	got := r.Until(r.Mark()).Events
+	got := r.Record(r.Mark(), &cause.Loss{}).Events
 	if len(got) != 4 || got[0].N != 334 || got[0].A != int64(999*time.Second) || got[3].N != 1 {
 		t.Errorf("got %+v, want three events for 1000 refusals and one for a timeout", got)
 	}
 	r.Attach(at(1001*time.Second), at(1001*time.Second), "zk1:2181")
 	r.Fail(at(1002*time.Second), "zk0:2181", cause.Refused)
-	if got := r.Until(r.Mark()).Events; len(got) != 6 || got[5].N != 1 {
+	if got := r.Record(r.Mark(), &cause.Loss{}).Events; len(got) != 6 || got[5].N != 1 {
 		t.Errorf("got %+v, want an event of its own in another outage", got)
 	}
 }
@@ -100,7 +64,7 @@ func TestServersBeyondFifteenShareAName(t *testing.T) {
 	for i := range 20 {
 		r.Fail(at(0), fmt.Sprintf("zk%d:2181", i), cause.Refused)
 	}
-	rec := r.Until(r.Mark())
+	rec := r.Record(r.Mark(), &cause.Loss{})
 	if got := len(rec.Events); got != 16 {
 		t.Errorf("got %d events, want 16", got)
 	}
@@ -117,7 +81,7 @@ func TestTimeInWhichAClockWasLateIsCountedOnce(t *testing.T) {
 	r.Run(planned.Add(4*time.Second), planned, time.Second)
 	r.Run(planned.Add(5*time.Second), planned, time.Second)
 	r.Run(planned.Add(6*time.Second), time.Time{}, time.Second)
-	got := r.Until(r.Mark()).Events
+	got := r.Record(r.Mark(), &cause.Loss{}).Events
 	want := []cause.Event{
 		{At: int64(5 * time.Second), A: int64(4 * time.Second), N: 100, Kind: cause.Late},
 		{At: int64(6 * time.Second), A: int64(time.Second), Kind: cause.Late},
@@ -135,7 +99,7 @@ func TestANewServerTakesTheNameThatNoEventHas(t *testing.T) {
 			r.Renew(at(time.Duration(i)*time.Hour+time.Duration(j)*time.Second), time.Time{}, fmt.Sprintf("zk%d:2181", i))
 		}
 	}
-	rec := r.Until(r.Mark())
+	rec := r.Record(r.Mark(), &cause.Loss{})
 	for _, e := range rec.Events {
 		if got, want := rec.Servers[e.Server], fmt.Sprintf("zk%d:2181", time.Duration(e.At)/time.Hour); got != want {
 			t.Fatalf("got %q for the event at %v, want %q", got, time.Duration(e.At), want)

@@ -50,7 +50,7 @@ func (v *validity) ranLocked(now time.Time) { v.ring.Run(now, v.planned, v.clock
 func (l *loss) keep() {
 	l.once.Do(func() {
 		l.of.mu.Lock()
-		record := l.of.ring.Until(l.mark)
+		record := l.of.ring.Record(l.mark, &l.is)
 		l.of.mu.Unlock()
 		l.record.Store(&record)
 		l.of = nil
