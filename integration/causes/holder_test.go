@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/gocurator/curator/framework/zktest/await"
 	"github.com/gocurator/curator/integration/internal/drivers"
@@ -34,7 +35,9 @@ func startHolder(t *testing.T, servers string, env ...string) *holder {
 		Op: "open", Client: "client", Connect: servers, Session: int(sessionTimeout.Milliseconds()), MS: patience.Milliseconds(),
 	})
 	h.do(godriver.Order{Op: "contender", Client: "client", Who: "holder", Recipe: "mutex", Path: fmt.Sprintf("/causes/%d", paths.Add(1))})
-	h.do(godriver.Order{Op: "acquire", Who: "holder", MS: -1, N: 1})
+	await.Until(t, patience, "a lock", func() bool { // a busy machine may end a session at any time
+		return h.answer(godriver.Order{Op: "acquire", Who: "holder", MS: patience.Milliseconds(), N: 1}).OK
+	})
 	h.lost = h.Order(godriver.Order{Op: "explain", Who: "holder"})
 	return h
 }
@@ -49,14 +52,30 @@ func startHolders(t *testing.T, n int, servers string, env ...string) []*holder 
 	return all
 }
 
-// do gives an order and waits until it is done.
-func (h *holder) do(order godriver.Order) godriver.Answer {
+// answer gives an order and waits for what comes of it.
+func (h *holder) answer(order godriver.Order) godriver.Answer {
 	h.t.Helper()
-	a := await.Receive(h.t, patience, h.Language+" to "+order.Op, h.Order(order))
-	if a.Error != "" {
+	return await.Receive(h.t, patience, h.Language+" to "+order.Op, h.Order(order))
+}
+
+// do gives an order that must succeed.
+func (h *holder) do(order godriver.Order) {
+	h.t.Helper()
+	if a := h.answer(order); a.Error != "" {
 		h.t.Fatalf("%s: %s\n%s", order.Op, a.Error, h.Stderr)
 	}
-	return a
+}
+
+// halt has the process halt itself some time from now, and returns when it goes on.
+func (h *holder) halt(order godriver.Order, d time.Duration) {
+	time.Sleep(upTo(sessionTimeout))
+	order.MS = d.Milliseconds()
+	select {
+	case a := <-h.Order(order):
+		h.began, h.ended = a.Began, a.Ended
+	case <-time.After(patience):
+		await.Errorf(h.t, "the end of a %s", order.Op)
+	}
 }
 
 // loss waits for the end of the lease, and ends the process.

@@ -71,14 +71,6 @@ func TestAServerIsNotNamedForAnAnswerThatABusyProcessDidNotRead(t *testing.T) {
 	})
 }
 
-// halt has the process halt itself some time from now, and returns when it goes on.
-func (h *holder) halt(order godriver.Order, d time.Duration) {
-	time.Sleep(upTo(sessionTimeout))
-	order.MS = d.Milliseconds()
-	a := <-h.Order(order)
-	h.began, h.ended = a.Began, a.Ended
-}
-
 // stop stops each holder, all at a time, and judges their losses.
 func (c *tally) stop(t *testing.T, holders []*holder, stop func(h *holder)) {
 	t.Helper()

@@ -31,16 +31,19 @@ func TestWhatServersDoIsNamed(t *testing.T) {
 	// A follower of which its leader hears late is not left alone for that.
 	e := zookeeper.StartEnsemble(t, zookeeper.EnsembleConfig{SyncLimit: 100})
 	for _, test := range []struct {
-		name string
-		want session.LossKind
-		make func(t *testing.T, e *zookeeper.Ensemble) fault
+		name       string
+		want       session.LossKind
+		make       func(t *testing.T, e *zookeeper.Ensemble) fault
+		anyUnknown bool
 	}{
-		{"a frozen follower", session.LossNotAnswered, frozenFollower},
-		{"an ensemble without a majority", session.LossNotServing, noMajority},
-		{"slow proposals", session.LossAnsweredLate, slowProposals},
+		{"a frozen follower", session.LossNotAnswered, frozenFollower, false},
+		{"an ensemble without a majority", session.LossNotServing, noMajority, false},
+		{"slow proposals", session.LossAnsweredLate, slowProposals, false},
+		// A server that answers a ping and then nothing may as well be gone. Only another one makes the difference.
+		{"slow proposals, and clients that know one server", session.LossAnsweredLate, slowProposalsOfOne, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			c := &tally{cause: test.name, want: test.want}
+			c := &tally{cause: test.name, want: test.want, anyUnknown: test.anyUnknown}
 			c.fill(t, func(n int) {
 				f := test.make(t, e)
 				holders := startHolders(t, min(n, atOnce), f.servers)
@@ -133,4 +136,11 @@ func slowProposals(t *testing.T, e *zookeeper.Ensemble) fault {
 		end:     func() { links.Delay(0) },
 		says:    says("answered"),
 	}
+}
+
+func slowProposalsOfOne(t *testing.T, e *zookeeper.Ensemble) fault {
+	t.Helper()
+	f := slowProposals(t, e)
+	f.servers = direct(e.Members()[rand.IntN(3)])
+	return f
 }
