@@ -4,6 +4,7 @@ package causes_test
 
 import (
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -25,11 +26,11 @@ type holder struct {
 // paths makes each lock's path another one.
 var paths atomic.Int64
 
-// startHolder starts a process, with these settings of its environment, and returns when it holds a lock.
-func startHolder(t *testing.T, servers string, env ...string) *holder {
+// startHolder starts a process, by a command that takes the program as its last argument, and returns when it holds a
+// lock.
+func startHolder(t *testing.T, servers string, by ...string) *holder {
 	t.Helper()
-	command := append(append([]string{"env"}, env...), drivers.GoCommand(t)...)
-	h := &holder{Process: drivers.Start(t, drivers.Ours, command, nil), t: t}
+	h := &holder{Process: drivers.Start(t, drivers.Ours, slices.Concat(by, drivers.GoCommand(t)), nil), t: t}
 	t.Cleanup(h.Kill)
 	h.do(godriver.Order{
 		Op: "open", Client: "client", Connect: servers, Session: int(sessionTimeout.Milliseconds()), MS: patience.Milliseconds(),
@@ -43,11 +44,11 @@ func startHolder(t *testing.T, servers string, env ...string) *holder {
 }
 
 // startHolders starts n of them.
-func startHolders(t *testing.T, n int, servers string, env ...string) []*holder {
+func startHolders(t *testing.T, n int, servers string, by ...string) []*holder {
 	t.Helper()
 	all := make([]*holder, n)
 	for i := range all {
-		all[i] = startHolder(t, servers, env...)
+		all[i] = startHolder(t, servers, by...)
 	}
 	return all
 }
@@ -82,9 +83,6 @@ func (h *holder) halt(order godriver.Order, d time.Duration) {
 func (h *holder) loss() godriver.Answer {
 	h.t.Helper()
 	a := await.Receive(h.t, patience, "the loss of a lease", h.lost)
-	if a.Loss == nil {
-		h.t.Fatalf("got no loss: %s\n%s", a.Error, h.Stderr)
-	}
 	h.Kill()
 	return a
 }

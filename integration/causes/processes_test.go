@@ -35,11 +35,11 @@ func TestAProcessThatIsStoppedBySIGSTOPIsNamed(t *testing.T) {
 // they would take the processors from the server too.
 var halts = map[string]struct {
 	order  godriver.Order
-	env    []string
+	by     []string
 	atOnce int
 }{
-	"a busy loop with GOMAXPROCS=1":   {godriver.Order{Op: "spin"}, []string{"GOMAXPROCS=1", "GODEBUG=asyncpreemptoff=1"}, 1},
-	"a stop of the world that stalls": {godriver.Order{Op: "stall"}, []string{"GOMAXPROCS=2", "GODEBUG=asyncpreemptoff=1"}, 10},
+	"a busy loop with GOMAXPROCS=1":   {godriver.Order{Op: "spin"}, []string{"env", "GOMAXPROCS=1", "GODEBUG=asyncpreemptoff=1"}, 1},
+	"a stop of the world that stalls": {godriver.Order{Op: "stall"}, []string{"env", "GOMAXPROCS=2", "GODEBUG=asyncpreemptoff=1"}, 10},
 }
 
 func TestAProcessThatKeepsItselfFromRunningIsNamed(t *testing.T) {
@@ -49,7 +49,7 @@ func TestAProcessThatKeepsItselfFromRunningIsNamed(t *testing.T) {
 			server := zookeeper.Start(t, zookeeper.Config{})
 			c := &tally{cause: name, want: session.LossProcessStopped}
 			c.fill(t, func(n int) {
-				c.stop(t, startHolders(t, min(n, halt.atOnce), server.Addr(), halt.env...), func(h *holder) {
+				c.stop(t, startHolders(t, min(n, halt.atOnce), server.Addr(), halt.by...), func(h *holder) {
 					h.halt(halt.order, sessionTimeout+sessionTimeout/20+upTo(sessionTimeout))
 				})
 			})
@@ -64,7 +64,7 @@ func TestAServerIsNotNamedForAnAnswerThatABusyProcessDidNotRead(t *testing.T) {
 	server := zookeeper.Start(t, zookeeper.Config{})
 	c := &tally{cause: "a crowd of goroutines with GOMAXPROCS=1", want: session.LossProcessStopped, anyUnknown: true}
 	c.fill(t, func(int) {
-		h := startHolder(t, server.Addr(), "GOMAXPROCS=1")
+		h := startHolder(t, server.Addr(), "env", "GOMAXPROCS=1")
 		h.halt(godriver.Order{Op: "crowd", N: 400 + rand.IntN(1000)}, 2*sessionTimeout)
 		a := h.loss()
 		c.add(t, a, truth{began: h.began, ended: h.ended, stopped: true, says: stopped})

@@ -57,6 +57,10 @@ func (w truth) paused(a godriver.Answer) (d time.Duration) {
 // add judges a loss.
 func (c *tally) add(t *testing.T, a godriver.Answer, w truth) {
 	t.Helper()
+	if a.Loss == nil {
+		t.Errorf("%s: got no loss: %s", c.cause, a.Error)
+		return
+	}
 	evidence := func() string {
 		return fmt.Sprintf("%s: %s (%s)\n\tthe cause lasted %v, the loss came %v after its begin, the process paused for %v\n\t%s",
 			a.Loss.Kind, a.Loss.Sentence, a.Loss.Reason, time.Duration(w.ended-w.began), time.Duration(a.Ended-w.began),
