@@ -73,6 +73,9 @@ func (h *holder) halt(order godriver.Order, d time.Duration) {
 	order.MS = d.Milliseconds()
 	select {
 	case a := <-h.Order(order):
+		if a.Error != "" {
+			h.t.Errorf("%s: %s\n%s", order.Op, a.Error, h.Stderr)
+		}
 		h.began, h.ended = a.Began, a.Ended
 	case <-time.After(patience):
 		await.Errorf(h.t, "the end of a %s", order.Op)

@@ -67,7 +67,7 @@ func TestAServerIsNotNamedForAnAnswerThatABusyProcessDidNotRead(t *testing.T) {
 		h := startHolder(t, server.Addr(), "env", "GOMAXPROCS=1")
 		h.halt(godriver.Order{Op: "crowd", N: 400 + rand.IntN(1000)}, 2*sessionTimeout)
 		a := h.loss()
-		c.add(t, a, truth{began: h.began, ended: h.ended, stopped: true, says: stopped})
+		c.add(t, a, truth{began: h.began, ended: h.ended, stopped: true, says: starved})
 	})
 }
 
@@ -87,12 +87,23 @@ func (c *tally) stop(t *testing.T, holders []*holder, stop func(h *holder)) {
 
 // stopped wants a sentence that says for how long a process did not run: not longer than it really did, and not shorter
 // by more than the client's pause between two looks at the clock.
-func stopped(sentence string, really time.Duration) error {
-	text, found := strings.CutPrefix(sentence, "this process did not run for at least ")
-	text, _, _ = strings.Cut(text, ";")
-	d, err := time.ParseDuration(text)
-	if !found || err != nil || d < really-sessionTimeout/3 || d > really+sessionTimeout/8 {
-		return fmt.Errorf("the sentence does not say that the process did not run for %v", really)
+func stopped(sentence string, lasted, paused time.Duration) error {
+	d, err := duration(sentence)
+	if err == nil && (d < lasted-sessionTimeout*3/8 || d > paused+sessionTimeout/8) {
+		err = fmt.Errorf("a process that was stopped for %v, and paused for %v, did not run for %v", lasted, paused, d)
 	}
-	return nil
+	return err
+}
+
+// starved wants what stopped does of a process that ran now and then.
+func starved(sentence string, _, paused time.Duration) error { return stopped(sentence, 0, paused) }
+
+// duration is the time that a sentence has.
+func duration(sentence string) (time.Duration, error) {
+	text, found := strings.CutPrefix(sentence, "this process did not run for at least ")
+	if !found {
+		return 0, fmt.Errorf("the sentence does not say for how long the process did not run")
+	}
+	text, _, _ = strings.Cut(text, ";")
+	return time.ParseDuration(text)
 }

@@ -22,7 +22,7 @@ type fault struct {
 	servers string // that the clients know
 	begin   func()
 	end     func()
-	says    func(sentence string, paused time.Duration) error
+	says    func(sentence string, lasted, paused time.Duration) error
 }
 
 // The tests share the servers, one after the other.

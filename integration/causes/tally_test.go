@@ -30,8 +30,8 @@ type truth struct {
 	ended int64 // when it ended, or the loss had been heard of
 	// stopped says that the cause is that the process did not run.
 	stopped bool
-	// says checks the sentence of a process that did not run for so long.
-	says func(sentence string, paused time.Duration) error
+	// says checks the sentence, for a cause that lasted so long and a process that paused for so long.
+	says func(sentence string, lasted, paused time.Duration) error
 }
 
 // judgeable reports whether a loss has this cause: one that alone would have ended the lease.
@@ -72,7 +72,7 @@ func (c *tally) add(t *testing.T, a godriver.Answer, w truth) {
 		c.disturbed++
 		t.Logf("%s: not judged: %s", c.cause, evidence())
 	case a.Loss.Kind == c.want.String():
-		if err := w.says(a.Loss.Sentence, w.paused(a)); err != nil {
+		if err := w.says(a.Loss.Sentence, time.Duration(w.ended-w.began), w.paused(a)); err != nil {
 			c.wrong++
 			t.Errorf("%s: %v: got %s", c.cause, err, evidence())
 			return
@@ -110,8 +110,8 @@ func (c *tally) fill(t *testing.T, play func(n int)) {
 }
 
 // says wants a part of a sentence.
-func says(part string) func(string, time.Duration) error {
-	return func(sentence string, _ time.Duration) error {
+func says(part string) func(string, time.Duration, time.Duration) error {
+	return func(sentence string, _, _ time.Duration) error {
 		if !strings.Contains(sentence, part) {
 			return fmt.Errorf("the sentence lacks %q", part)
 		}

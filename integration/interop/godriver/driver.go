@@ -66,8 +66,7 @@ func (d *driver) take(order Order) {
 		os.Exit(137)
 	case "spin", "stall", "crowd":
 		go d.answer(order, func(*Answer) error {
-			halt(order.Op, time.Duration(order.MS)*time.Millisecond, order.N)
-			return nil
+			return halt(order.Op, time.Duration(order.MS)*time.Millisecond, order.N)
 		})
 	case "contender":
 		d.answer(order, func(*Answer) error { return d.hire(order) })

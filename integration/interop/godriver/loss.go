@@ -4,6 +4,7 @@ package godriver
 
 import (
 	"errors"
+	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -81,7 +82,7 @@ func watchPauses(end <-chan struct{}) <-chan []Span {
 //	crowd  more busy goroutines than the processors can serve
 //
 // Spin and stall need GODEBUG=asyncpreemptoff=1.
-func halt(op string, d time.Duration, goroutines int) {
+func halt(op string, d time.Duration, goroutines int) error {
 	until := Now() + int64(d)
 	var all sync.WaitGroup
 	switch op {
@@ -97,15 +98,18 @@ func halt(op string, d time.Duration, goroutines int) {
 			runtime.Gosched()
 		}
 		runtime.GC()
-	default:
+	case "crowd":
 		for range goroutines {
 			all.Go(func() {
 				for Now() < until { // a processor that is busy
 				}
 			})
 		}
+	default:
+		return fmt.Errorf("unknown halt %q", op)
 	}
 	all.Wait()
+	return nil
 }
 
 // occupy keeps its processor, as Go counts them, until a time. Between looks at the clock it may sleep as a thread does
