@@ -18,7 +18,8 @@ import (
 type holder struct {
 	*drivers.Process
 	t    *testing.T
-	lost <-chan godriver.Answer
+	lost <-chan godriver.Answer            // the lock, with why
+	more map[string]<-chan godriver.Answer // other recipes, likewise
 
 	began, ended int64 // the cause of its loss, by godriver.Now
 }
@@ -30,17 +31,25 @@ var paths atomic.Int64
 // lock.
 func startHolder(t *testing.T, servers string, by ...string) *holder {
 	t.Helper()
-	h := &holder{Process: drivers.Start(t, drivers.Ours, slices.Concat(by, drivers.GoCommand(t)), nil), t: t}
+	h := &holder{Process: drivers.Start(t, drivers.Ours, slices.Concat(by, drivers.GoCommand(t)), nil), t: t, more: map[string]<-chan godriver.Answer{}}
 	t.Cleanup(h.Kill)
 	h.do(godriver.Order{
 		Op: "open", Client: "client", Connect: servers, Session: int(sessionTimeout.Milliseconds()), MS: patience.Milliseconds(),
 	})
-	h.do(godriver.Order{Op: "contender", Client: "client", Who: "holder", Recipe: "mutex", Path: fmt.Sprintf("/causes/%d", paths.Add(1))})
-	await.Until(t, patience, "a lock", func() bool { // a busy machine may end a session at any time
-		return h.answer(godriver.Order{Op: "acquire", Who: "holder", MS: patience.Milliseconds(), N: 1}).OK
-	})
-	h.lost = h.Order(godriver.Order{Op: "explain", Who: "holder"})
+	h.lost = h.hold("mutex")
 	return h
+}
+
+// hold acquires something else, and returns a channel that gets why it was lost.
+func (h *holder) hold(recipe string) <-chan godriver.Answer {
+	h.t.Helper()
+	h.do(godriver.Order{
+		Op: "contender", Client: "client", Who: recipe, Recipe: recipe, Path: fmt.Sprintf("/causes/%d", paths.Add(1)),
+	})
+	await.Until(h.t, patience, "a "+recipe, func() bool { // a busy machine may end a session at any time
+		return h.answer(godriver.Order{Op: "acquire", Who: recipe, MS: patience.Milliseconds(), N: 1}).OK
+	})
+	return h.Order(godriver.Order{Op: "explain", Who: recipe})
 }
 
 // startHolders starts n of them.
@@ -82,10 +91,8 @@ func (h *holder) halt(order godriver.Order, d time.Duration) {
 	}
 }
 
-// loss waits for the end of the lease, and ends the process.
-func (h *holder) loss() godriver.Answer {
+// loss waits until something is lost.
+func (h *holder) loss(lost <-chan godriver.Answer) godriver.Answer {
 	h.t.Helper()
-	a := await.Receive(h.t, patience, "the loss of a lease", h.lost)
-	h.Kill()
-	return a
+	return await.Receive(h.t, patience, "a loss", lost)
 }

@@ -18,9 +18,18 @@ import (
 func TestAProcessThatIsStoppedBySIGSTOPIsNamed(t *testing.T) {
 	t.Parallel()
 	server := zookeeper.Start(t, zookeeper.Config{})
-	c := &tally{cause: "SIGSTOP", want: session.LossProcessStopped}
+	c := &tally{cause: "SIGSTOP", want: session.LossProcessStopped, more: map[string]*tally{
+		"selector":       {cause: "SIGSTOP, a term", want: session.LossProcessStopped},
+		"persistentnode": {cause: "SIGSTOP, a registration", want: session.LossProcessStopped},
+	}}
 	c.fill(t, func(n int) {
-		c.stop(t, startHolders(t, min(n, 10), server.Addr()), func(h *holder) {
+		holders := startHolders(t, min(n, 10), server.Addr())
+		for _, h := range holders {
+			for recipe := range c.more {
+				h.more[recipe] = h.hold(recipe)
+			}
+		}
+		c.stop(t, holders, func(h *holder) {
 			time.Sleep(upTo(sessionTimeout))
 			h.Freeze(t)
 			h.began = godriver.Now()
@@ -66,8 +75,8 @@ func TestAServerIsNotNamedForAnAnswerThatABusyProcessDidNotRead(t *testing.T) {
 	c.fill(t, func(int) {
 		h := startHolder(t, server.Addr(), "env", "GOMAXPROCS=1")
 		h.halt(godriver.Order{Op: "crowd", N: 400 + rand.IntN(1000)}, 2*sessionTimeout)
-		a := h.loss()
-		c.add(t, a, truth{began: h.began, ended: h.ended, stopped: true, says: starved})
+		c.add(t, h.loss(h.lost), truth{began: h.began, ended: h.ended, stopped: true, says: starved})
+		h.Kill()
 	})
 }
 
@@ -80,8 +89,12 @@ func (c *tally) stop(t *testing.T, holders []*holder, stop func(h *holder)) {
 	}
 	all.Wait()
 	for _, h := range holders {
-		a := h.loss()
-		c.add(t, a, truth{began: h.began, ended: h.ended, stopped: true, says: stopped})
+		is := truth{began: h.began, ended: h.ended, stopped: true, says: stopped}
+		c.add(t, h.loss(h.lost), is)
+		for recipe, lost := range h.more {
+			c.more[recipe].add(t, h.loss(lost), is)
+		}
+		h.Kill()
 	}
 }
 
@@ -95,8 +108,10 @@ func stopped(sentence string, lasted, paused time.Duration) error {
 	return err
 }
 
-// starved wants what stopped does of a process that ran now and then.
-func starved(sentence string, _, paused time.Duration) error { return stopped(sentence, 0, paused) }
+// starved wants what stopped does of a process that ran now and then, each goroutine at another time.
+func starved(sentence string, lasted, paused time.Duration) error {
+	return stopped(sentence, 0, max(lasted, paused))
+}
 
 // duration is the time that a sentence has.
 func duration(sentence string) (time.Duration, error) {

@@ -51,7 +51,8 @@ func TestWhatServersDoIsNamed(t *testing.T) {
 				f.begin()
 				losses := make([]godriver.Answer, len(holders))
 				for i, h := range holders {
-					losses[i] = h.loss()
+					losses[i] = h.loss(h.lost)
+					h.Kill()
 				}
 				ended := godriver.Now()
 				f.end()

@@ -19,6 +19,8 @@ type tally struct {
 	want  session.LossKind
 	// anyUnknown says that any number of losses may go unnamed.
 	anyUnknown bool
+	// more are the tallies of what the processes have beside locks, by its recipe.
+	more map[string]*tally
 
 	named, unknown, wrong int
 	disturbed             int // not judged
@@ -101,6 +103,15 @@ func (c *tally) fill(t *testing.T, play func(n int)) {
 		}
 		play(missing)
 	}
+	c.report(t)
+	for _, other := range c.more {
+		other.report(t)
+	}
+}
+
+// report prints the figures, and fails the test if too few losses were named.
+func (c *tally) report(t *testing.T) {
+	t.Helper()
 	judged := c.judged()
 	fmt.Fprintf(t.Output(), "%s: %d losses, %d named %v, %d unknown, %d wrong; %d more not judged\n",
 		c.cause, judged, c.named, c.want, c.unknown, c.wrong, c.disturbed)

@@ -12,6 +12,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -31,12 +32,19 @@ type Span struct {
 	To   int64 `json:"to"`
 }
 
-// explain waits for the end of a lease.
+func newLoss(reason string, why session.Explanation, pauses []Span) *Loss {
+	return &Loss{reason, why.Kind.String(), why.Sentence, why.Evidence, pauses}
+}
+
+// explain waits for the end of the newest lease.
 func (u *lockUser) explain(a *Answer) error {
 	if len(u.leases) == 0 {
 		return errors.New("nothing is held")
 	}
-	lease := u.leases[len(u.leases)-1]
+	return explain(u.leases[len(u.leases)-1], a)
+}
+
+func explain(lease *locks.Lease, a *Answer) error {
 	pauses := watchPauses(lease.Done())
 	<-lease.Done()
 	a.Ended = Now()
@@ -45,8 +53,31 @@ func (u *lockUser) explain(a *Answer) error {
 		return err
 	}
 	why := lost.Explain()
-	a.Loss = &Loss{lost.Reason.Error(), why.Kind.String(), why.Sentence, why.Evidence, <-pauses}
+	a.Loss = newLoss(lost.Reason.Error(), why, <-pauses)
 	return nil
+}
+
+// explain waits until the node has gone, and is there again: until then it may not be known what came of its session.
+func (r *registration) explain(a *Answer) {
+	changes := make(chan bool, 100)
+	defer r.node.OnChange(func(there bool) {
+		select {
+		case changes <- there:
+		default: // there are enough
+		}
+	})()
+	back := make(chan struct{})
+	pauses := watchPauses(back)
+	gone := false
+	for there := range changes {
+		if gone && there {
+			break
+		}
+		gone = gone || !there
+	}
+	a.Ended = Now()
+	close(back)
+	a.Loss = newLoss("", r.node.LastLoss(), <-pauses)
 }
 
 // watchPauses finds out when the process does not run, until something ends and for as long as a pause may have hidden

@@ -31,9 +31,9 @@ import (
 //	work       Who acquires and releases Times times, and reports each by events
 //	crash      the process ends at once
 //
-// This library's driver explains losses of locks.
+// This library's driver explains losses.
 //
-//	explain    why Who lost its lock, once it has: the answer comes then
+//	explain    why Who lost its lock, its term or its registration, once it has: the answer comes then
 //	spin       the process keeps itself from running for MS; also stall, and crowd, with N goroutines: see halt
 //
 // Java's driver has contenders of other recipes, too, and kazoo's has numbers. What is started is acquired, and what is
