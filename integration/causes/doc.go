@@ -7,10 +7,35 @@
 //
 // A loss that names another culprit fails the test, with its evidence. "Unknown" is an answer, for one in twenty.
 //
+// # The causes
+//
+//	SIGSTOP                   the process is stopped; it has a term and a registration as well
+//	busy loop                 a loop that no scheduler interrupts, with GOMAXPROCS=1 and GODEBUG=asyncpreemptoff=1
+//	stall                     runtime.GC stops the world, and one goroutine does not stop
+//	CPU quota                 a cgroup has a millisecond of a processor in each second; see below
+//	frozen follower           SIGSTOP of the server; the client knows no other, or two that refuse
+//	no majority               two of three servers are killed
+//	slow proposals            all that leader and followers say to each other comes late, by half a session or more
+//
+// Sessions have 3 s. All causes last longer than that, or until the lease has ended.
+//
+// Two more are played in which a client cannot know enough, and which need no name, only no wrong one: hundreds of busy
+// goroutines on one processor, between which the client's clock has its turn and its reader has not; and slow proposals
+// if the client knows one server, which may as well be gone.
+//
 // # What is true
 //
 // A busy machine stops processes and holds up servers as well. So each loss is judged by what is known without the
-// client: when the test stopped something and for how long, and the stretches in which the process did not run, by a
-// goroutine of its own. A loss that came before its cause, or that two causes share, is not judged and is played again.
-// What the client says has no part in that.
+// client: when the test began and ended the cause, and when the process did not run, by a goroutine of its own. A
+// sentence that says for how long a process did not run is held to them. A loss is not judged, and another one is
+// played, if it came before its cause, or if the process paused for half of a session while its servers failed. From
+// an eighth of a session on such a pause excuses an unknown cause, and no wrong one. What the client says has no
+// other part in that. The output has how many were not judged, and why.
+//
+// # Throttling
+//
+// A client reads how long it was throttled from a cgroup of version 2. A quota can be set in version 1 too, and stops
+// the process in the same way, but there the sentence cannot say why. The output has the version, and how many
+// sentences had the throttling. What a client makes of the files of version 2 is tested on a directory of such files
+// (framework/internal/live). Where no test may make a cgroup this part is skipped, and integration/run says so.
 package causes
