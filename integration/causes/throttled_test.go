@@ -88,8 +88,8 @@ func (q *quota) tighten(t *testing.T, tight bool) {
 // throttling too depends on the version: the output says how many have it.
 func TestAThrottledProcessIsNamed(t *testing.T) {
 	t.Parallel()
-	q := newQuota(t)
 	server := zookeeper.Start(t, zookeeper.Config{})
+	q := newQuota(t)
 	c := &tally{cause: "a CPU quota", want: session.LossProcessStopped}
 	throttled := 0
 	c.fill(t, func(n int) {

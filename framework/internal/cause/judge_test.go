@@ -83,6 +83,14 @@ var stories = map[string]struct {
 		s.loss.At = int64(30 * time.Second)
 		s.Run(at(30*time.Second), at(10500*time.Millisecond), 0)
 	}, session.LossProcessStopped, "19.5s"},
+	"the process stopped in a session that had just begun": {func(s *story) {
+		s.Ring = cause.New(began)
+		s.Begin(at(3 * time.Second))
+		s.Try(at(3*time.Second), "zk1", true)
+		s.Attach(at(3*time.Second), at(4200*time.Millisecond), "zk1")
+		s.loss.At = int64(20 * time.Second)
+		s.Run(at(20*time.Second), at(5*time.Second), 0)
+	}, session.LossProcessStopped, "15s"},
 	"the process was throttled": {func(s *story) {
 		s.loss.At = int64(20 * time.Second)
 		s.Run(at(20*time.Second), at(9*time.Second), 0)

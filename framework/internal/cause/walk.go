@@ -6,6 +6,7 @@ type walk struct {
 	loss   *Loss
 	window stretch
 
+	opening   bool // the session's first handshake has had no answer yet
 	connected bool
 	waiting   bool  // for the answer to a renewal
 	from      int64 // when the present stretch began
@@ -52,13 +53,13 @@ func measure(r *Record, l *Loss) *tally {
 func (w *walk) step(e Event) {
 	switch e.Kind {
 	case Began:
-		w.connected, w.waiting, w.from, w.lead = false, false, e.At, lead{}
+		w.opening, w.connected, w.waiting, w.from, w.lead = true, false, false, e.At, lead{}
 		w.tried, w.triedSince = attempts{}, attempts{}
 	case Attached:
 		if !w.connected {
 			w.attach(e)
 		}
-		w.connected, w.waiting = true, false
+		w.opening, w.connected, w.waiting = false, true, false
 	case Renewed:
 		if !w.waiting {
 			w.waiting, w.from, w.server = true, e.At, e.Server%(servers+1)
@@ -109,15 +110,20 @@ func (w *walk) without() trouble {
 func (w *walk) answer(e Event) {
 	switch {
 	case e.A < w.loss.Timeout/noticeable:
-		w.fresh = spent{stopped: w.fresh.stopped, suspended: w.fresh.suspended}
-		w.triedSince, w.doubtful = attempts{}, false
-		w.before, w.after, w.pending, w.lead = 0, 0, 0, lead{}
-		w.since = [troubles]int64{w.loss.At, w.loss.At, w.loss.At}
+		w.heal()
 	case w.waiting:
 		w.took = max(w.took, e.A)
 		w.note(late, e.At)
 	}
 	w.connected, w.waiting = true, false
+}
+
+// heal forgets what went before: leases were renewed since.
+func (w *walk) heal() {
+	w.fresh = spent{stopped: w.fresh.stopped, suspended: w.fresh.suspended}
+	w.triedSince, w.doubtful = attempts{}, false
+	w.before, w.after, w.pending, w.lead = 0, 0, 0, lead{}
+	w.since = [troubles]int64{w.loss.At, w.loss.At, w.loss.At}
 }
 
 // attach ends the time without a connection. A handshake that took long was answered late.
@@ -131,6 +137,8 @@ func (w *walk) attach(e Event) {
 		w.took = max(w.took, e.A)
 		w.from = max(shook, w.from)
 		w.note(late, e.At)
+	} else if w.opening { // the handshake of a new session renews its leases
+		w.heal()
 	}
 }
 
