@@ -12,16 +12,17 @@
 //	SIGSTOP                   the process is stopped; it has a term and a registration as well
 //	busy loop                 a loop that no scheduler interrupts, with GOMAXPROCS=1 and GODEBUG=asyncpreemptoff=1
 //	stall                     runtime.GC stops the world, and one goroutine does not stop
-//	CPU quota                 a cgroup has a millisecond of a processor in each second; see below
 //	frozen follower           SIGSTOP of the server; the client knows no other, or two that refuse
 //	no majority               two of three servers are killed
 //	slow proposals            all that leader and followers say to each other comes late, by half a session or more
 //
 // Sessions have 3 s. All causes last longer than that, or until the lease has ended.
 //
-// Two more are played in which a client cannot know enough, and which need no name, only no wrong one: hundreds of busy
-// goroutines on one processor, between which the client's clock has its turn and its reader has not; and slow proposals
-// if the client knows one server, which may as well be gone.
+// Three more are played of which a client may not see enough, and which need no name, only no wrong one:
+//
+//	crowd of goroutines       hundreds are busy on one processor; the client's clock has its turn, its reader has not
+//	CPU quota                 a cgroup has a millisecond of a processor in each second; see below
+//	slow proposals, alone     as above, with clients that know one server: it may as well be gone
 //
 // # What is true
 //
