@@ -31,7 +31,8 @@ var paths atomic.Int64
 // lock.
 func startHolder(t *testing.T, servers string, by ...string) *holder {
 	t.Helper()
-	h := &holder{Process: drivers.Start(t, drivers.Ours, slices.Concat(by, drivers.GoCommand(t)), nil), t: t, more: map[string]<-chan godriver.Answer{}}
+	command := slices.Concat(by, drivers.GoCommand(t))
+	h := &holder{Process: drivers.Start(t, drivers.Ours, command, nil), t: t, more: map[string]<-chan godriver.Answer{}}
 	t.Cleanup(h.Kill)
 	h.do(godriver.Order{
 		Op: "open", Client: "client", Connect: servers, Session: int(sessionTimeout.Milliseconds()), MS: patience.Milliseconds(),
