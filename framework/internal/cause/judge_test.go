@@ -138,6 +138,12 @@ var stories = map[string]struct {
 		s.left(9*time.Second, 1500*time.Millisecond, false)
 		s.Try(at(10500*time.Millisecond), "zk2", false)
 	}, session.LossNotReached, "zk2 (timed out)"},
+	"dialing again has only just begun": {func(s *story) {
+		s.left(9*time.Second, 1500*time.Millisecond, false)
+		s.Try(at(10500*time.Millisecond), "zk1", true)
+		s.Fail(at(14990*time.Millisecond), "zk1", cause.Silent)
+		s.Try(at(14999*time.Millisecond), "zk1", false)
+	}, session.LossNotAnswered, "answered nothing for 6s: zk1"},
 	"a handshake has had no answer": {func(s *story) {
 		s.left(9*time.Second, 1500*time.Millisecond, false)
 		s.Try(at(10500*time.Millisecond), "zk2", false)

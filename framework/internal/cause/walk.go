@@ -32,7 +32,8 @@ func measure(r *Record, l *Loss) *tally {
 	for _, e := range r.Events {
 		w.step(e)
 	}
-	if a := r.Trying; a.Active && !w.connected && a.Since < l.At {
+	// An attempt that has only just begun says nothing.
+	if a := r.Trying; a.Active && !w.connected && a.Since < l.At && l.At-a.Since >= l.Timeout/worth {
 		code := Timeout
 		if a.Reached && l.At-a.Until >= a.Until-a.Since {
 			code = Silent
