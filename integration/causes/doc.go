@@ -29,9 +29,9 @@
 // A busy machine stops processes and holds up servers as well. So each loss is judged by what is known without the
 // client: when the test began and ended the cause, and when the process did not run, by a goroutine of its own. A
 // sentence that says for how long a process did not run is held to them. A loss is not judged, and another one is
-// played, if it came before its cause, or if the process paused for half of a session while its servers failed. From
-// an eighth of a session on such a pause excuses an unknown cause, and no wrong one. What the client says has no
-// other part in that. The output has how many were not judged, and why.
+// played, if it came before its cause, or if the process paused for half of a session while its servers failed. If it
+// paused for an eighth of a session beside the cause, that excuses an unknown cause, and no wrong one. What the
+// client says has no other part in that. The output has how many were not judged, and why.
 //
 // # Throttling
 //

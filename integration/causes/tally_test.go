@@ -44,8 +44,16 @@ func (w truth) judgeable(a godriver.Answer) bool {
 	return a.Ended > w.began && w.paused(a) < sessionTimeout/2
 }
 
-// shared reports whether something else that a client may see had a part in a loss.
-func (w truth) shared(a godriver.Answer) bool { return !w.stopped && w.paused(a) >= sessionTimeout/8 }
+// shared reports whether something else that a client may see had a part in a loss: pauses that are not the cause.
+func (w truth) shared(a godriver.Answer) bool {
+	others := w.paused(a)
+	for _, p := range a.Loss.Pauses {
+		if w.stopped {
+			others -= time.Duration(max(0, min(p.To, w.ended)-max(p.From, w.began)))
+		}
+	}
+	return others >= sessionTimeout/8
+}
 
 // paused is for how long the process did not run before its loss.
 func (w truth) paused(a godriver.Answer) (d time.Duration) {
