@@ -76,7 +76,7 @@ func (t *tally) verdict(r *Record, l *Loss) (kind session.LossKind, sentence str
 	case cut < least && t.all.stopped < least:
 		return session.LossUnknown, "no cause was seen", false
 	case cut >= least && !stopped && !t.doubtful:
-		if most := t.fresh.most(); most != troubles && t.all.most() == most {
+		if most := t.fresh.most(); most != troubles && t.all.most() == most && (most == late || !t.retaken) {
 			if kind, sentence = t.network(r, l, most); kind != session.LossUnknown {
 				return kind, sentence, true
 			}

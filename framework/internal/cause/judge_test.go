@@ -204,6 +204,24 @@ var stories = map[string]struct {
 		s.Attach(at(9500*time.Millisecond), at(9505*time.Millisecond), "zk1")
 		s.Renew(at(9505*time.Millisecond), time.Time{}, "zk1")
 	}, session.LossAnsweredLate, "zk1 answered, but no renewal within 5.5s"},
+	"the server answered nothing, took the session again, and answered no renewal": {func(s *story) {
+		s.left(8*time.Second, 1500*time.Millisecond, false)
+		s.Attach(at(9500*time.Millisecond), at(9510*time.Millisecond), "zk1")
+		s.Renew(at(9510*time.Millisecond), time.Time{}, "zk1")
+	}, session.LossAnsweredLate, "zk1 answered, but no renewal within 5.5s"},
+	"a reset while a renewal was under way, then a silent server": {func(s *story) {
+		s.renewal(9*time.Second, 0)
+		s.Detach(at(9010*time.Millisecond), "zk1", cause.Reset)
+		s.Attach(at(9010*time.Millisecond), at(9020*time.Millisecond), "zk2")
+		s.Renew(at(9020*time.Millisecond), time.Time{}, "zk2")
+	}, session.LossNotAnswered, "zk2 stopped answering"},
+	"the server answered nothing, the next no handshake, and the third no renewal": {func(s *story) {
+		s.left(8*time.Second, 1500*time.Millisecond, false)
+		s.Try(at(9500*time.Millisecond), "zk2", true)
+		s.Fail(at(12500*time.Millisecond), "zk2", cause.Silent)
+		s.Attach(at(12500*time.Millisecond), at(12510*time.Millisecond), "zk3")
+		s.Renew(at(12510*time.Millisecond), time.Time{}, "zk3")
+	}, session.LossUnknown, "not certain"},
 	"the server answered a ping, then nothing, another no handshake, and the third refused": {func(s *story) {
 		s.slow()
 		s.fail(14*time.Second, 15*time.Second, "zk3", cause.Refused)

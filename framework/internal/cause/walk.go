@@ -12,6 +12,7 @@ type walk struct {
 	from      int64 // when the present stretch began
 	server    uint8
 	lead      lead
+	left      bool // a server that answered no renewal
 }
 
 // A lead is the silence in which the last connection ended.
@@ -44,7 +45,7 @@ func measure(r *Record, l *Loss) *tally {
 	case w.waiting && l.Heard:
 		w.note(late, l.At)
 	case w.waiting:
-		w.note(w.silence(), l.At)
+		w.note(w.silence(l.At), l.At)
 	case !w.connected:
 		w.note(w.without(), l.At)
 	}
@@ -54,7 +55,7 @@ func measure(r *Record, l *Loss) *tally {
 func (w *walk) step(e Event) {
 	switch e.Kind {
 	case Began:
-		w.opening, w.connected, w.waiting, w.from, w.lead = true, false, false, e.At, lead{}
+		w.opening, w.connected, w.waiting, w.from, w.lead, w.left = true, false, false, e.At, lead{}, false
 		w.tried, w.triedSince = attempts{}, attempts{}
 	case Attached:
 		if !w.connected {
@@ -91,9 +92,14 @@ func (w *walk) try(e Event) {
 // the same leader, or for a majority: servers do not fall silent one after the other, each at that moment. Either is an
 // answer that comes too late, or not yet.
 
-// silence is what the wait for a server is that has answered nothing since the renewal.
-func (w *walk) silence() trouble {
-	if w.lead.slow {
+// silence is what a wait until then is for a server that has answered nothing since the renewal. A server that has only
+// just taken the session may be about to answer.
+func (w *walk) silence(to int64) trouble {
+	switch {
+	case w.lead.slow:
+		return late
+	case w.left && to-w.from >= w.loss.Timeout/5:
+		w.retaken = true
 		return late
 	}
 	return unanswered
@@ -122,8 +128,8 @@ func (w *walk) answer(e Event) {
 // heal forgets what went before: leases were renewed since.
 func (w *walk) heal() {
 	w.fresh = spent{stopped: w.fresh.stopped, suspended: w.fresh.suspended}
-	w.triedSince, w.doubtful = attempts{}, false
-	w.before, w.after, w.pending, w.lead = 0, 0, 0, lead{}
+	w.triedSince, w.doubtful, w.retaken = attempts{}, false, false
+	w.before, w.after, w.pending, w.lead, w.left = 0, 0, 0, lead{}, false
 	w.since = [troubles]int64{w.loss.At, w.loss.At, w.loss.At}
 }
 
@@ -157,11 +163,11 @@ func (w *walk) leave(at int64, heard bool, silent int64) {
 			next = lead{from: max(w.window.from, at-silent), ran: min(ran, silent), server: w.server, slow: true}
 		}
 	case w.waiting:
-		what := w.silence()
+		what := w.silence(at)
 		ran := w.note(what, at)
 		next = lead{from: w.since[what], ran: ran, server: w.server, slow: what == late}
 	}
-	w.lead = next
+	w.lead, w.left = next, w.left || w.waiting && at-w.from >= w.loss.Timeout/noticeable
 	w.connected, w.waiting, w.from = false, false, at
 }
 
