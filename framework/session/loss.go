@@ -28,12 +28,14 @@ const (
 	// LossSessionEnded says that the servers ended the session while they heard from this client: by an administrator,
 	// or with a restored snapshot, for instance.
 	LossSessionEnded
-	// LossNodeRemoved says that the node was removed: by another session, by hand, or with the end of its session.
-	// Right after a removal the client cannot know which.
+	// LossNodeRemoved says that the node was removed, by another session or by hand. Until the next answer of a server
+	// it may have gone with its session, which the sentence then says: see [NodeLoss].
 	LossNodeRemoved
 	// LossClientClosed says that this client was closed.
 	LossClientClosed
-	// LossConnectionLost says that the connection was lost, which ends leases under [StandardErrorPolicy] alone.
+	// LossConnectionLost says that the connection was lost, which ends leases under [StandardErrorPolicy] alone. If the
+	// client finds next that the servers had ended the session while they heard from it, a later call has
+	// [LossSessionEnded].
 	LossConnectionLost
 	// LossAuthRefused says that a server refused this client's authentication.
 	LossAuthRefused
@@ -73,6 +75,21 @@ type Explanation struct {
 
 // String is the sentence.
 func (e Explanation) String() string { return e.Sentence }
+
+// A NodeLoss is the loss of a session's node, as [Nodes] NodeLost returns it. As an error it is [ErrNodeDeleted].
+//
+// When servers end a session they may report the removal of its nodes before they close its connection. The next answer
+// of a server shows that the session lived on, so that the node was removed; if the session ends without one, as the
+// servers or the clock say, the node has gone with it. Until then the explanation is [LossNodeRemoved] with a sentence
+// that says both. Where the client cannot know, since its connection was lost as well, it stays so.
+type NodeLoss interface {
+	error
+	// Explain is for the function [Explain].
+	Explain() Explanation
+	// OnSettled has fn called once, when the explanation changes no more: after the next answer of a server, or the end
+	// of the session. fn runs on a goroutine of the client, or before OnSettled returns, and must not block.
+	OnSettled(fn func())
+}
 
 // Explain returns why err came, if it ended something: a lost lease's error, the cause of its context's end, or a
 // session's Err. For other errors it is [LossUnknown] with the error's text, and zero without an error. It does not

@@ -140,6 +140,12 @@ type Nodes interface {
 	//
 	// Curator: DeleteBuilder.guaranteed().
 	Remove(path string) Removal
+	// NodeLost is for a recipe that has just heard that one of the session's ephemeral nodes is gone: [Explain] of its
+	// result knows whether the node was removed, or went with the session, as soon as the session does. It does not
+	// block.
+	//
+	// Curator has none.
+	NodeLost() NodeLoss
 }
 
 // Watches is the part of a [Session] that shows what others do. Its methods do not block. They panic on a nil wake,

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/recipes/internal/queue"
@@ -33,9 +32,6 @@ type LostError struct {
 	Node    string // the lease's
 	Session int64
 	Reason  error
-
-	grant *queue.Grant // nil in an error that a program made
-	at    time.Time    // when the loss was noticed
 }
 
 func (e *LostError) Error() string {
@@ -50,26 +46,10 @@ func (e *LostError) Unwrap() error { return e.Reason }
 // Explain says why the lease was lost, by what its client saw: the process did not run, no server was reached, the node
 // was removed, and so on. All leases that ended together share the answer. It does not block; the first call takes some
 // microseconds. Right after the removal of a node the client cannot know yet whether the servers have ended the whole
-// session: a later call does.
+// session: a call after the next answer of a server does, see session.NodeLoss. Trace's Lost waits for that.
 //
 // Curator has none.
-func (e *LostError) Explain() session.Explanation {
-	why := session.Explain(e.Reason)
-	if why.Kind != session.LossNodeRemoved || e.grant == nil {
-		return why
-	}
-	// When servers end a session they remove its nodes, and may report that before they close its connection.
-	s := e.grant.Session
-	over := session.Explain(s.Err())
-	switch answered := time.Now().Add(-s.SinceLeaderContact()); {
-	case answered.After(e.at): // the session lived on
-	case over.Kind == session.LossSessionEnded:
-		return over
-	default:
-		why.Sentence += ", or with its own session"
-	}
-	return why
-}
+func (e *LostError) Explain() session.Explanation { return session.Explain(e.Reason) }
 
 // An AcquireError says why a lock was not acquired, and where the caller stood. It unwraps to the reason: see
 // [InterProcessMutex.Acquire].

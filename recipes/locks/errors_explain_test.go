@@ -5,11 +5,13 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"net"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gocurator/curator/framework"
@@ -220,6 +222,85 @@ func TestANodeThatWentWithItsSessionIsExplainedByTheSession(t *testing.T) {
 			t.Errorf("got %v: %s after %v, want the end of the session after a removal", got.Kind, got, err)
 		}
 	})
+}
+
+// The session lives on for a while after the removal, without a lease, and then an administrator ends it.
+func TestTheExplanationOfARemovedNodeDoesNotChangeWithItsSession(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		p := newPatient(t, 3, nil)
+		s, err := p.client.Session(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		const want = "the node was removed, by another session or by hand"
+		got := p.diagnose(func(p *patient) {
+			if err := p.ensemble.Leader().Delete(path + "/" + p.lease.NodeName()); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if got.Kind != session.LossNodeRemoved || got.Sentence != want {
+			t.Errorf("got %v: %s, want %s", got.Kind, got, want)
+		}
+		time.Sleep(20 * time.Minute)
+		p.ensemble.Leader().ExpireSession(s.ID())
+		<-s.Done()
+		if got := session.Explain(p.lease.Err()); got.Kind != session.LossNodeRemoved || got.Sentence != want {
+			t.Errorf("after the session's end: got %v: %s, want %s as before", got.Kind, got, want)
+		}
+	})
+}
+
+// The trace and the log say of a removed node what the client knows after the next answer.
+func TestTheLossOfARemovedNodeIsReportedWhenItIsKnownWhy(t *testing.T) {
+	for name, test := range map[string]struct {
+		expire bool
+		cut    bool
+		want   session.LossKind
+		after  time.Duration
+	}{
+		"by hand":                        {false, false, session.LossNodeRemoved, 100 * time.Millisecond},
+		"with its session":               {true, false, session.LossSessionEnded, 500 * time.Millisecond},
+		"by hand, and the client is cut": {false, true, session.LossNodeRemoved, 2 * sessionTimeout},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, server *zktest.Server) {
+				var lost []locks.Lost
+				var book logBook
+				p := newPeer(t, server, book.option())
+				lease := acquire(t, p.mutex(locks.WithTrace(locks.Trace{Lost: func(l locks.Lost) { lost = append(lost, l) }})))
+				s, err := p.Session(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(sessionTimeout + time.Second)
+				p.cable.SetLatency(50 * time.Millisecond)
+				if err := server.Delete(path + "/" + lease.NodeName()); err != nil {
+					t.Fatal(err)
+				}
+				<-lease.Done()
+				synctest.Wait()
+				if len(lost) != 0 {
+					t.Errorf("got %v: %s before any answer, want no report yet", lost[0].Explanation.Kind, lost[0].Explanation)
+				}
+				if test.expire {
+					server.ExpireSession(s.ID())
+				}
+				if test.cut {
+					p.link.Cut()
+				}
+				time.Sleep(test.after)
+				synctest.Wait()
+				if len(lost) != 1 || lost[0].Explanation.Kind != test.want || !errors.Is(lost[0].Err, locks.ErrRemoved) {
+					t.Fatalf("got %+v within %v, want one loss by %v", lost, test.after, test.want)
+				}
+				lines := book.waits(slog.LevelWarn)
+				if len(lines) != 1 || !strings.Contains(lines[0], fmt.Sprintf("cause=%q", lost[0].Explanation.Sentence)) {
+					t.Errorf("got the lines %q, want one with the cause %q", lines, lost[0].Explanation)
+				}
+				p.link.Heal()
+			})
+		})
+	}
 }
 
 func ExampleLostError_Explain() {

@@ -19,7 +19,7 @@ func TestALostHoldIsLoggedOnceAtWarnWithItsReason(t *testing.T) {
 		reason string
 		cause  string
 	}{
-		"whose node is deleted": {wrap: plain, reason: `"node removed by hand"`, cause: "the node was removed, by another session or by hand, or with its own session", lose: func(t *testing.T, server *zktest.Server, _ *peer, lease *locks.Lease) {
+		"whose node is deleted": {wrap: plain, reason: `"node removed by hand"`, cause: "the node was removed, by another session or by hand", lose: func(t *testing.T, server *zktest.Server, _ *peer, lease *locks.Lease) {
 			if err := server.Delete(path + "/" + lease.NodeName()); err != nil {
 				t.Error(err)
 			}
@@ -34,7 +34,7 @@ func TestALostHoldIsLoggedOnceAtWarnWithItsReason(t *testing.T) {
 		}},
 		"over a retained node": {
 			wrap:   func(lock locks.Lock) locks.Lock { return retaining(lock) },
-			reason: `"node removed by hand"`, cause: "the node was removed, by another session or by hand, or with its own session", lose: func(t *testing.T, server *zktest.Server, _ *peer, lease *locks.Lease) {
+			reason: `"node removed by hand"`, cause: "the node was removed, by another session or by hand", lose: func(t *testing.T, server *zktest.Server, _ *peer, lease *locks.Lease) {
 				if err := server.Delete(path + "/" + lease.NodeName()); err != nil {
 					t.Error(err)
 				}

@@ -22,7 +22,7 @@ func (r *recipe) config(dir string, k kind) queue.Config {
 			if errors.Is(cause, queue.ErrReleased) {
 				return ErrReleased
 			}
-			return &LostError{Path: path, Node: g.Name, Session: g.Session.ID(), Reason: cause, grant: g, at: time.Now()}
+			return &LostError{Path: path, Node: g.Name, Session: g.Session.ID(), Reason: cause}
 		},
 		Waiting: func(ctx context.Context, at queue.Progress) {
 			waits.waiting(ctx, path, at)
@@ -35,10 +35,12 @@ func (r *recipe) config(dir string, k kind) queue.Config {
 		Lost: func(g *queue.Grant, ended time.Time, err error) {
 			lost := Lost{
 				Path: path, Node: g.Name, Held: ended.Sub(g.Since), FencingCount: g.Count, Zxid: g.Session.LastZxid(), Err: err,
-				Explanation: session.Explain(err),
 			}
-			holds.lost(lost, ended)
-			trace.lost(lost)
+			queue.OnSettled(err, func() {
+				lost.Explanation = session.Explain(err)
+				holds.lost(lost, ended)
+				trace.lost(lost)
+			})
 		},
 	}
 	if r.id.client != nil {

@@ -28,7 +28,8 @@ type Trace struct {
 	Released func(released Released)
 	// RetentionEnded is called when an idle retained node is removed, see [RetainedLock].
 	RetentionEnded func(ended RetentionEnded)
-	// Lost is called when leases have ended without release.
+	// Lost is called when leases have ended without release; after the removal of their node when it is known whether
+	// that went with the session: at the next answer of a server, or the session's end.
 	Lost func(lost Lost)
 }
 
@@ -106,8 +107,8 @@ type Lost struct {
 	FencingCount int64
 	Zxid         int64 // the newest transaction that the client had seen when it noticed the loss
 	Err          error // a *LostError
-	// Explanation says why: its Kind is for a metric's label, its Sentence for people. It is what
-	// the *LostError's Explain knew then: for a removed node, a later call may know more.
+	// Explanation says why: its Kind is for a metric's label, its Sentence for people. It is that of the *LostError's
+	// Explain; under framework.StandardErrorPolicy a later call may know more, see session.LossConnectionLost.
 	Explanation session.Explanation
 }
 

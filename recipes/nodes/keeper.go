@@ -145,14 +145,14 @@ func (k *keeper) follow(ctx context.Context, s session.Session) error {
 				err := fmt.Errorf("%w: its ephemeralOwner is %#x", ErrForeign, view.Stat.EphemeralOwner)
 				k.node.change(func(is *state) {
 					is.goes(session.ErrNodeDeleted)
-					is.removed = false
 					is.reason = err
 				})
 			}
 		case create:
 			k.missing = true
+			gone := k.gone(s)
 			k.node.change(func(is *state) {
-				is.goes(session.ErrNodeDeleted)
+				is.goes(gone)
 				is.reason = nil
 			})
 			return nil
@@ -174,6 +174,14 @@ func (k *keeper) follow(ctx context.Context, s session.Session) error {
 			return err
 		}
 	}
+}
+
+// gone is why the node is gone that a watch does not find. An ephemeral one may have gone with its session.
+func (k *keeper) gone(s session.Session) error {
+	if k.node.options.ephemeral() {
+		return s.NodeLost()
+	}
+	return session.ErrNodeDeleted
 }
 
 func (k *keeper) see(view framework.View) sight {

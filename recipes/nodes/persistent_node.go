@@ -211,7 +211,9 @@ func (n *PersistentNode) Err() error {
 }
 
 // LastLoss says why the node was gone last, although Close had not been called: its session is over, or it was deleted.
-// It is zero if that never happened. It does not block, and a listener may call it.
+// It says what came first: a session that ends later, while the node could not be created again, did not take it. Right
+// after a removal the client cannot know yet whether the session is over too: a later call does. It is zero if the node
+// was never gone. It does not block, and a listener may call it.
 //
 // Curator has none.
 func (n *PersistentNode) LastLoss() session.Explanation {

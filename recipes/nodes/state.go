@@ -20,24 +20,23 @@ type state struct {
 	there    bool
 	reason   error  // why it is not there, or lacks its data
 	lost     error  // why it went last; nil if it never did
-	removed  bool   // it went by a removal, and nothing has come of it yet: its session may have ended with that
 	tried    int    // number of the data that reason is about; without a reason, that the node had last
 	had      []byte // the data that the node had last; before there was one, those of the constructor
 	tooLarge int    // number of the data that were taken back, since no node can have them; 0 for none
 	excess   error  // what says so
 }
 
-// goes notes that the node is not there, and why if it was. Close has no cause.
+// goes notes that the node is not there, and why if it was: what comes later did not end it. Close has no cause.
 func (s *state) goes(cause error) {
-	if cause != nil && (s.there || s.removed) {
-		s.lost, s.removed = cause, errors.Is(cause, session.ErrNodeDeleted)
+	if cause != nil && s.there {
+		s.lost = cause
 	}
 	s.there = false
 }
 
 // comes notes that the node is there, with this content.
 func (s *state) comes(with content) {
-	s.there, s.removed = true, false
+	s.there = true
 	s.reason, s.tried, s.had = nil, with.number, with.data
 }
 

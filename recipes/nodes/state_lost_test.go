@@ -66,3 +66,25 @@ func TestALostNodeIsExplained(t *testing.T) {
 		})
 	}
 }
+
+// The node was gone before its session ended.
+func TestALossIsNotReplacedByALaterEndOfItsSession(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		node := start(t, client, path, "up")
+		wantErr(t, server.Create("/services/web/2", nil)) // the parent stays
+		wantErr(t, server.SetACL("/services/web", anyone(1)))
+		wantErr(t, server.Delete(path))
+		time.Sleep(time.Hour)
+		if node.There() {
+			t.Fatal("got a node, want none: the server refuses to create it")
+		}
+		before := node.LastLoss()
+		expire(t, server, client)
+		time.Sleep(time.Minute)
+		if got := node.LastLoss(); got.Kind != session.LossNodeRemoved || before.Kind != got.Kind || before.Sentence != got.Sentence {
+			t.Errorf("got %v: %s, and after the session's end %v: %s; want a removal", before.Kind, before, got.Kind, got)
+		}
+		wantErr(t, server.SetACL("/services/web", anyone(31)))
+	})
+}

@@ -35,9 +35,11 @@ func (o *Runner) onAttached(a transport.Attachment) {
 	lapsed := o.validity.lapseLocked(now)
 	o.ring.Attach(a.Sent, a.Received, a.Server)
 	o.leases.attached(a.Timeout, a.Sent, a.Received)
+	lived := o.validity.settleLocked(nil)
 	proven := o.proven || o.cfg.Chroot == "" && len(o.cfg.Transport.Authorizations()) == 0
 	o.mu.Unlock()
 	lapsed.end()
+	o.validity.settled(lived)
 	o.wakeClock()
 	if proven {
 		o.connect()
@@ -130,7 +132,7 @@ func (o *Runner) onDetached(reason error) {
 		o.orphans.forgetLooksLocked()
 		if o.cfg.Policy == session.StandardErrorPolicy {
 			loss := o.validity.lossLocked(now, cause.Disconnected)
-			loss.is.Code = code
+			loss.is.Code, loss.survival = code, o.validity.survivalLocked()
 			ended = o.validity.endTermLocked(session.ErrSuspended, loss)
 		}
 	}
@@ -156,8 +158,10 @@ func (o *Runner) onAnswered(sent, received time.Time, reach transport.Reach) {
 		wake = o.validity.needsWakeLocked(received)
 	}
 	o.validity.renewTermLocked(received)
+	lived := o.validity.settleLocked(nil)
 	o.mu.Unlock()
 	lapsed.end()
+	o.validity.settled(lived)
 	if wake {
 		o.wakeClock()
 	}
@@ -182,7 +186,8 @@ func (o *Runner) concludeLocked(reason error, how cause.How) (rest func()) {
 	lapsed := o.validity.lapseLocked(now)
 	o.validity.ranLocked(now)
 	loss := o.validity.lossLocked(now, how)
-	o.over = &lostError{reason, loss}
+	o.over, o.validity.end = &lostError{reason, loss}, loss
+	settled := o.validity.settleLocked(loss)
 	ended := o.validity.endTermLocked(reason, loss)
 	left, removals := o.orphans.abandonLocked()
 	o.watching.breakOffQuestionLocked()
@@ -199,6 +204,7 @@ func (o *Runner) concludeLocked(reason error, how cause.How) (rest func()) {
 			r.finish(fmt.Errorf("not done before: %w", reason))
 		}
 		o.validity.endSample()
+		o.validity.settled(settled)
 		o.validity.tidy(bindings)
 	}
 }

@@ -21,13 +21,14 @@ import (
 //
 // An error may be retained for long: from keep on it does not retain the session, and once explained no events.
 type loss struct {
-	is     cause.Loss
-	mark   uint64 // the place in the ring
-	meter  *cgroup.Meter
-	once   sync.Once
-	of     *validity // nil once kept
-	record atomic.Pointer[cause.Record]
-	why    atomic.Pointer[session.Explanation]
+	is       cause.Loss
+	mark     uint64 // the place in the ring
+	meter    *cgroup.Meter
+	once     sync.Once
+	of       *validity // nil once kept
+	survival *survival // says whether the session has ended too; for Disconnected alone
+	record   atomic.Pointer[cause.Record]
+	why      atomic.Pointer[session.Explanation]
 }
 
 // lossLocked is a loss of now.
@@ -60,6 +61,9 @@ func (l *loss) keep() {
 // explain judges once, but for a process that did not run: until there is a later sample of its cgroup, see endSample,
 // nothing says whether it was throttled.
 func (l *loss) explain() session.Explanation {
+	if why, known := l.survival.endedBy(); known {
+		return why
+	}
 	l.keep()
 	record := l.record.Load()
 	if record == nil {

@@ -26,6 +26,9 @@ type validity struct {
 	renewal renewal
 	planned time.Time // when the clock looks again, unless woken
 
+	survival *survival // the one that is not settled, or nil
+	end      *loss     // the session's; set with over
+
 	sample func() // takeSample; made once
 }
 

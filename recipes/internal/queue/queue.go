@@ -233,6 +233,28 @@ func (q *Queue) contender(s framework.Session, path string, fence Fence) *Conten
 	}
 }
 
+// A removal is an ErrRemoved that knows whether the node went with its session.
+type removal struct {
+	removedByHand
+
+	lost session.NodeLoss
+}
+
+func (removal) Is(target error) bool { return target == ErrRemoved }
+
+// Explain is for session.Explain.
+func (r removal) Explain() session.Explanation { return r.lost.Explain() }
+
+// OnSettled calls fn when what explains err changes no more: for a node that is gone, when the session knows whether it
+// has ended too. fn may be called before OnSettled returns, and must not block.
+func OnSettled(err error, fn func()) {
+	if r := (removal{}); errors.As(err, &r) {
+		r.lost.OnSettled(fn)
+		return
+	}
+	fn()
+}
+
 // removedByHand is no session.ErrNodeDeleted, on which waits start over: a lease ends with it.
 type removedByHand struct{}
 
