@@ -28,6 +28,32 @@ func (a *attempts) most(server int) (code Code, tried bool) {
 	return code, most > 0
 }
 
+// mute reports whether a server but this one took connections and did not answer, and no attempt failed otherwise.
+func (a *attempts) mute(server uint8) bool {
+	others := false
+	for i := range a {
+		for code, n := range a[i] {
+			switch {
+			case n > 0 && Code(code) != Silent:
+				return false
+			case n > 0 && i != int(server):
+				others = true
+			}
+		}
+	}
+	return others
+}
+
+// any reports whether an attempt failed so.
+func (a *attempts) any(code Code) bool {
+	for i := range a {
+		if a[i][code] > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // verdict says what kept the client without a connection. Servers that it reached say more than those that it did not:
 // a server that crashes leaves the others without a leader. silent is the server of the connection before, if it had
 // fallen silent.

@@ -75,8 +75,8 @@ func (t *tally) verdict(r *Record, l *Loss) (kind session.LossKind, sentence str
 		return session.LossProcessStopped, "this process did not run for at least " + about(stood(t.unhealed)) + t.throttling(l), true
 	case cut < least && t.all.stopped < least:
 		return session.LossUnknown, "no cause was seen", false
-	case cut >= least && !stopped:
-		if most := t.fresh.most(); most != troubles && t.all.most() == most {
+	case cut >= least && !stopped && !t.doubtful:
+		if most := t.fresh.most(); most != troubles && t.all.most() == most && (most == late || !t.retaken) {
 			if kind, sentence = t.network(r, l, most); kind != session.LossUnknown {
 				return kind, sentence, true
 			}

@@ -13,6 +13,8 @@ type tally struct {
 	triedSince attempts        // those that are fresh
 	silent     uint8           // the server that was waited for longest
 	pending    int64           // how long
+	doubtful   bool            // a server was silent after an answer, and took a connection then: it is slow, or gone
+	retaken    bool            // a server took the session after one had answered no renewal, and answered none either
 	leader     uint8           // the server that fell silent before the client had no connection
 	took       int64           // the slowest late answer
 	since      [troubles]int64 // when each fresh trouble began

@@ -6,11 +6,13 @@ type walk struct {
 	loss   *Loss
 	window stretch
 
+	opening   bool // the session's first handshake has had no answer yet
 	connected bool
 	waiting   bool  // for the answer to a renewal
 	from      int64 // when the present stretch began
 	server    uint8
 	lead      lead
+	left      bool // a server that answered no renewal
 }
 
 // A lead is the silence in which the last connection ended.
@@ -18,6 +20,8 @@ type lead struct {
 	from   int64
 	ran    int64 // how much of it counts
 	server uint8
+	slow   bool     // the server had answered something after the renewal
+	tried  attempts // since then
 }
 
 // measure adds up.
@@ -29,20 +33,21 @@ func measure(r *Record, l *Loss) *tally {
 	for _, e := range r.Events {
 		w.step(e)
 	}
-	switch {
-	case w.waiting && l.Heard:
-		w.note(late, l.At)
-	case w.waiting:
-		w.note(unanswered, l.At)
-	case !w.connected:
-		w.note(apart, l.At)
-	}
-	if a := r.Trying; a.Active && !w.connected && a.Since < l.At {
+	// An attempt that has only just begun says nothing.
+	if a := r.Trying; a.Active && !w.connected && a.Since < l.At && l.At-a.Since >= l.Timeout/worth {
 		code := Timeout
 		if a.Reached && l.At-a.Until >= a.Until-a.Since {
 			code = Silent
 		}
 		w.try(Event{Server: a.Server, Code: code, N: 1})
+	}
+	switch {
+	case w.waiting && l.Heard:
+		w.note(late, l.At)
+	case w.waiting:
+		w.note(w.silence(l.At), l.At)
+	case !w.connected:
+		w.note(w.without(), l.At)
 	}
 	return &w.tally
 }
@@ -50,13 +55,13 @@ func measure(r *Record, l *Loss) *tally {
 func (w *walk) step(e Event) {
 	switch e.Kind {
 	case Began:
-		w.connected, w.waiting, w.from, w.lead = false, false, e.At, lead{}
+		w.opening, w.connected, w.waiting, w.from, w.lead, w.left = true, false, false, e.At, lead{}, false
 		w.tried, w.triedSince = attempts{}, attempts{}
 	case Attached:
 		if !w.connected {
 			w.attach(e)
 		}
-		w.connected, w.waiting = true, false
+		w.opening, w.connected, w.waiting = false, true, false
 	case Renewed:
 		if !w.waiting {
 			w.waiting, w.from, w.server = true, e.At, e.Server%(servers+1)
@@ -79,21 +84,53 @@ func (w *walk) step(e Event) {
 func (w *walk) try(e Event) {
 	w.tried.add(e)
 	w.triedSince.add(e)
+	w.lead.tried.add(e)
+}
+
+// A server that answered pings, but no renewal, may have fallen silent after the ping. If then it or another one takes
+// the session and answers no renewal either, or another one takes a connection and answers no handshake, they wait for
+// the same leader, or for a majority: servers do not fall silent one after the other, each at that moment. Either is an
+// answer that comes too late, or not yet.
+
+// silence is what a wait until then is for a server that has answered nothing since the renewal. A server that has only
+// just taken the session may be about to answer.
+func (w *walk) silence(to int64) trouble {
+	switch {
+	case w.lead.slow:
+		return late
+	case w.left && to-w.from >= w.loss.Timeout/5:
+		w.retaken = true
+		return late
+	}
+	return unanswered
+}
+
+// without is what the time without a connection is.
+func (w *walk) without() trouble {
+	if w.lead.slow && w.lead.tried.mute(w.lead.server) {
+		return late
+	}
+	return apart
 }
 
 // answer ends a wait. What went before an answer in time has healed.
 func (w *walk) answer(e Event) {
 	switch {
 	case e.A < w.loss.Timeout/noticeable:
-		w.fresh = spent{stopped: w.fresh.stopped, suspended: w.fresh.suspended}
-		w.triedSince = attempts{}
-		w.before, w.after, w.pending, w.lead = 0, 0, 0, lead{}
-		w.since = [troubles]int64{w.loss.At, w.loss.At, w.loss.At}
+		w.heal()
 	case w.waiting:
 		w.took = max(w.took, e.A)
 		w.note(late, e.At)
 	}
 	w.connected, w.waiting = true, false
+}
+
+// heal forgets what went before: leases were renewed since.
+func (w *walk) heal() {
+	w.fresh = spent{stopped: w.fresh.stopped, suspended: w.fresh.suspended}
+	w.triedSince, w.doubtful, w.retaken = attempts{}, false, false
+	w.before, w.after, w.pending, w.lead, w.left = 0, 0, 0, lead{}, false
+	w.since = [troubles]int64{w.loss.At, w.loss.At, w.loss.At}
 }
 
 // attach ends the time without a connection. A handshake that took long was answered late.
@@ -102,11 +139,13 @@ func (w *walk) attach(e Event) {
 	if e.A >= w.loss.Timeout/noticeable {
 		shook = e.At - e.A
 	}
-	w.note(apart, max(shook, w.from))
+	w.note(w.without(), max(shook, w.from))
 	if shook < e.At {
 		w.took = max(w.took, e.A)
 		w.from = max(shook, w.from)
 		w.note(late, e.At)
+	} else if w.opening { // the handshake of a new session renews its leases
+		w.heal()
 	}
 }
 
@@ -116,17 +155,19 @@ func (w *walk) leave(at int64, heard bool, silent int64) {
 	if !w.connected {
 		return
 	}
-	w.lead = lead{}
+	next := lead{}
 	switch {
 	case w.waiting && heard:
 		ran := w.note(late, at)
 		if silent >= w.loss.Timeout/noticeable {
-			w.lead = lead{max(w.window.from, at-silent), min(ran, silent), w.server}
+			next = lead{from: max(w.window.from, at-silent), ran: min(ran, silent), server: w.server, slow: true}
 		}
 	case w.waiting:
-		ran := w.note(unanswered, at)
-		w.lead = lead{w.since[unanswered], ran, w.server}
+		what := w.silence(at)
+		ran := w.note(what, at)
+		next = lead{from: w.since[what], ran: ran, server: w.server, slow: what == late}
 	}
+	w.lead, w.left = next, w.left || w.waiting && at-w.from >= w.loss.Timeout/noticeable
 	w.connected, w.waiting, w.from = false, false, at
 }
 
@@ -155,8 +196,10 @@ func (w *walk) note(what trouble, to int64) (ran int64) {
 		w.after += s.in(stretch{w.unhealed[n-1].to, s.to})
 	}
 	switch {
-	case what != apart && s.to-s.from > w.pending:
+	case what != apart && w.connected && s.to-s.from > w.pending:
 		w.silent, w.pending = w.server, s.to-s.from
+	case what == apart && w.lead.slow && w.lead.tried.any(Silent):
+		w.doubtful = true
 	case what == apart && ran >= w.loss.Timeout/noticeable/2 && w.lead.ran > 0:
 		w.all.led += w.lead.ran
 		w.fresh.led += w.lead.ran
