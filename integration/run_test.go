@@ -42,7 +42,7 @@ func TestRunDoesOnlyThePhasesThatItsArgumentsNeed(t *testing.T) {
 		phases := selected(java, others, []string{"tmux", "chromium", "Node.js", "promtool", "KDC"})
 		phases["files"] = []string{"tidy", "gofmt", "prose"}
 		phases["test"] = []string{"test", "under fire"}
-		phases["vet"] = []string{"vet", "build", "windows", "darwin", "386", "modules", "porting"}
+		phases["vet"] = []string{"vet", "race", "build", "windows", "darwin", "386", "modules", "porting"}
 		phases["modules"] = []string{
 			"examples/adapters/certmagic", "examples/adapters/gocron", "examples/adapters/goframe", "examples/adapters/kratos",
 			"examples/adapters/migrate", "examples/adapters/schedulers", "examples/adapters/tusd", "examples/adapters/vault",

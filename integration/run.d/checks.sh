@@ -14,6 +14,14 @@ formatted() {
 # vet_for does what go vet does for another system, and compiles nothing for it.
 vet_for() { go run -C integration/vet . -dir "$PWD" "$1" ./...; }
 
+# vet_race vets the packages that have files for the race detector, which go vet leaves out elsewhere.
+vet_race() {
+	local dirs
+	dirs=$(find . -name '*.go' -not -path './integration/.cache/*' -exec grep -lE '^//go:build .*\brace\b' {} + | xargs -n 1 dirname | sort -u) || return
+	# shellcheck disable=SC2086 # one directory a word
+	go vet -race $dirs
+}
+
 # modules prints the directories that have a go.mod, from a depth on: 1 is all, 2 those below, which are no part of ./...
 modules() {
 	find . -mindepth "$1" -name go.mod -not -path './integration/.cache/*' | sed 's|^\./||; s|/*go\.mod$||; s|^$|.|' | sort

@@ -5,7 +5,7 @@
 # whose tests take longest wait for servers and sessions most of the time: six at once take two processors 7 minutes, two at
 # once 11.
 test_in() {
-	local dir=$1 status=0 v=() race=(-race) flags=() list=$PWD/integration/passed-only-when-repeated.txt at_once silence=$((10 + load))m report
+	local dir=$1 status=0 v=() race=(-race) vet=() flags=() list=$PWD/integration/passed-only-when-repeated.txt at_once silence=$((10 + load))m report
 	shift
 	at_once=$(getconf _NPROCESSORS_ONLN)
 	report=$work/report-${dir//\//-}
@@ -16,7 +16,9 @@ test_in() {
 	[[ ${#flags[@]} = 0 ]] || silence=0 # they may be those of a run that takes hours
 	# These read source code, one thing after the other, and with the detector four times as long.
 	case $dir in *integration/figures | *integration/release | *integration/vet) race=() ;; esac
-	flags=(${race[@]+"${race[@]}"} -shuffle=on "-timeout=$((40 + 2 * load))m" -p $((at_once < 6 ? 6 : at_once)) ${flags[@]+"${flags[@]}"})
+	# The phase vet has checked everything, with more analyzers.
+	[[ $everything = no ]] || vet=(-vet=off)
+	flags=(${race[@]+"${race[@]}"} ${vet[@]+"${vet[@]}"} -shuffle=on "-timeout=$((40 + 2 * load))m" -p $((at_once < 6 ? 6 : at_once)) ${flags[@]+"${flags[@]}"})
 	(cd "$dir" && CURATOR_INTEGRATION=required CURATOR_INTEGRATION_RUN=$mark-$number. CURATOR_INTEGRATION_BUSY=$busy \
 		"$report/testrun" ${v[@]+"${v[@]}"} -dir "$report" -list "$list" "-silence=$silence" "$@" -- "${flags[@]}") || status=1
 	nothing_left | tee -a "$report/failures" || true
