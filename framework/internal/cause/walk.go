@@ -1,167 +1,171 @@
 package cause
 
-// A walk goes through the events of a record, and notes each stretch as it ends.
+// A walk cuts the time of a loss into pieces, event by event. They cover it, and each has one state.
 type walk struct {
-	tally
 	loss   *Loss
 	window stretch
+	pieces []piece
 
-	connected bool
-	waiting   bool  // for the answer to a renewal
-	from      int64 // when the present stretch began
-	server    uint8
-	lead      lead
+	now    piece // the one that lasts
+	known  bool  // an event has said how the connection stands
+	left   *Event
+	failed *Event // the newest failed attempt of this time without a connection
+	since  int64  // when the newest attempt failed, or the connection ended
+
+	healed     int64 // when the newest renewal was sent that was answered in time: what was before is over
+	usual      int64 // how long renewals took that were answered in time, at most
+	tried      attempts
+	triedSince attempts // those that ended after healed
 }
 
-// A lead is the silence in which the last connection ended.
-type lead struct {
-	from   int64
-	ran    int64 // how much of it counts
-	server uint8
+// look goes through the events of a record.
+func look(r *Record, l *Loss) *walk {
+	w := &walk{loss: l, window: stretch{l.From, min(l.At, l.Until)}, healed: l.From}
+	w.now.from, w.since = l.From, l.From
+	for i := range r.Events {
+		w.step(&r.Events[i])
+	}
+	if w.now.state == silent && l.Heard {
+		w.now.state = slow
+	}
+	if a := r.Trying; !w.known && a.Active {
+		w.now.state = apart
+	}
+	if w.now.state == apart {
+		w.underWay(&r.Trying)
+	}
+	w.next(w.window.to, piece{})
+	return w
 }
 
-// measure adds up.
-func measure(r *Record, l *Loss) *tally {
-	w := walk{loss: l, window: stretch{l.From, min(l.At, l.Until)}}
-	w.since = [troubles]int64{l.At, l.At, l.At}
-	w.stop(r)
-	w.from = l.From
-	for _, e := range r.Events {
-		w.step(e)
+// next ends the present piece. Another begins.
+func (w *walk) next(at int64, p piece) {
+	at = max(w.now.from, min(at, w.window.to))
+	if w.now.to = at; w.now.from < at {
+		w.pieces = append(w.pieces, w.now)
 	}
-	switch {
-	case w.waiting && l.Heard:
-		w.note(late, l.At)
-	case w.waiting:
-		w.note(unanswered, l.At)
-	case !w.connected:
-		w.note(apart, l.At)
-	}
-	if a := r.Trying; a.Active && !w.connected && a.Since < l.At {
-		code := Timeout
-		if a.Reached && l.At-a.Until >= a.Until-a.Since {
-			code = Silent
-		}
-		w.try(Event{Server: a.Server, Code: code, N: 1})
-	}
-	return &w.tally
+	p.from, p.began = at, at
+	w.now = p
 }
 
-func (w *walk) step(e Event) {
+// was ends a part of the present piece of which an event says later what it was.
+func (w *walk) was(to int64, p piece) {
+	rest := w.now
+	w.now = p
+	w.next(to, rest)
+	w.now.began = rest.began
+}
+
+func (w *walk) step(e *Event) {
+	slowly := e.A >= w.loss.Timeout/noticeable
+	server := e.Server % (servers + 1)
 	switch e.Kind {
 	case Began:
-		w.connected, w.waiting, w.from, w.lead = false, false, e.At, lead{}
-		w.tried, w.triedSince = attempts{}, attempts{}
+		w.next(e.At, piece{})
+		w.known, w.failed = false, nil
 	case Attached:
-		if !w.connected {
-			w.attach(e)
+		if w.now.state == apart && slowly {
+			w.next(e.At-e.A, piece{state: slow, server: server, wait: shaken})
 		}
-		w.connected, w.waiting = true, false
+		w.next(e.At, piece{})
+		w.known, w.failed = true, nil
 	case Renewed:
-		if !w.waiting {
-			w.waiting, w.from, w.server = true, e.At, e.Server%(servers+1)
+		if w.now.state != silent {
+			w.next(e.At, piece{state: silent, server: server})
+			w.left = nil
 		}
-		w.connected = true // also if the ring has no older event
+		w.known = true // also if the record has no older event
 	case Answered:
-		w.answer(e)
+		w.answer(e, slowly)
 	case GaveUp:
-		w.leave(e.At, e.N != 0, e.A)
+		w.left = e
 	case Detached:
-		w.leave(e.At, e.Code == Overdue, 0)
+		w.detach(e)
 	case Failed:
-		if e.A > w.window.from {
-			w.try(e)
-		}
+		w.fail(e)
 	case Late, Ended:
 	}
 }
 
-func (w *walk) try(e Event) {
-	w.tried.add(e)
-	w.triedSince.add(e)
-}
-
-// answer ends a wait. What went before an answer in time has healed.
-func (w *walk) answer(e Event) {
+func (w *walk) answer(e *Event, slowly bool) {
 	switch {
-	case e.A < w.loss.Timeout/noticeable:
-		w.fresh = spent{stopped: w.fresh.stopped, suspended: w.fresh.suspended}
+	case !slowly:
+		w.healed, w.usual = max(w.healed, e.At-e.A), max(w.usual, e.A)
 		w.triedSince = attempts{}
-		w.before, w.after, w.pending, w.lead = 0, 0, 0, lead{}
-		w.since = [troubles]int64{w.loss.At, w.loss.At, w.loss.At}
-	case w.waiting:
-		w.took = max(w.took, e.A)
-		w.note(late, e.At)
+		if w.now.state == silent {
+			w.now.state = well
+		}
+	case w.now.state == silent:
+		w.now.state, w.now.wait = slow, renewed
+	case w.now.state == well:
+		w.next(e.At-e.A, piece{state: slow, server: e.Server % (servers + 1), wait: renewed})
 	}
-	w.connected, w.waiting = true, false
+	w.next(e.At, piece{})
+	w.known = true
 }
 
-// attach ends the time without a connection. A handshake that took long was answered late.
-func (w *walk) attach(e Event) {
-	shook := e.At
-	if e.A >= w.loss.Timeout/noticeable {
-		shook = e.At - e.A
-	}
-	w.note(apart, max(shook, w.from))
-	if shook < e.At {
-		w.took = max(w.took, e.A)
-		w.from = max(shook, w.from)
-		w.note(late, e.At)
-	}
-}
-
-// leave ends a connection whose server has been silent for so long. heard says that it answered something while it was
-// waited for. Silent after that, it may be slow, or gone: the time after it says which.
-func (w *walk) leave(at int64, heard bool, silent int64) {
-	if !w.connected {
+// detach ends a connection. A server that answered something else while a renewal waited is slow. Silent after that, it
+// may be slow, or gone: the time after it says which.
+func (w *walk) detach(e *Event) {
+	if w.now.state == apart {
 		return
 	}
-	w.lead = lead{}
-	switch {
-	case w.waiting && heard:
-		ran := w.note(late, at)
-		if silent >= w.loss.Timeout/noticeable {
-			w.lead = lead{max(w.window.from, at-silent), min(ran, silent), w.server}
+	if w.now.state == silent {
+		left := e // says what the server answered
+		if w.left != nil {
+			left = w.left
 		}
-	case w.waiting:
-		ran := w.note(unanswered, at)
-		w.lead = lead{w.since[unanswered], ran, w.server}
+		switch heard := left.At - left.A; {
+		case left.N == 0 && e.Code != Overdue:
+			w.now.leads = true
+		case left.N != 0 && e.At-heard >= w.loss.Timeout/noticeable:
+			w.now.state = slow
+			w.was(heard, w.now)
+			w.now.leads = true
+		default:
+			w.now.state = slow
+		}
 	}
-	w.connected, w.waiting, w.from = false, false, at
+	w.next(e.At, piece{state: apart})
+	w.known, w.left, w.failed, w.since = true, nil, nil, e.At
 }
 
-// note ends a stretch, and returns how much of it counts: as far as the process ran.
-func (w *walk) note(what trouble, to int64) (ran int64) {
-	s := stretch{max(w.from, w.window.from), min(to, w.window.to)}
-	if s.to <= s.from {
-		return 0
+func (w *walk) fail(e *Event) {
+	if !w.known {
+		w.now.state, w.known = apart, true
 	}
-	if what != apart {
-		from := w.waitedFrom(s)
-		w.all.hidden += w.hidden(s.from, from)
-		w.fresh.hidden += w.hidden(s.from, from)
-		s.from = from
+	w.since = max(w.since, e.A)
+	if w.failed == nil || e.A >= w.failed.A {
+		w.failed = e
 	}
-	ran = s.to - s.from
-	for _, p := range w.stops {
-		ran -= p.in(s)
+	if e.A > w.window.from {
+		t := try{n: 1, time: e.lasted(), extent: max(0, e.A-e.At) + e.lasted()/max(1, int64(e.Times))}
+		w.tried.add(e.Server, e.Code, t)
+		w.triedSince.add(e.Server, e.Code, t)
 	}
-	ran = max(0, ran)
-	w.all.of[what] += ran
-	w.fresh.of[what] += ran
-	w.since[what] = min(w.since[what], s.from)
-	if n := len(w.unhealed); n > 0 {
-		w.before += s.in(stretch{s.from, w.unhealed[0].from})
-		w.after += s.in(stretch{w.unhealed[n-1].to, s.to})
-	}
+}
+
+// underWay adds what has no outcome yet: an attempt, or the pause after the newest that failed.
+func (w *walk) underWay(a *Trying) {
+	end := w.window.to
+	lasts := end - max(w.since, w.window.from)
+	t := try{n: 1, time: lasts, extent: lasts}
+	server, code := a.Server, Timeout
 	switch {
-	case what != apart && s.to-s.from > w.pending:
-		w.silent, w.pending = w.server, s.to-s.from
-	case what == apart && ran >= w.loss.Timeout/noticeable/2 && w.lead.ran > 0:
-		w.all.led += w.lead.ran
-		w.fresh.led += w.lead.ran
-		w.since[apart] = min(w.since[apart], w.lead.from)
-		w.leader, w.lead = w.lead.server, lead{}
+	case a.Active && a.Stage == Authenticating:
+		code = SASL
+	case a.Active && a.Stage == Shaking && end-a.Until >= a.Until-a.Since:
+		code = Silent
+	case a.Active:
+	case w.failed == nil:
+		return
+	default:
+		server, code = w.failed.Server, w.failed.Code
+		t.time = min(lasts, longestPause)
+		t.extent = t.time
 	}
-	return ran
+	if t.time >= w.loss.Timeout/worth || !a.Active && t.time > 0 {
+		w.tried.add(server, code, t)
+		w.triedSince.add(server, code, t)
+	}
 }

@@ -19,6 +19,11 @@ type unshaken struct{ error }
 
 func (e unshaken) Unwrap() error { return e.error }
 
+// unauthenticated is why a connection ended after the handshake was answered, and before the session was taken.
+type unauthenticated struct{ error }
+
+func (e unauthenticated) Unwrap() error { return e.error }
+
 // FailureCode says why an attempt to connect failed, or why a connection ended. A server that is not serving closes the
 // connection on the handshake; with the handshake unread in its buffer, its system resets it.
 //
@@ -26,13 +31,16 @@ func (e unshaken) Unwrap() error { return e.error }
 func FailureCode(err error) cause.Code {
 	var early unshaken
 	shaking := errors.As(err, &early)
+	var late unauthenticated
 	closed := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 	reset := errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 	switch {
 	case err == nil:
 		return cause.Other
-	case errors.Is(err, ErrAuth):
+	case errors.Is(err, ErrAuth), errors.Is(err, errNotNow):
 		return cause.Auth
+	case errors.As(err, &late):
+		return cause.SASL
 	case errors.Is(err, session.ErrNoChroot):
 		return cause.NoChroot
 	case shaking && (closed || reset):

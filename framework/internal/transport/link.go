@@ -159,7 +159,7 @@ func (l *link) detach(err error) error {
 	switch {
 	case l.attached:
 	case l.shaken:
-		l.t.failedAt(l.address, err)
+		l.t.failedAt(l.address, unauthenticated{err})
 		return err
 	default:
 		if !errors.Is(err, errGarbage) && l.t.seen.refused() {

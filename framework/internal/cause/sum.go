@@ -1,0 +1,167 @@
+package cause
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gocurator/curator/framework/session"
+)
+
+// A sum is what a part of the time of a loss was spent on.
+type sum struct {
+	pieces []piece
+	of     [states]int64
+	led    [states]int64 // the part of it that came just before a time without a connection
+	worst  piece         // a part of the longest wait for a server that is slow
+	waited int64         // how long that wait was
+	worth  int64         // what is worth a word
+	tries  outcomes
+}
+
+func newSum(r *Record, l *Loss, pieces []piece, tried *attempts) *sum {
+	s := &sum{pieces: pieces, worth: l.Timeout / worth}
+	var waited, began int64 // for one answer, in pieces
+	for i, p := range pieces {
+		s.of[p.state] += p.to - p.from
+		if p.leads && follows(pieces[i+1:], l.Timeout/looks) {
+			s.led[p.state] += p.to - p.from
+		}
+		if p.state != slow {
+			continue
+		}
+		if p.began != began {
+			waited, began = 0, p.began
+		}
+		if waited += p.to - p.from; waited > s.waited {
+			s.waited, s.worst = waited, p
+		}
+	}
+	s.tries = tried.outcomes(r, s.of[apart])
+	return s
+}
+
+// all is the time in which something was wrong.
+func (s *sum) all() (all int64) {
+	for state := silent; state < states; state++ {
+		all += s.of[state]
+	}
+	return all
+}
+
+// cut is how much of that the client had no connection, with the silence that led to it. The silence of a server that
+// answered others before may also be a slow server's: it counts unless there was more of that.
+func (s *sum) cut(least int64) int64 {
+	cut := s.of[apart] + s.led[silent]
+	if s.of[slow]-s.led[slow] < least {
+		cut += s.led[slow]
+	}
+	return cut
+}
+
+// most is the state that has most of the time, and whether there is one, alone. What is not known counts for none.
+func (s *sum) most(least int64) (most state, alone bool) {
+	enough := max(1, least, enough(s.all()))
+	if s.of[apart] > 0 && s.cut(least) >= enough {
+		for _, other := range []state{silent, slow} { // beyond what led to this
+			if s.of[other] >= enough && s.of[other]-s.led[other] >= least {
+				return apart, false
+			}
+		}
+		return apart, true
+	}
+	for _, state := range []state{silent, slow, stopped} {
+		if s.of[state] >= enough {
+			return state, true
+		}
+	}
+	return well, false
+}
+
+// around is how long something else was wrong before the first pause, and after the last. A pause that began earlier
+// than is known explains that a renewal waited for its answer, but not that the connection had ended.
+func (s *sum) around() (before, after int64) {
+	paused := false
+	for _, p := range s.pieces {
+		switch {
+		case p.state == stopped:
+			paused, after = true, 0
+		case p.state == well || p.state == perhaps && p.under != apart:
+		case paused:
+			after += p.to - p.from
+		default:
+			before += p.to - p.from
+		}
+	}
+	return before, after
+}
+
+// mute are the servers that answered nothing: some of them no handshake.
+func (s *sum) mute(r *Record, unshaken []string) []string {
+	var long [servers + 1]int64
+	for _, p := range s.pieces {
+		if p.state == silent || p.leads {
+			long[p.server] += p.to - p.from
+		}
+	}
+	names := slices.Clone(unshaken)
+	for i, d := range long {
+		if d > 0 && d >= s.worth && !slices.Contains(names, r.Servers[i]) {
+			names = append(names, r.Servers[i])
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// away says what kept the client without a connection, and how it came to that.
+func (s *sum) away(r *Record, least int64) (kind session.LossKind, sentence string) {
+	kind, sentence = s.tries.verdict(s.of[apart])
+	cut := s.cut(least)
+	if cut == s.of[apart] {
+		return kind, sentence
+	}
+	names := s.mute(r, s.tries.at[mute])
+	first := len(names) == 1 && unbroken(s.pieces, apart) >= cut
+	switch {
+	case kind == session.LossNotAnswered && first:
+		sentence = fmt.Sprintf("%s stopped answering %s before", names[0], about(cut))
+	case kind == session.LossNotAnswered:
+		sentence = fmt.Sprintf("servers answered nothing for %s: %s", about(cut), strings.Join(names, ", "))
+	case kind == session.LossNotReached && first:
+		return kind, fmt.Sprintf("%s stopped answering %s before, and no server was reached: %s", names[0], about(cut),
+			strings.Join(s.tries.at[away], ", "))
+	default:
+		return kind, sentence
+	}
+	if missed := s.tries.at[away]; len(missed) > 0 {
+		sentence += "; not reached: " + strings.Join(missed, ", ")
+	}
+	return kind, sentence
+}
+
+// silence says who answered nothing.
+func (s *sum) silence(r *Record) string {
+	names, lasted := s.mute(r, nil), s.of[silent]
+	switch {
+	case len(names) != 1:
+		return fmt.Sprintf("servers answered nothing for %s: %s", about(lasted), strings.Join(names, ", "))
+	case unbroken(s.pieces, silent) >= lasted:
+		return fmt.Sprintf("%s stopped answering %s before", names[0], about(lasted))
+	default:
+		return fmt.Sprintf("%s answered nothing for %s", names[0], about(lasted))
+	}
+}
+
+// lateness says what came late.
+func (s *sum) lateness(r *Record) string {
+	took := about(s.waited)
+	switch s.worst.wait {
+	case renewed:
+		return "renewals were answered only after " + took
+	case shaken:
+		return "a handshake was answered only after " + took
+	default:
+		return fmt.Sprintf("%s answered, but no renewal within %s", r.server(s.worst.server), took)
+	}
+}
