@@ -84,15 +84,20 @@ func (a *attempts) at(server int) (to reach, code Code, main try, all int64, tri
 
 // outcomes are the servers, by how far attempts at them got.
 type outcomes struct {
-	at     [reaches][]string
-	extent [reaches]int64
-	away   int64 // how long attempts without a connection lasted
-	mixed  bool  // attempts at a server ended in several ways, or for a part of the time alone
+	at      [reaches][]string
+	lasted  [reaches]int64
+	reached int64 // how long attempts lasted that had a connection
+	mixed   bool  // attempts at a server ended in several ways, or for a part of the time alone
 }
 
 func (a *attempts) outcomes(r *Record, apart int64) (o outcomes) {
 	for i := range a {
 		to, code, main, all, tried := a.at(i)
+		for c, t := range a[i] {
+			if Code(c).reach() != away {
+				o.reached += t.time
+			}
+		}
 		name := r.Servers[i]
 		switch {
 		case !tried:
@@ -100,17 +105,17 @@ func (a *attempts) outcomes(r *Record, apart int64) (o outcomes) {
 			o.mixed = o.mixed || all >= apart/5
 		case to == away:
 			o.at[away] = append(o.at[away], fmt.Sprintf("%s (%v)", name, code))
-			o.away += all
+			o.lasted[to] = min(o.lasted[to]+main.time, apart)
 		default:
 			o.at[to] = append(o.at[to], name)
-			o.extent[to] = min(o.extent[to]+main.extent, apart)
+			o.lasted[to] = min(o.lasted[to]+main.extent, apart)
 		}
 	}
 	for to := range o.at {
 		slices.Sort(o.at[to])
-		switch extent := o.extent[to]; {
-		case reach(to) == away || extent >= enough(apart):
-		case extent < apart/5: // a moment, beside what lasted
+		switch lasted := o.lasted[to]; {
+		case reach(to) == away || lasted >= enough(apart):
+		case lasted < apart/5: // a moment, beside what went on
 			o.at[to] = nil
 		default:
 			o.mixed = o.mixed || len(o.at[to]) > 0
@@ -124,13 +129,14 @@ func enough(all int64) int64 { return all - all/5*2 }
 
 // verdict says what kept the client without a connection for a time. Servers that it reached say more than those that
 // it did not: a server that crashes leaves the others without a leader.
-func (o *outcomes) verdict(apart int64) (session.LossKind, string) {
-	kind, said := session.LossNotReached, 0
+func (o *outcomes) verdict(apart int64) (kind session.LossKind, lasted int64, sentence string) {
+	kind, lasted = session.LossNotReached, o.lasted[away]
+	said := 0
 	var parts []string
 	part := func(to reach, as session.LossKind, format string) {
 		if len(o.at[to]) > 0 {
-			parts = append(parts, fmt.Sprintf(format, strings.Join(o.at[to], ", "), about(o.extent[to])))
-			kind = as
+			parts = append(parts, fmt.Sprintf(format, strings.Join(o.at[to], ", "), about(o.lasted[to])))
+			kind, lasted = as, o.lasted[to]
 			said++
 		}
 	}
@@ -142,8 +148,11 @@ func (o *outcomes) verdict(apart int64) (session.LossKind, string) {
 	switch {
 	case said > 0 && missed != "":
 		parts = append(parts, "not reached: "+missed)
-	case said == 0 && missed != "" && o.away >= enough(apart) && !o.mixed:
-		parts = append(parts, fmt.Sprintf("no server was reached for %s: %s", about(apart), missed))
+	case said == 0 && missed != "" && lasted >= enough(apart) && !o.mixed:
+		if o.reached < apart/5 {
+			lasted = apart
+		}
+		parts = append(parts, fmt.Sprintf("no server was reached for %s: %s", about(lasted), missed))
 	case said == 0:
 		kind = session.LossUnknown
 		if missed != "" {
@@ -154,5 +163,5 @@ func (o *outcomes) verdict(apart int64) (session.LossKind, string) {
 	if said > 1 || o.mixed {
 		kind = session.LossUnknown
 	}
-	return kind, strings.Join(parts, "; ")
+	return kind, lasted, strings.Join(parts, "; ")
 }

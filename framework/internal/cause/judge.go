@@ -179,7 +179,7 @@ func (t *tally) parts() (parts []string) {
 		parts = append(parts, t.all.silence(t.Record))
 	}
 	if of[apart] >= t.all.worth {
-		_, part := t.all.tries.verdict(of[apart])
+		_, _, part := t.all.tries.verdict(of[apart])
 		parts = append(parts, part)
 	}
 	return parts

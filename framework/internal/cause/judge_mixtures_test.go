@@ -134,6 +134,17 @@ var mixtures = map[string]judged{
 		s.silentFor(9500*time.Millisecond, 2500*time.Millisecond, "zk2")
 		s.silentFor(12*time.Second, 3*time.Second, "zk3")
 	}, session.LossNotAnswered, "servers answered nothing for 8s: zk1, zk2, zk3"},
+	"a silence, then refusals for less": {func(s *story) {
+		s.renewal(7*time.Second, 0)
+		s.Detach(at(12*time.Second), time.Time{}, "zk1", cause.Reset)
+		s.fail(12*time.Second, 15*time.Second, "zk1", cause.Refused)
+	}, session.LossUnknown, "zk1 answered nothing for 5s, and no server was reached for 3s"},
+	"a silence, handshakes without an answer, then refusals": {func(s *story) {
+		s.renewal(7*time.Second, 0)
+		s.Detach(at(9*time.Second), time.Time{}, "zk1", cause.NotRenewed)
+		s.Fail(at(11*time.Second), "zk1", cause.Silent)
+		s.inTurn(11500*time.Millisecond, 15*time.Second, failure{"zk1", cause.Refused})
+	}, session.LossUnknown, "zk1 answered nothing for 2s, and no server was reached for 4s"},
 	"a late answer, then pings alone for longer": {func(s *story) {
 		s.renewal(7*time.Second, 1600*time.Millisecond)
 		s.renewal(8700*time.Millisecond, 0)

@@ -63,12 +63,7 @@ func (s *sum) cut(least int64) int64 {
 func (s *sum) most(least int64) (most state, alone bool) {
 	enough := max(1, least, enough(s.all()))
 	if s.of[apart] > 0 && s.cut(least) >= enough {
-		for _, other := range []state{silent, slow} { // beyond what led to this
-			if s.of[other] >= enough && s.of[other]-s.led[other] >= least {
-				return apart, false
-			}
-		}
-		return apart, true
+		return apart, s.of[silent] < enough && (s.of[slow] < enough || s.of[slow]-s.led[slow] < least)
 	}
 	for _, state := range []state{silent, slow, stopped} {
 		if s.of[state] >= enough {
@@ -115,12 +110,19 @@ func (s *sum) mute(r *Record, unshaken []string) []string {
 }
 
 // away says what kept the client without a connection, and how it came to that.
-func (s *sum) away(r *Record, least int64) (kind session.LossKind, sentence string) {
-	kind, sentence = s.tries.verdict(s.of[apart])
-	cut := s.cut(least)
-	if cut == s.of[apart] {
+func (s *sum) away(r *Record, least int64) (session.LossKind, string) {
+	kind, lasted, sentence := s.tries.verdict(s.of[apart])
+	led := s.cut(least) - s.of[apart]
+	if kind == session.LossNotReached && s.tries.reached >= least/2 {
+		led = 0 // the servers were not gone then
+	}
+	switch {
+	case led+lasted < enough(s.all()):
+		return session.LossUnknown, ""
+	case led == 0:
 		return kind, sentence
 	}
+	cut := led + s.of[apart]
 	names := s.mute(r, s.tries.at[mute])
 	first := len(names) == 1 && unbroken(s.pieces, apart) >= cut
 	switch {

@@ -128,9 +128,9 @@ func FuzzPiecesCoverTheTime(f *testing.F) {
 			if s.waited > lasts || s.cut(0) > lasts || unbroken(s.pieces, apart) > lasts {
 				t.Errorf("got a wait of %v and a cut of %v, want at most %v", time.Duration(s.waited), time.Duration(s.cut(0)), time.Duration(lasts))
 			}
-			for _, extent := range s.tries.extent {
-				if extent > s.of[apart] {
-					t.Errorf("got attempts for %v, want at most the %v without a connection", time.Duration(extent), time.Duration(s.of[apart]))
+			for _, lasted := range s.tries.lasted {
+				if lasted > s.of[apart] {
+					t.Errorf("got attempts for %v, want at most the %v without a connection", time.Duration(lasted), time.Duration(s.of[apart]))
 				}
 			}
 		}

@@ -15,7 +15,10 @@ import (
 )
 
 // unshaken is why a connection ended before the handshake was answered.
-type unshaken struct{ error }
+type unshaken struct {
+	error
+	late bool // long after it was sent: that is no answer to it
+}
 
 func (e unshaken) Unwrap() error { return e.error }
 
@@ -43,6 +46,8 @@ func FailureCode(err error) cause.Code {
 		return cause.SASL
 	case errors.Is(err, session.ErrNoChroot):
 		return cause.NoChroot
+	case shaking && early.late:
+		return cause.Silent
 	case shaking && (closed || reset):
 		return cause.HungUp
 	case errors.Is(err, errSilent), errors.Is(err, errStuck):

@@ -18,7 +18,7 @@ import (
 
 func TestFailureCodeSaysWhyAConnectionEndedOrDidNotComeAbout(t *testing.T) {
 	dial := func(err error) error { return &net.OpError{Op: "dial", Net: "tcp", Err: err} }
-	shaking := func(err error) error { return unshaken{handshakeError(err, false)} }
+	shaking := func(err error) error { return unshaken{handshakeError(err, false), false} }
 	for name, test := range map[string]struct {
 		err  error
 		want cause.Code
@@ -37,6 +37,7 @@ func TestFailureCodeSaysWhyAConnectionEndedOrDidNotComeAbout(t *testing.T) {
 		"an alert":                 {tls.AlertError(42), cause.TLS},
 		"hung up":                  {shaking(io.EOF), cause.HungUp},
 		"hung up with a reset":     {shaking(os.NewSyscallError("read", syscall.ECONNRESET)), cause.HungUp},
+		"hung up after long":       {unshaken{io.EOF, true}, cause.Silent},
 		"silent handshake":         {shaking(errSilent), cause.Silent},
 		"silent":                   {errSilent, cause.Silent},
 		"stuck":                    {errStuck, cause.Silent},
