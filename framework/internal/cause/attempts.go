@@ -14,19 +14,11 @@ const longestPause = int64(time.Second)
 
 // A try is what attempts at a server that ended alike come to.
 type try struct {
-	n      int
+	server uint8
+	code   Code
+	newest int64 // when the newest ended
 	time   int64 // how long they lasted, each with the pause before it
 	extent int64 // how long it is from the first to the newest
-}
-
-// attempts are those at each server, by how they ended.
-type attempts [servers + 1][codes]try
-
-func (a *attempts) add(server uint8, code Code, t try) {
-	if code < codes {
-		old := &a[server%(servers+1)][code]
-		old.n, old.time, old.extent = old.n+t.n, old.time+t.time, old.extent+t.extent
-	}
 }
 
 // A reach is how far attempts got.
@@ -56,32 +48,6 @@ func (c Code) reach() reach {
 	}
 }
 
-// at says how attempts at a server ended for most of their time.
-func (a *attempts) at(server int) (to reach, code Code, main try, all int64, tried bool) {
-	var by [reaches]try
-	for c, t := range a[server] {
-		if t.n == 0 {
-			continue
-		}
-		tried = true
-		all += t.time
-		sum := &by[Code(c).reach()]
-		sum.time, sum.extent = sum.time+t.time, max(sum.extent, t.extent)
-	}
-	for r, t := range by {
-		if t.time > main.time {
-			to, main = reach(r), t
-		}
-	}
-	longest := int64(-1)
-	for c, t := range a[server] {
-		if t.n > 0 && (Code(c).reach() == to || all == 0) && t.time > longest {
-			code, longest = Code(c), t.time
-		}
-	}
-	return to, code, main, all, tried
-}
-
 // outcomes are the servers, by how far attempts at them got.
 type outcomes struct {
 	at      [reaches][]string
@@ -90,25 +56,34 @@ type outcomes struct {
 	mixed   bool  // attempts at a server ended in several ways, or for a part of the time alone
 }
 
-func (a *attempts) outcomes(r *Record, apart int64) (o outcomes) {
-	for i := range a {
-		to, code, main, all, tried := a.at(i)
-		for c, t := range a[i] {
-			if Code(c).reach() != away {
-				o.reached += t.time
-			}
+// outcomesOf goes by how long attempts at each server lasted that ended alike. Those that reached it count from the
+// first to the newest, since most of the time goes with servers that are not reached.
+func outcomesOf(r *Record, tries []try, apart int64) (o outcomes) {
+	var by [servers + 1][reaches]try
+	var all [servers + 1]int64
+	var longest [servers + 1]try
+	for _, t := range tries {
+		to, server := t.code.reach(), t.server%(servers+1)
+		sum := &by[server][to]
+		sum.time, sum.extent = sum.time+max(1, t.time), sum.extent+t.extent
+		all[server] += max(1, t.time)
+		if to != away {
+			o.reached += t.time
+		} else if t.time >= longest[server].time {
+			longest[server] = t
 		}
-		name := r.Servers[i]
-		switch {
-		case !tried:
-		case main.time < enough(all):
-			o.mixed = o.mixed || all >= apart/5
-		case to == away:
-			o.at[away] = append(o.at[away], fmt.Sprintf("%s (%v)", name, code))
-			o.lasted[to] = min(o.lasted[to]+main.time, apart)
-		default:
+	}
+	for i, name := range r.Servers {
+		for to, t := range by[i] {
+			switch {
+			case t.time == 0 || t.time < enough(all[i]):
+				o.mixed = o.mixed || t.time > all[i]-enough(all[i]) && all[i] >= apart/5
+				continue
+			case reach(to) == away:
+				name, t.extent = fmt.Sprintf("%s (%v)", name, longest[i].code), t.time
+			}
 			o.at[to] = append(o.at[to], name)
-			o.lasted[to] = min(o.lasted[to]+main.extent, apart)
+			o.lasted[to] = min(o.lasted[to]+t.extent, apart)
 		}
 	}
 	for to := range o.at {

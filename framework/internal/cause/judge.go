@@ -87,14 +87,13 @@ func measure(r *Record, l *Loss) *tally {
 	}
 	t.noticed = out >= max(1, l.Timeout/noticeable)
 	pieces := pausing(w.pieces, t.stops, l.Timeout/looks)
-	t.all, t.fresh = newSum(r, l, pieces, &w.tried), newSum(r, l, since(pieces, w.healed), &w.triedSince)
+	t.all, t.fresh = sumSince(l.From, r, l, pieces, w.tried), sumSince(w.healed, r, l, pieces, w.tried)
 	return t
 }
 
 // verdict names what the time was spent on.
 func (t *tally) verdict() (session.LossKind, string) {
 	valid := t.How == Expired && t.Valid && t.At < t.Until
-	least := t.Timeout / noticeable
 	switch {
 	case t.How == Disconnected:
 		return session.LossConnectionLost, t.disconnected()
@@ -102,45 +101,45 @@ func (t *tally) verdict() (session.LossKind, string) {
 		return session.LossSessionEnded, "the servers ended the session, which was valid by this client's clock"
 	case valid:
 		return session.LossUnknown, "not certain: the servers ended the session, which was valid by this client's clock, and " + t.stopped()
-	case t.unseen(t.Loss) >= least:
+	case t.unseen(t.Loss) >= t.all.least:
 		return session.LossUnknown, fmt.Sprintf("not certain: of the first %s nothing is recorded any more", about(t.unseen(t.Loss)))
-	case t.all.all()-t.all.of[perhaps] < least && !t.noticed:
+	case t.all.all()-t.all.of[perhaps] < t.all.least && !t.noticed:
 		if t.How == Expired {
 			return session.LossSessionEnded, "the servers ended the session: no cause was seen"
 		}
 		return session.LossUnknown, "no cause was seen"
 	}
-	if kind, sentence := t.named(least); kind != session.LossUnknown {
+	if kind, sentence := t.named(); kind != session.LossUnknown {
 		return kind, sentence
 	}
 	return session.LossUnknown, "not certain: " + strings.Join(t.parts(), ", and ")
 }
 
 // named names what has three fifths of the time, of all and of what has not healed, unless others may have been it.
-func (t *tally) named(least int64) (session.LossKind, string) {
-	most, alone := t.fresh.most(least)
-	if before, now := t.all.most(least); !alone || !now || before != most {
+func (t *tally) named() (session.LossKind, string) {
+	most, alone := t.fresh.most()
+	if before, now := t.all.most(); !alone || !now || before != most {
 		return session.LossUnknown, ""
 	}
 	if most == stopped {
-		return t.pause(least)
+		return t.pause()
 	}
 	switch {
-	case t.fresh.of[stopped] >= least:
+	case t.fresh.of[stopped] >= t.all.least:
 	case most == silent:
-		return session.LossNotAnswered, t.fresh.silence(t.Record)
+		return session.LossNotAnswered, t.fresh.silent(t.Record)
 	case most == slow:
 		return session.LossAnsweredLate, t.fresh.lateness(t.Record)
 	case most == apart:
-		return t.fresh.away(t.Record, least)
+		return t.fresh.away(t.Record)
 	}
 	return session.LossUnknown, ""
 }
 
-// pause names a stop, unless answers had been missing before it, or are missing after it for longer than they take.
-func (t *tally) pause(least int64) (session.LossKind, string) {
-	before, after := t.fresh.around()
-	if before >= least/2 || after > 2*t.usual {
+// pause names a stop, unless answers were missing beside it, or are missing after it for longer than they take.
+func (t *tally) pause() (session.LossKind, string) {
+	beside, after := t.fresh.beside()
+	if beside >= t.all.least/2 || after > 2*t.usual {
 		return session.LossUnknown, ""
 	}
 	if slept := slept(t.unhealed); slept > stood(t.unhealed)/2 {
@@ -176,7 +175,7 @@ func (t *tally) parts() (parts []string) {
 		parts = append(parts, t.all.lateness(t.Record))
 	}
 	if of[silent] >= t.all.worth {
-		parts = append(parts, t.all.silence(t.Record))
+		parts = append(parts, t.all.silent(t.Record))
 	}
 	if of[apart] >= t.all.worth {
 		_, _, part := t.all.tries.verdict(of[apart])

@@ -114,6 +114,18 @@ var mixtures = map[string]judged{
 		s.Run(at(14998*time.Millisecond), at(7*time.Second), 0)
 		s.renewal(14998*time.Millisecond, 0)
 	}, session.LossProcessStopped, "at least 8s"},
+	"an outage before a stop, on a busy machine": {func(s *story) {
+		s.Run(at(6100*time.Millisecond), at(6080*time.Millisecond), 0)
+		s.Detach(at(7*time.Second), time.Time{}, "zk1", cause.Reset)
+		s.fail(7*time.Second, 8500*time.Millisecond, "zk1", cause.Refused)
+		s.Run(at(8520*time.Millisecond), at(8500*time.Millisecond), 0)
+		s.Run(at(15*time.Second), at(9250*time.Millisecond), 0)
+	}, session.LossUnknown, "this process did not run for at least 5.8s, and no server was reached for 1.5s"},
+	"a stop before a silence, on a busy machine": {func(s *story) {
+		s.Run(at(14400*time.Millisecond), at(7*time.Second), 0)
+		s.renewal(14400*time.Millisecond, 0)
+		s.Run(at(14980*time.Millisecond), at(14960*time.Millisecond), 0)
+	}, session.LossUnknown, "this process did not run for at least 7.4s"},
 	"apart, one took the session and fell silent, apart": {func(s *story) {
 		s.Detach(at(6500*time.Millisecond), time.Time{}, "zk1", cause.Reset)
 		s.fail(6500*time.Millisecond, 8500*time.Millisecond, "zk1", cause.Refused)

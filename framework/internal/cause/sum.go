@@ -16,11 +16,14 @@ type sum struct {
 	worst  piece         // a part of the longest wait for a server that is slow
 	waited int64         // how long that wait was
 	worth  int64         // what is worth a word
+	least  int64         // what may be named
 	tries  outcomes
 }
 
-func newSum(r *Record, l *Loss, pieces []piece, tried *attempts) *sum {
-	s := &sum{pieces: pieces, worth: l.Timeout / worth}
+// sumSince adds up from a time on.
+func sumSince(from int64, r *Record, l *Loss, pieces []piece, tried []try) *sum {
+	pieces = since(pieces, from)
+	s := &sum{pieces: pieces, worth: l.Timeout / worth, least: l.Timeout / noticeable}
 	var waited, began int64 // for one answer, in pieces
 	for i, p := range pieces {
 		s.of[p.state] += p.to - p.from
@@ -37,7 +40,8 @@ func newSum(r *Record, l *Loss, pieces []piece, tried *attempts) *sum {
 			s.waited, s.worst = waited, p
 		}
 	}
-	s.tries = tried.outcomes(r, s.of[apart])
+	tried = slices.DeleteFunc(slices.Clone(tried), func(t try) bool { return t.newest <= from })
+	s.tries = outcomesOf(r, tried, s.of[apart])
 	return s
 }
 
@@ -51,19 +55,19 @@ func (s *sum) all() (all int64) {
 
 // cut is how much of that the client had no connection, with the silence that led to it. The silence of a server that
 // answered others before may also be a slow server's: it counts unless there was more of that.
-func (s *sum) cut(least int64) int64 {
+func (s *sum) cut() int64 {
 	cut := s.of[apart] + s.led[silent]
-	if s.of[slow]-s.led[slow] < least {
+	if s.of[slow]-s.led[slow] < s.least {
 		cut += s.led[slow]
 	}
 	return cut
 }
 
 // most is the state that has most of the time, and whether there is one, alone. What is not known counts for none.
-func (s *sum) most(least int64) (most state, alone bool) {
-	enough := max(1, least, enough(s.all()))
-	if s.of[apart] > 0 && s.cut(least) >= enough {
-		return apart, s.of[silent] < enough && (s.of[slow] < enough || s.of[slow]-s.led[slow] < least)
+func (s *sum) most() (most state, alone bool) {
+	enough := max(1, s.least, enough(s.all()))
+	if s.of[apart] > 0 && s.cut() >= enough {
+		return apart, s.of[silent] < enough && (s.of[slow] < enough || s.of[slow]-s.led[slow] < s.least)
 	}
 	for _, state := range []state{silent, slow, stopped} {
 		if s.of[state] >= enough {
@@ -73,22 +77,22 @@ func (s *sum) most(least int64) (most state, alone bool) {
 	return well, false
 }
 
-// around is how long something else was wrong before the first pause, and after the last. A pause that began earlier
-// than is known explains that a renewal waited for its answer, but not that the connection had ended.
-func (s *sum) around() (before, after int64) {
-	paused := false
-	for _, p := range s.pieces {
+// beside is how long something else was wrong than pauses, and how much of that after the last that is worth a word. A
+// pause that began earlier than is known explains that a renewal waited for its answer, but not that the connection had
+// ended.
+func (s *sum) beside() (all, after int64) {
+	for i, p := range s.pieces {
 		switch {
 		case p.state == stopped:
-			paused, after = true, 0
-		case p.state == well || p.state == perhaps && p.under != apart:
-		case paused:
+			if p.to-p.from >= s.worth || i == len(s.pieces)-1 {
+				after = 0
+			}
+		case p.state != well && (p.state != perhaps || p.under == apart):
+			all += p.to - p.from
 			after += p.to - p.from
-		default:
-			before += p.to - p.from
 		}
 	}
-	return before, after
+	return all, after
 }
 
 // mute are the servers that answered nothing: some of them no handshake.
@@ -110,49 +114,47 @@ func (s *sum) mute(r *Record, unshaken []string) []string {
 }
 
 // away says what kept the client without a connection, and how it came to that.
-func (s *sum) away(r *Record, least int64) (session.LossKind, string) {
+func (s *sum) away(r *Record) (session.LossKind, string) {
 	kind, lasted, sentence := s.tries.verdict(s.of[apart])
-	led := s.cut(least) - s.of[apart]
-	if kind == session.LossNotReached && s.tries.reached >= least/2 {
+	led := s.cut() - s.of[apart]
+	if kind == session.LossNotReached && s.tries.reached >= s.least/2 {
 		led = 0 // the servers were not gone then
 	}
-	switch {
-	case led+lasted < enough(s.all()):
+	if led+lasted < enough(s.all()) {
 		return session.LossUnknown, ""
-	case led == 0:
-		return kind, sentence
 	}
 	cut := led + s.of[apart]
-	names := s.mute(r, s.tries.at[mute])
-	first := len(names) == 1 && unbroken(s.pieces, apart) >= cut
+	first := unbroken(s.pieces, apart) >= cut
+	missed := strings.Join(s.tries.at[away], ", ")
 	switch {
-	case kind == session.LossNotAnswered && first:
-		sentence = fmt.Sprintf("%s stopped answering %s before", names[0], about(cut))
+	case led == 0:
 	case kind == session.LossNotAnswered:
-		sentence = fmt.Sprintf("servers answered nothing for %s: %s", about(cut), strings.Join(names, ", "))
+		sentence = s.silence(r, s.tries.at[mute], cut, first)
+		if missed != "" {
+			sentence += "; not reached: " + missed
+		}
 	case kind == session.LossNotReached && first:
-		return kind, fmt.Sprintf("%s stopped answering %s before, and no server was reached: %s", names[0], about(cut),
-			strings.Join(s.tries.at[away], ", "))
-	default:
-		return kind, sentence
-	}
-	if missed := s.tries.at[away]; len(missed) > 0 {
-		sentence += "; not reached: " + strings.Join(missed, ", ")
+		sentence = s.silence(r, nil, cut, first) + ", and no server was reached: " + missed
 	}
 	return kind, sentence
 }
 
-// silence says who answered nothing.
-func (s *sum) silence(r *Record) string {
-	names, lasted := s.mute(r, nil), s.of[silent]
+// silence says who answered nothing, some of them no handshake. first says that nothing else came since.
+func (s *sum) silence(r *Record, unshaken []string, lasted int64, first bool) string {
+	names := s.mute(r, unshaken)
 	switch {
 	case len(names) != 1:
 		return fmt.Sprintf("servers answered nothing for %s: %s", about(lasted), strings.Join(names, ", "))
-	case unbroken(s.pieces, silent) >= lasted:
+	case first:
 		return fmt.Sprintf("%s stopped answering %s before", names[0], about(lasted))
 	default:
 		return fmt.Sprintf("%s answered nothing for %s", names[0], about(lasted))
 	}
+}
+
+// silent is the silence of servers that the client was connected with.
+func (s *sum) silent(r *Record) string {
+	return s.silence(r, nil, s.of[silent], unbroken(s.pieces, silent) >= s.of[silent])
 }
 
 // lateness says what came late.

@@ -12,10 +12,9 @@ type walk struct {
 	failed *Event // the newest failed attempt of this time without a connection
 	since  int64  // when the newest attempt failed, or the connection ended
 
-	healed     int64 // when the newest renewal was sent that was answered in time: what was before is over
-	usual      int64 // how long renewals took that were answered in time, at most
-	tried      attempts
-	triedSince attempts // those that ended after healed
+	healed int64 // when the newest renewal was sent that was answered in time: what was before is over
+	usual  int64 // how long renewals took that were answered in time, at most
+	tried  []try
 }
 
 // look goes through the events of a record.
@@ -91,7 +90,6 @@ func (w *walk) answer(e *Event, slowly bool) {
 	switch {
 	case !slowly:
 		w.healed, w.usual = max(w.healed, e.At-e.A), max(w.usual, e.A)
-		w.triedSince = attempts{}
 		if w.now.state == silent {
 			w.now.state = well
 		}
@@ -138,34 +136,30 @@ func (w *walk) fail(e *Event) {
 	if w.failed == nil || e.A >= w.failed.A {
 		w.failed = e
 	}
-	if e.A > w.window.from {
-		t := try{n: 1, time: e.lasted(), extent: max(0, e.A-e.At) + e.lasted()/max(1, int64(e.Times))}
-		w.tried.add(e.Server, e.Code, t)
-		w.triedSince.add(e.Server, e.Code, t)
-	}
+	w.tried = append(w.tried, try{
+		server: e.Server, code: e.Code, newest: e.A, time: e.lasted(), extent: max(0, e.A-e.At) + e.lasted()/max(1, int64(e.Times)),
+	})
 }
 
 // underWay adds what has no outcome yet: an attempt, or the pause after the newest that failed.
 func (w *walk) underWay(a *Trying) {
 	end := w.window.to
 	lasts := end - max(w.since, w.window.from)
-	t := try{n: 1, time: lasts, extent: lasts}
-	server, code := a.Server, Timeout
+	t := try{server: a.Server, code: Timeout, newest: end, time: lasts, extent: lasts}
 	switch {
 	case a.Active && a.Stage == Authenticating:
-		code = SASL
+		t.code = SASL
 	case a.Active && a.Stage == Shaking && end-a.Until >= a.Until-a.Since:
-		code = Silent
+		t.code = Silent
 	case a.Active:
 	case w.failed == nil:
 		return
 	default:
-		server, code = w.failed.Server, w.failed.Code
+		t.server, t.code = w.failed.Server, w.failed.Code
 		t.time = min(lasts, longestPause)
 		t.extent = t.time
 	}
 	if t.time >= w.loss.Timeout/worth || !a.Active && t.time > 0 {
-		w.tried.add(server, code, t)
-		w.triedSince.add(server, code, t)
+		w.tried = append(w.tried, t)
 	}
 }

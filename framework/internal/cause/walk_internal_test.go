@@ -125,8 +125,8 @@ func FuzzPiecesCoverTheTime(f *testing.F) {
 			t.Errorf("got %v in all pieces, want %v", time.Duration(total), time.Duration(lasts))
 		}
 		for _, s := range []*sum{tally.all, tally.fresh} {
-			if s.waited > lasts || s.cut(0) > lasts || unbroken(s.pieces, apart) > lasts {
-				t.Errorf("got a wait of %v and a cut of %v, want at most %v", time.Duration(s.waited), time.Duration(s.cut(0)), time.Duration(lasts))
+			if s.waited > lasts || s.cut() > lasts || unbroken(s.pieces, apart) > lasts {
+				t.Errorf("got a wait of %v and a cut of %v, want at most %v", time.Duration(s.waited), time.Duration(s.cut()), time.Duration(lasts))
 			}
 			for _, lasted := range s.tries.lasted {
 				if lasted > s.of[apart] {

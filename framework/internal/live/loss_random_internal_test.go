@@ -16,9 +16,9 @@ type trouble struct {
 }
 
 // live gives a process troubles at random, of which several may come at once, until its binding has ended. It returns
-// what that ended by, and for how long each trouble lasted in the session timeout and a quarter before; nil if the
-// process has lived long.
-func (p *process) live() (lost error, lasted map[session.LossKind]time.Duration) {
+// for how long each trouble lasted in the session timeout and a quarter before, and what the binding ended by; nil if
+// the process has lived long.
+func (p *process) live() (lasted map[session.LossKind]time.Duration, lost error) {
 	var all []trouble
 	link := session.LossUnknown // what is wrong with it
 	for end := time.Now().Add(40 * p.timeout); time.Now().Before(end); {
@@ -56,7 +56,7 @@ func (p *process) live() (lost error, lasted map[session.LossKind]time.Duration)
 					lasted[t.kind] += min(t.to.Sub(t.from), time.Since(t.from))
 				}
 			}
-			return lost, lasted
+			return lasted, lost
 		case <-time.After(lasts):
 		}
 	}
@@ -69,7 +69,7 @@ func TestNoKindIsNamedThatWasHardlyThere(t *testing.T) {
 	for seed := range 300 {
 		zktest.Bubble(t, func(t *testing.T) {
 			p := newProcess(t, seed, nil)
-			lost, lasted := p.live()
+			lasted, lost := p.live()
 			defer func() { time.Sleep(time.Until(p.until)) }() // dialers return
 			if lost == nil {
 				return
