@@ -54,6 +54,10 @@ func (r *Record) text(e Event, l *Loss) string {
 		}
 		return fmt.Sprintf("%s had answered nothing since the renewal: left", server)
 	case Detached:
+		if e.N != 0 {
+			return fmt.Sprintf("the connection to %s ended, which had answered something else after the renewal, and then nothing for %s: %v",
+				server, took, e.Code)
+		}
 		return fmt.Sprintf("the connection to %s ended: %v", server, e.Code)
 	case Failed:
 		if e.Times > 1 {

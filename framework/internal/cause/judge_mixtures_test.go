@@ -45,6 +45,25 @@ var mixtures = map[string]judged{
 		s.Run(at(12*time.Second), at(7*time.Second), 0)
 		s.loss.How, s.loss.At = cause.Expired, int64(12*time.Second)
 	}, session.LossUnknown, "this process did not run for at least 5s"},
+	"the servers ended a session while the process did not run": {func(s *story) {
+		s.loss.How, s.loss.Valid, s.loss.At = cause.Expired, false, int64(30*time.Second)
+		s.Run(at(30*time.Second), at(14500*time.Millisecond), 0)
+	}, session.LossUnknown, "not certain: this process did not run for at least 15.5s"},
+	"no leader, which healed, then refusals": {func(s *story) {
+		s.Ring = cause.New(began)
+		s.Attach(at(0), at(0), "zk1")
+		s.Detach(at(3500*time.Millisecond), time.Time{}, "zk1", cause.Closed)
+		s.fail(4*time.Second, 6*time.Second, "zk2", cause.HungUp)
+		s.Attach(at(6*time.Second), at(6*time.Second), "zk1")
+		s.renewal(6*time.Second, time.Millisecond)
+		s.Detach(at(7*time.Second), time.Time{}, "zk1", cause.Reset)
+		s.fail(7*time.Second, 15*time.Second, "zk1", cause.Refused)
+	}, session.LossNotReached, "no server was reached for 8s: zk1 (connection refused)"},
+	"a renewal unanswered beside pings, a silence, then refusals": {func(s *story) {
+		s.renewal(6500*time.Millisecond, 0)
+		s.Detach(at(11500*time.Millisecond), at(9*time.Second), "zk1", cause.Reset)
+		s.fail(11500*time.Millisecond, 15*time.Second, "zk1", cause.Refused)
+	}, session.LossUnknown, "zk1 answered, but no renewal within 5s, and no server was reached for 3.5s"},
 	"refusals for a moment, then handshakes without an answer": {func(s *story) {
 		s.Detach(at(6500*time.Millisecond), time.Time{}, "zk1", cause.Reset)
 		for i := range 10 {
@@ -124,7 +143,7 @@ var mixtures = map[string]judged{
 	"a stop before a silence, on a busy machine": {func(s *story) {
 		s.Run(at(14400*time.Millisecond), at(7*time.Second), 0)
 		s.renewal(14400*time.Millisecond, 0)
-		s.Run(at(14980*time.Millisecond), at(14960*time.Millisecond), 0)
+		s.Run(at(14999*time.Millisecond), at(14979*time.Millisecond), 0)
 	}, session.LossUnknown, "this process did not run for at least 7.4s"},
 	"apart, one took the session and fell silent, apart": {func(s *story) {
 		s.Detach(at(6500*time.Millisecond), time.Time{}, "zk1", cause.Reset)

@@ -130,17 +130,37 @@ func TestAServerThatFallsSilentAfterAPingIsNotCalledSlow(t *testing.T) {
 		zktest.Bubble(t, func(t *testing.T) {
 			p := newProcess(t, seed, nil)
 			p.server.DelayReply(zktest.Match{Op: zktest.OpMulti}, p.timeout)
-			for sent := (time.Time{}); sent.IsZero(); time.Sleep(time.Millisecond) {
-				p.mu.Lock()
-				sent = p.validity.renewal.sent
-				p.mu.Unlock()
-			}
+			p.renewing()
 			p.link.Mute()
 			got := session.Explain(<-p.ended)
 			if got.Kind != session.LossNotAnswered || !strings.Contains(strings.Join(got.Evidence, " "), "answered something else") {
 				t.Errorf("seed %d: got %v: %s, want %v after a ping\n\t%s", seed, got.Kind, got, session.LossNotAnswered, strings.Join(got.Evidence, "\n\t"))
 			}
 		})
+	}
+}
+
+// The end of a connection says what the server answered beside a renewal, also if the client had not given up yet.
+func TestAServerThatAnsweredAPingHadNotStoppedAnsweringBefore(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		p := newProcess(t, 1, nil)
+		p.server.HoldRequest(zktest.Match{Op: zktest.OpMulti})
+		p.renewing()
+		time.Sleep(p.part(.1))
+		p.link.Cut()
+		got := strings.Join(session.Explain(<-p.ended).Evidence, "\n\t")
+		if want := "ended, which had answered something else after the renewal, and then nothing for "; !strings.Contains(got, want) {
+			t.Errorf("got\n\t%s\nwant %q in it", got, want)
+		}
+	})
+}
+
+// renewing waits until a renewal is under way.
+func (p *process) renewing() {
+	for sent := (time.Time{}); sent.IsZero(); time.Sleep(time.Millisecond) {
+		p.mu.Lock()
+		sent = p.validity.renewal.sent
+		p.mu.Unlock()
 	}
 }
 
