@@ -52,6 +52,20 @@ zklock_machine() {
 	fi
 }
 
+# causes_machine says how this machine shows that a process was throttled.
+causes_machine() {
+	local dir kind options quota=''
+	while read -r _ dir kind options _; do
+		case $kind in
+		cgroup2) [[ " $(cat "$dir/cgroup.subtree_control" 2>/dev/null) " != *' cpu '* ]] || quota="a CPU quota of a cgroup of version 2 below $dir" ;;
+		cgroup) [[ ,$options, != *,cpu,* ]] || quota="a CPU quota of a cgroup of version 1 below $dir; its count of throttling: a directory of files" ;;
+		esac
+		[[ -z $quota || ! -w $dir ]] || break
+	done </proc/mounts
+	[[ -n $quota && -w $dir ]] || quota='a directory of files alone, since no cgroup with a CPU quota can be made here'
+	echo "a process that is throttled: $quota"
+}
+
 # running_still prints the processes that carry this phase's mark in their environment, which whatever the tests start
 # inherits. A zombie has no environment any more, so it does not count.
 running_still() {

@@ -90,7 +90,60 @@ var stories = map[string]judged{
 		s.Detach(at(13*time.Second), time.Time{}, "zk1", cause.NotRenewed)
 		s.Try(at(13*time.Second), "zk1", cause.Dialing)
 		s.Try(at(13*time.Second), "zk1", cause.Shaking)
-	}, session.LossNotAnswered, "zk1 stopped answering 6s before"},
+	}, session.LossUnknown, "zk1 answered, but no renewal within 4s, and servers took connections and answered nothing for 2s: zk1"},
+	"the server answered a ping, then nothing, and others no handshake": {func(s *story) {
+		s.slow()
+		s.Try(at(14*time.Second), "zk3", cause.Shaking)
+	}, session.LossAnsweredLate, "zk1 answered, but no renewal within 4s"},
+	"the server answered a ping, then nothing, and others no handshake for longer": {func(s *story) {
+		s.renewal(9*time.Second, 0)
+		s.GiveUp(at(11*time.Second), at(9001*time.Millisecond), "zk1")
+		s.Detach(at(11*time.Second), time.Time{}, "zk1", cause.NotRenewed)
+		s.Try(at(11*time.Second), "zk2", cause.Shaking)
+	}, session.LossAnsweredLate, "zk1 answered, but no renewal within 2s"},
+	"the server answered a ping, then nothing, another no handshake, and the third no renewal": {func(s *story) {
+		s.slow()
+		s.Attach(at(14*time.Second), at(14001*time.Millisecond), "zk3")
+		s.Renew(at(14001*time.Millisecond), time.Time{}, "zk3")
+	}, session.LossAnsweredLate, "zk1 answered, but no renewal within 4s"},
+	"the server answered a ping, then nothing, the next no renewal, and the third no handshake": {func(s *story) {
+		s.renewal(7*time.Second, 0)
+		s.GiveUp(at(9500*time.Millisecond), at(7001*time.Millisecond), "zk1")
+		s.Detach(at(9500*time.Millisecond), time.Time{}, "zk1", cause.NotRenewed)
+		s.Attach(at(9500*time.Millisecond), at(9505*time.Millisecond), "zk2")
+		s.Renew(at(9505*time.Millisecond), time.Time{}, "zk2")
+		s.GiveUp(at(12*time.Second), time.Time{}, "zk2")
+		s.Detach(at(12*time.Second), time.Time{}, "zk2", cause.NotRenewed)
+		s.Try(at(12*time.Second), "zk3", cause.Shaking)
+	}, session.LossAnsweredLate, "zk1 answered, but no renewal within 2.5s"},
+	"the server answered a ping, then nothing, took the session again, and answered no renewal": {func(s *story) {
+		s.renewal(7*time.Second, 0)
+		s.GiveUp(at(9500*time.Millisecond), at(7001*time.Millisecond), "zk1")
+		s.Detach(at(9500*time.Millisecond), time.Time{}, "zk1", cause.NotRenewed)
+		s.Attach(at(9500*time.Millisecond), at(9505*time.Millisecond), "zk1")
+		s.Renew(at(9505*time.Millisecond), time.Time{}, "zk1")
+	}, session.LossAnsweredLate, "zk1 answered, but no renewal within 5.5s"},
+	"the server answered a ping, then nothing, another no handshake, and the third refused": {func(s *story) {
+		s.slow()
+		s.fail(14*time.Second, 15*time.Second, "zk3", cause.Refused)
+	}, session.LossUnknown, "not certain"},
+	"a server that was slow, and answered again, then a silent one": {func(s *story) {
+		s.renewal(6100*time.Millisecond, 0)
+		s.GiveUp(at(7700*time.Millisecond), at(6101*time.Millisecond), "zk1")
+		s.Detach(at(7700*time.Millisecond), time.Time{}, "zk1", cause.NotRenewed)
+		s.Fail(at(8700*time.Millisecond), "zk1", cause.Silent)
+		s.Attach(at(8700*time.Millisecond), at(8710*time.Millisecond), "zk1")
+		s.renewal(8710*time.Millisecond, time.Millisecond)
+		s.renewal(11*time.Second, 0)
+	}, session.LossNotAnswered, "zk1 stopped answering 4s before"},
+	"the process stopped in a session that had just begun": {func(s *story) {
+		s.Ring = cause.New(began)
+		s.Begin(at(3 * time.Second))
+		s.Try(at(3*time.Second), "zk1", cause.Shaking)
+		s.Attach(at(3*time.Second), at(4200*time.Millisecond), "zk1")
+		s.loss.At = int64(20 * time.Second)
+		s.Run(at(20*time.Second), at(5*time.Second), 0)
+	}, session.LossProcessStopped, "15s"},
 	"the server answered a ping, then nothing, and so did the next": {func(s *story) {
 		s.renewal(8*time.Second, 0)
 		s.GiveUp(at(12*time.Second), at(8001*time.Millisecond), "zk1")

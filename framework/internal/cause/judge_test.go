@@ -47,6 +47,15 @@ func (s *story) left(sent, took time.Duration, heard bool) {
 	s.Detach(at(sent+took), time.Time{}, "zk1", cause.NotRenewed)
 }
 
+// slow is a server that answers a ping, but no renewal, and another that answers no handshake.
+func (s *story) slow() {
+	s.renewal(9*time.Second, 0)
+	s.GiveUp(at(13*time.Second), at(9001*time.Millisecond), "zk1")
+	s.Detach(at(13*time.Second), time.Time{}, "zk1", cause.NotRenewed)
+	s.Try(at(13*time.Second), "zk2", cause.Shaking)
+	s.Fail(at(14*time.Second), "zk2", cause.Silent)
+}
+
 func (s *story) fail(from, to time.Duration, server string, code cause.Code) {
 	for ; from < to; from += time.Second {
 		s.Try(at(from), server, cause.Dialing)

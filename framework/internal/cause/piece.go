@@ -36,6 +36,7 @@ const (
 	unanswered wait = iota // a renewal, up to the end of its connection or of the time
 	renewed                // a renewal
 	shaken                 // a handshake
+	unshaken               // a handshake, up to the end of its connection or of the time
 )
 
 // A pause is a stretch in which the process did not run, and for how long of it the machine was suspended.

@@ -30,7 +30,7 @@ func sumSince(from int64, r *Record, l *Loss, pieces []piece, tried []try) *sum 
 		if p.leads && follows(pieces[i+1:], l.Timeout/looks) {
 			s.led[p.state] += p.to - p.from
 		}
-		if p.state != slow {
+		if p.state != slow || p.wait == unshaken {
 			continue
 		}
 		if p.began != began {
@@ -120,7 +120,8 @@ func (s *sum) away(r *Record) (session.LossKind, string) {
 	if kind == session.LossNotReached && s.tries.reached >= s.least/2 {
 		led = 0 // the servers were not gone then
 	}
-	if led+lasted < enough(s.all()) {
+	doubtful := kind == session.LossNotAnswered && s.led[slow] > 0 // slow, or gone
+	if doubtful || led+lasted < enough(s.all()) {
 		return session.LossUnknown, ""
 	}
 	cut := led + s.of[apart]

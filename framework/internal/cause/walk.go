@@ -6,15 +6,37 @@ type walk struct {
 	window stretch
 	pieces []piece
 
-	now    piece // the one that lasts
-	known  bool  // an event has said how the connection stands
-	left   *Event
+	now    piece  // the one that lasts
+	known  bool   // an event has said how the connection stands
+	left   *Event // how the client has given up the connection, if it has
+	lead   lead
 	failed *Event // the newest failed attempt of this time without a connection
 	since  int64  // when the newest attempt failed, or the connection ended
 
 	healed int64 // when the newest renewal was sent that was answered in time: what was before is over
 	usual  int64 // how long renewals took that were answered in time, at most
 	tried  []try
+}
+
+// A lead is how the newest connection ended. A server that answers pings, but no renewal, may have fallen silent
+// after the ping. If then it or another one takes the session and answers no renewal either, or another one takes a
+// connection and answers no handshake, they wait for the same leader, or for a majority: servers do not fall silent
+// one after the other, each at that moment. Either is an answer that comes too late, or not yet.
+type lead struct {
+	slow   bool // so it was
+	server uint8
+	tried  int // how many attempts there had been
+}
+
+// others reports whether other servers took connections then and did not answer, and no attempt ended otherwise.
+func (w *walk) others() (mute bool) {
+	for _, t := range w.tried[w.lead.tried:] {
+		if t.code != Silent {
+			return false
+		}
+		mute = mute || t.server != w.lead.server
+	}
+	return mute && w.lead.slow
 }
 
 // look goes through the events of a record.
@@ -24,7 +46,7 @@ func look(r *Record, l *Loss) *walk {
 	for i := range r.Events {
 		w.step(&r.Events[i])
 	}
-	if w.now.state == silent && l.Heard {
+	if w.now.state == silent && (l.Heard || w.lead.slow) {
 		w.now.state = slow
 	}
 	if a := r.Trying; !w.known && a.Active {
@@ -32,6 +54,7 @@ func look(r *Record, l *Loss) *walk {
 	}
 	if w.now.state == apart {
 		w.underWay(&r.Trying)
+		w.apart()
 	}
 	w.next(w.window.to, piece{})
 	return w
@@ -63,7 +86,9 @@ func (w *walk) step(e *Event) {
 		w.next(e.At, piece{})
 		w.known, w.failed = false, nil
 	case Attached:
-		if w.now.state == apart && slowly {
+		shook := w.now.state == apart && slowly
+		w.apart()
+		if shook {
 			w.next(e.At-e.A, piece{state: slow, server: server, wait: shaken})
 		}
 		w.next(e.At, piece{})
@@ -93,6 +118,7 @@ func (w *walk) answer(e *Event, slowly bool) {
 		if w.now.state == silent {
 			w.now.state = well
 		}
+		w.lead = lead{}
 	case w.now.state == silent:
 		w.now.state, w.now.wait = slow, renewed
 	case w.now.state == well:
@@ -116,6 +142,9 @@ func (w *walk) detach(e *Event) {
 		switch heard := left.At - left.A; {
 		case left.N == 0 && e.Code != Overdue:
 			w.now.leads = true
+			if w.lead.slow {
+				w.now.state = slow
+			}
 		case left.N != 0 && e.At-heard >= w.loss.Timeout/noticeable:
 			w.now.state = slow
 			w.was(heard, w.now)
@@ -124,8 +153,16 @@ func (w *walk) detach(e *Event) {
 			w.now.state = slow
 		}
 	}
+	w.lead = lead{slow: w.now.state == slow && w.now.leads, server: w.now.server, tried: len(w.tried)}
 	w.next(e.At, piece{state: apart})
 	w.known, w.left, w.failed, w.since = true, nil, nil, e.At
+}
+
+// apart ends a time without a connection.
+func (w *walk) apart() {
+	if w.now.state == apart && w.others() {
+		w.now.state, w.now.wait = slow, unshaken
+	}
 }
 
 func (w *walk) fail(e *Event) {

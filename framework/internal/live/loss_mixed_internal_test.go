@@ -133,8 +133,9 @@ func TestAServerThatFallsSilentAfterAPingIsNotCalledSlow(t *testing.T) {
 			p.renewing()
 			p.link.Mute()
 			got := session.Explain(<-p.ended)
-			if got.Kind != session.LossNotAnswered || !strings.Contains(strings.Join(got.Evidence, " "), "answered something else") {
-				t.Errorf("seed %d: got %v: %s, want %v after a ping\n\t%s", seed, got.Kind, got, session.LossNotAnswered, strings.Join(got.Evidence, "\n\t"))
+			unslow := got.Kind == session.LossNotAnswered || got.Kind == session.LossUnknown
+			if !unslow || !strings.Contains(strings.Join(got.Evidence, " "), "answered something else") {
+				t.Errorf("seed %d: got %v: %s, want %v or not certain after a ping\n\t%s", seed, got.Kind, got, session.LossNotAnswered, strings.Join(got.Evidence, "\n\t"))
 			}
 		})
 	}

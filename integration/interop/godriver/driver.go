@@ -64,6 +64,10 @@ func (d *driver) take(order Order) {
 	switch order.Op {
 	case "crash":
 		os.Exit(137)
+	case "spin", "stall", "crowd":
+		go d.answer(order, func(*Answer) error {
+			return halt(order.Op, time.Duration(order.MS)*time.Millisecond, order.N)
+		})
 	case "contender":
 		d.answer(order, func(*Answer) error { return d.hire(order) })
 	case "open", "close", "revoke":

@@ -98,7 +98,10 @@ func (e *election) leave() {
 	}
 }
 
-func (e *election) report(ctx context.Context, _ Order, a *Answer) error {
+func (e *election) report(ctx context.Context, order Order, a *Answer) error {
+	if order.Op == "explain" {
+		return explain(e.term, a)
+	}
 	a.Acquired = e.HasLeadership()
 	a.Ended = Now()
 	all, err := e.Participants(ctx)

@@ -188,7 +188,10 @@ func (u *lockUser) release(order Order, leaving func(valid int64)) error {
 	return errors.New("nothing is held")
 }
 
-func (u *lockUser) report(ctx context.Context, _ Order, a *Answer) error {
+func (u *lockUser) report(ctx context.Context, order Order, a *Answer) error {
+	if order.Op == "explain" {
+		return u.explain(a)
+	}
 	if u.known != nil {
 		a.Owned = u.known.IsOwnedBy(u.context(ctx))
 	}

@@ -31,6 +31,11 @@ import (
 //	work       Who acquires and releases Times times, and reports each by events
 //	crash      the process ends at once
 //
+// This library's driver explains losses.
+//
+//	explain    why Who lost its lock, its term or its registration, once it has: the answer comes then
+//	spin       the process keeps itself from running for MS; also stall, and crowd, with N goroutines: see halt
+//
 // Java's driver has contenders of other recipes, too, and kazoo's has numbers. What is started is acquired, and what is
 // closed is released.
 //
@@ -118,6 +123,7 @@ type Answer struct {
 	Acquired bool     `json:"acquired,omitempty"`
 	Owned    bool     `json:"owned,omitempty"`
 	Error    string   `json:"error,omitempty"`
+	Loss     *Loss    `json:"loss,omitempty"` // explain
 
 	Cache    []CacheNode `json:"cache,omitempty"`    // the cache's nodes, or its event
 	Services []Service   `json:"services,omitempty"` // the instances that were asked for, or those of an event

@@ -29,7 +29,11 @@ func (r *registration) release(_ Order, leaving func(valid int64)) error {
 	return r.node.Close()
 }
 
-func (r *registration) report(_ context.Context, _ Order, a *Answer) error {
+func (r *registration) report(_ context.Context, order Order, a *Answer) error {
+	if order.Op == "explain" {
+		r.explain(a)
+		return nil
+	}
 	a.Acquired = r.node.There()
 	return nil
 }

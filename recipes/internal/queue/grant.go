@@ -114,7 +114,11 @@ func (g *Grant) ownChanged() {
 	}
 	switch view := w.View(); {
 	case view.Status == framework.StatusGone:
-		g.end(ErrRemoved)
+		// After a pause of the process this news may come before any look at the clock: the servers have ended the
+		// session, and report the removal of its nodes first. The lease ended by the clock then, before the removal.
+		if g.Err() == nil {
+			g.end(ErrRemoved)
+		}
 		g.tidy()
 	case g.Queue.Config.LeaveMessage != "" && string(view.Data) == g.Queue.Config.LeaveMessage:
 		g.AskToLeave()
