@@ -88,7 +88,7 @@ func outcomesOf(r *Record, tries []try, apart int64) (o outcomes) {
 	}
 	for to := range o.at {
 		slices.Sort(o.at[to])
-		switch lasted := o.lasted[to]; {
+		switch lasted := o.spans(reach(to), apart); {
 		case reach(to) == away || lasted >= enough(apart):
 		case lasted < apart/5: // a moment, beside what went on
 			o.at[to] = nil
@@ -97,6 +97,15 @@ func outcomesOf(r *Record, tries []try, apart int64) (o outcomes) {
 		}
 	}
 	return o
+}
+
+// spans is what part of the time is taken for how far attempts got. Those at a server that was reached stand for half as
+// long again, since the next one is only due after the others had their turn, with pauses that grow.
+func (o *outcomes) spans(to reach, apart int64) int64 {
+	if to == away {
+		return o.lasted[away]
+	}
+	return min(apart, o.lasted[to]+o.lasted[to]/2)
 }
 
 // enough is what part of a time something must have lasted that is named for it.
@@ -111,7 +120,7 @@ func (o *outcomes) verdict(apart int64) (kind session.LossKind, lasted int64, se
 	part := func(to reach, as session.LossKind, format string) {
 		if len(o.at[to]) > 0 {
 			parts = append(parts, fmt.Sprintf(format, strings.Join(o.at[to], ", "), about(o.lasted[to])))
-			kind, lasted = as, o.lasted[to]
+			kind, lasted = as, o.spans(to, apart)
 			said++
 		}
 	}

@@ -64,6 +64,15 @@ var mixtures = map[string]judged{
 		s.Detach(at(11500*time.Millisecond), at(9*time.Second), "zk1", cause.Reset)
 		s.fail(11500*time.Millisecond, 15*time.Second, "zk1", cause.Refused)
 	}, session.LossUnknown, "zk1 answered, but no renewal within 5s, and no server was reached for 3.5s"},
+	"no majority, in a short session": { // the one that runs is not tried again in the last 1.5 s
+		func(s *story) {
+			s.loss.From, s.loss.Timeout = int64(12*time.Second), int64(3*time.Second)
+			s.renewal(12*time.Second, time.Millisecond)
+			s.Detach(at(12300*time.Millisecond), time.Time{}, "zk1", cause.Closed)
+			for i, ms := range []int{12310, 12320, 12330, 12380, 12430, 12480, 12600, 12750, 12900, 13080, 13260, 13450, 13800, 14260} {
+				s.Fail(at(time.Duration(ms)*time.Millisecond), []string{"zk2", "zk3", "zk1"}[i%3], []cause.Code{cause.Refused, cause.Refused, cause.HungUp}[i%3])
+			}
+		}, session.LossNotServing, "hung up on the handshake for 1.2s, as servers without a leader do: zk1; not reached: zk2"},
 	"refusals for a moment, then handshakes without an answer": {func(s *story) {
 		s.Detach(at(6500*time.Millisecond), time.Time{}, "zk1", cause.Reset)
 		for i := range 10 {
