@@ -99,13 +99,15 @@ func outcomesOf(r *Record, tries []try, apart int64) (o outcomes) {
 	return o
 }
 
-// spans is what part of the time is taken for how far attempts got. Those at a server that was reached stand for half as
-// long again, since the next one is only due after the others had their turn, with pauses that grow.
+// spans is what part of the time is taken for how far attempts got. Those at a server that was reached stand until its
+// next turn, which comes after the others had theirs: pauses grow by three tenths each, so with three servers the next
+// gap is longer than all before it, but for a second each at most.
 func (o *outcomes) spans(to reach, apart int64) int64 {
-	if to == away {
-		return o.lasted[away]
+	lasted := o.lasted[to]
+	if to != away {
+		lasted += min(lasted*5/4, 3*longestPause)
 	}
-	return min(apart, o.lasted[to]+o.lasted[to]/2)
+	return min(apart, lasted)
 }
 
 // enough is what part of a time something must have lasted that is named for it.
