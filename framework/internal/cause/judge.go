@@ -103,7 +103,7 @@ func (t *tally) verdict() (session.LossKind, string) {
 		return session.LossUnknown, "not certain: the servers ended the session, which was valid by this client's clock, and " + t.stopped()
 	case t.unseen(t.Loss) >= t.all.least:
 		return session.LossUnknown, fmt.Sprintf("not certain: of the first %s nothing is recorded any more", about(t.unseen(t.Loss)))
-	case t.all.all()-t.all.of[perhaps] < t.all.least && !t.noticed:
+	case t.all.all() < t.all.least && !t.noticed:
 		if t.How == Expired {
 			return session.LossSessionEnded, "the servers ended the session: no cause was seen"
 		}
@@ -112,7 +112,10 @@ func (t *tally) verdict() (session.LossKind, string) {
 	if kind, sentence := t.named(); kind != session.LossUnknown {
 		return kind, sentence
 	}
-	return session.LossUnknown, "not certain: " + strings.Join(t.parts(), ", and ")
+	if parts := t.parts(); len(parts) > 0 {
+		return session.LossUnknown, "not certain: " + strings.Join(parts, ", and ")
+	}
+	return session.LossUnknown, "no cause was seen"
 }
 
 // named names what has three fifths of the time, of all and of what has not healed, unless others may have been it.
@@ -170,6 +173,9 @@ func (t *tally) parts() (parts []string) {
 	of := &t.all.of
 	if t.noticed {
 		parts = append(parts, t.stopped())
+	}
+	if of[perhaps] >= t.all.least {
+		parts = append(parts, "this process may not have run for "+about(of[perhaps]))
 	}
 	if of[slow] >= t.all.worth {
 		parts = append(parts, t.all.lateness(t.Record))

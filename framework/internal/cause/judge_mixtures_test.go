@@ -154,6 +154,10 @@ var mixtures = map[string]judged{
 		s.renewal(14400*time.Millisecond, 0)
 		s.Run(at(14999*time.Millisecond), at(14979*time.Millisecond), 0)
 	}, session.LossUnknown, "this process did not run for at least 7.4s"},
+	"a client whose clock runs, and what reads does not": {func(s *story) {
+		s.renewal(9*time.Second, 0)
+		s.GiveUp(at(10500*time.Millisecond), time.Time{}, "zk1")
+	}, session.LossUnknown, "this process may not have run for 4.5s, and zk1 answered nothing for 1.5s"},
 	"apart, one took the session and fell silent, apart": {func(s *story) {
 		s.Detach(at(6500*time.Millisecond), time.Time{}, "zk1", cause.Reset)
 		s.fail(6500*time.Millisecond, 8500*time.Millisecond, "zk1", cause.Refused)

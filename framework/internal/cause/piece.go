@@ -125,7 +125,7 @@ func follows(pieces []piece, worth int64) bool {
 func unbroken(pieces []piece, what state) (lasted int64) {
 	for i := len(pieces) - 1; i >= 0; i-- {
 		switch p := pieces[i]; {
-		case p.state == perhaps, p.state == stopped:
+		case p.state == perhaps && p.under != well, p.state == stopped:
 		case p.state == what:
 			lasted += p.to - p.from
 		case what == apart && p.leads && lasted > 0:

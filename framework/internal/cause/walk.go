@@ -6,9 +6,8 @@ type walk struct {
 	window stretch
 	pieces []piece
 
-	now    piece  // the one that lasts
-	known  bool   // an event has said how the connection stands
-	left   *Event // how the client has given up the connection, if it has
+	now    piece // the one that lasts
+	known  bool  // an event has said how the connection stands
 	lead   lead
 	failed *Event // the newest failed attempt of this time without a connection
 	since  int64  // when the newest attempt failed, or the connection ended
@@ -96,13 +95,15 @@ func (w *walk) step(e *Event) {
 	case Renewed:
 		if w.now.state != silent {
 			w.next(e.At, piece{state: silent, server: server})
-			w.left = nil
 		}
 		w.known = true // also if the record has no older event
 	case Answered:
 		w.answer(e, slowly)
 	case GaveUp:
-		w.left = e
+		if w.now.state == silent {
+			w.leave(e)
+			w.next(e.At, piece{state: perhaps}) // what reads ends the connection right away, if it runs
+		}
 	case Detached:
 		w.detach(e)
 	case Failed:
@@ -128,24 +129,17 @@ func (w *walk) answer(e *Event, slowly bool) {
 	w.known = true
 }
 
-// detach ends a connection. A server that answered something else while a renewal waited is slow. Silent after that, it
-// may be slow, or gone: the time after it says which.
-func (w *walk) detach(e *Event) {
-	if w.now.state == apart {
-		return
-	}
+// leave ends the wait for a renewal with its connection. A server that answered something else is slow. Silent after
+// that, it may be slow, or gone: the time after it says which.
+func (w *walk) leave(e *Event) {
 	if w.now.state == silent {
-		left := e // says what the server answered
-		if w.left != nil {
-			left = w.left
-		}
-		switch heard := left.At - left.A; {
-		case left.N == 0 && e.Code != Overdue:
+		switch heard := e.At - e.A; {
+		case e.N == 0 && e.Code != Overdue:
 			w.now.leads = true
 			if w.lead.slow {
 				w.now.state = slow
 			}
-		case left.N != 0 && e.At-heard >= w.loss.Timeout/noticeable:
+		case e.N != 0 && e.A >= w.loss.Timeout/noticeable:
 			w.now.state = slow
 			w.was(heard, w.now)
 			w.now.leads = true
@@ -154,8 +148,19 @@ func (w *walk) detach(e *Event) {
 		}
 	}
 	w.lead = lead{slow: w.now.state == slow && w.now.leads, server: w.now.server, tried: len(w.tried)}
+}
+
+// detach ends a connection.
+func (w *walk) detach(e *Event) {
+	switch w.now.state {
+	case apart:
+		return
+	case perhaps: // the client has left it
+	default:
+		w.leave(e)
+	}
 	w.next(e.At, piece{state: apart})
-	w.known, w.left, w.failed, w.since = true, nil, nil, e.At
+	w.known, w.failed, w.since = true, nil, e.At
 }
 
 // apart ends a time without a connection.
