@@ -4,96 +4,150 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gocurator/curator/framework/session"
 )
 
-// attempts counts the failed attempts to connect to each server, by how they failed.
-type attempts [servers + 1][codes]int
+// longestPause is how long the client waits between attempts, at most.
+const longestPause = int64(time.Second)
 
-func (a *attempts) add(e Event) {
-	if e.Code < codes {
-		a[e.Server%(servers+1)][e.Code] += int(e.N)
+// A try is what attempts at a server that ended alike come to.
+type try struct {
+	server uint8
+	code   Code
+	newest int64 // when the newest ended
+	time   int64 // how long they lasted, each with the pause before it
+	extent int64 // how long it is from the first to the newest
+}
+
+// A reach is how far attempts got.
+type reach uint8
+
+const (
+	away    reach = iota // no connection
+	hungUp               // the server closes it on the handshake
+	mute                 // it answers no handshake
+	refused              // it refuses the client's authentication
+	barred               // it answers the handshake, and the session is not taken for another reason
+	reaches              // how many there are
+)
+
+func (c Code) reach() reach {
+	switch c {
+	case HungUp:
+		return hungUp
+	case Silent:
+		return mute
+	case Auth:
+		return refused
+	case SASL, NoChroot:
+		return barred
+	default:
+		return away
 	}
 }
 
-// most is how most attempts at a server failed.
-func (a *attempts) most(server int) (code Code, tried bool) {
-	most := 0
-	for c, n := range a[server] {
-		if n > most {
-			code, most = Code(c), n
+// outcomes are the servers, by how far attempts at them got.
+type outcomes struct {
+	at      [reaches][]string
+	lasted  [reaches]int64
+	reached int64 // how long attempts lasted that had a connection
+	mixed   bool  // attempts at a server ended in several ways, or for a part of the time alone
+}
+
+// outcomesOf goes by how long attempts at each server lasted that ended alike. Those that reached it count from the
+// first to the newest, since most of the time goes with servers that are not reached.
+func outcomesOf(r *Record, tries []try, apart int64) (o outcomes) {
+	var by [servers + 1][reaches]try
+	var all [servers + 1]int64
+	var longest [servers + 1]try
+	for _, t := range tries {
+		to, server := t.code.reach(), t.server%(servers+1)
+		sum := &by[server][to]
+		sum.time, sum.extent = sum.time+max(1, t.time), sum.extent+t.extent
+		all[server] += max(1, t.time)
+		if to != away {
+			o.reached += t.time
+		} else if t.time >= longest[server].time {
+			longest[server] = t
 		}
 	}
-	return code, most > 0
-}
-
-// mute reports whether a server but this one took connections and did not answer, and no attempt failed otherwise.
-func (a *attempts) mute(server uint8) bool {
-	others := false
-	for i := range a {
-		for code, n := range a[i] {
+	for i, name := range r.Servers {
+		for to, t := range by[i] {
 			switch {
-			case n > 0 && Code(code) != Silent:
-				return false
-			case n > 0 && i != int(server):
-				others = true
+			case t.time == 0 || t.time < enough(all[i]):
+				o.mixed = o.mixed || t.time > all[i]-enough(all[i]) && all[i] >= apart/5
+				continue
+			case reach(to) == away:
+				name, t.extent = fmt.Sprintf("%s (%v)", name, longest[i].code), t.time
 			}
+			o.at[to] = append(o.at[to], name)
+			o.lasted[to] = min(o.lasted[to]+t.extent, apart)
 		}
 	}
-	return others
-}
-
-// any reports whether an attempt failed so.
-func (a *attempts) any(code Code) bool {
-	for i := range a {
-		if a[i][code] > 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// verdict says what kept the client without a connection. Servers that it reached say more than those that it did not:
-// a server that crashes leaves the others without a leader. silent is the server of the connection before, if it had
-// fallen silent.
-func (a *attempts) verdict(r *Record, silent string, span int64) (session.LossKind, string) {
-	var hungUp, mute, away []string
-	for i := range a {
-		name := r.Servers[i]
-		switch code, tried := a.most(i); {
-		case !tried:
-		case code == HungUp:
-			hungUp = append(hungUp, name)
-		case code == Silent:
-			mute = append(mute, name)
+	for to := range o.at {
+		slices.Sort(o.at[to])
+		switch lasted := o.spans(reach(to), apart); {
+		case reach(to) == away || lasted >= enough(apart):
+		case lasted < apart/5: // a moment, beside what went on
+			o.at[to] = nil
 		default:
-			away = append(away, fmt.Sprintf("%s (%v)", name, code))
+			o.mixed = o.mixed || len(o.at[to]) > 0
 		}
 	}
-	slices.Sort(hungUp)
-	slices.Sort(mute)
-	slices.Sort(away)
-	var also string
-	if len(away) > 0 {
-		also = "; not reached: " + strings.Join(away, ", ")
+	return o
+}
+
+// spans is what part of the time is taken for how far attempts got. Those at a server that was reached stand until its
+// next turn, which comes after the others had theirs: pauses grow by three tenths each, so with three servers the next
+// gap is longer than all before it, but for a second each at most.
+func (o *outcomes) spans(to reach, apart int64) int64 {
+	lasted := o.lasted[to]
+	if to != away {
+		lasted += min(lasted*5/4, 3*longestPause)
 	}
-	lasted := about(span)
+	return min(apart, lasted)
+}
+
+// enough is what part of a time something must have lasted that is named for it.
+func enough(all int64) int64 { return all - all/5*2 }
+
+// verdict says what kept the client without a connection for a time. Servers that it reached say more than those that
+// it did not: a server that crashes leaves the others without a leader.
+func (o *outcomes) verdict(apart int64) (kind session.LossKind, lasted int64, sentence string) {
+	kind, lasted = session.LossNotReached, o.lasted[away]
+	said := 0
+	var parts []string
+	part := func(to reach, as session.LossKind, format string) {
+		if len(o.at[to]) > 0 {
+			parts = append(parts, fmt.Sprintf(format, strings.Join(o.at[to], ", "), about(o.lasted[to])))
+			kind, lasted = as, o.spans(to, apart)
+			said++
+		}
+	}
+	part(hungUp, session.LossNotServing, "each server that was reached hung up on the handshake for %[2]s, as servers without a leader do: %[1]s")
+	part(mute, session.LossNotAnswered, "servers took connections and answered nothing for %[2]s: %[1]s")
+	part(refused, session.LossAuthRefused, "servers refused this client's authentication for %[2]s: %[1]s")
+	part(barred, session.LossUnknown, "servers answered the handshake, and then this client's authentication failed for %[2]s: %[1]s")
+	missed := strings.Join(o.at[away], ", ")
 	switch {
-	case len(hungUp) > 0 && len(mute) == 0:
-		return session.LossNotServing, fmt.Sprintf("each server that was reached hung up on the handshake for %s, as servers without a leader do: %s%s",
-			lasted, strings.Join(hungUp, ", "), also)
-	case len(hungUp) > 0:
-		return session.LossUnknown, fmt.Sprintf("servers hung up on the handshake (%s) or answered nothing (%s) for %s%s",
-			strings.Join(hungUp, ", "), strings.Join(mute, ", "), lasted, also)
-	case len(mute) > 0:
-		return session.LossNotAnswered, fmt.Sprintf("servers took connections and answered nothing for %s: %s%s",
-			lasted, strings.Join(mute, ", "), also)
-	case len(away) > 0 && silent != "":
-		return session.LossNotReached, fmt.Sprintf("%s stopped answering %s before, and no server was reached: %s",
-			silent, lasted, strings.Join(away, ", "))
-	case len(away) > 0:
-		return session.LossNotReached, fmt.Sprintf("no server was reached for %s: %s", lasted, strings.Join(away, ", "))
+	case said > 0 && missed != "":
+		parts = append(parts, "not reached: "+missed)
+	case said == 0 && missed != "" && lasted >= enough(apart) && !o.mixed:
+		if o.reached < apart/5 {
+			lasted = apart
+		}
+		parts = append(parts, fmt.Sprintf("no server was reached for %s: %s", about(lasted), missed))
+	case said == 0:
+		kind = session.LossUnknown
+		if missed != "" {
+			missed = ": " + missed
+		}
+		parts = append(parts, fmt.Sprintf("there was no connection for %s%s", about(apart), missed))
 	}
-	return session.LossUnknown, fmt.Sprintf("the connection was lost %s before, and no attempt to connect had an outcome", lasted)
+	if said > 1 || o.mixed {
+		kind = session.LossUnknown
+	}
+	return kind, lasted, strings.Join(parts, "; ")
 }

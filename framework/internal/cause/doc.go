@@ -6,7 +6,9 @@
 // renewal or its answer, eight or so in a session timeout; attempts to connect that fail alike are one event, however
 // many they are. So the ring has what happened in many session timeouts.
 //
-// The rule of the judge is that no culprit is better than a wrong one. It looks at the time in which a lease could have
-// been renewed and was not, and adds up on what that time was spent: on timers that ran late, on a server that did not
-// answer, without a connection. Only what accounts for it is named.
+// The rule of the judge is that no culprit is better than a wrong one. It cuts the time in which a lease could have
+// been renewed and was not into pieces, of which each has one state: the server answered, was silent, or was slow;
+// there was no connection; the process did not run, or had perhaps stopped already. A cause is named that has three
+// fifths of the time in which something was wrong, if no other can have been it, and the sentence has what the pieces
+// add up to.
 package cause

@@ -8,6 +8,7 @@ type Event struct {
 	Kind   Kind
 	Server uint8 // index in Record.Servers
 	Code   Code  // why a connection ended or an attempt failed
+	Times  uint8 // how many attempts failed, 255 for more
 }
 
 // A Kind says what happened. The comments say what A and N are.
@@ -20,8 +21,8 @@ const (
 	Renewed                  // a renewal was written; A: how late
 	Answered                 // a renewal was answered; A: after how long
 	GaveUp                   // the client left a server for a renewal; A: its silence, N: not 0 if it answered others
-	Detached                 // the connection ended
-	Failed                   // attempts to connect failed alike; A: when the newest did, N: how many
+	Detached                 // the connection ended; A and N as for GaveUp, if a renewal was waited for
+	Failed                   // attempts to connect failed alike; A: when the newest did, N: how many units they lasted
 	Late                     // a timer ran late; A: by how much, N: how many units the machine was suspended
 	Ended                    // leases or the session ended; A: a How
 	kinds                    // how many there are
@@ -29,6 +30,9 @@ const (
 
 // slept is for how long the machine was suspended, by a [Late].
 func (e *Event) slept() int64 { return int64(e.N) * int64(unit) }
+
+// lasted is for how long attempts were made that ended alike, with the pauses before them, by a [Failed].
+func (e *Event) lasted() int64 { return int64(e.N) * int64(unit) }
 
 // A Code says why a connection ended, or why an attempt to connect failed.
 type Code uint8
@@ -49,13 +53,14 @@ const (
 	Reset            // the connection was reset
 	Overdue          // the server answered pings, but not an earlier request
 	NotRenewed       // the client left it for a renewal
+	SASL             // the handshake was answered, and then no authentication came about
 	codes            // how many there are
 )
 
 var codeTexts = [codes]string{
 	"failed", "connection refused", "timed out", "unreachable", "unknown name", "TLS failed", "hung up on the handshake",
 	"nothing came", "authentication refused", "no chroot", "closed by the server", "connection reset", "an answer was overdue",
-	"no answer to a renewal",
+	"no answer to a renewal", "no authentication",
 }
 
 func (c Code) String() string {

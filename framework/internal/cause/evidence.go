@@ -2,6 +2,9 @@ package cause
 
 import (
 	"fmt"
+	"math"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -21,14 +24,12 @@ func evidence(r *Record, l *Loss) []string {
 		}
 	}
 	if a := r.Trying; a.Active && a.Since <= l.At {
-		stage := "dialing"
-		if a.Reached {
-			stage = "waiting for the answer to the handshake"
-		}
-		all = append(all, fmt.Sprintf("%san attempt to connect to %s began: %s", ago(l.At-a.Since), r.Servers[a.Server%(servers+1)], stage))
+		all = append(all, fmt.Sprintf("%san attempt to connect to %s began: %s", ago(l.At-a.Since), r.Servers[a.Server%(servers+1)], stageTexts[a.Stage%(Authenticating+1)]))
 	}
 	return all[max(0, len(all)-lines):]
 }
+
+var stageTexts = [...]string{"dialing", "waiting for the answer to the handshake", "authenticating"}
 
 // ago is a time before the loss, in milliseconds.
 func ago(ns int64) string {
@@ -53,10 +54,15 @@ func (r *Record) text(e Event, l *Loss) string {
 		}
 		return fmt.Sprintf("%s had answered nothing since the renewal: left", server)
 	case Detached:
+		if e.N != 0 {
+			return fmt.Sprintf("the connection to %s ended, which had answered something else after the renewal, and then nothing for %s: %v",
+				server, took, e.Code)
+		}
 		return fmt.Sprintf("the connection to %s ended: %v", server, e.Code)
 	case Failed:
-		if e.N > 1 {
-			return fmt.Sprintf("%d attempts to connect to %s failed, the last at %s: %v", e.N, server, ago(l.At-e.A), e.Code)
+		if e.Times > 1 {
+			return fmt.Sprintf("%s attempts to connect to %s failed in %s, the last at %s: %v", times(e.Times), server, about(e.lasted()),
+				strings.TrimSpace(ago(l.At-e.A)), e.Code)
 		}
 		return fmt.Sprintf("an attempt to connect to %s failed: %v", server, e.Code)
 	case Late:
@@ -69,6 +75,13 @@ func (r *Record) text(e Event, l *Loss) string {
 	default:
 		return ""
 	}
+}
+
+func times(n uint8) string {
+	if n == math.MaxUint8 {
+		return "255 or more"
+	}
+	return strconv.Itoa(int(n))
 }
 
 var endTexts = [AuthRefused + 1]string{

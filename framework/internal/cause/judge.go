@@ -35,6 +35,13 @@ const (
 	worth      = 64
 )
 
+// looks is how often a session's clock looks in a session timeout, at least.
+const looks = 16
+
+// Look is how far apart the looks of a session's clock are, at most. A process that stops just after one is late from
+// the next one on, wherever that is: so what may be due far later says nothing of when it stopped.
+func Look(timeout time.Duration) time.Duration { return timeout / looks }
+
 // Judge says why something ended.
 func Judge(r Record, l Loss) session.Explanation {
 	kind, sentence := judge(&r, &l)
@@ -42,62 +49,145 @@ func Judge(r Record, l Loss) session.Explanation {
 }
 
 func judge(r *Record, l *Loss) (session.LossKind, string) {
-	switch {
-	case l.How == ClientClosed:
+	switch l.How {
+	case ClientClosed:
 		return session.LossClientClosed, "this client was closed"
-	case l.How == AuthRefused:
+	case AuthRefused:
 		return session.LossAuthRefused, r.newest(Failed) + " refused this client's authentication"
-	case l.How == Disconnected:
-		return session.LossConnectionLost, fmt.Sprintf("the connection to %s was lost: %v", r.newest(Detached), l.Code)
-	case l.How == Expired && l.Valid && l.At < l.Until:
-		return session.LossSessionEnded, "the servers ended the session, which was valid by this client's clock"
-	case r.unseen(l) >= l.Timeout/noticeable:
-		return session.LossUnknown, fmt.Sprintf("not certain: of the first %s nothing is recorded any more", about(r.unseen(l)))
+	default:
+		return measure(r, l).verdict()
 	}
-	kind, sentence, seen := measure(r, l).verdict(r, l)
-	if !seen && l.How == Expired {
-		return session.LossSessionEnded, "the servers ended the session: " + sentence
-	}
-	return kind, sentence
 }
 
-// verdict names what the time was spent on. It names nothing that others share the time with. What has healed is not
-// named, but may leave what has not uncertain.
-func (t *tally) verdict(r *Record, l *Loss) (kind session.LossKind, sentence string, seen bool) {
-	least := l.Timeout / noticeable
-	stopped := t.fresh.stopped >= least
-	cut := t.fresh.cut()
-	switch {
-	case stopped && max(t.before, t.after) < least/2 && t.fresh.stopped >= (t.fresh.stopped+t.fresh.hidden+cut)/5*3:
-		if t.fresh.suspended > t.fresh.stopped/2 {
-			return session.LossMachineSuspended, "the machine was suspended for " + about(slept(t.unhealed)), true
+// A tally is what the time of a loss was spent on: all of it, and what has not healed since.
+type tally struct {
+	*Record
+	*Loss
+	all, fresh      *sum
+	stops, unhealed []pause // in which the process did not run
+	usual           int64   // how long renewals took
+	noticed         bool    // process did not run for a noticeable time before the loss
+}
+
+// measure cuts the time into pieces, takes out what the process did not see, and adds up.
+func measure(r *Record, l *Loss) *tally {
+	w := look(r, l)
+	t := &tally{Record: r, Loss: l, usual: w.usual}
+	var out int64
+	for _, p := range pauses(r) {
+		in := p.in(stretch{l.From, l.At})
+		if in <= 0 {
+			continue
 		}
-		return session.LossProcessStopped, "this process did not run for at least " + about(stood(t.unhealed)) + t.throttling(l), true
-	case cut < least && t.all.stopped < least:
-		return session.LossUnknown, "no cause was seen", false
-	case cut >= least && !stopped && !t.doubtful:
-		if most := t.fresh.most(); most != troubles && t.all.most() == most && (most == late || !t.retaken) {
-			if kind, sentence = t.network(r, l, most); kind != session.LossUnknown {
-				return kind, sentence, true
-			}
+		t.stops = append(t.stops, p)
+		out += in
+		if p.to > w.healed {
+			t.unhealed = append(t.unhealed, p)
 		}
 	}
-	return session.LossUnknown, "not certain: " + strings.Join(t.parts(r, l), ", and "), true
+	t.noticed = out >= max(1, l.Timeout/noticeable)
+	pieces := pausing(w.pieces, t.stops, l.Timeout/looks)
+	t.all, t.fresh = sumSince(l.From, r, l, pieces, w.tried), sumSince(w.healed, r, l, pieces, w.tried)
+	return t
+}
+
+// verdict names what the time was spent on.
+func (t *tally) verdict() (session.LossKind, string) {
+	valid := t.How == Expired && t.Valid && t.At < t.Until
+	switch {
+	case t.How == Disconnected:
+		return session.LossConnectionLost, t.disconnected()
+	case valid && !t.noticed:
+		return session.LossSessionEnded, "the servers ended the session, which was valid by this client's clock"
+	case valid:
+		return session.LossUnknown, "not certain: the servers ended the session, which was valid by this client's clock, and " + t.stopped()
+	case t.unseen(t.Loss) >= t.all.least:
+		return session.LossUnknown, fmt.Sprintf("not certain: of the first %s nothing is recorded any more", about(t.unseen(t.Loss)))
+	case t.all.all() < t.all.least && !t.noticed:
+		if t.How == Expired {
+			return session.LossSessionEnded, "the servers ended the session: no cause was seen"
+		}
+		return session.LossUnknown, "no cause was seen"
+	}
+	if kind, sentence := t.named(); kind != session.LossUnknown {
+		return kind, sentence
+	}
+	if parts := t.parts(); len(parts) > 0 {
+		return session.LossUnknown, "not certain: " + strings.Join(parts, ", and ")
+	}
+	return session.LossUnknown, "no cause was seen"
+}
+
+// named names what has three fifths of the time, of all and of what has not healed, unless others may have been it.
+func (t *tally) named() (session.LossKind, string) {
+	most, alone := t.fresh.most()
+	if before, now := t.all.most(); !alone || !now || before != most {
+		return session.LossUnknown, ""
+	}
+	if most == stopped {
+		return t.pause()
+	}
+	switch {
+	case t.fresh.of[stopped] >= t.all.least:
+	case most != slow && t.fresh.again >= t.Timeout/5:
+		// A server that takes the session has a leader, and a busy one may answer no ping for a while: servers that do so
+		// one after the other may as well be slow.
+	case most == silent:
+		return session.LossNotAnswered, t.fresh.silent(t.Record)
+	case most == slow:
+		return session.LossAnsweredLate, t.fresh.lateness(t.Record)
+	case most == apart:
+		return t.fresh.away(t.Record)
+	}
+	return session.LossUnknown, ""
+}
+
+// pause names a stop, unless answers were missing beside it, or are missing after it for longer than they take.
+func (t *tally) pause() (session.LossKind, string) {
+	beside, after := t.fresh.beside()
+	if beside >= t.all.least/2 || after > 2*t.usual {
+		return session.LossUnknown, ""
+	}
+	if slept := slept(t.unhealed); slept > stood(t.unhealed)/2 {
+		return session.LossMachineSuspended, "the machine was suspended for " + about(slept)
+	}
+	return session.LossProcessStopped, "this process did not run for at least " + about(stood(t.unhealed)) + t.throttling()
+}
+
+// disconnected says how a connection was lost. A process that did not run leaves answers unread, and then closes it.
+func (t *tally) disconnected() string {
+	lost := fmt.Sprintf("the connection to %s was lost: %v", t.newest(Detached), t.Code)
+	switch t.Code {
+	case Silent, NotRenewed, Overdue:
+		if t.noticed && len(t.unhealed) > 0 {
+			return lost + ", but this process did not run for at least " + about(stood(t.unhealed))
+		}
+	default:
+	}
+	return lost
+}
+
+func (t *tally) stopped() string {
+	return "this process did not run for at least " + about(stood(t.stops))
 }
 
 // parts are what the time was shared by.
-func (t *tally) parts(r *Record, l *Loss) (parts []string) {
-	if t.all.stopped >= l.Timeout/noticeable {
-		parts = append(parts, "this process did not run for at least "+about(stood(t.stops)))
+func (t *tally) parts() (parts []string) {
+	of := &t.all.of
+	if t.noticed {
+		parts = append(parts, t.stopped())
 	}
-	if t.all.of[late] >= l.Timeout/worth {
-		parts = append(parts, t.lateness(r))
+	if of[perhaps] >= t.all.least {
+		parts = append(parts, "this process may not have run for "+about(of[perhaps]))
 	}
-	if d := t.all.of[unanswered]; d >= l.Timeout/worth {
-		parts = append(parts, "a server answered nothing for "+about(d))
+	if of[slow] >= t.all.worth {
+		parts = append(parts, t.all.lateness(t.Record))
 	}
-	if d := t.all.of[apart]; d >= l.Timeout/worth {
-		_, part := t.tried.verdict(r, "", d)
+	if of[silent] >= t.all.worth {
+		parts = append(parts, t.all.silent(t.Record))
+	}
+	if of[apart] >= t.all.worth {
+		_, _, part := t.all.tries.verdict(of[apart])
 		parts = append(parts, part)
 	}
 	return parts
@@ -118,37 +208,15 @@ func slept(stops []pause) (d int64) {
 }
 
 // throttling says how far a CPU quota explains that the process did not run.
-func (t *tally) throttling(l *Loss) string {
-	if l.Throttled == nil || len(t.unhealed) == 0 {
+func (t *tally) throttling() string {
+	if t.Throttled == nil || len(t.unhealed) == 0 {
 		return ""
 	}
-	throttled, span, known := l.Throttled(t.unhealed[0].from, t.unhealed[len(t.unhealed)-1].to)
+	throttled, span, known := t.Throttled(t.unhealed[0].from, t.unhealed[len(t.unhealed)-1].to)
 	if !known || throttled < mention {
 		return ""
 	}
 	return fmt.Sprintf("; its cgroup was throttled for %s in the %s around that, all processors together", about(throttled), about(span))
-}
-
-// network says what kept a process that ran from the servers.
-func (t *tally) network(r *Record, l *Loss, most trouble) (session.LossKind, string) {
-	switch most {
-	case late:
-		return session.LossAnsweredLate, t.lateness(r)
-	case unanswered:
-		return session.LossNotAnswered, fmt.Sprintf("%s stopped answering %s before", r.server(t.silent), about(l.At-t.since[unanswered]))
-	}
-	silent := ""
-	if t.fresh.led > 0 {
-		silent = r.server(t.leader)
-	}
-	return t.triedSince.verdict(r, silent, l.At-t.since[apart])
-}
-
-func (t *tally) lateness(r *Record) string {
-	if t.took > 0 {
-		return "renewals were answered only after " + about(t.took)
-	}
-	return fmt.Sprintf("%s answered, but no renewal within %s", r.server(t.silent), about(t.longest()))
 }
 
 // server is the name of a server.

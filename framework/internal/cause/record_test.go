@@ -26,14 +26,14 @@ func TestARecordHasTheEventsThatCountAndTheStateBeforeThem(t *testing.T) {
 	}{
 		"health": {func(*cause.Ring) {}, cause.Answered, 984*time.Second + time.Millisecond, 11},
 		"an outage that began long before": {func(r *cause.Ring) {
-			r.Detach(at(500*time.Second), "zk1:2181", cause.Reset)
+			r.Detach(at(500*time.Second), time.Time{}, "zk1:2181", cause.Reset)
 			for i := range 20 {
 				r.Fail(at(time.Duration(500+i)*time.Second), "zk1:2181", cause.Refused)
 			}
 			r.Run(at(990*time.Second), at(700*time.Second), 0)
 		}, cause.Detached, 500 * time.Second, 3},
 		"an outage whose attempts began long before": {func(r *cause.Ring) {
-			r.Detach(at(500*time.Second), "zk1:2181", cause.Reset)
+			r.Detach(at(500*time.Second), time.Time{}, "zk1:2181", cause.Reset)
 			r.Fail(at(500*time.Second), "zk1:2181", cause.Refused)
 			r.Fail(at(501*time.Second), "zk2:2181", cause.Refused)
 			r.Fail(at(990*time.Second), "zk1:2181", cause.Refused)
@@ -63,7 +63,7 @@ func flap(r *cause.Ring, from, to, every time.Duration) {
 		server := fmt.Sprintf("zookeeper-%d.example.com:2181", i%3)
 		r.Attach(at(d), at(d+time.Millisecond), server)
 		r.Renew(at(d+time.Millisecond), at(d+time.Millisecond), server)
-		r.Detach(at(d+every/2), server, cause.Closed)
+		r.Detach(at(d+every/2), time.Time{}, server, cause.Closed)
 	}
 }
 

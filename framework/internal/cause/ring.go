@@ -13,7 +13,7 @@ const (
 // least is how late a timer must run to be an event. Go's own are late by less, also on a busy machine.
 const least = 10 * time.Millisecond
 
-// unit is that of a suspension in an event: 32 bits have more than a year of it.
+// unit is that of how long a suspension or attempts lasted, in an event: 32 bits have more than a year of it.
 const unit = 10 * time.Millisecond
 
 // A Ring keeps the newest events of a client. Its methods but New do not allocate, and are not safe for concurrent use.
@@ -21,6 +21,7 @@ type Ring struct {
 	began     time.Time
 	count     uint64 // events ever
 	ran       int64  // until when the time of late timers has been counted
+	tried     int64  // until when the time of attempts to connect has been counted
 	suspended time.Duration
 	trying    Trying
 	names     [servers + 1]string
@@ -29,12 +30,22 @@ type Ring struct {
 
 // Trying is an attempt to connect that is under way.
 type Trying struct {
-	Since   int64
-	Until   int64 // when there was a connection; valid only if Reached
-	Server  uint8
-	Reached bool // there is a connection, and no answer to the handshake yet
-	Active  bool
+	Since  int64
+	Until  int64 // when there was a connection; valid only from Shaking on
+	Server uint8
+	Stage  Stage
+	Active bool
 }
+
+// A Stage is how far an attempt to connect has got.
+type Stage uint8
+
+// How far an attempt to connect has got.
+const (
+	Dialing        Stage = iota
+	Shaking              // there is a connection, and no answer to the handshake yet
+	Authenticating       // the handshake was answered, and SASL is not over
+)
 
 // New returns a ring that begins at an instant, with which all others are compared.
 func New(began time.Time) *Ring {
@@ -86,45 +97,51 @@ func (r *Ring) server(name string) uint8 {
 
 // Begin notes that a session began.
 func (r *Ring) Begin(now time.Time) {
-	r.trying.Active = false
+	r.trying.Active, r.tried = false, r.Since(now)
 	r.add(Event{At: r.Since(now), Kind: Began})
 }
 
-// Try notes that an attempt to connect began, or that it has a connection now.
-func (r *Ring) Try(now time.Time, server string, reached bool) {
-	if reached && r.trying.Active {
-		r.trying.Reached, r.trying.Until = true, r.Since(now)
-		return
-	}
+// Try notes that an attempt to connect began, or how far it has got.
+func (r *Ring) Try(now time.Time, server string, stage Stage) {
 	at := r.Since(now)
-	r.trying = Trying{Since: at, Until: at, Server: r.server(server), Reached: reached, Active: true}
+	if stage == Dialing || !r.trying.Active {
+		r.trying = Trying{Since: at, Until: at, Server: r.server(server), Active: true}
+	}
+	if stage == Shaking {
+		r.trying.Until = at
+	}
+	r.trying.Stage = stage
 }
 
-// Fail notes that the attempt failed. Failures of one outage that are alike become one event.
+// Fail notes that the attempt failed. Failures of one outage that are alike become one event, which has the time since
+// the connection ended or the attempt before failed.
 func (r *Ring) Fail(now time.Time, server string, code Code) {
 	r.trying.Active = false
 	at, index := r.Since(now), r.server(server)
+	lasted := max(0, at-r.tried) / int64(unit)
+	r.tried += lasted * int64(unit)
 	for i := r.count; i > 0 && r.count-i < size && r.events[(i-1)%size].Kind == Failed; i-- {
 		if e := &r.events[(i-1)%size]; e.Server == index && e.Code == code {
-			e.A = at
-			if e.N < math.MaxUint32 {
-				e.N++
-			}
+			e.A, e.N = at, uint32(min(int64(e.N)+lasted, math.MaxUint32))
+			e.Times = uint8(min(int(e.Times)+1, math.MaxUint8))
 			return
 		}
 	}
-	r.add(Event{At: at, A: at, Kind: Failed, Server: index, Code: code, N: 1})
+	r.add(Event{At: at, A: at, N: uint32(min(lasted, math.MaxUint32)), Kind: Failed, Server: index, Code: code, Times: 1})
 }
 
 // Attach notes that a server took the session, with an answer to a request of sent.
 func (r *Ring) Attach(sent, received time.Time, server string) {
-	r.trying.Active = false
+	r.trying.Active, r.tried = false, r.Since(received)
 	r.add(Event{At: r.Since(received), A: int64(received.Sub(sent)), Kind: Attached, Server: r.server(server)})
 }
 
-// Detach notes that the connection ended.
-func (r *Ring) Detach(now time.Time, server string, code Code) {
-	r.add(Event{At: r.Since(now), Kind: Detached, Server: r.server(server), Code: code})
+// Detach notes that the connection ended. heard is as for GiveUp, if a renewal is waited for.
+func (r *Ring) Detach(now, heard time.Time, server string, code Code) {
+	r.tried = r.Since(now)
+	e := Event{At: r.tried, Kind: Detached, Server: r.server(server), Code: code}
+	e.hear(now, heard)
+	r.add(e)
 }
 
 // Renew notes that a renewal was written that was planned for then.
@@ -145,10 +162,14 @@ func (r *Ring) Answer(sent, received time.Time, server string) {
 // came since that was sent; zero for none.
 func (r *Ring) GiveUp(now, heard time.Time, server string) {
 	e := Event{At: r.Since(now), Kind: GaveUp, Server: r.server(server)}
+	e.hear(now, heard)
+	r.add(e)
+}
+
+func (e *Event) hear(now, heard time.Time) {
 	if !heard.IsZero() {
 		e.A, e.N = int64(now.Sub(heard)), 1
 	}
-	r.add(e)
 }
 
 // Run notes that the client's clock runs now, for which it was planned then, and how long the machine has ever been

@@ -25,7 +25,7 @@ func TestTheRecordsOfARenewalDoNotAllocate(t *testing.T) {
 	if got := testing.AllocsPerRun(1000, func() {
 		now = now.Add(time.Second)
 		renew(r, now)
-		r.Try(now, "zk2:2181", true)
+		r.Try(now, "zk2:2181", cause.Shaking)
 		r.Fail(now, "zk2:2181", cause.Refused)
 	}); got != 0 {
 		t.Errorf("got %v allocations, want 0", got)
@@ -49,12 +49,17 @@ func TestFailuresOfOneOutageThatAreAlikeAreOneEvent(t *testing.T) {
 	}
 	r.Fail(at(1000*time.Second), "zk0:2181", cause.Timeout)
 	got := r.Record(r.Mark(), &cause.Loss{}).Events
-	if len(got) != 4 || got[0].N != 334 || got[0].A != int64(999*time.Second) || got[3].N != 1 {
-		t.Errorf("got %+v, want three events for 1000 refusals and one for a timeout", got)
+	if len(got) != 4 || got[0].Times != 255 || got[0].A != int64(999*time.Second) || got[3].Times != 1 {
+		t.Errorf("got %+v, want three events for 1000 refusals, of 255 or more each, and one for a timeout", got)
+	}
+	for i, want := range []uint32{33300, 33300, 33300, 100} { // each has the second before it
+		if got[i].N != want {
+			t.Errorf("event %d: got attempts of %d units, want %d", i, got[i].N, want)
+		}
 	}
 	r.Attach(at(1001*time.Second), at(1001*time.Second), "zk1:2181")
 	r.Fail(at(1002*time.Second), "zk0:2181", cause.Refused)
-	if got := r.Record(r.Mark(), &cause.Loss{}).Events; len(got) != 6 || got[5].N != 1 {
+	if got := r.Record(r.Mark(), &cause.Loss{}).Events; len(got) != 6 || got[5].Times != 1 || got[5].N != 100 {
 		t.Errorf("got %+v, want an event of its own in another outage", got)
 	}
 }
@@ -68,8 +73,8 @@ func TestServersBeyondFifteenShareAName(t *testing.T) {
 	if got := len(rec.Events); got != 16 {
 		t.Errorf("got %d events, want 16", got)
 	}
-	if last := rec.Events[15]; rec.Servers[last.Server] != "another server" || last.N != 5 {
-		t.Errorf("got %d failures of %q, want 5 of another server", last.N, rec.Servers[last.Server])
+	if last := rec.Events[15]; rec.Servers[last.Server] != "another server" || last.Times != 5 {
+		t.Errorf("got %d failures of %q, want 5 of another server", last.Times, rec.Servers[last.Server])
 	}
 }
 

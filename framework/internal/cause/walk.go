@@ -1,210 +1,209 @@
 package cause
 
-// A walk goes through the events of a record, and notes each stretch as it ends.
+// A walk cuts the time of a loss into pieces, event by event. They cover it, and each has one state.
 type walk struct {
-	tally
 	loss   *Loss
 	window stretch
+	pieces []piece
 
-	opening   bool // the session's first handshake has had no answer yet
-	connected bool
-	waiting   bool  // for the answer to a renewal
-	from      int64 // when the present stretch began
-	server    uint8
-	lead      lead
-	left      bool // a server that answered no renewal
+	now    piece // the one that lasts
+	known  bool  // an event has said how the connection stands
+	lead   lead
+	left   bool   // a server that had answered nothing since its renewal
+	failed *Event // the newest failed attempt of this time without a connection
+	since  int64  // when the newest attempt failed, or the connection ended
+
+	healed int64 // when the newest renewal was sent that was answered in time: what was before is over
+	usual  int64 // how long renewals took that were answered in time, at most
+	tried  []try
 }
 
-// A lead is the silence in which the last connection ended.
+// A lead is how the newest connection ended. A server that answers pings, but no renewal, may have fallen silent
+// after the ping. If then it or another one takes the session and answers no renewal either, or another one takes a
+// connection and answers no handshake, they wait for the same leader, or for a majority: servers do not fall silent
+// one after the other, each at that moment. Either is an answer that comes too late, or not yet.
 type lead struct {
-	from   int64
-	ran    int64 // how much of it counts
+	slow   bool // so it was
 	server uint8
-	slow   bool     // the server had answered something after the renewal
-	tried  attempts // since then
+	tried  int // how many attempts there had been
 }
 
-// measure adds up.
-func measure(r *Record, l *Loss) *tally {
-	w := walk{loss: l, window: stretch{l.From, min(l.At, l.Until)}}
-	w.since = [troubles]int64{l.At, l.At, l.At}
-	w.stop(r)
-	w.from = l.From
-	for _, e := range r.Events {
-		w.step(e)
-	}
-	// An attempt that has only just begun says nothing.
-	if a := r.Trying; a.Active && !w.connected && a.Since < l.At && l.At-a.Since >= l.Timeout/worth {
-		code := Timeout
-		if a.Reached && l.At-a.Until >= a.Until-a.Since {
-			code = Silent
+// others reports whether other servers took connections then and did not answer, and no attempt ended otherwise.
+func (w *walk) others() (mute bool) {
+	for _, t := range w.tried[w.lead.tried:] {
+		if t.code != Silent {
+			return false
 		}
-		w.try(Event{Server: a.Server, Code: code, N: 1})
+		mute = mute || t.server != w.lead.server
 	}
-	switch {
-	case w.waiting && l.Heard:
-		w.note(late, l.At)
-	case w.waiting:
-		w.note(w.silence(l.At), l.At)
-	case !w.connected:
-		w.note(w.without(), l.At)
-	}
-	return &w.tally
+	return mute && w.lead.slow
 }
 
-func (w *walk) step(e Event) {
+// look goes through the events of a record.
+func look(r *Record, l *Loss) *walk {
+	w := &walk{loss: l, window: stretch{l.From, min(l.At, l.Until)}, healed: l.From}
+	w.now.from, w.since = l.From, l.From
+	for i := range r.Events {
+		w.step(&r.Events[i])
+	}
+	if w.now.state == silent && (l.Heard || w.lead.slow) {
+		w.now.state = slow
+	}
+	if a := r.Trying; !w.known && a.Active {
+		w.now.state = apart
+	}
+	if w.now.state == apart {
+		w.underWay(&r.Trying)
+		w.apart()
+	}
+	w.next(w.window.to, piece{})
+	return w
+}
+
+// next ends the present piece. Another begins.
+func (w *walk) next(at int64, p piece) {
+	at = max(w.now.from, min(at, w.window.to))
+	if w.now.to = at; w.now.from < at {
+		w.pieces = append(w.pieces, w.now)
+	}
+	p.from, p.began = at, at
+	w.now = p
+}
+
+// was ends a part of the present piece of which an event says later what it was.
+func (w *walk) was(to int64, p piece) {
+	rest := w.now
+	w.now = p
+	w.next(to, rest)
+	w.now.began = rest.began
+}
+
+func (w *walk) step(e *Event) {
+	slowly := e.A >= w.loss.Timeout/noticeable
+	server := e.Server % (servers + 1)
 	switch e.Kind {
 	case Began:
-		w.opening, w.connected, w.waiting, w.from, w.lead, w.left = true, false, false, e.At, lead{}, false
-		w.tried, w.triedSince = attempts{}, attempts{}
+		w.next(e.At, piece{})
+		w.known, w.failed = false, nil
 	case Attached:
-		if !w.connected {
-			w.attach(e)
+		shook := w.now.state == apart && slowly
+		w.apart()
+		if shook {
+			w.next(e.At-e.A, piece{state: slow, server: server, wait: shaken})
 		}
-		w.opening, w.connected, w.waiting = false, true, false
+		w.next(e.At, piece{})
+		w.known, w.failed = true, nil
 	case Renewed:
-		if !w.waiting {
-			w.waiting, w.from, w.server = true, e.At, e.Server%(servers+1)
+		if w.now.state != silent {
+			w.next(e.At, piece{state: silent, server: server, again: w.left})
 		}
-		w.connected = true // also if the ring has no older event
+		w.known = true // also if the record has no older event
 	case Answered:
-		w.answer(e)
+		w.answer(e, slowly)
 	case GaveUp:
-		w.leave(e.At, e.N != 0, e.A)
-	case Detached:
-		w.leave(e.At, e.Code == Overdue, 0)
-	case Failed:
-		if e.A > w.window.from {
-			w.try(e)
+		if w.now.state == silent {
+			w.leave(e)
+			w.next(e.At, piece{state: perhaps}) // what reads ends the connection right away, if it runs
 		}
+	case Detached:
+		w.detach(e)
+	case Failed:
+		w.fail(e)
 	case Late, Ended:
 	}
 }
 
-func (w *walk) try(e Event) {
-	w.tried.add(e)
-	w.triedSince.add(e)
-	w.lead.tried.add(e)
-}
-
-// A server that answered pings, but no renewal, may have fallen silent after the ping. If then it or another one takes
-// the session and answers no renewal either, or another one takes a connection and answers no handshake, they wait for
-// the same leader, or for a majority: servers do not fall silent one after the other, each at that moment. Either is an
-// answer that comes too late, or not yet.
-
-// silence is what a wait until then is for a server that has answered nothing since the renewal. A server that has only
-// just taken the session may be about to answer.
-func (w *walk) silence(to int64) trouble {
+func (w *walk) answer(e *Event, slowly bool) {
 	switch {
-	case w.lead.slow:
-		return late
-	case w.left && to-w.from >= w.loss.Timeout/5:
-		w.retaken = true
-		return late
-	}
-	return unanswered
-}
-
-// without is what the time without a connection is.
-func (w *walk) without() trouble {
-	if w.lead.slow && w.lead.tried.mute(w.lead.server) {
-		return late
-	}
-	return apart
-}
-
-// answer ends a wait. What went before an answer in time has healed.
-func (w *walk) answer(e Event) {
-	switch {
-	case e.A < w.loss.Timeout/noticeable:
-		w.heal()
-	case w.waiting:
-		w.took = max(w.took, e.A)
-		w.note(late, e.At)
-	}
-	w.connected, w.waiting = true, false
-}
-
-// heal forgets what went before: leases were renewed since.
-func (w *walk) heal() {
-	w.fresh = spent{stopped: w.fresh.stopped, suspended: w.fresh.suspended}
-	w.triedSince, w.doubtful, w.retaken = attempts{}, false, false
-	w.before, w.after, w.pending, w.lead, w.left = 0, 0, 0, lead{}, false
-	w.since = [troubles]int64{w.loss.At, w.loss.At, w.loss.At}
-}
-
-// attach ends the time without a connection. A handshake that took long was answered late.
-func (w *walk) attach(e Event) {
-	shook := e.At
-	if e.A >= w.loss.Timeout/noticeable {
-		shook = e.At - e.A
-	}
-	w.note(w.without(), max(shook, w.from))
-	if shook < e.At {
-		w.took = max(w.took, e.A)
-		w.from = max(shook, w.from)
-		w.note(late, e.At)
-	} else if w.opening { // the handshake of a new session renews its leases
-		w.heal()
-	}
-}
-
-// leave ends a connection whose server has been silent for so long. heard says that it answered something while it was
-// waited for. Silent after that, it may be slow, or gone: the time after it says which.
-func (w *walk) leave(at int64, heard bool, silent int64) {
-	if !w.connected {
-		return
-	}
-	next := lead{}
-	switch {
-	case w.waiting && heard:
-		ran := w.note(late, at)
-		if silent >= w.loss.Timeout/noticeable {
-			next = lead{from: max(w.window.from, at-silent), ran: min(ran, silent), server: w.server, slow: true}
+	case !slowly:
+		w.healed, w.usual = max(w.healed, e.At-e.A), max(w.usual, e.A)
+		if w.now.state == silent {
+			w.now.state = well
 		}
-	case w.waiting:
-		what := w.silence(at)
-		ran := w.note(what, at)
-		next = lead{from: w.since[what], ran: ran, server: w.server, slow: what == late}
+		w.lead, w.left = lead{}, false
+	case w.now.state == silent:
+		w.now.state, w.now.wait = slow, renewed
+	case w.now.state == well:
+		w.next(e.At-e.A, piece{state: slow, server: e.Server % (servers + 1), wait: renewed})
 	}
-	w.lead, w.left = next, w.left || w.waiting && at-w.from >= w.loss.Timeout/noticeable
-	w.connected, w.waiting, w.from = false, false, at
+	w.next(e.At, piece{})
+	w.known = true
 }
 
-// note ends a stretch, and returns how much of it counts: as far as the process ran.
-func (w *walk) note(what trouble, to int64) (ran int64) {
-	s := stretch{max(w.from, w.window.from), min(to, w.window.to)}
-	if s.to <= s.from {
-		return 0
+// leave ends the wait for a renewal with its connection. A server that answered something else is slow. Silent after
+// that, it may be slow, or gone: the time after it says which.
+func (w *walk) leave(e *Event) {
+	if w.now.state == silent {
+		switch heard := e.At - e.A; {
+		case e.N == 0 && e.Code != Overdue:
+			w.now.leads = true
+			w.left = w.left || e.At-w.now.from >= w.loss.Timeout/noticeable
+			if w.lead.slow {
+				w.now.state = slow
+			}
+		case e.N != 0 && e.A >= w.loss.Timeout/noticeable:
+			w.now.state = slow
+			w.was(heard, w.now)
+			w.now.leads = true
+		default:
+			w.now.state = slow
+		}
 	}
-	if what != apart {
-		from := w.waitedFrom(s)
-		w.all.hidden += w.hidden(s.from, from)
-		w.fresh.hidden += w.hidden(s.from, from)
-		s.from = from
+	w.lead = lead{slow: w.now.state == slow && w.now.leads, server: w.now.server, tried: len(w.tried)}
+}
+
+// detach ends a connection.
+func (w *walk) detach(e *Event) {
+	switch w.now.state {
+	case apart:
+		return
+	case perhaps: // the client has left it
+	default:
+		w.leave(e)
 	}
-	ran = s.to - s.from
-	for _, p := range w.stops {
-		ran -= p.in(s)
+	w.next(e.At, piece{state: apart})
+	w.known, w.failed, w.since = true, nil, e.At
+}
+
+// apart ends a time without a connection.
+func (w *walk) apart() {
+	if w.now.state == apart && w.others() {
+		w.now.state, w.now.wait = slow, unshaken
 	}
-	ran = max(0, ran)
-	w.all.of[what] += ran
-	w.fresh.of[what] += ran
-	w.since[what] = min(w.since[what], s.from)
-	if n := len(w.unhealed); n > 0 {
-		w.before += s.in(stretch{s.from, w.unhealed[0].from})
-		w.after += s.in(stretch{w.unhealed[n-1].to, s.to})
+}
+
+func (w *walk) fail(e *Event) {
+	if !w.known {
+		w.now.state, w.known = apart, true
 	}
+	w.since = max(w.since, e.A)
+	if w.failed == nil || e.A >= w.failed.A {
+		w.failed = e
+	}
+	w.tried = append(w.tried, try{
+		server: e.Server, code: e.Code, newest: e.A, time: e.lasted(), extent: max(0, e.A-e.At) + e.lasted()/max(1, int64(e.Times)),
+	})
+}
+
+// underWay adds what has no outcome yet: an attempt, or the pause after the newest that failed.
+func (w *walk) underWay(a *Trying) {
+	end := w.window.to
+	lasts := end - max(w.since, w.window.from)
+	t := try{server: a.Server, code: Timeout, newest: end, time: lasts, extent: lasts}
 	switch {
-	case what != apart && w.connected && s.to-s.from > w.pending:
-		w.silent, w.pending = w.server, s.to-s.from
-	case what == apart && w.lead.slow && w.lead.tried.any(Silent):
-		w.doubtful = true
-	case what == apart && ran >= w.loss.Timeout/noticeable/2 && w.lead.ran > 0:
-		w.all.led += w.lead.ran
-		w.fresh.led += w.lead.ran
-		w.since[apart] = min(w.since[apart], w.lead.from)
-		w.leader, w.lead = w.lead.server, lead{}
+	case a.Active && a.Stage == Authenticating:
+		t.code = SASL
+	case a.Active && a.Stage == Shaking && end-a.Until >= a.Until-a.Since:
+		t.code = Silent
+	case a.Active:
+	case w.failed == nil:
+		return
+	default:
+		t.server, t.code = w.failed.Server, w.failed.Code
+		t.time = min(lasts, longestPause)
+		t.extent = t.time
 	}
-	return ran
+	if t.time >= w.loss.Timeout/worth || !a.Active && t.time > 0 {
+		w.tried = append(w.tried, t)
+	}
 }

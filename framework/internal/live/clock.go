@@ -66,6 +66,7 @@ func (o *Runner) tick(now time.Time) time.Time {
 	}
 	next = earliest(earliest(next, o.removals.dueLocked(now)), o.watching.readLateLocked(now))
 	next = earliest(earliest(next, o.orphans.nextLocked(now)), deadline)
+	next = earliest(next, now.Add(cause.Look(o.leases.timeout))) // see there
 	o.validity.planned = next
 	o.mu.Unlock()
 	if renew {

@@ -74,11 +74,11 @@ func (o *Runner) onRestarted(server string, seen, found int64) {
 }
 
 // onTrying notes an attempt to connect, for the explanation of a loss.
-func (o *Runner) onTrying(server string, reached bool) {
+func (o *Runner) onTrying(server string, stage cause.Stage) {
 	now := o.clock.Now()
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.ring.Try(now, server, reached)
+	o.ring.Try(now, server, stage)
 }
 
 // onFailed passes on why a server could not be used. A refusal is final: there will be no other session.
@@ -118,7 +118,7 @@ func (o *Runner) onDetached(reason error) {
 	now, code := o.clock.Now(), endCode(reason) // outside of the mutex: a dialer's error has methods
 	o.mu.Lock()
 	lapsed := o.validity.lapseLocked(now) // a process that stood still may hear of this before its clock runs
-	o.ring.Detach(now, o.server, code)
+	o.ring.Detach(now, o.validity.renewal.heard(&o.leases), o.server, code)
 	was := o.online
 	var ended *term
 	var wakes []func()
@@ -131,6 +131,7 @@ func (o *Runner) onDetached(reason error) {
 		wakes = o.watching.table.Wakes()
 		o.orphans.forgetLooksLocked()
 		if o.cfg.Policy == session.StandardErrorPolicy {
+			o.validity.ranLocked(now)
 			loss := o.validity.lossLocked(now, cause.Disconnected)
 			loss.is.Code, loss.survival = code, o.validity.survivalLocked()
 			ended = o.validity.endTermLocked(session.ErrSuspended, loss)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/framework/internal/cause"
 	"github.com/gocurator/curator/framework/internal/clock"
 	"github.com/gocurator/curator/framework/sasl"
 )
@@ -62,8 +63,8 @@ type Events struct {
 	Restarted func(server string, seen, found int64)
 	// GaveUp: zxids of answers are not believed any more. The next server may be behind these answers.
 	GaveUp func()
-	// Trying: an attempt to attach begins, or has a connection now and waits for the handshake's answer. It may be nil.
-	Trying func(server string, reached bool)
+	// Trying: an attempt to attach begins, or has got further. It may be nil.
+	Trying func(server string, stage cause.Stage)
 	// Failed: an attempt to attach failed, or the server refused the client for a reason that it named.
 	Failed func(server string, err error)
 }

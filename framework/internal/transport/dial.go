@@ -10,6 +10,8 @@ import (
 	"math/rand/v2"
 	"net"
 	"time"
+
+	"github.com/gocurator/curator/framework/internal/cause"
 )
 
 // hosts is go-zookeeper's HostProvider. The dialer chooses the server, since that may take a look-up.
@@ -66,7 +68,7 @@ func (t *Transport) connect(network string, suspect *Address) (*link, error) {
 // attempt connects to one address.
 func (t *Transport) attempt(network string, a Address) (*link, error) {
 	start := time.Now()
-	t.trying(a.Server, false)
+	t.trying(a.Server, cause.Dialing)
 	attempt, handshake := t.cfg.Route.limits(t.sessionTimeout(), t.cfg.ConnectionTimeout)
 	ctx, cancel := context.WithDeadline(t.ctx, start.Add(attempt))
 	defer cancel()
@@ -75,7 +77,7 @@ func (t *Transport) attempt(network string, a Address) (*link, error) {
 		t.failedAt(a, err)
 		return nil, err
 	}
-	t.trying(a.Server, true)
+	t.trying(a.Server, cause.Shaking)
 	l := newLink(t, raw, a.Server)
 	l.address = a
 	now := time.Now()

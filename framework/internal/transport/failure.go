@@ -15,9 +15,17 @@ import (
 )
 
 // unshaken is why a connection ended before the handshake was answered.
-type unshaken struct{ error }
+type unshaken struct {
+	error
+	late bool // long after it was sent: that is no answer to it
+}
 
 func (e unshaken) Unwrap() error { return e.error }
+
+// unauthenticated is why a connection ended after the handshake was answered, and before the session was taken.
+type unauthenticated struct{ error }
+
+func (e unauthenticated) Unwrap() error { return e.error }
 
 // FailureCode says why an attempt to connect failed, or why a connection ended. A server that is not serving closes the
 // connection on the handshake; with the handshake unread in its buffer, its system resets it.
@@ -26,15 +34,20 @@ func (e unshaken) Unwrap() error { return e.error }
 func FailureCode(err error) cause.Code {
 	var early unshaken
 	shaking := errors.As(err, &early)
+	var late unauthenticated
 	closed := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 	reset := errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 	switch {
 	case err == nil:
 		return cause.Other
-	case errors.Is(err, ErrAuth):
+	case errors.Is(err, ErrAuth), errors.Is(err, errNotNow):
 		return cause.Auth
+	case errors.As(err, &late):
+		return cause.SASL
 	case errors.Is(err, session.ErrNoChroot):
 		return cause.NoChroot
+	case shaking && early.late:
+		return cause.Silent
 	case shaking && (closed || reset):
 		return cause.HungUp
 	case errors.Is(err, errSilent), errors.Is(err, errStuck):

@@ -159,14 +159,14 @@ func (l *link) detach(err error) error {
 	switch {
 	case l.attached:
 	case l.shaken:
-		l.t.failedAt(l.address, err)
+		l.t.failedAt(l.address, unauthenticated{err})
 		return err
 	default:
 		if !errors.Is(err, errGarbage) && l.t.seen.refused() {
 			l.t.cfg.Events.GaveUp()
 		}
 		l.t.hungUp(l, reason)
-		l.t.failedAt(l.address, unshaken{handshakeError(reason, isTLS(l.raw))})
+		l.t.failedAt(l.address, unshaken{handshakeError(reason, isTLS(l.raw)), l.sentLongAgo()})
 		return err
 	}
 	if found && errors.Is(reason, errOverdue) {
@@ -186,6 +186,10 @@ func (l *link) detach(err error) error {
 	}
 	l.t.cfg.Events.Detached(reason)
 	return err
+}
+
+func (l *link) sentLongAgo() bool {
+	return !l.sentAt.IsZero() && l.t.cfg.Clock.Now().Sub(l.sentAt) >= promptly
 }
 
 // handshakeError explains why a connection ended before the handshake was answered.

@@ -9,6 +9,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/gocurator/curator/framework/internal/cause"
 	"github.com/gocurator/curator/framework/sasl"
 )
 
@@ -135,6 +136,7 @@ func (l *link) authenticate(granted time.Duration) error {
 	if l.t.cfg.SASL == nil {
 		return nil
 	}
+	l.t.trying(l.server, cause.Authenticating)
 	ctx, cancel := context.WithTimeout(l.t.ctx, min(l.t.cfg.ConnectionTimeout, granted/3))
 	defer cancel()
 	err := l.t.authenticate(ctx, describe(l.server, l.raw), func(token []byte) ([]byte, error) {

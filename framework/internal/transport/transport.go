@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/framework/internal/cause"
 	"github.com/gocurator/curator/framework/internal/clock"
 	"github.com/gocurator/curator/framework/ranked"
 )
@@ -186,9 +187,9 @@ func (t *Transport) expire() {
 	t.cfg.Events.Expired()
 }
 
-func (t *Transport) trying(server string, reached bool) {
+func (t *Transport) trying(server string, stage cause.Stage) {
 	if t.cfg.Events.Trying != nil && t.ctx.Err() == nil {
-		t.cfg.Events.Trying(server, reached)
+		t.cfg.Events.Trying(server, stage)
 	}
 }
 
