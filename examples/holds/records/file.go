@@ -9,16 +9,19 @@ import (
 )
 
 // A File is where a [Recorder] writes. When a line would make it longer than its limit, it is renamed to NAME.1, in the
-// place of an older NAME.1, and NAME begins again: the two are at most twice the limit long. One process writes to a
+// place of an older NAME.1, and NAME begins again: the two are at most twice the limit long. If it cannot be renamed it
+// grows, and that is tried again each time it has grown by the limit: Close has the error. One process writes to a
 // name. A File is safe for concurrent use.
 type File struct {
 	name string
 	most int64
 
-	mu   sync.Mutex
-	file *os.File // nil after a failure to open it again
-	size int64
-	torn bool // the last line was not written to its end
+	mu     sync.Mutex
+	file   *os.File // nil after a failure to open it again
+	size   int64
+	rotate int64 // at this size
+	torn   bool  // the last line was not written to its end
+	failed error // to rename it, the last time
 }
 
 // OpenFile opens a file for appending, and makes it if it is missing. Only its owner may read it. A line that a killed
@@ -27,7 +30,7 @@ func OpenFile(name string, most int64) (*File, error) {
 	if most <= 0 {
 		return nil, fmt.Errorf("records: the limit of %s must be positive, is %d", name, most)
 	}
-	f := &File{name: name, most: most}
+	f := &File{name: name, most: most, rotate: most}
 	err := f.open()
 	return f, err
 }
@@ -77,24 +80,34 @@ func (f *File) Write(text []byte) (int, error) {
 // makeRoom begins another file if the line does not fit. mu is held.
 func (f *File) makeRoom(length int64) error {
 	if f.file == nil {
-		return f.open()
+		if err := f.open(); err != nil {
+			return err
+		}
 	}
-	if f.size == 0 || f.size+length <= f.most {
-		return nil
-	}
-	err := errors.Join(f.file.Close(), os.Rename(f.name, f.name+".1"))
-	f.file = nil
-	return errors.Join(err, f.open())
-}
-
-// Close closes the file. A later Write opens it again.
-func (f *File) Close() error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.file == nil {
+	if f.size == 0 || f.size+length <= f.rotate {
 		return nil
 	}
 	err := f.file.Close()
 	f.file = nil
+	f.failed = os.Rename(f.name, f.name+".1")
+	err = errors.Join(err, f.open())
+	f.rotate = f.most
+	if f.failed != nil {
+		f.rotate += f.size
+	}
+	return err
+}
+
+// Close closes the file. A later Write opens it again. Its error also says that the file could not be renamed the last
+// time.
+func (f *File) Close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	err := f.failed
+	f.failed = nil
+	if f.file != nil {
+		err = errors.Join(err, f.file.Close())
+		f.file = nil
+	}
 	return err
 }

@@ -70,22 +70,35 @@ func TestFileIsContinuedBehindALineWithoutEnd(t *testing.T) {
 	}
 }
 
-func TestFileGoesOnAfterItCouldNotBeRotated(t *testing.T) {
+func TestFileThatCannotBeRenamedGrowsUntilItCan(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "holds.ndjson")
 	f := open(t, name, 10)
-	write(t, f, "line 0\n")
 	if err := os.MkdirAll(filepath.Join(name+".1", "in the way"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Write([]byte("line 1\n")); err == nil {
-		t.Error("a line was written although the file could not be renamed")
+	for i := range 3 {
+		write(t, f, fmt.Sprintf("line %d\n", i))
+	}
+	if got, want := contents(t, name), "line 0\nline 1\nline 2\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 	if err := os.RemoveAll(name + ".1"); err != nil {
 		t.Fatal(err)
 	}
-	write(t, f, "line 2\n")
-	if got, want := contents(t, name+".1")+"|"+contents(t, name), "line 0\n|line 2\n"; got != want {
+	write(t, f, "3\n") // it has not grown by the limit since
+	if got, want := contents(t, name), "line 0\nline 1\nline 2\n3\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+	if err := f.Close(); err == nil || !strings.Contains(err.Error(), name+".1") {
+		t.Errorf("got the error %v of Close, want one that names %s.1", err, name)
+	}
+	write(t, f, strings.Repeat("x", 20)+"\n")
+	write(t, f, "after\n")
+	if got, want := contents(t, name+".1")+"|"+contents(t, name), strings.Repeat("x", 20)+"\n|after\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if err := f.Close(); err != nil {
+		t.Errorf("got the error %v of Close once it was renamed", err)
 	}
 }
 

@@ -27,8 +27,8 @@ type Record struct {
 	End    Moment        `json:"end,omitzero"`
 	How    How           `json:"how,omitempty"`
 	Reason string        `json:"reason,omitempty"` // why the hold was lost, or the node could not be removed
-	// Process says who wrote the record: host, process id and start. The times of one process are of one clock, which
-	// is never set; those of two can be compared only as far as their clocks agree.
+	// Process says whose recorder wrote it: host, process id, its start, and letters at random. Its times are of one
+	// clock, which is never set; those of two can be compared only as far as their clocks agree.
 	Process string `json:"process,omitempty"`
 	// Missing counts records before this one that could not be written. A line may have nothing else.
 	Missing int64 `json:"missing,omitempty"`

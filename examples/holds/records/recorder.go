@@ -2,6 +2,7 @@ package records
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -73,7 +74,7 @@ func NewRecorder(w io.Writer, root string) *Recorder {
 	}
 	began := time.Now()
 	r := &Recorder{
-		root: root, process: fmt.Sprintf("%s/%d/%d", host, os.Getpid(), began.UnixMilli()), began: began,
+		root: root, process: fmt.Sprintf("%s/%d/%d/%s", host, os.Getpid(), began.UnixMilli(), rand.Text()[:6]), began: began,
 		lines: make(chan line, pending), done: make(chan struct{}), open: map[hold]Record{},
 	}
 	go r.run(w)
@@ -81,7 +82,8 @@ func NewRecorder(w io.Writer, root string) *Recorder {
 }
 
 // Trace returns the functions that record, for locks.WithTrace. Each then calls that of also, if there is one: a lock
-// has one trace, and if also closes the recorder, that has the call already.
+// has one trace, and if also closes the recorder, that has the call already. A trace around this one that blocks in
+// AcquireStart makes the times of the hold late by that.
 func (r *Recorder) Trace(also locks.Trace) locks.Trace {
 	t := also
 	t.AcquireStart = func(ctx context.Context, start locks.AcquireStart) context.Context {
@@ -170,7 +172,7 @@ func (r *Recorder) end(key hold, held time.Duration, zxid int64, how How, err er
 	if !known {
 		rec = Record{Node: key.node, Count: key.count, Begin: Moment{Time: r.now().Add(-held)}}
 	}
-	rec.End = Moment{rec.Begin.Time.Add(held), zxid}
+	rec.End = Moment{rec.Begin.Time.Add(max(held, 0)), zxid}
 	rec.How = how
 	if err != nil {
 		rec.Reason = err.Error()
@@ -178,11 +180,11 @@ func (r *Recorder) end(key hold, held time.Duration, zxid int64, how How, err er
 	r.write(key.path, rec)
 }
 
-// write queues a record, or counts it as missing.
+// write queues a record, or counts it as missing. Close must not look at the count while a line has it.
 func (r *Recorder) write(lockPath string, rec Record) {
-	l := r.encode(lockPath, rec)
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	l := r.encode(lockPath, rec)
 	if !r.closed && l.text != nil {
 		select {
 		case r.lines <- l:
@@ -223,11 +225,9 @@ func (r *Recorder) run(w io.Writer) {
 }
 
 // Close writes a record of each hold that lasts, as [Open], and blocks until the writer has written all lines. It does
-// not close the writer. Close the clients first: a hold that ends later has no other record, and an acquire that
-// has not ended counts as missing. Its error says how many
-// records are missing that no record counts, and why.
+// not close the writer. Close the clients first: a hold that ends later has no other record, and an acquire that has
+// not ended counts as missing. Its error says how many records are missing that no record counts, and why.
 func (r *Recorder) Close() error {
-	now := r.now()
 	r.mu.Lock()
 	if r.closed {
 		r.mu.Unlock()
@@ -235,12 +235,13 @@ func (r *Recorder) Close() error {
 		return nil
 	}
 	r.closed = true // no other goroutine queues lines from here on
+	now := r.now()
 	last := r.open
 	r.open = nil
 	r.mu.Unlock()
 	r.missing.Add(max(0, r.acquires.Load()))
 	for key, rec := range last {
-		rec.End, rec.How = Moment{Time: now}, Open
+		rec.End, rec.How = Moment{Time: rec.Begin.Time.Add(max(0, now.Sub(rec.Begin.Time)))}, Open
 		r.lines <- r.encode(key.path, rec)
 	}
 	if r.missing.Load() > 0 {

@@ -134,7 +134,7 @@ var masks = []struct {
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}`), "DATE"},
 	{regexp.MustCompile(`\d\d:\d\d:\d\d\.\d{3}`), "TIME"},
 	{regexp.MustCompile(`0x[0-9a-f]{10,}`), "SESSION"},
-	{regexp.MustCompile(`\([\w.-]+/\d+/\d+\)`), "(PROCESS)"},
+	{regexp.MustCompile(`\([\w.-]+/\d+/\d+/[A-Z0-9]+\)`), "(PROCESS)"},
 	{regexp.MustCompile(`\b\d+(\.\d+)?s\b`), "DURATION"},
 	{regexp.MustCompile(`\d+ +SESSION`), "TOKEN SESSION"},
 	{regexp.MustCompile(`token \d+`), "token TOKEN"},
