@@ -39,13 +39,14 @@ type Past struct {
 	From       time.Time `json:"from,omitzero"`
 	To         time.Time `json:"to,omitzero"`
 	Contenders []Passed  `json:"contenders"`
-	More       int       `json:"more,omitempty"` // older contenders that are left out
+	More       int       `json:"more,omitempty"`       // older contenders that are left out
+	MayOverlap []string  `json:"mayOverlap,omitempty"` // see history.Lock
 	Notes      []string  `json:"notes,omitempty"`
 	Failed     string    `json:"failed,omitempty"`  // why the logs were not read
 	Reading    string    `json:"reading,omitempty"` // they are being read: what is shown is old, or nothing yet
 }
 
-// A Passed is a contender of the past. Times are zero if they are not known, or have not come.
+// A Passed is a contender of the past. Times are zero if they are not known, or have not come: Held and Gone say which.
 type Passed struct {
 	Who     string    `json:"who"`
 	Session string    `json:"session"`
@@ -54,6 +55,9 @@ type Passed struct {
 	LetIn   time.Time `json:"letIn,omitzero"`
 	Ended   time.Time `json:"ended,omitzero"`
 	How     string    `json:"how,omitempty"`
+	Held    bool      `json:"held,omitempty"`    // it was let in
+	Earlier bool      `json:"earlier,omitempty"` // that was before the logs begin, at LetIn or later
+	Gone    bool      `json:"gone,omitempty"`    // its node is not there any more
 }
 
 // A historian reads logs for all pages, one lock at a time: a directory that hangs holds up the goroutine that reads
@@ -64,6 +68,7 @@ type historian struct {
 	hide   func(who string) string
 	now    func() time.Time
 	look   func(lock string) Past // it is called by one goroutine at a time
+	stamp  func() string          // likewise: see stampOf
 
 	mu      sync.Mutex
 	nextAt  time.Time // nothing is read before
@@ -74,6 +79,7 @@ type historian struct {
 type known struct {
 	past  Past
 	until time.Time // nothing is read again before
+	stamp string
 }
 
 type reading struct {
@@ -85,6 +91,7 @@ type reading struct {
 func newHistorian(options Options, hide func(string) string) *historian {
 	h := &historian{dirs: options.Logs, hide: hide, now: time.Now, known: map[string]*known{}}
 	h.look = h.pastOf
+	h.stamp = func() string { return stampOf(h.dirs, time.Now()) }
 	if at := strings.Index(options.Servers, "/"); at >= 0 {
 		h.chroot = options.Servers[at:]
 	}
@@ -139,7 +146,16 @@ func (h *historian) latest(lock string) Past {
 
 // read reads the past of one lock. It blocks for as long as the files do.
 func (h *historian) read(r reading) {
-	past := h.look(r.path)
+	stamp := h.stamp()
+	h.mu.Lock()
+	old := h.known[r.path]
+	h.mu.Unlock()
+	var past Past
+	if stamp != "" && old != nil && old.stamp == stamp {
+		past = old.past // the same would be read again
+	} else {
+		past = h.look(r.path)
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.known) >= pastKept {
@@ -147,7 +163,7 @@ func (h *historian) read(r reading) {
 	}
 	now := h.now()
 	share := pastShare * now.Sub(r.begun)
-	h.known[r.path] = &known{past, now.Add(max(pastRest, share))}
+	h.known[r.path] = &known{past, now.Add(max(pastRest, share)), stamp}
 	h.nextAt = now.Add(max(pastPause, share))
 	h.reading = nil
 	close(r.done)
@@ -190,7 +206,7 @@ func worstNotes(all []txnlog.Note) (texts []string) {
 func (h *historian) pastOf(lock string) Past {
 	past := Past{Path: lock, Contenders: []Passed{}}
 	at := path.Join("/", h.chroot, lock)
-	found, err := history.Read(at, h.dirs, pastSpan, history.Options{Most: pastShown})
+	found, err := history.ReadLock(at, h.dirs, pastSpan, history.Options{Most: pastShown})
 	if found != nil {
 		past.From, past.To, past.More = found.To.At.Add(-pastSpan), found.To.At, found.Omitted
 		if past.From.Before(found.From.At) {
@@ -206,14 +222,16 @@ func (h *historian) pastOf(lock string) Past {
 		return past
 	}
 	for _, l := range found.Locks {
-		if l.Path != at {
-			continue // a lock below this one
+		if l.Path != at { // the path is a part of a lock
+			continue
 		}
+		past.MayOverlap = l.MayOverlap
 		past.More += max(0, len(l.Contenders)-pastShown)
 		for _, c := range l.Contenders[max(0, len(l.Contenders)-pastShown):] {
 			past.Contenders = append(past.Contenders, Passed{
 				Who: h.hide(c.Who), Session: sessionText(c.Session), Token: c.Token,
 				Queued: c.Queued.At, LetIn: c.LetIn.At, Ended: c.Ended.At, How: string(c.How),
+				Held: c.In(), Earlier: c.LetInEarlier, Gone: c.How != "",
 			})
 		}
 	}

@@ -1,13 +1,21 @@
 package web
 
 import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/gocurator/curator/examples/zklock/internal/logtest"
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/framework/zktest/await"
 	"github.com/gocurator/curator/framework/zktest/txnlog"
+	"github.com/gocurator/curator/recipes/locks"
 )
 
 // reader is a historian whose readings take some time each, and are counted.
@@ -60,6 +68,48 @@ func TestADirectoryThatHangsHoldsUpNoPage(t *testing.T) {
 	})
 }
 
+// The queue of a lock is read from the servers, and shown, while a directory hangs.
+func TestADirectoryThatHangsHoldsUpNoQueue(t *testing.T) {
+	server := zktest.New(t)
+	client, err := framework.NewClient(server.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	handler, err := New(Options{Client: client, Logs: []string{t.TempDir()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer handler.Close()
+	hangs, answers := make(chan struct{}), make(chan Past)
+	handler.historian.look = func(string) Past { close(hangs); return <-answers }
+	get := func(what string) string {
+		recorded := httptest.NewRecorder()
+		handler.ServeHTTP(recorded, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://localhost/"+what+"?path=/locks/a", http.NoBody))
+		return recorded.Body.String()
+	}
+	past := make(chan string)
+	go func() { past <- get("history") }()
+	await.Receive(t, time.Minute, "a reading of the directory", hangs)
+	for _, who := range []string{"billing", "reports"} {
+		mutex := locks.NewInterProcessMutex(client, "/locks/a", locks.WithLockData([]byte(who)))
+		lease, err := mutex.Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := get("lock"); !strings.Contains(got, who) {
+			t.Errorf("got the queue %s, want %s in it", got, who)
+		}
+		if err := lease.Release(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := await.Receive(t, time.Minute, "an answer beside the reading", past); !strings.Contains(got, "the logs are being read, for 2s by now") {
+		t.Errorf("got the past %s, want that it is being read", got)
+	}
+	answers <- Past{}
+}
+
 // Many pages of different locks read no more often than one does.
 func TestReadingsOfAllLocksPauseTogether(t *testing.T) {
 	for takes, most := range map[time.Duration]int{0: 60, 500 * time.Millisecond: 6} {
@@ -89,5 +139,68 @@ func TestNotesOfWhatIsMissingAreShownFirstAndTheRestIsCounted(t *testing.T) {
 	}
 	if got := worstNotes(all[:3]); len(got) != 3 {
 		t.Errorf("got %q, want three", got)
+	}
+}
+
+// written is a directory with a log of these transactions.
+func written(t *testing.T, all ...txnlog.Transaction) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	logtest.Write(t, dir, all...)
+	return dir
+}
+
+// made is the creation of a node, and gone its deletion by its session: a second later for each zxid.
+func made(zxid, session int64, path string) txnlog.Transaction {
+	return txnlog.Transaction{Zxid: zxid, Session: session, Request: 1, At: time.Unix(1_800_000_000+zxid, 0), Changes: []txnlog.Change{
+		{Kind: txnlog.Created, Path: path, Owner: session, Data: []byte("client")},
+	}}
+}
+
+func gone(zxid, session int64, path string) txnlog.Transaction {
+	t := made(zxid, session, path)
+	t.Changes = []txnlog.Change{{Kind: txnlog.Deleted, Path: path}}
+	return t
+}
+
+func TestLocksBelowALockDoNotCrowdItOut(t *testing.T) {
+	all := []txnlog.Transaction{made(1, 7, "/l/lock-0000000000"), gone(2, 7, "/l/lock-0000000000")}
+	for i := range int64(2 * pastShown) {
+		node := fmt.Sprintf("/l/below/lock-%010d", i)
+		all = append(all, made(3+2*i, 7, node), gone(4+2*i, 7, node))
+	}
+	h := newHistorian(Options{Logs: []string{written(t, all...)}}, func(who string) string { return who })
+	if got := h.pastOf("/l"); len(got.Contenders) != 1 || got.More != 0 || got.Failed != "" {
+		t.Errorf("got %d contenders, %d more, %q, want one", len(got.Contenders), got.More, got.Failed)
+	}
+}
+
+func TestPastSaysWhatIsNotKnown(t *testing.T) {
+	const first, second = "/l/lock-0000000000", "/l/lock-0000000001"
+	const kazoo = "/l/0123456789abcdef0123456789abcdef__lock__0000000002"
+	inGap := written(t, made(1, 7, first), made(2, 8, second))
+	// The first one went in between, and let in the second.
+	logtest.Write(t, inGap, made(9, 9, first), gone(10, 8, second))
+	for name, test := range map[string]struct {
+		dir  string
+		want []Passed
+		more int // reasons why others may have held
+	}{
+		"in a gap":      {inGap, []Passed{{How: "unknown", Held: true, Gone: true}, {How: "released", Held: true, Gone: true}, {Held: true}}, 0},
+		"before":        {written(t, gone(5, 7, first)), []Passed{{How: "unknown", Held: true, Earlier: true, Gone: true}}, 0},
+		"mixed":         {written(t, made(1, 7, first), made(2, 8, kazoo)), []Passed{{Held: true}, {}}, 1},
+		"nothing of it": {written(t, made(1, 7, "/other")), nil, 0},
+	} {
+		past := newHistorian(Options{Logs: []string{test.dir}}, func(who string) string { return who }).pastOf("/l")
+		var got []Passed
+		for _, c := range past.Contenders {
+			got = append(got, Passed{How: c.How, Held: c.Held, Earlier: c.Earlier, Gone: c.Gone})
+			if c.Gone && c.How == "unknown" && !c.Ended.IsZero() && !c.Earlier {
+				t.Errorf("%s: got %+v, want no time of its end", name, c)
+			}
+		}
+		if !slices.Equal(got, test.want) || len(past.MayOverlap) != test.more {
+			t.Errorf("%s: got %+v and %q, want %+v and %d reasons", name, got, past.MayOverlap, test.want, test.more)
+		}
 	}
 }

@@ -133,12 +133,13 @@ function drawPast(past) {
   set($("span"), parts.join("; "));
   $("span").className = past.failed ? "failed" : "";
   $("lanes").replaceChildren(...[...clients.values()].slice(0, mostLanes).map(list => drawLane(list, from, to)));
-  $("pastnotes").replaceChildren(...(past.notes || []).map(note => element("li", note)));
+  const notes = [...(past.mayOverlap || []).map(why => "holds may have overlapped: " + why), ...(past.notes || [])];
+  $("pastnotes").replaceChildren(...notes.map(note => element("li", note)));
 }
 
 function drawLane(list, from, to) {
   const ns = "http://www.w3.org/2000/svg", line = element("tr"), svg = document.createElementNS(ns, "svg");
-  const width = 1000, at = time => (Math.max(Date.parse(time), from) - from) / Math.max(1, to - from) * width;
+  const width = 1000, at = time => (Math.max(time, from) - from) / Math.max(1, to - from) * width;
   svg.setAttribute("viewBox", "0 0 " + width + " 10");
   svg.setAttribute("preserveAspectRatio", "none");
   const bar = (kind, begin, end, text) => {
@@ -151,18 +152,24 @@ function drawLane(list, from, to) {
     rect.append(title);
     svg.append(rect);
   };
-  let held = 0;
+  let held = 0, unknown = false;
   for (const c of list) {
-    const end = c.ended ? at(c.ended) : width, letIn = c.letIn ? at(c.letIn) : end;
-    if (c.queued && (!c.letIn || letIn > at(c.queued))) bar("waits", at(c.queued), letIn, "waited from " + new Date(c.queued).toLocaleTimeString());
-    if (!c.letIn) continue;
-    const lasted = (c.ended ? Date.parse(c.ended) : to) - Date.parse(c.letIn);
-    held += lasted;
-    bar("holds", letIn, end, "held from " + new Date(c.letIn).toLocaleTimeString() + " for " + short(lasted) + ", token " + c.token + ", " + (c.how || "holds"));
+    // What is not known is not drawn: of a begin or an end in a gap of the logs, only the moment at the other side.
+    const ended = c.ended ? Date.parse(c.ended) : c.gone ? NaN : to, begun = c.earlier ? from : Date.parse(c.letIn);
+    const until = c.held ? c.earlier ? NaN : begun : ended, queued = Date.parse(c.queued);
+    if (c.held ? queued < until : queued <= until) bar("waits", at(queued), at(until), "waited from " + new Date(queued).toLocaleTimeString());
+    if (!c.held) continue;
+    const lasted = ended - begun, known = !Number.isNaN(lasted), one = Number.isNaN(begun) ? ended : begun;
+    if (known) held += lasted;
+    if (!known || c.earlier) unknown = true;
+    if (Number.isNaN(one)) continue;
+    bar("holds", at(one), at(known ? ended : one), "held " +
+      (c.earlier ? "since before the logs" : Number.isNaN(begun) ? "since a time that is not known" : "from " + new Date(begun).toLocaleTimeString()) +
+      (known ? " for " + short(lasted) : "") + ", token " + c.token + ", " + (c.how || "holds"));
   }
   const cell = element("td");
   cell.append(svg);
-  line.append(element("td", list[0].who || list[0].session), cell, element("td", list.filter(c => c.letIn).length + " × held, " + short(held)));
+  line.append(element("td", list[0].who || list[0].session), cell, element("td", list.filter(c => c.held).length + " × held, " + short(held) + (unknown ? " or longer" : "")));
   return line;
 }
 

@@ -98,3 +98,11 @@ func TestMistakesAreOneLine(t *testing.T) {
 		t.Errorf("got status %d and %q, want 64 and %q", status, errs, want)
 	}
 }
+
+func TestLocksTableSaysThatTheLongestHoldMayHaveBegunLater(t *testing.T) {
+	h := someHistory()
+	h.Locks[0].Contenders[0].LetInEarlier = true
+	if got := locksTable(h, 0); !strings.Contains(got, " <26.0s  a") {
+		t.Errorf("got\n%s\nwant that a held for less than 26 s", got)
+	}
+}

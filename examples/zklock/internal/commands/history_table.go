@@ -121,7 +121,7 @@ func locksTable(h *history.History, columns int) string {
 	}
 	line("LOCK", "KIND", "QUEUED", "LET IN", "LONGEST WAIT", "LONGEST HOLD", "HELD LONGEST BY")
 	for _, l := range h.Locks {
-		held, who := 0, ""
+		held, who, earlier := 0, "", ""
 		var wait, hold time.Duration
 		for i := range l.Contenders {
 			c := &l.Contenders[i]
@@ -132,10 +132,13 @@ func locksTable(h *history.History, columns int) string {
 				held++
 			}
 			if d, known := c.Held(h.To.At); known && d > hold {
-				hold, who = d, c.Who
+				hold, who, earlier = d, c.Who, ""
+				if c.LetInEarlier {
+					earlier = "<"
+				}
 			}
 		}
-		line(l.Path, l.Kind, fmt.Sprint(len(l.Contenders)), fmt.Sprint(held), short(wait), short(hold), who)
+		line(l.Path, l.Kind, fmt.Sprint(len(l.Contenders)), fmt.Sprint(held), short(wait), earlier+short(hold), who)
 	}
 	for i := range h.Locks {
 		out.WriteString(mayOverlap(&h.Locks[i]))

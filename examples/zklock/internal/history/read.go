@@ -35,6 +35,11 @@ func Read(root string, dirs []string, last time.Duration, o Options) (*History, 
 	return h, err
 }
 
+// ReadLock is Read of one lock at a path, without those below it.
+func ReadLock(at string, dirs []string, last time.Duration, o Options) (*History, error) {
+	return read(at, dirs, last, o, ofLock(at))
+}
+
 // partOf is the path of the lock of which a history has a part alone, and of a gate that of what may be its semaphore.
 func (h *History) partOf() (at string, ok bool) {
 	for _, l := range h.Locks {

@@ -40,6 +40,21 @@ func Keep(t testing.TB, server *zktest.Server, dir string) {
 	})
 }
 
+// Write writes transactions into a log of their own in a directory, named by the first.
+func Write(t testing.TB, dir string, all ...txnlog.Transaction) {
+	t.Helper()
+	text := header()
+	for _, txn := range all {
+		text = append(text, record(txn)...)
+	}
+	if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("log.%x", all[0].Zxid)), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// header begins each log.
+func header() []byte { return int64s(int32s([]byte("ZKLG"), 2), 0) }
+
 type keeper struct {
 	t    testing.TB
 	dir  string
@@ -57,7 +72,7 @@ func (k *keeper) add(txn txnlog.Transaction) {
 			k.t.Error(err)
 			return
 		}
-		text = append(int64s(int32s([]byte("ZKLG"), 2), 0), text...)
+		text = append(header(), text...)
 	}
 	if _, err := k.file.Write(text); err != nil {
 		k.t.Error(err)
