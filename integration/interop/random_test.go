@@ -77,8 +77,9 @@ type run struct {
 	hold    func() time.Duration // how long contenders hold
 	times   int                  // how often before they are asked whether to go on
 
-	timeline []string // the faults, in their order
-	judged   bool
+	timeline     []string // the faults, in their order
+	disturbances []disturbance
+	judged       bool
 
 	late  atomic.Bool // a wait has failed the test
 	stuck atomic.Bool // a contender's wait has failed, so its nodes may be left
@@ -177,7 +178,7 @@ func (r *run) judge(paths ...string) {
 	zklock := r.zklockHistory()
 	for _, path := range paths {
 		holds := r.history.holds(path)
-		r.report(path, holds, slices.Concat(zklock.differences(path, holds), r.conflicts(path, holds), outliving(holds), r.history.unjudged(path)))
+		r.report(path, holds, slices.Concat(zklock.differences(path, holds, r.disturbed), r.conflicts(path, holds), outliving(holds), r.history.unjudged(path)))
 	}
 }
 
@@ -351,8 +352,10 @@ func (r *run) fault(random *rand.Rand, crew []*slot) {
 
 // note counts a fault that is over.
 func (r *run) note(fault string, begun int64, s *slot) {
+	over := godriver.Now()
 	r.faults[fault]++
-	r.timeline = append(r.timeline, fmt.Sprintf("%.3f to %.3f s: %s %v", float64(begun)/1e9, float64(godriver.Now())/1e9, fault, s.whos))
+	r.timeline = append(r.timeline, fmt.Sprintf("%.3f to %.3f s: %s %v", float64(begun)/1e9, float64(over)/1e9, fault, s.whos))
+	r.disturbances = append(r.disturbances, disturbance{span{begun, over}, s.whos, strings.Contains(fault, "server")})
 }
 
 // kill kills the process of a slot, and starts the one that follows it.
