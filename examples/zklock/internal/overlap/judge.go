@@ -60,7 +60,7 @@ const mostOpen = 1000
 const (
 	// mostCounted is how many overlaps are counted, about.
 	mostCounted = 100_000
-	// mostCompared is how many pairs are compared, about: that takes some seconds.
+	// mostCompared is how many pairs are compared, about: that takes some seconds, and up to 20 on a busy machine.
 	mostCompared = 1_000_000_000
 )
 
