@@ -9,8 +9,9 @@
 // bound: whether its client noticed in time is not in any log. Then the answer is that the records cannot tell, with
 // what the clocks say.
 //
-// That a hold begins while its node is there is taken for granted: clients check it when they are let in. Everything
-// else, above all when holds end, is judged by what was recorded.
+// That a hold begins while its node is there is taken for granted: clients check it when they are let in. So is that a
+// retained node which its client released had no hold after the last one recorded: a recorder that is closed counts
+// what it lacks. Everything else, above all when holds end, is judged by what was recorded, as far as the logs go.
 //
 // # What stays undecided
 //
