@@ -29,6 +29,7 @@ const limit = 2
 type hold struct {
 	name     string
 	token    int64
+	began    time.Time // when Acquire was called
 	acquired time.Time
 	ended    time.Time
 	lost     bool

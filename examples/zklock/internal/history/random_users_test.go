@@ -45,7 +45,7 @@ func (p *play) held(from time.Time, lease *locks.Lease, err error, random *rand.
 		p.failed = append(p.failed, span{from, time.Now()})
 		return
 	}
-	h := hold{name: lease.NodeName(), token: lease.FencingToken(), acquired: time.Now()}
+	h := hold{name: lease.NodeName(), token: lease.FencingToken(), began: from, acquired: time.Now()}
 	select {
 	case <-time.After(time.Duration(random.IntN(1000)) * time.Millisecond):
 	case <-lease.Done():
