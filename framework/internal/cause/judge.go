@@ -130,8 +130,8 @@ func (t *tally) named() (session.LossKind, string) {
 	switch {
 	case t.fresh.of[stopped] >= t.all.least:
 	case most != slow && t.fresh.again >= t.Timeout/5:
-		// A server that takes the session has a leader, and a busy one may answer no ping for a while: servers that do so
-		// one after the other may as well be slow.
+		// A server that takes the session has a leader, and a busy one may answer no ping for a while: servers that do
+		// so one after the other may as well be slow.
 	case most == silent:
 		return session.LossNotAnswered, t.fresh.silent(t.Record)
 	case most == slow:
