@@ -40,7 +40,7 @@ func TestNoExportedTypeShowsACredential(t *testing.T) {
 			"CreatedNode": session.CreatedNode{Path: "/"}, "NodeRead": session.NodeRead{},
 			"NodePart": session.ReadStat, "CreateMode": session.Ephemeral, "Status": session.StatusGone,
 			"ConnectError": &session.ConnectError{}, "DisconnectError": &session.DisconnectError{}, "NoAuthError": &session.NoAuthError{},
-			"LossKind": session.LossUnknown, "Explanation": session.Explain(session.ErrClosed),
+			"LossKind": session.LossUnknown, "Explanation": session.Explain(session.ErrClosed), "NodeLoss": s.NodeLost(),
 			"ErrorPolicy": session.StandardErrorPolicy, "Waiter": session.NewWaiter(),
 			"ChildObserver": session.ChildObserver(nil), "TreeObserver": session.TreeObserver(nil),
 		})
