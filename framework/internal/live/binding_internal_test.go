@@ -56,14 +56,18 @@ func TestDoneWaitsForBindingsThatAnotherGoroutineEnds(t *testing.T) {
 
 // The process was suspended, and its timers are late: no clock has ended the term when other goroutines look.
 func TestTheFirstLookAfterAPauseEndsBindings(t *testing.T) {
+	const reconnection = "a reconnection"
 	for name, look := range map[string]func(s *whole, b session.Binding) error{
 		"Err": func(_ *whole, b session.Binding) error { return b.Err() },
 		"Bind": func(s *whole, _ session.Binding) error {
 			_, err := s.Bind(func(error) {}, nil)
 			return err
 		},
-		"a reconnection": func(s *whole, b session.Binding) error {
+		"the end of the connection": func(s *whole, b session.Binding) error {
 			s.onDetached(errors.New("broken"))
+			return b.Err()
+		},
+		reconnection: func(s *whole, b session.Binding) error {
 			s.onAttached(attachedAt(s.clock.Now()))
 			return b.Err()
 		},
@@ -78,6 +82,9 @@ func TestTheFirstLookAfterAPauseEndsBindings(t *testing.T) {
 				b, err := s.Bind(func(err error) { cause = err }, nil)
 				if err != nil {
 					t.Fatal(err)
+				}
+				if name == reconnection { // its end is no look at the pause
+					s.onDetached(errors.New("broken"))
 				}
 				time.Sleep(oneTimeout)
 				if err := look(s, b); !errors.Is(err, session.ErrNotRenewed) || !errors.Is(cause, session.ErrNotRenewed) {
