@@ -143,7 +143,8 @@ func judge(t *testing.T, r report.Run) {
 		t.Errorf("%s, %s: %s %+v", r.Case, r.Impl, r.Failed, f)
 		return
 	}
-	if i.Server == server.ZooKeeper && f.Requests <= 0 { // how many is for longer windows to say: the server's and the workers' are not quite the same
+	// How many is for longer windows to say: the server's and the workers' are not quite the same.
+	if i.Server == server.ZooKeeper && f.Requests <= 0 {
 		t.Errorf("%s, %s: %.2f requests for each acquisition", r.Case, r.Impl, f.Requests)
 	}
 	w, _ := plan.Named(r.Workload)
