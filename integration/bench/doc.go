@@ -102,8 +102,8 @@
 //
 // # The peers
 //
-// Each is set up with its defaults, or better where that would be unjust, in the file that is named here. Corrections by
-// those who know one better are welcome. Sessions and leases last 10 s for all but the clients of Redis.
+// Each is set up with its defaults, or better where that would be unjust, in the file that is named here. Corrections
+// by those who know one better are welcome. Sessions and leases last 10 s for all but the clients of Redis.
 //
 //	Java Curator     java/Bench.java: ExponentialBackoffRetry(1 s, 3). Each thread has a lock object of its own: with
 //	                 one for all, each release wakes every thread that waits in it, and an acquisition by 16 of them
@@ -132,8 +132,8 @@
 // A Redis that keeps nothing is the quickest that a Redis can be, and weaker than what ZooKeeper and etcd promise: if
 // it is lost, so are the locks.
 //
-// Neither NATS's keys nor those of redsync and redislock are renewed, as their holds are short. That makes them a little
-// quicker than a lock that may be held for longer.
+// Neither NATS's keys nor those of redsync and redislock are renewed, as their holds are short. That makes them a
+// little quicker than a lock that may be held for longer.
 //
 // ZooKeeper has 512 MB and otherwise its defaults, forceSync included. Before the first round it is kept busy until its
 // code is compiled.
