@@ -24,7 +24,7 @@ func reportCommand(args []string) error {
 	}
 	files := flags.Args()
 	if len(files) == 0 || len(files) > 1 && *out == "" {
-		return errors.New("usage: report results.json, or report -out directory results.json ...")
+		return errors.New("usage: report results.json, or report -out directory results.json and others")
 	}
 	var pieces []*report.Results
 	for _, file := range files {

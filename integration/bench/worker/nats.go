@@ -49,7 +49,7 @@ func dialNATS(ctx context.Context, j job.Job) (client, error) {
 	return n, nil
 }
 
-func (n natsLocks) close() { n.Conn.Close() }
+func (n natsLocks) close() { n.Close() }
 
 func natsKey(path string) string { return strings.Trim(path, "/") }
 

@@ -44,7 +44,7 @@ func MeasureResidue(ctx context.Context, j job.Job, ends int, contended bool) (r
 		if err != nil {
 			return r, err
 		}
-		defer c.close()
+		defer c.close() //nolint:gocritic // both stay connected until the end
 		look, ok := c.(lookout)
 		if !ok {
 			return r, fmt.Errorf("what %s leaves cannot be looked at", j.Impl)
