@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/gocurator/curator/integration/bench/plan"
@@ -42,11 +41,10 @@ func measureAll(ctx context.Context, o options) (results *report.Results, err er
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "curator-bench-")
+	b, err := newBench(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	b := &bench{options: o, dir: dir, servers: make(map[place]*server.Server), results: &report.Results{Conditions: conditions(o)}}
 	defer func() { err = errors.Join(err, b.close()) }()
 	if err := b.prepare(ctx, order(contests, 0)); err != nil {
 		return nil, err
@@ -71,6 +69,18 @@ func measureAll(ctx context.Context, o options) (results *report.Results, err er
 		}
 	}
 	return b.results, nil
+}
+
+// newBench returns a bench that has to be closed.
+func newBench(ctx context.Context, o options) (*bench, error) {
+	dir, err := os.MkdirTemp("", "curator-bench-")
+	if err != nil {
+		return nil, err
+	}
+	return &bench{
+		options: o, dir: dir, servers: make(map[place]*server.Server),
+		results: &report.Results{Conditions: conditions(ctx, o)},
+	}, nil
 }
 
 // prepare finds the programs and starts the servers that the tasks need. What is not installed is noted.
@@ -118,7 +128,7 @@ func (b *bench) serve(ctx context.Context, at place) error {
 	if memory == at.disk {
 		return fmt.Errorf("-memory %s and -disk %s: they have to be what they say", b.memory, b.disk)
 	}
-	s, err := server.Run(ctx, at.kind, dir)
+	s, err := server.Run(ctx, at.kind, dir, server.Options{Built: !b.build})
 	if err == nil {
 		b.servers[at] = s
 	}
@@ -128,7 +138,7 @@ func (b *bench) serve(ctx context.Context, at place) error {
 // warm keeps a server busy until it is as quick as it gets.
 func (b *bench) warm(ctx context.Context, at place) error {
 	w, _ := plan.Named("own16")
-	i := plan.Impls[slices.IndexFunc(plan.Impls, func(i plan.Impl) bool { return i.ID == plan.Floor })]
+	i, _ := plan.Client(plan.Floor)
 	if err := b.programs.find(b.dir, i); err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func (b *cacheBench) serve(ctx context.Context) (err error) {
 	if b.server != nil {
 		return nil
 	}
-	if b.server, err = server.Run(ctx, server.ZooKeeper, b.memory, "-Xmx1g"); err != nil {
+	if b.server, err = server.Run(ctx, server.ZooKeeper, b.memory, server.Options{JVM: []string{"-Xmx1g"}}); err != nil {
 		return err
 	}
 	b.table.Note("ZooKeeper %s", b.server.Version)

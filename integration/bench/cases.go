@@ -9,7 +9,6 @@ import (
 
 	"github.com/gocurator/curator/integration/bench/plan"
 	"github.com/gocurator/curator/integration/bench/report"
-	"github.com/gocurator/curator/integration/bench/server"
 )
 
 // A task is one client in one case.
@@ -30,7 +29,7 @@ func (o options) contests() ([][]task, error) {
 		}
 	}
 	for _, id := range o.impls {
-		if !slices.ContainsFunc(plan.Impls, func(i plan.Impl) bool { return i.ID == id }) {
+		if _, ok := plan.Client(id); !ok {
 			return nil, fmt.Errorf("no client is called %q", id)
 		}
 	}
@@ -43,9 +42,14 @@ func (o options) contests() ([][]task, error) {
 			if !o.workloads.takes(w.ID) {
 				continue
 			}
-			contests = append(contests, o.contest(w, report.Case{Workload: w.ID, Delay: delay}))
+			cases := []report.Case{{Workload: w.ID, Delay: delay}}
 			if w.Disk && o.disk != "" && delay == 0 {
-				contests = append(contests, o.contest(w, report.Case{Workload: w.ID, Disk: true}))
+				cases = append(cases, report.Case{Workload: w.ID, Disk: true})
+			}
+			for _, c := range cases {
+				if o.piece == nil || o.piece.Takes(c.Workload, c.Delay, c.Disk) {
+					contests = append(contests, o.contest(w, c))
+				}
 			}
 		}
 	}
@@ -55,11 +59,21 @@ func (o options) contests() ([][]task, error) {
 func (o options) contest(w plan.Workload, c report.Case) []task {
 	var tasks []task
 	for _, i := range plan.Impls {
-		if o.impls.takes(i.ID) && i.Runs(w) && (!c.Disk || i.Server == server.ZooKeeper) {
+		if o.impls.takes(i.ID) && i.Runs(w) && (!c.Disk || i.Durable) {
 			tasks = append(tasks, task{Case: c, workload: w, impl: i})
 		}
 	}
 	return tasks
+}
+
+// estimate says how long contests take if no run is repeated.
+func (o options) estimate(contests [][]task) time.Duration {
+	const around = 1500 * time.Millisecond // processes start and end, and so do their sessions
+	sum := time.Duration(0)
+	for _, t := range slices.Concat(contests...) {
+		sum += around + o.warmupOf(t) + startTime + t.workload.Window(o.window)
+	}
+	return sum * time.Duration(o.rounds)
 }
 
 // order returns the tasks of a round. Those that are compared stay together, so that they have the same weather; who

@@ -84,18 +84,14 @@ func (c comparison) measure(ctx context.Context) (results *report.Results, err e
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "curator-compare-")
+	b, err := newBench(ctx, c.options)
 	if err != nil {
 		return nil, err
-	}
-	b := &bench{
-		options: c.options, dir: dir, servers: make(map[place]*server.Server),
-		results: &report.Results{Conditions: conditions(c.options)},
 	}
 	defer func() { err = errors.Join(err, b.close()) }()
 	workers := make(map[string]string)
 	for _, v := range []struct{ version, revision string }{{report.Base, c.base}, {report.Head, c.head}} {
-		if workers[v.version], err = build(ctx, v.revision, filepath.Join(dir, v.version)); err != nil {
+		if workers[v.version], err = build(ctx, v.revision, filepath.Join(b.dir, v.version)); err != nil {
 			return nil, fmt.Errorf("%s: %w", v.version, err)
 		}
 	}

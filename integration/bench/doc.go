@@ -1,24 +1,30 @@
-// Bench compares lock clients side by side: this library, Java Curator, go-zookeeper's zk.Lock, kazoo, etcd, redsync
-// and redislock. It starts the servers, runs everything on one machine, and leaves nothing behind.
+// Bench compares lock clients side by side: this library, Java Curator, go-zookeeper's zk.Lock, kazoo, etcd, NATS
+// JetStream KV, Postgres, redsync and redislock. It starts the servers, runs everything on one machine, and leaves
+// nothing behind but the programs of two servers in integration/.cache.
 //
 //	cd integration/bench
-//	go run .                                                   everything: five rounds, more than an hour
+//	go run . -h                                                the pieces, each of which takes less than an hour
+//	go run . -piece loopback                                   one of them, into results/loopback
+//	go run . residue                                           what ended contexts leave behind: a minute or two
+//	go run . report -out results results/*/results.json        one page of all pieces of one commit
+//	go run . check results/results.json                        is what the library promises met on that page?
 //	go run . -rounds 1 -workloads mp4,fair16 -delays 2ms       a part
 //	go run . -impls go-curator,java-curator,raw                some clients
-//	go run . check results/results.json                        is what the library promises met in that run?
-//	go run . report results/results.json                       that run's tables and plots once more
+//	go run . report results/results.json                       that page's tables and plots once more
 //	go run . compare -base main                                is the working tree as quick as a commit? eight minutes
 //	go run . cache                                             caches in place of locks: a few minutes
-//	go run . compare -h                                        its flags; so has cache; go run . -h has all others
+//	go run . compare -h                                        its flags; so have residue and cache
 //
 // Results are tables (results.md), what the library promises and whether it was met (targets.txt), plots, and
-// everything that was measured (results.json). The repository has those of one run in figures, without results.json:
-// raw results stay on the machine that measured them, in the directory of -out, and git ignores them. To publish a run,
-// copy the rest to figures.
+// everything that was measured (results.json). The page names its commit. Pieces of different commits, machines or
+// versions are not merged, and each ratio is of one piece and one round. The repository has the page of one commit in
+// figures, without results.json: raw results stay on the machine that measured them, in the directory of -out, and git
+// ignores them. To publish a page, copy the rest to figures.
 //
-// Java and ZooKeeper, Curator's jars
-// and kazoo are those that integration/run fetches; redis-server and etcd are the system's. What is not installed is
-// said to be so in the tables, and left out.
+// Java and ZooKeeper, Curator's jars and kazoo are those that integration/run fetches. The servers of etcd and NATS are
+// built from the Go module proxy when they are measured for the first time, which takes some minutes; server/built.mod
+// pins their versions. redis-server and PostgreSQL are the system's (Debian: redis-server, postgresql). What cannot be
+// had is said to be so in the tables, and left out.
 //
 // # What is measured
 //
@@ -34,8 +40,9 @@
 //	pingpong, mp16       2 and 16 processes with a worker each, one lock, retained and not
 //
 // Each is measured on loopback, and with 2 ms between clients and server each way, which a proxy adds that delays and
-// does not throttle. uncontended, own16 and one16 are also measured on a ZooKeeper whose data lies on a disk; all other
-// servers have theirs in memory. The floor, create + delete, is two requests of this library's client, without a lock.
+// does not throttle. uncontended, own16 and one16 are also measured on servers that sync each write to a disk: those of
+// ZooKeeper, etcd, NATS, and a Redis with appendfsync always. Otherwise all servers have their data in memory. The
+// floor, create + delete, is two requests of this library's client, without a lock.
 //
 // pingpong and mp16 have variants in which workers think after each release: pingpong-think0.5 for half as long as a
 // retained node stays idle (-idle), mp16-think0.1, mp16-think1 and mp16-think10 for 0.1, 1 and 10 times as long, on
@@ -83,23 +90,51 @@
 // anybody else hears of the release is quick, and others starve. The tables say how often that happened, and fair16 how
 // long the others waited.
 //
+// # What a lock is worth beside its speed
+//
+// A table of its own says for each client whether a holder learns of a loss before another has the lock, whether there
+// is a fence, whether a held lock survives the loss of a server, and whether waiters are served in order. Those are
+// promises, and each has its source: plan/promises.go. residue measures what an acquire leaves whose context ends: each
+// is of a lock of its own that has been taken before, and its context ends after 50 to 300 µs, or within one and a half
+// times what an acquire of that client takes. The client whose contexts end stays connected. Another client looks at
+// the locks until none is taken, or has a contender, for a second at most: once while they are free, and once while
+// that other client has held them.
+//
 // # The peers
 //
-// Each is set up as it comes, or better where that would be unjust. Sessions and leases last 10 s for all.
+// Each is set up with its defaults, or better where that would be unjust, in the file that is named here. Corrections
+// by those who know one better are welcome. Sessions and leases last 10 s for all but the clients of Redis.
 //
-//	Java Curator  ExponentialBackoffRetry(1 s, 3). Each thread has a lock object of its own: with one for all, each
-//	              release wakes every thread that waits in it, and an acquisition by 16 of them costs 24 requests
-//	              instead of 5. The JVM may use 512 MB, and warms up for 4 s, 6 s where four of them compile at a time.
-//	zk.Lock       a lock object for each worker
-//	kazoo         threads, its default; a lock object for each, as one would keep the others out by itself
-//	etcd          concurrency.Mutex, a session for each worker: a lease is one owner
-//	redsync       its defaults: 8 s, 32 tries 50 to 250 ms apart; then the worker tries again, and its wait goes on
-//	redislock     8 s, a try every 100 ms: by default it does not wait at all. It does not wait for longer than a lock
-//	              lasts; then the worker tries again, and its wait goes on
+//	Java Curator     java/Bench.java: ExponentialBackoffRetry(1 s, 3). Each thread has a lock object of its own: with
+//	                 one for all, each release wakes every thread that waits in it, and an acquisition by 16 of them
+//	                 costs 24 requests instead of 5. The JVM may use 512 MB, and warms up for 4 s, 6 s where four of
+//	                 them compile at a time.
+//	zk.Lock          worker/zklock.go: a lock object for each worker
+//	kazoo            kazoo/bench.py: threads, its default; a lock object for each, as one would keep the others out by
+//	                 itself
+//	etcd             worker/etcd.go: concurrency.Mutex, a session for each worker: a lease is one owner. One server and
+//	                 the client of the same version, with their defaults: the server syncs each write.
+//	NATS             worker/nats.go: NATS has no lock, but its maintainers describe one on a bucket. A key is created
+//	                 with a TTL if it is not there, a waiter watches it, and the holder deletes the revision that it
+//	                 created. A key whose create may have been executed although its context has ended is removed. One
+//	                 server with a bucket in files, which syncs each write (sync_interval: always); by default it would
+//	                 every two minutes. The bucket leaves markers of keys that expire, so that waiters hear of it.
+//	Postgres         worker/postgres.go: pg_advisory_lock and pg_advisory_unlock on a connection from pgx's pool, which
+//	                 is the holder's or the waiter's until the release. pgx prepares the statements. The server has its
+//	                 defaults; an advisory lock is in its memory alone, and writes nothing.
+//	redsync          worker/redis.go: its defaults: 8 s, 32 tries 50 to 250 ms apart; then the worker tries again,
+//	                 and its wait goes on. On one Redis that keeps nothing on a disk; on one with appendfsync always;
+//	                 and on three that keep nothing, which is the algorithm Redlock.
+//	redislock        worker/redis.go: 8 s, a try every 100 ms: by default it does not wait at all. It does not wait for
+//	                 longer than a lock lasts; then the worker tries again, and its wait goes on. On one Redis that
+//	                 keeps nothing on a disk.
 //
-// redsync and redislock are measured on one Redis that keeps nothing on a disk. That is the quickest they can be, and
-// weaker than what ZooKeeper and etcd promise: if that Redis is lost, so are the locks.
+// A Redis that keeps nothing is the quickest that a Redis can be, and weaker than what ZooKeeper and etcd promise: if
+// it is lost, so are the locks.
 //
-// ZooKeeper has 512 MB and is otherwise as installed, forceSync included, as is etcd. Before the first round it is kept
-// busy until its code is compiled.
+// Neither NATS's keys nor those of redsync and redislock are renewed, as their holds are short. That makes them a
+// little quicker than a lock that may be held for longer.
+//
+// ZooKeeper has 512 MB and otherwise its defaults, forceSync included. Before the first round it is kept busy until its
+// code is compiled.
 package main

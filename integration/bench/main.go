@@ -46,18 +46,19 @@ func command(ctx context.Context, args []string) error {
 		return cacheCommand(ctx, args[1:], os.Stdout)
 	case "compare":
 		return compare(ctx, args[1:], os.Stdout)
-	case "check", "report":
+	case "residue":
+		return residueCommand(ctx, args[1:], os.Stdout)
+	case "report":
+		return reportCommand(args[1:])
+	case "check":
 		if len(args) != 2 {
-			return fmt.Errorf("usage: %s results.json", word)
+			return errors.New("usage: check results.json")
 		}
 		results, err := report.Load(args[1])
 		if err != nil {
 			return err
 		}
-		if word == "check" {
-			return check(results)
-		}
-		return write(results, filepath.Dir(args[1]))
+		return check(results)
 	}
 	o, err := parse(args)
 	if err != nil {
@@ -105,11 +106,18 @@ type options struct {
 	memory, disk, out        string
 	idle                     time.Duration
 	foreign                  float64
+	piece                    *plan.Piece // nil for everything
+	build                    bool        // servers that come as source are built
 }
 
 func parse(args []string) (options, error) {
 	o := options{delays: list{"0s", "2ms"}}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	flags.Usage = func() {
+		_, _ = fmt.Fprint(flags.Output(), measureUsage())
+		flags.PrintDefaults()
+	}
+	piece := flags.String("piece", "", "the `piece` to run; empty for everything")
 	flags.Var(&o.workloads, "workloads", "`workloads` to run, separated by commas (default all)")
 	flags.Var(&o.impls, "impls", "`clients` to compare, separated by commas (default all)")
 	flags.Var(&o.delays, "delays", "`delays` of the network each way, separated by commas")
@@ -117,13 +125,53 @@ func parse(args []string) (options, error) {
 	flags.DurationVar(&o.window, "window", 3*time.Second, "how long each run is measured")
 	flags.DurationVar(&o.warmup, "warmup", time.Second, "how long clients warm up before that")
 	flags.DurationVar(&o.jvmWarmup, "jvm-warmup", 4*time.Second, "how long those in Java do; with several JVMs half as long again")
-	flags.DurationVar(&o.session, "session", 10*time.Second, "timeout of sessions")
-	flags.StringVar(&o.memory, "memory", "/dev/shm", "`directory` in memory, for the servers' data")
-	flags.StringVar(&o.disk, "disk", os.TempDir(), "`directory` on a disk, for the data of a second ZooKeeper; empty for none")
+	flags.StringVar(&o.disk, "disk", os.TempDir(), "`directory` on a disk, for the data of further servers; empty for none")
 	flags.StringVar(&o.out, "out", "results", "`directory` for the tables, plots and figures")
 	flags.DurationVar(&o.idle, "idle", plan.Idle, "how long a retained node stays while no worker wants it, where the client can")
 	flags.Float64Var(&o.foreign, "foreign", 0.12, "`share` of the processors that others may use before a run is repeated, twice at most")
-	return o, flags.Parse(args)
+	o.serverFlags(flags)
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	if flags.NArg() > 0 {
+		return o, fmt.Errorf("what is %q? -h lists the flags", flags.Args())
+	}
+	if *piece != "" {
+		p, ok := plan.PieceNamed(*piece)
+		if !ok {
+			return o, fmt.Errorf("no piece is called %q; -h lists them", *piece)
+		}
+		o.piece, o.out = &p, filepath.Join(o.out, p.ID)
+	}
+	return o, nil
+}
+
+// serverFlags are those that say how servers are started.
+func (o *options) serverFlags(flags *flag.FlagSet) {
+	flags.StringVar(&o.memory, "memory", "/dev/shm", "`directory` in memory, for the servers' data")
+	flags.DurationVar(&o.session, "session", 10*time.Second, "timeout of sessions")
+	flags.BoolVar(&o.build, "build", true, "build the servers of etcd and NATS if they have not been built yet: some minutes, once")
+}
+
+// measureUsage lists the pieces.
+func measureUsage() string {
+	o, err := parse(nil)
+	if err != nil {
+		return err.Error()
+	}
+	var b strings.Builder
+	b.WriteString("usage: go run . [flags]\n\nMeasures lock clients side by side. Each of these pieces takes less than an hour on a quiet machine:\n\n")
+	for _, p := range plan.Pieces {
+		o.piece = &p
+		contests, err := o.contests()
+		if err != nil {
+			return err.Error()
+		}
+		fmt.Fprintf(&b, "  -piece %-10s %2.0f min  %s\n", p.ID, o.estimate(contests).Minutes(), p.Says)
+	}
+	b.WriteString("\nA piece is written to its own directory below -out. On one commit, run each of them and go run . residue; then make\n" +
+		"one page of them:\n\n  go run . report -out results results/*/results.json\n\n")
+	return b.String()
 }
 
 // A list is a flag of several values. Setting it replaces the default.

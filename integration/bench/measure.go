@@ -51,12 +51,12 @@ func (b *bench) measureAfter(ctx context.Context, t task, startTime time.Duratio
 	s := b.servers[place{t.impl.Server, t.Disk}]
 	addr := s.Addr
 	if t.Delay > 0 {
-		proxy, err := server.Delay(s.Addr, t.Delay)
+		proxies, stop, err := server.DelayAll(s.Addr, t.Delay)
 		if err != nil {
 			return stats.Figures{}, err
 		}
-		defer proxy.Close()
-		addr = proxy.Addr
+		defer stop()
+		addr = proxies
 	}
 	crew, err := b.hire(t, addr)
 	defer crew.kill()
@@ -93,14 +93,14 @@ func (b *bench) measureAfter(ctx context.Context, t task, startTime time.Duratio
 	return figures, errors.Join(before.err, after.err)
 }
 
-func (b *bench) warmupOf(t task) time.Duration {
+func (o options) warmupOf(t task) time.Duration {
 	switch {
 	case t.impl.Language != plan.Java:
-		return b.warmup
+		return o.warmup
 	case t.workload.Processes > 1: // they compile at the same time
-		return b.jvmWarmup * 3 / 2
+		return o.jvmWarmup * 3 / 2
 	default:
-		return b.jvmWarmup
+		return o.jvmWarmup
 	}
 }
 

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -47,15 +48,17 @@ func file(name string, write func(io.Writer) error) error {
 }
 
 // conditions notes what figures depend on.
-func conditions(o options) report.Conditions {
+func conditions(ctx context.Context, o options) report.Conditions {
 	c := report.Conditions{
 		Date: time.Now().UTC().Truncate(time.Second), Rounds: o.rounds, Window: o.window, Cores: runtime.NumCPU(),
 		CPU: field("/proc/cpuinfo", "model name"), Kernel: strings.TrimSpace(read("/proc/sys/kernel/osrelease")),
 		Versions: map[string]string{"Go": strings.TrimPrefix(runtime.Version(), "go")}, Missing: map[string]string{},
 		Limit: o.foreign, Idle: o.idle,
 	}
+	c.Commit, c.Changed = commit(ctx)
 	names := map[string]string{
 		"github.com/go-zookeeper/zk": "zk.Lock", "go.etcd.io/etcd/client/v3": "etcd client",
+		"github.com/nats-io/nats.go": "nats.go", "github.com/jackc/pgx/v5": "pgx",
 		"github.com/go-redsync/redsync/v4": "redsync", "github.com/bsm/redislock": "redislock", "github.com/redis/go-redis/v9": "go-redis",
 	}
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -66,6 +69,16 @@ func conditions(o options) report.Conditions {
 		}
 	}
 	return c
+}
+
+// commit returns the commit that is checked out, and whether the working tree differs from it. Without git it is empty.
+func commit(ctx context.Context) (hash string, changed bool) {
+	hash, err := tool("git", "rev-parse", "HEAD").run(ctx)
+	if err != nil {
+		return "", false
+	}
+	status, err := tool("git", "status", "--porcelain").run(ctx)
+	return hash, err != nil || status != ""
 }
 
 func read(name string) string {

@@ -3,11 +3,14 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"runtime"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/gocurator/curator/integration/bench/server"
@@ -35,7 +38,13 @@ func look(c crew, s *server.Server) usage {
 	for _, h := range c {
 		u.clients += note(processTime(h.PID()))
 	}
-	u.server = note(processTime(s.PID()))
+	for _, pid := range s.PIDs() {
+		took, err := processTime(pid)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
+			continue // a child that has just ended: its parent has its time
+		}
+		u.server += note(took, err)
+	}
 	u.bench = note(processTime(os.Getpid()))
 	u.machine = note(machineTime())
 	if s.Kind == server.ZooKeeper {
@@ -67,15 +76,17 @@ func (u usage) since(before usage, f *stats.Figures) {
 // tick is the unit of /proc on Linux, whatever the kernel's own.
 const tick = 10 * time.Millisecond
 
-// processTime returns the time that all threads of a process have used.
+// processTime returns the time that all threads of a process have used, and children that have ended, such as Postgres
+// has for each connection.
 func processTime(pid int) (time.Duration, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0, err
 	}
-	const user, system = 11, 12 // after the name, which may have blanks and ends with the last bracket
+	// They stand after the name, which may have blanks and ends with the last bracket.
+	const user, system, children, childrenSystem = 11, 12, 13, 14
 	fields := strings.Fields(string(text)[strings.LastIndexByte(string(text), ')')+1:])
-	return ticks(fields[user], fields[system])
+	return ticks(fields[user], fields[system], fields[children], fields[childrenSystem])
 }
 
 // machineTime returns the time that the machine's processors have worked, or were taken away by its host.

@@ -22,6 +22,8 @@ type Impl struct {
 	Server   string // a kind of package server
 	Language string
 	Locks    []string // the kinds that it has
+	Durable  bool     // its server syncs each write, so that it can also be measured on a disk
+	Ends     bool     // its acquires take a context that ends them, and its servers show what they leave
 	Floor    bool     // takes no locks at all: see Workload.Raw
 }
 
@@ -45,21 +47,34 @@ var (
 
 // Impls are all that there are.
 var Impls = []Impl{
-	{ID: Ours, Label: "this library", Server: server.ZooKeeper, Language: Go, Locks: all},
-	{ID: Retained, Label: "this library, retained", Server: server.ZooKeeper, Language: Go, Locks: mutex},
-	{ID: Reference, Label: "Java Curator", Server: server.ZooKeeper, Language: Java, Locks: all},
-	{ID: "zk.Lock", Label: "zk.Lock", Server: server.ZooKeeper, Language: Go, Locks: mutex},
-	{ID: "kazoo", Label: "kazoo", Server: server.ZooKeeper, Language: Python, Locks: most},
-	{ID: "etcd", Label: "etcd", Server: server.Etcd, Language: Go, Locks: mutex},
-	{ID: "redsync", Label: "redsync", Server: server.Redis, Language: Go, Locks: mutex},
-	{ID: "redislock", Label: "redislock", Server: server.Redis, Language: Go, Locks: mutex},
-	{ID: Floor, Label: "create + delete", Server: server.ZooKeeper, Language: Go, Locks: mutex, Floor: true},
+	{ID: Ours, Label: "this library", Server: server.ZooKeeper, Language: Go, Locks: all, Ends: true, Durable: true},
+	{ID: Retained, Label: "this library, retained", Server: server.ZooKeeper, Language: Go, Locks: mutex, Ends: true, Durable: true},
+	{ID: Reference, Label: "Java Curator", Server: server.ZooKeeper, Language: Java, Locks: all, Durable: true},
+	{ID: "zk.Lock", Label: "go-zookeeper's zk.Lock", Server: server.ZooKeeper, Language: Go, Locks: mutex, Durable: true},
+	{ID: "kazoo", Label: "kazoo (Python)", Server: server.ZooKeeper, Language: Python, Locks: most, Durable: true},
+	{ID: "etcd", Label: "etcd", Server: server.Etcd, Language: Go, Locks: mutex, Ends: true, Durable: true},
+	{ID: "nats", Label: "NATS JetStream KV", Server: server.NATS, Language: Go, Locks: mutex, Ends: true, Durable: true},
+	{ID: "postgres", Label: "Postgres advisory lock", Server: server.Postgres, Language: Go, Locks: mutex, Ends: true},
+	{ID: "redsync", Label: "redsync, one Redis in memory", Server: server.Redis, Language: Go, Locks: mutex, Ends: true},
+	{ID: "redsync-always", Label: "redsync, one Redis that syncs", Server: server.RedisAlways, Language: Go, Locks: mutex, Ends: true, Durable: true},
+	{ID: "redsync-three", Label: "redsync, three Redis in memory", Server: server.ThreeRedis, Language: Go, Locks: mutex, Ends: true},
+	{ID: "redislock", Label: "redislock, one Redis in memory", Server: server.Redis, Language: Go, Locks: mutex, Ends: true},
+	{ID: Floor, Label: "bare create and delete", Server: server.ZooKeeper, Language: Go, Locks: mutex, Durable: true, Floor: true},
+}
+
+// Client returns the client with an id.
+func Client(id string) (Impl, bool) {
+	i := slices.IndexFunc(Impls, func(i Impl) bool { return i.ID == id })
+	if i < 0 {
+		return Impl{}, false
+	}
+	return Impls[i], true
 }
 
 // Runs reports whether the client can run a workload.
 func (i Impl) Runs(w Workload) bool {
 	if w.Retention {
-		return i.ID == Ours || i.ID == Retained
+		return i.ID == Ours || i.ID == Retained || i.ID == Reference && w.Reference
 	}
 	return slices.Contains(i.Locks, w.Lock) && (!i.Floor || w.Raw)
 }

@@ -12,7 +12,7 @@ import (
 // A Workload is a way to use a lock.
 type Workload struct {
 	ID        string
-	Says      string
+	Label     string // in tables and plots
 	Lock      string // a kind of package job
 	Processes int
 	Workers   int  // in each process
@@ -32,35 +32,36 @@ type Workload struct {
 	// Graded says that Think is the last process's pause. The first does not pause, and those in between do so in
 	// steps.
 	Graded bool
-	// Retention says that only this library runs it, with retained locks and without them.
-	Retention bool
+	// Retention says that only this library runs it, with retained locks and without them, and Java Curator if
+	// Reference is set.
+	Retention, Reference bool
 }
 
 const hold = time.Millisecond
 
 // Workloads are all that there are.
 var Workloads = []Workload{
-	{ID: "uncontended", Says: "one worker, one lock", Lock: job.Mutex, Processes: 1, Workers: 1, Raw: true, Disk: true},
-	{ID: "own16", Says: "16 workers, each with its own lock, one client", Lock: job.Mutex, Processes: 1, Workers: 16, Own: true, Raw: true, Disk: true},
-	{ID: "one16", Says: "16 workers on one lock, one client", Lock: job.Mutex, Processes: 1, Workers: 16, Contended: true, Disk: true},
-	{ID: "mp4", Says: "4 processes with a worker each, one lock", Lock: job.Mutex, Processes: 4, Workers: 1, Contended: true},
-	{ID: "mp4hold", Says: "the same, held for 1 ms", Lock: job.Mutex, Processes: 4, Workers: 1, Hold: hold, Contended: true},
+	{ID: "uncontended", Label: "1 worker, 1 lock", Lock: job.Mutex, Processes: 1, Workers: 1, Raw: true, Disk: true},
+	{ID: "own16", Label: "16 workers, 16 locks", Lock: job.Mutex, Processes: 1, Workers: 16, Own: true, Raw: true, Disk: true},
+	{ID: "one16", Label: "16 workers, 1 lock", Lock: job.Mutex, Processes: 1, Workers: 16, Contended: true, Disk: true},
+	{ID: "mp4", Label: "4 processes, 1 lock", Lock: job.Mutex, Processes: 4, Workers: 1, Contended: true},
+	{ID: "mp4hold", Label: "4 processes, 1 lock, held for 1 ms", Lock: job.Mutex, Processes: 4, Workers: 1, Hold: hold, Contended: true},
 	// Longer, so that one acquisition more or less, at the ends of the window, does not make much of a difference
 	// between workers.
-	{ID: "fair16", Says: "4 processes with 4 workers, each with its own client, one lock, held for 1 ms", Lock: job.Mutex, Processes: 4, Workers: 4, Clients: true, Hold: hold, Contended: true, Stretch: 2},
-	{ID: "read", Says: "one worker, read lock", Lock: job.Read, Processes: 1, Workers: 1},
-	{ID: "write", Says: "one worker, write lock", Lock: job.Write, Processes: 1, Workers: 1},
-	{ID: "rw", Says: "16 workers on one read/write lock, one client, one acquisition in 20 writes", Lock: job.ReadWrite, Processes: 1, Workers: 16},
-	{ID: "sem5", Says: "16 workers on a semaphore of 5, one client, held for 1 ms", Lock: job.Semaphore, Processes: 1, Workers: 16, Hold: hold, Limit: 5},
-	{ID: "semaphore", Says: "one worker, semaphore of 5", Lock: job.Semaphore, Processes: 1, Workers: 1, Limit: 5},
-	{ID: "semmutex", Says: "one worker, semaphore mutex", Lock: job.SemMutex, Processes: 1, Workers: 1},
-	{ID: "pingpong", Says: "2 processes, one lock", Lock: job.Mutex, Processes: 2, Workers: 1, Contended: true, Retention: true},
-	{ID: "pingpong-think0.5", Says: "the same, with think times", Lock: job.Mutex, Processes: 2, Workers: 1, Think: 0.5, Retention: true, Stretch: 3},
-	{ID: "mp16", Says: "16 processes, one lock", Lock: job.Mutex, Processes: 16, Workers: 1, Contended: true, Retention: true},
-	{ID: "mp16-think0.1", Says: "the same, with think times", Lock: job.Mutex, Processes: 16, Workers: 1, Think: 0.1, Retention: true},
-	{ID: "mp16-think1", Says: "the same, with think times", Lock: job.Mutex, Processes: 16, Workers: 1, Think: 1, Retention: true, Stretch: 2},
-	{ID: "mp16-think10", Says: "the same, with think times", Lock: job.Mutex, Processes: 16, Workers: 1, Think: 10, Retention: true, Stretch: 3},
-	{ID: "mp16-graded10", Says: "the same, each process thinks for longer than the one before", Lock: job.Mutex, Processes: 16, Workers: 1, Think: 10, Graded: true, Retention: true, Stretch: 3},
+	{ID: "fair16", Label: "4 processes, 16 workers, 1 lock, held for 1 ms", Lock: job.Mutex, Processes: 4, Workers: 4, Clients: true, Hold: hold, Contended: true, Stretch: 2},
+	{ID: "read", Label: "1 worker, read lock", Lock: job.Read, Processes: 1, Workers: 1},
+	{ID: "write", Label: "1 worker, write lock", Lock: job.Write, Processes: 1, Workers: 1},
+	{ID: "rw", Label: "16 workers, read/write lock, 1 write in 20", Lock: job.ReadWrite, Processes: 1, Workers: 16},
+	{ID: "sem5", Label: "16 workers, semaphore of 5, held for 1 ms", Lock: job.Semaphore, Processes: 1, Workers: 16, Hold: hold, Limit: 5},
+	{ID: "semaphore", Label: "1 worker, semaphore of 5", Lock: job.Semaphore, Processes: 1, Workers: 1, Limit: 5},
+	{ID: "semmutex", Label: "1 worker, semaphore mutex", Lock: job.SemMutex, Processes: 1, Workers: 1},
+	{ID: "pingpong", Label: "2 processes, no pause", Lock: job.Mutex, Processes: 2, Workers: 1, Contended: true, Retention: true, Reference: true},
+	{ID: "pingpong-think0.5", Label: "2 processes, pauses of half the idle time", Lock: job.Mutex, Processes: 2, Workers: 1, Think: 0.5, Retention: true, Stretch: 3},
+	{ID: "mp16", Label: "16 processes, no pause", Lock: job.Mutex, Processes: 16, Workers: 1, Contended: true, Retention: true},
+	{ID: "mp16-think0.1", Label: "16 processes, pauses of 0.1 idle times", Lock: job.Mutex, Processes: 16, Workers: 1, Think: 0.1, Retention: true},
+	{ID: "mp16-think1", Label: "16 processes, pauses of one idle time", Lock: job.Mutex, Processes: 16, Workers: 1, Think: 1, Retention: true, Stretch: 2},
+	{ID: "mp16-think10", Label: "16 processes, pauses of 10 idle times", Lock: job.Mutex, Processes: 16, Workers: 1, Think: 10, Retention: true, Stretch: 3},
+	{ID: "mp16-graded10", Label: "16 processes, pauses from none to 10 idle times", Lock: job.Mutex, Processes: 16, Workers: 1, Think: 10, Graded: true, Retention: true, Stretch: 3},
 }
 
 // Named returns the workload with an id.

@@ -11,26 +11,46 @@ import (
 
 func (t *tables) conditions() {
 	c := t.Conditions
-	t.printf("%s, %d cores (%s), Linux %s. %d rounds, windows of %v; medians. ",
-		c.Date.Format("2006-01-02"), c.Cores, c.CPU, c.Kernel, c.Rounds, c.Window)
-	noisy, worst := 0, 0.0
+	t.prose("%s, %s, %d cores (%s) for clients and servers together, Linux %s. Another machine has other figures, and on "+
+		"loopback other ratios.\n", c.Date.Format("2006-01-02"), c.commit(), c.Cores, c.CPU, c.Kernel)
+	t.weather()
+	var versions []string
+	for _, name := range slices.Sorted(maps.Keys(c.Versions)) {
+		versions = append(versions, name+" "+c.Versions[name])
+	}
+	t.prose("\n%s.\n", strings.Join(versions, ", "))
+	for _, i := range plan.Impls {
+		if why, missing := c.Missing[i.ID]; missing {
+			t.printf("\nWithout %s: %s.\n", i.Label, why)
+		}
+	}
+}
+
+// weather says what the runs have in common.
+func (t *tables) weather() {
+	if len(t.Runs) == 0 {
+		return
+	}
+	c, noisy, worst := t.Conditions, 0, 0.0
 	for _, r := range t.Runs {
 		worst = max(worst, r.Figures.Foreign)
 		if r.Figures.Foreign > c.Limit {
 			noisy++
 		}
 	}
-	t.printf("Others used up to %.0f %% of the processors; in %d of %d runs more than %.0f %%.\n",
-		100*worst, noisy, len(t.Runs), 100*c.Limit)
-	var versions []string
-	for _, name := range slices.Sorted(maps.Keys(c.Versions)) {
-		versions = append(versions, name+" "+c.Versions[name])
-	}
-	t.printf("\n%s.\n", strings.Join(versions, ", "))
-	for _, i := range plan.Impls {
-		if why, missing := c.Missing[i.ID]; missing {
-			t.printf("\nWithout %s: %s.\n", i.Label, why)
-		}
+	t.prose("\n%d rounds, windows of %v; medians. Ratios are of the same round. Others used up to %.0f %% of the processors; "+
+		"in %d of %d runs more than %.0f %%.\n", c.Rounds, c.Window, 100*worst, noisy, len(t.Runs), 100*c.Limit)
+}
+
+// commit says what was measured.
+func (c Conditions) commit() string {
+	switch {
+	case c.Commit == "":
+		return "commit unknown"
+	case c.Changed:
+		return "commit " + c.Commit + " with changes"
+	default:
+		return "commit " + c.Commit
 	}
 }
 
@@ -40,17 +60,16 @@ func (t *tables) fairness() {
 		if c.Workload != "fair16" {
 			continue
 		}
-		t.printf("\n### Fairness, %s: 16 workers, held for 1 ms\n\n", network(c.Delay))
-		t.printf("| | wait p50, ms | wait p99, ms | most/fewest acquisitions | again by the same worker |\n|---|---|---|---|---|\n")
+		t.printf("\n### Fairness, %s: %s\n\n", network(c.Delay), c.label())
+		t.printf("| | wait, median, ms | wait, 99th percentile, ms | most acquisitions of a worker for each of the fewest |\n|---|---|---|---|\n")
 		for _, i := range t.impls() {
 			w, _ := plan.Named(c.Workload)
 			if _, missing := t.Conditions.Missing[i.ID]; missing && i.Runs(w) {
-				t.printf("| %s | not installed | | | |\n", i.Label)
+				t.printf("| %s | not installed | | |\n", i.Label)
 				continue
 			}
-			if text := ranged(millis(t.Spread(c, i.ID, WaitP50))); text != "" {
-				t.printf("| %s | %s | %s | %s | %.0f %% |\n", i.Label, text, ranged(millis(t.Spread(c, i.ID, WaitP99))),
-					ranged(t.Spread(c, i.ID, Fairness)), 100*t.Spread(c, i.ID, Same).Median)
+			if text := number(millis(t.Spread(c, i.ID, WaitP50))); text != "" {
+				t.printf("| %s | %s | %s | %s |\n", i.Label, text, number(millis(t.Spread(c, i.ID, WaitP99))), number(t.Spread(c, i.ID, Fairness)))
 			}
 		}
 	}
@@ -62,6 +81,9 @@ func millis(s stats.Spread) stats.Spread {
 
 // details prints everything, with the extremes.
 func (t *tables) details() {
+	if len(t.Runs) == 0 {
+		return
+	}
 	t.printf("\n### Everything: median [least..most] of the rounds, times in µs\n\n")
 	t.printf("| | client | acquisitions/s | × Java Curator | cycle p50 | cycle p99 | hand-over p50 | hand-over p99 | wait p50 | wait p99 | most/fewest | client CPU | server CPU |\n")
 	t.printf("|---|---|---|---|---|---|---|---|---|---|---|---|---|\n")
@@ -70,7 +92,7 @@ func (t *tables) details() {
 			if number(t.Spread(c, i.ID, Rate)) == "" {
 				continue
 			}
-			t.printf("| %s | %s | %s | %s |", c, i.Label, ranged(t.Spread(c, i.ID, Rate)), ranged(t.Ratio(c, i.ID, plan.Reference, Rate)))
+			t.printf("| %s, %s | %s | %s | %s |", c.label(), c.where(), i.Label, ranged(t.Spread(c, i.ID, Rate)), ranged(t.Ratio(c, i.ID, plan.Reference, Rate)))
 			for _, m := range []Metric{CycleP50, CycleP99, HandOverP50, HandOverP99, WaitP50, WaitP99, Fairness, ClientCPU, ServerCPU} {
 				t.printf(" %s |", ranged(t.Spread(c, i.ID, m)))
 			}
@@ -93,6 +115,11 @@ func (t *tables) faults() {
 			t.printf("* %s, %s, round %d: **%d holds overlapped**\n", r.Case, r.Impl, r.Round+1, f.Overlaps)
 		case f.Errors > 0:
 			t.printf("* %s, %s, round %d: %d calls failed, the first with: %s\n", r.Case, r.Impl, r.Round+1, f.Errors, f.Error)
+		}
+	}
+	for _, r := range t.Residue {
+		if r.Failed != "" {
+			t.printf("* what %s leaves could not be measured: %s\n", r.Impl, r.Failed)
 		}
 	}
 	t.printf("\n%d acquisitions were counted; holds overlapped: %d.\n", acquisitions, overlaps)

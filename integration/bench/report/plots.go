@@ -5,6 +5,7 @@ import (
 	"iter"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gocurator/curator/integration/bench/plan"
@@ -21,14 +22,15 @@ func (r *Results) Plots() iter.Seq2[string, func(io.Writer) error] {
 			}
 			suffix := "-" + c.Delay.String()
 			// Without retained locks: beside them all others would be too small to see.
-			ratio := r.bars(c.Delay, "Acquisitions a second, as multiples of Java Curator's, "+network(c.Delay), "× Java Curator",
-				func(Case) bool { return true },
-				func(c Case, impl string) stats.Spread {
-					if impl == plan.Retained {
-						return stats.Over(nil)
-					}
-					return r.Ratio(c, impl, plan.Reference, Rate)
-				})
+			times := func(c Case, impl string) stats.Spread {
+				if impl == plan.Retained {
+					return stats.Over(nil)
+				}
+				return r.Ratio(c, impl, plan.Reference, Rate)
+			}
+			title := "acquisitions a second, as multiples of Java Curator's, " + network(c.Delay)
+			ratio := r.bars(c.Delay, "Mutexes: "+title, "× Java Curator", Case.mutex, times)
+			others := r.bars(c.Delay, "Other locks: "+title, "× Java Curator", func(c Case) bool { return !c.mutex() }, times)
 			handOver := r.bars(c.Delay, "Hand-over to another worker, median, "+network(c.Delay), "µs",
 				func(c Case) bool { w, _ := plan.Named(c.Workload); return w.Contended },
 				func(c Case, impl string) stats.Spread { return r.Spread(c, impl, HandOverP50) })
@@ -38,7 +40,7 @@ func (r *Results) Plots() iter.Seq2[string, func(io.Writer) error] {
 			for _, p := range []struct {
 				name string
 				draw func(io.Writer) error
-			}{{"ratio", ratio}, {"hand-over", handOver}, {"wait", wait}} {
+			}{{"ratio", ratio}, {"ratio-others", others}, {"hand-over", handOver}, {"wait", wait}} {
 				if p.draw != nil && !yield(p.name+suffix, p.draw) {
 					return
 				}
@@ -59,7 +61,7 @@ func (r *Results) bars(delay time.Duration, title, unit string, wanted func(Case
 	var names []string
 	for _, c := range r.Cases() {
 		if c.Delay == delay && !c.Disk && !c.retention() && wanted(c) {
-			cases, names = append(cases, c), append(names, c.Workload)
+			cases, names = append(cases, c), append(names, strings.ReplaceAll(c.label(), ", ", ",\n"))
 		}
 	}
 	var bars []plot.Bars

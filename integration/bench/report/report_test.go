@@ -2,12 +2,14 @@ package report_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/gocurator/curator/integration/bench/plan"
 	"github.com/gocurator/curator/integration/bench/report"
@@ -17,7 +19,7 @@ import (
 // measured are two rounds in which this library is twice, and then four times as quick as Java Curator.
 func measured() *report.Results {
 	r := &report.Results{Conditions: report.Conditions{
-		Rounds: 2, Window: time.Second, Limit: 0.12, Missing: map[string]string{"redsync": "not installed"},
+		Commit: "abc", Cores: 4, Rounds: 2, Window: time.Second, Limit: 0.12, Missing: map[string]string{"redsync": "not installed"},
 	}}
 	add := func(c report.Case, impl string, rates ...float64) {
 		for round, rate := range rates {
@@ -63,16 +65,58 @@ func TestTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"| uncontended | 5000 (3.00) | 1500 (1.00) |  | not installed |",
-		"### Acquisitions a second, loopback, server on disk",
-		"| this library | 1.00 [1.00..1.00] | 2.00 [2.00..2.00] | 1.25 [1.25..1.25] |",
-		"| redsync | not installed |",
+		"commit abc, 4 cores",
+		"### Mutexes, loopback: acquisitions a second, as multiples of Java Curator's\n\n" +
+			"| | 1 worker, 1 lock | 4 processes, 16 workers, 1 lock, held for 1 ms |\n|---|---|---|\n" +
+			"| this library | 3.00 | 3.00 |\n| Java Curator | 1.00 | 1.00 |\n| redsync, one Redis in memory | not installed | not installed |\n",
+		"### Mutexes, loopback: acquisitions a second\n\n" +
+			"| | 1 worker, 1 lock | 4 processes, 16 workers, 1 lock, held for 1 ms |\n|---|---|---|\n" +
+			"| this library | 5000 | 5000 |\n| Java Curator | 1500 | 1500 |\n",
+		"### Mutexes, loopback, disk: acquisitions a second\n\n| | 1 worker, 1 lock |\n|---|---|\n| this library | 550 |\n",
+		"### Mutexes, loopback: requests for each acquisition, at ZooKeeper\n",
+		"| this library | 1.00 | 2.00 | 1.25 |\n",
+		"| redsync, one Redis in memory | not installed | | |\n",
+		"| 1 worker, 1 lock, loopback, disk | this library | 550 [500..600] |",
 		"* fair16, kazoo, round 1 failed: no answer",
 		"holds overlapped: 0.",
 	} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("the tables lack %q:\n%s", want, text.String())
 		}
+	}
+}
+
+// A table without any figure would be a question, not an answer.
+func TestTablesWithoutFiguresAreLeftOut(t *testing.T) {
+	var text strings.Builder
+	if err := measured().Table(&text); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Count(text.String(), "hand-over to another worker"); got != 0 {
+		t.Errorf("got %d tables of hand-overs, want none: no run handed over\n%s", got, text.String())
+	}
+	if strings.Contains(text.String(), "disk: requests") {
+		t.Errorf("got a table of requests at a disk, want only one on loopback:\n%s", text.String())
+	}
+}
+
+func TestProseOfThePageIsAtMost120ColumnsWide(t *testing.T) {
+	r := measured()
+	r.Conditions.Versions = map[string]string{}
+	for i := range 40 {
+		r.Conditions.Versions[fmt.Sprintf("server %d", i)] = "1.2.3"
+	}
+	var text strings.Builder
+	if err := r.Table(&text); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(text.String()) {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 120 && !strings.HasPrefix(line, "|") {
+			t.Errorf("got %d columns: %s", n, line)
+		}
+	}
+	if want := "server 39 1.2.3, "; !strings.Contains(strings.ReplaceAll(text.String(), "\n", " "), want) {
+		t.Errorf("the tables lack %q", want)
 	}
 }
 

@@ -16,11 +16,14 @@ import (
 type Results struct {
 	Conditions Conditions `json:"conditions"`
 	Runs       []Run      `json:"runs"`
+	Residue    []Residue  `json:"residue,omitempty"`
 }
 
 // Conditions are what figures depend on.
 type Conditions struct {
 	Date     time.Time         `json:"date"`
+	Commit   string            `json:"commit"`  // this library's; empty if it is not known
+	Changed  bool              `json:"changed"` // the working tree was not that of the commit
 	Rounds   int               `json:"rounds"`
 	Window   time.Duration     `json:"window"`
 	Cores    int               `json:"cores"`
@@ -47,6 +50,14 @@ type Run struct {
 	Impl    string        `json:"impl"`
 	Figures stats.Figures `json:"figures"`
 	Failed  string        `json:"failed,omitempty"` // why there are no figures
+}
+
+// A Residue is what acquires of one client left whose contexts ended.
+type Residue struct {
+	Impl      string        `json:"impl"`
+	Contended bool          `json:"contended"` // another client held the locks
+	Found     stats.Residue `json:"found"`
+	Failed    string        `json:"failed,omitempty"` // why there are no figures
 }
 
 // Load reads results.

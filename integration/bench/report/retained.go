@@ -12,7 +12,7 @@ func (t *tables) retained() {
 		if !c.retention() {
 			continue
 		}
-		t.printf("%s| %s |", title, c)
+		t.printf("%s| %s, %s |", title, c.label(), c.where())
 		title = ""
 		for _, text := range []string{
 			number(t.Spread(c, plan.Ours, Rate)), ranged(t.Spread(c, plan.Retained, Rate)), number(t.Ratio(c, plan.Retained, plan.Ours, Rate)),

@@ -23,8 +23,8 @@ func TestRetainedLocksHaveATableOfTheirOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	before, _, _ := strings.Cut(text.String(), "### Everything")
-	want := "| pingpong | 100 | 90.0 [90.0..90.0] | 0.90 | 1.00 [1.00..1.00] | 1.11 [1.11..1.11] | 2.00 | 1.80 |"
-	if got := strings.Count(before, "| pingpong |"); got != 1 || !strings.Contains(before, want) {
+	want := "| 2 processes, no pause, loopback | 100 | 90.0 [90.0..90.0] | 0.90 | 1.00 [1.00..1.00] | 1.11 [1.11..1.11] | 2.00 | 1.80 |"
+	if got := strings.Count(before, "| 2 processes, no pause, loopback |"); got != 1 || !strings.Contains(before, want) {
 		t.Errorf("got %d lines of pingpong in:\n%s\nwant one, %s", got, before, want)
 	}
 	for name := range r.Plots() {

@@ -36,10 +36,11 @@ func describe(kind string) string {
 type apache struct{ *server.Server }
 
 func startZooKeeper(ctx context.Context) (site, error) {
-	s, err := server.Run(ctx, server.ZooKeeper, dataRoot(),
+	s, err := server.Run(ctx, server.ZooKeeper, dataRoot(), server.Options{JVM: []string{
 		"-Xmx1g",
 		// the removal of empty directories would be measured with whatever comes later
-		"-Dznode.container.checkIntervalMs=3600000")
+		"-Dznode.container.checkIntervalMs=3600000",
+	}})
 	if err != nil {
 		return nil, err
 	}

@@ -9,17 +9,26 @@ import (
 // Cached finds what integration/run has fetched, such as the directory of a library's jars: below integration/.cache of
 // the checkout that the benchmark is run in.
 func Cached(name string) (string, error) {
+	found, err := above(filepath.Join("integration", ".cache", name))
+	if err != nil {
+		return "", fmt.Errorf("no %s in integration/.cache, where integration/run puts it: %w", name, err)
+	}
+	return found, nil
+}
+
+// above finds a file in the working directory or one of those above it.
+func above(name string) (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return "", err
 	}
 	for ; ; dir = filepath.Dir(dir) {
-		found := filepath.Join(dir, "integration", ".cache", name)
+		found := filepath.Join(dir, name)
 		if _, err := os.Stat(found); err == nil {
 			return found, nil
 		}
 		if dir == filepath.Dir(dir) {
-			return "", fmt.Errorf("no %s in integration/.cache, where integration/run puts it: %w", name, ErrMissing)
+			return "", ErrMissing
 		}
 	}
 }

@@ -10,7 +10,9 @@ import (
 	"os/exec"
 	"runtime"
 	"strconv"
+	"strings"
 	"syscall"
+	"time"
 )
 
 // A Process is a child.
@@ -27,13 +29,20 @@ type Process struct {
 // Start starts a program. What it says on stderr goes to the file log, and what it says on stdout, too, unless it is
 // piped.
 func Start(log string, piped bool, name string, args ...string) (*Process, error) {
+	return start(exec.Command(name, args...), log, piped)
+}
+
+func start(c *exec.Cmd, log string, piped bool) (*Process, error) {
 	file, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	p := &Process{cmd: exec.Command(name, args...), log: log, exited: make(chan struct{})}
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	p := &Process{cmd: c, log: log, exited: make(chan struct{})}
+	if c.SysProcAttr == nil {
+		c.SysProcAttr = new(syscall.SysProcAttr)
+	}
+	c.SysProcAttr.Pdeathsig = syscall.SIGKILL
 	p.cmd.Stdout, p.cmd.Stderr = file, file
 	var child []*os.File
 	if piped {
@@ -63,7 +72,10 @@ func Start(log string, piped bool, name string, args ...string) (*Process, error
 			close(p.exited)
 		}
 	}()
-	return p, <-started
+	if err := <-started; err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
 // PID returns the process's id.
@@ -71,6 +83,31 @@ func (p *Process) PID() int { return p.cmd.Process.Pid }
 
 // Exited is closed when the process has ended.
 func (p *Process) Exited() <-chan struct{} { return p.exited }
+
+// children returns the ids of the processes that this one has started, and that still run.
+func (p *Process) children() []int {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", p.PID(), p.PID()))
+	if err != nil {
+		return nil // the process has ended
+	}
+	var pids []int
+	for field := range strings.FieldsSeq(string(text)) {
+		if pid, err := strconv.Atoi(field); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// end sends a signal, and kills a process that does not heed it in time.
+func (p *Process) end(by syscall.Signal) {
+	_ = p.cmd.Process.Signal(by) // fails only if it has ended already
+	select {
+	case <-p.exited:
+	case <-time.After(10 * time.Second):
+	}
+	p.Kill()
+}
 
 // Kill ends the process, and returns when it is gone.
 func (p *Process) Kill() {

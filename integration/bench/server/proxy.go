@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"net"
+	"strings"
 	"sync"
 	"time"
 
@@ -47,6 +48,26 @@ func Delay(server string, delay time.Duration) (*Proxy, error) {
 	}
 	p.links.Go(p.accept)
 	return p, nil
+}
+
+// DelayAll starts a proxy before each of several servers, whose addresses are separated by commas, and returns theirs.
+func DelayAll(servers string, delay time.Duration) (addrs string, stop func(), err error) {
+	var proxies []*Proxy
+	stop = func() {
+		for _, p := range proxies {
+			p.Close()
+		}
+	}
+	var all []string
+	for server := range strings.SplitSeq(servers, ",") {
+		p, err := Delay(server, delay)
+		if err != nil {
+			stop()
+			return "", nil, err
+		}
+		proxies, all = append(proxies, p), append(all, p.Addr)
+	}
+	return strings.Join(all, ","), stop, nil
 }
 
 // Close cuts all connections and returns when nothing is left of the proxy.

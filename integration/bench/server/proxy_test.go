@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"net"
+	"strings"
 	"testing"
 	"time"
 
@@ -88,5 +89,36 @@ func TestProxyDoesNotThrottle(t *testing.T) {
 	}
 	if !bytes.Equal(got[:16], []byte("0123456789abcdef")) || !bytes.Equal(got[len(got)-16:], []byte("0123456789abcdef")) {
 		t.Error("something else came than was sent")
+	}
+}
+
+func TestEachOfSeveralServersHasAProxyOfItsOwn(t *testing.T) {
+	const delay = 20 * time.Millisecond
+	addrs, stop, err := server.DelayAll(echo(t)+","+echo(t)+","+echo(t), delay)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	seen := map[string]bool{}
+	for addr := range strings.SplitSeq(addrs, ",") {
+		seen[addr] = true
+		conn, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		begun := time.Now()
+		if _, err := conn.Write([]byte("x")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(conn, make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(begun); took < 2*delay {
+			t.Errorf("there and back took %v, want at least %v", took, 2*delay)
+		}
+		conn.Close()
+	}
+	if len(seen) != 3 {
+		t.Errorf("got the proxies %s, want three", addrs)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -14,49 +16,67 @@ import (
 
 // The kinds of servers.
 const (
-	ZooKeeper = "zookeeper"
-	Redis     = "redis"
-	Etcd      = "etcd"
+	ZooKeeper   = "zookeeper"
+	Redis       = "redis"
+	ThreeRedis  = "three-redis"
+	RedisAlways = "redis-always"
+	Etcd        = "etcd"
+	NATS        = "nats"
+	Postgres    = "postgres"
 )
+
+// starts has what starts a server of each kind, on a port.
+var starts = map[string]func(*Server, context.Context, string) error{
+	ZooKeeper: (*Server).zooKeeper, Redis: (*Server).redis, ThreeRedis: (*Server).threeRedis, RedisAlways: (*Server).redisAlways,
+	Etcd: (*Server).etcd, NATS: (*Server).nats, Postgres: (*Server).postgres,
+}
 
 // ErrMissing says that something is not installed on this machine.
 var ErrMissing = errors.New("not installed")
 
-// A Server is one that locks are taken at.
+// A Server is one that locks are taken at, or several that are one to a client.
 type Server struct {
 	*Process
 
 	Kind    string
 	Version string
-	Addr    string
+	Addr    string // host:port; of several servers, separated by commas
+
+	others  []*Process // all but the first, if there are several
 	dir     string
-	jvm     []string
+	options Options
+	stop    syscall.Signal // what ends it in order; 0 if it is killed
+}
+
+// Options are how a server is started. The zero value is what the benchmark measures.
+type Options struct {
+	JVM   []string // further options of ZooKeeper's JVM, the last of which counts
+	Built bool     // programs that have not been built yet count as missing
 }
 
 // startTimeout is how long a server may take until it serves.
 const startTimeout = 2 * time.Minute
 
-// Run starts a server of a kind whose data lies in a new directory below dir. It must be closed. ZooKeeper's JVM gets
-// further options, the last of which counts.
-func Run(ctx context.Context, kind, dir string, jvm ...string) (*Server, error) {
-	start := map[string]func(*Server, string) error{ZooKeeper: (*Server).zooKeeper, Redis: (*Server).redis, Etcd: (*Server).etcd}[kind]
+// Run starts a server of a kind whose data lies in a new directory below dir. It must be closed.
+func Run(ctx context.Context, kind, dir string, o Options) (*Server, error) {
 	data, err := os.MkdirTemp(dir, "curator-bench-"+kind+"-")
 	if err != nil {
 		return nil, err
 	}
 	for range 3 { // another process may take the port before the server starts
-		s := &Server{Kind: kind, dir: data, jvm: jvm}
+		s := &Server{Kind: kind, dir: data, options: o}
 		var port string
 		if port, err = freePort(); err != nil {
 			break
 		}
 		s.Addr = net.JoinHostPort("127.0.0.1", port)
-		if err = start(s, port); err == nil {
-			if err = s.await(ctx); err == nil {
-				return s, nil
-			}
-			s.Kill()
+		if err = starts[kind](s, ctx, port); err == nil {
+			err = s.await(ctx)
 		}
+		if err == nil {
+			return s, nil
+		}
+		s.end()
 		if errors.Is(err, ErrMissing) || ctx.Err() != nil {
 			break
 		}
@@ -73,8 +93,30 @@ func InMemory(dir string) (bool, error) {
 
 // Close ends the server and removes its data.
 func (s *Server) Close() error {
-	s.Kill()
+	s.end()
 	return os.RemoveAll(s.dir)
+}
+
+// end ends every process that was started.
+func (s *Server) end() {
+	if s.Process == nil {
+		return
+	}
+	for _, p := range append(s.others, s.Process) {
+		if s.stop != 0 {
+			p.end(s.stop)
+		}
+		p.Kill()
+	}
+}
+
+// PIDs returns the ids of all processes that serve. Postgres has one for each connection.
+func (s *Server) PIDs() []int {
+	var pids []int
+	for _, p := range append([]*Process{s.Process}, s.others...) {
+		pids = append(append(pids, p.PID()), p.children()...)
+	}
+	return pids
 }
 
 func (s *Server) run(name string, args ...string) (err error) {
@@ -101,13 +143,18 @@ func (s *Server) await(ctx context.Context) error {
 }
 
 func (s *Server) serves() bool {
-	if s.Kind == ZooKeeper {
+	switch s.Kind {
+	case ZooKeeper:
 		return s.zooKeeperServes()
+	case Postgres:
+		return s.postgresServes()
 	}
-	conn, err := net.DialTimeout("tcp", s.Addr, time.Second)
-	if err != nil {
-		return false
+	for addr := range strings.SplitSeq(s.Addr, ",") {
+		conn, err := net.DialTimeout("tcp", addr, time.Second)
+		if err != nil {
+			return false
+		}
+		conn.Close()
 	}
-	conn.Close()
 	return true
 }

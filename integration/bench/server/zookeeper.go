@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -16,7 +17,7 @@ import (
 
 // zooKeeper starts a server as it is installed: with its default tick, and with forceSync, so that a write is on the
 // disk before it is answered, where there is a disk.
-func (s *Server) zooKeeper(port string) error {
+func (s *Server) zooKeeper(_ context.Context, port string) error {
 	s.Version = zookeeper.Version()
 	java, err := exec.LookPath("java")
 	if err != nil {
@@ -40,7 +41,7 @@ func (s *Server) zooKeeper(port string) error {
 	if err := os.WriteFile(file, []byte(strings.Join(config, "\n")+"\n"), 0o600); err != nil {
 		return err
 	}
-	args := append([]string{"-Xmx512m", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dzookeeper.jmx.log4j.disable=true"}, s.jvm...)
+	args := append([]string{"-Xmx512m", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dzookeeper.jmx.log4j.disable=true"}, s.options.JVM...)
 	return s.run(java, append(args, "-cp", filepath.Join(jars, "*"), "org.apache.zookeeper.server.quorum.QuorumPeerMain", file)...)
 }
 

@@ -2,8 +2,11 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
+
+	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/integration/bench/job"
@@ -52,6 +55,15 @@ func (c curator) lock(_ context.Context, kind, path string, limit int) (pair, er
 	default:
 		return pair{}, noSuchLock("this library", kind)
 	}
+}
+
+// left reports whether a lock's directory has a node.
+func (c curator) left(ctx context.Context, path string) (bool, error) {
+	nodes, _, err := c.Children(ctx, path)
+	if errors.Is(err, zk.ErrNoNode) {
+		return false, nil
+	}
+	return len(nodes) > 0, err
 }
 
 // sides chooses those that a kind of use of a read/write lock takes.

@@ -14,7 +14,11 @@ var dialers = map[string]func(ctx context.Context, j job.Job) (client, error){
 	"raw":                 dialRaw,
 	"zk.Lock":             dialZK,
 	"etcd":                dialEtcd,
+	"nats":                dialNATS,
+	"postgres":            dialPostgres,
 	"redsync":             dialRedsync,
+	"redsync-always":      dialRedsync,
+	"redsync-three":       dialRedsync,
 	"redislock":           dialRedislock,
 }
 

@@ -41,3 +41,9 @@ func (e etcd) lock(ctx context.Context, kind, path string, _ int) (pair, error) 
 		return mutex.Unlock, mutex.Lock(ctx)
 	}), nil
 }
+
+// left reports whether any session has a key of a lock.
+func (e etcd) left(ctx context.Context, path string) (bool, error) {
+	answer, err := e.Get(ctx, path+"/", clientv3.WithPrefix(), clientv3.WithCountOnly())
+	return err == nil && answer.Count > 0, err
+}

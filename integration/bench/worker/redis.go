@@ -5,41 +5,72 @@ import (
 	"errors"
 	"io"
 	"log"
+	"strings"
 	"time"
 
 	"github.com/bsm/redislock"
 	"github.com/go-redsync/redsync/v4"
+	redsyncredis "github.com/go-redsync/redsync/v4/redis"
 	"github.com/go-redsync/redsync/v4/redis/goredis/v9"
 	"github.com/redis/go-redis/v9"
 
 	"github.com/gocurator/curator/integration/bench/job"
 )
 
-// redisLocks is a library of locks on a Redis.
+// redisLocks is a library of locks on a Redis, or on several that know nothing of each other.
 type redisLocks struct {
-	*redis.Client
-	mutex func(path string) acquire
+	servers []*redis.Client
+	mutex   func(path string) acquire
 }
 
-func dialRedis(j job.Job) *redis.Client {
+func dialRedis(j job.Job) []*redis.Client {
 	log.SetOutput(io.Discard)
-	return redis.NewClient(&redis.Options{Addr: j.Server})
+	var servers []*redis.Client
+	for addr := range strings.SplitSeq(j.Server, ",") {
+		servers = append(servers, redis.NewClient(&redis.Options{Addr: addr}))
+	}
+	return servers
 }
 
-func (r redisLocks) close() { _ = r.Close() } // the process ends
+func (r redisLocks) close() {
+	for _, server := range r.servers {
+		_ = server.Close() // the process ends
+	}
+}
 
 func (r redisLocks) lock(ctx context.Context, kind, path string, _ int) (pair, error) {
 	if kind != job.Mutex {
 		return pair{}, noSuchLock("Redis", kind)
 	}
-	return one(r.mutex(path)), r.Ping(ctx).Err()
+	for _, server := range r.servers {
+		if err := server.Ping(ctx).Err(); err != nil {
+			return pair{}, err
+		}
+	}
+	return one(r.mutex(path)), nil
 }
 
-// dialRedsync is redsync as it comes: a lock lasts 8 s, and is tried for 32 times, 50 to 250 ms apart.
+// left reports whether any of the servers has a lock's key.
+func (r redisLocks) left(ctx context.Context, path string) (bool, error) {
+	for _, server := range r.servers {
+		n, err := server.Exists(ctx, path).Result()
+		if err != nil || n > 0 {
+			return n > 0, err
+		}
+	}
+	return false, nil
+}
+
+// dialRedsync is redsync with its defaults: a lock lasts 8 s, and is tried for 32 times, 50 to 250 ms apart. With
+// several servers it is the algorithm Redlock.
 func dialRedsync(_ context.Context, j job.Job) (client, error) { //nolint:unparam // as the others
-	c := dialRedis(j)
-	sync := redsync.New(goredis.NewPool(c))
-	return redisLocks{c, func(path string) acquire {
+	servers := dialRedis(j)
+	var pools []redsyncredis.Pool
+	for _, server := range servers {
+		pools = append(pools, goredis.NewPool(server))
+	}
+	sync := redsync.New(pools...)
+	return redisLocks{servers, func(path string) acquire {
 		mutex := sync.NewMutex(path)
 		return func(ctx context.Context) (func(context.Context) error, error) {
 			return func(ctx context.Context) error {
@@ -53,12 +84,12 @@ func dialRedsync(_ context.Context, j job.Job) (client, error) { //nolint:unpara
 	}}, nil
 }
 
-// dialRedislock is redislock with a lock that lasts as long as redsync's, and a retry every 100 ms: as it comes it does
-// not wait.
+// dialRedislock is redislock with a lock that lasts as long as redsync's, and a retry every 100 ms: with its defaults
+// it does not wait.
 func dialRedislock(_ context.Context, j job.Job) (client, error) { //nolint:unparam // as the others
-	c := dialRedis(j)
-	locker := redislock.New(c)
-	return redisLocks{c, func(path string) acquire {
+	servers := dialRedis(j)
+	locker := redislock.New(servers[0])
+	return redisLocks{servers, func(path string) acquire {
 		return func(ctx context.Context) (func(context.Context) error, error) {
 			lock, err := locker.Obtain(ctx, path, 8*time.Second, &redislock.Options{
 				RetryStrategy: redislock.LinearBackoff(100 * time.Millisecond),
