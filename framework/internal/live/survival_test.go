@@ -2,6 +2,7 @@ package live_test
 
 import (
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -53,10 +54,10 @@ func TestTheLossOfANodeIsExplainedByWhatFollows(t *testing.T) {
 				if got := session.Explain(lost); got.Kind != session.LossNodeRemoved || got.Sentence != either {
 					t.Errorf("right after the removal: got %v: %s, want %s", got.Kind, got, either)
 				}
-				calls := 0
-				lost.OnSettled(func() { calls++ })
+				var calls atomic.Int32
+				lost.OnSettled(func() { calls.Add(1) })
 				synctest.Wait()
-				if calls != 0 {
+				if calls.Load() != 0 {
 					t.Error("got a settlement with nothing to settle it")
 				}
 				test.follow(w)
@@ -66,15 +67,15 @@ func TestTheLossOfANodeIsExplainedByWhatFollows(t *testing.T) {
 					if got := session.Explain(lost); got.Kind != test.kind || got.Sentence != test.want {
 						t.Errorf("%s: got %v: %s, want %v: %s", when, got.Kind, got, test.kind, test.want)
 					}
-					if calls != 1 {
-						t.Errorf("%s: got %d calls, want 1", when, calls)
+					if calls.Load() != 1 {
+						t.Errorf("%s: got %d calls, want 1", when, calls.Load())
 					}
 					w.Link.Heal()
 					w.Server.ExpireSession(s.ID())
 					time.Sleep(clienttest.SessionTimeout / 2)
 				}
-				if lost.OnSettled(func() { calls++ }); calls != 2 {
-					t.Errorf("got %d calls, want one more at once", calls)
+				if lost.OnSettled(func() { calls.Add(1) }); calls.Load() != 2 {
+					t.Errorf("got %d calls, want one more at once", calls.Load())
 				}
 				if !errors.Is(lost, session.ErrNodeDeleted) {
 					t.Errorf("got %v, want ErrNodeDeleted", lost)
@@ -90,10 +91,10 @@ func TestTheLossOfANodeAfterTheSessionsEndIsTheSessions(t *testing.T) {
 		w.Server.ExpireSession(s.ID())
 		<-s.Done()
 		lost := s.NodeLost()
-		calls := 0
-		lost.OnSettled(func() { calls++ })
-		if got := session.Explain(lost); got.Kind != session.LossSessionEnded || calls != 1 {
-			t.Errorf("got %v: %s, and %d calls; want the end of the session, and 1", got.Kind, got, calls)
+		var calls atomic.Int32
+		lost.OnSettled(func() { calls.Add(1) })
+		if got := session.Explain(lost); got.Kind != session.LossSessionEnded || calls.Load() != 1 {
+			t.Errorf("got %v: %s, and %d calls; want the end of the session, and 1", got.Kind, got, calls.Load())
 		}
 	})
 }
