@@ -361,22 +361,30 @@ func TestAnUnprotectedCreateMayFindItsOwnNode(t *testing.T) {
 	})
 }
 
-// Whose node is there, the answer shows only if no try before went without one.
+// Whose node is there, the answer shows only if no try before went without one. A server that throttles a request has
+// answered it.
 func TestAnAnswerToACreateIsALostConnectionOnlyAfterATryWithoutAnAnswer(t *testing.T) {
-	bubble(t, func(t *testing.T, w *env) {
-		if err := w.Server.Create("/n", nil); err != nil {
-			t.Fatal(err)
-		}
-		for _, lost := range []bool{false, true} {
-			if lost {
-				w.Server.DropRequest(zktest.Match{Op: zktest.OpCreate2})
-			}
-			_, _, err := w.Client.Create(t.Context(), "/n", nil)
-			if !errors.Is(err, zk.ErrNodeExists) || errors.Is(err, framework.ErrConnectionLost) != lost {
-				t.Errorf("after a lost request, %v: got %v, want %v, and %v only after that", lost, err, zk.ErrNodeExists, framework.ErrConnectionLost)
-			}
-		}
-	})
+	for name, test := range map[string]struct {
+		fail func(s *zktest.Server, m zktest.Match)
+		lost bool
+	}{
+		"nothing":             {func(*zktest.Server, zktest.Match) {}, false},
+		"a throttled request": {(*zktest.Server).ThrottleRequest, false},
+		"a lost request":      {(*zktest.Server).DropRequest, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *env) {
+				if err := w.Server.Create("/n", nil); err != nil {
+					t.Fatal(err)
+				}
+				test.fail(w.Server, zktest.Match{Op: zktest.OpCreate2})
+				_, _, err := w.Client.Create(t.Context(), "/n", nil)
+				if !errors.Is(err, zk.ErrNodeExists) || errors.Is(err, framework.ErrConnectionLost) != test.lost {
+					t.Errorf("got %v, want %v, and %v only after a lost request", err, zk.ErrNodeExists, framework.ErrConnectionLost)
+				}
+			})
+		})
+	}
 }
 
 func TestARequestThatIsTooLargeIsNotSent(t *testing.T) {

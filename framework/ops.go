@@ -7,6 +7,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/live"
+	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/retry"
 )
@@ -57,7 +58,8 @@ func (c *Client) doRetrying(ctx context.Context, op, path string, f try) error {
 		case err == nil || !live.Retryable(err):
 			return retry.Permanent(err)
 		}
-		ambiguous = ambiguous || !errors.Is(err, live.ErrNotSent)
+		unexecuted := errors.Is(err, live.ErrNotSent) || errors.Is(err, transport.ErrThrottled)
+		ambiguous = ambiguous || !unexecuted
 		return err
 	})
 	if err == nil {

@@ -46,11 +46,12 @@ func TestSmokeOfRetainedLocks(t *testing.T) {
 	smoke(t, "| 16 processes, pauses from none to 10 idle times, 1ms away |", "-workloads", "mp16-graded10", "-delays", "1ms", "-idle", "10ms")
 }
 
-// Other servers are measured if they are installed, or have been built: CI need not have them.
+// Other servers are measured if they are installed, or have been built: CI need not have them. Under contention some of
+// these locks let a worker in after seconds alone, which is for a run of the benchmark to show.
 func TestSmokeOfPeers(t *testing.T) {
 	peers := []string{"etcd", "nats", "postgres", "redsync", "redsync-always", "redsync-three", "redislock"}
 	smoke(t, "### Safety: what each lock promises",
-		"-build=false", "-impls", strings.Join(peers, ","), "-workloads", "uncontended,mp4", "-delays", "1ms")
+		"-build=false", "-impls", strings.Join(peers, ","), "-workloads", "uncontended", "-delays", "1ms")
 }
 
 // This library leaves nothing, or the command fails.

@@ -8,7 +8,9 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -264,10 +266,20 @@ func TestTheLossOfARemovedNodeIsReportedWhenItIsKnownWhy(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, server *zktest.Server) {
-				var lost []locks.Lost
+				var mu sync.Mutex // a goroutine of the client reports
+				var reports []locks.Lost
+				reported := func() []locks.Lost {
+					mu.Lock()
+					defer mu.Unlock()
+					return slices.Clone(reports)
+				}
 				var book logBook
 				p := newPeer(t, server, book.option())
-				lease := acquire(t, p.mutex(locks.WithTrace(locks.Trace{Lost: func(l locks.Lost) { lost = append(lost, l) }})))
+				lease := acquire(t, p.mutex(locks.WithTrace(locks.Trace{Lost: func(l locks.Lost) {
+					mu.Lock()
+					defer mu.Unlock()
+					reports = append(reports, l)
+				}})))
 				s, err := p.Session(t.Context())
 				if err != nil {
 					t.Fatal(err)
@@ -279,7 +291,7 @@ func TestTheLossOfARemovedNodeIsReportedWhenItIsKnownWhy(t *testing.T) {
 				}
 				<-lease.Done()
 				synctest.Wait()
-				if len(lost) != 0 {
+				if lost := reported(); len(lost) != 0 {
 					t.Errorf("got %v: %s before any answer, want no report yet", lost[0].Explanation.Kind, lost[0].Explanation)
 				}
 				if test.expire {
@@ -290,6 +302,7 @@ func TestTheLossOfARemovedNodeIsReportedWhenItIsKnownWhy(t *testing.T) {
 				}
 				time.Sleep(test.after)
 				synctest.Wait()
+				lost := reported()
 				if len(lost) != 1 || lost[0].Explanation.Kind != test.want || !errors.Is(lost[0].Err, locks.ErrRemoved) {
 					t.Fatalf("got %+v within %v, want one loss by %v", lost, test.after, test.want)
 				}

@@ -24,7 +24,7 @@ func TestALostHoldIsLoggedOnceAtWarnWithItsReason(t *testing.T) {
 				t.Error(err)
 			}
 		}},
-		"whose client is cut off": {wrap: plain, reason: `"session not renewed in time"`, cause: "servers took connections and answered nothing for 4.9s: zktest:2181", lose: func(_ *testing.T, server *zktest.Server, _ *peer, _ *locks.Lease) {
+		"whose client is cut off": {wrap: plain, reason: `"session not renewed in time"`, cause: "zktest:2181 stopped answering 4.9s before", lose: func(_ *testing.T, server *zktest.Server, _ *peer, _ *locks.Lease) {
 			server.Freeze()
 			time.Sleep(sessionTimeout)
 			server.Unfreeze()

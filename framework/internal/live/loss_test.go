@@ -55,7 +55,7 @@ func TestAllBindingsOfATermShareOneExplanation(t *testing.T) {
 func TestTheEvidenceHasRenewalsAndTheirAnswers(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		causes, _ := bind(t, w, 1, false)
-		time.Sleep(clienttest.SessionTimeout)
+		time.Sleep(clienttest.SessionTimeout + time.Second) // no renewal is under way
 		w.Link.Cut()
 		time.Sleep(clienttest.SessionTimeout)
 		synctest.Wait()
