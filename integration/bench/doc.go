@@ -62,6 +62,8 @@
 //	                       another one
 //	most/fewest            acquisitions of the worker that had most, for each of the one that had fewest
 //	requests, events       what ZooKeeper received, and what it sent that is no answer (mntr)
+//	syncs                  how often ZooKeeper has waited for its log to be on the disk (mntr); writes that come
+//	                       together share one
 //	processor time         of clients and servers (/proc), for each acquisition
 //
 // The stamps are a proof as well: if two workers ever held a lock at one time, of whichever client, the run fails.

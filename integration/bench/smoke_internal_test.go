@@ -145,8 +145,8 @@ func judge(t *testing.T, r report.Run) {
 		return
 	}
 	// How many is for longer windows to say: the server's and the workers' are not quite the same.
-	if i.Server == server.ZooKeeper && f.Requests <= 0 {
-		t.Errorf("%s, %s: %.2f requests for each acquisition", r.Case, r.Impl, f.Requests)
+	if i.Server == server.ZooKeeper && (f.Requests <= 0 || f.Syncs <= 0) {
+		t.Errorf("%s, %s: %.2f requests and %.2f syncs for each acquisition", r.Case, r.Impl, f.Requests, f.Syncs)
 	}
 	w, _ := plan.Named(r.Workload)
 	if !w.Contended || f.HandOverP50 < 0 { // on a busy machine there may have been a single acquisition

@@ -23,6 +23,7 @@ type usage struct {
 	clients, server, bench time.Duration // processor time
 	machine                time.Duration // all processes of the machine
 	received, sent         float64       // ZooKeeper's packets
+	syncs                  float64       // ZooKeeper's, of its log
 	err                    error
 }
 
@@ -51,6 +52,7 @@ func look(c crew, s *server.Server) usage {
 		mntr, err := s.Mntr()
 		note(0, err)
 		u.received, u.sent = mntr["zk_packets_received"], mntr["zk_packets_sent"]
+		u.syncs = mntr["zk_cnt_fsynctime"]
 	}
 	return u
 }
@@ -70,6 +72,7 @@ func (u usage) since(before usage, f *stats.Figures) {
 	if u.received > 0 {
 		f.Requests = (u.received - before.received) / n
 		f.Events = max(0, (u.sent-before.sent-u.received+before.received)/n) // what was sent and is no answer
+		f.Syncs = (u.syncs - before.syncs) / n
 	}
 }
 

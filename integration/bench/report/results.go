@@ -86,6 +86,7 @@ var (
 	WaitMax     Metric = func(f stats.Figures) float64 { return f.WaitMax }
 	Requests    Metric = func(f stats.Figures) float64 { return f.Requests }
 	Events      Metric = func(f stats.Figures) float64 { return f.Events }
+	Syncs       Metric = func(f stats.Figures) float64 { return f.Syncs }
 	ClientCPU   Metric = func(f stats.Figures) float64 { return f.ClientCPU }
 	ServerCPU   Metric = func(f stats.Figures) float64 { return f.ServerCPU }
 	// Fairness is the acquisitions of the worker that had most, for each of the one that had fewest. Who got none is

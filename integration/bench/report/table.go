@@ -33,6 +33,9 @@ func (r *Results) Table(w io.Writer) error {
 			}
 			return ""
 		})
+		if g.cases[0].Disk {
+			t.matrix(g, "syncs of the log for each acquisition, at ZooKeeper", t.median(Syncs))
+		}
 		if g.cases[0].Delay == 0 && !g.cases[0].Disk {
 			t.matrix(g, "requests for each acquisition, at ZooKeeper", t.median(Requests))
 			t.matrix(g, "watch events for each acquisition, at ZooKeeper", t.median(Events))

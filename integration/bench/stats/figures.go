@@ -27,6 +27,7 @@ type Figures struct {
 	Fewest       int64   `json:"fewest"`
 	Requests     float64 `json:"requests"` // to ZooKeeper, for each acquisition
 	Events       float64 `json:"events"`   // from it
+	Syncs        float64 `json:"syncs"`    // Syncs of its log, for each acquisition
 	ClientCPU    float64 `json:"client_cpu"`
 	ServerCPU    float64 `json:"server_cpu"`
 	Foreign      float64 `json:"foreign"` // share of the machine's processors that others used
@@ -42,7 +43,7 @@ type Rules struct {
 
 // Of makes the figures that come from the workers.
 func Of(workers []job.Worker, window time.Duration, rules Rules) Figures {
-	f := Figures{Fewest: -1, HandOverP50: -1, HandOverP99: -1, Same: -1, Requests: -1, Events: -1, ClientCPU: -1, ServerCPU: -1}
+	f := Figures{Fewest: -1, HandOverP50: -1, HandOverP99: -1, Same: -1, Requests: -1, Events: -1, Syncs: -1, ClientCPU: -1, ServerCPU: -1}
 	for _, w := range workers {
 		f.Acquisitions += w.Acquired
 		f.Errors += w.Errors
