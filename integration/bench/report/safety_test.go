@@ -21,13 +21,14 @@ func TestSafetyHasPromisesAndWhatWasLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"| this library | yes, by its own clock | yes, FencingToken | yes, with an ensemble | yes | 0 of 1091 | 0 of 7 |\n",
-		"| yes, the revision in Mutex.Header | yes, with a cluster | yes | 363 of 435 | 0 of 7 |\n",
+		"| this library | yes, by its own clock | yes, FencingToken; Check in a transaction | yes, with an ensemble | yes | 0 of 1091 | 0 of 7 |\n",
+		"| yes, the revision in Mutex.Header; IsOwner in a transaction | yes, with a cluster | yes | 363 of 435 | 0 of 7 |\n",
 		"| yes | takes no context | takes no context |\n", // Java Curator
-		"| no, all waiters try | no context ended first | 0 of 7 |\n",
+		"| no, each tries again after a pause | no context ended first | 0 of 7 |\n",
 		"| yes, save for deadlocks | failed | not measured |\n",
 		"| no, all waiters try | not installed | not installed |\n",
-		"* etcd: go.etcd.io/etcd/client/v3/concurrency, session.go and mutex.go\n",
+		"* etcd: a key of an ended first request stays until the session ends, or takes the lock again\n",
+		"* etcd: etcd 3.7.3: client/v3/concurrency/session.go (NewSession)",
 		"* what postgres leaves could not be measured: no connection\n",
 	} {
 		if !strings.Contains(text.String(), want) {

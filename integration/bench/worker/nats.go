@@ -14,13 +14,14 @@ import (
 	"github.com/gocurator/curator/integration/bench/job"
 )
 
-// natsLocks is a mutex on a bucket of JetStream. NATS has no lock of its own; this is the pattern that its maintainers
-// describe, as in the package election of jsm.go: a key is created if it is not there, a waiter watches it, and the
-// holder deletes the revision that it created. As with redsync, a lock lasts for a time, and nothing renews it: the key
-// expires after the session timeout.
+// natsLocks is a mutex on a bucket of JetStream. NATS has no lock of its own; this is the pattern of its documentation
+// (docs.nats.io, Key/Value Store Walkthrough, Atomic operations) and of its maintainer's nats-kv-leader-elect: a key is
+// created if it is not there, and the holder deletes it. The deletion names the revision that the holder created, and a
+// waiter watches the key. As with redsync, a lock lasts for a time, and nothing renews it: the key expires after the
+// session timeout.
 //
-// What they describe says nothing of a create whose context ends, and which the server executes all the same. Here such
-// a key is removed; otherwise it would stay until it expires.
+// The pattern says nothing of a create whose context ends, and which the server executes all the same. Here such a key
+// is removed; otherwise it would stay until it expires.
 type natsLocks struct {
 	*nats.Conn
 	bucket jetstream.KeyValue
