@@ -53,6 +53,7 @@ func measureAll(ctx context.Context, o options) (results *report.Results, err er
 	for _, contest := range contests {
 		all += len(contest) * o.rounds
 	}
+	fmt.Fprintf(os.Stderr, "%d runs, %v if none is repeated\n", all, o.estimate(contests).Round(time.Second))
 	for round := range o.rounds {
 		for _, t := range order(contests, round) {
 			done++

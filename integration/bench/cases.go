@@ -59,7 +59,7 @@ func (o options) contests() ([][]task, error) {
 func (o options) contest(w plan.Workload, c report.Case) []task {
 	var tasks []task
 	for _, i := range plan.Impls {
-		if o.impls.takes(i.ID) && i.Runs(w) && (!c.Disk || i.Durable) {
+		if o.impls.takes(i.ID) && i.RunsAt(w, c.Disk) {
 			tasks = append(tasks, task{Case: c, workload: w, impl: i})
 		}
 	}
@@ -68,12 +68,19 @@ func (o options) contest(w plan.Workload, c report.Case) []task {
 
 // estimate says how long contests take if no run is repeated.
 func (o options) estimate(contests [][]task) time.Duration {
-	const around = 1500 * time.Millisecond // processes start and end, and so do their sessions
 	sum := time.Duration(0)
 	for _, t := range slices.Concat(contests...) {
-		sum += around + o.warmupOf(t) + startTime + t.workload.Window(o.window)
+		sum += around(t) + o.warmupOf(t) + startTime + t.workload.Window(o.window)
 	}
 	return sum * time.Duration(o.rounds)
+}
+
+// around is how long processes take to start and to end, and with them their sessions, as it was measured on two
+// processors.
+func around(t task) time.Duration {
+	const once = 100 * time.Millisecond
+	each := map[string]time.Duration{plan.Go: 50 * time.Millisecond, plan.Python: 300 * time.Millisecond, plan.Java: 800 * time.Millisecond}
+	return once + time.Duration(t.workload.Processes)*each[t.impl.Language]
 }
 
 // order returns the tasks of a round. Those that are compared stay together, so that they have the same weather; who

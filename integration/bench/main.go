@@ -123,7 +123,7 @@ func parse(args []string) (options, error) {
 	flags.Var(&o.delays, "delays", "`delays` of the network each way, separated by commas")
 	flags.IntVar(&o.rounds, "rounds", 5, "rounds; each runs everything once, in another order")
 	flags.DurationVar(&o.window, "window", 3*time.Second, "how long each run is measured")
-	flags.DurationVar(&o.warmup, "warmup", time.Second, "how long clients warm up before that")
+	flags.DurationVar(&o.warmup, "warmup", 500*time.Millisecond, "how long clients warm up before they hear of the window, which is half a second before it")
 	flags.DurationVar(&o.jvmWarmup, "jvm-warmup", 4*time.Second, "how long those in Java do; with several JVMs half as long again")
 	flags.StringVar(&o.disk, "disk", os.TempDir(), "`directory` on a disk, for the data of further servers; empty for none")
 	flags.StringVar(&o.out, "out", "results", "`directory` for the tables, plots and figures")
@@ -160,15 +160,18 @@ func measureUsage() string {
 		return err.Error()
 	}
 	var b strings.Builder
-	b.WriteString("usage: go run . [flags]\n\nMeasures lock clients side by side. Each of these pieces takes less than an hour on a quiet machine:\n\n")
+	b.WriteString("usage: go run . [flags]\n\nMeasures lock clients side by side. These are its pieces, with the time that each takes on a quiet machine:\n\n")
+	all := time.Duration(0)
 	for _, p := range plan.Pieces {
 		o.piece = &p
 		contests, err := o.contests()
 		if err != nil {
 			return err.Error()
 		}
+		all += o.estimate(contests)
 		fmt.Fprintf(&b, "  -piece %-10s %2.0f min  %s\n", p.ID, o.estimate(contests).Minutes(), p.Says)
 	}
+	fmt.Fprintf(&b, "  all of them       %2.0f min\n", all.Minutes())
 	b.WriteString("\nA piece is written to its own directory below -out. On one commit, run each of them and go run . residue; then make\n" +
 		"one page of them:\n\n  go run . report -out results results/*/results.json\n\n")
 	return b.String()

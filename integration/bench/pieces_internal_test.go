@@ -34,12 +34,29 @@ func casesOf(contests [][]task) []report.Case {
 	return cases
 }
 
-func TestEachPieceTakesLessThanAnHour(t *testing.T) {
+func TestEachPieceTakesHalfAnHourAndAllTakeTheTimeOfOneSession(t *testing.T) {
+	all := time.Duration(0)
 	for _, p := range plan.Pieces {
 		o, contests := pieceOf(t, "-piece", p.ID)
-		if got := o.estimate(contests); got > 55*time.Minute || got < time.Minute {
-			t.Errorf("%s: got an estimate of %v, want less than an hour with some room", p.ID, got)
+		got := o.estimate(contests)
+		if got > 35*time.Minute || got < time.Minute {
+			t.Errorf("%s: got an estimate of %v, want 35 minutes at most", p.ID, got)
 		}
+		all += got
+	}
+	if all > 95*time.Minute {
+		t.Errorf("got an estimate of %v for all pieces, want 95 minutes at most", all)
+	}
+}
+
+// A run lasts at least as long as its parts, or the estimate would be a wish.
+func TestEstimateCountsEachRoundAndAllOfARun(t *testing.T) {
+	o, contests := pieceOf(t, "-impls", "java-curator", "-workloads", "mp4", "-delays", "0s", "-rounds", "3")
+	// 4 JVMs start, warm up for half as long again as one, hear of the window half a second before it, and are measured
+	// for its length.
+	want := 3 * (100*time.Millisecond + 4*800*time.Millisecond + 6*time.Second + startTime + 3*time.Second)
+	if got := o.estimate(contests); got != want {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
 
@@ -87,16 +104,31 @@ func TestEachPieceHasJavaCuratorAndThisLibrary(t *testing.T) {
 	}
 }
 
-func TestOnlyServersThatSyncAreMeasuredOnADisk(t *testing.T) {
-	_, contests := pieceOf(t, "-piece", "disk")
-	for _, contest := range contests {
-		for _, task := range contest {
-			if !task.impl.Durable {
-				t.Errorf("%s: got %s", task.Case, task.impl.ID)
+func TestOnlyServersThatSyncAndOneRedisBesideThemAreMeasuredOnADisk(t *testing.T) {
+	for _, p := range plan.Pieces {
+		_, contests := pieceOf(t, "-piece", p.ID)
+		for _, contest := range contests {
+			has := func(id string) bool {
+				return slices.ContainsFunc(contest, func(t task) bool { return t.impl.ID == id })
+			}
+			for _, task := range contest {
+				if p.Disk && !task.impl.Durable && task.impl.ID != "redsync" {
+					t.Errorf("%s: got %s", task.Case, task.impl.ID)
+				}
+			}
+			if has("redsync-always") != p.Disk || p.Disk && !has("redsync") {
+				t.Errorf("%s: got a Redis that syncs %t, and one in memory %t, want both on a disk, and none that syncs in memory",
+					contest[0].Case, has("redsync-always"), has("redsync"))
 			}
 		}
-		if !slices.ContainsFunc(contest, func(t task) bool { return t.impl.ID == "redsync-always" }) {
-			t.Errorf("%s: got no redsync with a Redis that syncs", contest[0].Case)
+	}
+}
+
+func TestRetainedLocksAreNotAmongTheMutexesOfSeveralProcesses(t *testing.T) {
+	for _, workload := range []string{"mp4", "fair16", "own16"} {
+		_, contests := pieceOf(t, "-workloads", workload, "-delays", "0s", "-disk", "")
+		if slices.ContainsFunc(contests[0], func(t task) bool { return t.impl.ID == plan.Retained }) {
+			t.Errorf("%s: got retained locks, want them in the piece of their own", workload)
 		}
 	}
 }

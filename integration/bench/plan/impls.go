@@ -23,6 +23,9 @@ type Impl struct {
 	Language string
 	Locks    []string // the kinds that it has
 	Durable  bool     // its server syncs each write, so that it can also be measured on a disk
+	OnlyDisk bool     // it is measured there alone: in memory it would be as another client is
+	Beside   bool     // it keeps nothing on a disk, and is measured beside one that does
+	Volatile bool     // its servers have locks in memory alone, and do not agree on them
 	Ends     bool     // its acquires take a context that ends them, and its servers show what they leave
 	Floor    bool     // takes no locks at all: see Workload.Raw
 }
@@ -48,17 +51,17 @@ var (
 // Impls are all that there are.
 var Impls = []Impl{
 	{ID: Ours, Label: "this library", Server: server.ZooKeeper, Language: Go, Locks: all, Ends: true, Durable: true},
-	{ID: Retained, Label: "this library, retained", Server: server.ZooKeeper, Language: Go, Locks: mutex, Ends: true, Durable: true},
+	{ID: Retained, Label: "this library, retained", Server: server.ZooKeeper, Language: Go, Locks: mutex, Ends: true},
 	{ID: Reference, Label: "Java Curator", Server: server.ZooKeeper, Language: Java, Locks: all, Durable: true},
 	{ID: "zk.Lock", Label: "go-zookeeper's zk.Lock", Server: server.ZooKeeper, Language: Go, Locks: mutex, Durable: true},
 	{ID: "kazoo", Label: "kazoo (Python)", Server: server.ZooKeeper, Language: Python, Locks: most, Durable: true},
 	{ID: "etcd", Label: "etcd", Server: server.Etcd, Language: Go, Locks: mutex, Ends: true, Durable: true},
 	{ID: "nats", Label: "NATS JetStream KV", Server: server.NATS, Language: Go, Locks: mutex, Ends: true, Durable: true},
-	{ID: "postgres", Label: "Postgres advisory lock", Server: server.Postgres, Language: Go, Locks: mutex, Ends: true},
-	{ID: "redsync", Label: "redsync, one Redis in memory", Server: server.Redis, Language: Go, Locks: mutex, Ends: true},
-	{ID: "redsync-always", Label: "redsync, one Redis that syncs", Server: server.RedisAlways, Language: Go, Locks: mutex, Ends: true, Durable: true},
-	{ID: "redsync-three", Label: "redsync, three Redis in memory", Server: server.ThreeRedis, Language: Go, Locks: mutex, Ends: true},
-	{ID: "redislock", Label: "redislock, one Redis in memory", Server: server.Redis, Language: Go, Locks: mutex, Ends: true},
+	{ID: "postgres", Label: "Postgres advisory lock", Server: server.Postgres, Language: Go, Locks: mutex, Ends: true, Volatile: true},
+	{ID: "redsync", Label: "redsync, one Redis in memory", Server: server.Redis, Language: Go, Locks: mutex, Ends: true, Beside: true, Volatile: true},
+	{ID: "redsync-always", Label: "redsync, one Redis that syncs", Server: server.RedisAlways, Language: Go, Locks: mutex, Ends: true, Durable: true, OnlyDisk: true},
+	{ID: "redsync-three", Label: "redsync, three Redis in memory", Server: server.ThreeRedis, Language: Go, Locks: mutex, Ends: true, Volatile: true},
+	{ID: "redislock", Label: "redislock, one Redis in memory", Server: server.Redis, Language: Go, Locks: mutex, Ends: true, Volatile: true},
 	{ID: Floor, Label: "bare create and delete", Server: server.ZooKeeper, Language: Go, Locks: mutex, Durable: true, Floor: true},
 }
 
@@ -76,5 +79,13 @@ func (i Impl) Runs(w Workload) bool {
 	if w.Retention {
 		return i.ID == Ours || i.ID == Retained || i.ID == Reference && w.Reference
 	}
-	return slices.Contains(i.Locks, w.Lock) && (!i.Floor || w.Raw)
+	return slices.Contains(i.Locks, w.Lock) && (!i.Floor || w.Raw) && (i.ID != Retained || w.Retained)
+}
+
+// RunsAt reports whether the client runs a workload where servers have their data on a disk, or in memory.
+func (i Impl) RunsAt(w Workload, disk bool) bool {
+	if disk {
+		return i.Runs(w) && w.Disk && (i.Durable || i.Beside)
+	}
+	return i.Runs(w) && !i.OnlyDisk
 }

@@ -64,7 +64,10 @@ func (t *tables) fairness() {
 		t.printf("| | wait, median, ms | wait, 99th percentile, ms | most acquisitions of a worker for each of the fewest |\n|---|---|---|---|\n")
 		for _, i := range t.impls() {
 			w, _ := plan.Named(c.Workload)
-			if _, missing := t.Conditions.Missing[i.ID]; missing && i.Runs(w) {
+			if i.ID == plan.Retained {
+				continue
+			}
+			if _, missing := t.Conditions.Missing[i.ID]; missing && i.RunsAt(w, c.Disk) {
 				t.printf("| %s | not installed | | |\n", i.Label)
 				continue
 			}

@@ -21,13 +21,7 @@ func (r *Results) Plots() iter.Seq2[string, func(io.Writer) error] {
 				continue // once for each delay
 			}
 			suffix := "-" + c.Delay.String()
-			// Without retained locks: beside them all others would be too small to see.
-			times := func(c Case, impl string) stats.Spread {
-				if impl == plan.Retained {
-					return stats.Over(nil)
-				}
-				return r.Ratio(c, impl, plan.Reference, Rate)
-			}
+			times := func(c Case, impl string) stats.Spread { return r.Ratio(c, impl, plan.Reference, Rate) }
 			title := "acquisitions a second, as multiples of Java Curator's, " + network(c.Delay)
 			ratio := r.bars(c.Delay, "Mutexes: "+title, "× Java Curator", Case.mutex, times)
 			others := r.bars(c.Delay, "Other locks: "+title, "× Java Curator", func(c Case) bool { return !c.mutex() }, times)
@@ -66,6 +60,9 @@ func (r *Results) bars(delay time.Duration, title, unit string, wanted func(Case
 	}
 	var bars []plot.Bars
 	for _, i := range plan.Impls {
+		if i.ID == plan.Retained { // beside them all others would be too small to see
+			continue
+		}
 		b := plot.Bars{Name: i.Label}
 		for _, c := range cases {
 			s := figure(c, i.ID)

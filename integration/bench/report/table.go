@@ -159,13 +159,16 @@ func (t *tables) matrix(g group, what string, cell func(c Case, impl string) str
 	var lines strings.Builder
 	filled := false
 	for _, i := range t.impls() {
+		if i.ID == plan.Retained { // beside locks that others wait for it would be no comparison: it has its own table
+			continue
+		}
 		_, missing := t.Conditions.Missing[i.ID]
 		line, wanted := "", false
 		for _, c := range g.cases {
 			text := cell(c, i.ID)
 			filled = filled || text != ""
 			w, _ := plan.Named(c.Workload)
-			if text == "" && missing && i.Runs(w) && (!c.Disk || i.Durable) {
+			if text == "" && missing && i.RunsAt(w, c.Disk) {
 				text = "not installed"
 			}
 			wanted = wanted || text != ""
