@@ -3,9 +3,9 @@
 // nothing behind but the programs of two servers in integration/.cache.
 //
 //	cd integration/bench
-//	go run . -h                                                the pieces, each of which takes less than an hour
+//	go run . -h                                                the pieces, with the time that each takes
 //	go run . -piece loopback                                   one of them, into results/loopback
-//	go run . residue                                           what ended contexts leave behind: a minute or two
+//	go run . residue                                           what ended contexts leave behind: two minutes
 //	go run . report -out results results/*/results.json        one page of all pieces of one commit
 //	go run . check results/results.json                        is what the library promises met on that page?
 //	go run . -rounds 1 -workloads mp4,fair16 -delays 2ms       a part
@@ -15,11 +15,32 @@
 //	go run . cache                                             caches in place of locks: a few minutes
 //	go run . compare -h                                        its flags; so have residue and cache
 //
-// Results are tables (results.md), what the library promises and whether it was met (targets.txt), plots, and
-// everything that was measured (results.json). The page names its commit. Pieces of different commits, machines or
-// versions are not merged, and each ratio is of one piece and one round. The repository has the page of one commit in
-// figures, without results.json: raw results stay on the machine that measured them, in the directory of -out, and git
-// ignores them. To publish a page, copy the rest to figures.
+// Results are tables (results.md), what the library promises and whether it was met (targets.txt), plots, what the
+// library's README shows (summary.md), and everything that was measured (results.json). The page names its commit.
+// Pieces of different commits, machines or versions are not merged, and each ratio is of one piece and one round.
+//
+// # Publishing a page
+//
+// On a quiet machine, on a commit without changes. The five pieces take an hour and a half, and can be run one by one,
+// in any order:
+//
+//	go run . -piece loopback
+//	go run . -piece away
+//	go run . -piece disk -disk /var/tmp
+//	go run . -piece recipes
+//	go run . -piece retained
+//	go run . residue
+//	go run . report -out results results/*/results.json
+//	go run . check results/results.json
+//	cp results/results.md results/targets.txt results/*.svg figures
+//
+// check fails if a target is missed, which is no reason not to publish the page. Then summary.md takes the place of the
+// plot, the table and the sentence below it in the library's README, under Speed; figures/README.md is rewritten by
+// hand from results.md, as it says what the figures mean; and a commit has all of it, and names the one that was
+// measured. results.json is not published: raw results stay on the machine that measured them, in the directory of
+// -out, which git ignores. -disk needs a directory on a real disk.
+//
+// # What has to be installed
 //
 // Java and ZooKeeper, Curator's jars and kazoo are those that integration/run fetches. The servers of etcd and NATS are
 // built from the Go module proxy when they are measured for the first time, which takes some minutes; server/built.mod
@@ -31,7 +52,7 @@
 //	uncontended          one worker, one lock
 //	own16                16 workers, each with its own lock, one client
 //	one16                16 workers on one lock, one client
-//	mp4, mp4hold         4 processes with a worker each, one lock; mp4hold holds it for 1 ms
+//	mp4                  4 processes with a worker each, one lock
 //	fair16               4 processes with 4 workers, each with its own client, one lock, held for 1 ms
 //	read, write          one worker with a read lock, or a write lock
 //	rw                   16 workers on one read/write lock, one client; one acquisition in 20 writes
@@ -41,18 +62,21 @@
 //
 // Each is measured on loopback, and with 2 ms between clients and server each way, which a proxy adds that delays and
 // does not throttle. uncontended, own16 and one16 are also measured on servers that sync each write to a disk: those of
-// ZooKeeper, etcd, NATS, and a Redis with appendfsync always. Otherwise all servers have their data in memory. The
-// floor, create + delete, is two requests of this library's client, without a lock.
+// ZooKeeper, etcd, NATS, and a Redis with appendfsync always, beside one that keeps nothing. Otherwise all servers have
+// their data in memory, where a sync costs nothing. The floor, create + delete, is two requests of this library's
+// client, without a lock. Retained locks have a table of their own: beside locks for which others wait they would be no
+// comparison.
 //
 // pingpong and mp16 have variants in which workers think after each release: pingpong-think0.5 for half as long as a
-// retained node stays idle (-idle), mp16-think0.1, mp16-think1 and mp16-think10 for 0.1, 1 and 10 times as long, on
-// average. In mp16-graded10 the first process does not think at all, the last for 10 times as long, the others in
-// between. Their table shows throughput and the longest wait with retained locks and without:
+// retained node stays idle (-idle), mp16-think1 and mp16-think10 for 1 and 10 times as long, on average. In
+// mp16-graded10 the first process does not think at all, the last for 10 times as long, the others in between. Their
+// table shows throughput and the longest wait with retained locks and without:
 //
-//	go run . -rounds 1 -workloads pingpong,pingpong-think0.5,mp16,mp16-think0.1,mp16-think1,mp16-think10,mp16-graded10
+//	go run . -rounds 1 -workloads pingpong,pingpong-think0.5,mp16,mp16-think1,mp16-think10,mp16-graded10
 //
-// Workers take the lock, hold it and release it, again and again, from before the measured window to after it. They
-// note the time at each call and return, by CLOCK_MONOTONIC, which all processes have in common. From that come
+// Workers take the lock, hold it and release it, again and again, from a second before the measured window to after it;
+// those in Java begin earlier. They note the time at each call and return, by CLOCK_MONOTONIC, which all processes have
+// in common. From that come
 //
 //	acquisitions a second  those in the window
 //	cycle                  from the call of acquire to the return of release
@@ -96,11 +120,14 @@
 //
 // A table of its own says for each client whether a holder learns of a loss before another has the lock, whether there
 // is a fence, whether a held lock survives the loss of a server, and whether waiters are served in order. Those are
-// promises, and each has its source: plan/promises.go. residue measures what an acquire leaves whose context ends: each
-// is of a lock of its own that has been taken before, and its context ends after 50 to 300 µs, or within one and a half
-// times what an acquire of that client takes. The client whose contexts end stays connected. Another client looks at
-// the locks until none is taken, or has a contender, for a second at most: once while they are free, and once while
-// that other client has held them.
+// promises, and each has its source: plan/promises.go. The tables of acquisitions say in a sentence which clients are
+// faster than this library, and which of those have locks in memory alone.
+//
+// residue measures what an acquire leaves whose context ends: each is of a lock of its own that has been taken before,
+// and its context ends after 50 to 300 µs, or within one and a half times what an acquire of that client takes. The
+// client whose contexts end stays connected. Another client looks at the locks until none is taken, or has a contender,
+// for a second at most: once while they are free, and once while that other client has held them. On several servers of
+// Redis a lock is taken if most of them have its key.
 //
 // # The peers
 //
@@ -116,7 +143,7 @@
 //	                 itself
 //	etcd             worker/etcd.go: concurrency.Mutex, a session for each worker: a lease is one owner. One server and
 //	                 the client of the same version, with their defaults: the server syncs each write.
-//	NATS             worker/nats.go: NATS has no lock, but its maintainers describe one on a bucket. A key is created
+//	NATS             worker/nats.go: NATS has no lock, but its documentation describes one on a bucket. A key is created
 //	                 with a TTL if it is not there, a waiter watches it, and the holder deletes the revision that it
 //	                 created. A key whose create may have been executed although its context has ended is removed. One
 //	                 server with a bucket in files, which syncs each write (sync_interval: always); by default it would

@@ -28,6 +28,7 @@ func write(results *report.Results, dir string) error {
 	}
 	failed := errors.Join(
 		file(filepath.Join(dir, "results.md"), results.Table),
+		file(filepath.Join(dir, "summary.md"), results.Summary),
 		file(filepath.Join(dir, "targets.txt"), func(w io.Writer) error {
 			_, err := results.Check(w)
 			return err

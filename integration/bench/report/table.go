@@ -22,6 +22,7 @@ func (r *Results) Table(w io.Writer) error {
 		t.matrix(g, "acquisitions a second, as multiples of Java Curator's", func(c Case, impl string) string {
 			return number(r.Ratio(c, impl, plan.Reference, Rate))
 		})
+		t.ahead(g)
 		t.matrix(g, "acquisitions a second", t.median(Rate))
 		t.matrix(g, "99th percentile from acquire to the end of release, µs", t.median(CycleP99))
 		contended := g.only(func(w plan.Workload) bool { return w.Contended })
