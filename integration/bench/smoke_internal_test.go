@@ -49,7 +49,7 @@ func TestSmokeOfRetainedLocks(t *testing.T) {
 // Other servers are measured if they are installed, or have been built: CI need not have them. Under contention some of
 // these locks let a worker in after seconds alone, which is for a run of the benchmark to show.
 func TestSmokeOfPeers(t *testing.T) {
-	peers := []string{"etcd", "nats", "postgres", "redsync", "redsync-always", "redsync-three", "redislock"}
+	peers := []string{"etcd", "nats", "postgres", "redsync", "redsync-three", "redislock"}
 	smoke(t, "### Safety: what each lock promises",
 		"-build=false", "-impls", strings.Join(peers, ","), "-workloads", "uncontended", "-delays", "1ms")
 }

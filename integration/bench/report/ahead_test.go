@@ -21,7 +21,8 @@ func TestPageSaysWhichClientsAreFasterAndWhatTheyDoWithout(t *testing.T) {
 			[]string{
 				"Faster than this library, on this machine: etcd in 1 of 2 columns; Postgres advisory lock in 1 of 2 columns.",
 				"without a disk and without consensus: Postgres advisory lock.",
-			}, "kazoo (Python) in",
+			},
+			"kazoo (Python) in",
 		},
 		"one that agrees": {map[string]float64{"etcd": 8001}, []string{"on this machine: etcd in 1 of 2 columns."}, "without a disk"},
 		"a retained lock": {map[string]float64{plan.Retained: 1e6, plan.Floor: 1e6}, []string{"none of the others is faster"}, "retained in"},

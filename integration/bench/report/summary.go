@@ -20,7 +20,12 @@ var (
 		{"fair16", "16 workers that hold for 1 ms, 99 % wait less than (ms, no ratio)"},
 	}
 	summaryColumns = []struct{ impl, label string }{
-		{plan.Ours, "here"}, {"zk.Lock", "zk.Lock"}, {"kazoo", "kazoo"}, {"etcd", "etcd"}, {"nats", "NATS"}, {"postgres", "Postgres"},
+		{plan.Ours, "here"},
+		{"zk.Lock", "zk.Lock"},
+		{"kazoo", "kazoo"},
+		{"etcd", "etcd"},
+		{"nats", "NATS"},
+		{"postgres", "Postgres"},
 		{"redsync", "redsync"},
 	}
 )

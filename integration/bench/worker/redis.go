@@ -53,16 +53,18 @@ func (r redisLocks) lock(ctx context.Context, kind, path string, _ int) (pair, e
 // left reports whether a lock's key is on most of the servers: then no other contender gets it. A key on fewer of them
 // keeps nothing taken.
 func (r redisLocks) left(ctx context.Context, path string) (bool, error) {
-	found := int64(0)
+	found := 0
 	for _, server := range r.servers {
 		n, err := server.Exists(ctx, path).Result()
 		if err != nil {
 			return false, err
 		}
-		found += n
+		found += int(n)
 	}
-	return 2*found > int64(len(r.servers)), nil
+	return most(found, len(r.servers)), nil
 }
+
+func most(found, servers int) bool { return 2*found > servers }
 
 // dialRedsync is redsync with its defaults: a lock lasts 8 s, and is tried for 32 times, 50 to 250 ms apart. With
 // several servers it is the algorithm Redlock.
