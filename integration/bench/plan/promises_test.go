@@ -47,7 +47,8 @@ func TestPromisesAnswerYesNoOrPartlyAndNameTheirSource(t *testing.T) {
 	}
 }
 
-// The page for readers of the library has the same answers as the benchmark's.
+// The page for readers of the library has the same answers as the benchmark's. It lies outside of this module, so that
+// go test may show a cached result after a change of the page alone: -count=1 looks again.
 func TestComparisonHasTheSameAnswers(t *testing.T) {
 	text, err := os.ReadFile("../../../examples/comparison/README.md")
 	if err != nil {
