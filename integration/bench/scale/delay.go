@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gocurator/curator/framework"
@@ -35,7 +36,8 @@ func delays(ctx context.Context, l *lab) ([]*table, error) {
 }
 
 func (r *rig) delayed(ctx context.Context, delay, lasts time.Duration) (row []number, err error) {
-	p, err := server.Delay(r.address(), delay)
+	one, _, _ := strings.Cut(r.address(), ",")
+	p, err := server.Delay(one, delay)
 	if err != nil {
 		return nil, err
 	}

@@ -1,13 +1,16 @@
 // Command scale measures how the cost of locks grows with work: with the waiters of one lock, the locks that a client
-// holds, the clients, and the delay of the network.
+// holds, the clients, and the delay of the network. It also finds how much fits: fleets of clients that hold ten locks
+// each, registrations of one service, caches of one tree, and what happens when the server of all of them is killed.
 //
 //	go run ./scale                                    # everything, on a real ZooKeeper: integration/run gets its jars
 //	go run ./scale -server zktest -max 100            # a quick look, with Go alone
 //	go run ./scale -series waiters,delay -out results
+//	go run ./scale -series storm -server ensemble     # the leader of three servers is killed
 //
 // It prints tables, and writes them with the conditions they were taken under to scale.json, and figures as SVG, to the
-// directory of -out. Every series checks itself: that everybody was admitted exactly once and in order, and that no
-// node is left. What a check finds is an error, and the exit status 1.
+// directory of -out. Every series checks itself: that everybody was admitted exactly once and in order, that caches
+// show what was written, and that no node is left. What a check finds is an error, and the exit status 1. Five thousand
+// clients take as many file descriptors here and at the server.
 package main
 
 import (
@@ -18,6 +21,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -38,6 +42,7 @@ type lab struct {
 	start func(context.Context) (site, error)
 	most  int           // bounds what grows
 	lasts time.Duration // how long a measurement of throughput goes on
+	down  time.Duration // how long a server that is killed stays dead
 	log   io.Writer     // for progress
 }
 
@@ -50,13 +55,18 @@ var allSeries = []struct {
 	{"held", held},
 	{"clients", clients},
 	{"delay", delays},
+	{"fleet", fleets},
+	{"registrations", registrations},
+	{"caches", followers},
+	{"storm", storms},
 }
 
 func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("scale", flag.ContinueOnError)
-	names := flags.String("series", "waiters,held,clients,delay", "which `series`")
-	kind := flags.String("server", "zookeeper", "zookeeper, or zktest in this process: no memory is measured then")
-	most := flags.Int("max", 100_000, "the greatest `number` of waiters, locks and clients; each series has its own limit, too")
+	names := flags.String("series", "waiters,held,clients,delay,fleet,registrations,caches,storm", "which `series`")
+	kind := flags.String("server", "zookeeper", "zookeeper, an ensemble of three of them, or zktest in this process: no memory is measured then")
+	down := flags.Duration("down", 2*time.Second, "how long a server that is killed stays dead")
+	most := flags.Int("max", 100_000, "the greatest `number` of waiters, locks, clients and so on; each series has its own limit, too")
 	lasts := flags.Duration("time", 2*time.Second, "how long each measurement of throughput goes on")
 	dir := flags.String("out", "", "`directory` for scale.json and the figures; none are written without it")
 	if err := flags.Parse(args); err != nil {
@@ -66,7 +76,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if !ok {
 		return fmt.Errorf("there is no server %q", *kind)
 	}
-	l := &lab{start: start, most: *most, lasts: *lasts, log: os.Stderr}
+	l := &lab{start: start, most: *most, lasts: *lasts, down: *down, log: os.Stderr}
 	r := report{Conditions: conditions(*kind, *most, *lasts)}
 	err := r.measure(ctx, l, strings.Split(*names, ","))
 	return errors.Join(err, r.print(out), r.save(*dir))
@@ -109,6 +119,11 @@ func (l *lab) grow(t *table, sizes []int, measure func(size int) ([]number, erro
 		t.add(row...)
 	}
 	return nil
+}
+
+// sizes are those up to the limit.
+func (l *lab) sizes(all ...int) []int {
+	return slices.DeleteFunc(all, func(n int) bool { return n > l.most })
 }
 
 // upTo are the powers of ten up to the smaller limit.

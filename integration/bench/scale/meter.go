@@ -56,7 +56,7 @@ func (m *meter) lap(ctx context.Context) (traffic, error) {
 	if err != nil {
 		return traffic{}, err
 	}
-	now := traffic{number(requests), number(m.rig.received.Load())}
+	now := traffic{number(requests), number(m.rig.wire.received.Load())}
 	lap := now.minus(m.last).minus(m.own)
 	m.last = now
 	return lap, nil

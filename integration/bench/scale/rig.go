@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"sync/atomic"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -25,7 +24,7 @@ const atOnce = 64
 // A rig is a server, and the clients that talk to it.
 type rig struct {
 	site
-	received atomic.Int64 // bytes, by all clients
+	wire tally // what its counted clients do
 }
 
 // onServer does something on a server of its own.
@@ -62,7 +61,7 @@ func (r *rig) warm(ctx context.Context, lasts time.Duration) (err error) {
 func (r *rig) open(ctx context.Context, n int, dial func(ctx context.Context, network, address string) (net.Conn, error)) ([]*framework.Client, error) {
 	all := make([]*framework.Client, n)
 	err := each(ctx, n, func(ctx context.Context, i int) (err error) {
-		all[i], err = framework.NewClient("scale:2181", framework.WithDialer(dial), framework.WithSessionTimeout(sessionTimeout),
+		all[i], err = framework.NewClient(r.address(), framework.WithDialer(dial), framework.WithSessionTimeout(sessionTimeout),
 			framework.WithConnectionTimeout(30*time.Second), framework.WithDefaultData([]byte("127.0.0.1")))
 		if err != nil {
 			return err
@@ -96,29 +95,18 @@ func each(ctx context.Context, n int, do func(ctx context.Context, i int) error)
 }
 
 // direct connects with the server.
-func (r *rig) direct(ctx context.Context, _, _ string) (net.Conn, error) {
-	return connect(ctx, r.address())
+func (*rig) direct(ctx context.Context, _, address string) (net.Conn, error) {
+	return connect(ctx, address)
 }
 
-// counted connects with the server, and counts what comes from there.
-func (r *rig) counted(ctx context.Context, _, _ string) (net.Conn, error) {
-	conn, err := connect(ctx, r.address())
-	if err != nil {
-		return nil, err
-	}
-	return counter{conn, &r.received}, nil
+// counted connects with the server, and counts what goes there and what comes from there.
+func (r *rig) counted(ctx context.Context, _, address string) (net.Conn, error) {
+	return r.wire.dial(ctx, "", address)
 }
 
-type counter struct {
-	net.Conn
-
-	received *atomic.Int64
-}
-
-func (c counter) Read(p []byte) (int, error) {
-	n, err := c.Conn.Read(p)
-	c.received.Add(int64(n))
-	return n, err
+// expireAll ends sessions.
+func (r *rig) expireAll(ctx context.Context, ids []int64) error {
+	return each(ctx, len(ids), func(_ context.Context, i int) error { return r.expire(ids[i]) })
 }
 
 // empty waits until a lock's directory is empty: nodes of waits that were given up are removed in the background.

@@ -14,7 +14,7 @@ import (
 func TestEverySeries(t *testing.T) {
 	dir := t.TempDir()
 	var out strings.Builder
-	if err := run(t.Context(), []string{"-server", "zktest", "-max", "50", "-time", "1us", "-out", dir}, &out); err != nil {
+	if err := run(t.Context(), []string{"-server", "zktest", "-max", "50", "-time", "1us", "-down", "1us", "-out", dir}, &out); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "scale.json"))

@@ -17,16 +17,25 @@ type site interface {
 	address() string          // it listens there
 	requests() (int64, error) // how many it has taken so far
 	apart() bool              // whether it is another process, so that this one's memory is the clients'
+	pids() []int              // its processes
+	expire(id int64) error    // ends a session
+	// crash ends the server, or the leader of several, and returns when it is gone. The function that it returns starts
+	// it again, and returns when requests are served.
+	crash(ctx context.Context) (revive func() error, err error)
 	Close() error
 }
 
 var sites = map[string]func(context.Context) (site, error){
 	"zookeeper": startZooKeeper,
+	"ensemble":  startEnsemble,
 	"zktest":    func(context.Context) (site, error) { return memory{zktest.NewServer()}, nil }, //nolint:unparam // as the other
 }
 
 func describe(kind string) string {
-	if kind == "zookeeper" {
+	switch kind {
+	case "ensemble":
+		return "Apache ZooKeeper " + zookeeper.Version() + ", three servers, on loopback, without forceSync, data in " + dataRoot()
+	case "zookeeper":
 		return "Apache ZooKeeper " + zookeeper.Version() + ", standalone, on loopback, data in " + dataRoot()
 	}
 	return "zktest, in the clients' process"
@@ -64,6 +73,15 @@ func (a apache) requests() (int64, error) {
 
 func (apache) apart() bool { return true }
 
+func (a apache) pids() []int { return a.PIDs() }
+
+func (a apache) expire(id int64) error { return zookeeper.EndSession(a.Addr, id) }
+
+func (a apache) crash(ctx context.Context) (func() error, error) {
+	a.Kill()
+	return func() error { return a.Again(ctx) }, nil
+}
+
 // memory is a server in this process.
 type memory struct{ *zktest.Server }
 
@@ -78,6 +96,22 @@ func (m memory) requests() (int64, error) {
 }
 
 func (memory) apart() bool { return false }
+
+func (memory) pids() []int { return nil }
+
+func (m memory) expire(id int64) error {
+	m.ExpireSession(id)
+	return nil
+}
+
+func (m memory) crash(context.Context) (func() error, error) {
+	m.RefuseConnections(true)
+	m.CutAll()
+	return func() error {
+		m.RefuseConnections(false)
+		return nil
+	}, nil
+}
 
 // dataRoot is where servers write: in memory, if there is such a place.
 func dataRoot() string {

@@ -84,6 +84,18 @@ func Run(ctx context.Context, kind, dir string, o Options) (*Server, error) {
 	return nil, errors.Join(err, os.RemoveAll(data))
 }
 
+// Again starts a server that was killed on its data and its address, and returns when it serves.
+func (s *Server) Again(ctx context.Context) error {
+	_, port, err := net.SplitHostPort(s.Addr)
+	if err != nil {
+		return err
+	}
+	if err := starts[s.Kind](s, ctx, port); err != nil {
+		return err
+	}
+	return s.await(ctx)
+}
+
 // InMemory reports whether a directory lies in memory.
 func InMemory(dir string) (bool, error) {
 	var fs unix.Statfs_t
