@@ -1,6 +1,7 @@
 // Command scale measures how the cost of locks grows with work: with the waiters of one lock, the locks that a client
 // holds, the clients, and the delay of the network. It also finds how much fits: fleets of clients that hold ten locks
-// each, registrations of one service, caches of one tree, and what happens when the server of all of them is killed.
+// each, registrations of one service, caches of one tree, what happens when the server of all of them is killed, and
+// how many ephemeral nodes a session may have.
 //
 //	go run ./scale                                    # everything, on a real ZooKeeper: integration/run gets its jars
 //	go run ./scale -server zktest -max 100            # a quick look, with Go alone
@@ -59,11 +60,12 @@ var allSeries = []struct {
 	{"registrations", registrations},
 	{"caches", followers},
 	{"storm", storms},
+	{"ephemerals", ephemerals},
 }
 
 func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("scale", flag.ContinueOnError)
-	names := flags.String("series", "waiters,held,clients,delay,fleet,registrations,caches,storm", "which `series`")
+	names := flags.String("series", "waiters,held,clients,delay,fleet,registrations,caches,storm,ephemerals", "which `series`")
 	kind := flags.String("server", "zookeeper", "zookeeper, an ensemble of three of them, or zktest in this process: no memory is measured then")
 	down := flags.Duration("down", 2*time.Second, "how long a server that is killed stays dead")
 	most := flags.Int("max", 100_000, "the greatest `number` of waiters, locks, clients and so on; each series has its own limit, too")
