@@ -30,7 +30,7 @@ func startEnsemble(context.Context) (site, error) {
 	e, err := zookeeper.NewEnsemble(dir, zookeeper.EnsembleConfig{Direct: true, SyncLimit: 5, Config: zookeeper.Config{
 		TickTime: 2 * time.Second, MaxSessionTimeout: 40 * time.Second, ContainerCheckInterval: time.Hour,
 		Properties:  map[string]string{"autopurge.purgeInterval": "1"},
-		JavaOptions: []string{"-Xmx1g", "-XX:TieredStopAtLevel=4", "-XX:+UseG1GC"},
+		JavaOptions: []string{"-Xmx1g", "-XX:TieredStopAtLevel=4"},
 	}}, p)
 	if err != nil {
 		return nil, errors.Join(err, p.err(), os.RemoveAll(dir))

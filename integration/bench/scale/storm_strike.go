@@ -21,12 +21,16 @@ type outage struct {
 
 // listen hears of a client until stop is called.
 func (o *outage) listen(client *framework.Client) (stop func()) {
-	var reconnected atomic.Bool
+	var was, reconnected bool // without a connection; calls come one at a time, the first with the present state
 	return client.OnStateChange(func(c framework.StateChange) {
-		switch {
-		case c.State == framework.StateLost:
+		if c.State == framework.StateLost {
 			o.ended.Add(1)
-		case c.State.IsConnected() && reconnected.CompareAndSwap(false, true):
+		}
+		switch {
+		case !c.State.IsConnected():
+			was = true
+		case was && !reconnected:
+			reconnected = true
 			back, now := o.back.Add(1), time.Now()
 			if back == 1 {
 				close(o.first)
