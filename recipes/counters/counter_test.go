@@ -52,29 +52,6 @@ func TestAddReturnsTheNumbersBeforeAndAfter(t *testing.T) {
 	})
 }
 
-// As Java's getData and setData.
-func TestAddCostsOneReadAndOneWrite(t *testing.T) {
-	inBubble(t, func(t *testing.T, server *zktest.Server) {
-		number(t, server, 0)
-		l, _ := newLong(t, server, counters.WithLock(lockPath))
-		earlier := server.Counts()
-		for range 10 {
-			if _, _, err := l.Add(t.Context(), 1); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for op, n := range server.Counts() {
-			want := 0
-			if op == zktest.OpGetData || op == zktest.OpMulti {
-				want = 10
-			}
-			if got := n - earlier[op]; got != want {
-				t.Errorf("ten Adds: got %d requests %v, want %d", got, op, want)
-			}
-		}
-	})
-}
-
 func TestAddMakesAMissingNodeInContainersAndCountsFromZero(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		l, _ := newLong(t, server)

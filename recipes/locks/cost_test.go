@@ -162,17 +162,6 @@ func TestAHoldThatLastsWatchesItsOwnNode(t *testing.T) {
 	})
 }
 
-func TestTheFirstAcquireInADirectoryMakesIt(t *testing.T) {
-	inBubble(t, func(t *testing.T, server *zktest.Server) {
-		p := warm(t, server)
-		mutex := locks.NewInterProcessMutex(p.Client, "/locks/b")
-		// NoNode, the directory, and the node; nothing looks whether the directory is there.
-		if n := elapsed(t, func() { acquire(t, mutex) }); n != 3 {
-			t.Errorf("it took %d round trips", n)
-		}
-	})
-}
-
 func TestTryAcquireOfATakenLockIsOneReadAndNoWrite(t *testing.T) {
 	for name, lock := range map[string]struct{ taken, tried func(*peer) locks.Lock }{
 		"mutex": {
@@ -199,22 +188,6 @@ func tryATakenLock(t *testing.T, taken, tried func(*peer) locks.Lock) {
 		})
 		if got, want := p.link.Requests(), map[lockstest.Op]int{lockstest.GetChildren: 1}; n != 1 || !maps.Equal(got, want) {
 			t.Errorf("it sent %v in %d round trips, want %v in one", got, n, want)
-		}
-	})
-}
-
-func TestTryAcquireOfAFreeLockIsTwoRoundTrips(t *testing.T) {
-	inBubble(t, func(t *testing.T, server *zktest.Server) {
-		p := warm(t, server)
-		n := elapsed(t, func() {
-			lease, err := p.mutex().TryAcquire(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = lease.Release() })
-		})
-		if n != 2 {
-			t.Errorf("it took %d round trips", n)
 		}
 	})
 }
@@ -266,21 +239,6 @@ func TestContendersOfOneClientListOnlyWhenTheyEnter(t *testing.T) {
 		// The first to come have seen more than one before them.
 		if n := p.link.Requests()[lockstest.GetChildren] - before; n > contenders*rounds+contenders {
 			t.Errorf("%d acquisitions took %d listings", contenders*rounds, n)
-		}
-	})
-}
-
-func TestAReentryCostsNothing(t *testing.T) {
-	inBubble(t, func(t *testing.T, server *zktest.Server) {
-		p := warm(t, server)
-		ctx := acquire(t, p.mutex()).Context(t.Context())
-		time.Sleep(roundTrip)
-		p.link.Segments()
-		if n := elapsed(t, func() { release(t, acquireIn(ctx, t, p.mutex())) }); n != 0 {
-			t.Errorf("it took %d round trips", n)
-		}
-		if got := p.link.Requests(); len(got) > 0 {
-			t.Errorf("it sent %v", got)
 		}
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"strings"
 	"sync"
 	"testing"
@@ -348,34 +347,6 @@ func TestReadersOfKazooAreReaders(t *testing.T) {
 			t.Fatal(err)
 		}
 		release(t, (<-writer).must(t))
-	})
-}
-
-func TestReadAndWriteLocksAreOneRoundTrip(t *testing.T) {
-	inBubble(t, func(t *testing.T, server *zktest.Server) {
-		p := warm(t, server)
-		rw := readWrite(p)
-		var write, read *locks.Lease
-		if n := elapsed(t, func() { write = acquire(t, rw.WriteLock()) }); n != 1 {
-			t.Errorf("the write lock took %d round trips", n)
-		}
-		ctx := context.WithoutCancel(write.Context(t.Context()))
-		p.link.Requests()
-		if n := elapsed(t, func() { read = acquireIn(ctx, t, rw.ReadLock()) }); n != 1 {
-			t.Errorf("the nested read lock took %d round trips", n)
-		}
-		if got, want := p.link.Requests(), map[lockstest.Op]int{14: 1}; !maps.Equal(got, want) { // 14: multi
-			t.Errorf("the nested read lock sent %v, want %v", got, want)
-		}
-		if n := elapsed(t, func() { release(t, write); release(t, read) }); n != 2 {
-			t.Errorf("the releases took %d round trips", n)
-		}
-		if n := elapsed(t, func() { read = acquire(t, rw.ReadLock()) }); n != 1 {
-			t.Errorf("the read lock took %d round trips", n)
-		}
-		if n := elapsed(t, func() { release(t, read) }); n != 1 {
-			t.Errorf("its release took %d round trips", n)
-		}
 	})
 }
 

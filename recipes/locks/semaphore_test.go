@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -327,63 +325,6 @@ func TestNeverMoreThanTheLimitAreIn(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestSemaphoreCosts(t *testing.T) {
-	inBubble(t, func(t *testing.T, server *zktest.Server) {
-		p := warm(t, server)
-		for _, dir := range []string{leasesPath, gatePath} {
-			if err := server.Create(dir, nil); err != nil {
-				t.Fatal(err)
-			}
-		}
-		s := semaphore(p, 3)
-		release(t, acquire(t, s)) // looks once whether the path is another recipe's
-		time.Sleep(roundTrip)
-		p.link.Requests()
-		var leases []*locks.Lease
-		steps := []struct {
-			name string
-			do   func()
-			want int
-			sent map[lockstest.Op]int
-		}{
-			{"acquire", func() { leases = acquireN(t, s, 1) }, 2, map[lockstest.Op]int{
-				lockstest.Create: 2, lockstest.GetChildren: 2, lockstest.Delete: 1,
-			}},
-			{"release", func() { release(t, leases[0]) }, 1, map[lockstest.Op]int{lockstest.Delete: 1}},
-			{"acquire three", func() { leases = acquireN(t, s, 3) }, 4, map[lockstest.Op]int{
-				lockstest.Create: 4, lockstest.GetChildren: 4, lockstest.Delete: 1,
-			}},
-			{"try if none is free", func() {
-				_, err := s.TryAcquire(t.Context())
-				wantErr(t, err, locks.ErrNotAcquired)
-			}, 1, map[lockstest.Op]int{lockstest.GetChildren: 1}},
-			{"release three", func() {
-				if err := locks.ReleaseAll(leases...); err != nil {
-					t.Error(err)
-				}
-			}, 3, map[lockstest.Op]int{lockstest.Delete: 3}},
-			{"try", func() {
-				lease, err := s.TryAcquire(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
-				leases = []*locks.Lease{lease}
-			}, 3, map[lockstest.Op]int{lockstest.Create: 2, lockstest.GetChildren: 3, lockstest.Delete: 1}},
-			{"release", func() { release(t, leases[0]) }, 1, map[lockstest.Op]int{lockstest.Delete: 1}},
-		}
-		for _, step := range steps {
-			if n := elapsed(t, step.do); n != step.want {
-				t.Errorf("%s took %d round trips, want %d", step.name, n, step.want)
-			}
-			synctest.Wait()
-			if got := p.link.Requests(); !maps.Equal(got, step.sent) {
-				t.Errorf("%s sent %v, want %v", step.name, got, step.sent)
-			}
-		}
-		wantEmpty(t, server)
-	})
 }
 
 // From a release to the lease of the one who waits: an event, and the listing that comes with the watch that is set

@@ -24,6 +24,7 @@ type Link struct {
 	faults    []*fault
 	holds     []chan struct{} // one for each answer that is held, closed when it may pass
 	segments  [][]Op
+	events    int
 	refusals  map[Op]int
 	dials     int
 	passwords map[int64][]byte
@@ -199,6 +200,15 @@ func (l *Link) Requests() map[Op]int {
 	return counts
 }
 
+// Events counts the events of watches that the client has read since the last call.
+func (l *Link) Events() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := l.events
+	l.events = 0
+	return n
+}
+
 // Refusals counts the answers so far that have refused a request of that kind.
 func (l *Link) Refusals(op Op) int {
 	l.mu.Lock()
@@ -234,6 +244,12 @@ func (l *Link) sent(ops []Op) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.segments = append(l.segments, ops)
+}
+
+func (l *Link) heard() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.events++
 }
 
 func (l *Link) formed(session int64, password []byte) {

@@ -24,6 +24,7 @@ const (
 	GetChildren   Op = 12
 	Multi         Op = 14 // that is no Renewal
 	RemoveWatches Op = 18
+	AddWatch      Op = 106
 	ping          Op = 11
 
 	// Renewal is a transaction that only checks one node, by which a client renews its session's leases.
@@ -151,7 +152,11 @@ func (w *wire) suffer(frame []byte) error {
 		w.shake(frame)
 		return nil
 	}
+	const event = -1
 	xid := int32(binary.BigEndian.Uint32(frame[4:]))
+	if xid == event {
+		w.link.heard()
+	}
 	w.mu.Lock()
 	op := w.ops[xid]
 	delete(w.ops, xid)

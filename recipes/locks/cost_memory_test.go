@@ -1,0 +1,61 @@
+//go:build !race
+
+package locks_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/gocurator/curator/recipes/internal/costtest"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+// held acquires a lock, and keeps it.
+func held(m *costtest.Meter, lock locks.Lock) any {
+	lease, err := lock.Acquire(m.T.Context())
+	m.Do(err)
+	return lease
+}
+
+func lockPath(i int) string { return fmt.Sprintf("/locks/%06d", i) }
+
+func TestCostsInMemory(t *testing.T) {
+	costtest.Weigh(t, "locks", costtest.Weights{
+		"locks.InterProcessMutex: a held lock": func(m *costtest.Meter, i int) any {
+			return held(m, locks.NewInterProcessMutex(m.Client, lockPath(i)))
+		},
+		"locks.InterProcessMutex: a waiter": func(m *costtest.Meter, i int) any {
+			if i == 0 {
+				return held(m, rivalMutex(m))
+			}
+			m.Go(func() { _, _ = ourMutex(m).Acquire(m.T.Context()) })
+			return nil
+		},
+		"locks.RetainedLock: an idle lock": func(m *costtest.Meter, i int) any {
+			lock := locks.NewInterProcessMutex(m.Client, lockPath(i)).Retained(locks.RetainIdle(time.Hour))
+			cycle := cycles(m, 4, lock)
+			cycle()
+			return lock
+		},
+		"locks.InterProcessReadWriteLock: a reader": func(m *costtest.Meter, _ int) any {
+			return held(m, locks.NewInterProcessReadWriteLock(m.Client, path).ReadLock())
+		},
+		"locks.InterProcessSemaphoreV2: a lease": func(m *costtest.Meter, _ int) any {
+			return held(m, leasesOf(m, 100_000))
+		},
+	}, costtest.Costs{
+		"locks.InterProcessMutex: acquire and release, with the server's part": func(m *costtest.Meter) func() {
+			return cycles(m, 20, ourMutex(m))
+		},
+		"locks.InterProcessMutex: acquire again, with the lease's context": func(m *costtest.Meter) func() {
+			return reentries(m)
+		},
+		"locks.RetainedLock: acquire and release again": func(m *costtest.Meter) func() {
+			return cycles(m, 20, ourRetained(m))
+		},
+		"locks.InterProcessSemaphoreV2: acquire and release a lease, with the server's part": func(m *costtest.Meter) func() {
+			return cycles(m, 20, leasesOf(m, 3))
+		},
+	})
+}
