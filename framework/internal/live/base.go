@@ -51,6 +51,14 @@ func (b *base) sendLocked(calls ...*transport.Call) bool {
 	return b.online && b.over == nil && b.transport.Send(calls...)
 }
 
+// queueLocked is sendLocked for a caller that lets go of the mutex, and writes then.
+func (b *base) queueLocked(calls ...*transport.Call) (u transport.Unwritten, queued bool) {
+	if !b.online || b.over != nil {
+		return u, false
+	}
+	return b.transport.Queue(calls...)
+}
+
 // wakeClock makes the owner's clock recompute its next deadline.
 func (b *base) wakeClock() {
 	select {

@@ -72,10 +72,14 @@ func (all *removals) begin(path string, kind removal) *removal {
 	all.mu.Lock()
 	over := all.over
 	var r *removal
+	var unwritten transport.Unwritten
 	if over == nil {
-		r = all.beginLocked(path, kind)
+		var calls []*transport.Call
+		r, calls = all.requestLocked(path, kind)
+		unwritten, _ = all.queueLocked(calls...)
 	}
 	all.mu.Unlock()
+	unwritten.Write()
 	if over == nil {
 		return r
 	}
@@ -88,24 +92,28 @@ func (all *removals) begin(path string, kind removal) *removal {
 }
 
 // beginLocked is begin while the session is not over.
-func (all *removals) beginLocked(path string, kind removal) *removal {
+func (all *removals) beginLocked(path string, kind removal) {
+	_, calls := all.requestLocked(path, kind)
+	all.sendLocked(calls...)
+}
+
+// requestLocked notes a removal, and returns the requests that begin it, unless it has begun.
+func (all *removals) requestLocked(path string, kind removal) (r *removal, calls []*transport.Call) {
 	before := all.pending[path]
 	if before != nil && (!before.own || kind.own) {
 		before.carry = before.carry || kind.carry
-		return before
+		return before, nil
 	}
 	// The end of an own removal would say nothing of another's node, which a plain one deletes, too.
-	r := &removal{done: make(chan struct{}), carry: kind.carry, own: kind.own, replaced: before}
+	r = &removal{done: make(chan struct{}), carry: kind.carry, own: kind.own, replaced: before}
 	all.pending[path] = r
 	if !r.own {
 		all.watching.table.Removing(path)
 	}
 	if r.own {
-		all.sendLocked(all.looks(kind.fenced, map[string]*removal{path: r})...)
-		return r
+		return r, all.looks(kind.fenced, map[string]*removal{path: r})
 	}
-	all.sendLocked(all.request(path, r))
-	return r
+	return r, one(all.request(path, r))
 }
 
 func (all *removals) request(path string, r *removal) *transport.Call {

@@ -35,8 +35,9 @@ func (s *sender) call(ctx context.Context, build func(finish func(error)) []*tra
 	traffic := s.traffic(ctx)
 	s.mu.Lock()
 	over, server := s.over, s.server
-	sent := s.sendLocked(calls...)
+	unwritten, sent := s.queueLocked(calls...)
 	s.mu.Unlock()
+	unwritten.Write()
 	switch {
 	case over != nil:
 		return over

@@ -70,7 +70,7 @@ func listen(t *testing.T, stream []byte) error {
 	if !l.send(calls) {
 		t.Fatal("got the calls refused, want them sent")
 	}
-	l.takeBatch(nil)
+	l.takeBatch()
 	buf := make([]byte, 512)
 	for {
 		if _, err := l.Read(buf); err != nil {

@@ -15,12 +15,13 @@ import (
 // A link is one connection to one server, as go-zookeeper sees it: a net.Conn.
 //
 // Write takes go-zookeeper's frames and queues them beside this package's calls; a goroutine of its own puts them on
-// the wire, as many at once as have come together. Read is called by one go-zookeeper goroutine at a time: it keeps
-// what is ours and passes on what is go-zookeeper's, so every callback of the package runs there, in the order of
-// arrival.
+// the wire, as many at once as have come together. A call that is alone is written by its sender (write_alone.go). Read
+// is called by one go-zookeeper goroutine at a time: it keeps what is ours and passes on what is go-zookeeper's, so
+// every callback of the package runs there, in the order of arrival.
 type link struct {
 	t          *Transport
 	raw        net.Conn
+	socket     *socket // raw, for writes that do not block; nil if there are none
 	server     string
 	address    Address
 	in         *bufio.Reader
@@ -56,6 +57,9 @@ type link struct {
 	mu       ranked.Mutex[ranked.Branch, link]
 	reason   error           // why it failed
 	out      []byte          // frames to be written
+	writing  bool            // a goroutine is writing frames that it took from out
+	rest     []byte          // the part of these that it left to writeLoop
+	spare    []byte          // empty; out's next memory
 	waiting  pendingRequests // for answers: what was written, and what these frames are
 	openedAt time.Time       // when it was attached; zero before
 	nextXid  int32
@@ -66,6 +70,7 @@ func newLink(t *Transport, raw net.Conn, server string) *link {
 		t: t, raw: raw, server: server,
 		wake: make(chan struct{}, 1), opened: make(chan struct{}), dead: make(chan struct{}), nextXid: xidFirst,
 	}
+	l.socket = newSocket(raw)
 	l.in = bufio.NewReaderSize(arrivals{l}, 32<<10)
 	l.silence, l.stuck = l.alarm(func() { l.fail(errSilent) }), l.alarm(func() { l.fail(errStuck) })
 	l.overdue = l.alarm(l.watchOverdue)

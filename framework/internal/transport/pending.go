@@ -29,6 +29,9 @@ func (q *pendingRequests) push(p pending) {
 	q.all = append(q.all, p)
 }
 
+// isEmpty reports whether no request is written, or waits for its answer.
+func (q *pendingRequests) isEmpty() bool { return q.first == len(q.all) }
+
 // stamp notes that everything is about to be written.
 func (q *pendingRequests) stamp(now time.Time) {
 	for ; q.written < len(q.all); q.written++ {

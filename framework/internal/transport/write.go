@@ -6,10 +6,19 @@ import (
 	"runtime"
 )
 
-// send queues calls, all or none.
+// send queues calls, all or none, and has them written.
 func (l *link) send(calls []*Call) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if !l.queueLocked(calls) {
+		return false
+	}
+	l.signal()
+	return true
+}
+
+// queueLocked queues calls, all or none.
+func (l *link) queueLocked(calls []*Call) bool {
 	if l.openedAt.IsZero() || l.reason != nil {
 		return false
 	}
@@ -28,7 +37,6 @@ func (l *link) send(calls []*Call) bool {
 		l.out = c.frame(l.out, xid)
 		l.waiting.push(pending{xid: xid, op: c.op, call: c})
 	}
-	l.signal()
 	return true
 }
 
@@ -64,7 +72,6 @@ func (l *link) Write(frame []byte) (int, error) {
 
 // writeLoop puts queued frames on the wire until the link dies.
 func (l *link) writeLoop() {
-	var spare []byte
 	for {
 		select {
 		case <-l.wake:
@@ -76,7 +83,7 @@ func (l *link) writeLoop() {
 				// a goroutine that is about to send something does so now, and it goes with the same write
 				runtime.Gosched()
 			}
-			batch := l.takeBatch(spare)
+			batch := l.takeBatch()
 			if len(batch) == 0 {
 				break
 			}
@@ -87,7 +94,7 @@ func (l *link) writeLoop() {
 				l.fail(err)
 				return
 			}
-			spare = batch[:0]
+			l.wrote(batch)
 		}
 	}
 }
@@ -101,15 +108,33 @@ func (l *link) crowded() bool {
 }
 
 // takeBatch takes the queued frames and stamps them with the time just before they are written: what is counted from a
-// frame's time must never be later than the truth.
-func (l *link) takeBatch(spare []byte) []byte {
+// frame's time must never be later than the truth. It gives none while another goroutine writes, but for what that has
+// left. wrote must follow.
+func (l *link) takeBatch() []byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	batch := l.out
-	if len(batch) == 0 || l.reason != nil {
+	if l.reason != nil {
 		return nil
 	}
-	l.out = spare
+	if rest := l.rest; len(rest) > 0 { // stamped already
+		l.rest = nil
+		return rest
+	}
+	batch := l.out
+	if len(batch) == 0 || l.writing {
+		return nil
+	}
+	l.writing = true
+	l.out, l.spare = l.spare, nil
 	l.waiting.stamp(l.t.cfg.Clock.Now())
 	return batch
+}
+
+// wrote ends the write of a batch, whose memory is used again. It reports whether there is more to write.
+func (l *link) wrote(batch []byte) (more bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.writing = false
+	l.spare = batch[:0]
+	return len(l.out) > 0
 }
