@@ -88,11 +88,18 @@ func sequential(kind int32) bool {
 
 // isSequenceNumber reports whether s is a signed 32-bit number as a server appends it, by "%010d".
 func isSequenceNumber(s string) bool {
-	if len(s) < 10 || len(s) > 11 || s[0] == '+' {
+	if len(s) == 0 || s[0] == '+' {
 		return false
 	}
 	n, err := strconv.ParseInt(s, 10, 32)
-	return err == nil && fmt.Sprintf("%010d", n) == s
+	switch {
+	case err != nil:
+		return false
+	case len(s) == 10:
+		return s[0] != '-' || n != 0
+	default: // the sign, and ten digits
+		return len(s) == 11 && s[0] == '-' && s[1] != '0'
+	}
 }
 
 // checkCreated looks at the Stat of a new node: it is the node's first, of this session, and not from the future. Its

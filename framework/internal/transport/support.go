@@ -89,6 +89,9 @@ func (s *Support) attached(server string) {
 
 // Lacks reports whether the client is to do without a feature at the present server.
 func (s *Support) Lacks(f Feature) bool {
+	if s.here.Load()&(1<<f) != 0 { // for most creations
+		return false
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.lackedByLocked(s.server, int32(f))
@@ -197,6 +200,7 @@ func (s *Support) doWithoutLocked(op int32, server string, reason error) {
 			"request", opName(op), "server", server, "error", reason, "instead", features[op])
 	}
 	delete(s.works, finding{op, server})
+	s.here.Store(0)
 	s.lacks[finding{op, server}] = true
 	delete(s.rows, op)
 	delete(s.doubts, op)
