@@ -9,7 +9,6 @@ import (
 	"github.com/gocurator/curator/framework/internal/cause"
 	"github.com/gocurator/curator/framework/internal/cgroup"
 	"github.com/gocurator/curator/framework/internal/clock"
-	"github.com/gocurator/curator/framework/internal/live"
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/retry"
@@ -186,7 +185,7 @@ func (c *Client) OnStateChange(fn func(StateChange)) (stop func()) {
 //
 // Curator: CuratorFramework.blockUntilConnected().
 func (c *Client) BlockUntilConnected(ctx context.Context) error {
-	_, err := c.core.attachedSession(ctx, nil)
+	_, err := c.core.attachedSession(ctx, noLimit)
 	return err
 }
 
@@ -195,17 +194,11 @@ func (c *Client) BlockUntilConnected(ctx context.Context) error {
 // Errors: as [Client.BlockUntilConnected]; after the connection timeout a [*ConnectError], too, or [ErrNoChroot] if a
 // server says so.
 func (c *Client) Session(ctx context.Context) (Session, error) {
-	s, err := c.core.sessionWithin(ctx, c.core.cfg.connectionTimeout)
+	s, err := c.core.attachedSession(ctx, c.core.cfg.connectionTimeout)
 	if err != nil {
 		return nil, err // not a typed nil *live.Session
 	}
 	return s, nil
-}
-
-func (c *core) sessionWithin(ctx context.Context, limit time.Duration) (*live.Session, error) {
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
-	return c.attachedSession(ctx, timer.C)
 }
 
 // ConnectionTimeout is how long operations wait for a connection.

@@ -10,7 +10,12 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-func (c *core) attachedSession(ctx context.Context, timeout <-chan time.Time) (*live.Session, error) {
+// noLimit lets attachedSession wait until ctx ends.
+const noLimit time.Duration = -1
+
+// attachedSession blocks until the session is connected, for limit at most. Mostly it is, and no timer is made.
+func (c *core) attachedSession(ctx context.Context, limit time.Duration) (*live.Session, error) {
+	var timeout <-chan time.Time
 	for {
 		c.mu.Lock()
 		s, state, refused, closed, changed := c.session.Session(), c.change.State, c.refused, c.closed, c.changed
@@ -30,6 +35,11 @@ func (c *core) attachedSession(ctx context.Context, timeout <-chan time.Time) (*
 			return nil, refused
 		case connected:
 			return s, nil
+		}
+		if timeout == nil && limit != noLimit {
+			timer := time.NewTimer(limit)
+			defer timer.Stop() // once
+			timeout = timer.C
 		}
 		select {
 		case <-changed:

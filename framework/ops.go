@@ -41,7 +41,7 @@ func (c *Client) doRetrying(ctx context.Context, op, path string, f try) error {
 	ambiguous := false
 	patience := c.core.cfg.connectionTimeout
 	err = retry.Do(until, c.core.cfg.policy, func(until context.Context) error {
-		s, err := c.core.sessionWithin(until, patience)
+		s, err := c.core.attachedSession(until, patience)
 		switch {
 		case err == nil:
 		case session.Outage(err) && until.Err() == nil:

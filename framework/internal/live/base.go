@@ -22,6 +22,7 @@ type base struct {
 	wake      chan struct{} // to the owner's clock
 	done      chan struct{} // closed when session and bindings are over
 	id        atomic.Int64  // zero before the first handshake
+	usable    atomic.Bool   // online, and not over; changes with them, under the mutex
 
 	// mu guards the one table to which answers and watch events are applied, in the order of arrival: what follows, and
 	// the fields of the parts. Nothing blocks under it: no I/O, no callback, no lock of the client.
@@ -67,6 +68,9 @@ func (b *base) wakeClock() {
 	}
 }
 
+// noteUsableLocked follows each change of online and over.
+func (b *base) noteUsableLocked() { b.usable.Store(b.online && b.over == nil) }
+
 // isAttached reports whether there is a connection.
 func (b *base) isAttached() bool {
 	b.mu.Lock()
@@ -76,6 +80,9 @@ func (b *base) isAttached() bool {
 
 // waitAttached blocks until there is a connection, the session is over, or ctx is done.
 func (b *base) waitAttached(ctx context.Context) error {
+	if b.usable.Load() { // as for most calls
+		return retry.ContextError(ctx)
+	}
 	for {
 		b.mu.Lock()
 		attached, online, over := b.attached, b.online, b.over

@@ -42,7 +42,9 @@ func (m *maker) createForSure(ctx context.Context, c *Creation) (entry session.C
 		if err := m.waitAttached(ctx); err != nil {
 			return session.CreatedNode{}, err
 		}
-		entry, err = m.createOrFind(ctx, c)
+		if entry, err = m.createOrFind(ctx, c); err == nil {
+			return entry, nil
+		}
 		missing := c.first == nil && errors.Is(err, zk.ErrNoNode)
 		// Reconnections are spaced, but the session may not have noticed yet that its connection is gone, and a server
 		// that cannot answer just then keeps it.

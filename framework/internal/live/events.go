@@ -101,6 +101,7 @@ func (o *Runner) connect() {
 		return
 	}
 	o.proven, o.online = true, true
+	o.noteUsableLocked()
 	close(o.attached)
 	o.validity.renewTermLocked(o.clock.Now())
 	o.watching.giveUpTreesLocked()
@@ -124,6 +125,7 @@ func (o *Runner) onDetached(reason error) {
 	var wakes []func()
 	if was {
 		o.online = false
+		o.noteUsableLocked()
 		o.validity.renewal.sent = time.Time{} // no charge against the next connection
 		o.attached = make(chan struct{})
 		o.watching.breakOffQuestionLocked()
@@ -188,6 +190,7 @@ func (o *Runner) concludeLocked(reason error, how cause.How) (rest func()) {
 	o.validity.ranLocked(now)
 	loss := o.validity.lossLocked(now, how)
 	o.over, o.validity.end = &lostError{reason, loss}, loss
+	o.noteUsableLocked()
 	settled := o.validity.settleLocked(loss)
 	ended := o.validity.endTermLocked(reason, loss)
 	left, removals := o.orphans.abandonLocked()

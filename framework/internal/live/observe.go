@@ -1,7 +1,6 @@
 package live
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/go-zookeeper/zk"
@@ -12,24 +11,23 @@ import (
 // observers are the observers of all directories. The functions that report may not be called under the mutex.
 type observers struct {
 	*base
-	sweep func(dir string, children []string)           // hears of each listing first
-	of    map[string]map[session.ChildObserver]struct{} // by directory; guarded by the mutex
+	sweep func(dir string, children []string) // hears of each listing first
+	of    map[string][]session.ChildObserver  // by directory; guarded by the mutex; its lists are replaced
 }
 
 func (all *observers) add(dir string, o session.ChildObserver) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
-	if all.of[dir] == nil {
-		all.of[dir] = map[session.ChildObserver]struct{}{}
+	if !slices.Contains(all.of[dir], o) {
+		all.of[dir] = append(slices.Clip(all.of[dir]), o)
 	}
-	all.of[dir][o] = struct{}{}
 }
 
 func (all *observers) remove(dir string, o session.ChildObserver) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
-	delete(all.of[dir], o)
-	if len(all.of[dir]) == 0 {
+	rest := slices.DeleteFunc(slices.Clone(all.of[dir]), func(other session.ChildObserver) bool { return other == o })
+	if all.of[dir] = rest; len(rest) == 0 {
 		delete(all.of, dir)
 	}
 }
@@ -38,10 +36,7 @@ func (all *observers) remove(dir string, o session.ChildObserver) {
 func (all *observers) at(dir string) []session.ChildObserver {
 	all.mu.Lock()
 	defer all.mu.Unlock()
-	if len(all.of[dir]) == 0 {
-		return nil
-	}
-	return slices.Collect(maps.Keys(all.of[dir]))
+	return all.of[dir]
 }
 
 // listed reports a listing whose names belong to the caller.
@@ -70,7 +65,7 @@ func (all *observers) behind() {
 	all.mu.Lock()
 	var called []session.ChildObserver
 	for _, observers := range all.of {
-		called = slices.AppendSeq(called, maps.Keys(observers))
+		called = append(called, observers...)
 	}
 	all.mu.Unlock()
 	for _, o := range called {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/framework/internal/watches"
+	"github.com/gocurator/curator/framework/session"
 )
 
 // goners notes which children are said to be gone.
@@ -91,5 +92,28 @@ func TestAnObserverOfTheRootHearsOfItsNodes(t *testing.T) {
 	s.observers.gone("/n/below")
 	if want := []string{"n"}; !slices.Equal(heard.names, want) {
 		t.Errorf("got %q gone, want %q", heard.names, want)
+	}
+}
+
+// A report goes on without the mutex, while observers come and go.
+func TestTheObserversOfAReportStayAsTheyWere(t *testing.T) {
+	all := &observers{base: &base{}, of: map[string][]session.ChildObserver{}}
+	a, b, c := &goners{}, &goners{[]string{"b"}}, &goners{[]string{"c"}}
+	all.add("/dir", a)
+	all.add("/dir", b)
+	all.add("/dir", b)
+	reported := all.at("/dir")
+	all.remove("/dir", a)
+	all.add("/dir", c)
+	if want := []session.ChildObserver{a, b}; !slices.Equal(reported, want) {
+		t.Errorf("got %v in the report, want %v", reported, want)
+	}
+	if got, want := all.at("/dir"), []session.ChildObserver{b, c}; !slices.Equal(got, want) {
+		t.Errorf("got %v afterwards, want %v", got, want)
+	}
+	all.remove("/dir", b)
+	all.remove("/dir", c)
+	if len(all.of) != 0 {
+		t.Errorf("got %d directories left, want none", len(all.of))
 	}
 }

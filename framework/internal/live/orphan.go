@@ -104,6 +104,9 @@ func guidOf(name string) string {
 
 // listed removes the nodes of orphans that a listing shows.
 func (all *orphans) listed(dir string, children []string) {
+	if len(children) == 0 {
+		return
+	}
 	all.mu.Lock()
 	if len(all.of) == 0 || all.over != nil {
 		all.mu.Unlock()

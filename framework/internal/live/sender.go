@@ -111,7 +111,7 @@ func (s *sender) unanswered(err error) bool {
 // orBroken gives the connection up if the server cannot answer just now: another one may. The error is then that of a
 // lost connection.
 func (s *sender) orBroken(err error) error {
-	if errors.Is(err, session.ErrConnectionLost) || errors.Is(err, session.ErrSessionLost) || IsAnswer(err) || !Retryable(err) {
+	if err == nil || errors.Is(err, session.ErrConnectionLost) || errors.Is(err, session.ErrSessionLost) || IsAnswer(err) || !Retryable(err) {
 		return err
 	}
 	s.transport.Break(err)

@@ -45,7 +45,7 @@ func newSession(cfg Config, tell Events) *Session {
 		sender: &s.sender, valid: make(chan struct{}), watchesLocked: func() bool { return !s.watching.table.IsEmpty() },
 	}
 	s.validity.sample = s.validity.takeSample
-	s.observers = observers{base: &s.base, of: map[string]map[session.ChildObserver]struct{}{}, sweep: s.orphans.listed}
+	s.observers = observers{base: &s.base, of: map[string][]session.ChildObserver{}, sweep: s.orphans.listed}
 	s.watching = watching{sender: &s.sender, validity: &s.validity, observers: &s.observers, table: watches.New()}
 	s.reads = readQueue{sender: &s.sender, observers: &s.observers}
 	s.removals = removals{
@@ -101,9 +101,7 @@ func (s *Session) Attachments() *session.Attachments { return &s.attachments }
 
 // Connected is for [session.Session].
 func (s *Session) Connected() bool {
-	s.base.mu.Lock()
-	defer s.base.mu.Unlock()
-	return s.base.online && s.base.over == nil
+	return s.base.usable.Load()
 }
 
 // Server is for [session.Session].

@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"net"
 	"slices"
@@ -164,5 +165,28 @@ func TestTheOwnerHearsOfTheEndBeforeItGetsWhatIsLeft(t *testing.T) {
 	s.end(session.ErrSessionLost, cause.Expired)
 	if want := []string{"over", "backlog"}; !slices.Equal(order, want) {
 		t.Errorf("got %q, want %q", order, want)
+	}
+}
+
+// The answer comes without the mutex, so each change of what it depends on must reach it.
+func TestASessionIsConnectedWhileItIsOnlineAndNotOver(t *testing.T) {
+	s, _ := unconnected()
+	want := func(when string, connected bool) {
+		t.Helper()
+		if got := s.Session.Connected(); got != connected {
+			t.Errorf("%s: got connected %t, want %t", when, got, connected)
+		}
+	}
+	want("before the first connection", false)
+	s.onAttached(attachedAt(s.clock.Now()))
+	want("on a connection", true)
+	s.onDetached(io.EOF)
+	want("between two", false)
+	s.onAttached(attachedAt(s.clock.Now()))
+	want("on the next", true)
+	s.end(session.ErrClosed, cause.ClientClosed)
+	want("after the end", false)
+	if err := s.waitAttached(t.Context()); !errors.Is(err, session.ErrClosed) {
+		t.Errorf("got %v of a wait after the end, want %v", err, session.ErrClosed)
 	}
 }
