@@ -21,7 +21,9 @@ type sharedView struct {
 	registry   *Registry
 	listing    chan struct{} // a semaphore of maxListings
 	contenders int           // guarded by registry.mu
-	idle       *time.Timer   // runs drop; guarded by registry.mu
+	left       time.Time     // when the last contender did; guarded by registry.mu
+	idle       *time.Timer   // runs drop, while idling; guarded by registry.mu
+	idling     bool          // guarded by registry.mu
 
 	mu       ranked.Mutex[ranked.View, sharedView]
 	view     View
@@ -57,9 +59,6 @@ func (q *Queue) joinView(session framework.Session) *sharedView {
 		session.ObserveChildren(q.Config.Dir, v)
 		v.step(steps.Step{Kind: steps.Joined, Markers: key.markers})
 	}
-	if v.idle != nil {
-		v.idle.Stop()
-	}
 	v.contenders++
 	return v
 }
@@ -70,17 +69,33 @@ func (v *sharedView) leave() {
 	if v.contenders--; v.contenders > 0 {
 		return
 	}
-	if v.idle == nil {
-		v.idle = time.AfterFunc(idleTime, v.drop)
-	} else {
-		v.idle.Reset(idleTime)
+	v.left = time.Now()
+	v.idleLocked(idleTime)
+}
+
+// idleLocked runs drop in a while, unless that is planned. A busy lock does not move the timer at each cycle: drop
+// looks how long the view has been idle.
+func (v *sharedView) idleLocked(d time.Duration) {
+	switch {
+	case v.idling:
+		return
+	case v.idle == nil:
+		v.idle = time.AfterFunc(d, v.drop)
+	default:
+		v.idle.Reset(d)
 	}
+	v.idling = true
 }
 
 func (v *sharedView) drop() {
 	v.registry.mu.Lock()
 	defer v.registry.mu.Unlock()
+	v.idling = false
 	if v.contenders > 0 || v.registry.views[v.key] != v {
+		return
+	}
+	if rest := idleTime - time.Since(v.left); rest > 0 {
+		v.idleLocked(rest)
 		return
 	}
 	delete(v.registry.views, v.key)

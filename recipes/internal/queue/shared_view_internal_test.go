@@ -255,3 +255,37 @@ func TestAViewKnowsNothingWhenItsServersMayBeBehindIt(t *testing.T) {
 		}
 	})
 }
+
+// The timer is not moved at each cycle: when it fires it looks for how long the view has been idle.
+func TestAViewIsKeptForASecondAfterItsLastContender(t *testing.T) {
+	withView(t, func(t *testing.T, v *sharedView, _ int64) {
+		q := New(Config{Dir: "/other", Marker: MutexMarker, Counts: LockMarkers()})
+		q.Registry = v.registry
+		busy := q.joinView(v.key.session)
+		busy.leave()
+		for range 10 {
+			time.Sleep(idleTime * 3 / 4)
+			if again := q.joinView(v.key.session); again != busy {
+				t.Fatal("got another view of a busy queue, want the same")
+			}
+			busy.leave()
+		}
+		time.Sleep(idleTime / 2)
+		if again := q.joinView(v.key.session); again != busy {
+			t.Fatal("got another view after half a second, want the same")
+		}
+		time.Sleep(2 * idleTime) // the timer finds a contender
+		busy.leave()
+		time.Sleep(idleTime - 1)
+		v.registry.mu.Lock()
+		kept := v.registry.views[busy.key] == busy
+		v.registry.mu.Unlock()
+		time.Sleep(2)
+		v.registry.mu.Lock()
+		dropped := v.registry.views[busy.key] == nil
+		v.registry.mu.Unlock()
+		if !kept || !dropped {
+			t.Errorf("got the view kept within the second: %t, dropped after it: %t; want both", kept, dropped)
+		}
+	})
+}

@@ -92,23 +92,23 @@ func (v *sharedView) canSkipListing() bool {
 	if u.ownStreak < minStreak {
 		return false
 	}
-	if u.dirWatch != nil && u.dirWatch.View().Status == framework.StatusGone { // it was empty, and removed
-		v.unwatchDirectoryLocked()
+	if u.dirWatch != nil {
+		dir := u.dirWatch.View()
+		if dir.Status != framework.StatusGone {
+			return u.Next >= 0 && u.isAt(dir)
+		}
+		v.unwatchDirectoryLocked() // it was empty, and removed
 	}
-	if u.dirWatch == nil {
-		u.dirWatch = v.key.session.WatchData(v.key.dir, func() {})
-	}
+	u.dirWatch = v.key.session.WatchData(v.key.dir, func() {})
 	return u.Next >= 0 && v.sameDirectoryLocked()
 }
 
 // sameDirectoryLocked reports whether the listed directory exists still.
 func (v *sharedView) sameDirectoryLocked() bool {
-	if v.unlisted.dirWatch == nil {
-		return false
-	}
-	dir := v.unlisted.dirWatch.View()
-	return dir.Current && v.unlisted.IsOf(dir.Stat.Czxid)
+	return v.unlisted.dirWatch != nil && v.unlisted.isAt(v.unlisted.dirWatch.View())
 }
+
+func (u *Unlisted) isAt(dir session.View) bool { return dir.Current && u.IsOf(dir.Stat.Czxid) }
 
 // IsOf reports whether the listed directory has this czxid.
 func (u *Unlisted) IsOf(czxid int64) bool { return u.DirCzxid != 0 && u.DirCzxid == czxid }
