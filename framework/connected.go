@@ -16,6 +16,8 @@ const noLimit time.Duration = -1
 // attachedSession blocks until the session is connected, for limit at most. Mostly it is, and no timer is made.
 func (c *core) attachedSession(ctx context.Context, limit time.Duration) (*live.Session, error) {
 	var timeout <-chan time.Time
+	stop := func() bool { return false }
+	defer func() { stop() }()
 	for {
 		c.mu.Lock()
 		s, state, refused, closed, changed := c.session.Session(), c.change.State, c.refused, c.closed, c.changed
@@ -38,8 +40,7 @@ func (c *core) attachedSession(ctx context.Context, limit time.Duration) (*live.
 		}
 		if timeout == nil && limit != noLimit {
 			timer := time.NewTimer(limit)
-			defer timer.Stop() // once
-			timeout = timer.C
+			timeout, stop = timer.C, timer.Stop
 		}
 		select {
 		case <-changed:

@@ -173,7 +173,7 @@ func TestASessionIsConnectedWhileItIsOnlineAndNotOver(t *testing.T) {
 	s, _ := unconnected()
 	want := func(when string, connected bool) {
 		t.Helper()
-		if got := s.Session.Connected(); got != connected {
+		if got := s.Connected(); got != connected {
 			t.Errorf("%s: got connected %t, want %t", when, got, connected)
 		}
 	}

@@ -280,7 +280,7 @@ func TestAViewIsKeptForASecondAfterItsLastContender(t *testing.T) {
 		v.registry.mu.Lock()
 		kept := v.registry.views[busy.key] == busy
 		v.registry.mu.Unlock()
-		time.Sleep(2)
+		time.Sleep(time.Millisecond)
 		v.registry.mu.Lock()
 		dropped := v.registry.views[busy.key] == nil
 		v.registry.mu.Unlock()
