@@ -29,6 +29,8 @@ func dispatch(args []string) int {
 		return all[at].Main(rest, os.Stdout, os.Stderr)
 	}
 	switch args[0] {
+	case "run": // this system has none
+		return run.Main(rest, os.Stdout, os.Stderr)
 	case "keep": // zklock run starts this
 		return run.Keep(rest)
 	case "complete": // the scripts of completion call this

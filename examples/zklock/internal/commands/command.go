@@ -41,9 +41,12 @@ type Command struct {
 	Main  func(args []string, out, errs io.Writer) int
 }
 
-// All are the commands, in the order in which they are listed.
-func All() []Command {
-	return []Command{
+// All are the commands that this system has, in the order in which they are listed.
+func All() []Command { return all(run.Supported) }
+
+// all leaves out run where a command cannot be ended in time.
+func all(runs bool) []Command {
+	commands := []Command{
 		{"run", "run a command under a lock", run.Help, run.Flags, run.Main},
 		{"hold", "hold a lock without a command", run.HoldHelp, run.HoldFlags, run.Hold},
 		looking("ls", "list the locks at and below a path", lsHelp, newLs),
@@ -56,6 +59,10 @@ func All() []Command {
 		looking("bench", "measure how fast a lock changes hands here", benchHelp, newBench),
 		{"version", "print which zklock this is", versionHelp, func() *flag.FlagSet { set, _ := versionFlags(); return set }, version},
 	}
+	if !runs {
+		return commands[1:]
+	}
+	return commands
 }
 
 // A looker is a command in the making.

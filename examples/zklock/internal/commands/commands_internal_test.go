@@ -12,6 +12,28 @@ import (
 	"github.com/gocurator/curator/examples/zklock/internal/survey"
 )
 
+// So that help, completion and the man page do not offer it.
+func TestWhereNoCommandCanBeEndedInTimeRunIsNotListed(t *testing.T) {
+	for _, c := range all(false) {
+		if c.Name == "run" {
+			t.Error("got run among the commands, want it left out")
+		}
+	}
+	if got, want := len(all(false)), len(all(true))-1; got != want {
+		t.Errorf("got %d commands, want %d", got, want)
+	}
+	var page bytes.Buffer
+	overview(&page, false)
+	if strings.Contains(page.String(), "zklock run") || !strings.Contains(page.String(), "zklock hold") {
+		t.Errorf("got\n%s\nwant hold without run", page.String())
+	}
+	page.Reset()
+	overview(&page, true)
+	if !strings.Contains(page.String(), "zklock run /locks") {
+		t.Errorf("got\n%s\nwant an example of run", page.String())
+	}
+}
+
 func TestManualsFitIntoEightyColumns(t *testing.T) {
 	var overview, completion bytes.Buffer
 	Overview(&overview)

@@ -7,13 +7,16 @@ import (
 	"strings"
 
 	"github.com/gocurator/curator/examples/zklock/internal/manual"
+	"github.com/gocurator/curator/examples/zklock/internal/run"
 	"github.com/gocurator/curator/examples/zklock/internal/servers"
 )
 
 // Overview is what zklock alone prints.
-func Overview(out io.Writer) {
+func Overview(out io.Writer) { overview(out, run.Supported) }
+
+func overview(out io.Writer, runs bool) {
 	_, _ = io.WriteString(out, "zklock: locks in ZooKeeper, for shells and people\n\n")
-	for _, c := range All() {
+	for _, c := range all(runs) {
 		_, _ = fmt.Fprintf(out, "  zklock %-10s  %s\n", c.Name, c.Short)
 	}
 	_, _ = io.WriteString(out, `  zklock completion  print a script for bash, zsh or fish
@@ -21,12 +24,16 @@ func Overview(out io.Writer) {
 
 Examples:
 
-  export ZOOKEEPER=zk1:2181,zk2:2181,zk3:2181
+`)
+	if runs {
+		_, _ = io.WriteString(out, `  export ZOOKEEPER=zk1:2181,zk2:2181,zk3:2181
   zklock run /locks/nightly -- ./backup.sh
   zklock who /locks/nightly
-
-zklock COMMAND -h has a command's manual.
 `)
+	} else {
+		_, _ = io.WriteString(out, "  zklock who -zk zk1:2181,zk2:2181,zk3:2181 /locks/nightly\n")
+	}
+	_, _ = io.WriteString(out, "\nzklock COMMAND -h has a command's manual.\n")
 }
 
 // Man prints the man page: the manuals of all commands, for troff.

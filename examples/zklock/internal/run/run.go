@@ -20,6 +20,9 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
+// Supported is whether this system has zklock run.
+const Supported = true
+
 // Main runs a command under a lock, and returns the status of the process. The process is its own: it waits for every
 // child, and handles signals.
 func Main(args []string, out, errs io.Writer) int {

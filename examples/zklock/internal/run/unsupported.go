@@ -9,26 +9,20 @@
 package run
 
 import (
-	"errors"
-	"flag"
 	"fmt"
 	"io"
-	"os"
-
-	"github.com/gocurator/curator/examples/zklock/internal/manual"
 )
+
+// Supported is whether this system has zklock run.
+const Supported = false
 
 var revocation = map[string]int{"term": 0, "hup": 0, "int": 0, "usr1": 0, "ignore": 0}
 
 const unsupported = "zklock run: this system has no process groups, so zklock could not end the command in time; " +
-	"run it on Linux or another Unix. All other commands of zklock work here"
+	"run it on Linux or another Unix. zklock hold holds a lock here, and zklock help lists the other commands"
 
-// Main refuses, but has its manual.
-func Main(args []string, out, errs io.Writer) int {
-	if _, err := parse(args, os.Getenv); errors.Is(err, flag.ErrHelp) {
-		manual.Print(out, Help, Flags())
-		return 0
-	}
+// Main refuses.
+func Main(_ []string, _, errs io.Writer) int {
 	_, _ = fmt.Fprintln(errs, unsupported)
 	return ExitConfig
 }
