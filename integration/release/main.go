@@ -4,6 +4,7 @@
 //	go run . v0.1.0              # a dry run: is everything in order? prints the notes, and what would be done
 //	go run . -tag v0.1.0         # dates the changelog, commits it, and tags the library
 //	git push origin main v0.1.0
+//	go run . -build DIR v0.1.0   # the programs, for all systems, with checksums; or of another commit
 //	go run . -nested v0.1.0      # then tags the modules below, which need the library's tag to be public
 //
 // A tag that was pushed is never moved: the module proxy and the sum database keep what they saw first.
@@ -25,10 +26,12 @@ import (
 func main() {
 	tag := flag.Bool("tag", false, "tag the library, after a commit that dates the changelog")
 	nested := flag.Bool("nested", false, "tag the modules below, which require the library's tag")
+	build := flag.String("build", "", "build the programs of the version, or of a commit, in a new `directory`")
+	only := flag.String("targets", "", "with -build, a `list` such as linux/amd64,windows/arm64 instead of all")
 	dir := flag.String("dir", "../..", "the `directory` of the repository")
 	flag.Parse()
-	if flag.NArg() != 1 || *tag && *nested {
-		fmt.Fprintln(os.Stderr, "release: say one version, such as v0.1.0, and at most one of -tag and -nested")
+	if flag.NArg() != 1 || *tag && *nested || *build != "" && (*tag || *nested) {
+		fmt.Fprintln(os.Stderr, "release: say one version, such as v0.1.0, and at most one of -tag, -build and -nested")
 		os.Exit(2)
 	}
 	r := release{repository: repository{*dir}, version: flag.Arg(0), out: os.Stdout, today: time.Now()}
@@ -38,6 +41,14 @@ func main() {
 		do = r.tagLibrary
 	case *nested:
 		do = r.tagNested
+	}
+	chosen, err := parseTargets(*only)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "release: -targets", err)
+		os.Exit(2)
+	}
+	if *build != "" {
+		do = func(ctx context.Context) error { return r.build(ctx, *build, chosen) }
 	}
 	if err := do(context.Background()); err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
