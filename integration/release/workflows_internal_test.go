@@ -115,3 +115,15 @@ func TestWorkflowsCallWhatExists(t *testing.T) {
 		}
 	}
 }
+
+func TestActionlintFindsNothingInTheWorkflows(t *testing.T) {
+	files, err := filepath.Glob("../../.github/workflows/*.yml")
+	if err != nil || len(files) < 2 {
+		t.Fatal(files, err)
+	}
+	// whether this machine has those two must change nothing
+	args := append([]string{"actionlint", "-shellcheck=", "-pyflakes="}, files...)
+	if _, err := command(t.Context(), "", nil, "../tool", args...); err != nil {
+		t.Error(err)
+	}
+}
