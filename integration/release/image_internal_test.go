@@ -1,0 +1,146 @@
+package main
+
+import (
+	"archive/tar"
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// entries reads a tar.
+func entries(t *testing.T, r io.Reader) map[string]file {
+	t.Helper()
+	all := map[string]file{}
+	for archive := tar.NewReader(r); ; {
+		h, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := io.ReadAll(archive)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[h.Name] = file{h.Name, h.Mode, data}
+	}
+}
+
+// blob reads what a descriptor names, after it has compared size and digest.
+func blob(t *testing.T, files map[string]file, d descriptor) []byte {
+	t.Helper()
+	data := files["blobs/sha256/"+strings.TrimPrefix(d.Digest, "sha256:")].data
+	if "sha256:"+digest(data) != d.Digest || len(data) != d.Size {
+		t.Fatalf("%s: got %d bytes with another digest or size", d.Digest, len(data))
+	}
+	return data
+}
+
+func decode(t *testing.T, data []byte, value any) {
+	t.Helper()
+	if err := json.Unmarshal(data, value); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// unpack writes the root directory of the image for this processor, and returns its program.
+func unpack(t *testing.T, name string) (program string, config imageConfig) {
+	t.Helper()
+	f, err := os.Open(name) //nolint:gosec // a test's
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close() //nolint:errcheck // only read
+	files := entries(t, f)
+	var top, inner index
+	var m manifest
+	decode(t, files["index.json"].data, &top)
+	decode(t, blob(t, files, top.Manifests[0]), &inner)
+	decode(t, blob(t, files, inner.Manifests[0]), &m)
+	decode(t, blob(t, files, m.Config), &config)
+	root := t.TempDir()
+	for i, layer := range m.Layers {
+		z, err := gzip.NewReader(bytes.NewReader(blob(t, files, layer)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain, err := io.ReadAll(z)
+		if err != nil || "sha256:"+digest(plain) != config.RootFS.DiffIDs[i] {
+			t.Fatalf("layer %d: got %v or another digest than the configuration's", i, err)
+		}
+		for _, e := range entries(t, bytes.NewReader(plain)) {
+			path := filepath.Join(root, e.name)
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // a test's
+				t.Fatal(err)
+			}
+			if strings.HasSuffix(e.name, "/") {
+				err = os.MkdirAll(path, 0o755) //nolint:gosec // a test's
+			} else {
+				err = os.WriteFile(path, e.data, os.FileMode(e.mode)&0o777) //nolint:gosec // a test's
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return filepath.Join(root, config.Config.Entrypoint[0]), config
+}
+
+func TestTheProgramsOfTheImagesRunFromTheirUnpackedRoots(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "files")
+	r := release{repository: clone(t), version: "HEAD", out: io.Discard}
+	if err := r.build(t.Context(), dir, []target{{"linux", runtime.GOARCH}}); err != nil {
+		t.Fatal(err)
+	}
+	programs := map[string]string{}
+	for _, name := range []string{"testserver", "zklock"} {
+		found, err := filepath.Glob(filepath.Join(dir, name+"_*_image.tar"))
+		if err != nil || len(found) != 1 {
+			t.Fatal(found, err)
+		}
+		program, config := unpack(t, found[0])
+		programs[name] = program
+		if config.Config.User != "65532:65532" || config.Config.Labels["org.opencontainers.image.title"] != name {
+			t.Errorf("%s: got user %q and labels %v", name, config.Config.User, config.Config.Labels)
+		}
+	}
+	server := exec.CommandContext(t.Context(), programs["testserver"], "-listen", "127.0.0.1:0") //nolint:gosec // ours
+	out, err := server.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Process.Kill(); _ = server.Wait() })
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := strings.TrimSpace(line)
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close() //nolint:errcheck // only read
+	if _, err := conn.Write([]byte("ruok")); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(conn); err != nil || string(got) != "imok" {
+		t.Errorf("ruok: got %q and %v, want imok", got, err)
+	}
+	if got, err := command(t.Context(), "", nil, programs["zklock"], "ls", "-zk", addr, "/"); err != nil {
+		t.Errorf("zklock ls: got %q and %v", got, err)
+	}
+}
