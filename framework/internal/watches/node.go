@@ -198,7 +198,9 @@ func (t *Table) nodeEvent(w *node, kind zk.EventType, now time.Time) {
 		t.ask(w, now)
 	case w.key.Children != (kind == zk.EventNodeChildrenChanged):
 	case w.view.Status == Gone && !w.persistent():
-		w.byExists = false // created again; that watch is spent
+		if !w.pending() { // otherwise the answer is to a request for the existence alone
+			w.byExists = false // created again; that watch is spent
+		}
 	case w.pending(): // the answer is later than this event: servers keep the order of execution
 		w.phase = asked
 	default:
