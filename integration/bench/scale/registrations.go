@@ -133,7 +133,7 @@ func (g *registry) fresh(ctx context.Context) (row []number, err error) {
 	if err := cache.Start(ctx); err != nil {
 		return nil, err
 	}
-	defer cache.Close()
+	defer func() { err = errors.Join(err, cache.Close()) }()
 	took, lap, found := time.Since(begun), read.now().minus(before), 0
 	for range cache.Instances() {
 		found++

@@ -26,14 +26,19 @@ func (g *registry) lose(ctx context.Context) ([]number, error) {
 	}
 	var back sync.WaitGroup
 	back.Add(g.n)
+	stops := make([]func(), 0, g.n)
+	defer func() {
+		for _, stop := range stops {
+			stop()
+		}
+	}()
 	for _, registration := range g.all {
 		returned := sync.OnceFunc(back.Done)
-		stop := registration.OnChange(func(there bool) {
+		stops = append(stops, registration.OnChange(func(there bool) {
 			if there {
 				returned()
 			}
-		})
-		defer stop()
+		}))
 	}
 	all := make(chan struct{})
 	go func() {

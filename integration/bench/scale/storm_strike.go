@@ -59,9 +59,15 @@ func await(ctx context.Context, o *outage, done <-chan struct{}) error {
 func (s *storm) strike(ctx context.Context, down, lasts time.Duration) ([]number, error) {
 	r, n := s.rig, number(s.n)
 	o := &outage{all: make(chan struct{}), first: make(chan struct{}), clients: int64(s.n)}
+	stops := make([]func(), 0, s.n)
 	for _, client := range s.clients {
-		defer o.listen(client)()
+		stops = append(stops, o.listen(client))
 	}
+	defer func() {
+		for _, stop := range stops {
+			stop()
+		}
+	}()
 	lostBefore, before, dials := s.grants.lostSoFar(), r.wire.now(), r.peakOf(ctx, func(c count) number { return c.dials })
 	begun := time.Now()
 	revive, err := r.crash(ctx)
