@@ -61,7 +61,7 @@ func unpack(t *testing.T, name string) (program string, config imageConfig) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close() //nolint:errcheck // only read
+	defer f.Close()
 	files := entries(t, f)
 	var top, inner index
 	var m manifest
@@ -133,7 +133,7 @@ func TestTheProgramsOfTheImagesRunFromTheirUnpackedRoots(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close() //nolint:errcheck // only read
+	defer conn.Close()
 	if _, err := conn.Write([]byte("ruok")); err != nil {
 		t.Fatal(err)
 	}
