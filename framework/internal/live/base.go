@@ -22,7 +22,7 @@ type base struct {
 	wake      chan struct{} // to the owner's clock
 	done      chan struct{} // closed when session and bindings are over
 	id        atomic.Int64  // zero before the first handshake
-	usable    atomic.Bool   // online, and not over; changes with them, under the mutex
+	usable    atomic.Bool   // online, and not over; set within a critical section, and read without the mutex
 
 	// mu guards the one table to which answers and watch events are applied, in the order of arrival: what follows, and
 	// the fields of the parts. Nothing blocks under it: no I/O, no callback, no lock of the client.

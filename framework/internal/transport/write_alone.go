@@ -11,7 +11,7 @@ package transport
 //     If it finds that another goroutine writes, wrote has not been called yet, and will find the frame: writeLoop then
 //     takes the next batch, another sender signals writeLoop.
 //  3. A part that the socket did not take is left in rest with writing still set, so no later frame overtakes it.
-//     writeLoop takes it first, and its wrote ends the write.
+//     writeLoop takes it first, or a sender that comes late to its Write, and its wrote ends the write.
 //
 // A sender never blocks, whatever the peer does: the socket is asked once, and takes what it has room for. So a context
 // bounds the call, and no timer watches the write. An error leaves everything to writeLoop, which meets it again, and
