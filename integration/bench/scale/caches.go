@@ -102,15 +102,22 @@ func (f *following) start(ctx context.Context, clients int) (row []number, err e
 	}, nil
 }
 
-// event reports the changes that one cache shows, one after the other.
+// event reports that one cache has shown what is there, as change 0, and then the changes, one after the other. A change
+// that came before the cache has shown what is there would be in that, and no event.
 func (f *following) event(ctx context.Context) func(cache.Event) {
+	begun := false
 	return func(e cache.Event) {
-		if e.Kind != cache.Changed {
+		which := 0
+		switch {
+		case e.Kind == cache.Synced && !begun:
+			begun = true
+		case e.Kind == cache.Changed:
+			var err error
+			if which, err = strconv.Atoi(string(e.New.Data)); err != nil {
+				which = -1
+			}
+		default:
 			return
-		}
-		which, err := strconv.Atoi(string(e.New.Data))
-		if err != nil {
-			which = -1
 		}
 		select {
 		case f.seen <- which:
@@ -124,6 +131,9 @@ func (f *following) change(ctx context.Context) ([]number, error) {
 	const changes = 20
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
+	if err := f.await(ctx, 0); err != nil {
+		return nil, err
+	}
 	var times []time.Duration
 	wire := f.rig.wire.now()
 	for which := 1; which <= changes; which++ {
@@ -131,15 +141,8 @@ func (f *following) change(ctx context.Context) ([]number, error) {
 		if _, err := f.writer[0].Set(ctx, f.path+"/0", []byte(strconv.Itoa(which)), -1); err != nil {
 			return nil, err
 		}
-		for caches := range f.n {
-			select {
-			case got := <-f.seen:
-				if got != which {
-					return nil, fmt.Errorf("a cache shows change %d, although it is change %d that was written", got, which)
-				}
-			case <-ctx.Done():
-				return nil, fmt.Errorf("only %d of %d caches have shown a change: %w", caches, f.n, context.Cause(ctx))
-			}
+		if err := f.await(ctx, which); err != nil {
+			return nil, err
 		}
 		times = append(times, time.Since(begun))
 	}
@@ -151,4 +154,19 @@ func (f *following) change(ctx context.Context) ([]number, error) {
 	return []number{
 		micros(times) / 1000, millis(most), lap.events / changes, lap.requests / changes, lap.received / changes,
 	}, nil
+}
+
+// await blocks until every cache has shown a change.
+func (f *following) await(ctx context.Context, which int) error {
+	for caches := range f.n {
+		select {
+		case got := <-f.seen:
+			if got != which {
+				return fmt.Errorf("a cache shows change %d, although it is change %d that was written", got, which)
+			}
+		case <-ctx.Done():
+			return fmt.Errorf("only %d of %d caches have shown change %d: %w", caches, f.n, which, context.Cause(ctx))
+		}
+	}
+	return nil
 }
