@@ -14,8 +14,7 @@ package transport
 //     writeLoop takes it first, or a sender that comes late to its Write, and its wrote ends the write.
 //
 // A sender never blocks, whatever the peer does: the socket is asked once, and takes what it has room for. So a context
-// bounds the call, and no timer watches the write. An error leaves everything to writeLoop, which meets it again, and
-// closes the link: the reader reports it.
+// bounds the call, and no timer watches the write. An error closes the link, as in writeLoop; the reader reports it.
 //
 // Where requests wait for answers, others are likely to come, and go with the same write: then writeLoop collects them.
 
@@ -59,7 +58,12 @@ func (l *link) writeAlone() {
 	if len(batch) == 0 {
 		return
 	}
-	if n := l.socket.write(batch); n < len(batch) {
+	n, err := l.socket.write(batch)
+	if err != nil {
+		l.fail(err)
+		return
+	}
+	if n < len(batch) {
 		l.mu.Lock()
 		l.rest = batch[n:]
 		l.mu.Unlock()

@@ -5,11 +5,12 @@ package transport
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"io"
 	"log/slog"
 	"math/rand/v2"
 	"net"
-	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -157,8 +158,8 @@ func TestARequestThatComesDuringAWriteIsWritten(t *testing.T) {
 	l := attachedLink(t, ours)
 	first, _ := l.t.Queue(setOf(1))
 	batch := l.takeBatch() // first is in the middle of Write
-	if n := l.socket.write(batch); n != len(batch) {
-		t.Fatalf("got %d bytes written, want %d", n, len(batch))
+	if n, err := l.socket.write(batch); err != nil || n != len(batch) {
+		t.Fatalf("got %d bytes written and error %v, want %d", n, err, len(batch))
 	}
 	if _, queued := l.t.Queue(setOf(2)); !queued || l.takeBatch() != nil {
 		t.Fatal("got it refused, or a second writer; want it queued")
@@ -213,18 +214,34 @@ func TestFramesOfAllSendersLeaveInTheirOrder(t *testing.T) {
 	l.t.wg.Wait()
 }
 
-// A socket that fails leaves the error to the loop, whose write reports it.
 func TestAWriteThatFailsEndsTheLink(t *testing.T) {
 	ours, _ := tcpPair(t)
 	l := attachedLink(t, ours)
 	u, _ := l.t.Queue(setOf(1))
 	_ = ours.Close()
 	u.Write()
-	var wg sync.WaitGroup
-	wg.Go(l.writeLoop)
-	wg.Wait()
 	if l.reason == nil {
 		t.Error("got no reason, want the error of the write")
+	}
+}
+
+// The system reports a reset once, to a write or a read; later writes meet a broken pipe, and reads the end.
+func TestAResetThatTheSenderMeetsIsTheReason(t *testing.T) {
+	ours, peer := tcpPair(t)
+	l := attachedLink(t, ours)
+	_ = peer.SetLinger(0)
+	_ = peer.Close()
+	for i := 0; l.reason == nil; i++ { // until the reset has arrived
+		u, queued := l.t.Queue(setOf(1))
+		if !queued || u.link == nil {
+			t.Fatal("the request is not left to its sender")
+		}
+		u.Write()
+		l.answered(int32(xidFirst + i))
+	}
+	var op *net.OpError
+	if !errors.Is(l.reason, syscall.ECONNRESET) || !errors.As(l.reason, &op) || op.Addr == nil {
+		t.Errorf("got reason %v, want the reset, with its addresses", l.reason)
 	}
 }
 
@@ -233,7 +250,7 @@ func TestAWriteWithoutBlockingAllocatesNothing(t *testing.T) {
 	go func() { _, _ = io.Copy(io.Discard, peer) }()
 	s := newSocket(ours)
 	frame := make([]byte, 100)
-	if got := testing.AllocsPerRun(100, func() { s.write(frame) }); got != 0 {
+	if got := testing.AllocsPerRun(100, func() { _, _ = s.write(frame) }); got != 0 {
 		t.Errorf("got %v allocations, want none", got)
 	}
 }
