@@ -102,8 +102,8 @@ func (f *following) start(ctx context.Context, clients int) (row []number, err e
 	}, nil
 }
 
-// event reports that one cache has shown what is there, as change 0, and then the changes, one after the other. A change
-// that came before the cache has shown what is there would be in that, and no event.
+// event reports that one cache has shown what is there, as change 0, and then the changes, one after the other. A
+// change before that would be part of what is there, and no event.
 func (f *following) event(ctx context.Context) func(cache.Event) {
 	begun := false
 	return func(e cache.Event) {
