@@ -152,26 +152,30 @@ func TestWhatTheSocketDoesNotTakeGoesAheadOfLaterRequests(t *testing.T) {
 	l.t.wg.Wait()
 }
 
-// A frame that is queued while a sender writes has a writer: the sender calls the loop.
+// A frame that is queued while a sender writes has a writer: the sender calls the loop, which has looked before.
 func TestARequestThatComesDuringAWriteIsWritten(t *testing.T) {
 	ours, peer := tcpPair(t)
 	l := attachedLink(t, ours)
-	first, _ := l.t.Queue(setOf(1))
-	batch := l.takeBatch() // first is in the middle of Write
-	if n, err := l.socket.write(batch); err != nil || n != len(batch) {
-		t.Fatalf("got %d bytes written and error %v, want %d", n, err, len(batch))
+	once := l.socket.once
+	l.socket.once = func(fd uintptr) bool {
+		l.socket.once = once
+		if u, queued := l.t.Queue(setOf(2)); !queued || u.link != nil || l.takeBatch() != nil {
+			t.Error("got it refused, left to its sender, or a second writer; want it queued")
+		}
+		<-l.wake // the loop finds a writer, and sleeps
+		return once(fd)
 	}
-	if _, queued := l.t.Queue(setOf(2)); !queued || l.takeBatch() != nil {
-		t.Fatal("got it refused, or a second writer; want it queued")
+	u, _ := l.t.Queue(setOf(1))
+	u.Write()
+	if len(l.wake) != 1 {
+		t.Fatal("got writeLoop asleep, want it called")
 	}
-	<-l.wake // the loop finds a writer, and sleeps
-	if !l.wrote(batch) {
-		t.Error("got nothing more to write, want the second request")
-	}
-	first.Write() // nothing but its last step would be left; here it writes the second
+	l.t.wg.Go(l.writeLoop)
 	if xids, _ := xidsOf(t, peer, 2); xids[1] != xidFirst+1 {
 		t.Errorf("got requests %#x, want the second behind the first", xids)
 	}
+	l.fail(io.EOF)
+	l.t.wg.Wait()
 }
 
 // Senders of all kinds and answers come at random; every frame arrives, whole, in the order of the numbers.
