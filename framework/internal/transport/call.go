@@ -115,7 +115,7 @@ func CreateBare(path string, data []byte, acl []zk.ACL, kind int32, done func(pa
 // path is a request's path, "" if it has none.
 func (c *Call) path() string {
 	switch c.op {
-	case opMulti, opSetAuth, opClose:
+	case opMulti, opSetAuth, opSetWatches, opClose:
 		return ""
 	default:
 		return string(pathOf(c.body))
@@ -195,6 +195,21 @@ func WatchTree(path string, done func(err error)) *Call {
 	const recursive = 1
 	c := newPathCall(opAddWatch, path, errorDone(done))
 	c.body.int32(recursive)
+	return c
+}
+
+// SetWatches watches the data and the existence of several nodes in one request. The events of nodes that are missing,
+// or have changed in a transaction after zxid, come before the answer; those get no watch. The server asks for no
+// permission.
+func SetWatches(zxid int64, paths []string, done func(err error)) *Call {
+	c := newCall(opSetWatches, errorDone(done))
+	c.body.int64(zxid)
+	c.body.int32(int32(len(paths)))
+	for _, path := range paths {
+		c.body.string(path)
+	}
+	c.body.int32(0) // none that must be missing
+	c.body.int32(0) // none for their children
 	return c
 }
 

@@ -56,6 +56,7 @@ func listen(t *testing.T, stream []byte) error {
 			}
 		}),
 		Exists("/a", true, stat()), Set("/a", nil, 0, stat()), Delete("/a", 0, plain()), Sync("/a", plain()),
+		SetWatches(1, []string{"/a", "/b"}, plain()),
 	}
 	tr := New(Config{Route: NewRoute(nil, nil), MaxFrame: 1 << 16, Logger: slog.New(slog.DiscardHandler), Events: Events{
 		Detached: func(error) { detached++ },

@@ -16,6 +16,7 @@ const (
 	FeatureCreate2       Feature = opCreate2
 	FeatureContainers    Feature = opCreateContainer
 	FeatureRemoveWatches Feature = opRemoveWatches
+	FeatureSetWatches    Feature = opSetWatches
 	FeatureTreeWatches   Feature = opAddWatch
 )
 
@@ -23,6 +24,7 @@ var features = map[int32]string{
 	opCreate2:         "creations are followed by a request for the node's Stat",
 	opCreateContainer: "parents are persistent nodes, which are never removed",
 	opAddWatch:        "nodes are watched one by one, not as trees",
+	opSetWatches:      "watches are set one by one, each by a read",
 	opRemoveWatches:   "watches stay at the server until they fire or the connection ends",
 }
 
@@ -222,5 +224,5 @@ var opNames = map[int32]string{
 	opCreate: "create", opDelete: "delete", opExists: "exists", opGetData: "getData", opSetData: "setData", opGetACL: "getACL",
 	opSetACL: "setACL", opSync: "sync", opGetChildren2: "getChildren2", opMulti: "multi", opCreate2: "create2",
 	opRemoveWatches: "removeWatches", opCreateContainer: "createContainer", opCreateTTL: "createTTL", opSetAuth: "setAuth",
-	opClose: "closeSession", opAddWatch: "addWatch",
+	opSetWatches: "setWatches", opClose: "closeSession", opAddWatch: "addWatch",
 }

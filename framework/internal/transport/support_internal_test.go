@@ -61,6 +61,8 @@ func TestEvidenceOfHangUps(t *testing.T) {
 		"by the client":                {[][]event{times(9, end(errClosing, true, true, opCreate2))}, 0, false},
 		"a read that timed out":        {[][]event{times(9, end(os.ErrDeadlineExceeded, true, true, opCreate2))}, 0, false},
 		"unimplemented":                {[][]event{{answer(opCreateContainer, codeUnimplemented)}}, FeatureContainers, false},
+		"set watches, three":           {[][]event{times(3, hangUp(opSetWatches))}, FeatureSetWatches, false},
+		"set watches, but known":       {[][]event{{answer(opSetWatches, 0)}, times(2, hangUp(opSetWatches))}, 0, false},
 		"a needed request, five":       {[][]event{times(5, hangUp(opCreate))}, 0, true},
 		"a needed request, six":        {[][]event{times(6, hangUp(opCreate))}, 0, true},
 		"a needed request, four":       {[][]event{times(4, hangUp(opCreate))}, 0, false},
@@ -76,7 +78,7 @@ func TestEvidenceOfHangUps(t *testing.T) {
 			for _, e := range slices.Concat(test.events...) {
 				last = e(s)
 			}
-			for _, f := range []Feature{FeatureCreate2, FeatureContainers, FeatureRemoveWatches} {
+			for _, f := range []Feature{FeatureCreate2, FeatureContainers, FeatureRemoveWatches, FeatureSetWatches} {
 				if got := s.Lacks(f); got != (f == test.lacks) {
 					t.Errorf("it lacks %s: %v, want %v", opName(int32(f)), got, f == test.lacks)
 				}

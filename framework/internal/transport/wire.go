@@ -26,8 +26,9 @@ const (
 	opCreateContainer = 19
 	opCreateTTL       = 21
 	opSetAuth         = 100
-	opAddWatch        = 106
+	opSetWatches      = 101
 	opSASL            = 102
+	opAddWatch        = 106
 	opClose           = -11
 )
 

@@ -29,6 +29,7 @@ const (
 	FrameSetACL    = "set ACL"
 	FrameAddWatch  = "add watch"
 	FrameUnwatch   = "remove watches"
+	FrameWatches   = "set watches"
 	FrameAuth      = "authorization"
 	FrameSASL      = "SASL"
 	FrameOther     = "other"
@@ -37,7 +38,7 @@ const (
 var frameKinds = map[int32]string{
 	1: FrameCreate, 15: FrameCreate, 19: FrameCreate, 21: FrameCreate, 2: FrameDelete, 3: FrameExists, 4: FrameGet,
 	12: FrameListing, 9: FrameSync, 14: FrameMulti, 11: FramePing, 5: FrameSet, 6: FrameGetACL, 7: FrameSetACL,
-	106: FrameAddWatch, 18: FrameUnwatch, 100: FrameAuth, 102: FrameSASL,
+	106: FrameAddWatch, 18: FrameUnwatch, 101: FrameWatches, 100: FrameAuth, 102: FrameSASL,
 }
 
 // A Change returns what is delivered to the client instead of a frame, which comes without its length. It may return
