@@ -22,6 +22,13 @@ type Watch interface {
 	Stop()
 }
 
+// A WatchedNode is a node for WatchDataSince.
+type WatchedNode struct {
+	Path     string
+	Wake     func() // not nil
+	Deferred bool   // set the watch only after some 50 ms, as WatchDataDeferred does
+}
+
 // A Status is what is known of a watched node.
 type Status int
 
@@ -41,7 +48,7 @@ type View struct {
 	Current bool
 	// Own says that the node belongs to this session: it is ephemeral, and goes with it.
 	Own      bool
-	Stat     *zk.Stat
+	Stat     *zk.Stat // nil for WatchDataSince until the node is read
 	Data     []byte   // for WatchData; nil if the node may not be read
 	Children []string // for WatchChildren
 	Err      error

@@ -64,20 +64,30 @@ type watch struct {
 const watchDelay = 50 * time.Millisecond
 
 func (w *watching) subscribe(key watches.Key, wake func(), how watches.Manner) *watch {
-	if wake == nil { // the goroutine that reads the connection would call it
-		panic(fmt.Sprintf("session: watch on %q: the function is nil", key.Path))
-	}
+	mustWake(key.Path, wake)
 	watch := &watch{all: w, key: key}
+	w.begin(func(now time.Time) { w.table.Subscribe(&watch.subscription, key, wake, how, now) })
+	return watch
+}
+
+// mustWake panics on a nil wake: the goroutine that reads the connection would call it.
+func mustWake(path string, wake func()) {
+	if wake == nil {
+		panic(fmt.Sprintf("session: watch on %q: the function is nil", path))
+	}
+}
+
+// begin begins subscriptions.
+func (w *watching) begin(subscribeLocked func(now time.Time)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	waiting := w.table.HasDeferred()
-	w.table.Subscribe(&watch.subscription, key, wake, how, time.Now())
+	subscribeLocked(time.Now())
 	if w.table.HasDeferred() && !waiting {
 		w.putOff = w.clock.Now().Add(watchDelay)
 		w.wakeClock()
 	}
 	w.askInTimeLocked()
-	return watch
 }
 
 func (w *watch) View() session.View {

@@ -56,7 +56,13 @@ func (w *watching) askLocked() bool {
 		return false
 	}
 	calls := make([]*transport.Call, 0, len(requests))
-	for _, r := range requests {
+	for i, r := range requests {
+		if r.Op == watches.SetData {
+			if i == 0 || !r.Joins(requests[i-1]) {
+				calls = append(calls, w.setData(requests[i:]))
+			}
+			continue
+		}
 		removes := r.Op == watches.RemoveData || r.Op == watches.RemoveChildren
 		if !removes || !w.support.Lacks(transport.FeatureRemoveWatches) {
 			calls = append(calls, w.request(r))
@@ -105,9 +111,16 @@ func (w *watching) answered(r watches.Request, a watches.Answer) {
 	case a.Outcome == watches.Found && r.Op == watches.ReadChildren:
 		w.observers.listed(r.Path, a.Children, a.Stat)
 	}
+	w.apply(a, r)
+}
+
+// apply applies one answer to all requests that it is for, and then wakes.
+func (w *watching) apply(a watches.Answer, requests ...watches.Request) {
 	w.mu.Lock()
-	planned := w.table.HasRefused()
-	broken := w.table.Answered(r, a, time.Now())
+	planned, broken := w.table.HasRefused(), false
+	for _, r := range requests {
+		broken = w.table.Answered(r, a, time.Now()) || broken
+	}
 	if w.table.HasRefused() && !planned {
 		w.planAskingAgainLocked()
 	}

@@ -3,27 +3,28 @@
 // Requests returns, and calls what Wakes returns after it has released the mutex.
 //
 // A [Table] has one watch for each [Key], that is for data and existence, or for the names of the children, of a node.
-// All subscriptions to a key share it. Here is what becomes of the watch of one subscription that is not persistent.
-// The first word of a line is what happens. "!" says that the table asks for a read that sets the watch, "x" that it
-// takes the watch off the server, "w" that it wakes the subscription, "l" that it does so if the subscription hears of
-// lost connections, "r" that it repeats the request in AskAgain, and "-" that nothing changes.
+// All subscriptions to a key share it. Here is what becomes of the watch of one subscription that is not persistent; in
+// the last three columns, of one of SubscribeSince (set.go). The first word of a line is what happens. "!" says that
+// the table asks for a read that sets the watch, "x" that it takes the watch off the server, "w" that it wakes the
+// subscription, "l" that it does so if the subscription hears of lost connections, "r" that it repeats the request in
+// AskAgain, and "-" that nothing changes.
 //
-//	input        deferred  unset     asked     set       changed   checking    gone      refused
-//	Subscribe    asked!    -         -         -         -         -           asked!    asked!
-//	Deferred     -         -         -         -         -         -           asked!    asked!
-//	SetDeferred  asked!    -         -         -         -         -           -         -
-//	Found        -         -         set w     -         set w     set w       -         -
-//	Missing      -         -         gone w    -         gone w    gone w      -         -
-//	Denied       -         -         refused w -         refused w refused x w -         -
-//	TooLarge     -         -         asked!    -         changed!  changed!    -         -
-//	Busy         -         -         unset r   -         unset r   set r       -         -
-//	Deleted      -         gone w    asked!    gone w    changed!  gone w      - w       gone w
-//	Changed      -         asked!    -         changed!  -         changed     -         asked!
-//	ReadAgain    -         checking! -         checking! -         -           gone!     checking!
-//	Removed      gone w    gone w    -         -         -         -           -         -
-//	Detached     unset     -         unset     unset l   unset l   unset l     -         -
-//	Attached     asked!    asked!    -         -         -         -           -         -
-//	Unsubscribe  over      over x    over x    over x    over x    over x      over      over
+//	input       deferred unset     asked     set       changed   checking    gone   refused   setting ending unread
+//	Subscribe   asked!   -         -         -         -         -           asked! asked!    asked!  asked! checking!
+//	Deferred    -        -         -         -         -         -           asked! asked!    -       -      -
+//	SetDeferred asked!   -         -         -         -         -           -      -         -       -      -
+//	Found       -        -         set w     -         set w     set w       -      -         unread  gone w -
+//	Missing     -        -         gone w    -         gone w    gone w      -      -         asked!  gone w -
+//	Denied      -        -         refused w -         refused w refused x w -      -         asked!  gone w -
+//	TooLarge    -        -         asked!    -         changed!  changed!    -      -         asked!  gone w -
+//	Busy        -        -         unset r   -         unset r   set r       -      -         unset r gone w -
+//	Deleted     -        gone w    asked!    gone w    changed!  gone w      - w    gone w    ending  -      gone w
+//	Changed     -        asked!    -         changed!  -         changed     -      asked!    asked!  -      changed!
+//	ReadAgain   -        checking! -         checking! -         -           gone!  checking! -       -      checking!
+//	Removed     gone w   gone w    -         -         -         -           -      -         -       -      -
+//	Detached    unset    -         unset     unset l   unset l   unset l     -      -         unset   unset  unset
+//	Attached    asked!   asked!    -         -         -         -           -      -         -       -      -
+//	Unsubscribe over     over x    over x    over x    over x    over x      over   over      over x  over   over x
 //
 // The states are these:
 //
@@ -34,6 +35,10 @@
 //   - set: by all that has arrived, the node exists, and the server will report its next change.
 //   - changed: as asked, but View still returns what was known before the change.
 //   - checking: as set, with a request under way that finds out whether an event was lost.
+//   - setting: a request that sets the watch without a read is under way.
+//   - ending: as setting, and the event of the deletion has come.
+//   - unread: as set, but the node was not read. A subscription that knows too little has it read, one of Deferred
+//     later.
 //   - gone, refused: the view says so. Only a new subscription asks again.
 //
 // A refusal sets no watch. The one of "checking", from an answer before, is taken off.
@@ -46,10 +51,13 @@
 // # Invariants
 //
 //   - The table makes no request without a connection.
-//   - A watch that is asked, changed or checking has exactly one newest request whose answer has not come.
+//   - A watch that is asked, changed, checking, setting or ending has exactly one newest request whose answer has not
+//     come.
 //   - Where View says Current, the server has the watch, or an event of it is on its way, or was lost.
 //   - A subscription that is not persistent never sees a node again after it has seen it gone.
 //   - A lost connection wakes the subscriptions that hear of it and whose View it changes, and no others.
+//   - A view without Stat and Data is for subscriptions of SubscribeSince alone, whose zxid is not less than the newest
+//     change of the node.
 //   - Once every request is answered and every event has come, each subscription knows what is there; after the last
 //     subscription has ended, the server has no watch.
 //

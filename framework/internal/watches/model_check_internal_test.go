@@ -19,6 +19,9 @@ func (w *world) check() error {
 			continue
 		}
 		view := w.table.View(&sub.sub)
+		if view.Status == Present && view.Stat == nil && w.wishes[i].knows == nothing {
+			return fmt.Errorf("subscription %d sees %+v, which was not read", i, view)
+		}
 		if sub.gone && view.Status != Gone && sub.how != Persistent {
 			return fmt.Errorf("subscription %d sees %+v after it has seen the node gone", i, view)
 		}
@@ -69,7 +72,8 @@ func (w *world) checkKnowledge() error {
 			return fmt.Errorf("subscription %d was not woken for %+v", i, view)
 		case view.Status == Gone && (!there || sub.how != Persistent), view.Status == Refused && w.denied,
 			view.Status == Refused && unread && sub.how == Persistent:
-		case !there, !view.Current, !key.Children && int(view.Stat.Version) != version,
+		case view.Status == Present && view.Stat == nil && there && view.Current && w.server.mzxid[key.Path] <= sub.sub.knows:
+		case !there, !view.Current, view.Stat == nil, !key.Children && int(view.Stat.Version) != version,
 			key.Children && !slices.Equal(view.Children, w.server.childrenOf(key.Path)),
 			!key.Children && !unread && string(view.Data) != fmt.Sprint(version):
 			return fmt.Errorf("subscription %d has %+v; version %d is there: %t", i, view, version, there)

@@ -12,6 +12,8 @@ import (
 // A simpleServer keeps watches in the most obvious way, and answers and reports in the order of execution.
 type simpleServer struct {
 	nodes    map[string]int // version
+	mzxid    map[string]int64
+	zxid     int64 // the newest change's
 	data     map[string]bool
 	children map[string]bool
 	trees    map[string]bool
@@ -23,7 +25,7 @@ type simpleServer struct {
 
 func newSimpleServer() *simpleServer {
 	return &simpleServer{
-		nodes: map[string]int{}, data: map[string]bool{}, children: map[string]bool{}, trees: map[string]bool{}, unreadable: map[string]bool{},
+		nodes: map[string]int{}, mzxid: map[string]int64{}, data: map[string]bool{}, children: map[string]bool{}, trees: map[string]bool{}, unreadable: map[string]bool{},
 	}
 }
 
@@ -42,6 +44,10 @@ type simpleEvent struct {
 // change creates, deletes or sets a node, and returns the events.
 func (s *simpleServer) change(path string, create, remove bool) (events []simpleEvent) {
 	_, there := s.nodes[path]
+	if create != there { // it changes something
+		s.zxid++
+		s.mzxid[path] = s.zxid
+	}
 	switch {
 	case create && !there:
 		s.nodes[path] = 1
@@ -76,6 +82,21 @@ func (s *simpleServer) fire(kind zk.EventType, path string, watches map[string]b
 	}
 	if fires {
 		return []simpleEvent{{kind, path}}
+	}
+	return nil
+}
+
+// set sets a watch as setWatches does, or returns the event that it sends instead.
+func (s *simpleServer) set(r Request) []simpleEvent {
+	switch _, there := s.nodes[r.Path]; {
+	case !there:
+		return []simpleEvent{{zk.EventNodeDeleted, r.Path}}
+	case s.mzxid[r.Path] > r.Since:
+		return []simpleEvent{{zk.EventNodeDataChanged, r.Path}}
+	}
+	s.data[r.Path] = true
+	if s.old {
+		delete(s.trees, r.Path)
 	}
 	return nil
 }

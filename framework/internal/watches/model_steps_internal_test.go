@@ -127,14 +127,21 @@ func (w *world) execute() {
 	if m.kind == deletion {
 		w.change(m.event.path, false, true)
 	} else {
+		if m.request.Op == SetData {
+			for _, e := range w.server.set(m.request) {
+				w.toClient = append(w.toClient, message{kind: event, event: e, sure: true})
+			}
+		}
 		m.answer = w.server.answer(m.request)
 	}
+	m.zxid = w.server.zxid
 	w.toClient = append(w.toClient, m)
 }
 
 func (w *world) arrive(i int) {
 	m := w.toClient[i]
 	w.toClient = slices.Delete(w.toClient, i, i+1)
+	w.seen = max(w.seen, m.zxid)
 	switch m.kind {
 	case request:
 		w.table.Answered(m.request, m.answer, w.now())
@@ -161,7 +168,7 @@ func (w *world) calling(do offering) {
 			call(fmt.Sprint("subscribe ", i), func(w *world) {
 				sub := &subscriber{how: w.wishes[i].how}
 				w.subs[i] = sub
-				w.table.Subscribe(&sub.sub, w.wishes[i].key, func() { sub.woke++ }, sub.how, w.now())
+				w.subscribe(i, func() { sub.woke++ })
 			})
 			continue
 		}
@@ -194,6 +201,20 @@ func (w *world) calling(do offering) {
 				w.toServer = append(w.toServer, deletionOf(w.removal))
 			}
 		})
+	}
+}
+
+// subscribe makes a subscription that is wished for.
+func (w *world) subscribe(i int, wake func()) {
+	wish, sub := w.wishes[i], &w.subs[i].sub
+	since := Since{Sub: sub, Path: wish.key.Path, Wake: wake, Deferred: wish.how == Deferred}
+	switch wish.knows {
+	case nothing:
+		w.table.Subscribe(sub, wish.key, wake, wish.how, w.now())
+	case theStart:
+		w.table.SubscribeSince(1, []Since{since}, true, w.now())
+	case allSeen:
+		w.table.SubscribeSince(w.seen, []Since{since}, true, w.now())
 	}
 }
 
@@ -233,7 +254,8 @@ func (w *world) disturbing(do offering) {
 	if len(w.toServer) > 0 {
 		w.refusing(fault, w.toServer[0])
 	}
-	if len(w.toClient) > 0 && w.toClient[0].kind == event && len(w.trees) == 0 { // trees are not read again
+	// trees are not read again
+	if len(w.toClient) > 0 && w.toClient[0].kind == event && !w.toClient[0].sure && len(w.trees) == 0 {
 		fault(w.toClient[0].String()+" is lost", func(w *world) { w.toClient, w.lost = w.toClient[1:], 1 })
 	}
 	if len(w.toClient) > 1 && w.broken == "S1" {
@@ -257,7 +279,7 @@ func (w *world) refusing(fault offering, m message) {
 		answer("refused", Denied)
 	case m.kind == request:
 		answer("busy", Busy)
-		if m.request.Op == ReadChildren {
+		if m.request.Op == ReadChildren || m.request.Op == SetData {
 			answer("denied", Denied)
 		}
 	}
@@ -279,6 +301,9 @@ func (w *world) judge(before *world) {
 		}
 		old = before.table.View(&before.subs[i].sub)
 		changed := !bytes.Equal(appendView(nil, old), appendView(nil, view))
+		if old.Status == Unknown && view.Status == Present && view.Stat == nil {
+			changed = false // as the subscriber knows already
+		}
 		sub.stale = sub.woke == 0 && (sub.stale || changed)
 		if before.attached && !w.attached && (sub.woke == 1) != (sub.how.hearsLoss() && old.Status != view.Status) {
 			w.wrong = fmt.Errorf("the lost connection wakes subscription %d %d times", i, sub.woke)

@@ -15,6 +15,8 @@ type message struct {
 	answer  Answer
 	event   simpleEvent // a deletion has the path alone
 	refused bool        // the deletion
+	zxid    int64       // the newest at an answer
+	sure    bool        // an event of setWatches itself, which comes even of a node that may not be read
 }
 
 type messageKind byte
@@ -47,6 +49,7 @@ type world struct {
 	removal  string // the path that the session is deleting
 	lost     int    // 1: an event was lost; 2: and since then all that is believed was read again
 	denied   bool   // a read was
+	seen     int64  // the zxid of the newest answer
 	late     int    // how often ReadLate was called
 	wrong    error
 }
@@ -54,7 +57,7 @@ type world struct {
 func newWorld(s scene) *world {
 	w := &world{scene: s, table: New(), server: newSimpleServer()}
 	w.subs, w.ears = make([]*subscriber, len(s.wishes)), make([]*treeEar, len(s.trees))
-	w.server.nodes["/a"], w.server.old = 1, s.old
+	w.server.nodes["/a"], w.server.mzxid["/a"], w.server.zxid, w.seen, w.server.old = 1, 1, 1, 1, s.old
 	w.attached = true
 	w.table.Attached(w.now(), time.Second)
 	return w
@@ -125,7 +128,7 @@ func (w *world) clone() *world {
 	for _, of := range []*map[string]bool{&server.data, &server.children, &server.trees, &server.unreadable, &table.leaving} {
 		*of = maps.Clone(*of)
 	}
-	server.nodes = maps.Clone(server.nodes)
+	server.nodes, server.mzxid = maps.Clone(server.nodes), maps.Clone(server.mzxid)
 	c := copier{map[*node]*node{}, map[*tree]*tree{}}
 	table.nodes, table.trees = map[Key]*node{}, map[string]*tree{}
 	for key, n := range w.table.nodes {
@@ -200,12 +203,43 @@ func (w *world) appendKey(key []byte) []byte {
 	for _, r := range t.refused {
 		key = w.appendRequest(append(key, 'r'), r)
 	}
+	if w.knowsAny() {
+		key = w.appendZxids(key)
+	}
 	for i, messages := range [][]message{w.toServer, w.toClient} {
 		for _, m := range messages {
-			key = append(key, byte('A'+i), byte(m.kind), byte(m.event.kind), byte(len(m.event.path)), bits(m.refused))
+			key = append(key, byte('A'+i), byte(m.kind), byte(m.event.kind), byte(len(m.event.path)), bits(m.refused, m.sure))
 			key = append(w.appendRequest(key, m.request), byte(m.answer.Outcome))
 			key = appendView(key, View{Stat: m.answer.Stat, Data: m.answer.Data, Children: m.answer.Children})
 		}
+	}
+	return key
+}
+
+func (w *world) knowsAny() bool {
+	return slices.ContainsFunc(w.wishes, func(wish wish) bool { return wish.knows != nothing })
+}
+
+// appendZxids appends what the zxids say: which of them are from before others.
+func (w *world) appendZxids(key []byte) []byte {
+	age := func(zxid int64) { key = append(key, byte(w.server.zxid-zxid)) }
+	key = append(key, bits(w.table.readsAll, w.table.refusesSets))
+	age(w.seen)
+	for _, path := range modelPaths {
+		age(w.server.mzxid[path])
+		if n := w.table.nodes[Key{path, false}]; n != nil {
+			key = append(key, bits(n.deleted, n.unread()))
+			age(n.asOf)
+		}
+	}
+	for _, sub := range w.subs {
+		if sub != nil {
+			age(sub.sub.knows)
+		}
+	}
+	for _, m := range slices.Concat(w.toServer, w.toClient) {
+		age(m.zxid)
+		age(m.request.Since)
 	}
 	return key
 }

@@ -31,6 +31,7 @@ const (
 	idle                  // the newest request was answered, or its answer cannot come any more
 	asked                 // a request is under way, and its answer replaces the view
 	checking              // a request is under way to find a lost event; the view holds until the answer
+	setting               // a request that sets the watch without a read is under way: see set.go
 )
 
 // A node is the session's one watch on a key.
@@ -44,13 +45,15 @@ type node struct {
 	byExists    bool      // the node may not be read, or is missing
 	unreadable  error     // why, in the first case; persistent subscribers are refused then
 	watched     bool      // an answer has set the server's watch, and no event has come since
+	asOf        int64     // the zxid of the request that has set the watch without a read
+	deleted     bool      // setting: the event of the deletion has come
 	subscribers map[*Subscription]struct{}
 }
 
 // known reports whether a new subscriber need not ask: it asks again about a node that is gone, or was refused.
 func (w *node) known() bool { return w.view.Status != Gone && w.view.Status != Refused }
 
-func (w *node) pending() bool { return w.phase == asked || w.phase == checking }
+func (w *node) pending() bool { return w.phase == asked || w.phase == checking || w.phase == setting }
 
 func (w *node) persistent() bool { return w.any(true) }
 
@@ -76,10 +79,11 @@ func (t *Table) setView(w *node, view View) {
 	}
 }
 
-// wakeOfLoss wakes the subscribers that hear of a lost connection, unless they keep to having seen the node gone.
+// wakeOfLoss wakes the subscribers that hear of a lost connection, unless they keep to having seen the node gone, or
+// wait for it to be read.
 func (t *Table) wakeOfLoss(w *node) {
 	for sub := range w.subscribers {
-		if sub.hearsLoss && !sub.gone {
+		if sub.hearsLoss && !sub.gone && w.satisfies(sub) {
 			t.wakes = append(t.wakes, sub.wake)
 		}
 	}
@@ -92,7 +96,7 @@ func (t *Table) ask(w *node, now time.Time) {
 		return
 	}
 	w.newest++
-	w.phase, w.sent = asked, now
+	w.phase, w.sent, w.deleted = asked, now, false
 	op := ReadData
 	switch {
 	case w.key.Children:
@@ -126,6 +130,10 @@ func (t *Table) nodeAnswered(r Request, a Answer, now time.Time) (broken bool) {
 	w := r.node
 	if t.nodes[w.key] != w || a.Outcome == Lost {
 		return false
+	}
+	t.readsAll = t.readsAll || a.Outcome == Forbidden && !w.key.Children
+	if r.Op == SetData && r.number == w.newest {
+		return t.setAnswered(w, a, now)
 	}
 	w.watched = w.watched || r.setsWatch(a.Outcome)
 	if r.number != w.newest {
@@ -188,6 +196,8 @@ func (t *Table) nodeEvent(w *node, kind zk.EventType, now time.Time) {
 		w.watched = false
 	}
 	switch {
+	case w.phase == setting:
+		t.eventBeforeSet(w, kind, now)
 	case kind == zk.EventNodeDeleted && w.phase != asked:
 		t.setView(w, View{Status: Gone})
 		if w.persistent() {

@@ -14,6 +14,7 @@ const (
 	ReadData       Op = iota // getData
 	ReadStat                 // exists
 	ReadChildren             // getChildren
+	SetData                  // setWatches, for the data: see set.go
 	SetTree                  // addWatch, persistent and recursive
 	RemoveData               // removeWatches, like the next ones: the watch on data and existence
 	RemoveChildren           // the watch on children
@@ -25,7 +26,8 @@ const (
 type Request struct {
 	Op     Op
 	Path   string
-	Watch  bool // a read: set a watch, too
+	Watch  bool  // a read: set a watch, too
+	Since  int64 // SetData: the zxid
 	node   *node
 	number int
 	tree   *tree
@@ -70,7 +72,7 @@ type Answer struct {
 // and the next one asks again.
 func (t *Table) Answered(r Request, a Answer, now time.Time) (broken bool) {
 	switch {
-	case r.Reads():
+	case r.Reads(), r.Op == SetData:
 		return t.nodeAnswered(r, a, now)
 	case r.Op == SetTree:
 		return t.treeAnswered(r, a, now)

@@ -19,6 +19,9 @@ type Table struct {
 	readsAt    time.Time       // when ReadLate looks at the nodes again
 	requests   []Request
 	wakes      []func()
+
+	readsAll    bool // a node could not be read, so the events of others may not come: watches are set by reads alone
+	refusesSets bool // so does this connection's server
 }
 
 // New returns an empty table.
@@ -50,32 +53,46 @@ type Subscription struct {
 	node       *node
 	wake       func()
 	persistent bool
-	hearsLoss  bool // woken when a lost connection changes the view
-	gone       bool // has seen the node gone, and is not persistent
+	hearsLoss  bool  // woken when a lost connection changes the view
+	gone       bool  // has seen the node gone, and is not persistent
+	knows      int64 // the subscriber knows the node's data as of this transaction; -1: it has to be read
 }
 
 // Subscribe begins a subscription. wake is called when View may return something new. For a node that the session is
 // deleting it makes no request: Removed brings the answer.
 func (t *Table) Subscribe(sub *Subscription, key Key, wake func(), how Manner, now time.Time) {
+	t.join(sub, key, wake, how, now)
+	t.begin(sub, how, now)
+}
+
+// join makes a subscription one of its node's.
+func (t *Table) join(sub *Subscription, key Key, wake func(), how Manner, now time.Time) *node {
 	w := t.nodes[key]
 	if w == nil {
 		w = &node{key: key, subscribers: map[*Subscription]struct{}{}}
 		t.nodes[key] = w
 	}
-	persistent := how == Persistent
-	*sub = Subscription{node: w, wake: wake, persistent: persistent, hearsLoss: how.hearsLoss()}
+	*sub = Subscription{node: w, wake: wake, persistent: how == Persistent, hearsLoss: how.hearsLoss(), knows: -1}
 	w.subscribers[sub] = struct{}{}
 	w.since = now
 	if due := now.Add(t.timeout); t.readsAt.IsZero() || due.Before(t.readsAt) {
 		t.readsAt = due
 	}
+	return w
+}
+
+// begin asks for what a new subscription needs.
+func (t *Table) begin(sub *Subscription, how Manner, now time.Time) {
+	w := sub.node
 	known := len(w.subscribers) > 1 && w.known()
-	if persistent && w.unreadable != nil { // perhaps readable by now
+	if sub.persistent && w.unreadable != nil { // perhaps readable by now
 		w.byExists, w.unreadable, known = false, nil, false
 	}
 	switch {
+	case known && !w.satisfies(sub):
+		t.read(w, how, now)
 	case known && (w.phase != deferred || how == Deferred):
-	case t.leaving[key.Path] && !key.Children && !persistent:
+	case t.leaving[w.key.Path] && !w.key.Children && !sub.persistent:
 		w.view = View{}
 	case w.phase == deferred && how == Deferred:
 		w.view = View{}
@@ -92,8 +109,12 @@ func (t *Table) HasDeferred() bool { return len(t.deferred) > 0 }
 // SetDeferred sets the watches that were deferred.
 func (t *Table) SetDeferred(now time.Time) {
 	for _, w := range t.deferred {
-		if t.nodes[w.key] == w && w.phase == deferred {
+		switch {
+		case t.nodes[w.key] != w:
+		case w.phase == deferred:
 			t.ask(w, now)
+		case !w.satisfiesAll():
+			t.read(w, Promptly, now)
 		}
 	}
 	t.deferred = nil
@@ -110,6 +131,9 @@ func (t *Table) Unsubscribe(sub *Subscription) {
 	delete(t.nodes, w.key)
 	// An exists-watch is set on a missing node, too.
 	set := w.view.Status == Present || w.view.Status == Unknown || w.watched || w.pending()
+	if w.phase == setting && w.deleted { // nor does the request set one
+		return
+	}
 	// A request that is under way may have been sent after the deletion. A deletion that finds no node takes no watch:
 	// the view says so, or says nothing, as after a subscription that came during the deletion.
 	left := w.watched && w.view.Status != Present
@@ -125,6 +149,9 @@ func (t *Table) View(sub *Subscription) View {
 		return View{Status: Gone}
 	}
 	view := w.view
+	if !w.satisfies(sub) {
+		return View{}
+	}
 	if sub.persistent && w.unreadable != nil && view.Status == Present {
 		return View{Status: Refused, Err: w.unreadable}
 	}
@@ -165,13 +192,13 @@ func (t *Table) Attached(now time.Time, timeout time.Duration) {
 // Detached is for a lost connection, whose server forgets its watches. It wakes only the subscribers that hear of the
 // loss: to a contender of a lock it would say nothing that the contender could act on.
 func (t *Table) Detached() {
-	t.attached, t.takesTrees, t.refused = false, false, nil
+	t.attached, t.takesTrees, t.refusesSets, t.refused = false, false, false, nil
 	for _, w := range t.nodes {
 		if w.view.Status == Present || w.view.Status == Gone && w.persistent() {
-			w.view = View{}
 			t.wakeOfLoss(w)
+			w.view = View{}
 		}
-		w.phase, w.watched = idle, false
+		w.phase, w.watched, w.deleted = idle, false, false
 		w.newest++ // an answer that is still on its way does not count
 	}
 	for _, tree := range t.trees {

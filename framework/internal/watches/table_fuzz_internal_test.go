@@ -14,8 +14,10 @@ var tableSeeds = flag.Uint64("seeds", 150, "how many random histories of the tab
 func walkScenes() []scene {
 	var wishes []wish
 	for _, path := range modelPaths {
-		wishes = append(wishes, wish{Key{path, false}, Promptly}, wish{Key{path, false}, Persistent},
-			wish{Key{path, false}, Deferred}, wish{Key{path, true}, Promptly}, wish{Key{path, true}, Attentive})
+		wishes = append(wishes, wish{key: Key{path, false}, how: Promptly}, wish{key: Key{path, false}, how: Persistent},
+			wish{key: Key{path, false}, how: Deferred}, wish{key: Key{path, true}, how: Promptly}, wish{key: Key{path, true}, how: Attentive},
+			wish{key: Key{path, false}, knows: theStart}, wish{key: Key{path, false}, knows: allSeen},
+			wish{key: Key{path, false}, how: Deferred, knows: allSeen})
 	}
 	s := scene{wishes: wishes, others: modelPaths, calls: 120, changes: 120, faults: 60}
 	trees, old := s, s

@@ -65,12 +65,21 @@ func inStateFor(how Manner, state string) *one {
 	if state != "unset" {
 		o.table.Attached(start, time.Second)
 	}
-	if state == "deferred" {
-		how = Deferred
+	switch state {
+	case "deferred":
+		o.sub = o.subscribe(Deferred)
+	case "setting", "ending", "unread":
+		o.sub = &Subscription{}
+		o.table.SubscribeSince(1, []Since{{Sub: o.sub, Path: nodeKey.Path, Wake: func() { o.woken++ }}}, true, start)
+	default:
+		o.sub = o.subscribe(how)
 	}
-	o.sub = o.subscribe(how)
 	o.take()
 	switch state {
+	case "ending":
+		o.table.Event(zk.EventNodeDeleted, "/n", start)
+	case "unread":
+		o.answer(Found)
 	case "set", "changed", "checking":
 		o.answer(Found)
 	case "gone":
@@ -104,12 +113,19 @@ func (o *one) state() string {
 		return "gone"
 	case w.phase == deferred:
 		return "deferred"
+	case w.phase == setting && w.deleted:
+		return "ending"
+	case w.phase == setting:
+		return "setting"
 	case w.phase == asked && w.view.Status == Present:
 		return "changed"
 	case w.phase == asked:
 		return "asked"
 	case w.phase == checking:
 		return "checking"
+	}
+	if w.unread() {
+		return "unread"
 	}
 	return map[Status]string{Unknown: "unset", Present: "set", Gone: "gone", Refused: "refused"}[w.view.Status]
 }
@@ -159,8 +175,8 @@ func TestTransitionsAreThoseOfTheDocumentation(t *testing.T) {
 func wantTransitions(t *testing.T, how Manner) {
 	t.Helper()
 	cells := transitions(t)
-	if len(cells) != 15*8 {
-		t.Fatalf("got %d cells in the table of doc.go, want 15 lines of 8", len(cells))
+	if len(cells) != 15*11 {
+		t.Fatalf("got %d cells in the table of doc.go, want 15 lines of 11", len(cells))
 	}
 	for _, c := range cells {
 		o := inStateFor(how, c.state)
@@ -223,7 +239,7 @@ func transitions(t *testing.T) (cells []cell) {
 
 // A reconnection leaves a node that was seen gone alone, and sets the rest.
 func TestOnlyNodesThatWereNotSeenGoneAreWatchedAgain(t *testing.T) {
-	for _, state := range []string{"deferred", "unset", "asked", "set", "changed", "checking", "gone", "refused"} {
+	for _, state := range []string{"deferred", "unset", "asked", "set", "changed", "checking", "gone", "refused", "setting", "ending", "unread"} {
 		o := inState(state)
 		o.table.Detached()
 		o.take()
@@ -585,5 +601,27 @@ func TestDeletionTakesTheWatchOnAnUnreadableNode(t *testing.T) {
 	o.table.Unsubscribe(sub)
 	if o.take(); o.removed != 0 {
 		t.Errorf("got %d requests that take the watch off, want none", o.removed)
+	}
+}
+
+// A missing node was watched for a persistent subscription, which has ended. It is created while another subscription
+// asks for its existence again. The answer has no data, so the next persistent subscription has the node read.
+func TestNodeCreatedDuringAReadOfItsExistenceIsReadForTheNextSubscription(t *testing.T) {
+	o, persistent := awaitsCreation()
+	prompt := o.subscribe(Promptly)
+	o.take()
+	o.answer(Missing)
+	o.table.Unsubscribe(persistent)
+	o.table.ReadAgain(prompt, start)
+	o.take()
+	o.table.Event(zk.EventNodeCreated, "/n", start)
+	o.answer(Found)
+	next := o.subscribe(Persistent)
+	o.take()
+	if got := o.table.View(next); got.Status == Present && got.Current {
+		t.Errorf("got %+v without a read of the data", got)
+	}
+	if o.newest.Op != ReadData {
+		t.Errorf("the newest request is of kind %d, want %d", o.newest.Op, ReadData)
 	}
 }

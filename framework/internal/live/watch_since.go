@@ -1,0 +1,51 @@
+package live
+
+import (
+	"slices"
+	"time"
+
+	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/framework/internal/watches"
+	"github.com/gocurator/curator/framework/session"
+)
+
+// WatchDataSince is for [session.Watches].
+func (s *Session) WatchDataSince(zxid int64, nodes ...session.WatchedNode) []session.Watch {
+	return s.watching.subscribeSince(zxid, nodes)
+}
+
+func (w *watching) subscribeSince(zxid int64, nodes []session.WatchedNode) []session.Watch {
+	watched, set, since := make([]session.Watch, len(nodes)), make([]watch, len(nodes)), make([]watches.Since, len(nodes))
+	for i, n := range nodes {
+		mustWake(n.Path, n.Wake)
+		set[i] = watch{all: w, key: watches.Key{Path: n.Path}}
+		watched[i] = &set[i]
+		since[i] = watches.Since{Sub: &set[i].subscription, Path: n.Path, Wake: n.Wake, Deferred: n.Deferred}
+	}
+	w.begin(func(now time.Time) {
+		w.table.SubscribeSince(zxid, since, w.setsWatches(), now)
+	})
+	return watched
+}
+
+// setsWatches reports whether the server takes setWatches. ClickHouse Keeper before 26.1 closes the connection on it,
+// and takes no session back. It does not take create2 either, which a client that creates nodes has tried before.
+func (w *watching) setsWatches() bool {
+	return w.support.Has(transport.FeatureCreate2) && !w.support.Lacks(transport.FeatureSetWatches)
+}
+
+// setData makes one call of the first of the requests and of those behind it that may go with it.
+func (w *watching) setData(requests []watches.Request) *transport.Call {
+	n := 1
+	for n < len(requests) && requests[n].Joins(requests[n-1]) {
+		n++
+	}
+	set := slices.Clone(requests[:n]) // the table uses the slice again
+	paths := make([]string, n)
+	for i, r := range set {
+		paths[i] = r.Path
+	}
+	return transport.SetWatches(set[0].Since, paths, func(err error) {
+		w.apply(watches.Answer{Outcome: outcome(watches.SetData, err), Err: err}, set...)
+	})
+}
