@@ -147,7 +147,7 @@ func selectorStory() *malformtest.Story {
 		},
 		Parts: []malformtest.Part{
 			{Name: "in turns", Live: inTurns, Kinds: []string{
-				malformtest.FrameCreate, malformtest.FrameListing, malformtest.FrameGet, malformtest.FrameEvent, malformtest.FrameDelete,
+				malformtest.FrameCreate, malformtest.FrameListing, malformtest.FrameWatches, malformtest.FrameEvent, malformtest.FrameDelete,
 			}},
 			{Name: "observing", Live: observes, Kinds: []string{
 				malformtest.FrameListing, malformtest.FrameGet, malformtest.FrameEvent,

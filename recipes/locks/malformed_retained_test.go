@@ -41,7 +41,7 @@ func retainedStory() *malformtest.Story {
 			malformtest.Part{Name: "becoming idle", Live: idles(0), Kinds: []string{malformtest.FrameListing, malformtest.FrameDelete}},
 			malformtest.Part{Name: "idle", Live: idles(time.Second), Kinds: []string{malformtest.FrameEvent, malformtest.FrameUnwatch}},
 			malformtest.Part{Name: "contending", Live: handsOver, Kinds: []string{
-				malformtest.FrameCreate, malformtest.FrameGet, malformtest.FrameMulti, malformtest.FrameUnwatch,
+				malformtest.FrameCreate, malformtest.FrameWatches, malformtest.FrameMulti, malformtest.FrameUnwatch,
 			}},
 		),
 	}

@@ -140,7 +140,7 @@ func mutexOf(c *framework.Client) locks.Lock { return locks.NewInterProcessMutex
 var mutexAlways = malformtest.Part{
 	Name: "always", All: true, Live: waitsBehind(mutexOf, mutexOf, nil),
 	Kinds: []string{
-		malformtest.FrameCreate, malformtest.FrameListing, malformtest.FrameGet, malformtest.FrameEvent,
+		malformtest.FrameCreate, malformtest.FrameListing, malformtest.FrameWatches, malformtest.FrameEvent,
 		malformtest.FrameMulti, malformtest.FrameDelete, malformtest.FramePing,
 	},
 }

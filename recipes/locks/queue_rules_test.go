@@ -339,8 +339,8 @@ func TestRule7OneWatchForEachNode(t *testing.T) {
 		for range waiters {
 			line = append(line, begin(t.Context(), t, p.mutex()))
 		}
-		if n := p.link.Requests()[lockstest.GetData]; n != waiters {
-			t.Errorf("%d waiters set %d watches beside the holder's, want one for each of their nodes", waiters, n)
+		if n := p.link.Requests()[lockstest.SetWatches]; n != waiters {
+			t.Errorf("%d waiters sent %d requests that set watches, want one for each of their nodes", waiters, n)
 		}
 		if n := server.WatchCount(); n != waiters+1 {
 			t.Errorf("the server has %d watches", n)

@@ -43,6 +43,7 @@ func TestNoExportedTypeShowsACredential(t *testing.T) {
 			"LossKind": session.LossUnknown, "Explanation": session.Explain(session.ErrClosed), "NodeLoss": s.NodeLost(),
 			"ErrorPolicy": session.StandardErrorPolicy, "Waiter": session.NewWaiter(),
 			"ChildObserver": session.ChildObserver(nil), "TreeObserver": session.TreeObserver(nil),
+			"WatchedNode": session.WatchedNode{Path: "/"},
 		})
 	}, auth)
 }

@@ -38,6 +38,7 @@ type Contender struct {
 	stopRenewal func()        // nil before it waits
 	aheadWatch  session.Watch // on watched, or on the directory
 	watched     string        // a node ahead; empty for the directory
+	alsoWatched []aheadNode   // further nodes ahead: see ahead.go
 
 	longWait *LongWait // nil before it waits
 }
@@ -60,8 +61,8 @@ func (c *Contender) WaitTurn(ctx context.Context) error {
 	var pace retry.Pace
 	d, err := c.NextDecision(ctx)
 	for err == nil && !d.Admitted {
-		ahead, began := d.Predecessor, time.Now()
-		if d, err = c.Await(ctx, d); err == nil && !d.Admitted && d.Predecessor == ahead {
+		awaited, began := d.Awaited(), time.Now()
+		if d, err = c.Await(ctx, d); err == nil && !d.Admitted && d.Awaited() == awaited {
 			// Gone, and listed still: the server is behind, or worse.
 			err = pace.Wait(ctx, time.Since(began))
 		}
@@ -96,7 +97,7 @@ func (c *Contender) NextDecision(ctx context.Context) (d Decision, err error) {
 
 // note records the contender's progress. It copies names: a part would keep the listing in memory.
 func (c *Contender) note(d Decision) Decision {
-	d.Predecessor, d.NextAhead = strings.Clone(d.Predecessor), strings.Clone(d.NextAhead)
+	d.Predecessor, d.NextAhead, d.First = strings.Clone(d.Predecessor), strings.Clone(d.NextAhead), strings.Clone(d.First)
 	c.Progress.Predecessor, c.Progress.Ahead = d.Predecessor, d.Ahead
 	c.Progress.OwnClient = d.Predecessor != "" && c.queue.Registry.isOurs(c.queue.Child(d.Predecessor))
 	return d
@@ -105,7 +106,7 @@ func (c *Contender) note(d Decision) Decision {
 // decideByView decides by the view if that is enough.
 func (c *Contender) decideByView() (d Decision, enough bool) {
 	d, known := c.view.decision(c.Me)
-	return d, known && d.Suffices(c.selfWatch != nil && c.selfWatch.View().Current)
+	return d, known && (d.Suffices(c.selfWatch != nil && c.selfWatch.View().Current) || c.watchesAll(d))
 }
 
 // Admit makes the grant. There is none, and no error, if the session is not valid at this moment: another listing is
@@ -139,6 +140,7 @@ func (c *Contender) Admit() error {
 
 // Await blocks until a node ahead is gone, and decides again. Which node: recipes/locks/DESIGN.md.
 func (c *Contender) Await(ctx context.Context, d Decision) (Decision, error) {
+	c.watchTogether(d)
 	c.StartWaiting()
 	c.queue.ReportWait(ctx, c.Progress)
 	last := d.Awaited()
@@ -186,7 +188,7 @@ func (c *Contender) outlast(ctx context.Context, name string) error {
 
 func (c *Contender) watchAhead(name string) {
 	if c.watched != name {
-		c.watch(c.Session.WatchData(c.queue.Child(name), c.Waiter.Signal), name)
+		c.watch(c.watchNode(c.queue.Child(name)), name)
 	}
 }
 
@@ -203,7 +205,7 @@ func (c *Contender) WatchOwn() {
 		c.stopRenewal = c.Session.StartRenewal()
 	}
 	if c.selfWatch == nil {
-		c.selfWatch = c.Session.WatchData(c.node, c.Waiter.Signal)
+		c.selfWatch = c.watchNode(c.node)
 	}
 }
 
@@ -223,6 +225,7 @@ func (c *Contender) Leave() {
 	if c.aheadWatch != nil {
 		c.aheadWatch.Stop()
 	}
+	c.stopAlsoWatched()
 	if c.stopRenewal != nil {
 		c.stopRenewal()
 	}

@@ -7,6 +7,7 @@ type Decision struct {
 	Admitted    bool
 	Predecessor string // the nearest ahead
 	NextAhead   string // the next nearest; empty if none matters
+	First       string // the third and last ahead, where NextAhead is awaited; empty if there are more
 	Ahead       int
 }
 
@@ -16,7 +17,7 @@ type Decision struct {
 // when the first leaves: a reader has no NextAhead.
 func Decide(nodes []Node, me Node) Decision {
 	d := Decision{Admitted: true}
-	var nearest, next Node
+	var nearest, next, third Node
 	for _, n := range nodes {
 		if !n.Before(me) || n.Shared && me.Shared {
 			continue
@@ -25,9 +26,11 @@ func Decide(nodes []Node, me Node) Decision {
 		case d.Admitted:
 			nearest = n
 		case nearest.Before(n):
-			nearest, next = n, nearest
+			nearest, next, third = n, nearest, next
 		case d.Ahead == 1 || next.Before(n):
-			next = n
+			next, third = n, next
+		default:
+			third = n
 		}
 		d.Admitted = false
 		d.Ahead++
@@ -35,6 +38,9 @@ func Decide(nodes []Node, me Node) Decision {
 	d.Predecessor = nearest.Name
 	if !me.Shared {
 		d.NextAhead = next.Name
+		if d.Ahead == 3 {
+			d.First = third.Name
+		}
 	}
 	return d
 }

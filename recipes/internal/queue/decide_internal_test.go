@@ -30,7 +30,12 @@ func TestRules(t *testing.T) {
 		{lineOf("w2", "w3", "r9"), "w1", Decision{Admitted: true}},
 		{lineOf("w1", "w2"), "w2", Decision{Predecessor: "w1", Ahead: 1}},
 		{lineOf("w1", "r2", "w3"), "w3", Decision{Predecessor: "r2", NextAhead: "w1", Ahead: 2}},
-		{lineOf("w3", "w1", "w2", "w4"), "w4", Decision{Predecessor: "w3", NextAhead: "w2", Ahead: 3}},
+		{lineOf("w3", "w1", "w2", "w4"), "w4", Decision{Predecessor: "w3", NextAhead: "w2", First: "w1", Ahead: 3}},
+		{lineOf("w3", "w2", "w1", "w4"), "w4", Decision{Predecessor: "w3", NextAhead: "w2", First: "w1", Ahead: 3}},
+		{lineOf("w1", "w2", "w3", "w4"), "w4", Decision{Predecessor: "w3", NextAhead: "w2", First: "w1", Ahead: 3}},
+		{lineOf("w2", "w1", "w3", "w4"), "w4", Decision{Predecessor: "w3", NextAhead: "w2", First: "w1", Ahead: 3}},
+		{lineOf("w0", "w1", "w2", "w3", "w4"), "w4", Decision{Predecessor: "w3", NextAhead: "w2", Ahead: 4}},
+		{lineOf("w1", "w2", "w3", "r4"), "r4", Decision{Predecessor: "w3", Ahead: 3}},
 		{lineOf("w7", "w1", "w4"), "w5", Decision{Predecessor: "w4", NextAhead: "w1", Ahead: 2}},
 		{lineOf("w1", "w0"), "w2", Decision{Predecessor: "w1", NextAhead: "w0", Ahead: 2}},
 		{lineOf("w7", beyond), "w7", Decision{Predecessor: beyond, Ahead: 1}},
@@ -145,5 +150,12 @@ func checkFurther(t *testing.T, line []Node, me, ahead Node, turn Decision) {
 	}
 	if turn.NextAhead != want {
 		t.Errorf("among %v %s has %q before %s, want %q", line, me.Name, turn.NextAhead, ahead.Name, want)
+	}
+	rest, first := slices.DeleteFunc(rest, func(n Node) bool { return n.Name == want }), ""
+	if !me.Shared && turn.Ahead == 3 {
+		first = Decide(rest, me).Predecessor
+	}
+	if turn.First != first {
+		t.Errorf("among %v %s has %q as the third ahead, want %q", line, me.Name, turn.First, first)
 	}
 }

@@ -45,7 +45,9 @@
 //	     under live connections, and the watches are gone. The net: a wait that has lasted T, the session timeout, reads
 //	     again what it watches, then at 2T, 4T and so on (framework/internal/watches/late.go). Any lost event costs
 //	     time, never a life, with one exception: if an administrator removes the node of a contender, and the event of
-//	     that is lost, the contender is let in, or holds on, beside the next.
+//	     that is lost, the contender is let in, or holds on, beside the next. A wait sets its watches without a read,
+//	     which servers do not refuse: so nodes that never were readable lose events too, until the first such wait of
+//	     a session has lasted T. From then on the session reads them, and is refused.
 //
 // # What changes a view
 //
@@ -77,8 +79,9 @@
 //     only while the watch on the contender's node is set and has not fired: it might have missed the deletion
 //     otherwise.
 //  4. A contender watches its own node while it waits, a grant off the critical path: a deletion ends the grant, or
-//     makes the contender queue again; changed data does not. A node that may not be read is watched for its existence,
-//     or through the directory where servers refuse that too.
+//     makes the contender queue again; changed data does not. A node that is known to be unreadable is watched for its
+//     existence, or through the directory where servers refuse that too. A contender that has at most three nodes ahead
+//     watches them all, by the request that sets its own watch: its view then says which are left (ahead.go).
 //  5. After a reconnection no watch is proof: all are set again. Nor is it after a long wait: see S7.
 //  6. A removal is sent before anything that the session asks for later, also after a reconnection (S5). So a released
 //     node never blocks the session's own contenders. No listing is corrected by what is known to be leaving: one from

@@ -24,6 +24,7 @@ const (
 	GetChildren   Op = 12
 	Multi         Op = 14 // that is no Renewal
 	RemoveWatches Op = 18
+	SetWatches    Op = 101
 	AddWatch      Op = 106
 	ping          Op = 11
 
