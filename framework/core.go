@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gocurator/curator/framework/internal/cause"
@@ -25,6 +26,7 @@ type core struct {
 	route    *transport.Route
 	clock    *clock.Clock
 	ring     *cause.Ring // guarded by the session at work
+	readsAll atomic.Bool // live.Config.ReadsAll
 	meter    *cgroup.Meter
 	support  *transport.Support
 	added    transport.Authorizations // by AddAuth
@@ -67,7 +69,7 @@ func (c *core) next(zxid int64) *live.Runner {
 		},
 		Chroot: c.cfg.chroot, ACL: c.acl, DefaultData: c.cfg.data, MaxRequest: c.cfg.maxRequest,
 		SyncRenewal: c.cfg.syncRenewal, Policy: c.cfg.errorPolicy,
-		CountTraffic: c.cfg.trace.Operation != nil, Ring: c.ring, Meter: c.meter,
+		CountTraffic: c.cfg.trace.Operation != nil, Ring: c.ring, ReadsAll: &c.readsAll, Meter: c.meter,
 	}
 	var s *live.Runner
 	events := live.Events{

@@ -26,6 +26,7 @@ type CreatedNode struct {
 	Path     string
 	Stat     *zk.Stat
 	Children []string
+	Public   bool // the ACL with which it was created lets anyone read it
 }
 
 // A Removal is the guaranteed deletion of a node: the session asks for it on every connection until the server has

@@ -27,6 +27,11 @@ type WatchedNode struct {
 	Path     string
 	Wake     func() // not nil
 	Deferred bool   // set the watch only after some 50 ms, as WatchDataDeferred does
+	// Readable says that this client may read the node. Otherwise the node is read, since the end of one that it may
+	// not read is not reported to it.
+	Readable bool
+	// Optional says that the node is not watched if that would take a read. Its Watch is then nil.
+	Optional bool
 }
 
 // A Status is what is known of a watched node.

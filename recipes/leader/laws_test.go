@@ -14,7 +14,6 @@ func TestTermsKeepTheLaws(t *testing.T) {
 		{
 			Name: "LeaderSelector", New: leader.NewSelectorLock, Capacity: 1, Reentrant: true, Marker: "lock-",
 			Foreign: []string{"_c_6ba7b810-9dad-41d1-80b4-00c04fd430c8-lock-", "0123456789abcdef0123456789abcdef__lock__"},
-			Watches: lockstest.QueueWatches,
 		},
 		leadertest.LatchQueue(),
 	} {

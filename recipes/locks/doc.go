@@ -32,9 +32,9 @@
 //	     framework.
 //	G3   First come, first served: contenders are admitted in the order in which their nodes were created.
 //	G4   One wake-up: a release admits one contender (readers behind one writer together), and one more learns it is
-//	     next; no other is woken. A waiter watches its own node and those ahead if they are at most three, otherwise the
-//	     two nearest. Giving up leaves no watch. The directory of a lock that a client uses again and again has one,
-//	     until the client has left the lock alone for a second.
+//	     next; no other is woken. A waiter watches its own node and at most three ahead. Giving up leaves no
+//	     watch. The directory of a lock that a client uses again and again has one, until the client has left the lock
+//	     alone for a second.
 //	G5   No residue: however an acquire ends, its node is removed, before it returns or in the background until that is
 //	     done or the session is over. Parents are containers, and go after their last child.
 //	G6   A lost reply is no second node: the node is found again by its GUID, and adopted or removed. A node that a

@@ -1,6 +1,8 @@
 package live
 
 import (
+	"sync/atomic"
+
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/cause"
@@ -30,6 +32,8 @@ type Config struct {
 	EnsembleGeneration int
 	// Ring is the client's; the session at work writes to it under its mutex.
 	Ring *cause.Ring
+	// ReadsAll is the client's: once it is set, its sessions set no watch without reading the node (package watches).
+	ReadsAll *atomic.Bool
 	// Meter says for how long the process was throttled; nil where that is not known.
 	Meter *cgroup.Meter
 	// Carried is what the earlier session has left.

@@ -46,7 +46,12 @@ func newSession(cfg Config, tell Events) *Session {
 	}
 	s.validity.sample = s.validity.takeSample
 	s.observers = observers{base: &s.base, of: map[string][]session.ChildObserver{}, sweep: s.orphans.listed}
-	s.watching = watching{sender: &s.sender, validity: &s.validity, observers: &s.observers, table: watches.New()}
+	s.watching = watching{
+		sender: &s.sender, validity: &s.validity, observers: &s.observers, table: watches.New(), readsAll: cfg.ReadsAll,
+	}
+	if s.watching.readsAll == nil {
+		s.watching.readsAll = new(atomic.Bool)
+	}
 	s.reads = readQueue{sender: &s.sender, observers: &s.observers}
 	s.removals = removals{
 		sender: &s.sender, watching: &s.watching, pending: map[string]*removal{}, refusals: map[string]*refusedRemoval{},

@@ -19,19 +19,26 @@ func (w *watching) subscribeSince(zxid int64, nodes []session.WatchedNode) []ses
 	for i, n := range nodes {
 		mustWake(n.Path, n.Wake)
 		set[i] = watch{all: w, key: watches.Key{Path: n.Path}}
-		watched[i] = &set[i]
-		since[i] = watches.Since{Sub: &set[i].subscription, Path: n.Path, Wake: n.Wake, Deferred: n.Deferred}
+		since[i] = watches.Since{
+			Sub: &set[i].subscription, Path: n.Path, Wake: n.Wake, Deferred: n.Deferred, Readable: n.Readable, Optional: n.Optional,
+		}
 	}
 	w.begin(func(now time.Time) {
 		w.table.SubscribeSince(zxid, since, w.setsWatches(), now)
 	})
+	for i := range set {
+		if set[i].subscription.Begun() {
+			watched[i] = &set[i]
+		}
+	}
 	return watched
 }
 
-// setsWatches reports whether the server takes setWatches. ClickHouse Keeper before 26.1 closes the connection on it,
-// and takes no session back. It does not take create2 either, which a client that creates nodes has tried before.
+// setsWatches reports whether watches may be set without reads. ClickHouse Keeper before 26.1 closes the connection on
+// setWatches, and takes no session back. Before 26.7 it does not take create2 either, which a client that creates nodes
+// has tried before: only a server that takes create2 gets setWatches.
 func (w *watching) setsWatches() bool {
-	return w.support.Has(transport.FeatureCreate2) && !w.support.Lacks(transport.FeatureSetWatches)
+	return !w.readsAll.Load() && w.support.Has(transport.FeatureCreate2) && !w.support.Lacks(transport.FeatureSetWatches)
 }
 
 // setData makes one call of the first of the requests and of those behind it that may go with it.

@@ -42,7 +42,7 @@ func newSince(w *env) *since {
 func (s *since) watch(zxid int64, paths ...string) {
 	var nodes []session.WatchedNode
 	for _, path := range paths {
-		nodes = append(nodes, session.WatchedNode{Path: path, Wake: func() { s.wakes[path]++ }})
+		nodes = append(nodes, session.WatchedNode{Path: path, Wake: func() { s.wakes[path]++ }, Readable: true})
 	}
 	for i, watch := range s.Session().WatchDataSince(zxid, nodes...) {
 		s.watches[paths[i]] = watch
@@ -169,7 +169,7 @@ func TestServerWithoutCreate2IsNotAskedToSetWatches(t *testing.T) {
 					t.Fatal(err)
 				}
 				s := enterable(t, client)
-				watch := s.WatchDataSince(own.Stat.Czxid, session.WatchedNode{Path: own.Path, Wake: func() {}})[0]
+				watch := s.WatchDataSince(own.Stat.Czxid, session.WatchedNode{Path: own.Path, Wake: func() {}, Readable: true})[0]
 				synctest.Wait()
 				if got := watch.View(); got.Status != framework.StatusPresent || !got.Current {
 					t.Errorf("got %+v, want the node", got)
@@ -232,7 +232,7 @@ func TestNodesAreReadWhereTheServerDoesNotTakeSetWatches(t *testing.T) {
 					t.Fatal(err)
 				}
 				for range 5 {
-					watch := enterable(t, client).WatchDataSince(own.Stat.Czxid, session.WatchedNode{Path: own.Path, Wake: func() {}})[0]
+					watch := enterable(t, client).WatchDataSince(own.Stat.Czxid, session.WatchedNode{Path: own.Path, Wake: func() {}, Readable: true})[0]
 					time.Sleep(5 * time.Second)
 					if got := watch.View(); got.Status != framework.StatusPresent || got.Stat == nil {
 						t.Errorf("got %+v, want the node, read", got)
@@ -243,7 +243,7 @@ func TestNodesAreReadWhereTheServerDoesNotTakeSetWatches(t *testing.T) {
 					}
 				}
 				before := asked.Load()
-				enterable(t, client).WatchDataSince(own.Stat.Czxid, session.WatchedNode{Path: own.Path, Wake: func() {}})
+				enterable(t, client).WatchDataSince(own.Stat.Czxid, session.WatchedNode{Path: own.Path, Wake: func() {}, Readable: true})
 				synctest.Wait()
 				if got := asked.Load() - before; before == 0 || got != 0 || !client.State().IsConnected() {
 					t.Errorf("got %d further requests and state %v, want none, and a connection", got, client.State())
@@ -253,31 +253,101 @@ func TestNodesAreReadWhereTheServerDoesNotTakeSetWatches(t *testing.T) {
 	}
 }
 
-// Since 3.8.4 and 3.9.2 the server sends no event of such a node, and setWatches does not say so.
-func TestNodesThatMayNotBeReadCostASessionOneTimeout(t *testing.T) {
+// hide makes nodes that the client may not read, and returns a zxid from after that. Since 3.8.4 and 3.9.2 the server
+// sends no event of such a node, and setWatches does not say so.
+func (s *since) hide(paths ...string) (zxid int64) {
+	for _, path := range paths {
+		s.Create(path, framework.WithACL(zk.ACL{Perms: zk.PermAll &^ zk.PermRead, Scheme: "world", ID: "anyone"}))
+		stat, _ := s.Server.Stat(path)
+		zxid = stat.Czxid
+	}
+	return zxid
+}
+
+// wantRead watches nodes with one that may not be read, and finds that none is set without a read.
+func (s *since) wantRead(zxid int64, hidden, readable string) {
+	s.Helper()
+	sets, wakes := s.Count(zktest.OpSetWatches), s.wakes[readable]
+	s.watch(zxid, hidden, readable)
+	if got := s.watches[hidden].View(); got.Status != framework.StatusFailed {
+		s.Errorf("%s: got %+v at once, want the refusal", hidden, got)
+	}
+	s.want(readable, framework.StatusPresent, true, wakes+1)
+	if got := s.Count(zktest.OpSetWatches) - sets; got != 0 {
+		s.Errorf("got %d requests that set watches, want none: the client reads each node", got)
+	}
+}
+
+// A node is not known to be readable: it is read, and refused.
+func TestNodeThatIsNotKnownToBeReadableIsRead(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		s := newSince(w)
-		for _, path := range []string{"/hidden1", "/hidden2"} {
-			w.Create(path, framework.WithACL(zk.ACL{Perms: zk.PermAll &^ zk.PermRead, Scheme: "world", ID: "anyone"}))
+		zxid := s.hide("/hidden")
+		watched := s.Session().WatchDataSince(zxid, session.WatchedNode{Path: "/hidden", Wake: func() {}},
+			session.WatchedNode{Path: "/first", Wake: func() {}, Optional: true},
+			session.WatchedNode{Path: s.own, Wake: func() {}, Readable: true})
+		synctest.Wait()
+		if got := watched[0].View(); got.Status != framework.StatusFailed {
+			t.Errorf("got %+v, want the refusal", got)
 		}
-		hidden1, _ := w.Server.Stat("/hidden1")
-		hidden2, _ := w.Server.Stat("/hidden2")
-		zxid := max(hidden1.Czxid, hidden2.Czxid)
+		if watched[1] != nil {
+			t.Errorf("got the watch %v, want none: it would have taken a read", watched[1])
+		}
+		if got := w.Count(zktest.OpSetWatches); got != 1 {
+			t.Errorf("got %d requests that set watches, want one for the node that is known to be readable", got)
+		}
+		watched[0].Stop()
+		watched[2].Stop()
+		s.stop()
+	})
+}
+
+func TestNodesThatMayNotBeReadCostAClientOneTimeout(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		s := newSince(w)
+		zxid := s.hide("/hidden1", "/hidden2")
 		s.watch(zxid, "/hidden1")
 		s.want("/hidden1", framework.StatusPresent, false, 0)
 		time.Sleep(2 * s.Session().Timeout())
 		if got := s.watches["/hidden1"].View(); got.Status != framework.StatusFailed {
 			t.Errorf("got %+v after two session timeouts, want the refusal", got)
 		}
-		sets := w.Count(zktest.OpSetWatches)
-		s.watch(zxid, "/hidden2", "/second")
-		if got := s.watches["/hidden2"].View(); got.Status != framework.StatusFailed {
-			t.Errorf("got %+v at once, want the refusal", got)
+		s.wantRead(zxid, "/hidden2", "/second")
+		s.stop()
+	})
+}
+
+// The node may not be read, and is gone before it is read: the server says no more than that it is missing. No event
+// said so, and others may be lost too.
+func TestLateReadThatFindsALostEventHasTheClientReadEachNode(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		s := newSince(w)
+		zxid := s.hide("/hidden1", "/hidden2")
+		s.watch(zxid, "/hidden1", s.own)
+		if err := w.Server.Delete("/hidden1"); err != nil {
+			t.Fatal(err)
 		}
-		s.want("/second", framework.StatusPresent, true, 1)
-		if got := w.Count(zktest.OpSetWatches) - sets; got != 0 {
-			t.Errorf("got %d requests that set watches, want none: the session reads each node", got)
-		}
+		s.want("/hidden1", framework.StatusPresent, false, 0)
+		time.Sleep(s.Session().Timeout() * 3 / 2)
+		s.want("/hidden1", framework.StatusGone, false, 1)
+		s.want(s.own, framework.StatusPresent, true, 1)
+		s.wantRead(zxid, "/hidden2", "/second")
+		w.Server.ExpireSession(s.Session().ID())
+		time.Sleep(time.Second)
+		s.watches = map[string]session.Watch{}
+		s.wantRead(zxid, "/hidden2", "/second")
+		s.stop()
+	})
+}
+
+// A cache, say, may meet nodes that it may not read. That says nothing of those that the client knows to be readable.
+func TestRefusalOfAnotherWatchDoesNotHaveTheClientReadEachNode(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) {
+		s := newSince(w)
+		s.hide("/hidden")
+		s.watches["/hidden"] = s.Session().WatchData("/hidden", func() {})
+		s.watch(s.zxid, s.own)
+		s.want(s.own, framework.StatusPresent, false, 0)
 		s.stop()
 	})
 }

@@ -3,6 +3,7 @@ package live
 import (
 	"errors"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -18,6 +19,7 @@ type watching struct {
 	*sender
 	validity  *validity
 	observers *observers
+	readsAll  *atomic.Bool // Config.ReadsAll
 
 	// Guarded by the mutex.
 	table    *watches.Table
@@ -123,6 +125,9 @@ func (w *watching) apply(a watches.Answer, requests ...watches.Request) {
 	}
 	if w.table.HasRefused() && !planned {
 		w.planAskingAgainLocked()
+	}
+	if w.table.ReadsAll() {
+		w.readsAll.Store(true)
 	}
 	w.askLocked()
 	wakes := w.table.Wakes()

@@ -36,7 +36,7 @@
 //   - changed: as asked, but View still returns what was known before the change.
 //   - checking: as set, with a request under way that finds out whether an event was lost.
 //   - setting: a request that sets the watch without a read is under way.
-//   - ending: as setting, and the event of the deletion has come.
+//   - ending: as setting, and the event of the deletion has come, before the answer.
 //   - unread: as set, but the node was not read. A subscription that knows too little has it read, one of Deferred
 //     later.
 //   - gone, refused: the view says so. Only a new subscription asks again.

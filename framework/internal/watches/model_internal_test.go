@@ -29,13 +29,16 @@ type scene struct {
 	changes int8     // by other clients
 	faults  int8
 	old     bool   // a server before 3.9, which cannot tell the watch of a tree from others on its path
+	keeper  bool   // the server sends the events of setWatches behind the answer, as ClickHouse Keeper does
 	broken  string // what the server breaks: a rule of package queue
 }
 
 type wish struct {
-	key   Key
-	how   Manner
-	knows knowledge
+	key      Key
+	how      Manner
+	knows    knowledge
+	read     bool // the node is not known to be readable
+	optional bool // it is not made if it would take a read
 }
 
 // A knowledge is what a subscriber knows before it subscribes.
@@ -63,6 +66,8 @@ var (
 		{name: "set together", wishes: []wish{{key: dataA, knows: theStart}, {key: dataA, knows: allSeen}}, others: a, calls: 2, changes: 2, faults: 1},
 		{name: "set and read", wishes: []wish{{key: dataA, knows: allSeen}, {key: dataA, how: Promptly}}, others: a, calls: 3, changes: 2, faults: 1},
 		{name: "set and deferred", wishes: []wish{{key: dataA, knows: allSeen}, {key: dataA, how: Deferred, knows: theStart}}, others: a, calls: 2, changes: 2, faults: 1},
+		{name: "set at ClickHouse Keeper", wishes: []wish{{key: dataA, knows: theStart}, {key: dataA, knows: allSeen}}, others: a, calls: 2, changes: 2, faults: 1, keeper: true},
+		{name: "set or not", wishes: []wish{{key: dataA, knows: allSeen, read: true}, {key: dataA, knows: allSeen, optional: true}}, others: a, calls: 3, changes: 2, faults: 1},
 		{name: "set, in a tree", wishes: []wish{{key: dataA, knows: allSeen}}, trees: a, others: a, calls: 3, changes: 1, faults: 1, old: true},
 		{name: "tree", wishes: []wish{{key: dataA, how: Promptly}}, trees: a, others: ab, calls: 2, changes: 2, faults: 1},
 		{name: "tree at an old server", wishes: []wish{{key: dataA, how: Persistent}}, trees: a, others: a, calls: 3, changes: 1, faults: 1, old: true},

@@ -123,7 +123,7 @@ func (s *simpleServer) answer(r Request) Answer {
 		}
 	}
 	version, there := s.nodes[r.Path]
-	stat := &zk.Stat{Version: int32(version)}
+	stat := &zk.Stat{Version: int32(version), Mzxid: s.mzxid[r.Path]}
 	missing := Answer{Outcome: Missing, Err: errors.New("no node")}
 	switch r.Op {
 	case ReadData, ReadStat:

@@ -127,15 +127,19 @@ func (w *world) execute() {
 	if m.kind == deletion {
 		w.change(m.event.path, false, true)
 	} else {
-		if m.request.Op == SetData {
-			for _, e := range w.server.set(m.request) {
-				w.toClient = append(w.toClient, message{kind: event, event: e, sure: true})
-			}
-		}
 		m.answer = w.server.answer(m.request)
 	}
 	m.zxid = w.server.zxid
-	w.toClient = append(w.toClient, m)
+	answer := []message{m}
+	if m.kind == request && m.request.Op == SetData {
+		for _, e := range w.server.set(m.request) {
+			answer = append(answer, message{kind: event, event: e, sure: true})
+		}
+		if !w.keeper {
+			slices.Reverse(answer) // the events come first
+		}
+	}
+	w.toClient = append(w.toClient, answer...)
 }
 
 func (w *world) arrive(i int) {
@@ -207,7 +211,9 @@ func (w *world) calling(do offering) {
 // subscribe makes a subscription that is wished for.
 func (w *world) subscribe(i int, wake func()) {
 	wish, sub := w.wishes[i], &w.subs[i].sub
-	since := Since{Sub: sub, Path: wish.key.Path, Wake: wake, Deferred: wish.how == Deferred}
+	since := Since{
+		Sub: sub, Path: wish.key.Path, Wake: wake, Deferred: wish.how == Deferred, Readable: !wish.read, Optional: wish.optional,
+	}
 	switch wish.knows {
 	case nothing:
 		w.table.Subscribe(sub, wish.key, wake, wish.how, w.now())
@@ -215,6 +221,9 @@ func (w *world) subscribe(i int, wake func()) {
 		w.table.SubscribeSince(1, []Since{since}, true, w.now())
 	case allSeen:
 		w.table.SubscribeSince(w.seen, []Since{since}, true, w.now())
+	}
+	if !sub.Begun() {
+		w.subs[i] = nil
 	}
 }
 

@@ -83,7 +83,7 @@ func (t *Table) setView(w *node, view View) {
 // wait for it to be read.
 func (t *Table) wakeOfLoss(w *node) {
 	for sub := range w.subscribers {
-		if sub.hearsLoss && !sub.gone && w.satisfies(sub) {
+		if sub.hearsLoss && !sub.gone && w.satisfies(sub.knows) {
 			t.wakes = append(t.wakes, sub.wake)
 		}
 	}
@@ -131,7 +131,9 @@ func (t *Table) nodeAnswered(r Request, a Answer, now time.Time) (broken bool) {
 	if t.nodes[w.key] != w || a.Outcome == Lost {
 		return false
 	}
-	t.readsAll = t.readsAll || a.Outcome == Forbidden && !w.key.Children
+	if w.refutes(r, a) {
+		t.readAll(now)
+	}
 	if r.Op == SetData && r.number == w.newest {
 		return t.setAnswered(w, a, now)
 	}

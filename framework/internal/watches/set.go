@@ -1,16 +1,19 @@
 package watches
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 )
 
 // One request, setWatches, sets the watches of several nodes, and says less than a read. Of each node it reports that
-// it is missing, or that its data has changed after a given transaction, or nothing. The reports are events, which
-// come before the answer (org.apache.zookeeper.server.DataTree.setWatches, the same from 3.5 to 3.9). The server
-// executes the request between two transactions, as it does a read: CommitProcessor lets all reads end before it
-// applies the next transaction, and a server that is alone has one thread for both.
+// it is missing, or that its data has changed after a given transaction, or nothing. The reports are events. ZooKeeper
+// sends them before the answer (org.apache.zookeeper.server.DataTree.setWatches, the same from 3.5 to 3.9), ClickHouse
+// Keeper right behind it (KeeperStorage::processLocalRequests); the table takes both. The server executes the request
+// between two transactions, as it does a read: CommitProcessor lets all reads end before it applies the next
+// transaction, and a server that is alone has one thread for both.
 //
 // The subscriber knows the data of the nodes as of that transaction, its zxid, and an answer has shown the zxid to the
 // session. The table makes a Request for each node, and the session sends those that stand together as one. So what
@@ -23,8 +26,12 @@ import (
 //     zxid, and the server reports that instead of setting a watch.
 //   - A change came, from this request or from an earlier watch: the node is read, which sets the watch.
 //
-// A deletion is published with the answer, not with its event. By then the watches of the same request are set. A
-// contender that its event woke would find the watch on its own node not set yet, and list the queue.
+// A deletion is published once the answer has come too: by then the watches of the same request are set. A contender
+// that the event woke before would find the watch on its own node not set yet, and list the queue.
+//
+// At ClickHouse Keeper the view of a node that was missing says Current between the answer and the event. This misleads
+// only a contender that knew of the ends of all nodes ahead before its own node's event, which is the next to come: its
+// grant ends with that event, as if the node had been removed right after the admission.
 //
 // A view without Stat belongs to its zxid. A subscriber that knows the node as of an older transaction, or not at all,
 // has it read. Otherwise:
@@ -35,8 +42,13 @@ import (
 //	contender 1   is admitted, and shares the watch: it would never hear of the message
 //
 // The server asks for no permission. Since 3.8.4 and 3.9.2 it drops the events of nodes that the client may not read,
-// so the watch on one says nothing. ReadLate finds that out after a session timeout, and from then on the session sets
-// all watches by reads, which servers refuse. Such nodes cost a session that one timeout.
+// so the watch on one says nothing, where a read would have been refused. So only nodes that the subscriber knows to be
+// readable are set in this way, and the others are read. Package queue says how it knows (ahead.go).
+//
+// The subscriber may be wrong about a node of another client, and an ACL may change. Both show in a read: the node may
+// not be read, or it has ended or changed, and no event has said so. S1 excludes that for a node whose watch has fired,
+// so the event was lost. The table then reads all nodes that it has only set, and from then on sets no watch without a
+// read. The client's next sessions do not either (ReadsAll).
 //
 // If a server refuses the request, the nodes are read, and it gets no other one on this connection.
 
@@ -46,27 +58,38 @@ type Since struct {
 	Path     string
 	Wake     func()
 	Deferred bool
+	Readable bool // the client may read the node: a watch without a read says all
+	Optional bool // there is no subscription if it would take a read
 }
 
 // SubscribeSince subscribes to the data and the existence of nodes whose data the subscribers know as of zxid. sets
 // says that the server is known to take setWatches.
 func (t *Table) SubscribeSince(zxid int64, all []Since, sets bool, now time.Time) {
 	sets = sets && t.attached && !t.readsAll && !t.refusesSets
+	zxid = max(zxid, 0)
 	for _, s := range all {
 		key, how := Key{Path: s.Path}, Promptly
 		if s.Deferred {
 			how = Deferred
 		}
-		isNew := t.nodes[key] == nil
+		before := t.nodes[key]
+		isSet := before == nil && sets && s.Readable && how == Promptly && !t.covered(key) && !t.leaving[s.Path]
+		isShared := before != nil && before.phase != deferred && before.known() && before.satisfies(zxid)
+		if s.Optional && !isSet && !isShared {
+			continue
+		}
 		w := t.join(s.Sub, key, s.Wake, how, now)
-		s.Sub.knows = max(zxid, 0)
-		if isNew && how == Promptly && sets && !t.covered(key) && !t.leaving[s.Path] {
-			t.set(w, s.Sub.knows, now)
+		s.Sub.knows = zxid
+		if isSet {
+			t.set(w, zxid, now)
 		} else {
 			t.begin(s.Sub, how, now)
 		}
 	}
 }
+
+// Begun reports whether the subscription was made.
+func (s *Subscription) Begun() bool { return s.node != nil }
 
 // set makes the request that sets the watch without a read.
 func (t *Table) set(w *node, zxid int64, now time.Time) {
@@ -86,12 +109,12 @@ func (w *node) unread() bool {
 	return w.phase == setting || w.view.Status == Present && w.view.Stat == nil
 }
 
-// satisfies reports whether what is known of the node says all that the subscription asks for.
-func (w *node) satisfies(sub *Subscription) bool { return !w.unread() || sub.knows >= w.asOf }
+// satisfies reports whether what is known of the node says all to a subscriber that knows its data as of a transaction.
+func (w *node) satisfies(knows int64) bool { return !w.unread() || knows >= w.asOf }
 
 func (w *node) satisfiesAll() bool {
 	for sub := range w.subscribers {
-		if !w.satisfies(sub) {
+		if !w.satisfies(sub.knows) {
 			return false
 		}
 	}
@@ -122,6 +145,9 @@ func (t *Table) setAnswered(w *node, a Answer, now time.Time) (broken bool) {
 	case a.Outcome == Found:
 		w.watched = true
 		w.view = View{Status: Present, Read: w.sent}
+		if t.readsAll { // since the request was made
+			t.check(w, now)
+		}
 	case a.Outcome == Busy:
 		t.refused = append(t.refused, Request{Op: ReadData, Path: w.key.Path, Watch: true, node: w, number: w.newest})
 	default:
@@ -141,3 +167,43 @@ func (t *Table) eventBeforeSet(w *node, kind zk.EventType, now time.Time) {
 		t.ask(w, now)
 	}
 }
+
+// refutes reports whether an answer shows that a watch without a read may say nothing: the client may not read a node
+// of SubscribeSince, or an event of one was lost.
+func (w *node) refutes(r Request, a Answer) bool {
+	if a.Outcome == Forbidden {
+		return w.isOfSince()
+	}
+	believed := r.number == w.newest && w.phase == checking && w.view.Status == Present && w.unread()
+	return believed && (a.Outcome == Missing || a.Outcome == Found && a.Stat.Mzxid > w.asOf)
+}
+
+func (w *node) isOfSince() bool {
+	for sub := range w.subscribers {
+		if sub.knows >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// readAll reads the nodes whose watches were set without a read, and has no other watch set so.
+func (t *Table) readAll(now time.Time) {
+	if t.readsAll {
+		return
+	}
+	t.readsAll = true
+	var unread []*node
+	for _, w := range t.nodes {
+		if w.phase == idle && w.unread() {
+			unread = append(unread, w)
+		}
+	}
+	slices.SortFunc(unread, func(a, b *node) int { return strings.Compare(a.key.Path, b.key.Path) })
+	for _, w := range unread {
+		t.check(w, now)
+	}
+}
+
+// ReadsAll reports whether a read has shown that watches without reads do not serve this client.
+func (t *Table) ReadsAll() bool { return t.readsAll }

@@ -20,8 +20,8 @@ type Table struct {
 	requests   []Request
 	wakes      []func()
 
-	readsAll    bool // a node could not be read, so the events of others may not come: watches are set by reads alone
-	refusesSets bool // so does this connection's server
+	readsAll    bool // watches are set by reads alone: see set.go
+	refusesSets bool // this connection's server does not take setWatches
 }
 
 // New returns an empty table.
@@ -89,7 +89,7 @@ func (t *Table) begin(sub *Subscription, how Manner, now time.Time) {
 		w.byExists, w.unreadable, known = false, nil, false
 	}
 	switch {
-	case known && !w.satisfies(sub):
+	case known && !w.satisfies(sub.knows):
 		t.read(w, how, now)
 	case known && (w.phase != deferred || how == Deferred):
 	case t.leaving[w.key.Path] && !w.key.Children && !sub.persistent:
@@ -149,7 +149,7 @@ func (t *Table) View(sub *Subscription) View {
 		return View{Status: Gone}
 	}
 	view := w.view
-	if !w.satisfies(sub) {
+	if !w.satisfies(sub.knows) {
 		return View{}
 	}
 	if sub.persistent && w.unreadable != nil && view.Status == Present {

@@ -70,7 +70,7 @@ func inStateFor(how Manner, state string) *one {
 		o.sub = o.subscribe(Deferred)
 	case "setting", "ending", "unread":
 		o.sub = &Subscription{}
-		o.table.SubscribeSince(1, []Since{{Sub: o.sub, Path: nodeKey.Path, Wake: func() { o.woken++ }}}, true, start)
+		o.table.SubscribeSince(1, []Since{{Sub: o.sub, Path: nodeKey.Path, Wake: func() { o.woken++ }, Readable: true}}, true, start)
 	default:
 		o.sub = o.subscribe(how)
 	}

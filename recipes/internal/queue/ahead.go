@@ -14,6 +14,23 @@ import "github.com/gocurator/curator/framework/session"
 //
 // Why three: the nearest and the next nearest are watched in any case, and a further watch costs an event for each node
 // ahead. Four processes that take turns at one lock have three ahead.
+//
+// A watch without a read says nothing of a node that the client may not read: the request is not refused, and since
+// 3.8.4 and 3.9.2 the event is dropped (S7). So the contender has a node read unless it knows better.
+//
+//   - Its own node it knows by the ACL with which the client has created it: if that lets anyone read, the server
+//     reports the removal on any connection, with any identity. A view admits by nothing else (rule 3), so the proof
+//     must not rest on what the client may read elsewhere, or could read on an earlier connection. A node with another
+//     ACL is read, by each contender: if that is refused, the view is not Current, and the contender lists the queue.
+//     Only a change of the ACL breaks this, as it breaks a watch that was set by a read.
+//   - Of the nodes of others it knows that the client has read one in this directory. The first wait of a client in a
+//     directory reads the node that it waits for, and watches no further one. If the client may read that node and not
+//     another, since the contenders of one directory have several ACLs, the end of the other is not heard, and the wait
+//     ends with a late read, after a session timeout. That shows an event lost, and the client sets no watch without a
+//     read any more, in any directory (framework/internal/watches/set.go). So this costs a client one session timeout.
+//     It admits no contender: where the end of a node is not heard, the contender goes on waiting.
+//
+// A node that is watched alone is always read: it takes a request in any case.
 
 // An aheadNode is a node ahead that a contender watches so that the view hears of its end.
 type aheadNode struct {
@@ -40,22 +57,32 @@ func (c *Contender) watchTogether(d Decision) {
 	}
 	names, awaited := d.watched(), d.Awaited()
 	nodes := make([]session.WatchedNode, 0, 1+len(names))
-	nodes = append(nodes, session.WatchedNode{Path: c.node, Wake: c.Waiter.Signal})
+	nodes = append(nodes, session.WatchedNode{Path: c.node, Wake: c.Waiter.Signal, Readable: c.public})
+	readable := c.queue.Registry.isReadable(c.queue.Config.Dir)
 	for _, name := range names {
-		wake := func() {}
+		n := session.WatchedNode{Path: c.queue.Child(name), Wake: func() {}, Readable: readable, Optional: true}
 		if name == awaited {
-			wake = c.Waiter.Signal
+			n.Wake, n.Optional = c.Waiter.Signal, false
 		}
-		nodes = append(nodes, session.WatchedNode{Path: c.queue.Child(name), Wake: wake})
+		nodes = append(nodes, n)
 	}
 	watches := c.Session.WatchDataSince(c.fence.Token, nodes...)
 	c.selfWatch = watches[0]
 	for i, name := range names {
-		if name == awaited {
-			c.watch(watches[1+i], name)
-		} else {
-			c.alsoWatched = append(c.alsoWatched, aheadNode{name, watches[1+i]})
+		switch watch := watches[1+i]; {
+		case name == awaited:
+			c.watch(watch, name)
+		case watch != nil:
+			c.alsoWatched = append(c.alsoWatched, aheadNode{name, watch})
 		}
+	}
+}
+
+// noteRead notes what a view of a node ahead shows: that this client may read the nodes of others. A node that it may
+// not read has a Stat too where servers show that, but then the client sets no watch without a read any more.
+func (c *Contender) noteRead(view session.View) {
+	if c.watched != "" && view.Stat != nil && !view.Own {
+		c.queue.Registry.noteReadable(c.queue.Config.Dir)
 	}
 }
 

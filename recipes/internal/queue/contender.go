@@ -26,8 +26,9 @@ type Contender struct {
 	// GiveUp, if not nil, reports that a waiting try has no chance left.
 	GiveUp func() bool
 
-	node  string // absolute path
-	fence Fence  // a downgraded reader has its writer's
+	node   string // absolute path
+	fence  Fence  // a downgraded reader has its writer's
+	public bool   // anyone may read the node
 
 	listing []string // came with the node; nil once used
 	decided Decision // at the node's creation, if known
@@ -163,6 +164,7 @@ func (c *Contender) outlast(ctx context.Context, name string) error {
 	c.watchAhead(name)
 	for byChildren := false; ; {
 		view := c.aheadWatch.View()
+		c.noteRead(view)
 		switch {
 		case c.Removed():
 			return session.ErrNodeDeleted

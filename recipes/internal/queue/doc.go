@@ -45,9 +45,11 @@
 //	     under live connections, and the watches are gone. The net: a wait that has lasted T, the session timeout, reads
 //	     again what it watches, then at 2T, 4T and so on (framework/internal/watches/late.go). Any lost event costs
 //	     time, never a life, with one exception: if an administrator removes the node of a contender, and the event of
-//	     that is lost, the contender is let in, or holds on, beside the next. A wait sets its watches without a read,
-//	     which servers do not refuse: so nodes that never were readable lose events too, until the first such wait of
-//	     a session has lasted T. From then on the session reads them, and is refused.
+//	     that is lost, the contender is let in, or holds on, beside the next. A wait sets watches without a read, which
+//	     would be refused, only on nodes that it knows to be readable (ahead.go). Its own it knows by the ACL with
+//	     which the node was created, so the exception takes a change of that ACL, or a restore. Those of others it
+//	     knows by one that the client has read in the directory. Where their ACLs differ, that may cost a wait T; then
+//	     the client reads each node that it watches.
 //
 // # What changes a view
 //
@@ -81,7 +83,8 @@
 //  4. A contender watches its own node while it waits, a grant off the critical path: a deletion ends the grant, or
 //     makes the contender queue again; changed data does not. A node that is known to be unreadable is watched for its
 //     existence, or through the directory where servers refuse that too. A contender that has at most three nodes ahead
-//     watches them all, by the request that sets its own watch: its view then says which are left (ahead.go).
+//     watches them all, by the request that sets its own watch: its view then says which are left. Nodes that it does
+//     not know to be readable are read (ahead.go).
 //  5. After a reconnection no watch is proof: all are set again. Nor is it after a long wait: see S7.
 //  6. A removal is sent before anything that the session asks for later, also after a reconnection (S5). So a released
 //     node never blocks the session's own contenders. No listing is corrected by what is known to be leaving: one from

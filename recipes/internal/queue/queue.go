@@ -202,6 +202,7 @@ func (q *Queue) Enqueue(ctx context.Context, s framework.Session) (*Contender, e
 	entered = true
 	c := q.contender(s, entry.Path, Fence{Token: entry.Stat.Czxid})
 	c.view = v
+	c.public = entry.Public
 	c.listing = entry.Children
 	c.decided, c.known = v.entryDecision(c.Me.Name)
 	if Exhausted(c.Me.Name) {

@@ -17,6 +17,7 @@ type Registry struct {
 	ourNodes map[string]bool      // by path: whether it has a grant
 	refused  map[string]time.Time // directories at the end of their counters: until when
 	views    map[viewKey]*sharedView
+	readable map[string]struct{} // directories in which the client has read a node of another: see ahead.go
 
 	observer steps.Observer // nil but in tests
 }
@@ -32,7 +33,7 @@ func RegistryOf(s Source) *Registry {
 func newRegistry(o steps.Observer) *Registry {
 	return &Registry{
 		grants: map[any]*Grant{}, ourNodes: map[string]bool{}, refused: map[string]time.Time{},
-		views: map[viewKey]*sharedView{}, observer: o,
+		views: map[viewKey]*sharedView{}, readable: map[string]struct{}{}, observer: o,
 	}
 }
 
@@ -139,6 +140,26 @@ func (r *Registry) removeNode(node string, session int64) {
 		delete(r.ourNodes, node)
 		r.stepOf(steps.Unqueued, node, session)
 	}
+}
+
+// maxReadable bounds the directories that a client remembers. With one more it forgets them all, and reads again.
+const maxReadable = 1000
+
+// noteReadable notes that the client has read a node of another client in a directory.
+func (r *Registry) noteReadable(dir string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, known := r.readable[dir]; !known && len(r.readable) >= maxReadable {
+		clear(r.readable)
+	}
+	r.readable[dir] = struct{}{}
+}
+
+func (r *Registry) isReadable(dir string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, readable := r.readable[dir]
+	return readable
 }
 
 func (r *Registry) isOurs(node string) bool {

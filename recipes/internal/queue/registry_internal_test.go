@@ -60,3 +60,18 @@ func TestGrantThatComesAfterTheRemovalOfItsNodeLeavesNothing(t *testing.T) {
 		r.removeNode(g.Node, 1)
 	}
 }
+
+func TestRegistryRemembersABoundedNumberOfReadableDirectories(t *testing.T) {
+	r := newRegistry(nil)
+	for i := range 5 * maxReadable {
+		dir := fmt.Sprint("/", i)
+		if r.isReadable(dir) {
+			t.Errorf("%s: got a directory in which the client has read a node, want none", dir)
+		}
+		r.noteReadable(dir)
+		r.noteReadable(dir)
+		if !r.isReadable(dir) || len(r.readable) > maxReadable {
+			t.Fatalf("got %d directories, with %s %t, want at most %d, with it", len(r.readable), dir, r.isReadable(dir), maxReadable)
+		}
+	}
+}

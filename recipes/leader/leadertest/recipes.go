@@ -16,6 +16,6 @@ func LatchQueue() lockstest.Recipe {
 			return locks.NewInterProcessMutex(client, path, append(opts, lockopt.Variant{Marker: "latch-"}.Set)...)
 		},
 		Capacity: 1, Reentrant: true, Marker: "latch-",
-		Foreign: []string{"_c_6ba7b810-9dad-41d1-80b4-00c04fd430c8-latch-"}, Watches: lockstest.QueueWatches,
+		Foreign: []string{"_c_6ba7b810-9dad-41d1-80b4-00c04fd430c8-latch-"},
 	}
 }

@@ -20,25 +20,7 @@ func mutex() Recipe {
 		Reentrant: true,
 		Marker:    "lock-",
 		Foreign:   foreign(true),
-		Watches:   QueueWatches,
 	}
-}
-
-// QueueWatches is Recipe.Watches of a queue in which one holds: a waiter watches its own node, and at most three ahead
-// or else two.
-func QueueWatches(leases, waiters int) int {
-	watches := leases
-	for ahead := range waiters {
-		watches += 1 + watchedAhead(leases+ahead)
-	}
-	return watches
-}
-
-func watchedAhead(ahead int) int {
-	if ahead > 3 {
-		return 2
-	}
-	return ahead
 }
 
 func newWriteLock(client *framework.Client, path string, opts ...locks.Option) locks.Lock {
@@ -84,12 +66,12 @@ func foreign(readers bool) []string {
 func semaphoreDirs(path string) []string { return []string{path + "/leases", path + "/locks"} }
 
 // semaphoreWatches: the front waiter watches its nodes in the gate and among the leases, and the leases; the others
-// stand behind it in the gate, which it holds.
+// stand behind it in the gate.
 func semaphoreWatches(leases, waiters int) int {
 	if waiters == 0 {
 		return leases
 	}
-	return leases + 2 + QueueWatches(1, waiters-1)
+	return leases + 2*waiters + 1
 }
 
 func semaphore() Recipe {
@@ -120,6 +102,6 @@ func multiLock() Recipe {
 			return locks.NewInterProcessMultiLockWithPaths(client, dirs(path), opts...)
 		},
 		Capacity: 1, Reentrant: true, Composed: true, Dirs: dirs,
-		Watches: func(leases, waiters int) int { return leases + QueueWatches(leases, waiters) },
+		Watches: func(leases, waiters int) int { return 2*leases + 2*waiters },
 	}
 }
