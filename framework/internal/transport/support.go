@@ -20,12 +20,17 @@ const (
 	FeatureTreeWatches   Feature = opAddWatch
 )
 
-var features = map[int32]string{
-	opCreate2:         "creations are followed by a request for the node's Stat",
-	opCreateContainer: "parents are persistent nodes, which are never removed",
-	opAddWatch:        "nodes are watched one by one, not as trees",
-	opSetWatches:      "watches are set one by one, each by a read",
-	opRemoveWatches:   "watches stay at the server until they fire or the connection ends",
+type feature struct {
+	bit     uint32 // in Support.here; the numbers of the requests are too great
+	instead string // what the client does without it
+}
+
+var features = map[int32]feature{
+	opCreate2:         {1 << 0, "creations are followed by a request for the node's Stat"},
+	opCreateContainer: {1 << 1, "parents are persistent nodes, which are never removed"},
+	opAddWatch:        {1 << 2, "nodes are watched one by one, not as trees"},
+	opSetWatches:      {1 << 3, "watches are set one by one, each by a read"},
+	opRemoveWatches:   {1 << 4, "watches stay at the server until they fire or the connection ends"},
 }
 
 // Support is what a client has found out about the requests that its servers know. It outlives sessions: a server that
@@ -146,8 +151,8 @@ func (s *Support) answered(op, code int32, size int, server string) {
 	if op > 0 && code != codeUnimplemented {
 		raise(&s.longest[op], int64(size))
 	}
-	_, optional := features[op]
-	if code != codeUnimplemented && s.idle.Load() && (!optional || s.here.Load()&(1<<op) != 0) {
+	f, optional := features[op]
+	if code != codeUnimplemented && s.idle.Load() && (!optional || s.here.Load()&f.bit != 0) {
 		return
 	}
 	s.mu.Lock()
@@ -181,7 +186,7 @@ func (s *Support) worksLocked(op int32, server string) {
 	s.works[finding{op, server}] = true
 	delete(s.lacks, finding{op, server})
 	if server == s.server {
-		s.here.Or(1 << op)
+		s.here.Or(features[op].bit)
 	}
 }
 
@@ -199,7 +204,7 @@ func raise(v *atomic.Int64, to int64) {
 func (s *Support) doWithoutLocked(op int32, server string, reason error) {
 	if !s.lackedByLocked(server, op) {
 		s.logger.Warn("framework: the server does not know a request, the client does without it",
-			"request", opName(op), "server", server, "error", reason, "instead", features[op])
+			"request", opName(op), "server", server, "error", reason, "instead", features[op].instead)
 	}
 	delete(s.works, finding{op, server})
 	s.here.Store(0)

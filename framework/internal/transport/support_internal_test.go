@@ -192,3 +192,20 @@ func TestAHangUpLongAfterTheOldestRequestIsNoEvidenceAgainstIt(t *testing.T) {
 		}
 	}
 }
+
+// A feature that works at the present server costs no look at the mutex, which the client's connections share.
+func TestFeaturesThatWorkHereHaveBitsOfTheirOwn(t *testing.T) {
+	s := NewSupport(slog.New(slog.DiscardHandler))
+	s.attached("a:2181")
+	for op := range features {
+		before := s.here.Load()
+		s.answered(op, 0, 100, "a:2181")
+		if got := s.here.Load() &^ before; got == 0 {
+			t.Errorf("%s works here: got no bit beside %b, want one", opName(op), before)
+		}
+	}
+	s.attached("b:2181")
+	if got := s.here.Load(); got != 0 {
+		t.Errorf("got the bits %b at another server, want none", got)
+	}
+}
