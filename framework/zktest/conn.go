@@ -27,6 +27,7 @@ type conn struct {
 	received int           // requests
 	answered time.Duration // when the last request was; 0: none
 	xid      int32         // identifies the request that is being executed
+	behind   []report      // events that go out behind its answer
 	pending  int           // answers that wait for this server to catch up with the leader
 	closed   bool          // no request is executed any more
 	cut      bool          // gone is closed

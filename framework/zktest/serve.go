@@ -157,6 +157,7 @@ func (c *conn) execute(xid int32, op Op, d decoder, p *plan) (wait <-chan struct
 	if !p.dropReply && !p.swallow && !e.silent {
 		c.answer(op, s.reply.sealReply(xid, e.zxid, e.err), p.due())
 	}
+	c.reportBehind()
 	switch {
 	case p.dropReply:
 		c.blame("DropReply")

@@ -50,7 +50,8 @@ func WithVersion(v string) Option {
 //   - an event of a tree has the path on which the watch was set, not the
 //     node's: so it is from 26.1 to 26.8 at least;
 //   - a client with several watches that a change concerns gets an event for
-//     each, and no event needs permission to read.
+//     each, and no event needs permission to read;
+//   - the events of setWatches come right behind its answer, not before it.
 //
 // It panics if the release has another form.
 func WithKeeper(release string) Option {

@@ -151,16 +151,16 @@ func (c *conn) setWatches(d *decoder, more bool) code {
 	for _, path := range data {
 		switch n := s.view.find(path); {
 		case n == nil:
-			c.sendEvent(eventDeleted, path, -1)
+			c.report(eventDeleted, path)
 		case n.mzxid > since:
-			c.sendEvent(eventData, path, -1)
+			c.report(eventData, path)
 		default:
 			s.dataWatches.add(path, c, watchOnce)
 		}
 	}
 	for _, path := range exist {
 		if s.view.find(path) != nil {
-			c.sendEvent(eventCreated, path, -1)
+			c.report(eventCreated, path)
 			continue
 		}
 		s.dataWatches.add(path, c, watchOnce)
@@ -168,9 +168,9 @@ func (c *conn) setWatches(d *decoder, more bool) code {
 	for _, path := range child {
 		switch n := s.view.find(path); {
 		case n == nil:
-			c.sendEvent(eventDeleted, path, -1)
+			c.report(eventDeleted, path)
 		case n.pzxid > since:
-			c.sendEvent(eventChildren, path, -1)
+			c.report(eventChildren, path)
 		default:
 			s.childWatches.add(path, c, watchOnce)
 		}
@@ -182,6 +182,28 @@ func (c *conn) setWatches(d *decoder, more bool) code {
 		c.addWatch(path, watchRecursive)
 	}
 	return 0
+}
+
+// report sends an event of setWatches: before the answer, or behind it as ClickHouse Keeper does.
+func (c *conn) report(event int32, path string) {
+	if c.srv.cfg.keeper {
+		c.behind = append(c.behind, report{event, path})
+		return
+	}
+	c.sendEvent(event, path, -1)
+}
+
+// A report is an event that goes out behind an answer.
+type report struct {
+	event int32
+	path  string
+}
+
+func (c *conn) reportBehind() {
+	for _, r := range c.behind {
+		c.sendEvent(r.event, r.path, -1)
+	}
+	c.behind = nil
 }
 
 func (c *conn) addWatch(path string, mode watchMode) {

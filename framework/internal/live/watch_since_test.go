@@ -187,6 +187,35 @@ func TestServerWithoutCreate2IsNotAskedToSetWatches(t *testing.T) {
 	}
 }
 
+// ClickHouse Keeper sends the events of setWatches behind the answer.
+func TestEventBehindTheAnswerToSetWatchesIsHeard(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		server := zktest.New(t, zktest.WithKeeper("26.8"))
+		client := connect(t, server)
+		own, err := enterable(t, client).CreateProtected(t.Context(), "/dir", "n-", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(server.Create("/gone", nil), server.Delete("/gone"), server.SetData(own.Path, []byte("new"))); err != nil {
+			t.Fatal(err)
+		}
+		watched := enterable(t, client).WatchDataSince(own.Stat.Czxid,
+			session.WatchedNode{Path: own.Path, Wake: func() {}, Readable: true}, session.WatchedNode{Path: "/gone", Wake: func() {}, Readable: true})
+		synctest.Wait()
+		if got := watched[0].View(); got.Status != framework.StatusPresent || string(got.Data) != "new" {
+			t.Errorf("got %+v, want the node as it was changed", got)
+		}
+		if got := watched[1].View(); got.Status != framework.StatusGone {
+			t.Errorf("got %+v of a node that was deleted, want status %d", got, framework.StatusGone)
+		}
+		if got := server.Counts()[zktest.OpSetWatches]; got != 1 {
+			t.Errorf("got %d requests that set watches, want 1", got)
+		}
+		watched[0].Stop()
+		watched[1].Stop()
+	})
+}
+
 // spoilSets has the server answer setWatches with an error, or hang up on it.
 func spoilSets(server *zktest.Server, hangUp bool, asked *atomic.Int32) framework.Option {
 	return framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
