@@ -194,7 +194,8 @@ func (w *node) switchKind(outcome Outcome, err error) bool {
 }
 
 func (t *Table) nodeEvent(w *node, kind zk.EventType, now time.Time) {
-	if kind == zk.EventNodeDeleted || w.key.Children == (kind == zk.EventNodeChildrenChanged) {
+	// What setWatches reports spends no watch, and an earlier one may have been left by a busy server.
+	if w.phase != setting && (kind == zk.EventNodeDeleted || w.key.Children == (kind == zk.EventNodeChildrenChanged)) {
 		w.watched = false
 	}
 	switch {

@@ -138,3 +138,32 @@ func TestOptionalSubscriptionIsMadeOnlyIfItTakesNoRead(t *testing.T) {
 		}
 	}
 }
+
+// A read has set a watch, and a busy server has kept it. Then setWatches reports that the node was deleted, and that
+// another is there: these events spend no watch.
+func TestWatchThatABusyServerHasKeptIsTakenOffAfterAReportOfSetWatches(t *testing.T) {
+	for name, reports := range map[string][]zk.EventType{
+		"before the answer":       {zk.EventNodeDeleted, zk.EventNodeDataChanged},
+		"the answer has not come": {zk.EventNodeDeleted},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSeveral(t)
+			read := s.subscribe(Since{Path: "/a"})
+			s.answer(s.take(ReadData, "/a"), Answer{Stat: &zk.Stat{}})
+			s.table.Unsubscribe(read)
+			removal := s.take(RemoveData, "/a")
+			set := s.subscribe(Since{Path: "/a", Readable: true})
+			setting := s.take(SetData, "/a")
+			s.answer(removal, Answer{Outcome: Busy})
+			s.table.AskAgain(start)
+			for _, kind := range reports {
+				s.table.Event(kind, "/a", start)
+			}
+			if len(reports) > 1 {
+				s.answer(setting, Answer{})
+			}
+			s.table.Unsubscribe(set)
+			s.take(RemoveData, "/a")
+		})
+	}
+}

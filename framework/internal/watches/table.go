@@ -131,7 +131,7 @@ func (t *Table) Unsubscribe(sub *Subscription) {
 	delete(t.nodes, w.key)
 	// An exists-watch is set on a missing node, too.
 	set := w.view.Status == Present || w.view.Status == Unknown || w.watched || w.pending()
-	if w.phase == setting && w.deleted { // nor does the request set one
+	if w.phase == setting && w.deleted && !w.watched { // nor does the request set one
 		return
 	}
 	// A request that is under way may have been sent after the deletion. A deletion that finds no node takes no watch:
