@@ -38,8 +38,13 @@ type aheadNode struct {
 	watch session.Watch
 }
 
-// watched are the nodes ahead that a contender watches when it begins to wait.
+// watched are the nodes ahead that a contender watches when it begins to wait. Behind readers, which end in any order,
+// it is one node: the next one is read when that has gone. The answer shows the client a transaction from after the
+// ends so far, which proves them in the record of the acquire. Events would not, and the record names one node alone.
 func (d Decision) watched() []string {
+	if d.readers {
+		return []string{d.Awaited()}
+	}
 	names := []string{d.Predecessor}
 	if d.Awaited() != d.Predecessor {
 		names = append(names, d.NextAhead)

@@ -9,6 +9,7 @@ type Decision struct {
 	NextAhead   string // the next nearest; empty if none matters
 	First       string // the third and last ahead, where NextAhead is awaited; empty if there are more
 	Ahead       int
+	readers     bool // are among the nodes ahead: they hold together
 }
 
 // Decide is the rule. The nodes may have any order.
@@ -34,6 +35,7 @@ func Decide(nodes []Node, me Node) Decision {
 		}
 		d.Admitted = false
 		d.Ahead++
+		d.readers = d.readers || n.Shared
 	}
 	d.Predecessor = nearest.Name
 	if !me.Shared {

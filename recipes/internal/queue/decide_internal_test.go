@@ -29,7 +29,7 @@ func TestRules(t *testing.T) {
 		{lineOf("w1"), "w1", Decision{Admitted: true}},
 		{lineOf("w2", "w3", "r9"), "w1", Decision{Admitted: true}},
 		{lineOf("w1", "w2"), "w2", Decision{Predecessor: "w1", Ahead: 1}},
-		{lineOf("w1", "r2", "w3"), "w3", Decision{Predecessor: "r2", NextAhead: "w1", Ahead: 2}},
+		{lineOf("w1", "r2", "w3"), "w3", Decision{Predecessor: "r2", NextAhead: "w1", Ahead: 2, readers: true}},
 		{lineOf("w3", "w1", "w2", "w4"), "w4", Decision{Predecessor: "w3", NextAhead: "w2", First: "w1", Ahead: 3}},
 		{lineOf("w3", "w2", "w1", "w4"), "w4", Decision{Predecessor: "w3", NextAhead: "w2", First: "w1", Ahead: 3}},
 		{lineOf("w1", "w2", "w3", "w4"), "w4", Decision{Predecessor: "w3", NextAhead: "w2", First: "w1", Ahead: 3}},
