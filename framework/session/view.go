@@ -24,9 +24,8 @@ type Watch interface {
 
 // A WatchedNode is a node for WatchDataSince.
 type WatchedNode struct {
-	Path     string
-	Wake     func() // not nil
-	Deferred bool   // set the watch only after some 50 ms, as WatchDataDeferred does
+	Path string
+	Wake func() // not nil
 	// Readable says that this client may read the node. Otherwise the node is read, since the end of one that it may
 	// not read is not reported to it.
 	Readable bool

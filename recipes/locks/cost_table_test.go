@@ -45,6 +45,15 @@ func wait(m *costtest.Meter, lock func(...locks.Option) locks.Lock) (granted <-c
 	return leases
 }
 
+// waitBefore has our client wait once for the mutex.
+func waitBefore(m *costtest.Meter) {
+	held := take(m, rivalMutex(m))
+	waiter := wait(m, ours(m))
+	synctest.Wait()
+	m.Do(held.Release())
+	m.Do((<-waiter).Release())
+}
+
 // free makes the directories of a lock at path, and returns what acquires it.
 func free(m *costtest.Meter, lock locks.Lock, dirs ...string) func() {
 	m.Make(append([]string{"/locks", path}, dirs...)...)
@@ -188,11 +197,17 @@ var costs = costtest.Costs{
 		take(m, rivalMutex(m))
 		return notAcquired(m, ourMutex(m))
 	},
+	"locks.InterProcessMutex: join a queue of one; the client's first wait in the directory": func(m *costtest.Meter) func() {
+		take(m, rivalMutex(m))
+		return func() { wait(m, ours(m)) }
+	},
 	"locks.InterProcessMutex: join a queue of one": func(m *costtest.Meter) func() {
+		waitBefore(m)
 		take(m, rivalMutex(m))
 		return func() { wait(m, ours(m)) }
 	},
 	"locks.InterProcessMutex: join a queue of three clients": func(m *costtest.Meter) func() {
+		waitBefore(m)
 		take(m, rivalMutex(m))
 		wait(m, rivals(m))
 		wait(m, rivals(m))
@@ -207,6 +222,7 @@ var costs = costtest.Costs{
 		}
 	},
 	"locks.InterProcessMutex: get next in line": func(m *costtest.Meter) func() {
+		waitBefore(m)
 		held := take(m, rivalMutex(m))
 		second := wait(m, rivals(m))
 		wait(m, ours(m))

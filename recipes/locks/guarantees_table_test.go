@@ -200,7 +200,7 @@ var guards = []guard{
 	{"rule 5", "framework/internal/live", "TestALostEventCostsASessionTimeout"},
 	{"rule 5", "framework/internal/live", "TestLateReadThatFindsALostEventHasTheClientReadEachNode"},
 	{"rule 5", "recipes/locks", "TestAWaiterOutlastsALostEvent"},
-	{"rule 5", "recipes/locks", "TestDirectoryWithSeveralACLsCostsAClientOneSessionTimeout"},
+	{"rule 5", "recipes/locks", "TestDirectoryWithSeveralACLsCostsAClientAnEighthOfASessionTimeout"},
 	{"rule 5", "recipes/locks", "TestAHolderOutlastsALostEvent"},
 	{"rule 6", "recipes/locks", "TestRule6AReleaseIsOnItsWayBeforeTheNextAcquire"},
 	{"rule 6", "recipes/locks", "TestRule6AReleaseIsMadeUpForBeforeTheNextAcquire"},

@@ -20,7 +20,7 @@ func (w *watching) subscribeSince(zxid int64, nodes []session.WatchedNode) []ses
 		mustWake(n.Path, n.Wake)
 		set[i] = watch{all: w, key: watches.Key{Path: n.Path}}
 		since[i] = watches.Since{
-			Sub: &set[i].subscription, Path: n.Path, Wake: n.Wake, Deferred: n.Deferred, Readable: n.Readable, Optional: n.Optional,
+			Sub: &set[i].subscription, Path: n.Path, Wake: n.Wake, Readable: n.Readable, Optional: n.Optional,
 		}
 	}
 	w.begin(func(now time.Time) {

@@ -5,7 +5,8 @@ import "time"
 // A server may lose an event: of a node that the client may not read when it changes (since 3.8.4 and 3.9.2), or all of
 // them, when 3.9's restore replaces the data under live connections. So nothing waits for an event alone. A node that
 // is watched is read again when its newest subscriber has waited for a session timeout, and then whenever that wait has
-// doubled, at least every 64 session timeouts: a lost event costs time, and a watch few reads.
+// doubled, at least every 64 session timeouts: a lost event costs time, and a watch few reads. A node whose watch was set
+// without a read is read much sooner for the first time: if the client may not read it, its event will be lost.
 
 // ReadAgain reads a watched node and sets the server's watch again, in case that has lost an event. It does nothing
 // while a request is under way, before a deferred watch is set, and without a connection.
@@ -24,8 +25,33 @@ func readDue(since, read time.Time, timeout time.Duration) time.Time {
 	return read.Add(min(max(timeout, read.Sub(since)), longestBelief*timeout))
 }
 
-// ReadLate reads the nodes that are due, and returns how long to wait before the next look. It looks at the watches at
-// most sixteen times in a session timeout.
+// looks bounds how often ReadLate looks at the watches in a session timeout.
+const looks = 16
+
+// patience is how long a watch is believed at first.
+func (t *Table) patience(w *node) time.Duration {
+	if w.unread() {
+		return t.timeout / looks
+	}
+	return t.timeout
+}
+
+// due is when a node is to be read again.
+func (t *Table) due(w *node) time.Time {
+	if w.unread() {
+		return w.sent.Add(t.patience(w))
+	}
+	return readDue(w.since, w.sent, t.timeout)
+}
+
+// lookSoon has ReadLate look at a node in time.
+func (t *Table) lookSoon(w *node, now time.Time) {
+	if due := now.Add(t.patience(w)); t.readsAt.IsZero() || due.Before(t.readsAt) {
+		t.readsAt = due
+	}
+}
+
+// ReadLate reads the nodes that are due, and returns how long to wait before the next look.
 func (t *Table) ReadLate(now time.Time) (wait time.Duration) {
 	if !t.attached || len(t.nodes) == 0 {
 		return time.Hour
@@ -35,19 +61,19 @@ func (t *Table) ReadLate(now time.Time) (wait time.Duration) {
 	}
 	wait = time.Hour
 	for _, w := range t.nodes {
-		due := readDue(w.since, w.sent, t.timeout).Sub(now)
+		due := t.due(w).Sub(now)
 		switch {
 		case due > 0:
 			wait = min(wait, due)
 		case w.pending(), w.view.Status == Unknown:
 			// It is set later, and then no new subscriber says so.
-			wait = min(wait, t.timeout)
+			wait = min(wait, t.patience(w))
 		case w.view.Status == Present, w.persistent():
 			t.check(w, now)
 			wait = min(wait, t.timeout)
 		}
 	}
-	wait = max(wait, t.timeout/16)
+	wait = max(wait, t.timeout/looks)
 	t.readsAt = now.Add(wait)
 	return wait
 }

@@ -212,7 +212,7 @@ func (w *world) calling(do offering) {
 func (w *world) subscribe(i int, wake func()) {
 	wish, sub := w.wishes[i], &w.subs[i].sub
 	since := Since{
-		Sub: sub, Path: wish.key.Path, Wake: wake, Deferred: wish.how == Deferred, Readable: !wish.read, Optional: wish.optional,
+		Sub: sub, Path: wish.key.Path, Wake: wake, Readable: !wish.read, Optional: wish.optional,
 	}
 	switch wish.knows {
 	case nothing:

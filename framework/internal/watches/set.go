@@ -57,7 +57,6 @@ type Since struct {
 	Sub      *Subscription
 	Path     string
 	Wake     func()
-	Deferred bool
 	Readable bool // the client may read the node: a watch without a read says all
 	Optional bool // there is no subscription if it would take a read
 }
@@ -68,22 +67,19 @@ func (t *Table) SubscribeSince(zxid int64, all []Since, sets bool, now time.Time
 	sets = sets && t.attached && !t.readsAll && !t.refusesSets
 	zxid = max(zxid, 0)
 	for _, s := range all {
-		key, how := Key{Path: s.Path}, Promptly
-		if s.Deferred {
-			how = Deferred
-		}
+		key := Key{Path: s.Path}
 		before := t.nodes[key]
-		isSet := before == nil && sets && s.Readable && how == Promptly && !t.covered(key) && !t.leaving[s.Path]
+		isSet := before == nil && sets && s.Readable && !t.covered(key) && !t.leaving[s.Path]
 		isShared := before != nil && before.phase != deferred && before.known() && before.satisfies(zxid)
 		if s.Optional && !isSet && !isShared {
 			continue
 		}
-		w := t.join(s.Sub, key, s.Wake, how, now)
+		w := t.join(s.Sub, key, s.Wake, Promptly, now)
 		s.Sub.knows = zxid
 		if isSet {
 			t.set(w, zxid, now)
 		} else {
-			t.begin(s.Sub, how, now)
+			t.begin(s.Sub, Promptly, now)
 		}
 	}
 }
@@ -97,6 +93,7 @@ func (t *Table) set(w *node, zxid int64, now time.Time) {
 	w.phase, w.sent, w.asOf = setting, now, zxid
 	r := Request{Op: SetData, Path: w.key.Path, Watch: true, Since: zxid, node: w, number: w.newest}
 	t.requests = append(t.requests, r)
+	t.lookSoon(w, now)
 }
 
 // Joins reports whether a request goes into one with the request before it.

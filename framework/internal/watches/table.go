@@ -75,9 +75,7 @@ func (t *Table) join(sub *Subscription, key Key, wake func(), how Manner, now ti
 	*sub = Subscription{node: w, wake: wake, persistent: how == Persistent, hearsLoss: how.hearsLoss(), knows: -1}
 	w.subscribers[sub] = struct{}{}
 	w.since = now
-	if due := now.Add(t.timeout); t.readsAt.IsZero() || due.Before(t.readsAt) {
-		t.readsAt = due
-	}
+	t.lookSoon(w, now)
 	return w
 }
 

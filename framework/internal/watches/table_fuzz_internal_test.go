@@ -17,7 +17,7 @@ func walkScenes() []scene {
 		wishes = append(wishes, wish{key: Key{path, false}, how: Promptly}, wish{key: Key{path, false}, how: Persistent},
 			wish{key: Key{path, false}, how: Deferred}, wish{key: Key{path, true}, how: Promptly}, wish{key: Key{path, true}, how: Attentive},
 			wish{key: Key{path, false}, knows: theStart}, wish{key: Key{path, false}, knows: allSeen},
-			wish{key: Key{path, false}, how: Deferred, knows: allSeen}, wish{key: Key{path, false}, knows: allSeen, read: true},
+			wish{key: Key{path, false}, knows: allSeen, read: true},
 			wish{key: Key{path, false}, knows: allSeen, optional: true})
 	}
 	s := scene{wishes: wishes, others: modelPaths, calls: 120, changes: 120, faults: 60}

@@ -603,25 +603,3 @@ func TestDeletionTakesTheWatchOnAnUnreadableNode(t *testing.T) {
 		t.Errorf("got %d requests that take the watch off, want none", o.removed)
 	}
 }
-
-// A missing node was watched for a persistent subscription, which has ended. It is created while another subscription
-// asks for its existence again. The answer has no data, so the next persistent subscription has the node read.
-func TestNodeCreatedDuringAReadOfItsExistenceIsReadForTheNextSubscription(t *testing.T) {
-	o, persistent := awaitsCreation()
-	prompt := o.subscribe(Promptly)
-	o.take()
-	o.answer(Missing)
-	o.table.Unsubscribe(persistent)
-	o.table.ReadAgain(prompt, start)
-	o.take()
-	o.table.Event(zk.EventNodeCreated, "/n", start)
-	o.answer(Found)
-	next := o.subscribe(Persistent)
-	o.take()
-	if got := o.table.View(next); got.Status == Present && got.Current {
-		t.Errorf("got %+v without a read of the data", got)
-	}
-	if o.newest.Op != ReadData {
-		t.Errorf("the newest request is of kind %d, want %d", o.newest.Op, ReadData)
-	}
-}

@@ -1,6 +1,9 @@
 package queue
 
-import "github.com/gocurator/curator/framework/session"
+import (
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/session"
+)
 
 // A contender begins to wait with one request, which sets the watches on its own node and on nodes ahead: on all of
 // them if at most three are ahead, otherwise on the two nearest. None is read. The contender knows them as of its own
@@ -25,10 +28,12 @@ import "github.com/gocurator/curator/framework/session"
 //     Only a change of the ACL breaks this, as it breaks a watch that was set by a read.
 //   - Of the nodes of others it knows that the client has read one in this directory. The first wait of a client in a
 //     directory reads the node that it waits for, and watches no further one. If the client may read that node and not
-//     another, since the contenders of one directory have several ACLs, the end of the other is not heard, and the wait
-//     ends with a late read, after a session timeout. That shows an event lost, and the client sets no watch without a
-//     read any more, in any directory (framework/internal/watches/set.go). So this costs a client one session timeout.
-//     It admits no contender: where the end of a node is not heard, the contender goes on waiting.
+//     another, since the contenders of one directory have several ACLs, the end of the other is not heard until the
+//     first late read, which comes after an eighth of a session timeout at most. That is refused, or shows an event
+//     lost, and the client sets no watch without a read any more, in any directory (framework/internal/watches/set.go).
+//     So this costs a client an eighth of a session timeout once. A wait that ends before that read, without a grant,
+//     has the next one in the directory begin with a read again. It admits no contender: where the end of a node is not
+//     heard, the contender goes on waiting.
 //
 // A node that is watched alone is always read: it takes a request in any case.
 
@@ -83,11 +88,23 @@ func (c *Contender) watchTogether(d Decision) {
 	}
 }
 
-// noteRead notes what a view of a node ahead shows: that this client may read the nodes of others. A node that it may
-// not read has a Stat too where servers show that, but then the client sets no watch without a read any more.
+// noteRead notes what a view of a node ahead shows: that this client may read the nodes of others. (The node may be of
+// an earlier session of this client: then the case of several ACLs above comes sooner.) A node that it may not read has
+// a Stat too where servers show that, but then the client sets no watch without a read any more.
 func (c *Contender) noteRead(view session.View) {
 	if c.watched != "" && view.Stat != nil && !view.Own {
 		c.queue.Registry.noteReadable(c.queue.Config.Dir)
+	}
+}
+
+// noteUnheard notes that a wait ended without a grant, and without a read of the node that it was for: its end may have
+// come unheard, because the client may not read the node.
+func (c *Contender) noteUnheard() {
+	if c.Grant != nil || c.watched == "" {
+		return
+	}
+	if view := c.aheadWatch.View(); view.Status == framework.StatusPresent && view.Stat == nil {
+		c.queue.Registry.forgetReadable(c.queue.Config.Dir)
 	}
 }
 

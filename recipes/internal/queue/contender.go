@@ -224,6 +224,7 @@ func (c *Contender) Leave() {
 	if c.view != nil {
 		c.view.leave()
 	}
+	c.noteUnheard()
 	if c.aheadWatch != nil {
 		c.aheadWatch.Stop()
 	}

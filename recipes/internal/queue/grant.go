@@ -93,7 +93,7 @@ func (g *Grant) bind() (session.Binding, error) {
 
 // watch hears of the node's removal by hand. It is deferred, since most holds are short.
 func (g *Grant) watch() {
-	w := g.Session.WatchDataSince(g.Token, session.WatchedNode{Path: g.Node, Wake: g.ownChanged, Deferred: true})[0]
+	w := g.Session.WatchDataDeferred(g.Node, g.ownChanged)
 	g.selfWatch.Store(w)
 	g.ownChanged() // earlier news found no watch
 	if g.IsOver() {

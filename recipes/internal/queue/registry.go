@@ -155,6 +155,12 @@ func (r *Registry) noteReadable(dir string) {
 	r.readable[dir] = struct{}{}
 }
 
+func (r *Registry) forgetReadable(dir string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.readable, dir)
+}
+
 func (r *Registry) isReadable(dir string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
