@@ -5,8 +5,8 @@ import "time"
 // A server may lose an event: of a node that the client may not read when it changes (since 3.8.4 and 3.9.2), or all of
 // them, when 3.9's restore replaces the data under live connections. So nothing waits for an event alone. A node that
 // is watched is read again when its newest subscriber has waited for a session timeout, and then whenever that wait has
-// doubled, at least every 64 session timeouts: a lost event costs time, and a watch few reads. A node whose watch was set
-// without a read is read much sooner for the first time: if the client may not read it, its event will be lost.
+// doubled, at least every 64 session timeouts: a lost event costs time, and a watch few reads. A node whose watch was
+// set without a read is read much sooner for the first time: if the client may not read it, its event will be lost.
 
 // ReadAgain reads a watched node and sets the server's watch again, in case that has lost an event. It does nothing
 // while a request is under way, before a deferred watch is set, and without a connection.
