@@ -96,7 +96,7 @@ func (s *Support) attached(server string) {
 
 // Lacks reports whether the client is to do without a feature at the present server.
 func (s *Support) Lacks(f Feature) bool {
-	if s.here.Load()&(1<<f) != 0 { // for most creations
+	if s.worksHere(f) {
 		return false
 	}
 	s.mu.Lock()
@@ -106,10 +106,16 @@ func (s *Support) Lacks(f Feature) bool {
 
 // Has reports whether a feature has worked at the present server.
 func (s *Support) Has(f Feature) bool {
+	if s.worksHere(f) {
+		return true
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.works[finding{int32(f), s.server}]
 }
+
+// worksHere looks at no mutex: most creations and waits need no more.
+func (s *Support) worksHere(f Feature) bool { return s.here.Load()&features[int32(f)].bit != 0 }
 
 // lackedByLocked is Lacks for any server.
 func (s *Support) lackedByLocked(server string, op int32) bool {

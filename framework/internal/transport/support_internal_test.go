@@ -193,17 +193,25 @@ func TestAHangUpLongAfterTheOldestRequestIsNoEvidenceAgainstIt(t *testing.T) {
 	}
 }
 
-// A feature that works at the present server costs no look at the mutex, which the client's connections share.
-func TestFeaturesThatWorkHereHaveBitsOfTheirOwn(t *testing.T) {
+// A feature that works at the present server costs no look at the mutex, which the client's connections share. Each has
+// a bit of its own.
+func TestFeaturesThatWorkHereCostNoMutex(t *testing.T) {
 	s := NewSupport(slog.New(slog.DiscardHandler))
 	s.attached("a:2181")
 	for op := range features {
-		before := s.here.Load()
+		if s.worksHere(Feature(op)) {
+			t.Errorf("%s works here before a server has answered it", opName(op))
+		}
 		s.answered(op, 0, 100, "a:2181")
-		if got := s.here.Load() &^ before; got == 0 {
-			t.Errorf("%s works here: got no bit beside %b, want one", opName(op), before)
+	}
+	s.mu.Lock()
+	for op := range features {
+		s.answered(op, 0, 100, "a:2181")
+		if s.Lacks(Feature(op)) || !s.Has(Feature(op)) {
+			t.Errorf("%s works here: got that the server lacks it", opName(op))
 		}
 	}
+	s.mu.Unlock()
 	s.attached("b:2181")
 	if got := s.here.Load(); got != 0 {
 		t.Errorf("got the bits %b at another server, want none", got)

@@ -32,8 +32,8 @@ import (
 //     first late read, which comes after an eighth of a session timeout at most. That is refused, or shows an event
 //     lost, and the client sets no watch without a read any more, in any directory (framework/internal/watches/set.go).
 //     So this costs a client an eighth of a session timeout once. A wait that ends before that read, without a grant,
-//     has the next one in the directory begin with a read again. It admits no contender: where the end of a node is not
-//     heard, the contender goes on waiting.
+//     has all later ones in the directory read the nodes of others: it may have failed because an end was not heard.
+//     None of this admits a contender: where the end of a node is not heard, it goes on waiting.
 //
 // A node that is watched alone is always read: it takes a request in any case.
 
@@ -98,13 +98,13 @@ func (c *Contender) noteRead(view session.View) {
 }
 
 // noteUnheard notes that a wait ended without a grant, and without a read of the node that it was for: its end may have
-// come unheard, because the client may not read the node.
+// come unheard, because the client may not read the node. That would happen again to waits that are all as short.
 func (c *Contender) noteUnheard() {
 	if c.Grant != nil || c.watched == "" {
 		return
 	}
 	if view := c.aheadWatch.View(); view.Status == framework.StatusPresent && view.Stat == nil {
-		c.queue.Registry.forgetReadable(c.queue.Config.Dir)
+		c.queue.Registry.noteDoubtful(c.queue.Config.Dir)
 	}
 }
 

@@ -48,8 +48,9 @@
 //	     that is lost, the contender is let in, or holds on, beside the next. A wait sets watches without a read, which
 //	     would be refused, only on nodes that it knows to be readable (ahead.go). Its own it knows by the ACL with
 //	     which the node was created, so the exception takes a change of that ACL, or a restore. Those of others it
-//	     knows by one that the client has read in the directory. Where their ACLs differ, that may cost a wait T/8; then
-//	     the client reads each node that it watches. For that, a watch that was set without a read is read after T/16.
+//	     knows by one that the client has read in the directory. Where their ACLs differ, that may cost a wait T/8, or
+//	     let one shorter wait fail; then the client reads each node that it watches. For that, a node that is watched
+//	     without having been read is read after T/16.
 //
 // # What changes a view
 //

@@ -17,7 +17,7 @@ type Registry struct {
 	ourNodes map[string]bool      // by path: whether it has a grant
 	refused  map[string]time.Time // directories at the end of their counters: until when
 	views    map[viewKey]*sharedView
-	readable map[string]struct{} // directories in which the client has read a node of another: see ahead.go
+	readable map[string]bool // directories in which the client has read a node of another; false: see ahead.go
 
 	observer steps.Observer // nil but in tests
 }
@@ -33,7 +33,7 @@ func RegistryOf(s Source) *Registry {
 func newRegistry(o steps.Observer) *Registry {
 	return &Registry{
 		grants: map[any]*Grant{}, ourNodes: map[string]bool{}, refused: map[string]time.Time{},
-		views: map[viewKey]*sharedView{}, readable: map[string]struct{}{}, observer: o,
+		views: map[viewKey]*sharedView{}, readable: map[string]bool{}, observer: o,
 	}
 }
 
@@ -149,23 +149,28 @@ const maxReadable = 1000
 func (r *Registry) noteReadable(dir string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if _, known := r.readable[dir]; !known && len(r.readable) >= maxReadable {
+	if _, known := r.readable[dir]; known {
+		return
+	}
+	if len(r.readable) >= maxReadable {
 		clear(r.readable)
 	}
-	r.readable[dir] = struct{}{}
+	r.readable[dir] = true
 }
 
-func (r *Registry) forgetReadable(dir string) {
+// noteDoubtful notes that a directory that was readable may have nodes that the client may not read.
+func (r *Registry) noteDoubtful(dir string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.readable, dir)
+	if r.readable[dir] {
+		r.readable[dir] = false
+	}
 }
 
 func (r *Registry) isReadable(dir string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	_, readable := r.readable[dir]
-	return readable
+	return r.readable[dir]
 }
 
 func (r *Registry) isOurs(node string) bool {
