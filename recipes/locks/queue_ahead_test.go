@@ -7,9 +7,11 @@ import (
 	"maps"
 	"net"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
@@ -195,6 +197,70 @@ func TestThreeAheadMayEndInAnyOrderWithoutAListing(t *testing.T) {
 			}
 		})
 	}
+}
+
+// After a sixteenth of a session timeout the node that is waited for is read, no other one: that the client may read
+// its own is certain.
+func TestAWaitThatLastsReadsTheNodesThatItWaitsFor(t *testing.T) {
+	for ahead, c := range map[int]struct{ listings, reads int }{1: {1, 1}, 2: {1, 2}, 3: {1, 2}, 4: {2, 2}, 9: {2, 2}} {
+		inBubble(t, func(t *testing.T, server *zktest.Server) {
+			p := newPeer(t, server)
+			waitOnce(t, server, p)
+			nodes := stranded(t, server, ahead)
+			last := begin(t.Context(), t, p.mutex())
+			for i, node := range nodes {
+				if len(nodes)-i <= 2 { // the next nearest, and the nearest
+					time.Sleep(sessionTimeout / 4)
+				}
+				if err := server.Delete(node); err != nil {
+					t.Fatal(err)
+				}
+				synctest.Wait() // remove would let time pass
+			}
+			release(t, soon(t, last).must(t))
+			want := sentIn(c.listings)
+			want[lockstest.GetData] = c.reads
+			if got := p.link.Requests(); !maps.Equal(got, want) {
+				t.Errorf("%d ahead: it sent %v, want %v", ahead, got, want)
+			}
+		})
+	}
+}
+
+// The server hangs up on a longer request.
+func TestWatchesThatDoNotFitIntoOneRequestAreSetBySeveral(t *testing.T) {
+	const most = 4096
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := newPeer(t, server, framework.WithMaxRequest(most))
+		dir := "/" + strings.Repeat("x", most/3)
+		if err := server.Create(dir, nil); err != nil {
+			t.Fatal(err)
+		}
+		ahead := func(n int) (nodes []string) {
+			for i := range n {
+				node := fmt.Sprintf("%s/_c_6ba7b810-9dad-41d1-80b4-00c04fd430c8-lock-%010d", dir, i)
+				if err := server.Create(node, nil); err != nil {
+					t.Fatal(err)
+				}
+				nodes = append(nodes, node)
+			}
+			return nodes
+		}
+		for _, c := range []struct{ ahead, sets int }{{1, 1}, {3, 2}} {
+			nodes := ahead(c.ahead)
+			waiter := begin(t.Context(), t, locks.NewInterProcessMutex(p.Client, dir))
+			if got := p.link.Requests()[lockstest.SetWatches]; got != c.sets {
+				t.Errorf("%d ahead: got %d requests that set watches, want %d", c.ahead, got, c.sets)
+			}
+			for _, node := range nodes {
+				remove(t, server, node)
+			}
+			release(t, soon(t, waiter).must(t))
+			if n := server.WatchCount(); n != 0 {
+				t.Errorf("%d ahead: %d watches are left", c.ahead, n)
+			}
+		}
+	}, zktest.WithMaxFrame(most))
 }
 
 func TestContenderThatLeavesEarlyTakesAllItsWatchesOff(t *testing.T) {

@@ -20,7 +20,8 @@ func (w *watching) subscribeSince(zxid int64, nodes []session.WatchedNode) []ses
 		mustWake(n.Path, n.Wake)
 		set[i] = watch{all: w, key: watches.Key{Path: n.Path}}
 		since[i] = watches.Since{
-			Sub: &set[i].subscription, Path: n.Path, Wake: n.Wake, Readable: n.Readable, Optional: n.Optional,
+			Sub: &set[i].subscription, Path: n.Path, Wake: n.Wake, Readable: n.Readable, Doubtful: n.Doubtful,
+			Optional: n.Optional,
 		}
 	}
 	w.begin(func(now time.Time) {
@@ -41,10 +42,9 @@ func (w *watching) setsWatches() bool {
 	return !w.readsAll.Load() && w.support.Has(transport.FeatureCreate2) && !w.support.Lacks(transport.FeatureSetWatches)
 }
 
-// setData makes one call of the first of the requests and of those behind it that may go with it.
-func (w *watching) setData(requests []watches.Request) *transport.Call {
-	n := 1
-	for n < len(requests) && requests[n].Joins(requests[n-1]) {
+// setData makes one call of the first n of the requests: of as many as may go together and fit.
+func (w *watching) setData(requests []watches.Request) (call *transport.Call, n int) {
+	for n = 1; n < len(requests) && requests[n].Joins(requests[n-1]); {
 		n++
 	}
 	set := slices.Clone(requests[:n]) // the table uses the slice again
@@ -52,7 +52,13 @@ func (w *watching) setData(requests []watches.Request) *transport.Call {
 	for i, r := range set {
 		paths[i] = r.Path
 	}
-	return transport.SetWatches(set[0].Since, paths, func(err error) {
-		w.apply(watches.Answer{Outcome: outcome(watches.SetData, err), Err: err}, set...)
-	})
+	for ; ; n-- {
+		part := set[:n]
+		call = transport.SetWatches(set[0].Since, paths[:n], func(err error) {
+			w.apply(watches.Answer{Outcome: outcome(watches.SetData, err), Err: err}, part...)
+		})
+		if n == 1 || call.Size() <= w.cfg.MaxRequest {
+			return call, n
+		}
+	}
 }

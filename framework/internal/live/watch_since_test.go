@@ -42,7 +42,7 @@ func newSince(w *env) *since {
 func (s *since) watch(zxid int64, paths ...string) {
 	var nodes []session.WatchedNode
 	for _, path := range paths {
-		nodes = append(nodes, session.WatchedNode{Path: path, Wake: func() { s.wakes[path]++ }, Readable: true})
+		nodes = append(nodes, session.WatchedNode{Path: path, Wake: func() { s.wakes[path]++ }, Readable: true, Doubtful: true})
 	}
 	for i, watch := range s.Session().WatchDataSince(zxid, nodes...) {
 		s.watches[paths[i]] = watch

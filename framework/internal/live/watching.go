@@ -58,13 +58,14 @@ func (w *watching) askLocked() bool {
 		return false
 	}
 	calls := make([]*transport.Call, 0, len(requests))
-	for i, r := range requests {
+	for len(requests) > 0 {
+		r := requests[0]
 		if r.Op == watches.SetData {
-			if i == 0 || !r.Joins(requests[i-1]) {
-				calls = append(calls, w.setData(requests[i:]))
-			}
+			set, n := w.setData(requests)
+			calls, requests = append(calls, set), requests[n:]
 			continue
 		}
+		requests = requests[1:]
 		removes := r.Op == watches.RemoveData || r.Op == watches.RemoveChildren
 		if !removes || !w.support.Lacks(transport.FeatureRemoveWatches) {
 			calls = append(calls, w.request(r))

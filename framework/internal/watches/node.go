@@ -47,6 +47,7 @@ type node struct {
 	watched     bool      // an answer has set the server's watch, and no event has come since
 	asOf        int64     // the zxid of the request that has set the watch without a read
 	deleted     bool      // setting: the event of the deletion has come
+	doubtful    bool      // a subscriber only concludes that the client may read the node
 	subscribers map[*Subscription]struct{}
 }
 

@@ -58,6 +58,7 @@ type Since struct {
 	Path     string
 	Wake     func()
 	Readable bool // the client may read the node: a watch without a read says all
+	Doubtful bool // it may only seem so: the node is read soon
 	Optional bool // there is no subscription if it would take a read
 }
 
@@ -76,11 +77,13 @@ func (t *Table) SubscribeSince(zxid int64, all []Since, sets bool, now time.Time
 		}
 		w := t.join(s.Sub, key, s.Wake, Promptly, now)
 		s.Sub.knows = zxid
+		w.doubtful = w.doubtful || s.Doubtful
 		if isSet {
 			t.set(w, zxid, now)
 		} else {
 			t.begin(s.Sub, Promptly, now)
 		}
+		t.lookSoon(w, now)
 	}
 }
 
@@ -93,7 +96,6 @@ func (t *Table) set(w *node, zxid int64, now time.Time) {
 	w.phase, w.sent, w.asOf = setting, now, zxid
 	r := Request{Op: SetData, Path: w.key.Path, Watch: true, Since: zxid, node: w, number: w.newest}
 	t.requests = append(t.requests, r)
-	t.lookSoon(w, now)
 }
 
 // Joins reports whether a request goes into one with the request before it.

@@ -72,7 +72,7 @@ func (c *Contender) watchTogether(d Decision) {
 	for _, name := range names {
 		n := session.WatchedNode{Path: c.queue.Child(name), Wake: func() {}, Readable: readable, Optional: true}
 		if name == awaited {
-			n.Wake, n.Optional = c.Waiter.Signal, false
+			n.Wake, n.Optional, n.Doubtful = c.Waiter.Signal, false, true
 		}
 		nodes = append(nodes, n)
 	}
@@ -110,7 +110,7 @@ func (c *Contender) noteUnheard() {
 
 // watchNode watches one node, without a request if it is one of those above.
 func (c *Contender) watchNode(path string) session.Watch {
-	return c.Session.WatchDataSince(c.fence.Token, session.WatchedNode{Path: path, Wake: c.Waiter.Signal})[0]
+	return c.Session.WatchDataSince(c.fence.Token, session.WatchedNode{Path: path, Wake: c.Waiter.Signal, Doubtful: true})[0]
 }
 
 // watchesAll reports whether the contender has nodes ahead, and watches all of them.
