@@ -219,4 +219,5 @@ func tryEndsWithinTheConnectionTimeout(t *testing.T, w *world) {
 		situation.over(c)
 		w.untilGone("no node is left", func() bool { return len(w.nodes()) == 0 })
 	}
+	w.client().hold() // the lock is free; and no creation above need have reached a slow server
 }
