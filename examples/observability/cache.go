@@ -3,7 +3,6 @@ package observability
 import (
 	"context"
 	"errors"
-	"maps"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -11,6 +10,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	"github.com/gocurator/curator/recipes/cache"
+	"github.com/gocurator/curator/recipes/discovery"
 )
 
 // A Cache is what can be watched: a CuratorCache, or the ServiceCache of service discovery, with the nodes that it has.
@@ -22,28 +22,74 @@ type Cache interface {
 // WatchCache shows what a cache has, and for how long it may have been behind, under a name that is one of a few. A
 // further cache of that name takes its place. A cache that is not started, or is closed, is not shown.
 func (t *Telemetry) WatchCache(name string, c Cache) {
+	w := &watchedCache{Cache: c, stop: func() {}}
+	heard := func(kind cache.Kind) {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		w.heardLocked(kind)
+	}
+	switch c := c.(type) {
+	case interface {
+		OnEvent(fn func(cache.Event)) (stop func())
+	}:
+		w.stop = c.OnEvent(func(e cache.Event) { heard(e.Kind) })
+	case interface {
+		OnEvent(fn func(discovery.Event)) (stop func())
+	}:
+		w.stop = c.OnEvent(func(e discovery.Event) { heard(e.Kind) })
+	}
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.caches[name] = c
+	before := t.caches[name]
+	t.caches[name] = w
+	t.mu.Unlock()
+	if before != nil {
+		before.stop()
+	}
+}
+
+// A watchedCache is what Telemetry has heard of a cache. The fields are guarded by its mutex.
+type watchedCache struct {
+	Cache
+
+	stop    func()
+	changes int
+	changed time.Time // when the last of them came, or the first reading ended; zero before
+}
+
+// heardLocked counts a change. What comes before the first Synced is what the cache has, and no change.
+func (w *watchedCache) heardLocked(kind cache.Kind) {
+	first := w.changed.IsZero()
+	switch kind {
+	case cache.Synced:
+		if first {
+			w.changed = time.Now()
+		}
+	case cache.Created, cache.Changed, cache.Deleted:
+		if !first {
+			w.changes++
+			w.changed = time.Now()
+		}
+	}
 }
 
 // A cacheLook is what metrics show of a cache.
 type cacheLook struct {
 	cache.Stats
-	behind time.Duration // 0 if the cache is up to date
+	behind  time.Duration // 0 if the cache is up to date
+	changes int
+	changed time.Time
 }
 
 // lookAtCaches returns the caches that follow the servers, or have ended by themselves.
 func (t *Telemetry) lookAtCaches() map[string]cacheLook {
 	t.mu.Lock()
-	caches := maps.Clone(t.caches)
-	t.mu.Unlock()
+	defer t.mu.Unlock()
 	looks := map[string]cacheLook{}
-	for name, c := range caches {
-		if err := c.Err(); errors.Is(err, cache.ErrNotStarted) || errors.Is(err, cache.ErrClosed) {
+	for name, w := range t.caches {
+		if err := w.Err(); errors.Is(err, cache.ErrNotStarted) || errors.Is(err, cache.ErrClosed) {
 			continue
 		}
-		look := cacheLook{Stats: c.Stats()}
+		look := cacheLook{Stats: w.Stats(), changes: w.changes, changed: w.changed}
 		if since := look.Stale; !since.IsZero() {
 			look.behind = time.Since(since)
 		}
@@ -62,6 +108,8 @@ var (
 	cacheBehindDesc = cacheDesc("curator_cache_stale_seconds", "For how long the cache may have been behind; 0 if it is up to date.")
 	readingsDesc    = cacheDesc("curator_cache_readings_total", "Readings of the whole tree: at the start, and after lost connections.")
 	foundDesc       = cacheDesc("curator_cache_found_total", "Differences that no event had reported, found by reading again.")
+	changesDesc     = cacheDesc("curator_cache_changes_total", "Changes that the cache has reported since its first reading.")
+	changedDesc     = cacheDesc("curator_cache_last_change_timestamp_seconds", "When the last change came, or the first reading ended.")
 )
 
 func cacheDesc(name, help string) *prometheus.Desc {
@@ -70,7 +118,7 @@ func cacheDesc(name, help string) *prometheus.Desc {
 
 // Describe is for prometheus.Collector.
 func (cacheMetrics) Describe(descs chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{cacheNodesDesc, cacheBytesDesc, unreadableDesc, cacheBehindDesc, readingsDesc, foundDesc} {
+	for _, d := range []*prometheus.Desc{cacheNodesDesc, cacheBytesDesc, unreadableDesc, cacheBehindDesc, readingsDesc, foundDesc, changesDesc, changedDesc} {
 		descs <- d
 	}
 }
@@ -87,6 +135,10 @@ func (c cacheMetrics) Collect(metrics chan<- prometheus.Metric) {
 		show(cacheBehindDesc, prometheus.GaugeValue, look.behind.Seconds())
 		show(readingsDesc, prometheus.CounterValue, float64(look.Readings))
 		show(foundDesc, prometheus.CounterValue, float64(look.Found))
+		show(changesDesc, prometheus.CounterValue, float64(look.changes))
+		if !look.changed.IsZero() {
+			show(changedDesc, prometheus.GaugeValue, float64(look.changed.UnixMilli())/1000)
+		}
 	}
 }
 
@@ -108,12 +160,18 @@ func (t *Telemetry) observeCaches(meter metric.Meter) error {
 	unreadable := gauge("cache.client.unreadable", "Nodes and listings that the cache lacks, since it may not read them.", "{node}")
 	readings := counter("cache.client.readings", "Readings of the whole tree.", "{reading}")
 	found := counter("cache.client.found", "Differences that no event had reported, found by reading again.", "{difference}")
-	behind, err := meter.Float64ObservableGauge("cache.client.stale.duration",
-		metric.WithDescription("For how long the cache may have been behind; 0 if it is up to date."), metric.WithUnit("s"))
-	if err := errors.Join(append(errs, err)...); err != nil {
+	changes := counter("cache.client.changes", "Changes that the cache has reported since its first reading.", "{change}")
+	duration := func(name, help string) metric.Float64ObservableGauge {
+		g, err := meter.Float64ObservableGauge(name, metric.WithDescription(help), metric.WithUnit("s"))
+		errs = append(errs, err)
+		return g
+	}
+	behind := duration("cache.client.stale.duration", "For how long the cache may have been behind; 0 if it is up to date.")
+	unchanged := duration("cache.client.unchanged.duration", "How long ago the last change came, or the first reading ended.")
+	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	_, err = meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
+	_, err := meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
 		for name, look := range t.lookAtCaches() {
 			of := metric.WithAttributes(attribute.String("cache.name", name))
 			o.ObserveInt64(nodes, int64(look.Nodes), of)
@@ -121,9 +179,13 @@ func (t *Telemetry) observeCaches(meter metric.Meter) error {
 			o.ObserveInt64(unreadable, int64(look.Unreadable), of)
 			o.ObserveInt64(readings, int64(look.Readings), of)
 			o.ObserveInt64(found, int64(look.Found), of)
+			o.ObserveInt64(changes, int64(look.changes), of)
 			o.ObserveFloat64(behind, look.behind.Seconds(), of)
+			if !look.changed.IsZero() {
+				o.ObserveFloat64(unchanged, time.Since(look.changed).Seconds(), of)
+			}
 		}
 		return nil
-	}, nodes, bytes, unreadable, readings, found, behind)
+	}, nodes, bytes, unreadable, readings, found, changes, behind, unchanged)
 	return err
 }

@@ -138,6 +138,9 @@ func TestTheCacheOfAServiceIsShownAsAnyOther(t *testing.T) {
 		synctest.Wait()
 		bytes := fmt.Sprint("orders ", orders.Stats().Bytes)
 		w.wantCaches(t, "with an instance", "orders 2", bytes, "orders 0", "orders 0", "orders 1", "orders 0")
+		if got, want := strings.Join(w.points(t, "cache.client.changes"), ", "), "orders 1"; got != want {
+			t.Errorf("changes: got %q, want %q", got, want)
+		}
 		if err := r.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -145,5 +148,59 @@ func TestTheCacheOfAServiceIsShownAsAnyOther(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.wantCaches(t, "closed", "", "", "", "", "", "")
+	})
+}
+
+// wantCacheChanges compares how many changes of the cache were heard, and how long ago the last was; "" is no value.
+func (w world) wantCacheChanges(t *testing.T, when, changes, ago string) {
+	t.Helper()
+	synctest.Wait()
+	for name, want := range map[string]string{"changes": changes, "unchanged.duration": ago} {
+		if got := strings.Join(w.points(t, "cache.client."+name), ", "); got != want {
+			t.Errorf("%s: got %s %q, want %q", when, name, got, want)
+		}
+	}
+	if got := strings.Join(series(t, w.registry, "curator_cache_changes_total"), ", "); got != changes {
+		t.Errorf("%s: got curator_cache_changes_total %q, want %q", when, got, changes)
+	}
+	var seconds float64
+	if last, found := w.gauge(t, "curator_cache_last_change_timestamp_seconds", "workers"); found {
+		seconds = float64(time.Now().UnixMilli())/1000 - last
+	}
+	if got := fmt.Sprint("workers ", seconds); ago != "" && got != ago {
+		t.Errorf("%s: got a last change %q seconds ago, want %q", when, got, ago)
+	}
+}
+
+func TestChangesOfACacheAreCountedFromItsFirstReadingOn(t *testing.T) {
+	inBubble(t, func(t *testing.T, w world) {
+		if err := w.server.Create("/workers", nil); err != nil {
+			t.Fatal(err)
+		}
+		workers := cache.NewCuratorCache(w.client(t, w.server.DialContext), "/workers")
+		w.WatchCache("workers", workers)
+		w.wantCacheChanges(t, "before the start", "", "")
+		if err := workers.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		time.Sleep(3 * time.Second)
+		w.wantCacheChanges(t, "started", "workers 0", "workers 3")
+		for _, change := range []func() error{
+			func() error { return w.server.Create("/workers/7", nil) },
+			func() error { return w.server.SetData("/workers/7", []byte("busy")) },
+			func() error { return w.server.Delete("/workers/7") },
+		} {
+			if err := change(); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second)
+		}
+		w.wantCacheChanges(t, "three changes", "workers 3", "workers 1")
+
+		w.WatchCache("workers", workers) // the counter of a further one restarts
+		synctest.Wait()
+		time.Sleep(5 * time.Second)
+		w.wantCacheChanges(t, "watched again", "workers 0", "workers 5")
 	})
 }

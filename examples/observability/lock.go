@@ -64,22 +64,29 @@ func (l *lock) begin() {
 	}
 	for _, reason := range reasons {
 		l.prom.losses.WithLabelValues(l.name, reason.text)
-		l.countLoss(0, reason.text)
 	}
 	for _, kind := range session.LossKinds() {
 		l.prom.causes.WithLabelValues(l.name, kind.String())
+		l.countLoss(0, kind)
 	}
 	l.prom.revocations.WithLabelValues(l.name)
 	for _, event := range []string{"handed_over", "kept", "idle", "demanded"} {
 		l.prom.retained.WithLabelValues(l.name, event)
 	}
+	if l.kind == kindElection {
+		l.mu.Lock()
+		if l.elections[l.name] == nil {
+			l.elections[l.name] = &election{}
+		}
+		l.mu.Unlock()
+	}
 	l.countWaiter(0)
 	l.otel.held.Add(context.Background(), 0, metric.WithAttributes(l.attributes...))
 }
 
-func (l *lock) countLoss(n int64, reason string) {
+func (l *lock) countLoss(n int64, cause session.LossKind) {
 	l.otel.lost.Add(context.Background(), n, metric.WithAttributes(l.attributes...),
-		metric.WithAttributes(attribute.String("error.type", reason)))
+		metric.WithAttributes(attribute.String("error.type", cause.String())))
 }
 
 func (l *lock) acquireStart(ctx context.Context, start locks.AcquireStart) context.Context {
@@ -151,6 +158,9 @@ func (l *lock) holdEnd(key holdKey, held time.Duration, lost *locks.Lost, unremo
 	l.mu.Lock()
 	h, ok := l.holds[key]
 	delete(l.holds, key)
+	if l.kind == kindElection {
+		l.elections[l.name].ended += held
+	}
 	l.mu.Unlock()
 	if ok {
 		l.otel.held.Add(ctx, -1, attributes)
@@ -167,7 +177,7 @@ func (l *lock) holdEnd(key holdKey, held time.Duration, lost *locks.Lost, unremo
 		why := Reason(lost.Err)
 		l.prom.losses.WithLabelValues(l.name, why).Inc()
 		l.prom.causes.WithLabelValues(l.name, lost.Explanation.Kind.String()).Inc()
-		l.countLoss(1, why)
+		l.countLoss(1, lost.Explanation.Kind)
 		l.logger.Warn("lock: lost", "error", lost.Err, "cause", lost.Explanation.Sentence,
 			slog.Group("lock", "name", l.name, "path", key.path, "node", key.node, slog.Duration("held", held)))
 		span.RecordError(lost.Err, trace.WithAttributes(attribute.String("lock.lost.cause", lost.Explanation.Sentence)))

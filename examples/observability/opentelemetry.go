@@ -15,7 +15,7 @@ type otelMetrics struct {
 	acquireDuration, holdDuration, handOverDuration metric.Float64Histogram
 	operationDuration                               metric.Float64Histogram
 	held, waiting                                   metric.Int64UpDownCounter
-	lost                                            metric.Int64Counter
+	lost, stateChanges                              metric.Int64Counter
 }
 
 func newOtelMetrics(meter metric.Meter) (*otelMetrics, error) {
@@ -31,9 +31,11 @@ func newOtelMetrics(meter metric.Meter) (*otelMetrics, error) {
 		errs = append(errs, err)
 		return c
 	}
-	lost, err := meter.Int64Counter("lock.client.lost", metric.WithDescription("Holds that ended without their release."),
-		metric.WithUnit("{hold}"))
-	errs = append(errs, err)
+	counter := func(name, help, unit string) metric.Int64Counter {
+		c, err := meter.Int64Counter(name, metric.WithDescription(help), metric.WithUnit(unit))
+		errs = append(errs, err)
+		return c
+	}
 	return &otelMetrics{
 		acquireDuration:   histogram("lock.client.acquire.duration", "How long acquires took, by outcome."),
 		holdDuration:      histogram("lock.client.hold.duration", "How long holds lasted."),
@@ -41,6 +43,7 @@ func newOtelMetrics(meter metric.Meter) (*otelMetrics, error) {
 		operationDuration: histogram("db.client.operation.duration", "How long operations of clients took, by outcome."),
 		held:              upDown("lock.client.held", "Holds that last.", "{hold}"),
 		waiting:           upDown("lock.client.waiting", "Contenders that wait.", "{contender}"),
-		lost:              lost,
+		lost:              counter("lock.client.lost", "Holds that ended without their release.", "{hold}"),
+		stateChanges:      counter("zookeeper.client.state.changes", "Changes of the connection's state.", "{change}"),
 	}, errors.Join(errs...)
 }

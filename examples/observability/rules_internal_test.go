@@ -15,6 +15,7 @@ import (
 	"go.yaml.in/yaml/v2"
 
 	"github.com/gocurator/curator/recipes/cache"
+	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/nodes"
 )
@@ -67,6 +68,11 @@ func exported(t *testing.T) map[string][]string {
 			t.Fatal(err)
 		}
 		w.WatchRegistration("orders", orders)
+		latch := leader.NewLeaderLatch(client, "/leaders", w.Election("l"))
+		if err := latch.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		w.WatchLeader("l", latch)
 		synctest.Wait()
 		families, err := w.registry.Gather()
 		if err != nil {

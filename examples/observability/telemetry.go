@@ -8,6 +8,8 @@
 //	client, err := framework.NewClient(servers, telemetry.ClientOptions()...)
 //	telemetry.Watch("billing", client)
 //	mutex := locks.NewInterProcessMutex(client, "/locks/nightly", telemetry.Lock("nightly"))
+//	selector := leader.NewLeaderSelector(client, "/leaders/billing", telemetry.Election("billing"))
+//	telemetry.WatchLeader("billing", selector)
 //	telemetry.WatchCache("workers", workers) // a CuratorCache, or a ServiceCache
 //	telemetry.WatchRegistration("orders", node) // a PersistentNode, or a registration of service discovery
 //
@@ -51,8 +53,10 @@ type Telemetry struct {
 	holds   map[holdKey]hold
 	waiters map[named]int
 	clients map[string]*watched
-	caches  map[string]Cache
+	caches  map[string]*watchedCache
+	leaders map[string]Leader
 
+	elections     map[string]*election
 	registrations map[string]*watchedRegistration
 }
 
@@ -97,14 +101,16 @@ func New(cfg Config) (*Telemetry, error) {
 	t := &Telemetry{
 		tracer: cfg.Tracer, logger: cfg.Logger, prom: newPrometheusMetrics(), otel: instruments,
 		holds: map[holdKey]hold{}, waiters: map[named]int{}, clients: map[string]*watched{},
-		caches: map[string]Cache{}, registrations: map[string]*watchedRegistration{},
+		caches: map[string]*watchedCache{}, leaders: map[string]Leader{},
+		elections: map[string]*election{}, registrations: map[string]*watchedRegistration{},
 	}
-	if err := errors.Join(t.observeCaches(cfg.Meter), t.observeRegistrations(cfg.Meter)); err != nil {
+	if err := errors.Join(t.observeElections(cfg.Meter), t.observeCaches(cfg.Meter), t.observeRegistrations(cfg.Meter),
+		t.observeClients(cfg.Meter)); err != nil {
 		return nil, err
 	}
 	if cfg.Registerer != nil {
 		t.prom.register(cfg.Registerer)
-		cfg.Registerer.MustRegister(gauges{t}, cacheMetrics{t}, registrationMetrics{t})
+		cfg.Registerer.MustRegister(gauges{t}, electionMetrics{t}, cacheMetrics{t}, registrationMetrics{t})
 	}
 	return t, nil
 }
@@ -113,7 +119,7 @@ func New(cfg Config) (*Telemetry, error) {
 func (t *Telemetry) ClientOptions() []framework.Option {
 	return []framework.Option{
 		framework.WithLogger(t.logger),
-		framework.WithStateListener(func(now framework.StateChange) { t.prom.states.WithLabelValues(now.State.String()).Inc() }),
+		framework.WithStateListener(t.stateChanged),
 		framework.WithTrace(framework.Trace{
 			OrphanFound:   func(string) { t.prom.orphans.Inc() },
 			RemovalFailed: func(string, error) { t.prom.refusals.Inc() },
