@@ -68,6 +68,9 @@ func newPrometheusMetrics() *prometheusMetrics {
 		sent:           total("curator_client_sent_bytes_total", "Bytes of operations' requests."),
 		received:       total("curator_client_received_bytes_total", "Bytes of operations' answers."),
 	}
+	for state := framework.StateConnected; state <= framework.StateLost; state++ {
+		m.states.WithLabelValues(state.String())
+	}
 	m.started.SetToCurrentTime()
 	return m
 }

@@ -11,10 +11,21 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
+// beginStates makes the counter of each state with 0.
+func (m *otelMetrics) beginStates() {
+	for state := framework.StateConnected; state <= framework.StateLost; state++ {
+		m.stateChanges.Add(context.Background(), 0, ofState(state))
+	}
+}
+
+func ofState(s framework.State) metric.MeasurementOption {
+	return metric.WithAttributes(attribute.String("zookeeper.client.state", s.String()))
+}
+
 // stateChanged counts a change of a connection's state.
 func (t *Telemetry) stateChanged(now framework.StateChange) {
 	t.prom.states.WithLabelValues(now.State.String()).Inc()
-	t.otel.stateChanges.Add(context.Background(), 1, metric.WithAttributes(attribute.String("zookeeper.client.state", now.State.String())))
+	t.otel.stateChanges.Add(context.Background(), 1, ofState(now.State))
 }
 
 // observeClients has OpenTelemetry read what Prometheus reads of the clients and their sessions.

@@ -27,7 +27,7 @@ func TestOpenTelemetryShowsSessions(t *testing.T) {
 			t.Fatal(err)
 		}
 		want("without a lock", map[string]string{
-			"connection.count": "billing 1", "session.timeout": "billing 10", "lease.validity": "", "state.changes": "CONNECTED 1",
+			"connection.count": "billing 1", "session.timeout": "billing 10", "lease.validity": "", "state.changes": "CONNECTED 1, LOST 0, RECONNECTED 0, SUSPENDED 0",
 		})
 		lease, err := locks.NewInterProcessMutex(client, "/lock", w.Lock("l")).Acquire(t.Context())
 		if err != nil {
@@ -36,7 +36,7 @@ func TestOpenTelemetryShowsSessions(t *testing.T) {
 		link.Cut()
 		synctest.Wait()
 		left := time.Until(lease.ValidUntil())
-		want("cut off with a lock", map[string]string{"connection.count": "billing 0", "state.changes": "CONNECTED 1, SUSPENDED 1"})
+		want("cut off with a lock", map[string]string{"connection.count": "billing 0", "state.changes": "CONNECTED 1, LOST 0, RECONNECTED 0, SUSPENDED 1"})
 		if got, ok := w.gauge(t, "curator_lease_validity_seconds", "billing"); !ok || got != left.Seconds() {
 			t.Errorf("got a validity of %v, %v; want %v", got, ok, left)
 		}

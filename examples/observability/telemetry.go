@@ -108,6 +108,7 @@ func New(cfg Config) (*Telemetry, error) {
 		t.observeClients(cfg.Meter)); err != nil {
 		return nil, err
 	}
+	t.otel.beginStates()
 	if cfg.Registerer != nil {
 		t.prom.register(cfg.Registerer)
 		cfg.Registerer.MustRegister(gauges{t}, electionMetrics{t}, cacheMetrics{t}, registrationMetrics{t})

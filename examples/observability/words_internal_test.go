@@ -106,6 +106,7 @@ func TestCountersAreThereWithZeroFromTheFirstUseOn(t *testing.T) {
 			"curator_lock_acquires_total": "election e acquired 0, election e canceled 0, election e error 0, election e not_acquired 0, " +
 				"election e reentered 0, election e timeout 0, lock l acquired 0, lock l canceled 0, lock l error 0, " +
 				"lock l not_acquired 0, lock l reentered 0, lock l timeout 0",
+			"curator_client_states_total":            "CONNECTED 0, LOST 0, RECONNECTED 0, SUSPENDED 0",
 			"curator_lock_revocation_requests_total": "e 0, l 0",
 			"curator_lock_waiters":                   "election e 0, lock l 0",
 			"curator_locks_held":                     "election e 0, lock l 0",
