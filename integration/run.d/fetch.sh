@@ -53,18 +53,20 @@ kdc() {
 		get kadmin.local 'The administration of a Kerberos server is needed' krb5-admin-server
 }
 
-# promtool judges alerts. Its package has a server that would be started when it is installed, so it is only unpacked.
+# promtool judges alerts, and prometheus the dashboard. Their package would start a server when it is installed, so it is
+# only unpacked.
 promtool() {
 	local dir=$PWD/integration/.cache/promtool
-	[[ ! -x $dir/usr/bin/promtool && -z $(type -P promtool) ]] || return 0
+	[[ ! -x $dir/usr/bin/prometheus && (-z $(type -P promtool) || -z $(type -P prometheus)) ]] || return 0
 	if ! command -v apt-get >/dev/null; then
-		echo "promtool is needed, of Prometheus; install it and try again (Debian: prometheus)." >&2
+		echo "promtool and prometheus are needed, of Prometheus; install them and try again (Debian: prometheus)." >&2
 		return 1
 	fi
 	[[ $(id -u) != 0 ]] || apt_update || return
 	rm -rf "$dir" "$dir.part"
 	mkdir -p "$dir.part" &&
-		(cd "$dir.part" && apt -o APT::Sandbox::User=root download prometheus && dpkg --fsys-tarfile prometheus_*.deb | tar x ./usr/bin/promtool) &&
+		(cd "$dir.part" && apt -o APT::Sandbox::User=root download prometheus &&
+			dpkg --fsys-tarfile prometheus_*.deb | tar x ./usr/bin/promtool ./usr/bin/prometheus) &&
 		rm "$dir.part"/prometheus_*.deb &&
 		mv "$dir.part" "$dir"
 }
