@@ -17,7 +17,7 @@ import (
 var pages = []string{
 	"../README.md", "README.md", "adapters/README.md", "adapters/schedulers/README.md", "comparison/README.md", "faq/README.md", "kubernetes/README.md", "porting/README.md",
 	"runbook/README.md", "security/README.md", "sizing/README.md", "testing/README.md", "zklock/README.md", "../integration/bench/figures/README.md",
-	"../.github/RELEASING.md", "../.github/SECURITY.md", "observability/README.md",
+	"../.github/RELEASING.md", "../.github/SECURITY.md", "observability/README.md", "observability/CONVENTIONS.md",
 }
 
 func TestPagesNameWhatExists(t *testing.T) {

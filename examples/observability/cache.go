@@ -145,8 +145,8 @@ func (c cacheMetrics) Collect(metrics chan<- prometheus.Metric) {
 // observeCaches has OpenTelemetry read the same.
 func (t *Telemetry) observeCaches(meter metric.Meter) error {
 	var errs []error
-	gauge := func(name, help, unit string) metric.Int64ObservableGauge {
-		g, err := meter.Int64ObservableGauge(name, metric.WithDescription(help), metric.WithUnit(unit))
+	upDown := func(name, help, unit string) metric.Int64ObservableUpDownCounter {
+		g, err := meter.Int64ObservableUpDownCounter(name, metric.WithDescription(help), metric.WithUnit(unit))
 		errs = append(errs, err)
 		return g
 	}
@@ -155,11 +155,11 @@ func (t *Telemetry) observeCaches(meter metric.Meter) error {
 		errs = append(errs, err)
 		return c
 	}
-	nodes := gauge("cache.client.nodes", "Nodes that the cache has.", "{node}")
-	bytes := gauge("cache.client.size", "Bytes of their paths and data.", "By")
-	unreadable := gauge("cache.client.unreadable", "Nodes and listings that the cache lacks, since it may not read them.", "{node}")
+	nodes := upDown("cache.client.node.count", "Nodes that the cache has.", "{node}")
+	bytes := upDown("cache.client.size", "Bytes of their paths and data.", "By")
+	unreadable := upDown("cache.client.node.unreadable", "Nodes and listings that the cache lacks, since it may not read them.", "{node}")
 	readings := counter("cache.client.readings", "Readings of the whole tree.", "{reading}")
-	found := counter("cache.client.found", "Differences that no event had reported, found by reading again.", "{difference}")
+	found := counter("cache.client.missed_events", "Differences that no event had reported, found by reading again.", "{event}")
 	changes := counter("cache.client.changes", "Changes that the cache has reported since its first reading.", "{change}")
 	duration := func(name, help string) metric.Float64ObservableGauge {
 		g, err := meter.Float64ObservableGauge(name, metric.WithDescription(help), metric.WithUnit("s"))

@@ -38,7 +38,7 @@ func (w world) cacheValues(t *testing.T) (prometheus, otel []string) {
 			}
 		}
 	}
-	for _, name := range []string{"nodes", "size", "unreadable", "stale.duration", "readings", "found"} {
+	for _, name := range []string{"node.count", "size", "node.unreadable", "stale.duration", "readings", "missed_events"} {
 		otel = append(otel, values["cache.client."+name])
 	}
 	return prometheus, otel

@@ -86,18 +86,21 @@ func (t *Telemetry) observeElections(meter metric.Meter) error {
 	if err != nil {
 		return err
 	}
-	total, err := meter.Float64ObservableCounter("lock.client.leading.time",
+	total, err := meter.Float64ObservableCounter("lock.client.leadership.time",
 		metric.WithDescription("For how long this process has led."), metric.WithUnit("s"))
 	if err != nil {
 		return err
 	}
+	of := func(name string) metric.ObserveOption {
+		return metric.WithAttributes(attribute.String("lock.name", name), attribute.String("lock.kind", kindElection))
+	}
 	_, err = meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
 		leads, led := t.lookAtElections()
 		for name, one := range leads {
-			o.ObserveInt64(leading, one, metric.WithAttributes(attribute.String("lock.name", name)))
+			o.ObserveInt64(leading, one, of(name))
 		}
 		for name, d := range led {
-			o.ObserveFloat64(total, d.Seconds(), metric.WithAttributes(attribute.String("lock.name", name)))
+			o.ObserveFloat64(total, d.Seconds(), of(name))
 		}
 		return nil
 	}, leading, total)

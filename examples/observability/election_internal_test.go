@@ -19,9 +19,10 @@ func (w world) wantLeading(t *testing.T, when, leads, seconds string) {
 			t.Errorf("%s: got curator_election_leading%s %q, want %q", when, name, got, want)
 		}
 	}
-	for name, want := range map[string]string{"": leads, ".time": seconds} {
-		if got := strings.Join(w.points(t, "lock.client.leading"+name), ", "); got != want {
-			t.Errorf("%s: got lock.client.leading%s %q, want %q", when, name, got, want)
+	for name, want := range map[string]string{"lock.client.leading": leads, "lock.client.leadership.time": seconds} {
+		got := strings.ReplaceAll(strings.Join(w.points(t, name), ", "), "election ", "")
+		if got != want {
+			t.Errorf("%s: got %s %q, want %q", when, name, got, want)
 		}
 	}
 }

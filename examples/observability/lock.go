@@ -133,6 +133,7 @@ func (l *lock) acquireEnd(ctx context.Context, end locks.AcquireEnd) {
 		metric.WithAttributes(attribute.String("lock.outcome", outcome)))
 	if end.Err != nil {
 		a.span.RecordError(end.Err)
+		a.span.SetAttributes(attribute.String("error.type", outcome))
 		a.span.SetStatus(codes.Error, outcome)
 		return
 	}
@@ -181,6 +182,7 @@ func (l *lock) holdEnd(key holdKey, held time.Duration, lost *locks.Lost, unremo
 		l.logger.Warn("lock: lost", "error", lost.Err, "cause", lost.Explanation.Sentence,
 			slog.Group("lock", "name", l.name, "path", key.path, "node", key.node, slog.Duration("held", held)))
 		span.RecordError(lost.Err, trace.WithAttributes(attribute.String("lock.lost.cause", lost.Explanation.Sentence)))
+		span.SetAttributes(attribute.String("error.type", lost.Explanation.Kind.String()))
 		span.SetStatus(codes.Error, why)
 	}
 	if unremoved != nil {

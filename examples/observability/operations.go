@@ -3,6 +3,8 @@ package observability
 import (
 	"context"
 	"errors"
+	"net"
+	"strconv"
 
 	"github.com/go-zookeeper/zk"
 	"go.opentelemetry.io/otel/attribute"
@@ -22,11 +24,15 @@ func (t *Telemetry) operation(ctx context.Context, o framework.Operation) {
 	t.prom.retries.WithLabelValues(o.Op).Add(float64(max(o.Tries-1, 0)))
 	t.prom.sent.Add(float64(o.Sent))
 	t.prom.received.Add(float64(o.Received))
-	name := attribute.String("db.operation.name", o.Op)
-	t.otel.operationDuration.Record(ctx, o.Took.Seconds(), metric.WithAttributes(name, attribute.String("outcome", outcome)))
+	attributes := []attribute.KeyValue{attribute.String("db.system.name", "zookeeper"), attribute.String("db.operation.name", o.Op)}
+	if o.Err != nil {
+		attributes = append(attributes, attribute.String("error.type", outcome))
+	}
+	t.otel.operationDuration.Record(ctx, o.Took.Seconds(), metric.WithAttributes(attributes...))
+	host, port := address(o.Server)
 	_, span := t.tracer.Start(ctx, "zookeeper "+o.Op, trace.WithSpanKind(trace.SpanKindClient), trace.WithTimestamp(o.Began),
-		trace.WithAttributes(attribute.String("db.system.name", "zookeeper"), name, attribute.String("zookeeper.path", o.Path),
-			attribute.String("server.address", o.Server), attribute.Int("zookeeper.tries", o.Tries),
+		trace.WithAttributes(attributes...), trace.WithAttributes(attribute.String("zookeeper.path", o.Path),
+			attribute.String("server.address", host), attribute.Int("server.port", port), attribute.Int("zookeeper.tries", o.Tries),
 			attribute.Int64("zookeeper.sent", o.Sent), attribute.Int64("zookeeper.received", o.Received)))
 	defer span.End(trace.WithTimestamp(o.Began.Add(o.Took)))
 	if o.Err != nil {
@@ -35,6 +41,16 @@ func (t *Telemetry) operation(ctx context.Context, o framework.Operation) {
 			span.SetStatus(codes.Error, outcome)
 		}
 	}
+}
+
+// address is what OpenTelemetry has as two attributes; 0 if there is no port.
+func address(server string) (host string, port int) {
+	host, number, err := net.SplitHostPort(server)
+	if err != nil {
+		return server, 0
+	}
+	port, _ = strconv.Atoi(number)
+	return host, port
 }
 
 // OperationOutcome is how an operation ended, in a few words.

@@ -1,11 +1,13 @@
 package observability
 
 import (
+	"fmt"
 	"testing"
 	"testing/synctest"
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/gocurator/curator/framework/zktest"
 )
@@ -34,16 +36,16 @@ func TestAnOperationIsASpanBelowItsCallersAndCounts(t *testing.T) {
 			if span.Parent.SpanID() != caller.SpanContext().SpanID() {
 				t.Errorf("%s: the span is no child of the caller's", name)
 			}
-			attributes := map[string]any{}
-			for _, a := range span.Attributes {
-				attributes[string(a.Key)] = a.Value.AsInterface()
-			}
-			if attributes["zookeeper.tries"] != tries || attributes["server.address"] != "any:2181" || attributes["zookeeper.sent"] == int64(0) {
+			attributes := attributesOf(span)
+			if attributes["zookeeper.tries"] != tries || attributes["server.address"] != "any" || attributes["server.port"] != int64(2181) || attributes["zookeeper.sent"] == int64(0) {
 				t.Errorf("%s: got attributes %v, want %d tries at any:2181", name, attributes, tries)
 			}
 			if span.Status.Code == codes.Error {
 				t.Errorf("%s: the span says %v", name, span.Status)
 			}
+		}
+		if got, want := fmt.Sprint(attributesOf(w.span(t, "zookeeper get", 0))["error.type"]), "no_node"; got != want {
+			t.Errorf("got error.type %q of a node that is not there, want %q", got, want)
 		}
 		equal(t, "creations", testutil.ToFloat64(w.prom.operations.WithLabelValues("create", "ok")), 1)
 		equal(t, "missing nodes", testutil.ToFloat64(w.prom.operations.WithLabelValues("get", "no_node")), 1)
@@ -52,4 +54,12 @@ func TestAnOperationIsASpanBelowItsCallersAndCounts(t *testing.T) {
 			t.Errorf("got durations of %d operations, want 3", n)
 		}
 	})
+}
+
+func attributesOf(span tracetest.SpanStub) map[string]any {
+	attributes := map[string]any{}
+	for _, a := range span.Attributes {
+		attributes[string(a.Key)] = a.Value.AsInterface()
+	}
+	return attributes
 }

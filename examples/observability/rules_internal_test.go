@@ -1,7 +1,6 @@
 package observability
 
 import (
-	"context"
 	"encoding/json"
 	"os"
 	"regexp"
@@ -9,71 +8,17 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"go.yaml.in/yaml/v2"
-
-	"github.com/gocurator/curator/recipes/cache"
-	"github.com/gocurator/curator/recipes/leader"
-	"github.com/gocurator/curator/recipes/locks"
-	"github.com/gocurator/curator/recipes/nodes"
 )
 
 // exported are the names of the metrics that a run exports, with their labels. Of histograms there are three.
 func exported(t *testing.T) map[string][]string {
 	t.Helper()
 	names := map[string][]string{}
-	inBubble(t, func(t *testing.T, w world) {
-		link := w.server.NewLink()
-		link.SetLatency(time.Millisecond)
-		client := w.client(t, link.DialContext)
-		w.Watch("billing", client)
-		// Behind a writer a hand-over takes a listing, and so a while.
-		mutex := locks.NewInterProcessReadWriteLock(client, "/lock", w.Lock("l")).WriteLock()
-		lease, err := mutex.Acquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		go func() { _, _ = mutex.Acquire(t.Context()) }()
-		time.Sleep(time.Second)
-		if err := lease.Release(); err != nil { // the waiter holds it then
-			t.Fatal(err)
-		}
-		if err := locks.AttemptRevoke(t.Context(), client, lockNode(w)); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Second)
-		if err := w.server.Delete(lockNode(w)); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Second)
-		if lease, err = mutex.Acquire(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Second)
-		retained := locks.NewInterProcessMutex(client, "/retained", w.Lock("l")).Retained(locks.RetainIdle(time.Second))
-		for range 3 { // the node of the third stays
-			if err := locks.Do(t.Context(), retained, func(context.Context) error { return nil }); err != nil {
-				t.Fatal(err)
-			}
-		}
-		workers := cache.NewCuratorCache(client, "/workers")
-		if err := workers.Start(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		w.WatchCache("workers", workers)
-		orders := nodes.NewPersistentNode(client, "/services/orders", nil)
-		if err := orders.Start(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		w.WatchRegistration("orders", orders)
-		latch := leader.NewLeaderLatch(client, "/leaders", w.Election("l"))
-		if err := latch.Start(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		w.WatchLeader("l", latch)
-		synctest.Wait()
+	everything(t, func(t *testing.T, w world) {
+		t.Helper()
 		families, err := w.registry.Gather()
 		if err != nil {
 			t.Fatal(err)
@@ -90,14 +35,9 @@ func exported(t *testing.T) map[string][]string {
 				names[name+"_bucket"], names[name+"_sum"], names[name+"_count"] = append(labels, "le"), labels, labels
 			}
 		}
-		if err := lease.Release(); err != nil {
-			t.Fatal(err)
-		}
 	})
 	return names
 }
-
-func lockNode(w world) string { return "/lock/" + w.server.Children("/lock")[0] }
 
 // wantExpression fails unless an expression is balanced, and its metrics and labels are exported.
 func wantExpression(t *testing.T, where, expr string, names map[string][]string) {

@@ -154,8 +154,8 @@ func TestLossIsCountedWithItsReason(t *testing.T) {
 		<-lease.Done()
 		synctest.Wait()
 		equal(t, "lapsed", testutil.ToFloat64(w.prom.losses.WithLabelValues("l", "lapsed")), 1)
-		if got := w.points(t, "lock.client.lost"); !slices.Contains(got, "not-reached lock l 1") {
-			t.Errorf("lock.client.lost: got %q, want one that was not reached", got)
+		if got := w.points(t, "lock.client.losses"); !slices.Contains(got, "not-reached lock l 1") {
+			t.Errorf("lock.client.losses: got %q, want one that was not reached", got)
 		}
 		equal(t, "not-reached", testutil.ToFloat64(w.prom.causes.WithLabelValues("l", "not-reached")), 1)
 		equal(t, "suspended", testutil.ToFloat64(w.prom.states.WithLabelValues("SUSPENDED")), 1)

@@ -116,7 +116,7 @@ func TestCountersAreThereWithZeroFromTheFirstUseOn(t *testing.T) {
 			}
 		}
 		for name, want := range map[string]string{
-			"lock.client.lost":    zeros("election e", "lock l"),
+			"lock.client.losses":  zeros("election e", "lock l"),
 			"lock.client.held":    "election e 0, lock l 0",
 			"lock.client.waiting": "election e 0, lock l 0",
 		} {
