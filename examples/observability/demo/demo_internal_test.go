@@ -27,6 +27,7 @@ func TestProgramShowsWhatThereIsToSee(t *testing.T) {
 			`curator_client_states_total{state="CONNECTED"} 2`,
 			`curator_locks_held{kind="lock",lock="nightly"} 0`,
 			`curator_lock_waiters{kind="lock",lock="nightly"} 0`, `curator_client_connected{client="first"} 1`,
+			`curator_registration_registered{registration="workers"} 1`, `curator_election_leading{lock="leaders"} 1`,
 			`curator_cache_stale_seconds{cache="queue"} 0`, `curator_cache_readings_total{cache="queue"} 1`,
 		} {
 			if !strings.Contains(out.String(), want) {

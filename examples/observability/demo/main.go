@@ -1,5 +1,5 @@
-// Demo shows locks in traces, metrics and logs, through package observability: two services take turns, and a cache has
-// what stands in their queue.
+// Demo shows locks in traces, metrics and logs, through package observability: two services take turns, a cache has
+// what stands in their queue, and the first of them is registered and leads.
 //
 //	cd examples/observability
 //	go run ./demo                # on a server in memory; prints spans, and at the end all metrics; log lines on stderr
@@ -28,7 +28,9 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/recipes/cache"
+	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/recipes/nodes"
 )
 
 //go:embed main.go
@@ -90,6 +92,21 @@ func observe(ctx context.Context, connect string, options []framework.Option, ou
 	}
 	defer queue.Close() //nolint:errcheck // it has been started
 	telemetry.WatchCache("queue", queue)
+	registration := nodes.NewPersistentNode(first, path+"-workers/first", nil)
+	if err := registration.Start(ctx); err != nil {
+		return err
+	}
+	defer registration.Close() //nolint:errcheck // the end of an example
+	telemetry.WatchRegistration("workers", registration)
+	latch := leader.NewLeaderLatch(first, path+"-leaders", telemetry.Election("leaders"))
+	if err := latch.Start(ctx); err != nil {
+		return err
+	}
+	defer latch.Close() //nolint:errcheck // the end of an example
+	telemetry.WatchLeader("leaders", latch)
+	if _, err := latch.Await(ctx); err != nil {
+		return err
+	}
 	if err := takeTurns(ctx, telemetry, first, second); err != nil {
 		return err
 	}
