@@ -39,15 +39,15 @@ func TestRunDoesOnlyThePhasesThatItsArgumentsNeed(t *testing.T) {
 		return map[string][]string{"fetch": fetch(more...), "vet": nil, "test": nil}
 	}
 	whole := func(lint bool) map[string][]string {
-		phases := selected(java, others, []string{"tmux", "chromium", "Node.js", "promtool", "KDC"})
-		phases["files"] = []string{"tidy", "gofmt", "prose"}
+		phases := selected(java, others, []string{"MkDocs", "tmux", "chromium", "Node.js", "promtool", "KDC"})
+		phases["files"] = []string{"tidy", "gofmt", "prose", "site"}
 		phases["test"] = []string{"test", "under fire"}
 		phases["vet"] = []string{"vet", "race", "build", "windows", "darwin", "386", "modules", "porting"}
 		phases["modules"] = []string{
 			"examples/adapters/certmagic", "examples/adapters/gocron", "examples/adapters/goframe", "examples/adapters/kratos",
 			"examples/adapters/migrate", "examples/adapters/schedulers", "examples/adapters/tusd", "examples/adapters/vault",
 			"examples/kerberos", "examples/observability",
-			"integration/bench", "integration/figures", "integration/release", "integration/vet",
+			"integration/bench", "integration/figures", "integration/release", "integration/site", "integration/vet",
 		}
 		if lint {
 			phases["lint"] = []string{"lint", "modules"}

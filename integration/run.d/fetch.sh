@@ -108,12 +108,17 @@ curator_jars() {
 	done
 }
 
+python_venv() { python3 -c 'import ensurepip, venv' 2>/dev/null || install "Python 3 with venv is needed for $1" python3-venv; }
+
+# mkdocs has the program that builds the documentation site fetch what it needs.
+mkdocs() { python_venv MkDocs && go run -C integration/site . -fetch; }
+
 # kazoo makes a virtual environment of Python with kazoo in it. It is complete when a copy of the list of packages lies in it.
 kazoo() {
 	local dir=$PWD/integration/.cache/kazoo list=integration/interop/kazoo/requirements.txt
 	cat $list
 	! cmp -s $list "$dir/complete" || return 0
-	python3 -c 'import ensurepip, venv' 2>/dev/null || install "Python 3 with venv is needed for kazoo" python3-venv || return
+	python_venv kazoo || return
 	rm -rf "$dir"
 	python3 -m venv "$dir" &&
 		"$dir/bin/python" -m pip install --quiet --disable-pip-version-check --requirement $list &&

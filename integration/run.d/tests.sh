@@ -14,8 +14,8 @@ test_in() {
 	[[ $verbose = no ]] || v=(-v)
 	[[ $dir != . && $dir != ./. ]] || flags=(${args[@]+"${args[@]}"})
 	[[ ${#flags[@]} = 0 ]] || silence=0 # they may be those of a run that takes hours
-	# These read source code, one thing after the other, and with the detector four times as long.
-	case $dir in *integration/figures | *integration/release | *integration/vet) race=() ;; esac
+	# These read source code or pages, one thing after the other, and with the detector four times as long.
+	case $dir in *integration/figures | *integration/release | *integration/site | *integration/vet) race=() ;; esac
 	# The phase vet has checked everything, with more analyzers.
 	[[ $everything = no ]] || vet=(-vet=off)
 	flags=(${race[@]+"${race[@]}"} ${vet[@]+"${vet[@]}"} -shuffle=on "-timeout=$((40 + 2 * load))m" -p $((at_once < 6 ? 6 : at_once)) ${flags[@]+"${flags[@]}"})
