@@ -49,6 +49,7 @@ func all(runs bool) []Command {
 	commands := []Command{
 		{"run", "run a command under a lock", run.Help, run.Flags, run.Main},
 		{"hold", "hold a lock without a command", run.HoldHelp, run.HoldFlags, run.Hold},
+		looking("lead", "stand for election, and answer over HTTP who leads", leadHelp, newLead),
 		looking("ls", "list the locks at and below a path", lsHelp, newLs),
 		looking("who", "show who holds a lock and who waits for it", whoHelp, newWho),
 		looking("watch", "show a lock while it changes hands", watchHelp, newWatch),
