@@ -49,6 +49,7 @@ func TestGracePeriodIsLongerThanWorkAndRelease(t *testing.T) {
 		"nightly-root.service": `TimeoutStopSec=(\d+)`,
 
 		"deployment.yaml": `terminationGracePeriodSeconds: (\d+)`,
+		"elector.yaml":    `terminationGracePeriodSeconds: (\d+)`,
 		"billing.service": `TimeoutStopSec=(\d+)`,
 		"nightly.service": `TimeoutStopSec=(\d+)`,
 		"compose.yaml":    `stop_grace_period: (\d+)s`,
@@ -69,7 +70,7 @@ func TestGracePeriodIsLongerThanWorkAndRelease(t *testing.T) {
 
 func TestConnectStringsOfTheFilesAreGood(t *testing.T) {
 	found := 0
-	for _, name := range []string{"deployment.yaml", "billing.service", "nightly.service", "nightly-root.service", "compose.yaml"} {
+	for _, name := range []string{"deployment.yaml", "elector.yaml", "billing.service", "nightly.service", "nightly-root.service", "compose.yaml"} {
 		for _, match := range regexp.MustCompile(`-zk[= ]([^\s"]+)`).FindAllStringSubmatch(readFile(t, name), -1) {
 			found++
 			client, err := framework.NewClient(match[1])
@@ -80,7 +81,7 @@ func TestConnectStringsOfTheFilesAreGood(t *testing.T) {
 			client.Close()
 		}
 	}
-	if found < 5 {
+	if found < 6 {
 		t.Errorf("got %d connect strings, want one in each file", found)
 	}
 }
@@ -120,14 +121,18 @@ func TestUnitOfRootRunsWhatZklockTakes(t *testing.T) {
 	}
 }
 
-// The deployment lists the servers by the names that the stateful set gives them.
-func TestDeploymentNamesTheServersOfTheStatefulSet(t *testing.T) {
+var deployments = []string{"deployment.yaml", "elector.yaml"}
+
+// The deployments list the servers by the names that the stateful set gives them.
+func TestDeploymentsNameTheServersOfTheStatefulSet(t *testing.T) {
 	replicas := number(t, "zookeeper.yaml", `(?m)^  replicas: (\d+)`)
-	deployment, servers := readFile(t, "deployment.yaml"), readFile(t, "zookeeper.yaml")
+	servers := readFile(t, "zookeeper.yaml")
 	for i := range replicas {
 		host := fmt.Sprintf("zk-%d.zk.infra.svc.cluster.local", i)
-		if !strings.Contains(deployment, host+".:2181") {
-			t.Errorf("deployment.yaml: got no %s.:2181", host)
+		for _, name := range deployments {
+			if !strings.Contains(readFile(t, name), host+".:2181") {
+				t.Errorf("%s: got no %s.:2181", name, host)
+			}
 		}
 		if !strings.Contains(servers, fmt.Sprintf("server.%d=%s:2888:3888;2181", i+1, host)) {
 			t.Errorf("zookeeper.yaml: got no server %d at %s", i+1, host)
@@ -138,9 +143,11 @@ func TestDeploymentNamesTheServersOfTheStatefulSet(t *testing.T) {
 			t.Errorf("zookeeper.yaml: got no %q", want)
 		}
 	}
-	for _, want := range []string{"subPath", "cpu: 1"} {
-		if strings.Contains(strings.Split(deployment, "limits:")[1], want) {
-			t.Errorf("deployment.yaml: got %q, of which the page warns", want)
+	for _, name := range deployments {
+		for _, without := range []string{"subPath", `limits: \{[^}]*cpu`} {
+			if regexp.MustCompile(without).MatchString(readFile(t, name)) {
+				t.Errorf("%s: got %q, of which the page warns", name, without)
+			}
 		}
 	}
 }
