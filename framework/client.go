@@ -28,8 +28,10 @@ type Client struct {
 
 // NewClient makes a client and starts to connect. Operations wait for that, and [Client.BlockUntilConnected].
 //
-// connect names the servers as "host:port,host:port/chroot". One error names everything that is wrong with it or the
-// options; nothing is started then. A client must be closed.
+// connect names the servers as "host:port,host:port/chroot", or the name of their SRV records, as in
+// "dns-srv://_client._tcp.zk.example.org/chroot". These are looked up by [net.DefaultResolver] at each attempt to
+// connect, as the list of [WithServers]; priorities and weights do not count. One error names everything that is wrong
+// with connect or the options; nothing is started then. A client must be closed.
 //
 // Curator: CuratorFrameworkFactory.newClient() and CuratorFramework.start().
 func NewClient(connect string, opts ...Option) (*Client, error) {

@@ -66,6 +66,7 @@ func newConfig(connect string, opts []Option) (config, error) {
 		}
 		opt(&c)
 	}
+	connect = c.useDNS(connect)
 	servers, chroot, problems := parseConnectString(connect, c.list != nil)
 	c.servers, c.chroot = servers, chroot
 	c.problems = append(problems, c.problems...)

@@ -137,7 +137,7 @@ func TestAMechanismMayTakeAnAnswerWithoutTokenForTheEnd(t *testing.T) {
 			about = server
 			return m, nil
 		}
-		client := w.Dial("zk.example:2181", framework.WithSASL(m))
+		client := w.Dial("zk.example.:2181", framework.WithSASL(m)) // no principal has the dot
 		if err := client.BlockUntilConnected(t.Context()); err != nil {
 			t.Fatal(err)
 		}

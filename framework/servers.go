@@ -14,9 +14,10 @@ type serversFunc = func(ctx context.Context) (servers []string, err error)
 // hosts up as those of the connect string. Until list has answered, and while it fails, the last right list counts, at
 // first the connect string's, which may be empty or a chroot alone, as in "/app".
 //
-// Servers are "host:port" or "host". list should return when ctx ends: otherwise the client goes on without it, and
-// does not call it again before it has returned. A connection to a server that is no longer listed stays until it
-// breaks. A [*ConnectError] names failures of list, and wrong entries, as of the "list of servers".
+// Servers are "host:port" or "host"; SRV records that another resolver than [net.DefaultResolver] finds are such a
+// list, too. list should return when ctx ends: otherwise the client goes on without it, and does not call it again
+// before it has returned. A connection to a server that is no longer listed stays until it breaks. A [*ConnectError]
+// names failures of list, and wrong entries, as of the "list of servers".
 //
 // Curator: CuratorFrameworkFactory.Builder.ensembleProvider().
 func WithServers(list func(ctx context.Context) (servers []string, err error)) Option {

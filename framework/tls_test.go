@@ -160,7 +160,7 @@ func TestTLSVerifiesTheNameOfTheConnectStringAndNotTheAddress(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, ok := range map[string]bool{"zk.example": true, "other.example": false} {
+	for name, ok := range map[string]bool{"zk.example": true, "zk.example.": true, "other.example": false} {
 		client, err := framework.NewClient(net.JoinHostPort(name, port),
 			framework.WithTLS(&tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots}),
 			framework.WithRetryPolicy(retry.Never()), framework.WithConnectionTimeout(5*time.Second),

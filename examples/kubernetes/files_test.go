@@ -138,7 +138,18 @@ func TestDeploymentsNameTheServersOfTheStatefulSet(t *testing.T) {
 			t.Errorf("zookeeper.yaml: got no server %d at %s", i+1, host)
 		}
 	}
-	for _, want := range []string{"clusterIP: None", "publishNotReadyAddresses: true", "PURGEINTERVAL"} {
+	records := "dns-srv://_client._tcp.zk.infra.svc.cluster.local."
+	for _, name := range []string{"zookeeper.yaml", "README.md"} {
+		if !strings.Contains(readFile(t, name), records) {
+			t.Errorf("%s: got no %s", name, records)
+		}
+	}
+	if client, err := framework.NewClient(records); err != nil {
+		t.Error(err)
+	} else {
+		client.Close()
+	}
+	for _, want := range []string{"{name: client, port: 2181}", "clusterIP: None", "publishNotReadyAddresses: true", "PURGEINTERVAL"} {
 		if !strings.Contains(servers, want) {
 			t.Errorf("zookeeper.yaml: got no %q", want)
 		}

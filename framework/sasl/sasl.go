@@ -38,7 +38,7 @@ type Exchange interface {
 
 // A Server is what a mechanism may need to know of the server.
 type Server struct {
-	// Host is the server's as in the connect string, for service principals.
+	// Host is the server's as in the connect string, for service principals, without a dot at its end.
 	Host string
 	// Addr is the address that the connection goes to.
 	Addr net.Addr

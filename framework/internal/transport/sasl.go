@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 	"time"
 
 	"github.com/gocurator/curator/framework/internal/cause"
@@ -172,7 +173,7 @@ func describe(server string, conn net.Conn) sasl.Server {
 	if err != nil {
 		host = server
 	}
-	s := sasl.Server{Host: host, Addr: conn.RemoteAddr()}
+	s := sasl.Server{Host: strings.TrimSuffix(host, "."), Addr: conn.RemoteAddr()}
 	if secured, ok := conn.(interface{ ConnectionState() tls.ConnectionState }); ok {
 		state := secured.ConnectionState()
 		s.TLS = &state

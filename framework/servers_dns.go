@@ -1,0 +1,103 @@
+package framework
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+)
+
+// dnsScheme begins a connect string that names the SRV records of the servers, as for ZooKeeper's client from 3.10 on.
+const dnsScheme = "dns-srv://"
+
+// dnsForm is for errors.
+const dnsForm = "write dns-srv://_client._tcp.zk.example.org/chroot"
+
+// cutDNS splits "dns-srv://name/chroot".
+func cutDNS(connect string) (name, chroot string, found bool) {
+	rest, found := strings.CutPrefix(connect, dnsScheme)
+	if !found {
+		return "", "", false
+	}
+	name, root, isRoot := strings.Cut(rest, "/")
+	if isRoot {
+		chroot = "/" + root
+	}
+	return name, chroot, true
+}
+
+// useDNS takes the list of servers from a connect string with SRV records, and returns what is left of it.
+func (c *config) useDNS(connect string) string {
+	name, chroot, found := cutDNS(connect)
+	if !found || strings.Contains(connect, "@") && strings.ContainsAny(name, "@:") {
+		return connect // misread names a user, and quotes no password
+	}
+	if c.list != nil {
+		c.problems = append(c.problems, errors.New("connect string names SRV records, and WithServers another list: give one of them"))
+	}
+	if err := dnsProblem(name); err != nil {
+		c.problems = append(c.problems, fmt.Errorf("connect string names SRV records of %q: %w: %s", name, err, dnsForm))
+	}
+	c.list = dnsServers(name)
+	return chroot
+}
+
+// dnsProblem returns what is wrong with a name.
+func dnsProblem(name string) error {
+	switch {
+	case name == "":
+		return errors.New("the name is empty")
+	case strings.Contains(name, ","):
+		return errors.New("only one name is looked up")
+	case strings.Contains(name, ":"):
+		return errors.New("ports stand in the records")
+	case len(name) > 254 || strings.ContainsAny(name, " \t\r\n\x00[];\\") || strings.HasPrefix(name, ".") || strings.Contains(name, ".."):
+		return errors.New("not a DNS name")
+	default:
+		return nil
+	}
+}
+
+// mostRecords bounds an answer: an ensemble has a dozen servers.
+const mostRecords = 100
+
+// dnsServers lists the targets of the SRV records of name. Go's resolver heeds the deadline of ctx and not its end: the
+// client goes on without a look-up that hangs, as without a list of a user, and the look-up ends within the attempt.
+func dnsServers(name string) serversFunc {
+	return func(ctx context.Context) ([]string, error) {
+		_, records, err := net.DefaultResolver.LookupSRV(ctx, "", "", name)
+		if err != nil { // also with some of the records, if others are malformed
+			return nil, fmt.Errorf("SRV records of %s: %w", name, err)
+		}
+		servers, err := targets(records)
+		if err != nil {
+			return nil, fmt.Errorf("SRV records of %s: %w", name, err)
+		}
+		return servers, nil
+	}
+}
+
+// targets refuses all records for one that is wrong, as parseServers does. Priorities and weights do not count: every
+// server of an ensemble serves every client, and clients spread over all. The dot at the end of a target stays, which
+// spares the search list at its look-up.
+func targets(records []*net.SRV) ([]string, error) {
+	switch {
+	case len(records) == 0:
+		return nil, errors.New("there are none")
+	case len(records) > mostRecords:
+		return nil, fmt.Errorf("there are %d, more than the %d that are taken", len(records), mostRecords)
+	}
+	servers := make([]string, len(records))
+	for i, r := range records {
+		if strings.Trim(r.Target, ".") == "" {
+			return nil, errors.New(`a target is ".": the name says that it has no such service`)
+		}
+		servers[i] = net.JoinHostPort(r.Target, strconv.Itoa(int(r.Port)))
+		if _, err := parseServer(servers[i]); err != nil {
+			return nil, err
+		}
+	}
+	return servers, nil
+}
