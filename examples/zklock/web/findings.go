@@ -59,7 +59,11 @@ func (p *physician) examine() Findings {
 	}
 	begun.Findings = append(begun.Findings, locks...)
 	if p.options.Servers != "" {
-		servers, _ := doctor.Servers(ctx, fourletter.Servers(p.options.Servers, p.options.TLS, serverLimit), serverLimit)
+		asked, err := fourletter.Find(ctx, p.options.Servers, p.options.TLS, serverLimit)
+		if err != nil {
+			asked, begun.Findings = nil, append(begun.Findings, doctor.Finding{Level: doctor.Wrong, About: "DNS", What: err.Error()})
+		}
+		servers, _ := doctor.Servers(ctx, asked, serverLimit)
 		begun.Findings = append(begun.Findings, servers...)
 	}
 	p.last = begun

@@ -8,10 +8,10 @@ import (
 	"net/http"
 	"path"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
+	"github.com/gocurator/curator/examples/zklock/internal/fourletter"
 	"github.com/gocurator/curator/examples/zklock/internal/history"
 	"github.com/gocurator/curator/examples/zklock/internal/survey"
 	"github.com/gocurator/curator/framework/zktest/txnlog"
@@ -92,9 +92,7 @@ func newHistorian(options Options, hide func(string) string) *historian {
 	h := &historian{dirs: options.Logs, hide: hide, now: time.Now, known: map[string]*known{}}
 	h.look = h.pastOf
 	h.stamp = func() string { return stampOf(h.dirs, time.Now()) }
-	if at := strings.Index(options.Servers, "/"); at >= 0 {
-		h.chroot = options.Servers[at:]
-	}
+	_, h.chroot = fourletter.Split(options.Servers)
 	return h
 }
 

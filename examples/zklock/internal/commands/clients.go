@@ -28,7 +28,7 @@ func (s *scene) contact(ctx context.Context, lock *survey.Lock, limit time.Durat
 	if err != nil {
 		return nil, err
 	}
-	asked, err := s.servers.Each(limit)
+	asked, err := s.servers.Each(ctx, limit)
 	if err != nil {
 		return nil, err
 	}

@@ -61,9 +61,9 @@ func newDoctor(set *flag.FlagSet) *looker {
 		if *limit <= 0 {
 			return &statusError{run.ExitUsage, fmt.Errorf("-answer-within %v: want a time that is not zero", *limit)}
 		}
-		asked, err := s.servers.Each(*limit)
+		asked, err := s.servers.Each(ctx, *limit)
 		if err != nil {
-			return err
+			return &statusError{run.ExitUnreachable, err}
 		}
 		root := "/"
 		if len(s.paths) > 0 {

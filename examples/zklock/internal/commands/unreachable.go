@@ -16,7 +16,7 @@ func (l *looker) explained(ctx context.Context, err error) error {
 		return err
 	}
 	const limit = 2 * time.Second
-	asked, failed := l.servers.Each(limit)
+	asked, failed := l.servers.Each(ctx, limit)
 	if failed != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 
 // Addresses returns the servers of a connect string, each with a port.
 func Addresses(connect string) (all []string) {
-	addresses, _, _ := strings.Cut(connect, "/")
+	addresses, _ := Split(connect)
 	for address := range strings.SplitSeq(addresses, ",") {
 		if _, _, err := net.SplitHostPort(address); err != nil {
 			address = net.JoinHostPort(strings.Trim(address, "[]"), "2181")

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gocurator/curator/examples/zklock/internal/fourletter"
 	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/framework/zktest/dnstest"
 )
 
 // patience is for answers that come, on a machine that is busy.
@@ -140,6 +141,40 @@ func TestServersOfAConnectString(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: got %q, want %q", connect, got, want)
 		}
+	}
+}
+
+func TestConnectStringIsSplitBeforeItsChroot(t *testing.T) {
+	for connect, want := range map[string][2]string{
+		"zk1:1,zk2":                    {"zk1:1,zk2", ""},
+		"zk1/":                         {"zk1", ""},
+		"zk1,zk2/a/b":                  {"zk1,zk2", "/a/b"},
+		"dns-srv://_client._tcp.zk":    {"dns-srv://_client._tcp.zk", ""},
+		"dns-srv://_client._tcp.zk/a/": {"dns-srv://_client._tcp.zk", "/a"},
+	} {
+		if servers, chroot := fourletter.Split(connect); servers != want[0] || chroot != want[1] {
+			t.Errorf("%s: got %q and %q, want %q", connect, servers, chroot, want)
+		}
+	}
+}
+
+func TestServersOfSRVRecordsAreLookedUp(t *testing.T) {
+	const name = "_client._tcp.zk.example."
+	var dns dnstest.Server
+	dns.Resolve(t)
+	dns.SetSRV(name, net.SRV{Target: "zk-0.example.", Port: 2181}, net.SRV{Target: "zk-1.example.", Port: 2999})
+	all, err := fourletter.Find(t.Context(), "dns-srv://"+name+"/app", nil, patience)
+	var got []string
+	for _, s := range all {
+		got = append(got, s.Address)
+	}
+	slices.Sort(got) // the resolver shuffles
+	if want := []string{"zk-0.example.:2181", "zk-1.example.:2999"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %q, %v, want %q", got, err, want)
+	}
+	dns.Forget()
+	if all, err := fourletter.Find(t.Context(), "dns-srv://"+name, nil, patience); err == nil || !strings.Contains(err.Error(), name) {
+		t.Errorf("without records got %v, %v, want an error with the name", all, err)
 	}
 }
 

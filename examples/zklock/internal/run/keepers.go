@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/gocurator/curator/examples/zklock/internal/fourletter"
 )
 
 // keepers names, in the environment of a command, who keeps each of the paths in held, the front and the keeper, and at
@@ -45,9 +47,7 @@ func (k kept) is(servers, path string) bool {
 
 // hosts splits a connect string.
 func hosts(servers string) (all []string, chroot string) {
-	if at := strings.IndexByte(servers, '/'); at >= 0 {
-		servers, chroot = servers[:at], strings.TrimRight(servers[at:], "/")
-	}
+	servers, chroot = fourletter.Split(servers)
 	for host := range strings.SplitSeq(servers, ",") {
 		host = strings.TrimSpace(host)
 		if !strings.Contains(host[strings.LastIndexByte(host, ']')+1:], ":") {

@@ -4,6 +4,7 @@ package servers
 
 import (
 	"bufio"
+	"context"
 	"crypto/tls"
 	"errors"
 	"flag"
@@ -50,7 +51,7 @@ type Config struct {
 func Flags(set *flag.FlagSet) *Config {
 	c := &Config{set: set}
 	c.connection.Flags(set)
-	set.Lookup("zk").Usage = "the `servers`, as host:port,host:port/chroot; also in ZOOKEEPER"
+	set.Lookup("zk").Usage = "the `servers`, as host:port,host:port/chroot, or dns-srv://name/chroot for their SRV records; also in ZOOKEEPER"
 	set.DurationVar(&c.Session, "session", 60*time.Second,
 		"session `timeout` to ask for; servers grant at most 20 ticks, 40s unless they are set otherwise")
 	set.DurationVar(&c.ConnectTimeout, "connect-timeout", 15*time.Second, "`duration` for which to try to reach a server")
@@ -63,14 +64,14 @@ func (c *Config) Servers() string { return c.connection.Servers }
 // TLS is how to speak with the servers; nil is in the clear. Its errors are those of Client.
 func (c *Config) TLS() (*tls.Config, error) { return c.connection.TLS() }
 
-// Each returns the servers one by one, to be asked by four-letter commands for at most so long each. Its errors are
-// those of Client.
-func (c *Config) Each(limit time.Duration) ([]fourletter.Server, error) {
+// Each returns the servers one by one, to be asked by four-letter commands for at most so long each. It looks their SRV
+// records up if those are named. Its errors are those of Client and of the look-up.
+func (c *Config) Each(ctx context.Context, limit time.Duration) ([]fourletter.Server, error) {
 	secure, err := c.connection.TLS()
 	if err != nil {
 		return nil, err
 	}
-	return fourletter.Servers(c.connection.Servers, secure, limit), nil
+	return fourletter.Find(ctx, c.connection.Servers, secure, limit)
 }
 
 // Complete takes from the environment and the file what the command line did not say. It is to be called after the
