@@ -169,7 +169,7 @@ func eventText(event lead.Event) string {
 	case lead.Lost:
 		return "the leadership is lost: " + event.Why
 	case lead.Sees:
-		return "the leader is " + cmp.Or(event.Name, "not known: no participant stands for election")
+		return "the leader is " + cmp.Or(event.Name, "a participant without a name")
 	default:
 		return event.Why
 	}

@@ -23,18 +23,21 @@ func (e *Elector) Answer() Answer {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	a := Answer{Me: e.options.Name, Connected: connected}
-	now, since := time.Now(), e.since
+	now, since := time.Now(), printed(e.since)
 	switch {
 	case e.leads(now):
 		e.promised = now.Add(e.promise)
 		a.Name, a.Leading, a.Token, a.ValidFor = a.Me, true, e.term.FencingToken(), e.promise.Milliseconds()
 		a.Since = &since
 	case e.seen.ID != a.Me && e.seen.ID != "": // a node of this name says nothing about the lease
-		since = e.seenAt
+		since = printed(e.seenAt)
 		a.Name, a.Token, a.Since = e.seen.ID, e.seen.Token, &since
 	}
 	return a
 }
+
+// printed is a time as people read it in JSON.
+func printed(at time.Time) time.Time { return at.UTC().Truncate(time.Millisecond) }
 
 // leads compares the time: the lease has to last as long as the promise.
 func (e *Elector) leads(now time.Time) bool {

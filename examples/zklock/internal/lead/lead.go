@@ -39,7 +39,7 @@ const (
 	Asked   = "asked"   // another process asks this one to leave
 	Yields  = "yields"  // the term is about to be released
 	Lost    = "lost"    // the term has ended by itself
-	Sees    = "sees"    // another participant leads, or none
+	Sees    = "sees"    // another participant leads
 )
 
 // An Elector is one participant. It is a leader.LeaderSelector: it stands in one queue with those of this library and
@@ -176,7 +176,7 @@ func (e *Elector) see(seen leader.Participant) {
 	e.mu.Lock()
 	e.seen, e.seenAt = seen, time.Now()
 	e.mu.Unlock()
-	if seen.ID != e.options.Name {
+	if seen.ID != e.options.Name && seen.Path != "" { // this one is about to stand where there is none
 		e.report(Event{Event: Sees, Name: seen.ID, Token: seen.Token})
 	}
 }
