@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"os/exec"
 	"regexp"
 	"strings"
 	"sync"
@@ -180,19 +179,6 @@ func TestHelpAndUsage(t *testing.T) {
 	wantOutput(t, "", 0, []string{".TH ZKLOCK 1"}, "help", "-man")
 	wantOutput(t, "", 0, []string{"complete -o default"}, "completion", "bash")
 	wantOutput(t, "", 64, []string{"no command \"whom\""}, "whom")
-	for _, shell := range []string{"bash", "zsh", "fish"} {
-		script, _, _ := zklock(t, "", "completion", shell)
-		path, err := exec.LookPath(shell)
-		if err != nil {
-			t.Logf("no %s here to read its script", shell)
-			continue
-		}
-		check := exec.CommandContext(t.Context(), path, "-n")
-		check.Stdin = strings.NewReader(script)
-		if output, err := check.CombinedOutput(); err != nil {
-			t.Errorf("%s cannot read its script: %v\n%s", shell, err, output)
-		}
-	}
 }
 
 func TestServeServesThePage(t *testing.T) {

@@ -187,7 +187,7 @@ func (a *artefacts) companions(ctx context.Context, name string) (with map[bool]
 	for _, f := range []struct{ name, args string }{
 		{"man/man1/zklock.1", "help -man"},
 		{"completions/zklock.bash", "completion bash"},
-		{"completions/zklock.zsh", "completion zsh"},
+		{"completions/_zklock", "completion zsh"},
 		{"completions/zklock.fish", "completion fish"},
 	} {
 		text, err := command(ctx, "", nil, filepath.Join(filepath.Dir(a.tree.dir), name), strings.Fields(f.args)...)

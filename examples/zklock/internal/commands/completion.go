@@ -21,7 +21,8 @@ const CompletionHelp = `zklock completion bash|zsh|fish
 Prints a script that completes commands, flags and paths of locks:
 
   source <(zklock completion bash)      # in ~/.bashrc
-  source <(zklock completion zsh)       # in ~/.zshrc, behind compinit
+  source <(zklock completion zsh)       # in ~/.zshrc, behind compinit; or as a
+                                        # file _zklock in a directory of fpath
   zklock completion fish | source       # in ~/.config/fish/config.fish
 
 Paths are asked of the servers that ZOOKEEPER or the configuration names.
@@ -31,18 +32,34 @@ var scripts = map[string]string{
 	"bash": `_zklock() {
 	local IFS=$'\n'
 	COMPREPLY=($(zklock complete -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
-	[[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == */ ]] && compopt -o nospace
+	[[ ${#COMPREPLY[@]} -eq 0 || ${COMPREPLY[0]} != /* ]] || compopt -o nospace
 }
 complete -o default -F _zklock zklock
 `,
-	"zsh": `_zklock() {
-	local -a found
+	// As a file _zklock in fpath its first line is read by compinit, and its text is the body of the function _zklock.
+	"zsh": `#compdef zklock
+_zklock() {
+	local -a found path_goes_on
 	found=("${(@f)$(zklock complete -- "${(@)words[2,CURRENT]}" 2>/dev/null)}")
-	[[ -n $found ]] && compadd -Q -S '' -- $found || _files
+	[[ $PREFIX == /* ]] && path_goes_on=(-S '')
+	[[ -n $found ]] && compadd -Q "${path_goes_on[@]}" -- $found || _files
 }
-compdef _zklock zklock
+if [[ $funcstack[1] == _zklock ]]; then
+	_zklock "$@"
+else
+	compdef _zklock zklock
+fi
 `,
-	"fish": `complete -c zklock -a '(zklock complete -- (commandline -opc)[2..] (commandline -ct) 2>/dev/null)'
+	// Files are offered only where zklock offers nothing.
+	"fish": `function _zklock
+	set -l found (zklock complete -- (commandline -opc)[2..] (commandline -ct) 2>/dev/null)
+	if set -q found[1]
+		printf '%s\n' $found
+	else
+		__fish_complete_path (commandline -ct)
+	end
+end
+complete -c zklock -f -a '(_zklock)'
 `,
 }
 
