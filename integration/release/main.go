@@ -83,7 +83,7 @@ func (r release) check(ctx context.Context) (notes string, err error) {
 		problems = append(problems, fmt.Errorf("there is a tag %s already, and tags are never moved", r.version))
 	}
 	notes, err = r.notes()
-	problems = append(problems, err, r.checkNames(ctx, notes), r.checkZip(ctx, "HEAD"))
+	problems = append(problems, err, r.checkFirst(ctx, notes), r.checkNames(ctx, notes), r.checkZip(ctx, "HEAD"))
 	return notes, errors.Join(problems...)
 }
 

@@ -18,11 +18,7 @@ import (
 	"golang.org/x/mod/zip"
 )
 
-const (
-	library    = "github.com/gocurator/curator"
-	changelog  = ".github/CHANGELOG.md"
-	unreleased = "## Unreleased"
-)
+const library = "github.com/gocurator/curator"
 
 // A repository is a working tree.
 type repository struct{ dir string }
@@ -41,34 +37,6 @@ func command(ctx context.Context, dir string, env []string, name string, args ..
 		return "", fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, errs.Bytes())
 	}
 	return strings.TrimSpace(out.String()), nil
-}
-
-// notes is what the changelog says of the release.
-func (r release) notes() (string, error) {
-	text, err := os.ReadFile(filepath.Join(r.dir, changelog))
-	if err != nil {
-		return "", err
-	}
-	_, rest, found := strings.Cut(string(text), "\n"+unreleased+"\n")
-	if !found {
-		return "", fmt.Errorf("%s has no heading %q", changelog, unreleased)
-	}
-	section, _, _ := strings.Cut(rest, "\n## ")
-	if section = strings.TrimSpace(section); section == "" {
-		return "", fmt.Errorf("%s says nothing below %q", changelog, unreleased)
-	}
-	return section, nil
-}
-
-// dateChangelog gives the unreleased changes the version's heading.
-func (r release) dateChangelog() error {
-	name := filepath.Join(r.dir, changelog)
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return err
-	}
-	dated := strings.Replace(string(text), unreleased+"\n", unreleased+"\n\n"+r.heading()+"\n", 1)
-	return os.WriteFile(name, []byte(dated), 0o644) //nolint:gosec // to be read
 }
 
 // checkZip makes the zip that the module proxy will make, which refuses files that modules must not have.
