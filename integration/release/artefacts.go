@@ -150,6 +150,9 @@ func (a *artefacts) addArchive(name string, t target, program []byte, with []fil
 		return fmt.Errorf("built as %s, want %s", info.Main.Version, a.release.version)
 	}
 	a.version = info.Main.Version
+	if got, err := systemOf(program); err != nil || got != t {
+		return fmt.Errorf("built for %v (%w), want %v", got, err, t)
+	}
 	base := fmt.Sprintf("%s_%s_%s_%s", name, a.version, t.os, t.arch)
 	bill, err := billOfMaterials(name, program, info, a.when)
 	if err != nil {
