@@ -122,7 +122,8 @@ func (i image) archive() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.Annotations = map[string]string{"org.opencontainers.image.ref.name": i.version}
+	name := "localhost/" + i.program + ":" + i.version // what podman and docker call it once it is loaded
+	d.Annotations = map[string]string{"org.opencontainers.image.ref.name": name, "io.containerd.image.name": name}
 	top, err := json.Marshal(index{SchemaVersion: 2, MediaType: mediaIndex, Manifests: []descriptor{d}})
 	if err != nil {
 		return nil, err

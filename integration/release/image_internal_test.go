@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 )
@@ -66,6 +65,10 @@ func unpack(t *testing.T, name string) (program string, config imageConfig) {
 	var top, inner index
 	var m manifest
 	decode(t, files["index.json"].data, &top)
+	program, _, _ = strings.Cut(filepath.Base(name), "_")
+	if got := top.Manifests[0].Annotations["org.opencontainers.image.ref.name"]; got != "localhost/"+program+":"+version {
+		t.Errorf("got the name %q for the image of %s", got, program)
+	}
 	decode(t, blob(t, files, top.Manifests[0]), &inner)
 	decode(t, blob(t, files, inner.Manifests[0]), &m)
 	decode(t, blob(t, files, m.Config), &config)
@@ -98,11 +101,7 @@ func unpack(t *testing.T, name string) (program string, config imageConfig) {
 }
 
 func TestTheProgramsOfTheImagesRunFromTheirUnpackedRoots(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "files")
-	r := release{repository: clone(t), version: "HEAD", out: io.Discard}
-	if err := r.build(t.Context(), dir, []target{{"linux", runtime.GOARCH}}); err != nil {
-		t.Fatal(err)
-	}
+	dir := filepath.Join(rehearsalOf(t).work, "files")
 	programs := map[string]string{}
 	for _, name := range []string{"testserver", "zklock"} {
 		found, err := filepath.Glob(filepath.Join(dir, name+"_*_image.tar"))

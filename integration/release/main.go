@@ -2,6 +2,7 @@
 //
 //	cd integration/release
 //	go run . v0.1.0              # a dry run: is everything in order? prints the notes, and what would be done
+//	go run . -rehearse DIR v0.1.0   # all of it, to a bare clone and a module proxy in an empty directory
 //	go run . -tag v0.1.0         # dates the changelog, commits it, and tags the library
 //	git push origin main v0.1.0
 //	go run . -build DIR v0.1.0   # the programs, for all systems, with checksums; or of another commit
@@ -17,6 +18,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,11 +29,13 @@ func main() {
 	tag := flag.Bool("tag", false, "tag the library, after a commit that dates the changelog")
 	nested := flag.Bool("nested", false, "tag the modules below, which require the library's tag")
 	build := flag.String("build", "", "build the programs of the version, or of a commit, in a new `directory`")
-	only := flag.String("targets", "", "with -build, a `list` such as linux/amd64,windows/arm64 instead of all")
+	rehearse := flag.String("rehearse", "", "release to a bare clone and a module proxy in a new `directory`")
+	only := flag.String("targets", "", "with -build or -rehearse, a `list` such as linux/amd64,windows/arm64 instead of all")
 	dir := flag.String("dir", "../..", "the `directory` of the repository")
 	flag.Parse()
-	if flag.NArg() != 1 || *tag && *nested || *build != "" && (*tag || *nested) {
-		fmt.Fprintln(os.Stderr, "release: say one version, such as v0.1.0, and at most one of -tag, -build and -nested")
+	modes := slices.DeleteFunc([]bool{*tag, *nested, *build != "", *rehearse != ""}, func(chosen bool) bool { return !chosen })
+	if flag.NArg() != 1 || len(modes) > 1 {
+		fmt.Fprintln(os.Stderr, "release: say one version, such as v0.1.0, and at most one of -tag, -build, -nested and -rehearse")
 		os.Exit(2)
 	}
 	r := release{repository: repository{*dir}, version: flag.Arg(0), out: os.Stdout, today: time.Now()}
@@ -50,6 +54,12 @@ func main() {
 	if *build != "" {
 		do = func(ctx context.Context) error { return r.build(ctx, *build, chosen) }
 	}
+	if *rehearse != "" {
+		do = func(ctx context.Context) error {
+			_, err := r.rehearse(ctx, *rehearse, chosen)
+			return err
+		}
+	}
 	if err := do(context.Background()); err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
@@ -61,6 +71,7 @@ type release struct {
 	repository
 
 	version string
+	env     []string // settings of Go, such as where it gets modules from
 	out     io.Writer
 	today   time.Time
 }

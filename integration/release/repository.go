@@ -85,7 +85,7 @@ func (r release) tagModule(ctx context.Context, dir string) (err error) {
 	if err := requireRelease(filepath.Join(below, "go.mod"), r.version); err != nil {
 		return err
 	}
-	if _, err := command(ctx, below, []string{"GOFLAGS=-mod=mod", "GOWORK=off"}, "go", "mod", "tidy"); err != nil {
+	if _, err := command(ctx, below, append([]string{"GOFLAGS=-mod=mod", "GOWORK=off"}, r.env...), "go", "mod", "tidy"); err != nil {
 		return err
 	}
 	if _, err := tree.git(ctx, "commit", "--quiet", "--all", "-m", dir+": requires "+r.version); err != nil {
