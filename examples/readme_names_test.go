@@ -16,7 +16,7 @@ import (
 // pages are what is written for users to read. The Go names in them have to exist, and so do the tests that they name.
 var pages = []string{
 	"../README.md", "README.md", "adapters/README.md", "adapters/schedulers/README.md", "comparison/README.md", "faq/README.md", "kubernetes/README.md", "porting/README.md",
-	"runbook/README.md", "security/README.md", "sizing/README.md", "testing/README.md", "zklock/README.md", "../integration/bench/figures/README.md",
+	"runbook/README.md", "security/README.md", "sizing/README.md", "testing/README.md", "zklock/README.md", "zklock/QUICKSTART.md", "../integration/bench/figures/README.md",
 	"../.github/RELEASING.md", "../.github/SECURITY.md", "observability/README.md", "observability/CONVENTIONS.md",
 }
 

@@ -39,7 +39,7 @@ func TestRunDoesOnlyThePhasesThatItsArgumentsNeed(t *testing.T) {
 		return map[string][]string{"fetch": fetch(more...), "vet": nil, "test": nil}
 	}
 	whole := func(lint bool) map[string][]string {
-		phases := selected(java, others, []string{"MkDocs", "tmux", "zsh", "fish", "chromium", "Node.js", "promtool", "KDC"})
+		phases := selected(java, others, []string{"MkDocs", "tmux", "zsh", "fish", "chromium", "Node.js", "promtool", "KDC", "man"})
 		phases["files"] = []string{"tidy", "gofmt", "prose", "site"}
 		phases["test"] = []string{"test", "under fire"}
 		phases["vet"] = []string{"vet", "race", "build", "windows", "darwin", "386", "modules", "porting"}

@@ -171,37 +171,6 @@ func (a *artefacts) addArchive(name string, t target, program []byte, with []fil
 	return err
 }
 
-// companions are the files beside a program, on Unix and on Windows: what it prints of itself. The man page and the
-// completion are those of the program on this machine.
-func (a *artefacts) companions(ctx context.Context, name string) (with map[bool][]file, licence []byte, err error) {
-	licence, err = os.ReadFile(filepath.Join(a.tree.dir, "LICENSE"))
-	if err != nil {
-		return nil, nil, err
-	}
-	readme := file{"README.txt", 0o644, []byte(name + " is a part of Curator for Go, commit " + a.commit + ".\n" +
-		name + " -h says how to use it. More:\n\nhttps://github.com/gocurator/curator/tree/" + a.commit + "/examples/" + name + "\n")}
-	with = map[bool][]file{false: {readme}, true: {readme}}
-	if name != "zklock" {
-		return with, licence, nil
-	}
-	if _, err := a.compile(ctx, name, target{"linux", runtime.GOARCH}); err != nil {
-		return nil, nil, err
-	}
-	for _, f := range []struct{ name, args string }{
-		{"man/man1/zklock.1", "help -man"},
-		{"completions/zklock.bash", "completion bash"},
-		{"completions/_zklock", "completion zsh"},
-		{"completions/zklock.fish", "completion fish"},
-	} {
-		text, err := command(ctx, "", nil, filepath.Join(filepath.Dir(a.tree.dir), name), strings.Fields(f.args)...)
-		if err != nil {
-			return nil, nil, err
-		}
-		with[false] = append(with[false], file{f.name, 0o644, []byte(text + "\n")})
-	}
-	return with, licence, nil
-}
-
 func (a *artefacts) imageOf(name string) runtimeConfig {
 	c := runtimeConfig{
 		User: user + ":" + user, Env: []string{"PATH=/"}, Entrypoint: []string{"/" + name}, Cmd: []string{"help"}, WorkingDir: "/",
