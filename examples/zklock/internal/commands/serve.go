@@ -131,7 +131,7 @@ func (s *scene) serve(ctx context.Context, address string, options web.Options) 
 		handler.Close()
 		return err
 	}
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
+	server := webServer(handler, 10*time.Second)
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }() // ends with Shutdown
 	select {
@@ -148,4 +148,9 @@ func (s *scene) serve(ctx context.Context, address string, options web.Options) 
 		return err
 	}
 	return err
+}
+
+// webServer waits no longer than patience for a request with its body. An answer may take any time: streams do.
+func webServer(handler http.Handler, patience time.Duration) *http.Server {
+	return &http.Server{Handler: handler, ReadHeaderTimeout: patience, ReadTimeout: patience}
 }
