@@ -158,14 +158,15 @@ type Watches interface {
 	// WatchDataDeferred is WatchData for a short time: it sets the watch only after some 50 ms, and so costs nothing if
 	// it ends before.
 	WatchDataDeferred(path string, wake func()) Watch
-	// WatchDataSince watches the data and existence of several nodes in one request, which reads none of them. The
+	// WatchDataSince watches the data and existence of several nodes by a request that reads none of them. The
 	// caller knows their data as of one transaction, or needs no older news; an answer to this session has shown its
 	// zxid. A node that has not changed since is [StatusPresent] without Stat and Data, and no wake reports that. A
 	// node that has changed since is read, as by WatchData.
 	//
-	// So is each node that is not Readable; and all nodes if the server is not known to take the request (a
-	// ClickHouse Keeper before 26.7), or once the client has found that it may not read such a node, or has lost an
-	// event of one. The paths must fit into one request (WithMaxRequest). The watches come in the order of the nodes.
+	// So is each node that is not Readable; and all nodes if the server is not known to take the request (a ClickHouse
+	// Keeper before 26.7), or once the client has found that it may not read such a node, or has lost an event of one.
+	// Nodes whose paths don't fit into one request (WithMaxRequest) take several. The watches come in the order of the
+	// nodes.
 	WatchDataSince(zxid int64, nodes ...WatchedNode) []Watch
 	// WatchDataPersistent is WatchData that sees a node again that is created again. The node must be readable. A lost
 	// connection calls wake, too: View is then [StatusUnknown] until the answer on the next connection.

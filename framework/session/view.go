@@ -29,8 +29,9 @@ type WatchedNode struct {
 	// Readable says that this client may read the node. Otherwise the node is read, since the end of one that it may
 	// not read is not reported to it.
 	Readable bool
-	// Doubtful says that Readable is a conclusion from other nodes. The node is read after an eighth of a session
-	// timeout at most: if that is refused, or shows that an event was lost, the client reads each node that it watches.
+	// Doubtful says that Readable is a conclusion from other nodes. The node is read when an eighth of a session
+	// timeout has passed, or before: if that is refused, or shows that an event was lost, the client reads each node
+	// that it watches.
 	Doubtful bool
 	// Optional says that the node is not watched if that would take a read. Its Watch is then nil.
 	Optional bool

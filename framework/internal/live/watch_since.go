@@ -44,21 +44,17 @@ func (w *watching) setsWatches() bool {
 
 // setData makes one call of the first n of the requests: of as many as may go together and fit.
 func (w *watching) setData(requests []watches.Request) (call *transport.Call, n int) {
-	for n = 1; n < len(requests) && requests[n].Joins(requests[n-1]); {
-		n++
-	}
-	set := slices.Clone(requests[:n]) // the table uses the slice again
-	paths := make([]string, n)
-	for i, r := range set {
-		paths[i] = r.Path
-	}
-	for ; ; n-- {
-		part := set[:n]
-		call = transport.SetWatches(set[0].Since, paths[:n], func(err error) {
-			w.apply(watches.Answer{Outcome: outcome(watches.SetData, err), Err: err}, part...)
-		})
-		if n == 1 || call.Size() <= w.cfg.MaxRequest {
-			return call, n
+	var paths []string
+	size := transport.SetWatches(0, nil, nil).Size()
+	for i, r := range requests {
+		size += 4 + len(r.Path)
+		if i > 0 && (!r.Joins(requests[i-1]) || size > w.cfg.MaxRequest) {
+			break
 		}
+		paths = append(paths, r.Path)
 	}
+	set := slices.Clone(requests[:len(paths)]) // the table uses the slice again
+	return transport.SetWatches(set[0].Since, paths, func(err error) {
+		w.apply(watches.Answer{Outcome: outcome(watches.SetData, err), Err: err}, set...)
+	}), len(set)
 }

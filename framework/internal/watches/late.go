@@ -6,8 +6,7 @@ import "time"
 // them, when 3.9's restore replaces the data under live connections. So nothing waits for an event alone. A node that
 // is watched is read again when its newest subscriber has waited for a session timeout, and then whenever that wait has
 // doubled, at least every 64 session timeouts: a lost event costs time, and a watch few reads. A node whose watch was
-// set without a read is read much sooner for the first time if the client may not read it after all: then its event
-// will be lost.
+// set without a read is read much sooner for the first time if a subscriber only concludes that the client may read it.
 
 // ReadAgain reads a watched node and sets the server's watch again, in case that has lost an event. It does nothing
 // while a request is under way, before a deferred watch is set, and without a connection.

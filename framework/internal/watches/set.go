@@ -16,8 +16,8 @@ import (
 // transaction, and a server that is alone has one thread for both.
 //
 // The subscriber knows the data of the nodes as of that transaction, its zxid, and an answer has shown the zxid to the
-// session. The table makes a Request for each node, and the session sends those that stand together as one. So what
-// holds when the answer comes follows from S1 of package queue:
+// session. The table makes a Request for each node, and the session sends as many of those that stand together as fit
+// into one. So what holds when the answer comes follows from S1 of package queue:
 //
 //   - No event came: the node existed, unchanged since zxid, when the server set the watch. View says Present and
 //     Current, without Stat and Data. That wakes no subscriber, which knew as much before.

@@ -1,6 +1,8 @@
 package queue
 
 import (
+	"sync"
+
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/session"
 )
@@ -31,9 +33,9 @@ import (
 //     another, since the contenders of one directory have several ACLs, the end of the other is not heard until the
 //     first late read, which comes after an eighth of a session timeout at most. That is refused, or shows an event
 //     lost, and the client sets no watch without a read any more, in any directory (framework/internal/watches/set.go).
-//     So this costs a client an eighth of a session timeout once. A wait that ends before that read, without a grant,
-//     has all later ones in the directory read the nodes of others: it may have failed because an end was not heard.
-//     None of this admits a contender: where the end of a node is not heard, it goes on waiting.
+//     So this costs a client an eighth of a session timeout once. A wait that ends without a grant before that has the
+//     node read then, so only those shorter waits fail that end before the first of these answers. None of this admits
+//     a contender: where the end of a node is not heard, it goes on waiting.
 //
 // A node that is watched alone is always read: it takes a request in any case.
 
@@ -97,20 +99,32 @@ func (c *Contender) noteRead(view session.View) {
 	}
 }
 
-// noteUnheard notes that a wait ended without a grant, and without a read of the node that it was for: its end may have
-// come unheard, because the client may not read the node. That would happen again to waits that are all as short.
-func (c *Contender) noteUnheard() {
+// readUnheard reads the node that a wait was for which has ended without a grant, if no read has shown it: its end may
+// have come unheard, because the client may not read the node. It does not wait for the answer.
+func (c *Contender) readUnheard() {
 	if c.Grant != nil || c.watched == "" {
 		return
 	}
-	if view := c.aheadWatch.View(); view.Status == framework.StatusPresent && view.Stat == nil {
-		c.queue.Registry.noteDoubtful(c.queue.Config.Dir)
+	if view := c.aheadWatch.View(); view.Status != framework.StatusPresent || view.Stat != nil {
+		return
 	}
+	var mu sync.Mutex // the answer may come before watch is set
+	var watch session.Watch
+	mu.Lock()
+	defer mu.Unlock()
+	watch = c.watchNode(c.queue.Child(c.watched), func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if watch.View().Pending.IsZero() {
+			watch.Stop()
+		}
+	})
+	watch.ReadAgain()
 }
 
 // watchNode watches one node, without a request if it is one of those above.
-func (c *Contender) watchNode(path string) session.Watch {
-	return c.Session.WatchDataSince(c.fence.Token, session.WatchedNode{Path: path, Wake: c.Waiter.Signal, Doubtful: true})[0]
+func (c *Contender) watchNode(path string, wake func()) session.Watch {
+	return c.Session.WatchDataSince(c.fence.Token, session.WatchedNode{Path: path, Wake: wake, Doubtful: true})[0]
 }
 
 // watchesAll reports whether the contender has nodes ahead, and watches all of them.

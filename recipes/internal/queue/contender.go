@@ -190,7 +190,7 @@ func (c *Contender) outlast(ctx context.Context, name string) error {
 
 func (c *Contender) watchAhead(name string) {
 	if c.watched != name {
-		c.watch(c.watchNode(c.queue.Child(name)), name)
+		c.watch(c.watchNode(c.queue.Child(name), c.Waiter.Signal), name)
 	}
 }
 
@@ -207,7 +207,7 @@ func (c *Contender) WatchOwn() {
 		c.stopRenewal = c.Session.StartRenewal()
 	}
 	if c.selfWatch == nil {
-		c.selfWatch = c.watchNode(c.node)
+		c.selfWatch = c.watchNode(c.node, c.Waiter.Signal)
 	}
 }
 
@@ -224,7 +224,7 @@ func (c *Contender) Leave() {
 	if c.view != nil {
 		c.view.leave()
 	}
-	c.noteUnheard()
+	c.readUnheard()
 	if c.aheadWatch != nil {
 		c.aheadWatch.Stop()
 	}

@@ -49,8 +49,8 @@
 //	     would be refused, only on nodes that it knows to be readable (ahead.go). Its own it knows by the ACL with
 //	     which the node was created, so the exception takes a change of that ACL, or a restore. Those of others it
 //	     knows by one that the client has read in the directory. Where their ACLs differ, that may cost a wait T/8, or
-//	     let one shorter wait fail; then the client reads each node that it watches. For that, a node that is watched
-//	     without having been read is read after T/16.
+//	     let shorter ones fail; then the client reads each node that it watches. For that, the node that a wait is for
+//	     is read after T/16, and at the end of a wait that has failed before.
 //
 // # What changes a view
 //

@@ -17,7 +17,7 @@ type Registry struct {
 	ourNodes map[string]bool      // by path: whether it has a grant
 	refused  map[string]time.Time // directories at the end of their counters: until when
 	views    map[viewKey]*sharedView
-	readable map[string]bool // directories in which the client has read a node of another; false: see ahead.go
+	readable map[string]bool // directories in which the client has read a node of another: see ahead.go
 
 	observer steps.Observer // nil but in tests
 }
@@ -156,15 +156,6 @@ func (r *Registry) noteReadable(dir string) {
 		clear(r.readable)
 	}
 	r.readable[dir] = true
-}
-
-// noteDoubtful notes that a directory that was readable may have nodes that the client may not read.
-func (r *Registry) noteDoubtful(dir string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.readable[dir] {
-		r.readable[dir] = false
-	}
 }
 
 func (r *Registry) isReadable(dir string) bool {
