@@ -1,7 +1,7 @@
 package queue
 
 import (
-	"sync"
+	"sync/atomic"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/session"
@@ -108,18 +108,16 @@ func (c *Contender) readUnheard() {
 	if view := c.aheadWatch.View(); view.Status != framework.StatusPresent || view.Stat != nil {
 		return
 	}
-	var mu sync.Mutex // the answer may come before watch is set
-	var watch session.Watch
-	mu.Lock()
-	defer mu.Unlock()
-	watch = c.watchNode(c.queue.Child(c.watched), func() {
-		mu.Lock()
-		defer mu.Unlock()
-		if watch.View().Pending.IsZero() {
-			watch.Stop()
+	var reading atomic.Pointer[session.Watch]
+	stop := func() {
+		if w := reading.Load(); w != nil && (*w).View().Pending.IsZero() {
+			(*w).Stop()
 		}
-	})
-	watch.ReadAgain()
+	}
+	w := c.watchNode(c.queue.Child(c.watched), stop)
+	w.ReadAgain()
+	reading.Store(&w)
+	stop() // the answer may have come before, or there may be no connection to read by
 }
 
 // watchNode watches one node, without a request if it is one of those above.
