@@ -191,6 +191,7 @@ func TestLeaderThatIsAskedToLeaveStandsAgainBehindTheOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.until(true)
+		synctest.Wait() // a sees b in the instant in which b leads
 		if got := a.Answer(); got.Name != "b" || got.Leading || got.Token != b.Answer().Token || got.Token <= first.Token {
 			t.Errorf("got %+v of the one that was asked, want that b leads with a greater token", got)
 		}
