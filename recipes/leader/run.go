@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/go-zookeeper/zk"
+
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/recipes/locks"
@@ -68,9 +70,9 @@ func (c *campaign) Acquire(ctx context.Context) (term *locks.Lease, err error) {
 //
 // A failed campaign, and an error of lead that the loss of its term does not explain, is followed by a pause of the
 // client's retry policy, see framework.WithRetryPolicy. The policy starts again after each term that did not fail.
-// Losses of the term, the session or the connection are no failures; terms that are lost early, one after the other,
-// are followed by pauses of up to a second. Only to begin with, there must be a connection. Servers that lack the
-// client's chroot fail a campaign, with framework.ErrNoChroot.
+// Losses of the term, the session or the connection are no failures, nor is a release that no server has confirmed in
+// time; terms that are lost early, one after the other, are followed by pauses of up to a second. Only to begin with,
+// there must be a connection. Servers that lack the client's chroot fail a campaign, with framework.ErrNoChroot.
 //
 // Run blocks until one of the following ends it, and lead has returned and its term is released. It never returns nil.
 // Errors:
@@ -118,21 +120,27 @@ func (r *runner) term(ctx context.Context) error {
 	case err == nil:
 	case ctx.Err() != nil, r.final(err):
 		return retry.Permanent(err)
-	case outage && r.connected:
+	case outage && r.connected, leadErr == nil && unconfirmed(err):
 		return nil // no pause needed: the attempt already waited for the connection timeout
-	case outage:
-		return err
 	case errors.Is(err, locks.ErrLeaseLost) && explained(ctx, leadErr):
 		err = r.lost.Wait(ctx, time.Since(began))
 	}
-	r.connected = true
 	return err
 }
 
 // campaign is Campaign without re-entry. Re-entering the caller's term would return it again after each lead, and fail
 // for ever once it has ended. Other locks of the caller stay lead's.
 func (r *runner) campaign(ctx context.Context) (*locks.Lease, error) {
-	return r.selector.Campaign(locks.WithoutLease(ctx))
+	term, err := r.selector.Campaign(locks.WithoutLease(ctx))
+	r.connected = r.connected || !session.Outage(err)
+	return term, err
+}
+
+// unconfirmed reports whether err is of a release that no server has refused. Its removal goes on in the background,
+// and the next campaign of this participant stands behind that node until it is gone.
+func unconfirmed(err error) bool {
+	var release *locks.ReleaseError
+	return errors.As(err, &release) && !errors.Is(err, zk.ErrNoAuth)
 }
 
 // final reports whether no further campaign can succeed.
