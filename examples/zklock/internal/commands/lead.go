@@ -47,7 +47,7 @@ the last yes has run out, and releases. Then the next one leads. After a signal
 it ends; asked to leave, it stands again behind the others. When it has lost the
 leadership it ends with status 79, so that what has started it starts it again;
 with -exit-on-loss=false it stands again. It prints its address, and a line for
-each change, or with -json an object.
+each change, or with -json an object. Lines that nothing reads are dropped.
 
 It listens on this machine alone, unless -listen says otherwise: the containers
 of a pod share that. An address that others can reach needs -insecure.
@@ -155,7 +155,11 @@ func (s *scene) report(event lead.Event) error {
 		}
 		return s.print(string(text) + "\n")
 	}
-	return s.print(survey.Printable(eventText(event)) + "\n")
+	text := eventText(event)
+	if event.Dropped > 0 {
+		text += fmt.Sprintf(" (the output was stuck, and %d lines before this one were dropped)", event.Dropped)
+	}
+	return s.print(survey.Printable(text) + "\n")
 }
 
 func eventText(event lead.Event) string {

@@ -19,7 +19,7 @@ type Options struct {
 	Name       string        // this participant, which no other one is called
 	Promise    time.Duration // how long a yes holds; negative: by the session timeout, see promiseOf
 	StandAgain bool          // after a loss, instead of ending
-	Report     func(Event)   // called from one goroutine at a time
+	Report     func(Event)   // called by one goroutine; while it blocks, events wait or are dropped
 }
 
 // An Event is a step that Report gets.
@@ -30,6 +30,7 @@ type Event struct {
 	Name    string    `json:"name,omitempty"`    // the leader
 	Token   int64     `json:"token,omitempty"`   // the fencing token
 	Why     string    `json:"why,omitempty"`
+	Dropped int       `json:"dropped,omitempty"` // events right before this one that Report did not get
 }
 
 // The events.
@@ -47,8 +48,7 @@ const (
 type Elector struct {
 	options  Options
 	selector *leader.LeaderSelector
-
-	reporting sync.Mutex // one call of Report at a time
+	reports  *reports // set by Run
 
 	mu       sync.Mutex
 	promise  time.Duration
@@ -77,12 +77,15 @@ func (e *LostError) Error() string { return fmt.Sprintf("leadership was lost: %v
 func (e *LostError) Unwrap() error { return e.Cause }
 
 // Run stands for the election until ctx ends, a term is lost and it does not stand again, or the servers refuse. It
-// blocks until its term is released, which waits for the end of the last promise. It never returns nil. Errors: the
-// cause of the end of ctx; a *[LostError]; a *[PromiseError]; those of LeaderSelector.Run and Observe.
+// blocks until its term is released, which waits for the end of the last promise, and then for at most a second for
+// Report. It never returns nil. Errors: the cause of the end of ctx; a *[LostError]; a *[PromiseError]; those of
+// LeaderSelector.Run and Observe.
 func (e *Elector) Run(ctx context.Context) error {
 	if err := e.fit(ctx); err != nil {
 		return err
 	}
+	e.reports = newReports(e.options.Report)
+	defer e.reports.end() // after Wait
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	var observing sync.WaitGroup
@@ -125,15 +128,19 @@ func (e *Elector) lead(ctx context.Context, end context.CancelCauseFunc) error {
 	}
 	term := leader.LeaseFromContext(ctx)
 	e.begin(term)
-	e.report(Event{Event: Leads, Name: e.options.Name, Token: term.FencingToken()})
+	e.reports.add(Event{Event: Leads, Name: e.options.Name, Token: term.FencingToken()})
+	asked := false
 	select {
 	case <-ctx.Done(): // also if the term is lost
 	case <-term.RevocationRequested():
-		e.report(Event{Event: Asked, Token: term.FencingToken(), Why: "another process asks for the leadership"})
+		asked = true
 	}
 	until := e.stop()
+	if asked {
+		e.reports.add(Event{Event: Asked, Token: term.FencingToken(), Why: "another process asks for the leadership"})
+	}
 	if lost := term.Err(); lost != nil {
-		e.report(Event{Event: Lost, Token: term.FencingToken(), Why: lost.Error()})
+		e.reports.add(Event{Event: Lost, Token: term.FencingToken(), Why: lost.Error()})
 		if !e.options.StandAgain {
 			end(&LostError{lost})
 		}
@@ -145,16 +152,8 @@ func (e *Elector) lead(ctx context.Context, end context.CancelCauseFunc) error {
 	case <-promise.C:
 	case <-term.Done():
 	}
-	e.report(Event{Event: Yields, Token: term.FencingToken()})
+	e.reports.add(Event{Event: Yields, Token: term.FencingToken()})
 	return nil
-}
-
-// report passes on one event at a time.
-func (e *Elector) report(event Event) {
-	event.At = time.Now()
-	e.reporting.Lock()
-	defer e.reporting.Unlock()
-	e.options.Report(event)
 }
 
 func (e *Elector) begin(term *locks.Lease) {
@@ -177,6 +176,6 @@ func (e *Elector) see(seen leader.Participant) {
 	e.seen, e.seenAt = seen, time.Now()
 	e.mu.Unlock()
 	if seen.ID != e.options.Name && seen.Path != "" { // this one is about to stand where there is none
-		e.report(Event{Event: Sees, Name: seen.ID, Token: seen.Token})
+		e.reports.add(Event{Event: Sees, Name: seen.ID, Token: seen.Token})
 	}
 }

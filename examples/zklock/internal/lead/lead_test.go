@@ -36,13 +36,22 @@ type participant struct {
 
 func stand(t *testing.T, server *zktest.Server, name string, standAgain bool) *participant {
 	t.Helper()
+	return standReporting(t, server, name, standAgain, nil)
+}
+
+// standReporting is stand with a Report; nil keeps the events.
+func standReporting(t *testing.T, server *zktest.Server, name string, standAgain bool, report func(lead.Event)) *participant {
+	t.Helper()
 	p := &participant{t: t, link: server.NewLink(), ended: make(chan error, 1)}
 	client, err := framework.NewClient("zk", framework.WithDialer(p.link.DialContext), framework.WithSessionTimeout(sessionTimeout))
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.client = client
-	p.Elector = lead.New(lead.Options{Client: client, Path: path, Name: name, Promise: -1, StandAgain: standAgain, Report: p.hear})
+	if report == nil {
+		report = p.hear
+	}
+	p.Elector = lead.New(lead.Options{Client: client, Path: path, Name: name, Promise: -1, StandAgain: standAgain, Report: report})
 	ctx, stop := context.WithCancelCause(t.Context())
 	p.stop = stop
 	go func() { p.ended <- p.Run(ctx) }()
@@ -95,6 +104,20 @@ func (p *participant) within(limit time.Duration) error {
 		p.t.Fatalf("%s: got no end of Run within %v", p.Answer().Me, limit)
 		return nil
 	}
+}
+
+// revoke asks the leader to leave, and returns it.
+func (p *participant) revoke() leader.Participant {
+	p.t.Helper()
+	present, err := leader.NewLeaderSelector(p.client, path).Leader(p.t.Context())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if err := locks.AttemptRevoke(p.t.Context(), p.client, present.Path); err != nil {
+		p.t.Fatal(err)
+	}
+	synctest.Wait()
+	return present
 }
 
 func TestYesRunsOutBeforeTheLeaseDoes(t *testing.T) {
@@ -182,13 +205,8 @@ func TestLeaderThatIsAskedToLeaveStandsAgainBehindTheOthers(t *testing.T) {
 		a, b := stand(t, server, "a", false), stand(t, server, "b", false)
 		a.until(true)
 		first := a.Answer()
-		node := leader.NewLeaderSelector(b.client, path)
-		present, err := node.Leader(t.Context())
-		if err != nil || present.ID != "a" || present.Token != first.Token {
-			t.Fatalf("got %+v, %v, want a with token %d", present, err, first.Token)
-		}
-		if err := locks.AttemptRevoke(t.Context(), b.client, present.Path); err != nil {
-			t.Fatal(err)
+		if present := b.revoke(); present.ID != "a" || present.Token != first.Token {
+			t.Fatalf("got %+v, want a with token %d", present, first.Token)
 		}
 		b.until(true)
 		synctest.Wait() // a sees b in the instant in which b leads
