@@ -63,7 +63,7 @@ func TestLeadAnswersWhoLeadsAndReleasesAtTerm(t *testing.T) {
 		t.Errorf("the next one led after %v, want no wait for the end of a session", d)
 	}
 	b.awaitOutput(`"event":"leads"`)
-	if got, want := a.wholeOutput(), "this one does not lead any more: the leadership is released"; !strings.Contains(got, want) {
+	if got, want := a.wholeOutput(), "this one does not lead any more: the leadership is being released"; !strings.Contains(got, want) {
 		t.Errorf("got %q, want %q in it", got, want)
 	}
 	b.signal(syscall.SIGINT)

@@ -169,7 +169,7 @@ func eventText(event lead.Event) string {
 	case lead.Leads:
 		return fmt.Sprintf("this one leads, as %s, token %d", event.Name, event.Token)
 	case lead.Yields:
-		return "this one does not lead any more: the leadership is released"
+		return "this one does not lead any more: the leadership is being released"
 	case lead.Lost:
 		return "the leadership is lost: " + event.Why
 	case lead.Sees:

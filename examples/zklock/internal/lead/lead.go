@@ -135,9 +135,14 @@ func (e *Elector) lead(ctx context.Context, end context.CancelCauseFunc) error {
 	case <-term.RevocationRequested():
 		asked = true
 	}
-	until := e.stop()
+	promise := time.NewTimer(time.Until(e.stop()))
+	defer promise.Stop()
 	if asked {
 		e.reports.add(Event{Event: Asked, Token: term.FencingToken(), Why: "another process asks for the leadership"})
+	}
+	select {
+	case <-promise.C:
+	case <-term.Done():
 	}
 	if lost := term.Err(); lost != nil {
 		e.reports.add(Event{Event: Lost, Token: term.FencingToken(), Why: lost.Error()})
@@ -145,12 +150,6 @@ func (e *Elector) lead(ctx context.Context, end context.CancelCauseFunc) error {
 			end(&LostError{lost})
 		}
 		return nil
-	}
-	promise := time.NewTimer(time.Until(until))
-	defer promise.Stop()
-	select {
-	case <-promise.C:
-	case <-term.Done():
 	}
 	e.reports.add(Event{Event: Yields, Token: term.FencingToken()})
 	return nil
