@@ -13,6 +13,7 @@ import (
 	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/retry"
 )
 
 const (
@@ -43,7 +44,8 @@ func stand(t *testing.T, server *zktest.Server, name string, standAgain bool) *p
 func standReporting(t *testing.T, server *zktest.Server, name string, standAgain bool, report func(lead.Event)) *participant {
 	t.Helper()
 	p := &participant{t: t, link: server.NewLink(), ended: make(chan error, 1)}
-	client, err := framework.NewClient("zk", framework.WithDialer(p.link.DialContext), framework.WithSessionTimeout(sessionTimeout))
+	client, err := framework.NewClient("zk", framework.WithDialer(p.link.DialContext), framework.WithSessionTimeout(sessionTimeout),
+		framework.WithRetryPolicy(retry.UntilElapsed(15*time.Second, 250*time.Millisecond))) // as that of zklock
 	if err != nil {
 		t.Fatal(err)
 	}

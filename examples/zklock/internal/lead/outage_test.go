@@ -28,3 +28,22 @@ func TestStandbyOutlastsALongOutage(t *testing.T) {
 		b.until(true)
 	})
 }
+
+// No server confirms the release of a term that has lasted longer than the retry policy of zklock does.
+func TestLeaderThatIsAskedToLeaveInAnOutageStandsAgain(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		server := zktest.New(t)
+		a, b := stand(t, server, "a", true), stand(t, server, "b", false)
+		a.until(true)
+		time.Sleep(time.Minute)
+		a.until(true)
+		b.revoke()
+		a.link.Cut() // before the last yes has run out
+		b.until(true)
+		time.Sleep(5 * time.Minute)
+		a.link.Heal()
+		time.Sleep(time.Minute)
+		b.stop(nil)
+		a.until(true)
+	})
+}
