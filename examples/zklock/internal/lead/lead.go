@@ -92,12 +92,8 @@ func (e *Elector) Run(ctx context.Context) error {
 	defer observing.Wait()
 	defer end(nil) // before Wait
 	observing.Go(func() {
-		for seen, err := range e.selector.Observe(ctx) {
-			if err != nil {
-				end(err) // nothing, if ctx has ended
-				return
-			}
-			e.see(seen)
+		if err := e.observe(ctx); err != nil {
+			end(err) // nothing, if ctx has ended
 		}
 	})
 	err := e.selector.Run(ctx, func(ctx context.Context) error { return e.lead(ctx, end) })
@@ -167,14 +163,4 @@ func (e *Elector) stop() time.Time {
 	defer e.mu.Unlock()
 	e.term = nil
 	return e.promised
-}
-
-// see is called with each leader that the servers name.
-func (e *Elector) see(seen leader.Participant) {
-	e.mu.Lock()
-	e.seen, e.seenAt = seen, time.Now()
-	e.mu.Unlock()
-	if seen.ID != e.options.Name && seen.Path != "" { // this one is about to stand where there is none
-		e.reports.add(Event{Event: Sees, Name: seen.ID, Token: seen.Token})
-	}
 }
