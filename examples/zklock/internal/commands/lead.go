@@ -36,8 +36,10 @@ moment of the question, unless this one's node or session is removed by hand.
 So work that a yes allows is to end within that time, or to ask again; no answer
 is a no. -promise is that time. zklock says yes only while the lease lasts as
 long, by its own clock; whether servers answer does not matter. "name" is "me"
-only then. Another's name is who led when the servers were last heard, and if
-"connected" is false that may be long ago. Participants need different names.
+only then. Another's name is who led when the servers last said so: long ago, if
+"connected" is false, and for a moment after it is true again. It is "" if no
+participant leads, if zklock may not read the leader's node, and if the leader
+was asked to leave before zklock read it. Participants need different names.
 
 "token" is a number that grows from term to term: a store that refuses smaller
 ones than it has seen is safe even from a program that is late.
@@ -173,7 +175,7 @@ func eventText(event lead.Event) string {
 	case lead.Lost:
 		return "the leadership is lost: " + event.Why
 	case lead.Sees:
-		return "the leader is " + cmp.Or(event.Name, "a participant without a name")
+		return "the leader is " + cmp.Or(event.Name, "a participant whose name is not known")
 	default:
 		return event.Why
 	}

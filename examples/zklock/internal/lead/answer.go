@@ -13,7 +13,7 @@ type Answer struct {
 	Since     *time.Time `json:"since,omitempty"` // when Name began to lead, as far as this process has seen
 	Token     int64      `json:"token,omitempty"` // the fencing token of the term
 	ValidFor  int64      `json:"valid_for_ms"`    // 0 unless Leading
-	Connected bool       `json:"connected"`       // otherwise another's Name may be old
+	Connected bool       `json:"connected"`       // otherwise, and right after it was not, another's Name may be old
 }
 
 // Answer returns who leads now. It does no I/O. A yes is a promise: no other participant leads before it has run out,

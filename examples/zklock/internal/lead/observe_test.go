@@ -49,6 +49,24 @@ func TestLeaderWhoseNodeMayNotBeReadHasNoName(t *testing.T) {
 	})
 }
 
+// The request replaces the name in the leader's node, while the leader waits for the end of its last yes.
+func TestLeaderThatWasAskedToLeaveHasNoNameForNewcomers(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		server := zktest.New(t)
+		a, b := stand(t, server, "a", false), stand(t, server, "b", false)
+		a.until(true)
+		b.revoke()
+		c := stand(t, server, "c", false)
+		if got := c.Answer(); got.Name != "" || !got.Connected {
+			t.Errorf("got %+v of a newcomer, want no name", got)
+		}
+		if got := b.Answer(); got.Name != "a" {
+			t.Errorf("got %+v of one that had seen the leader before, want its name", got)
+		}
+		b.until(true)
+	})
+}
+
 func TestElectorThatMayNotListEnds(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		server := zktest.New(t)
