@@ -121,9 +121,7 @@ func (st *standing) stand(ctx context.Context, s *scene) error {
 		return errors.Join(err, listener.Close())
 	}
 	elector := lead.New(st.options)
-	server := &http.Server{
-		Handler: elector.Handler(!st.insecure), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 1 << 14,
-	}
+	server := answerServer(elector.Handler(!st.insecure), 10*time.Second)
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	served := make(chan struct{})
@@ -145,6 +143,14 @@ func (st *standing) stand(ctx context.Context, s *scene) error {
 		return &statusError{run.ExitConfig, err}
 	default:
 		return err
+	}
+}
+
+// answerServer waits no longer than patience for a request with its body, and for the reader of an answer.
+func answerServer(handler http.Handler, patience time.Duration) *http.Server {
+	return &http.Server{
+		Handler: handler, ReadHeaderTimeout: patience, ReadTimeout: patience, WriteTimeout: patience,
+		IdleTimeout: time.Minute, MaxHeaderBytes: 1 << 14,
 	}
 }
 
