@@ -6,12 +6,14 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/internal/clienttest"
 	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/framework/zktest/dnstest"
 )
 
 // A headless service: one name, three addresses, of which one is silent and one does not serve.
@@ -81,6 +83,55 @@ func TestANameIsLookedUpAnewAtAReconnection(t *testing.T) {
 			t.Errorf("got session %v, want %v", w.Session(), s)
 		}
 	})
+}
+
+// The list is not had any more. The server of the last one has moved, and its name says where to.
+func TestAListThatDoesNotComeLeavesTimeForTheLookupOfHosts(t *testing.T) {
+	for name, byFunction := range map[string]bool{"silent SRV records": false, "a function that hangs": true} {
+		t.Run(name, func(t *testing.T) {
+			var dns dnstest.Server
+			dns.Resolve(t)
+			zktest.Bubble(t, func(t *testing.T) {
+				dns.SetSRV(srvName, record("zk.example.", 2181))
+				w := &env{&clienttest.Env{T: t, Server: zktest.New(t)}}
+				before, after := w.Server.NewLink(), w.Server.NewLink()
+				var moved atomic.Bool
+				goOn := make(chan struct{})
+				connect, opts := "dns-srv://"+srvName, []framework.Option{
+					byName(map[string]*zktest.Link{"10.0.0.1:2181": before, "10.0.0.2:2181": after}),
+					framework.WithLookup(func(ctx context.Context, _ string) ([]string, error) {
+						time.Sleep(5 * time.Millisecond)
+						if moved.Load() {
+							return []string{"10.0.0.2"}, ctx.Err()
+						}
+						return []string{"10.0.0.1"}, ctx.Err()
+					}),
+				}
+				if byFunction {
+					connect, opts = "", append(opts, framework.WithServers(func(context.Context) ([]string, error) {
+						if moved.Load() {
+							<-goOn // whatever the context says
+						}
+						return []string{"zk.example:2181"}, nil
+					}))
+				}
+				client := w.Dial(connect, opts...)
+				if err := client.BlockUntilConnected(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				dns.Mute()
+				moved.Store(true)
+				before.Cut()
+				w.Eventually("suspended", func() bool { return !client.State().IsConnected() })
+				if err := client.BlockUntilConnected(w.Within(time.Minute)); err != nil {
+					t.Errorf("got %v, want a connection to where the server's name leads", err)
+				}
+				close(goOn)
+				_ = client.Close()
+				time.Sleep(time.Minute) // a look-up lasts until its deadline
+			})
+		})
+	}
 }
 
 func TestALookupThatFailsIsNamed(t *testing.T) {

@@ -8,11 +8,13 @@ import (
 	"net/netip"
 	"slices"
 	"sync"
+	"time"
 )
 
-// addresses lists what there is to dial, with every host looked up. It blocks until all look-ups have ended.
-func (r *Route) addresses(ctx context.Context) (all []Address, problems map[string]error) {
-	servers := r.servers(ctx)
+// addresses lists what there is to dial, with every host looked up. It blocks until all look-ups have ended. cut is set
+// if the list of servers had too little time.
+func (r *Route) addresses(ctx context.Context) (all []Address, problems map[string]error, cut bool) {
+	servers, cut := r.list(ctx)
 	found := make([][]string, len(servers))
 	failed := make([]error, len(servers))
 	var wg sync.WaitGroup
@@ -37,7 +39,20 @@ func (r *Route) addresses(ctx context.Context) (all []Address, problems map[stri
 			}
 		}
 	}
-	return all, problems
+	return all, problems, cut
+}
+
+// list asks for the servers in half of the time: if no answer comes, the hosts of the last list still have the other
+// half for their look-ups, and a server that has moved is found. cut is set if the half was too short.
+func (r *Route) list(ctx context.Context) (servers []string, cut bool) {
+	deadline, limited := ctx.Deadline()
+	if !limited {
+		return r.servers(ctx), false
+	}
+	half, cancel := context.WithTimeout(ctx, time.Until(deadline)/2)
+	defer cancel()
+	servers = r.servers(half)
+	return servers, errors.Is(half.Err(), context.DeadlineExceeded)
 }
 
 // look looks a host up. If that fails, the answer to the last look-up that did not comes with the error.

@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/gocurator/curator/framework/zktest"
 )
 
 func TestEveryHostIsLookedUpAtEachAttempt(t *testing.T) {
@@ -37,7 +40,7 @@ func TestEveryHostIsLookedUpAtEachAttempt(t *testing.T) {
 		if c.zk != nil {
 			answers["zk"] = c.zk
 		}
-		all, problems := r.addresses(t.Context())
+		all, problems, _ := r.addresses(t.Context())
 		var got []string
 		for _, a := range all {
 			got = append(got, a.Dial+strings.Repeat("*", a.rank))
@@ -51,6 +54,35 @@ func TestEveryHostIsLookedUpAtEachAttempt(t *testing.T) {
 	}
 	if len(asked) != 8 || slices.Contains(asked, "10.0.0.9") {
 		t.Errorf("looked up %q", asked)
+	}
+}
+
+// Limits grow with a list that is cut off, as with a look-up.
+func TestAListThatDoesNotComeHasHalfOfTheTime(t *testing.T) {
+	for name, slow := range map[string]bool{"in time": false, "cut off": true} {
+		zktest.Bubble(t, func(t *testing.T) {
+			var left time.Duration
+			r := NewRoute(func(ctx context.Context) []string {
+				if slow {
+					<-ctx.Done()
+				}
+				return []string{"zk:2181"}
+			}, func(ctx context.Context, _ string) ([]string, error) {
+				deadline, _ := ctx.Deadline()
+				left = time.Until(deadline)
+				return []string{"10.0.0.1"}, nil
+			})
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			all, _, cut := r.addresses(ctx)
+			want := 10 * time.Second
+			if slow {
+				want = 5 * time.Second
+			}
+			if len(all) != 1 || left != want || cut != slow {
+				t.Errorf("%s: got %v with %v left for the host, cut %t; want one address, %v and %t", name, all, left, cut, want, slow)
+			}
+		})
 	}
 }
 

@@ -49,8 +49,8 @@ func NewRoute(servers func(ctx context.Context) []string, lookup Lookup) *Route 
 // next chooses the address of the next attempt. It fails if no host is known by any address. problems are those of
 // look-ups, by server: a host that cannot be looked up any more is taken to be where it was.
 func (r *Route) next(ctx context.Context) (a Address, problems map[string]error, ok bool) {
-	all, problems := r.addresses(ctx)
-	cut := errors.Is(ctx.Err(), context.DeadlineExceeded)
+	all, problems, cut := r.addresses(ctx)
+	cut = cut || errors.Is(ctx.Err(), context.DeadlineExceeded)
 	rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	slices.SortStableFunc(all, func(a, b Address) int { return cmp.Compare(a.rank, b.rank) })
 	r.mu.Lock()
