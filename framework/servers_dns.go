@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// dnsScheme begins a connect string that names the SRV records of the servers, as for ZooKeeper's client from 3.10 on.
+// dnsScheme begins a connect string that names the SRV records of the servers, as for the client of ZooKeeper 3.10,
+// which is in development (ZOOKEEPER-4956).
 const dnsScheme = "dns-srv://"
 
 // dnsForm is for errors.
@@ -51,13 +54,31 @@ func dnsProblem(name string) error {
 		return errors.New("the name is empty")
 	case strings.Contains(name, ","):
 		return errors.New("only one name is looked up")
+	case isIP(name):
+		return errors.New("it is an IP address, which has no SRV records")
 	case strings.Contains(name, ":"):
 		return errors.New("ports stand in the records")
-	case len(name) > 254 || strings.ContainsAny(name, " \t\r\n\x00[];\\") || strings.HasPrefix(name, ".") || strings.Contains(name, ".."):
-		return errors.New("not a DNS name")
+	case !isDNSName(name):
+		return errors.New("not a DNS name, which has letters, and may have digits, hyphens, underscores and dots")
 	default:
 		return nil
 	}
+}
+
+func isIP(name string) bool {
+	_, notAddress := netip.ParseAddr(strings.Trim(name, "[]"))
+	_, notServer := netip.ParseAddrPort(name)
+	return notAddress == nil || notServer == nil
+}
+
+// isDNSName refuses what Go's resolver never asks for, with the error that there is no such host.
+func isDNSName(name string) bool {
+	const digits, others = "0123456789", "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_"
+	name = strings.TrimSuffix(name, ".")
+	wrong := func(label string) bool {
+		return label == "" || len(label) > 63 || strings.Trim(label, "-") != label || strings.Trim(label, digits+others) != ""
+	}
+	return len(name) <= 253 && strings.ContainsAny(name, others) && !slices.ContainsFunc(strings.Split(name, "."), wrong)
 }
 
 // mostRecords bounds an answer: an ensemble has a dozen servers.

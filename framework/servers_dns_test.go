@@ -155,12 +155,24 @@ func TestSRVRecordsOfADNSServerLeadToAServer(t *testing.T) {
 
 func TestMistakesInANameOfSRVRecordsAreNamed(t *testing.T) {
 	const form = ": write dns-srv://_client._tcp.zk.example.org/chroot"
+	const noName = ": not a DNS name, which has letters, and may have digits, hyphens, underscores and dots" + form
+	const anIP = ": it is an IP address, which has no SRV records" + form
+	long := strings.Repeat("a", 64) + ".example"
 	for connect, want := range map[string]string{
 		"dns-srv://":                  `connect string names SRV records of "": the name is empty` + form,
 		"dns-srv:///app":              `connect string names SRV records of "": the name is empty` + form,
 		"dns-srv://zk.example:2181":   `connect string names SRV records of "zk.example:2181": ports stand in the records` + form,
 		"dns-srv://a.example,b:2181":  `connect string names SRV records of "a.example,b:2181": only one name is looked up` + form,
-		"dns-srv://a..example":        `connect string names SRV records of "a..example": not a DNS name` + form,
+		"dns-srv://a..example":        `connect string names SRV records of "a..example"` + noName,
+		"dns-srv://a.example?x":       `connect string names SRV records of "a.example?x"` + noName,
+		"dns-srv://é.example":         `connect string names SRV records of "é.example"` + noName,
+		"dns-srv://-a.example":        `connect string names SRV records of "-a.example"` + noName,
+		"dns-srv://2181":              `connect string names SRV records of "2181"` + noName,
+		"dns-srv://" + long:           `connect string names SRV records of "` + long + `"` + noName,
+		"dns-srv://10.0.0.1/app":      `connect string names SRV records of "10.0.0.1"` + anIP,
+		"dns-srv://10.0.0.1:2181":     `connect string names SRV records of "10.0.0.1:2181"` + anIP,
+		"dns-srv://[::1]":             `connect string names SRV records of "[::1]"` + anIP,
+		"dns-srv://[::1]:2181":        `connect string names SRV records of "[::1]:2181"` + anIP,
 		"dns-srv://a.example/b/":      `chroot "/b/": `,
 		"dns-srv://u:secret@a":        "connect string names a user before an @: ",
 		"dns-srv://u:sec/ret@a":       "connect string names a user before an @: ",
