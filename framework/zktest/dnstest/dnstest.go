@@ -1,10 +1,14 @@
 // Package dnstest is a DNS server for tests: over connections in memory, also in a bubble, or over UDP on this machine.
+//
+// It replaces [net.DefaultResolver] until the test ends, so such a test must not call t.Parallel. A look-up lasts until
+// its deadline, also if its client is closed: before a bubble ends, close the client and sleep past that.
 package dnstest
 
 import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"strings"
@@ -29,18 +33,43 @@ type Server struct {
 	asked  int
 }
 
-// SetSRV sets the records of a name, which ends with a dot; none is an answer without records.
+// SetSRV sets the records of a name, which ends with a dot; none is an answer without records. It panics if a label of
+// a name has more than 63 bytes.
 func (s *Server) SetSRV(name string, records ...net.SRV) {
+	mustFit(name)
+	for _, r := range records {
+		mustFit(r.Target)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.srv = map[string][]net.SRV{name: records}
+	if s.srv == nil {
+		s.srv = make(map[string][]net.SRV)
+	}
+	s.srv[strings.ToLower(name)] = records
 }
 
-// SetA sets the one address of a host, whose name ends with a dot.
+// SetA sets the one address of a host, whose name ends with a dot. It panics if that is no IPv4 address, or
+// a label has more than 63 bytes.
 func (s *Server) SetA(host string, ip net.IP) {
+	mustFit(host)
+	if ip.To4() == nil {
+		panic(fmt.Sprintf("dnstest: SetA of %s: %v is no IPv4 address, and AAAA records are not served", host, ip))
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.a = map[string]net.IP{host: ip.To4()}
+	if s.a == nil {
+		s.a = make(map[string]net.IP)
+	}
+	s.a[strings.ToLower(host)] = ip.To4()
+}
+
+// mustFit panics if a name does not fit into a message: the first two bits of a label's length mean something else.
+func mustFit(name string) {
+	for label := range strings.SplitSeq(name, ".") {
+		if len(label) > 63 {
+			panic(fmt.Sprintf("dnstest: %q has %d bytes: a label of a DNS name has at most 63", label, len(label)))
+		}
+	}
 }
 
 // Forget has the server know no name any more.

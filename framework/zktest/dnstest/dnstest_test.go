@@ -1,7 +1,9 @@
 package dnstest_test
 
 import (
+	"fmt"
 	"net"
+	"strings"
 	"testing"
 
 	"github.com/gocurator/curator/framework/zktest/dnstest"
@@ -33,6 +35,51 @@ func TestResolverReadsTheRecordsThatAreSet(t *testing.T) {
 			if _, _, err := net.DefaultResolver.LookupSRV(t.Context(), "", "", "_x._tcp.a.example."); err == nil {
 				t.Error("got records of a name that the server has forgotten")
 			}
+		})
+	}
+}
+
+func TestServerKnowsAllNamesThatAreSet(t *testing.T) {
+	var server dnstest.Server
+	server.ResolveUDP(t)
+	for i, name := range []string{"a.example.", "b.example.", "C.example."} {
+		server.SetSRV("_x._tcp."+name, net.SRV{Target: name, Port: uint16(i)})
+		server.SetA(name, net.IPv4(10, 0, 0, byte(i)))
+	}
+	server.SetA("a.example.", net.IPv4(10, 0, 0, 9)) // instead of the first one
+	for i, name := range []string{"a.example.", "b.example.", "C.example."} {
+		_, records, err := net.DefaultResolver.LookupSRV(t.Context(), "", "", "_x._tcp."+name)
+		if err != nil || len(records) != 1 || *records[0] != (net.SRV{Target: name, Port: uint16(i)}) {
+			t.Errorf("%s: got %v, %v, want its record", name, records, err)
+		}
+		want := []string{"10.0.0.9", "10.0.0.1", "10.0.0.2"}[i]
+		addresses, err := net.DefaultResolver.LookupHost(t.Context(), name)
+		if err != nil || len(addresses) != 1 || addresses[0] != want {
+			t.Errorf("%s: got %v, %v, want %s", name, addresses, err, want)
+		}
+	}
+}
+
+func TestServerRefusesWhatItCannotAnswer(t *testing.T) {
+	long := strings.Repeat("a", 64)
+	var server dnstest.Server
+	for name, c := range map[string]struct {
+		set  func()
+		want string
+	}{
+		"an IPv6 address":          {func() { server.SetA("a.", net.IPv6loopback) }, "::1 is no IPv4 address"},
+		"no address":               {func() { server.SetA("a.", nil) }, "is no IPv4 address"},
+		"a long label":             {func() { server.SetSRV(long + ".") }, "has 64 bytes"},
+		"a long label of a host":   {func() { server.SetA("a."+long+".", net.IPv4zero) }, "has 64 bytes"},
+		"a long label of a target": {func() { server.SetSRV("a.", net.SRV{Target: long + "."}) }, "has 64 bytes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if got := fmt.Sprint(recover()); !strings.HasPrefix(got, "dnstest: ") || !strings.Contains(got, c.want) {
+					t.Errorf("got panic %q, want %q in it", got, c.want)
+				}
+			}()
+			c.set()
 		})
 	}
 }
