@@ -178,6 +178,27 @@ func TestServersOfSRVRecordsAreLookedUp(t *testing.T) {
 	}
 }
 
+func TestSRVRecordsThatAClientRefusesAreNamed(t *testing.T) {
+	const name = "_client._tcp.zk.example."
+	many := make([]net.SRV, 101)
+	for i := range many {
+		many[i] = net.SRV{Target: "zk.example.", Port: uint16(i + 1)}
+	}
+	var dns dnstest.Server
+	dns.Resolve(t)
+	for want, records := range map[string][]net.SRV{
+		"there are 101, more than the 100 that a client takes": many,
+		`a target is "."`:              {{Target: "zk.example.", Port: 2181}, {Target: ".", Port: 1}},
+		"the port of zk.example. is 0": {{Target: "zk.example."}},
+	} {
+		dns.SetSRV(name, records...)
+		all, err := fourletter.Find(t.Context(), "dns-srv://"+name, nil, patience)
+		if err == nil || !strings.Contains(err.Error(), "SRV records of "+name+": "+want) {
+			t.Errorf("got %v, %v, want %q", all, err, want)
+		}
+	}
+}
+
 func TestServerIsAskedOverTLS(t *testing.T) {
 	web := httptest.NewTLSServer(http.NotFoundHandler()) // for its certificate
 	defer web.Close()
