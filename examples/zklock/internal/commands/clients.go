@@ -13,7 +13,8 @@ import (
 	"github.com/gocurator/curator/examples/zklock/internal/survey"
 )
 
-// contact asks the servers about the clients of all contenders. It returns nil if there are none, or limit is 0.
+// contact asks the servers about the clients of all contenders. It returns nil if there are none, or limit is 0. That
+// the servers cannot be found is part of the report, since the lock has been read.
 func (s *scene) contact(ctx context.Context, lock *survey.Lock, limit time.Duration) (*contact.Report, error) {
 	var wanted []int64
 	for _, c := range lock.Contenders {
@@ -28,11 +29,10 @@ func (s *scene) contact(ctx context.Context, lock *survey.Lock, limit time.Durat
 	if err != nil {
 		return nil, err
 	}
-	asked, err := s.servers.Each(ctx, limit)
-	if err != nil {
-		return nil, err
-	}
-	return contact.Ask(ctx, asked, contact.Own{Session: session.ID(), Timeout: session.Timeout()}, wanted, limit), nil
+	asked, failed := s.servers.Each(ctx, limit)
+	report := contact.Ask(ctx, asked, contact.Own{Session: session.ID(), Timeout: session.Timeout()}, wanted, limit)
+	report.Failed = failed
+	return report, nil
 }
 
 // The most holders and waiters that the text describes; JSON has all.
@@ -162,6 +162,9 @@ func when(c contact.Client) string {
 // silenceTexts name the servers that did not answer what was needed, and say how to make them answer. unknown is set if
 // nothing is known of a client.
 func silenceTexts(r *contact.Report, unknown bool) (texts []string) {
+	if r.Failed != nil {
+		texts = append(texts, fmt.Sprintf("The servers were not asked: %v", r.Failed))
+	}
 	var forbidden []string
 	for _, a := range r.Answers {
 		for command, err := range map[string]error{"cons": a.Cons, "dump": a.Dump} {

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -48,6 +49,9 @@ func TestWhoTellsWhetherTheHolderLives(t *testing.T) {
 		"a waiter": {waiter, reported(1500 * time.Millisecond), []string{"waits 0x9 from 10.0.0.7:5 at zk1:2181: heard 1.5s ago, it is alive zk1:2181 does not allow dump"}},
 		"away": {holder, noClients, []string{
 			"connected to none of the servers asked (1): it is dead, cut off, or at a server that does not list its connections; its session ends within its timeout",
+		}},
+		"not found": {holder, &contact.Report{Failed: errors.New("no such host")}, []string{
+			"Whether their clients live is not known. The servers were not asked: no such host",
 		}},
 		"not allowed": {holder, untold(fourletter.NotAllowed, ""), []string{
 			"Whether their clients live is not known. zk1:2181 does not allow cons, zk1:2181 does not allow dump: in its zoo.cfg, " +

@@ -29,6 +29,7 @@ for what is wrong or will be. It only reads.
   sessions      with very many locks, and those that wait behind themselves
   outages       servers that refuse connections, do not answer, hang up without
                 a word, or have no leader
+  DNS           does not answer for the SRV records in -zk, or they are wrong
   settings      of servers that weaken the promise that a holder knows first:
                 sessions shorter than two ticks
   releases      of servers that can lose writes that were answered, so that
@@ -61,15 +62,11 @@ func newDoctor(set *flag.FlagSet) *looker {
 		if *limit <= 0 {
 			return &statusError{run.ExitUsage, fmt.Errorf("-answer-within %v: want a time that is not zero", *limit)}
 		}
-		asked, err := s.servers.Each(ctx, *limit)
-		if err != nil {
-			return &statusError{run.ExitUnreachable, err}
-		}
 		root := "/"
 		if len(s.paths) > 0 {
 			root = s.paths[0]
 		}
-		atServers, served := doctor.Servers(ctx, asked, *limit)
+		atServers, served := examineServers(ctx, s, *limit)
 		found, reached, err := examine(ctx, s.client, root, *many, served)
 		if err != nil {
 			return err
@@ -85,6 +82,19 @@ func newDoctor(set *flag.FlagSet) *looker {
 		}
 		return verdict(found, reached)
 	}}
+}
+
+// examineServers examines the servers. If they cannot be found, that is a finding, and served is set, since the client
+// may have found one before.
+func examineServers(ctx context.Context, s *scene, limit time.Duration) (found []doctor.Finding, served bool) {
+	asked, err := s.servers.Each(ctx, limit)
+	if err != nil {
+		return []doctor.Finding{{
+			Level: doctor.Wrong, About: "DNS", What: "the servers were not looked at: " + err.Error(),
+			Advice: "clients that start now find no server: are the name in -zk and its records right, and does this machine's DNS server answer?",
+		}}, true
+	}
+	return doctor.Servers(ctx, asked, limit)
 }
 
 // answerWithin is the flag for how long servers may take to answer four-letter commands.

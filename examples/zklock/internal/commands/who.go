@@ -92,6 +92,9 @@ func whoJSON(lock *survey.Lock, report *contact.Report) map[string]any {
 	}
 	if report != nil {
 		value["servers"] = report.Answers
+		if report.Failed != nil {
+			value["servers_error"] = report.Failed.Error()
+		}
 	}
 	return value
 }

@@ -63,6 +63,7 @@ type Own struct {
 type Report struct {
 	Own     Own
 	Answers []Answer // in the order of the servers
+	Failed  error    // why no server was asked: they could not be found
 }
 
 // An Answer is what one server has answered.

@@ -26,7 +26,7 @@ func (r *Report) listed() (some, all bool) {
 			silent++
 		}
 	}
-	return silent < len(r.Answers), silent == 0
+	return silent < len(r.Answers), silent == 0 && len(r.Answers) > 0
 }
 
 // connection finds the session's connection. A session that has just moved may be at two servers. Which response is the
