@@ -93,7 +93,7 @@ func (term *terminal) types(command string, want *regexp.Regexp, last bool) {
 		select {
 		case <-changed:
 		case <-patience:
-			term.t.Fatalf("%s\ntimed out waiting for what matches\n%s\ngot\n%s", command, want, shown)
+			term.t.Fatalf("%s\ngot nothing within a minute that matches\n%s\ngot\n%s", command, want, shown)
 		}
 	}
 }

@@ -89,7 +89,7 @@ func (p *participant) until(leads bool) time.Duration {
 	began := time.Now()
 	for p.Answer().Leading != leads {
 		if time.Since(began) > time.Minute {
-			p.t.Fatalf("%s: timed out waiting for the answer %t", p.Answer().Me, leads)
+			p.t.Fatalf("%s: got no answer %t within a minute", p.Answer().Me, leads)
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
