@@ -3,6 +3,7 @@ package locks_test
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"maps"
 	"net"
@@ -225,6 +226,26 @@ func TestAWaitThatLastsReadsTheNodesThatItWaitsFor(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The contender has set the watch on its node, so the hold's own watch takes no request.
+func TestAHoldAfterAWaitReadsNothing(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		p := newPeer(t, server)
+		waitOnce(t, server, p)
+		nodes := stranded(t, server, 1)
+		waiter := begin(t.Context(), t, p.mutex())
+		remove(t, server, nodes[0])
+		lease := soon(t, waiter).must(t)
+		time.Sleep(sessionTimeout / 2)
+		if got := p.link.Requests()[lockstest.GetData]; got != 0 {
+			t.Errorf("got %d reads, want none", got)
+		}
+		remove(t, server, path+"/"+lease.NodeName())
+		if err := lease.Err(); !errors.Is(err, locks.ErrLeaseLost) {
+			t.Errorf("after the removal of its node: got %v, want ErrLeaseLost", err)
+		}
+	})
 }
 
 // The server hangs up on a longer request.

@@ -113,7 +113,9 @@ func (c *Contender) decideByView() (d Decision, enough bool) {
 // Admit makes the grant. There is none, and no error, if the session is not valid at this moment: another listing is
 // necessary.
 func (c *Contender) Admit() error {
-	g := &Grant{Queue: c.queue, Node: c.node, Name: c.Me.Name, Fence: c.fence, Session: c.Session}
+	g := &Grant{
+		Queue: c.queue, Node: c.node, Name: c.Me.Name, Fence: c.fence, Session: c.Session, waited: c.selfWatch != nil,
+	}
 	err := g.Begin()
 	if errors.Is(err, framework.ErrNotRenewed) {
 		return nil

@@ -21,6 +21,7 @@ type Grant struct {
 	Name    string
 	Session framework.Session
 	Keeper  Keeper // nil: the node is the grant's own
+	waited  bool   // its contender has waited, and watches the node
 
 	selfWatch atomic.Value // a session.Watch; none before watch, and none with a Keeper
 
@@ -91,9 +92,15 @@ func (g *Grant) bind() (session.Binding, error) {
 	return g.Session.Bind(func(cause error) { g.end(cause) }, g.tidy)
 }
 
-// watch hears of the node's removal by hand. It is deferred, since most holds are short.
+// watch hears of the node's removal by hand. It is deferred, since most holds are short. After a wait it takes no
+// request.
 func (g *Grant) watch() {
-	w := g.Session.WatchDataDeferred(g.Node, g.ownChanged)
+	var w session.Watch
+	if g.waited {
+		w = g.Session.WatchDataSince(g.Token, session.WatchedNode{Path: g.Node, Wake: g.ownChanged})[0]
+	} else {
+		w = g.Session.WatchDataDeferred(g.Node, g.ownChanged)
+	}
 	g.selfWatch.Store(w)
 	g.ownChanged() // earlier news found no watch
 	if g.IsOver() {
