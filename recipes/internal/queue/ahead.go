@@ -34,10 +34,10 @@ import (
 //     first late read, which comes after an eighth of a session timeout at most. That is refused, or shows an event
 //     lost, and the client sets no watch without a read any more, in any directory (framework/internal/watches/set.go).
 //     So this costs a client an eighth of a session timeout once. A wait that ends without a grant before that has the
-//     node read then, so only those shorter waits fail that end before the first of these answers. None of this admits
-//     a contender: where the end of a node is not heard, it goes on waiting.
+//     node read at its end: shorter waits may fail until the first such answer has come. None of this admits a
+//     contender: where the end of a node is not heard, it goes on waiting.
 //
-// A node that is watched alone is always read: it takes a request in any case.
+// A node that the contender waits for later, and does not watch yet, is read: that takes a request in any case.
 
 // An aheadNode is a node ahead that a contender watches so that the view hears of its end.
 type aheadNode struct {
