@@ -34,11 +34,12 @@
 //	go run . check results/results.json
 //	cp results/results.md results/targets.txt results/*.svg figures
 //
-// check fails if a target is missed, which is no reason not to publish the page. Then summary.md takes the place of the
-// plot, the table and the sentence below it in the library's README, under Speed; figures/README.md is rewritten by
-// hand from results.md, as it says what the figures mean; and a commit has all of it, and names the one that was
-// measured. results.json is not published: raw results stay on the machine that measured them, in the directory of
-// -out, which git ignores. -disk needs a directory on a real disk.
+// check fails if a target is missed, which is no reason not to publish the page. Then summary.md, up to its second
+// table, takes the place of the plot, the table and the sentences below it in the library's README, under Speed. Its
+// tables are those of figures/README.md as well, which is rewritten by hand from results.md, as it says what the
+// figures mean. A commit has all of it, and names the one that was measured. results.json is not published: raw results
+// stay on the machine that measured them, in the directory of -out, which git ignores. -disk needs a directory on a
+// real disk.
 //
 // # What has to be installed
 //
