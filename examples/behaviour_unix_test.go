@@ -13,6 +13,7 @@ import (
 
 // different are the programs that behave in another way, and how.
 var different = map[string]behaviour.Program{
+	"playground": {OwnServer: true, Args: []string{"-listen", "127.0.0.1:0"}},
 	"testserver": {OwnServer: true, Args: []string{"-listen", "127.0.0.1:0"}},
 }
 

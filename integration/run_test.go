@@ -42,7 +42,7 @@ func TestRunDoesOnlyThePhasesThatItsArgumentsNeed(t *testing.T) {
 		phases := selected(java, others, []string{"MkDocs", "tmux", "zsh", "fish", "chromium", "Node.js", "promtool", "KDC", "man"})
 		phases["files"] = []string{"tidy", "gofmt", "prose", "site"}
 		phases["test"] = []string{"test", "under fire"}
-		phases["vet"] = []string{"vet", "race", "build", "windows", "darwin", "386", "modules", "porting"}
+		phases["vet"] = []string{"vet", "race", "build", "windows", "darwin", "386", "wasm", "modules", "porting"}
 		phases["modules"] = []string{
 			"examples/adapters/certmagic", "examples/adapters/gocron", "examples/adapters/goframe", "examples/adapters/kratos",
 			"examples/adapters/migrate", "examples/adapters/schedulers", "examples/adapters/tusd", "examples/adapters/vault",
