@@ -58,6 +58,7 @@ type settings struct {
 	frame                   int
 	version, super          string
 	quotas, ttl, verbose    bool
+	playground              string
 }
 
 func (s *settings) flags(set *flag.FlagSet) {
@@ -72,6 +73,7 @@ func (s *settings) flags(set *flag.FlagSet) {
 	set.StringVar(&s.super, "super", "", "user:digest of the super user, whom no ACL stops")
 	set.BoolVar(&s.ttl, "ttl", true, "let there be TTL nodes")
 	set.BoolVar(&s.verbose, "v", false, "log connections that the server closes, with the reason, to standard error")
+	set.StringVar(&s.playground, "playground", "", "also serve the playground, a page for browsers, at this `address`")
 	set.BoolVar(&s.readOnly, "read-only", false, "serve only clients that are content to read")
 	set.Func("fault", "a `command` to begin with, as on standard input; may be repeated", func(line string) error {
 		s.faults = append(s.faults, line)
@@ -121,6 +123,14 @@ func (s *settings) serve(ctx context.Context, srv *zktest.Server, in io.Reader, 
 	}
 	if err := door.open(); err != nil {
 		return err
+	}
+	if s.playground != "" {
+		page, err := servePlayground(s.playground, playground, errs)
+		if err != nil {
+			return &demo.UsageError{Err: fmt.Errorf("-playground %s: %w", s.playground, err)}
+		}
+		defer page.Close() //nolint:errcheck // nothing is lost
+		_, _ = fmt.Fprintf(errs, "testserver: the playground is at http://%s/\n", page.Addr)
 	}
 	ctx, quit := context.WithCancelCause(ctx)
 	defer quit(nil)

@@ -7,11 +7,13 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -247,5 +249,33 @@ func TestSIGTERMEndsItCleanly(t *testing.T) {
 	p.Signal(syscall.SIGTERM)
 	if got := p.Wait(); got != 0 {
 		t.Errorf("got status %d, want 0", got)
+	}
+}
+
+func TestPlaygroundIsServedBesideTheServer(t *testing.T) {
+	files := fstest.MapFS{"index.html": {Data: []byte("the page")}}
+	server, err := servePlayground("127.0.0.1:0", files, t.Output())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	answer, err := http.Get("http://" + server.Addr + "/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if got, err := io.ReadAll(answer.Body); err != nil || string(got) != "the page" {
+		t.Errorf("got %q, %v, want the page", got, err)
+	}
+	if _, err := servePlayground("nowhere", files, t.Output()); err == nil {
+		t.Error("got no error for an address without a port")
+	}
+	if playground != nil {
+		return // this test was built with the page
+	}
+	var said bytes.Buffer
+	args := []string{"-listen", "127.0.0.1:0", "-playground", "127.0.0.1:0"}
+	if status := run(t.Context(), args, strings.NewReader(""), io.Discard, &said); status != demo.StatusUsage || !strings.Contains(said.String(), "go run ./examples/playground") {
+		t.Errorf("got %d, %q without the page, want %d and how to have it", status, said.String(), demo.StatusUsage)
 	}
 }

@@ -69,6 +69,11 @@ func (r release) build(ctx context.Context, to string, chosen []target) error {
 	if err := a.checkOut(ctx); err != nil {
 		return err
 	}
+	page := []string{"run", "./examples/playground", "-build", "examples/testserver/playground"}
+	env := []string{"GOFLAGS=", "GOWORK=off", "GOOS=" + runtime.GOOS, "GOARCH=" + runtime.GOARCH}
+	if _, err := command(ctx, a.tree.dir, env, "go", page...); err != nil {
+		return err
+	}
 	for _, name := range []string{"testserver", "zklock"} {
 		if err := a.program(ctx, name, chosen); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -107,7 +112,11 @@ func (a *artefacts) compile(ctx context.Context, name string, t target) (program
 	env := []string{
 		"CGO_ENABLED=0", "GOOS=" + t.os, "GOARCH=" + t.arch, "GOAMD64=v1", "GOARM64=v8.0", "GOFLAGS=", "GOWORK=off", "GOEXPERIMENT=",
 	}
-	_, err = command(ctx, a.tree.dir, env, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w", "-o", out, "./examples/"+name)
+	args := []string{"build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w", "-o", out}
+	if name == "testserver" {
+		args = append(args, "-tags=playground")
+	}
+	_, err = command(ctx, a.tree.dir, env, "go", append(args, "./examples/"+name)...)
 	if err != nil {
 		return nil, err
 	}

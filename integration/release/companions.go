@@ -12,6 +12,9 @@ const (
 	testserverText = `testserver serves ZooKeeper from memory, for tests and to try things: start it, and it prints
 the address at which it serves until Ctrl-C. testserver -h has its flags, and the faults that it makes on request.
 
+testserver -playground 127.0.0.1:8080 also serves a page, http://127.0.0.1:8080/, on which locks are at work: cut a
+cable, suspend a process, freeze the server.
+
 `
 	windowsText = `zklock shows locks in ZooKeeper, and looks for what is wrong. In a terminal:
 

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -114,8 +115,12 @@ func TestTheProgramsOfTheImagesRunFromTheirUnpackedRoots(t *testing.T) {
 			t.Errorf("%s: got user %q and labels %v", name, config.Config.User, config.Config.Labels)
 		}
 	}
-	server := exec.CommandContext(t.Context(), programs["testserver"], "-listen", "127.0.0.1:0") //nolint:gosec // ours
+	server := exec.CommandContext(t.Context(), programs["testserver"], "-listen", "127.0.0.1:0", "-playground", "127.0.0.1:0") //nolint:gosec // ours
 	out, err := server.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	said, err := server.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,6 +133,11 @@ func TestTheProgramsOfTheImagesRunFromTheirUnpackedRoots(t *testing.T) {
 		t.Fatal(err)
 	}
 	addr := strings.TrimSpace(line)
+	page, err := bufio.NewReader(said).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	servesPlayground(t, strings.TrimSpace(page[strings.LastIndex(page, " ")+1:]))
 	conn, err := net.Dial("tcp", addr)
 	if err != nil {
 		t.Fatal(err)
@@ -141,5 +151,25 @@ func TestTheProgramsOfTheImagesRunFromTheirUnpackedRoots(t *testing.T) {
 	}
 	if got, err := command(t.Context(), "", nil, programs["zklock"], "ls", "-zk", addr, "/"); err != nil {
 		t.Errorf("zklock ls: got %q and %v", got, err)
+	}
+}
+
+// servesPlayground fails unless an address has the page and its program.
+func servesPlayground(t *testing.T, address string) {
+	t.Helper()
+	for name, want := range map[string]string{"": "<!DOCTYPE html>", "playground.wasm.gz": "\x1f\x8b", "recording.json": "{"} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address+name, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(answer.Body)
+		_ = answer.Body.Close()
+		if err != nil || answer.StatusCode != http.StatusOK || !strings.HasPrefix(string(got), want) {
+			t.Errorf("%q: got %s, %v and %d bytes, want a file that begins with %q", name, answer.Status, err, len(got), want)
+		}
 	}
 }

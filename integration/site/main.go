@@ -23,6 +23,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"syscall"
 	"time"
 )
@@ -61,7 +62,10 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	}
 	python, err := mkdocs(ctx, *dir)
 	if err == nil && !*fetch {
-		s := site{dir: *dir, ref: *ref, python: python}
+		s := site{dir: *dir, ref: *ref, python: python, playground: func(ctx context.Context, to string) error {
+			env := []string{"GOFLAGS=", "GOWORK=off", "GOOS=" + runtime.GOOS, "GOARCH=" + runtime.GOARCH}
+			return command(ctx, *dir, env, "go", "run", "./examples/playground", "-build", to)
+		}}
 		if err = s.build(ctx, *to); err == nil {
 			_, _ = fmt.Fprintln(out, filepath.Join(*to, "index.html"))
 		}

@@ -42,9 +42,15 @@ func place(file string) string { return strings.TrimPrefix(file, ".github/") }
 // stage puts the pages and their pictures in a directory, as MkDocs wants them.
 func (s site) stage(texts map[string][]byte, to string) error {
 	var problems []error
+	if s.playground != nil && texts[playgroundPage] == nil {
+		problems = append(problems, fmt.Errorf("there is no %s, which is to show the playground", playgroundPage))
+	}
 	for _, page := range slices.Sorted(maps.Keys(texts)) {
 		r := relinker{site: s, texts: texts, page: page}
 		staged := r.relink(indent(string(texts[page])))
+		if page == playgroundPage && s.playground != nil {
+			staged = embed(staged)
+		}
 		problems = append(problems, r.problems...)
 		if err := write(filepath.Join(to, place(page)), []byte(staged)); err != nil {
 			return err
@@ -65,4 +71,12 @@ func relative(from, to string) string {
 		panic(err) // both are relative
 	}
 	return filepath.ToSlash(link)
+}
+
+// playgroundPage is the page that shows the playground itself, below its title.
+const playgroundPage = "examples/playground/README.md"
+
+func embed(text string) string {
+	title, rest, _ := strings.Cut(text, "\n")
+	return title + "\n\n<iframe class=\"playground\" src=\"../../playground/index.html\" title=\"The playground\"></iframe>\n" + rest
 }

@@ -14,6 +14,8 @@ type site struct {
 	dir    string // the repository's
 	ref    string // the branch or tag of links to code
 	python string // has MkDocs
+
+	playground func(ctx context.Context, to string) error // makes the files that the playground's page shows; nil: none
 }
 
 const module = "github.com/gocurator/curator"
@@ -58,6 +60,11 @@ func (s site) build(ctx context.Context, to string) error {
 	}
 	if err := os.CopyFS(staged, os.DirFS(filepath.Join(room, "assets"))); err != nil {
 		return err
+	}
+	if s.playground != nil {
+		if err := s.playground(ctx, filepath.Join(staged, "playground")); err != nil {
+			return err
+		}
 	}
 	env := []string{"NO_MKDOCS_2_WARNING=1", "PYTHONDONTWRITEBYTECODE=1"}
 	if err := command(ctx, work, env, s.python, "-m", "mkdocs", "build", "--strict", "--site-dir", "site"); err != nil {

@@ -226,3 +226,32 @@ func TestSearchIndexHasEveryPage(t *testing.T) {
 		}
 	}
 }
+
+func TestPlaygroundIsShownOnItsPage(t *testing.T) {
+	s := small(t, []string{"README.md", playgroundPage}, map[string]string{
+		"README.md": "# Home\n\n[it](" + playgroundPage + ")\n", playgroundPage: "# Playground\n\nWords.\n",
+	})
+	s.playground = func(_ context.Context, to string) error {
+		return write(filepath.Join(to, "index.html"), []byte("<!DOCTYPE html><title>p</title>"))
+	}
+	to := filepath.Join(t.TempDir(), "site")
+	if err := s.build(t.Context(), to); err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(filepath.Join(to, "examples", "playground", "index.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := `src="../../playground/index.html"`; !strings.Contains(string(page), want) {
+		t.Errorf("the page lacks %s:\n%s", want, page)
+	}
+	if _, err := os.Stat(filepath.Join(to, "playground", "index.html")); err != nil {
+		t.Error(err)
+	}
+	if err := os.Remove(filepath.Join(s.dir, playgroundPage)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.build(t.Context(), to); err == nil || !strings.Contains(err.Error(), playgroundPage) {
+		t.Errorf("got %v without the page, want an error that names it", err)
+	}
+}
