@@ -62,8 +62,12 @@ func (w *watch[S]) Proceed() ([]S, error) {
 		case err := <-w.failed:
 			return nil, err
 		case <-w.news:
+			// After an outage, what has gone comes first. It ends with Synced, which is news again. Services that were
+			// read before the cache was synced may lack some, also if it is by now.
+			if !w.cache.Synced() {
+				continue
+			}
 			services, versions := w.services()
-			// After an outage, what has gone comes first. It ends with Synced, which is news again.
 			if w.cache.Synced() && !slices.Equal(versions, w.last) {
 				w.last = versions
 				return services, nil

@@ -83,8 +83,12 @@ func (w *watcher) Next() ([]*registry.ServiceInstance, error) {
 		case err := <-w.failed:
 			return nil, err
 		case <-w.news:
+			// After an outage, what has gone comes first. It ends with Synced, which is news again. Instances that were
+			// read before the cache was synced may lack some, also if it is by now.
+			if !w.cache.Synced() {
+				continue
+			}
 			instances, versions := w.registry.instances(w.cache, w.dir, w.name)
-			// After an outage, what has gone comes first. It ends with Synced, which is news again.
 			if w.cache.Synced() && !slices.Equal(versions, w.last) {
 				w.last = versions
 				return instances, nil
