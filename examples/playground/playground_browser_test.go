@@ -284,6 +284,24 @@ func TestWaiterThatIsCutOffForAMomentKeepsItsPlace(t *testing.T) {
 	alone(t, page)
 }
 
+// The request that ends the work of the holder is sent over a cut cable, and arrives when that is whole again.
+func TestCableKeepsWhatIsSentWhileItIsCut(t *testing.T) {
+	t.Parallel()
+	page := browse(t, "lock=mutex&workers=1&hold=1500&session=60000")
+	live(page)
+	happened(page, play.Acquired, 1, 1)
+	act(t, page, "cut", 1)
+	page.Until("a time after the end of the work", "playground.world().elapsed() > 4000")
+	act(t, page, "join", 1)
+	happened(page, play.Released, 1, 1)
+	for _, e := range events(t, page) {
+		if e.Kind == play.State && e.State == "SUSPENDED" {
+			t.Errorf("got %v, want the connection to stand: a short cut loses nothing", e)
+		}
+	}
+	alone(t, page)
+}
+
 // A retained lock keeps its node while no other worker wants it.
 func TestRetainedLockKeepsItsNode(t *testing.T) {
 	t.Parallel()
