@@ -82,6 +82,45 @@ func TestProceedReturnsAfterAnOutageOnceAndOnlyIfSomethingHasChanged(t *testing.
 	})
 }
 
+// A list that was read before the cache is synced lacks what the cache has not read yet.
+func TestProceedReadsNothingBeforeTheCacheIsSynced(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		zk := zktest.New(t)
+		link, provider := zk.NewLink(), services(t, zk.DialContext)
+		w, err := services(t, link.DialContext).Watch(t.Context(), prefix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reads, early := 0, 0
+		goframeregistry.ReportReads[gsvcService](w, func(synced bool) {
+			if reads++; !synced {
+				early++
+			}
+		})
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			for err := error(nil); err == nil; {
+				_, err = w.Proceed()
+			}
+		}()
+		register(t, provider, hello("a:1"))
+		time.Sleep(time.Minute)
+		link.Cut()
+		time.Sleep(timeout / 4)
+		register(t, provider, hello("b:1"))
+		link.Heal()
+		time.Sleep(time.Minute)
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+		<-ended
+		if reads < 2 || early > 0 {
+			t.Errorf("got %d reads, %d of them before the cache was synced, want at least 2 and none", reads, early)
+		}
+	})
+}
+
 func TestServiceThatIsRegisteredAgainInTheNextSessionIsAChange(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		zk := zktest.New(t)
