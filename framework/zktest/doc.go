@@ -45,7 +45,7 @@
 // was asked, and [Server.Observe] shows each request at the moment at which it is
 // executed. [Link.MostUnderWay] measures how many clients have under way at one time.
 // [Server.ObserveTransactions] shows what requests, ends of sessions and the
-// server itself have changed; package txnlog reads the same from a real
+// server itself have changed. Package examples/zklock/txnlog reads the same from a real
 // server's logs.
 //
 // # How true it is

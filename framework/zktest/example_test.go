@@ -9,7 +9,6 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/zktest"
-	"github.com/gocurator/curator/framework/zktest/txnlog"
 )
 
 // connectTo returns a client of go-zookeeper over in-memory connections.
@@ -112,7 +111,7 @@ func ExampleServer_ObserveTransactions() {
 	conn := connectTo(srv.Dial)
 	defer conn.Close()
 
-	stop := srv.ObserveTransactions(func(t txnlog.Transaction) {
+	stop := srv.ObserveTransactions(func(t zktest.Transaction) {
 		for _, c := range t.Changes {
 			fmt.Println(c.Kind, c.Path, t.EndsSession)
 		}

@@ -7,43 +7,41 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/gocurator/curator/framework/zktest/txnlog"
 )
 
 // replay holds what the transactions have made so far, and compares it with a tree.
 type replay struct {
 	t     *testing.T
 	st    *store
-	nodes map[string]txnlog.Change
+	nodes map[string]Change
 	zxid  int64
 	ends  int // ended sessions, each of which had nodes
 	fails int
 }
 
 func observe(t *testing.T, s *Server) *replay {
-	r := &replay{t: t, st: s.store, nodes: make(map[string]txnlog.Change)}
+	r := &replay{t: t, st: s.store, nodes: make(map[string]Change)}
 	s.ObserveTransactions(r.apply)
 	return r
 }
 
 // apply runs while the store is locked.
-func (r *replay) apply(x txnlog.Transaction) {
+func (r *replay) apply(x Transaction) {
 	if r.zxid++; x.Zxid != r.zxid {
 		r.t.Errorf("got zxid %d, want %d", x.Zxid, r.zxid)
 		r.zxid = x.Zxid
 	}
 	for _, c := range x.Changes {
 		before, there := r.nodes[c.Path]
-		if there == (c.Kind == txnlog.Created) || c.Kind == txnlog.Deleted && c.Owner != before.Owner {
+		if there == (c.Kind == Created) || c.Kind == Deleted && c.Owner != before.Owner {
 			r.t.Errorf("zxid %d: got %+v of a node that is there: %v, %+v", x.Zxid, c, there, before)
 		}
 		switch c.Kind {
-		case txnlog.Created:
+		case Created:
 			r.nodes[c.Path] = c
-		case txnlog.Deleted:
+		case Deleted:
 			delete(r.nodes, c.Path)
-		case txnlog.DataSet:
+		case DataSet:
 			before.Data = c.Data
 			r.nodes[c.Path] = before
 		}
@@ -122,8 +120,8 @@ func TestTransactionsNameTheSessionTheRequestAndTheOutcome(t *testing.T) {
 	Bubble(t, func(t *testing.T) {
 		srv := NewServer()
 		defer srv.Close()
-		var got []txnlog.Transaction
-		stop := srv.ObserveTransactions(func(x txnlog.Transaction) {
+		var got []Transaction
+		stop := srv.ObserveTransactions(func(x Transaction) {
 			if want := time.Now().Truncate(time.Millisecond); !x.At.Equal(want) {
 				t.Errorf("zxid %d: got the time %v, want %v", x.Zxid, x.At, want)
 			}
@@ -154,21 +152,21 @@ func TestTransactionsNameTheSessionTheRequestAndTheOutcome(t *testing.T) {
 		if err := srv.Create("/unseen", nil); err != nil {
 			t.Fatal(err)
 		}
-		own := func(kind txnlog.Kind, owner int64, data []byte) []txnlog.Change {
-			return []txnlog.Change{{Kind: kind, Path: "/own", Owner: owner, Data: data}}
+		own := func(kind ChangeKind, owner int64, data []byte) []Change {
+			return []Change{{Kind: kind, Path: "/own", Owner: owner, Data: data}}
 		}
-		want := []txnlog.Transaction{
+		want := []Transaction{
 			{Zxid: 1, Session: c.id},
-			{Zxid: 2, Session: c.id, Request: 1, Changes: own(txnlog.Created, c.id, []byte("x"))},
+			{Zxid: 2, Session: c.id, Request: 1, Changes: own(Created, c.id, []byte("x"))},
 			{Zxid: 3, Session: c.id, Request: 2, Failed: true},
 			{Zxid: 4, Session: c.id, Request: 3},
 			{Zxid: 5, Session: c.id, Request: 4, Failed: true},
-			{Zxid: 6, Session: c.id, Request: 5, Changes: own(txnlog.ACLSet, 0, nil)},
-			{Zxid: 7, Session: c.id, Request: 7, Changes: own(txnlog.DataSet, 0, []byte("late"))},
-			{Zxid: 8, Session: c.id, EndsSession: true, Changes: own(txnlog.Deleted, c.id, nil)},
+			{Zxid: 6, Session: c.id, Request: 5, Changes: own(ACLSet, 0, nil)},
+			{Zxid: 7, Session: c.id, Request: 7, Changes: own(DataSet, 0, []byte("late"))},
+			{Zxid: 8, Session: c.id, EndsSession: true, Changes: own(Deleted, c.id, nil)},
 			{Zxid: 9, Session: d.id},
-			{Zxid: 10, Session: d.id, Request: 1, Changes: []txnlog.Change{{Kind: txnlog.Created, Path: "/d", Owner: d.id, Data: []byte{}}}},
-			{Zxid: 11, Session: d.id, Request: 2, EndsSession: true, Changes: []txnlog.Change{{Kind: txnlog.Deleted, Path: "/d", Owner: d.id}}},
+			{Zxid: 10, Session: d.id, Request: 1, Changes: []Change{{Kind: Created, Path: "/d", Owner: d.id, Data: []byte{}}}},
+			{Zxid: 11, Session: d.id, Request: 2, EndsSession: true, Changes: []Change{{Kind: Deleted, Path: "/d", Owner: d.id}}},
 		}
 		for i := range max(len(got), len(want)) {
 			if i >= len(got) || i >= len(want) || !reflect.DeepEqual(got[i], want[i]) {

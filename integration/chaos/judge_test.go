@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/framework/zktest/await"
-	"github.com/gocurator/curator/framework/zktest/txnlog"
 	"github.com/gocurator/curator/integration/interop/godriver"
 )
 
@@ -54,9 +54,9 @@ func (r *run) judge() {
 }
 
 // transactions are what was executed, for who wants to ask for it.
-type transactions []txnlog.Transaction
+type transactions []zktest.Transaction
 
-func (t transactions) Transactions() ([]txnlog.Transaction, error) { return t, nil }
+func (t transactions) Transactions() ([]zktest.Transaction, error) { return t, nil }
 
 // blame fails the test for problems.
 func (r *run) blame(what string, problems []string) {

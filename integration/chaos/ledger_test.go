@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gocurator/curator/framework/zktest/txnlog"
+	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/integration/interop/godriver"
 )
 
@@ -57,7 +57,7 @@ type late struct {
 	at    time.Time
 }
 
-func newLedger(executed []txnlog.Transaction) *ledger {
+func newLedger(executed []zktest.Transaction) *ledger {
 	l := &ledger{
 		queues:  map[string]map[string]ticket{},
 		created: map[string]time.Time{}, removed: map[string]time.Time{}, nodes: map[string]int64{}, data: map[string]string{},
@@ -74,12 +74,12 @@ func newLedger(executed []txnlog.Transaction) *ledger {
 	return l
 }
 
-func (l *ledger) change(t txnlog.Transaction, c txnlog.Change) {
+func (l *ledger) change(t zktest.Transaction, c zktest.Change) {
 	dir, name := path.Split(c.Path)
 	dir = path.Clean(dir)
 	queue := l.queues[dir]
 	switch c.Kind {
-	case txnlog.Created:
+	case zktest.Created:
 		l.created[c.Path] = t.At
 		if n, ok := number(name); ok && queue != nil {
 			queue[name] = ticket{n, strings.Contains(name, "__READ__")}
@@ -87,18 +87,18 @@ func (l *ledger) change(t txnlog.Transaction, c txnlog.Change) {
 		if c.Owner != 0 {
 			l.nodes[c.Path] = c.Owner
 		}
-	case txnlog.Deleted:
+	case zktest.Deleted:
 		delete(queue, name)
 		delete(l.nodes, c.Path)
 		delete(l.data, c.Path)
 		l.removed[c.Path] = t.At
-	case txnlog.DataSet:
+	case zktest.DataSet:
 		if strings.HasPrefix(dir, store+"/") {
 			l.write(t, c.Path, c.Data)
 		}
 	default:
 	}
-	if (c.Kind == txnlog.Created || c.Kind == txnlog.DataSet) && (c.Path == data || strings.HasPrefix(c.Path, data+"/")) {
+	if (c.Kind == zktest.Created || c.Kind == zktest.DataSet) && (c.Path == data || strings.HasPrefix(c.Path, data+"/")) {
 		l.data[c.Path] = string(c.Data)
 		l.states[state{c.Path, string(c.Data), t.Zxid}] = true
 	}
@@ -114,7 +114,7 @@ func number(name string) (int64, bool) {
 }
 
 // write judges a write of a holder.
-func (l *ledger) write(t txnlog.Transaction, node string, text []byte) {
+func (l *ledger) write(t zktest.Transaction, node string, text []byte) {
 	var w godriver.Write
 	if err := json.Unmarshal(text, &w); err != nil {
 		l.problem("%#x: %s has %q: %v", t.Zxid, node, text, err)

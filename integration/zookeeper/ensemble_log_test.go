@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/framework/zktest/await"
 	"github.com/gocurator/curator/framework/zktest/txnlog"
 	"github.com/gocurator/curator/integration/zookeeper"
@@ -55,7 +56,7 @@ func TestDirectoriesOfAllServersShowAllThatWasExecuted(t *testing.T) {
 	for _, dir := range dirs {
 		await.Until(t, patience, "a server to log the last node", func() bool {
 			logged, _ := txnlog.Read(filepath.Join(dir, "version-2")) // an error while the server writes is no surprise
-			return slices.ContainsFunc(logged, func(t txnlog.Transaction) bool { return len(t.Changes) == 1 && t.Changes[0].Path == last })
+			return slices.ContainsFunc(logged, func(t zktest.Transaction) bool { return len(t.Changes) == 1 && t.Changes[0].Path == last })
 		})
 	}
 	for _, m := range e.Members() {

@@ -5,11 +5,12 @@ package zookeeper
 import (
 	"path/filepath"
 
+	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/framework/zktest/txnlog"
 )
 
 // Transactions reads from the logs of the servers that vote what the ensemble has executed.
-func (e *Ensemble) Transactions() ([]txnlog.Transaction, error) {
+func (e *Ensemble) Transactions() ([]zktest.Transaction, error) {
 	var dirs []string
 	for _, m := range e.members {
 		if !m.observer {

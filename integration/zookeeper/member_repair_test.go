@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/framework/zktest/await"
 	"github.com/gocurator/curator/framework/zktest/txnlog"
 	"github.com/gocurator/curator/integration/zookeeper"
@@ -29,7 +30,7 @@ func TestAServerWhoseEpochIsOlderThanItsLogStartsAfterRepair(t *testing.T) {
 	data := filepath.Join(broken.DataDir(), "version-2")
 	await.Until(t, patience, "the follower to log the node", func() bool {
 		logged, _ := txnlog.Read(data) // an error while the server writes is no surprise
-		return slices.ContainsFunc(logged, func(t txnlog.Transaction) bool {
+		return slices.ContainsFunc(logged, func(t zktest.Transaction) bool {
 			return len(t.Changes) == 1 && t.Changes[0].Path == "/logged"
 		})
 	})

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/framework/zktest/txnlog"
 )
 
@@ -28,7 +29,7 @@ func (s *Server) Removals() (map[string]Removal, error) {
 	removed := map[string]Removal{}
 	for _, t := range all {
 		for _, c := range t.Changes {
-			if c.Kind == txnlog.Deleted {
+			if c.Kind == zktest.Deleted {
 				removed[c.Path] = Removal{At: t.At, By: t.Session, Owner: c.Owner}
 			}
 		}
@@ -37,6 +38,6 @@ func (s *Server) Removals() (map[string]Removal, error) {
 }
 
 // Transactions reads from the server's logs what it has executed.
-func (s *Server) Transactions() ([]txnlog.Transaction, error) {
+func (s *Server) Transactions() ([]zktest.Transaction, error) {
 	return txnlog.Read(filepath.Join(s.dataDir, "version-2"))
 }

@@ -17,7 +17,6 @@ import (
 
 	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/framework/zktest/await"
-	"github.com/gocurator/curator/framework/zktest/txnlog"
 	"github.com/gocurator/curator/integration/zookeeper"
 )
 
@@ -33,9 +32,9 @@ func TestTransactionsOfARealServerAreThoseOfZktest(t *testing.T) {
 	compareTree(t, connect(t, server), logged)
 
 	var mu sync.Mutex
-	var memory []txnlog.Transaction
+	var memory []zktest.Transaction
 	fake := zktest.New(t)
-	fake.ObserveTransactions(func(x txnlog.Transaction) {
+	fake.ObserveTransactions(func(x zktest.Transaction) {
 		mu.Lock()
 		defer mu.Unlock()
 		memory = append(memory, x)
@@ -105,7 +104,7 @@ func writes(t *testing.T, connect func() *zk.Conn) {
 
 // script is a list of transactions without what differs from server to server: zxids count from the first, sessions by
 // their order. The transactions end with the creation of /last: the end of that session may be under way.
-func script(all []txnlog.Transaction) (lines []string) {
+func script(all []zktest.Transaction) (lines []string) {
 	sessions := map[int64]int{0: 0}
 	number := func(id int64) int {
 		if _, ok := sessions[id]; !ok {
@@ -130,17 +129,17 @@ func script(all []txnlog.Transaction) (lines []string) {
 }
 
 // compareTree compares what a client reads with the replay.
-func compareTree(t *testing.T, conn *zk.Conn, all []txnlog.Transaction) {
+func compareTree(t *testing.T, conn *zk.Conn, all []zktest.Transaction) {
 	t.Helper()
-	replayed := map[string]txnlog.Change{}
+	replayed := map[string]zktest.Change{}
 	for _, x := range all {
 		for _, c := range x.Changes {
 			switch c.Kind {
-			case txnlog.Created:
+			case zktest.Created:
 				replayed[c.Path] = c
-			case txnlog.Deleted:
+			case zktest.Deleted:
 				delete(replayed, c.Path)
-			case txnlog.DataSet:
+			case zktest.DataSet:
 				c.Owner = replayed[c.Path].Owner
 				replayed[c.Path] = c
 			}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gocurator/curator/framework/zktest/txnlog"
+	"github.com/gocurator/curator/framework/zktest"
 )
 
 // Check goes through the events once and returns what must not have happened, with the number of the event. It judges
@@ -149,16 +149,16 @@ func (c *checker) problem(format string, args ...any) {
 	c.problems = append(c.problems, Problem{c.number, c.at, fmt.Sprintf(format, args...)})
 }
 
-func (c *checker) transaction(t txnlog.Transaction) {
+func (c *checker) transaction(t zktest.Transaction) {
 	for _, change := range t.Changes {
 		dir, name := splitPath(change.Path)
 		switch change.Kind {
-		case txnlog.Created:
+		case zktest.Created:
 			beside := c.isBeside(dir, name, change.Owner)
 			n := c.tree.change(t.Zxid, change)
 			n.beside, n.viewed = beside, c.isViewed(dir, change.Owner)
 			c.tree[dir].ended = c.tree[dir].ended || isLast(name)
-		case txnlog.Deleted:
+		case zktest.Deleted:
 			n := c.tree.change(t.Zxid, change)
 			switch {
 			case n == nil || n.owner == 0:

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gocurator/curator/framework/zktest/txnlog"
+	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/recipes/internal/steps"
 	"github.com/gocurator/curator/recipes/journaltest"
 )
@@ -26,10 +26,10 @@ func endsStep(tenths int, s steps.Step) journaltest.Event {
 }
 
 // endsTransaction is one of session 7.
-func endsTransaction(tenths int, kind txnlog.Kind, ends bool) journaltest.Event {
-	return journaltest.Event{At: endsAt(tenths), Transaction: &txnlog.Transaction{
+func endsTransaction(tenths int, kind zktest.ChangeKind, ends bool) journaltest.Event {
+	return journaltest.Event{At: endsAt(tenths), Transaction: &zktest.Transaction{
 		Zxid: int64(tenths), At: endsAt(tenths), Session: 7, EndsSession: ends,
-		Changes: []txnlog.Change{{Kind: kind, Path: endsDir + "/" + endsNode, Owner: 7}},
+		Changes: []zktest.Change{{Kind: kind, Path: endsDir + "/" + endsNode, Owner: 7}},
 	}}
 }
 
@@ -38,7 +38,7 @@ func TestLeaseThatOutlivesItsSessionIsAProblemUnlessItsEndCameFromOutside(t *tes
 	killed := func(tenths int) journaltest.Event { return journaltest.Event{At: endsAt(tenths), Killed: 7} }
 	died := journaltest.Event{At: endsAt(25), Client: endsClient, Died: true}
 	begin := []journaltest.Event{
-		endsTransaction(10, txnlog.Created, false), endsStep(11, steps.Step{Kind: steps.Joined}),
+		endsTransaction(10, zktest.Created, false), endsStep(11, steps.Step{Kind: steps.Joined}),
 		endsStep(12, steps.Step{Kind: steps.Created}), endsStep(13, steps.Step{Kind: steps.Granted}),
 	}
 	late := endsStep(90, steps.Step{Kind: steps.Ended, Until: endsAt(90)})
@@ -46,15 +46,15 @@ func TestLeaseThatOutlivesItsSessionIsAProblemUnlessItsEndCameFromOutside(t *tes
 		then []journaltest.Event
 		want int
 	}{
-		"the session expires":                         {[]journaltest.Event{endsTransaction(30, txnlog.Deleted, true), late}, 1},
-		"an administrator ends it":                    {[]journaltest.Event{killed(29), endsTransaction(30, txnlog.Deleted, true), late}, 0},
-		"an administrator, within the accuracy":       {[]journaltest.Event{endsTransaction(30, txnlog.Deleted, true), killed(39), late}, 0},
-		"an administrator, too late":                  {[]journaltest.Event{endsTransaction(30, txnlog.Deleted, true), killed(41), late}, 1},
-		"an administrator, but the client removes it": {[]journaltest.Event{killed(29), endsTransaction(30, txnlog.Deleted, false), late}, 1},
-		"the process goes on without an end":          {[]journaltest.Event{endsTransaction(30, txnlog.Deleted, true)}, 1},
-		"the process dies":                            {[]journaltest.Event{died, endsTransaction(30, txnlog.Deleted, true)}, 0},
+		"the session expires":                         {[]journaltest.Event{endsTransaction(30, zktest.Deleted, true), late}, 1},
+		"an administrator ends it":                    {[]journaltest.Event{killed(29), endsTransaction(30, zktest.Deleted, true), late}, 0},
+		"an administrator, within the accuracy":       {[]journaltest.Event{endsTransaction(30, zktest.Deleted, true), killed(39), late}, 0},
+		"an administrator, too late":                  {[]journaltest.Event{endsTransaction(30, zktest.Deleted, true), killed(41), late}, 1},
+		"an administrator, but the client removes it": {[]journaltest.Event{killed(29), endsTransaction(30, zktest.Deleted, false), late}, 1},
+		"the process goes on without an end":          {[]journaltest.Event{endsTransaction(30, zktest.Deleted, true)}, 1},
+		"the process dies":                            {[]journaltest.Event{died, endsTransaction(30, zktest.Deleted, true)}, 0},
 		"another process dies": {[]journaltest.Event{
-			{At: endsAt(25), Client: "another", Died: true}, endsTransaction(30, txnlog.Deleted, true),
+			{At: endsAt(25), Client: "another", Died: true}, endsTransaction(30, zktest.Deleted, true),
 		}, 1},
 	} {
 		events := append(append([]journaltest.Event{}, begin...), test.then...)
@@ -88,7 +88,7 @@ func TestLeaseOfADeadProcessKeepsNoOtherOut(t *testing.T) {
 
 // The client removes a node. It has heard of it before, or never.
 func TestNodeThatIsRemovedUnheardIsAProblem(t *testing.T) {
-	begin := []journaltest.Event{endsStep(9, steps.Step{Kind: steps.Joined}), endsTransaction(10, txnlog.Created, false), endsTransaction(20, txnlog.Deleted, false)}
+	begin := []journaltest.Event{endsStep(9, steps.Step{Kind: steps.Joined}), endsTransaction(10, zktest.Created, false), endsTransaction(20, zktest.Deleted, false)}
 	for name, test := range map[string]struct {
 		then journaltest.Event
 		want int

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gocurator/curator/framework/zktest/txnlog"
+	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/recipes/internal/steps"
 	"github.com/gocurator/curator/recipes/journaltest"
 )
@@ -41,9 +41,9 @@ func eventOf(kind, node, client, more byte, number int) event {
 		}
 	case kind >= 200:
 		path := []string{dir + "/" + name(node), name(node), "/" + name(node)}[int(more)%3]
-		e.Transaction = &txnlog.Transaction{
+		e.Transaction = &zktest.Transaction{
 			Zxid: int64(number) - int64(more%3), Session: session, EndsSession: more%5 == 0,
-			Changes: []txnlog.Change{{Kind: txnlog.Kind(kind % 5), Path: path, Owner: session}},
+			Changes: []zktest.Change{{Kind: zktest.ChangeKind(kind % 5), Path: path, Owner: session}},
 		}
 	default:
 		e.Step = &step{

@@ -3,7 +3,7 @@ package journaltest
 import (
 	"time"
 
-	"github.com/gocurator/curator/framework/zktest/txnlog"
+	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/recipes/internal/steps"
 )
 
@@ -75,7 +75,7 @@ func (c *checker) exclusive(client string, key nodeKey, g *grant) {
 }
 
 // removed is called when a session has removed a node of its own, or has ended.
-func (c *checker) removed(t txnlog.Transaction, dir, name string, n *node) {
+func (c *checker) removed(t zktest.Transaction, dir, name string, n *node) {
 	if n.viewed && !n.heard && !n.beside && !t.EndsSession {
 		c.unheard = append(c.unheard, unheard{c.number, join(dir, name)})
 	}

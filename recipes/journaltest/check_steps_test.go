@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gocurator/curator/framework/zktest/txnlog"
+	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/recipes/internal/steps"
 	"github.com/gocurator/curator/recipes/journaltest"
 )
@@ -146,7 +146,7 @@ func TestCheckWantsGrantsThatExcludeEachOtherOneAfterTheOther(t *testing.T) {
 			keep: []event{joins("A"), joins("B"), a, does("B", steps.Ended, lock(2)), b},
 		},
 		"the node of the other is removed by a third": {
-			keep: after(changes("C", txnlog.Deleted, "A", lock(1)), b),
+			keep: after(changes("C", zktest.Deleted, "A", lock(1)), b),
 		},
 		"two readers": {keep: []event{
 			joins("A"), joins("B"), does("A", steps.Granted, reader(1)), does("B", steps.Granted, reader(2)),

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gocurator/curator/framework/zktest/txnlog"
+	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/recipes/internal/steps"
 	"github.com/gocurator/curator/recipes/journaltest"
 )
@@ -115,14 +115,14 @@ func hold(number int64, e event) event {
 	return e
 }
 
-func creates(client, node string) event { return changes(client, txnlog.Created, client, node) }
+func creates(client, node string) event { return changes(client, zktest.Created, client, node) }
 
-func deletes(client, node string) event { return changes(client, txnlog.Deleted, client, node) }
+func deletes(client, node string) event { return changes(client, zktest.Deleted, client, node) }
 
 // changes is a transaction that client sends about a node of owner's.
-func changes(client string, kind txnlog.Kind, owner, node string) event {
-	return event{Transaction: &txnlog.Transaction{
-		Session: sessionOf(client), Changes: []txnlog.Change{{Kind: kind, Path: dir + "/" + node, Owner: sessionOf(owner)}},
+func changes(client string, kind zktest.ChangeKind, owner, node string) event {
+	return event{Transaction: &zktest.Transaction{
+		Session: sessionOf(client), Changes: []zktest.Change{{Kind: kind, Path: dir + "/" + node, Owner: sessionOf(owner)}},
 	}}
 }
 
@@ -172,7 +172,7 @@ func TestCheckHasALeaseEndBeforeItsNodeIsRemoved(t *testing.T) {
 			says:   early,
 		},
 		"node removed by another session": {
-			keep: after(changes("B", txnlog.Deleted, "A", lock(1)), ends("A", lock(1), 9)),
+			keep: after(changes("B", zktest.Deleted, "A", lock(1)), ends("A", lock(1), 9)),
 		},
 	})
 }
@@ -199,7 +199,7 @@ func TestCheckWantsOrphansReported(t *testing.T) {
 			says:   strings.Replace(says, "event 2", "event 4", 1),
 		},
 		"another's node": {
-			keep: []event{joins("A"), creates("A", lock(1)), changes("B", txnlog.Deleted, "A", lock(1))},
+			keep: []event{joins("A"), creates("A", lock(1)), changes("B", zktest.Deleted, "A", lock(1))},
 		},
 		"with the session": {keep: []event{joins("A"), creates("A", lock(1)), endsSession("A", lock(1))}},
 		"a reader in the place of a writer": {
@@ -215,8 +215,8 @@ func TestCheckWantsOrphansReported(t *testing.T) {
 		},
 		"no node of a session": {
 			keep: []event{
-				joins("A"), {Transaction: &txnlog.Transaction{Session: 'A', Changes: []txnlog.Change{
-					{Kind: txnlog.Created, Path: "/q/x"}, {Kind: txnlog.DataSet, Path: "/q/x"}, {Kind: txnlog.Deleted, Path: "/q/x"},
+				joins("A"), {Transaction: &zktest.Transaction{Session: 'A', Changes: []zktest.Change{
+					{Kind: zktest.Created, Path: "/q/x"}, {Kind: zktest.DataSet, Path: "/q/x"}, {Kind: zktest.Deleted, Path: "/q/x"},
 				}}},
 			},
 		},

@@ -4,7 +4,7 @@ import (
 	"path"
 	"slices"
 
-	"github.com/gocurator/curator/framework/zktest/txnlog"
+	"github.com/gocurator/curator/framework/zktest"
 )
 
 // A tree is what the servers have, by their transactions.
@@ -50,16 +50,16 @@ func (t tree) node(dir, name string) *node {
 }
 
 // change makes one change. It returns the node that is created or deleted, if that is known.
-func (t tree) change(zxid int64, c txnlog.Change) *node {
+func (t tree) change(zxid int64, c zktest.Change) *node {
 	dir, name := splitPath(c.Path)
 	d := t.directory(dir)
 	switch c.Kind {
-	case txnlog.Created:
+	case zktest.Created:
 		n := &node{created: zxid, owner: c.Owner}
 		d.nodes[name], d.made[name] = n, zxid
 		d.changes = append(d.changes, childChange{zxid, name, true})
 		return n
-	case txnlog.Deleted:
+	case zktest.Deleted:
 		n := d.nodes[name]
 		delete(d.nodes, name)
 		d.changes = append(d.changes, childChange{zxid, name, false})

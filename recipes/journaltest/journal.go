@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gocurator/curator/framework/zktest/txnlog"
+	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/recipes/internal/steps"
 )
 
@@ -27,7 +27,7 @@ type Event struct {
 	At          time.Time
 	Client      string              `json:",omitempty"`
 	Step        *Step               `json:",omitempty"`
-	Transaction *txnlog.Transaction `json:",omitempty"`
+	Transaction *zktest.Transaction `json:",omitempty"`
 	Orphan      string              `json:",omitempty"` // absolute path
 	Killed      int64               `json:",omitempty"` // session
 	Died        bool                `json:",omitempty"` // Client's process
@@ -59,7 +59,7 @@ func (w writer) Step(s steps.Step) {
 }
 
 // Transaction notes what the servers have executed. For [zktest.Server.ObserveTransactions].
-func (j *Journal) Transaction(t txnlog.Transaction) { j.add(Event{Transaction: &t}) }
+func (j *Journal) Transaction(t zktest.Transaction) { j.add(Event{Transaction: &t}) }
 
 // OrphanFound returns a function that notes an orphan of a client. For [framework.Trace].
 func (j *Journal) OrphanFound(name string) func(path string) {
@@ -92,7 +92,7 @@ func (j *Journal) Events() []Event {
 // Merge puts the events of several processes and the transactions of their servers in one order, by the time of day,
 // which must be that of one machine. Servers log a transaction's time before they execute it, rounded down: so it comes
 // before all that clients did because of it. Transactions keep the order of their zxids if the time is set back.
-func Merge(transactions []txnlog.Transaction, clients ...[]Event) []Event {
+func Merge(transactions []zktest.Transaction, clients ...[]Event) []Event {
 	var all []Event
 	var latest time.Time
 	for _, t := range transactions {

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gocurator/curator/framework/zktest/txnlog"
+	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/recipes/journaltest"
 )
 
@@ -14,7 +14,7 @@ import (
 func TestMergeKeepsTheOrderOfZxidsWhenTheTimeIsSetBack(t *testing.T) {
 	at := func(seconds int) time.Time { return time.Unix(int64(seconds), 0) }
 	merged := journaltest.Merge(
-		[]txnlog.Transaction{{Zxid: 1, At: at(5)}, {Zxid: 2, At: at(4)}, {Zxid: 3}, {Zxid: 4, At: at(7)}},
+		[]zktest.Transaction{{Zxid: 1, At: at(5)}, {Zxid: 2, At: at(4)}, {Zxid: 3}, {Zxid: 4, At: at(7)}},
 		[]journaltest.Event{{At: at(5), Client: "a"}, {At: at(6), Client: "b"}}, []journaltest.Event{{At: at(4), Client: "c"}},
 	)
 	var got []string

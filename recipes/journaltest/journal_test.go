@@ -10,7 +10,6 @@ import (
 
 	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/framework/zktest"
-	"github.com/gocurator/curator/framework/zktest/txnlog"
 	"github.com/gocurator/curator/recipes/internal/steps"
 	"github.com/gocurator/curator/recipes/journaltest"
 )
@@ -29,7 +28,7 @@ func TestAJournalHasWhatHappenedInItsOrder(t *testing.T) {
 		begun := time.Now()
 		steps.Of(b).Step(step{Kind: steps.Waits})
 		time.Sleep(time.Second)
-		transaction := txnlog.Transaction{Zxid: 7, At: begun}
+		transaction := zktest.Transaction{Zxid: 7, At: begun}
 		j.Transaction(transaction)
 		steps.Of(a).Step(step{Kind: steps.Leaves})
 		j.OrphanFound("A")("/orphan")
@@ -78,7 +77,7 @@ func TestTheEndOfALeaseIsNoLaterThanItsValidity(t *testing.T) {
 
 func TestMergeOrdersByTimeAndTransactionsFirst(t *testing.T) {
 	millisecond := func(n int) time.Time { return at(float64(n) / 1000) }
-	transactions := []txnlog.Transaction{{Zxid: 1, At: millisecond(1)}, {Zxid: 2, At: millisecond(3)}, {Zxid: 3, At: millisecond(3)}}
+	transactions := []zktest.Transaction{{Zxid: 1, At: millisecond(1)}, {Zxid: 2, At: millisecond(3)}, {Zxid: 3, At: millisecond(3)}}
 	a := []event{{Client: "A1", At: millisecond(1)}, {Client: "A3", At: millisecond(3)}, {Client: "A3 again", At: millisecond(3)}}
 	b := []event{{Client: "B2", At: millisecond(2)}, {Client: "B3", At: millisecond(3).Add(time.Microsecond)}}
 	many := make([]event, 20) // in their order, before all the others
@@ -111,9 +110,9 @@ func TestEventsComeBackFromJSON(t *testing.T) {
 			Kind: steps.Ended, Dir: dir, Node: lock(1), Session: -1 << 62, Hold: 3, Names: []string{lock(1)}, Markers: markers,
 			Local: "local", Zxid: 1<<62 + 1, Admitted: true, Err: "lost", Until: now,
 		}},
-		{At: now, Transaction: &txnlog.Transaction{
+		{At: now, Transaction: &zktest.Transaction{
 			Zxid: 1<<62 + 1, At: now, Session: 5, Request: 6, Failed: true, EndsSession: true,
-			Changes: []txnlog.Change{{Kind: txnlog.Deleted, Path: "/q/x", Owner: 5, Data: []byte{0, 255}}},
+			Changes: []zktest.Change{{Kind: zktest.Deleted, Path: "/q/x", Owner: 5, Data: []byte{0, 255}}},
 		}},
 		{At: now, Client: "A", Orphan: "/q/x"},
 		{At: now, Killed: -5},

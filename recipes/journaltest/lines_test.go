@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gocurator/curator/framework/zktest/txnlog"
+	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/recipes/internal/steps"
 	"github.com/gocurator/curator/recipes/journaltest"
 )
@@ -18,7 +18,7 @@ func TestLinesAreReadAsTheyWereWritten(t *testing.T) {
 	written := journaltest.Lines(&text)
 	for _, j := range []*journaltest.Journal{&kept, written} {
 		j.Of("a").Step(steps.Step{Kind: steps.Granted, Dir: "/d", Node: "n-lock-0000000001", Session: -1 << 62, Names: []string{"x"}, Err: "é\n"})
-		j.Transaction(txnlog.Transaction{Zxid: 1 << 62, Changes: []txnlog.Change{{Kind: txnlog.Created, Path: "/d/n", Data: []byte{0, 255}}}})
+		j.Transaction(zktest.Transaction{Zxid: 1 << 62, Changes: []zktest.Change{{Kind: zktest.Created, Path: "/d/n", Data: []byte{0, 255}}}})
 		j.OrphanFound("a")("/d/n")
 		j.Kill(7)
 	}

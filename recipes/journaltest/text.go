@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/gocurator/curator/framework/zktest/txnlog"
+	"github.com/gocurator/curator/framework/zktest"
 )
 
 // Lane is the client that the event is of, or "server".
@@ -59,7 +59,7 @@ func textOf(s Step) string {
 	return strings.Join(text, " ")
 }
 
-func textOfTransaction(t txnlog.Transaction) string {
+func textOfTransaction(t zktest.Transaction) string {
 	text := []string{fmt.Sprintf("%#x", t.Zxid)}
 	for _, c := range t.Changes {
 		text = append(text, strings.ToLower(c.Kind.String()), short(c.Path))

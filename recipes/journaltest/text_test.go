@@ -3,7 +3,7 @@ package journaltest_test
 import (
 	"testing"
 
-	"github.com/gocurator/curator/framework/zktest/txnlog"
+	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/recipes/internal/steps"
 	"github.com/gocurator/curator/recipes/journaltest"
 )
@@ -24,11 +24,11 @@ func TestAnEventIsALineWithoutGUIDs(t *testing.T) {
 			"A", "ended lock-0000000003 hold 2 released",
 		},
 		{
-			journaltest.Event{Transaction: &txnlog.Transaction{Zxid: 17, Changes: []txnlog.Change{{Kind: txnlog.Created, Path: "/q/" + name}}}},
+			journaltest.Event{Transaction: &zktest.Transaction{Zxid: 17, Changes: []zktest.Change{{Kind: zktest.Created, Path: "/q/" + name}}}},
 			"server", "0x11 created lock-0000000003",
 		},
-		{journaltest.Event{Transaction: &txnlog.Transaction{Zxid: 18, Session: 5, EndsSession: true}}, "server", "0x12 session 0x5 ends"},
-		{journaltest.Event{Transaction: &txnlog.Transaction{Zxid: 19, Failed: true}}, "server", "0x13 refused"},
+		{journaltest.Event{Transaction: &zktest.Transaction{Zxid: 18, Session: 5, EndsSession: true}}, "server", "0x12 session 0x5 ends"},
+		{journaltest.Event{Transaction: &zktest.Transaction{Zxid: 19, Failed: true}}, "server", "0x13 refused"},
 		{journaltest.Event{Killed: 5}, "server", "an administrator ends session 0x5"},
 		{journaltest.Event{Client: "A", Orphan: "/q/" + name}, "A", "finds the orphan lock-0000000003"},
 	} {

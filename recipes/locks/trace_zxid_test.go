@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework/zktest"
-	"github.com/gocurator/curator/framework/zktest/txnlog"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -18,12 +17,12 @@ type zxids struct {
 	ends     []locks.AcquireEnd
 	released []locks.Released
 	lost     []locks.Lost
-	executed []txnlog.Transaction
+	executed []zktest.Transaction
 }
 
 func observeZxids(server *zktest.Server) *zxids {
 	z := &zxids{}
-	server.ObserveTransactions(func(txn txnlog.Transaction) { keep(z, &z.executed, txn) })
+	server.ObserveTransactions(func(txn zktest.Transaction) { keep(z, &z.executed, txn) })
 	return z
 }
 
@@ -42,7 +41,7 @@ func (z *zxids) trace() locks.Option {
 }
 
 // of returns the zxid of a change of a node.
-func (z *zxids) of(kind txnlog.Kind, node string) int64 {
+func (z *zxids) of(kind zktest.ChangeKind, node string) int64 {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	for _, txn := range z.executed {
@@ -77,8 +76,8 @@ func TestTraceSaysWhichTransactionsTheClientHadSeen(t *testing.T) {
 				time.Sleep(time.Second) // a retained node goes meanwhile
 				synctest.Wait()
 				node := path + "/" + lease.NodeName()
-				created, deleted := z.of(txnlog.Created, node), z.of(txnlog.Deleted, node)
-				seen, unseen := z.of(txnlog.Created, "/seen"), z.of(txnlog.Created, "/unseen")
+				created, deleted := z.of(zktest.Created, node), z.of(zktest.Deleted, node)
+				seen, unseen := z.of(zktest.Created, "/seen"), z.of(zktest.Created, "/unseen")
 				if deleted == 0 || len(z.ends) != 1 || len(z.released) != 1 {
 					t.Fatalf("got deletion %#x, ends %+v, releases %+v, want one of each", deleted, z.ends, z.released)
 				}
@@ -112,7 +111,7 @@ func TestTraceOfALossSaysWhatTheClientHadSeen(t *testing.T) {
 		}
 		<-lease.Done()
 		synctest.Wait()
-		seen, unseen := z.of(txnlog.Created, "/seen"), z.of(txnlog.Created, "/unseen")
+		seen, unseen := z.of(zktest.Created, "/seen"), z.of(zktest.Created, "/unseen")
 		if len(z.lost) != 1 || z.lost[0].Zxid < seen || z.lost[0].Zxid >= unseen {
 			t.Errorf("got losses %+v, want one with a zxid of %#x to below %#x", z.lost, seen, unseen)
 		}

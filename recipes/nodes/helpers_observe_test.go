@@ -14,7 +14,6 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
-	"github.com/gocurator/curator/framework/zktest/txnlog"
 )
 
 // requests are what servers have executed below /services, or on it.
@@ -63,12 +62,12 @@ type transactions struct {
 func record(t *testing.T, server *zktest.Server, path string) *transactions {
 	t.Helper()
 	r := &transactions{}
-	t.Cleanup(server.ObserveTransactions(func(transaction txnlog.Transaction) {
+	t.Cleanup(server.ObserveTransactions(func(transaction zktest.Transaction) {
 		var parts []string
 		for _, c := range transaction.Changes {
 			switch {
 			case c.Path != path:
-			case c.Kind == txnlog.Deleted:
+			case c.Kind == zktest.Deleted:
 				parts = append(parts, "Deleted")
 			default:
 				parts = append(parts, fmt.Sprintf("%v=%s", c.Kind, c.Data))

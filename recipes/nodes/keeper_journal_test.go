@@ -8,7 +8,6 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
-	"github.com/gocurator/curator/framework/zktest/txnlog"
 )
 
 // Who has created a node.
@@ -43,7 +42,7 @@ func newJudge(server *zktest.Server, stranger int64) *judge {
 	return j
 }
 
-func (j *judge) see(transaction txnlog.Transaction) {
+func (j *judge) see(transaction zktest.Transaction) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	before := j.created
@@ -55,18 +54,18 @@ func (j *judge) see(transaction txnlog.Transaction) {
 		if byUs && j.created == strangers && !j.overwriting {
 			j.wrong = append(j.wrong, fmt.Sprintf("got the stranger's node %v by session %#x, want it spared", c.Kind, transaction.Session))
 		}
-		if byUs && j.lasting && c.Kind == txnlog.Deleted && !creates(transaction) {
+		if byUs && j.lasting && c.Kind == zktest.Deleted && !creates(transaction) {
 			j.wrong = append(j.wrong, fmt.Sprintf("got the stranger's node deleted by session %#x, which has never written to it", transaction.Session))
 		}
-		if c.Kind != txnlog.DataSet || byUs {
-			j.lasting = c.Kind == txnlog.Created && transaction.Session == j.stranger && c.Owner == 0 && !j.kept
+		if c.Kind != zktest.DataSet || byUs {
+			j.lasting = c.Kind == zktest.Created && transaction.Session == j.stranger && c.Owner == 0 && !j.kept
 		}
 		switch {
-		case c.Kind == txnlog.Deleted:
+		case c.Kind == zktest.Deleted:
 			j.created, j.since = nothing, time.Now()
 		case byUs: // created; or adopted by new data, when overwriting
 			j.created = ours
-		case c.Kind == txnlog.Created:
+		case c.Kind == zktest.Created:
 			j.created = strangers
 		}
 	}
@@ -75,8 +74,8 @@ func (j *judge) see(transaction txnlog.Transaction) {
 	}
 }
 
-func creates(transaction txnlog.Transaction) bool {
-	return slices.ContainsFunc(transaction.Changes, func(c txnlog.Change) bool { return c.Path == path && c.Kind == txnlog.Created })
+func creates(transaction zktest.Transaction) bool {
+	return slices.ContainsFunc(transaction.Changes, func(c zktest.Change) bool { return c.Path == path && c.Kind == zktest.Created })
 }
 
 func (j *judge) keep(kept bool) {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
-	"github.com/gocurator/curator/framework/zktest/txnlog"
 	"github.com/gocurator/curator/recipes/nodes"
 )
 
@@ -92,8 +91,8 @@ func TestCloseOfAPersistentNodeWhoseAnswerIsLostLeavesTheNodeOfASuccessor(t *tes
 		client, _ := newClient(t, server)
 		node := start(t, client, path, "up", persistent...)
 		waits := true
-		t.Cleanup(server.ObserveTransactions(func(transaction txnlog.Transaction) {
-			if waits && transaction.Changes[0].Kind == txnlog.Deleted {
+		t.Cleanup(server.ObserveTransactions(func(transaction zktest.Transaction) {
+			if waits && transaction.Changes[0].Kind == zktest.Deleted {
 				waits = false
 				go func() { _ = server.Create(path, []byte("successor's")) }()
 			}
@@ -120,8 +119,8 @@ func TestCloseOfAPersistentNodeWhoseAnswerIsLostLeavesTheNodeOfASuccessorAtAServ
 		time.Sleep(time.Second) // the follower has it
 		ensemble.SetLag(1, 2*time.Second)
 		waits := true
-		t.Cleanup(leader.ObserveTransactions(func(transaction txnlog.Transaction) {
-			if waits && transaction.Changes[0].Kind == txnlog.Deleted {
+		t.Cleanup(leader.ObserveTransactions(func(transaction zktest.Transaction) {
+			if waits && transaction.Changes[0].Kind == zktest.Deleted {
 				waits = false
 				go func() {
 					_ = leader.Create(path, []byte("successor's"))

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework/zktest"
-	"github.com/gocurator/curator/framework/zktest/txnlog"
 	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/recipes/internal/simtest"
 	"github.com/gocurator/curator/recipes/journaltest"
@@ -96,7 +95,7 @@ func simulate(t *testing.T, seed uint64, servers int, faulty bool, sum *counts) 
 }
 
 // note writes what servers execute into the history.
-func (s *simulation) note(t txnlog.Transaction) {
+func (s *simulation) note(t zktest.Transaction) {
 	for _, c := range t.Changes {
 		if strings.HasPrefix(c.Path, dir+"/") {
 			path := journaltest.WithoutGUIDs(c.Path)
@@ -218,7 +217,7 @@ func (s *simulation) check() {
 const settledCalm = 2 * time.Second
 
 func (s *simulation) history() *nodestest.History {
-	var all []txnlog.Transaction
+	var all []zktest.Transaction
 	for _, e := range s.Journal.Events() {
 		if e.Transaction != nil {
 			t := *e.Transaction

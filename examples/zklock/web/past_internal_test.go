@@ -143,7 +143,7 @@ func TestNotesOfWhatIsMissingAreShownFirstAndTheRestIsCounted(t *testing.T) {
 }
 
 // written is a directory with a log of these transactions.
-func written(t *testing.T, all ...txnlog.Transaction) (dir string) {
+func written(t *testing.T, all ...zktest.Transaction) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	logtest.Write(t, dir, all...)
@@ -151,20 +151,20 @@ func written(t *testing.T, all ...txnlog.Transaction) (dir string) {
 }
 
 // made is the creation of a node, and gone its deletion by its session: a second later for each zxid.
-func made(zxid, session int64, path string) txnlog.Transaction {
-	return txnlog.Transaction{Zxid: zxid, Session: session, Request: 1, At: time.Unix(1_800_000_000+zxid, 0), Changes: []txnlog.Change{
-		{Kind: txnlog.Created, Path: path, Owner: session, Data: []byte("client")},
+func made(zxid, session int64, path string) zktest.Transaction {
+	return zktest.Transaction{Zxid: zxid, Session: session, Request: 1, At: time.Unix(1_800_000_000+zxid, 0), Changes: []zktest.Change{
+		{Kind: zktest.Created, Path: path, Owner: session, Data: []byte("client")},
 	}}
 }
 
-func gone(zxid, session int64, path string) txnlog.Transaction {
+func gone(zxid, session int64, path string) zktest.Transaction {
 	t := made(zxid, session, path)
-	t.Changes = []txnlog.Change{{Kind: txnlog.Deleted, Path: path}}
+	t.Changes = []zktest.Change{{Kind: zktest.Deleted, Path: path}}
 	return t
 }
 
 func TestLocksBelowALockDoNotCrowdItOut(t *testing.T) {
-	all := []txnlog.Transaction{made(1, 7, "/l/lock-0000000000"), gone(2, 7, "/l/lock-0000000000")}
+	all := []zktest.Transaction{made(1, 7, "/l/lock-0000000000"), gone(2, 7, "/l/lock-0000000000")}
 	for i := range int64(2 * pastShown) {
 		node := fmt.Sprintf("/l/below/lock-%010d", i)
 		all = append(all, made(3+2*i, 7, node), gone(4+2*i, 7, node))

@@ -9,15 +9,14 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
-	"github.com/gocurator/curator/framework/zktest/txnlog"
 )
 
 // created counts the nodes that are created at path.
 func created(w *env, path string) (count func() int) {
 	var n atomic.Int32
-	w.Cleanup(w.Server.ObserveTransactions(func(tx txnlog.Transaction) {
+	w.Cleanup(w.Server.ObserveTransactions(func(tx zktest.Transaction) {
 		for _, c := range tx.Changes {
-			if c.Kind == txnlog.Created && c.Path == path {
+			if c.Kind == zktest.Created && c.Path == path {
 				n.Add(1)
 			}
 		}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework/zktest"
-	"github.com/gocurator/curator/framework/zktest/txnlog"
 )
 
 // An exactLog judges what the servers execute, by what the creators of exact paths have.
@@ -74,7 +73,7 @@ func (l *exactLog) observe(e *zktest.Ensemble, foreign int64) {
 }
 
 // judge is called for each transaction.
-func (l *exactLog) judge(tx txnlog.Transaction) {
+func (l *exactLog) judge(tx zktest.Transaction) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.newest = tx.Zxid
@@ -84,10 +83,10 @@ func (l *exactLog) judge(tx txnlog.Transaction) {
 	}
 	for _, c := range tx.Changes {
 		switch c.Kind {
-		case txnlog.Created:
+		case zktest.Created:
 			l.noteLocked("transaction %#x of %#x creates %s for %#x", tx.Zxid, tx.Session, c.Path, c.Owner)
 			l.nodes[c.Path] = tx.Zxid
-		case txnlog.Deleted:
+		case zktest.Deleted:
 			l.noteLocked("transaction %#x of %#x deletes %s of %#x", tx.Zxid, tx.Session, c.Path, c.Owner)
 			l.deletedLocked(tx, c)
 			delete(l.nodes, c.Path)
@@ -95,9 +94,9 @@ func (l *exactLog) judge(tx txnlog.Transaction) {
 	}
 }
 
-func (l *exactLog) deletedLocked(tx txnlog.Transaction, c txnlog.Change) {
-	replaces := slices.ContainsFunc(tx.Changes, func(made txnlog.Change) bool {
-		return made.Kind == txnlog.Created && made.Path == c.Path
+func (l *exactLog) deletedLocked(tx zktest.Transaction, c zktest.Change) {
+	replaces := slices.ContainsFunc(tx.Changes, func(made zktest.Change) bool {
+		return made.Kind == zktest.Created && made.Path == c.Path
 	})
 	switch {
 	case tx.EndsSession || tx.Session == 0 || c.Owner == 0 || tx.Session == l.foreign:

@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"time"
+
+	"github.com/gocurator/curator/framework/zktest"
 )
 
 // mostDamaged is how many damaged records of one file are noted, before its rest is passed over.
@@ -92,7 +94,7 @@ func (c *cursor) check() error {
 }
 
 // decode reads the record; ok is false if it is damaged.
-func (c *cursor) decode(in scope) (t Transaction, ok bool) {
+func (c *cursor) decode(in scope) (t zktest.Transaction, ok bool) {
 	t, err := decode(c.record, in)
 	if err != nil {
 		c.damage(recordError(c.at, err))

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/gocurator/curator/framework/zktest"
 )
 
 // The types of transactions in logs, by ZooDefs.OpCode.
@@ -29,7 +31,7 @@ var errShort = errors.New("it is cut off")
 // decode reads one record: the header, the body by its type, and behind that a digest of the tree, which it skips. Of
 // nodes that are not in the scope it reads no more than the paths, and takes no memory for them. The data of changes
 // lies in the record: see own.
-func decode(record []byte, in scope) (t Transaction, err error) {
+func decode(record []byte, in scope) (t zktest.Transaction, err error) {
 	f := &fields{rest: record}
 	t.Session, t.Request, t.Zxid = f.int64(), f.int32(), f.int64()
 	t.At = time.UnixMilli(f.int64())
@@ -39,12 +41,12 @@ func decode(record []byte, in scope) (t Transaction, err error) {
 	}
 	switch kind {
 	case typeMulti:
-		err = t.decodeMulti(f, in)
+		err = decodeMulti(&t, f, in)
 	case typeCloseSession:
 		t.EndsSession = true
-		t.decodeDeleted(f.rest, in)
+		decodeDeleted(&t, f.rest, in)
 	default:
-		t.decodePart(kind, f, in)
+		decodePart(&t, kind, f, in)
 	}
 	if f.short {
 		err = errShort
@@ -56,21 +58,21 @@ func decode(record []byte, in scope) (t Transaction, err error) {
 }
 
 // own copies the data of changes, which is valid no longer than the record.
-func (t *Transaction) own() {
+func own(t *zktest.Transaction) {
 	for i := range t.Changes {
 		t.Changes[i].Data = bytes.Clone(t.Changes[i].Data)
 	}
 }
 
 // decodeMulti reads the parts, each of which has a buffer of its own. A part that was refused refuses all.
-func (t *Transaction) decodeMulti(f *fields, in scope) error {
+func decodeMulti(t *zktest.Transaction, f *fields, in scope) error {
 	for n := f.int32(); n > 0 && !f.short; n-- {
 		kind := f.int32()
 		part := &fields{rest: f.view()}
 		if kind == typeMulti || kind == typeCloseSession { // no server writes them, and a multi could go on for ever
 			return fmt.Errorf("a part of type %d", kind)
 		}
-		t.decodePart(kind, part, in)
+		decodePart(t, kind, part, in)
 		if part.short {
 			return fmt.Errorf("a part of type %d: %w", kind, errShort)
 		}
@@ -83,17 +85,17 @@ func (t *Transaction) decodeMulti(f *fields, in scope) error {
 
 // decodePart reads what stands alone or in a multi. Types that change no node are skipped, and so are unknown ones: the
 // transaction stays, since the zxid and the request may be all that the reader wants.
-func (t *Transaction) decodePart(kind int32, f *fields, in scope) {
-	var change Kind
+func decodePart(t *zktest.Transaction, kind int32, f *fields, in scope) {
+	var change zktest.ChangeKind
 	switch kind {
 	case typeCreate, typeCreate2, typeCreateContainer, typeCreateTTL:
-		change = Created
+		change = zktest.Created
 	case typeDelete, typeDeleteContainer:
-		change = Deleted
+		change = zktest.Deleted
 	case typeSetData, typeReconfig: // a new configuration is the data of a node
-		change = DataSet
+		change = zktest.DataSet
 	case typeSetACL:
-		change = ACLSet
+		change = zktest.ACLSet
 	case typeError:
 		t.Failed = true
 		return
@@ -104,11 +106,11 @@ func (t *Transaction) decodePart(kind int32, f *fields, in scope) {
 	if !in.has(path) {
 		return
 	}
-	c := Change{Kind: change, Path: string(path)}
-	if change == Created || change == DataSet {
+	c := zktest.Change{Kind: change, Path: string(path)}
+	if change == zktest.Created || change == zktest.DataSet {
 		c.Data = f.view()
 	}
-	if change == Created || change == ACLSet {
+	if change == zktest.Created || change == zktest.ACLSet {
 		f.skipACL()
 	}
 	if (kind == typeCreate || kind == typeCreate2) && f.bool() {
@@ -119,16 +121,16 @@ func (t *Transaction) decodePart(kind int32, f *fields, in scope) {
 
 // decodeDeleted reads the list of nodes that go with a session, which servers write since 3.6 unless they are
 // configured not to. A digest may stand in its place. Read as a list it would have two paths without a character.
-func (t *Transaction) decodeDeleted(body []byte, in scope) {
+func decodeDeleted(t *zktest.Transaction, body []byte, in scope) {
 	f := &fields{rest: body}
-	var deleted []Change
+	var deleted []zktest.Change
 	for n := f.int32(); n > 0 && !f.short; n-- {
 		path := f.view()
 		if len(path) == 0 || path[0] != '/' {
 			return
 		}
 		if in.has(path) {
-			deleted = append(deleted, Change{Kind: Deleted, Path: string(path), Owner: t.Session})
+			deleted = append(deleted, zktest.Change{Kind: zktest.Deleted, Path: string(path), Owner: t.Session})
 		}
 	}
 	if !f.short {

@@ -3,6 +3,8 @@ package txnlog
 import (
 	"cmp"
 	"slices"
+
+	"github.com/gocurator/curator/framework/zktest"
 )
 
 // mostGaps bounds the gaps that are filled. Each is noted.
@@ -11,7 +13,7 @@ const mostGaps = 10_000
 // A gap is a range of zxids that no log has, and what must have happened in it.
 type gap struct {
 	first, last int64
-	filled      []Transaction
+	filled      []zktest.Transaction
 }
 
 // gapsBetween returns the zxids that leaders have given out between two, in order. Of the epoch of the later one, they
@@ -93,26 +95,26 @@ func (f *filler) fill(g *gap) {
 			return
 		}
 		if _, ok := f.known.of[n.path]; ok { // it went before
-			f.add(g, Transaction{Zxid: max(n.czxid-1, g.first), Changes: []Change{{Kind: Deleted, Path: n.path}}})
+			f.add(g, zktest.Transaction{Zxid: max(n.czxid-1, g.first), Changes: []zktest.Change{{Kind: zktest.Deleted, Path: n.path}}})
 		}
 		f.add(g, n.creation())
 	}
 }
 
-func (f *filler) add(g *gap, t Transaction) {
+func (f *filler) add(g *gap, t zktest.Transaction) {
 	g.filled = append(g.filled, t)
 	t.Changes = slices.Clone(t.Changes)
 	f.known.complete(&t)
 }
 
 // change takes in what a transaction changes.
-func (f *filler) change(t *Transaction) {
+func (f *filler) change(t *zktest.Transaction) {
 	for i, c := range t.Changes {
 		one, ok := f.known.of[c.Path]
 		switch {
-		case !ok || c.Kind == Deleted:
-		case c.Kind == Created:
-			if !slices.ContainsFunc(t.Changes[:i], func(earlier Change) bool { return earlier.Path == c.Path }) {
+		case !ok || c.Kind == zktest.Deleted:
+		case c.Kind == zktest.Created:
+			if !slices.ContainsFunc(t.Changes[:i], func(earlier zktest.Change) bool { return earlier.Path == c.Path }) {
 				f.vanish(c.Path, one, len(f.l.gaps)-1)
 			}
 		default:
@@ -129,7 +131,7 @@ func (f *filler) vanish(path string, one origin, number int) {
 		return
 	}
 	g := &f.l.gaps[number]
-	g.filled = append(g.filled, Transaction{Zxid: g.last, Changes: []Change{{Kind: Deleted, Path: path}}})
+	g.filled = append(g.filled, zktest.Transaction{Zxid: g.last, Changes: []zktest.Change{{Kind: zktest.Deleted, Path: path}}})
 }
 
 // end adds the deletions of nodes that must have gone in a gap: the first snapshot behind it lacks them, and no log
@@ -168,6 +170,6 @@ func (f *filler) end() {
 		}
 	}
 	for i := range f.l.gaps {
-		slices.SortStableFunc(f.l.gaps[i].filled, func(a, b Transaction) int { return cmp.Compare(a.Zxid, b.Zxid) })
+		slices.SortStableFunc(f.l.gaps[i].filled, func(a, b zktest.Transaction) int { return cmp.Compare(a.Zxid, b.Zxid) })
 	}
 }

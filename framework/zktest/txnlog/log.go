@@ -8,6 +8,8 @@ import (
 	"os"
 	"slices"
 	"time"
+
+	"github.com/gocurator/curator/framework/zktest"
 )
 
 // A Log is what the files of one server, or of several servers of one ensemble, say about a part of the tree. It keeps
@@ -28,9 +30,9 @@ type Log struct {
 	read      *executed
 	count     int // the executed transactions
 	gaps      []gap
-	before    []Transaction // nodes that are older than the logs
-	snapshots []logFile     // by zxid
-	executed  []int64       // their zxids
+	before    []zktest.Transaction // nodes that are older than the logs
+	snapshots []logFile            // by zxid
+	executed  []int64              // their zxids
 	damaged   map[damage]struct{}
 }
 
@@ -169,7 +171,7 @@ const afterAll = math.MaxInt32 << 32
 
 // addMissed takes in a node that goes and was not seen to come: before the logs begin, or in the last gap.
 func (l *Log) addMissed(path string, owner int64) {
-	t := Transaction{Session: owner, Changes: []Change{{Kind: Created, Path: path, Owner: owner}}}
+	t := zktest.Transaction{Session: owner, Changes: []zktest.Change{{Kind: zktest.Created, Path: path, Owner: owner}}}
 	if n := len(l.gaps); n > 0 {
 		t.Zxid = l.gaps[n-1].last
 		l.gaps[n-1].filled = append(l.gaps[n-1].filled, t)

@@ -6,6 +6,8 @@ import (
 	"iter"
 	"math"
 	"slices"
+
+	"github.com/gocurator/curator/framework/zktest"
 )
 
 // Transactions returns the executed transactions that change a node at or below the path, with these changes alone.
@@ -16,8 +18,8 @@ import (
 //
 // It blocks while it reads. What cannot be read any more, since files were removed or changed after Open, adds to
 // Notes.
-func (l *Log) Transactions() iter.Seq[Transaction] {
-	return func(yield func(Transaction) bool) {
+func (l *Log) Transactions() iter.Seq[zktest.Transaction] {
+	return func(yield func(zktest.Transaction) bool) {
 		r := &replay{l: l, yield: yield}
 		if !r.show(l.before) {
 			return
@@ -48,7 +50,7 @@ func (l *Log) addNewDamage(n Note) {
 // A replay is one reading of a log's transactions.
 type replay struct {
 	l       *Log
-	yield   func(Transaction) bool
+	yield   func(zktest.Transaction) bool
 	known   owners
 	gap     int // the number of the next one
 	count   int // the transactions that were read
@@ -65,7 +67,7 @@ func (r *replay) next(c *cursor) bool {
 	if !ok {
 		return true
 	}
-	t.own()
+	own(&t)
 	r.known.complete(&t)
 	r.stopped = len(t.Changes) > 0 && !r.yield(t)
 	return !r.stopped
@@ -81,7 +83,7 @@ func (r *replay) showGaps(before int64) bool {
 	return true
 }
 
-func (r *replay) show(list []Transaction) bool {
+func (r *replay) show(list []zktest.Transaction) bool {
 	for _, t := range list {
 		t.Changes = slices.Clone(t.Changes)
 		r.known.complete(&t)

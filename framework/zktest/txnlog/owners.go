@@ -3,6 +3,8 @@ package txnlog
 import (
 	"maps"
 	"slices"
+
+	"github.com/gocurator/curator/framework/zktest"
 )
 
 // owners are the nodes that are there, and the ephemeral ones of each session.
@@ -22,13 +24,13 @@ type origin struct {
 
 // complete adds to a transaction what logs do not say: the owners of deleted nodes, and the nodes that went with a
 // session and are not listed. Those follow the listed ones, sorted by path.
-func (o *owners) complete(t *Transaction) {
+func (o *owners) complete(t *zktest.Transaction) {
 	for i := range t.Changes {
 		switch c := &t.Changes[i]; c.Kind {
-		case Created:
+		case zktest.Created:
 			o.remove(c.Path)
 			o.add(c.Path, origin{owner: c.Owner, czxid: t.Zxid, seen: t.Zxid})
-		case Deleted:
+		case zktest.Deleted:
 			owner, known := o.remove(c.Path)
 			if owner != 0 {
 				c.Owner = owner
@@ -43,7 +45,7 @@ func (o *owners) complete(t *Transaction) {
 	}
 	for _, path := range slices.Sorted(maps.Keys(o.with[t.Session])) {
 		owner, _ := o.remove(path)
-		t.Changes = append(t.Changes, Change{Kind: Deleted, Path: path, Owner: owner})
+		t.Changes = append(t.Changes, zktest.Change{Kind: zktest.Deleted, Path: path, Owner: owner})
 	}
 }
 

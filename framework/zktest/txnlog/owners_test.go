@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/gocurator/curator/framework/zktest/txnlog"
+
+	"github.com/gocurator/curator/framework/zktest"
 )
 
 // Servers list the nodes that go with a session, or not: either way all of them go, and none twice.
@@ -18,15 +20,15 @@ func TestParseDeletesEachNodeOfASessionThatEnds(t *testing.T) {
 		{session: 7, kind: create, body: created("/a", "", 1)},
 		{session: 8, kind: remove, body: text(nil, "/deleted")},
 	}
-	deleted := func(owner int64, paths ...string) (list []txnlog.Change) {
+	deleted := func(owner int64, paths ...string) (list []zktest.Change) {
 		for _, path := range paths {
-			list = append(list, txnlog.Change{Kind: txnlog.Deleted, Path: path, Owner: owner})
+			list = append(list, zktest.Change{Kind: zktest.Deleted, Path: path, Owner: owner})
 		}
 		return list
 	}
 	for name, test := range map[string]struct {
 		body []byte
-		want []txnlog.Change
+		want []zktest.Change
 	}{
 		"no list":            {nil, deleted(7, "/a", "/b")},
 		"digest":             {digest, deleted(7, "/a", "/b")},
@@ -38,13 +40,13 @@ func TestParseDeletesEachNodeOfASessionThatEnds(t *testing.T) {
 	} {
 		log := logOf(append(nodes, record{session: 7, kind: closeSession, body: test.body}, record{session: 7, kind: closeSession},
 			record{session: 8, kind: closeSession})...)
-		var all []txnlog.Transaction
-		if err := txnlog.Parse(bytes.NewReader(log), func(t txnlog.Transaction) error { all = append(all, t); return nil }); err != nil {
+		var all []zktest.Transaction
+		if err := txnlog.Parse(bytes.NewReader(log), func(t zktest.Transaction) error { all = append(all, t); return nil }); err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
 		ends := all[len(nodes):]
-		for i, want := range [][]txnlog.Change{test.want, nil, deleted(8, "/other")} {
+		for i, want := range [][]zktest.Change{test.want, nil, deleted(8, "/other")} {
 			if got := ends[i].Changes; !reflect.DeepEqual(got, want) {
 				t.Errorf("%s, end %d: got %v, want %v", name, i+1, got, want)
 			}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/gocurator/curator/framework/zktest"
 )
 
 // Read returns the transactions of all logs in a server's directory "version-2", in the order of zxids. It may run
@@ -14,7 +16,7 @@ import (
 // Read fails if dir has no log, if a log is damaged, or if a transaction stands behind later ones and nowhere else. The
 // error names the file and the offset. It keeps all transactions in memory, also those that change nothing; Open does
 // neither, and reads beyond what is damaged.
-func Read(dir string) ([]Transaction, error) {
+func Read(dir string) ([]zktest.Transaction, error) {
 	servers, err := findAll([]string{dir})
 	if err != nil {
 		return nil, err
@@ -26,7 +28,7 @@ func Read(dir string) ([]Transaction, error) {
 }
 
 // readExecuted returns all that was executed, or an error about the first damage or difference.
-func readExecuted(servers []serverFiles) (list []Transaction, err error) {
+func readExecuted(servers []serverFiles) (list []zktest.Transaction, err error) {
 	x := newExecuted(servers, func(n Note) {
 		switch {
 		case err != nil:
@@ -40,7 +42,7 @@ func readExecuted(servers []serverFiles) (list []Transaction, err error) {
 	x.each(func(c *cursor) bool {
 		t, ok := c.decode(all)
 		if ok {
-			t.own()
+			own(&t)
 			known.complete(&t)
 			list = append(list, t)
 		}
@@ -55,9 +57,9 @@ func readExecuted(servers []serverFiles) (list []Transaction, err error) {
 // Parse calls fn for each transaction of one log, in the order of the log, as it reads it. It knows the owners only of
 // nodes whose creation is in this log. An error of fn ends Parse, which returns it as it is. An error about a damaged
 // log names the offset.
-func Parse(r io.Reader, fn func(Transaction) error) error {
+func Parse(r io.Reader, fn func(zktest.Transaction) error) error {
 	known := owners{}
-	return scan(r, func(t Transaction) error {
+	return scan(r, func(t zktest.Transaction) error {
 		known.complete(&t)
 		return fn(t)
 	})

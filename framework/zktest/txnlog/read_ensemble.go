@@ -1,5 +1,7 @@
 package txnlog
 
+import "github.com/gocurator/curator/framework/zktest"
+
 // ReadEnsemble returns what an ensemble has executed, in the order of zxids. Each directory is one that Read takes, of
 // a server that votes; one without a log has none of the transactions. The servers should be idle or have ended. If a
 // server has lost its log, as with a new disk, transactions may be missing. The errors are those of Read, and that a
@@ -12,7 +14,7 @@ package txnlog
 // the first transaction of the next epoch in this leader's log. Other servers that have logged this first transaction
 // have a lower zxid before it, or the same: what is higher has to go before they may take part. In the log of a server
 // that comes later, with a snapshot, it may have stayed.
-func ReadEnsemble(dirs ...string) ([]Transaction, error) {
+func ReadEnsemble(dirs ...string) ([]zktest.Transaction, error) {
 	servers, err := findAll(dirs)
 	if err != nil {
 		return nil, err

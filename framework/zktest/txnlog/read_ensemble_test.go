@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/gocurator/curator/framework/zktest/txnlog"
+
+	"github.com/gocurator/curator/framework/zktest"
 )
 
 // The third server got a snapshot in place of the deletion of /a, and does not know that it was gone when its session
@@ -25,7 +27,7 @@ func TestReadEnsembleKnowsOwnersFromAllLogs(t *testing.T) {
 	if got, want := zxids(all), []int64{1, 2, 3}; err != nil || !slices.Equal(got, want) {
 		t.Fatalf("got %v (%v), want %v", got, err, want)
 	}
-	want := []txnlog.Change{{Kind: txnlog.Deleted, Path: "/a", Owner: 7}}
+	want := []zktest.Change{{Kind: zktest.Deleted, Path: "/a", Owner: 7}}
 	if !reflect.DeepEqual(all[1].Changes, want) || all[2].Changes != nil {
 		t.Errorf("got the changes %v and %v, want %v and none", all[1].Changes, all[2].Changes, want)
 	}

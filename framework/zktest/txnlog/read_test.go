@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework/zktest/txnlog"
+
+	"github.com/gocurator/curator/framework/zktest"
 )
 
 // The types of transactions, as in ZooDefs.OpCode.
@@ -86,7 +88,7 @@ func write(t *testing.T, logs map[string][]byte) (dir string) {
 	return dir
 }
 
-func read(t *testing.T, logs map[string][]byte) []txnlog.Transaction {
+func read(t *testing.T, logs map[string][]byte) []zktest.Transaction {
 	t.Helper()
 	all, err := txnlog.Read(write(t, logs))
 	if err != nil {
@@ -95,7 +97,7 @@ func read(t *testing.T, logs map[string][]byte) []txnlog.Transaction {
 	return all
 }
 
-func zxids(all []txnlog.Transaction) (list []int64) {
+func zxids(all []zktest.Transaction) (list []int64) {
 	for _, t := range all {
 		list = append(list, t.Zxid)
 	}
@@ -120,16 +122,16 @@ func TestReadOrdersTheTransactionsOfAllLogs(t *testing.T) {
 	if got, want := zxids(all), []int64{9, 10, 0x10, 0x11, 0x12}; !slices.Equal(got, want) {
 		t.Fatalf("zxids: got %v, want %v", got, want)
 	}
-	want := txnlog.Transaction{
+	want := zktest.Transaction{
 		Zxid: 0x11, Session: 8, At: time.UnixMilli(1_700_000_000_000 + 0x11),
-		Changes: []txnlog.Change{{Kind: txnlog.Deleted, Path: "/a", Owner: 7}},
+		Changes: []zktest.Change{{Kind: zktest.Deleted, Path: "/a", Owner: 7}},
 	}
 	if !reflect.DeepEqual(all[3], want) {
 		t.Errorf("a deletion in the second log: got %+v, want %+v", all[3], want)
 	}
-	want = txnlog.Transaction{
+	want = zktest.Transaction{
 		Zxid: 0x12, Session: 7, At: time.UnixMilli(1_700_000_000_000 + 0x12), EndsSession: true,
-		Changes: []txnlog.Change{{Kind: txnlog.Deleted, Path: "/b", Owner: 7}},
+		Changes: []zktest.Change{{Kind: zktest.Deleted, Path: "/b", Owner: 7}},
 	}
 	if !reflect.DeepEqual(all[4], want) {
 		t.Errorf("an end of a session in the second log: got %+v, want %+v", all[4], want)
@@ -231,7 +233,7 @@ func TestParseEndsWithTheErrorOfItsFunction(t *testing.T) {
 	log := logOf(record{zxid: 1, kind: createSession}, record{zxid: 2, kind: createSession})
 	stop := errors.New("stop")
 	var seen []int64
-	err := txnlog.Parse(strings.NewReader(string(log)), func(t txnlog.Transaction) error {
+	err := txnlog.Parse(strings.NewReader(string(log)), func(t zktest.Transaction) error {
 		seen = append(seen, t.Zxid)
 		return stop
 	})

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"hash/adler32"
 	"io"
+
+	"github.com/gocurator/curator/framework/zktest"
 )
 
 const (
@@ -22,7 +24,7 @@ const (
 )
 
 // scan calls fn for each transaction of a log, with the owners that the log itself names.
-func scan(r io.Reader, fn func(Transaction) error) error {
+func scan(r io.Reader, fn func(zktest.Transaction) error) error {
 	in := newInput(r)
 	if err := in.start(); err != nil {
 		return ignoreEnd(err)
@@ -37,7 +39,7 @@ func scan(r io.Reader, fn func(Transaction) error) error {
 		if err != nil {
 			return recordError(at, err)
 		}
-		t.own()
+		own(&t)
 		if err := fn(t); err != nil {
 			return err
 		}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/gocurator/curator/framework/zktest/txnlog"
+
+	"github.com/gocurator/curator/framework/zktest"
 )
 
 // Whatever the bytes, what is read takes memory in proportion to them, and half of the log holds the first of the
@@ -28,8 +30,8 @@ func FuzzParse(f *testing.F) {
 	f.Add(logOf()[:10])
 	f.Fuzz(func(t *testing.T, log []byte) {
 		log = withChecksums(bytes.Clone(log))
-		parse := func(log []byte) (all []txnlog.Transaction, size int) {
-			_ = txnlog.Parse(bytes.NewReader(log), func(t txnlog.Transaction) error {
+		parse := func(log []byte) (all []zktest.Transaction, size int) {
+			_ = txnlog.Parse(bytes.NewReader(log), func(t zktest.Transaction) error {
 				all = append(all, t)
 				for _, c := range t.Changes {
 					size += len(c.Path) + len(c.Data)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"math"
 	"slices"
+
+	"github.com/gocurator/curator/framework/zktest"
 )
 
 const (
@@ -89,9 +91,9 @@ func (l *Log) readNodes(s logFile, wanted func(node) bool) (list []node, err err
 }
 
 // creation is the transaction that a log without a gap would have.
-func (n node) creation() Transaction {
-	return Transaction{
+func (n node) creation() zktest.Transaction {
+	return zktest.Transaction{
 		Zxid: n.czxid, At: n.ctime, Session: n.owner,
-		Changes: []Change{{Kind: Created, Path: n.path, Owner: n.owner, Data: n.data}},
+		Changes: []zktest.Change{{Kind: zktest.Created, Path: n.path, Owner: n.owner, Data: n.data}},
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/gocurator/curator/framework/zktest/txnlog"
+
+	"github.com/gocurator/curator/framework/zktest"
 )
 
 // kept opens a directory, and returns how many bytes of paths and data it gives. It fails if two readings differ, if
@@ -33,11 +35,11 @@ func kept(t *testing.T, dir string) (size int) {
 			last = max(last, transaction.Zxid)
 			for _, c := range transaction.Changes {
 				size += len(c.Path) + len(c.Data)
-				if c.Kind == txnlog.Deleted && !there[c.Path] {
+				if c.Kind == zktest.Deleted && !there[c.Path] {
 					t.Errorf("transaction %#x: %s goes and was not there", transaction.Zxid, c.Path)
 				}
-				if c.Kind == txnlog.Created || c.Kind == txnlog.Deleted {
-					there[c.Path] = c.Kind == txnlog.Created
+				if c.Kind == zktest.Created || c.Kind == zktest.Deleted {
+					there[c.Path] = c.Kind == zktest.Created
 				}
 			}
 		}

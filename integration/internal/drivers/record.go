@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gocurator/curator/framework/zktest/txnlog"
+	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/recipes/journaltest"
 )
 
@@ -63,7 +63,7 @@ func (r *Record) Kill(t testing.TB, session string) {
 
 // An executor is a server or an ensemble.
 type executor interface {
-	Transactions() ([]txnlog.Transaction, error)
+	Transactions() ([]zktest.Transaction, error)
 }
 
 // Clients are how many journals there are.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/framework/zktest/txnlog"
+	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/recipes/journaltest"
 )
 
@@ -81,7 +81,7 @@ func (r *Record) own(all []journaltest.Event) (events []journaltest.Event, trans
 	for _, e := range all {
 		if e.Transaction != nil {
 			t := *e.Transaction
-			t.Changes = slices.DeleteFunc(slices.Clone(t.Changes), func(c txnlog.Change) bool { return !strings.HasPrefix(c.Path, r.path+"/") })
+			t.Changes = slices.DeleteFunc(slices.Clone(t.Changes), func(c zktest.Change) bool { return !strings.HasPrefix(c.Path, r.path+"/") })
 			if len(t.Changes) == 0 {
 				continue
 			}

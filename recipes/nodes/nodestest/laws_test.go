@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gocurator/curator/framework/zktest/txnlog"
+	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/recipes/nodes/nodestest"
 )
 
@@ -14,19 +14,19 @@ const path = "/dir/id"
 
 func at(second int) time.Time { return time.Unix(int64(second), 0) }
 
-type log = []txnlog.Transaction
+type log = []zktest.Transaction
 
 // transaction has a session make changes: '+' creates the node, '-' deletes it, and '=' writes it.
-func transaction(second int, session int64, changes string, owner int64) txnlog.Transaction {
-	t := txnlog.Transaction{At: at(second), Session: session}
+func transaction(second int, session int64, changes string, owner int64) zktest.Transaction {
+	t := zktest.Transaction{At: at(second), Session: session}
 	for _, c := range changes {
-		kind := map[rune]txnlog.Kind{'+': txnlog.Created, '-': txnlog.Deleted, '=': txnlog.DataSet}[c]
-		t.Changes = append(t.Changes, txnlog.Change{Kind: kind, Path: path, Owner: owner})
+		kind := map[rune]zktest.ChangeKind{'+': zktest.Created, '-': zktest.Deleted, '=': zktest.DataSet}[c]
+		t.Changes = append(t.Changes, zktest.Change{Kind: kind, Path: path, Owner: owner})
 	}
 	return t
 }
 
-func ended(second int, session int64) txnlog.Transaction {
+func ended(second int, session int64) zktest.Transaction {
 	t := transaction(second, session, "-", session)
 	t.EndsSession = true
 	return t
@@ -89,7 +89,7 @@ func TestAHistoryIsJudgedByTheLaws(t *testing.T) {
 		"its session ends before it was stopped":     {log{ended(19, 1)}, former, "law 6: "},
 		"an administrator ends the session of B too": {log{transaction(5, 1, "-", 1), transaction(6, 3, "+", 3), ended(30, 3)}, former, ""},
 	} {
-		h := nodestest.NewHistory("/dir", append([]txnlog.Transaction{created}, c.then...), processOf)
+		h := nodestest.NewHistory("/dir", append([]zktest.Transaction{created}, c.then...), processOf)
 		if c.judge != nil {
 			c.judge(h)
 		}
@@ -101,9 +101,9 @@ func TestAHistoryIsJudgedByTheLaws(t *testing.T) {
 }
 
 func TestAHistoryHasTheNodesOfItsDirectoryAlone(t *testing.T) {
-	var all []txnlog.Transaction
+	var all []zktest.Transaction
 	for _, path := range []string{"/dir", "/dir/id", "/dir/id/below", "/directory/id"} {
-		all = append(all, txnlog.Transaction{At: at(0), Session: 1, Changes: []txnlog.Change{{Kind: txnlog.Created, Path: path, Owner: 1}}})
+		all = append(all, zktest.Transaction{At: at(0), Session: 1, Changes: []zktest.Change{{Kind: zktest.Created, Path: path, Owner: 1}}})
 	}
 	h := nodestest.NewHistory("/dir", all, processOf)
 	for path, want := range map[string]bool{"/dir": false, "/dir/id": true, "/dir/id/below": false, "/directory/id": false} {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gocurator/curator/framework/zktest/txnlog"
+	"github.com/gocurator/curator/framework/zktest"
 )
 
 // A Life is one node, from its creation to its end.
@@ -44,7 +44,7 @@ const roundTrip = 2 * time.Second
 
 // NewHistory reads transactions in their order. process returns of which process a session is. It
 // returns "" of an administrator's, and of 0.
-func NewHistory(dir string, transactions []txnlog.Transaction, process func(session int64) string) *History {
+func NewHistory(dir string, transactions []zktest.Transaction, process func(session int64) string) *History {
 	h := &History{of: map[string][]*Life{}, process: process}
 	for _, t := range transactions {
 		for _, c := range t.Changes {
@@ -56,22 +56,22 @@ func NewHistory(dir string, transactions []txnlog.Transaction, process func(sess
 	return h
 }
 
-func (h *History) change(t txnlog.Transaction, c txnlog.Change) {
+func (h *History) change(t zktest.Transaction, c zktest.Change) {
 	if h.process(t.Session) == "" {
 		t.Session = 0
 	}
 	life := h.Last(c.Path)
 	switch c.Kind {
-	case txnlog.Created:
+	case zktest.Created:
 		born := &Life{Path: c.Path, Owner: c.Owner, Process: h.process(c.Owner), Data: string(c.Data), Created: t.At}
 		if life != nil && life.Ended.Equal(t.At) && life.By == t.Session && t.Session != 0 && deletes(t, c.Path) {
 			life.Heir = born
 		}
 		h.of[c.Path] = append(h.of[c.Path], born)
-	case txnlog.DataSet:
+	case zktest.DataSet:
 		h.judge("wrote", t, life)
 		life.Version, life.Data, life.ByHand = life.Version+1, string(c.Data), t.Session == 0
-	case txnlog.Deleted:
+	case zktest.Deleted:
 		life.Ended, life.Expired = t.At, t.EndsSession
 		if !t.EndsSession {
 			h.judge("deleted", t, life)
@@ -81,9 +81,9 @@ func (h *History) change(t txnlog.Transaction, c txnlog.Change) {
 	}
 }
 
-func deletes(t txnlog.Transaction, path string) bool {
+func deletes(t zktest.Transaction, path string) bool {
 	for _, c := range t.Changes {
-		if c.Kind == txnlog.Deleted && c.Path == path {
+		if c.Kind == zktest.Deleted && c.Path == path {
 			return true
 		}
 	}
@@ -94,7 +94,7 @@ func deletes(t txnlog.Transaction, path string) bool {
 //
 // No request can name the owner of a node. So what a process does right after its own node has gone, by hand or with
 // its session, may befall a stranger's node of the same version.
-func (h *History) judge(did string, t txnlog.Transaction, life *Life) {
+func (h *History) judge(did string, t zktest.Transaction, life *Life) {
 	by := h.process(t.Session)
 	if t.Session == 0 || by == life.Process {
 		return

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/framework/zktest/await"
-	"github.com/gocurator/curator/framework/zktest/txnlog"
 	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/recipes/locks/lockstest"
 	"github.com/gocurator/curator/recipes/nodes"
@@ -29,7 +29,7 @@ type Servers struct {
 	// Disturb lets the servers restart, or elect another leader.
 	Disturb func()
 	// Transactions reads what they have executed.
-	Transactions func() ([]txnlog.Transaction, error)
+	Transactions func() ([]zktest.Transaction, error)
 }
 
 // patience bounds the wait for what must happen.

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework/zktest"
-	"github.com/gocurator/curator/framework/zktest/txnlog"
 )
 
 // A Server is ZooKeeper in memory, and reports what the lock's directory has.
@@ -81,19 +80,19 @@ func number(data []byte) (n int) {
 }
 
 // observe runs with the server's store locked.
-func (s *Server) observe(t txnlog.Transaction) {
+func (s *Server) observe(t zktest.Transaction) {
 	changed, gone := false, ""
 	for _, c := range t.Changes {
 		switch {
 		case !strings.HasPrefix(c.Path, Path+"/"):
 			continue
-		case c.Kind == txnlog.Created:
+		case c.Kind == zktest.Created:
 			worker := number(c.Data)
 			s.nodes = append(s.nodes, entry{c.Path, worker})
 			if worker != 0 {
 				s.workers[c.Owner] = worker
 			}
-		case c.Kind == txnlog.Deleted:
+		case c.Kind == zktest.Deleted:
 			gone = path.Base(c.Path)
 			if removing := s.removing.Load(); removing != nil && *removing == c.Path && t.Session == 0 {
 				s.report(Event{Kind: Removed, Worker: s.workers[c.Owner], Node: gone})

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/examples/zklock/internal/survey"
+	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/framework/zktest/txnlog"
 )
 
@@ -23,7 +24,7 @@ type Options struct {
 
 // Of builds a history from transactions in the order of their execution. Nodes that are older than Options.Begin come
 // first, as txnlog.Log.Transactions gives them.
-func Of(root string, all iter.Seq[txnlog.Transaction], o Options) *History {
+func Of(root string, all iter.Seq[zktest.Transaction], o Options) *History {
 	b := &builder{o: o, root: root, lines: map[lineKey]*line{}, mixed: map[string]mixture{}, there: map[string]*contender{}}
 	for t := range all {
 		b.add(t)
@@ -66,7 +67,7 @@ type contender struct {
 	atGate bool   // a lease that went before the place at the gate
 }
 
-func (b *builder) add(t txnlog.Transaction) {
+func (b *builder) add(t zktest.Transaction) {
 	now := txnlog.Moment{Zxid: t.Zxid, At: t.At}
 	if !b.begun && t.Zxid >= b.o.Begin.Zxid && !t.At.IsZero() {
 		b.begin()
@@ -76,13 +77,13 @@ func (b *builder) add(t txnlog.Transaction) {
 	}
 	for _, c := range t.Changes {
 		switch c.Kind {
-		case txnlog.Created:
+		case zktest.Created:
 			b.create(t, c, now)
-		case txnlog.Deleted:
+		case zktest.Deleted:
 			if one := b.there[c.Path]; one != nil {
 				b.end(one, t, now)
 			}
-		case txnlog.DataSet:
+		case zktest.DataSet:
 			if one := b.there[c.Path]; one != nil && string(c.Data) == revoke {
 				one.AskedToLeave = now
 			}
@@ -101,7 +102,7 @@ func (b *builder) add(t txnlog.Transaction) {
 // revoke is the data by which a contender is asked to leave.
 const revoke = "__REVOKE__"
 
-func (b *builder) create(t txnlog.Transaction, c txnlog.Change, now txnlog.Moment) {
+func (b *builder) create(t zktest.Transaction, c zktest.Change, now txnlog.Moment) {
 	dir, name := path.Split(c.Path)
 	dir = path.Clean(dir)
 	parsed, ok := survey.ParseName(name)
@@ -112,7 +113,7 @@ func (b *builder) create(t txnlog.Transaction, c txnlog.Change, now txnlog.Momen
 		return
 	}
 	if old := b.there[c.Path]; old != nil { // its deletion is in no log
-		b.end(old, txnlog.Transaction{Zxid: t.Zxid}, now)
+		b.end(old, zktest.Transaction{Zxid: t.Zxid}, now)
 	}
 	one := &contender{
 		Contender: Contender{Path: c.Path, Node: name, Kind: parsed.Kind, By: parsed.By, Session: c.Owner, Who: survey.Cut(survey.Text(c.Data), mostWho)},

@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/examples/zklock/internal/history"
+	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/framework/zktest/txnlog"
 )
 
 // withGap is a hold of session 1 that ended in a gap, before session 3 came, with session 2 behind it.
-func withGap() []txnlog.Transaction {
+func withGap() []zktest.Transaction {
 	all := replay("create 1 lock-01", "create 2 lock-02", "delete 1 lock-01", "create 3 lock-03")
-	all[2] = txnlog.Transaction{Zxid: 3, Changes: []txnlog.Change{{Kind: txnlog.Deleted, Path: at("lock-01"), Owner: 1}}}
+	all[2] = zktest.Transaction{Zxid: 3, Changes: []zktest.Change{{Kind: zktest.Deleted, Path: at("lock-01"), Owner: 1}}}
 	return all
 }
 

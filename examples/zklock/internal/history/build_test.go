@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/examples/zklock/internal/history"
-	"github.com/gocurator/curator/framework/zktest/txnlog"
+	"github.com/gocurator/curator/framework/zktest"
 )
 
 var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
@@ -18,22 +18,22 @@ const guid = "_c_ba785fd9-44cb-4a14-8cfd-2b3b5c2badb3-"
 // replay builds transactions from lines such as "create 7 lock-1", which session 7 does below /l, "delete 7 lock-1",
 // "expire 7", "close 7" and "revoke 7 lock-1". Each is a second later than the one before, and has the next zxid, from
 // 1 on. Sessions are numbers below 10, numbers of nodes have two digits.
-func replay(lines ...string) (all []txnlog.Transaction) {
+func replay(lines ...string) (all []zktest.Transaction) {
 	owner := map[string]int64{}
 	for i, line := range lines {
 		words := strings.Fields(line)
-		t := txnlog.Transaction{Zxid: int64(i + 1), At: noon.Add(time.Duration(i+1) * time.Second), Session: int64(words[1][0] - '0'), Request: 1}
-		change := func(kind txnlog.Kind, path, data string) {
-			t.Changes = append(t.Changes, txnlog.Change{Kind: kind, Path: path, Data: []byte(data), Owner: owner[path]})
+		t := zktest.Transaction{Zxid: int64(i + 1), At: noon.Add(time.Duration(i+1) * time.Second), Session: int64(words[1][0] - '0'), Request: 1}
+		change := func(kind zktest.ChangeKind, path, data string) {
+			t.Changes = append(t.Changes, zktest.Change{Kind: kind, Path: path, Data: []byte(data), Owner: owner[path]})
 		}
 		switch words[0] {
 		case "create":
 			owner[at(words[2])] = t.Session
-			change(txnlog.Created, at(words[2]), "client "+words[1])
+			change(zktest.Created, at(words[2]), "client "+words[1])
 		case "delete":
-			change(txnlog.Deleted, at(words[2]), "")
+			change(zktest.Deleted, at(words[2]), "")
 		case "revoke":
-			change(txnlog.DataSet, at(words[2]), "__REVOKE__")
+			change(zktest.DataSet, at(words[2]), "__REVOKE__")
 		case "expire", "close":
 			t.EndsSession = true
 			if words[0] == "expire" {
@@ -47,11 +47,11 @@ func replay(lines ...string) (all []txnlog.Transaction) {
 			}
 			slices.Sort(gone)
 			for _, path := range gone {
-				change(txnlog.Deleted, path, "")
+				change(zktest.Deleted, path, "")
 			}
 		}
 		for _, c := range t.Changes {
-			if c.Kind == txnlog.Deleted {
+			if c.Kind == zktest.Deleted {
 				delete(owner, c.Path)
 			}
 		}

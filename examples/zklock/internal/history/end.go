@@ -3,10 +3,11 @@ package history
 import (
 	"time"
 
+	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/framework/zktest/txnlog"
 )
 
-func (b *builder) end(one *contender, t txnlog.Transaction, now txnlog.Moment) {
+func (b *builder) end(one *contender, t zktest.Transaction, now txnlog.Moment) {
 	delete(b.there, one.Path)
 	if one.LetIn.Zxid == now.Zxid { // a session ends that stood behind itself
 		one.LetIn = txnlog.Moment{}
@@ -33,7 +34,7 @@ func (b *builder) end(one *contender, t txnlog.Transaction, now txnlog.Moment) {
 }
 
 // how says how a contender ended, by the transaction that deleted its node.
-func how(one *contender, t txnlog.Transaction) How {
+func how(one *contender, t zktest.Transaction) How {
 	switch {
 	case t.At.IsZero(), one.isUnknown() && !t.EndsSession:
 		return Unknown

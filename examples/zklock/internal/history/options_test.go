@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/examples/zklock/internal/history"
+	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/framework/zktest/txnlog"
 )
 
 // turns are five holds, one after the other, and one that lasts.
-func turns() []txnlog.Transaction {
+func turns() []zktest.Transaction {
 	return replay("create 1 lock-01", "delete 1 lock-01", "create 2 lock-02", "delete 2 lock-02", "create 3 lock-03",
 		"delete 3 lock-03", "create 4 lock-04", "delete 4 lock-04", "create 5 lock-05", "delete 5 lock-05", "create 6 lock-06")
 }

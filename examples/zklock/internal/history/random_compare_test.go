@@ -7,7 +7,7 @@ import (
 	"github.com/gocurator/curator/examples/zklock/internal/history"
 	"github.com/gocurator/curator/examples/zklock/internal/survey"
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/framework/zktest/txnlog"
+	"github.com/gocurator/curator/framework/zktest"
 )
 
 // compareNow compares who holds and who waits with what package survey reads at this moment, by the recipes.
@@ -60,9 +60,9 @@ func (p *play) removedPlaces() map[int64]bool {
 	created, removed := map[string]int64{}, map[int64]bool{}
 	for _, t := range p.executed {
 		for _, c := range t.Changes {
-			if c.Kind == txnlog.Created {
+			if c.Kind == zktest.Created {
 				created[c.Path] = t.Zxid
-			} else if c.Kind == txnlog.Deleted && t.Session == 0 {
+			} else if c.Kind == zktest.Deleted && t.Session == 0 {
 				removed[created[c.Path]] = true
 			}
 		}

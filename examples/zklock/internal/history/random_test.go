@@ -13,7 +13,6 @@ import (
 	"github.com/gocurator/curator/examples/zklock/internal/history"
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
-	"github.com/gocurator/curator/framework/zktest/txnlog"
 )
 
 var (
@@ -43,7 +42,7 @@ type play struct {
 	begun  time.Time
 
 	mu       sync.Mutex
-	executed []txnlog.Transaction
+	executed []zktest.Transaction
 	holds    []hold
 	failed   []span // acquires that returned no lease
 	looks    int    // contenders that were compared with what package survey reads
@@ -100,7 +99,7 @@ func TestHistoriesAreWhatClientsRecord(t *testing.T) {
 func playRandom(t *testing.T, seed uint64) *play {
 	t.Helper()
 	p := &play{t: t, server: zktest.New(t), random: rand.New(rand.NewPCG(seed, 7)), begun: time.Now()}
-	p.server.ObserveTransactions(func(t txnlog.Transaction) {
+	p.server.ObserveTransactions(func(t zktest.Transaction) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.executed = append(p.executed, t)
@@ -157,7 +156,7 @@ func (p *play) trouble() {
 }
 
 // transactions are what was executed so far: ended clients may still be closing their sessions.
-func (p *play) transactions() []txnlog.Transaction {
+func (p *play) transactions() []zktest.Transaction {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Clone(p.executed)

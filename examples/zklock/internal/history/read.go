@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/examples/zklock/internal/survey"
+	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/framework/zktest/txnlog"
 )
 
@@ -63,19 +64,19 @@ func (h *History) isSemaphore() bool {
 }
 
 // everything passes all transactions on.
-func everything(all iter.Seq[txnlog.Transaction]) iter.Seq[txnlog.Transaction] { return all }
+func everything(all iter.Seq[zktest.Transaction]) iter.Seq[zktest.Transaction] { return all }
 
 // ofLock passes on what changes the nodes of one lock, without those below it.
-func ofLock(at string) func(iter.Seq[txnlog.Transaction]) iter.Seq[txnlog.Transaction] {
+func ofLock(at string) func(iter.Seq[zktest.Transaction]) iter.Seq[zktest.Transaction] {
 	gate, leases := path.Join(at, gateDirectory), path.Join(at, leaseDirectory)
-	isOf := func(c txnlog.Change) bool {
+	isOf := func(c zktest.Change) bool {
 		dir := path.Dir(c.Path)
 		return dir == at || dir == gate || dir == leases
 	}
-	return func(all iter.Seq[txnlog.Transaction]) iter.Seq[txnlog.Transaction] {
-		return func(yield func(txnlog.Transaction) bool) {
+	return func(all iter.Seq[zktest.Transaction]) iter.Seq[zktest.Transaction] {
+		return func(yield func(zktest.Transaction) bool) {
 			for t := range all {
-				var changes []txnlog.Change
+				var changes []zktest.Change
 				for _, c := range t.Changes {
 					if isOf(c) {
 						changes = append(changes, c)
@@ -90,7 +91,7 @@ func ofLock(at string) func(iter.Seq[txnlog.Transaction]) iter.Seq[txnlog.Transa
 }
 
 // read builds a history of the transactions at and below a path that only passes on.
-func read(root string, dirs []string, last time.Duration, o Options, only func(iter.Seq[txnlog.Transaction]) iter.Seq[txnlog.Transaction],
+func read(root string, dirs []string, last time.Duration, o Options, only func(iter.Seq[zktest.Transaction]) iter.Seq[zktest.Transaction],
 ) (*History, error) {
 	log, err := txnlog.Open(root, dirs...)
 	if err != nil {

@@ -25,7 +25,7 @@ func text(to []byte, s string) []byte { return append(i32(to, len(s)), s...) }
 
 // record is a transaction as a server writes it. listed says that the ends of sessions name their nodes, as servers do
 // since 3.6.
-func record(t txnlog.Transaction, listed bool) []byte {
+func record(t zktest.Transaction, listed bool) []byte {
 	kind, body := -10, i32(nil, 4000) // the begin of a session
 	switch {
 	case t.Failed:
@@ -52,18 +52,18 @@ func record(t txnlog.Transaction, listed bool) []byte {
 	return append(append(framed, r...), 'B')
 }
 
-func part(c txnlog.Change) (kind int, body []byte) {
+func part(c zktest.Change) (kind int, body []byte) {
 	world := func(to []byte) []byte { return text(text(i32(i32(to, 1), 31), "world"), "anyone") }
 	switch c.Kind {
-	case txnlog.Created:
+	case zktest.Created:
 		body = world(text(text(nil, c.Path), string(c.Data)))
 		if c.Owner != 0 {
 			return 15, i32(append(body, 1), 0)
 		}
 		return 15, i32(append(body, 0), 0)
-	case txnlog.Deleted:
+	case zktest.Deleted:
 		return 2, text(nil, c.Path)
-	case txnlog.DataSet:
+	case zktest.DataSet:
 		return 5, i32(text(text(nil, c.Path), string(c.Data)), 1)
 	default:
 		return 7, i32(world(text(nil, c.Path)), 1)
@@ -72,7 +72,7 @@ func part(c txnlog.Change) (kind int, body []byte) {
 
 // snapshot is one that a server began after the first begin transactions and finished after end of them: each node is
 // as it was at some moment in between.
-func snapshot(all []txnlog.Transaction, begin, end int, random *rand.Rand) []byte {
+func snapshot(all []zktest.Transaction, begin, end int, random *rand.Rand) []byte {
 	s := i64(i32([]byte("ZKSN"), 2), -1)
 	s = i32(s, 0)                 // sessions
 	s = i32(i64(i32(s, 1), 1), 0) // one empty ACL
@@ -80,9 +80,9 @@ func snapshot(all []txnlog.Transaction, begin, end int, random *rand.Rand) []byt
 	for i, t := range all[:end] {
 		for _, c := range t.Changes {
 			switch c.Kind {
-			case txnlog.Created:
+			case zktest.Created:
 				lives[c.Path] = append(lives[c.Path], life{from: i, to: len(all), made: t, change: c})
-			case txnlog.Deleted:
+			case zktest.Deleted:
 				if n := len(lives[c.Path]); n > 0 {
 					lives[c.Path][n-1].to = i
 				}
@@ -113,12 +113,12 @@ func snapshot(all []txnlog.Transaction, begin, end int, random *rand.Rand) []byt
 // A life is a node from its creation to its deletion, by the numbers of the transactions.
 type life struct {
 	from, to int
-	made     txnlog.Transaction
-	change   txnlog.Change
+	made     zktest.Transaction
+	change   zktest.Change
 }
 
 // write writes transactions as the files of a server whose first ones were removed. It returns the first that is left.
-func write(t *testing.T, dir string, all []txnlog.Transaction, listed bool, random *rand.Rand) (first int64) {
+func write(t *testing.T, dir string, all []zktest.Transaction, listed bool, random *rand.Rand) (first int64) {
 	t.Helper()
 	begin := random.IntN(len(all))
 	end := min(begin+random.IntN(20), len(all))
@@ -157,7 +157,7 @@ func TestFilesGiveTheHistoryOfWhatTheyHave(t *testing.T) {
 	collectLess(t)
 	for i := range *histories {
 		seed := *firstSeed + uint64(i)
-		var all []txnlog.Transaction
+		var all []zktest.Transaction
 		zktest.Bubble(t, func(t *testing.T) { all = playRandom(t, seed).transactions() })
 		random := rand.New(rand.NewPCG(seed, 9))
 		dir, listed := t.TempDir(), random.IntN(4) > 0

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/gocurator/curator/framework/zktest"
-	"github.com/gocurator/curator/framework/zktest/txnlog"
 )
 
 // The types of transactions, by ZooDefs.OpCode.
@@ -41,7 +40,7 @@ func Keep(t testing.TB, server *zktest.Server, dir string) {
 }
 
 // Write writes transactions into a log of their own in a directory, named by the first.
-func Write(t testing.TB, dir string, all ...txnlog.Transaction) {
+func Write(t testing.TB, dir string, all ...zktest.Transaction) {
 	t.Helper()
 	text := header()
 	for _, txn := range all {
@@ -62,7 +61,7 @@ type keeper struct {
 	file *os.File
 }
 
-func (k *keeper) add(txn txnlog.Transaction) {
+func (k *keeper) add(txn zktest.Transaction) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	text := record(txn)
@@ -80,7 +79,7 @@ func (k *keeper) add(txn txnlog.Transaction) {
 }
 
 // record is a transaction with its checksum and its end.
-func record(txn txnlog.Transaction) []byte {
+func record(txn zktest.Transaction) []byte {
 	kind, body := content(txn)
 	text := int64s(int32s(int64s(nil, txn.Session), txn.Request), txn.Zxid, txn.At.UnixMilli())
 	text = append(int32s(text, kind), body...)
@@ -88,7 +87,7 @@ func record(txn txnlog.Transaction) []byte {
 	return append(append(head, text...), 'B')
 }
 
-func content(txn txnlog.Transaction) (kind int32, body []byte) {
+func content(txn zktest.Transaction) (kind int32, body []byte) {
 	switch {
 	case txn.Failed:
 		return failed, int32s(nil, -101)
@@ -111,10 +110,10 @@ func content(txn txnlog.Transaction) (kind int32, body []byte) {
 	return multi, body
 }
 
-func change(c txnlog.Change) (kind int32, body []byte) {
+func change(c zktest.Change) (kind int32, body []byte) {
 	body = buffer(nil, c.Path)
 	switch c.Kind {
-	case txnlog.Created:
+	case zktest.Created:
 		body = buffer(body, string(c.Data))
 		body = buffer(buffer(int32s(body, 1, 31), "world"), "anyone")
 		if c.Owner != 0 {
@@ -123,9 +122,9 @@ func change(c txnlog.Change) (kind int32, body []byte) {
 			body = append(body, 0)
 		}
 		return create, int32s(body, 1)
-	case txnlog.Deleted:
+	case zktest.Deleted:
 		return remove, body
-	case txnlog.DataSet:
+	case zktest.DataSet:
 		return setData, int32s(buffer(body, string(c.Data)), 1)
 	default: // no test needs the permissions
 		return begin, int32s(nil, 0)

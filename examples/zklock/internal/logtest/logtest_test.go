@@ -17,8 +17,8 @@ import (
 func TestALogHasWhatTheServerExecuted(t *testing.T) {
 	server, dir := zktest.New(t), t.TempDir()
 	var mu sync.Mutex
-	var want []txnlog.Transaction
-	server.ObserveTransactions(func(txn txnlog.Transaction) {
+	var want []zktest.Transaction
+	server.ObserveTransactions(func(txn zktest.Transaction) {
 		mu.Lock()
 		defer mu.Unlock()
 		if len(txn.Changes) == 0 {

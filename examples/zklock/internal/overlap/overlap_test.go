@@ -16,7 +16,6 @@ import (
 	"github.com/gocurator/curator/examples/zklock/internal/overlap"
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
-	"github.com/gocurator/curator/framework/zktest/txnlog"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -25,7 +24,7 @@ type ledger struct {
 	t       *testing.T
 	server  *zktest.Server
 	mu      sync.Mutex
-	all     []txnlog.Transaction
+	all     []zktest.Transaction
 	records []records.Record
 	written []*bytes.Buffer
 	writers []*records.Recorder
@@ -33,7 +32,7 @@ type ledger struct {
 
 func newLedger(t *testing.T) *ledger {
 	l := &ledger{t: t, server: zktest.New(t)}
-	l.server.ObserveTransactions(func(txn txnlog.Transaction) {
+	l.server.ObserveTransactions(func(txn zktest.Transaction) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.all = append(l.all, txn)
