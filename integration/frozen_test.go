@@ -22,9 +22,9 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/examples/programs"
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest/await"
-	"github.com/gocurator/curator/integration/programs"
 	"github.com/gocurator/curator/integration/zookeeper"
 	"github.com/gocurator/curator/recipes/locks"
 )

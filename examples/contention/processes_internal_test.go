@@ -13,10 +13,10 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"github.com/gocurator/curator/examples/internal/process"
+	"github.com/gocurator/curator/examples/programs"
+	"github.com/gocurator/curator/examples/programs/process"
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest/await"
-	"github.com/gocurator/curator/integration/programs"
 	"github.com/gocurator/curator/integration/zookeeper"
 	"github.com/gocurator/curator/recipes/locks"
 )

@@ -14,10 +14,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gocurator/curator/examples/internal/process"
+	"github.com/gocurator/curator/examples/programs"
+	"github.com/gocurator/curator/examples/programs/process"
 	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/framework/zktest/await"
-	"github.com/gocurator/curator/integration/programs"
 )
 
 // patience bounds waits for what must happen.

@@ -19,9 +19,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gocurator/curator/examples/internal/browsertest"
 	"github.com/gocurator/curator/examples/playground/internal/build"
 	"github.com/gocurator/curator/examples/playground/internal/play"
+	"github.com/gocurator/curator/examples/programs/browsertest"
 )
 
 var record = flag.Bool("record", false, "write a run of the first scenario to web/recording.json")

@@ -19,7 +19,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/examples/internal/demo"
-	"github.com/gocurator/curator/examples/internal/process"
+	"github.com/gocurator/curator/examples/programs/process"
 	"github.com/gocurator/curator/framework/zktest/await"
 )
 

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/gocurator/curator/integration/programs"
+	"github.com/gocurator/curator/examples/programs"
 )
 
 // A child is a process that ends with the test, or with this process, and is waited for. It comes with the ends of its

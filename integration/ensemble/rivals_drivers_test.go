@@ -16,8 +16,8 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/gocurator/curator/examples/programs"
 	"github.com/gocurator/curator/framework/zktest/await"
-	"github.com/gocurator/curator/integration/programs"
 )
 
 // otherLanguages are the drivers of integration/interop that can be run here. Where everything is required, the test

@@ -11,8 +11,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/gocurator/curator/examples/programs"
 	"github.com/gocurator/curator/integration/internal/drivers"
-	"github.com/gocurator/curator/integration/programs"
 )
 
 // earlierCommit is the version of this library, before the first release, with which today's shares locks. It is the

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gocurator/curator/integration/programs"
+	"github.com/gocurator/curator/examples/programs"
 )
 
 // A zklockHistory is what zklock history says of each contender, by the name of its node.

@@ -11,9 +11,9 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/gocurator/curator/examples/programs"
 	"github.com/gocurator/curator/framework/zktest/await"
 	"github.com/gocurator/curator/integration/interop/godriver"
-	"github.com/gocurator/curator/integration/programs"
 )
 
 // A sidecar takes its turn between participants in Java, names the one that leads, and is listed by its own name.

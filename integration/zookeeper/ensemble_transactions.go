@@ -5,8 +5,8 @@ package zookeeper
 import (
 	"path/filepath"
 
+	"github.com/gocurator/curator/examples/zklock/txnlog"
 	"github.com/gocurator/curator/framework/zktest"
-	"github.com/gocurator/curator/framework/zktest/txnlog"
 )
 
 // Transactions reads from the logs of the servers that vote what the ensemble has executed.

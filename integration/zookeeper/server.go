@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gocurator/curator/integration/programs"
+	"github.com/gocurator/curator/examples/programs"
 )
 
 const (

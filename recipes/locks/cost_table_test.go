@@ -3,10 +3,6 @@ package locks_test
 import (
 	"context"
 	"errors"
-	"fmt"
-	"go/ast"
-	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -306,29 +302,3 @@ var costs = costtest.Costs{
 }
 
 func TestCosts(t *testing.T) { costtest.Count(t, "locks", costs) }
-
-// A recipe is what a constructor of the packages of recipes returns.
-func TestEveryRecipeHasItsCosts(t *testing.T) {
-	root := moduleRoot(t)
-	page, found := readFile(t, root, "examples/sizing/README.md"), 0
-	ofRecipes := []string{"locks", "leader", "cache", "nodes", "discovery", "counters", "shared"}
-	walkLibrary(t, root, func(pkg string, file *ast.File) {
-		for _, declaration := range file.Decls {
-			f, ok := declaration.(*ast.FuncDecl)
-			if !ok || f.Recv != nil || !strings.HasPrefix(f.Name.Name, "New") || !slices.Contains(ofRecipes, pkg) {
-				continue
-			}
-			made, ok := f.Type.Results.List[0].Type.(*ast.StarExpr)
-			if !ok {
-				t.Fatalf("%s.%s: got %T, want a pointer to a recipe", pkg, f.Name.Name, f.Type.Results.List[0].Type)
-			}
-			found++
-			if recipe := fmt.Sprintf("| `%s.%s` | ", pkg, made.X); !strings.Contains(page, recipe) {
-				t.Errorf("the page about sizing has no row %s", recipe)
-			}
-		}
-	})
-	if found < 13 {
-		t.Errorf("got %d constructors, want those of all recipes", found)
-	}
-}

@@ -12,7 +12,7 @@ import (
 )
 
 // A record of each hold, a line of JSON. Laid over the servers' transaction logs, the token and the zxids say whether
-// two programs held the lock at one time. Package examples/holds/records also has times, sessions and a file that
+// two programs held the lock at one time. Package examples/zklock/holds/records also has times, sessions and a file that
 // rotates.
 func ExampleTrace_records() {
 	server := zktest.NewServer()

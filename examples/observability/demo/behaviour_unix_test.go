@@ -5,8 +5,8 @@ package main
 import (
 	"testing"
 
-	"github.com/gocurator/curator/examples/internal/behaviour"
-	"github.com/gocurator/curator/integration/programs"
+	"github.com/gocurator/curator/examples/programs"
+	"github.com/gocurator/curator/examples/programs/behaviour"
 )
 
 func TestProgramBehavesAsTheOthers(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"github.com/gocurator/curator/examples/zklock/internal/fourletter"
 	"github.com/gocurator/curator/examples/zklock/internal/history"
 	"github.com/gocurator/curator/examples/zklock/internal/survey"
-	"github.com/gocurator/curator/framework/zktest/txnlog"
+	"github.com/gocurator/curator/examples/zklock/txnlog"
 )
 
 const (

@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gocurator/curator/examples/zklock/internal/logtest"
+	"github.com/gocurator/curator/examples/zklock/txnlog"
+	"github.com/gocurator/curator/examples/zklock/txnlog/logtest"
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/framework/zktest/await"
-	"github.com/gocurator/curator/framework/zktest/txnlog"
 	"github.com/gocurator/curator/recipes/locks"
 )
 

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gocurator/curator/examples/zklock/internal/logtest"
+	"github.com/gocurator/curator/examples/zklock/txnlog/logtest"
 	"github.com/gocurator/curator/examples/zklock/web"
 )
 

@@ -8,8 +8,8 @@ import (
 	"regexp"
 	"testing"
 
+	"github.com/gocurator/curator/examples/programs"
 	"github.com/gocurator/curator/integration/interop"
-	"github.com/gocurator/curator/integration/programs"
 )
 
 // Need ends the test as CURATOR_INTEGRATION wants it if something that integration/run collects is missing.

@@ -14,8 +14,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/gocurator/curator/examples/programs"
 	"github.com/gocurator/curator/integration/interop/godriver"
-	"github.com/gocurator/curator/integration/programs"
 )
 
 // A Process is a driver. Its methods are safe for concurrent use.

@@ -10,7 +10,7 @@ import (
 )
 
 // costsPage has the tables of costs: their rows are what the tests want.
-const costsPage = "examples/sizing/README.md"
+const costsPage = "recipes/COSTS.md"
 
 // rows are the rows of a package in one of the page's tables.
 type rows struct {

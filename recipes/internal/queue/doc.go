@@ -71,7 +71,7 @@
 //
 // # The rules
 //
-// They follow. Each has tests that fail without it: recipes/locks/guarantees_table_test.go.
+// They follow. Each has tests that fail without it: integration/pages/guarantees_table_test.go.
 //
 //  1. Each session has one table: one goroutine applies answers and events to it in the order of arrival (S1); channels
 //     only wake. The check that the session is valid and the publication of the grant are one step.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gocurator/curator/examples/holds/records"
-	"github.com/gocurator/curator/examples/zklock/internal/logtest"
+	"github.com/gocurator/curator/examples/zklock/holds/records"
 	"github.com/gocurator/curator/examples/zklock/internal/overlap"
+	"github.com/gocurator/curator/examples/zklock/txnlog/logtest"
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/recipes/locks"

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/examples/zklock/internal/history"
-	"github.com/gocurator/curator/framework/zktest/txnlog"
+	"github.com/gocurator/curator/examples/zklock/txnlog"
 )
 
 // A logged is a transaction of a server's log: a node's creation, with data, or its deletion.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/examples/zklock/internal/history"
-	"github.com/gocurator/curator/framework/zktest/txnlog"
+	"github.com/gocurator/curator/examples/zklock/txnlog"
 )
 
 // Three clients: a holds for 26 s and b for 13, each until its session expires, and c waits for 4 s and gives up.

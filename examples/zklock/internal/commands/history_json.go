@@ -11,7 +11,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/gocurator/curator/examples/zklock/internal/history"
-	"github.com/gocurator/curator/framework/zktest/txnlog"
+	"github.com/gocurator/curator/examples/zklock/txnlog"
 )
 
 // A momentJSON is null if the moment is not known or has not come.

@@ -12,8 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/gocurator/curator/examples/holds/records"
-	"github.com/gocurator/curator/examples/zklock/internal/logtest"
+	"github.com/gocurator/curator/examples/zklock/holds/records"
+	"github.com/gocurator/curator/examples/zklock/txnlog/logtest"
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/recipes/locks"

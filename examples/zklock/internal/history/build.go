@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/examples/zklock/internal/survey"
+	"github.com/gocurator/curator/examples/zklock/txnlog"
 	"github.com/gocurator/curator/framework/zktest"
-	"github.com/gocurator/curator/framework/zktest/txnlog"
 )
 
 // Options say what a History is to have.

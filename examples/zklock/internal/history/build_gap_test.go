@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/examples/zklock/internal/history"
+	"github.com/gocurator/curator/examples/zklock/txnlog"
 	"github.com/gocurator/curator/framework/zktest"
-	"github.com/gocurator/curator/framework/zktest/txnlog"
 )
 
 // withGap is a hold of session 1 that ended in a gap, before session 3 came, with session 2 behind it.

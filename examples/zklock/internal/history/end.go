@@ -3,8 +3,8 @@ package history
 import (
 	"time"
 
+	"github.com/gocurator/curator/examples/zklock/txnlog"
 	"github.com/gocurator/curator/framework/zktest"
-	"github.com/gocurator/curator/framework/zktest/txnlog"
 )
 
 func (b *builder) end(one *contender, t zktest.Transaction, now txnlog.Moment) {

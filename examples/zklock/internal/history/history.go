@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/examples/zklock/internal/survey"
-	"github.com/gocurator/curator/framework/zktest/txnlog"
+	"github.com/gocurator/curator/examples/zklock/txnlog"
 )
 
 // A History is what happened at the locks at and below a path.

@@ -3,7 +3,7 @@ package history
 import (
 	"slices"
 
-	"github.com/gocurator/curator/framework/zktest/txnlog"
+	"github.com/gocurator/curator/examples/zklock/txnlog"
 )
 
 // A rank is how many leases there were up to a lease, itself included, since a moment.

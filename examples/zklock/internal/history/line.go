@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gocurator/curator/framework/zktest/txnlog"
+	"github.com/gocurator/curator/examples/zklock/txnlog"
 )
 
 // A line is the contenders of one directory that count for each other, in the order of their numbers. As in

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/examples/zklock/internal/history"
+	"github.com/gocurator/curator/examples/zklock/txnlog"
 	"github.com/gocurator/curator/framework/zktest"
-	"github.com/gocurator/curator/framework/zktest/txnlog"
 )
 
 // turns are five holds, one after the other, and one that lasts.

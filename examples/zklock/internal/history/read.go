@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/examples/zklock/internal/survey"
+	"github.com/gocurator/curator/examples/zklock/txnlog"
 	"github.com/gocurator/curator/framework/zktest"
-	"github.com/gocurator/curator/framework/zktest/txnlog"
 )
 
 // ErrNoLock says that no contender was at or below a path in the time that was asked for.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/gocurator/curator/examples/zklock/internal/history"
 	"github.com/gocurator/curator/examples/zklock/internal/survey"
+	"github.com/gocurator/curator/examples/zklock/txnlog"
 	"github.com/gocurator/curator/framework/zktest"
-	"github.com/gocurator/curator/framework/zktest/txnlog"
 )
 
 func i32(to []byte, n int) []byte { return binary.BigEndian.AppendUint32(to, uint32(int32(n))) }

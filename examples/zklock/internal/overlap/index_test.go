@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/gocurator/curator/examples/holds/records"
+	"github.com/gocurator/curator/examples/zklock/holds/records"
 	"github.com/gocurator/curator/examples/zklock/internal/history"
 	"github.com/gocurator/curator/examples/zklock/internal/overlap"
 	"github.com/gocurator/curator/examples/zklock/internal/survey"

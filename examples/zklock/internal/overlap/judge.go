@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gocurator/curator/examples/holds/records"
+	"github.com/gocurator/curator/examples/zklock/holds/records"
 )
 
 // decide says of two holds whether they overlapped.

@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gocurator/curator/examples/holds/records"
+	"github.com/gocurator/curator/examples/zklock/holds/records"
 	"github.com/gocurator/curator/examples/zklock/internal/history"
 	"github.com/gocurator/curator/examples/zklock/internal/overlap"
 	"github.com/gocurator/curator/examples/zklock/internal/survey"
-	"github.com/gocurator/curator/framework/zktest/txnlog"
+	"github.com/gocurator/curator/examples/zklock/txnlog"
 )
 
 // A truth is a hold as it was. Its times lie between transactions, of which there is one each at 1000, 2000 and so on.

@@ -30,7 +30,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/gocurator/curator/examples/holds/records"
+	"github.com/gocurator/curator/examples/zklock/holds/records"
 	"github.com/gocurator/curator/examples/zklock/internal/history"
 	"github.com/gocurator/curator/examples/zklock/internal/survey"
 )

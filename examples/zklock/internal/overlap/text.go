@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gocurator/curator/examples/holds/records"
+	"github.com/gocurator/curator/examples/zklock/holds/records"
 	"github.com/gocurator/curator/examples/zklock/internal/survey"
 )
 

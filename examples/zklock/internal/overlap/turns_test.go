@@ -3,7 +3,7 @@ package overlap_test
 import (
 	"testing"
 
-	"github.com/gocurator/curator/examples/holds/records"
+	"github.com/gocurator/curator/examples/zklock/holds/records"
 	"github.com/gocurator/curator/examples/zklock/internal/history"
 	"github.com/gocurator/curator/examples/zklock/internal/overlap"
 	"github.com/gocurator/curator/examples/zklock/internal/survey"

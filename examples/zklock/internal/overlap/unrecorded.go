@@ -3,9 +3,9 @@ package overlap
 import (
 	"fmt"
 
-	"github.com/gocurator/curator/examples/holds/records"
+	"github.com/gocurator/curator/examples/zklock/holds/records"
 	"github.com/gocurator/curator/examples/zklock/internal/history"
-	"github.com/gocurator/curator/framework/zktest/txnlog"
+	"github.com/gocurator/curator/examples/zklock/txnlog"
 )
 
 // A chain is what the records of one node say together: a retained node has several holds, one after the other.
