@@ -1,8 +1,8 @@
 // Batchjob shows a long job that holds a lock from item to item, which costs nothing, and makes room between two items
 // when another process waits for the lock. A report that needs the lock for a moment does not wait for the whole job.
 //
-//	go run ./examples/batchjob                # on a server in memory
-//	go run ./examples/batchjob -zk zk1:2181   # on real ZooKeeper
+//	go run -C examples ./batchjob                # on a server in memory
+//	go run -C examples ./batchjob -zk zk1:2181   # on real ZooKeeper
 package main
 
 import (

@@ -2,8 +2,8 @@
 // of one node and of a directory. An operator changes the settings, workers come and go, the service is cut off and
 // goes on with what it has, and a worker is killed. In the end the service has what the servers have.
 //
-//	go run ./examples/cache                # on a server in memory
-//	go run ./examples/cache -zk zk1:2181   # on real ZooKeeper
+//	go run -C examples ./cache                # on a server in memory
+//	go run -C examples ./cache -zk zk1:2181   # on real ZooKeeper
 package main
 
 import (

@@ -2,8 +2,8 @@
 // both under the read lock. A service that changes them holds the write lock, and then turns it into the read lock to
 // announce what it wrote, so that no other writer gets in between.
 //
-//	go run ./examples/configuration                # on a server in memory
-//	go run ./examples/configuration -zk zk1:2181   # on real ZooKeeper
+//	go run -C examples ./configuration                # on a server in memory
+//	go run -C examples ./configuration -zk zk1:2181   # on real ZooKeeper
 package main
 
 import (

@@ -1,9 +1,9 @@
 // Contention shows a lock at work: several workers, each with a client of its own, contend for one InterProcessMutex.
 // They queue in order, hold it, and hand it over.
 //
-//	go run ./examples/contention                      # on a server in memory: needs nothing but Go
-//	go run ./examples/contention -crash 3             # worker 3 loses its connection while it holds
-//	go run ./examples/contention -zk zk1:2181 -json   # on real ZooKeeper; run it in several terminals at once
+//	go run -C examples ./contention                      # on a server in memory: needs nothing but Go
+//	go run -C examples ./contention -crash 3             # worker 3 loses its connection while it holds
+//	go run -C examples ./contention -zk zk1:2181 -json   # on real ZooKeeper; run it in several terminals at once
 //
 // At the end it checks that no two holds overlapped and that the order was first come, first served, and prints what
 // each worker had of it. The exit status is 0 if all workers have done their rounds and both were so, 1 if not, and 130

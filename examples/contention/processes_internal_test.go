@@ -16,14 +16,14 @@ import (
 	"github.com/gocurator/curator/examples/programs"
 	"github.com/gocurator/curator/examples/programs/process"
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/framework/zktest/await"
-	"github.com/gocurator/curator/integration/zookeeper"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
 const path = "/examples/contention" // the lock's, if no flag says another one
 
-func clientOf(t *testing.T, server *zookeeper.Server) *framework.Client {
+func clientOf(t *testing.T, server *zktest.Server) *framework.Client {
 	t.Helper()
 	client, err := framework.NewClient(server.Addr())
 	if err != nil {
@@ -52,7 +52,8 @@ func awaitQueue(t *testing.T, client *framework.Client, want int, limit time.Dur
 // container when one process is done before the next one begins, and numbers would start at 0 again.
 func together(t *testing.T, workers int, arguments ...[]string) (records []record) {
 	t.Helper()
-	server := zookeeper.Start(t, zookeeper.Config{})
+	server := zktest.NewServer()
+	t.Cleanup(func() { _ = server.Close() })
 	binary := programs.Build(t)
 	client := clientOf(t, server)
 	if _, _, err := client.Create(t.Context(), path, nil, framework.CreatingParentsIfNeeded()); err != nil {
@@ -130,7 +131,8 @@ func TestCrashedProcessLosesTheLockBeforeAnotherIsLetIn(t *testing.T) {
 
 func TestInterruptedProcessLetsGo(t *testing.T) {
 	t.Parallel()
-	server := zookeeper.Start(t, zookeeper.Config{})
+	server := zktest.NewServer()
+	t.Cleanup(func() { _ = server.Close() })
 	binary := programs.Build(t)
 	p := process.Start(t, binary, "-zk", server.Addr(), "-workers=2", "-hold=1h", "-session=50s")
 	p.Await("waits for") // so the other holds

@@ -2,8 +2,8 @@
 // is not to be used for a while, one is killed and its successor registers the same ID, one loses its session and
 // stays, and the client is cut off and goes on with what it has. In the end the client has what the servers have.
 //
-//	go run ./examples/discovery                # on a server in memory
-//	go run ./examples/discovery -zk zk1:2181   # on real ZooKeeper
+//	go run -C examples ./discovery                # on a server in memory
+//	go run -C examples ./discovery -zk zk1:2181   # on real ZooKeeper
 //
 // The nodes are those of Java's curator-x-discovery, and of Spring Cloud Zookeeper.
 package main

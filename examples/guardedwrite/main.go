@@ -1,8 +1,8 @@
 // Guardedwrite shows how to keep out a holder that is late: one that looked at its lease, was paused, and writes when
 // another holder has the lock. No lock can stop it; the place that it writes to can.
 //
-//	go run ./examples/guardedwrite                # on a server in memory
-//	go run ./examples/guardedwrite -zk zk1:2181   # on real ZooKeeper
+//	go run -C examples ./guardedwrite                # on a server in memory
+//	go run -C examples ./guardedwrite -zk zk1:2181   # on real ZooKeeper
 package main
 
 import (

@@ -44,7 +44,7 @@ func TestElectorIsStartedWithWhatZklockTakes(t *testing.T) {
 	if !found || !ends {
 		t.Fatal("got no arguments of zklock lead")
 	}
-	args := []string{"run", "../zklock", "lead", "-connect-timeout", "1ms"}
+	args := []string{"run", "-C", "../zklock", ".", "lead", "-connect-timeout", "1ms"}
 	for line := range strings.Lines(list) {
 		arg, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "- "), " #")
 		switch {

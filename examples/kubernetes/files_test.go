@@ -114,7 +114,7 @@ func TestUnitOfRootRunsWhatZklockTakes(t *testing.T) {
 		}
 	}
 	// the flags are read first: a wrong one would be status 64
-	args = slices.Concat([]string{"run", "../zklock"}, args[:1], []string{"-connect-timeout", "1ms"}, args[1:at+1], []string{"true"})
+	args = slices.Concat([]string{"run", "-C", "../zklock", "."}, args[:1], []string{"-connect-timeout", "1ms"}, args[1:at+1], []string{"true"})
 	output, err := exec.CommandContext(t.Context(), "go", args...).CombinedOutput()
 	if err == nil || !strings.Contains(string(output), "exit status 69") {
 		t.Errorf("got %v, %s, want status 69: there is no server", err, output)
@@ -169,8 +169,11 @@ func TestComposeBuildsSourcesOfAnotherUser(t *testing.T) {
 		if !strings.Contains(build, "-buildvcs=false") {
 			t.Errorf("compose.yaml: got %q, want -buildvcs=false", build)
 		}
-		program := regexp.MustCompile(`\./examples/\w+`).FindString(build)
-		if _, err := os.Stat(filepath.Join("../..", program, "main.go")); err != nil || program == "" {
+		program := regexp.MustCompile(`-C (\w+) .* \./(\w+)`).FindStringSubmatch(build)
+		if program == nil {
+			t.Fatalf("compose.yaml: %q names no module and no program in it", build)
+		}
+		if _, err := os.Stat(filepath.Join("../..", program[1], program[2], "main.go")); err != nil {
 			t.Errorf("compose.yaml: %q builds no program: %v", build, err)
 		}
 	}

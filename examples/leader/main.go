@@ -1,9 +1,9 @@
 // Leader shows a service of several replicas, one of which leads and does the work that must be done once. The others
 // stand by. A replica that is stopped lets the next one lead; a replica that is cut off stops before another one leads.
 //
-//	go run ./examples/leader                # three replicas on a server in memory; one is stopped, one cut off
-//	go run ./examples/leader -zk zk1:2181   # the same on real ZooKeeper
-//	go run ./examples/leader -zk zk1:2181 -listen 127.0.0.1:8081 -id a   # one replica; run several
+//	go run -C examples ./leader                # three replicas on a server in memory; one is stopped, one cut off
+//	go run -C examples ./leader -zk zk1:2181   # the same on real ZooKeeper
+//	go run -C examples ./leader -zk zk1:2181 -listen 127.0.0.1:8081 -id a   # one replica; run several
 //	curl 127.0.0.1:8081/readyz              # leader or standby
 //
 // The exit status is 0 if all went as promised. A replica with -listen runs until SIGTERM or SIGINT; its exit status is

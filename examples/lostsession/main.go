@@ -1,8 +1,8 @@
 // Lostsession shows what a holder sees when its connection goes: nothing, if it is back in time; the end of its
 // context, if it is not, and before anybody else is let in.
 //
-//	go run ./examples/lostsession                # on a server in memory
-//	go run ./examples/lostsession -zk zk1:2181   # on real ZooKeeper
+//	go run -C examples ./lostsession                # on a server in memory
+//	go run -C examples ./lostsession -zk zk1:2181   # on real ZooKeeper
 package main
 
 import (

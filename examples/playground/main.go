@@ -1,8 +1,8 @@
 // Playground shows locks at work in a browser: each worker is a process of its own in the page, with the real client,
 // and the server is ZooKeeper in memory. Cables can be cut, processes suspended and killed, the server frozen.
 //
-//	go run ./examples/playground               # serves it on a free port of this machine, until Ctrl-C
-//	go run ./examples/playground -build DIR    # writes its files, for any web server
+//	go run -C examples ./playground               # serves it on a free port of this machine, until Ctrl-C
+//	go run -C examples ./playground -build DIR    # writes its files, for any web server
 //
 // It builds the program of the page first, for which it needs a clone of Curator for Go and the go command. Releases
 // of testserver have the files: testserver -playground 127.0.0.1:8080.

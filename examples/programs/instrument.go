@@ -29,7 +29,7 @@ func Command(t testing.TB, binary string, args ...string) *exec.Cmd {
 // Coverage goes where that of the tests goes. Go test sets that to a directory of its own, and GOCOVERDIR as well, so
 // another one has to be named behind it:
 //
-//	go test -cover ./examples/zklock -args -test.gocoverdir=/tmp/cov
+//	go test -C integration -cover ./zklock -args -test.gocoverdir=/tmp/cov
 //	go tool covdata percent -i=/tmp/cov
 func Instrument(t testing.TB, cmd *exec.Cmd) {
 	t.Helper()

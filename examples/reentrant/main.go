@@ -1,8 +1,8 @@
 // Reentrant shows a service whose methods call each other, all under one lock: Transfer holds it, and the two calls of
 // Add inside enter it again. Three replicas of the service move money at the same time; none of it may be lost.
 //
-//	go run ./examples/reentrant                # on a server in memory
-//	go run ./examples/reentrant -zk zk1:2181   # on real ZooKeeper
+//	go run -C examples ./reentrant                # on a server in memory
+//	go run -C examples ./reentrant -zk zk1:2181   # on real ZooKeeper
 package main
 
 import (

@@ -1,8 +1,8 @@
 // Singleton shows a nightly job of which three replicas stand by and one runs. The first replica dies in the middle;
 // the second goes on where it stood, until an operator asks it to leave; the third finishes.
 //
-//	go run ./examples/singleton                # on a server in memory
-//	go run ./examples/singleton -zk zk1:2181   # on real ZooKeeper
+//	go run -C examples ./singleton                # on a server in memory
+//	go run -C examples ./singleton -zk zk1:2181   # on real ZooKeeper
 package main
 
 import (

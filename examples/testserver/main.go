@@ -2,7 +2,7 @@
 //
 //	testserver -listen 127.0.0.1:0
 //
-// In a clone of Curator for Go, "go run ./examples/testserver" does the same. Its first line of output is its address,
+// In a clone of Curator for Go, "go run -C examples ./testserver" does the same. Its first line of output is its address,
 // at which it answers by then. Faults are ordered by lines on its standard input, or by -fault; "help" lists them. It
 // forgets everything when it ends, and says to standard error why it does: SIGINT, SIGTERM and the line "quit" end it
 // with status 0.

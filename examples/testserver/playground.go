@@ -13,7 +13,7 @@ import (
 // playground are the files of the page, if the program was built with them.
 var playground fs.FS
 
-var errNoPlayground = errors.New("this program was built without the page; in a clone, go run ./examples/playground serves it")
+var errNoPlayground = errors.New("this program was built without the page; in a clone, go run -C examples ./playground serves it")
 
 // servePlayground serves the page until the server that it returns is closed. It has nothing to do with the ZooKeeper
 // server of this process: the page has one of its own.

@@ -7,7 +7,7 @@ import (
 	"io/fs"
 )
 
-// Releases build the program with these files, which go run ./examples/playground -build examples/testserver/playground
+// Releases build the program with these files, which go run -C examples ./playground -build testserver/playground
 // makes.
 //
 //go:embed playground

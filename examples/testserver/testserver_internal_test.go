@@ -275,7 +275,7 @@ func TestPlaygroundIsServedBesideTheServer(t *testing.T) {
 	}
 	var said bytes.Buffer
 	args := []string{"-listen", "127.0.0.1:0", "-playground", "127.0.0.1:0"}
-	if status := run(t.Context(), args, strings.NewReader(""), io.Discard, &said); status != demo.StatusUsage || !strings.Contains(said.String(), "go run ./examples/playground") {
+	if status := run(t.Context(), args, strings.NewReader(""), io.Discard, &said); status != demo.StatusUsage || !strings.Contains(said.String(), "go run -C examples ./playground") {
 		t.Errorf("got %d, %q without the page, want %d and how to have it", status, said.String(), demo.StatusUsage)
 	}
 }

@@ -1,8 +1,8 @@
 // Workerpool shows a limit for the workers of all processes together, say the number of connections that a database can
 // bear. The limit is a number in ZooKeeper: an operator raises and lowers it while they work.
 //
-//	go run ./examples/workerpool                # on a server in memory
-//	go run ./examples/workerpool -zk zk1:2181   # on real ZooKeeper
+//	go run -C examples ./workerpool                # on a server in memory
+//	go run -C examples ./workerpool -zk zk1:2181   # on real ZooKeeper
 package main
 
 import (

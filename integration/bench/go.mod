@@ -24,6 +24,11 @@ require (
 )
 
 require (
+	github.com/gocurator/curator/examples v0.0.0-00010101000000-000000000000 // indirect
+	github.com/gocurator/curator/examples/zklock v0.0.0-00010101000000-000000000000 // indirect
+)
+
+require (
 	codeberg.org/go-fonts/liberation v0.5.0 // indirect
 	codeberg.org/go-latex/latex v0.2.0 // indirect
 	codeberg.org/go-pdf/fpdf v0.11.1 // indirect
@@ -33,6 +38,7 @@ require (
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/coreos/go-semver v0.3.1 // indirect
 	github.com/coreos/go-systemd/v22 v22.7.0 // indirect
+	github.com/gocurator/curator/integration v0.0.0-00010101000000-000000000000
 	github.com/golang/freetype v0.0.0-20170609003504-e2365dfdc4a0 // indirect
 	github.com/golang/protobuf v1.5.4 // indirect
 	github.com/grpc-ecosystem/grpc-gateway/v2 v2.29.0 // indirect
@@ -54,3 +60,9 @@ require (
 	google.golang.org/grpc v1.83.2 // indirect
 	google.golang.org/protobuf v1.36.11 // indirect
 )
+
+replace github.com/gocurator/curator/examples => ../../examples
+
+replace github.com/gocurator/curator/examples/zklock => ../../examples/zklock
+
+replace github.com/gocurator/curator/integration => ..

@@ -2,8 +2,8 @@
 // hold locks on real servers, something happens to a process or to the servers, and each process prints its loss with
 // LostError.Explain.
 //
-//	CURATOR_INTEGRATION=required go test ./integration/causes -v                                  # each cause, twice
-//	CURATOR_INTEGRATION=required go test ./integration/causes -v -timeout 0 -args -times 50       # the figures
+//	CURATOR_INTEGRATION=required go test -C integration ./causes -v                                  # each cause, twice
+//	CURATOR_INTEGRATION=required go test -C integration ./causes -v -timeout 0 -args -times 50       # the figures
 //
 // A loss that names another culprit fails the test, with its evidence. "Unknown" is an answer, for one in twenty.
 //

@@ -1,8 +1,8 @@
 // Package chaos is a test of everything at a time: three real servers, processes of this library, of Java Curator and
 // of kazoo, and caches that follow what they write, under faults that one seed draws.
 //
-//	CURATOR_INTEGRATION=required go test ./integration/chaos -v                   # 30 seconds of faults
-//	CURATOR_INTEGRATION=required go test ./integration/chaos -v -timeout 0 -args \
+//	CURATOR_INTEGRATION=required go test -C integration ./chaos -v                   # 30 seconds of faults
+//	CURATOR_INTEGRATION=required go test -C integration ./chaos -v -timeout 0 -args \
 //		-for 60m -seed 7 -picture run.svg -json run.json                           # rounds of five minutes
 //
 // The schedule depends on the seed alone. The rest is as the machine has it: a seed repeats the faults, not the run.

@@ -1,7 +1,7 @@
 // Ensemble starts real ZooKeeper servers on loopback, prints the connect string, and takes orders on standard input: to
 // kill servers, to freeze them, to cut the links between them.
 //
-//	go run ./integration/ensemble -n 3
+//	go run -C integration ./ensemble -n 3
 //
 // It needs java, and the jars that integration/run collects. It ends, and all servers with it, at the end of its input
 // or when it is interrupted. "help" prints the orders.
@@ -12,10 +12,10 @@
 // zookeeper.StartEnsemble, and check one thing above all: a holder that loses its lock knows it before the next
 // contender is let in.
 //
-//	CURATOR_INTEGRATION=required go test ./integration/ensemble -v                     # everything, once
-//	CURATOR_INTEGRATION=required go test ./integration/ensemble -v -rounds 20 \
+//	CURATOR_INTEGRATION=required go test -C integration ./ensemble -v                     # everything, once
+//	CURATOR_INTEGRATION=required go test -C integration ./ensemble -v -rounds 20 \
 //		-run CutOffKnowsFirst -parallel 1 -timeout 1h                                 # the table below
-//	CURATOR_INTEGRATION=required go test ./integration/ensemble -v -run Many -holders 1000
+//	CURATOR_INTEGRATION=required go test -C integration ./ensemble -v -run Many -holders 1000
 //	ZOOKEEPER_VERSION=3.8.6 integration/run --no-lint ./integration/ensemble           # other servers
 //
 // Java Curator and kazoo take part where integration/run has collected them.

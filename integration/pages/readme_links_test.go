@@ -131,7 +131,7 @@ func TestCommentsCiteWordsThatFilesHave(t *testing.T) {
 }
 
 // program is one that a text has run or install, or the directory to do so in.
-var program = regexp.MustCompile(`cd ([\w./-]+) &&|go (?:run|install) (?:github\.com/gocurator/curator/)?([\w./-]+)`)
+var program = regexp.MustCompile(`cd ([\w./-]+) &&|go (?:run|install) (?:-C ([\w./-]+) )?(?:github\.com/gocurator/curator/)?([\w./-]+)`)
 
 func TestProgramsThatTextsRunExist(t *testing.T) {
 	found := 0
@@ -143,7 +143,7 @@ func TestProgramsThatTextsRunExist(t *testing.T) {
 					dir = filepath.Join("..", from)
 					continue
 				}
-				in := filepath.Join(dir, string(run[2]))
+				in := filepath.Join(dir, string(run[2]), string(run[3]))
 				if in == ".." { // in a directory that the text named before
 					continue
 				}

@@ -13,7 +13,9 @@ var (
 	// selection is which tests a command runs, up to their subtests.
 	selection = regexp.MustCompile(`-(?:run|fuzz|bench)[ =](?:'([^'/]+)|([\w^$.|]+))`)
 	// tested is a package that a command names.
-	tested    = regexp.MustCompile(`\./([\w/]+)`)
+	tested = regexp.MustCompile(`(?:(\./)|github\.com/gocurator/curator/)([\w/]+)`)
+	// moduleOf is the module in whose directory a command runs.
+	moduleOf  = regexp.MustCompile(`(?:-C |cd )([\w./-]+)`)
 	testFunc  = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark|Example)\w*)\(`)
 	continued = regexp.MustCompile(`\\\n(?://)?\s*`)
 )
@@ -84,8 +86,18 @@ func anyMatches(t *testing.T, file, pattern, command string, tests map[string][]
 		return true
 	}
 	var names []string
+	in := ".."
+	if module := moduleOf.FindStringSubmatch(command); module != nil {
+		in = filepath.Join(in, module[1])
+	}
 	for _, dir := range tested.FindAllStringSubmatch(command, -1) {
-		names = append(names, tests[filepath.Join("..", dir[1])]...)
+		below := ".." // an import path
+		if dir[1] != "" {
+			below = in
+		} else if strings.HasSuffix(dir[0], "integration/replay") {
+			continue // the program that runs the tests
+		}
+		names = append(names, tests[filepath.Join(below, dir[2])]...)
 	}
 	if names == nil {
 		names = tests[""]

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os/exec"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -19,27 +20,26 @@ type pkg struct {
 	Deps       []string
 }
 
-// A graph knows which packages of the module have tests that a package can break.
+// library is the path that the import paths of all modules here begin with.
+const library = "github.com/gocurator/curator"
+
+// A graph knows which packages have tests that a package can break.
 type graph struct {
-	module string
-	users  map[string]map[string]int // by package: those whose tests use it, and how much else they use
+	users map[string]map[string]int // by package: those whose tests use it, and how much else they use
 }
 
-// readGraph asks go list. It leaves out the tests of this directory's kind, which need servers and hours.
+// readGraph asks go list in the module integration, which requires the library, the examples and zklock. It leaves out
+// what needs servers and hours.
 func readGraph(root string) (graph, error) {
-	cmd := exec.Command("go", "list", "-test", "-deps=false", "-json=ImportPath,Deps", "./...")
-	cmd.Dir = root
+	cmd := exec.Command("go", "list", "-test", "-deps=false", "-json=ImportPath,Deps", library+"/...")
+	cmd.Dir = filepath.Join(root, "integration")
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	out, err := cmd.Output()
 	if err != nil {
 		return graph{}, fmt.Errorf("go list: %w\n%s", err, &errs)
 	}
-	module, err := exec.Command("go", "list", "-m").Output()
-	if err != nil {
-		return graph{}, fmt.Errorf("go list -m: %w", err)
-	}
-	g := graph{module: strings.TrimSpace(string(module)), users: map[string]map[string]int{}}
+	g := graph{users: map[string]map[string]int{}}
 	for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
 		var p pkg
 		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
@@ -47,10 +47,17 @@ func readGraph(root string) (graph, error) {
 		} else if err != nil {
 			return graph{}, err
 		}
-		if of, isTest := strings.CutSuffix(p.ImportPath, ".test"); isTest && !strings.HasPrefix(of, g.module+"/integration/") {
+		if of, isTest := strings.CutSuffix(p.ImportPath, ".test"); isTest && needsNoServers(of) {
 			g.add(of, p.Deps)
 		}
 	}
+}
+
+// needsNoServers reports whether tests of a package find bugs without real servers. Those of zklock's program need them
+// in part.
+func needsNoServers(pkg string) bool {
+	below, ok := strings.CutPrefix(pkg, library+"/integration/")
+	return !ok && pkg != library+"/integration" || below == "zklock" || below == "pages"
 }
 
 // add notes what the tests of a package use.
@@ -58,7 +65,7 @@ func (g graph) add(of string, deps []string) {
 	ours := map[string]bool{}
 	for _, dep := range deps {
 		dep, _, _ = strings.Cut(dep, " ") // "p [q.test]" is p as the tests of q see it
-		if dep = strings.TrimSuffix(dep, "_test"); strings.HasPrefix(dep, g.module) {
+		if dep = strings.TrimSuffix(dep, "_test"); strings.HasPrefix(dep, library) {
 			ours[dep] = true
 		}
 	}
@@ -75,9 +82,9 @@ func (g graph) tests(b bug) []string {
 	var own, above []string
 	uses := map[string]int{}
 	for _, c := range b.changes {
-		changed := path.Join(g.module, path.Dir(c.file))
+		changed := path.Join(library, path.Dir(c.file))
 		if len(g.users[changed]) == 0 { // a program, which the tests of its parents build
-			for len(g.users[changed]) == 0 && changed != g.module {
+			for len(g.users[changed]) == 0 && changed != library {
 				changed = path.Dir(changed)
 			}
 		}

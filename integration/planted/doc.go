@@ -1,9 +1,9 @@
 // Planted breaks the library on purpose, one bug at a time, and prints which test notices.
 //
-//	go run ./integration/planted                       every bug that has no result yet
-//	go run ./integration/planted -only queue/          those whose names match
-//	go run ./integration/planted -again                every bug, beginning with the test that noticed it last time
-//	go run ./integration/planted -list                 the bugs, and the promises that they break
+//	go run -C integration ./planted                       every bug that has no result yet
+//	go run -C integration ./planted -only queue/          those whose names match
+//	go run -C integration ./planted -again                every bug, beginning with the test that noticed it last time
+//	go run -C integration ./planted -list                 the bugs, and the promises that they break
 //
 // A bug is a piece of text in a file of the directory bugs:
 //

@@ -71,7 +71,7 @@ func parse(args []string, errs io.Writer) (settings, error) {
 
 // run prints a line for each bug, and returns how many were not found.
 func run(ctx context.Context, s settings, out io.Writer) (missed int, err error) {
-	root, err := moduleRoot()
+	root, err := repositoryRoot()
 	if err != nil {
 		return 0, err
 	}
@@ -130,7 +130,8 @@ func (r runner) result(ctx context.Context, b bug, last result) (result, error) 
 	return r.try(ctx, b, last)
 }
 
-func moduleRoot() (string, error) {
+// repositoryRoot is the directory above the module integration, in which this command runs.
+func repositoryRoot() (string, error) {
 	file, err := exec.Command("go", "env", "GOMOD").Output()
-	return filepath.Dir(strings.TrimSpace(string(file))), err
+	return filepath.Dir(filepath.Dir(strings.TrimSpace(string(file)))), err
 }

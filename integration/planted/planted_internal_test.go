@@ -63,9 +63,9 @@ func TestEveryBugIsFoundByATestThatExists(t *testing.T) {
 		switch want := "found"; {
 		case b.equivalent != "" && (!ok || r.verdict == "equivalent"):
 		case !ok || r.verdict != want:
-			t.Errorf("%s: got the result %q, want %q: go run ./integration/planted -only '^%s$'", b.name, r.verdict, want, b.name)
+			t.Errorf("%s: got the result %q, want %q: go run -C integration ./planted -only '^%s$'", b.name, r.verdict, want, b.name)
 		case !hasTest(t, filepath.Join("../..", r.pkg), r.test):
-			t.Errorf("%s: %s has no test %s any more: go run ./integration/planted -again -only '^%s$'", b.name, r.pkg, r.test, b.name)
+			t.Errorf("%s: %s has no test %s any more: go run -C integration ./planted -again -only '^%s$'", b.name, r.pkg, r.test, b.name)
 		}
 	}
 }
@@ -106,14 +106,14 @@ func newCompiler(t *testing.T, root string, bugs []bug) *compiler {
 	dirs := map[string]bool{}
 	for _, b := range bugs {
 		for _, change := range b.changes {
-			if dir := "./" + path.Dir(change.file); !dirs[dir] {
+			if dir := library + "/" + path.Dir(change.file); !dirs[dir] {
 				dirs[dir] = true
 				args = append(args, dir)
 			}
 		}
 	}
 	cmd := exec.Command("go", args...)
-	cmd.Dir = root
+	cmd.Dir = filepath.Join(root, "integration")
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	out, err := cmd.Output()

@@ -41,7 +41,7 @@ func (r runner) try(ctx context.Context, b bug, last result) (result, error) {
 	var first [][]string
 	if last.verdict == "found" {
 		top, _, _ := strings.Cut(last.test, "/")
-		first = append(first, []string{"-run=^" + regexp.QuoteMeta(top) + "$", r.graph.module + "/" + last.pkg})
+		first = append(first, []string{"-run=^" + regexp.QuoteMeta(top) + "$", library + "/" + last.pkg})
 	}
 	for _, p := range packages {
 		first = append(first, []string{p})
@@ -55,7 +55,7 @@ func (r runner) try(ctx context.Context, b bug, last result) (result, error) {
 			continue
 		}
 		got.verdict, got.test = verdict, test
-		got.pkg = strings.TrimPrefix(args[len(args)-1], r.graph.module+"/")
+		got.pkg = strings.TrimPrefix(args[len(args)-1], library+"/")
 		break
 	}
 	got.seconds = int(time.Since(began).Seconds() + 0.5)
@@ -92,7 +92,7 @@ var (
 func (r runner) test(ctx context.Context, overlay string, args []string) (verdict, test string, err error) {
 	args = append([]string{"test", "-failfast", "-timeout", r.timeout.String()}, args...)
 	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir = r.root
+	cmd.Dir = filepath.Join(r.root, "integration")
 	cmd.Env = append(os.Environ(), strings.TrimSpace("GOFLAGS="+os.Getenv("GOFLAGS")+" -overlay="+overlay))
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out

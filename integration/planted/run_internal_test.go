@@ -43,12 +43,14 @@ func newModule(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"go.mod":                                "module example.org/m\n\ngo 1.25\n",
+		"go.mod": "module " + library + "\n\ngo 1.25\n",
+		"integration/go.mod": "module " + library + "/integration\n\ngo 1.25\n\nreplace " + library + " => ..\n\n" +
+			"require " + library + " v0.0.0\n",
 		"retry/r.go":                            "package retry\n",
-		"integration/i/i.go":                    "package i\n",
+		"integration/i/i.go":                    "package i\n\nimport _ \"" + library + "/sum\"\n",
 		"framework/f.go":                        "package framework\n",
 		"sum/sum.go":                            "package sum\n\nfunc Of(a, b int) int {\n\treturn a + b\n}\n",
-		"recipes/up.go":                         "package up\n\nimport \"example.org/m/sum\"\n\nfunc Twice(a int) int { return sum.Of(a, a) }\n",
+		"recipes/up.go":                         "package up\n\nimport \"" + library + "/sum\"\n\nfunc Twice(a int) int { return sum.Of(a, a) }\n",
 		"recipes/up_test.go":                    "package up\n\nimport \"testing\"\n\nfunc TestTwice(t *testing.T) {\n\tt.Run(\"one\", func(t *testing.T) {\n\t\tif Twice(1) != 2 {\n\t\t\tt.Error(\"not 2\")\n\t\t}\n\t})\n}\n",
 		"examples/e.go":                         "package e\n",
 		"integration/planted/bugs/counting.txt": counting,
@@ -66,14 +68,14 @@ func newModule(t *testing.T) string {
 
 func TestRunSaysWhichTestFoundEachBug(t *testing.T) {
 	dir := newModule(t)
-	t.Chdir(dir)
+	t.Chdir(filepath.Join(dir, "integration"))
 	t.Setenv("GOFLAGS", "")
 	var out bytes.Buffer
 	missed, err := run(context.Background(), settings{run: regexp.MustCompile(""), timeout: 5 * time.Second}, &out)
 	if err != nil || missed != 2 {
 		t.Errorf("got %d bugs that were not found and error %v, want 2\n%s", missed, err, &out)
 	}
-	got, err := readResults("integration/planted/found")
+	got, err := readResults("planted/found")
 	if err != nil {
 		t.Fatal(err)
 	}

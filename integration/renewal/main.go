@@ -3,8 +3,8 @@
 // Command renewal measures what it costs an ensemble that many clients hold locks: by syncs, which the leader answers
 // alone, and by transactions, which a majority writes down.
 //
-//	go run ./integration/renewal                      # 1,000 holders, T = 40 s and 5 s, data on disk and in memory
-//	go run ./integration/renewal -holders 5000 -rounds 5 -timeouts 10s -disk /var/lib/zookeeper
+//	go run -C integration ./renewal                      # 1,000 holders, T = 40 s and 5 s, data on disk and in memory
+//	go run -C integration ./renewal -holders 5000 -rounds 5 -timeouts 10s -disk /var/lib/zookeeper
 //
 // It starts three servers with a tick of 2 s, which write to the disk before they answer (forceSync), for each place of
 // the data. Two groups of clients connect, one for each way of renewal. In each round every group holds in turn, each

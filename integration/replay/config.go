@@ -20,8 +20,8 @@ const help = `Replay runs Go tests under numbered schedules. Each number is exac
     replay ./mypkg -run TestX                   until one of the schedules 1 to 100 fails
     replay ./mypkg -run TestX -schedule 7 -v    schedule 7 again, with its output
 
-It needs Node.js 18 or later. In another module than Curator's it is
-go run github.com/gocurator/curator/integration/replay.
+It needs Node.js 18 or later. In a module of your own it is
+go run github.com/gocurator/curator/integration/replay@latest.
 
 The exit code is 0 if all passed, 1 if a schedule failed, 2 if the arguments are wrong or something is missing.
 
@@ -152,7 +152,7 @@ func (c *config) arguments(history, faults bool) []string {
 
 // again is the command that runs one schedule again.
 func (c *config) again(schedule uint64, faults string) string {
-	args := []string{"go", "run", "github.com/gocurator/curator/integration/replay", c.pkg}
+	args := []string{"go", "run", "github.com/gocurator/curator/integration/replay@latest", c.pkg}
 	if c.pattern != "" {
 		args = append(args, "-run", c.pattern)
 	}
@@ -174,7 +174,7 @@ func (c *config) again(schedule uint64, faults string) string {
 
 // quote makes a word that a shell takes as it is.
 func quote(word string) string {
-	if word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=,:+") == "" {
+	if word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=,:+@") == "" {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"

@@ -52,7 +52,7 @@ func TestTheCommandToRunAgainGivesTheSameRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `go run github.com/gocurator/curator/integration/replay ./a -run '^X$/it'\''s' -seed 7 -schedule 3 -- -steps 5`
+	want := `go run github.com/gocurator/curator/integration/replay@latest ./a -run '^X$/it'\''s' -seed 7 -schedule 3 -- -steps 5`
 	if got := c.again(3, ""); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gocurator/curator/examples/programs"
 )
 
 // needNode skips a test without Node.js, or fails it where it is required.
@@ -69,7 +71,7 @@ func plant(t *testing.T) {
 var (
 	scheduleFails = regexp.MustCompile(`(?m)^schedule (\d+) fails$`)
 	shrunkTo      = regexp.MustCompile(`(?s)\n(\d+) of \d+ faults are enough, under schedule \d+:\n\n(.*?)\n\n`)
-	runAgain      = regexp.MustCompile(`(?m)^again: go run github.com/gocurator/curator/integration/replay (.*)$`)
+	runAgain      = regexp.MustCompile(`(?m)^again: go run github.com/gocurator/curator/integration/replay@latest (.*)$`)
 )
 
 func TestAPlantedFailureIsFoundShrunkAndReplayed(t *testing.T) {
@@ -143,9 +145,10 @@ func TestAUsersTestFailsAsItsPageShows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	replay := programs.Build(t)
 	user(t, "increments_js_test.go", test)
-	args := []string{"run", "github.com/gocurator/curator/integration/replay", ".", "-run", "TestNoIncrementIsLost"}
-	found, err := exec.CommandContext(t.Context(), "go", append(args, "-schedules", "1000")...).Output()
+	args := []string{".", "-run", "TestNoIncrementIsLost"}
+	found, err := exec.CommandContext(t.Context(), replay, append(args, "-schedules", "1000")...).Output()
 	if err == nil {
 		t.Fatalf("got no failure, want one:\n%s", found)
 	}
@@ -153,7 +156,7 @@ func TestAUsersTestFailsAsItsPageShows(t *testing.T) {
 	if number == nil || !bytes.Contains(found, []byte("got 1 jobs, want 2\n--- FAIL: TestNoIncrementIsLost")) {
 		t.Fatalf("got\n%s\nwant a schedule that fails, and how", found)
 	}
-	again, err := exec.CommandContext(t.Context(), "go", append(args, "-schedule", string(number[1]))...).Output()
+	again, err := exec.CommandContext(t.Context(), replay, append(args, "-schedule", string(number[1]))...).Output()
 	if err == nil || !bytes.Equal(again, found) {
 		t.Errorf("schedule %s again: got\n%s\nwant\n%s", number[1], again, found)
 	}

@@ -1,7 +1,7 @@
 // Package soak loads the whole library on three real servers, and checks that nothing is left of it.
 //
-//	CURATOR_INTEGRATION=required go test ./integration/soak                       twenty seconds, in every run
-//	CURATOR_INTEGRATION=required go test ./integration/soak -timeout 2h -args \
+//	CURATOR_INTEGRATION=required go test -C integration ./soak                       twenty seconds, in every run
+//	CURATOR_INTEGRATION=required go test -C integration ./soak -timeout 2h -args \
 //		-for 60m -report /tmp/soak.txt -picture /tmp/soak.svg                 an hour
 //
 // # The load

@@ -289,7 +289,7 @@ func TestOnRealServersTheNextOneIsLetInWhenAllIsGone(t *testing.T) {
 	})
 }
 
-// go test ./examples/zklock -run Overlap -v -rounds 200 -at-once 8 -flags '-session 6s' takes four minutes. On a
+// go test -C integration ./zklock -run Overlap -v -rounds 200 -at-once 8 -flags '-session 6s' takes four minutes. On a
 // machine that stalls, only a longer session lasts until the cut, and only a longer margin until KILL.
 func TestChildrenOfTwoNeverOverlap(t *testing.T) {
 	t.Parallel()

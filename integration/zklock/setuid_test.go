@@ -84,7 +84,7 @@ func openFile(t *testing.T, dir, name string) string {
 func byNobody(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	if os.Getuid() != 0 {
-		unable(t, "only root can run zklock as another user: sudo go test ./examples/zklock -run 'Setuid|Cgroup|Orphan|LossBeside|SecondSignal'")
+		unable(t, "only root can run zklock as another user: sudo go test -C integration ./zklock -run 'Setuid|Cgroup|Orphan|LossBeside|SecondSignal'")
 	}
 	if status, err := os.ReadFile("/proc/self/status"); err != nil || !strings.Contains(string(status), "\nNoNewPrivs:\t0\n") {
 		unable(t, "setuid programs gain no privileges below this process: ", err)

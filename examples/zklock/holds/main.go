@@ -5,8 +5,8 @@
 // that rotates at its size. It blocks no lock, and counts what it could not write. "zklock history -check" lays such
 // files over the servers' transaction logs, and says whether two programs held the lock at one time.
 //
-//	go run ./examples/zklock/holds                # on a server in memory
-//	go run ./examples/zklock/holds -zk zk1:2181   # on real ZooKeeper
+//	go run -C examples/zklock ./holds                # on a server in memory
+//	go run -C examples/zklock ./holds -zk zk1:2181   # on real ZooKeeper
 package main
 
 import (

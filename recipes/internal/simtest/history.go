@@ -87,7 +87,8 @@ func (e *Env) LogHistory(dir string) {
 	e.T.Logf("history:\n%s", strings.Join(lines, "\n"))
 	pattern := "^" + strings.ReplaceAll(e.T.Name(), "/", "$/^") + "$"
 	e.T.Logf("try again with: go test %s -run '%s' -seed %d -count 20", dir, pattern, e.Seed)
-	e.T.Logf("or under schedules that are exact: go run ./integration/replay %s -run '%s' -seed %d", dir, pattern, e.Seed)
+	e.T.Logf("or under schedules that are exact: go run -C integration ./replay github.com/gocurator/curator/%s -run '%s' -seed %d",
+		strings.TrimPrefix(dir, "./"), pattern, e.Seed)
 }
 
 func (e *Env) appendHistory(name string) error {

@@ -84,7 +84,7 @@ czxid, queued, let_in, let_in_earlier, asked_to_leave, asked_earlier (before the
 logs begin), ended, how, ended_by, waited_seconds and held_seconds. A note has
 kind, file, offset, first, last and text.
 
--check lays a file of records over the logs, as package examples/zklock/holds/records
+-check lays a file of records over the logs, as package zklock/holds/records
 writes them: a line of JSON for each hold, with the session, the token, and the
 newest transaction that the client had seen at its begin and at its end. -check
 may be given several times, for all that held the lock. It says of each two
