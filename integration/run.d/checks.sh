@@ -1,45 +1,83 @@
 # Checks that run no tests. Sourced by integration/run.
 
+# modules prints the directories that have a go.mod.
+modules() { find . -name go.mod -not -path './integration/.cache/*' | sed 's|^\./||; s|/*go\.mod$||; s|^$|.|' | sort; }
+
+# in_modules runs a command in some modules and names those where it failed: the directories, "--", the command.
+in_modules() {
+	local dirs=() dir out failed=0
+	while [[ $1 != -- ]]; do dirs+=("$1") && shift; done
+	shift
+	for dir in "${dirs[@]}"; do
+		if out=$(cd "$dir" && "$@" 2>&1); then continue; fi
+		printf '%s: %s\n%s\n' "$dir" "$*" "$out"
+		printf '  (cd %s && %s)\n%s\n' "$dir" "$*" "$(tail -n 20 <<<"$out" | sed 's/^/    /')" >>"$why"
+		failed=1
+	done
+	return $failed
+}
+
 # formatted uses the gofmt that belongs to go, which need not be in PATH.
 formatted() {
-	local files PATH=$PATH
-	PATH=$(go env GOROOT)/bin:$PATH
-	files=$(find . -name '*.go' -not -path './integration/.cache/*' -print0 | xargs -0 gofmt -l) || return
+	local files
+	files=$(find . -name '*.go' -not -path './integration/.cache/*' -print0 | xargs -0 "$(go env GOROOT)/bin/gofmt" -l) || return
 	[[ -z $files ]] || {
-		printf 'not formatted by gofmt:\n%s\n' "$files"
+		printf 'not formatted by gofmt:\n%s\n' "$files" | tee -a "$why"
 		return 1
 	}
 }
 
-# vet_for does what go vet does for another system, and compiles nothing for it.
-vet_for() { go run -C integration/vet . -dir "$PWD" "$1" ./...; }
+files() {
+	local failed=0
+	formatted || failed=1
+	in_modules . examples examples/zklock integration -- go mod tidy -diff || failed=1
+	return $failed
+}
 
-# vet_race vets the packages that have files for the race detector, which go vet leaves out elsewhere.
-vet_race() {
-	local dirs
-	dirs=$(find . -name '*.go' -not -path './integration/.cache/*' -exec grep -lE '^//go:build .*\brace\b' {} + | xargs -n 1 dirname | sort -u) || return
+# vet builds everything too. Files for the race detector are left out elsewhere.
+vet() {
+	local dirs failed=0
+	# shellcheck disable=SC2046 # one directory a word
+	in_modules $(modules) -- go vet ./... || failed=1
+	dirs=$(find framework recipes retry -name '*.go' -exec grep -lE '^//go:build .*\brace\b' {} + | xargs -n 1 dirname | sort -u | sed 's|^|./|') || return
 	# shellcheck disable=SC2086 # one directory a word
-	go vet -race $dirs
+	in_modules . -- go vet -race $dirs || failed=1
+	return $failed
 }
 
-# modules prints the directories that have a go.mod, from a depth on: 1 is all, 2 those below, which are no part of ./...
-modules() {
-	find . -mindepth "$1" -name go.mod -not -path './integration/.cache/*' | sed 's|^\./||; s|/*go\.mod$||; s|^$|.|' | sort
+lint_in() { (cd "$1" && "$OLDPWD/integration/tool" golangci-lint run --allow-parallel-runners "${@:2}"); }
+
+# lint_packages lints the packages of the command line, each in its module.
+lint_packages() {
+	local dir failed=0
+	for dir in $(modules_of "${packages[@]}"); do
+		# shellcheck disable=SC2046 # one package a word
+		lint_in "$dir" $(packages_in "$dir" "${packages[@]}") || failed=1
+	done
+	return $failed
 }
 
-# in_modules runs a command in the modules from a depth on, in three at once.
-in_modules() {
-	export why
-	export -f in_module
-	modules "$1" | xargs -n 1 -P 3 bash -c 'in_module "${@: -1}" "${@:2:$#-2}"' bash "$@"
+# systems vets for systems that no test runs on here, and compiles nothing for them.
+systems() {
+	local system failed=0
+	for system in windows/amd64 darwin/arm64 linux/386; do
+		go run -C integration/vet . -dir "$PWD" "$system" ./... || failed=1
+		go run -C integration/vet . -dir "$PWD/examples/zklock" "$system" ./... || failed=1
+	done
+	(cd examples && GOOS=js GOARCH=wasm go vet ./playground/process) || failed=1
+	return $failed
 }
 
-# in_module runs a command in a directory, and prints what it said in one piece.
-in_module() {
-	local dir=$1 out status=0
-	shift
-	out=$(cd "$dir" && "$@" 2>&1) || status=$?
-	printf '%s\n' "$dir: $*" ${out:+"$out"}
-	[[ $status = 0 ]] || printf '  (cd %s && %s)\n%s\n' "$dir" "$*" "$(tail -n 20 <<<"$out" | sed 's/^/    /')" >>"$why"
-	return $status
+site() { go run -C integration/site . && tests_of integration/site ./...; }
+
+tools() {
+	local failed=0
+	# shellcheck disable=SC2046 # one directory a word
+	in_modules $(modules) -- go mod tidy -diff || failed=1
+	# shellcheck disable=SC2046 # one directory a word
+	in_modules $(modules | grep -vx .) -- "$PWD/integration/tool" golangci-lint run --allow-parallel-runners ./... || failed=1
+	tests_of integration/figures ./... || failed=1
+	tests_of integration/vet ./... || failed=1
+	tests_of integration ./run.d ./testrun/... ./internal/... ./renewal ./causes || failed=1
+	return $failed
 }

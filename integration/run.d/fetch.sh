@@ -1,61 +1,97 @@
-# What the tests need, fetched once. Sourced by integration/run.
+# What parts need and the machine may lack. Each thing is fetched once, by the function of its name. Sourced by
+# integration/run.
 
-# needs and tests_of tell what the packages that are to be tested are, or import: a part of an import path is enough.
-imports=$(go list -deps -test -f '{{.ImportPath}}' "${packages[@]}" 2>/dev/null) || imports=''
-listed=$(go list -f '{{.ImportPath}}' "${packages[@]}" 2>/dev/null) || listed=''
-needs() { [[ $everything = yes || $imports == *"$1"* ]]; }
-tests_of() {
-	local part
-	[[ $everything = no ]] || return 0
-	for part in "$@"; do
-		[[ $listed != *"$part"* ]] || return 0
+# fetch_all fetches some things, for one part at a time.
+fetch_all() {
+	local thing out
+	[[ $# -gt 0 ]] || return 0
+	until mkdir "$work/fetching" 2>/dev/null; do sleep 0.2; done
+	for thing in "$@"; do
+		[[ ! -e $work/has-$thing ]] || continue
+		if out=$("fetch_$thing" 2>&1); then
+			touch "$work/has-$thing"
+			continue
+		fi
+		rmdir "$work/fetching"
+		printf '%s\n' "$out"
+		echo "  $thing is not here: $(tail -n 1 <<<"$out")" >>"$why"
+		return 1
 	done
-	return 1
+	rmdir "$work/fetching"
+}
+
+# needs_of prints what the tests of some packages need.
+needs_of() {
+	local dir list imports
+	echo cc
+	for dir in $(modules_of "$@"); do
+		list=$(packages_in "$dir" "$@")
+		# shellcheck disable=SC2086 # one package a word
+		imports=$(cd "$dir" && go list -deps -test -f '{{.ImportPath}}' $list 2>/dev/null) || continue
+		case $imports in *curator/integration/zookeeper*) echo java zookeeper ;; esac
+		case $imports in *curator/integration/interop* | *curator/integration/chaos* | *curator/integration/ensemble*) echo curator kazoo ;; esac
+		case $imports in *curator/integration/zklock*) echo tmux zsh fish chromium ;; esac
+		case $imports in *curator/examples/playground*) echo chromium ;; esac
+		case $imports in *curator/integration/replay*) echo node ;; esac
+		case $dir in examples/observability) echo promtool ;; integration/kerberos) echo kdc ;; integration/site) echo mkdocs ;; integration/release) echo man tmux ;; esac
+	done | tr ' ' '\n' | awk '!seen[$0]++' | paste -sd' '
 }
 
 # apt gets packages of the system. A fresh machine may be about to upgrade itself, and have the lock for minutes.
 apt() { DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=600 -o Acquire::Retries=3 "$@"; }
 apt_update() { [[ -e $work/updated ]] || { apt update && touch "$work/updated"; }; }
 
-# install gets packages of the system, or says what is needed.
+# install gets packages of the system, or says what is needed: what for, then their names.
 install() {
 	local what=$1
 	shift
 	if [[ $(id -u) != 0 ]] || ! command -v apt-get >/dev/null; then
-		echo "$what; install it and try again (Debian: $*)." >&2
+		echo "$what; only root on Debian gets it by this script, so install it and try again (there: $*)" >&2
 		return 1
 	fi
-	apt_update && apt install -y --no-install-recommends "$@"
+	apt_update && apt install -y --no-install-recommends "$@" && return
+	echo "$what, and apt-get could not install $*; is there a network?" >&2
+	return 1
 }
 
 # get installs packages unless one of some programs is here: the programs, then as install takes them.
 get() {
 	local program
 	for program in $1; do
-		! command -v "$program" || return 0
+		! command -v "$program" >/dev/null || return 0
 	done
 	install "${@:2}"
 }
 
+fetch_cc() {
+	local cc
+	cc=$(go env CC)
+	get "${cc%% *}" 'the race detector needs a C compiler' gcc libc6-dev
+}
+fetch_tmux() { get tmux 'zklock watch needs a terminal without a screen' tmux; }
+fetch_zsh() { get zsh 'the completions need a zsh' zsh; }
+fetch_fish() { get fish 'the completions need a fish' fish; }
+fetch_chromium() { get 'google-chrome chromium' 'zklock serve and the playground need a browser' chromium; }
+fetch_node() { get node 'exact schedules need Node.js' nodejs; }
+fetch_man() { get man 'the quickstart needs a reader of manuals' man-db; }
+
 # Maven is needed only to fetch jars, and to compile.
-java_and_maven() {
+fetch_java() {
 	local missing=()
-	command -v javac || missing+=(default-jdk-headless)
-	if [[ $everything = yes ]] || ! has_jars $zookeeper_pom "$(zookeeper_dir)" || ! has_jars $curator_pom "$(curator_dir "$(curator_version)")"; then
-		command -v mvn || missing+=(maven)
-	fi
-	[[ ${#missing[@]} = 0 ]] || install "Java and Maven are needed to run ZooKeeper" "${missing[@]}"
+	command -v javac >/dev/null || missing+=(default-jdk-headless)
+	command -v mvn >/dev/null || missing+=(maven)
+	[[ ${#missing[@]} = 0 ]] || install 'ZooKeeper needs Java and Maven' "${missing[@]}"
 }
 
-kdc() {
+fetch_kdc() {
 	local PATH=$PATH:/usr/sbin
-	get krb5kdc 'A Kerberos server is needed' krb5-kdc krb5-admin-server &&
-		get kadmin.local 'The administration of a Kerberos server is needed' krb5-admin-server
+	get krb5kdc 'Kerberos needs a server' krb5-kdc krb5-admin-server &&
+		get kadmin.local 'Kerberos needs the administration of a server' krb5-admin-server
 }
 
 # promtool judges alerts, and prometheus the dashboard. Their package would start a server when it is installed, so it is
 # only unpacked.
-promtool() {
+fetch_promtool() {
 	local dir=$PWD/integration/.cache/promtool
 	[[ ! -x $dir/usr/bin/prometheus && (-z $(type -P promtool) || -z $(type -P prometheus)) ]] || return 0
 	if ! command -v apt-get >/dev/null; then
@@ -92,7 +128,7 @@ property() { sed -n "s|.*<$2>\(.*\)</$2>.*|\1|p" "$1"; }
 zookeeper_pom=integration/zookeeper/pom.xml
 zookeeper_version() { echo "${ZOOKEEPER_VERSION:-$(property $zookeeper_pom zookeeper.version)}"; }
 zookeeper_dir() { echo "$PWD/integration/.cache/zookeeper-$(zookeeper_version)"; }
-zookeeper_jars() {
+fetch_zookeeper() {
 	echo "ZooKeeper $(zookeeper_version)"
 	jars $zookeeper_pom "$(zookeeper_dir)" "-Dzookeeper.version=$(zookeeper_version)"
 }
@@ -100,7 +136,7 @@ zookeeper_jars() {
 curator_pom=integration/interop/java/pom.xml
 curator_version() { echo "${CURATOR_JAVA_VERSION:-$(property $curator_pom curator.version)}"; }
 curator_dir() { echo "$PWD/integration/.cache/curator-$1"; }
-curator_jars() {
+fetch_curator() {
 	local version
 	for version in "$(curator_version)" "$(property $curator_pom curator.old.version)"; do
 		echo "Curator $version"
@@ -108,13 +144,13 @@ curator_jars() {
 	done
 }
 
-python_venv() { python3 -c 'import ensurepip, venv' 2>/dev/null || install "Python 3 with venv is needed for $1" python3-venv; }
+python_venv() { python3 -c 'import ensurepip, venv' 2>/dev/null || install "$1 needs Python 3 with venv" python3-venv; }
 
 # mkdocs has the program that builds the documentation site fetch what it needs.
-mkdocs() { python_venv MkDocs && go run -C integration/site . -fetch; }
+fetch_mkdocs() { python_venv MkDocs && go run -C integration/site . -fetch; }
 
 # kazoo makes a virtual environment of Python with kazoo in it. It is complete when a copy of the list of packages lies in it.
-kazoo() {
+fetch_kazoo() {
 	local dir=$PWD/integration/.cache/kazoo list=integration/interop/kazoo/requirements.txt
 	cat $list
 	! cmp -s $list "$dir/complete" || return 0

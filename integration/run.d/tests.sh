@@ -1,39 +1,99 @@
 # Tests, what they leave behind, and what became of them. Sourced by integration/run.
 
-# test_in tests packages of the module in a directory: what stands before the first flag, or flags alone for all of args.
-# testrun repeats what may be chance. The time limit for each package is one that only a test that hangs needs. The packages
-# whose tests take longest wait for servers and sessions most of the time: six at once take two processors 7 minutes, two at
-# once 11.
-test_in() {
-	local dir=$1 status=0 v=() race=(-race) vet=() flags=() list=$PWD/integration/passed-only-when-repeated.txt at_once silence=$((10 + load))m report
-	shift
-	at_once=$(getconf _NPROCESSORS_ONLN)
-	report=$work/report-${dir//\//-}
-	mkdir -p "$report"
-	go build -o "$report/testrun" ./integration/testrun || return
-	[[ $verbose = no ]] || v=(-v)
-	[[ $dir != . && $dir != ./. ]] || flags=(${args[@]+"${args[@]}"})
-	[[ ${#flags[@]} = 0 ]] || silence=0 # they may be those of a run that takes hours
-	# These read source code or pages, one thing after the other, and with the detector four times as long.
-	case $dir in *integration/figures | *integration/release | *integration/site | *integration/vet) race=() ;; esac
-	# The phase vet has checked everything, with more analyzers.
-	[[ $everything = no ]] || vet=(-vet=off)
-	flags=(${race[@]+"${race[@]}"} ${vet[@]+"${vet[@]}"} -shuffle=on "-timeout=$((40 + 2 * load))m" -p $((at_once < 6 ? 6 : at_once)) ${flags[@]+"${flags[@]}"})
-	(cd "$dir" && CURATOR_INTEGRATION=required CURATOR_INTEGRATION_RUN=$mark-$number. CURATOR_INTEGRATION_BUSY=$busy \
-		"$report/testrun" ${v[@]+"${v[@]}"} -dir "$report" -list "$list" "-silence=$silence" "$@" -- "${flags[@]}") || status=1
-	nothing_left | tee -a "$report/failures" || true
-	[[ -s $report/failures ]] || return $status
-	{ echo "  (cd $dir && go test $* ${flags[*]})" && cat "$report/failures"; } >"$why"
-	return 1
+# Packages that start no goroutine find nothing by the race detector, and take four times as long with it.
+without_race=(./framework/internal/cause ./framework/internal/watches ./framework/saslmd5 ./framework/zktest/explore ./recipes/internal/model ./recipes/journaltest)
+
+library_tests() {
+	local race failed=0
+	race=$(go list ./... | grep -vxE "$(printf '|github.com/gocurator/curator/%s' "${without_race[@]#./}" | sed 's/^|//')") || return
+	# shellcheck disable=SC2086 # one package a word
+	tests_of . $race || failed=1
+	race_detector=no tests_of . "${without_race[@]}" || failed=1
+	return $failed
 }
 
-# test_all_but tests the module's packages without those in these directories.
-test_all_but() {
-	local rest but
-	but=$(printf '|/%s$' "$@")
-	rest=$(go list ./... | grep -vE "${but#|}") || return
+# all_random plays the whole of what library_tests plays a sample of.
+all_random() { CURATOR_SAMPLE=all library_tests; }
+
+zklock() {
+	local failed=0
+	zklock_machine
+	tests_of examples/zklock ./... || failed=1
+	tests_of integration ./zklock || failed=1
+	return $failed
+}
+
+kerberos() {
+	tests_of examples/kerberos ./... && tests_of integration/kerberos ./...
+}
+
+adapters() {
+	local dir failed=0
+	for dir in $(modules | grep '^examples/adapters/'); do tests_of "$dir" ./... || failed=1; done
+	return $failed
+}
+
+# tests_but tests a package of the module integration, and a module without the packages that have a piece in their path.
+tests_but() {
+	local list failed=0
+	list=$(cd "$2" && go list ./... | grep -v "$3") || return
 	# shellcheck disable=SC2086 # one package a word
-	test_in . $rest
+	tests_of "$2" $list || failed=1
+	tests_of integration "./${1#integration/}" || failed=1
+	return $failed
+}
+
+# modules_of prints the modules of packages, each once; packages_in prints those of one module, as seen from there.
+module_of() {
+	local dir=${1%/...}
+	dir=${dir#./}
+	while [[ ! -e ${dir:-.}/go.mod ]]; do dir=$([[ $dir = */* ]] && echo "${dir%/*}" || echo ''); done
+	echo "${dir:-.}"
+}
+modules_of() {
+	local package
+	for package in "$@"; do module_of "$package"; done | sort -u
+}
+packages_in() {
+	local dir=$1 package below
+	shift
+	for package in "$@"; do
+		[[ $(module_of "$package") = "$dir" ]] || continue
+		below=${package#./}
+		[[ $dir = . ]] || below=${below#"$dir"}
+		echo "./${below#/}"
+	done
+}
+
+test_packages() {
+	local dir failed=0
+	for dir in $(modules_of "${packages[@]}"); do
+		# shellcheck disable=SC2046 # one package a word
+		tests_of "$dir" $(packages_in "$dir" "${packages[@]}") || failed=1
+	done
+	return $failed
+}
+
+# tests_of tests packages of the module in a directory. Testrun repeats what may be chance. Only a test that hangs needs
+# the time limit.
+tests_of() {
+	local dir=$1 status=0 v=() race=(-race) list=$PWD/integration/passed-only-when-repeated.txt silence=$((10 + load))m report
+	shift
+	report=$work/report-$number-${dir//\//-}
+	mkdir -p "$report"
+	go build -C integration -o "$work/testrun" ./testrun || return
+	[[ $verbose = no ]] || v=(-v)
+	[[ ${#args[@]} = 0 ]] || silence=0 # they may be those of a run that takes hours
+	# These read source code or pages, one thing after the other, and with the detector four times as long.
+	case $dir in integration/figures | integration/release | integration/site | integration/vet) race=() ;; esac
+	[[ ${race_detector:-yes} = yes && $* != './pages ./planted' ]] || race=()
+	(cd "$dir" && CURATOR_INTEGRATION=required CURATOR_INTEGRATION_RUN=$mark-$number. CURATOR_INTEGRATION_BUSY=$busy \
+		"$work/testrun" ${v[@]+"${v[@]}"} -dir "$report" -list "$list" "-silence=$silence" "$@" -- \
+		${race[@]+"${race[@]}"} -vet=off -shuffle=on "-timeout=$((40 + 2 * load))m" ${args[@]+"${args[@]}"}) || status=1
+	nothing_left | tee -a "$report/failures" || true
+	[[ -s $report/failures ]] || return $status
+	{ echo "  (cd $dir && go test $* ${race[*]-} ${args[*]-})" && cat "$report/failures"; } >>"$why"
+	return 1
 }
 
 # zklock_machine says what of zklock run this machine cannot show, whatever is installed: those tests are skipped.
@@ -54,28 +114,21 @@ zklock_machine() {
 	fi
 }
 
-# causes_machine says how this machine shows that a process was throttled.
-causes_machine() {
-	local dir kind options quota=''
-	while read -r _ dir kind options _; do
-		case $kind in
-		cgroup2) [[ " $(cat "$dir/cgroup.subtree_control" 2>/dev/null) " != *' cpu '* ]] || quota="a CPU quota of a cgroup of version 2 below $dir" ;;
-		cgroup) [[ ,$options, != *,cpu,* ]] || quota="a CPU quota of a cgroup of version 1 below $dir; its count of throttling: a directory of files" ;;
-		esac
-		[[ -z $quota || ! -w $dir ]] || break
-	done </proc/mounts
-	[[ -n $quota && -w $dir ]] || quota='a directory of files alone, since no cgroup with a CPU quota can be made here'
-	echo "a process that is throttled: $quota"
-}
-
-# running_still prints the processes that carry this phase's mark in their environment, which whatever the tests start
-# inherits. A zombie has no environment any more, so it does not count.
+# running_still prints the processes that carry a mark in their environment, which whatever the tests start inherits. A
+# zombie has no environment any more, so it does not count.
 running_still() {
 	local dir
 	for dir in /proc/[0-9]*; do
-		{ [[ $(tr '\0' '\n' <"$dir/environ") == *"CURATOR_INTEGRATION_RUN=$mark-$number."* ]]; } 2>/dev/null || continue
+		{ [[ $(tr '\0' '\n' <"$dir/environ") == *"CURATOR_INTEGRATION_RUN=$1"* ]]; } 2>/dev/null || continue
 		echo "${dir#/proc/} $(tr '\0' ' ' <"$dir/cmdline" 2>/dev/null)"
 	done
+}
+
+# end_processes ends what the tests of a run that was stopped have started.
+end_processes() {
+	local pid command
+	[[ -d /proc/self ]] || return 0
+	running_still "$mark-" | while read -r pid command; do kill -9 "$pid" 2>/dev/null || true; done
 }
 
 # nothing_left fails if a process that the tests started has outlived them, after a minute of grace, and ends it. It may
@@ -84,7 +137,7 @@ nothing_left() {
 	[[ -d /proc/self ]] || return 0
 	local left pid command
 	for _ in {1..600}; do
-		left=$(running_still)
+		left=$(running_still "$mark-$number.")
 		[[ -n $left ]] || return 0
 		sleep 0.1
 	done
@@ -96,7 +149,7 @@ nothing_left() {
 	return 1
 }
 
-# all_of prints what the phases of tests have written into files of one name.
+# all_of prints what the tests of all parts have written into files of one name.
 all_of() { cat "$work"/report-*/"$1" 2>/dev/null || true; }
 
 slowest_tests() {
