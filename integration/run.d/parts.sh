@@ -2,8 +2,8 @@
 
 names=() groups=() lanes=() needs=() abouts=() commands=()
 
-# part adds a part: its name; the group it belongs to, which is library for those of every run; the lane in which it
-# waits for the one before it; what has to be fetched; what it is; its command.
+# part adds a part: its name; the group it belongs to, whose name stands for all of it, and which is library for those of
+# every run; the lane in which it waits for the one before it; what has to be fetched; what it is; its command.
 part() {
 	local command
 	printf -v command ' %q' "${@:6}"
@@ -34,7 +34,10 @@ declare_parts() {
 	part kerberos all 1 "cc $servers kdc" 'SASL with Kerberos' kerberos
 	part bench all 1 "cc $servers" 'the benchmark itself' tests_of integration/bench ./...
 	part replay all 1 node 'exact schedules under Node.js' tests_of integration ./replay
-	part planted all 1 cc 'planted bugs, each found by a test' go run -C integration ./planted -again
+	local area
+	for area in live 'session transport|watches|framework|zktest' 'locks queue|locks|semaphore|retained|leader' 'recipes cache|nodes|discovery|counters|shared' zklock; do
+		part "planted-${area%% *}" planted 1 cc "planted bugs of $(sed 's/.* //; s/|/, /g' <<<"$area"), each found by a test" go run -C integration ./planted -again -only "^(${area#* })/"
+	done
 	part site all 1 mkdocs 'the documentation site' site
 	part release all 1 'man tmux' 'a release, rehearsed' tests_of integration/release ./...
 	part systems all 1 '' 'vet for Windows, macOS, 32 bits and WebAssembly' systems
@@ -54,7 +57,7 @@ choose() {
 	fi
 	declare_parts
 	for name in ${chosen[@]+"${chosen[@]}"}; do
-		[[ " all library ${names[*]} " = *" $name "* ]] || refuse "there is no part $name; integration/run --list shows them"
+		[[ " all ${groups[*]} ${names[*]} " = *" $name "* ]] || refuse "there is no part $name; integration/run --list shows them"
 	done
 	[[ ${#chosen[@]} -gt 0 ]] || chosen=(library)
 	for i in "${!names[@]}"; do

@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/gocurator/curator/framework/zktest/await"
 )
@@ -84,6 +85,23 @@ func TestEverythingIsEveryPart(t *testing.T) {
 	}
 	if status != 0 || !slices.Equal(parts, names) {
 		t.Errorf("got status %d, and with --all the parts\n%v\nwant those of --list\n%v", status, parts, names)
+	}
+}
+
+func TestPlantedBugsOfEveryAreaHaveAPart(t *testing.T) {
+	files, err := filepath.Glob("../planted/bugs/*.txt")
+	if err != nil || len(files) < 10 {
+		t.Fatalf("got files %v and %v", files, err)
+	}
+	status, out := script(t, "--plan", "planted")
+	if status != 0 {
+		t.Fatalf("got status %d\n%s", status, out)
+	}
+	areas := strings.FieldsFunc(out, func(r rune) bool { return !unicode.IsLetter(r) })
+	for _, file := range files {
+		if area := strings.TrimSuffix(filepath.Base(file), ".txt"); !slices.Contains(areas, area) {
+			t.Errorf("got no part for the planted bugs of %s in\n%s", area, out)
+		}
 	}
 }
 
