@@ -28,7 +28,11 @@ func TestATraceThatIsNotSetAllocatesNothing(t *testing.T) {
 		run := func(op func(ctx context.Context, op, path string, f try) error) float64 {
 			return testing.AllocsPerRun(1000, func() { _ = op(t.Context(), "get", "/a", nothing) })
 		}
-		return run(client.doRetrying), run(client.do)
+		untraced, all = run(client.doRetrying), run(client.do)
+		for range 4 { // operations allocate more until the client has settled after its connection
+			untraced, all = min(untraced, run(client.doRetrying)), min(all, run(client.do))
+		}
+		return untraced, all
 	}
 	if untraced, all := allocations(WithTrace(Trace{OrphanFound: func(string) {}})); all != untraced {
 		t.Errorf("got %v allocations without a trace of operations, want %v", all, untraced)

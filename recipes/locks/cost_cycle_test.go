@@ -97,25 +97,6 @@ func TestACycleOfALoneWorkerIsTwoWritesAndTwoReads(t *testing.T) {
 	}
 }
 
-// About half are the server's, which is in this process. One timer that each wait for a connection makes is three.
-func TestACycleOfALoneWorkerAllocatesLittle(t *testing.T) {
-	w := newLoneWorker(t)
-	least := func(f func(*testing.T)) float64 {
-		n := testing.AllocsPerRun(200, func() { f(t) })
-		for range 4 { // the garbage collector, and what else runs, allocates as well
-			n = min(n, testing.AllocsPerRun(200, func() { f(t) }))
-		}
-		return n
-	}
-	const most, more = 99, 17
-	switch cycle, raw := least(w.cycle), least(w.raw); {
-	case cycle > most:
-		t.Errorf("got %v allocations a cycle, want at most %d", cycle, most)
-	case cycle > raw+more:
-		t.Errorf("got %v allocations a cycle, and %v for a creation and a deletion; want at most %d more", cycle, raw, more)
-	}
-}
-
 // Goroutines are numbered, by the processor that starts them in groups of 16.
 func TestACycleOfALoneWorkerStartsNoGoroutine(t *testing.T) {
 	w := newLoneWorker(t)

@@ -59,3 +59,28 @@ func TestCostsInMemory(t *testing.T) {
 		},
 	})
 }
+
+// About half are the server's, which is in this process. One timer that each wait for a connection makes is three. With
+// the race detector a sync.Pool drops one object in four, which is allocated again.
+func TestACycleOfALoneWorkerAllocatesLittle(t *testing.T) {
+	w := newLoneWorker(t)
+	least := func(f func(*testing.T)) float64 {
+		for range 300 { // numbers below 256 are boxed without an allocation
+			f(t)
+		}
+		n := testing.AllocsPerRun(200, func() { f(t) })
+		for range 4 { // the garbage collector, and what else runs, allocates as well
+			n = min(n, testing.AllocsPerRun(200, func() { f(t) }))
+		}
+		return n
+	}
+	const most, more = 99, 16
+	switch cycle, raw := least(w.cycle), least(w.raw); {
+	case cycle > most:
+		t.Errorf("got %v allocations a cycle, want at most %d", cycle, most)
+	case cycle > raw+more:
+		t.Errorf("got %v allocations a cycle, and %v for a creation and a deletion; want at most %d more", cycle, raw, more)
+	default:
+		t.Logf("%v allocations a cycle, %v for a creation and a deletion", cycle, raw)
+	}
+}

@@ -101,6 +101,7 @@ func TestTheFirstLookAtALeasesContextEndsItAndItsChildren(t *testing.T) {
 // childrenOf makes contexts from ctx in every way of package context, which must take no goroutine.
 func childrenOf(ctx context.Context, t *testing.T) map[string]context.Context {
 	t.Helper()
+	synctest.Wait() // none is just ending
 	before := runtime.NumGoroutine()
 	canceled, cancel := context.WithCancel(ctx)
 	t.Cleanup(cancel)
@@ -108,8 +109,8 @@ func childrenOf(ctx context.Context, t *testing.T) map[string]context.Context {
 	t.Cleanup(cancel)
 	caused, fail := context.WithCancelCause(locks.WithoutLease(ctx))
 	t.Cleanup(func() { fail(nil) })
-	if got, want := runtime.NumGoroutine(), before; got != want {
-		t.Errorf("goroutines with contexts made from a lease's: got %d, want %d", got, want)
+	if got, want := runtime.NumGoroutine(), before; got > want {
+		t.Errorf("goroutines with contexts made from a lease's: got %d, want at most %d", got, want)
 	}
 	return map[string]context.Context{
 		"WithCancel": canceled, "WithTimeout, of WithValue, of WithCancel": timed, "WithCancelCause": caused,

@@ -100,8 +100,31 @@ func (m *Meter) Go(f func()) {
 	}()
 }
 
-// goroutines counts those that are not of Go.
-func (m *Meter) goroutines() int { return runtime.NumGoroutine() - int(m.callers.Load()) }
+// goroutines counts those of the bubble that are not of Go. Others may still be ending after an earlier test.
+func (m *Meter) goroutines() int {
+	m.T.Helper()
+	_, bubble, ok := strings.Cut(strings.SplitN(stacks(false), "]", 2)[0], "synctest bubble ")
+	if !ok {
+		m.T.Fatal("got no number of a bubble in this goroutine's stack, want a Meter to be used in a bubble")
+	}
+	n := 0
+	for line := range strings.Lines(stacks(true)) {
+		if strings.HasPrefix(line, "goroutine ") && strings.Contains(line, ", synctest bubble "+bubble+"]") {
+			n++
+		}
+	}
+	return n - int(m.callers.Load())
+}
+
+// stacks returns the stack of this goroutine, or of all.
+func stacks(all bool) string {
+	for size := 1 << 20; ; size *= 2 {
+		text := make([]byte, size)
+		if n := runtime.Stack(text, all); n < size {
+			return string(text[:n])
+		}
+	}
+}
 
 // Do ends the test if there is an error.
 func (m *Meter) Do(err error) {
