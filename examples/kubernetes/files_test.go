@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gocurator/curator/examples/programs"
 	"github.com/gocurator/curator/framework"
 )
 
@@ -113,10 +113,21 @@ func TestUnitOfRootRunsWhatZklockTakes(t *testing.T) {
 			args[i] = "-zk=127.0.0.1:1"
 		}
 	}
-	// the flags are read first: a wrong one would be status 64
-	args = slices.Concat([]string{"run", "-C", "../zklock", "."}, args[:1], []string{"-connect-timeout", "1ms"}, args[1:at+1], []string{"true"})
-	output, err := exec.CommandContext(t.Context(), "go", args...).CombinedOutput()
-	if err == nil || !strings.Contains(string(output), "exit status 69") {
+	takes(t, slices.Concat(args[:1], []string{"-connect-timeout", "1ms"}, args[1:at+1], []string{"true"}))
+}
+
+// takes fails the test unless zklock accepts these arguments, whose servers are not there. It reads its flags first, so
+// a wrong one would be status 64.
+func takes(t *testing.T, args []string) {
+	t.Helper()
+	zklock := filepath.Join(t.TempDir(), "zklock")
+	build := programs.GoBuild(t.Context(), "-o", zklock, ".")
+	build.Dir = "../zklock" // a module of its own
+	if output, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	cmd := programs.Command(t, zklock, args...)
+	if output, err := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != 69 {
 		t.Errorf("got %v, %s, want status 69: there is no server", err, output)
 	}
 }

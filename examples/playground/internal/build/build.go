@@ -20,6 +20,23 @@ import (
 
 const module = "github.com/gocurator/curator"
 
+// Write adds these files to those of package web.
+const (
+	programFile    = "playground.wasm.gz"
+	guaranteesFile = "guarantees.json"
+	glueFile       = "wasm_exec.js"
+)
+
+// Complete returns an error unless a directory has the files that Write makes.
+func Complete(dir string) error {
+	for _, name := range []string{"index.html", programFile, guaranteesFile, glueFile} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			return fmt.Errorf("%s is not complete, build the files again with -build: %w", dir, err)
+		}
+	}
+	return nil
+}
+
 // Write writes the files to a directory that is empty or not there. It runs the go command in the directory in, which
 // has to be in this module. The same commit, version and settings of Go give the same files.
 func Write(ctx context.Context, in, dir string) error {
@@ -45,7 +62,7 @@ func Write(ctx context.Context, in, dir string) error {
 	if err := os.CopyFS(dir, web.Files); err != nil {
 		return err
 	}
-	for name, text := range map[string][]byte{"playground.wasm.gz": program, "guarantees.json": guarantees, "wasm_exec.js": glue} {
+	for name, text := range map[string][]byte{programFile: program, guaranteesFile: guarantees, glueFile: glue} {
 		if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil { //nolint:gosec // to be served
 			return err
 		}
