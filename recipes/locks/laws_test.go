@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/sampletest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/locks/lockstest"
 )
@@ -18,10 +19,15 @@ func TestRecipesKeepTheLaws(t *testing.T) {
 // The exceptions that RetainedLock names: an idle node or one that is handed over wakes no other client, and the
 // directory of a hold that lasts is watched until another contender comes.
 func TestRetainedLocksKeepTheLaws(t *testing.T) {
-	for name, opts := range map[string][]locks.RetainOption{
-		"handed over": nil,
-		"idle":        {locks.RetainIdle(100 * time.Millisecond)},
-	} {
+	kinds := []struct {
+		name string
+		opts []locks.RetainOption
+	}{
+		{"handed over", nil},
+		{"idle", []locks.RetainOption{locks.RetainIdle(100 * time.Millisecond)}},
+	}
+	for _, i := range sampletest.New(t).Part(len(kinds), 2) {
+		name, opts := kinds[i].name, kinds[i].opts
 		for _, recipe := range lockstest.Recipes() {
 			if recipe.Name != "InterProcessMutex" && recipe.Name != "WriteLock" {
 				continue

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/internal/sampletest"
 )
 
 // A lost connection, and a lost session, end no wait: the limit that was changed meanwhile counts afterwards.
@@ -36,8 +37,9 @@ func TestWaiterOutlastsAnOutageOfItsLimit(t *testing.T) {
 // All acquires go on when the client is connected again, and so does the following of the limit, which was lowered
 // meanwhile: their listings may be answered before the count is looked at.
 func TestAcquiresAfterAnOutageGoByTheLimitOfThen(t *testing.T) {
+	times := sampletest.New(t).Scale(50, 3)
 	for _, outage := range []time.Duration{sessionTimeout - time.Second, sessionTimeout + time.Second} {
-		for range 50 {
+		for range times {
 			inBubble(t, func(t *testing.T, server *zktest.Server) {
 				s, other := newLimited(t, server, 3), newLimited(t, server, 3)
 				s.link.Cut()

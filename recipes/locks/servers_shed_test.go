@@ -16,16 +16,16 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/internal/sampletest"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
 const (
-	shedQueues  = 500 // each with a holder and a waiter, so that there are a thousand clients
-	shedCut     = 900
+	shedQueues  = 500                    // each with a holder and a waiter, so that there are a thousand clients; a sample is a quarter
 	shedConnect = 100 * time.Millisecond // what a connection takes, so that clients are away for a while
 )
 
-// A shedClient is one of the thousand, and its place in its queue.
+// A shedClient is one of the clients, and its place in its queue.
 type shedClient struct {
 	client  *framework.Client
 	session int64
@@ -37,13 +37,15 @@ type shedClient struct {
 // A shedding is an ensemble with the clients, whose first half holds one lock each, and whose second half waits for
 // these in the same order.
 type shedding struct {
-	ens *zktest.Ensemble
-	all []*shedClient
+	ens    *zktest.Ensemble
+	queues int
+	all    []*shedClient
 }
 
 func newShedding(t *testing.T) *shedding {
 	t.Helper()
-	s := &shedding{ens: zktest.NewEnsemble(3), all: make([]*shedClient, 2*shedQueues)}
+	s := &shedding{ens: zktest.NewEnsemble(3), queues: sampletest.New(t).Scale(shedQueues, 4)}
+	s.all = make([]*shedClient, 2*s.queues)
 	t.Cleanup(func() { _ = s.ens.Close() })
 	var group errgroup.Group
 	for i := range s.all {
@@ -57,13 +59,13 @@ func newShedding(t *testing.T) *shedding {
 	}
 	acquiring := make([]errgroup.Group, 2)
 	for i, c := range s.all {
-		if i == shedQueues {
+		if i == s.queues {
 			if err := acquiring[0].Wait(); err != nil {
 				t.Fatal(err)
 			}
 		}
-		acquiring[i/shedQueues].Go(func() (err error) {
-			c.lease, err = locks.NewInterProcessMutex(c.client, shedPath(i)).Acquire(t.Context())
+		acquiring[i/s.queues].Go(func() (err error) {
+			c.lease, err = locks.NewInterProcessMutex(c.client, s.path(i)).Acquire(t.Context())
 			c.granted.Store(err == nil)
 			return err
 		})
@@ -73,7 +75,7 @@ func newShedding(t *testing.T) *shedding {
 	return s
 }
 
-func shedPath(i int) string { return fmt.Sprint("/locks/", i%shedQueues) }
+func (s *shedding) path(i int) string { return fmt.Sprint("/locks/", i%s.queues) }
 
 func (s *shedding) connect(t *testing.T) (*shedClient, error) {
 	c := new(shedClient)
@@ -96,7 +98,7 @@ func (s *shedding) connect(t *testing.T) (*shedClient, error) {
 	return c, nil
 }
 
-// cut ends the connections of 900 clients at one moment, and returns which clients these are. A client may be back
+// cut ends the connections of nine of ten clients at one moment, and returns which clients these are. A client may be back
 // before the last one is cut: none is cut twice, since sessions are common to the servers.
 func (s *shedding) cut(seed uint64) map[*shedClient]bool {
 	shuffled := slices.Clone(s.all)
@@ -104,7 +106,7 @@ func (s *shedding) cut(seed uint64) map[*shedClient]bool {
 		shuffled[i], shuffled[j] = shuffled[j], shuffled[i]
 	})
 	cut := map[*shedClient]bool{}
-	for _, c := range shuffled[:shedCut] {
+	for _, c := range shuffled[:len(s.all)*9/10] {
 		s.ens.Server(0).CutSession(c.session)
 		cut[c] = true
 	}
@@ -113,9 +115,9 @@ func (s *shedding) cut(seed uint64) map[*shedClient]bool {
 
 // nodes lists the nodes of all queues.
 func (s *shedding) nodes() (all []string) {
-	for i := range shedQueues {
-		for _, node := range s.ens.Server(0).Children(shedPath(i)) {
-			all = append(all, shedPath(i)+"/"+node)
+	for i := range s.queues {
+		for _, node := range s.ens.Server(0).Children(s.path(i)) {
+			all = append(all, s.path(i)+"/"+node)
 		}
 	}
 	return all
@@ -145,8 +147,8 @@ func TestNineOfTenClientsCutAtOneMomentKeepTheirLocks(t *testing.T) {
 		before, reads := s.nodes(), s.ens.Server(0).Counts()[zktest.OpGetData]
 		cut := s.cut(1)
 		synctest.Wait()
-		if got := s.connections(); got != len(s.all)-shedCut {
-			t.Errorf("got %d connections while clients are away, want %d", got, len(s.all)-shedCut)
+		if got := s.connections(); got != len(s.all)-len(cut) {
+			t.Errorf("got %d connections while clients are away, want %d", got, len(s.all)-len(cut))
 		}
 		time.Sleep(shedConnect)
 		synctest.Wait()
@@ -158,7 +160,7 @@ func TestNineOfTenClientsCutAtOneMomentKeepTheirLocks(t *testing.T) {
 			if got := c.dialled.Load(); got != want {
 				t.Errorf("client %d: got %d attempts to connect, want %d", i, got, want)
 			}
-			if holds := i < shedQueues; c.granted.Load() != holds {
+			if holds := i < s.queues; c.granted.Load() != holds {
 				t.Errorf("client %d: got granted: %v, want %v", i, !holds, holds)
 			} else if holds && c.lease.Err() != nil {
 				t.Errorf("client %d: got %v, want that it holds its lock", i, c.lease.Err())
@@ -172,7 +174,7 @@ func TestNineOfTenClientsCutAtOneMomentKeepTheirLocks(t *testing.T) {
 		want := 0
 		for i, c := range s.all {
 			if cut[c] {
-				want += 1 + i/shedQueues
+				want += 1 + i/s.queues
 			}
 		}
 		if got := s.ens.Server(0).Counts()[zktest.OpGetData] - reads; got != want {
@@ -186,7 +188,7 @@ func TestNineOfTenClientsCutAtOneMomentKeepTheirLocks(t *testing.T) {
 				t.Errorf("server %d: got %d of %d connections, want about a third", i, got, len(s.all))
 			}
 		}
-		s.release(t, 0, shedQueues)
+		s.release(t, 0, s.queues)
 	})
 }
 
@@ -210,7 +212,7 @@ func (s *shedding) release(t *testing.T, from, to int) {
 	}
 	time.Sleep(sessionTimeout / 4)
 	synctest.Wait()
-	for i, c := range s.all[shedQueues:] {
+	for i, c := range s.all[s.queues:] {
 		if want := from <= i && i < to; c.granted.Load() != want {
 			t.Errorf("waiter %d: got granted: %v, want %v", i, !want, want)
 		} else if want && c.lease.Err() != nil {
@@ -224,11 +226,11 @@ func TestLocksReleasedWhileWaitersAreCutAreGranted(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		s := newShedding(t)
 		s.cut(2)
-		s.release(t, 0, shedQueues/2)
+		s.release(t, 0, s.queues/2)
 		s.wantSessions(t)
-		for i, c := range s.all[shedQueues/2 : shedQueues] {
+		for i, c := range s.all[s.queues/2 : s.queues] {
 			if err := c.lease.Err(); err != nil {
-				t.Errorf("holder %d: got %v, want that it holds its lock", shedQueues/2+i, err)
+				t.Errorf("holder %d: got %v, want that it holds its lock", s.queues/2+i, err)
 			}
 		}
 	})

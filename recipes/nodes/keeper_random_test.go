@@ -11,6 +11,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/internal/sampletest"
 	"github.com/gocurator/curator/recipes/nodes"
 )
 
@@ -22,7 +23,8 @@ var (
 // Random faults, removals by hand and strangers' nodes: at each quiet moment the node is there with the newest data if
 // it is started and no stranger's is, and the servers' transactions broke no rule.
 func TestANodeIsThereAndOursAndStrangersAreSpared(t *testing.T) {
-	for seed := *firstSeed; seed < *firstSeed+*histories; seed++ {
+	for _, i := range sampletest.New(t, "histories", "first").Part(*histories, 3) {
+		seed := *firstSeed + i
 		zktest.Bubble(t, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(uint64(seed), 2))
 			opts := []zktest.Option{}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/internal/clienttest"
+	"github.com/gocurator/curator/framework/internal/sampletest"
 	"github.com/gocurator/curator/framework/zktest"
 )
 
@@ -144,7 +145,8 @@ func TestAServerThatFallsSilentEndsNoLease(t *testing.T) {
 // are under way. Whatever is asked behind them is answered behind them, pings too.
 func TestSlowCommitsEndNoLease(t *testing.T) {
 	bothWays(t, func(t *testing.T, opts ...framework.Option) {
-		for seed := range uint64(100) {
+		for _, i := range sampletest.New(t).Part(100, 3) {
+			seed := uint64(i)
 			random := rand.New(rand.NewPCG(seed, 0))
 			w := newTrio(t, nil, opts...)
 			h := w.Bind()

@@ -33,11 +33,7 @@ type exactSimulation struct {
 }
 
 func TestSimulatedCreateAtsAndRemoveAtsLeaveWhatIsClaimed(t *testing.T) {
-	first, last := uint64(1), *simulationSeeds/3
-	if *simulationSeed != 0 {
-		first, last = *simulationSeed, *simulationSeed
-	}
-	for seed := first; seed <= last && !t.Failed(); seed++ {
+	for seed := range seeds(t, *simulationSeeds/3) {
 		version := []string{"3.4.14", "3.5.10", "3.6", "3.8.6", "3.9.5"}[seed%5]
 		zktest.Bubble(t, func(t *testing.T) {
 			rough := seed%4 == 0

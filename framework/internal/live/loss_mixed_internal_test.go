@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gocurator/curator/framework/internal/sampletest"
 	"github.com/gocurator/curator/framework/sasl"
 	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/framework/zktest"
@@ -166,9 +167,10 @@ func (p *process) renewing() {
 }
 
 func TestAStopIsNotNamedForALossThatSomethingElseCaused(t *testing.T) {
+	sample := sampletest.New(t)
 	for _, mixture := range mixtures {
 		t.Run(mixture.name, func(t *testing.T) {
-			for seed := range 30 {
+			for _, seed := range sample.Part(30, 3) {
 				zktest.Bubble(t, func(t *testing.T) {
 					p := newProcess(t, seed, nil)
 					mixture.ail(p)

@@ -3,6 +3,7 @@ package live_test
 import (
 	"flag"
 	"fmt"
+	"iter"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/internal/clienttest"
+	"github.com/gocurator/curator/framework/internal/sampletest"
 	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/framework/zktest"
 )
@@ -23,6 +25,22 @@ var (
 	simulationSeed  = flag.Uint64("seed", 0, "replay this seed of the simulation of watches alone, and log its history")
 	simulationSeeds = flag.Uint64("seeds", 150, "how many seeds the simulation of watches tries")
 )
+
+// seeds yields the seeds of a simulation from 1 to n, or the part of them that is a sample, until the test has failed.
+func seeds(t *testing.T, n uint64) iter.Seq[uint64] {
+	t.Helper()
+	if *simulationSeed != 0 {
+		return func(yield func(uint64) bool) { yield(*simulationSeed) }
+	}
+	part := sampletest.New(t, "seeds").Part(int(n), 3)
+	return func(yield func(uint64) bool) {
+		for _, i := range part {
+			if t.Failed() || !yield(uint64(i)+1) {
+				return
+			}
+		}
+	}
+}
 
 // simulatedPaths are few, so that watches of all kinds meet on the same nodes.
 var simulatedPaths = []string{"/t", "/t", "/t/a", "/t/a/b"}
@@ -116,11 +134,7 @@ func (c *simulatedTree) check() error {
 }
 
 func TestSimulatedWatchesKnowInTheEndWhatIs(t *testing.T) {
-	first, last := uint64(1), *simulationSeeds
-	if *simulationSeed != 0 {
-		first, last = *simulationSeed, *simulationSeed
-	}
-	for seed := first; seed <= last && !t.Failed(); seed++ {
+	for seed := range seeds(t, *simulationSeeds) {
 		version := []string{"3.6", "3.8.6", "3.9.5"}[seed%3]
 		zktest.Bubble(t, func(t *testing.T) {
 			server := zktest.New(t, zktest.WithVersion(version))
